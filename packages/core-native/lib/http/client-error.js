@@ -1,0 +1,67 @@
+'use strict'
+
+// The error object of 'clientError'. The lane alone decides that a message is refused; the details
+// (HPE_* code, reason, bytesParsed, rawPacket) come from Node's own parser, run over the bytes that the
+// lane kept, so that they agree with what Node says. Only built when somebody is going to see it.
+
+const http = require('node:http')
+const { Duplex } = require('node:stream')
+const { ErrorKind } = require('../records')
+
+const kFallback = new Map([
+  [ErrorKind.kMalformed, ['HPE_INVALID_HEADER_TOKEN', 'Invalid message']],
+  [ErrorKind.kHeaderOverflow, ['HPE_HEADER_OVERFLOW', 'Header overflow']],
+  [ErrorKind.kChunkExtensions, ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 'Chunk extensions overflow']],
+  [ErrorKind.kIncomplete, ['HPE_INVALID_EOF_STATE', 'Invalid EOF state']]
+])
+
+/**
+ * @param {number} kind ErrorKind
+ * @param {Buffer} raw bytes since the message began
+ * @param {any} socket
+ * @returns {Error & { code: string }}
+ */
+function describeError (kind, raw, socket) {
+  if (kind === ErrorKind.kTimeout) return coded(new Error('Request timeout'), 'ERR_HTTP_REQUEST_TIMEOUT')
+  if (kind === ErrorKind.kBodyTooLarge) {
+    return coded(new Error('The request body is longer than maxRequestBodySize'), 'ERR_HTTPSYS_BODY_TOO_LARGE')
+  }
+  const told = askNode(raw, kind === ErrorKind.kIncomplete, socket.server.maxHeaderSize)
+  if (told !== null) return told
+  // Stricter than Node here (docs/compatibility.md), or the message is longer than what was kept.
+  const [code, reason] = /** @type {string[]} */ (kFallback.get(kind) ?? kFallback.get(ErrorKind.kMalformed))
+  const error = coded(new Error(`Parse Error: ${reason}`), code)
+  return Object.assign(error, { reason, bytesParsed: raw.length, rawPacket: raw })
+}
+
+/**
+ * @param {Buffer} raw
+ * @param {boolean} ended
+ * @param {number | undefined} maxHeaderSize
+ * @returns {any}
+ */
+function askNode (raw, ended, maxHeaderSize) {
+  let told = null
+  const server = http.createServer({ maxHeaderSize, requireHostHeader: false }, () => {})
+  server.on('clientError', (error) => { told = error })
+  for (const event of ['upgrade', 'connect', 'checkContinue', 'checkExpectation']) server.on(event, () => {})
+  const socket = new Duplex({ read () {}, write (_chunk, _encoding, callback) { callback() } })
+  socket.on('error', () => {})
+  server.emit('connection', socket)
+  // Node's listeners parse synchronously; no stream machinery is needed to reach them.
+  socket.emit('data', raw)
+  if (told === null && ended) socket.emit('end')
+  socket.destroy()
+  return told
+}
+
+function connectionReset () {
+  return coded(new Error('aborted'), 'ECONNRESET')
+}
+
+/** @param {Error} error @param {string} code */
+function coded (error, code) {
+  return Object.assign(error, { code })
+}
+
+module.exports = { describeError, connectionReset }

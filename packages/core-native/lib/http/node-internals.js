@@ -1,0 +1,81 @@
+'use strict'
+
+// The one place in this package that touches members of Node which its documentation does not
+// promise. Each is checked when the package loads; types/node-internals.d.ts is the inventory.
+
+const http = require('node:http')
+const net = require('node:net')
+const { InternalsError } = require('../errors')
+
+/** @typedef {import('../../types/node-internals').NodeInternals} NodeInternals */
+
+/**
+ * @param {object} holder
+ * @param {string} description
+ * @param {string} where
+ * @returns {symbol}
+ */
+function findSymbol (holder, description, where) {
+  for (let o = holder; o !== null; o = Object.getPrototypeOf(o)) {
+    const found = Object.getOwnPropertySymbols(o).find((s) => s.description === description)
+    if (found !== undefined) return found
+  }
+  throw new InternalsError(`Symbol(${description}) of ${where}`)
+}
+
+/**
+ * @param {any} holder
+ * @param {string} name
+ * @param {string} where
+ * @returns {Function}
+ */
+function findMethod (holder, name, where) {
+  const method = holder[name]
+  if (typeof method !== 'function') throw new InternalsError(`${where}.${name}`)
+  return method
+}
+
+/** @returns {NodeInternals} */
+function collect () {
+  /** @type {any} */
+  const nodeHttp = http
+  /** @type {any} */
+  const nodeNet = net
+  const request = new http.IncomingMessage(/** @type {any} */ ({ readableHighWaterMark: 16384 }))
+  const response = new http.ServerResponse(request)
+  const server = http.createServer()
+  for (const name of ['_header', '_headerSent', '_hasBody', '_last', '_contentLength', '_trailer',
+    'chunkedEncoding', 'outputData', 'shouldKeepAlive', '_keepAliveTimeout']) {
+    if (!(name in response)) throw new InternalsError(`http.ServerResponse#${name}`)
+  }
+  for (const name of ['_consuming', '_dumped', '_readableState']) {
+    if (!(name in request)) throw new InternalsError(`http.IncomingMessage#${name}`)
+  }
+  for (const name of ['_implicitHeader', '_finish', '_send', '_flush']) {
+    findMethod(http.ServerResponse.prototype, name, 'http.ServerResponse.prototype')
+  }
+  for (const name of ['_addHeaderLines', '_dump']) {
+    findMethod(http.IncomingMessage.prototype, name, 'http.IncomingMessage.prototype')
+  }
+  for (const name of ['_listen2', '_emitCloseIfDrained']) {
+    findMethod(http.Server.prototype, name, 'http.Server.prototype')
+  }
+  for (const name of ['_unrefTimer', '_getpeername']) {
+    findMethod(net.Socket.prototype, name, 'net.Socket.prototype')
+  }
+  return {
+    kNeedDrain: findSymbol(response, 'kNeedDrain', 'http.ServerResponse'),
+    kCorked: findSymbol(response, 'corked', 'http.ServerResponse'),
+    kRejectNonStandardBodyWrites: findSymbol(response, 'kRejectNonStandardBodyWrites', 'http.ServerResponse'),
+    kOutgoingUniqueHeaders: findSymbol(server, 'kUniqueHeaders', 'http.Server'),
+    connectionListener: findMethod(nodeHttp, '_connectionListener', 'http'),
+    createServerHandle: findMethod(nodeNet, '_createServerHandle', 'net'),
+    // Runs the nextTick queue and the microtasks, as Node does between two timers. Where it is gone,
+    // every record gets a native callback scope of its own instead.
+    drainTicks: typeof /** @type {any} */ (process)._tickCallback === 'function'
+      ? /** @type {any} */ (process)._tickCallback
+      : null
+  }
+}
+
+module.exports = collect()

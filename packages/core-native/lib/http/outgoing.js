@@ -1,0 +1,160 @@
+'use strict'
+
+// http.ServerResponse with a short way to the lane. write() and end() of the usual shapes become one
+// reply record each; everything else takes Node's own methods, whose bytes arrive at the socket
+// (socket.js). Both ways may mix within one response, and objects whose prototype an application
+// swapped simply lose the short one.
+
+const http = require('node:http')
+const { Buffer } = require('node:buffer')
+const R = require('../records')
+const { kInlineBytesMax } = require('../reply-writer')
+const { kCorked, kRejectNonStandardBodyWrites } = require('./node-internals')
+const { State, kSendBytesMax } = require('./socket')
+const { kLane, kSlot, kState, kUnsent, kWritten, kEnded } = require('./symbols')
+
+const { kData } = R.ReplyType
+const { ServerResponse } = http
+const stock = ServerResponse.prototype
+
+// Node's limit for the bytes it corks; larger pieces gain nothing from the short way.
+const kShortPieceBytesMax = 16 * 1024
+// Added to keepAliveTimeout before the connection is closed, so that a client that trusts the
+// advertised value does not meet the close (Node's own margin, ms).
+const kKeepAliveMarginMs = 1000
+
+/**
+ * @param {http.IncomingMessage} req
+ * @param {any} [options]
+ */
+function EngineServerResponse (req, options) {
+  Reflect.apply(ServerResponse, this, [req, options])
+  this[kEnded] = false
+}
+
+/** @param {any} socket the response's socket is an engine socket in a state where bytes may go directly to the lane */
+function isDirect (socket) {
+  const bits = socket[kState]
+  if ((bits & ~(State.kMaterialised | State.kReadPaused | State.kPeerEnded | State.kKeepAliveTimer | State.kCounted)) !== 0) {
+    return false
+  }
+  if (socket[kUnsent] >= kSendBytesMax) return false
+  if ((bits & State.kMaterialised) === 0) return true
+  return socket.writable && socket.writableLength === 0 && socket.writableCorked === 0
+}
+
+/** @param {any} res */
+function isShort (res) {
+  const { socket } = res
+  return socket !== null && socket !== undefined && socket[kLane] !== undefined && socket._httpMessage === res &&
+    !res.finished && !res.destroyed && !res.strictContentLength && res.outputData.length === 0 &&
+    res[kCorked] === 0 && isDirect(socket)
+}
+
+/**
+ * How long the lane keeps the connection after this response, ms; 0 = not by its own clock.
+ *
+ * @param {any} socket
+ */
+function idleTimeout (socket) {
+  const { server } = socket
+  const timeout = server.keepAliveTimeout
+  if (!timeout) return 0
+  // A 'timeout' listener decides instead of the lane: JavaScript counts (see connection.js).
+  if (server.listenerCount('timeout') > 0) return 0
+  if ((socket[kState] & State.kMaterialised) !== 0 && (socket.timeout || socket.listenerCount('timeout') > 1)) return 0
+  return timeout + (server.keepAliveTimeoutBuffer ?? kKeepAliveMarginMs)
+}
+
+class Methods extends ServerResponse {
+  /** @param {any} chunk @param {any} [encoding] @param {any} [callback] @returns {boolean} */
+  write (chunk, encoding, callback) {
+    const self = /** @type {any} */ (this)
+    const isText = typeof chunk === 'string'
+    if (callback !== undefined || (encoding && encoding !== 'utf8') || !isShort(self) ||
+        !(isText || chunk instanceof Uint8Array) || chunk.length === 0 ||
+        chunk.length * (isText ? 3 : 1) > kShortPieceBytesMax) {
+      return stock.write.call(this, chunk, encoding, callback)
+    }
+    if (self._header === null) {
+      self._implicitHeader()
+      // A patched writeHead() may have done anything.
+      if (!isShort(self)) return stock.write.call(this, chunk, encoding, callback)
+    }
+    if (!self._hasBody) return stock.write.call(this, chunk, encoding, callback)
+    const { socket } = self
+    const flags = self.chunkedEncoding ? R.kReplyChunked : 0
+    const { writer } = socket[kLane]
+    const bytes = self._headerSent
+      ? writer.data(kData, socket[kSlot], flags, chunk, 'utf8', 0)
+      : writer.response(socket[kSlot], flags, self.statusCode, 0, self._header, chunk)
+    self._headerSent = true
+    count(socket, bytes)
+    return true
+  }
+
+  /** @param {any} [chunk] @param {any} [encoding] @param {any} [callback] @returns {this} */
+  end (chunk, encoding, callback) {
+    const self = /** @type {any} */ (this)
+    if (callback !== undefined || (encoding && encoding !== 'utf8') || !isShort(self)) {
+      return stock.end.call(this, chunk, encoding, callback)
+    }
+    let body = null
+    if (chunk) {
+      const isText = typeof chunk === 'string'
+      if (!(isText || chunk instanceof Uint8Array) || self[kRejectNonStandardBodyWrites] ||
+          chunk.length * (isText ? 3 : 1) > kInlineBytesMax) {
+        return stock.end.call(this, chunk, encoding, callback)
+      }
+      body = chunk
+    }
+    if (self._header === null) {
+      self._contentLength = body === null ? 0 : typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength
+      self._implicitHeader()
+      if (!isShort(self)) return stock.end.call(this, chunk, encoding, callback)
+    }
+    if (self._trailer !== '') return stock.end.call(this, chunk, encoding, callback)
+    if (!self._hasBody) body = null
+    const { socket } = self
+    let flags = R.kReplyEnd
+    if (self._hasBody && self.chunkedEncoding) flags |= R.kReplyChunked
+    if (self._last) {
+      flags |= R.kReplyClose
+      socket[kState] |= State.kCloseSoon | State.kFinSent
+    }
+    const idleMs = self._last ? 0 : idleTimeout(socket)
+    const { writer } = socket[kLane]
+    const bytes = self._headerSent
+      ? writer.data(kData, socket[kSlot], flags, body ?? '', 'utf8', idleMs)
+      : writer.response(socket[kSlot], flags, self.statusCode, idleMs, self._header, body)
+    self._headerSent = true
+    count(socket, bytes)
+    self[kEnded] = true
+    self.finished = true
+    self._finish()
+    process.nextTick(emitFinish, self)
+    return this
+  }
+}
+
+EngineServerResponse.prototype = Methods.prototype
+Object.defineProperty(EngineServerResponse.prototype, 'constructor', {
+  value: EngineServerResponse, writable: true, configurable: true
+})
+Object.defineProperty(EngineServerResponse, 'name', { value: 'ServerResponse' })
+Object.setPrototypeOf(EngineServerResponse, ServerResponse)
+
+/** @param {any} socket @param {number} bytes */
+function count (socket, bytes) {
+  socket[kUnsent] += bytes
+  socket[kWritten] += bytes
+  if ((socket[kState] & State.kMaterialised) !== 0) socket._unrefTimer()
+}
+
+/** @param {any} res */
+function emitFinish (res) {
+  if (res.socket !== null && res.socket._hadError) return
+  res.emit('finish')
+}
+
+module.exports = { EngineServerResponse, idleTimeout, kKeepAliveMarginMs }

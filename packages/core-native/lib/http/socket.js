@@ -1,0 +1,574 @@
+'use strict'
+
+// The socket of a connection that an I/O thread owns: a net.Socket without a libuv handle.
+//
+// It starts *light*: a dozen fields and no stream state, which is all that a keep-alive connection
+// between two requests needs. The first use of it as a stream (`on`, `write`, `pipe`, …) reads
+// `_readableState` or `_writableState`, and the accessors below then run net.Socket's constructor on it.
+// Bytes go out as reply records; credits bound what was accepted and is not sent yet.
+
+const net = require('node:net')
+const { Buffer } = require('node:buffer')
+const { getSystemErrorName, getSystemErrorMap } = require('node:util')
+const R = require('../records')
+const { kInlineBytesMax } = require('../reply-writer')
+const {
+  kLane, kSlot, kState, kRemote, kIncoming, kReceiving, kOutgoing, kUnsent, kUnacknowledged, kHeldWrite,
+  kRead, kWritten, kRequestCount, kOutgoingData, kOnClosed, kUnref
+} = require('./symbols')
+
+const {
+  kData, kTrailers, kEnd, kWindow, kShutdown, kDestroy, kReset, kSocketOption
+} = R.ReplyType
+
+// Accepted but unsent bytes per connection above which a write waits for a credit.
+// 256 KiB keeps a fast link busy across a thread hop and bounds what a slow reader costs.
+const kSendBytesMax = 256 * 1024
+// Consumed body bytes that are acknowledged together: a quarter of the lane's receive window.
+const kAcknowledgeBytes = 32 * 1024
+
+// Bits of socket[kState].
+const State = {
+  kMaterialised: 1 << 0,
+  kDestroyed: 1 << 1, // Only while light; afterwards the stream's own state counts.
+  kLaneClosed: 1 << 2, // kClosed arrived: nothing may be published for this slot.
+  kUpgraded: 1 << 3, // Opaque bytes both ways.
+  kFinSent: 1 << 4, // kShutdown or a closing kEnd was published.
+  kCloseSoon: 1 << 5, // The lane closes by itself after what was published.
+  kPeerEnded: 1 << 6,
+  kReadPaused: 1 << 7, // Consumed bytes are not acknowledged.
+  kKeepAliveTimer: 1 << 8, // The idle time between requests is counted by a JavaScript timer.
+  kFailed: 1 << 9, // A protocol error was reported: no more requests.
+  kCounted: 1 << 10 // Counts in server._connections.
+}
+
+/**
+ * What an operation in flight waits for: credits, or a block.
+ *
+ * @typedef {{ chunks: { chunk: any, encoding: BufferEncoding }[], next: number, callback: Function }} HeldWrite
+ */
+
+/**
+ * @param {any} lane
+ * @param {number} slot
+ * @param {import('node:http').Server} server
+ * @param {any} remote addresses, see connection.js
+ */
+function HttpSocket (lane, slot, server, remote) {
+  this[kLane] = lane
+  this[kSlot] = slot
+  this[kState] = State.kCounted
+  this[kRemote] = remote
+  this[kIncoming] = null
+  this[kReceiving] = null
+  this[kOutgoing] = null
+  this[kUnsent] = 0
+  this[kUnacknowledged] = 0
+  this[kHeldWrite] = null
+  this[kRead] = 0
+  this[kWritten] = 0
+  this[kRequestCount] = 0
+  this[kOutgoingData] = 0
+  this._httpMessage = null
+  this.server = server
+  this._server = server
+  // As EventEmitter leaves them before the first listener.
+  this._events = undefined
+  this._eventsCount = 0
+  this._maxListeners = undefined
+}
+
+/** @param {any} socket */
+function isLight (socket) {
+  return (socket[kState] & State.kMaterialised) === 0
+}
+
+// Listeners that a connection in HTTP mode has on Node; set by connection.js.
+/** @type {{ materialised: (socket: any) => void }} */
+const hooks = { materialised () {} }
+
+/** @param {any} socket */
+function materialise (socket) {
+  const state = socket[kState]
+  socket[kState] = state | State.kMaterialised
+  const { server, _server } = socket
+  const highWaterMark = server.highWaterMark
+  Reflect.apply(net.Socket, socket, [{
+    allowHalfOpen: true, readableHighWaterMark: highWaterMark, writableHighWaterMark: highWaterMark
+  }])
+  socket.server = server
+  socket._server = _server
+  socket._paused = false
+  if ((state & State.kUpgraded) === 0) hooks.materialised(socket)
+  if ((state & State.kDestroyed) !== 0) {
+    // Destroyed while light: the states say so, and nothing is emitted any more.
+    for (const s of [socket._readableState, socket._writableState]) {
+      s.destroyed = s.closed = s.closeEmitted = true
+    }
+  } else if ((state & State.kFinSent) !== 0) {
+    // The FIN is on its way; end() only brings the stream's state along.
+    net.Socket.prototype.end.call(socket)
+  }
+  return socket
+}
+
+class Methods extends net.Socket {
+  // -- Stream state on demand -------------------------------------------------------------------
+
+  get destroyed () {
+    const self = /** @type {any} */ (this)
+    return isLight(self) ? (self[kState] & State.kDestroyed) !== 0 : super.destroyed
+  }
+
+  set destroyed (value) {
+    super.destroyed = value
+  }
+
+  // @ts-expect-error: an accessor on Writable too, declared as a property in @types/node
+  get writable () {
+    const self = /** @type {any} */ (this)
+    if ((self[kState] & (State.kMaterialised | State.kUpgraded)) === 0) {
+      return (self[kState] & (State.kDestroyed | State.kFinSent | State.kLaneClosed)) === 0
+    }
+    return super.writable
+  }
+
+  set writable (value) {
+    super.writable = value
+  }
+
+  // @ts-expect-error: as above
+  get readable () {
+    const self = /** @type {any} */ (this)
+    if (isLight(self)) return (self[kState] & (State.kDestroyed | State.kPeerEnded)) === 0
+    return super.readable
+  }
+
+  set readable (value) {
+    super.readable = value
+  }
+
+  // @ts-expect-error: as above
+  get writableLength () {
+    return isLight(this) ? 0 : super.writableLength
+  }
+
+  // @ts-expect-error: as above
+  get writableCorked () {
+    return isLight(this) ? 0 : super.writableCorked
+  }
+
+  // @ts-expect-error: as above
+  get readableHighWaterMark () {
+    return isLight(this) ? /** @type {any} */ (this).server.highWaterMark : super.readableHighWaterMark
+  }
+
+  // @ts-expect-error: as above
+  get writableHighWaterMark () {
+    return isLight(this) ? /** @type {any} */ (this).server.highWaterMark : super.writableHighWaterMark
+  }
+
+  // -- Facts about the connection ----------------------------------------------------------------
+
+  get pending () {
+    return false
+  }
+
+  // @ts-expect-error: as above
+  get bytesRead () {
+    return /** @type {any} */ (this)[kRead]
+  }
+
+  // @ts-expect-error: as above
+  get bytesWritten () {
+    const self = /** @type {any} */ (this)
+    let bytes = self[kWritten]
+    if (isLight(self)) return bytes
+    const held = self[kHeldWrite]
+    if (held !== null) for (let i = held.next; i < held.chunks.length; i++) bytes += chunkBytes(held.chunks[i])
+    for (const entry of self.writableBuffer) bytes += chunkBytes(entry)
+    return bytes
+  }
+
+  get _bytesDispatched () {
+    return /** @type {any} */ (this)[kWritten]
+  }
+
+  _getpeername () {
+    return /** @type {any} */ (this)[kRemote].peer
+  }
+
+  _getsockname () {
+    return /** @type {any} */ (this)[kRemote].local
+  }
+
+  // -- Reading -------------------------------------------------------------------------------------
+
+  _read () {
+    const self = /** @type {any} */ (this)
+    if ((self[kState] & State.kUpgraded) !== 0) acknowledge(self)
+  }
+
+  pause () {
+    const self = /** @type {any} */ (this)
+    if ((self[kState] & State.kUpgraded) === 0) self[kState] |= State.kReadPaused
+    return isLight(self) ? this : super.pause()
+  }
+
+  resume () {
+    const self = /** @type {any} */ (this)
+    if ((self[kState] & State.kReadPaused) !== 0) {
+      self[kState] &= ~State.kReadPaused
+      acknowledge(self)
+    }
+    return isLight(self) ? this : super.resume()
+  }
+
+  /** @param {BufferEncoding} [encoding] */
+  setEncoding (encoding) {
+    if ((/** @type {any} */ (this)[kState] & State.kUpgraded) === 0) {
+      throw Object.assign(
+        new Error('Changing the socket encoding is not allowed per RFC7230 Section 3.'),
+        { code: 'ERR_HTTP_SOCKET_ENCODING' })
+    }
+    return super.setEncoding(encoding)
+  }
+
+  // -- Writing -------------------------------------------------------------------------------------
+
+  /** @param {any} chunk @param {BufferEncoding} encoding @param {(error?: Error | null) => void} callback */
+  _write (chunk, encoding, callback) {
+    send(this, { chunks: [{ chunk, encoding }], next: 0, callback })
+  }
+
+  /** @param {{ chunk: any, encoding: BufferEncoding }[]} chunks @param {(error?: Error | null) => void} callback */
+  _writev (chunks, callback) {
+    send(this, { chunks, next: 0, callback })
+  }
+
+  /** @param {(error?: Error | null) => void} callback */
+  _final (callback) {
+    const self = /** @type {any} */ (this)
+    shutdown(self)
+    callback()
+  }
+
+  /** @param {...any} args */
+  end (...args) {
+    if (isLight(this) && args.length === 0) {
+      if (this.writable) shutdown(/** @type {any} */ (this))
+      return this
+    }
+    return super.end(...args)
+  }
+
+  destroySoon () {
+    const self = /** @type {any} */ (this)
+    if ((self[kState] & (State.kCloseSoon | State.kDestroyed)) !== 0) return
+    self[kState] |= State.kCloseSoon
+    if (isLight(self)) {
+      if ((self[kState] & State.kFinSent) === 0) shutdown(self)
+      else this.destroy()
+    } else if (this.writable) {
+      super.end()
+    } else if ((self[kState] & State.kFinSent) !== 0) {
+      this.destroy()
+    }
+  }
+
+  /** @param {any} [error] @param {any} [callback] */
+  destroy (error, callback) {
+    const self = /** @type {any} */ (this)
+    if (isLight(self)) {
+      if (error || typeof callback === 'function') {
+        materialise(self)
+      } else {
+        if ((self[kState] & State.kDestroyed) === 0) {
+          self[kState] |= State.kDestroyed
+          publish(self, kDestroy)
+          uncount(self)
+          if ((self[kState] & State.kLaneClosed) !== 0) process.nextTick(hooks.closed, self)
+        }
+        return this
+      }
+    }
+    // @ts-expect-error: the second argument is Node's own, undocumented one
+    return super.destroy(error, callback)
+  }
+
+  /** @param {Error | null} error @param {(error?: Error | null) => void} callback */
+  _destroy (error, callback) {
+    const self = /** @type {any} */ (this)
+    self[kState] &= ~State.kCounted // net.Socket's _destroy counts it out.
+    failHeldWrite(self)
+    self._handle = new ClosingHandle(self, error)
+    super._destroy(error, callback)
+  }
+
+  resetAndDestroy () {
+    const self = /** @type {any} */ (this)
+    if (isLight(self)) materialise(self)
+    if (self.destroyed) return super.resetAndDestroy()
+    self.resetAndClosing = true
+    return this.destroy()
+  }
+
+  // -- Options -------------------------------------------------------------------------------------
+
+  /** @param {number} timeout @param {() => void} [callback] */
+  setTimeout (timeout, callback) {
+    if (isLight(this) && timeout === 0 && callback === undefined) {
+      this.timeout = 0
+      return this
+    }
+    if (isLight(this)) materialise(this)
+    return super.setTimeout(timeout, callback)
+  }
+
+  _unrefTimer () {
+    if (!isLight(this)) super._unrefTimer()
+  }
+
+  /** @param {boolean} [enable] */
+  setNoDelay (enable) {
+    publish(/** @type {any} */ (this), kSocketOption, 1, enable === undefined || enable ? 1 : 0)
+    return this
+  }
+
+  /** @param {boolean} [enable] @param {number} [initialDelay] ms */
+  setKeepAlive (enable, initialDelay) {
+    publish(/** @type {any} */ (this), kSocketOption, 2, enable ? 1 : 0, ~~(/** @type {number} */ (initialDelay) / 1000))
+    return this
+  }
+
+  ref () {
+    const self = /** @type {any} */ (this)
+    if (self[kUnref] && (self[kState] & State.kLaneClosed) === 0) {
+      self[kUnref] = false
+      self[kLane].engine.ref()
+    }
+    return this
+  }
+
+  unref () {
+    const self = /** @type {any} */ (this)
+    if (!self[kUnref] && (self[kState] & State.kLaneClosed) === 0) {
+      self[kUnref] = true
+      self[kLane].engine.unref()
+    }
+    return this
+  }
+}
+
+HttpSocket.prototype = Methods.prototype
+Object.defineProperty(HttpSocket.prototype, 'constructor', { value: HttpSocket, writable: true, configurable: true })
+Object.defineProperty(HttpSocket, 'name', { value: 'Socket' })
+Object.setPrototypeOf(HttpSocket, net.Socket)
+
+for (const [name, value] of /** @type {[string, any][]} */ ([
+  ['connecting', false], ['_hadError', false], ['_parent', null], ['_host', null], ['parser', null],
+  ['_paused', false], ['timeout', 0], ['allowHalfOpen', true], [kUnref, false]
+])) {
+  Object.defineProperty(HttpSocket.prototype, name, { value, writable: true, configurable: true })
+}
+
+for (const name of ['_readableState', '_writableState']) {
+  Object.defineProperty(HttpSocket.prototype, name, {
+    configurable: true,
+    get () {
+      if (this[kLane] === undefined || !isLight(this)) return undefined
+      materialise(this)
+      return this[name]
+    },
+    set (value) {
+      Object.defineProperty(this, name, { value, writable: true, enumerable: true, configurable: true })
+    }
+  })
+}
+
+/**
+ * Stands in for the libuv handle while net.Socket destroys the socket, so that 'close' comes when the
+ * lane has closed the connection.
+ */
+class ClosingHandle {
+  /** @param {any} socket @param {Error | null} error */
+  constructor (socket, error) {
+    this.socket = socket
+    this.error = error
+    this.bytesRead = socket.bytesRead
+    this.bytesWritten = socket.bytesWritten
+  }
+
+  /** @param {() => void} closed */
+  close (closed) {
+    const { socket } = this
+    const bits = socket[kState]
+    // A FIN in both directions makes the lane close by itself, after everything accepted is sent.
+    const closesItself = !this.error && (bits & State.kFinSent) !== 0 &&
+      (bits & (State.kPeerEnded | State.kCloseSoon)) !== 0
+    if (!closesItself) publish(socket, kDestroy)
+    onceClosed(socket, closed)
+  }
+
+  /** @param {() => void} closed */
+  reset (closed) {
+    publish(this.socket, kReset)
+    onceClosed(this.socket, closed)
+    return 0
+  }
+}
+
+/** @param {any} socket @param {() => void} closed */
+function onceClosed (socket, closed) {
+  const run = () => {
+    hooks.closed(socket)
+    closed()
+  }
+  if ((socket[kState] & State.kLaneClosed) !== 0) process.nextTick(run)
+  else socket[kOnClosed] = run
+}
+
+/** @param {any} socket */
+function uncount (socket) {
+  if ((socket[kState] & State.kCounted) === 0) return
+  socket[kState] &= ~State.kCounted
+  socket._server._connections--
+  socket._server._emitCloseIfDrained()
+}
+
+/** @param {any} socket @param {number} type @param {number} [a] @param {number} [b] @param {number} [c] */
+function publish (socket, type, a, b, c) {
+  if ((socket[kState] & State.kLaneClosed) === 0) {
+    socket[kLane].writer.command(type, 0, socket[kSlot], a, b, c)
+  }
+}
+
+// FIN after everything accepted; with kCloseSoon the lane also closes without waiting for the peer.
+/** @param {any} socket */
+function shutdown (socket) {
+  const bits = socket[kState]
+  if ((bits & (State.kFinSent | State.kLaneClosed)) !== 0) return
+  socket[kState] |= State.kFinSent
+  const { writer } = socket[kLane]
+  if ((bits & State.kCloseSoon) !== 0) {
+    writer.command(kEnd, R.kReplyEnd | R.kReplyClose, socket[kSlot])
+  } else {
+    writer.command(kShutdown, 0, socket[kSlot])
+  }
+}
+
+// Tells the lane that body bytes were consumed, unless reading is paused.
+/** @param {any} socket */
+function acknowledge (socket) {
+  const bytes = socket[kUnacknowledged]
+  if (bytes === 0) return
+  socket[kUnacknowledged] = 0
+  publish(socket, kWindow, bytes)
+}
+
+/**
+ * Bytes that arrived and were given to the application.
+ *
+ * @param {any} socket
+ * @param {number} bytes
+ */
+function consumed (socket, bytes) {
+  const total = socket[kUnacknowledged] += bytes
+  if (total >= kAcknowledgeBytes && (socket[kState] & State.kReadPaused) === 0) acknowledge(socket)
+}
+
+/** @param {{ chunk: any, encoding: BufferEncoding }} entry */
+function chunkBytes ({ chunk, encoding }) {
+  return typeof chunk === 'string' ? Buffer.byteLength(chunk, encoding) : chunk.length
+}
+
+// Publishes chunks while there is credit. The callback runs at once when all were accepted: then
+// writableLength is 0 right after write(), as after a write that the kernel took.
+/** @param {any} socket @param {HeldWrite} write */
+function send (socket, write) {
+  socket._unrefTimer()
+  const { chunks } = write
+  const lane = socket[kLane]
+  const slot = socket[kSlot]
+  while (write.next < chunks.length) {
+    if ((socket[kState] & State.kLaneClosed) !== 0) {
+      write.callback(systemError(-32, 'write'))
+      return
+    }
+    if (socket[kUnsent] >= kSendBytesMax) {
+      socket[kHeldWrite] = write
+      return
+    }
+    let { chunk, encoding } = chunks[write.next++]
+    if (typeof chunk === 'string') {
+      if (encoding === 'binary') encoding = 'latin1'
+      else if (encoding === 'utf-8' || encoding === 'ascii') encoding = encoding === 'ascii' ? 'latin1' : 'utf8'
+      if ((encoding !== 'latin1' && encoding !== 'utf8') || chunk.length * 3 > kInlineBytesMax) {
+        chunk = Buffer.from(chunk, encoding)
+      }
+    }
+    if (chunk.length === 0) continue
+    if (chunk.length <= kInlineBytesMax) {
+      const bytes = lane.writer.data(kData, slot, R.kReplyRaw, chunk, encoding, 0)
+      socket[kUnsent] += bytes
+      socket[kWritten] += bytes
+    } else {
+      socket[kUnsent] += chunk.length
+      socket[kWritten] += chunk.length
+      socket[kHeldWrite] = write
+      lane.blocks.set(lane.writer.block(slot, R.kReplyRaw, chunk), socket)
+      return
+    }
+  }
+  write.callback()
+}
+
+// A credit or a finished block lets a held write go on.
+/** @param {any} socket */
+function resumeWrite (socket) {
+  const held = socket[kHeldWrite]
+  if (held === null) return
+  socket[kHeldWrite] = null
+  send(socket, held)
+}
+
+/** @param {any} socket */
+function failHeldWrite (socket) {
+  const held = socket[kHeldWrite]
+  if (held === null) return
+  socket[kHeldWrite] = null
+  held.callback(systemError(-32, 'write'))
+}
+
+/**
+ * The error that Node raises for a failed system call.
+ *
+ * @param {number} errno negative
+ * @param {string} syscall
+ */
+function systemError (errno, syscall) {
+  const code = getSystemErrorName(errno)
+  return Object.assign(new Error(`${syscall} ${code}`), { errno, code, syscall })
+}
+
+/** @param {number} errno negative */
+function systemErrorText (errno) {
+  return getSystemErrorMap().get(errno)?.[1] ?? 'unknown error'
+}
+
+module.exports = {
+  HttpSocket,
+  State,
+  hooks: /** @type {{ materialised: (socket: any) => void, closed: (socket: any) => void }} */ (hooks),
+  isLight,
+  materialise,
+  uncount,
+  publish,
+  shutdown,
+  consumed,
+  resumeWrite,
+  systemError,
+  systemErrorText,
+  kSendBytesMax,
+  kTrailers
+}

@@ -1,0 +1,34 @@
+'use strict'
+
+// Hidden state of the http face. One symbol per fact, declared here only.
+
+module.exports = {
+  /** On a socket: its lane, slot and what JavaScript knows of the connection's state. */
+  kLane: Symbol('httpsys.lane'),
+  kSlot: Symbol('httpsys.slot'),
+  kState: Symbol('httpsys.state'),
+  kRemote: Symbol('httpsys.remote'),
+  kIncoming: Symbol('httpsys.incoming'),
+  kReceiving: Symbol('httpsys.receiving'),
+  kOutgoing: Symbol('httpsys.outgoing'),
+  kUnsent: Symbol('httpsys.unsent'),
+  kUnacknowledged: Symbol('httpsys.unacknowledged'),
+  kHeldWrite: Symbol('httpsys.heldWrite'),
+  kRead: Symbol('httpsys.bytesRead'),
+  kWritten: Symbol('httpsys.bytesWritten'),
+  kRequestCount: Symbol('httpsys.requestCount'),
+  kOutgoingData: Symbol('httpsys.outgoingData'),
+  kCloseError: Symbol('httpsys.closeError'),
+  kOnClosed: Symbol('httpsys.onClosed'),
+  kUnref: Symbol('httpsys.unref'),
+
+  /** On a request: its async resource and whether its end was held back (see connection.js). */
+  kResource: Symbol('httpsys.resource'),
+  kEndHeld: Symbol('httpsys.endHeld'),
+
+  /** On a response: true once the lane has been told that it is complete. */
+  kEnded: Symbol('httpsys.ended'),
+
+  /** On a server. */
+  kListener: Symbol('httpsys.listener')
+}

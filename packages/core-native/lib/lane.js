@@ -1,0 +1,91 @@
+'use strict'
+
+// One I/O thread as JavaScript sees it: the memory shared with it, the lines it has interned, the
+// sockets of its connections.
+
+const { Buffer } = require('node:buffer')
+const R = require('./records')
+const { ReplyWriter } = require('./reply-writer')
+
+class Lane {
+  /**
+   * @param {any} engine
+   * @param {number} index
+   * @param {import('../types/binding').Engine} native
+   * @param {import('../types/binding').LaneMemory} memory
+   */
+  constructor (engine, index, native, memory) {
+    this.engine = engine
+    this.index = index
+    this.native = native
+    this.control = memory.control
+    this.segments = memory.segments.map((bytes) => viewsOf(bytes))
+    this.writer = new ReplyWriter(native, index, memory.control)
+    /** @type {(any | undefined)[]} socket by slot */
+    this.sockets = []
+    /** @type {Map<number, any>} socket by id of a block that is being sent */
+    this.blocks = new Map()
+    /** @type {string[]} header name (or target) by intern id */
+    this.names = []
+    /** @type {string[]} header value by intern id */
+    this.values = []
+  }
+
+  // kIntern: the lane will use this id from now on.
+  /** @param {Views} views @param {number} at */
+  define ({ words, bytes }, at) {
+    const w = at >>> 2
+    const id = words[w + 4]
+    const nameBytes = words[w + 5]
+    const valueBytes = words[w + 6]
+    const text = at + R.kInternTextAt
+    this.names[id] = bytes.latin1Slice(text, text + nameBytes)
+    this.values[id] = valueBytes === (R.kInternNameOnly | 0)
+      ? ''
+      : bytes.latin1Slice(text + nameBytes, text + nameBytes + valueBytes)
+  }
+
+  /**
+   * The header lines of a record as `rawHeaders` has them.
+   *
+   * @param {Int32Array} words
+   * @param {number} w index of the first line's words
+   * @param {number} count lines
+   * @param {string} text the record's literal text
+   * @param {number} at where the lines' text begins in it
+   * @returns {string[]}
+   */
+  readLines (words, w, count, text, at) {
+    const lines = new Array(count << 1)
+    const { names, values } = this
+    let position = at
+    for (let i = 0; i < count; i++) {
+      const first = words[w + (i << 1)]
+      if (first < 0) { // kInternBit is the sign bit.
+        const id = first & 0x7fffffff
+        lines[i << 1] = names[id]
+        lines[(i << 1) + 1] = values[id]
+        continue
+      }
+      if ((first & R.kNameBit) !== 0) {
+        lines[i << 1] = names[first & ~R.kNameBit]
+      } else {
+        lines[i << 1] = text.slice(position, position += first)
+      }
+      lines[(i << 1) + 1] = text.slice(position, position += words[w + (i << 1) + 1])
+    }
+    return lines
+  }
+}
+
+/** @typedef {{ words: Int32Array, bytes: Buffer }} Views */
+
+/** @param {Uint8Array | ArrayBuffer} memory @returns {Views} */
+function viewsOf (memory) {
+  const bytes = memory instanceof ArrayBuffer
+    ? Buffer.from(memory)
+    : Buffer.from(memory.buffer, memory.byteOffset, memory.byteLength)
+  return { words: new Int32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >>> 2), bytes }
+}
+
+module.exports = { Lane, viewsOf }

@@ -1,0 +1,85 @@
+'use strict'
+
+// The numbers of src/common/records.h for JavaScript; docs/records.md is the prose.
+// test/records.test.js compares them with what the addon was compiled with.
+
+module.exports = {
+  kFormatVersion: 1,
+  kHeaderBytes: 16,
+  kAlignBytes: 8,
+
+  // I/O thread -> JavaScript.
+  RequestType: {
+    kPad: 0,
+    kOpen: 1,
+    kRequest: 2,
+    kBody: 3,
+    kBodyBlock: 4,
+    kBodyEnd: 5,
+    kEof: 6,
+    kClosed: 7,
+    kCredit: 8,
+    kError: 9,
+    kBlockDone: 10,
+    kIntern: 11,
+    kOversize: 12
+  },
+  kOpenFixedBytes: 32,
+  kRequestFixedBytes: 48,
+  kInternBit: 0x80000000,
+  kNameBit: 0x40000000,
+  kInternNameOnly: 0xffffffff,
+
+  kFlagHasBody: 1 << 0,
+  kFlagComplete: 1 << 1,
+  kFlagKeepAlive: 1 << 2,
+  kFlagUpgrade: 1 << 3,
+  kFlagExpectContinue: 1 << 4,
+  kFlagExpectOther: 1 << 5,
+  kFlagHasHost: 1 << 6,
+  kFlagChunked: 1 << 7,
+
+  ErrorKind: {
+    kMalformed: 1,
+    kHeaderOverflow: 2,
+    kChunkExtensions: 3,
+    kTimeout: 4,
+    kBodyTooLarge: 5,
+    kIncomplete: 6
+  },
+
+  // JavaScript -> I/O thread.
+  ReplyType: {
+    kJump: 0,
+    kResponse: 1,
+    kData: 2,
+    kBlock: 3,
+    kTrailers: 4,
+    kEnd: 5,
+    kWindow: 6,
+    kUpgradeAccept: 7,
+    kUpgradeDecline: 8,
+    kShutdown: 9,
+    kDestroy: 10,
+    kReset: 11,
+    kRelease: 12,
+    kSocketOption: 13,
+    kIdleTimeout: 14
+  },
+  kResponseFixedBytes: 32,
+  kPayloadAt: 24,
+  kInternTextAt: 32,
+  kReplyEnd: 1 << 0,
+  kReplyClose: 1 << 1,
+  kReplyChunked: 1 << 2,
+  kReplyInterim: 1 << 3,
+  kReplyRaw: 1 << 4,
+  kReplyIfIdle: 1 << 5,
+
+  // Words of a lane's control block.
+  kReplyPublished: 0,
+  kSegmentsDone: 16,
+  kLaneSleeping: 32,
+  kDispatchResume: 48,
+  kControlWords: 64
+}

@@ -1,0 +1,217 @@
+'use strict'
+
+// Writes reply records into the memory that a lane reads. A segment is filled from its start to its
+// end and followed by the next free one; when every segment is still unread a new one is added, so
+// that JavaScript never waits for an I/O thread. What can pile up is bounded by the connections'
+// credits (see socket.js), not here. A record is published as soon as it is written.
+
+const { Buffer } = require('node:buffer')
+const R = require('./records')
+
+const { kResponse, kData, kBlock, kJump } = R.ReplyType
+
+// Large enough for a maximal inline piece; two of them keep a busy lane supplied.
+const kSegmentBytes = 256 * 1024
+// Pieces up to this size are copied into the segment, larger ones are sent by reference
+// (benchmarks/scenarios/stream-1mb.js is what chose it).
+const kInlineBytesMax = 64 * 1024
+// Unread records after which a sleeping lane is woken even though the batch is not finished.
+const kWakeAfterRecords = 16
+
+class Segment {
+  /** @param {number} id @param {Buffer} bytes */
+  constructor (id, bytes) {
+    this.id = id
+    this.bytes = bytes
+    this.words = new Int32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >>> 2)
+    /** How many segments the lane must have left for this one to be free again. */
+    this.freeAt = 0
+  }
+}
+
+class ReplyWriter {
+  /**
+   * @param {import('../types/binding').Engine} native
+   * @param {number} lane
+   * @param {Int32Array} control
+   */
+  constructor (native, lane, control) {
+    this.native = native
+    this.lane = lane
+    this.control = control
+    /** True while dispatch() runs: wakes are then collected until its end. */
+    this.batching = false
+    this.published = 0
+    this.unsignalled = 0
+    /** Segments left by this writer so far, modulo 2^32, as the lane counts kSegmentsDone. */
+    this.jumps = 0
+    /** @type {Segment[]} in the order in which they become free */
+    this.waiting = []
+    this.segment = this.#addSegment()
+    this.offset = 0
+  }
+
+  #addSegment () {
+    const bytes = Buffer.from(new ArrayBuffer(kSegmentBytes))
+    return new Segment(this.native.addReplySegment(this.lane, bytes), bytes)
+  }
+
+  // Makes room for a record of `bytes` and a kJump behind it.
+  /** @param {number} bytes */
+  #reserve (bytes) {
+    if (this.offset + bytes + R.kHeaderBytes <= kSegmentBytes) return
+    const done = Atomics.load(this.control, R.kSegmentsDone) | 0
+    const oldest = this.waiting[0]
+    const next = oldest !== undefined && ((done - oldest.freeAt) | 0) >= 0
+      ? /** @type {Segment} */ (this.waiting.shift())
+      : this.#addSegment()
+    const { words } = this.segment
+    const w = this.offset >>> 2
+    words[w] = R.kHeaderBytes
+    words[w + 1] = kJump
+    words[w + 2] = next.id
+    words[w + 3] = 0
+    this.published = (this.published + R.kHeaderBytes) | 0
+    this.jumps = (this.jumps + 1) | 0
+    this.segment.freeAt = this.jumps
+    this.waiting.push(this.segment)
+    this.segment = next
+    this.offset = 0
+  }
+
+  /** @param {number} size */
+  #publish (size) {
+    this.offset += size
+    this.published = (this.published + size) | 0
+    Atomics.store(this.control, R.kReplyPublished, this.published)
+    if (!this.batching || ++this.unsignalled >= kWakeAfterRecords) this.signal()
+  }
+
+  /** Wakes the lane if it sleeps. */
+  signal () {
+    this.unsignalled = 0
+    if (Atomics.load(this.control, R.kLaneSleeping) === 1) this.native.wake(this.lane)
+  }
+
+  /**
+   * A record without bytes.
+   *
+   * @param {number} type of ReplyType
+   * @param {number} flags
+   * @param {number} slot
+   * @param {number} [a] word 4
+   * @param {number} [b] word 5
+   * @param {number} [c] word 6
+   */
+  command (type, flags, slot, a = 0, b = 0, c = 0) {
+    this.#reserve(32)
+    const { words } = this.segment
+    const w = this.offset >>> 2
+    words[w] = 32
+    words[w + 1] = type | (flags << 8)
+    words[w + 2] = slot
+    words[w + 3] = 0
+    words[w + 4] = a
+    words[w + 5] = b
+    words[w + 6] = c
+    words[w + 7] = 0
+    this.#publish(32)
+  }
+
+  /**
+   * A head and, in one piece with it, body bytes. The caller has made sure that they fit inline.
+   * A string body is written with the head in UTF-8, as Node writes the two.
+   *
+   * @param {number} slot
+   * @param {number} flags
+   * @param {number} status
+   * @param {number} idleMs
+   * @param {string} head
+   * @param {string | Uint8Array | null} body
+   * @returns {number} bytes of head and body
+   */
+  response (slot, flags, status, idleMs, head, body) {
+    const isText = typeof body === 'string'
+    const room = isText ? (head.length + body.length) * 3 : head.length + (body === null ? 0 : body.byteLength)
+    this.#reserve(R.kResponseFixedBytes + room + R.kAlignBytes)
+    const { words, bytes } = this.segment
+    const at = this.offset + R.kResponseFixedBytes
+    let headBytes = head.length
+    let total
+    if (isText) {
+      total = bytes.utf8Write(head + body, at)
+      // Only a head with characters above 0x7f is longer than its length.
+      if (total !== head.length + body.length) headBytes = Buffer.byteLength(head)
+    } else {
+      bytes.latin1Write(head, at)
+      total = headBytes
+      if (body !== null) {
+        bytes.set(body, at + headBytes)
+        total += body.byteLength
+      }
+    }
+    const size = (R.kResponseFixedBytes + total + 7) & ~7
+    const w = this.offset >>> 2
+    words[w] = size
+    words[w + 1] = kResponse | (flags << 8)
+    words[w + 2] = slot
+    words[w + 3] = 0
+    words[w + 4] = headBytes
+    words[w + 5] = total - headBytes
+    words[w + 6] = status
+    words[w + 7] = idleMs
+    this.#publish(size)
+    return total
+  }
+
+  /**
+   * A piece of body or raw bytes that fits inline.
+   *
+   * @param {number} type kData or kTrailers
+   * @param {number} slot
+   * @param {number} flags
+   * @param {string | Uint8Array} data
+   * @param {BufferEncoding} encoding of a string
+   * @param {number} idleMs with kReplyEnd
+   * @returns {number} its bytes
+   */
+  data (type, slot, flags, data, encoding, idleMs) {
+    const isText = typeof data === 'string'
+    this.#reserve(24 + (isText ? data.length * 3 : data.byteLength) + R.kAlignBytes)
+    const { words, bytes } = this.segment
+    const at = this.offset + 24
+    let total
+    if (isText) {
+      total = encoding === 'latin1' ? bytes.latin1Write(data, at) : bytes.utf8Write(data, at)
+    } else {
+      bytes.set(data, at)
+      total = data.byteLength
+    }
+    const size = (24 + total + 7) & ~7
+    const w = this.offset >>> 2
+    words[w] = size
+    words[w + 1] = type | (flags << 8)
+    words[w + 2] = slot
+    words[w + 3] = 0
+    words[w + 4] = total
+    words[w + 5] = idleMs
+    this.#publish(size)
+    return total
+  }
+
+  /**
+   * Bytes by reference; they must not change until kBlockDone names the block.
+   *
+   * @param {number} slot
+   * @param {number} flags
+   * @param {Uint8Array} data
+   * @returns {number} block id
+   */
+  block (slot, flags, data) {
+    const id = this.native.sendBlock(this.lane, data)
+    this.command(kBlock, flags, slot, id)
+    return id
+  }
+}
+
+module.exports = { ReplyWriter, kData, kInlineBytesMax }

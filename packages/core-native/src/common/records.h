@@ -1,0 +1,134 @@
+#pragma once
+// The records that the I/O threads and the JavaScript thread exchange. docs/records.md is the prose;
+// lib/records.js repeats the numbers for JavaScript and a test compares the two.
+//
+// Every record starts with four 32-bit words in host byte order and is a multiple of 8 bytes long:
+//   word 0  size of the record in bytes, these words and padding included
+//   word 1  type in the low 8 bits, flags in the upper 24
+//   word 2  connection slot (dense small integer per lane, see Slot life in docs/records.md)
+//   word 3  stream id (0 on HTTP/1)
+// Readers skip types they do not know and never trust a length without comparing it to the size.
+
+#include <cstddef>
+#include <cstdint>
+
+namespace httpsys::records {
+
+inline constexpr uint32_t kFormatVersion = 1;
+inline constexpr size_t kHeaderBytes = 16;
+inline constexpr size_t kAlignBytes = 8;
+
+// I/O thread -> JavaScript.
+enum class RequestType : uint8_t {
+  kPad = 0,        // Fills the end of a segment; the next record starts the next segment.
+  kOpen = 1,       // A connection was accepted.
+  kRequest = 2,    // A whole request head, possibly with (all of) its body.
+  kBody = 3,       // A piece of request body, or bytes of an upgraded connection.
+  kBodyBlock = 4,  // The same in a block of its own: Engine.takeBlock(lane, id).
+  kBodyEnd = 5,    // End of the request body, with trailers.
+  kEof = 6,        // The peer closed its sending side.
+  kClosed = 7,     // The connection is gone. The last record of its slot.
+  kCredit = 8,     // Bytes that left since the last credit.
+  kError = 9,      // The peer broke the protocol or ran out of time.
+  kBlockDone = 10,  // A block given by Engine.sendBlock was sent or dropped.
+  kIntern = 11,     // Defines an id for a header line, a header name or a target.
+  kOversize = 12,   // A record too large for a segment, in a block of its own.
+};
+
+// kOpen: word 4 server id, 5 remote port | family << 16 (4, 6, 0 = unix), 6 local port,
+// 7 remote address bytes | local address bytes << 16; then both addresses as text, no separator.
+inline constexpr size_t kOpenFixedBytes = 32;
+
+// kRequest: word 4 server id, 5 method | minor version << 8 | header line count << 16, 6 target,
+// 7 text bytes, 8 body bytes, 9 url prefix id, 10/11 arrival (uv_hrtime, ns, low/high).
+// Then one pair of words per header line, then the text (target if literal, then the literal parts of
+// the lines, in order, no separators), then the body bytes.
+//   target            kInternBit | id          or literal byte length
+//   line, first word  kInternBit | id          whole line interned, second word unused
+//                     kNameBit | id            name interned, second word = literal value length
+//                     literal name length      second word = literal value length
+inline constexpr size_t kRequestFixedBytes = 48;
+inline constexpr uint32_t kInternBit = 0x80000000u;
+inline constexpr uint32_t kNameBit = 0x40000000u;
+
+enum RequestFlags : uint32_t {  // Already shifted into place: word 1 >> 8.
+  kFlagHasBody = 1u << 0,       // Content-Length > 0 or chunked: kBody… and kBodyEnd follow.
+  kFlagComplete = 1u << 1,      // The message ends within this record (no kBodyEnd follows).
+  kFlagKeepAlive = 1u << 2,     // What llhttp_should_keep_alive() says.
+  kFlagUpgrade = 1u << 3,       // Upgrade or CONNECT: the lane waits for kUpgradeAccept/kUpgradeDecline;
+                                // the body bytes are what was read after the head.
+  kFlagExpectContinue = 1u << 4,
+  kFlagExpectOther = 1u << 5,
+  kFlagHasHost = 1u << 6,
+  kFlagChunked = 1u << 7,
+};
+
+// kBody: word 4 bytes; then the bytes.            kBodyBlock: word 4 bytes, 5 block id.
+// kBodyEnd: word 4 trailer line count, 5 text bytes; then lines and text as in kRequest.
+// kEof: nothing more.                             kClosed: word 4 errno (0 = clean), positive.
+// kCredit: word 4 bytes.                          kBlockDone: word 4 block id, 5 errno.
+// kError: word 4 ErrorKind, 5 raw bytes; then the raw bytes read since the message began (bounded).
+// kIntern: word 4 id, 5 name bytes, 6 value bytes; then name and value. A bare name has value bytes
+//          kInternNameOnly, a target has name bytes 0.
+// kOversize: word 4 bytes, 5 block id.
+inline constexpr uint32_t kInternNameOnly = 0xffffffffu;
+
+enum class ErrorKind : uint32_t {
+  kMalformed = 1,        // 400
+  kHeaderOverflow = 2,   // 431
+  kChunkExtensions = 3,  // 413
+  kTimeout = 4,          // 408, headersTimeout or requestTimeout
+  kBodyTooLarge = 5,     // 413, maxRequestBodySize
+  kIncomplete = 6,       // EOF inside a message: HPE_INVALID_EOF_STATE
+};
+
+// JavaScript -> I/O thread.
+enum class ReplyType : uint8_t {
+  kJump = 0,            // word 2 = id of the reply segment where the next record stands.
+  kResponse = 1,        // Response head, possibly with (all of) its body.
+  kData = 2,            // A piece of response body, or raw bytes.
+  kBlock = 3,           // The same by reference: Engine.sendBlock.
+  kTrailers = 4,        // Ends a chunked body. Implies kFlagEnd.
+  kEnd = 5,             // The response is complete.
+  kWindow = 6,          // JavaScript consumed that many body bytes.
+  kUpgradeAccept = 7,   // From here on the connection carries opaque bytes.
+  kUpgradeDecline = 8,  // Treat the message as an ordinary request.
+  kShutdown = 9,        // FIN once everything is sent, then close when the peer has closed too.
+  kDestroy = 10,        // Send what the kernel takes at once, close.
+  kReset = 11,          // RST.
+  kRelease = 12,        // JavaScript has forgotten the slot. The last record of a slot.
+  kSocketOption = 13,   // word 4: 1 = TCP_NODELAY, 2 = SO_KEEPALIVE; 5 value; 6 initial delay (s).
+  kIdleTimeout = 14,    // word 4: idle timeout in ms for a connection without a request (0 = none).
+};
+
+enum ReplyFlags : uint32_t {  // word 1 >> 8.
+  kReplyEnd = 1u << 0,        // The response is complete with this record.
+  kReplyClose = 1u << 1,      // With kReplyEnd: close the connection after it (res._last).
+  kReplyChunked = 1u << 2,    // The backend frames the body bytes of this record as one chunk, and
+                              // with kReplyEnd writes the last chunk.
+  kReplyInterim = 1u << 3,    // A 1xx head.
+  kReplyRaw = 1u << 4,        // Bytes as the application framed them.
+  kReplyIfIdle = 1u << 5,     // kDestroy: only when no request is being received or answered.
+};
+
+// kResponse: word 4 head bytes, 5 body bytes, 6 status, 7 keep-alive timeout in ms (with kReplyEnd;
+//            0 = none); then head text (status line to blank line), then body.
+// kData: word 4 bytes, 5 keep-alive timeout in ms (with kReplyEnd); then, at byte 24, the bytes.
+// kBlock: word 4 block id.      kTrailers: as kData; the bytes are lines, each with CRLF.
+//      kEnd: word 4 keep-alive timeout in ms.      kWindow: word 4 bytes.
+inline constexpr size_t kResponseFixedBytes = 32;
+// Where the payload of kBody, kBodyEnd (lines), kError, kData and kTrailers stands: words 4 and 5, then
+// bytes. kIntern has words 4 to 7 (the last unused) and its text at byte 32.
+inline constexpr size_t kPayloadAt = 24;
+inline constexpr size_t kInternTextAt = 32;
+
+// Words of the control block of a lane (Int32Array over a SharedArrayBuffer, one cache line each).
+enum ControlWord : uint32_t {
+  kReplyPublished = 0,   // Bytes of reply records published so far, modulo 2^32. Written by JavaScript.
+  kSegmentsDone = 16,    // Reply segments the lane has left by a kJump, modulo 2^32.
+  kLaneSleeping = 32,    // 1 while the lane waits in its poll; JavaScript then calls Engine.wake(lane).
+  kDispatchResume = 48,  // Where dispatch() goes on after a throw. Written and read on the JS thread.
+  kControlWords = 64,
+};
+
+}  // namespace httpsys::records

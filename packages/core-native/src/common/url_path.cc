@@ -1,0 +1,145 @@
+#include "common/url_path.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace httpsys {
+namespace {
+
+int HexValue(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+// The byte that `text` begins with as %XX, or -1.
+int EscapedByte(std::string_view text) {
+  if (text.size() < 3 || text[0] != '%') return -1;
+  const int high = HexValue(text[1]);
+  const int low = HexValue(text[2]);
+  return high < 0 || low < 0 ? -1 : high * 16 + low;
+}
+
+// Length of the UTF-8 sequence that `lead` begins, 0 when none does.
+size_t SequenceBytes(int lead) {
+  if (lead < 0x80) return 1;
+  if (lead >= 0xC2 && lead <= 0xDF) return 2;
+  if (lead >= 0xE0 && lead <= 0xEF) return 3;
+  if (lead >= 0xF0 && lead <= 0xF4) return 4;
+  return 0;
+}
+
+// Second bytes that would make a sequence overlong, a surrogate or larger than U+10FFFF.
+bool IsSecondByte(int lead, int second) {
+  if ((second & 0xC0) != 0x80) return false;
+  if (lead == 0xE0) return second >= 0xA0;
+  if (lead == 0xED) return second <= 0x9F;
+  if (lead == 0xF0) return second >= 0x90;
+  if (lead == 0xF4) return second <= 0x8F;
+  return true;
+}
+
+// Appends the character that `text` begins with as escapes; returns the bytes of `text` it takes,
+// 0 when there is none to decode.
+size_t DecodeCharacter(std::string_view text, std::string* out) {
+  const int lead = EscapedByte(text);
+  if (lead < 0 || lead == '/') return 0;
+  const size_t bytes = SequenceBytes(lead);
+  if (bytes == 0) return 0;
+  char sequence[4] = {static_cast<char>(lead)};
+  for (size_t i = 1; i < bytes; i++) {
+    const int next = text.size() > i * 3 ? EscapedByte(text.substr(i * 3)) : -1;
+    if (next < 0 || (i == 1 ? !IsSecondByte(lead, next) : (next & 0xC0) != 0x80)) return 0;
+    sequence[i] = static_cast<char>(next);
+  }
+  out->append(sequence, bytes);
+  return bytes * 3;
+}
+
+std::string PercentDecode(std::string_view path) {
+  std::string out;
+  out.reserve(path.size() + 1);
+  while (!path.empty()) {
+    size_t taken = DecodeCharacter(path, &out);
+    if (taken == 0) {
+      out.push_back(path[0]);
+      taken = 1;
+    }
+    path.remove_prefix(taken);
+  }
+  return out;
+}
+
+// RFC 3986, section 5.2.4, in place: what is kept is never longer than what was read.
+void RemoveDotSegments(std::string* path) {
+  std::string& p = *path;
+  size_t kept = 0;  // Ends before the slash of the segment looked at.
+  for (size_t at = 0; at < p.size();) {
+    size_t end = p.find('/', at + 1);
+    if (end == std::string::npos) end = p.size();
+    const std::string_view segment = std::string_view(p).substr(at + 1, end - at - 1);
+    const bool last = end == p.size();
+    if (segment == "." || segment == "..") {
+      if (segment == ".." && kept > 0) kept = p.rfind('/', kept - 1);
+      if (last) p[kept++] = '/';
+    } else {
+      p.replace(kept, end - at, p, at, end - at);
+      kept += end - at;
+    }
+    at = end;
+  }
+  p.resize(kept);
+}
+
+// Code points of two-byte UTF-8, U+0080 to U+07FF. Simple foldings from Unicode's CaseFolding.txt.
+uint32_t FoldCodePoint(uint32_t c) {
+  if (c >= 0xC0 && c <= 0xDE) return c == 0xD7 ? c : c + 0x20;             // Latin-1.
+  if ((c >= 0x100 && c <= 0x12F) || (c >= 0x132 && c <= 0x137)) return c | 1;  // Extended-A.
+  if ((c >= 0x139 && c <= 0x148) || (c >= 0x179 && c <= 0x17E)) return c + (c & 1);
+  if (c >= 0x14A && c <= 0x177) return c | 1;
+  if (c == 0x178) return 0xFF;
+  if (c == 0x386) return 0x3AC;  // Greek with tonos, then plain.
+  if (c >= 0x388 && c <= 0x38A) return c + 0x25;
+  if (c == 0x38C) return 0x3CC;
+  if (c == 0x38E || c == 0x38F) return c + 0x3F;
+  if (c >= 0x391 && c <= 0x3AB) return c == 0x3A2 ? c : c + 0x20;
+  if (c == 0x3C2) return 0x3C3;                      // Final sigma.
+  if (c >= 0x400 && c <= 0x40F) return c + 0x50;     // Cyrillic.
+  if (c >= 0x410 && c <= 0x42F) return c + 0x20;
+  return c;
+}
+
+}  // namespace
+
+bool IsPlainPath(std::string_view path) {
+  char before = 0;
+  for (const char c : path) {
+    if (c == '%' || (c == '.' && before == '/')) return false;
+    before = c;
+  }
+  return true;
+}
+
+std::string DecodePath(std::string_view path) {
+  std::string decoded = PercentDecode(path);
+  RemoveDotSegments(&decoded);
+  return decoded;
+}
+
+void FoldCase(char* text, size_t bytes) {
+  for (size_t i = 0; i < bytes; i++) {
+    const auto lead = static_cast<uint8_t>(text[i]);
+    if (lead >= 'A' && lead <= 'Z') {
+      text[i] = static_cast<char>(lead + ('a' - 'A'));
+    } else if (lead >= 0xC2 && lead <= 0xDF && i + 1 < bytes) {
+      const auto second = static_cast<uint8_t>(text[i + 1]);
+      if ((second & 0xC0) != 0x80) continue;
+      const uint32_t folded = FoldCodePoint((lead & 0x1Fu) << 6 | (second & 0x3Fu));
+      text[i] = static_cast<char>(0xC0 | folded >> 6);
+      text[++i] = static_cast<char>(0x80 | (folded & 0x3F));
+    }
+  }
+}
+
+}  // namespace httpsys

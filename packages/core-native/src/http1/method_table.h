@@ -1,0 +1,28 @@
+#pragma once
+// The methods a server accepts: the running Node's http.METHODS, in its order.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace httpsys::http1 {
+
+// Immutable after construction. Thread: any.
+class MethodTable {
+ public:
+  explicit MethodTable(std::vector<std::string> methods);
+
+  // Index of a method, or -1. Methods are case-sensitive (RFC 9110, section 9.1).
+  int Find(std::string_view method) const;
+  // True when some method starts with these bytes: lets a wrong method be refused at its first wrong byte.
+  bool IsPrefix(std::string_view bytes) const;
+  std::string_view Name(uint16_t index) const { return methods_[index]; }
+  int connect() const { return connect_; }
+
+ private:
+  std::vector<std::string> methods_;
+  int connect_ = -1;
+};
+
+}  // namespace httpsys::http1

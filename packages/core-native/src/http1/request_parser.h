@@ -1,0 +1,70 @@
+#pragma once
+// Parses the head of an HTTP/1.x request (RFC 9112, sections 2 to 5), as strictly as Node's llhttp.
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "http1/method_table.h"
+#include "http1/parse_error.h"
+
+namespace httpsys::http1 {
+
+// Views point into the buffer given to the last Parse() call and die with it.
+struct HeaderLine {
+  std::string_view name;
+  std::string_view value;  // Without the white space around it.
+};
+
+enum class BodyKind : uint8_t { kNone, kLength, kChunked };
+enum class Expectation : uint8_t { kNone, kContinue, kOther };
+
+struct RequestHead {
+  uint16_t method = 0;         // Index into the MethodTable.
+  uint8_t version_minor = 1;   // HTTP/1.x
+  BodyKind body = BodyKind::kNone;
+  Expectation expect = Expectation::kNone;
+  bool keep_alive = true;      // What llhttp_should_keep_alive() would say.
+  bool upgrade = false;        // `Connection: upgrade` with an Upgrade line, or CONNECT.
+  bool has_host = false;
+  uint64_t content_length = 0;
+  std::string_view target;
+  std::string_view host;       // Value of the first Host line.
+  std::vector<HeaderLine> lines;
+};
+
+enum class ParseStatus : uint8_t { kNeedMore, kDone, kError };
+
+// Resumable: each call gets the message from its first byte on and goes on where the last one
+// stopped, so that the work is linear in the bytes however they arrive. Errors are found with the
+// byte that makes them certain. No I/O, no clock. Thread: any, one at a time.
+class RequestParser {
+ public:
+  explicit RequestParser(const MethodTable* methods) : methods_(methods) {}
+
+  // Prepares for a new message. `header_bytes_max` counts as Node's maxHeaderSize does.
+  void Reset(size_t header_bytes_max);
+
+  // `message` starts at the first byte of the message and holds everything received so far.
+  [[nodiscard]] ParseStatus Parse(std::string_view message);
+
+  // After kDone. Valid until the buffer changes or Reset().
+  const RequestHead& head() const { return head_; }
+  // After kDone: length of the head, blank line included.
+  size_t head_bytes() const { return position_; }
+  // After kError.
+  ParseError error() const { return error_; }
+  // True once a byte of the message that is not an ignored leading CRLF was seen.
+  bool started() const { return started_; }
+
+ private:
+  const MethodTable* methods_;
+  RequestHead head_;
+  size_t position_ = 0;
+  size_t header_bytes_max_ = 0;
+  ParseError error_ = ParseError::kNone;
+  bool started_ = false;
+};
+
+}  // namespace httpsys::http1

@@ -1,0 +1,74 @@
+/** The native surface: nothing else crosses between C++ and JavaScript. */
+
+/** Settings of one listening server, read by the I/O threads. All may change while serving. */
+export interface ServerConfig {
+  /** Longest request head in bytes as Node counts it (target + names + values). */
+  maxHeaderSize: number
+  /** Longest request body in bytes; 0 = no limit. */
+  maxRequestBodySize: number
+  /** Unanswered requests of one connection that are handed to JavaScript before reading pauses. */
+  pipelinedRequestsMax: number
+  /** True when JavaScript wants every kError record ('clientError' has a listener). */
+  wantsErrors: boolean
+  /** TCP_NODELAY on accepted connections. */
+  noDelay: boolean
+  /** SO_KEEPALIVE on accepted connections, with its initial delay in seconds. */
+  keepAlive: boolean
+  keepAliveInitialDelay: number
+  /** Canonical URL prefixes served, e.g. `http://*:8080/shop/`; the index is the url prefix id. */
+  prefixes: string[]
+}
+
+export interface LaneMemory {
+  /** kControlWords words over a SharedArrayBuffer. */
+  control: Int32Array
+  /** Request segments: equal sizes, at least two. Written by the lane, read by dispatch(). */
+  segments: Uint8Array[]
+}
+
+export interface EngineOptions {
+  lanes: LaneMemory[]
+  /** Accepted methods; the index is the method id in records. */
+  methods: string[]
+  /**
+   * Called on the JavaScript thread for the records between two offsets of a request segment.
+   * Returns the offset up to which it got. Before application code runs it stores the next record's
+   * offset in control[kDispatchResume]: after a throw native goes on there.
+   */
+  dispatch: (lane: number, segment: number, start: number, end: number) => number
+}
+
+export class Engine {
+  constructor (options: EngineOptions)
+  /** Makes memory known as a reply segment of a lane. Returns its id; the first one (0) is where reading starts. */
+  addReplySegment (lane: number, memory: Uint8Array): number
+  /** References memory until kBlockDone; the id goes into a kBlock record. */
+  sendBlock (lane: number, memory: Uint8Array): number
+  /** Takes a block out of a kBodyBlock/kOversize record. */
+  takeBlock (lane: number, id: number): ArrayBuffer
+  /** Wakes a lane that sleeps. */
+  wake (lane: number): void
+  /** listen(2) on a bound descriptor (duplicated, the caller keeps its own). 0 or a negative errno. */
+  listen (serverId: number, fd: number, backlog: number): number
+  /** Creates or changes a server's settings. Must precede listen/adopt. */
+  configure (serverId: number, config: ServerConfig): void
+  /** Stops accepting; connections stay. */
+  unlisten (serverId: number): void
+  /** Hands a connected descriptor (duplicated) to a lane. 0 or a negative errno. */
+  adopt (serverId: number, fd: number): number
+  /** Expires messages that began too long ago (ms; 0 = no limit): kError kTimeout for each. */
+  checkConnections (serverId: number, headersTimeout: number, requestTimeout: number): void
+  /** Keeps / no longer keeps the event loop alive. Starts unreferenced. */
+  ref (): void
+  unref (): void
+  /** Blocks until all published replies are sent, or for timeoutMs. True when all were. */
+  drain (timeoutMs: number): boolean
+  /** Stops the I/O threads and closes every connection. Idempotent. */
+  close (): void
+}
+
+export const formatVersion: number
+/** Reports an error as Node reports an uncaught exception (napi_fatal_exception). */
+export function fatalException (error: unknown): void
+/** Every constant of records.h by name, for the test that compares lib/records.js with it. */
+export const constants: Record<string, number>

@@ -1,0 +1,17 @@
+/** Every undocumented member of Node that this package uses. lib/http/node-internals.js checks them. */
+export interface NodeInternals {
+  /** `response[kNeedDrain]`: write() returned false, 'drain' is owed. */
+  kNeedDrain: symbol
+  /** `response[kCorked]`: corks taken before the response had a socket. */
+  kCorked: symbol
+  /** `response[kRejectNonStandardBodyWrites]`: createServer's option of that name. */
+  kRejectNonStandardBodyWrites: symbol
+  /** `server[kUniqueHeaders]` and `response[kUniqueHeaders]`: createServer's `uniqueHeaders`. */
+  kOutgoingUniqueHeaders: symbol
+  /** `http._connectionListener`: Node's own way of serving a socket. */
+  connectionListener: Function
+  /** `net._createServerHandle`: binds as net.Server does. */
+  createServerHandle: Function
+  /** `process._tickCallback`, or null where Node no longer has it. */
+  drainTicks: (() => void) | null
+}
