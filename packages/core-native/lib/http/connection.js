@@ -318,6 +318,7 @@ function onRequest (lane, socket, words, bytes, at) {
   const textAt = at + R.kRequestFixedBytes + (lines << 3)
   const { server } = socket
   const listener = server[kListener]
+  socket[kState] |= State.kServed
   socket[kRead] += textBytes + bodyBytes
 
   const text = textBytes === 0 ? '' : bytes.latin1Slice(textAt, textAt + textBytes)

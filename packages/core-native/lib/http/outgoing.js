@@ -32,12 +32,12 @@ function EngineServerResponse (req, options) {
   this[kEnded] = false
 }
 
+const kNotDirect = State.kDestroyed | State.kLaneClosed | State.kUpgraded | State.kFinSent | State.kCloseSoon
+
 /** @param {any} socket the response's socket is an engine socket in a state where bytes may go directly to the lane */
 function isDirect (socket) {
   const bits = socket[kState]
-  if ((bits & ~(State.kMaterialised | State.kReadPaused | State.kPeerEnded | State.kKeepAliveTimer | State.kCounted)) !== 0) {
-    return false
-  }
+  if ((bits & kNotDirect) !== 0) return false
   if (socket[kUnsent] >= kSendBytesMax) return false
   if ((bits & State.kMaterialised) === 0) return true
   return socket.writable && socket.writableLength === 0 && socket.writableCorked === 0

@@ -39,7 +39,8 @@ const State = {
   kReadPaused: 1 << 7, // Consumed bytes are not acknowledged.
   kKeepAliveTimer: 1 << 8, // The idle time between requests is counted by a JavaScript timer.
   kFailed: 1 << 9, // A protocol error was reported: no more requests.
-  kCounted: 1 << 10 // Counts in server._connections.
+  kCounted: 1 << 10, // Counts in server._connections.
+  kServed: 1 << 11 // At least one request was received.
 }
 
 /**

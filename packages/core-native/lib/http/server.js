@@ -1,0 +1,355 @@
+'use strict'
+
+// http.Server on the engine. Listening is Node's own (argument rules, name lookup, cluster, errors):
+// only the moment where the bound handle would start to accept is ours, _listen2().
+
+const http = require('node:http')
+const net = require('node:net')
+const R = require('../records')
+const { connectionListener, createServerHandle } = require('./node-internals')
+const { Engine } = require('../engine')
+const { classifyListen } = require('./listen-args')
+const { loadBinding } = require('../binding')
+const { takeEngineOptions } = require('../options')
+const { servers, onRecord, onThrown } = require('./connection')
+const { State, systemError, systemErrorText } = require('./socket')
+const { EngineIncomingMessage } = require('./incoming')
+const { EngineServerResponse } = require('./outgoing')
+const { kLane, kListener, kReceiving, kSlot, kState } = require('./symbols')
+
+const { kDestroy } = R.ReplyType
+
+// Methods by id, as the lanes name them. Node's parser knows QUERY before http.METHODS lists it.
+const kMethods = http.METHODS.includes('QUERY') ? http.METHODS : [...http.METHODS, 'QUERY']
+
+/** @type {Engine | null} */
+let engine = null
+
+function theEngine () {
+  if (engine === null) {
+    const { fatalException } = loadBinding()
+    engine = new Engine({
+      record: onRecord,
+      thrown: (error) => onThrown(error, fatalException)
+    }, kMethods)
+  }
+  return engine
+}
+
+// What the engine knows of one server.
+class Listener {
+  /** @param {any} server @param {any} options */
+  constructor (server, options) {
+    this.server = server
+    this.IncomingMessage = options.IncomingMessage || EngineIncomingMessage
+    this.ServerResponse = options.ServerResponse || EngineServerResponse
+    this.methods = kMethods
+    this.responseOptions = {
+      highWaterMark: server.highWaterMark, rejectNonStandardBodyWrites: server.rejectNonStandardBodyWrites
+    }
+    this.own = takeEngineOptions(options)
+    /** @type {string[]} canonical URL prefixes; empty = everything on the port */
+    this.prefixes = []
+    /** Open connections in HTTP mode. @type {Set<any>} */
+    this.sockets = new Set()
+    this.id = 0
+    this.listening = 0
+    /** Addresses beside the first one. @type {any[]} */
+    this.others = []
+    /** @type {any[]} */
+    this.extraHandles = []
+    /** @type {NodeJS.Timeout | undefined} */
+    this.checker = undefined
+  }
+
+  // Settings that the lanes read. Called whenever one of them may have changed.
+  configure () {
+    const { server, own } = this
+    theEngine().native.configure(this.id, {
+      maxHeaderSize: server.maxHeaderSize || http.maxHeaderSize,
+      maxRequestBodySize: own.maxRequestBodySize,
+      pipelinedRequestsMax: own.pipelinedRequestsMax,
+      wantsErrors: server.listenerCount('clientError') > 0,
+      noDelay: server.noDelay !== false,
+      keepAlive: Boolean(server.keepAlive),
+      keepAliveInitialDelay: server.keepAliveInitialDelay || 0,
+      prefixes: this.prefixes
+    })
+  }
+
+  // The id stays while connections of an earlier listen() may still name it.
+  open () {
+    const e = theEngine()
+    if (this.id === 0) {
+      this.id = e.nextServerId++
+      servers.set(this.id, this.server)
+    }
+    this.configure()
+    return e
+  }
+
+  /** @param {number} fd @param {number} backlog @returns {number} 0 or a negative errno */
+  listen (fd, backlog) {
+    const status = this.open().native.listen(this.id, fd, backlog)
+    if (status === 0) this.listening++
+    return status
+  }
+
+  unlisten () {
+    if (this.listening === 0) return
+    this.listening = 0
+    theEngine().native.unlisten(this.id)
+  }
+}
+
+class Methods extends http.Server {
+  /** @param {...any} args */
+  listen (...args) {
+    const self = /** @type {any} */ (this)
+    const plan = classifyListen(args)
+    self[kListener].prefixes = []
+    self[kListener].others = []
+    if (plan.kind === 'node') return super.listen(...plan.args)
+    return listenOnPrefixes(self, plan)
+  }
+
+  /**
+   * @param {any} address
+   * @param {any} port
+   * @param {any} addressType
+   * @param {any} backlog
+   * @param {any} fd
+   * @param {any} flags
+   */
+  _listen2 (address, port, addressType, backlog, fd, flags) {
+    const self = /** @type {any} */ (this)
+    // @ts-expect-error: not in @types/node
+    const stockListen = () => super._listen2(address, port, addressType, backlog, fd, flags)
+    // Node's lenient parser is Node's: such a server is served by Node throughout.
+    if (self.insecureHTTPParser) return stockListen()
+    if (!self._handle) {
+      let handle
+      if (!address && typeof fd !== 'number') {
+        handle = createServerHandle('::', port, 6, fd, flags)
+        if (typeof handle === 'number') {
+          address = '0.0.0.0'
+          addressType = 4
+        } else {
+          address = '::'
+          addressType = 6
+        }
+      }
+      if (handle === undefined || typeof handle === 'number') {
+        handle = createServerHandle(address, port, addressType, fd, flags)
+      }
+      if (typeof handle === 'number') {
+        process.nextTick(emitError, self, listenError(handle, address, port))
+        return
+      }
+      self._handle = handle
+    }
+    takeHandle(self, self._handle)
+    stockListen()
+    if (self._handle) listenOnOthers(self, backlog)
+  }
+
+  /** @param {any} callback */
+  close (callback) {
+    const listener = /** @type {any} */ (this)[kListener]
+    clearInterval(listener.checker)
+    return super.close(callback)
+  }
+
+  closeAllConnections () {
+    super.closeAllConnections()
+    for (const socket of [.../** @type {any} */ (this)[kListener].sockets]) socket.destroy()
+  }
+
+  closeIdleConnections () {
+    super.closeIdleConnections()
+    for (const socket of [.../** @type {any} */ (this)[kListener].sockets]) closeIfIdle(socket)
+  }
+}
+
+// 'clientError' may gain or lose its listeners at any time; the lanes answer alone while it has none.
+for (const name of /** @type {const} */ (['on', 'addListener', 'prependListener', 'removeListener', 'off', 'removeAllListeners'])) {
+  Object.defineProperty(Methods.prototype, name, {
+    value: {
+      /** @param {any} event @param {...any} rest */
+      [name] (event, ...rest) {
+        const result = /** @type {any} */ (http.Server.prototype)[name].call(this, event, ...rest)
+        const listener = this[kListener]
+        if ((event === 'clientError' || event === undefined) && listener !== undefined && listener.id !== 0) {
+          listener.configure()
+        }
+        return result
+      }
+    }[name],
+    writable: true,
+    configurable: true
+  })
+}
+
+/**
+ * @param {any} [options] those of http.createServer, and maxRequestBodySize, pipelinedRequestsMax
+ * @param {any} [requestListener]
+ */
+function Server (options, requestListener) {
+  if (!(this instanceof Server)) return new (/** @type {any} */ (Server))(options, requestListener)
+  Reflect.apply(http.Server, this, [options, requestListener])
+  const self = /** @type {any} */ (this)
+  self[kListener] = new Listener(self, typeof options === 'object' && options !== null ? options : {})
+  self.removeListener('connection', connectionListener)
+  self.prependListener('connection', onConnection)
+  self.on('listening', startChecking)
+}
+Server.prototype = Methods.prototype
+Object.defineProperty(Server.prototype, 'constructor', { value: Server, writable: true, configurable: true })
+Object.setPrototypeOf(Server, http.Server)
+
+// Sockets that did not come from the engine (emit('connection', socket)) are served by Node's own code.
+/** @this {any} @param {any} socket */
+function onConnection (socket) {
+  if (socket[kLane] === undefined) connectionListener.call(this, socket)
+}
+
+// As Node: the two message timeouts are enforced at intervals.
+/** @this {any} */
+function startChecking () {
+  const listener = this[kListener]
+  clearInterval(listener.checker)
+  if (listener.id === 0) return
+  listener.checker = setInterval(() => {
+    const { headersTimeout, requestTimeout } = this
+    if (headersTimeout === 0 && requestTimeout === 0) return
+    theEngine().native.checkConnections(listener.id, headersTimeout, requestTimeout)
+  }, this.connectionsCheckingInterval).unref()
+}
+
+// A connection that has been served and is between two requests. The lane has the last word, because
+// the next request may be on its way to JavaScript.
+/** @param {any} socket */
+function closeIfIdle (socket) {
+  const bits = socket[kState]
+  if ((bits & State.kServed) === 0 || socket[kReceiving] !== null || socket.destroyed) return
+  if (socket._httpMessage && !socket._httpMessage.finished) return
+  socket[kLane].writer.command(kDestroy, R.kReplyIfIdle, socket[kSlot])
+}
+
+// Makes a bound libuv handle listen on the engine. Everything else about it stays Node's.
+/** @param {any} server @param {any} handle */
+function takeHandle (server, handle) {
+  const listener = server[kListener]
+  if (typeof handle.fd !== 'number' || handle.fd < 0) {
+    takeClusterHandle(listener, handle)
+    return
+  }
+  const { close } = handle
+  let referenced = false
+  const own = {
+    /** @param {number} backlog */
+    listen (backlog) {
+      // bind() reports an address in use only here (uv_tcp_bind delays it).
+      const delayed = handle.getsockname?.({}) ?? 0
+      if (delayed !== 0) return delayed
+      const status = listener.listen(handle.fd, backlog)
+      if (status === 0) own.ref()
+      return status
+    },
+    ref () {
+      if (referenced || listener.listening === 0) return
+      referenced = true
+      theEngine().ref()
+    },
+    unref () {
+      if (!referenced) return
+      referenced = false
+      theEngine().unref()
+    },
+    hasRef: () => referenced,
+    /** @param {...any} args */
+    close (...args) {
+      own.unref()
+      if (server._handle === handle || server._handle === null) {
+        listener.unlisten()
+        for (const extra of listener.extraHandles.splice(0)) extra.close()
+      }
+      return close.apply(handle, args)
+    }
+  }
+  Object.assign(handle, own)
+}
+
+// In a cluster worker the primary accepts and sends connections; they move on to a lane.
+/** @param {Listener} listener @param {any} handle */
+function takeClusterHandle (listener, handle) {
+  const onconnection = (/** @type {number} */ status, /** @type {any} */ client) => {
+    if (status !== 0) {
+      listener.server.emit('error', systemError(status, 'accept'))
+      return
+    }
+    const failed = listener.open().native.adopt(listener.id, client.fd)
+    client.close()
+    if (failed !== 0) listener.server.emit('error', systemError(failed, 'accept'))
+  }
+  Object.defineProperty(handle, 'onconnection', {
+    configurable: true, enumerable: true, get: () => onconnection, set () {}
+  })
+  listener.open()
+}
+
+/** @param {any} server @param {import('./listen-args').PrefixPlan} plan */
+function listenOnPrefixes (server, plan) {
+  const listener = server[kListener]
+  const [first, ...others] = plan.endpoints
+  listener.prefixes = plan.endpoints.flatMap((endpoint) => endpoint.prefixes)
+  listener.others = others
+  const { host, port, ipv6Only } = first
+  const options = { ...plan.options, port }
+  if (host !== undefined) options.host = host
+  if (ipv6Only !== undefined) options.ipv6Only = ipv6Only
+  return http.Server.prototype.listen.call(server, options, plan.callback)
+}
+
+// The further addresses of a server with several prefixes, once the first one listens.
+/** @param {any} server @param {number} backlog */
+function listenOnOthers (server, backlog) {
+  const listener = server[kListener]
+  for (const { host, port, ipv6Only } of listener.others) {
+    const type = host === undefined || net.isIPv6(host) ? 6 : 4
+    const handle = createServerHandle(host ?? '::', port, type, undefined, ipv6Only ? 1 : 0)
+    let status = typeof handle === 'number' ? handle : 0
+    if (status === 0) {
+      takeHandle(server, handle)
+      status = handle.listen(backlog || 511)
+      if (status === 0) listener.extraHandles.push(handle)
+      else handle.close()
+    }
+    if (status !== 0) {
+      server._handle.close()
+      server._handle = null
+      process.nextTick(emitError, server, listenError(status, host ?? '::', port))
+      return
+    }
+  }
+}
+
+/** @param {number} errno @param {string} address @param {number} port */
+function listenError (errno, address, port) {
+  const error = systemError(errno, 'listen')
+  const where = port > 0 ? `${address}:${port}` : address
+  error.message = `listen ${error.code}: ${systemErrorText(errno)}${where ? ` ${where}` : ''}`
+  return Object.assign(error, { address }, port > 0 ? { port } : null)
+}
+
+/** @param {any} server @param {Error} error */
+function emitError (server, error) {
+  server.emit('error', error)
+}
+
+/** @param {any} [options] @param {any} [requestListener] @returns {http.Server} */
+function createServer (options, requestListener) {
+  return new (/** @type {any} */ (Server))(options, requestListener)
+}
+
+module.exports = { Server, createServer }
