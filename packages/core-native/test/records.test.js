@@ -1,0 +1,28 @@
+'use strict'
+
+// Goal: the two spellings of the record format agree. Method: compare every constant that the addon was
+// compiled with (src/common/records.h) with lib/records.js, in both directions.
+
+const { test } = require('node:test')
+const assert = require('node:assert/strict')
+const records = require('../lib/records')
+const { loadBinding } = require('../lib/binding')
+
+/** @returns {Map<string, number>} */
+function flat () {
+  const all = new Map()
+  for (const [name, value] of Object.entries(records)) {
+    if (typeof value === 'number') all.set(name, value >>> 0)
+    else for (const [inner, number] of Object.entries(value)) all.set(inner, number)
+  }
+  return all
+}
+
+test('lib/records.js and records.h give every constant the same value', () => {
+  const native = new Map(Object.entries(loadBinding().constants).map(([name, value]) => [name, value >>> 0]))
+  assert.deepEqual(new Map([...flat()].sort()), new Map([...native].sort()))
+})
+
+test('the addon speaks the format version of this package', () => {
+  assert.equal(loadBinding().formatVersion, records.kFormatVersion)
+})

@@ -1,0 +1,59 @@
+import * as http from 'node:http'
+export * from 'node:http'
+
+/** Options of `createServer` beside Node's own. */
+export interface EngineServerOptions {
+  /**
+   * Longest request body in bytes; 0, the default, means no limit, as in Node. A longer body is answered
+   * with 413 (RFC 9110, section 15.5.14) and the connection is closed; `clientError` gets
+   * `ERR_HTTPSYS_BODY_TOO_LARGE`.
+   */
+  maxRequestBodySize?: number
+  /**
+   * Unanswered requests of one connection that are handed to the application before the connection is
+   * no longer read (RFC 9112, section 9.3.2). At least 1, default 32.
+   */
+  pipelinedRequestsMax?: number
+}
+
+/** What `listen()` takes beside Node's arguments. */
+export interface PrefixListenOptions extends Pick<import('node:net').ListenOptions, 'backlog' | 'signal' | 'exclusive' | 'ipv6Only'> {
+  /** A URL prefix, or several, such as `http://*:8080/shop/`. */
+  prefix?: string | string[]
+  prefixes?: string[]
+}
+
+/** `http.Server` on the engine. `instanceof http.Server` holds. */
+export class Server<
+  Request extends typeof http.IncomingMessage = typeof http.IncomingMessage,
+  Response extends typeof http.ServerResponse = typeof http.ServerResponse
+> extends http.Server<Request, Response> {
+  constructor (requestListener?: http.RequestListener<Request, Response>)
+  constructor (
+    options: http.ServerOptions<Request, Response> & EngineServerOptions,
+    requestListener?: http.RequestListener<Request, Response>
+  )
+
+  /**
+   * @throws ERR_HTTPSYS_PREFIX_SYNTAX when a string with `://` is no URL prefix
+   * @throws ERR_SERVER_ALREADY_LISTEN, ERR_INVALID_ARG_VALUE … as `net.Server#listen`
+   */
+  listen (prefix: string | string[], callback?: () => void): this
+  listen (options: PrefixListenOptions, callback?: () => void): this
+  listen (...args: any[]): this
+}
+
+export function createServer (requestListener?: http.RequestListener): Server
+export function createServer (
+  options: http.ServerOptions & EngineServerOptions,
+  requestListener?: http.RequestListener
+): Server
+
+/** Which stack serves: `'node'` when the environment has `HTTPSYS_BACKEND=node`. */
+export const backend: 'engine' | 'node'
+
+/** For adapters: constructors that can be applied to an object (`Reflect.apply(f, object, args)`). */
+export const internals: {
+  IncomingMessage: Function & { prototype: http.IncomingMessage }
+  ServerResponse: Function & { prototype: http.ServerResponse }
+}
