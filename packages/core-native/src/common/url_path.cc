@@ -1,5 +1,6 @@
 #include "common/url_path.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -84,8 +85,7 @@ void RemoveDotSegments(std::string* path) {
       if (segment == ".." && kept > 0) kept = p.rfind('/', kept - 1);
       if (last) p[kept++] = '/';
     } else {
-      p.replace(kept, end - at, p, at, end - at);
-      kept += end - at;
+      kept = static_cast<size_t>(std::copy(&p[at], &p[0] + end, &p[kept]) - &p[0]);
     }
     at = end;
   }
@@ -94,7 +94,8 @@ void RemoveDotSegments(std::string* path) {
 
 // Code points of two-byte UTF-8, U+0080 to U+07FF. Simple foldings from Unicode's CaseFolding.txt.
 uint32_t FoldCodePoint(uint32_t c) {
-  if (c >= 0xC0 && c <= 0xDE) return c == 0xD7 ? c : c + 0x20;             // Latin-1.
+  if (c == 0xB5) return 0x3BC;                                  // Micro sign: Greek mu.
+  if (c >= 0xC0 && c <= 0xDE) return c == 0xD7 ? c : c + 0x20;  // Latin-1.
   if ((c >= 0x100 && c <= 0x12F) || (c >= 0x132 && c <= 0x137)) return c | 1;  // Extended-A.
   if ((c >= 0x139 && c <= 0x148) || (c >= 0x179 && c <= 0x17E)) return c + (c & 1);
   if (c >= 0x14A && c <= 0x177) return c | 1;
@@ -104,8 +105,8 @@ uint32_t FoldCodePoint(uint32_t c) {
   if (c == 0x38C) return 0x3CC;
   if (c == 0x38E || c == 0x38F) return c + 0x3F;
   if (c >= 0x391 && c <= 0x3AB) return c == 0x3A2 ? c : c + 0x20;
-  if (c == 0x3C2) return 0x3C3;                      // Final sigma.
-  if (c >= 0x400 && c <= 0x40F) return c + 0x50;     // Cyrillic.
+  if (c == 0x3C2) return 0x3C3;                   // Final sigma.
+  if (c >= 0x400 && c <= 0x40F) return c + 0x50;  // Cyrillic.
   if (c >= 0x410 && c <= 0x42F) return c + 0x20;
   return c;
 }

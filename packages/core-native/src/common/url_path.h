@@ -15,9 +15,9 @@ namespace httpsys {
 [[nodiscard]] std::string DecodePath(std::string_view path);
 
 // Lowers letters in place by simple case folding: ASCII, and in UTF-8 Latin-1, Latin Extended-A,
-// Greek and Cyrillic, all of which keep their length. Other bytes are not touched. Scripts with case
-// beyond U+0460 compare exactly: their foldings change length or depend on a Unicode version, and a
-// prefix must not match differently in two processes that share a port.
+// Greek and Cyrillic, all of which keep their length. Other bytes are not touched. Scripts with
+// case beyond U+0460 compare exactly: their foldings change length or depend on a Unicode version,
+// and a prefix must not match differently in two processes that share a port.
 void FoldCase(char* text, size_t bytes);
 
 }  // namespace httpsys

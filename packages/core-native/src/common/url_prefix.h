@@ -18,7 +18,7 @@ struct UrlPrefix {
   std::string host;                    // Lower case, IDN as punycode; empty for wildcards.
   std::array<uint8_t, 16> ip{};        // kIpBound, IPv4 as IPv4-mapped.
   uint16_t port = 0;
-  std::string path;                    // Decoded, dot-free, begins and ends with '/'.
+  std::string path;  // Decoded, dot-free, begins and ends with '/'.
 };
 
 enum class PrefixError : uint8_t { kNone, kScheme, kHost, kPort, kPath };
@@ -31,10 +31,11 @@ inline constexpr size_t kPrefixPathBytesMax = 2048;
 inline constexpr size_t kHostNameBytesMax = 253;
 inline constexpr size_t kHostLabelBytesMax = 63;
 
-// Parses the canonical form only: scheme in lower case, port present, final slash present, IDN hosts
-// as punycode (lib/url-prefix.js turns what people write into it). A host in mixed case is accepted
-// and lowered. `prefix` is left half-written after an error, which names the first part that is
-// wrong. 0.0.0.0 and [::] are refused: no connection has them as its local address. Thread: any.
+// Parses the canonical form only: scheme in lower case, port present, final slash present, IDN
+// hosts as punycode (lib/url-prefix.js turns what people write into it). A host in mixed case is
+// accepted and lowered. `prefix` is left half-written after an error, which names the first part
+// that is wrong. 0.0.0.0 and [::] are refused: no connection has them as its local address. Thread:
+// any.
 [[nodiscard]] PrefixError ParseUrlPrefix(std::string_view text, UrlPrefix* prefix);
 
 // Parses dotted-decimal IPv4 (as ::ffff:a.b.c.d) or IPv6 without brackets and zone. Thread: any.

@@ -32,18 +32,49 @@ struct Route {
 // The prefixes of one (scheme, port). Copy to change, then publish the copy: readers never lock.
 class UrlPrefixTable {
  public:
-  // False when an identical prefix is there already.
+  // False when an identical prefix is there already. Case of host and path makes no difference.
   [[nodiscard]] bool Add(const UrlPrefix& prefix, uint32_t id);
+  // A reservation rejects what it matches best until the same prefix is added. False when it is
+  // there already.
   [[nodiscard]] bool AddReservation(const UrlPrefix& prefix);
+  // Takes a prefix back; a reservation of it stays. False when it was not there.
   bool Remove(const UrlPrefix& prefix);
 
   // True when one prefix catches every request, so that Match() need not be called.
   bool MatchesEverything(uint32_t* id) const;
 
-  // `host` is the Host header's value (port allowed) or the authority of an absolute-form target;
-  // empty when there is none. `target` is the request target as received: origin-form, absolute-form,
-  // authority-form or `*`. Nothing is allocated for paths without '%' and dot segments.
+  // `host` is the Host header's value (port allowed), empty when there is none; the authority of an
+  // absolute-form target takes its place (RFC 9112, section 3.2.2). `target` is the request target
+  // as received: origin-form, absolute-form, authority-form or `*`; the last two have the path `/`.
+  // Nothing is allocated for paths without '%' and dot segments. Linear in the length of `target`
+  // and logarithmic in the number of prefixes; never fails, whatever the bytes.
   Route Match(std::string_view host, std::string_view target, const LocalAddress& local) const;
+
+ private:
+  struct Entry {
+    std::string path;  // Folded, begins and ends with '/'.
+    uint32_t id = 0;
+    bool is_registered = false;
+    bool is_reserved = false;
+  };
+
+  // The prefixes of one host, sorted by path.
+  struct Host {
+    std::string name;  // Empty for a wildcard, 16 raw bytes for an address.
+    std::vector<Entry> entries;
+  };
+
+  // The four categories; subdomain wildcards stand apart because they are looked up otherwise.
+  enum Category : uint8_t { kStrong, kNames, kSubdomains, kAddresses, kWeak, kCategories };
+
+  static Category CategoryOf(const UrlPrefix& prefix);
+  static const Entry* FindPath(const Host* host, std::string_view path);
+  Entry* FindOrCreate(const UrlPrefix& prefix);
+  const Host* FindHost(Category category, std::string_view name) const;
+  const Entry* FindExplicit(std::string_view host, std::string_view path, bool* host_known) const;
+  Route MatchPath(std::string_view host, std::string_view path, const LocalAddress& local) const;
+
+  std::array<std::vector<Host>, kCategories> hosts_;  // Each sorted by name.
 };
 
 }  // namespace httpsys

@@ -1,0 +1,54 @@
+// Registers the lines of the input up to an empty one as prefixes, then matches the two lines after
+// it (host, target). Traps when a promise of url_prefix.h or url_prefix_table.h is broken.
+
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+#include <vector>
+
+#include "common/url_path.h"
+#include "common/url_prefix_table.h"
+
+namespace {
+
+std::string_view TakeLine(std::string_view* text) {
+  const size_t end = text->find('\n');
+  const std::string_view line = text->substr(0, end);
+  text->remove_prefix(end == std::string_view::npos ? text->size() : end + 1);
+  return line;
+}
+
+void Check(bool promise) {
+  if (!promise) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  std::string_view text(reinterpret_cast<const char*>(data), size);
+  httpsys::UrlPrefixTable table;
+  std::vector<httpsys::UrlPrefix> added;
+  for (std::string_view line = TakeLine(&text); !line.empty(); line = TakeLine(&text)) {
+    httpsys::UrlPrefix prefix;
+    if (httpsys::ParseUrlPrefix(line, &prefix) != httpsys::PrefixError::kNone) continue;
+    Check(prefix.path.front() == '/' && prefix.path.back() == '/' && prefix.port != 0);
+    if (table.Add(prefix, static_cast<uint32_t>(added.size()))) added.push_back(prefix);
+    Check(!table.Add(prefix, 0));
+  }
+  const std::string_view host = TakeLine(&text);
+  const std::string_view target = TakeLine(&text);
+  if (target.starts_with('/') && httpsys::IsPlainPath(target)) {
+    Check(httpsys::DecodePath(target) == target);
+  }
+  httpsys::LocalAddress local;
+  local.is_ip = httpsys::ParseIpAddress(host, &local.ip);
+  const httpsys::Route route = table.Match(host, target, local);
+  uint32_t everything = 0;
+  if (route.status == httpsys::RouteStatus::kMatch) Check(route.id < added.size());
+  if (table.MatchesEverything(&everything)) {
+    Check(route.status == httpsys::RouteStatus::kMatch && route.id == everything);
+  }
+  for (const httpsys::UrlPrefix& prefix : added) Check(table.Remove(prefix));
+  Check(table.Match(host, target, local).status == httpsys::RouteStatus::kUnknownHost);
+  return 0;
+}

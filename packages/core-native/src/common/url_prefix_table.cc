@@ -1,0 +1,223 @@
+#include "common/url_prefix_table.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "common/url_path.h"
+
+namespace httpsys {
+namespace {
+
+std::string Folded(std::string text) {
+  FoldCase(text.data(), text.size());
+  return text;
+}
+
+// What identifies the host of a prefix within its category.
+std::string HostKey(const UrlPrefix& prefix) {
+  if (prefix.host_kind == HostKind::kIpBound) return {prefix.ip.begin(), prefix.ip.end()};
+  return Folded(prefix.host);
+}
+
+template <typename Item, typename Key>
+auto LowerBound(Item& items, const Key& key,
+                std::string std::remove_reference_t<decltype(items.front())>::*field) {
+  return std::lower_bound(items.begin(), items.end(), key,
+                          [field](const auto& item, const Key& k) { return item.*field < k; });
+}
+
+// Cuts the port off a Host value, and what a URL may have before the host.
+std::string_view HostName(std::string_view authority) {
+  const size_t at = authority.rfind('@');
+  if (at != std::string_view::npos) authority.remove_prefix(at + 1);
+  if (authority.starts_with('[')) return authority.substr(0, authority.find(']') + 1);
+  return authority.substr(0, authority.find(':'));
+}
+
+struct Target {
+  std::string_view path;       // Without query; "/" when the target has none.
+  std::string_view authority;  // Of an absolute-form target, otherwise empty.
+};
+
+Target SplitTarget(std::string_view target) {
+  Target parts;
+  if (!target.starts_with('/')) {
+    const size_t scheme = target.find("://");
+    // A "://" inside a query belongs to a target without scheme.
+    const bool is_absolute =
+        scheme != std::string_view::npos && target.find_first_of("/?#") > scheme;
+    if (!is_absolute) return {"/", {}};
+    target.remove_prefix(scheme + 3);
+    const size_t end = std::min(target.find_first_of("/?#"), target.size());
+    parts.authority = target.substr(0, end);
+    target.remove_prefix(end);
+  }
+  parts.path = target.substr(0, target.find_first_of("?#"));
+  if (parts.path.empty()) parts.path = "/";
+  return parts;
+}
+
+// A request's path as entries store theirs, cut to the longest one that any entry can have.
+class ComparablePath {
+ public:
+  explicit ComparablePath(std::string_view path) {
+    std::string decoded;
+    if (!IsPlainPath(path)) {
+      decoded = DecodePath(path);
+      path = decoded;
+    }
+    bytes_ = path.copy(text_, kPrefixPathBytesMax);
+    if (bytes_ == path.size() && text_[bytes_ - 1] != '/') text_[bytes_++] = '/';
+    FoldCase(text_, bytes_);
+  }
+
+  std::string_view view() const { return {text_, bytes_}; }
+
+ private:
+  char text_[kPrefixPathBytesMax + 1];
+  size_t bytes_;
+};
+
+}  // namespace
+
+UrlPrefixTable::Category UrlPrefixTable::CategoryOf(const UrlPrefix& prefix) {
+  switch (prefix.host_kind) {
+    case HostKind::kStrongWildcard:
+      return kStrong;
+    case HostKind::kExplicit:
+      return prefix.is_subdomain_wildcard ? kSubdomains : kNames;
+    case HostKind::kIpBound:
+      return kAddresses;
+    case HostKind::kWeakWildcard:
+      break;
+  }
+  return kWeak;
+}
+
+UrlPrefixTable::Entry* UrlPrefixTable::FindOrCreate(const UrlPrefix& prefix) {
+  std::vector<Host>& hosts = hosts_[CategoryOf(prefix)];
+  const std::string name = HostKey(prefix);
+  auto host = LowerBound(hosts, name, &Host::name);
+  if (host == hosts.end() || host->name != name) host = hosts.insert(host, Host{name, {}});
+  const std::string path = Folded(prefix.path);
+  auto entry = LowerBound(host->entries, path, &Entry::path);
+  if (entry == host->entries.end() || entry->path != path) {
+    entry = host->entries.insert(entry, Entry{path});
+  }
+  return &*entry;
+}
+
+bool UrlPrefixTable::Add(const UrlPrefix& prefix, uint32_t id) {
+  Entry* entry = FindOrCreate(prefix);
+  if (entry->is_registered) return false;
+  entry->is_registered = true;
+  entry->id = id;
+  return true;
+}
+
+bool UrlPrefixTable::AddReservation(const UrlPrefix& prefix) {
+  Entry* entry = FindOrCreate(prefix);
+  if (entry->is_reserved) return false;
+  entry->is_reserved = true;
+  return true;
+}
+
+bool UrlPrefixTable::Remove(const UrlPrefix& prefix) {
+  std::vector<Host>& hosts = hosts_[CategoryOf(prefix)];
+  const std::string name = HostKey(prefix);
+  const auto host = LowerBound(hosts, name, &Host::name);
+  if (host == hosts.end() || host->name != name) return false;
+  const std::string path = Folded(prefix.path);
+  const auto entry = LowerBound(host->entries, path, &Entry::path);
+  if (entry == host->entries.end() || entry->path != path || !entry->is_registered) return false;
+  entry->is_registered = false;
+  if (entry->is_reserved) return true;
+  host->entries.erase(entry);
+  if (host->entries.empty()) hosts.erase(host);
+  return true;
+}
+
+bool UrlPrefixTable::MatchesEverything(uint32_t* id) const {
+  // `+` is searched first: when it catches everything, nothing reaches the others.
+  const bool strong = !hosts_[kStrong].empty();
+  for (const Category category : {kNames, kSubdomains, kAddresses}) {
+    if (!strong && !hosts_[category].empty()) return false;
+  }
+  const std::vector<Host>& hosts = hosts_[strong ? kStrong : kWeak];
+  if (hosts.empty() || hosts[0].entries.size() != 1) return false;
+  const Entry& entry = hosts[0].entries[0];
+  if (entry.path != "/" || !entry.is_registered) return false;
+  *id = entry.id;
+  return true;
+}
+
+const UrlPrefixTable::Host* UrlPrefixTable::FindHost(Category category,
+                                                     std::string_view name) const {
+  const std::vector<Host>& hosts = hosts_[category];
+  const auto host = LowerBound(hosts, name, &Host::name);
+  return host == hosts.end() || host->name != name ? nullptr : &*host;
+}
+
+const UrlPrefixTable::Entry* UrlPrefixTable::FindPath(const Host* host, std::string_view path) {
+  if (host == nullptr) return nullptr;
+  const Entry* longest = nullptr;
+  // Entries that begin with what was compared so far are neighbours: each step narrows the range.
+  auto first = host->entries.begin();
+  const auto last = host->entries.end();
+  for (size_t slash = 0; slash != std::string_view::npos; slash = path.find('/', slash + 1)) {
+    const std::string_view part = path.substr(0, slash + 1);
+    first = std::lower_bound(first, last, part, [](const Entry& entry, std::string_view key) {
+      return entry.path < key;
+    });
+    if (first == last || !first->path.starts_with(part)) break;
+    if (first->path.size() == part.size()) longest = &*first;
+  }
+  return longest;
+}
+
+const UrlPrefixTable::Entry* UrlPrefixTable::FindExplicit(std::string_view host,
+                                                          std::string_view path,
+                                                          bool* host_known) const {
+  if (host.empty() || host.size() > kHostNameBytesMax) return nullptr;
+  if (hosts_[kNames].empty() && hosts_[kSubdomains].empty()) return nullptr;
+  char folded[kHostNameBytesMax];
+  FoldCase(folded, host.copy(folded, sizeof(folded)));
+  std::string_view name(folded, host.size());
+  const Host* holder = FindHost(kNames, name);
+  *host_known = *host_known || holder != nullptr;
+  if (const Entry* entry = FindPath(holder, path)) return entry;
+  // The longest suffix wins: `*.eu.shop.test` before `*.shop.test`.
+  for (size_t dot = name.find('.'); dot != std::string_view::npos; dot = name.find('.')) {
+    name.remove_prefix(dot + 1);
+    holder = dot == 0 ? nullptr : FindHost(kSubdomains, name);
+    *host_known = *host_known || holder != nullptr;
+    if (const Entry* entry = FindPath(holder, path)) return entry;
+  }
+  return nullptr;
+}
+
+Route UrlPrefixTable::MatchPath(std::string_view host, std::string_view path,
+                                const LocalAddress& local) const {
+  bool host_known = !hosts_[kStrong].empty() || !hosts_[kWeak].empty();
+  const Entry* entry = FindPath(FindHost(kStrong, {}), path);
+  if (entry == nullptr) entry = FindExplicit(host, path, &host_known);
+  if (entry == nullptr && local.is_ip) {
+    const std::string_view ip(reinterpret_cast<const char*>(local.ip.data()), local.ip.size());
+    const Host* address = FindHost(kAddresses, ip);
+    host_known = host_known || address != nullptr;
+    entry = FindPath(address, path);
+  }
+  if (entry == nullptr) entry = FindPath(FindHost(kWeak, {}), path);
+  if (entry == nullptr) return {host_known ? RouteStatus::kNotFound : RouteStatus::kUnknownHost, 0};
+  if (!entry->is_registered) return {RouteStatus::kReserved, 0};
+  return {RouteStatus::kMatch, entry->id};
+}
+
+Route UrlPrefixTable::Match(std::string_view host, std::string_view target,
+                            const LocalAddress& local) const {
+  const Target parts = SplitTarget(target);
+  if (!parts.authority.empty()) host = parts.authority;
+  return MatchPath(HostName(host), ComparablePath(parts.path).view(), local);
+}
+
+}  // namespace httpsys
