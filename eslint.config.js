@@ -1,0 +1,20 @@
+'use strict'
+
+const neostandard = require('neostandard')
+
+module.exports = [
+  ...neostandard({
+    ignores: ['**/build/**', '**/build-*/**', 'coverage/**', 'benchmarks/results/**'],
+  }),
+  {
+    files: ['**/*.js'],
+    languageOptions: { sourceType: 'commonjs' },
+    rules: {
+      strict: ['error', 'global'],
+      'no-restricted-syntax': ['error', {
+        selector: "CallExpression[callee.name='require'][arguments.0.value=/^(assert|async_hooks|buffer|child_process|cluster|crypto|dns|events|fs|http|https|module|net|os|path|perf_hooks|process|stream|timers|tls|url|util|v8|vm|worker_threads|zlib)$/]",
+        message: 'Name Node\'s own modules with the node: prefix.',
+      }],
+    },
+  },
+]
