@@ -11,7 +11,7 @@ const { Server, createServer } = backend === 'node' ? require('./lib/http/stock-
 const { EngineIncomingMessage } = require('./lib/http/incoming')
 const { EngineServerResponse } = require('./lib/http/outgoing')
 
-module.exports = {
+const face = {
   ...http,
   Server,
   createServer,
@@ -22,10 +22,14 @@ module.exports = {
   }
 }
 
-// node:http has it as an accessor; a copy would not follow the setting.
-Object.defineProperty(module.exports, 'maxHeaderSize', {
-  configurable: true, enumerable: true, get: () => http.maxHeaderSize
-})
-Object.defineProperty(module.exports, 'globalAgent', {
-  configurable: true, enumerable: true, get: () => http.globalAgent, set (agent) { http.globalAgent = agent }
+// Accessors of node:http; copies would not follow the setting.
+module.exports = Object.defineProperties(face, {
+  maxHeaderSize: { configurable: true, enumerable: true, get: () => http.maxHeaderSize },
+  globalAgent: {
+    configurable: true,
+    enumerable: true,
+    get: () => http.globalAgent,
+    /** @param {http.Agent} agent */
+    set (agent) { http.globalAgent = agent }
+  }
 })

@@ -39,10 +39,10 @@ class Lane {
     const nameBytes = words[w + 5]
     const valueBytes = words[w + 6]
     const text = at + R.kInternTextAt
-    this.names[id] = bytes.latin1Slice(text, text + nameBytes)
+    this.names[id] = bytes.toString('latin1', text, text + nameBytes)
     this.values[id] = valueBytes === (R.kInternNameOnly | 0)
       ? ''
-      : bytes.latin1Slice(text + nameBytes, text + nameBytes + valueBytes)
+      : bytes.toString('latin1', text + nameBytes, text + nameBytes + valueBytes)
   }
 
   /**

@@ -139,11 +139,11 @@ class ReplyWriter {
     let headBytes = head.length
     let total
     if (isText) {
-      total = bytes.utf8Write(head + body, at)
+      total = bytes.write(head + body, at)
       // Only a head with characters above 0x7f is longer than its length.
       if (total !== head.length + body.length) headBytes = Buffer.byteLength(head)
     } else {
-      bytes.latin1Write(head, at)
+      bytes.write(head, at, 'latin1')
       total = headBytes
       if (body !== null) {
         bytes.set(body, at + headBytes)
@@ -182,7 +182,7 @@ class ReplyWriter {
     const at = this.offset + 24
     let total
     if (isText) {
-      total = encoding === 'latin1' ? bytes.latin1Write(data, at) : bytes.utf8Write(data, at)
+      total = bytes.write(data, at, encoding)
     } else {
       bytes.set(data, at)
       total = data.byteLength

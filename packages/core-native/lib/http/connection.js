@@ -95,8 +95,8 @@ function onOpen (lane, slot, words, bytes, at) {
   const localBytes = words[w + 7] >>> 16
   const text = at + R.kOpenFixedBytes
   const addresses = new Addresses(
-    family, bytes.latin1Slice(text, text + remoteBytes), remotePort,
-    bytes.latin1Slice(text + remoteBytes, text + remoteBytes + localBytes), words[w + 6])
+    family, bytes.toString('latin1', text, text + remoteBytes), remotePort,
+    bytes.toString('latin1', text + remoteBytes, text + remoteBytes + localBytes), words[w + 6])
   const socket = /** @type {any} */ (new (/** @type {any} */ (HttpSocket))(lane, slot, server, addresses))
   lane.sockets[slot] = socket
   lane.engine.ref()
@@ -321,7 +321,7 @@ function onRequest (lane, socket, words, bytes, at) {
   socket[kState] |= State.kServed
   socket[kRead] += textBytes + bodyBytes
 
-  const text = textBytes === 0 ? '' : bytes.latin1Slice(textAt, textAt + textBytes)
+  const text = textBytes === 0 ? '' : bytes.toString('latin1', textAt, textAt + textBytes)
   const req = new listener.IncomingMessage(socket)
   let skip = 0
   if (target < 0) { // kInternBit
@@ -503,7 +503,7 @@ function onBodyEnd (lane, socket, words, bytes, at) {
   const text = at + R.kPayloadAt + (lines << 3)
   req.complete = true
   if (lines !== 0) {
-    const raw = lane.readLines(words, w + (R.kPayloadAt >>> 2), lines, bytes.latin1Slice(text, text + words[w + 5]), 0)
+    const raw = lane.readLines(words, w + (R.kPayloadAt >>> 2), lines, bytes.toString('latin1', text, text + words[w + 5]), 0)
     req._addHeaderLines(raw, raw.length)
   }
   current = req[kResource]

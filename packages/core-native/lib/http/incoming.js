@@ -5,7 +5,7 @@
 const http = require('node:http')
 const { kResource, kEndHeld } = require('./symbols')
 
-/** @param {any} socket */
+/** @this {any} @param {any} socket */
 function EngineIncomingMessage (socket) {
   Reflect.apply(http.IncomingMessage, this, [socket])
   this[kResource] = null

@@ -24,6 +24,7 @@ const kShortPieceBytesMax = 16 * 1024
 const kKeepAliveMarginMs = 1000
 
 /**
+ * @this {any}
  * @param {http.IncomingMessage} req
  * @param {any} [options]
  */
@@ -93,7 +94,7 @@ class Methods extends ServerResponse {
     return true
   }
 
-  /** @param {any} [chunk] @param {any} [encoding] @param {any} [callback] @returns {this} */
+  /** @param {any} [chunk] @param {any} [encoding] @param {any} [callback] @returns {any} */
   end (chunk, encoding, callback) {
     const self = /** @type {any} */ (this)
     if (callback !== undefined || (encoding && encoding !== 'utf8') || !isShort(self)) {

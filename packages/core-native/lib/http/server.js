@@ -103,7 +103,7 @@ class Listener {
 }
 
 class Methods extends http.Server {
-  /** @param {...any} args */
+  /** @param {...any} args @returns {any} */
   listen (...args) {
     const self = /** @type {any} */ (this)
     const plan = classifyListen(args)
@@ -175,7 +175,7 @@ class Methods extends http.Server {
 for (const name of /** @type {const} */ (['on', 'addListener', 'prependListener', 'removeListener', 'off', 'removeAllListeners'])) {
   Object.defineProperty(Methods.prototype, name, {
     value: {
-      /** @param {any} event @param {...any} rest */
+      /** @this {any} @param {any} event @param {...any} rest */
       [name] (event, ...rest) {
         const result = /** @type {any} */ (http.Server.prototype)[name].call(this, event, ...rest)
         const listener = this[kListener]
@@ -302,7 +302,7 @@ function takeClusterHandle (listener, handle) {
 function listenOnPrefixes (server, plan) {
   const listener = server[kListener]
   const [first, ...others] = plan.endpoints
-  listener.prefixes = plan.endpoints.flatMap((endpoint) => endpoint.prefixes)
+  listener.prefixes = plan.endpoints.flatMap((/** @type {any} */ endpoint) => endpoint.prefixes)
   listener.others = others
   const { host, port, ipv6Only } = first
   const options = { ...plan.options, port }

@@ -50,6 +50,7 @@ const State = {
  */
 
 /**
+ * @this {any}
  * @param {any} lane
  * @param {number} slot
  * @param {import('node:http').Server} server
@@ -85,8 +86,8 @@ function isLight (socket) {
 }
 
 // Listeners that a connection in HTTP mode has on Node; set by connection.js.
-/** @type {{ materialised: (socket: any) => void }} */
-const hooks = { materialised () {} }
+/** @type {{ materialised: (socket: any) => void, closed: (socket: any) => void }} */
+const hooks = { materialised () {}, closed () {} }
 
 /** @param {any} socket */
 function materialise (socket) {
@@ -108,92 +109,13 @@ function materialise (socket) {
     }
   } else if ((state & State.kFinSent) !== 0) {
     // The FIN is on its way; end() only brings the stream's state along.
-    net.Socket.prototype.end.call(socket)
+    Reflect.apply(net.Socket.prototype.end, socket, [])
   }
   return socket
 }
 
 class Methods extends net.Socket {
-  // -- Stream state on demand -------------------------------------------------------------------
-
-  get destroyed () {
-    const self = /** @type {any} */ (this)
-    return isLight(self) ? (self[kState] & State.kDestroyed) !== 0 : super.destroyed
-  }
-
-  set destroyed (value) {
-    super.destroyed = value
-  }
-
-  // @ts-expect-error: an accessor on Writable too, declared as a property in @types/node
-  get writable () {
-    const self = /** @type {any} */ (this)
-    if ((self[kState] & (State.kMaterialised | State.kUpgraded)) === 0) {
-      return (self[kState] & (State.kDestroyed | State.kFinSent | State.kLaneClosed)) === 0
-    }
-    return super.writable
-  }
-
-  set writable (value) {
-    super.writable = value
-  }
-
-  // @ts-expect-error: as above
-  get readable () {
-    const self = /** @type {any} */ (this)
-    if (isLight(self)) return (self[kState] & (State.kDestroyed | State.kPeerEnded)) === 0
-    return super.readable
-  }
-
-  set readable (value) {
-    super.readable = value
-  }
-
-  // @ts-expect-error: as above
-  get writableLength () {
-    return isLight(this) ? 0 : super.writableLength
-  }
-
-  // @ts-expect-error: as above
-  get writableCorked () {
-    return isLight(this) ? 0 : super.writableCorked
-  }
-
-  // @ts-expect-error: as above
-  get readableHighWaterMark () {
-    return isLight(this) ? /** @type {any} */ (this).server.highWaterMark : super.readableHighWaterMark
-  }
-
-  // @ts-expect-error: as above
-  get writableHighWaterMark () {
-    return isLight(this) ? /** @type {any} */ (this).server.highWaterMark : super.writableHighWaterMark
-  }
-
   // -- Facts about the connection ----------------------------------------------------------------
-
-  get pending () {
-    return false
-  }
-
-  // @ts-expect-error: as above
-  get bytesRead () {
-    return /** @type {any} */ (this)[kRead]
-  }
-
-  // @ts-expect-error: as above
-  get bytesWritten () {
-    const self = /** @type {any} */ (this)
-    let bytes = self[kWritten]
-    if (isLight(self)) return bytes
-    const held = self[kHeldWrite]
-    if (held !== null) for (let i = held.next; i < held.chunks.length; i++) bytes += chunkBytes(held.chunks[i])
-    for (const entry of self.writableBuffer) bytes += chunkBytes(entry)
-    return bytes
-  }
-
-  get _bytesDispatched () {
-    return /** @type {any} */ (this)[kWritten]
-  }
 
   _getpeername () {
     return /** @type {any} */ (this)[kRemote].peer
@@ -260,7 +182,7 @@ class Methods extends net.Socket {
       if (this.writable) shutdown(/** @type {any} */ (this))
       return this
     }
-    return super.end(...args)
+    return Reflect.apply(super.end, this, args)
   }
 
   destroySoon () {
@@ -319,7 +241,7 @@ class Methods extends net.Socket {
   /** @param {number} timeout @param {() => void} [callback] */
   setTimeout (timeout, callback) {
     if (isLight(this) && timeout === 0 && callback === undefined) {
-      this.timeout = 0
+      Object.assign(this, { timeout: 0 })
       return this
     }
     if (isLight(this)) materialise(this)
@@ -327,6 +249,7 @@ class Methods extends net.Socket {
   }
 
   _unrefTimer () {
+    // @ts-expect-error: not in @types/node; see node-internals.d.ts
     if (!isLight(this)) super._unrefTimer()
   }
 
@@ -371,6 +294,58 @@ for (const [name, value] of /** @type {[string, any][]} */ ([
   ['_paused', false], ['timeout', 0], ['allowHalfOpen', true], [kUnref, false]
 ])) {
   Object.defineProperty(HttpSocket.prototype, name, { value, writable: true, configurable: true })
+}
+
+// What a light socket answers without becoming a stream; afterwards Node's own accessor does.
+/** @type {Record<string, (socket: any) => any>} */
+const kLightAnswers = {
+  destroyed: (socket) => (socket[kState] & State.kDestroyed) !== 0,
+  writable: (socket) => (socket[kState] & (State.kDestroyed | State.kFinSent | State.kLaneClosed)) === 0,
+  readable: (socket) => (socket[kState] & (State.kDestroyed | State.kPeerEnded)) === 0,
+  writableLength: () => 0,
+  writableCorked: () => 0,
+  readableHighWaterMark: (socket) => socket.server.highWaterMark,
+  writableHighWaterMark: (socket) => socket.server.highWaterMark
+}
+
+for (const [name, answer] of Object.entries(kLightAnswers)) {
+  const stock = accessorOf(name)
+  Object.defineProperty(HttpSocket.prototype, name, {
+    configurable: true,
+    get () {
+      return isLight(this) ? answer(this) : stock.get?.call(this)
+    },
+    set (value) {
+      stock.set?.call(this, value)
+    }
+  })
+}
+
+/** @param {string} name @returns {PropertyDescriptor} */
+function accessorOf (name) {
+  for (let o = net.Socket.prototype; o !== null; o = Object.getPrototypeOf(o)) {
+    const found = Object.getOwnPropertyDescriptor(o, name)
+    if (found !== undefined) return found
+  }
+  return {}
+}
+
+Object.defineProperties(HttpSocket.prototype, {
+  pending: { configurable: true, get: () => false },
+  bytesRead: { configurable: true, get () { return this[kRead] } },
+  bytesWritten: { configurable: true, get () { return this[kWritten] + waitingBytes(this) } },
+  _bytesDispatched: { configurable: true, get () { return this[kWritten] } }
+})
+
+// Written by the application, not yet accepted.
+/** @param {any} socket */
+function waitingBytes (socket) {
+  if (isLight(socket)) return 0
+  let bytes = 0
+  const held = socket[kHeldWrite]
+  if (held !== null) for (let i = held.next; i < held.chunks.length; i++) bytes += chunkBytes(held.chunks[i])
+  for (const entry of socket.writableBuffer ?? []) bytes += chunkBytes(entry)
+  return bytes
 }
 
 for (const name of ['_readableState', '_writableState']) {
@@ -560,7 +535,7 @@ function systemErrorText (errno) {
 module.exports = {
   HttpSocket,
   State,
-  hooks: /** @type {{ materialised: (socket: any) => void, closed: (socket: any) => void }} */ (hooks),
+  hooks,
   isLight,
   materialise,
   uncount,

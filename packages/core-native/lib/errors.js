@@ -1,0 +1,98 @@
+'use strict'
+
+// Every error code of ours, declared once. docs/errors.md explains the same list. What Node has a code
+// for keeps Node's (`EADDRINUSE`, `ERR_INVALID_ARG_TYPE`, …).
+
+/** @typedef {Error & { readonly code: string }} CodedError */
+
+/** @type {string[]} */
+const codes = []
+
+/**
+ * @template {any[]} A
+ * @param {string} code
+ * @param {ErrorConstructor} Base
+ * @param {(...args: A) => { message: string, cause?: unknown, [detail: string]: unknown }} describe
+ * @returns {new (...args: A) => CodedError}
+ */
+function declare (code, Base, describe) {
+  codes.push(code)
+  return class extends Base {
+    /** @param {A} args */
+    constructor (...args) {
+      const { message, cause, ...details } = describe(...args)
+      super(message, cause === undefined ? undefined : { cause })
+      this.code = code
+      Object.assign(this, details)
+    }
+
+    // As Node's own errors: `TypeError [ERR_…]: text` in the stack, `TypeError: text` as a string.
+    get [Symbol.toStringTag] () {
+      return 'Error'
+    }
+  }
+}
+
+const PrefixSyntaxError = declare('ERR_HTTPSYS_PREFIX_SYNTAX', TypeError,
+  /** @param {string} input @param {string} problem */
+  (input, problem) => ({
+    message: `${JSON.stringify(input)} is not a URL prefix: ${problem}. A correct one is "http://*:8080/shop/"`,
+    input
+  }))
+
+const ListenArgsError = declare('ERR_HTTPSYS_LISTEN_ARGS', TypeError,
+  /** @param {string} problem */
+  (problem) => ({
+    message: `listen(): ${problem}. Call it as listen(prefix | prefix[] | { prefix, … }[, options][, callback]) ` +
+      'or with the arguments of net.Server.listen()'
+  }))
+
+const OptionError = declare('ERR_HTTPSYS_OPTION', TypeError,
+  /** @param {string} where @param {string} option @param {string | undefined} nearest */
+  (where, option, nearest) => ({
+    message: `${where} has no option "${option}"${nearest === undefined ? '' : `; did you mean "${nearest}"?`}`,
+    option
+  }))
+
+const TlsUnavailableError = declare('ERR_HTTPSYS_TLS_UNAVAILABLE', Error,
+  /** @param {string} prefix */
+  (prefix) => ({
+    message: `"${prefix}" needs TLS, which this version does not have. Use an http:// prefix behind a proxy that ` +
+      'ends TLS, or node:https',
+    prefix
+  }))
+
+const NativeLoadError = declare('ERR_HTTPSYS_NATIVE_LOAD', Error,
+  /** @param {Error} cause */
+  (cause) => ({
+    message: `The native part could not be loaded (${cause.message.split('\n')[0]}). ` +
+      'Build it with "npm run build" in the repository, or choose stock Node with HTTPSYS_BACKEND=node',
+    cause
+  }))
+
+const UnsupportedRuntimeError = declare('ERR_HTTPSYS_UNSUPPORTED_RUNTIME', Error,
+  /** @param {string} runtime */
+  (runtime) => ({
+    message: `@httpsys/core-native runs on Node.js 20 and later, not on ${runtime}. HTTPSYS_BACKEND=node uses the ` +
+      "runtime's own node:http instead",
+    runtime
+  }))
+
+const InternalsError = declare('ERR_HTTPSYS_NODE_INTERNALS', Error,
+  /** @param {string} member */
+  (member) => ({
+    message: `This Node.js (${process.version}) lacks ${member}, which @httpsys/core-native builds on. Use a Node.js ` +
+      'version that the package lists as supported, or HTTPSYS_BACKEND=node',
+    member
+  }))
+
+module.exports = {
+  codes,
+  InternalsError,
+  ListenArgsError,
+  NativeLoadError,
+  OptionError,
+  PrefixSyntaxError,
+  TlsUnavailableError,
+  UnsupportedRuntimeError
+}
