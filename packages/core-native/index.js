@@ -10,6 +10,7 @@ const backend = process.env.HTTPSYS_BACKEND === 'node' ? 'node' : 'engine'
 const { Server, createServer } = backend === 'node' ? require('./lib/http/stock-server') : require('./lib/http/server')
 const { EngineIncomingMessage } = require('./lib/http/incoming')
 const { EngineServerResponse } = require('./lib/http/outgoing')
+const { matchesPath, parseUrlPrefix } = require('./lib/url-prefix')
 
 const face = {
   ...http,
@@ -18,7 +19,9 @@ const face = {
   backend,
   internals: {
     IncomingMessage: backend === 'node' ? http.IncomingMessage : EngineIncomingMessage,
-    ServerResponse: backend === 'node' ? http.ServerResponse : EngineServerResponse
+    ServerResponse: backend === 'node' ? http.ServerResponse : EngineServerResponse,
+    matchesPath,
+    parseUrlPrefix
   }
 }
 

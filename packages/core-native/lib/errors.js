@@ -25,11 +25,6 @@ function declare (code, Base, describe) {
       this.code = code
       Object.assign(this, details)
     }
-
-    // As Node's own errors: `TypeError [ERR_…]: text` in the stack, `TypeError: text` as a string.
-    get [Symbol.toStringTag] () {
-      return 'Error'
-    }
   }
 }
 
@@ -86,8 +81,12 @@ const InternalsError = declare('ERR_HTTPSYS_NODE_INTERNALS', Error,
     member
   }))
 
+const BodyTooLargeError = declare('ERR_HTTPSYS_BODY_TOO_LARGE', Error,
+  () => ({ message: 'The request body is longer than maxRequestBodySize' }))
+
 module.exports = {
   codes,
+  BodyTooLargeError,
   InternalsError,
   ListenArgsError,
   NativeLoadError,

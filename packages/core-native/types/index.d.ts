@@ -52,8 +52,12 @@ export function createServer (
 /** Which stack serves: `'node'` when the environment has `HTTPSYS_BACKEND=node`. */
 export const backend: 'engine' | 'node'
 
-/** For adapters: constructors that can be applied to an object (`Reflect.apply(f, object, args)`). */
+/** For adapters: constructors that can be applied to an object (`Reflect.apply(f, object, args)`), URL prefixes. */
 export const internals: {
   IncomingMessage: Function & { prototype: http.IncomingMessage }
   ServerResponse: Function & { prototype: http.ServerResponse }
+  /** Reads a URL prefix as `listen()` does. Throws ERR_HTTPSYS_PREFIX_SYNTAX. */
+  parseUrlPrefix (text: string): { scheme: 'http' | 'https', host: string, port: number, path: string, prefix: string }
+  /** True when the path of a request target lies at or below the path of a prefix. */
+  matchesPath (prefixPath: string, target: string): boolean
 }

@@ -302,7 +302,7 @@ function takeClusterHandle (listener, handle) {
 function listenOnPrefixes (server, plan) {
   const listener = server[kListener]
   const [first, ...others] = plan.endpoints
-  listener.prefixes = plan.endpoints.flatMap((/** @type {any} */ endpoint) => endpoint.prefixes)
+  listener.prefixes = plan.prefixes
   listener.others = others
   const { host, port, ipv6Only } = first
   const options = { ...plan.options, port }

@@ -1,0 +1,162 @@
+'use strict'
+
+// What the arguments of listen() ask for: Node's own kinds of addresses, or URL prefixes.
+
+const os = require('node:os')
+const { ListenArgsError, OptionError, PrefixSyntaxError, TlsUnavailableError } = require('../errors')
+const { comparablePath, parseUrlPrefix } = require('../url-prefix')
+
+/**
+ * @typedef {import('../url-prefix').UrlPrefix} UrlPrefix
+ *
+ * @typedef {object} Endpoint one socket to listen on
+ * @property {string} [host] an IP address; absent = every address, IPv6 and IPv4
+ * @property {number} port
+ * @property {boolean} [ipv6Only]
+ * @property {string[]} prefixes canonical, those that are reached through this socket
+ *
+ * @typedef {object} NodePlan
+ * @property {'node'} kind
+ * @property {any[]} args for net.Server.listen()
+ *
+ * @typedef {object} PrefixPlan
+ * @property {'prefixes'} kind
+ * @property {Endpoint[]} endpoints at least one
+ * @property {string[]} prefixes canonical, each once, in the order given
+ * @property {import('node:net').ListenOptions} options without port and host
+ * @property {((...args: any[]) => void) | undefined} callback
+ */
+
+// Node's options of listen() that say how, not where.
+const kOptions = ['backlog', 'signal', 'exclusive', 'ipv6Only', 'reusePort']
+const kPlaces = ['port', 'host', 'path', 'fd', 'handle', '_handle']
+const kLoopback4 = '127.0.0.1'
+const kLoopback6 = '::1'
+
+/**
+ * @param {any[]} args
+ * @returns {NodePlan | PrefixPlan}
+ * @throws ERR_HTTPSYS_PREFIX_SYNTAX, ERR_HTTPSYS_TLS_UNAVAILABLE, ERR_HTTPSYS_OPTION, ERR_HTTPSYS_LISTEN_ARGS
+ */
+function classifyListen (args) {
+  const [first] = args
+  if (typeof first === 'string') {
+    return first.includes('://') ? planOf([first], args.slice(1)) : { kind: 'node', args }
+  }
+  if (Array.isArray(first)) return planOf(first, args.slice(1))
+  if (typeof first !== 'object' || first === null || (first.prefix === undefined && first.prefixes === undefined)) {
+    return { kind: 'node', args }
+  }
+  const { prefix, prefixes, ...options } = first
+  if (prefix !== undefined && prefixes !== undefined) throw new ListenArgsError('"prefix" and "prefixes" exclude each other')
+  if (prefixes !== undefined && !Array.isArray(prefixes)) throw new ListenArgsError('"prefixes" must be an array')
+  return planOf(prefixes ?? [prefix].flat(), [options, ...args.slice(1)])
+}
+
+/**
+ * @param {any[]} texts
+ * @param {any[]} rest
+ * @returns {PrefixPlan}
+ */
+function planOf (texts, rest) {
+  const { options, callback } = readRest(rest)
+  const parsed = distinct(texts.map(readPrefix))
+  if (parsed.length === 0) throw new ListenArgsError('the list of prefixes is empty')
+  const { ipv6Only, ...how } = options
+  return {
+    kind: 'prefixes',
+    endpoints: endpointsOf(parsed, ipv6Only),
+    prefixes: parsed.map(({ prefix }) => prefix),
+    options: how,
+    callback
+  }
+}
+
+/** @param {any} text @returns {UrlPrefix} */
+function readPrefix (text) {
+  if (typeof text !== 'string') throw new ListenArgsError(`a URL prefix is a string, not ${text === null ? 'null' : `of type ${typeof text}`}`)
+  if (!text.includes('://')) throw new PrefixSyntaxError(text, 'it must begin with "http://" or "https://", in lower case')
+  const parsed = parseUrlPrefix(text)
+  if (parsed.scheme === 'https') throw new TlsUnavailableError(parsed.prefix)
+  return parsed
+}
+
+/** @param {any[]} rest what follows the prefixes: options, callback, both or neither */
+function readRest (rest) {
+  const given = rest.filter((arg) => arg !== undefined && arg !== null)
+  const callback = typeof given.at(-1) === 'function' ? given.pop() : undefined
+  const options = given.reduce((all, arg) => {
+    if (typeof arg !== 'object') throw new ListenArgsError(`after a prefix come options and a callback, not ${String(arg)}`)
+    return { ...all, ...arg }
+  }, {})
+  for (const name of Object.keys(options)) {
+    if (kPlaces.includes(name)) throw new ListenArgsError(`"${name}" is already said by the prefix`)
+    if (!kOptions.includes(name)) throw new OptionError('listen()', name, nearest(name, [...kOptions, 'prefix', 'prefixes']))
+  }
+  return { options, callback }
+}
+
+/** @param {UrlPrefix[]} parsed those that differ in more than case */
+function distinct (parsed) {
+  const seen = new Set()
+  return parsed.filter(({ host, port, path }) => {
+    const key = `${host}:${port}${comparablePath(path)}`
+    return !seen.has(key) && seen.add(key)
+  })
+}
+
+/**
+ * One socket per port and address. A wildcard socket takes in the narrower addresses of its port, which
+ * could not be bound beside it.
+ *
+ * @param {UrlPrefix[]} parsed
+ * @param {boolean | undefined} ipv6Only
+ * @returns {Endpoint[]}
+ */
+function endpointsOf (parsed, ipv6Only) {
+  /** @type {Map<string, Endpoint>} */
+  const endpoints = new Map()
+  const wildcardPorts = new Set(parsed.filter(({ bind }) => bind.kind === 'wildcard').map(({ port }) => port))
+  for (const { port, bind, prefix } of parsed) {
+    for (const host of wildcardPorts.has(port) ? [undefined] : addressesOf(bind)) {
+      const key = `${port} ${host}`
+      const endpoint = endpoints.get(key) ?? { ...(host !== undefined && { host }), port, prefixes: [] }
+      if (host === undefined && ipv6Only !== undefined) endpoint.ipv6Only = ipv6Only
+      endpoint.prefixes.push(prefix)
+      endpoints.set(key, endpoint)
+    }
+  }
+  return [...endpoints.values()]
+}
+
+/** @param {import('../url-prefix').Bind} bind */
+function addressesOf (bind) {
+  if (bind.kind !== 'loopback') return [bind.host]
+  return hasLoopback6() ? [kLoopback4, kLoopback6] : [kLoopback4]
+}
+
+function hasLoopback6 () {
+  return Object.values(os.networkInterfaces()).flat().some((entry) => entry?.address === kLoopback6)
+}
+
+/** @param {string} word @param {string[]} candidates @returns {string | undefined} */
+function nearest (word, candidates) {
+  const scored = candidates.map((name) => ({ name, distance: editDistance(word.toLowerCase(), name.toLowerCase()) }))
+  const [best] = scored.sort((a, b) => a.distance - b.distance)
+  return best.distance <= Math.max(1, best.name.length / 3) ? best.name : undefined
+}
+
+/** @param {string} a @param {string} b */
+function editDistance (a, b) {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i)
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++) {
+      next[j] = Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1))
+    }
+    row = next
+  }
+  return row[b.length]
+}
+
+module.exports = { classifyListen }

@@ -1,0 +1,104 @@
+'use strict'
+
+const assert = require('node:assert/strict')
+const os = require('node:os')
+const { test } = require('node:test')
+const { classifyListen } = require('../lib/http/listen-args')
+
+const hasLoopback6 = Object.values(os.networkInterfaces()).flat().some(({ address }) => address === '::1')
+const endpoints = (...args) => classifyListen(args).endpoints
+
+test("everything without a prefix is Node's", () => {
+  const callback = () => {}
+  for (const args of [[], [0], [8080, callback], ['8080'], ['/run/app.sock'], [{ port: 0 }, callback], [{ path: '/a' }],
+    [undefined, callback], [null], [{ fd: 3 }], [8080, '127.0.0.1', 511, callback], [true], [{ prefix: undefined, port: 1 }]]) {
+    assert.deepEqual(classifyListen(args), { kind: 'node', args })
+  }
+})
+
+test('a string with :// is a prefix', () => {
+  const callback = () => {}
+  assert.deepEqual(classifyListen(['http://*:8080/shop', callback]), {
+    kind: 'prefixes',
+    endpoints: [{ port: 8080, prefixes: ['http://*:8080/shop/'] }],
+    prefixes: ['http://*:8080/shop/'],
+    options: {},
+    callback
+  })
+})
+
+test('options may follow the prefix or hold it', () => {
+  const callback = () => {}
+  const { signal } = new AbortController()
+  const options = { backlog: 5, exclusive: true, signal }
+  const expected = classifyListen(['http://*:80/', options, callback])
+  assert.deepEqual(expected.options, options)
+  assert.equal(expected.callback, callback)
+  assert.deepEqual(classifyListen([{ prefix: 'http://*:80/', ...options }, callback]), expected)
+  assert.deepEqual(classifyListen([{ prefix: ['http://*:80/'], ...options }, callback]), expected)
+  assert.deepEqual(classifyListen([{ prefixes: ['http://*:80/'], ...options }, callback]), expected)
+})
+
+test('ipv6Only goes to the wildcard sockets', () => {
+  assert.deepEqual(endpoints(['http://*:80/', 'http://127.0.0.1:81/'], { ipv6Only: true }), [
+    { port: 80, ipv6Only: true, prefixes: ['http://*:80/'] },
+    { host: '127.0.0.1', port: 81, prefixes: ['http://127.0.0.1:81/'] }
+  ])
+})
+
+test('prefixes of one port and address share a socket', () => {
+  assert.deepEqual(endpoints(['http://*:80/a/', 'http://+:80/b/', 'http://app.test:80/', 'http://*:81/']), [
+    { port: 80, prefixes: ['http://*:80/a/', 'http://+:80/b/', 'http://app.test:80/'] },
+    { port: 81, prefixes: ['http://*:81/'] }
+  ])
+  assert.deepEqual(endpoints(['http://127.0.0.1:80/a/', 'http://127.0.0.2:80/', 'http://[::ffff:127.0.0.1]:80/b/']), [
+    { host: '127.0.0.1', port: 80, prefixes: ['http://127.0.0.1:80/a/', 'http://127.0.0.1:80/b/'] },
+    { host: '127.0.0.2', port: 80, prefixes: ['http://127.0.0.2:80/'] }
+  ])
+})
+
+test('a wildcard takes in the narrower addresses of its port, in both orders', () => {
+  for (const order of [['http://*:80/', 'http://127.0.0.1:80/x/', 'http://localhost:80/y/'],
+    ['http://localhost:80/y/', 'http://127.0.0.1:80/x/', 'http://*:80/']]) {
+    assert.deepEqual(endpoints(order), [{ port: 80, prefixes: order }])
+  }
+})
+
+test('localhost is both loopback addresses', () => {
+  const prefixes = ['http://localhost:80/']
+  const expected = [{ host: '127.0.0.1', port: 80, prefixes }]
+  if (hasLoopback6) expected.push({ host: '::1', port: 80, prefixes })
+  assert.deepEqual(endpoints(prefixes), expected)
+  assert.deepEqual(classifyListen([prefixes]).prefixes, prefixes)
+})
+
+test('localhost and its own address share that socket', () => {
+  assert.deepEqual(endpoints(['http://127.0.0.1:80/a/', 'http://localhost:80/'])[0],
+    { host: '127.0.0.1', port: 80, prefixes: ['http://127.0.0.1:80/a/', 'http://localhost:80/'] })
+})
+
+test('a prefix given twice counts once', () => {
+  assert.deepEqual(classifyListen([['http://*:80/a', 'http://*:80/A/', 'http://*:80/%61/']]).prefixes, ['http://*:80/a/'])
+})
+
+test('arguments that do not go with prefixes are refused', () => {
+  const refused = { name: 'TypeError', code: 'ERR_HTTPSYS_LISTEN_ARGS' }
+  for (const args of [[[]], [{ prefixes: [] }], [{ prefix: 'http://*:80/', prefixes: [] }], [{ prefixes: 'http://*:80/' }],
+    [['http://*:80/', 8080]], [[null]], ['http://*:80/', 511], ['http://*:80/', '127.0.0.1'],
+    ['http://*:80/', { port: 80 }], [{ prefix: 'http://*:80/', host: 'h' }], [{ prefix: 'http://*:80/', path: '/p' }]]) {
+    assert.throws(() => classifyListen(args), refused, JSON.stringify(args))
+  }
+})
+
+test('a misspelt option is refused and the right one named', () => {
+  assert.throws(() => classifyListen(['http://*:80/', { backlogs: 5 }]),
+    { code: 'ERR_HTTPSYS_OPTION', message: 'listen() has no option "backlogs"; did you mean "backlog"?' })
+  assert.throws(() => classifyListen(['http://*:80/', { ipv6only: true }]), /did you mean "ipv6Only"\?/)
+  assert.throws(() => classifyListen(['http://*:80/', { queueDepth: 5 }]), /no option "queueDepth"$/)
+})
+
+test('syntax errors and https come out of listen() as such', () => {
+  assert.throws(() => classifyListen(['http://h:0/']), { code: 'ERR_HTTPSYS_PREFIX_SYNTAX' })
+  assert.throws(() => classifyListen([['8080']]), { code: 'ERR_HTTPSYS_PREFIX_SYNTAX' })
+  assert.throws(() => classifyListen(['https://*:443/']), { code: 'ERR_HTTPSYS_TLS_UNAVAILABLE', prefix: 'https://*:443/' })
+})
