@@ -1,0 +1,18 @@
+'use strict'
+
+// Inputs on which we answer differently from node:http on purpose. Each is stricter, never laxer.
+// `applies` looks at the input only.
+
+/** @type {{ name: string, reason: string, applies: (text: string) => boolean }[]} */
+module.exports = [
+  {
+    name: 'version-other-than-1.0-or-1.1',
+    reason: 'llhttp lets HTTP/0.9 and HTTP/2.0 request lines through; we serve HTTP/1.0 and 1.1 (RFC 9112, 2.3)',
+    applies: (text) => /HTTP\/(?!1\.[01])/.test(text)
+  },
+  {
+    name: 'unknown-transfer-coding',
+    reason: 'a coding we cannot decode has no known end (RFC 9112, 6.1); Node hands the body on undecoded',
+    applies: (text) => /transfer-encoding:[ \t]*(?!chunked[ \t]*\r\n)/i.test(text)
+  }
+]
