@@ -77,7 +77,6 @@ class Engine {
     const lane = this.lanes[laneIndex]
     const { control, writer } = lane
     const { words, bytes } = lane.segments[segment]
-    const { handlers } = this
     writer.batching = true
     let at = start
     let records = 0

@@ -162,12 +162,12 @@ class Methods extends http.Server {
 
   closeAllConnections () {
     super.closeAllConnections()
-    for (const socket of [.../** @type {any} */ (this)[kListener].sockets]) socket.destroy()
+    for (const socket of Array.from(/** @type {any} */ (this)[kListener].sockets)) socket.destroy()
   }
 
   closeIdleConnections () {
     super.closeIdleConnections()
-    for (const socket of [.../** @type {any} */ (this)[kListener].sockets]) closeIfIdle(socket)
+    for (const socket of Array.from(/** @type {any} */ (this)[kListener].sockets)) closeIfIdle(socket)
   }
 }
 
