@@ -1,0 +1,76 @@
+'use strict'
+
+// The include direction of the native sources (napi -> common; engine -> common, http1;
+// http1, common -> common), and that binding.gyp names exactly the sources CMakeLists.txt builds.
+
+const fs = require('node:fs')
+const path = require('node:path')
+const { kCoreNative, listFiles } = require('./lib/project')
+
+/** @type {Record<string, string[]>} layer: the layers it may include */
+const kMayInclude = {
+  common: ['common'],
+  http1: ['http1', 'common'],
+  engine: ['engine', 'http1', 'common'],
+  napi: ['napi', 'common'],
+}
+
+/** napi/ makes the engine through this one header; everything else it sees is common/backend.h. */
+const kFactories = ['engine/create_engine.h']
+
+/** Node's headers belong to the boundary alone: the engine is compiled and tested without Node. */
+const kNodeHeaders = /^(napi|node_api|node_api_types|js_native_api|node|v8)(\.h|\/)/
+
+/** @param {string} file @param {string} layer @returns {string[]} */
+function layerProblems (file, layer) {
+  const problems = []
+  const text = fs.readFileSync(file, 'utf8')
+  for (const [, included] of text.matchAll(/^\s*#\s*include\s*["<]([^">]+)[">]/gm)) {
+    const target = included.split('/')[0]
+    const where = path.relative(kCoreNative, file)
+    if (kNodeHeaders.test(included) && layer !== 'napi') {
+      problems.push(`${where} includes ${included}: only src/napi may include Node's headers`)
+    }
+    if (!included.includes('/') || !Object.hasOwn(kMayInclude, target)) continue
+    if (kMayInclude[layer].includes(target)) continue
+    if (layer === 'napi' && kFactories.includes(included)) continue
+    problems.push(`${where} includes ${included}: ${layer}/ may include ${kMayInclude[layer].join(', ')} only`)
+  }
+  return problems
+}
+
+/** @returns {string[]} */
+function sourceListProblems () {
+  const gyp = fs.readFileSync(path.join(kCoreNative, 'binding.gyp'), 'utf8')
+  const named = new Set([...gyp.matchAll(/['"](src\/[^'"]+\.cc)['"]/g)].map((match) => match[1]))
+  // CMakeLists.txt takes every .cc file below src/, so the folder is its list.
+  const present = new Set(listFiles(path.join(kCoreNative, 'src'), (file) => file.endsWith('.cc'))
+    .map((file) => path.relative(kCoreNative, file).split(path.sep).join('/')))
+  return [
+    ...[...present].filter((file) => !named.has(file)).map((file) => `binding.gyp does not name ${file}`),
+    ...[...named].filter((file) => !present.has(file)).map((file) => `binding.gyp names ${file}, which does not exist`),
+  ]
+}
+
+/** @returns {string[]} every problem, one sentence each */
+function layerCheck () {
+  const problems = []
+  const src = path.join(kCoreNative, 'src')
+  for (const file of listFiles(src, (name) => /\.(h|cc)$/.test(name))) {
+    const layer = path.relative(src, file).split(path.sep)[0]
+    if (!Object.hasOwn(kMayInclude, layer)) {
+      problems.push(`${path.relative(kCoreNative, file)} is in no known layer (${Object.keys(kMayInclude).join(', ')})`)
+    } else {
+      problems.push(...layerProblems(file, layer))
+    }
+  }
+  return [...problems, ...sourceListProblems()]
+}
+
+if (require.main === module) {
+  const problems = layerCheck()
+  for (const problem of problems) console.error(problem)
+  process.exitCode = problems.length > 0 ? 1 : 0
+}
+
+module.exports = { layerCheck }

@@ -1,0 +1,61 @@
+'use strict'
+
+// npm test: installs what is missing, builds, and runs every check. All checks run even when one fails;
+// the summary names the failed ones, and the exit status is theirs.
+
+const path = require('node:path')
+const { build } = require('./build')
+const { format } = require('./format')
+const { fuzz, kSecondsDefault } = require('./fuzz')
+const { kRoot, run } = require('./lib/project')
+const { lint } = require('./lint')
+const { nativeTests } = require('./native')
+const { setup } = require('./setup')
+const { jsTests } = require('./test')
+const { tidy } = require('./tidy')
+
+/**
+ * @typedef {object} Step
+ * @property {string} name
+ * @property {() => Promise<unknown>} work
+ * @property {boolean} [essential] nothing after it makes sense when it fails
+ */
+
+/** @type {Step[]} */
+const kSteps = [
+  { name: 'install what is missing', work: () => setup('test'), essential: true },
+  { name: 'build the addon', work: () => build(), essential: true },
+  { name: 'lint and layers', work: () => lint() },
+  { name: 'C++ format', work: () => format() },
+  { name: 'types', work: () => run(process.execPath, [path.join(kRoot, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', kRoot]) },
+  { name: 'clang-tidy', work: () => tidy() },
+  { name: 'C++ tests, address and undefined-behaviour sanitizers', work: () => nativeTests('address') },
+  { name: 'C++ tests, thread sanitizer', work: () => nativeTests('thread') },
+  { name: 'fuzzers', work: () => fuzz(Number(process.env.HTTPSYS_FUZZ_SECONDS ?? kSecondsDefault)) },
+  { name: 'JavaScript tests', work: () => jsTests() },
+]
+
+async function check () {
+  /** @type {string[]} */
+  const summary = []
+  let failed = 0
+  for (const [index, { name, work, essential }] of kSteps.entries()) {
+    console.log(`\n[${index + 1}/${kSteps.length}] ${name}`)
+    const start = Date.now()
+    let result = 'ok    '
+    try {
+      await work()
+    } catch (error) {
+      console.error(error instanceof Error ? error.message : error)
+      failed++
+      result = 'FAILED'
+    }
+    summary.push(`${result} ${((Date.now() - start) / 1000).toFixed(1).padStart(7)} s  ${name}`)
+    if (result === 'FAILED' && essential) break
+  }
+  console.log(`\n${summary.join('\n')}`)
+  console.log(failed === 0 ? 'Everything passed.' : `${failed} of ${kSteps.length} steps failed.`)
+  process.exitCode = failed === 0 ? 0 : 1
+}
+
+check()

@@ -1,0 +1,118 @@
+'use strict'
+
+// What the scripts need beside Node, how its presence is seen, and what brings it on Debian.
+
+const fs = require('node:fs')
+const { ask, findProgram } = require('./project')
+
+/**
+ * @typedef {object} Need
+ * @property {string} what as a sentence names it
+ * @property {() => boolean} present quick: file system only where possible
+ * @property {string[]} apt Debian packages
+ */
+
+/** @param {string} file below a system include folder */
+function hasHeader (file) {
+  return ['/usr/include', '/usr/local/include', '/opt/homebrew/include']
+    .some((folder) => fs.existsSync(`${folder}/${file}`))
+}
+
+/** clang's programs carry their version in their names on Debian. */
+const kClangVersions = ['', '-19', '-18', '-17', '-16', '-15', '-14']
+
+/** @param {string} name such as clang++ @returns {string | null} */
+function findClang (name) {
+  return findProgram(...kClangVersions.map((version) => `${name}${version}`))
+}
+
+/** @returns {string | null} a clang++ that has libFuzzer and the sanitizers */
+function findFuzzingClang () {
+  for (const version of kClangVersions) {
+    const clang = findProgram(`clang++${version}`)
+    if (clang === null) continue
+    const folder = ask(clang, ['-print-runtime-dir'])
+    const resource = ask(clang, ['-print-resource-dir'])
+    const folders = [folder, `${resource}/lib/linux`, `${resource}/lib/darwin`]
+    const found = folders.some((candidate) => candidate !== null && fs.existsSync(candidate) &&
+      fs.readdirSync(candidate).some((file) => file.includes('clang_rt.fuzzer')))
+    if (found) return clang
+  }
+  return null
+}
+
+/** @type {Need[]} */
+const kRunNeeds = [
+  {
+    what: 'a C++20 compiler (g++ 10 or newer)',
+    present: () => findProgram(process.env.CXX ?? 'g++', 'g++', 'c++', 'clang++') !== null,
+    apt: ['g++'],
+  },
+  { what: 'make', present: () => findProgram('make', 'gmake') !== null, apt: ['make'] },
+  {
+    what: 'Python 3, which node-gyp runs on',
+    present: () => findProgram('python3', 'python') !== null,
+    apt: ['python3'],
+  },
+]
+
+/** @type {Need[]} */
+const kTestNeeds = [
+  { what: 'cmake', present: () => findProgram('cmake') !== null, apt: ['cmake'] },
+  { what: 'pkg-config', present: () => findProgram('pkg-config', 'pkgconf') !== null, apt: ['pkg-config'] },
+  { what: 'the header gtest/gtest.h (GoogleTest)', present: () => hasHeader('gtest/gtest.h'), apt: ['libgtest-dev'] },
+  { what: 'the header uv.h (libuv)', present: () => hasHeader('uv.h'), apt: ['libuv1-dev'] },
+  {
+    what: 'clang++ with libFuzzer',
+    present: () => findFuzzingClang() !== null,
+    apt: ['clang-16', 'libclang-rt-16-dev'],
+  },
+  { what: 'clang-tidy', present: () => findClang('clang-tidy') !== null, apt: ['clang-tidy-16'] },
+  {
+    what: 'Python\'s venv module, for clang-format',
+    present: () => fs.existsSync(clangFormat()) || hasVenv(),
+    apt: ['python3-venv'],
+  },
+  { what: 'curl', present: () => findProgram('curl') !== null, apt: ['curl'] },
+]
+
+/** @type {Need[]} */
+const kBenchNeeds = [
+  { what: 'wrk, the load generator', present: () => findProgram('wrk') !== null, apt: ['wrk'] },
+  { what: 'taskset', present: () => findProgram('taskset') !== null, apt: ['util-linux'] },
+]
+
+/** What a script may ask for. Each set contains what its members need to build the addon. */
+const kNeeds = {
+  run: kRunNeeds,
+  bench: [...kRunNeeds, ...kBenchNeeds],
+  test: [...kRunNeeds, ...kTestNeeds],
+  dev: [...kRunNeeds, ...kTestNeeds, ...kBenchNeeds],
+}
+
+const kClangFormatVersion = '18.1.8'
+
+/** Outside the repository, so that reinstalling node_modules does not cost a download. */
+function clangFormatFolder () {
+  const cache = process.env.XDG_CACHE_HOME ?? `${process.env.HOME ?? '.'}/.cache`
+  return `${cache}/httpsys/clang-format-${kClangFormatVersion}`
+}
+
+/** @returns {string} the pinned clang-format, whether it is installed yet or not */
+function clangFormat () {
+  return `${clangFormatFolder()}/bin/clang-format`
+}
+
+function hasVenv () {
+  const python = findProgram('python3', 'python')
+  return python !== null && ask(python, ['-c', 'import ensurepip, venv']) !== null
+}
+
+module.exports = {
+  kClangFormatVersion,
+  kNeeds,
+  clangFormat,
+  clangFormatFolder,
+  findClang,
+  findFuzzingClang,
+}

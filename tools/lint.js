@@ -1,0 +1,23 @@
+'use strict'
+
+// ESLint over every JavaScript file, and the layer check of the native sources.
+//
+//   node tools/lint.js [--fix]
+
+const path = require('node:path')
+const { layerCheck } = require('./check-layers')
+const { kRoot, main, run } = require('./lib/project')
+
+/** @param {{ fix?: boolean }} [options] */
+async function lint ({ fix = false } = {}) {
+  const eslint = path.join(kRoot, 'node_modules', 'eslint', 'bin', 'eslint.js')
+  /** @type {string[]} */
+  const problems = layerCheck()
+  for (const problem of problems) console.error(problem)
+  await run(process.execPath, [eslint, '--max-warnings=0', ...(fix ? ['--fix'] : []), '.'])
+  if (problems.length > 0) throw new Error(`${problems.length} problems in the native layers`)
+}
+
+if (require.main === module) main(lint({ fix: process.argv.includes('--fix') }))
+
+module.exports = { lint }

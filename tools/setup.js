@@ -1,0 +1,129 @@
+'use strict'
+
+// Installs what is missing, and is quick when nothing is. The one place that installs anything.
+//
+//   node tools/setup.js [run | test | bench | dev]
+
+const fs = require('node:fs')
+const path = require('node:path')
+const { kClangFormatVersion, kNeeds, clangFormat, clangFormatFolder } = require('./lib/packages')
+const { kRoot, findProgram, main, run } = require('./lib/project')
+
+const kNodeMajorMin = 20
+
+function checkNode () {
+  const major = Number(process.versions.node.split('.')[0])
+  if (major < kNodeMajorMin) {
+    throw new Error(`Node ${kNodeMajorMin} or newer is needed; this is ${process.version}.`)
+  }
+}
+
+/** @param {import('./lib/packages').Need[]} missing */
+function aptLine (missing) {
+  const packages = [...new Set(missing.flatMap((need) => need.apt))]
+  return `apt-get install -y --no-install-recommends ${packages.join(' ')}`
+}
+
+function isDebian () {
+  return fs.existsSync('/etc/debian_version') && findProgram('apt-get') !== null
+}
+
+/** @param {import('./lib/packages').Need[]} missing */
+async function installSystemPackages (missing) {
+  const line = aptLine(missing)
+  const names = missing.map((need) => need.what).join(', ')
+  if (!isDebian() || process.getuid?.() !== 0) {
+    const how = isDebian()
+      ? `As root, run:\n\n  apt-get update && ${line}\n`
+      : `Install it with your system's package manager; on Debian that is:\n\n  ${line}\n`
+    throw new Error(`Missing: ${names}.\n${how}`)
+  }
+  console.log(`Missing: ${names}. Running:\n\n  ${line}\n`)
+  const env = { DEBIAN_FRONTEND: 'noninteractive' }
+  const [program, ...args] = line.split(' ')
+  try {
+    await run(program, args, { env, quiet: true })
+  } catch {
+    // The package lists are absent on a fresh machine, or too old.
+    console.log('Running apt-get update, then once more.')
+    await run('apt-get', ['update'], { env })
+    await run(program, args, { env })
+  }
+}
+
+/** @param {keyof typeof kNeeds} set */
+async function ensureSystemPackages (set) {
+  const missing = kNeeds[set].filter((need) => !need.present())
+  if (missing.length === 0) return
+  await installSystemPackages(missing)
+  const still = missing.filter((need) => !need.present())
+  if (still.length > 0) {
+    throw new Error(`Installed, and still missing: ${still.map((need) => need.what).join(', ')}.`)
+  }
+}
+
+/** @param {string} file @returns {Record<string, any>} the lock file's packages by path */
+function lockedPackages (file) {
+  try {
+    return JSON.parse(fs.readFileSync(file, 'utf8')).packages
+  } catch {
+    return {}
+  }
+}
+
+/** @returns {boolean} whether node_modules holds what package-lock.json asks for */
+function nodeModulesMatch () {
+  const locked = lockedPackages(path.join(kRoot, 'package-lock.json'))
+  const installed = lockedPackages(path.join(kRoot, 'node_modules', '.package-lock.json'))
+  return Object.entries(locked).every(([where, entry]) => {
+    // Optional packages are for other platforms; what is not below node_modules is our own.
+    if (!where.includes('node_modules/') || entry.optional || entry.devOptional || entry.peer) return true
+    return installed[where] !== undefined && installed[where].version === entry.version
+  })
+}
+
+async function ensureNodeModules () {
+  if (nodeModulesMatch()) return
+  console.log('Installing npm packages: npm ci')
+  const npm = findProgram('npm')
+  if (npm === null) throw new Error('npm is missing: it comes with Node from nodejs.org; on Debian: apt-get install npm')
+  await run(npm, ['ci', '--no-audit', '--no-fund', '--loglevel=error'])
+}
+
+async function ensureClangFormat () {
+  if (fs.existsSync(clangFormat())) return
+  console.log(`Installing clang-format ${kClangFormatVersion} from PyPI`)
+  const python = /** @type {string} */ (findProgram('python3', 'python'))
+  const folder = clangFormatFolder()
+  // What an interrupted run left behind.
+  fs.rmSync(folder, { recursive: true, force: true })
+  await run(python, ['-m', 'venv', folder], { quiet: true })
+  try {
+    await run(path.join(folder, 'bin', 'pip'),
+      ['install', '--quiet', '--disable-pip-version-check', `clang-format==${kClangFormatVersion}`])
+  } catch (error) {
+    fs.rmSync(folder, { recursive: true, force: true })
+    throw error
+  }
+}
+
+/**
+ * @param {keyof typeof kNeeds} set what the caller is about to do
+ */
+async function setup (set) {
+  checkNode()
+  await ensureSystemPackages(set)
+  await ensureNodeModules()
+  if (set === 'test' || set === 'dev') await ensureClangFormat()
+}
+
+if (require.main === module) {
+  const set = /** @type {keyof typeof kNeeds} */ (process.argv[2] ?? 'dev')
+  if (!Object.hasOwn(kNeeds, set)) {
+    console.error(`Usage: node tools/setup.js [${Object.keys(kNeeds).join(' | ')}]`)
+    process.exit(2)
+  }
+  main(setup(set))
+}
+
+module.exports = { setup }

@@ -1,0 +1,60 @@
+'use strict'
+
+// Runs the JavaScript tests: every *.test.js below packages/*/test and test/. Files below
+// test/conformance run twice, on stock Node (the reference) and on the engine.
+//
+//   node tools/test.js [pattern over file names] [--backend node | engine] [node --test flags]
+
+const path = require('node:path')
+const { kJobs, kRoot, listFiles, main, run } = require('./lib/project')
+
+/** The slowest honest test takes seconds; this ends one that hangs. */
+const kTestTimeoutMs = 120_000
+
+/** @param {string} [pattern] @returns {string[]} */
+function testFiles (pattern = '') {
+  return [path.join(kRoot, 'packages'), path.join(kRoot, 'test')]
+    .flatMap((folder) => listFiles(folder, (file) => file.endsWith('.test.js')))
+    .map((file) => path.relative(kRoot, file))
+    .filter((file) => /(^|[\\/])test[\\/]/.test(file) && new RegExp(pattern).test(file))
+}
+
+/** @param {string[]} files @param {string} backend @param {string[]} flags */
+async function runFiles (files, backend, flags) {
+  if (files.length === 0) return
+  console.log(`\n${files.length} test files on ${backend === 'node' ? 'stock Node' : 'the engine'}`)
+  await run(process.execPath, [
+    '--test', `--test-timeout=${kTestTimeoutMs}`, `--test-concurrency=${kJobs}`,
+    `--test-reporter=${path.join(__dirname, 'lib', 'reporter.js')}`, '--test-reporter-destination=stdout',
+    ...flags, ...files,
+  ], { env: { HTTPSYS_BACKEND: backend === 'node' ? 'node' : '', NODE_ENV: 'test' } })
+}
+
+/**
+ * @param {object} [options]
+ * @param {string} [options.pattern]
+ * @param {string} [options.backend] only this one; by default what each file is for
+ * @param {string[]} [options.flags]
+ */
+async function jsTests ({ pattern, backend = process.env.HTTPSYS_BACKEND, flags = [] } = {}) {
+  const files = testFiles(pattern)
+  if (files.length === 0) throw new Error(`No test file matches ${pattern}`)
+  const conformance = files.filter((file) => file.startsWith(path.join('test', 'conformance')))
+  /** @type {unknown[]} */
+  const failures = []
+  const attempt = (/** @type {Promise<void>} */ work) => work.catch((error) => failures.push(error))
+  if (backend !== 'engine') await attempt(runFiles(backend === 'node' ? files : conformance, 'node', flags))
+  if (backend !== 'node') await attempt(runFiles(files, 'engine', flags))
+  if (failures.length > 0) throw new Error('JavaScript tests failed')
+}
+
+if (require.main === module) {
+  const args = process.argv.slice(2)
+  const at = args.indexOf('--backend')
+  const [, backend] = at === -1 ? [] : args.splice(at, 2)
+  const flags = args.filter((arg) => arg.startsWith('--'))
+  const pattern = args.find((arg) => !arg.startsWith('--'))
+  main(jsTests({ pattern, backend, flags }))
+}
+
+module.exports = { jsTests, testFiles }

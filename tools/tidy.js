@@ -1,0 +1,61 @@
+'use strict'
+
+// clang-tidy over the native sources, with the list in .clang-tidy. A file that passed is not looked at
+// again until it, a header or the list changes.
+//
+//   node tools/tidy.js [file name pattern]
+
+const crypto = require('node:crypto')
+const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
+const { findClang } = require('./lib/packages')
+const { forEachParallel, kCoreNative, kRoot, listFiles, main, nodePrefix, run } = require('./lib/project')
+const { configure } = require('./native')
+
+/** @returns {string | null} where node.h and node_api.h are: beside Node, or where node-gyp keeps them */
+function nodeHeaders () {
+  const prefix = nodePrefix()
+  const cached = path.join(process.env.XDG_CACHE_HOME ?? path.join(os.homedir(), '.cache'),
+    'node-gyp', process.versions.node)
+  const folder = path.join(prefix ?? cached, 'include', 'node')
+  return fs.existsSync(folder) ? folder : null
+}
+
+/** @param {string} pattern over file names */
+async function tidy (pattern = '') {
+  const clangTidy = findClang('clang-tidy')
+  const compiler = findClang('clang++')
+  if (clangTidy === null || compiler === null) throw new Error('clang-tidy is not installed: npm run setup')
+  const headers = nodeHeaders()
+  const build = await configure('tidy', [
+    `-DCMAKE_CXX_COMPILER=${compiler}`,
+    ...(headers === null ? [] : [`-DHTTPSYS_NODE_INCLUDE=${headers}`]),
+    `-DHTTPSYS_NAPI_INCLUDE=${path.join(kRoot, 'node_modules', 'node-addon-api')}`,
+  ])
+  const src = path.join(kCoreNative, 'src')
+  const shared = crypto.createHash('sha256')
+  for (const file of [path.join(kRoot, '.clang-tidy'), ...listFiles(src, (name) => name.endsWith('.h'))]) {
+    shared.update(fs.readFileSync(file))
+  }
+  const common = shared.digest('hex')
+  const passed = path.join(build, 'tidy-passed')
+  fs.mkdirSync(passed, { recursive: true })
+
+  const files = listFiles(src, (name) => name.endsWith('.cc'))
+    .filter((file) => headers !== null || !file.includes(`${path.sep}napi${path.sep}`))
+    .filter((file) => new RegExp(pattern).test(file))
+  if (headers === null) console.log('src/napi left out: Node\'s headers are not on this machine')
+  await forEachParallel(files, async (file) => {
+    const key = crypto.createHash('sha256').update(common).update(file).update(fs.readFileSync(file)).digest('hex')
+    const stamp = path.join(passed, key)
+    if (fs.existsSync(stamp)) return
+    await run(clangTidy, ['-p', build, '--quiet', file], { quiet: true })
+    fs.writeFileSync(stamp, '')
+  })
+  console.log(`clang-tidy: ${files.length} files, no finding`)
+}
+
+if (require.main === module) main(tidy(process.argv[2]))
+
+module.exports = { tidy }
