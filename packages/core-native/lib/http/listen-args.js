@@ -3,6 +3,7 @@
 // What the arguments of listen() ask for: Node's own kinds of addresses, or URL prefixes.
 
 const os = require('node:os')
+const { nearest } = require('../nearest')
 const { ListenArgsError, OptionError, PrefixSyntaxError, TlsUnavailableError } = require('../errors')
 const { comparablePath, parseUrlPrefix } = require('../url-prefix')
 
@@ -137,26 +138,6 @@ function addressesOf (bind) {
 
 function hasLoopback6 () {
   return Object.values(os.networkInterfaces()).flat().some((entry) => entry?.address === kLoopback6)
-}
-
-/** @param {string} word @param {string[]} candidates @returns {string | undefined} */
-function nearest (word, candidates) {
-  const scored = candidates.map((name) => ({ name, distance: editDistance(word.toLowerCase(), name.toLowerCase()) }))
-  const [best] = scored.sort((a, b) => a.distance - b.distance)
-  return best.distance <= Math.max(1, best.name.length / 3) ? best.name : undefined
-}
-
-/** @param {string} a @param {string} b */
-function editDistance (a, b) {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i)
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j++) {
-      next[j] = Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1))
-    }
-    row = next
-  }
-  return row[b.length]
 }
 
 module.exports = { classifyListen }
