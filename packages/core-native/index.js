@@ -10,6 +10,7 @@ const backend = process.env.HTTPSYS_BACKEND === 'node' ? 'node' : 'engine'
 const { Server, createServer } = backend === 'node' ? require('./lib/http/stock-server') : require('./lib/http/server')
 const { EngineIncomingMessage } = require('./lib/http/incoming')
 const { EngineServerResponse } = require('./lib/http/outgoing')
+const { refuseMisspelt } = require('./lib/nearest')
 const { matchesPath, parseUrlPrefix } = require('./lib/url-prefix')
 
 const face = {
@@ -21,7 +22,8 @@ const face = {
     IncomingMessage: backend === 'node' ? http.IncomingMessage : EngineIncomingMessage,
     ServerResponse: backend === 'node' ? http.ServerResponse : EngineServerResponse,
     matchesPath,
-    parseUrlPrefix
+    parseUrlPrefix,
+    refuseMisspelt
   }
 }
 

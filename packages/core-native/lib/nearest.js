@@ -4,11 +4,19 @@
 
 const { OptionError } = require('./errors')
 
-/** @param {string} word @param {string[]} candidates @returns {string | undefined} */
-function nearest (word, candidates) {
+// One letter in five: `keepAliveTimout` is meant for another name, `novelty` is no `noDelay`.
+const kShareOfMisspelling = 1 / 5
+
+/**
+ * @param {string} word
+ * @param {string[]} candidates
+ * @param {number} [share] of the letters that may differ
+ * @returns {string | undefined}
+ */
+function nearest (word, candidates, share = 1 / 3) {
   const scored = candidates.map((name) => ({ name, distance: editDistance(word.toLowerCase(), name.toLowerCase()) }))
   const [best] = scored.sort((a, b) => a.distance - b.distance)
-  return best.distance <= Math.max(1, best.name.length / 3) ? best.name : undefined
+  return best.distance <= Math.max(1, best.name.length * share) ? best.name : undefined
 }
 
 /** @param {string} a @param {string} b */
@@ -35,7 +43,7 @@ function editDistance (a, b) {
  */
 function refuseMisspelt (where, options, known) {
   for (const name of Object.keys(options)) {
-    const meant = known.includes(name) ? undefined : nearest(name, known)
+    const meant = known.includes(name) ? undefined : nearest(name, known, kShareOfMisspelling)
     if (meant !== undefined) throw new OptionError(where, name, meant)
   }
 }

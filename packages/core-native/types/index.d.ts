@@ -60,4 +60,6 @@ export const internals: {
   parseUrlPrefix (text: string): { scheme: 'http' | 'https', host: string, port: number, path: string, prefix: string }
   /** True when the path of a request target lies at or below the path of a prefix. */
   matchesPath (prefixPath: string, target: string): boolean
+  /** Throws ERR_HTTPSYS_OPTION for an option whose name is nearly a known one. */
+  refuseMisspelt (where: string, options: object, known: string[]): void
 }

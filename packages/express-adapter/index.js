@@ -1,0 +1,5 @@
+'use strict'
+
+const { createAdapter } = require('./lib/adapter')
+
+module.exports = { createAdapter }

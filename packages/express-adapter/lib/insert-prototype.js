@@ -1,0 +1,48 @@
+'use strict'
+
+// Puts a prototype of the engine between an Express module's prototypes and Node's. Objects of servers on
+// plain node:http then inherit from it too; its methods are Node's for them.
+
+/** How many adapters use the insertion at an object. @type {Map<object, number>} */
+const users = new Map()
+
+/**
+ * @param {object} from where the search for the object right above `below` begins
+ * @param {object} between
+ * @param {object} below
+ * @returns {() => void} takes it back when nobody else uses it; call it once
+ */
+function insertPrototype (from, between, below) {
+  const top = objectAbove(from, between, below)
+  if (top === null) return () => {}
+  const inserted = Object.getPrototypeOf(top) === between
+  if (inserted ? !users.has(top) : !Reflect.setPrototypeOf(top, between)) return () => {}
+  users.set(top, (users.get(top) ?? 0) + 1)
+  return () => {
+    const left = /** @type {number} */ (users.get(top)) - 1
+    users.set(top, left)
+    if (left > 0) return
+    users.delete(top)
+    // Somebody else may have changed it meanwhile; theirs stays.
+    if (Object.getPrototypeOf(top) === between) Object.setPrototypeOf(top, below)
+  }
+}
+
+/**
+ * @param {object} from
+ * @param {object} between
+ * @param {object} below
+ * @returns {object | null} null when there is nothing to insert
+ */
+function objectAbove (from, between, below) {
+  if (between === below) return null
+  for (let object = from; object !== below && object !== between;) {
+    const parent = Object.getPrototypeOf(object)
+    if (parent === below || parent === between) return object
+    if (parent === null) return null
+    object = parent
+  }
+  return null
+}
+
+module.exports = { insertPrototype }

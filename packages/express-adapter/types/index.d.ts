@@ -1,0 +1,38 @@
+import type { RequestListener, ServerOptions } from 'node:http'
+import type { ListenOptions } from 'node:net'
+import type { EngineServerOptions, Server } from '@httpsys/core-native'
+
+/** Express 4 or 5, connect, or any function of a request and a response. */
+export type Application = RequestListener | ((req: any, res: any, next?: any) => any)
+
+/** Options of `http.createServer` and of the engine. With classes of your own prototypes are not aligned. */
+export type AdapterOptions = ServerOptions & EngineServerOptions
+
+export interface Adapter<App extends Application = Application> {
+  /** The application, unchanged. */
+  readonly app: App
+  /** The server, before and after `listen()`: add listeners and set timeouts here. */
+  readonly server: Server
+  /**
+   * Listens on a URL prefix, several, or whatever `http.Server#listen` takes.
+   *
+   * @throws ERR_HTTPSYS_PREFIX_SYNTAX, ERR_HTTPSYS_LISTEN_ARGS, ERR_HTTPSYS_OPTION
+   */
+  listen (prefix: string | string[], options: ListenOptions, callback?: () => void): Server
+  listen (prefix: string | string[], callback?: () => void): Server
+  listen (port: number | string, options: ListenOptions, callback?: () => void): Server
+  listen (...args: any[]): Server
+  /** Stops listening as `http.Server#close` does. */
+  close (callback?: (error?: Error) => void): Server
+  /**
+   * Gives the application's prototypes back as they were; the last adapter of an Express module does it for
+   * that module. The server goes on serving, without the gain. Idempotent.
+   */
+  uninstall (): void
+}
+
+/**
+ * @throws ERR_INVALID_ARG_TYPE when `app` is not a function
+ * @throws ERR_HTTPSYS_OPTION when an option is misspelt
+ */
+export function createAdapter<App extends Application> (app: App, options?: AdapterOptions): Adapter<App>

@@ -1,0 +1,4 @@
+import adapter from './index.js'
+
+export default adapter
+export const { createAdapter } = adapter
