@@ -362,17 +362,17 @@ function begin (server, socket, req, flags, body) {
     body = null // The lane still has these bytes and parses them now.
   }
   if ((flags & R.kFlagComplete) === 0) socket[kReceiving] = req
-  deliver(server, socket, req, flags)
+  const res = deliver(server, socket, req, flags)
   if (body !== null && !req._dumped) req.push(body)
-  if ((flags & R.kFlagComplete) !== 0) complete(req)
+  if ((flags & R.kFlagComplete) !== 0) complete(req, res)
 }
 
-// The message is whole. For a request that nobody looks at the end of, the stream's machinery runs only
-// if somebody does before the response is closed: see afterFinish().
-/** @param {any} req */
-function complete (req) {
+// The message is whole. When it was answered at once and nobody has looked at its stream, the stream's
+// machinery runs only if somebody does before the response is closed: see afterFinish().
+/** @param {any} req @param {any} res */
+function complete (req, res) {
   req.complete = true
-  if (req._eventsCount === 0 && !req._consuming && req.res === undefined && req.readableFlowing === null &&
+  if (res.finished && req._eventsCount === 0 && !req._consuming && req.readableFlowing === null &&
       req._readableState.length === 0) {
     req[kEndHeld] = true
     return
@@ -387,7 +387,7 @@ function flushHeldEnd (req) {
   req.push(null)
 }
 
-/** @param {any} server @param {any} socket @param {any} req @param {number} flags */
+/** @param {any} server @param {any} socket @param {any} req @param {number} flags @returns {any} the response */
 function deliver (server, socket, req, flags) {
   enqueue(socket, req)
   const listener = server[kListener]
@@ -408,7 +408,7 @@ function deliver (server, socket, req, flags) {
     if (server.requireHostHeader && (flags & R.kFlagHasHost) === 0) {
       res.writeHead(400, ['Connection', 'close'])
       res.end()
-      return
+      return res
     }
     const most = server.maxRequestsPerSocket
     if (typeof most === 'number' && most > 0) {
@@ -418,15 +418,16 @@ function deliver (server, socket, req, flags) {
         server.emit('dropRequest', req, socket)
         res.writeHead(503)
         res.end()
-        return
+        return res
       }
     }
     if ((flags & (R.kFlagExpectContinue | R.kFlagExpectOther)) !== 0 && req.headers.expect !== undefined) {
       expect(server, req, res)
-      return
+      return res
     }
   }
   server.emit('request', req, res)
+  return res
 }
 
 /** @param {any} server @param {any} req @param {any} res */
@@ -506,6 +507,7 @@ function onBodyEnd (lane, socket, words, bytes, at) {
     const raw = lane.readLines(words, w + (R.kPayloadAt >>> 2), lines, bytes.toString('latin1', text, text + words[w + 5]), 0)
     req._addHeaderLines(raw, raw.length)
   }
+  if ((socket[kState] & State.kReadPaused) !== 0) socket.resume() // For the next message.
   current = req[kResource]
   req[kResource].runInAsyncScope(req.push, req, null)
 }
