@@ -1,0 +1,5 @@
+'use strict'
+
+const { attach } = require('./lib/attach')
+
+module.exports = { attach }

@@ -1,0 +1,87 @@
+'use strict'
+
+// The one 'upgrade' listener of a server, which finds the WebSocket server for a request's path.
+
+const { internals } = require('@httpsys/core-native')
+
+/** @typedef {import('../types').UpgradeHandler} UpgradeHandler */
+/** @typedef {import('node:http').Server} Server */
+
+const kRefusal = 'HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Type: text/html\r\nContent-Length: 9\r\n\r\nNot Found'
+
+/** @type {WeakMap<Server, UpgradeRouter>} */
+const routers = new WeakMap()
+
+class UpgradeRouter {
+  /** Longest path first. @type {{ path: string, handler: UpgradeHandler }[]} */
+  #routes = []
+
+  #server
+
+  /** @param {Server} server */
+  static of (server) {
+    const known = routers.get(server)
+    if (known !== undefined) return known
+    const router = new UpgradeRouter(server)
+    routers.set(server, router)
+    return router
+  }
+
+  /** @param {Server} server */
+  constructor (server) {
+    this.#server = server
+  }
+
+  /**
+   * @param {string} path begins and ends with `/`
+   * @param {UpgradeHandler} handler
+   * @returns {() => void} removes it; idempotent
+   */
+  add (path, handler) {
+    const same = this.#routes.find((route) => includes(route.path, path) && includes(path, route.path))
+    if (same !== undefined) {
+      throw Object.assign(new Error(`attach EADDRINUSE: a WebSocket server is attached to ${same.path} already`),
+        { code: 'EADDRINUSE', path: same.path })
+    }
+    const route = { path, handler }
+    this.#routes.push(route)
+    this.#routes.sort((a, b) => b.path.length - a.path.length)
+    if (this.#routes.length === 1) this.#server.on('upgrade', this.#onUpgrade)
+    return () => {
+      const at = this.#routes.indexOf(route)
+      if (at === -1) return
+      this.#routes.splice(at, 1)
+      // Without a listener, requests to upgrade are ordinary requests again.
+      if (this.#routes.length === 0) this.#server.removeListener('upgrade', this.#onUpgrade)
+    }
+  }
+
+  /**
+   * @param {import('node:http').IncomingMessage} req
+   * @param {import('node:stream').Duplex} socket
+   * @param {Buffer} head
+   */
+  #onUpgrade = (req, socket, head) => {
+    const route = this.#routes.find(({ path }) => includes(path, req.url ?? '/'))
+    if (route !== undefined) {
+      const { handler } = route
+      handler.handleUpgrade(req, socket, head, (webSocket) => handler.emit('connection', webSocket, req))
+    } else if (this.#server.listenerCount('upgrade') === 1) {
+      refuse(socket)
+    }
+  }
+}
+
+/** @param {string} path @param {string} target */
+function includes (path, target) {
+  return internals.matchesPath(path, target)
+}
+
+/** @param {import('node:stream').Duplex} socket */
+function refuse (socket) {
+  socket.on('error', () => socket.destroy())
+  socket.once('finish', () => socket.destroy())
+  socket.end(kRefusal)
+}
+
+module.exports = { UpgradeRouter }

@@ -1,0 +1,4 @@
+import websocket from './index.js'
+
+export default websocket
+export const { attach } = websocket
