@@ -1,0 +1,51 @@
+'use strict'
+
+// Memory per idle connection: resident bytes after garbage collection with the connections open, less
+// those before, over their number. A fresh process each time.
+
+const { spawn } = require('node:child_process')
+const { once } = require('node:events')
+const path = require('node:path')
+const { execFileSync } = require('node:child_process')
+const { probe } = require('./load')
+const { ServerProcess } = require('./server-process')
+
+/** Descriptors a server needs beside its connections. */
+const kSpareDescriptors = 200
+
+/** Requests before the first look at memory, so that code and pools do not count as connections. */
+const kWarmUpRequests = 200
+
+/** @returns {number} connections that the limit on open files allows, at most `wanted` */
+function connectionsPossible (/** @type {number} */ wanted) {
+  const limit = execFileSync('sh', ['-c', 'ulimit -Hn'], { encoding: 'utf8' }).trim()
+  return limit === 'unlimited' ? wanted : Math.min(wanted, Number(limit) - kSpareDescriptors)
+}
+
+/**
+ * @param {import('./types').Scenario} scenario
+ * @param {string} implementation
+ * @param {{ cpus: { server: number, client: number }, connections: number }} options
+ * @returns {Promise<number>} bytes per connection
+ */
+async function measureIdleMemory (scenario, implementation, { cpus, connections }) {
+  const server = await ServerProcess.start({ scenario: scenario.name, implementation, cpu: cpus.server })
+  let client
+  try {
+    for (let request = 0; request < kWarmUpRequests; request++) await probe(scenario, server.port)
+    const { rss: before } = await server.collect()
+    client = spawn('taskset', ['-c', String(cpus.client), process.execPath,
+      path.join(__dirname, 'idle-client.js'), String(server.port), String(connections)],
+    { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+    const ended = once(client, 'exit').then(() => { throw new Error('The client with idle connections ended') })
+    await Promise.race([once(client, 'message'), ended])
+    ended.catch(() => {})
+    const { rss: after } = await server.collect()
+    return (after - before) / connections
+  } finally {
+    client?.kill('SIGKILL')
+    await server.stop()
+  }
+}
+
+module.exports = { connectionsPossible, measureIdleMemory }

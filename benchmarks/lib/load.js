@@ -1,0 +1,114 @@
+'use strict'
+
+// Puts load on a server and measures what it cost.
+
+const { spawn } = require('node:child_process')
+const http = require('node:http')
+const path = require('node:path')
+const { busyShare, coreTimes, mainThreadSeconds, processSeconds } = require('./cpu')
+
+/** @typedef {import('./types').Scenario} Scenario */
+/** @typedef {import('./types').Round} Round */
+/** @typedef {import('./server-process').ServerProcess} ServerProcess */
+
+const kScript = path.join(__dirname, '..', 'load.lua')
+
+/** How busy the CPUs are is looked at inside the run, away from wrk's start and end. */
+const kEdgeMs = 250
+
+/**
+ * @param {number} ms
+ * @returns {Promise<void>}
+ */
+const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
+
+/**
+ * Sends one request and compares the answer, so that no error page is measured.
+ *
+ * @param {Scenario} scenario
+ * @param {number} port
+ */
+async function probe ({ name, probe: { method, headers, body, status, response } }, port) {
+  const text = await new Promise((resolve, reject) => {
+    const request = http.request({ host: '127.0.0.1', port, method, headers, agent: false }, (res) => {
+      let received = ''
+      res.setEncoding('latin1')
+      res.on('data', (piece) => { received += piece })
+      res.on('end', () => resolve(`${res.statusCode} ${typeof response === 'number' ? received.length : received}`))
+    })
+    request.on('error', reject)
+    request.end(body)
+  })
+  if (text !== `${status} ${response}`) {
+    throw new Error(`${name}: expected "${status} ${response}", was answered "${String(text).slice(0, 200)}"`)
+  }
+}
+
+/**
+ * @param {Scenario} scenario
+ * @param {number} port
+ * @param {{ cpu: number, seconds: number }} options
+ * @returns {Promise<any>} the summary load.lua prints
+ */
+function runWrk (scenario, port, { cpu, seconds }) {
+  const child = spawn('taskset', ['-c', String(cpu), 'wrk', '--threads', '1',
+    '--connections', String(scenario.connections), '--duration', `${seconds}s`, '--timeout', '10s',
+    '--script', kScript, `http://127.0.0.1:${port}/`, '--', ...scenario.load],
+  { stdio: ['ignore', 'pipe', 'inherit'] })
+  let output = ''
+  child.stdout.on('data', (piece) => { output += piece })
+  return new Promise((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', () => {
+      const json = /^JSON (.*)$/m.exec(output)
+      if (json === null) reject(new Error(`wrk failed:\n${output}`))
+      else resolve(JSON.parse(json[1]))
+    })
+  })
+}
+
+/**
+ * @param {Scenario} scenario
+ * @param {ServerProcess} server
+ * @param {{ cpus: { server: number, client: number }, seconds: number }} options
+ * @returns {Promise<Round>}
+ */
+async function measure (scenario, server, { cpus, seconds }) {
+  const { bytes: bytesBefore } = await server.count()
+  const processBefore = processSeconds(server.pid)
+  const threadBefore = mainThreadSeconds(server.pid)
+  const wrk = runWrk(scenario, server.port, { cpu: cpus.client, seconds })
+  wrk.catch(() => {}) // Reported where it is awaited.
+
+  await sleep(kEdgeMs)
+  const serverFrom = coreTimes(cpus.server)
+  const clientFrom = coreTimes(cpus.client)
+  await sleep(seconds * 1000 - 2 * kEdgeMs)
+  const serverBusy = busyShare(serverFrom, coreTimes(cpus.server))
+  const clientBusy = busyShare(clientFrom, coreTimes(cpus.client))
+
+  const result = await wrk
+  const threadSeconds = mainThreadSeconds(server.pid) - threadBefore
+  const cpuSeconds = processSeconds(server.pid) - processBefore
+  const { bytes: bytesAfter } = await server.count()
+  const units = {
+    request: result.requests,
+    'byte sent': result.bytes,
+    'byte received': bytesAfter - bytesBefore,
+    connection: NaN,
+  }[scenario.unit]
+  const { connect, read, write, status, timeout } = result.errors
+  return {
+    requests: result.requests,
+    requestsPerSecond: result.requests / result.seconds,
+    units,
+    processCost: cpuSeconds * 1e6 / units,
+    threadCost: threadSeconds * 1e6 / units,
+    serverBusy,
+    clientBusy,
+    latency: result.latency,
+    errors: connect + read + write + status + timeout,
+  }
+}
+
+module.exports = { measure, probe }

@@ -1,0 +1,41 @@
+import type { RequestListener } from 'node:http'
+
+export interface Application {
+  /** For scenarios without a framework. */
+  listener?: RequestListener
+  /** For scenarios with Express. */
+  express?: any
+}
+
+export interface Scenario {
+  name: string
+  title: string
+  /** What a cost is divided by. Memory scenarios are not loaded with wrk at all. */
+  unit: 'request' | 'byte sent' | 'byte received' | 'connection'
+  implementations: string[]
+  connections: number
+  /** Mode and arguments of load.lua. */
+  load: string[]
+  /** Ratios to `node` that the project wants to reach; none where a figure is only reported. */
+  target?: { process?: number, thread?: number, memory?: number }
+  keepAliveTimeoutMs?: number
+  /** Made in the server process. Body bytes received go into the counter. */
+  application (counter: { bytes: number }): Application
+  /** What one request must be answered with, so that an error page is not measured. */
+  probe: { method: string, headers?: Record<string, string>, body?: string, status: number, response: string | number }
+}
+
+/** One run of wrk against one server. */
+export interface Round {
+  requests: number
+  requestsPerSecond: number
+  /** Requests or bytes: what the costs are divided by. */
+  units: number
+  /** CPU microseconds per unit: the whole process, and its JavaScript thread. */
+  processCost: number
+  threadCost: number
+  serverBusy: number
+  clientBusy: number
+  latency: { p50: number, p99: number, max: number }
+  errors: number
+}

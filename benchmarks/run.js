@@ -1,0 +1,161 @@
+'use strict'
+
+// Runs the benchmark: ours beside stock Node in the same run, on CPUs of their own, taking turns.
+//
+//   npm run bench -- [scenario ...] [--only implementation,...] [--rounds 3] [--seconds 3]
+//                    [--warm-up 2] [--name result-name]
+
+const fs = require('node:fs')
+const path = require('node:path')
+const { parseArgs } = require('node:util')
+const { build } = require('../tools/build')
+const { main } = require('../tools/lib/project')
+const { setup } = require('../tools/setup')
+
+/** @typedef {import('./lib/types').Scenario} Scenario */
+/** @typedef {import('./lib/types').Round} Round */
+/** @typedef {import('./lib/report').Row} Row */
+
+/** In the order of the report. */
+const kScenarios = [
+  'hello', 'browser-headers', 'pipelined', 'express5', 'express4', 'express5-json-echo',
+  'stream-1mb', 'upload-10mb', 'express5-middleware', 'idle-memory',
+]
+
+/** Fresh processes per implementation, however many rounds the others take. */
+const kMemoryRounds = 3
+
+function options () {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      only: { type: 'string' },
+      rounds: { type: 'string', default: '3' },
+      seconds: { type: 'string', default: '3' },
+      'warm-up': { type: 'string', default: '2' },
+      name: { type: 'string' },
+    },
+  })
+  const unknown = positionals.filter((name) => !kScenarios.includes(name))
+  if (unknown.length > 0) throw new Error(`No such scenario: ${unknown.join(', ')}. There are ${kScenarios.join(', ')}.`)
+  for (const name of /** @type {const} */ (['rounds', 'seconds', 'warm-up'])) {
+    if (!/^\d+$/.test(values[name]) || (name !== 'warm-up' && Number(values[name]) < 1)) {
+      throw new Error(`--${name} takes a whole number`)
+    }
+  }
+  return {
+    scenarios: positionals.length > 0 ? positionals : kScenarios,
+    only: values.only?.split(','),
+    rounds: Number(values.rounds),
+    seconds: Number(values.seconds),
+    warmUp: Number(values['warm-up']),
+    name: values.name,
+  }
+}
+
+/** @typedef {{ cpus: { server: number, client: number, siblings: boolean } } & ReturnType<typeof options>} Plan */
+
+/** @param {Scenario} scenario @param {Plan} plan @returns {string[]} */
+function implementationsOf (scenario, plan) {
+  return scenario.implementations.filter((name) => plan.only === undefined || plan.only.includes(name))
+}
+
+/** @param {Scenario} scenario @param {Plan} plan @returns {Promise<Row[]>} */
+async function runLoad (scenario, plan) {
+  const { measure, probe } = require('./lib/load')
+  const { loadRow } = require('./lib/report')
+  const { ServerProcess } = require('./lib/server-process')
+  const names = implementationsOf(scenario, plan)
+  /** @type {Map<string, InstanceType<typeof ServerProcess>>} */
+  const servers = new Map()
+  /** @type {Map<string, Round[]>} */
+  const rounds = new Map(names.map((name) => [name, []]))
+  try {
+    for (const name of names) {
+      const server = await ServerProcess.start({ scenario: scenario.name, implementation: name, cpu: plan.cpus.server })
+      servers.set(name, server)
+      await probe(scenario, server.port)
+      if (plan.warmUp > 0) await measure(scenario, server, { cpus: plan.cpus, seconds: plan.warmUp })
+    }
+    for (let round = 0; round < plan.rounds; round++) {
+      for (const [name, server] of servers) {
+        const result = await measure(scenario, server, { cpus: plan.cpus, seconds: plan.seconds })
+        rounds.get(name)?.push(result)
+        console.log(`  round ${round + 1}/${plan.rounds} ${name.padEnd(12)} ${Math.round(result.requestsPerSecond)} req/s, ` +
+          `CPUs busy ${(result.serverBusy * 100).toFixed(0)} % (server) ${(result.clientBusy * 100).toFixed(0)} % (load)` +
+          `${result.errors > 0 ? `, ${result.errors} ERRORS` : ''}`)
+      }
+    }
+  } finally {
+    for (const server of servers.values()) await server.stop()
+  }
+  return names.map((name) => loadRow(scenario, name, /** @type {Round[]} */ (rounds.get(name))))
+}
+
+/** @param {Scenario} scenario @param {Plan} plan @param {string[]} notes @returns {Promise<Row[]>} */
+async function runMemory (scenario, plan, notes) {
+  const { connectionsPossible, measureIdleMemory } = require('./lib/idle-memory')
+  const { memoryRow } = require('./lib/report')
+  const connections = connectionsPossible(scenario.connections)
+  if (connections < scenario.connections) {
+    notes.push(`${connections} connections instead of ${scenario.connections}: the limit on open files (ulimit -n) allows no more`)
+  }
+  /** @type {Map<string, number[]>} */
+  const bytes = new Map(implementationsOf(scenario, plan).map((name) => [name, []]))
+  for (let round = 0; round < kMemoryRounds; round++) {
+    for (const [name, values] of bytes) {
+      values.push(await measureIdleMemory(scenario, name, { cpus: plan.cpus, connections }))
+      console.log(`  process ${round + 1}/${kMemoryRounds} ${name.padEnd(12)} ${values.at(-1)?.toFixed(0)} bytes per connection`)
+    }
+  }
+  return [...bytes].map(([name, values]) => memoryRow(scenario, name, values))
+}
+
+/** @param {Plan} plan @param {object} machine @param {Row[]} rows @param {string[]} notes */
+function save (plan, machine, rows, notes) {
+  const { markdown } = require('./lib/report')
+  const local = path.join(__dirname, 'results', 'local')
+  const folder = plan.name === undefined ? local : path.dirname(local)
+  const name = plan.name ?? new Date().toISOString().replace(/[:.]/g, '-')
+  fs.mkdirSync(folder, { recursive: true })
+  const command = ['npm run bench', ...process.argv.length > 2 ? ['--', ...process.argv.slice(2)] : []].join(' ')
+  fs.writeFileSync(path.join(folder, `${name}.json`), `${JSON.stringify({ command, machine, notes, rows }, null, 2)}\n`)
+  fs.writeFileSync(path.join(folder, `${name}.md`),
+    markdown(/** @type {Record<string, unknown>} */ (machine), rows, command, notes))
+  console.log(`\nbenchmarks/${path.relative(__dirname, path.join(folder, name))}.json and .md`)
+}
+
+async function bench () {
+  const chosen = options()
+  await setup('bench')
+  await build()
+  const { choosePair } = require('./lib/cpu')
+  const { backgroundPercent, describeMachine, kBackgroundPercentMax } = require('./lib/machine')
+  const { addRatios, table } = require('./lib/report')
+  const plan = { ...chosen, cpus: choosePair() }
+  const machine = describeMachine(plan.cpus)
+  /** @type {string[]} */
+  const notes = []
+  if (plan.cpus.siblings) notes.push('server and load share a core (two hardware threads)')
+  const background = await backgroundPercent([plan.cpus.server, plan.cpus.client])
+  if (background > kBackgroundPercentMax) {
+    notes.push(`other programs used ${background.toFixed(0)} % of a CPU before the start: not a quiet machine`)
+  }
+  console.log(Object.entries(machine).map(([name, value]) => `${name}: ${value}`).join(', '))
+  for (const note of notes) console.log(`NOTE: ${note}`)
+
+  /** @type {Row[]} */
+  const rows = []
+  for (const [index, name] of plan.scenarios.entries()) {
+    /** @type {Scenario} */
+    const scenario = require(`./scenarios/${name}`)
+    console.log(`\n[${index + 1}/${plan.scenarios.length}] ${name}: ${scenario.title}`)
+    rows.push(...await (scenario.unit === 'connection' ? runMemory(scenario, plan, notes) : runLoad(scenario, plan)))
+    addRatios(rows)
+    console.log(`\n${table(rows.filter((row) => row.scenario === name))}`)
+  }
+  console.log(`\n${table(rows)}`)
+  save(plan, machine, rows, notes)
+}
+
+main(bench())
