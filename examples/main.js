@@ -1,0 +1,53 @@
+'use strict'
+
+// The example application: Express 5, unmodified, on the engine.
+//
+//   npm start                                 http://*:8080/
+//   npm start -- http://*:9000/shop/ …        other URL prefixes
+
+const express = require('express')
+const { createAdapter } = require('@httpsys/express-adapter')
+const { backend } = require('@httpsys/core-native')
+const { explainListenError, instructions } = require('./lib/messages')
+const { routes } = require('./lib/routes')
+const { closeOnSignals } = require('./lib/shutdown')
+
+const kDefaultPrefix = 'http://*:8080/'
+
+const prefixes = process.argv.slice(2).map((arg) => /^\d+$/.test(arg) ? `http://*:${arg}/` : arg)
+if (prefixes.length === 0) prefixes.push(kDefaultPrefix)
+
+const app = express()
+app.disable('x-powered-by')
+for (const path of mountPaths(prefixes)) app.use(path, routes())
+app.use((req, res) => res.status(404).json({ error: `Nothing at ${req.path}` }))
+
+const adapter = createAdapter(app)
+adapter.server.on('error', fail)
+try {
+  adapter.listen(prefixes, () => {
+    console.log(`Express on ${backend === 'node' ? 'stock node:http' : 'the engine'}, Node.js ${process.version}, process ${process.pid}\n`)
+    console.log(instructions(prefixes))
+  })
+} catch (error) {
+  fail(error)
+}
+closeOnSignals(adapter.server)
+
+/** @param {Error & { code?: string }} error */
+function fail (error) {
+  console.error(explainListenError(error))
+  process.exit(1)
+}
+
+/**
+ * The paths of the prefixes as Express mounts them, longest first.
+ *
+ * @param {string[]} texts
+ */
+function mountPaths (texts) {
+  const paths = texts.map((text) => URL.canParse(text.replace('://+', '://x').replace('://*', '://x'))
+    ? new URL(text.replace('://+', '://x').replace('://*', '://x')).pathname
+    : '/')
+  return [...new Set(paths)].sort((a, b) => b.length - a.length).map((path) => path.replace(/[{}()[\]+?!:*\\]/g, '\\$&'))
+}

@@ -1,0 +1,189 @@
+'use strict'
+
+// Starts every example as its reader would, and probes it.
+
+const assert = require('node:assert/strict')
+const { spawn } = require('node:child_process')
+const { createHash, randomBytes } = require('node:crypto')
+const { once } = require('node:events')
+const fs = require('node:fs')
+const http = require('node:http')
+const net = require('node:net')
+const path = require('node:path')
+const { test } = require('node:test')
+const { WebSocket } = require('ws')
+
+const kExamples = path.join(__dirname, '..', 'examples')
+const onNode = process.env.HTTPSYS_BACKEND === 'node'
+
+async function freePort () {
+  const server = net.createServer().listen(0)
+  await once(server, 'listening')
+  const { port } = server.address()
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+/** Runs an example until it has printed something that matches. */
+async function start (t, file, args, ready = /Listening on|Ctrl\+C/) {
+  const child = spawn(process.execPath, [path.join(kExamples, file), ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const exited = once(child, 'exit')
+  t.after(async () => {
+    child.kill('SIGKILL')
+    await exited
+  })
+  const run = { child, exited, output: '' }
+  await new Promise((resolve, reject) => {
+    const onData = (chunk) => {
+      run.output += chunk
+      if (ready.test(run.output)) resolve()
+    }
+    child.stdout.on('data', onData)
+    child.stderr.on('data', onData)
+    child.on('close', () => reject(new Error(`${file} ended: ${run.output}`)))
+  })
+  return run
+}
+
+async function endsOnSignal ({ child, exited }, signal) {
+  child.kill(signal)
+  assert.deepEqual(await exited, [0, null])
+}
+
+/** fetch() without keep-alive, so that a closing server has nothing to wait for. */
+function get (url, options = {}) {
+  return fetch(url, { ...options, headers: { connection: 'close', ...options.headers } })
+}
+
+async function probeApplication (base) {
+  assert.equal(await (await get(`${base}text`)).text(), 'Hello from Express.\n')
+  const json = await (await get(`${base}json?a=1`)).json()
+  assert.deepEqual([json.url, json.query], [`${new URL(base).pathname}json?a=1`, { a: '1' }])
+
+  const form = await get(`${base}form`, { method: 'POST', body: new URLSearchParams({ name: 'Ada', colour: 'blue' }) })
+  assert.deepEqual((await form.json()).received, { name: 'Ada', colour: 'blue' })
+  const posted = await get(`${base}form`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"n":[1]}' })
+  assert.deepEqual((await posted.json()).received, { n: [1] })
+  const broken = await get(`${base}form`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{' })
+  assert.equal(broken.status, 400)
+
+  const content = randomBytes(1_000_000)
+  const upload = (bytes) => {
+    const data = new FormData()
+    data.set('file', new Blob([bytes]), 'photo.bin')
+    return get(`${base}upload`, { method: 'POST', body: data })
+  }
+  const uploaded = await (await upload(content)).json()
+  assert.deepEqual([uploaded.name, uploaded.bytes, uploaded.sha256],
+    ['photo.bin', content.length, createHash('sha256').update(content).digest('hex')])
+  assert.equal((await upload(Buffer.alloc(10 * 1024 * 1024 + 1))).status, 413)
+
+  const lines = (await (await get(`${base}stream?lines=3`)).text()).trimEnd().split('\n')
+  assert.deepEqual(lines.map((line) => Number(line.slice(0, 4))), [1, 2, 3])
+
+  const page = await get(base)
+  assert.match(page.headers.get('content-type'), /^text\/html/)
+  const html = await page.text()
+  for (const [, link] of html.matchAll(/(?:href|src)="([^":]+)"/g)) {
+    assert.equal((await get(new URL(link, base))).status, 200, link)
+  }
+  for (const [, action] of html.matchAll(/(?:action|data-get|data-stream)="([^"]+)"/g)) assert.doesNotMatch(action, /^\//)
+  assert.equal((await get(`${base}nothing`)).status, 404)
+}
+
+test('main.js serves every route, prints how to try it and ends on SIGINT', async (t) => {
+  const port = await freePort()
+  const run = await start(t, 'main.js', [`http://*:${port}/`])
+  assert.match(run.output, new RegExp(`http://localhost:${port}/`))
+  for (const route of ['text', 'json', 'form', 'upload', 'stream']) {
+    assert.match(run.output, new RegExp(`curl .*http://localhost:${port}/${route}`))
+  }
+  await probeApplication(`http://127.0.0.1:${port}/`)
+  await endsOnSignal(run, 'SIGINT')
+})
+
+test('main.js works behind the path of a prefix', async (t) => {
+  const port = await freePort()
+  const run = await start(t, 'main.js', [`http://*:${port}/shop/`])
+  await probeApplication(`http://127.0.0.1:${port}/shop/`)
+  const redirect = await get(`http://127.0.0.1:${port}/shop`, { redirect: 'manual' })
+  assert.deepEqual([redirect.status, redirect.headers.get('location')], [301, '/shop/'])
+  assert.equal((await get(`http://127.0.0.1:${port}/text`)).status, 404)
+  await endsOnSignal(run, 'SIGTERM')
+})
+
+test('main.js serves several prefixes and mounts each path', async (t) => {
+  const [first, second] = [await freePort(), await freePort()]
+  await start(t, 'main.js', [`http://localhost:${first}/a(b)+/`, `http://localhost:${second}`])
+  assert.equal((await get(`http://127.0.0.1:${first}/a(b)+/text`)).status, 200)
+  assert.equal((await get(`http://127.0.0.1:${second}/text`)).status, 200)
+})
+
+test('main.js finishes what it is answering before it ends', async (t) => {
+  const port = await freePort()
+  const run = await start(t, 'main.js', [String(port)])
+  const response = await get(`http://127.0.0.1:${port}/stream?lines=5`)
+  run.child.kill('SIGTERM')
+  assert.equal((await response.text()).trimEnd().split('\n').length, 5)
+  assert.deepEqual(await run.exited, [0, null])
+})
+
+test('main.js says what to do when the port is taken', async (t) => {
+  const holder = http.createServer().listen(0)
+  await once(holder, 'listening')
+  t.after(() => holder.close())
+  const { port } = holder.address()
+  const { output, exited } = await start(t, 'main.js', [`http://*:${port}/`], /npm start -- .*\n/)
+  assert.deepEqual(await exited, [1, null])
+  assert.match(output, new RegExp(`Port ${port} is in use by another program`))
+  assert.match(output, /use another port: npm start -- http:\/\/\*:9000\//)
+})
+
+test('main.js refuses what is no prefix with one sentence', async (t) => {
+  const { output, exited } = await start(t, 'main.js', ['http://*:0/'], /\n/)
+  assert.deepEqual(await exited, [1, null])
+  assert.match(output, /^"http:\/\/\*:0\/" is not a URL prefix: "0" is not a port.*\n$/)
+})
+
+test('101-hello.js greets', async (t) => {
+  const port = await freePort()
+  const run = await start(t, '101-hello.js', [`http://localhost:${port}/`])
+  assert.equal(await (await get(`http://127.0.0.1:${port}/`)).text(), 'Hello, 127.0.0.1!\n')
+  await endsOnSignal(run, 'SIGTERM')
+})
+
+test('102-prefix.js answers below its prefixes, and the engine elsewhere', async (t) => {
+  const port = await freePort()
+  const run = await start(t, '102-prefix.js', [String(port)])
+  const base = `http://localhost:${port}`
+  assert.equal(await (await get(`${base}/shop/shoes?x`)).text(), 'shop: /shoes\n')
+  assert.equal(await (await get(`${base}/admin`)).text(), 'admin: /\n')
+  // Stock Node routes by port only.
+  if (!onNode) assert.equal((await get(`${base}/elsewhere`)).status, 404)
+  await endsOnSignal(run, 'SIGTERM')
+})
+
+test('201-ws.js echoes, refuses elsewhere and says goodbye', async (t) => {
+  const port = await freePort()
+  const run = await start(t, '201-ws.js', [String(port)])
+  assert.equal(await (await get(`http://127.0.0.1:${port}/`)).text(), 'There is a WebSocket at /echo.\n')
+  const refused = new WebSocket(`ws://127.0.0.1:${port}/other`)
+  const [error] = await once(refused, 'error', { signal: AbortSignal.timeout(5000) })
+  assert.match(error.message, /404/)
+  const socket = new WebSocket(`ws://127.0.0.1:${port}/echo`)
+  await once(socket, 'open')
+  socket.send('hello')
+  assert.equal((await once(socket, 'message'))[0].toString(), 'hello')
+  const closed = once(socket, 'close')
+  run.child.kill('SIGTERM')
+  assert.equal((await closed)[0], 1001)
+  assert.deepEqual(await run.exited, [0, null])
+})
+
+test('every example file is tested here', () => {
+  const text = fs.readFileSync(__filename, 'utf8')
+  for (const file of fs.readdirSync(kExamples).filter((name) => name.endsWith('.js'))) {
+    assert.ok(text.includes(`'${file}'`), file)
+  }
+})
