@@ -7,7 +7,7 @@
 const crypto = require('node:crypto')
 const fs = require('node:fs')
 const path = require('node:path')
-const { kCoreNative, kJobs, kRoot, listFiles, main, nodePrefix, run } = require('./lib/project')
+const { CommandError, kCoreNative, kJobs, kRoot, listFiles, main, nodePrefix, run } = require('./lib/project')
 
 /**
  * Everything the binary depends on. Content, not times: a checkout changes all times.
@@ -27,15 +27,27 @@ function fingerprint (configuration) {
   return hash.digest('hex')
 }
 
+/** @param {string} output of a build @returns {string} what is wrong and the command that helps */
+function diagnose (output) {
+  const header = /fatal error: '?([^\s':]+)'?(: No such file| file not found)/.exec(output)?.[1]
+  if (header !== undefined && /^napi/.test(header)) {
+    return `The header ${header} of node-addon-api is missing. Run:  npm ci`
+  }
+  if (nodePrefix() === null && (header === undefined || /^(node|uv|v8|js_native)/.test(header))) {
+    return `${header === undefined ? 'Node\'s headers are' : `The header ${header} is`} not installed beside this Node ` +
+      '(include/node), and node-gyp could not fetch them.\n' +
+      'Use a Node from nodejs.org, which brings them along, or for Debian\'s own Node run:  apt-get install libnode-dev'
+  }
+  if (header !== undefined) {
+    return `The header ${header} is missing: a part of the C++ standard library or of the system. Run:  apt-get install g++ libc6-dev`
+  }
+  return 'The compiler\'s first error is above. C++20 is needed: g++ 10 or clang 14 and newer. Run:  apt-get install g++'
+}
+
 /** @param {unknown} error */
 function explain (error) {
-  const headers = nodePrefix() === null
-    ? 'Node\'s headers are not installed beside this Node (include/node/node_api.h), so node-gyp fetches\n' +
-      'them: that needs the network. Node from nodejs.org brings them along; for Debian\'s Node it is\n' +
-      '  apt-get install libnode-dev'
-    : 'The compiler\'s first error is above. C++20 is needed: g++ 10 or clang 14 and newer.\n' +
-      '  apt-get install g++'
-  return new Error(`The addon could not be built (${error instanceof Error ? error.message : error}).\n${headers}`)
+  const output = error instanceof CommandError ? error.output : ''
+  return new Error(`The addon could not be built (${error instanceof Error ? error.message : error}).\n${diagnose(output)}`)
 }
 
 /**
@@ -57,8 +69,8 @@ async function build ({ debug = false, force = false } = {}) {
     ...(prefix === null ? [] : [`--nodedir=${prefix}`])]
   try {
     fs.rmSync(stamp, { force: true })
-    await run(process.execPath, [gyp, 'configure', ...flags])
-    await run(process.execPath, [gyp, 'build', `--jobs=${kJobs}`, ...flags])
+    await run(process.execPath, [gyp, 'configure', ...flags], { keep: true })
+    await run(process.execPath, [gyp, 'build', `--jobs=${kJobs}`, ...flags], { keep: true })
   } catch (error) {
     throw explain(error)
   }
@@ -70,4 +82,4 @@ if (require.main === module) {
   main(build({ debug: process.argv.includes('--debug'), force: process.argv.includes('--force') }))
 }
 
-module.exports = { build }
+module.exports = { build, diagnose }

@@ -21,22 +21,27 @@ const kFactories = ['engine/create_engine.h']
 /** Node's headers belong to the boundary alone: the engine is compiled and tested without Node. */
 const kNodeHeaders = /^(napi|node_api|node_api_types|js_native_api|node|v8)(\.h|\/)/
 
+/**
+ * @param {string} layer of the including file
+ * @param {string} included as #include names it
+ * @returns {string | null} why it may not
+ */
+function includeProblem (layer, included) {
+  if (kNodeHeaders.test(included) && layer !== 'napi') return 'only src/napi may include Node\'s headers'
+  const target = included.split('/')[0]
+  if (!included.includes('/') || !Object.hasOwn(kMayInclude, target)) return null
+  if (kMayInclude[layer].includes(target)) return null
+  if (layer === 'napi' && kFactories.includes(included)) return null
+  return `${layer}/ may include ${kMayInclude[layer].join(', ')} only`
+}
+
 /** @param {string} file @param {string} layer @returns {string[]} */
 function layerProblems (file, layer) {
-  const problems = []
   const text = fs.readFileSync(file, 'utf8')
-  for (const [, included] of text.matchAll(/^\s*#\s*include\s*["<]([^">]+)[">]/gm)) {
-    const target = included.split('/')[0]
-    const where = path.relative(kCoreNative, file)
-    if (kNodeHeaders.test(included) && layer !== 'napi') {
-      problems.push(`${where} includes ${included}: only src/napi may include Node's headers`)
-    }
-    if (!included.includes('/') || !Object.hasOwn(kMayInclude, target)) continue
-    if (kMayInclude[layer].includes(target)) continue
-    if (layer === 'napi' && kFactories.includes(included)) continue
-    problems.push(`${where} includes ${included}: ${layer}/ may include ${kMayInclude[layer].join(', ')} only`)
-  }
-  return problems
+  return [...text.matchAll(/^\s*#\s*include\s*["<]([^">]+)[">]/gm)].flatMap(([, included]) => {
+    const problem = includeProblem(layer, included)
+    return problem === null ? [] : [`${path.relative(kCoreNative, file)} includes ${included}: ${problem}`]
+  })
 }
 
 /** @returns {string[]} */
@@ -73,4 +78,4 @@ if (require.main === module) {
   process.exitCode = problems.length > 0 ? 1 : 0
 }
 
-module.exports = { layerCheck }
+module.exports = { includeProblem, layerCheck }

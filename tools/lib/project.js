@@ -68,9 +68,11 @@ class CommandError extends Error {
    * @param {string} command
    * @param {number | null} status
    * @param {NodeJS.Signals | null} signal
+   * @param {string} output as far as it was kept
    */
-  constructor (command, status, signal) {
+  constructor (command, status, signal, output) {
     super(`${command} ${signal === null ? `exited with ${status}` : `was ended by ${signal}`}`)
+    this.output = output
   }
 }
 
@@ -79,6 +81,7 @@ class CommandError extends Error {
  * @property {string} [cwd]
  * @property {NodeJS.ProcessEnv} [env] added to this process's own
  * @property {boolean} [quiet] keep the output; show it only when the program fails
+ * @property {boolean} [keep] show the output and keep it too
  */
 
 /**
@@ -87,24 +90,28 @@ class CommandError extends Error {
  * @param {string} program
  * @param {string[]} args
  * @param {RunOptions} [options]
- * @returns {Promise<string>} the output when quiet, otherwise ''
+ * @returns {Promise<string>} the output when quiet or kept, otherwise ''
  * @throws {CommandError} when it fails
  */
-function run (program, args, { cwd = kRoot, env, quiet = false } = {}) {
+function run (program, args, { cwd = kRoot, env, quiet = false, keep = false } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, {
       cwd,
       env: { ...process.env, ...env },
-      stdio: ['ignore', quiet ? 'pipe' : 'inherit', quiet ? 'pipe' : 'inherit'],
+      stdio: quiet || keep ? ['ignore', 'pipe', 'pipe'] : ['ignore', 'inherit', 'inherit'],
     })
     let output = ''
-    child.stdout?.on('data', (piece) => { output += piece })
-    child.stderr?.on('data', (piece) => { output += piece })
+    const take = (/** @type {Buffer} */ piece) => {
+      output += piece
+      if (!quiet) process.stdout.write(piece)
+    }
+    child.stdout?.on('data', take)
+    child.stderr?.on('data', take)
     child.on('error', reject)
     child.on('close', (status, signal) => {
       if (status === 0) return resolve(output)
-      process.stdout.write(output)
-      reject(new CommandError(path.basename(program), status, signal))
+      if (quiet) process.stdout.write(output)
+      reject(new CommandError(path.basename(program), status, signal, output))
     })
   })
 }

@@ -1,0 +1,96 @@
+'use strict'
+
+const assert = require('node:assert/strict')
+const { spawnSync } = require('node:child_process')
+const fs = require('node:fs')
+const path = require('node:path')
+const { test } = require('node:test')
+const { addRatios, loadRow } = require('../benchmarks/lib/report')
+const { spread } = require('../benchmarks/lib/statistics')
+const { diagnose } = require('../tools/build')
+const { includeProblem } = require('../tools/check-layers')
+
+const kRoot = path.join(__dirname, '..')
+
+/** @param {string} text */
+const scripts = (text) => [...text.matchAll(/npm run ([a-z:]+)/g)].map((match) => match[1])
+
+test('set-up without a compiler names it and the command that installs it, and exits with 1', () => {
+  const { status, stderr } = spawnSync(process.execPath, ['tools/setup.js', 'run'], {
+    cwd: kRoot,
+    encoding: 'utf8',
+    env: { PATH: '' },
+  })
+  assert.equal(status, 1)
+  assert.match(stderr, /Missing: a C\+\+20 compiler/)
+  assert.match(stderr, /apt-get install -y --no-install-recommends g\+\+ make python3/)
+})
+
+test('a missing header is named with the command that brings it', () => {
+  assert.match(diagnose('x.cc:1:10: fatal error: napi.h: No such file or directory'), /header napi\.h .* npm ci/)
+  assert.match(diagnose('x.cc:1:10: fatal error: span: No such file or directory'), /header span .* apt-get install g\+\+/)
+  assert.match(diagnose('x.cc:1:10: fatal error: \'span\' file not found'), /header span /)
+})
+
+test('the layer check lets each layer include only the ones below it', () => {
+  assert.equal(includeProblem('engine', 'http1/request_parser.h'), null)
+  assert.equal(includeProblem('http1', 'common/records.h'), null)
+  assert.equal(includeProblem('engine', 'sys/socket.h'), null)
+  assert.match(includeProblem('common', 'http1/request_parser.h') ?? '', /common\/ may include common only/)
+  assert.match(includeProblem('napi', 'engine/connection.h') ?? '', /napi\/ may include/)
+  assert.match(includeProblem('engine', 'napi.h') ?? '', /only src\/napi/)
+})
+
+test('the lock file names no registry host', () => {
+  const lock = fs.readFileSync(path.join(kRoot, 'package-lock.json'), 'utf8')
+  assert.doesNotMatch(lock, /"resolved": "https?:/)
+})
+
+test('every npm command that the documents name exists', () => {
+  const { scripts: known } = JSON.parse(fs.readFileSync(path.join(kRoot, 'package.json'), 'utf8'))
+  for (const file of ['README.md', 'CONTRIBUTING.md']) {
+    const named = scripts(fs.readFileSync(path.join(kRoot, file), 'utf8'))
+    assert.ok(named.length > 0)
+    for (const name of named) assert.ok(Object.hasOwn(known, name), `${file}: npm run ${name}`)
+  }
+})
+
+test('all packages have one version, and depend on each other in it', () => {
+  const { version } = JSON.parse(fs.readFileSync(path.join(kRoot, 'lerna.json'), 'utf8'))
+  for (const name of ['core-native', 'express-adapter', 'websocket']) {
+    const manifest = JSON.parse(fs.readFileSync(path.join(kRoot, 'packages', name, 'package.json'), 'utf8'))
+    assert.equal(manifest.version, version)
+    for (const [dependency, wanted] of Object.entries(manifest.dependencies)) {
+      if (dependency.startsWith('@httpsys/')) assert.equal(wanted, version)
+    }
+  }
+})
+
+test('the benchmark takes the median and keeps the range', () => {
+  assert.deepEqual(spread([3, 1, 2]), { median: 2, low: 1, high: 3 })
+  assert.deepEqual(spread([4, 1, 2, 3]), { median: 2.5, low: 1, high: 4 })
+})
+
+test('the benchmark claims a throughput only when the server was busy and the load was not', () => {
+  const scenario = require('../benchmarks/scenarios/hello')
+  const round = {
+    requests: 1000,
+    requestsPerSecond: 1000,
+    units: 1000,
+    processCost: 10,
+    threadCost: 8,
+    latency: { p50: 1, p99: 1, max: 1 },
+    errors: 0,
+  }
+  const row = (/** @type {string} */ name, /** @type {number} */ serverBusy, /** @type {number} */ clientBusy, cost = 10) =>
+    loadRow(scenario, name, [{ ...round, serverBusy, clientBusy, processCost: cost }])
+  const node = row('node', 0.99, 0.5)
+  assert.equal(node.throughputCounts, true)
+  assert.equal(node.saturated, 'server')
+  const fast = row('httpsys', 0.8, 0.99, 4)
+  assert.equal(fast.throughputCounts, false)
+  assert.equal(fast.saturated, 'client')
+  assert.equal(row('httpsys', 0.99, 0.95).throughputCounts, false)
+  addRatios([node, fast])
+  assert.equal(fast.ratio?.process, 0.4)
+})
