@@ -20,6 +20,7 @@ enum class ParseError : uint8_t {
   kCrExpected,
   kLfExpected,
   kStrict,
+  kUnexpectedSpace,
   kHeaderOverflow,
   kChunkExtensionsOverflow,
 };

@@ -6,31 +6,29 @@
 #include <string_view>
 #include <vector>
 
+#include "http1/field_scanner.h"
+#include "http1/header_line.h"
 #include "http1/method_table.h"
 #include "http1/parse_error.h"
+#include "http1/target_scanner.h"
 
 namespace httpsys::http1 {
-
-// Views point into the buffer given to the last Parse() call and die with it.
-struct HeaderLine {
-  std::string_view name;
-  std::string_view value;  // Without the white space around it.
-};
 
 enum class BodyKind : uint8_t { kNone, kLength, kChunked };
 enum class Expectation : uint8_t { kNone, kContinue, kOther };
 
+// Views point into the buffer given to the last Parse() call and die with it.
 struct RequestHead {
-  uint16_t method = 0;         // Index into the MethodTable.
-  uint8_t version_minor = 1;   // HTTP/1.x
-  BodyKind body = BodyKind::kNone;
+  uint16_t method = 0;              // Index into the MethodTable.
+  uint8_t version_minor = 1;        // HTTP/1.x
+  BodyKind body = BodyKind::kNone;  // Of CONNECT: none, whatever its lines say.
   Expectation expect = Expectation::kNone;
-  bool keep_alive = true;      // What llhttp_should_keep_alive() would say.
-  bool upgrade = false;        // `Connection: upgrade` with an Upgrade line, or CONNECT.
+  bool keep_alive = true;  // What llhttp_should_keep_alive() would say.
+  bool upgrade = false;    // `Connection: upgrade` with an Upgrade line, or CONNECT.
   bool has_host = false;
   uint64_t content_length = 0;
   std::string_view target;
-  std::string_view host;       // Value of the first Host line.
+  std::string_view host;  // Value of the first Host line.
   std::vector<HeaderLine> lines;
 };
 
@@ -43,7 +41,9 @@ class RequestParser {
  public:
   explicit RequestParser(const MethodTable* methods) : methods_(methods) {}
 
-  // Prepares for a new message. `header_bytes_max` counts as Node's maxHeaderSize does.
+  // Prepares for a new message. `header_bytes_max` counts as Node's maxHeaderSize does: target,
+  // names and values (with the white space behind them) must stay below it. kPaddingBytesMax bounds
+  // the rest.
   void Reset(size_t header_bytes_max);
 
   // `message` starts at the first byte of the message and holds everything received so far.
@@ -59,10 +59,34 @@ class RequestParser {
   bool started() const { return started_; }
 
  private:
+  enum class Phase : uint8_t {
+    kLeadingLineEnds,
+    kMethod,
+    kSpaceBeforeTarget,
+    kTarget,
+    kSpaceBeforeVersion,
+    kVersion,
+    kFirstLine,
+    kLines,
+  };
+
+  ParseStatus Fail(ParseError error);
+  ParseError Step(std::string_view message);
+  ParseError ScanMethod(std::string_view message);
+  ParseError ScanTarget(std::string_view message);
+  ParseError ScanVersion(std::string_view message);
+  bool SkipPadding(std::string_view message, std::string_view skipped);
+  void FillHead(std::string_view message);
+
   const MethodTable* methods_;
   RequestHead head_;
+  FieldScanner fields_;
+  HeadBudget budget_;
+  TargetScanner target_;
   size_t position_ = 0;
-  size_t header_bytes_max_ = 0;
+  size_t target_begin_ = 0;
+  size_t target_bytes_ = 0;
+  Phase phase_ = Phase::kLeadingLineEnds;
   ParseError error_ = ParseError::kNone;
   bool started_ = false;
 };

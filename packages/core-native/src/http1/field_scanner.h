@@ -1,0 +1,126 @@
+#pragma once
+// Scans field lines up to and including the blank line: the header section of a request and the
+// trailer section of a chunked body (RFC 9112, sections 5 and 7.1.2), as strictly as Node's llhttp.
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "http1/field_rules.h"
+#include "http1/header_line.h"
+#include "http1/parse_error.h"
+
+namespace httpsys::http1 {
+
+// White space that Node skips without counting it: line ends before a request, spaces in the
+// request line, space before values. Without a limit a peer could make one head grow for ever. As
+// much as Node's default for what does count.
+inline constexpr size_t kPaddingBytesMax = 16 * 1024;
+
+// Limits above this one count as this one: offsets in a head have 32 bits, and names of one
+// byte take five in a head. 256 MiB.
+inline constexpr size_t kHeaderBytesCeiling = size_t{256} << 20;
+
+// What a section of a message may still take up.
+struct HeadBudget {
+  size_t counted_bytes = 0;  // Target, names and values: one less than this may come.
+  size_t padding_bytes = kPaddingBytesMax;
+
+  // Whether `bytes` more fit. Node refuses the message that reaches the limit.
+  bool Fits(size_t bytes) const { return bytes < counted_bytes; }
+  bool Take(size_t bytes) {
+    if (!Fits(bytes)) return false;
+    counted_bytes -= bytes;
+    return true;
+  }
+  bool TakePadding(size_t bytes) {
+    if (bytes > padding_bytes) return false;
+    padding_bytes -= bytes;
+    return true;
+  }
+};
+
+enum class Section : uint8_t { kHead, kTrailers };
+
+// Resumable at every byte, linear in the bytes, independent of where the text lies in memory.
+// Thread: any, one at a time.
+class FieldScanner {
+ public:
+  enum class Status : uint8_t { kNeedMore, kDone, kError };
+
+  // The section begins at `position` of the text that Scan() will be given.
+  void Reset(Section section, size_t position, HeadBudget budget);
+
+  // `text` holds everything received so far. After kDone or kError: Reset() first.
+  [[nodiscard]] Status Scan(std::string_view text);
+
+  // After kDone: where the section ends, blank line included.
+  size_t position() const { return position_; }
+  ParseError error() const { return error_; }
+
+  // After kDone.
+  size_t line_count() const { return lines_.size(); }
+  // Views into `text`, which must be what the last Scan() was given.
+  HeaderLine Line(std::string_view text, size_t index) const;
+  bool has_content_length() const { return has_content_length_; }
+  uint64_t content_length() const { return content_length_; }
+  bool is_chunked() const { return is_chunked_; }
+  bool has_upgrade() const { return has_upgrade_; }
+  bool has_expect() const { return has_expect_; }
+  bool expects_continue() const { return expects_continue_; }
+  const ConnectionOptions& connection() const { return connection_; }
+  // Index of the first Host line, or -1.
+  int host_line() const { return host_line_; }
+
+ private:
+  enum class Phase : uint8_t {
+    kLineStart,
+    kName,
+    kSpaceBeforeValue,
+    kValue,
+    kLineFeed,
+    kLineFeedAfterEmpty,
+    kLastLineFeed,
+  };
+
+  // Offsets, because the text may move between calls. The limits keep heads below
+  // 4 GiB.
+  struct LineOffsets {
+    uint32_t name;
+    uint32_t name_bytes;
+    uint32_t value;
+    uint32_t value_bytes;
+  };
+
+  ParseError EndName(std::string_view name);
+  ParseError BeginValue() const;
+  ParseError CheckPartialValue(std::string_view value) const;
+  ParseError EndValue(std::string_view value);
+  void KeepLine(std::string_view text, size_t value_end);
+  bool SkipSpace(std::string_view text);
+  ParseError ScanName(std::string_view text);
+  ParseError ScanValue(std::string_view text);
+  ParseError Step(std::string_view text);
+
+  std::vector<LineOffsets> lines_;
+  HeadBudget budget_;
+  size_t position_ = 0;
+  size_t span_begin_ = 0;  // Of the name or value being scanned.
+  size_t name_begin_ = 0;
+  size_t name_bytes_ = 0;
+  uint64_t content_length_ = 0;
+  ConnectionOptions connection_;
+  int host_line_ = -1;
+  Section section_ = Section::kHead;
+  Phase phase_ = Phase::kLineStart;
+  KnownField field_ = KnownField::kOther;
+  ParseError error_ = ParseError::kNone;
+  bool has_content_length_ = false;
+  bool is_chunked_ = false;
+  bool has_upgrade_ = false;
+  bool has_expect_ = false;
+  bool expects_continue_ = false;
+};
+
+}  // namespace httpsys::http1

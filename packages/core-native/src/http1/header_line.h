@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string_view>
+
+namespace httpsys::http1 {
+
+// A line of a head or of a trailer section. Its maker says how long the views live.
+struct HeaderLine {
+  std::string_view name;
+  std::string_view value;  // Without the white space around it.
+};
+
+}  // namespace httpsys::http1

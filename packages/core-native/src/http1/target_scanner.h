@@ -1,0 +1,41 @@
+#pragma once
+// Checks the bytes of a request target (RFC 9112, section 3.2) as Node's llhttp does: which bytes
+// may follow which, not what they mean.
+
+#include <cstdint>
+
+namespace httpsys::http1 {
+
+// Resumable at every byte. Thread: any, one at a time.
+class TargetScanner {
+ public:
+  // `is_authority`: the target of CONNECT, which begins with a host.
+  void Reset(bool is_authority) { state_ = is_authority ? State::kAuthority : State::kStart; }
+
+  // Returns the first byte of [p, end) that does not belong to the target, or `end`.
+  const char* Skip(const char* p, const char* end);
+
+  // True when a target may end where the last Skip() stopped.
+  bool may_end() const { return state_ >= State::kAuthority; }
+
+ private:
+  // Those a target may end in come last.
+  enum class State : uint8_t {
+    kStart,
+    kScheme,
+    kSchemeSlash,
+    kSchemeSecondSlash,
+    kAuthority,
+    kAuthorityAfterAt,
+    kPath,
+    kQuery,
+    kFragment,
+  };
+
+  // The state after `c`, or the same one with *accepted = false.
+  State Next(char c, bool* accepted) const;
+
+  State state_ = State::kStart;
+};
+
+}  // namespace httpsys::http1
