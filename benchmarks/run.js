@@ -136,6 +136,7 @@ async function bench () {
   const machine = describeMachine(plan.cpus)
   /** @type {string[]} */
   const notes = []
+  if (process.env.HTTPSYS_BACKEND === 'node') notes.push('HTTPSYS_BACKEND=node: "httpsys" is stock Node in this run')
   if (plan.cpus.siblings) notes.push('server and load share a core (two hardware threads)')
   const background = await backgroundPercent([plan.cpus.server, plan.cpus.client])
   if (background > kBackgroundPercentMax) {

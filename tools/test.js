@@ -9,7 +9,7 @@ const path = require('node:path')
 const { kJobs, kRoot, listFiles, main, run } = require('./lib/project')
 
 /** The slowest honest test takes seconds; this ends one that hangs. */
-const kTestTimeoutMs = 120_000
+const kTestTimeoutMs = 240_000
 
 /** @param {string} [pattern] @returns {string[]} */
 function testFiles (pattern = '') {

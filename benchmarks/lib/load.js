@@ -74,6 +74,7 @@ function runWrk (scenario, port, { cpu, seconds }) {
  * @returns {Promise<Round>}
  */
 async function measure (scenario, server, { cpus, seconds }) {
+  await sleep(kEdgeMs) // What the run before left unread is not this one's.
   const { bytes: bytesBefore } = await server.count()
   const processBefore = processSeconds(server.pid)
   const threadBefore = mainThreadSeconds(server.pid)

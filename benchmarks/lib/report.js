@@ -104,6 +104,19 @@ function against (ratio, target) {
   return `${ratio.toFixed(2)}× ${ratio <= target ? '≤' : '> !'} ${target.toFixed(2)}`
 }
 
+/**
+ * Throughput of a server that has one CPU must grow at least as its CPU time per request is to fall.
+ *
+ * @param {Row} row
+ */
+function throughputAgainst ({ ratio, target, throughputCounts }) {
+  if (ratio?.throughput === undefined) return ''
+  const text = `${ratio.throughput.toFixed(2)}×`
+  if (target?.process === undefined || !throughputCounts) return text
+  const least = 1 / target.process
+  return `${text} ${ratio.throughput >= least ? '≥' : '< !'} ${least.toFixed(2)}`
+}
+
 /** @param {Spread | undefined} share */
 const percent = (share) => share === undefined ? '' : `${(share.median * 100).toFixed(0)} %`
 
@@ -112,7 +125,7 @@ const costFactor = (row) => row.unit.startsWith('byte') ? 2 ** 20 : 1
 
 const kColumns = [
   'scenario', 'server', 'CPU µs', 'to node, target', 'JS thread µs', 'to node, target',
-  'req/s', 'to node', 'CPUs busy: server, load', 'saturated',
+  'req/s', 'to node, target', 'CPUs busy: server, load', 'saturated',
 ]
 
 /** @param {Row} row @returns {string[]} */
@@ -131,7 +144,7 @@ function cells (row) {
     range(row.threadCost, costFactor(row)) + per,
     against(row.ratio?.thread, row.target?.thread),
     range(row.requestsPerSecond),
-    against(row.ratio?.throughput, undefined),
+    throughputAgainst(row),
     `${percent(row.serverBusy)}, ${percent(row.clientBusy)}`,
     row.saturated + (row.throughputCounts ? '' : ' *') + errors,
   ]
