@@ -45,7 +45,8 @@ module.exports = {
     kChunkExtensions: 3,
     kTimeout: 4,
     kBodyTooLarge: 5,
-    kIncomplete: 6
+    kIncomplete: 6,
+    kDataAfterClose: 7
   },
 
   // JavaScript -> I/O thread.

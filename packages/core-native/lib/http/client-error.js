@@ -6,13 +6,15 @@
 
 const http = require('node:http')
 const { Duplex } = require('node:stream')
+const { BodyTooLargeError } = require('../errors')
 const { ErrorKind } = require('../records')
 
 const kFallback = new Map([
   [ErrorKind.kMalformed, ['HPE_INVALID_HEADER_TOKEN', 'Invalid message']],
   [ErrorKind.kHeaderOverflow, ['HPE_HEADER_OVERFLOW', 'Header overflow']],
   [ErrorKind.kChunkExtensions, ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 'Chunk extensions overflow']],
-  [ErrorKind.kIncomplete, ['HPE_INVALID_EOF_STATE', 'Invalid EOF state']]
+  [ErrorKind.kIncomplete, ['HPE_INVALID_EOF_STATE', 'Invalid EOF state']],
+  [ErrorKind.kDataAfterClose, ['HPE_CLOSED_CONNECTION', 'Data after `Connection: close`']]
 ])
 
 /**
@@ -24,9 +26,10 @@ const kFallback = new Map([
 function describeError (kind, raw, socket) {
   if (kind === ErrorKind.kTimeout) return coded(new Error('Request timeout'), 'ERR_HTTP_REQUEST_TIMEOUT')
   if (kind === ErrorKind.kBodyTooLarge) {
-    return coded(new Error('The request body is longer than maxRequestBodySize'), 'ERR_HTTPSYS_BODY_TOO_LARGE')
+    return new BodyTooLargeError()
   }
-  const told = askNode(raw, kind === ErrorKind.kIncomplete, socket.server.maxHeaderSize)
+  // What follows a closing request would be fine by itself.
+  const told = kind === ErrorKind.kDataAfterClose ? null : askNode(raw, kind === ErrorKind.kIncomplete, socket.server.maxHeaderSize)
   if (told !== null) return told
   // Stricter than Node here (docs/compatibility.md), or the message is longer than what was kept.
   const [code, reason] = /** @type {string[]} */ (kFallback.get(kind) ?? kFallback.get(ErrorKind.kMalformed))
