@@ -1,6 +1,6 @@
 #pragma once
-// The records that the I/O threads and the JavaScript thread exchange. docs/records.md is the prose;
-// lib/records.js repeats the numbers for JavaScript and a test compares the two.
+// The records that the I/O threads and the JavaScript thread exchange. docs/records.md is the
+// prose; lib/records.js repeats the numbers for JavaScript and a test compares the two.
 //
 // Every record starts with four 32-bit words in host byte order and is a multiple of 8 bytes long:
 //   word 0  size of the record in bytes, these words and padding included
@@ -20,16 +20,16 @@ inline constexpr size_t kAlignBytes = 8;
 
 // I/O thread -> JavaScript.
 enum class RequestType : uint8_t {
-  kPad = 0,        // Fills the end of a segment; the next record starts the next segment.
-  kOpen = 1,       // A connection was accepted.
-  kRequest = 2,    // A whole request head, possibly with (all of) its body.
-  kBody = 3,       // A piece of request body, or bytes of an upgraded connection.
-  kBodyBlock = 4,  // The same in a block of its own: Engine.takeBlock(lane, id).
-  kBodyEnd = 5,    // End of the request body, with trailers.
-  kEof = 6,        // The peer closed its sending side.
-  kClosed = 7,     // The connection is gone. The last record of its slot.
-  kCredit = 8,     // Bytes that left since the last credit.
-  kError = 9,      // The peer broke the protocol or ran out of time.
+  kPad = 0,         // Fills the end of a segment; the next record starts the next segment.
+  kOpen = 1,        // A connection was accepted.
+  kRequest = 2,     // A whole request head, possibly with (all of) its body.
+  kBody = 3,        // A piece of request body, or bytes of an upgraded connection.
+  kBodyBlock = 4,   // The same in a block of its own: Engine.takeBlock(lane, id).
+  kBodyEnd = 5,     // End of the request body, with trailers.
+  kEof = 6,         // The peer closed its sending side.
+  kClosed = 7,      // The connection is gone. The last record of its slot.
+  kCredit = 8,      // Bytes that left since the last credit.
+  kError = 9,       // The peer broke the protocol or ran out of time.
   kBlockDone = 10,  // A block given by Engine.sendBlock was sent or dropped.
   kIntern = 11,     // Defines an id for a header line, a header name or a target.
   kOversize = 12,   // A record too large for a segment, in a block of its own.
@@ -41,8 +41,8 @@ inline constexpr size_t kOpenFixedBytes = 32;
 
 // kRequest: word 4 server id, 5 method | minor version << 8 | header line count << 16, 6 target,
 // 7 text bytes, 8 body bytes, 9 url prefix id, 10/11 arrival (uv_hrtime, ns, low/high).
-// Then one pair of words per header line, then the text (target if literal, then the literal parts of
-// the lines, in order, no separators), then the body bytes.
+// Then one pair of words per header line, then the text (target if literal, then the literal parts
+// of the lines, in order, no separators), then the body bytes.
 //   target            kInternBit | id          or literal byte length
 //   line, first word  kInternBit | id          whole line interned, second word unused
 //                     kNameBit | id            name interned, second word = literal value length
@@ -55,8 +55,8 @@ enum RequestFlags : uint32_t {  // Already shifted into place: word 1 >> 8.
   kFlagHasBody = 1u << 0,       // Content-Length > 0 or chunked: kBody… and kBodyEnd follow.
   kFlagComplete = 1u << 1,      // The message ends within this record (no kBodyEnd follows).
   kFlagKeepAlive = 1u << 2,     // What llhttp_should_keep_alive() says.
-  kFlagUpgrade = 1u << 3,       // Upgrade or CONNECT: the lane waits for kUpgradeAccept/kUpgradeDecline;
-                                // the body bytes are what was read after the head.
+  kFlagUpgrade = 1u << 3,  // Upgrade or CONNECT: the lane waits for kUpgradeAccept/kUpgradeDecline;
+                           // the body bytes are what was read after the head.
   kFlagExpectContinue = 1u << 4,
   kFlagExpectOther = 1u << 5,
   kFlagHasHost = 1u << 6,
@@ -80,6 +80,7 @@ enum class ErrorKind : uint32_t {
   kTimeout = 4,          // 408, headersTimeout or requestTimeout
   kBodyTooLarge = 5,     // 413, maxRequestBodySize
   kIncomplete = 6,       // EOF inside a message: HPE_INVALID_EOF_STATE
+  kDataAfterClose = 7,   // Bytes after a `Connection: close` request: HPE_CLOSED_CONNECTION
 };
 
 // JavaScript -> I/O thread.
@@ -117,17 +118,20 @@ enum ReplyFlags : uint32_t {  // word 1 >> 8.
 // kBlock: word 4 block id.      kTrailers: as kData; the bytes are lines, each with CRLF.
 //      kEnd: word 4 keep-alive timeout in ms.      kWindow: word 4 bytes.
 inline constexpr size_t kResponseFixedBytes = 32;
-// Where the payload of kBody, kBodyEnd (lines), kError, kData and kTrailers stands: words 4 and 5, then
-// bytes. kIntern has words 4 to 7 (the last unused) and its text at byte 32.
+// Where the payload of kBody, kBodyEnd (lines), kError, kData and kTrailers stands: words 4 and 5,
+// then bytes. kIntern has words 4 to 7 (the last unused) and its text at byte 32.
 inline constexpr size_t kPayloadAt = 24;
 inline constexpr size_t kInternTextAt = 32;
 
 // Words of the control block of a lane (Int32Array over a SharedArrayBuffer, one cache line each).
 enum ControlWord : uint32_t {
-  kReplyPublished = 0,   // Bytes of reply records published so far, modulo 2^32. Written by JavaScript.
-  kSegmentsDone = 16,    // Reply segments the lane has left by a kJump, modulo 2^32.
-  kLaneSleeping = 32,    // 1 while the lane waits in its poll; JavaScript then calls Engine.wake(lane).
-  kDispatchResume = 48,  // Where dispatch() goes on after a throw. Written and read on the JS thread.
+  kReplyPublished =
+      0,  // Bytes of reply records published so far, modulo 2^32. Written by JavaScript.
+  kSegmentsDone = 16,  // Reply segments the lane has left by a kJump, modulo 2^32.
+  kLaneSleeping =
+      32,  // 1 while the lane waits in its poll; JavaScript then calls Engine.wake(lane).
+  kDispatchResume =
+      48,  // Where dispatch() goes on after a throw. Written and read on the JS thread.
   kControlWords = 64,
 };
 

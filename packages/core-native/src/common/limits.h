@@ -1,0 +1,79 @@
+#pragma once
+// Every limit of the I/O threads: name, unit, value, reason. None of them is set by the peer.
+
+#include <cstddef>
+#include <cstdint>
+
+namespace httpsys::limits {
+
+// One read. 64 KiB is what a loopback socket hands over at once; more only costs cache.
+inline constexpr size_t kReadBytes = 64 * 1024;
+// Reads of one connection per readiness event, so that a fast uploader leaves room for others.
+inline constexpr int kReadsPerEvent = 4;
+// A whole body up to this size travels inside its kRequest record: one record, one copy.
+inline constexpr size_t kInlineBodyBytesMax = 16 * 1024;
+// Larger body pieces become blocks of their own, which JavaScript takes over without a copy.
+inline constexpr size_t kInlinePieceBytesMax = 8 * 1024;
+// Memory of a block that a body is read into directly.
+inline constexpr size_t kBlockBytes = 64 * 1024;
+// Below this much outstanding body a direct read saves nothing.
+inline constexpr size_t kDirectReadBytesMin = 16 * 1024;
+// Body and opaque bytes of one connection that JavaScript may hold without having consumed them.
+// Two socket buffers' worth: enough to keep a reader busy across a thread hop.
+inline constexpr int64_t kReceiveWindowBytes = 128 * 1024;
+// Raw bytes of a refused message that are kept for 'clientError'.
+inline constexpr size_t kRawBytesMax = 64 * 1024;
+// Unused parsers and decoders that a lane keeps for the next incomplete message.
+inline constexpr size_t kSpareParsersMax = 64;
+
+// Reply records handled before their output is sent, so that the first replies of a busy JavaScript
+// thread do not wait for the last.
+inline constexpr int kRepliesPerPass = 256;
+// Passes before a lane looks at its sockets again.
+inline constexpr int kPassesPerPoll = 4;
+// Bytes that left before JavaScript hears of it: a quarter of its default write credit.
+inline constexpr size_t kCreditBytes = 64 * 1024;
+// Several pieces up to this many bytes in total are gathered into one buffer: cheaper than an
+// iovec.
+inline constexpr size_t kGatherBytesMax = 32 * 1024;
+// Pieces of one sendmsg(2); well below IOV_MAX.
+inline constexpr int kVectorsMax = 64;
+// Bytes sent on one connection per writability event, so that a fast reader leaves room for others.
+inline constexpr size_t kSendBytesPerEvent = 1024 * 1024;
+
+// Idle timeout after a reply of the engine before JavaScript has named one (node:http has the
+// same).
+inline constexpr uint32_t kNativeIdleMs = 5000;
+// After a closing reply: what is read and thrown away so that the kernel does not answer a late
+// upload with a reset that would destroy the reply. A sender that has not noticed after that never
+// will.
+inline constexpr size_t kLingerBytesMax = 1024 * 1024;
+inline constexpr uint64_t kLingerMs = 2000;
+// Distinct idle timeouts that run at the same time; further ones share the next shorter list.
+inline constexpr size_t kTimerListsMax = 64;
+
+// Header lines with an id, per lane: 1024 sets of 4. A browser's lines of some hundred variants
+// fit.
+inline constexpr size_t kInternSets = 1024;
+inline constexpr size_t kInternWays = 4;
+// Longest line (name and value) or target that gets an id; longer ones rarely repeat.
+inline constexpr size_t kInternTextBytesMax = 256;
+// New ids per loop iteration, so that ever-changing lines cost little more than literal ones.
+inline constexpr uint32_t kInternDefinitionsPerPass = 64;
+
+// Connections accepted per wake of the acceptor before it looks at its other listeners.
+inline constexpr int kAcceptsPerWake = 64;
+// Pause after running out of descriptors when there is none to give up.
+inline constexpr int kAcceptBackoffMs = 100;
+
+// How often a lane looks for replies by itself while JavaScript is busy with its requests: a reply
+// written before a handler that blocks leaves within this time without a wake per reply.
+inline constexpr uint64_t kPeekMs = 1;
+inline constexpr uint64_t kPeekMsMax = 8;
+
+// Native code's own share of one turn of the JavaScript event loop.
+inline constexpr uint64_t kDrainNs = 10'000'000;
+// How long a terminated worker or a closing environment waits for accepted replies to leave.
+inline constexpr uint64_t kExitDrainMs = 1000;
+
+}  // namespace httpsys::limits

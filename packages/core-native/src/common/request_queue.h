@@ -1,0 +1,96 @@
+#pragma once
+// The request records of one lane on their way to JavaScript.
+//
+// A ring of equal segments. The lane fills them in order and *seals* one when it moves on;
+// JavaScript reads regions in the same order, and a sealed segment that it has read to its end is
+// free again. When none is free the lane keeps records in a backlog of its own, so that appending
+// never fails; it then stops reading from its connections (stalled()), which bounds the backlog.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "common/block_store.h"
+#include "common/records.h"
+
+namespace httpsys {
+
+class RequestQueue {
+ public:
+  struct Region {
+    uint32_t segment = 0;
+    uint32_t start = 0;
+    uint32_t end = 0;
+  };
+
+  // At least two segments of equal size, a multiple of 8 bytes, which must outlive the queue.
+  explicit RequestQueue(std::vector<std::span<uint8_t>> segments);
+  RequestQueue(const RequestQueue&) = delete;
+  RequestQueue& operator=(const RequestQueue&) = delete;
+
+  // -- Thread: the lane.
+
+  // Room for a record of `bytes` (rounded up to a multiple of 8 by the caller), to be filled before
+  // the next Append() or Publish(). A record that no segment can hold goes into a block of its own,
+  // announced by kOversize.
+  uint8_t* Append(size_t bytes);
+  // Makes all appended records visible. True when the reader should be told.
+  bool Publish();
+  // No segment is free: do not read from connections.
+  bool stalled() const { return backlog_bytes_ != 0; }
+  // JavaScript has not read everything that was published.
+  bool HasUnread() const {
+    return consumed_total_.load(std::memory_order_relaxed) != published_total_;
+  }
+
+  // -- Thread: JavaScript.
+
+  // The next published bytes; false when there are none. They are the caller's until Consume().
+  bool Next(Region* region);
+  // Everything in the current segment before `offset` has been read. True when the lane waits for
+  // memory and must be woken.
+  bool Consume(uint32_t offset);
+  BlockStore& blocks() { return blocks_; }
+
+ private:
+  // Set in a segment's published offset when the lane has left it.
+  static constexpr uint32_t kSealed = 0x80000000u;
+
+  struct Segment {
+    std::span<uint8_t> memory;
+    std::atomic<uint32_t> published{0};
+  };
+
+  bool MoveToNextSegment();
+  uint8_t* AppendOversize(size_t bytes);
+  void FlushBacklog();
+  void ReleaseSegment();
+
+  const size_t segment_count_;
+  const size_t segment_bytes_;
+  std::unique_ptr<Segment[]> segments_;
+  BlockStore blocks_;
+
+  // The lane's.
+  size_t write_segment_ = 0;
+  size_t write_offset_ = 0;
+  size_t published_offset_ = 0;
+  uint64_t left_ = 0;  // Segments sealed so far.
+  uint64_t published_total_ = 0;
+  bool sealed_since_publish_ = false;
+  std::vector<uint64_t> backlog_;  // Words, for alignment.
+  size_t backlog_bytes_ = 0;
+
+  // JavaScript's.
+  size_t read_segment_ = 0;
+  uint32_t read_offset_ = 0;
+
+  std::atomic<uint64_t> released_{0};  // Segments given back so far.
+  std::atomic<uint64_t> consumed_total_{0};
+  std::atomic<bool> is_waiting_{false};
+};
+
+}  // namespace httpsys

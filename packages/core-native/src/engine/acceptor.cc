@@ -1,0 +1,274 @@
+#include "engine/acceptor.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <utility>
+
+#include "common/limits.h"
+#include "engine/socket_options.h"
+
+#ifdef __linux__
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#endif
+
+namespace httpsys::engine {
+namespace {
+
+int OpenReserve() { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
+
+int Accept(int fd) {
+#ifdef __linux__
+  return accept4(fd, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+#else
+  const int accepted = accept(fd, nullptr, nullptr);
+  if (accepted == -1) return -1;
+  SetCloseOnExec(accepted);
+  fcntl(accepted, F_SETFL, fcntl(accepted, F_GETFL) | O_NONBLOCK);
+  return accepted;
+#endif
+}
+
+void CloseIfOpen(int* fd) {
+  if (*fd != -1) close(*fd);
+  *fd = -1;
+}
+
+}  // namespace
+
+Acceptor::Acceptor(Sink sink) : sink_(std::move(sink)) {}
+
+Acceptor::~Acceptor() { Stop(); }
+
+int Acceptor::Start() {
+  reserve_fd_ = OpenReserve();
+#ifdef __linux__
+  control_read_fd_ = control_write_fd_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  epoll_fd_ = epoll_create1(EPOLL_CLOEXEC);
+  epoll_event event{};
+  event.events = EPOLLIN;
+  bool is_ready = control_read_fd_ != -1 && epoll_fd_ != -1 &&
+                  epoll_ctl(epoll_fd_, EPOLL_CTL_ADD, control_read_fd_, &event) == 0;
+#else
+  int ends[2];
+  bool is_ready = pipe(ends) == 0;
+  if (is_ready) {
+    control_read_fd_ = ends[0];
+    control_write_fd_ = ends[1];
+    for (const int fd : ends) {
+      SetCloseOnExec(fd);
+      fcntl(fd, F_SETFL, O_NONBLOCK);
+    }
+  }
+#endif
+  int status = is_ready ? 0 : -errno;
+  if (status == 0) {
+    // Signals are for the application's threads.
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    status = uv_thread_create(&thread_, Main, this);
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+  is_started_ = status == 0;
+  if (!is_started_) CloseOwnDescriptors();
+  return status;
+}
+
+void Acceptor::Stop() {
+  if (!is_started_) return;
+  is_started_ = false;
+  {
+    const std::lock_guard lock(mutex_);
+    is_stopping_ = true;
+  }
+  Signal();
+  uv_thread_join(&thread_);
+  for (const Listener& listener : listeners_) CloseListener(listener);
+  listeners_.clear();
+  CloseOwnDescriptors();
+}
+
+void Acceptor::CloseOwnDescriptors() {
+  if (control_write_fd_ != control_read_fd_) CloseIfOpen(&control_write_fd_);
+  control_write_fd_ = -1;
+  CloseIfOpen(&control_read_fd_);
+  CloseIfOpen(&epoll_fd_);
+  CloseIfOpen(&reserve_fd_);
+}
+
+void Acceptor::Main(void* argument) {
+#ifdef __linux__
+  pthread_setname_np(pthread_self(), "httpsys-accept");
+#endif
+  static_cast<Acceptor*>(argument)->Run();
+}
+
+void Acceptor::Signal() {
+  const uint64_t one = 1;
+  ssize_t written;
+  do {
+    written = write(control_write_fd_, &one, sizeof one);
+  } while (written < 0 && errno == EINTR);
+}
+
+// -- Listeners.
+
+int Acceptor::Watch([[maybe_unused]] const Listener& listener) {
+#ifdef __linux__
+  epoll_event event{};
+  event.events = EPOLLIN | EPOLLEXCLUSIVE;
+  event.data.u64 = listener.key;
+  return epoll_ctl(epoll_fd_, EPOLL_CTL_ADD, listener.fd, &event) == 0 ? 0 : -errno;
+#else
+  Signal();
+  return 0;
+#endif
+}
+
+int Acceptor::Add(uint32_t server_id, int fd) {
+  const std::lock_guard lock(mutex_);
+  const Listener listener{server_id, fd, next_key_++};
+  const int status = Watch(listener);
+  if (status != 0) {
+    close(fd);
+    return status;
+  }
+  listeners_.push_back(listener);
+  return 0;
+}
+
+void Acceptor::CloseListener(const Listener& listener) {
+#ifdef __linux__
+  // Another descriptor of the same socket may live on, so close() alone would not end the watch.
+  epoll_ctl(epoll_fd_, EPOLL_CTL_DEL, listener.fd, nullptr);
+#endif
+  close(listener.fd);
+}
+
+void Acceptor::Remove(uint32_t server_id) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(listeners_, [&](const Listener& listener) {
+    if (listener.server_id != server_id) return false;
+    CloseListener(listener);
+    return true;
+  });
+#ifndef __linux__
+  Signal();
+#endif
+}
+
+// -- The thread.
+
+void Acceptor::Run() {
+  std::vector<uint64_t> ready;
+  for (;;) {
+    Wait(&ready);
+    bool is_exhausted = false;
+    {
+      const std::lock_guard lock(mutex_);
+      if (is_stopping_) return;
+      for (const uint64_t key : ready) {
+        const auto found = std::find_if(listeners_.begin(), listeners_.end(),
+                                        [&](const Listener& l) { return l.key == key; });
+        if (found == listeners_.end()) continue;
+        if (AcceptSome(*found) == AcceptResult::kExhausted) is_exhausted = true;
+      }
+    }
+    if (is_exhausted) PauseBriefly();
+  }
+}
+
+void Acceptor::Wait(std::vector<uint64_t>* keys) {
+  keys->clear();
+#ifdef __linux__
+  epoll_event events[64];
+  const int count = epoll_wait(epoll_fd_, events, 64, -1);
+  bool is_signalled = false;
+  for (int i = 0; i < count; ++i) {
+    if (events[i].data.u64 == 0) {
+      is_signalled = true;
+    } else {
+      keys->push_back(events[i].data.u64);
+    }
+  }
+#else
+  std::vector<pollfd> watched;
+  std::vector<uint64_t> watched_keys;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const Listener& listener : listeners_) {
+      watched.push_back({listener.fd, POLLIN, 0});
+      watched_keys.push_back(listener.key);
+    }
+  }
+  watched.push_back({control_read_fd_, POLLIN, 0});
+  poll(watched.data(), static_cast<nfds_t>(watched.size()), -1);
+  for (size_t i = 0; i < watched_keys.size(); ++i) {
+    if (watched[i].revents != 0) keys->push_back(watched_keys[i]);
+  }
+  const bool is_signalled = watched.back().revents != 0;
+#endif
+  if (!is_signalled) return;
+  uint64_t signals[16];
+  while (read(control_read_fd_, signals, sizeof signals) > 0) {
+  }
+}
+
+Acceptor::AcceptResult Acceptor::AcceptSome(const Listener& listener) {
+  for (int i = 0; i < limits::kAcceptsPerWake; ++i) {
+    const AcceptResult result = AcceptOne(listener);
+    if (result != AcceptResult::kAccepted) return result;
+  }
+  return AcceptResult::kAccepted;
+}
+
+Acceptor::AcceptResult Acceptor::AcceptOne(const Listener& listener) {
+  const int fd = Accept(listener.fd);
+  if (fd != -1) {
+    sink_(listener.server_id, fd);
+    return AcceptResult::kAccepted;
+  }
+  switch (errno) {
+    case EMFILE:
+    case ENFILE:
+      return GiveUpReserve(listener) ? AcceptResult::kAccepted : AcceptResult::kExhausted;
+    case ENOBUFS:
+    case ENOMEM:
+      return AcceptResult::kExhausted;
+    case EINTR:
+    case ECONNABORTED:
+    case EPROTO:
+      return AcceptResult::kAccepted;
+    default:
+      // EAGAIN, or an error of this one connection: readiness comes again.
+      return AcceptResult::kNothing;
+  }
+}
+
+bool Acceptor::GiveUpReserve(const Listener& listener) {
+  if (reserve_fd_ == -1) {
+    reserve_fd_ = OpenReserve();
+    return false;
+  }
+  CloseIfOpen(&reserve_fd_);
+  const int fd = Accept(listener.fd);
+  if (fd != -1) close(fd);
+  reserve_fd_ = OpenReserve();
+  return fd != -1;
+}
+
+void Acceptor::PauseBriefly() {
+  pollfd control{control_read_fd_, POLLIN, 0};
+  poll(&control, 1, limits::kAcceptBackoffMs);
+}
+
+}  // namespace httpsys::engine

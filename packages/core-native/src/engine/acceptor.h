@@ -1,0 +1,74 @@
+#pragma once
+// The thread that accepts connections for all listeners of an engine.
+//
+// It is not a lane because libuv's way of watching a listener that many processes share wakes them
+// all; here the kernel wakes one (EPOLLEXCLUSIVE). Out of descriptors it gives up a reserve to
+// accept and close what waits, or pauses: it never spins.
+
+#include <uv.h>
+
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <vector>
+
+namespace httpsys::engine {
+
+class Acceptor {
+ public:
+  // Called on the acceptor's thread with a non-blocking, close-on-exec descriptor to take over.
+  using Sink = std::function<void(uint32_t server_id, int fd)>;
+
+  explicit Acceptor(Sink sink);
+  ~Acceptor();
+  Acceptor(const Acceptor&) = delete;
+  Acceptor& operator=(const Acceptor&) = delete;
+
+  // -- Thread: the owner's. 0 or a negative errno.
+
+  int Start();
+  // Idempotent. Closes all listeners.
+  void Stop();
+  // Takes a listening, non-blocking descriptor over, whatever it returns.
+  int Add(uint32_t server_id, int fd);
+  // When it returns no more connections of this server are accepted and its descriptors are closed.
+  void Remove(uint32_t server_id);
+
+ private:
+  enum class AcceptResult : uint8_t { kAccepted, kNothing, kExhausted };
+
+  struct Listener {
+    uint32_t server_id;
+    int fd;
+    uint64_t key;
+  };
+
+  static void Main(void* argument);
+  void Run();
+  // Waits for readiness; fills keys of ready listeners. Without the lock.
+  void Wait(std::vector<uint64_t>* keys);
+  void Signal();
+  AcceptResult AcceptSome(const Listener& listener);
+  AcceptResult AcceptOne(const Listener& listener);
+  bool GiveUpReserve(const Listener& listener);
+  void PauseBriefly();
+  int Watch(const Listener& listener);
+  void CloseListener(const Listener& listener);
+  void CloseOwnDescriptors();
+
+  Sink sink_;
+  uv_thread_t thread_;
+  bool is_started_ = false;
+
+  std::mutex mutex_;  // Guards what follows; held while accepting, so that Remove() is exact.
+  std::vector<Listener> listeners_;
+  uint64_t next_key_ = 1;
+  bool is_stopping_ = false;
+
+  int reserve_fd_ = -1;
+  int control_read_fd_ = -1;  // Also the eventfd where there is one.
+  int control_write_fd_ = -1;
+  int epoll_fd_ = -1;
+};
+
+}  // namespace httpsys::engine

@@ -1,0 +1,71 @@
+#include "engine/addresses.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <uv.h>
+
+#include <cstring>
+
+namespace httpsys::engine {
+namespace {
+
+// Text and port of one end; the family, or 0.
+uint8_t Describe(const sockaddr_storage& address, std::string* text, uint16_t* port) {
+  char name[INET6_ADDRSTRLEN] = "";
+  if (address.ss_family == AF_INET) {
+    sockaddr_in v4;
+    std::memcpy(&v4, &address, sizeof v4);
+    uv_inet_ntop(AF_INET, &v4.sin_addr, name, sizeof name);
+    *text = name;
+    *port = ntohs(v4.sin_port);
+    return 4;
+  }
+  if (address.ss_family != AF_INET6) return 0;
+  sockaddr_in6 v6;
+  std::memcpy(&v6, &address, sizeof v6);
+  uv_inet_ntop(AF_INET6, &v6.sin6_addr, name, sizeof name);
+  *text = name;
+  *port = ntohs(v6.sin6_port);
+  if (IN6_IS_ADDR_LINKLOCAL(&v6.sin6_addr) && v6.sin6_scope_id > 0) {
+    char scope[UV_IF_NAMESIZE] = "";
+    size_t size = sizeof scope;
+    if (uv_if_indextoiid(v6.sin6_scope_id, scope, &size) == 0) text->append("%").append(scope);
+  }
+  return 6;
+}
+
+void FillLocalIp(const sockaddr_storage& address, LocalAddress* local) {
+  if (address.ss_family == AF_INET) {
+    sockaddr_in v4;
+    std::memcpy(&v4, &address, sizeof v4);
+    local->ip = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+    std::memcpy(local->ip.data() + 12, &v4.sin_addr, 4);
+    local->is_ip = true;
+  } else if (address.ss_family == AF_INET6) {
+    sockaddr_in6 v6;
+    std::memcpy(&v6, &address, sizeof v6);
+    std::memcpy(local->ip.data(), &v6.sin6_addr, local->ip.size());
+    local->is_ip = true;
+  }
+}
+
+}  // namespace
+
+Addresses DescribeConnection(int fd, const sockaddr_storage* peer) {
+  Addresses result;
+  sockaddr_storage address{};
+  socklen_t size = sizeof address;
+  if (getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) == 0) {
+    result.family = Describe(address, &result.local, &result.local_port);
+    FillLocalIp(address, &result.local_ip);
+  }
+  if (peer == nullptr) {
+    size = sizeof address;
+    if (getpeername(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) return result;
+    peer = &address;
+  }
+  Describe(*peer, &result.remote, &result.remote_port);
+  return result;
+}
+
+}  // namespace httpsys::engine

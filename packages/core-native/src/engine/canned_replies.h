@@ -1,0 +1,20 @@
+#pragma once
+// Replies that the engine sends without JavaScript.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "common/records.h"
+#include "common/url_prefix_table.h"
+
+namespace httpsys::engine {
+
+// What node:http sends for a refused message; closes the connection.
+std::string_view RefusalReply(records::ErrorKind kind);
+
+// For a request that no URL prefix owns, in the words of HTTP.SYS. Appends a whole response.
+void AppendRouteReply(RouteStatus status, bool is_head_request, bool keep_alive,
+                      std::string* output);
+
+}  // namespace httpsys::engine

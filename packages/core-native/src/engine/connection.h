@@ -1,0 +1,106 @@
+#pragma once
+// What a lane knows of one connection. An idle one owns no buffers, so its memory is this struct.
+
+#include <uv.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "common/url_prefix_table.h"
+#include "engine/output_queue.h"
+#include "engine/server_config.h"
+#include "engine/timer_lists.h"
+#include "http1/chunked_decoder.h"
+#include "http1/request_parser.h"
+
+namespace httpsys::engine {
+
+class Transport;
+
+// What the next byte from the peer belongs to.
+enum class InputPhase : uint8_t {
+  kHead,
+  kBodyLength,
+  kBodyChunked,
+  kSkipLength,  // Body of a request that was answered without JavaScript.
+  kSkipChunked,
+  kAwaitUpgrade,  // JavaScript decides between kOpaque and the ordinary message.
+  kOpaque,
+  kAfterClose,  // The last request of the connection has been read.
+  kOver,        // Refused or ended: nothing is read any more.
+};
+
+enum class Life : uint8_t {
+  kOpen,       // Has its slot.
+  kLingering,  // JavaScript was told kClosed; what still comes is thrown away.
+  kClosing,    // The descriptor is closed; the memory goes when libuv says so.
+};
+
+enum class AfterOutput : uint8_t { kNothing, kShutdown, kClose };
+
+// Why input is left unread.
+enum PauseReason : uint8_t {
+  kPauseWindow = 1 << 0,    // JavaScript has not consumed enough of the body.
+  kPausePipeline = 1 << 1,  // Enough requests wait for their answers.
+  kPauseOrder = 1 << 2,     // A native answer waits for the answers before it.
+  kPauseUpgrade = 1 << 3,
+  kPauseMemory = 1 << 4,  // No segment is free.
+  kPauseOver = 1 << 5,
+};
+
+// Thread: the lane. Owned by its Transport.
+struct Connection {
+  uv_poll_t poll;
+  Transport* transport = nullptr;
+  LaneServer* server = nullptr;
+  Connection* previous = nullptr;  // Of all connections of the lane.
+  Connection* next = nullptr;
+  TimerNode timer;  // Idle or lingering.
+
+  int fd = -1;
+  uint32_t slot = 0;
+  Life life = Life::kOpen;
+  uint8_t poll_events = 0;
+  uint16_t local_port = 0;
+  LocalAddress local_ip;
+
+  // Input. The pointers are empty except within a message that is not whole yet.
+  InputPhase phase = InputPhase::kHead;
+  InputPhase declined_phase = InputPhase::kHead;  // What kUpgradeDecline goes on with.
+  uint8_t pauses = 0;
+  bool has_served = false;       // A request has been read.
+  bool is_last_request = false;  // The message being read is the last one.
+  bool peer_ended = false;
+  uint32_t unanswered = 0;
+  uint32_t given_bytes = 0;  // Of `partial`, already in an upgrade's kRequest.
+  int64_t window_bytes;
+  uint64_t body_bytes_left = 0;
+  uint64_t body_bytes = 0;
+  uint64_t message_start_ns = 0;  // 0 = no message has begun.
+  std::unique_ptr<std::string> partial;
+  std::unique_ptr<std::string> raw;  // Of a chunked message, for kError.
+  std::unique_ptr<http1::RequestParser> parser;
+  std::unique_ptr<http1::ChunkedDecoder> decoder;
+
+  // Output.
+  AfterOutput after_output = AfterOutput::kNothing;
+  bool is_fin_sent = false;
+  bool is_touched = false;  // In the list of the current reply pass.
+  bool wants_input_resumed = false;
+  uint32_t first_piece = 0;  // Of the current reply pass; 0 = none.
+  uint32_t last_piece = 0;
+  uint32_t idle_timeout_ms = 0;   // Set by the record that ended the last response.
+  size_t pass_payload_bytes = 0;  // Of these pieces, as JavaScript counts.
+  size_t queue_payload_bytes = 0;
+  size_t credit_bytes = 0;  // Left since the last kCredit.
+  size_t linger_bytes = 0;  // Thrown away so far.
+  std::unique_ptr<OutputQueue> queue;
+
+  bool is_open() const { return life == Life::kOpen; }
+};
+
+// The target of the design: an idle keep-alive connection below 600 bytes, all in.
+static_assert(sizeof(Connection) <= 560);
+
+}  // namespace httpsys::engine

@@ -1,0 +1,13 @@
+#pragma once
+// The engine: the backend of systems without an HTTP stack in their kernel.
+
+#include <memory>
+
+#include "common/backend.h"
+
+namespace httpsys {
+
+// Starts the threads. nullptr and a negative errno when one of them cannot be started.
+std::unique_ptr<Backend> CreateEngine(BackendOptions options, int* status);
+
+}  // namespace httpsys

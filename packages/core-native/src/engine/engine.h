@@ -1,0 +1,52 @@
+#pragma once
+// The engine: one per JavaScript environment, several may live in one process.
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "common/backend.h"
+#include "engine/acceptor.h"
+#include "engine/lane.h"
+#include "http1/method_table.h"
+
+namespace httpsys::engine {
+
+class Engine final : public Backend {
+ public:
+  explicit Engine(BackendOptions options);
+  ~Engine() override;
+
+  // 0 or a negative errno; only Close() may follow a failure.
+  int Start();
+
+  size_t lane_count() const override { return lanes_.size(); }
+  RequestQueue& requests(size_t lane) override { return lanes_[lane]->requests(); }
+  ConsumerSignal& signal() override { return signal_; }
+  uint32_t AddReplySegment(size_t lane, std::span<const uint8_t> memory) override;
+  LentMemory& lent(size_t lane) override { return lanes_[lane]->lent(); }
+  void WakeLane(size_t lane) override;
+  void Wake(size_t lane) override;
+  int Configure(uint32_t server_id, ServerSettings settings) override;
+  int Listen(uint32_t server_id, int fd, int backlog) override;
+  void Unlisten(uint32_t server_id) override;
+  int Adopt(uint32_t server_id, int fd) override;
+  void CheckConnections(uint32_t server_id, uint64_t headers_timeout_ms,
+                        uint64_t request_timeout_ms) override;
+  bool Drain(uint64_t timeout_ms) override;
+  void Close() override;
+
+ private:
+  // The lane with the fewest connections. Thread: any.
+  Lane& NextLane();
+
+  http1::MethodTable methods_;
+  ConsumerSignal signal_;
+  std::vector<std::unique_ptr<Lane>> lanes_;
+  std::atomic<size_t> next_lane_{0};
+  Acceptor acceptor_;
+  bool is_closed_ = false;
+};
+
+}  // namespace httpsys::engine

@@ -1,0 +1,417 @@
+// The steps of Http1Session through received bytes.
+
+#include <algorithm>
+#include <utility>
+
+#include "common/limits.h"
+#include "engine/canned_replies.h"
+#include "engine/http1_session.h"
+
+namespace httpsys::engine {
+namespace {
+
+using http1::BodyKind;
+using http1::DecodeStatus;
+using http1::ParseStatus;
+using records::ErrorKind;
+
+uint32_t FlagsOf(const http1::RequestHead& head) {
+  uint32_t flags = 0;
+  if (head.keep_alive) flags |= records::kFlagKeepAlive;
+  if (head.upgrade) flags |= records::kFlagUpgrade;
+  if (head.has_host) flags |= records::kFlagHasHost;
+  if (head.expect == http1::Expectation::kContinue) flags |= records::kFlagExpectContinue;
+  if (head.expect == http1::Expectation::kOther) flags |= records::kFlagExpectOther;
+  if (head.body == BodyKind::kChunked) flags |= records::kFlagChunked;
+  const bool has_body = head.body == BodyKind::kChunked ||
+                        (head.body == BodyKind::kLength && head.content_length != 0);
+  return flags | (has_body ? records::kFlagHasBody : records::kFlagComplete);
+}
+
+}  // namespace
+
+// Returns how much of the input is done with.
+size_t Http1Session::Consume(Connection* connection, std::string_view input) {
+  size_t at = 0;
+  while (at < input.size()) {
+    const std::string_view rest = input.substr(at);
+    size_t used = 0;
+    Advance advance = Advance::kWait;
+    switch (connection->phase) {
+      case InputPhase::kHead:
+        advance = ConsumeHead(connection, rest, &used);
+        break;
+      case InputPhase::kBodyLength:
+        advance = ConsumeLength(connection, rest, &used);
+        break;
+      case InputPhase::kBodyChunked:
+        advance = ConsumeChunked(connection, rest, &used);
+        break;
+      case InputPhase::kSkipLength:
+        advance = SkipLength(connection, rest, &used);
+        break;
+      case InputPhase::kSkipChunked:
+        advance = SkipChunked(connection, rest, &used);
+        break;
+      case InputPhase::kOpaque:
+        advance = ConsumeOpaque(connection, rest, &used);
+        break;
+      case InputPhase::kAfterClose:
+        advance = ConsumeAfterClose(connection, rest, &used);
+        break;
+      case InputPhase::kAwaitUpgrade:
+        break;
+      case InputPhase::kOver:
+        used = rest.size();
+        break;
+    }
+    if (!connection->is_open()) return input.size();
+    at += used;
+    if (connection->phase == InputPhase::kOver) return input.size();
+    if (advance == Advance::kWait) break;
+  }
+  return at;
+}
+
+// -- Heads.
+
+Http1Session::Advance Http1Session::ConsumeHead(Connection* connection, std::string_view input,
+                                                size_t* used) {
+  const ServerSettings& settings = connection->server->config->settings();
+  if (connection->unanswered >= settings.pipelined_requests_max) {
+    transport_->Pause(connection, kPausePipeline);
+    return Advance::kWait;
+  }
+  http1::RequestParser* parser = connection->parser.get();
+  if (parser == nullptr) {
+    parser = parser_.get();
+    parser->Reset(settings.header_bytes_max);
+  }
+  const ParseStatus status = parser->Parse(input);
+  if (status == ParseStatus::kNeedMore) return KeepHead(connection, input, used);
+  if (connection->timer.is_running()) transport_->StopTimer(connection);
+  // Its views are needed until the record is written.
+  std::unique_ptr<http1::RequestParser> lent = std::move(connection->parser);
+  Advance advance = Advance::kWait;
+  if (status == ParseStatus::kError) {
+    Refuse(connection,
+           parser->error() == http1::ParseError::kHeaderOverflow ? ErrorKind::kHeaderOverflow
+                                                                 : ErrorKind::kMalformed,
+           input);
+  } else {
+    if (lent == nullptr) connection->message_start_ns = Now();
+    *used = parser->head_bytes();
+    advance = DeliverHead(connection, parser->head(), input, used);
+  }
+  if (lent != nullptr && parsers_.size() < limits::kSpareParsersMax) {
+    parsers_.push_back(std::move(lent));
+  }
+  return advance;
+}
+
+Http1Session::Advance Http1Session::KeepHead(Connection* connection, std::string_view input,
+                                             size_t* used) {
+  const bool is_lent = connection->parser != nullptr;
+  if (!(is_lent ? connection->parser : parser_)->started()) {
+    // Only line ends before a message: nothing to remember.
+    *used = input.size();
+    return Advance::kWait;
+  }
+  if (is_lent) return Advance::kWait;
+  transport_->StopTimer(connection);
+  connection->message_start_ns = Now();
+  connection->parser = std::move(parser_);
+  parser_ = TakeParser();
+  return Advance::kWait;
+}
+
+Http1Session::Advance Http1Session::DeliverHead(Connection* connection,
+                                                const http1::RequestHead& head,
+                                                std::string_view input, size_t* used) {
+  const ServerConfig& config = *connection->server->config;
+  const uint64_t body_max = config.settings().body_bytes_max;
+  if (head.lines.size() > UINT16_MAX) {
+    Refuse(connection, ErrorKind::kHeaderOverflow, input);
+    return Advance::kWait;
+  }
+  if (body_max != 0 && head.body == BodyKind::kLength && head.content_length > body_max) {
+    Refuse(connection, ErrorKind::kBodyTooLarge, input);
+    return Advance::kWait;
+  }
+  const Route route =
+      config.FindPrefix(connection->local_port, head.host, head.target, connection->local_ip);
+  if (route.status != RouteStatus::kMatch) {
+    return AnswerUnrouted(connection, head, route.status, used);
+  }
+  RecordWriter::Request request;
+  request.slot = connection->slot;
+  request.server_id = connection->server->id;
+  request.prefix_id = route.id;
+  request.flags = FlagsOf(head);
+  request.arrival_ns = Now();
+  connection->has_served = true;
+  connection->is_last_request = !head.keep_alive;
+  ++connection->unanswered;
+  const std::string_view rest = input.substr(*used);
+  if (head.upgrade) {
+    request.body = rest;
+    records_->RequestHead(head, request);
+    BeginBody(connection, head);
+    KeepRaw(connection, input.substr(0, *used));
+    connection->declined_phase = connection->phase;
+    connection->phase = InputPhase::kAwaitUpgrade;
+    connection->given_bytes = static_cast<uint32_t>(rest.size());
+    connection->message_start_ns = 0;
+    transport_->Pause(connection, kPauseUpgrade);
+    return Advance::kWait;
+  }
+  size_t body_used = 0;
+  if (head.body == BodyKind::kLength && head.content_length <= rest.size() &&
+      head.content_length <= limits::kInlineBodyBytesMax) {
+    request.body = rest.substr(0, head.content_length);
+    request.flags |= records::kFlagComplete;
+    *used += request.body.size();
+  } else if (head.body == BodyKind::kChunked && DecodeInline(rest, &body_used) &&
+             (body_max == 0 || inline_body_.size() <= body_max)) {
+    request.body = inline_body_;
+    request.flags |= records::kFlagComplete;
+    *used += body_used;
+  }
+  records_->RequestHead(head, request);
+  if ((request.flags & records::kFlagComplete) != 0) {
+    MessageDone(connection);
+  } else {
+    BeginBody(connection, head);
+    KeepRaw(connection, input.substr(0, *used));
+  }
+  return Advance::kGoOn;
+}
+
+// A whole small chunked body without trailers goes into its request's record.
+bool Http1Session::DecodeInline(std::string_view input, size_t* used) {
+  if (input.empty()) return false;
+  std::unique_ptr<http1::ChunkedDecoder> decoder = TakeDecoder();
+  decoder->Reset(0);
+  inline_body_.clear();
+  size_t at = 0;
+  bool is_whole = false;
+  for (;;) {
+    const http1::ChunkedDecoder::Step step = decoder->Next(input.substr(at));
+    at += step.consumed_bytes;
+    if (step.status == DecodeStatus::kBody) {
+      if (inline_body_.size() + step.body.size() > limits::kInlineBodyBytesMax) break;
+      inline_body_.append(step.body);
+      continue;
+    }
+    is_whole = step.status == DecodeStatus::kEnd && decoder->trailers().empty();
+    break;
+  }
+  *used = at;
+  decoders_.push_back(std::move(decoder));
+  return is_whole;
+}
+
+void Http1Session::BeginBody(Connection* connection, const http1::RequestHead& head) {
+  connection->body_bytes = 0;
+  connection->body_bytes_left = head.content_length;
+  connection->phase = InputPhase::kHead;
+  if (head.body == BodyKind::kLength && head.content_length != 0) {
+    connection->phase = InputPhase::kBodyLength;
+  } else if (head.body == BodyKind::kChunked) {
+    connection->phase = InputPhase::kBodyChunked;
+    connection->decoder = TakeDecoder();
+    connection->decoder->Reset(connection->server->config->settings().header_bytes_max);
+  }
+}
+
+void Http1Session::MessageDone(Connection* connection) {
+  connection->message_start_ns = 0;
+  connection->phase = connection->is_last_request ? InputPhase::kAfterClose : InputPhase::kHead;
+  connection->raw.reset();
+  // The answer may have come before the end of the body.
+  if (connection->unanswered == 0 && connection->idle_timeout_ms != 0) {
+    transport_->StartIdleTimer(connection, connection->idle_timeout_ms);
+  }
+}
+
+// HTTP.SYS answers for prefixes that nobody registered; so does the engine.
+Http1Session::Advance Http1Session::AnswerUnrouted(Connection* connection,
+                                                   const http1::RequestHead& head,
+                                                   RouteStatus status, size_t* used) {
+  if (connection->unanswered != 0) {
+    // Its turn has not come: the head is parsed again then.
+    transport_->Pause(connection, kPauseOrder);
+    connection->message_start_ns = 0;
+    *used = 0;
+    return Advance::kWait;
+  }
+  const bool is_expected = head.expect != http1::Expectation::kNone && head.body != BodyKind::kNone;
+  const bool keep_alive = head.keep_alive && !head.upgrade && !is_expected &&
+                          head.content_length <= limits::kLingerBytesMax;
+  native_reply_.clear();
+  AppendRouteReply(status, head.method == head_method_, keep_alive, &native_reply_);
+  transport_->Send(connection, native_reply_, 0);
+  if (!keep_alive) transport_->FinishAfterOutput(connection, AfterOutput::kClose);
+  transport_->Flush(connection);
+  if (!keep_alive || !connection->is_open()) return Advance::kWait;
+  connection->has_served = true;
+  connection->is_last_request = false;
+  if (connection->idle_timeout_ms == 0) connection->idle_timeout_ms = limits::kNativeIdleMs;
+  BeginBody(connection, head);
+  if (connection->phase == InputPhase::kHead) {
+    MessageDone(connection);
+  } else {
+    connection->phase = connection->phase == InputPhase::kBodyLength ? InputPhase::kSkipLength
+                                                                     : InputPhase::kSkipChunked;
+  }
+  return Advance::kGoOn;
+}
+
+// -- Bodies.
+
+Http1Session::Advance Http1Session::ConsumeLength(Connection* connection, std::string_view input,
+                                                  size_t* used) {
+  if (connection->window_bytes <= 0) {
+    transport_->Pause(connection, kPauseWindow);
+    return Advance::kWait;
+  }
+  const uint64_t allowed =
+      std::min(static_cast<uint64_t>(connection->window_bytes), connection->body_bytes_left);
+  const std::string_view piece = input.substr(0, allowed);
+  records_->Body(connection->slot, piece);
+  connection->window_bytes -= static_cast<int64_t>(piece.size());
+  connection->body_bytes_left -= piece.size();
+  *used = piece.size();
+  if (connection->body_bytes_left == 0) {
+    records_->BodyEnd(connection->slot, {});
+    MessageDone(connection);
+  }
+  return Advance::kGoOn;
+}
+
+Http1Session::Advance Http1Session::ConsumeChunked(Connection* connection, std::string_view input,
+                                                   size_t* used) {
+  if (connection->window_bytes <= 0) {
+    transport_->Pause(connection, kPauseWindow);
+    return Advance::kWait;
+  }
+  const uint64_t body_max = connection->server->config->settings().body_bytes_max;
+  const http1::ChunkedDecoder::Step step =
+      connection->decoder->Next(input.substr(0, static_cast<size_t>(connection->window_bytes)));
+  *used = step.consumed_bytes;
+  switch (step.status) {
+    case DecodeStatus::kNeedMore:
+      KeepRaw(connection, input.substr(0, step.consumed_bytes));
+      return step.consumed_bytes == 0 ? Advance::kWait : Advance::kGoOn;
+    case DecodeStatus::kBody:
+      connection->body_bytes += step.body.size();
+      if (body_max != 0 && connection->body_bytes > body_max) {
+        Refuse(connection, ErrorKind::kBodyTooLarge, {});
+        return Advance::kWait;
+      }
+      KeepRaw(connection, input.substr(0, step.consumed_bytes));
+      connection->window_bytes -= static_cast<int64_t>(step.body.size());
+      records_->Body(connection->slot, step.body);
+      return Advance::kGoOn;
+    case DecodeStatus::kEnd:
+      if (connection->decoder->closes_connection()) connection->is_last_request = true;
+      records_->BodyEnd(connection->slot, connection->decoder->trailers());
+      ReturnDecoder(connection);
+      MessageDone(connection);
+      return Advance::kGoOn;
+    case DecodeStatus::kError:
+      RefuseChunked(connection, input);
+      return Advance::kWait;
+  }
+  return Advance::kWait;
+}
+
+void Http1Session::RefuseChunked(Connection* connection, std::string_view input) {
+  ErrorKind kind = ErrorKind::kMalformed;
+  const http1::ParseError error = connection->decoder->error();
+  if (error == http1::ParseError::kChunkExtensionsOverflow) kind = ErrorKind::kChunkExtensions;
+  if (error == http1::ParseError::kHeaderOverflow) kind = ErrorKind::kHeaderOverflow;
+  KeepRaw(connection, input);
+  const std::unique_ptr<std::string> raw = std::move(connection->raw);
+  Refuse(connection, kind, raw == nullptr ? std::string_view() : std::string_view(*raw));
+}
+
+// 'clientError' shows a chunked message from its beginning; a body with a length cannot be
+// malformed.
+void Http1Session::KeepRaw(Connection* connection, std::string_view bytes) {
+  if (connection->decoder == nullptr) return;
+  if (connection->raw == nullptr) connection->raw = std::make_unique<std::string>();
+  const size_t room = limits::kRawBytesMax - connection->raw->size();
+  connection->raw->append(bytes.substr(0, room));
+}
+
+Http1Session::Advance Http1Session::ConsumeOpaque(Connection* connection, std::string_view input,
+                                                  size_t* used) {
+  if (connection->window_bytes <= 0) {
+    transport_->Pause(connection, kPauseWindow);
+    return Advance::kWait;
+  }
+  const std::string_view piece = input.substr(0, static_cast<size_t>(connection->window_bytes));
+  records_->Body(connection->slot, piece);
+  connection->window_bytes -= static_cast<int64_t>(piece.size());
+  *used = piece.size();
+  return Advance::kGoOn;
+}
+
+Http1Session::Advance Http1Session::SkipLength(Connection* connection, std::string_view input,
+                                               size_t* used) {
+  *used = std::min<uint64_t>(input.size(), connection->body_bytes_left);
+  connection->body_bytes_left -= *used;
+  if (connection->body_bytes_left == 0) MessageDone(connection);
+  return Advance::kGoOn;
+}
+
+Http1Session::Advance Http1Session::SkipChunked(Connection* connection, std::string_view input,
+                                                size_t* used) {
+  const http1::ChunkedDecoder::Step step = connection->decoder->Next(input);
+  *used = step.consumed_bytes;
+  connection->body_bytes += step.body.size();
+  if (step.status == DecodeStatus::kEnd) {
+    ReturnDecoder(connection);
+    MessageDone(connection);
+    return Advance::kGoOn;
+  }
+  if (step.status == DecodeStatus::kError || connection->body_bytes > limits::kLingerBytesMax) {
+    transport_->FinishAfterOutput(connection, AfterOutput::kClose);
+    transport_->Flush(connection);
+    return Advance::kWait;
+  }
+  return step.consumed_bytes == 0 ? Advance::kWait : Advance::kGoOn;
+}
+
+// llhttp refuses anything but line ends after a request that closes the connection.
+Http1Session::Advance Http1Session::ConsumeAfterClose(Connection* connection,
+                                                      std::string_view input, size_t* used) {
+  *used = input.size();
+  if (input.find_first_not_of("\r\n") == input.npos) return Advance::kGoOn;
+  Refuse(connection, ErrorKind::kDataAfterClose, input);
+  return Advance::kWait;
+}
+
+// -- Parsers.
+
+std::unique_ptr<http1::RequestParser> Http1Session::TakeParser() {
+  if (parsers_.empty()) return std::make_unique<http1::RequestParser>(methods_);
+  auto parser = std::move(parsers_.back());
+  parsers_.pop_back();
+  return parser;
+}
+
+std::unique_ptr<http1::ChunkedDecoder> Http1Session::TakeDecoder() {
+  if (decoders_.empty()) return std::make_unique<http1::ChunkedDecoder>();
+  auto decoder = std::move(decoders_.back());
+  decoders_.pop_back();
+  return decoder;
+}
+
+void Http1Session::ReturnDecoder(Connection* connection) {
+  std::unique_ptr<http1::ChunkedDecoder> decoder = std::move(connection->decoder);
+  if (decoders_.size() < limits::kSpareParsersMax) decoders_.push_back(std::move(decoder));
+}
+
+}  // namespace httpsys::engine

@@ -1,0 +1,298 @@
+#include "engine/http1_session.h"
+
+#include <sys/socket.h>
+#include <sys/types.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "common/check.h"
+#include "common/limits.h"
+#include "engine/canned_replies.h"
+
+namespace httpsys::engine {
+namespace {
+
+using records::ErrorKind;
+
+// A block that is filled less than this is shrunk, so that JavaScript does not keep what it cannot
+// see.
+constexpr size_t kShrinkBelowBytes = limits::kBlockBytes / 4 * 3;
+
+ssize_t Receive(int fd, void* memory, size_t bytes) {
+  ssize_t got;
+  do {
+    got = recv(fd, memory, bytes, 0);
+  } while (got < 0 && errno == EINTR);
+  return got;
+}
+
+bool CountsForWindow(InputPhase phase) {
+  return phase == InputPhase::kBodyLength || phase == InputPhase::kBodyChunked ||
+         phase == InputPhase::kOpaque;
+}
+
+}  // namespace
+
+Http1Session::Http1Session(const http1::MethodTable* methods, RequestQueue* queue,
+                           RecordWriter* records, Transport* transport)
+    : methods_(methods),
+      head_method_(methods->Find("HEAD")),
+      queue_(queue),
+      records_(records),
+      transport_(transport),
+      buffer_(limits::kReadBytes),
+      parser_(std::make_unique<http1::RequestParser>(methods)) {}
+
+uint64_t Http1Session::Now() {
+  if (now_ns_ == 0) now_ns_ = uv_hrtime();
+  return now_ns_;
+}
+
+// -- Reading.
+
+void Http1Session::OnReadable(Connection* connection) {
+  for (int i = 0; i < limits::kReadsPerEvent; ++i) {
+    if (queue_->stalled()) {
+      transport_->Pause(connection, kPauseMemory);
+      transport_->UpdatePoll(connection);
+      return;
+    }
+    if (!ReadOnce(connection) || !connection->is_open() || connection->pauses != 0) return;
+  }
+}
+
+// True when there is probably more to read.
+bool Http1Session::ReadOnce(Connection* connection) {
+  size_t bytes_max = buffer_.size();
+  if (CountsForWindow(connection->phase)) {
+    if (connection->window_bytes <= 0) {
+      transport_->Pause(connection, kPauseWindow);
+      transport_->UpdatePoll(connection);
+      return false;
+    }
+    const auto window = static_cast<uint64_t>(connection->window_bytes);
+    if (connection->phase == InputPhase::kBodyLength && connection->partial == nullptr &&
+        std::min(window, connection->body_bytes_left) >= limits::kDirectReadBytesMin) {
+      return ReadIntoBlock(connection);
+    }
+    bytes_max = std::min<uint64_t>(bytes_max, window);
+  }
+  const ssize_t got = engine::Receive(connection->fd, buffer_.data(), bytes_max);
+  if (got <= 0) {
+    OnReadFailed(connection, got == 0 ? 0 : errno);
+    return false;
+  }
+  const auto bytes = static_cast<size_t>(got);
+  Receive(connection, {buffer_.data(), bytes});
+  return bytes == bytes_max;
+}
+
+bool Http1Session::ReadIntoBlock(Connection* connection) {
+  if (spare_block_.memory == nullptr) {
+    spare_block_.memory.reset(static_cast<uint8_t*>(std::malloc(limits::kBlockBytes)));
+    HTTPSYS_CHECK(spare_block_.memory != nullptr);
+  }
+  const uint64_t allowed =
+      std::min(connection->body_bytes_left, static_cast<uint64_t>(connection->window_bytes));
+  const size_t bytes_max = std::min<uint64_t>(limits::kBlockBytes, allowed);
+  const ssize_t got = engine::Receive(connection->fd, spare_block_.memory.get(), bytes_max);
+  if (got <= 0) {
+    OnReadFailed(connection, got == 0 ? 0 : errno);
+    return false;
+  }
+  const auto bytes = static_cast<size_t>(got);
+  connection->window_bytes -= got;
+  connection->body_bytes_left -= bytes;
+  if (bytes <= limits::kInlinePieceBytesMax) {
+    const char* data = reinterpret_cast<const char*>(spare_block_.memory.get());
+    records_->Body(connection->slot, {data, bytes});
+  } else {
+    Block block = std::move(spare_block_);
+    block.bytes = bytes;
+    if (bytes < kShrinkBelowBytes) {
+      if (void* smaller = std::realloc(block.memory.get(), bytes)) {
+        (void)block.memory.release();
+        block.memory.reset(static_cast<uint8_t*>(smaller));
+      }
+    }
+    records_->BodyBlock(connection->slot, std::move(block));
+  }
+  if (connection->body_bytes_left == 0) {
+    records_->BodyEnd(connection->slot, {});
+    MessageDone(connection);
+  }
+  return bytes == bytes_max;
+}
+
+// `error` 0 is the end of the peer's data.
+void Http1Session::OnReadFailed(Connection* connection, int error) {
+  if (error == EAGAIN || error == EWOULDBLOCK) return;
+  if (error != 0) {
+    transport_->Close(connection, error);
+    return;
+  }
+  connection->peer_ended = true;
+  transport_->Pause(connection, kPauseOver);
+  transport_->UpdatePoll(connection);
+  OnEof(connection);
+}
+
+void Http1Session::OnEof(Connection* connection) {
+  const InputPhase phase = connection->phase;
+  if (phase == InputPhase::kOpaque) {
+    records_->Eof(connection->slot);
+    if (connection->is_fin_sent) transport_->Close(connection, 0);
+    return;
+  }
+  connection->phase = InputPhase::kOver;
+  if (connection->parser != nullptr && phase == InputPhase::kHead) {
+    const auto partial = std::move(connection->partial);
+    Refuse(connection, ErrorKind::kIncomplete,
+           partial == nullptr ? "" : std::string_view(*partial));
+  } else if (phase == InputPhase::kBodyLength || phase == InputPhase::kBodyChunked) {
+    const auto raw = std::move(connection->raw);
+    Refuse(connection, ErrorKind::kIncomplete, raw == nullptr ? "" : std::string_view(*raw));
+  } else if (connection->unanswered != 0 && !connection->is_fin_sent) {
+    records_->Eof(connection->slot);
+  } else {
+    transport_->FinishAfterOutput(connection, AfterOutput::kClose);
+    transport_->Flush(connection);
+  }
+}
+
+void Http1Session::Receive(Connection* connection, std::string_view bytes) {
+  if (connection->partial != nullptr) {
+    connection->partial->append(bytes);
+    ConsumePartial(connection);
+    return;
+  }
+  const size_t used = Consume(connection, bytes);
+  if (connection->is_open() && used < bytes.size()) {
+    connection->partial = std::make_unique<std::string>(bytes.substr(used));
+  }
+}
+
+void Http1Session::ConsumePartial(Connection* connection) {
+  // Out of the connection meanwhile, so that its bytes stay where they are.
+  std::unique_ptr<std::string> partial = std::move(connection->partial);
+  const size_t used = Consume(connection, *partial);
+  if (!connection->is_open() || used == partial->size()) return;
+  partial->erase(0, used);
+  connection->partial = std::move(partial);
+}
+
+void Http1Session::ResumeInput(Connection* connection, PauseReason reason) {
+  if (!transport_->Resume(connection, reason)) return;
+  if (queue_->stalled()) {
+    transport_->Pause(connection, kPauseMemory);
+  } else if (connection->partial != nullptr) {
+    ConsumePartial(connection);
+  }
+  if (connection->is_open()) transport_->UpdatePoll(connection);
+}
+
+// -- What JavaScript decides.
+
+void Http1Session::OnAnswered(Connection* connection) {
+  if (connection->unanswered != 0) --connection->unanswered;
+  const uint32_t most = connection->server->config->settings().pipelined_requests_max;
+  if (connection->unanswered == 0) {
+    if (connection->phase == InputPhase::kAfterClose || connection->peer_ended) {
+      transport_->FinishAfterOutput(connection, AfterOutput::kClose);
+      return;
+    }
+    if (connection->phase == InputPhase::kHead && connection->partial == nullptr &&
+        connection->idle_timeout_ms != 0) {
+      transport_->StartIdleTimer(connection, connection->idle_timeout_ms);
+    }
+    if ((connection->pauses & kPauseOrder) != 0) connection->wants_input_resumed = true;
+  }
+  if ((connection->pauses & kPausePipeline) != 0 && connection->unanswered < most) {
+    connection->wants_input_resumed = true;
+  }
+}
+
+void Http1Session::OnWindow(Connection* connection, uint32_t bytes) {
+  connection->window_bytes =
+      std::min(connection->window_bytes + int64_t{bytes}, limits::kReceiveWindowBytes);
+  if ((connection->pauses & kPauseWindow) != 0 && connection->window_bytes > 0) {
+    ResumeInput(connection, kPauseWindow);
+  }
+}
+
+void Http1Session::OnUpgradeAccept(Connection* connection) {
+  if (connection->phase != InputPhase::kAwaitUpgrade) return;
+  connection->phase = InputPhase::kOpaque;
+  connection->unanswered = 0;
+  if (connection->partial != nullptr) {
+    connection->partial->erase(0, connection->given_bytes);
+    if (connection->partial->empty()) connection->partial.reset();
+  }
+  connection->decoder.reset();
+  connection->raw.reset();
+  connection->given_bytes = 0;
+  ResumeInput(connection, kPauseUpgrade);
+}
+
+void Http1Session::OnUpgradeDecline(Connection* connection) {
+  if (connection->phase != InputPhase::kAwaitUpgrade) return;
+  connection->given_bytes = 0;
+  connection->phase = connection->declined_phase;
+  if (connection->phase == InputPhase::kHead) {
+    MessageDone(connection);
+  } else {
+    connection->message_start_ns = Now();
+  }
+  ResumeInput(connection, kPauseUpgrade);
+}
+
+// -- Refusals.
+
+void Http1Session::Refuse(Connection* connection, ErrorKind kind, std::string_view raw) {
+  connection->phase = InputPhase::kOver;
+  connection->message_start_ns = 0;
+  transport_->Pause(connection, kPauseOver);
+  transport_->StopTimer(connection);
+  if (connection->after_output == AfterOutput::kClose) return;
+  if (connection->unanswered != 0 || connection->server->config->settings().wants_errors) {
+    records_->Error(connection->slot, kind, raw.substr(0, limits::kRawBytesMax));
+    return;
+  }
+  if (connection->is_fin_sent) {
+    transport_->Close(connection, 0);
+    return;
+  }
+  transport_->Send(connection, RefusalReply(kind), 0);
+  transport_->FinishAfterOutput(connection, AfterOutput::kClose);
+  transport_->Flush(connection);
+}
+
+void Http1Session::CheckTimeouts(Connection* connection, uint64_t now_ns, uint64_t headers_ns,
+                                 uint64_t request_ns) {
+  if (!connection->is_open() || connection->message_start_ns == 0 ||
+      connection->after_output == AfterOutput::kClose) {
+    return;
+  }
+  const uint64_t age_ns = now_ns - std::min(now_ns, connection->message_start_ns);
+  const bool headers_late =
+      connection->phase == InputPhase::kHead && headers_ns != 0 && age_ns > headers_ns;
+  if (!headers_late && (request_ns == 0 || age_ns <= request_ns)) return;
+  if (connection->phase == InputPhase::kSkipLength ||
+      connection->phase == InputPhase::kSkipChunked) {
+    transport_->FinishAfterOutput(connection, AfterOutput::kClose);
+    transport_->Flush(connection);
+    return;
+  }
+  const auto partial = std::move(connection->partial);
+  Refuse(connection, ErrorKind::kTimeout, partial == nullptr ? "" : std::string_view(*partial));
+}
+
+bool Http1Session::IsIdle(const Connection* connection) {
+  return connection->phase == InputPhase::kHead && connection->has_served &&
+         connection->unanswered == 0 && connection->message_start_ns == 0 &&
+         connection->partial == nullptr;
+}
+
+}  // namespace httpsys::engine

@@ -1,0 +1,101 @@
+#pragma once
+// HTTP/1.1 on the connections of a lane: from bytes to request records.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/block_store.h"
+#include "common/request_queue.h"
+#include "engine/connection.h"
+#include "engine/record_writer.h"
+#include "engine/transport.h"
+#include "http1/method_table.h"
+
+namespace httpsys::engine {
+
+// Owns the read buffer and the parsers of its lane and lends a parser to a connection only while
+// its request head is incomplete. Thread: the lane.
+class Http1Session final : public InputHandler {
+ public:
+  Http1Session(const http1::MethodTable* methods, RequestQueue* queue, RecordWriter* records,
+               Transport* transport);
+
+  // Reads what is there, within limits, and delivers it.
+  void OnReadable(Connection* connection) override;
+  // Goes on with bytes that were kept back; nothing when a reason to pause is left.
+  void ResumeInput(Connection* connection, PauseReason reason);
+
+  // -- What JavaScript decides.
+
+  // One request was answered.
+  void OnAnswered(Connection* connection);
+  void OnWindow(Connection* connection, uint32_t bytes);
+  void OnUpgradeAccept(Connection* connection);
+  void OnUpgradeDecline(Connection* connection);
+
+  // Refuses a message that began too long ago (nanoseconds; 0 = no limit).
+  void CheckTimeouts(Connection* connection, uint64_t now_ns, uint64_t headers_ns,
+                     uint64_t request_ns);
+  // Between two requests, after the first one.
+  static bool IsIdle(const Connection* connection);
+
+  // The clock of the current loop iteration.
+  void BeginPass() { now_ns_ = 0; }
+  size_t kept_parsers() const { return parsers_.size(); }
+
+ private:
+  enum class Advance : uint8_t { kGoOn, kWait };
+
+  bool ReadOnce(Connection* connection);
+  bool ReadIntoBlock(Connection* connection);
+  void OnReadFailed(Connection* connection, int error);
+  void OnEof(Connection* connection);
+  void Receive(Connection* connection, std::string_view bytes);
+  void ConsumePartial(Connection* connection);
+  size_t Consume(Connection* connection, std::string_view input);
+
+  Advance ConsumeHead(Connection* connection, std::string_view input, size_t* used);
+  Advance ConsumeLength(Connection* connection, std::string_view input, size_t* used);
+  Advance ConsumeChunked(Connection* connection, std::string_view input, size_t* used);
+  Advance ConsumeOpaque(Connection* connection, std::string_view input, size_t* used);
+  Advance ConsumeAfterClose(Connection* connection, std::string_view input, size_t* used);
+  Advance SkipLength(Connection* connection, std::string_view input, size_t* used);
+  Advance SkipChunked(Connection* connection, std::string_view input, size_t* used);
+
+  Advance KeepHead(Connection* connection, std::string_view input, size_t* used);
+  Advance DeliverHead(Connection* connection, const http1::RequestHead& head,
+                      std::string_view input, size_t* used);
+  Advance AnswerUnrouted(Connection* connection, const http1::RequestHead& head, RouteStatus status,
+                         size_t* used);
+  bool DecodeInline(std::string_view input, size_t* used);
+  void BeginBody(Connection* connection, const http1::RequestHead& head);
+  void MessageDone(Connection* connection);
+
+  void Refuse(Connection* connection, records::ErrorKind kind, std::string_view raw);
+  void RefuseChunked(Connection* connection, std::string_view input);
+  void KeepRaw(Connection* connection, std::string_view bytes);
+
+  std::unique_ptr<http1::RequestParser> TakeParser();
+  std::unique_ptr<http1::ChunkedDecoder> TakeDecoder();
+  void ReturnDecoder(Connection* connection);
+  uint64_t Now();
+
+  const http1::MethodTable* methods_;
+  const int head_method_;
+  RequestQueue* queue_;
+  RecordWriter* records_;
+  Transport* transport_;
+  uint64_t now_ns_ = 0;
+  std::vector<char> buffer_;
+  std::unique_ptr<http1::RequestParser> parser_;  // For heads that arrive whole.
+  std::vector<std::unique_ptr<http1::RequestParser>> parsers_;
+  std::vector<std::unique_ptr<http1::ChunkedDecoder>> decoders_;
+  std::string inline_body_;
+  std::string native_reply_;
+  Block spare_block_;
+};
+
+}  // namespace httpsys::engine

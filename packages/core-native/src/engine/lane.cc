@@ -1,0 +1,274 @@
+#include "engine/lane.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <random>
+#include <string>
+#include <utility>
+
+#include "common/limits.h"
+
+namespace httpsys::engine {
+namespace {
+
+uint64_t RandomSeed() {
+  std::random_device device;
+  return uint64_t{device()} << 32 | device();
+}
+
+constexpr uint64_t kNsPerMs = 1'000'000;
+
+}  // namespace
+
+void DrainBarrier::Arrive() {
+  const std::lock_guard lock(mutex_);
+  if (--lanes_left_ == 0) changed_.notify_all();
+}
+
+bool DrainBarrier::Wait(uint64_t timeout_ms) {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, std::chrono::milliseconds(timeout_ms),
+                           [this] { return lanes_left_ == 0; });
+}
+
+Lane::Lane(size_t index, const LaneMemory& memory, const http1::MethodTable* methods,
+           ConsumerSignal* signal)
+    : index_(index),
+      control_(memory.control),
+      signal_(signal),
+      queue_(memory.segments),
+      replies_(control_),
+      records_(&queue_, RandomSeed()),
+      methods_(methods) {}
+
+Lane::~Lane() { Stop(); }
+
+int Lane::Start() {
+  if (const int failed = uv_loop_init(&loop_); failed != 0) return failed;
+  uv_async_init(&loop_, &wake_,
+                [](uv_async_t* handle) { static_cast<Lane*>(handle->data)->RunCommands(); });
+  uv_prepare_init(&loop_, &prepare_);
+  uv_check_init(&loop_, &check_);
+  uv_timer_init(&loop_, &peek_timer_);
+  wake_.data = prepare_.data = check_.data = peek_timer_.data = this;
+  uv_prepare_start(&prepare_,
+                   [](uv_prepare_t* handle) { static_cast<Lane*>(handle->data)->BeforePoll(); });
+  uv_check_start(&check_,
+                 [](uv_check_t* handle) { static_cast<Lane*>(handle->data)->AfterPoll(); });
+  transport_ = std::make_unique<Transport>(&loop_, &records_, &lent_, &load_);
+  session_ = std::make_unique<Http1Session>(methods_, &queue_, &records_, transport_.get());
+  processor_ = std::make_unique<ReplyProcessor>(&replies_, &lent_, &records_, transport_.get(),
+                                                session_.get());
+  transport_->set_input_handler(this);
+
+  // Signals are for the application's threads.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const int failed = uv_thread_create(&thread_, Main, this);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (failed != 0) {
+    CloseHandles();
+    uv_run(&loop_, UV_RUN_DEFAULT);
+    uv_loop_close(&loop_);
+    return failed;
+  }
+  is_started_ = true;
+  return 0;
+}
+
+void Lane::Stop() {
+  if (!is_started_) return;
+  is_started_ = false;
+  Post([this] { CloseHandles(); });
+  uv_thread_join(&thread_);
+  uv_loop_close(&loop_);
+}
+
+void Lane::Main(void* argument) {
+  auto* self = static_cast<Lane*>(argument);
+#ifdef __linux__
+  const std::string name = "httpsys-io-" + std::to_string(self->index_);
+  pthread_setname_np(pthread_self(), name.c_str());
+#endif
+  uv_run(&self->loop_, UV_RUN_DEFAULT);
+}
+
+void Lane::CloseHandles() {
+  is_stopping_ = true;
+  WakeUp();
+  transport_->Shutdown();
+  for (const auto& barrier : drains_) barrier->Arrive();
+  drains_.clear();
+  for (uv_handle_t* handle :
+       {reinterpret_cast<uv_handle_t*>(&wake_), reinterpret_cast<uv_handle_t*>(&prepare_),
+        reinterpret_cast<uv_handle_t*>(&check_), reinterpret_cast<uv_handle_t*>(&peek_timer_)}) {
+    uv_close(handle, nullptr);
+  }
+}
+
+// -- The turn of the loop.
+
+void Lane::BeforePoll() {
+  session_->BeginPass();
+  records_.BeginPass();
+  for (int pass = 1;; ++pass) {
+    if (processor_->Run()) peek_ms_ = 0;
+    PublishRequests();
+    FallAsleep();
+    if (!replies_.HasMore()) break;
+    WakeUp();
+    if (pass == limits::kPassesPerPoll) {
+      Wake();
+      break;
+    }
+  }
+  if (!drains_.empty()) AnswerDrains();
+  ArmPeekTimer();
+}
+
+void Lane::AfterPoll() {
+  WakeUp();
+  // Before closed connections are freed: none may stay in the list.
+  transport_->FlushTouched(&touched_);
+  touched_.clear();
+}
+
+void Lane::OnReadable(Connection* connection) {
+  WakeUp();
+  session_->OnReadable(connection);
+}
+
+void Lane::FallAsleep() {
+  is_sleeping_ = true;
+  control_[records::kLaneSleeping].store(1, std::memory_order_seq_cst);
+}
+
+void Lane::WakeUp() {
+  if (!is_sleeping_) return;
+  is_sleeping_ = false;
+  control_[records::kLaneSleeping].store(0, std::memory_order_seq_cst);
+}
+
+void Lane::WakeIfSleeping() {
+  if (control_[records::kLaneSleeping].exchange(0, std::memory_order_seq_cst) == 1) Wake();
+}
+
+void Lane::PublishRequests() {
+  if (queue_.Publish()) signal_->Raise();
+  const bool was_stalled = is_stalled_;
+  is_stalled_ = queue_.stalled();
+  if (!was_stalled || is_stalled_) return;
+  transport_->ForEach([this](Connection* connection) {
+    if (connection->is_open() && (connection->pauses & kPauseMemory) != 0) {
+      session_->ResumeInput(connection, kPauseMemory);
+    }
+  });
+  if (queue_.Publish()) signal_->Raise();
+  is_stalled_ = queue_.stalled();
+}
+
+// While JavaScript works on this lane's records it may publish replies without a wake.
+void Lane::ArmPeekTimer() {
+  if (!queue_.HasUnread() && !signal_->is_draining()) {
+    peek_ms_ = 0;
+    return;
+  }
+  if (uv_is_active(reinterpret_cast<uv_handle_t*>(&peek_timer_)) != 0) return;
+  peek_ms_ = peek_ms_ == 0 ? limits::kPeekMs : std::min(peek_ms_ * 2, limits::kPeekMsMax);
+  // BeforePoll() follows and looks.
+  uv_timer_start(&peek_timer_, [](uv_timer_t*) {}, peek_ms_, 0);
+}
+
+// -- Commands.
+
+void Lane::Post(std::function<void()> command) {
+  {
+    const std::lock_guard lock(mutex_);
+    commands_.push_back(std::move(command));
+  }
+  Wake();
+}
+
+void Lane::RunCommands() {
+  WakeUp();
+  std::vector<std::function<void()>> commands;
+  {
+    const std::lock_guard lock(mutex_);
+    commands.swap(commands_);
+  }
+  for (const auto& command : commands) command();
+}
+
+void Lane::SetConfig(uint32_t server_id, std::shared_ptr<const ServerConfig> config) {
+  Post([this, server_id, config = std::move(config)] {
+    SweepServers();
+    std::unique_ptr<LaneServer>& server = servers_[server_id];
+    if (server == nullptr) server = std::make_unique<LaneServer>();
+    server->id = server_id;
+    server->is_unlistened = false;
+    server->config = config;
+  });
+}
+
+void Lane::Unlisten(uint32_t server_id) {
+  Post([this, server_id] {
+    const auto found = servers_.find(server_id);
+    if (found != servers_.end()) found->second->is_unlistened = true;
+    SweepServers();
+  });
+}
+
+void Lane::SweepServers() {
+  std::erase_if(servers_, [](const auto& entry) {
+    return entry.second->is_unlistened && entry.second->connections == 0;
+  });
+}
+
+void Lane::Adopt(uint32_t server_id, int fd) {
+  load_.fetch_add(1, std::memory_order_relaxed);
+  Post([this, server_id, fd] {
+    const auto found = servers_.find(server_id);
+    if (found == servers_.end() || is_stopping_) {
+      close(fd);
+      load_.fetch_sub(1, std::memory_order_relaxed);
+      return;
+    }
+    transport_->Open(fd, found->second.get());
+  });
+}
+
+void Lane::CheckConnections(uint32_t server_id, uint64_t headers_timeout_ms,
+                            uint64_t request_timeout_ms) {
+  Post([this, server_id, headers_timeout_ms, request_timeout_ms] {
+    const uint64_t now_ns = uv_hrtime();
+    transport_->ForEach([&](Connection* connection) {
+      if (!connection->is_open() || connection->server->id != server_id) return;
+      session_->CheckTimeouts(connection, now_ns, headers_timeout_ms * kNsPerMs,
+                              request_timeout_ms * kNsPerMs);
+    });
+  });
+}
+
+void Lane::Drain(std::shared_ptr<DrainBarrier> barrier) {
+  Post([this, barrier = std::move(barrier)] {
+    if (is_stopping_) {
+      barrier->Arrive();
+    } else {
+      drains_.push_back(barrier);
+    }
+  });
+}
+
+void Lane::AnswerDrains() {
+  if (replies_.HasMore() || transport_->pending_outputs() != 0) return;
+  for (const auto& barrier : drains_) barrier->Arrive();
+  drains_.clear();
+}
+
+}  // namespace httpsys::engine

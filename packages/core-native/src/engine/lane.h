@@ -1,0 +1,124 @@
+#pragma once
+// One I/O thread: a libuv loop, its connections, and both directions of records.
+
+#include <uv.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "common/backend.h"
+#include "common/control_block.h"
+#include "common/reply_reader.h"
+#include "engine/http1_session.h"
+#include "engine/record_writer.h"
+#include "engine/reply_processor.h"
+#include "engine/server_config.h"
+#include "engine/transport.h"
+
+namespace httpsys::engine {
+
+// Lets one thread wait until all lanes have sent what was published. Thread: any.
+class DrainBarrier {
+ public:
+  explicit DrainBarrier(size_t lanes) : lanes_left_(lanes) {}
+  void Arrive();
+  // True when all lanes arrived in time.
+  bool Wait(uint64_t timeout_ms);
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  size_t lanes_left_;
+};
+
+// Start: 1. loop and handles, 2. thread. Stop: 1. a command closes connections and handles, 2. the
+// loop ends, 3. the thread is joined, 4. the loop is closed.
+class Lane final : public InputHandler {
+ public:
+  Lane(size_t index, const LaneMemory& memory, const http1::MethodTable* methods,
+       ConsumerSignal* signal);
+  ~Lane();
+  Lane(const Lane&) = delete;
+  Lane& operator=(const Lane&) = delete;
+
+  // -- Thread: the owner's.
+
+  // 0 or a negative errno; must not be used after a failure.
+  int Start();
+  void Stop();
+
+  // -- Thread: any.
+
+  RequestQueue& requests() { return queue_; }
+  ReplyReader& replies() { return replies_; }
+  LentMemory& lent() { return lent_; }
+  uint32_t load() const { return load_.load(std::memory_order_relaxed); }
+  void Wake() { uv_async_send(&wake_); }
+  void WakeIfSleeping();
+
+  // Commands run on the lane, in the order in which they were given.
+  void SetConfig(uint32_t server_id, std::shared_ptr<const ServerConfig> config);
+  void Unlisten(uint32_t server_id);
+  // Takes the descriptor over.
+  void Adopt(uint32_t server_id, int fd);
+  void CheckConnections(uint32_t server_id, uint64_t headers_timeout_ms,
+                        uint64_t request_timeout_ms);
+  void Drain(std::shared_ptr<DrainBarrier> barrier);
+
+ private:
+  static void Main(void* argument);
+
+  void OnReadable(Connection* connection) override;
+  void Post(std::function<void()> command);
+  void RunCommands();
+  void BeforePoll();
+  void AfterPoll();
+  void FallAsleep();
+  void WakeUp();
+  void PublishRequests();
+  void ArmPeekTimer();
+  void AnswerDrains();
+  void CloseHandles();
+  void SweepServers();
+
+  const size_t index_;
+  ControlBlock control_;
+  ConsumerSignal* signal_;
+  uv_loop_t loop_;
+  uv_thread_t thread_;
+  bool is_started_ = false;
+  uv_async_t wake_;
+  uv_prepare_t prepare_;
+  uv_check_t check_;
+  uv_timer_t peek_timer_;
+
+  std::mutex mutex_;
+  std::vector<std::function<void()>> commands_;  // Guarded by mutex_.
+  std::atomic<uint32_t> load_{0};
+
+  LentMemory lent_;
+  RequestQueue queue_;
+  ReplyReader replies_;
+  RecordWriter records_;
+  std::unique_ptr<Transport> transport_;
+  std::unique_ptr<Http1Session> session_;
+  std::unique_ptr<ReplyProcessor> processor_;
+  const http1::MethodTable* methods_;
+
+  // The lane's alone.
+  std::unordered_map<uint32_t, std::unique_ptr<LaneServer>> servers_;
+  std::vector<std::shared_ptr<DrainBarrier>> drains_;
+  std::vector<Connection*> touched_;
+  bool is_sleeping_ = false;
+  bool is_stalled_ = false;
+  bool is_stopping_ = false;
+  uint64_t peek_ms_ = 0;
+};
+
+}  // namespace httpsys::engine

@@ -1,0 +1,48 @@
+#pragma once
+// Output that the kernel did not take yet.
+
+#include <sys/uio.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace httpsys::engine {
+
+// Owns copies of small pieces and names of lent blocks. Exists only while a connection is behind.
+// Thread: the lane.
+class OutputQueue {
+ public:
+  static constexpr uint32_t kNoBlock = 0xffffffffu;
+
+  void Append(std::string_view bytes);
+  // Bytes of a lent block, by reference.
+  void AppendBlock(uint32_t block_id, std::string_view bytes);
+
+  bool empty() const { return bytes_ == 0; }
+  size_t bytes() const { return bytes_; }
+  // Fills up to `count` vectors from the front; returns how many.
+  int Peek(iovec* vectors, int count) const;
+  // Removes bytes from the front; blocks that are sent whole are added to `done`.
+  void Remove(size_t bytes, std::vector<uint32_t>* done);
+  // Names all blocks in the queue.
+  void CollectBlocks(std::vector<uint32_t>* blocks) const;
+
+ private:
+  struct Piece {
+    uint32_t block_id = kNoBlock;
+    std::string own;
+    std::string_view lent;
+    size_t offset = 0;
+
+    std::string_view bytes() const { return block_id == kNoBlock ? std::string_view(own) : lent; }
+  };
+
+  std::deque<Piece> pieces_;
+  size_t bytes_ = 0;
+};
+
+}  // namespace httpsys::engine

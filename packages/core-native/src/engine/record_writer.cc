@@ -1,0 +1,185 @@
+#include "engine/record_writer.h"
+
+#include <cstring>
+#include <utility>
+
+#include "common/check.h"
+#include "common/limits.h"
+#include "common/words.h"
+
+namespace httpsys::engine {
+namespace {
+
+using records::RequestType;
+
+uint8_t* Copy(uint8_t* to, std::string_view bytes) {
+  if (!bytes.empty()) std::memcpy(to, bytes.data(), bytes.size());
+  return to + bytes.size();
+}
+
+uint32_t Size32(size_t bytes) { return static_cast<uint32_t>(bytes); }
+
+}  // namespace
+
+uint8_t* RecordWriter::Append(size_t bytes, RequestType type, uint32_t flags, uint32_t slot) {
+  const size_t size = AlignRecord(bytes);
+  uint8_t* record = queue_->Append(size);
+  StoreHeader(record, size, type, flags, slot);
+  return record;
+}
+
+void RecordWriter::Open(uint32_t slot, uint32_t server_id, const Addresses& addresses) {
+  const size_t bytes = records::kOpenFixedBytes + addresses.remote.size() + addresses.local.size();
+  uint8_t* record = Append(bytes, RequestType::kOpen, 0, slot);
+  StoreWord(record, 4, server_id);
+  StoreWord(record, 5, uint32_t{addresses.remote_port} | uint32_t{addresses.family} << 16);
+  StoreWord(record, 6, addresses.local_port);
+  StoreWord(record, 7, Size32(addresses.remote.size()) | Size32(addresses.local.size()) << 16);
+  Copy(Copy(record + records::kOpenFixedBytes, addresses.remote), addresses.local);
+}
+
+void RecordWriter::Intern(uint32_t id, std::string_view name, std::string_view value,
+                          bool is_name_only) {
+  uint8_t* record =
+      Append(records::kInternTextAt + name.size() + value.size(), RequestType::kIntern, 0, 0);
+  StoreWord(record, 4, id);
+  StoreWord(record, 5, Size32(name.size()));
+  StoreWord(record, 6, is_name_only ? records::kInternNameOnly : Size32(value.size()));
+  StoreWord(record, 7, 0);
+  Copy(Copy(record + records::kInternTextAt, name), value);
+}
+
+uint32_t RecordWriter::EncodeTarget(std::string_view target) {
+  const InternTable::Result found = intern_.FindTarget(target);
+  if (found.is_new) Intern(found.id, {}, target, false);
+  return found.has_id ? records::kInternBit | found.id : Size32(target.size());
+}
+
+size_t RecordWriter::EncodeLines(const std::vector<http1::HeaderLine>& lines) {
+  line_words_.clear();
+  size_t text_bytes = 0;
+  for (const http1::HeaderLine& line : lines) {
+    const InternTable::Result whole = intern_.FindLine(line.name, line.value);
+    if (whole.has_id) {
+      if (whole.is_new) Intern(whole.id, line.name, line.value, false);
+      line_words_.push_back(records::kInternBit | whole.id);
+      line_words_.push_back(0);
+      continue;
+    }
+    const InternTable::Result name = intern_.FindName(line.name);
+    if (name.is_new) Intern(name.id, line.name, {}, true);
+    if (name.has_id) {
+      line_words_.push_back(records::kNameBit | name.id);
+    } else {
+      line_words_.push_back(Size32(line.name.size()));
+      text_bytes += line.name.size();
+    }
+    line_words_.push_back(Size32(line.value.size()));
+    text_bytes += line.value.size();
+  }
+  return text_bytes;
+}
+
+uint8_t* RecordWriter::CopyLineWords(uint8_t* to) const {
+  const size_t bytes = line_words_.size() * sizeof(uint32_t);
+  if (bytes != 0) std::memcpy(to, line_words_.data(), bytes);
+  return to + bytes;
+}
+
+void RecordWriter::RequestHead(const http1::RequestHead& head, const Request& request) {
+  // Ids are defined before the record that uses them.
+  intern_.BeginRecord();
+  const uint32_t target = EncodeTarget(head.target);
+  const bool is_literal = (target & records::kInternBit) == 0;
+  const size_t lines_text = EncodeLines(head.lines);
+  const size_t text_bytes = lines_text + (is_literal ? head.target.size() : 0);
+  const size_t bytes = records::kRequestFixedBytes + line_words_.size() * sizeof(uint32_t) +
+                       text_bytes + request.body.size();
+  uint8_t* record = Append(bytes, RequestType::kRequest, request.flags, request.slot);
+  StoreWord(record, 4, request.server_id);
+  StoreWord(
+      record, 5,
+      uint32_t{head.method} | uint32_t{head.version_minor} << 8 | Size32(head.lines.size()) << 16);
+  StoreWord(record, 6, target);
+  StoreWord(record, 7, Size32(text_bytes));
+  StoreWord(record, 8, Size32(request.body.size()));
+  StoreWord(record, 9, request.prefix_id);
+  StoreWord(record, 10, static_cast<uint32_t>(request.arrival_ns));
+  StoreWord(record, 11, static_cast<uint32_t>(request.arrival_ns >> 32));
+  uint8_t* to = CopyLineWords(record + records::kRequestFixedBytes);
+  if (is_literal) to = Copy(to, head.target);
+  Copy(CopyLineText(head.lines, to), request.body);
+}
+
+uint8_t* RecordWriter::CopyLineText(const std::vector<http1::HeaderLine>& lines,
+                                    uint8_t* to) const {
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const uint32_t first = line_words_[i * 2];
+    if ((first & records::kInternBit) != 0) continue;
+    if ((first & records::kNameBit) == 0) to = Copy(to, lines[i].name);
+    to = Copy(to, lines[i].value);
+  }
+  return to;
+}
+
+void RecordWriter::Body(uint32_t slot, std::string_view bytes) {
+  if (bytes.size() <= limits::kInlinePieceBytesMax) {
+    uint8_t* record = Append(records::kPayloadAt + bytes.size(), RequestType::kBody, 0, slot);
+    StoreWord(record, 4, Size32(bytes.size()));
+    Copy(record + records::kPayloadAt, bytes);
+    return;
+  }
+  Block block;
+  block.memory.reset(static_cast<uint8_t*>(std::malloc(bytes.size())));
+  HTTPSYS_CHECK(block.memory != nullptr);
+  block.bytes = bytes.size();
+  std::memcpy(block.memory.get(), bytes.data(), bytes.size());
+  BodyBlock(slot, std::move(block));
+}
+
+void RecordWriter::BodyBlock(uint32_t slot, Block block) {
+  const size_t bytes = block.bytes;
+  const uint32_t id = queue_->blocks().Put(std::move(block));
+  uint8_t* record = Append(records::kPayloadAt, RequestType::kBodyBlock, 0, slot);
+  StoreWord(record, 4, Size32(bytes));
+  StoreWord(record, 5, id);
+}
+
+void RecordWriter::BodyEnd(uint32_t slot, const std::vector<http1::HeaderLine>& trailers) {
+  intern_.BeginRecord();
+  const size_t text_bytes = EncodeLines(trailers);
+  uint8_t* record = Append(records::kPayloadAt + line_words_.size() * sizeof(uint32_t) + text_bytes,
+                           RequestType::kBodyEnd, 0, slot);
+  StoreWord(record, 4, Size32(trailers.size()));
+  StoreWord(record, 5, Size32(text_bytes));
+  CopyLineText(trailers, CopyLineWords(record + records::kPayloadAt));
+}
+
+void RecordWriter::Eof(uint32_t slot) { Append(records::kHeaderBytes, RequestType::kEof, 0, slot); }
+
+void RecordWriter::Closed(uint32_t slot, int error) {
+  uint8_t* record = Append(records::kPayloadAt, RequestType::kClosed, 0, slot);
+  StoreWord(record, 4, static_cast<uint32_t>(error));
+  StoreWord(record, 5, 0);
+}
+
+void RecordWriter::Credit(uint32_t slot, uint32_t bytes) {
+  uint8_t* record = Append(records::kPayloadAt, RequestType::kCredit, 0, slot);
+  StoreWord(record, 4, bytes);
+  StoreWord(record, 5, 0);
+}
+
+void RecordWriter::Error(uint32_t slot, records::ErrorKind kind, std::string_view raw) {
+  uint8_t* record = Append(records::kPayloadAt + raw.size(), RequestType::kError, 0, slot);
+  StoreWord(record, 4, static_cast<uint32_t>(kind));
+  StoreWord(record, 5, Size32(raw.size()));
+  Copy(record + records::kPayloadAt, raw);
+}
+
+void RecordWriter::BlockDone(uint32_t block_id, int error) {
+  uint8_t* record = Append(records::kPayloadAt, RequestType::kBlockDone, 0, 0);
+  StoreWord(record, 4, block_id);
+  StoreWord(record, 5, static_cast<uint32_t>(error));
+}
+
+}  // namespace httpsys::engine

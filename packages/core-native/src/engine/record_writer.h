@@ -1,0 +1,59 @@
+#pragma once
+// Writes the request records of one lane; records.h and docs/records.md say what each holds.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/block_store.h"
+#include "common/intern_table.h"
+#include "common/request_queue.h"
+#include "engine/addresses.h"
+#include "http1/request_parser.h"
+
+namespace httpsys::engine {
+
+// Nothing here fails: the queue always has room. Thread: the lane.
+class RecordWriter {
+ public:
+  struct Request {
+    uint32_t slot = 0;
+    uint32_t server_id = 0;
+    uint32_t prefix_id = 0;
+    uint32_t flags = 0;  // records::RequestFlags
+    uint64_t arrival_ns = 0;
+    std::string_view body;
+  };
+
+  RecordWriter(RequestQueue* queue, uint64_t intern_seed) : queue_(queue), intern_(intern_seed) {}
+
+  void BeginPass() { intern_.BeginPass(); }
+
+  void Open(uint32_t slot, uint32_t server_id, const Addresses& addresses);
+  void RequestHead(const http1::RequestHead& head, const Request& request);
+  // Inline, or copied into a block when it is large.
+  void Body(uint32_t slot, std::string_view bytes);
+  void BodyBlock(uint32_t slot, Block block);
+  void BodyEnd(uint32_t slot, const std::vector<http1::HeaderLine>& trailers);
+  void Eof(uint32_t slot);
+  void Closed(uint32_t slot, int error);
+  void Credit(uint32_t slot, uint32_t bytes);
+  void Error(uint32_t slot, records::ErrorKind kind, std::string_view raw);
+  void BlockDone(uint32_t block_id, int error);
+
+ private:
+  uint8_t* Append(size_t bytes, records::RequestType type, uint32_t flags, uint32_t slot);
+  void Intern(uint32_t id, std::string_view name, std::string_view value, bool is_name_only);
+  // Fills line_words_; returns the bytes of the literal parts.
+  size_t EncodeLines(const std::vector<http1::HeaderLine>& lines);
+  uint32_t EncodeTarget(std::string_view target);
+  uint8_t* CopyLineWords(uint8_t* to) const;
+  uint8_t* CopyLineText(const std::vector<http1::HeaderLine>& lines, uint8_t* to) const;
+
+  RequestQueue* queue_;
+  InternTable intern_;
+  std::vector<uint32_t> line_words_;  // Two per line.
+};
+
+}  // namespace httpsys::engine

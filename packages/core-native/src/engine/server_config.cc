@@ -1,0 +1,47 @@
+#include "engine/server_config.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/url_prefix.h"
+
+namespace httpsys::engine {
+
+std::shared_ptr<const ServerConfig> ServerConfig::Create(ServerSettings settings) {
+  auto config = std::make_shared<ServerConfig>();
+  for (size_t i = 0; i < settings.prefixes.size(); ++i) {
+    UrlPrefix prefix;
+    if (ParseUrlPrefix(settings.prefixes[i], &prefix) != PrefixError::kNone) return nullptr;
+    auto& ports = config->ports_;
+    auto found = std::find_if(ports.begin(), ports.end(),
+                              [&](const PortTable& table) { return table.port == prefix.port; });
+    if (found == ports.end()) {
+      found = ports.emplace(ports.end());
+      found->port = prefix.port;
+    }
+    if (!found->table.Add(prefix, static_cast<uint32_t>(i))) return nullptr;
+  }
+  for (PortTable& port : config->ports_) {
+    port.matches_everything = port.table.MatchesEverything(&port.everything_id);
+  }
+  config->settings_ = std::move(settings);
+  return config;
+}
+
+Route ServerConfig::FindPrefix(uint16_t local_port, std::string_view host, std::string_view target,
+                               const LocalAddress& local) const {
+  if (ports_.empty()) return {RouteStatus::kMatch, 0};
+  const PortTable* port = &ports_[0];
+  // A single table needs no port: the listener may stand behind a port of another number.
+  if (ports_.size() > 1) {
+    const auto found = std::find_if(ports_.begin(), ports_.end(), [&](const PortTable& table) {
+      return table.port == local_port;
+    });
+    if (found == ports_.end()) return {RouteStatus::kUnknownHost, 0};
+    port = &*found;
+  }
+  if (port->matches_everything) return {RouteStatus::kMatch, port->everything_id};
+  return port->table.Match(host, target, local);
+}
+
+}  // namespace httpsys::engine

@@ -1,0 +1,45 @@
+#pragma once
+// What a lane knows of one listening server.
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "common/backend.h"
+#include "common/url_prefix_table.h"
+
+namespace httpsys::engine {
+
+// One version of a server's settings; a change makes a new one. Immutable, shared by the lanes.
+class ServerConfig {
+ public:
+  // nullptr when a prefix is not canonical.
+  static std::shared_ptr<const ServerConfig> Create(ServerSettings settings);
+
+  const ServerSettings& settings() const { return settings_; }
+  // The prefix that owns a request on a connection to `local_port`.
+  Route FindPrefix(uint16_t local_port, std::string_view host, std::string_view target,
+                   const LocalAddress& local) const;
+
+ private:
+  struct PortTable {
+    uint16_t port = 0;
+    bool matches_everything = false;
+    uint32_t everything_id = 0;
+    UrlPrefixTable table;
+  };
+
+  ServerSettings settings_;
+  std::vector<PortTable> ports_;
+};
+
+// Lives as long as the lane knows of listeners or connections of the server. Thread: the lane.
+struct LaneServer {
+  uint32_t id = 0;
+  uint32_t connections = 0;
+  bool is_unlistened = false;
+  std::shared_ptr<const ServerConfig> config;
+};
+
+}  // namespace httpsys::engine

@@ -1,0 +1,16 @@
+#pragma once
+// Options of a connected socket. Failures are ignored: the socket works without them.
+
+#include <cstdint>
+
+namespace httpsys::engine {
+
+// Thread: any.
+void SetNoDelay(int fd, bool on);
+// The delay of the first probe in seconds; 0 leaves the system's.
+void SetKeepAlive(int fd, bool on, uint32_t initial_delay_s);
+void SetCloseOnExec(int fd);
+// No SIGPIPE where send(2) has no flag against it.
+void SuppressSigpipe(int fd);
+
+}  // namespace httpsys::engine

@@ -1,0 +1,280 @@
+#include "engine/transport.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "common/check.h"
+#include "common/limits.h"
+#include "engine/addresses.h"
+#include "engine/socket_options.h"
+
+namespace httpsys::engine {
+namespace {
+
+// Reads of lingering input; it is thrown away, so the size only matters for the number of calls.
+constexpr size_t kDiscardBytes = 16 * 1024;
+
+int SocketError(int fd) {
+  int error = 0;
+  socklen_t size = sizeof error;
+  if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) != 0) return errno;
+  return error;
+}
+
+}  // namespace
+
+Transport::Transport(uv_loop_t* loop, RecordWriter* records, LentMemory* lent,
+                     std::atomic<uint32_t>* load)
+    : loop_(loop), records_(records), lent_(lent), load_(load), pieces_(1) {
+  uv_timer_init(loop, &timer_);
+  timer_.data = this;
+}
+
+// -- Connections and slots.
+
+Connection* Transport::Open(int fd, LaneServer* server) {
+  auto* connection = new Connection;
+  if (uv_poll_init(loop_, &connection->poll, fd) != 0) {
+    delete connection;
+    close(fd);
+    load_->fetch_sub(1, std::memory_order_relaxed);
+    return nullptr;
+  }
+  const ServerSettings& settings = server->config->settings();
+  const Addresses addresses = DescribeConnection(fd, nullptr);
+  if (addresses.family != 0) {
+    if (settings.no_delay) SetNoDelay(fd, true);
+    if (settings.keep_alive) SetKeepAlive(fd, true, settings.keep_alive_delay_s);
+  }
+  SuppressSigpipe(fd);
+  connection->poll.data = connection;
+  connection->transport = this;
+  connection->server = server;
+  connection->timer.owner = connection;
+  connection->fd = fd;
+  connection->window_bytes = limits::kReceiveWindowBytes;
+  connection->message_start_ns = uv_hrtime();
+  connection->local_port = addresses.local_port;
+  connection->local_ip = addresses.local_ip;
+  connection->next = first_;
+  if (first_ != nullptr) first_->previous = connection;
+  first_ = connection;
+  ++allocated_;
+  ++server->connections;
+  connection->slot = TakeSlot(connection);
+  records_->Open(connection->slot, server->id, addresses);
+  UpdatePoll(connection);
+  return connection;
+}
+
+uint32_t Transport::TakeSlot(Connection* connection) {
+  uint32_t slot;
+  if (free_slots_.empty()) {
+    slot = static_cast<uint32_t>(slots_.size());
+    slots_.emplace_back();
+  } else {
+    slot = free_slots_.back();
+    free_slots_.pop_back();
+  }
+  slots_[slot] = {connection, false, false};
+  return slot;
+}
+
+Connection* Transport::Find(uint32_t slot) const {
+  return slot < slots_.size() ? slots_[slot].connection : nullptr;
+}
+
+void Transport::ReleaseSlot(uint32_t slot) {
+  HTTPSYS_CHECK(slot < slots_.size() && !slots_[slot].is_released);
+  slots_[slot].is_released = true;
+  FreeSlotIfDone(slot);
+}
+
+void Transport::FreeSlotIfDone(uint32_t slot) {
+  if (slots_[slot].is_closed && slots_[slot].is_released) free_slots_.push_back(slot);
+}
+
+// -- Readiness.
+
+void Transport::UpdatePoll(Connection* connection) {
+  if (connection->life == Life::kClosing) return;
+  int wanted = 0;
+  if (connection->pauses == 0) wanted |= UV_READABLE;
+  if (connection->queue != nullptr) wanted |= UV_WRITABLE;
+  if (wanted == connection->poll_events) return;
+  connection->poll_events = static_cast<uint8_t>(wanted);
+  if (wanted == 0) {
+    uv_poll_stop(&connection->poll);
+  } else {
+    uv_poll_start(&connection->poll, wanted, OnPoll);
+  }
+}
+
+void Transport::Pause(Connection* connection, PauseReason reason) {
+  connection->pauses = static_cast<uint8_t>(connection->pauses | reason);
+}
+
+bool Transport::Resume(Connection* connection, PauseReason reason) {
+  connection->pauses = static_cast<uint8_t>(connection->pauses & ~reason);
+  return connection->pauses == 0;
+}
+
+void Transport::OnPoll(uv_poll_t* poll, int status, int events) {
+  auto* connection = static_cast<Connection*>(poll->data);
+  Transport* self = connection->transport;
+  if (status < 0) {
+    // libuv has stopped the watcher: the socket is in an error state.
+    connection->poll_events = 0;
+    const int error = SocketError(connection->fd);
+    if (connection->is_open()) {
+      self->Close(connection, error != 0 ? error : ECONNRESET);
+    } else {
+      self->CloseDescriptor(connection);
+    }
+    return;
+  }
+  if ((events & UV_WRITABLE) != 0 && connection->queue != nullptr) self->WriteQueue(connection);
+  if ((events & UV_READABLE) == 0) return;
+  if (connection->life == Life::kLingering) {
+    self->ReadLingering(connection);
+  } else if (connection->is_open()) {
+    // Readiness while paused: only now is it worth a system call to stop watching.
+    if (connection->pauses != 0) {
+      self->UpdatePoll(connection);
+    } else {
+      self->handler_->OnReadable(connection);
+    }
+  }
+}
+
+// -- Timers.
+
+void Transport::StartIdleTimer(Connection* connection, uint64_t timeout_ms) {
+  if (timers_.Start(&connection->timer, uv_now(loop_), timeout_ms)) ArmTimer();
+}
+
+void Transport::StopTimer(Connection* connection) { timers_.Stop(&connection->timer); }
+
+void Transport::ArmTimer() {
+  const uint64_t deadline = timers_.NextDeadline();
+  // Firing early is harmless, so a later deadline does not move the timer.
+  if (deadline >= timer_deadline_ms_) return;
+  timer_deadline_ms_ = deadline;
+  const uint64_t now = uv_now(loop_);
+  uv_timer_start(&timer_, OnTimer, deadline > now ? deadline - now : 0, 0);
+}
+
+void Transport::OnTimer(uv_timer_t* timer) {
+  auto* self = static_cast<Transport*>(timer->data);
+  self->timer_deadline_ms_ = UINT64_MAX;
+  const uint64_t now = uv_now(self->loop_);
+  while (TimerNode* node = self->timers_.TakeExpired(now)) {
+    auto* connection = static_cast<Connection*>(node->owner);
+    if (!connection->is_open()) {
+      self->CloseDescriptor(connection);
+    } else if (connection->queue != nullptr && connection->idle_timeout_ms != 0) {
+      // Not idle: the peer still reads the last response.
+      self->timers_.Start(node, now, connection->idle_timeout_ms);
+    } else {
+      self->Close(connection, 0);
+    }
+  }
+  self->ArmTimer();
+}
+
+// -- Ends.
+
+void Transport::FinishAfterOutput(Connection* connection, AfterOutput action) {
+  if (action > connection->after_output) connection->after_output = action;
+  if (connection->after_output == AfterOutput::kClose) {
+    connection->phase = InputPhase::kOver;
+    Pause(connection, kPauseOver);
+  }
+  Touch(connection);
+}
+
+void Transport::Detach(Connection* connection, int error) {
+  StopTimer(connection);
+  DropOutput(connection);
+  records_->Closed(connection->slot, error);
+  Slot& slot = slots_[connection->slot];
+  slot.connection = nullptr;
+  slot.is_closed = true;
+  FreeSlotIfDone(connection->slot);
+  --connection->server->connections;
+  connection->server = nullptr;
+  load_->fetch_sub(1, std::memory_order_relaxed);
+}
+
+void Transport::Close(Connection* connection, int error) {
+  if (!connection->is_open()) return;
+  Detach(connection, error);
+  CloseDescriptor(connection);
+}
+
+void Transport::CloseLingering(Connection* connection) {
+  if (!connection->is_open()) return;
+  Detach(connection, 0);
+  if (!connection->is_fin_sent) shutdown(connection->fd, SHUT_WR);
+  connection->is_fin_sent = true;
+  connection->life = Life::kLingering;
+  if (connection->peer_ended) {
+    CloseDescriptor(connection);
+    return;
+  }
+  ReadLingering(connection);
+  if (connection->life == Life::kClosing) return;
+  connection->pauses = 0;
+  UpdatePoll(connection);
+  if (timers_.Start(&connection->timer, uv_now(loop_), limits::kLingerMs)) ArmTimer();
+}
+
+void Transport::ReadLingering(Connection* connection) {
+  char buffer[kDiscardBytes];
+  for (int i = 0; i < limits::kReadsPerEvent; ++i) {
+    const ssize_t got = recv(connection->fd, buffer, sizeof buffer, 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
+    if (got > 0) {
+      connection->linger_bytes += static_cast<size_t>(got);
+      if (connection->linger_bytes < limits::kLingerBytesMax) continue;
+    }
+    CloseDescriptor(connection);
+    return;
+  }
+}
+
+void Transport::Reset(Connection* connection) {
+  const linger at_once{1, 0};
+  setsockopt(connection->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+  Close(connection, 0);
+}
+
+void Transport::CloseDescriptor(Connection* connection) {
+  if (connection->life == Life::kClosing) return;
+  connection->life = Life::kClosing;
+  StopTimer(connection);
+  (connection->previous == nullptr ? first_ : connection->previous->next) = connection->next;
+  if (connection->next != nullptr) connection->next->previous = connection->previous;
+  uv_close(reinterpret_cast<uv_handle_t*>(&connection->poll), OnPollClosed);
+  close(connection->fd);
+}
+
+void Transport::OnPollClosed(uv_handle_t* handle) {
+  auto* connection = static_cast<Connection*>(handle->data);
+  --connection->transport->allocated_;
+  delete connection;
+}
+
+void Transport::Shutdown() {
+  ForEach([this](Connection* connection) {
+    if (connection->is_open()) Detach(connection, 0);
+    CloseDescriptor(connection);
+  });
+  uv_close(reinterpret_cast<uv_handle_t*>(&timer_), nullptr);
+}
+
+}  // namespace httpsys::engine

@@ -1,0 +1,156 @@
+#pragma once
+// The sockets of a lane: slots, readiness, output, timeouts, and the ways to close.
+
+#include <sys/types.h>
+#include <uv.h>
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "common/block_store.h"
+#include "engine/connection.h"
+#include "engine/record_writer.h"
+#include "engine/timer_lists.h"
+
+namespace httpsys::engine {
+
+class InputHandler {
+ public:
+  virtual void OnReadable(Connection* connection) = 0;
+
+ protected:
+  ~InputHandler() = default;
+};
+
+// Thread: the lane. A Connection stays valid until the loop iteration after it was closed, so a
+// caller may look at its `life` after any call.
+class Transport {
+ public:
+  // `load` counts open connections, for whoever distributes new ones.
+  Transport(uv_loop_t* loop, RecordWriter* records, LentMemory* lent, std::atomic<uint32_t>* load);
+  Transport(const Transport&) = delete;
+  Transport& operator=(const Transport&) = delete;
+
+  void set_input_handler(InputHandler* handler) { handler_ = handler; }
+
+  // Takes the descriptor over and announces the connection.
+  Connection* Open(int fd, LaneServer* server);
+  // The open connection of a slot, or nullptr.
+  Connection* Find(uint32_t slot) const;
+  // JavaScript has forgotten the slot.
+  void ReleaseSlot(uint32_t slot);
+  // Every connection; it may close the one that it is called with.
+  template <typename Function>
+  void ForEach(Function function) {
+    for (Connection *at = first_, *next = nullptr; at != nullptr; at = next) {
+      next = at->next;
+      function(at);
+    }
+  }
+
+  // -- Output. Bytes must stay valid until FlushTouched().
+
+  // `payload_bytes` of them count for the connection's credits; JavaScript does not count framing.
+  void Send(Connection* connection, std::string_view bytes, size_t payload_bytes);
+  // A few bytes that are copied at once.
+  void SendCopy(Connection* connection, std::string_view bytes);
+  void SendBlock(Connection* connection, uint32_t block_id, std::string_view bytes);
+  // For records without bytes that act after output: the connection takes part in FlushTouched().
+  void Touch(Connection* connection);
+  // One send per touched connection. Returns them in `touched` (some may be closed by now).
+  void FlushTouched(std::vector<Connection*>* touched);
+  void Flush(Connection* connection);
+  // Connections whose output the kernel has not taken.
+  size_t pending_outputs() const { return pending_outputs_; }
+
+  // -- Reading.
+
+  void Pause(Connection* connection, PauseReason reason);
+  // True when no reason is left.
+  bool Resume(Connection* connection, PauseReason reason);
+  // Acts on `pauses`; the reasons alone stop nothing until the next readiness.
+  void UpdatePoll(Connection* connection);
+
+  // -- Ends.
+
+  // After all output: the sending side, or all of it (then reads on for a while, see limits).
+  void FinishAfterOutput(Connection* connection, AfterOutput action);
+  // Now. `error` is a positive errno or 0.
+  void Close(Connection* connection, int error);
+  // Now, but what the peer still sends is thrown away, so that it can read the last reply.
+  void CloseLingering(Connection* connection);
+  void Reset(Connection* connection);
+  // Closes everything without telling JavaScript.
+  void Shutdown();
+  bool is_empty() const { return allocated_ == 0; }
+
+  void StartIdleTimer(Connection* connection, uint64_t timeout_ms);
+  void StopTimer(Connection* connection);
+
+ private:
+  struct Piece {
+    const uint8_t* data = nullptr;  // nullptr: `copy`.
+    size_t bytes = 0;
+    uint32_t next = 0;
+    uint32_t block_id = OutputQueue::kNoBlock;
+    char copy[12];
+
+    std::string_view view() const {
+      return {data == nullptr ? copy : reinterpret_cast<const char*>(data), bytes};
+    }
+  };
+
+  struct Slot {
+    Connection* connection = nullptr;
+    bool is_closed = true;
+    bool is_released = true;
+  };
+
+  static void OnPoll(uv_poll_t* poll, int status, int events);
+  static void OnTimer(uv_timer_t* timer);
+  static void OnPollClosed(uv_handle_t* handle);
+
+  uint32_t TakeSlot(Connection* connection);
+  void FreeSlotIfDone(uint32_t slot);
+  Piece* AddPiece(Connection* connection, size_t bytes, size_t payload_bytes);
+
+  bool SendPieces(Connection* connection, uint32_t* piece, size_t* offset);
+  ssize_t SendOnce(int fd, uint32_t piece, size_t offset, size_t* attempted);
+  void Advance(size_t bytes, uint32_t* piece, size_t* offset);
+  void EnqueuePieces(Connection* connection, uint32_t piece, size_t offset);
+  void WriteQueue(Connection* connection);
+  void DropOutput(Connection* connection);
+  void OutputDone(Connection* connection);
+  void AddCredit(Connection* connection, size_t bytes);
+  void ReportBlocks(const std::vector<uint32_t>& blocks, int error);
+
+  void Detach(Connection* connection, int error);
+  void Linger(Connection* connection);
+  void ReadLingering(Connection* connection);
+  void CloseDescriptor(Connection* connection);
+  void ArmTimer();
+
+  uv_loop_t* loop_;
+  RecordWriter* records_;
+  LentMemory* lent_;
+  std::atomic<uint32_t>* load_;
+  InputHandler* handler_ = nullptr;
+  uv_timer_t timer_;
+  uint64_t timer_deadline_ms_ = UINT64_MAX;
+  TimerLists timers_;
+
+  Connection* first_ = nullptr;
+  size_t allocated_ = 0;
+  size_t pending_outputs_ = 0;
+  std::vector<Slot> slots_;
+  std::vector<uint32_t> free_slots_;
+  std::vector<Piece> pieces_;  // Of the current reply pass; index 0 is unused.
+  std::vector<Connection*> touched_;
+  std::vector<char> gathered_;
+  std::vector<uint32_t> blocks_;  // Scratch.
+};
+
+}  // namespace httpsys::engine

@@ -1,0 +1,273 @@
+// The output side of Transport.
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "common/limits.h"
+#include "engine/transport.h"
+
+namespace httpsys::engine {
+namespace {
+
+#ifdef MSG_NOSIGNAL
+constexpr int kSendFlags = MSG_NOSIGNAL;
+#else
+constexpr int kSendFlags = 0;
+#endif
+
+bool IsWouldBlock(int error) { return error == EAGAIN || error == EWOULDBLOCK; }
+
+ssize_t SendVectors(int fd, iovec* vectors, int count) {
+  msghdr message{};
+  message.msg_iov = vectors;
+  message.msg_iovlen = static_cast<decltype(message.msg_iovlen)>(count);
+  ssize_t sent;
+  do {
+    sent = sendmsg(fd, &message, kSendFlags);
+  } while (sent < 0 && errno == EINTR);
+  return sent;
+}
+
+}  // namespace
+
+Transport::Piece* Transport::AddPiece(Connection* connection, size_t bytes, size_t payload_bytes) {
+  const auto index = static_cast<uint32_t>(pieces_.size());
+  Piece& piece = pieces_.emplace_back();
+  piece.bytes = bytes;
+  if (connection->first_piece == 0) {
+    connection->first_piece = index;
+  } else {
+    pieces_[connection->last_piece].next = index;
+  }
+  connection->last_piece = index;
+  connection->pass_payload_bytes += payload_bytes;
+  Touch(connection);
+  return &piece;
+}
+
+void Transport::Send(Connection* connection, std::string_view bytes, size_t payload_bytes) {
+  if (bytes.empty()) return;
+  Piece* piece = AddPiece(connection, bytes.size(), payload_bytes);
+  piece->data = reinterpret_cast<const uint8_t*>(bytes.data());
+}
+
+void Transport::SendCopy(Connection* connection, std::string_view bytes) {
+  const size_t count = std::min(bytes.size(), sizeof(Piece::copy));
+  std::memcpy(AddPiece(connection, count, 0)->copy, bytes.data(), count);
+}
+
+void Transport::SendBlock(Connection* connection, uint32_t block_id, std::string_view bytes) {
+  if (bytes.empty()) {
+    ReportBlocks({block_id}, 0);
+    return;
+  }
+  Piece* piece = AddPiece(connection, bytes.size(), bytes.size());
+  piece->data = reinterpret_cast<const uint8_t*>(bytes.data());
+  piece->block_id = block_id;
+}
+
+void Transport::Touch(Connection* connection) {
+  if (connection->is_touched) return;
+  connection->is_touched = true;
+  touched_.push_back(connection);
+}
+
+void Transport::FlushTouched(std::vector<Connection*>* touched) {
+  // Closing may add to nothing here, so the list is stable.
+  for (Connection* connection : touched_) {
+    connection->is_touched = false;
+    if (connection->is_open()) Flush(connection);
+  }
+  touched->swap(touched_);
+  touched_.clear();
+  pieces_.resize(1);
+}
+
+void Transport::Flush(Connection* connection) {
+  uint32_t piece = connection->first_piece;
+  if (piece != 0) {
+    const size_t payload = connection->pass_payload_bytes;
+    connection->pass_payload_bytes = 0;
+    size_t offset = 0;
+    const bool was_behind = connection->queue != nullptr;
+    if (!was_behind && !SendPieces(connection, &piece, &offset)) return;
+    connection->first_piece = connection->last_piece = 0;
+    if (piece != 0) EnqueuePieces(connection, piece, offset);
+    size_t payload_left = 0;
+    if (was_behind) {
+      payload_left = payload;
+    } else if (piece != 0) {
+      // Framing counts as the first to leave: credits never run ahead of the payload.
+      payload_left = std::min(payload, connection->queue->bytes());
+    }
+    connection->queue_payload_bytes += payload_left;
+    AddCredit(connection, payload - payload_left);
+    UpdatePoll(connection);
+  }
+  if (connection->queue == nullptr) OutputDone(connection);
+}
+
+// False when the connection was closed by an error. What was not sent begins at piece and offset.
+bool Transport::SendPieces(Connection* connection, uint32_t* piece, size_t* offset) {
+  blocks_.clear();
+  while (*piece != 0) {
+    size_t attempted = 0;
+    const ssize_t sent = SendOnce(connection->fd, *piece, *offset, &attempted);
+    if (sent < 0) {
+      const int error = errno;
+      if (IsWouldBlock(error)) break;
+      ReportBlocks(blocks_, 0);
+      connection->first_piece = *piece;
+      Close(connection, error);
+      return false;
+    }
+    Advance(static_cast<size_t>(sent), piece, offset);
+    if (static_cast<size_t>(sent) < attempted) break;
+  }
+  ReportBlocks(blocks_, 0);
+  return true;
+}
+
+ssize_t Transport::SendOnce(int fd, uint32_t first, size_t offset, size_t* attempted) {
+  iovec vectors[limits::kVectorsMax];
+  vectors[0] = {};
+  int count = 0;
+  size_t total = 0;
+  for (uint32_t at = first; at != 0 && count < limits::kVectorsMax; at = pieces_[at].next) {
+    const std::string_view bytes = pieces_[at].view().substr(at == first ? offset : 0);
+    vectors[count].iov_base = const_cast<char*>(bytes.data());
+    vectors[count].iov_len = bytes.size();
+    total += bytes.size();
+    ++count;
+  }
+  *attempted = total;
+  if (count > 1 && total <= limits::kGatherBytesMax) {
+    if (gathered_.empty()) gathered_.resize(limits::kGatherBytesMax);
+    char* to = gathered_.data();
+    for (int i = 0; i < count; ++i) {
+      std::memcpy(to, vectors[i].iov_base, vectors[i].iov_len);
+      to += vectors[i].iov_len;
+    }
+    vectors[0] = {gathered_.data(), total};
+    count = 1;
+  }
+  if (count > 1) return SendVectors(fd, vectors, count);
+  ssize_t sent;
+  do {
+    sent = send(fd, vectors[0].iov_base, vectors[0].iov_len, kSendFlags);
+  } while (sent < 0 && errno == EINTR);
+  return sent;
+}
+
+void Transport::Advance(size_t bytes, uint32_t* piece, size_t* offset) {
+  while (bytes > 0) {
+    const Piece& front = pieces_[*piece];
+    const size_t left = front.bytes - *offset;
+    if (bytes < left) {
+      *offset += bytes;
+      return;
+    }
+    bytes -= left;
+    *offset = 0;
+    if (front.block_id != OutputQueue::kNoBlock) blocks_.push_back(front.block_id);
+    *piece = front.next;
+  }
+}
+
+void Transport::EnqueuePieces(Connection* connection, uint32_t piece, size_t offset) {
+  if (connection->queue == nullptr) {
+    connection->queue = std::make_unique<OutputQueue>();
+    ++pending_outputs_;
+  }
+  for (; piece != 0; piece = pieces_[piece].next) {
+    const std::string_view bytes = pieces_[piece].view().substr(offset);
+    offset = 0;
+    if (pieces_[piece].block_id == OutputQueue::kNoBlock) {
+      connection->queue->Append(bytes);
+    } else {
+      connection->queue->AppendBlock(pieces_[piece].block_id, bytes);
+    }
+  }
+}
+
+void Transport::WriteQueue(Connection* connection) {
+  OutputQueue& queue = *connection->queue;
+  size_t budget = limits::kSendBytesPerEvent;
+  while (!queue.empty()) {
+    iovec vectors[limits::kVectorsMax];
+    const int count = queue.Peek(vectors, limits::kVectorsMax);
+    const ssize_t result = SendVectors(connection->fd, vectors, count);
+    if (result < 0) {
+      const int error = errno;
+      if (!IsWouldBlock(error)) Close(connection, error);
+      return;
+    }
+    const auto sent = static_cast<size_t>(result);
+    blocks_.clear();
+    queue.Remove(sent, &blocks_);
+    const size_t payload = std::min(connection->queue_payload_bytes, queue.bytes());
+    AddCredit(connection, connection->queue_payload_bytes - payload);
+    connection->queue_payload_bytes = payload;
+    ReportBlocks(blocks_, 0);
+    if (sent >= budget) break;
+    budget -= sent;
+  }
+  if (!queue.empty()) return;
+  connection->queue.reset();
+  --pending_outputs_;
+  UpdatePoll(connection);
+  OutputDone(connection);
+}
+
+void Transport::DropOutput(Connection* connection) {
+  blocks_.clear();
+  for (uint32_t at = connection->first_piece; at != 0; at = pieces_[at].next) {
+    if (pieces_[at].block_id != OutputQueue::kNoBlock) blocks_.push_back(pieces_[at].block_id);
+  }
+  connection->first_piece = connection->last_piece = 0;
+  if (connection->queue != nullptr) {
+    connection->queue->CollectBlocks(&blocks_);
+    connection->queue.reset();
+    --pending_outputs_;
+  }
+  ReportBlocks(blocks_, ECANCELED);
+}
+
+void Transport::OutputDone(Connection* connection) {
+  switch (connection->after_output) {
+    case AfterOutput::kNothing:
+      return;
+    case AfterOutput::kShutdown:
+      if (connection->peer_ended) {
+        Close(connection, 0);
+      } else if (!connection->is_fin_sent) {
+        connection->is_fin_sent = true;
+        shutdown(connection->fd, SHUT_WR);
+      }
+      return;
+    case AfterOutput::kClose:
+      CloseLingering(connection);
+      return;
+  }
+}
+
+void Transport::AddCredit(Connection* connection, size_t bytes) {
+  connection->credit_bytes += bytes;
+  if (connection->credit_bytes < limits::kCreditBytes) return;
+  // A block may be longer than a word counts.
+  const size_t credit = std::min(connection->credit_bytes, size_t{UINT32_MAX});
+  records_->Credit(connection->slot, static_cast<uint32_t>(credit));
+  connection->credit_bytes -= credit;
+}
+
+void Transport::ReportBlocks(const std::vector<uint32_t>& blocks, int error) {
+  for (const uint32_t id : blocks) {
+    lent_->Return(id);
+    records_->BlockDone(id, error);
+  }
+}
+
+}  // namespace httpsys::engine

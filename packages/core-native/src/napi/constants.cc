@@ -1,0 +1,99 @@
+#include "napi/constants.h"
+
+#include <cstdint>
+
+#include "common/records.h"
+
+namespace httpsys {
+namespace {
+
+struct Constant {
+  const char* name;
+  uint32_t value;
+};
+
+template <typename Number>
+constexpr uint32_t Value(Number number) {
+  return static_cast<uint32_t>(number);
+}
+
+// In the order of records.h.
+constexpr Constant kConstants[] = {
+    {"kFormatVersion", Value(records::kFormatVersion)},
+    {"kHeaderBytes", Value(records::kHeaderBytes)},
+    {"kAlignBytes", Value(records::kAlignBytes)},
+    {"kPad", Value(records::RequestType::kPad)},
+    {"kOpen", Value(records::RequestType::kOpen)},
+    {"kRequest", Value(records::RequestType::kRequest)},
+    {"kBody", Value(records::RequestType::kBody)},
+    {"kBodyBlock", Value(records::RequestType::kBodyBlock)},
+    {"kBodyEnd", Value(records::RequestType::kBodyEnd)},
+    {"kEof", Value(records::RequestType::kEof)},
+    {"kClosed", Value(records::RequestType::kClosed)},
+    {"kCredit", Value(records::RequestType::kCredit)},
+    {"kError", Value(records::RequestType::kError)},
+    {"kBlockDone", Value(records::RequestType::kBlockDone)},
+    {"kIntern", Value(records::RequestType::kIntern)},
+    {"kOversize", Value(records::RequestType::kOversize)},
+    {"kOpenFixedBytes", Value(records::kOpenFixedBytes)},
+    {"kRequestFixedBytes", Value(records::kRequestFixedBytes)},
+    {"kInternBit", Value(records::kInternBit)},
+    {"kNameBit", Value(records::kNameBit)},
+    {"kFlagHasBody", Value(records::kFlagHasBody)},
+    {"kFlagComplete", Value(records::kFlagComplete)},
+    {"kFlagKeepAlive", Value(records::kFlagKeepAlive)},
+    {"kFlagUpgrade", Value(records::kFlagUpgrade)},
+    {"kFlagExpectContinue", Value(records::kFlagExpectContinue)},
+    {"kFlagExpectOther", Value(records::kFlagExpectOther)},
+    {"kFlagHasHost", Value(records::kFlagHasHost)},
+    {"kFlagChunked", Value(records::kFlagChunked)},
+    {"kInternNameOnly", Value(records::kInternNameOnly)},
+    {"kMalformed", Value(records::ErrorKind::kMalformed)},
+    {"kHeaderOverflow", Value(records::ErrorKind::kHeaderOverflow)},
+    {"kChunkExtensions", Value(records::ErrorKind::kChunkExtensions)},
+    {"kTimeout", Value(records::ErrorKind::kTimeout)},
+    {"kBodyTooLarge", Value(records::ErrorKind::kBodyTooLarge)},
+    {"kIncomplete", Value(records::ErrorKind::kIncomplete)},
+    {"kDataAfterClose", Value(records::ErrorKind::kDataAfterClose)},
+    {"kJump", Value(records::ReplyType::kJump)},
+    {"kResponse", Value(records::ReplyType::kResponse)},
+    {"kData", Value(records::ReplyType::kData)},
+    {"kBlock", Value(records::ReplyType::kBlock)},
+    {"kTrailers", Value(records::ReplyType::kTrailers)},
+    {"kEnd", Value(records::ReplyType::kEnd)},
+    {"kWindow", Value(records::ReplyType::kWindow)},
+    {"kUpgradeAccept", Value(records::ReplyType::kUpgradeAccept)},
+    {"kUpgradeDecline", Value(records::ReplyType::kUpgradeDecline)},
+    {"kShutdown", Value(records::ReplyType::kShutdown)},
+    {"kDestroy", Value(records::ReplyType::kDestroy)},
+    {"kReset", Value(records::ReplyType::kReset)},
+    {"kRelease", Value(records::ReplyType::kRelease)},
+    {"kSocketOption", Value(records::ReplyType::kSocketOption)},
+    {"kIdleTimeout", Value(records::ReplyType::kIdleTimeout)},
+    {"kReplyEnd", Value(records::kReplyEnd)},
+    {"kReplyClose", Value(records::kReplyClose)},
+    {"kReplyChunked", Value(records::kReplyChunked)},
+    {"kReplyInterim", Value(records::kReplyInterim)},
+    {"kReplyRaw", Value(records::kReplyRaw)},
+    {"kReplyIfIdle", Value(records::kReplyIfIdle)},
+    {"kResponseFixedBytes", Value(records::kResponseFixedBytes)},
+    {"kPayloadAt", Value(records::kPayloadAt)},
+    {"kInternTextAt", Value(records::kInternTextAt)},
+    {"kReplyPublished", Value(records::kReplyPublished)},
+    {"kSegmentsDone", Value(records::kSegmentsDone)},
+    {"kLaneSleeping", Value(records::kLaneSleeping)},
+    {"kDispatchResume", Value(records::kDispatchResume)},
+    {"kControlWords", Value(records::kControlWords)},
+};
+
+}  // namespace
+
+Napi::Object RecordConstants(Napi::Env env) {
+  Napi::Object result = Napi::Object::New(env);
+  for (const Constant& constant : kConstants) {
+    result.Set(constant.name, Napi::Number::New(env, constant.value));
+  }
+  return result;
+}
+
+}  // namespace httpsys

@@ -1,0 +1,10 @@
+#pragma once
+// The numbers of common/records.h by name, for the test that compares lib/records.js with them.
+
+#include <napi.h>
+
+namespace httpsys {
+
+Napi::Object RecordConstants(Napi::Env env);
+
+}  // namespace httpsys

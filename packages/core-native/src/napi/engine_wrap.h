@@ -1,0 +1,75 @@
+#pragma once
+// `Engine` of types/binding.d.ts: a Backend and the JavaScript memory that it uses.
+
+#include <napi.h>
+#include <uv.h>
+
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "common/backend.h"
+
+namespace httpsys {
+
+// Keeps itself and all memory given to it alive until close() or the end of the environment,
+// because threads use both. Thread: JavaScript.
+class EngineWrap : public Napi::ObjectWrap<EngineWrap> {
+ public:
+  static Napi::Function Define(Napi::Env env);
+
+  explicit EngineWrap(const Napi::CallbackInfo& info);
+  ~EngineWrap() override;
+
+ private:
+  enum class Dispatched : uint8_t { kAll, kSome, kStop };
+
+  // The handle outlives the object: libuv frees it after the loop has let go.
+  struct Wakeup {
+    uv_async_t async;
+    EngineWrap* engine = nullptr;
+    napi_async_cleanup_hook_handle cleanup = nullptr;
+  };
+
+  Napi::Value AddReplySegment(const Napi::CallbackInfo& info);
+  Napi::Value SendBlock(const Napi::CallbackInfo& info);
+  Napi::Value TakeBlock(const Napi::CallbackInfo& info);
+  Napi::Value Listen(const Napi::CallbackInfo& info);
+  Napi::Value Adopt(const Napi::CallbackInfo& info);
+  Napi::Value Drain(const Napi::CallbackInfo& info);
+  void Wake(const Napi::CallbackInfo& info);
+  void Configure(const Napi::CallbackInfo& info);
+  void Unlisten(const Napi::CallbackInfo& info);
+  void CheckConnections(const Napi::CallbackInfo& info);
+  void Ref(const Napi::CallbackInfo& info);
+  void Unref(const Napi::CallbackInfo& info);
+  void Close(const Napi::CallbackInfo& info);
+
+  bool ReadLanes(Napi::Array lanes, BackendOptions* options);
+  bool OpenWakeup(Napi::Env env);
+  // The lane of the first argument, or false with an exception pending.
+  bool ReadLane(const Napi::CallbackInfo& info, size_t* lane) const;
+
+  void OnWake();
+  bool DrainRecords();
+  Dispatched DispatchRegion(size_t lane, const RequestQueue::Region& region);
+  void ConsumeRecords(size_t lane, uint32_t offset);
+  void ReleaseBlocks();
+  void CloseAll();
+
+  static void OnEnvironmentEnd(napi_async_cleanup_hook_handle handle, void* argument);
+
+  std::unique_ptr<Backend> backend_;
+  Wakeup* wakeup_ = nullptr;
+  bool is_draining_ = false;
+  Napi::FunctionReference dispatch_;
+  std::vector<int32_t*> controls_;
+  std::vector<Napi::Reference<Napi::Value>> memory_;
+  struct LaneBlocks {
+    std::unordered_map<uint32_t, Napi::Reference<Napi::Uint8Array>> by_id;
+  };
+  std::vector<LaneBlocks> blocks_;
+  std::vector<uint32_t> returned_;
+};
+
+}  // namespace httpsys

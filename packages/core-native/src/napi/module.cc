@@ -1,0 +1,29 @@
+// The addon: what types/binding.d.ts declares.
+
+#include <napi.h>
+
+#include "common/records.h"
+#include "napi/constants.h"
+#include "napi/engine_wrap.h"
+
+namespace httpsys {
+namespace {
+
+void FatalException(const Napi::CallbackInfo& info) { napi_fatal_exception(info.Env(), info[0]); }
+
+Napi::Object Init(Napi::Env env, Napi::Object exports) {
+  exports.Set("Engine", EngineWrap::Define(env));
+  exports.Set("fatalException", Napi::Function::New<FatalException>(env, "fatalException"));
+  exports.Set("constants", RecordConstants(env));
+  exports.Set("formatVersion", Napi::Number::New(env, records::kFormatVersion));
+  return exports;
+}
+
+}  // namespace
+}  // namespace httpsys
+
+static Napi::Object InitModule(Napi::Env env, Napi::Object exports) {
+  return httpsys::Init(env, exports);
+}
+
+NODE_API_MODULE(httpsys, InitModule)

@@ -1,0 +1,51 @@
+#include "napi/server_settings.h"
+
+#include <cstdint>
+
+namespace httpsys {
+namespace {
+
+template <typename Number>
+bool ReadNumber(Napi::Object from, const char* name, Number* to) {
+  const Napi::Value value = from.Get(name);
+  if (!value.IsNumber()) return false;
+  const double number = value.As<Napi::Number>().DoubleValue();
+  // Infinity and everything else beyond exact integers means as much as there is.
+  constexpr auto kMost = static_cast<double>(uint64_t{1} << 53);
+  const double limit = sizeof(Number) > 4 ? kMost : static_cast<double>(UINT32_MAX);
+  *to = number >= limit ? static_cast<Number>(limit) : number > 0 ? static_cast<Number>(number) : 0;
+  return true;
+}
+
+bool ReadBoolean(Napi::Object from, const char* name, bool* to) {
+  const Napi::Value value = from.Get(name);
+  if (!value.IsBoolean()) return false;
+  *to = value.As<Napi::Boolean>();
+  return true;
+}
+
+}  // namespace
+
+std::vector<std::string> Strings(Napi::Array array) {
+  std::vector<std::string> strings;
+  for (uint32_t i = 0; i < array.Length(); ++i) {
+    const Napi::Value item = array.Get(i);
+    if (item.IsString()) strings.push_back(item.As<Napi::String>());
+  }
+  return strings;
+}
+
+bool ReadServerSettings(Napi::Object config, ServerSettings* settings) {
+  const Napi::Value prefixes = config.Get("prefixes");
+  if (!prefixes.IsArray()) return false;
+  settings->prefixes = Strings(prefixes.As<Napi::Array>());
+  return ReadNumber(config, "maxHeaderSize", &settings->header_bytes_max) &&
+         ReadNumber(config, "maxRequestBodySize", &settings->body_bytes_max) &&
+         ReadNumber(config, "pipelinedRequestsMax", &settings->pipelined_requests_max) &&
+         ReadBoolean(config, "wantsErrors", &settings->wants_errors) &&
+         ReadBoolean(config, "noDelay", &settings->no_delay) &&
+         ReadBoolean(config, "keepAlive", &settings->keep_alive) &&
+         ReadNumber(config, "keepAliveInitialDelay", &settings->keep_alive_delay_s);
+}
+
+}  // namespace httpsys
