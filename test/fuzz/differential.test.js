@@ -42,8 +42,8 @@ function startServer (http, listens) {
   return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server)))
 }
 
-/** @param {any} server @param {Buffer} bytes @returns {Promise<string>} */
-function ask (server, bytes) {
+/** @param {any} server @param {Buffer} bytes @param {(socket: net.Socket, bytes: Buffer) => void} [send] @returns {Promise<string>} */
+function ask (server, bytes, send = sendWhole) {
   return new Promise((resolve, reject) => {
     const chunks = /** @type {Buffer[]} */ ([])
     const socket = net.connect({ port: server.address().port, host: '127.0.0.1', allowHalfOpen: true })
@@ -51,7 +51,7 @@ function ask (server, bytes) {
       socket.destroy()
       reject(new Error(`no end of the answer within ${kAnswerMs} ms`))
     }, kAnswerMs)
-    socket.on('connect', () => socket.end(bytes))
+    socket.on('connect', () => send(socket, bytes))
     socket.on('data', (chunk) => chunks.push(chunk))
     socket.on('error', () => {})
     socket.on('end', () => socket.end())
@@ -60,6 +60,23 @@ function ask (server, bytes) {
       resolve(Buffer.concat(chunks).toString('latin1').replace(/Date: [^\r]*\r\n/g, ''))
     })
   })
+}
+
+/** @param {net.Socket} socket @param {Buffer} bytes */
+function sendWhole (socket, bytes) {
+  socket.end(bytes)
+}
+
+// Every byte in a segment of its own, as the server (in this process) reads between two of them.
+/** @param {net.Socket} socket @param {Buffer} bytes */
+async function sendBytewise (socket, bytes) {
+  socket.setNoDelay(true)
+  for (const byte of bytes) {
+    if (socket.destroyed) return
+    await new Promise((resolve) => socket.write(Buffer.of(byte), resolve))
+    for (let i = 0; i < 3; i++) await new Promise((resolve) => setImmediate(resolve))
+  }
+  socket.end()
 }
 
 /** @type {{ name: string, node: any, ours: any }[]} */
@@ -90,6 +107,10 @@ async function compare (bytes) {
   if (knownDifferences.some(({ applies }) => applies(text))) return false
   for (const pair of pairs) {
     const [expected, actual] = await Promise.all([ask(pair.node, bytes), ask(pair.ours, bytes)])
+    if (actual === expected) continue
+    // When a refused message follows whole ones in one segment, Node drops the answers that were not yet
+    // written; in segments of their own they are answered, as ours always are.
+    if (actual === await ask(pair.node, bytes, sendBytewise)) continue
     assert.equal(actual, expected, `${pair.name}: input (hex) ${bytes.toString('hex')}\n${JSON.stringify(text)}`)
   }
   return true

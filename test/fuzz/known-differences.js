@@ -7,8 +7,8 @@
 module.exports = [
   {
     name: 'version-other-than-1.0-or-1.1',
-    reason: 'llhttp lets HTTP/0.9 and HTTP/2.0 request lines through; we serve HTTP/1.0 and 1.1 (RFC 9112, 2.3)',
-    applies: (text) => /HTTP\/(?!1\.[01])/.test(text)
+    reason: 'llhttp lets HTTP/0.9 (no version) and HTTP/2.0 request lines through; we serve HTTP/1.0 and 1.1 (RFC 9112, 2.3)',
+    applies: (text) => /HTTP\/(?!1\.[01])/.test(text) || /[A-Z]+ +\S+[\r\n]/.test(text)
   },
   {
     name: 'unknown-transfer-coding',

@@ -9,6 +9,8 @@ const { Duplex } = require('node:stream')
 const { BodyTooLargeError } = require('../errors')
 const { ErrorKind } = require('../records')
 
+const { Server: StockServer } = http
+
 const kFallback = new Map([
   [ErrorKind.kMalformed, ['HPE_INVALID_HEADER_TOKEN', 'Invalid message']],
   [ErrorKind.kHeaderOverflow, ['HPE_HEADER_OVERFLOW', 'Header overflow']],
@@ -45,7 +47,7 @@ function describeError (kind, raw, socket) {
  */
 function askNode (raw, ended, maxHeaderSize) {
   let told = null
-  const server = http.createServer({ maxHeaderSize, requireHostHeader: false }, () => {})
+  const server = new StockServer({ maxHeaderSize, requireHostHeader: false }, () => {})
   server.on('clientError', (error) => { told = error })
   for (const event of ['upgrade', 'connect', 'checkContinue', 'checkExpectation']) server.on(event, () => {})
   const socket = new Duplex({ read () {}, write (_chunk, _encoding, callback) { callback() } })

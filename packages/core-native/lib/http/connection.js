@@ -25,6 +25,8 @@ const {
 } = R.RequestType
 const { kEnd, kRelease, kUpgradeAccept, kUpgradeDecline } = R.ReplyType
 
+const stockAssignSocket = http.ServerResponse.prototype.assignSocket
+
 // As Node: pairs of rawHeaders that become headers unless maxHeadersCount says otherwise.
 const kHeaderPairsDefault = 2000
 const kContinueExpression = /(?:^|\W)100-continue(?:$|\W)/i
@@ -534,7 +536,7 @@ function dequeue (socket) {
 // connectionClosed() does what that listener does.
 /** @param {any} socket @param {any} res */
 function assign (socket, res) {
-  if (res.assignSocket !== http.ServerResponse.prototype.assignSocket) {
+  if (res.assignSocket !== stockAssignSocket) {
     res.assignSocket(socket)
     return
   }

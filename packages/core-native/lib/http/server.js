@@ -18,6 +18,8 @@ const { EngineServerResponse } = require('./outgoing')
 const { kLane, kListener, kReceiving, kSlot, kState } = require('./symbols')
 
 const { kDestroy } = R.ReplyType
+// Whatever a program puts in their place later (register, instrumentation), these are Node's.
+const { Server: StockServer } = http
 
 // Methods by id, as the lanes name them. Node's parser knows QUERY before http.METHODS lists it.
 const kMethods = http.METHODS.includes('QUERY') ? http.METHODS : [...http.METHODS, 'QUERY']
@@ -102,7 +104,7 @@ class Listener {
   }
 }
 
-class Methods extends http.Server {
+class Methods extends StockServer {
   /** @param {...any} args @returns {any} */
   listen (...args) {
     const self = /** @type {any} */ (this)
@@ -177,7 +179,7 @@ for (const name of /** @type {const} */ (['on', 'addListener', 'prependListener'
     value: {
       /** @this {any} @param {any} event @param {...any} rest */
       [name] (event, ...rest) {
-        const result = /** @type {any} */ (http.Server.prototype)[name].call(this, event, ...rest)
+        const result = /** @type {any} */ (StockServer.prototype)[name].call(this, event, ...rest)
         const listener = this[kListener]
         if ((event === 'clientError' || event === undefined) && listener !== undefined && listener.id !== 0) {
           listener.configure()
@@ -196,7 +198,7 @@ for (const name of /** @type {const} */ (['on', 'addListener', 'prependListener'
  */
 function Server (options, requestListener) {
   if (!(this instanceof Server)) return new (/** @type {any} */ (Server))(options, requestListener)
-  Reflect.apply(http.Server, this, [options, requestListener])
+  Reflect.apply(StockServer, this, [options, requestListener])
   const self = /** @type {any} */ (this)
   self[kListener] = new Listener(self, typeof options === 'object' && options !== null ? options : {})
   self.removeListener('connection', connectionListener)
@@ -205,7 +207,7 @@ function Server (options, requestListener) {
 }
 Server.prototype = Methods.prototype
 Object.defineProperty(Server.prototype, 'constructor', { value: Server, writable: true, configurable: true })
-Object.setPrototypeOf(Server, http.Server)
+Object.setPrototypeOf(Server, StockServer)
 
 // Sockets that did not come from the engine (emit('connection', socket)) are served by Node's own code.
 /** @this {any} @param {any} socket */
@@ -308,7 +310,7 @@ function listenOnPrefixes (server, plan) {
   const options = { ...plan.options, port }
   if (host !== undefined) options.host = host
   if (ipv6Only !== undefined) options.ipv6Only = ipv6Only
-  return http.Server.prototype.listen.call(server, options, plan.callback)
+  return StockServer.prototype.listen.call(server, options, plan.callback)
 }
 
 // The further addresses of a server with several prefixes, once the first one listens.

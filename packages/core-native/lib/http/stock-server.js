@@ -6,7 +6,9 @@
 const http = require('node:http')
 const { classifyListen } = require('./listen-args')
 
-class Methods extends http.Server {
+const { Server: StockServer } = http
+
+class Methods extends StockServer {
   /** @param {...any} args */
   listen (...args) {
     const plan = classifyListen(args)
@@ -24,7 +26,7 @@ class Methods extends http.Server {
 /** @param {http.Server} server @param {{ host?: string, port: number, ipv6Only?: boolean }} endpoint */
 function listenBeside (server, endpoint) {
   server.once('listening', () => {
-    const beside = http.createServer()
+    const beside = new StockServer()
     beside.removeAllListeners('connection')
     beside.on('connection', (socket) => server.emit('connection', socket))
     beside.on('error', (error) => server.emit('error', error))
@@ -36,11 +38,11 @@ function listenBeside (server, endpoint) {
 /** @param {any} [options] @param {any} [requestListener] */
 function Server (options, requestListener) {
   if (!(this instanceof Server)) return new (/** @type {any} */ (Server))(options, requestListener)
-  Reflect.apply(http.Server, this, [options, requestListener])
+  Reflect.apply(StockServer, this, [options, requestListener])
 }
 Server.prototype = Methods.prototype
 Object.defineProperty(Server.prototype, 'constructor', { value: Server, writable: true, configurable: true })
-Object.setPrototypeOf(Server, http.Server)
+Object.setPrototypeOf(Server, StockServer)
 
 /** @param {any} [options] @param {any} [requestListener] @returns {http.Server} */
 function createServer (options, requestListener) {

@@ -199,7 +199,7 @@ void Http1Session::OnAnswered(Connection* connection) {
   if (connection->unanswered != 0) --connection->unanswered;
   const uint32_t most = connection->server->config->settings().pipelined_requests_max;
   if (connection->unanswered == 0) {
-    if (connection->phase == InputPhase::kAfterClose || connection->peer_ended) {
+    if (connection->phase == InputPhase::kAfterClose) {
       transport_->FinishAfterOutput(connection, AfterOutput::kClose);
       return;
     }

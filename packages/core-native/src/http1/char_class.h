@@ -13,7 +13,7 @@ enum CharClass : uint8_t {
   kFieldValueChar = 2,  // HTAB, SP, VCHAR, obs-text.
   kTargetChar = 4,      // Path: any visible ASCII but '?' and '#', which begin the next part.
   kAuthorityChar = 8,   // Host, port and user information, without '@'.
-  kQuotedChar = 16,     // Between the quotes of a chunk extension, without '"' and '\'.
+  kQuotedChar = 16,     // Between the quotes of a chunk extension, unless escaped.
 };
 
 inline constexpr std::array<uint8_t, 256> kCharClasses = [] {
@@ -30,7 +30,7 @@ inline constexpr std::array<uint8_t, 256> kCharClasses = [] {
     if (c == '\t' || (c >= 0x20 && c != 0x7F)) bits |= kFieldValueChar;
     if (is_visible && c != '?' && c != '#') bits |= kTargetChar;
     if (is_alnum || is_one_of("-_.!~*'()%;:&=+$,[]")) bits |= kAuthorityChar;
-    if (c == '\t' || (c >= 0x20 && c != '"' && c != '\\')) bits |= kQuotedChar;
+    if ((bits & kFieldValueChar) != 0 && c != '"' && c != '\\') bits |= kQuotedChar;
     classes[static_cast<size_t>(c)] = bits;
   }
   return classes;

@@ -5,8 +5,8 @@
 namespace httpsys::http1 {
 namespace {
 
-// Values that stop in the middle are judged again with the next bytes; beyond this length only once
-// they are complete, so that the work stays linear.
+// A value that stops in the middle is judged again with the next bytes: only this much of its
+// beginning, so that the work stays linear.
 constexpr size_t kRecheckedValueBytesMax = 64;
 
 std::string_view TrimEnd(std::string_view value) {
@@ -143,10 +143,9 @@ ParseError FieldScanner::ScanValue(std::string_view text) {
     ++position_;
     return error;
   }
-  if (p != end || value.size() <= kRecheckedValueBytesMax) {
-    const ParseError error = CheckPartialValue(value);
-    if (error != ParseError::kNone) return error;
-  }
+  const ParseError error =
+      CheckPartialValue(p == end ? value.substr(0, kRecheckedValueBytesMax) : value);
+  if (error != ParseError::kNone) return error;
   if (!budget_.Fits(value.size())) return ParseError::kHeaderOverflow;
   if (p == end) return ParseError::kNone;
   if (*p == '\n') return ParseError::kCrExpected;
@@ -176,7 +175,8 @@ ParseError FieldScanner::Step(std::string_view text) {
       if (text[position_] == '\n') return ParseError::kInvalidHeaderToken;
       if (text[position_] == '\r') {
         phase_ = Phase::kLineFeedAfterEmpty;
-        const ParseError error = EndValue({});
+        const ParseError error =
+            field_ == KnownField::kContentLength ? ParseError::kNone : EndValue({});
         KeepLine(text, position_);
         ++position_;
         return error;
@@ -190,6 +190,10 @@ ParseError FieldScanner::Step(std::string_view text) {
     case Phase::kLineFeedAfterEmpty:
       if (c != '\n') {
         return phase_ == Phase::kLineFeed ? ParseError::kLfExpected : ParseError::kStrict;
+      }
+      // Node judges an empty length once its line has ended.
+      if (phase_ == Phase::kLineFeedAfterEmpty && field_ == KnownField::kContentLength) {
+        return ParseError::kInvalidContentLength;
       }
       phase_ = Phase::kLineStart;
       ++position_;
