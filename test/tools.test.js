@@ -79,6 +79,7 @@ test('the benchmark claims a throughput only when the server was busy and the lo
     units: 1000,
     processCost: 10,
     threadCost: 8,
+    disturbed: 0,
     latency: { p50: 1, p99: 1, max: 1 },
     errors: 0,
   }
@@ -91,6 +92,7 @@ test('the benchmark claims a throughput only when the server was busy and the lo
   assert.equal(fast.throughputCounts, false)
   assert.equal(fast.saturated, 'client')
   assert.equal(row('httpsys', 0.99, 0.95).throughputCounts, false)
+  assert.equal(loadRow(scenario, 'node', [{ ...round, serverBusy: 1, clientBusy: 0.5, disturbed: 0.2 }]).throughputCounts, false)
   addRatios([node, fast])
   assert.equal(fast.ratio?.process, 0.4)
 })

@@ -48,7 +48,7 @@ async function probe ({ name, probe: { method, headers, body, status, response }
  * @param {Scenario} scenario
  * @param {number} port
  * @param {{ cpu: number, seconds: number }} options
- * @returns {Promise<any>} the summary load.lua prints
+ * @returns {{ pid: number, summary: Promise<any> }} summary: what load.lua prints
  */
 function runWrk (scenario, port, { cpu, seconds }) {
   const child = spawn('taskset', ['-c', String(cpu), 'wrk', '--threads', '1',
@@ -57,7 +57,8 @@ function runWrk (scenario, port, { cpu, seconds }) {
   { stdio: ['ignore', 'pipe', 'inherit'] })
   let output = ''
   child.stdout.on('data', (piece) => { output += piece })
-  return new Promise((resolve, reject) => {
+  /** @type {Promise<any>} */
+  const summary = new Promise((resolve, reject) => {
     child.on('error', reject)
     child.on('close', () => {
       const json = /^JSON (.*)$/m.exec(output)
@@ -65,6 +66,27 @@ function runWrk (scenario, port, { cpu, seconds }) {
       else resolve(JSON.parse(json[1]))
     })
   })
+  summary.catch(() => {}) // Reported where it is awaited.
+  return { pid: child.pid ?? 0, summary }
+}
+
+/**
+ * Watches two CPUs, and the process that each of them is there for, inside a run.
+ *
+ * @param {{ cpu: number, pid: number }[]} pairs
+ * @param {number} ms
+ * @returns {Promise<{ busy: number[], disturbed: number }>} `disturbed`: the largest share other programs had
+ */
+async function watchCpus (pairs, ms) {
+  const look = () => pairs.map(({ cpu, pid }) => ({ core: coreTimes(cpu), own: processSeconds(pid) }))
+  const start = performance.now()
+  const before = look()
+  await sleep(ms)
+  const after = look()
+  const seconds = (performance.now() - start) / 1000
+  const busy = pairs.map((_, index) => busyShare(before[index].core, after[index].core))
+  const own = pairs.map((_, index) => (after[index].own - before[index].own) / seconds)
+  return { busy, disturbed: Math.max(0, ...busy.map((share, index) => share - own[index])) }
 }
 
 /**
@@ -79,16 +101,12 @@ async function measure (scenario, server, { cpus, seconds }) {
   const processBefore = processSeconds(server.pid)
   const threadBefore = mainThreadSeconds(server.pid)
   const wrk = runWrk(scenario, server.port, { cpu: cpus.client, seconds })
-  wrk.catch(() => {}) // Reported where it is awaited.
 
   await sleep(kEdgeMs)
-  const serverFrom = coreTimes(cpus.server)
-  const clientFrom = coreTimes(cpus.client)
-  await sleep(seconds * 1000 - 2 * kEdgeMs)
-  const serverBusy = busyShare(serverFrom, coreTimes(cpus.server))
-  const clientBusy = busyShare(clientFrom, coreTimes(cpus.client))
+  const { busy: [serverBusy, clientBusy], disturbed } = await watchCpus(
+    [{ cpu: cpus.server, pid: server.pid }, { cpu: cpus.client, pid: wrk.pid }], seconds * 1000 - 2 * kEdgeMs)
 
-  const result = await wrk
+  const result = await wrk.summary
   const threadSeconds = mainThreadSeconds(server.pid) - threadBefore
   const cpuSeconds = processSeconds(server.pid) - processBefore
   const { bytes: bytesAfter } = await server.count()
@@ -107,6 +125,7 @@ async function measure (scenario, server, { cpus, seconds }) {
     threadCost: threadSeconds * 1e6 / units,
     serverBusy,
     clientBusy,
+    disturbed,
     latency: result.latency,
     errors: connect + read + write + status + timeout,
   }

@@ -12,6 +12,9 @@ const { spread } = require('./statistics')
 const kServerBusyMin = 0.95
 const kClientBusyMax = 0.90
 
+/** Beyond this share of a CPU for other programs a row says that it was disturbed, and claims no throughput. */
+const kDisturbedMax = 0.05
+
 /**
  * @typedef {object} Row
  * @property {string} scenario
@@ -26,6 +29,7 @@ const kClientBusyMax = 0.90
  * @property {Spread} [serverBusy]
  * @property {Spread} [clientBusy]
  * @property {'server' | 'client' | 'both' | 'neither'} [saturated]
+ * @property {Spread} [disturbed] share of a CPU that other programs had
  * @property {boolean} [throughputCounts]
  * @property {number} [errors]
  * @property {{ process?: number, thread?: number, throughput?: number, memory?: number }} [ratio] to node
@@ -39,6 +43,7 @@ function loadRow (scenario, implementation, rounds) {
   const clientBusy = of((round) => round.clientBusy)
   const server = serverBusy.median >= kServerBusyMin
   const client = clientBusy.median >= kClientBusyMax
+  const disturbed = of((round) => round.disturbed)
   return {
     scenario: scenario.name,
     title: scenario.title,
@@ -51,7 +56,8 @@ function loadRow (scenario, implementation, rounds) {
     serverBusy,
     clientBusy,
     saturated: server ? (client ? 'both' : 'server') : (client ? 'client' : 'neither'),
-    throughputCounts: server && !client,
+    disturbed,
+    throughputCounts: server && !client && disturbed.median <= kDisturbedMax,
     errors: rounds.reduce((sum, round) => sum + round.errors, 0),
     target: implementation === 'httpsys' ? scenario.target : undefined,
   }
@@ -135,6 +141,7 @@ function cells (row) {
       against(row.ratio?.memory, row.target?.memory), '', '', '', '', '', '']
   }
   const per = row.unit.startsWith('byte') ? ' /MiB' : ''
+  const disturbance = (row.disturbed?.median ?? 0) > kDisturbedMax ? ` disturbed ${percent(row.disturbed)}` : ''
   const errors = row.errors === 0 ? '' : ` ${row.errors} ERRORS`
   return [
     row.scenario,
@@ -146,7 +153,7 @@ function cells (row) {
     range(row.requestsPerSecond),
     throughputAgainst(row),
     `${percent(row.serverBusy)}, ${percent(row.clientBusy)}`,
-    row.saturated + (row.throughputCounts ? '' : ' *') + errors,
+    row.saturated + (row.throughputCounts ? '' : ' *') + disturbance + errors,
   ]
 }
 
@@ -168,7 +175,8 @@ ${notes.map((note) => `* NOTE: ${note}`).join('\n')}
 
 Medians over alternating rounds, lowest and highest in brackets. CPU is user and system time of the server
 process per request, or per MiB where it says so; memory is resident bytes per connection. NODE_ENV=production.
-\`*\`: no claim about throughput, because the server's CPU was below ${kServerBusyMin * 100} % or the load's at ${kClientBusyMax * 100} % and more.
+\`*\`: no claim about throughput, because the server's CPU was below ${kServerBusyMin * 100} % or the load's at ${kClientBusyMax * 100} % and more,
+or because other programs had more than ${kDisturbedMax * 100} % of a CPU ("disturbed").
 
 ${table(rows)}
 

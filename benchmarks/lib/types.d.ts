@@ -36,6 +36,8 @@ export interface Round {
   threadCost: number
   serverBusy: number
   clientBusy: number
+  /** Share of a CPU that other programs had. */
+  disturbed: number
   latency: { p50: number, p99: number, max: number }
   errors: number
 }
