@@ -1,0 +1,74 @@
+'use strict'
+
+// Goal: an application that forks itself with node:cluster works, and its workers come and go.
+
+const { test } = require('node:test')
+const assert = require('node:assert/strict')
+const { startFixture } = require('../helpers/child')
+const { dial, get, request } = require('../helpers/client')
+
+/**
+ * @param {import('node:test').TestContext} t
+ * @param {number} workers
+ */
+async function startCluster (t, workers) {
+  const app = startFixture('cluster-app.js', [String(workers)])
+  t.after(() => app.kill())
+  return { app, port: await app.message('port') }
+}
+
+test('two workers share the connections of one port', async (t) => {
+  const { app, port } = await startCluster(t, 2)
+  const answers = await Promise.all(Array.from({ length: 20 }, () => request(port)))
+  const served = answers.map(({ body }) => body)
+  assert.deepEqual([...new Set(served)].sort(), ['1', '2'])
+  assert.ok(answers.every(({ headers }) => headers['x-remote'] === '127.0.0.1'))
+  app.send({ order: 'end' })
+  const { code, stderr } = await app.exit
+  assert.equal(code, 0, stderr)
+})
+
+test('a kept-alive connection stays with its worker', async (t) => {
+  const { port } = await startCluster(t, 2)
+  const wire = await dial(t, port)
+  for (let i = 1; i <= 6; i++) {
+    wire.write(get())
+    await wire.until(/\r\n\r\n[12]/, i)
+  }
+  assert.equal(new Set(wire.text.match(/\r\n\r\n[12]/g)).size, 1)
+})
+
+test('disconnect() closes a worker\'s server; the other one serves', async (t) => {
+  const { app, port } = await startCluster(t, 2)
+  app.send({ order: 'disconnect', id: 1 })
+  assert.deepEqual(await app.message('exit 1'), { code: 0, signal: null, voluntary: true })
+  const answers = await Promise.all(Array.from({ length: 6 }, () => request(port)))
+  assert.deepEqual([...new Set(answers.map(({ body }) => body))], ['2'])
+})
+
+test('disconnect() lets a worker answer what it has begun', async (t) => {
+  const { app, port } = await startCluster(t, 1)
+  const wire = await dial(t, port)
+  wire.write(get())
+  await wire.until('\r\n\r\n1')
+  wire.write('GET /slow HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
+  const other = request({ port, path: '/slow' })
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  app.send({ order: 'disconnect', id: 1 })
+  assert.match(await wire.untilClosed(), /slow$/)
+  assert.equal((await other).body, 'slow')
+  assert.deepEqual(await app.message('exit 1'), { code: 0, signal: null, voluntary: true })
+})
+
+test('a worker that exits after an answer is seen with its code, and a new one serves', async (t) => {
+  const { app, port } = await startCluster(t, 1)
+  assert.equal((await request({ port, path: '/exit' })).body, 'exiting')
+  assert.deepEqual(await app.message('exit 1'), { code: 5, signal: null, voluntary: false })
+})
+
+test('a killed worker takes nobody with it', async (t) => {
+  const { app, port } = await startCluster(t, 2)
+  app.send({ order: 'kill', id: 1 })
+  assert.deepEqual(await app.message('exit 1'), { code: null, signal: 'SIGKILL', voluntary: false })
+  assert.equal((await request(port)).body, '2')
+})
