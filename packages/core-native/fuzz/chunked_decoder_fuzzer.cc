@@ -1,5 +1,6 @@
-// Input: how to cut (1 byte), trailer limit in steps of 64 bytes (1 byte, 0 = 16 KiB), chunked body.
-// Traps when a promise of chunked_decoder.h is broken, above all when pieces make a difference.
+// Input: how to cut (1 byte), trailer limit in steps of 64 bytes (1 byte, 0 = 16 KiB), chunked
+// body. Traps when a promise of chunked_decoder.h is broken, above all when pieces make a
+// difference.
 
 #include <string>
 
@@ -50,10 +51,9 @@ Outcome Decode(std::string_view text, size_t trailer_bytes_max, uint8_t cut_seed
     do {
       const ChunkedDecoder::Step step = decoder.Next(left);
       Check(step.consumed_bytes <= left.size());
-      Check(step.body.empty() || (step.status == DecodeStatus::kBody &&
-                                  step.body.data() >= left.data() &&
-                                  step.body.data() + step.body.size() <=
-                                      left.data() + step.consumed_bytes));
+      Check(step.body.empty() ||
+            (step.status == DecodeStatus::kBody && step.body.data() >= left.data() &&
+             step.body.data() + step.body.size() <= left.data() + step.consumed_bytes));
       Check(step.status != DecodeStatus::kBody || !step.body.empty());
       left.remove_prefix(step.consumed_bytes);
       outcome.consumed_bytes += step.consumed_bytes;

@@ -19,8 +19,8 @@ using httpsys::http1::RequestHead;
 using httpsys::http1::RequestParser;
 
 const MethodTable& Methods() {
-  static const MethodTable table({"CONNECT", "DELETE", "GET", "HEAD", "M-SEARCH", "OPTIONS", "PATCH",
-                                  "POST", "PUT", "QUERY", "SOURCE", "UNSUBSCRIBE"});
+  static const MethodTable table({"CONNECT", "DELETE", "GET", "HEAD", "M-SEARCH", "OPTIONS",
+                                  "PATCH", "POST", "PUT", "QUERY", "SOURCE", "UNSUBSCRIBE"});
   return table;
 }
 
@@ -33,9 +33,12 @@ struct Outcome {
 
 std::string Summarize(const RequestHead& head) {
   std::string text(Methods().Name(head.method));
-  text += {static_cast<char>('0' + head.version_minor), static_cast<char>('0' + int(head.body)),
-           static_cast<char>('0' + int(head.expect)), head.keep_alive ? 'k' : 'c',
-           head.upgrade ? 'u' : '-', head.has_host ? 'h' : '-'};
+  text += {static_cast<char>('0' + head.version_minor),
+           static_cast<char>('0' + int(head.body)),
+           static_cast<char>('0' + int(head.expect)),
+           head.keep_alive ? 'k' : 'c',
+           head.upgrade ? 'u' : '-',
+           head.has_host ? 'h' : '-'};
   text += std::to_string(head.content_length) + "\n" + std::string(head.target) + "\n";
   text += std::string(head.host) + "\n";
   for (const HeaderLine& line : head.lines) {
@@ -45,12 +48,13 @@ std::string Summarize(const RequestHead& head) {
 }
 
 void CheckInside(std::string_view part, std::string_view whole) {
-  Check(part.empty() || (part.data() >= whole.data() &&
-                         part.data() + part.size() <= whole.data() + whole.size()));
+  Check(part.empty() ||
+        (part.data() >= whole.data() && part.data() + part.size() <= whole.data() + whole.size()));
 }
 
 void CheckHead(const RequestHead& head, std::string_view message, size_t header_bytes_max) {
-  using namespace httpsys::http1;
+  using httpsys::http1::BodyKind;
+  using httpsys::http1::HasClass;
   CheckInside(head.target, message);
   size_t counted = head.target.size();
   for (const HeaderLine& line : head.lines) {
@@ -58,8 +62,8 @@ void CheckHead(const RequestHead& head, std::string_view message, size_t header_
     CheckInside(line.value, message);
     counted += line.name.size() + line.value.size();
     Check(!line.name.empty());
-    for (const char c : line.name) Check(HasClass(c, kTokenChar));
-    for (const char c : line.value) Check(HasClass(c, kFieldValueChar));
+    for (const char c : line.name) Check(HasClass(c, httpsys::http1::kTokenChar));
+    for (const char c : line.value) Check(HasClass(c, httpsys::http1::kFieldValueChar));
     if (line.value.empty()) continue;
     Check(line.value.front() != ' ' && line.value.back() != ' ' && line.value.back() != '\t');
   }

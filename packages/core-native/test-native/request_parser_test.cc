@@ -13,7 +13,8 @@ namespace {
 constexpr size_t kHeaderBytesMax = 16384;
 
 const MethodTable& Methods() {
-  static const MethodTable table({"CONNECT", "GET", "HEAD", "M-SEARCH", "OPTIONS", "POST", "SOURCE"});
+  static const MethodTable table(
+      {"CONNECT", "GET", "HEAD", "M-SEARCH", "OPTIONS", "POST", "SOURCE"});
   return table;
 }
 
@@ -105,7 +106,8 @@ const Accepted kAccepted[] = {
     {"GET / HTTP/1.1\r\nSixteen-Bytes-XY: 0123456789abcdef\tand more than that\r\n\r\n",
      "GET / 1.1 keep | Sixteen-Bytes-XY: 0123456789abcdef\tand more than that |"},
     // Bodies.
-    {"POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\n", "POST / 1.1 keep length=5 | Content-Length: 5 |"},
+    {"POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\n",
+     "POST / 1.1 keep length=5 | Content-Length: 5 |"},
     {"POST / HTTP/1.1\r\ncontent-length:0005  \r\n\r\n",
      "POST / 1.1 keep length=5 | content-length: 0005 |"},
     {"POST / HTTP/1.1\r\nContent-Length: 0\r\n\r\n", "POST / 1.1 keep | Content-Length: 0 |"},
@@ -119,11 +121,13 @@ const Accepted kAccepted[] = {
      "CONNECT a:1 1.1 keep upgrade | Content-Length: 5 |"},
     // Connection options.
     {"GET / HTTP/1.1\r\nConnection: close\r\n\r\n", "GET / 1.1 | Connection: close |"},
-    {"GET / HTTP/1.1\r\nConnection: x,\t CLOSE ,y\r\n\r\n", "GET / 1.1 | Connection: x,\t CLOSE ,y |"},
+    {"GET / HTTP/1.1\r\nConnection: x,\t CLOSE ,y\r\n\r\n",
+     "GET / 1.1 | Connection: x,\t CLOSE ,y |"},
     {"GET / HTTP/1.1\r\nConnection: closed, close x, close\t\r\n\r\n",
      "GET / 1.1 keep | Connection: closed, close x, close |"},
     {"GET / HTTP/1.1\r\nProxy-Connection: close\r\n\r\n", "GET / 1.1 | Proxy-Connection: close |"},
-    {"GET / HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n", "GET / 1.0 keep | Connection: Keep-Alive |"},
+    {"GET / HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n",
+     "GET / 1.0 keep | Connection: Keep-Alive |"},
     {"GET / HTTP/1.0\r\nConnection: close\r\nConnection: keep-alive\r\n\r\n",
      "GET / 1.0 keep | Connection: close | Connection: keep-alive |"},
     {"GET / HTTP/1.1\r\nConnection: keep-alive, Upgrade\r\nUpgrade: websocket\r\n\r\n",
@@ -133,7 +137,8 @@ const Accepted kAccepted[] = {
     {"GET / HTTP/1.1\r\nConnection: upgrade\r\nUpgrade:\r\n\r\n",
      "GET / 1.1 keep | Connection: upgrade | Upgrade:  |"},
     // Expectations.
-    {"GET / HTTP/1.1\r\nExpect: 100-continue\r\n\r\n", "GET / 1.1 keep continue | Expect: 100-continue |"},
+    {"GET / HTTP/1.1\r\nExpect: 100-continue\r\n\r\n",
+     "GET / 1.1 keep continue | Expect: 100-continue |"},
     {"GET / HTTP/1.1\r\nExpect: a\r\nExpect: b,100-Continue;c\r\n\r\n",
      "GET / 1.1 keep continue | Expect: a | Expect: b,100-Continue;c |"},
     {"GET / HTTP/1.1\r\nExpect: x100-continue, 100-continue_\r\n\r\n",
@@ -244,7 +249,8 @@ const Refused kRefused[] = {
     {"GET / HTTP/1.1\r\nContent-Length: 1\n", ParseError::kCrExpected},
     {"GET / HTTP/1.1\r\nContent-Length: 18446744073709551616", ParseError::kInvalidContentLength},
     {"GET / HTTP/1.1\r\nContent-Length: 99999999999999999999", ParseError::kInvalidContentLength},
-    {"GET / HTTP/1.1\r\nContent-Length: 5\r\nContent-Length: 5", ParseError::kUnexpectedContentLength},
+    {"GET / HTTP/1.1\r\nContent-Length: 5\r\nContent-Length: 5",
+     ParseError::kUnexpectedContentLength},
     // Transfer-Encoding.
     {"GET / HTTP/1.1\r\nTransfer-Encoding: chunked,", ParseError::kInvalidTransferEncoding},
     {"GET / HTTP/1.1\r\nTransfer-Encoding: chunkedx", ParseError::kInvalidTransferEncoding},
@@ -252,7 +258,8 @@ const Refused kRefused[] = {
     {"GET / HTTP/1.1\r\nTransfer-Encoding: chunke\r", ParseError::kInvalidTransferEncoding},
     {"GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding:",
      ParseError::kInvalidTransferEncoding},
-    {"GET / HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding:", ParseError::kInvalidTransferEncoding},
+    {"GET / HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding:",
+     ParseError::kInvalidTransferEncoding},
     {"GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nContent-Length:",
      ParseError::kInvalidContentLength},
     {"GET / HTTP/1.1\r\nTransfer-Encoding: chunked                                        "
@@ -326,7 +333,8 @@ TEST_F(RequestParserTest, WhiteSpaceThatDoesNotCountIsLimitedToo) {
 
 TEST_F(RequestParserTest, ThousandsOfLinesAreKeptInOrder) {
   std::string message = "GET / HTTP/1.1\r\n";
-  for (int i = 0; i < 3000; i++) message += "n" + std::to_string(i) + ": " + std::to_string(i) + "\r\n";
+  for (int i = 0; i < 3000; i++)
+    message += "n" + std::to_string(i) + ": " + std::to_string(i) + "\r\n";
   message += "\r\n";
   parser_.Reset(1 << 20);
   ASSERT_EQ(parser_.Parse(page_.Place(message)), ParseStatus::kDone);
