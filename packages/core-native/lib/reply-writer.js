@@ -120,7 +120,7 @@ class ReplyWriter {
 
   /**
    * A head and, in one piece with it, body bytes. The caller has made sure that they fit inline.
-   * A string body is written with the head in UTF-8, as Node writes the two.
+   * A string body that is not chunked is written with the head in UTF-8, as Node writes the two.
    *
    * @param {number} slot
    * @param {number} flags
@@ -131,8 +131,9 @@ class ReplyWriter {
    * @returns {number} bytes of head and body
    */
   response (slot, flags, status, idleMs, head, body) {
-    const isText = typeof body === 'string'
-    const room = isText ? (head.length + body.length) * 3 : head.length + (body === null ? 0 : body.byteLength)
+    // Before a chunk size, which is Latin-1, Node writes the head in Latin-1 too.
+    const isText = typeof body === 'string' && (flags & R.kReplyChunked) === 0
+    const room = typeof body === 'string' ? (head.length + body.length) * 3 : head.length + (body === null ? 0 : body.byteLength)
     this.#reserve(R.kResponseFixedBytes + room + R.kAlignBytes)
     const { words, bytes } = this.segment
     const at = this.offset + R.kResponseFixedBytes
@@ -145,7 +146,9 @@ class ReplyWriter {
     } else {
       bytes.write(head, at, 'latin1')
       total = headBytes
-      if (body !== null) {
+      if (typeof body === 'string') {
+        total += bytes.write(body, at + headBytes)
+      } else if (body !== null) {
         bytes.set(body, at + headBytes)
         total += body.byteLength
       }

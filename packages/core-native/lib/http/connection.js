@@ -9,7 +9,7 @@ const diagnosticsChannel = require('node:diagnostics_channel')
 const { AsyncResource } = require('node:async_hooks')
 const { Buffer } = require('node:buffer')
 const R = require('../records')
-const { kOutgoingUniqueHeaders, kNeedDrain } = require('./node-internals')
+const { kOutgoingUniqueHeaders, kNeedDrain, drainTicks } = require('./node-internals')
 const {
   HttpSocket, State, hooks, isLight, materialise, uncount, publish, consumed, resumeWrite, systemError
 } = require('./socket')
@@ -348,17 +348,29 @@ function onRequest (lane, socket, words, bytes, at) {
   const resource = new AsyncResource('HTTPINCOMINGMESSAGE', kResourceOptions)
   req[kResource] = resource
   current = resource
-  const body = bodyBytes === 0 ? null : copy(bytes, textAt + textBytes, bodyBytes)
-  resource.runInAsyncScope(begin, undefined, server, socket, req, flags, body)
+  if (bodyBytes === 0) {
+    resource.runInAsyncScope(begin, undefined, server, socket, req, flags, null)
+    return
+  }
+  const body = copy(bytes, textAt + textBytes, bodyBytes)
+  const res = resource.runInAsyncScope(begin, undefined, server, socket, req, flags & ~R.kFlagComplete, body)
+  if (res === null || (flags & R.kFlagComplete) === 0) return
+  // As with Node's parser, ticks run between the last piece of a body and its end.
+  try {
+    drainTicks?.()
+  } finally {
+    socket[kReceiving] = null
+    resource.runInAsyncScope(complete, undefined, req, res)
+  }
 }
 
-/** @param {any} server @param {any} socket @param {any} req @param {number} flags @param {Buffer | null} body */
+/** @param {any} server @param {any} socket @param {any} req @param {number} flags @param {Buffer | null} body @returns {any} the response, null after an upgrade */
 function begin (server, socket, req, flags, body) {
   resetKeepAliveTimer(server, socket)
   if ((flags & R.kFlagUpgrade) !== 0) {
     if (req.method === 'CONNECT' || server.listenerCount('upgrade') > 0) {
       upgrade(server, socket, req, body)
-      return
+      return null
     }
     publish(socket, kUpgradeDecline)
     body = null // The lane still has these bytes and parses them now.
@@ -367,6 +379,7 @@ function begin (server, socket, req, flags, body) {
   const res = deliver(server, socket, req, flags)
   if (body !== null && !req._dumped) req.push(body)
   if ((flags & R.kFlagComplete) !== 0) complete(req, res)
+  return res
 }
 
 // The message is whole. When it was answered at once and nobody has looked at its stream, the stream's

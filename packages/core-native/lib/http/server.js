@@ -71,7 +71,8 @@ class Listener {
       maxHeaderSize: server.maxHeaderSize || http.maxHeaderSize,
       maxRequestBodySize: own.maxRequestBodySize,
       pipelinedRequestsMax: own.pipelinedRequestsMax,
-      wantsErrors: server.listenerCount('clientError') > 0,
+      // Who looks at connections may listen to their sockets' errors.
+      wantsErrors: server.listenerCount('clientError') > 0 || server.listenerCount('connection') > 1,
       noDelay: server.noDelay !== false,
       keepAlive: Boolean(server.keepAlive),
       keepAliveInitialDelay: server.keepAliveInitialDelay || 0,
@@ -128,7 +129,7 @@ class Methods extends StockServer {
     // @ts-expect-error: not in @types/node
     const stockListen = () => super._listen2(address, port, addressType, backlog, fd, flags)
     // Node's lenient parser is Node's: such a server is served by Node throughout.
-    if (self.insecureHTTPParser) return stockListen()
+    if (self.insecureHTTPParser ?? isLenient()) return stockListen()
     if (!self._handle) {
       let handle
       if (!address && typeof fd !== 'number') {
@@ -164,16 +165,16 @@ class Methods extends StockServer {
 
   closeAllConnections () {
     super.closeAllConnections()
-    for (const socket of Array.from(/** @type {any} */ (this)[kListener].sockets)) socket.destroy()
+    for (const socket of Array.from(/** @type {any} */ (this)[kListener]?.sockets ?? [])) socket.destroy()
   }
 
   closeIdleConnections () {
     super.closeIdleConnections()
-    for (const socket of Array.from(/** @type {any} */ (this)[kListener].sockets)) closeIfIdle(socket)
+    for (const socket of Array.from(/** @type {any} */ (this)[kListener]?.sockets ?? [])) closeIfIdle(socket)
   }
 }
 
-// 'clientError' may gain or lose its listeners at any time; the lanes answer alone while it has none.
+// 'clientError' and 'connection' may gain or lose its listeners at any time; the lanes answer alone while there are none.
 for (const name of /** @type {const} */ (['on', 'addListener', 'prependListener', 'removeListener', 'off', 'removeAllListeners'])) {
   Object.defineProperty(Methods.prototype, name, {
     value: {
@@ -181,7 +182,7 @@ for (const name of /** @type {const} */ (['on', 'addListener', 'prependListener'
       [name] (event, ...rest) {
         const result = /** @type {any} */ (StockServer.prototype)[name].call(this, event, ...rest)
         const listener = this[kListener]
-        if ((event === 'clientError' || event === undefined) && listener !== undefined && listener.id !== 0) {
+        if ((event === 'clientError' || event === 'connection' || event === undefined) && listener !== undefined && listener.id !== 0) {
           listener.configure()
         }
         return result
@@ -208,6 +209,11 @@ function Server (options, requestListener) {
 Server.prototype = Methods.prototype
 Object.defineProperty(Server.prototype, 'constructor', { value: Server, writable: true, configurable: true })
 Object.setPrototypeOf(Server, StockServer)
+
+// node --insecure-http-parser
+function isLenient () {
+  return [...process.execArgv, ...(process.env.NODE_OPTIONS ?? '').split(' ')].includes('--insecure-http-parser')
+}
 
 // Sockets that did not come from the engine (emit('connection', socket)) are served by Node's own code.
 /** @this {any} @param {any} socket */
