@@ -1,0 +1,181 @@
+'use strict'
+
+// Goal: a write is done when it is accepted, and what is accepted and not sent is bounded.
+
+const { test } = require('node:test')
+const assert = require('node:assert/strict')
+const { once } = require('node:events')
+const { http } = require('../helpers/backend')
+const { startChild } = require('../helpers/child')
+const { dial, get, serve } = require('../helpers/client')
+
+const kMiB = 1024 * 1024
+// What the kernel may hold for one loopback connection, both sides (tcp_wmem + tcp_rmem maxima).
+const kKernelBytes = 16 * kMiB
+
+/**
+ * An upgraded socket and the client's end of it.
+ *
+ * @param {import('node:test').TestContext} t
+ */
+async function upgraded (t) {
+  const server = http.createServer()
+  const upgrade = once(server, 'upgrade')
+  // Before serve(): a server closes only after its upgraded sockets.
+  t.after(async () => (await upgrade)[1].destroy())
+  const port = await serve(t, server)
+  const wire = await dial(t, port)
+  wire.write('GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n')
+  const [, socket] = await upgrade
+  socket.on('error', () => {})
+  socket.write('HTTP/1.1 101 Switching Protocols\r\n\r\n')
+  await wire.until('\r\n\r\n')
+  return { socket, wire }
+}
+
+test('after a small write writableLength is 0 in the same tick', async (t) => {
+  const { socket, wire } = await upgraded(t)
+  for (let i = 0; i < 100; i++) {
+    assert.equal(socket.write(`message ${i};`), true)
+    assert.equal(socket.writableLength, 0)
+    assert.equal(socket.writableNeedDrain, false)
+  }
+  await wire.until('message 99;')
+})
+
+test('callbacks of writes come in order, in a later tick than write()', async (t) => {
+  const { socket, wire } = await upgraded(t)
+  const order = /** @type {string[]} */ ([])
+  const done = new Promise((resolve) => {
+    socket.write('a', () => order.push('a'))
+    socket.write(Buffer.from('b'), () => order.push('b'))
+    socket.write('c', () => resolve(order.push('c')))
+    order.push('returned')
+  })
+  await done
+  assert.deepEqual(order, ['returned', 'a', 'b', 'c'])
+  await wire.until('abc')
+})
+
+test('a reader that stops makes write() say false, and "drain" comes when it goes on', async (t) => {
+  const { socket, wire } = await upgraded(t)
+  wire.socket.pause()
+  const piece = Buffer.alloc(64 * 1024, 0x61)
+  let written = 0
+  while (written < 2 * kKernelBytes && socket.write(piece)) {
+    written += piece.length
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  assert.ok(written < 2 * kKernelBytes, `${written} bytes accepted without a reader`)
+  assert.equal(socket.writableNeedDrain, true)
+  const drained = once(socket, 'drain')
+  wire.socket.resume()
+  await drained
+  assert.equal(socket.writableLength, 0)
+})
+
+test('"finish" of a response waits until a stopped reader has made room', async (t) => {
+  const total = 3 * kKernelBytes
+  let finished = false
+  const server = http.createServer((req, res) => {
+    res.on('finish', () => {
+      finished = true
+      server.emit('finished')
+    })
+    res.end(Buffer.alloc(total, 0x61))
+    server.emit('asked', res)
+  })
+  const port = await serve(t, server)
+  const wire = await dial(t, port)
+  wire.socket.removeAllListeners('data')
+  wire.socket.pause()
+  const asked = once(server, 'asked')
+  wire.write(get())
+  const [res] = await asked
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  assert.equal(finished, false)
+  assert.equal(res.writableFinished, false)
+  const over = once(server, 'finished')
+  wire.socket.resume()
+  await over
+})
+
+test('bytesWritten of the socket is what was accepted', async (t) => {
+  const { socket, wire } = await upgraded(t)
+  const before = socket.bytesWritten
+  socket.write('four')
+  socket.write(Buffer.alloc(100_000))
+  assert.equal(socket.bytesWritten - before, 100_004)
+  while (wire.text.length < 100_004) await once(wire.socket, 'data')
+})
+
+test('20 clients that stop reading endless answers cost the server a bounded amount of memory', async (t) => {
+  const child = startChild(({ http, report }) => {
+    const piece = Buffer.alloc(64 * 1024, 0x61)
+    let written = 0
+    const server = http.createServer((req, res) => {
+      const pump = () => {
+        do written += piece.length; while (res.write(piece))
+        res.once('drain', pump)
+      }
+      pump()
+    })
+    process.on('message', (/** @type {any} */ { name }) => {
+      const { rss, arrayBuffers, external } = process.memoryUsage()
+      report({ [name]: { rss, arrayBuffers, external, written } })
+    })
+    server.listen(0, '127.0.0.1', () => report({ port: /** @type {any} */ (server.address()).port }))
+  })
+  t.after(() => child.kill())
+  const port = await child.message('port')
+  const measure = (/** @type {string} */ name) => {
+    child.send({ name })
+    return child.message(name)
+  }
+  const before = await measure('before')
+  for (let i = 0; i < 20; i++) {
+    const wire = await dial(t, port)
+    wire.socket.pause()
+    wire.write(get())
+  }
+  let last = before
+  for (let i = 0, written = 0; written === 0 || written !== last.written; i++) {
+    written = last.written
+    await new Promise((resolve) => setTimeout(resolve, 250))
+    last = await measure(`look ${i}`)
+    assert.ok(i < 60, 'the server never stops writing')
+  }
+  assert.ok(last.written < 20 * (kKernelBytes + kMiB), `${last.written} bytes accepted`)
+  // Kernel buffers are not the process's; 20 connections with 256 KiB of credit each are.
+  assert.ok(last.rss - before.rss < 40 * kMiB, `RSS grew by ${last.rss - before.rss}`)
+  assert.ok(last.arrayBuffers - before.arrayBuffers < 20 * kMiB)
+})
+
+test('a writer that ignores write()\'s answer keeps its bytes and they arrive in order', async (t) => {
+  const pieces = 400
+  const port = await serve(t, http.createServer((req, res) => {
+    res.setHeader('Content-Length', pieces * 50_000)
+    for (let i = 0; i < pieces; i++) res.write(Buffer.alloc(50_000, i & 0xff))
+    res.end()
+  }))
+  const wire = await dial(t, port)
+  const chunks = /** @type {Buffer[]} */ ([])
+  wire.socket.removeAllListeners('data')
+  wire.socket.pause()
+  wire.write(get())
+  setTimeout(() => {
+    wire.socket.on('data', (piece) => chunks.push(piece))
+    wire.socket.resume()
+  }, 100)
+  let length = 0
+  while (length < pieces * 50_000) {
+    await once(wire.socket, 'data')
+    length = chunks.reduce((sum, { length }) => sum + length, 0)
+  }
+  const all = Buffer.concat(chunks)
+  const body = all.subarray(all.indexOf('\r\n\r\n') + 4)
+  assert.equal(body.length, pieces * 50_000)
+  for (let i = 0; i < pieces; i++) {
+    assert.ok(body.subarray(i * 50_000, (i + 1) * 50_000).equals(Buffer.alloc(50_000, i & 0xff)), `piece ${i}`)
+  }
+})

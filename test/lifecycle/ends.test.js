@@ -1,0 +1,228 @@
+'use strict'
+
+// Goal: a process may end at any moment, in any way, with the exit code that Node gives.
+// Method: a server process is brought to each step of its life and ended there in each way.
+
+const { test } = require('node:test')
+const assert = require('node:assert/strict')
+require('../helpers/backend')
+const { startChild } = require('../helpers/child')
+const { Wire, get } = require('../helpers/client')
+
+const kUpgrade = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'
+
+/**
+ * What a client does to bring a listening server to a step. Steps without an entry need no client.
+ *
+ * @type {Record<string, (wire: Wire) => void>}
+ */
+const kClients = {
+  'during a request': (wire) => wire.write(get()),
+  'between two requests': (wire) => wire.write(get('/answer')),
+  'during a request head': (wire) => wire.write('GET / HTTP/1.1\r\nHo'),
+  'during an upload': (wire) => wire.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\nsome'),
+  'during a response': (wire) => wire.write(get('/stream')),
+  'after an upgrade': (wire) => wire.write(kUpgrade),
+  'while closing': (wire) => wire.write(get('/close'))
+}
+
+const kSteps = ['after require', 'after createServer', 'while listening', ...Object.keys(kClients)]
+
+const kEndings = {
+  'process.exit(6)': { code: 6, signal: null },
+  'process.exit() in an "exit" listener': { code: 8, signal: null },
+  'an uncaught exception': { code: 1, signal: null },
+  'process.abort()': { code: null, signal: 'SIGABRT' },
+  SIGTERM: { code: null, signal: 'SIGTERM' },
+  SIGKILL: { code: null, signal: 'SIGKILL' },
+  'a SIGTERM handler that closes everything': { code: 0, signal: null }
+}
+
+/** @param {string} step @param {string} ending */
+function startServer (step, ending) {
+  return startChild(({ http, report, args: [step, ending] }) => {
+    let closing = () => {}
+    const end = () => {
+      if (ending === 'process.exit(6)') process.exit(6)
+      if (ending === 'an uncaught exception') throw new Error('on purpose')
+      if (ending === 'process.abort()') process.abort()
+      if (ending === 'process.exit() in an "exit" listener') {
+        process.on('exit', () => process.exit(8))
+        process.exit(6)
+      }
+      if (ending.startsWith('a SIGTERM')) {
+        process.on('SIGTERM', () => {
+          closing()
+          process.disconnect()
+        })
+      }
+      // The rest is the test's to do.
+      report({ ready: true })
+      if (!ending.startsWith('a SIGTERM')) setInterval(() => {}, 1000)
+    }
+    // Keeps the process for the signals until the test has sent them.
+    process.on('message', () => {})
+    if (step === 'after require') return end()
+    const sockets = new Set()
+    const reached = () => setImmediate(end)
+    const server = http.createServer((req, res) => {
+      if (req.url === '/stream') {
+        const piece = Buffer.alloc(100_000)
+        const pump = () => {
+          while (res.write(piece));
+          res.once('drain', pump)
+        }
+        pump()
+      } else if (req.url === '/answer') {
+        res.on('close', reached)
+        return res.end('x')
+      } else if (req.url === '/close') {
+        server.close()
+      }
+      reached()
+    })
+    if (step === 'after createServer') return end()
+    closing = () => {
+      server.close()
+      server.closeAllConnections()
+      for (const socket of sockets) socket.destroy()
+    }
+    server.on('upgrade', (req, socket) => {
+      sockets.add(socket)
+      socket.on('error', () => {})
+      socket.write('HTTP/1.1 101 Switching Protocols\r\n\r\n')
+      reached()
+    })
+    if (step === 'during a request head') server.on('connection', () => setTimeout(reached, 20))
+    server.listen(0, '127.0.0.1', () => {
+      report({ port: /** @type {any} */ (server.address()).port })
+      if (step === 'while listening') end()
+    })
+  }, { args: [step, ending] })
+}
+
+for (const [ending, expected] of Object.entries(kEndings)) {
+  for (const step of kSteps) {
+    test(`${ending} ${step}`, async (t) => {
+      const child = startServer(step, ending)
+      t.after(() => child.kill())
+      const client = kClients[step]
+      if (client !== undefined) {
+        const wire = new Wire({ port: await child.message('port'), host: '127.0.0.1' })
+        t.after(() => wire.destroy())
+        client(wire)
+      }
+      if (ending.includes('SIG')) {
+        await child.message('ready')
+        child.process.kill(/** @type {NodeJS.Signals} */ (ending.match(/SIG\w+/)?.[0]))
+      }
+      const { code, signal, stderr } = await child.exit
+      assert.deepEqual({ code, signal }, expected, stderr)
+      if (ending === 'an uncaught exception') assert.match(stderr, /Error: on purpose/)
+      else if (ending !== 'process.abort()') assert.equal(stderr, '')
+    })
+  }
+}
+
+test('requiring the module, and creating a server, keep no process alive', async () => {
+  for (const run of [() => {}, (/** @type {any} */ { http }) => { http.createServer() }]) {
+    const { code, signal, stderr } = await startChild(run).exit
+    assert.deepEqual({ code, signal, stderr }, { code: 0, signal: null, stderr: '' })
+  }
+})
+
+test('the exit listeners of the application may still answer and look at the server', async (t) => {
+  const child = startChild(({ http, report }) => {
+    const server = http.createServer((req, res) => {
+      process.on('exit', () => {
+        res.end(`listening ${server.listening}`)
+      })
+      process.exit(0)
+    })
+    server.listen(0, '127.0.0.1', () => report({ port: /** @type {any} */ (server.address()).port }))
+  })
+  const wire = new Wire({ port: await child.message('port'), host: '127.0.0.1' })
+  t.after(() => wire.destroy())
+  wire.write(get())
+  assert.match(await wire.untilClosed(), /listening true$/)
+  assert.equal((await child.exit).code, 0)
+})
+
+// What ends the process while a worker serves a request.
+const kWorkerEndings = {
+  'process.exit(6) of the main thread': { code: 6, signal: null },
+  'an uncaught exception of the main thread': { code: 1, signal: null },
+  'an uncaught exception of the worker': { code: 1, signal: null },
+  'process.exit(6) of the worker': { code: 0, signal: null },
+  'terminate()': { code: 0, signal: null },
+  SIGTERM: { code: null, signal: 'SIGTERM' }
+}
+
+for (const [ending, expected] of Object.entries(kWorkerEndings)) {
+  test(`${ending} while a worker serves`, async (t) => {
+    const child = startChild(({ report, args: [ending] }) => {
+      const { Worker } = require('node:worker_threads')
+      const ofWorker = ending.endsWith('of the worker')
+      const worker = new Worker(`
+        const http = require('@httpsys/core-native')
+        const { parentPort } = require('node:worker_threads')
+        const server = http.createServer((req, res) => {
+          res.write('begun')
+          parentPort.postMessage({ begun: true })
+          if (${ofWorker && ending.startsWith('process')}) process.exit(6)
+          if (${ofWorker && ending.startsWith('an')}) throw new Error('on purpose')
+        })
+        server.listen(0, '127.0.0.1', () => parentPort.postMessage({ port: server.address().port }))`, { eval: true })
+      worker.on('message', (message) => {
+        if ('port' in message) return report(message)
+        report({ ready: true })
+        if (ending === 'terminate()') worker.terminate()
+        if (ending === 'process.exit(6) of the main thread') process.exit(6)
+        if (ending === 'an uncaught exception of the main thread') throw new Error('on purpose')
+      })
+    }, { args: [ending] })
+    t.after(() => child.kill())
+    const wire = new Wire({ port: await child.message('port'), host: '127.0.0.1' })
+    t.after(() => wire.destroy())
+    wire.write(get())
+    if (ending === 'SIGTERM') {
+      await child.message('ready')
+      child.process.kill('SIGTERM')
+    }
+    const { code, signal, stderr } = await child.exit
+    assert.deepEqual({ code, signal }, expected, stderr)
+    assert.match(stderr, ending.startsWith('an uncaught') ? /Error: on purpose/ : /^$/)
+  })
+}
+
+// What closes the last thing that keeps a process: nothing else ends it.
+for (const [step, bytes] of Object.entries({
+  'a response ended after close()': get('/late'),
+  'an upgraded socket ended after close()': kUpgrade,
+  'an upload that was read to its end after close()': 'POST /read HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 4\r\n\r\nbody',
+  'a request whose client has left after close()': null
+})) {
+  test(`a process ends naturally with ${step}`, async (t) => {
+    const child = startChild(({ http, report }) => {
+      const server = http.createServer((req, res) => {
+        server.close()
+        if (req.url === '/late') setTimeout(() => res.end('late'), 30)
+        if (req.url === '/read') req.resume().on('end', () => res.end('read'))
+      })
+      server.keepAliveTimeout = 1
+      server.on('upgrade', (req, socket) => {
+        server.close()
+        socket.write('HTTP/1.1 101 Switching Protocols\r\n\r\n')
+        setTimeout(() => socket.end('over'), 30)
+      })
+      server.listen(0, '127.0.0.1', () => report({ port: /** @type {any} */ (server.address()).port }))
+    })
+    t.after(() => child.kill())
+    const wire = new Wire({ port: await child.message('port'), host: '127.0.0.1' })
+    t.after(() => wire.destroy())
+    wire.write(bytes ?? get('/never'))
+    if (bytes === null) setTimeout(() => wire.destroy(), 100)
+    const { code, signal, stderr } = await child.exit
+    assert.deepEqual({ code, signal, stderr }, { code: 0, signal: null, stderr: '' })
+  })
+}
