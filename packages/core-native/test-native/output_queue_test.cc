@@ -1,0 +1,52 @@
+#include "engine/output_queue.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace httpsys::engine {
+namespace {
+
+std::string Front(const OutputQueue& queue) {
+  iovec vectors[8];
+  const int count = queue.Peek(vectors, 8);
+  std::string result;
+  for (int i = 0; i < count; ++i) {
+    result.append(static_cast<const char*>(vectors[i].iov_base), vectors[i].iov_len);
+  }
+  return result;
+}
+
+TEST(OutputQueueTest, CopiesAndBlocksLeaveInOrderByteByByte) {
+  OutputQueue queue;
+  const std::string block = "BLOCK";
+  queue.Append("ab");
+  queue.Append("cd");
+  queue.AppendBlock(7, block);
+  queue.Append("ef");
+  const std::string all = "abcdBLOCKef";
+  std::vector<uint32_t> done;
+  for (size_t i = 0; i < all.size(); ++i) {
+    EXPECT_EQ(Front(queue), all.substr(i));
+    EXPECT_EQ(done.size(), i >= 9 ? 1u : 0u);
+    queue.Remove(1, &done);
+  }
+  EXPECT_TRUE(queue.empty());
+  EXPECT_EQ(done, std::vector<uint32_t>{7});
+}
+
+TEST(OutputQueueTest, BlocksThatNeverLeftCanBeNamed) {
+  OutputQueue queue;
+  const std::string block = "BLOCK";
+  queue.AppendBlock(1, block);
+  queue.AppendBlock(2, block);
+  std::vector<uint32_t> done;
+  queue.Remove(6, &done);
+  std::vector<uint32_t> left;
+  queue.CollectBlocks(&left);
+  EXPECT_EQ(done, std::vector<uint32_t>{1});
+  EXPECT_EQ(left, std::vector<uint32_t>{2});
+}
+
+}  // namespace
+}  // namespace httpsys::engine
