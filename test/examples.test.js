@@ -115,7 +115,7 @@ test('main.js works behind the path of a prefix', async (t) => {
 
 test('main.js serves several prefixes and mounts each path', async (t) => {
   const [first, second] = [await freePort(), await freePort()]
-  await start(t, 'main.js', [`http://localhost:${first}/a(b)+/`, `http://localhost:${second}`])
+  await start(t, 'main.js', [`http://127.0.0.1:${first}/a(b)+/`, `http://127.0.0.1:${second}`])
   assert.equal((await get(`http://127.0.0.1:${first}/a(b)+/text`)).status, 200)
   assert.equal((await get(`http://127.0.0.1:${second}/text`)).status, 200)
 })
@@ -148,7 +148,7 @@ test('main.js refuses what is no prefix with one sentence', async (t) => {
 
 test('101-hello.js greets', async (t) => {
   const port = await freePort()
-  const run = await start(t, '101-hello.js', [`http://localhost:${port}/`])
+  const run = await start(t, '101-hello.js', [`http://127.0.0.1:${port}/`])
   assert.equal(await (await get(`http://127.0.0.1:${port}/`)).text(), 'Hello, 127.0.0.1!\n')
   await endsOnSignal(run, 'SIGTERM')
 })
@@ -167,11 +167,11 @@ test('102-prefix.js answers below its prefixes, and the engine elsewhere', async
 test('201-ws.js echoes, refuses elsewhere and says goodbye', async (t) => {
   const port = await freePort()
   const run = await start(t, '201-ws.js', [String(port)])
-  assert.equal(await (await get(`http://127.0.0.1:${port}/`)).text(), 'There is a WebSocket at /echo.\n')
-  const refused = new WebSocket(`ws://127.0.0.1:${port}/other`)
+  assert.equal(await (await get(`http://localhost:${port}/`)).text(), 'There is a WebSocket at /echo.\n')
+  const refused = new WebSocket(`ws://localhost:${port}/other`)
   const [error] = await once(refused, 'error', { signal: AbortSignal.timeout(5000) })
   assert.match(error.message, /404/)
-  const socket = new WebSocket(`ws://127.0.0.1:${port}/echo`)
+  const socket = new WebSocket(`ws://localhost:${port}/echo`)
   await once(socket, 'open')
   socket.send('hello')
   assert.equal((await once(socket, 'message'))[0].toString(), 'hello')

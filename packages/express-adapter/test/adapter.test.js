@@ -80,7 +80,7 @@ test('an adapter listens on a URL prefix and calls back', async (t) => {
   const port = await freePort()
   const adapter = createAdapter((req, res) => res.end(req.url))
   const server = await new Promise((resolve) => {
-    const listening = adapter.listen(`http://localhost:${port}/shop/`, () => resolve(listening))
+    const listening = adapter.listen(`http://127.0.0.1:${port}/shop/`, () => resolve(listening))
   })
   t.after(() => adapter.close())
   assert.equal(server, adapter.server)

@@ -25,7 +25,7 @@ const {
 } = R.RequestType
 const { kEnd, kRelease, kUpgradeAccept, kUpgradeDecline } = R.ReplyType
 
-const stockAssignSocket = http.ServerResponse.prototype.assignSocket
+const { assignSocket: stockAssignSocket, detachSocket: stockDetachSocket } = http.ServerResponse.prototype
 
 // As Node: pairs of rawHeaders that become headers unless maxHeadersCount says otherwise.
 const kHeaderPairsDefault = 2000
@@ -559,6 +559,17 @@ function assign (socket, res) {
   if (res.outputData.length !== 0 || res.finished || res[kNeedDrain]) res._flush()
 }
 
+// The counterpart: there is no listener to remove, and removing one would make the socket a stream too.
+/** @param {any} socket @param {any} res */
+function detach (socket, res) {
+  if (res.detachSocket !== stockDetachSocket || !isLight(socket)) {
+    res.detachSocket(socket)
+    return
+  }
+  socket._httpMessage = null
+  res.socket = null
+}
+
 /** @param {any} socket @param {any} res */
 function queue (socket, res) {
   if (socket[kOutgoing] === null) socket[kOutgoing] = [res]
@@ -575,7 +586,7 @@ function onResponseFinish () {
   if (responseFinish.hasSubscribers) responseFinish.publish({ request: req, response: this, socket, server })
   dequeue(socket)
   if (req[kEndHeld] !== true && !req._consuming && !req._readableState.resumeScheduled) req._dump()
-  this.detachSocket(socket)
+  detach(socket, this)
   process.nextTick(afterFinish, req, this)
   const outgoing = socket[kOutgoing]
   const next = outgoing !== null && outgoing.length !== 0 ? outgoing.shift() : null

@@ -187,16 +187,13 @@ class Methods extends net.Socket {
 
   destroySoon () {
     const self = /** @type {any} */ (this)
-    if ((self[kState] & (State.kCloseSoon | State.kDestroyed)) !== 0) return
+    if (this.destroyed) return
+    // A closing reply may have been published already: then the lane closes by itself.
+    const isClosing = (self[kState] & State.kCloseSoon) !== 0
     self[kState] |= State.kCloseSoon
-    if (isLight(self)) {
-      if ((self[kState] & State.kFinSent) === 0) shutdown(self)
-      else this.destroy()
-    } else if (this.writable) {
-      super.end()
-    } else if ((self[kState] & State.kFinSent) !== 0) {
-      this.destroy()
-    }
+    if (isLight(self) && (self[kState] & State.kFinSent) === 0) shutdown(self)
+    else if (!isLight(self) && this.writable) super.end()
+    else if (!isClosing) this.destroy()
   }
 
   /** @param {any} [error] @param {any} [callback] */

@@ -71,7 +71,8 @@ InternTable::Result InternTable::FindName(std::string_view name) {
 
 InternTable::Result InternTable::FindTarget(std::string_view target) {
   // A query rarely comes back.
-  if (target.size() > limits::kInternTextBytesMax || target.find('?') != target.npos) return {};
+  if (target.size() > limits::kInternTextBytesMax || target.find('?') != std::string_view::npos)
+    return {};
   return Find(Kind::kTarget, Hash(target, seed_ * kMultiplier), {}, target);
 }
 

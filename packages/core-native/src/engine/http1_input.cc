@@ -388,7 +388,7 @@ Http1Session::Advance Http1Session::SkipChunked(Connection* connection, std::str
 Http1Session::Advance Http1Session::ConsumeAfterClose(Connection* connection,
                                                       std::string_view input, size_t* used) {
   *used = input.size();
-  if (input.find_first_not_of("\r\n") == input.npos) return Advance::kGoOn;
+  if (input.find_first_not_of("\r\n") == std::string_view::npos) return Advance::kGoOn;
   Refuse(connection, ErrorKind::kDataAfterClose, input);
   return Advance::kWait;
 }

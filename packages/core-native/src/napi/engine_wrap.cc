@@ -174,7 +174,7 @@ bool EngineWrap::DrainRecords() {
 }
 
 EngineWrap::Dispatched EngineWrap::DispatchRegion(size_t lane, const RequestQueue::Region& region) {
-  const napi_env env = Env();
+  napi_env env = Env();
   const Napi::HandleScope scope(env);
   napi_value arguments[4];
   napi_create_uint32(env, static_cast<uint32_t>(lane), &arguments[0]);
