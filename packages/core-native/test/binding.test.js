@@ -1,0 +1,278 @@
+'use strict'
+
+// Goal: the native surface works by itself. Method: a handful of lines play lib/engine.js over the raw
+// binding; clients are plain sockets.
+
+const { test } = require('node:test')
+const assert = require('node:assert/strict')
+const net = require('node:net')
+const http = require('node:http')
+const { once } = require('node:events')
+const { Worker } = require('node:worker_threads')
+const { execFile } = require('node:child_process')
+const { promisify } = require('node:util')
+const R = require('../lib/records')
+const { loadBinding } = require('../lib/binding')
+
+const { Engine } = loadBinding()
+const { kRequest, kClosed } = R.RequestType
+const { kResponse, kRelease } = R.ReplyType
+const kSegmentBytes = 64 * 1024
+const kHello = 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello'
+
+/** A server of one answer over the raw binding. */
+class RawServer {
+  /** @param {number} lanes @param {(lane: number, slot: number) => void} [onRequest] */
+  constructor (lanes, onRequest = (lane, slot) => this.answer(lane, slot)) {
+    this.memory = Array.from({ length: lanes }, () => ({
+      control: new Int32Array(new SharedArrayBuffer(R.kControlWords * 4)),
+      segments: [0, 1].map(() => new Uint8Array(kSegmentBytes))
+    }))
+    /** @type {Set<number>} */
+    this.lanesSeen = new Set()
+    this.onRequest = onRequest
+    this.engine = new Engine({
+      lanes: this.memory,
+      methods: http.METHODS,
+      dispatch: (lane, segment, start, end) => this.#dispatch(lane, segment, start, end)
+    })
+    this.replies = this.memory.map((_, lane) => {
+      const bytes = Buffer.from(new ArrayBuffer(1024 * 1024))
+      assert.equal(this.engine.addReplySegment(lane, bytes), 0)
+      return { bytes, words: new Int32Array(bytes.buffer), offset: 0 }
+    })
+    this.engine.configure(1, {
+      maxHeaderSize: 16384,
+      maxRequestBodySize: 0,
+      pipelinedRequestsMax: 16,
+      wantsErrors: false,
+      noDelay: true,
+      keepAlive: false,
+      keepAliveInitialDelay: 0,
+      prefixes: []
+    })
+    this.engine.ref()
+  }
+
+  /** @param {number} lane @param {number} segment @param {number} start @param {number} end */
+  #dispatch (lane, segment, start, end) {
+    const bytes = this.memory[lane].segments[segment]
+    const words = new Int32Array(bytes.buffer)
+    for (let at = start; at < end;) {
+      const w = at >>> 2
+      at += words[w]
+      this.memory[lane].control[R.kDispatchResume] = at
+      const type = words[w + 1] & 0xff
+      if (type === kRequest) {
+        this.lanesSeen.add(lane)
+        this.onRequest(lane, words[w + 2])
+      } else if (type === kClosed) {
+        this.#publish(lane, kRelease, 0, words[w + 2], 16)
+      }
+    }
+    return end
+  }
+
+  /** @param {number} lane @param {number} slot */
+  answer (lane, slot) {
+    const { bytes, offset } = this.replies[lane]
+    const length = bytes.latin1Write(kHello, offset + R.kResponseFixedBytes)
+    const words = this.replies[lane].words
+    words.set([length, 0, 200, 0], (offset >>> 2) + 4)
+    this.#publish(lane, kResponse, R.kReplyEnd, slot, (R.kResponseFixedBytes + length + 7) & ~7)
+  }
+
+  /** @param {number} lane @param {number} type @param {number} flags @param {number} slot @param {number} size */
+  #publish (lane, type, flags, slot, size) {
+    const reply = this.replies[lane]
+    reply.words.set([size, type | (flags << 8), slot, 0], reply.offset >>> 2)
+    reply.offset += size
+    const { control } = this.memory[lane]
+    Atomics.store(control, R.kReplyPublished, reply.offset)
+    if (Atomics.load(control, R.kLaneSleeping) === 1) this.engine.wake(lane)
+  }
+
+  async listen () {
+    // Node's server stays bound but never accepts: only its descriptor is wanted.
+    const handle = /** @type {any} */ (net)._createServerHandle('127.0.0.1', 0, 4)
+    assert.equal(this.engine.listen(1, handle.fd, 128), 0)
+    const out = { port: 0 }
+    handle.getsockname(out)
+    this.handle = handle
+    return out.port
+  }
+
+  close () {
+    this.engine.unref()
+    this.engine.close()
+    this.handle?.close()
+  }
+}
+
+/** @param {net.Socket} socket @param {number} bytes */
+async function read (socket, bytes) {
+  let text = ''
+  while (text.length < bytes) {
+    const [chunk] = await once(socket, 'data')
+    text += chunk
+  }
+  return text
+}
+
+const kGet = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'
+
+for (const lanes of [1, 2]) {
+  test(`${lanes} lane(s) answer many connections over keep-alive`, async (t) => {
+    const server = new RawServer(lanes)
+    t.after(() => server.close())
+    const port = await server.listen()
+    await Promise.all(Array.from({ length: 20 }, async () => {
+      const socket = net.connect(port, '127.0.0.1')
+      await once(socket, 'connect')
+      for (let i = 0; i < 10; i++) {
+        socket.write(kGet)
+        assert.equal(await read(socket, kHello.length), kHello)
+      }
+      socket.destroy()
+    }))
+    assert.equal(server.lanesSeen.size, lanes)
+  })
+}
+
+test('pipelined requests are answered in one stream', async (t) => {
+  const server = new RawServer(1)
+  t.after(() => server.close())
+  const socket = net.connect(await server.listen(), '127.0.0.1')
+  socket.write(kGet.repeat(50))
+  assert.equal(await read(socket, kHello.length * 50), kHello.repeat(50))
+  socket.destroy()
+})
+
+test('what dispatch throws becomes an uncaught exception and the next record still runs', async (t) => {
+  let calls = 0
+  const server = new RawServer(1, (lane, slot) => {
+    server.answer(lane, slot)
+    if (++calls === 1) throw new Error('from dispatch')
+  })
+  t.after(() => server.close())
+  const port = await server.listen()
+  const thrown = new Promise((resolve) => {
+    const before = process.listeners('uncaughtException')
+    process.removeAllListeners('uncaughtException')
+    process.once('uncaughtException', (error) => {
+      for (const listener of before) process.on('uncaughtException', listener)
+      resolve(error)
+    })
+  })
+  const socket = net.connect(port, '127.0.0.1')
+  socket.write(kGet + kGet)
+  assert.equal(await read(socket, kHello.length * 2), kHello + kHello)
+  assert.equal((await thrown).message, 'from dispatch')
+  socket.destroy()
+})
+
+test('adopt() serves a connected descriptor', async (t) => {
+  const server = new RawServer(1)
+  const acceptor = net.createServer((socket) => {
+    assert.equal(server.engine.adopt(1, /** @type {any} */ (socket)._handle.fd), 0)
+    socket.destroy()
+  })
+  t.after(() => { server.close(); acceptor.close() })
+  await once(acceptor.listen(0, '127.0.0.1'), 'listening')
+  const socket = net.connect(/** @type {net.AddressInfo} */ (acceptor.address()).port, '127.0.0.1')
+  socket.write(kGet)
+  assert.equal(await read(socket, kHello.length), kHello)
+  socket.destroy()
+})
+
+test('close() during traffic ends every connection, may be repeated, and leaves harmless methods', async () => {
+  const server = new RawServer(2)
+  const port = await server.listen()
+  const sockets = Array.from({ length: 10 }, () => net.connect(port, '127.0.0.1'))
+  for (const socket of sockets) {
+    socket.on('error', () => {})
+    socket.write(kGet.repeat(20))
+  }
+  await read(sockets[0], kHello.length)
+  const closed = Promise.all(sockets.map((socket) => once(socket.resume(), 'close')))
+  server.close()
+  server.engine.close()
+  await closed
+  assert.equal(server.engine.drain(10), true)
+  assert.equal(server.engine.listen(1, 0, 1) < 0, true)
+  assert.equal(server.engine.adopt(1, 0) < 0, true)
+  server.engine.wake(0)
+  server.engine.unlisten(1)
+  server.engine.checkConnections(1, 1, 1)
+  server.engine.ref()
+  server.engine.unref()
+})
+
+test('close() within dispatch is safe', async () => {
+  /** @type {() => void} */
+  let closed = () => {}
+  const done = new Promise((resolve) => { closed = () => resolve(undefined) })
+  const server = new RawServer(1, () => { server.close(); closed() })
+  const socket = net.connect(await server.listen(), '127.0.0.1')
+  socket.on('error', () => {})
+  socket.write(kGet + kGet)
+  await done
+  await once(socket, 'close')
+})
+
+test('listen() reports what the system says', (t) => {
+  const server = new RawServer(1)
+  t.after(() => server.close())
+  assert.equal(server.engine.listen(1, 9999, 10), -9) // EBADF
+})
+
+test('a prefix that is not canonical is refused', (t) => {
+  const server = new RawServer(1)
+  t.after(() => server.close())
+  assert.throws(() => server.engine.configure(2, /** @type {any} */ ({ prefixes: [] })), TypeError)
+  assert.throws(() => server.engine.configure(2, {
+    maxHeaderSize: 16384,
+    maxRequestBodySize: 0,
+    pipelinedRequestsMax: 16,
+    wantsErrors: false,
+    noDelay: true,
+    keepAlive: false,
+    keepAliveInitialDelay: 0,
+    prefixes: ['http://a/']
+  }), TypeError)
+})
+
+const kWorker = `
+  const { parentPort, workerData } = require('node:worker_threads')
+  const http = require(workerData)
+  const server = http.createServer((req, res) => res.end('from a worker'))
+  server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port))
+`
+
+test('a terminated worker takes its engine with it', async () => {
+  for (let i = 0; i < 3; i++) {
+    const worker = new Worker(kWorker, { eval: true, workerData: require.resolve('..') })
+    const [port] = await once(worker, 'message')
+    const socket = net.connect(port, '127.0.0.1')
+    socket.write(kGet)
+    await once(socket, 'data')
+    const closed = once(socket, 'close')
+    await worker.terminate()
+    await closed
+    await assert.rejects(once(net.connect(port, '127.0.0.1'), 'connect'), { code: 'ECONNREFUSED' })
+  }
+})
+
+test('an engine that nobody refers to lets the process end', async () => {
+  const script = `
+    const { Engine } = require(${JSON.stringify(require.resolve('../lib/binding'))}).loadBinding()
+    new Engine({
+      lanes: [{ control: new Int32Array(new SharedArrayBuffer(256)), segments: [new Uint8Array(1024), new Uint8Array(1024)] }],
+      methods: ['GET'],
+      dispatch () {}
+    })
+    console.log('end')
+  `
+  const { stdout } = await promisify(execFile)(process.execPath, ['-e', script], { timeout: 20_000 })
+  assert.equal(stdout, 'end\n')
+})
