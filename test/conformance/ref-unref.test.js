@@ -79,6 +79,7 @@ test('the process ends by itself when the server is closed and its last connecti
       res.end('x')
       if (req.url === '/last') server.close()
     })
+    server.keepAliveTimeout = 1
     server.listen(0, '127.0.0.1', () => report({ port: /** @type {any} */ (server.address()).port }))
   })
   const wire = await dial(t, await child.message('port'))

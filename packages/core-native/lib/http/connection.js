@@ -116,7 +116,7 @@ function onOpen (lane, slot, words, bytes, at) {
   server._connections++
   server[kListener].sockets.add(socket)
   if (server.timeout) socket.setTimeout(server.timeout)
-  server.emit('connection', socket)
+  server[kListener].resource.runInAsyncScope(server.emit, server, 'connection', socket)
   if (netServerSocket.hasSubscribers) netServerSocket.publish({ socket })
 }
 
@@ -321,7 +321,7 @@ function onRequest (lane, socket, words, bytes, at) {
   const { server } = socket
   const listener = server[kListener]
   socket[kState] |= State.kServed
-  socket[kRead] += textBytes + bodyBytes
+  socket[kRead] += words[w + 11] + bodyBytes
 
   const text = textBytes === 0 ? '' : bytes.toString('latin1', textAt, textAt + textBytes)
   const req = new listener.IncomingMessage(socket)
@@ -345,7 +345,7 @@ function onRequest (lane, socket, words, bytes, at) {
   if (most > 0 && pairs > most) pairs = most
   req._addHeaderLines(raw, pairs)
 
-  const resource = new AsyncResource('HTTPINCOMINGMESSAGE', kResourceOptions)
+  const resource = listener.resource.runInAsyncScope(newResource)
   req[kResource] = resource
   current = resource
   if (bodyBytes === 0) {
@@ -362,6 +362,10 @@ function onRequest (lane, socket, words, bytes, at) {
     socket[kReceiving] = null
     resource.runInAsyncScope(complete, undefined, req, res)
   }
+}
+
+function newResource () {
+  return new AsyncResource('HTTPINCOMINGMESSAGE', kResourceOptions)
 }
 
 /** @param {any} server @param {any} socket @param {any} req @param {number} flags @param {Buffer | null} body @returns {any} the response, null after an upgrade */

@@ -15,7 +15,8 @@ const { kLane, kSlot, kState, kUnsent, kWritten, kEnded } = require('./symbols')
 
 const { kData } = R.ReplyType
 const { ServerResponse } = http
-const stock = ServerResponse.prototype
+// As they were at load: instrumentation that replaces them is called instead of the short way.
+const { write: stockWrite, end: stockEnd } = ServerResponse.prototype
 
 // Node's limit for the bytes it corks; larger pieces gain nothing from the short way.
 const kShortPieceBytesMax = 16 * 1024
@@ -72,17 +73,17 @@ class Methods extends ServerResponse {
   write (chunk, encoding, callback) {
     const self = /** @type {any} */ (this)
     const isText = typeof chunk === 'string'
-    if (callback !== undefined || (encoding && encoding !== 'utf8') || !isShort(self) ||
+    if (super.write !== stockWrite || callback !== undefined || (encoding && encoding !== 'utf8') || !isShort(self) ||
         !(isText || chunk instanceof Uint8Array) || chunk.length === 0 ||
         chunk.length * (isText ? 3 : 1) > kShortPieceBytesMax) {
-      return stock.write.call(this, chunk, encoding, callback)
+      return super.write(chunk, encoding, callback)
     }
     if (self._header === null) {
       self._implicitHeader()
       // A patched writeHead() may have done anything.
-      if (!isShort(self)) return stock.write.call(this, chunk, encoding, callback)
+      if (!isShort(self)) return super.write(chunk, encoding, callback)
     }
-    if (!self._hasBody) return stock.write.call(this, chunk, encoding, callback)
+    if (!self._hasBody) return super.write(chunk, encoding, callback)
     const { socket } = self
     const flags = self.chunkedEncoding ? R.kReplyChunked : 0
     const { writer } = socket[kLane]
@@ -97,24 +98,24 @@ class Methods extends ServerResponse {
   /** @param {any} [chunk] @param {any} [encoding] @param {any} [callback] @returns {any} */
   end (chunk, encoding, callback) {
     const self = /** @type {any} */ (this)
-    if (callback !== undefined || (encoding && encoding !== 'utf8') || !isShort(self)) {
-      return stock.end.call(this, chunk, encoding, callback)
+    if (super.end !== stockEnd || callback !== undefined || (encoding && encoding !== 'utf8') || !isShort(self)) {
+      return super.end(chunk, encoding, callback)
     }
     let body = null
     if (chunk) {
       const isText = typeof chunk === 'string'
       if (!(isText || chunk instanceof Uint8Array) || self[kRejectNonStandardBodyWrites] ||
           chunk.length * (isText ? 3 : 1) > kInlineBytesMax) {
-        return stock.end.call(this, chunk, encoding, callback)
+        return super.end(chunk, encoding, callback)
       }
       body = chunk
     }
     if (self._header === null) {
       self._contentLength = body === null ? 0 : typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength
       self._implicitHeader()
-      if (!isShort(self)) return stock.end.call(this, chunk, encoding, callback)
+      if (!isShort(self)) return super.end(chunk, encoding, callback)
     }
-    if (self._trailer !== '') return stock.end.call(this, chunk, encoding, callback)
+    if (self._trailer !== '') return super.end(chunk, encoding, callback)
     if (!self._hasBody) body = null
     const { socket } = self
     let flags = R.kReplyEnd

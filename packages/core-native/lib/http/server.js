@@ -4,6 +4,7 @@
 // only the moment where the bound handle would start to accept is ours, _listen2().
 
 const http = require('node:http')
+const { AsyncResource } = require('node:async_hooks')
 const net = require('node:net')
 const R = require('../records')
 const { connectionListener, createServerHandle } = require('./node-internals')
@@ -56,6 +57,8 @@ class Listener {
     this.sockets = new Set()
     this.id = 0
     this.listening = 0
+    /** The context of listen(), which requests inherit as on Node. */
+    this.resource = new AsyncResource('HTTPSERVER')
     /** Addresses beside the first one. @type {any[]} */
     this.others = []
     /** @type {any[]} */
@@ -93,9 +96,16 @@ class Listener {
 
   /** @param {number} fd @param {number} backlog @returns {number} 0 or a negative errno */
   listen (fd, backlog) {
+    this.resource = new AsyncResource('HTTPSERVER')
     const status = this.open().native.listen(this.id, fd, backlog)
     if (status === 0) this.listening++
     return status
+  }
+
+  // Connections that JavaScript has not heard of yet are refused from here on.
+  forget () {
+    servers.delete(this.id)
+    this.id = 0
   }
 
   unlisten () {
@@ -154,6 +164,14 @@ class Methods extends StockServer {
     takeHandle(self, self._handle)
     stockListen()
     if (self._handle) listenOnOthers(self, backlog)
+  }
+
+  // The last connection of a closed server lets go of it.
+  _emitCloseIfDrained () {
+    const self = /** @type {any} */ (this)
+    // @ts-expect-error: not in @types/node; see node-internals.d.ts
+    super._emitCloseIfDrained()
+    if (!self._handle && !self._connections) self[kListener]?.forget()
   }
 
   /** @param {any} callback */
@@ -347,7 +365,7 @@ function listenError (errno, address, port) {
   const error = systemError(errno, 'listen')
   const where = port > 0 ? `${address}:${port}` : address
   error.message = `listen ${error.code}: ${systemErrorText(errno)}${where ? ` ${where}` : ''}`
-  return Object.assign(error, { address }, port > 0 ? { port } : null)
+  return Object.assign(error, { address }, port ? { port } : null)
 }
 
 /** @param {any} server @param {Error} error */

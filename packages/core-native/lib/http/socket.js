@@ -288,7 +288,7 @@ Object.setPrototypeOf(HttpSocket, net.Socket)
 
 for (const [name, value] of /** @type {[string, any][]} */ ([
   ['connecting', false], ['_hadError', false], ['_parent', null], ['_host', null], ['parser', null],
-  ['_paused', false], ['timeout', 0], ['allowHalfOpen', true], [kUnref, false]
+  ['_paused', false], ['timeout', undefined], ['allowHalfOpen', true], [kUnref, false]
 ])) {
   Object.defineProperty(HttpSocket.prototype, name, { value, writable: true, configurable: true })
 }
@@ -397,7 +397,8 @@ function onceClosed (socket, closed) {
     hooks.closed(socket)
     closed()
   }
-  if ((socket[kState] & State.kLaneClosed) !== 0) process.nextTick(run)
+  // As libuv: the server's own 'close', a tick, comes first.
+  if ((socket[kState] & State.kLaneClosed) !== 0) setImmediate(run)
   else socket[kOnClosed] = run
 }
 

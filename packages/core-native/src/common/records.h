@@ -40,7 +40,8 @@ enum class RequestType : uint8_t {
 inline constexpr size_t kOpenFixedBytes = 32;
 
 // kRequest: word 4 server id, 5 method | minor version << 8 | header line count << 16, 6 target,
-// 7 text bytes, 8 body bytes, 9 url prefix id, 10/11 arrival (uv_hrtime, ns, low/high).
+// 7 text bytes, 8 body bytes, 9 url prefix id, 10 arrival (ms of uv_hrtime,
+// modulo 2^32), 11 bytes of the head on the wire.
 // Then one pair of words per header line, then the text (target if literal, then the literal parts
 // of the lines, in order, no separators), then the body bytes.
 //   target            kInternBit | id          or literal byte length

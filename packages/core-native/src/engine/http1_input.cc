@@ -149,6 +149,7 @@ Http1Session::Advance Http1Session::DeliverHead(Connection* connection,
   request.prefix_id = route.id;
   request.flags = FlagsOf(head);
   request.arrival_ns = Now();
+  request.head_bytes = *used;
   connection->has_served = true;
   connection->is_last_request = !head.keep_alive;
   ++connection->unanswered;

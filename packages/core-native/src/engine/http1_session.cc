@@ -199,7 +199,8 @@ void Http1Session::OnAnswered(Connection* connection) {
   if (connection->unanswered != 0) --connection->unanswered;
   const uint32_t most = connection->server->config->settings().pipelined_requests_max;
   if (connection->unanswered == 0) {
-    if (connection->phase == InputPhase::kAfterClose) {
+    const bool is_over = connection->peer_ended && !connection->is_refusal_told;
+    if (connection->phase == InputPhase::kAfterClose || is_over) {
       transport_->FinishAfterOutput(connection, AfterOutput::kClose);
       return;
     }
@@ -257,6 +258,7 @@ void Http1Session::Refuse(Connection* connection, ErrorKind kind, std::string_vi
   transport_->StopTimer(connection);
   if (connection->after_output == AfterOutput::kClose) return;
   if (connection->unanswered != 0 || connection->server->config->settings().wants_errors) {
+    connection->is_refusal_told = true;
     records_->Error(connection->slot, kind, raw.substr(0, limits::kRawBytesMax));
     return;
   }

@@ -104,8 +104,8 @@ void RecordWriter::RequestHead(const http1::RequestHead& head, const Request& re
   StoreWord(record, 7, Size32(text_bytes));
   StoreWord(record, 8, Size32(request.body.size()));
   StoreWord(record, 9, request.prefix_id);
-  StoreWord(record, 10, static_cast<uint32_t>(request.arrival_ns));
-  StoreWord(record, 11, static_cast<uint32_t>(request.arrival_ns >> 32));
+  StoreWord(record, 10, static_cast<uint32_t>(request.arrival_ns / 1'000'000));
+  StoreWord(record, 11, Size32(request.head_bytes));
   uint8_t* to = CopyLineWords(record + records::kRequestFixedBytes);
   if (is_literal) to = Copy(to, head.target);
   Copy(CopyLineText(head.lines, to), request.body);

@@ -23,6 +23,7 @@ class RecordWriter {
     uint32_t prefix_id = 0;
     uint32_t flags = 0;  // records::RequestFlags
     uint64_t arrival_ns = 0;
+    size_t head_bytes = 0;  // On the wire.
     std::string_view body;
   };
 
