@@ -80,8 +80,12 @@ test('between requests of different connections ticks and microtasks run in Node
   assert.ok(first.includes('tick 1') && first.includes('promise 1') && first.includes('promise of tick 1'))
 })
 
-test('between pipelined requests ticks and microtasks run in Node\'s order', async (t) => {
-  assert.deepEqual(await notesOf(t, backend, 1, 5), await notesOf(t, 'node', 1, 5))
+// Known difference `pipelined-ticks` (docs/compatibility.md): Node runs the handlers of all requests that
+// one read brought before their ticks, so its order depends on how TCP cut the bytes. Ours does not.
+test('pipelined requests run as if each had come in a segment of its own', {
+  skip: backend === 'node' && 'the order of node:http depends on segments'
+}, async (t) => {
+  assert.deepEqual(await notesOf(t, backend, 1, 5), await notesOf(t, 'node', 5, 1))
 })
 
 test('when the fifth of 64 handlers throws, it is an uncaughtException and the others answer', async (t) => {
