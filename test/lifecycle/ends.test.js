@@ -134,15 +134,16 @@ test('requiring the module, and creating a server, keep no process alive', async
 test('the exit listeners of the application may still answer and look at the server', async (t) => {
   // Repeated, because an I/O thread that happens to be awake hides a reply that woke nobody.
   for (let attempt = 0; attempt < 8; attempt++) {
-    const child = startChild(({ http, report }) => {
+    const child = startChild(({ http, report, args }) => {
       const server = http.createServer((req, res) => {
         process.on('exit', () => {
           res.end(`listening ${server.listening}`)
         })
-        setTimeout(() => process.exit(0), 20)
+        if (args[0]) setTimeout(() => process.exit(0), 20)
+        else process.exit(0)
       })
       server.listen(0, '127.0.0.1', () => report({ port: /** @type {any} */ (server.address()).port }))
-    })
+    }, { args: [attempt % 2 === 1] })
     const wire = new Wire({ port: await child.message('port'), host: '127.0.0.1' })
     t.after(() => wire.destroy())
     wire.write(get())
