@@ -45,7 +45,7 @@ class Engine {
     })
     this.lanes = memory.map((m, i) => new Lane(this, i, this.native, m))
     // process.exit(), an uncaught exception and a natural end all come past here.
-    process.on('exit', () => this.drain(kExitDrainMs))
+    process.on('exit', () => this.#drainToTheEnd())
   }
 
   /** Keeps the event loop alive while something counts on it. */
@@ -65,6 +65,15 @@ class Engine {
   drain (timeoutMs) {
     for (const { writer } of this.lanes) writer.signal()
     return this.native.drain(timeoutMs)
+  }
+
+  // Exit listeners of the application run after ours and may still answer: nothing runs later that
+  // could send it, so from here on every record is waited for.
+  #drainToTheEnd () {
+    const deadline = performance.now() + kExitDrainMs
+    const drain = () => this.drain(Math.max(0, deadline - performance.now()))
+    drain()
+    for (const { writer } of this.lanes) writer.afterPublish = drain
   }
 
   /**

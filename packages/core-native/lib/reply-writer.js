@@ -41,6 +41,8 @@ class ReplyWriter {
     this.control = control
     /** True while dispatch() runs: wakes are then collected until its end. */
     this.batching = false
+    /** Runs after each record once the process exits. @type {(() => void) | null} */
+    this.afterPublish = null
     this.published = 0
     this.unsignalled = 0
     /** Segments left by this writer so far, modulo 2^32, as the lane counts kSegmentsDone. */
@@ -84,7 +86,8 @@ class ReplyWriter {
     this.offset += size
     this.published = (this.published + size) | 0
     Atomics.store(this.control, R.kReplyPublished, this.published)
-    if (!this.batching || ++this.unsignalled >= kWakeAfterRecords) this.signal()
+    if (this.afterPublish !== null) this.afterPublish()
+    else if (!this.batching || ++this.unsignalled >= kWakeAfterRecords) this.signal()
   }
 
   /** Wakes the lane if it sleeps. */
