@@ -100,6 +100,28 @@ test('"finish" of a response waits until a stopped reader has made room', async 
   await over
 })
 
+test('a large buffer may be changed once the callback of its write ran: not one byte of it is on its way', async (t) => {
+  const { socket, wire } = await upgraded(t)
+  const bytes = 2 * kKernelBytes
+  const chunks = /** @type {Buffer[]} */ ([])
+  wire.socket.removeAllListeners('data')
+  wire.socket.pause()
+  const buffer = Buffer.alloc(bytes, 'a')
+  // Credits for the small write come while the large one is being sent.
+  socket.write(Buffer.alloc(1000, 'a'))
+  socket.write(buffer, () => buffer.fill('b'))
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  assert.equal(buffer[0], 0x61, 'the callback ran although the reader has stopped')
+  let length = 0
+  wire.socket.resume()
+  while (length < bytes + 1000) {
+    const [piece] = await once(wire.socket, 'data')
+    chunks.push(piece)
+    length += piece.length
+  }
+  assert.equal(Buffer.concat(chunks).indexOf('b'), -1)
+})
+
 test('bytesWritten of the socket is what was accepted', async (t) => {
   const { socket, wire } = await upgraded(t)
   const before = socket.bytesWritten

@@ -46,7 +46,11 @@ const State = {
 /**
  * What an operation in flight waits for: credits, or a block.
  *
- * @typedef {{ chunks: { chunk: any, encoding: BufferEncoding }[], next: number, callback: Function }} HeldWrite
+ * @typedef {object} HeldWrite
+ * @property {{ chunk: any, encoding: BufferEncoding }[]} chunks
+ * @property {number} next index of the first chunk that was not published
+ * @property {number} block the block in flight, 0 when it waits for credits
+ * @property {Function} callback
  */
 
 /**
@@ -161,12 +165,12 @@ class Methods extends net.Socket {
 
   /** @param {any} chunk @param {BufferEncoding} encoding @param {(error?: Error | null) => void} callback */
   _write (chunk, encoding, callback) {
-    send(this, { chunks: [{ chunk, encoding }], next: 0, callback })
+    send(this, { chunks: [{ chunk, encoding }], next: 0, block: 0, callback })
   }
 
   /** @param {{ chunk: any, encoding: BufferEncoding }[]} chunks @param {(error?: Error | null) => void} callback */
   _writev (chunks, callback) {
-    send(this, { chunks, next: 0, callback })
+    send(this, { chunks, next: 0, block: 0, callback })
   }
 
   /** @param {(error?: Error | null) => void} callback */
@@ -490,20 +494,30 @@ function send (socket, write) {
       socket[kUnsent] += chunk.length
       socket[kWritten] += chunk.length
       socket[kHeldWrite] = write
-      lane.blocks.set(lane.writer.block(slot, R.kReplyRaw, chunk), socket)
+      write.block = lane.writer.block(slot, R.kReplyRaw, chunk)
+      lane.blocks.set(write.block, socket)
       return
     }
   }
   write.callback()
 }
 
-// A credit or a finished block lets a held write go on.
+// A credit lets a held write go on, unless its block is still being sent: the application may change
+// the bytes once the callback ran.
 /** @param {any} socket */
 function resumeWrite (socket) {
   const held = socket[kHeldWrite]
-  if (held === null) return
+  if (held === null || held.block !== 0) return
   socket[kHeldWrite] = null
   send(socket, held)
+}
+
+/** @param {any} socket @param {number} id */
+function blockSent (socket, id) {
+  const held = socket[kHeldWrite]
+  if (held === null || held.block !== id) return
+  held.block = 0
+  resumeWrite(socket)
 }
 
 /** @param {any} socket */
@@ -541,6 +555,7 @@ module.exports = {
   shutdown,
   consumed,
   resumeWrite,
+  blockSent,
   systemError,
   systemErrorText,
   kSendBytesMax,
