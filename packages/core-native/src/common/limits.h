@@ -66,6 +66,9 @@ inline constexpr int kAcceptsPerWake = 64;
 // Pause after running out of descriptors when there is none to give up.
 inline constexpr int kAcceptBackoffMs = 100;
 
+// How long a lane lets requests and replies gather while JavaScript works on a batch, at most: far
+// below what a person notices, and some 30 requests of an Express application.
+inline constexpr uint64_t kNapUs = 500;
 // How often a lane looks for replies by itself while JavaScript is busy with its requests: a reply
 // written before a handler that blocks leaves within this time without a wake per reply.
 inline constexpr uint64_t kPeekMs = 1;

@@ -117,10 +117,15 @@ void Lane::CloseHandles() {
 void Lane::BeforePoll() {
   session_->BeginPass();
   records_.BeginPass();
+  bool has_napped = false;
   for (int pass = 1;; ++pass) {
     if (processor_->Run()) peek_ms_ = 0;
     PublishRequests();
     FallAsleep();
+    if (!has_napped && queue_.HasUnread() && drains_.empty()) {
+      has_napped = true;
+      Nap();
+    }
     if (!replies_.HasMore()) break;
     WakeUp();
     if (pass == limits::kPassesPerPoll) {
@@ -155,8 +160,38 @@ void Lane::WakeUp() {
   control_[records::kLaneSleeping].store(0, std::memory_order_seq_cst);
 }
 
+void Lane::Wake() {
+  uv_async_send(&wake_);
+  EndNap();
+}
+
 void Lane::WakeIfSleeping() {
-  if (control_[records::kLaneSleeping].exchange(0, std::memory_order_seq_cst) == 1) Wake();
+  if (control_[records::kLaneSleeping].exchange(0, std::memory_order_seq_cst) != 1) return;
+  if (!EndNap()) uv_async_send(&wake_);
+}
+
+// While JavaScript works on what it was given, a new request would only wait behind that, and
+// replies are about to come: sockets read together, and replies sent together, cost less than one
+// by one. JavaScript ends the nap when its batch is done.
+void Lane::Nap() {
+  std::unique_lock lock(nap_mutex_);
+  // Replies published before is_napping_ was set came with a wake of the loop, not of the nap.
+  if (replies_.HasMore()) return;
+  is_napping_ = true;
+  nap_over_.wait_for(lock, std::chrono::microseconds(limits::kNapUs),
+                     [this] { return !is_napping_; });
+  is_napping_ = false;
+}
+
+// False when the lane was not napping.
+bool Lane::EndNap() {
+  {
+    const std::lock_guard lock(nap_mutex_);
+    if (!is_napping_) return false;
+    is_napping_ = false;
+  }
+  nap_over_.notify_one();
+  return true;
 }
 
 void Lane::PublishRequests() {

@@ -59,7 +59,7 @@ class Lane final : public InputHandler {
   ReplyReader& replies() { return replies_; }
   LentMemory& lent() { return lent_; }
   uint32_t load() const { return load_.load(std::memory_order_relaxed); }
-  void Wake() { uv_async_send(&wake_); }
+  void Wake();
   void WakeIfSleeping();
 
   // Commands run on the lane, in the order in which they were given.
@@ -80,6 +80,8 @@ class Lane final : public InputHandler {
   void BeforePoll();
   void AfterPoll();
   void FallAsleep();
+  void Nap();
+  bool EndNap();
   void WakeUp();
   void PublishRequests();
   void ArmPeekTimer();
@@ -100,6 +102,9 @@ class Lane final : public InputHandler {
 
   std::mutex mutex_;
   std::vector<std::function<void()>> commands_;  // Guarded by mutex_.
+  std::mutex nap_mutex_;
+  std::condition_variable nap_over_;
+  bool is_napping_ = false;  // Guarded by nap_mutex_.
   std::atomic<uint32_t> load_{0};
 
   LentMemory lent_;
