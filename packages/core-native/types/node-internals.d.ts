@@ -8,6 +8,8 @@ export interface NodeInternals {
   kRejectNonStandardBodyWrites: symbol
   /** `server[kUniqueHeaders]` and `response[kUniqueHeaders]`: createServer's `uniqueHeaders`. */
   kOutgoingUniqueHeaders: symbol
+  /** `IncomingMessage.prototype._addHeaderLine(field, value, headers)`: one line into `headers`. */
+  addHeaderLine: Function
   /** `http._connectionListener`: Node's own way of serving a socket. */
   connectionListener: Function
   /** `net._createServerHandle`: binds as net.Server does. */

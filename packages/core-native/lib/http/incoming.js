@@ -3,7 +3,14 @@
 // http.IncomingMessage with the fields that connection.js keeps on a request.
 
 const http = require('node:http')
+const { addHeaderLine: stockAddHeaderLine } = require('./node-internals')
 const { kResource, kEndHeld } = require('./symbols')
+
+// Field names with a remembered rule. Applications meet some dozens; a client that invents names
+// only makes the rest take Node's own way.
+const kRulesMax = 512
+// Longest field name (characters) that is worth a rule.
+const kRuleNameMax = 64
 
 /** @this {any} @param {any} socket */
 function EngineIncomingMessage (socket) {
@@ -12,7 +19,58 @@ function EngineIncomingMessage (socket) {
   this[kEndHeld] = false
 }
 
-class Methods extends http.IncomingMessage {}
+/**
+ * What becomes of a header line: its key in `headers`, and what a second line of that name does.
+ *
+ * @typedef {object} Rule
+ * @property {string} key
+ * @property {string | null} separator joins the values; null where the first line wins
+ * @property {boolean} isList each value is an element of an array
+ */
+
+/** Rules by field name as it was sent. @type {Map<string, Rule>} */
+const rules = new Map()
+
+// Asks Node itself, so that the rules are those of the running version.
+/** @param {string} field @returns {Rule | undefined} undefined for what is no ordinary key, `__proto__` */
+function learnRule (field) {
+  if (rules.size >= kRulesMax || field.length > kRuleNameMax) return undefined
+  /** @type {any} */
+  const headers = {}
+  for (const value of ['a', 'b']) stockAddHeaderLine.call({ joinDuplicateHeaders: false }, field, value, headers)
+  const [key] = Object.keys(headers)
+  if (key === undefined) return undefined
+  const both = headers[key]
+  const rule = { key, separator: both === 'a' || Array.isArray(both) ? null : both.slice(1, -1), isList: Array.isArray(both) }
+  rules.set(field, rule)
+  return rule
+}
+
+class Methods extends http.IncomingMessage {
+  // Node's makes a new string of most names for each line, which V8 then has to look up.
+  /** @param {string} field @param {string} value @param {any} headers */
+  _addHeaderLine (field, value, headers) {
+    const rule = rules.get(field) ?? learnRule(field)
+    // @ts-expect-error: not in @types/node; see node-internals.d.ts
+    const inherited = super._addHeaderLine
+    if (rule === undefined || inherited !== stockAddHeaderLine) {
+      inherited.call(this, field, value, headers)
+      return
+    }
+    const { key, separator } = rule
+    const before = headers[key]
+    if (rule.isList) {
+      if (before === undefined) headers[key] = [value]
+      else before.push(value)
+    } else if (separator === null) {
+      if (before === undefined) headers[key] = value
+      // @ts-expect-error: not in @types/node; see node-internals.d.ts
+      else if (this.joinDuplicateHeaders) headers[key] = `${before}, ${value}`
+    } else {
+      headers[key] = typeof before === 'string' ? before + separator + value : value
+    }
+  }
+}
 
 EngineIncomingMessage.prototype = Methods.prototype
 Object.defineProperty(EngineIncomingMessage.prototype, 'constructor', {
