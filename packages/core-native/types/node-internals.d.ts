@@ -2,6 +2,8 @@
 export interface NodeInternals {
   /** `response[kNeedDrain]`: write() returned false, 'drain' is owed. */
   kNeedDrain: symbol
+  /** `response[kOutHeaders]`: null, or `[name, value]` by lower-case name. */
+  kOutHeaders: symbol
   /** `response[kCorked]`: corks taken before the response had a socket. */
   kCorked: symbol
   /** `response[kRejectNonStandardBodyWrites]`: createServer's option of that name. */

@@ -65,6 +65,7 @@ function collect () {
   }
   return {
     kNeedDrain: findSymbol(response, 'kNeedDrain', 'http.ServerResponse'),
+    kOutHeaders: findSymbol(response, 'kOutHeaders', 'http.ServerResponse'),
     kCorked: findSymbol(response, 'corked', 'http.ServerResponse'),
     kRejectNonStandardBodyWrites: findSymbol(response, 'kRejectNonStandardBodyWrites', 'http.ServerResponse'),
     kOutgoingUniqueHeaders: findSymbol(server, 'kUniqueHeaders', 'http.Server'),

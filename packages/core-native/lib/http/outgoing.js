@@ -9,7 +9,7 @@ const http = require('node:http')
 const { Buffer } = require('node:buffer')
 const R = require('../records')
 const { kInlineBytesMax } = require('../reply-writer')
-const { kCorked, kRejectNonStandardBodyWrites } = require('./node-internals')
+const { kCorked, kOutHeaders, kRejectNonStandardBodyWrites } = require('./node-internals')
 const { State, kSendBytesMax } = require('./socket')
 const { kLane, kSlot, kState, kUnsent, kWritten, kEnded } = require('./symbols')
 
@@ -68,7 +68,26 @@ function idleTimeout (socket) {
   return timeout + (server.keepAliveTimeoutBuffer ?? kKeepAliveMarginMs)
 }
 
+// Where a response's headers are kept until they are sent. As Node's own object it has no prototype
+// to speak of; unlike that, which is a dictionary from its first key on, V8 gives it a hidden class.
+/** @this {any} */
+function OutHeaders () {}
+OutHeaders.prototype = Object.create(null)
+
 class Methods extends ServerResponse {
+  /** @param {string} name @param {any} value @returns {any} */
+  setHeader (name, value) {
+    const self = /** @type {any} */ (this)
+    if (self[kOutHeaders] !== null) return super.setHeader(name, value)
+    const headers = self[kOutHeaders] = new (/** @type {any} */ (OutHeaders))()
+    try {
+      return super.setHeader(name, value)
+    } catch (error) {
+      if (self[kOutHeaders] === headers) self[kOutHeaders] = null
+      throw error
+    }
+  }
+
   /** @param {any} chunk @param {any} [encoding] @param {any} [callback] @returns {boolean} */
   write (chunk, encoding, callback) {
     const self = /** @type {any} */ (this)
