@@ -46,6 +46,9 @@ class Alignment {
     }
     Request.prototype = app.request
     Response.prototype = app.response
+    // V8 sizes new objects by the constructors up this chain; too small ones are copied as they grow.
+    Object.setPrototypeOf(Request, IncomingMessage)
+    Object.setPrototypeOf(Response, ServerResponse)
     this.constructors = /** @type {any} */ ({ IncomingMessage: Request, ServerResponse: Response })
     this.install()
   }
