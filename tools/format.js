@@ -6,15 +6,16 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { clangFormat } = require('./lib/packages')
-const { kCoreNative, listFiles, main, run } = require('./lib/project')
+const { kCoreNative, kRoot, listFiles, main, run } = require('./lib/project')
 const { lint } = require('./lint')
 
 /** @param {{ fix?: boolean }} [options] */
 async function format ({ fix = false } = {}) {
   const program = clangFormat()
   if (!fs.existsSync(program)) throw new Error('clang-format is not installed: npm run setup')
-  const files = ['src', 'test-native', 'fuzz'].flatMap((folder) =>
-    listFiles(path.join(kCoreNative, folder), (file) => /\.(h|cc)$/.test(file)))
+  const folders = ['src', 'test-native', 'fuzz'].map((folder) => path.join(kCoreNative, folder))
+  folders.push(path.join(kRoot, 'benchmarks'))
+  const files = folders.flatMap((folder) => listFiles(folder, (file) => /\.(h|cc)$/.test(file)))
   await run(program, [...(fix ? ['-i'] : ['--dry-run', '--Werror']), ...files])
   if (fix) await lint({ fix: true })
 }

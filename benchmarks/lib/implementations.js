@@ -28,6 +28,9 @@ function alignedOptions (app) {
   /** @this {any} @param {any} req @param {any} options */
   function Response (req, options) { ServerResponse.call(this, req, options) }
   Response.prototype = app.response
+  // V8 sizes new objects by the constructors up this chain.
+  Object.setPrototypeOf(Request, IncomingMessage)
+  Object.setPrototypeOf(Response, ServerResponse)
   return /** @type {any} */ ({ IncomingMessage: Request, ServerResponse: Response })
 }
 

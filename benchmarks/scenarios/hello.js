@@ -5,7 +5,7 @@ module.exports = {
   name: 'hello',
   title: '(req, res) handler, 13-byte body',
   unit: 'request',
-  implementations: ['node', 'httpsys'],
+  implementations: ['node', 'httpsys', ...process.platform === 'linux' ? ['floor'] : []],
   connections: 64,
   load: ['get'],
   target: { process: 0.50, thread: 0.22 },
