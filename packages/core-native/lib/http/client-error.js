@@ -5,11 +5,15 @@
 // lane kept, so that they agree with what Node says. Only built when somebody is going to see it.
 
 const http = require('node:http')
+const { Buffer } = require('node:buffer')
 const { Duplex } = require('node:stream')
 const { BodyTooLargeError } = require('../errors')
 const { ErrorKind } = require('../records')
 
 const { Server: StockServer } = http
+
+// The lane keeps nothing of a body of a given length; its early end is described without bytes anyway.
+const kUnfinishedBody = Buffer.from('POST / HTTP/1.1\r\nContent-Length: 1\r\n\r\n')
 
 const kFallback = new Map([
   [ErrorKind.kMalformed, ['HPE_INVALID_HEADER_TOKEN', 'Invalid message']],
@@ -30,8 +34,10 @@ function describeError (kind, raw, socket) {
   if (kind === ErrorKind.kBodyTooLarge) {
     return new BodyTooLargeError()
   }
+  const isEnd = kind === ErrorKind.kIncomplete
+  const asked = isEnd && raw.length === 0 ? kUnfinishedBody : raw
   // What follows a closing request would be fine by itself.
-  const told = kind === ErrorKind.kDataAfterClose ? null : askNode(raw, kind === ErrorKind.kIncomplete, socket.server.maxHeaderSize)
+  const told = kind === ErrorKind.kDataAfterClose ? null : askNode(asked, isEnd, socket.server.maxHeaderSize)
   if (told !== null) return told
   // Stricter than Node here (docs/compatibility.md), or the message is longer than what was kept.
   const [code, reason] = /** @type {string[]} */ (kFallback.get(kind) ?? kFallback.get(ErrorKind.kMalformed))
