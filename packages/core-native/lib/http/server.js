@@ -220,6 +220,7 @@ function Server (options, requestListener) {
   Reflect.apply(StockServer, this, [options, requestListener])
   const self = /** @type {any} */ (this)
   self[kListener] = new Listener(self, typeof options === 'object' && options !== null ? options : {})
+  watchHeaderSize(self)
   self.removeListener('connection', connectionListener)
   self.prependListener('connection', onConnection)
   self.on('listening', startChecking)
@@ -227,6 +228,21 @@ function Server (options, requestListener) {
 Server.prototype = Methods.prototype
 Object.defineProperty(Server.prototype, 'constructor', { value: Server, writable: true, configurable: true })
 Object.setPrototypeOf(Server, StockServer)
+
+// The lanes read heads by themselves: they must hear of a change.
+/** @param {any} server */
+function watchHeaderSize (server) {
+  let { maxHeaderSize } = server
+  Object.defineProperty(server, 'maxHeaderSize', {
+    enumerable: true,
+    configurable: true,
+    get: () => maxHeaderSize,
+    set (value) {
+      maxHeaderSize = value
+      if (server[kListener].id !== 0) server[kListener].configure()
+    }
+  })
+}
 
 // node --insecure-http-parser
 function isLenient () {
