@@ -23,6 +23,7 @@ const {
 const {
   kOpen, kRequest, kBody, kBodyBlock, kBodyEnd, kEof, kClosed, kCredit, kError, kBlockDone
 } = R.RequestType
+const { ErrorKind } = R
 const { kEnd, kRelease, kUpgradeAccept, kUpgradeDecline } = R.ReplyType
 
 const { assignSocket: stockAssignSocket, detachSocket: stockDetachSocket } = http.ServerResponse.prototype
@@ -176,11 +177,25 @@ function onClosed (lane, slot, socket, errno) {
     return
   }
   if (isLight(socket)) materialise(socket)
-  if (errno !== 0) {
+  if ((bits & State.kDestroyed) !== 0) { // While light: it has no events of its own.
+    connectionClosed(socket)
+  } else if (errno !== 0) {
     socket.destroy(systemError(-errno, 'read'))
   } else if (!socket.destroyed) {
-    if ((bits & State.kPeerEnded) === 0) endReadable(socket)
-    socket.destroy()
+    if ((bits & (State.kFailed | State.kPeerEnded)) === State.kFailed && socket.writableEnded && !socket.writableFinished) {
+      socket.once('finish', () => endReadable(socket)) // After that it destroys itself.
+      return
+    }
+    const isCutShort = (bits & State.kCloseSoon) !== 0 && (bits & State.kFailed) === 0
+    if ((bits & State.kPeerEnded) === 0 && !isCutShort) endReadable(socket)
+    if ((bits & State.kUpgraded) !== 0) {
+      // With both sides ended the stream destroys itself, once what has arrived is read.
+      if (!socket.writableEnded || socket.writableLength !== 0) socket.destroy()
+    } else if (socket.writableLength === 0) {
+      socket.destroySoon() // As Node, which ends its side when the peer has: 'finish' comes before 'close'.
+    } else {
+      socket.destroy()
+    }
   }
 }
 
@@ -197,7 +212,14 @@ function connectionClosed (socket) {
   }
   socket[kReceiving] = null
   const res = socket._httpMessage
-  if (res) emitClose(res)
+  if (res && !closesWithSocket(socket)) emitClose(res)
+}
+
+// ServerResponse#assignSocket was called: its 'close' listener has its place among the application's.
+/** @param {any} socket */
+function closesWithSocket (socket) {
+  if (isLight(socket) || (socket[kState] & State.kDestroyed) !== 0) return false
+  return socket.listeners('close').some((/** @type {Function} */ listener) => listener.name === 'onServerResponseClose')
 }
 
 /** @param {any} req */
@@ -265,7 +287,14 @@ function onError (socket, kind, raw) {
   socket[kState] |= State.kFailed
   if (isLight(socket)) materialise(socket)
   if (socket.destroyed) return
-  onSocketError.call(socket, describeError(kind, raw, socket))
+  const error = describeError(kind, raw, socket)
+  if (kind !== ErrorKind.kIncomplete) {
+    onSocketError.call(socket, error)
+    return
+  }
+  // Node finds out in its 'end' listener.
+  socket.prependOnceListener('end', () => onSocketError.call(socket, error))
+  endReadable(socket)
 }
 
 /** @param {any} socket @param {number} bytes */
@@ -549,11 +578,11 @@ function dequeue (socket) {
   else incoming.shift()
 }
 
-// ServerResponse#assignSocket without its 'close' listener, which would make the socket a stream.
+// ServerResponse#assignSocket without its 'close' listener, which would make a light socket a stream.
 // connectionClosed() does what that listener does.
 /** @param {any} socket @param {any} res */
 function assign (socket, res) {
-  if (res.assignSocket !== stockAssignSocket) {
+  if (res.assignSocket !== stockAssignSocket || !isLight(socket)) {
     res.assignSocket(socket)
     return
   }

@@ -177,7 +177,8 @@ class Methods extends net.Socket {
   _final (callback) {
     const self = /** @type {any} */ (this)
     shutdown(self)
-    callback()
+    // As after a shutdown by libuv: what the tick that ended the socket still does comes first.
+    setImmediate(callback)
   }
 
   /** @param {...any} args */
@@ -195,9 +196,12 @@ class Methods extends net.Socket {
     // A closing reply may have been published already: then the lane closes by itself.
     const isClosing = (self[kState] & State.kCloseSoon) !== 0
     self[kState] |= State.kCloseSoon
-    if (isLight(self) && (self[kState] & State.kFinSent) === 0) shutdown(self)
-    else if (!isLight(self) && this.writable) super.end()
-    else if (!isClosing) this.destroy()
+    if (isLight(self)) {
+      if ((self[kState] & State.kFinSent) === 0) shutdown(self)
+      else if (!isClosing) this.destroy()
+      return
+    }
+    super.destroySoon()
   }
 
   /** @param {any} [error] @param {any} [callback] */
@@ -333,6 +337,7 @@ function accessorOf (name) {
 
 Object.defineProperties(HttpSocket.prototype, {
   pending: { configurable: true, get: () => false },
+  bufferSize: { configurable: true, get () { return this.destroyed ? undefined : this.writableLength } },
   bytesRead: { configurable: true, get () { return this[kRead] } },
   bytesWritten: { configurable: true, get () { return this[kWritten] + waitingBytes(this) } },
   _bytesDispatched: { configurable: true, get () { return this[kWritten] } }
@@ -426,9 +431,11 @@ function publish (socket, type, a, b, c) {
 function shutdown (socket) {
   const bits = socket[kState]
   if ((bits & (State.kFinSent | State.kLaneClosed)) !== 0) return
-  socket[kState] |= State.kFinSent
+  // After a refused message the lane reads no more, so it would not notice the peer's end.
+  const closes = (bits & (State.kCloseSoon | State.kFailed)) !== 0
+  socket[kState] |= closes ? State.kFinSent | State.kCloseSoon : State.kFinSent
   const { writer } = socket[kLane]
-  if ((bits & State.kCloseSoon) !== 0) {
+  if (closes) {
     writer.command(kEnd, R.kReplyEnd | R.kReplyClose, socket[kSlot])
   } else {
     writer.command(kShutdown, 0, socket[kSlot])
