@@ -11,7 +11,7 @@ const { Buffer } = require('node:buffer')
 const R = require('../records')
 const { kOutgoingUniqueHeaders, kNeedDrain, drainTicks } = require('./node-internals')
 const {
-  HttpSocket, State, hooks, isLight, materialise, uncount, publish, consumed, resumeWrite, blockSent, systemError
+  HttpSocket, State, hooks, isLight, materialise, uncount, publish, consumed, resumeWrite, systemError
 } = require('./socket')
 const { idleTimeout, kKeepAliveMarginMs } = require('./outgoing')
 const { describeError, connectionReset } = require('./client-error')
@@ -309,7 +309,7 @@ function onCredit (socket, bytes) {
 function onBlockDone (lane, id) {
   const socket = lane.blocks.get(id)
   lane.blocks.delete(id)
-  if (socket !== undefined) blockSent(socket, id)
+  if (socket !== undefined) resumeWrite(socket, id)
 }
 
 /** @param {any} socket */

@@ -43,13 +43,16 @@ const State = {
   kServed: 1 << 11 // At least one request was received.
 }
 
+// Block ids count from 0.
+const kNoBlock = -1
+
 /**
  * What an operation in flight waits for: credits, or a block.
  *
  * @typedef {object} HeldWrite
  * @property {{ chunk: any, encoding: BufferEncoding }[]} chunks
  * @property {number} next index of the first chunk that was not published
- * @property {number} block the block in flight, 0 when it waits for credits
+ * @property {number} block the block in flight, or kNoBlock when it waits for credits
  * @property {Function} callback
  */
 
@@ -165,12 +168,12 @@ class Methods extends net.Socket {
 
   /** @param {any} chunk @param {BufferEncoding} encoding @param {(error?: Error | null) => void} callback */
   _write (chunk, encoding, callback) {
-    send(this, { chunks: [{ chunk, encoding }], next: 0, block: 0, callback })
+    send(this, { chunks: [{ chunk, encoding }], next: 0, block: kNoBlock, callback })
   }
 
   /** @param {{ chunk: any, encoding: BufferEncoding }[]} chunks @param {(error?: Error | null) => void} callback */
   _writev (chunks, callback) {
-    send(this, { chunks, next: 0, block: 0, callback })
+    send(this, { chunks, next: 0, block: kNoBlock, callback })
   }
 
   /** @param {(error?: Error | null) => void} callback */
@@ -509,22 +512,15 @@ function send (socket, write) {
   write.callback()
 }
 
-// A credit lets a held write go on, unless its block is still being sent: the application may change
-// the bytes once the callback ran.
-/** @param {any} socket */
-function resumeWrite (socket) {
+// A credit, or the block it waits for, lets a held write go on. Credits come while a block is being
+// sent too: the application may change the bytes once the callback ran.
+/** @param {any} socket @param {number} [block] */
+function resumeWrite (socket, block = kNoBlock) {
   const held = socket[kHeldWrite]
-  if (held === null || held.block !== 0) return
+  if (held === null || held.block !== block) return
   socket[kHeldWrite] = null
+  held.block = kNoBlock
   send(socket, held)
-}
-
-/** @param {any} socket @param {number} id */
-function blockSent (socket, id) {
-  const held = socket[kHeldWrite]
-  if (held === null || held.block !== id) return
-  held.block = 0
-  resumeWrite(socket)
 }
 
 /** @param {any} socket */
@@ -562,7 +558,6 @@ module.exports = {
   shutdown,
   consumed,
   resumeWrite,
-  blockSent,
   systemError,
   systemErrorText,
   kSendBytesMax,
