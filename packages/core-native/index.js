@@ -4,9 +4,13 @@
 //   const http = require('@httpsys/core-native')   // was: require('node:http')
 
 const http = require('node:http')
+const { EnvironmentError } = require('./lib/errors')
 
 // HTTPSYS_BACKEND=node chooses stock Node explicitly; it is the reference column of every suite.
-const backend = process.env.HTTPSYS_BACKEND === 'node' ? 'node' : 'engine'
+const backend = process.env.HTTPSYS_BACKEND || 'engine'
+if (backend !== 'node' && backend !== 'engine') {
+  throw new EnvironmentError('HTTPSYS_BACKEND', backend, '"engine" or "node"')
+}
 const { Server, createServer } = backend === 'node' ? require('./lib/http/stock-server') : require('./lib/http/server')
 const { EngineIncomingMessage } = require('./lib/http/incoming')
 const { EngineServerResponse } = require('./lib/http/outgoing')

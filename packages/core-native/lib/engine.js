@@ -7,6 +7,7 @@ const { availableParallelism } = require('node:os')
 const { performance } = require('node:perf_hooks')
 const R = require('./records')
 const { loadBinding } = require('./binding')
+const { EnvironmentError } = require('./errors')
 const { Lane, viewsOf } = require('./lane')
 const { drainTicks } = require('./http/node-internals')
 
@@ -18,6 +19,8 @@ const kSegmentBytes = 256 * 1024
 // One call of dispatch() ends after this time so that timers and other handles get their turn.
 const kDispatchMs = 10
 const kRecordsPerClockLook = 16
+// Beyond this, threads only take memory from each other.
+const kLanesMax = 64
 // How long an exit waits for accepted replies to leave.
 const kExitDrainMs = 1000
 
@@ -149,10 +152,12 @@ class Engine {
 }
 
 function laneCount () {
-  const wanted = Number(process.env.HTTPSYS_IO_THREADS)
-  if (Number.isInteger(wanted) && wanted >= 1 && wanted <= 64) return wanted
+  const text = process.env.HTTPSYS_IO_THREADS
   // One I/O thread feeds several JavaScript threads' worth of requests; half the cores, at most four.
-  return Math.min(4, Math.max(1, availableParallelism() >> 1))
+  if (!text) return Math.min(4, Math.max(1, availableParallelism() >> 1))
+  const wanted = Number(text)
+  if (Number.isInteger(wanted) && wanted >= 1 && wanted <= kLanesMax) return wanted
+  throw new EnvironmentError('HTTPSYS_IO_THREADS', text, `a whole number from 1 to ${kLanesMax}`)
 }
 
 module.exports = { Engine }

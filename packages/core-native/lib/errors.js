@@ -81,12 +81,20 @@ const InternalsError = declare('ERR_HTTPSYS_NODE_INTERNALS', Error,
     member
   }))
 
+const EnvironmentError = declare('ERR_HTTPSYS_ENVIRONMENT', TypeError,
+  /** @param {string} variable @param {string} value @param {string} expected */
+  (variable, value, expected) => ({
+    message: `The environment variable ${variable} must be ${expected}. Received ${JSON.stringify(value)}`,
+    variable
+  }))
+
 const BodyTooLargeError = declare('ERR_HTTPSYS_BODY_TOO_LARGE', Error,
   () => ({ message: 'The request body is longer than maxRequestBodySize' }))
 
 module.exports = {
   codes,
   BodyTooLargeError,
+  EnvironmentError,
   InternalsError,
   ListenArgsError,
   NativeLoadError,
