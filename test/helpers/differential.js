@@ -1,0 +1,139 @@
+'use strict'
+
+// The same program on node:http and on the server under test: the same bytes go to both; what comes back
+// and the events that the program logs are compared. Under HTTPSYS_BACKEND=node both are stock Node, which
+// shows that a test's own order is settled.
+
+const assert = require('node:assert/strict')
+const { EventEmitter, once } = require('node:events')
+const nodeHttp = require('node:http')
+const { http, backend } = require('./backend')
+const { dial, listen, stop } = require('./client')
+
+// Ends a conversation that hangs; none takes a tenth of it on a busy machine.
+const kConversationMs = 20_000
+// What a server gets to notice by itself that the client has left.
+const kLeaveMs = 500
+
+/**
+ * One step of the client: bytes to send (a string is Latin-1; each step is a segment of its own), text to
+ * wait for in the answer, an event to wait for in the log, or null, which ends the sending side.
+ *
+ * @typedef {string | Buffer | RegExp | { event: string } | null} Step
+ */
+/** @typedef {(...words: any[]) => void} Log appends its words, joined, to the events that are compared */
+/** @typedef {(req: any, res: any, log: Log) => void} Handler */
+/**
+ * @typedef {object} Options
+ * @property {import('node:http').ServerOptions | object} [server] of createServer()
+ * @property {(server: any, log: Log) => void} [prepare] called before listen()
+ * @property {RegExp} [until] in the answer: the client leaves then; without it, when the server has closed
+ * @property {number} [times] how often `until` has to be there
+ */
+/** @typedef {{ text: string, events: string[] }} Outcome the answer (Latin-1, without the time of day), and the log */
+
+/** @param {() => boolean} isThere @param {EventEmitter} changes */
+async function waitFor (isThere, changes) {
+  while (!isThere()) await once(changes, 'change')
+}
+
+/**
+ * @param {import('../helpers/client').Wire} wire
+ * @param {Step[]} steps
+ * @param {string[]} events
+ * @param {EventEmitter} changes
+ */
+async function play (wire, steps, events, changes) {
+  for (const step of steps) {
+    if (step === null) wire.socket.end()
+    else if (step instanceof RegExp) await wire.until(step)
+    else if (typeof step === 'object' && 'event' in step) await waitFor(() => events.includes(step.event), changes)
+    else {
+      await new Promise((resolve) => wire.socket.write(/** @type {string} */ (step), 'latin1', resolve))
+      // The server lives in this process: its turn to read what was sent so far.
+      for (let i = 0; i < 3; i++) await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+}
+
+/**
+ * @param {import('node:test').TestContext} t
+ * @param {any} api node:http or what replaces it
+ * @param {Handler} handler
+ * @param {Step[]} steps
+ * @param {Options} options
+ * @returns {Promise<Outcome>}
+ */
+async function run (t, api, handler, steps, options) {
+  const events = /** @type {string[]} */ ([])
+  const changes = new EventEmitter()
+  /** @type {Log} */
+  const log = (...words) => {
+    events.push(words.map((word) => typeof word === 'string' ? word : JSON.stringify(word) ?? String(word)).join(' '))
+    changes.emit('change')
+  }
+  const server = api.createServer(options.server ?? {}, (/** @type {any} */ req, /** @type {any} */ res) => handler(req, res, log))
+  options.prepare?.(server, log)
+  t.after(() => stop(server))
+  const wire = await dial(t, await listen(server))
+  /** @type {NodeJS.Timeout | undefined} */
+  let timer
+  const late = new Promise((resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`no end after ${JSON.stringify(wire.text.slice(-2000))}, events ${JSON.stringify(events)}`)), kConversationMs)
+  })
+  const talk = async () => {
+    await play(wire, steps, events, changes)
+    await (options.until === undefined ? wire.untilClosed() : wire.until(options.until, options.times))
+  }
+  await Promise.race([talk(), late]).finally(() => clearTimeout(timer))
+  wire.destroy()
+  const closed = once(server, 'close')
+  server.close()
+  // A server that does not read (a paused upload) does not notice that the client left.
+  const leave = setTimeout(() => server.closeAllConnections(), kLeaveMs)
+  await closed
+  clearTimeout(leave)
+  await new Promise((resolve) => setImmediate(resolve))
+  return { text: wire.text.replace(/Date: [^\r]* GMT\r\n/g, 'Date: now\r\n'), events }
+}
+
+/**
+ * Runs a handler on both servers and fails where they differ.
+ *
+ * @param {import('node:test').TestContext} t
+ * @param {Handler} handler
+ * @param {Step | Step[]} steps what the client does
+ * @param {Options} [options]
+ * @returns {Promise<Outcome>} that of both
+ */
+async function compare (t, handler, steps, options = {}) {
+  const list = Array.isArray(steps) ? steps : [steps]
+  const expected = await run(t, nodeHttp, handler, list, options)
+  const actual = await run(t, http, handler, list, options)
+  assert.equal(actual.text, expected.text, `the answer of the backend "${backend}" (first) is not that of node:http`)
+  assert.deepEqual(actual.events, expected.events, `the events of the backend "${backend}" (first) are not those of node:http`)
+  return actual
+}
+
+/**
+ * A segment for every byte.
+ *
+ * @param {string | Buffer} bytes
+ * @returns {Buffer[]}
+ */
+function bytewise (bytes) {
+  return [...(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes)].map((byte) => Buffer.of(byte))
+}
+
+/**
+ * The bytes of a request; with no header lines of its own it asks for the connection to be closed.
+ *
+ * @param {string} line e.g. `GET /`
+ * @param {string[]} [headers]
+ * @param {string} [body] as it is on the wire
+ */
+function message (line, headers = ['Connection: close'], body = '') {
+  return `${line} HTTP/1.1\r\n${['Host: a', ...headers].join('\r\n')}\r\n\r\n${body}`
+}
+
+module.exports = { bytewise, compare, message }
