@@ -63,6 +63,7 @@ class ReplyWriter {
   /** @param {number} bytes */
   #reserve (bytes) {
     if (this.offset + bytes + R.kHeaderBytes <= kSegmentBytes) return
+    if (bytes + R.kHeaderBytes > kSegmentBytes) throw new RangeError(`a record of ${bytes} bytes fits no segment`)
     const done = Atomics.load(this.control, R.kSegmentsDone) | 0
     const oldest = this.waiting[0]
     const next = oldest !== undefined && ((done - oldest.freeAt) | 0) >= 0

@@ -20,6 +20,8 @@ const { write: stockWrite, end: stockEnd } = ServerResponse.prototype
 
 // Node's limit for the bytes it corks; larger pieces gain nothing from the short way.
 const kShortPieceBytesMax = 16 * 1024
+// Characters. A head shares its record with a piece of the body, and a record has to fit a segment.
+const kShortHeadMax = 16 * 1024
 // Added to keepAliveTimeout before the connection is closed, so that a client that trusts the
 // advertised value does not meet the close (Node's own margin, ms).
 const kKeepAliveMarginMs = 1000
@@ -51,6 +53,11 @@ function isShort (res) {
   return socket !== null && socket !== undefined && socket[kLane] !== undefined && socket._httpMessage === res &&
     !res.finished && !res.destroyed && !res.strictContentLength && res.outputData.length === 0 &&
     res[kCorked] === 0 && isDirect(socket)
+}
+
+/** @param {any} res the head of which exists */
+function isLongHead (res) {
+  return !res._headerSent && res._header.length > kShortHeadMax
 }
 
 /**
@@ -102,7 +109,7 @@ class Methods extends ServerResponse {
       // A patched writeHead() may have done anything.
       if (!isShort(self)) return super.write(chunk, encoding, callback)
     }
-    if (!self._hasBody) return super.write(chunk, encoding, callback)
+    if (!self._hasBody || isLongHead(self)) return super.write(chunk, encoding, callback)
     const { socket } = self
     const flags = self.chunkedEncoding ? R.kReplyChunked : 0
     const { writer } = socket[kLane]
@@ -134,7 +141,7 @@ class Methods extends ServerResponse {
       self._implicitHeader()
       if (!isShort(self)) return super.end(chunk, encoding, callback)
     }
-    if (self._trailer !== '') return super.end(chunk, encoding, callback)
+    if (self._trailer !== '' || isLongHead(self)) return super.end(chunk, encoding, callback)
     if (!self._hasBody) body = null
     const { socket } = self
     let flags = R.kReplyEnd
