@@ -276,6 +276,7 @@ Http1Session::Advance Http1Session::ConsumeLength(Connection* connection, std::s
     transport_->Pause(connection, kPauseWindow);
     return Advance::kWait;
   }
+  TimeAnsweredBody(connection);
   const uint64_t allowed =
       std::min(static_cast<uint64_t>(connection->window_bytes), connection->body_bytes_left);
   const std::string_view piece = input.substr(0, allowed);
@@ -296,6 +297,7 @@ Http1Session::Advance Http1Session::ConsumeChunked(Connection* connection, std::
     transport_->Pause(connection, kPauseWindow);
     return Advance::kWait;
   }
+  TimeAnsweredBody(connection);
   const uint64_t body_max = connection->server->config->settings().body_bytes_max;
   const http1::ChunkedDecoder::Step step =
       connection->decoder->Next(input.substr(0, static_cast<size_t>(connection->window_bytes)));

@@ -103,6 +103,7 @@ bool Http1Session::ReadIntoBlock(Connection* connection) {
     return false;
   }
   const auto bytes = static_cast<size_t>(got);
+  TimeAnsweredBody(connection);
   connection->window_bytes -= got;
   connection->body_bytes_left -= bytes;
   if (bytes <= limits::kInlinePieceBytesMax) {
@@ -208,6 +209,10 @@ void Http1Session::OnAnswered(Connection* connection) {
         connection->idle_timeout_ms != 0) {
       transport_->StartIdleTimer(connection, connection->idle_timeout_ms);
     }
+    if (connection->phase == InputPhase::kBodyLength ||
+        connection->phase == InputPhase::kBodyChunked) {
+      TimeAnsweredBody(connection);
+    }
     if ((connection->pauses & kPauseOrder) != 0) connection->wants_input_resumed = true;
   }
   if ((connection->pauses & kPausePipeline) != 0 && connection->unanswered < most) {
@@ -289,6 +294,11 @@ void Http1Session::CheckTimeouts(Connection* connection, uint64_t now_ns, uint64
   }
   const auto partial = std::move(connection->partial);
   Refuse(connection, ErrorKind::kTimeout, partial == nullptr ? "" : std::string_view(*partial));
+}
+
+void Http1Session::TimeAnsweredBody(Connection* connection) {
+  if (connection->unanswered != 0 || connection->idle_timeout_ms == 0) return;
+  transport_->StartIdleTimer(connection, connection->idle_timeout_ms);
 }
 
 bool Http1Session::IsIdle(const Connection* connection) {

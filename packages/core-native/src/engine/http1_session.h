@@ -73,6 +73,8 @@ class Http1Session final : public InputHandler {
   bool DecodeInline(std::string_view input, size_t* used);
   void BeginBody(Connection* connection, const http1::RequestHead& head);
   void MessageDone(Connection* connection);
+  // As on Node, the idle time also runs while the body of an answered request stands still.
+  void TimeAnsweredBody(Connection* connection);
 
   void Refuse(Connection* connection, records::ErrorKind kind, std::string_view raw);
   void RefuseChunked(Connection* connection, std::string_view input);
