@@ -30,6 +30,8 @@ const { assignSocket: stockAssignSocket, detachSocket: stockDetachSocket } = htt
 
 // As Node: pairs of rawHeaders that become headers unless maxHeadersCount says otherwise.
 const kHeaderPairsDefault = 2000
+// As Node: what is over the limit is left out of rawHeaders in steps of this many entries.
+const kRawHeadersStep = 62
 const kContinueExpression = /(?:^|\W)100-continue(?:$|\W)/i
 const kResourceOptions = { requireManualDestroy: true }
 
@@ -167,7 +169,8 @@ function onClosed (lane, slot, socket, errno) {
     closed()
     return
   }
-  const reportsError = errno !== 0 && (!isLight(socket) || socket.server?.listenerCount('clientError') > 0)
+  const reportsError = errno !== 0 && (bits & State.kDestroyed) === 0 &&
+    (!isLight(socket) || socket.server?.listenerCount('clientError') > 0)
   if (!reportsError && isLight(socket)) {
     if ((bits & State.kDestroyed) === 0) {
       socket[kState] |= State.kDestroyed
@@ -365,14 +368,11 @@ function onRequest (lane, socket, words, bytes, at) {
   req.httpVersionMajor = 1
   req.httpVersionMinor = minor
   req.httpVersion = minor === 1 ? '1.1' : '1.0'
-  req.joinDuplicateHeaders = server.joinDuplicateHeaders || false
+  req.joinDuplicateHeaders = server.joinDuplicateHeaders || null
   req.method = listener.methods[packed & 0xff]
   req.upgrade = false
   const raw = lane.readLines(words, w + (R.kRequestFixedBytes >>> 2), lines, text, skip)
-  let pairs = raw.length
-  const most = typeof server.maxHeadersCount === 'number' ? server.maxHeadersCount << 1 : kHeaderPairsDefault
-  if (most > 0 && pairs > most) pairs = most
-  req._addHeaderLines(raw, pairs)
+  req._addHeaderLines(raw, limitLines(server, raw))
 
   const resource = listener.resource.runInAsyncScope(newResource)
   req[kResource] = resource
@@ -391,6 +391,14 @@ function onRequest (lane, socket, words, bytes, at) {
     socket[kReceiving] = null
     resource.runInAsyncScope(complete, undefined, req, res)
   }
+}
+
+/** @param {any} server @param {string[]} raw shortened to what Node keeps @returns {number} entries that become headers */
+function limitLines (server, raw) {
+  const most = typeof server.maxHeadersCount === 'number' ? server.maxHeadersCount << 1 : kHeaderPairsDefault
+  if (most <= 0 || raw.length <= most) return raw.length
+  raw.length = Math.min(raw.length, Math.ceil(most / kRawHeadersStep) * kRawHeadersStep)
+  return most
 }
 
 function newResource () {
@@ -553,6 +561,7 @@ function onBodyEnd (lane, socket, words, bytes, at) {
   req.complete = true
   if (lines !== 0) {
     const raw = lane.readLines(words, w + (R.kPayloadAt >>> 2), lines, bytes.toString('latin1', text, text + words[w + 5]), 0)
+    limitLines(socket.server, raw)
     req._addHeaderLines(raw, raw.length)
   }
   if ((socket[kState] & State.kReadPaused) !== 0) socket.resume() // For the next message.

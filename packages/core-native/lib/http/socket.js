@@ -110,10 +110,11 @@ function materialise (socket) {
   socket._paused = false
   if ((state & State.kUpgraded) === 0) hooks.materialised(socket)
   if ((state & State.kDestroyed) !== 0) {
-    // Destroyed while light: the states say so, and nothing is emitted any more.
+    // Destroyed while light: the states say so, and only 'close' is still to come.
     for (const s of [socket._readableState, socket._writableState]) {
       s.destroyed = s.closed = s.closeEmitted = true
     }
+    if ((state & State.kLaneClosed) === 0) onceClosed(socket, () => socket.emit('close', false))
   } else if ((state & State.kFinSent) !== 0) {
     // The FIN is on its way; end() only brings the stream's state along.
     Reflect.apply(net.Socket.prototype.end, socket, [])
