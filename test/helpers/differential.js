@@ -7,6 +7,7 @@
 const assert = require('node:assert/strict')
 const { EventEmitter, once } = require('node:events')
 const nodeHttp = require('node:http')
+const { inspect } = require('node:util')
 const { http, backend } = require('./backend')
 const { dial, listen, stop } = require('./client')
 
@@ -14,6 +15,9 @@ const { dial, listen, stop } = require('./client')
 const kConversationMs = 20_000
 // What a server gets to notice by itself that the client has left.
 const kLeaveMs = 500
+// What the last events get, those of the closing connection, to come as on node:http.
+const kSettleMs = 3000
+const kShownCharacters = 2000
 
 /**
  * One step of the client: bytes to send (a string is Latin-1; each step is a segment of its own), text to
@@ -32,9 +36,9 @@ const kLeaveMs = 500
  */
 /** @typedef {{ text: string, events: string[] }} Outcome the answer (Latin-1, without the time of day), and the log */
 
-/** @param {() => boolean} isThere @param {EventEmitter} changes */
-async function waitFor (isThere, changes) {
-  while (!isThere()) await once(changes, 'change')
+/** @param {() => boolean} isThere @param {EventEmitter} changes @param {AbortSignal} [signal] gives up */
+async function waitFor (isThere, changes, signal) {
+  while (!isThere() && !signal?.aborted) await once(changes, 'change', { signal }).catch(() => {})
 }
 
 /**
@@ -62,9 +66,10 @@ async function play (wire, steps, events, changes) {
  * @param {Handler} handler
  * @param {Step[]} steps
  * @param {Options} options
+ * @param {number} wanted events to wait for
  * @returns {Promise<Outcome>}
  */
-async function run (t, api, handler, steps, options) {
+async function run (t, api, handler, steps, options, wanted) {
   const events = /** @type {string[]} */ ([])
   const changes = new EventEmitter()
   /** @type {Log} */
@@ -93,7 +98,12 @@ async function run (t, api, handler, steps, options) {
   const leave = setTimeout(() => server.closeAllConnections(), kLeaveMs)
   await closed
   clearTimeout(leave)
-  await new Promise((resolve) => setImmediate(resolve))
+  // A server emits 'close' before the last connection does.
+  const settled = new AbortController()
+  const settle = setTimeout(() => settled.abort(), kSettleMs)
+  await waitFor(() => events.length >= wanted, changes, settled.signal)
+  clearTimeout(settle)
+  for (let i = 0; i < 5; i++) await new Promise((resolve) => setImmediate(resolve))
   return { text: wire.text.replace(/Date: [^\r]* GMT\r\n/g, 'Date: now\r\n'), events }
 }
 
@@ -108,10 +118,17 @@ async function run (t, api, handler, steps, options) {
  */
 async function compare (t, handler, steps, options = {}) {
   const list = Array.isArray(steps) ? steps : [steps]
-  const expected = await run(t, nodeHttp, handler, list, options)
-  const actual = await run(t, http, handler, list, options)
-  assert.equal(actual.text, expected.text, `the answer of the backend "${backend}" (first) is not that of node:http`)
-  assert.deepEqual(actual.events, expected.events, `the events of the backend "${backend}" (first) are not those of node:http`)
+  const expected = await run(t, nodeHttp, handler, list, options, 0)
+  const actual = await run(t, http, handler, list, options, expected.events.length)
+  try {
+    assert.equal(actual.text, expected.text, 'answers')
+    assert.deepEqual(actual.events, expected.events, 'events')
+  } catch (error) {
+    const { message, actual, expected } = /** @type {any} */ (error)
+    const input = list.map((step) => Buffer.isBuffer(step) ? step.toString('latin1') : step)
+    assert.fail(`the ${message} of the backend "${backend}" are not those of node:http\n` +
+      [input, actual, expected].map((value, i) => `${['input', backend, 'node:http'][i]}: ${inspect(value).slice(0, kShownCharacters)}`).join('\n'))
+  }
   return actual
 }
 
