@@ -93,14 +93,35 @@ const kNeeds = {
 const kClangFormatVersion = '18.1.8'
 
 /** Outside the repository, so that reinstalling node_modules does not cost a download. */
-function clangFormatFolder () {
+function cacheFolder () {
   const cache = process.env.XDG_CACHE_HOME ?? `${process.env.HOME ?? '.'}/.cache`
-  return `${cache}/httpsys/clang-format-${kClangFormatVersion}`
+  return `${cache}/httpsys`
+}
+
+function clangFormatFolder () {
+  return `${cacheFolder()}/clang-format-${kClangFormatVersion}`
 }
 
 /** @returns {string} the pinned clang-format, whether it is installed yet or not */
 function clangFormat () {
   return `${clangFormatFolder()}/bin/clang-format`
+}
+
+/** @returns {string} the npm package that holds the program `node` for this platform */
+function nodePackage () {
+  const platform = process.platform === 'win32' ? 'win' : process.platform
+  return `node-${platform}-${process.arch}`
+}
+
+/** @param {string} version a major or a whole version @returns {string} */
+function nodeFolder (version) {
+  return `${cacheFolder()}/node-${version}`
+}
+
+/** @param {string} version @returns {string} that version of Node, whether it is installed yet or not */
+function nodeProgram (version) {
+  const file = process.platform === 'win32' ? 'node.exe' : 'node'
+  return `${nodeFolder(version)}/node_modules/${nodePackage()}/bin/${file}`
 }
 
 function hasVenv () {
@@ -115,4 +136,7 @@ module.exports = {
   clangFormatFolder,
   findClang,
   findFuzzingClang,
+  nodeFolder,
+  nodePackage,
+  nodeProgram,
 }
