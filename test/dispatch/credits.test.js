@@ -74,6 +74,29 @@ test('a reader that stops makes write() say false, and "drain" comes when it goe
   assert.equal(socket.writableLength, 0)
 })
 
+test('a large write is done only when all of it was sent', async (t) => {
+  const { socket, wire } = await upgraded(t)
+  wire.socket.removeAllListeners('data')
+  const total = 3 * kKernelBytes
+  let done = false
+  const written = new Promise((resolve) => socket.write(Buffer.alloc(total, 0x61), () => {
+    done = true
+    resolve(null)
+  }))
+  let received = 0
+  await new Promise((resolve) => wire.socket.on('data', (piece) => {
+    received += piece.length
+    if (received < kKernelBytes) return
+    wire.socket.removeAllListeners('data').pause()
+    // Twice around the loop: whatever was to be reported about these bytes has been.
+    setImmediate(() => setImmediate(resolve))
+  }))
+  assert.equal(done, false)
+  assert.equal(socket.writableNeedDrain, true)
+  wire.socket.resume()
+  await written
+})
+
 test('"finish" of a response waits until a stopped reader has made room', async (t) => {
   const total = 3 * kKernelBytes
   let finished = false
