@@ -217,6 +217,41 @@ TEST(Http1SessionTest, BytesAfterAClosingRequestAreAnError) {
             static_cast<uint32_t>(ErrorKind::kDataAfterClose));
 }
 
+TEST(Http1SessionTest, WhatFollowsAToldRefusalIsToldToo) {
+  FakeJavaScript js;
+  ServerSettings settings;
+  settings.wants_errors = true;
+  const Peer peer(js.Connect(settings));
+  const uint32_t slot = js.Expect(RequestType::kOpen).slot;
+  peer.Send("*");
+  EXPECT_EQ(js.Expect(RequestType::kError).body, "*");
+  peer.Send(kGet);
+  const Event error = js.Expect(RequestType::kError);
+  EXPECT_EQ(error.number, static_cast<uint32_t>(ErrorKind::kMalformed));
+  EXPECT_EQ(error.body, kGet);
+  peer.Finish();
+  js.Expect(RequestType::kEof);
+  js.Command(ReplyType::kShutdown, slot);
+  EXPECT_EQ(js.Expect(RequestType::kClosed).number, 0u);
+}
+
+TEST(Http1SessionTest, WhatFollowsATimeoutIsThrownAway) {
+  FakeJavaScript js;
+  ServerSettings settings;
+  settings.wants_errors = true;
+  const Peer peer(js.Connect(settings));
+  const uint32_t slot = js.Expect(RequestType::kOpen).slot;
+  peer.Send("GET / HT");
+  EXPECT_TRUE(js.IsQuiet(20));
+  js.backend().CheckConnections(1, 10, 60'000);
+  EXPECT_EQ(js.Expect(RequestType::kError).number, static_cast<uint32_t>(ErrorKind::kTimeout));
+  peer.Send("TP/1.1\r\n\r\n");
+  peer.Finish();
+  js.Expect(RequestType::kEof);
+  js.Command(ReplyType::kShutdown, slot);
+  EXPECT_EQ(js.Expect(RequestType::kClosed).number, 0u);
+}
+
 TEST(Http1SessionTest, AHeadOverTheLimitIsRefusedWith431) {
   FakeJavaScript js;
   ServerSettings settings;

@@ -46,6 +46,18 @@ function describeError (kind, raw, socket) {
 }
 
 /**
+ * What follows a refused message is refused for the same reason, whatever it is.
+ *
+ * @param {any} first the error of describeError()
+ * @param {Buffer} raw
+ * @returns {Error & { code: string }}
+ */
+function describeAgain (first, raw) {
+  const error = coded(new Error(first.message), first.code)
+  return Object.assign(error, { reason: first.reason, bytesParsed: 0, rawPacket: raw })
+}
+
+/**
  * @param {Buffer} raw
  * @param {boolean} ended
  * @param {number | undefined} maxHeaderSize
@@ -75,4 +87,4 @@ function coded (error, code) {
   return Object.assign(error, { code })
 }
 
-module.exports = { describeError, connectionReset }
+module.exports = { describeError, describeAgain, connectionReset }

@@ -14,10 +14,10 @@ const {
   HttpSocket, State, hooks, isLight, materialise, uncount, publish, consumed, resumeWrite, systemError
 } = require('./socket')
 const { idleTimeout, kKeepAliveMarginMs } = require('./outgoing')
-const { describeError, connectionReset } = require('./client-error')
+const { describeError, describeAgain, connectionReset } = require('./client-error')
 const {
   kLane, kSlot, kState, kIncoming, kReceiving, kOutgoing, kUnsent, kUnacknowledged, kRead, kRequestCount, kOutgoingData,
-  kOnClosed, kUnref, kResource, kEndHeld, kEnded, kListener
+  kOnClosed, kUnref, kRefusal, kResource, kEndHeld, kEnded, kListener
 } = require('./symbols')
 
 const {
@@ -290,8 +290,10 @@ function onError (socket, kind, raw) {
   socket[kState] |= State.kFailed
   if (isLight(socket)) materialise(socket)
   if (socket.destroyed) return
-  const error = describeError(kind, raw, socket)
-  if (kind !== ErrorKind.kIncomplete) {
+  const first = socket[kRefusal]
+  const error = first === undefined ? describeError(kind, raw, socket) : describeAgain(first, raw)
+  if (first === undefined) socket[kRefusal] = error
+  if (kind !== ErrorKind.kIncomplete || first !== undefined) {
     onSocketError.call(socket, error)
     return
   }

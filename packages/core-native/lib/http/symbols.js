@@ -21,6 +21,7 @@ module.exports = {
   kCloseError: Symbol('httpsys.closeError'),
   kOnClosed: Symbol('httpsys.onClosed'),
   kUnref: Symbol('httpsys.unref'),
+  kRefusal: Symbol('httpsys.refusal'),
 
   /** On a request: its async resource and whether its end was held back (see connection.js). */
   kResource: Symbol('httpsys.resource'),

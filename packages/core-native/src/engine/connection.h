@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "common/records.h"
 #include "common/url_prefix_table.h"
 #include "engine/output_queue.h"
 #include "engine/server_config.h"
@@ -28,6 +29,7 @@ enum class InputPhase : uint8_t {
   kAwaitUpgrade,  // JavaScript decides between kOpaque and the ordinary message.
   kOpaque,
   kAfterClose,  // The last request of the connection has been read.
+  kRefused,     // JavaScript was told; it decides when the connection ends.
   kOver,        // Refused or ended: nothing is read any more.
 };
 
@@ -72,7 +74,7 @@ struct Connection {
   bool has_served = false;       // A request has been read.
   bool is_last_request = false;  // The message being read is the last one.
   bool peer_ended = false;
-  bool is_refusal_told = false;  // JavaScript got kError and decides.
+  records::ErrorKind refusal{};  // Of kRefused.
   uint32_t unanswered = 0;
   uint32_t given_bytes = 0;  // Of `partial`, already in an upgrade's kRequest.
   int64_t window_bytes;

@@ -61,13 +61,17 @@ size_t Http1Session::Consume(Connection* connection, std::string_view input) {
         break;
       case InputPhase::kAwaitUpgrade:
         break;
+      case InputPhase::kRefused:
+        RefuseMore(connection, rest);
+        break;
       case InputPhase::kOver:
-        used = rest.size();
         break;
     }
     if (!connection->is_open()) return input.size();
     at += used;
-    if (connection->phase == InputPhase::kOver) return input.size();
+    const bool is_over =
+        connection->phase == InputPhase::kRefused || connection->phase == InputPhase::kOver;
+    if (is_over) return input.size();
     if (advance == Advance::kWait) break;
   }
   return at;

@@ -142,7 +142,7 @@ void Http1Session::OnReadFailed(Connection* connection, int error) {
 
 void Http1Session::OnEof(Connection* connection) {
   const InputPhase phase = connection->phase;
-  if (phase == InputPhase::kOpaque) {
+  if (phase == InputPhase::kOpaque || phase == InputPhase::kRefused) {
     records_->Eof(connection->slot);
     if (connection->is_fin_sent) transport_->Close(connection, 0);
     return;
@@ -200,7 +200,7 @@ void Http1Session::OnAnswered(Connection* connection) {
   if (connection->unanswered != 0) --connection->unanswered;
   const uint32_t most = connection->server->config->settings().pipelined_requests_max;
   if (connection->unanswered == 0) {
-    const bool is_over = connection->peer_ended && !connection->is_refusal_told;
+    const bool is_over = connection->peer_ended && connection->phase != InputPhase::kRefused;
     if (connection->phase == InputPhase::kAfterClose || is_over) {
       transport_->FinishAfterOutput(connection, AfterOutput::kClose);
       return;
@@ -257,16 +257,19 @@ void Http1Session::OnUpgradeDecline(Connection* connection) {
 // -- Refusals.
 
 void Http1Session::Refuse(Connection* connection, ErrorKind kind, std::string_view raw) {
-  connection->phase = InputPhase::kOver;
   connection->message_start_ns = 0;
-  transport_->Pause(connection, kPauseOver);
   transport_->StopTimer(connection);
-  if (connection->after_output == AfterOutput::kClose) return;
-  if (connection->unanswered != 0 || connection->server->config->settings().wants_errors) {
-    connection->is_refusal_told = true;
+  if (connection->after_output != AfterOutput::kClose &&
+      (connection->unanswered != 0 || connection->server->config->settings().wants_errors)) {
+    // Still read, so that the peer's end is noticed when nobody closes the connection.
+    connection->phase = InputPhase::kRefused;
+    connection->refusal = kind;
     records_->Error(connection->slot, kind, raw.substr(0, limits::kRawBytesMax));
     return;
   }
+  connection->phase = InputPhase::kOver;
+  transport_->Pause(connection, kPauseOver);
+  if (connection->after_output == AfterOutput::kClose) return;
   if (connection->is_fin_sent) {
     transport_->Close(connection, 0);
     return;
@@ -274,6 +277,16 @@ void Http1Session::Refuse(Connection* connection, ErrorKind kind, std::string_vi
   transport_->Send(connection, RefusalReply(kind), 0);
   transport_->FinishAfterOutput(connection, AfterOutput::kClose);
   transport_->Flush(connection);
+}
+
+// What follows a refused message is refused too, as llhttp does in its error state. A body that
+// came too late or is too large would be fine by itself: it is thrown away.
+void Http1Session::RefuseMore(Connection* connection, std::string_view input) {
+  if (connection->refusal == ErrorKind::kTimeout ||
+      connection->refusal == ErrorKind::kBodyTooLarge) {
+    return;
+  }
+  records_->Error(connection->slot, connection->refusal, input.substr(0, limits::kRawBytesMax));
 }
 
 void Http1Session::CheckTimeouts(Connection* connection, uint64_t now_ns, uint64_t headers_ns,

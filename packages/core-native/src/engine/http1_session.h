@@ -77,6 +77,7 @@ class Http1Session final : public InputHandler {
   void TimeAnsweredBody(Connection* connection);
 
   void Refuse(Connection* connection, records::ErrorKind kind, std::string_view raw);
+  void RefuseMore(Connection* connection, std::string_view input);
   void RefuseChunked(Connection* connection, std::string_view input);
   void KeepRaw(Connection* connection, std::string_view bytes);
 

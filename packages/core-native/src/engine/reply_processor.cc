@@ -181,7 +181,9 @@ void ReplyProcessor::OnDestroy(Connection* connection, uint32_t flags) {
   transport_->Flush(connection);
   if (!connection->is_open()) return;
   // After a refusal there is usually more on its way; it must not destroy the reply.
-  if (connection->phase == InputPhase::kOver && !connection->peer_ended) {
+  const bool is_refused =
+      connection->phase == InputPhase::kRefused || connection->phase == InputPhase::kOver;
+  if (is_refused && !connection->peer_ended) {
     transport_->CloseLingering(connection);
   } else {
     transport_->Close(connection, 0);
