@@ -76,6 +76,7 @@ module.exports = {
   kReplyInterim: 1 << 3,
   kReplyRaw: 1 << 4,
   kReplyIfIdle: 1 << 5,
+  kReplyIfUnserved: 1 << 6,
 
   // Words of a lane's control block.
   kReplyPublished: 0,

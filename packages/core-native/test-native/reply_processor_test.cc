@@ -201,6 +201,25 @@ TEST_F(ReplyProcessorTest, DestroyIfIdleSparesABusyConnection) {
   js_.Expect(RequestType::kClosed);
 }
 
+TEST(ReplyProcessorConnectionTest, DestroyIfUnservedSparesABegunRequest) {
+  constexpr uint32_t kIfUnserved = records::kReplyIfIdle | records::kReplyIfUnserved;
+  FakeJavaScript js;
+  const Peer begun(js.Connect());
+  const uint32_t begun_slot = js.Expect(RequestType::kOpen).slot;
+  begun.Send("GET / HT");
+  EXPECT_TRUE(js.IsQuiet(20));
+  js.Command(ReplyType::kDestroy, begun_slot, kIfUnserved);
+  begun.Send("TP/1.1\r\nHost: a\r\n\r\n");
+  js.Expect(RequestType::kRequest);
+
+  const Peer silent(js.Connect());
+  const uint32_t slot = js.Expect(RequestType::kOpen).slot;
+  js.Command(ReplyType::kDestroy, slot, records::kReplyIfIdle);
+  EXPECT_TRUE(js.IsQuiet(20));
+  js.Command(ReplyType::kDestroy, slot, kIfUnserved);
+  EXPECT_EQ(js.Expect(RequestType::kClosed).slot, slot);
+}
+
 TEST_F(ReplyProcessorTest, AnIdleConnectionIsClosedAfterItsTimeout) {
   const auto begin = std::chrono::steady_clock::now();
   js_.Answer(slot_, "x", 0, 100);

@@ -12,6 +12,8 @@ export interface NodeInternals {
   kOutgoingUniqueHeaders: symbol
   /** `IncomingMessage.prototype._addHeaderLine(field, value, headers)`: one line into `headers`. */
   addHeaderLine: Function
+  /** Whether closeIdleConnections() closes connections that have not begun a request: Node 26 does. */
+  closesUnserved: () => boolean
   /** `http._connectionListener`: Node's own way of serving a socket. */
   connectionListener: Function
   /** `net._createServerHandle`: binds as net.Server does. */

@@ -5,6 +5,7 @@
 
 const http = require('node:http')
 const net = require('node:net')
+const { Duplex } = require('node:stream')
 const { InternalsError } = require('../errors')
 
 /** @typedef {import('../../types/node-internals').NodeInternals} NodeInternals */
@@ -33,6 +34,21 @@ function findMethod (holder, name, where) {
   const method = holder[name]
   if (typeof method !== 'function') throw new InternalsError(`${where}.${name}`)
   return method
+}
+
+// Node 26 counts connections without a request so far as idle. Asked of a server and a connection that
+// never see the network.
+function closesUnserved () {
+  const server = http.createServer()
+  const socket = new Duplex({ read () {}, write (_chunk, _encoding, callback) { callback() } })
+  socket.on('error', () => {})
+  server.emit('listening')
+  server.emit('connection', socket)
+  server.closeIdleConnections()
+  const closes = socket.destroyed
+  socket.destroy()
+  server.close(() => {})
+  return closes
 }
 
 /** @returns {NodeInternals} */
@@ -70,6 +86,7 @@ function collect () {
     kRejectNonStandardBodyWrites: findSymbol(response, 'kRejectNonStandardBodyWrites', 'http.ServerResponse'),
     kOutgoingUniqueHeaders: findSymbol(server, 'kUniqueHeaders', 'http.Server'),
     addHeaderLine: findMethod(http.IncomingMessage.prototype, '_addHeaderLine', 'http.IncomingMessage.prototype'),
+    closesUnserved,
     connectionListener: findMethod(nodeHttp, '_connectionListener', 'http'),
     createServerHandle: findMethod(nodeNet, '_createServerHandle', 'net'),
     // Runs the nextTick queue and the microtasks, as Node does between two timers. Where it is gone,

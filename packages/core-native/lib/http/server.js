@@ -7,7 +7,7 @@ const http = require('node:http')
 const { AsyncResource } = require('node:async_hooks')
 const net = require('node:net')
 const R = require('../records')
-const { connectionListener, createServerHandle } = require('./node-internals')
+const { closesUnserved, connectionListener, createServerHandle } = require('./node-internals')
 const { Engine } = require('../engine')
 const { classifyListen } = require('./listen-args')
 const { loadBinding } = require('../binding')
@@ -268,14 +268,18 @@ function startChecking () {
   }, this.connectionsCheckingInterval).unref()
 }
 
-// A connection that has been served and is between two requests. The lane has the last word, because
-// the next request may be on its way to JavaScript.
+/** @type {boolean | undefined} asked when first needed */
+let isUnservedIdle
+
+// A connection that has been served and is between two requests, or as Node decides one that has not
+// begun its first. The lane has the last word, because the next request may be on its way to JavaScript.
 /** @param {any} socket */
 function closeIfIdle (socket) {
-  const bits = socket[kState]
-  if ((bits & State.kServed) === 0 || socket[kReceiving] !== null || socket.destroyed) return
+  if (socket[kReceiving] !== null || socket.destroyed) return
   if (socket._httpMessage && !socket._httpMessage.finished) return
-  socket[kLane].writer.command(kDestroy, R.kReplyIfIdle, socket[kSlot])
+  const isServed = (socket[kState] & State.kServed) !== 0
+  if (!isServed && !(isUnservedIdle ??= closesUnserved())) return
+  socket[kLane].writer.command(kDestroy, isServed ? R.kReplyIfIdle : R.kReplyIfIdle | R.kReplyIfUnserved, socket[kSlot])
 }
 
 // Makes a bound libuv handle listen on the engine. Everything else about it stays Node's.

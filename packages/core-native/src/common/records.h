@@ -103,14 +103,15 @@ enum class ReplyType : uint8_t {
   kIdleTimeout = 14,    // word 4: idle timeout in ms for a connection without a request (0 = none).
 };
 
-enum ReplyFlags : uint32_t {  // word 1 >> 8.
-  kReplyEnd = 1u << 0,        // The response is complete with this record.
-  kReplyClose = 1u << 1,      // With kReplyEnd: close the connection after it (res._last).
-  kReplyChunked = 1u << 2,    // The backend frames the body bytes of this record as one chunk, and
-                              // with kReplyEnd writes the last chunk.
-  kReplyInterim = 1u << 3,    // A 1xx head.
-  kReplyRaw = 1u << 4,        // Bytes as the application framed them.
-  kReplyIfIdle = 1u << 5,     // kDestroy: only when no request is being received or answered.
+enum ReplyFlags : uint32_t {   // word 1 >> 8.
+  kReplyEnd = 1u << 0,         // The response is complete with this record.
+  kReplyClose = 1u << 1,       // With kReplyEnd: close the connection after it (res._last).
+  kReplyChunked = 1u << 2,     // The backend frames the body bytes of this record as one chunk, and
+                               // with kReplyEnd writes the last chunk.
+  kReplyInterim = 1u << 3,     // A 1xx head.
+  kReplyRaw = 1u << 4,         // Bytes as the application framed them.
+  kReplyIfIdle = 1u << 5,      // kDestroy: only when no request is being received or answered,
+  kReplyIfUnserved = 1u << 6,  // with this also before the first one has begun.
 };
 
 // kResponse: word 4 head bytes, 5 body bytes, 6 status, 7 keep-alive timeout in ms (with kReplyEnd;

@@ -320,4 +320,9 @@ bool Http1Session::IsIdle(const Connection* connection) {
          connection->partial == nullptr;
 }
 
+bool Http1Session::IsUnserved(const Connection* connection) {
+  return connection->phase == InputPhase::kHead && !connection->has_served &&
+         connection->parser == nullptr && connection->partial == nullptr;
+}
+
 }  // namespace httpsys::engine

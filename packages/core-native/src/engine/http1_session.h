@@ -41,6 +41,8 @@ class Http1Session final : public InputHandler {
                      uint64_t request_ns);
   // Between two requests, after the first one.
   static bool IsIdle(const Connection* connection);
+  // No byte of a first request has come.
+  static bool IsUnserved(const Connection* connection);
 
   // The clock of the current loop iteration.
   void BeginPass() { now_ns_ = 0; }

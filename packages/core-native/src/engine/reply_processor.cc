@@ -173,7 +173,9 @@ void ReplyProcessor::End(Connection* connection, uint32_t flags, uint32_t idle_t
 
 void ReplyProcessor::OnDestroy(Connection* connection, uint32_t flags) {
   if ((flags & records::kReplyIfIdle) != 0) {
-    if (Http1Session::IsIdle(connection)) {
+    const bool is_unserved =
+        (flags & records::kReplyIfUnserved) != 0 && Http1Session::IsUnserved(connection);
+    if (is_unserved || Http1Session::IsIdle(connection)) {
       transport_->FinishAfterOutput(connection, AfterOutput::kClose);
     }
     return;

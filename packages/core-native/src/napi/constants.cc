@@ -76,6 +76,7 @@ constexpr Constant kConstants[] = {
     {"kReplyInterim", Value(records::kReplyInterim)},
     {"kReplyRaw", Value(records::kReplyRaw)},
     {"kReplyIfIdle", Value(records::kReplyIfIdle)},
+    {"kReplyIfUnserved", Value(records::kReplyIfUnserved)},
     {"kResponseFixedBytes", Value(records::kResponseFixedBytes)},
     {"kPayloadAt", Value(records::kPayloadAt)},
     {"kInternTextAt", Value(records::kInternTextAt)},
