@@ -14,5 +14,10 @@ module.exports = [
     name: 'unknown-transfer-coding',
     reason: 'a coding we cannot decode has no known end (RFC 9112, 6.1); Node hands the body on undecoded',
     applies: (text) => /transfer-encoding:[ \t]*(?!chunked[ \t]*\r\n)/i.test(text)
+  },
+  {
+    name: 'tab-after-value',
+    reason: 'newer llhttp takes a tab behind a Content-Length or a Connection option for white space; we go by Node 20\'s',
+    applies: (text) => /content-length:[ \t]*\d+ *\t/i.test(text) || /connection:[^\r\n]*\t/i.test(text)
   }
 ]
