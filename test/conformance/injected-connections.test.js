@@ -135,3 +135,22 @@ test('a server with insecureHTTPParser closes as any other', async () => {
   await stop(server)
   await assert.rejects(request(port), { code: 'ECONNREFUSED' })
 })
+
+test('a tunnel that the server gets back by emit("connection") carries requests, with keep-alive and bodies', async (t) => {
+  const server = http.createServer((req, res) => {
+    let body = ''
+    req.setEncoding('utf8').on('data', (piece) => { body += piece }).on('end', () => res.end(`${req.method} ${req.url} ${body}.`))
+  })
+  server.on('connect', (req, socket) => {
+    socket.write('HTTP/1.1 200 Connection Established\r\n\r\n')
+    server.emit('connection', socket)
+  })
+  const port = await serve(t, server)
+  const wire = await dial(t, port)
+  wire.write('CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n')
+  await wire.until('Established\r\n\r\n')
+  wire.write('POST /in HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nbody')
+  await wire.until('POST /in body.')
+  wire.write(get('/again').replace('Host', 'Connection: close\r\nHost'))
+  assert.match(await wire.untilClosed(), /GET \/again \.$/)
+})

@@ -249,10 +249,12 @@ function isLenient () {
   return [...process.execArgv, ...(process.env.NODE_OPTIONS ?? '').split(' ')].includes('--insecure-http-parser')
 }
 
-// Sockets that did not come from the engine (emit('connection', socket)) are served by Node's own code.
+// Sockets that did not come from the engine (emit('connection', socket)) are served by Node's own code,
+// and so are tunnels: upgraded connections that the application gives to a server again.
 /** @this {any} @param {any} socket */
 function onConnection (socket) {
-  if (socket[kLane] === undefined) connectionListener.call(this, socket)
+  const isOurs = socket[kLane] !== undefined && (socket[kState] & State.kUpgraded) === 0
+  if (!isOurs) connectionListener.call(this, socket)
 }
 
 // As Node: the two message timeouts are enforced at intervals.
