@@ -435,11 +435,9 @@ function publish (socket, type, a, b, c) {
 function shutdown (socket) {
   const bits = socket[kState]
   if ((bits & (State.kFinSent | State.kLaneClosed)) !== 0) return
-  // After a refused message the lane reads no more, so it would not notice the peer's end.
-  const closes = (bits & (State.kCloseSoon | State.kFailed)) !== 0
-  socket[kState] |= closes ? State.kFinSent | State.kCloseSoon : State.kFinSent
+  socket[kState] |= State.kFinSent
   const { writer } = socket[kLane]
-  if (closes) {
+  if ((bits & State.kCloseSoon) !== 0) {
     writer.command(kEnd, R.kReplyEnd | R.kReplyClose, socket[kSlot])
   } else {
     writer.command(kShutdown, 0, socket[kSlot])
