@@ -78,6 +78,9 @@ int Lane::Start() {
     uv_loop_close(&loop_);
     return failed;
   }
+#ifdef __linux__
+  pthread_setname_np(thread_, ("httpsys-io-" + std::to_string(index_)).c_str());
+#endif
   is_started_ = true;
   return 0;
 }
@@ -92,10 +95,6 @@ void Lane::Stop() {
 
 void Lane::Main(void* argument) {
   auto* self = static_cast<Lane*>(argument);
-#ifdef __linux__
-  const std::string name = "httpsys-io-" + std::to_string(self->index_);
-  pthread_setname_np(pthread_self(), name.c_str());
-#endif
   uv_run(&self->loop_, UV_RUN_DEFAULT);
 }
 
@@ -122,11 +121,13 @@ void Lane::BeforePoll() {
     if (processor_->Run()) peek_ms_ = 0;
     PublishRequests();
     FallAsleep();
+    bool is_called = false;
     if (!has_napped && queue_.HasUnread() && drains_.empty()) {
       has_napped = true;
-      Nap();
+      is_called = Nap();
     }
-    if (!replies_.HasMore()) break;
+    // Whoever calls takes kLaneSleeping away: it must be set anew before the poll.
+    if (!is_called && !replies_.HasMore()) break;
     WakeUp();
     if (pass == limits::kPassesPerPoll) {
       Wake();
@@ -172,15 +173,16 @@ void Lane::WakeIfSleeping() {
 
 // While JavaScript works on what it was given, a new request would only wait behind that, and
 // replies are about to come: sockets read together, and replies sent together, cost less than one
-// by one. JavaScript ends the nap when its batch is done.
-void Lane::Nap() {
+// by one. JavaScript ends the nap when its batch is done. True when it was ended.
+bool Lane::Nap() {
   std::unique_lock lock(nap_mutex_);
   // Replies published before is_napping_ was set came with a wake of the loop, not of the nap.
-  if (replies_.HasMore()) return;
+  if (replies_.HasMore()) return false;
   is_napping_ = true;
-  nap_over_.wait_for(lock, std::chrono::microseconds(limits::kNapUs),
-                     [this] { return !is_napping_; });
+  const bool is_called = nap_over_.wait_for(lock, std::chrono::microseconds(limits::kNapUs),
+                                            [this] { return !is_napping_; });
   is_napping_ = false;
+  return is_called;
 }
 
 // False when the lane was not napping.

@@ -80,7 +80,7 @@ class Lane final : public InputHandler {
   void BeforePoll();
   void AfterPoll();
   void FallAsleep();
-  void Nap();
+  bool Nap();
   bool EndNap();
   void WakeUp();
   void PublishRequests();
