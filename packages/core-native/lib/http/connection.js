@@ -14,6 +14,7 @@ const {
   HttpSocket, State, hooks, isLight, materialise, uncount, publish, consumed, resumeWrite, systemError
 } = require('./socket')
 const { idleTimeout, kKeepAliveMarginMs } = require('./outgoing')
+const { served } = require('./served')
 const { describeError, describeAgain, connectionReset } = require('./client-error')
 const {
   kLane, kSlot, kState, kIncoming, kReceiving, kOutgoing, kUnsent, kUnacknowledged, kRead, kRequestCount, kOutgoingData,
@@ -116,6 +117,7 @@ function onOpen (lane, slot, words, bytes, at) {
     server.emit('drop', addresses.dropData())
     return
   }
+  served.connections++
   server._connections++
   server[kListener].sockets.add(socket)
   if (server.timeout) socket.setTimeout(server.timeout)
@@ -355,6 +357,7 @@ function onRequest (lane, socket, words, bytes, at) {
   const { server } = socket
   const listener = server[kListener]
   socket[kState] |= State.kServed
+  served.requests++
   socket[kRead] += words[w + 11] + bodyBytes
 
   const text = textBytes === 0 ? '' : bytes.toString('latin1', textAt, textAt + textBytes)

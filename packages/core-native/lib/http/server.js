@@ -13,6 +13,7 @@ const { classifyListen } = require('./listen-args')
 const { loadBinding } = require('../binding')
 const { takeEngineOptions } = require('../options')
 const { servers, onRecord, onThrown } = require('./connection')
+const { served } = require('./served')
 const { State, systemError, systemErrorText } = require('./socket')
 const { EngineIncomingMessage } = require('./incoming')
 const { EngineServerResponse } = require('./outgoing')
@@ -98,7 +99,10 @@ class Listener {
   listen (fd, backlog) {
     this.resource = new AsyncResource('HTTPSERVER')
     const status = this.open().native.listen(this.id, fd, backlog)
-    if (status === 0) this.listening++
+    if (status === 0) {
+      this.listening++
+      served.servers++
+    }
     return status
   }
 

@@ -1,0 +1,76 @@
+'use strict'
+
+// Lets an unmodified program serve on the engine:
+//
+//   node --import @httpsys/core-native/register app.js
+//   node --require @httpsys/core-native/register app.js
+//
+// Replaces what node:http exports for servers, `Server` and `createServer`. Everything else stays
+// Node's: requests and responses are Node's classes anyway, and https and http2 have servers of their own.
+
+const fs = require('node:fs')
+const http = require('node:http')
+const { syncBuiltinESMExports } = require('node:module')
+const { threadId } = require('node:worker_threads')
+const core = require('./index.js')
+const { served } = require('./lib/http/served')
+
+const kNames = /** @type {const} */ (['Server', 'createServer'])
+const { Server: StockServer } = http
+
+/** What was there before; null when it still is. @type {Map<string, PropertyDescriptor> | null} */
+let originals = null
+
+/**
+ * Puts our servers in the place of Node's, for `require`, `import` and what has already been imported.
+ * Idempotent. Servers that exist already stay what they are.
+ */
+function register () {
+  if (originals !== null) return
+  originals = new Map()
+  for (const name of kNames) {
+    const original = /** @type {PropertyDescriptor} */ (Object.getOwnPropertyDescriptor(http, name))
+    originals.set(name, original)
+    Object.defineProperty(http, name, { ...original, value: core[name] })
+  }
+  // Servers of the time before are still servers; so are those of libraries that kept Node's class.
+  Object.defineProperty(core.Server, Symbol.hasInstance, { configurable: true, value: isServer })
+  syncBuiltinESMExports()
+}
+
+/**
+ * Undoes register(); idempotent. What another program has put over ours meanwhile, such as
+ * instrumentation, is left alone.
+ *
+ * @returns {boolean} whether nothing of ours is left
+ */
+function unregister () {
+  if (originals === null) return true
+  let isClean = true
+  for (const [name, original] of originals) {
+    if (/** @type {any} */ (http)[name] === core[/** @type {'Server'} */ (name)]) Object.defineProperty(http, name, original)
+    else isClean = false
+  }
+  Reflect.deleteProperty(core.Server, Symbol.hasInstance)
+  originals = null
+  syncBuiltinESMExports()
+  return isClean
+}
+
+/** @this {Function} @param {unknown} value */
+function isServer (value) {
+  if (this === core.Server) return value instanceof StockServer
+  return Function.prototype[Symbol.hasInstance].call(this, value)
+}
+
+// A run that never reached the engine must not pass for one that did.
+const { HTTPSYS_REGISTER_REPORT: report } = process.env
+if (report) {
+  process.on('exit', () => {
+    fs.appendFileSync(report, `${JSON.stringify({ pid: process.pid, threadId, backend: core.backend, ...served })}\n`)
+  })
+}
+
+register()
+
+module.exports = { register, unregister, served }
