@@ -382,3 +382,17 @@ test('a response may be piped from a stream into the socket of an HTTP/1.0 style
   }))
   assert.equal((await request(port)).body, 'by hand')
 })
+
+test('a connection that a "clientError" listener leaves open ends with its peer', async (t) => {
+  const server = http.createServer((req, res) => res.end('x'))
+  const port = await serve(t, server)
+  const clientError = once(server, 'clientError')
+  const wire = await dial(t, port)
+  wire.write('no request\r\n\r\n')
+  const [, socket] = await clientError
+  const closed = once(socket, 'close')
+  assert.equal(socket.destroyed, false)
+  wire.destroy()
+  await closed
+  assert.equal(await new Promise((resolve) => server.getConnections((error, count) => resolve(error ?? count))), 0)
+})

@@ -224,3 +224,19 @@ test('a writer that ignores write()\'s answer keeps its bytes and they arrive in
     assert.ok(body.subarray(i * 50_000, (i + 1) * 50_000).equals(Buffer.alloc(50_000, i & 0xff)), `piece ${i}`)
   }
 })
+
+test('a head that is longer than a reply segment arrives whole, and the next answer too', async (t) => {
+  const long = 'v'.repeat(300_000)
+  const server = http.createServer((req, res) => {
+    if (req.url !== '/') res.setHeader('X-Long', long)
+    if (req.url === '/written') res.write('in two ')
+    res.end('pieces')
+  })
+  const wire = await dial(t, await serve(t, server))
+  for (const [path, end] of [['/ended', '\r\n\r\npieces'], ['/written', '7\r\nin two \r\n6\r\npieces\r\n0\r\n\r\n'], ['/', '\r\n\r\npieces']]) {
+    wire.text = ''
+    wire.write(get(path))
+    const answer = await wire.until(end)
+    assert.equal(answer.includes(`X-Long: ${long}\r\n`), path !== '/', path)
+  }
+})

@@ -200,6 +200,24 @@ TEST(Http1SessionTest, AMalformedChunkIsReportedWithTheMessageFromItsBeginning) 
   peer.Send(message);
   js.Expect(RequestType::kRequest);
   js.Expect(RequestType::kBody);
+TEST(Http1SessionTest, TheEndOfARefusedConnectionIsToldAndAnAnswerStillLeaves) {
+  FakeJavaScript js;
+  ServerSettings settings;
+  settings.wants_errors = true;
+  const Peer peer(js.Connect(settings));
+  js.Expect(RequestType::kOpen);
+  peer.Send("BAD\r\n\r\n");
+  const uint32_t slot = js.Expect(RequestType::kError).slot;
+  peer.Send("more that nobody wants");
+  EXPECT_TRUE(js.IsQuiet(5));
+  peer.Finish();
+  js.Expect(RequestType::kEof);
+  js.Data(ReplyType::kData, slot, records::kReplyRaw, "bye");
+  js.Command(ReplyType::kShutdown, slot);
+  EXPECT_EQ(peer.ReadAll(), "bye");
+  js.Expect(RequestType::kClosed);
+}
+
   const Event error = js.Expect(RequestType::kError);
   EXPECT_EQ(error.number, static_cast<uint32_t>(ErrorKind::kMalformed));
   EXPECT_EQ(error.body, message);
