@@ -179,9 +179,15 @@ void Http1Session::ConsumePartial(Connection* connection) {
   // Out of the connection meanwhile, so that its bytes stay where they are.
   std::unique_ptr<std::string> partial = std::move(connection->partial);
   const size_t used = Consume(connection, *partial);
-  if (!connection->is_open() || used == partial->size()) return;
-  partial->erase(0, used);
-  connection->partial = std::move(partial);
+  if (!connection->is_open()) return;
+  if (used != partial->size()) {
+    partial->erase(0, used);
+    connection->partial = std::move(partial);
+  } else if (IsIdle(connection) && !connection->timer.is_running() &&
+             connection->idle_timeout_ms != 0) {
+    // Nothing but line ends was kept back when the last answer left.
+    transport_->StartIdleTimer(connection, connection->idle_timeout_ms);
+  }
 }
 
 void Http1Session::ResumeInput(Connection* connection, PauseReason reason) {
