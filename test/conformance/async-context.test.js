@@ -6,6 +6,7 @@ const { test } = require('node:test')
 const assert = require('node:assert/strict')
 const { AsyncLocalStorage, AsyncResource, createHook, executionAsyncId, executionAsyncResource, triggerAsyncId } = require('node:async_hooks')
 const nodeHttp = require('node:http')
+const { once } = require('node:events')
 const { http } = require('../helpers/backend')
 const { dial, get, request, serve } = require('../helpers/client')
 
@@ -177,4 +178,33 @@ test('the store that listen() was called with is what requests see, as far as on
     return body
   }))
   assert.equal(answers[0], answers[1])
+})
+
+test('the resource of a request ends once: with its answer, its connection or its upgrade', async (t) => {
+  const ends = /** @type {Map<number, number>} */ (new Map())
+  const hook = createHook({
+    init (id, type) { if (type === 'HTTPINCOMINGMESSAGE') ends.set(id, 0) },
+    destroy (id) {
+      const before = ends.get(id)
+      if (before !== undefined) ends.set(id, before + 1)
+    }
+  }).enable()
+  t.after(() => hook.disable())
+  const server = http.createServer((req, res) => { if (req.url === '/answered') res.end('x') })
+  server.on('upgrade', (req, socket) => socket.end('HTTP/1.1 101 Switching Protocols\r\n\r\n'))
+  const port = await serve(t, server)
+  for (const path of ['/answered', '/unanswered', '/upgrade']) {
+    const sockets = once(server, 'connection')
+    const wire = await dial(t, port)
+    const [socket] = await sockets
+    const closed = new Promise((resolve) => socket.on('close', resolve))
+    wire.write(path === '/upgrade' ? 'GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n' : get(path))
+    if (path === '/unanswered') await once(server, 'request')
+    else await wire.until('\r\n\r\n')
+    wire.destroy()
+    await closed
+    await wait(20) // Destroy hooks run some ticks later; there is no event for it.
+    assert.deepEqual([...ends.values()], [1], path)
+    ends.clear()
+  }
 })

@@ -18,7 +18,7 @@ const { served } = require('./served')
 const { describeError, describeAgain, connectionReset } = require('./client-error')
 const {
   kLane, kSlot, kState, kIncoming, kReceiving, kOutgoing, kUnsent, kUnacknowledged, kRead, kRequestCount, kOutgoingData,
-  kOnClosed, kUnref, kRefusal, kResource, kEndHeld, kEnded, kListener
+  kOnClosed, kUnref, kRefusal, kResource, kResourceEnded, kEndHeld, kEnded, kListener
 } = require('./symbols')
 
 const {
@@ -231,6 +231,7 @@ function closesWithSocket (socket) {
 function abort (req) {
   flushHeldEnd(req)
   req.destroy(connectionReset())
+  endResource(req)
 }
 
 hooks.closed = connectionClosed
@@ -533,6 +534,7 @@ function upgrade (server, socket, req, head) {
 /** @param {any} socket @param {Buffer} chunk */
 function onBody (socket, chunk) {
   socket[kRead] += chunk.length
+  endResource(req) // As Node frees its parser here.
   if (socket.destroyed) return
   socket._unrefTimer()
   if ((socket[kState] & State.kUpgraded) !== 0) {
@@ -671,7 +673,15 @@ function afterFinish (req, res) {
     }
   }
   emitClose(res)
-  req[kResource]?.emitDestroy()
+  endResource(req)
+}
+
+// Once: what is left of the message still runs in its context.
+/** @param {any} req */
+function endResource (req) {
+  if (!req[kResource] || req[kResourceEnded] === true) return
+  req[kResourceEnded] = true
+  req[kResource].emitDestroy()
 }
 
 /** @param {any} req */

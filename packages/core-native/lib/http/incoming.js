@@ -4,7 +4,7 @@
 
 const http = require('node:http')
 const { addHeaderLine: stockAddHeaderLine } = require('./node-internals')
-const { kResource, kEndHeld } = require('./symbols')
+const { kResource, kResourceEnded, kEndHeld } = require('./symbols')
 
 // Field names with a remembered rule. Applications meet some dozens; a client that invents names
 // only makes the rest take Node's own way.
@@ -16,6 +16,7 @@ const kRuleNameMax = 64
 function EngineIncomingMessage (socket) {
   Reflect.apply(http.IncomingMessage, this, [socket])
   this[kResource] = null
+  this[kResourceEnded] = false
   this[kEndHeld] = false
 }
 

@@ -23,8 +23,9 @@ module.exports = {
   kUnref: Symbol('httpsys.unref'),
   kRefusal: Symbol('httpsys.refusal'),
 
-  /** On a request: its async resource and whether its end was held back (see connection.js). */
+  /** On a request: its async resource, whether that has ended, whether the request's end was held back (see connection.js). */
   kResource: Symbol('httpsys.resource'),
+  kResourceEnded: Symbol('httpsys.resourceEnded'),
   kEndHeld: Symbol('httpsys.endHeld'),
 
   /** On a response: true once the lane has been told that it is complete. */
