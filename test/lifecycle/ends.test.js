@@ -230,3 +230,24 @@ for (const [step, bytes] of Object.entries({
     assert.deepEqual({ code, signal, stderr }, { code: 0, signal: null, stderr: '' })
   })
 }
+
+test('a connection whose handler threw is idle once the request was answered', async () => {
+  const child = startChild(async ({ http, report }) => {
+    /** @type {any} */
+    let unanswered
+    process.on('uncaughtException', () => unanswered.end('sorry'))
+    const server = http.createServer({ keepAliveTimeout: 600_000 }, (req, res) => {
+      unanswered = res
+      throw new Error('on purpose')
+    })
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
+      const agent = new http.Agent({ keepAlive: true })
+      http.request({ port, agent, method: 'POST', host: '127.0.0.1' }, (res) => {
+        res.on('end', () => setImmediate(() => server.close(() => report({ closed: true })))).resume()
+      }).end('a body')
+    })
+  })
+  assert.equal(await child.message('closed'), true)
+  await child.kill()
+})

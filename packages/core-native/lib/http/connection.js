@@ -388,7 +388,14 @@ function onRequest (lane, socket, words, bytes, at) {
     return
   }
   const body = copy(bytes, textAt + textBytes, bodyBytes)
-  const res = resource.runInAsyncScope(begin, undefined, server, socket, req, flags & ~R.kFlagComplete, body)
+  let res
+  try {
+    res = resource.runInAsyncScope(begin, undefined, server, socket, req, flags & ~R.kFlagComplete, body)
+  } catch (error) {
+    // A listener threw. The message is whole, and the connection goes on.
+    if ((flags & R.kFlagComplete) !== 0) socket[kReceiving] = null
+    throw error
+  }
   if (res === null || (flags & R.kFlagComplete) === 0) return
   // As with Node's parser, ticks run between the last piece of a body and its end.
   try {
@@ -423,8 +430,12 @@ function begin (server, socket, req, flags, body) {
     body = null // The lane still has these bytes and parses them now.
   }
   if ((flags & R.kFlagComplete) === 0) socket[kReceiving] = req
-  const res = deliver(server, socket, req, flags)
-  if (body !== null && !req._dumped) req.push(body)
+  let res
+  try {
+    res = deliver(server, socket, req, flags)
+  } finally {
+    if (body !== null && !req._dumped) req.push(body)
+  }
   if ((flags & R.kFlagComplete) !== 0) complete(req, res)
   return res
 }
