@@ -7,6 +7,7 @@ const { test } = require('node:test')
 const assert = require('node:assert/strict')
 const records = require('../lib/records')
 const { loadBinding } = require('../lib/binding')
+const { onRecord } = require('../lib/http/connection')
 
 /** @returns {Map<string, number>} */
 function flat () {
@@ -25,4 +26,12 @@ test('lib/records.js and records.h give every constant the same value', () => {
 
 test('the addon speaks the format version of this package', () => {
   assert.equal(loadBinding().formatVersion, records.kFormatVersion)
+})
+
+test('a block is found by its id also when that has 32 bits', () => {
+  const words = new Int32Array(8)
+  words.set([32, records.RequestType.kBlockDone, 0, 0, 0x80000001 | 0])
+  const lane = { blocks: new Map([[0x80000001, undefined]]), sockets: [] }
+  onRecord(/** @type {any} */ (lane), words, Buffer.from(words.buffer), 0)
+  assert.equal(lane.blocks.size, 0)
 })

@@ -58,7 +58,7 @@ let current = null
 function onRecord (lane, words, bytes, at) {
   const w = at >>> 2
   const type = words[w + 1] & 0xff
-  if (type === kBlockDone) return onBlockDone(lane, words[w + 4])
+  if (type === kBlockDone) return onBlockDone(lane, words[w + 4] >>> 0)
   const slot = words[w + 2]
   if (type === kOpen) return onOpen(lane, slot, words, bytes, at)
   const socket = lane.sockets[slot]
@@ -534,6 +534,7 @@ function upgrade (server, socket, req, head) {
   socket.removeListener('error', onSocketError)
   socket.removeListener('drain', onSocketDrain)
   server[kListener].sockets.delete(socket)
+  endResource(req) // As Node frees its parser here.
   if (event === 'connect' && server.listenerCount(event) === 0) {
     socket.destroy()
     return
@@ -545,7 +546,6 @@ function upgrade (server, socket, req, head) {
 /** @param {any} socket @param {Buffer} chunk */
 function onBody (socket, chunk) {
   socket[kRead] += chunk.length
-  endResource(req) // As Node frees its parser here.
   if (socket.destroyed) return
   socket._unrefTimer()
   if ((socket[kState] & State.kUpgraded) !== 0) {
