@@ -4,6 +4,9 @@
 
 const { test } = require('node:test')
 const assert = require('node:assert/strict')
+const { execFile } = require('node:child_process')
+const path = require('node:path')
+const { promisify } = require('node:util')
 const { startFixture } = require('../helpers/child')
 const { dial, get, request } = require('../helpers/client')
 
@@ -71,4 +74,12 @@ test('a killed worker takes nobody with it', async (t) => {
   app.send({ order: 'kill', id: 1 })
   assert.deepEqual(await app.message('exit 1'), { code: null, signal: 'SIGKILL', voluntary: false })
   assert.equal((await request(port)).body, '2')
+})
+
+test('a worker out of descriptors refuses connections and serves again when it has some', async () => {
+  const fixture = path.join(__dirname, '..', 'fixtures', 'cluster-descriptors.js')
+  const { stdout } = await promisify(execFile)('/bin/sh', ['-c', 'ulimit -n 128; exec "$0" "$1"', process.execPath, fixture], {
+    env: { ...process.env, NODE_TEST_CONTEXT: undefined }, timeout: 60_000
+  })
+  assert.equal(stdout, 'HTTP/1.1 200 OK\n')
 })

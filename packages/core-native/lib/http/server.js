@@ -6,6 +6,7 @@
 const http = require('node:http')
 const { AsyncResource } = require('node:async_hooks')
 const net = require('node:net')
+const os = require('node:os')
 const R = require('../records')
 const { closesUnserved, connectionListener, createServerHandle } = require('./node-internals')
 const { Engine } = require('../engine')
@@ -20,6 +21,8 @@ const { EngineServerResponse } = require('./outgoing')
 const { kLane, kListener, kReceiving, kSlot, kState } = require('./symbols')
 
 const { kDestroy } = R.ReplyType
+const kErrnoEMFILE = -os.constants.errno.EMFILE
+const kErrnoENFILE = -os.constants.errno.ENFILE
 // Whatever a program puts in their place later (register, instrumentation), these are Node's.
 const { Server: StockServer } = http
 
@@ -342,7 +345,10 @@ function takeClusterHandle (listener, handle) {
     }
     const failed = listener.open().native.adopt(listener.id, client.fd)
     client.close()
-    if (failed !== 0) listener.server.emit('error', systemError(failed, 'accept'))
+    // Out of descriptors a connection is refused, as by whoever accepts; peers must not end the worker with it.
+    if (failed !== 0 && failed !== kErrnoEMFILE && failed !== kErrnoENFILE) {
+      listener.server.emit('error', systemError(failed, 'accept'))
+    }
   }
   Object.defineProperty(handle, 'onconnection', {
     configurable: true, enumerable: true, get: () => onconnection, set () {}
