@@ -345,6 +345,19 @@ test('listening twice throws ERR_SERVER_ALREADY_LISTEN', async (t) => {
   assert.equal((await request(/** @type {net.AddressInfo} */ (server.address()).port)).status, 200)
 })
 
+test('a second listen() that throws leaves the prefixes of the first as they are', async (t) => {
+  const server = hello()
+  const port = await freePort()
+  await serve(t, server, `http://127.0.0.1:${port}/shop/`)
+  const outside = async () => (await request({ port, path: '/elsewhere' })).status
+  const before = await outside()
+  assert.throws(() => server.listen(port), { code: 'ERR_SERVER_ALREADY_LISTEN' })
+  // The lanes hear of settings again when this list changes.
+  server.on('clientError', () => {})
+  assert.equal(await outside(), before)
+  assert.equal((await request({ port, path: '/shop/' })).status, 200)
+})
+
 test('a closed server may listen again, ten times over', async () => {
   const server = hello()
   for (let i = 0; i < 10; i++) {

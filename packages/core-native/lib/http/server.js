@@ -127,6 +127,8 @@ class Methods extends StockServer {
   listen (...args) {
     const self = /** @type {any} */ (this)
     const plan = classifyListen(args)
+    // Refused by Node; the prefixes it listens on stay.
+    if (self._handle) return super.listen()
     self[kListener].prefixes = []
     self[kListener].others = []
     if (plan.kind === 'node') return super.listen(...plan.args)
