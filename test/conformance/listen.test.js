@@ -358,6 +358,16 @@ test('a second listen() that throws leaves the prefixes of the first as they are
   assert.equal((await request({ port, path: '/shop/' })).status, 200)
 })
 
+test('prefixes on several ports are served where there is no IPv6', async () => {
+  const child = startChild(({ http, report, args }) => {
+    const server = http.createServer((req, res) => res.end('x'))
+    server.on('error', (error) => report({ end: error.message }))
+    server.listen(args.map((port) => `http://*:${port}/`), () => report({ end: 'listening' }))
+  }, { args: [await freePort(), await freePort()], flags: ['--require', path.join(__dirname, '..', 'fixtures', 'no-ipv6.js')] })
+  assert.equal(await child.message('end'), 'listening')
+  await child.kill()
+})
+
 test('a closed server may listen again, ten times over', async () => {
   const server = hello()
   for (let i = 0; i < 10; i++) {

@@ -377,7 +377,9 @@ function listenOnOthers (server, backlog) {
   const listener = server[kListener]
   for (const { host, port, ipv6Only } of listener.others) {
     const type = host === undefined || net.isIPv6(host) ? 6 : 4
-    const handle = createServerHandle(host ?? '::', port, type, undefined, ipv6Only ? 1 : 0)
+    let handle = createServerHandle(host ?? '::', port, type, undefined, ipv6Only ? 1 : 0)
+    // A machine without IPv6, as in _listen2().
+    if (typeof handle === 'number' && host === undefined && !ipv6Only) handle = createServerHandle('0.0.0.0', port, 4)
     let status = typeof handle === 'number' ? handle : 0
     if (status === 0) {
       takeHandle(server, handle)
