@@ -150,3 +150,17 @@ test('perf_hooks has an "http" entry for each request', async (t) => {
   observer.disconnect()
   assert.equal((await request(port)).status, 201)
 })
+
+test('a request whose body turns out malformed is published once, also where "clientError" has a listener', async (t) => {
+  const server = http.createServer((req) => req.on('error', () => {}))
+  server.on('clientError', (error, socket) => socket.destroy(error))
+  const port = await serve(t, server)
+  let published = 0
+  subscribe(t, 'http.server.request.start', () => published++)
+  const wire = await dial(t, port)
+  wire.write('POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n')
+  await once(server, 'request')
+  wire.write('no size\r\n')
+  await wire.untilClosed()
+  assert.equal(published, 1)
+})

@@ -71,6 +71,9 @@ function askNode (raw, ended, maxHeaderSize) {
   const socket = new Duplex({ read () {}, write (_chunk, _encoding, callback) { callback() } })
   socket.on('error', () => {})
   server.emit('connection', socket)
+  // The message that was malformed is no request: nobody who watches servers may see one here.
+  const { parser } = /** @type {any} */ (socket)
+  if (parser) parser.onIncoming = (/** @type {http.IncomingMessage & { upgrade: boolean }} */ req) => req.upgrade ? 2 : 0
   // Node's listeners parse synchronously; no stream machinery is needed to reach them.
   socket.emit('data', raw)
   if (told === null && ended) socket.emit('end')
