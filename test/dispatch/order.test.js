@@ -20,6 +20,7 @@ function startServer (name) {
     let turn = 0
     const server = http.createServer((req, res) => {
       if (req.url === '/gather') {
+        report({ gathering: true })
         const until = performance.now() + 150
         while (performance.now() < until);
         res.end('gathered')
@@ -65,7 +66,7 @@ async function notesOf (t, name, connections, pipelined) {
   const port = await child.message('port')
   const wires = await Promise.all(Array.from({ length: connections }, () => dial(t, port)))
   const gathered = request({ port, path: '/gather' })
-  await new Promise((resolve) => setTimeout(resolve, 50))
+  await child.message('gathering')
   for (const wire of wires) wire.write(get().repeat(pipelined))
   await gathered
   for (const wire of wires) await wire.until('\r\n\r\nx', pipelined)
@@ -96,6 +97,7 @@ test('when the fifth of 64 handlers throws, it is an uncaughtException and the o
     process.on('message', () => report({ thrown, turn }))
     const server = http.createServer((req, res) => {
       if (req.url === '/gather') {
+        report({ gathering: true })
         const until = performance.now() + 150
         while (performance.now() < until);
         res.end('gathered')
@@ -111,7 +113,7 @@ test('when the fifth of 64 handlers throws, it is an uncaughtException and the o
   const port = await child.message('port')
   const wires = await Promise.all(Array.from({ length: 64 }, () => dial(t, port)))
   const gathered = request({ port, path: '/gather' })
-  await new Promise((resolve) => setTimeout(resolve, 50))
+  await child.message('gathering')
   for (const wire of wires) wire.write(get())
   await gathered
   let open = wires.length
