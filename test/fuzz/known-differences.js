@@ -3,6 +3,17 @@
 // Inputs on which we answer differently from node:http on purpose. Each is stricter, never laxer.
 // `applies` looks at the input only.
 
+const { METHODS } = require('node:http')
+
+// What llhttp reads for other protocols' sake.
+const kOtherMethods = ['DESCRIBE', 'ANNOUNCE', 'SETUP', 'PLAY', 'PAUSE', 'TEARDOWN', 'GET_PARAMETER',
+  'SET_PARAMETER', 'REDIRECT', 'RECORD', 'FLUSH', 'PRI']
+
+// Their beginnings that begin no method of HTTP.
+const kOtherBeginnings = kOtherMethods
+  .flatMap((method) => Array.from(method, (_, i) => method.slice(0, i + 1)))
+  .filter((beginning) => !METHODS.some((method) => method.startsWith(beginning)))
+
 /** @type {{ name: string, reason: string, applies: (text: string) => boolean }[]} */
 module.exports = [
   {
@@ -19,5 +30,10 @@ module.exports = [
     name: 'tab-after-value',
     reason: 'newer llhttp takes a tab behind a Content-Length or a Connection option for white space; we go by Node 20\'s',
     applies: (text) => /content-length:[ \t]*\d+ *\t/i.test(text) || /connection:[^\r\n]*\t/i.test(text)
+  },
+  {
+    name: 'method-of-another-protocol',
+    reason: 'llhttp waits for the rest of a method of RTSP or HTTP/2 before it refuses it; we refuse its beginning',
+    applies: (text) => kOtherBeginnings.some((beginning) => text.endsWith(beginning))
   }
 ]
