@@ -200,9 +200,9 @@ TEST(Http1SessionTest, AServerThatWantsErrorsGetsTheRawBytes) {
   js.Expect(RequestType::kClosed);
 }
 
-  const Event error = js.Expect(RequestType::kError);
-  EXPECT_EQ(error.number, static_cast<uint32_t>(ErrorKind::kMalformed));
-  EXPECT_EQ(error.body, message);
+const Event error = js.Expect(RequestType::kError);
+EXPECT_EQ(error.number, static_cast<uint32_t>(ErrorKind::kMalformed));
+EXPECT_EQ(error.body, message);
 }
 
 TEST(Http1SessionTest, BytesAfterAClosingRequestAreAnError) {

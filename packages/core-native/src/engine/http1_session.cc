@@ -55,12 +55,17 @@ uint64_t Http1Session::Now() {
 void Http1Session::OnReadable(Connection* connection) {
   for (int i = 0; i < limits::kReadsPerEvent; ++i) {
     if (queue_->stalled()) {
-      transport_->Pause(connection, kPauseMemory);
+      PauseForMemory(connection);
       transport_->UpdatePoll(connection);
       return;
     }
     if (!ReadOnce(connection) || !connection->is_open() || connection->pauses != 0) return;
   }
+}
+
+void Http1Session::PauseForMemory(Connection* connection) {
+  is_stalled_ = true;
+  transport_->Pause(connection, kPauseMemory);
 }
 
 // True when there is probably more to read.
@@ -193,7 +198,7 @@ void Http1Session::ConsumePartial(Connection* connection) {
 void Http1Session::ResumeInput(Connection* connection, PauseReason reason) {
   if (!transport_->Resume(connection, reason)) return;
   if (queue_->stalled()) {
-    transport_->Pause(connection, kPauseMemory);
+    PauseForMemory(connection);
   } else if (connection->partial != nullptr) {
     ConsumePartial(connection);
   }

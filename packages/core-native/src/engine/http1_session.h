@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "common/block_store.h"
@@ -46,11 +47,14 @@ class Http1Session final : public InputHandler {
 
   // The clock of the current loop iteration.
   void BeginPass() { now_ns_ = 0; }
+  // True when a connection was paused for want of memory since the last call.
+  bool TakeStalled() { return std::exchange(is_stalled_, false); }
   size_t kept_parsers() const { return parsers_.size(); }
 
  private:
   enum class Advance : uint8_t { kGoOn, kWait };
 
+  void PauseForMemory(Connection* connection);
   bool ReadOnce(Connection* connection);
   bool ReadIntoBlock(Connection* connection);
   void OnReadFailed(Connection* connection, int error);
@@ -94,6 +98,7 @@ class Http1Session final : public InputHandler {
   RecordWriter* records_;
   Transport* transport_;
   uint64_t now_ns_ = 0;
+  bool is_stalled_ = false;
   std::vector<char> buffer_;
   std::unique_ptr<http1::RequestParser> parser_;  // For heads that arrive whole.
   std::vector<std::unique_ptr<http1::RequestParser>> parsers_;

@@ -198,16 +198,15 @@ bool Lane::EndNap() {
 
 void Lane::PublishRequests() {
   if (queue_.Publish()) signal_->Raise();
-  const bool was_stalled = is_stalled_;
-  is_stalled_ = queue_.stalled();
-  if (!was_stalled || is_stalled_) return;
-  transport_->ForEach([this](Connection* connection) {
-    if (connection->is_open() && (connection->pauses & kPauseMemory) != 0) {
-      session_->ResumeInput(connection, kPauseMemory);
-    }
-  });
-  if (queue_.Publish()) signal_->Raise();
-  is_stalled_ = queue_.stalled();
+  // A stall may begin and end between two calls: whether somebody was paused is what counts.
+  while (!queue_.stalled() && session_->TakeStalled()) {
+    transport_->ForEach([this](Connection* connection) {
+      if (connection->is_open() && (connection->pauses & kPauseMemory) != 0) {
+        session_->ResumeInput(connection, kPauseMemory);
+      }
+    });
+    if (queue_.Publish()) signal_->Raise();
+  }
 }
 
 // While JavaScript works on this lane's records it may publish replies without a wake.

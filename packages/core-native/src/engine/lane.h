@@ -121,7 +121,6 @@ class Lane final : public InputHandler {
   std::vector<std::shared_ptr<DrainBarrier>> drains_;
   std::vector<Connection*> touched_;
   bool is_sleeping_ = false;
-  bool is_stalled_ = false;
   bool is_stopping_ = false;
   uint64_t peek_ms_ = 0;
 };
