@@ -4,7 +4,9 @@
 
 const { test } = require('node:test')
 const assert = require('node:assert/strict')
-const { backend } = require('../helpers/backend')
+const { once } = require('node:events')
+const { backend, http } = require('../helpers/backend')
+const { dial, get, serve } = require('../helpers/client')
 const { bytewise, compare, message } = require('../helpers/differential')
 
 /** @param {number} count @param {(i: number) => string} [one] a sequence of requests, the last of which closes */
@@ -267,3 +269,19 @@ test('a handler that throws away a request half-way does not disturb the ones be
   }, [message('GET /0', []) + message('GET /1', []) + message('GET /2', [])])
   assert.deepEqual(bodies(text), ['/0', '/1'])
 })
+
+for (const count of [1, 40]) {
+  test(`a client that leaves behind ${count} unanswered request(s) takes its connection along`, async (t) => {
+    const server = http.createServer(() => {})
+    const connection = once(server, 'connection')
+    const wire = await dial(t, await serve(t, server))
+    const asked = once(server, 'request')
+    wire.write(get('/').repeat(count))
+    const [socket] = await connection
+    await asked
+    const closed = once(socket, 'close')
+    wire.destroy()
+    await closed
+    assert.equal(await new Promise((resolve) => server.getConnections((error, open) => resolve(error ?? open))), 0)
+  })
+}

@@ -9,6 +9,8 @@ export interface ServerConfig {
   /** Unanswered requests of one connection that are handed to JavaScript before reading pauses. */
   pipelinedRequestsMax: number
   /** True when JavaScript wants every kError record ('clientError' has a listener). */
+  /** server.httpAllowHalfOpen */
+  allowHalfOpen: boolean
   wantsErrors: boolean
   /** TCP_NODELAY on accepted connections. */
   noDelay: boolean

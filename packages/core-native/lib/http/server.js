@@ -78,6 +78,7 @@ class Listener {
       maxHeaderSize: server.maxHeaderSize || http.maxHeaderSize,
       maxRequestBodySize: own.maxRequestBodySize,
       pipelinedRequestsMax: own.pipelinedRequestsMax,
+      allowHalfOpen: Boolean(/** @type {any} */ (server).httpAllowHalfOpen),
       // Who looks at connections may listen to their sockets' errors.
       wantsErrors: server.listenerCount('clientError') > 0 || server.listenerCount('connection') > 1,
       noDelay: server.noDelay !== false,

@@ -21,6 +21,8 @@ struct ServerSettings {
   size_t header_bytes_max = 16 * 1024;
   uint64_t body_bytes_max = 0;  // 0 = no limit.
   uint32_t pipelined_requests_max = 16;
+  // The peer's end of its direction does not end the connection.
+  bool allow_half_open = false;
   bool wants_errors = false;
   bool no_delay = true;
   bool keep_alive = false;

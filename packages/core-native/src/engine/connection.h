@@ -74,7 +74,8 @@ struct Connection {
   bool has_served = false;       // A request has been read.
   bool is_last_request = false;  // The message being read is the last one.
   bool peer_ended = false;
-  records::ErrorKind refusal{};  // Of kRefused.
+  bool is_disconnect_told = false;  // While kPausePipeline alone stops reading.
+  records::ErrorKind refusal{};     // Of kRefused.
   uint32_t unanswered = 0;
   uint32_t given_bytes = 0;  // Of `partial`, already in an upgrade's kRequest.
   int64_t window_bytes;

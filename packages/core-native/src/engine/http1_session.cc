@@ -1,5 +1,6 @@
 #include "engine/http1_session.h"
 
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 
@@ -61,6 +62,14 @@ void Http1Session::OnReadable(Connection* connection) {
     }
     if (!ReadOnce(connection) || !connection->is_open() || connection->pauses != 0) return;
   }
+}
+
+// Requests behind the last one that was delivered are lost with their client. Where some are still
+// in the socket, the end is met when they are read.
+void Http1Session::OnDisconnect(Connection* connection) {
+  int unread = 0;
+  if (ioctl(connection->fd, FIONREAD, &unread) != 0 || unread != 0) return;
+  OnReadFailed(connection, 0);
 }
 
 void Http1Session::PauseForMemory(Connection* connection) {

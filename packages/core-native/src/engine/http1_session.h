@@ -26,6 +26,7 @@ class Http1Session final : public InputHandler {
 
   // Reads what is there, within limits, and delivers it.
   void OnReadable(Connection* connection) override;
+  void OnDisconnect(Connection* connection) override;
   // Goes on with bytes that were kept back; nothing when a reason to pause is left.
   void ResumeInput(Connection* connection, PauseReason reason);
 

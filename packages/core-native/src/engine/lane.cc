@@ -150,6 +150,11 @@ void Lane::OnReadable(Connection* connection) {
   session_->OnReadable(connection);
 }
 
+void Lane::OnDisconnect(Connection* connection) {
+  WakeUp();
+  session_->OnDisconnect(connection);
+}
+
 void Lane::FallAsleep() {
   is_sleeping_ = true;
   control_[records::kLaneSleeping].store(1, std::memory_order_seq_cst);

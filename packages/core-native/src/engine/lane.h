@@ -75,6 +75,7 @@ class Lane final : public InputHandler {
   static void Main(void* argument);
 
   void OnReadable(Connection* connection) override;
+  void OnDisconnect(Connection* connection) override;
   void Post(std::function<void()> command);
   void RunCommands();
   void BeforePoll();

@@ -103,6 +103,11 @@ void Transport::UpdatePoll(Connection* connection) {
   if (connection->life == Life::kClosing) return;
   int wanted = 0;
   if (connection->pauses == 0) wanted |= UV_READABLE;
+  // Requests that nobody answers would otherwise outlive their client.
+  if (connection->pauses == kPausePipeline && !connection->is_disconnect_told &&
+      !connection->server->config->settings().allow_half_open) {
+    wanted |= UV_DISCONNECT;
+  }
   if (connection->queue != nullptr) wanted |= UV_WRITABLE;
   if (wanted == connection->poll_events) return;
   connection->poll_events = static_cast<uint8_t>(wanted);
@@ -137,6 +142,13 @@ void Transport::OnPoll(uv_poll_t* poll, int status, int events) {
     return;
   }
   if ((events & UV_WRITABLE) != 0 && connection->queue != nullptr) self->WriteQueue(connection);
+  if ((events & UV_DISCONNECT) != 0 && connection->is_open() &&
+      connection->pauses == kPausePipeline) {
+    connection->is_disconnect_told = true;
+    self->UpdatePoll(connection);
+    self->handler_->OnDisconnect(connection);
+    return;
+  }
   if ((events & UV_READABLE) == 0) return;
   if (connection->life == Life::kLingering) {
     self->ReadLingering(connection);

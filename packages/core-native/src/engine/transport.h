@@ -20,6 +20,8 @@ namespace httpsys::engine {
 class InputHandler {
  public:
   virtual void OnReadable(Connection* connection) = 0;
+  // The peer ended its direction while only kPausePipeline keeps the connection from being read.
+  virtual void OnDisconnect(Connection* connection) = 0;
 
  protected:
   ~InputHandler() = default;

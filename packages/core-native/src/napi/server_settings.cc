@@ -42,6 +42,7 @@ bool ReadServerSettings(Napi::Object config, ServerSettings* settings) {
   return ReadNumber(config, "maxHeaderSize", &settings->header_bytes_max) &&
          ReadNumber(config, "maxRequestBodySize", &settings->body_bytes_max) &&
          ReadNumber(config, "pipelinedRequestsMax", &settings->pipelined_requests_max) &&
+         ReadBoolean(config, "allowHalfOpen", &settings->allow_half_open) &&
          ReadBoolean(config, "wantsErrors", &settings->wants_errors) &&
          ReadBoolean(config, "noDelay", &settings->no_delay) &&
          ReadBoolean(config, "keepAlive", &settings->keep_alive) &&
