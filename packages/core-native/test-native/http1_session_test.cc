@@ -200,9 +200,26 @@ TEST(Http1SessionTest, AServerThatWantsErrorsGetsTheRawBytes) {
   js.Expect(RequestType::kClosed);
 }
 
-const Event error = js.Expect(RequestType::kError);
-EXPECT_EQ(error.number, static_cast<uint32_t>(ErrorKind::kMalformed));
-EXPECT_EQ(error.body, message);
+TEST(Http1SessionTest, AnErrorBehindAnUnansweredRequestIsJavaScriptsToAnswer) {
+  FakeJavaScript js;
+  const Peer peer(js.Connect());
+  js.Expect(RequestType::kOpen);
+  peer.Send(std::string(kGet) + "BAD\r\n\r\n");
+  js.Expect(RequestType::kRequest);
+  EXPECT_EQ(js.Expect(RequestType::kError).body, "BAD\r\n\r\n");
+}
+
+TEST(Http1SessionTest, AMalformedChunkIsReportedWithTheMessageFromItsBeginning) {
+  FakeJavaScript js;
+  const Peer peer(js.Connect());
+  js.Expect(RequestType::kOpen);
+  const std::string message = Chunked("3\r\nabc\r\nxyz\r\n");
+  peer.Send(message);
+  js.Expect(RequestType::kRequest);
+  js.Expect(RequestType::kBody);
+  const Event error = js.Expect(RequestType::kError);
+  EXPECT_EQ(error.number, static_cast<uint32_t>(ErrorKind::kMalformed));
+  EXPECT_EQ(error.body, message);
 }
 
 TEST(Http1SessionTest, BytesAfterAClosingRequestAreAnError) {
