@@ -113,3 +113,36 @@ test('a closed server leaves nothing that keeps the process', async () => {
   })
   endedWell(await child.exit)
 })
+
+test('an upgraded socket that nobody looks at does not keep the process once its peer has ended', async (t) => {
+  const child = startChild(({ http, report }) => {
+    const server = http.createServer()
+    server.on('upgrade', () => {
+      server.close()
+      process.disconnect()
+    })
+    server.listen(0, '127.0.0.1', () => report({ port: /** @type {any} */ (server.address()).port }))
+  })
+  const wire = await dial(t, await child.message('port'))
+  wire.write('GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n')
+  wire.socket.end()
+  endedWell(await child.exit)
+})
+
+test('a large write to an upgraded socket whose peer has ended its side is sent before the process ends', async (t) => {
+  const child = startChild(({ http, report }) => {
+    const server = http.createServer()
+    server.on('upgrade', (req, socket) => {
+      server.close()
+      process.disconnect()
+      socket.on('end', () => socket.end(Buffer.alloc(20_000_000, 'x')))
+      socket.resume()
+    })
+    server.listen(0, '127.0.0.1', () => report({ port: /** @type {any} */ (server.address()).port }))
+  })
+  const wire = await dial(t, await child.message('port'))
+  wire.write('GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n')
+  wire.socket.end()
+  assert.equal((await wire.untilClosed()).length, 20_000_000)
+  endedWell(await child.exit)
+})

@@ -11,14 +11,14 @@ const { Buffer } = require('node:buffer')
 const R = require('../records')
 const { kOutgoingUniqueHeaders, kNeedDrain, drainTicks } = require('./node-internals')
 const {
-  HttpSocket, State, hooks, isLight, materialise, uncount, publish, consumed, resumeWrite, systemError
+  HttpSocket, State, hooks, isLight, materialise, uncount, publish, updateLoop, consumed, resumeWrite, systemError
 } = require('./socket')
 const { idleTimeout, kKeepAliveMarginMs } = require('./outgoing')
 const { served } = require('./served')
 const { describeError, describeAgain, connectionReset } = require('./client-error')
 const {
   kLane, kSlot, kState, kIncoming, kReceiving, kOutgoing, kUnsent, kUnacknowledged, kRead, kRequestCount, kOutgoingData,
-  kOnClosed, kUnref, kRefusal, kResource, kResourceEnded, kEndHeld, kEnded, kListener
+  kOnClosed, kRefusal, kResource, kResourceEnded, kEndHeld, kEnded, kListener
 } = require('./symbols')
 
 const {
@@ -105,7 +105,7 @@ function onOpen (lane, slot, words, bytes, at) {
     bytes.toString('latin1', text + remoteBytes, text + remoteBytes + localBytes), words[w + 6])
   const socket = /** @type {any} */ (new (/** @type {any} */ (HttpSocket))(lane, slot, server, addresses))
   lane.sockets[slot] = socket
-  lane.engine.ref()
+  updateLoop(socket)
   if (server === undefined) {
     socket[kState] = State.kDestroyed
     publish(socket, R.ReplyType.kDestroy)
@@ -164,7 +164,7 @@ function onClosed (lane, slot, socket, errno) {
   lane.sockets[slot] = undefined
   lane.writer.command(kRelease, 0, slot)
   const bits = socket[kState] |= State.kLaneClosed
-  if (!socket[kUnref]) lane.engine.unref()
+  updateLoop(socket)
   const closed = socket[kOnClosed]
   if (closed !== undefined) {
     socket[kOnClosed] = undefined
@@ -331,6 +331,7 @@ function endReadable (socket) {
 function onEof (socket) {
   if (isLight(socket)) socket[kState] |= State.kPeerEnded
   else if (!socket.destroyed) endReadable(socket)
+  updateLoop(socket)
   if ((socket[kState] & State.kUpgraded) !== 0 || socket.destroyed) return
   if (!socket.server.httpAllowHalfOpen) {
     socket.end()

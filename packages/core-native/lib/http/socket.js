@@ -14,7 +14,7 @@ const R = require('../records')
 const { kInlineBytesMax } = require('../reply-writer')
 const {
   kLane, kSlot, kState, kRemote, kIncoming, kReceiving, kOutgoing, kUnsent, kUnacknowledged, kHeldWrite,
-  kRead, kWritten, kRequestCount, kOutgoingData, kOnClosed, kUnref
+  kRead, kWritten, kRequestCount, kOutgoingData, kOnClosed, kUnref, kHoldsLoop
 } = require('./symbols')
 
 const {
@@ -74,6 +74,7 @@ function HttpSocket (lane, slot, server, remote) {
   this[kUnsent] = 0
   this[kUnacknowledged] = 0
   this[kHeldWrite] = null
+  this[kHoldsLoop] = false
   this[kRead] = 0
   this[kWritten] = 0
   this[kRequestCount] = 0
@@ -276,19 +277,15 @@ class Methods extends net.Socket {
 
   ref () {
     const self = /** @type {any} */ (this)
-    if (self[kUnref] && (self[kState] & State.kLaneClosed) === 0) {
-      self[kUnref] = false
-      self[kLane].engine.ref()
-    }
+    self[kUnref] = false
+    updateLoop(self)
     return this
   }
 
   unref () {
     const self = /** @type {any} */ (this)
-    if (!self[kUnref] && (self[kState] & State.kLaneClosed) === 0) {
-      self[kUnref] = true
-      self[kLane].engine.unref()
-    }
+    self[kUnref] = true
+    updateLoop(self)
     return this
   }
 }
@@ -430,6 +427,26 @@ function publish (socket, type, a, b, c) {
   }
 }
 
+// An open connection keeps the event loop alive, as an active libuv handle does: until the lane has
+// closed it, and on an upgraded one while the peer can send or a write waits.
+/** @param {any} socket */
+function updateLoop (socket) {
+  const bits = socket[kState]
+  const isQuiet = (bits & State.kUpgraded) !== 0 && (bits & State.kPeerEnded) !== 0 && socket[kHeldWrite] === null
+  const holds = (bits & State.kLaneClosed) === 0 && !socket[kUnref] && !isQuiet
+  if (holds === socket[kHoldsLoop]) return
+  socket[kHoldsLoop] = holds
+  const { engine } = socket[kLane]
+  if (holds) engine.ref()
+  else engine.unref()
+}
+
+/** @param {any} socket @param {HeldWrite | null} write */
+function hold (socket, write) {
+  socket[kHeldWrite] = write
+  if ((socket[kState] & State.kPeerEnded) !== 0) updateLoop(socket)
+}
+
 // FIN after everything accepted; with kCloseSoon the lane also closes without waiting for the peer.
 /** @param {any} socket */
 function shutdown (socket) {
@@ -483,7 +500,7 @@ function send (socket, write) {
       return
     }
     if (socket[kUnsent] >= kSendBytesMax) {
-      socket[kHeldWrite] = write
+      hold(socket, write)
       return
     }
     let { chunk, encoding } = chunks[write.next++]
@@ -502,7 +519,7 @@ function send (socket, write) {
     } else {
       socket[kUnsent] += chunk.length
       socket[kWritten] += chunk.length
-      socket[kHeldWrite] = write
+      hold(socket, write)
       write.block = lane.writer.block(slot, R.kReplyRaw, chunk)
       lane.blocks.set(write.block, socket)
       return
@@ -517,7 +534,7 @@ function send (socket, write) {
 function resumeWrite (socket, block = kNoBlock) {
   const held = socket[kHeldWrite]
   if (held === null || held.block !== block) return
-  socket[kHeldWrite] = null
+  hold(socket, null)
   held.block = kNoBlock
   send(socket, held)
 }
@@ -526,7 +543,7 @@ function resumeWrite (socket, block = kNoBlock) {
 function failHeldWrite (socket) {
   const held = socket[kHeldWrite]
   if (held === null) return
-  socket[kHeldWrite] = null
+  hold(socket, null)
   held.callback(systemError(-32, 'write'))
 }
 
@@ -554,6 +571,7 @@ module.exports = {
   materialise,
   uncount,
   publish,
+  updateLoop,
   shutdown,
   consumed,
   resumeWrite,

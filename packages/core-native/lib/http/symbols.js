@@ -21,6 +21,7 @@ module.exports = {
   kCloseError: Symbol('httpsys.closeError'),
   kOnClosed: Symbol('httpsys.onClosed'),
   kUnref: Symbol('httpsys.unref'),
+  kHoldsLoop: Symbol('httpsys.holdsLoop'),
   kRefusal: Symbol('httpsys.refusal'),
 
   /** On a request: its async resource, whether that has ended, whether the request's end was held back (see connection.js). */
