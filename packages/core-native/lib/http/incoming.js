@@ -1,6 +1,6 @@
 'use strict'
 
-// http.IncomingMessage with the fields that connection.js keeps on a request.
+// http.IncomingMessage with the fields that exchange.js keeps on a request.
 
 const http = require('node:http')
 const { addHeaderLine: stockAddHeaderLine } = require('./node-internals')

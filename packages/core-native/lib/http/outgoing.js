@@ -69,7 +69,7 @@ function idleTimeout (socket) {
   const { server } = socket
   const timeout = server.keepAliveTimeout
   if (!timeout) return 0
-  // A 'timeout' listener decides instead of the lane: JavaScript counts (see connection.js).
+  // A 'timeout' listener decides instead of the lane: JavaScript counts (see exchange.js).
   if (server.listenerCount('timeout') > 0) return 0
   if ((socket[kState] & State.kMaterialised) !== 0 && (socket.timeout || socket.listenerCount('timeout') > 1)) return 0
   return timeout + (server.keepAliveTimeoutBuffer ?? kKeepAliveMarginMs)

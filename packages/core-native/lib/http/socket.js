@@ -93,7 +93,7 @@ function isLight (socket) {
   return (socket[kState] & State.kMaterialised) === 0
 }
 
-// Listeners that a connection in HTTP mode has on Node; set by connection.js.
+// Listeners that a connection in HTTP mode has on Node; set by socket-listeners.js.
 /** @type {{ materialised: (socket: any) => void, closed: (socket: any) => void }} */
 const hooks = { materialised () {}, closed () {} }
 

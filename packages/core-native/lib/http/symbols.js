@@ -24,7 +24,7 @@ module.exports = {
   kHoldsLoop: Symbol('httpsys.holdsLoop'),
   kRefusal: Symbol('httpsys.refusal'),
 
-  /** On a request: its async resource, whether that has ended, whether the request's end was held back (see connection.js). */
+  /** On a request: its async resource, whether that has ended, whether the request's end was held back (see exchange.js). */
   kResource: Symbol('httpsys.resource'),
   kResourceEnded: Symbol('httpsys.resourceEnded'),
   kEndHeld: Symbol('httpsys.endHeld'),

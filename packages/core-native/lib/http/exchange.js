@@ -1,0 +1,444 @@
+'use strict'
+
+// One request and its response: from the kRequest record to the tick after 'finish', and their order
+// on a connection.
+
+const http = require('node:http')
+const diagnosticsChannel = require('node:diagnostics_channel')
+const { AsyncResource } = require('node:async_hooks')
+const { Buffer } = require('node:buffer')
+const R = require('../records')
+const { kOutgoingUniqueHeaders, kNeedDrain, drainTicks } = require('./node-internals')
+const { State, isLight, materialise, publish, consumed } = require('./socket')
+const { removeListeners } = require('./socket-listeners')
+const { idleTimeout, kKeepAliveMarginMs } = require('./outgoing')
+const { served } = require('./served')
+const {
+  kLane, kSlot, kState, kIncoming, kReceiving, kOutgoing, kUnacknowledged, kRead, kRequestCount, kOutgoingData,
+  kResource, kResourceEnded, kEndHeld, kEnded, kListener
+} = require('./symbols')
+
+const { kEnd, kUpgradeAccept, kUpgradeDecline } = R.ReplyType
+
+const { assignSocket: stockAssignSocket, detachSocket: stockDetachSocket } = http.ServerResponse.prototype
+
+// As Node: pairs of rawHeaders that become headers unless maxHeadersCount says otherwise.
+const kHeaderPairsDefault = 2000
+// As Node: what is over the limit is left out of rawHeaders in steps of this many entries.
+const kRawHeadersStep = 62
+const kContinueExpression = /(?:^|\W)100-continue(?:$|\W)/i
+const kResourceOptions = { requireManualDestroy: true }
+
+const requestStart = diagnosticsChannel.channel('http.server.request.start')
+const responseCreated = diagnosticsChannel.channel('http.server.response.created')
+const responseFinish = diagnosticsChannel.channel('http.server.response.finish')
+
+/** The async resource whose record is being handled. @type {AsyncResource | null} */
+let current = null
+
+/** @param {unknown} error @param {(error: unknown) => void} report */
+function onThrown (error, report) {
+  // In the request's own context, where Node reports it too.
+  if (current !== null) current.runInAsyncScope(report, undefined, error)
+  else report(error)
+}
+
+/** Before a record that belongs to no request. */
+function forgetContext () {
+  current = null
+}
+
+// Applications keep what they are given; the record's memory is used again.
+/** @param {Buffer} bytes @param {number} from @param {number} length */
+function copy (bytes, from, length) {
+  return Buffer.from(bytes.subarray(from, from + length))
+}
+
+// -- Requests ------------------------------------------------------------------------------------
+
+/** @param {import('../lane').Lane} lane @param {any} socket @param {Int32Array} words @param {Buffer} bytes @param {number} at */
+function onRequest (lane, socket, words, bytes, at) {
+  if (socket.destroyed || (socket[kState] & State.kFailed) !== 0) return
+  const w = at >>> 2
+  const flags = words[w + 1] >>> 8
+  const packed = words[w + 5]
+  const lines = packed >>> 16
+  const target = words[w + 6]
+  const textBytes = words[w + 7]
+  const bodyBytes = words[w + 8]
+  const textAt = at + R.kRequestFixedBytes + (lines << 3)
+  const { server } = socket
+  const listener = server[kListener]
+  socket[kState] |= State.kServed
+  served.requests++
+  socket[kRead] += words[w + 11] + bodyBytes
+
+  const text = textBytes === 0 ? '' : bytes.toString('latin1', textAt, textAt + textBytes)
+  const req = new listener.IncomingMessage(socket)
+  let skip = 0
+  if (target < 0) { // kInternBit
+    req.url = lane.values[target & 0x7fffffff]
+  } else {
+    skip = target
+    req.url = text.slice(0, target)
+  }
+  const minor = (packed >>> 8) & 0xff
+  req.httpVersionMajor = 1
+  req.httpVersionMinor = minor
+  req.httpVersion = minor === 1 ? '1.1' : '1.0'
+  req.joinDuplicateHeaders = server.joinDuplicateHeaders || null
+  req.method = listener.methods[packed & 0xff]
+  req.upgrade = false
+  const raw = lane.readLines(words, w + (R.kRequestFixedBytes >>> 2), lines, text, skip)
+  req._addHeaderLines(raw, limitLines(server, raw))
+
+  const resource = listener.resource.runInAsyncScope(newResource)
+  req[kResource] = resource
+  current = resource
+  if (bodyBytes === 0) {
+    resource.runInAsyncScope(begin, undefined, server, socket, req, flags, null)
+    return
+  }
+  const body = copy(bytes, textAt + textBytes, bodyBytes)
+  let res
+  try {
+    res = resource.runInAsyncScope(begin, undefined, server, socket, req, flags & ~R.kFlagComplete, body)
+  } catch (error) {
+    // A listener threw. The message is whole, and the connection goes on.
+    if ((flags & R.kFlagComplete) !== 0) socket[kReceiving] = null
+    throw error
+  }
+  if (res === null || (flags & R.kFlagComplete) === 0) return
+  // As with Node's parser, ticks run between the last piece of a body and its end.
+  try {
+    drainTicks?.()
+  } finally {
+    socket[kReceiving] = null
+    resource.runInAsyncScope(complete, undefined, req, res)
+  }
+}
+
+/** @param {any} server @param {string[]} raw shortened to what Node keeps @returns {number} entries that become headers */
+function limitLines (server, raw) {
+  const most = typeof server.maxHeadersCount === 'number' ? server.maxHeadersCount << 1 : kHeaderPairsDefault
+  if (most <= 0 || raw.length <= most) return raw.length
+  raw.length = Math.min(raw.length, Math.ceil(most / kRawHeadersStep) * kRawHeadersStep)
+  return most
+}
+
+function newResource () {
+  return new AsyncResource('HTTPINCOMINGMESSAGE', kResourceOptions)
+}
+
+/** @param {any} server @param {any} socket @param {any} req @param {number} flags @param {Buffer | null} body @returns {any} the response, null after an upgrade */
+function begin (server, socket, req, flags, body) {
+  resetKeepAliveTimer(server, socket)
+  if ((flags & R.kFlagUpgrade) !== 0) {
+    if (req.method === 'CONNECT' || server.listenerCount('upgrade') > 0) {
+      upgrade(server, socket, req, body)
+      return null
+    }
+    publish(socket, kUpgradeDecline)
+    body = null // The lane still has these bytes and parses them now.
+  }
+  if ((flags & R.kFlagComplete) === 0) socket[kReceiving] = req
+  let res
+  try {
+    res = deliver(server, socket, req, flags)
+  } finally {
+    if (body !== null && !req._dumped) req.push(body)
+  }
+  if ((flags & R.kFlagComplete) !== 0) complete(req, res)
+  return res
+}
+
+// The message is whole. When it was answered at once and nobody has looked at its stream, the stream's
+// machinery runs only if somebody does before the response is closed: see afterFinish().
+/** @param {any} req @param {any} res */
+function complete (req, res) {
+  req.complete = true
+  if (res.finished && req._eventsCount === 0 && !req._consuming && req.readableFlowing === null &&
+      req._readableState.length === 0) {
+    req[kEndHeld] = true
+    return
+  }
+  req.push(null)
+}
+
+/** @param {any} req */
+function flushHeldEnd (req) {
+  if (req[kEndHeld] !== true) return
+  req[kEndHeld] = false
+  req.push(null)
+}
+
+/** @param {any} server @param {any} socket @param {any} req @param {number} flags @returns {any} the response */
+function deliver (server, socket, req, flags) {
+  enqueue(socket, req)
+  const listener = server[kListener]
+  listener.responseOptions.rejectNonStandardBodyWrites = server.rejectNonStandardBodyWrites
+  const res = new listener.ServerResponse(req, listener.responseOptions)
+  res[kEnded] = false
+  res._keepAliveTimeout = server.keepAliveTimeout
+  res._maxRequestsPerSocket = server.maxRequestsPerSocket
+  res.shouldKeepAlive = (flags & R.kFlagKeepAlive) !== 0
+  res[kOutgoingUniqueHeaders] = server[kOutgoingUniqueHeaders]
+  if (responseCreated.hasSubscribers) responseCreated.publish({ request: req, response: res })
+  if (requestStart.hasSubscribers) requestStart.publish({ request: req, response: res, socket, server })
+  if (socket._httpMessage) queue(socket, res)
+  else assign(socket, res)
+  res.on('finish', onResponseFinish)
+
+  if (req.httpVersionMinor === 1) {
+    if (server.requireHostHeader && (flags & R.kFlagHasHost) === 0) {
+      res.writeHead(400, ['Connection', 'close'])
+      res.end()
+      return res
+    }
+    const most = server.maxRequestsPerSocket
+    if (typeof most === 'number' && most > 0) {
+      const count = ++socket[kRequestCount]
+      res.maxRequestsOnConnectionReached = most <= count
+      if (most < count) {
+        server.emit('dropRequest', req, socket)
+        res.writeHead(503)
+        res.end()
+        return res
+      }
+    }
+    if ((flags & (R.kFlagExpectContinue | R.kFlagExpectOther)) !== 0 && req.headers.expect !== undefined) {
+      expect(server, req, res)
+      return res
+    }
+  }
+  server.emit('request', req, res)
+  return res
+}
+
+/** @param {any} server @param {any} req @param {any} res */
+function expect (server, req, res) {
+  if (kContinueExpression.test(req.headers.expect)) {
+    res._expect_continue = true
+    if (server.listenerCount('checkContinue') > 0) {
+      server.emit('checkContinue', req, res)
+    } else {
+      res.writeContinue()
+      server.emit('request', req, res)
+    }
+  } else if (server.listenerCount('checkExpectation') > 0) {
+    server.emit('checkExpectation', req, res)
+  } else {
+    res.writeHead(417)
+    res.end()
+  }
+}
+
+/** @param {any} server @param {any} socket @param {any} req @param {Buffer | null} head */
+function upgrade (server, socket, req, head) {
+  req.upgrade = true
+  req.complete = true
+  req.push(null)
+  const event = req.method === 'CONNECT' ? 'connect' : 'upgrade'
+  publish(socket, kUpgradeAccept)
+  if (isLight(socket)) materialise(socket)
+  socket[kState] = (socket[kState] | State.kUpgraded) & ~State.kReadPaused
+  removeListeners(socket)
+  server[kListener].sockets.delete(socket)
+  endResource(req) // As Node frees its parser here.
+  if (event === 'connect' && server.listenerCount(event) === 0) {
+    socket.destroy()
+    return
+  }
+  socket.readableFlowing = null
+  server.emit(event, req, socket, head ?? Buffer.alloc(0))
+}
+
+/** @param {any} socket @param {Buffer} chunk */
+function onBody (socket, chunk) {
+  socket[kRead] += chunk.length
+  if (socket.destroyed) return
+  socket._unrefTimer()
+  if ((socket[kState] & State.kUpgraded) !== 0) {
+    if (socket.push(chunk)) consumed(socket, chunk.length)
+    else socket[kUnacknowledged] += chunk.length // _read() acknowledges.
+    return
+  }
+  const req = socket[kReceiving]
+  if (req === null || req._dumped) {
+    consumed(socket, chunk.length)
+    return
+  }
+  current = req[kResource]
+  req[kResource].runInAsyncScope(pushBody, undefined, socket, req, chunk)
+}
+
+/** @param {any} socket @param {any} req @param {Buffer} chunk */
+function pushBody (socket, req, chunk) {
+  if (!req.push(chunk)) socket.pause()
+  consumed(socket, chunk.length)
+}
+
+/** @param {import('../lane').Lane} lane @param {any} socket @param {Int32Array} words @param {Buffer} bytes @param {number} at */
+function onBodyEnd (lane, socket, words, bytes, at) {
+  const req = socket[kReceiving]
+  socket[kReceiving] = null
+  if (req === null) return
+  const w = at >>> 2
+  const lines = words[w + 4]
+  const text = at + R.kPayloadAt + (lines << 3)
+  req.complete = true
+  if (lines !== 0) {
+    const raw = lane.readLines(words, w + (R.kPayloadAt >>> 2), lines, bytes.toString('latin1', text, text + words[w + 5]), 0)
+    limitLines(socket.server, raw)
+    req._addHeaderLines(raw, raw.length)
+  }
+  if ((socket[kState] & State.kReadPaused) !== 0) socket.resume() // For the next message.
+  current = req[kResource]
+  req[kResource].runInAsyncScope(req.push, req, null)
+}
+
+// -- Responses in order --------------------------------------------------------------------------
+
+/** @param {any} socket @param {any} req */
+function enqueue (socket, req) {
+  const incoming = socket[kIncoming]
+  if (incoming === null) socket[kIncoming] = req
+  else if (Array.isArray(incoming)) incoming.push(req)
+  else socket[kIncoming] = [incoming, req]
+}
+
+/** @param {any} socket */
+function dequeue (socket) {
+  const incoming = socket[kIncoming]
+  if (!Array.isArray(incoming)) socket[kIncoming] = null
+  else if (incoming.length === 1) socket[kIncoming] = null
+  else incoming.shift()
+}
+
+// ServerResponse#assignSocket without its 'close' listener, which would make a light socket a stream.
+// connectionClosed() does what that listener does.
+/** @param {any} socket @param {any} res */
+function assign (socket, res) {
+  if (res.assignSocket !== stockAssignSocket || !isLight(socket)) {
+    res.assignSocket(socket)
+    return
+  }
+  socket._httpMessage = res
+  res.socket = socket
+  if (res._eventsCount > 0) res.emit('socket', socket)
+  if (res.outputData.length !== 0 || res.finished || res[kNeedDrain]) res._flush()
+}
+
+// The counterpart: there is no listener to remove, and removing one would make the socket a stream too.
+/** @param {any} socket @param {any} res */
+function detach (socket, res) {
+  if (res.detachSocket !== stockDetachSocket || !isLight(socket)) {
+    res.detachSocket(socket)
+    return
+  }
+  socket._httpMessage = null
+  res.socket = null
+}
+
+/** @param {any} socket @param {any} res */
+function queue (socket, res) {
+  if (socket[kOutgoing] === null) socket[kOutgoing] = [res]
+  else socket[kOutgoing].push(res)
+  // The sum bounds what waits behind the response whose turn it is.
+  res._onPendingData = (/** @type {number} */ delta) => { socket[kOutgoingData] += delta }
+}
+
+/** @this {any} */
+function onResponseFinish () {
+  const { req, socket } = this
+  if (!socket || socket[kLane] === undefined) return
+  const { server } = socket
+  if (responseFinish.hasSubscribers) responseFinish.publish({ request: req, response: this, socket, server })
+  dequeue(socket)
+  if (req[kEndHeld] !== true && !req._consuming && !req._readableState.resumeScheduled) req._dump()
+  detach(socket, this)
+  process.nextTick(afterFinish, req, this)
+  const outgoing = socket[kOutgoing]
+  const next = outgoing !== null && outgoing.length !== 0 ? outgoing.shift() : null
+  if (this[kEnded] !== true) {
+    this[kEnded] = true
+    tellEnd(socket, this._last, next === null)
+  }
+  if (this._last) {
+    socket.destroySoon()
+  } else if (next !== null) {
+    assign(socket, next)
+  } else {
+    startKeepAliveTimer(server, socket)
+  }
+}
+
+/** @param {any} socket @param {boolean} last @param {boolean} idle */
+function tellEnd (socket, last, idle) {
+  if ((socket[kState] & (State.kLaneClosed | State.kFinSent)) !== 0) return
+  if (last) return // destroySoon() says it with kReplyClose.
+  socket[kLane].writer.command(kEnd, R.kReplyEnd, socket[kSlot], idle ? idleTimeout(socket) : 0)
+}
+
+// The tick after 'finish': res 'close'. A request that nobody listened to is closed silently, with
+// the state it would have had; one that somebody discovered meanwhile goes the ordinary way.
+/** @param {any} req @param {any} res */
+function afterFinish (req, res) {
+  if (req[kEndHeld] === true) {
+    if (req._eventsCount === 0 && !req._consuming && !req.destroyed && req.readableFlowing === null) {
+      req[kEndHeld] = false
+      settleSilently(req)
+    } else {
+      flushHeldEnd(req)
+      if (!req._consuming) req._dump()
+    }
+  }
+  emitClose(res)
+  endResource(req)
+}
+
+// Once: what is left of the message still runs in its context.
+/** @param {any} req */
+function endResource (req) {
+  if (!req[kResource] || req[kResourceEnded] === true) return
+  req[kResourceEnded] = true
+  req[kResource].emitDestroy()
+}
+
+/** @param {any} req */
+function settleSilently (req) {
+  const state = req._readableState
+  req._dumped = true
+  req._consuming = true
+  state.ended = true
+  state.endEmitted = true
+  state.destroyed = true
+  state.closed = true
+  state.closeEmitted = true
+}
+
+/** @param {any} res */
+function emitClose (res) {
+  if (res._closed) return
+  res.destroyed = true
+  res._closed = true
+  res.emit('close')
+}
+
+// -- The idle time between requests, where JavaScript has to count it ----------------------------
+
+/** @param {any} server @param {any} socket */
+function startKeepAliveTimer (server, socket) {
+  if (!server.keepAliveTimeout || idleTimeout(socket) !== 0) return
+  socket.setTimeout(server.keepAliveTimeout + (server.keepAliveTimeoutBuffer ?? kKeepAliveMarginMs))
+  socket[kState] |= State.kKeepAliveTimer
+}
+
+/** @param {any} server @param {any} socket */
+function resetKeepAliveTimer (server, socket) {
+  if ((socket[kState] & State.kKeepAliveTimer) === 0) return
+  socket[kState] &= ~State.kKeepAliveTimer
+  socket.setTimeout(server.timeout || 0)
+}
+
+module.exports = { onRequest, onBody, onBodyEnd, onThrown, forgetContext, copy, emitClose, flushHeldEnd, endResource }

@@ -1,0 +1,70 @@
+'use strict'
+
+// The listeners that Node has on the socket of every HTTP connection. Ours get them when they become
+// streams: before that nothing can happen that they would hear.
+
+const http = require('node:http')
+const { kNeedDrain } = require('./node-internals')
+const { hooks } = require('./socket')
+const { kReceiving } = require('./symbols')
+
+hooks.materialised = (socket) => {
+  socket.on('timeout', onSocketTimeout)
+  socket.on('error', onSocketError)
+  socket.on('drain', onSocketDrain)
+}
+
+/** After an upgrade the socket is the application's. @param {any} socket */
+function removeListeners (socket) {
+  socket.removeListener('timeout', onSocketTimeout)
+  socket.removeListener('error', onSocketError)
+  socket.removeListener('drain', onSocketDrain)
+}
+
+/** @this {any} */
+function onSocketTimeout () {
+  const req = this[kReceiving]
+  const reqHandled = req && !req.complete && req.emit('timeout', this)
+  const res = this._httpMessage
+  const resHandled = res && res.emit('timeout', this)
+  const serverHandled = this.server.emit('timeout', this)
+  if (!reqHandled && !resHandled && !serverHandled) this.destroy()
+}
+
+/** @this {any} */
+function onSocketDrain () {
+  const res = this._httpMessage
+  if (res && !res.finished && res[kNeedDrain]) {
+    res[kNeedDrain] = false
+    res.emit('drain')
+  }
+}
+
+const kCannedReplies = new Map([
+  ['HPE_HEADER_OVERFLOW', cannedReply(431)],
+  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', cannedReply(413)],
+  ['ERR_HTTPSYS_BODY_TOO_LARGE', cannedReply(413)],
+  ['ERR_HTTP_REQUEST_TIMEOUT', cannedReply(408)]
+])
+const kBadRequest = cannedReply(400)
+
+/** @param {number} status */
+function cannedReply (status) {
+  return `HTTP/1.1 ${status} ${http.STATUS_CODES[status]}\r\nConnection: close\r\n\r\n`
+}
+
+function noop () {}
+
+/** @this {any} @param {any} error */
+function onSocketError (error) {
+  this.removeListener('error', onSocketError)
+  if (this.listenerCount('error') === 0) this.on('error', noop)
+  if (this.server.emit('clientError', error, this)) return
+  const res = this._httpMessage
+  if (this.writable && (!res || !res._headerSent)) {
+    this.write(kCannedReplies.get(error.code) ?? kBadRequest, 'latin1')
+  }
+  this.destroy(error)
+}
+
+module.exports = { onSocketError, removeListeners }
