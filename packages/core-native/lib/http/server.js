@@ -112,6 +112,8 @@ class Listener {
 
   // Connections that JavaScript has not heard of yet are refused from here on.
   forget () {
+    // Again: a setting changed since unlisten() has made the lanes remember the server.
+    if (this.id !== 0) theEngine().native.unlisten(this.id)
     servers.delete(this.id)
     this.id = 0
   }
