@@ -8,6 +8,7 @@ module.exports = {
   name: 'idle-memory',
   title: 'memory of an idle keep-alive connection after one request',
   unit: 'connection',
+  implementations: ['node', 'httpsys'],
   connections: 10_000,
   load: [],
   target: { memory: 0.4 },
