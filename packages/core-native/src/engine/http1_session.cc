@@ -82,8 +82,8 @@ bool Http1Session::ReadOnce(Connection* connection) {
   size_t bytes_max = buffer_.size();
   if (CountsForWindow(connection->phase)) {
     if (connection->window_bytes <= 0) {
+      // Still watched: most often JavaScript makes room before the next poll.
       transport_->Pause(connection, kPauseWindow);
-      transport_->UpdatePoll(connection);
       return false;
     }
     const auto window = static_cast<uint64_t>(connection->window_bytes);
