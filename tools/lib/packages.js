@@ -132,6 +132,7 @@ function hasVenv () {
 module.exports = {
   kClangFormatVersion,
   kNeeds,
+  cacheFolder,
   clangFormat,
   clangFormatFolder,
   findClang,

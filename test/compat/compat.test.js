@@ -1,0 +1,137 @@
+'use strict'
+
+// Goal: `npm run compat` cannot be green by mistake. What it decides is tested here, without a registry.
+
+const { test } = require('node:test')
+const assert = require('node:assert/strict')
+const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
+const { checkKnown, compare, isGreen } = require('../../tools/compat/compare')
+const { execute, readResults } = require('../../tools/compat/execute')
+const { kBegin, kEnd, updatePage } = require('../../tools/compat/report')
+const { kSuites } = require('../../tools/compat/suites')
+const { kKnown, kPage } = require('../../tools/compat')
+
+const kSuite = /** @type {const} */ ({
+  name: 'example', source: { kind: 'npm', name: 'example', version: '1.2.3' }, runner: 'node-test', files: ['*.test.js'], limitSeconds: 60,
+})
+
+/** @param {Record<string, 'pass' | 'fail' | 'skip'>} results @param {object} [more] */
+const execution = (results, more = {}) => ({
+  tests: new Map(Object.entries(results).map(([name, result]) => [name, { result }])),
+  requests: 1,
+  timedOut: false,
+  seconds: 1,
+  reaching: new Set(),
+  output: '',
+  ...more,
+})
+
+/** @param {{ after: Function }} t */
+function makeFolder (t) {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'httpsys-compat-'))
+  t.after(() => fs.rmSync(folder, { recursive: true }))
+  return folder
+}
+
+test('a run is green when each test that passes on stock Node passes on ours', () => {
+  const verdict = compare(kSuite, execution({ a: 'pass', b: 'fail' }), execution({ a: 'pass', b: 'fail' }), [])
+  assert.deepEqual([verdict.same, verdict.lost, verdict.gained], [2, [], []])
+  assert.ok(isGreen(verdict))
+})
+
+test('a test that fails, is skipped or is missing on ours is lost', () => {
+  const verdict = compare(kSuite, execution({ a: 'pass', b: 'pass', c: 'pass' }), execution({ a: 'fail', b: 'skip' }), [])
+  assert.deepEqual(verdict.lost, ['a', 'b', 'c'])
+  assert.ok(!isGreen(verdict))
+})
+
+test('a lost test that is listed is known, and a listed one that passes is named', () => {
+  const listed = [{ test: 'a', reason: 'x' }, { test: 'b', reason: 'y' }]
+  const verdict = compare(kSuite, execution({ a: 'pass', b: 'pass' }), execution({ a: 'fail', b: 'pass' }), listed)
+  assert.ok(isGreen(verdict))
+  assert.deepEqual(verdict.stale.map(({ test }) => test), ['b'])
+})
+
+test('a run in which the engine served nothing, no test passed or time ran out is not green', () => {
+  const good = execution({ a: 'pass' })
+  assert.ok(!isGreen(compare(kSuite, good, execution({ a: 'pass' }, { requests: 0 }), [])))
+  assert.ok(!isGreen(compare(kSuite, execution({}), good, [])))
+  assert.ok(!isGreen(compare(kSuite, good, execution({ a: 'pass' }, { timedOut: true }), [])))
+})
+
+test('the list of known differences keeps its rules', () => {
+  const names = kSuites.map(({ name }) => name)
+  assert.deepEqual(checkKnown(JSON.parse(fs.readFileSync(kKnown, 'utf8')), names), [])
+  const entry = { test: 'a', reason: 'reads socket.parser, which is null here' }
+  const many = Array.from({ length: 11 }, (_, n) => ({ ...entry, test: `${n}` }))
+  assert.match(checkKnown({ express: many }, names)[0], /more than 10/)
+  assert.match(checkKnown({ express: [{ test: 'a', reason: 'this is not implemented at all' }] }, names)[0], /no reason/)
+  assert.match(checkKnown({ express: [entry, entry] }, names)[0], /twice/)
+  assert.match(checkKnown({ unheard: [entry] }, names)[0], /not a suite/)
+})
+
+test('the page has the markers, and rows of suites that did not run stay', () => {
+  assert.match(fs.readFileSync(kPage, 'utf8'), new RegExp(`${kBegin}[^]*${kEnd}`))
+  const one = compare(kSuite, execution({ a: 'pass' }), execution({ a: 'pass' }), [])
+  const first = updatePage(`before\n${kBegin}\n${kEnd}\nafter`, [one], ['other', 'example'])
+  assert.match(first, /^before\n[^]*\| example \| 1\.2\.3 \| 1 \| 1 pass \| 1 pass \| none lost \|\n[^]*\nafter$/)
+  const second = updatePage(first, [{ ...one, suite: 'other' }], ['other', 'example'])
+  assert.match(second, /\| other \|[^]*\| example \|/)
+  assert.throws(() => updatePage('no markers', [], []), /markers/)
+})
+
+test('results of a run that was ended in the middle of a line are kept, equal names numbered', (t) => {
+  const file = path.join(makeFolder(t), 'results')
+  fs.writeFileSync(file, '{"test":"a","result":"pass"}\n{"test":"a","result":"fail"}\n{"test":"b","re')
+  assert.deepEqual([...readResults(file).keys()], ['a', 'a (2)'])
+})
+
+test('a suite runs on the engine without saying so, and its tests are told apart', async (t) => {
+  const folder = makeFolder(t)
+  fs.writeFileSync(path.join(folder, 'some.test.js'), `
+    const { describe, test } = require('node:test')
+    const http = require('http')
+    describe('a group', () => {
+      test('is served', (t, done) => {
+        const server = http.createServer((req, res) => res.end()).listen(0, () => {
+          http.get({ port: server.address().port, agent: false }, (res) => res.resume().on('end', () => server.close(done)))
+        })
+      })
+      test('fails', () => { throw new Error('on purpose') })
+      test('waits', { skip: true }, () => {})
+    })`)
+  for (const mode of /** @type {const} */ (['stock', 'ours'])) {
+    const { tests, requests } = await execute({ ...kSuite, files: [...kSuite.files] }, folder, mode, path.join(folder, mode))
+    assert.deepEqual([...tests].map(([name, { result }]) => [name, result]), [
+      ['some.test.js: a group > is served', 'pass'],
+      ['some.test.js: a group > fails', 'fail'],
+      ['some.test.js: a group > waits', 'skip'],
+    ])
+    assert.equal(requests, mode === 'ours' ? 1 : 0)
+  }
+})
+
+test('a file of Node\'s is run with its flags, passes by its exit code, and says whether it reaches a server', async (t) => {
+  const folder = makeFolder(t)
+  fs.mkdirSync(path.join(folder, 'test', 'parallel'), { recursive: true })
+  const write = (/** @type {string} */ name, /** @type {string} */ source) => fs.writeFileSync(path.join(folder, 'test', 'parallel', name), source)
+  write('test-http-flag.js', '// Flags: --expose-gc\nif (!global.gc) process.exit(1)')
+  write('test-http-bad.js', 'process.exit(3)')
+  write('test-http-server.js', `
+    const http = require('http')
+    const server = http.createServer((req, res) => res.end()).listen(0, () => {
+      http.get({ port: server.address().port, agent: false }, (res) => res.resume().on('end', () => server.close()))
+    })`)
+  const suite = { ...kSuite, runner: /** @type {const} */ ('node-core'), files: ['^parallel/test-http-'] }
+  const stock = await execute(suite, folder, 'stock', path.join(folder, 'stock'))
+  const ours = await execute(suite, folder, 'ours', path.join(folder, 'ours'))
+  for (const { tests } of [stock, ours]) {
+    assert.deepEqual([...tests].map(([name, { result }]) => [name, result]).sort(), [
+      ['parallel/test-http-bad.js', 'fail'], ['parallel/test-http-flag.js', 'pass'], ['parallel/test-http-server.js', 'pass'],
+    ])
+  }
+  assert.deepEqual([...stock.reaching], ['parallel/test-http-server.js'])
+  assert.equal(ours.requests, 1)
+})

@@ -1,0 +1,95 @@
+'use strict'
+
+// Runs other people's test suites on stock Node, then on the engine, and says which tests differ.
+//
+//   node tools/compat.js [suite ...] [--write] [--list]
+//
+// --write puts the results into docs/compatibility.md; --list names the suites.
+// Needs the registries of Debian and npm the first time; suites are kept in the user's cache folder.
+
+const fs = require('node:fs')
+const path = require('node:path')
+const { compare, checkKnown, isGreen } = require('./compat/compare')
+const { execute } = require('./compat/execute')
+const { compatFolder, ensureSuite } = require('./compat/fetch')
+const { summary, updatePage } = require('./compat/report')
+const { kSuites } = require('./compat/suites')
+const { kRoot, main } = require('./lib/project')
+
+const kKnown = path.join(kRoot, 'test', 'compat', 'known-differences.json')
+const kPage = path.join(kRoot, 'docs', 'compatibility.md')
+
+/** How much of what a lost test said is shown. */
+const kShownError = 600
+
+/** @typedef {import('./compat/suites').Suite} Suite */
+
+/**
+ * @param {Suite} suite
+ * @param {import('./compat/compare').Known[]} listed
+ */
+async function runSuite (suite, listed) {
+  const folder = await ensureSuite(suite)
+  const scratch = path.join(compatFolder(), 'runs', path.basename(folder))
+  /** @param {'stock' | 'ours'} mode */
+  const once = async (mode) => {
+    const execution = await execute(suite, folder, mode, `${scratch}-${mode}`)
+    const passed = [...execution.tests.values()].filter(({ result }) => result === 'pass').length
+    console.log(`${suite.name}: ${mode}, ${passed} of ${execution.tests.size} pass (${execution.seconds.toFixed(1)} s)` +
+      (mode === 'ours' ? `, the engine served ${execution.requests} requests` : ''))
+    return execution
+  }
+  const stock = await once('stock')
+  const ours = await once('ours')
+  const verdict = compare(suite, stock, ours, listed)
+  console.log(`${suite.name}: ${verdict.same} same, ${verdict.lost.length} lost, ${verdict.gained.length} gained`)
+  for (const problem of verdict.problems) console.log(`  ${problem}`)
+  for (const name of verdict.unexpected) {
+    console.log(`  LOST ${name}\n${(ours.tests.get(name)?.error ?? 'did not run').slice(-kShownError).replace(/^/gm, '    ')}`)
+  }
+  for (const name of verdict.gained) console.log(`  gained ${name}`)
+  for (const { test, reason } of verdict.known) console.log(`  known: ${test} (${reason})`)
+  for (const { test } of verdict.stale) console.log(`  passes, though listed as known difference: ${test}`)
+  return verdict
+}
+
+/** @param {string[]} names @returns {Suite[]} */
+function chooseSuites (names) {
+  const unknown = names.filter((name) => !kSuites.some((suite) => suite.name === name))
+  if (unknown.length > 0) throw new Error(`No such suite: ${unknown.join(', ')}. There are: ${kSuites.map(({ name }) => name).join(' ')}`)
+  return names.length === 0 ? kSuites : kSuites.filter(({ name }) => names.includes(name))
+}
+
+/** @param {string[]} args */
+async function compat (args) {
+  const order = kSuites.map(({ name }) => name)
+  if (args.includes('--list')) return console.log(order.join('\n'))
+  const suites = chooseSuites(args.filter((arg) => !arg.startsWith('--')))
+  /** @type {Record<string, import('./compat/compare').Known[]>} */
+  const known = JSON.parse(fs.readFileSync(kKnown, 'utf8'))
+  const mistakes = checkKnown(known, order)
+  if (mistakes.length > 0) throw new Error(mistakes.join('\n'))
+  /** @type {import('./compat/compare').Verdict[]} */
+  const verdicts = []
+  const failures = []
+  for (const [index, suite] of suites.entries()) {
+    console.log(`\n[${index + 1}/${suites.length}] ${suite.name} ${suite.source.version}`)
+    try {
+      verdicts.push(await runSuite(suite, known[suite.name] ?? []))
+    } catch (error) {
+      console.error(`${suite.name}: ${error instanceof Error ? error.message : error}`)
+      failures.push(suite.name)
+    }
+  }
+  console.log(`\n${summary(verdicts)}\n`)
+  if (args.includes('--write')) fs.writeFileSync(kPage, updatePage(fs.readFileSync(kPage, 'utf8'), verdicts, order))
+  const sum = (/** @type {(verdict: typeof verdicts[0]) => number} */ of) => verdicts.reduce((total, verdict) => total + of(verdict), 0)
+  console.log(`${sum(({ tests }) => tests)} tests: ${sum(({ same }) => same)} same, ${sum(({ lost }) => lost.length)} lost ` +
+    `(${sum(({ known }) => known.length)} known), ${sum(({ gained }) => gained.length)} gained`)
+  const red = [...failures, ...verdicts.filter((verdict) => !isGreen(verdict)).map(({ suite }) => suite)]
+  if (red.length > 0) throw new Error(`Not compatible, or not proven: ${red.join(', ')}`)
+}
+
+if (require.main === module) main(compat(process.argv.slice(2)))
+
+module.exports = { kKnown, kPage }

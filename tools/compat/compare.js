@@ -1,0 +1,86 @@
+'use strict'
+
+// What two runs of a suite say about us, and what of it is known.
+
+/** At most so many entries a suite: a list that grows is a defect that is not repaired. */
+const kMaxKnown = 10
+
+/** @typedef {{ test: string, reason: string }} Known */
+
+/**
+ * @typedef {object} Verdict
+ * @property {string} suite
+ * @property {string} version
+ * @property {number} tests
+ * @property {{ passed: number, failed: number, skipped: number, seconds: number }} stock
+ * @property {{ passed: number, failed: number, skipped: number, seconds: number, requests: number }} ours
+ * @property {number} same
+ * @property {string[]} lost passed on stock, not on ours
+ * @property {string[]} gained
+ * @property {Known[]} known those of the lost that are listed
+ * @property {string[]} unexpected lost and not listed
+ * @property {Known[]} stale listed, but not lost
+ * @property {string[]} problems why the run proves nothing; empty when it does
+ * @property {number | null} reaching tests that reach a server, where that is known
+ */
+
+/** @param {import('./execute').Execution} execution */
+function tally ({ tests, seconds }) {
+  const count = (/** @type {string} */ wanted) => [...tests.values()].filter(({ result }) => result === wanted).length
+  return { passed: count('pass'), failed: count('fail'), skipped: count('skip'), seconds }
+}
+
+/**
+ * @param {import('./suites').Suite} suite
+ * @param {import('./execute').Execution} stock
+ * @param {import('./execute').Execution} ours
+ * @param {Known[]} listed
+ * @returns {Verdict}
+ */
+function compare (suite, stock, ours, listed) {
+  const passes = (/** @type {import('./execute').Execution} */ { tests }, /** @type {string} */ name) => tests.get(name)?.result === 'pass'
+  const names = [...new Set([...stock.tests.keys(), ...ours.tests.keys()])]
+  const lost = names.filter((name) => passes(stock, name) && !passes(ours, name))
+  const gained = names.filter((name) => passes(ours, name) && !passes(stock, name))
+  const isListed = (/** @type {string} */ name) => listed.some(({ test }) => test === name)
+  const problems = []
+  if (![...stock.tests.values()].some(({ result }) => result === 'pass')) problems.push(`no test passed on stock Node:\n${stock.output}`)
+  if (stock.timedOut) problems.push('the run on stock Node did not end within its time limit')
+  if (ours.timedOut) problems.push('the run on the engine did not end within its time limit')
+  if (ours.requests === 0) problems.push('the engine served no request')
+  return {
+    suite: suite.name,
+    version: suite.source.version,
+    tests: stock.tests.size,
+    stock: tally(stock),
+    ours: { ...tally(ours), requests: ours.requests },
+    same: names.length - lost.length - gained.length,
+    lost,
+    gained,
+    known: listed.filter(({ test }) => lost.includes(test)),
+    unexpected: lost.filter((name) => !isListed(name)),
+    stale: listed.filter(({ test }) => !lost.includes(test)),
+    problems,
+    reaching: suite.runner === 'node-core' ? stock.reaching.size : null,
+  }
+}
+
+/**
+ * @param {Record<string, Known[]>} known
+ * @param {string[]} suites their names
+ * @returns {string[]} what is wrong with the list
+ */
+function checkKnown (known, suites) {
+  return Object.entries(known).flatMap(([suite, entries]) => [
+    ...suites.includes(suite) ? [] : [`${suite} is not a suite`],
+    ...entries.length > kMaxKnown ? [`${suite} has ${entries.length} known differences, more than ${kMaxKnown}`] : [],
+    ...new Set(entries.map(({ test }) => test)).size < entries.length ? [`${suite} names a test twice`] : [],
+    ...entries.filter(({ reason }) => typeof reason !== 'string' || reason.length < 20 || /not implemented/i.test(reason))
+      .map(({ test }) => `${suite}: ${test} has no reason that can be checked`),
+  ])
+}
+
+/** @param {Verdict} verdict */
+const isGreen = ({ problems, unexpected }) => problems.length === 0 && unexpected.length === 0
+
+module.exports = { kMaxKnown, checkKnown, compare, isGreen }

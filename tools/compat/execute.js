@@ -1,0 +1,208 @@
+'use strict'
+
+// Runs a suite once, on stock Node or on ours, and returns what became of each test.
+
+const { spawn } = require('node:child_process')
+const fs = require('node:fs')
+const path = require('node:path')
+const { ensureNode } = require('../node-versions')
+const { kCoreNative, kJobs, forEachParallel, listFiles } = require('../lib/project')
+
+/** @typedef {'pass' | 'fail' | 'skip'} Result */
+
+/**
+ * @typedef {object} Execution
+ * @property {Map<string, { result: Result, error?: string }>} tests
+ * @property {number} requests that the engine served
+ * @property {boolean} timedOut
+ * @property {number} seconds
+ * @property {Set<string>} reaching node-core on stock: files in which an http server accepted a connection
+ * @property {string} output the end of what was printed
+ */
+
+const kDefaultLimitSeconds = 240
+/** For one file of Node's; its own runner allows 120 s on machines of any kind. */
+const kFileLimitMs = 40_000
+const kTestTimeoutMs = 60_000
+const kProgressMs = 10_000
+const kRegister = path.join(kCoreNative, 'register.js')
+
+/** @param {NodeJS.ProcessEnv} extra @returns {NodeJS.ProcessEnv} this one without what npm and node:test put into it */
+function cleanEnvironment (extra) {
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_|HTTPSYS_)/i.test(name)))
+  return { ...env, ...extra }
+}
+
+/**
+ * @param {string} program
+ * @param {string[]} args
+ * @param {{ cwd: string, env: NodeJS.ProcessEnv, limitMs: number }} options
+ * @returns {Promise<{ status: number | null, timedOut: boolean, output: string }>}
+ */
+function start (program, args, { cwd, env, limitMs }) {
+  return new Promise((resolve, reject) => {
+    // A group of its own: what tests leave running ends with it.
+    const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
+    let output = ''
+    let timedOut = false
+    const endGroup = () => {
+      try {
+        process.kill(-(/** @type {number} */ (child.pid)), 'SIGKILL')
+      } catch {}
+    }
+    const timer = setTimeout(() => {
+      timedOut = true
+      endGroup()
+    }, limitMs)
+    const take = (/** @type {Buffer} */ piece) => {
+      output = (output + piece).slice(-4000)
+    }
+    child.stdout.on('data', take)
+    child.stderr.on('data', take)
+    child.on('error', reject)
+    child.on('exit', () => setTimeout(endGroup, 100))
+    child.on('close', (status) => {
+      clearTimeout(timer)
+      resolve({ status, timedOut, output })
+    })
+  })
+}
+
+/** @param {string} file of lines of JSON @returns {any[]} */
+function readLines (file) {
+  if (!fs.existsSync(file)) return []
+  // The last line of a run that was ended may be half a line.
+  return fs.readFileSync(file, 'utf8').split('\n').flatMap((line) => {
+    try {
+      return [JSON.parse(line)]
+    } catch {
+      return []
+    }
+  })
+}
+
+/** @param {string} file @returns {Map<string, { result: Result, error?: string }>} tests of the same name numbered */
+function readResults (file) {
+  const tests = new Map()
+  for (const { test, result, error } of readLines(file)) {
+    let name = test
+    for (let n = 2; tests.has(name); n++) name = `${test} (${n})`
+    tests.set(name, { result, error })
+  }
+  return tests
+}
+
+/** @param {string} report @returns {number} */
+const requestsIn = (report) => readLines(report).reduce((sum, { requests }) => sum + requests, 0)
+
+/** @param {string[]} globs such as test/*.js and test/** /*.test.js @param {string} folder @returns {string[]} */
+function expand (globs, folder) {
+  const pattern = (/** @type {string} */ glob) => glob.replace(/[.+]/g, '\\$&').replace(/\*\*\/|\*/g, (stars) => stars === '*' ? '[^/]*' : '(?:.*/)?')
+  const wanted = new RegExp(`^(?:${globs.map(pattern).join('|')})$`)
+  return listFiles(folder, (file) => wanted.test(path.relative(folder, file))).map((file) => path.relative(folder, file))
+}
+
+/**
+ * @param {import('./suites').Suite} suite
+ * @param {string} folder
+ * @param {'stock' | 'ours'} mode
+ * @param {string} scratch empty folder for this run
+ * @returns {Promise<Execution>}
+ */
+async function executeWhole (suite, folder, mode, scratch) {
+  const results = path.join(scratch, 'results')
+  const report = path.join(scratch, 'served')
+  const env = cleanEnvironment({
+    NODE_ENV: 'test',
+    HTTPSYS_COMPAT_RESULTS: results,
+    ...mode === 'ours' ? { HTTPSYS_REGISTER_REPORT: report, NODE_OPTIONS: `--require ${JSON.stringify(kRegister)}` } : {},
+  })
+  const args = suite.runner === 'mocha'
+    ? [path.join(folder, 'node_modules', 'mocha', 'bin', 'mocha.js'), '--no-config', '--exit',
+        '--reporter', path.join(__dirname, 'mocha-reporter.js'), ...suite.files]
+    : ['--test', `--test-concurrency=${kJobs}`, `--test-timeout=${kTestTimeoutMs}`,
+        `--test-reporter=${path.join(__dirname, 'node-test-reporter.js')}`, '--test-reporter-destination=stdout',
+        ...expand(suite.files, folder)]
+  const limitMs = (suite.limitSeconds ?? kDefaultLimitSeconds) * 1000
+  const began = Date.now()
+  const progress = setInterval(() => console.log(`${suite.name}: ${mode}, ${readLines(results).length} tests after ${Math.round((Date.now() - began) / 1000)} s`), kProgressMs)
+  const { timedOut, output } = await start(process.execPath, args, { cwd: folder, env, limitMs }).finally(() => clearInterval(progress))
+  return { tests: readResults(results), requests: requestsIn(report), timedOut, seconds: (Date.now() - began) / 1000, reaching: new Set(), output }
+}
+
+/** @param {string} file @returns {string[]} what Node's runner takes from a comment of the test */
+function flagsOf (file) {
+  const line = /^\/\/ Flags: (.*)$/m.exec(fs.readFileSync(file, 'utf8'))
+  return line === null ? [] : line[1].trim().split(/\s+/)
+}
+
+/**
+ * Node's own tests: each file is a program that passes by exiting with 0.
+ *
+ * @param {import('./suites').Suite} suite
+ * @param {string} folder
+ * @param {'stock' | 'ours'} mode
+ * @param {string} scratch
+ * @returns {Promise<Execution>}
+ */
+async function executeNodeCore (suite, folder, mode, scratch) {
+  const node = suite.node === undefined || process.version.startsWith(`v${suite.node}.`) ? process.execPath : await ensureNode(suite.node)
+  const root = path.join(folder, 'test')
+  const wanted = new RegExp(suite.files[0])
+  const names = listFiles(root, (file) => wanted.test(path.relative(root, file)) && file.endsWith('.js')).map((file) => path.relative(root, file))
+  /** @type {Execution} */
+  const execution = { tests: new Map(), requests: 0, timedOut: false, seconds: 0, reaching: new Set(), output: '' }
+  const began = Date.now()
+  const until = began + (suite.limitSeconds ?? kDefaultLimitSeconds) * 1000
+  const report = path.join(scratch, 'served')
+  let port = 12_346
+  /** @param {string} name @param {string | null} preload @param {NodeJS.ProcessEnv} env */
+  const once = async (name, preload, env) => {
+    const file = path.join(root, name)
+    const args = [...flagsOf(file), ...preload === null ? [] : ['--require', preload], file]
+    const { status, timedOut, output } = await start(node, args, {
+      cwd: root, env: cleanEnvironment({ NODE_TEST_DIR: scratch, TEST_THREAD_ID: String(port), NODE_COMMON_PORT: String(port++), ...env }), limitMs: kFileLimitMs
+    })
+    const error = timedOut ? `no end within ${kFileLimitMs / 1000} s` : output
+    return { result: /** @type {Result} */ (status === 0 ? (/^1\.\.0 # Skipped/m.test(output) ? 'skip' : 'pass') : 'fail'), error }
+  }
+  /** @param {string} name */
+  const attempt = async (name) => {
+    if (Date.now() > until) {
+      execution.timedOut = true
+      return
+    }
+    if (mode === 'ours') {
+      execution.tests.set(name, await once(name, kRegister, { HTTPSYS_REGISTER_REPORT: report }))
+      return
+    }
+    const count = path.join(scratch, `count-${name.replaceAll('/', '-')}`)
+    let outcome = await once(name, path.join(__dirname, 'count-servers.js'), { HTTPSYS_COMPAT_COUNT: count })
+    if (readLines(count).some(({ connections }) => connections > 0)) execution.reaching.add(name)
+    // The reference has nothing preloaded.
+    if (outcome.result === 'fail') outcome = await once(name, null, {})
+    execution.tests.set(name, outcome)
+  }
+  const progress = setInterval(() => console.log(`${suite.name}: ${mode}, ${execution.tests.size} of ${names.length} files after ${Math.round((Date.now() - began) / 1000)} s`), kProgressMs)
+  // Those in sequential/ use fixed ports or measure time: alone.
+  const isAlone = (/** @type {string} */ name) => name.startsWith('sequential')
+  await forEachParallel(names.filter((name) => !isAlone(name)), attempt).finally(() => clearInterval(progress))
+  await forEachParallel(names.filter(isAlone), attempt, 1)
+  // A test of timing that failed beside others gets the machine for itself once.
+  for (const [name, { result }] of execution.tests) if (result === 'fail') await attempt(name)
+  return { ...execution, requests: requestsIn(report), seconds: (Date.now() - began) / 1000 }
+}
+
+/**
+ * @param {import('./suites').Suite} suite
+ * @param {string} folder
+ * @param {'stock' | 'ours'} mode
+ * @param {string} scratch
+ */
+function execute (suite, folder, mode, scratch) {
+  fs.rmSync(scratch, { recursive: true, force: true })
+  fs.mkdirSync(scratch, { recursive: true })
+  return suite.runner === 'node-core' ? executeNodeCore(suite, folder, mode, scratch) : executeWhole(suite, folder, mode, scratch)
+}
+
+module.exports = { execute, expand, readResults }

@@ -1,0 +1,127 @@
+'use strict'
+
+// Brings suites from Debian's and npm's registries into the user's cache folder, ready to run.
+
+const { execFile } = require('node:child_process')
+const fs = require('node:fs')
+const path = require('node:path')
+const { promisify } = require('node:util')
+const { cacheFolder } = require('../lib/packages')
+const { findProgram, run } = require('../lib/project')
+const { kMocha, kNotNeeded, kRegistryDate } = require('./suites')
+
+/** Written last; what is written into it changes when a suite would be prepared differently. */
+const kReady = '.httpsys-ready'
+
+/** A folder of package indexes serves this long; a pinned version does not change. */
+const kIndexesMs = 24 * 3600 * 1000
+
+const kReleases = ['bookworm', 'trixie', 'sid']
+
+const compatFolder = () => path.join(cacheFolder(), 'compat')
+
+/** @param {string} name @param {string} how to get it @returns {string} */
+function program (name, how) {
+  const found = findProgram(name)
+  if (found === null) throw new Error(`${name} is missing: ${how}`)
+  return found
+}
+
+/** @returns {{ uri: string, key: string | null }} the mirror that this machine uses */
+function debianMirror () {
+  const list = (/** @type {string} */ file) => fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : ''
+  const deb822 = list('/etc/apt/sources.list.d/debian.sources')
+  for (const stanza of deb822.split(/\n\s*\n/)) {
+    const uri = /^URIs:\s*(\S+)/m.exec(stanza)
+    if (uri !== null && !uri[1].includes('security')) return { uri: uri[1], key: /^Signed-By:\s*(\S+)/m.exec(stanza)?.[1] ?? null }
+  }
+  const line = /^deb\s+(?:\[[^\]]*\]\s+)?(\S+)\s+(?:bookworm|trixie|stable)\s/m.exec(list('/etc/apt/sources.list'))
+  if (line !== null) return { uri: line[1], key: null }
+  throw new Error('This suite is a Debian source package: run it on Debian, with an archive mirror in /etc/apt.')
+}
+
+/** @returns {Promise<NodeJS.ProcessEnv>} an apt of our own: this machine's sources stay as they are */
+async function prepareApt () {
+  const folder = path.join(compatFolder(), 'apt')
+  const config = path.join(folder, 'apt.conf')
+  const stamp = path.join(folder, 'updated')
+  const env = { APT_CONFIG: config }
+  if (fs.existsSync(stamp) && Date.now() - fs.statSync(stamp).mtimeMs < kIndexesMs) return env
+  for (const name of ['lists/partial', 'cache/archives/partial', 'parts']) fs.mkdirSync(path.join(folder, name), { recursive: true })
+  const { uri, key } = debianMirror()
+  const signed = key === null ? '' : `[signed-by=${key}] `
+  fs.writeFileSync(path.join(folder, 'sources.list'), kReleases.map((release) => `deb-src ${signed}${uri} ${release} main\n`).join(''))
+  fs.writeFileSync(config, [
+    `Dir::Etc::sourcelist "${folder}/sources.list";`, `Dir::Etc::sourceparts "${folder}/parts";`,
+    `Dir::State::lists "${folder}/lists";`, `Dir::Cache "${folder}/cache";`, 'APT::Sandbox::User "root";', ''
+  ].join('\n'))
+  await run(program('apt-get', 'it comes with Debian'), ['update', '-q'], { env, quiet: true })
+  fs.writeFileSync(stamp, '')
+  return env
+}
+
+/**
+ * @param {import('./suites').DebianSource} source
+ * @param {string} folder that gets the tarball
+ * @returns {Promise<string>} the tarball
+ */
+async function fetchDebian ({ name, release, version }, folder) {
+  const env = await prepareApt()
+  // Component tarballs (types-*) may be missing on a mirror; the main one is looked for afterwards.
+  const failure = await promisify(execFile)(program('apt-get', 'it comes with Debian'),
+    ['source', '-q', '-y', '--download-only', '--tar-only', '--only-source', `${name}/${release}`],
+    { cwd: folder, env: { ...process.env, ...env } }).then(() => null, (error) => error)
+  const file = fs.readdirSync(folder).find((entry) => entry.startsWith(`${name}_${version}`) && /\.orig\.tar\.\w+$/.test(entry))
+  if (file === undefined) {
+    throw new Error(`Debian ${release} does not have ${name} ${version} any more: ${failure?.message ?? `found ${fs.readdirSync(folder).join(', ')}`}`)
+  }
+  return path.join(folder, file)
+}
+
+/** @param {import('./suites').NpmSource} source @param {string} folder @returns {Promise<string>} */
+async function fetchNpm ({ name, version }, folder) {
+  await run(program('npm', 'it comes with Node'), ['pack', '--silent', '--ignore-scripts', '--pack-destination', folder, `${name}@${version}`],
+    { cwd: folder, quiet: true })
+  const file = fs.readdirSync(folder).find((entry) => entry.endsWith('.tgz'))
+  if (file === undefined) throw new Error(`npm has no ${name}@${version}`)
+  return path.join(folder, file)
+}
+
+/** Installs what the suite's tests require, without its linters and build tools. @param {string} folder */
+async function installDependencies (folder) {
+  const file = path.join(folder, 'package.json')
+  const { scripts, workspaces, overrides, nyc, devDependencies = {}, ...rest } = JSON.parse(fs.readFileSync(file, 'utf8'))
+  const needed = Object.entries(devDependencies).filter(([name]) => !kNotNeeded.test(name))
+  fs.writeFileSync(file, JSON.stringify({ ...rest, devDependencies: { ...Object.fromEntries(needed), mocha: kMocha } }, null, 2))
+  await run(program('npm', 'it comes with Node'), ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--no-package-lock',
+    '--legacy-peer-deps', '--loglevel=error', `--before=${kRegistryDate}`],
+  { cwd: folder, env: { NODE_ENV: '' }, quiet: true })
+}
+
+/**
+ * @param {import('./suites').Suite} suite
+ * @returns {Promise<string>} its folder, brought and prepared when it was not there
+ */
+async function ensureSuite ({ name, source, runner }) {
+  const folder = path.join(compatFolder(), `${name.replace(/[@/]+/g, '-').replace(/^-/, '')}-${source.version}`)
+  const ready = path.join(folder, kReady)
+  const recipe = JSON.stringify({ source, kMocha, kRegistryDate, kNotNeeded: kNotNeeded.source })
+  if (fs.existsSync(ready) && fs.readFileSync(ready, 'utf8') === recipe) return folder
+  console.log(`${name}: fetching ${source.name} ${source.version} from ${source.kind === 'npm' ? 'npm' : `Debian ${source.release}`}`)
+  // What an interrupted run left behind.
+  fs.rmSync(folder, { recursive: true, force: true })
+  const download = `${folder}.download`
+  fs.rmSync(download, { recursive: true, force: true })
+  fs.mkdirSync(download, { recursive: true })
+  fs.mkdirSync(folder, { recursive: true })
+  const tarball = source.kind === 'npm' ? await fetchNpm(source, download) : await fetchDebian(source, download)
+  const members = source.kind === 'debian' ? source.members ?? [] : []
+  await run(program('tar', 'apt-get install tar xz-utils'), ['-xf', tarball, '-C', folder, '--strip-components=1', '--no-same-owner',
+    ...members.length > 0 ? ['--wildcards', ...members.map((member) => `*/${member}/*`)] : []], { quiet: true })
+  fs.rmSync(download, { recursive: true, force: true })
+  if (runner !== 'node-core') await installDependencies(folder)
+  fs.writeFileSync(ready, recipe)
+  return folder
+}
+
+module.exports = { compatFolder, ensureSuite }
