@@ -453,3 +453,10 @@ test('states of a response are Node\'s before, while and after it is written', a
     res.on('close', look)
   }, message('GET /'))
 })
+
+test('what is written and destroyed in one tick never leaves', async (t) => {
+  await compare(t, (req, res, log) => {
+    log(res.write('piece'), res.headersSent)
+    res.destroy()
+  }, [message('GET /', [])])
+})

@@ -1,9 +1,9 @@
 'use strict'
 
-// http.ServerResponse with a short way to the lane. write() and end() of the usual shapes become one
-// reply record each; everything else takes Node's own methods, whose bytes arrive at the socket
-// (socket.js). Both ways may mix within one response, and objects whose prototype an application
-// swapped simply lose the short one.
+// http.ServerResponse with a short way to the lane: end() of the usual shapes becomes one reply record.
+// Everything else takes Node's own methods, whose bytes arrive at the socket (socket.js). write() does
+// too: Node keeps its bytes until the next tick, and a destroy() before that takes them back. Both ways
+// may mix within one response, and objects whose prototype an application swapped lose the short one.
 
 const http = require('node:http')
 const { Buffer } = require('node:buffer')
@@ -15,11 +15,9 @@ const { kLane, kSlot, kState, kUnsent, kWritten, kEnded } = require('./symbols')
 
 const { kData } = R.ReplyType
 const { ServerResponse } = http
-// As they were at load: instrumentation that replaces them is called instead of the short way.
-const { write: stockWrite, end: stockEnd } = ServerResponse.prototype
+// As it was at load: instrumentation that replaces it is called instead of the short way.
+const { end: stockEnd } = ServerResponse.prototype
 
-// Node's limit for the bytes it corks; larger pieces gain nothing from the short way.
-const kShortPieceBytesMax = 16 * 1024
 // Characters. A head shares its record with a piece of the body, and a record has to fit a segment.
 const kShortHeadMax = 16 * 1024
 // Added to keepAliveTimeout before the connection is closed, so that a client that trusts the
@@ -93,32 +91,6 @@ class Methods extends ServerResponse {
       if (self[kOutHeaders] === headers) self[kOutHeaders] = null
       throw error
     }
-  }
-
-  /** @param {any} chunk @param {any} [encoding] @param {any} [callback] @returns {boolean} */
-  write (chunk, encoding, callback) {
-    const self = /** @type {any} */ (this)
-    const isText = typeof chunk === 'string'
-    if (super.write !== stockWrite || callback !== undefined || (encoding && encoding !== 'utf8') || !isShort(self) ||
-        !(isText || chunk instanceof Uint8Array) || chunk.length === 0 ||
-        chunk.length * (isText ? 3 : 1) > kShortPieceBytesMax) {
-      return super.write(chunk, encoding, callback)
-    }
-    if (self._header === null) {
-      self._implicitHeader()
-      // A patched writeHead() may have done anything.
-      if (!isShort(self)) return super.write(chunk, encoding, callback)
-    }
-    if (!self._hasBody || isLongHead(self)) return super.write(chunk, encoding, callback)
-    const { socket } = self
-    const flags = self.chunkedEncoding ? R.kReplyChunked : 0
-    const { writer } = socket[kLane]
-    const bytes = self._headerSent
-      ? writer.data(kData, socket[kSlot], flags, chunk, 'utf8', 0)
-      : writer.response(socket[kSlot], flags, self.statusCode, 0, self._header, chunk)
-    self._headerSent = true
-    count(socket, bytes)
-    return true
   }
 
   /** @param {any} [chunk] @param {any} [encoding] @param {any} [callback] @returns {any} */
