@@ -74,7 +74,6 @@ const kSuites = [
   mocha('response-time', '2.3.2'),
   mocha('serve-index', '1.9.1', ['test/'], 'sid'),
   mocha('vhost', '3.0.2'),
-  mocha('http-proxy', '1.18.1', ['test/*-test.js']),
   { name: 'terminus', source: npm('@godaddy/terminus', '4.12.1'), runner: 'mocha', files: ['index.spec.js', 'lib/**/*.spec.js'] },
   nodeTest('pino-http', '11.0.0', ['test/test.js']),
   { ...nodeTest('fastify', '5.12.8'), limitSeconds: 900 },
