@@ -208,6 +208,8 @@ hooks.closed = connectionClosed
 /** @param {any} socket @param {number} kind @param {Buffer} raw */
 function onError (socket, kind, raw) {
   socket[kState] |= State.kFailed
+  // One that came too late has no server that could be told.
+  if (isLight(socket) && (socket[kState] & State.kDestroyed) !== 0) return
   if (isLight(socket)) materialise(socket)
   if (socket.destroyed) return
   const first = socket[kRefusal]
