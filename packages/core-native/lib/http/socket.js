@@ -131,7 +131,8 @@ class Methods extends net.Socket {
   }
 
   _getsockname () {
-    return /** @type {any} */ (this)[kRemote].local
+    // As Node: only as long as there is a connection; who was at the other end is known for ever.
+    return this.destroyed ? {} : /** @type {any} */ (this)[kRemote].local
   }
 
   // -- Reading -------------------------------------------------------------------------------------

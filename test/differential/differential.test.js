@@ -1,0 +1,38 @@
+'use strict'
+
+// Each program below programs/ runs on stock Node and, unmodified, on ours: same events, same bytes, same
+// output, same exit. `npm run mutations` shows that each can fail.
+
+const assert = require('node:assert/strict')
+const { describe, it } = require('node:test')
+const { kRegister, programs, runProgram } = require('./run-program')
+const { kMutations } = require('./mutations')
+const { kAreas } = require('./areas')
+
+const all = programs()
+
+describe('differential programs', { concurrency: 2 }, () => {
+  for (const program of all) {
+    it(program.name, async () => {
+      const expected = await runProgram(program, null)
+      const actual = await runProgram(program, kRegister)
+      assert.equal(actual.output, expected.output)
+      assert.ok(actual.served.servers > 0, 'the engine had no server')
+      assert.match(expected.output, /exit 0\n$/, 'a program ends by itself')
+    })
+  }
+})
+
+describe('what the programs cover', () => {
+  it('has a name in the list of areas', () => {
+    assert.deepEqual(all.flatMap(({ covers }) => covers).filter((area) => !(area in kAreas)), [])
+  })
+
+  it('can be switched off: each program names a mutation, each mutation is named by a program', () => {
+    assert.deepEqual(all.filter(({ breaks }) => breaks.length === 0).map(({ name }) => name), [])
+    const named = new Set(all.flatMap(({ breaks }) => breaks))
+    const known = kMutations.map(({ name }) => name)
+    assert.deepEqual([...named].filter((name) => !known.includes(name)), [])
+    assert.deepEqual(known.filter((name) => !named.has(name)), [])
+  })
+})

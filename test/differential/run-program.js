@@ -1,0 +1,88 @@
+'use strict'
+
+// Runs a differential program as a process of its own, on stock Node or on ours.
+
+const { spawn } = require('node:child_process')
+const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
+
+const kCoreNative = path.dirname(require.resolve('@httpsys/core-native/package.json'))
+const kRegister = path.join(kCoreNative, 'register.js')
+const kPrograms = path.join(__dirname, 'programs')
+/** Ends a program that hangs; none takes a tenth of it on a busy machine. */
+const kProgramMs = 30_000
+
+/**
+ * @typedef {object} Program
+ * @property {string} name area/file, without .js
+ * @property {string} file
+ * @property {string[]} covers rows of table A (`7`) and rules of A.2 (`r7`), as in docs/compatibility.md
+ * @property {string[]} breaks the mutations under which it has to fail
+ */
+
+/**
+ * @typedef {object} Outcome
+ * @property {string} output standard output, standard error without stacks, and how the process ended
+ * @property {{ servers: number, connections: number, requests: number }} served by the engine
+ */
+
+/** @param {string} text @param {string} name @returns {string[]} */
+const listed = (text, name) => (new RegExp(`^// ${name}: (.*)$`, 'm').exec(text)?.[1] ?? '').split(/,\s*/).filter(Boolean)
+
+/** @param {string} [folder] @returns {Program[]} */
+function programs (folder = kPrograms) {
+  return fs.readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.js') && !name.includes('node_modules')).sort()
+    .map((name) => {
+      const file = path.join(folder, name)
+      const text = fs.readFileSync(file, 'utf8')
+      return { name: name.slice(0, -3).replaceAll(path.sep, '/'), file, covers: listed(text, 'covers'), breaks: listed(text, 'breaks') }
+    })
+}
+
+/** @param {string} text standard error @returns {string} without what differs from run to run */
+function withoutStacks (text) {
+  return text.split('\n').filter((line) => !/^\s+at /.test(line) && !/^\(Use `node --trace/.test(line))
+    .join('\n').replace(/\(node:\d+\)/g, '(node)').replace(/^(?:node:|\/).*:\d+$/gm, '(place)')
+}
+
+/**
+ * @param {Program} program
+ * @param {string | null} register what to preload: null is stock Node
+ * @param {NodeJS.ProcessEnv} [extra]
+ * @returns {Promise<Outcome>}
+ */
+function runProgram (program, register, extra = {}) {
+  const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'httpsys-differential-'))
+  const report = path.join(scratch, 'served')
+  const env = {
+    ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_|HTTPSYS_)/i.test(name))),
+    NO_COLOR: '1',
+    ...register === null ? {} : { HTTPSYS_REGISTER_REPORT: report },
+    ...extra,
+  }
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [...register === null ? [] : ['--require', register], program.file], {
+      cwd: scratch, env, stdio: ['ignore', 'pipe', 'pipe'], timeout: kProgramMs, killSignal: 'SIGKILL',
+    })
+    let output = ''
+    let errors = ''
+    child.stdout.setEncoding('utf8').on('data', (piece) => { output += piece })
+    child.stderr.setEncoding('utf8').on('data', (piece) => { errors += piece })
+    child.on('error', reject)
+    child.on('close', (status, signal) => {
+      const lines = fs.existsSync(report) ? fs.readFileSync(report, 'utf8').trim().split('\n') : []
+      const served = { servers: 0, connections: 0, requests: 0 }
+      for (const line of lines) {
+        const counts = JSON.parse(line)
+        for (const key of /** @type {(keyof typeof served)[]} */ (Object.keys(served))) served[key] += counts[key]
+      }
+      fs.rmSync(scratch, { recursive: true, force: true })
+      const end = signal === null ? `exit ${status}` : `no end within ${kProgramMs / 1000} s`
+      resolve({ output: `${output}${withoutStacks(errors)}${end}\n`, served })
+    })
+  })
+}
+
+module.exports = { kCoreNative, kPrograms, kRegister, programs, runProgram }
