@@ -5,6 +5,7 @@
 
 const { Buffer } = require('node:buffer')
 const R = require('./records')
+const { ReceiveBlocks } = require('./receive-blocks')
 const { ReplyWriter } = require('./reply-writer')
 
 class Lane {
@@ -20,10 +21,11 @@ class Lane {
     this.native = native
     this.control = memory.control
     this.segments = memory.segments.map((bytes) => viewsOf(bytes))
+    this.receiveBlocks = new ReceiveBlocks(native, index)
     this.writer = new ReplyWriter(native, index, memory.control)
     /** @type {(any | undefined)[]} socket by slot */
     this.sockets = []
-    /** @type {Map<number, any>} socket by id of a block that is being sent */
+    /** By id of a block that is being sent: keeps its memory. @type {Map<number, import('./http/socket').Write>} */
     this.blocks = new Map()
     /** @type {string[]} header name (or target) by intern id */
     this.names = []

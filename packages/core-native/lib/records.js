@@ -38,6 +38,7 @@ module.exports = {
   kFlagExpectOther: 1 << 5,
   kFlagHasHost: 1 << 6,
   kFlagChunked: 1 << 7,
+  kFlagLent: 1 << 8,
 
   ErrorKind: {
     kMalformed: 1,
@@ -69,6 +70,7 @@ module.exports = {
   },
   kResponseFixedBytes: 32,
   kPayloadAt: 24,
+  kBlockBytes: 64 * 1024,
   kInternTextAt: 32,
   kReplyEnd: 1 << 0,
   kReplyClose: 1 << 1,

@@ -14,7 +14,7 @@ const { kResponse, kData, kBlock, kJump } = R.ReplyType
 const kSegmentBytes = 256 * 1024
 // Pieces up to this size are copied into the segment, larger ones are sent by reference
 // (benchmarks/scenarios/stream-1mb.js is what chose it).
-const kInlineBytesMax = 64 * 1024
+const kInlineBytesMax = 32 * 1024
 // Unread records after which a sleeping lane is woken even though the batch is not finished. By
 // itself it looks every millisecond (limits.h: kNapUs, kPeekMs), so this only bounds how much gathers.
 const kWakeAfterRecords = 256
@@ -208,7 +208,7 @@ class ReplyWriter {
   }
 
   /**
-   * Bytes by reference; they must not change until kBlockDone names the block.
+   * Bytes by reference; the caller keeps them, unchanged, until kBlockDone names the block.
    *
    * @param {number} slot
    * @param {number} flags

@@ -426,6 +426,42 @@ TEST(Http1SessionTest, ARecordLargerThanASegmentComesInABlock) {
   EXPECT_EQ(request.lines[1].second, value);
 }
 
+TEST(Http1SessionTest, LargePiecesAreReceivedIntoLentBlocksWhileThereAreAny) {
+  FakeJavaScript js;
+  const Peer peer(js.Connect());
+  js.Expect(RequestType::kOpen);
+  js.LendBlock(7);
+  const std::string first(40'000, 'a');
+  peer.Send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 80000\r\n\r\n");
+  js.Expect(RequestType::kRequest);
+  std::string body;
+  int lent = 0;
+  int own = 0;
+  const auto receive = [&](size_t until) {
+    while (body.size() < until) {
+      const Event piece = js.Expect(RequestType::kBody);
+      ASSERT_FALSE(piece.body.empty());
+      const bool is_large = piece.body.size() > limits::kInlinePieceBytesMax;
+      if ((piece.flags & records::kFlagLent) != 0) {
+        EXPECT_TRUE(is_large);
+        ++lent;
+      } else if (is_large) {
+        ++own;
+      }
+      body += piece.body;
+    }
+  };
+  peer.Send(first);
+  receive(first.size());
+  const std::string second(40'000, 'b');
+  peer.Send(second);
+  receive(80'000);
+  js.Expect(RequestType::kBodyEnd);
+  EXPECT_TRUE(body == first + second);
+  EXPECT_EQ(lent, 1);
+  EXPECT_GE(own, 1);
+}
+
 TEST(Http1SessionTest, WithoutFreeSegmentsALaneWaitsAndLosesNothing) {
   FakeJavaScript js({.segments = 2, .segment_bytes = 1024});
   std::vector<Peer> peers;

@@ -44,10 +44,15 @@ export class Engine {
   constructor (options: EngineOptions)
   /** Makes memory known as a reply segment of a lane. Returns its id; the first one (0) is where reading starts. */
   addReplySegment (lane: number, memory: Uint8Array): number
-  /** References memory until kBlockDone; the id goes into a kBlock record. */
+  /** Memory to be sent by reference: the caller keeps it until kBlockDone. The id goes into a kBlock record. */
   sendBlock (lane: number, memory: Uint8Array): number
   /** Takes a block out of a kBodyBlock/kOversize record. */
   takeBlock (lane: number, id: number): ArrayBuffer
+  /**
+   * Lends kBlockBytes of memory for bodies to be received into. A kBodyBlock record with kFlagLent gives
+   * it back under the same id; until then it must stay alive and untouched.
+   */
+  lendBlock (lane: number, id: number, memory: Uint8Array): void
   /** Wakes a lane that sleeps. */
   wake (lane: number): void
   /** listen(2) on a bound descriptor (duplicated, the caller keeps its own). 0 or a negative errno. */

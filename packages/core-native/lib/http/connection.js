@@ -5,10 +5,9 @@
 // moments at which they come and the default answers follow Node; tests compare the two.
 
 const diagnosticsChannel = require('node:diagnostics_channel')
-const { Buffer } = require('node:buffer')
 const R = require('../records')
 const {
-  HttpSocket, State, hooks, isLight, materialise, uncount, publish, updateLoop, resumeWrite, systemError
+  HttpSocket, State, hooks, isLight, materialise, uncount, publish, updateLoop, resumeWrite, blockDone, systemError
 } = require('./socket')
 const { onSocketError } = require('./socket-listeners')
 const {
@@ -49,7 +48,7 @@ function onRecord (lane, words, bytes, at) {
   switch (type) {
     case kRequest: return onRequest(lane, socket, words, bytes, at)
     case kBody: return onBody(socket, copy(bytes, at + R.kPayloadAt, words[w + 4]))
-    case kBodyBlock: return onBody(socket, Buffer.from(lane.native.takeBlock(lane.index, words[w + 5])))
+    case kBodyBlock: return onBody(socket, lane.receiveBlocks.take(words[w + 5], words[w + 4], (words[w + 1] >>> 8 & R.kFlagLent) !== 0))
     case kBodyEnd: return onBodyEnd(lane, socket, words, bytes, at)
     case kEof: return onEof(socket)
     case kCredit: return onCredit(socket, words[w + 4])
@@ -234,9 +233,9 @@ function onCredit (socket, bytes) {
 
 /** @param {import('../lane').Lane} lane @param {number} id */
 function onBlockDone (lane, id) {
-  const socket = lane.blocks.get(id)
+  const write = lane.blocks.get(id)
   lane.blocks.delete(id)
-  if (socket !== undefined) resumeWrite(socket, id)
+  if (write !== undefined) blockDone(write, id)
 }
 
 /** @param {any} socket */

@@ -47,12 +47,13 @@ const State = {
 const kNoBlock = -1
 
 /**
- * What an operation in flight waits for: credits, or a block.
+ * A write in flight: held until everything is published, which may need credits, and its blocks have left.
  *
- * @typedef {object} HeldWrite
+ * @typedef {object} Write
+ * @property {any} socket
  * @property {{ chunk: any, encoding: BufferEncoding }[]} chunks
  * @property {number} next index of the first chunk that was not published
- * @property {number} block the block in flight, or kNoBlock when it waits for credits
+ * @property {number} block the last one in flight, or kNoBlock
  * @property {Function} callback
  */
 
@@ -171,12 +172,12 @@ class Methods extends net.Socket {
 
   /** @param {any} chunk @param {BufferEncoding} encoding @param {(error?: Error | null) => void} callback */
   _write (chunk, encoding, callback) {
-    send(this, { chunks: [{ chunk, encoding }], next: 0, block: kNoBlock, callback })
+    send(this, { socket: this, chunks: [{ chunk, encoding }], next: 0, block: kNoBlock, callback })
   }
 
   /** @param {{ chunk: any, encoding: BufferEncoding }[]} chunks @param {(error?: Error | null) => void} callback */
   _writev (chunks, callback) {
-    send(this, { chunks, next: 0, block: kNoBlock, callback })
+    send(this, { socket: this, chunks, next: 0, block: kNoBlock, callback })
   }
 
   /** @param {(error?: Error | null) => void} callback */
@@ -442,7 +443,7 @@ function updateLoop (socket) {
   else engine.unref()
 }
 
-/** @param {any} socket @param {HeldWrite | null} write */
+/** @param {any} socket @param {Write | null} write */
 function hold (socket, write) {
   socket[kHeldWrite] = write
   if ((socket[kState] & State.kPeerEnded) !== 0) updateLoop(socket)
@@ -488,8 +489,9 @@ function chunkBytes ({ chunk, encoding }) {
 }
 
 // Publishes chunks while there is credit. The callback runs at once when all were accepted: then
-// writableLength is 0 right after write(), as after a write that the kernel took.
-/** @param {any} socket @param {HeldWrite} write */
+// writableLength is 0 right after write(), as after a write that the kernel took. Bytes that are sent by
+// reference may be changed by the application once the callback ran: it waits for their last block.
+/** @param {any} socket @param {Write} write */
 function send (socket, write) {
   socket._unrefTimer()
   const { chunks } = write
@@ -520,24 +522,30 @@ function send (socket, write) {
     } else {
       socket[kUnsent] += chunk.length
       socket[kWritten] += chunk.length
-      hold(socket, write)
       write.block = lane.writer.block(slot, R.kReplyRaw, chunk)
-      lane.blocks.set(write.block, socket)
-      return
+      lane.blocks.set(write.block, write)
     }
   }
-  write.callback()
+  if (write.block === kNoBlock) write.callback()
+  else hold(socket, write)
 }
 
-// A credit, or the block it waits for, lets a held write go on. Credits come while a block is being
-// sent too: the application may change the bytes once the callback ran.
-/** @param {any} socket @param {number} [block] */
-function resumeWrite (socket, block = kNoBlock) {
+/** A credit lets a write go on that is not published yet. @param {any} socket */
+function resumeWrite (socket) {
   const held = socket[kHeldWrite]
-  if (held === null || held.block !== block) return
+  if (held === null || held.next === held.chunks.length) return
   hold(socket, null)
-  held.block = kNoBlock
   send(socket, held)
+}
+
+/** @param {Write} write @param {number} block that has left or was dropped; they do in their order */
+function blockDone (write, block) {
+  if (write.block !== block) return
+  write.block = kNoBlock
+  const { socket } = write
+  if (socket[kHeldWrite] !== write || write.next !== write.chunks.length) return
+  hold(socket, null)
+  write.callback()
 }
 
 /** @param {any} socket */
@@ -576,6 +584,7 @@ module.exports = {
   shutdown,
   consumed,
   resumeWrite,
+  blockDone,
   systemError,
   systemErrorText,
   kSendBytesMax,

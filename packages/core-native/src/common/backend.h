@@ -57,7 +57,7 @@ class Backend {
 
   // Reply memory. It must stay until Close() has returned.
   virtual uint32_t AddReplySegment(size_t lane, std::span<const uint8_t> memory) = 0;
-  // Blocks sent by reference; returned ones are collected by number.
+  // Blocks sent by reference.
   virtual LentMemory& lent(size_t lane) = 0;
   // Unconditionally, as against Wake(), which looks whether the lane sleeps.
   virtual void WakeLane(size_t lane) = 0;

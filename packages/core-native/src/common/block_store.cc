@@ -20,6 +20,19 @@ Block BlockStore::Take(uint32_t id) {
   return block;
 }
 
+void ReceiveBlocks::Lend(uint32_t id, uint8_t* memory) {
+  const std::lock_guard lock(mutex_);
+  loans_.push_back({memory, id});
+}
+
+ReceiveBlocks::Loan ReceiveBlocks::Take() {
+  const std::lock_guard lock(mutex_);
+  if (loans_.empty()) return {};
+  const Loan loan = loans_.back();
+  loans_.pop_back();
+  return loan;
+}
+
 uint32_t LentMemory::Lend(const uint8_t* data, size_t bytes) {
   const std::lock_guard lock(mutex_);
   const uint32_t id = next_id_++;
@@ -37,13 +50,7 @@ bool LentMemory::Find(uint32_t id, View* view) {
 
 void LentMemory::Return(uint32_t id) {
   const std::lock_guard lock(mutex_);
-  if (views_.erase(id) != 0) returned_.push_back(id);
-}
-
-void LentMemory::CollectReturned(std::vector<uint32_t>* ids) {
-  const std::lock_guard lock(mutex_);
-  ids->insert(ids->end(), returned_.begin(), returned_.end());
-  returned_.clear();
+  views_.erase(id);
 }
 
 }  // namespace httpsys

@@ -24,7 +24,8 @@ enum class RequestType : uint8_t {
   kOpen = 1,        // A connection was accepted.
   kRequest = 2,     // A whole request head, possibly with (all of) its body.
   kBody = 3,        // A piece of request body, or bytes of an upgraded connection.
-  kBodyBlock = 4,   // The same in a block of its own: Engine.takeBlock(lane, id).
+  kBodyBlock = 4,   // The same in a block of its own: Engine.takeBlock(lane, id) or, with
+                    // kFlagLent, one that JavaScript lent.
   kBodyEnd = 5,     // End of the request body, with trailers.
   kEof = 6,         // The peer closed its sending side.
   kClosed = 7,      // The connection is gone. The last record of its slot.
@@ -62,6 +63,7 @@ enum RequestFlags : uint32_t {  // Already shifted into place: word 1 >> 8.
   kFlagExpectOther = 1u << 5,
   kFlagHasHost = 1u << 6,
   kFlagChunked = 1u << 7,
+  kFlagLent = 1u << 8,  // kBodyBlock: the id is that of an Engine.lendBlock.
 };
 
 // kBody: word 4 bytes; then the bytes.            kBodyBlock: word 4 bytes, 5 block id.

@@ -54,6 +54,7 @@ class RequestQueue {
   // memory and must be woken.
   bool Consume(uint32_t offset);
   BlockStore& blocks() { return blocks_; }
+  ReceiveBlocks& receive_blocks() { return receive_blocks_; }
 
  private:
   // Set in a segment's published offset when the lane has left it.
@@ -73,6 +74,7 @@ class RequestQueue {
   const size_t segment_bytes_;
   std::unique_ptr<Segment[]> segments_;
   BlockStore blocks_;
+  ReceiveBlocks receive_blocks_;
 
   // The lane's.
   size_t write_segment_ = 0;

@@ -104,14 +104,10 @@ bool Http1Session::ReadOnce(Connection* connection) {
 }
 
 bool Http1Session::ReadIntoBlock(Connection* connection) {
-  if (spare_block_.memory == nullptr) {
-    spare_block_.memory.reset(static_cast<uint8_t*>(std::malloc(limits::kBlockBytes)));
-    HTTPSYS_CHECK(spare_block_.memory != nullptr);
-  }
   const uint64_t allowed =
       std::min(connection->body_bytes_left, static_cast<uint64_t>(connection->window_bytes));
   const size_t bytes_max = std::min<uint64_t>(limits::kBlockBytes, allowed);
-  const ssize_t got = engine::Receive(connection->fd, spare_block_.memory.get(), bytes_max);
+  const ssize_t got = engine::Receive(connection->fd, BlockMemory(), bytes_max);
   if (got <= 0) {
     OnReadFailed(connection, got == 0 ? 0 : errno);
     return false;
@@ -120,25 +116,44 @@ bool Http1Session::ReadIntoBlock(Connection* connection) {
   TimeAnsweredBody(connection);
   connection->window_bytes -= got;
   connection->body_bytes_left -= bytes;
-  if (bytes <= limits::kInlinePieceBytesMax) {
-    const char* data = reinterpret_cast<const char*>(spare_block_.memory.get());
-    records_->Body(connection->slot, {data, bytes});
-  } else {
-    Block block = std::move(spare_block_);
-    block.bytes = bytes;
-    if (bytes < kShrinkBelowBytes) {
-      if (void* smaller = std::realloc(block.memory.get(), bytes)) {
-        (void)block.memory.release();
-        block.memory.reset(static_cast<uint8_t*>(smaller));
-      }
-    }
-    records_->BodyBlock(connection->slot, std::move(block));
-  }
+  DeliverBlock(connection, bytes);
   if (connection->body_bytes_left == 0) {
     records_->BodyEnd(connection->slot, {});
     MessageDone(connection);
   }
   return bytes == bytes_max;
+}
+
+// Where the next piece is received: in a block that JavaScript lent, otherwise in one of its own.
+uint8_t* Http1Session::BlockMemory() {
+  if (loan_.memory == nullptr) loan_ = queue_->receive_blocks().Take();
+  if (loan_.memory != nullptr) return loan_.memory;
+  if (spare_block_.memory == nullptr) {
+    spare_block_.memory.reset(static_cast<uint8_t*>(std::malloc(limits::kBlockBytes)));
+    HTTPSYS_CHECK(spare_block_.memory != nullptr);
+  }
+  return spare_block_.memory.get();
+}
+
+// Hands over what was received in BlockMemory().
+void Http1Session::DeliverBlock(Connection* connection, size_t bytes) {
+  if (bytes <= limits::kInlinePieceBytesMax) {
+    records_->Body(connection->slot, {reinterpret_cast<const char*>(BlockMemory()), bytes});
+    return;
+  }
+  if (loan_.memory != nullptr) {
+    records_->BodyLent(connection->slot, std::exchange(loan_, {}).id, bytes);
+    return;
+  }
+  Block block = std::move(spare_block_);
+  block.bytes = bytes;
+  if (bytes < kShrinkBelowBytes) {
+    if (void* smaller = std::realloc(block.memory.get(), bytes)) {
+      (void)block.memory.release();
+      block.memory.reset(static_cast<uint8_t*>(smaller));
+    }
+  }
+  records_->BodyBlock(connection->slot, std::move(block));
 }
 
 // `error` 0 is the end of the peer's data.

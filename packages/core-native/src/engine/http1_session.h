@@ -58,6 +58,8 @@ class Http1Session final : public InputHandler {
   void PauseForMemory(Connection* connection);
   bool ReadOnce(Connection* connection);
   bool ReadIntoBlock(Connection* connection);
+  uint8_t* BlockMemory();
+  void DeliverBlock(Connection* connection, size_t bytes);
   void OnReadFailed(Connection* connection, int error);
   void OnEof(Connection* connection);
   void Receive(Connection* connection, std::string_view bytes);
@@ -107,6 +109,7 @@ class Http1Session final : public InputHandler {
   std::string inline_body_;
   std::string native_reply_;
   Block spare_block_;
+  ReceiveBlocks::Loan loan_;
 };
 
 }  // namespace httpsys::engine

@@ -129,6 +129,14 @@ void RecordWriter::Body(uint32_t slot, std::string_view bytes) {
     Copy(record + records::kPayloadAt, bytes);
     return;
   }
+  if (bytes.size() <= limits::kBlockBytes) {
+    const ReceiveBlocks::Loan loan = queue_->receive_blocks().Take();
+    if (loan.memory != nullptr) {
+      std::memcpy(loan.memory, bytes.data(), bytes.size());
+      BodyLent(slot, loan.id, bytes.size());
+      return;
+    }
+  }
   Block block;
   block.memory.reset(static_cast<uint8_t*>(std::malloc(bytes.size())));
   HTTPSYS_CHECK(block.memory != nullptr);
@@ -143,6 +151,12 @@ void RecordWriter::BodyBlock(uint32_t slot, Block block) {
   uint8_t* record = Append(records::kPayloadAt, RequestType::kBodyBlock, 0, slot);
   StoreWord(record, 4, Size32(bytes));
   StoreWord(record, 5, id);
+}
+
+void RecordWriter::BodyLent(uint32_t slot, uint32_t loan_id, size_t bytes) {
+  uint8_t* record = Append(records::kPayloadAt, RequestType::kBodyBlock, records::kFlagLent, slot);
+  StoreWord(record, 4, Size32(bytes));
+  StoreWord(record, 5, loan_id);
 }
 
 void RecordWriter::BodyEnd(uint32_t slot, const std::vector<http1::HeaderLine>& trailers) {

@@ -36,6 +36,8 @@ class RecordWriter {
   // Inline, or copied into a block when it is large.
   void Body(uint32_t slot, std::string_view bytes);
   void BodyBlock(uint32_t slot, Block block);
+  // A block of JavaScript's own (ReceiveBlocks), filled with `bytes`.
+  void BodyLent(uint32_t slot, uint32_t loan_id, size_t bytes);
   void BodyEnd(uint32_t slot, const std::vector<http1::HeaderLine>& trailers);
   void Eof(uint32_t slot);
   void Closed(uint32_t slot, int error);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "common/limits.h"
 #include "common/records.h"
 
 namespace httpsys {
@@ -47,6 +48,7 @@ constexpr Constant kConstants[] = {
     {"kFlagExpectOther", Value(records::kFlagExpectOther)},
     {"kFlagHasHost", Value(records::kFlagHasHost)},
     {"kFlagChunked", Value(records::kFlagChunked)},
+    {"kFlagLent", Value(records::kFlagLent)},
     {"kInternNameOnly", Value(records::kInternNameOnly)},
     {"kMalformed", Value(records::ErrorKind::kMalformed)},
     {"kHeaderOverflow", Value(records::ErrorKind::kHeaderOverflow)},
@@ -79,6 +81,7 @@ constexpr Constant kConstants[] = {
     {"kReplyIfUnserved", Value(records::kReplyIfUnserved)},
     {"kResponseFixedBytes", Value(records::kResponseFixedBytes)},
     {"kPayloadAt", Value(records::kPayloadAt)},
+    {"kBlockBytes", Value(limits::kBlockBytes)},
     {"kInternTextAt", Value(records::kInternTextAt)},
     {"kReplyPublished", Value(records::kReplyPublished)},
     {"kSegmentsDone", Value(records::kSegmentsDone)},

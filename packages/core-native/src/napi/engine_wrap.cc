@@ -26,6 +26,7 @@ Napi::Function EngineWrap::Define(Napi::Env env) {
                          InstanceMethod<&EngineWrap::AddReplySegment>("addReplySegment"),
                          InstanceMethod<&EngineWrap::SendBlock>("sendBlock"),
                          InstanceMethod<&EngineWrap::TakeBlock>("takeBlock"),
+                         InstanceMethod<&EngineWrap::LendBlock>("lendBlock"),
                          InstanceMethod<&EngineWrap::Wake>("wake"),
                          InstanceMethod<&EngineWrap::Listen>("listen"),
                          InstanceMethod<&EngineWrap::Configure>("configure"),
@@ -64,7 +65,6 @@ EngineWrap::EngineWrap(const Napi::CallbackInfo& info) : Napi::ObjectWrap<Engine
   }
   uv_async_t* async = &wakeup_->async;
   options.wake_consumer = [async] { uv_async_send(async); };
-  blocks_.resize(options.lanes.size());
   int status = 0;
   backend_ = CreateEngine(std::move(options), &status);
   if (backend_ == nullptr) {
@@ -134,7 +134,6 @@ void EngineWrap::OnWake() {
   if (backend_ == nullptr || is_draining_) return;
   const Napi::HandleScope scope(Env());
   is_draining_ = true;
-  ReleaseBlocks();
   const bool is_more = DrainRecords();
   is_draining_ = false;
   if (is_more && backend_ != nullptr) uv_async_send(&wakeup_->async);
@@ -213,14 +212,6 @@ void EngineWrap::ConsumeRecords(size_t lane, uint32_t offset) {
   if (backend_->requests(lane).Consume(offset)) backend_->WakeLane(lane);
 }
 
-void EngineWrap::ReleaseBlocks() {
-  for (size_t lane = 0; lane < blocks_.size(); ++lane) {
-    returned_.clear();
-    backend_->lent(lane).CollectReturned(&returned_);
-    for (const uint32_t id : returned_) blocks_[lane].by_id.erase(id);
-  }
-}
-
 void EngineWrap::CloseAll() {
   if (backend_ != nullptr) {
     // Threads first: they use the memory that is let go below.
@@ -229,7 +220,6 @@ void EngineWrap::CloseAll() {
     Napi::ObjectWrap<EngineWrap>::Unref();
   }
   memory_.clear();
-  blocks_.clear();
   dispatch_.Reset();
   if (wakeup_ == nullptr) return;
   wakeup_->engine = nullptr;
@@ -263,6 +253,8 @@ Napi::Value EngineWrap::AddReplySegment(const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), id);
 }
 
+// JavaScript keeps the memory of blocks alive: dispatch_ leads to it, and outlives the lanes'
+// threads.
 Napi::Value EngineWrap::SendBlock(const Napi::CallbackInfo& info) {
   size_t lane;
   if (!ReadLane(info, &lane)) return info.Env().Undefined();
@@ -273,7 +265,6 @@ Napi::Value EngineWrap::SendBlock(const Napi::CallbackInfo& info) {
   if (backend_ == nullptr) return Napi::Number::New(info.Env(), 0);
   const Napi::Uint8Array array = info[1].As<Napi::Uint8Array>();
   const uint32_t id = backend_->lent(lane).Lend(array.Data(), array.ByteLength());
-  blocks_[lane].by_id.emplace(id, Napi::Persistent(array));
   return Napi::Number::New(info.Env(), id);
 }
 
@@ -295,6 +286,19 @@ Napi::Value EngineWrap::TakeBlock(const Napi::CallbackInfo& info) {
   Napi::ArrayBuffer copy = Napi::ArrayBuffer::New(info.Env(), block.bytes);
   std::memcpy(copy.Data(), block.memory.get(), block.bytes);
   return copy;
+}
+
+void EngineWrap::LendBlock(const Napi::CallbackInfo& info) {
+  size_t lane;
+  if (!ReadLane(info, &lane) || backend_ == nullptr) return;
+  if (!info[2].IsTypedArray() ||
+      info[2].As<Napi::Uint8Array>().ByteLength() != limits::kBlockBytes) {
+    Napi::TypeError::New(info.Env(), "A lent block is a Uint8Array of kBlockBytes")
+        .ThrowAsJavaScriptException();
+    return;
+  }
+  backend_->requests(lane).receive_blocks().Lend(Number(info, 1),
+                                                 info[2].As<Napi::Uint8Array>().Data());
 }
 
 void EngineWrap::Wake(const Napi::CallbackInfo& info) {

@@ -5,7 +5,6 @@
 #include <uv.h>
 
 #include <memory>
-#include <unordered_map>
 #include <vector>
 
 #include "common/backend.h"
@@ -34,6 +33,7 @@ class EngineWrap : public Napi::ObjectWrap<EngineWrap> {
   Napi::Value AddReplySegment(const Napi::CallbackInfo& info);
   Napi::Value SendBlock(const Napi::CallbackInfo& info);
   Napi::Value TakeBlock(const Napi::CallbackInfo& info);
+  void LendBlock(const Napi::CallbackInfo& info);
   Napi::Value Listen(const Napi::CallbackInfo& info);
   Napi::Value Adopt(const Napi::CallbackInfo& info);
   Napi::Value Drain(const Napi::CallbackInfo& info);
@@ -54,7 +54,6 @@ class EngineWrap : public Napi::ObjectWrap<EngineWrap> {
   bool DrainRecords();
   Dispatched DispatchRegion(size_t lane, const RequestQueue::Region& region);
   void ConsumeRecords(size_t lane, uint32_t offset);
-  void ReleaseBlocks();
   void CloseAll();
 
   static void OnEnvironmentEnd(napi_async_cleanup_hook_handle handle, void* argument);
@@ -65,11 +64,6 @@ class EngineWrap : public Napi::ObjectWrap<EngineWrap> {
   Napi::FunctionReference dispatch_;
   std::vector<int32_t*> controls_;
   std::vector<Napi::Reference<Napi::Value>> memory_;
-  struct LaneBlocks {
-    std::unordered_map<uint32_t, Napi::Reference<Napi::Uint8Array>> by_id;
-  };
-  std::vector<LaneBlocks> blocks_;
-  std::vector<uint32_t> returned_;
 };
 
 }  // namespace httpsys

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "common/control_block.h"
+#include "common/limits.h"
 #include "common/words.h"
 #include "engine/create_engine.h"
 
@@ -186,9 +187,13 @@ void FakeJavaScript::Decode(size_t lane_index, const uint8_t* record) {
       event.body.assign(text + records::kPayloadAt, event.number);
       break;
     case RequestType::kBodyBlock: {
+      event.type = RequestType::kBody;  // The same to whoever looks at bytes.
+      if ((event.flags & records::kFlagLent) != 0) {
+        event.body.assign(loans_.at(LoadWord(record, 5)).data(), event.number);
+        break;
+      }
       const Block block = backend_->requests(lane_index).blocks().Take(LoadWord(record, 5));
       EXPECT_EQ(block.bytes, event.number);
-      event.type = RequestType::kBody;  // The same to whoever looks at bytes.
       event.body.assign(reinterpret_cast<const char*>(block.memory.get()), block.bytes);
       break;
     }
@@ -203,6 +208,12 @@ void FakeJavaScript::Decode(size_t lane_index, const uint8_t* record) {
       break;
   }
   events_.push_back(std::move(event));
+}
+
+void FakeJavaScript::LendBlock(uint32_t id) {
+  loans_[id].assign(limits::kBlockBytes, '-');
+  backend_->requests(lane_).receive_blocks().Lend(id,
+                                                  reinterpret_cast<uint8_t*>(loans_[id].data()));
 }
 
 // -- Replies.

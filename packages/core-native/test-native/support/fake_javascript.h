@@ -63,6 +63,9 @@ class FakeJavaScript {
   // Nothing comes for a while.
   bool IsQuiet(int ms = 50) { return !Next(ms).has_value(); }
 
+  // Lends a block to receive into.
+  void LendBlock(uint32_t id);
+
   // -- Replies. Published at once; the lane is woken unless told otherwise.
 
   void Command(ReplyType type, uint32_t slot, uint32_t flags = 0, uint32_t a = 0, uint32_t b = 0,
@@ -77,6 +80,8 @@ class FakeJavaScript {
   void set_wakes(bool wakes) { wakes_ = wakes; }
 
  private:
+  std::map<uint32_t, std::vector<char>> loans_;
+
   struct Lane {
     std::vector<uint64_t> control;
     std::vector<std::vector<uint64_t>> segments;
