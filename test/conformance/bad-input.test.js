@@ -129,6 +129,7 @@ const kRefused = [
   ['an end within the request line', 'GET /', 400, { ends: true }],
   ['an end within a header', 'GET / HTTP/1.1\r\nHo', 400, { ends: true }],
   ['an end before the empty line', 'GET / HTTP/1.1\r\nHost: a\r\n', 400, { ends: true }],
+  ['an end behind an empty Content-Length', kHead + 'Content-Length:\r\n', 400, { ends: true }],
   ['an end within a chunk', kChunked + '5\r\nab', 400, { ends: true }],
   ['an end before the last chunk', kChunked + '2\r\nab\r\n', 400, { ends: true }],
   ['an end within the trailers', kChunked + '0\r\nX: y\r\n', 400, { ends: true }]

@@ -238,7 +238,7 @@ const Refused kRefused[] = {
     {"GET / HTTP/1.1\r\nA: b\r\n\n", ParseError::kInvalidHeaderToken},
     {"GET / HTTP/1.1\r\nA: b\r\n\rX", ParseError::kStrict},
     // Content-Length.
-    {"GET / HTTP/1.1\r\nContent-Length:\r\n", ParseError::kInvalidContentLength},
+    {"GET / HTTP/1.1\r\nContent-Length:\r\n\r", ParseError::kInvalidContentLength},
     {"GET / HTTP/1.1\r\nContent-Length: +", ParseError::kInvalidContentLength},
     {"GET / HTTP/1.1\r\nContent-Length: -", ParseError::kInvalidContentLength},
     {"GET / HTTP/1.1\r\nContent-Length: 1,", ParseError::kInvalidContentLength},

@@ -191,13 +191,14 @@ ParseError FieldScanner::Step(std::string_view text) {
       if (c != '\n') {
         return phase_ == Phase::kLineFeed ? ParseError::kLfExpected : ParseError::kStrict;
       }
-      // Node judges an empty length once its line has ended.
-      if (phase_ == Phase::kLineFeedAfterEmpty && field_ == KnownField::kContentLength) {
-        return ParseError::kInvalidContentLength;
-      }
-      phase_ = Phase::kLineStart;
+      phase_ = phase_ == Phase::kLineFeedAfterEmpty && field_ == KnownField::kContentLength
+                   ? Phase::kBehindEmptyLength
+                   : Phase::kLineStart;
       ++position_;
       return ParseError::kNone;
+    // Node judges an empty length with the first byte of the next line, which could have folded it.
+    case Phase::kBehindEmptyLength:
+      return ParseError::kInvalidContentLength;
     case Phase::kLastLineFeed:
       if (c != '\n') return ParseError::kStrict;
       ++position_;

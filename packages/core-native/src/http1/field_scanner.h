@@ -81,6 +81,7 @@ class FieldScanner {
     kValue,
     kLineFeed,
     kLineFeedAfterEmpty,
+    kBehindEmptyLength,
     kLastLineFeed,
   };
 
