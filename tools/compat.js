@@ -5,7 +5,7 @@
 //   node tools/compat.js [suite ...] [--write] [--list]
 //
 // --write puts the results into docs/compatibility.md; --list names the suites.
-// Needs the registries of Debian and npm the first time; suites are kept in the user's cache folder.
+// Needs the registries of Debian, npm and PyPI the first time; suites are kept in the user's cache folder.
 
 const fs = require('node:fs')
 const path = require('node:path')
@@ -73,7 +73,7 @@ async function compat (args) {
   const verdicts = []
   const failures = []
   for (const [index, suite] of suites.entries()) {
-    console.log(`\n[${index + 1}/${suites.length}] ${suite.name} ${suite.source.version}`)
+    console.log(`\n[${index + 1}/${suites.length}] ${suite.name} ${suite.version ?? suite.source.version}`)
     try {
       verdicts.push(await runSuite(suite, known[suite.name] ?? []))
     } catch (error) {

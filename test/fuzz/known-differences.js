@@ -14,12 +14,15 @@ const kOtherBeginnings = kOtherMethods
   .flatMap((method) => Array.from(method, (_, i) => method.slice(0, i + 1)))
   .filter((beginning) => !METHODS.some((method) => method.startsWith(beginning)))
 
+// At the beginning of a line, as where a request begins.
+const kOtherLine = new RegExp(`^(?:${kOtherMethods.join('|')})\\b`, 'm')
+
 /** @type {{ name: string, reason: string, applies: (text: string) => boolean }[]} */
 module.exports = [
   {
     name: 'version-other-than-1.0-or-1.1',
-    reason: 'llhttp lets HTTP/0.9 (no version) and HTTP/2.0 request lines through; we serve HTTP/1.0 and 1.1 (RFC 9112, 2.3)',
-    applies: (text) => /HTTP\/(?!1\.[01])/.test(text) || /[A-Z]+ +\S+[\r\n]/.test(text)
+    reason: 'llhttp lets HTTP/0.9 (no version), HTTP/2.0, RTSP and ICE request lines through, or reads on before it refuses them; we serve HTTP/1.0 and 1.1 (RFC 9112, 2.3)',
+    applies: (text) => /HTTP\/(?!1\.[01])/.test(text) || /[A-Z]+ +\S+[\r\n]/.test(text) || /^[A-Z-]+ +\S+ +[IR]/m.test(text)
   },
   {
     name: 'unknown-transfer-coding',
@@ -33,7 +36,12 @@ module.exports = [
   },
   {
     name: 'method-of-another-protocol',
-    reason: 'llhttp waits for the rest of a method of RTSP or HTTP/2 before it refuses it; we refuse its beginning',
-    applies: (text) => kOtherBeginnings.some((beginning) => text.endsWith(beginning))
+    reason: 'llhttp waits for the rest of a method of RTSP or HTTP/2 before it refuses it; we refuse its beginning, so that the code can differ',
+    applies: (text) => kOtherBeginnings.some((beginning) => text.endsWith(beginning)) || kOtherLine.test(text)
+  },
+  {
+    name: 'behind-a-declined-upgrade',
+    reason: 'without an upgrade listener Node reads on behind such a request, but ignores what is malformed or cut off from its body on; we refuse it',
+    applies: (text) => /^upgrade:/im.test(text) && /^(?:proxy-)?connection:[^\n]*upgrade/im.test(text)
   }
 ]

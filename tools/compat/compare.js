@@ -50,7 +50,7 @@ function compare (suite, stock, ours, listed) {
   if (ours.requests === 0) problems.push('the engine served no request')
   return {
     suite: suite.name,
-    version: suite.source.version,
+    version: suite.version ?? suite.source.version,
     tests: stock.tests.size,
     stock: tally(stock),
     ours: { ...tally(ours), requests: ours.requests },

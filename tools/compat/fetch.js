@@ -1,6 +1,6 @@
 'use strict'
 
-// Brings suites from Debian's and npm's registries into the user's cache folder, ready to run.
+// Brings suites from the registries of Debian, npm and PyPI into the user's cache folder, ready to run.
 
 const { execFile } = require('node:child_process')
 const fs = require('node:fs')
@@ -87,6 +87,33 @@ async function fetchNpm ({ name, version }, folder) {
   return path.join(folder, file)
 }
 
+/** @param {import('./suites').PypiSource} source @param {string} folder @returns {Promise<string>} */
+async function fetchPypi ({ name, version, sha256 }, folder) {
+  const list = path.join(folder, 'requirements.txt')
+  // pip compares the hash before it opens the tarball, which it does to read the package's metadata.
+  fs.writeFileSync(list, `${name}==${version} --hash=sha256:${sha256}\n`)
+  await run(program('python3', 'apt-get install python3-pip'), ['-m', 'pip', 'download', '--quiet', '--disable-pip-version-check',
+    '--no-deps', '--no-binary', name, '--require-hashes', '--requirement', list, '--dest', folder], { cwd: folder, quiet: true })
+  const file = fs.readdirSync(folder).find((entry) => entry.endsWith('.tar.gz'))
+  if (file === undefined) throw new Error(`PyPI has no source of ${name} ${version}`)
+  return path.join(folder, file)
+}
+
+/**
+ * @param {import('./suites').Suite['source']} source
+ * @param {string} folder that gets the tarball
+ * @returns {Promise<string>} the tarball
+ */
+function fetchTarball (source, folder) {
+  switch (source.kind) {
+    case 'debian': return fetchDebian(source, folder)
+    case 'npm': return fetchNpm(source, folder)
+    case 'pypi': return fetchPypi(source, folder)
+  }
+}
+
+const kRegistryNames = { debian: 'Debian', npm: 'npm', pypi: 'PyPI' }
+
 /** Installs what the suite's tests require, without its linters and build tools. @param {string} folder */
 async function installDependencies (folder) {
   const file = path.join(folder, 'package.json')
@@ -107,19 +134,19 @@ async function ensureSuite ({ name, source, runner }) {
   const ready = path.join(folder, kReady)
   const recipe = JSON.stringify({ source, kMocha, kRegistryDate, kNotNeeded: kNotNeeded.source })
   if (fs.existsSync(ready) && fs.readFileSync(ready, 'utf8') === recipe) return folder
-  console.log(`${name}: fetching ${source.name} ${source.version} from ${source.kind === 'npm' ? 'npm' : `Debian ${source.release}`}`)
+  console.log(`${name}: fetching ${source.name} ${source.version} from ${kRegistryNames[source.kind]}${source.kind === 'debian' ? ` ${source.release}` : ''}`)
   // What an interrupted run left behind.
   fs.rmSync(folder, { recursive: true, force: true })
   const download = `${folder}.download`
   fs.rmSync(download, { recursive: true, force: true })
   fs.mkdirSync(download, { recursive: true })
   fs.mkdirSync(folder, { recursive: true })
-  const tarball = source.kind === 'npm' ? await fetchNpm(source, download) : await fetchDebian(source, download)
-  const members = source.kind === 'debian' ? source.members ?? [] : []
+  const tarball = await fetchTarball(source, download)
+  const members = source.kind === 'npm' ? [] : source.members ?? []
   await run(program('tar', 'apt-get install tar xz-utils'), ['-xf', tarball, '-C', folder, '--strip-components=1', '--no-same-owner',
     ...members.length > 0 ? ['--wildcards', ...members.map((member) => `*/${member}/*`)] : []], { quiet: true })
   fs.rmSync(download, { recursive: true, force: true })
-  if (runner !== 'node-core') await installDependencies(folder)
+  if (runner !== 'node-core' && runner !== 'wire') await installDependencies(folder)
   fs.writeFileSync(ready, recipe)
   return folder
 }

@@ -19,11 +19,21 @@
  */
 
 /**
+ * @typedef {object} PypiSource a source distribution of PyPI
+ * @property {'pypi'} kind
+ * @property {string} name
+ * @property {string} version
+ * @property {string} sha256 of its tarball
+ * @property {string[]} members unpack only these folders
+ */
+
+/**
  * @typedef {object} Suite
  * @property {string} name on the command line and in the table
- * @property {DebianSource | NpmSource} source
- * @property {'mocha' | 'node-test' | 'node-core'} runner
- * @property {string[]} files arguments of mocha; globs below the suite for node-test; a pattern for node-core
+ * @property {DebianSource | NpmSource | PypiSource} source
+ * @property {'mocha' | 'node-test' | 'node-core' | 'wire'} runner
+ * @property {string[]} files arguments of mocha; globs below the suite for node-test and wire; a pattern for node-core
+ * @property {string} [version] of the suite, where the package that brings it has one of its own
  * @property {number} [limitSeconds] for one run of all tests
  * @property {string} [node] major version of Node whose suite it is
  * @property {string} [with] a package@version to install beside what the suite asks for
@@ -89,6 +99,20 @@ const kSuites = [
     files: ['^(parallel|sequential)/test-http-'],
     node: '20',
     limitSeconds: 900,
+  },
+  {
+    // llhttp's fixtures come with aiohttp, which has it as a submodule.
+    name: 'wire',
+    version: '9.4.2',
+    source: {
+      kind: 'pypi',
+      name: 'aiohttp',
+      version: '3.14.5',
+      sha256: '5558a7f5a05af9ecf744af91e5baefc436f93c9333e656c27ec253f9a6bbe178',
+      members: ['vendor/llhttp/test'],
+    },
+    runner: 'wire',
+    files: ['vendor/llhttp/test/request/*.md'],
   },
 ]
 
