@@ -19,7 +19,7 @@ const kProgressMs = 10_000
 const kDefaultLimitSeconds = 240
 /** How long an open connection is watched for an answer; and when a difference may be due to it. */
 const kHoldMs = 60
-const kPatientHoldMs = 500
+const kPatientHoldMs = 2000
 /** Inputs that a message names. */
 const kShown = 3
 
