@@ -57,6 +57,10 @@ const TlsUnavailableError = declare('ERR_HTTPSYS_TLS_UNAVAILABLE', Error,
     prefix
   }))
 
+const PrefixStateError = declare('ERR_HTTPSYS_PREFIX_STATE', Error,
+  /** @param {string} problem */
+  (problem) => ({ message: `addPrefix(), removePrefix(): ${problem}` }))
+
 const NativeLoadError = declare('ERR_HTTPSYS_NATIVE_LOAD', Error,
   /** @param {Error} cause */
   (cause) => ({
@@ -99,6 +103,7 @@ module.exports = {
   ListenArgsError,
   NativeLoadError,
   OptionError,
+  PrefixStateError,
   PrefixSyntaxError,
   TlsUnavailableError,
   UnsupportedRuntimeError

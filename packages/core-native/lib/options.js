@@ -6,32 +6,33 @@
 /** name: default. Units and reasons: types/index.d.ts, docs/options.md. */
 const kDefaults = {
   maxRequestBodySize: 0,
-  pipelinedRequestsMax: 32
+  pipelinedRequestsMax: 32,
+  stripPrefix: false
 }
 
 /**
  * @param {Record<string, any>} options
- * @returns {{ maxRequestBodySize: number, pipelinedRequestsMax: number }}
+ * @returns {typeof kDefaults}
  */
 function takeEngineOptions (options) {
-  const own = { ...kDefaults }
-  for (const name of /** @type {(keyof typeof kDefaults)[]} */ (Object.keys(kDefaults))) {
+  const own = /** @type {Record<string, any>} */ ({ ...kDefaults })
+  for (const [name, byDefault] of Object.entries(kDefaults)) {
     const value = options[name]
     if (value === undefined) continue
-    if (typeof value !== 'number') {
+    if (typeof value !== typeof byDefault) {
       throw Object.assign(
-        new TypeError(`The "options.${name}" property must be of type number. Received ${typeof value}`),
+        new TypeError(`The "options.${name}" property must be of type ${typeof byDefault}. Received ${value === null ? 'null' : `type ${typeof value}`}`),
         { code: 'ERR_INVALID_ARG_TYPE' })
     }
     const least = name === 'pipelinedRequestsMax' ? 1 : 0
-    if (!Number.isSafeInteger(value) || value < least) {
+    if (typeof value === 'number' && (!Number.isSafeInteger(value) || value < least)) {
       throw Object.assign(
         new RangeError(`The value of "options.${name}" is out of range. It must be an integer >= ${least}. Received ${value}`),
         { code: 'ERR_OUT_OF_RANGE' })
     }
     own[name] = value
   }
-  return own
+  return /** @type {typeof kDefaults} */ (own)
 }
 
 module.exports = { takeEngineOptions }

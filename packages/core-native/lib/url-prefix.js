@@ -178,4 +178,31 @@ function matchesPath (prefixPath, target) {
   return comparablePath(target).startsWith(comparablePath(prefixPath))
 }
 
-module.exports = { comparablePath, matchesPath, parseUrlPrefix }
+/**
+ * Parts a request target where the path of its prefix ends, as a router mounted there sees it. The parts
+ * are as the client wrote them; an absolute-form target keeps its scheme and authority in `rest`.
+ *
+ * @param {string} prefixPath
+ * @param {string} target that the prefix matches
+ * @returns {{ base: string, rest: string }} `base` is '' when nothing is cut off, and has no final slash
+ */
+function splitTarget (prefixPath, target) {
+  const depth = comparablePath(prefixPath).split('/').length - 2
+  const [, origin, path, query] = /^([a-z][a-z0-9+.-]*:\/\/[^/?#]*)?(\/[^?#]*)?(.*)$/is.exec(target) ?? []
+  if (depth === 0 || path === undefined) return { base: '', rest: target }
+  // After the last time that the path was above the prefix, it enters it for good.
+  let end = 0
+  let level = 0
+  for (let at = 0; at < path.length;) {
+    const next = path.indexOf('/', at + 1)
+    const stop = next === -1 ? path.length : next
+    const segment = decode(path.slice(at + 1, stop))
+    if (segment === '..') level = Math.max(0, level - 1)
+    else if (segment !== '.' && ++level === depth) end = stop
+    at = stop
+  }
+  const rest = path.slice(end)
+  return { base: path.slice(0, end), rest: `${origin ?? ''}${rest === '' ? '/' : rest}${query}` }
+}
+
+module.exports = { comparablePath, matchesPath, parseUrlPrefix, splitTarget }

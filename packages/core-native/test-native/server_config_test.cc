@@ -11,6 +11,15 @@ std::shared_ptr<const ServerConfig> Config(std::vector<std::string> prefixes) {
   return ServerConfig::Create(std::move(settings));
 }
 
+TEST(ServerConfig, AnEmptyPrefixIsAnIdThatIsNotInUse) {
+  const auto config = Config({"", "http://*:80/a/", ""});
+  ASSERT_NE(config, nullptr);
+  const Route route = config->FindPrefix(80, "h", "/a/b", {});
+  EXPECT_EQ(route.status, RouteStatus::kMatch);
+  EXPECT_EQ(route.id, 1u);
+  EXPECT_EQ(config->FindPrefix(80, "h", "/b", {}).status, RouteStatus::kNotFound);
+}
+
 TEST(ServerConfigTest, WithoutPrefixesEverythingIsOwned) {
   EXPECT_EQ(Config({})->FindPrefix(1, "a", "/", {}).status, RouteStatus::kMatch);
 }

@@ -96,7 +96,7 @@ class RawServer {
   async listen () {
     // Node's server stays bound but never accepts: only its descriptor is wanted.
     const handle = /** @type {any} */ (net)._createServerHandle('127.0.0.1', 0, 4)
-    assert.equal(this.engine.listen(1, handle.fd, 128), 0)
+    assert.ok(this.engine.listen(1, handle.fd, 128) > 0)
     const out = { port: 0 }
     handle.getsockname(out)
     this.handle = handle

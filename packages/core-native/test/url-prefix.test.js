@@ -2,7 +2,7 @@
 
 const assert = require('node:assert/strict')
 const { test } = require('node:test')
-const { comparablePath, matchesPath, parseUrlPrefix } = require('../lib/url-prefix')
+const { comparablePath, matchesPath, parseUrlPrefix, splitTarget } = require('../lib/url-prefix')
 
 const syntax = { name: 'TypeError', code: 'ERR_HTTPSYS_PREFIX_SYNTAX' }
 
@@ -89,4 +89,20 @@ test('paths compare as they do natively', () => {
     ['/.../.a/a.', '/.../.a/a./'], ['//a//../b', '//a/b/'], ['/CAFÉ ÀÞ×÷ß', '/café àþ×÷ß/'],
     ['/ĀĶĲŁŽŸŊŠ', '/āķĳłžÿŋš/'], ['/ΆΈΌΎΏΑΣΩΫς', '/άέόύώασωϋσ/'], ['/ЀЏАЯ', '/ѐџая/'], ['/葉İı', '/葉İı/']
   ]) assert.equal(comparablePath(path), comparable)
+})
+
+test('a target is parted where the path of its prefix ends', () => {
+  for (const [prefix, target, base, rest] of [
+    ['/', '/a?b', '', '/a?b'], ['/shop/', '/shop', '/shop', '/'], ['/shop/', '/shop/', '/shop', '/'],
+    ['/shop/', '/SHOP?x=/y', '/SHOP', '/?x=/y'], ['/shop/', '/shop//a/b', '/shop', '//a/b'],
+    ['/a/b/', '/a/b/c', '/a/b', '/c'], ['/base path/', '/base%20path/x%2Fy?z', '/base%20path', '/x%2Fy?z'],
+    ['/base path/', '/x/../base%20path/y', '/x/../base%20path', '/y'], ['/a/', '/a/b/../../a/c', '/a/b/../../a', '/c'],
+    ['/a/', '/a/b/../c', '/a', '/b/../c'], ['/a/', '/./a/x', '/./a', '/x'], ['/a/', 'http://h:1/a/b?c', '/a', 'http://h:1/b?c'],
+    ['/a/', 'http://h/a', '/a', 'http://h/'], ['/', '*', '', '*'], ['/', 'h:443', '', 'h:443'], ['/a/', '*', '', '*']
+  ]) assert.deepEqual(splitTarget(prefix, target), { base, rest }, `${prefix} ${target}`)
+})
+
+test('parting a target takes time that grows with its length only', () => {
+  const target = `/a${'/b/..'.repeat(3000)}/x`
+  assert.deepEqual(splitTarget('/a/', target), { base: '/a', rest: target.slice(2) })
 })

@@ -17,7 +17,7 @@ export interface ServerConfig {
   /** SO_KEEPALIVE on accepted connections, with its initial delay in seconds. */
   keepAlive: boolean
   keepAliveInitialDelay: number
-  /** Canonical URL prefixes served, e.g. `http://*:8080/shop/`; the index is the url prefix id. */
+  /** Canonical URL prefixes served, e.g. `http://*:8080/shop/`; the index is the url prefix id, '' an unused one. */
   prefixes: string[]
 }
 
@@ -55,8 +55,10 @@ export class Engine {
   lendBlock (lane: number, id: number, memory: Uint8Array): void
   /** Wakes a lane that sleeps. */
   wake (lane: number): void
-  /** listen(2) on a bound descriptor (duplicated, the caller keeps its own). 0 or a negative errno. */
+  /** listen(2) on a bound descriptor (duplicated, the caller keeps its own). A key above 0, or a negative errno. */
   listen (serverId: number, fd: number, backlog: number): number
+  /** Stops accepting on one descriptor, by its key. */
+  stopListening (key: number): void
   /** Creates or changes a server's settings. Must precede listen/adopt. */
   configure (serverId: number, config: ServerConfig): void
   /** Stops accepting; connections stay. */

@@ -14,6 +14,18 @@ export interface EngineServerOptions {
    * no longer read (RFC 9112, section 9.3.2). At least 1, default 32.
    */
   pipelinedRequestsMax?: number
+  /**
+   * Takes the path of the matched prefix off `req.url`, as a router mounted there sees it: `req.baseUrl` is
+   * what was taken off, `req.originalUrl` the whole. Express and connect build on these. Default false.
+   */
+  stripPrefix?: boolean
+}
+
+declare module 'node:http' {
+  interface IncomingMessage {
+    /** The canonical URL prefix that matched; undefined on a server that listens without prefixes. */
+    urlPrefix?: string
+  }
 }
 
 /** What `listen()` takes beside Node's arguments. */
@@ -41,6 +53,29 @@ export class Server<
   listen (prefix: string | string[], callback?: () => void): this
   listen (options: PrefixListenOptions, callback?: () => void): this
   listen (...args: any[]): this
+
+  /**
+   * The URL prefixes it listens on, canonical. A server that listens on a port or address has the prefix that
+   * stands for it, `http://*:8080/`. Empty when it does not listen.
+   */
+  readonly prefixes: string[]
+
+  /**
+   * Listens on a further URL prefix while serving. Opens a socket when its port or address needs one.
+   *
+   * Rejects with ERR_HTTPSYS_PREFIX_SYNTAX; ERR_SERVER_NOT_RUNNING; EADDRINUSE when the prefix or the port is
+   * taken (`error.prefix` and `error.pid` name the holder of a prefix); EACCES …; ERR_HTTPSYS_PREFIX_STATE on a Unix socket.
+   */
+  addPrefix (prefix: string): Promise<void>
+
+  /**
+   * Takes a URL prefix back. Requests that have been read are still answered; connections stay and their later
+   * requests are routed anew. A socket that no prefix needs any more is closed.
+   *
+   * Rejects with ERR_HTTPSYS_PREFIX_SYNTAX; ERR_SERVER_NOT_RUNNING; ERR_HTTPSYS_PREFIX_STATE when it is not the
+   * server's, or its last one.
+   */
+  removePrefix (prefix: string): Promise<void>
 }
 
 export function createServer (requestListener?: http.RequestListener): Server

@@ -16,7 +16,7 @@ const kOptions = [
   'IncomingMessage', 'ServerResponse', 'allowHalfOpen', 'connectionsCheckingInterval', 'headersTimeout', 'highWaterMark',
   'insecureHTTPParser', 'joinDuplicateHeaders', 'keepAlive', 'keepAliveInitialDelay', 'keepAliveTimeout',
   'keepAliveTimeoutBuffer', 'maxHeaderSize', 'maxRequestBodySize', 'noDelay', 'pauseOnConnect', 'pipelinedRequestsMax',
-  'rejectNonStandardBodyWrites', 'requestTimeout', 'requireHostHeader', 'uniqueHeaders'
+  'rejectNonStandardBodyWrites', 'requestTimeout', 'requireHostHeader', 'stripPrefix', 'uniqueHeaders'
 ]
 
 /** @implements {PublicAdapter} */

@@ -8,6 +8,7 @@ const diagnosticsChannel = require('node:diagnostics_channel')
 const { AsyncResource } = require('node:async_hooks')
 const { Buffer } = require('node:buffer')
 const R = require('../records')
+const { splitTarget } = require('../url-prefix')
 const { kOutgoingUniqueHeaders, kNeedDrain, drainTicks } = require('./node-internals')
 const { State, isLight, materialise, publish, consumed } = require('./socket')
 const { removeListeners } = require('./socket-listeners')
@@ -87,6 +88,7 @@ function onRequest (lane, socket, words, bytes, at) {
   req.httpVersionMinor = minor
   req.httpVersion = minor === 1 ? '1.1' : '1.0'
   req.joinDuplicateHeaders = server.joinDuplicateHeaders || null
+  if (listener.prefixes.size !== 0) namePrefix(req, listener, words[w + 9])
   req.method = listener.methods[packed & 0xff]
   req.upgrade = false
   const raw = lane.readLines(words, w + (R.kRequestFixedBytes >>> 2), lines, text, skip)
@@ -116,6 +118,18 @@ function onRequest (lane, socket, words, bytes, at) {
     socket[kReceiving] = null
     resource.runInAsyncScope(complete, undefined, req, res)
   }
+}
+
+/** @param {any} req @param {import('./listener').Listener} listener @param {number} id of the prefix */
+function namePrefix (req, listener, id) {
+  const { names, paths } = listener.prefixes
+  req.urlPrefix = names[id]
+  if (!listener.own.stripPrefix) return
+  const { base, rest } = splitTarget(paths[id], req.url)
+  // As below a router that is mounted there: Express and connect build on these two.
+  req.originalUrl = req.url
+  req.baseUrl = base
+  req.url = rest
 }
 
 /** @param {any} server @param {string[]} raw shortened to what Node keeps @returns {number} entries that become headers */

@@ -5,7 +5,8 @@
 const os = require('node:os')
 const { nearest } = require('../nearest')
 const { ListenArgsError, OptionError, PrefixSyntaxError, TlsUnavailableError } = require('../errors')
-const { comparablePath, parseUrlPrefix } = require('../url-prefix')
+const { parseUrlPrefix } = require('../url-prefix')
+const { keyOf } = require('./prefixes')
 
 /**
  * @typedef {import('../url-prefix').UrlPrefix} UrlPrefix
@@ -14,7 +15,6 @@ const { comparablePath, parseUrlPrefix } = require('../url-prefix')
  * @property {string} [host] an IP address; absent = every address, IPv6 and IPv4
  * @property {number} port
  * @property {boolean} [ipv6Only]
- * @property {string[]} prefixes canonical, those that are reached through this socket
  *
  * @typedef {object} NodePlan
  * @property {'node'} kind
@@ -23,7 +23,7 @@ const { comparablePath, parseUrlPrefix } = require('../url-prefix')
  * @typedef {object} PrefixPlan
  * @property {'prefixes'} kind
  * @property {Endpoint[]} endpoints at least one
- * @property {string[]} prefixes canonical, each once, in the order given
+ * @property {UrlPrefix[]} prefixes each once, in the order given
  * @property {import('node:net').ListenOptions} options without port and host
  * @property {((...args: any[]) => void) | undefined} callback
  */
@@ -67,7 +67,7 @@ function planOf (texts, rest) {
   return {
     kind: 'prefixes',
     endpoints: endpointsOf(parsed, ipv6Only),
-    prefixes: parsed.map(({ prefix }) => prefix),
+    prefixes: parsed,
     options: how,
     callback
   }
@@ -100,10 +100,7 @@ function readRest (rest) {
 /** @param {UrlPrefix[]} parsed those that differ in more than case */
 function distinct (parsed) {
   const seen = new Set()
-  return parsed.filter(({ host, port, path }) => {
-    const key = `${host}:${port}${comparablePath(path)}`
-    return !seen.has(key) && seen.add(key)
-  })
+  return parsed.filter((prefix) => !seen.has(keyOf(prefix)) && seen.add(keyOf(prefix)))
 }
 
 /**
@@ -118,13 +115,12 @@ function endpointsOf (parsed, ipv6Only) {
   /** @type {Map<string, Endpoint>} */
   const endpoints = new Map()
   const wildcardPorts = new Set(parsed.filter(({ bind }) => bind.kind === 'wildcard').map(({ port }) => port))
-  for (const { port, bind, prefix } of parsed) {
+  for (const { port, bind } of parsed) {
     for (const host of wildcardPorts.has(port) ? [undefined] : addressesOf(bind)) {
       const key = `${port} ${host}`
-      const endpoint = endpoints.get(key) ?? { ...(host !== undefined && { host }), port, prefixes: [] }
-      if (host === undefined && ipv6Only !== undefined) endpoint.ipv6Only = ipv6Only
-      endpoint.prefixes.push(prefix)
-      endpoints.set(key, endpoint)
+      if (endpoints.has(key)) continue
+      const isIpv6Only = host === undefined && ipv6Only !== undefined
+      endpoints.set(key, { ...(host !== undefined && { host }), port, ...(isIpv6Only && { ipv6Only }) })
     }
   }
   return [...endpoints.values()]
@@ -140,4 +136,4 @@ function hasLoopback6 () {
   return Object.values(os.networkInterfaces()).flat().some((entry) => entry?.address === kLoopback6)
 }
 
-module.exports = { classifyListen }
+module.exports = { classifyListen, endpointsOf, readPrefix }

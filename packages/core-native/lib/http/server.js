@@ -4,126 +4,20 @@
 // only the moment where the bound handle would start to accept is ours, _listen2().
 
 const http = require('node:http')
-const { AsyncResource } = require('node:async_hooks')
-const net = require('node:net')
 const os = require('node:os')
 const R = require('../records')
+const { PrefixStateError } = require('../errors')
 const { closesUnserved, connectionListener, createServerHandle } = require('./node-internals')
-const { Engine } = require('../engine')
-const { classifyListen } = require('./listen-args')
-const { loadBinding } = require('../binding')
-const { takeEngineOptions } = require('../options')
-const { servers, onRecord, onThrown } = require('./connection')
-const { served } = require('./served')
-const { State, systemError, systemErrorText } = require('./socket')
-const { EngineIncomingMessage } = require('./incoming')
-const { EngineServerResponse } = require('./outgoing')
+const { closeUnneeded, emitError, listenError, listenOnOthers, openFor, ownEndpoint, takeHandle } = require('./endpoints')
+const { classifyListen, readPrefix } = require('./listen-args')
+const { Listener, theEngine } = require('./listener')
+const { keyOf } = require('./prefixes')
+const { State, systemError } = require('./socket')
 const { kLane, kListener, kReceiving, kSlot, kState } = require('./symbols')
 
 const { kDestroy } = R.ReplyType
-const kErrnoEMFILE = -os.constants.errno.EMFILE
-const kErrnoENFILE = -os.constants.errno.ENFILE
 // Whatever a program puts in their place later (register, instrumentation), these are Node's.
 const { Server: StockServer } = http
-
-// Methods by id, as the lanes name them. Node's parser knows QUERY before http.METHODS lists it.
-const kMethods = http.METHODS.includes('QUERY') ? http.METHODS : [...http.METHODS, 'QUERY']
-
-/** @type {Engine | null} */
-let engine = null
-
-function theEngine () {
-  if (engine === null) {
-    const { fatalException } = loadBinding()
-    engine = new Engine({
-      record: onRecord,
-      thrown: (error) => onThrown(error, fatalException)
-    }, kMethods)
-  }
-  return engine
-}
-
-// What the engine knows of one server.
-class Listener {
-  /** @param {any} server @param {any} options */
-  constructor (server, options) {
-    this.server = server
-    this.IncomingMessage = options.IncomingMessage || EngineIncomingMessage
-    this.ServerResponse = options.ServerResponse || EngineServerResponse
-    this.methods = kMethods
-    this.responseOptions = {
-      highWaterMark: server.highWaterMark, rejectNonStandardBodyWrites: server.rejectNonStandardBodyWrites
-    }
-    this.own = takeEngineOptions(options)
-    /** @type {string[]} canonical URL prefixes; empty = everything on the port */
-    this.prefixes = []
-    /** Open connections in HTTP mode. @type {Set<any>} */
-    this.sockets = new Set()
-    this.id = 0
-    this.listening = 0
-    /** The context of listen(), which requests inherit as on Node. */
-    this.resource = new AsyncResource('HTTPSERVER')
-    /** Addresses beside the first one. @type {any[]} */
-    this.others = []
-    /** @type {any[]} */
-    this.extraHandles = []
-    /** @type {NodeJS.Timeout | undefined} */
-    this.checker = undefined
-  }
-
-  // Settings that the lanes read. Called whenever one of them may have changed.
-  configure () {
-    const { server, own } = this
-    theEngine().native.configure(this.id, {
-      maxHeaderSize: server.maxHeaderSize || http.maxHeaderSize,
-      maxRequestBodySize: own.maxRequestBodySize,
-      pipelinedRequestsMax: own.pipelinedRequestsMax,
-      allowHalfOpen: Boolean(/** @type {any} */ (server).httpAllowHalfOpen),
-      // Who looks at connections may listen to their sockets' errors.
-      wantsErrors: server.listenerCount('clientError') > 0 || server.listenerCount('connection') > 1,
-      noDelay: server.noDelay !== false,
-      keepAlive: Boolean(server.keepAlive),
-      keepAliveInitialDelay: server.keepAliveInitialDelay || 0,
-      prefixes: this.prefixes
-    })
-  }
-
-  // The id stays while connections of an earlier listen() may still name it.
-  open () {
-    const e = theEngine()
-    if (this.id === 0) {
-      this.id = e.nextServerId++
-      servers.set(this.id, this.server)
-    }
-    this.configure()
-    return e
-  }
-
-  /** @param {number} fd @param {number} backlog @returns {number} 0 or a negative errno */
-  listen (fd, backlog) {
-    this.resource = new AsyncResource('HTTPSERVER')
-    const status = this.open().native.listen(this.id, fd, backlog)
-    if (status === 0) {
-      this.listening++
-      served.servers++
-    }
-    return status
-  }
-
-  // Connections that JavaScript has not heard of yet are refused from here on.
-  forget () {
-    // Again: a setting changed since unlisten() has made the lanes remember the server.
-    if (this.id !== 0) theEngine().native.unlisten(this.id)
-    servers.delete(this.id)
-    this.id = 0
-  }
-
-  unlisten () {
-    if (this.listening === 0) return
-    this.listening = 0
-    theEngine().native.unlisten(this.id)
-  }
-}
 
 class Methods extends StockServer {
   /** @param {...any} args @returns {any} */
@@ -132,7 +26,7 @@ class Methods extends StockServer {
     const plan = classifyListen(args)
     // Refused by Node; the prefixes it listens on stay.
     if (self._handle) return super.listen()
-    self[kListener].prefixes = []
+    self[kListener].prefixes.clear()
     self[kListener].others = []
     if (plan.kind === 'node') return super.listen(...plan.args)
     return listenOnPrefixes(self, plan)
@@ -176,6 +70,40 @@ class Methods extends StockServer {
     takeHandle(self, self._handle)
     stockListen()
     if (self._handle) listenOnOthers(self, backlog)
+  }
+
+  /** Canonical, in the order in which they were added. */
+  get prefixes () {
+    const self = /** @type {any} */ (this)
+    return self._handle ? prefixesOf(self).map(({ prefix }) => prefix) : []
+  }
+
+  /** @param {string} text */
+  async addPrefix (text) {
+    const self = /** @type {any} */ (this)
+    const parsed = readPrefix(text)
+    const { prefixes } = requireListener(self)
+    const implied = prefixesOf(self)
+    if (implied.some((other) => keyOf(other) === keyOf(parsed))) throw inUse(parsed.prefix)
+    openFor(self, parsed)
+    if (prefixes.size === 0) for (const other of implied) prefixes.add(other)
+    prefixes.add(parsed)
+    self[kListener].configure()
+  }
+
+  /** @param {string} text */
+  async removePrefix (text) {
+    const self = /** @type {any} */ (this)
+    const parsed = readPrefix(text)
+    const { prefixes } = requireListener(self)
+    const present = prefixesOf(self)
+    if (!present.some((other) => keyOf(other) === keyOf(parsed))) {
+      throw new PrefixStateError(`${parsed.prefix} is none of the server's prefixes (${present.map(({ prefix }) => prefix).join(', ')})`)
+    }
+    if (present.length === 1) throw new PrefixStateError(`${parsed.prefix} is the server's last prefix; close() ends the server`)
+    prefixes.delete(parsed)
+    self[kListener].configure()
+    closeUnneeded(self)
   }
 
   // The last connection of a closed server lets go of it.
@@ -296,76 +224,11 @@ function closeIfIdle (socket) {
   socket[kLane].writer.command(kDestroy, isServed ? R.kReplyIfIdle : R.kReplyIfIdle | R.kReplyIfUnserved, socket[kSlot])
 }
 
-// Makes a bound libuv handle listen on the engine. Everything else about it stays Node's.
-/** @param {any} server @param {any} handle */
-function takeHandle (server, handle) {
-  const listener = server[kListener]
-  if (typeof handle.fd !== 'number' || handle.fd < 0) {
-    takeClusterHandle(listener, handle)
-    return
-  }
-  const { close } = handle
-  let referenced = false
-  const own = {
-    /** @param {number} backlog */
-    listen (backlog) {
-      // bind() reports an address in use only here (uv_tcp_bind delays it).
-      const delayed = handle.getsockname?.({}) ?? 0
-      if (delayed !== 0) return delayed
-      const status = listener.listen(handle.fd, backlog)
-      if (status === 0) own.ref()
-      return status
-    },
-    ref () {
-      if (referenced || listener.listening === 0) return
-      referenced = true
-      theEngine().ref()
-    },
-    unref () {
-      if (!referenced) return
-      referenced = false
-      theEngine().unref()
-    },
-    hasRef: () => referenced,
-    /** @param {...any} args */
-    close (...args) {
-      own.unref()
-      if (server._handle === handle || server._handle === null) {
-        listener.unlisten()
-        for (const extra of listener.extraHandles.splice(0)) extra.close()
-      }
-      return close.apply(handle, args)
-    }
-  }
-  Object.assign(handle, own)
-}
-
-// In a cluster worker the primary accepts and sends connections; they move on to a lane.
-/** @param {Listener} listener @param {any} handle */
-function takeClusterHandle (listener, handle) {
-  const onconnection = (/** @type {number} */ status, /** @type {any} */ client) => {
-    if (status !== 0) {
-      listener.server.emit('error', systemError(status, 'accept'))
-      return
-    }
-    const failed = listener.open().native.adopt(listener.id, client.fd)
-    client.close()
-    // Out of descriptors a connection is refused, as by whoever accepts; peers must not end the worker with it.
-    if (failed !== 0 && failed !== kErrnoEMFILE && failed !== kErrnoENFILE) {
-      listener.server.emit('error', systemError(failed, 'accept'))
-    }
-  }
-  Object.defineProperty(handle, 'onconnection', {
-    configurable: true, enumerable: true, get: () => onconnection, set () {}
-  })
-  listener.open()
-}
-
 /** @param {any} server @param {import('./listen-args').PrefixPlan} plan */
 function listenOnPrefixes (server, plan) {
   const listener = server[kListener]
   const [first, ...others] = plan.endpoints
-  listener.prefixes = plan.prefixes
+  for (const parsed of plan.prefixes) listener.prefixes.add(parsed)
   listener.others = others
   const { host, port, ipv6Only } = first
   const options = { ...plan.options, port }
@@ -374,42 +237,26 @@ function listenOnPrefixes (server, plan) {
   return StockServer.prototype.listen.call(server, options, plan.callback)
 }
 
-// The further addresses of a server with several prefixes, once the first one listens.
-/** @param {any} server @param {number} backlog */
-function listenOnOthers (server, backlog) {
-  const listener = server[kListener]
-  for (const { host, port, ipv6Only } of listener.others) {
-    const type = host === undefined || net.isIPv6(host) ? 6 : 4
-    let handle = createServerHandle(host ?? '::', port, type, undefined, ipv6Only ? 1 : 0)
-    // A machine without IPv6, as in _listen2().
-    if (typeof handle === 'number' && host === undefined && !ipv6Only) handle = createServerHandle('0.0.0.0', port, 4)
-    let status = typeof handle === 'number' ? handle : 0
-    if (status === 0) {
-      takeHandle(server, handle)
-      status = handle.listen(backlog || 511)
-      if (status === 0) listener.extraHandles.push(handle)
-      else handle.close()
-    }
-    if (status !== 0) {
-      server._handle.close()
-      server._handle = null
-      process.nextTick(emitError, server, listenError(status, host ?? '::', port))
-      return
-    }
-  }
+/** @param {any} server @returns {Listener} */
+function requireListener (server) {
+  if (server._handle) return server[kListener]
+  throw Object.assign(new Error('Server is not running.'), { code: 'ERR_SERVER_NOT_RUNNING' })
 }
 
-/** @param {number} errno @param {string} address @param {number} port */
-function listenError (errno, address, port) {
-  const error = systemError(errno, 'listen')
-  const where = port > 0 ? `${address}:${port}` : address
-  error.message = `listen ${error.code}: ${systemErrorText(errno)}${where ? ` ${where}` : ''}`
-  return Object.assign(error, { address }, port ? { port } : null)
+// A server that listens as Node's does has a prefix too: everything at its address.
+/** @param {any} server @returns {import('../url-prefix').UrlPrefix[]} */
+function prefixesOf (server) {
+  const { prefixes } = server[kListener]
+  if (prefixes.size > 0) return prefixes.list()
+  const { host = '*', port } = ownEndpoint(server)
+  return [readPrefix(`http://${host.includes(':') ? `[${host}]` : host}:${port}/`)]
 }
 
-/** @param {any} server @param {Error} error */
-function emitError (server, error) {
-  server.emit('error', error)
+/** @param {string} prefix */
+function inUse (prefix) {
+  const error = systemError(-os.constants.errno.EADDRINUSE, 'listen')
+  error.message = `listen EADDRINUSE: ${prefix} is already registered by process ${process.pid}`
+  return Object.assign(error, { prefix, pid: process.pid })
 }
 
 /** @param {any} [options] @param {any} [requestListener] @returns {http.Server} */

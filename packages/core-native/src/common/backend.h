@@ -27,7 +27,7 @@ struct ServerSettings {
   bool no_delay = true;
   bool keep_alive = false;
   uint32_t keep_alive_delay_s = 0;
-  std::vector<std::string> prefixes;  // Canonical; none = everything.
+  std::vector<std::string> prefixes;  // Canonical, by id, unused ids empty; none = everything.
 };
 
 struct LaneMemory {
@@ -65,9 +65,11 @@ class Backend {
 
   // Creates or changes a server. -EINVAL when a prefix is not canonical.
   virtual int Configure(uint32_t server_id, ServerSettings settings) = 0;
-  // Listens on a duplicate of a bound descriptor.
+  // Listens on a duplicate of a bound descriptor. A key above 0, or a negative errno.
   virtual int Listen(uint32_t server_id, int fd, int backlog) = 0;
-  // When it returns the duplicates are closed.
+  // When it returns the duplicate is closed; the server stays.
+  virtual void StopListening(int key) = 0;
+  // The same for all of a server, which is forgotten when its last connection ends.
   virtual void Unlisten(uint32_t server_id) = 0;
   // Serves a duplicate of a connected descriptor.
   virtual int Adopt(uint32_t server_id, int fd) = 0;

@@ -126,7 +126,7 @@ int Acceptor::Watch([[maybe_unused]] const Listener& listener) {
 #ifdef __linux__
   epoll_event event{};
   event.events = EPOLLIN | EPOLLEXCLUSIVE;
-  event.data.u64 = listener.key;
+  event.data.fd = listener.key;
   return epoll_ctl(epoll_fd_, EPOLL_CTL_ADD, listener.fd, &event) == 0 ? 0 : -errno;
 #else
   Signal();
@@ -143,7 +143,7 @@ int Acceptor::Add(uint32_t server_id, int fd) {
     return status;
   }
   listeners_.push_back(listener);
-  return 0;
+  return listener.key;
 }
 
 void Acceptor::CloseListener(const Listener& listener) {
@@ -155,9 +155,18 @@ void Acceptor::CloseListener(const Listener& listener) {
 }
 
 void Acceptor::Remove(uint32_t server_id) {
+  RemoveIf([=](const Listener& listener) { return listener.server_id == server_id; });
+}
+
+void Acceptor::RemoveOne(int key) {
+  RemoveIf([=](const Listener& listener) { return listener.key == key; });
+}
+
+template <typename Predicate>
+void Acceptor::RemoveIf(Predicate is_meant) {
   const std::lock_guard lock(mutex_);
   std::erase_if(listeners_, [&](const Listener& listener) {
-    if (listener.server_id != server_id) return false;
+    if (!is_meant(listener)) return false;
     CloseListener(listener);
     return true;
   });
@@ -169,14 +178,14 @@ void Acceptor::Remove(uint32_t server_id) {
 // -- The thread.
 
 void Acceptor::Run() {
-  std::vector<uint64_t> ready;
+  std::vector<int> ready;
   for (;;) {
     Wait(&ready);
     bool is_exhausted = false;
     {
       const std::lock_guard lock(mutex_);
       if (is_stopping_) return;
-      for (const uint64_t key : ready) {
+      for (const int key : ready) {
         const auto found = std::find_if(listeners_.begin(), listeners_.end(),
                                         [&](const Listener& l) { return l.key == key; });
         if (found == listeners_.end()) continue;
@@ -187,22 +196,22 @@ void Acceptor::Run() {
   }
 }
 
-void Acceptor::Wait(std::vector<uint64_t>* keys) {
+void Acceptor::Wait(std::vector<int>* keys) {
   keys->clear();
 #ifdef __linux__
   epoll_event events[64];
   const int count = epoll_wait(epoll_fd_, events, 64, -1);
   bool is_signalled = false;
   for (int i = 0; i < count; ++i) {
-    if (events[i].data.u64 == 0) {
+    if (events[i].data.fd == 0) {
       is_signalled = true;
     } else {
-      keys->push_back(events[i].data.u64);
+      keys->push_back(events[i].data.fd);
     }
   }
 #else
   std::vector<pollfd> watched;
-  std::vector<uint64_t> watched_keys;
+  std::vector<int> watched_keys;
   {
     const std::lock_guard lock(mutex_);
     for (const Listener& listener : listeners_) {

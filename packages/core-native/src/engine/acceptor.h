@@ -29,8 +29,11 @@ class Acceptor {
   int Start();
   // Idempotent. Closes all listeners.
   void Stop();
-  // Takes a listening, non-blocking descriptor over, whatever it returns.
+  // Takes a listening, non-blocking descriptor over, whatever it returns: a key above 0, or a
+  // negative errno.
   int Add(uint32_t server_id, int fd);
+  // The same as Remove() for one descriptor of a server.
+  void RemoveOne(int key);
   // When it returns no more connections of this server are accepted and its descriptors are closed.
   void Remove(uint32_t server_id);
 
@@ -40,19 +43,21 @@ class Acceptor {
   struct Listener {
     uint32_t server_id;
     int fd;
-    uint64_t key;
+    int key;
   };
 
   static void Main(void* argument);
   void Run();
   // Waits for readiness; fills keys of ready listeners. Without the lock.
-  void Wait(std::vector<uint64_t>* keys);
+  void Wait(std::vector<int>* keys);
   void Signal();
   AcceptResult AcceptSome(const Listener& listener);
   AcceptResult AcceptOne(const Listener& listener);
   bool GiveUpReserve(const Listener& listener);
   void PauseBriefly();
   int Watch(const Listener& listener);
+  template <typename Predicate>
+  void RemoveIf(Predicate is_meant);
   void CloseListener(const Listener& listener);
   void CloseOwnDescriptors();
 
@@ -62,7 +67,7 @@ class Acceptor {
 
   std::mutex mutex_;  // Guards what follows; held while accepting, so that Remove() is exact.
   std::vector<Listener> listeners_;
-  uint64_t next_key_ = 1;
+  int next_key_ = 1;
   bool is_stopping_ = false;
 
   int reserve_fd_ = -1;

@@ -83,6 +83,10 @@ int Engine::Listen(uint32_t server_id, int fd, int backlog) {
   return copy < 0 ? copy : acceptor_.Add(server_id, copy);
 }
 
+void Engine::StopListening(int key) {
+  if (!is_closed_) acceptor_.RemoveOne(key);
+}
+
 void Engine::Unlisten(uint32_t server_id) {
   if (is_closed_) return;
   acceptor_.Remove(server_id);

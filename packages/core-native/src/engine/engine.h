@@ -30,6 +30,7 @@ class Engine final : public Backend {
   void Wake(size_t lane) override;
   int Configure(uint32_t server_id, ServerSettings settings) override;
   int Listen(uint32_t server_id, int fd, int backlog) override;
+  void StopListening(int key) override;
   void Unlisten(uint32_t server_id) override;
   int Adopt(uint32_t server_id, int fd) override;
   void CheckConnections(uint32_t server_id, uint64_t headers_timeout_ms,

@@ -10,6 +10,7 @@ namespace httpsys::engine {
 std::shared_ptr<const ServerConfig> ServerConfig::Create(ServerSettings settings) {
   auto config = std::make_shared<ServerConfig>();
   for (size_t i = 0; i < settings.prefixes.size(); ++i) {
+    if (settings.prefixes[i].empty()) continue;  // The id is not in use.
     UrlPrefix prefix;
     if (ParseUrlPrefix(settings.prefixes[i], &prefix) != PrefixError::kNone) return nullptr;
     auto& ports = config->ports_;

@@ -30,6 +30,7 @@ Napi::Function EngineWrap::Define(Napi::Env env) {
                          InstanceMethod<&EngineWrap::Wake>("wake"),
                          InstanceMethod<&EngineWrap::Listen>("listen"),
                          InstanceMethod<&EngineWrap::Configure>("configure"),
+                         InstanceMethod<&EngineWrap::StopListening>("stopListening"),
                          InstanceMethod<&EngineWrap::Unlisten>("unlisten"),
                          InstanceMethod<&EngineWrap::Adopt>("adopt"),
                          InstanceMethod<&EngineWrap::CheckConnections>("checkConnections"),
@@ -326,6 +327,10 @@ Napi::Value EngineWrap::Listen(const Napi::CallbackInfo& info) {
   const int status =
       backend_ == nullptr ? UV_EBADF : backend_->Listen(Number(info, 0), fd, backlog);
   return Napi::Number::New(info.Env(), status);
+}
+
+void EngineWrap::StopListening(const Napi::CallbackInfo& info) {
+  if (backend_ != nullptr) backend_->StopListening(static_cast<int>(Number(info, 0)));
 }
 
 void EngineWrap::Unlisten(const Napi::CallbackInfo& info) {

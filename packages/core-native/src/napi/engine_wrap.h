@@ -39,6 +39,7 @@ class EngineWrap : public Napi::ObjectWrap<EngineWrap> {
   Napi::Value Drain(const Napi::CallbackInfo& info);
   void Wake(const Napi::CallbackInfo& info);
   void Configure(const Napi::CallbackInfo& info);
+  void StopListening(const Napi::CallbackInfo& info);
   void Unlisten(const Napi::CallbackInfo& info);
   void CheckConnections(const Napi::CallbackInfo& info);
   void Ref(const Napi::CallbackInfo& info);

@@ -1,0 +1,122 @@
+'use strict'
+
+// What the engine knows of one server, and the engine itself.
+
+const http = require('node:http')
+const { AsyncResource } = require('node:async_hooks')
+const { Engine } = require('../engine')
+const { loadBinding } = require('../binding')
+const { takeEngineOptions } = require('../options')
+const { servers, onRecord, onThrown } = require('./connection')
+const { EngineIncomingMessage } = require('./incoming')
+const { EngineServerResponse } = require('./outgoing')
+const { Prefixes } = require('./prefixes')
+const { served } = require('./served')
+
+/** @typedef {import('./listen-args').Endpoint} Endpoint */
+
+// Methods by id, as the lanes name them. Node's parser knows QUERY before http.METHODS lists it.
+const kMethods = http.METHODS.includes('QUERY') ? http.METHODS : [...http.METHODS, 'QUERY']
+
+/** @type {Engine | null} */
+let engine = null
+
+function theEngine () {
+  if (engine === null) {
+    const { fatalException } = loadBinding()
+    engine = new Engine({
+      record: onRecord,
+      thrown: (error) => onThrown(error, fatalException)
+    }, kMethods)
+  }
+  return engine
+}
+
+// What the engine knows of one server.
+class Listener {
+  /** @param {any} server @param {any} options */
+  constructor (server, options) {
+    this.server = server
+    this.IncomingMessage = options.IncomingMessage || EngineIncomingMessage
+    this.ServerResponse = options.ServerResponse || EngineServerResponse
+    this.methods = kMethods
+    this.responseOptions = {
+      highWaterMark: server.highWaterMark, rejectNonStandardBodyWrites: server.rejectNonStandardBodyWrites
+    }
+    this.own = takeEngineOptions(options)
+    this.prefixes = new Prefixes()
+    /** Open connections in HTTP mode. @type {Set<any>} */
+    this.sockets = new Set()
+    this.id = 0
+    this.listening = 0
+    /** The context of listen(), which requests inherit as on Node. */
+    this.resource = new AsyncResource('HTTPSERVER')
+    /** Where listen() is to listen beside the first place. @type {Endpoint[]} */
+    this.others = []
+    /** What it listens on beside server._handle. @type {{ endpoint: Endpoint, handle: any }[]} */
+    this.beside = []
+    /** @type {NodeJS.Timeout | undefined} */
+    this.checker = undefined
+  }
+
+  // Settings that the lanes read. Called whenever one of them may have changed.
+  configure () {
+    const { server, own } = this
+    theEngine().native.configure(this.id, {
+      maxHeaderSize: server.maxHeaderSize || http.maxHeaderSize,
+      maxRequestBodySize: own.maxRequestBodySize,
+      pipelinedRequestsMax: own.pipelinedRequestsMax,
+      allowHalfOpen: Boolean(/** @type {any} */ (server).httpAllowHalfOpen),
+      // Who looks at connections may listen to their sockets' errors.
+      wantsErrors: server.listenerCount('clientError') > 0 || server.listenerCount('connection') > 1,
+      noDelay: server.noDelay !== false,
+      keepAlive: Boolean(server.keepAlive),
+      keepAliveInitialDelay: server.keepAliveInitialDelay || 0,
+      prefixes: this.prefixes.texts
+    })
+  }
+
+  // The id stays while connections of an earlier listen() may still name it.
+  open () {
+    const e = theEngine()
+    if (this.id === 0) {
+      this.id = e.nextServerId++
+      servers.set(this.id, this.server)
+    }
+    this.configure()
+    return e
+  }
+
+  /** @param {number} fd @param {number} backlog @returns {number} a key above 0, or a negative errno */
+  listen (fd, backlog) {
+    if (this.listening === 0) this.resource = new AsyncResource('HTTPSERVER')
+    const key = this.open().native.listen(this.id, fd, backlog)
+    if (key > 0) {
+      this.listening++
+      served.servers++
+    }
+    return key
+  }
+
+  /** @param {number} key of listen() */
+  stopListening (key) {
+    this.listening--
+    theEngine().native.stopListening(key)
+  }
+
+  // Connections that JavaScript has not heard of yet are refused from here on.
+  forget () {
+    // Again: a setting changed since unlisten() has made the lanes remember the server.
+    if (this.id !== 0) theEngine().native.unlisten(this.id)
+    servers.delete(this.id)
+    this.id = 0
+  }
+
+  unlisten () {
+    if (this.listening === 0) return
+    this.listening = 0
+    theEngine().native.unlisten(this.id)
+  }
+}
+
+module.exports = { Listener, theEngine }

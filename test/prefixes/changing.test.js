@@ -1,0 +1,141 @@
+'use strict'
+
+// Prefixes come and go while a server serves.
+
+const assert = require('node:assert/strict')
+const net = require('node:net')
+const { once } = require('node:events')
+const { describe, it } = require('node:test')
+const express = require('express')
+const { createAdapter } = require('@httpsys/express-adapter')
+const { http, backend } = require('../helpers/backend')
+const { dial, listen, request, serve } = require('../helpers/client')
+
+const kSkip = backend === 'node' && 'node:http does not route'
+
+async function freePort () {
+  const server = net.createServer()
+  const port = await listen(server, 0)
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+const echo = (/** @type {any} */ req, /** @type {any} */ res) => res.end(JSON.stringify([req.urlPrefix, req.url]))
+const isRefused = (/** @type {number} */ port) => assert.rejects(request({ port, host: '127.0.0.1' }), { code: 'ECONNREFUSED' })
+
+describe('addPrefix() and removePrefix()', { skip: kSkip }, () => {
+  it('route the next request of a connection that is open already', async (t) => {
+    const port = await freePort()
+    const server = http.createServer(echo)
+    await serve(t, server, `http://*:${port}/a/`)
+    const wire = await dial(t, port)
+    const ask = async (/** @type {string} */ path, /** @type {RegExp} */ answer, /** @type {number} */ times) => {
+      wire.write(`GET ${path} HTTP/1.1\r\nHost: h\r\n\r\n`)
+      await wire.until(answer, times)
+    }
+    await ask('/b/x', /404 Not Found/, 1)
+    await server.addPrefix(`http://*:${port}/b`)
+    assert.deepEqual(server.prefixes, [`http://*:${port}/a/`, `http://*:${port}/b/`])
+    await ask('/b/x', new RegExp(`\\["http://\\*:${port}/b/","/b/x"\\]`), 1)
+    await server.removePrefix(`http://*:${port}/A/`)
+    await ask('/a/x', /404 Not Found/, 2)
+    await ask('/b/y', /"\/b\/y"\]/, 1)
+    assert.deepEqual(server.prefixes, [`http://*:${port}/b/`])
+  })
+
+  it('open and close the sockets that the prefixes need', async (t) => {
+    const [first, second] = [await freePort(), await freePort()]
+    const server = http.createServer(echo)
+    await serve(t, server, `http://*:${first}/`)
+    await isRefused(second)
+    await server.addPrefix(`http://127.0.0.1:${second}/x/`)
+    assert.equal((await request({ port: second, path: '/x/' })).body, `["http://127.0.0.1:${second}/x/","/x/"]`)
+    await server.removePrefix(`http://*:${first}/`)
+    await isRefused(first)
+    assert.equal(server.address().port, second)
+    assert.equal((await request({ port: second, path: '/x/' })).status, 200)
+    await server.addPrefix(`http://*:${first}/`)
+    assert.equal((await request(first)).status, 200)
+    server.close()
+    await once(server, 'close')
+    await isRefused(first)
+    await isRefused(second)
+  })
+
+  it('make the prefix of a server that listens on a port explicit', async (t) => {
+    const server = http.createServer(echo)
+    const port = await serve(t, server, 0)
+    assert.deepEqual(server.prefixes, [`http://*:${port}/`])
+    assert.equal((await request(port)).body, '[null,"/"]')
+    await server.addPrefix(`http://*:${port}/b/`)
+    assert.equal((await request(port)).body, `["http://*:${port}/","/"]`)
+    assert.equal((await request({ port, path: '/b/' })).body, `["http://*:${port}/b/","/b/"]`)
+    await server.removePrefix(`http://*:${port}/`)
+    assert.equal((await request(port)).status, 404)
+  })
+
+  it('refuse what cannot be, and change nothing then', async (t) => {
+    const port = await freePort()
+    const taken = net.createServer()
+    const takenPort = await listen(taken, 0, '127.0.0.1')
+    t.after(() => taken.close())
+    const server = http.createServer(echo)
+    await assert.rejects(server.addPrefix(`http://*:${port}/`), { code: 'ERR_SERVER_NOT_RUNNING' })
+    await assert.rejects(server.removePrefix(`http://*:${port}/`), { code: 'ERR_SERVER_NOT_RUNNING' })
+    assert.deepEqual(server.prefixes, [])
+    await serve(t, server, `http://*:${port}/a/`)
+    await assert.rejects(server.addPrefix('8080'), { code: 'ERR_HTTPSYS_PREFIX_SYNTAX' })
+    await assert.rejects(server.addPrefix(`http://*:${port}/A`), { code: 'EADDRINUSE', pid: process.pid, prefix: `http://*:${port}/A/` })
+    await assert.rejects(server.addPrefix(`http://127.0.0.1:${takenPort}/`), { code: 'EADDRINUSE', port: takenPort })
+    await assert.rejects(server.removePrefix(`http://*:${port}/b/`), { code: 'ERR_HTTPSYS_PREFIX_STATE' })
+    await assert.rejects(server.removePrefix(`http://*:${port}/a/`), { code: 'ERR_HTTPSYS_PREFIX_STATE', message: /last prefix/ })
+    assert.deepEqual(server.prefixes, [`http://*:${port}/a/`])
+    assert.equal((await request({ port, path: '/a/' })).status, 200)
+  })
+
+  it('may be called a thousand times', async (t) => {
+    const port = await freePort()
+    const server = http.createServer(echo)
+    await serve(t, server, `http://*:${port}/`)
+    for (let i = 0; i < 1000; i++) {
+      await server.addPrefix(`http://*:${port}/${i}/`)
+      if (i > 0) await server.removePrefix(`http://*:${port}/${i - 1}/`)
+      if (i % 100 === 99) assert.equal((await request({ port, path: `/${i}/` })).body, `["http://*:${port}/${i}/","/${i}/"]`)
+    }
+    assert.equal(server.prefixes.length, 2)
+  })
+
+  it('have no place on a Unix socket', async (t) => {
+    const server = http.createServer(echo)
+    await serve(t, server, `/tmp/httpsys-prefix-${process.pid}.sock`)
+    await assert.rejects(server.addPrefix('http://*:80/'), { code: 'ERR_HTTPSYS_PREFIX_STATE', message: /Unix socket/ })
+  })
+})
+
+describe('stripPrefix', { skip: kSkip }, () => {
+  it('hands the path below the prefix to the application', async (t) => {
+    const port = await freePort()
+    const server = http.createServer({ stripPrefix: true }, (/** @type {any} */ req, /** @type {any} */ res) => {
+      res.end(JSON.stringify([req.url, req.baseUrl, req.originalUrl]))
+    })
+    await serve(t, server, [`http://*:${port}/shop/`, `http://*:${port}/`])
+    for (const [path, ...expected] of [
+      ['/shop', '/', '/shop'], ['/Shop/cart?x=1', '/cart?x=1', '/Shop'], ['/other?y', '/other?y', '']
+    ]) {
+      assert.equal((await request({ port, path })).body, JSON.stringify([...expected, path]))
+    }
+  })
+
+  it('looks to Express like a router that is mounted there', async (t) => {
+    const port = await freePort()
+    const app = express()
+    const cart = express.Router()
+    cart.get('/items/:id', (req, res) => { res.json([req.url, req.baseUrl, req.originalUrl, req.params.id]) })
+    app.use('/cart', cart)
+    const adapter = createAdapter(app, { stripPrefix: true })
+    await serve(t, adapter.server, `http://*:${port}/shop/`)
+    assert.equal((await request({ port, path: '/shop/cart/items/7?q' })).body,
+      '["/items/7?q","/shop/cart","/shop/cart/items/7?q","7"]')
+  })
+})
