@@ -12,8 +12,9 @@ const kRulesMax = 512
 // Longest field name (characters) that is worth a rule.
 const kRuleNameMax = 64
 
+// V8 takes the name that stacks show from the function, not from its 'name' property.
 /** @this {any} @param {any} socket */
-function EngineIncomingMessage (socket) {
+const EngineIncomingMessage = function IncomingMessage (socket) {
   Reflect.apply(http.IncomingMessage, this, [socket])
   this[kResource] = null
   this[kResourceEnded] = false
@@ -77,7 +78,6 @@ EngineIncomingMessage.prototype = Methods.prototype
 Object.defineProperty(EngineIncomingMessage.prototype, 'constructor', {
   value: EngineIncomingMessage, writable: true, configurable: true
 })
-Object.defineProperty(EngineIncomingMessage, 'name', { value: 'IncomingMessage' })
 Object.setPrototypeOf(EngineIncomingMessage, http.IncomingMessage)
 
 module.exports = { EngineIncomingMessage }

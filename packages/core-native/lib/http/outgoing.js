@@ -15,6 +15,7 @@ const { kLane, kSlot, kState, kUnsent, kWritten, kEnded } = require('./symbols')
 
 const { kData } = R.ReplyType
 const { ServerResponse } = http
+const StockServerResponse = ServerResponse
 // As it was at load: instrumentation that replaces it is called instead of the short way.
 const { end: stockEnd } = ServerResponse.prototype
 
@@ -25,12 +26,14 @@ const kShortHeadMax = 16 * 1024
 const kKeepAliveMarginMs = 1000
 
 /**
+ * Named as Node's own, in stacks too; see incoming.js.
+ *
  * @this {any}
  * @param {http.IncomingMessage} req
  * @param {any} [options]
  */
-function EngineServerResponse (req, options) {
-  Reflect.apply(ServerResponse, this, [req, options])
+const EngineServerResponse = function ServerResponse (req, options) {
+  Reflect.apply(StockServerResponse, this, [req, options])
   this[kEnded] = false
 }
 
@@ -141,7 +144,6 @@ EngineServerResponse.prototype = Methods.prototype
 Object.defineProperty(EngineServerResponse.prototype, 'constructor', {
   value: EngineServerResponse, writable: true, configurable: true
 })
-Object.defineProperty(EngineServerResponse, 'name', { value: 'ServerResponse' })
 Object.setPrototypeOf(EngineServerResponse, ServerResponse)
 
 /** @param {any} socket @param {number} bytes */

@@ -64,7 +64,7 @@ const kNoBlock = -1
  * @param {import('node:http').Server} server
  * @param {any} remote addresses, see connection.js
  */
-function HttpSocket (lane, slot, server, remote) {
+const HttpSocket = function Socket (lane, slot, server, remote) {
   this[kLane] = lane
   this[kSlot] = slot
   this[kState] = State.kCounted
@@ -294,7 +294,6 @@ class Methods extends net.Socket {
 
 HttpSocket.prototype = Methods.prototype
 Object.defineProperty(HttpSocket.prototype, 'constructor', { value: HttpSocket, writable: true, configurable: true })
-Object.defineProperty(HttpSocket, 'name', { value: 'Socket' })
 Object.setPrototypeOf(HttpSocket, net.Socket)
 
 for (const [name, value] of /** @type {[string, any][]} */ ([
