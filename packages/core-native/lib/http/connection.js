@@ -5,6 +5,7 @@
 // moments at which they come and the default answers follow Node; tests compare the two.
 
 const diagnosticsChannel = require('node:diagnostics_channel')
+const os = require('node:os')
 const R = require('../records')
 const {
   HttpSocket, State, hooks, isLight, materialise, uncount, publish, updateLoop, resumeWrite, blockDone, systemError
@@ -22,6 +23,7 @@ const {
 } = R.RequestType
 const { ErrorKind } = R
 const { kRelease } = R.ReplyType
+const kEPIPE = os.constants.errno.EPIPE
 
 const netServerSocket = diagnosticsChannel.channel('net.server.socket')
 
@@ -153,7 +155,7 @@ function onClosed (lane, slot, socket, errno) {
   if ((bits & State.kDestroyed) !== 0) { // While light: it has no events of its own.
     connectionClosed(socket)
   } else if (errno !== 0) {
-    socket.destroy(systemError(-errno, 'read'))
+    socket.destroy(systemError(-errno, errno === kEPIPE ? 'write' : 'read'))
   } else if (!socket.destroyed) {
     if ((bits & (State.kFailed | State.kPeerEnded)) === State.kFailed && socket.writableEnded && !socket.writableFinished) {
       socket.once('finish', () => endReadable(socket)) // After that it destroys itself.
