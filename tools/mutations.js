@@ -9,7 +9,8 @@ const fs = require('node:fs')
 const path = require('node:path')
 const { kCoreNative, kRoot, forEachParallel, main, nodePrefix, run } = require('./lib/project')
 const { kMutations } = require('../test/differential/mutations')
-const { programs, runProgram } = require('../test/differential/run-program')
+const { kFrameworkPrograms, programs, runProgram } = require('../test/differential/run-program')
+const { hasDependencies } = require('./compat/programs')
 
 /** @typedef {import('../test/differential/mutations').Mutation} Mutation */
 
@@ -70,8 +71,12 @@ async function buildMutants (folder, mutations) {
 
 /** @param {string} pattern */
 async function mutations (pattern) {
-  const all = programs()
-  const chosen = kMutations.filter(({ name }) => new RegExp(pattern).test(name))
+  const frameworks = programs(kFrameworkPrograms)
+  const hasFrameworks = hasDependencies(path.dirname(kFrameworkPrograms))
+  const all = [...programs(), ...hasFrameworks ? frameworks : []]
+  const isNamed = (/** @type {Mutation} */ { name }) => all.some(({ breaks }) => breaks.includes(name))
+  const matching = kMutations.filter(({ name }) => new RegExp(pattern).test(name))
+  const chosen = matching.filter(isNamed)
   // Inside the clone, where node-addon-api is found.
   const scratch = fs.mkdtempSync(path.join(kCoreNative, 'build-mutants-'))
   /** @type {Map<string, string>} */
@@ -104,6 +109,10 @@ async function mutations (pattern) {
     fs.rmSync(scratch, { recursive: true, force: true })
   }
   console.log(`${chosen.length} mutations, each noticed by every program that names it (${runs} runs)`)
+  if (!hasFrameworks) {
+    console.log(`LEFT OUT: ${frameworks.length} programs on frameworks, and ${matching.length - chosen.length} mutations that only they name; ` +
+      '"npm run compat -- frameworks" brings what they require')
+  }
 }
 
 if (require.main === module) main(mutations(process.argv[2] ?? ''))

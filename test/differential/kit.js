@@ -6,6 +6,7 @@
 // Events go to a log that is printed when the process ends: one that comes late, or never, shows. The
 // client's side is kept apart from it, since the two sides' order is settled by the scheduler.
 
+const { createHash } = require('node:crypto')
 const { once } = require('node:events')
 const { inspect } = require('node:util')
 const { Wire } = require('../helpers/client')
@@ -29,6 +30,16 @@ const wires = []
 const ports = new Map()
 /** @type {Set<() => void>} */
 const waiting = new Set()
+
+/** Characters of a line that is shown as it is: what is written at the exit of a process has to fit into a pipe. */
+const kLineMax = 2000
+
+/** @param {string} text @returns {string} with long lines as their beginning, length and hash */
+function short (text) {
+  return text.split('\n').map((line) => line.length <= kLineMax
+    ? line
+    : `${line.slice(0, 100)}... (${line.length} characters, ${createHash('sha256').update(line).digest('base64')})`).join('\n')
+}
 
 /** @param {string} text @returns {string} without what changes from run to run */
 function settled (text) {
@@ -157,8 +168,8 @@ function watch (name, emitter, types) {
  */
 function program (main) {
   process.on('exit', () => {
-    process.stdout.write(settled(`events\n${events.map((event) => `  ${event}\n`).join('')}answers\n` +
-      answers.map((text) => `  ${text.replaceAll('\r', '\\r').replaceAll('\n', '\n  ')}\n`).join('')))
+    process.stdout.write(short(settled(`events\n${events.map((event) => `  ${event}\n`).join('')}answers\n` +
+      answers.map((text) => `  ${text.replaceAll('\r', '\\r').replaceAll('\n', '\n  ')}\n`).join(''))))
   })
   main().finally(() => {
     for (const wire of wires) wire.destroy()

@@ -10,6 +10,8 @@ const path = require('node:path')
 const kCoreNative = path.dirname(require.resolve('@httpsys/core-native/package.json'))
 const kRegister = path.join(kCoreNative, 'register.js')
 const kPrograms = path.join(__dirname, 'programs')
+/** Programs on frameworks: their dependencies are brought by `npm run compat -- frameworks`. */
+const kFrameworkPrograms = path.join(__dirname, 'frameworks', 'programs')
 /** Ends a program that hangs; none takes a tenth of it on a busy machine. */
 const kProgramMs = 30_000
 
@@ -85,4 +87,4 @@ function runProgram (program, register, extra = {}) {
   })
 }
 
-module.exports = { kCoreNative, kPrograms, kRegister, programs, runProgram }
+module.exports = { kCoreNative, kFrameworkPrograms, kPrograms, kRegister, programs, runProgram }

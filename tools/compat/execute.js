@@ -6,6 +6,7 @@ const { spawn } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
 const { ensureNode } = require('../node-versions')
+const { executePrograms } = require('./programs')
 const { kCoreNative, kJobs, forEachParallel, listFiles } = require('../lib/project')
 
 /** @typedef {'pass' | 'fail' | 'skip'} Result */
@@ -204,6 +205,7 @@ function execute (suite, folder, mode, scratch) {
   fs.mkdirSync(scratch, { recursive: true })
   // Not at the top: it is built on what this file exports.
   if (suite.runner === 'wire') return require('./wire/execute').executeWire(suite, folder, mode, scratch)
+  if (suite.source.kind === 'own') return executePrograms(suite.source, mode)
   return suite.runner === 'node-core' ? executeNodeCore(suite, folder, mode, scratch) : executeWhole(suite, folder, mode, scratch)
 }
 

@@ -8,6 +8,7 @@ const path = require('node:path')
 const { promisify } = require('node:util')
 const { cacheFolder } = require('../lib/packages')
 const { findProgram, run } = require('../lib/project')
+const { ensurePrograms } = require('./programs')
 const { kMocha, kNotNeeded, kRegistryDate } = require('./suites')
 
 /** Written last; what is written into it changes when a suite would be prepared differently. */
@@ -130,6 +131,7 @@ async function installDependencies (folder) {
  * @returns {Promise<string>} its folder, brought and prepared when it was not there
  */
 async function ensureSuite ({ name, source, runner }) {
+  if (source.kind === 'own') return ensurePrograms(source, compatFolder())
   const folder = path.join(compatFolder(), `${name.replace(/[@/]+/g, '-').replace(/^-/, '')}-${source.version}`)
   const ready = path.join(folder, kReady)
   const recipe = JSON.stringify({ source, kMocha, kRegistryDate, kNotNeeded: kNotNeeded.source })

@@ -1,6 +1,10 @@
 'use strict'
 
-// Other people's test suites: where each comes from, at which version, and how it is run.
+// The suites: other people's tests and our own differential programs. Where each comes from, at which
+// version, and how it is run.
+
+const path = require('node:path')
+const { kRoot } = require('../lib/project')
 
 /**
  * @typedef {object} DebianSource the upstream tarball of a Debian source package
@@ -28,16 +32,27 @@
  */
 
 /**
+ * @typedef {object} OwnSource programs of this repository, see test/differential
+ * @property {'own'} kind
+ * @property {string} name
+ * @property {string} version
+ * @property {string} programs their folder
+ * @property {string} [lock] the folder of the lock file with what they require
+ */
+
+/**
  * @typedef {object} Suite
  * @property {string} name on the command line and in the table
- * @property {DebianSource | NpmSource | PypiSource} source
- * @property {'mocha' | 'node-test' | 'node-core' | 'wire'} runner
+ * @property {DebianSource | NpmSource | PypiSource | OwnSource} source
+ * @property {'mocha' | 'node-test' | 'node-core' | 'wire' | 'differential'} runner
  * @property {string[]} files arguments of mocha; globs below the suite for node-test and wire; a pattern for node-core
  * @property {string} [version] of the suite, where the package that brings it has one of its own
  * @property {number} [limitSeconds] for one run of all tests
  * @property {string} [node] major version of Node whose suite it is
  * @property {string} [with] a package@version to install beside what the suite asks for
  */
+
+const kDifferential = path.join(kRoot, 'test', 'differential')
 
 /** Dependencies are resolved as of this day, so that a suite stays what it was. */
 const kRegistryDate = '2026-11-20'
@@ -66,10 +81,18 @@ function nodeTest (name, version, files = ['test/**/*.test.js']) {
   return { name, source: npm(name, version), runner: 'node-test', files, limitSeconds: 300 }
 }
 
+/** @param {string} name @param {string} programs @param {string} [lock] @returns {Suite} */
+function differential (name, programs, lock) {
+  const { version } = require('@httpsys/core-native/package.json')
+  return { name, source: { kind: 'own', name, version, programs, lock }, runner: 'differential', files: [] }
+}
+
 const kEnv = ['--require', './test/support/env.js', 'test/']
 
 /** @type {Suite[]} */
 const kSuites = [
+  differential('differential', path.join(kDifferential, 'programs')),
+  differential('frameworks', path.join(kDifferential, 'frameworks', 'programs'), path.join(kDifferential, 'frameworks')),
   mocha('express', '4.18.2', [...kEnv, 'test/acceptance/']),
   mocha('connect', '3.7.0', kEnv),
   mocha('ws', '8.18.1', ['test/*.test.js'], 'trixie'),
