@@ -7,19 +7,30 @@ const express = require('express')
 const fs = require('node:fs')
 const http = require('node:http')
 const path = require('node:path')
-const { dial, listen, log, logged, message, play, program, watch } = require('../../kit')
+const { dial, listen, log, message, play, program } = require('../../kit')
 
 program(async () => {
   const file = path.join(process.cwd(), 'large')
   fs.writeFileSync(file, Buffer.alloc(16_000_000, 'x'))
   const app = express()
-  app.get('/', (req, res) => {
-    watch('socket', req.socket, ['close'])
-    res.sendFile(file, (error) => log('callback', error?.code ?? 'none', res.headersSent, res.writableFinished))
+  const ends = {}
+  const closed = new Promise((resolve) => {
+    app.get('/', (req, res) => {
+      log('request')
+      const called = new Promise((resolve) => {
+        res.sendFile(file, (error) => resolve(ends.callback = [error?.code, res.headersSent, res.writableFinished]))
+      })
+      // Which comes first is up to whether a read or a write finds out.
+      const left = new Promise((resolve) => req.socket.on('close', () => resolve(ends.socket = 'closed')))
+      Promise.all([called, left]).then(resolve)
+    })
   })
   const wire = await dial(await listen(http.createServer(app)))
   await play(wire, [message('GET /'), /xxxx/])
+  // Leaving with bytes unread resets the connection: one error for both sides of it.
+  wire.socket.pause()
+  await play(wire, [{ wait: 200 }])
   wire.destroy()
-  await Promise.race([logged('callback'), new Promise((resolve) => setTimeout(resolve, 5000).unref())])
-  await Promise.race([logged('socket close'), new Promise((resolve) => setTimeout(resolve, 5000).unref())])
+  await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, 5000).unref())])
+  log(ends.callback, ends.socket)
 })

@@ -8,7 +8,7 @@ const sockjs = require('sockjs')
 const { answer, dial, listen, log, message, play, program } = require('../../kit')
 
 program(async () => {
-  const echo = sockjs.createServer({ log: () => {}, disconnect_delay: 100, heartbeat_delay: 60_000 })
+  const echo = sockjs.createServer({ log: () => {}, disconnect_delay: 2000, heartbeat_delay: 60_000 })
   echo.on('connection', (connection) => {
     log('connection', connection.protocol, connection.remoteAddress, typeof connection.remotePort, connection.pathname, connection.headers['x-forwarded-for'])
     connection.on('data', (text) => connection.write(text.toUpperCase()))
