@@ -101,7 +101,7 @@ async function fetchPypi ({ name, version, sha256 }, folder) {
 }
 
 /**
- * @param {import('./suites').Suite['source']} source
+ * @param {import('./suites').DebianSource | import('./suites').NpmSource | import('./suites').PypiSource} source
  * @param {string} folder that gets the tarball
  * @returns {Promise<string>} the tarball
  */
