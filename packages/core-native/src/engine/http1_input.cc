@@ -171,47 +171,73 @@ Http1Session::Advance Http1Session::DeliverHead(Connection* connection,
     return Advance::kWait;
   }
   size_t body_used = 0;
+  const bool has_body = (request.flags & records::kFlagHasBody) != 0;
   if (head.body == BodyKind::kLength && head.content_length <= rest.size() &&
       head.content_length <= limits::kInlineBodyBytesMax) {
     request.body = rest.substr(0, head.content_length);
     request.flags |= records::kFlagComplete;
     *used += request.body.size();
-  } else if (head.body == BodyKind::kChunked && DecodeInline(rest, &body_used) &&
-             (body_max == 0 || inline_body_.size() <= body_max)) {
-    request.body = inline_body_;
+  } else if (head.body == BodyKind::kChunked && DecodeInline(rest, &request.body, &body_used) &&
+             (body_max == 0 || request.body.size() <= body_max)) {
     request.flags |= records::kFlagComplete;
     *used += body_used;
+  } else if (has_body) {
+    BeginBody(connection, head);
+    request.body = TakeFirstPiece(connection, rest, used);
   }
   records_->RequestHead(head, request);
   if ((request.flags & records::kFlagComplete) != 0) {
     MessageDone(connection);
   } else {
-    BeginBody(connection, head);
     KeepRaw(connection, input.substr(0, *used));
   }
   return Advance::kGoOn;
 }
 
-// A whole small chunked body without trailers goes into its request's record.
-bool Http1Session::DecodeInline(std::string_view input, size_t* used) {
+// What came of a body with its head: as on Node, no tick runs between the two.
+std::string_view Http1Session::TakeFirstPiece(Connection* connection, std::string_view input,
+                                              size_t* used) {
+  if (connection->phase == InputPhase::kBodyLength) {
+    const std::string_view piece = input.substr(
+        0, std::min<uint64_t>(limits::kInlineBodyBytesMax, connection->body_bytes_left));
+    connection->body_bytes_left -= piece.size();
+    *used += piece.size();
+    return piece;
+  }
+  // A limit is looked after when the pieces are counted.
+  const ServerSettings& settings = connection->server->config->settings();
+  if (settings.body_bytes_max != 0) return {};
+  const http1::ChunkedDecoder::Step step = connection->decoder->Next(input);
+  if (step.status == DecodeStatus::kBody && step.body.size() <= limits::kInlineBodyBytesMax) {
+    *used += step.consumed_bytes;
+    connection->body_bytes += step.body.size();
+    return step.body;
+  }
+  connection->decoder->Reset(settings.header_bytes_max);
+  return {};
+}
+
+// A small chunked body in one piece and without trailers goes into its request's record.
+bool Http1Session::DecodeInline(std::string_view input, std::string_view* body, size_t* used) {
   if (input.empty()) return false;
   std::unique_ptr<http1::ChunkedDecoder> decoder = TakeDecoder();
   decoder->Reset(0);
-  inline_body_.clear();
+  *body = {};
   size_t at = 0;
   bool is_whole = false;
   for (;;) {
     const http1::ChunkedDecoder::Step step = decoder->Next(input.substr(at));
     at += step.consumed_bytes;
     if (step.status == DecodeStatus::kBody) {
-      if (inline_body_.size() + step.body.size() > limits::kInlineBodyBytesMax) break;
-      inline_body_.append(step.body);
+      if (!body->empty() || step.body.size() > limits::kInlineBodyBytesMax) break;
+      *body = step.body;
       continue;
     }
     is_whole = step.status == DecodeStatus::kEnd && decoder->trailers().empty();
     break;
   }
   *used = at;
+  if (!is_whole) *body = {};
   decoders_.push_back(std::move(decoder));
   return is_whole;
 }

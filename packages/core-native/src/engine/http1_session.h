@@ -79,7 +79,8 @@ class Http1Session final : public InputHandler {
                       std::string_view input, size_t* used);
   Advance AnswerUnrouted(Connection* connection, const http1::RequestHead& head, RouteStatus status,
                          size_t* used);
-  bool DecodeInline(std::string_view input, size_t* used);
+  std::string_view TakeFirstPiece(Connection* connection, std::string_view input, size_t* used);
+  bool DecodeInline(std::string_view input, std::string_view* body, size_t* used);
   void BeginBody(Connection* connection, const http1::RequestHead& head);
   void MessageDone(Connection* connection);
   // As on Node, the idle time also runs while the body of an answered request stands still.
@@ -106,7 +107,6 @@ class Http1Session final : public InputHandler {
   std::unique_ptr<http1::RequestParser> parser_;  // For heads that arrive whole.
   std::vector<std::unique_ptr<http1::RequestParser>> parsers_;
   std::vector<std::unique_ptr<http1::ChunkedDecoder>> decoders_;
-  std::string inline_body_;
   std::string native_reply_;
   Block spare_block_;
   ReceiveBlocks::Loan loan_;
