@@ -18,6 +18,9 @@ const { Wire } = require('../helpers/client')
  * @typedef {string | Buffer | RegExp | { event: string } | { wait: number } | null} Step
  */
 
+/** Ends a program that waits for what never comes; none takes a quarter of it on a busy machine. */
+const kProgramMs = 15_000
+
 /** @type {string[]} */
 const events = []
 /** @type {string[]} */
@@ -171,6 +174,11 @@ function program (main) {
     process.stdout.write(short(settled(`events\n${events.map((event) => `  ${event}\n`).join('')}answers\n` +
       answers.map((text) => `  ${text.replaceAll('\r', '\\r').replaceAll('\n', '\n  ')}\n`).join(''))))
   })
+  // What has happened so far tells more than a process that had to be killed.
+  setTimeout(() => {
+    log('no end')
+    process.exit(1)
+  }, kProgramMs).unref()
   main().finally(() => {
     for (const wire of wires) wire.destroy()
     for (const server of servers) {

@@ -2,10 +2,283 @@
 
 /** @type {import('.').Mutation[]} */
 module.exports = [
+  // Names and counters.
   {
     name: 'no-peer-name',
     file: 'lib/http/connection.js',
     find: 'address: this.remoteAddress, family',
     replace: 'family',
+  },
+  {
+    name: 'family-four',
+    file: 'lib/http/connection.js',
+    // eslint-disable-next-line no-template-curly-in-string
+    find: 'family: `IPv${this.family}`, port: this.remotePort',
+    replace: "family: 'IPv4', port: this.remotePort",
+  },
+  {
+    name: 'names-of-a-path',
+    file: 'lib/http/connection.js',
+    find: 'get peer () {\n    if (this.family === 0) return {}',
+    replace: 'get peer () {',
+  },
+  {
+    name: 'answer-not-counted',
+    file: 'lib/http/outgoing.js',
+    find: 'socket[kWritten] += bytes',
+    replace: '',
+  },
+  {
+    name: 'raw-not-counted',
+    file: 'lib/http/socket.js',
+    find: 'socket[kWritten] += bytes',
+    replace: '',
+  },
+  {
+    name: 'socket-class-name',
+    file: 'lib/http/socket.js',
+    find: "{ value: 'Socket' }",
+    replace: "{ value: 'HttpSocket' }",
+  },
+  {
+    name: 'mark-of-the-socket',
+    file: 'lib/http/socket.js',
+    find: 'const highWaterMark = server.highWaterMark',
+    replace: 'const highWaterMark = undefined',
+  },
+
+  // Timeouts and options.
+  {
+    name: 'timeout-skips-request',
+    file: 'lib/http/socket-listeners.js',
+    find: "const reqHandled = req && !req.complete && req.emit('timeout', this)",
+    replace: 'const reqHandled = req && false',
+  },
+  {
+    name: 'timeout-skips-response',
+    file: 'lib/http/socket-listeners.js',
+    find: "const resHandled = res && res.emit('timeout', this)",
+    replace: 'const resHandled = res && false',
+  },
+  {
+    name: 'timeout-without-end',
+    file: 'lib/http/socket-listeners.js',
+    find: 'if (!reqHandled && !resHandled && !serverHandled) this.destroy()',
+    replace: '',
+  },
+  {
+    name: 'timeout-zero-ignored',
+    file: 'lib/http/socket.js',
+    find: 'return super.setTimeout(timeout, callback)',
+    replace: 'return timeout === 0 ? this : super.setTimeout(timeout, callback)',
+  },
+  {
+    name: 'activity-unnoticed',
+    file: 'lib/http/socket.js',
+    find: 'if (!isLight(this)) super._unrefTimer()',
+    replace: '',
+  },
+  {
+    name: 'encoding-allowed',
+    file: 'lib/http/socket.js',
+    find: '(this)[kState] & State.kUpgraded) === 0) {',
+    replace: '(this)[kState] & State.kUpgraded) === -1) {',
+  },
+  {
+    name: 'probes-not-sent',
+    file: 'lib/http/socket.js',
+    find: 'kSocketOption, 2, enable ? 1 : 0',
+    replace: 'kSocketOption, 2, 0',
+  },
+
+  // Ends of a socket.
+  {
+    name: 'socket-close-lost',
+    file: 'lib/http/socket.js',
+    find: 'hooks.closed(socket)\n    closed()',
+    replace: 'hooks.closed(socket)',
+  },
+  {
+    name: 'idle-end-unheard',
+    file: 'lib/http/connection.js',
+    find: 'if ((bits & State.kPeerEnded) === 0 && !isCutShort) endReadable(socket)',
+    replace: 'void isCutShort',
+  },
+  {
+    name: 'end-waits-for-a-reader',
+    file: 'lib/http/connection.js',
+    find: "socket.read(0) // 'end' also for a socket that nobody reads.",
+    replace: '',
+  },
+  {
+    name: 'reset-without-error',
+    file: 'lib/http/connection.js',
+    find: "socket.destroy(systemError(-errno, 'read'))",
+    replace: 'socket.destroy()',
+  },
+  {
+    name: 'soon-is-now',
+    file: 'lib/http/socket.js',
+    find: 'super.destroySoon()',
+    replace: 'this.destroy()',
+  },
+  {
+    name: 'finish-of-a-socket-lost',
+    file: 'lib/http/socket.js',
+    find: 'setImmediate(callback)',
+    replace: 'if ((self[kState] & State.kUpgraded) === 0) setImmediate(callback)',
+  },
+  {
+    name: 'request-after-destroy',
+    file: 'lib/http/exchange.js',
+    find: 'if (socket.destroyed || (socket[kState] & State.kFailed) !== 0) return',
+    replace: 'if ((socket[kState] & State.kFailed) !== 0) return',
+  },
+  {
+    name: 'open-request-forgotten',
+    file: 'lib/http/connection.js',
+    find: 'else abort(incoming)',
+    replace: '',
+  },
+  {
+    name: 'only-the-first-aborted',
+    file: 'lib/http/connection.js',
+    find: 'for (const req of incoming) abort(req)',
+    replace: 'abort(incoming[0])',
+  },
+
+  // Flow of bytes.
+  {
+    name: 'paused-upload-flows',
+    file: 'lib/http/socket.js',
+    find: 'total >= kAcknowledgeBytes && (socket[kState] & State.kReadPaused) === 0',
+    replace: 'total >= kAcknowledgeBytes',
+  },
+  {
+    name: 'pause-unheard',
+    file: 'lib/http/socket.js',
+    find: 'return isLight(self) ? this : super.pause()',
+    replace: 'return this',
+  },
+  {
+    name: 'upgraded-flood',
+    file: 'lib/http/exchange.js',
+    find: 'else socket[kUnacknowledged] += chunk.length // _read() acknowledges.',
+    replace: 'else consumed(socket, chunk.length)',
+  },
+  {
+    name: 'writes-accepted-late',
+    file: 'lib/http/socket.js',
+    find: '  write.callback()\n',
+    replace: '  setImmediate(write.callback)\n',
+  },
+
+  // Upgrades and CONNECT.
+  {
+    name: 'head-lost',
+    file: 'lib/http/exchange.js',
+    find: 'head ?? Buffer.alloc(0)',
+    replace: 'Buffer.alloc(0)',
+  },
+  {
+    name: 'connect-answered',
+    file: 'lib/http/exchange.js',
+    find: 'socket.destroy()\n    return\n  }\n  socket.readableFlowing',
+    replace: "socket.end('HTTP/1.1 405 Method Not Allowed\\r\\n\\r\\n')\n    return\n  }\n  socket.readableFlowing",
+  },
+  {
+    name: 'http-listeners-stay',
+    file: 'lib/http/socket-listeners.js',
+    find: "socket.removeListener('timeout', onSocketTimeout)",
+    replace: '',
+  },
+  {
+    name: 'upgrade-claimed',
+    file: 'lib/http/exchange.js',
+    find: 'req.upgrade = false',
+    replace: 'req.upgrade = (flags & R.kFlagUpgrade) !== 0',
+  },
+  {
+    name: 'upgrade-decided-once',
+    file: 'lib/http/exchange.js',
+    find: "server.listenerCount('upgrade') > 0",
+    replace: "(server[kListener].hasUpgrades ??= server.listenerCount('upgrade') > 0)",
+  },
+
+  // Expect.
+  {
+    name: 'continue-not-sent',
+    file: 'lib/http/exchange.js',
+    find: "res.writeContinue()\n      server.emit('request', req, res)",
+    replace: "server.emit('request', req, res)",
+  },
+  {
+    name: 'continue-too-early',
+    file: 'lib/http/exchange.js',
+    find: 'res._expect_continue = true',
+    replace: 'res._expect_continue = true\n    res.writeContinue()',
+  },
+  {
+    name: 'expectation-ignored',
+    file: 'lib/http/exchange.js',
+    find: "} else if (server.listenerCount('checkExpectation') > 0) {",
+    replace: "} else if (server.listenerCount('checkExpectation') === 0) {\n    server.emit('request', req, res)\n  } else if (true) {",
+  },
+
+  // Errors.
+  {
+    name: 'own-error-names',
+    file: 'lib/http/client-error.js',
+    find: 'if (told !== null) return told',
+    replace: 'void told',
+  },
+  {
+    name: 'timeout-code-lost',
+    file: 'lib/http/client-error.js',
+    find: "coded(new Error('Request timeout'), 'ERR_HTTP_REQUEST_TIMEOUT')",
+    replace: "coded(new Error('Request timeout'), 'ETIMEDOUT')",
+  },
+  {
+    name: 'reply-431-lost',
+    file: 'src/engine/canned_replies.cc',
+    find: 'return "HTTP/1.1 431 Request Header Fields Too Large\\r\\nConnection: close\\r\\n\\r\\n";',
+    replace: 'return MUTANT("reply-431-lost") ? "HTTP/1.1 400 Bad Request\\r\\nConnection: close\\r\\n\\r\\n"\n' +
+      '        : "HTTP/1.1 431 Request Header Fields Too Large\\r\\nConnection: close\\r\\n\\r\\n";',
+  },
+  {
+    name: 'error-destroys-too',
+    file: 'lib/http/socket-listeners.js',
+    find: "if (this.server.emit('clientError', error, this)) return",
+    replace: "if (this.server.emit('clientError', error, this)) return this.destroy()",
+  },
+  {
+    name: 'error-told-again',
+    file: 'lib/http/socket-listeners.js',
+    find: "this.removeListener('error', onSocketError)",
+    replace: '',
+  },
+  {
+    name: 'own-errors-unheard',
+    file: 'lib/http/socket-listeners.js',
+    find: "socket.on('error', onSocketError)",
+    replace: "socket.on('error', noop)",
+  },
+  {
+    name: 'listeners-asked-once',
+    file: 'lib/http/server.js',
+    find: 'listener !== undefined && listener.id !== 0) {',
+    replace: 'listener === null) {',
+  },
+  {
+    name: 'reply-into-an-answer',
+    file: 'lib/http/socket-listeners.js',
+    find: 'if (this.writable && (!res || !res._headerSent)) {',
+    replace: 'if (this.writable || res) {',
+  },
+  {
+    name: 'end-of-a-body-unnoticed',
+    file: 'lib/http/connection.js',
+    find: "socket.prependOnceListener('end', () => onSocketError.call(socket, error))",
+    replace: '',
   },
 ]

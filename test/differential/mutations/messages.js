@@ -1,0 +1,159 @@
+'use strict'
+
+/** @type {import('.').Mutation[]} */
+module.exports = [
+  // What was sent.
+  {
+    name: 'raw-names-lowered',
+    file: 'lib/lane.js',
+    find: "this.names[id] = bytes.toString('latin1', text, text + nameBytes)",
+    replace: "this.names[id] = bytes.toString('latin1', text, text + nameBytes).toLowerCase()",
+  },
+  {
+    name: 'doubles-joined',
+    file: 'lib/http/incoming.js',
+    find: 'else if (this.joinDuplicateHeaders) headers[key] =',
+    replace: 'else headers[key] =',
+  },
+  {
+    name: 'half-the-methods',
+    file: 'lib/http/exchange.js',
+    find: 'listener.methods[packed & 0xff]',
+    replace: 'listener.methods[packed & 0xf]',
+  },
+  {
+    name: 'refused-with-501',
+    file: 'src/engine/canned_replies.cc',
+    find: 'return "HTTP/1.1 400 Bad Request\\r\\nConnection: close\\r\\n\\r\\n";',
+    replace: 'return MUTANT("refused-with-501") ? "HTTP/1.1 501 Not Implemented\\r\\nConnection: close\\r\\n\\r\\n"\n' +
+      '        : "HTTP/1.1 400 Bad Request\\r\\nConnection: close\\r\\n\\r\\n";',
+  },
+  {
+    name: 'version-always-1.1',
+    file: 'lib/http/exchange.js',
+    find: "req.httpVersion = minor === 1 ? '1.1' : '1.0'",
+    replace: "req.httpVersion = '1.1'",
+  },
+  {
+    name: 'target-decoded',
+    file: 'lib/http/exchange.js',
+    find: 'req.url = text.slice(0, target)',
+    replace: 'req.url = decodeURI(text.slice(0, target))',
+  },
+  {
+    name: 'trailers-lost',
+    file: 'lib/http/exchange.js',
+    find: 'if (lines !== 0) {',
+    replace: 'if (lines > 64) {',
+  },
+
+  // Clients that leave.
+  {
+    name: 'abort-without-error',
+    file: 'lib/http/connection.js',
+    find: 'req.destroy(connectionReset())',
+    replace: 'req.destroy()',
+  },
+  {
+    name: 'open-answer-kept',
+    file: 'lib/http/connection.js',
+    find: 'if (res && !closesWithSocket(socket)) emitClose(res)',
+    replace: '',
+  },
+  {
+    name: 'leaving-unnoticed',
+    file: 'lib/http/connection.js',
+    find: 'if (!socket.server.httpAllowHalfOpen) {',
+    replace: 'if (socket.server.httpAllowHalfOpen === null) {',
+  },
+  {
+    name: 'destroy-keeps-the-connection',
+    file: 'lib/http/socket.js',
+    find: 'if (!closesItself) publish(socket, kDestroy)',
+    replace: 'void closesItself',
+  },
+
+  // The order of events.
+  {
+    name: 'response-closed-early',
+    file: 'lib/http/exchange.js',
+    find: 'process.nextTick(afterFinish, req, this)',
+    replace: 'afterFinish(req, this)',
+  },
+  {
+    name: 'no-tick-before-the-end',
+    file: 'lib/http/exchange.js',
+    find: 'drainTicks?.()',
+    replace: '',
+  },
+  {
+    name: 'first-piece-late',
+    file: 'src/engine/http1_input.cc',
+    find: 'request.body = TakeFirstPiece(connection, rest, used);',
+    replace: 'if (!MUTANT("first-piece-late")) request.body = TakeFirstPiece(connection, rest, used);',
+  },
+  {
+    name: 'unread-body-kept',
+    file: 'lib/http/exchange.js',
+    find: 'if (req[kEndHeld] !== true && !req._consuming && !req._readableState.resumeScheduled) req._dump()',
+    replace: '',
+  },
+  {
+    name: 'answered-body-lost',
+    file: 'lib/http/exchange.js',
+    find: 'if (req === null || req._dumped) {',
+    replace: 'if (req === null || req._dumped || socket._httpMessage === null) {',
+  },
+  {
+    name: 'complete-untold',
+    file: 'lib/http/exchange.js',
+    find: 'function complete (req, res) {\n  req.complete = true',
+    replace: 'function complete (req, res) {',
+  },
+  {
+    name: 'held-end-lost',
+    file: 'lib/http/exchange.js',
+    find: 'flushHeldEnd(req)\n      if (!req._consuming) req._dump()',
+    replace: 'if (!req._consuming) req._dump()',
+  },
+
+  // Reading.
+  {
+    name: 'body-before-its-reader',
+    file: 'lib/http/exchange.js',
+    find: '  let res\n  try {\n    res = deliver(server, socket, req, flags)\n  } finally {\n    if (body !== null && !req._dumped) req.push(body)\n  }',
+    replace: '  if (body !== null) req.push(body)\n  const res = deliver(server, socket, req, flags)',
+  },
+  {
+    name: 'resume-without-credit',
+    file: 'lib/http/socket.js',
+    find: 'self[kState] &= ~State.kReadPaused\n      acknowledge(self)',
+    replace: 'self[kState] &= ~State.kReadPaused',
+  },
+  {
+    name: 'end-for-readers-only',
+    file: 'lib/http/exchange.js',
+    find: 'req[kResource].runInAsyncScope(req.push, req, null)',
+    replace: "if (req.listenerCount('data') !== 0) req[kResource].runInAsyncScope(req.push, req, null)",
+  },
+
+  // Pipelining.
+  {
+    name: 'turns-ignored',
+    file: 'lib/http/exchange.js',
+    find: 'if (socket._httpMessage) queue(socket, res)\n  else assign(socket, res)',
+    replace: 'assign(socket, res)',
+  },
+  {
+    name: 'socket-untold',
+    file: 'lib/http/exchange.js',
+    find: "if (res._eventsCount > 0) res.emit('socket', socket)",
+    replace: '',
+  },
+  {
+    name: 'closing-answer-forgotten',
+    file: 'lib/http/exchange.js',
+    find: 'if (this._last) {\n    socket.destroySoon()',
+    replace: 'if (this._last && next === null) {\n    socket.destroySoon()',
+  },
+]

@@ -1,0 +1,19 @@
+'use strict'
+// hapi and restify limit the time an answer takes with res.setTimeout(): a whole request is not told.
+// covers: 20, r14
+// breaks: timeout-skips-response
+
+const http = require('node:http')
+const { listen, log, message, program, talk } = require('../../kit')
+
+program(async () => {
+  const server = http.createServer((req, res) => {
+    req.on('timeout', () => log('request timeout'))
+    res.setTimeout(50, (socket) => {
+      log('response timeout', socket === res.socket)
+      res.writeHead(503, { Connection: 'close' })
+      res.end('slow')
+    })
+  })
+  await talk(await listen(server), message('GET /', []))
+})

@@ -1,0 +1,31 @@
+'use strict'
+// koa and fastify read a body after an await (a session, a database): nothing of it is lost meanwhile.
+// covers: 34, r6
+// breaks: resume-without-credit
+
+const http = require('node:http')
+const { dial, listen, log, logged, message, play, program, talk } = require('../../kit')
+
+program(async () => {
+  const server = http.createServer(async (req, res) => {
+    log(req.url, 'request')
+    if (req.url !== '/first') await logged(`sent ${req.url}`)
+    await new Promise((resolve) => setImmediate(resolve))
+    let body = ''
+    req.setEncoding('utf8')
+    for await (const piece of req) body += piece
+    log(req.url, body.length, body.slice(0, 5), body.slice(-5), req.complete, req.readableEnded, req.destroyed)
+    res.end(`${req.url};`)
+  })
+  const port = await listen(server)
+  const euros = '\u20ac'.repeat(50_000)
+  const bytes = Buffer.from(euros)
+  const wire = await dial(port)
+  await play(wire, [message('POST /first', ['Content-Length: 3'], 'abc'), /first;/])
+  await play(wire, [message('POST /second', [`Content-Length: ${bytes.length}`]), { event: '/second request' }, bytes.subarray(0, 100_000), bytes.subarray(100_000)])
+  log('sent /second')
+  await play(wire, [/second;/])
+  await play(wire, [message('POST /third', ['Connection: close', 'Transfer-Encoding: chunked']), { event: '/third request' }, '2\r\n\xe2\x82\r\n', '1\r\n\xac\r\n0\r\n\r\n'])
+  log('sent /third')
+  await talk(wire, [])
+})
