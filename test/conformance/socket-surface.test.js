@@ -396,3 +396,61 @@ test('a connection that a "clientError" listener leaves open ends with its peer'
   await closed
   assert.equal(await new Promise((resolve) => server.getConnections((error, count) => resolve(error ?? count))), 0)
 })
+
+test('listeners that Node has on the socket are counted, also before anything was listened to', async (t) => {
+  const { result, wire } = await inHandler(t, ({ socket }) => {
+    const counts = Object.fromEntries(['data', 'error', 'close', 'drain', 'timeout'].map((name) => [name, socket.listenerCount(name)]))
+    return { counts, socket }
+  })
+  // The second 'close' is the response's.
+  assert.deepEqual(result.counts, { data: 1, error: 1, close: 2, drain: 1, timeout: 1 })
+  wire.write(get())
+  await wire.until('\r\n\r\nx')
+  assert.equal(result.socket.listenerCount('close'), 1)
+})
+
+test('a "data" listener on the socket sees the bytes of a body, which the request gets too', async (t) => {
+  let seen = ''
+  const server = http.createServer((req, res) => {
+    let body = ''
+    req.socket.on('data', (/** @type {Buffer} */ chunk) => { seen += chunk.toString('latin1') })
+    req.on('data', (chunk) => { body += chunk })
+    req.on('end', () => res.end(body))
+    res.flushHeaders()
+  })
+  const wire = await dial(t, await serve(t, server))
+  wire.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n')
+  await wire.until('\r\n\r\n')
+  wire.write('0123456789')
+  await wire.until('0123456789')
+  assert.equal(seen, '0123456789')
+})
+
+test('a "data" listener on the socket sees what was refused', async (t) => {
+  let seen = ''
+  const server = http.createServer((req, res) => {
+    res.end('x')
+    req.socket.on('data', (/** @type {Buffer} */ chunk) => { seen += chunk.toString('latin1') })
+  })
+  const wire = await dial(t, await serve(t, server))
+  wire.write(get())
+  await wire.until('\r\n\r\nx')
+  wire.write('hello world')
+  await wire.untilClosed()
+  assert.equal(seen, 'hello world')
+})
+
+test('an "error" listener that a handler puts on the socket hears of a later malformed request', async (t) => {
+  /** @type {any[]} */
+  const errors = []
+  const server = http.createServer((req, res) => {
+    req.socket.on('error', (error) => errors.push(error))
+    res.end('x')
+  })
+  const wire = await dial(t, await serve(t, server))
+  wire.write(get())
+  await wire.until('\r\n\r\nx')
+  wire.write('hello world')
+  await wire.untilClosed()
+  assert.deepEqual(errors.map(({ code }) => code), ['HPE_INVALID_METHOD'])
+})

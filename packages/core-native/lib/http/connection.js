@@ -10,7 +10,7 @@ const R = require('../records')
 const {
   HttpSocket, State, hooks, isLight, materialise, uncount, publish, updateLoop, resumeWrite, blockDone, systemError
 } = require('./socket')
-const { onSocketError } = require('./socket-listeners')
+const { onSocketError, showData } = require('./socket-listeners')
 const {
   onRequest, onBody, onBodyEnd, onThrown, forgetContext, copy, emitClose, flushHeldEnd, endResource
 } = require('./exchange')
@@ -218,6 +218,7 @@ function onError (socket, kind, raw) {
   if (first === undefined) socket[kRefusal] = error
   if (kind !== ErrorKind.kIncomplete || first !== undefined) {
     onSocketError.call(socket, error)
+    if ('rawPacket' in error) showData(socket, raw)
     return
   }
   // Node finds out in its 'end' listener.

@@ -11,7 +11,7 @@ const R = require('../records')
 const { splitTarget } = require('../url-prefix')
 const { kOutgoingUniqueHeaders, kNeedDrain, drainTicks } = require('./node-internals')
 const { State, isLight, materialise, publish, consumed } = require('./socket')
-const { removeListeners } = require('./socket-listeners')
+const { removeListeners, forgetResponse, showData } = require('./socket-listeners')
 const { idleTimeout, kKeepAliveMarginMs } = require('./outgoing')
 const { served } = require('./served')
 const {
@@ -280,6 +280,7 @@ function onBody (socket, chunk) {
   const req = socket[kReceiving]
   if (req === null || req._dumped) {
     consumed(socket, chunk.length)
+    showData(socket, chunk)
     return
   }
   current = req[kResource]
@@ -290,6 +291,7 @@ function onBody (socket, chunk) {
 function pushBody (socket, req, chunk) {
   if (!req.push(chunk)) socket.pause()
   consumed(socket, chunk.length)
+  showData(socket, chunk)
 }
 
 /** @param {import('../lane').Lane} lane @param {any} socket @param {Int32Array} words @param {Buffer} bytes @param {number} at */
@@ -348,6 +350,7 @@ function assign (socket, res) {
 function detach (socket, res) {
   if (res.detachSocket !== stockDetachSocket || !isLight(socket)) {
     res.detachSocket(socket)
+    if (!isLight(socket)) forgetResponse(socket)
     return
   }
   socket._httpMessage = null

@@ -57,6 +57,15 @@ class Listener {
     this.beside = []
     /** @type {NodeJS.Timeout | undefined} */
     this.checker = undefined
+    /** Whether a handler has used one of the sockets. */
+    this.hasStreams = false
+  }
+
+  // A socket has listeners: they are to hear of a refused request.
+  socketUsed () {
+    if (this.hasStreams) return
+    this.hasStreams = true
+    if (this.id !== 0) this.configure()
   }
 
   // Settings that the lanes read. Called whenever one of them may have changed.
@@ -68,7 +77,7 @@ class Listener {
       pipelinedRequestsMax: own.pipelinedRequestsMax,
       allowHalfOpen: Boolean(/** @type {any} */ (server).httpAllowHalfOpen),
       // Who looks at connections may listen to their sockets' errors.
-      wantsErrors: server.listenerCount('clientError') > 0 || server.listenerCount('connection') > 1,
+      wantsErrors: this.hasStreams || server.listenerCount('clientError') > 0 || server.listenerCount('connection') > 1,
       noDelay: server.noDelay !== false,
       keepAlive: Boolean(server.keepAlive),
       keepAliveInitialDelay: server.keepAliveInitialDelay || 0,

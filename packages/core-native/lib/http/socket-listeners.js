@@ -3,15 +3,44 @@
 // The listeners that Node has on the socket of every HTTP connection. Ours get them when they become
 // streams: before that nothing can happen that they would hear.
 
+const { EventEmitter } = require('node:events')
 const http = require('node:http')
 const { kNeedDrain } = require('./node-internals')
-const { hooks } = require('./socket')
-const { kReceiving } = require('./symbols')
+const { hooks, isLight } = require('./socket')
+const { kListener, kReceiving } = require('./symbols')
+
+// Events to which Node's listeners do what records do here. Ours are there because listeners are counted.
+const kCounted = ['data', 'end', 'close']
+const { on } = EventEmitter.prototype // Readable's would start to read.
 
 hooks.materialised = (socket) => {
   socket.on('timeout', onSocketTimeout)
   socket.on('error', onSocketError)
   socket.on('drain', onSocketDrain)
+  for (const event of kCounted) on.call(socket, event, onRecordInstead)
+  if (socket._httpMessage) on.call(socket, 'close', onResponseClosed)
+  socket.server[kListener].socketUsed()
+}
+
+function onRecordInstead () {}
+
+// The response's, when it was assigned to a light socket.
+function onResponseClosed () {}
+
+/** @param {any} socket that its response has left */
+function forgetResponse (socket) {
+  socket.removeListener('close', onResponseClosed)
+}
+
+/**
+ * The 'data' of a socket in HTTP mode: bytes of bodies and of refused requests. Heads and chunk framing
+ * stay on the lane.
+ *
+ * @param {any} socket
+ * @param {Buffer} chunk
+ */
+function showData (socket, chunk) {
+  if (!isLight(socket) && socket.listenerCount('data') > 1) socket.emit('data', chunk)
 }
 
 /** After an upgrade the socket is the application's. @param {any} socket */
@@ -19,6 +48,8 @@ function removeListeners (socket) {
   socket.removeListener('timeout', onSocketTimeout)
   socket.removeListener('error', onSocketError)
   socket.removeListener('drain', onSocketDrain)
+  for (const event of kCounted) socket.removeListener(event, onRecordInstead)
+  forgetResponse(socket)
 }
 
 /** @this {any} */
@@ -67,4 +98,4 @@ function onSocketError (error) {
   this.destroy(error)
 }
 
-module.exports = { onSocketError, removeListeners }
+module.exports = { onSocketError, removeListeners, forgetResponse, showData }

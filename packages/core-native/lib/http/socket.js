@@ -3,7 +3,7 @@
 // The socket of a connection that an I/O thread owns: a net.Socket without a libuv handle.
 //
 // It starts *light*: a dozen fields and no stream state, which is all that a keep-alive connection
-// between two requests needs. The first use of it as a stream (`on`, `write`, `pipe`, …) reads
+// between two requests needs. The first use of it as a stream (`on`, `write`, `pipe`, …) reads `_events`,
 // `_readableState` or `_writableState`, and the accessors below then run net.Socket's constructor on it.
 // Bytes go out as reply records; credits bound what was accepted and is not sent yet.
 
@@ -83,8 +83,7 @@ const HttpSocket = function Socket (lane, slot, server, remote) {
   this._httpMessage = null
   this.server = server
   this._server = server
-  // As EventEmitter leaves them before the first listener.
-  this._events = undefined
+  // As EventEmitter leaves them before the first listener; `_events` is an accessor, see below.
   this._eventsCount = 0
   this._maxListeners = undefined
 }
@@ -356,7 +355,8 @@ function waitingBytes (socket) {
   return bytes
 }
 
-for (const name of ['_readableState', '_writableState']) {
+// Whoever looks at a light socket's listeners finds those that Node's has, too.
+for (const name of ['_readableState', '_writableState', '_events']) {
   Object.defineProperty(HttpSocket.prototype, name, {
     configurable: true,
     get () {
