@@ -74,6 +74,19 @@ test('after close() a kept-alive connection that was busy is answered and then t
   assert.match(text, /\r\n\r\nbye$/)
 })
 
+test('close() in a handler that has answered leaves that connection until it times out', async (t) => {
+  const server = http.createServer({ keepAliveTimeout: 400 }, (req, res) => {
+    res.end('x')
+    server.close()
+  })
+  const wire = await dial(t, await serve(t, server))
+  wire.write(get())
+  await wire.until('\r\n\r\nx')
+  wire.write(get('/second'))
+  await wire.until('\r\n\r\nx', 2)
+  await wire.untilClosed()
+})
+
 test('close() without listening calls back with ERR_SERVER_NOT_RUNNING', async () => {
   const server = http.createServer()
   const error = await new Promise((resolve) => assert.equal(server.close(resolve), server))

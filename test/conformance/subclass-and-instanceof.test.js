@@ -67,6 +67,15 @@ test('requests and responses are instances of Node\'s classes', async (t) => {
   assert.deepEqual(JSON.parse((await request(port)).body), [true, true, true, 'IncomingMessage', 'ServerResponse', true])
 })
 
+test('the constructor of requests, responses and sockets is the class that programs know', async (t) => {
+  // undici destroys a request that it forwards only after having compared it.
+  const port = await serve(t, http.createServer((req, res) => {
+    const { constructor } = Object.getPrototypeOf(req)
+    res.end(JSON.stringify([constructor === nodeHttp.IncomingMessage, res.constructor === nodeHttp.ServerResponse, req.socket.constructor === net.Socket]))
+  }))
+  assert.deepEqual(JSON.parse((await request(port)).body), [true, true, true])
+})
+
 test('the exported classes are node:http\'s own', () => {
   for (const name of /** @type {const} */ (['IncomingMessage', 'ServerResponse', 'OutgoingMessage', 'Agent', 'ClientRequest', 'METHODS', 'STATUS_CODES'])) {
     assert.equal(http[name], nodeHttp[name])

@@ -157,9 +157,11 @@ function begin (server, socket, req, flags, body) {
   }
   if ((flags & R.kFlagComplete) === 0) socket[kReceiving] = req
   let res
+  socket[kState] |= State.kInHandler
   try {
     res = deliver(server, socket, req, flags)
   } finally {
+    socket[kState] &= ~State.kInHandler
     if (body !== null && !req._dumped) req.push(body)
   }
   if ((flags & R.kFlagComplete) !== 0) complete(req, res)

@@ -75,8 +75,9 @@ class Methods extends http.IncomingMessage {
 }
 
 EngineIncomingMessage.prototype = Methods.prototype
+// As on Node: undici, for one, compares it with the class it knows.
 Object.defineProperty(EngineIncomingMessage.prototype, 'constructor', {
-  value: EngineIncomingMessage, writable: true, configurable: true
+  value: http.IncomingMessage, writable: true, configurable: true
 })
 Object.setPrototypeOf(EngineIncomingMessage, http.IncomingMessage)
 

@@ -141,8 +141,9 @@ class Methods extends ServerResponse {
 }
 
 EngineServerResponse.prototype = Methods.prototype
+// As on Node: undici, for one, compares it with the class it knows.
 Object.defineProperty(EngineServerResponse.prototype, 'constructor', {
-  value: EngineServerResponse, writable: true, configurable: true
+  value: http.ServerResponse, writable: true, configurable: true
 })
 Object.setPrototypeOf(EngineServerResponse, ServerResponse)
 

@@ -217,7 +217,7 @@ let isUnservedIdle
 // begun its first. The lane has the last word, because the next request may be on its way to JavaScript.
 /** @param {any} socket */
 function closeIfIdle (socket) {
-  if (socket[kReceiving] !== null || socket.destroyed) return
+  if (socket[kReceiving] !== null || socket.destroyed || (socket[kState] & State.kInHandler) !== 0) return
   if (socket._httpMessage && !socket._httpMessage.finished) return
   const isServed = (socket[kState] & State.kServed) !== 0
   if (!isServed && !(isUnservedIdle ??= closesUnserved())) return

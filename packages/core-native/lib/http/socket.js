@@ -40,7 +40,8 @@ const State = {
   kKeepAliveTimer: 1 << 8, // The idle time between requests is counted by a JavaScript timer.
   kFailed: 1 << 9, // A protocol error was reported: no more requests.
   kCounted: 1 << 10, // Counts in server._connections.
-  kServed: 1 << 11 // At least one request was received.
+  kServed: 1 << 11, // At least one request was received.
+  kInHandler: 1 << 12 // Its request is just being handed over: to Node's parser that is no idle connection.
 }
 
 // Block ids count from 0.
@@ -292,7 +293,8 @@ class Methods extends net.Socket {
 }
 
 HttpSocket.prototype = Methods.prototype
-Object.defineProperty(HttpSocket.prototype, 'constructor', { value: HttpSocket, writable: true, configurable: true })
+// As on Node: programs compare it with the class they know.
+Object.defineProperty(HttpSocket.prototype, 'constructor', { value: net.Socket, writable: true, configurable: true })
 Object.setPrototypeOf(HttpSocket, net.Socket)
 
 for (const [name, value] of /** @type {[string, any][]} */ ([
