@@ -9,9 +9,10 @@ const os = require('node:os')
 const path = require('node:path')
 const { checkKnown, compare, isGreen } = require('../../tools/compat/compare')
 const { execute, readResults } = require('../../tools/compat/execute')
-const { kBegin, kEnd, updatePage } = require('../../tools/compat/report')
+const { withRetries } = require('../../tools/compat/fetch')
+const { kBegin, kEnd, summary, updatePage } = require('../../tools/compat/report')
 const { kSuites } = require('../../tools/compat/suites')
-const { kKnown, kPage } = require('../../tools/compat')
+const { fastPart, kKnown, kPage } = require('../../tools/compat')
 
 const kSuite = /** @type {const} */ ({
   name: 'example', source: { kind: 'npm', name: 'example', version: '1.2.3' }, runner: 'node-test', files: ['*.test.js'], limitSeconds: 60,
@@ -59,6 +60,45 @@ test('a run in which the engine served nothing, no test passed or time ran out i
   assert.ok(!isGreen(compare(kSuite, good, execution({ a: 'pass' }, { requests: 0 }), [])))
   assert.ok(!isGreen(compare(kSuite, execution({}), good, [])))
   assert.ok(!isGreen(compare(kSuite, good, execution({ a: 'pass' }, { timedOut: true }), [])))
+})
+
+test('a suite that asks for a share of the files that reach a server is red below it', () => {
+  const names = Array.from({ length: 100 }, (_, n) => `${n}`)
+  const stock = execution(Object.fromEntries(names.map((name) => [name, /** @type {const} */ ('pass')])), { reaching: new Set(names) })
+  const withLost = (/** @type {number} */ lost) => {
+    const ours = execution(Object.fromEntries(names.map((name, n) => [name, n < lost ? 'fail' : 'pass'])))
+    const listed = names.slice(0, lost).map((name) => ({ test: name, reason: 'a reason' }))
+    return compare({ ...kSuite, runner: 'node-core', share: 0.98 }, stock, ours, listed)
+  }
+  assert.ok(isGreen(withLost(2)))
+  assert.ok(!isGreen(withLost(3)))
+  assert.match(summary([withLost(2)]), /100 files, 100 reach a server: 100 of them pass on stock, 98\.0 % of these on ours/)
+})
+
+test('the fast part has its suites, and says which this system cannot have', (t) => {
+  assert.deepEqual(fastPart(kSuites.map((suite) => ({ ...suite, source: { ...suite.source, kind: 'npm' } }))).map(({ name }) => name),
+    ['express', 'express-5', 'connect', 'ws', 'node-http'])
+  const log = t.mock.method(console, 'log', () => {})
+  const path = process.env.PATH
+  process.env.PATH = ''
+  try {
+    assert.deepEqual(fastPart(kSuites), [])
+  } finally {
+    process.env.PATH = path
+  }
+  assert.match(log.mock.calls[0].arguments[0], /no apt-get here: express, .*node-http/)
+})
+
+test('a registry that does not answer is asked again, and then named in one sentence', async (t) => {
+  const log = t.mock.method(console, 'log', () => {})
+  let asked = 0
+  assert.equal(await withRetries('a suite', async () => {
+    if (++asked < 3) throw new Error('no answer')
+    return 'here'
+  }, [0, 0]), 'here')
+  assert.equal(log.mock.callCount(), 2)
+  await assert.rejects(withRetries('a suite', () => Promise.reject(new Error('no answer')), [0]),
+    /^Error: a suite could not be fetched \(no answer\)\. The suites come from the registries of Debian and npm/)
 })
 
 test('the list of known differences keeps its rules', () => {
@@ -111,6 +151,24 @@ test('a suite runs on the engine without saying so, and its tests are told apart
     ])
     assert.equal(requests, mode === 'ours' ? 1 : 0)
   }
+})
+
+test('a suite that is run by file survives one that does not load', async (t) => {
+  const folder = makeFolder(t)
+  const bin = path.join(folder, 'node_modules', 'mocha', 'bin')
+  fs.mkdirSync(bin, { recursive: true })
+  // What matters of mocha here: it loads the files and asks the reporter.
+  fs.writeFileSync(path.join(bin, 'mocha.js'), `
+    const args = process.argv.slice(2)
+    const on = {}
+    require(args[args.indexOf('--reporter') + 1])({ on: (event, f) => { on[event] = f } })
+    require(require('path').resolve(args.at(-1)))((name) => on.pass({ fullTitle: () => name }))`)
+  fs.mkdirSync(path.join(folder, 'test'))
+  fs.writeFileSync(path.join(folder, 'test', 'good.js'), 'module.exports = (pass) => pass("is fine")')
+  fs.writeFileSync(path.join(folder, 'test', 'bad.js'), 'require("./nothing")')
+  const { tests } = await execute({ ...kSuite, runner: 'mocha', files: ['test/*.js'], byFile: [] }, folder, 'stock', path.join(folder, 'scratch'))
+  assert.deepEqual([...tests].map(([name, { result }]) => [name, result]).sort(),
+    [['test/bad.js: the file', 'fail'], ['test/good.js: is fine', 'pass']])
 })
 
 test('a file of Node\'s is run with its flags, passes by its exit code, and says whether it reaches a server', async (t) => {

@@ -21,7 +21,7 @@ const kMaxKnown = 10
  * @property {string[]} unexpected lost and not listed
  * @property {Known[]} stale listed, but not lost
  * @property {string[]} problems why the run proves nothing; empty when it does
- * @property {number | null} reaching tests that reach a server, where that is known
+ * @property {{ files: number, passStock: number, passOurs: number } | null} reaching tests that reach a server, where that is known
  */
 
 /** @param {import('./execute').Execution} execution */
@@ -48,9 +48,14 @@ function compare (suite, stock, ours, listed) {
   if (stock.timedOut) problems.push('the run on stock Node did not end within its time limit')
   if (ours.timedOut) problems.push('the run on the engine did not end within its time limit')
   if (ours.requests === 0) problems.push('the engine served no request')
+  const passStock = [...stock.reaching].filter((name) => passes(stock, name))
+  const passOurs = passStock.filter((name) => passes(ours, name))
+  if (passOurs.length < (suite.share ?? 0) * passStock.length) {
+    problems.push(`of ${passStock.length} files that reach a server and pass on stock ${passOurs.length} pass on the engine: too few`)
+  }
   return {
     suite: suite.name,
-    version: suite.version ?? suite.source.version,
+    version: suite.over === undefined ? suite.version ?? suite.source.version : `${suite.over.version}, tests of ${suite.source.version}`,
     tests: stock.tests.size,
     stock: tally(stock),
     ours: { ...tally(ours), requests: ours.requests },
@@ -61,7 +66,7 @@ function compare (suite, stock, ours, listed) {
     unexpected: lost.filter((name) => !isListed(name)),
     stale: listed.filter(({ test }) => !lost.includes(test)),
     problems,
-    reaching: suite.runner === 'node-core' ? stock.reaching.size : null,
+    reaching: suite.runner === 'node-core' ? { files: stock.reaching.size, passStock: passStock.length, passOurs: passOurs.length } : null,
   }
 }
 

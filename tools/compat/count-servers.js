@@ -9,8 +9,8 @@ const fs = require('node:fs')
 let connections = 0
 diagnostics.subscribe('net.server.socket', (message) => {
   const { server } = /** @type {any} */ (/** @type {any} */ (message).socket)
-  // Not require('node:http') to find out: some tests are about who loads it first.
-  if (server !== null && server !== undefined && 'keepAliveTimeout' in server && 'requestTimeout' in server) connections++
+  // Not require('node:http') to find out: some tests are about who loads it first. https servers, which are tls ones, stay Node's.
+  if (server !== null && server !== undefined && 'keepAliveTimeout' in server && 'requestTimeout' in server && !('setSecureContext' in server)) connections++
 })
 
 process.on('exit', () => {

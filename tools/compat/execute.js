@@ -25,6 +25,8 @@ const kDefaultLimitSeconds = 240
 /** For one file of Node's; its own runner allows 120 s on machines of any kind. */
 const kFileLimitMs = 40_000
 const kTestTimeoutMs = 60_000
+/** Most of Node's tests wait for timers rather than for a processor. */
+const kFilesAtATime = kJobs * 2
 const kProgressMs = 10_000
 const kRegister = path.join(kCoreNative, 'register.js')
 
@@ -103,7 +105,22 @@ function expand (globs, folder) {
   return listFiles(folder, (file) => wanted.test(path.relative(folder, file))).map((file) => path.relative(folder, file))
 }
 
+/** @param {import('./suites').Suite} suite @param {string} folder @param {string[]} files @returns {string[]} */
+function argumentsFor ({ runner, mocha }, folder, files) {
+  const bin = path.join(folder, 'node_modules', 'mocha', 'bin')
+  const reporter = path.join(__dirname, runner === 'mocha' ? 'mocha-reporter.js' : 'node-test-reporter.js')
+  if (runner === 'mocha') {
+    // Those of the time before have no configuration, and end the process anyway.
+    const start = mocha === undefined ? [path.join(bin, 'mocha.js'), '--no-config', '--exit'] : [path.join(bin, '_mocha')]
+    return [...start, '--reporter', reporter, ...files]
+  }
+  return ['--test', `--test-concurrency=${kJobs}`, `--test-timeout=${kTestTimeoutMs}`,
+    `--test-reporter=${reporter}`, '--test-reporter-destination=stdout', ...expand(files, folder)]
+}
+
 /**
+ * mocha or node:test, for all files at once or for each.
+ *
  * @param {import('./suites').Suite} suite
  * @param {string} folder
  * @param {'stock' | 'ours'} mode
@@ -111,24 +128,39 @@ function expand (globs, folder) {
  * @returns {Promise<Execution>}
  */
 async function executeWhole (suite, folder, mode, scratch) {
-  const results = path.join(scratch, 'results')
   const report = path.join(scratch, 'served')
-  const env = cleanEnvironment({
-    NODE_ENV: 'test',
-    HTTPSYS_COMPAT_RESULTS: results,
-    ...mode === 'ours' ? { HTTPSYS_REGISTER_REPORT: report, NODE_OPTIONS: `--require ${JSON.stringify(kRegister)}` } : {},
-  })
-  const args = suite.runner === 'mocha'
-    ? [path.join(folder, 'node_modules', 'mocha', 'bin', 'mocha.js'), '--no-config', '--exit',
-        '--reporter', path.join(__dirname, 'mocha-reporter.js'), ...suite.files]
-    : ['--test', `--test-concurrency=${kJobs}`, `--test-timeout=${kTestTimeoutMs}`,
-        `--test-reporter=${path.join(__dirname, 'node-test-reporter.js')}`, '--test-reporter-destination=stdout',
-        ...expand(suite.files, folder)]
   const limitMs = (suite.limitSeconds ?? kDefaultLimitSeconds) * 1000
   const began = Date.now()
-  const progress = setInterval(() => console.log(`${suite.name}: ${mode}, ${readLines(results).length} tests after ${Math.round((Date.now() - began) / 1000)} s`), kProgressMs)
-  const { timedOut, output } = await start(process.execPath, args, { cwd: folder, env, limitMs }).finally(() => clearInterval(progress))
-  return { tests: readResults(results), requests: requestsIn(report), timedOut, seconds: (Date.now() - began) / 1000, reaching: new Set(), output }
+  /** @param {string[]} files @param {string} results @param {number} limit */
+  const once = (files, results, limit) => start(process.execPath, argumentsFor(suite, folder, files), {
+    cwd: folder,
+    env: cleanEnvironment({
+      NODE_ENV: 'test',
+      HTTPSYS_COMPAT_RESULTS: results,
+      ...mode === 'ours' ? { HTTPSYS_REGISTER_REPORT: report, NODE_OPTIONS: `--require ${JSON.stringify(kRegister)}` } : {},
+    }),
+    limitMs: limit,
+  })
+  /** @type {Execution} */
+  const execution = { tests: new Map(), requests: 0, timedOut: false, seconds: 0, reaching: new Set(), output: '' }
+  const all = path.join(scratch, 'results')
+  const progress = setInterval(() => console.log(`${suite.name}: ${mode}, ${execution.tests.size + readLines(all).length} tests ` +
+    `after ${Math.round((Date.now() - began) / 1000)} s`), kProgressMs)
+  const byFile = async (/** @type {string} */ file) => {
+    const results = path.join(scratch, `results-${file.replaceAll(path.sep, '-')}`)
+    const { timedOut, output } = await once([...(suite.byFile ?? []), file], results, Math.min(kFileLimitMs, limitMs))
+    const tests = readResults(results)
+    for (const [name, outcome] of tests) execution.tests.set(`${file}: ${name}`, outcome)
+    if (tests.size === 0) execution.tests.set(`${file}: the file`, { result: 'fail', error: output })
+    if (timedOut) execution.tests.set(`${file}: its end`, { result: 'fail', error: `no end within ${kFileLimitMs / 1000} s` })
+  }
+  if (suite.byFile !== undefined) {
+    await forEachParallel(expand(suite.files, folder), byFile).finally(() => clearInterval(progress))
+  } else {
+    const { timedOut, output } = await once(suite.files, all, limitMs).finally(() => clearInterval(progress))
+    Object.assign(execution, { tests: readResults(all), timedOut, output })
+  }
+  return { ...execution, requests: requestsIn(report), seconds: (Date.now() - began) / 1000 }
 }
 
 /** @param {string} file @returns {string[]} what Node's runner takes from a comment of the test */
@@ -150,7 +182,9 @@ async function executeNodeCore (suite, folder, mode, scratch) {
   const node = suite.node === undefined || process.version.startsWith(`v${suite.node}.`) ? process.execPath : await ensureNode(suite.node)
   const root = path.join(folder, 'test')
   const wanted = new RegExp(suite.files[0])
-  const names = listFiles(root, (file) => wanted.test(path.relative(root, file)) && file.endsWith('.js')).map((file) => path.relative(root, file))
+  const mentions = new RegExp(suite.mentions ?? '')
+  const names = listFiles(root, (file) => wanted.test(path.relative(root, file)) && file.endsWith('.js') && mentions.test(fs.readFileSync(file, 'utf8')))
+    .map((file) => path.relative(root, file))
   /** @type {Execution} */
   const execution = { tests: new Map(), requests: 0, timedOut: false, seconds: 0, reaching: new Set(), output: '' }
   const began = Date.now()
@@ -187,7 +221,7 @@ async function executeNodeCore (suite, folder, mode, scratch) {
   const progress = setInterval(() => console.log(`${suite.name}: ${mode}, ${execution.tests.size} of ${names.length} files after ${Math.round((Date.now() - began) / 1000)} s`), kProgressMs)
   // Those in sequential/ use fixed ports or measure time: alone.
   const isAlone = (/** @type {string} */ name) => name.startsWith('sequential')
-  await forEachParallel(names.filter((name) => !isAlone(name)), attempt).finally(() => clearInterval(progress))
+  await forEachParallel(names.filter((name) => !isAlone(name)), attempt, kFilesAtATime).finally(() => clearInterval(progress))
   await forEachParallel(names.filter(isAlone), attempt, 1)
   // A test of timing that failed beside others gets the machine for itself once.
   for (const [name, { result }] of execution.tests) if (result === 'fail') await attempt(name)

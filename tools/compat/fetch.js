@@ -5,6 +5,7 @@
 const { execFile } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
+const { setTimeout } = require('node:timers/promises')
 const { promisify } = require('node:util')
 const { cacheFolder } = require('../lib/packages')
 const { findProgram, run } = require('../lib/project')
@@ -14,12 +15,42 @@ const { kMocha, kNotNeeded, kRegistryDate } = require('./suites')
 /** Written last; what is written into it changes when a suite would be prepared differently. */
 const kReady = '.httpsys-ready'
 
+/** A registry that does not answer is asked again after so many seconds. */
+const kRetrySeconds = [3, 15, 45]
+
 /** A folder of package indexes serves this long; a pinned version does not change. */
 const kIndexesMs = 24 * 3600 * 1000
 
 const kReleases = ['bookworm', 'trixie', 'sid']
 
 const compatFolder = () => path.join(cacheFolder(), 'compat')
+
+/** What a registry was asked for did not come. */
+class UnreachableError extends Error {}
+
+/**
+ * @template T
+ * @param {string} what as a sentence names it
+ * @param {() => Promise<T>} work with a registry
+ * @param {number[]} [pauses]
+ * @returns {Promise<T>}
+ */
+async function withRetries (what, work, pauses = kRetrySeconds) {
+  for (const pause of [...pauses, null]) {
+    try {
+      return await work()
+    } catch (error) {
+      const { message } = /** @type {Error} */ (error)
+      if (pause === null) {
+        throw new UnreachableError(`${what} could not be fetched (${message}). The suites come from the registries of Debian and npm, ` +
+          'which this machine must reach the first time; then they are kept in the user\'s cache folder.')
+      }
+      console.log(`${what}: ${message}; again in ${pause} s`)
+      await setTimeout(pause * 1000)
+    }
+  }
+  throw new Error('unreachable')
+}
 
 /** @param {string} name @param {string} how to get it @returns {string} */
 function program (name, how) {
@@ -56,7 +87,7 @@ async function prepareApt () {
     `Dir::Etc::sourcelist "${folder}/sources.list";`, `Dir::Etc::sourceparts "${folder}/parts";`,
     `Dir::State::lists "${folder}/lists";`, `Dir::Cache "${folder}/cache";`, 'APT::Sandbox::User "root";', ''
   ].join('\n'))
-  await run(program('apt-get', 'it comes with Debian'), ['update', '-q'], { env, quiet: true })
+  await run(program('apt-get', 'it comes with Debian'), ['update', '-q', '-o', 'APT::Update::Error-Mode=any'], { env, quiet: true })
   fs.writeFileSync(stamp, '')
   return env
 }
@@ -115,42 +146,67 @@ function fetchTarball (source, folder) {
 
 const kRegistryNames = { debian: 'Debian', npm: 'npm', pypi: 'PyPI' }
 
-/** Installs what the suite's tests require, without its linters and build tools. @param {string} folder */
-async function installDependencies (folder) {
-  const file = path.join(folder, 'package.json')
-  const { scripts, workspaces, overrides, nyc, devDependencies = {}, ...rest } = JSON.parse(fs.readFileSync(file, 'utf8'))
+/** @param {string} folder @returns {any} */
+const readPackage = (folder) => JSON.parse(fs.readFileSync(path.join(folder, 'package.json'), 'utf8'))
+
+/** Installs what the suite's tests require, without its linters and build tools. @param {string} folder @param {string} mocha its version */
+async function installDependencies (folder, mocha) {
+  const { scripts, workspaces, overrides, nyc, devDependencies = {}, ...rest } = readPackage(folder)
   const needed = Object.entries(devDependencies).filter(([name]) => !kNotNeeded.test(name))
-  fs.writeFileSync(file, JSON.stringify({ ...rest, devDependencies: { ...Object.fromEntries(needed), mocha: kMocha } }, null, 2))
+  fs.writeFileSync(path.join(folder, 'package.json'), JSON.stringify({ ...rest, devDependencies: { ...Object.fromEntries(needed), mocha } }, null, 2))
   await run(program('npm', 'it comes with Node'), ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--no-package-lock',
     '--legacy-peer-deps', '--loglevel=error', `--before=${kRegistryDate}`],
   { cwd: folder, env: { NODE_ENV: '' }, quiet: true })
 }
 
 /**
+ * @param {import('./suites').DebianSource | import('./suites').NpmSource | import('./suites').PypiSource} source
+ * @param {string} folder that gets its files
+ */
+async function unpack (source, folder) {
+  const download = `${folder}.download`
+  const tarball = await withRetries(`${source.name} ${source.version}`, async () => {
+    fs.rmSync(download, { recursive: true, force: true })
+    fs.mkdirSync(download, { recursive: true })
+    return fetchTarball(source, download)
+  })
+  const members = source.kind === 'npm' ? [] : source.members ?? []
+  fs.mkdirSync(folder, { recursive: true })
+  await run(program('tar', 'apt-get install tar xz-utils'), ['-xf', tarball, '-C', folder, '--strip-components=1', '--no-same-owner',
+    ...members.length > 0 ? ['--wildcards', ...members.map((member) => `*/${member}/*`)] : []], { quiet: true })
+  fs.rmSync(download, { recursive: true, force: true })
+}
+
+/** Replaces the package that a suite tests; the tests keep what they need. @param {import('./suites').NpmSource} over @param {string} folder */
+async function layOver (over, folder) {
+  const { devDependencies } = readPackage(folder)
+  for (const name of ['lib', 'index.js']) fs.rmSync(path.join(folder, name), { recursive: true, force: true })
+  await unpack(over, folder)
+  fs.writeFileSync(path.join(folder, 'package.json'), JSON.stringify({ ...readPackage(folder), devDependencies }))
+}
+
+/**
  * @param {import('./suites').Suite} suite
  * @returns {Promise<string>} its folder, brought and prepared when it was not there
  */
-async function ensureSuite ({ name, source, runner }) {
+async function ensureSuite ({ name, source, runner, over, mocha }) {
   if (source.kind === 'own') return ensurePrograms(source, compatFolder())
-  const folder = path.join(compatFolder(), `${name.replace(/[@/]+/g, '-').replace(/^-/, '')}-${source.version}`)
+  const kept = (source.kind === 'debian' ? source.folder : undefined) ?? name
+  const folder = path.join(compatFolder(), `${kept.replace(/[@/]+/g, '-').replace(/^-/, '')}-${(over ?? source).version}`)
   const ready = path.join(folder, kReady)
-  const recipe = JSON.stringify({ source, kMocha, kRegistryDate, kNotNeeded: kNotNeeded.source })
+  const recipe = JSON.stringify({ source, kMocha, kRegistryDate, kNotNeeded: kNotNeeded.source, over, mocha })
   if (fs.existsSync(ready) && fs.readFileSync(ready, 'utf8') === recipe) return folder
   console.log(`${name}: fetching ${source.name} ${source.version} from ${kRegistryNames[source.kind]}${source.kind === 'debian' ? ` ${source.release}` : ''}`)
   // What an interrupted run left behind.
   fs.rmSync(folder, { recursive: true, force: true })
-  const download = `${folder}.download`
-  fs.rmSync(download, { recursive: true, force: true })
-  fs.mkdirSync(download, { recursive: true })
-  fs.mkdirSync(folder, { recursive: true })
-  const tarball = await fetchTarball(source, download)
-  const members = source.kind === 'npm' ? [] : source.members ?? []
-  await run(program('tar', 'apt-get install tar xz-utils'), ['-xf', tarball, '-C', folder, '--strip-components=1', '--no-same-owner',
-    ...members.length > 0 ? ['--wildcards', ...members.map((member) => `*/${member}/*`)] : []], { quiet: true })
-  fs.rmSync(download, { recursive: true, force: true })
-  if (runner !== 'node-core' && runner !== 'wire') await installDependencies(folder)
+  await unpack(source, folder)
+  if (over !== undefined) await layOver(over, folder)
+  if (runner !== 'node-core' && runner !== 'wire') await withRetries(`what ${name} depends on`, () => installDependencies(folder, mocha ?? kMocha))
   fs.writeFileSync(ready, recipe)
   return folder
 }
 
-module.exports = { compatFolder, ensureSuite }
+/** @param {import('./suites').Suite} suite @returns {boolean} whether this kind of system has it */
+const isAvailable = ({ source }) => source.kind !== 'debian' || findProgram('apt-get') !== null
+
+module.exports = { UnreachableError, compatFolder, ensureSuite, isAvailable, withRetries }

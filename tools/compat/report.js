@@ -13,6 +13,11 @@ function tallyText ({ passed, failed, skipped }) {
   return `${passed} pass${failed > 0 ? `, ${failed} fail` : ''}${skipped > 0 ? `, ${skipped} skipped` : ''}`
 }
 
+/** @param {{ files: number, passStock: number, passOurs: number }} reaching */
+function reachText ({ files, passStock, passOurs }) {
+  return `, ${files} reach a server: ${passStock} of them pass on stock, ${(100 * passOurs / passStock).toFixed(1)} % of these on ours`
+}
+
 /** @param {Verdict} verdict @returns {string[]} one row */
 function cells ({ suite, version, tests, reaching, stock, ours, lost, gained, known, unexpected }) {
   const differences = [
@@ -20,7 +25,7 @@ function cells ({ suite, version, tests, reaching, stock, ours, lost, gained, kn
     ...unexpected.length > 0 ? [`${unexpected.length} unexpected`] : [],
     ...gained.length > 0 ? [`${gained.length} gained`] : [],
   ].join(', ')
-  return [suite, version, reaching === null ? `${tests}` : `${tests} files, ${reaching} reach a server`, tallyText(stock), tallyText(ours), differences]
+  return [suite, version, reaching === null ? `${tests}` : `${tests} files${reachText(reaching)}`, tallyText(stock), tallyText(ours), differences]
 }
 
 /** @param {Verdict[]} verdicts @returns {string} aligned, for a terminal */

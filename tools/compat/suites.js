@@ -13,6 +13,7 @@ const { kRoot } = require('../lib/project')
  * @property {string} release that carries it
  * @property {string} version upstream's
  * @property {string[]} [members] unpack only these folders
+ * @property {string} [folder] kept under this name, for several suites
  */
 
 /**
@@ -45,11 +46,16 @@ const { kRoot } = require('../lib/project')
  * @property {string} name on the command line and in the table
  * @property {DebianSource | NpmSource | PypiSource | OwnSource} source
  * @property {'mocha' | 'node-test' | 'node-core' | 'wire' | 'differential'} runner
- * @property {string[]} files arguments of mocha; globs below the suite for node-test and wire; a pattern for node-core
+ * @property {string[]} files arguments of mocha; globs below the suite for node-test, byFile and wire; a pattern for node-core
  * @property {string} [version] of the suite, where the package that brings it has one of its own
  * @property {number} [limitSeconds] for one run of all tests
  * @property {string} [node] major version of Node whose suite it is
- * @property {string} [with] a package@version to install beside what the suite asks for
+ * @property {string} [mentions] node-core: only files in whose text this pattern is found
+ * @property {NpmSource} [over] laid over the suite: its tests are run against this package
+ * @property {string[]} [byFile] mocha, once for each file, with these arguments: some files may not even load
+ * @property {string} [mocha] the version it needs, where ours cannot run it
+ * @property {number} [share] node-core: of the files that reach a server and pass on stock, at least this part passes on ours
+ * @property {Partial<Suite>} [fast] belongs to the fast part, with these properties
  */
 
 const kDifferential = path.join(kRoot, 'test', 'differential')
@@ -87,15 +93,30 @@ function differential (name, programs, lock) {
   return { name, source: { kind: 'own', name, version, programs, lock }, runner: 'differential', files: [] }
 }
 
-const kEnv = ['--require', './test/support/env.js', 'test/']
+const kRequireEnv = ['--require', './test/support/env.js']
+const kEnv = [...kRequireEnv, 'test/']
+
+/** The tests of express 4.18.2 against another express. @param {string} name @param {string} version @param {Partial<Suite>} [more] @returns {Suite} */
+function expressOver (name, version, more) {
+  return { ...mocha('express', '4.18.2', ['test/*.js', 'test/acceptance/*.js']), name, over: npm('express', version), byFile: kRequireEnv, ...more }
+}
+
+/** @param {string} name @param {string} files @param {Partial<Suite>} [more] @returns {Suite} some of Node's own tests */
+function nodeCore (name, files, more) {
+  const members = ['common', 'fixtures', 'parallel', 'sequential', 'async-hooks'].map((member) => `test/${member}`)
+  const source = { ...debian('nodejs', '20.19.2', 'trixie'), folder: 'nodejs', members }
+  return { name, source, runner: 'node-core', files: [files], node: '20', limitSeconds: 900, ...more }
+}
 
 /** @type {Suite[]} */
 const kSuites = [
-  differential('differential', path.join(kDifferential, 'programs')),
+  differential('differential', path.join(kDifferential, 'programs')), // npm test runs these by themselves
   differential('frameworks', path.join(kDifferential, 'frameworks', 'programs'), path.join(kDifferential, 'frameworks')),
-  mocha('express', '4.18.2', [...kEnv, 'test/acceptance/']),
-  mocha('connect', '3.7.0', kEnv),
-  mocha('ws', '8.18.1', ['test/*.test.js'], 'trixie'),
+  { ...mocha('express', '4.18.2', [...kEnv, 'test/acceptance/']), fast: {} },
+  expressOver('express-4.22', '4.22.3'),
+  expressOver('express-5', '5.3.0', { fast: {} }),
+  { ...mocha('connect', '3.7.0', kEnv), fast: {} },
+  { ...mocha('ws', '8.18.1', ['test/*.test.js'], 'trixie'), fast: {} },
   mocha('body-parser', '1.20.1', kEnv),
   mocha('compression', '1.7.4'),
   mocha('errorhandler', '1.5.1'),
@@ -107,6 +128,7 @@ const kSuites = [
   mocha('response-time', '2.3.2'),
   mocha('serve-index', '1.9.1', ['test/'], 'sid'),
   mocha('vhost', '3.0.2'),
+  { ...mocha('http-proxy', '1.18.1', ['test/*-test.js']), mocha: '3.5.3' },
   { name: 'terminus', source: npm('@godaddy/terminus', '4.12.1'), runner: 'mocha', files: ['index.spec.js', 'lib/**/*.spec.js'] },
   nodeTest('pino-http', '11.0.0', ['test/test.js']),
   { ...nodeTest('fastify', '5.12.8'), limitSeconds: 900 },
@@ -115,14 +137,12 @@ const kSuites = [
   nodeTest('@fastify/websocket', '11.3.6'),
   nodeTest('@fastify/static', '10.1.11'),
   nodeTest('@fastify/multipart', '10.1.9'),
-  {
-    name: 'node-http',
-    source: { ...debian('nodejs', '20.19.2', 'trixie'), members: ['test/common', 'test/fixtures', 'test/parallel', 'test/sequential'] },
-    runner: 'node-core',
-    files: ['^(parallel|sequential)/test-http-'],
-    node: '20',
-    limitSeconds: 900,
-  },
+  nodeTest('@fastify/http-proxy', '11.6.3'),
+  nodeTest('@fastify/reply-from', '12.6.5'),
+  // Those without a server, and those that wait for real time, are left to the complete run.
+  nodeCore('node-http', '^(parallel|sequential)/test-http-', { share: 0.98, fast: { files: ['^parallel/test-http-'], mentions: 'Server' } }),
+  // Cluster, domains, streams, async_hooks, https and http2: whatever else of Node's uses node:http.
+  nodeCore('node-more', '^(parallel|sequential|async-hooks)/test-(?!http-)', { mentions: 'require\\([\'"](node:)?http[\'"]\\)' }),
   {
     // llhttp's fixtures come with aiohttp, which has it as a submodule.
     name: 'wire',
