@@ -48,6 +48,12 @@ test('a test that fails, is skipped or is missing on ours is lost', () => {
   assert.ok(!isGreen(verdict))
 })
 
+test('a failure that has no name on stock, of a file that hangs on ours, is lost', () => {
+  const verdict = compare(kSuite, execution({ a: 'pass' }), execution({ a: 'pass', 'a.test.js: the file': 'fail', new: 'pass' }), [])
+  assert.deepEqual(verdict.lost, ['a.test.js: the file'])
+  assert.ok(!isGreen(verdict))
+})
+
 test('a lost test that is listed is known, and a listed one that passes is named', () => {
   const listed = [{ test: 'a', reason: 'x' }, { test: 'b', reason: 'y' }]
   const verdict = compare(kSuite, execution({ a: 'pass', b: 'pass' }), execution({ a: 'fail', b: 'pass' }), listed)

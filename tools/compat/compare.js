@@ -15,7 +15,7 @@ const kMaxKnown = 10
  * @property {{ passed: number, failed: number, skipped: number, seconds: number }} stock
  * @property {{ passed: number, failed: number, skipped: number, seconds: number, requests: number }} ours
  * @property {number} same
- * @property {string[]} lost passed on stock, not on ours
+ * @property {string[]} lost passed on stock, not on ours, or failed on ours only
  * @property {string[]} gained
  * @property {Known[]} known those of the lost that are listed
  * @property {string[]} unexpected lost and not listed
@@ -40,7 +40,9 @@ function tally ({ tests, seconds }) {
 function compare (suite, stock, ours, listed) {
   const passes = (/** @type {import('./execute').Execution} */ { tests }, /** @type {string} */ name) => tests.get(name)?.result === 'pass'
   const names = [...new Set([...stock.tests.keys(), ...ours.tests.keys()])]
-  const lost = names.filter((name) => passes(stock, name) && !passes(ours, name))
+  // A failure that stock Node has not even a name for: a file or a hook that did not end.
+  const isNew = (/** @type {string} */ name) => ours.tests.get(name)?.result === 'fail' && !stock.tests.has(name)
+  const lost = names.filter((name) => passes(stock, name) ? !passes(ours, name) : isNew(name))
   const gained = names.filter((name) => passes(ours, name) && !passes(stock, name))
   const isListed = (/** @type {string} */ name) => listed.some(({ test }) => test === name)
   const problems = []
