@@ -137,6 +137,7 @@ const kSuites = [
   nodeTest('@fastify/websocket', '11.3.6'),
   nodeTest('@fastify/static', '10.1.11'),
   nodeTest('@fastify/multipart', '10.1.9'),
+  nodeTest('@fastify/compress', '9.2.0'),
   nodeTest('@fastify/http-proxy', '11.6.3'),
   nodeTest('@fastify/reply-from', '12.6.5'),
   // Those without a server, and those that wait for real time, are left to the complete run.
