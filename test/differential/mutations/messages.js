@@ -47,6 +47,19 @@ module.exports = [
     replace: 'if (lines > 64) {',
   },
 
+  {
+    name: 'split-head-forgotten',
+    file: 'src/engine/http1_session.cc',
+    find: 'connection->partial->append(bytes);',
+    replace: 'if (MUTANT("split-head-forgotten")) connection->partial->clear();\n    connection->partial->append(bytes);',
+  },
+  {
+    name: 'line-ends-refused',
+    file: 'src/http1/request_parser.cc',
+    find: 'if (!SkipPadding(message, "\\r\\n"))',
+    replace: 'if (!MUTANT("line-ends-refused") && !SkipPadding(message, "\\r\\n"))',
+  },
+
   // Clients that leave.
   {
     name: 'abort-without-error',
@@ -135,6 +148,13 @@ module.exports = [
     file: 'lib/http/exchange.js',
     find: 'req[kResource].runInAsyncScope(req.push, req, null)',
     replace: "if (req.listenerCount('data') !== 0) req[kResource].runInAsyncScope(req.push, req, null)",
+  },
+
+  {
+    name: 'credit-lost',
+    file: 'lib/http/connection.js',
+    find: 'if (!isLight(socket)) socket._unrefTimer()\n  resumeWrite(socket)',
+    replace: 'if (!isLight(socket)) socket._unrefTimer()',
   },
 
   // Pipelining.
