@@ -31,6 +31,13 @@ ssize_t SendVectors(int fd, iovec* vectors, int count) {
   return sent;
 }
 
+// The peer's end comes before the reset that answers what is sent after it. When the end has not
+// been read yet it is what happened; libuv, which reads before it writes, tells the application the
+// same.
+int WriteError(const Connection& connection, int error) {
+  return error == EPIPE && !connection.peer_ended ? 0 : error;
+}
+
 }  // namespace
 
 Transport::Piece* Transport::AddPiece(Connection* connection, size_t bytes, size_t payload_bytes) {
@@ -121,7 +128,7 @@ bool Transport::SendPieces(Connection* connection, uint32_t* piece, size_t* offs
       if (IsWouldBlock(error)) break;
       ReportBlocks(blocks_, 0);
       connection->first_piece = *piece;
-      Close(connection, error);
+      Close(connection, WriteError(*connection, error));
       return false;
     }
     Advance(static_cast<size_t>(sent), piece, offset);
@@ -202,7 +209,7 @@ void Transport::WriteQueue(Connection* connection) {
     const ssize_t result = SendVectors(connection->fd, vectors, count);
     if (result < 0) {
       const int error = errno;
-      if (!IsWouldBlock(error)) Close(connection, error);
+      if (!IsWouldBlock(error)) Close(connection, WriteError(*connection, error));
       return;
     }
     const auto sent = static_cast<size_t>(result);
