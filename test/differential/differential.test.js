@@ -4,8 +4,10 @@
 // output, same exit. `npm run mutations` shows that each can fail.
 
 const assert = require('node:assert/strict')
+const fs = require('node:fs')
+const path = require('node:path')
 const { describe, it } = require('node:test')
-const { kFrameworkPrograms, kRegister, programs, runProgram } = require('./run-program')
+const { kCoreNative, kFrameworkPrograms, kRegister, programs, runProgram } = require('./run-program')
 const { kMutations } = require('./mutations')
 const { kAreas } = require('./areas')
 
@@ -21,6 +23,15 @@ describe('differential programs', { concurrency: 2 }, () => {
       assert.equal(actual.output, expected.output)
       assert.ok(actual.served.servers > 0, 'the engine had no server')
       assert.match(expected.output, /exit 0\n$/, 'a program ends by itself')
+    })
+  }
+})
+
+describe('mutations', () => {
+  for (const { name, file, find } of kMutations) {
+    it(`${name} has one place in ${file}`, () => {
+      const text = fs.readFileSync(path.join(kCoreNative, file), 'utf8')
+      assert.equal(text.split(find).length - 1, 1)
     })
   }
 })

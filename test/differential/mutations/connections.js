@@ -37,8 +37,8 @@ module.exports = [
   {
     name: 'socket-class-name',
     file: 'lib/http/socket.js',
-    find: "{ value: 'Socket' }",
-    replace: "{ value: 'HttpSocket' }",
+    find: "'constructor', { value: net.Socket,",
+    replace: "'constructor', { value: class HttpSocket {},",
   },
   {
     name: 'mark-of-the-socket',
@@ -120,7 +120,7 @@ module.exports = [
   {
     name: 'reset-without-error',
     file: 'lib/http/connection.js',
-    find: "socket.destroy(systemError(-errno, 'read'))",
+    find: "socket.destroy(systemError(-errno, errno === kEPIPE ? 'write' : 'read'))",
     replace: 'socket.destroy()',
   },
   {
@@ -176,8 +176,8 @@ module.exports = [
   {
     name: 'writes-accepted-late',
     file: 'lib/http/socket.js',
-    find: '  write.callback()\n',
-    replace: '  setImmediate(write.callback)\n',
+    find: 'if (write.block === kNoBlock) write.callback()\n',
+    replace: 'if (write.block === kNoBlock) setImmediate(write.callback)\n',
   },
 
   // Upgrades and CONNECT.

@@ -100,13 +100,13 @@ module.exports = [
   },
   {
     name: 'request-class-ignored',
-    file: 'lib/http/server.js',
+    file: 'lib/http/listener.js',
     find: 'options.IncomingMessage || EngineIncomingMessage',
     replace: 'EngineIncomingMessage',
   },
   {
     name: 'port-known-later',
-    file: 'lib/http/server.js',
+    file: 'lib/http/endpoints.js',
     find: '  Object.assign(handle, own)\n',
     replace: '  Object.assign(handle, own)\n  let early = true\n  setImmediate(() => { early = false })\n' +
       '  const { getsockname } = handle\n  handle.getsockname = (/** @type {any} */ out) => early ? 0 : getsockname.call(handle, out)\n',
@@ -221,7 +221,7 @@ module.exports = [
   },
   {
     name: 'address-in-use-ignored',
-    file: 'lib/http/server.js',
+    file: 'lib/http/endpoints.js',
     find: '      if (delayed !== 0) return delayed\n',
     replace: '',
   },
@@ -287,12 +287,6 @@ module.exports = [
     file: 'lib/http/socket-listeners.js',
     find: "  socket.removeListener('error', onSocketError)\n",
     replace: '',
-  },
-  {
-    name: 'version-always-1.1',
-    file: 'lib/http/exchange.js',
-    find: "req.httpVersion = minor === 1 ? '1.1' : '1.0'",
-    replace: "req.httpVersion = '1.1'",
   },
   {
     name: 'request-past-emit',

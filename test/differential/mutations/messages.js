@@ -134,8 +134,8 @@ module.exports = [
   {
     name: 'body-before-its-reader',
     file: 'lib/http/exchange.js',
-    find: '  let res\n  try {\n    res = deliver(server, socket, req, flags)\n  } finally {\n    if (body !== null && !req._dumped) req.push(body)\n  }',
-    replace: '  if (body !== null) req.push(body)\n  const res = deliver(server, socket, req, flags)',
+    find: '    res = deliver(server, socket, req, flags)\n  } finally {',
+    replace: '    if (body !== null) req.push(body)\n    res = deliver(server, socket, req, flags)\n    body = null\n  } finally {',
   },
   {
     name: 'resume-without-credit',
@@ -150,6 +150,12 @@ module.exports = [
     replace: "if (req.listenerCount('data') !== 0) req[kResource].runInAsyncScope(req.push, req, null)",
   },
 
+  {
+    name: 'sent-block-unheard',
+    file: 'lib/http/connection.js',
+    find: 'if (write !== undefined) blockDone(write, id)',
+    replace: '',
+  },
   {
     name: 'credit-lost',
     file: 'lib/http/connection.js',

@@ -1,7 +1,7 @@
 'use strict'
 // A body piped back to a client that reads late: neither side grows, all of it comes back.
 // covers: 32, 34, r6, r7
-// breaks: credit-lost
+// breaks: sent-block-unheard
 
 const http = require('node:http')
 const { answer, dial, listen, log, message, program } = require('../../kit')

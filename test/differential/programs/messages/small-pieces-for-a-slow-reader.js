@@ -1,0 +1,36 @@
+'use strict'
+// A report written row by row to a client that reads late: write() says when to wait, 'drain' when to go on.
+// covers: 32, r6, r7
+// breaks: credit-lost
+
+const http = require('node:http')
+const { answer, dial, listen, log, message, program } = require('../../kit')
+
+program(async () => {
+  const row = Buffer.alloc(1000, 'r')
+  const rows = 12_000
+  const server = http.createServer((req, res) => {
+    let left = rows
+    let waited = false
+    const go = () => {
+      while (left > 0) {
+        left--
+        if (!res.write(row)) {
+          waited = true
+          return res.once('drain', go)
+        }
+      }
+      res.end(() => log('end written', waited))
+    }
+    res.on('close', () => log('close', res.writableFinished, left))
+    go()
+  })
+  const wire = await dial(await listen(server))
+  wire.socket.pause()
+  let bytes = 0
+  wire.socket.on('data', (piece) => { bytes += piece.length })
+  wire.write(message('GET /'))
+  setTimeout(() => wire.socket.resume(), 200)
+  await wire.untilClosed()
+  answer(bytes)
+})
