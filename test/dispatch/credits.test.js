@@ -5,6 +5,8 @@
 const { test } = require('node:test')
 const assert = require('node:assert/strict')
 const { once } = require('node:events')
+const { setFlagsFromString } = require('node:v8')
+const { runInNewContext } = require('node:vm')
 const { http } = require('../helpers/backend')
 const { startChild } = require('../helpers/child')
 const { dial, get, serve } = require('../helpers/client')
@@ -143,6 +145,34 @@ test('a large buffer may be changed once the callback of its write ran: not one 
     length += piece.length
   }
   assert.equal(Buffer.concat(chunks).indexOf('b'), -1)
+})
+
+test('the bytes of a large string stay until they are sent', async (t) => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc')
+  const { socket, wire } = await upgraded(t)
+  wire.socket.removeAllListeners('data')
+  wire.socket.pause()
+  const piece = 'a'.repeat(40_000)
+  const pieces = Math.ceil(2 * kKernelBytes / piece.length)
+  for (let i = 0; i < pieces; i++) socket.write(piece)
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  assert.notEqual(socket.writableLength, 0, 'all was sent although the reader has stopped')
+  // Memory of theirs that was let go of would be used again here.
+  const others = []
+  for (let i = 0; i < 10; i++) {
+    collect()
+    await new Promise((resolve) => setImmediate(resolve))
+    for (let j = 0; j < 20; j++) others.push(Buffer.alloc(piece.length, 'b'))
+  }
+  let left = pieces * piece.length
+  let wrong = 0
+  await new Promise((resolve) => wire.socket.on('close', resolve).on('data', (chunk) => {
+    if (!chunk.equals(Buffer.alloc(chunk.length, 'a'))) wrong++
+    left -= chunk.length
+    if (left === 0) resolve(null)
+  }).resume())
+  assert.deepEqual({ left, wrong }, { left: 0, wrong: 0 })
 })
 
 test('bytesWritten of the socket is what was accepted', async (t) => {

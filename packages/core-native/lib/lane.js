@@ -25,7 +25,11 @@ class Lane {
     this.writer = new ReplyWriter(native, index, memory.control)
     /** @type {(any | undefined)[]} socket by slot */
     this.sockets = []
-    /** By id of a block that is being sent: keeps its memory. @type {Map<number, import('./http/socket').Write>} */
+    /**
+     * By id of a block that is being sent: whose it is, and its memory, which only this keeps alive.
+     *
+     * @type {Map<number, { write: import('./http/socket').Write, chunk: Uint8Array }>}
+     */
     this.blocks = new Map()
     /** @type {string[]} header name (or target) by intern id */
     this.names = []

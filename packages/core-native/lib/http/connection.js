@@ -236,9 +236,9 @@ function onCredit (socket, bytes) {
 
 /** @param {import('../lane').Lane} lane @param {number} id */
 function onBlockDone (lane, id) {
-  const write = lane.blocks.get(id)
+  const sent = lane.blocks.get(id)
   lane.blocks.delete(id)
-  if (write !== undefined) blockDone(write, id)
+  if (sent !== undefined) blockDone(sent.write, id)
 }
 
 /** @param {any} socket */

@@ -524,7 +524,8 @@ function send (socket, write) {
       socket[kUnsent] += chunk.length
       socket[kWritten] += chunk.length
       write.block = lane.writer.block(slot, R.kReplyRaw, chunk)
-      lane.blocks.set(write.block, write)
+      // With the chunk: the bytes of a string are in no other place.
+      lane.blocks.set(write.block, { write, chunk })
     }
   }
   if (write.block === kNoBlock) write.callback()
