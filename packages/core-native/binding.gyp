@@ -44,6 +44,8 @@
       'defines': [
         'NAPI_VERSION=8',
         'NAPI_DISABLE_CPP_EXCEPTIONS',
+        # While worker.terminate() is under way no exception can be thrown; that must not end the process.
+        'NODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS',
       ],
       'cflags_cc!': ['-std=gnu++17', '-std=gnu++20', '-fexceptions'],
       'cflags!': ['-fexceptions'],

@@ -84,6 +84,36 @@ test('workers may be terminated under load, again and again', async (t) => {
   }
 })
 
+test('a worker may be terminated while large bodies are under way in both directions', async (t) => {
+  const piece = Buffer.alloc(100_000, 'u')
+  for (let round = 0; round < 10; round++) {
+    const worker = startWorker(t, `
+      const piece = Buffer.alloc(100_000)
+      listen(http.createServer((req, res) => {
+        req.resume().on('error', () => {})
+        const more = () => res.write(piece, more)
+        more()
+      }))`)
+    const port = await portOf(worker)
+    let received = 0
+    const clients = await Promise.all(Array.from({ length: 12 }, async () => {
+      const { socket } = await dial(t, port)
+      socket.removeAllListeners('data').on('error', () => {})
+      socket.on('data', (chunk) => {
+        received += chunk.length
+        if (received > 10_000_000) worker.emit('loaded')
+      })
+      socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000000\r\n\r\n')
+      const push = () => socket.writable && socket.write(piece, push)
+      push()
+      return socket
+    }))
+    await once(worker, 'loaded')
+    await worker.terminate()
+    for (const socket of clients) socket.destroy()
+  }
+})
+
 test('process.exit() in a worker ends the worker only, with its code', async (t) => {
   const worker = startWorker(t, 'listen(http.createServer((req, res) => { res.end("bye"); if (req.url === "/exit") process.exit(7) }))')
   const port = await portOf(worker)

@@ -56,7 +56,9 @@ class ReplyWriter {
 
   #addSegment () {
     const bytes = Buffer.from(new ArrayBuffer(kSegmentBytes))
-    return new Segment(this.native.addReplySegment(this.lane, bytes), bytes)
+    const id = this.native.addReplySegment(this.lane, bytes)
+    if (id === undefined) throw new Error('this thread is being terminated')
+    return new Segment(id, bytes)
   }
 
   // Makes room for a record of `bytes` and a kJump behind it.
@@ -213,11 +215,12 @@ class ReplyWriter {
    * @param {number} slot
    * @param {number} flags
    * @param {Uint8Array} data
-   * @returns {number} block id
+   * @returns {number | undefined} block id
    */
   block (slot, flags, data) {
     const id = this.native.sendBlock(this.lane, data)
-    this.command(kBlock, flags, slot, id)
+    // Nothing was lent in a thread that is being terminated.
+    if (id !== undefined) this.command(kBlock, flags, slot, id)
     return id
   }
 }

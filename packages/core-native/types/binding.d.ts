@@ -1,4 +1,7 @@
-/** The native surface: nothing else crosses between C++ and JavaScript. */
+/**
+ * The native surface: nothing else crosses between C++ and JavaScript. While worker.terminate() is under way
+ * JavaScript may run on for a moment; methods then do nothing and return undefined.
+ */
 
 /** Settings of one listening server, read by the I/O threads. All may change while serving. */
 export interface ServerConfig {
@@ -43,9 +46,9 @@ export interface EngineOptions {
 export class Engine {
   constructor (options: EngineOptions)
   /** Makes memory known as a reply segment of a lane. Returns its id; the first one (0) is where reading starts. */
-  addReplySegment (lane: number, memory: Uint8Array): number
+  addReplySegment (lane: number, memory: Uint8Array): number | undefined
   /** Memory to be sent by reference: the caller keeps it until kBlockDone. The id goes into a kBlock record. */
-  sendBlock (lane: number, memory: Uint8Array): number
+  sendBlock (lane: number, memory: Uint8Array): number | undefined
   /** Takes a block out of a kBodyBlock/kOversize record. */
   takeBlock (lane: number, id: number): ArrayBuffer
   /**

@@ -523,9 +523,11 @@ function send (socket, write) {
     } else {
       socket[kUnsent] += chunk.length
       socket[kWritten] += chunk.length
-      write.block = lane.writer.block(slot, R.kReplyRaw, chunk)
+      const block = lane.writer.block(slot, R.kReplyRaw, chunk)
+      if (block === undefined) return
+      write.block = block
       // With the chunk: the bytes of a string are in no other place.
-      lane.blocks.set(write.block, { write, chunk })
+      lane.blocks.set(block, { write, chunk })
     }
   }
   if (write.block === kNoBlock) write.callback()

@@ -77,6 +77,12 @@ EngineWrap::EngineWrap(const Napi::CallbackInfo& info) : Napi::ObjectWrap<Engine
   Napi::ObjectWrap<EngineWrap>::Ref();
 }
 
+EngineWrap* EngineWrap::Unwrap(Napi::Object object) {
+  void* engine = nullptr;
+  if (napi_unwrap(object.Env(), object, &engine) != napi_ok) return nullptr;
+  return static_cast<EngineWrap*>(engine);
+}
+
 EngineWrap::~EngineWrap() { CloseAll(); }
 
 bool EngineWrap::ReadLanes(Napi::Array lanes, BackendOptions* options) {
@@ -274,7 +280,7 @@ Napi::Value EngineWrap::TakeBlock(const Napi::CallbackInfo& info) {
   if (!ReadLane(info, &lane)) return info.Env().Undefined();
   Block block;
   if (backend_ != nullptr) block = backend_->requests(lane).blocks().Take(Number(info, 1));
-  if (block.memory == nullptr) return Napi::ArrayBuffer::New(info.Env(), 0);
+  if (block.memory == nullptr) return info.Env().Undefined();
   napi_value buffer;
   const napi_status status = napi_create_external_arraybuffer(
       info.Env(), block.memory.get(), block.bytes,
@@ -283,10 +289,13 @@ Napi::Value EngineWrap::TakeBlock(const Napi::CallbackInfo& info) {
     (void)block.memory.release();
     return {info.Env(), buffer};
   }
-  // A runtime without external memory gets a copy.
-  Napi::ArrayBuffer copy = Napi::ArrayBuffer::New(info.Env(), block.bytes);
-  std::memcpy(copy.Data(), block.memory.get(), block.bytes);
-  return copy;
+  // A runtime without external memory gets a copy; an environment that is being terminated nothing.
+  void* copy = nullptr;
+  if (napi_create_arraybuffer(info.Env(), block.bytes, &copy, &buffer) != napi_ok) {
+    return info.Env().Undefined();
+  }
+  std::memcpy(copy, block.memory.get(), block.bytes);
+  return {info.Env(), buffer};
 }
 
 void EngineWrap::LendBlock(const Napi::CallbackInfo& info) {

@@ -20,6 +20,10 @@ class EngineWrap : public Napi::ObjectWrap<EngineWrap> {
   explicit EngineWrap(const Napi::CallbackInfo& info);
   ~EngineWrap() override;
 
+  // In place of ObjectWrap's, which ends the process while worker.terminate() is under way: N-API
+  // then refuses calls, and errors cannot be thrown. Null makes a method return undefined.
+  static EngineWrap* Unwrap(Napi::Object object);
+
  private:
   enum class Dispatched : uint8_t { kAll, kSome, kStop };
 
