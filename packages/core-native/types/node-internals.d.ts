@@ -6,6 +6,10 @@ export interface NodeInternals {
   kOutHeaders: symbol
   /** `response[kCorked]`: corks taken before the response had a socket. */
   kCorked: symbol
+  /** `response[kWritableFinished]`: what writableFinished says. Since Node 24; before, it is worked out. */
+  kWritableFinished: symbol | null
+  /** `response[kEndCallbacks]`: null, or callbacks of end() to be called at 'finish'. Since Node 24. */
+  kEndCallbacks: symbol | null
   /** `response[kRejectNonStandardBodyWrites]`: createServer's option of that name. */
   kRejectNonStandardBodyWrites: symbol
   /** `server[kUniqueHeaders]` and `response[kUniqueHeaders]`: createServer's `uniqueHeaders`. */

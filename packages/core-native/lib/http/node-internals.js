@@ -24,6 +24,11 @@ function findSymbol (holder, description, where) {
   throw new InternalsError(`Symbol(${description}) of ${where}`)
 }
 
+/** @param {object} holder @param {string} description @returns {symbol | null} null in versions without it */
+function findOwnSymbol (holder, description) {
+  return Object.getOwnPropertySymbols(holder).find((s) => s.description === description) ?? null
+}
+
 /**
  * @param {any} holder
  * @param {string} name
@@ -83,6 +88,8 @@ function collect () {
     kNeedDrain: findSymbol(response, 'kNeedDrain', 'http.ServerResponse'),
     kOutHeaders: findSymbol(response, 'kOutHeaders', 'http.ServerResponse'),
     kCorked: findSymbol(response, 'corked', 'http.ServerResponse'),
+    kWritableFinished: findOwnSymbol(response, 'kWritableFinished'),
+    kEndCallbacks: findOwnSymbol(response, 'kEndCallbacks'),
     kRejectNonStandardBodyWrites: findSymbol(response, 'kRejectNonStandardBodyWrites', 'http.ServerResponse'),
     kOutgoingUniqueHeaders: findSymbol(server, 'kUniqueHeaders', 'http.Server'),
     addHeaderLine: findMethod(http.IncomingMessage.prototype, '_addHeaderLine', 'http.IncomingMessage.prototype'),

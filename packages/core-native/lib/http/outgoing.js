@@ -9,7 +9,9 @@ const http = require('node:http')
 const { Buffer } = require('node:buffer')
 const R = require('../records')
 const { kInlineBytesMax } = require('../reply-writer')
-const { kCorked, kOutHeaders, kRejectNonStandardBodyWrites } = require('./node-internals')
+const {
+  kCorked, kOutHeaders, kRejectNonStandardBodyWrites, kWritableFinished, kEndCallbacks
+} = require('./node-internals')
 const { State, kSendBytesMax } = require('./socket')
 const { kLane, kSlot, kState, kUnsent, kWritten, kEnded } = require('./symbols')
 
@@ -154,9 +156,19 @@ function count (socket, bytes) {
   if ((socket[kState] & State.kMaterialised) !== 0) socket._unrefTimer()
 }
 
+// Those of an end() after the one that sent the answer.
+/** @param {any} res @param {symbol} key */
+function callBack (res, key) {
+  const callbacks = res[key]
+  res[key] = null
+  for (const callback of callbacks) callback(null)
+}
+
 /** @param {any} res */
 function emitFinish (res) {
   if (res.socket !== null && res.socket._hadError) return
+  if (kWritableFinished !== null) res[kWritableFinished] = true
+  if (kEndCallbacks !== null && res[kEndCallbacks] !== null) callBack(res, kEndCallbacks)
   res.emit('finish')
 }
 
