@@ -130,6 +130,13 @@ module.exports = [
     replace: 'if (!req._consuming) req._dump()',
   },
 
+  {
+    name: 'finish-before-its-state',
+    file: 'lib/http/outgoing.js',
+    find: 'self.finished = true\n    self._finish()',
+    replace: 'self._finish()\n    setImmediate(() => { self.finished = true })',
+  },
+
   // Reading.
   {
     name: 'body-before-its-reader',

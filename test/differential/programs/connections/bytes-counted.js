@@ -20,7 +20,7 @@ program(async () => {
   })
   const wire = await dial(await listen(server))
   await play(wire, [message('GET /1', []), /done/, { event: '/1 finish' }])
-  await play(wire, [message('POST /2', ['Content-Length: 6']), 'abcdef', /done[^]*done/, { event: '/2 finish' }])
+  await play(wire, [message('POST /2', ['Content-Length: 6']), { event: '/2 request' }, 'abcdef', /done[^]*done/, { event: '/2 finish' }])
   await talk(wire, message('GET /3'))
   await logged('/3 close')
 })

@@ -9,7 +9,7 @@ const { listen, log, logged, message, program, talk, watch } = require('../../ki
 program(async () => {
   const server = http.createServer((req, res) => {
     watch(req.url, req, ['aborted', 'error', 'close'])
-    watch(req.url, res, ['finish', 'close'])
+    if (req.url === '/1') watch(req.url, res, ['finish', 'close'])
     req.socket.once('close', (hadError) => log('socket close', hadError))
     log('request', req.url)
   })

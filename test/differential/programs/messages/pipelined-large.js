@@ -14,8 +14,8 @@ program(async () => {
       first = res
       return
     }
-    const piece = 'x'.repeat(10_000)
-    log(res.write(piece), res.write(piece), res.writableNeedDrain, res.writableLength >= 20_000)
+    const piece = 'x'.repeat(40_000)
+    log(res.write(piece), res.write(piece), res.writableNeedDrain, res.writableLength >= 80_000)
     res.on('drain', () => {
       log('drain', res.writableNeedDrain)
       res.end('last')
