@@ -18,6 +18,8 @@ export interface NodeInternals {
   addHeaderLine: Function
   /** Whether closeIdleConnections() closes connections that have not begun a request: Node 26 does. */
   closesUnserved: () => boolean
+  /** Whether responses behind an unfinished one are destroyed with their connection: since Node 24. */
+  destroysQueued: () => boolean
   /** `http._connectionListener`: Node's own way of serving a socket. */
   connectionListener: Function
   /** `net._createServerHandle`: binds as net.Server does. */

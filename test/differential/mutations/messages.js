@@ -187,6 +187,6 @@ module.exports = [
     name: 'closing-answer-forgotten',
     file: 'lib/http/exchange.js',
     find: 'if (this._last) {\n    socket.destroySoon()',
-    replace: 'if (this._last && next === null) {\n    socket.destroySoon()',
+    replace: 'if (this._last && !hasNext) {\n    socket.destroySoon()',
   },
 ]

@@ -15,6 +15,7 @@ const {
   onRequest, onBody, onBodyEnd, onThrown, forgetContext, copy, emitClose, flushHeldEnd, endResource
 } = require('./exchange')
 const { served } = require('./served')
+const { destroysQueued } = require('./node-internals')
 const { describeError, describeAgain, connectionReset } = require('./client-error')
 const { kState, kIncoming, kReceiving, kOutgoing, kUnsent, kOnClosed, kRefusal, kListener } = require('./symbols')
 
@@ -174,6 +175,9 @@ function onClosed (lane, slot, socket, errno) {
   }
 }
 
+/** @type {boolean | undefined} asked when first needed */
+let isQueueDestroyed
+
 // What Node's 'close' listeners of an HTTP connection do. Runs just before the socket's 'close'.
 /** @param {any} socket */
 function connectionClosed (socket) {
@@ -186,6 +190,10 @@ function connectionClosed (socket) {
     else abort(incoming)
   }
   socket[kReceiving] = null
+  const outgoing = socket[kOutgoing]
+  if (outgoing !== null && outgoing.length !== 0 && (isQueueDestroyed ??= destroysQueued())) {
+    for (const res of outgoing.splice(0)) res.destroy(connectionReset())
+  }
   const res = socket._httpMessage
   if (res && !closesWithSocket(socket)) emitClose(res)
 }

@@ -378,15 +378,15 @@ function onResponseFinish () {
   detach(socket, this)
   process.nextTick(afterFinish, req, this)
   const outgoing = socket[kOutgoing]
-  const next = outgoing !== null && outgoing.length !== 0 ? outgoing.shift() : null
+  const hasNext = outgoing !== null && outgoing.length !== 0
   if (this[kEnded] !== true) {
     this[kEnded] = true
-    tellEnd(socket, this._last, next === null)
+    tellEnd(socket, this._last, !hasNext)
   }
   if (this._last) {
     socket.destroySoon()
-  } else if (next !== null) {
-    assign(socket, next)
+  } else if (hasNext) {
+    assign(socket, outgoing.shift())
   } else {
     startKeepAliveTimer(server, socket)
   }

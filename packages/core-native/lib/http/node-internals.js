@@ -4,6 +4,7 @@
 // promise. Each is checked when the package loads; types/node-internals.d.ts is the inventory.
 
 const http = require('node:http')
+const { Buffer } = require('node:buffer')
 const net = require('node:net')
 const { Duplex } = require('node:stream')
 const { InternalsError } = require('../errors')
@@ -56,6 +57,22 @@ function closesUnserved () {
   return closes
 }
 
+// Node 24 destroys responses whose turn had not come when the connection closes; before, they never
+// hear of it. Asked in the same way.
+function destroysQueued () {
+  /** @type {http.ServerResponse[]} */
+  const responses = []
+  const server = http.createServer((req, res) => responses.push(res))
+  const socket = new Duplex({ read () {}, write (_chunk, _encoding, callback) { callback() } })
+  socket.on('error', () => {})
+  server.emit('connection', socket)
+  const request = Buffer.from('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
+  for (let i = 0; i < 2; i++) socket.emit('data', request)
+  socket.emit('close')
+  socket.destroy()
+  return responses[1]?.destroyed === true
+}
+
 /** @returns {NodeInternals} */
 function collect () {
   /** @type {any} */
@@ -94,6 +111,7 @@ function collect () {
     kOutgoingUniqueHeaders: findSymbol(server, 'kUniqueHeaders', 'http.Server'),
     addHeaderLine: findMethod(http.IncomingMessage.prototype, '_addHeaderLine', 'http.IncomingMessage.prototype'),
     closesUnserved,
+    destroysQueued,
     connectionListener: findMethod(nodeHttp, '_connectionListener', 'http'),
     createServerHandle: findMethod(nodeNet, '_createServerHandle', 'net'),
     // Runs the nextTick queue and the microtasks, as Node does between two timers. Where it is gone,
