@@ -2,8 +2,7 @@
 
 // Runs the benchmark: ours beside stock Node in the same run, on CPUs of their own, taking turns.
 //
-//   npm run bench -- [scenario ...] [--only implementation,...] [--rounds 3] [--seconds 3]
-//                    [--warm-up 2] [--name result-name]
+//   npm run bench -- --help
 
 const fs = require('node:fs')
 const path = require('node:path')
@@ -25,6 +24,16 @@ const kScenarios = [
 /** Fresh processes per implementation, however many rounds the others take. */
 const kMemoryRounds = 3
 
+const kUsage = `npm run bench -- [scenario ...] [options]
+
+  --only <implementations>  a list with commas, such as node,httpsys (all)
+  --rounds <n>              measurements of each implementation (3)
+  --seconds <n>             of one measurement (3)
+  --warm-up <n>             seconds before the first one (2)
+  --name <name>             of the result in benchmarks/results (local/latest)
+
+Scenarios: ${kScenarios.join(', ')}`
+
 function options () {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
@@ -34,8 +43,13 @@ function options () {
       seconds: { type: 'string', default: '3' },
       'warm-up': { type: 'string', default: '2' },
       name: { type: 'string' },
+      help: { type: 'boolean', short: 'h' },
     },
   })
+  if (values.help) {
+    console.log(kUsage)
+    process.exit()
+  }
   const unknown = positionals.filter((name) => !kScenarios.includes(name))
   if (unknown.length > 0) throw new Error(`No such scenario: ${unknown.join(', ')}. There are ${kScenarios.join(', ')}.`)
   for (const name of /** @type {const} */ (['rounds', 'seconds', 'warm-up'])) {

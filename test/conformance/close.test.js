@@ -59,6 +59,24 @@ test('close() ends idle keep-alive connections', async (t) => {
   assert.equal(wire.error, null)
 })
 
+test('a request that is written right behind close() is not served', async (t) => {
+  let served = 0
+  for (let i = 0; i < 20; i++) {
+    const server = http.createServer((req, res) => {
+      served++
+      res.end('x')
+    })
+    const wire = await dial(t, await serve(t, server))
+    wire.write(get('/'))
+    await wire.until(/x$/)
+    const closed = once(server, 'close')
+    server.close()
+    wire.write(get('/again'))
+    await Promise.all([closed, wire.untilClosed()])
+  }
+  assert.equal(served, 20)
+})
+
 test('after close() a kept-alive connection that was busy is answered and then times out', async (t) => {
   const { server, held } = holdingServer()
   server.keepAliveTimeout = 1

@@ -61,13 +61,14 @@ class Engine {
   }
 
   /**
-   * Blocks until everything published has left.
+   * Blocks until everything published has left, or only been handled.
    *
    * @param {number} timeoutMs
+   * @param {'sent' | 'handled'} [until]
    */
-  drain (timeoutMs) {
+  drain (timeoutMs, until = 'sent') {
     for (const { writer } of this.lanes) writer.signal()
-    return this.native.drain(timeoutMs)
+    return this.native.drain(timeoutMs, until)
   }
 
   // Exit listeners of the application run after ours and may still answer: nothing runs later that

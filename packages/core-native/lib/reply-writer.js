@@ -12,9 +12,8 @@ const { kResponse, kData, kBlock, kJump } = R.ReplyType
 
 // Large enough for a maximal inline piece; two of them keep a busy lane supplied.
 const kSegmentBytes = 256 * 1024
-// Pieces up to this size are copied into the segment, larger ones are sent by reference
-// (benchmarks/scenarios/stream-1mb.js is what chose it).
-const kInlineBytesMax = 32 * 1024
+// The largest piece that is copied into a segment.
+const kInlineBytesMax = 64 * 1024
 // Unread records after which a sleeping lane is woken even though the batch is not finished. By
 // itself it looks every millisecond (limits.h: kNapUs, kPeekMs), so this only bounds how much gathers.
 const kWakeAfterRecords = 256

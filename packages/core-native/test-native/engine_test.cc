@@ -182,7 +182,7 @@ TEST(EngineTest, CloseEndsEverythingAndLeavesNoDescriptor) {
     js.backend().Close();
     js.backend().Close();
     EXPECT_EQ(idle.ReadAll(), "");
-    EXPECT_TRUE(js.backend().Drain(0));
+    EXPECT_TRUE(js.backend().Drain(0, DrainGoal::kSent));
     EXPECT_EQ(js.backend().Adopt(1, 0), -EBADF);
     EXPECT_EQ(js.backend().Listen(1, 0, 1), -EBADF);
     js.backend().Wake(0);

@@ -84,7 +84,7 @@ TEST(Http1SessionTest, AMessageMayBeSplitAtEveryByte) {
     peer.Send(std::string_view(message).substr(0, split));
     // The lane has read the first part when this command, which asks for nothing, was handled.
     js.Command(ReplyType::kWindow, slot, 0, 0);
-    EXPECT_TRUE(js.backend().Drain(5000));
+    EXPECT_TRUE(js.backend().Drain(5000, DrainGoal::kSent));
     peer.Send(std::string_view(message).substr(split));
     const Event request = js.Expect(RequestType::kRequest);
     EXPECT_EQ(request.target, "/c");
@@ -547,7 +547,7 @@ TEST(Http1SessionTest, AResetWhileReadingIsReportedWithItsErrno) {
   const uint32_t slot = js.Expect(RequestType::kRequest).slot;
   // The peer leaves unread data behind.
   js.Data(ReplyType::kData, slot, records::kReplyRaw, "unread");
-  EXPECT_TRUE(js.backend().Drain(5000));
+  EXPECT_TRUE(js.backend().Drain(5000, DrainGoal::kSent));
   const_cast<Peer&>(peer).Close();
   const Event closed = js.Expect(RequestType::kClosed);
   EXPECT_EQ(closed.number, static_cast<uint32_t>(ECONNRESET));

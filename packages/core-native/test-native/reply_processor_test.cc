@@ -85,7 +85,7 @@ TEST_F(ReplyProcessorTest, CreditsCountTheBytesThatJavaScriptGave) {
     if (i % 1000 == 0) unread -= peer_.Read(unread).size();
   }
   EXPECT_EQ(peer_.Read(unread).size(), unread);
-  EXPECT_TRUE(js_.backend().Drain(5000));
+  EXPECT_TRUE(js_.backend().Drain(5000, DrainGoal::kSent));
   size_t credited = 0;
   while (const auto event = js_.Next(50)) {
     if (event->type == RequestType::kCredit) credited += event->number;
@@ -104,9 +104,9 @@ TEST_F(ReplyProcessorTest, ASlowReaderGetsEverythingInOrder) {
   }
   js_.Data(ReplyType::kData, slot_, records::kReplyEnd | records::kReplyClose, "end");
   expected += "end";
-  EXPECT_FALSE(js_.backend().Drain(20));
+  EXPECT_FALSE(js_.backend().Drain(20, DrainGoal::kSent));
   EXPECT_TRUE(peer_.ReadAll() == expected);
-  EXPECT_TRUE(js_.backend().Drain(5000));
+  EXPECT_TRUE(js_.backend().Drain(5000, DrainGoal::kSent));
 }
 
 TEST_F(ReplyProcessorTest, ABlockIsSentByReferenceAndReportedWhenItHasLeft) {
@@ -144,7 +144,7 @@ TEST_F(ReplyProcessorTest, BlocksOfAConnectionThatGoesAwayAreReturned) {
     return lent.Lend(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
   };
   js_.Command(ReplyType::kBlock, slot_, 0, lend());
-  EXPECT_FALSE(js_.backend().Drain(20));  // It is stuck half-way.
+  EXPECT_FALSE(js_.backend().Drain(20, DrainGoal::kSent));  // It is stuck half-way.
   js_.Command(ReplyType::kBlock, slot_, records::kReplyChunked, lend());
   js_.Command(ReplyType::kDestroy, slot_);
   js_.Command(ReplyType::kBlock, slot_, 0, lend());
@@ -167,7 +167,7 @@ TEST_F(ReplyProcessorTest, ASlotIsUsedAgainOnlyAfterBothSidesAreDoneWithIt) {
   const Peer second(js_.ConnectAgain());
   EXPECT_NE(js_.Expect(RequestType::kOpen).slot, slot_);
   js_.Command(ReplyType::kRelease, slot_);
-  EXPECT_TRUE(js_.backend().Drain(5000));
+  EXPECT_TRUE(js_.backend().Drain(5000, DrainGoal::kSent));
   const Peer third(js_.ConnectAgain());
   EXPECT_EQ(js_.Expect(RequestType::kOpen).slot, slot_);
   EXPECT_TRUE(third.IsQuiet(20));
@@ -244,7 +244,7 @@ TEST_F(ReplyProcessorTest, TheIdleTimeoutMayBeSetBetweenRequests) {
 TEST_F(ReplyProcessorTest, AReplyWrittenWhileJavaScriptIsBusyLeavesWithoutAWake) {
   js_.backend().signal().BeginDrain();
   // The lane falls asleep not knowing that JavaScript goes on.
-  EXPECT_TRUE(js_.backend().Drain(5000));
+  EXPECT_TRUE(js_.backend().Drain(5000, DrainGoal::kSent));
   js_.set_wakes(false);
   js_.Answer(slot_, "x");
   EXPECT_NE(peer_.Read(39).find("200 OK"), std::string::npos);
@@ -256,7 +256,7 @@ TEST_F(ReplyProcessorTest, AWriteErrorClosesTheConnectionWithItsErrno) {
   const uint32_t id =
       js_.backend().lent(0).Lend(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
   js_.Command(ReplyType::kBlock, slot_, 0, id);
-  EXPECT_FALSE(js_.backend().Drain(20));
+  EXPECT_FALSE(js_.backend().Drain(20, DrainGoal::kSent));
   peer_.Close();
   for (;;) {
     const auto event = js_.Next();

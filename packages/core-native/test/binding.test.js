@@ -199,7 +199,7 @@ test('close() during traffic ends every connection, may be repeated, and leaves 
   server.close()
   server.engine.close()
   await closed
-  assert.equal(server.engine.drain(10), true)
+  assert.equal(server.engine.drain(10, 'sent'), true)
   assert.equal(server.engine.listen(1, 0, 1) < 0, true)
   assert.equal(server.engine.adopt(1, 0) < 0, true)
   server.engine.wake(0)

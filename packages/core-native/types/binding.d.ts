@@ -73,8 +73,8 @@ export class Engine {
   /** Keeps / no longer keeps the event loop alive. Starts unreferenced. */
   ref (): void
   unref (): void
-  /** Blocks until all published replies are sent, or for timeoutMs. True when all were. */
-  drain (timeoutMs: number): boolean
+  /** Blocks until all published replies are sent, or only handled, or for timeoutMs. True when all were. */
+  drain (timeoutMs: number, until: 'sent' | 'handled'): boolean
   /** Stops the I/O threads and closes every connection. Idempotent. */
   close (): void
 }

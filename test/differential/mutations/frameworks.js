@@ -260,8 +260,8 @@ module.exports = [
   {
     name: 'idle-connections-left-open',
     file: 'lib/http/server.js',
-    find: ' closeIfIdle(socket)\n  }',
-    replace: ' continue\n  }',
+    find: 'if (closeIfIdle(socket)) isAny = true',
+    replace: '',
   },
   {
     name: 'write-acknowledged-a-tick-later',

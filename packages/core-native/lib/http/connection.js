@@ -42,7 +42,7 @@ const servers = new Map()
 function onRecord (lane, words, bytes, at) {
   const w = at >>> 2
   const type = words[w + 1] & 0xff
-  if (type === kBlockDone) return onBlockDone(lane, words[w + 4] >>> 0)
+  if (type === kBlockDone) return onBlockDone(lane, words[w + 4] >>> 0, words[w + 5])
   const slot = words[w + 2]
   if (type === kOpen) return onOpen(lane, slot, words, bytes, at)
   const socket = lane.sockets[slot]
@@ -242,11 +242,12 @@ function onCredit (socket, bytes) {
   resumeWrite(socket)
 }
 
-/** @param {import('../lane').Lane} lane @param {number} id */
-function onBlockDone (lane, id) {
+/** @param {import('../lane').Lane} lane @param {number} id @param {number} errno */
+function onBlockDone (lane, id, errno) {
   const sent = lane.blocks.get(id)
   lane.blocks.delete(id)
-  if (sent !== undefined) blockDone(sent.write, id)
+  // One that was dropped is followed by kClosed, which ends the write.
+  if (sent !== undefined && errno === 0) blockDone(sent.write, id)
 }
 
 /** @param {any} socket */

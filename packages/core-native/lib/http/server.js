@@ -16,6 +16,8 @@ const { State, systemError } = require('./socket')
 const { kLane, kListener, kReceiving, kSlot, kState } = require('./symbols')
 
 const { kDestroy } = R.ReplyType
+// How long close() waits for the I/O threads; they need microseconds unless the machine is overloaded.
+const kCloseMs = 100
 // Whatever a program puts in their place later (register, instrumentation), these are Node's.
 const { Server: StockServer } = http
 
@@ -123,12 +125,19 @@ class Methods extends StockServer {
 
   closeAllConnections () {
     super.closeAllConnections()
-    for (const socket of Array.from(/** @type {any} */ (this)[kListener]?.sockets ?? [])) socket.destroy()
+    const sockets = Array.from(/** @type {any} */ (this)[kListener]?.sockets ?? [])
+    for (const socket of sockets) socket.destroy()
+    if (sockets.length > 0) theEngine().drain(kCloseMs, 'handled')
   }
 
   closeIdleConnections () {
     super.closeIdleConnections()
-    for (const socket of Array.from(/** @type {any} */ (this)[kListener]?.sockets ?? [])) closeIfIdle(socket)
+    let isAny = false
+    for (const socket of Array.from(/** @type {any} */ (this)[kListener]?.sockets ?? [])) {
+      if (closeIfIdle(socket)) isAny = true
+    }
+    // They are closed when this returns, as on Node: a client in this process may want to use one next.
+    if (isAny) theEngine().drain(kCloseMs, 'handled')
   }
 }
 
@@ -204,8 +213,10 @@ function startChecking () {
   clearInterval(listener.checker)
   if (listener.id === 0) return
   listener.checker = setInterval(() => {
-    const { headersTimeout, requestTimeout } = this
+    let { headersTimeout, requestTimeout } = this
     if (headersTimeout === 0 && requestTimeout === 0) return
+    // Set the wrong way round after createServer(), which refuses it, Node takes them for each other.
+    if (requestTimeout > 0 && headersTimeout > requestTimeout) [headersTimeout, requestTimeout] = [requestTimeout, headersTimeout]
     theEngine().native.checkConnections(listener.id, headersTimeout, requestTimeout)
   }, this.connectionsCheckingInterval).unref()
 }
@@ -215,13 +226,14 @@ let isUnservedIdle
 
 // A connection that has been served and is between two requests, or as Node decides one that has not
 // begun its first. The lane has the last word, because the next request may be on its way to JavaScript.
-/** @param {any} socket */
+/** @param {any} socket @returns {boolean} whether the lane was told */
 function closeIfIdle (socket) {
-  if (socket[kReceiving] !== null || socket.destroyed || (socket[kState] & State.kInHandler) !== 0) return
-  if (socket._httpMessage && !socket._httpMessage.finished) return
+  if (socket[kReceiving] !== null || socket.destroyed || (socket[kState] & State.kInHandler) !== 0) return false
+  if (socket._httpMessage && !socket._httpMessage.finished) return false
   const isServed = (socket[kState] & State.kServed) !== 0
-  if (!isServed && !(isUnservedIdle ??= closesUnserved())) return
+  if (!isServed && !(isUnservedIdle ??= closesUnserved())) return false
   socket[kLane].writer.command(kDestroy, isServed ? R.kReplyIfIdle : R.kReplyIfIdle | R.kReplyIfUnserved, socket[kSlot])
+  return true
 }
 
 /** @param {any} server @param {import('./listen-args').PrefixPlan} plan */

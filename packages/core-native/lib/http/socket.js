@@ -24,6 +24,9 @@ const {
 // Accepted but unsent bytes per connection above which a write waits for a credit.
 // 256 KiB keeps a fast link busy across a thread hop and bounds what a slow reader costs.
 const kSendBytesMax = 256 * 1024
+// Larger pieces of a response are sent by reference (benchmarks/scenarios/stream-1mb.js chose it). On an upgraded
+// connection all that fits is copied: protocols look at writableLength right after a write (ws: bufferedAmount).
+const kCopiedBytesMax = 32 * 1024
 // Consumed body bytes that are acknowledged together: a quarter of the lane's receive window.
 const kAcknowledgeBytes = 32 * 1024
 
@@ -235,7 +238,6 @@ class Methods extends net.Socket {
   _destroy (error, callback) {
     const self = /** @type {any} */ (this)
     self[kState] &= ~State.kCounted // net.Socket's _destroy counts it out.
-    failHeldWrite(self)
     self._handle = new ClosingHandle(self, error)
     super._destroy(error, callback)
   }
@@ -407,6 +409,9 @@ class ClosingHandle {
 /** @param {any} socket @param {() => void} closed */
 function onceClosed (socket, closed) {
   const run = () => {
+    const held = socket[kHeldWrite]
+    hold(socket, null)
+    held?.callback() // As libuv, which cancels what is in flight: the error is the socket's.
     hooks.closed(socket)
     closed()
   }
@@ -498,6 +503,7 @@ function send (socket, write) {
   const { chunks } = write
   const lane = socket[kLane]
   const slot = socket[kSlot]
+  const copiedMax = (socket[kState] & State.kUpgraded) !== 0 ? kInlineBytesMax : kCopiedBytesMax
   while (write.next < chunks.length) {
     if ((socket[kState] & State.kLaneClosed) !== 0) {
       write.callback(systemError(-32, 'write'))
@@ -516,7 +522,7 @@ function send (socket, write) {
       }
     }
     if (chunk.length === 0) continue
-    if (chunk.length <= kInlineBytesMax) {
+    if (chunk.length <= copiedMax) {
       const bytes = lane.writer.data(kData, slot, R.kReplyRaw, chunk, encoding, 0)
       socket[kUnsent] += bytes
       socket[kWritten] += bytes
@@ -537,7 +543,7 @@ function send (socket, write) {
 /** A credit lets a write go on that is not published yet. @param {any} socket */
 function resumeWrite (socket) {
   const held = socket[kHeldWrite]
-  if (held === null || held.next === held.chunks.length) return
+  if (held === null || held.next === held.chunks.length || socket.destroyed) return
   hold(socket, null)
   send(socket, held)
 }
@@ -550,14 +556,6 @@ function blockDone (write, block) {
   if (socket[kHeldWrite] !== write || write.next !== write.chunks.length) return
   hold(socket, null)
   write.callback()
-}
-
-/** @param {any} socket */
-function failHeldWrite (socket) {
-  const held = socket[kHeldWrite]
-  if (held === null) return
-  hold(socket, null)
-  held.callback(systemError(-32, 'write'))
 }
 
 /**

@@ -30,6 +30,11 @@ struct ServerSettings {
   std::vector<std::string> prefixes;  // Canonical, by id, unused ids empty; none = everything.
 };
 
+enum class DrainGoal : uint8_t {
+  kHandled,  // Done, though not all bytes may have been sent: what was to be closed is closed.
+  kSent,
+};
+
 struct LaneMemory {
   int32_t* control = nullptr;  // records::kControlWords words.
   std::vector<std::span<uint8_t>> segments;
@@ -76,8 +81,8 @@ class Backend {
   virtual void CheckConnections(uint32_t server_id, uint64_t headers_timeout_ms,
                                 uint64_t request_timeout_ms) = 0;
 
-  // Blocks until everything published has left, or for that long. True when it has.
-  virtual bool Drain(uint64_t timeout_ms) = 0;
+  // Blocks until everything published is that far, or for that long. True when it is.
+  virtual bool Drain(uint64_t timeout_ms, DrainGoal goal) = 0;
   // Ends the threads and closes every connection. Idempotent.
   virtual void Close() = 0;
 };

@@ -109,9 +109,9 @@ void Engine::CheckConnections(uint32_t server_id, uint64_t headers_timeout_ms,
   }
 }
 
-bool Engine::Drain(uint64_t timeout_ms) {
+bool Engine::Drain(uint64_t timeout_ms, DrainGoal goal) {
   if (is_closed_) return true;
-  const auto barrier = std::make_shared<DrainBarrier>(lanes_.size());
+  const auto barrier = std::make_shared<DrainBarrier>(lanes_.size(), goal);
   for (const auto& lane : lanes_) lane->Drain(barrier);
   return barrier->Wait(timeout_ms);
 }

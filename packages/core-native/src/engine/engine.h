@@ -35,7 +35,7 @@ class Engine final : public Backend {
   int Adopt(uint32_t server_id, int fd) override;
   void CheckConnections(uint32_t server_id, uint64_t headers_timeout_ms,
                         uint64_t request_timeout_ms) override;
-  bool Drain(uint64_t timeout_ms) override;
+  bool Drain(uint64_t timeout_ms, DrainGoal goal) override;
   void Close() override;
 
  private:

@@ -114,6 +114,7 @@ void Lane::CloseHandles() {
 // -- The turn of the loop.
 
 void Lane::BeforePoll() {
+  has_looked_ = false;
   session_->BeginPass();
   records_.BeginPass();
   bool has_napped = false;
@@ -147,7 +148,16 @@ void Lane::AfterPoll() {
 
 void Lane::OnReadable(Connection* connection) {
   WakeUp();
-  session_->OnReadable(connection);
+  HandleEarlierReplies();
+  if (connection->is_open() && connection->pauses == 0) session_->OnReadable(connection);
+}
+
+// What JavaScript said before the peer wrote counts before what the peer wrote: a connection that
+// it closed for being idle gets no request any more.
+void Lane::HandleEarlierReplies() {
+  if (has_looked_) return;
+  has_looked_ = true;
+  for (int pass = 0; pass < limits::kPassesPerPoll && replies_.HasMore(); ++pass) processor_->Run();
 }
 
 void Lane::OnDisconnect(Connection* connection) {
@@ -307,9 +317,13 @@ void Lane::Drain(std::shared_ptr<DrainBarrier> barrier) {
 }
 
 void Lane::AnswerDrains() {
-  if (replies_.HasMore() || transport_->pending_outputs() != 0) return;
-  for (const auto& barrier : drains_) barrier->Arrive();
-  drains_.clear();
+  if (replies_.HasMore()) return;
+  const bool is_sent = transport_->pending_outputs() == 0;
+  std::erase_if(drains_, [=](const std::shared_ptr<DrainBarrier>& barrier) {
+    if (!is_sent && barrier->goal() == DrainGoal::kSent) return false;
+    barrier->Arrive();
+    return true;
+  });
 }
 
 }  // namespace httpsys::engine

@@ -23,10 +23,11 @@
 
 namespace httpsys::engine {
 
-// Lets one thread wait until all lanes have sent what was published. Thread: any.
+// Lets one thread wait until all lanes have done what was published. Thread: any.
 class DrainBarrier {
  public:
-  explicit DrainBarrier(size_t lanes) : lanes_left_(lanes) {}
+  DrainBarrier(size_t lanes, DrainGoal goal) : goal_(goal), lanes_left_(lanes) {}
+  DrainGoal goal() const { return goal_; }
   void Arrive();
   // True when all lanes arrived in time.
   bool Wait(uint64_t timeout_ms);
@@ -34,6 +35,7 @@ class DrainBarrier {
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
+  const DrainGoal goal_;
   size_t lanes_left_;
 };
 
@@ -79,6 +81,7 @@ class Lane final : public InputHandler {
   void Post(std::function<void()> command);
   void RunCommands();
   void BeforePoll();
+  void HandleEarlierReplies();
   void AfterPoll();
   void FallAsleep();
   bool Nap();
@@ -122,6 +125,7 @@ class Lane final : public InputHandler {
   std::vector<std::shared_ptr<DrainBarrier>> drains_;
   std::vector<Connection*> touched_;
   bool is_sleeping_ = false;
+  bool has_looked_ = false;  // For replies, since the poll.
   bool is_stopping_ = false;
   uint64_t peek_ms_ = 0;
 };

@@ -133,7 +133,7 @@ bool EngineWrap::OpenWakeup(Napi::Env env) {
 void EngineWrap::OnEnvironmentEnd(napi_async_cleanup_hook_handle, void* argument) {
   EngineWrap* engine = static_cast<Wakeup*>(argument)->engine;
   if (engine == nullptr) return;
-  if (engine->backend_ != nullptr) engine->backend_->Drain(limits::kExitDrainMs);
+  if (engine->backend_ != nullptr) engine->backend_->Drain(limits::kExitDrainMs, DrainGoal::kSent);
   engine->CloseAll();
 }
 
@@ -366,7 +366,10 @@ void EngineWrap::Unref(const Napi::CallbackInfo&) {
 }
 
 Napi::Value EngineWrap::Drain(const Napi::CallbackInfo& info) {
-  const bool is_done = backend_ == nullptr || backend_->Drain(Number(info, 0));
+  const DrainGoal goal = info[1].IsString() && info[1].As<Napi::String>().Utf8Value() == "handled"
+                             ? DrainGoal::kHandled
+                             : DrainGoal::kSent;
+  const bool is_done = backend_ == nullptr || backend_->Drain(Number(info, 0), goal);
   return Napi::Boolean::New(info.Env(), is_done);
 }
 
