@@ -101,7 +101,8 @@ class Methods extends ServerResponse {
   /** @param {any} [chunk] @param {any} [encoding] @param {any} [callback] @returns {any} */
   end (chunk, encoding, callback) {
     const self = /** @type {any} */ (this)
-    if (super.end !== stockEnd || callback !== undefined || (encoding && encoding !== 'utf8') || !isShort(self)) {
+    if (super.end !== stockEnd) return Reflect.apply(super.end, self, given(chunk, encoding, callback))
+    if (callback !== undefined || (encoding && encoding !== 'utf8') || !isShort(self)) {
       return super.end(chunk, encoding, callback)
     }
     let body = null
@@ -148,6 +149,13 @@ Object.defineProperty(EngineServerResponse.prototype, 'constructor', {
   value: http.ServerResponse, writable: true, configurable: true
 })
 Object.setPrototypeOf(EngineServerResponse, ServerResponse)
+
+// Who replaced end() may count what it was called with.
+/** @param {...any} args @returns {any[]} without what was left out */
+function given (...args) {
+  while (args.length !== 0 && args[args.length - 1] === undefined) args.pop()
+  return args
+}
 
 /** @param {any} socket @param {number} bytes */
 function count (socket, bytes) {
