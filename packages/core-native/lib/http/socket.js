@@ -84,7 +84,7 @@ const HttpSocket = function Socket (lane, slot, server, remote) {
   this[kWritten] = 0
   this[kRequestCount] = 0
   this[kOutgoingData] = 0
-  this._httpMessage = null
+  this._httpMessage = undefined // As on Node, before the first request.
   this.server = server
   this._server = server
   // As EventEmitter leaves them before the first listener; `_events` is an accessor, see below.
