@@ -1,11 +1,65 @@
 'use strict'
 
+/** @param {string} name @param {string} find of lib/http/outgoing.js @param {string} replace @returns {import('.').Mutation} */
+const ofOutgoing = (name, find, replace) => ({ name, file: 'lib/http/outgoing.js', find, replace })
+
+/** @param {string} name @param {string} find of lib/http/exchange.js @param {string} replace @returns {import('.').Mutation} */
+const ofExchange = (name, find, replace) => ({ name, file: 'lib/http/exchange.js', find, replace })
+
+const kHead = 'idleMs, self._header, body)'
+
 /** @type {import('.').Mutation[]} */
 module.exports = [
+  // The head of a response.
+  ofOutgoing('saved-implicit-header', 'self._implicitHeader()', 'ServerResponse.prototype.writeHead.call(self, self.statusCode)'),
+  ofOutgoing('header-forgotten', 'self._headerSent = true', "self._headerSent = true\n    self._header = ''"),
+  ofOutgoing('header-made-again', 'if (self._header === null) {', 'if (!self._headerSent) {'),
+  ofOutgoing('names-lowered', kHead, 'idleMs, self._header.replace(/^[\\w-]+(?=:)/gm, (name) => name.toLowerCase()), body)'),
+  ofOutgoing('cookie-lines-merged', kHead,
+    "idleMs, self._header.replace(/(\\r\\nSet-Cookie: [^\\r]*)\\r\\nSet-Cookie: /i, '$1, '), body)"),
+  ofOutgoing('reason-from-the-table', kHead,
+    "idleMs, self._header.replace(/^(.{12}) [^\\r]*/, (_, start) => start + ' ' + http.STATUS_CODES[self.statusCode]), body)"),
+  ofOutgoing('header-names-with-prototype', 'OutHeaders.prototype = Object.create(null)', 'OutHeaders.prototype = {}'),
+  ofOutgoing('refused-header-remembered', 'if (self[kOutHeaders] === headers) self[kOutHeaders] = null', ''),
   {
-    name: 'saved-implicit-header',
-    file: 'lib/http/outgoing.js',
-    find: 'self._implicitHeader()',
-    replace: 'ServerResponse.prototype.writeHead.call(self, self.statusCode)',
+    name: 'head-always-latin1',
+    file: 'lib/reply-writer.js',
+    find: "const isText = typeof body === 'string' && (flags & R.kReplyChunked) === 0",
+    replace: 'const isText = false',
   },
+
+  // Its body.
+  ofOutgoing('length-unknown', 'self._contentLength = body === null ? 0', 'self._contentLength = body === null ? null'),
+  ofOutgoing('length-in-characters', "typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength", 'body.length'),
+  ofOutgoing('body-of-a-head-sent', 'if (!self._hasBody) body = null', ''),
+  ofOutgoing('chunks-unframed', 'if (self._hasBody && self.chunkedEncoding) flags |= R.kReplyChunked', ''),
+  ofExchange('chunked-for-old-clients', 'res[kEnded] = false', 'res[kEnded] = false\n  res.useChunkedEncodingByDefault = true'),
+  ofOutgoing('strict-length-ignored', '!res.strictContentLength && ', ''),
+  ofOutgoing('encoding-ignored', "(encoding && encoding !== 'utf8') || ", ''),
+  ofOutgoing('callback-of-end-lost', 'callback !== undefined || ', ''),
+  ofOutgoing('end-taken-twice', '!res.finished && ', ''),
+  ofOutgoing('last-piece-lost', "flags, body ?? '', 'utf8', idleMs)", "flags, '', 'utf8', idleMs)"),
+  ofOutgoing('end-overtakes-write', 'return socket.writable && socket.writableLength === 0 && socket.writableCorked === 0', 'return socket.writable'),
+  ofOutgoing('end-calls-write', 'let flags = R.kReplyEnd', `if (body !== null && Object.hasOwn(self, 'write')) {
+      self.write(body)
+      return super.end()
+    }
+    let flags = R.kReplyEnd`),
+  { name: 'drain-lost', file: 'lib/http/socket-listeners.js', find: "res.emit('drain')", replace: '' },
+
+  // What comes behind it.
+  ofExchange('response-keeps-socket', 'res.socket = null', ''),
+  ofExchange('unread-body-stays', '!req._readableState.resumeScheduled) req._dump()', '!req._readableState.resumeScheduled) return'),
+  ofOutgoing('idle-connection-kept', 'return timeout + (server.keepAliveTimeoutBuffer ?? kKeepAliveMarginMs)', 'return 40_000'),
+
+  // Options are read when they are used.
+  ofExchange('keep-alive-read-once', 'res._keepAliveTimeout = server.keepAliveTimeout',
+    'res._keepAliveTimeout = (listener.keepAlive ??= server.keepAliveTimeout)'),
+  ofExchange('most-requests-read-once', 'const most = server.maxRequestsPerSocket', 'const most = (listener.most ??= server.maxRequestsPerSocket)'),
+  ofExchange('host-rule-read-once', 'server.requireHostHeader && ', '(listener.host ??= server.requireHostHeader) && '),
+  ofExchange('body-rule-read-once', 'listener.responseOptions.rejectNonStandardBodyWrites = server.rejectNonStandardBodyWrites', ''),
+  ofExchange('headers-limit-ignored', "typeof server.maxHeadersCount === 'number' ? server.maxHeadersCount << 1 : kHeaderPairsDefault", 'kHeaderPairsDefault'),
+  ofExchange('join-ignored', 'req.joinDuplicateHeaders = server.joinDuplicateHeaders || null', 'req.joinDuplicateHeaders = null'),
+  { name: 'timeout-skips-server', file: 'lib/http/socket-listeners.js', find: "this.server.emit('timeout', this)", replace: 'false' },
+  ofOutgoing('idle-timeout-unheard', "if (server.listenerCount('timeout') > 0) return 0", ''),
 ]
