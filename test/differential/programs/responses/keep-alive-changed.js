@@ -20,6 +20,6 @@ program(async () => {
   server.keepAliveTimeout = 3999
   server.maxRequestsPerSocket = 5
   await ask('/counted')
-  server.maxRequestsPerSocket = 2
+  server.maxRequestsPerSocket = 1
   await talk(wire, message('GET /the-last'))
 })

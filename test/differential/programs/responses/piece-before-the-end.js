@@ -2,7 +2,7 @@
 // Templates write a page in pieces and end it in the same tick; the pieces stay in order and are framed
 // alike.
 // covers: 9, 11
-// breaks: end-overtakes-write
+// breaks: end-overtakes-write, last-piece-lost
 
 const http = require('node:http')
 const { listen, log, message, program, talk } = require('../../kit')
