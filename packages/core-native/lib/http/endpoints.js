@@ -9,6 +9,7 @@ const { PrefixStateError } = require('../errors')
 const { createServerHandle } = require('./node-internals')
 const { endpointsOf } = require('./listen-args')
 const { theEngine } = require('./listener')
+const { served } = require('./served')
 const { systemError, systemErrorText } = require('./socket')
 const { kListener } = require('./symbols')
 
@@ -86,6 +87,7 @@ function takeClusterHandle (listener, handle) {
     configurable: true, enumerable: true, get: () => onconnection, set () {}
   })
   listener.open()
+  served.servers++
 }
 
 /**
@@ -191,10 +193,10 @@ function closeUnneeded (server) {
 
 /** @param {number} errno @param {string} address @param {number} port */
 function listenError (errno, address, port) {
-  const error = systemError(errno, 'listen')
+  const { code, syscall } = systemError(errno, 'listen')
   const where = port > 0 ? `${address}:${port}` : address
-  error.message = `listen ${error.code}: ${systemErrorText(errno)}${where ? ` ${where}` : ''}`
-  return Object.assign(error, { address }, port ? { port } : null)
+  const error = new Error(`${syscall} ${code}: ${systemErrorText(errno)}${where ? ` ${where}` : ''}`)
+  return Object.assign(error, { code, errno, syscall, address }, port ? { port } : null)
 }
 
 /** @param {any} server @param {Error} error */

@@ -72,6 +72,7 @@ class Methods extends StockServer {
     takeHandle(self, self._handle)
     stockListen()
     if (self._handle) listenOnOthers(self, backlog)
+    if (self._handle) startChecking.call(self)
   }
 
   /** Canonical, in the order in which they were added. */
@@ -172,7 +173,6 @@ function Server (options, requestListener) {
   watchHeaderSize(self)
   self.removeListener('connection', connectionListener)
   self.prependListener('connection', onConnection)
-  self.on('listening', startChecking)
 }
 Server.prototype = Methods.prototype
 Object.defineProperty(Server.prototype, 'constructor', { value: Server, writable: true, configurable: true })
