@@ -20,6 +20,7 @@ export interface NodeInternals {
   closesUnserved: () => boolean
   /** Whether responses behind an unfinished one are destroyed with their connection: since Node 24. */
   destroysQueued: () => boolean
+  publishesResponseCreated: boolean
   /** `http._connectionListener`: Node's own way of serving a socket. */
   connectionListener: Function
   /** `net._createServerHandle`: binds as net.Server does. */

@@ -9,7 +9,7 @@ const { AsyncResource } = require('node:async_hooks')
 const { Buffer } = require('node:buffer')
 const R = require('../records')
 const { splitTarget } = require('../url-prefix')
-const { kOutgoingUniqueHeaders, kNeedDrain, drainTicks } = require('./node-internals')
+const { kOutgoingUniqueHeaders, kNeedDrain, drainTicks, publishesResponseCreated } = require('./node-internals')
 const { State, isLight, materialise, publish, consumed } = require('./socket')
 const { removeListeners, forgetResponse, showData } = require('./socket-listeners')
 const { idleTimeout, kKeepAliveMarginMs } = require('./outgoing')
@@ -199,7 +199,7 @@ function deliver (server, socket, req, flags) {
   res._maxRequestsPerSocket = server.maxRequestsPerSocket
   res.shouldKeepAlive = (flags & R.kFlagKeepAlive) !== 0
   res[kOutgoingUniqueHeaders] = server[kOutgoingUniqueHeaders]
-  if (responseCreated.hasSubscribers) responseCreated.publish({ request: req, response: res })
+  if (publishesResponseCreated && responseCreated.hasSubscribers) responseCreated.publish({ request: req, response: res })
   if (requestStart.hasSubscribers) requestStart.publish({ request: req, response: res, socket, server })
   if (socket._httpMessage) queue(socket, res)
   else assign(socket, res)

@@ -73,6 +73,13 @@ function destroysQueued () {
   return responses[1]?.destroyed === true
 }
 
+// Nothing of Node tells whether it publishes a channel without publishing it: 'http.server.response.created'
+// came with 23.2 and 22.12.
+function publishesResponseCreated () {
+  const [major, minor] = process.versions.node.split('.').map(Number)
+  return major > 23 || (major === 23 && minor >= 2) || (major === 22 && minor >= 12)
+}
+
 /** @returns {NodeInternals} */
 function collect () {
   /** @type {any} */
@@ -112,6 +119,7 @@ function collect () {
     addHeaderLine: findMethod(http.IncomingMessage.prototype, '_addHeaderLine', 'http.IncomingMessage.prototype'),
     closesUnserved,
     destroysQueued,
+    publishesResponseCreated: publishesResponseCreated(),
     connectionListener: findMethod(nodeHttp, '_connectionListener', 'http'),
     createServerHandle: findMethod(nodeNet, '_createServerHandle', 'net'),
     // Runs the nextTick queue and the microtasks, as Node does between two timers. Where it is gone,
