@@ -1,0 +1,137 @@
+'use strict'
+
+/** @type {import('.').Mutation[]} */
+module.exports = [
+  {
+    name: 'one-context-for-all',
+    file: 'lib/http/exchange.js',
+    find: 'const resource = listener.resource.runInAsyncScope(newResource)',
+    replace: 'const resource = listener.shared ??= listener.resource.runInAsyncScope(newResource)',
+  },
+  {
+    name: 'finish-in-another-context',
+    file: 'lib/http/outgoing.js',
+    find: 'process.nextTick(emitFinish, self)',
+    replace: 'self.req[Object.getOwnPropertySymbols(self.req).find((key) => key.description === "httpsys.resource")].runInAsyncScope(process.nextTick, process, emitFinish, self)',
+  },
+  {
+    name: 'requests-without-the-server-context',
+    file: 'lib/http/exchange.js',
+    find: 'const resource = listener.resource.runInAsyncScope(newResource)',
+    replace: 'const resource = newResource()',
+  },
+  {
+    name: 'connections-without-the-server-context',
+    file: 'lib/http/connection.js',
+    find: "server[kListener].resource.runInAsyncScope(server.emit, server, 'connection', socket)",
+    replace: "server.emit('connection', socket)",
+  },
+  {
+    name: 'pieces-without-context',
+    file: 'lib/http/exchange.js',
+    find: 'req[kResource].runInAsyncScope(pushBody, undefined, socket, req, chunk)',
+    replace: 'pushBody(socket, req, chunk)',
+  },
+  {
+    name: 'end-without-context',
+    file: 'lib/http/exchange.js',
+    find: 'req[kResource].runInAsyncScope(req.push, req, null)',
+    replace: 'req.push(null)',
+  },
+  {
+    name: 'requests-without-resource',
+    file: 'lib/http/exchange.js',
+    find: 'resource.runInAsyncScope(begin, undefined, server, socket, req, flags, null)',
+    replace: 'begin(server, socket, req, flags, null)',
+  },
+  {
+    name: 'resources-not-destroyed',
+    file: 'lib/http/exchange.js',
+    find: 'process.nextTick(afterFinish, req, this)',
+    replace: 'req[kResourceEnded] = true\n  process.nextTick(afterFinish, req, this)',
+  },
+  {
+    name: 'thrown-into-nothing',
+    file: 'lib/engine.js',
+    find: 'this.handlers.record(lane, words, bytes, at)\n    } catch (error) {\n      this.handlers.thrown(error)',
+    replace: 'this.handlers.record(lane, words, bytes, at)\n    } catch (error) {',
+  },
+  {
+    name: 'thrown-without-context',
+    file: 'lib/http/exchange.js',
+    find: 'if (current !== null) current.runInAsyncScope(report, undefined, error)\n  else report(error)',
+    replace: 'report(error)',
+  },
+  {
+    name: 'request-not-emitted',
+    file: 'lib/http/exchange.js',
+    find: "return res\n    }\n  }\n  server.emit('request', req, res)",
+    replace: "return res\n    }\n  }\n  for (const listener of server.listeners('request')) listener.call(server, req, res)",
+  },
+  {
+    name: 'no-ticks-before-the-end',
+    file: 'lib/http/exchange.js',
+    find: 'drainTicks?.()',
+    replace: '',
+  },
+  {
+    name: 'start-not-published',
+    file: 'lib/http/exchange.js',
+    find: 'if (requestStart.hasSubscribers)',
+    replace: 'if (false)',
+  },
+  {
+    name: 'created-on-every-version',
+    file: 'lib/http/exchange.js',
+    find: 'if (publishesResponseCreated && responseCreated.hasSubscribers)',
+    replace: 'if (responseCreated.hasSubscribers)',
+  },
+  {
+    name: 'finish-not-published',
+    file: 'lib/http/exchange.js',
+    find: 'if (responseFinish.hasSubscribers)',
+    replace: 'if (false)',
+  },
+  {
+    name: 'sockets-not-published',
+    file: 'lib/http/connection.js',
+    find: 'if (netServerSocket.hasSubscribers)',
+    replace: 'if (false)',
+  },
+  {
+    name: 'entries-without-end',
+    file: 'lib/http/outgoing.js',
+    find: 'self._finish()',
+    replace: "self.emit('prefinish')",
+  },
+  {
+    name: 'informational-dropped',
+    file: 'lib/http/socket.js',
+    find: 'if (chunk.length === 0) continue',
+    replace: "if (chunk.length === 0 || chunk.toString('latin1').startsWith('HTTP/1.1 1')) continue",
+  },
+  {
+    name: 'flushed-heads-come-again',
+    file: 'lib/http/outgoing.js',
+    find: 'const bytes = self._headerSent',
+    replace: 'const bytes = self._headerSent && self.chunkedEncoding',
+  },
+  {
+    name: 'flush-waits',
+    file: 'lib/http/socket.js',
+    find: 'if (chunk.length === 0) continue',
+    replace: "if (chunk.length === 0) continue\n    if (socket._httpMessage && !socket._httpMessage.finished && chunk.toString('latin1').endsWith('\\r\\n\\r\\n')) {\n      socket._httpMessage.once('prefinish', () => send(socket, { ...write, chunks: [{ chunk, encoding }], next: 0, callback () {} }))\n      continue\n    }",
+  },
+  {
+    name: 'trailers-forgotten',
+    file: 'lib/http/outgoing.js',
+    find: "self._trailer !== '' || isLongHead(self)",
+    replace: 'isLongHead(self)',
+  },
+  {
+    name: 'corks-overtaken',
+    file: 'lib/http/outgoing.js',
+    find: 'return socket.writable && socket.writableLength === 0 && socket.writableCorked === 0',
+    replace: 'return socket.writable',
+  },
+]
