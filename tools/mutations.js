@@ -14,6 +14,9 @@ const { hasDependencies } = require('./compat/programs')
 
 /** @typedef {import('../test/differential/mutations').Mutation} Mutation */
 
+/** Programs end within seconds; a mutant that does not end differs anyway. */
+const kMutantMs = 12_000
+
 const kMutantHeader = `#pragma once
 #ifdef __cplusplus
 #include <cstdlib>
@@ -97,7 +100,7 @@ async function mutations (pattern) {
       for (const program of all.filter(({ breaks }) => breaks.includes(mutation.name))) {
         const output = expected.get(program.name) ?? (await runProgram(program, null)).output
         expected.set(program.name, output)
-        const mutant = await runProgram(program, path.join(folder, 'register.js'), env)
+        const mutant = await runProgram(program, path.join(folder, 'register.js'), env, kMutantMs)
         runs++
         if (mutant.output === output) survivors.push(program.name)
       }

@@ -9,7 +9,7 @@ const path = require('node:path')
 const { describe, it } = require('node:test')
 const { kCoreNative, kFrameworkPrograms, kRegister, programs, runProgram } = require('./run-program')
 const { kMutations } = require('./mutations')
-const { kAreas } = require('./areas')
+const { kAreas, kElsewhere } = require('./areas')
 
 const own = programs()
 // Run by `npm run compat -- frameworks`, which brings what they require.
@@ -37,8 +37,10 @@ describe('mutations', () => {
 })
 
 describe('what the programs cover', () => {
-  it('has a name in the list of areas', () => {
-    assert.deepEqual(all.flatMap(({ covers }) => covers).filter((area) => !(area in kAreas)), [])
+  it('is every row of table A and every rule, or named with the place that covers it', () => {
+    const covered = new Set([...all.flatMap(({ covers }) => covers), ...Object.keys(kElsewhere)])
+    assert.deepEqual(Object.keys(kAreas).filter((area) => !covered.has(area)), [])
+    assert.deepEqual([...covered].filter((area) => !(area in kAreas)), [])
   })
 
   it('can be switched off: each program names a mutation, each mutation is named by a program', () => {

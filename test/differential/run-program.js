@@ -53,9 +53,10 @@ function withoutStacks (text) {
  * @param {Program} program
  * @param {string | null} register what to preload: null is stock Node
  * @param {NodeJS.ProcessEnv} [extra]
+ * @param {number} [limitMs] after which it is ended
  * @returns {Promise<Outcome>}
  */
-function runProgram (program, register, extra = {}) {
+function runProgram (program, register, extra = {}, limitMs = kProgramMs) {
   const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'httpsys-differential-'))
   const report = path.join(scratch, 'served')
   const env = {
@@ -66,14 +67,17 @@ function runProgram (program, register, extra = {}) {
   }
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [...register === null ? [] : ['--require', register], program.file], {
-      cwd: scratch, env, stdio: ['ignore', 'pipe', 'pipe'], timeout: kProgramMs, killSignal: 'SIGKILL',
+      cwd: scratch, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true,
     })
+    // With what it started, which may hold on to its output.
+    const timer = setTimeout(() => process.kill(-(/** @type {number} */ (child.pid)), 'SIGKILL'), limitMs)
     let output = ''
     let errors = ''
     child.stdout.setEncoding('utf8').on('data', (piece) => { output += piece })
     child.stderr.setEncoding('utf8').on('data', (piece) => { errors += piece })
     child.on('error', reject)
     child.on('close', (status, signal) => {
+      clearTimeout(timer)
       const lines = fs.existsSync(report) ? fs.readFileSync(report, 'utf8').trim().split('\n') : []
       const served = { servers: 0, connections: 0, requests: 0 }
       for (const line of lines) {
@@ -81,7 +85,7 @@ function runProgram (program, register, extra = {}) {
         for (const key of /** @type {(keyof typeof served)[]} */ (Object.keys(served))) served[key] += counts[key]
       }
       fs.rmSync(scratch, { recursive: true, force: true })
-      const end = signal === null ? `exit ${status}` : `no end within ${kProgramMs / 1000} s`
+      const end = signal === null ? `exit ${status}` : `no end within ${limitMs / 1000} s`
       resolve({ output: `${output}${withoutStacks(errors)}${end}\n`, served })
     })
   })

@@ -8,7 +8,7 @@ module.exports = [
   {
     name: 'end-told-by-method',
     file: 'lib/http/exchange.js',
-    find: 'tellEnd(socket, this._last, next === null)',
+    find: 'tellEnd(socket, this._last, !hasNext)',
     replace: '',
   },
   {
@@ -30,14 +30,14 @@ module.exports = [
   {
     name: 'request-class-name',
     file: 'lib/http/incoming.js',
-    find: "{ value: 'IncomingMessage' }",
-    replace: '{}',
+    find: 'value: http.IncomingMessage, writable',
+    replace: 'value: class Other {}, writable',
   },
   {
     name: 'response-class-name',
     file: 'lib/http/outgoing.js',
-    find: "{ value: 'ServerResponse' }",
-    replace: '{}',
+    find: 'value: http.ServerResponse, writable',
+    replace: 'value: class Other {}, writable',
   },
   {
     name: 'field-in-the-open',
@@ -47,13 +47,13 @@ module.exports = [
   },
   {
     name: 'request-class-ignored',
-    file: 'lib/http/server.js',
+    file: 'lib/http/listener.js',
     find: 'options.IncomingMessage || EngineIncomingMessage',
     replace: 'EngineIncomingMessage',
   },
   {
     name: 'response-class-ignored',
-    file: 'lib/http/server.js',
+    file: 'lib/http/listener.js',
     find: 'options.ServerResponse || EngineServerResponse',
     replace: 'EngineServerResponse',
   },
@@ -204,7 +204,7 @@ module.exports`,
   {
     name: 'close-all-forgets',
     file: 'lib/http/server.js',
-    find: '(this)[kListener]?.sockets ?? [])) socket.destroy()',
-    replace: '(this)[kListener]?.sockets ?? [])) closeIfIdle(socket)',
+    find: 'for (const socket of sockets) socket.destroy()',
+    replace: 'for (const socket of sockets) closeIfIdle(socket)',
   },
 ]

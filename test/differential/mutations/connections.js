@@ -47,12 +47,6 @@ module.exports = [
     replace: 'const highWaterMark = undefined',
   },
 
-  {
-    name: 'socket-per-request',
-    file: 'lib/http/exchange.js',
-    find: 'new listener.IncomingMessage(socket)',
-    replace: 'new listener.IncomingMessage(Object.create(socket))',
-  },
 
   // Timeouts and options.
   {

@@ -99,12 +99,6 @@ module.exports = [
     replace: '',
   },
   {
-    name: 'request-class-ignored',
-    file: 'lib/http/listener.js',
-    find: 'options.IncomingMessage || EngineIncomingMessage',
-    replace: 'EngineIncomingMessage',
-  },
-  {
     name: 'port-known-later',
     file: 'lib/http/endpoints.js',
     find: '  Object.assign(handle, own)\n',
@@ -228,8 +222,8 @@ module.exports = [
   {
     name: 'listeners-captured-at-creation',
     file: 'lib/http/server.js',
-    find: "  self.on('listening', startChecking)\n",
-    replace: "  self.on('listening', startChecking)\n  const [first] = self.listeners('request')\n  const { emit } = self\n" +
+    find: "  self.prependListener('connection', onConnection)\n",
+    replace: "  self.prependListener('connection', onConnection)\n  const [first] = self.listeners('request')\n  const { emit } = self\n" +
       '  self.emit = function (/** @type {any} */ type, /** @type {any[]} */ ...args) {\n' +
       "    return type === 'request' && first ? first.apply(self, args) : emit.call(self, type, ...args)\n  }\n",
   },
@@ -244,12 +238,6 @@ module.exports = [
     file: 'lib/http/exchange.js',
     find: "req.method === 'CONNECT' || server.listenerCount('upgrade') > 0",
     replace: "req.method === 'CONNECT' || (server.upgrades ??= server.listenerCount('upgrade') > 0)",
-  },
-  {
-    name: 'server-needs-new',
-    file: 'lib/http/server.js',
-    find: 'if (!(this instanceof Server)) return new (/** @type {any} */ (Server))(options, requestListener)',
-    replace: "if (!(this instanceof Server)) throw new TypeError('Server needs new')",
   },
   {
     name: 'bytes-written-said-zero',

@@ -34,13 +34,13 @@ module.exports = [
   },
   {
     name: 'bound-handle-not-closed',
-    file: 'lib/http/server.js',
+    file: 'lib/http/endpoints.js',
     find: 'return close.apply(handle, args)',
     replace: 'if (args[0]) setImmediate(args[0])',
   },
   {
     name: 'delayed-bind-error-lost',
-    file: 'lib/http/server.js',
+    file: 'lib/http/endpoints.js',
     find: 'if (delayed !== 0) return delayed',
     replace: '',
   },
@@ -52,13 +52,13 @@ module.exports = [
   },
   {
     name: 'forgotten-id-kept',
-    file: 'lib/http/server.js',
+    file: 'lib/http/listener.js',
     find: 'servers.delete(this.id)\n    this.id = 0',
     replace: 'servers.delete(this.id)',
   },
   {
     name: 'close-ends-busy',
-    file: 'lib/http/server.js',
+    file: 'lib/http/listener.js',
     find: 'this.listening = 0\n    theEngine().native.unlisten(this.id)',
     replace: 'this.listening = 0\n    theEngine().native.unlisten(this.id)\n    for (const socket of this.sockets) socket.destroy()',
   },
@@ -83,7 +83,7 @@ module.exports = [
   {
     name: 'close-keeps-idle',
     file: 'lib/http/server.js',
-    find: 'for (const socket of Array.from(/** @type {any} */ (this)[kListener]?.sockets ?? [])) closeIfIdle(socket)',
+    find: 'if (closeIfIdle(socket)) isAny = true',
     replace: '',
   },
   {
@@ -101,7 +101,7 @@ module.exports = [
   {
     name: 'close-all-spares',
     file: 'lib/http/server.js',
-    find: 'for (const socket of Array.from(/** @type {any} */ (this)[kListener]?.sockets ?? [])) socket.destroy()',
+    find: 'for (const socket of sockets) socket.destroy()',
     replace: 'this.closeIdleConnections()',
   },
   {
@@ -130,13 +130,13 @@ module.exports = [
   },
   {
     name: 'unref-ignored',
-    file: 'lib/http/server.js',
+    file: 'lib/http/endpoints.js',
     find: 'if (!referenced) return\n      referenced = false',
     replace: 'if (true) return',
   },
   {
     name: 'listening-holds-nothing',
-    file: 'lib/http/server.js',
+    file: 'lib/http/endpoints.js',
     find: 'if (referenced || listener.listening === 0) return',
     replace: 'if (referenced || listener.listening !== 0) return',
   },
@@ -167,14 +167,8 @@ module.exports = [
   {
     name: 'timeouts-of-the-start',
     file: 'lib/http/server.js',
-    find: 'const { headersTimeout, requestTimeout } = this',
-    replace: 'const { headersTimeout, requestTimeout } = listener.first ??= { headersTimeout: 8000, requestTimeout: 8000 }',
-  },
-  {
-    name: 'server-timeout-ignored',
-    file: 'lib/http/connection.js',
-    find: 'if (server.timeout) socket.setTimeout(server.timeout)',
-    replace: 'socket.setTimeout(1000)',
+    find: 'let { headersTimeout, requestTimeout } = this',
+    replace: 'let { headersTimeout, requestTimeout } = listener.first ??= { headersTimeout: 8000, requestTimeout: 8000 }',
   },
   {
     name: 'timeout-of-the-request-is-enough',
@@ -208,7 +202,7 @@ module.exports = [
   },
   {
     name: 'header-size-of-the-process',
-    file: 'lib/http/server.js',
+    file: 'lib/http/listener.js',
     find: 'maxHeaderSize: server.maxHeaderSize || http.maxHeaderSize',
     replace: 'maxHeaderSize: http.maxHeaderSize',
   },
@@ -238,7 +232,7 @@ module.exports = [
   },
   {
     name: 'high-water-mark-of-responses',
-    file: 'lib/http/server.js',
+    file: 'lib/http/listener.js',
     find: 'highWaterMark: server.highWaterMark, rejectNonStandardBodyWrites',
     replace: 'rejectNonStandardBodyWrites',
   },
@@ -256,15 +250,9 @@ module.exports = [
   },
   {
     name: 'tcp-keep-alive-ignored',
-    file: 'lib/http/server.js',
+    file: 'lib/http/listener.js',
     find: 'keepAlive: Boolean(server.keepAlive)',
     replace: 'keepAlive: false',
-  },
-  {
-    name: 'always-keep-alive',
-    file: 'lib/http/exchange.js',
-    find: '(flags & R.kFlagKeepAlive) !== 0',
-    replace: 'true',
   },
   {
     name: 'head-in-lower-case',
@@ -304,14 +292,14 @@ module.exports = [
   },
   {
     name: 'cluster-connections-lost',
-    file: 'lib/http/server.js',
+    file: 'lib/http/endpoints.js',
     find: 'listener.open().native.adopt(listener.id, client.fd)',
     replace: '0',
   },
   {
     name: 'shared-handles-not-heard',
-    file: 'lib/http/server.js',
-    find: 'const status = listener.listen(handle.fd, backlog)',
-    replace: "const status = require('node:cluster').isWorker ? -98 : listener.listen(handle.fd, backlog)",
+    file: 'lib/http/endpoints.js',
+    find: 'key = listener.listen(handle.fd, backlog)',
+    replace: "key = require('node:cluster').isWorker ? -98 : listener.listen(handle.fd, backlog)",
   },
 ]
