@@ -47,7 +47,6 @@ module.exports = [
     replace: 'const highWaterMark = undefined',
   },
 
-
   // Timeouts and options.
   {
     name: 'timeout-skips-request',

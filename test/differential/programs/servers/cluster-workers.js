@@ -19,14 +19,15 @@ if (cluster.isWorker) {
 } else {
   program(async () => {
     cluster.setupPrimary({ exec: __filename })
-    const workers = [cluster.fork(), cluster.fork()]
+    const workers = []
     let port = 0
-    await Promise.all(workers.map(async (worker) => {
-      worker.on('message', (text) => log('message', text))
-      const [address] = await once(worker, 'listening')
+    for (let i = 0; i < 2; i++) {
+      const worker = cluster.fork()
+      workers.push(worker)
+      const [[address], [text]] = await Promise.all([once(worker, 'listening'), once(worker, 'message')])
       port ||= address.port
-      log('listening', address.address, address.addressType, address.port === port)
-    }))
+      log(text, address.address, address.addressType, address.port === port)
+    }
     for (const path of ['/1', '/2', '/3', '/4']) {
       await talk(port, [message(`GET ${path}`, []), new RegExp(`${path} `), message(`POST ${path}`, ['Content-Length: 3', 'Connection: close'], 'abc')])
     }
