@@ -9,17 +9,9 @@ const { describe, it } = require('node:test')
 const express = require('express')
 const { createAdapter } = require('@httpsys/express-adapter')
 const { http, backend } = require('../helpers/backend')
-const { dial, listen, request, serve } = require('../helpers/client')
+const { dial, freePort, listen, request, serve } = require('../helpers/client')
 
 const kSkip = backend === 'node' && 'node:http does not route'
-
-async function freePort () {
-  const server = net.createServer()
-  const port = await listen(server, 0)
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 const echo = (/** @type {any} */ req, /** @type {any} */ res) => res.end(JSON.stringify([req.urlPrefix, req.url]))
 const isRefused = (/** @type {number} */ port) => assert.rejects(request({ port, host: '127.0.0.1' }), { code: 'ECONNREFUSED' })

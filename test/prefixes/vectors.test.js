@@ -4,12 +4,10 @@
 // reservations and https are in the C++ tests of the table (url_prefix_table_test.cc).
 
 const assert = require('node:assert/strict')
-const net = require('node:net')
 const os = require('node:os')
-const { once } = require('node:events')
 const { describe, it } = require('node:test')
 const { http, backend } = require('../helpers/backend')
-const { Wire, listen, stop } = require('../helpers/client')
+const { Wire, freePort, listen, stop } = require('../helpers/client')
 
 const kSkip = backend === 'node' && 'node:http does not route'
 const has = (/** @type {string} */ address) => Object.values(os.networkInterfaces()).flat().some((entry) => entry?.address === address)
@@ -75,14 +73,6 @@ const kSets = {
     ['127.0.0.1', 'h', '/base%20path%2Fx', 404],
     ['127.0.0.1', 'h', '/x/../base%20path/y', '*/base path/']
   ]]
-}
-
-async function freePort () {
-  const server = net.createServer()
-  const port = await listen(server, 0)
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 /** @param {string} host @param {number} port @param {string | null} name @param {string} target */
