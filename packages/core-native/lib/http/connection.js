@@ -77,9 +77,10 @@ function onOpen (lane, slot, words, bytes, at) {
   const socket = /** @type {any} */ (new (/** @type {any} */ (HttpSocket))(lane, slot, server, addresses))
   lane.sockets[slot] = socket
   updateLoop(socket)
-  if (server === undefined) {
+  // The server was closed before it heard of the connection: the kernel resets one that nobody accepted, too.
+  if (!server?.listening) {
     socket[kState] = State.kDestroyed
-    publish(socket, R.ReplyType.kDestroy)
+    publish(socket, R.ReplyType.kReset)
     return
   }
   if (server.maxConnections && server._connections >= server.maxConnections) {

@@ -114,9 +114,11 @@ void Lane::CloseHandles() {
 // -- The turn of the loop.
 
 void Lane::BeforePoll() {
-  has_looked_ = false;
   session_->BeginPass();
   records_.BeginPass();
+  // What was read before is told before what JavaScript wants is done: a client that says goodbye
+  // and loses its connection to another server of this process is heard first, as on one thread.
+  PublishRequests();
   bool has_napped = false;
   for (int pass = 1;; ++pass) {
     if (processor_->Run()) peek_ms_ = 0;
@@ -148,16 +150,7 @@ void Lane::AfterPoll() {
 
 void Lane::OnReadable(Connection* connection) {
   WakeUp();
-  HandleEarlierReplies();
-  if (connection->is_open() && connection->pauses == 0) session_->OnReadable(connection);
-}
-
-// What JavaScript said before the peer wrote counts before what the peer wrote: a connection that
-// it closed for being idle gets no request any more.
-void Lane::HandleEarlierReplies() {
-  if (has_looked_) return;
-  has_looked_ = true;
-  for (int pass = 0; pass < limits::kPassesPerPoll && replies_.HasMore(); ++pass) processor_->Run();
+  session_->OnReadable(connection);
 }
 
 void Lane::OnDisconnect(Connection* connection) {

@@ -81,7 +81,6 @@ class Lane final : public InputHandler {
   void Post(std::function<void()> command);
   void RunCommands();
   void BeforePoll();
-  void HandleEarlierReplies();
   void AfterPoll();
   void FallAsleep();
   bool Nap();
@@ -125,7 +124,6 @@ class Lane final : public InputHandler {
   std::vector<std::shared_ptr<DrainBarrier>> drains_;
   std::vector<Connection*> touched_;
   bool is_sleeping_ = false;
-  bool has_looked_ = false;  // For replies, since the poll.
   bool is_stopping_ = false;
   uint64_t peek_ms_ = 0;
 };
