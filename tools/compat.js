@@ -12,7 +12,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const { compare, checkKnown, isGreen } = require('./compat/compare')
 const { execute } = require('./compat/execute')
-const { compatFolder, ensureSuite, isAvailable } = require('./compat/fetch')
+const { UnreachableError, compatFolder, ensureSuite, isAvailable } = require('./compat/fetch')
 const { summary, updatePage } = require('./compat/report')
 const { kSuites } = require('./compat/suites')
 const { kRoot, main } = require('./lib/project')
@@ -42,7 +42,19 @@ async function runSuite (suite, listed) {
   }
   const stock = await once('stock')
   const ours = await once('ours')
-  const verdict = compare(suite, stock, ours, listed)
+  let verdict = compare(suite, stock, ours, listed)
+  if (verdict.unexpected.length > 0) {
+    // As Node's own runner does: tests of timing fail now and then on a busy machine, on stock Node too.
+    console.log(`${suite.name}: run again for ${verdict.unexpected.join('; ')}`)
+    const again = await once('ours')
+    for (const name of verdict.unexpected) {
+      const second = again.tests.get(name)
+      if (second?.result !== 'pass') continue
+      ours.tests.set(name, second)
+      console.log(`${suite.name}: passed when run again: ${name}`)
+    }
+    verdict = compare(suite, stock, ours, listed)
+  }
   console.log(`${suite.name}: ${verdict.same} same, ${verdict.lost.length} lost, ${verdict.gained.length} gained`)
   for (const problem of verdict.problems) console.log(`  ${problem}`)
   for (const name of verdict.unexpected) {
@@ -86,13 +98,17 @@ async function compat (args) {
   /** @type {import('./compat/compare').Verdict[]} */
   const verdicts = []
   const failures = []
+  /** @type {string[]} */
+  const notRun = []
   for (const [index, suite] of suites.entries()) {
     console.log(`\n[${index + 1}/${suites.length}] ${suite.name} ${suite.version ?? suite.source.version}`)
     try {
       verdicts.push(await runSuite(suite, known[suite.name] ?? []))
     } catch (error) {
       console.error(`${suite.name}: ${error instanceof Error ? error.message : error}`)
-      failures.push(suite.name)
+      // npm test is for machines without a way to the registries, too; the complete run proves something or fails.
+      if (isFast && error instanceof UnreachableError) notRun.push(suite.name)
+      else failures.push(suite.name)
     }
   }
   console.log(`\n${summary(verdicts)}\n`)
@@ -100,6 +116,7 @@ async function compat (args) {
   const sum = (/** @type {(verdict: typeof verdicts[0]) => number} */ of) => verdicts.reduce((total, verdict) => total + of(verdict), 0)
   console.log(`${sum(({ tests }) => tests)} tests: ${sum(({ same }) => same)} same, ${sum(({ lost }) => lost.length)} lost ` +
     `(${sum(({ known }) => known.length)} known), ${sum(({ gained }) => gained.length)} gained`)
+  if (notRun.length > 0) console.log(`NOT RUN, since their registries did not answer: ${notRun.join(', ')}`)
   const red = [...failures, ...verdicts.filter((verdict) => !isGreen(verdict)).map(({ suite }) => suite)]
   if (red.length > 0) throw new Error(`Not compatible, or not proven: ${red.join(', ')}`)
 }
