@@ -7,7 +7,7 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 
-const kCoreNative = path.dirname(require.resolve('@httpsys/core-native/package.json'))
+const kCoreNative = path.resolve(__dirname, '..', '..', 'packages', 'core-native')
 const kRegister = path.join(kCoreNative, 'register.js')
 const kPrograms = path.join(__dirname, 'programs')
 /** Programs on frameworks: their dependencies are brought by `npm run compat -- frameworks`. */

@@ -89,7 +89,7 @@ function nodeTest (name, version, files = ['test/**/*.test.js']) {
 
 /** @param {string} name @param {string} programs @param {string} [lock] @returns {Suite} */
 function differential (name, programs, lock) {
-  const { version } = require('@httpsys/core-native/package.json')
+  const { version } = require('../../packages/core-native/package.json')
   return { name, source: { kind: 'own', name, version, programs, lock }, runner: 'differential', files: [] }
 }
 
