@@ -74,6 +74,11 @@ const kTestNeeds = [
     apt: ['python3-venv'],
   },
   { what: 'curl', present: () => findProgram('curl') !== null, apt: ['curl'] },
+  {
+    what: 'xz, for test suites from Debian\'s archive',
+    present: () => findProgram('xz') !== null || findProgram('apt-get') === null,
+    apt: ['xz-utils'],
+  },
 ]
 
 /** @type {Need[]} */
