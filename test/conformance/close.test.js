@@ -234,15 +234,17 @@ test('"close" comes after the response of the last connection has closed', async
   const order = /** @type {string[]} */ ([])
   const server = http.createServer((req, res) => {
     res.on('close', () => order.push('response'))
-    req.socket.on('close', () => order.push('socket'))
+    req.socket.on('close', () => {
+      order.push('socket')
+      server.emit('test:socket closed')
+    })
     server.close(() => order.push('server'))
     res.end('x')
   })
   const port = await serve(t, server)
-  const closed = once(server, 'close')
+  const closed = Promise.all([once(server, 'close'), once(server, 'test:socket closed')])
   await request(port)
   await closed
-  await new Promise((resolve) => setImmediate(resolve))
   assert.deepEqual(order, ['response', 'server', 'socket'])
 })
 
