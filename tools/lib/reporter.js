@@ -1,7 +1,9 @@
 'use strict'
 
 // A node:test reporter for many files: one line a file, details of failures and reasons of skips only.
+// The names of failed files also go into the file that HTTPSYS_FAILED_FILES names.
 
+const fs = require('node:fs')
 const path = require('node:path')
 
 /** @param {any} event @returns {string} */
@@ -62,6 +64,8 @@ module.exports = async function * reporter (source) {
       yield describeFailure(data, data.name)
     }
   }
+  const report = process.env.HTTPSYS_FAILED_FILES
+  if (report) fs.writeFileSync(report, JSON.stringify([...files].filter(([, tally]) => tally.failed > 0).map(([file]) => file)))
   let tests = 0
   let failed = 0
   let skipped = 0
