@@ -1,7 +1,7 @@
 'use strict'
 
-// The include direction of the native sources (napi -> common; engine -> common, http1;
-// http1, common -> common), and that binding.gyp names exactly the sources CMakeLists.txt builds.
+// The include direction of the native sources (napi -> common; engine -> sharing, peer, http1, common;
+// sharing -> peer, common; peer, http1, common -> common), and that binding.gyp names exactly the sources CMakeLists.txt builds.
 
 const fs = require('node:fs')
 const path = require('node:path')
@@ -11,12 +11,14 @@ const { kCoreNative, listFiles } = require('./lib/project')
 const kMayInclude = {
   common: ['common'],
   http1: ['http1', 'common'],
-  engine: ['engine', 'http1', 'common'],
+  peer: ['peer', 'common'],
+  sharing: ['sharing', 'peer', 'common'],
+  engine: ['engine', 'sharing', 'peer', 'http1', 'common'],
   napi: ['napi', 'common'],
 }
 
-/** napi/ makes the engine through this one header; everything else it sees is common/backend.h. */
-const kFactories = ['engine/create_engine.h']
+/** napi/ makes the engine through the first header and asks other processes through the second; everything else it sees is common/backend.h. */
+const kFactories = ['engine/create_engine.h', 'sharing/state_query.h']
 
 /** Node's headers belong to the boundary alone: the engine is compiled and tested without Node. */
 const kNodeHeaders = /^(napi|node_api|node_api_types|js_native_api|node|v8)(\.h|\/)/

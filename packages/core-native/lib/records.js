@@ -79,6 +79,7 @@ module.exports = {
   kReplyRaw: 1 << 4,
   kReplyIfIdle: 1 << 5,
   kReplyIfUnserved: 1 << 6,
+  kReplyMayMove: 1 << 7,
 
   // Words of a lane's control block.
   kReplyPublished: 0,

@@ -41,6 +41,43 @@ export interface EngineOptions {
    * offset in control[kDispatchResume]: after a throw native goes on there.
    */
   dispatch: (lane: number, segment: number, start: number, end: number) => number
+  /** Called with the results of register() that other members had a say in. */
+  registered?: (result: RegistrationResult) => void
+}
+
+/** Prefixes that a server wants on a port, which it may share with other processes. */
+export interface Registration {
+  /** Names the result. */
+  token: number
+  serverId: number
+  port: number
+  /** Registered as a port, not as a prefix. */
+  isPlain: boolean
+  /** Nobody else on the port. */
+  isExclusive: boolean
+  /** 0 create, 1 create or attach, 2 attach. */
+  queueMode: number
+  /** '' = shared with nobody. */
+  queue: string
+  /** Canonical; the id is that of ServerConfig. */
+  prefixes: { id: number, text: string }[]
+}
+
+export interface RegistrationResult {
+  token: number
+  /** 0 or a negative errno: EADDRINUSE, EACCES, ENOENT, ENOSPC, EPROTO, ETIMEDOUT. */
+  error: number
+  /** Of the process in the way. */
+  pid: number
+  /** Of its user, with EACCES. */
+  uid: number
+  /** The prefix in the way. */
+  prefix: string
+  /** With EPROTO: the protocols that it speaks. */
+  peerOldest: number
+  peerNewest: number
+  /** Descriptors of the port's listening sockets, the receiver's to close. */
+  sockets: number[]
 }
 
 export class Engine {
@@ -68,6 +105,18 @@ export class Engine {
   unlisten (serverId: number): void
   /** Hands a connected descriptor (duplicated) to a lane. 0 or a negative errno. */
   adopt (serverId: number, fd: number): number
+  /** Who this is, for people who look at the port: the number of the thread, the name of the program. */
+  introduce (thread: number, program: string): void
+  /** Takes the meeting place of a port: 0 taken, 1 this engine is a member already, 2 another's, or a negative errno. */
+  meet (port: number): number
+  /** Lets other members have a listening socket of the port, which the server accepts on. 0 or a negative errno. */
+  contribute (port: number, serverId: number, fd: number): number
+  /** The result, or undefined: then options.registered has it later. */
+  register (registration: Registration): RegistrationResult | undefined
+  /** Takes prefixes back ([] = all of the server); requests for them wait that long for the next owner. */
+  unregister (port: number, serverId: number, prefixIds: number[], waitMs: number): void
+  /** Gives back a port that nothing was registered on. */
+  leave (port: number): void
   /** Expires messages that began too long ago (ms; 0 = no limit): kError kTimeout for each. */
   checkConnections (serverId: number, headersTimeout: number, requestTimeout: number): void
   /** Keeps / no longer keeps the event loop alive. Starts unreferenced. */
@@ -79,6 +128,8 @@ export class Engine {
   close (): void
 }
 
+/** Asks who listens on a port: a status (0 or a negative errno) and JSON (docs/port-sharing.md), to be validated. */
+export function serviceState (port: number, callback: (status: number, text: string) => void): void
 export const formatVersion: number
 /** Reports an error as Node reports an uncaught exception (napi_fatal_exception). */
 export function fatalException (error: unknown): void

@@ -30,6 +30,42 @@ struct ServerSettings {
   std::vector<std::string> prefixes;  // Canonical, by id, unused ids empty; none = everything.
 };
 
+// How one engine's servers share a port with others: docs/port-sharing.md.
+struct RegistrationFlags {
+  bool is_plain = false;      // A port, not a prefix.
+  bool is_exclusive = false;  // Nobody else on the port.
+};
+
+enum class QueueMode : uint8_t { kCreate = 0, kCreateOrAttach = 1, kAttach = 2 };
+
+struct Registration {
+  uint32_t token = 0;  // Names the result.
+  uint32_t server_id = 0;
+  uint16_t port = 0;
+  RegistrationFlags flags;
+  QueueMode queue_mode = QueueMode::kCreate;
+  std::string queue;  // Empty = not shared.
+  struct Prefix {
+    uint32_t id = 0;  // As in ServerSettings.
+    std::string text;
+  };
+  std::vector<Prefix> prefixes;
+};
+
+struct RegistrationResult {
+  uint32_t token = 0;
+  int error = 0;             // A positive errno.
+  uint32_t pid = 0;          // Who is in the way.
+  uint32_t uid = 0;          // Of somebody else's process.
+  std::string prefix;        // The one in the way.
+  uint16_t peer_oldest = 0;  // With EPROTO: the protocols that the coordinator speaks.
+  uint16_t peer_newest = 0;
+  std::vector<int> sockets;  // Listening sockets of the port, the receiver's to close.
+};
+
+// What Meet() finds.
+enum class Meeting : int { kOurs = 0, kMember = 1, kTaken = 2 };
+
 enum class DrainGoal : uint8_t {
   kHandled,  // Done, though not all bytes may have been sent: what was to be closed is closed.
   kSent,
@@ -78,6 +114,24 @@ class Backend {
   virtual void Unlisten(uint32_t server_id) = 0;
   // Serves a duplicate of a connected descriptor.
   virtual int Adopt(uint32_t server_id, int fd) = 0;
+
+  // -- Port sharing. None of these waits.
+
+  // Who this is, for people: the number of its thread, the name of its program.
+  virtual void Introduce(uint32_t thread, std::string program) = 0;
+  // Takes the meeting place of a port if it is free. A Meeting, or a negative errno.
+  virtual int Meet(uint16_t port) = 0;
+  // Lets others have a listening socket of the port that the server accepts on. 0 or -errno.
+  virtual int Contribute(uint16_t port, uint32_t server_id, int fd) = 0;
+  // True when the result is there at once, otherwise TakeResult() has it after a wake.
+  virtual bool Register(const Registration& wanted, RegistrationResult* result) = 0;
+  virtual bool TakeResult(RegistrationResult* result) = 0;
+  // Some of a server's prefixes, or (empty) all. Requests wait that long for the next owner.
+  virtual void Unregister(uint16_t port, uint32_t server_id, std::vector<uint32_t> prefix_ids,
+                          uint32_t wait_ms) = 0;
+  // Gives back a port that nothing was registered on.
+  virtual void Leave(uint16_t port) = 0;
+
   virtual void CheckConnections(uint32_t server_id, uint64_t headers_timeout_ms,
                                 uint64_t request_timeout_ms) = 0;
 

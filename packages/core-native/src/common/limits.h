@@ -66,6 +66,43 @@ inline constexpr int kAcceptsPerWake = 64;
 // Pause after running out of descriptors when there is none to give up.
 inline constexpr int kAcceptBackoffMs = 100;
 
+// -- Port sharing.
+
+// Reads of one connection to a peer per readiness event.
+inline constexpr int kPeerReadsPerEvent = 64;
+// Connections handed to one peer that it has not acknowledged; further ones wait. Together with
+// their bytes they stay within what a Unix socket buffers.
+inline constexpr size_t kPeerUnackedMax = 256;
+// A peer that does not acknowledge within this time is given up: what it was given goes elsewhere.
+inline constexpr uint64_t kPeerAckMs = 5000;
+// Frames that a peer does not read, before it is given up.
+inline constexpr size_t kPeerUnsentBytesMax = 4 * 1024 * 1024;
+// Times that a connection is passed on with one request: tables of two members differ only while a
+// change travels.
+inline constexpr uint8_t kHopsMax = 8;
+// Members of one port, and prefixes of one member on it: each change goes to all members.
+inline constexpr size_t kMembersMax = 1024;
+inline constexpr size_t kEntriesMax = 16 * 1024;
+// Listening sockets of one port: one per bound address.
+inline constexpr size_t kSharedSocketsMax = 64;
+// How long a coordinator may take to answer.
+inline constexpr uint64_t kCoordinatorMs = 1000;
+// How long somebody who asks for the state of a port waits: for the coordinator, and it for others.
+inline constexpr uint64_t kStateMs = 2000;
+// How long a registration waits for members that do not confirm it.
+inline constexpr uint64_t kConfirmMs = 500;
+// How long a new coordinator waits for the members that it knows of.
+inline constexpr uint64_t kReunionMs = 1000;
+// Longest time that requests wait for a restarted owner (server.close({ restart: true, waitMs })).
+inline constexpr uint32_t kAbsentMsMax = 300'000;
+// JavaScript that has been working on one batch for so long is blocked: the other owners of a queue
+// take what comes. Longer than most handlers run, shorter than anybody notices.
+inline constexpr uint64_t kBlockedMs = 10;
+// How often waiting requests look for their owner by themselves.
+inline constexpr uint64_t kWaitingRetryMs = 5;
+// Requests that wait for one, per lane; further ones get 503.
+inline constexpr size_t kWaitingMax = 1000;
+
 // How long a lane lets requests and replies gather while JavaScript works on a batch, at most: far
 // below what a person notices, and some 30 requests of an Express application.
 inline constexpr uint64_t kNapUs = 500;

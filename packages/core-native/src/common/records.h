@@ -114,6 +114,7 @@ enum ReplyFlags : uint32_t {   // word 1 >> 8.
   kReplyRaw = 1u << 4,         // Bytes as the application framed them.
   kReplyIfIdle = 1u << 5,      // kDestroy: only when no request is being received or answered,
   kReplyIfUnserved = 1u << 6,  // with this also before the first one has begun.
+  kReplyMayMove = 1u << 7,     // kDestroy: another member of a shared port may have it instead.
 };
 
 // kResponse: word 4 head bytes, 5 body bytes, 6 status, 7 keep-alive timeout in ms (with kReplyEnd;

@@ -41,6 +41,8 @@ class RequestQueue {
   bool Publish();
   // No segment is free: do not read from connections.
   bool stalled() const { return backlog_bytes_ != 0; }
+  // Bytes that JavaScript has read so far.
+  uint64_t consumed() const { return consumed_total_.load(std::memory_order_relaxed); }
   // JavaScript has not read everything that was published.
   bool HasUnread() const {
     return consumed_total_.load(std::memory_order_relaxed) != published_total_;

@@ -116,6 +116,13 @@ bool UrlPrefixTable::Add(const UrlPrefix& prefix, uint32_t id) {
   return true;
 }
 
+uint32_t UrlPrefixTable::AddOrFind(const UrlPrefix& prefix, uint32_t id) {
+  Entry* entry = FindOrCreate(prefix);
+  if (!entry->is_registered) entry->id = id;
+  entry->is_registered = true;
+  return entry->id;
+}
+
 bool UrlPrefixTable::AddReservation(const UrlPrefix& prefix) {
   Entry* entry = FindOrCreate(prefix);
   if (entry->is_reserved) return false;

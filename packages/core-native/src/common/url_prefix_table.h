@@ -34,6 +34,8 @@ class UrlPrefixTable {
  public:
   // False when an identical prefix is there already. Case of host and path makes no difference.
   [[nodiscard]] bool Add(const UrlPrefix& prefix, uint32_t id);
+  // The id of an identical prefix that is there already, otherwise `id`, which is added.
+  uint32_t AddOrFind(const UrlPrefix& prefix, uint32_t id);
   // A reservation rejects what it matches best until the same prefix is added. False when it is
   // there already.
   [[nodiscard]] bool AddReservation(const UrlPrefix& prefix);

@@ -43,8 +43,6 @@ void CloseIfOpen(int* fd) {
 
 }  // namespace
 
-Acceptor::Acceptor(Sink sink) : sink_(std::move(sink)) {}
-
 Acceptor::~Acceptor() { Stop(); }
 
 int Acceptor::Start() {
@@ -134,16 +132,17 @@ int Acceptor::Watch([[maybe_unused]] const Listener& listener) {
 #endif
 }
 
-int Acceptor::Add(uint32_t server_id, int fd) {
+int Acceptor::Add(uint32_t server_id, int fd, Sink sink) {
   const std::lock_guard lock(mutex_);
-  const Listener listener{server_id, fd, next_key_++};
+  const int key = next_key_++;
+  Listener listener{server_id, fd, key, std::move(sink)};
   const int status = Watch(listener);
   if (status != 0) {
     close(fd);
     return status;
   }
-  listeners_.push_back(listener);
-  return listener.key;
+  listeners_.push_back(std::move(listener));
+  return key;
 }
 
 void Acceptor::CloseListener(const Listener& listener) {
@@ -243,7 +242,7 @@ Acceptor::AcceptResult Acceptor::AcceptSome(const Listener& listener) {
 Acceptor::AcceptResult Acceptor::AcceptOne(const Listener& listener) {
   const int fd = Accept(listener.fd);
   if (fd != -1) {
-    sink_(listener.server_id, fd);
+    listener.sink(fd);
     return AcceptResult::kAccepted;
   }
   switch (errno) {

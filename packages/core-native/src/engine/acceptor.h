@@ -17,9 +17,9 @@ namespace httpsys::engine {
 class Acceptor {
  public:
   // Called on the acceptor's thread with a non-blocking, close-on-exec descriptor to take over.
-  using Sink = std::function<void(uint32_t server_id, int fd)>;
+  using Sink = std::function<void(int fd)>;
 
-  explicit Acceptor(Sink sink);
+  Acceptor() = default;
   ~Acceptor();
   Acceptor(const Acceptor&) = delete;
   Acceptor& operator=(const Acceptor&) = delete;
@@ -30,8 +30,8 @@ class Acceptor {
   // Idempotent. Closes all listeners.
   void Stop();
   // Takes a listening, non-blocking descriptor over, whatever it returns: a key above 0, or a
-  // negative errno.
-  int Add(uint32_t server_id, int fd);
+  // negative errno. Server 0 is nobody: only RemoveOne() ends it.
+  int Add(uint32_t server_id, int fd, Sink sink);
   // The same as Remove() for one descriptor of a server.
   void RemoveOne(int key);
   // When it returns no more connections of this server are accepted and its descriptors are closed.
@@ -44,6 +44,7 @@ class Acceptor {
     uint32_t server_id;
     int fd;
     int key;
+    Sink sink;
   };
 
   static void Main(void* argument);
@@ -61,7 +62,6 @@ class Acceptor {
   void CloseListener(const Listener& listener);
   void CloseOwnDescriptors();
 
-  Sink sink_;
   uv_thread_t thread_;
   bool is_started_ = false;
 

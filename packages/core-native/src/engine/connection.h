@@ -92,6 +92,9 @@ struct Connection {
   bool is_fin_sent = false;
   bool is_touched = false;  // In the list of the current reply pass.
   bool wants_input_resumed = false;
+  bool is_announced = false;  // JavaScript knows it: it has a slot.
+  bool is_waiting = false;    // In the lane's list of those whose request has no owner yet.
+  uint8_t hops = 0;           // Between members, since its last answer.
   uint32_t first_piece = 0;  // Of the current reply pass; 0 = none.
   uint32_t last_piece = 0;
   uint32_t idle_timeout_ms = 0;   // Set by the record that ended the last response.
@@ -105,6 +108,6 @@ struct Connection {
 };
 
 // The target of the design: an idle keep-alive connection below 600 bytes, all in.
-static_assert(sizeof(Connection) <= 560);
+static_assert(sizeof(Connection) <= 568);
 
 }  // namespace httpsys::engine

@@ -29,10 +29,12 @@ int Duplicate(int fd) {
 
 Engine::Engine(BackendOptions options)
     : methods_(std::move(options.methods)),
-      signal_(std::move(options.wake_consumer)),
-      acceptor_([this](uint32_t server_id, int fd) { NextLane().Adopt(server_id, fd); }) {
+      signal_(options.wake_consumer),
+      wake_consumer_(std::move(options.wake_consumer)),
+      sharing_(this) {
   for (size_t i = 0; i < options.lanes.size(); ++i) {
-    lanes_.push_back(std::make_unique<Lane>(i, options.lanes[i], &methods_, &signal_));
+    lanes_.push_back(std::make_unique<Lane>(i, options.lanes[i], &methods_, &signal_,
+                                            sharing_.id(), &statistics_));
   }
 }
 
@@ -80,7 +82,11 @@ int Engine::Listen(uint32_t server_id, int fd, int backlog) {
   if (is_closed_) return -EBADF;
   if (listen(fd, backlog) != 0) return -errno;
   const int copy = Duplicate(fd);
-  return copy < 0 ? copy : acceptor_.Add(server_id, copy);
+  return copy < 0 ? copy : acceptor_.Add(server_id, copy, SinkFor(server_id));
+}
+
+Acceptor::Sink Engine::SinkFor(uint32_t server_id) {
+  return [this, server_id](int fd) { NextLane().Adopt(server_id, fd); };
 }
 
 void Engine::StopListening(int key) {
@@ -116,10 +122,80 @@ bool Engine::Drain(uint64_t timeout_ms, DrainGoal goal) {
   return barrier->Wait(timeout_ms);
 }
 
-// 1. No new connections, 2. each lane closes what it has. The lanes' objects stay for late calls.
+// -- Port sharing.
+
+void Engine::Introduce(uint32_t thread, std::string program) {
+  sharing_.Introduce(thread, std::move(program));
+}
+
+int Engine::Meet(uint16_t port) { return sharing_.Meet(port); }
+
+int Engine::Contribute(uint16_t port, uint32_t server_id, int fd) {
+  return sharing_.Contribute(port, server_id, fd);
+}
+
+bool Engine::Register(const Registration& wanted, RegistrationResult* result) {
+  peer::Register message;
+  message.token = wanted.token;
+  message.server_id = wanted.server_id;
+  message.queue = wanted.queue;
+  message.queue_mode = static_cast<uint8_t>(wanted.queue_mode);
+  if (wanted.flags.is_plain) message.flags |= peer::kEntryPlain;
+  if (wanted.flags.is_exclusive) message.flags |= peer::kEntryExclusive;
+  for (const Registration::Prefix& prefix : wanted.prefixes) {
+    message.prefixes.push_back({prefix.id, prefix.text});
+  }
+  if (message.prefixes.size() > peer::kListItemsMax) {
+    *result = {};
+    result->token = wanted.token;
+    result->error = ENOSPC;
+    return true;
+  }
+  return sharing_.Register(wanted.port, std::move(message), result);
+}
+
+bool Engine::TakeResult(RegistrationResult* result) { return sharing_.TakeResult(result); }
+
+void Engine::Unregister(uint16_t port, uint32_t server_id, std::vector<uint32_t> prefix_ids,
+                        uint32_t wait_ms) {
+  const bool is_all = prefix_ids.empty();
+  sharing_.Unregister(port, {server_id, wait_ms, is_all, std::move(prefix_ids)});
+}
+
+void Engine::Leave(uint16_t port) { sharing_.Leave(port); }
+
+void Engine::SetRoutes(std::shared_ptr<const sharing::PortRoutes> routes,
+                       std::function<void()> applied) {
+  const auto left = std::make_shared<std::atomic<size_t>>(lanes_.size());
+  for (const auto& lane : lanes_) {
+    lane->SetRoutes(routes, [left, applied] {
+      if (left->fetch_sub(1) == 1 && applied) applied();
+    });
+  }
+}
+
+int Engine::Watch(int fd, std::function<void(int fd)> sink) {
+  return acceptor_.Add(0, fd, std::move(sink));
+}
+
+void Engine::Unwatch(int key) { acceptor_.RemoveOne(key); }
+
+void Engine::AcceptFor(uint32_t server_id, int fd) {
+  acceptor_.Add(server_id, fd, SinkFor(server_id));
+}
+
+void Engine::OnLink(int fd) { NextLane().AcceptLink(fd); }
+
+void Engine::WakeConsumer() { wake_consumer_(); }
+
+sharing::PortCounters Engine::Count(uint16_t port) { return statistics_.Read(port); }
+
+// 1. Nobody else is told of us, 2. no new connections, 3. each lane closes what it has. The lanes'
+// objects stay for late calls.
 void Engine::Close() {
   if (is_closed_) return;
   is_closed_ = true;
+  sharing_.Close();
   acceptor_.Stop();
   for (const auto& lane : lanes_) lane->Stop();
 }

@@ -9,11 +9,13 @@
 #include "common/backend.h"
 #include "engine/acceptor.h"
 #include "engine/lane.h"
+#include "engine/port_statistics.h"
 #include "http1/method_table.h"
+#include "sharing/sharing.h"
 
 namespace httpsys::engine {
 
-class Engine final : public Backend {
+class Engine final : public Backend, private sharing::Delegate {
  public:
   explicit Engine(BackendOptions options);
   ~Engine() override;
@@ -33,20 +35,43 @@ class Engine final : public Backend {
   void StopListening(int key) override;
   void Unlisten(uint32_t server_id) override;
   int Adopt(uint32_t server_id, int fd) override;
+  void Introduce(uint32_t thread, std::string program) override;
+  int Meet(uint16_t port) override;
+  int Contribute(uint16_t port, uint32_t server_id, int fd) override;
+  bool Register(const Registration& wanted, RegistrationResult* result) override;
+  bool TakeResult(RegistrationResult* result) override;
+  void Unregister(uint16_t port, uint32_t server_id, std::vector<uint32_t> prefix_ids,
+                  uint32_t wait_ms) override;
+  void Leave(uint16_t port) override;
   void CheckConnections(uint32_t server_id, uint64_t headers_timeout_ms,
                         uint64_t request_timeout_ms) override;
   bool Drain(uint64_t timeout_ms, DrainGoal goal) override;
   void Close() override;
 
  private:
+  // -- sharing::Delegate.
+
+  void SetRoutes(std::shared_ptr<const sharing::PortRoutes> routes,
+                 std::function<void()> applied) override;
+  int Watch(int fd, std::function<void(int fd)> sink) override;
+  void Unwatch(int key) override;
+  void AcceptFor(uint32_t server_id, int fd) override;
+  void OnLink(int fd) override;
+  void WakeConsumer() override;
+  sharing::PortCounters Count(uint16_t port) override;
+
   // The lane with the fewest connections. Thread: any.
   Lane& NextLane();
+  Acceptor::Sink SinkFor(uint32_t server_id);
 
   http1::MethodTable methods_;
   ConsumerSignal signal_;
   std::vector<std::unique_ptr<Lane>> lanes_;
   std::atomic<size_t> next_lane_{0};
   Acceptor acceptor_;
+  std::function<void()> wake_consumer_;
+  PortStatistics statistics_;
+  sharing::Sharing sharing_;
   bool is_closed_ = false;
 };
 

@@ -132,21 +132,27 @@ Http1Session::Advance Http1Session::KeepHead(Connection* connection, std::string
 Http1Session::Advance Http1Session::DeliverHead(Connection* connection,
                                                 const http1::RequestHead& head,
                                                 std::string_view input, size_t* used) {
-  const ServerConfig& config = *connection->server->config;
-  const uint64_t body_max = config.settings().body_bytes_max;
   if (head.lines.size() > UINT16_MAX) {
     Refuse(connection, ErrorKind::kHeaderOverflow, input);
     return Advance::kWait;
   }
+  Route route{RouteStatus::kMatch, 0};
+  const bool is_shared = router_->MustRoute(connection);
+  Advance advance = Advance::kWait;
+  if (is_shared && !FindServer(connection, head, input, &route, used, &advance)) return advance;
+  const ServerConfig& config = *connection->server->config;
+  const uint64_t body_max = config.settings().body_bytes_max;
   if (body_max != 0 && head.body == BodyKind::kLength && head.content_length > body_max) {
     Refuse(connection, ErrorKind::kBodyTooLarge, input);
     return Advance::kWait;
   }
-  const Route route =
-      config.FindPrefix(connection->local_port, head.host, head.target, connection->local_ip);
-  if (route.status != RouteStatus::kMatch) {
-    return AnswerUnrouted(connection, head, route.status, used);
+  if (!is_shared) {
+    route = config.FindPrefix(connection->local_port, head.host, head.target, connection->local_ip);
+    if (route.status != RouteStatus::kMatch) {
+      return AnswerUnrouted(connection, head, route.status, used);
+    }
   }
+  router_->CountRequest(connection, route.id);
   RecordWriter::Request request;
   request.slot = connection->slot;
   request.server_id = connection->server->id;
@@ -192,6 +198,33 @@ Http1Session::Advance Http1Session::DeliverHead(Connection* connection,
     KeepRaw(connection, input.substr(0, *used));
   }
   return Advance::kGoOn;
+}
+
+bool Http1Session::FindServer(Connection* connection, const http1::RequestHead& head,
+                              std::string_view input, Route* route, size_t* used,
+                              Advance* advance) {
+  *advance = Advance::kWait;
+  switch (router_->FindServer(connection, head, input, route)) {
+    case RequestRouter::Outcome::kHere:
+      return true;
+    case RequestRouter::Outcome::kUnrouted:
+      *advance = AnswerUnrouted(connection, head, route->status, used);
+      return false;
+    case RequestRouter::Outcome::kLater:
+    case RequestRouter::Outcome::kWaiting:
+      WaitForTurn(connection, used);
+      return false;
+    case RequestRouter::Outcome::kElsewhere:
+      return false;
+  }
+  return false;
+}
+
+// The head is parsed again then.
+void Http1Session::WaitForTurn(Connection* connection, size_t* used) {
+  transport_->Pause(connection, kPauseOrder);
+  connection->message_start_ns = 0;
+  *used = 0;
 }
 
 // What came of a body with its head: as on Node, no tick runs between the two.
@@ -270,12 +303,10 @@ Http1Session::Advance Http1Session::AnswerUnrouted(Connection* connection,
                                                    const http1::RequestHead& head,
                                                    RouteStatus status, size_t* used) {
   if (connection->unanswered != 0) {
-    // Its turn has not come: the head is parsed again then.
-    transport_->Pause(connection, kPauseOrder);
-    connection->message_start_ns = 0;
-    *used = 0;
+    WaitForTurn(connection, used);
     return Advance::kWait;
   }
+  router_->CountRefused(connection);
   const bool is_expected = head.expect != http1::Expectation::kNone && head.body != BodyKind::kNone;
   const bool keep_alive = head.keep_alive && !head.upgrade && !is_expected &&
                           head.content_length <= limits::kLingerBytesMax;

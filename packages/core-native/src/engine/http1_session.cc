@@ -37,12 +37,14 @@ bool CountsForWindow(InputPhase phase) {
 }  // namespace
 
 Http1Session::Http1Session(const http1::MethodTable* methods, RequestQueue* queue,
-                           RecordWriter* records, Transport* transport)
+                           RecordWriter* records, Transport* transport,
+                           RequestRouter* router)
     : methods_(methods),
       head_method_(methods->Find("HEAD")),
       queue_(queue),
       records_(records),
       transport_(transport),
+      router_(router),
       buffer_(limits::kReadBytes),
       parser_(std::make_unique<http1::RequestParser>(methods)) {}
 
@@ -229,9 +231,21 @@ void Http1Session::ResumeInput(Connection* connection, PauseReason reason) {
   if (connection->is_open()) transport_->UpdatePoll(connection);
 }
 
+void Http1Session::ResumeWanted(const std::vector<Connection*>& touched) {
+  for (Connection* connection : touched) {
+    if (!connection->wants_input_resumed || !connection->is_open()) continue;
+    connection->wants_input_resumed = false;
+    ResumeInput(connection, kPausePipeline);
+    if (connection->is_open() && connection->unanswered == 0 && !connection->is_waiting) {
+      ResumeInput(connection, kPauseOrder);
+    }
+  }
+}
+
 // -- What JavaScript decides.
 
 void Http1Session::OnAnswered(Connection* connection) {
+  connection->hops = 0;
   if (connection->unanswered != 0) --connection->unanswered;
   const uint32_t most = connection->server->config->settings().pipelined_requests_max;
   if (connection->unanswered == 0) {
@@ -299,6 +313,7 @@ void Http1Session::Refuse(Connection* connection, ErrorKind kind, std::string_vi
     // Still read, so that the peer's end is noticed when nobody closes the connection.
     connection->phase = InputPhase::kRefused;
     connection->refusal = kind;
+    transport_->Announce(connection);
     records_->Error(connection->slot, kind, raw.substr(0, limits::kRawBytesMax));
     return;
   }

@@ -12,6 +12,7 @@
 #include "common/request_queue.h"
 #include "engine/connection.h"
 #include "engine/record_writer.h"
+#include "engine/request_router.h"
 #include "engine/transport.h"
 #include "http1/method_table.h"
 
@@ -19,16 +20,21 @@ namespace httpsys::engine {
 
 // Owns the read buffer and the parsers of its lane and lends a parser to a connection only while
 // its request head is incomplete. Thread: the lane.
-class Http1Session final : public InputHandler {
+class Http1Session final {
  public:
   Http1Session(const http1::MethodTable* methods, RequestQueue* queue, RecordWriter* records,
-               Transport* transport);
+               Transport* transport, RequestRouter* router);
 
   // Reads what is there, within limits, and delivers it.
-  void OnReadable(Connection* connection) override;
-  void OnDisconnect(Connection* connection) override;
+  void OnReadable(Connection* connection);
+  void OnDisconnect(Connection* connection);
+  // Takes bytes that another process has read.
+  void OnHandedOver(Connection* connection, std::string_view bytes) { Receive(connection, bytes); }
   // Goes on with bytes that were kept back; nothing when a reason to pause is left.
   void ResumeInput(Connection* connection, PauseReason reason);
+
+  // The same for those that want it after their output was sent.
+  void ResumeWanted(const std::vector<Connection*>& touched);
 
   // -- What JavaScript decides.
 
@@ -77,6 +83,10 @@ class Http1Session final : public InputHandler {
   Advance KeepHead(Connection* connection, std::string_view input, size_t* used);
   Advance DeliverHead(Connection* connection, const http1::RequestHead& head,
                       std::string_view input, size_t* used);
+  // False: somebody else's, or not yet anybody's; `advance` says how to go on.
+  bool FindServer(Connection* connection, const http1::RequestHead& head, std::string_view input,
+                  Route* route, size_t* used, Advance* advance);
+  void WaitForTurn(Connection* connection, size_t* used);
   Advance AnswerUnrouted(Connection* connection, const http1::RequestHead& head, RouteStatus status,
                          size_t* used);
   std::string_view TakeFirstPiece(Connection* connection, std::string_view input, size_t* used);
@@ -101,6 +111,7 @@ class Http1Session final : public InputHandler {
   RequestQueue* queue_;
   RecordWriter* records_;
   Transport* transport_;
+  RequestRouter* router_;
   uint64_t now_ns_ = 0;
   bool is_stalled_ = false;
   std::vector<char> buffer_;

@@ -36,14 +36,16 @@ bool DrainBarrier::Wait(uint64_t timeout_ms) {
 }
 
 Lane::Lane(size_t index, const LaneMemory& memory, const http1::MethodTable* methods,
-           ConsumerSignal* signal)
+           ConsumerSignal* signal, uint64_t member_id, PortStatistics* statistics)
     : index_(index),
       control_(memory.control),
       signal_(signal),
       queue_(memory.segments),
       replies_(control_),
       records_(&queue_, RandomSeed()),
-      methods_(methods) {}
+      methods_(methods),
+      member_id_(member_id),
+      statistics_(statistics) {}
 
 Lane::~Lane() { Stop(); }
 
@@ -60,9 +62,13 @@ int Lane::Start() {
   uv_check_start(&check_,
                  [](uv_check_t* handle) { static_cast<Lane*>(handle->data)->AfterPoll(); });
   transport_ = std::make_unique<Transport>(&loop_, &records_, &lent_, &load_);
-  session_ = std::make_unique<Http1Session>(methods_, &queue_, &records_, transport_.get());
+  router_ =
+      std::make_unique<PortRouter>(&loop_, member_id_, &queue_, &servers_, statistics_);
+  session_ = std::make_unique<Http1Session>(methods_, &queue_, &records_, transport_.get(),
+                                            router_.get());
+  router_->Start(transport_.get(), session_.get());
   processor_ = std::make_unique<ReplyProcessor>(&replies_, &lent_, &records_, transport_.get(),
-                                                session_.get());
+                                                session_.get(), router_.get());
   transport_->set_input_handler(this);
 
   // Signals are for the application's threads.
@@ -102,6 +108,7 @@ void Lane::CloseHandles() {
   is_stopping_ = true;
   WakeUp();
   transport_->Shutdown();
+  router_->Close();
   for (const auto& barrier : drains_) barrier->Arrive();
   drains_.clear();
   for (uv_handle_t* handle :
@@ -122,6 +129,7 @@ void Lane::BeforePoll() {
   bool has_napped = false;
   for (int pass = 1;; ++pass) {
     if (processor_->Run()) peek_ms_ = 0;
+    if (router_->has_waiting() && !queue_.HasUnread()) router_->Retry();
     PublishRequests();
     FallAsleep();
     bool is_called = false;
@@ -145,6 +153,7 @@ void Lane::AfterPoll() {
   WakeUp();
   // Before closed connections are freed: none may stay in the list.
   transport_->FlushTouched(&touched_);
+  session_->ResumeWanted(touched_);
   touched_.clear();
 }
 
@@ -157,6 +166,8 @@ void Lane::OnDisconnect(Connection* connection) {
   WakeUp();
   session_->OnDisconnect(connection);
 }
+
+void Lane::OnDetached(Connection* connection) { router_->OnDetached(connection); }
 
 void Lane::FallAsleep() {
   is_sleeping_ = true;
@@ -263,8 +274,19 @@ void Lane::SetConfig(uint32_t server_id, std::shared_ptr<const ServerConfig> con
 void Lane::Unlisten(uint32_t server_id) {
   Post([this, server_id] {
     const auto found = servers_.find(server_id);
-    if (found != servers_.end()) found->second->is_unlistened = true;
+    if (found != servers_.end()) {
+      found->second->is_unlistened = true;
+      MoveUnannounced(found->second.get());
+    }
     SweepServers();
+  });
+}
+
+// Connections without a request so far: JavaScript has not heard of them and cannot close them.
+void Lane::MoveUnannounced(LaneServer* server) {
+  transport_->ForEach([&](Connection* connection) {
+    if (!connection->is_open() || connection->server != server || connection->is_announced) return;
+    if (!connection->is_waiting) router_->MoveAway(connection);
   });
 }
 
@@ -283,7 +305,25 @@ void Lane::Adopt(uint32_t server_id, int fd) {
       load_.fetch_sub(1, std::memory_order_relaxed);
       return;
     }
-    transport_->Open(fd, found->second.get());
+    transport_->Open(fd, found->second.get(), !router_->IsShared(fd));
+  });
+}
+
+void Lane::SetRoutes(std::shared_ptr<const sharing::PortRoutes> routes,
+                     std::function<void()> done) {
+  Post([this, routes = std::move(routes), done = std::move(done)] {
+    if (!is_stopping_) router_->SetRoutes(routes);
+    if (done) done();
+  });
+}
+
+void Lane::AcceptLink(int fd) {
+  Post([this, fd] {
+    if (is_stopping_) {
+      close(fd);
+    } else {
+      router_->links().Accept(fd);
+    }
   });
 }
 

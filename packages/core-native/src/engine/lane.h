@@ -16,6 +16,8 @@
 #include "common/control_block.h"
 #include "common/reply_reader.h"
 #include "engine/http1_session.h"
+#include "engine/port_router.h"
+#include "engine/port_statistics.h"
 #include "engine/record_writer.h"
 #include "engine/reply_processor.h"
 #include "engine/server_config.h"
@@ -44,7 +46,7 @@ class DrainBarrier {
 class Lane final : public InputHandler {
  public:
   Lane(size_t index, const LaneMemory& memory, const http1::MethodTable* methods,
-       ConsumerSignal* signal);
+       ConsumerSignal* signal, uint64_t member_id, PortStatistics* statistics);
   ~Lane();
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
@@ -72,12 +74,17 @@ class Lane final : public InputHandler {
   void CheckConnections(uint32_t server_id, uint64_t headers_timeout_ms,
                         uint64_t request_timeout_ms);
   void Drain(std::shared_ptr<DrainBarrier> barrier);
+  // `done` is called on the lane, also when that ends.
+  void SetRoutes(std::shared_ptr<const sharing::PortRoutes> routes, std::function<void()> done);
+  // A lane of another member wants to speak to this one. Takes the descriptor over.
+  void AcceptLink(int fd);
 
  private:
   static void Main(void* argument);
 
   void OnReadable(Connection* connection) override;
   void OnDisconnect(Connection* connection) override;
+  void OnDetached(Connection* connection) override;
   void Post(std::function<void()> command);
   void RunCommands();
   void BeforePoll();
@@ -91,6 +98,7 @@ class Lane final : public InputHandler {
   void AnswerDrains();
   void CloseHandles();
   void SweepServers();
+  void MoveUnannounced(LaneServer* server);
 
   const size_t index_;
   ControlBlock control_;
@@ -117,10 +125,13 @@ class Lane final : public InputHandler {
   std::unique_ptr<Transport> transport_;
   std::unique_ptr<Http1Session> session_;
   std::unique_ptr<ReplyProcessor> processor_;
+  std::unique_ptr<PortRouter> router_;
   const http1::MethodTable* methods_;
+  const uint64_t member_id_;
+  PortStatistics* statistics_;
 
   // The lane's alone.
-  std::unordered_map<uint32_t, std::unique_ptr<LaneServer>> servers_;
+  LaneServers servers_;
   std::vector<std::shared_ptr<DrainBarrier>> drains_;
   std::vector<Connection*> touched_;
   bool is_sleeping_ = false;

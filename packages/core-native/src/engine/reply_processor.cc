@@ -36,14 +36,7 @@ bool ReplyProcessor::Run() {
   if (handled == 0) return false;
   transport_->FlushTouched(&touched_);
   replies_->GiveBack();
-  for (Connection* connection : touched_) {
-    if (!connection->wants_input_resumed || !connection->is_open()) continue;
-    connection->wants_input_resumed = false;
-    session_->ResumeInput(connection, kPausePipeline);
-    if (connection->is_open() && connection->unanswered == 0) {
-      session_->ResumeInput(connection, kPauseOrder);
-    }
-  }
+  session_->ResumeWanted(touched_);
   return true;
 }
 
@@ -176,6 +169,7 @@ void ReplyProcessor::OnDestroy(Connection* connection, uint32_t flags) {
     const bool is_unserved =
         (flags & records::kReplyIfUnserved) != 0 && Http1Session::IsUnserved(connection);
     if (is_unserved || Http1Session::IsIdle(connection)) {
+      if ((flags & records::kReplyMayMove) != 0 && router_->MoveAway(connection)) return;
       transport_->FinishAfterOutput(connection, AfterOutput::kClose);
     }
     return;

@@ -8,6 +8,7 @@
 #include "common/block_store.h"
 #include "common/reply_reader.h"
 #include "engine/http1_session.h"
+#include "engine/port_router.h"
 #include "engine/record_writer.h"
 #include "engine/transport.h"
 
@@ -17,12 +18,13 @@ namespace httpsys::engine {
 class ReplyProcessor {
  public:
   ReplyProcessor(ReplyReader* replies, LentMemory* lent, RecordWriter* records,
-                 Transport* transport, Http1Session* session)
+                 Transport* transport, Http1Session* session, PortRouter* router)
       : replies_(replies),
         lent_(lent),
         records_(records),
         transport_(transport),
-        session_(session) {}
+        session_(session),
+        router_(router) {}
 
   // One pass: handles records (limits::kRepliesPerPass), sends what they say, gives their memory
   // back. False when there were none.
@@ -47,6 +49,7 @@ class ReplyProcessor {
   RecordWriter* records_;
   Transport* transport_;
   Http1Session* session_;
+  PortRouter* router_;
   std::vector<Connection*> touched_;
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 // What a lane knows of one listening server.
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string_view>
@@ -39,6 +40,8 @@ struct LaneServer {
   uint32_t id = 0;
   uint32_t connections = 0;
   bool is_unlistened = false;
+  // By prefix id, found when first counted.
+  std::vector<std::atomic<uint64_t>*> requests;
   std::shared_ptr<const ServerConfig> config;
 };
 

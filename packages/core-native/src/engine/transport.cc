@@ -35,7 +35,7 @@ Transport::Transport(uv_loop_t* loop, RecordWriter* records, LentMemory* lent,
 
 // -- Connections and slots.
 
-Connection* Transport::Open(int fd, LaneServer* server) {
+Connection* Transport::Open(int fd, LaneServer* server, bool is_announced) {
   auto* connection = new Connection;
   if (uv_poll_init(loop_, &connection->poll, fd) != 0) {
     delete connection;
@@ -64,10 +64,42 @@ Connection* Transport::Open(int fd, LaneServer* server) {
   first_ = connection;
   ++allocated_;
   ++server->connections;
-  connection->slot = TakeSlot(connection);
-  records_->Open(connection->slot, server->id, addresses);
+  if (is_announced) {
+    connection->is_announced = true;
+    connection->slot = TakeSlot(connection);
+    records_->Open(connection->slot, server->id, addresses);
+  }
   UpdatePoll(connection);
   return connection;
+}
+
+void Transport::Announce(Connection* connection) {
+  if (connection->is_announced) return;
+  connection->is_announced = true;
+  connection->slot = TakeSlot(connection);
+  records_->Open(connection->slot, connection->server->id,
+                 DescribeConnection(connection->fd, nullptr));
+}
+
+void Transport::Assign(Connection* connection, LaneServer* server) {
+  if (connection->server != server) {
+    TellClosed(connection, 0);
+    --connection->server->connections;
+    ++server->connections;
+    connection->server = server;
+    connection->window_bytes = limits::kReceiveWindowBytes;
+    connection->credit_bytes = 0;
+    connection->idle_timeout_ms = 0;
+  }
+  Announce(connection);
+}
+
+int Transport::Release(Connection* connection) {
+  const int fd = connection->fd;
+  Detach(connection, 0);
+  connection->life = Life::kClosing;
+  CloseHandle(connection);
+  return fd;
 }
 
 uint32_t Transport::TakeSlot(Connection* connection) {
@@ -211,14 +243,21 @@ void Transport::FinishAfterOutput(Connection* connection, AfterOutput action) {
 void Transport::Detach(Connection* connection, int error) {
   StopTimer(connection);
   DropOutput(connection);
+  TellClosed(connection, error);
+  if (handler_ != nullptr) handler_->OnDetached(connection);
+  --connection->server->connections;
+  connection->server = nullptr;
+  load_->fetch_sub(1, std::memory_order_relaxed);
+}
+
+void Transport::TellClosed(Connection* connection, int error) {
+  if (!connection->is_announced) return;
+  connection->is_announced = false;
   records_->Closed(connection->slot, error);
   Slot& slot = slots_[connection->slot];
   slot.connection = nullptr;
   slot.is_closed = true;
   FreeSlotIfDone(connection->slot);
-  --connection->server->connections;
-  connection->server = nullptr;
-  load_->fetch_sub(1, std::memory_order_relaxed);
 }
 
 void Transport::Close(Connection* connection, int error) {
@@ -268,11 +307,16 @@ void Transport::Reset(Connection* connection) {
 void Transport::CloseDescriptor(Connection* connection) {
   if (connection->life == Life::kClosing) return;
   connection->life = Life::kClosing;
+  const int fd = connection->fd;
+  CloseHandle(connection);
+  close(fd);
+}
+
+void Transport::CloseHandle(Connection* connection) {
   StopTimer(connection);
   (connection->previous == nullptr ? first_ : connection->previous->next) = connection->next;
   if (connection->next != nullptr) connection->next->previous = connection->previous;
   uv_close(reinterpret_cast<uv_handle_t*>(&connection->poll), OnPollClosed);
-  close(connection->fd);
 }
 
 void Transport::OnPollClosed(uv_handle_t* handle) {

@@ -22,6 +22,8 @@ class InputHandler {
   virtual void OnReadable(Connection* connection) = 0;
   // The peer ended its direction while only kPausePipeline keeps the connection from being read.
   virtual void OnDisconnect(Connection* connection) = 0;
+  // It is no longer open.
+  virtual void OnDetached(Connection* connection) = 0;
 
  protected:
   ~InputHandler() = default;
@@ -38,8 +40,16 @@ class Transport {
 
   void set_input_handler(InputHandler* handler) { handler_ = handler; }
 
-  // Takes the descriptor over and announces the connection.
-  Connection* Open(int fd, LaneServer* server);
+  // Takes the descriptor over. JavaScript hears of the connection now or, when it is not known yet
+  // whose it is, by Announce().
+  Connection* Open(int fd, LaneServer* server, bool is_announced);
+  void Announce(Connection* connection);
+  // Gives the connection to another server: for JavaScript it is a new one.
+  void Assign(Connection* connection, LaneServer* server);
+  // Gives the descriptor away; for JavaScript the connection has ended.
+  int Release(Connection* connection);
+  // A connection is about to be opened that nobody has counted yet.
+  void CountLoad() { load_->fetch_add(1, std::memory_order_relaxed); }
   // The open connection of a slot, or nullptr.
   Connection* Find(uint32_t slot) const;
   // JavaScript has forgotten the slot.
@@ -130,6 +140,8 @@ class Transport {
   void ReportBlocks(const std::vector<uint32_t>& blocks, int error);
 
   void Detach(Connection* connection, int error);
+  void TellClosed(Connection* connection, int error);
+  void CloseHandle(Connection* connection);
   void Linger(Connection* connection);
   void ReadLingering(Connection* connection);
   void CloseDescriptor(Connection* connection);

@@ -227,6 +227,7 @@ void Transport::WriteQueue(Connection* connection) {
   --pending_outputs_;
   UpdatePoll(connection);
   OutputDone(connection);
+  if (connection->wants_input_resumed) Touch(connection);
 }
 
 void Transport::DropOutput(Connection* connection) {
@@ -246,6 +247,8 @@ void Transport::DropOutput(Connection* connection) {
 void Transport::OutputDone(Connection* connection) {
   switch (connection->after_output) {
     case AfterOutput::kNothing:
+      // Its next request may be another server's.
+      if ((connection->pauses & kPauseOrder) != 0) connection->wants_input_resumed = true;
       return;
     case AfterOutput::kShutdown:
       if (connection->peer_ended) {

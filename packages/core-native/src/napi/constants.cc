@@ -79,6 +79,7 @@ constexpr Constant kConstants[] = {
     {"kReplyRaw", Value(records::kReplyRaw)},
     {"kReplyIfIdle", Value(records::kReplyIfIdle)},
     {"kReplyIfUnserved", Value(records::kReplyIfUnserved)},
+    {"kReplyMayMove", Value(records::kReplyMayMove)},
     {"kResponseFixedBytes", Value(records::kResponseFixedBytes)},
     {"kPayloadAt", Value(records::kPayloadAt)},
     {"kBlockBytes", Value(limits::kBlockBytes)},

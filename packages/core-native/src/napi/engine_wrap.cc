@@ -1,5 +1,6 @@
 #include "napi/engine_wrap.h"
 
+#include <cerrno>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -7,6 +8,7 @@
 #include "common/control_block.h"
 #include "common/limits.h"
 #include "engine/create_engine.h"
+#include "napi/port_sharing.h"
 #include "napi/server_settings.h"
 
 namespace httpsys {
@@ -33,6 +35,12 @@ Napi::Function EngineWrap::Define(Napi::Env env) {
                          InstanceMethod<&EngineWrap::StopListening>("stopListening"),
                          InstanceMethod<&EngineWrap::Unlisten>("unlisten"),
                          InstanceMethod<&EngineWrap::Adopt>("adopt"),
+                         InstanceMethod<&EngineWrap::Introduce>("introduce"),
+                         InstanceMethod<&EngineWrap::Meet>("meet"),
+                         InstanceMethod<&EngineWrap::Contribute>("contribute"),
+                         InstanceMethod<&EngineWrap::Register>("register"),
+                         InstanceMethod<&EngineWrap::Unregister>("unregister"),
+                         InstanceMethod<&EngineWrap::Leave>("leave"),
                          InstanceMethod<&EngineWrap::CheckConnections>("checkConnections"),
                          InstanceMethod<&EngineWrap::Ref>("ref"),
                          InstanceMethod<&EngineWrap::Unref>("unref"),
@@ -60,6 +68,8 @@ EngineWrap::EngineWrap(const Napi::CallbackInfo& info) : Napi::ObjectWrap<Engine
   }
   options.methods = Strings(methods.As<Napi::Array>());
   dispatch_ = Napi::Persistent(dispatch.As<Napi::Function>());
+  const Napi::Value registered = given.Get("registered");
+  if (registered.IsFunction()) registered_ = Napi::Persistent(registered.As<Napi::Function>());
   if (!OpenWakeup(env)) {
     Napi::Error::New(env, "The event loop cannot be watched").ThrowAsJavaScriptException();
     return;
@@ -143,7 +153,27 @@ void EngineWrap::OnWake() {
   is_draining_ = true;
   const bool is_more = DrainRecords();
   is_draining_ = false;
+  if (backend_ != nullptr) DeliverResults();
   if (is_more && backend_ != nullptr) uv_async_send(&wakeup_->async);
+}
+
+// Of registrations that other members had a say in.
+void EngineWrap::DeliverResults() {
+  RegistrationResult result;
+  while (backend_ != nullptr && backend_->TakeResult(&result)) {
+    napi_env env = Env();
+    const Napi::HandleScope scope(env);
+    napi_value argument = ResultObject(env, result);
+    napi_value receiver;
+    napi_get_global(env, &receiver);
+    if (registered_.IsEmpty() || napi_make_callback(env, nullptr, receiver, registered_.Value(), 1,
+                                                    &argument, nullptr) == napi_ok) {
+      continue;
+    }
+    napi_value error;
+    if (napi_get_and_clear_last_exception(env, &error) != napi_ok) return;
+    napi_fatal_exception(env, error);
+  }
 }
 
 // True when the event loop must get its turn before the rest.
@@ -228,6 +258,7 @@ void EngineWrap::CloseAll() {
   }
   memory_.clear();
   dispatch_.Reset();
+  registered_.Reset();
   if (wakeup_ == nullptr) return;
   wakeup_->engine = nullptr;
   uv_close(reinterpret_cast<uv_handle_t*>(&wakeup_->async), [](uv_handle_t* handle) {
@@ -350,6 +381,57 @@ Napi::Value EngineWrap::Adopt(const Napi::CallbackInfo& info) {
   const int fd = static_cast<int>(Number(info, 1));
   const int status = backend_ == nullptr ? UV_EBADF : backend_->Adopt(Number(info, 0), fd);
   return Napi::Number::New(info.Env(), status);
+}
+
+void EngineWrap::Introduce(const Napi::CallbackInfo& info) {
+  if (backend_ == nullptr || !info[1].IsString()) return;
+  backend_->Introduce(Number(info, 0), info[1].As<Napi::String>());
+}
+
+Napi::Value EngineWrap::Meet(const Napi::CallbackInfo& info) {
+  const int status =
+      backend_ == nullptr ? UV_EBADF : backend_->Meet(static_cast<uint16_t>(Number(info, 0)));
+  return Napi::Number::New(info.Env(), status);
+}
+
+Napi::Value EngineWrap::Contribute(const Napi::CallbackInfo& info) {
+  const int status = backend_ == nullptr
+                         ? UV_EBADF
+                         : backend_->Contribute(static_cast<uint16_t>(Number(info, 0)),
+                                                Number(info, 1), static_cast<int>(Number(info, 2)));
+  return Napi::Number::New(info.Env(), status);
+}
+
+Napi::Value EngineWrap::Register(const Napi::CallbackInfo& info) {
+  Registration wanted;
+  if (!info[0].IsObject() || !ReadRegistration(info[0].As<Napi::Object>(), &wanted)) {
+    Napi::TypeError::New(info.Env(), "A registration is a Registration")
+        .ThrowAsJavaScriptException();
+    return info.Env().Undefined();
+  }
+  RegistrationResult result;
+  if (backend_ == nullptr) {
+    result.error = EBADF;
+  } else if (!backend_->Register(wanted, &result)) {
+    return info.Env().Undefined();
+  }
+  return ResultObject(info.Env(), result);
+}
+
+void EngineWrap::Unregister(const Napi::CallbackInfo& info) {
+  if (backend_ == nullptr || !info[2].IsArray()) return;
+  std::vector<uint32_t> ids;
+  const Napi::Array list = info[2].As<Napi::Array>();
+  for (uint32_t i = 0; i < list.Length(); ++i) {
+    const Napi::Value id = list.Get(i);
+    if (id.IsNumber()) ids.push_back(id.As<Napi::Number>().Uint32Value());
+  }
+  backend_->Unregister(static_cast<uint16_t>(Number(info, 0)), Number(info, 1), std::move(ids),
+                       Number(info, 3));
+}
+
+void EngineWrap::Leave(const Napi::CallbackInfo& info) {
+  if (backend_ != nullptr) backend_->Leave(static_cast<uint16_t>(Number(info, 0)));
 }
 
 void EngineWrap::CheckConnections(const Napi::CallbackInfo& info) {

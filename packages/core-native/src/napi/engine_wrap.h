@@ -45,6 +45,12 @@ class EngineWrap : public Napi::ObjectWrap<EngineWrap> {
   void Configure(const Napi::CallbackInfo& info);
   void StopListening(const Napi::CallbackInfo& info);
   void Unlisten(const Napi::CallbackInfo& info);
+  void Introduce(const Napi::CallbackInfo& info);
+  Napi::Value Meet(const Napi::CallbackInfo& info);
+  Napi::Value Contribute(const Napi::CallbackInfo& info);
+  Napi::Value Register(const Napi::CallbackInfo& info);
+  void Unregister(const Napi::CallbackInfo& info);
+  void Leave(const Napi::CallbackInfo& info);
   void CheckConnections(const Napi::CallbackInfo& info);
   void Ref(const Napi::CallbackInfo& info);
   void Unref(const Napi::CallbackInfo& info);
@@ -57,6 +63,7 @@ class EngineWrap : public Napi::ObjectWrap<EngineWrap> {
 
   void OnWake();
   bool DrainRecords();
+  void DeliverResults();
   Dispatched DispatchRegion(size_t lane, const RequestQueue::Region& region);
   void ConsumeRecords(size_t lane, uint32_t offset);
   void CloseAll();
@@ -67,6 +74,7 @@ class EngineWrap : public Napi::ObjectWrap<EngineWrap> {
   Wakeup* wakeup_ = nullptr;
   bool is_draining_ = false;
   Napi::FunctionReference dispatch_;
+  Napi::FunctionReference registered_;
   std::vector<int32_t*> controls_;
   std::vector<Napi::Reference<Napi::Value>> memory_;
 };

@@ -5,6 +5,7 @@
 #include "common/records.h"
 #include "napi/constants.h"
 #include "napi/engine_wrap.h"
+#include "napi/port_sharing.h"
 
 namespace httpsys {
 namespace {
@@ -14,6 +15,7 @@ void FatalException(const Napi::CallbackInfo& info) { napi_fatal_exception(info.
 Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports.Set("Engine", EngineWrap::Define(env));
   exports.Set("fatalException", Napi::Function::New<FatalException>(env, "fatalException"));
+  exports.Set("serviceState", Napi::Function::New<ServiceState>(env, "serviceState"));
   exports.Set("constants", RecordConstants(env));
   exports.Set("formatVersion", Napi::Number::New(env, records::kFormatVersion));
   return exports;

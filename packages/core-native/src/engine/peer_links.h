@@ -1,0 +1,104 @@
+#pragma once
+// A lane's connections to the lanes of other members, over which client connections change hands.
+//
+// Ownership is acknowledged before the request is handled: until then the sender keeps descriptor
+// and bytes. A peer that breaks or stays silent loses what it has not acknowledged, and cannot
+// acknowledge it any more.
+
+#include <uv.h>
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "peer/messages.h"
+#include "sharing/channel.h"
+
+namespace httpsys::engine {
+
+// A client connection on its way, and what was read of it and not handled.
+struct HandedConnection {
+  int fd = -1;
+  uint16_t port = 0;
+  uint8_t hops = 0;
+  uint32_t idle_ms = 0;
+  std::string bytes;
+};
+
+// Thread: the lane.
+class PeerLinks final : public sharing::Channel::Handler {
+ public:
+  class Owner {
+   public:
+    // Whether a connection of this port is welcome.
+    virtual bool CanTake(uint16_t port) const = 0;
+    // From a peer, acknowledged.
+    virtual void OnHandedOver(HandedConnection connection) = 0;
+    // The peer has not taken it. The descriptor is the owner's again.
+    virtual void OnTakenBack(HandedConnection connection) = 0;
+    // A link that was full is not any more.
+    virtual void OnLinkFree() = 0;
+
+   protected:
+    ~Owner() = default;
+  };
+
+  enum class State : uint8_t { kReady, kFull, kGone };
+
+  PeerLinks(uv_loop_t* loop, uint64_t self, Owner* owner);
+  PeerLinks(const PeerLinks&) = delete;
+  PeerLinks& operator=(const PeerLinks&) = delete;
+
+  // Whether HandOver() can be called; makes the link when there is none.
+  State Prepare(uint64_t member);
+  // Takes the descriptor over. After Prepare() said kReady.
+  void HandOver(uint64_t member, HandedConnection connection);
+  // A link from a peer. Takes the descriptor over.
+  void Accept(int fd);
+  // Nothing is taken back.
+  void Close();
+
+  void OnFrame(sharing::Channel* channel, const peer::Frame& frame, int fd) override;
+  void OnBatchEnd(sharing::Channel* channel) override;
+  void OnBroken(sharing::Channel* channel) override;
+
+ private:
+  struct Sent {
+    uint32_t sequence = 0;
+    uint64_t since_ms = 0;
+    HandedConnection connection;
+  };
+
+  struct Link {
+    sharing::Channel* channel = nullptr;
+    uint32_t next_sequence = 1;
+    std::deque<Sent> sent;
+  };
+
+  struct Received {
+    bool is_known = false;  // Has said who it is.
+    // Of the current batch, not acknowledged yet.
+    std::vector<HandedConnection> connections;
+    uint32_t sequence = 0;  // Of the last one.
+  };
+
+  Link* FindLink(sharing::Channel* channel, uint64_t* member);
+  void OnAnswer(Link* link, const peer::Frame& frame);
+  bool OnReceived(sharing::Channel* channel, Received* received, const peer::Frame& frame, int fd);
+  void TakeBatch(sharing::Channel* channel, Received* received);
+  void GiveUp(uint64_t member);
+  void CheckAges();
+  void ArmTimer();
+
+  uv_loop_t* loop_;
+  const uint64_t self_;
+  Owner* owner_;
+  uv_timer_t timer_;
+  std::map<uint64_t, Link> links_;                     // To peers.
+  std::map<sharing::Channel*, Received> received_;     // From peers.
+};
+
+}  // namespace httpsys::engine

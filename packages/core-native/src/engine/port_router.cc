@@ -1,0 +1,314 @@
+#include "engine/port_router.h"
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "common/limits.h"
+#include "engine/http1_session.h"
+
+namespace httpsys::engine {
+namespace {
+
+uint16_t LocalPort(int fd) {
+  sockaddr_storage address{};
+  socklen_t size = sizeof address;
+  if (getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) return 0;
+  if (address.ss_family == AF_INET) {
+    return ntohs(reinterpret_cast<sockaddr_in*>(&address)->sin_port);
+  }
+  return address.ss_family == AF_INET6
+             ? ntohs(reinterpret_cast<sockaddr_in6*>(&address)->sin6_port)
+             : 0;
+}
+
+}  // namespace
+
+PortRouter::PortRouter(uv_loop_t* loop, uint64_t self, const RequestQueue* queue,
+                       LaneServers* servers, PortStatistics* statistics)
+    : loop_(loop),
+      queue_(queue),
+      servers_(servers),
+      statistics_(statistics),
+      links_(loop, self, this) {
+  uv_timer_init(loop, &timer_);
+  timer_.data = this;
+}
+
+void PortRouter::Start(Transport* transport, Http1Session* session) {
+  transport_ = transport;
+  session_ = session;
+}
+
+void PortRouter::Close() {
+  links_.Close();
+  uv_close(reinterpret_cast<uv_handle_t*>(&timer_), nullptr);
+}
+
+// -- Routes.
+
+const PortRouter::Port* PortRouter::Find(uint16_t number) const {
+  for (const Port& port : ports_) {
+    if (port.routes->port() == number) return &port;
+  }
+  return nullptr;
+}
+
+PortRouter::Port* PortRouter::Find(uint16_t number) {
+  return const_cast<Port*>(std::as_const(*this).Find(number));
+}
+
+void PortRouter::SetRoutes(std::shared_ptr<const Routes> routes) {
+  const uint16_t number = routes->port();
+  const bool is_used = routes->target_count() != 0;
+  if (Port* port = Find(number)) {
+    port->routes = std::move(routes);
+    port->turns.assign(port->routes->target_count(), 0);
+    if (!is_used) std::erase_if(ports_, [=](const Port& p) { return p.routes->port() == number; });
+  } else if (is_used) {
+    Port added;
+    added.statistics = statistics_->PortOf(number);
+    added.turns.assign(routes->target_count(), 0);
+    added.routes = std::move(routes);
+    ports_.push_back(std::move(added));
+  }
+  Retry();
+}
+
+bool PortRouter::IsShared(int fd) const {
+  const bool is_any = std::any_of(ports_.begin(), ports_.end(),
+                                  [](const Port& port) { return port.routes->is_shared(); });
+  if (!is_any) return false;
+  const Port* port = Find(LocalPort(fd));
+  return port != nullptr && port->routes->is_shared();
+}
+
+bool PortRouter::MustRoute(const Connection* connection) const {
+  if (ports_.empty()) return false;
+  const Port* port = Find(connection->local_port);
+  return port != nullptr && (port->routes->is_shared() || !connection->is_announced);
+}
+
+// -- Requests.
+
+RequestRouter::Outcome PortRouter::Refuse(Route* route) {
+  route->status = RouteStatus::kReserved;
+  return Outcome::kUnrouted;
+}
+
+RequestRouter::Outcome PortRouter::FindServer(Connection* connection,
+                                              const http1::RequestHead& head,
+                                              std::string_view input, Route* route) {
+  Port* port = Find(connection->local_port);
+  if (port == nullptr) {
+    transport_->Announce(connection);
+    return Outcome::kHere;
+  }
+  const Route found = port->routes->Find(head.host, head.target, connection->local_ip);
+  if (found.status != RouteStatus::kMatch) {
+    *route = found;
+    return Outcome::kUnrouted;
+  }
+  const Routes::Target& target = port->routes->target(found.id);
+  if (target.owners.empty()) {
+    if (uv_hrtime() / 1'000'000 >= target.absent_until_ms) return Refuse(route);
+    return Wait(connection, route);
+  }
+  const Routes::Owner* owner = Choose(port, connection, found.id);
+  if (owner == nullptr) return Wait(connection, route);
+  if (owner->member == 0) return ToServer(connection, *owner, route);
+  return ToMember(port, connection, owner->member, input, route);
+}
+
+// Of the owners of a queue: the one that has the connection as long as its JavaScript is not
+// blocked, otherwise the next one in turn. nullptr: JavaScript is about to be free.
+const sharing::PortRoutes::Owner* PortRouter::Choose(Port* port, const Connection* connection,
+                                                     uint32_t target_id) {
+  const auto& owners = port->routes->target(target_id).owners;
+  if (owners.size() == 1) return &owners[0];
+  const auto own = std::find_if(owners.begin(), owners.end(), [&](const Routes::Owner& owner) {
+    return owner.member == 0 && (!connection->is_announced || owner.server_id == connection->server->id);
+  });
+  const bool has_own = own != owners.end();
+  const bool is_settled = has_own && (connection->is_announced || connection->hops != 0);
+  // Passed on once because its owner was blocked: whoever has it now keeps it.
+  if (is_settled && (connection->hops != 0 || !IsBusy())) return &*own;
+  if (is_settled && !IsBlocked()) return nullptr;
+  uint32_t& turn = port->turns[target_id];
+  for (size_t i = 0; i < owners.size(); ++i) {
+    const Routes::Owner& next = owners[++turn % owners.size()];
+    if (next.member != 0 || (!is_settled && !IsBlocked())) return &next;
+  }
+  return has_own ? &*own : &owners[0];
+}
+
+// It has been working on the same batch for so long that others should take what comes.
+bool PortRouter::IsBlocked() {
+  const uint64_t consumed = queue_->consumed();
+  const uint64_t now_ms = uv_hrtime() / 1'000'000;
+  if (consumed != consumed_ || !queue_->HasUnread()) {
+    consumed_ = consumed;
+    consumed_at_ms_ = now_ms;
+    return false;
+  }
+  return now_ms - consumed_at_ms_ >= limits::kBlockedMs;
+}
+
+RequestRouter::Outcome PortRouter::ToServer(Connection* connection, const Routes::Owner& owner,
+                                            Route* route) {
+  const auto found = servers_->find(owner.server_id);
+  if (found == servers_->end()) return Refuse(route);
+  LaneServer* server = found->second.get();
+  const bool is_other = connection->is_announced && connection->server != server;
+  if (is_other && (connection->unanswered != 0 || connection->queue != nullptr)) {
+    return Outcome::kLater;
+  }
+  transport_->Assign(connection, server);
+  *route = {RouteStatus::kMatch, owner.prefix_id};
+  return Outcome::kHere;
+}
+
+RequestRouter::Outcome PortRouter::ToMember(Port* port, Connection* connection, uint64_t member,
+                                            std::string_view input, Route* route) {
+  if (connection->unanswered != 0 || connection->queue != nullptr ||
+      connection->first_piece != 0) {
+    return Outcome::kLater;
+  }
+  if (connection->hops >= limits::kHopsMax ||
+      input.size() + peer::kHandOverBytes > peer::kFrameBytesMax) {
+    return Refuse(route);
+  }
+  switch (links_.Prepare(member)) {
+    case PeerLinks::State::kGone:
+      return Refuse(route);
+    case PeerLinks::State::kFull:
+      return Wait(connection, route);
+    case PeerLinks::State::kReady:
+      break;
+  }
+  HandedConnection handed;
+  handed.port = connection->local_port;
+  handed.hops = static_cast<uint8_t>(connection->hops + 1);
+  handed.bytes.assign(input);
+  port->statistics->handed_over.fetch_add(1, std::memory_order_relaxed);
+  handed.fd = transport_->Release(connection);
+  links_.HandOver(member, std::move(handed));
+  return Outcome::kElsewhere;
+}
+
+// -- Waiting.
+
+RequestRouter::Outcome PortRouter::Wait(Connection* connection, Route* route) {
+  if (!connection->is_waiting && waiting_.size() >= limits::kWaitingMax) return Refuse(route);
+  if (!connection->is_waiting) waiting_.push_back(connection);
+  connection->is_waiting = true;
+  ArmTimer();
+  return Outcome::kWaiting;
+}
+
+void PortRouter::Retry() {
+  if (waiting_.empty() || is_retrying_) return;
+  is_retrying_ = true;
+  const std::vector<Connection*> waiting = std::exchange(waiting_, {});
+  for (Connection* connection : waiting) connection->is_waiting = false;
+  // Each may close itself, not another one.
+  for (Connection* connection : waiting) {
+    if (connection->is_open()) session_->ResumeInput(connection, kPauseOrder);
+  }
+  is_retrying_ = false;
+}
+
+void PortRouter::ArmTimer() {
+  if (uv_is_active(reinterpret_cast<uv_handle_t*>(&timer_)) != 0) return;
+  uv_timer_start(
+      &timer_,
+      [](uv_timer_t* timer) {
+        auto* self = static_cast<PortRouter*>(timer->data);
+        self->Retry();
+        if (self->has_waiting()) self->ArmTimer();
+      },
+      limits::kWaitingRetryMs, 0);
+}
+
+void PortRouter::OnDetached(Connection* connection) {
+  if (connection->is_waiting) std::erase(waiting_, connection);
+  connection->is_waiting = false;
+}
+
+// -- Connections between members.
+
+bool PortRouter::CanTake(uint16_t number) const {
+  const Port* port = Find(number);
+  return port != nullptr && !port->routes->local_servers().empty();
+}
+
+void PortRouter::OnHandedOver(HandedConnection connection) {
+  if (Port* port = Find(connection.port)) {
+    port->statistics->received.fetch_add(1, std::memory_order_relaxed);
+  }
+  Adopt(std::move(connection));
+}
+
+void PortRouter::OnTakenBack(HandedConnection connection) { Adopt(std::move(connection)); }
+
+void PortRouter::Adopt(HandedConnection handed) {
+  const Port* port = Find(handed.port);
+  LaneServer* server = nullptr;
+  for (const uint32_t id : port == nullptr ? std::vector<uint32_t>() : port->routes->local_servers()) {
+    const auto found = servers_->find(id);
+    if (found != servers_->end()) server = found->second.get();
+  }
+  if (server == nullptr) {
+    close(handed.fd);
+    return;
+  }
+  transport_->CountLoad();
+  Connection* connection = transport_->Open(handed.fd, server, false);
+  if (connection == nullptr) return;
+  connection->hops = handed.hops;
+  if (handed.idle_ms != 0) {
+    connection->has_served = true;
+    connection->message_start_ns = 0;
+    connection->idle_timeout_ms = handed.idle_ms;
+    transport_->StartIdleTimer(connection, handed.idle_ms);
+  }
+  if (!handed.bytes.empty()) session_->OnHandedOver(connection, handed.bytes);
+}
+
+bool PortRouter::MoveAway(Connection* connection) {
+  Port* port = Find(connection->local_port);
+  if (port == nullptr || connection->queue != nullptr || connection->first_piece != 0) return false;
+  for (const uint64_t member : port->routes->peers()) {
+    if (links_.Prepare(member) != PeerLinks::State::kReady) continue;
+    HandedConnection handed;
+    handed.port = connection->local_port;
+    handed.idle_ms = connection->has_served ? std::max(connection->idle_timeout_ms, 1U) : 0;
+    if (connection->partial != nullptr) handed.bytes = *connection->partial;
+    port->statistics->handed_over.fetch_add(1, std::memory_order_relaxed);
+    handed.fd = transport_->Release(connection);
+    links_.HandOver(member, std::move(handed));
+    return true;
+  }
+  return false;
+}
+
+// -- Counting.
+
+void PortRouter::CountRefused(const Connection* connection) {
+  if (Port* port = ports_.empty() ? nullptr : Find(connection->local_port)) {
+    port->statistics->refused.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+void PortRouter::CountRequest(Connection* connection, uint32_t prefix_id) {
+  std::vector<PortStatistics::Counter*>& counters = connection->server->requests;
+  if (prefix_id >= counters.size()) counters.resize(size_t{prefix_id} + 1);
+  PortStatistics::Counter*& counter = counters[prefix_id];
+  if (counter == nullptr) counter = statistics_->RequestsOf(connection->server->id, prefix_id);
+  counter->fetch_add(1, std::memory_order_relaxed);
+}
+
+}  // namespace httpsys::engine

@@ -1,0 +1,100 @@
+#pragma once
+// The requests of shared ports: which of the lane's servers, or which other member, they are for.
+
+#include <uv.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "common/request_queue.h"
+#include "engine/peer_links.h"
+#include "engine/port_statistics.h"
+#include "engine/request_router.h"
+#include "engine/transport.h"
+#include "sharing/port_routes.h"
+
+namespace httpsys::engine {
+
+class Http1Session;
+
+using LaneServers = std::unordered_map<uint32_t, std::unique_ptr<LaneServer>>;
+
+// Thread: the lane.
+class PortRouter final : public RequestRouter, public PeerLinks::Owner {
+ public:
+  PortRouter(uv_loop_t* loop, uint64_t self, const RequestQueue* queue, LaneServers* servers,
+             PortStatistics* statistics);
+  PortRouter(const PortRouter&) = delete;
+  PortRouter& operator=(const PortRouter&) = delete;
+
+  void Start(Transport* transport, Http1Session* session);
+  void Close();
+
+  void SetRoutes(std::shared_ptr<const sharing::PortRoutes> routes);
+  // Of a new connection: JavaScript hears of it with its first request.
+  bool IsShared(int fd) const;
+  PeerLinks& links() { return links_; }
+  // Looks again at requests that wait for their owner.
+  void Retry();
+  bool has_waiting() const { return !waiting_.empty(); }
+  void OnDetached(Connection* connection);
+  // Gives an idle connection of a server that ends to another member. False: nobody wants it.
+  bool MoveAway(Connection* connection);
+
+  // -- RequestRouter.
+
+  bool MustRoute(const Connection* connection) const override;
+  Outcome FindServer(Connection* connection, const http1::RequestHead& head,
+                     std::string_view input, Route* route) override;
+  void CountRefused(const Connection* connection) override;
+  void CountRequest(Connection* connection, uint32_t prefix_id) override;
+
+  // -- PeerLinks::Owner.
+
+  bool CanTake(uint16_t port) const override;
+  void OnHandedOver(HandedConnection connection) override;
+  void OnTakenBack(HandedConnection connection) override;
+  void OnLinkFree() override { Retry(); }
+
+ private:
+  using Routes = sharing::PortRoutes;
+
+  struct Port {
+    std::shared_ptr<const Routes> routes;
+    PortStatistics::Port* statistics = nullptr;
+    std::vector<uint32_t> turns;  // By target: the owner that gets the next new connection.
+  };
+
+  const Port* Find(uint16_t number) const;
+  Port* Find(uint16_t number);
+  const Routes::Owner* Choose(Port* port, const Connection* connection, uint32_t target_id);
+  Outcome Wait(Connection* connection, Route* route);
+  Outcome ToServer(Connection* connection, const Routes::Owner& owner, Route* route);
+  Outcome ToMember(Port* port, Connection* connection, uint64_t member, std::string_view input,
+                   Route* route);
+  static Outcome Refuse(Route* route);
+  void Adopt(HandedConnection connection);
+  // JavaScript has not read everything that it was given.
+  bool IsBusy() const { return queue_->HasUnread(); }
+  bool IsBlocked();
+  void ArmTimer();
+
+  uv_loop_t* loop_;
+  const RequestQueue* queue_;
+  LaneServers* servers_;
+  PortStatistics* statistics_;
+  Transport* transport_ = nullptr;
+  Http1Session* session_ = nullptr;
+  PeerLinks links_;
+  uv_timer_t timer_;
+  std::vector<Port> ports_;
+  std::vector<Connection*> waiting_;
+  uint64_t consumed_ = 0;  // What JavaScript had read when it was looked at last.
+  uint64_t consumed_at_ms_ = 0;
+  bool is_retrying_ = false;
+};
+
+}  // namespace httpsys::engine

@@ -1,0 +1,37 @@
+#pragma once
+// Counters of an engine's ports and prefixes, for `httpsys show servicestate`.
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "sharing/sharing.h"
+
+namespace httpsys::engine {
+
+// Counters live as long as the object, so that lanes keep pointers to them. Thread: any.
+class PortStatistics {
+ public:
+  using Counter = std::atomic<uint64_t>;
+
+  struct Port {
+    Counter connections{0};
+    Counter handed_over{0};
+    Counter received{0};
+    Counter refused{0};
+  };
+
+  Port* PortOf(uint16_t number);
+  Counter* RequestsOf(uint32_t server_id, uint32_t prefix_id);
+  sharing::PortCounters Read(uint16_t number);
+
+ private:
+  std::mutex mutex_;
+  std::map<uint16_t, std::unique_ptr<Port>> ports_;
+  std::map<std::pair<uint32_t, uint32_t>, std::unique_ptr<Counter>> requests_;
+};
+
+}  // namespace httpsys::engine

@@ -1,0 +1,37 @@
+#pragma once
+// Whose request is it? Of ports that several servers share.
+
+#include <cstdint>
+#include <string_view>
+
+#include "common/url_prefix_table.h"
+#include "engine/connection.h"
+#include "http1/request_parser.h"
+
+namespace httpsys::engine {
+
+// Thread: the lane.
+class RequestRouter {
+ public:
+  enum class Outcome : uint8_t {
+    kHere,       // The connection has its server; the route is that of its prefix.
+    kUnrouted,   // Nobody's: answered by status.
+    kLater,      // Answers before it, or their bytes, are still to leave.
+    kWaiting,    // For its owner: asked again by itself.
+    kElsewhere,  // The connection has left with its bytes.
+  };
+
+  // False on a port whose only server has the connection already.
+  virtual bool MustRoute(const Connection* connection) const = 0;
+  // `input` begins with the request.
+  virtual Outcome FindServer(Connection* connection, const http1::RequestHead& head,
+                             std::string_view input, Route* route) = 0;
+  // A request was answered without JavaScript.
+  virtual void CountRefused(const Connection* connection) = 0;
+  virtual void CountRequest(Connection* connection, uint32_t prefix_id) = 0;
+
+ protected:
+  ~RequestRouter() = default;
+};
+
+}  // namespace httpsys::engine

@@ -1,0 +1,93 @@
+#include "napi/port_sharing.h"
+
+#include <string>
+
+#include "common/limits.h"
+#include "sharing/state_query.h"
+
+namespace httpsys {
+namespace {
+
+class StateWorker final : public Napi::AsyncWorker {
+ public:
+  StateWorker(const Napi::Function& callback, uint16_t port)
+      : Napi::AsyncWorker(callback, "httpsys:serviceState"), port_(port) {}
+
+ private:
+  void Execute() override { status_ = sharing::QueryState(port_, limits::kStateMs, &text_); }
+  void OnOK() override {
+    const Napi::HandleScope scope(Env());
+    Callback().Call({Napi::Number::New(Env(), status_), Napi::String::New(Env(), text_)});
+  }
+
+  const uint16_t port_;
+  int status_ = 0;
+  std::string text_;
+};
+
+uint32_t NumberOf(Napi::Object from, const char* name) {
+  const Napi::Value value = from.Get(name);
+  return value.IsNumber() ? value.As<Napi::Number>().Uint32Value() : 0;
+}
+
+bool FlagOf(Napi::Object from, const char* name) {
+  const Napi::Value value = from.Get(name);
+  return value.IsBoolean() && value.As<Napi::Boolean>();
+}
+
+}  // namespace
+
+bool ReadRegistration(Napi::Object from, Registration* registration) {
+  const Napi::Value queue = from.Get("queue");
+  const Napi::Value prefixes = from.Get("prefixes");
+  if (!queue.IsString() || !prefixes.IsArray()) return false;
+  registration->token = NumberOf(from, "token");
+  registration->server_id = NumberOf(from, "serverId");
+  registration->port = static_cast<uint16_t>(NumberOf(from, "port"));
+  registration->flags = {FlagOf(from, "isPlain"), FlagOf(from, "isExclusive")};
+  const uint32_t mode = NumberOf(from, "queueMode");
+  if (mode > static_cast<uint32_t>(QueueMode::kAttach)) return false;
+  registration->queue_mode = static_cast<QueueMode>(mode);
+  registration->queue = queue.As<Napi::String>();
+  const Napi::Array list = prefixes.As<Napi::Array>();
+  for (uint32_t i = 0; i < list.Length(); ++i) {
+    const Napi::Value item = list.Get(i);
+    if (!item.IsObject()) return false;
+    const Napi::Value text = item.As<Napi::Object>().Get("text");
+    if (!text.IsString()) return false;
+    registration->prefixes.push_back(
+        {NumberOf(item.As<Napi::Object>(), "id"), text.As<Napi::String>()});
+  }
+  return registration->port != 0 && !registration->prefixes.empty();
+}
+
+Napi::Object ResultObject(Napi::Env env, const RegistrationResult& result) {
+  Napi::Object object = Napi::Object::New(env);
+  object.Set("token", Napi::Number::New(env, result.token));
+  object.Set("error", Napi::Number::New(env, -result.error));
+  object.Set("pid", Napi::Number::New(env, result.pid));
+  object.Set("uid", Napi::Number::New(env, result.uid));
+  object.Set("prefix", Napi::String::New(env, result.prefix));
+  object.Set("peerOldest", Napi::Number::New(env, result.peer_oldest));
+  object.Set("peerNewest", Napi::Number::New(env, result.peer_newest));
+  Napi::Array sockets = Napi::Array::New(env, result.sockets.size());
+  for (uint32_t i = 0; i < result.sockets.size(); ++i) {
+    sockets.Set(i, Napi::Number::New(env, result.sockets[i]));
+  }
+  object.Set("sockets", sockets);
+  return object;
+}
+
+void ServiceState(const Napi::CallbackInfo& info) {
+  if (!info[0].IsNumber() || !info[1].IsFunction()) {
+    Napi::TypeError::New(info.Env(), "serviceState() needs a port and a callback")
+        .ThrowAsJavaScriptException();
+    return;
+  }
+  // Deletes itself.
+  (new StateWorker(info[1].As<Napi::Function>(),
+                   static_cast<uint16_t>(info[0].As<Napi::Number>().Uint32Value())))
+      ->Queue();
+}
+
+}  // namespace httpsys

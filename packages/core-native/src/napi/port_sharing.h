@@ -1,0 +1,16 @@
+#pragma once
+// Registrations of types/binding.d.ts as the backends know them, and `serviceState`.
+
+#include <napi.h>
+
+#include "common/backend.h"
+
+namespace httpsys {
+
+// False when a member is missing or of another type.
+bool ReadRegistration(Napi::Object from, Registration* registration);
+Napi::Object ResultObject(Napi::Env env, const RegistrationResult& result);
+// serviceState(port, callback)
+void ServiceState(const Napi::CallbackInfo& info);
+
+}  // namespace httpsys

@@ -1,0 +1,127 @@
+#pragma once
+// Values in the frames between members of a shared port: fixed-size integers in little-endian order,
+// texts with a 16-bit length. What comes from a peer is untrusted: a Reader never reads beyond its
+// bytes and remembers that it wanted to.
+
+#include <concepts>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace httpsys::peer {
+
+// Longest text in a frame, in bytes: a prefix's path is the longest (kPrefixPathBytesMax, each byte
+// possibly percent-encoded).
+inline constexpr size_t kTextBytesMax = 8 * 1024;
+// Most items of a list in a frame. Longer ones are sent as several frames.
+inline constexpr size_t kListItemsMax = 1024;
+
+class Writer {
+ public:
+  template <typename... Values>
+  void operator()(const Values&... values) {
+    (Put(values), ...);
+  }
+  std::string Take() { return std::move(bytes_); }
+
+ private:
+  template <std::unsigned_integral Number>
+  void Put(Number number) {
+    for (size_t i = 0; i < sizeof number; ++i) {
+      bytes_.push_back(static_cast<char>(static_cast<uint64_t>(number) >> (8 * i)));
+    }
+  }
+  void Put(const std::string& text) {
+    const size_t bytes = text.size() < kTextBytesMax ? text.size() : kTextBytesMax;
+    Put(static_cast<uint16_t>(bytes));
+    bytes_.append(text, 0, bytes);
+  }
+  template <typename Item>
+  void Put(const std::vector<Item>& list) {
+    Put(static_cast<uint16_t>(list.size()));
+    for (const Item& item : list) Put(item);
+  }
+  template <typename Message>
+    requires requires(Message message, Writer writer) { message.Fields(writer); }
+  void Put(const Message& message) {
+    const_cast<Message&>(message).Fields(*this);
+  }
+
+  std::string bytes_;
+};
+
+class Reader {
+ public:
+  explicit Reader(std::string_view bytes) : bytes_(bytes) {}
+
+  template <typename... Values>
+  void operator()(Values&... values) {
+    (Get(values), ...);
+  }
+  // Everything was there, and nothing is left.
+  bool is_exact() const { return is_good_ && bytes_.empty(); }
+  bool is_good() const { return is_good_; }
+  std::string_view rest() const { return bytes_; }
+
+ private:
+  template <std::unsigned_integral Number>
+  void Get(Number& number) {
+    uint64_t value = 0;
+    if (Has(sizeof number)) {
+      for (size_t i = 0; i < sizeof number; ++i) {
+        value |= uint64_t{static_cast<uint8_t>(bytes_[i])} << (8 * i);
+      }
+      bytes_.remove_prefix(sizeof number);
+    }
+    number = static_cast<Number>(value);
+  }
+  void Get(std::string& text) {
+    uint16_t bytes = 0;
+    Get(bytes);
+    if (bytes > kTextBytesMax || !Has(bytes)) {
+      is_good_ = false;
+      return;
+    }
+    text.assign(bytes_.substr(0, bytes));
+    bytes_.remove_prefix(bytes);
+  }
+  template <typename Item>
+  void Get(std::vector<Item>& list) {
+    uint16_t count = 0;
+    Get(count);
+    if (count > kListItemsMax) is_good_ = false;
+    list.clear();
+    for (uint16_t i = 0; i < count && is_good_; ++i) Get(list.emplace_back());
+  }
+  template <typename Message>
+    requires requires(Message message, Reader reader) { message.Fields(reader); }
+  void Get(Message& message) {
+    message.Fields(*this);
+  }
+  bool Has(size_t bytes) {
+    if (bytes > bytes_.size()) is_good_ = false;
+    return is_good_;
+  }
+
+  std::string_view bytes_;
+  bool is_good_ = true;
+};
+
+template <typename Message>
+std::string Encode(const Message& message) {
+  Writer writer;
+  writer(message);
+  return writer.Take();
+}
+
+// False when the bytes are not exactly one such message.
+template <typename Message>
+[[nodiscard]] bool Decode(std::string_view bytes, Message* message) {
+  Reader reader(bytes);
+  reader(*message);
+  return reader.is_exact();
+}
+
+}  // namespace httpsys::peer

@@ -1,0 +1,42 @@
+#pragma once
+// Cuts a stream of bytes into frames: 4 bytes length of the payload, 1 byte type, 1 byte number of
+// descriptors, 2 bytes zero; then the payload.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "peer/messages.h"
+
+namespace httpsys::peer {
+
+inline constexpr size_t kFrameHeaderBytes = 8;
+// Longest payload in bytes: what one read of a lane leaves unhandled is below it.
+inline constexpr size_t kFrameBytesMax = 1024 * 1024;
+// Most descriptors of one frame.
+inline constexpr uint8_t kFrameFdsMax = 1;
+
+struct Frame {
+  FrameType type{};
+  uint8_t fds = 0;
+  std::string_view payload;  // Until the next call.
+};
+
+std::string FrameHeader(FrameType type, size_t payload_bytes, uint8_t fds);
+
+class FrameReader {
+ public:
+  enum class Result : uint8_t { kFrame, kNeedMore, kBad };
+
+  // Adds what was received.
+  void Append(std::string_view bytes);
+  Result Next(Frame* frame);
+  size_t buffered_bytes() const { return buffer_.size() - at_; }
+
+ private:
+  std::string buffer_;
+  size_t at_ = 0;
+};
+
+}  // namespace httpsys::peer

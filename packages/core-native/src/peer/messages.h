@@ -1,0 +1,228 @@
+#pragma once
+// What the members of a shared port say to each other; docs/port-sharing.md is the prose.
+//
+// Control connection, member <-> coordinator: kHello, then everything up to kState.
+// Data connection, lane <-> lane: kLink, then kHandOver and its answers.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "peer/codec.h"
+
+namespace httpsys::peer {
+
+// Members with overlapping ranges understand each other: a version speaks its own protocol and the
+// one before.
+inline constexpr uint16_t kProtocol = 1;
+inline constexpr uint16_t kProtocolOldest = 1;
+
+enum class FrameType : uint8_t {
+  kHello = 1,
+  kWelcome = 2,
+  kRefusal = 3,
+  kRegister = 4,
+  kRegistered = 5,
+  kUnregister = 6,
+  kMember = 7,
+  kMemberGone = 8,
+  kEntry = 9,
+  kEntryGone = 10,
+  kSocket = 11,  // With a listening socket.
+  kSync = 12,
+  kSynced = 13,
+  kStateQuery = 14,
+  kState = 15,
+  kLink = 32,
+  kHandOver = 33,  // With a connection.
+  kTaken = 34,
+  kDeclined = 35,
+};
+
+struct Hello {
+  uint16_t oldest = kProtocolOldest;
+  uint16_t newest = kProtocol;
+  uint64_t id = 0;
+  uint32_t thread = 0;
+  std::string program;
+
+  template <typename Archive>
+  void Fields(Archive& archive) {
+    archive(oldest, newest, id, thread, program);
+  }
+};
+
+struct Welcome {
+  uint16_t protocol = kProtocol;
+  uint64_t coordinator = 0;
+
+  template <typename Archive>
+  void Fields(Archive& archive) {
+    archive(protocol, coordinator);
+  }
+};
+
+enum class RefusalReason : uint8_t { kVersion = 1, kFull = 2 };
+
+struct Refusal {
+  uint8_t reason = 0;
+  uint16_t oldest = kProtocolOldest;
+  uint16_t newest = kProtocol;
+
+  template <typename Archive>
+  void Fields(Archive& archive) {
+    archive(reason, oldest, newest);
+  }
+};
+
+enum EntryFlags : uint8_t {
+  kEntryPlain = 1 << 0,      // Registered as a port, not as a prefix.
+  kEntryExclusive = 1 << 1,  // Nobody else on this port.
+};
+
+struct PrefixItem {
+  uint32_t id = 0;  // The server's own number of it.
+  std::string text;
+
+  template <typename Archive>
+  void Fields(Archive& archive) {
+    archive(id, text);
+  }
+};
+
+struct Register {
+  uint32_t token = 0;
+  uint32_t server_id = 0;
+  uint8_t flags = 0;
+  uint8_t queue_mode = 0;
+  uint8_t is_again = 0;  // After the coordinator has changed.
+  std::string queue;
+  std::vector<PrefixItem> prefixes;
+
+  template <typename Archive>
+  void Fields(Archive& archive) {
+    archive(token, server_id, flags, queue_mode, is_again, queue, prefixes);
+  }
+};
+
+struct Registered {
+  uint32_t token = 0;
+  uint32_t error = 0;  // A positive errno.
+  uint32_t pid = 0;    // Who is in the way.
+  std::string prefix;
+
+  template <typename Archive>
+  void Fields(Archive& archive) {
+    archive(token, error, pid, prefix);
+  }
+};
+
+struct Unregister {
+  uint32_t server_id = 0;
+  uint32_t wait_ms = 0;  // How long requests wait for the next owner.
+  uint8_t is_all = 0;
+  std::vector<uint32_t> prefix_ids;
+
+  template <typename Archive>
+  void Fields(Archive& archive) {
+    archive(server_id, wait_ms, is_all, prefix_ids);
+  }
+};
+
+struct Member {
+  uint64_t id = 0;
+  uint32_t pid = 0;
+  uint32_t thread = 0;
+  uint16_t protocol = 0;
+  std::string program;
+
+  template <typename Archive>
+  void Fields(Archive& archive) {
+    archive(id, pid, thread, protocol, program);
+  }
+};
+
+struct MemberGone {
+  uint64_t id = 0;
+
+  template <typename Archive>
+  void Fields(Archive& archive) {
+    archive(id);
+  }
+};
+
+// A prefix of a server of a member.
+struct Entry {
+  uint64_t member = 0;
+  uint32_t server_id = 0;
+  uint32_t prefix_id = 0;
+  uint8_t flags = 0;
+  uint32_t absent_ms = 0;  // Its server has gone; requests wait this long for the next one.
+  std::string queue;
+  std::string prefix;
+
+  template <typename Archive>
+  void Fields(Archive& archive) {
+    archive(member, server_id, prefix_id, flags, absent_ms, queue, prefix);
+  }
+};
+
+struct EntryGone {
+  uint64_t member = 0;
+  uint32_t server_id = 0;
+  uint32_t prefix_id = 0;
+
+  template <typename Archive>
+  void Fields(Archive& archive) {
+    archive(member, server_id, prefix_id);
+  }
+};
+
+// What was told before it is to be in force; the answer says that it is.
+struct Sync {
+  uint32_t serial = 0;
+
+  template <typename Archive>
+  void Fields(Archive& archive) {
+    archive(serial);
+  }
+};
+
+// The first frame of a data connection.
+struct Link {
+  uint16_t oldest = kProtocolOldest;
+  uint16_t newest = kProtocol;
+  uint64_t id = 0;
+
+  template <typename Archive>
+  void Fields(Archive& archive) {
+    archive(oldest, newest, id);
+  }
+};
+
+// Followed by the bytes that were read and not handled.
+struct HandOver {
+  uint32_t sequence = 0;
+  uint16_t port = 0;
+  uint8_t hops = 0;      // How often it was passed on since its last answer.
+  uint32_t idle_ms = 0;  // 0 = not between two requests.
+
+  template <typename Archive>
+  void Fields(Archive& archive) {
+    archive(sequence, port, hops, idle_ms);
+  }
+};
+// A bound for its fields, to tell them from the bytes that follow.
+inline constexpr size_t kHandOverBytes = 11;
+
+// kTaken: this one and all before it. kDeclined: this one only.
+struct Sequence {
+  uint32_t sequence = 0;
+
+  template <typename Archive>
+  void Fields(Archive& archive) {
+    archive(sequence);
+  }
+};
+
+}  // namespace httpsys::peer

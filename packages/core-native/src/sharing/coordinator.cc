@@ -1,0 +1,397 @@
+// The part of Sharing that a port's coordinator plays.
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <utility>
+
+#include "common/limits.h"
+#include "sharing/sharing.h"
+
+namespace httpsys::sharing {
+namespace {
+
+// As a JSON string. What is not ASCII is UTF-8 already.
+std::string Quoted(const std::string& text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') result.push_back('\\');
+    if (static_cast<unsigned char>(c) >= 0x20) result.push_back(c);
+  }
+  return result.append("\"");
+}
+
+std::string IdText(uint64_t id) {
+  char text[20];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(id));
+  return text;
+}
+
+}  // namespace
+
+using peer::FrameType;
+
+void Sharing::BecomeCoordinator(Port* port, NamedSocket meeting) {
+  const uint16_t number = port->number;
+  port->role = Role::kCoordinator;
+  port->has_joined = true;
+  port->meeting = meeting;
+  // Takes the descriptor over.
+  port->meeting_key =
+      delegate_->Watch(meeting.fd, [this, number](int fd) { OnVisitor(number, fd); });
+}
+
+// On the acceptor's thread.
+void Sharing::OnVisitor(uint16_t number, int fd) {
+  Post([this, number, fd] {
+    const std::lock_guard lock(mutex_);
+    Port* port = Find(number);
+    Session session;
+    const bool is_welcome = port != nullptr && port->role == Role::kCoordinator &&
+                            ReadCredentials(fd, &session.credentials) &&
+                            session.credentials.uid == geteuid() &&
+                            port->sessions.size() < limits::kMembersMax && EnsureLinkSocket();
+    if (!is_welcome) {
+      close(fd);
+      return;
+    }
+    auto* channel = new Channel(&loop_, fd, this);
+    if (channel->Start() != 0) {
+      channel->Close();
+      return;
+    }
+    channels_[channel] = number;
+    port->sessions[channel] = session;
+  });
+}
+
+// False: the peer speaks nonsense.
+bool Sharing::OnSessionFrame(Port* port, Channel* channel, const peer::Frame& frame, int* fd) {
+  Session& session = port->sessions[channel];
+  if (frame.type == FrameType::kHello) return OnHello(port, channel, frame.payload);
+  if (frame.type == FrameType::kStateQuery) {
+    BeginQuery(port, channel);
+    return true;
+  }
+  if (session.id == 0) return false;
+  switch (frame.type) {
+    case FrameType::kRegister:
+      return OnRegister(port, channel, frame.payload);
+    case FrameType::kUnregister:
+      return OnUnregister(port, channel, frame.payload);
+    case FrameType::kSocket:
+      if (*fd != -1) {
+        Broadcast(port, FrameType::kSocket, peer::Sync{}, *fd, channel);
+        if (AddSocket(port, std::exchange(*fd, -1))) EnsureAccepted(port);
+      }
+      return true;
+    case FrameType::kSynced: {
+      peer::Sync sync;
+      if (!peer::Decode(frame.payload, &sync)) return false;
+      session.synced = sync.serial;
+      CheckConfirmations(port);
+      return true;
+    }
+    case FrameType::kState:
+      for (Query& query : port->queries) {
+        if (query.waiting.erase(channel) == 0) continue;
+        if (!query.members.empty()) query.members.push_back(',');
+        query.members.append(frame.payload);
+      }
+      FinishQueries(port);
+      return true;
+    default:
+      // Of a later protocol.
+      return true;
+  }
+}
+
+peer::Member Sharing::Self() const {
+  return {id_, static_cast<uint32_t>(getpid()), thread_number_, peer::kProtocol, program_};
+}
+
+bool Sharing::OnHello(Port* port, Channel* channel, std::string_view payload) {
+  peer::Hello hello;
+  Session& session = port->sessions[channel];
+  if (session.id != 0 || !peer::Decode(payload, &hello) || hello.id == 0 || hello.id == id_) {
+    return false;
+  }
+  if (hello.newest < peer::kProtocolOldest || hello.oldest > peer::kProtocol) {
+    peer::Refusal refusal;
+    refusal.reason = static_cast<uint8_t>(peer::RefusalReason::kVersion);
+    channel->Send(FrameType::kRefusal, peer::Encode(refusal));
+    return true;
+  }
+  for (const auto& [other, known] : port->sessions) {
+    if (known.id == hello.id) return false;
+  }
+  const peer::Member member{hello.id, session.credentials.pid, hello.thread,
+                            std::min(hello.newest, peer::kProtocol), hello.program};
+  if (!port->state.AddMember(member)) return false;
+  Broadcast(port, FrameType::kMember, member, -1, channel);
+  session.id = hello.id;
+  peer::Welcome welcome;
+  welcome.protocol = member.protocol;
+  welcome.coordinator = id_;
+  channel->Send(FrameType::kWelcome, peer::Encode(welcome));
+  SendSnapshot(port, channel);
+  return true;
+}
+
+void Sharing::SendSnapshot(Port* port, Channel* channel) {
+  channel->Send(FrameType::kMember, peer::Encode(Self()));
+  for (const auto& [id, member] : port->state.members()) {
+    channel->Send(FrameType::kMember, peer::Encode(member));
+  }
+  const uint64_t now_ms = NowMs();
+  for (const StateEntry& there : port->state.entries()) {
+    peer::Entry entry = there.entry;
+    if (there.is_absent()) {
+      entry.absent_ms = static_cast<uint32_t>(
+          there.absent_until_ms > now_ms ? there.absent_until_ms - now_ms : 1);
+    }
+    channel->Send(FrameType::kEntry, peer::Encode(entry));
+  }
+  for (const SharedSocket& socket : port->sockets) {
+    channel->Send(FrameType::kSocket, peer::Encode(peer::Sync{}), socket.fd);
+  }
+  channel->Send(FrameType::kSync, peer::Encode(peer::Sync{port->serial}));
+}
+
+template <typename Message>
+void Sharing::Broadcast(Port* port, FrameType type, const Message& message, int fd,
+                        const Channel* except) {
+  const std::string payload = peer::Encode(message);
+  for (const auto& [channel, session] : port->sessions) {
+    if (session.id == 0 || channel == except) continue;
+    // Who does not read is met again when the connection breaks.
+    if (channel->unsent_bytes() > limits::kPeerUnsentBytesMax) {
+      channel->ShutDown();
+    } else {
+      channel->Send(type, payload, fd);
+    }
+  }
+}
+
+// -- Registrations.
+
+uint32_t Sharing::PidOf(const Port& port, uint64_t member) const {
+  if (member == id_) return static_cast<uint32_t>(getpid());
+  const auto found = port.state.members().find(member);
+  return found == port.state.members().end() ? 0 : found->second.pid;
+}
+
+// Adds what may be added. The members are told with the next SyncAll().
+RegistrationResult Sharing::Decide(Port* port, uint64_t member, const peer::Register& wanted) {
+  RegistrationResult result;
+  result.token = wanted.token;
+  if (const auto conflict = port->state.Check(member, wanted)) {
+    result.error = conflict->error;
+    result.pid = PidOf(*port, conflict->member);
+    result.prefix = conflict->prefix;
+    return result;
+  }
+  const uint64_t now_ms = NowMs();
+  for (const peer::Entry& entry : port->state.EntriesOf(member, wanted)) {
+    if (!port->state.AddEntry(entry, now_ms)) result.error = EINVAL;
+    if (port->sessions.empty()) continue;
+    OnThread(port->number,
+             [this, entry](Port* port) { Broadcast(port, FrameType::kEntry, entry); });
+  }
+  return result;
+}
+
+bool Sharing::OnRegister(Port* port, Channel* channel, std::string_view payload) {
+  peer::Register wanted;
+  if (!peer::Decode(payload, &wanted)) return false;
+  const RegistrationResult result = Decide(port, port->sessions[channel].id, wanted);
+  if (result.error != 0) {
+    const peer::Registered answer{wanted.token, static_cast<uint32_t>(result.error), result.pid,
+                                  result.prefix};
+    channel->Send(FrameType::kRegistered, peer::Encode(answer));
+    return true;
+  }
+  Confirm(port, SyncAll(port), channel, wanted.token);
+  return true;
+}
+
+bool Sharing::OnUnregister(Port* port, Channel* channel, std::string_view payload) {
+  peer::Unregister gone;
+  if (!peer::Decode(payload, &gone)) return false;
+  RemoveEntries(port, port->sessions[channel].id, gone);
+  SyncAll(port);
+  return true;
+}
+
+// Entries of a server that goes: away, or absent until its successor comes.
+void Sharing::RemoveEntries(Port* port, uint64_t member, const peer::Unregister& gone) {
+  const uint64_t now_ms = NowMs();
+  for (const StateEntry& there : port->state.EntriesOfServer(member, gone.server_id)) {
+    peer::Entry entry = there.entry;
+    const bool is_meant =
+        gone.is_all != 0 || std::find(gone.prefix_ids.begin(), gone.prefix_ids.end(),
+                                      entry.prefix_id) != gone.prefix_ids.end();
+    if (!is_meant || there.is_absent()) continue;
+    const peer::EntryGone left{member, gone.server_id, entry.prefix_id};
+    port->state.RemoveEntry(left);
+    const bool has_other =
+        std::any_of(port->state.entries().begin(), port->state.entries().end(),
+                    [&](const StateEntry& other) { return other.key == there.key; });
+    if (gone.wait_ms != 0 && !has_other) {
+      entry.absent_ms = gone.wait_ms;
+      port->state.AddEntry(entry, now_ms);
+    }
+    if (port->role != Role::kCoordinator || port->sessions.empty()) continue;
+    OnThread(port->number, [this, entry, left](Port* port) {
+      if (entry.absent_ms != 0) {
+        Broadcast(port, FrameType::kEntry, entry);
+      } else {
+        Broadcast(port, FrameType::kEntryGone, left);
+      }
+    });
+  }
+}
+
+// Everything told so far is to be in force. The serial by which that is confirmed.
+uint32_t Sharing::SyncAll(Port* port) {
+  const uint32_t serial = ++port->serial;
+  const uint16_t number = port->number;
+  Broadcast(port, FrameType::kSync, peer::Sync{serial});
+  PublishRoutes(port, [this, number, serial] {
+    OnThread(number, [this, serial](Port* port) {
+      for (Confirmation& confirmation : port->confirmations) {
+        if (confirmation.serial <= serial) confirmation.is_applied = true;
+      }
+      CheckConfirmations(port);
+    });
+  });
+  return serial;
+}
+
+void Sharing::Confirm(Port* port, uint32_t serial, Channel* channel, uint32_t token) {
+  port->confirmations.push_back({serial, NowMs() + limits::kConfirmMs, channel, token, false});
+  ArmTimer();
+}
+
+void Sharing::CheckConfirmations(Port* port) {
+  const uint64_t now_ms = NowMs();
+  std::erase_if(port->confirmations, [&](const Confirmation& confirmation) {
+    const bool is_confirmed =
+        confirmation.is_applied &&
+        std::all_of(port->sessions.begin(), port->sessions.end(), [&](const auto& item) {
+          return item.second.id == 0 || item.second.synced >= confirmation.serial;
+        });
+    if (!is_confirmed && now_ms < confirmation.deadline_ms) return false;
+    if (confirmation.channel == nullptr) {
+      RegistrationResult result;
+      result.token = confirmation.token;
+      Complete(std::move(result), port);
+    } else if (port->sessions.contains(confirmation.channel)) {
+      confirmation.channel->Send(FrameType::kRegistered,
+                                 peer::Encode(peer::Registered{confirmation.token, 0, 0, {}}));
+    }
+    return true;
+  });
+}
+
+// -- Ends.
+
+void Sharing::OnSessionBroken(Port* port, Channel* channel) {
+  const uint64_t id = port->sessions[channel].id;
+  port->sessions.erase(channel);
+  for (Query& query : port->queries) query.waiting.erase(channel);
+  std::erase_if(port->queries, [=](const Query& query) { return query.channel == channel; });
+  if (id != 0) RemoveMember(port, id);
+  CheckConfirmations(port);
+  FinishQueries(port);
+}
+
+void Sharing::RemoveMember(Port* port, uint64_t id) {
+  port->state.RemoveMember(id);
+  Broadcast(port, FrameType::kMemberGone, peer::MemberGone{id});
+  SyncAll(port);
+}
+
+void Sharing::TickCoordinator(Port* port, uint64_t now_ms) {
+  CheckConfirmations(port);
+  FinishQueries(port);
+  if (port->reunion_deadline_ms != 0 && now_ms >= port->reunion_deadline_ms) {
+    port->reunion_deadline_ms = 0;
+    // Who has not come back has died with the last coordinator.
+    std::vector<uint64_t> lost;
+    for (const auto& [id, member] : port->state.members()) {
+      const bool is_here = std::any_of(port->sessions.begin(), port->sessions.end(),
+                                       [&](const auto& item) { return item.second.id == id; });
+      if (!is_here) lost.push_back(id);
+    }
+    for (const uint64_t id : lost) RemoveMember(port, id);
+  }
+  const std::vector<peer::EntryGone> expired = port->state.Expire(now_ms);
+  for (const peer::EntryGone& gone : expired) Broadcast(port, FrameType::kEntryGone, gone);
+  if (!expired.empty()) SyncAll(port);
+}
+
+// -- The state of the port, for people.
+
+std::string Sharing::Describe(const Port& port) {
+  const PortCounters counters = delegate_->Count(port.number);
+  std::string text = "{\"pid\":" + std::to_string(getpid()) + ",\"id\":\"" + IdText(id_) +
+                     "\",\"thread\":" + std::to_string(thread_number_) +
+                     ",\"protocol\":" + std::to_string(peer::kProtocol) +
+                     ",\"program\":" + Quoted(program_) +
+                     ",\"connections\":" + std::to_string(counters.connections) +
+                     ",\"handedOver\":" + std::to_string(counters.handed_over) +
+                     ",\"received\":" + std::to_string(counters.received) +
+                     ",\"refused\":" + std::to_string(counters.refused) +
+                     ",\"registrations\":[";
+  bool is_first = true;
+  for (const auto& [server_id, list] : port.own) {
+    for (const peer::Register& registered : list) {
+      for (const peer::PrefixItem& item : registered.prefixes) {
+        const auto requests = counters.requests.find({server_id, item.id});
+        text.append(is_first ? "" : ",").append("{\"prefix\":").append(Quoted(item.text));
+        text.append(",\"queue\":").append(Quoted(registered.queue));
+        text.append(",\"requests\":");
+        text.append(std::to_string(requests == counters.requests.end() ? 0 : requests->second));
+        text.append("}");
+        is_first = false;
+      }
+    }
+  }
+  return text.append("]}");
+}
+
+void Sharing::BeginQuery(Port* port, Channel* channel) {
+  Query query;
+  query.channel = channel;
+  query.deadline_ms = NowMs() + limits::kConfirmMs;
+  query.members = Describe(*port);
+  for (const auto& [other, session] : port->sessions) {
+    if (session.id == 0) continue;
+    query.waiting.insert(other);
+    other->Send(FrameType::kStateQuery, {});
+  }
+  port->queries.push_back(std::move(query));
+  FinishQueries(port);
+}
+
+void Sharing::FinishQueries(Port* port) {
+  const uint64_t now_ms = NowMs();
+  std::erase_if(port->queries, [&](const Query& query) {
+    if (!query.waiting.empty() && now_ms < query.deadline_ms) return false;
+    std::string text = "{\"port\":" + std::to_string(port->number) +
+                       ",\"protocol\":" + std::to_string(peer::kProtocol) +
+                       ",\"coordinator\":" + std::to_string(getpid()) + ",\"members\":[" +
+                       query.members + "],\"sockets\":[";
+    for (size_t i = 0; i < port->sockets.size(); ++i) {
+      text.append(i == 0 ? "\"" : ",\"").append(port->sockets[i].address);
+      text.append(":").append(std::to_string(port->number)).append("\"");
+    }
+    query.channel->Send(FrameType::kState, text.append("]}"));
+    return true;
+  });
+}
+
+}  // namespace httpsys::sharing

@@ -1,0 +1,247 @@
+// The part of Sharing that the other members of a port play.
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "common/limits.h"
+#include "sharing/sharing.h"
+
+namespace httpsys::sharing {
+namespace {
+
+// A newcomer leaves the place of a dead coordinator to those who know the port; they run at once.
+constexpr uint64_t kNewcomerPatienceMs = 100;
+constexpr uint64_t kRetryMs = 5;
+
+}  // namespace
+
+using peer::FrameType;
+
+// Finds the coordinator, or becomes it.
+void Sharing::Connect(Port* port) {
+  const uint64_t now_ms = NowMs();
+  if (port->join_deadline_ms == 0) port->join_deadline_ms = now_ms + limits::kCoordinatorMs;
+  port->retry_at_ms = now_ms + kRetryMs;
+  const int fd = ConnectTo(PortName(port->number));
+  if (fd == -ECONNREFUSED || fd == -ENOENT) {
+    const uint64_t waited_ms = now_ms + limits::kCoordinatorMs - port->join_deadline_ms;
+    if (!port->has_joined && waited_ms < kNewcomerPatienceMs) return;
+    NamedSocket meeting;
+    if (ListenUnder(PortName(port->number), &meeting) != 0) return;
+    BecomeCoordinator(port, meeting);
+    port->join_deadline_ms = 0;
+    if (!port->state.members().empty()) port->reunion_deadline_ms = now_ms + limits::kReunionMs;
+    AskForAll(port);
+    SyncAll(port);
+    return;
+  }
+  if (fd < 0) return;
+  if (!ReadCredentials(fd, &port->coordinator) || port->coordinator.uid != geteuid() ||
+      !EnsureLinkSocket()) {
+    close(fd);
+    RegistrationResult why;
+    why.error = EACCES;
+    why.pid = port->coordinator.pid;
+    why.uid = port->coordinator.uid;
+    OnJoinFailed(port, why);
+    return;
+  }
+  auto* channel = new Channel(&loop_, fd, this);
+  if (channel->Start() != 0) {
+    channel->Close();
+    return;
+  }
+  channels_[channel] = port->number;
+  port->upstream = channel;
+  peer::Hello hello;
+  hello.id = id_;
+  hello.thread = thread_number_;
+  hello.program = program_;
+  channel->Send(FrameType::kHello, peer::Encode(hello));
+}
+
+void Sharing::OnJoinFailed(Port* port, const RegistrationResult& why) {
+  FailAll(port, why);
+  if (port->upstream != nullptr) Forget(std::exchange(port->upstream, nullptr));
+  if (port->own.empty()) {
+    Drop(port);
+    return;
+  }
+  // It serves what it has, by the routes that it knows, and goes on trying.
+  port->join_deadline_ms = 0;
+  port->retry_at_ms = NowMs() + limits::kCoordinatorMs;
+}
+
+// False: the coordinator speaks nonsense.
+bool Sharing::OnUpstreamFrame(Port* port, const peer::Frame& frame, int* fd) {
+  const uint64_t now_ms = NowMs();
+  switch (frame.type) {
+    case FrameType::kWelcome:
+      return OnWelcome(port, frame.payload);
+    case FrameType::kRefusal: {
+      peer::Refusal refusal;
+      if (!peer::Decode(frame.payload, &refusal)) return false;
+      RegistrationResult why;
+      why.error = EPROTO;
+      why.pid = port->coordinator.pid;
+      why.peer_oldest = refusal.oldest;
+      why.peer_newest = refusal.newest;
+      OnJoinFailed(port, why);
+      return true;
+    }
+    case FrameType::kMember: {
+      peer::Member member;
+      if (!peer::Decode(frame.payload, &member)) return false;
+      return member.id == id_ || port->state.AddMember(member);
+    }
+    case FrameType::kMemberGone: {
+      peer::MemberGone gone;
+      if (!peer::Decode(frame.payload, &gone)) return false;
+      port->state.RemoveMember(gone.id);
+      return true;
+    }
+    case FrameType::kEntry: {
+      peer::Entry entry;
+      if (!peer::Decode(frame.payload, &entry)) return false;
+      // What we have taken back meanwhile stays away.
+      const bool is_stale = entry.member == id_ && entry.absent_ms == 0 &&
+                            !port->own.contains(entry.server_id) && port->asked.empty();
+      return is_stale || port->state.AddEntry(entry, now_ms);
+    }
+    case FrameType::kEntryGone: {
+      peer::EntryGone gone;
+      if (!peer::Decode(frame.payload, &gone)) return false;
+      port->state.RemoveEntry(gone);
+      return true;
+    }
+    case FrameType::kSocket:
+      if (*fd != -1 && AddSocket(port, std::exchange(*fd, -1))) EnsureAccepted(port);
+      return true;
+    case FrameType::kSync:
+      return OnSync(port, frame.payload);
+    case FrameType::kRegistered:
+      return OnRegistered(port, frame.payload);
+    case FrameType::kStateQuery:
+      port->upstream->Send(FrameType::kState, Describe(*port));
+      return true;
+    default:
+      // Of a later protocol.
+      return true;
+  }
+}
+
+bool Sharing::OnWelcome(Port* port, std::string_view payload) {
+  peer::Welcome welcome;
+  if (!peer::Decode(payload, &welcome)) return false;
+  if (welcome.protocol < peer::kProtocolOldest || welcome.protocol > peer::kProtocol) return false;
+  port->coordinator_id = welcome.coordinator;
+  // What follows is the whole state.
+  port->state.Clear();
+  return true;
+}
+
+bool Sharing::OnSync(Port* port, std::string_view payload) {
+  peer::Sync sync;
+  if (!peer::Decode(payload, &sync)) return false;
+  const uint16_t number = port->number;
+  Channel* const channel = port->upstream;
+  PublishRoutes(port, [this, number, channel, sync] {
+    OnThread(number, [channel, sync](Port* port) {
+      if (port->upstream != channel) return;
+      channel->Send(FrameType::kSynced, peer::Encode(sync));
+    });
+  });
+  if (port->role == Role::kMember) return true;
+  port->role = Role::kMember;
+  port->join_deadline_ms = 0;
+  if (port->has_joined) {
+    // The new coordinator may have missed the last change, and has not all sockets.
+    for (const auto& [server_id, list] : port->own) {
+      for (peer::Register again : list) {
+        again.is_again = 1;
+        again.token = 0;
+        channel->Send(FrameType::kRegister, peer::Encode(again));
+      }
+    }
+    for (const SharedSocket& socket : port->sockets) {
+      channel->Send(FrameType::kSocket, peer::Encode(peer::Sync{}), socket.fd);
+    }
+  }
+  port->has_joined = true;
+  AskForAll(port);
+  return true;
+}
+
+// Sends what waited for a coordinator, or decides it.
+void Sharing::AskForAll(Port* port) {
+  std::vector<peer::Register> queued = std::exchange(port->queued, {});
+  for (const peer::Register& wanted : queued) Ask(port, wanted);
+}
+
+void Sharing::Ask(Port* port, const peer::Register& wanted) {
+  if (port->role == Role::kMember) {
+    port->asked[wanted.token] = wanted;
+    port->upstream->Send(FrameType::kRegister, peer::Encode(wanted));
+    return;
+  }
+  RegistrationResult result = Decide(port, id_, wanted);
+  if (result.error == 0) {
+    AddOwn(port, wanted);
+    Confirm(port, SyncAll(port), nullptr, wanted.token);
+  } else {
+    Complete(std::move(result), port);
+  }
+}
+
+bool Sharing::OnRegistered(Port* port, std::string_view payload) {
+  peer::Registered answer;
+  if (!peer::Decode(payload, &answer)) return false;
+  const auto found = port->asked.find(answer.token);
+  if (found == port->asked.end()) return true;  // Registered again.
+  if (answer.error == 0) AddOwn(port, found->second);
+  port->asked.erase(found);
+  RegistrationResult result;
+  result.token = answer.token;
+  result.error = static_cast<int>(answer.error);
+  result.pid = answer.pid;
+  result.prefix = answer.prefix;
+  Complete(std::move(result), port);
+  return true;
+}
+
+// The coordinator has gone: routes stay, and everybody runs for its place.
+void Sharing::OnUpstreamBroken(Port* port) {
+  if (port->upstream != nullptr) Forget(std::exchange(port->upstream, nullptr));
+  const bool was_member = port->role == Role::kMember;
+  port->role = Role::kJoining;
+  if (was_member) {
+    for (auto& [token, wanted] : port->asked) port->queued.push_back(std::move(wanted));
+    port->asked.clear();
+    port->join_deadline_ms = 0;
+    port->state.RemoveMember(port->coordinator_id);
+    PublishRoutes(port);
+    if (IsUnused(*port)) {
+      Drop(port);
+      return;
+    }
+    Connect(port);
+    return;
+  }
+  port->retry_at_ms = NowMs() + kRetryMs;
+}
+
+void Sharing::TickMember(Port* port, uint64_t now_ms) {
+  if (port->role == Role::kMember) return;
+  if (port->join_deadline_ms != 0 && now_ms >= port->join_deadline_ms) {
+    RegistrationResult why;
+    why.error = ETIMEDOUT;
+    why.pid = port->coordinator.pid;
+    OnJoinFailed(port, why);
+    return;
+  }
+  if (port->upstream == nullptr && now_ms >= port->retry_at_ms) Connect(port);
+}
+
+}  // namespace httpsys::sharing

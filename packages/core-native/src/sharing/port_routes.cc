@@ -1,0 +1,47 @@
+#include "sharing/port_routes.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace httpsys::sharing {
+namespace {
+
+template <typename Item>
+void AddOnce(std::vector<Item>* list, Item item) {
+  if (std::find(list->begin(), list->end(), item) == list->end()) list->push_back(item);
+}
+
+}  // namespace
+
+std::shared_ptr<const PortRoutes> PortRoutes::Create(uint16_t port, uint64_t self,
+                                                     const PortState& state) {
+  auto routes = std::make_shared<PortRoutes>();
+  routes->port_ = port;
+  std::set<std::pair<uint64_t, uint32_t>> servers;
+  for (const StateEntry& there : state.entries()) {
+    const peer::Entry& entry = there.entry;
+    auto& targets = routes->targets_;
+    // One that is there already has another owner of the same queue.
+    const uint32_t id = routes->table_.AddOrFind(there.parsed, static_cast<uint32_t>(targets.size()));
+    if (id == targets.size()) targets.emplace_back();
+    Target& target = targets[id];
+    if (there.is_absent()) {
+      target.absent_until_ms = there.absent_until_ms;
+      routes->is_shared_ = true;
+      continue;
+    }
+    const bool is_own = entry.member == self;
+    target.owners.push_back({is_own ? 0 : entry.member, entry.server_id, entry.prefix_id});
+    servers.insert({entry.member, entry.server_id});
+    if (is_own) {
+      AddOnce(&routes->local_servers_, entry.server_id);
+    } else {
+      AddOnce(&routes->peers_, entry.member);
+    }
+  }
+  if (servers.size() > 1) routes->is_shared_ = true;
+  return routes;
+}
+
+}  // namespace httpsys::sharing

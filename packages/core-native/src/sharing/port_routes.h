@@ -1,0 +1,56 @@
+#pragma once
+// Who serves which request on a port: one immutable version, which lanes read without a lock.
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "common/url_prefix_table.h"
+#include "sharing/port_state.h"
+
+namespace httpsys::sharing {
+
+class PortRoutes {
+ public:
+  struct Owner {
+    uint64_t member = 0;  // 0 = this engine.
+    uint32_t server_id = 0;
+    uint32_t prefix_id = 0;
+  };
+
+  struct Target {
+    std::vector<Owner> owners;  // Of one queue. Empty = waits for an absent one.
+    uint64_t absent_until_ms = 0;
+  };
+
+  // `self` is this engine's id.
+  static std::shared_ptr<const PortRoutes> Create(uint16_t port, uint64_t self,
+                                                  const PortState& state);
+
+  uint16_t port() const { return port_; }
+  // More than one server is registered: requests have to be looked at before their connection has
+  // a server.
+  bool is_shared() const { return is_shared_; }
+  bool has_peers() const { return !peers_.empty(); }
+  // Other members with a server on the port.
+  const std::vector<uint64_t>& peers() const { return peers_; }
+  // Servers of this engine.
+  const std::vector<uint32_t>& local_servers() const { return local_servers_; }
+  // With kMatch, `id` is that of a target.
+  Route Find(std::string_view host, std::string_view target, const LocalAddress& local) const {
+    return table_.Match(host, target, local);
+  }
+  const Target& target(uint32_t id) const { return targets_[id]; }
+  size_t target_count() const { return targets_.size(); }
+
+ private:
+  uint16_t port_ = 0;
+  bool is_shared_ = false;
+  UrlPrefixTable table_;
+  std::vector<Target> targets_;
+  std::vector<uint64_t> peers_;
+  std::vector<uint32_t> local_servers_;
+};
+
+}  // namespace httpsys::sharing

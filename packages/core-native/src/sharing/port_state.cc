@@ -1,0 +1,170 @@
+#include "sharing/port_state.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "common/backend.h"
+#include "common/limits.h"
+#include "common/url_path.h"
+
+namespace httpsys::sharing {
+namespace {
+
+std::string Folded(std::string text) {
+  FoldCase(text.data(), text.size());
+  return text;
+}
+
+bool IsOf(const StateEntry& entry, uint64_t member, uint32_t server_id) {
+  return entry.entry.member == member && entry.entry.server_id == server_id;
+}
+
+// As two listen(2) on a port: a wildcard address and any other are in each other's way.
+bool OverlapsAsPort(const UrlPrefix& one, const UrlPrefix& other) {
+  return one.host_kind != HostKind::kIpBound || other.host_kind != HostKind::kIpBound ||
+         one.ip == other.ip;
+}
+
+bool SharesQueue(const peer::Entry& there, const peer::Register& wanted) {
+  return !wanted.queue.empty() && there.queue == wanted.queue &&
+         wanted.queue_mode != static_cast<uint8_t>(QueueMode::kCreate);
+}
+
+}  // namespace
+
+bool PortState::Parse(const std::string& text, StateEntry* entry) const {
+  UrlPrefix& parsed = entry->parsed;
+  if (ParseUrlPrefix(text, &parsed) != PrefixError::kNone || parsed.port != port_) return false;
+  entry->key = {parsed.is_https ? 's' : '-', static_cast<char>('0' + int(parsed.host_kind)),
+                parsed.is_subdomain_wildcard ? '*' : '-'};
+  entry->key.append(parsed.ip.begin(), parsed.ip.end());
+  entry->key.append(Folded(parsed.host)).append(Folded(parsed.path));
+  return true;
+}
+
+const StateEntry* PortState::FindConflict(uint64_t member, const peer::Register& wanted,
+                                          const StateEntry& candidate) const {
+  for (const StateEntry& there : entries_) {
+    if (IsOf(there, member, wanted.server_id) || there.is_absent()) continue;
+    const auto flags = static_cast<uint8_t>(there.entry.flags | wanted.flags);
+    if ((flags & peer::kEntryExclusive) != 0) return &there;
+    const bool are_plain = (there.entry.flags & wanted.flags & peer::kEntryPlain) != 0;
+    if (are_plain && OverlapsAsPort(there.parsed, candidate.parsed)) return &there;
+    if (there.key == candidate.key && !SharesQueue(there.entry, wanted)) return &there;
+  }
+  return nullptr;
+}
+
+std::optional<PortState::Conflict> PortState::Check(uint64_t member,
+                                                    const peer::Register& wanted) const {
+  if (entries_.size() + wanted.prefixes.size() > limits::kEntriesMax) {
+    return Conflict{ENOSPC, 0, {}};
+  }
+  const bool attaches = wanted.queue_mode == static_cast<uint8_t>(QueueMode::kAttach);
+  const bool has_queue =
+      std::any_of(entries_.begin(), entries_.end(), [&](const StateEntry& there) {
+        return there.entry.queue == wanted.queue && !there.is_absent();
+      });
+  if (attaches && !has_queue) return Conflict{ENOENT, 0, wanted.queue};
+  for (const peer::PrefixItem& item : wanted.prefixes) {
+    StateEntry candidate;
+    if (!Parse(item.text, &candidate)) return Conflict{EINVAL, 0, item.text};
+    if (const StateEntry* there = FindConflict(member, wanted, candidate)) {
+      return Conflict{EADDRINUSE, there->entry.member, there->entry.prefix};
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<peer::Entry> PortState::EntriesOf(uint64_t member, const peer::Register& wanted) const {
+  std::vector<peer::Entry> result;
+  for (const peer::PrefixItem& item : wanted.prefixes) {
+    const bool is_there = std::any_of(entries_.begin(), entries_.end(), [&](const auto& there) {
+      return IsOf(there, member, wanted.server_id) && there.entry.prefix_id == item.id &&
+             there.entry.prefix == item.text && !there.is_absent();
+    });
+    if (is_there) continue;
+    result.push_back(
+        {member, wanted.server_id, item.id, wanted.flags, 0, wanted.queue, item.text});
+  }
+  return result;
+}
+
+bool PortState::AddMember(const peer::Member& member) {
+  if (member.id == 0 || members_.size() >= limits::kMembersMax) return false;
+  members_[member.id] = member;
+  return true;
+}
+
+void PortState::RemoveMember(uint64_t id) {
+  members_.erase(id);
+  std::erase_if(entries_, [=](const StateEntry& entry) {
+    return entry.entry.member == id && !entry.is_absent();
+  });
+}
+
+bool PortState::AddEntry(const peer::Entry& entry, uint64_t now_ms) {
+  StateEntry added;
+  added.entry = entry;
+  if (!Parse(entry.prefix, &added) || entries_.size() >= limits::kEntriesMax) return false;
+  if (entry.absent_ms != 0) {
+    added.absent_until_ms = now_ms + std::min(entry.absent_ms, limits::kAbsentMsMax);
+  }
+  std::erase_if(entries_, [&](const StateEntry& there) {
+    const bool is_same = IsOf(there, entry.member, entry.server_id) &&
+                         there.entry.prefix_id == entry.prefix_id;
+    return is_same || (there.is_absent() && there.key == added.key);
+  });
+  entries_.push_back(std::move(added));
+  return true;
+}
+
+void PortState::RemoveEntry(const peer::EntryGone& gone) {
+  std::erase_if(entries_, [&](const StateEntry& there) {
+    return IsOf(there, gone.member, gone.server_id) && there.entry.prefix_id == gone.prefix_id;
+  });
+}
+
+std::vector<StateEntry> PortState::EntriesOfServer(uint64_t member, uint32_t server_id) const {
+  std::vector<StateEntry> result;
+  for (const StateEntry& there : entries_) {
+    if (IsOf(there, member, server_id)) result.push_back(there);
+  }
+  return result;
+}
+
+std::vector<StateEntry> PortState::EntriesOfMember(uint64_t member) const {
+  std::vector<StateEntry> result;
+  for (const StateEntry& there : entries_) {
+    if (there.entry.member == member) result.push_back(there);
+  }
+  return result;
+}
+
+std::vector<peer::EntryGone> PortState::Expire(uint64_t now_ms) {
+  std::vector<peer::EntryGone> gone;
+  std::erase_if(entries_, [&](const StateEntry& there) {
+    if (!there.is_absent() || there.absent_until_ms > now_ms) return false;
+    gone.push_back({there.entry.member, there.entry.server_id, there.entry.prefix_id});
+    return true;
+  });
+  return gone;
+}
+
+std::optional<uint64_t> PortState::NextExpiry() const {
+  std::optional<uint64_t> next;
+  for (const StateEntry& there : entries_) {
+    if (there.is_absent() && (!next || there.absent_until_ms < *next)) {
+      next = there.absent_until_ms;
+    }
+  }
+  return next;
+}
+
+void PortState::Clear() {
+  members_.clear();
+  entries_.clear();
+}
+
+}  // namespace httpsys::sharing

@@ -1,0 +1,70 @@
+#pragma once
+// Who has registered what on one port. Every member has a copy; the coordinator's counts.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/url_prefix.h"
+#include "peer/messages.h"
+
+namespace httpsys::sharing {
+
+struct StateEntry {
+  peer::Entry entry;
+  UrlPrefix parsed;
+  std::string key;  // Equal for prefixes that requests cannot tell apart.
+  uint64_t absent_until_ms = 0;  // 0 = its server is there.
+
+  bool is_absent() const { return absent_until_ms != 0; }
+};
+
+// Pure: no sockets, no threads, no clock.
+class PortState {
+ public:
+  struct Conflict {
+    int error = 0;  // A positive errno.
+    uint64_t member = 0;
+    std::string prefix;
+  };
+
+  explicit PortState(uint16_t port) : port_(port) {}
+
+  // Why these may not be registered; nothing is changed. EINVAL: not a prefix of this port. ENOSPC:
+  // too many. ENOENT: the queue to attach to does not exist.
+  std::optional<Conflict> Check(uint64_t member, const peer::Register& wanted) const;
+  // The entries of a registration that may be, without those that are there already.
+  std::vector<peer::Entry> EntriesOf(uint64_t member, const peer::Register& wanted) const;
+
+  // -- Changes, each idempotent. False: what a peer says makes no sense.
+
+  bool AddMember(const peer::Member& member);
+  void RemoveMember(uint64_t id);
+  // Takes the place of absent entries with the same prefix.
+  bool AddEntry(const peer::Entry& entry, uint64_t now_ms);
+  void RemoveEntry(const peer::EntryGone& gone);
+  // What is to be removed or told anew as absent when servers go.
+  std::vector<StateEntry> EntriesOfServer(uint64_t member, uint32_t server_id) const;
+  std::vector<StateEntry> EntriesOfMember(uint64_t member) const;
+  // Entries whose time has run out; they are gone afterwards.
+  std::vector<peer::EntryGone> Expire(uint64_t now_ms);
+
+  const std::map<uint64_t, peer::Member>& members() const { return members_; }
+  const std::vector<StateEntry>& entries() const { return entries_; }
+  std::optional<uint64_t> NextExpiry() const;
+  void Clear();
+
+ private:
+  bool Parse(const std::string& text, StateEntry* entry) const;
+  const StateEntry* FindConflict(uint64_t member, const peer::Register& wanted,
+                                 const StateEntry& candidate) const;
+
+  const uint16_t port_;
+  std::map<uint64_t, peer::Member> members_;
+  std::vector<StateEntry> entries_;
+};
+
+}  // namespace httpsys::sharing

@@ -1,0 +1,433 @@
+#include "sharing/sharing.h"
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <utility>
+
+#include "common/limits.h"
+
+namespace httpsys::sharing {
+namespace {
+
+// How often deadlines are looked at while there are any.
+constexpr uint64_t kTickMs = 10;
+
+void CloseNamed(NamedSocket* socket) {
+  if (socket->fd != -1) close(socket->fd);
+  if (socket->lock_fd != -1) close(socket->lock_fd);
+  *socket = {};
+}
+
+// Which socket it is: a port has one for each address.
+std::string BoundAddress(int fd) {
+  sockaddr_storage address{};
+  socklen_t size = sizeof address;
+  if (getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) return {};
+  char name[INET6_ADDRSTRLEN] = "";
+  if (address.ss_family == AF_INET) {
+    uv_ip4_name(reinterpret_cast<sockaddr_in*>(&address), name, sizeof name);
+    return name;
+  }
+  if (address.ss_family != AF_INET6) return {};
+  uv_ip6_name(reinterpret_cast<sockaddr_in6*>(&address), name, sizeof name);
+  return '[' + std::string(name) + ']';
+}
+
+// The one whose thread this is.
+thread_local const Sharing* current = nullptr;
+
+}  // namespace
+
+Sharing::Sharing(Delegate* delegate) : delegate_(delegate), id_(RandomId()) {}
+
+Sharing::~Sharing() { Close(); }
+
+uint64_t Sharing::NowMs() { return uv_hrtime() / 1'000'000; }
+
+void Sharing::Introduce(uint32_t thread, std::string program) {
+  const std::lock_guard lock(mutex_);
+  thread_number_ = thread;
+  program_ = std::move(program);
+}
+
+// -- What JavaScript wants.
+
+int Sharing::Meet(uint16_t number) {
+  const std::lock_guard lock(mutex_);
+  if (is_closed_) return -EBADF;
+  if (Find(number) != nullptr) return static_cast<int>(Meeting::kMember);
+  NamedSocket meeting;
+  const int status = ListenUnder(PortName(number), &meeting);
+  if (status == -EADDRINUSE) return static_cast<int>(Meeting::kTaken);
+  if (status != 0) return status;
+  Port* port = (ports_[number] = std::make_unique<Port>(number)).get();
+  BecomeCoordinator(port, meeting);
+  return static_cast<int>(Meeting::kOurs);
+}
+
+int Sharing::Contribute(uint16_t number, uint32_t server_id, int fd) {
+  const std::lock_guard lock(mutex_);
+  Port* port = Find(number);
+  if (port == nullptr) return -EBADF;
+  const int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  if (copy == -1) return -errno;
+  if (!AddSocket(port, copy)) return 0;
+  port->sockets.back().accepted_by = server_id;
+  if (port->role == Role::kCoordinator && port->sessions.empty()) return 0;
+  const int sent = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  if (sent == -1) return -errno;
+  Post([this, number, sent] {
+    const std::lock_guard lock(mutex_);
+    Port* port = Find(number);
+    if (port != nullptr && port->role == Role::kCoordinator) {
+      Broadcast(port, peer::FrameType::kSocket, peer::Sync{}, sent);
+    } else if (port != nullptr && port->upstream != nullptr) {
+      port->upstream->Send(peer::FrameType::kSocket, peer::Encode(peer::Sync{}), sent);
+    }
+    close(sent);
+  });
+  return 0;
+}
+
+bool Sharing::Register(uint16_t number, peer::Register wanted, RegistrationResult* result) {
+  const std::lock_guard lock(mutex_);
+  *result = {};
+  result->token = wanted.token;
+  if (is_closed_) {
+    result->error = EBADF;
+    return true;
+  }
+  Port* port = Find(number);
+  if (port == nullptr) port = (ports_[number] = std::make_unique<Port>(number)).get();
+  if (port->role != Role::kCoordinator) {
+    port->queued.push_back(std::move(wanted));
+    OnThread(number, [this](Port* port) {
+      if (port->role != Role::kJoining) {
+        AskForAll(port);
+      } else if (port->upstream == nullptr) {
+        Connect(port);
+      }
+    });
+    return false;
+  }
+  const uint32_t token = wanted.token;
+  *result = Decide(port, id_, wanted);
+  result->token = token;
+  if (result->error != 0) return true;
+  AddOwn(port, std::move(wanted));
+  if (port->sessions.empty()) {
+    PublishRoutes(port);
+    for (const SharedSocket& socket : port->sockets) {
+      const int copy = fcntl(socket.fd, F_DUPFD_CLOEXEC, 0);
+      if (copy != -1) result->sockets.push_back(copy);
+    }
+    return true;
+  }
+  OnThread(number, [this, token](Port* port) { Confirm(port, SyncAll(port), nullptr, token); });
+  return false;
+}
+
+bool Sharing::TakeResult(RegistrationResult* result) {
+  const std::lock_guard lock(mutex_);
+  if (results_.empty()) return false;
+  *result = std::move(results_.front());
+  results_.erase(results_.begin());
+  return true;
+}
+
+void Sharing::Unregister(uint16_t number, const peer::Unregister& gone) {
+  const std::lock_guard lock(mutex_);
+  Port* port = Find(number);
+  if (port == nullptr) return;
+  const auto is_gone = [&](const peer::PrefixItem& item) {
+    return gone.is_all != 0 || std::find(gone.prefix_ids.begin(), gone.prefix_ids.end(), item.id) !=
+                                   gone.prefix_ids.end();
+  };
+  auto& own = port->own[gone.server_id];
+  for (peer::Register& registered : own) std::erase_if(registered.prefixes, is_gone);
+  std::erase_if(own, [](const peer::Register& r) { return r.prefixes.empty(); });
+  if (own.empty()) port->own.erase(gone.server_id);
+  RemoveEntries(port, id_, gone);
+  PublishRoutes(port);
+  EnsureAccepted(port);
+  const bool is_alone = port->role == Role::kCoordinator && port->sessions.empty();
+  if (!is_alone) {
+    OnThread(number, [this, gone](Port* port) {
+      if (port->role == Role::kCoordinator) {
+        SyncAll(port);
+      } else if (port->upstream != nullptr) {
+        port->upstream->Send(peer::FrameType::kUnregister, peer::Encode(gone));
+      }
+      if (IsUnused(*port)) Drop(port);
+    });
+  } else if (IsUnused(*port)) {
+    Drop(port);
+  }
+}
+
+void Sharing::Leave(uint16_t number) {
+  const std::lock_guard lock(mutex_);
+  Port* port = Find(number);
+  if (port == nullptr || !IsUnused(*port)) return;
+  if (port->role == Role::kCoordinator && port->sessions.empty()) {
+    Drop(port);
+    return;
+  }
+  OnThread(number, [this](Port* port) {
+    if (IsUnused(*port)) Drop(port);
+  });
+}
+
+// 1. Nobody comes in, 2. the thread closes what it has, 3. the rest.
+void Sharing::Close() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_closed_) return;
+    is_closed_ = true;
+    for (const auto& [number, port] : ports_) {
+      if (port->meeting_key > 0) delegate_->Unwatch(port->meeting_key);
+      port->meeting_key = 0;
+    }
+    if (link_key_ > 0) delegate_->Unwatch(link_key_);
+  }
+  bool is_running;
+  {
+    const std::lock_guard lock(commands_mutex_);
+    is_running = is_running_;
+    is_stopping_ = true;
+    // Within the lock: the thread has not seen it yet, so that the handle is there.
+    if (is_running) uv_async_send(&wake_);
+  }
+  if (is_running) {
+    uv_thread_join(&thread_);
+    uv_loop_close(&loop_);
+  }
+  for (const auto& [number, port] : ports_) {
+    for (const SharedSocket& socket : port->sockets) close(socket.fd);
+    if (port->meeting.lock_fd != -1) close(port->meeting.lock_fd);
+  }
+  ports_.clear();
+  if (link_socket_.lock_fd != -1) close(link_socket_.lock_fd);
+}
+
+// -- The thread.
+
+void Sharing::Post(std::function<void()> command) {
+  const std::lock_guard lock(commands_mutex_);
+  if (is_stopping_) return;
+  commands_.push_back(std::move(command));
+  if (!is_running_) {
+    if (uv_loop_init(&loop_) != 0) return;
+    uv_async_init(&loop_, &wake_,
+                  [](uv_async_t* wake) { static_cast<Sharing*>(wake->data)->RunCommands(); });
+    uv_timer_init(&loop_, &timer_);
+    wake_.data = timer_.data = this;
+    // Signals are for the application's threads.
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    is_running_ = uv_thread_create(&thread_, Main, this) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    if (!is_running_) return;
+  }
+  uv_async_send(&wake_);
+}
+
+void Sharing::OnThread(uint16_t number, std::function<void(Port*)> function) {
+  if (current == this) {
+    if (Port* port = Find(number)) function(port);
+    return;
+  }
+  Post([this, number, function = std::move(function)] {
+    const std::lock_guard lock(mutex_);
+    if (Port* port = Find(number)) function(port);
+  });
+}
+
+void Sharing::Main(void* argument) {
+#ifdef __linux__
+  pthread_setname_np(pthread_self(), "httpsys-share");
+#endif
+  current = static_cast<Sharing*>(argument);
+  uv_run(&static_cast<Sharing*>(argument)->loop_, UV_RUN_DEFAULT);
+}
+
+void Sharing::RunCommands() {
+  std::vector<std::function<void()>> commands;
+  bool is_stopping;
+  {
+    const std::lock_guard lock(commands_mutex_);
+    commands.swap(commands_);
+    is_stopping = is_stopping_;
+  }
+  for (const auto& command : commands) command();
+  const std::lock_guard lock(mutex_);
+  if (!is_stopping) {
+    ArmTimer();
+    return;
+  }
+  for (const auto& [channel, number] : channels_) channel->Close();
+  channels_.clear();
+  uv_close(reinterpret_cast<uv_handle_t*>(&wake_), nullptr);
+  uv_close(reinterpret_cast<uv_handle_t*>(&timer_), nullptr);
+}
+
+void Sharing::ArmTimer() {
+  if (uv_is_active(reinterpret_cast<uv_handle_t*>(&timer_)) != 0) return;
+  const bool is_needed = std::any_of(ports_.begin(), ports_.end(), [](const auto& item) {
+    const Port& port = *item.second;
+    return port.role == Role::kJoining || !port.confirmations.empty() || !port.queries.empty() ||
+           port.reunion_deadline_ms != 0 || port.state.NextExpiry().has_value();
+  });
+  if (!is_needed) return;
+  uv_timer_start(
+      &timer_, [](uv_timer_t* timer) { static_cast<Sharing*>(timer->data)->Tick(); }, kTickMs, 0);
+}
+
+void Sharing::Tick() {
+  const std::lock_guard lock(mutex_);
+  const uint64_t now_ms = NowMs();
+  std::vector<uint16_t> numbers;
+  for (const auto& [number, port] : ports_) numbers.push_back(number);
+  for (const uint16_t number : numbers) {
+    Port* port = Find(number);
+    if (port == nullptr) continue;
+    if (port->role == Role::kCoordinator) {
+      TickCoordinator(port, now_ms);
+    } else {
+      TickMember(port, now_ms);
+    }
+  }
+  ArmTimer();
+}
+
+void Sharing::OnFrame(Channel* channel, const peer::Frame& frame, int fd) {
+  const std::lock_guard lock(mutex_);
+  Port* port = PortOf(channel);
+  bool is_sound = port != nullptr;
+  if (port != nullptr && channel == port->upstream) {
+    is_sound = OnUpstreamFrame(port, frame, &fd);
+    if (!is_sound) OnUpstreamBroken(port);
+  } else if (port != nullptr) {
+    is_sound = OnSessionFrame(port, channel, frame, &fd);
+    if (!is_sound) OnSessionBroken(port, channel);
+  }
+  if (fd != -1) close(fd);
+  if (!is_sound && !channel->is_closed()) Forget(channel);
+  ArmTimer();
+}
+
+void Sharing::OnBroken(Channel* channel) {
+  const std::lock_guard lock(mutex_);
+  Port* port = PortOf(channel);
+  if (port != nullptr && channel == port->upstream) {
+    OnUpstreamBroken(port);
+  } else if (port != nullptr) {
+    OnSessionBroken(port, channel);
+  }
+  if (!channel->is_closed()) Forget(channel);
+  ArmTimer();
+}
+
+void Sharing::Forget(Channel* channel) {
+  channels_.erase(channel);
+  channel->Close();
+}
+
+// -- Ports.
+
+Sharing::Port* Sharing::Find(uint16_t number) {
+  const auto found = ports_.find(number);
+  return found == ports_.end() ? nullptr : found->second.get();
+}
+
+Sharing::Port* Sharing::PortOf(Channel* channel) {
+  const auto found = channels_.find(channel);
+  return found == channels_.end() ? nullptr : Find(found->second);
+}
+
+void Sharing::PublishRoutes(Port* port, std::function<void()> applied) {
+  delegate_->SetRoutes(PortRoutes::Create(port->number, id_, port->state), std::move(applied));
+}
+
+bool Sharing::AddSocket(Port* port, int fd) {
+  const std::string address = BoundAddress(fd);
+  const bool is_known =
+      std::any_of(port->sockets.begin(), port->sockets.end(),
+                  [&](const SharedSocket& socket) { return socket.address == address; });
+  if (address.empty() || is_known || port->sockets.size() >= limits::kSharedSocketsMax) {
+    close(fd);
+    return false;
+  }
+  port->sockets.push_back({address, fd});
+  return true;
+}
+
+// Connections that wait on any of the port's sockets are everybody's: who opened it may have died.
+void Sharing::EnsureAccepted(Port* port) {
+  if (port->own.empty()) return;
+  for (SharedSocket& socket : port->sockets) {
+    if (port->own.contains(socket.accepted_by)) continue;
+    const int copy = fcntl(socket.fd, F_DUPFD_CLOEXEC, 0);
+    if (copy == -1) continue;
+    socket.accepted_by = port->own.begin()->first;
+    delegate_->AcceptFor(socket.accepted_by, copy);
+  }
+}
+
+void Sharing::AddOwn(Port* port, peer::Register registered) {
+  port->own[registered.server_id].push_back(std::move(registered));
+  EnsureAccepted(port);
+}
+
+void Sharing::Complete(RegistrationResult result, const Port* port) {
+  if (result.error == 0) {
+    for (const SharedSocket& socket : port->sockets) {
+      const int copy = fcntl(socket.fd, F_DUPFD_CLOEXEC, 0);
+      if (copy != -1) result.sockets.push_back(copy);
+    }
+  }
+  results_.push_back(std::move(result));
+  delegate_->WakeConsumer();
+}
+
+void Sharing::FailAll(Port* port, const RegistrationResult& why) {
+  const auto fail = [&](uint32_t token) {
+    RegistrationResult result = why;
+    result.token = token;
+    Complete(std::move(result), port);
+  };
+  for (const peer::Register& wanted : port->queued) fail(wanted.token);
+  for (const auto& [token, wanted] : port->asked) fail(token);
+  port->queued.clear();
+  port->asked.clear();
+}
+
+// The lanes keep the last routes: connections that are left know where their requests go.
+void Sharing::Drop(Port* port) {
+  if (port->meeting_key > 0) delegate_->Unwatch(port->meeting_key);
+  if (port->meeting.lock_fd != -1) close(port->meeting.lock_fd);
+  for (const SharedSocket& socket : port->sockets) close(socket.fd);
+  // Their own thread alone may close channels; without other members there are none.
+  for (const auto& [channel, session] : port->sessions) Forget(channel);
+  if (port->upstream != nullptr) Forget(port->upstream);
+  ports_.erase(port->number);
+}
+
+bool Sharing::EnsureLinkSocket() {
+  if (link_key_ > 0) return true;
+  if (ListenUnder(MemberName(id_), &link_socket_) != 0) return false;
+  link_key_ = delegate_->Watch(link_socket_.fd, [this](int fd) { delegate_->OnLink(fd); });
+  if (link_key_ <= 0) CloseNamed(&link_socket_);
+  return link_key_ > 0;
+}
+
+}  // namespace httpsys::sharing

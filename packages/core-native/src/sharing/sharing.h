@@ -1,0 +1,239 @@
+#pragma once
+// Port sharing of one engine: on which ports it meets other members, and what they have agreed on.
+//
+// The member that holds a port's meeting place coordinates: it decides on registrations and tells
+// all others. When it goes, the others run for its place; requests are routed all the while.
+// A thread of its own starts with the first other member.
+
+#include <uv.h>
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/backend.h"
+#include "peer/messages.h"
+#include "sharing/channel.h"
+#include "sharing/meeting_place.h"
+#include "sharing/port_routes.h"
+#include "sharing/port_state.h"
+
+namespace httpsys::sharing {
+
+// What a member has done on a port since it started.
+struct PortCounters {
+  uint64_t connections = 0;  // Open now.
+  uint64_t handed_over = 0;
+  uint64_t received = 0;
+  uint64_t refused = 0;  // Requests answered without JavaScript.
+  // By server and prefix id.
+  std::map<std::pair<uint32_t, uint32_t>, uint64_t> requests;
+};
+
+// What the engine does for it. Thread: any; without locks of the caller's that Sharing needs.
+class Delegate {
+ public:
+  // `applied` is called, on any thread, when all lanes go by the routes.
+  virtual void SetRoutes(std::shared_ptr<const PortRoutes> routes,
+                         std::function<void()> applied) = 0;
+  // Accepts from a listening descriptor, which it takes over. A key above 0, or a negative errno.
+  virtual int Watch(int fd, std::function<void(int fd)> sink) = 0;
+  virtual void Unwatch(int key) = 0;
+  // Accepts for a server, until it stops listening. Takes the descriptor over.
+  virtual void AcceptFor(uint32_t server_id, int fd) = 0;
+  // A lane of a peer wants to speak to a lane of ours. Takes the descriptor over.
+  virtual void OnLink(int fd) = 0;
+  // A result waits for TakeResult().
+  virtual void WakeConsumer() = 0;
+  virtual PortCounters Count(uint16_t port) = 0;
+
+ protected:
+  ~Delegate() = default;
+};
+
+class Sharing final : private Channel::Handler {
+ public:
+  explicit Sharing(Delegate* delegate);
+  ~Sharing();
+  Sharing(const Sharing&) = delete;
+  Sharing& operator=(const Sharing&) = delete;
+
+  // -- Thread: JavaScript. None of them waits.
+
+  // Who this is, for other people: set before the first Register().
+  void Introduce(uint32_t thread, std::string program);
+  // Takes the meeting place of a port if it is free. A Meeting, or a negative errno.
+  int Meet(uint16_t port);
+  // A listening socket of the port, which the server accepts on. Duplicated.
+  int Contribute(uint16_t port, uint32_t server_id, int fd);
+  // True when the result is there at once; otherwise TakeResult() has it later.
+  bool Register(uint16_t port, peer::Register wanted, RegistrationResult* result);
+  bool TakeResult(RegistrationResult* result);
+  // When it returns this engine's lanes are told, and a port that nobody shares is free.
+  void Unregister(uint16_t port, const peer::Unregister& gone);
+  // Gives a port back that nothing was registered on.
+  void Leave(uint16_t port);
+  // Idempotent; no Delegate calls after it.
+  void Close();
+
+  uint64_t id() const { return id_; }
+
+ private:
+  enum class Role : uint8_t { kCoordinator, kJoining, kMember };
+
+  // Of the coordinator: one other member, or somebody who only asks.
+  struct Session {
+    uint64_t id = 0;  // 0 = has not said hello.
+    Credentials credentials;
+    uint32_t synced = 0;  // Serial of the last change it has confirmed.
+  };
+
+  // Of the coordinator: a registration that is to be confirmed by all.
+  struct Confirmation {
+    uint32_t serial = 0;
+    uint64_t deadline_ms = 0;
+    Channel* channel = nullptr;  // Whose; null = our own.
+    uint32_t token = 0;
+    bool is_applied = false;  // By our own lanes.
+  };
+
+  // Of the coordinator: somebody asked for the state of the port.
+  struct Query {
+    Channel* channel = nullptr;
+    uint64_t deadline_ms = 0;
+    std::set<Channel*> waiting;
+    std::string members;
+  };
+
+  struct SharedSocket {
+    std::string address;
+    int fd = -1;
+    uint32_t accepted_by = 0;  // A server of ours, or 0.
+  };
+
+  struct Port {
+    explicit Port(uint16_t number) : number(number), state(number) {}
+
+    const uint16_t number;
+    PortState state;
+    Role role = Role::kJoining;
+    bool has_joined = false;  // Once.
+    std::vector<SharedSocket> sockets;
+    std::map<uint32_t, std::vector<peer::Register>> own;  // By server.
+    std::vector<peer::Register> queued;                   // Until there is a coordinator.
+    std::map<uint32_t, peer::Register> asked;             // By token.
+    // Coordinator.
+    NamedSocket meeting;
+    int meeting_key = 0;
+    std::map<Channel*, Session> sessions;
+    uint32_t serial = 0;
+    std::vector<Confirmation> confirmations;
+    std::vector<Query> queries;
+    uint64_t reunion_deadline_ms = 0;
+    // Member.
+    Channel* upstream = nullptr;
+    Credentials coordinator;
+    uint64_t coordinator_id = 0;
+    uint64_t join_deadline_ms = 0;
+    uint64_t retry_at_ms = 0;
+  };
+
+  // -- sharing.cc: the thread and what both roles share. The mutex is held unless said otherwise.
+
+  void Post(std::function<void()> command);  // Without the mutex, or with it.
+  // On the thread, in order: at once when this is the thread.
+  void OnThread(uint16_t number, std::function<void(Port*)> function);
+  void RunCommands();                        // Without.
+  static void Main(void* argument);
+  void Tick();
+  void ArmTimer();
+  Port* Find(uint16_t number);
+  Port* PortOf(Channel* channel);
+  void PublishRoutes(Port* port, std::function<void()> applied = {});
+  bool AddSocket(Port* port, int fd);  // Takes it over. False when it is known.
+  void EnsureAccepted(Port* port);
+  void AddOwn(Port* port, peer::Register registered);
+  void Complete(RegistrationResult result, const Port* port);
+  void FailAll(Port* port, const RegistrationResult& why);
+  void Drop(Port* port);
+  void Forget(Channel* channel);
+  bool EnsureLinkSocket();
+  static bool IsUnused(const Port& port) {
+    return port.own.empty() && port.queued.empty() && port.asked.empty();
+  }
+  static uint64_t NowMs();
+
+  // Without.
+  void OnFrame(Channel* channel, const peer::Frame& frame, int fd) override;
+  void OnBatchEnd(Channel*) override {}
+  void OnBroken(Channel* channel) override;
+
+  // -- coordinator.cc
+
+  void BecomeCoordinator(Port* port, NamedSocket meeting);
+  void OnVisitor(uint16_t number, int fd);  // Without.
+  bool OnSessionFrame(Port* port, Channel* channel, const peer::Frame& frame, int* fd);
+  bool OnHello(Port* port, Channel* channel, std::string_view payload);
+  void SendSnapshot(Port* port, Channel* channel);
+  bool OnRegister(Port* port, Channel* channel, std::string_view payload);
+  bool OnUnregister(Port* port, Channel* channel, std::string_view payload);
+  void RemoveEntries(Port* port, uint64_t member, const peer::Unregister& gone);
+  RegistrationResult Decide(Port* port, uint64_t member, const peer::Register& wanted);
+  void OnSessionBroken(Port* port, Channel* channel);
+  void RemoveMember(Port* port, uint64_t id);
+  uint32_t SyncAll(Port* port);
+  void Confirm(Port* port, uint32_t serial, Channel* channel, uint32_t token);
+  void CheckConfirmations(Port* port);
+  std::string Describe(const Port& port);
+  void BeginQuery(Port* port, Channel* channel);
+  void FinishQueries(Port* port);
+  void TickCoordinator(Port* port, uint64_t now_ms);
+  template <typename Message>
+  void Broadcast(Port* port, peer::FrameType type, const Message& message, int fd = -1,
+                 const Channel* except = nullptr);
+  peer::Member Self() const;
+  uint32_t PidOf(const Port& port, uint64_t member) const;
+
+  // -- member.cc
+
+  void Connect(Port* port);
+  void OnJoinFailed(Port* port, const RegistrationResult& why);
+  bool OnUpstreamFrame(Port* port, const peer::Frame& frame, int* fd);
+  bool OnWelcome(Port* port, std::string_view payload);
+  bool OnSync(Port* port, std::string_view payload);
+  void AskForAll(Port* port);
+  void Ask(Port* port, const peer::Register& wanted);
+  bool OnRegistered(Port* port, std::string_view payload);
+  void OnUpstreamBroken(Port* port);
+  void TickMember(Port* port, uint64_t now_ms);
+
+  Delegate* const delegate_;
+  const uint64_t id_;
+  uint32_t thread_number_ = 0;
+  std::string program_;
+
+  std::mutex mutex_;  // Guards everything below but the commands.
+  std::map<uint16_t, std::unique_ptr<Port>> ports_;
+  std::map<Channel*, uint16_t> channels_;
+  NamedSocket link_socket_;
+  int link_key_ = 0;
+  std::vector<RegistrationResult> results_;
+  bool is_closed_ = false;
+
+  std::mutex commands_mutex_;
+  std::vector<std::function<void()>> commands_;
+  bool is_running_ = false;
+  bool is_stopping_ = false;
+  uv_loop_t loop_;
+  uv_async_t wake_;
+  uv_timer_t timer_;
+  uv_thread_t thread_;
+};
+
+}  // namespace httpsys::sharing

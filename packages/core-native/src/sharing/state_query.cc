@@ -1,0 +1,67 @@
+#include "sharing/state_query.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include <cerrno>
+
+#include "peer/frame_reader.h"
+#include "sharing/meeting_place.h"
+
+namespace httpsys::sharing {
+namespace {
+
+// 0 when it can be read in time.
+int WaitReadable(int fd, uint64_t deadline_ms) {
+  const uint64_t now_ms = uv_hrtime() / 1'000'000;
+  if (now_ms >= deadline_ms) return -ETIMEDOUT;
+  pollfd watched{fd, POLLIN, 0};
+  const int ready = poll(&watched, 1, static_cast<int>(deadline_ms - now_ms));
+  if (ready < 0 && errno != EINTR) return -errno;
+  return ready == 0 ? -ETIMEDOUT : 0;
+}
+
+int ReadState(int fd, uint64_t deadline_ms, std::string* text) {
+  peer::FrameReader reader;
+  for (;;) {
+    if (const int failed = WaitReadable(fd, deadline_ms); failed != 0) return failed;
+    char buffer[16 * 1024];
+    const ssize_t got = recv(fd, buffer, sizeof buffer, 0);
+    if (got == 0) return -ECONNRESET;
+    if (got < 0 && errno != EAGAIN && errno != EINTR) return -errno;
+    if (got < 0) continue;
+    reader.Append({buffer, static_cast<size_t>(got)});
+    peer::Frame frame;
+    for (;;) {
+      const peer::FrameReader::Result result = reader.Next(&frame);
+      if (result == peer::FrameReader::Result::kBad) return -EPROTO;
+      if (result == peer::FrameReader::Result::kNeedMore) break;
+      if (frame.type != peer::FrameType::kState) continue;
+      text->assign(frame.payload);
+      return 0;
+    }
+  }
+}
+
+}  // namespace
+
+int QueryState(uint16_t port, uint64_t timeout_ms, std::string* text) {
+  const uint64_t deadline_ms = uv_hrtime() / 1'000'000 + timeout_ms;
+  const int fd = ConnectTo(PortName(port));
+  if (fd < 0) return fd;
+  Credentials credentials;
+  int status = ReadCredentials(fd, &credentials) && credentials.uid == geteuid() ? 0 : -EACCES;
+  if (status == 0) {
+    const std::string query = peer::FrameHeader(peer::FrameType::kStateQuery, 0, 0);
+    // A few bytes on a new connection.
+    const auto bytes = static_cast<ssize_t>(query.size());
+    if (send(fd, query.data(), query.size(), 0) != bytes) status = -EPIPE;
+  }
+  if (status == 0) status = ReadState(fd, deadline_ms, text);
+  close(fd);
+  return status;
+}
+
+}  // namespace httpsys::sharing
