@@ -61,6 +61,18 @@ const PrefixStateError = declare('ERR_HTTPSYS_PREFIX_STATE', Error,
   /** @param {string} problem */
   (problem) => ({ message: `addPrefix(), removePrefix(): ${problem}` }))
 
+const ReservationFileError = declare('ERR_HTTPSYS_URLACL', Error,
+  /** @param {string} file @param {string} problem @param {string} cure @param {unknown} [cause] */
+  (file, problem, cure, cause) => ({
+    message: `The reservations in ${file} cannot be used: ${problem}. ${cure}`,
+    file,
+    cause
+  }))
+
+const ServiceStateError = declare('ERR_HTTPSYS_SERVICE_STATE', Error,
+  /** @param {number} port @param {string} problem */
+  (port, problem) => ({ message: `Port ${port} did not tell its state: ${problem}`, port }))
+
 const NativeLoadError = declare('ERR_HTTPSYS_NATIVE_LOAD', Error,
   /** @param {Error} cause */
   (cause) => ({
@@ -105,6 +117,8 @@ module.exports = {
   OptionError,
   PrefixStateError,
   PrefixSyntaxError,
+  ReservationFileError,
+  ServiceStateError,
   TlsUnavailableError,
   UnsupportedRuntimeError
 }

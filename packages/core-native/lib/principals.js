@@ -1,0 +1,60 @@
+'use strict'
+
+// Who asks for a prefix: `user:<name or uid>` and `app:<name>`. The processes on a port are one user's, so
+// the application's name, which each process chooses itself, is what tells them apart.
+
+const os = require('node:os')
+const path = require('node:path')
+
+/**
+ * @typedef {object} Who
+ * @property {number} uid effective; -1 where users have no number
+ * @property {string} [userName]
+ * @property {string} app
+ */
+
+/** As long as the name of a queue. */
+const kNameCharsMax = 255
+
+/**
+ * This process, or one of its servers.
+ *
+ * @param {{ queueName?: string }} [server] the name of a request queue is the application's name
+ * @returns {Who}
+ */
+function whoAmI ({ queueName } = {}) {
+  const main = require.main?.filename ?? process.argv[1] ?? process.execPath
+  return {
+    uid: process.geteuid?.() ?? -1,
+    userName: userName(),
+    app: queueName || process.env.HTTPSYS_APP || path.basename(main)
+  }
+}
+
+function userName () {
+  try {
+    return os.userInfo().username
+  } catch {
+    return undefined // A uid without an entry in the user database, as in containers.
+  }
+}
+
+/** @param {Who} who @returns {string[]} */
+function principalsOf ({ uid, userName, app }) {
+  return [`app:${app}`, ...(userName === undefined ? [] : [`user:${userName}`]), `user:${uid}`]
+}
+
+/** @param {Who} who @param {readonly string[]} principals */
+function isAmong (who, principals) {
+  return principalsOf(who).some((principal) => principals.includes(principal))
+}
+
+/** @param {unknown} text @returns {string | null} what is wrong with it */
+function principalProblem (text) {
+  // eslint-disable-next-line no-control-regex
+  if (typeof text === 'string' && /^(?:app|user):(?!\s)[^\x00-\x1f\x7f-\x9f]+(?<!\s)$/.test(text) &&
+    text.length - text.indexOf(':') - 1 <= kNameCharsMax) return null
+  return `must be "app:<name>" or "user:<name or uid>", a name of at most ${kNameCharsMax} characters`
+}
+
+module.exports = { isAmong, principalProblem, principalsOf, whoAmI }

@@ -1,0 +1,73 @@
+'use strict'
+
+// Reservations in the order of the file, found by prefix: registering a thousand prefixes beside ten thousand
+// reservations takes a thousand walks up a path.
+
+const { comparablePath, parseUrlPrefix } = require('./url-prefix')
+
+/** @typedef {import('./reservations-file').Reservation} Reservation */
+
+/** Equal for prefixes that are one: case and escapes of the path do not count. @param {string} prefix */
+function reservationKey (prefix) {
+  const { scheme, host, port, path } = parseUrlPrefix(prefix)
+  return `${scheme}://${host}:${port}${comparablePath(path)}`
+}
+
+class ReservationTable {
+  /** @type {Map<string, Reservation>} by key */
+  #byKey = new Map()
+  /** @type {Map<number, { prefix: string, scheme: string }[]>} */
+  #byPort = new Map()
+
+  /** @param {Reservation[]} [reservations] of different keys */
+  constructor (reservations = []) {
+    this.reservations = reservations
+    for (const reservation of reservations) {
+      const { port, scheme } = parseUrlPrefix(reservation.prefix)
+      this.#byKey.set(reservationKey(reservation.prefix), reservation)
+      const ofPort = this.#byPort.get(port)
+      if (ofPort === undefined) this.#byPort.set(port, [{ prefix: reservation.prefix, scheme }])
+      else ofPort.push({ prefix: reservation.prefix, scheme })
+    }
+  }
+
+  /** @param {string} prefix @returns {Reservation | undefined} the reservation of this very prefix */
+  get (prefix) {
+    return this.#byKey.get(reservationKey(prefix))
+  }
+
+  /**
+   * The longest reservation at or above a prefix; of the same scheme, host and port, and with that of the same category.
+   *
+   * @param {string} prefix
+   * @returns {Reservation | undefined}
+   */
+  covering (prefix) {
+    return this.get(prefix) ?? this.above(prefix)
+  }
+
+  /** As covering(), without the prefix itself. @param {string} prefix @returns {Reservation | undefined} */
+  above (prefix) {
+    const key = reservationKey(prefix)
+    const root = key.indexOf('/', key.indexOf('://') + 3)
+    for (let end = key.length - 1; end > root;) {
+      end = key.lastIndexOf('/', end - 1)
+      const found = this.#byKey.get(key.slice(0, end + 1))
+      if (found !== undefined) return found
+    }
+    return undefined
+  }
+
+  /** A port speaks one scheme. @param {string} prefix @returns {string | undefined} a reserved prefix that speaks another */
+  ofOtherScheme (prefix) {
+    const { port, scheme } = parseUrlPrefix(prefix)
+    return this.#byPort.get(port)?.find((reserved) => reserved.scheme !== scheme)?.prefix
+  }
+
+  /** @param {number} port @returns {string[]} prefixes */
+  ofPort (port) {
+    return (this.#byPort.get(port) ?? []).map(({ prefix }) => prefix)
+  }
+}
+
+module.exports = { ReservationTable, reservationKey }

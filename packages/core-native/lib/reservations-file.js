@@ -1,0 +1,262 @@
+'use strict'
+
+// The file of the reservations: read with every field checked, because people edit it; written whole, under a
+// lock, by rename. docs/reservations.md describes the format.
+
+const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
+const { EnvironmentError, ReservationFileError } = require('./errors')
+const { explainJsonError } = require('./json-syntax')
+const { nearest } = require('./nearest')
+const { principalProblem } = require('./principals')
+const { reservationKey } = require('./reservation-table')
+const { parseUrlPrefix } = require('./url-prefix')
+
+/**
+ * @typedef {object} Reservation
+ * @property {string} prefix canonical
+ * @property {string[]} register who may register it and what lies below
+ * @property {string[]} delegate who may reserve below it
+ * @property {string} [comment]
+ */
+
+const kVersion = 1
+// Reading takes milliseconds at these sizes; listen() waits for it.
+const kFileBytesMax = 1024 * 1024
+const kReservationsMax = 10_000
+const kPrincipalsMax = 64
+const kCommentCharsMax = 1000
+// A writer takes milliseconds; what is this old was left behind by one that died.
+const kLockStaleMs = 10_000
+const kLockWaitMs = 2_000
+const kLockRetryMs = 20
+
+/** @returns {string | null} null when this user has no home directory */
+function reservationsFile () {
+  const { HTTPSYS_URLACL: chosen, XDG_CONFIG_HOME: config } = process.env
+  if (chosen) {
+    // Relative, every working directory would have reservations of its own.
+    if (!path.isAbsolute(chosen)) throw new EnvironmentError('HTTPSYS_URLACL', chosen, 'an absolute path')
+    return chosen
+  }
+  try {
+    return path.join(config && path.isAbsolute(config) ? config : path.join(os.homedir(), '.config'), 'httpsys', 'urlacl.json')
+  } catch {
+    return null
+  }
+}
+
+/**
+ * Changes whenever the content may have changed.
+ *
+ * @param {string} file
+ * @returns {string} '' when there is no such file
+ */
+function fileStamp (file) {
+  try {
+    const { dev, ino, mtimeNs, size } = fs.statSync(file, { bigint: true })
+    return [dev, ino, mtimeNs, size].join(' ')
+  } catch (error) {
+    if (isMissing(error)) return ''
+    throw unreadable(file, error)
+  }
+}
+
+/** @param {unknown} error */
+function isMissing (error) {
+  return ['ENOENT', 'ENOTDIR'].includes(/** @type {NodeJS.ErrnoException} */ (error).code ?? '')
+}
+
+/** @param {string} file @param {unknown} error */
+function unreadable (file, error) {
+  return new ReservationFileError(file, `it cannot be read (${/** @type {Error} */ (error).message})`,
+    'Let this user read it, or name another file with HTTPSYS_URLACL', error)
+}
+
+/**
+ * @param {string} file
+ * @returns {Reservation[]} none when there is no such file
+ * @throws ERR_HTTPSYS_URLACL
+ */
+function readReservations (file) {
+  let text
+  try {
+    text = readText(file)
+  } catch (error) {
+    if (isMissing(error)) return []
+    throw error instanceof ReservationFileError ? error : unreadable(file, error)
+  }
+  return parseReservations(text, file)
+}
+
+/** @param {string} file */
+function readText (file) {
+  // Without O_NONBLOCK a FIFO in its place would stop the program.
+  const fd = fs.openSync(file, fs.constants.O_RDONLY | (fs.constants.O_NONBLOCK ?? 0))
+  try {
+    if (!fs.fstatSync(fd).isFile()) throw new ReservationFileError(file, 'it is not a regular file', 'Name a file of JSON')
+    const buffer = Buffer.alloc(kFileBytesMax + 1)
+    let length = 0
+    for (let read; length < buffer.length; length += read) {
+      read = fs.readSync(fd, buffer, length, buffer.length - length, null)
+      if (read === 0) break
+    }
+    if (length > kFileBytesMax) {
+      throw new ReservationFileError(file, `it is longer than ${kFileBytesMax} bytes`, 'Delete what is not needed')
+    }
+    return new TextDecoder('utf-8', { fatal: true }).decode(buffer.subarray(0, length))
+  } catch (error) {
+    if (/** @type {any} */ (error).code !== 'ERR_ENCODING_INVALID_ENCODED_DATA') throw error
+    throw new ReservationFileError(file, 'it is not UTF-8', 'Save it as UTF-8')
+  } finally {
+    fs.closeSync(fd)
+  }
+}
+
+/** @param {string} text @param {string} file @returns {Reservation[]} */
+function parseReservations (text, file) {
+  /** @param {string} problem @param {string} cure @returns {never} */
+  const refuse = (problem, cure) => { throw new ReservationFileError(file, problem, cure) }
+  if (text.trim() === '') return []
+  let content
+  try {
+    content = JSON.parse(text)
+  } catch (error) {
+    refuse(explainJsonError(text) ?? /** @type {Error} */ (error).message, 'Correct it there')
+  }
+  checkFields(content, 'the file', { version: true, reservations: true }, refuse)
+  if (content.version !== kVersion) {
+    refuse(`version is ${JSON.stringify(content.version)}`, `This version of httpsys reads version ${kVersion}`)
+  }
+  const { reservations } = content
+  if (!Array.isArray(reservations) || reservations.length > kReservationsMax) {
+    refuse('reservations is no array', `Make it an array of at most ${kReservationsMax} objects`)
+  }
+  const known = new Map()
+  return reservations.map((/** @type {unknown} */ entry, /** @type {number} */ index) => {
+    const where = `reservations[${index}]`
+    const reservation = readReservation(entry, where, refuse)
+    const key = reservationKey(reservation.prefix)
+    const first = known.get(key)
+    if (first !== undefined) refuse(`${where}.prefix is the same as ${first}.prefix`, 'Delete one of the two')
+    known.set(key, where)
+    return reservation
+  })
+}
+
+/**
+ * @param {unknown} entry
+ * @param {string} where
+ * @param {(problem: string, cure: string) => never} refuse
+ * @returns {Reservation}
+ */
+function readReservation (entry, where, refuse) {
+  checkFields(entry, where, { prefix: true, register: true, delegate: false, comment: false }, refuse)
+  const { prefix, register, delegate = [], comment } = /** @type {Record<string, any>} */ (entry)
+  for (const [name, principals] of Object.entries({ register, delegate })) {
+    if (!Array.isArray(principals) || principals.length > kPrincipalsMax) {
+      refuse(`${where}.${name} is no array`, `Make it an array of at most ${kPrincipalsMax} strings such as "app:shop"`)
+    }
+    for (const [index, principal] of principals.entries()) {
+      const problem = principalProblem(principal)
+      if (problem !== null) refuse(`${where}.${name}[${index}] is ${brief(principal)}`, `It ${problem}`)
+    }
+  }
+  if (comment !== undefined && (typeof comment !== 'string' || comment.length > kCommentCharsMax)) {
+    refuse(`${where}.comment is ${brief(comment)}`, `Make it a string of at most ${kCommentCharsMax} characters`)
+  }
+  return { prefix: readPrefix(prefix, where, refuse), register, delegate, ...(comment === undefined ? {} : { comment }) }
+}
+
+/** @param {unknown} text @param {string} where @param {(problem: string, cure: string) => never} refuse */
+function readPrefix (text, where, refuse) {
+  if (typeof text !== 'string') return refuse(`${where}.prefix is ${brief(text)}`, 'Make it a URL prefix such as "http://*:8080/shop/"')
+  try {
+    return parseUrlPrefix(text).prefix
+  } catch (error) {
+    return refuse(`${where}.prefix: ${/** @type {Error} */ (error).message}`, 'Correct it there')
+  }
+}
+
+/**
+ * @param {unknown} value
+ * @param {string} where
+ * @param {Record<string, boolean>} fields name: whether it must be there
+ * @param {(problem: string, cure: string) => never} refuse
+ */
+function checkFields (value, where, fields, refuse) {
+  const names = Object.keys(fields)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    refuse(`${where} is ${brief(value)}`, `Make it an object with ${names.map((name) => `"${name}"`).join(', ')}`)
+  }
+  for (const name of Object.keys(value)) {
+    if (Object.hasOwn(fields, name)) continue
+    const meant = nearest(name, names)
+    refuse(`${where} has a field ${brief(name)}`, meant === undefined ? `It can have ${names.join(', ')}` : `Did you mean "${meant}"?`)
+  }
+  for (const name of names) {
+    if (fields[name] && !Object.hasOwn(value, name)) refuse(`${where} has no "${name}"`, 'Add it')
+  }
+}
+
+/** @param {unknown} value */
+function brief (value) {
+  const text = JSON.stringify(value) ?? String(value)
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text
+}
+
+/**
+ * Reads the file, has it changed and puts the result in its place, alone among the writers that come here. Blocks
+ * for at most two seconds.
+ *
+ * @param {string} file
+ * @param {(reservations: Reservation[], owner: number | undefined) => Reservation[]} change
+ *   `owner` is the uid of the file's owner, undefined when there is no file
+ */
+function rewriteReservations (file, change) {
+  fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 })
+  const target = fs.existsSync(file) ? fs.realpathSync(file) : file
+  const fresh = `${target}.new` // The new file is the lock: who could create it is the writer, until its rename.
+  const fd = takeLock(fresh)
+  try {
+    const stat = fs.statSync(target, { throwIfNoEntry: false })
+    const reservations = change(readReservations(target), stat?.uid)
+    if (stat !== undefined && process.geteuid?.() === 0) fs.fchownSync(fd, stat.uid, stat.gid)
+    // Who could read it still can; nobody but the owner writes.
+    fs.fchmodSync(fd, 0o600 | ((stat?.mode ?? 0) & 0o044))
+    const text = `${JSON.stringify({ version: kVersion, reservations }, null, 2)}\n`
+    if (reservations.length > kReservationsMax || Buffer.byteLength(text) > kFileBytesMax) {
+      throw new ReservationFileError(file, `it would be longer than ${kReservationsMax} reservations or ${kFileBytesMax} bytes`,
+        'Delete what is not needed')
+    }
+    fs.writeFileSync(fd, text)
+    fs.fsyncSync(fd)
+    fs.renameSync(fresh, target)
+  } catch (error) {
+    fs.rmSync(fresh, { force: true })
+    throw error
+  } finally {
+    fs.closeSync(fd)
+  }
+}
+
+/** @param {string} lock @returns {number} descriptor */
+function takeLock (lock) {
+  const sleep = new Int32Array(new SharedArrayBuffer(4))
+  for (let waited = 0; ; waited += kLockRetryMs) {
+    try {
+      return fs.openSync(lock, 'wx', 0o600)
+    } catch (error) {
+      if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EEXIST') throw error
+    }
+    const held = fs.statSync(lock, { throwIfNoEntry: false })
+    if (held !== undefined && Date.now() - held.mtimeMs > kLockStaleMs) fs.rmSync(lock, { force: true })
+    if (waited >= kLockWaitMs) {
+      throw new ReservationFileError(lock, 'another process is writing it', 'Try again; delete it if no httpsys command is running')
+    }
+    Atomics.wait(sleep, 0, 0, kLockRetryMs)
+  }
+}
+
+module.exports = { fileStamp, readReservations, reservationsFile, rewriteReservations }

@@ -1,0 +1,216 @@
+'use strict'
+
+// Which ports of this user are in use, and what their members tell about them. Whoever can make a socket can
+// choose its name and answer as a member: nothing here is trusted, everything is bounded.
+
+const fs = require('node:fs')
+const util = require('node:util')
+const { loadBinding } = require('./binding')
+const { NativeLoadError, ServiceStateError } = require('./errors')
+
+/**
+ * @typedef {object} Registration
+ * @property {string} prefix
+ * @property {string} queue '' for a queue of its own without a name
+ * @property {number} requests given to the application
+ * @property {number} queued now
+ * @property {number} queueLimit
+ * @property {number} refused with 503
+ *
+ * @typedef {object} Member one JavaScript environment
+ * @property {number} pid
+ * @property {string} id
+ * @property {number} thread 0 for the main thread
+ * @property {string} program
+ * @property {number} protocol
+ * @property {Registration[]} registrations
+ * @property {number} connections open now
+ * @property {number} handedOver connections given to other members
+ * @property {number} received connections got from other members
+ *
+ * @typedef {object} ServiceState of one port
+ * @property {number} port
+ * @property {number} protocol
+ * @property {number} coordinator pid
+ * @property {Member[]} members
+ * @property {string[]} sockets
+ *
+ * @typedef {{ own: number[], others: { port: number, uid: number }[] }} PortsInUse
+ *
+ * @typedef {(port: number, callback: (errno: number, text?: string) => void) => void} AskNative
+ */
+
+const kProcNetUnix = '/proc/net/unix'
+// A hundred thousand sockets; what lies behind is not looked at.
+const kProcBytesMax = 16 * 1024 * 1024
+const kOthersMax = 1000
+// Ten thousand prefixes take 2 MB.
+const kStateBytesMax = 16 * 1024 * 1024
+// The coordinator is given one second by the native side.
+const kTimeoutMs = 3000
+
+const kMembersMax = 10_000
+const kRegistrationsMax = 200_000
+const kSocketsMax = 1000
+
+/**
+ * The ports on which httpsys listens, by the names of the sockets where members meet. Linux only.
+ *
+ * @param {{ file?: string, uid?: number }} [options]
+ * @returns {PortsInUse} `others` are of other users, or of other versions of the protocol
+ */
+function portsInUse ({ file = kProcNetUnix, uid = process.geteuid?.() ?? -1 } = {}) {
+  const own = new Set()
+  /** @type {Map<string, { port: number, uid: number }>} */
+  const others = new Map()
+  // libuv before 1.47 fills names up with zeros, which the kernel shows as "@".
+  for (const [name, protocol, user, digits] of readStart(file).matchAll(/(?<= )@httpsys\/(\d{1,3})\/(\d{1,10})\/([1-9]\d{0,4})@*$/gm)) {
+    const port = Number(digits)
+    if (port > 65535) continue
+    if (protocol === '1' && Number(user) === uid) own.add(port)
+    else if (others.size < kOthersMax) others.set(name, { port, uid: Number(user) })
+  }
+  return { own: [...own].sort((a, b) => a - b), others: [...others.values()] }
+}
+
+/** @param {string} file of unknown length, as those of /proc are */
+function readStart (file) {
+  const fd = fs.openSync(file, 'r')
+  try {
+    /** @type {Buffer[]} */
+    const pieces = []
+    for (let length = 0; length < kProcBytesMax;) {
+      const piece = Buffer.alloc(64 * 1024)
+      const read = fs.readSync(fd, piece)
+      if (read === 0) break
+      pieces.push(piece.subarray(0, read))
+      length += read
+    }
+    return Buffer.concat(pieces).toString('latin1')
+  } finally {
+    fs.closeSync(fd)
+  }
+}
+
+/**
+ * Asks the members of a port of this user for its state.
+ *
+ * @param {number} port
+ * @param {{ ask?: AskNative, timeoutMs?: number }} [options] for tests
+ * @returns {Promise<ServiceState>} rejects with the system's error (ECONNREFUSED: nothing listens there, …) or
+ *   ERR_HTTPSYS_SERVICE_STATE
+ */
+async function readServiceState (port, { ask = askNative(), timeoutMs = kTimeoutMs } = {}) {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new ServiceStateError(port, `no answer within ${timeoutMs} ms`)), timeoutMs)
+    ask(port, (errno, text = '') => {
+      clearTimeout(timer)
+      if (errno !== 0) return reject(systemError(port, errno))
+      try {
+        resolve(checkServiceState(port, text))
+      } catch (error) {
+        reject(error)
+      }
+    })
+  })
+}
+
+/** @returns {AskNative} */
+function askNative () {
+  const binding = /** @type {{ serviceState?: AskNative }} */ (/** @type {unknown} */ (loadBinding()))
+  if (binding.serviceState === undefined) throw new NativeLoadError(new Error('it is of another version: serviceState() is missing'))
+  return binding.serviceState
+}
+
+/** @param {number} port @param {number} number as libuv's, or as errno */
+function systemError (port, number) {
+  const errno = -Math.abs(number)
+  const code = util.getSystemErrorName(errno)
+  return Object.assign(new Error(`Port ${port} did not tell its state: ${code}`), { errno, code, syscall: 'connect', port })
+}
+
+/**
+ * @param {number} port
+ * @param {string} text
+ * @returns {ServiceState} only what is described above; control characters replaced
+ * @throws ERR_HTTPSYS_SERVICE_STATE
+ */
+function checkServiceState (port, text) {
+  if (text.length > kStateBytesMax) throw new ServiceStateError(port, `the answer is longer than ${kStateBytesMax} bytes`)
+  let value
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw new ServiceStateError(port, 'the answer is not JSON')
+  }
+  const state = kState(value, 'the answer', (problem) => { throw new ServiceStateError(port, problem) })
+  if (state.port !== port) throw new ServiceStateError(port, `the answer is about port ${state.port}`)
+  return state
+}
+
+/** @typedef {(problem: string) => never} Refuse */
+/** @template T @typedef {(value: unknown, where: string, refuse: Refuse) => T} Check */
+
+/** @param {number} least @param {number} most @returns {Check<number>} */
+function integer (least, most) {
+  return (value, where, refuse) => Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most
+    ? Number(value)
+    : refuse(`${where} is no integer from ${least} to ${most}`)
+}
+
+/** @param {number} charsMax @returns {Check<string>} */
+function string (charsMax) {
+  return (value, where, refuse) => typeof value === 'string' && value.length <= charsMax
+    // They would command the terminal, or turn its text around.
+    ? value.replace(/[\p{Cc}\u2028-\u202e\u2066-\u2069]|\p{Cs}/gu, '\ufffd')
+    : refuse(`${where} is no string of at most ${charsMax} characters`)
+}
+
+/** @template T @param {Check<T>} check @param {number} lengthMax @returns {Check<T[]>} */
+function list (check, lengthMax) {
+  return (value, where, refuse) => Array.isArray(value) && value.length <= lengthMax
+    ? value.map((element, index) => check(element, `${where}[${index}]`, refuse))
+    : refuse(`${where} is no array of at most ${lengthMax} elements`)
+}
+
+/**
+ * @template {Record<string, Check<any>>} F
+ * @param {F} fields
+ * @returns {Check<{ [K in keyof F]: ReturnType<F[K]> }>}
+ */
+function object (fields) {
+  return (value, where, refuse) => {
+    if (typeof value !== 'object' || value === null) return refuse(`${where} is no object`)
+    return /** @type {any} */ (Object.fromEntries(Object.entries(fields).map(([name, check]) =>
+      [name, check(/** @type {any} */ (value)[name], `${where}.${name}`, refuse)])))
+  }
+}
+
+const count = integer(0, Number.MAX_SAFE_INTEGER)
+const kPid = integer(1, 2 ** 31 - 1)
+const kState = object({
+  port: integer(1, 65535),
+  protocol: integer(0, 65535),
+  coordinator: kPid,
+  members: list(object({
+    pid: kPid,
+    id: string(16),
+    thread: integer(0, 2 ** 31 - 1),
+    program: string(255),
+    protocol: integer(0, 65535),
+    registrations: list(object({
+      prefix: string(4096),
+      queue: string(255),
+      requests: count,
+      queued: count,
+      queueLimit: count,
+      refused: count
+    }), kRegistrationsMax),
+    connections: count,
+    handedOver: count,
+    received: count
+  }), kMembersMax),
+  sockets: list(string(128), kSocketsMax)
+})
+
+module.exports = { checkServiceState, portsInUse, readServiceState }

@@ -1,0 +1,54 @@
+/** What listens on which port, as `httpsys show servicestate` shows it. */
+
+export interface Registration {
+  prefix: string
+  /** The name of its request queue; empty for one without a name. */
+  queue: string
+  /** Given to the application. */
+  requests: number
+  queued: number
+  queueLimit: number
+  /** Answered with 503. */
+  refused: number
+}
+
+/** One JavaScript environment: the main thread of a process, or a worker. */
+export interface Member {
+  pid: number
+  id: string
+  /** Of the worker; 0 for the main thread. */
+  thread: number
+  program: string
+  protocol: number
+  registrations: Registration[]
+  connections: number
+  /** Connections given to other members. */
+  handedOver: number
+  /** Connections got from other members. */
+  received: number
+}
+
+export interface ServiceState {
+  port: number
+  protocol: number
+  /** The pid of the member that keeps the port's table. */
+  coordinator: number
+  members: Member[]
+  /** Listening addresses. */
+  sockets: string[]
+}
+
+/** Ports with members: this user's, and others', which cannot be asked. Linux only. */
+export function portsInUse (options?: { file?: string, uid?: number }): {
+  own: number[]
+  others: { port: number, uid: number }[]
+}
+
+/**
+ * Asks the members of a port of this user. Rejects with the system's error (ECONNREFUSED when nothing listens there) or
+ * ERR_HTTPSYS_SERVICE_STATE. What it resolves with has been checked; control characters are replaced.
+ */
+export function readServiceState (port: number, options?: {
+  ask?: (port: number, callback: (errno: number, text?: string) => void) => void
+  timeoutMs?: number
+}): Promise<ServiceState>
