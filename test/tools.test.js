@@ -57,7 +57,7 @@ test('every npm command that the documents name exists', () => {
 
 test('all packages have one version, and depend on each other in it', () => {
   const { version } = JSON.parse(fs.readFileSync(path.join(kRoot, 'lerna.json'), 'utf8'))
-  for (const name of ['core-native', 'express-adapter', 'websocket']) {
+  for (const name of fs.readdirSync(path.join(kRoot, 'packages'))) {
     const manifest = JSON.parse(fs.readFileSync(path.join(kRoot, 'packages', name, 'package.json'), 'utf8'))
     assert.equal(manifest.version, version)
     for (const [dependency, wanted] of Object.entries(manifest.dependencies)) {

@@ -1,0 +1,141 @@
+'use strict'
+
+// The commands, their help and their exit codes: 0 done, 1 failed, 2 not understood.
+
+const { Command, CommanderError, InvalidArgumentError } = require('commander')
+const { version } = require('../package.json')
+const { addUrlacl, deleteUrlacl, showUrlacl } = require('./urlacl')
+const { showServiceState } = require('./show-service-state')
+
+/** @typedef {import('./context').Context} Context */
+
+const kFailed = 1
+const kNotUnderstood = 2
+
+/**
+ * @param {string[]} args without node and script
+ * @param {Partial<Context>} [context] for tests
+ * @returns {Promise<number>} the exit code
+ */
+async function run (args, context = {}) {
+  const { out = (text) => { process.stdout.write(text) }, err = (text) => { process.stderr.write(text) }, ...rest } = context
+  const full = { out, err, ...require('@httpsys/core-native/service-state'), ...rest }
+  let code = 0
+  const program = describe(full, (/** @type {number} */ failed) => { code = failed })
+  try {
+    await program.parseAsync(args, { from: 'user' })
+    return code
+  } catch (error) {
+    // commander has written its message already.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : kNotUnderstood
+    const { code: name, message } = /** @type {NodeJS.ErrnoException} */ (error)
+    err(`httpsys: ${message}\n`)
+    return name === 'ERR_HTTPSYS_PREFIX_SYNTAX' || name === 'ERR_INVALID_ARG_VALUE' ? kNotUnderstood : kFailed
+  }
+}
+
+/** @param {Context} context @param {(code: number) => void} exitWith */
+function describe (context, exitWith) {
+  const program = new Command('httpsys')
+    .description('Shows which applications listen on which URL prefixes, and reserves prefixes for applications.')
+    .version(version, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print help for a command')
+    .helpCommand('help [command]', 'print help for a command')
+    .configureOutput({ writeOut: context.out, writeErr: context.err })
+    .configureHelp({ helpWidth: 100 })
+    .exitOverride()
+    .showHelpAfterError('(--help says more)')
+    .addHelpText('after', kProgramHelp)
+
+  const show = program.command('show').summary('print what listens, or what is reserved')
+    .description('Prints what listens, or what is reserved.')
+  show.command('servicestate').summary('ports, prefixes, their applications and counters')
+    .description('Prints every URL prefix that is registered now, with its application, its queue and its counters.')
+    .option('-p, --port <number>', 'only this port', readPort)
+    .option('--json', 'print JSON instead of a table')
+    .addHelpText('after', kServiceStateHelp)
+    .action(async (options) => { if (!await showServiceState(context, options)) exitWith(kFailed) })
+  show.command('urlacl').summary('reserved prefixes and who may register them')
+    .description('Prints the reserved URL prefixes and who may register them.')
+    .option('--json', 'print JSON instead of a table')
+    .addHelpText('after', kFileHelp)
+    .action((options) => showUrlacl(context, options))
+
+  program.command('add').summary('reserve a prefix').description('Adds something; there is one thing to add.')
+    .command('urlacl').summary('reserve a prefix')
+    .description('Reserves a URL prefix: only the named applications and users may register it and what lies below it.')
+    .argument('<prefix>', 'such as http://*:8080/shop/')
+    .option('-a, --app <name>', 'may register: the application of this name; may be given several times', collect)
+    .option('-u, --user <name or uid>', 'may register: every process of this user; may be given several times', collect)
+    .option('-d, --delegate', 'the same may reserve prefixes below it')
+    .option('-c, --comment <text>', 'why; kept in the file')
+    .option('--as <app>', 'reserve as this application, which needs the delegate right, not as administrator')
+    .addHelpText('after', kAddHelp + kFileHelp)
+    .action((prefix, options, command) => {
+      if (options.app === undefined && options.user === undefined) command.error('error: name who may register it, with --app or --user')
+      addUrlacl(context, prefix, options)
+    })
+
+  program.command('delete').summary('take a reservation back').description('Deletes something; there is one thing to delete.')
+    .command('urlacl').summary('take a reservation back')
+    .description('Takes the reservation of a URL prefix back. Reservations below it stay.')
+    .argument('<prefix>', 'as "httpsys show urlacl" prints it')
+    .option('--as <app>', 'delete as this application, which needs the delegate right above it, not as administrator')
+    .addHelpText('after', kFileHelp)
+    .action((prefix, options) => deleteUrlacl(context, prefix, options))
+  return program
+}
+
+/** @param {string} value @param {string[]} [previous] */
+function collect (value, previous = []) {
+  return [...previous, value]
+}
+
+/** @param {string} text */
+function readPort (text) {
+  if (!/^[1-9]\d{0,4}$/.test(text) || Number(text) > 65535) throw new InvalidArgumentError('It must be a number from 1 to 65535.')
+  return Number(text)
+}
+
+const kProgramHelp = `
+Examples:
+  httpsys show servicestate                               who listens where
+  httpsys add urlacl 'http://*:8080/shop/' --app shop     keep a prefix for one application
+  httpsys show urlacl                                     what is kept for whom
+  httpsys delete urlacl 'http://*:8080/shop/'             let everybody have it again
+
+Exit codes: 0 done, 1 failed, 2 the command was not understood.
+`
+
+const kServiceStateHelp = `
+Columns:
+  PREFIX       the URL prefix; "-" for a member that has none at the moment
+  PID          of the process; after a slash, the number of its worker thread
+  QUEUE        the name of its request queue; processes that name the same share it
+  REQUESTS     given to the application since the prefix was registered
+  QUEUED       waiting now / how many may wait
+  REFUSED      answered with 503 because too many waited
+  CONNECTIONS  open now; this and the next column are of the whole member
+  HANDED OVER  connections given to the members that own the prefix asked for
+
+Only ports of the current user can be asked. Exits with 1 when a port does not answer, or nothing
+listens on the one named with --port.
+`
+
+const kAddHelp = `
+An application's name is the queueName it listens with, else its environment variable HTTPSYS_APP,
+else the file name of its main script.
+
+Examples:
+  httpsys add urlacl 'http://*:8080/shop/' --app shop --app shop-admin
+  httpsys add urlacl 'http://*:8080/shop/' --app shop --delegate
+  httpsys add urlacl 'http://*:8080/shop/beta/' --app beta --as shop
+`
+
+const kFileHelp = `
+Reservations are kept in $HTTPSYS_URLACL, else $XDG_CONFIG_HOME/httpsys/urlacl.json, else
+~/.config/httpsys/urlacl.json, which may be edited by hand. Changes apply to running applications.
+They prevent mistakes between applications of one user and are no security boundary.
+`
+
+module.exports = { run }
