@@ -66,8 +66,13 @@ function nearestFolder (folder) {
 function watchFolder (folder, file, onEvent) {
   const poll = () => { fs.watchFile(file, { interval: kPollMs, persistent: false }, onEvent) }
   const endPoll = () => fs.unwatchFile(file, onEvent)
+  // Further up, as in a home folder, much happens that is not about this file. In its own folder other names
+  // count: it may be a symbolic link.
+  const names = folder === path.dirname(file) ? null : [path.relative(folder, file).split(path.sep)[0], path.basename(folder)]
   try {
-    const watcher = fs.watch(folder, { persistent: false }, onEvent)
+    const watcher = fs.watch(folder, { persistent: false }, (_, name) => {
+      if (names === null || name === null || names.includes(name)) onEvent()
+    })
     watcher.on('error', () => {
       watcher.close()
       poll()
