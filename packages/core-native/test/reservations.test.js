@@ -286,10 +286,33 @@ test('a file that is no file, too long, or not UTF-8 is refused', (t) => {
   assert.throws(() => listReservations(), { code: 'ERR_HTTPSYS_URLACL', message: /not a regular file/ })
 })
 
-test('a file that this user may not read is refused', { skip: process.geteuid?.() === 0 && 'root may read everything' }, (t) => {
+/** Runs as a user whom the mode of files concerns, which it does not concern root. */
+function asOrdinaryUser (callback) {
+  const root = process.geteuid?.() === 0
+  if (root) process.seteuid(65534)
+  try {
+    return callback()
+  } finally {
+    if (root) process.seteuid(0)
+  }
+}
+
+test('a file that this user may not read is refused', (t) => {
   const name = useFile(t, file())
   fs.chmodSync(name, 0)
-  assert.throws(() => listReservations(), { code: 'ERR_HTTPSYS_URLACL', message: /cannot be read/ })
+  asOrdinaryUser(() => assert.throws(() => listReservations(), { code: 'ERR_HTTPSYS_URLACL', message: /cannot be read/ }))
+})
+
+test('only its owner and root write the file, and root leaves it to its owner', { skip: process.geteuid?.() !== 0 && 'needs two users' }, (t) => {
+  const name = useFile(t, file())
+  fs.chmodSync(path.join(name, '../..'), 0o755)
+  fs.chmodSync(path.dirname(name), 0o777)
+  fs.chmodSync(name, 0o644)
+  asOrdinaryUser(() => assert.throws(() => addReservation('http://*/', { register: [] }), { code: 'EACCES', message: /belongs to uid 0, and this is uid 65534/ }))
+  fs.chownSync(name, 65534, 65534)
+  addReservation('http://*/', { register: [] })
+  assert.deepEqual([fs.statSync(name).uid, fs.statSync(name).gid], [65534, 65534])
+  asOrdinaryUser(() => deleteReservation('http://*/'))
 })
 
 test('the file is named by HTTPSYS_URLACL, else lies in the user\'s configuration folder', (t) => {
