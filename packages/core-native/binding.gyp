@@ -38,6 +38,7 @@
         'src/peer/frame_reader.cc',
         'src/sharing/channel.cc',
         'src/sharing/coordinator.cc',
+        'src/sharing/listening_socket.cc',
         'src/sharing/meeting_place.cc',
         'src/sharing/member.cc',
         'src/sharing/port_routes.cc',

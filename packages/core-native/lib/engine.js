@@ -26,6 +26,7 @@ const kExitDrainMs = 1000
 
 /**
  * @typedef {object} Handlers
+ * @property {(result: import('../types/binding').RegistrationResult) => void} registered
  * @property {(lane: Lane, words: Int32Array, bytes: Buffer, at: number) => void} record anything but kPad, kIntern and kOversize
  * @property {(error: unknown) => void} thrown reports what application code threw
  */
@@ -44,7 +45,8 @@ class Engine {
     this.native = new binding.Engine({
       lanes: memory,
       methods,
-      dispatch: (lane, segment, start, end) => this.#dispatch(lane, segment, start, end)
+      dispatch: (lane, segment, start, end) => this.#dispatch(lane, segment, start, end),
+      registered: handlers.registered
     })
     this.lanes = memory.map((m, i) => new Lane(this, i, this.native, m))
     // process.exit(), an uncaught exception and a natural end all come past here.

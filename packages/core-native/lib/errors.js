@@ -61,6 +61,24 @@ const PrefixStateError = declare('ERR_HTTPSYS_PREFIX_STATE', Error,
   /** @param {string} problem */
   (problem) => ({ message: `addPrefix(), removePrefix(): ${problem}` }))
 
+const PeerVersionError = declare('ERR_HTTPSYS_PEER_VERSION', Error,
+  /** @param {number} port @param {number} pid @param {number} oldest @param {number} newest */
+  (port, pid, oldest, newest) => ({
+    message: `Port ${port} is shared by process ${pid}, whose version of httpsys speaks the peer protocols ${oldest} to ${newest}, ` +
+      'none of which this one does. Run versions that are at most one protocol apart',
+    port,
+    pid
+  }))
+
+const CoordinatorError = declare('ERR_HTTPSYS_PORT_COORDINATOR', Error,
+  /** @param {number} port @param {number} pid */
+  (port, pid) => ({
+    message: `Process ${pid}, which coordinates port ${port}, has not answered for a second. It may be stopped or overloaded; ` +
+      'end it or let it go on, then try again',
+    port,
+    pid
+  }))
+
 const ReservationFileError = declare('ERR_HTTPSYS_URLACL', Error,
   /** @param {string} file @param {string} problem @param {string} cure @param {unknown} [cause] */
   (file, problem, cure, cause) => ({
@@ -110,11 +128,13 @@ const BodyTooLargeError = declare('ERR_HTTPSYS_BODY_TOO_LARGE', Error,
 module.exports = {
   codes,
   BodyTooLargeError,
+  CoordinatorError,
   EnvironmentError,
   InternalsError,
   ListenArgsError,
   NativeLoadError,
   OptionError,
+  PeerVersionError,
   PrefixStateError,
   PrefixSyntaxError,
   ReservationFileError,

@@ -9,18 +9,20 @@ const hasLoopback6 = Object.values(os.networkInterfaces()).flat().some(({ addres
 const endpoints = (...args) => classifyListen(args).endpoints
 const prefixes = (...args) => classifyListen(args).prefixes.map(({ prefix }) => prefix)
 
+const kOwnQueue = { queueName: '', queueMode: 'create', exclusive: false, restartMs: 0 }
+
 test("everything without a prefix is Node's", () => {
   const callback = () => {}
   for (const args of [[], [0], [8080, callback], ['8080'], ['/run/app.sock'], [{ port: 0 }, callback], [{ path: '/a' }],
     [undefined, callback], [null], [{ fd: 3 }], [8080, '127.0.0.1', 511, callback], [true], [{ prefix: undefined, port: 1 }]]) {
-    assert.deepEqual(classifyListen(args), { kind: 'node', args })
+    assert.deepEqual(classifyListen(args), { kind: 'node', args, sharing: kOwnQueue })
   }
 })
 
 test('a string with :// is a prefix', () => {
   const callback = () => {}
   const { prefixes: [parsed, ...others], ...plan } = classifyListen(['http://*:8080/shop', callback])
-  assert.deepEqual(plan, { kind: 'prefixes', endpoints: [{ port: 8080 }], options: {}, callback })
+  assert.deepEqual(plan, { kind: 'prefixes', endpoints: [{ port: 8080 }], options: {}, sharing: kOwnQueue, callback })
   assert.equal(parsed.prefix, 'http://*:8080/shop/')
   assert.equal(others.length, 0)
 })
@@ -28,9 +30,11 @@ test('a string with :// is a prefix', () => {
 test('options may follow the prefix or hold it', () => {
   const callback = () => {}
   const { signal } = new AbortController()
-  const options = { backlog: 5, exclusive: true, signal }
+  const how = { backlog: 5, signal }
+  const options = { ...how, exclusive: true, queueName: 'shop', queueMode: 'createOrAttach' }
   const expected = classifyListen(['http://*:80/', options, callback])
-  assert.deepEqual(expected.options, options)
+  assert.deepEqual(expected.options, how)
+  assert.deepEqual(expected.sharing, { queueName: 'shop', queueMode: 'createOrAttach', exclusive: true, restartMs: 0 })
   assert.equal(expected.callback, callback)
   assert.deepEqual(classifyListen([{ prefix: 'http://*:80/', ...options }, callback]), expected)
   assert.deepEqual(classifyListen([{ prefix: ['http://*:80/'], ...options }, callback]), expected)

@@ -53,6 +53,8 @@ export interface Registration {
   port: number
   /** Registered as a port, not as a prefix. */
   isPlain: boolean
+  /** With isPlain: bound to IPv4 only. */
+  isIpv4: boolean
   /** Nobody else on the port. */
   isExclusive: boolean
   /** 0 create, 1 create or attach, 2 attach. */
@@ -111,6 +113,8 @@ export class Engine {
   meet (port: number): number
   /** Lets other members have a listening socket of the port, which the server accepts on. 0 or a negative errno. */
   contribute (port: number, serverId: number, fd: number): number
+  /** Listens on every address of a port beside narrower sockets that listen there: a descriptor, or a negative errno. */
+  listenBeside (port: number, backlog: number, narrower: number[]): number
   /** The result, or undefined: then options.registered has it later. */
   register (registration: Registration): RegistrationResult | undefined
   /** Takes prefixes back ([] = all of the server); requests for them wait that long for the next owner. */

@@ -9,22 +9,43 @@ const { PrefixStateError } = require('../errors')
 const { createServerHandle } = require('./node-internals')
 const { endpointsOf } = require('./listen-args')
 const { theEngine } = require('./listener')
+const { register } = require('./registrations')
 const { served } = require('./served')
-const { systemError, systemErrorText } = require('./socket')
+const { listenError } = require('./listen-error')
+const { systemError } = require('./socket')
 const { kListener } = require('./symbols')
 
-/** @typedef {import('./listen-args').Endpoint} Endpoint */
-/** @typedef {import('../url-prefix').UrlPrefix} UrlPrefix */
+/**
+ * @typedef {import('./listen-args').Endpoint} Endpoint
+ * @typedef {import('../url-prefix').UrlPrefix} UrlPrefix
+ *
+ * @typedef {object} Plan
+ * @property {Endpoint[]} endpoints
+ * @property {{ id: number, port: number, text: string }[]} prefixes none of a port: everything on its sockets
+ * @property {boolean} isPlain listen(port)
+ *
+ * @typedef {object} Opened
+ * @property {Endpoint} endpoint
+ * @property {any} handle bound; other members of the port may have it, too
+ * @property {boolean} isShared another server accepts on it
+ *
+ * @typedef {(error: Error | null, opened: Opened[]) => void} Done
+ */
 
 const kErrnoEMFILE = -os.constants.errno.EMFILE
 const kErrnoENFILE = -os.constants.errno.ENFILE
+const kErrnoEADDRINUSE = -os.constants.errno.EADDRINUSE
 const kBacklogDefault = 511 // Node's.
+// What Engine.meet() answers.
+const kOurs = 0
+const kMember = 1
+const kTaken = 2
 
 // Makes a bound libuv handle listen on the engine. Everything else about it stays Node's.
-/** @param {any} server @param {any} handle */
-function takeHandle (server, handle) {
+/** @param {any} server @param {any} handle @param {{ isShared?: boolean }} [how] */
+function takeHandle (server, handle, { isShared = false } = {}) {
   const listener = server[kListener]
-  if (typeof handle.fd !== 'number' || handle.fd < 0) {
+  if (!isShared && (typeof handle.fd !== 'number' || handle.fd < 0)) {
     takeClusterHandle(listener, handle)
     return
   }
@@ -37,8 +58,9 @@ function takeHandle (server, handle) {
       // bind() reports an address in use only here (uv_tcp_bind delays it).
       const delayed = handle.getsockname?.({}) ?? 0
       if (delayed !== 0) return delayed
-      key = listener.listen(handle.fd, backlog)
+      key = isShared ? listener.listenShared() : listener.listen(handle.fd, backlog)
       if (key < 0) return key
+      if (!isShared) listener.contribute(handle)
       own.ref()
       return 0
     },
@@ -59,7 +81,7 @@ function takeHandle (server, handle) {
       if (server._handle === handle || server._handle === null) {
         listener.unlisten()
         for (const { handle } of listener.beside.splice(0)) handle.close()
-      } else if (key > 0 && listener.listening > 0) {
+      } else if (listener.listening > 0) {
         listener.stopListening(key)
       }
       return close.apply(handle, args)
@@ -90,37 +112,182 @@ function takeClusterHandle (listener, handle) {
   served.servers++
 }
 
+// -- Opening -------------------------------------------------------------------------------------
+
 /**
+ * Binds what a plan needs, alone or with other processes on its ports: everything, or nothing.
+ *
  * @param {any} server
- * @param {Endpoint} endpoint
+ * @param {Plan} plan
  * @param {number} backlog
- * @throws what Node's listen() would emit
+ * @param {Done} done runs before this returns unless others have to be asked
  */
-function listenBeside (server, endpoint, backlog) {
-  const { host, port, ipv6Only } = endpoint
+function openAll (server, { endpoints, prefixes, isPlain }, backlog, done) {
+  const ports = [...new Set([...endpoints, ...prefixes].map(({ port }) => port))]
+  /** @type {Opened[]} */
+  const opened = []
+  /** @type {number[]} */
+  const registered = []
+  const next = () => {
+    const port = ports.shift()
+    if (port === undefined) return done(null, opened)
+    const group = {
+      port,
+      isPlain,
+      endpoints: endpoints.filter((endpoint) => endpoint.port === port),
+      prefixes: prefixes.filter((prefix) => prefix.port === port).map(({ id, text }) => ({ id, text }))
+    }
+    openPort(server, group, backlog, (error, more) => {
+      opened.push(...more)
+      if (error !== null) {
+        for (const { handle } of opened) handle.close()
+        server[kListener].unregister(registered, prefixes)
+        return done(error, [])
+      }
+      registered.push(port)
+      next()
+    })
+  }
+  next()
+}
+
+/**
+ * @typedef {object} Group what a plan needs of one port
+ * @property {number} port
+ * @property {boolean} isPlain
+ * @property {Endpoint[]} endpoints
+ * @property {{ id: number, text: string }[]} prefixes
+ */
+
+/** @param {any} server @param {Group} group @param {number} backlog @param {Done} done */
+function openPort (server, group, backlog, done) {
+  const listener = server[kListener]
+  const { native } = listener.open()
+  // Half of a port (ipv6Only) and sockets of other kinds (fd, cluster) are not shared; a port of the system's
+  // choice is found first.
+  const isAlone = group.endpoints.some(({ ipv6Only }) => ipv6Only) || (group.endpoints.length === 0 && !listener.ports.has(group.port))
+  const meeting = group.port === 0 || isAlone ? -1 : native.meet(group.port)
+  if (meeting === kMember || meeting === kTaken) {
+    join(server, group, backlog, done)
+    return
+  }
+  /** @type {Opened[]} */
+  const opened = []
+  for (const endpoint of group.endpoints) {
+    const handle = bind(endpoint)
+    if (typeof handle === 'number') {
+      if (meeting === kOurs) native.leave(group.port)
+      return done(listenError(handle, endpoint.host ?? '::', endpoint.port), opened)
+    }
+    opened.push({ endpoint, handle, isShared: false })
+  }
+  const port = group.port || portOf(opened[0].handle)
+  const isOurs = meeting === kOurs || (!isAlone && group.port === 0 && port !== 0 && native.meet(port) === kOurs)
+  if (!isOurs) return done(null, opened)
+  register(listener, { ...withPort(group, port), port }, (error) => {
+    if (error !== null) native.leave(port)
+    done(error, opened)
+  })
+}
+
+// Where others listen already: on their sockets, as far as these are at the right address.
+/** @param {any} server @param {Group} group @param {number} backlog @param {Done} done */
+function join (server, group, backlog, done) {
+  register(server[kListener], group, (error, descriptors) => {
+    if (error !== null) return done(error, [])
+    const sockets = descriptors.map((fd) => openHandle(fd))
+    /** @type {Opened[]} */
+    const opened = []
+    let failure = null
+    for (const endpoint of group.endpoints) {
+      const at = sockets.findIndex((handle) => covers(addressOf(handle), endpoint))
+      if (opened.some(({ handle }) => handle === sockets[at])) continue
+      const handle = at === -1 ? bindBeside(endpoint, backlog, sockets) : sockets[at]
+      if (typeof handle === 'number') {
+        failure = listenError(handle, endpoint.host ?? '::', endpoint.port)
+        server[kListener].unregister([group.port], group.prefixes)
+        break
+      }
+      opened.push({ endpoint, handle, isShared: at !== -1 })
+    }
+    for (const handle of sockets) {
+      if (!opened.some((item) => item.handle === handle)) handle.close()
+    }
+    done(failure, opened)
+  })
+}
+
+// listen(0) knows its port, and with it its prefix, only now.
+/** @param {Group} group @param {number} port */
+function withPort (group, port) {
+  return { ...group, prefixes: group.prefixes.map(({ id, text }) => ({ id, text: text.replace(/:0\/$/, `:${port}/`) })) }
+}
+
+/** @param {Endpoint} endpoint @returns {any} a handle, or a negative errno */
+function bind ({ host, port, ipv6Only }) {
   const type = host === undefined || net.isIPv6(host) ? 6 : 4
   let handle = createServerHandle(host ?? '::', port, type, undefined, ipv6Only ? 1 : 0)
   // A machine without IPv6, as in _listen2().
   if (typeof handle === 'number' && host === undefined && !ipv6Only) handle = createServerHandle('0.0.0.0', port, 4)
-  let status = typeof handle === 'number' ? handle : 0
-  if (status === 0) {
-    takeHandle(server, handle)
-    status = handle.listen(backlog || kBacklogDefault)
-    if (status !== 0) handle.close()
-  }
-  if (status !== 0) throw listenError(status, host ?? '::', port)
-  server[kListener].beside.push({ endpoint, handle })
+  return handle
 }
 
-// The further addresses of a server with several prefixes, once the first one listens.
-/** @param {any} server @param {number} backlog */
-function listenOnOthers (server, backlog) {
-  try {
-    for (const endpoint of server[kListener].others) listenBeside(server, endpoint, backlog)
-  } catch (error) {
-    server._handle.close()
-    server._handle = null
-    process.nextTick(emitError, server, error)
+// A wildcard address beside narrower ones of the same port is the kernel's only with some help.
+/** @param {Endpoint} endpoint @param {number} backlog @param {any[]} narrower @returns {any} a handle, or a negative errno */
+function bindBeside (endpoint, backlog, narrower) {
+  const handle = bind(endpoint)
+  const failed = typeof handle === 'number' ? handle : handle.getsockname?.({}) ?? 0
+  if (failed === 0) return handle
+  if (typeof handle !== 'number') handle.close()
+  if (failed !== kErrnoEADDRINUSE || endpoint.host !== undefined) return failed
+  const fd = theEngine().native.listenBeside(endpoint.port, backlog || kBacklogDefault, narrower.map((other) => other.fd))
+  return fd < 0 ? fd : openHandle(fd)
+}
+
+/** @param {number} fd of a bound socket, which the handle takes over */
+function openHandle (fd) {
+  return createServerHandle(null, null, null, fd)
+}
+
+/** @param {any} handle @returns {{ address?: string, port?: number }} */
+function addressOf (handle) {
+  const address = {}
+  handle.getsockname?.(address)
+  return address
+}
+
+/** @param {any} handle @returns {number} 0 when it has none */
+function portOf (handle) {
+  return addressOf(handle).port ?? 0
+}
+
+/** @param {{ address?: string }} socket @param {Endpoint} endpoint */
+function covers ({ address }, { host }) {
+  if (address === '::') return true
+  if (address === '0.0.0.0') return host === undefined || net.isIPv4(host)
+  return address === host
+}
+
+/**
+ * Lets a server listen on what was opened beside its own handle.
+ *
+ * @param {any} server
+ * @param {Opened[]} opened
+ * @param {number} backlog
+ * @throws what Node's listen() would emit
+ */
+function listenBeside (server, opened, backlog) {
+  const { beside } = server[kListener]
+  const before = beside.length
+  for (const [at, { endpoint, handle, isShared }] of opened.entries()) {
+    takeHandle(server, handle, { isShared })
+    const status = handle.listen(backlog || kBacklogDefault)
+    if (status === 0) {
+      beside.push({ endpoint, handle })
+      continue
+    }
+    for (const { handle } of [...opened.slice(at), ...beside.splice(before)]) handle.close()
+    throw listenError(status, endpoint.host ?? '::', endpoint.port)
   }
 }
 
@@ -151,22 +318,32 @@ function isOpen (open, { host, port }) {
 }
 
 /**
- * Opens what a further prefix needs and is not open yet: everything, or nothing.
+ * Registers a further prefix, and opens what it needs and is not open yet: everything, or nothing.
  *
  * @param {any} server
  * @param {UrlPrefix} parsed
+ * @param {number} id
+ * @returns {Promise<void>}
  */
-function openFor (server, parsed) {
-  const { beside } = server[kListener]
-  const before = beside.length
-  try {
-    for (const endpoint of endpointsOf([parsed], undefined)) {
-      if (!isOpen(listeningOn(server), endpoint)) listenBeside(server, endpoint, kBacklogDefault)
-    }
-  } catch (error) {
-    for (const { handle } of beside.splice(before)) handle.close()
-    throw error
+function openFor (server, parsed, id) {
+  const open = listeningOn(server)
+  const plan = {
+    endpoints: endpointsOf([parsed], undefined).filter((endpoint) => !isOpen(open, endpoint)),
+    prefixes: [{ id, port: parsed.port, text: parsed.prefix }],
+    isPlain: false
   }
+  return new Promise((resolve, reject) => {
+    openAll(server, plan, kBacklogDefault, (error, opened) => {
+      if (error !== null) return reject(error)
+      try {
+        listenBeside(server, opened, kBacklogDefault)
+        resolve()
+      } catch (error) {
+        server[kListener].unregister([parsed.port], plan.prefixes)
+        reject(error)
+      }
+    })
+  })
 }
 
 /**
@@ -191,17 +368,9 @@ function closeUnneeded (server) {
   handle.close()
 }
 
-/** @param {number} errno @param {string} address @param {number} port */
-function listenError (errno, address, port) {
-  const { code, syscall } = systemError(errno, 'listen')
-  const where = port > 0 ? `${address}:${port}` : address
-  const error = new Error(`${syscall} ${code}: ${systemErrorText(errno)}${where ? ` ${where}` : ''}`)
-  return Object.assign(error, { code, errno, syscall, address }, port ? { port } : null)
-}
-
 /** @param {any} server @param {Error} error */
 function emitError (server, error) {
   server.emit('error', error)
 }
 
-module.exports = { closeUnneeded, emitError, listenError, listenOnOthers, openFor, ownEndpoint, takeHandle }
+module.exports = { closeUnneeded, emitError, listenBeside, openAll, openFor, ownEndpoint, takeHandle }

@@ -2,7 +2,9 @@
 
 // What the arguments of listen() ask for: Node's own kinds of addresses, or URL prefixes.
 
+const cluster = /** @type {any} */ (require('node:cluster'))
 const os = require('node:os')
+const { checkRegistration, whoAmI } = require('../reservations')
 const { nearest } = require('../nearest')
 const { ListenArgsError, OptionError, PrefixSyntaxError, TlsUnavailableError } = require('../errors')
 const { parseUrlPrefix } = require('../url-prefix')
@@ -16,20 +18,33 @@ const { keyOf } = require('./prefixes')
  * @property {number} port
  * @property {boolean} [ipv6Only]
  *
+ * @typedef {object} SharingOptions
+ * @property {string} queueName '' = a queue of its own
+ * @property {string} queueMode
+ * @property {boolean} exclusive nobody else on its ports
+ * @property {number} restartMs how long requests wait for its successor when it closes
+ *
  * @typedef {object} NodePlan
  * @property {'node'} kind
  * @property {any[]} args for net.Server.listen()
+ * @property {SharingOptions} sharing
  *
  * @typedef {object} PrefixPlan
  * @property {'prefixes'} kind
  * @property {Endpoint[]} endpoints at least one
  * @property {UrlPrefix[]} prefixes each once, in the order given
  * @property {import('node:net').ListenOptions} options without port and host
+ * @property {SharingOptions} sharing
  * @property {((...args: any[]) => void) | undefined} callback
  */
 
 // Node's options of listen() that say how, not where.
-const kOptions = ['backlog', 'signal', 'exclusive', 'ipv6Only', 'reusePort']
+const kOptions = ['backlog', 'signal', 'exclusive', 'ipv6Only', 'reusePort', 'queueName', 'queueMode']
+const kQueueModes = ['create', 'createOrAttach', 'attach']
+const kQueueNameMax = 255
+// As long as a process may need to start, and far below what clients and proxies wait.
+const kRestartMsDefault = 10_000
+const kRestartMsMax = 300_000
 const kPlaces = ['port', 'host', 'path', 'fd', 'handle', '_handle']
 const kLoopback4 = '127.0.0.1'
 const kLoopback6 = '::1'
@@ -42,16 +57,52 @@ const kLoopback6 = '::1'
 function classifyListen (args) {
   const [first] = args
   if (typeof first === 'string') {
-    return first.includes('://') ? planOf([first], args.slice(1)) : { kind: 'node', args }
+    return first.includes('://') ? planOf([first], args.slice(1)) : { kind: 'node', args, sharing: readSharing({}) }
   }
   if (Array.isArray(first)) return planOf(first, args.slice(1))
   if (typeof first !== 'object' || first === null || (first.prefix === undefined && first.prefixes === undefined)) {
-    return { kind: 'node', args }
+    return { kind: 'node', args, sharing: readSharing(typeof first === 'object' && first !== null ? first : {}) }
   }
   const { prefix, prefixes, ...options } = first
   if (prefix !== undefined && prefixes !== undefined) throw new ListenArgsError('"prefix" and "prefixes" exclude each other')
   if (prefixes !== undefined && !Array.isArray(prefixes)) throw new ListenArgsError('"prefixes" must be an array')
   return planOf(prefixes ?? [prefix].flat(), [options, ...args.slice(1)])
+}
+
+// Workers of one node:cluster application are one queue without being told.
+/** @param {any} options @returns {SharingOptions} */
+function readSharing ({ queueName, queueMode, exclusive }) {
+  if (queueName !== undefined && (typeof queueName !== 'string' || queueName === '' || queueName.length > kQueueNameMax)) {
+    throw new ListenArgsError(`"queueName" must be a string of 1 to ${kQueueNameMax} characters`)
+  }
+  if (queueMode !== undefined && !kQueueModes.includes(queueMode)) {
+    throw new ListenArgsError(`"queueMode" must be one of '${kQueueModes.join("', '")}'`)
+  }
+  if (queueMode === 'attach' && queueName === undefined) throw new ListenArgsError('"queueMode" \'attach\' needs a "queueName"')
+  const isWorker = cluster.isWorker && queueName === undefined
+  return {
+    queueName: isWorker ? `cluster ${process.ppid}` : queueName ?? '',
+    queueMode: isWorker ? 'createOrAttach' : queueMode ?? 'create',
+    exclusive: exclusive === true && !isWorker,
+    restartMs: 0
+  }
+}
+
+/**
+ * How long requests are to wait for the successor of a server that closes.
+ *
+ * @param {any} options of close()
+ * @returns {number} milliseconds
+ */
+function restartMs ({ restart, waitMs }) {
+  if (restart !== true) return 0
+  if (waitMs === undefined) return kRestartMsDefault
+  if (!Number.isInteger(waitMs) || waitMs < 1 || waitMs > kRestartMsMax) {
+    throw Object.assign(
+      new RangeError(`The value of "options.waitMs" is out of range. It must be an integer >= 1 && <= ${kRestartMsMax}. Received ${String(waitMs)}`),
+      { code: 'ERR_OUT_OF_RANGE' })
+  }
+  return waitMs
 }
 
 /**
@@ -63,12 +114,16 @@ function planOf (texts, rest) {
   const { options, callback } = readRest(rest)
   const parsed = distinct(texts.map(readPrefix))
   if (parsed.length === 0) throw new ListenArgsError('the list of prefixes is empty')
-  const { ipv6Only, ...how } = options
+  const { ipv6Only, queueName, queueMode, exclusive, ...how } = options
+  const sharing = readSharing({ queueName, queueMode, exclusive })
+  const who = whoAmI({ queueName })
+  for (const { prefix } of parsed) checkRegistration(prefix, who)
   return {
     kind: 'prefixes',
     endpoints: endpointsOf(parsed, ipv6Only),
     prefixes: parsed,
     options: how,
+    sharing,
     callback
   }
 }
@@ -132,8 +187,13 @@ function addressesOf (bind) {
   return hasLoopback6() ? [kLoopback4, kLoopback6] : [kLoopback4]
 }
 
+/** @param {string} address */
+function isWildcard (address) {
+  return address === '::' || address === '0.0.0.0'
+}
+
 function hasLoopback6 () {
   return Object.values(os.networkInterfaces()).flat().some((entry) => entry?.address === kLoopback6)
 }
 
-module.exports = { classifyListen, endpointsOf, readPrefix }
+module.exports = { classifyListen, endpointsOf, isWildcard, kQueueModes, readPrefix, restartMs }

@@ -11,6 +11,7 @@ const { servers, onRecord, onThrown } = require('./connection')
 const { EngineIncomingMessage } = require('./incoming')
 const { EngineServerResponse } = require('./outgoing')
 const { Prefixes } = require('./prefixes')
+const { introduce, onRegistered } = require('./registrations')
 const { served } = require('./served')
 
 /** @typedef {import('./listen-args').Endpoint} Endpoint */
@@ -26,8 +27,10 @@ function theEngine () {
     const { fatalException } = loadBinding()
     engine = new Engine({
       record: onRecord,
-      thrown: (error) => onThrown(error, fatalException)
+      thrown: (error) => onThrown(error, fatalException),
+      registered: onRegistered
     }, kMethods)
+    introduce(engine)
   }
   return engine
 }
@@ -49,10 +52,18 @@ class Listener {
     this.sockets = new Set()
     this.id = 0
     this.listening = 0
+    /** Within server.close(). */
+    this.isClosing = false
     /** The context of listen(), which requests inherit as on Node. */
     this.resource = new AsyncResource('HTTPSERVER')
-    /** Where listen() is to listen beside the first place. @type {Endpoint[]} */
-    this.others = []
+    /** How it shares its ports. */
+    this.sharing = { queueName: '', queueMode: 'create', exclusive: false, restartMs: 0 }
+    /** What listen() is to open, when it was given prefixes. @type {import('./endpoints').Plan | null} */
+    this.plan = null
+    /** The listen() that other processes are being asked about. @type {object | null} */
+    this.opening = null
+    /** Ports on which it has registered prefixes. @type {Set<number>} */
+    this.ports = new Set()
     /** What it listens on beside server._handle. @type {{ endpoint: Endpoint, handle: any }[]} */
     this.beside = []
     /** @type {NodeJS.Timeout | undefined} */
@@ -98,19 +109,46 @@ class Listener {
 
   /** @param {number} fd @param {number} backlog @returns {number} a key above 0, or a negative errno */
   listen (fd, backlog) {
+    const { resource } = this
     if (this.listening === 0) this.resource = new AsyncResource('HTTPSERVER')
     const key = this.open().native.listen(this.id, fd, backlog)
-    if (key > 0) {
-      this.listening++
-      served.servers++
+    if (key < 0) {
+      this.resource = resource
+      return key
     }
+    this.listening++
+    served.servers++
     return key
+  }
+
+  // On a socket that the engine accepts on already.
+  listenShared () {
+    if (this.listening === 0) this.resource = new AsyncResource('HTTPSERVER')
+    this.listening++
+    served.servers++
+    return 0
+  }
+
+  // Other members of the port may have the socket, too, so that it outlives this process.
+  /** @param {any} handle */
+  contribute (handle) {
+    const address = /** @type {{ port?: number }} */ ({})
+    handle.getsockname?.(address)
+    if (address.port !== undefined && this.ports.has(address.port)) theEngine().native.contribute(address.port, this.id, handle.fd)
+  }
+
+  /** @param {number[]} ports @param {{ id: number }[]} prefixes */
+  unregister (ports, prefixes) {
+    for (const port of ports) {
+      if (this.ports.has(port)) theEngine().native.unregister(port, this.id, prefixes.map(({ id }) => id), 0)
+      if (!this.prefixes.list().some((prefix) => prefix.port === port)) this.ports.delete(port)
+    }
   }
 
   /** @param {number} key of listen() */
   stopListening (key) {
     this.listening--
-    theEngine().native.stopListening(key)
+    if (key > 0) theEngine().native.stopListening(key)
   }
 
   // Connections that JavaScript has not heard of yet are refused from here on.
@@ -124,7 +162,11 @@ class Listener {
   unlisten () {
     if (this.listening === 0) return
     this.listening = 0
-    theEngine().native.unlisten(this.id)
+    const { native } = theEngine()
+    // First: the lanes know where requests go from here on.
+    for (const port of this.ports) native.unregister(port, this.id, [], this.sharing.restartMs)
+    this.ports.clear()
+    native.unlisten(this.id)
   }
 }
 

@@ -41,13 +41,19 @@ class Prefixes {
     return this.#entries.has(keyOf(parsed))
   }
 
-  /** @param {UrlPrefix} parsed */
+  /** @param {UrlPrefix} parsed @returns {number | undefined} */
+  idOf (parsed) {
+    return this.#entries.get(keyOf(parsed))?.id
+  }
+
+  /** @param {UrlPrefix} parsed @returns {number} its id */
   add (parsed) {
     const id = this.#retired.length > kRetiredIdsKept ? /** @type {number} */ (this.#retired.shift()) : this.names.length
     this.names[id] = parsed.prefix
     this.paths[id] = parsed.path
     this.#entries.set(keyOf(parsed), { id, parsed })
     this.#publish()
+    return id
   }
 
   /** @param {UrlPrefix} parsed */

@@ -7,9 +7,11 @@ const http = require('node:http')
 const os = require('node:os')
 const R = require('../records')
 const { PrefixStateError } = require('../errors')
+const { checkRegistration, whoAmI } = require('../reservations')
 const { closesUnserved, connectionListener, createServerHandle } = require('./node-internals')
-const { closeUnneeded, emitError, listenError, listenOnOthers, openFor, ownEndpoint, takeHandle } = require('./endpoints')
-const { classifyListen, readPrefix } = require('./listen-args')
+const { closeUnneeded, emitError, listenBeside, openAll, openFor, ownEndpoint, takeHandle } = require('./endpoints')
+const { classifyListen, isWildcard, readPrefix, restartMs } = require('./listen-args')
+const { listenError } = require('./listen-error')
 const { Listener, theEngine } = require('./listener')
 const { keyOf } = require('./prefixes')
 const { State, systemError } = require('./socket')
@@ -28,8 +30,11 @@ class Methods extends StockServer {
     const plan = classifyListen(args)
     // Refused by Node; the prefixes it listens on stay.
     if (self._handle) return super.listen()
-    self[kListener].prefixes.clear()
-    self[kListener].others = []
+    const listener = self[kListener]
+    listener.prefixes.clear()
+    listener.plan = null
+    listener.opening = null
+    listener.sharing = plan.sharing
     if (plan.kind === 'node') return super.listen(...plan.args)
     return listenOnPrefixes(self, plan)
   }
@@ -48,31 +53,48 @@ class Methods extends StockServer {
     const stockListen = () => super._listen2(address, port, addressType, backlog, fd, flags)
     // Node's lenient parser is Node's: such a server is served by Node throughout.
     if (self.insecureHTTPParser ?? isLenient()) return stockListen()
-    if (!self._handle) {
-      let handle
-      if (!address && typeof fd !== 'number') {
-        handle = createServerHandle('::', port, 6, fd, flags)
+    const listener = self[kListener]
+    const isPort = typeof fd !== 'number' && addressType !== -1
+    if (self._handle || !isPort) {
+      if (!self._handle) {
+        const handle = createServerHandle(address, port, addressType, fd, flags)
         if (typeof handle === 'number') {
-          address = '0.0.0.0'
-          addressType = 4
-        } else {
-          address = '::'
-          addressType = 6
+          process.nextTick(emitError, self, listenError(handle, address, port))
+          return
         }
+        self._handle = handle
       }
-      if (handle === undefined || typeof handle === 'number') {
-        handle = createServerHandle(address, port, addressType, fd, flags)
-      }
-      if (typeof handle === 'number') {
-        process.nextTick(emitError, self, listenError(handle, address, port))
+      takeHandle(self, self._handle)
+      stockListen()
+      if (self._handle) startChecking.call(self)
+      return
+    }
+    const opening = listener.opening = {}
+    openAll(self, listener.plan ?? planForPort(address, port, flags), backlog, (error, opened) => {
+      if (listener.opening !== opening) { // close(), or another listen(), came before the answer of others.
+        for (const { handle } of opened) handle.close()
+        listener.unlisten()
         return
       }
+      listener.opening = null
+      if (error !== null) {
+        process.nextTick(emitError, self, error)
+        return
+      }
+      const [{ handle, isShared }, ...others] = opened
       self._handle = handle
-    }
-    takeHandle(self, self._handle)
-    stockListen()
-    if (self._handle) listenOnOthers(self, backlog)
-    if (self._handle) startChecking.call(self)
+      takeHandle(self, handle, { isShared })
+      stockListen()
+      if (!self._handle) return
+      try {
+        listenBeside(self, others, backlog)
+        startChecking.call(self)
+      } catch (error) {
+        self._handle.close()
+        self._handle = null
+        process.nextTick(emitError, self, error)
+      }
+    })
   }
 
   /** Canonical, in the order in which they were added. */
@@ -88,10 +110,18 @@ class Methods extends StockServer {
     const { prefixes } = requireListener(self)
     const implied = prefixesOf(self)
     if (implied.some((other) => keyOf(other) === keyOf(parsed))) throw inUse(parsed.prefix)
-    openFor(self, parsed)
+    checkRegistration(parsed.prefix, whoAmI({ queueName: self[kListener].sharing.queueName || undefined }))
     if (prefixes.size === 0) for (const other of implied) prefixes.add(other)
-    prefixes.add(parsed)
-    self[kListener].configure()
+    const id = prefixes.add(parsed)
+    try {
+      // The lanes know it before others send requests for it.
+      self[kListener].configure()
+      await openFor(self, parsed, id)
+    } catch (error) {
+      prefixes.delete(parsed)
+      self[kListener].configure()
+      throw error
+    }
   }
 
   /** @param {string} text */
@@ -104,7 +134,9 @@ class Methods extends StockServer {
       throw new PrefixStateError(`${parsed.prefix} is none of the server's prefixes (${present.map(({ prefix }) => prefix).join(', ')})`)
     }
     if (present.length === 1) throw new PrefixStateError(`${parsed.prefix} is the server's last prefix; close() ends the server`)
+    const id = prefixes.idOf(parsed) ?? 0
     prefixes.delete(parsed)
+    self[kListener].unregister([parsed.port], [{ id }])
     self[kListener].configure()
     closeUnneeded(self)
   }
@@ -117,11 +149,19 @@ class Methods extends StockServer {
     if (!self._handle && !self._connections) self[kListener]?.forget()
   }
 
-  /** @param {any} callback */
-  close (callback) {
+  /** @param {...any} args */
+  close (...args) {
     const listener = /** @type {any} */ (this)[kListener]
+    const options = typeof args[0] === 'object' && args[0] !== null ? args.shift() : {}
+    listener.sharing.restartMs = restartMs(options)
+    listener.opening = null
     clearInterval(listener.checker)
-    return super.close(callback)
+    listener.isClosing = true
+    try {
+      return super.close(...args)
+    } finally {
+      listener.isClosing = false
+    }
   }
 
   closeAllConnections () {
@@ -232,21 +272,35 @@ function closeIfIdle (socket) {
   if (socket._httpMessage && !socket._httpMessage.finished) return false
   const isServed = (socket[kState] & State.kServed) !== 0
   if (!isServed && !(isUnservedIdle ??= closesUnserved())) return false
-  socket[kLane].writer.command(kDestroy, isServed ? R.kReplyIfIdle : R.kReplyIfIdle | R.kReplyIfUnserved, socket[kSlot])
+  let flags = isServed ? R.kReplyIfIdle : R.kReplyIfIdle | R.kReplyIfUnserved
+  if (socket.server[kListener].isClosing) flags |= R.kReplyMayMove
+  socket[kLane].writer.command(kDestroy, flags, socket[kSlot])
   return true
 }
 
 /** @param {any} server @param {import('./listen-args').PrefixPlan} plan */
 function listenOnPrefixes (server, plan) {
   const listener = server[kListener]
-  const [first, ...others] = plan.endpoints
-  for (const parsed of plan.prefixes) listener.prefixes.add(parsed)
-  listener.others = others
-  const { host, port, ipv6Only } = first
-  const options = { ...plan.options, port }
+  listener.plan = {
+    endpoints: plan.endpoints,
+    prefixes: plan.prefixes.map((parsed) => ({ id: listener.prefixes.add(parsed), port: parsed.port, text: parsed.prefix })),
+    isPlain: false
+  }
+  const { host, port, ipv6Only } = plan.endpoints[0]
+  // A worker of node:cluster joins as any process; the primary has no part in it.
+  const options = { ...plan.options, port, exclusive: true }
   if (host !== undefined) options.host = host
   if (ipv6Only !== undefined) options.ipv6Only = ipv6Only
   return StockServer.prototype.listen.call(server, options, plan.callback)
+}
+
+// listen(port, host) as a prefix: everything at its address.
+/** @param {string | null} address @param {number} port @param {number} flags @returns {import('./endpoints').Plan} */
+function planForPort (address, port, flags) {
+  const host = address && !isWildcard(address) ? address : undefined
+  const text = `http://${host === undefined ? '*' : host.includes(':') ? `[${host.split('%')[0]}]` : host}:${port}/`
+  const endpoint = { host: address || undefined, port, ...(flags ? { ipv6Only: true } : null) }
+  return { endpoints: [endpoint], prefixes: [{ id: 0, port, text }], isPlain: true }
 }
 
 /** @param {any} server @returns {Listener} */

@@ -33,6 +33,7 @@ struct ServerSettings {
 // How one engine's servers share a port with others: docs/port-sharing.md.
 struct RegistrationFlags {
   bool is_plain = false;      // A port, not a prefix.
+  bool is_ipv4 = false;       // With is_plain: bound to IPv4 only.
   bool is_exclusive = false;  // Nobody else on the port.
 };
 
@@ -123,6 +124,9 @@ class Backend {
   virtual int Meet(uint16_t port) = 0;
   // Lets others have a listening socket of the port that the server accepts on. 0 or -errno.
   virtual int Contribute(uint16_t port, uint32_t server_id, int fd) = 0;
+  // A socket that listens on every address of a port, beside `narrower` ones that listen there: a
+  // descriptor, the caller's, or -errno.
+  virtual int ListenBeside(uint16_t port, int backlog, const std::vector<int>& narrower) = 0;
   // True when the result is there at once, otherwise TakeResult() has it after a wake.
   virtual bool Register(const Registration& wanted, RegistrationResult* result) = 0;
   virtual bool TakeResult(RegistrationResult* result) = 0;

@@ -95,7 +95,7 @@ struct Connection {
   bool is_announced = false;  // JavaScript knows it: it has a slot.
   bool is_waiting = false;    // In the lane's list of those whose request has no owner yet.
   uint8_t hops = 0;           // Between members, since its last answer.
-  uint32_t first_piece = 0;  // Of the current reply pass; 0 = none.
+  uint32_t first_piece = 0;   // Of the current reply pass; 0 = none.
   uint32_t last_piece = 0;
   uint32_t idle_timeout_ms = 0;   // Set by the record that ended the last response.
   size_t pass_payload_bytes = 0;  // Of these pieces, as JavaScript counts.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/create_engine.h"
+#include "sharing/listening_socket.h"
 
 namespace httpsys::engine {
 namespace {
@@ -33,8 +34,8 @@ Engine::Engine(BackendOptions options)
       wake_consumer_(std::move(options.wake_consumer)),
       sharing_(this) {
   for (size_t i = 0; i < options.lanes.size(); ++i) {
-    lanes_.push_back(std::make_unique<Lane>(i, options.lanes[i], &methods_, &signal_,
-                                            sharing_.id(), &statistics_));
+    lanes_.push_back(std::make_unique<Lane>(i, options.lanes[i], &methods_, &signal_, sharing_.id(),
+                                            &statistics_));
   }
 }
 
@@ -134,6 +135,10 @@ int Engine::Contribute(uint16_t port, uint32_t server_id, int fd) {
   return sharing_.Contribute(port, server_id, fd);
 }
 
+int Engine::ListenBeside(uint16_t port, int backlog, const std::vector<int>& narrower) {
+  return sharing::ListenBeside(port, backlog, narrower);
+}
+
 bool Engine::Register(const Registration& wanted, RegistrationResult* result) {
   peer::Register message;
   message.token = wanted.token;
@@ -141,6 +146,7 @@ bool Engine::Register(const Registration& wanted, RegistrationResult* result) {
   message.queue = wanted.queue;
   message.queue_mode = static_cast<uint8_t>(wanted.queue_mode);
   if (wanted.flags.is_plain) message.flags |= peer::kEntryPlain;
+  if (wanted.flags.is_ipv4) message.flags |= peer::kEntryIpv4;
   if (wanted.flags.is_exclusive) message.flags |= peer::kEntryExclusive;
   for (const Registration::Prefix& prefix : wanted.prefixes) {
     message.prefixes.push_back({prefix.id, prefix.text});

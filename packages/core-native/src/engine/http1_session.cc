@@ -37,8 +37,7 @@ bool CountsForWindow(InputPhase phase) {
 }  // namespace
 
 Http1Session::Http1Session(const http1::MethodTable* methods, RequestQueue* queue,
-                           RecordWriter* records, Transport* transport,
-                           RequestRouter* router)
+                           RecordWriter* records, Transport* transport, RequestRouter* router)
     : methods_(methods),
       head_method_(methods->Find("HEAD")),
       queue_(queue),

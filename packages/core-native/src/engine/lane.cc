@@ -62,10 +62,9 @@ int Lane::Start() {
   uv_check_start(&check_,
                  [](uv_check_t* handle) { static_cast<Lane*>(handle->data)->AfterPoll(); });
   transport_ = std::make_unique<Transport>(&loop_, &records_, &lent_, &load_);
-  router_ =
-      std::make_unique<PortRouter>(&loop_, member_id_, &queue_, &servers_, statistics_);
-  session_ = std::make_unique<Http1Session>(methods_, &queue_, &records_, transport_.get(),
-                                            router_.get());
+  router_ = std::make_unique<PortRouter>(&loop_, member_id_, &queue_, &servers_, statistics_);
+  session_ =
+      std::make_unique<Http1Session>(methods_, &queue_, &records_, transport_.get(), router_.get());
   router_->Start(transport_.get(), session_.get());
   processor_ = std::make_unique<ReplyProcessor>(&replies_, &lent_, &records_, transport_.get(),
                                                 session_.get(), router_.get());

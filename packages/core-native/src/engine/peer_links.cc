@@ -92,9 +92,9 @@ void PeerLinks::OnAnswer(Link* link, const peer::Frame& frame) {
       link->sent.pop_front();
     }
   } else if (frame.type == FrameType::kDeclined) {
-    const auto found =
-        std::find_if(link->sent.begin(), link->sent.end(),
-                     [&](const Sent& sent) { return sent.sequence == answer.sequence; });
+    const auto found = std::find_if(link->sent.begin(), link->sent.end(), [&](const Sent& sent) {
+      return sent.sequence == answer.sequence;
+    });
     if (found == link->sent.end()) return;
     HandedConnection connection = std::move(found->connection);
     link->sent.erase(found);
@@ -130,9 +130,8 @@ void PeerLinks::CheckAges() {
 
 void PeerLinks::ArmTimer() {
   if (uv_is_active(reinterpret_cast<uv_handle_t*>(&timer_)) != 0) return;
-  const bool is_needed =
-      std::any_of(links_.begin(), links_.end(),
-                  [](const auto& item) { return !item.second.sent.empty(); });
+  const bool is_needed = std::any_of(links_.begin(), links_.end(),
+                                     [](const auto& item) { return !item.second.sent.empty(); });
   if (!is_needed) return;
   uv_timer_start(
       &timer_, [](uv_timer_t* timer) { static_cast<PeerLinks*>(timer->data)->CheckAges(); },
@@ -162,8 +161,7 @@ void PeerLinks::OnFrame(Channel* channel, const peer::Frame& frame, int fd) {
     return;
   }
   const auto found = received_.find(channel);
-  const bool is_sound =
-      found != received_.end() && OnReceived(channel, &found->second, frame, fd);
+  const bool is_sound = found != received_.end() && OnReceived(channel, &found->second, frame, fd);
   if (is_sound) return;
   if (found != received_.end()) {
     for (const HandedConnection& connection : found->second.connections) close(connection.fd);
@@ -173,8 +171,7 @@ void PeerLinks::OnFrame(Channel* channel, const peer::Frame& frame, int fd) {
 }
 
 // False: the peer speaks nonsense. The descriptor is closed or given on in any case.
-bool PeerLinks::OnReceived(Channel* channel, Received* received, const peer::Frame& frame,
-                           int fd) {
+bool PeerLinks::OnReceived(Channel* channel, Received* received, const peer::Frame& frame, int fd) {
   if (frame.type != FrameType::kHandOver) {
     if (fd != -1) close(fd);
     if (frame.type != FrameType::kLink) return received->is_known;  // Of a later protocol.

@@ -97,8 +97,8 @@ class PeerLinks final : public sharing::Channel::Handler {
   const uint64_t self_;
   Owner* owner_;
   uv_timer_t timer_;
-  std::map<uint64_t, Link> links_;                     // To peers.
-  std::map<sharing::Channel*, Received> received_;     // From peers.
+  std::map<uint64_t, Link> links_;                  // To peers.
+  std::map<sharing::Channel*, Received> received_;  // From peers.
 };
 
 }  // namespace httpsys::engine

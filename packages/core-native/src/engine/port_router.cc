@@ -20,9 +20,8 @@ uint16_t LocalPort(int fd) {
   if (address.ss_family == AF_INET) {
     return ntohs(reinterpret_cast<sockaddr_in*>(&address)->sin_port);
   }
-  return address.ss_family == AF_INET6
-             ? ntohs(reinterpret_cast<sockaddr_in6*>(&address)->sin6_port)
-             : 0;
+  return address.ss_family == AF_INET6 ? ntohs(reinterpret_cast<sockaddr_in6*>(&address)->sin6_port)
+                                       : 0;
 }
 
 }  // namespace
@@ -130,7 +129,8 @@ const sharing::PortRoutes::Owner* PortRouter::Choose(Port* port, const Connectio
   const auto& owners = port->routes->target(target_id).owners;
   if (owners.size() == 1) return &owners[0];
   const auto own = std::find_if(owners.begin(), owners.end(), [&](const Routes::Owner& owner) {
-    return owner.member == 0 && (!connection->is_announced || owner.server_id == connection->server->id);
+    return owner.member == 0 &&
+           (!connection->is_announced || owner.server_id == connection->server->id);
   });
   const bool has_own = own != owners.end();
   const bool is_settled = has_own && (connection->is_announced || connection->hops != 0);
@@ -173,8 +173,7 @@ RequestRouter::Outcome PortRouter::ToServer(Connection* connection, const Routes
 
 RequestRouter::Outcome PortRouter::ToMember(Port* port, Connection* connection, uint64_t member,
                                             std::string_view input, Route* route) {
-  if (connection->unanswered != 0 || connection->queue != nullptr ||
-      connection->first_piece != 0) {
+  if (connection->unanswered != 0 || connection->queue != nullptr || connection->first_piece != 0) {
     return Outcome::kLater;
   }
   if (connection->hops >= limits::kHopsMax ||
@@ -257,7 +256,8 @@ void PortRouter::OnTakenBack(HandedConnection connection) { Adopt(std::move(conn
 void PortRouter::Adopt(HandedConnection handed) {
   const Port* port = Find(handed.port);
   LaneServer* server = nullptr;
-  for (const uint32_t id : port == nullptr ? std::vector<uint32_t>() : port->routes->local_servers()) {
+  for (const uint32_t id :
+       port == nullptr ? std::vector<uint32_t>() : port->routes->local_servers()) {
     const auto found = servers_->find(id);
     if (found != servers_->end()) server = found->second.get();
   }

@@ -38,6 +38,7 @@ Napi::Function EngineWrap::Define(Napi::Env env) {
                          InstanceMethod<&EngineWrap::Introduce>("introduce"),
                          InstanceMethod<&EngineWrap::Meet>("meet"),
                          InstanceMethod<&EngineWrap::Contribute>("contribute"),
+                         InstanceMethod<&EngineWrap::ListenBeside>("listenBeside"),
                          InstanceMethod<&EngineWrap::Register>("register"),
                          InstanceMethod<&EngineWrap::Unregister>("unregister"),
                          InstanceMethod<&EngineWrap::Leave>("leave"),
@@ -399,6 +400,20 @@ Napi::Value EngineWrap::Contribute(const Napi::CallbackInfo& info) {
                          ? UV_EBADF
                          : backend_->Contribute(static_cast<uint16_t>(Number(info, 0)),
                                                 Number(info, 1), static_cast<int>(Number(info, 2)));
+  return Napi::Number::New(info.Env(), status);
+}
+
+Napi::Value EngineWrap::ListenBeside(const Napi::CallbackInfo& info) {
+  std::vector<int> narrower;
+  const Napi::Array list = info[2].IsArray() ? info[2].As<Napi::Array>() : Napi::Array();
+  for (uint32_t i = 0; info[2].IsArray() && i < list.Length(); ++i) {
+    const Napi::Value fd = list.Get(i);
+    if (fd.IsNumber()) narrower.push_back(fd.As<Napi::Number>().Int32Value());
+  }
+  const int status = backend_ == nullptr
+                         ? UV_EBADF
+                         : backend_->ListenBeside(static_cast<uint16_t>(Number(info, 0)),
+                                                  static_cast<int>(Number(info, 1)), narrower);
   return Napi::Number::New(info.Env(), status);
 }
 

@@ -44,7 +44,8 @@ bool ReadRegistration(Napi::Object from, Registration* registration) {
   registration->token = NumberOf(from, "token");
   registration->server_id = NumberOf(from, "serverId");
   registration->port = static_cast<uint16_t>(NumberOf(from, "port"));
-  registration->flags = {FlagOf(from, "isPlain"), FlagOf(from, "isExclusive")};
+  registration->flags = {FlagOf(from, "isPlain"), FlagOf(from, "isIpv4"),
+                         FlagOf(from, "isExclusive")};
   const uint32_t mode = NumberOf(from, "queueMode");
   if (mode > static_cast<uint32_t>(QueueMode::kAttach)) return false;
   registration->queue_mode = static_cast<QueueMode>(mode);

@@ -1,7 +1,7 @@
 #pragma once
-// Values in the frames between members of a shared port: fixed-size integers in little-endian order,
-// texts with a 16-bit length. What comes from a peer is untrusted: a Reader never reads beyond its
-// bytes and remembers that it wanted to.
+// Values in the frames between members of a shared port: fixed-size integers in little-endian
+// order, texts with a 16-bit length. What comes from a peer is untrusted: a Reader never reads
+// beyond its bytes and remembers that it wanted to.
 
 #include <concepts>
 #include <cstdint>

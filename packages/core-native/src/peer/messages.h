@@ -78,6 +78,7 @@ struct Refusal {
 enum EntryFlags : uint8_t {
   kEntryPlain = 1 << 0,      // Registered as a port, not as a prefix.
   kEntryExclusive = 1 << 1,  // Nobody else on this port.
+  kEntryIpv4 = 1 << 2,       // With kEntryPlain: bound to IPv4 only.
 };
 
 struct PrefixItem {

@@ -344,8 +344,7 @@ std::string Sharing::Describe(const Port& port) {
                      ",\"connections\":" + std::to_string(counters.connections) +
                      ",\"handedOver\":" + std::to_string(counters.handed_over) +
                      ",\"received\":" + std::to_string(counters.received) +
-                     ",\"refused\":" + std::to_string(counters.refused) +
-                     ",\"registrations\":[";
+                     ",\"refused\":" + std::to_string(counters.refused) + ",\"registrations\":[";
   bool is_first = true;
   for (const auto& [server_id, list] : port.own) {
     for (const peer::Register& registered : list) {

@@ -67,7 +67,7 @@ int BindAndListen(int fd, const std::string& name) {
 int LockFile(const std::string& name) {
   const std::string folder = name.substr(0, name.rfind('/'));
   if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return -errno;
-  struct stat found{};
+  struct stat found {};
   if (lstat(folder.c_str(), &found) != 0) return -errno;
   if (!S_ISDIR(found.st_mode) || found.st_uid != geteuid() || (found.st_mode & 077) != 0) {
     return -EACCES;

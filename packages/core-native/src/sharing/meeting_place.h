@@ -2,8 +2,8 @@
 // Names under which the members of a shared port find each other, and who is at the other end.
 //
 // Linux: abstract Unix sockets, which belong to the network namespace as the port does and vanish
-// with their process. Elsewhere: sockets in a directory of the user's own, each with a lock file that
-// says whether its process still lives.
+// with their process. Elsewhere: sockets in a directory of the user's own, each with a lock file
+// that says whether its process still lives.
 
 #include <cstdint>
 #include <string>

@@ -23,7 +23,8 @@ std::shared_ptr<const PortRoutes> PortRoutes::Create(uint16_t port, uint64_t sel
     const peer::Entry& entry = there.entry;
     auto& targets = routes->targets_;
     // One that is there already has another owner of the same queue.
-    const uint32_t id = routes->table_.AddOrFind(there.parsed, static_cast<uint32_t>(targets.size()));
+    const uint32_t id =
+        routes->table_.AddOrFind(there.parsed, static_cast<uint32_t>(targets.size()));
     if (id == targets.size()) targets.emplace_back();
     Target& target = targets[id];
     if (there.is_absent()) {

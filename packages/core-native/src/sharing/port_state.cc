@@ -1,6 +1,7 @@
 #include "sharing/port_state.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <utility>
 
@@ -20,10 +21,22 @@ bool IsOf(const StateEntry& entry, uint64_t member, uint32_t server_id) {
   return entry.entry.member == member && entry.entry.server_id == server_id;
 }
 
+bool IsIpv4(const UrlPrefix& prefix, uint8_t flags) {
+  if (prefix.host_kind != HostKind::kIpBound) return (flags & peer::kEntryIpv4) != 0;
+  constexpr std::array<uint8_t, 12> kMapped = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+  return std::equal(kMapped.begin(), kMapped.end(), prefix.ip.begin());
+}
+
 // As two listen(2) on a port: a wildcard address and any other are in each other's way.
-bool OverlapsAsPort(const UrlPrefix& one, const UrlPrefix& other) {
-  return one.host_kind != HostKind::kIpBound || other.host_kind != HostKind::kIpBound ||
-         one.ip == other.ip;
+bool OverlapsAsPort(const UrlPrefix& one, uint8_t one_flags, const UrlPrefix& other,
+                    uint8_t other_flags) {
+  const bool is_one_bound = one.host_kind == HostKind::kIpBound;
+  const bool is_other_bound = other.host_kind == HostKind::kIpBound;
+  if (is_one_bound && is_other_bound) return one.ip == other.ip;
+  // An IPv4 wildcard leaves IPv6 addresses alone.
+  if (is_one_bound) return (other_flags & peer::kEntryIpv4) == 0 || IsIpv4(one, one_flags);
+  if (is_other_bound) return (one_flags & peer::kEntryIpv4) == 0 || IsIpv4(other, other_flags);
+  return true;
 }
 
 bool SharesQueue(const peer::Entry& there, const peer::Register& wanted) {
@@ -50,7 +63,9 @@ const StateEntry* PortState::FindConflict(uint64_t member, const peer::Register&
     const auto flags = static_cast<uint8_t>(there.entry.flags | wanted.flags);
     if ((flags & peer::kEntryExclusive) != 0) return &there;
     const bool are_plain = (there.entry.flags & wanted.flags & peer::kEntryPlain) != 0;
-    if (are_plain && OverlapsAsPort(there.parsed, candidate.parsed)) return &there;
+    if (are_plain &&
+        OverlapsAsPort(there.parsed, there.entry.flags, candidate.parsed, wanted.flags))
+      return &there;
     if (there.key == candidate.key && !SharesQueue(there.entry, wanted)) return &there;
   }
   return nullptr;
@@ -85,8 +100,7 @@ std::vector<peer::Entry> PortState::EntriesOf(uint64_t member, const peer::Regis
              there.entry.prefix == item.text && !there.is_absent();
     });
     if (is_there) continue;
-    result.push_back(
-        {member, wanted.server_id, item.id, wanted.flags, 0, wanted.queue, item.text});
+    result.push_back({member, wanted.server_id, item.id, wanted.flags, 0, wanted.queue, item.text});
   }
   return result;
 }
@@ -112,8 +126,8 @@ bool PortState::AddEntry(const peer::Entry& entry, uint64_t now_ms) {
     added.absent_until_ms = now_ms + std::min(entry.absent_ms, limits::kAbsentMsMax);
   }
   std::erase_if(entries_, [&](const StateEntry& there) {
-    const bool is_same = IsOf(there, entry.member, entry.server_id) &&
-                         there.entry.prefix_id == entry.prefix_id;
+    const bool is_same =
+        IsOf(there, entry.member, entry.server_id) && there.entry.prefix_id == entry.prefix_id;
     return is_same || (there.is_absent() && there.key == added.key);
   });
   entries_.push_back(std::move(added));

@@ -16,7 +16,7 @@ namespace httpsys::sharing {
 struct StateEntry {
   peer::Entry entry;
   UrlPrefix parsed;
-  std::string key;  // Equal for prefixes that requests cannot tell apart.
+  std::string key;               // Equal for prefixes that requests cannot tell apart.
   uint64_t absent_until_ms = 0;  // 0 = its server is there.
 
   bool is_absent() const { return absent_until_ms != 0; }

@@ -1,9 +1,7 @@
 #include "sharing/sharing.h"
 
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <pthread.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +10,7 @@
 #include <utility>
 
 #include "common/limits.h"
+#include "sharing/listening_socket.h"
 
 namespace httpsys::sharing {
 namespace {
@@ -23,21 +22,6 @@ void CloseNamed(NamedSocket* socket) {
   if (socket->fd != -1) close(socket->fd);
   if (socket->lock_fd != -1) close(socket->lock_fd);
   *socket = {};
-}
-
-// Which socket it is: a port has one for each address.
-std::string BoundAddress(int fd) {
-  sockaddr_storage address{};
-  socklen_t size = sizeof address;
-  if (getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) return {};
-  char name[INET6_ADDRSTRLEN] = "";
-  if (address.ss_family == AF_INET) {
-    uv_ip4_name(reinterpret_cast<sockaddr_in*>(&address), name, sizeof name);
-    return name;
-  }
-  if (address.ss_family != AF_INET6) return {};
-  uv_ip6_name(reinterpret_cast<sockaddr_in6*>(&address), name, sizeof name);
-  return '[' + std::string(name) + ']';
 }
 
 // The one whose thread this is.

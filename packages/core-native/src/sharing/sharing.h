@@ -149,7 +149,7 @@ class Sharing final : private Channel::Handler {
   void Post(std::function<void()> command);  // Without the mutex, or with it.
   // On the thread, in order: at once when this is the thread.
   void OnThread(uint16_t number, std::function<void(Port*)> function);
-  void RunCommands();                        // Without.
+  void RunCommands();  // Without.
   static void Main(void* argument);
   void Tick();
   void ArmTimer();

@@ -1,0 +1,116 @@
+'use strict'
+
+// What a server registers on a port: alone, or with other processes that listen there.
+
+const os = require('node:os')
+const path = require('node:path')
+const { threadId } = require('node:worker_threads')
+const { AsyncResource } = require('node:async_hooks')
+const { CoordinatorError, PeerVersionError } = require('../errors')
+const { listenError } = require('./listen-error')
+const { kQueueModes } = require('./listen-args')
+const { systemErrorText, systemError } = require('./socket')
+
+/**
+ * @typedef {import('../../types/binding').RegistrationResult} RegistrationResult
+ *
+ * @typedef {object} Wanted
+ * @property {number} port
+ * @property {import('./listen-args').Endpoint[]} endpoints
+ * @property {{ id: number, text: string }[]} prefixes
+ * @property {boolean} isPlain listen(port), which errors speak of as Node does
+ */
+
+const { EACCES, EADDRINUSE, EINVAL, ENOENT, ENOSPC, EPROTO, ETIMEDOUT } = os.constants.errno
+
+/** By token. @type {Map<number, (result: RegistrationResult) => void>} */
+const pending = new Map()
+let lastToken = 0
+
+/** @param {RegistrationResult} result of one that other members had a say in */
+function onRegistered (result) {
+  const callback = pending.get(result.token)
+  pending.delete(result.token)
+  callback?.(result)
+}
+
+/** @param {import('../engine').Engine} engine */
+function introduce (engine) {
+  engine.native.introduce(threadId, path.basename(process.argv[1] ?? process.argv0).slice(0, 255))
+}
+
+/**
+ * @param {import('./listener').Listener} listener
+ * @param {Wanted} wanted
+ * @param {(error: Error | null, sockets: number[]) => void} callback may run before this returns; the descriptors are its
+ */
+function register (listener, wanted, callback) {
+  const { sharing } = listener
+  const token = ++lastToken
+  const engine = listener.open()
+  const registration = {
+    token,
+    serverId: listener.id,
+    port: wanted.port,
+    isPlain: wanted.isPlain,
+    isIpv4: wanted.endpoints[0]?.host === '0.0.0.0',
+    isExclusive: sharing.exclusive,
+    queue: sharing.queueName,
+    queueMode: kQueueModes.indexOf(sharing.queueMode),
+    prefixes: wanted.prefixes
+  }
+  /** @param {RegistrationResult} result */
+  const finish = (result) => {
+    if (result.error !== 0) return callback(registrationError(result, wanted, sharing.queueName), [])
+    listener.ports.add(wanted.port)
+    callback(null, result.sockets)
+  }
+  const result = engine.native.register(registration)
+  if (result !== undefined) {
+    finish(result)
+    return
+  }
+  engine.ref()
+  pending.set(token, AsyncResource.bind((/** @type {RegistrationResult} */ late) => {
+    engine.unref()
+    finish(late)
+  }))
+}
+
+/** @param {RegistrationResult} result @param {Wanted} wanted @param {string} queueName */
+function registrationError (result, { port, endpoints, prefixes, isPlain }, queueName) {
+  const { pid, uid, prefix, error: errno } = result
+  const mine = prefixes[0].text
+  const details = { prefix: mine, pid, port }
+  const withText = (/** @type {string} */ text) => {
+    const error = systemError(errno, 'listen')
+    error.message = `listen ${error.code}: ${text}`
+    return Object.assign(error, details)
+  }
+  switch (-errno) {
+    case EADDRINUSE: {
+      // As Node says it, which people and programs look for; who it is can be asked.
+      if (isPlain) {
+        return Object.defineProperties(listenError(errno, endpoints[0].host ?? '::', port), { prefix: { value: prefix }, pid: { value: pid } })
+      }
+      const text = `${prefix} is already registered by process ${pid}`
+      return withText(prefix === mine ? text : `${mine}: ${text}`)
+    }
+    case EACCES:
+      return Object.assign(withText(`port ${port} belongs to process ${pid} of user ${uid}; only processes of one user share a port`), { uid })
+    case ENOENT:
+      return withText(`no process on port ${port} has the queue "${queueName}" to attach to; queueMode 'createOrAttach' opens it`)
+    case ENOSPC:
+      return withText(`${mine}: too many prefixes, at most 1024 in one call and 16384 on port ${port}`)
+    case EPROTO:
+      return new PeerVersionError(port, pid, result.peerOldest, result.peerNewest)
+    case ETIMEDOUT:
+      return new CoordinatorError(port, pid)
+    case EINVAL:
+      return withText(`${prefix} is no prefix of port ${port}`)
+    default:
+      return withText(`${mine}: ${systemErrorText(errno)}`)
+  }
+}
+
+module.exports = { introduce, onRegistered, register }

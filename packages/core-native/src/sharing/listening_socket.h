@@ -1,0 +1,21 @@
+#pragma once
+// The sockets that members of a port listen on.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace httpsys::sharing {
+
+// Thread: any.
+
+// The address that a socket is bound to, an IPv6 one in brackets; empty when it has none. A port
+// has one listening socket for each.
+std::string BoundAddress(int fd);
+
+// A socket that listens on every address of a port beside `narrower` ones, of which the kernel
+// takes care only when all have SO_REUSEPORT; they have it while this lasts, so that no other
+// program can come in. A descriptor, the caller's, or a negative errno.
+int ListenBeside(uint16_t port, int backlog, const std::vector<int>& narrower);
+
+}  // namespace httpsys::sharing
