@@ -7,8 +7,13 @@
 const kDefaults = {
   maxRequestBodySize: 0,
   pipelinedRequestsMax: 32,
+  queueLimit: 1000,
+  http503Verbosity: 'limited',
   stripPrefix: false
 }
+
+/** How much a client learns from a 503, in HTTP.SYS's words. */
+const kVerbosities = ['basic', 'limited', 'full']
 
 /**
  * @param {Record<string, any>} options
@@ -30,9 +35,14 @@ function takeEngineOptions (options) {
         new RangeError(`The value of "options.${name}" is out of range. It must be an integer >= ${least}. Received ${value}`),
         { code: 'ERR_OUT_OF_RANGE' })
     }
+    if (name === 'http503Verbosity' && !kVerbosities.includes(value)) {
+      throw Object.assign(
+        new TypeError(`The property 'options.${name}' must be one of: '${kVerbosities.join("', '")}'. Received ${JSON.stringify(value)}`),
+        { code: 'ERR_INVALID_ARG_VALUE' })
+    }
     own[name] = value
   }
   return /** @type {typeof kDefaults} */ (own)
 }
 
-module.exports = { takeEngineOptions }
+module.exports = { kVerbosities, takeEngineOptions }

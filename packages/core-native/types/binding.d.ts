@@ -15,6 +15,10 @@ export interface ServerConfig {
   /** server.httpAllowHalfOpen */
   allowHalfOpen: boolean
   wantsErrors: boolean
+  /** Requests given to JavaScript and not begun by it; 0 = no limit. */
+  queueLimit: number
+  /** 0 basic (reset), 1 limited (status), 2 full (status and reason). */
+  verbosity503: number
   /** TCP_NODELAY on accepted connections. */
   noDelay: boolean
   /** SO_KEEPALIVE on accepted connections, with its initial delay in seconds. */

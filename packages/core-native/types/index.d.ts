@@ -15,6 +15,16 @@ export interface EngineServerOptions {
    */
   pipelinedRequestsMax?: number
   /**
+   * The server's request queue: requests that it was given and that its JavaScript has not begun. Further ones are
+   * answered with 503 (`http503Verbosity`). 0 means no limit; default 1000, as HTTP.SYS.
+   */
+  queueLimit?: number
+  /**
+   * What a client learns from a 503 of the engine (HTTP Server API, HttpServer503VerbosityProperty): `'basic'`, the
+   * connection is reset; `'limited'`, the status; `'full'`, the status and its reason. Default `'limited'`.
+   */
+  http503Verbosity?: 'basic' | 'limited' | 'full'
+  /**
    * Takes the path of the matched prefix off `req.url`, as a router mounted there sees it: `req.baseUrl` is
    * what was taken off, `req.originalUrl` the whole. Express and connect build on these. Default false.
    */
@@ -33,6 +43,21 @@ export interface PrefixListenOptions extends Pick<import('node:net').ListenOptio
   /** A URL prefix, or several, such as `http://*:8080/shop/`. */
   prefix?: string | string[]
   prefixes?: string[]
+  /**
+   * Names the request queue of the prefixes, so that other processes can take requests from it, too. 1 to 255
+   * characters. Default: a queue of this server's own; in a worker of node:cluster one of the application's.
+   */
+  queueName?: string
+  /** `'create'` (default): the queue is new. `'createOrAttach'`, `'attach'`: another process may have it, or must. */
+  queueMode?: 'create' | 'createOrAttach' | 'attach'
+}
+
+/** What `server.close()` takes beside its callback. */
+export interface CloseOptions {
+  /** Requests for the server's prefixes wait for its successor at other processes of the port. Default false. */
+  restart?: boolean
+  /** How long, in milliseconds: 1 to 300000, default 10000. Then they get 503. */
+  waitMs?: number
 }
 
 /** `http.Server` on the engine. `instanceof http.Server` holds. */
@@ -49,10 +74,16 @@ export class Server<
   /**
    * @throws ERR_HTTPSYS_PREFIX_SYNTAX when a string with `://` is no URL prefix
    * @throws ERR_SERVER_ALREADY_LISTEN, ERR_INVALID_ARG_VALUE … as `net.Server#listen`
+   *
+   * Emits 'error' with EADDRINUSE when another process has the prefix (`error.prefix`, `error.pid`), EACCES when it is
+   * reserved for others or the port is another user's, ERR_HTTPSYS_PEER_VERSION, ERR_HTTPSYS_PORT_COORDINATOR.
    */
   listen (prefix: string | string[], callback?: () => void): this
   listen (options: PrefixListenOptions, callback?: () => void): this
   listen (...args: any[]): this
+
+  close (callback?: (error?: Error) => void): this
+  close (options: CloseOptions, callback?: (error?: Error) => void): this
 
   /**
    * The URL prefixes it listens on, canonical. A server that listens on a port or address has the prefix that

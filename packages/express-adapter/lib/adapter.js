@@ -14,9 +14,9 @@ const kForeignEvents = new Set(['upgrade', 'connect', 'checkContinue', 'checkExp
 
 const kOptions = [
   'IncomingMessage', 'ServerResponse', 'allowHalfOpen', 'connectionsCheckingInterval', 'headersTimeout', 'highWaterMark',
-  'insecureHTTPParser', 'joinDuplicateHeaders', 'keepAlive', 'keepAliveInitialDelay', 'keepAliveTimeout',
+  'http503Verbosity', 'insecureHTTPParser', 'joinDuplicateHeaders', 'keepAlive', 'keepAliveInitialDelay', 'keepAliveTimeout',
   'keepAliveTimeoutBuffer', 'maxHeaderSize', 'maxRequestBodySize', 'noDelay', 'pauseOnConnect', 'pipelinedRequestsMax',
-  'rejectNonStandardBodyWrites', 'requestTimeout', 'requireHostHeader', 'stripPrefix', 'uniqueHeaders'
+  'queueLimit', 'rejectNonStandardBodyWrites', 'requestTimeout', 'requireHostHeader', 'stripPrefix', 'uniqueHeaders'
 ]
 
 /** @implements {PublicAdapter} */
@@ -41,9 +41,9 @@ class Adapter {
     return this.server.listen(...listenArgs(args))
   }
 
-  /** @param {(error?: Error) => void} [callback] */
-  close (callback) {
-    return this.server.close(callback)
+  /** @param {...any} args those of the server's close() */
+  close (...args) {
+    return this.server.close(...args)
   }
 
   uninstall () {

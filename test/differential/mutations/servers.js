@@ -59,8 +59,8 @@ module.exports = [
   {
     name: 'close-ends-busy',
     file: 'lib/http/listener.js',
-    find: 'this.listening = 0\n    theEngine().native.unlisten(this.id)',
-    replace: 'this.listening = 0\n    theEngine().native.unlisten(this.id)\n    for (const socket of this.sockets) socket.destroy()',
+    find: 'this.ports.clear()\n    native.unlisten(this.id)',
+    replace: 'this.ports.clear()\n    native.unlisten(this.id)\n    for (const socket of this.sockets) socket.destroy()',
   },
   {
     name: 'servers-no-head',
@@ -125,8 +125,8 @@ module.exports = [
   {
     name: 'close-callback-at-once',
     file: 'lib/http/server.js',
-    find: 'return super.close(callback)',
-    replace: 'super.close()\n    process.nextTick(callback ?? (() => {}))\n    return this',
+    find: 'return super.close(...args)',
+    replace: 'super.close()\n      process.nextTick(args[0] ?? (() => {}))\n      return this',
   },
   {
     name: 'unref-ignored',
@@ -299,7 +299,7 @@ module.exports = [
   {
     name: 'shared-handles-not-heard',
     file: 'lib/http/endpoints.js',
-    find: 'key = listener.listen(handle.fd, backlog)',
-    replace: "key = require('node:cluster').isWorker ? -98 : listener.listen(handle.fd, backlog)",
+    find: 'isShared ? listener.listenShared() : listener.listen(handle.fd, backlog)',
+    replace: "require('node:cluster').isWorker ? -98 : listener.listen(handle.fd, backlog)",
   },
 ]

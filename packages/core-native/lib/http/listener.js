@@ -6,7 +6,7 @@ const http = require('node:http')
 const { AsyncResource } = require('node:async_hooks')
 const { Engine } = require('../engine')
 const { loadBinding } = require('../binding')
-const { takeEngineOptions } = require('../options')
+const { kVerbosities, takeEngineOptions } = require('../options')
 const { servers, onRecord, onThrown } = require('./connection')
 const { EngineIncomingMessage } = require('./incoming')
 const { EngineServerResponse } = require('./outgoing')
@@ -86,6 +86,8 @@ class Listener {
       maxHeaderSize: server.maxHeaderSize || http.maxHeaderSize,
       maxRequestBodySize: own.maxRequestBodySize,
       pipelinedRequestsMax: own.pipelinedRequestsMax,
+      queueLimit: own.queueLimit,
+      verbosity503: kVerbosities.indexOf(own.http503Verbosity),
       allowHalfOpen: Boolean(/** @type {any} */ (server).httpAllowHalfOpen),
       // Who looks at connections may listen to their sockets' errors.
       wantsErrors: this.hasStreams || server.listenerCount('clientError') > 0 || server.listenerCount('connection') > 1,

@@ -16,6 +16,13 @@
 
 namespace httpsys {
 
+// How much a client learns from a 503, as HTTP.SYS's HttpServer503VerbosityProperty.
+enum class Verbosity503 : uint8_t {
+  kBasic,    // Nothing: the connection is reset.
+  kLimited,  // The status.
+  kFull,     // The status and its reason.
+};
+
 // Settings of one listening server; types/binding.d.ts says what each means.
 struct ServerSettings {
   size_t header_bytes_max = 16 * 1024;
@@ -24,6 +31,8 @@ struct ServerSettings {
   // The peer's end of its direction does not end the connection.
   bool allow_half_open = false;
   bool wants_errors = false;
+  uint32_t queue_limit = 0;  // Requests not begun by JavaScript; 0 = no limit.
+  Verbosity503 verbosity_503 = Verbosity503::kLimited;
   bool no_delay = true;
   bool keep_alive = false;
   uint32_t keep_alive_delay_s = 0;

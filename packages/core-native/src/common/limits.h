@@ -66,6 +66,14 @@ inline constexpr int kAcceptsPerWake = 64;
 // Pause after running out of descriptors when there is none to give up.
 inline constexpr int kAcceptBackoffMs = 100;
 
+// Requests that are given to a server and not begun by it, by default (server option queueLimit):
+// HTTP.SYS's own number.
+inline constexpr uint32_t kQueueLimit = 1000;
+// Lines of the error log a second: enough to see what goes on, too few to fill a disk in a day.
+inline constexpr uint32_t kLogLinesPerSecond = 100;
+// Longest field in it, in bytes.
+inline constexpr size_t kLogFieldBytesMax = 512;
+
 // -- Port sharing.
 
 // Reads of one connection to a peer per readiness event.

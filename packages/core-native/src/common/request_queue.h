@@ -41,7 +41,11 @@ class RequestQueue {
   bool Publish();
   // No segment is free: do not read from connections.
   bool stalled() const { return backlog_bytes_ != 0; }
-  // Bytes that JavaScript has read so far.
+  // Bytes of all records so far, published or not.
+  uint64_t appended() const {
+    return published_total_ + (write_offset_ - published_offset_) + backlog_bytes_;
+  }
+  // Those that JavaScript has read.
   uint64_t consumed() const { return consumed_total_.load(std::memory_order_relaxed); }
   // JavaScript has not read everything that was published.
   bool HasUnread() const {

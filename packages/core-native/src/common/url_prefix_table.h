@@ -22,6 +22,9 @@ enum class RouteStatus : uint8_t {
   kUnknownHost,  // No prefix of this port speaks for the host: 400 "Invalid Hostname".
   kNotFound,     // Some prefix does, none for this path: 404.
   kReserved,     // The best match is a reservation nobody registered: 503.
+  // Not from the table, but answered like these:
+  kOffline,      // Its owner has gone: 503.
+  kQueueFull,    // Its owner does not keep up: 503.
 };
 
 struct Route {

@@ -15,6 +15,8 @@ Page PageFor(RouteStatus status) {
     case RouteStatus::kUnknownHost:
       return {"400 Bad Request", "Bad Request - Invalid Hostname"};
     case RouteStatus::kReserved:
+    case RouteStatus::kOffline:
+    case RouteStatus::kQueueFull:
       return {"503 Service Unavailable", "Service Unavailable"};
     default:
       return {"404 Not Found", "Not Found"};
@@ -37,11 +39,12 @@ std::string_view RefusalReply(ErrorKind kind) {
   }
 }
 
-void AppendRouteReply(RouteStatus status, bool is_head_request, bool keep_alive,
-                      std::string* output) {
+void AppendRouteReply(RouteStatus status, std::string_view reason, bool is_head_request,
+                      bool keep_alive, std::string* output) {
   const Page page = PageFor(status);
   std::string body = "<!DOCTYPE html><title>";
   body.append(page.text).append("</title><h1>").append(page.text).append("</h1>\n");
+  if (!reason.empty()) body.append("<p>").append(reason).append("</p>\n");
   output->append("HTTP/1.1 ").append(page.status);
   output->append("\r\nContent-Type: text/html; charset=us-ascii\r\nContent-Length: ");
   output->append(std::to_string(body.size()));

@@ -13,8 +13,9 @@ namespace httpsys::engine {
 // What node:http sends for a refused message; closes the connection.
 std::string_view RefusalReply(records::ErrorKind kind);
 
-// For a request that no URL prefix owns, in the words of HTTP.SYS. Appends a whole response.
-void AppendRouteReply(RouteStatus status, bool is_head_request, bool keep_alive,
-                      std::string* output);
+// For a request that nobody serves, in the words of HTTP.SYS; a reason that is not empty is named.
+// Appends a whole response.
+void AppendRouteReply(RouteStatus status, std::string_view reason, bool is_head_request,
+                      bool keep_alive, std::string* output);
 
 }  // namespace httpsys::engine

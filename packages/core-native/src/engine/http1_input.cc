@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "common/limits.h"
-#include "engine/canned_replies.h"
 #include "engine/http1_session.h"
 
 namespace httpsys::engine {
@@ -152,6 +151,8 @@ Http1Session::Advance Http1Session::DeliverHead(Connection* connection,
       return AnswerUnrouted(connection, head, route.status, used);
     }
   }
+  LaneServer* server = connection->server;
+  if (IsQueueFull(server)) return AnswerUnrouted(connection, head, RouteStatus::kQueueFull, used);
   router_->CountRequest(connection, route.id);
   RecordWriter::Request request;
   request.slot = connection->slot;
@@ -167,6 +168,7 @@ Http1Session::Advance Http1Session::DeliverHead(Connection* connection,
   if (head.upgrade) {
     request.body = rest;
     records_->RequestHead(head, request);
+    unread_.Add(queue_->appended(), server->queued);
     BeginBody(connection, head);
     KeepRaw(connection, input.substr(0, *used));
     connection->declined_phase = connection->phase;
@@ -192,39 +194,13 @@ Http1Session::Advance Http1Session::DeliverHead(Connection* connection,
     request.body = TakeFirstPiece(connection, rest, used);
   }
   records_->RequestHead(head, request);
+  unread_.Add(queue_->appended(), server->queued);
   if ((request.flags & records::kFlagComplete) != 0) {
     MessageDone(connection);
   } else {
     KeepRaw(connection, input.substr(0, *used));
   }
   return Advance::kGoOn;
-}
-
-bool Http1Session::FindServer(Connection* connection, const http1::RequestHead& head,
-                              std::string_view input, Route* route, size_t* used,
-                              Advance* advance) {
-  *advance = Advance::kWait;
-  switch (router_->FindServer(connection, head, input, route)) {
-    case RequestRouter::Outcome::kHere:
-      return true;
-    case RequestRouter::Outcome::kUnrouted:
-      *advance = AnswerUnrouted(connection, head, route->status, used);
-      return false;
-    case RequestRouter::Outcome::kLater:
-    case RequestRouter::Outcome::kWaiting:
-      WaitForTurn(connection, used);
-      return false;
-    case RequestRouter::Outcome::kElsewhere:
-      return false;
-  }
-  return false;
-}
-
-// The head is parsed again then.
-void Http1Session::WaitForTurn(Connection* connection, size_t* used) {
-  transport_->Pause(connection, kPauseOrder);
-  connection->message_start_ns = 0;
-  *used = 0;
 }
 
 // What came of a body with its head: as on Node, no tick runs between the two.
@@ -296,37 +272,6 @@ void Http1Session::MessageDone(Connection* connection) {
   if (connection->unanswered == 0 && connection->idle_timeout_ms != 0) {
     transport_->StartIdleTimer(connection, connection->idle_timeout_ms);
   }
-}
-
-// HTTP.SYS answers for prefixes that nobody registered; so does the engine.
-Http1Session::Advance Http1Session::AnswerUnrouted(Connection* connection,
-                                                   const http1::RequestHead& head,
-                                                   RouteStatus status, size_t* used) {
-  if (connection->unanswered != 0) {
-    WaitForTurn(connection, used);
-    return Advance::kWait;
-  }
-  router_->CountRefused(connection);
-  const bool is_expected = head.expect != http1::Expectation::kNone && head.body != BodyKind::kNone;
-  const bool keep_alive = head.keep_alive && !head.upgrade && !is_expected &&
-                          head.content_length <= limits::kLingerBytesMax;
-  native_reply_.clear();
-  AppendRouteReply(status, head.method == head_method_, keep_alive, &native_reply_);
-  transport_->Send(connection, native_reply_, 0);
-  if (!keep_alive) transport_->FinishAfterOutput(connection, AfterOutput::kClose);
-  transport_->Flush(connection);
-  if (!keep_alive || !connection->is_open()) return Advance::kWait;
-  connection->has_served = true;
-  connection->is_last_request = false;
-  if (connection->idle_timeout_ms == 0) connection->idle_timeout_ms = limits::kNativeIdleMs;
-  BeginBody(connection, head);
-  if (connection->phase == InputPhase::kHead) {
-    MessageDone(connection);
-  } else {
-    connection->phase = connection->phase == InputPhase::kBodyLength ? InputPhase::kSkipLength
-                                                                     : InputPhase::kSkipChunked;
-  }
-  return Advance::kGoOn;
 }
 
 // -- Bodies.

@@ -10,7 +10,6 @@
 
 #include "common/check.h"
 #include "common/limits.h"
-#include "engine/canned_replies.h"
 
 namespace httpsys::engine {
 namespace {
@@ -300,32 +299,6 @@ void Http1Session::OnUpgradeDecline(Connection* connection) {
     connection->message_start_ns = Now();
   }
   ResumeInput(connection, kPauseUpgrade);
-}
-
-// -- Refusals.
-
-void Http1Session::Refuse(Connection* connection, ErrorKind kind, std::string_view raw) {
-  connection->message_start_ns = 0;
-  transport_->StopTimer(connection);
-  if (connection->after_output != AfterOutput::kClose &&
-      (connection->unanswered != 0 || connection->server->config->settings().wants_errors)) {
-    // Still read, so that the peer's end is noticed when nobody closes the connection.
-    connection->phase = InputPhase::kRefused;
-    connection->refusal = kind;
-    transport_->Announce(connection);
-    records_->Error(connection->slot, kind, raw.substr(0, limits::kRawBytesMax));
-    return;
-  }
-  connection->phase = InputPhase::kOver;
-  transport_->Pause(connection, kPauseOver);
-  if (connection->after_output == AfterOutput::kClose) return;
-  if (connection->is_fin_sent) {
-    transport_->Close(connection, 0);
-    return;
-  }
-  transport_->Send(connection, RefusalReply(kind), 0);
-  transport_->FinishAfterOutput(connection, AfterOutput::kClose);
-  transport_->Flush(connection);
 }
 
 // What follows a refused message is refused too, as llhttp does in its error state. A body that

@@ -14,6 +14,7 @@
 #include "engine/record_writer.h"
 #include "engine/request_router.h"
 #include "engine/transport.h"
+#include "engine/unread_requests.h"
 #include "http1/method_table.h"
 
 namespace httpsys::engine {
@@ -53,7 +54,10 @@ class Http1Session final {
   static bool IsUnserved(const Connection* connection);
 
   // The clock of the current loop iteration.
-  void BeginPass() { now_ns_ = 0; }
+  void BeginPass() {
+    now_ns_ = 0;
+    unread_.Settle(queue_->consumed());
+  }
   // True when a connection was paused for want of memory since the last call.
   bool TakeStalled() { return std::exchange(is_stalled_, false); }
   size_t kept_parsers() const { return parsers_.size(); }
@@ -87,6 +91,9 @@ class Http1Session final {
   bool FindServer(Connection* connection, const http1::RequestHead& head, std::string_view input,
                   Route* route, size_t* used, Advance* advance);
   void WaitForTurn(Connection* connection, size_t* used);
+  bool IsQueueFull(LaneServer* server);
+  void Log(const Connection* connection, const http1::RequestHead* head, int status,
+           std::string_view reason);
   Advance AnswerUnrouted(Connection* connection, const http1::RequestHead& head, RouteStatus status,
                          size_t* used);
   std::string_view TakeFirstPiece(Connection* connection, std::string_view input, size_t* used);
@@ -114,6 +121,7 @@ class Http1Session final {
   RequestRouter* router_;
   uint64_t now_ns_ = 0;
   bool is_stalled_ = false;
+  UnreadRequests unread_;
   std::vector<char> buffer_;
   std::unique_ptr<http1::RequestParser> parser_;  // For heads that arrive whole.
   std::vector<std::unique_ptr<http1::RequestParser>> parsers_;

@@ -263,7 +263,13 @@ void Lane::SetConfig(uint32_t server_id, std::shared_ptr<const ServerConfig> con
   Post([this, server_id, config = std::move(config)] {
     SweepServers();
     std::unique_ptr<LaneServer>& server = servers_[server_id];
-    if (server == nullptr) server = std::make_unique<LaneServer>();
+    if (server == nullptr) {
+      server = std::make_unique<LaneServer>();
+      PortStatistics::Server* statistics = statistics_->ServerOf(server_id);
+      server->queued = &statistics->queued;
+      server->refused = &statistics->refused;
+    }
+    statistics_->ServerOf(server_id)->queue_limit = config->settings().queue_limit;
     server->id = server_id;
     server->is_unlistened = false;
     server->config = config;

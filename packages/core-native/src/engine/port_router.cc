@@ -94,7 +94,7 @@ bool PortRouter::MustRoute(const Connection* connection) const {
 // -- Requests.
 
 RequestRouter::Outcome PortRouter::Refuse(Route* route) {
-  route->status = RouteStatus::kReserved;
+  route->status = RouteStatus::kOffline;
   return Outcome::kUnrouted;
 }
 
@@ -201,7 +201,10 @@ RequestRouter::Outcome PortRouter::ToMember(Port* port, Connection* connection, 
 // -- Waiting.
 
 RequestRouter::Outcome PortRouter::Wait(Connection* connection, Route* route) {
-  if (!connection->is_waiting && waiting_.size() >= limits::kWaitingMax) return Refuse(route);
+  if (!connection->is_waiting && waiting_.size() >= limits::kWaitingMax) {
+    route->status = RouteStatus::kQueueFull;
+    return Outcome::kUnrouted;
+  }
   if (!connection->is_waiting) waiting_.push_back(connection);
   connection->is_waiting = true;
   ArmTimer();
@@ -296,12 +299,6 @@ bool PortRouter::MoveAway(Connection* connection) {
 }
 
 // -- Counting.
-
-void PortRouter::CountRefused(const Connection* connection) {
-  if (Port* port = ports_.empty() ? nullptr : Find(connection->local_port)) {
-    port->statistics->refused.fetch_add(1, std::memory_order_relaxed);
-  }
-}
 
 void PortRouter::CountRequest(Connection* connection, uint32_t prefix_id) {
   std::vector<PortStatistics::Counter*>& counters = connection->server->requests;

@@ -49,7 +49,6 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   bool MustRoute(const Connection* connection) const override;
   Outcome FindServer(Connection* connection, const http1::RequestHead& head, std::string_view input,
                      Route* route) override;
-  void CountRefused(const Connection* connection) override;
   void CountRequest(Connection* connection, uint32_t prefix_id) override;
 
   // -- PeerLinks::Owner.

@@ -16,6 +16,13 @@ PortStatistics::Port* PortStatistics::PortOf(uint16_t number) {
   return port.get();
 }
 
+PortStatistics::Server* PortStatistics::ServerOf(uint32_t id) {
+  const std::lock_guard lock(mutex_);
+  std::unique_ptr<Server>& server = servers_[id];
+  if (server == nullptr) server = std::make_unique<Server>();
+  return server.get();
+}
+
 PortStatistics::Counter* PortStatistics::RequestsOf(uint32_t server_id, uint32_t prefix_id) {
   const std::lock_guard lock(mutex_);
   std::unique_ptr<Counter>& counter = requests_[{server_id, prefix_id}];
@@ -30,8 +37,10 @@ sharing::PortCounters PortStatistics::Read(uint16_t number) {
   result.connections = Load(port->connections);
   result.handed_over = Load(port->handed_over);
   result.received = Load(port->received);
-  result.refused = Load(port->refused);
   for (const auto& [key, counter] : requests_) result.requests[key] = Load(*counter);
+  for (const auto& [id, server] : servers_) {
+    result.servers[id] = {Load(server->queued), Load(server->queue_limit), Load(server->refused)};
+  }
   return result;
 }
 

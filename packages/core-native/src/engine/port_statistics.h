@@ -21,16 +21,23 @@ class PortStatistics {
     Counter connections{0};
     Counter handed_over{0};
     Counter received{0};
-    Counter refused{0};
   };
 
   Port* PortOf(uint16_t number);
+  struct Server {
+    Counter queued{0};
+    Counter refused{0};
+    Counter queue_limit{0};
+  };
+
+  Server* ServerOf(uint32_t id);
   Counter* RequestsOf(uint32_t server_id, uint32_t prefix_id);
   sharing::PortCounters Read(uint16_t number);
 
  private:
   std::mutex mutex_;
   std::map<uint16_t, std::unique_ptr<Port>> ports_;
+  std::map<uint32_t, std::unique_ptr<Server>> servers_;
   std::map<std::pair<uint32_t, uint32_t>, std::unique_ptr<Counter>> requests_;
 };
 

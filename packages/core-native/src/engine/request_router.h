@@ -26,8 +26,6 @@ class RequestRouter {
   // `input` begins with the request.
   virtual Outcome FindServer(Connection* connection, const http1::RequestHead& head,
                              std::string_view input, Route* route) = 0;
-  // A request was answered without JavaScript.
-  virtual void CountRefused(const Connection* connection) = 0;
   virtual void CountRequest(Connection* connection, uint32_t prefix_id) = 0;
 
  protected:

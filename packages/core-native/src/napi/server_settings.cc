@@ -39,7 +39,14 @@ bool ReadServerSettings(Napi::Object config, ServerSettings* settings) {
   const Napi::Value prefixes = config.Get("prefixes");
   if (!prefixes.IsArray()) return false;
   settings->prefixes = Strings(prefixes.As<Napi::Array>());
-  return ReadNumber(config, "maxHeaderSize", &settings->header_bytes_max) &&
+  uint32_t verbosity = 0;
+  if (!ReadNumber(config, "verbosity503", &verbosity) ||
+      verbosity > static_cast<uint32_t>(Verbosity503::kFull)) {
+    return false;
+  }
+  settings->verbosity_503 = static_cast<Verbosity503>(verbosity);
+  return ReadNumber(config, "queueLimit", &settings->queue_limit) &&
+         ReadNumber(config, "maxHeaderSize", &settings->header_bytes_max) &&
          ReadNumber(config, "maxRequestBodySize", &settings->body_bytes_max) &&
          ReadNumber(config, "pipelinedRequestsMax", &settings->pipelined_requests_max) &&
          ReadBoolean(config, "allowHalfOpen", &settings->allow_half_open) &&

@@ -343,8 +343,7 @@ std::string Sharing::Describe(const Port& port) {
                      ",\"program\":" + Quoted(program_) +
                      ",\"connections\":" + std::to_string(counters.connections) +
                      ",\"handedOver\":" + std::to_string(counters.handed_over) +
-                     ",\"received\":" + std::to_string(counters.received) +
-                     ",\"refused\":" + std::to_string(counters.refused) + ",\"registrations\":[";
+                     ",\"received\":" + std::to_string(counters.received) +  ",\"registrations\":[";
   bool is_first = true;
   for (const auto& [server_id, list] : port.own) {
     for (const peer::Register& registered : list) {
@@ -354,7 +353,12 @@ std::string Sharing::Describe(const Port& port) {
         text.append(",\"queue\":").append(Quoted(registered.queue));
         text.append(",\"requests\":");
         text.append(std::to_string(requests == counters.requests.end() ? 0 : requests->second));
-        text.append("}");
+        const auto server = counters.servers.find(server_id);
+        const PortCounters::Server queue =
+            server == counters.servers.end() ? PortCounters::Server() : server->second;
+        text.append(",\"queued\":").append(std::to_string(queue.queued));
+        text.append(",\"queueLimit\":").append(std::to_string(queue.queue_limit));
+        text.append(",\"refused\":").append(std::to_string(queue.refused)).append("}");
         is_first = false;
       }
     }

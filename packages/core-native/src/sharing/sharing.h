@@ -31,7 +31,12 @@ struct PortCounters {
   uint64_t connections = 0;  // Open now.
   uint64_t handed_over = 0;
   uint64_t received = 0;
-  uint64_t refused = 0;  // Requests answered without JavaScript.
+  struct Server {
+    uint64_t queued = 0;
+    uint64_t queue_limit = 0;
+    uint64_t refused = 0;  // Because the queue was full.
+  };
+  std::map<uint32_t, Server> servers;
   // By server and prefix id.
   std::map<std::pair<uint32_t, uint32_t>, uint64_t> requests;
 };

@@ -1,0 +1,142 @@
+'use strict'
+
+// The limit of a server's request queue, what clients learn from a 503, and the error log.
+
+const assert = require('node:assert/strict')
+const { spawn } = require('node:child_process')
+const { once } = require('node:events')
+const fs = require('node:fs')
+const net = require('node:net')
+const os = require('node:os')
+const path = require('node:path')
+const { test } = require('node:test')
+const { createServer, backend } = require('@httpsys/core-native')
+
+const skip = backend === 'node' ? 'node:http has no request queue' : false
+
+// A server whose JavaScript stands still after the first request, in a process of its own.
+const kBlocking = `
+const { createServer } = require('@httpsys/core-native')
+const server = createServer(JSON.parse(process.argv[1]), (req, res) => {
+  if (req.url === '/block') {
+    process.stdout.write('blocked\\n')
+    const until = Date.now() + 1500
+    while (Date.now() < until);
+  }
+  res.end('served')
+})
+server.listen(0, '127.0.0.1', () => process.stdout.write(server.address().port + '\\n'))
+`
+
+/** @param {import('node:test').TestContext} t @param {object} options @param {NodeJS.ProcessEnv} [env] */
+async function blockingServer (t, options, env) {
+  const child = spawn(process.execPath, ['-e', kBlocking, JSON.stringify(options)], {
+    stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, ...env }, cwd: __dirname
+  })
+  t.after(() => child.kill('SIGKILL'))
+  const [port] = await once(child.stdout, 'data')
+  return { child, port: Number(port) }
+}
+
+/** @param {number} port @param {string} url @returns {Promise<{ text: string, code: string | undefined }>} what the client got */
+function get (port, url) {
+  return new Promise((resolve) => {
+    const socket = net.connect(port, '127.0.0.1')
+    let text = ''
+    socket.setEncoding('latin1').on('data', (data) => { text += data })
+    socket.on('error', (/** @type {any} */ error) => resolve({ text, code: error.code }))
+    socket.on('close', () => resolve({ text, code: undefined }))
+    socket.write(`GET ${url} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`)
+  })
+}
+
+/**
+ * One request that blocks JavaScript, then more than the queue takes.
+ *
+ * @param {{ child: any, port: number }} server
+ * @param {number} count
+ */
+async function overload ({ child, port }, count) {
+  const first = get(port, '/block')
+  await once(child.stdout, 'data')
+  const answers = await Promise.all(Array.from({ length: count }, () => get(port, '/queued?x=1')))
+  return [await first, ...answers]
+}
+
+const tally = (/** @type {{ text: string, code: string | undefined }[]} */ answers) => ({
+  served: answers.filter(({ text }) => text.startsWith('HTTP/1.1 200')).length,
+  refused: answers.filter(({ text }) => text.startsWith('HTTP/1.1 503')).length,
+  reset: answers.filter(({ text, code }) => text === '' && code === 'ECONNRESET').length
+})
+
+test('requests beyond the limit of the queue get 503, those within it are served', { skip }, async (t) => {
+  const answers = await overload(await blockingServer(t, { queueLimit: 10 }), 30)
+  const { served, refused, reset } = tally(answers)
+  assert.deepEqual({ total: served + refused, reset }, { total: 31, reset: 0 })
+  // The one that blocks counts as well: its batch has not been left.
+  assert.ok(served >= 10 && served <= 12, `${served} served`)
+  assert.ok(answers.some(({ text }) => /503 Service Unavailable[^]*<h1>Service Unavailable<\/h1>\n$/.test(text)))
+})
+
+test("'full' tells the reason", { skip }, async (t) => {
+  const answers = await overload(await blockingServer(t, { queueLimit: 1, http503Verbosity: 'full' }), 5)
+  assert.ok(answers.some(({ text }) => text.includes('<p>QueueFull</p>')))
+})
+
+test("'basic' resets the connection", { skip }, async (t) => {
+  const { refused, reset } = tally(await overload(await blockingServer(t, { queueLimit: 1, http503Verbosity: 'basic' }), 5))
+  assert.equal(refused, 0)
+  assert.ok(reset >= 4, `${reset} reset`)
+})
+
+test('0 is no limit', { skip }, async (t) => {
+  assert.equal(tally(await overload(await blockingServer(t, { queueLimit: 0 }), 30)).served, 31)
+})
+
+test('values that mean nothing are refused', { skip }, () => {
+  assert.throws(() => createServer(/** @type {any} */ ({ queueLimit: -1 })), { code: 'ERR_OUT_OF_RANGE' })
+  assert.throws(() => createServer(/** @type {any} */ ({ queueLimit: '10' })), { code: 'ERR_INVALID_ARG_TYPE' })
+  assert.throws(() => createServer(/** @type {any} */ ({ http503Verbosity: 'loud' })), { code: 'ERR_INVALID_ARG_VALUE' })
+})
+
+test('what is refused before JavaScript is in the error log, in its form', { skip }, async (t) => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'httpsys-log-'))
+  t.after(() => fs.rmSync(folder, { recursive: true }))
+  const file = path.join(folder, 'httperr.log')
+  const server = await blockingServer(t, { queueLimit: 1 }, { HTTPSYS_ERROR_LOG: file })
+  await overload(server, 5)
+  const socket = net.connect(server.port, '127.0.0.1')
+  socket.write('GET / HTTP/1.1\r\nHost : a\r\n\r\n')
+  await once(socket.resume(), 'close')
+  const [software, version, fields, ...lines] = fs.readFileSync(file, 'latin1').trimEnd().split('\n')
+  assert.deepEqual([software, version], ['#Software: httpsys', '#Version: 1.0'])
+  assert.equal(fields.split(' ').length - 1, 12)
+  const full = lines.filter((line) => line.endsWith(' QueueFull'))
+  assert.ok(full.length >= 4, lines.join('\n'))
+  assert.match(full[0], /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d 127\.0\.0\.1 \d+ 127\.0\.0\.1 \d+ HTTP\/1\.1 GET \/queued\?x=1 503 \d+ QueueFull$/)
+  assert.match(lines.at(-1) ?? '', / - - - 400 \d+ BadRequest$/)
+})
+
+test('the error log takes a hundred lines a second and says how many it left out', { skip }, async (t) => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'httpsys-log-'))
+  t.after(() => fs.rmSync(folder, { recursive: true }))
+  const file = path.join(folder, 'httperr.log')
+  const { port } = await blockingServer(t, {}, { HTTPSYS_ERROR_LOG: file })
+  const bad = async () => {
+    const socket = net.connect(port, '127.0.0.1').on('error', () => {})
+    socket.write('\x00')
+    await once(socket.resume(), 'close')
+  }
+  // More than a hundred in each of several seconds, however they fall.
+  const began = Date.now()
+  let sent = 0
+  while (Date.now() - began < 2500) {
+    await Promise.all(Array.from({ length: 50 }, bad))
+    sent += 50
+  }
+  const lines = fs.readFileSync(file, 'latin1').split('\n')
+  const logged = lines.filter((line) => line.endsWith('BadRequest')).length
+  const dropped = lines.flatMap((line) => Number(/^#Dropped: (\d+)/.exec(line)?.[1] ?? 0)).reduce((a, b) => a + b, 0)
+  assert.ok(logged <= 400, `${logged} lines in about three seconds`)
+  assert.ok(logged + dropped <= sent && dropped > 0, `${logged} + ${dropped} of ${sent}`)
+})
