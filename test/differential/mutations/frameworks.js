@@ -254,8 +254,8 @@ module.exports = [
   {
     name: 'write-acknowledged-a-tick-later',
     file: 'lib/http/socket.js',
-    find: '  write.callback()\n}',
-    replace: '  setImmediate(write.callback)\n}',
+    find: 'if (write.block === kNoBlock) write.callback()',
+    replace: 'if (write.block === kNoBlock) setImmediate(write.callback)',
   },
   {
     name: 'bytes-behind-upgrade-lost',
