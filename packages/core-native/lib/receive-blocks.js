@@ -39,7 +39,9 @@ class ReceiveBlocks {
     }
     const block = this.#loans[id]
     if (bytes < kCopyBelowBytes) {
-      const copy = Buffer.from(block.subarray(0, bytes))
+      // No slice of a pool, which would be as large.
+      const copy = Buffer.allocUnsafeSlow(bytes)
+      block.copy(copy, 0, 0, bytes)
       this.#lend(id, block)
       return copy
     }
