@@ -201,5 +201,13 @@ TEST_F(ChunkedDecoderTest, ResetForgetsAnUnfinishedBody) {
   EXPECT_EQ(DecodeWhole("0\r\n\r\n"), " | rest=");
 }
 
+TEST_F(ChunkedDecoderTest, ATrailerLineTooManyIsRefused) {
+  decoder_.Reset(kTrailerBytesMax, 1);
+  EXPECT_EQ(decoder_.Next("0\r\nA: b\r\n\r\n").status, DecodeStatus::kEnd);
+  decoder_.Reset(kTrailerBytesMax, 1);
+  EXPECT_EQ(decoder_.Next("0\r\nA: b\r\nC").status, DecodeStatus::kError);
+  EXPECT_EQ(decoder_.error(), ParseError::kHeaderOverflow);
+}
+
 }  // namespace
 }  // namespace httpsys::http1

@@ -331,6 +331,21 @@ TEST_F(RequestParserTest, WhiteSpaceThatDoesNotCountIsLimitedToo) {
   EXPECT_EQ(ParseWhole(std::string(kPaddingBytesMax + 1, '\n')), "HPE_HEADER_OVERFLOW");
 }
 
+TEST_F(RequestParserTest, ALineTooManyIsRefusedWithTheFirstByteOfItsName) {
+  const auto parse = [this](std::string_view message) {
+    parser_.Reset(kHeaderBytesMax, 2);
+    return parser_.Parse(page_.Place(message));
+  };
+  EXPECT_EQ(parse("GET / HTTP/1.1\r\nA: b\r\nC:\r\n\r\n"), ParseStatus::kDone);
+  EXPECT_EQ(parse("GET / HTTP/1.1\r\nA: b\r\nC:\r\n"), ParseStatus::kNeedMore);
+  for (const std::string_view rest : {"D", "D:", "D: e\r\n\r\n"}) {
+    EXPECT_EQ(parse("GET / HTTP/1.1\r\nA: b\r\nC:\r\n" + std::string(rest)), ParseStatus::kError);
+    EXPECT_EQ(parser_.error(), ParseError::kHeaderOverflow);
+  }
+  EXPECT_EQ(parse("GET / HTTP/1.1\r\nA: b\r\nC:\r\nD("), ParseStatus::kError);
+  EXPECT_EQ(parser_.error(), ParseError::kInvalidHeaderToken);
+}
+
 TEST_F(RequestParserTest, ThousandsOfLinesAreKeptInOrder) {
   std::string message = "GET / HTTP/1.1\r\n";
   for (int i = 0; i < 3000; i++)

@@ -43,6 +43,7 @@ class RawServer {
     })
     this.engine.configure(1, {
       maxHeaderSize: 16384,
+      maxHeaderLines: Infinity,
       maxRequestBodySize: 0,
       pipelinedRequestsMax: 16,
     queueLimit: 0,
@@ -235,6 +236,7 @@ test('a prefix that is not canonical is refused', (t) => {
   assert.throws(() => server.engine.configure(2, /** @type {any} */ ({ prefixes: [] })), TypeError)
   assert.throws(() => server.engine.configure(2, {
     maxHeaderSize: 16384,
+    maxHeaderLines: Infinity,
     maxRequestBodySize: 0,
     pipelinedRequestsMax: 16,
     queueLimit: 0,

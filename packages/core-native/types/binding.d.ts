@@ -7,6 +7,8 @@
 export interface ServerConfig {
   /** Longest request head in bytes as Node counts it (target + names + values). */
   maxHeaderSize: number
+  /** Most lines in a head or a trailer section; Infinity = no limit. */
+  maxHeaderLines: number
   /** Longest request body in bytes; 0 = no limit. */
   maxRequestBodySize: number
   /** Unanswered requests of one connection that are handed to JavaScript before reading pauses. */

@@ -20,7 +20,10 @@ export interface NodeInternals {
   closesUnserved: () => boolean
   /** Whether responses behind an unfinished one are destroyed with their connection: since Node 24. */
   destroysQueued: () => boolean
-  publishesResponseCreated: boolean
+  /** Whether more headers than maxHeadersCount are answered 431: releases from 22.23, 24.21 and 26.10 on do, or some before them. */
+  refusesManyHeaders: () => boolean
+  /** Whether AsyncLocalStorage keeps its values beside the async resource: since Node 24. */
+  contextsAreFrames: () => boolean
   /** `http._connectionListener`: Node's own way of serving a socket. */
   connectionListener: Function
   /** `net._createServerHandle`: binds as net.Server does. */

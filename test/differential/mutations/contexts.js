@@ -59,7 +59,7 @@ module.exports = [
   {
     name: 'thrown-without-context',
     file: 'lib/http/exchange.js',
-    find: 'if (current !== null) current.runInAsyncScope(report, undefined, error)\n  else report(error)',
+    find: 'if (context !== null) context(report, error)\n  else if (current !== null && !contextsAreFrames()) current.runInAsyncScope(report, undefined, error)\n  else report(error)',
     replace: 'report(error)',
   },
   {
@@ -81,10 +81,11 @@ module.exports = [
     replace: 'if (false)',
   },
   {
-    name: 'created-on-every-version',
+    name: 'created-published-by-us',
     file: 'lib/http/exchange.js',
-    find: 'if (publishesResponseCreated && responseCreated.hasSubscribers)',
-    replace: 'if (responseCreated.hasSubscribers)',
+    find: '  if (requestStart.hasSubscribers) requestStart.publish(',
+    replace: "  diagnosticsChannel.channel('http.server.response.created').publish({ request: req, response: res })\n" +
+      '  if (requestStart.hasSubscribers) requestStart.publish(',
   },
   {
     name: 'finish-not-published',

@@ -153,8 +153,8 @@ module.exports = [
   {
     name: 'end-for-readers-only',
     file: 'lib/http/exchange.js',
-    find: 'req[kResource].runInAsyncScope(req.push, req, null)',
-    replace: "if (req.listenerCount('data') !== 0) req[kResource].runInAsyncScope(req.push, req, null)",
+    find: 'req[kResource].runInAsyncScope(pushEnd, undefined, req)',
+    replace: "if (req.listenerCount('data') !== 0) req[kResource].runInAsyncScope(pushEnd, undefined, req)",
   },
 
   {

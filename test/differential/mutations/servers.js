@@ -191,7 +191,7 @@ module.exports = [
   {
     name: 'headers-not-limited',
     file: 'lib/http/exchange.js',
-    find: "typeof server.maxHeadersCount === 'number' ?",
+    find: "typeof maxHeadersCount === 'number' ?",
     replace: 'false ?',
   },
   {

@@ -37,7 +37,7 @@ function describeError (kind, raw, socket) {
   const isEnd = kind === ErrorKind.kIncomplete
   const asked = isEnd && raw.length === 0 ? kUnfinishedBody : raw
   // What follows a closing request would be fine by itself.
-  const told = kind === ErrorKind.kDataAfterClose ? null : askNode(asked, isEnd, socket.server.maxHeaderSize)
+  const told = kind === ErrorKind.kDataAfterClose ? null : askNode(asked, isEnd, socket.server)
   if (told !== null) return told
   // Stricter than Node here (docs/compatibility.md), or the message is longer than what was kept.
   const [code, reason] = /** @type {string[]} */ (kFallback.get(kind) ?? kFallback.get(ErrorKind.kMalformed))
@@ -60,12 +60,13 @@ function describeAgain (first, raw) {
 /**
  * @param {Buffer} raw
  * @param {boolean} ended
- * @param {number | undefined} maxHeaderSize
+ * @param {any} server its limits count
  * @returns {any}
  */
-function askNode (raw, ended, maxHeaderSize) {
+function askNode (raw, ended, { maxHeaderSize, maxHeadersCount }) {
   let told = null
   const server = new StockServer({ maxHeaderSize, requireHostHeader: false }, () => {})
+  server.maxHeadersCount = maxHeadersCount
   server.on('clientError', (error) => { told = error })
   for (const event of ['upgrade', 'connect', 'checkContinue', 'checkExpectation']) server.on(event, () => {})
   const socket = new Duplex({ read () {}, write (_chunk, _encoding, callback) { callback() } })

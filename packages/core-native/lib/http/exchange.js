@@ -5,11 +5,11 @@
 
 const http = require('node:http')
 const diagnosticsChannel = require('node:diagnostics_channel')
-const { AsyncResource } = require('node:async_hooks')
+const { AsyncLocalStorage, AsyncResource } = require('node:async_hooks')
 const { Buffer } = require('node:buffer')
 const R = require('../records')
 const { splitTarget } = require('../url-prefix')
-const { kOutgoingUniqueHeaders, kNeedDrain, drainTicks, publishesResponseCreated } = require('./node-internals')
+const { kOutgoingUniqueHeaders, kNeedDrain, drainTicks, contextsAreFrames } = require('./node-internals')
 const { State, isLight, materialise, publish, consumed } = require('./socket')
 const { removeListeners, forgetResponse, showData } = require('./socket-listeners')
 const { idleTimeout, kKeepAliveMarginMs } = require('./outgoing')
@@ -31,16 +31,26 @@ const kContinueExpression = /(?:^|\W)100-continue(?:$|\W)/i
 const kResourceOptions = { requireManualDestroy: true }
 
 const requestStart = diagnosticsChannel.channel('http.server.request.start')
-const responseCreated = diagnosticsChannel.channel('http.server.response.created')
 const responseFinish = diagnosticsChannel.channel('http.server.response.finish')
 
 /** The async resource whose record is being handled. @type {AsyncResource | null} */
 let current = null
 
+/** Runs a function where something was thrown. @type {((run: (error: unknown) => void, error: unknown) => void) | null} */
+let thrownIn = null
+
+// Called before a scope is left by what was thrown in it: the context of that moment goes with the scope.
+function keepContext () {
+  if (contextsAreFrames()) thrownIn = AsyncLocalStorage.snapshot()
+}
+
 /** @param {unknown} error @param {(error: unknown) => void} report */
 function onThrown (error, report) {
-  // In the request's own context, where Node reports it too.
-  if (current !== null) current.runInAsyncScope(report, undefined, error)
+  const context = thrownIn
+  thrownIn = null
+  // In the request's own context, where Node reports it too. That of a tick is still there.
+  if (context !== null) context(report, error)
+  else if (current !== null && !contextsAreFrames()) current.runInAsyncScope(report, undefined, error)
   else report(error)
 }
 
@@ -132,9 +142,14 @@ function namePrefix (req, listener, id) {
   req.url = rest
 }
 
+/** @param {any} server @returns {number} entries of rawHeaders that become headers; 0 and below is no limit */
+function headerPairsMax ({ maxHeadersCount }) {
+  return typeof maxHeadersCount === 'number' ? maxHeadersCount << 1 : kHeaderPairsDefault
+}
+
 /** @param {any} server @param {string[]} raw shortened to what Node keeps @returns {number} entries that become headers */
 function limitLines (server, raw) {
-  const most = typeof server.maxHeadersCount === 'number' ? server.maxHeadersCount << 1 : kHeaderPairsDefault
+  const most = headerPairsMax(server)
   if (most <= 0 || raw.length <= most) return raw.length
   raw.length = Math.min(raw.length, Math.ceil(most / kRawHeadersStep) * kRawHeadersStep)
   return most
@@ -146,6 +161,16 @@ function newResource () {
 
 /** @param {any} server @param {any} socket @param {any} req @param {number} flags @param {Buffer | null} body @returns {any} the response, null after an upgrade */
 function begin (server, socket, req, flags, body) {
+  try {
+    return start(server, socket, req, flags, body)
+  } catch (error) {
+    keepContext()
+    throw error
+  }
+}
+
+/** @param {any} server @param {any} socket @param {any} req @param {number} flags @param {Buffer | null} body @returns {any} as begin() */
+function start (server, socket, req, flags, body) {
   resetKeepAliveTimer(server, socket)
   if ((flags & R.kFlagUpgrade) !== 0) {
     if (req.method === 'CONNECT' || server.listenerCount('upgrade') > 0) {
@@ -178,7 +203,17 @@ function complete (req, res) {
     req[kEndHeld] = true
     return
   }
-  req.push(null)
+  pushEnd(req)
+}
+
+/** @param {any} req */
+function pushEnd (req) {
+  try {
+    req.push(null)
+  } catch (error) {
+    keepContext()
+    throw error
+  }
 }
 
 /** @param {any} req */
@@ -199,7 +234,6 @@ function deliver (server, socket, req, flags) {
   res._maxRequestsPerSocket = server.maxRequestsPerSocket
   res.shouldKeepAlive = (flags & R.kFlagKeepAlive) !== 0
   res[kOutgoingUniqueHeaders] = server[kOutgoingUniqueHeaders]
-  if (publishesResponseCreated && responseCreated.hasSubscribers) responseCreated.publish({ request: req, response: res })
   if (requestStart.hasSubscribers) requestStart.publish({ request: req, response: res, socket, server })
   if (socket._httpMessage) queue(socket, res)
   else assign(socket, res)
@@ -291,7 +325,12 @@ function onBody (socket, chunk) {
 
 /** @param {any} socket @param {any} req @param {Buffer} chunk */
 function pushBody (socket, req, chunk) {
-  if (!req.push(chunk)) socket.pause()
+  try {
+    if (!req.push(chunk)) socket.pause()
+  } catch (error) {
+    keepContext()
+    throw error
+  }
   consumed(socket, chunk.length)
   showData(socket, chunk)
 }
@@ -312,7 +351,7 @@ function onBodyEnd (lane, socket, words, bytes, at) {
   }
   if ((socket[kState] & State.kReadPaused) !== 0) socket.resume() // For the next message.
   current = req[kResource]
-  req[kResource].runInAsyncScope(req.push, req, null)
+  req[kResource].runInAsyncScope(pushEnd, undefined, req)
 }
 
 // -- Responses in order --------------------------------------------------------------------------
@@ -460,4 +499,6 @@ function resetKeepAliveTimer (server, socket) {
   socket.setTimeout(server.timeout || 0)
 }
 
-module.exports = { onRequest, onBody, onBodyEnd, onThrown, forgetContext, copy, emitClose, flushHeldEnd, endResource }
+module.exports = {
+  onRequest, onBody, onBodyEnd, onThrown, forgetContext, copy, emitClose, flushHeldEnd, endResource, headerPairsMax
+}

@@ -8,7 +8,9 @@ const { Engine } = require('../engine')
 const { loadBinding } = require('../binding')
 const { kVerbosities, takeEngineOptions } = require('../options')
 const { servers, onRecord, onThrown } = require('./connection')
+const { headerPairsMax } = require('./exchange')
 const { EngineIncomingMessage } = require('./incoming')
+const { refusesManyHeaders } = require('./node-internals')
 const { EngineServerResponse } = require('./outgoing')
 const { Prefixes } = require('./prefixes')
 const { introduce, onRegistered } = require('./registrations')
@@ -21,6 +23,12 @@ const kMethods = http.METHODS.includes('QUERY') ? http.METHODS : [...http.METHOD
 
 /** @type {Engine | null} */
 let engine = null
+
+/** @param {any} server @returns {number} */
+function headerLinesMax (server) {
+  const pairs = headerPairsMax(server)
+  return pairs > 0 && refusesManyHeaders() ? pairs >>> 1 : Infinity
+}
 
 function theEngine () {
   if (engine === null) {
@@ -84,6 +92,7 @@ class Listener {
     const { server, own } = this
     theEngine().native.configure(this.id, {
       maxHeaderSize: server.maxHeaderSize || http.maxHeaderSize,
+      maxHeaderLines: headerLinesMax(server),
       maxRequestBodySize: own.maxRequestBodySize,
       pipelinedRequestsMax: own.pipelinedRequestsMax,
       queueLimit: own.queueLimit,

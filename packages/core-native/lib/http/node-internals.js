@@ -3,6 +3,7 @@
 // The one place in this package that touches members of Node which its documentation does not
 // promise. Each is checked when the package loads; types/node-internals.d.ts is the inventory.
 
+const { AsyncLocalStorage, AsyncResource } = require('node:async_hooks')
 const http = require('node:http')
 const { Buffer } = require('node:buffer')
 const net = require('node:net')
@@ -10,6 +11,9 @@ const { Duplex } = require('node:stream')
 const { InternalsError } = require('../errors')
 
 /** @typedef {import('../../types/node-internals').NodeInternals} NodeInternals */
+
+// `register` replaces it.
+const { Server: StockServer } = http
 
 /**
  * @param {object} holder
@@ -42,12 +46,17 @@ function findMethod (holder, name, where) {
   return method
 }
 
+/** @returns {Duplex} what a server takes for a connection */
+function unconnected () {
+  const socket = new Duplex({ read () {}, write (_chunk, _encoding, callback) { callback() } })
+  return socket.on('error', () => {})
+}
+
 // Node 26 counts connections without a request so far as idle. Asked of a server and a connection that
 // never see the network.
 function closesUnserved () {
   const server = http.createServer()
-  const socket = new Duplex({ read () {}, write (_chunk, _encoding, callback) { callback() } })
-  socket.on('error', () => {})
+  const socket = unconnected()
   server.emit('listening')
   server.emit('connection', socket)
   server.closeIdleConnections()
@@ -63,8 +72,7 @@ function destroysQueued () {
   /** @type {http.ServerResponse[]} */
   const responses = []
   const server = http.createServer((req, res) => responses.push(res))
-  const socket = new Duplex({ read () {}, write (_chunk, _encoding, callback) { callback() } })
-  socket.on('error', () => {})
+  const socket = unconnected()
   server.emit('connection', socket)
   const request = Buffer.from('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
   for (let i = 0; i < 2; i++) socket.emit('data', request)
@@ -73,11 +81,38 @@ function destroysQueued () {
   return responses[1]?.destroyed === true
 }
 
-// Nothing of Node tells whether it publishes a channel without publishing it: 'http.server.response.created'
-// came with 23.2 and 22.12.
-function publishesResponseCreated () {
-  const [major, minor] = process.versions.node.split('.').map(Number)
-  return major > 23 || (major === 23 && minor >= 2) || (major === 22 && minor >= 12)
+// Releases of 2026 refuse a message with more headers than maxHeadersCount; before, those were left out.
+function refusesManyHeaders () {
+  let refuses = false
+  const server = new StockServer()
+  server.maxHeadersCount = 1
+  server.on('clientError', () => { refuses = true })
+  const socket = unconnected()
+  server.emit('connection', socket)
+  // Nobody who watches servers may see this request.
+  const { parser } = /** @type {any} */ (socket)
+  if (parser) parser.onIncoming = () => 0
+  socket.emit('data', Buffer.from('GET / HTTP/1.1\r\nHost: a\r\nA: b\r\n\r\n'))
+  socket.destroy()
+  return refuses
+}
+
+// Node 24 keeps what enterWith() sets in a frame, which leaving a scope takes back; before, the async
+// resource has it.
+function contextsAreFrames () {
+  const storage = new AsyncLocalStorage()
+  const resource = new AsyncResource('HTTPSYSPROBE', { requireManualDestroy: true })
+  resource.runInAsyncScope(() => storage.enterWith(true))
+  const stays = resource.runInAsyncScope(() => storage.getStore() === true)
+  storage.disable()
+  return !stays
+}
+
+/** @param {() => boolean} ask @returns {() => boolean} the same, asked once, when first needed */
+function asked (ask) {
+  /** @type {boolean | undefined} */
+  let answer
+  return () => (answer ??= ask())
 }
 
 /** @returns {NodeInternals} */
@@ -119,7 +154,8 @@ function collect () {
     addHeaderLine: findMethod(http.IncomingMessage.prototype, '_addHeaderLine', 'http.IncomingMessage.prototype'),
     closesUnserved,
     destroysQueued,
-    publishesResponseCreated: publishesResponseCreated(),
+    refusesManyHeaders: asked(refusesManyHeaders),
+    contextsAreFrames: asked(contextsAreFrames),
     connectionListener: findMethod(nodeHttp, '_connectionListener', 'http'),
     createServerHandle: findMethod(nodeNet, '_createServerHandle', 'net'),
     // Runs the nextTick queue and the microtasks, as Node does between two timers. Where it is gone,

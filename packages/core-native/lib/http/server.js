@@ -8,7 +8,7 @@ const os = require('node:os')
 const R = require('../records')
 const { PrefixStateError } = require('../errors')
 const { checkRegistration, whoAmI } = require('../reservations')
-const { closesUnserved, connectionListener, createServerHandle } = require('./node-internals')
+const { closesUnserved, connectionListener, createServerHandle, refusesManyHeaders } = require('./node-internals')
 const { closeUnneeded, emitError, listenBeside, openAll, openFor, ownEndpoint, takeHandle } = require('./endpoints')
 const { classifyListen, isWildcard, readPrefix, restartMs } = require('./listen-args')
 const { listenError } = require('./listen-error')
@@ -210,7 +210,8 @@ function Server (options, requestListener) {
   Reflect.apply(StockServer, this, [options, requestListener])
   const self = /** @type {any} */ (this)
   self[kListener] = new Listener(self, typeof options === 'object' && options !== null ? options : {})
-  watchHeaderSize(self)
+  watch(self, 'maxHeaderSize')
+  if (refusesManyHeaders()) watch(self, 'maxHeadersCount')
   self.removeListener('connection', connectionListener)
   self.prependListener('connection', onConnection)
 }
@@ -219,15 +220,15 @@ Object.defineProperty(Server.prototype, 'constructor', { value: Server, writable
 Object.setPrototypeOf(Server, StockServer)
 
 // The lanes read heads by themselves: they must hear of a change.
-/** @param {any} server */
-function watchHeaderSize (server) {
-  let { maxHeaderSize } = server
-  Object.defineProperty(server, 'maxHeaderSize', {
+/** @param {any} server @param {string} name of a setting */
+function watch (server, name) {
+  let setting = server[name]
+  Object.defineProperty(server, name, {
     enumerable: true,
     configurable: true,
-    get: () => maxHeaderSize,
+    get: () => setting,
     set (value) {
-      maxHeaderSize = value
+      setting = value
       if (server[kListener].id !== 0) server[kListener].configure()
     }
   })

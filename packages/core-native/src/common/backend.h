@@ -26,6 +26,7 @@ enum class Verbosity503 : uint8_t {
 // Settings of one listening server; types/binding.d.ts says what each means.
 struct ServerSettings {
   size_t header_bytes_max = 16 * 1024;
+  size_t header_lines_max = SIZE_MAX;
   uint64_t body_bytes_max = 0;  // 0 = no limit.
   uint32_t pipelined_requests_max = 16;
   // The peer's end of its direction does not end the connection.

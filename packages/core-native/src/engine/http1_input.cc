@@ -88,7 +88,7 @@ Http1Session::Advance Http1Session::ConsumeHead(Connection* connection, std::str
   http1::RequestParser* parser = connection->parser.get();
   if (parser == nullptr) {
     parser = parser_.get();
-    parser->Reset(settings.header_bytes_max);
+    parser->Reset(settings.header_bytes_max, settings.header_lines_max);
   }
   const ParseStatus status = parser->Parse(input);
   if (status == ParseStatus::kNeedMore) return KeepHead(connection, input, used);
@@ -222,7 +222,7 @@ std::string_view Http1Session::TakeFirstPiece(Connection* connection, std::strin
     connection->body_bytes += step.body.size();
     return step.body;
   }
-  connection->decoder->Reset(settings.header_bytes_max);
+  connection->decoder->Reset(settings.header_bytes_max, settings.header_lines_max);
   return {};
 }
 
@@ -260,7 +260,8 @@ void Http1Session::BeginBody(Connection* connection, const http1::RequestHead& h
   } else if (head.body == BodyKind::kChunked) {
     connection->phase = InputPhase::kBodyChunked;
     connection->decoder = TakeDecoder();
-    connection->decoder->Reset(connection->server->config->settings().header_bytes_max);
+    const ServerSettings& settings = connection->server->config->settings();
+    connection->decoder->Reset(settings.header_bytes_max, settings.header_lines_max);
   }
 }
 

@@ -16,11 +16,11 @@ int HexValue(char c) {
 
 }  // namespace
 
-void ChunkedDecoder::Reset(size_t trailer_bytes_max) {
+void ChunkedDecoder::Reset(size_t trailer_bytes_max, size_t trailer_lines_max) {
   trailers_.clear();
   trailer_text_.clear();
   trailer_bytes_max_ = std::min(trailer_bytes_max, kHeaderBytesCeiling);
-  fields_.Reset(Section::kTrailers, 0, {trailer_bytes_max_, kPaddingBytesMax});
+  fields_.Reset(Section::kTrailers, 0, {trailer_bytes_max_, kPaddingBytesMax, trailer_lines_max});
   chunk_bytes_left_ = 0;
   extension_bytes_ = 0;
   state_ = State::kSizeStart;

@@ -33,7 +33,7 @@ class ChunkedDecoder {
   ChunkedDecoder& operator=(ChunkedDecoder&&) = default;
 
   // Must precede the first Next().
-  void Reset(size_t trailer_bytes_max);
+  void Reset(size_t trailer_bytes_max, size_t trailer_lines_max = kAnyLines);
 
   // Looks at `input` and takes one step. Call again with what is left until kNeedMore.
   // After kEnd or kError: Reset() first.

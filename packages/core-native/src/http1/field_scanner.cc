@@ -112,10 +112,12 @@ ParseError FieldScanner::ScanName(std::string_view text) {
   const char* const end = text.data() + text.size();
   const char* const p = SkipToken(text.data() + position_, end);
   position_ = static_cast<size_t>(p - text.data());
+  if (p != end && (*p != ':' || p == begin)) return ParseError::kInvalidHeaderToken;
+  // As Node: a line counts from the first byte of its name.
+  if (lines_.size() >= budget_.lines_max) return ParseError::kHeaderOverflow;
   if (p == end) {
     return budget_.Fits(position_ - name_begin_) ? ParseError::kNone : ParseError::kHeaderOverflow;
   }
-  if (*p != ':' || p == begin) return ParseError::kInvalidHeaderToken;
   ++position_;
   phase_ = Phase::kSpaceBeforeValue;
   return EndName({begin, static_cast<size_t>(p - begin)});

@@ -22,10 +22,14 @@ inline constexpr size_t kPaddingBytesMax = 16 * 1024;
 // byte take five in a head. 256 MiB.
 inline constexpr size_t kHeaderBytesCeiling = size_t{256} << 20;
 
+// No limit on the number of lines but what their bytes allow.
+inline constexpr size_t kAnyLines = SIZE_MAX;
+
 // What a section of a message may still take up.
 struct HeadBudget {
   size_t counted_bytes = 0;  // Target, names and values: one less than this may come.
   size_t padding_bytes = kPaddingBytesMax;
+  size_t lines_max = kAnyLines;  // In the whole section.
 
   // Whether `bytes` more fit. Node refuses the message that reaches the limit.
   bool Fits(size_t bytes) const { return bytes < counted_bytes; }

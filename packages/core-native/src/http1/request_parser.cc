@@ -21,8 +21,8 @@ ParseError WrongVersionByte(size_t at) {
 
 }  // namespace
 
-void RequestParser::Reset(size_t header_bytes_max) {
-  budget_ = {std::min(header_bytes_max, kHeaderBytesCeiling), kPaddingBytesMax};
+void RequestParser::Reset(size_t header_bytes_max, size_t lines_max) {
+  budget_ = {std::min(header_bytes_max, kHeaderBytesCeiling), kPaddingBytesMax, lines_max};
   position_ = 0;
   phase_ = Phase::kLeadingLineEnds;
   error_ = ParseError::kNone;

@@ -44,7 +44,7 @@ class RequestParser {
   // Prepares for a new message. `header_bytes_max` counts as Node's maxHeaderSize does: target,
   // names and values (with the white space behind them) must stay below it. kPaddingBytesMax bounds
   // the rest.
-  void Reset(size_t header_bytes_max);
+  void Reset(size_t header_bytes_max, size_t lines_max = kAnyLines);
 
   // `message` starts at the first byte of the message and holds everything received so far.
   [[nodiscard]] ParseStatus Parse(std::string_view message);

@@ -47,6 +47,7 @@ bool ReadServerSettings(Napi::Object config, ServerSettings* settings) {
   settings->verbosity_503 = static_cast<Verbosity503>(verbosity);
   return ReadNumber(config, "queueLimit", &settings->queue_limit) &&
          ReadNumber(config, "maxHeaderSize", &settings->header_bytes_max) &&
+         ReadNumber(config, "maxHeaderLines", &settings->header_lines_max) &&
          ReadNumber(config, "maxRequestBodySize", &settings->body_bytes_max) &&
          ReadNumber(config, "pipelinedRequestsMax", &settings->pipelined_requests_max) &&
          ReadBoolean(config, "allowHalfOpen", &settings->allow_half_open) &&

@@ -1,7 +1,7 @@
 'use strict'
 // APM agents subscribe to diagnostics channels: the start of a request, the creation and the end of its response.
 // covers: 37
-// breaks: start-not-published, created-on-every-version, finish-not-published
+// breaks: start-not-published, created-published-by-us, finish-not-published
 
 const diagnostics = require('node:diagnostics_channel')
 const http = require('node:http')
