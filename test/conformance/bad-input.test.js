@@ -16,6 +16,9 @@ const kClosing = 'GET /c HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
 const kChunked = kHead + 'Transfer-Encoding: chunked\r\n\r\n'
 // Nothing here takes a tenth of it; an input without an answer shows up as the text it got so far.
 const kAnswerMs = 20_000
+/** tab-after-value in docs/compatibility.md: with the parser of newer releases. */
+const [kMajor, kMinor] = process.versions.llhttp.split('.').map(Number)
+const kTakesTabs = kMajor > 9 || (kMajor === 9 && kMinor >= 4)
 
 /**
  * name, bytes, the status of the last answer, options
@@ -73,7 +76,7 @@ const kRefused = [
   ['a quote in a name', 'GET / HTTP/1.1\r\nHost: a\r\n"X": y\r\n\r\n', 400],
   // -- Lengths.
   ['Content-Length that is no number', kHead + 'Content-Length: ten\r\n\r\n', 400],
-  ['a tab behind Content-Length', kHead + 'Content-Length: 3\t\r\n\r\nabc', 400],
+  ['a tab behind Content-Length', kHead + 'Content-Length: 3\t\r\n\r\nabc', 400, { decided: kTakesTabs }],
   ['an empty Content-Length', kHead + 'Content-Length:\r\n\r\n', 400],
   ['a negative Content-Length', kHead + 'Content-Length: -1\r\n\r\n', 400],
   ['Content-Length with a sign', kHead + 'Content-Length: +1\r\n\r\na', 400],

@@ -9,6 +9,8 @@ const { compare, message } = require('../helpers/differential')
 /** @typedef {import('../helpers/differential').Handler} Handler */
 
 const kNext = message('GET /next')
+/** Node 26 makes one chunk of what is written in one tick. */
+const kJoinsWrites = Number(process.versions.node.split('.')[0]) >= 26
 
 /**
  * Runs a handler for GET and HEAD over HTTP/1.1 and 1.0, kept alive and closed; a request behind it proves
@@ -70,7 +72,9 @@ test('write() before the end makes chunks, each with its own size', async (t) =>
     res.write('ä'.repeat(200))
     res.end('last')
   })
-  assert.match(texts['GET 1.1'], /Transfer-Encoding: chunked\r\n\r\n3\r\none\r\n6\r\nsecond\r\n1\r\n3\r\n190\r\n/)
+  assert.match(texts['GET 1.1'], kJoinsWrites
+    ? /Transfer-Encoding: chunked\r\n\r\n19e\r\nonesecond3/
+    : /Transfer-Encoding: chunked\r\n\r\n3\r\none\r\n6\r\nsecond\r\n1\r\n3\r\n190\r\n/)
   assert.doesNotMatch(texts['GET 1.0'], /Transfer-Encoding/)
 })
 
@@ -83,7 +87,7 @@ test('empty writes send no empty chunk', async (t) => {
     res.write('b')
     res.end('')
   })
-  assert.match(texts['GET 1.1'], /1\r\na\r\n1\r\nb\r\n0\r\n\r\nHTTP/)
+  assert.match(texts['GET 1.1'], kJoinsWrites ? /2\r\nab\r\n0\r\n\r\nHTTP/ : /1\r\na\r\n1\r\nb\r\n0\r\n\r\nHTTP/)
 })
 
 test('writes in later ticks and turns end like writes at once', async (t) => {
@@ -395,8 +399,8 @@ test('a body of many pieces, larger than every buffer, is whole and in order', a
       res.end()
     }
     more()
-  }, message('GET /'))
-  assert.ok(text.endsWith('\r\n0\r\n\r\n'))
+  }, message('GET /'), { unchunked: kJoinsWrites }) // What one tick writes depends on when the client reads.
+  assert.ok(text.endsWith(';\r\n0\r\n\r\n'))
 })
 
 test('a response piped from a stream is whole', async (t) => {

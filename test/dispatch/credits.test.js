@@ -263,7 +263,7 @@ test('a head that is longer than a reply segment arrives whole, and the next ans
     res.end('pieces')
   })
   const wire = await dial(t, await serve(t, server))
-  for (const [path, end] of [['/ended', '\r\n\r\npieces'], ['/written', '7\r\nin two \r\n6\r\npieces\r\n0\r\n\r\n'], ['/', '\r\n\r\npieces']]) {
+  for (const [path, end] of [['/ended', '\r\n\r\npieces'], ['/written', /(?:7\r\nin two \r\n6\r\npieces|d\r\nin two pieces)\r\n0\r\n\r\n/], ['/', '\r\n\r\npieces']]) {
     wire.text = ''
     wire.write(get(path))
     const answer = await wire.until(end)

@@ -33,8 +33,22 @@ const kShownCharacters = 2000
  * @property {(server: any, log: Log) => void} [prepare] called before listen()
  * @property {RegExp} [until] in the answer: the client leaves then; without it, when the server has closed
  * @property {number} [times] how often `until` has to be there
+ * @property {boolean} [unchunked] the chunks of the one answer are taken for one chunk
  */
 /** @typedef {{ text: string, events: string[] }} Outcome the answer (Latin-1, without the time of day), and the log */
+
+/** @param {string} text an answer in chunks @returns {string} the same in one chunk */
+function unchunk (text) {
+  const start = text.indexOf('\r\n\r\n') + 4
+  let body = ''
+  for (let at = start; ;) {
+    const data = text.indexOf('\r\n', at) + 2
+    const size = parseInt(text.slice(at, data), 16)
+    if (!(size > 0)) return `${text.slice(0, start)}${body.length.toString(16)}\r\n${body}\r\n${text.slice(at)}`
+    body += text.slice(data, data + size)
+    at = data + size + 2
+  }
+}
 
 /** @param {() => boolean} isThere @param {EventEmitter} changes @param {AbortSignal} [signal] gives up */
 async function waitFor (isThere, changes, signal) {
@@ -104,7 +118,8 @@ async function run (t, api, handler, steps, options, wanted) {
   await waitFor(() => events.length >= wanted, changes, settled.signal)
   clearTimeout(settle)
   for (let i = 0; i < 5; i++) await new Promise((resolve) => setImmediate(resolve))
-  return { text: wire.text.replace(/Date: [^\r]* GMT\r\n/g, 'Date: now\r\n'), events }
+  const text = wire.text.replace(/Date: [^\r]* GMT\r\n/g, 'Date: now\r\n')
+  return { text: options.unchunked ? unchunk(text) : text, events }
 }
 
 /**
