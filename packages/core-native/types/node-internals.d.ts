@@ -21,7 +21,7 @@ export interface NodeInternals {
   /** Whether responses behind an unfinished one are destroyed with their connection: since Node 24. */
   destroysQueued: () => boolean
   /** Whether more headers than maxHeadersCount are answered 431: releases from 22.23, 24.21 and 26.10 on do, or some before them. */
-  refusesManyHeaders: () => boolean
+  refusesManyHeaders: boolean
   /** Whether AsyncLocalStorage keeps its values beside the async resource: since Node 24. */
   contextsAreFrames: () => boolean
   /** `http._connectionListener`: Node's own way of serving a socket. */

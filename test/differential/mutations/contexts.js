@@ -35,8 +35,8 @@ module.exports = [
   {
     name: 'end-without-context',
     file: 'lib/http/exchange.js',
-    find: 'req[kResource].runInAsyncScope(req.push, req, null)',
-    replace: 'req.push(null)',
+    find: 'req[kResource].runInAsyncScope(pushEnd, undefined, req)',
+    replace: 'pushEnd(req)',
   },
   {
     name: 'requests-without-resource',

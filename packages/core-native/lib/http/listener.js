@@ -27,7 +27,7 @@ let engine = null
 /** @param {any} server @returns {number} */
 function headerLinesMax (server) {
   const pairs = headerPairsMax(server)
-  return pairs > 0 && refusesManyHeaders() ? pairs >>> 1 : Infinity
+  return refusesManyHeaders && pairs > 0 ? pairs >>> 1 : Infinity
 }
 
 function theEngine () {

@@ -81,7 +81,8 @@ function destroysQueued () {
   return responses[1]?.destroyed === true
 }
 
-// Releases of 2026 refuse a message with more headers than maxHeadersCount; before, those were left out.
+// Releases of 2026 refuse a message with more headers than maxHeadersCount; before, those were left out. Asked
+// when the package loads: hooks of the application would see the parser.
 function refusesManyHeaders () {
   let refuses = false
   const server = new StockServer()
@@ -97,22 +98,20 @@ function refusesManyHeaders () {
   return refuses
 }
 
+/** @type {boolean | undefined} */
+let areFrames
+
 // Node 24 keeps what enterWith() sets in a frame, which leaving a scope takes back; before, the async
 // resource has it.
 function contextsAreFrames () {
+  if (areFrames !== undefined) return areFrames
   const storage = new AsyncLocalStorage()
   const resource = new AsyncResource('HTTPSYSPROBE', { requireManualDestroy: true })
   resource.runInAsyncScope(() => storage.enterWith(true))
   const stays = resource.runInAsyncScope(() => storage.getStore() === true)
   storage.disable()
-  return !stays
-}
-
-/** @param {() => boolean} ask @returns {() => boolean} the same, asked once, when first needed */
-function asked (ask) {
-  /** @type {boolean | undefined} */
-  let answer
-  return () => (answer ??= ask())
+  areFrames = !stays
+  return areFrames
 }
 
 /** @returns {NodeInternals} */
@@ -154,8 +153,8 @@ function collect () {
     addHeaderLine: findMethod(http.IncomingMessage.prototype, '_addHeaderLine', 'http.IncomingMessage.prototype'),
     closesUnserved,
     destroysQueued,
-    refusesManyHeaders: asked(refusesManyHeaders),
-    contextsAreFrames: asked(contextsAreFrames),
+    refusesManyHeaders: refusesManyHeaders(),
+    contextsAreFrames,
     connectionListener: findMethod(nodeHttp, '_connectionListener', 'http'),
     createServerHandle: findMethod(nodeNet, '_createServerHandle', 'net'),
     // Runs the nextTick queue and the microtasks, as Node does between two timers. Where it is gone,

@@ -211,7 +211,7 @@ function Server (options, requestListener) {
   const self = /** @type {any} */ (this)
   self[kListener] = new Listener(self, typeof options === 'object' && options !== null ? options : {})
   watch(self, 'maxHeaderSize')
-  if (refusesManyHeaders()) watch(self, 'maxHeadersCount')
+  if (refusesManyHeaders) watch(self, 'maxHeadersCount')
   self.removeListener('connection', connectionListener)
   self.prependListener('connection', onConnection)
 }
