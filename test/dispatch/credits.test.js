@@ -16,6 +16,23 @@ const kMiB = 1024 * 1024
 const kKernelBytes = 16 * kMiB
 
 /**
+ * What arrives from here on, up to so many bytes: collected by a listener, since one turn may bring several pieces.
+ *
+ * @param {import('../helpers/client').Wire} wire whose socket stands still
+ * @param {(first: Buffer) => number} wanted the bytes to wait for, which the first piece may tell
+ * @returns {Promise<Buffer>}
+ */
+function collect (wire, wanted) {
+  const chunks = /** @type {Buffer[]} */ ([])
+  let received = 0
+  return new Promise((resolve, reject) => wire.socket.on('data', (piece) => {
+    chunks.push(piece)
+    received += piece.length
+    if (received >= wanted(chunks[0])) resolve(Buffer.concat(chunks))
+  }).on('close', () => reject(new Error(`closed after ${received} bytes`))).resume())
+}
+
+/**
  * An upgraded socket and the client's end of it.
  *
  * @param {import('node:test').TestContext} t
@@ -128,7 +145,6 @@ test('"finish" of a response waits until a stopped reader has made room', async 
 test('a large buffer may be changed once the callback of its write ran: not one byte of it is on its way', async (t) => {
   const { socket, wire } = await upgraded(t)
   const bytes = 2 * kKernelBytes
-  const chunks = /** @type {Buffer[]} */ ([])
   wire.socket.removeAllListeners('data')
   wire.socket.pause()
   const buffer = Buffer.alloc(bytes, 'a')
@@ -137,19 +153,13 @@ test('a large buffer may be changed once the callback of its write ran: not one 
   socket.write(buffer, () => buffer.fill('b'))
   await new Promise((resolve) => setTimeout(resolve, 100))
   assert.equal(buffer[0], 0x61, 'the callback ran although the reader has stopped')
-  let length = 0
-  wire.socket.resume()
-  while (length < bytes + 1000) {
-    const [piece] = await once(wire.socket, 'data')
-    chunks.push(piece)
-    length += piece.length
-  }
-  assert.equal(Buffer.concat(chunks).indexOf('b'), -1)
+  const received = await collect(wire, () => bytes + 1000)
+  assert.equal(received.indexOf('b'), -1)
 })
 
 test('the bytes of a large string stay until they are sent', async (t) => {
   setFlagsFromString('--expose-gc')
-  const collect = runInNewContext('gc')
+  const gc = runInNewContext('gc')
   const { socket, wire } = await upgraded(t)
   wire.socket.removeAllListeners('data')
   wire.socket.pause()
@@ -161,7 +171,7 @@ test('the bytes of a large string stay until they are sent', async (t) => {
   // Memory of theirs that was let go of would be used again here.
   const others = []
   for (let i = 0; i < 10; i++) {
-    collect()
+    gc()
     await new Promise((resolve) => setImmediate(resolve))
     for (let j = 0; j < 20; j++) others.push(Buffer.alloc(piece.length, 'b'))
   }
@@ -234,20 +244,11 @@ test('a writer that ignores write()\'s answer keeps its bytes and they arrive in
     res.end()
   }))
   const wire = await dial(t, port)
-  const chunks = /** @type {Buffer[]} */ ([])
   wire.socket.removeAllListeners('data')
   wire.socket.pause()
   wire.write(get())
-  setTimeout(() => {
-    wire.socket.on('data', (piece) => chunks.push(piece))
-    wire.socket.resume()
-  }, 100)
-  let length = 0
-  while (length < pieces * 50_000) {
-    await once(wire.socket, 'data')
-    length = chunks.reduce((sum, { length }) => sum + length, 0)
-  }
-  const all = Buffer.concat(chunks)
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  const all = await collect(wire, (first) => first.indexOf('\r\n\r\n') + 4 + pieces * 50_000)
   const body = all.subarray(all.indexOf('\r\n\r\n') + 4)
   assert.equal(body.length, pieces * 50_000)
   for (let i = 0; i < pieces; i++) {
