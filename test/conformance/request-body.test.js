@@ -4,7 +4,10 @@
 
 const { test } = require('node:test')
 const assert = require('node:assert/strict')
+const { once } = require('node:events')
 const { Writable, finished, pipeline } = require('node:stream')
+const { http } = require('../helpers/backend')
+const { dial, serve } = require('../helpers/client')
 const { bytewise, compare, message } = require('../helpers/differential')
 
 /** @typedef {import('../helpers/differential').Handler} Handler */
@@ -375,4 +378,29 @@ test('malformed chunks in the middle of a body end it with an error', async (t) 
     res.on('close', () => log('res close'))
   }, [chunked('3\r\nabc\r\n', []), { event: 'data abc' }, 'nonsense\r\n'])
   assert.match(text, /^HTTP\/1\.1 400 Bad Request\r\n/)
+})
+
+test('a request whose connection the handler destroys ends only with all of its body', async (t) => {
+  const server = http.createServer((req) => {
+    let body = ''
+    let isWhole = false
+    req.on('data', (piece) => {
+      body += piece
+      req.socket.destroy()
+    })
+    req.on('end', () => { isWhole = true })
+    req.on('error', () => {})
+    req.on('close', () => server.emit('over', { body, isWhole, complete: req.complete }))
+  })
+  const port = await serve(t, server)
+  // In one segment stock Node delivers the rest, which it has read; in segments of its own it never does.
+  for (const steps of [['2\r\nab\r\n2\r\ncd\r\n0\r\n\r\n'], ['2\r\nab\r\n', '2\r\ncd\r\n0\r\n\r\n']]) {
+    const over = once(server, 'over')
+    const wire = await dial(t, port)
+    wire.write(chunked(''))
+    for (const step of steps) wire.write(step)
+    const [{ body, isWhole, complete }] = await over
+    assert.equal(isWhole, body === 'abcd', body)
+    assert.equal(complete, body === 'abcd', body)
+  }
 })

@@ -306,7 +306,10 @@ function upgrade (server, socket, req, head) {
 /** @param {any} socket @param {Buffer} chunk */
 function onBody (socket, chunk) {
   socket[kRead] += chunk.length
-  if (socket.destroyed) return
+  if (socket.destroyed) {
+    socket[kReceiving] = null // It has lost a piece: its end may come, but is not told.
+    return
+  }
   socket._unrefTimer()
   if ((socket[kState] & State.kUpgraded) !== 0) {
     if (socket.push(chunk)) consumed(socket, chunk.length)
