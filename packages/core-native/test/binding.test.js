@@ -114,13 +114,17 @@ class RawServer {
 }
 
 /** @param {net.Socket} socket @param {number} bytes */
-async function read (socket, bytes) {
+function read (socket, bytes) {
   let text = ''
-  while (text.length < bytes) {
-    const [chunk] = await once(socket, 'data')
-    text += chunk
-  }
-  return text
+  return /** @type {Promise<string>} */ (new Promise((resolve) => {
+    const take = (/** @type {Buffer} */ chunk) => {
+      text += chunk
+      if (text.length < bytes) return
+      socket.off('data', take)
+      resolve(text)
+    }
+    socket.on('data', take)
+  }))
 }
 
 const kGet = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'
