@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <iterator>
 #include <random>
 #include <string>
 #include <utility>
@@ -158,6 +159,7 @@ void Lane::AfterPoll() {
 
 void Lane::OnReadable(Connection* connection) {
   WakeUp();
+  if (has_config_.load(std::memory_order_acquire)) RunConfigs();
   session_->OnReadable(connection);
 }
 
@@ -244,23 +246,48 @@ void Lane::ArmPeekTimer() {
 void Lane::Post(std::function<void()> command) {
   {
     const std::lock_guard lock(mutex_);
-    commands_.push_back(std::move(command));
+    commands_.push_back({std::move(command), false});
   }
   Wake();
 }
 
+void Lane::PostConfig(std::function<void()> command) {
+  {
+    const std::lock_guard lock(mutex_);
+    commands_.push_back({std::move(command), true});
+    has_config_.store(true, std::memory_order_release);
+  }
+  Wake();
+}
+
+// A poll may find a request before the wake of the settings that it was sent after. Only settings
+// run here, which leave connections alone, and in their order among the commands.
+void Lane::RunConfigs() {
+  std::vector<Command> configs;
+  {
+    const std::lock_guard lock(mutex_);
+    has_config_.store(false, std::memory_order_relaxed);
+    const auto other = std::find_if(commands_.begin(), commands_.end(),
+                                    [](const Command& command) { return !command.is_config; });
+    configs.assign(std::make_move_iterator(commands_.begin()), std::make_move_iterator(other));
+    commands_.erase(commands_.begin(), other);
+  }
+  for (const Command& config : configs) config.run();
+}
+
 void Lane::RunCommands() {
   WakeUp();
-  std::vector<std::function<void()>> commands;
+  std::vector<Command> commands;
   {
     const std::lock_guard lock(mutex_);
     commands.swap(commands_);
+    has_config_.store(false, std::memory_order_relaxed);
   }
-  for (const auto& command : commands) command();
+  for (const Command& command : commands) command.run();
 }
 
 void Lane::SetConfig(uint32_t server_id, std::shared_ptr<const ServerConfig> config) {
-  Post([this, server_id, config = std::move(config)] {
+  PostConfig([this, server_id, config = std::move(config)] {
     SweepServers();
     std::unique_ptr<LaneServer>& server = servers_[server_id];
     if (server == nullptr) {

@@ -67,6 +67,8 @@ class Lane final : public InputHandler {
   void WakeIfSleeping();
 
   // Commands run on the lane, in the order in which they were given.
+
+  // Counts for every request that is sent when it has returned, unless other commands wait.
   void SetConfig(uint32_t server_id, std::shared_ptr<const ServerConfig> config);
   void Unlisten(uint32_t server_id);
   // Takes the descriptor over.
@@ -80,13 +82,20 @@ class Lane final : public InputHandler {
   void AcceptLink(int fd);
 
  private:
+  struct Command {
+    std::function<void()> run;
+    bool is_config;
+  };
+
   static void Main(void* argument);
 
   void OnReadable(Connection* connection) override;
   void OnDisconnect(Connection* connection) override;
   void OnDetached(Connection* connection) override;
   void Post(std::function<void()> command);
+  void PostConfig(std::function<void()> command);
   void RunCommands();
+  void RunConfigs();
   void BeforePoll();
   void AfterPoll();
   void FallAsleep();
@@ -112,7 +121,8 @@ class Lane final : public InputHandler {
   uv_timer_t peek_timer_;
 
   std::mutex mutex_;
-  std::vector<std::function<void()>> commands_;  // Guarded by mutex_.
+  std::vector<Command> commands_;         // Guarded by mutex_.
+  std::atomic<bool> has_config_ = false;  // Written under mutex_: commands_ has settings.
   std::mutex nap_mutex_;
   std::condition_variable nap_over_;
   bool is_napping_ = false;  // Guarded by nap_mutex_.
