@@ -36,6 +36,24 @@ describe('addPrefix() and removePrefix()', { skip: kSkip }, () => {
     assert.deepEqual(server.prefixes, [`http://*:${port}/b/`])
   })
 
+  it('are in force for every request that is sent after them, on busy connections too', async (t) => {
+    const port = await freePort()
+    const server = http.createServer(echo)
+    await serve(t, server, `http://*:${port}/a/`)
+    const wires = await Promise.all(Array.from({ length: 8 }, () => dial(t, port)))
+    const statuses = () => Promise.all(wires.map(async (wire) => {
+      wire.text = ''
+      wire.write('GET /b/ HTTP/1.1\r\nHost: h\r\n\r\n')
+      return (await wire.until(/(?:"\]|<\/h1>\n)$/)).slice(9, 12)
+    }))
+    for (let round = 0; round < 300; round++) {
+      await server.addPrefix(`http://*:${port}/b/`)
+      assert.deepEqual(new Set(await statuses()), new Set(['200']), `added, round ${round}`)
+      await server.removePrefix(`http://*:${port}/b/`)
+      assert.deepEqual(new Set(await statuses()), new Set(['404']), `removed, round ${round}`)
+    }
+  })
+
   it('open and close the sockets that the prefixes need', async (t) => {
     const [first, second] = [await freePort(), await freePort()]
     const server = http.createServer(echo)
