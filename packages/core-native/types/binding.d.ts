@@ -125,6 +125,8 @@ export class Engine {
   register (registration: Registration): RegistrationResult | undefined
   /** Takes prefixes back ([] = all of the server); requests for them wait that long for the next owner. */
   unregister (port: number, serverId: number, prefixIds: number[], waitMs: number): void
+  /** Canonical prefixes of a port that are kept for somebody: unregistered, they are answered with 503. */
+  reserve (port: number, prefixes: string[]): void
   /** Gives back a port that nothing was registered on. */
   leave (port: number): void
   /** Expires messages that began too long ago (ms; 0 = no limit): kError kTimeout for each. */

@@ -12,6 +12,7 @@ const { headerPairsMax } = require('./exchange')
 const { EngineIncomingMessage } = require('./incoming')
 const { refusesManyHeaders } = require('./node-internals')
 const { EngineServerResponse } = require('./outgoing')
+const { unwatch } = require('./live-reservations')
 const { Prefixes } = require('./prefixes')
 const { introduce, onRegistered } = require('./registrations')
 const { served } = require('./served')
@@ -174,6 +175,7 @@ class Listener {
     if (this.listening === 0) return
     this.listening = 0
     const { native } = theEngine()
+    unwatch(this)
     // First: the lanes know where requests go from here on.
     for (const port of this.ports) native.unregister(port, this.id, [], this.sharing.restartMs)
     this.ports.clear()

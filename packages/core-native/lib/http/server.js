@@ -13,6 +13,7 @@ const { closeUnneeded, emitError, listenBeside, openAll, openFor, ownEndpoint, t
 const { classifyListen, isWildcard, readPrefix, restartMs } = require('./listen-args')
 const { listenError } = require('./listen-error')
 const { Listener, theEngine } = require('./listener')
+const { watch: watchReservations } = require('./live-reservations')
 const { keyOf } = require('./prefixes')
 const { State, systemError } = require('./socket')
 const { kLane, kListener, kReceiving, kSlot, kState } = require('./symbols')
@@ -81,6 +82,7 @@ class Methods extends StockServer {
         process.nextTick(emitError, self, error)
         return
       }
+      if (listener.prefixes.size > 0) watchReservations(listener)
       const [{ handle, isShared }, ...others] = opened
       self._handle = handle
       takeHandle(self, handle, { isShared })
@@ -117,6 +119,7 @@ class Methods extends StockServer {
       // The lanes know it before others send requests for it.
       self[kListener].configure()
       await openFor(self, parsed, id)
+      watchReservations(self[kListener])
     } catch (error) {
       prefixes.delete(parsed)
       self[kListener].configure()

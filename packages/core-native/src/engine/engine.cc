@@ -170,6 +170,10 @@ void Engine::Unregister(uint16_t port, uint32_t server_id, std::vector<uint32_t>
 
 void Engine::Leave(uint16_t port) { sharing_.Leave(port); }
 
+void Engine::Reserve(uint16_t port, const std::vector<std::string>& prefixes) {
+  sharing_.Reserve(port, prefixes);
+}
+
 void Engine::SetRoutes(std::shared_ptr<const sharing::PortRoutes> routes,
                        std::function<void()> applied) {
   const auto left = std::make_shared<std::atomic<size_t>>(lanes_.size());

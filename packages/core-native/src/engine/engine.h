@@ -43,6 +43,7 @@ class Engine final : public Backend, private sharing::Delegate {
   bool TakeResult(RegistrationResult* result) override;
   void Unregister(uint16_t port, uint32_t server_id, std::vector<uint32_t> prefix_ids,
                   uint32_t wait_ms) override;
+  void Reserve(uint16_t port, const std::vector<std::string>& prefixes) override;
   void Leave(uint16_t port) override;
   void CheckConnections(uint32_t server_id, uint64_t headers_timeout_ms,
                         uint64_t request_timeout_ms) override;

@@ -41,6 +41,7 @@ Napi::Function EngineWrap::Define(Napi::Env env) {
                          InstanceMethod<&EngineWrap::ListenBeside>("listenBeside"),
                          InstanceMethod<&EngineWrap::Register>("register"),
                          InstanceMethod<&EngineWrap::Unregister>("unregister"),
+                         InstanceMethod<&EngineWrap::Reserve>("reserve"),
                          InstanceMethod<&EngineWrap::Leave>("leave"),
                          InstanceMethod<&EngineWrap::CheckConnections>("checkConnections"),
                          InstanceMethod<&EngineWrap::Ref>("ref"),
@@ -443,6 +444,11 @@ void EngineWrap::Unregister(const Napi::CallbackInfo& info) {
   }
   backend_->Unregister(static_cast<uint16_t>(Number(info, 0)), Number(info, 1), std::move(ids),
                        Number(info, 3));
+}
+
+void EngineWrap::Reserve(const Napi::CallbackInfo& info) {
+  if (backend_ == nullptr || !info[1].IsArray()) return;
+  backend_->Reserve(static_cast<uint16_t>(Number(info, 0)), Strings(info[1].As<Napi::Array>()));
 }
 
 void EngineWrap::Leave(const Napi::CallbackInfo& info) {

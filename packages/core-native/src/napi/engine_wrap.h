@@ -51,6 +51,7 @@ class EngineWrap : public Napi::ObjectWrap<EngineWrap> {
   Napi::Value ListenBeside(const Napi::CallbackInfo& info);
   Napi::Value Register(const Napi::CallbackInfo& info);
   void Unregister(const Napi::CallbackInfo& info);
+  void Reserve(const Napi::CallbackInfo& info);
   void Leave(const Napi::CallbackInfo& info);
   void CheckConnections(const Napi::CallbackInfo& info);
   void Ref(const Napi::CallbackInfo& info);

@@ -15,7 +15,8 @@ void AddOnce(std::vector<Item>* list, Item item) {
 }  // namespace
 
 std::shared_ptr<const PortRoutes> PortRoutes::Create(uint16_t port, uint64_t self,
-                                                     const PortState& state) {
+                                                     const PortState& state,
+                                                     const std::vector<UrlPrefix>& reserved) {
   auto routes = std::make_shared<PortRoutes>();
   routes->port_ = port;
   std::set<std::pair<uint64_t, uint32_t>> servers;
@@ -41,7 +42,8 @@ std::shared_ptr<const PortRoutes> PortRoutes::Create(uint16_t port, uint64_t sel
       AddOnce(&routes->peers_, entry.member);
     }
   }
-  if (servers.size() > 1) routes->is_shared_ = true;
+  for (const UrlPrefix& prefix : reserved) (void)routes->table_.AddReservation(prefix);
+  if (servers.size() > 1 || !reserved.empty()) routes->is_shared_ = true;
   return routes;
 }
 

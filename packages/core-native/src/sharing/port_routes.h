@@ -26,7 +26,8 @@ class PortRoutes {
 
   // `self` is this engine's id.
   static std::shared_ptr<const PortRoutes> Create(uint16_t port, uint64_t self,
-                                                  const PortState& state);
+                                                  const PortState& state,
+                                                  const std::vector<UrlPrefix>& reserved = {});
 
   uint16_t port() const { return port_; }
   // More than one server is registered: requests have to be looked at before their connection has

@@ -156,6 +156,20 @@ void Sharing::Unregister(uint16_t number, const peer::Unregister& gone) {
   }
 }
 
+void Sharing::Reserve(uint16_t number, const std::vector<std::string>& prefixes) {
+  const std::lock_guard lock(mutex_);
+  Port* port = Find(number);
+  if (port == nullptr || (prefixes.empty() && port->reserved.empty())) return;
+  port->reserved.clear();
+  for (const std::string& text : prefixes) {
+    UrlPrefix parsed;
+    const bool is_sound = ParseUrlPrefix(text, &parsed) == PrefixError::kNone &&
+                          parsed.port == number && port->reserved.size() < limits::kEntriesMax;
+    if (is_sound) port->reserved.push_back(std::move(parsed));
+  }
+  PublishRoutes(port);
+}
+
 void Sharing::Leave(uint16_t number) {
   const std::lock_guard lock(mutex_);
   Port* port = Find(number);
@@ -339,7 +353,7 @@ Sharing::Port* Sharing::PortOf(Channel* channel) {
 }
 
 void Sharing::PublishRoutes(Port* port, std::function<void()> applied) {
-  delegate_->SetRoutes(PortRoutes::Create(port->number, id_, port->state), std::move(applied));
+  delegate_->SetRoutes(PortRoutes::Create(port->number, id_, port->state, port->reserved), std::move(applied));
 }
 
 bool Sharing::AddSocket(Port* port, int fd) {

@@ -82,6 +82,8 @@ class Sharing final : private Channel::Handler {
   bool TakeResult(RegistrationResult* result);
   // When it returns this engine's lanes are told, and a port that nobody shares is free.
   void Unregister(uint16_t port, const peer::Unregister& gone);
+  // Prefixes that nobody gets while their owner is not there. In place of those before.
+  void Reserve(uint16_t port, const std::vector<std::string>& prefixes);
   // Gives a port back that nothing was registered on.
   void Leave(uint16_t port);
   // Idempotent; no Delegate calls after it.
@@ -130,6 +132,7 @@ class Sharing final : private Channel::Handler {
     Role role = Role::kJoining;
     bool has_joined = false;  // Once.
     std::vector<SharedSocket> sockets;
+    std::vector<UrlPrefix> reserved;
     std::map<uint32_t, std::vector<peer::Register>> own;  // By server.
     std::vector<peer::Register> queued;                   // Until there is a coordinator.
     std::map<uint32_t, peer::Register> asked;             // By token.
