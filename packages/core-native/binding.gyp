@@ -27,6 +27,7 @@
         'src/engine/lane.cc',
         'src/engine/output_queue.cc',
         'src/engine/record_writer.cc',
+        'src/engine/relays.cc',
         'src/engine/reply_processor.cc',
         'src/engine/server_config.cc',
         'src/engine/socket_options.cc',

@@ -143,8 +143,8 @@ class Backend {
   // Some of a server's prefixes, or (empty) all. Requests wait that long for the next owner.
   virtual void Unregister(uint16_t port, uint32_t server_id, std::vector<uint32_t> prefix_ids,
                           uint32_t wait_ms) = 0;
-  // Canonical prefixes that are kept for somebody: unregistered, they are answered with 503. In place
-  // of those before.
+  // Canonical prefixes that are kept for somebody: unregistered, they are answered with 503. In
+  // place of those before.
   virtual void Reserve(uint16_t port, const std::vector<std::string>& prefixes) = 0;
   // Gives back a port that nothing was registered on.
   virtual void Leave(uint16_t port) = 0;

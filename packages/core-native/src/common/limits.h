@@ -88,6 +88,13 @@ inline constexpr size_t kPeerUnsentBytesMax = 4 * 1024 * 1024;
 // Times that a connection is passed on with one request: tables of two members differ only while a
 // change travels.
 inline constexpr uint8_t kHopsMax = 8;
+// Longest text of an address with its zone.
+inline constexpr size_t kAddressBytesMax = 128;
+// Relays of a lane, request bytes that wait for a member to read them, and answers that it has
+// announced and not sent.
+inline constexpr size_t kRelaysMax = 4096;
+inline constexpr size_t kRelayUnsentBytesMax = 256 * 1024;
+inline constexpr size_t kRelayAnswersMax = 1024;
 // Members of one port, and prefixes of one member on it: each change goes to all members.
 inline constexpr size_t kMembersMax = 1024;
 inline constexpr size_t kEntriesMax = 16 * 1024;

@@ -39,6 +39,10 @@ std::string_view RefusalReply(ErrorKind kind) {
   }
 }
 
+std::string_view OfflineReply() {
+  return "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+}
+
 void AppendRouteReply(RouteStatus status, std::string_view reason, bool is_head_request,
                       bool keep_alive, std::string* output) {
   const Page page = PageFor(status);

@@ -9,6 +9,7 @@
 
 #include "common/records.h"
 #include "common/url_prefix_table.h"
+#include "engine/addresses.h"
 #include "engine/output_queue.h"
 #include "engine/server_config.h"
 #include "engine/timer_lists.h"
@@ -18,6 +19,16 @@
 namespace httpsys::engine {
 
 class Transport;
+struct Relay;
+
+// Of a connection that is one end of a relay: the client's is with another member.
+struct RelayOrigin {
+  uint64_t link = 0;  // Over which it came.
+  uint32_t id = 0;
+  uint64_t sent_bytes = 0;
+  bool closes = false;  // With the answer that ends now.
+  Addresses addresses;
+};
 
 // What the next byte from the peer belongs to.
 enum class InputPhase : uint8_t {
@@ -103,11 +114,13 @@ struct Connection {
   size_t credit_bytes = 0;  // Left since the last kCredit.
   size_t linger_bytes = 0;  // Thrown away so far.
   std::unique_ptr<OutputQueue> queue;
+  Relay* relay = nullptr;  // Requests that another member answers.
+  std::unique_ptr<RelayOrigin> origin;
 
   bool is_open() const { return life == Life::kOpen; }
 };
 
 // The target of the design: an idle keep-alive connection below 600 bytes, all in.
-static_assert(sizeof(Connection) <= 568);
+static_assert(sizeof(Connection) <= 584);
 
 }  // namespace httpsys::engine

@@ -105,7 +105,7 @@ ErrorLog& ErrorLog::Instance() {
 ErrorLog::ErrorLog(const char* path) {
   if (path == nullptr || *path == '\0') return;
   fd_ = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640);
-  struct stat found{};
+  struct stat found {};
   if (fd_ != -1 && fstat(fd_, &found) == 0 && found.st_size == 0) {
     WriteLine(fd_, std::string(kHeader));
   }

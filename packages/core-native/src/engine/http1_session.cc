@@ -233,6 +233,7 @@ void Http1Session::ResumeWanted(const std::vector<Connection*>& touched) {
   for (Connection* connection : touched) {
     if (!connection->wants_input_resumed || !connection->is_open()) continue;
     connection->wants_input_resumed = false;
+    router_->OnOutputDone(connection);
     ResumeInput(connection, kPausePipeline);
     if (connection->is_open() && connection->unanswered == 0 && !connection->is_waiting) {
       ResumeInput(connection, kPauseOrder);
@@ -244,6 +245,7 @@ void Http1Session::ResumeWanted(const std::vector<Connection*>& touched) {
 
 void Http1Session::OnAnswered(Connection* connection) {
   connection->hops = 0;
+  if (connection->origin != nullptr) router_->OnRelayedAnswer(connection);
   if (connection->unanswered != 0) --connection->unanswered;
   const uint32_t most = connection->server->config->settings().pipelined_requests_max;
   if (connection->unanswered == 0) {

@@ -62,14 +62,48 @@ PeerLinks::State PeerLinks::Prepare(uint64_t member) {
 
 void PeerLinks::HandOver(uint64_t member, HandedConnection connection) {
   Link& link = links_[member];
-  const peer::HandOver message{link.next_sequence++, connection.port, connection.hops,
-                               connection.idle_ms};
-  std::string payload = peer::Encode(message);
-  payload.append(connection.bytes);
-  // What cannot be sent is taken back when the link breaks.
-  link.channel->Send(FrameType::kHandOver, payload, connection.fd);
-  link.sent.push_back({message.sequence, uv_now(loop_), std::move(connection)});
+  const uint32_t sequence = link.next_sequence++;
+  Send(&link, connection, sequence);
+  link.sent.push_back({sequence, uv_now(loop_), std::move(connection)});
   ArmTimer();
+}
+
+// What cannot be sent is taken back when the link breaks.
+void PeerLinks::Send(Link* link, const HandedConnection& connection, uint32_t sequence) {
+  if (connection.origin == nullptr) {
+    const peer::HandOver message{sequence, connection.port, connection.hops, connection.idle_ms};
+    link->channel->Send(FrameType::kHandOver, peer::Encode(message).append(connection.bytes),
+                        connection.fd);
+    return;
+  }
+  const Addresses& addresses = connection.origin->addresses;
+  peer::Relay message{sequence,
+                      connection.port,
+                      connection.hops,
+                      connection.origin->id,
+                      addresses.family,
+                      addresses.remote_port,
+                      addresses.local_port,
+                      addresses.remote,
+                      addresses.local,
+                      {}};
+  const auto& ip = addresses.local_ip;
+  if (ip.is_ip) message.local_ip.assign(ip.ip.begin(), ip.ip.end());
+  link->channel->Send(FrameType::kRelay, peer::Encode(message), connection.fd);
+}
+
+void PeerLinks::ReadNow(uint64_t member) {
+  const auto found = links_.find(member);
+  if (found != links_.end()) found->second.channel->ReadNow();
+}
+
+void PeerLinks::SendAnswered(const RelayOrigin& origin) {
+  const peer::Answered answer{origin.id, origin.sent_bytes, origin.closes};
+  for (const auto& [channel, received] : received_) {
+    if (received.number != origin.link) continue;
+    channel->Send(FrameType::kAnswered, peer::Encode(answer));
+    return;
+  }
 }
 
 PeerLinks::Link* PeerLinks::FindLink(Channel* channel, uint64_t* member) {
@@ -82,6 +116,11 @@ PeerLinks::Link* PeerLinks::FindLink(Channel* channel, uint64_t* member) {
 }
 
 void PeerLinks::OnAnswer(Link* link, const peer::Frame& frame) {
+  if (frame.type == FrameType::kAnswered) {
+    peer::Answered answered;
+    if (peer::Decode(frame.payload, &answered)) owner_->OnAnswered(answered);
+    return;
+  }
   peer::Sequence answer;
   if (!peer::Decode(frame.payload, &answer)) return;
   const bool was_full = link->sent.size() >= limits::kPeerUnackedMax;
@@ -111,9 +150,9 @@ void PeerLinks::GiveUp(uint64_t member) {
   channel->ShutDown();
   channel->ReadRest();
   channel->Close();
-  const std::deque<Sent> left = std::move(found->second.sent);
+  std::deque<Sent> left = std::move(found->second.sent);
   links_.erase(found);
-  for (const Sent& sent : left) owner_->OnTakenBack(sent.connection);
+  for (Sent& sent : left) owner_->OnTakenBack(std::move(sent.connection));
   owner_->OnLinkFree();
 }
 
@@ -150,7 +189,7 @@ void PeerLinks::Accept(int fd) {
     channel->Close();
     return;
   }
-  received_[channel] = {};
+  received_[channel].number = next_number_++;
 }
 
 void PeerLinks::OnFrame(Channel* channel, const peer::Frame& frame, int fd) {
@@ -172,6 +211,7 @@ void PeerLinks::OnFrame(Channel* channel, const peer::Frame& frame, int fd) {
 
 // False: the peer speaks nonsense. The descriptor is closed or given on in any case.
 bool PeerLinks::OnReceived(Channel* channel, Received* received, const peer::Frame& frame, int fd) {
+  if (frame.type == FrameType::kRelay) return OnRelay(channel, received, frame, fd);
   if (frame.type != FrameType::kHandOver) {
     if (fd != -1) close(fd);
     if (frame.type != FrameType::kLink) return received->is_known;  // Of a later protocol.
@@ -191,8 +231,46 @@ bool PeerLinks::OnReceived(Channel* channel, Received* received, const peer::Fra
     channel->Send(FrameType::kDeclined, peer::Encode(peer::Sequence{message.sequence}));
     return true;
   }
-  received->connections.push_back(
-      {fd, message.port, message.hops, message.idle_ms, std::string(reader.rest())});
+  HandedConnection connection;
+  connection.fd = fd;
+  connection.port = message.port;
+  connection.hops = message.hops;
+  connection.idle_ms = message.idle_ms;
+  connection.bytes.assign(reader.rest());
+  received->connections.push_back(std::move(connection));
+  received->sequence = message.sequence;
+  return true;
+}
+
+bool PeerLinks::OnRelay(Channel* channel, Received* received, const peer::Frame& frame, int fd) {
+  peer::Relay message;
+  const bool is_sound = received->is_known && peer::Decode(frame.payload, &message);
+  const bool is_welcome = is_sound && fd != -1 && owner_->CanTake(message.port);
+  if (!is_welcome) {
+    if (fd != -1) close(fd);
+    if (is_sound) {
+      channel->Send(FrameType::kDeclined, peer::Encode(peer::Sequence{message.sequence}));
+    }
+    return is_sound;
+  }
+  HandedConnection connection;
+  connection.fd = fd;
+  connection.port = message.port;
+  connection.hops = message.hops;
+  connection.origin = std::make_unique<RelayOrigin>();
+  connection.origin->link = received->number;
+  connection.origin->id = message.id;
+  Addresses& addresses = connection.origin->addresses;
+  addresses.family = message.family == 4 || message.family == 6 ? message.family : 0;
+  addresses.remote_port = message.remote_port;
+  addresses.local_port = message.port;
+  addresses.remote = message.remote.substr(0, limits::kAddressBytesMax);
+  addresses.local = message.local.substr(0, limits::kAddressBytesMax);
+  addresses.local_ip.is_ip = message.local_ip.size() == addresses.local_ip.ip.size();
+  if (addresses.local_ip.is_ip) {
+    std::copy(message.local_ip.begin(), message.local_ip.end(), addresses.local_ip.ip.begin());
+  }
+  received->connections.push_back(std::move(connection));
   received->sequence = message.sequence;
   return true;
 }

@@ -10,10 +10,12 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "engine/connection.h"
 #include "peer/messages.h"
 #include "sharing/channel.h"
 
@@ -26,6 +28,7 @@ struct HandedConnection {
   uint8_t hops = 0;
   uint32_t idle_ms = 0;
   std::string bytes;
+  std::unique_ptr<RelayOrigin> origin;  // Of one end of a relay.
 };
 
 // Thread: the lane.
@@ -39,6 +42,7 @@ class PeerLinks final : public sharing::Channel::Handler {
     virtual void OnHandedOver(HandedConnection connection) = 0;
     // The peer has not taken it. The descriptor is the owner's again.
     virtual void OnTakenBack(HandedConnection connection) = 0;
+    virtual void OnAnswered(const peer::Answered& answer) = 0;
     // A link that was full is not any more.
     virtual void OnLinkFree() = 0;
 
@@ -56,6 +60,10 @@ class PeerLinks final : public sharing::Channel::Handler {
   State Prepare(uint64_t member);
   // Takes the descriptor over. After Prepare() said kReady.
   void HandOver(uint64_t member, HandedConnection connection);
+  // Reads what the peer has answered by now.
+  void ReadNow(uint64_t member);
+  // Tells the other end of a relay of an answer.
+  void SendAnswered(const RelayOrigin& origin);
   // A link from a peer. Takes the descriptor over.
   void Accept(int fd);
   // Nothing is taken back.
@@ -83,11 +91,14 @@ class PeerLinks final : public sharing::Channel::Handler {
     // Of the current batch, not acknowledged yet.
     std::vector<HandedConnection> connections;
     uint32_t sequence = 0;  // Of the last one.
+    uint64_t number = 0;    // Of the link, used once.
   };
 
   Link* FindLink(sharing::Channel* channel, uint64_t* member);
+  void Send(Link* link, const HandedConnection& connection, uint32_t sequence);
   void OnAnswer(Link* link, const peer::Frame& frame);
   bool OnReceived(sharing::Channel* channel, Received* received, const peer::Frame& frame, int fd);
+  bool OnRelay(sharing::Channel* channel, Received* received, const peer::Frame& frame, int fd);
   void TakeBatch(sharing::Channel* channel, Received* received);
   void GiveUp(uint64_t member);
   void CheckAges();
@@ -99,6 +110,7 @@ class PeerLinks final : public sharing::Channel::Handler {
   uv_timer_t timer_;
   std::map<uint64_t, Link> links_;                  // To peers.
   std::map<sharing::Channel*, Received> received_;  // From peers.
+  uint64_t next_number_ = 1;
 };
 
 }  // namespace httpsys::engine

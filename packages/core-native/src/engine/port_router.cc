@@ -32,7 +32,8 @@ PortRouter::PortRouter(uv_loop_t* loop, uint64_t self, const RequestQueue* queue
       queue_(queue),
       servers_(servers),
       statistics_(statistics),
-      links_(loop, self, this) {
+      links_(loop, self, this),
+      relays_(loop, &links_) {
   uv_timer_init(loop, &timer_);
   timer_.data = this;
 }
@@ -40,9 +41,11 @@ PortRouter::PortRouter(uv_loop_t* loop, uint64_t self, const RequestQueue* queue
 void PortRouter::Start(Transport* transport, Http1Session* session) {
   transport_ = transport;
   session_ = session;
+  relays_.Start(transport, session);
 }
 
 void PortRouter::Close() {
+  relays_.Close();
   links_.Close();
   uv_close(reinterpret_cast<uv_handle_t*>(&timer_), nullptr);
 }
@@ -100,7 +103,8 @@ RequestRouter::Outcome PortRouter::Refuse(Route* route) {
 
 RequestRouter::Outcome PortRouter::FindServer(Connection* connection,
                                               const http1::RequestHead& head,
-                                              std::string_view input, Route* route) {
+                                              std::string_view input, size_t head_bytes,
+                                              Route* route) {
   Port* port = Find(connection->local_port);
   if (port == nullptr) {
     transport_->Announce(connection);
@@ -119,7 +123,7 @@ RequestRouter::Outcome PortRouter::FindServer(Connection* connection,
   const Routes::Owner* owner = Choose(port, connection, found.id);
   if (owner == nullptr) return Wait(connection, route);
   if (owner->member == 0) return ToServer(connection, *owner, route);
-  return ToMember(port, connection, owner->member, input, route);
+  return ToMember(port, connection, head, owner->member, input, head_bytes, route);
 }
 
 // Of the owners of a queue: the one that has the connection as long as its JavaScript is not
@@ -166,20 +170,30 @@ RequestRouter::Outcome PortRouter::ToServer(Connection* connection, const Routes
   if (is_other && (connection->unanswered != 0 || connection->queue != nullptr)) {
     return Outcome::kLater;
   }
+  // Answers of another member come first.
+  if (Relays::HasPending(connection)) return Outcome::kLater;
   transport_->Assign(connection, server);
   *route = {RouteStatus::kMatch, owner.prefix_id};
   return Outcome::kHere;
 }
 
-RequestRouter::Outcome PortRouter::ToMember(Port* port, Connection* connection, uint64_t member,
-                                            std::string_view input, Route* route) {
-  if (connection->unanswered != 0 || connection->queue != nullptr || connection->first_piece != 0) {
-    return Outcome::kLater;
-  }
-  if (connection->hops >= limits::kHopsMax ||
+// The connection moves, unless more has been read behind the request: then it is relayed, so that a
+// connection with pipelined requests for several owners does not move with each.
+RequestRouter::Outcome PortRouter::ToMember(Port* port, Connection* connection,
+                                            const http1::RequestHead& head, uint64_t member,
+                                            std::string_view input, size_t head_bytes,
+                                            Route* route) {
+  // What another member relays is served here or by nobody.
+  if (connection->origin != nullptr || connection->hops >= limits::kHopsMax ||
       input.size() + peer::kHandOverBytes > peer::kFrameBytesMax) {
     return Refuse(route);
   }
+  const bool has_more = head.body != http1::BodyKind::kChunked && !head.upgrade &&
+                        head.content_length < input.size() - head_bytes;
+  const bool is_ready = has_more ? Relays::IsOnlyAt(connection, member)
+                                 : connection->unanswered == 0 && connection->queue == nullptr &&
+                                       connection->first_piece == 0;
+  if (!is_ready) return Outcome::kLater;
   switch (links_.Prepare(member)) {
     case PeerLinks::State::kGone:
       return Refuse(route);
@@ -188,6 +202,14 @@ RequestRouter::Outcome PortRouter::ToMember(Port* port, Connection* connection, 
     case PeerLinks::State::kReady:
       break;
   }
+  if (!has_more) return Move(port, connection, member, input);
+  const std::string_view request = input.substr(0, head_bytes + head.content_length);
+  if (relays_.Send(connection, member, request)) return Outcome::kRelayed;
+  return connection->unanswered != 0 ? Outcome::kLater : Refuse(route);
+}
+
+RequestRouter::Outcome PortRouter::Move(Port* port, Connection* connection, uint64_t member,
+                                        std::string_view input) {
   HandedConnection handed;
   handed.port = connection->local_port;
   handed.hops = static_cast<uint8_t>(connection->hops + 1);
@@ -236,6 +258,7 @@ void PortRouter::ArmTimer() {
 }
 
 void PortRouter::OnDetached(Connection* connection) {
+  relays_.OnDetached(connection);
   if (connection->is_waiting) std::erase(waiting_, connection);
   connection->is_waiting = false;
 }
@@ -254,7 +277,15 @@ void PortRouter::OnHandedOver(HandedConnection connection) {
   Adopt(std::move(connection));
 }
 
-void PortRouter::OnTakenBack(HandedConnection connection) { Adopt(std::move(connection)); }
+void PortRouter::OnTakenBack(HandedConnection connection) {
+  if (connection.origin == nullptr) return Adopt(std::move(connection));
+  close(connection.fd);
+  relays_.OnRefused(connection.origin->id);
+}
+
+void PortRouter::OnRelayedAnswer(Connection* connection) {
+  links_.SendAnswered(*connection->origin);
+}
 
 void PortRouter::Adopt(HandedConnection handed) {
   const Port* port = Find(handed.port);
@@ -269,7 +300,7 @@ void PortRouter::Adopt(HandedConnection handed) {
     return;
   }
   transport_->CountLoad();
-  Connection* connection = transport_->Open(handed.fd, server, false);
+  Connection* connection = transport_->Open(handed.fd, server, false, std::move(handed.origin));
   if (connection == nullptr) return;
   connection->hops = handed.hops;
   if (handed.idle_ms != 0) {
@@ -283,7 +314,10 @@ void PortRouter::Adopt(HandedConnection handed) {
 
 bool PortRouter::MoveAway(Connection* connection) {
   Port* port = Find(connection->local_port);
-  if (port == nullptr || connection->queue != nullptr || connection->first_piece != 0) return false;
+  if (port == nullptr || connection->origin != nullptr || connection->unanswered != 0 ||
+      connection->queue != nullptr || connection->first_piece != 0) {
+    return false;
+  }
   for (const uint64_t member : port->routes->peers()) {
     if (links_.Prepare(member) != PeerLinks::State::kReady) continue;
     HandedConnection handed;

@@ -12,6 +12,7 @@
 #include "common/request_queue.h"
 #include "engine/peer_links.h"
 #include "engine/port_statistics.h"
+#include "engine/relays.h"
 #include "engine/request_router.h"
 #include "engine/transport.h"
 #include "sharing/port_routes.h"
@@ -48,7 +49,9 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
 
   bool MustRoute(const Connection* connection) const override;
   Outcome FindServer(Connection* connection, const http1::RequestHead& head, std::string_view input,
-                     Route* route) override;
+                     size_t head_bytes, Route* route) override;
+  void OnRelayedAnswer(Connection* connection) override;
+  void OnOutputDone(Connection* connection) override { relays_.Resume(connection); }
   void CountRequest(Connection* connection, uint32_t prefix_id) override;
 
   // -- PeerLinks::Owner.
@@ -56,6 +59,7 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   bool CanTake(uint16_t port) const override;
   void OnHandedOver(HandedConnection connection) override;
   void OnTakenBack(HandedConnection connection) override;
+  void OnAnswered(const peer::Answered& answer) override { relays_.OnAnswered(answer); }
   void OnLinkFree() override { Retry(); }
 
  private:
@@ -72,8 +76,9 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   const Routes::Owner* Choose(Port* port, const Connection* connection, uint32_t target_id);
   Outcome Wait(Connection* connection, Route* route);
   Outcome ToServer(Connection* connection, const Routes::Owner& owner, Route* route);
-  Outcome ToMember(Port* port, Connection* connection, uint64_t member, std::string_view input,
-                   Route* route);
+  Outcome ToMember(Port* port, Connection* connection, const http1::RequestHead& head,
+                   uint64_t member, std::string_view input, size_t head_bytes, Route* route);
+  Outcome Move(Port* port, Connection* connection, uint64_t member, std::string_view input);
   static Outcome Refuse(Route* route);
   void Adopt(HandedConnection connection);
   // JavaScript has not read everything that it was given.
@@ -88,6 +93,7 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   Transport* transport_ = nullptr;
   Http1Session* session_ = nullptr;
   PeerLinks links_;
+  Relays relays_;
   uv_timer_t timer_;
   std::vector<Port> ports_;
   std::vector<Connection*> waiting_;

@@ -156,6 +156,9 @@ void ReplyProcessor::End(Connection* connection, uint32_t flags, uint32_t idle_t
   if ((flags & records::kReplyChunked) != 0) transport_->Send(connection, "0\r\n\r\n", 0);
   transport_->Touch(connection);
   connection->idle_timeout_ms = idle_timeout_ms;
+  if (connection->origin != nullptr) {
+    connection->origin->closes = (flags & records::kReplyClose) != 0;
+  }
   session_->OnAnswered(connection);
   if ((flags & records::kReplyClose) != 0) {
     transport_->FinishAfterOutput(connection, AfterOutput::kClose);

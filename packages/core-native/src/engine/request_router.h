@@ -19,13 +19,17 @@ class RequestRouter {
     kLater,      // Answers before it, or their bytes, are still to leave.
     kWaiting,    // For its owner: asked again by itself.
     kElsewhere,  // The connection has left with its bytes.
+    kRelayed,    // The request has left, its connection stays.
   };
 
   // False on a port whose only server has the connection already.
   virtual bool MustRoute(const Connection* connection) const = 0;
   // `input` begins with the request.
   virtual Outcome FindServer(Connection* connection, const http1::RequestHead& head,
-                             std::string_view input, Route* route) = 0;
+                             std::string_view input, size_t head_bytes, Route* route) = 0;
+  // An answer that goes to another member's client is whole.
+  virtual void OnRelayedAnswer(Connection* connection) = 0;
+  virtual void OnOutputDone(Connection* connection) = 0;
   virtual void CountRequest(Connection* connection, uint32_t prefix_id) = 0;
 
  protected:

@@ -35,7 +35,8 @@ Transport::Transport(uv_loop_t* loop, RecordWriter* records, LentMemory* lent,
 
 // -- Connections and slots.
 
-Connection* Transport::Open(int fd, LaneServer* server, bool is_announced) {
+Connection* Transport::Open(int fd, LaneServer* server, bool is_announced,
+                            std::unique_ptr<RelayOrigin> origin) {
   auto* connection = new Connection;
   if (uv_poll_init(loop_, &connection->poll, fd) != 0) {
     delete connection;
@@ -44,8 +45,9 @@ Connection* Transport::Open(int fd, LaneServer* server, bool is_announced) {
     return nullptr;
   }
   const ServerSettings& settings = server->config->settings();
-  const Addresses addresses = DescribeConnection(fd, nullptr);
-  if (addresses.family != 0) {
+  const Addresses addresses =
+      origin == nullptr ? DescribeConnection(fd, nullptr) : origin->addresses;
+  if (addresses.family != 0 && origin == nullptr) {
     if (settings.no_delay) SetNoDelay(fd, true);
     if (settings.keep_alive) SetKeepAlive(fd, true, settings.keep_alive_delay_s);
   }
@@ -57,6 +59,7 @@ Connection* Transport::Open(int fd, LaneServer* server, bool is_announced) {
   connection->fd = fd;
   connection->window_bytes = limits::kReceiveWindowBytes;
   connection->message_start_ns = uv_hrtime();
+  connection->origin = std::move(origin);
   connection->local_port = addresses.local_port;
   connection->local_ip = addresses.local_ip;
   connection->next = first_;
@@ -78,7 +81,8 @@ void Transport::Announce(Connection* connection) {
   connection->is_announced = true;
   connection->slot = TakeSlot(connection);
   records_->Open(connection->slot, connection->server->id,
-                 DescribeConnection(connection->fd, nullptr));
+                 connection->origin == nullptr ? DescribeConnection(connection->fd, nullptr)
+                                               : connection->origin->addresses);
 }
 
 void Transport::Assign(Connection* connection, LaneServer* server) {

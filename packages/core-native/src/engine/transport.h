@@ -42,7 +42,8 @@ class Transport {
 
   // Takes the descriptor over. JavaScript hears of the connection now or, when it is not known yet
   // whose it is, by Announce().
-  Connection* Open(int fd, LaneServer* server, bool is_announced);
+  Connection* Open(int fd, LaneServer* server, bool is_announced,
+                   std::unique_ptr<RelayOrigin> origin = nullptr);
   void Announce(Connection* connection);
   // Gives the connection to another server: for JavaScript it is a new one.
   void Assign(Connection* connection, LaneServer* server);

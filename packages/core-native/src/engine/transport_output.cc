@@ -51,6 +51,7 @@ Transport::Piece* Transport::AddPiece(Connection* connection, size_t bytes, size
   }
   connection->last_piece = index;
   connection->pass_payload_bytes += payload_bytes;
+  if (connection->origin != nullptr) connection->origin->sent_bytes += bytes;
   Touch(connection);
   return &piece;
 }
@@ -248,7 +249,9 @@ void Transport::OutputDone(Connection* connection) {
   switch (connection->after_output) {
     case AfterOutput::kNothing:
       // Its next request may be another server's.
-      if ((connection->pauses & kPauseOrder) != 0) connection->wants_input_resumed = true;
+      if ((connection->pauses & kPauseOrder) != 0 || connection->relay != nullptr) {
+        connection->wants_input_resumed = true;
+      }
       return;
     case AfterOutput::kShutdown:
       if (connection->peer_ended) {

@@ -15,7 +15,7 @@ bool Http1Session::FindServer(Connection* connection, const http1::RequestHead& 
                               std::string_view input, Route* route, size_t* used,
                               Advance* advance) {
   *advance = Advance::kWait;
-  switch (router_->FindServer(connection, head, input, route)) {
+  switch (router_->FindServer(connection, head, input, *used, route)) {
     case RequestRouter::Outcome::kHere:
       return true;
     case RequestRouter::Outcome::kUnrouted:
@@ -26,6 +26,15 @@ bool Http1Session::FindServer(Connection* connection, const http1::RequestHead& 
       WaitForTurn(connection, used);
       return false;
     case RequestRouter::Outcome::kElsewhere:
+      return false;
+    case RequestRouter::Outcome::kRelayed:
+      // Whole, or it would not have been.
+      *used += head.content_length;
+      connection->has_served = true;
+      connection->is_last_request = !head.keep_alive;
+      ++connection->unanswered;
+      MessageDone(connection);
+      *advance = Advance::kGoOn;
       return false;
   }
   return false;
@@ -92,6 +101,10 @@ Http1Session::Advance Http1Session::AnswerUnrouted(Connection* connection,
   AppendRouteReply(status, is_reason_told ? reason : std::string_view(),
                    head.method == head_method_, keep_alive, &native_reply_);
   transport_->Send(connection, native_reply_, 0);
+  if (connection->origin != nullptr) {
+    connection->origin->closes = !keep_alive;
+    router_->OnRelayedAnswer(connection);
+  }
   if (!keep_alive) transport_->FinishAfterOutput(connection, AfterOutput::kClose);
   transport_->Flush(connection);
   if (!keep_alive || !connection->is_open()) return Advance::kWait;

@@ -37,6 +37,8 @@ enum class FrameType : uint8_t {
   kHandOver = 33,  // With a connection.
   kTaken = 34,
   kDeclined = 35,
+  kRelay = 36,  // With one end of a socket pair.
+  kAnswered = 37,
 };
 
 struct Hello {
@@ -215,6 +217,38 @@ struct HandOver {
 };
 // A bound for its fields, to tell them from the bytes that follow.
 inline constexpr size_t kHandOverBytes = 11;
+
+// A client's connection stays with the sender; its requests come over the descriptor, and their
+// answers go back over it.
+struct Relay {
+  uint32_t sequence = 0;
+  uint16_t port = 0;
+  uint8_t hops = 0;
+  uint32_t id = 0;  // The sender's number of it.
+  uint8_t family = 0;
+  uint16_t remote_port = 0;
+  uint16_t local_port = 0;
+  std::string remote;
+  std::string local;
+  std::string local_ip;  // 16 bytes, or none.
+
+  template <typename Archive>
+  void Fields(Archive& archive) {
+    archive(sequence, port, hops, id, family, remote_port, local_port, remote, local, local_ip);
+  }
+};
+
+// An answer over a relay is whole.
+struct Answered {
+  uint32_t id = 0;
+  uint64_t total = 0;  // Bytes sent over it so far, this answer included.
+  uint8_t closes = 0;  // The connection ends with this answer.
+
+  template <typename Archive>
+  void Fields(Archive& archive) {
+    archive(id, total, closes);
+  }
+};
 
 // kTaken: this one and all before it. kDeclined: this one only.
 struct Sequence {

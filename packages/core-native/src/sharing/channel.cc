@@ -141,6 +141,10 @@ void Channel::Read() {
   handler_->OnBatchEnd(this);
 }
 
+void Channel::ReadNow() {
+  if (!is_closed_ && !is_broken_) Read();
+}
+
 // True when there may be more.
 bool Channel::ReadOnce() {
   char buffer[16 * 1024];

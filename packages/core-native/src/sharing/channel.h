@@ -40,6 +40,8 @@ class Channel {
   bool Send(peer::FrameType type, std::string_view payload, int fd = -1);
   // Frames that wait for the peer to read, in bytes.
   size_t unsent_bytes() const { return unsent_bytes_; }
+  // Reads without waiting for readiness.
+  void ReadNow();
   // From here on the peer's sends fail; ReadRest() tells what it has sent before. Close() follows.
   void ShutDown();
   void ReadRest();

@@ -343,7 +343,7 @@ std::string Sharing::Describe(const Port& port) {
                      ",\"program\":" + Quoted(program_) +
                      ",\"connections\":" + std::to_string(counters.connections) +
                      ",\"handedOver\":" + std::to_string(counters.handed_over) +
-                     ",\"received\":" + std::to_string(counters.received) +  ",\"registrations\":[";
+                     ",\"received\":" + std::to_string(counters.received) + ",\"registrations\":[";
   bool is_first = true;
   for (const auto& [server_id, list] : port.own) {
     for (const peer::Register& registered : list) {

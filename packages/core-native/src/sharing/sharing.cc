@@ -353,7 +353,8 @@ Sharing::Port* Sharing::PortOf(Channel* channel) {
 }
 
 void Sharing::PublishRoutes(Port* port, std::function<void()> applied) {
-  delegate_->SetRoutes(PortRoutes::Create(port->number, id_, port->state, port->reserved), std::move(applied));
+  delegate_->SetRoutes(PortRoutes::Create(port->number, id_, port->state, port->reserved),
+                       std::move(applied));
 }
 
 bool Sharing::AddSocket(Port* port, int fd) {

@@ -1,0 +1,81 @@
+#pragma once
+// Requests that another member answers while their connection stays with this one, because more
+// requests have been read behind them. The owner serves its end of a socket pair as it would the
+// client's connection, and tells over the link how many bytes each answer ends at.
+
+#include <uv.h>
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/connection.h"
+#include "engine/peer_links.h"
+#include "engine/transport.h"
+
+namespace httpsys::engine {
+
+class Http1Session;
+
+// Of one connection, to one member.
+struct Relay {
+  uv_poll_t poll;
+  class Relays* owner = nullptr;
+  Connection* connection = nullptr;  // nullptr = over.
+  uint64_t member = 0;
+  uint32_t id = 0;
+  int fd = -1;
+  std::string unsent;           // To the member.
+  uint64_t received = 0;        // Bytes of answers.
+  uint64_t answered_bytes = 0;  // Where the last whole answer ended.
+  uint32_t pending = 0;         // Requests without a whole answer.
+  std::deque<peer::Answered> answers;
+};
+
+// Thread: the lane.
+class Relays {
+ public:
+  Relays(uv_loop_t* loop, PeerLinks* links) : loop_(loop), links_(links) {}
+  Relays(const Relays&) = delete;
+  Relays& operator=(const Relays&) = delete;
+
+  void Start(Transport* transport, Http1Session* session);
+  void Close();
+
+  // A whole request for a member that Prepare() found ready. False: not now.
+  bool Send(Connection* connection, uint64_t member, std::string_view request);
+  // All unanswered requests of the connection are this member's.
+  static bool IsOnlyAt(const Connection* connection, uint64_t member);
+  static bool HasPending(const Connection* connection);
+  // The client has taken what it was sent.
+  void Resume(Connection* connection);
+  void OnDetached(Connection* connection);
+
+  // -- What the member says.
+
+  void OnAnswered(const peer::Answered& answer);
+  void OnRefused(uint32_t id);
+
+ private:
+  Relay* Open(Connection* connection, uint64_t member);
+  static void OnPoll(uv_poll_t* poll, int status, int events);
+  void Watch(Relay* relay);
+  void Write(Relay* relay);
+  void Read(Relay* relay);
+  void CheckAnswers(Relay* relay);
+  void End(Relay* relay);
+  void Free(Relay* relay);
+
+  uv_loop_t* loop_;
+  PeerLinks* links_;
+  Transport* transport_ = nullptr;
+  Http1Session* session_ = nullptr;
+  std::map<uint32_t, Relay*> relays_;
+  uint32_t next_id_ = 1;
+  std::vector<char> buffer_;
+};
+
+}  // namespace httpsys::engine
