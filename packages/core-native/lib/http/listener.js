@@ -172,14 +172,13 @@ class Listener {
   }
 
   unlisten () {
+    unwatch(this)
+    // First: the lanes know where requests go from here on. Also what was registered for a socket that could not listen.
+    for (const port of this.ports) theEngine().native.unregister(port, this.id, [], this.sharing.restartMs)
+    this.ports.clear()
     if (this.listening === 0) return
     this.listening = 0
-    const { native } = theEngine()
-    unwatch(this)
-    // First: the lanes know where requests go from here on.
-    for (const port of this.ports) native.unregister(port, this.id, [], this.sharing.restartMs)
-    this.ports.clear()
-    native.unlisten(this.id)
+    theEngine().native.unlisten(this.id)
   }
 }
 

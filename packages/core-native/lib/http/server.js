@@ -83,7 +83,9 @@ class Methods extends StockServer {
         return
       }
       if (listener.prefixes.size > 0) watchReservations(listener)
-      const [{ handle, isShared }, ...others] = opened
+      const [{ endpoint, handle, isShared }, ...others] = opened
+      // In use is found out late (see listen() of takeHandle()), and then named as on Node.
+      address ||= endpoint.host ?? '::'
       self._handle = handle
       takeHandle(self, handle, { isShared })
       stockListen()
