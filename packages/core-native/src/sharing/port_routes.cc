@@ -43,7 +43,8 @@ std::shared_ptr<const PortRoutes> PortRoutes::Create(uint16_t port, uint64_t sel
     }
   }
   for (const UrlPrefix& prefix : reserved) (void)routes->table_.AddReservation(prefix);
-  if (servers.size() > 1 || !reserved.empty()) routes->is_shared_ = true;
+  // Also when only others are left: connections to one that leaves are theirs.
+  routes->is_shared_ |= servers.size() > 1 || routes->has_peers() || !reserved.empty();
   return routes;
 }
 

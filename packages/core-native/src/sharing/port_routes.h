@@ -30,8 +30,8 @@ class PortRoutes {
                                                   const std::vector<UrlPrefix>& reserved = {});
 
   uint16_t port() const { return port_; }
-  // More than one server is registered: requests have to be looked at before their connection has
-  // a server.
+  // Another member or more than one server is registered: requests have to be looked at before
+  // their connection has a server.
   bool is_shared() const { return is_shared_; }
   bool has_peers() const { return !peers_.empty(); }
   // Other members with a server on the port.
