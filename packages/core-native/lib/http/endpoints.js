@@ -195,7 +195,7 @@ function openPort (server, group, backlog, done) {
 function join (server, group, backlog, done) {
   register(server[kListener], group, (error, descriptors) => {
     if (error !== null) return done(error, [])
-    const sockets = descriptors.map((fd) => openHandle(fd))
+    const sockets = descriptors.map((fd) => openHandle(fd)).filter((handle) => typeof handle !== 'number')
     /** @type {Opened[]} */
     const opened = []
     let failure = null

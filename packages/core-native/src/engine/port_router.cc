@@ -288,6 +288,11 @@ void PortRouter::OnRelayedAnswer(Connection* connection) {
 }
 
 void PortRouter::Adopt(HandedConnection handed) {
+  // Peers may send any descriptor.
+  if (LocalPort(handed.fd) != handed.port) {
+    close(handed.fd);
+    return;
+  }
   const Port* port = Find(handed.port);
   LaneServer* server = nullptr;
   for (const uint32_t id :

@@ -168,14 +168,17 @@ bool Channel::ReadOnce() {
   for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr;
        header = CMSG_NXTHDR(&message, header)) {
     if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
-    int fd = -1;
-    if (header->cmsg_len < CMSG_LEN(sizeof fd)) continue;
-    std::memcpy(&fd, CMSG_DATA(header), sizeof fd);
+    // Room for one may be room for two, because of the alignment.
+    for (size_t at = 0; CMSG_LEN(at + sizeof(int)) <= header->cmsg_len; at += sizeof(int)) {
+      int fd = -1;
+      std::memcpy(&fd, CMSG_DATA(header) + at, sizeof fd);
 #ifndef MSG_CMSG_CLOEXEC
-    fcntl(fd, F_SETFD, FD_CLOEXEC);
+      fcntl(fd, F_SETFD, FD_CLOEXEC);
 #endif
-    received_fds_.push_back(fd);
-    has_fd = true;
+      received_fds_.push_back(fd);
+      if (at != 0) is_broken_ = true;
+      has_fd = true;
+    }
   }
   // Out of descriptors: the frame comes without.
   if (!has_fd && (message.msg_flags & MSG_CTRUNC) != 0) received_fds_.push_back(-1);

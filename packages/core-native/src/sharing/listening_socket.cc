@@ -41,6 +41,22 @@ std::string BoundAddress(int fd) {
   return '[' + std::string(name) + ']';
 }
 
+bool IsListeningOn(int fd, uint16_t port) {
+  int is_listening = 0;
+  socklen_t size = sizeof is_listening;
+  if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &is_listening, &size) != 0 || is_listening == 0) {
+    return false;
+  }
+  sockaddr_storage address{};
+  size = sizeof address;
+  if (getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) return false;
+  if (address.ss_family == AF_INET) {
+    return ntohs(reinterpret_cast<sockaddr_in*>(&address)->sin_port) == port;
+  }
+  return address.ss_family == AF_INET6 &&
+         ntohs(reinterpret_cast<sockaddr_in6*>(&address)->sin6_port) == port;
+}
+
 int ListenBeside(uint16_t port, int backlog, const std::vector<int>& narrower) {
   const int fd = socket(AF_INET6, SOCK_STREAM, 0);
   if (fd == -1) return -errno;

@@ -13,6 +13,9 @@ namespace httpsys::sharing {
 // has one listening socket for each.
 std::string BoundAddress(int fd);
 
+// Whether a descriptor, which a peer may have sent, is a socket that listens on this TCP port.
+bool IsListeningOn(int fd, uint16_t port);
+
 // A socket that listens on every address of a port beside `narrower` ones, of which the kernel
 // takes care only when all have SO_REUSEPORT; they have it while this lasts, so that no other
 // program can come in. A descriptor, the caller's, or a negative errno.
