@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "common/limits.h"
+#include "sharing/listening_socket.h"
 #include "sharing/sharing.h"
 
 namespace httpsys::sharing {
@@ -82,7 +83,7 @@ bool Sharing::OnSessionFrame(Port* port, Channel* channel, const peer::Frame& fr
     case FrameType::kUnregister:
       return OnUnregister(port, channel, frame.payload);
     case FrameType::kSocket:
-      if (*fd != -1) {
+      if (*fd != -1 && IsListeningOn(*fd, port->number)) {
         Broadcast(port, FrameType::kSocket, peer::Sync{}, *fd, channel);
         if (AddSocket(port, std::exchange(*fd, -1))) EnsureAccepted(port);
       }
@@ -183,11 +184,29 @@ uint32_t Sharing::PidOf(const Port& port, uint64_t member) const {
   return found == port.state.members().end() ? 0 : found->second.pid;
 }
 
+// One that the last coordinator knew and that has not come back: its name vanished with its process.
+bool Sharing::HasDied(const Port& port, uint64_t member) const {
+  const auto is_here = [=](const auto& item) { return item.second.id == member; };
+  if (member == id_ || member == 0) return false;
+  if (std::any_of(port.sessions.begin(), port.sessions.end(), is_here)) return false;
+  const int fd = ConnectTo(MemberName(member));
+  if (fd >= 0) close(fd);
+  return fd == -ECONNREFUSED || fd == -ENOENT;
+}
+
 // Adds what may be added. The members are told with the next SyncAll().
 RegistrationResult Sharing::Decide(Port* port, uint64_t member, const peer::Register& wanted) {
   RegistrationResult result;
   result.token = wanted.token;
-  if (const auto conflict = port->state.Check(member, wanted)) {
+  auto conflict = port->state.Check(member, wanted);
+  while (conflict && HasDied(*port, conflict->member)) {
+    const peer::MemberGone gone{conflict->member};
+    port->state.RemoveMember(gone.id);
+    OnThread(port->number,
+             [this, gone](Port* port) { Broadcast(port, FrameType::kMemberGone, gone); });
+    conflict = port->state.Check(member, wanted);
+  }
+  if (conflict) {
     result.error = conflict->error;
     result.pid = PidOf(*port, conflict->member);
     result.prefix = conflict->prefix;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/limits.h"
+#include "sharing/listening_socket.h"
 #include "sharing/sharing.h"
 
 namespace httpsys::sharing {
@@ -64,6 +65,7 @@ void Sharing::Connect(Port* port) {
 
 void Sharing::OnJoinFailed(Port* port, const RegistrationResult& why) {
   FailAll(port, why);
+  port->told.reset();
   if (port->upstream != nullptr) Forget(std::exchange(port->upstream, nullptr));
   if (port->own.empty()) {
     Drop(port);
@@ -77,6 +79,7 @@ void Sharing::OnJoinFailed(Port* port, const RegistrationResult& why) {
 // False: the coordinator speaks nonsense.
 bool Sharing::OnUpstreamFrame(Port* port, const peer::Frame& frame, int* fd) {
   const uint64_t now_ms = NowMs();
+  PortState& state = port->told != nullptr ? *port->told : port->state;
   switch (frame.type) {
     case FrameType::kWelcome:
       return OnWelcome(port, frame.payload);
@@ -94,12 +97,12 @@ bool Sharing::OnUpstreamFrame(Port* port, const peer::Frame& frame, int* fd) {
     case FrameType::kMember: {
       peer::Member member;
       if (!peer::Decode(frame.payload, &member)) return false;
-      return member.id == id_ || port->state.AddMember(member);
+      return member.id == id_ || state.AddMember(member);
     }
     case FrameType::kMemberGone: {
       peer::MemberGone gone;
       if (!peer::Decode(frame.payload, &gone)) return false;
-      port->state.RemoveMember(gone.id);
+      state.RemoveMember(gone.id);
       return true;
     }
     case FrameType::kEntry: {
@@ -108,16 +111,19 @@ bool Sharing::OnUpstreamFrame(Port* port, const peer::Frame& frame, int* fd) {
       // What we have taken back meanwhile stays away.
       const bool is_stale = entry.member == id_ && entry.absent_ms == 0 &&
                             !port->own.contains(entry.server_id) && port->asked.empty();
-      return is_stale || port->state.AddEntry(entry, now_ms);
+      return is_stale || state.AddEntry(entry, now_ms);
     }
     case FrameType::kEntryGone: {
       peer::EntryGone gone;
       if (!peer::Decode(frame.payload, &gone)) return false;
-      port->state.RemoveEntry(gone);
+      state.RemoveEntry(gone);
       return true;
     }
     case FrameType::kSocket:
-      if (*fd != -1 && AddSocket(port, std::exchange(*fd, -1))) EnsureAccepted(port);
+      if (*fd != -1 && IsListeningOn(*fd, port->number) &&
+          AddSocket(port, std::exchange(*fd, -1))) {
+        EnsureAccepted(port);
+      }
       return true;
     case FrameType::kSync:
       return OnSync(port, frame.payload);
@@ -137,8 +143,8 @@ bool Sharing::OnWelcome(Port* port, std::string_view payload) {
   if (!peer::Decode(payload, &welcome)) return false;
   if (welcome.protocol < peer::kProtocolOldest || welcome.protocol > peer::kProtocol) return false;
   port->coordinator_id = welcome.coordinator;
-  // What follows is the whole state.
-  port->state.Clear();
+  // What follows is the whole state. Requests go by the last one until it is complete.
+  port->told = std::make_unique<PortState>(port->number);
   return true;
 }
 
@@ -147,6 +153,18 @@ bool Sharing::OnSync(Port* port, std::string_view payload) {
   if (!peer::Decode(payload, &sync)) return false;
   const uint16_t number = port->number;
   Channel* const channel = port->upstream;
+  if (port->told != nullptr) {
+    port->state = std::move(*port->told);
+    port->told.reset();
+    // A new coordinator may not have heard of all that is ours; it does below.
+    for (const auto& [server_id, list] : port->own) {
+      for (const peer::Register& registered : list) {
+        for (const peer::Entry& entry : port->state.EntriesOf(id_, registered)) {
+          port->state.AddEntry(entry, NowMs());
+        }
+      }
+    }
+  }
   PublishRoutes(port, [this, number, channel, sync] {
     OnThread(number, [channel, sync](Port* port) {
       if (port->upstream != channel) return;
@@ -183,6 +201,8 @@ void Sharing::AskForAll(Port* port) {
 void Sharing::Ask(Port* port, const peer::Register& wanted) {
   if (port->role == Role::kMember) {
     port->asked[wanted.token] = wanted;
+    if (port->answer_deadline_ms == 0) port->answer_deadline_ms = NowMs() + limits::kCoordinatorMs;
+    ArmTimer();
     port->upstream->Send(FrameType::kRegister, peer::Encode(wanted));
     return;
   }
@@ -202,6 +222,7 @@ bool Sharing::OnRegistered(Port* port, std::string_view payload) {
   if (found == port->asked.end()) return true;  // Registered again.
   if (answer.error == 0) AddOwn(port, found->second);
   port->asked.erase(found);
+  port->answer_deadline_ms = port->asked.empty() ? 0 : NowMs() + limits::kCoordinatorMs;
   RegistrationResult result;
   result.token = answer.token;
   result.error = static_cast<int>(answer.error);
@@ -216,6 +237,8 @@ void Sharing::OnUpstreamBroken(Port* port) {
   if (port->upstream != nullptr) Forget(std::exchange(port->upstream, nullptr));
   const bool was_member = port->role == Role::kMember;
   port->role = Role::kJoining;
+  port->told.reset();
+  port->answer_deadline_ms = 0;
   if (was_member) {
     for (auto& [token, wanted] : port->asked) port->queued.push_back(std::move(wanted));
     port->asked.clear();
@@ -232,8 +255,28 @@ void Sharing::OnUpstreamBroken(Port* port) {
   port->retry_at_ms = NowMs() + kRetryMs;
 }
 
+// The coordinator does not answer. When it goes on it hears that this is not wanted any more.
+void Sharing::GiveUpAsked(Port* port) {
+  for (const auto& [token, wanted] : port->asked) {
+    peer::Unregister gone;
+    gone.server_id = wanted.server_id;
+    for (const peer::PrefixItem& item : wanted.prefixes) gone.prefix_ids.push_back(item.id);
+    port->upstream->Send(FrameType::kUnregister, peer::Encode(gone));
+  }
+  RegistrationResult why;
+  why.error = ETIMEDOUT;
+  why.pid = port->coordinator.pid;
+  FailAll(port, why);
+  port->answer_deadline_ms = 0;
+  if (IsUnused(*port)) Drop(port);
+}
+
 void Sharing::TickMember(Port* port, uint64_t now_ms) {
-  if (port->role == Role::kMember) return;
+  if (port->role == Role::kMember) {
+    const bool is_late = port->answer_deadline_ms != 0 && now_ms >= port->answer_deadline_ms;
+    if (is_late) GiveUpAsked(port);
+    return;
+  }
   if (port->join_deadline_ms != 0 && now_ms >= port->join_deadline_ms) {
     RegistrationResult why;
     why.error = ETIMEDOUT;

@@ -62,7 +62,7 @@ class PortState {
   const StateEntry* FindConflict(uint64_t member, const peer::Register& wanted,
                                  const StateEntry& candidate) const;
 
-  const uint16_t port_;
+  uint16_t port_;
   std::map<uint64_t, peer::Member> members_;
   std::vector<StateEntry> entries_;
 };

@@ -148,8 +148,10 @@ class Sharing final : private Channel::Handler {
     Channel* upstream = nullptr;
     Credentials coordinator;
     uint64_t coordinator_id = 0;
+    std::unique_ptr<PortState> told;  // By a new coordinator, until that is everything.
     uint64_t join_deadline_ms = 0;
     uint64_t retry_at_ms = 0;
+    uint64_t answer_deadline_ms = 0;  // Of what was asked; 0 = nothing was.
   };
 
   // -- sharing.cc: the thread and what both roles share. The mutex is held unless said otherwise.
@@ -207,6 +209,7 @@ class Sharing final : private Channel::Handler {
                  const Channel* except = nullptr);
   peer::Member Self() const;
   uint32_t PidOf(const Port& port, uint64_t member) const;
+  bool HasDied(const Port& port, uint64_t member) const;
 
   // -- member.cc
 
@@ -219,6 +222,7 @@ class Sharing final : private Channel::Handler {
   void Ask(Port* port, const peer::Register& wanted);
   bool OnRegistered(Port* port, std::string_view payload);
   void OnUpstreamBroken(Port* port);
+  void GiveUpAsked(Port* port);
   void TickMember(Port* port, uint64_t now_ms);
 
   Delegate* const delegate_;
