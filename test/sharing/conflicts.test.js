@@ -1,0 +1,189 @@
+'use strict'
+
+// What processes cannot both have, and who is told so.
+
+const assert = require('node:assert/strict')
+const { describe, it } = require('node:test')
+const { Stranger, ask, assertFree, freePort, kSkip, kSkipStranger, meetingPlace, member } = require('./kit')
+
+// A coordinator has a second to answer; the rest is what a busy machine adds at most.
+const kSilentMsMax = 5000
+
+describe('Registering on a shared port', { skip: kSkip }, () => {
+  it('fails for the prefix that another process has, naming process and prefix', async (t) => {
+    const port = await freePort()
+    const a = await member(t, 'a', `http://*:${port}/shop/`)
+    const b = await member(t, 'b', `http://*:${port}/other/`)
+    const c = await member(t)
+    for (const [one, holder, taken] of /** @type {const} */ ([[c, a, 'shop'], [c, b, 'other'], [a, b, 'other'], [b, a, 'shop']])) {
+      const prefix = `http://*:${port}/${taken}/`
+      await assert.rejects(one.listen('d', prefix), (/** @type {any} */ error) => {
+        assert.equal(error.code, 'EADDRINUSE')
+        assert.equal(error.message, `listen EADDRINUSE: ${prefix} is already registered by process ${holder.pid}`)
+        assert.deepEqual([error.prefix, error.pid, error.syscall], [prefix, holder.pid, 'listen'])
+        return true
+      })
+    }
+    assert.equal((await ask(port, '/shop/')).owner, 'a')
+    // Nothing of it is left.
+    await a.close('a')
+    await c.listen('c', `http://*:${port}/shop/`)
+    assert.equal((await ask(port, '/shop/')).owner, 'c')
+  })
+
+  it('takes prefixes for identical that differ in case and percent-encoding only', async (t) => {
+    const port = await freePort()
+    const a = await member(t, 'a', [`http://shop.test:${port}/caf%C3%A9/Menu/`, `http://*:${port}/x/`])
+    const b = await member(t)
+    for (const text of [`http://SHOP.test:${port}/CAF%c3%89/menu`, `http://shop.test:${port}/café/%4denu/`, `http://*:${port}/%58/`]) {
+      await assert.rejects(b.listen('b', text), (/** @type {any} */ error) => {
+        assert.deepEqual([error.code, error.pid], ['EADDRINUSE', a.pid])
+        assert.match(error.message, /is already registered by process/)
+        return true
+      })
+    }
+    await b.listen('b', [`http://*:${port}/caf%C3%A9/Menu/`, `http://other.test:${port}/caf%C3%A9/Menu/`])
+  })
+
+  it('is all or nothing when one of several prefixes is taken', async (t) => {
+    const port = await freePort()
+    const other = await freePort()
+    const a = await member(t, 'a', `http://*:${port}/taken/`)
+    const b = await member(t)
+    await assert.rejects(b.listen('b', [`http://*:${other}/free/`, `http://*:${port}/free/`, `http://*:${port}/taken/`]),
+      (/** @type {any} */ error) => error.code === 'EADDRINUSE' && error.pid === a.pid && error.message.includes(`http://*:${port}/taken/`))
+    assert.equal((await ask(port, '/free/')).status, 404)
+    await assertFree(other)
+    await a.listen('more', [`http://*:${other}/free/`, `http://*:${port}/free/`])
+    assert.equal((await ask(port, '/free/')).owner, 'more')
+  })
+
+  it('gives a plain port the rest of what prefixes leave', async (t) => {
+    for (const isPlainFirst of [true, false]) {
+      const port = await freePort()
+      const one = await member(t)
+      const two = await member(t)
+      if (isPlainFirst) await one.listen('plain', port)
+      await two.listen('prefix', `http://*:${port}/shop/`)
+      if (!isPlainFirst) await one.listen('plain', port)
+      for (let i = 0; i < 4; i++) {
+        assert.equal((await ask(port, '/shop/x')).owner, 'prefix')
+        assert.equal((await ask(port, '/shopping')).owner, 'plain')
+      }
+      await assert.rejects(two.listen('root', `http://*:${port}/`), { code: 'EADDRINUSE', pid: one.pid })
+    }
+  })
+
+  it('fails for the second plain port as on Node', async (t) => {
+    const port = await freePort()
+    const a = await member(t, 'a', port)
+    const b = await member(t)
+    /** @type {any} */
+    const stock = await b.tell('listen', { name: 'stock', on: [port], stock: true }).catch((error) => error)
+    /** @type {any} */
+    const ours = await b.listen('b', port).catch((error) => error)
+    for (const property of ['message', 'code', 'errno', 'syscall', 'address', 'port']) assert.equal(ours[property], stock[property], property)
+    assert.equal(ours.code, 'EADDRINUSE')
+    assert.equal(ours.pid, a.pid)
+    await assert.rejects(b.listen('b', port, '127.0.0.1'), { code: 'EADDRINUSE' })
+  })
+
+  it('leaves a process alone that wants the port exclusively, or fails for it', async (t) => {
+    const port = await freePort()
+    const a = await member(t)
+    const b = await member(t)
+    for (const exclusive of [{ port, exclusive: true }, { prefix: `http://*:${port}/a/`, exclusive: true }]) {
+      await a.listen('a', exclusive)
+      await assert.rejects(b.listen('b', `http://*:${port}/b/`), { code: 'EADDRINUSE', pid: a.pid })
+      await assert.rejects(b.listen('b', port), { code: 'EADDRINUSE' })
+      await a.close('a')
+      await b.listen('b', `http://*:${port}/b/`)
+      await assert.rejects(a.listen('a', exclusive), { code: 'EADDRINUSE', pid: b.pid })
+      assert.equal((await ask(port, '/b/')).owner, 'b')
+      await b.close('b')
+      await assertFree(port)
+    }
+  })
+
+  it('fails on a port of a program without httpsys, and works when that has left', async (t) => {
+    const port = await freePort()
+    const stock = await member(t)
+    await stock.tell('listen', { name: 'stock', on: [port], stock: true })
+    const a = await member(t)
+    const b = await member(t)
+    for (const one of [a, b, a]) {
+      await assert.rejects(one.listen('a', `http://*:${port}/a/`), { code: 'EADDRINUSE' })
+      await assert.rejects(one.listen('a', port), { code: 'EADDRINUSE', message: `listen EADDRINUSE: address already in use :::${port}` })
+    }
+    await stock.close('stock')
+    await a.listen('a', `http://*:${port}/a/`)
+    await b.listen('b', `http://*:${port}/b/`)
+    await assert.rejects(stock.tell('listen', { name: 'stock', on: [port], stock: true }), { code: 'EADDRINUSE' })
+    assert.equal((await ask(port, '/b/')).owner, 'b')
+  })
+
+  it('fails within a second when the coordinator is stopped, naming it, and works when it goes on', async (t) => {
+    const port = await freePort()
+    const a = await member(t, 'a', `http://*:${port}/a/`)
+    const b = await member(t, 'b', `http://*:${port}/b/`)
+    const c = await member(t)
+    a.process.kill('SIGSTOP')
+    const isAboutA = (/** @type {any} */ error) => {
+      assert.equal(error.code, 'ERR_HTTPSYS_PORT_COORDINATOR')
+      assert.match(error.message, new RegExp(`Process ${a.pid}\\b.*port ${port}\\b`))
+      assert.deepEqual([error.pid, error.port], [a.pid, port])
+      return true
+    }
+    const since = Date.now()
+    await assert.rejects(c.listen('c', `http://*:${port}/c/`), isAboutA)
+    const ms = Date.now() - since
+    assert.ok(ms >= 900 && ms < kSilentMsMax, `${ms} ms`)
+    // Who is there serves on, new connections too.
+    for (let i = 0; i < 8; i++) assert.equal((await ask(port, '/b/')).owner, 'b')
+    await assert.rejects(b.tell('addPrefix', { name: 'b', prefix: `http://*:${port}/b2/` }), isAboutA)
+    a.process.kill('SIGCONT')
+    await c.listen('c', `http://*:${port}/c/`)
+    await b.tell('addPrefix', { name: 'b', prefix: `http://*:${port}/b3/` })
+    for (const [target, owner] of [['/a/', 'a'], ['/b/', 'b'], ['/b3/', 'b'], ['/c/', 'c']]) {
+      assert.equal((await ask(port, target)).owner, owner)
+    }
+  })
+
+  const squatters = {
+    'says nothing': { say: '', hangUp: false },
+    'says nonsense': { say: 'fe'.repeat(5000), hangUp: false },
+    'announces a frame of 4 GB': { say: 'ffffffff02000000', hangUp: false },
+    'sends half a frame': { say: '0a0000000200000001', hangUp: false },
+    'announces a descriptor and sends none': { say: '040000000b01000001020304', hangUp: false },
+    'hangs up': { say: '', hangUp: true }
+  }
+  it('fails when something else has the meeting place, whatever that says', { skip: kSkipStranger }, async (t) => {
+    const port = await freePort()
+    const stranger = new Stranger(t)
+    const a = await member(t)
+    for (const [what, how] of Object.entries(squatters)) {
+      await stranger.tell({ listen: meetingPlace(port), ...how })
+      const since = Date.now()
+      await assert.rejects(a.listen('a', `http://*:${port}/a/`), { code: 'ERR_HTTPSYS_PORT_COORDINATOR', pid: stranger.process.pid }, what)
+      assert.ok(Date.now() - since < kSilentMsMax, `${what}: ${Date.now() - since} ms`)
+      await stranger.tell({ listen: null })
+      await a.listen('a', `http://*:${port}/a/`)
+      assert.equal((await ask(port, '/a/')).owner, 'a')
+      await a.close('a')
+    }
+  })
+
+  const kSkipUser = kSkipStranger || (process.geteuid?.() !== 0 && 'only root can act for another user')
+  it('fails when a process of another user has the meeting place', { skip: kSkipUser }, async (t) => {
+    const port = await freePort()
+    const uid = 65534
+    const stranger = new Stranger(t, { uid })
+    await stranger.tell({ listen: meetingPlace(port), say: '', hangUp: false })
+    const a = await member(t)
+    await assert.rejects(a.listen('a', `http://*:${port}/a/`), (/** @type {any} */ error) => {
+      assert.deepEqual([error.code, error.uid, error.pid], ['EACCES', uid, stranger.process.pid])
+      assert.match(error.message, new RegExp(`process ${stranger.process.pid} of user ${uid}`))
+      return true
+    })
+  })
+})

@@ -1,0 +1,412 @@
+'use strict'
+
+// What tests about shared ports are made of: processes that do as they are told, clients that count.
+
+const assert = require('node:assert/strict')
+const crypto = require('node:crypto')
+const fs = require('node:fs')
+const net = require('node:net')
+const path = require('node:path')
+const { spawn, spawnSync } = require('node:child_process')
+const { once } = require('node:events')
+const { createInterface } = require('node:readline')
+const { setTimeout: sleep } = require('node:timers/promises')
+const { loadBinding } = require('../../packages/core-native/lib/binding')
+const { backend } = require('../helpers/backend')
+
+const kMember = path.join(__dirname, '..', 'fixtures', 'sharing-member.js')
+// Ends what hangs; nothing here takes a tenth of it on a busy machine.
+const kAnswerMs = 30_000
+const kSkip = backend === 'node'
+  ? 'node:http knows neither prefixes nor shared ports'
+  : process.platform === 'win32' && 'HTTP.SYS itself shares the ports there'
+
+/**
+ * A process that listens with others.
+ */
+class Member {
+  #waiting = /** @type {Map<number, { resolve: (value: any) => void, reject: (error: Error) => void }>} */ (new Map())
+  #lastId = 0
+  output = ''
+
+  constructor () {
+    this.process = spawn(process.execPath, [kMember], {
+      // Under the test runner a child would take itself for a test file.
+      env: { ...process.env, NODE_TEST_CONTEXT: undefined },
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc']
+    })
+    for (const stream of [this.process.stdout, this.process.stderr]) {
+      stream?.on('data', (piece) => { this.output += piece })
+    }
+    this.process.on('message', (/** @type {any} */ { id, value, error }) => {
+      const waiting = this.#waiting.get(id)
+      this.#waiting.delete(id)
+      if (error === undefined) waiting?.resolve(value)
+      else waiting?.reject(Object.assign(new Error(error.message), error))
+    })
+    /** @type {Promise<{ code: number | null, signal: string | null }>} */
+    this.exit = new Promise((resolve) => {
+      this.process.on('close', (code, signal) => {
+        for (const { reject } of this.#waiting.values()) reject(new Error(`the member has ended (${code ?? signal}): ${this.output}`))
+        this.#waiting.clear()
+        resolve({ code, signal })
+      })
+    })
+    this.ready = this.#answer(0)
+  }
+
+  get pid () { return this.process.pid ?? 0 }
+
+  /** @param {number} id @returns {Promise<any>} */
+  #answer (id) {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        reject(new Error(`no answer from the member after ${kAnswerMs} ms: ${this.output}`))
+        this.process.kill('SIGKILL')
+      }, kAnswerMs)
+      const settle = (/** @type {(value: any) => void} */ how) => (/** @type {any} */ value) => {
+        clearTimeout(timer)
+        how(value)
+      }
+      this.#waiting.set(id, { resolve: settle(resolve), reject: settle(reject) })
+    })
+  }
+
+  /** @param {string} command one of the fixture's @param {any} [args] @returns {Promise<any>} */
+  async tell (command, args = {}) {
+    await this.ready
+    const id = ++this.#lastId
+    const answer = this.#answer(id)
+    this.process.send?.({ id, command, args })
+    return answer
+  }
+
+  /**
+   * A server in this process.
+   *
+   * @param {string} name in its answers
+   * @param {...any} on arguments of listen()
+   */
+  listen (name, ...on) {
+    return this.tell('listen', { name, on })
+  }
+
+  /** @param {string} name @param {any} [options] */
+  close (name, options) {
+    return this.tell('close', { name, options })
+  }
+
+  /** @param {NodeJS.Signals} [signal] */
+  kill (signal = 'SIGKILL') {
+    this.process.kill(signal)
+    return this.exit
+  }
+}
+
+/**
+ * A process that ends with the test; with a name and arguments of listen() it listens.
+ *
+ * @param {import('node:test').TestContext} t
+ * @param {string} [name]
+ * @param {...any} on
+ */
+async function member (t, name, ...on) {
+  const started = new Member()
+  t.after(() => started.kill())
+  await started.ready
+  if (name !== undefined) await started.listen(name, ...on)
+  return started
+}
+
+/** A port that was free a moment ago, outside the range that the system gives to clients. */
+async function freePort () {
+  for (;;) {
+    const port = 10_000 + crypto.randomInt(20_000)
+    const server = net.createServer()
+    server.listen(port)
+    const isFree = await once(server, 'listening').then(() => true, () => false)
+    if (!isFree) continue
+    server.close()
+    await once(server, 'close')
+    return port
+  }
+}
+
+/** What a connection ended with instead of an answer. */
+class LostError extends Error {
+  /** @param {string} message @param {boolean} isNew the first request of its connection */
+  constructor (message, isNew) {
+    super(message)
+    this.isNew = isNew
+  }
+}
+
+/** @typedef {{ status: number, headers: Record<string, string>, body: string, owner: string, pid: string }} Answer */
+
+/**
+ * A connection that sends requests and reads the answers, which come in order.
+ */
+class Client {
+  #buffer = Buffer.alloc(0)
+  #waiting = /** @type {{ resolve: (answer: Answer) => void, reject: (error: Error) => void, isNew: boolean }[]} */ ([])
+  #end = ''
+  answered = 0
+
+  /** @param {number} port @param {string} [host] */
+  constructor (port, host = '127.0.0.1') {
+    this.port = port
+    this.socket = net.connect({ port, host, noDelay: true })
+    this.socket.on('data', (piece) => {
+      this.#buffer = this.#buffer.length === 0 ? piece : Buffer.concat([this.#buffer, piece])
+      this.#parse()
+    })
+    this.socket.on('error', (error) => { this.#end = /** @type {any} */ (error).code })
+    this.closed = new Promise((resolve) => {
+      this.socket.on('close', () => {
+        this.#end ||= 'end'
+        const rest = this.#buffer.toString('latin1', 0, 300)
+        for (const { reject, isNew } of this.#waiting.splice(0)) {
+          reject(new LostError(`the connection to ${port} ended (${this.#end}) before an answer came; unread: ${JSON.stringify(rest)}`, isNew))
+        }
+        resolve(null)
+      })
+    })
+  }
+
+  get isOpen () { return this.#end === '' && !this.socket.destroyed && !this.socket.readableEnded }
+
+  #parse () {
+    for (;;) {
+      const end = this.#buffer.indexOf('\r\n\r\n')
+      if (end === -1) return
+      const [first, ...lines] = this.#buffer.toString('latin1', 0, end).split('\r\n')
+      const headers = Object.fromEntries(lines.map((line) => {
+        const colon = line.indexOf(':')
+        return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()]
+      }))
+      const length = Number(headers['content-length'] ?? 0)
+      const total = end + 4 + length
+      if (this.#buffer.length < total) return
+      const body = this.#buffer.toString('latin1', end + 4, total)
+      this.#buffer = this.#buffer.subarray(total)
+      this.answered++
+      const [owner, pid] = body.split(' ')
+      const status = Number(first.split(' ')[1])
+      // An interim answer or one that nobody waits for is a defect.
+      const waiting = this.#waiting.shift()
+      assert.ok(waiting !== undefined, `an answer without a request: ${first}`)
+      waiting.resolve({ status, headers, body, owner, pid })
+    }
+  }
+
+  /** @param {string | Buffer} bytes @param {number} [count] of the requests in them @returns {Promise<Answer>[]} */
+  send (bytes, count = 1) {
+    const answers = Array.from({ length: count }, () => new Promise((resolve, reject) => {
+      const isNew = this.answered === 0
+      if (this.socket.destroyed) reject(new LostError(`the connection to ${this.port} is closed (${this.#end})`, isNew))
+      else this.#waiting.push({ resolve, reject, isNew })
+    }))
+    this.socket.write(bytes, 'latin1')
+    return /** @type {Promise<Answer>[]} */ (answers)
+  }
+
+  /** @param {string} target @param {{ method?: string, headers?: string[], body?: string, version?: string }} [options] */
+  request (target, { method = 'GET', headers = [], body = '', version = '1.1' } = {}) {
+    const length = body === '' ? [] : [`Content-Length: ${body.length}`]
+    return this.send([`${method} ${target} HTTP/${version}`, 'Host: shared.test', ...headers, ...length, '', body].join('\r\n'))[0]
+  }
+
+  destroy () {
+    this.socket.destroy()
+    return this.closed
+  }
+}
+
+/** @param {import('node:test').TestContext} t @param {number} port @param {string} [host] */
+async function connect (t, port, host) {
+  const client = new Client(port, host)
+  t.after(() => client.destroy())
+  await once(client.socket, 'connect')
+  return client
+}
+
+/**
+ * One request on a connection of its own.
+ *
+ * @param {number} port @param {string} target @param {{ host?: string, headers?: string[] }} [options]
+ */
+async function ask (port, target, { host, headers = [] } = {}) {
+  const client = new Client(port, host)
+  try {
+    return await client.request(target, { headers: ['Connection: close', ...headers] })
+  } finally {
+    client.destroy()
+  }
+}
+
+/** @param {number} port @param {string} [host] */
+async function assertFree (port, host = '127.0.0.1') {
+  await assert.rejects(ask(port, '/', { host }), /ECONNREFUSED/)
+}
+
+/**
+ * What goes on while something else happens: connections that ask one after the other, each in its own turn.
+ *
+ * @typedef {object} LoadOptions
+ * @property {number} port
+ * @property {string[]} targets by turns; the first segment is the owner's name unless `owners` says otherwise
+ * @property {number} [connections]
+ * @property {boolean} [isKept] keep-alive; otherwise a connection for each request
+ * @property {number} [pauseMs] between two requests of a connection
+ * @property {(target: string) => RegExp} [owners] who may answer
+ */
+class Load {
+  #isOver = false
+  #work
+  /** @type {{ target: string, answers: number, statuses: Record<number, number>, lost: { kept: string[], new: string[] }, wrong: string[], at: number }[]} */
+  targets
+
+  /** @param {import('node:test').TestContext} t @param {LoadOptions} options */
+  constructor (t, { port, targets, connections = 4, isKept = true, pauseMs = 2, owners = (target) => new RegExp(`^${target.split('/')[1]}$`) }) {
+    this.targets = targets.map((target) => ({ target, answers: 0, statuses: {}, lost: { kept: [], new: [] }, wrong: [], at: 0 }))
+    const run = async (/** @type {number} */ number) => {
+      /** @type {Client | null} */
+      let client = null
+      for (let turn = number; !this.#isOver; turn++) {
+        const target = isKept ? this.targets[number % targets.length] : this.targets[turn % targets.length]
+        // A server may close a connection between two requests; a client that has seen it opens the next one.
+        if (client === null || !client.isOpen) client = new Client(port)
+        try {
+          const { status, owner } = await client.request(target.target, isKept ? {} : { headers: ['Connection: close'] })
+          target.statuses[status] = (target.statuses[status] ?? 0) + 1
+          if (status === 200 && !owners(target.target).test(owner)) target.wrong.push(owner)
+          if (status === 200) target.answers++
+        } catch (error) {
+          const { isNew, message } = /** @type {LostError} */ (error)
+          target.lost[isNew ? 'new' : 'kept'].push(message)
+        }
+        if (!isKept) {
+          client.destroy()
+          client = null
+        }
+        await sleep(pauseMs)
+      }
+      client?.destroy()
+    }
+    t.after(() => this.stop())
+    this.#work = Promise.all(Array.from({ length: connections }, (_, number) => run(number)))
+  }
+
+  get answers () { return this.targets.reduce((sum, { answers }) => sum + answers, 0) }
+
+  /** Resolves after that many further answers to each target, or to one of them. @param {number} count @param {string} [target] */
+  async further (count, target) {
+    const watched = this.targets.filter((item) => target === undefined || item.target === target)
+    const wanted = watched.map(({ answers }) => answers + count)
+    const deadline = Date.now() + kAnswerMs
+    while (watched.some(({ answers }, i) => answers < wanted[i])) {
+      if (Date.now() > deadline) throw new Error(`no ${count} further answers: ${JSON.stringify(this.targets)}`)
+      await sleep(2)
+    }
+  }
+
+  async stop () {
+    this.#isOver = true
+    await this.#work
+    return this.targets
+  }
+
+  /** Ends it; nothing may have failed but what is excepted. @param {(target: string) => boolean} [isExcepted] */
+  async stopUnharmed (isExcepted = () => false) {
+    for (const { target, answers, statuses, lost, wrong } of await this.stop()) {
+      assert.deepEqual(wrong, [], `${target}: answered by others`)
+      if (isExcepted(target)) continue
+      assert.ok(answers > 0, `${target}: nobody asked`)
+      assert.deepEqual({ statuses, ...lost }, { statuses: { 200: answers }, kept: [], new: [] }, target)
+    }
+  }
+}
+
+/** Waits for what is told to nobody. @param {() => boolean | Promise<boolean>} isSo @param {string} what */
+async function until (isSo, what) {
+  const deadline = Date.now() + kAnswerMs
+  while (!await isSo()) {
+    if (Date.now() > deadline) throw new Error(`not within ${kAnswerMs} ms: ${what}`)
+    await sleep(5)
+  }
+}
+
+/** @param {number} pid @returns {number} open descriptors of a process */
+function descriptorsOf (pid) {
+  return fs.readdirSync(`/proc/${pid}/fd`).length
+}
+
+/**
+ * What the members of a port tell about it.
+ *
+ * @param {number} port
+ * @returns {Promise<any>}
+ */
+function stateOf (port) {
+  return new Promise((resolve, reject) => {
+    loadBinding().serviceState(port, (/** @type {number} */ errno, /** @type {string} */ text) => {
+      if (errno === 0) resolve(JSON.parse(text))
+      else reject(new Error(`no state of port ${port}: ${errno}`))
+    })
+  })
+}
+
+/** The name under which the members of a port meet. @param {number} port */
+function meetingPlace (port) {
+  return `httpsys/1/${process.geteuid?.()}/${port}`
+}
+
+/** The name under which a member is reached. @param {string} id */
+function dataSocket (id) {
+  return `httpsys/1/${process.geteuid?.()}/m/${id}`
+}
+
+const kSkipStranger = kSkip || (process.platform !== 'linux' && 'abstract sockets are of Linux') ||
+  (spawnSync('python3', ['-c', 'import socket; socket.send_fds']).status !== 0 && 'Node cannot name these sockets; Python 3.9 can, and is not there')
+
+/**
+ * Somebody who is no member: speaks at the sockets of members, or is in their place.
+ */
+class Stranger {
+  #lines
+  /** @param {import('node:test').TestContext} t @param {{ uid?: number }} [options] */
+  constructor (t, { uid } = {}) {
+    const source = fs.readFileSync(path.join(__dirname, '..', 'fixtures', 'abstract-socket.py'), 'utf8')
+    // Not by its path, which another user may not read.
+    this.process = spawn('python3', ['-c', source], { stdio: ['pipe', 'pipe', 'inherit'], cwd: '/', ...(uid !== undefined && { uid, gid: uid }) })
+    t.after(() => this.process.kill('SIGKILL'))
+    this.#lines = createInterface({ input: /** @type {any} */ (this.process.stdout) })[Symbol.asyncIterator]()
+  }
+
+  /** @param {any} command see the fixture @returns {Promise<any>} */
+  async tell (command) {
+    this.process.stdin?.write(`${JSON.stringify(command)}\n`)
+    return JSON.parse((await this.#lines.next()).value)
+  }
+}
+
+module.exports = {
+  Client,
+  Load,
+  LostError,
+  Member,
+  Stranger,
+  ask,
+  assertFree,
+  connect,
+  dataSocket,
+  descriptorsOf,
+  freePort,
+  kSkip,
+  kSkipStranger,
+  meetingPlace,
+  member,
+  sleep,
+  stateOf,
+  until
+}
