@@ -184,7 +184,8 @@ uint32_t Sharing::PidOf(const Port& port, uint64_t member) const {
   return found == port.state.members().end() ? 0 : found->second.pid;
 }
 
-// One that the last coordinator knew and that has not come back: its name vanished with its process.
+// One that the last coordinator knew and that has not come back: its name vanished with its
+// process.
 bool Sharing::HasDied(const Port& port, uint64_t member) const {
   const auto is_here = [=](const auto& item) { return item.second.id == member; };
   if (member == id_ || member == 0) return false;

@@ -283,8 +283,8 @@ void Sharing::ArmTimer() {
   const bool is_needed = std::any_of(ports_.begin(), ports_.end(), [](const auto& item) {
     const Port& port = *item.second;
     return port.role == Role::kJoining || port.answer_deadline_ms != 0 ||
-           !port.confirmations.empty() || !port.queries.empty() ||
-           port.reunion_deadline_ms != 0 || port.state.NextExpiry().has_value();
+           !port.confirmations.empty() || !port.queries.empty() || port.reunion_deadline_ms != 0 ||
+           port.state.NextExpiry().has_value();
   });
   if (!is_needed) return;
   uv_timer_start(
