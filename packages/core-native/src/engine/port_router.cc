@@ -24,6 +24,21 @@ uint16_t LocalPort(int fd) {
                                        : 0;
 }
 
+// One end of a relay's socket pair.
+bool IsUnixConnection(int fd) {
+  int type = 0;
+  int is_listening = 0;
+  socklen_t size = sizeof type;
+  if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) != 0 || type != SOCK_STREAM) return false;
+  size = sizeof is_listening;
+  if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &is_listening, &size) != 0) return false;
+  sockaddr_storage address{};
+  size = sizeof address;
+  return is_listening == 0 &&
+         getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) == 0 &&
+         address.ss_family == AF_UNIX;
+}
+
 }  // namespace
 
 PortRouter::PortRouter(uv_loop_t* loop, uint64_t self, const RequestQueue* queue,
@@ -289,7 +304,9 @@ void PortRouter::OnRelayedAnswer(Connection* connection) {
 
 void PortRouter::Adopt(HandedConnection handed) {
   // Peers may send any descriptor.
-  if (LocalPort(handed.fd) != handed.port) {
+  const bool is_sound = handed.origin == nullptr ? LocalPort(handed.fd) == handed.port
+                                                 : IsUnixConnection(handed.fd);
+  if (!is_sound) {
     close(handed.fd);
     return;
   }
