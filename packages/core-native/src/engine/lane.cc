@@ -383,7 +383,7 @@ void Lane::Drain(std::shared_ptr<DrainBarrier> barrier) {
 
 void Lane::AnswerDrains() {
   if (replies_.HasMore()) return;
-  const bool is_sent = transport_->pending_outputs() == 0;
+  const bool is_sent = transport_->pending_outputs() == 0 && !router_->links().has_unacknowledged();
   std::erase_if(drains_, [=](const std::shared_ptr<DrainBarrier>& barrier) {
     if (!is_sent && barrier->goal() == DrainGoal::kSent) return false;
     barrier->Arrive();

@@ -68,12 +68,15 @@ void PeerLinks::HandOver(uint64_t member, HandedConnection connection) {
   ArmTimer();
 }
 
-// What cannot be sent is taken back when the link breaks.
+// What cannot be sent is taken back when the link breaks, which it must: the next acknowledgement
+// would cover it.
 void PeerLinks::Send(Link* link, const HandedConnection& connection, uint32_t sequence) {
   if (connection.origin == nullptr) {
     const peer::HandOver message{sequence, connection.port, connection.hops, connection.idle_ms};
-    link->channel->Send(FrameType::kHandOver, peer::Encode(message).append(connection.bytes),
-                        connection.fd);
+    const std::string payload = peer::Encode(message).append(connection.bytes);
+    if (!link->channel->Send(FrameType::kHandOver, payload, connection.fd)) {
+      link->channel->ShutDown();
+    }
     return;
   }
   const Addresses& addresses = connection.origin->addresses;
@@ -89,7 +92,9 @@ void PeerLinks::Send(Link* link, const HandedConnection& connection, uint32_t se
                       {}};
   const auto& ip = addresses.local_ip;
   if (ip.is_ip) message.local_ip.assign(ip.ip.begin(), ip.ip.end());
-  link->channel->Send(FrameType::kRelay, peer::Encode(message), connection.fd);
+  if (!link->channel->Send(FrameType::kRelay, peer::Encode(message), connection.fd)) {
+    link->channel->ShutDown();
+  }
 }
 
 void PeerLinks::ReadNow(uint64_t member) {
@@ -156,6 +161,11 @@ void PeerLinks::GiveUp(uint64_t member) {
   owner_->OnLinkFree();
 }
 
+bool PeerLinks::has_unacknowledged() const {
+  return std::any_of(links_.begin(), links_.end(),
+                     [](const auto& item) { return !item.second.sent.empty(); });
+}
+
 void PeerLinks::CheckAges() {
   std::vector<uint64_t> silent;
   for (const auto& [member, link] : links_) {
@@ -168,10 +178,7 @@ void PeerLinks::CheckAges() {
 }
 
 void PeerLinks::ArmTimer() {
-  if (uv_is_active(reinterpret_cast<uv_handle_t*>(&timer_)) != 0) return;
-  const bool is_needed = std::any_of(links_.begin(), links_.end(),
-                                     [](const auto& item) { return !item.second.sent.empty(); });
-  if (!is_needed) return;
+  if (uv_is_active(reinterpret_cast<uv_handle_t*>(&timer_)) != 0 || !has_unacknowledged()) return;
   uv_timer_start(
       &timer_, [](uv_timer_t* timer) { static_cast<PeerLinks*>(timer->data)->CheckAges(); },
       limits::kPeerAckMs / 10, 0);
@@ -229,7 +236,8 @@ bool PeerLinks::OnReceived(Channel* channel, Received* received, const peer::Fra
   if (fd == -1 || !owner_->CanTake(message.port)) {
     if (fd != -1) close(fd);
     channel->Send(FrameType::kDeclined, peer::Encode(peer::Sequence{message.sequence}));
-    return true;
+    // It has no more than kPeerUnackedMax to ask about.
+    return channel->unsent_bytes() <= limits::kPeerUnackedMax * peer::kFrameHeaderBytes * 2;
   }
   HandedConnection connection;
   connection.fd = fd;
@@ -248,10 +256,9 @@ bool PeerLinks::OnRelay(Channel* channel, Received* received, const peer::Frame&
   const bool is_welcome = is_sound && fd != -1 && owner_->CanTake(message.port);
   if (!is_welcome) {
     if (fd != -1) close(fd);
-    if (is_sound) {
-      channel->Send(FrameType::kDeclined, peer::Encode(peer::Sequence{message.sequence}));
-    }
-    return is_sound;
+    if (!is_sound) return false;
+    channel->Send(FrameType::kDeclined, peer::Encode(peer::Sequence{message.sequence}));
+    return channel->unsent_bytes() <= limits::kPeerUnackedMax * peer::kFrameHeaderBytes * 2;
   }
   HandedConnection connection;
   connection.fd = fd;

@@ -64,6 +64,8 @@ class PeerLinks final : public sharing::Channel::Handler {
   void ReadNow(uint64_t member);
   // Tells the other end of a relay of an answer.
   void SendAnswered(const RelayOrigin& origin);
+  // Connections are on their way: when the process ended now, they would be lost.
+  bool has_unacknowledged() const;
   // A link from a peer. Takes the descriptor over.
   void Accept(int fd);
   // Nothing is taken back.

@@ -340,6 +340,8 @@ bool PortRouter::MoveAway(Connection* connection) {
       connection->queue != nullptr || connection->first_piece != 0) {
     return false;
   }
+  const size_t unhandled = connection->partial == nullptr ? 0 : connection->partial->size();
+  if (unhandled + peer::kHandOverBytes > peer::kFrameBytesMax) return false;
   for (const uint64_t member : port->routes->peers()) {
     if (links_.Prepare(member) != PeerLinks::State::kReady) continue;
     HandedConnection handed;

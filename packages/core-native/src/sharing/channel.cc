@@ -85,7 +85,7 @@ void Channel::OnPoll(uv_poll_t* poll, int status, int events) {
 // -- Sending.
 
 bool Channel::Send(peer::FrameType type, std::string_view payload, int fd) {
-  if (is_closed_ || is_broken_) return false;
+  if (is_closed_ || is_broken_ || payload.size() > peer::kFrameBytesMax) return false;
   const std::string header = peer::FrameHeader(type, payload.size(), fd == -1 ? 0 : 1);
   const size_t total = header.size() + payload.size();
   size_t sent = 0;
@@ -191,7 +191,11 @@ void Channel::Deliver() {
   peer::Frame frame;
   while (!is_closed_) {
     const peer::FrameReader::Result result = reader_.Next(&frame);
-    if (result == peer::FrameReader::Result::kNeedMore) break;
+    if (result == peer::FrameReader::Result::kNeedMore) {
+      // A descriptor comes with the first byte of its frame: no more than that one can wait.
+      if (received_fds_.size() > peer::kFrameFdsMax) is_broken_ = true;
+      break;
+    }
     if (result == peer::FrameReader::Result::kBad) {
       is_broken_ = true;
       break;

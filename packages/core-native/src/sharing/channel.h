@@ -36,7 +36,8 @@ class Channel {
 
   // 0 or a negative errno; after a failure only Close() may follow.
   int Start();
-  // `fd` stays the caller's. False when the channel is broken, of which OnBroken() tells later.
+  // `fd` stays the caller's. False when nothing was sent: the channel is broken, of which
+  // OnBroken() tells later; or the payload is too long, or the system refuses the descriptor.
   bool Send(peer::FrameType type, std::string_view payload, int fd = -1);
   // Frames that wait for the peer to read, in bytes.
   size_t unsent_bytes() const { return unsent_bytes_; }
