@@ -151,7 +151,9 @@ bool Engine::Register(const Registration& wanted, RegistrationResult* result) {
   for (const Registration::Prefix& prefix : wanted.prefixes) {
     message.prefixes.push_back({prefix.id, prefix.text});
   }
-  if (message.prefixes.size() > peer::kListItemsMax) {
+  const bool fits = message.prefixes.size() <= peer::kListItemsMax &&
+                    peer::Encode(message).size() <= peer::kFrameBytesMax;
+  if (!fits) {
     *result = {};
     result->token = wanted.token;
     result->error = ENOSPC;
@@ -165,6 +167,11 @@ bool Engine::TakeResult(RegistrationResult* result) { return sharing_.TakeResult
 void Engine::Unregister(uint16_t port, uint32_t server_id, std::vector<uint32_t> prefix_ids,
                         uint32_t wait_ms) {
   const bool is_all = prefix_ids.empty();
+  while (prefix_ids.size() > peer::kListItemsMax) {
+    const auto first = prefix_ids.end() - peer::kListItemsMax;
+    sharing_.Unregister(port, {server_id, wait_ms, 0, {first, prefix_ids.end()}});
+    prefix_ids.erase(first, prefix_ids.end());
+  }
   sharing_.Unregister(port, {server_id, wait_ms, is_all, std::move(prefix_ids)});
 }
 

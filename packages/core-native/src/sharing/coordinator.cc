@@ -14,6 +14,12 @@
 namespace httpsys::sharing {
 namespace {
 
+// Members in the answer to a query, in bytes: it is one frame, and has up to kSharedSocketsMax
+// addresses besides.
+constexpr size_t kMembersBytesMax = peer::kFrameBytesMax - 16 * 1024;
+// One member of them; the registrations of one that has more are told in part.
+constexpr size_t kMemberBytesMax = kMembersBytesMax / 2;
+
 // As a JSON string. What is not ASCII is UTF-8 already.
 std::string Quoted(const std::string& text) {
   std::string result = "\"";
@@ -46,11 +52,12 @@ void Sharing::BecomeCoordinator(Port* port, NamedSocket meeting) {
 
 // On the acceptor's thread.
 void Sharing::OnVisitor(uint16_t number, int fd) {
-  Post([this, number, fd] {
+  const bool is_posted = Post([this, number, fd] {
     const std::lock_guard lock(mutex_);
     Port* port = Find(number);
     Session session;
-    const bool is_welcome = port != nullptr && port->role == Role::kCoordinator &&
+    session.since_ms = NowMs();
+    const bool is_welcome = !is_closed_ && port != nullptr && port->role == Role::kCoordinator &&
                             ReadCredentials(fd, &session.credentials) &&
                             session.credentials.uid == geteuid() &&
                             port->sessions.size() < limits::kMembersMax && EnsureLinkSocket();
@@ -65,12 +72,16 @@ void Sharing::OnVisitor(uint16_t number, int fd) {
     }
     channels_[channel] = number;
     port->sessions[channel] = session;
+    ArmTimer();
   });
+  if (!is_posted) close(fd);
 }
 
 // False: the peer speaks nonsense.
 bool Sharing::OnSessionFrame(Port* port, Channel* channel, const peer::Frame& frame, int* fd) {
   Session& session = port->sessions[channel];
+  // Asks, and does not read the answers.
+  if (channel->unsent_bytes() > limits::kPeerUnsentBytesMax) return false;
   if (frame.type == FrameType::kHello) return OnHello(port, channel, frame.payload);
   if (frame.type == FrameType::kStateQuery) {
     BeginQuery(port, channel);
@@ -83,9 +94,12 @@ bool Sharing::OnSessionFrame(Port* port, Channel* channel, const peer::Frame& fr
     case FrameType::kUnregister:
       return OnUnregister(port, channel, frame.payload);
     case FrameType::kSocket:
-      if (*fd != -1 && IsListeningOn(*fd, port->number)) {
-        Broadcast(port, FrameType::kSocket, peer::Sync{}, *fd, channel);
-        if (AddSocket(port, std::exchange(*fd, -1))) EnsureAccepted(port);
+      // Known ones are not told again: each costs a descriptor for whoever does not read.
+      if (*fd != -1 && IsListeningOn(*fd, port->number) &&
+          AddSocket(port, std::exchange(*fd, -1))) {
+        Broadcast(port, FrameType::kSocket, peer::Encode(peer::Sync{}), port->sockets.back().fd,
+                  channel);
+        EnsureAccepted(port);
       }
       return true;
     case FrameType::kSynced: {
@@ -98,6 +112,8 @@ bool Sharing::OnSessionFrame(Port* port, Channel* channel, const peer::Frame& fr
     case FrameType::kState:
       for (Query& query : port->queries) {
         if (query.waiting.erase(channel) == 0) continue;
+        // What does not fit into the answer is left out.
+        if (query.members.size() + frame.payload.size() > kMembersBytesMax) continue;
         if (!query.members.empty()) query.members.push_back(',');
         query.members.append(frame.payload);
       }
@@ -131,7 +147,7 @@ bool Sharing::OnHello(Port* port, Channel* channel, std::string_view payload) {
   const peer::Member member{hello.id, session.credentials.pid, hello.thread,
                             std::min(hello.newest, peer::kProtocol), hello.program};
   if (!port->state.AddMember(member)) return false;
-  Broadcast(port, FrameType::kMember, member, -1, channel);
+  Broadcast(port, FrameType::kMember, peer::Encode(member), -1, channel);
   session.id = hello.id;
   peer::Welcome welcome;
   welcome.protocol = member.protocol;
@@ -161,10 +177,8 @@ void Sharing::SendSnapshot(Port* port, Channel* channel) {
   channel->Send(FrameType::kSync, peer::Encode(peer::Sync{port->serial}));
 }
 
-template <typename Message>
-void Sharing::Broadcast(Port* port, FrameType type, const Message& message, int fd,
+void Sharing::Broadcast(Port* port, FrameType type, std::string_view payload, int fd,
                         const Channel* except) {
-  const std::string payload = peer::Encode(message);
   for (const auto& [channel, session] : port->sessions) {
     if (session.id == 0 || channel == except) continue;
     // Who does not read is met again when the connection breaks.
@@ -204,7 +218,7 @@ RegistrationResult Sharing::Decide(Port* port, uint64_t member, const peer::Regi
     const peer::MemberGone gone{conflict->member};
     port->state.RemoveMember(gone.id);
     OnThread(port->number,
-             [this, gone](Port* port) { Broadcast(port, FrameType::kMemberGone, gone); });
+             [this, gone](Port* port) { Broadcast(port, FrameType::kMemberGone, peer::Encode(gone)); });
     conflict = port->state.Check(member, wanted);
   }
   if (conflict) {
@@ -217,8 +231,9 @@ RegistrationResult Sharing::Decide(Port* port, uint64_t member, const peer::Regi
   for (const peer::Entry& entry : port->state.EntriesOf(member, wanted)) {
     if (!port->state.AddEntry(entry, now_ms)) result.error = EINVAL;
     if (port->sessions.empty()) continue;
-    OnThread(port->number,
-             [this, entry](Port* port) { Broadcast(port, FrameType::kEntry, entry); });
+    OnThread(port->number, [this, entry](Port* port) {
+      Broadcast(port, FrameType::kEntry, peer::Encode(entry));
+    });
   }
   return result;
 }
@@ -266,9 +281,9 @@ void Sharing::RemoveEntries(Port* port, uint64_t member, const peer::Unregister&
     if (port->role != Role::kCoordinator || port->sessions.empty()) continue;
     OnThread(port->number, [this, entry, left](Port* port) {
       if (entry.absent_ms != 0) {
-        Broadcast(port, FrameType::kEntry, entry);
+        Broadcast(port, FrameType::kEntry, peer::Encode(entry));
       } else {
-        Broadcast(port, FrameType::kEntryGone, left);
+        Broadcast(port, FrameType::kEntryGone, peer::Encode(left));
       }
     });
   }
@@ -278,7 +293,7 @@ void Sharing::RemoveEntries(Port* port, uint64_t member, const peer::Unregister&
 uint32_t Sharing::SyncAll(Port* port) {
   const uint32_t serial = ++port->serial;
   const uint16_t number = port->number;
-  Broadcast(port, FrameType::kSync, peer::Sync{serial});
+  Broadcast(port, FrameType::kSync, peer::Encode(peer::Sync{serial}));
   PublishRoutes(port, [this, number, serial] {
     OnThread(number, [this, serial](Port* port) {
       for (Confirmation& confirmation : port->confirmations) {
@@ -330,7 +345,7 @@ void Sharing::OnSessionBroken(Port* port, Channel* channel) {
 
 void Sharing::RemoveMember(Port* port, uint64_t id) {
   port->state.RemoveMember(id);
-  Broadcast(port, FrameType::kMemberGone, peer::MemberGone{id});
+  Broadcast(port, FrameType::kMemberGone, peer::Encode(peer::MemberGone{id}));
   SyncAll(port);
 }
 
@@ -348,9 +363,24 @@ void Sharing::TickCoordinator(Port* port, uint64_t now_ms) {
     }
     for (const uint64_t id : lost) RemoveMember(port, id);
   }
+  DropSilent(port, now_ms);
   const std::vector<peer::EntryGone> expired = port->state.Expire(now_ms);
-  for (const peer::EntryGone& gone : expired) Broadcast(port, FrameType::kEntryGone, gone);
+  for (const peer::EntryGone& gone : expired) {
+    Broadcast(port, FrameType::kEntryGone, peer::Encode(gone));
+  }
   if (!expired.empty()) SyncAll(port);
+}
+
+// Who came and did not say why takes a member's place.
+void Sharing::DropSilent(Port* port, uint64_t now_ms) {
+  std::vector<Channel*> silent;
+  for (const auto& [channel, session] : port->sessions) {
+    if (session.id == 0 && now_ms - session.since_ms >= limits::kStateMs) silent.push_back(channel);
+  }
+  for (Channel* channel : silent) {
+    OnSessionBroken(port, channel);
+    Forget(channel);
+  }
 }
 
 // -- The state of the port, for people.
@@ -368,6 +398,7 @@ std::string Sharing::Describe(const Port& port) {
   for (const auto& [server_id, list] : port.own) {
     for (const peer::Register& registered : list) {
       for (const peer::PrefixItem& item : registered.prefixes) {
+        if (text.size() + item.text.size() > kMemberBytesMax) break;
         const auto requests = counters.requests.find({server_id, item.id});
         text.append(is_first ? "" : ",").append("{\"prefix\":").append(Quoted(item.text));
         text.append(",\"queue\":").append(Quoted(registered.queue));
@@ -387,12 +418,15 @@ std::string Sharing::Describe(const Port& port) {
 }
 
 void Sharing::BeginQuery(Port* port, Channel* channel) {
+  const bool is_asking = std::any_of(port->queries.begin(), port->queries.end(),
+                                     [=](const Query& other) { return other.channel == channel; });
+  if (is_asking) return;
   Query query;
   query.channel = channel;
   query.deadline_ms = NowMs() + limits::kConfirmMs;
   query.members = Describe(*port);
   for (const auto& [other, session] : port->sessions) {
-    if (session.id == 0) continue;
+    if (session.id == 0 || other->unsent_bytes() > limits::kPeerUnsentBytesMax) continue;
     query.waiting.insert(other);
     other->Send(FrameType::kStateQuery, {});
   }

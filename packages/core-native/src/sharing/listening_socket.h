@@ -17,8 +17,9 @@ std::string BoundAddress(int fd);
 bool IsListeningOn(int fd, uint16_t port);
 
 // A socket that listens on every address of a port beside `narrower` ones, of which the kernel
-// takes care only when all have SO_REUSEPORT; they have it while this lasts, so that no other
-// program can come in. A descriptor, the caller's, or a negative errno.
+// takes care only when all have SO_REUSEPORT; they have it while this lasts, so that programs of
+// other users, and such that do not ask for SO_REUSEPORT, cannot come in. A descriptor, the
+// caller's, or a negative errno.
 int ListenBeside(uint16_t port, int backlog, const std::vector<int>& narrower);
 
 }  // namespace httpsys::sharing

@@ -15,6 +15,8 @@ namespace {
 // A newcomer leaves the place of a dead coordinator to those who know the port; they run at once.
 constexpr uint64_t kNewcomerPatienceMs = 100;
 constexpr uint64_t kRetryMs = 5;
+// Above every errno; JavaScript looks their names up.
+constexpr uint32_t kErrnoMax = 4095;
 
 }  // namespace
 
@@ -22,6 +24,7 @@ using peer::FrameType;
 
 // Finds the coordinator, or becomes it.
 void Sharing::Connect(Port* port) {
+  if (is_closed_) return;
   const uint64_t now_ms = NowMs();
   if (port->join_deadline_ms == 0) port->join_deadline_ms = now_ms + limits::kCoordinatorMs;
   port->retry_at_ms = now_ms + kRetryMs;
@@ -33,6 +36,7 @@ void Sharing::Connect(Port* port) {
     if (ListenUnder(PortName(port->number), &meeting) != 0) return;
     BecomeCoordinator(port, meeting);
     port->join_deadline_ms = 0;
+    AddOwnAgain(port);
     if (!port->state.members().empty()) port->reunion_deadline_ms = now_ms + limits::kReunionMs;
     AskForAll(port);
     SyncAll(port);
@@ -61,6 +65,16 @@ void Sharing::Connect(Port* port) {
   hello.thread = thread_number_;
   hello.program = program_;
   channel->Send(FrameType::kHello, peer::Encode(hello));
+}
+
+// A coordinator that died while it told its state has left out what this member has.
+void Sharing::AddOwnAgain(Port* port) {
+  for (const auto& [server_id, list] : port->own) {
+    for (peer::Register again : list) {
+      again.is_again = 1;
+      Decide(port, id_, again);
+    }
+  }
 }
 
 void Sharing::OnJoinFailed(Port* port, const RegistrationResult& why) {
@@ -130,6 +144,8 @@ bool Sharing::OnUpstreamFrame(Port* port, const peer::Frame& frame, int* fd) {
     case FrameType::kRegistered:
       return OnRegistered(port, frame.payload);
     case FrameType::kStateQuery:
+      // Asks, and does not read the answers.
+      if (port->upstream->unsent_bytes() > limits::kPeerUnsentBytesMax) return false;
       port->upstream->Send(FrameType::kState, Describe(*port));
       return true;
     default:
@@ -217,7 +233,7 @@ void Sharing::Ask(Port* port, const peer::Register& wanted) {
 
 bool Sharing::OnRegistered(Port* port, std::string_view payload) {
   peer::Registered answer;
-  if (!peer::Decode(payload, &answer)) return false;
+  if (!peer::Decode(payload, &answer) || answer.error > kErrnoMax) return false;
   const auto found = port->asked.find(answer.token);
   if (found == port->asked.end()) return true;  // Registered again.
   if (answer.error == 0) AddOwn(port, found->second);

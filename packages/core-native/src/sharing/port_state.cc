@@ -39,9 +39,14 @@ bool OverlapsAsPort(const UrlPrefix& one, uint8_t one_flags, const UrlPrefix& ot
   return true;
 }
 
+// Whoever comes back after the coordinator has changed may find others in its queue, or nobody yet.
+bool IsMode(const peer::Register& wanted, QueueMode mode) {
+  return wanted.is_again == 0 && wanted.queue_mode == static_cast<uint8_t>(mode);
+}
+
 bool SharesQueue(const peer::Entry& there, const peer::Register& wanted) {
   return !wanted.queue.empty() && there.queue == wanted.queue &&
-         wanted.queue_mode != static_cast<uint8_t>(QueueMode::kCreate);
+         !IsMode(wanted, QueueMode::kCreate);
 }
 
 }  // namespace
@@ -73,10 +78,11 @@ const StateEntry* PortState::FindConflict(uint64_t member, const peer::Register&
 
 std::optional<PortState::Conflict> PortState::Check(uint64_t member,
                                                     const peer::Register& wanted) const {
-  if (entries_.size() + wanted.prefixes.size() > limits::kEntriesMax) {
+  if (entries_.size() + wanted.prefixes.size() > limits::kEntriesMax &&
+      entries_.size() + EntriesOf(member, wanted).size() > limits::kEntriesMax) {
     return Conflict{ENOSPC, 0, {}};
   }
-  const bool attaches = wanted.queue_mode == static_cast<uint8_t>(QueueMode::kAttach);
+  const bool attaches = IsMode(wanted, QueueMode::kAttach);
   const bool has_queue =
       std::any_of(entries_.begin(), entries_.end(), [&](const StateEntry& there) {
         return there.entry.queue == wanted.queue && !there.is_absent();
@@ -106,7 +112,8 @@ std::vector<peer::Entry> PortState::EntriesOf(uint64_t member, const peer::Regis
 }
 
 bool PortState::AddMember(const peer::Member& member) {
-  if (member.id == 0 || members_.size() >= limits::kMembersMax) return false;
+  const bool is_full = members_.size() >= limits::kMembersMax && !members_.contains(member.id);
+  if (member.id == 0 || is_full) return false;
   members_[member.id] = member;
   return true;
 }
@@ -121,7 +128,7 @@ void PortState::RemoveMember(uint64_t id) {
 bool PortState::AddEntry(const peer::Entry& entry, uint64_t now_ms) {
   StateEntry added;
   added.entry = entry;
-  if (!Parse(entry.prefix, &added) || entries_.size() >= limits::kEntriesMax) return false;
+  if (!Parse(entry.prefix, &added)) return false;
   if (entry.absent_ms != 0) {
     added.absent_until_ms = now_ms + std::min(entry.absent_ms, limits::kAbsentMsMax);
   }
@@ -130,6 +137,7 @@ bool PortState::AddEntry(const peer::Entry& entry, uint64_t now_ms) {
         IsOf(there, entry.member, entry.server_id) && there.entry.prefix_id == entry.prefix_id;
     return is_same || (there.is_absent() && there.key == added.key);
   });
+  if (entries_.size() >= limits::kEntriesMax) return false;
   entries_.push_back(std::move(added));
   return true;
 }

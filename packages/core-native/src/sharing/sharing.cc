@@ -67,16 +67,17 @@ int Sharing::Contribute(uint16_t number, uint32_t server_id, int fd) {
   if (port->role == Role::kCoordinator && port->sessions.empty()) return 0;
   const int sent = fcntl(fd, F_DUPFD_CLOEXEC, 0);
   if (sent == -1) return -errno;
-  Post([this, number, sent] {
+  const bool is_posted = Post([this, number, sent] {
     const std::lock_guard lock(mutex_);
     Port* port = Find(number);
     if (port != nullptr && port->role == Role::kCoordinator) {
-      Broadcast(port, peer::FrameType::kSocket, peer::Sync{}, sent);
+      Broadcast(port, peer::FrameType::kSocket, peer::Encode(peer::Sync{}), sent);
     } else if (port != nullptr && port->upstream != nullptr) {
       port->upstream->Send(peer::FrameType::kSocket, peer::Encode(peer::Sync{}), sent);
     }
     close(sent);
   });
+  if (!is_posted) close(sent);
   return 0;
 }
 
@@ -212,17 +213,24 @@ void Sharing::Close() {
     if (port->meeting.lock_fd != -1) close(port->meeting.lock_fd);
   }
   ports_.clear();
+  for (const RegistrationResult& result : results_) {
+    for (const int fd : result.sockets) close(fd);
+  }
+  results_.clear();
   if (link_socket_.lock_fd != -1) close(link_socket_.lock_fd);
 }
 
 // -- The thread.
 
-void Sharing::Post(std::function<void()> command) {
+bool Sharing::Post(std::function<void()> command) {
   const std::lock_guard lock(commands_mutex_);
-  if (is_stopping_) return;
+  if (is_stopping_) return false;
   commands_.push_back(std::move(command));
   if (!is_running_) {
-    if (uv_loop_init(&loop_) != 0) return;
+    if (uv_loop_init(&loop_) != 0) {
+      commands_.pop_back();
+      return false;
+    }
     uv_async_init(&loop_, &wake_,
                   [](uv_async_t* wake) { static_cast<Sharing*>(wake->data)->RunCommands(); });
     uv_timer_init(&loop_, &timer_);
@@ -234,9 +242,22 @@ void Sharing::Post(std::function<void()> command) {
     pthread_sigmask(SIG_SETMASK, &all, &before);
     is_running_ = uv_thread_create(&thread_, Main, this) == 0;
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    if (!is_running_) return;
+    if (!is_running_) {
+      AbandonLoop();
+      return false;
+    }
   }
   uv_async_send(&wake_);
+  return true;
+}
+
+// There is no thread for it.
+void Sharing::AbandonLoop() {
+  commands_.pop_back();
+  uv_close(reinterpret_cast<uv_handle_t*>(&wake_), nullptr);
+  uv_close(reinterpret_cast<uv_handle_t*>(&timer_), nullptr);
+  uv_run(&loop_, UV_RUN_DEFAULT);
+  uv_loop_close(&loop_);
 }
 
 void Sharing::OnThread(uint16_t number, std::function<void(Port*)> function) {
@@ -282,8 +303,12 @@ void Sharing::ArmTimer() {
   if (uv_is_active(reinterpret_cast<uv_handle_t*>(&timer_)) != 0) return;
   const bool is_needed = std::any_of(ports_.begin(), ports_.end(), [](const auto& item) {
     const Port& port = *item.second;
-    return port.role == Role::kJoining || port.answer_deadline_ms != 0 ||
-           !port.confirmations.empty() || !port.queries.empty() || port.reunion_deadline_ms != 0 ||
+    const bool has_visitor =
+        std::any_of(port.sessions.begin(), port.sessions.end(),
+                    [](const auto& session) { return session.second.id == 0; });
+    return has_visitor || port.role == Role::kJoining ||
+           port.answer_deadline_ms != 0 || !port.confirmations.empty() ||
+           !port.queries.empty() || port.reunion_deadline_ms != 0 ||
            port.state.NextExpiry().has_value();
   });
   if (!is_needed) return;
@@ -359,7 +384,7 @@ void Sharing::PublishRoutes(Port* port, std::function<void()> applied) {
 }
 
 bool Sharing::AddSocket(Port* port, int fd) {
-  const std::string address = BoundAddress(fd);
+  const std::string address = IsListeningOn(fd, port->number) ? BoundAddress(fd) : "";
   const bool is_known =
       std::any_of(port->sockets.begin(), port->sockets.end(),
                   [&](const SharedSocket& socket) { return socket.address == address; });
@@ -367,6 +392,7 @@ bool Sharing::AddSocket(Port* port, int fd) {
     close(fd);
     return false;
   }
+  fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
   port->sockets.push_back({address, fd});
   return true;
 }

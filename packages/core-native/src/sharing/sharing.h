@@ -97,6 +97,7 @@ class Sharing final : private Channel::Handler {
   // Of the coordinator: one other member, or somebody who only asks.
   struct Session {
     uint64_t id = 0;  // 0 = has not said hello.
+    uint64_t since_ms = 0;
     Credentials credentials;
     uint32_t synced = 0;  // Serial of the last change it has confirmed.
   };
@@ -156,9 +157,11 @@ class Sharing final : private Channel::Handler {
 
   // -- sharing.cc: the thread and what both roles share. The mutex is held unless said otherwise.
 
-  void Post(std::function<void()> command);  // Without the mutex, or with it.
+  // Without the mutex, or with it. False: it will not run.
+  bool Post(std::function<void()> command);
   // On the thread, in order: at once when this is the thread.
   void OnThread(uint16_t number, std::function<void(Port*)> function);
+  void AbandonLoop();  // With commands_mutex_.
   void RunCommands();  // Without.
   static void Main(void* argument);
   void Tick();
@@ -197,6 +200,7 @@ class Sharing final : private Channel::Handler {
   RegistrationResult Decide(Port* port, uint64_t member, const peer::Register& wanted);
   void OnSessionBroken(Port* port, Channel* channel);
   void RemoveMember(Port* port, uint64_t id);
+  void DropSilent(Port* port, uint64_t now_ms);
   uint32_t SyncAll(Port* port);
   void Confirm(Port* port, uint32_t serial, Channel* channel, uint32_t token);
   void CheckConfirmations(Port* port);
@@ -204,8 +208,7 @@ class Sharing final : private Channel::Handler {
   void BeginQuery(Port* port, Channel* channel);
   void FinishQueries(Port* port);
   void TickCoordinator(Port* port, uint64_t now_ms);
-  template <typename Message>
-  void Broadcast(Port* port, peer::FrameType type, const Message& message, int fd = -1,
+  void Broadcast(Port* port, peer::FrameType type, std::string_view payload, int fd = -1,
                  const Channel* except = nullptr);
   peer::Member Self() const;
   uint32_t PidOf(const Port& port, uint64_t member) const;
@@ -214,6 +217,7 @@ class Sharing final : private Channel::Handler {
   // -- member.cc
 
   void Connect(Port* port);
+  void AddOwnAgain(Port* port);
   void OnJoinFailed(Port* port, const RegistrationResult& why);
   bool OnUpstreamFrame(Port* port, const peer::Frame& frame, int* fd);
   bool OnWelcome(Port* port, std::string_view payload);

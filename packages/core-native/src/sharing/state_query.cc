@@ -13,6 +13,12 @@
 namespace httpsys::sharing {
 namespace {
 
+#ifdef MSG_NOSIGNAL
+constexpr int kSendFlags = MSG_NOSIGNAL;
+#else
+constexpr int kSendFlags = 0;
+#endif
+
 // 0 when it can be read in time.
 int WaitReadable(int fd, uint64_t deadline_ms) {
   const uint64_t now_ms = uv_hrtime() / 1'000'000;
@@ -57,7 +63,7 @@ int QueryState(uint16_t port, uint64_t timeout_ms, std::string* text) {
     const std::string query = peer::FrameHeader(peer::FrameType::kStateQuery, 0, 0);
     // A few bytes on a new connection.
     const auto bytes = static_cast<ssize_t>(query.size());
-    if (send(fd, query.data(), query.size(), 0) != bytes) status = -EPIPE;
+    if (send(fd, query.data(), query.size(), kSendFlags) != bytes) status = -EPIPE;
   }
   if (status == 0) status = ReadState(fd, deadline_ms, text);
   close(fd);
