@@ -1,0 +1,124 @@
+// Every message between members: there and back, cut off, and with bytes too many.
+
+#include "peer/codec.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+
+#include "peer/messages.h"
+
+namespace httpsys::peer {
+namespace {
+
+// Decodes it, at every length that is not its own in vain.
+template <typename Message>
+Message ThereAndBack(const Message& message) {
+  const std::string bytes = Encode(message);
+  Message result;
+  EXPECT_TRUE(Decode(bytes, &result));
+  EXPECT_EQ(Encode(result), bytes);
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    Message cut;
+    EXPECT_FALSE(Decode(std::string_view(bytes).substr(0, i), &cut)) << i << " bytes";
+  }
+  Message longer;
+  EXPECT_FALSE(Decode(bytes + '\0', &longer));
+  return result;
+}
+
+TEST(CodecTest, NumbersAreLittleEndian) {
+  EXPECT_EQ(Encode(Sync{0x01020304}), std::string("\4\3\2\1", 4));
+  EXPECT_EQ(Encode(MemberGone{0xff}), std::string("\xff\0\0\0\0\0\0\0", 8));
+}
+
+TEST(CodecTest, MessagesOfTheHandshakeArriveAsTheyWere) {
+  const Hello hello = ThereAndBack(Hello{1, 2, 0x1122334455667788, 3, "server.js"});
+  EXPECT_EQ(hello.id, 0x1122334455667788u);
+  EXPECT_EQ(hello.program, "server.js");
+  EXPECT_EQ(hello.newest, 2);
+  EXPECT_EQ(ThereAndBack(Welcome{1, 7}).coordinator, 7u);
+  EXPECT_EQ(ThereAndBack(Refusal{1, 3, 4}).newest, 4);
+  EXPECT_EQ(ThereAndBack(Link{1, 1, 9}).id, 9u);
+}
+
+TEST(CodecTest, MessagesOfRegistrationsArriveAsTheyWere) {
+  const Register wanted =
+      ThereAndBack(Register{5,
+                            6,
+                            kEntryPlain,
+                            2,
+                            1,
+                            "queue",
+                            {{1, "http://*:80/a/"}, {2, ""}, {3, std::string(300, 'x')}}});
+  ASSERT_EQ(wanted.prefixes.size(), 3u);
+  EXPECT_EQ(wanted.prefixes[2].text, std::string(300, 'x'));
+  EXPECT_EQ(wanted.prefixes[2].id, 3u);
+  EXPECT_EQ(wanted.queue, "queue");
+  EXPECT_EQ(ThereAndBack(Registered{5, 98, 77, "http://*:80/a/"}).pid, 77u);
+  EXPECT_EQ(ThereAndBack(Unregister{6, 500, 0, {1, 2, 3}}).prefix_ids.size(), 3u);
+}
+
+TEST(CodecTest, MessagesOfTheStateArriveAsTheyWere) {
+  EXPECT_EQ(ThereAndBack(Member{1, 2, 3, 4, "p"}).protocol, 4);
+  ThereAndBack(MemberGone{1});
+  const Entry entry = ThereAndBack(Entry{1, 2, 3, kEntryExclusive, 400, "q", "http://*:80/"});
+  EXPECT_EQ(entry.absent_ms, 400u);
+  EXPECT_EQ(entry.prefix, "http://*:80/");
+  EXPECT_EQ(ThereAndBack(EntryGone{1, 2, 3}).prefix_id, 3u);
+  EXPECT_EQ(ThereAndBack(Sync{8}).serial, 8u);
+  EXPECT_EQ(ThereAndBack(Sequence{9}).sequence, 9u);
+}
+
+TEST(CodecTest, AHandOverIsFollowedByTheBytesThatWereRead) {
+  const HandOver message = ThereAndBack(HandOver{1, 8080, 2, 300});
+  EXPECT_EQ(message.port, 8080);
+  EXPECT_EQ(Encode(message).size(), kHandOverBytes);
+  const std::string bytes = Encode(message) + "GET / HTTP/1.1\r\n";
+  HandOver read;
+  Reader reader(bytes);
+  reader(read);
+  EXPECT_TRUE(reader.is_good());
+  EXPECT_FALSE(reader.is_exact());
+  EXPECT_EQ(reader.rest(), "GET / HTTP/1.1\r\n");
+}
+
+TEST(CodecTest, TheLongestPrefixFitsIntoAText) {
+  const std::string longest(3 * 2048 + 253 + 20, 'x');
+  EXPECT_EQ(ThereAndBack(Entry{1, 2, 3, 0, 0, "", longest}).prefix, longest);
+}
+
+TEST(CodecTest, ATextThatIsTooLongIsCutAndOneThatClaimsToBeIsRefused) {
+  const PrefixItem item{1, std::string(kTextBytesMax + 1, 'x')};
+  EXPECT_EQ(Encode(item).size(), 4 + 2 + kTextBytesMax);
+  const std::string claimed = std::string("\1\0\0\0\xff\xff", 6) + std::string(0xffff, 'x');
+  PrefixItem read;
+  EXPECT_FALSE(Decode(claimed, &read));
+}
+
+TEST(CodecTest, AListThatIsTooLongIsRefusedBeforeMemoryIsTaken) {
+  Unregister longest;
+  longest.prefix_ids.assign(kListItemsMax, 1);
+  ThereAndBack(Unregister{1, 2, 0, {}});
+  Unregister read;
+  EXPECT_TRUE(Decode(Encode(longest), &read));
+  longest.prefix_ids.push_back(1);
+  EXPECT_FALSE(Decode(Encode(longest), &read));
+  EXPECT_TRUE(read.prefix_ids.empty());
+}
+
+TEST(CodecTest, AfterTheFirstBytesThatAreMissingNothingIsRead) {
+  Reader reader(std::string_view("\1\0\0", 3));
+  uint32_t first = 7;
+  uint16_t second = 7;
+  std::string text = "old";
+  reader(first, second, text);
+  EXPECT_FALSE(reader.is_good());
+  EXPECT_EQ(first, 0u);
+  EXPECT_EQ(second, 0u);
+  EXPECT_EQ(text, "old");
+}
+
+}  // namespace
+}  // namespace httpsys::peer

@@ -1,0 +1,348 @@
+// Connections that change hands: acknowledged, declined, or taken back from whoever cannot answer.
+
+#include "engine/peer_links.h"
+
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include <array>
+#include <cerrno>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/limits.h"
+#include "sharing/meeting_place.h"
+#include "support/descriptors.h"
+
+namespace httpsys::engine {
+namespace {
+
+using peer::FrameType;
+using sharing::Channel;
+
+constexpr uint16_t kPort = 8080;
+
+class Owner final : public PeerLinks::Owner {
+ public:
+  ~Owner() {
+    for (auto* list : {&handed, &taken_back}) {
+      for (const HandedConnection& connection : *list) close(connection.fd);
+    }
+  }
+  bool CanTake(uint16_t port) const override { return is_willing && port == kPort; }
+  void OnHandedOver(HandedConnection connection) override {
+    handed.push_back(std::move(connection));
+  }
+  void OnTakenBack(HandedConnection connection) override {
+    taken_back.push_back(std::move(connection));
+  }
+  void OnLinkFree() override { ++frees; }
+
+  std::vector<HandedConnection> handed;
+  std::vector<HandedConnection> taken_back;
+  int frees = 0;
+  bool is_willing = true;
+};
+
+// What a peer that is played by the test receives.
+class Script final : public Channel::Handler {
+ public:
+  ~Script() {
+    for (const int fd : fds) close(fd);
+  }
+  void OnFrame(Channel*, const peer::Frame& frame, int fd) override {
+    if (fd != -1) fds.push_back(fd);
+    types.push_back(frame.type);
+  }
+  void OnBatchEnd(Channel*) override {}
+  void OnBroken(Channel* channel) override {
+    is_broken = true;
+    channel->Close();
+  }
+  size_t hand_overs() const { return fds.size(); }
+
+  std::vector<FrameType> types;
+  std::vector<int> fds;
+  bool is_broken = false;
+};
+
+class PeerLinksTest : public testing::Test {
+ protected:
+  PeerLinksTest() {
+    before_ = test::OpenDescriptors();
+    uv_loop_init(&loop_);
+    uv_timer_init(&loop_, &guard_);
+    EXPECT_EQ(sharing::ListenUnder(sharing::MemberName(kId), &named_), 0);
+    sender_ = std::make_unique<PeerLinks>(&loop_, 1, &sends_);
+    receiver_ = std::make_unique<PeerLinks>(&loop_, kId, &receives_);
+  }
+  ~PeerLinksTest() override {
+    sender_->Close();
+    receiver_->Close();
+    CloseScript();
+    uv_close(reinterpret_cast<uv_handle_t*>(&guard_), nullptr);
+    uv_run(&loop_, UV_RUN_DEFAULT);
+    EXPECT_EQ(uv_loop_close(&loop_), 0);
+    if (named_.fd != -1) close(named_.fd);
+    for (const int fd : clients_) close(fd);
+    size_t held = played_.fds.size();
+    held += sends_.handed.size() + sends_.taken_back.size();
+    held += receives_.handed.size() + receives_.taken_back.size();
+    EXPECT_EQ(test::OpenDescriptors(), before_ + static_cast<int>(held));
+  }
+  bool Until(const std::function<bool()>& is_so, uint64_t ms = 5000) {
+    bool is_late = false;
+    guard_.data = &is_late;
+    uv_timer_start(
+        &guard_, [](uv_timer_t* timer) { *static_cast<bool*>(timer->data) = true; }, ms, 0);
+    while (!is_so() && !is_late) uv_run(&loop_, UV_RUN_ONCE);
+    uv_timer_stop(&guard_);
+    return is_so();
+  }
+  int AcceptLink() const {
+    pollfd watched{named_.fd, POLLIN, 0};
+    EXPECT_EQ(poll(&watched, 1, 5000), 1);
+    return accept4(named_.fd, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+  }
+  // The link ends at the receiver.
+  void Link() {
+    ASSERT_EQ(sender_->Prepare(kId), PeerLinks::State::kReady);
+    receiver_->Accept(AcceptLink());
+  }
+  // The link ends at the test, which answers as it likes.
+  void LinkToScript() {
+    ASSERT_EQ(sender_->Prepare(kId), PeerLinks::State::kReady);
+    script_ = new Channel(&loop_, AcceptLink(), &played_);
+    ASSERT_EQ(script_->Start(), 0);
+  }
+  // The test speaks to the receiver.
+  void ScriptToReceiver() {
+    script_ = new Channel(&loop_, sharing::ConnectTo(sharing::MemberName(kId)), &played_);
+    ASSERT_EQ(script_->Start(), 0);
+    receiver_->Accept(AcceptLink());
+  }
+  void CloseScript() {
+    if (script_ != nullptr && !played_.is_broken) script_->Close();
+    script_ = nullptr;
+  }
+  // Returns the client's end.
+  int HandOver(const std::string& bytes = "", uint8_t hops = 0, uint32_t idle_ms = 0) {
+    const std::array<int, 2> pair = test::SocketPair();
+    clients_.push_back(pair[1]);
+    sender_->HandOver(kId, {pair[0], kPort, hops, idle_ms, bytes});
+    return pair[1];
+  }
+  void Answer(FrameType type, uint32_t sequence) {
+    EXPECT_TRUE(script_->Send(type, peer::Encode(peer::Sequence{sequence})));
+  }
+
+  const uint64_t kId = sharing::RandomId();
+  uv_loop_t loop_;
+  uv_timer_t guard_;
+  sharing::NamedSocket named_;
+  Owner sends_;
+  Owner receives_;
+  Script played_;
+  std::unique_ptr<PeerLinks> sender_;
+  std::unique_ptr<PeerLinks> receiver_;
+  Channel* script_ = nullptr;
+  std::vector<int> clients_;
+  int before_ = 0;
+};
+
+TEST_F(PeerLinksTest, AConnectionArrivesWithWhatWasReadOfItAndTheSenderLetsGo) {
+  Link();
+  const int client = HandOver("GET / HTTP/1.1\r\n", 3, 400);
+  EXPECT_TRUE(sender_->has_unacknowledged());
+  ASSERT_TRUE(Until([&] { return !sender_->has_unacknowledged(); }));
+  ASSERT_EQ(receives_.handed.size(), 1u);
+  const HandedConnection& handed = receives_.handed[0];
+  EXPECT_EQ(handed.port, kPort);
+  EXPECT_EQ(handed.hops, 3);
+  EXPECT_EQ(handed.idle_ms, 400u);
+  EXPECT_EQ(handed.bytes, "GET / HTTP/1.1\r\n");
+  EXPECT_EQ(send(client, "x", 1, 0), 1);
+  char byte = 0;
+  EXPECT_EQ(recv(handed.fd, &byte, 1, 0), 1);
+  // The receiver's is the last one.
+  close(handed.fd);
+  receives_.handed.clear();
+  EXPECT_EQ(recv(client, &byte, 1, 0), 0);
+}
+
+TEST_F(PeerLinksTest, OneLinkServesManyAndKeepsTheirOrder) {
+  Link();
+  for (int i = 0; i < 200; ++i) HandOver(std::to_string(i) + std::string(2000, 'x'));
+  ASSERT_TRUE(Until([&] { return receives_.handed.size() == 200; }));
+  for (int i = 0; i < 200; ++i) {
+    EXPECT_EQ(receives_.handed[i].bytes, std::to_string(i) + std::string(2000, 'x'));
+  }
+  EXPECT_TRUE(Until([&] { return !sender_->has_unacknowledged(); }));
+  EXPECT_TRUE(sends_.taken_back.empty());
+}
+
+TEST_F(PeerLinksTest, WhatThePeerDeclinesComesBack) {
+  Link();
+  receives_.is_willing = false;
+  HandOver("a");
+  HandOver("b");
+  ASSERT_TRUE(Until([&] { return sends_.taken_back.size() == 2; }));
+  EXPECT_EQ(sends_.taken_back[0].bytes, "a");
+  receives_.is_willing = true;
+  HandOver("c");
+  ASSERT_TRUE(Until([&] { return receives_.handed.size() == 1; }));
+  EXPECT_TRUE(Until([&] { return !sender_->has_unacknowledged(); }));
+}
+
+TEST_F(PeerLinksTest, NobodyUnderThatNameIsGone) {
+  close(named_.fd);
+  named_.fd = -1;
+  EXPECT_EQ(sender_->Prepare(kId), PeerLinks::State::kGone);
+}
+
+TEST_F(PeerLinksTest, APeerThatDiesBeforeItAcknowledgesLosesWhatItWasGiven) {
+  LinkToScript();
+  HandOver("a");
+  HandOver("b");
+  ASSERT_TRUE(Until([&] { return played_.hand_overs() == 2; }));
+  Answer(FrameType::kTaken, 1);
+  CloseScript();
+  ASSERT_TRUE(Until([&] { return sends_.taken_back.size() == 1; }));
+  EXPECT_EQ(sends_.taken_back[0].bytes, "b");
+  EXPECT_EQ(sends_.frees, 1);
+}
+
+TEST_F(PeerLinksTest, APeerThatDiesAfterItHasAcknowledgedKeepsThem) {
+  LinkToScript();
+  HandOver("a");
+  HandOver("b");
+  ASSERT_TRUE(Until([&] { return played_.hand_overs() == 2; }));
+  Answer(FrameType::kTaken, 2);
+  CloseScript();
+  ASSERT_TRUE(Until([&] { return sends_.frees == 1; }));
+  EXPECT_TRUE(sends_.taken_back.empty());
+  EXPECT_FALSE(sender_->has_unacknowledged());
+}
+
+TEST_F(PeerLinksTest, ASilentPeerIsGivenUpAndCannotAcknowledgeAnyMore) {
+  LinkToScript();
+  HandOver("a");
+  ASSERT_TRUE(Until([&] { return played_.hand_overs() == 1; }));
+  ASSERT_TRUE(Until([&] { return sends_.taken_back.size() == 1; }, 2 * limits::kPeerAckMs));
+  EXPECT_TRUE(played_.is_broken || !script_->Send(FrameType::kTaken, "1234"));
+  EXPECT_TRUE(Until([&] { return played_.is_broken; }));
+}
+
+TEST_F(PeerLinksTest, AReceiverWhoseSenderHasGivenUpDoesNotHandleTheConnection) {
+  ScriptToReceiver();
+  peer::Link hello;
+  hello.id = 1;
+  script_->Send(FrameType::kLink, peer::Encode(hello));
+  const std::array<int, 2> pair = test::SocketPair();
+  clients_.push_back(pair[1]);
+  script_->Send(FrameType::kHandOver, peer::Encode(peer::HandOver{1, kPort, 0, 0}), pair[0]);
+  script_->ShutDown();
+  close(pair[0]);
+  pollfd watched{pair[1], POLLIN, 0};
+  ASSERT_TRUE(Until([&] { return poll(&watched, 1, 0) == 1; }));
+  EXPECT_TRUE(receives_.handed.empty());
+}
+
+TEST_F(PeerLinksTest, AFullLinkSaysSoAndWhenItIsFreeAgain) {
+  LinkToScript();
+  const std::array<int, 2> pair = test::SocketPair();
+  for (size_t i = 0; i < limits::kPeerUnackedMax; ++i) {
+    EXPECT_EQ(sender_->Prepare(kId), PeerLinks::State::kReady);
+    sender_->HandOver(kId, {dup(pair[0]), kPort, 0, 0, ""});
+  }
+  clients_.insert(clients_.end(), pair.begin(), pair.end());
+  EXPECT_EQ(sender_->Prepare(kId), PeerLinks::State::kFull);
+  EXPECT_EQ(sends_.frees, 0);
+  Answer(FrameType::kTaken, 1);
+  ASSERT_TRUE(Until([&] { return sends_.frees == 1; }));
+  EXPECT_EQ(sender_->Prepare(kId), PeerLinks::State::kReady);
+}
+
+TEST_F(PeerLinksTest, AnswersThatMakeNoSenseChangeNothing) {
+  LinkToScript();
+  HandOver("a");
+  ASSERT_TRUE(Until([&] { return played_.hand_overs() == 1; }));
+  Answer(FrameType::kTaken, 0);
+  Answer(FrameType::kDeclined, 77);
+  script_->Send(FrameType::kTaken, "x");
+  script_->Send(FrameType::kState, "of a later protocol");
+  Answer(FrameType::kDeclined, 1);
+  ASSERT_TRUE(Until([&] { return sends_.taken_back.size() == 1; }));
+  Answer(FrameType::kDeclined, 1);
+  Answer(FrameType::kTaken, 1);
+  HandOver("b");
+  ASSERT_TRUE(Until([&] { return played_.hand_overs() == 2; }));
+  EXPECT_EQ(sends_.taken_back.size(), 1u);
+  EXPECT_TRUE(sender_->has_unacknowledged());
+}
+
+// -- Peers that do not keep to the rules.
+
+TEST_F(PeerLinksTest, WhoDoesNotSayWhoItIsMayHandNothingOver) {
+  ScriptToReceiver();
+  script_->Send(FrameType::kHandOver, peer::Encode(peer::HandOver{1, kPort, 0, 0}), 0);
+  EXPECT_TRUE(Until([&] { return played_.is_broken; }));
+  EXPECT_TRUE(receives_.handed.empty());
+}
+
+TEST_F(PeerLinksTest, WhoSpeaksALaterProtocolOnlyIsSentAway) {
+  ScriptToReceiver();
+  peer::Link hello;
+  hello.oldest = hello.newest = peer::kProtocol + 1;
+  script_->Send(FrameType::kLink, peer::Encode(hello));
+  EXPECT_TRUE(Until([&] { return played_.is_broken; }));
+}
+
+TEST_F(PeerLinksTest, NonsenseLosesTheConnectionsThatCameWithIt) {
+  ScriptToReceiver();
+  script_->Send(FrameType::kLink, peer::Encode(peer::Link{1, 1, 1}));
+  script_->Send(FrameType::kHandOver, peer::Encode(peer::HandOver{1, kPort, 0, 0}), 0);
+  script_->Send(FrameType::kHandOver, "short", 0);
+  EXPECT_TRUE(Until([&] { return played_.is_broken; }));
+  EXPECT_TRUE(receives_.handed.empty());
+  EXPECT_EQ(played_.types, std::vector<FrameType>{}) << "none was acknowledged";
+}
+
+TEST_F(PeerLinksTest, AHandOverWithoutADescriptorIsDeclined) {
+  ScriptToReceiver();
+  script_->Send(FrameType::kLink, peer::Encode(peer::Link{1, 1, 1}));
+  script_->Send(FrameType::kHandOver, peer::Encode(peer::HandOver{1, kPort, 0, 0}));
+  ASSERT_TRUE(Until([&] { return !played_.types.empty(); }));
+  EXPECT_EQ(played_.types, std::vector<FrameType>{FrameType::kDeclined});
+}
+
+TEST_F(PeerLinksTest, WhoNeverReadsTheAnswersIsSentAway) {
+  const int fd = sharing::ConnectTo(sharing::MemberName(kId));
+  receiver_->Accept(AcceptLink());
+  const auto frame = [](FrameType type, const std::string& payload) {
+    return peer::FrameHeader(type, payload.size(), 0) + payload;
+  };
+  std::string bytes = frame(FrameType::kLink, peer::Encode(peer::Link{1, 1, 1}));
+  for (int i = 0; i < 10; ++i) {
+    bytes += frame(FrameType::kHandOver, peer::Encode(peer::HandOver{1, kPort, 0, 0}));
+  }
+  size_t at = 0;
+  const size_t repeated = frame(FrameType::kLink, peer::Encode(peer::Link{1, 1, 1})).size();
+  EXPECT_TRUE(Until([&] {
+    for (;;) {
+      const ssize_t sent = send(fd, bytes.data() + at, bytes.size() - at, MSG_NOSIGNAL);
+      if (sent < 0) return errno == EPIPE || errno == ECONNRESET;
+      at += static_cast<size_t>(sent);
+      if (at == bytes.size()) at = repeated;
+    }
+  }));
+  close(fd);
+}
+
+}  // namespace
+}  // namespace httpsys::engine

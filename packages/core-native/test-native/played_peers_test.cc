@@ -1,0 +1,252 @@
+// Coordinators and visitors that do not keep to the rules, played by the test.
+
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <optional>
+#include <string>
+
+#include "sharing/sharing.h"
+#include "sharing/state_query.h"
+#include "support/members_fixture.h"
+
+namespace httpsys::sharing {
+namespace {
+
+using peer::FrameType;
+using test::Member;
+using test::Raw;
+using PlayedPeersTest = test::MembersTest;
+
+TEST_F(PlayedPeersTest, ASilentCoordinatorIsWaitedForAsLongAsWasSaid) {
+  ListenAsCoordinator();
+  std::string text;
+  EXPECT_EQ(QueryState(port_, 50, &text), -ETIMEDOUT);
+  close(coordinator_.fd);
+}
+
+// -- Coordinators that the test plays.
+
+TEST_F(PlayedPeersTest, ASilentCoordinatorIsNamed) {
+  ListenAsCoordinator();
+  const RegistrationResult result = Register(Bob(), "/b/");
+  EXPECT_EQ(result.error, ETIMEDOUT);
+  EXPECT_EQ(result.pid, static_cast<uint32_t>(getpid()));
+  close(coordinator_.fd);
+}
+
+TEST_F(PlayedPeersTest, ACoordinatorOfAnotherProtocolIsNamed) {
+  ListenAsCoordinator();
+  Member& bob = Bob();
+  RegistrationResult result;
+  ASSERT_TRUE(bob.BeginRegister(port_, Wanted("/b/"), &result));
+  Raw member = AcceptMember();
+  ASSERT_TRUE(member.Next(FrameType::kHello).has_value());
+  member.Send(FrameType::kRefusal, peer::Refusal{1, 5, 6});
+  ASSERT_TRUE(bob.TakeResult(&result));
+  EXPECT_EQ(result.error, EPROTO);
+  EXPECT_EQ(result.peer_oldest, 5);
+  EXPECT_EQ(result.peer_newest, 6);
+  close(coordinator_.fd);
+}
+
+TEST_F(PlayedPeersTest, ACoordinatorThatSpeaksNonsenseIsTriedAgainForASecond) {
+  ListenAsCoordinator();
+  Member& bob = Bob();
+  RegistrationResult result;
+  ASSERT_TRUE(bob.BeginRegister(port_, Wanted("/b/"), &result));
+  for (int i = 0; i < 3; ++i) {
+    Raw member = AcceptMember();
+    ASSERT_TRUE(member.Next(FrameType::kHello).has_value());
+    member.SendBytes(FrameType::kWelcome, "?");
+    EXPECT_TRUE(member.IsEnded());
+  }
+  close(coordinator_.fd);
+  ASSERT_TRUE(bob.TakeResult(&result));
+  EXPECT_EQ(result.error, 0) << "it has the place itself now";
+  for (const int fd : result.sockets) close(fd);
+}
+
+// Hello, Welcome, an empty state, and the member's own registration.
+void Welcome(Raw& member, uint64_t* id) {
+  peer::Hello hello;
+  const std::optional<std::string> payload = member.Next(FrameType::kHello);
+  ASSERT_TRUE(payload.has_value() && peer::Decode(*payload, &hello));
+  *id = hello.id;
+  member.Send(FrameType::kWelcome, peer::Welcome{1, 99});
+  member.Send(FrameType::kMember, peer::Member{99, 1, 0, 1, "played"});
+  member.Send(FrameType::kSync, peer::Sync{1});
+}
+
+TEST_F(PlayedPeersTest, AMemberWhoseStateWasLostHalfwayKnowsItsOwnPrefixes) {
+  ListenAsCoordinator();
+  Member& bob = Bob();
+  RegistrationResult result;
+  ASSERT_TRUE(bob.BeginRegister(port_, Wanted("/b/"), &result));
+  {
+    Raw member = AcceptMember();
+    uint64_t id = 0;
+    Welcome(member, &id);
+    const std::optional<std::string> asked = member.Next(FrameType::kRegister);
+    peer::Register wanted;
+    ASSERT_TRUE(asked.has_value() && peer::Decode(*asked, &wanted));
+    member.Send(FrameType::kEntry, peer::Entry{id, 1, 1, 0, 0, "", Prefix("/b/")});
+    member.Send(FrameType::kRegistered, peer::Registered{wanted.token, 0, 0, ""});
+    ASSERT_TRUE(bob.TakeResult(&result));
+    EXPECT_EQ(result.error, 0);
+  }
+  {
+    // It comes back, and the coordinator dies before it has told anything.
+    Raw member = AcceptMember();
+    ASSERT_TRUE(member.Next(FrameType::kHello).has_value());
+    member.Send(FrameType::kWelcome, peer::Welcome{1, 99});
+    // Bob has read that when he answers the next one.
+    member.SendBytes(FrameType::kStateQuery, "");
+    ASSERT_TRUE(member.Next(FrameType::kState).has_value());
+    close(coordinator_.fd);
+  }
+  EXPECT_EQ(Register(Carol(), "/b/").error, EADDRINUSE);
+  EXPECT_EQ(Register(*carol_, "/c/").error, 0);
+  EXPECT_EQ(bob.targets(port_), 2u);
+}
+
+TEST_F(PlayedPeersTest, AnErrorThatDoesNotExistIsNonsense) {
+  ListenAsCoordinator();
+  Member& bob = Bob();
+  RegistrationResult result;
+  ASSERT_TRUE(bob.BeginRegister(port_, Wanted("/b/"), &result));
+  Raw member = AcceptMember();
+  uint64_t id = 0;
+  Welcome(member, &id);
+  ASSERT_TRUE(member.Next(FrameType::kRegister).has_value());
+  member.Send(FrameType::kRegistered, peer::Registered{1, UINT32_MAX, 0, ""});
+  EXPECT_TRUE(member.IsEnded());
+  close(coordinator_.fd);
+}
+
+// -- Visitors that the test plays.
+
+TEST_F(PlayedPeersTest, AVisitorOfALaterProtocolIsToldOurs) {
+  Alice();
+  Raw visitor = Visit();
+  visitor.Send(FrameType::kHello, peer::Hello{7, 8, 77, 0, "later"});
+  peer::Refusal refusal;
+  const std::optional<std::string> payload = visitor.Next(FrameType::kRefusal);
+  ASSERT_TRUE(payload.has_value() && peer::Decode(*payload, &refusal));
+  EXPECT_EQ(refusal.newest, peer::kProtocol);
+}
+
+TEST_F(PlayedPeersTest, NonsenseEndsTheConnectionAndNothingElse) {
+  Alice();
+  const peer::Hello hello{1, 1, 77, 0, "played"};
+  {
+    Raw visitor = Visit();
+    visitor.SendBytes(FrameType::kHello, "?");
+    EXPECT_TRUE(visitor.IsEnded());
+  }
+  {
+    Raw visitor = Visit();
+    visitor.Send(FrameType::kRegister, Wanted("/x/"));
+    EXPECT_TRUE(visitor.IsEnded()) << "without hello";
+  }
+  {
+    Raw visitor = Visit();
+    visitor.Send(FrameType::kHello, hello);
+    visitor.Send(FrameType::kHello, hello);
+    EXPECT_TRUE(visitor.IsEnded()) << "twice";
+  }
+  {
+    Raw visitor = Visit();
+    visitor.SendBytes(FrameType::kState, std::string(3, '\xff'));
+    EXPECT_TRUE(visitor.IsEnded());
+  }
+  EXPECT_EQ(Register(Bob(), "/b/").error, 0);
+}
+
+TEST_F(PlayedPeersTest, TwoMembersCannotHaveTheSameId) {
+  Member& alice = Alice();
+  Raw first = Visit();
+  first.Send(FrameType::kHello, peer::Hello{1, 1, 77, 0, "first"});
+  ASSERT_TRUE(first.Next(FrameType::kSync).has_value());
+  Raw second = Visit();
+  second.Send(FrameType::kHello, peer::Hello{1, 1, 77, 0, "second"});
+  EXPECT_TRUE(second.IsEnded());
+  Raw third = Visit();
+  third.Send(FrameType::kHello, peer::Hello{1, 1, alice.sharing().id(), 0, "third"});
+  EXPECT_TRUE(third.IsEnded());
+}
+
+TEST_F(PlayedPeersTest, AMemberThatConfirmsNothingDelaysOthersForAMomentOnly) {
+  Alice();
+  Raw silent = Visit();
+  silent.Send(FrameType::kHello, peer::Hello{1, 1, 77, 0, "silent"});
+  ASSERT_TRUE(silent.Next(FrameType::kSync).has_value());
+  EXPECT_EQ(Register(Bob(), "/b/").error, 0);
+  std::string text;
+  EXPECT_EQ(QueryState(port_, 2000, &text), 0) << "nor does it keep the state back";
+}
+
+TEST_F(PlayedPeersTest, WhatIsNoListeningSocketOfThePortIsNotAcceptedFrom) {
+  Alice();
+  Member& bob = Bob();
+  EXPECT_EQ(Register(bob, "/b/").error, 0);
+  const int accepts = bob.accepts();
+  const std::array<int, 2> pair = test::SocketPair();
+  Raw member = Visit();
+  member.Send(FrameType::kHello, peer::Hello{1, 1, 77, 0, "played"});
+  ASSERT_TRUE(member.Next(FrameType::kSync).has_value());
+  const std::string bytes = peer::FrameHeader(FrameType::kSocket, 4, 1) + std::string(4, '\0');
+  iovec vector{const_cast<char*>(bytes.data()), bytes.size()};
+  msghdr message{};
+  message.msg_iov = &vector;
+  message.msg_iovlen = 1;
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  cmsghdr* header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof(int));
+  std::memcpy(CMSG_DATA(header), &pair[0], sizeof(int));
+  ASSERT_EQ(sendmsg(member.fd(), &message, MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
+  close(pair[0]);
+  // Alice's was the last one.
+  pollfd watched{pair[1], POLLIN, 0};
+  EXPECT_EQ(poll(&watched, 1, 5000), 1);
+  close(pair[1]);
+  EXPECT_EQ(Register(bob, "/c/").error, 0);
+  EXPECT_EQ(bob.accepts(), accepts);
+}
+
+TEST_F(PlayedPeersTest, WhoAsksWithoutReadingTheAnswersIsSentAway) {
+  Alice();
+  Raw visitor = Visit();
+  std::string bytes;
+  for (int i = 0; i < 1000; ++i) bytes += peer::FrameHeader(FrameType::kStateQuery, 0, 0);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  int error = 0;
+  while (error == 0 && std::chrono::steady_clock::now() < deadline) {
+    pollfd watched{visitor.fd(), POLLOUT, 0};
+    poll(&watched, 1, 1000);
+    if (send(visitor.fd(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT) < 0 &&
+        errno != EAGAIN) {
+      error = errno;
+    }
+  }
+  EXPECT_TRUE(error == EPIPE || error == ECONNRESET) << error;
+}
+
+TEST_F(PlayedPeersTest, AVisitorWhoSaysNothingIsSentAway) {
+  Alice();
+  Raw visitor = Visit();
+  EXPECT_TRUE(visitor.IsEnded());
+}
+
+}  // namespace
+}  // namespace httpsys::sharing

@@ -1,0 +1,114 @@
+// What lanes know of a port, made from what its members have agreed on.
+
+#include "sharing/port_routes.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace httpsys::sharing {
+namespace {
+
+constexpr uint64_t kSelf = 1;
+constexpr uint64_t kPeer = 2;
+
+class PortRoutesTest : public testing::Test {
+ protected:
+  void Add(uint64_t member, uint32_t server_id, uint32_t prefix_id, const std::string& prefix,
+           uint32_t absent_ms = 0) {
+    ASSERT_TRUE(state_.AddEntry({member, server_id, prefix_id, 0, absent_ms, "", prefix}, 1000));
+  }
+  std::shared_ptr<const PortRoutes> Routes() { return PortRoutes::Create(80, kSelf, state_); }
+  const PortRoutes::Target* Find(const PortRoutes& routes, const char* host, const char* target) {
+    LocalAddress local;
+    local.is_ip = ParseIpAddress("127.0.0.1", &local.ip);
+    const Route route = routes.Find(host, target, local);
+    return route.status == RouteStatus::kMatch ? &routes.target(route.id) : nullptr;
+  }
+
+  PortState state_{80};
+};
+
+TEST_F(PortRoutesTest, NothingRegisteredIsNoTarget) {
+  const auto routes = Routes();
+  EXPECT_EQ(routes->port(), 80);
+  EXPECT_EQ(routes->target_count(), 0u);
+  EXPECT_FALSE(routes->is_shared());
+  EXPECT_FALSE(routes->has_peers());
+  EXPECT_EQ(Find(*routes, "a", "/"), nullptr);
+}
+
+TEST_F(PortRoutesTest, OneServerWithSeveralPrefixesSharesThePortWithNobody) {
+  Add(kSelf, 7, 1, "http://*:80/a/");
+  Add(kSelf, 7, 2, "http://*:80/b/");
+  const auto routes = Routes();
+  EXPECT_FALSE(routes->is_shared());
+  EXPECT_EQ(routes->local_servers(), std::vector<uint32_t>{7});
+  const PortRoutes::Target* target = Find(*routes, "a", "/b/x");
+  ASSERT_NE(target, nullptr);
+  ASSERT_EQ(target->owners.size(), 1u);
+  EXPECT_EQ(target->owners[0].member, 0u) << "this engine";
+  EXPECT_EQ(target->owners[0].server_id, 7u);
+  EXPECT_EQ(target->owners[0].prefix_id, 2u);
+  EXPECT_EQ(Find(*routes, "a", "/c"), nullptr);
+}
+
+TEST_F(PortRoutesTest, TwoServersOfOneEngineShareIt) {
+  Add(kSelf, 7, 1, "http://*:80/a/");
+  Add(kSelf, 8, 1, "http://*:80/b/");
+  const auto routes = Routes();
+  EXPECT_TRUE(routes->is_shared());
+  EXPECT_FALSE(routes->has_peers());
+  EXPECT_EQ(routes->local_servers(), (std::vector<uint32_t>{7, 8}));
+}
+
+TEST_F(PortRoutesTest, ServersWithTheSameNumberInTwoMembersAreTwo) {
+  Add(kSelf, 7, 1, "http://*:80/a/");
+  Add(kPeer, 7, 1, "http://*:80/b/");
+  Add(kPeer, 7, 2, "http://*:80/c/");
+  const auto routes = Routes();
+  EXPECT_TRUE(routes->is_shared());
+  EXPECT_EQ(routes->peers(), std::vector<uint64_t>{kPeer});
+  EXPECT_EQ(routes->local_servers(), std::vector<uint32_t>{7});
+  EXPECT_EQ(Find(*routes, "a", "/b/")->owners[0].member, kPeer);
+}
+
+TEST_F(PortRoutesTest, OwnersOfAQueueAreOneTarget) {
+  Add(kSelf, 7, 1, "http://*:80/a/");
+  Add(kPeer, 3, 5, "http://*:80/A/");
+  Add(3, 4, 6, "http://*:80/%61/");
+  const auto routes = Routes();
+  ASSERT_EQ(routes->target_count(), 1u);
+  const PortRoutes::Target* target = Find(*routes, "a", "/a/");
+  ASSERT_NE(target, nullptr);
+  ASSERT_EQ(target->owners.size(), 3u);
+  EXPECT_EQ(target->owners[1].member, kPeer);
+  EXPECT_EQ(target->owners[1].prefix_id, 5u);
+  EXPECT_EQ(routes->peers(), (std::vector<uint64_t>{kPeer, 3}));
+}
+
+TEST_F(PortRoutesTest, AnAbsentOwnerIsATargetThatWaits) {
+  Add(kPeer, 7, 1, "http://*:80/a/", 500);
+  const auto routes = Routes();
+  EXPECT_TRUE(routes->is_shared());
+  EXPECT_FALSE(routes->has_peers());
+  const PortRoutes::Target* target = Find(*routes, "a", "/a/");
+  ASSERT_NE(target, nullptr);
+  EXPECT_TRUE(target->owners.empty());
+  EXPECT_EQ(target->absent_until_ms, 1500u);
+}
+
+TEST_F(PortRoutesTest, TheLongestPrefixOfTheStrongestHostWins) {
+  Add(kSelf, 1, 1, "http://*:80/");
+  Add(kPeer, 1, 1, "http://*:80/a/");
+  Add(3, 1, 1, "http://shop.test:80/");
+  const auto routes = Routes();
+  EXPECT_EQ(Find(*routes, "x", "/b")->owners[0].member, 0u);
+  EXPECT_EQ(Find(*routes, "x", "/a/b")->owners[0].member, kPeer);
+  EXPECT_EQ(Find(*routes, "shop.test", "/a/b")->owners[0].member, 3u);
+}
+
+}  // namespace
+}  // namespace httpsys::sharing

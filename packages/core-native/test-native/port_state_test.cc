@@ -1,0 +1,264 @@
+// Who may register what beside whom, and how copies of that follow what they are told.
+
+#include "sharing/port_state.h"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <string>
+#include <vector>
+
+#include "common/backend.h"
+#include "common/limits.h"
+
+namespace httpsys::sharing {
+namespace {
+
+constexpr uint64_t kAlice = 1;
+constexpr uint64_t kBob = 2;
+
+struct Wish {
+  std::vector<std::string> prefixes;
+  uint8_t flags = 0;
+  std::string queue = {};
+  QueueMode mode = QueueMode::kCreate;
+  uint32_t server_id = 1;
+  bool is_again = false;
+};
+
+peer::Register Wanted(const Wish& wish) {
+  peer::Register wanted;
+  wanted.server_id = wish.server_id;
+  wanted.flags = wish.flags;
+  wanted.queue = wish.queue;
+  wanted.queue_mode = static_cast<uint8_t>(wish.mode);
+  wanted.is_again = wish.is_again ? 1 : 0;
+  uint32_t id = 0;
+  for (const std::string& text : wish.prefixes) wanted.prefixes.push_back({id++, text});
+  return wanted;
+}
+
+class PortStateTest : public testing::Test {
+ protected:
+  int Check(uint64_t member, const Wish& wish) {
+    const auto conflict = state_.Check(member, Wanted(wish));
+    if (!conflict) return 0;
+    prefix_ = conflict->prefix;
+    member_ = conflict->member;
+    return conflict->error;
+  }
+  // As a coordinator does.
+  int Add(uint64_t member, const Wish& wish) {
+    if (const int error = Check(member, wish); error != 0) return error;
+    for (const peer::Entry& entry : state_.EntriesOf(member, Wanted(wish))) {
+      EXPECT_TRUE(state_.AddEntry(entry, 0));
+    }
+    return 0;
+  }
+  // Of the first one in the way.
+  std::string prefix_;
+  uint64_t member_ = 0;
+  PortState state_{80};
+};
+
+TEST_F(PortStateTest, APrefixHasOneOwner) {
+  EXPECT_EQ(Add(kAlice, {.prefixes = {"http://*:80/a/"}}), 0);
+  EXPECT_EQ(Check(kBob, {.prefixes = {"http://*:80/b/", "http://*:80/a/"}}), EADDRINUSE);
+  EXPECT_EQ(member_, kAlice);
+  EXPECT_EQ(prefix_, "http://*:80/a/");
+  EXPECT_EQ(Check(kAlice, {.prefixes = {"http://*:80/a/"}, .server_id = 2}), EADDRINUSE);
+  EXPECT_EQ(Check(kBob, {.prefixes = {"http://*:80/b/"}}), 0);
+}
+
+TEST_F(PortStateTest, NestedPrefixesAndOtherKindsOfHostsAreDifferentOnes) {
+  EXPECT_EQ(Add(kAlice, {.prefixes = {"http://*:80/a/"}}), 0);
+  for (const char* other :
+       {"http://*:80/", "http://*:80/a/b/", "http://+:80/a/", "http://shop.test:80/a/",
+        "http://*.shop.test:80/a/", "http://127.0.0.1:80/a/"}) {
+    EXPECT_EQ(Add(kBob, {.prefixes = {other}}), 0) << other;
+  }
+}
+
+TEST_F(PortStateTest, SpellingsThatRequestsCannotTellApartAreOnePrefix) {
+  EXPECT_EQ(Add(kAlice, {.prefixes = {"http://shop.test:80/caf\xc3\xa9/"}}), 0);
+  EXPECT_EQ(Check(kBob, {.prefixes = {"http://SHOP.test:80/caf%C3%A9/"}}), EADDRINUSE);
+  EXPECT_EQ(Check(kBob, {.prefixes = {"http://shop.test:80/CAF\xc3\xa9/"}}), EADDRINUSE);
+  EXPECT_EQ(prefix_, "http://shop.test:80/caf\xc3\xa9/");
+  EXPECT_EQ(Check(kBob, {.prefixes = {"http://shop.test:80/cafe/"}}), 0);
+}
+
+TEST_F(PortStateTest, WhatIsNoPrefixOfThePortIsRefused) {
+  for (const char* bad : {"http://*:81/a/", "http://*/a/", "", "http://*:80/a"}) {
+    EXPECT_EQ(Check(kAlice, {.prefixes = {bad}}), EINVAL) << bad;
+    EXPECT_EQ(prefix_, bad);
+    EXPECT_FALSE(state_.AddEntry({kAlice, 1, 1, 0, 0, "", bad}, 0));
+  }
+}
+
+TEST_F(PortStateTest, AServerMayRegisterAgainWhatItHas) {
+  const Wish wish{.prefixes = {"http://*:80/a/", "http://*:80/b/"}};
+  EXPECT_EQ(Add(kAlice, wish), 0);
+  EXPECT_EQ(Add(kAlice, wish), 0);
+  EXPECT_TRUE(state_.EntriesOf(kAlice, Wanted(wish)).empty());
+  EXPECT_EQ(state_.entries().size(), 2u);
+}
+
+// -- Queues.
+
+TEST_F(PortStateTest, AQueueIsSharedByThoseWhoAttachToIt) {
+  const std::vector<std::string> prefixes = {"http://*:80/a/"};
+  EXPECT_EQ(Add(kAlice, {.prefixes = prefixes, .queue = "q"}), 0);
+  EXPECT_EQ(Add(kBob, {.prefixes = prefixes, .queue = "q", .mode = QueueMode::kAttach}), 0);
+  EXPECT_EQ(Add(3, {.prefixes = prefixes, .queue = "q", .mode = QueueMode::kCreateOrAttach}), 0);
+  EXPECT_EQ(Check(4, {.prefixes = prefixes, .queue = "q"}), EADDRINUSE);
+  EXPECT_EQ(Check(4, {.prefixes = prefixes, .queue = "Q", .mode = QueueMode::kCreateOrAttach}),
+            EADDRINUSE);
+  EXPECT_EQ(Check(4, {.prefixes = prefixes, .mode = QueueMode::kCreateOrAttach}), EADDRINUSE);
+}
+
+TEST_F(PortStateTest, AttachingNeedsAQueueThatIsThere) {
+  const Wish attach{.prefixes = {"http://*:80/a/"}, .queue = "q", .mode = QueueMode::kAttach};
+  EXPECT_EQ(Check(kBob, attach), ENOENT);
+  EXPECT_EQ(prefix_, "q");
+  EXPECT_TRUE(state_.AddEntry({kAlice, 1, 1, 0, 500, "q", "http://*:80/a/"}, 0));
+  EXPECT_EQ(Check(kBob, attach), ENOENT) << "its owner has gone";
+  EXPECT_EQ(Add(kAlice, {.prefixes = {"http://*:80/a/"}, .queue = "q"}), 0);
+  EXPECT_EQ(Check(kBob, attach), 0);
+}
+
+TEST_F(PortStateTest, WhoComesBackToAQueueFindsItCreatedByOthersOrNotAtAll) {
+  const std::vector<std::string> prefixes = {"http://*:80/a/"};
+  EXPECT_EQ(
+      Add(kBob, {.prefixes = prefixes, .queue = "q", .mode = QueueMode::kAttach, .is_again = true}),
+      0);
+  EXPECT_EQ(Add(kAlice, {.prefixes = prefixes, .queue = "q", .is_again = true}), 0);
+  EXPECT_EQ(state_.entries().size(), 2u);
+}
+
+// -- Ports as such.
+
+TEST_F(PortStateTest, AnExclusivePortIsAlone) {
+  EXPECT_EQ(Add(kAlice, {.prefixes = {"http://*:80/a/"}, .flags = peer::kEntryExclusive}), 0);
+  EXPECT_EQ(Check(kBob, {.prefixes = {"http://*:80/b/"}}), EADDRINUSE);
+  EXPECT_EQ(Add(kAlice, {.prefixes = {"http://*:80/b/"}, .flags = peer::kEntryExclusive}), 0);
+}
+
+TEST_F(PortStateTest, NobodyIsExclusiveBesideOthers) {
+  EXPECT_EQ(Add(kAlice, {.prefixes = {"http://*:80/a/"}}), 0);
+  EXPECT_EQ(Check(kBob, {.prefixes = {"http://*:80/b/"}, .flags = peer::kEntryExclusive}),
+            EADDRINUSE);
+}
+
+struct Overlap {
+  const char* one;
+  uint8_t one_flags;
+  const char* other;
+  uint8_t other_flags;
+  int error;
+};
+
+TEST_F(PortStateTest, PlainPortsAreInEachOthersWayAsSocketsAre) {
+  constexpr uint8_t kPlain = peer::kEntryPlain;
+  constexpr uint8_t kIpv4 = peer::kEntryPlain | peer::kEntryIpv4;
+  const Overlap cases[] = {
+      {"http://*:80/", kPlain, "http://*:80/", kPlain, EADDRINUSE},
+      {"http://*:80/", kPlain, "http://127.0.0.1:80/", kPlain, EADDRINUSE},
+      {"http://*:80/", kPlain, "http://[::1]:80/", kPlain, EADDRINUSE},
+      {"http://127.0.0.1:80/", kPlain, "http://127.0.0.1:80/", kPlain, EADDRINUSE},
+      {"http://127.0.0.1:80/", kPlain, "http://127.0.0.2:80/", kPlain, 0},
+      {"http://127.0.0.1:80/", kPlain, "http://[::1]:80/", kPlain, 0},
+      {"http://*:80/", kIpv4, "http://127.0.0.1:80/", kPlain, EADDRINUSE},
+      {"http://*:80/", kIpv4, "http://[::1]:80/", kPlain, 0},
+      {"http://*:80/", kPlain, "http://127.0.0.1:80/a/", 0, 0},
+      {"http://*:80/", kPlain, "http://*:80/a/", 0, 0},
+      {"http://*:80/", kPlain, "http://*:80/", 0, EADDRINUSE},
+  };
+  for (const Overlap& c : cases) {
+    for (const bool is_swapped : {false, true}) {
+      const Wish one{.prefixes = {c.one}, .flags = c.one_flags};
+      const Wish other{.prefixes = {c.other}, .flags = c.other_flags};
+      state_.Clear();
+      EXPECT_EQ(Add(kAlice, is_swapped ? other : one), 0);
+      EXPECT_EQ(Check(kBob, is_swapped ? one : other), c.error) << c.one << ' ' << c.other;
+    }
+  }
+}
+
+// -- Absent owners.
+
+TEST_F(PortStateTest, TheNextOwnerTakesAnAbsentOnesPlace) {
+  ASSERT_TRUE(state_.AddEntry({kAlice, 1, 7, 0, 500, "", "http://*:80/a/"}, 1000));
+  EXPECT_EQ(state_.NextExpiry(), 1500u);
+  EXPECT_TRUE(state_.entries()[0].is_absent());
+  EXPECT_EQ(Add(kBob, {.prefixes = {"http://*:80/A/"}}), 0);
+  ASSERT_EQ(state_.entries().size(), 1u);
+  EXPECT_EQ(state_.entries()[0].entry.member, kBob);
+  EXPECT_EQ(state_.NextExpiry(), std::nullopt);
+}
+
+TEST_F(PortStateTest, AbsentOwnersExpire) {
+  ASSERT_TRUE(state_.AddEntry({kAlice, 1, 7, 0, 500, "", "http://*:80/a/"}, 1000));
+  ASSERT_TRUE(state_.AddEntry({kAlice, 1, 8, 0, 100, "", "http://*:80/b/"}, 1000));
+  ASSERT_TRUE(state_.AddEntry({kAlice, 1, 9, 0, 0, "", "http://*:80/c/"}, 1000));
+  EXPECT_EQ(state_.NextExpiry(), 1100u);
+  EXPECT_TRUE(state_.Expire(1099).empty());
+  const std::vector<peer::EntryGone> gone = state_.Expire(1100);
+  ASSERT_EQ(gone.size(), 1u);
+  EXPECT_EQ(gone[0].prefix_id, 8u);
+  EXPECT_EQ(state_.entries().size(), 2u);
+  EXPECT_EQ(state_.Expire(100'000).size(), 1u);
+}
+
+TEST_F(PortStateTest, NobodyIsAbsentForLongerThanTheLimit) {
+  ASSERT_TRUE(state_.AddEntry({kAlice, 1, 7, 0, UINT32_MAX, "", "http://*:80/a/"}, 1000));
+  EXPECT_EQ(state_.NextExpiry(), 1000u + limits::kAbsentMsMax);
+}
+
+TEST_F(PortStateTest, AMemberThatGoesTakesWhatItServedAndLeavesWhatWaits) {
+  ASSERT_TRUE(state_.AddMember({kAlice, 10, 0, 1, "a"}));
+  ASSERT_TRUE(state_.AddEntry({kAlice, 1, 1, 0, 0, "", "http://*:80/a/"}, 0));
+  ASSERT_TRUE(state_.AddEntry({kAlice, 1, 2, 0, 500, "", "http://*:80/b/"}, 0));
+  ASSERT_TRUE(state_.AddEntry({kBob, 1, 1, 0, 0, "", "http://*:80/c/"}, 0));
+  state_.RemoveMember(kAlice);
+  EXPECT_TRUE(state_.members().empty());
+  EXPECT_EQ(state_.EntriesOfMember(kAlice).size(), 1u);
+  EXPECT_EQ(state_.EntriesOfMember(kBob).size(), 1u);
+}
+
+TEST_F(PortStateTest, EntriesAreRemovedByServerAndNumber) {
+  ASSERT_TRUE(state_.AddEntry({kAlice, 1, 1, 0, 0, "", "http://*:80/a/"}, 0));
+  ASSERT_TRUE(state_.AddEntry({kAlice, 2, 1, 0, 0, "", "http://*:80/b/"}, 0));
+  EXPECT_EQ(state_.EntriesOfServer(kAlice, 2).size(), 1u);
+  state_.RemoveEntry({kAlice, 2, 2});
+  EXPECT_EQ(state_.entries().size(), 2u);
+  state_.RemoveEntry({kAlice, 2, 1});
+  state_.RemoveEntry({kAlice, 2, 1});
+  EXPECT_EQ(state_.entries().size(), 1u);
+}
+
+// -- Limits.
+
+TEST_F(PortStateTest, AFullPortTakesChangesOfWhatItHas) {
+  const auto prefix = [](size_t i) { return "http://*:80/" + std::to_string(i) + "/"; };
+  for (uint32_t i = 0; i < limits::kEntriesMax; ++i) {
+    ASSERT_TRUE(state_.AddEntry({kAlice, 1, i, 0, 0, "", prefix(i)}, 0));
+  }
+  EXPECT_EQ(Check(kBob, {.prefixes = {"http://*:80/a/"}}), ENOSPC);
+  EXPECT_EQ(Check(kAlice, {.prefixes = {prefix(0)}}), 0) << "registered again";
+  EXPECT_FALSE(state_.AddEntry({kBob, 1, 1, 0, 0, "", "http://*:80/a/"}, 0));
+  EXPECT_TRUE(state_.AddEntry({kAlice, 1, 0, 0, 500, "", prefix(0)}, 0)) << "now absent";
+  EXPECT_EQ(state_.entries().size(), limits::kEntriesMax);
+}
+
+TEST_F(PortStateTest, MembersAreLimitedAndTheOnesThereMayComeBack) {
+  EXPECT_FALSE(state_.AddMember({0, 1, 0, 1, ""}));
+  for (uint64_t id = 1; id <= limits::kMembersMax; ++id) {
+    ASSERT_TRUE(state_.AddMember({id, 1, 0, 1, ""}));
+  }
+  EXPECT_FALSE(state_.AddMember({limits::kMembersMax + 1, 1, 0, 1, ""}));
+  EXPECT_TRUE(state_.AddMember({1, 2, 0, 1, "again"}));
+  EXPECT_EQ(state_.members().at(1).program, "again");
+}
+
+}  // namespace
+}  // namespace httpsys::sharing

@@ -1,0 +1,259 @@
+// Two engines on one TCP port: each request reaches the one that has its prefix, whoever accepted
+// the connection.
+
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/descriptors.h"
+#include "support/fake_javascript.h"
+#include "support/member.h"
+
+namespace httpsys::test {
+namespace {
+
+constexpr int kStepMs = 2;
+
+std::string Get(const std::string& target) {
+  return "GET " + target + " HTTP/1.1\r\nHost: a\r\n\r\n";
+}
+
+std::string Reply(const std::string& body) {
+  return "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+}
+
+class SharedPortTest : public testing::Test {
+ protected:
+  // Engine `index` registers these on the port; the first one listens there.
+  void Join(FakeJavaScript& js, const std::vector<std::string>& paths, const char* queue = "") {
+    ServerSettings settings;
+    Registration wanted;
+    wanted.token = 1;
+    wanted.server_id = 1;
+    wanted.port = port_;
+    wanted.queue = queue;
+    wanted.queue_mode = QueueMode::kCreateOrAttach;
+    uint32_t id = 0;
+    for (const std::string& path : paths) {
+      const std::string prefix = "http://*:" + std::to_string(port_) + path;
+      settings.prefixes.push_back(prefix);
+      wanted.prefixes.push_back({id++, prefix});
+    }
+    ASSERT_EQ(js.backend().Configure(1, settings), 0);
+    if (js.backend().Meet(port_) == static_cast<int>(Meeting::kOurs)) {
+      ASSERT_GT(js.backend().Listen(1, holder_.fd(), 64), 0);
+      ASSERT_EQ(js.backend().Contribute(port_, 1, holder_.fd()), 0);
+    }
+    RegistrationResult result;
+    if (!js.backend().Register(wanted, &result)) {
+      for (int i = 0; i < 2500 && !js.backend().TakeResult(&result); ++i) js.IsQuiet(kStepMs);
+    }
+    ASSERT_EQ(result.token, 1u);
+    ASSERT_EQ(result.error, 0);
+    for (const int fd : result.sockets) close(fd);
+  }
+  Peer Connect() const {
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port_);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    return Peer(fd);
+  }
+  // Both answer what comes with "<name> <target>", until so many requests have been answered.
+  void Serve(size_t requests) {
+    for (int i = 0; i < 5000 / kStepMs && requests > 0; ++i) {
+      requests -= std::min(requests, ServeSome(alice_, "alice") + ServeSome(bob_, "bob"));
+    }
+    EXPECT_EQ(requests, 0u) << "requests that did not come";
+  }
+  static size_t ServeSome(FakeJavaScript& js, const std::string& name) {
+    size_t count = 0;
+    while (const std::optional<Event> event = js.Next(kStepMs)) {
+      if (event->type != RequestType::kRequest) continue;
+      js.Answer(event->slot, name + ' ' + event->target);
+      ++count;
+    }
+    return count;
+  }
+  void Expect(const Peer& client, const std::string& body) {
+    const std::string reply = Reply(body);
+    EXPECT_EQ(client.Read(reply.size()), reply);
+  }
+
+  PortHolder holder_;
+  const uint16_t port_ = holder_.port();
+  FakeJavaScript alice_;
+  FakeJavaScript bob_;
+};
+
+TEST_F(SharedPortTest, EachRequestReachesTheOwnerOfItsPrefix) {
+  Join(alice_, {"/a/"});
+  Join(bob_, {"/b/"});
+  // Whoever accepts: after so many, both have.
+  for (int i = 0; i < 20; ++i) {
+    const Peer to_alice = Connect();
+    const Peer to_bob = Connect();
+    to_alice.Send(Get("/a/" + std::to_string(i)));
+    to_bob.Send(Get("/b/" + std::to_string(i)));
+    Serve(2);
+    Expect(to_alice, "alice /a/" + std::to_string(i));
+    Expect(to_bob, "bob /b/" + std::to_string(i));
+  }
+}
+
+TEST_F(SharedPortTest, AConnectionMovesFromRequestToRequest) {
+  Join(alice_, {"/a/"});
+  Join(bob_, {"/b/"});
+  const Peer client = Connect();
+  for (int i = 0; i < 10; ++i) {
+    client.Send(Get("/a/" + std::to_string(i)));
+    Serve(1);
+    Expect(client, "alice /a/" + std::to_string(i));
+    client.Send(Get("/b/" + std::to_string(i)));
+    Serve(1);
+    Expect(client, "bob /b/" + std::to_string(i));
+  }
+}
+
+TEST_F(SharedPortTest, PipelinedRequestsOfBothAreAnsweredInOrder) {
+  Join(alice_, {"/a/"});
+  Join(bob_, {"/b/"});
+  const Peer client = Connect();
+  std::string requests;
+  for (int i = 0; i < 5; ++i) {
+    requests += Get("/a/" + std::to_string(i)) + Get("/b/" + std::to_string(i)) +
+                Get("/b/again" + std::to_string(i));
+  }
+  client.Send(requests);
+  Serve(15);
+  for (int i = 0; i < 5; ++i) {
+    Expect(client, "alice /a/" + std::to_string(i));
+    Expect(client, "bob /b/" + std::to_string(i));
+    Expect(client, "bob /b/again" + std::to_string(i));
+  }
+}
+
+TEST_F(SharedPortTest, ARequestThatArrivesInPiecesMovesWithAllOfThem) {
+  Join(alice_, {"/a/"});
+  Join(bob_, {"/b/"});
+  const Peer client = Connect();
+  const std::string request =
+      "POST /b/x HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\nabcdef" + Get("/b/next");
+  for (const char c : request) client.Send({&c, 1});
+  std::string body;
+  uint32_t slot = 0;
+  while (body.size() < 6) {
+    const std::optional<Event> event = bob_.Next();
+    ASSERT_TRUE(event.has_value());
+    if (event->type == RequestType::kRequest) slot = event->slot;
+    body += event->body;
+  }
+  EXPECT_EQ(body, "abcdef");
+  bob_.Answer(slot, "first");
+  Expect(client, "first");
+  Serve(1);
+  Expect(client, "bob /b/next");
+}
+
+TEST_F(SharedPortTest, WhatNobodyRegisteredIsRefusedAndTheConnectionGoesOn) {
+  Join(alice_, {"/a/"});
+  Join(bob_, {"/b/"});
+  const Peer client = Connect();
+  client.Send(Get("/c/"));
+  EXPECT_EQ(client.Read(12), "HTTP/1.1 404");
+}
+
+TEST_F(SharedPortTest, WhenItsOwnerGoesAPrefixIsRefusedAndTheOtherIsServed) {
+  Join(alice_, {"/a/"});
+  Join(bob_, {"/b/"});
+  bob_.backend().Close();
+  for (int i = 0; i < 10; ++i) {
+    const Peer client = Connect();
+    client.Send(Get("/a/"));
+    Serve(1);
+    Expect(client, "alice /a/");
+    const Peer other = Connect();
+    other.Send(Get("/b/"));
+    const std::string status = other.Read(12);
+    EXPECT_TRUE(status == "HTTP/1.1 404" || status == "HTTP/1.1 503") << status;
+  }
+}
+
+TEST_F(SharedPortTest, RequestsWaitForARestartedOwner) {
+  Join(alice_, {"/a/"});
+  Join(bob_, {"/b/"});
+  bob_.backend().Unlisten(1);
+  bob_.backend().Unregister(port_, 1, {}, 60'000);
+  FakeJavaScript carol;
+  std::vector<Peer> clients;
+  for (int i = 0; i < 5; ++i) {
+    clients.push_back(Connect());
+    clients.back().Send(Get("/b/" + std::to_string(i)));
+  }
+  EXPECT_TRUE(clients[0].IsQuiet());
+  Join(carol, {"/b/"});
+  size_t served = 0;
+  for (int i = 0; i < 2500 && served < 5; ++i) served += ServeSome(carol, "carol");
+  for (int i = 0; i < 5; ++i) Expect(clients[i], "carol /b/" + std::to_string(i));
+}
+
+TEST_F(SharedPortTest, ClosingWhileConnectionsMoveLeavesNoDescriptor) {
+  const int before = OpenDescriptors();
+  for (int round = 0; round < 8; ++round) {
+    PortHolder holder;
+    const uint16_t port = holder.port();
+    auto one = std::make_unique<FakeJavaScript>(FakeJavaScript::Options{.lanes = 2});
+    auto two = std::make_unique<FakeJavaScript>(FakeJavaScript::Options{.lanes = 2});
+    uint32_t server = 0;
+    for (FakeJavaScript* js : {one.get(), two.get()}) {
+      ServerSettings settings;
+      const std::string prefix =
+          "http://*:" + std::to_string(port) + (server++ == 0 ? "/a/" : "/b/");
+      settings.prefixes = {prefix};
+      ASSERT_EQ(js->backend().Configure(1, settings), 0);
+      if (js->backend().Meet(port) == static_cast<int>(Meeting::kOurs)) {
+        ASSERT_GT(js->backend().Listen(1, holder.fd(), 64), 0);
+        ASSERT_EQ(js->backend().Contribute(port, 1, holder.fd()), 0);
+      }
+      Registration wanted;
+      wanted.token = 1;
+      wanted.server_id = 1;
+      wanted.port = port;
+      wanted.prefixes.push_back({0, prefix});
+      RegistrationResult result;
+      if (!js->backend().Register(wanted, &result)) {
+        for (int i = 0; i < 2500 && !js->backend().TakeResult(&result); ++i) js->IsQuiet(kStepMs);
+      }
+      ASSERT_EQ(result.token, 1u);
+      for (const int fd : result.sockets) close(fd);
+    }
+    std::vector<Peer> clients;
+    for (int i = 0; i < 40; ++i) {
+      const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+      sockaddr_in address{};
+      address.sin_family = AF_INET;
+      address.sin_port = htons(port);
+      address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+      ASSERT_EQ(connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+      clients.emplace_back(fd);
+      clients.back().Send(Get(i % 2 == 0 ? "/a/" : "/b/"));
+    }
+    if (round % 2 == 0) one.reset();
+    two.reset();
+    one.reset();
+  }
+  EXPECT_EQ(OpenDescriptors(), before);
+}
+
+}  // namespace
+}  // namespace httpsys::test

@@ -1,0 +1,260 @@
+// Several members in one process on one port: joining, conflicts, elections, absent owners.
+
+#include "sharing/sharing.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "sharing/state_query.h"
+#include "support/members_fixture.h"
+
+namespace httpsys::sharing {
+namespace {
+
+using test::Member;
+using SharingTest = test::MembersTest;
+
+TEST_F(SharingTest, TheFirstMemberDecidesAloneAndAtOnce) {
+  Member& alice = Alice();
+  EXPECT_EQ(alice.sharing().Meet(port_), static_cast<int>(Meeting::kMember));
+  RegistrationResult result;
+  EXPECT_FALSE(alice.BeginRegister(port_, Wanted("/b/"), &result)) << "at once";
+  EXPECT_EQ(result.error, 0);
+  EXPECT_EQ(result.sockets.size(), 1u);
+  for (const int fd : result.sockets) close(fd);
+  EXPECT_TRUE(alice.RoutesBecome(port_, [](const auto& r) { return r.target_count() == 2; }));
+}
+
+TEST_F(SharingTest, ASecondMemberJoinsAndBothKnowBoth) {
+  Member& alice = Alice();
+  Member& bob = Bob();
+  EXPECT_EQ(bob.sharing().Meet(port_), static_cast<int>(Meeting::kTaken));
+  const RegistrationResult result = Register(bob, "/b/");
+  EXPECT_EQ(result.error, 0);
+  EXPECT_EQ(result.sockets.size(), 1u) << "the socket that alice listens on";
+  EXPECT_EQ(bob.accepts(), 1);
+  // No waiting: that is what the answer has waited for.
+  const auto hers = alice.Routes(port_);
+  EXPECT_EQ(hers->target_count(), 2u);
+  EXPECT_EQ(hers->peers(), std::vector<uint64_t>{bob.sharing().id()});
+  EXPECT_TRUE(hers->is_shared());
+  const auto his = bob.Routes(port_);
+  EXPECT_EQ(his->target_count(), 2u);
+  EXPECT_EQ(his->peers(), std::vector<uint64_t>{alice.sharing().id()});
+}
+
+TEST_F(SharingTest, ARegistrationIsInForceEverywhereWhenItIsAnswered) {
+  Member& alice = Alice();
+  Member& bob = Bob();
+  Member& carol = Carol();
+  EXPECT_EQ(Register(bob, "/b/").error, 0);
+  EXPECT_EQ(Register(carol, "/c/").error, 0);
+  for (Member* member : {&alice, &bob, &carol}) EXPECT_EQ(member->targets(port_), 3u);
+  EXPECT_EQ(alice.Register(port_, 2, {Prefix("/d/")}).error, 0);
+  for (Member* member : {&alice, &bob, &carol}) EXPECT_EQ(member->targets(port_), 4u);
+}
+
+TEST_F(SharingTest, AConflictNamesThePrefixAndTheProcess) {
+  Alice();
+  Member& bob = Bob();
+  const RegistrationResult result = Register(bob, "/A/");
+  EXPECT_EQ(result.error, EADDRINUSE);
+  EXPECT_EQ(result.pid, static_cast<uint32_t>(getpid()));
+  EXPECT_EQ(result.prefix, Prefix("/a/"));
+  EXPECT_TRUE(result.sockets.empty());
+  EXPECT_EQ(Register(bob, "/b/").error, 0) << "another one may follow";
+}
+
+TEST_F(SharingTest, OwnersOfAQueueShareAPrefix) {
+  Member& alice = Alice();
+  Member& bob = Bob();
+  EXPECT_EQ(alice.Register(port_, 2, {Prefix("/q/")}, 0, "q").error, 0);
+  EXPECT_EQ(bob.Register(port_, 1, {Prefix("/q/")}, 0, "q", QueueMode::kAttach).error, 0);
+  EXPECT_EQ(alice.targets(port_), 2u);
+  EXPECT_EQ(bob.Register(port_, 2, {Prefix("/r/")}, 0, "r", QueueMode::kAttach).error, ENOENT);
+}
+
+TEST_F(SharingTest, WhenTheCoordinatorGoesTheOthersKeepWhatTheyHave) {
+  Member& alice = Alice();
+  Member& bob = Bob();
+  Member& carol = Carol();
+  EXPECT_EQ(Register(bob, "/b/").error, 0);
+  EXPECT_EQ(Register(carol, "/c/").error, 0);
+  alice.Close();
+  const auto is_without_alice = [&](const PortRoutes& routes) {
+    return routes.target_count() == 2 && routes.peers().size() == 1;
+  };
+  EXPECT_TRUE(bob.RoutesBecome(port_, is_without_alice));
+  EXPECT_TRUE(carol.RoutesBecome(port_, is_without_alice));
+  EXPECT_EQ(Register(bob, "/b2/").error, 0);
+  EXPECT_EQ(carol.Register(port_, 2, {Prefix("/a/")}).error, 0) << "alice's is free";
+  // A newcomer meets the new coordinator, which knows everything.
+  alice_ = std::make_unique<Member>();
+  EXPECT_EQ(Register(*alice_, "/c/").error, EADDRINUSE);
+  const RegistrationResult result = Register(*alice_, "/d/");
+  EXPECT_EQ(result.error, 0);
+  EXPECT_EQ(result.sockets.size(), 1u) << "the socket has survived who opened it";
+  EXPECT_EQ(alice_->targets(port_), 5u);
+}
+
+TEST_F(SharingTest, MembersMayGoOneAfterTheOther) {
+  Alice();
+  Member& bob = Bob();
+  Member& carol = Carol();
+  EXPECT_EQ(Register(bob, "/b/").error, 0);
+  EXPECT_EQ(Register(carol, "/c/").error, 0);
+  bob_.reset();
+  EXPECT_TRUE(carol.RoutesBecome(port_, [](const auto& r) { return r.target_count() == 2; }));
+  alice_.reset();
+  EXPECT_TRUE(carol.RoutesBecome(port_, [](const auto& r) { return r.target_count() == 1; }));
+  EXPECT_EQ(Register(carol, "/b/").error, 0);
+  carol_.reset();
+  NamedSocket meeting;
+  EXPECT_EQ(ListenUnder(PortName(port_), &meeting), 0) << "the port is free";
+  close(meeting.fd);
+}
+
+TEST_F(SharingTest, AMemberThatUnregistersLeavesAndThePrefixIsFree) {
+  Member& alice = Alice();
+  Member& bob = Bob();
+  EXPECT_EQ(Register(bob, "/b/").error, 0);
+  bob.Unregister(port_, 1);
+  EXPECT_TRUE(alice.RoutesBecome(port_, [](const auto& r) { return r.target_count() == 1; }));
+  EXPECT_EQ(alice.Register(port_, 2, {Prefix("/b/")}).error, 0);
+}
+
+TEST_F(SharingTest, ACoordinatorThatUnregistersLeavesAndTheOthersGoOn) {
+  Member& alice = Alice();
+  Member& bob = Bob();
+  EXPECT_EQ(Register(bob, "/b/").error, 0);
+  alice.Unregister(port_, 1);
+  EXPECT_TRUE(bob.RoutesBecome(port_, [](const auto& r) { return r.target_count() == 1; }));
+  EXPECT_EQ(Register(Carol(), "/a/").error, 0);
+}
+
+TEST_F(SharingTest, APortThatNothingWasRegisteredOnIsGivenBack) {
+  Member& bob = Bob();
+  EXPECT_EQ(bob.sharing().Meet(port_), static_cast<int>(Meeting::kOurs));
+  EXPECT_EQ(Carol().sharing().Meet(port_), static_cast<int>(Meeting::kTaken));
+  bob.sharing().Leave(port_);
+  EXPECT_EQ(carol_->sharing().Meet(port_), static_cast<int>(Meeting::kOurs));
+  carol_->sharing().Leave(port_);
+  carol_->sharing().Leave(port_);
+}
+
+// -- Absent owners.
+
+TEST_F(SharingTest, RequestsWaitForTheNextOwnerWhoTakesThePlace) {
+  Member& alice = Alice();
+  Member& bob = Bob();
+  EXPECT_EQ(Register(bob, "/b/").error, 0);
+  bob.Unregister(port_, 1, 60'000);
+  const auto waits = [](const PortRoutes& routes) {
+    return routes.target_count() == 2 && routes.target(1).owners.empty();
+  };
+  EXPECT_TRUE(alice.RoutesBecome(port_, waits));
+  EXPECT_EQ(Register(Carol(), "/b/").error, 0);
+  EXPECT_FALSE(waits(*alice.Routes(port_)));
+  EXPECT_EQ(alice.targets(port_), 2u);
+}
+
+TEST_F(SharingTest, AnAbsentOwnerIsForgottenAfterItsTime) {
+  Member& alice = Alice();
+  Member& bob = Bob();
+  EXPECT_EQ(Register(bob, "/b/").error, 0);
+  bob.Unregister(port_, 1, 50);
+  EXPECT_TRUE(alice.RoutesBecome(port_, [](const auto& r) { return r.target_count() == 1; }));
+}
+
+TEST_F(SharingTest, AnAbsentCoordinatorIsWaitedForByTheOthers) {
+  Member& alice = Alice();
+  Member& bob = Bob();
+  EXPECT_EQ(Register(bob, "/b/").error, 0);
+  alice.Unregister(port_, 1, 60'000);
+  alice.Close();
+  EXPECT_TRUE(bob.RoutesBecome(port_, [](const PortRoutes& routes) {
+    return routes.target_count() == 2 && routes.peers().empty() && routes.is_shared();
+  }));
+  EXPECT_EQ(Register(Carol(), "/a/").error, 0);
+}
+
+// -- The state of the port.
+
+TEST_F(SharingTest, TheStateNamesAllMembers) {
+  Member& alice = Alice();
+  Member& bob = Bob();
+  EXPECT_EQ(Register(bob, "/b/").error, 0);
+  std::string text;
+  ASSERT_EQ(QueryState(port_, 2000, &text), 0);
+  for (const Member* member : {&alice, &bob}) {
+    char id[20];
+    std::snprintf(id, sizeof id, "%016llx",
+                  static_cast<unsigned long long>(const_cast<Member*>(member)->sharing().id()));
+    EXPECT_NE(text.find(id), std::string::npos) << text;
+  }
+  for (const std::string& part :
+       {Prefix("/a/"), Prefix("/b/"), "\"127.0.0.1:" + std::to_string(port_) + "\"",
+        "\"coordinator\":" + std::to_string(getpid())}) {
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+  }
+}
+
+TEST_F(SharingTest, AStateThatIsTooLongForAnAnswerIsToldInPart) {
+  Member& alice = Alice();
+  Member& bob = Bob();
+  const std::string path = "/" + std::string(2000, 'x');
+  for (uint32_t server = 1; server <= 3; ++server) {
+    std::vector<std::string> prefixes;
+    for (int i = 0; i < 250; ++i) {
+      prefixes.push_back(Prefix((path + std::to_string(server * 1000 + i) + "/").c_str()));
+    }
+    EXPECT_EQ(bob.Register(port_, server, prefixes).error, 0);
+  }
+  std::string text;
+  ASSERT_EQ(QueryState(port_, 5000, &text), 0);
+  EXPECT_LE(text.size(), peer::kFrameBytesMax);
+  EXPECT_NE(text.find(Prefix("/a/")), std::string::npos);
+  EXPECT_EQ(text.substr(text.size() - 2), "]}");
+  EXPECT_EQ(alice.targets(port_), 751u) << "bob is still there";
+}
+
+TEST_F(SharingTest, AskingAboutAPortThatNobodySharesFails) {
+  std::string text;
+  EXPECT_EQ(QueryState(port_, 1000, &text), -ECONNREFUSED);
+}
+
+// -- Ends.
+
+TEST_F(SharingTest, AfterCloseNothingHappensAnyMore) {
+  Member& alice = Alice();
+  alice.Close();
+  alice.Close();
+  EXPECT_EQ(alice.sharing().Meet(port_), -EBADF);
+  EXPECT_EQ(Register(alice, "/x/").error, EBADF);
+  alice.Unregister(port_, 1);
+  alice.sharing().Leave(port_);
+}
+
+TEST_F(SharingTest, MembersThatCloseWhileOthersJoinLeaveNothingBehind) {
+  for (int round = 0; round < 20; ++round) {
+    Alice();
+    Member& bob = Bob();
+    Member& carol = Carol();
+    RegistrationResult result;
+    bob.BeginRegister(port_, Wanted("/b/"), &result);
+    carol.BeginRegister(port_, Wanted("/c/"), &result);
+    if (round % 2 == 0) alice_.reset();
+    if (round % 3 == 0) bob_.reset();
+    carol_.reset();
+    bob_.reset();
+    alice_.reset();
+  }
+}
+
+}  // namespace
+}  // namespace httpsys::sharing
