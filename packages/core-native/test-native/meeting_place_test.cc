@@ -107,14 +107,14 @@ Bound Bind(bool listens) {
 TEST(ListeningSocketTest, OnlyASocketThatListensOnThePortIsOne) {
   const Bound listening = Bind(true);
   const Bound silent = Bind(false);
-  EXPECT_TRUE(ListensOn(listening.fd, listening.port));
-  EXPECT_FALSE(ListensOn(listening.fd, static_cast<uint16_t>(listening.port + 1)));
-  EXPECT_FALSE(ListensOn(silent.fd, silent.port));
-  EXPECT_FALSE(ListensOn(0, 80));
-  EXPECT_FALSE(ListensOn(-1, 80));
+  EXPECT_TRUE(IsListeningOn(listening.fd, listening.port));
+  EXPECT_FALSE(IsListeningOn(listening.fd, static_cast<uint16_t>(listening.port + 1)));
+  EXPECT_FALSE(IsListeningOn(silent.fd, silent.port));
+  EXPECT_FALSE(IsListeningOn(0, 80));
+  EXPECT_FALSE(IsListeningOn(-1, 80));
   NamedSocket named;
   ASSERT_EQ(ListenUnder(OwnName(), &named), 0);
-  EXPECT_FALSE(ListensOn(named.fd, 80));
+  EXPECT_FALSE(IsListeningOn(named.fd, 80));
   EXPECT_EQ(BoundAddress(listening.fd), "127.0.0.1");
   EXPECT_EQ(BoundAddress(named.fd), "");
   for (const int fd : {listening.fd, silent.fd, named.fd}) close(fd);

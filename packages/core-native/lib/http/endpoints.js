@@ -36,6 +36,9 @@ const kErrnoEMFILE = -os.constants.errno.EMFILE
 const kErrnoENFILE = -os.constants.errno.ENFILE
 const kErrnoEADDRINUSE = -os.constants.errno.EADDRINUSE
 const kBacklogDefault = 511 // Node's.
+// Members that start at the same moment have told each other of their sockets long before that.
+const kJoinTries = 25
+const kJoinRetryMs = 20
 // What Engine.meet() answers.
 const kOurs = 0
 const kMember = 1
@@ -171,41 +174,58 @@ function openPort (server, group, backlog, done) {
     join(server, group, backlog, done)
     return
   }
-  /** @type {Opened[]} */
-  const opened = []
-  for (const endpoint of group.endpoints) {
-    const handle = bind(endpoint)
-    if (typeof handle === 'number') {
-      if (meeting === kOurs) native.leave(group.port)
-      return done(listenError(handle, endpoint.host ?? '::', endpoint.port), opened)
-    }
-    opened.push({ endpoint, handle, isShared: false })
+  const { opened, failure } = bindAll(group.endpoints)
+  if (failure !== null) {
+    if (meeting === kOurs) native.leave(group.port)
+    return done(failure, opened)
   }
   const port = group.port || portOf(opened[0].handle)
   const isOurs = meeting === kOurs || (!isAlone && group.port === 0 && port !== 0 && native.meet(port) === kOurs)
   if (!isOurs) return done(null, opened)
-  register(listener, { ...withPort(group, port), port }, (error) => {
-    if (error !== null) native.leave(port)
-    done(error, opened)
+  register(listener, { ...withPort(group, port), port }, (error, _sockets, isFirst) => {
+    if (error !== null) {
+      native.leave(port)
+      return done(error, opened)
+    }
+    const failed = opened.map(({ handle }) => native.startListening(handle.fd, backlog || kBacklogDefault)).find((status) => status !== 0)
+    // Of several that start at the same moment one listens first, on a socket that is everybody's.
+    if (failed === kErrnoEADDRINUSE && !isFirst) {
+      for (const { handle } of opened) handle.close()
+      return join(server, group, backlog, done)
+    }
+    done(null, opened)
   })
 }
 
+/** @param {Endpoint[]} endpoints @returns {{ opened: Opened[], failure: Error | null }} */
+function bindAll (endpoints) {
+  /** @type {Opened[]} */
+  const opened = []
+  for (const endpoint of endpoints) {
+    const handle = bind(endpoint)
+    if (typeof handle === 'number') return { opened, failure: listenError(handle, endpoint.host ?? '::', endpoint.port) }
+    opened.push({ endpoint, handle, isShared: false })
+  }
+  return { opened, failure: null }
+}
+
 // Where others listen already: on their sockets, as far as these are at the right address.
-/** @param {any} server @param {Group} group @param {number} backlog @param {Done} done */
-function join (server, group, backlog, done) {
-  register(server[kListener], group, (error, descriptors) => {
+/** @param {any} server @param {Group} group @param {number} backlog @param {Done} done @param {number} [tries] */
+function join (server, group, backlog, done, tries = kJoinTries) {
+  register(server[kListener], group, (error, descriptors, isFirst) => {
     if (error !== null) return done(error, [])
     const sockets = descriptors.map((fd) => openHandle(fd)).filter((handle) => typeof handle !== 'number')
     /** @type {Opened[]} */
     const opened = []
+    let failed = 0
     let failure = null
     for (const endpoint of group.endpoints) {
       const at = sockets.findIndex((handle) => covers(addressOf(handle), endpoint))
       if (opened.some(({ handle }) => handle === sockets[at])) continue
       const handle = at === -1 ? bindBeside(endpoint, backlog, sockets) : sockets[at]
       if (typeof handle === 'number') {
+        failed = handle
         failure = listenError(handle, endpoint.host ?? '::', endpoint.port)
-        server[kListener].unregister([group.port], group.prefixes)
         break
       }
       opened.push({ endpoint, handle, isShared: at !== -1 })
@@ -213,6 +233,13 @@ function join (server, group, backlog, done) {
     for (const handle of sockets) {
       if (!opened.some((item) => item.handle === handle)) handle.close()
     }
+    if (failed === kErrnoEADDRINUSE && tries > 0 && !isFirst) {
+      // Another member has bound the address and is about to say so.
+      for (const { handle } of opened) handle.close()
+      setTimeout(join, kJoinRetryMs, server, group, backlog, done, tries - 1)
+      return
+    }
+    if (failure !== null) server[kListener].unregister([group.port], group.prefixes)
     done(failure, opened)
   })
 }
@@ -236,11 +263,12 @@ function bind ({ host, port, ipv6Only }) {
 /** @param {Endpoint} endpoint @param {number} backlog @param {any[]} narrower @returns {any} a handle, or a negative errno */
 function bindBeside (endpoint, backlog, narrower) {
   const handle = bind(endpoint)
-  const failed = typeof handle === 'number' ? handle : handle.getsockname?.({}) ?? 0
+  const { native } = theEngine()
+  const failed = typeof handle === 'number' ? handle : native.startListening(handle.fd, backlog || kBacklogDefault)
   if (failed === 0) return handle
   if (typeof handle !== 'number') handle.close()
   if (failed !== kErrnoEADDRINUSE || endpoint.host !== undefined) return failed
-  const fd = theEngine().native.listenBeside(endpoint.port, backlog || kBacklogDefault, narrower.map((other) => other.fd))
+  const fd = native.listenBeside(endpoint.port, backlog || kBacklogDefault, narrower.map((other) => other.fd))
   return fd < 0 ? fd : openHandle(fd)
 }
 

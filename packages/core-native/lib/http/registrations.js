@@ -42,7 +42,8 @@ function introduce (engine) {
 /**
  * @param {import('./listener').Listener} listener
  * @param {Wanted} wanted
- * @param {(error: Error | null, sockets: number[]) => void} callback may run before this returns; the descriptors are its
+ * @param {(error: Error | null, sockets: number[], isFirst: boolean) => void} callback may run before this returns; the
+ *   descriptors are its; isFirst: nobody else is on the port
  */
 function register (listener, wanted, callback) {
   const { sharing } = listener
@@ -59,21 +60,21 @@ function register (listener, wanted, callback) {
     queueMode: kQueueModes.indexOf(sharing.queueMode),
     prefixes: wanted.prefixes
   }
-  /** @param {RegistrationResult} result */
-  const finish = (result) => {
-    if (result.error !== 0) return callback(registrationError(result, wanted, sharing.queueName), [])
+  /** @param {RegistrationResult} result @param {boolean} isFirst */
+  const finish = (result, isFirst) => {
+    if (result.error !== 0) return callback(registrationError(result, wanted, sharing.queueName), [], isFirst)
     listener.ports.add(wanted.port)
-    callback(null, result.sockets)
+    callback(null, result.sockets, isFirst)
   }
   const result = engine.native.register(registration)
   if (result !== undefined) {
-    finish(result)
+    finish(result, true)
     return
   }
   engine.ref()
   pending.set(token, AsyncResource.bind((/** @type {RegistrationResult} */ late) => {
     engine.unref()
-    finish(late)
+    finish(late, false)
   }))
 }
 

@@ -38,6 +38,7 @@ Napi::Function EngineWrap::Define(Napi::Env env) {
                          InstanceMethod<&EngineWrap::Introduce>("introduce"),
                          InstanceMethod<&EngineWrap::Meet>("meet"),
                          InstanceMethod<&EngineWrap::Contribute>("contribute"),
+                         InstanceMethod<&EngineWrap::StartListening>("startListening"),
                          InstanceMethod<&EngineWrap::ListenBeside>("listenBeside"),
                          InstanceMethod<&EngineWrap::Register>("register"),
                          InstanceMethod<&EngineWrap::Unregister>("unregister"),
@@ -401,6 +402,14 @@ Napi::Value EngineWrap::Contribute(const Napi::CallbackInfo& info) {
                          ? UV_EBADF
                          : backend_->Contribute(static_cast<uint16_t>(Number(info, 0)),
                                                 Number(info, 1), static_cast<int>(Number(info, 2)));
+  return Napi::Number::New(info.Env(), status);
+}
+
+Napi::Value EngineWrap::StartListening(const Napi::CallbackInfo& info) {
+  const int status = backend_ == nullptr
+                         ? UV_EBADF
+                         : backend_->StartListening(static_cast<int>(Number(info, 0)),
+                                                    static_cast<int>(Number(info, 1)));
   return Napi::Number::New(info.Env(), status);
 }
 
