@@ -53,9 +53,7 @@ class SharedPortTest : public testing::Test {
       ASSERT_EQ(js.backend().Contribute(port_, 1, holder_.fd()), 0);
     }
     RegistrationResult result;
-    if (!js.backend().Register(wanted, &result)) {
-      for (int i = 0; i < 2500 && !js.backend().TakeResult(&result); ++i) js.IsQuiet(kStepMs);
-    }
+    if (!js.backend().Register(wanted, &result)) result = js.ExpectResult();
     ASSERT_EQ(result.token, 1u);
     ASSERT_EQ(result.error, 0);
     for (const int fd : result.sockets) close(fd);
@@ -231,9 +229,7 @@ TEST_F(SharedPortTest, ClosingWhileConnectionsMoveLeavesNoDescriptor) {
       wanted.port = port;
       wanted.prefixes.push_back({0, prefix});
       RegistrationResult result;
-      if (!js->backend().Register(wanted, &result)) {
-        for (int i = 0; i < 2500 && !js->backend().TakeResult(&result); ++i) js->IsQuiet(kStepMs);
-      }
+      if (!js->backend().Register(wanted, &result)) result = js->ExpectResult();
       ASSERT_EQ(result.token, 1u);
       for (const int fd : result.sockets) close(fd);
     }

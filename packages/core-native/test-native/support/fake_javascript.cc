@@ -96,6 +96,19 @@ Event FakeJavaScript::Expect(RequestType type) {
   return std::move(*event);
 }
 
+RegistrationResult FakeJavaScript::ExpectResult() {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(kPatienceMs);
+  RegistrationResult result;
+  while (!backend_->TakeResult(&result)) {
+    std::unique_lock lock(mutex_);
+    const bool is_woken = woken_.wait_until(lock, deadline, [this] { return is_woken_; });
+    EXPECT_TRUE(is_woken) << "no result came";
+    if (!is_woken) break;
+    is_woken_ = false;
+  }
+  return result;
+}
+
 bool FakeJavaScript::ReadRegions() {
   bool found = false;
   for (size_t lane = 0; lane < lanes_.size(); ++lane) {

@@ -63,6 +63,9 @@ class FakeJavaScript {
   // Nothing comes for a while.
   bool IsQuiet(int ms = 50) { return !Next(ms).has_value(); }
 
+  // The result of a registration that others have a say in. Records that come meanwhile stay.
+  RegistrationResult ExpectResult();
+
   // Lends a block to receive into.
   void LendBlock(uint32_t id);
 
