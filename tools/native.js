@@ -57,7 +57,8 @@ async function nativeTests (sanitizer, pattern) {
     env: {
       ASAN_OPTIONS: 'detect_stack_use_after_return=1:strict_string_checks=1',
       UBSAN_OPTIONS: 'print_stacktrace=1',
-      TSAN_OPTIONS: 'halt_on_error=1:second_deadlock_stack=1',
+      TSAN_OPTIONS: 'halt_on_error=1:second_deadlock_stack=1:suppressions=' +
+        path.join(kCoreNative, 'test-native', 'tsan.supp'),
     },
   })
 }
