@@ -43,8 +43,7 @@ bool IsUnixConnection(int fd) {
 
 PortRouter::PortRouter(uv_loop_t* loop, uint64_t self, const RequestQueue* queue,
                        LaneServers* servers, PortStatistics* statistics)
-    : loop_(loop),
-      queue_(queue),
+    : queue_(queue),
       servers_(servers),
       statistics_(statistics),
       links_(loop, self, this),

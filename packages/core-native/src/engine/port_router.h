@@ -80,13 +80,12 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
                    uint64_t member, std::string_view input, size_t head_bytes, Route* route);
   Outcome Move(Port* port, Connection* connection, uint64_t member, std::string_view input);
   static Outcome Refuse(Route* route);
-  void Adopt(HandedConnection connection);
+  void Adopt(HandedConnection handed);
   // JavaScript has not read everything that it was given.
   bool IsBusy() const { return queue_->HasUnread(); }
   bool IsBlocked();
   void ArmTimer();
 
-  uv_loop_t* loop_;
   const RequestQueue* queue_;
   LaneServers* servers_;
   PortStatistics* statistics_;
