@@ -78,7 +78,8 @@ function onOpen (lane, slot, words, bytes, at) {
   lane.sockets[slot] = socket
   updateLoop(socket)
   // The server was closed before it heard of the connection: the kernel resets one that nobody accepted, too.
-  if (!server?.listening) {
+  // On a shared port it comes with a request, which its lane has taken for this server.
+  if (!server?.listening && !server?.[kListener].isLeaving) {
     socket[kState] = State.kDestroyed
     publish(socket, R.ReplyType.kReset)
     return

@@ -22,6 +22,9 @@ const { served } = require('./served')
 // Methods by id, as the lanes name them. Node's parser knows QUERY before http.METHODS lists it.
 const kMethods = http.METHODS.includes('QUERY') ? http.METHODS : [...http.METHODS, 'QUERY']
 
+// How long a server that leaves a shared port waits for the I/O threads; they need microseconds.
+const kLeaveMs = 100
+
 /** @type {Engine | null} */
 let engine = null
 
@@ -63,6 +66,8 @@ class Listener {
     this.listening = 0
     /** Within server.close(). */
     this.isClosing = false
+    /** Closed on a shared port; requests of connections that JavaScript has not heard of may still come. */
+    this.isLeaving = false
     /** The context of listen(), which requests inherit as on Node. */
     this.resource = new AsyncResource('HTTPSERVER')
     /** How it shares its ports. */
@@ -174,11 +179,32 @@ class Listener {
   unlisten () {
     unwatch(this)
     // First: the lanes know where requests go from here on. Also what was registered for a socket that could not listen.
-    for (const port of this.ports) theEngine().native.unregister(port, this.id, [], this.sharing.restartMs)
+    let hasOthers = false
+    for (const port of this.ports) {
+      if (theEngine().native.unregister(port, this.id, [], this.sharing.restartMs)) hasOthers = true
+    }
     this.ports.clear()
     if (this.listening === 0) return
     this.listening = 0
     theEngine().native.unlisten(this.id)
+    if (hasOthers) this.#leave()
+  }
+
+  // Requests that lanes have taken for this server are on their way: who closes without dropping any
+  // answers them. Behind the barrier nothing more comes; what there is, is read within the next turns.
+  #leave () {
+    const engine = theEngine()
+    this.isLeaving = true
+    engine.drain(kLeaveMs, 'handled')
+    const look = () => {
+      if (engine.native.hasUnread()) {
+        setImmediate(look)
+        return
+      }
+      this.isLeaving = false
+      this.server._emitCloseIfDrained()
+    }
+    setImmediate(look)
   }
 }
 

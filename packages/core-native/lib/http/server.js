@@ -149,6 +149,7 @@ class Methods extends StockServer {
   // The last connection of a closed server lets go of it.
   _emitCloseIfDrained () {
     const self = /** @type {any} */ (this)
+    if (self[kListener]?.isLeaving) return
     // @ts-expect-error: not in @types/node; see node-internals.d.ts
     super._emitCloseIfDrained()
     if (!self._handle && !self._connections) self[kListener]?.forget()

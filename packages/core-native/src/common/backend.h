@@ -143,7 +143,8 @@ class Backend {
   virtual bool Register(const Registration& wanted, RegistrationResult* result) = 0;
   virtual bool TakeResult(RegistrationResult* result) = 0;
   // Some of a server's prefixes, or (empty) all. Requests wait that long for the next owner.
-  virtual void Unregister(uint16_t port, uint32_t server_id, std::vector<uint32_t> prefix_ids,
+  // True when others are on the port.
+  virtual bool Unregister(uint16_t port, uint32_t server_id, std::vector<uint32_t> prefix_ids,
                           uint32_t wait_ms) = 0;
   // Canonical prefixes that are kept for somebody: unregistered, they are answered with 503. In
   // place of those before.

@@ -42,7 +42,7 @@ class Engine final : public Backend, private sharing::Delegate {
   int ListenBeside(uint16_t port, int backlog, const std::vector<int>& narrower) override;
   bool Register(const Registration& wanted, RegistrationResult* result) override;
   bool TakeResult(RegistrationResult* result) override;
-  void Unregister(uint16_t port, uint32_t server_id, std::vector<uint32_t> prefix_ids,
+  bool Unregister(uint16_t port, uint32_t server_id, std::vector<uint32_t> prefix_ids,
                   uint32_t wait_ms) override;
   void Reserve(uint16_t port, const std::vector<std::string>& prefixes) override;
   void Leave(uint16_t port) override;

@@ -318,7 +318,8 @@ void Lane::Unlisten(uint32_t server_id) {
 void Lane::MoveUnannounced(LaneServer* server) {
   transport_->ForEach([&](Connection* connection) {
     if (!connection->is_open() || connection->server != server || connection->is_announced) return;
-    if (!connection->is_waiting) router_->MoveAway(connection);
+    if (connection->is_waiting || router_->MoveAway(connection)) return;
+    if (!router_->HasPeers(connection)) transport_->Close(connection, 0);
   });
 }
 

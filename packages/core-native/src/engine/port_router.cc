@@ -355,6 +355,11 @@ bool PortRouter::MoveAway(Connection* connection) {
   return false;
 }
 
+bool PortRouter::HasPeers(const Connection* connection) const {
+  const Port* port = Find(connection->local_port);
+  return port != nullptr && port->routes->has_peers();
+}
+
 // -- Counting.
 
 void PortRouter::CountRequest(Connection* connection, uint32_t prefix_id) {

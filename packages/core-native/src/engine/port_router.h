@@ -44,6 +44,8 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   void OnDetached(Connection* connection);
   // Gives an idle connection of a server that ends to another member. False: nobody wants it.
   bool MoveAway(Connection* connection);
+  // Another member listens on its port.
+  bool HasPeers(const Connection* connection) const;
 
   // -- RequestRouter.
 

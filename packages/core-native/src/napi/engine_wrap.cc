@@ -43,6 +43,7 @@ Napi::Function EngineWrap::Define(Napi::Env env) {
                          InstanceMethod<&EngineWrap::Register>("register"),
                          InstanceMethod<&EngineWrap::Unregister>("unregister"),
                          InstanceMethod<&EngineWrap::Reserve>("reserve"),
+                         InstanceMethod<&EngineWrap::HasUnread>("hasUnread"),
                          InstanceMethod<&EngineWrap::Leave>("leave"),
                          InstanceMethod<&EngineWrap::CheckConnections>("checkConnections"),
                          InstanceMethod<&EngineWrap::Ref>("ref"),
@@ -443,16 +444,26 @@ Napi::Value EngineWrap::Register(const Napi::CallbackInfo& info) {
   return ResultObject(info.Env(), result);
 }
 
-void EngineWrap::Unregister(const Napi::CallbackInfo& info) {
-  if (backend_ == nullptr || !info[2].IsArray()) return;
+Napi::Value EngineWrap::Unregister(const Napi::CallbackInfo& info) {
+  if (backend_ == nullptr || !info[2].IsArray()) return Napi::Boolean::New(info.Env(), false);
   std::vector<uint32_t> ids;
   const Napi::Array list = info[2].As<Napi::Array>();
   for (uint32_t i = 0; i < list.Length(); ++i) {
     const Napi::Value id = list.Get(i);
     if (id.IsNumber()) ids.push_back(id.As<Napi::Number>().Uint32Value());
   }
-  backend_->Unregister(static_cast<uint16_t>(Number(info, 0)), Number(info, 1), std::move(ids),
-                       Number(info, 3));
+  const bool has_others = backend_->Unregister(static_cast<uint16_t>(Number(info, 0)),
+                                               Number(info, 1), std::move(ids), Number(info, 3));
+  return Napi::Boolean::New(info.Env(), has_others);
+}
+
+Napi::Value EngineWrap::HasUnread(const Napi::CallbackInfo& info) {
+  bool has_unread = false;
+  RequestQueue::Region region;
+  for (size_t lane = 0; backend_ != nullptr && lane < backend_->lane_count(); ++lane) {
+    has_unread = has_unread || backend_->requests(lane).Next(&region);
+  }
+  return Napi::Boolean::New(info.Env(), has_unread);
 }
 
 void EngineWrap::Reserve(const Napi::CallbackInfo& info) {

@@ -51,7 +51,8 @@ class EngineWrap : public Napi::ObjectWrap<EngineWrap> {
   Napi::Value StartListening(const Napi::CallbackInfo& info);
   Napi::Value ListenBeside(const Napi::CallbackInfo& info);
   Napi::Value Register(const Napi::CallbackInfo& info);
-  void Unregister(const Napi::CallbackInfo& info);
+  Napi::Value Unregister(const Napi::CallbackInfo& info);
+  Napi::Value HasUnread(const Napi::CallbackInfo& info);
   void Reserve(const Napi::CallbackInfo& info);
   void Leave(const Napi::CallbackInfo& info);
   void CheckConnections(const Napi::CallbackInfo& info);

@@ -127,10 +127,10 @@ bool Sharing::TakeResult(RegistrationResult* result) {
   return true;
 }
 
-void Sharing::Unregister(uint16_t number, const peer::Unregister& gone) {
+bool Sharing::Unregister(uint16_t number, const peer::Unregister& gone) {
   const std::lock_guard lock(mutex_);
   Port* port = Find(number);
-  if (port == nullptr) return;
+  if (port == nullptr) return false;
   const auto is_gone = [&](const peer::PrefixItem& item) {
     return gone.is_all != 0 || std::find(gone.prefix_ids.begin(), gone.prefix_ids.end(), item.id) !=
                                    gone.prefix_ids.end();
@@ -142,6 +142,7 @@ void Sharing::Unregister(uint16_t number, const peer::Unregister& gone) {
   RemoveEntries(port, id_, gone);
   PublishRoutes(port);
   EnsureAccepted(port);
+  const bool has_others = !port->state.entries().empty();
   const bool is_alone = port->role == Role::kCoordinator && port->sessions.empty();
   if (!is_alone) {
     OnThread(number, [this, gone](Port* port) {
@@ -155,6 +156,7 @@ void Sharing::Unregister(uint16_t number, const peer::Unregister& gone) {
   } else if (IsUnused(*port)) {
     Drop(port);
   }
+  return has_others;
 }
 
 void Sharing::Reserve(uint16_t number, const std::vector<std::string>& prefixes) {
