@@ -4,19 +4,28 @@
 
 const assert = require('node:assert/strict')
 const crypto = require('node:crypto')
-const { describe, it } = require('node:test')
+const { after, describe, it } = require('node:test')
 const { dial } = require('../helpers/client')
-const { ask, connect, freePort, kSkip, member, sleep, stateOf } = require('./kit')
+const { Member, ask, connect, freePort, kSkip, member, sleep, stateOf } = require('./kit')
 
 const kMegabyte = 1024 * 1024
 
 /** @param {string} text */
 const sumOf = (text) => crypto.createHash('sha1').update(text, 'latin1').digest('hex')
 
-/** Processes on prefixes of their names. @param {import('node:test').TestContext} t @param {string[]} names */
+/** Processes by name, the same for all tests. @type {Map<string, Member>} */
+const pool = new Map()
+after(() => Promise.all([...pool.values()].map((one) => one.kill())))
+
+/** Servers on prefixes of their names, each in its own process. @param {import('node:test').TestContext} t @param {string[]} names */
 async function membersOn (t, ...names) {
   const port = await freePort()
-  for (const name of names) await member(t, name, `http://*:${port}/${name}/`)
+  for (const name of names) {
+    const one = pool.get(name) ?? new Member()
+    pool.set(name, one)
+    await one.listen(name, `http://*:${port}/${name}/`)
+    t.after(() => one.tell('stop', { name }))
+  }
   return port
 }
 

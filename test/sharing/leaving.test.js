@@ -1,0 +1,117 @@
+'use strict'
+
+// A server that closes while others are on its port leaves them what is not its own: the listening socket,
+// idle connections, requests that it has not begun.
+
+const assert = require('node:assert/strict')
+const { once } = require('node:events')
+const { describe, it } = require('node:test')
+const { Load, ask, connect, freePort, kSkip, member, sleep } = require('./kit')
+
+const kRestartsMs = 5000
+
+describe('A server that closes on a shared port', { skip: kSkip }, () => {
+  for (const isFirst of [true, false]) {
+    it(`leaves its idle connections to others, when it was ${isFirst ? 'the first' : 'a later'} one`, async (t) => {
+      const port = await freePort()
+      const [a, b] = [await member(t), await member(t)]
+      for (const one of isFirst ? [a, b] : [b, a]) await one.listen(one === a ? 'a' : 'b', `http://*:${port}/${one === a ? 'a' : 'b'}/`)
+      const clients = await Promise.all(Array.from({ length: 16 }, () => connect(t, port)))
+      for (const client of clients) assert.equal((await client.request('/a/')).owner, 'a')
+      const silent = await Promise.all(Array.from({ length: 8 }, () => connect(t, port)))
+      const half = await Promise.all(Array.from({ length: 8 }, () => connect(t, port)))
+      for (const client of half) client.socket.write('GET /b/half HT')
+      await ask(port, '/a/')
+      await a.close('a')
+      for (const client of [...clients, ...silent]) {
+        assert.ok(client.isOpen)
+        assert.equal((await client.request('/b/')).owner, 'b')
+        assert.equal((await client.request('/a/')).status, 404)
+      }
+      for (const client of half) assert.equal((await client.send('TP/1.1\r\nHost: h\r\n\r\n')[0]).owner, 'b')
+    })
+  }
+
+  it('ends its process only when others have what it leaves', async (t) => {
+    const port = await freePort()
+    const a = await member(t, 'a', `http://*:${port}/a/`)
+    await member(t, 'b', `http://*:${port}/b/`)
+    const clients = await Promise.all(Array.from({ length: 32 }, () => connect(t, port)))
+    for (const client of clients) assert.equal((await client.request('/a/')).owner, 'a')
+    // No word after the last one: the process ends as soon as nothing holds it.
+    a.close('a').catch(() => {})
+    await a.tell('release')
+    assert.equal((await a.exit).code, 0)
+    for (const client of clients) assert.equal((await client.request('/b/')).owner, 'b')
+  })
+
+  it('answers what it has begun', async (t) => {
+    const port = await freePort()
+    const a = await member(t, 'a', `http://*:${port}/a/`)
+    await member(t, 'b', `http://*:${port}/b/`)
+    const client = await connect(t, port)
+    const answer = client.request('/a/?ms=300')
+    while (await a.tell('requests') === 0) await sleep(5)
+    const closed = a.close('a')
+    assert.equal((await answer).owner, 'a')
+    assert.equal((await client.request('/b/')).owner, 'b')
+    await closed
+  })
+
+  it('lets requests wait for its successor that it has announced', async (t) => {
+    const port = await freePort()
+    const a = await member(t, 'a', `http://*:${port}/a/`)
+    const b = await member(t, 'b', `http://*:${port}/b/`)
+    const client = await connect(t, port)
+    await client.request('/b/')
+    await a.close('a', { restart: true, waitMs: 20_000 })
+    const waiting = [client.request('/a/'), ask(port, '/a/'), ask(port, '/a/')]
+    assert.equal((await ask(port, '/b/')).owner, 'b')
+    await b.listen('a2', `http://*:${port}/a/`)
+    for (const { status, owner } of await Promise.all(waiting)) assert.deepEqual([status, owner], [200, 'a2'])
+    await b.close('a2', { restart: true, waitMs: 100 })
+    // Who waited in vain, or came after the end of the wait.
+    assert.match(String((await ask(port, '/a/')).status), /^(503|404)$/)
+  })
+
+  it('loses no request to a new process that takes over its queue, however often', async (t) => {
+    const port = await freePort()
+    const on = { prefix: `http://*:${port}/`, queueName: 'app', queueMode: 'createOrAttach' }
+    let old = await member(t, 'app', on)
+    const loads = [
+      new Load(t, { port, targets: ['/app/'], connections: 8, pauseMs: 1 }),
+      new Load(t, { port, targets: ['/app/'], connections: 4, isKept: false, pauseMs: 1 })
+    ]
+    const end = Date.now() + kRestartsMs
+    let restarts = 0
+    while (Date.now() < end || restarts < 2) {
+      const next = await member(t, 'app', on)
+      await Promise.all(loads.map((load) => load.further(10)))
+      // As a program that stops on SIGTERM: close, and the process ends by itself.
+      old.close('app').catch(() => {})
+      await old.tell('release')
+      assert.equal((await old.exit).code, 0)
+      await Promise.all(loads.map((load) => load.further(10)))
+      old = next
+      restarts++
+    }
+    const answers = loads.reduce((sum, load) => sum + load.answers, 0)
+    t.diagnostic(`${restarts} restarts, ${answers} answers`)
+    for (const load of loads) await load.stopUnharmed()
+  })
+
+  it('frees the port as the last one, with the connections that are open', async (t) => {
+    const port = await freePort()
+    const a = await member(t, 'a', `http://*:${port}/a/`)
+    const b = await member(t, 'b', `http://*:${port}/b/`)
+    const client = await connect(t, port)
+    await client.request('/a/')
+    await a.close('a')
+    await b.close('b')
+    await client.closed
+    await assert.rejects(ask(port, '/b/'), /ECONNREFUSED/)
+    const server = require('node:net').createServer().listen(port)
+    await once(server, 'listening')
+    server.close()
+  })
+})
