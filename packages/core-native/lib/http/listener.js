@@ -24,6 +24,7 @@ const kMethods = http.METHODS.includes('QUERY') ? http.METHODS : [...http.METHOD
 
 // How long a server that leaves a shared port waits for the I/O threads; they need microseconds.
 const kLeaveMs = 100
+const kLeaveAttempts = 20
 
 /** @type {Engine | null} */
 let engine = null
@@ -195,9 +196,12 @@ class Listener {
   #leave () {
     const engine = theEngine()
     this.isLeaving = true
-    engine.drain(kLeaveMs, 'handled')
+    let attempts = 1
+    let isThrough = engine.drain(kLeaveMs, 'handled')
     const look = () => {
-      if (engine.native.hasUnread()) {
+      // On an overloaded machine a lane may not have run at all.
+      if (!isThrough && ++attempts <= kLeaveAttempts) isThrough = engine.drain(kLeaveMs, 'handled')
+      if ((!isThrough && attempts < kLeaveAttempts) || engine.native.hasUnread()) {
         setImmediate(look)
         return
       }
