@@ -6,9 +6,7 @@
 const assert = require('node:assert/strict')
 const { once } = require('node:events')
 const { describe, it } = require('node:test')
-const { Load, ask, connect, freePort, kSkip, member, sleep } = require('./kit')
-
-const kRestartsMs = 5000
+const { ask, connect, freePort, kSkip, member, sleep } = require('./kit')
 
 describe('A server that closes on a shared port', { skip: kSkip }, () => {
   for (const isFirst of [true, false]) {
@@ -72,32 +70,6 @@ describe('A server that closes on a shared port', { skip: kSkip }, () => {
     await b.close('a2', { restart: true, waitMs: 100 })
     // Who waited in vain, or came after the end of the wait.
     assert.match(String((await ask(port, '/a/')).status), /^(503|404)$/)
-  })
-
-  it('loses no request to a new process that takes over its queue, however often', async (t) => {
-    const port = await freePort()
-    const on = { prefix: `http://*:${port}/`, queueName: 'app', queueMode: 'createOrAttach' }
-    let old = await member(t, 'app', on)
-    const loads = [
-      new Load(t, { port, targets: ['/app/'], connections: 8, pauseMs: 1 }),
-      new Load(t, { port, targets: ['/app/'], connections: 4, isKept: false, pauseMs: 1 })
-    ]
-    const end = Date.now() + kRestartsMs
-    let restarts = 0
-    while (Date.now() < end || restarts < 2) {
-      const next = await member(t, 'app', on)
-      await Promise.all(loads.map((load) => load.further(10)))
-      // As a program that stops on SIGTERM: close, and the process ends by itself.
-      old.close('app').catch(() => {})
-      await old.tell('release')
-      assert.equal((await old.exit).code, 0)
-      await Promise.all(loads.map((load) => load.further(10)))
-      old = next
-      restarts++
-    }
-    const answers = loads.reduce((sum, load) => sum + load.answers, 0)
-    t.diagnostic(`${restarts} restarts, ${answers} answers`)
-    for (const load of loads) await load.stopUnharmed()
   })
 
   it('frees the port as the last one, with the connections that are open', async (t) => {
