@@ -5,6 +5,9 @@
 --   pipelined <depth>    GET /, <depth> at a time
 --   json <bytes>         POST / with a JSON body of about that size
 --   upload <bytes>       POST / with a body of that size
+--   prefixes <first> <last> <keep | close> <depth>
+--                        GET /p<first>/ to GET /p<last>/ in turn, <depth> at a time, the connection kept or not.
+--                        With a thread per connection each connection takes its turns by itself.
 
 local kBrowserLines = table.concat({
   "Connection: keep-alive",
@@ -43,6 +46,33 @@ local function use_body(bytes, type, content)
   wrk.body = content
 end
 
+local function use_prefixes(first, last, connection, depth)
+  if connection == "close" then
+    wrk.headers["Connection"] = "close"
+  end
+  local count = last - first + 1
+  local batches = {}
+  for i = 0, count - 1 do
+    local batch = {}
+    for k = 0, depth - 1 do
+      batch[k + 1] = wrk.format("GET", "/p" .. first + (i + k) % count .. "/")
+    end
+    batches[i] = table.concat(batch)
+  end
+  local turn = (number_of_thread or 0) % count
+  function request()
+    turn = (turn + 1) % count
+    return batches[turn]
+  end
+end
+
+local threads = 0
+
+function setup(thread)
+  thread:set("number_of_thread", threads)
+  threads = threads + 1
+end
+
 function init(args)
   local mode, number = args[1], tonumber(args[2])
   if mode == "browser" then
@@ -54,6 +84,8 @@ function init(args)
       string.rep("lorem ", math.floor((number - 60) / 6)) .. '"}')
   elseif mode == "upload" then
     use_body(number, "application/octet-stream", string.rep("0123456789abcdef", number / 16))
+  elseif mode == "prefixes" then
+    use_prefixes(number, tonumber(args[3]), args[4], tonumber(args[5]))
   elseif mode ~= "get" then
     error("unknown mode " .. tostring(mode))
   end

@@ -12,13 +12,14 @@ const { main } = require('../tools/lib/project')
 const { setup } = require('../tools/setup')
 
 /** @typedef {import('./lib/types').Scenario} Scenario */
+/** @typedef {import('./lib/types').Suite} Suite */
 /** @typedef {import('./lib/types').Round} Round */
 /** @typedef {import('./lib/report').Row} Row */
 
 /** In the order of the report. */
 const kScenarios = [
   'hello', 'browser-headers', 'pipelined', 'express5', 'express4', 'express5-json-echo',
-  'stream-1mb', 'upload-10mb', 'express5-middleware', 'idle-memory',
+  'stream-1mb', 'upload-10mb', 'express5-middleware', 'idle-memory', 'port-sharing',
 ]
 
 /** Fresh processes per implementation, however many rounds the others take. */
@@ -30,6 +31,7 @@ const kUsage = `npm run bench -- [scenario ...] [options]
   --rounds <n>              measurements of each implementation (3)
   --seconds <n>             of one measurement (3)
   --warm-up <n>             seconds before the first one (2)
+  --quick                   one round of 1 s after 1 s: shows that all works, not what it costs
   --name <name>             of the result in benchmarks/results (local/latest)
 
 Scenarios: ${kScenarios.join(', ')}`
@@ -39,9 +41,10 @@ function options () {
     allowPositionals: true,
     options: {
       only: { type: 'string' },
-      rounds: { type: 'string', default: '3' },
-      seconds: { type: 'string', default: '3' },
-      'warm-up': { type: 'string', default: '2' },
+      rounds: { type: 'string' },
+      seconds: { type: 'string' },
+      'warm-up': { type: 'string' },
+      quick: { type: 'boolean' },
       name: { type: 'string' },
       help: { type: 'boolean', short: 'h' },
     },
@@ -52,17 +55,17 @@ function options () {
   }
   const unknown = positionals.filter((name) => !kScenarios.includes(name))
   if (unknown.length > 0) throw new Error(`No such scenario: ${unknown.join(', ')}. There are ${kScenarios.join(', ')}.`)
-  for (const name of /** @type {const} */ (['rounds', 'seconds', 'warm-up'])) {
-    if (!/^\d+$/.test(values[name]) || (name !== 'warm-up' && Number(values[name]) < 1)) {
-      throw new Error(`--${name} takes a whole number`)
-    }
+  const numberOf = (/** @type {'rounds' | 'seconds' | 'warm-up'} */ name, /** @type {number} */ usual) => {
+    const text = values[name] ?? String(values.quick ? 1 : usual)
+    if (!/^\d+$/.test(text) || (name !== 'warm-up' && Number(text) < 1)) throw new Error(`--${name} takes a whole number`)
+    return Number(text)
   }
   return {
     scenarios: positionals.length > 0 ? positionals : kScenarios,
     only: values.only?.split(','),
-    rounds: Number(values.rounds),
-    seconds: Number(values.seconds),
-    warmUp: Number(values['warm-up']),
+    rounds: numberOf('rounds', 3),
+    seconds: numberOf('seconds', 3),
+    warmUp: numberOf('warm-up', 2),
     name: values.name,
   }
 }
@@ -125,17 +128,21 @@ async function runMemory (scenario, plan, notes) {
   return [...bytes].map(([name, values]) => memoryRow(scenario, name, values))
 }
 
-/** @param {Plan} plan @param {object} machine @param {Row[]} rows @param {string[]} notes */
-function save (plan, machine, rows, notes) {
+/** @typedef {{ name: string, figures: object[], text: string }} Section what a suite reports */
+
+/** @param {Plan} plan @param {object} machine @param {Row[]} rows @param {Section[]} sections @param {string[]} notes */
+function save (plan, machine, rows, sections, notes) {
   const { markdown } = require('./lib/report')
   const local = path.join(__dirname, 'results', 'local')
   const folder = plan.name === undefined ? local : path.dirname(local)
   const name = plan.name ?? new Date().toISOString().replace(/[:.]/g, '-')
   fs.mkdirSync(folder, { recursive: true })
   const command = ['npm run bench', ...process.argv.length > 2 ? ['--', ...process.argv.slice(2)] : []].join(' ')
-  fs.writeFileSync(path.join(folder, `${name}.json`), `${JSON.stringify({ command, machine, notes, rows }, null, 2)}\n`)
+  fs.writeFileSync(path.join(folder, `${name}.json`), `${JSON.stringify({
+    command, machine, notes, rows, ...Object.fromEntries(sections.map(({ name, figures }) => [name, figures])),
+  }, null, 2)}\n`)
   fs.writeFileSync(path.join(folder, `${name}.md`),
-    markdown(/** @type {Record<string, unknown>} */ (machine), rows, command, notes))
+    markdown(/** @type {Record<string, unknown>} */ (machine), rows, command, notes, sections.map(({ text }) => text)))
   console.log(`\nbenchmarks/${path.relative(__dirname, path.join(folder, name))}.json and .md`)
 }
 
@@ -161,16 +168,24 @@ async function bench () {
 
   /** @type {Row[]} */
   const rows = []
+  /** @type {Section[]} */
+  const sections = []
   for (const [index, name] of plan.scenarios.entries()) {
-    /** @type {Scenario} */
+    /** @type {Scenario | Suite} */
     const scenario = require(`./scenarios/${name}`)
     console.log(`\n[${index + 1}/${plan.scenarios.length}] ${name}: ${scenario.title}`)
+    if ('run' in scenario) {
+      const section = { name, ...await scenario.run(plan, notes) }
+      console.log(`\n${section.text}`)
+      sections.push(section)
+      continue
+    }
     rows.push(...await (scenario.unit === 'connection' ? runMemory(scenario, plan, notes) : runLoad(scenario, plan)))
     addRatios(rows)
     console.log(`\n${table(rows.filter((row) => row.scenario === name))}`)
   }
-  console.log(`\n${table(rows)}`)
-  save(plan, machine, rows, notes)
+  if (rows.length > 0) console.log(`\n${table(rows)}`)
+  save(plan, machine, rows, sections, notes)
 }
 
 main(bench())

@@ -14,11 +14,16 @@ const kTicksPerSecond = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 
  * @returns {number} seconds
  */
 function processSeconds (pid) {
+  const { user, system } = processTimes(pid)
+  return user + system
+}
+
+/** @param {number} pid @returns {{ user: number, system: number }} seconds */
+function processTimes (pid) {
   const stat = fs.readFileSync(`/proc/${pid}/stat`, 'utf8')
   // The second field is the program's name in brackets and may hold anything.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  const [user, system] = [Number(fields[11]), Number(fields[12])]
-  return (user + system) / kTicksPerSecond
+  return { user: Number(fields[11]) / kTicksPerSecond, system: Number(fields[12]) / kTicksPerSecond }
 }
 
 /**
@@ -73,4 +78,4 @@ function choosePair () {
   return { server, client: other ?? allowed[1], siblings: other === undefined }
 }
 
-module.exports = { busyShare, choosePair, coreTimes, mainThreadSeconds, processSeconds }
+module.exports = { busyShare, choosePair, coreTimes, mainThreadSeconds, processSeconds, processTimes }

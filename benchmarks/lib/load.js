@@ -45,15 +45,15 @@ async function probe ({ name, probe: { method, headers, body, status, response }
 }
 
 /**
- * @param {Scenario} scenario
+ * @param {{ connections: number, threads?: number, load: string[] }} what
  * @param {number} port
  * @param {{ cpu: number, seconds: number }} options
  * @returns {{ pid: number, summary: Promise<any> }} summary: what load.lua prints
  */
-function runWrk (scenario, port, { cpu, seconds }) {
-  const child = spawn('taskset', ['-c', String(cpu), 'wrk', '--threads', '1',
-    '--connections', String(scenario.connections), '--duration', `${seconds}s`, '--timeout', '10s',
-    '--script', kScript, `http://127.0.0.1:${port}/`, '--', ...scenario.load],
+function runWrk ({ connections, threads = 1, load }, port, { cpu, seconds }) {
+  const child = spawn('taskset', ['-c', String(cpu), 'wrk', '--threads', String(threads),
+    '--connections', String(connections), '--duration', `${seconds}s`, '--timeout', '10s',
+    '--script', kScript, `http://127.0.0.1:${port}/`, '--', ...load],
   { stdio: ['ignore', 'pipe', 'inherit'] })
   let output = ''
   child.stdout.on('data', (piece) => { output += piece })
@@ -131,4 +131,4 @@ async function measure (scenario, server, { cpus, seconds }) {
   }
 }
 
-module.exports = { measure, probe }
+module.exports = { measure, probe, runWrk }

@@ -157,17 +157,30 @@ function cells (row) {
   ]
 }
 
-/** @param {Row[]} rows @returns {string} a Markdown table that also reads well in a terminal */
-function table (rows) {
-  const lines = [kColumns, ...rows.map(cells)]
-  const widths = kColumns.map((_, column) => Math.max(...lines.map((line) => line[column].length)))
+/** @param {string[]} columns @param {string[][]} lines @returns {string} a Markdown table that also reads well in a terminal */
+function drawTable (columns, lines) {
+  const widths = columns.map((title, column) => Math.max(title.length, ...lines.map((line) => line[column].length)))
   const draw = (/** @type {string[]} */ line) =>
     `| ${line.map((cell, column) => cell.padEnd(widths[column])).join(' | ')} |`
-  return [draw(kColumns), draw(widths.map((width) => '-'.repeat(width))), ...lines.slice(1).map(draw)].join('\n')
+  return [draw(columns), draw(widths.map((width) => '-'.repeat(width))), ...lines.map(draw)].join('\n')
 }
 
-/** @param {Record<string, unknown>} machine @param {Row[]} rows @param {string} command @param {string[]} notes */
-function markdown (machine, rows, command, notes) {
+/** @param {Row[]} rows */
+const table = (rows) => drawTable(kColumns, rows.map(cells))
+
+/** @param {Row[]} rows */
+const tableWithTitles = (rows) => rows.length === 0
+  ? ''
+  : `\n${table(rows)}\n\n${[...new Map(rows.map((row) => [row.scenario, row.title]))].map(([name, title]) => `* ${name}: ${title}`).join('\n')}\n`
+
+/**
+ * @param {Record<string, unknown>} machine
+ * @param {Row[]} rows
+ * @param {string} command
+ * @param {string[]} notes
+ * @param {string[]} sections of scenarios that report by themselves
+ */
+function markdown (machine, rows, command, notes, sections = []) {
   return `# ${command}
 
 ${Object.entries(machine).map(([name, value]) => `* ${name}: ${value}`).join('\n')}
@@ -177,11 +190,7 @@ Medians over alternating rounds, lowest and highest in brackets. CPU is user and
 process per request, or per MiB where it says so; memory is resident bytes per connection. NODE_ENV=production.
 \`*\`: no claim about throughput, because the server's CPU was below ${kServerBusyMin * 100} % or the load's at ${kClientBusyMax * 100} % and more,
 or because other programs had more than ${kDisturbedMax * 100} % of a CPU ("disturbed").
-
-${table(rows)}
-
-${[...new Map(rows.map((row) => [row.scenario, row.title]))].map(([name, title]) => `* ${name}: ${title}`).join('\n')}
-`
+${tableWithTitles(rows)}${sections.map((text) => `\n${text}\n`).join('')}`
 }
 
-module.exports = { addRatios, loadRow, markdown, memoryRow, table }
+module.exports = { addRatios, against, drawTable, loadRow, markdown, memoryRow, range, table }

@@ -25,6 +25,23 @@ export interface Scenario {
   probe: { method: string, headers?: Record<string, string>, body?: string, status: number, response: string | number }
 }
 
+/** What a suite needs of the command line and the machine. */
+export interface SuitePlan {
+  cpus: { server: number, client: number }
+  rounds: number
+  seconds: number
+  warmUp: number
+  only: string[] | undefined
+}
+
+/** A scenario of many processes, which measures and reports by itself. */
+export interface Suite {
+  name: string
+  title: string
+  /** `figures` go into the JSON, `text` is Markdown. */
+  run (plan: SuitePlan, notes: string[]): Promise<{ figures: object[], text: string }>
+}
+
 /** One run of wrk against one server. */
 export interface Round {
   requests: number

@@ -26,6 +26,11 @@ function findClang (name) {
   return findProgram(...kClangVersions.map((version) => `${name}${version}`))
 }
 
+/** @returns {string | null} Debian has it where only root's PATH leads to. */
+function findNginx () {
+  return findProgram('nginx', '/usr/sbin/nginx')
+}
+
 /** @returns {string | null} a clang++ that has libFuzzer and the sanitizers */
 function findFuzzingClang () {
   for (const version of kClangVersions) {
@@ -85,6 +90,7 @@ const kTestNeeds = [
 const kBenchNeeds = [
   { what: 'wrk, the load generator', present: () => findProgram('wrk') !== null, apt: ['wrk'] },
   { what: 'taskset', present: () => findProgram('taskset') !== null, apt: ['util-linux'] },
+  { what: 'nginx, the proxy to compare with', present: () => findNginx() !== null, apt: ['nginx-light'] },
 ]
 
 /** What a script may ask for. Each set contains what its members need to build the addon. */
@@ -142,6 +148,7 @@ module.exports = {
   clangFormatFolder,
   findClang,
   findFuzzingClang,
+  findNginx,
   nodeFolder,
   nodePackage,
   nodeProgram,

@@ -1,0 +1,67 @@
+'use strict'
+
+// Processes that share a port, beside proxies that do the same: CPU of all server processes together.
+
+const { against, drawTable, range } = require('../lib/report')
+const { compare } = require('../sharing/load')
+const { countsInstructions, kParts, measureJoining, measureRouting } = require('../sharing/parts')
+
+/** @typedef {import('../sharing/load').Measured} Measured */
+/** @typedef {{ name: string, title: string, measured: Measured[], ratios: { of: string, to: string, what: string, value: number, target?: number }[] }} Result */
+
+/** @param {import('../sharing/parts').Part} part @param {Measured[]} measured */
+function ratiosOf (part, measured) {
+  return part.ratios.flatMap(({ of, to, target, what }) => {
+    const [one, other] = [of, to].map((name) => measured.find((item) => item.name === name))
+    if (one === undefined || other === undefined) return []
+    const key = what === 'user' ? 'user' : 'cost'
+    return [{ of, to, what: what === 'user' ? 'user CPU' : 'CPU', value: one[key].median / other[key].median, target }]
+  })
+}
+
+/** @param {Result[]} results */
+function loadTable (results) {
+  const percent = (/** @type {import('../lib/statistics').Spread} */ share) => `${(share.median * 100).toFixed(0)} %`
+  return drawTable(['part', 'servers', 'CPU µs', 'of it user', 'req/s', 'CPUs busy: server, load', 'ratios, targets'],
+    results.flatMap(({ name, measured, ratios }) => measured.map((item) => [
+      name,
+      item.name + (item.errors > 0 ? ` ${item.errors} ERRORS` : ''),
+      range(item.cost),
+      range(item.user),
+      range(item.requestsPerSecond),
+      `${percent(item.serverBusy)}, ${percent(item.clientBusy)}`,
+      ratios.filter(({ of }) => of === item.name)
+        .map(({ to, value, target, what }) => `${what} ${against(value, target)} of ${to}`).join('; '),
+    ])))
+}
+
+/** @type {import('../lib/types').Suite} */
+module.exports = {
+  name: 'port-sharing',
+  title: 'processes on URL prefixes of one port, beside proxies',
+  async run (plan, notes) {
+    if (!countsInstructions()) {
+      notes.push('port-sharing: this machine does not count instructions (perf stat -e instructions:u); "staying" compares user CPU time instead')
+    }
+    /** @type {Result[]} */
+    const results = []
+    for (const part of kParts.filter(({ name }) => plan.only === undefined || plan.only.includes(name))) {
+      console.log(`\n ${part.name}: ${part.title}`)
+      const measured = await compare(part.cases(plan), plan)
+      results.push({ name: part.name, title: part.title, measured, ratios: ratiosOf(part, measured) })
+    }
+    const joining = await measureJoining()
+    const routing = await measureRouting(plan.cpus.server)
+    const { milliseconds, target } = joining
+    const text = `## Port sharing
+
+CPU of all server processes together, on one core, per request.
+
+${loadTable(results)}
+
+${results.map(({ name, title }) => `* ${name}: ${title}`).join('\n')}
+* joining: ${joining.title}: ${range(milliseconds)} ms ${milliseconds.high <= target ? '≤' : '> !'} ${target}
+* routing: one look-up ${routing.map(({ prefixes, nanoseconds }) => `${nanoseconds} ns with ${prefixes} prefixes`).join(', ')}`
+    return { figures: [...results, { name: 'joining', ...joining }, { name: 'routing', lookups: routing }], text }
+  },
+}

@@ -1,0 +1,239 @@
+'use strict'
+
+// Server processes that are measured together: members of one port, or applications behind a proxy.
+
+const { spawn } = require('node:child_process')
+const { once } = require('node:events')
+const fs = require('node:fs')
+const http = require('node:http')
+const net = require('node:net')
+const os = require('node:os')
+const path = require('node:path')
+const { findNginx } = require('../../tools/lib/packages')
+const { processTimes } = require('../lib/cpu')
+
+const kProgram = path.join(__dirname, 'server.js')
+/** Processes that start at a time: more only wait for each other. */
+const kStartingMax = 4
+const kNginxStartMs = 5000
+
+/** @typedef {{ port: number, milliseconds: number }} Listening */
+
+class Group {
+  /** @type {import('node:child_process').ChildProcess[]} */
+  #children = []
+  /** @type {string[]} */
+  #folders = []
+  /** @type {string[]} */
+  #wrap
+  port = 0
+
+  /** @param {number | undefined} cpu all its processes are pinned to; undefined = any */
+  constructor (cpu) {
+    this.#wrap = cpu === undefined ? [] : ['taskset', '-c', String(cpu)]
+  }
+
+  /**
+   * Members of one port. Member n has the prefixes /p<n>/, /p<n>/1/, /p<n>/2/, …
+   *
+   * @param {{ cpu?: number, members: number, prefixes?: number }} what prefixes of each
+   */
+  static async httpsys ({ cpu, members, prefixes = 1 }) {
+    const group = new Group(cpu)
+    group.port = await freePort()
+    return group.#orStop(async () => {
+      const start = (/** @type {number} */ number) => group.#start('httpsys', prefixesOf(group.port, number, prefixes))
+      await start(1)
+      await inTurns(members - 1, (index) => start(index + 2))
+    })
+  }
+
+  /** @param {{ cpu: number, applications: number }} what */
+  static async nginx ({ cpu, applications }) {
+    const group = new Group(cpu)
+    return group.#orStop(async () => {
+      const ports = await group.#startApplications(applications)
+      group.port = await freePort()
+      await group.#startNginx(ports)
+    })
+  }
+
+  /** @param {{ cpu: number, applications: number }} what */
+  static async httpxy ({ cpu, applications }) {
+    const group = new Group(cpu)
+    return group.#orStop(async () => {
+      const ports = await group.#startApplications(applications)
+      group.port = (await group.#start('httpxy', ports.map(String))).port
+    })
+  }
+
+  /** One more member. @param {number} number @returns {Promise<number>} milliseconds from listen() to 'listening' */
+  async join (number) {
+    const { milliseconds } = await this.#start('httpsys', prefixesOf(this.port, number, 1))
+    return milliseconds
+  }
+
+  get #pids () {
+    return this.#children.map(({ pid }) => /** @type {number} */ (pid))
+  }
+
+  /** The processes and their children. */
+  get pids () {
+    return this.#pids.flatMap((pid) => [pid, ...childrenOf(pid)])
+  }
+
+  /** @param {number} [index] of one process only; the first one is 0 @returns {{ user: number, system: number }} seconds of CPU */
+  times (index) {
+    const pids = index === undefined ? this.pids : [this.#pids[index]]
+    return pids.map(processTimes).reduce((a, b) => ({ user: a.user + b.user, system: a.system + b.system }))
+  }
+
+  /** Every prefix must answer as expected, so that no error page is measured. @param {number} count */
+  async probe (count) {
+    for (let number = 1; number <= count; number++) {
+      const text = await get(this.port, `/p${number}/`)
+      if (text !== '200 Hello, world!') throw new Error(`/p${number}/ was answered "${text.slice(0, 200)}"`)
+    }
+  }
+
+  async stop () {
+    for (const child of this.#children) {
+      if (child.exitCode !== null || child.signalCode !== null) continue
+      const exit = once(child, 'exit')
+      // nginx takes its worker along only when it is asked.
+      child.kill(child.channel == null ? 'SIGTERM' : 'SIGKILL')
+      await exit
+    }
+    for (const folder of this.#folders) fs.rmSync(folder, { recursive: true, force: true })
+  }
+
+  /** @param {() => Promise<void>} start @returns {Promise<Group>} */
+  async #orStop (start) {
+    try {
+      await start()
+    } catch (error) {
+      await this.stop()
+      throw error
+    }
+    return this
+  }
+
+  /** @param {string} kind @param {string[]} args @returns {Promise<Listening>} */
+  async #start (kind, args) {
+    const [program, ...before] = [...this.#wrap, process.execPath]
+    const child = spawn(program, [...before, kProgram, kind, ...args], {
+      env: { ...process.env, NODE_ENV: 'production' },
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    })
+    this.#children.push(child)
+    const ended = new AbortController()
+    const died = once(child, 'exit', { signal: ended.signal })
+      .then(() => { throw new Error(`A server under measurement (${kind}) ended by itself`) }, () => new Promise(() => {}))
+    try {
+      const [message] = /** @type {any[]} */ (await Promise.race([once(child, 'message'), died]))
+      return message
+    } finally {
+      ended.abort()
+    }
+  }
+
+  /** @param {number} count @returns {Promise<number[]>} */
+  async #startApplications (count) {
+    /** @type {number[]} */
+    const ports = []
+    await inTurns(count, async (index) => { ports[index] = (await this.#start('node', [])).port })
+    return ports
+  }
+
+  /** @param {number[]} ports */
+  async #startNginx (ports) {
+    const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'httpsys-bench-'))
+    this.#folders.push(folder)
+    const file = path.join(folder, 'nginx.conf')
+    fs.writeFileSync(file, nginxConfiguration(folder, this.port, ports))
+    const [program, ...before] = [...this.#wrap, /** @type {string} */ (findNginx())]
+    const child = spawn(program, [...before, '-p', folder, '-e', path.join(folder, 'error.log'), '-c', file],
+      { stdio: ['ignore', 'inherit', 'inherit'] })
+    this.#children.push(child)
+    const deadline = Date.now() + kNginxStartMs
+    while (await get(this.port, '/p1/').catch(() => '') === '') {
+      if (Date.now() > deadline || child.exitCode !== null) throw new Error('nginx did not start')
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+  }
+}
+
+/** @param {number} port @param {number} number @param {number} count @returns {string[]} */
+function prefixesOf (port, number, count) {
+  return Array.from({ length: count }, (_, index) => `http://*:${port}/p${number}/${index === 0 ? '' : `${index}/`}`)
+}
+
+/**
+ * One worker, no logs, connections to the applications kept: nginx at its best for this task.
+ *
+ * @param {string} folder
+ * @param {number} port
+ * @param {number[]} ports of the applications
+ */
+function nginxConfiguration (folder, port, ports) {
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+  return `daemon off;
+worker_processes 1;
+pid ${folder}/nginx.pid;
+events { worker_connections 4096; }
+http {
+  access_log off;
+  keepalive_requests 1000000000;
+  ${temporary.map((name) => `${name}_temp_path ${folder}/${name};`).join('\n  ')}
+  ${ports.map((application, index) => `upstream p${index + 1} {
+    server 127.0.0.1:${application};
+    keepalive 128;
+    keepalive_requests 1000000000;
+  }`).join('\n  ')}
+  server {
+    listen ${port} backlog=511;
+    proxy_http_version 1.1;
+    proxy_set_header Connection "";
+    ${ports.map((_, index) => `location /p${index + 1}/ { proxy_pass http://p${index + 1}; }`).join('\n    ')}
+  }
+}
+`
+}
+
+/** @param {number} pid @returns {number[]} */
+function childrenOf (pid) {
+  const text = fs.readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim()
+  return text === '' ? [] : text.split(' ').map(Number)
+}
+
+/** @param {number} count @param {(index: number) => Promise<unknown>} start @param {number} [atATime] */
+async function inTurns (count, start, atATime = kStartingMax) {
+  let next = 0
+  await Promise.all(Array.from({ length: atATime }, async () => {
+    while (next < count) await start(next++)
+  }))
+}
+
+/** @returns {Promise<number>} */
+async function freePort () {
+  const server = net.createServer().listen(0)
+  await once(server, 'listening')
+  const { port } = /** @type {net.AddressInfo} */ (server.address())
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+/** @param {number} port @param {string} path @returns {Promise<string>} status and body */
+function get (port, path) {
+  return new Promise((resolve, reject) => {
+    http.get({ host: '127.0.0.1', port, path, agent: false }, (res) => {
+      let received = ''
+      res.setEncoding('latin1')
+      res.on('data', (piece) => { received += piece })
+      res.on('end', () => resolve(`${res.statusCode} ${received}`))
+    }).on('error', reject)
+  })
+}
+
+module.exports = { Group, inTurns }

@@ -1,0 +1,129 @@
+'use strict'
+
+// Load on a group of processes, and what it cost all of them.
+
+const { busyShare, coreTimes } = require('../lib/cpu')
+const { runWrk } = require('../lib/load')
+const { spread } = require('../lib/statistics')
+const { inTurns } = require('./group')
+
+/** @typedef {import('./group').Group} Group */
+/** @typedef {import('../lib/types').SuitePlan} SuitePlan */
+/** @typedef {import('../lib/statistics').Spread} Spread */
+
+/**
+ * @typedef {object} Load one run of wrk
+ * @property {number} connections
+ * @property {number} [threads] of wrk (1)
+ * @property {string[]} load mode and arguments of load.lua
+ *
+ * @typedef {object} Case one server side of a part
+ * @property {string} name
+ * @property {() => Promise<Group>} start
+ * @property {Load[]} loads at the same time
+ * @property {number} prefixes that are probed
+ * @property {boolean} [firstOnly] only the first process' CPU counts
+ *
+ * @typedef {object} Round
+ * @property {number} cost µs of CPU per request, all processes
+ * @property {number} user the part of it in user mode
+ * @property {number} requestsPerSecond
+ * @property {number} serverBusy
+ * @property {number} clientBusy
+ * @property {number} errors
+ *
+ * @typedef {object} Measured
+ * @property {string} name
+ * @property {Spread} cost
+ * @property {Spread} user
+ * @property {Spread} requestsPerSecond
+ * @property {Spread} serverBusy
+ * @property {Spread} clientBusy
+ * @property {number} errors
+ */
+
+/** What the run before left unread is not the next one's. */
+const kPauseMs = 250
+const kWarmConnections = 4
+const kWarmAtATime = 8
+
+/** @param {number} ms @returns {Promise<void>} */
+const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** @param {Group} group @param {Case} test @param {SuitePlan} plan @param {number} seconds @returns {Promise<Round>} */
+async function measure (group, { loads, firstOnly }, { cpus }, seconds) {
+  await sleep(kPauseMs)
+  const which = firstOnly ? 0 : undefined
+  const look = () => ({ times: group.times(which), server: coreTimes(cpus.server), client: coreTimes(cpus.client) })
+  const before = look()
+  const results = await Promise.all(loads.map(({ connections, threads, load }) =>
+    runWrk({ connections, threads, load }, group.port, { cpu: cpus.client, seconds }).summary))
+  const after = look()
+  const requests = results.reduce((sum, result) => sum + result.requests, 0)
+  const user = (after.times.user - before.times.user) * 1e6 / requests
+  return {
+    cost: user + (after.times.system - before.times.system) * 1e6 / requests,
+    user,
+    requestsPerSecond: results.reduce((sum, result) => sum + result.requests / result.seconds, 0),
+    serverBusy: busyShare(before.server, after.server),
+    clientBusy: busyShare(before.client, after.client),
+    errors: results.reduce((sum, { errors }) => sum + errors.connect + errors.read + errors.write + errors.status + errors.timeout, 0),
+  }
+}
+
+/**
+ * Every process gets thousands of requests, so that V8 has optimized its JavaScript: spread over many processes
+ * the load itself would take minutes for that.
+ *
+ * @param {Group} group @param {Case} test @param {SuitePlan} plan
+ */
+async function warmUp (group, test, plan) {
+  await inTurns(test.prefixes, (index) => runWrk(
+    { connections: kWarmConnections, load: ['prefixes', String(index + 1), String(index + 1), 'keep', '1'] },
+    group.port, { cpu: plan.cpus.client, seconds: 1 }).summary, kWarmAtATime)
+  await measure(group, test, plan, plan.warmUp)
+}
+
+/**
+ * Alternating rounds of several server sides, which all live meanwhile.
+ *
+ * @param {Case[]} cases
+ * @param {SuitePlan} plan
+ * @returns {Promise<Measured[]>}
+ */
+async function compare (cases, plan) {
+  /** @type {{ test: Case, group: Group, rounds: Round[] }[]} */
+  const sides = []
+  try {
+    for (const test of cases) {
+      const group = await test.start()
+      sides.push({ test, group, rounds: [] })
+      await group.probe(test.prefixes)
+      if (plan.warmUp > 0) await warmUp(group, test, plan)
+    }
+    for (let round = 0; round < plan.rounds; round++) {
+      for (const { test, group, rounds } of sides) {
+        const result = await measure(group, test, plan, plan.seconds)
+        rounds.push(result)
+        console.log(`  round ${round + 1}/${plan.rounds} ${test.name.padEnd(24)} ${result.cost.toFixed(2)} µs (user ${result.user.toFixed(2)}), ` +
+          `${Math.round(result.requestsPerSecond)} req/s${result.errors > 0 ? `, ${result.errors} ERRORS` : ''}`)
+      }
+    }
+  } finally {
+    for (const { group } of sides) await group.stop()
+  }
+  return sides.map(({ test, rounds }) => {
+    const of = (/** @type {(round: Round) => number} */ value) => spread(rounds.map(value))
+    return {
+      name: test.name,
+      cost: of((round) => round.cost),
+      user: of((round) => round.user),
+      requestsPerSecond: of((round) => round.requestsPerSecond),
+      serverBusy: of((round) => round.serverBusy),
+      clientBusy: of((round) => round.clientBusy),
+      errors: rounds.reduce((sum, round) => sum + round.errors, 0),
+    }
+  })
+}
+
+module.exports = { compare }

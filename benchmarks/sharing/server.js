@@ -1,0 +1,51 @@
+'use strict'
+
+// A process under measurement in the scenario port-sharing.
+//
+//   server.js httpsys <prefix> ...           on URL prefixes of a shared port
+//   server.js node                           node:http on a port of the system's choice
+//   server.js httpxy <port of /p1/> ...      a proxy on node:http
+
+const http = require('node:http')
+
+const [, , kind, ...args] = process.argv
+
+/** @type {import('node:http').RequestListener} */
+function answer (req, res) {
+  res.setHeader('Content-Type', 'text/plain')
+  res.end('Hello, world!')
+}
+
+/** @returns {Promise<import('node:http').Server>} */
+async function create () {
+  if (kind === 'httpsys') return require('@httpsys/core-native').createServer(answer)
+  if (kind === 'node') return http.createServer(answer)
+  const { createProxyServer } = await import('httpxy')
+  const proxy = createProxyServer({ agent: new http.Agent({ keepAlive: true }) })
+  const targets = args.map((port) => `http://127.0.0.1:${port}`)
+  return http.createServer((req, res) => {
+    const number = Number.parseInt(/** @type {string} */ (req.url).slice(2))
+    proxy.web(req, res, { target: targets[number - 1] }).catch((/** @type {Error} */ error) => {
+      console.error(error)
+      res.statusCode = 502
+      res.end()
+    })
+  })
+}
+
+async function start () {
+  const server = await create()
+  const since = performance.now()
+  const listening = () => {
+    const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
+    process.send?.({ port, milliseconds: performance.now() - since })
+  }
+  if (kind === 'httpsys') {
+    /** @type {any} */ (server).listen(args, listening)
+  } else {
+    server.listen(0, '127.0.0.1', listening)
+  }
+}
+
+process.on('disconnect', () => process.exit())
+start()
