@@ -172,7 +172,11 @@ void ReplyProcessor::OnDestroy(Connection* connection, uint32_t flags) {
     const bool is_unserved =
         (flags & records::kReplyIfUnserved) != 0 && Http1Session::IsUnserved(connection);
     if (is_unserved || Http1Session::IsIdle(connection)) {
-      if ((flags & records::kReplyMayMove) != 0 && router_->MoveAway(connection)) return;
+      if ((flags & records::kReplyMayMove) != 0) {
+        // The reply that has made it idle may be of this pass.
+        transport_->Flush(connection);
+        if (!connection->is_open() || router_->MoveAway(connection)) return;
+      }
       transport_->FinishAfterOutput(connection, AfterOutput::kClose);
     }
     return;
