@@ -39,6 +39,7 @@ module.exports = {
   kFlagHasHost: 1 << 6,
   kFlagChunked: 1 << 7,
   kFlagLent: 1 << 8,
+  kFlagShared: 1 << 9,
 
   ErrorKind: {
     kMalformed: 1,

@@ -78,8 +78,10 @@ function onOpen (lane, slot, words, bytes, at) {
   lane.sockets[slot] = socket
   updateLoop(socket)
   // The server was closed before it heard of the connection: the kernel resets one that nobody accepted, too.
-  // On a shared port it comes with a request, which its lane has taken for this server.
-  if (!server?.listening && !server?.[kListener].isLeaving) {
+  // One of a shared port comes with its request, and nobody else has it: not between the moment when others know of
+  // this server and 'listening', and not between close() and the moment when they have heard of it.
+  const isShared = (words[w + 1] >>> 8 & R.kFlagShared) !== 0
+  if (server === undefined || (!server.listening && !isShared)) {
     socket[kState] = State.kDestroyed
     publish(socket, R.ReplyType.kReset)
     return

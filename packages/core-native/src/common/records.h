@@ -64,6 +64,9 @@ enum RequestFlags : uint32_t {  // Already shifted into place: word 1 >> 8.
   kFlagHasHost = 1u << 6,
   kFlagChunked = 1u << 7,
   kFlagLent = 1u << 8,  // kBodyBlock: the id is that of an Engine.lendBlock.
+  // kOpen: of a shared port, with its first request. The server has it even if it is not listening
+  // yet, or not any more: nobody else can.
+  kFlagShared = 1u << 9,
 };
 
 // kBody: word 4 bytes; then the bytes.            kBodyBlock: word 4 bytes, 5 block id.

@@ -28,9 +28,10 @@ uint8_t* RecordWriter::Append(size_t bytes, RequestType type, uint32_t flags, ui
   return record;
 }
 
-void RecordWriter::Open(uint32_t slot, uint32_t server_id, const Addresses& addresses) {
+void RecordWriter::Open(uint32_t slot, uint32_t server_id, const Addresses& addresses,
+                        uint32_t flags) {
   const size_t bytes = records::kOpenFixedBytes + addresses.remote.size() + addresses.local.size();
-  uint8_t* record = Append(bytes, RequestType::kOpen, 0, slot);
+  uint8_t* record = Append(bytes, RequestType::kOpen, flags, slot);
   StoreWord(record, 4, server_id);
   StoreWord(record, 5, uint32_t{addresses.remote_port} | uint32_t{addresses.family} << 16);
   StoreWord(record, 6, addresses.local_port);

@@ -31,7 +31,7 @@ class RecordWriter {
 
   void BeginPass() { intern_.BeginPass(); }
 
-  void Open(uint32_t slot, uint32_t server_id, const Addresses& addresses);
+  void Open(uint32_t slot, uint32_t server_id, const Addresses& addresses, uint32_t flags);
   void RequestHead(const http1::RequestHead& head, const Request& request);
   // Inline, or copied into a block when it is large.
   void Body(uint32_t slot, std::string_view bytes);

@@ -70,7 +70,7 @@ Connection* Transport::Open(int fd, LaneServer* server, bool is_announced,
   if (is_announced) {
     connection->is_announced = true;
     connection->slot = TakeSlot(connection);
-    records_->Open(connection->slot, server->id, addresses);
+    records_->Open(connection->slot, server->id, addresses, 0);
   }
   UpdatePoll(connection);
   return connection;
@@ -82,7 +82,8 @@ void Transport::Announce(Connection* connection) {
   connection->slot = TakeSlot(connection);
   records_->Open(connection->slot, connection->server->id,
                  connection->origin == nullptr ? DescribeConnection(connection->fd, nullptr)
-                                               : connection->origin->addresses);
+                                               : connection->origin->addresses,
+                 records::kFlagShared);
 }
 
 void Transport::Assign(Connection* connection, LaneServer* server) {

@@ -49,6 +49,7 @@ constexpr Constant kConstants[] = {
     {"kFlagHasHost", Value(records::kFlagHasHost)},
     {"kFlagChunked", Value(records::kFlagChunked)},
     {"kFlagLent", Value(records::kFlagLent)},
+    {"kFlagShared", Value(records::kFlagShared)},
     {"kInternNameOnly", Value(records::kInternNameOnly)},
     {"kMalformed", Value(records::ErrorKind::kMalformed)},
     {"kHeaderOverflow", Value(records::ErrorKind::kHeaderOverflow)},
