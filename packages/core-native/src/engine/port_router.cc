@@ -34,8 +34,7 @@ bool IsUnixConnection(int fd) {
   if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &is_listening, &size) != 0) return false;
   sockaddr_storage address{};
   size = sizeof address;
-  return is_listening == 0 &&
-         getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) == 0 &&
+  return is_listening == 0 && getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) == 0 &&
          address.ss_family == AF_UNIX;
 }
 
@@ -303,8 +302,8 @@ void PortRouter::OnRelayedAnswer(Connection* connection) {
 
 void PortRouter::Adopt(HandedConnection handed) {
   // Peers may send any descriptor.
-  const bool is_sound = handed.origin == nullptr ? LocalPort(handed.fd) == handed.port
-                                                 : IsUnixConnection(handed.fd);
+  const bool is_sound =
+      handed.origin == nullptr ? LocalPort(handed.fd) == handed.port : IsUnixConnection(handed.fd);
   if (!is_sound) {
     close(handed.fd);
     return;

@@ -217,8 +217,9 @@ RegistrationResult Sharing::Decide(Port* port, uint64_t member, const peer::Regi
   while (conflict && HasDied(*port, conflict->member)) {
     const peer::MemberGone gone{conflict->member};
     port->state.RemoveMember(gone.id);
-    OnThread(port->number,
-             [this, gone](Port* port) { Broadcast(port, FrameType::kMemberGone, peer::Encode(gone)); });
+    OnThread(port->number, [this, gone](Port* port) {
+      Broadcast(port, FrameType::kMemberGone, peer::Encode(gone));
+    });
     conflict = port->state.Check(member, wanted);
   }
   if (conflict) {

@@ -308,9 +308,8 @@ void Sharing::ArmTimer() {
     const bool has_visitor =
         std::any_of(port.sessions.begin(), port.sessions.end(),
                     [](const auto& session) { return session.second.id == 0; });
-    return has_visitor || port.role == Role::kJoining ||
-           port.answer_deadline_ms != 0 || !port.confirmations.empty() ||
-           !port.queries.empty() || port.reunion_deadline_ms != 0 ||
+    return has_visitor || port.role == Role::kJoining || port.answer_deadline_ms != 0 ||
+           !port.confirmations.empty() || !port.queries.empty() || port.reunion_deadline_ms != 0 ||
            port.state.NextExpiry().has_value();
   });
   if (!is_needed) return;
