@@ -182,14 +182,14 @@ function openPort (server, group, backlog, done) {
   const port = group.port || portOf(opened[0].handle)
   const isOurs = meeting === kOurs || (!isAlone && group.port === 0 && port !== 0 && native.meet(port) === kOurs)
   if (!isOurs) return done(null, opened)
-  register(listener, { ...withPort(group, port), port }, (error, _sockets, isFirst) => {
+  register(listener, { ...withPort(group, port), port }, (error) => {
     if (error !== null) {
       native.leave(port)
       return done(error, opened)
     }
-    const failed = opened.map(({ handle }) => native.startListening(handle.fd, backlog || kBacklogDefault)).find((status) => status !== 0)
+    const failed = opened.map(({ handle }) => startListening(handle, backlog)).find((status) => status !== 0)
     // Of several that start at the same moment one listens first, on a socket that is everybody's.
-    if (failed === kErrnoEADDRINUSE && !isFirst) {
+    if (failed === kErrnoEADDRINUSE && group.port !== 0) {
       for (const { handle } of opened) handle.close()
       return join(server, group, backlog, done)
     }
@@ -259,16 +259,23 @@ function bind ({ host, port, ipv6Only }) {
   return handle
 }
 
+// Whether the address is free is known for sure only when the socket listens.
+/** @param {any} handle @param {number} backlog @returns {number} 0 or a negative errno */
+function startListening (handle, backlog) {
+  // uv_tcp_bind() delays an address in use; the socket has no address then.
+  const delayed = handle.getsockname?.({}) ?? 0
+  return delayed !== 0 ? delayed : theEngine().native.startListening(handle.fd, backlog || kBacklogDefault)
+}
+
 // A wildcard address beside narrower ones of the same port is the kernel's only with some help.
 /** @param {Endpoint} endpoint @param {number} backlog @param {any[]} narrower @returns {any} a handle, or a negative errno */
 function bindBeside (endpoint, backlog, narrower) {
   const handle = bind(endpoint)
-  const { native } = theEngine()
-  const failed = typeof handle === 'number' ? handle : native.startListening(handle.fd, backlog || kBacklogDefault)
+  const failed = typeof handle === 'number' ? handle : startListening(handle, backlog)
   if (failed === 0) return handle
   if (typeof handle !== 'number') handle.close()
   if (failed !== kErrnoEADDRINUSE || endpoint.host !== undefined) return failed
-  const fd = native.listenBeside(endpoint.port, backlog || kBacklogDefault, narrower.map((other) => other.fd))
+  const fd = theEngine().native.listenBeside(endpoint.port, backlog || kBacklogDefault, narrower.map((other) => other.fd))
   return fd < 0 ? fd : openHandle(fd)
 }
 

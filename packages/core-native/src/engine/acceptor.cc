@@ -166,12 +166,22 @@ void Acceptor::RemoveIf(Predicate is_meant) {
   const std::lock_guard lock(mutex_);
   std::erase_if(listeners_, [&](const Listener& listener) {
     if (!is_meant(listener)) return false;
+    AcceptSome(listener);
     CloseListener(listener);
     return true;
   });
 #ifndef __linux__
   Signal();
 #endif
+}
+
+void Acceptor::Look() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (listeners_.empty() || is_stopping_) return;
+    is_asked_to_look_ = true;
+  }
+  Signal();
 }
 
 // -- The thread.
@@ -184,6 +194,10 @@ void Acceptor::Run() {
     {
       const std::lock_guard lock(mutex_);
       if (is_stopping_) return;
+      if (std::exchange(is_asked_to_look_, false)) {
+        ready.clear();
+        for (const Listener& listener : listeners_) ready.push_back(listener.key);
+      }
       for (const int key : ready) {
         const auto found = std::find_if(listeners_.begin(), listeners_.end(),
                                         [&](const Listener& l) { return l.key == key; });

@@ -35,7 +35,11 @@ class Acceptor {
   // The same as Remove() for one descriptor of a server.
   void RemoveOne(int key);
   // When it returns no more connections of this server are accepted and its descriptors are closed.
+  // What waits on them is accepted first: the kernel may have woken this process for it, and no
+  // other one.
   void Remove(uint32_t server_id);
+  // Looks at all listeners: a process that the kernel woke for a connection may have died.
+  void Look();
 
  private:
   enum class AcceptResult : uint8_t { kAccepted, kNothing, kExhausted };
@@ -69,6 +73,7 @@ class Acceptor {
   std::vector<Listener> listeners_;
   int next_key_ = 1;
   bool is_stopping_ = false;
+  bool is_asked_to_look_ = false;
 
   int reserve_fd_ = -1;
   int control_read_fd_ = -1;  // Also the eventfd where there is one.

@@ -185,6 +185,7 @@ void Engine::Reserve(uint16_t port, const std::vector<std::string>& prefixes) {
 
 void Engine::SetRoutes(std::shared_ptr<const sharing::PortRoutes> routes,
                        std::function<void()> applied) {
+  acceptor_.Look();
   const auto left = std::make_shared<std::atomic<size_t>>(lanes_.size());
   for (const auto& lane : lanes_) {
     lane->SetRoutes(routes, [left, applied] {
