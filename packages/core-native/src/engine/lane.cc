@@ -318,8 +318,7 @@ void Lane::Unlisten(uint32_t server_id) {
 void Lane::MoveUnannounced(LaneServer* server) {
   transport_->ForEach([&](Connection* connection) {
     if (!connection->is_open() || connection->server != server || connection->is_announced) return;
-    if (connection->is_waiting || router_->MoveAway(connection)) return;
-    if (!router_->HasPeers(connection)) transport_->Close(connection, 0);
+    router_->Leave(connection);
   });
 }
 
@@ -338,7 +337,7 @@ void Lane::Adopt(uint32_t server_id, int fd) {
       load_.fetch_sub(1, std::memory_order_relaxed);
       return;
     }
-    transport_->Open(fd, found->second.get(), !router_->IsShared(fd));
+    transport_->Open(fd, found->second.get(), !router_->IsShared(fd, server_id));
   });
 }
 

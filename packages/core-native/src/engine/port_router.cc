@@ -93,18 +93,25 @@ void PortRouter::SetRoutes(std::shared_ptr<const Routes> routes) {
   Retry();
 }
 
-bool PortRouter::IsShared(int fd) const {
+// A server that ends may get a connection after its routes have gone: such a one is no server's yet.
+bool PortRouter::IsShared(int fd, uint32_t server_id) const {
+  const auto is_sole = [=](const Port& port) {
+    return !port.routes->is_shared() && port.routes->local_servers().front() == server_id;
+  };
   const bool is_any = std::any_of(ports_.begin(), ports_.end(),
                                   [](const Port& port) { return port.routes->is_shared(); });
-  if (!is_any) return false;
+  if (!is_any && (ports_.empty() || std::any_of(ports_.begin(), ports_.end(), is_sole))) {
+    return false;
+  }
   const Port* port = Find(LocalPort(fd));
-  return port != nullptr && port->routes->is_shared();
+  return port != nullptr && !is_sole(*port);
 }
 
 bool PortRouter::MustRoute(const Connection* connection) const {
-  if (ports_.empty()) return false;
+  if (!connection->is_announced) return true;
   const Port* port = Find(connection->local_port);
-  return port != nullptr && (port->routes->is_shared() || !connection->is_announced);
+  return port != nullptr && (port->routes->is_shared() ||
+                             port->routes->local_servers().front() != connection->server->id);
 }
 
 // -- Requests.
@@ -112,6 +119,13 @@ bool PortRouter::MustRoute(const Connection* connection) const {
 RequestRouter::Outcome PortRouter::Refuse(Route* route) {
   route->status = RouteStatus::kOffline;
   return Outcome::kUnrouted;
+}
+
+// As on Node, a server that was closed goes on with the connections that it was busy with, unless
+// another member has its prefix now.
+bool PortRouter::IsLeftBehind(const Routes& routes, const Connection* connection, bool has_owner) {
+  return connection->is_announced && connection->server->is_unlistened &&
+         (!has_owner || !routes.is_shared());
 }
 
 RequestRouter::Outcome PortRouter::FindServer(Connection* connection,
@@ -124,12 +138,22 @@ RequestRouter::Outcome PortRouter::FindServer(Connection* connection,
     return Outcome::kHere;
   }
   const Route found = port->routes->Find(head.host, head.target, connection->local_ip);
-  if (found.status != RouteStatus::kMatch) {
+  const bool is_match = found.status == RouteStatus::kMatch;
+  const bool has_owner = is_match && !port->routes->target(found.id).owners.empty();
+  if (IsLeftBehind(*port->routes, connection, has_owner)) {
+    const Route own = connection->server->config->FindPrefix(connection->local_port, head.host,
+                                                             head.target, connection->local_ip);
+    if (own.status == RouteStatus::kMatch) {
+      *route = own;
+      return Outcome::kHere;
+    }
+  }
+  if (!is_match) {
     *route = found;
     return Outcome::kUnrouted;
   }
   const Routes::Target& target = port->routes->target(found.id);
-  if (target.owners.empty()) {
+  if (!has_owner) {
     if (uv_hrtime() / 1'000'000 >= target.absent_until_ms) return Refuse(route);
     return Wait(connection, route);
   }
@@ -300,6 +324,16 @@ void PortRouter::OnRelayedAnswer(Connection* connection) {
   links_.SendAnswered(*connection->origin);
 }
 
+// A server of this engine that has a prefix on the port.
+LaneServer* PortRouter::ServerOn(const Port* port, const LaneServer* except) const {
+  if (port == nullptr) return nullptr;
+  for (const uint32_t id : port->routes->local_servers()) {
+    const auto found = servers_->find(id);
+    if (found != servers_->end() && found->second.get() != except) return found->second.get();
+  }
+  return nullptr;
+}
+
 void PortRouter::Adopt(HandedConnection handed) {
   // Peers may send any descriptor.
   const bool is_sound =
@@ -308,13 +342,7 @@ void PortRouter::Adopt(HandedConnection handed) {
     close(handed.fd);
     return;
   }
-  const Port* port = Find(handed.port);
-  LaneServer* server = nullptr;
-  for (const uint32_t id :
-       port == nullptr ? std::vector<uint32_t>() : port->routes->local_servers()) {
-    const auto found = servers_->find(id);
-    if (found != servers_->end()) server = found->second.get();
-  }
+  LaneServer* server = ServerOn(Find(handed.port), nullptr);
   if (server == nullptr) {
     close(handed.fd);
     return;
@@ -326,6 +354,8 @@ void PortRouter::Adopt(HandedConnection handed) {
   if (handed.idle_ms != 0) {
     connection->has_served = true;
     connection->message_start_ns = 0;
+  }
+  if (handed.idle_ms != 0 && handed.idle_ms != peer::kIdleForever) {
     connection->idle_timeout_ms = handed.idle_ms;
     transport_->StartIdleTimer(connection, handed.idle_ms);
   }
@@ -344,7 +374,10 @@ bool PortRouter::MoveAway(Connection* connection) {
     if (links_.Prepare(member) != PeerLinks::State::kReady) continue;
     HandedConnection handed;
     handed.port = connection->local_port;
-    handed.idle_ms = connection->has_served ? std::max(connection->idle_timeout_ms, 1U) : 0;
+    if (connection->has_served) {
+      const uint32_t idle_ms = connection->idle_timeout_ms;
+      handed.idle_ms = idle_ms != 0 ? idle_ms : peer::kIdleForever;
+    }
     if (connection->partial != nullptr) handed.bytes = *connection->partial;
     port->statistics->handed_over.fetch_add(1, std::memory_order_relaxed);
     handed.fd = transport_->Release(connection);
@@ -354,9 +387,16 @@ bool PortRouter::MoveAway(Connection* connection) {
   return false;
 }
 
-bool PortRouter::HasPeers(const Connection* connection) const {
-  const Port* port = Find(connection->local_port);
-  return port != nullptr && port->routes->has_peers();
+void PortRouter::Leave(Connection* connection) {
+  LaneServer* other = ServerOn(Find(connection->local_port), connection->server);
+  if (other != nullptr) {
+    --connection->server->connections;
+    ++other->connections;
+    connection->server = other;
+  } else if (!MoveAway(connection)) {
+    // It would be refused with its first request.
+    transport_->FinishAfterOutput(connection, AfterOutput::kClose);
+  }
 }
 
 // -- Counting.

@@ -35,8 +35,9 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   void Close();
 
   void SetRoutes(std::shared_ptr<const sharing::PortRoutes> routes);
-  // Of a new connection: JavaScript hears of it with its first request.
-  bool IsShared(int fd) const;
+  // Of a new connection that was accepted for a server: JavaScript hears of it with its first
+  // request.
+  bool IsShared(int fd, uint32_t server_id) const;
   PeerLinks& links() { return links_; }
   // Looks again at requests that wait for their owner.
   void Retry();
@@ -44,8 +45,8 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   void OnDetached(Connection* connection);
   // Gives an idle connection of a server that ends to another member. False: nobody wants it.
   bool MoveAway(Connection* connection);
-  // Another member listens on its port.
-  bool HasPeers(const Connection* connection) const;
+  // The same for one that JavaScript has not heard of: to another server of the port, or it ends.
+  void Leave(Connection* connection);
 
   // -- RequestRouter.
 
@@ -75,6 +76,7 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
 
   const Port* Find(uint16_t number) const;
   Port* Find(uint16_t number);
+  LaneServer* ServerOn(const Port* port, const LaneServer* except) const;
   const Routes::Owner* Choose(Port* port, const Connection* connection, uint32_t target_id);
   Outcome Wait(Connection* connection, Route* route);
   Outcome ToServer(Connection* connection, const Routes::Owner& owner, Route* route);
@@ -82,7 +84,8 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
                    uint64_t member, std::string_view input, size_t head_bytes, Route* route);
   Outcome Move(Port* port, Connection* connection, uint64_t member, std::string_view input);
   static Outcome Refuse(Route* route);
-  void Adopt(HandedConnection handed);
+  static bool IsLeftBehind(const Routes& routes, const Connection* connection, bool has_owner);
+  void Adopt(HandedConnection connection);
   // JavaScript has not read everything that it was given.
   bool IsBusy() const { return queue_->HasUnread(); }
   bool IsBlocked();

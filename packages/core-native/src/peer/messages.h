@@ -208,13 +208,14 @@ struct HandOver {
   uint32_t sequence = 0;
   uint16_t port = 0;
   uint8_t hops = 0;      // How often it was passed on since its last answer.
-  uint32_t idle_ms = 0;  // 0 = not between two requests.
+  uint32_t idle_ms = 0;  // 0 = not between two requests; or kIdleForever.
 
   template <typename Archive>
   void Fields(Archive& archive) {
     archive(sequence, port, hops, idle_ms);
   }
 };
+inline constexpr uint32_t kIdleForever = 0xffffffff;
 // A bound for its fields, to tell them from the bytes that follow.
 inline constexpr size_t kHandOverBytes = 11;
 
