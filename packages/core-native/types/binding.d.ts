@@ -119,8 +119,8 @@ export class Engine {
   meet (port: number): number
   /** Lets other members have a listening socket of the port, which the server accepts on. 0 or a negative errno. */
   contribute (port: number, serverId: number, fd: number): number
-  /** listen(2) alone, to learn whether the address is free. 0 or a negative errno. */
-  startListening (fd: number, backlog: number): number
+  /** The opposite: nobody else needs the socket, or somebody else of this engine accepts on it. */
+  withdraw (port: number, fd: number): void
   /** Listens on every address of a port beside narrower sockets that listen there: a descriptor, or a negative errno. */
   listenBeside (port: number, backlog: number, narrower: number[]): number
   /** The result, or undefined: then options.registered has it later. */

@@ -36,13 +36,13 @@ const kErrnoEMFILE = -os.constants.errno.EMFILE
 const kErrnoENFILE = -os.constants.errno.ENFILE
 const kErrnoEADDRINUSE = -os.constants.errno.EADDRINUSE
 const kBacklogDefault = 511 // Node's.
-// Members that start at the same moment have told each other of their sockets long before that.
-const kJoinTries = 25
-const kJoinRetryMs = 20
 // What Engine.meet() answers.
 const kOurs = 0
 const kMember = 1
 const kTaken = 2
+// libuv's flags of a bind.
+const kBindIpv6Only = 1
+const kBindReusePort = 2
 
 // Makes a bound libuv handle listen on the engine. Everything else about it stays Node's.
 /** @param {any} server @param {any} handle @param {{ isShared?: boolean }} [how] */
@@ -85,7 +85,7 @@ function takeHandle (server, handle, { isShared = false } = {}) {
         listener.unlisten()
         for (const { handle } of listener.beside.splice(0)) handle.close()
       } else if (listener.listening > 0) {
-        listener.stopListening(key)
+        listener.stopListening(key, handle)
       }
       return close.apply(handle, args)
     }
@@ -166,9 +166,9 @@ function openAll (server, { endpoints, prefixes, isPlain }, backlog, done) {
 function openPort (server, group, backlog, done) {
   const listener = server[kListener]
   const { native } = listener.open()
-  // Half of a port (ipv6Only) and sockets of other kinds (fd, cluster) are not shared; a port of the system's
-  // choice is found first.
-  const isAlone = group.endpoints.some(({ ipv6Only }) => ipv6Only) || (group.endpoints.length === 0 && !listener.ports.has(group.port))
+  // Half of a port (ipv6Only), one that the kernel shares out (reusePort) and sockets of other kinds (fd, cluster)
+  // are not shared; a port of the system's choice is found first.
+  const isAlone = group.endpoints.some(({ ipv6Only, reusePort }) => ipv6Only || reusePort) || (group.endpoints.length === 0 && !listener.ports.has(group.port))
   const meeting = group.port === 0 || isAlone ? -1 : native.meet(group.port)
   if (meeting === kMember || meeting === kTaken) {
     join(server, group, backlog, done)
@@ -187,12 +187,6 @@ function openPort (server, group, backlog, done) {
       native.leave(port)
       return done(error, opened)
     }
-    const failed = opened.map(({ handle }) => startListening(handle, backlog)).find((status) => status !== 0)
-    // Of several that start at the same moment one listens first, on a socket that is everybody's.
-    if (failed === kErrnoEADDRINUSE && group.port !== 0) {
-      for (const { handle } of opened) handle.close()
-      return join(server, group, backlog, done)
-    }
     done(null, opened)
   })
 }
@@ -210,21 +204,22 @@ function bindAll (endpoints) {
 }
 
 // Where others listen already: on their sockets, as far as these are at the right address.
-/** @param {any} server @param {Group} group @param {number} backlog @param {Done} done @param {number} [tries] */
-function join (server, group, backlog, done, tries = kJoinTries) {
-  register(server[kListener], group, (error, descriptors, isFirst) => {
-    if (error !== null) return done(error, [])
+/** @param {any} server @param {Group} group @param {number} backlog @param {Done} done */
+function join (server, group, backlog, done) {
+  register(server[kListener], group, (error, descriptors) => {
+    if (error !== null) {
+      theEngine().native.leave(group.port)
+      return done(error, [])
+    }
     const sockets = descriptors.map((fd) => openHandle(fd)).filter((handle) => typeof handle !== 'number')
     /** @type {Opened[]} */
     const opened = []
-    let failed = 0
     let failure = null
     for (const endpoint of group.endpoints) {
       const at = sockets.findIndex((handle) => covers(addressOf(handle), endpoint))
       if (opened.some(({ handle }) => handle === sockets[at])) continue
       const handle = at === -1 ? bindBeside(endpoint, backlog, sockets) : sockets[at]
       if (typeof handle === 'number') {
-        failed = handle
         failure = listenError(handle, endpoint.host ?? '::', endpoint.port)
         break
       }
@@ -232,12 +227,6 @@ function join (server, group, backlog, done, tries = kJoinTries) {
     }
     for (const handle of sockets) {
       if (!opened.some((item) => item.handle === handle)) handle.close()
-    }
-    if (failed === kErrnoEADDRINUSE && tries > 0 && !isFirst) {
-      // Another member has bound the address and is about to say so.
-      for (const { handle } of opened) handle.close()
-      setTimeout(join, kJoinRetryMs, server, group, backlog, done, tries - 1)
-      return
     }
     if (failure !== null) server[kListener].unregister([group.port], group.prefixes)
     done(failure, opened)
@@ -251,30 +240,25 @@ function withPort (group, port) {
 }
 
 /** @param {Endpoint} endpoint @returns {any} a handle, or a negative errno */
-function bind ({ host, port, ipv6Only }) {
+function bind ({ host, port, ipv6Only, reusePort }) {
   const type = host === undefined || net.isIPv6(host) ? 6 : 4
-  let handle = createServerHandle(host ?? '::', port, type, undefined, ipv6Only ? 1 : 0)
+  const reuse = reusePort ? kBindReusePort : 0
+  let handle = createServerHandle(host ?? '::', port, type, undefined, reuse | (ipv6Only ? kBindIpv6Only : 0))
   // A machine without IPv6, as in _listen2().
-  if (typeof handle === 'number' && host === undefined && !ipv6Only) handle = createServerHandle('0.0.0.0', port, 4)
-  return handle
-}
-
-// Whether the address is free is known for sure only when the socket listens.
-/** @param {any} handle @param {number} backlog @returns {number} 0 or a negative errno */
-function startListening (handle, backlog) {
-  // uv_tcp_bind() delays an address in use; the socket has no address then.
+  if (typeof handle === 'number' && host === undefined && !ipv6Only) handle = createServerHandle('0.0.0.0', port, 4, undefined, reuse)
+  if (typeof handle === 'number') return handle
+  // An address in use is told only here (uv_tcp_bind delays it).
   const delayed = handle.getsockname?.({}) ?? 0
-  return delayed !== 0 ? delayed : theEngine().native.startListening(handle.fd, backlog || kBacklogDefault)
+  if (delayed === 0) return handle
+  handle.close()
+  return delayed
 }
 
 // A wildcard address beside narrower ones of the same port is the kernel's only with some help.
 /** @param {Endpoint} endpoint @param {number} backlog @param {any[]} narrower @returns {any} a handle, or a negative errno */
 function bindBeside (endpoint, backlog, narrower) {
   const handle = bind(endpoint)
-  const failed = typeof handle === 'number' ? handle : startListening(handle, backlog)
-  if (failed === 0) return handle
-  if (typeof handle !== 'number') handle.close()
-  if (failed !== kErrnoEADDRINUSE || endpoint.host !== undefined) return failed
+  if (handle !== kErrnoEADDRINUSE || endpoint.host !== undefined) return handle
   const fd = theEngine().native.listenBeside(endpoint.port, backlog || kBacklogDefault, narrower.map((other) => other.fd))
   return fd < 0 ? fd : openHandle(fd)
 }
@@ -408,4 +392,4 @@ function emitError (server, error) {
   server.emit('error', error)
 }
 
-module.exports = { closeUnneeded, emitError, listenBeside, openAll, openFor, ownEndpoint, takeHandle }
+module.exports = { kBindIpv6Only, kBindReusePort, addressOf, closeUnneeded, emitError, listenBeside, openAll, openFor, ownEndpoint, takeHandle }

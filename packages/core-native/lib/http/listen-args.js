@@ -17,6 +17,7 @@ const { keyOf } = require('./prefixes')
  * @property {string} [host] an IP address; absent = every address, IPv6 and IPv4
  * @property {number} port
  * @property {boolean} [ipv6Only]
+ * @property {boolean} [reusePort] others bind it, too, and the kernel shares out
  *
  * @typedef {object} SharingOptions
  * @property {string} queueName '' = a queue of its own

@@ -14,7 +14,7 @@ const { refusesManyHeaders } = require('./node-internals')
 const { EngineServerResponse } = require('./outgoing')
 const { unwatch } = require('./live-reservations')
 const { Prefixes } = require('./prefixes')
-const { introduce, onRegistered } = require('./registrations')
+const { introduce, onRegistered, withdraw } = require('./registrations')
 const { served } = require('./served')
 
 /** @typedef {import('./listen-args').Endpoint} Endpoint */
@@ -48,6 +48,13 @@ function theEngine () {
   return engine
 }
 
+/** @param {any} handle @returns {{ port?: number }} */
+function addressOf (handle) {
+  const address = {}
+  handle.getsockname?.(address)
+  return address
+}
+
 // What the engine knows of one server.
 class Listener {
   /** @param {any} server @param {any} options */
@@ -79,6 +86,8 @@ class Listener {
     this.opening = null
     /** Ports on which it has registered prefixes. @type {Set<number>} */
     this.ports = new Set()
+    /** The same, while others are being asked. @type {Map<number, number>} ports by token */
+    this.asking = new Map()
     /** What it listens on beside server._handle. @type {{ endpoint: Endpoint, handle: any }[]} */
     this.beside = []
     /** @type {NodeJS.Timeout | undefined} */
@@ -150,9 +159,8 @@ class Listener {
   // Other members of the port may have the socket, too, so that it outlives this process.
   /** @param {any} handle */
   contribute (handle) {
-    const address = /** @type {{ port?: number }} */ ({})
-    handle.getsockname?.(address)
-    if (address.port !== undefined && this.ports.has(address.port)) theEngine().native.contribute(address.port, this.id, handle.fd)
+    const { port } = addressOf(handle)
+    if (port !== undefined && this.ports.has(port)) theEngine().native.contribute(port, this.id, handle.fd)
   }
 
   /** @param {number[]} ports @param {{ id: number }[]} prefixes */
@@ -163,10 +171,22 @@ class Listener {
     }
   }
 
-  /** @param {number} key of listen() */
-  stopListening (key) {
+  /** @param {number} key of listen() @param {any} handle */
+  stopListening (key, handle) {
     this.listening--
-    if (key > 0) theEngine().native.stopListening(key)
+    if (key <= 0) return
+    const { port } = addressOf(handle)
+    const { native } = theEngine()
+    // First: somebody has to accept on it as long as others have it.
+    if (port !== undefined && this.ports.has(port)) native.withdraw(port, handle.fd)
+    native.stopListening(key)
+  }
+
+  // A listen() that has not listened so far never will.
+  stopOpening () {
+    if (this.opening === null) return
+    this.opening = null
+    this.unlisten()
   }
 
   // Connections that JavaScript has not heard of yet are refused from here on.
@@ -179,15 +199,18 @@ class Listener {
 
   unlisten () {
     unwatch(this)
-    // First: the lanes know where requests go from here on. Also what was registered for a socket that could not listen.
+    const { native } = theEngine()
+    // First: the lanes know where requests go from here on. Also what was registered for a socket that could not listen,
+    // and what others are being asked about.
     let hasOthers = false
-    for (const port of this.ports) {
-      if (theEngine().native.unregister(port, this.id, [], this.sharing.restartMs)) hasOthers = true
+    for (const port of new Set([...this.ports, ...this.asking.values()])) {
+      if (native.unregister(port, this.id, [], this.sharing.restartMs)) hasOthers = true
     }
     this.ports.clear()
+    withdraw(this)
     if (this.listening === 0) return
     this.listening = 0
-    theEngine().native.unlisten(this.id)
+    native.unlisten(this.id)
     if (hasOthers) this.#leave()
   }
 

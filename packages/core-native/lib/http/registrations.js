@@ -2,6 +2,7 @@
 
 // What a server registers on a port: alone, or with other processes that listen there.
 
+const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { threadId } = require('node:worker_threads')
@@ -21,7 +22,7 @@ const { systemErrorText, systemError } = require('./socket')
  * @property {boolean} isPlain listen(port), which errors speak of as Node does
  */
 
-const { EACCES, EADDRINUSE, EINVAL, ENOENT, ENOSPC, EPROTO, ETIMEDOUT } = os.constants.errno
+const { EACCES, EADDRINUSE, ECANCELED, EINVAL, ENOENT, ENOSPC, EPROTO, ETIMEDOUT } = os.constants.errno
 
 /** By token. @type {Map<number, (result: RegistrationResult) => void>} */
 const pending = new Map()
@@ -30,8 +31,16 @@ let lastToken = 0
 /** @param {RegistrationResult} result of one that other members had a say in */
 function onRegistered (result) {
   const callback = pending.get(result.token)
-  pending.delete(result.token)
-  callback?.(result)
+  if (callback !== undefined) return callback(result)
+  for (const fd of result.sockets) fs.closeSync(fd) // It was taken back meanwhile.
+}
+
+// Nobody waits for what a server has asked others for, and not heard of.
+/** @param {import('./listener').Listener} listener whose prefixes the engine has been told to forget */
+function withdraw ({ asking }) {
+  for (const token of [...asking.keys()]) {
+    pending.get(token)?.({ token, error: -ECANCELED, pid: 0, uid: 0, prefix: '', peerOldest: 0, peerNewest: 0, sockets: [] })
+  }
 }
 
 /** @param {import('../engine').Engine} engine */
@@ -42,8 +51,7 @@ function introduce (engine) {
 /**
  * @param {import('./listener').Listener} listener
  * @param {Wanted} wanted
- * @param {(error: Error | null, sockets: number[], isFirst: boolean) => void} callback may run before this returns; the
- *   descriptors are its; isFirst: nobody else is on the port
+ * @param {(error: Error | null, sockets: number[]) => void} callback may run before this returns; the descriptors are its
  */
 function register (listener, wanted, callback) {
   const { sharing } = listener
@@ -60,21 +68,24 @@ function register (listener, wanted, callback) {
     queueMode: kQueueModes.indexOf(sharing.queueMode),
     prefixes: wanted.prefixes
   }
-  /** @param {RegistrationResult} result @param {boolean} isFirst */
-  const finish = (result, isFirst) => {
-    if (result.error !== 0) return callback(registrationError(result, wanted, sharing.queueName), [], isFirst)
+  /** @param {RegistrationResult} result */
+  const finish = (result) => {
+    if (result.error !== 0) return callback(registrationError(result, wanted, sharing.queueName), [])
     listener.ports.add(wanted.port)
-    callback(null, result.sockets, isFirst)
+    callback(null, result.sockets)
   }
   const result = engine.native.register(registration)
   if (result !== undefined) {
-    finish(result, true)
+    finish(result)
     return
   }
   engine.ref()
+  listener.asking.set(token, wanted.port)
   pending.set(token, AsyncResource.bind((/** @type {RegistrationResult} */ late) => {
+    pending.delete(token)
+    listener.asking.delete(token)
     engine.unref()
-    finish(late, false)
+    finish(late)
   }))
 }
 
@@ -103,6 +114,8 @@ function registrationError (result, { port, endpoints, prefixes, isPlain }, queu
       return withText(`no process on port ${port} has the queue "${queueName}" to attach to; queueMode 'createOrAttach' opens it`)
     case ENOSPC:
       return withText(`${mine}: too many prefixes, at most 1024 in one call and 16384 on port ${port}`)
+    case ECANCELED:
+      return Object.assign(new Error('Server is not running.'), { code: 'ERR_SERVER_NOT_RUNNING' })
     case EPROTO:
       return new PeerVersionError(port, pid, result.peerOldest, result.peerNewest)
     case ETIMEDOUT:
@@ -114,4 +127,4 @@ function registrationError (result, { port, endpoints, prefixes, isPlain }, queu
   }
 }
 
-module.exports = { introduce, onRegistered, register }
+module.exports = { introduce, onRegistered, register, withdraw }

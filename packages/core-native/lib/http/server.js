@@ -4,12 +4,15 @@
 // only the moment where the bound handle would start to accept is ours, _listen2().
 
 const http = require('node:http')
+const net = require('node:net')
 const os = require('node:os')
 const R = require('../records')
 const { PrefixStateError } = require('../errors')
 const { checkRegistration, whoAmI } = require('../reservations')
 const { closesUnserved, connectionListener, createServerHandle, refusesManyHeaders } = require('./node-internals')
-const { closeUnneeded, emitError, listenBeside, openAll, openFor, ownEndpoint, takeHandle } = require('./endpoints')
+const {
+  kBindIpv6Only, kBindReusePort, addressOf, closeUnneeded, emitError, listenBeside, openAll, openFor, ownEndpoint, takeHandle
+} = require('./endpoints')
 const { classifyListen, isWildcard, readPrefix, restartMs } = require('./listen-args')
 const { listenError } = require('./listen-error')
 const { Listener, theEngine } = require('./listener')
@@ -34,7 +37,7 @@ class Methods extends StockServer {
     const listener = self[kListener]
     listener.prefixes.clear()
     listener.plan = null
-    listener.opening = null
+    listener.stopOpening()
     listener.sharing = plan.sharing
     if (plan.kind === 'node') return super.listen(...plan.args)
     return listenOnPrefixes(self, plan)
@@ -74,7 +77,6 @@ class Methods extends StockServer {
     openAll(self, listener.plan ?? planForPort(address, port, flags), backlog, (error, opened) => {
       if (listener.opening !== opening) { // close(), or another listen(), came before the answer of others.
         for (const { handle } of opened) handle.close()
-        listener.unlisten()
         return
       }
       listener.opening = null
@@ -83,10 +85,13 @@ class Methods extends StockServer {
         return
       }
       if (listener.prefixes.size > 0) watchReservations(listener)
-      const [{ endpoint, handle, isShared }, ...others] = opened
-      // In use is found out late (see listen() of takeHandle()), and then named as on Node.
-      address ||= endpoint.host ?? '::'
+      const [{ handle, isShared }, ...others] = opened
       self._handle = handle
+      if (!address) {
+        // In use may be found out as late as in listen(2), and is then named as on Node.
+        address = addressOf(handle).address ?? '::'
+        addressType = net.isIPv6(address) ? 6 : 4
+      }
       takeHandle(self, handle, { isShared })
       stockListen()
       if (!self._handle) return
@@ -160,7 +165,7 @@ class Methods extends StockServer {
     const listener = /** @type {any} */ (this)[kListener]
     const options = typeof args[0] === 'object' && args[0] !== null ? args.shift() : {}
     listener.sharing.restartMs = restartMs(options)
-    listener.opening = null
+    listener.stopOpening()
     clearInterval(listener.checker)
     listener.isClosing = true
     try {
@@ -306,7 +311,7 @@ function listenOnPrefixes (server, plan) {
 function planForPort (address, port, flags) {
   const host = address && !isWildcard(address) ? address : undefined
   const text = `http://${host === undefined ? '*' : host.includes(':') ? `[${host.split('%')[0]}]` : host}:${port}/`
-  const endpoint = { host: address || undefined, port, ...(flags ? { ipv6Only: true } : null) }
+  const endpoint = { host: address || undefined, port, ipv6Only: (flags & kBindIpv6Only) !== 0, reusePort: (flags & kBindReusePort) !== 0 }
   return { endpoints: [endpoint], prefixes: [{ id: 0, port, text }], isPlain: true }
 }
 

@@ -134,8 +134,8 @@ class Backend {
   virtual int Meet(uint16_t port) = 0;
   // Lets others have a listening socket of the port that the server accepts on. 0 or -errno.
   virtual int Contribute(uint16_t port, uint32_t server_id, int fd) = 0;
-  // listen(2) alone: is the address really free? 0 or -errno.
-  virtual int StartListening(int fd, int backlog) = 0;
+  // The server stops accepting on it: other servers do, or it is closed where nobody else has it.
+  virtual void Withdraw(uint16_t port, int fd) = 0;
   // A socket that listens on every address of a port, beside `narrower` ones that listen there: a
   // descriptor, the caller's, or -errno.
   virtual int ListenBeside(uint16_t port, int backlog, const std::vector<int>& narrower) = 0;

@@ -135,7 +135,7 @@ int Engine::Contribute(uint16_t port, uint32_t server_id, int fd) {
   return sharing_.Contribute(port, server_id, fd);
 }
 
-int Engine::StartListening(int fd, int backlog) { return listen(fd, backlog) == 0 ? 0 : -errno; }
+void Engine::Withdraw(uint16_t port, int fd) { sharing_.Withdraw(port, fd); }
 
 int Engine::ListenBeside(uint16_t port, int backlog, const std::vector<int>& narrower) {
   return sharing::ListenBeside(port, backlog, narrower);

@@ -38,7 +38,7 @@ class Engine final : public Backend, private sharing::Delegate {
   void Introduce(uint32_t thread, std::string program) override;
   int Meet(uint16_t port) override;
   int Contribute(uint16_t port, uint32_t server_id, int fd) override;
-  int StartListening(int fd, int backlog) override;
+  void Withdraw(uint16_t port, int fd) override;
   int ListenBeside(uint16_t port, int backlog, const std::vector<int>& narrower) override;
   bool Register(const Registration& wanted, RegistrationResult* result) override;
   bool TakeResult(RegistrationResult* result) override;

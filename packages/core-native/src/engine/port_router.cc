@@ -393,7 +393,7 @@ void PortRouter::Leave(Connection* connection) {
     --connection->server->connections;
     ++other->connections;
     connection->server = other;
-  } else if (!MoveAway(connection)) {
+  } else if (!MoveAway(connection) && connection->unanswered == 0) {
     // It would be refused with its first request.
     transport_->FinishAfterOutput(connection, AfterOutput::kClose);
   }

@@ -38,7 +38,7 @@ Napi::Function EngineWrap::Define(Napi::Env env) {
                          InstanceMethod<&EngineWrap::Introduce>("introduce"),
                          InstanceMethod<&EngineWrap::Meet>("meet"),
                          InstanceMethod<&EngineWrap::Contribute>("contribute"),
-                         InstanceMethod<&EngineWrap::StartListening>("startListening"),
+                         InstanceMethod<&EngineWrap::Withdraw>("withdraw"),
                          InstanceMethod<&EngineWrap::ListenBeside>("listenBeside"),
                          InstanceMethod<&EngineWrap::Register>("register"),
                          InstanceMethod<&EngineWrap::Unregister>("unregister"),
@@ -406,12 +406,9 @@ Napi::Value EngineWrap::Contribute(const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), status);
 }
 
-Napi::Value EngineWrap::StartListening(const Napi::CallbackInfo& info) {
-  const int status = backend_ == nullptr
-                         ? UV_EBADF
-                         : backend_->StartListening(static_cast<int>(Number(info, 0)),
-                                                    static_cast<int>(Number(info, 1)));
-  return Napi::Number::New(info.Env(), status);
+void EngineWrap::Withdraw(const Napi::CallbackInfo& info) {
+  if (backend_ == nullptr) return;
+  backend_->Withdraw(static_cast<uint16_t>(Number(info, 0)), static_cast<int>(Number(info, 1)));
 }
 
 Napi::Value EngineWrap::ListenBeside(const Napi::CallbackInfo& info) {

@@ -339,6 +339,8 @@ void Sharing::OnSessionBroken(Port* port, Channel* channel) {
   port->sessions.erase(channel);
   for (Query& query : port->queries) query.waiting.erase(channel);
   std::erase_if(port->queries, [=](const Query& query) { return query.channel == channel; });
+  std::erase_if(port->confirmations,
+                [=](const Confirmation& confirmation) { return confirmation.channel == channel; });
   if (id != 0) RemoveMember(port, id);
   CheckConfirmations(port);
   FinishQueries(port);

@@ -81,6 +81,24 @@ int Sharing::Contribute(uint16_t number, uint32_t server_id, int fd) {
   return 0;
 }
 
+void Sharing::Withdraw(uint16_t number, int fd) {
+  const std::lock_guard lock(mutex_);
+  Port* port = Find(number);
+  if (port == nullptr) return;
+  const std::string address = BoundAddress(fd);
+  const auto found =
+      std::find_if(port->sockets.begin(), port->sockets.end(),
+                   [&](const SharedSocket& socket) { return socket.address == address; });
+  if (found == port->sockets.end()) return;
+  if (port->role == Role::kCoordinator && port->sessions.empty() && port->own.size() <= 1) {
+    close(found->fd);
+    port->sockets.erase(found);
+    return;
+  }
+  found->accepted_by = 0;
+  EnsureAccepted(port);
+}
+
 bool Sharing::Register(uint16_t number, peer::Register wanted, RegistrationResult* result) {
   const std::lock_guard lock(mutex_);
   *result = {};
@@ -139,6 +157,13 @@ bool Sharing::Unregister(uint16_t number, const peer::Unregister& gone) {
   for (peer::Register& registered : own) std::erase_if(registered.prefixes, is_gone);
   std::erase_if(own, [](const peer::Register& r) { return r.prefixes.empty(); });
   if (own.empty()) port->own.erase(gone.server_id);
+  if (gone.is_all != 0) {
+    // Before they have been decided on.
+    std::erase_if(port->queued,
+                  [&](const peer::Register& wanted) { return wanted.server_id == gone.server_id; });
+    std::erase_if(port->asked,
+                  [&](const auto& item) { return item.second.server_id == gone.server_id; });
+  }
   RemoveEntries(port, id_, gone);
   PublishRoutes(port);
   EnsureAccepted(port);

@@ -77,6 +77,8 @@ class Sharing final : private Channel::Handler {
   int Meet(uint16_t port);
   // A listening socket of the port, which the server accepts on. Duplicated.
   int Contribute(uint16_t port, uint32_t server_id, int fd);
+  // The server accepts on it no more; see Backend.
+  void Withdraw(uint16_t port, int fd);
   // True when the result is there at once; otherwise TakeResult() has it later.
   bool Register(uint16_t port, peer::Register wanted, RegistrationResult* result);
   bool TakeResult(RegistrationResult* result);

@@ -1,0 +1,161 @@
+'use strict'
+
+// What a server leaves behind: connections that it had, registrations that it asked for, sockets.
+
+const assert = require('node:assert/strict')
+const net = require('node:net')
+const { once } = require('node:events')
+const { describe, it } = require('node:test')
+const { setTimeout: sleep } = require('node:timers/promises')
+const { http } = require('../helpers/backend')
+const { dial, listen, request, serve } = require('../helpers/client')
+const { freePort, kSkip, member } = require('./kit')
+
+const kGet = (/** @type {string} */ path) => `GET ${path} HTTP/1.1\r\nHost: h\r\n\r\n`
+const answer = (/** @type {string} */ text) => (/** @type {any} */ _req, /** @type {any} */ res) => res.end(text)
+
+/** @param {any} server */
+function close (server) {
+  return new Promise((resolve) => server.close(resolve))
+}
+
+describe('servers that end on a shared port', { skip: kSkip }, () => {
+  it('end connections that have sent nothing, and never give them the requests of others', async (t) => {
+    const seen = /** @type {any[]} */ ([])
+    const other = http.createServer((/** @type {any} */ req, /** @type {any} */ res) => {
+      seen.push(req.url)
+      res.end('other')
+    })
+    await serve(t, other, 0)
+    const victim = await dial(t, other.address().port)
+    victim.write(kGet('/first'))
+    await victim.until(/other/)
+    const port = await freePort()
+    const a = http.createServer(answer('a'))
+    const b = http.createServer(answer('b'))
+    await serve(t, a, `http://*:${port}/a/`)
+    await serve(t, b, `http://*:${port}/b/`)
+    const silent = net.connect(port, '127.0.0.1').on('error', () => {})
+    await once(silent, 'connect')
+    await sleep(50)
+    await Promise.all([close(a), close(b)])
+    silent.write(kGet('/a/'))
+    await once(silent, 'close')
+    assert.deepEqual(seen, ['/first'])
+  })
+
+  for (const where of ['this process', 'another process']) {
+    it(`leave the next request of a busy connection to a server of ${where}`, async (t) => {
+      const port = await freePort()
+      let respond = () => {}
+      const a = http.createServer((/** @type {any} */ _req, /** @type {any} */ res) => { respond = () => res.end('late') })
+      await serve(t, a, `http://*:${port}/a/`)
+      if (where === 'this process') await serve(t, http.createServer(answer('owner b')), `http://*:${port}/b/`)
+      else await member(t, 'b', `http://*:${port}/b/`)
+      const wire = await dial(t, port)
+      const asked = once(a, 'request')
+      wire.write(kGet('/a/'))
+      await asked
+      a.close()
+      respond()
+      await wire.until(/late/)
+      wire.write(kGet('/b/'))
+      await wire.until(/200 OK[^]*200 OK/)
+    })
+  }
+
+  it('answer a busy connection while their prefix waits for the next owner', async (t) => {
+    const port = await freePort()
+    await member(t, 'b', `http://*:${port}/b/`)
+    let respond = () => {}
+    const a = http.createServer((/** @type {any} */ req, /** @type {any} */ res) => {
+      respond = () => res.end(`late ${req.url}`)
+      if (req.url === '/a/2') respond()
+    })
+    await serve(t, a, `http://*:${port}/a/`)
+    const wire = await dial(t, port)
+    const asked = once(a, 'request')
+    wire.write(kGet('/a/1'))
+    await asked
+    a.close(/** @type {any} */ ({ restart: true, waitMs: 60_000 }))
+    respond()
+    await wire.until(/late \/a\/1/)
+    wire.write(kGet('/a/2'))
+    await wire.until(/late \/a\/2/)
+  })
+
+  it('leave connections without a keep-alive timeout without one', async (t) => {
+    const port = await freePort()
+    await member(t, 'b', `http://*:${port}/b/`)
+    const a = http.createServer({ keepAliveTimeout: 0 }, answer('a'))
+    await serve(t, a, `http://*:${port}/a/`)
+    const wire = await dial(t, port)
+    wire.write(kGet('/a/'))
+    await wire.until(/200 OK/)
+    await close(a)
+    await sleep(100)
+    wire.write(kGet('/b/'))
+    await wire.until(/200 OK[^]*200 OK/)
+  })
+
+  it('close the address of a prefix that goes, or leave it to those who have it, too', async (t) => {
+    const port = await freePort()
+    const a = http.createServer(answer('a'))
+    await serve(t, a, [`http://127.0.0.1:${port}/a/`, `http://127.0.0.2:${port}/a/`])
+    await a.removePrefix(`http://127.0.0.2:${port}/a/`)
+    await assert.rejects(request({ port, host: '127.0.0.2', path: '/a/' }), { code: 'ECONNREFUSED' })
+    await a.addPrefix(`http://127.0.0.2:${port}/a/`)
+    await member(t, 'b', `http://127.0.0.2:${port}/b/`)
+    await a.removePrefix(`http://127.0.0.2:${port}/a/`)
+    for (let i = 0; i < 4; ++i) {
+      assert.equal((await request({ port, host: '127.0.0.2', path: '/b/' })).status, 200)
+      assert.equal((await request({ port, host: '127.0.0.2', path: '/a/' })).status, 404)
+    }
+  })
+})
+
+describe('a listen() that comes to nothing', { skip: kSkip }, () => {
+  it('leaves no registration when close() came before the answer of others', async (t) => {
+    const port = await freePort()
+    await member(t, 'a', `http://*:${port}/a/`)
+    for (let i = 0; i < 3; ++i) {
+      const server = http.createServer().listen(`http://*:${port}/b/`)
+      await new Promise((resolve) => setImmediate(resolve))
+      server.close()
+    }
+    const again = http.createServer(answer('b'))
+    again.listen(`http://*:${port}/b/`)
+    await new Promise((resolve) => setImmediate(resolve))
+    again.close()
+    await serve(t, again, `http://*:${port}/b/`)
+    assert.equal((await request({ port, path: '/b/' })).status, 200)
+    await close(again)
+    const c = await member(t)
+    await c.listen('c', `http://*:${port}/b/`)
+  })
+
+  it('fails as on Node, and leaves nothing of the port behind', async (t) => {
+    const stranger = net.createServer()
+    stranger.listen(0)
+    await once(stranger, 'listening')
+    const { port } = /** @type {net.AddressInfo} */ (stranger.address())
+    const server = http.createServer()
+    await assert.rejects(listen(server, port), { code: 'EADDRINUSE', message: `listen EADDRINUSE: address already in use :::${port}` })
+    stranger.close()
+    await once(stranger, 'close')
+    const b = await member(t)
+    await b.listen('b', port)
+  })
+
+  it('is none of a server that was closed within addPrefix()', async (t) => {
+    const port = await freePort()
+    await member(t, 'a', `http://*:${port}/a/`)
+    const b = http.createServer(answer('b'))
+    await serve(t, b, `http://*:${port}/b/`)
+    const adding = b.addPrefix(`http://*:${port}/c/`)
+    b.close()
+    await assert.rejects(adding, { code: 'ERR_SERVER_NOT_RUNNING' })
+    const c = await member(t)
+    await c.listen('c', `http://*:${port}/c/`)
+  })
+})
