@@ -114,6 +114,18 @@ describe('servers that end on a shared port', { skip: kSkip }, () => {
   })
 })
 
+describe('processes that start on a port', { skip: kSkip }, () => {
+  it('never are in each other\'s way, as often as they do', async (t) => {
+    const names = ['a', 'b', 'c', 'd', 'e']
+    const members = await Promise.all(names.map(() => member(t)))
+    for (let round = 0; round < 10; ++round) {
+      const port = await freePort()
+      await Promise.all(members.map((one, i) => one.listen(names[i], `http://*:${port}/${names[i]}/`)))
+      await Promise.all(members.map((one, i) => one.close(names[i])))
+    }
+  })
+})
+
 describe('a listen() that comes to nothing', { skip: kSkip }, () => {
   it('leaves no registration when close() came before the answer of others', async (t) => {
     const port = await freePort()

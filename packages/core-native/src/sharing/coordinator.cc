@@ -41,13 +41,19 @@ std::string IdText(uint64_t id) {
 using peer::FrameType;
 
 void Sharing::BecomeCoordinator(Port* port, NamedSocket meeting) {
-  const uint16_t number = port->number;
   port->role = Role::kCoordinator;
   port->has_joined = true;
   port->meeting = meeting;
+}
+
+// Until the founder of a port has its socket, others wait at the door: they would open one of their
+// own, and one of the two would be in the other's way.
+void Sharing::OpenMeeting(Port* port) {
+  if (port->role != Role::kCoordinator || port->meeting.fd == -1) return;
+  const uint16_t number = port->number;
   // Takes the descriptor over.
-  port->meeting_key =
-      delegate_->Watch(meeting.fd, [this, number](int fd) { OnVisitor(number, fd); });
+  port->meeting_key = delegate_->Watch(std::exchange(port->meeting.fd, -1),
+                                       [this, number](int fd) { OnVisitor(number, fd); });
 }
 
 // On the acceptor's thread.

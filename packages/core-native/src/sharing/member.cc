@@ -34,7 +34,9 @@ void Sharing::Connect(Port* port) {
     if (!port->has_joined && waited_ms < kNewcomerPatienceMs) return;
     NamedSocket meeting;
     if (ListenUnder(PortName(port->number), &meeting) != 0) return;
+    const bool is_founder = !port->has_joined && port->sockets.empty();
     BecomeCoordinator(port, meeting);
+    if (!is_founder) OpenMeeting(port);
     port->join_deadline_ms = 0;
     AddOwnAgain(port);
     if (!port->state.members().empty()) port->reunion_deadline_ms = now_ms + limits::kReunionMs;

@@ -61,8 +61,14 @@ int Sharing::Contribute(uint16_t number, uint32_t server_id, int fd) {
   Port* port = Find(number);
   if (port == nullptr) return -EBADF;
   const int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-  if (copy == -1) return -errno;
-  if (!AddSocket(port, copy)) return 0;
+  if (copy == -1) {
+    const int error = errno;
+    OpenMeeting(port);
+    return -error;
+  }
+  const bool is_new = AddSocket(port, copy);
+  OpenMeeting(port);
+  if (!is_new) return 0;
   port->sockets.back().accepted_by = server_id;
   if (port->role == Role::kCoordinator && port->sessions.empty()) return 0;
   const int sent = fcntl(fd, F_DUPFD_CLOEXEC, 0);
@@ -237,7 +243,7 @@ void Sharing::Close() {
   }
   for (const auto& [number, port] : ports_) {
     for (const SharedSocket& socket : port->sockets) close(socket.fd);
-    if (port->meeting.lock_fd != -1) close(port->meeting.lock_fd);
+    CloseNamed(&port->meeting);
   }
   ports_.clear();
   for (const RegistrationResult& result : results_) {
@@ -466,7 +472,7 @@ void Sharing::FailAll(Port* port, const RegistrationResult& why) {
 // The lanes keep the last routes: connections that are left know where their requests go.
 void Sharing::Drop(Port* port) {
   if (port->meeting_key > 0) delegate_->Unwatch(port->meeting_key);
-  if (port->meeting.lock_fd != -1) close(port->meeting.lock_fd);
+  CloseNamed(&port->meeting);
   for (const SharedSocket& socket : port->sockets) close(socket.fd);
   // Their own thread alone may close channels; without other members there are none.
   for (const auto& [channel, session] : port->sessions) Forget(channel);

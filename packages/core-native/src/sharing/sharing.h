@@ -192,7 +192,8 @@ class Sharing final : private Channel::Handler {
 
   // -- coordinator.cc
 
-  void BecomeCoordinator(Port* port, NamedSocket meeting);
+  void BecomeCoordinator(Port* port, NamedSocket meeting);  // OpenMeeting() follows.
+  void OpenMeeting(Port* port);
   void OnVisitor(uint16_t number, int fd);  // Without.
   bool OnSessionFrame(Port* port, Channel* channel, const peer::Frame& frame, int* fd);
   bool OnHello(Port* port, Channel* channel, std::string_view payload);
