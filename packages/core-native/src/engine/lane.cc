@@ -337,7 +337,7 @@ void Lane::Adopt(uint32_t server_id, int fd) {
       load_.fetch_sub(1, std::memory_order_relaxed);
       return;
     }
-    transport_->Open(fd, found->second.get(), !router_->IsShared(fd, server_id));
+    transport_->Open(fd, found->second.get(), !router_->IsShared(fd));
   });
 }
 

@@ -93,25 +93,19 @@ void PortRouter::SetRoutes(std::shared_ptr<const Routes> routes) {
   Retry();
 }
 
-// A server that ends may get a connection after its routes have gone: such a one is no server's yet.
-bool PortRouter::IsShared(int fd, uint32_t server_id) const {
-  const auto is_sole = [=](const Port& port) {
-    return !port.routes->is_shared() && port.routes->local_servers().front() == server_id;
-  };
+bool PortRouter::IsShared(int fd) const {
   const bool is_any = std::any_of(ports_.begin(), ports_.end(),
                                   [](const Port& port) { return port.routes->is_shared(); });
-  if (!is_any && (ports_.empty() || std::any_of(ports_.begin(), ports_.end(), is_sole))) {
-    return false;
-  }
+  if (!is_any) return false;
   const Port* port = Find(LocalPort(fd));
-  return port != nullptr && !is_sole(*port);
+  return port != nullptr && port->routes->is_shared();
 }
 
+// Also what a server that was closed is left with, where another one has the port now.
 bool PortRouter::MustRoute(const Connection* connection) const {
   if (!connection->is_announced) return true;
   const Port* port = Find(connection->local_port);
-  return port != nullptr && (port->routes->is_shared() ||
-                             port->routes->local_servers().front() != connection->server->id);
+  return port != nullptr && (port->routes->is_shared() || connection->server->is_unlistened);
 }
 
 // -- Requests.

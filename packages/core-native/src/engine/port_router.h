@@ -35,9 +35,8 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   void Close();
 
   void SetRoutes(std::shared_ptr<const sharing::PortRoutes> routes);
-  // Of a new connection that was accepted for a server: JavaScript hears of it with its first
-  // request.
-  bool IsShared(int fd, uint32_t server_id) const;
+  // Of a new connection: JavaScript hears of it with its first request.
+  bool IsShared(int fd) const;
   PeerLinks& links() { return links_; }
   // Looks again at requests that wait for their owner.
   void Retry();
