@@ -261,7 +261,8 @@ void Lane::PostConfig(std::function<void()> command) {
 }
 
 // A poll may find a request before the wake of the settings that it was sent after. Only settings
-// run here, which leave connections alone, and in their order among the commands.
+// and routes run here, which leave the connection alone that is about to be read, and in their
+// order among the commands.
 void Lane::RunConfigs() {
   std::vector<Command> configs;
   {
@@ -343,7 +344,7 @@ void Lane::Adopt(uint32_t server_id, int fd) {
 
 void Lane::SetRoutes(std::shared_ptr<const sharing::PortRoutes> routes,
                      std::function<void()> done) {
-  Post([this, routes = std::move(routes), done = std::move(done)] {
+  PostConfig([this, routes = std::move(routes), done = std::move(done)] {
     if (!is_stopping_) router_->SetRoutes(routes);
     if (done) done();
   });
