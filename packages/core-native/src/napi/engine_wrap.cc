@@ -1,5 +1,7 @@
 #include "napi/engine_wrap.h"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstring>
 #include <string>
@@ -173,6 +175,13 @@ void EngineWrap::DeliverResults() {
     if (registered_.IsEmpty() || napi_make_callback(env, nullptr, receiver, registered_.Value(), 1,
                                                     &argument, nullptr) == napi_ok) {
       continue;
+    }
+    bool is_pending = false;
+    napi_is_exception_pending(env, &is_pending);
+    if (!is_pending) {
+      // The environment is being terminated: nobody has taken them.
+      for (const int fd : result.sockets) close(fd);
+      return;
     }
     napi_value error;
     if (napi_get_and_clear_last_exception(env, &error) != napi_ok) return;
