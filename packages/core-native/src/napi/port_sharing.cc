@@ -85,10 +85,10 @@ void ServiceState(const Napi::CallbackInfo& info) {
         .ThrowAsJavaScriptException();
     return;
   }
-  // Deletes itself.
-  (new StateWorker(info[1].As<Napi::Function>(),
-                   static_cast<uint16_t>(info[0].As<Napi::Number>().Uint32Value())))
-      ->Queue();
+  auto* worker = new StateWorker(info[1].As<Napi::Function>(),
+                                 static_cast<uint16_t>(info[0].As<Napi::Number>().Uint32Value()));
+  worker->Queue();
+  // It deletes itself: NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks)
 }
 
 }  // namespace httpsys

@@ -352,6 +352,7 @@ void Sharing::Tick() {
   const std::lock_guard lock(mutex_);
   const uint64_t now_ms = NowMs();
   std::vector<uint16_t> numbers;
+  numbers.reserve(ports_.size());
   for (const auto& [number, port] : ports_) numbers.push_back(number);
   for (const uint16_t number : numbers) {
     Port* port = Find(number);
