@@ -41,10 +41,12 @@ class Owner final : public PeerLinks::Owner {
   void OnTakenBack(HandedConnection connection) override {
     taken_back.push_back(std::move(connection));
   }
+  void OnAnswered(const peer::Answered& answer) override { answers.push_back(answer); }
   void OnLinkFree() override { ++frees; }
 
   std::vector<HandedConnection> handed;
   std::vector<HandedConnection> taken_back;
+  std::vector<peer::Answered> answers;
   int frees = 0;
   bool is_willing = true;
 };

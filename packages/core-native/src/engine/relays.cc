@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "common/limits.h"
+#include "common/socket_calls.h"
 #include "engine/canned_replies.h"
 #include "engine/http1_session.h"
 #include "engine/socket_options.h"
@@ -28,12 +29,6 @@ bool MakePair(int* ends) {
   return true;
 #endif
 }
-
-#ifdef MSG_NOSIGNAL
-constexpr int kSendFlags = MSG_NOSIGNAL;
-#else
-constexpr int kSendFlags = 0;
-#endif
 
 }  // namespace
 

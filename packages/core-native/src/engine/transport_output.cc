@@ -7,18 +7,11 @@
 #include <cstring>
 
 #include "common/limits.h"
+#include "common/socket_calls.h"
 #include "engine/transport.h"
 
 namespace httpsys::engine {
 namespace {
-
-#ifdef MSG_NOSIGNAL
-constexpr int kSendFlags = MSG_NOSIGNAL;
-#else
-constexpr int kSendFlags = 0;
-#endif
-
-bool IsWouldBlock(int error) { return error == EAGAIN || error == EWOULDBLOCK; }
 
 ssize_t SendVectors(int fd, iovec* vectors, int count) {
   msghdr message{};

@@ -8,22 +8,16 @@
 #include <cstring>
 
 #include "common/limits.h"
+#include "common/socket_calls.h"
 
 namespace httpsys::sharing {
 namespace {
 
-#ifdef MSG_NOSIGNAL
-constexpr int kSendFlags = MSG_NOSIGNAL;
-#else
-constexpr int kSendFlags = 0;
-#endif
 #ifdef MSG_CMSG_CLOEXEC
 constexpr int kReceiveFlags = MSG_CMSG_CLOEXEC;
 #else
 constexpr int kReceiveFlags = 0;
 #endif
-
-bool IsWouldBlock(int error) { return error == EAGAIN || error == EWOULDBLOCK; }
 
 // Up to two pieces with at most one descriptor, in one call. Bytes sent, or -1.
 ssize_t SendWith(int socket, std::string_view first, std::string_view second, int fd) {

@@ -7,17 +7,12 @@
 
 #include <cerrno>
 
+#include "common/socket_calls.h"
 #include "peer/frame_reader.h"
 #include "sharing/meeting_place.h"
 
 namespace httpsys::sharing {
 namespace {
-
-#ifdef MSG_NOSIGNAL
-constexpr int kSendFlags = MSG_NOSIGNAL;
-#else
-constexpr int kSendFlags = 0;
-#endif
 
 // 0 when it can be read in time.
 int WaitReadable(int fd, uint64_t deadline_ms) {
