@@ -243,7 +243,7 @@ TEST_F(PeerLinksTest, ASilentPeerIsGivenUpAndCannotAcknowledgeAnyMore) {
 TEST_F(PeerLinksTest, AReceiverWhoseSenderHasGivenUpDoesNotHandleTheConnection) {
   ScriptToReceiver();
   peer::Link hello;
-  hello.id = 1;
+  hello.id = kId;  // It lives: somebody listens under its name.
   script_->Send(FrameType::kLink, peer::Encode(hello));
   const std::array<int, 2> pair = test::SocketPair();
   clients_.push_back(pair[1]);
@@ -253,6 +253,19 @@ TEST_F(PeerLinksTest, AReceiverWhoseSenderHasGivenUpDoesNotHandleTheConnection) 
   pollfd watched{pair[1], POLLIN, 0};
   ASSERT_TRUE(Until([&] { return poll(&watched, 1, 0) == 1; }));
   EXPECT_TRUE(receives_.handed.empty());
+}
+
+TEST_F(PeerLinksTest, AReceiverWhoseSenderHasDiedHandlesTheConnection) {
+  ScriptToReceiver();
+  peer::Link hello;
+  hello.id = sharing::RandomId();
+  script_->Send(FrameType::kLink, peer::Encode(hello));
+  const std::array<int, 2> pair = test::SocketPair();
+  clients_.push_back(pair[1]);
+  script_->Send(FrameType::kHandOver, peer::Encode(peer::HandOver{1, kPort, 0, 0}), pair[0]);
+  script_->ShutDown();
+  close(pair[0]);
+  ASSERT_TRUE(Until([&] { return receives_.handed.size() == 1; }));
 }
 
 TEST_F(PeerLinksTest, AFullLinkSaysSoAndWhenItIsFreeAgain) {

@@ -130,6 +130,7 @@ void Lane::BeforePoll() {
   for (int pass = 1;; ++pass) {
     if (processor_->Run()) peek_ms_ = 0;
     if (router_->has_waiting() && !queue_.HasUnread()) router_->Retry();
+    FlushAndResume();
     PublishRequests();
     FallAsleep();
     bool is_called = false;
@@ -152,9 +153,17 @@ void Lane::BeforePoll() {
 void Lane::AfterPoll() {
   WakeUp();
   // Before closed connections are freed: none may stay in the list.
-  transport_->FlushTouched(&touched_);
-  session_->ResumeWanted(touched_);
-  touched_.clear();
+  FlushAndResume();
+}
+
+// What goes on after output was sent may send more; each turn handles bytes that were read, so that
+// it ends.
+void Lane::FlushAndResume() {
+  while (transport_->has_touched()) {
+    transport_->FlushTouched(&touched_);
+    session_->ResumeWanted(touched_);
+    touched_.clear();
+  }
 }
 
 void Lane::OnReadable(Connection* connection) {

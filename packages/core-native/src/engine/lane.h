@@ -98,6 +98,7 @@ class Lane final : public InputHandler {
   void RunConfigs();
   void BeforePoll();
   void AfterPoll();
+  void FlushAndResume();
   void FallAsleep();
   bool Nap();
   bool EndNap();

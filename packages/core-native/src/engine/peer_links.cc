@@ -224,6 +224,7 @@ bool PeerLinks::OnReceived(Channel* channel, Received* received, const peer::Fra
     if (frame.type != FrameType::kLink) return received->is_known;  // Of a later protocol.
     peer::Link hello;
     received->is_known = peer::Decode(frame.payload, &hello) && SpeaksOurProtocol(hello);
+    received->member = hello.id;
     return received->is_known;
   }
   peer::HandOver message;
@@ -288,7 +289,7 @@ void PeerLinks::OnBatchEnd(Channel* channel) {
 }
 
 // The acknowledgement comes before the requests are handled. When it cannot be sent the sender has
-// given up and keeps the connections.
+// given up and keeps the connections, unless it has died: then nobody else has them.
 void PeerLinks::TakeBatch(Channel* channel, Received* received) {
   if (received->connections.empty()) return;
   std::vector<HandedConnection> connections = std::exchange(received->connections, {});
@@ -296,8 +297,9 @@ void PeerLinks::TakeBatch(Channel* channel, Received* received) {
       channel->Send(FrameType::kTaken, peer::Encode(peer::Sequence{received->sequence})) &&
       channel->unsent_bytes() == 0;
   if (!is_told) channel->ShutDown();
+  const bool is_ours = is_told || sharing::IsGone(received->member);
   for (HandedConnection& connection : connections) {
-    if (is_told) {
+    if (is_ours) {
       owner_->OnHandedOver(std::move(connection));
     } else {
       close(connection.fd);

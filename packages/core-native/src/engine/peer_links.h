@@ -90,6 +90,7 @@ class PeerLinks final : public sharing::Channel::Handler {
 
   struct Received {
     bool is_known = false;  // Has said who it is.
+    uint64_t member = 0;
     // Of the current batch, not acknowledged yet.
     std::vector<HandedConnection> connections;
     uint32_t sequence = 0;  // Of the last one.

@@ -153,6 +153,10 @@ RequestRouter::Outcome PortRouter::FindServer(Connection* connection,
   }
   const Routes::Owner* owner = Choose(port, connection, found.id);
   if (owner == nullptr) return Wait(connection, route);
+  if (target.owners.size() > 1 && owner->member != 0 &&
+      links_.Prepare(owner->member) == PeerLinks::State::kGone) {
+    owner = OtherOwner(target, *owner);
+  }
   if (owner->member == 0) return ToServer(connection, *owner, route);
   return ToMember(port, connection, head, owner->member, input, head_bytes, route);
 }
@@ -178,6 +182,16 @@ const sharing::PortRoutes::Owner* PortRouter::Choose(Port* port, const Connectio
     if (next.member != 0 || (!is_settled && !IsBlocked())) return &next;
   }
   return has_own ? &*own : &owners[0];
+}
+
+// One of a queue that lives, after one that has just died.
+const sharing::PortRoutes::Owner* PortRouter::OtherOwner(const Routes::Target& target,
+                                                         const Routes::Owner& dead) {
+  for (const Routes::Owner& owner : target.owners) {
+    if (owner.member == dead.member) continue;
+    if (owner.member == 0 || links_.Prepare(owner.member) != PeerLinks::State::kGone) return &owner;
+  }
+  return &dead;
 }
 
 // It has been working on the same batch for so long that others should take what comes.

@@ -77,6 +77,7 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   Port* Find(uint16_t number);
   LaneServer* ServerOn(const Port* port, const LaneServer* except) const;
   const Routes::Owner* Choose(Port* port, const Connection* connection, uint32_t target_id);
+  const Routes::Owner* OtherOwner(const Routes::Target& target, const Routes::Owner& dead);
   Outcome Wait(Connection* connection, Route* route);
   Outcome ToServer(Connection* connection, const Routes::Owner& owner, Route* route);
   Outcome ToMember(Port* port, Connection* connection, const http1::RequestHead& head,

@@ -75,6 +75,7 @@ class Transport {
   void Touch(Connection* connection);
   // One send per touched connection. Returns them in `touched` (some may be closed by now).
   void FlushTouched(std::vector<Connection*>* touched);
+  bool has_touched() const { return !touched_.empty(); }
   void Flush(Connection* connection);
   // Connections whose output the kernel has not taken.
   size_t pending_outputs() const { return pending_outputs_; }

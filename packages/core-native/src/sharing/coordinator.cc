@@ -210,9 +210,7 @@ bool Sharing::HasDied(const Port& port, uint64_t member) const {
   const auto is_here = [=](const auto& item) { return item.second.id == member; };
   if (member == id_ || member == 0) return false;
   if (std::any_of(port.sessions.begin(), port.sessions.end(), is_here)) return false;
-  const int fd = ConnectTo(MemberName(member));
-  if (fd >= 0) close(fd);
-  return fd == -ECONNREFUSED || fd == -ENOENT;
+  return IsGone(member);
 }
 
 // Adds what may be added. The members are told with the next SyncAll().

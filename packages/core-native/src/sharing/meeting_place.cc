@@ -128,6 +128,12 @@ int ConnectTo(const std::string& name) {
   return -error;
 }
 
+bool IsGone(uint64_t id) {
+  const int fd = ConnectTo(MemberName(id));
+  if (fd >= 0) close(fd);
+  return fd == -ECONNREFUSED || fd == -ENOENT;
+}
+
 bool ReadCredentials(int fd, Credentials* credentials) {
 #ifdef __linux__
   ucred found{};

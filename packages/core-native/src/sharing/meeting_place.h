@@ -31,6 +31,8 @@ std::string MemberName(uint64_t id);
 int ListenUnder(const std::string& name, NamedSocket* socket);
 // A connection, or a negative errno; -ECONNREFUSED when nobody listens.
 int ConnectTo(const std::string& name);
+// Nobody listens under the name of a member: its process has ended.
+bool IsGone(uint64_t id);
 bool ReadCredentials(int fd, Credentials* credentials);
 // A member's id: unguessable, so that no two are the same.
 uint64_t RandomId();

@@ -162,7 +162,13 @@ bool Sharing::Unregister(uint16_t number, const peer::Unregister& gone) {
   auto& own = port->own[gone.server_id];
   for (peer::Register& registered : own) std::erase_if(registered.prefixes, is_gone);
   std::erase_if(own, [](const peer::Register& r) { return r.prefixes.empty(); });
-  if (own.empty()) port->own.erase(gone.server_id);
+  if (own.empty()) {
+    port->own.erase(gone.server_id);
+    // It stops accepting; when it listens again it may have the same number.
+    for (SharedSocket& socket : port->sockets) {
+      if (socket.accepted_by == gone.server_id) socket.accepted_by = 0;
+    }
+  }
   if (gone.is_all != 0) {
     // Before they have been decided on.
     std::erase_if(port->queued,
