@@ -141,7 +141,8 @@ describe('A shared port', { skip: kSkip }, () => {
     }
     assert.equal((await stateOf(port)).members.length, kProcesses)
     await Promise.all(members.slice(1).map((one) => one.kill()))
-    await until(async () => (await stateOf(port)).members.length === 1, 'the others have gone')
+    // One of them may have been the coordinator: its place is empty for a moment.
+    await until(async () => (await stateOf(port).catch(() => null))?.members.length === 1, 'the others have gone')
     assert.equal((await client.request('/m0/').catch(() => ask(port, '/m0/'))).owner, 'm0')
   })
 })

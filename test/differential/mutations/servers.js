@@ -59,8 +59,8 @@ module.exports = [
   {
     name: 'close-ends-busy',
     file: 'lib/http/listener.js',
-    find: 'this.ports.clear()\n    native.unlisten(this.id)',
-    replace: 'this.ports.clear()\n    native.unlisten(this.id)\n    for (const socket of this.sockets) socket.destroy()',
+    find: 'native.unlisten(this.id)\n    if (hasOthers)',
+    replace: 'native.unlisten(this.id)\n    for (const socket of this.sockets) socket.destroy()\n    if (hasOthers)',
   },
   {
     name: 'servers-no-head',

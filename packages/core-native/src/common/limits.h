@@ -104,6 +104,8 @@ inline constexpr size_t kSharedSocketsMax = 64;
 inline constexpr uint64_t kCoordinatorMs = 1000;
 // How long somebody who asks for the state of a port waits: for the coordinator, and it for others.
 inline constexpr uint64_t kStateMs = 2000;
+// How long nobody may hold the meeting place of a port in use: its members run for it at once.
+inline constexpr uint64_t kElectionMs = 200;
 // How long a registration waits for members that do not confirm it.
 inline constexpr uint64_t kConfirmMs = 500;
 // How long a new coordinator waits for the members that it knows of.

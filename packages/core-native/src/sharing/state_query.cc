@@ -7,12 +7,15 @@
 
 #include <cerrno>
 
+#include "common/limits.h"
 #include "common/socket_calls.h"
 #include "peer/frame_reader.h"
 #include "sharing/meeting_place.h"
 
 namespace httpsys::sharing {
 namespace {
+
+constexpr int kRetryMs = 5;
 
 // 0 when it can be read in time.
 int WaitReadable(int fd, uint64_t deadline_ms) {
@@ -50,7 +53,13 @@ int ReadState(int fd, uint64_t deadline_ms, std::string* text) {
 
 int QueryState(uint16_t port, uint64_t timeout_ms, std::string* text) {
   const uint64_t deadline_ms = uv_hrtime() / 1'000'000 + timeout_ms;
-  const int fd = ConnectTo(PortName(port));
+  int fd = ConnectTo(PortName(port));
+  // The coordinator may have gone a moment ago.
+  const uint64_t election_ms = uv_hrtime() / 1'000'000 + limits::kElectionMs;
+  while (fd == -ECONNREFUSED && uv_hrtime() / 1'000'000 < election_ms) {
+    poll(nullptr, 0, kRetryMs);
+    fd = ConnectTo(PortName(port));
+  }
   if (fd < 0) return fd;
   Credentials credentials;
   int status = ReadCredentials(fd, &credentials) && credentials.uid == geteuid() ? 0 : -EACCES;
