@@ -7,8 +7,7 @@ const { formatTable } = require('./table')
 /** @typedef {import('./context').Context} Context */
 
 /** The file is edited by hand, and no character of it is to command the terminal. @param {string} text */
-// eslint-disable-next-line no-control-regex
-const printable = (text) => text.replace(/[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g, '\ufffd')
+const printable = (text) => text.replace(/[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu, '\ufffd')
 
 /** @param {string | undefined} app */
 const acting = (app) => ({ as: app === undefined ? undefined : { ...reservations.whoAmI(), app } })

@@ -3,7 +3,7 @@
 // Where a JSON text that a person edited stops being JSON. JSON.parse() says so in other words in every
 // version of Node.js, and not always with a place.
 
-const kScalar = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y // eslint-disable-line no-control-regex
+const kScalar = /"(?:[\x20\x21\x23-\x5b\x5d-\uffff]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
 
 /** What may come next, by letter: v value, k name, $ the end; the rest stands for itself. */
 /** @type {Record<string, string>} */

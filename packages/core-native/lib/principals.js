@@ -51,8 +51,7 @@ function isAmong (who, principals) {
 
 /** @param {unknown} text @returns {string | null} what is wrong with it */
 function principalProblem (text) {
-  // eslint-disable-next-line no-control-regex
-  if (typeof text === 'string' && /^(?:app|user):(?!\s)[^\x00-\x1f\x7f-\x9f]+(?<!\s)$/.test(text) &&
+  if (typeof text === 'string' && /^(?:app|user):(?!\s)\P{Cc}+(?<!\s)$/u.test(text) &&
     text.length - text.indexOf(':') - 1 <= kNameCharsMax) return null
   return `must be "app:<name>" or "user:<name or uid>", a name of at most ${kNameCharsMax} characters`
 }

@@ -104,8 +104,7 @@ function readPort (text, refuse) {
 
 /** @param {string} text @param {(problem: string) => never} refuse */
 function readPath (text, refuse) {
-  // eslint-disable-next-line no-control-regex
-  if (/[\x00-\x1f\x7f]/.test(text)) refuse('its path has a control character')
+  if (/[^\P{Cc}\x80-\x9f]/u.test(text)) refuse('its path has a control character')
   if (/[?#]/.test(text)) refuse('its path has a "?" or "#", which no path of a request has')
   const path = text.endsWith('/') ? text : `${text}/`
   if (Buffer.byteLength(path) > kPrefixPathBytesMax) refuse(`its path is longer than ${kPrefixPathBytesMax} bytes`)
