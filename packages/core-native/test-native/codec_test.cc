@@ -57,7 +57,7 @@ TEST(CodecTest, MessagesOfRegistrationsArriveAsTheyWere) {
   EXPECT_EQ(wanted.prefixes[2].id, 3u);
   EXPECT_EQ(wanted.queue, "queue");
   EXPECT_EQ(ThereAndBack(Registered{5, 98, 77, "http://*:80/a/"}).pid, 77u);
-  EXPECT_EQ(ThereAndBack(Unregister{6, 500, 0, {1, 2, 3}}).prefix_ids.size(), 3u);
+  EXPECT_EQ(ThereAndBack(Unregister{6, 500, 0, {1, 2, 3}, 7}).prefix_ids.size(), 3u);
 }
 
 TEST(CodecTest, MessagesOfTheStateArriveAsTheyWere) {
@@ -100,7 +100,7 @@ TEST(CodecTest, ATextThatIsTooLongIsCutAndOneThatClaimsToBeIsRefused) {
 TEST(CodecTest, AListThatIsTooLongIsRefusedBeforeMemoryIsTaken) {
   Unregister longest;
   longest.prefix_ids.assign(kListItemsMax, 1);
-  ThereAndBack(Unregister{1, 2, 0, {}});
+  ThereAndBack(Unregister{1, 2, 0, {}, 0});
   Unregister read;
   EXPECT_TRUE(Decode(Encode(longest), &read));
   longest.prefix_ids.push_back(1);

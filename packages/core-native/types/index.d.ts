@@ -101,7 +101,8 @@ export class Server<
 
   /**
    * Takes a URL prefix back. Requests that have been read are still answered; connections stay and their later
-   * requests are routed anew. A socket that no prefix needs any more is closed.
+   * requests are routed anew. A socket that no prefix needs any more is closed. Resolves when every process on the
+   * port knows: another may then have the prefix.
    *
    * Rejects with ERR_HTTPSYS_PREFIX_SYNTAX; ERR_SERVER_NOT_RUNNING; ERR_HTTPSYS_PREFIX_STATE when it is not the
    * server's, or its last one.

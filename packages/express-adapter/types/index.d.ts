@@ -1,6 +1,6 @@
 import type { RequestListener, ServerOptions } from 'node:http'
 import type { ListenOptions } from 'node:net'
-import type { EngineServerOptions, Server } from '@httpsys/core-native'
+import type { CloseOptions, EngineServerOptions, Server } from '@httpsys/core-native'
 
 /** Express 4 or 5, connect, or any function of a request and a response. */
 export type Application = RequestListener | ((req: any, res: any, next?: any) => any)
@@ -24,6 +24,7 @@ export interface Adapter<App extends Application = Application> {
   listen (...args: any[]): Server
   /** Stops listening as `http.Server#close` does. */
   close (callback?: (error?: Error) => void): Server
+  close (options: CloseOptions, callback?: (error?: Error) => void): Server
   /**
    * Gives the application's prototypes back as they were; the last adapter of an Express module does it for
    * that module. The server goes on serving, without the gain. Idempotent.

@@ -59,8 +59,8 @@ module.exports = [
   {
     name: 'close-ends-busy',
     file: 'lib/http/listener.js',
-    find: 'native.unlisten(this.id)\n    if (hasOthers)',
-    replace: 'native.unlisten(this.id)\n    for (const socket of this.sockets) socket.destroy()\n    if (hasOthers)',
+    find: 'native.unlisten(this.id)\n    if (hasOthers && wasListening)',
+    replace: 'native.unlisten(this.id)\n    for (const socket of this.sockets) socket.destroy()\n    if (hasOthers && wasListening)',
   },
   {
     name: 'servers-no-head',

@@ -8,7 +8,7 @@ const os = require('node:os')
 const { PrefixStateError } = require('../errors')
 const { createServerHandle } = require('./node-internals')
 const { endpointsOf } = require('./listen-args')
-const { theEngine } = require('./listener')
+const { addressOf, theEngine } = require('./listener')
 const { register } = require('./registrations')
 const { served } = require('./served')
 const { listenError } = require('./listen-error')
@@ -183,11 +183,8 @@ function openPort (server, group, backlog, done) {
   const isOurs = meeting === kOurs || (!isAlone && group.port === 0 && port !== 0 && native.meet(port) === kOurs)
   if (!isOurs) return done(null, opened)
   register(listener, { ...withPort(group, port), port }, (error) => {
-    if (error !== null) {
-      native.leave(port)
-      return done(error, opened)
-    }
-    done(null, opened)
+    if (error !== null) native.leave(port)
+    done(error, opened)
   })
 }
 
@@ -266,13 +263,6 @@ function bindBeside (endpoint, backlog, narrower) {
 /** @param {number} fd of a bound socket, which the handle takes over */
 function openHandle (fd) {
   return createServerHandle(null, null, null, fd)
-}
-
-/** @param {any} handle @returns {{ address?: string, port?: number }} */
-function addressOf (handle) {
-  const address = {}
-  handle.getsockname?.(address)
-  return address
 }
 
 /** @param {any} handle @returns {number} 0 when it has none */
@@ -392,4 +382,4 @@ function emitError (server, error) {
   server.emit('error', error)
 }
 
-module.exports = { kBindIpv6Only, kBindReusePort, addressOf, closeUnneeded, emitError, listenBeside, openAll, openFor, ownEndpoint, takeHandle }
+module.exports = { kBindIpv6Only, kBindReusePort, closeUnneeded, emitError, listenBeside, openAll, openFor, ownEndpoint, takeHandle }

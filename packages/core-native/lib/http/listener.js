@@ -48,7 +48,7 @@ function theEngine () {
   return engine
 }
 
-/** @param {any} handle @returns {{ port?: number }} */
+/** @param {any} handle @returns {{ address?: string, port?: number }} */
 function addressOf (handle) {
   const address = {}
   handle.getsockname?.(address)
@@ -166,7 +166,7 @@ class Listener {
   /** @param {number[]} ports @param {{ id: number }[]} prefixes */
   unregister (ports, prefixes) {
     for (const port of ports) {
-      if (this.ports.has(port)) theEngine().native.unregister(port, this.id, prefixes.map(({ id }) => id), 0)
+      if (this.ports.has(port)) theEngine().native.unregister(port, this.id, prefixes.map(({ id }) => id), 0, 0)
       if (!this.prefixes.list().some((prefix) => prefix.port === port)) this.ports.delete(port)
     }
   }
@@ -202,16 +202,19 @@ class Listener {
     const { native } = theEngine()
     // First: the lanes know where requests go from here on. Also what was registered for a socket that could not listen,
     // and what others are being asked about.
+    const ports = new Set([...this.ports, ...this.asking.values()])
     let hasOthers = false
-    for (const port of new Set([...this.ports, ...this.asking.values()])) {
-      if (native.unregister(port, this.id, [], this.sharing.restartMs)) hasOthers = true
+    for (const port of ports) {
+      if (native.unregister(port, this.id, [], this.sharing.restartMs, 0)) hasOthers = true
     }
     this.ports.clear()
     withdraw(this)
-    if (this.listening === 0) return
+    // The engine may accept for it already where others listen.
+    if (this.listening === 0 && ports.size === 0) return
+    const wasListening = this.listening !== 0
     this.listening = 0
     native.unlisten(this.id)
-    if (hasOthers) this.#leave()
+    if (hasOthers && wasListening) this.#leave()
   }
 
   // Requests that lanes have taken for this server are on their way: who closes without dropping any
@@ -235,4 +238,4 @@ class Listener {
   }
 }
 
-module.exports = { Listener, theEngine }
+module.exports = { Listener, addressOf, theEngine }

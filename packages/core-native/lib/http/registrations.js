@@ -89,6 +89,28 @@ function register (listener, wanted, callback) {
   }))
 }
 
+/**
+ * Takes a prefix back.
+ *
+ * @param {import('./listener').Listener} listener
+ * @param {number} port
+ * @param {number} id
+ * @returns {Promise<void>} when all members of the port know, or cannot be waited for any longer
+ */
+async function release (listener, port, id) {
+  if (!listener.ports.has(port)) return
+  if (!listener.prefixes.list().some((prefix) => prefix.port === port)) listener.ports.delete(port)
+  const token = ++lastToken
+  const engine = listener.open()
+  engine.ref()
+  await new Promise((resolve) => {
+    pending.set(token, resolve)
+    engine.native.unregister(port, listener.id, [id], 0, token)
+  })
+  pending.delete(token)
+  engine.unref()
+}
+
 /** @param {RegistrationResult} result @param {Wanted} wanted @param {string} queueName */
 function registrationError (result, { port, endpoints, prefixes, isPlain }, queueName) {
   const { pid, uid, prefix, error: errno } = result
@@ -127,4 +149,4 @@ function registrationError (result, { port, endpoints, prefixes, isPlain }, queu
   }
 }
 
-module.exports = { introduce, onRegistered, register, withdraw }
+module.exports = { introduce, onRegistered, register, release, withdraw }

@@ -11,13 +11,14 @@ const { PrefixStateError } = require('../errors')
 const { checkRegistration, whoAmI } = require('../reservations')
 const { closesUnserved, connectionListener, createServerHandle, refusesManyHeaders } = require('./node-internals')
 const {
-  kBindIpv6Only, kBindReusePort, addressOf, closeUnneeded, emitError, listenBeside, openAll, openFor, ownEndpoint, takeHandle
+  kBindIpv6Only, kBindReusePort, closeUnneeded, emitError, listenBeside, openAll, openFor, ownEndpoint, takeHandle
 } = require('./endpoints')
 const { classifyListen, isWildcard, readPrefix, restartMs } = require('./listen-args')
 const { listenError } = require('./listen-error')
-const { Listener, theEngine } = require('./listener')
+const { Listener, addressOf, theEngine } = require('./listener')
 const { watch: watchReservations } = require('./live-reservations')
 const { keyOf } = require('./prefixes')
+const { release } = require('./registrations')
 const { State, systemError } = require('./socket')
 const { kLane, kListener, kReceiving, kSlot, kState } = require('./symbols')
 
@@ -146,9 +147,10 @@ class Methods extends StockServer {
     if (present.length === 1) throw new PrefixStateError(`${parsed.prefix} is the server's last prefix; close() ends the server`)
     const id = prefixes.idOf(parsed) ?? 0
     prefixes.delete(parsed)
-    self[kListener].unregister([parsed.port], [{ id }])
+    const isEverywhere = release(self[kListener], parsed.port, id)
     self[kListener].configure()
     closeUnneeded(self)
+    await isEverywhere
   }
 
   // The last connection of a closed server lets go of it.

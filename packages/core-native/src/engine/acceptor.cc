@@ -8,10 +8,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <utility>
 
 #include "common/limits.h"
+#include "common/signals_blocked.h"
 #include "engine/socket_options.h"
 
 #ifdef __linux__
@@ -68,13 +68,8 @@ int Acceptor::Start() {
 #endif
   int status = is_ready ? 0 : -errno;
   if (status == 0) {
-    // Signals are for the application's threads.
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const SignalsBlocked blocked;
     status = uv_thread_create(&thread_, Main, this);
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
   is_started_ = status == 0;
   if (!is_started_) CloseOwnDescriptors();

@@ -116,11 +116,12 @@ struct Connection {
   std::unique_ptr<OutputQueue> queue;
   Relay* relay = nullptr;  // Requests that another member answers.
   std::unique_ptr<RelayOrigin> origin;
+  std::unique_ptr<Addresses> addresses;  // Until it is announced.
 
   bool is_open() const { return life == Life::kOpen; }
 };
 
 // The target of the design: an idle keep-alive connection below 600 bytes, all in.
-static_assert(sizeof(Connection) <= 584);
+static_assert(sizeof(Connection) <= 592);
 
 }  // namespace httpsys::engine

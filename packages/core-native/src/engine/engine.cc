@@ -167,14 +167,14 @@ bool Engine::Register(const Registration& wanted, RegistrationResult* result) {
 bool Engine::TakeResult(RegistrationResult* result) { return sharing_.TakeResult(result); }
 
 bool Engine::Unregister(uint16_t port, uint32_t server_id, std::vector<uint32_t> prefix_ids,
-                        uint32_t wait_ms) {
+                        uint32_t wait_ms, uint32_t token) {
   const bool is_all = prefix_ids.empty();
   while (prefix_ids.size() > peer::kListItemsMax) {
     const auto first = prefix_ids.end() - peer::kListItemsMax;
-    sharing_.Unregister(port, {server_id, wait_ms, 0, {first, prefix_ids.end()}});
+    sharing_.Unregister(port, {server_id, wait_ms, 0, {first, prefix_ids.end()}, 0});
     prefix_ids.erase(first, prefix_ids.end());
   }
-  return sharing_.Unregister(port, {server_id, wait_ms, is_all, std::move(prefix_ids)});
+  return sharing_.Unregister(port, {server_id, wait_ms, is_all, std::move(prefix_ids), token});
 }
 
 void Engine::Leave(uint16_t port) { sharing_.Leave(port); }

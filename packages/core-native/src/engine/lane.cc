@@ -5,13 +5,13 @@
 
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <iterator>
 #include <random>
 #include <string>
 #include <utility>
 
 #include "common/limits.h"
+#include "common/signals_blocked.h"
 
 namespace httpsys::engine {
 namespace {
@@ -71,13 +71,11 @@ int Lane::Start() {
                                                 session_.get(), router_.get());
   transport_->set_input_handler(this);
 
-  // Signals are for the application's threads.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  const int failed = uv_thread_create(&thread_, Main, this);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  int failed;
+  {
+    const SignalsBlocked blocked;
+    failed = uv_thread_create(&thread_, Main, this);
+  }
   if (failed != 0) {
     CloseHandles();
     uv_run(&loop_, UV_RUN_DEFAULT);
@@ -347,7 +345,9 @@ void Lane::Adopt(uint32_t server_id, int fd) {
       load_.fetch_sub(1, std::memory_order_relaxed);
       return;
     }
-    transport_->Open(fd, found->second.get(), !router_->IsShared(fd));
+    Connection* connection = transport_->Open(fd, found->second.get());
+    if (connection == nullptr || router_->IsShared(connection->local_port)) return;
+    transport_->Announce(connection, 0);
   });
 }
 

@@ -1,6 +1,5 @@
 #include "engine/port_router.h"
 
-#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -12,17 +11,6 @@
 
 namespace httpsys::engine {
 namespace {
-
-uint16_t LocalPort(int fd) {
-  sockaddr_storage address{};
-  socklen_t size = sizeof address;
-  if (getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) return 0;
-  if (address.ss_family == AF_INET) {
-    return ntohs(reinterpret_cast<sockaddr_in*>(&address)->sin_port);
-  }
-  return address.ss_family == AF_INET6 ? ntohs(reinterpret_cast<sockaddr_in6*>(&address)->sin6_port)
-                                       : 0;
-}
 
 // One end of a relay's socket pair.
 bool IsUnixConnection(int fd) {
@@ -93,11 +81,8 @@ void PortRouter::SetRoutes(std::shared_ptr<const Routes> routes) {
   Retry();
 }
 
-bool PortRouter::IsShared(int fd) const {
-  const bool is_any = std::any_of(ports_.begin(), ports_.end(),
-                                  [](const Port& port) { return port.routes->is_shared(); });
-  if (!is_any) return false;
-  const Port* port = Find(LocalPort(fd));
+bool PortRouter::IsShared(uint16_t number) const {
+  const Port* port = Find(number);
   return port != nullptr && port->routes->is_shared();
 }
 
@@ -128,7 +113,7 @@ RequestRouter::Outcome PortRouter::FindServer(Connection* connection,
                                               Route* route) {
   Port* port = Find(connection->local_port);
   if (port == nullptr) {
-    transport_->Announce(connection);
+    transport_->Announce(connection, records::kFlagShared);
     return Outcome::kHere;
   }
   const Route found = port->routes->Find(head.host, head.target, connection->local_ip);
@@ -256,13 +241,18 @@ RequestRouter::Outcome PortRouter::ToMember(Port* port, Connection* connection,
 RequestRouter::Outcome PortRouter::Move(Port* port, Connection* connection, uint64_t member,
                                         std::string_view input) {
   HandedConnection handed;
-  handed.port = connection->local_port;
   handed.hops = static_cast<uint8_t>(connection->hops + 1);
   handed.bytes.assign(input);
+  HandOver(port, connection, member, std::move(handed));
+  return Outcome::kElsewhere;
+}
+
+void PortRouter::HandOver(Port* port, Connection* connection, uint64_t member,
+                          HandedConnection handed) {
+  handed.port = connection->local_port;
   port->statistics->handed_over.fetch_add(1, std::memory_order_relaxed);
   handed.fd = transport_->Release(connection);
   links_.HandOver(member, std::move(handed));
-  return Outcome::kElsewhere;
 }
 
 // -- Waiting.
@@ -343,21 +333,20 @@ LaneServer* PortRouter::ServerOn(const Port* port, const LaneServer* except) con
 }
 
 void PortRouter::Adopt(HandedConnection handed) {
-  // Peers may send any descriptor.
-  const bool is_sound =
-      handed.origin == nullptr ? LocalPort(handed.fd) == handed.port : IsUnixConnection(handed.fd);
-  if (!is_sound) {
-    close(handed.fd);
-    return;
-  }
   LaneServer* server = ServerOn(Find(handed.port), nullptr);
-  if (server == nullptr) {
+  // Peers may send any descriptor.
+  const bool is_sound = handed.origin == nullptr || IsUnixConnection(handed.fd);
+  if (server == nullptr || !is_sound) {
     close(handed.fd);
     return;
   }
   transport_->CountLoad();
-  Connection* connection = transport_->Open(handed.fd, server, false, std::move(handed.origin));
+  Connection* connection = transport_->Open(handed.fd, server, std::move(handed.origin));
   if (connection == nullptr) return;
+  if (connection->local_port != handed.port) {
+    transport_->Close(connection, 0);
+    return;
+  }
   connection->hops = handed.hops;
   if (handed.idle_ms != 0) {
     connection->has_served = true;
@@ -381,15 +370,12 @@ bool PortRouter::MoveAway(Connection* connection) {
   for (const uint64_t member : port->routes->peers()) {
     if (links_.Prepare(member) != PeerLinks::State::kReady) continue;
     HandedConnection handed;
-    handed.port = connection->local_port;
     if (connection->has_served) {
       const uint32_t idle_ms = connection->idle_timeout_ms;
       handed.idle_ms = idle_ms != 0 ? idle_ms : peer::kIdleForever;
     }
     if (connection->partial != nullptr) handed.bytes = *connection->partial;
-    port->statistics->handed_over.fetch_add(1, std::memory_order_relaxed);
-    handed.fd = transport_->Release(connection);
-    links_.HandOver(member, std::move(handed));
+    HandOver(port, connection, member, std::move(handed));
     return true;
   }
   return false;

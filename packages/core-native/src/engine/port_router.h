@@ -36,7 +36,7 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
 
   void SetRoutes(std::shared_ptr<const sharing::PortRoutes> routes);
   // Of a new connection: JavaScript hears of it with its first request.
-  bool IsShared(int fd) const;
+  bool IsShared(uint16_t port) const;
   PeerLinks& links() { return links_; }
   // Looks again at requests that wait for their owner.
   void Retry();
@@ -83,6 +83,7 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   Outcome ToMember(Port* port, Connection* connection, const http1::RequestHead& head,
                    uint64_t member, std::string_view input, size_t head_bytes, Route* route);
   Outcome Move(Port* port, Connection* connection, uint64_t member, std::string_view input);
+  void HandOver(Port* port, Connection* connection, uint64_t member, HandedConnection handed);
   static Outcome Refuse(Route* route);
   static bool IsLeftBehind(const Routes& routes, const Connection* connection, bool has_owner);
   void Adopt(HandedConnection connection);

@@ -35,8 +35,7 @@ Transport::Transport(uv_loop_t* loop, RecordWriter* records, LentMemory* lent,
 
 // -- Connections and slots.
 
-Connection* Transport::Open(int fd, LaneServer* server, bool is_announced,
-                            std::unique_ptr<RelayOrigin> origin) {
+Connection* Transport::Open(int fd, LaneServer* server, std::unique_ptr<RelayOrigin> origin) {
   auto* connection = new Connection;
   if (uv_poll_init(loop_, &connection->poll, fd) != 0) {
     delete connection;
@@ -45,8 +44,9 @@ Connection* Transport::Open(int fd, LaneServer* server, bool is_announced,
     return nullptr;
   }
   const ServerSettings& settings = server->config->settings();
-  const Addresses addresses =
-      origin == nullptr ? DescribeConnection(fd, nullptr) : origin->addresses;
+  connection->addresses = std::make_unique<Addresses>(
+      origin == nullptr ? DescribeConnection(fd, nullptr) : origin->addresses);
+  const Addresses& addresses = *connection->addresses;
   if (addresses.family != 0 && origin == nullptr) {
     if (settings.no_delay) SetNoDelay(fd, true);
     if (settings.keep_alive) SetKeepAlive(fd, true, settings.keep_alive_delay_s);
@@ -67,23 +67,20 @@ Connection* Transport::Open(int fd, LaneServer* server, bool is_announced,
   first_ = connection;
   ++allocated_;
   ++server->connections;
-  if (is_announced) {
-    connection->is_announced = true;
-    connection->slot = TakeSlot(connection);
-    records_->Open(connection->slot, server->id, addresses, 0);
-  }
   UpdatePoll(connection);
   return connection;
 }
 
-void Transport::Announce(Connection* connection) {
+void Transport::Announce(Connection* connection, uint32_t flags) {
   if (connection->is_announced) return;
   connection->is_announced = true;
   connection->slot = TakeSlot(connection);
-  records_->Open(connection->slot, connection->server->id,
-                 connection->origin == nullptr ? DescribeConnection(connection->fd, nullptr)
-                                               : connection->origin->addresses,
-                 records::kFlagShared);
+  // Kept until now; asked again when it goes from one server to another.
+  std::unique_ptr<Addresses> addresses = std::move(connection->addresses);
+  if (addresses == nullptr) {
+    addresses = std::make_unique<Addresses>(DescribeConnection(connection->fd, nullptr));
+  }
+  records_->Open(connection->slot, connection->server->id, *addresses, flags);
 }
 
 void Transport::Assign(Connection* connection, LaneServer* server) {
@@ -96,7 +93,7 @@ void Transport::Assign(Connection* connection, LaneServer* server) {
     connection->credit_bytes = 0;
     connection->idle_timeout_ms = 0;
   }
-  Announce(connection);
+  Announce(connection, records::kFlagShared);
 }
 
 int Transport::Release(Connection* connection) {

@@ -40,11 +40,10 @@ class Transport {
 
   void set_input_handler(InputHandler* handler) { handler_ = handler; }
 
-  // Takes the descriptor over. JavaScript hears of the connection now or, when it is not known yet
-  // whose it is, by Announce().
-  Connection* Open(int fd, LaneServer* server, bool is_announced,
-                   std::unique_ptr<RelayOrigin> origin = nullptr);
-  void Announce(Connection* connection);
+  // Takes the descriptor over. JavaScript hears of the connection by Announce().
+  Connection* Open(int fd, LaneServer* server, std::unique_ptr<RelayOrigin> origin = nullptr);
+  // Flags are those of kOpen. Nothing when it is announced already.
+  void Announce(Connection* connection, uint32_t flags);
   // Gives the connection to another server: for JavaScript it is a new one.
   void Assign(Connection* connection, LaneServer* server);
   // Gives the descriptor away; for JavaScript the connection has ended.

@@ -132,7 +132,7 @@ void Http1Session::Refuse(Connection* connection, ErrorKind kind, std::string_vi
     // Still read, so that the peer's end is noticed when nobody closes the connection.
     connection->phase = InputPhase::kRefused;
     connection->refusal = kind;
-    transport_->Announce(connection);
+    transport_->Announce(connection, records::kFlagShared);
     records_->Error(connection->slot, kind, raw.substr(0, limits::kRawBytesMax));
     return;
   }

@@ -125,10 +125,11 @@ struct Unregister {
   uint32_t wait_ms = 0;  // How long requests wait for the next owner.
   uint8_t is_all = 0;
   std::vector<uint32_t> prefix_ids;
+  uint32_t token = 0;  // Not 0: kRegistered says when it is in force everywhere.
 
   template <typename Archive>
   void Fields(Archive& archive) {
-    archive(server_id, wait_ms, is_all, prefix_ids);
+    archive(server_id, wait_ms, is_all, prefix_ids, token);
   }
 };
 

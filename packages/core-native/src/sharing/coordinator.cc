@@ -261,7 +261,8 @@ bool Sharing::OnUnregister(Port* port, Channel* channel, std::string_view payloa
   peer::Unregister gone;
   if (!peer::Decode(payload, &gone)) return false;
   RemoveEntries(port, port->sessions[channel].id, gone);
-  SyncAll(port);
+  const uint32_t serial = SyncAll(port);
+  if (gone.token != 0) Confirm(port, serial, channel, gone.token);
   return true;
 }
 
@@ -324,7 +325,9 @@ void Sharing::CheckConfirmations(Port* port) {
           return item.second.id == 0 || item.second.synced >= confirmation.serial;
         });
     if (!is_confirmed && now_ms < confirmation.deadline_ms) return false;
-    if (confirmation.channel == nullptr) {
+    if (confirmation.channel == nullptr && port->removals.erase(confirmation.token) != 0) {
+      CompleteRemoval(confirmation.token);
+    } else if (confirmation.channel == nullptr) {
       RegistrationResult result;
       result.token = confirmation.token;
       Complete(std::move(result), port);

@@ -219,8 +219,7 @@ void Sharing::AskForAll(Port* port) {
 void Sharing::Ask(Port* port, const peer::Register& wanted) {
   if (port->role == Role::kMember) {
     port->asked[wanted.token] = wanted;
-    if (port->answer_deadline_ms == 0) port->answer_deadline_ms = NowMs() + limits::kCoordinatorMs;
-    ArmTimer();
+    ExpectAnswer(port);
     port->upstream->Send(FrameType::kRegister, peer::Encode(wanted));
     return;
   }
@@ -233,14 +232,25 @@ void Sharing::Ask(Port* port, const peer::Register& wanted) {
   }
 }
 
+void Sharing::ExpectAnswer(Port* port) {
+  if (port->answer_deadline_ms == 0) port->answer_deadline_ms = NowMs() + limits::kCoordinatorMs;
+  ArmTimer();
+}
+
 bool Sharing::OnRegistered(Port* port, std::string_view payload) {
   peer::Registered answer;
   if (!peer::Decode(payload, &answer) || answer.error > kErrnoMax) return false;
+  const bool is_removal = port->removals.erase(answer.token) != 0;
+  if (is_removal) CompleteRemoval(answer.token);
   const auto found = port->asked.find(answer.token);
-  if (found == port->asked.end()) return true;  // Registered again.
+  // Otherwise registered again.
+  if (is_removal || found != port->asked.end()) {
+    const bool is_last = port->asked.size() + port->removals.size() <= (is_removal ? 0U : 1U);
+    port->answer_deadline_ms = is_last ? 0 : NowMs() + limits::kCoordinatorMs;
+  }
+  if (found == port->asked.end()) return true;
   if (answer.error == 0) AddOwn(port, found->second);
   port->asked.erase(found);
-  port->answer_deadline_ms = port->asked.empty() ? 0 : NowMs() + limits::kCoordinatorMs;
   RegistrationResult result;
   result.token = answer.token;
   result.error = static_cast<int>(answer.error);
@@ -257,6 +267,8 @@ void Sharing::OnUpstreamBroken(Port* port) {
   port->role = Role::kJoining;
   port->told.reset();
   port->answer_deadline_ms = 0;
+  // The next coordinator is told what there is, not what was taken back.
+  CompleteRemovals(port);
   if (was_member) {
     for (auto& [token, wanted] : port->asked) port->queued.push_back(std::move(wanted));
     port->asked.clear();
@@ -285,6 +297,7 @@ void Sharing::GiveUpAsked(Port* port) {
   why.error = ETIMEDOUT;
   why.pid = port->coordinator.pid;
   FailAll(port, why);
+  CompleteRemovals(port);
   port->answer_deadline_ms = 0;
   if (IsUnused(*port)) Drop(port);
 }

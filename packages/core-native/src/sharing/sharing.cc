@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <utility>
 
 #include "common/limits.h"
+#include "common/signals_blocked.h"
 #include "sharing/listening_socket.h"
 
 namespace httpsys::sharing {
@@ -133,10 +133,7 @@ bool Sharing::Register(uint16_t number, peer::Register wanted, RegistrationResul
   AddOwn(port, std::move(wanted));
   if (port->sessions.empty()) {
     PublishRoutes(port);
-    for (const SharedSocket& socket : port->sockets) {
-      const int copy = fcntl(socket.fd, F_DUPFD_CLOEXEC, 0);
-      if (copy != -1) result->sockets.push_back(copy);
-    }
+    CopySockets(*port, result);
     return true;
   }
   OnThread(number, [this, token](Port* port) { Confirm(port, SyncAll(port), nullptr, token); });
@@ -154,7 +151,10 @@ bool Sharing::TakeResult(RegistrationResult* result) {
 bool Sharing::Unregister(uint16_t number, const peer::Unregister& gone) {
   const std::lock_guard lock(mutex_);
   Port* port = Find(number);
-  if (port == nullptr) return false;
+  if (port == nullptr) {
+    if (gone.token != 0) CompleteRemoval(gone.token);
+    return false;
+  }
   const auto is_gone = [&](const peer::PrefixItem& item) {
     return gone.is_all != 0 || std::find(gone.prefix_ids.begin(), gone.prefix_ids.end(), item.id) !=
                                    gone.prefix_ids.end();
@@ -181,17 +181,23 @@ bool Sharing::Unregister(uint16_t number, const peer::Unregister& gone) {
   EnsureAccepted(port);
   const bool has_others = !port->state.entries().empty();
   const bool is_alone = port->role == Role::kCoordinator && port->sessions.empty();
+  if (gone.token != 0) port->removals.insert(gone.token);
   if (!is_alone) {
     OnThread(number, [this, gone](Port* port) {
       if (port->role == Role::kCoordinator) {
-        SyncAll(port);
+        const uint32_t serial = SyncAll(port);
+        if (gone.token != 0) Confirm(port, serial, nullptr, gone.token);
       } else if (port->upstream != nullptr) {
         port->upstream->Send(peer::FrameType::kUnregister, peer::Encode(gone));
+        if (gone.token != 0) ExpectAnswer(port);
+      } else {
+        CompleteRemovals(port);
       }
       if (IsUnused(*port)) Drop(port);
     });
-  } else if (IsUnused(*port)) {
-    Drop(port);
+  } else {
+    CompleteRemovals(port);
+    if (IsUnused(*port)) Drop(port);
   }
   return has_others;
 }
@@ -274,13 +280,10 @@ bool Sharing::Post(std::function<void()> command) {
                   [](uv_async_t* wake) { static_cast<Sharing*>(wake->data)->RunCommands(); });
     uv_timer_init(&loop_, &timer_);
     wake_.data = timer_.data = this;
-    // Signals are for the application's threads.
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    is_running_ = uv_thread_create(&thread_, Main, this) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    {
+      const SignalsBlocked blocked;
+      is_running_ = uv_thread_create(&thread_, Main, this) == 0;
+    }
     if (!is_running_) {
       AbandonLoop();
       return false;
@@ -453,15 +456,30 @@ void Sharing::AddOwn(Port* port, peer::Register registered) {
   EnsureAccepted(port);
 }
 
-void Sharing::Complete(RegistrationResult result, const Port* port) {
-  if (result.error == 0) {
-    for (const SharedSocket& socket : port->sockets) {
-      const int copy = fcntl(socket.fd, F_DUPFD_CLOEXEC, 0);
-      if (copy != -1) result.sockets.push_back(copy);
-    }
+void Sharing::CopySockets(const Port& port, RegistrationResult* result) {
+  for (const SharedSocket& socket : port.sockets) {
+    const int copy = fcntl(socket.fd, F_DUPFD_CLOEXEC, 0);
+    if (copy != -1) result->sockets.push_back(copy);
   }
+}
+
+void Sharing::Complete(RegistrationResult result, const Port* port) {
+  if (result.error == 0) CopySockets(*port, &result);
   results_.push_back(std::move(result));
   delegate_->WakeConsumer();
+}
+
+void Sharing::CompleteRemoval(uint32_t token) {
+  RegistrationResult result;
+  result.token = token;
+  results_.push_back(std::move(result));
+  delegate_->WakeConsumer();
+}
+
+// Nobody is left who could confirm them.
+void Sharing::CompleteRemovals(Port* port) {
+  for (const uint32_t token : port->removals) CompleteRemoval(token);
+  port->removals.clear();
 }
 
 void Sharing::FailAll(Port* port, const RegistrationResult& why) {
@@ -478,6 +496,7 @@ void Sharing::FailAll(Port* port, const RegistrationResult& why) {
 
 // The lanes keep the last routes: connections that are left know where their requests go.
 void Sharing::Drop(Port* port) {
+  CompleteRemovals(port);
   if (port->meeting_key > 0) delegate_->Unwatch(port->meeting_key);
   CloseNamed(&port->meeting);
   for (const SharedSocket& socket : port->sockets) close(socket.fd);

@@ -82,8 +82,8 @@ class Sharing final : private Channel::Handler {
   // True when the result is there at once; otherwise TakeResult() has it later.
   bool Register(uint16_t port, peer::Register wanted, RegistrationResult* result);
   bool TakeResult(RegistrationResult* result);
-  // When it returns this engine's lanes are told, and a port that nobody shares is free. True when
-  // other servers are on the port.
+  // When it returns this engine's lanes are told, and a port that nobody shares is free; with a
+  // token TakeResult() says when everybody is. True when other servers are on the port.
   bool Unregister(uint16_t port, const peer::Unregister& gone);
   // Prefixes that nobody gets while their owner is not there. In place of those before.
   void Reserve(uint16_t port, const std::vector<std::string>& prefixes);
@@ -140,6 +140,7 @@ class Sharing final : private Channel::Handler {
     std::map<uint32_t, std::vector<peer::Register>> own;  // By server.
     std::vector<peer::Register> queued;                   // Until there is a coordinator.
     std::map<uint32_t, peer::Register> asked;             // By token.
+    std::set<uint32_t> removals;                          // Tokens, not confirmed yet.
     // Coordinator.
     NamedSocket meeting;
     int meeting_key = 0;
@@ -175,7 +176,10 @@ class Sharing final : private Channel::Handler {
   bool AddSocket(Port* port, int fd);  // Takes it over. False when it is known.
   void EnsureAccepted(Port* port);
   void AddOwn(Port* port, peer::Register registered);
+  static void CopySockets(const Port& port, RegistrationResult* result);
   void Complete(RegistrationResult result, const Port* port);
+  void CompleteRemoval(uint32_t token);
+  void CompleteRemovals(Port* port);
   void FailAll(Port* port, const RegistrationResult& why);
   void Drop(Port* port);
   void Forget(Channel* channel);
@@ -228,6 +232,7 @@ class Sharing final : private Channel::Handler {
   bool OnSync(Port* port, std::string_view payload);
   void AskForAll(Port* port);
   void Ask(Port* port, const peer::Register& wanted);
+  void ExpectAnswer(Port* port);
   bool OnRegistered(Port* port, std::string_view payload);
   void OnUpstreamBroken(Port* port);
   void GiveUpAsked(Port* port);

@@ -89,7 +89,7 @@ bool Member::TakeResult(RegistrationResult* result, int timeout_ms) {
 }
 
 void Member::Unregister(uint16_t port, uint32_t server_id, uint32_t wait_ms) {
-  sharing_->Unregister(port, {server_id, wait_ms, 1, {}});
+  sharing_->Unregister(port, {server_id, wait_ms, 1, {}, 0});
 }
 
 std::shared_ptr<const sharing::PortRoutes> Member::Routes(uint16_t port) {
