@@ -126,6 +126,21 @@ describe('processes that start on a port', { skip: kSkip }, () => {
   })
 })
 
+describe('a server that is closed and listens again at once', { skip: kSkip }, () => {
+  it('emits \'close\', and serves', async (t) => {
+    const port = await freePort()
+    await member(t, 'a', `http://*:${port}/a/`)
+    const server = http.createServer(answer('b'))
+    await serve(t, server, `http://*:${port}/b/`)
+    for (let i = 0; i < 20; ++i) {
+      const closed = close(server)
+      await serve(t, server, `http://*:${port}/b/`)
+      await closed
+      assert.equal((await request({ port, path: '/b/' })).status, 200)
+    }
+  })
+})
+
 describe('a listen() that comes to nothing', { skip: kSkip }, () => {
   it('leaves no registration when close() came before the answer of others', async (t) => {
     const port = await freePort()

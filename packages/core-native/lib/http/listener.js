@@ -74,8 +74,8 @@ class Listener {
     this.listening = 0
     /** Within server.close(). */
     this.isClosing = false
-    /** Closed on a shared port; requests of connections that JavaScript has not heard of may still come. */
-    this.isLeaving = false
+    /** Closed on a shared port; requests of connections that JavaScript has not heard of may still come. @type {object | null} */
+    this.leaving = null
     /** The context of listen(), which requests inherit as on Node. */
     this.resource = new AsyncResource('HTTPSERVER')
     /** How it shares its ports. */
@@ -190,9 +190,11 @@ class Listener {
   }
 
   // Connections that JavaScript has not heard of yet are refused from here on.
-  forget () {
+  forgetIfUnused () {
+    const { _handle: handle, _connections: connections } = /** @type {any} */ (this.server)
+    if (this.id === 0 || handle || connections > 0 || this.opening !== null || this.leaving !== null) return
     // Again: a setting changed since unlisten() has made the lanes remember the server.
-    if (this.id !== 0) theEngine().native.unlisten(this.id)
+    theEngine().native.unlisten(this.id)
     servers.delete(this.id)
     this.id = 0
   }
@@ -221,17 +223,18 @@ class Listener {
   // answers them. Behind the barrier nothing more comes; what there is, is read within the next turns.
   #leave () {
     const engine = theEngine()
-    this.isLeaving = true
+    const leaving = this.leaving = {}
     let attempts = 1
     let isThrough = engine.drain(kLeaveMs, 'handled')
     const look = () => {
+      if (this.leaving !== leaving) return // It listens again.
       // On an overloaded machine a lane may not have run at all.
       if (!isThrough && ++attempts <= kLeaveAttempts) isThrough = engine.drain(kLeaveMs, 'handled')
       if ((!isThrough && attempts < kLeaveAttempts) || engine.native.hasUnread()) {
         setImmediate(look)
         return
       }
-      this.isLeaving = false
+      this.leaving = null
       this.server._emitCloseIfDrained()
     }
     setImmediate(look)

@@ -39,6 +39,12 @@ class Methods extends StockServer {
     listener.prefixes.clear()
     listener.plan = null
     listener.stopOpening()
+    if (listener.leaving !== null) {
+      // What is on its way finds the server listening. 'close' does not wait for the next close().
+      listener.leaving = null
+      // @ts-expect-error: not in @types/node; see node-internals.d.ts
+      super._emitCloseIfDrained()
+    }
     listener.sharing = plan.sharing
     if (plan.kind === 'node') return super.listen(...plan.args)
     return listenOnPrefixes(self, plan)
@@ -83,6 +89,7 @@ class Methods extends StockServer {
       listener.opening = null
       if (error !== null) {
         process.nextTick(emitError, self, error)
+        listener.forgetIfUnused()
         return
       }
       if (listener.prefixes.size > 0) watchReservations(listener)
@@ -156,10 +163,11 @@ class Methods extends StockServer {
   // The last connection of a closed server lets go of it.
   _emitCloseIfDrained () {
     const self = /** @type {any} */ (this)
-    if (self[kListener]?.isLeaving) return
+    const listener = self[kListener]
+    if (listener?.leaving) return
     // @ts-expect-error: not in @types/node; see node-internals.d.ts
     super._emitCloseIfDrained()
-    if (!self._handle && !self._connections) self[kListener]?.forget()
+    listener?.forgetIfUnused()
   }
 
   /** @param {...any} args */
