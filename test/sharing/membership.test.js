@@ -112,8 +112,8 @@ describe('Members of a port', { skip: kSkip }, () => {
       await goOn([kept, fresh])
       for (const name of victims) {
         await members[name].kill()
-        // With its owner the prefix has gone.
-        await until(async () => (await ask(port, `/${name}/`)).status === 404, 'the end of the prefix')
+        // Its owner is expected back.
+        await until(async () => (await ask(port, `/${name}/`)).status === 503, 'the end of the owner')
         await goOn([kept, fresh], 5)
         members[name] = await join(t, port, name)
         assert.equal((await ask(port, `/${name}/`)).pid, String(members[name].pid))
@@ -128,6 +128,22 @@ describe('Members of a port', { skip: kSkip }, () => {
       assert.equal(await last.tell('requests') >= answers, true)
     })
   }
+
+  it('take their prefixes along when they end in order, also without closing their servers', async (t) => {
+    const port = await freePort()
+    await join(t, port, 'base')
+    const a = await join(t, port, 'a')
+    const exit = once(a.process, 'exit')
+    await a.tell('exit')
+    await exit
+    await until(async () => (await ask(port, '/a/')).status === 404, 'the end of the prefix')
+    const b = await join(t, port, 'b')
+    await b.kill()
+    await until(async () => (await ask(port, '/b/')).status === 503, 'the death of the owner')
+    await join(t, port, 'c')
+    // Also as told to one that came later.
+    for (let i = 0; i < 8; ++i) assert.equal((await ask(port, '/b/')).status, 503)
+  })
 
   it('get what belonged to one that was killed if their prefix is wider', async (t) => {
     const port = await freePort()
@@ -205,6 +221,7 @@ describe('Members of a port', { skip: kSkip }, () => {
     const names = ['a', 'b', 'c', 'd']
     const members = await Promise.all(names.map(() => member(t)))
     const isThere = names.map(() => false)
+    const isKilled = names.map(() => false)
     // No order is chosen; which one it was stands in the message.
     const steps = Array.from({ length: 24 }, () => [Math.floor(Math.random() * names.length), Math.random() < 0.2])
     const done = /** @type {string[]} */ ([])
@@ -217,13 +234,13 @@ describe('Members of a port', { skip: kSkip }, () => {
       else {
         await members[at].kill()
         members[at] = await member(t)
-        await until(async () => (await ask(port, `/${name}/`)).status === 404, `${done}: the end of ${name}`)
+        await until(async () => (await ask(port, `/${name}/`)).status === 503, `${done}: the end of ${name}`)
       }
+      isKilled[at] = isThere[at] && isKill
       isThere[at] = !isThere[at]
       const answers = await Promise.all(names.map((name) => ask(port, `/${name}/`)))
-      // Until everybody has heard of the end of one, its requests may still be sent to it: 503.
-      assert.deepEqual(answers.map(({ status, owner }) => status === 200 ? owner : status === 503 ? 404 : status),
-        names.map((name, i) => isThere[i] ? name : 404), done.join(', '))
+      assert.deepEqual(answers.map(({ status, owner }) => status === 200 ? owner : status),
+        names.map((name, i) => isThere[i] ? name : isKilled[i] ? 503 : 404), done.join(', '))
     }
     assert.equal((await ask(port, '/base/')).owner, 'base')
   })

@@ -214,15 +214,37 @@ TEST_F(PortStateTest, NobodyIsAbsentForLongerThanTheLimit) {
   EXPECT_EQ(state_.NextExpiry(), 1000u + limits::kAbsentMsMax);
 }
 
-TEST_F(PortStateTest, AMemberThatGoesTakesWhatItServedAndLeavesWhatWaits) {
+TEST_F(PortStateTest, WhatADeadMemberServedIsOfflineForAWhile) {
   ASSERT_TRUE(state_.AddMember({kAlice, 10, 0, 1, "a"}));
   ASSERT_TRUE(state_.AddEntry({kAlice, 1, 1, 0, 0, "", "http://*:80/a/"}, 0));
   ASSERT_TRUE(state_.AddEntry({kAlice, 1, 2, 0, 500, "", "http://*:80/b/"}, 0));
   ASSERT_TRUE(state_.AddEntry({kBob, 1, 1, 0, 0, "", "http://*:80/c/"}, 0));
-  state_.RemoveMember(kAlice);
+  state_.RemoveMember(kAlice, 100);
   EXPECT_TRUE(state_.members().empty());
+  const std::vector<StateEntry> left = state_.EntriesOfMember(kAlice);
+  ASSERT_EQ(left.size(), 2u);
+  EXPECT_TRUE(left[0].is_offline());
+  EXPECT_EQ(left[0].absent_until_ms, 100 + limits::kOfflineMs);
+  EXPECT_TRUE(left[1].is_absent());
+  EXPECT_FALSE(left[1].is_offline());
+  EXPECT_FALSE(state_.EntriesOfMember(kBob)[0].is_absent());
+  // Somebody else may have it at once.
+  peer::Register wanted;
+  wanted.server_id = 1;
+  wanted.prefixes = {{1, "http://*:80/a/"}};
+  EXPECT_FALSE(state_.Check(kBob, wanted).has_value());
+  ASSERT_TRUE(state_.AddEntry({kBob, 1, 3, 0, 0, "", "http://*:80/A/"}, 200));
   EXPECT_EQ(state_.EntriesOfMember(kAlice).size(), 1u);
-  EXPECT_EQ(state_.EntriesOfMember(kBob).size(), 1u);
+}
+
+TEST_F(PortStateTest, WhatOthersOfItsQueueServeIsNotOffline) {
+  ASSERT_TRUE(state_.AddEntry({kAlice, 1, 1, 0, 0, "q", "http://*:80/a/"}, 0));
+  ASSERT_TRUE(state_.AddEntry({kAlice, 2, 1, 0, 0, "q", "http://*:80/b/"}, 0));
+  ASSERT_TRUE(state_.AddEntry({kAlice, 3, 1, 0, 0, "q", "http://*:80/b/"}, 0));
+  ASSERT_TRUE(state_.AddEntry({kBob, 1, 1, 0, 0, "q", "http://*:80/a/"}, 0));
+  state_.RemoveMember(kAlice, 100);
+  EXPECT_EQ(state_.EntriesOfMember(kAlice).size(), 1u);
+  EXPECT_EQ(state_.EntriesOfMember(kAlice)[0].entry.prefix, "http://*:80/b/");
 }
 
 TEST_F(PortStateTest, EntriesAreRemovedByServerAndNumber) {

@@ -81,6 +81,7 @@ enum EntryFlags : uint8_t {
   kEntryPlain = 1 << 0,      // Registered as a port, not as a prefix.
   kEntryExclusive = 1 << 1,  // Nobody else on this port.
   kEntryIpv4 = 1 << 2,       // With kEntryPlain: bound to IPv4 only.
+  kEntryOffline = 1 << 3,    // With absent_ms: its owner has died, so that nobody waits for it.
 };
 
 struct PrefixItem {

@@ -220,7 +220,7 @@ RegistrationResult Sharing::Decide(Port* port, uint64_t member, const peer::Regi
   auto conflict = port->state.Check(member, wanted);
   while (conflict && HasDied(*port, conflict->member)) {
     const peer::MemberGone gone{conflict->member};
-    port->state.RemoveMember(gone.id);
+    port->state.RemoveMember(gone.id, NowMs());
     OnThread(port->number, [this, gone](Port* port) {
       Broadcast(port, FrameType::kMemberGone, peer::Encode(gone));
     });
@@ -354,7 +354,7 @@ void Sharing::OnSessionBroken(Port* port, Channel* channel) {
 }
 
 void Sharing::RemoveMember(Port* port, uint64_t id) {
-  port->state.RemoveMember(id);
+  port->state.RemoveMember(id, NowMs());
   Broadcast(port, FrameType::kMemberGone, peer::Encode(peer::MemberGone{id}));
   SyncAll(port);
 }

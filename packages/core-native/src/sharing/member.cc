@@ -118,7 +118,7 @@ bool Sharing::OnUpstreamFrame(Port* port, const peer::Frame& frame, int* fd) {
     case FrameType::kMemberGone: {
       peer::MemberGone gone;
       if (!peer::Decode(frame.payload, &gone)) return false;
-      state.RemoveMember(gone.id);
+      state.RemoveMember(gone.id, now_ms);
       return true;
     }
     case FrameType::kEntry: {
@@ -273,7 +273,7 @@ void Sharing::OnUpstreamBroken(Port* port) {
     for (auto& [token, wanted] : port->asked) port->queued.push_back(std::move(wanted));
     port->asked.clear();
     port->join_deadline_ms = 0;
-    port->state.RemoveMember(port->coordinator_id);
+    port->state.RemoveMember(port->coordinator_id, NowMs());
     PublishRoutes(port);
     if (IsUnused(*port)) {
       Drop(port);

@@ -23,6 +23,11 @@ std::shared_ptr<const PortRoutes> PortRoutes::Create(uint16_t port, uint64_t sel
   for (const StateEntry& there : state.entries()) {
     const peer::Entry& entry = there.entry;
     auto& targets = routes->targets_;
+    if (there.is_offline()) {
+      routes->is_shared_ = routes->has_offline_ = true;
+      (void)routes->offline_.Add(there.parsed, 0);
+      continue;
+    }
     // One that is there already has another owner of the same queue.
     const uint32_t id =
         routes->table_.AddOrFind(there.parsed, static_cast<uint32_t>(targets.size()));
@@ -46,6 +51,18 @@ std::shared_ptr<const PortRoutes> PortRoutes::Create(uint16_t port, uint64_t sel
   // Also when only others are left: connections to one that leaves are theirs.
   routes->is_shared_ |= servers.size() > 1 || routes->has_peers() || !reserved.empty();
   return routes;
+}
+
+Route PortRoutes::Find(std::string_view host, std::string_view target,
+                       const LocalAddress& local) const {
+  Route route = table_.Match(host, target, local);
+  const bool is_nobodys =
+      route.status == RouteStatus::kNotFound || route.status == RouteStatus::kUnknownHost;
+  if (has_offline_ && is_nobodys &&
+      offline_.Match(host, target, local).status == RouteStatus::kMatch) {
+    route.status = RouteStatus::kOffline;
+  }
+  return route;
 }
 
 }  // namespace httpsys::sharing

@@ -38,17 +38,18 @@ class PortRoutes {
   const std::vector<uint64_t>& peers() const { return peers_; }
   // Servers of this engine.
   const std::vector<uint32_t>& local_servers() const { return local_servers_; }
-  // With kMatch, `id` is that of a target.
-  Route Find(std::string_view host, std::string_view target, const LocalAddress& local) const {
-    return table_.Match(host, target, local);
-  }
+  // With kMatch, `id` is that of a target. kOffline: whose it was has died, and nobody has a wider
+  // prefix.
+  Route Find(std::string_view host, std::string_view target, const LocalAddress& local) const;
   const Target& target(uint32_t id) const { return targets_[id]; }
   size_t target_count() const { return targets_.size(); }
 
  private:
   uint16_t port_ = 0;
+  bool has_offline_ = false;
   bool is_shared_ = false;
   UrlPrefixTable table_;
+  UrlPrefixTable offline_;
   std::vector<Target> targets_;
   std::vector<uint64_t> peers_;
   std::vector<uint32_t> local_servers_;

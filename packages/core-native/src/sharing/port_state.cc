@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <set>
 #include <utility>
 
 #include "common/backend.h"
@@ -118,11 +119,23 @@ bool PortState::AddMember(const peer::Member& member) {
   return true;
 }
 
-void PortState::RemoveMember(uint64_t id) {
+void PortState::RemoveMember(uint64_t id, uint64_t now_ms) {
   members_.erase(id);
-  std::erase_if(entries_, [=](const StateEntry& entry) {
-    return entry.entry.member == id && !entry.is_absent();
+  const auto is_left = [=](const StateEntry& there) {
+    return there.entry.member == id && !there.is_absent();
+  };
+  std::set<std::string> kept;
+  for (const StateEntry& there : entries_) {
+    if (!is_left(there)) kept.insert(there.key);
+  }
+  std::erase_if(entries_, [&](const StateEntry& there) {
+    return is_left(there) && !kept.insert(there.key).second;
   });
+  for (StateEntry& there : entries_) {
+    if (!is_left(there)) continue;
+    there.entry.flags |= peer::kEntryOffline;
+    there.absent_until_ms = now_ms + limits::kOfflineMs;
+  }
 }
 
 bool PortState::AddEntry(const peer::Entry& entry, uint64_t now_ms) {

@@ -20,6 +20,8 @@ struct StateEntry {
   uint64_t absent_until_ms = 0;  // 0 = its server is there.
 
   bool is_absent() const { return absent_until_ms != 0; }
+  // Absent, but its owner did not say that another one would follow.
+  bool is_offline() const { return is_absent() && (entry.flags & peer::kEntryOffline) != 0; }
 };
 
 // Pure: no sockets, no threads, no clock.
@@ -42,7 +44,8 @@ class PortState {
   // -- Changes, each idempotent. False: what a peer says makes no sense.
 
   bool AddMember(const peer::Member& member);
-  void RemoveMember(uint64_t id);
+  // What it served and has not taken back is offline for a while, unless somebody shares it.
+  void RemoveMember(uint64_t id, uint64_t now_ms);
   // Takes the place of absent entries with the same prefix.
   bool AddEntry(const peer::Entry& entry, uint64_t now_ms);
   void RemoveEntry(const peer::EntryGone& gone);

@@ -335,10 +335,24 @@ void Sharing::RunCommands() {
     ArmTimer();
     return;
   }
+  for (const auto& [number, port] : ports_) SayGoodbye(port.get());
   for (const auto& [channel, number] : channels_) channel->Close();
   channels_.clear();
   uv_close(reinterpret_cast<uv_handle_t*>(&wake_), nullptr);
   uv_close(reinterpret_cast<uv_handle_t*>(&timer_), nullptr);
+}
+
+// Who ends in order takes its prefixes back; those of one that does not are offline for a while.
+void Sharing::SayGoodbye(Port* port) {
+  for (const auto& [server_id, list] : port->own) {
+    const peer::Unregister gone{server_id, 0, 1, {}, 0};
+    if (port->role == Role::kCoordinator) {
+      RemoveEntries(port, id_, gone);
+    } else if (port->upstream != nullptr) {
+      port->upstream->Send(peer::FrameType::kUnregister, peer::Encode(gone));
+    }
+  }
+  if (port->role == Role::kCoordinator) SyncAll(port);
 }
 
 void Sharing::ArmTimer() {

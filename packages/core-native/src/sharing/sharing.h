@@ -182,6 +182,7 @@ class Sharing final : private Channel::Handler {
   void CompleteRemovals(Port* port);
   void FailAll(Port* port, const RegistrationResult& why);
   void Drop(Port* port);
+  void SayGoodbye(Port* port);
   void Forget(Channel* channel);
   bool EnsureLinkSocket();
   static bool IsUnused(const Port& port) {
