@@ -137,6 +137,7 @@ class PeerLinksTest : public testing::Test {
     const std::array<int, 2> pair = test::SocketPair();
     clients_.push_back(pair[1]);
     sender_->HandOver(kId, {pair[0], kPort, hops, idle_ms, bytes});
+    sender_->Flush();
     return pair[1];
   }
   void Answer(FrameType type, uint32_t sequence) {
@@ -160,8 +161,8 @@ class PeerLinksTest : public testing::Test {
 TEST_F(PeerLinksTest, AConnectionArrivesWithWhatWasReadOfItAndTheSenderLetsGo) {
   Link();
   const int client = HandOver("GET / HTTP/1.1\r\n", 3, 400);
-  EXPECT_TRUE(sender_->has_unacknowledged());
-  ASSERT_TRUE(Until([&] { return !sender_->has_unacknowledged(); }));
+  EXPECT_TRUE(sender_->HasUnacknowledged());
+  ASSERT_TRUE(Until([&] { return !sender_->HasUnacknowledged(); }));
   ASSERT_EQ(receives_.handed.size(), 1u);
   const HandedConnection& handed = receives_.handed[0];
   EXPECT_EQ(handed.port, kPort);
@@ -184,7 +185,7 @@ TEST_F(PeerLinksTest, OneLinkServesManyAndKeepsTheirOrder) {
   for (int i = 0; i < 200; ++i) {
     EXPECT_EQ(receives_.handed[i].bytes, std::to_string(i) + std::string(2000, 'x'));
   }
-  EXPECT_TRUE(Until([&] { return !sender_->has_unacknowledged(); }));
+  EXPECT_TRUE(Until([&] { return !sender_->HasUnacknowledged(); }));
   EXPECT_TRUE(sends_.taken_back.empty());
 }
 
@@ -198,7 +199,7 @@ TEST_F(PeerLinksTest, WhatThePeerDeclinesComesBack) {
   receives_.is_willing = true;
   HandOver("c");
   ASSERT_TRUE(Until([&] { return receives_.handed.size() == 1; }));
-  EXPECT_TRUE(Until([&] { return !sender_->has_unacknowledged(); }));
+  EXPECT_TRUE(Until([&] { return !sender_->HasUnacknowledged(); }));
 }
 
 TEST_F(PeerLinksTest, NobodyUnderThatNameIsGone) {
@@ -228,7 +229,7 @@ TEST_F(PeerLinksTest, APeerThatDiesAfterItHasAcknowledgedKeepsThem) {
   CloseScript();
   ASSERT_TRUE(Until([&] { return sends_.frees == 1; }));
   EXPECT_TRUE(sends_.taken_back.empty());
-  EXPECT_FALSE(sender_->has_unacknowledged());
+  EXPECT_FALSE(sender_->HasUnacknowledged());
 }
 
 TEST_F(PeerLinksTest, ASilentPeerIsGivenUpAndCannotAcknowledgeAnyMore) {
@@ -274,6 +275,7 @@ TEST_F(PeerLinksTest, AFullLinkSaysSoAndWhenItIsFreeAgain) {
   for (size_t i = 0; i < limits::kPeerUnackedMax; ++i) {
     EXPECT_EQ(sender_->Prepare(kId), PeerLinks::State::kReady);
     sender_->HandOver(kId, {dup(pair[0]), kPort, 0, 0, ""});
+    sender_->Flush();
   }
   clients_.insert(clients_.end(), pair.begin(), pair.end());
   EXPECT_EQ(sender_->Prepare(kId), PeerLinks::State::kFull);
@@ -281,6 +283,20 @@ TEST_F(PeerLinksTest, AFullLinkSaysSoAndWhenItIsFreeAgain) {
   Answer(FrameType::kTaken, 1);
   ASSERT_TRUE(Until([&] { return sends_.frees == 1; }));
   EXPECT_EQ(sender_->Prepare(kId), PeerLinks::State::kReady);
+}
+
+TEST_F(PeerLinksTest, WhatWasNotSentYetIsNobodyElsesToAcknowledge) {
+  LinkToScript();
+  const std::array<int, 2> pair = test::SocketPair();
+  clients_.push_back(pair[1]);
+  sender_->HandOver(kId, {pair[0], kPort, 0, 0, "a"});
+  Answer(FrameType::kTaken, 1);
+  Answer(FrameType::kDeclined, 1);
+  sender_->ReadNow(kId);
+  EXPECT_TRUE(sends_.taken_back.empty());
+  sender_->Flush();
+  EXPECT_TRUE(Until([&] { return played_.hand_overs() == 1; }));
+  EXPECT_TRUE(sender_->HasUnacknowledged());
 }
 
 TEST_F(PeerLinksTest, AnswersThatMakeNoSenseChangeNothing) {
@@ -298,7 +314,7 @@ TEST_F(PeerLinksTest, AnswersThatMakeNoSenseChangeNothing) {
   HandOver("b");
   ASSERT_TRUE(Until([&] { return played_.hand_overs() == 2; }));
   EXPECT_EQ(sends_.taken_back.size(), 1u);
-  EXPECT_TRUE(sender_->has_unacknowledged());
+  EXPECT_TRUE(sender_->HasUnacknowledged());
 }
 
 // -- Peers that do not keep to the rules.

@@ -83,6 +83,8 @@ inline constexpr int kPeerReadsPerEvent = 64;
 inline constexpr size_t kPeerUnackedMax = 256;
 // A peer that does not acknowledge within this time is given up: what it was given goes elsewhere.
 inline constexpr uint64_t kPeerAckMs = 5000;
+// How late acknowledgements are read: until then the descriptor is kept, which costs nothing.
+inline constexpr uint64_t kPeerAckLookMs = 5;
 // Frames that a peer does not read, before it is given up.
 inline constexpr size_t kPeerUnsentBytesMax = 4 * 1024 * 1024;
 // Times that a connection is passed on with one request: tables of two members differ only while a
@@ -112,6 +114,9 @@ inline constexpr uint64_t kConfirmMs = 500;
 inline constexpr uint64_t kReunionMs = 1000;
 // Longest time that requests wait for a restarted owner (server.close({ restart: true, waitMs })).
 inline constexpr uint32_t kAbsentMsMax = 300'000;
+// How long the prefixes of a process that died answer 503: supervisors start it again sooner. After
+// that they are as if nobody had registered them.
+inline constexpr uint64_t kOfflineMs = 10'000;
 // JavaScript that has been working on one batch for so long is blocked: the other owners of a queue
 // take what comes. Longer than most handlers run, shorter than anybody notices.
 inline constexpr uint64_t kBlockedMs = 10;
@@ -119,6 +124,10 @@ inline constexpr uint64_t kBlockedMs = 10;
 inline constexpr uint64_t kWaitingRetryMs = 5;
 // Requests that wait for one, per lane; further ones get 503.
 inline constexpr size_t kWaitingMax = 1000;
+
+// How late JavaScript may hear of the end of a connection that it has ended itself, if nothing else
+// wakes it before: nobody waits for that, and a wake costs as much as a request.
+inline constexpr uint64_t kToldLateMs = 20;
 
 // How long a lane lets requests and replies gather while JavaScript works on a batch, at most: far
 // below what a person notices, and some 30 requests of an Express application.

@@ -39,6 +39,10 @@ class RequestQueue {
   uint8_t* Append(size_t bytes);
   // Makes all appended records visible. True when the reader should be told.
   bool Publish();
+  // Something was appended that Publish() has not made visible.
+  bool HasUnpublished() const {
+    return sealed_since_publish_ || write_offset_ != published_offset_ || backlog_bytes_ != 0;
+  }
   // No segment is free: do not read from connections.
   bool stalled() const { return backlog_bytes_ != 0; }
   // Bytes of all records so far, published or not.

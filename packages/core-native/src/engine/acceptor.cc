@@ -240,18 +240,22 @@ void Acceptor::Wait(std::vector<int>* keys) {
   }
 }
 
+// Whoever gets them is woken once, not in the middle: with one wake each, a busy machine would take
+// them one by one through all its threads.
 Acceptor::AcceptResult Acceptor::AcceptSome(const Listener& listener) {
-  for (int i = 0; i < limits::kAcceptsPerWake; ++i) {
-    const AcceptResult result = AcceptOne(listener);
-    if (result != AcceptResult::kAccepted) return result;
+  std::vector<int> accepted;
+  AcceptResult result = AcceptResult::kAccepted;
+  for (int i = 0; i < limits::kAcceptsPerWake && result == AcceptResult::kAccepted; ++i) {
+    result = AcceptOne(listener, &accepted);
   }
-  return AcceptResult::kAccepted;
+  if (!accepted.empty()) listener.sink(accepted);
+  return result;
 }
 
-Acceptor::AcceptResult Acceptor::AcceptOne(const Listener& listener) {
+Acceptor::AcceptResult Acceptor::AcceptOne(const Listener& listener, std::vector<int>* accepted) {
   const int fd = Accept(listener.fd);
   if (fd != -1) {
-    listener.sink(fd);
+    accepted->push_back(fd);
     return AcceptResult::kAccepted;
   }
   switch (errno) {

@@ -16,8 +16,8 @@ namespace httpsys::engine {
 
 class Acceptor {
  public:
-  // Called on the acceptor's thread with a non-blocking, close-on-exec descriptor to take over.
-  using Sink = std::function<void(int fd)>;
+  // Called on the acceptor's thread with non-blocking, close-on-exec descriptors to take over.
+  using Sink = std::function<void(const std::vector<int>& fds)>;
 
   Acceptor() = default;
   ~Acceptor();
@@ -57,7 +57,7 @@ class Acceptor {
   void Wait(std::vector<int>* keys);
   void Signal();
   AcceptResult AcceptSome(const Listener& listener);
-  AcceptResult AcceptOne(const Listener& listener);
+  AcceptResult AcceptOne(const Listener& listener, std::vector<int>* accepted);
   bool GiveUpReserve(const Listener& listener);
   void PauseBriefly();
   int Watch(const Listener& listener);

@@ -87,7 +87,10 @@ int Engine::Listen(uint32_t server_id, int fd, int backlog) {
 }
 
 Acceptor::Sink Engine::SinkFor(uint32_t server_id) {
-  return [this, server_id](int fd) { NextLane().Adopt(server_id, fd); };
+  return [this, server_id](const std::vector<int>& fds) {
+    if (lanes_.size() == 1) return lanes_[0]->Adopt(server_id, fds);
+    for (const int fd : fds) NextLane().Adopt(server_id, {fd});
+  };
 }
 
 void Engine::StopListening(int key) {
@@ -104,7 +107,7 @@ int Engine::Adopt(uint32_t server_id, int fd) {
   if (is_closed_) return -EBADF;
   const int copy = Duplicate(fd);
   if (copy < 0) return copy;
-  NextLane().Adopt(server_id, copy);
+  NextLane().Adopt(server_id, {copy});
   return 0;
 }
 
@@ -195,7 +198,9 @@ void Engine::SetRoutes(std::shared_ptr<const sharing::PortRoutes> routes,
 }
 
 int Engine::Watch(int fd, std::function<void(int fd)> sink) {
-  return acceptor_.Add(0, fd, std::move(sink));
+  return acceptor_.Add(0, fd, [sink = std::move(sink)](const std::vector<int>& fds) {
+    for (const int each : fds) sink(each);
+  });
 }
 
 void Engine::Unwatch(int key) { acceptor_.RemoveOne(key); }

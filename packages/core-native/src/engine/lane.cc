@@ -57,7 +57,8 @@ int Lane::Start() {
   uv_prepare_init(&loop_, &prepare_);
   uv_check_init(&loop_, &check_);
   uv_timer_init(&loop_, &peek_timer_);
-  wake_.data = prepare_.data = check_.data = peek_timer_.data = this;
+  uv_timer_init(&loop_, &late_timer_);
+  wake_.data = prepare_.data = check_.data = peek_timer_.data = late_timer_.data = this;
   uv_prepare_start(&prepare_,
                    [](uv_prepare_t* handle) { static_cast<Lane*>(handle->data)->BeforePoll(); });
   uv_check_start(&check_,
@@ -111,7 +112,8 @@ void Lane::CloseHandles() {
   drains_.clear();
   for (uv_handle_t* handle :
        {reinterpret_cast<uv_handle_t*>(&wake_), reinterpret_cast<uv_handle_t*>(&prepare_),
-        reinterpret_cast<uv_handle_t*>(&check_), reinterpret_cast<uv_handle_t*>(&peek_timer_)}) {
+        reinterpret_cast<uv_handle_t*>(&check_), reinterpret_cast<uv_handle_t*>(&peek_timer_),
+        reinterpret_cast<uv_handle_t*>(&late_timer_)}) {
     uv_close(handle, nullptr);
   }
 }
@@ -129,6 +131,7 @@ void Lane::BeforePoll() {
     if (processor_->Run()) peek_ms_ = 0;
     if (router_->has_waiting() && !queue_.HasUnread()) router_->Retry();
     FlushAndResume();
+    router_->links().Flush();
     PublishRequests();
     FallAsleep();
     bool is_called = false;
@@ -223,7 +226,19 @@ bool Lane::EndNap() {
   return true;
 }
 
+// Waking JavaScript costs more than all that it does on hearing that a connection has ended.
 void Lane::PublishRequests() {
+  const bool is_due = std::exchange(is_late_due_, false) || !drains_.empty() || queue_.stalled();
+  if (records_.TakeUrgent() || is_due) return PublishNow();
+  if (!queue_.HasUnpublished() || uv_is_active(reinterpret_cast<uv_handle_t*>(&late_timer_)) != 0) {
+    return;
+  }
+  uv_timer_start(
+      &late_timer_, [](uv_timer_t* timer) { static_cast<Lane*>(timer->data)->is_late_due_ = true; },
+      limits::kToldLateMs, 0);
+}
+
+void Lane::PublishNow() {
   if (queue_.Publish()) signal_->Raise();
   // A stall may begin and end between two calls: whether somebody was paused is what counts.
   while (!queue_.stalled() && session_->TakeStalled()) {
@@ -316,6 +331,7 @@ void Lane::Unlisten(uint32_t server_id) {
     const auto found = servers_.find(server_id);
     if (found != servers_.end()) {
       found->second->is_unlistened = true;
+      is_late_due_ = true;
       MoveUnannounced(found->second.get());
     }
     SweepServers();
@@ -336,18 +352,20 @@ void Lane::SweepServers() {
   });
 }
 
-void Lane::Adopt(uint32_t server_id, int fd) {
-  load_.fetch_add(1, std::memory_order_relaxed);
-  Post([this, server_id, fd] {
+void Lane::Adopt(uint32_t server_id, const std::vector<int>& fds) {
+  load_.fetch_add(static_cast<uint32_t>(fds.size()), std::memory_order_relaxed);
+  Post([this, server_id, fds] {
     const auto found = servers_.find(server_id);
-    if (found == servers_.end() || is_stopping_) {
-      close(fd);
-      load_.fetch_sub(1, std::memory_order_relaxed);
-      return;
+    for (const int fd : fds) {
+      if (found == servers_.end() || is_stopping_) {
+        close(fd);
+        load_.fetch_sub(1, std::memory_order_relaxed);
+        continue;
+      }
+      Connection* connection = transport_->Open(fd, found->second.get());
+      if (connection == nullptr || router_->IsShared(connection->local_port)) continue;
+      transport_->Announce(connection, 0);
     }
-    Connection* connection = transport_->Open(fd, found->second.get());
-    if (connection == nullptr || router_->IsShared(connection->local_port)) return;
-    transport_->Announce(connection, 0);
   });
 }
 
@@ -393,7 +411,7 @@ void Lane::Drain(std::shared_ptr<DrainBarrier> barrier) {
 
 void Lane::AnswerDrains() {
   if (replies_.HasMore()) return;
-  const bool is_sent = transport_->pending_outputs() == 0 && !router_->links().has_unacknowledged();
+  const bool is_sent = transport_->pending_outputs() == 0 && !router_->links().HasUnacknowledged();
   std::erase_if(drains_, [=](const std::shared_ptr<DrainBarrier>& barrier) {
     if (!is_sent && barrier->goal() == DrainGoal::kSent) return false;
     barrier->Arrive();

@@ -72,7 +72,7 @@ class Lane final : public InputHandler {
   void SetConfig(uint32_t server_id, std::shared_ptr<const ServerConfig> config);
   void Unlisten(uint32_t server_id);
   // Takes the descriptor over.
-  void Adopt(uint32_t server_id, int fd);
+  void Adopt(uint32_t server_id, const std::vector<int>& fds);
   void CheckConnections(uint32_t server_id, uint64_t headers_timeout_ms,
                         uint64_t request_timeout_ms);
   void Drain(std::shared_ptr<DrainBarrier> barrier);
@@ -104,6 +104,7 @@ class Lane final : public InputHandler {
   bool EndNap();
   void WakeUp();
   void PublishRequests();
+  void PublishNow();
   void ArmPeekTimer();
   void AnswerDrains();
   void CloseHandles();
@@ -120,6 +121,8 @@ class Lane final : public InputHandler {
   uv_prepare_t prepare_;
   uv_check_t check_;
   uv_timer_t peek_timer_;
+  uv_timer_t late_timer_;
+  bool is_late_due_ = false;  // What was to be told late is told now.
 
   std::mutex mutex_;
   std::vector<Command> commands_;         // Guarded by mutex_.

@@ -38,8 +38,10 @@ PeerLinks::PeerLinks(uv_loop_t* loop, uint64_t self, Owner* owner)
 PeerLinks::State PeerLinks::Prepare(uint64_t member) {
   const auto found = links_.find(member);
   if (found != links_.end()) {
-    const bool is_full = found->second.sent.size() >= limits::kPeerUnackedMax ||
-                         found->second.channel->unsent_bytes() > limits::kPeerUnsentBytesMax;
+    Link& link = found->second;
+    const bool is_full = link.sent.size() >= limits::kPeerUnackedMax ||
+                         link.channel->unsent_bytes() > limits::kPeerUnsentBytesMax;
+    if (is_full) link.channel->set_is_reading(true);
     return is_full ? State::kFull : State::kReady;
   }
   const int fd = sharing::ConnectTo(sharing::MemberName(member));
@@ -63,9 +65,23 @@ PeerLinks::State PeerLinks::Prepare(uint64_t member) {
 void PeerLinks::HandOver(uint64_t member, HandedConnection connection) {
   Link& link = links_[member];
   const uint32_t sequence = link.next_sequence++;
-  Send(&link, connection, sequence);
+  if (connection.origin != nullptr) link.is_prompt = true;
+  link.channel->set_is_reading(link.is_prompt);
   link.sent.push_back({sequence, uv_now(loop_), std::move(connection)});
+  if (link.unsent++ == 0) unflushed_.push_back(member);
   ArmTimer();
+}
+
+void PeerLinks::Flush() {
+  for (const uint64_t member : std::exchange(unflushed_, {})) {
+    const auto found = links_.find(member);
+    if (found == links_.end()) continue;
+    Link& link = found->second;
+    for (size_t left = std::exchange(link.unsent, 0); left != 0; --left) {
+      const Sent& sent = link.sent[link.sent.size() - left];
+      Send(&link, sent.connection, sent.sequence);
+    }
+  }
 }
 
 // What cannot be sent is taken back when the link breaks, which it must: the next acknowledgement
@@ -130,16 +146,17 @@ void PeerLinks::OnAnswer(Link* link, const peer::Frame& frame) {
   if (!peer::Decode(frame.payload, &answer)) return;
   const bool was_full = link->sent.size() >= limits::kPeerUnackedMax;
   if (frame.type == FrameType::kTaken) {
-    while (!link->sent.empty() &&
+    while (link->sent.size() > link->unsent &&
            static_cast<int32_t>(link->sent.front().sequence - answer.sequence) <= 0) {
       close(link->sent.front().connection.fd);
       link->sent.pop_front();
     }
   } else if (frame.type == FrameType::kDeclined) {
-    const auto found = std::find_if(link->sent.begin(), link->sent.end(), [&](const Sent& sent) {
+    const auto end = link->sent.end() - static_cast<std::ptrdiff_t>(link->unsent);
+    const auto found = std::find_if(link->sent.begin(), end, [&](const Sent& sent) {
       return sent.sequence == answer.sequence;
     });
-    if (found == link->sent.end()) return;
+    if (found == end) return;
     HandedConnection connection = std::move(found->connection);
     link->sent.erase(found);
     owner_->OnTakenBack(std::move(connection));
@@ -161,12 +178,23 @@ void PeerLinks::GiveUp(uint64_t member) {
   owner_->OnLinkFree();
 }
 
-bool PeerLinks::has_unacknowledged() const {
+bool PeerLinks::HasUnacknowledged() {
+  ReadAcknowledgements();
   return std::any_of(links_.begin(), links_.end(),
                      [](const auto& item) { return !item.second.sent.empty(); });
 }
 
+// Nobody waits for an acknowledgement: a wake for each would cost as much as the hand-over.
+void PeerLinks::ReadAcknowledgements() {
+  std::vector<uint64_t> waiting;
+  for (const auto& [member, link] : links_) {
+    if (!link.sent.empty()) waiting.push_back(member);
+  }
+  for (const uint64_t member : waiting) ReadNow(member);
+}
+
 void PeerLinks::CheckAges() {
+  ReadAcknowledgements();
   std::vector<uint64_t> silent;
   for (const auto& [member, link] : links_) {
     if (!link.sent.empty() && uv_now(loop_) - link.sent.front().since_ms >= limits::kPeerAckMs) {
@@ -174,14 +202,16 @@ void PeerLinks::CheckAges() {
     }
   }
   for (const uint64_t member : silent) GiveUp(member);
-  ArmTimer();
+  const bool is_any = std::any_of(links_.begin(), links_.end(),
+                                  [](const auto& item) { return !item.second.sent.empty(); });
+  if (is_any) ArmTimer();
 }
 
 void PeerLinks::ArmTimer() {
-  if (uv_is_active(reinterpret_cast<uv_handle_t*>(&timer_)) != 0 || !has_unacknowledged()) return;
+  if (uv_is_active(reinterpret_cast<uv_handle_t*>(&timer_)) != 0) return;
   uv_timer_start(
       &timer_, [](uv_timer_t* timer) { static_cast<PeerLinks*>(timer->data)->CheckAges(); },
-      limits::kPeerAckMs / 10, 0);
+      limits::kPeerAckLookMs, 0);
 }
 
 // -- From peers.

@@ -60,12 +60,15 @@ class PeerLinks final : public sharing::Channel::Handler {
   State Prepare(uint64_t member);
   // Takes the descriptor over. After Prepare() said kReady.
   void HandOver(uint64_t member, HandedConnection connection);
+  // Sends what was handed over: all that one turn of the loop has for a peer, so that it is woken
+  // for all.
+  void Flush();
   // Reads what the peer has answered by now.
   void ReadNow(uint64_t member);
   // Tells the other end of a relay of an answer.
   void SendAnswered(const RelayOrigin& origin);
   // Connections are on their way: when the process ended now, they would be lost.
-  bool has_unacknowledged() const;
+  bool HasUnacknowledged();
   // A link from a peer. Takes the descriptor over.
   void Accept(int fd);
   // Nothing is taken back.
@@ -86,6 +89,8 @@ class PeerLinks final : public sharing::Channel::Handler {
     sharing::Channel* channel = nullptr;
     uint32_t next_sequence = 1;
     std::deque<Sent> sent;
+    size_t unsent = 0;       // The last ones of them, until Flush().
+    bool is_prompt = false;  // Answers of relays come over it.
   };
 
   struct Received {
@@ -104,6 +109,7 @@ class PeerLinks final : public sharing::Channel::Handler {
   bool OnRelay(sharing::Channel* channel, Received* received, const peer::Frame& frame, int fd);
   void TakeBatch(sharing::Channel* channel, Received* received);
   void GiveUp(uint64_t member);
+  void ReadAcknowledgements();
   void CheckAges();
   void ArmTimer();
 
@@ -113,6 +119,7 @@ class PeerLinks final : public sharing::Channel::Handler {
   uv_timer_t timer_;
   std::map<uint64_t, Link> links_;                  // To peers.
   std::map<sharing::Channel*, Received> received_;  // From peers.
+  std::vector<uint64_t> unflushed_;                 // Members.
   uint64_t next_number_ = 1;
 };
 

@@ -25,6 +25,7 @@ uint8_t* RecordWriter::Append(size_t bytes, RequestType type, uint32_t flags, ui
   const size_t size = AlignRecord(bytes);
   uint8_t* record = queue_->Append(size);
   StoreHeader(record, size, type, flags, slot);
+  is_urgent_ = true;
   return record;
 }
 
@@ -172,10 +173,12 @@ void RecordWriter::BodyEnd(uint32_t slot, const std::vector<http1::HeaderLine>& 
 
 void RecordWriter::Eof(uint32_t slot) { Append(records::kHeaderBytes, RequestType::kEof, 0, slot); }
 
-void RecordWriter::Closed(uint32_t slot, int error) {
+void RecordWriter::Closed(uint32_t slot, int error, bool is_patient) {
+  const bool was_urgent = is_urgent_;
   uint8_t* record = Append(records::kPayloadAt, RequestType::kClosed, 0, slot);
   StoreWord(record, 4, static_cast<uint32_t>(error));
   StoreWord(record, 5, 0);
+  if (is_patient) is_urgent_ = was_urgent;
 }
 
 void RecordWriter::Credit(uint32_t slot, uint32_t bytes) {

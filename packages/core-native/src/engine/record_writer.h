@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "common/block_store.h"
@@ -40,10 +41,13 @@ class RecordWriter {
   void BodyLent(uint32_t slot, uint32_t loan_id, size_t bytes);
   void BodyEnd(uint32_t slot, const std::vector<http1::HeaderLine>& trailers);
   void Eof(uint32_t slot);
-  void Closed(uint32_t slot, int error);
+  // Patient: nobody waits for it, it may come with what comes next (TakeUrgent()).
+  void Closed(uint32_t slot, int error, bool is_patient);
   void Credit(uint32_t slot, uint32_t bytes);
   void Error(uint32_t slot, records::ErrorKind kind, std::string_view raw);
   void BlockDone(uint32_t block_id, int error);
+  // Whether there was anything since the last call that JavaScript should be woken for.
+  bool TakeUrgent() { return std::exchange(is_urgent_, false); }
 
  private:
   uint8_t* Append(size_t bytes, records::RequestType type, uint32_t flags, uint32_t slot);
@@ -57,6 +61,7 @@ class RecordWriter {
   RequestQueue* queue_;
   InternTable intern_;
   std::vector<uint32_t> line_words_;  // Two per line.
+  bool is_urgent_ = false;
 };
 
 }  // namespace httpsys::engine

@@ -242,20 +242,20 @@ void Transport::FinishAfterOutput(Connection* connection, AfterOutput action) {
   Touch(connection);
 }
 
-void Transport::Detach(Connection* connection, int error) {
+void Transport::Detach(Connection* connection, int error, bool is_told_late) {
   StopTimer(connection);
   DropOutput(connection);
-  TellClosed(connection, error);
+  TellClosed(connection, error, is_told_late);
   if (handler_ != nullptr) handler_->OnDetached(connection);
   --connection->server->connections;
   connection->server = nullptr;
   load_->fetch_sub(1, std::memory_order_relaxed);
 }
 
-void Transport::TellClosed(Connection* connection, int error) {
+void Transport::TellClosed(Connection* connection, int error, bool is_told_late) {
   if (!connection->is_announced) return;
   connection->is_announced = false;
-  records_->Closed(connection->slot, error);
+  records_->Closed(connection->slot, error, is_told_late);
   Slot& slot = slots_[connection->slot];
   slot.connection = nullptr;
   slot.is_closed = true;
@@ -268,9 +268,9 @@ void Transport::Close(Connection* connection, int error) {
   CloseDescriptor(connection);
 }
 
-void Transport::CloseLingering(Connection* connection) {
+void Transport::CloseLingering(Connection* connection, bool is_told_late) {
   if (!connection->is_open()) return;
-  Detach(connection, 0);
+  Detach(connection, 0, is_told_late);
   if (!connection->is_fin_sent) shutdown(connection->fd, SHUT_WR);
   connection->is_fin_sent = true;
   connection->life = Life::kLingering;
@@ -303,6 +303,7 @@ void Transport::ReadLingering(Connection* connection) {
 void Transport::Reset(Connection* connection) {
   const linger at_once{1, 0};
   setsockopt(connection->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+  connection->hops = 0;  // No FIN: the last descriptor of the socket resets it.
   Close(connection, 0);
 }
 
@@ -310,6 +311,8 @@ void Transport::CloseDescriptor(Connection* connection) {
   if (connection->life == Life::kClosing) return;
   connection->life = Life::kClosing;
   const int fd = connection->fd;
+  // Whoever handed it over keeps a descriptor until it has read that it was taken.
+  if (connection->hops != 0) shutdown(fd, SHUT_RDWR);
   CloseHandle(connection);
   close(fd);
 }

@@ -94,7 +94,8 @@ class Transport {
   // Now. `error` is a positive errno or 0.
   void Close(Connection* connection, int error);
   // Now, but what the peer still sends is thrown away, so that it can read the last reply.
-  void CloseLingering(Connection* connection);
+  // `is_told_late`: the application has ended it, and nobody waits to hear that it has happened.
+  void CloseLingering(Connection* connection, bool is_told_late = false);
   void Reset(Connection* connection);
   // Closes everything without telling JavaScript.
   void Shutdown();
@@ -140,8 +141,8 @@ class Transport {
   void AddCredit(Connection* connection, size_t bytes);
   void ReportBlocks(const std::vector<uint32_t>& blocks, int error);
 
-  void Detach(Connection* connection, int error);
-  void TellClosed(Connection* connection, int error);
+  void Detach(Connection* connection, int error, bool is_told_late = false);
+  void TellClosed(Connection* connection, int error, bool is_told_late = false);
   void CloseHandle(Connection* connection);
   void Linger(Connection* connection);
   void ReadLingering(Connection* connection);

@@ -255,7 +255,8 @@ void Transport::OutputDone(Connection* connection) {
       }
       return;
     case AfterOutput::kClose:
-      CloseLingering(connection);
+      // Who has closed the server waits for its last connection.
+      CloseLingering(connection, connection->unanswered == 0 && !connection->server->is_unlistened);
       return;
   }
 }

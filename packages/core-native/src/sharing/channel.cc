@@ -66,14 +66,21 @@ int Channel::Start() {
 
 void Channel::Watch() {
   if (is_closed_ || is_broken_) return;
-  uv_poll_start(&poll_, UV_READABLE | (unsent_.empty() ? 0 : UV_WRITABLE), OnPoll);
+  const int reading = is_reading_ ? UV_READABLE : UV_DISCONNECT;
+  uv_poll_start(&poll_, reading | (unsent_.empty() ? 0 : UV_WRITABLE), OnPoll);
+}
+
+void Channel::set_is_reading(bool is_reading) {
+  if (is_reading == is_reading_) return;
+  is_reading_ = is_reading;
+  Watch();
 }
 
 void Channel::OnPoll(uv_poll_t* poll, int status, int events) {
   auto* self = static_cast<Channel*>(poll->data);
   if (status < 0) return self->Break();
   if ((events & UV_WRITABLE) != 0) self->FlushUnsent();
-  if ((events & UV_READABLE) != 0 && !self->is_closed_) self->Read();
+  if ((events & (UV_READABLE | UV_DISCONNECT)) != 0 && !self->is_closed_) self->Read();
 }
 
 // -- Sending.

@@ -43,6 +43,8 @@ class Channel {
   size_t unsent_bytes() const { return unsent_bytes_; }
   // Reads without waiting for readiness.
   void ReadNow();
+  // False: what comes waits for ReadNow(); only the peer's end is noticed by itself.
+  void set_is_reading(bool is_reading);
   // From here on the peer's sends fail; ReadRest() tells what it has sent before. Close() follows.
   void ShutDown();
   void ReadRest();
@@ -74,6 +76,7 @@ class Channel {
   std::deque<Unsent> unsent_;
   size_t unsent_bytes_ = 0;
   bool is_started_ = false;
+  bool is_reading_ = true;
   bool is_broken_ = false;
   bool is_closed_ = false;
 };

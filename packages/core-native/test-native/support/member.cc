@@ -144,7 +144,9 @@ void Member::Work() {
 }
 
 int Member::Watch(int fd, std::function<void(int fd)> sink) {
-  return acceptor_.Add(0, fd, std::move(sink));
+  return acceptor_.Add(0, fd, [sink = std::move(sink)](const std::vector<int>& fds) {
+    for (const int each : fds) sink(each);
+  });
 }
 
 void Member::AcceptFor(uint32_t, int fd) {
