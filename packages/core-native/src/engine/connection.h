@@ -104,6 +104,7 @@ struct Connection {
   bool is_touched = false;  // In the list of the current reply pass.
   bool wants_input_resumed = false;
   bool is_announced = false;  // JavaScript knows it: it has a slot.
+  bool is_shared = false;     // Announced with kFlagShared.
   bool is_waiting = false;    // In the lane's list of those whose request has no owner yet.
   uint8_t hops = 0;           // Between members, since its last answer.
   uint32_t first_piece = 0;   // Of the current reply pass; 0 = none.

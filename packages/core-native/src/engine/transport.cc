@@ -74,6 +74,7 @@ Connection* Transport::Open(int fd, LaneServer* server, std::unique_ptr<RelayOri
 void Transport::Announce(Connection* connection, uint32_t flags) {
   if (connection->is_announced) return;
   connection->is_announced = true;
+  connection->is_shared = (flags & records::kFlagShared) != 0;
   connection->slot = TakeSlot(connection);
   // Kept until now; asked again when it goes from one server to another.
   std::unique_ptr<Addresses> addresses = std::move(connection->addresses);

@@ -255,8 +255,9 @@ void Transport::OutputDone(Connection* connection) {
       }
       return;
     case AfterOutput::kClose:
-      // Who has closed the server waits for its last connection.
-      CloseLingering(connection, connection->unanswered == 0 && !connection->server->is_unlistened);
+      // As on Node where Node could listen; who has closed the server waits for its connections.
+      CloseLingering(connection, connection->is_shared && connection->unanswered == 0 &&
+                                     !connection->server->is_unlistened);
       return;
   }
 }
