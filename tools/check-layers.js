@@ -1,7 +1,7 @@
 'use strict'
 
-// The include direction of the native sources (napi -> common; engine -> sharing, peer, http1, common;
-// sharing -> peer, common; peer, http1, common -> common), and that binding.gyp names exactly the sources CMakeLists.txt builds.
+// The include direction of the native sources (napi -> common; engine -> sharing, peer, http1, websocket,
+// common; sharing -> peer, common; peer, http1, websocket, common -> common), and that binding.gyp names exactly the sources CMakeLists.txt builds.
 
 const fs = require('node:fs')
 const path = require('node:path')
@@ -12,8 +12,9 @@ const kMayInclude = {
   common: ['common'],
   http1: ['http1', 'common'],
   peer: ['peer', 'common'],
+  websocket: ['websocket', 'common'],
   sharing: ['sharing', 'peer', 'common'],
-  engine: ['engine', 'sharing', 'peer', 'http1', 'common'],
+  engine: ['engine', 'sharing', 'peer', 'http1', 'websocket', 'common'],
   napi: ['napi', 'common'],
 }
 

@@ -1,0 +1,50 @@
+#pragma once
+// Frames of RFC 6455, section 5.2: headers, masks, close payloads. No state, any thread.
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace httpsys::websocket {
+
+enum class Opcode : uint8_t {
+  kContinuation = 0x0,
+  kText = 0x1,
+  kBinary = 0x2,
+  kClose = 0x8,
+  kPing = 0x9,
+  kPong = 0xa,
+};
+
+inline constexpr bool IsControl(Opcode opcode) { return (static_cast<uint8_t>(opcode) & 0x8) != 0; }
+
+inline constexpr size_t kMaskBytes = 4;
+// Longest header without a mask, which is what a server writes.
+inline constexpr size_t kServerHeaderBytesMax = 10;
+// Longest payload of a control frame, and what a close frame's code leaves of it for the reason.
+inline constexpr size_t kControlBytesMax = 125;
+inline constexpr size_t kReasonBytesMax = kControlBytesMax - 2;
+
+// What a close event reports when the close frame had no code, or when there was none. Never sent.
+inline constexpr uint16_t kNoStatus = 1005;
+inline constexpr uint16_t kAbnormalClosure = 1006;
+
+// Writes the header of an unmasked frame to `out`, which has room for kServerHeaderBytesMax.
+// Returns its bytes.
+size_t WriteFrameHeader(char* out, Opcode opcode, bool is_final, bool is_compressed,
+                        uint64_t payload_bytes);
+
+// A whole control frame. `out` has room for 2 + kControlBytesMax; a payload beyond kControlBytesMax
+// is cut there. Returns its bytes.
+size_t WriteControlFrame(char* out, Opcode opcode, std::string_view payload);
+// A whole close frame; kNoStatus gives one without a payload. A longer reason is cut at
+// kReasonBytesMax: callers check it where they can still say so.
+size_t WriteCloseFrame(char* out, uint16_t code, std::string_view reason);
+
+// Codes that a close frame may carry.
+bool IsCloseCode(uint32_t code);
+
+// Removes (or applies) a mask in place. `phase` is how many bytes of the payload came before.
+void Unmask(char* data, size_t size, const uint8_t (&mask)[kMaskBytes], uint64_t phase);
+
+}  // namespace httpsys::websocket

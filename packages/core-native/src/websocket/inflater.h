@@ -1,0 +1,43 @@
+#pragma once
+// The receiving side of permessage-deflate (RFC 7692).
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "websocket/byte_buffer.h"
+#include "websocket/zlib_pool.h"
+
+namespace httpsys::websocket {
+
+class Inflater : public ZlibUser {
+ public:
+  enum class Result : uint8_t { kOk, kTooLong, kFailed };
+
+  // `takes_over`: the peer did not promise client_no_context_takeover. `window_bits`: what the peer
+  // promised, 15 without a promise.
+  Inflater(ZlibPool* pool, int window_bits, bool takes_over)
+      : ZlibUser(pool, false, {static_cast<int8_t>(window_bits), -1, 8, 0}, takes_over) {}
+
+  // Appends the inflated payload of one frame to `out`. kTooLong as soon as `out` holds more than
+  // `size_max` (0: none); it then holds at most 16 KiB more. After kTooLong and kFailed no further
+  // call.
+  Result Inflate(std::string_view payload, bool is_last_of_message, size_t size_max,
+                 ByteBuffer* out);
+
+  // After kFailed: zlib's code (negative) and text, a literal.
+  int zlib_code() const { return zlib_code_; }
+  const char* zlib_message() const { return zlib_message_; }
+
+ private:
+  struct Step;
+  Result Run(ZlibState* state, std::string_view input, size_t size_max, ByteBuffer* out,
+             bool* has_ended);
+
+  const char* zlib_message_ = "";
+  int zlib_code_ = 0;
+  // Where Node's 16 KiB output chunk stands; see inflater.cc.
+  uint16_t chunk_at_ = 0;
+};
+
+}  // namespace httpsys::websocket

@@ -1,0 +1,131 @@
+#pragma once
+// Reads what a client sends after the handshake: frames, assembled to messages, with the verdicts
+// of `ws` 8 for the same bytes, however they are cut.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "websocket/byte_buffer.h"
+#include "websocket/frame.h"
+#include "websocket/inflater.h"
+#include "websocket/read_error.h"
+#include "websocket/utf8.h"
+
+namespace httpsys::websocket {
+
+struct ReaderOptions {
+  // Longest message in bytes, as sent and as inflated. 0: none.
+  uint64_t max_payload = 0;
+  // Most frames of one message, and most arrivals that a frame may be spread over (maxFragments and
+  // maxBufferedChunks of `ws`: 16 Ki and 256 Ki there). 0: none.
+  uint32_t max_fragments = 0;
+  uint32_t max_buffered_chunks = 0;
+  bool skips_utf8 = false;
+};
+
+struct Message {
+  Opcode opcode;  // kText or kBinary.
+  std::string_view bytes;
+  // Set when `bytes` are all of this buffer: the sink may move it away. Otherwise they lie in the
+  // memory that was given to Read(), unmasked there.
+  ByteBuffer* owned;
+};
+
+struct Failure {
+  ReadError error = ReadError::kNone;
+  int zlib_code = 0;
+  uint32_t detail = 0;
+  const char* zlib_message = "";  // A literal.
+};
+
+// What was read, in the peer's order. Bytes are valid during the call only. Each returns whether to
+// go on: false ends the Read() that called, and nothing is lost. The reader must outlive the call.
+class MessageSink {
+ public:
+  virtual bool OnMessage(const Message& message) = 0;
+  virtual bool OnPing(std::string_view payload) = 0;
+  virtual bool OnPong(std::string_view payload) = 0;
+  // The last event but OnFailure, which does not follow it. `code` is kNoStatus when there was
+  // none.
+  virtual void OnClose(uint16_t code, std::string_view reason) = 0;
+  // The last event. The answer is a close frame with CloseCodeOf(failure.error).
+  virtual void OnFailure(const Failure& failure) = 0;
+
+ protected:
+  ~MessageSink() = default;
+};
+
+// Memory: nothing between messages. Within one, what has arrived of it (growing by halves) and, for
+// a compressed one, what it inflated to so far: each at most max_payload and some KiB. Thread: any,
+// one at a time.
+class MessageReader {
+ public:
+  // `inflater` when permessage-deflate was negotiated, else nullptr; must outlive the reader.
+  explicit MessageReader(const ReaderOptions& options, Inflater* inflater = nullptr)
+      : options_(options), inflater_(inflater) {}
+
+  // Reads `size` bytes, one arrival; writes over them (unmasking). Returns how many were used: less
+  // than `size` only when the sink stopped it, and then the rest is given again later. After
+  // OnClose and OnFailure all bytes are used and nothing happens.
+  size_t Read(char* data, size_t size, MessageSink* sink);
+
+  // A receive without a copy: memory for the payload being read, to be filled from its start. Empty
+  // unless at least `bytes_min` of a data frame are missing. At most as long as what has arrived of
+  // the message or `bytes_min`, whichever is more, and never longer than what is missing.
+  std::span<char> Room(size_t bytes_min);
+  // `size` bytes were put there, one arrival. Returns false when the sink stopped it.
+  bool ReadInPlace(size_t size, MessageSink* sink);
+
+  // After OnClose or OnFailure.
+  bool has_ended() const { return state_ == State::kEnded; }
+  // Between two messages, with no byte of a frame read.
+  bool is_between_messages() const {
+    return state_ == State::kHeader && header_bytes_ == 0 && !is_fragmented();
+  }
+
+ private:
+  enum class State : uint8_t { kHeader, kPayload, kEnded };
+  // The rest of the header: see message_reader.cc.
+  struct Input;
+
+  bool is_fragmented() const { return message_opcode_ != Opcode::kContinuation; }
+  bool ReadHeader(Input* in, MessageSink* sink);
+  ReadError CheckStart();
+  ReadError CheckLength();
+  size_t HeaderBytesNeeded() const;
+  void TakePayload(Input* in);
+  bool EndFrame(std::string_view whole, MessageSink* sink);
+  bool EndControl(std::string_view payload, MessageSink* sink);
+  bool EndClose(std::string_view payload, MessageSink* sink);
+  bool EndData(std::string_view whole, MessageSink* sink);
+  bool EndMessage(std::string_view whole, MessageSink* sink);
+  void LookAtText(std::string_view piece);
+  bool Fail(ReadError error, MessageSink* sink, uint32_t detail = 0);
+
+  ReaderOptions options_;
+  Inflater* inflater_;
+  // Plain bytes of the message so far.
+  ByteBuffer message_;
+  // Bytes so far of a frame that is compressed or a control frame.
+  ByteBuffer frame_;
+  uint64_t payload_bytes_ = 0;
+  uint64_t payload_left_ = 0;
+  uint64_t message_bytes_announced_ = 0;
+  uint32_t fragments_ = 0;
+  uint32_t chunks_ = 0;
+  uint32_t detail_ = 0;
+  Utf8Validator utf8_;
+  uint8_t mask_[kMaskBytes] = {};
+  uint8_t header_[14] = {};
+  uint8_t header_bytes_ = 0;
+  State state_ = State::kHeader;
+  Opcode opcode_ = Opcode::kContinuation;
+  // kContinuation between messages.
+  Opcode message_opcode_ = Opcode::kContinuation;
+  bool is_final_ = false;
+  bool is_compressed_ = false;
+};
+
+}  // namespace httpsys::websocket
