@@ -67,6 +67,7 @@ const kTestNeeds = [
   { what: 'pkg-config', present: () => findProgram('pkg-config', 'pkgconf') !== null, apt: ['pkg-config'] },
   { what: 'the header gtest/gtest.h (GoogleTest)', present: () => hasHeader('gtest/gtest.h'), apt: ['libgtest-dev'] },
   { what: 'the header uv.h (libuv)', present: () => hasHeader('uv.h'), apt: ['libuv1-dev'] },
+  { what: 'the header zlib.h (zlib)', present: () => hasHeader('zlib.h'), apt: ['zlib1g-dev'] },
   {
     what: 'clang++ with libFuzzer',
     present: () => findFuzzingClang() !== null,

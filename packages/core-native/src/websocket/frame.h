@@ -21,6 +21,7 @@ inline constexpr bool IsControl(Opcode opcode) { return (static_cast<uint8_t>(op
 inline constexpr size_t kMaskBytes = 4;
 // Longest header without a mask, which is what a server writes.
 inline constexpr size_t kServerHeaderBytesMax = 10;
+inline constexpr size_t kClientHeaderBytesMax = kServerHeaderBytesMax + kMaskBytes;
 // Longest payload of a control frame, and what a close frame's code leaves of it for the reason.
 inline constexpr size_t kControlBytesMax = 125;
 inline constexpr size_t kReasonBytesMax = kControlBytesMax - 2;

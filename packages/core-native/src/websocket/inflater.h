@@ -30,7 +30,6 @@ class Inflater : public ZlibUser {
   const char* zlib_message() const { return zlib_message_; }
 
  private:
-  struct Step;
   Result Run(ZlibState* state, std::string_view input, size_t size_max, ByteBuffer* out,
              bool* has_ended);
 

@@ -87,38 +87,53 @@ class MessageReader {
 
  private:
   enum class State : uint8_t { kHeader, kPayload, kEnded };
-  // The rest of the header: see message_reader.cc.
+  // What is left of the bytes given to Read().
   struct Input;
 
   bool is_fragmented() const { return message_opcode_ != Opcode::kContinuation; }
+  // Whether the payload being read is not appended to message_ as it is.
+  bool is_kept_apart() const { return is_compressed_ || IsControl(opcode_); }
+  size_t length_bytes() const;
+  uint64_t HeldBytes() const;
+  bool StartArrival(MessageSink* sink);
+  void EndArrival(uint64_t held_before, size_t size);
+
+  // The steps return whether there may be more to read.
   bool ReadHeader(Input* in, MessageSink* sink);
+  bool Fill(Input* in, size_t header_bytes);
   ReadError CheckStart();
+  ReadError CheckControl(bool is_compressed);
   ReadError CheckLength();
-  size_t HeaderBytesNeeded() const;
-  void TakePayload(Input* in);
-  bool EndFrame(std::string_view whole, MessageSink* sink);
+  bool ReadPayload(Input* in, MessageSink* sink);
+  // `size` bytes, still masked, that lie behind the end of `buffer`.
+  void AddPayload(ByteBuffer* buffer, size_t size);
+  bool EndFrame(MessageSink* sink);
   bool EndControl(std::string_view payload, MessageSink* sink);
   bool EndClose(std::string_view payload, MessageSink* sink);
-  bool EndData(std::string_view whole, MessageSink* sink);
-  bool EndMessage(std::string_view whole, MessageSink* sink);
-  void LookAtText(std::string_view piece);
-  bool Fail(ReadError error, MessageSink* sink, uint32_t detail = 0);
+  bool EndDataFrame(std::string_view payload, MessageSink* sink);
+  bool InflateFrame(std::string_view payload, MessageSink* sink);
+  // `view`: the message, unless it is in message_.
+  bool EndMessage(std::string_view view, MessageSink* sink);
+  void CheckText(std::string_view piece);
+  bool Fail(ReadError error, MessageSink* sink);
 
   ReaderOptions options_;
   Inflater* inflater_;
   // Plain bytes of the message so far.
   ByteBuffer message_;
-  // Bytes so far of a frame that is compressed or a control frame.
+  // Bytes so far of a frame that is kept apart.
   ByteBuffer frame_;
   uint64_t payload_bytes_ = 0;
   uint64_t payload_left_ = 0;
-  uint64_t message_bytes_announced_ = 0;
+  // Of the message's frames so far, as their headers say.
+  uint64_t announced_bytes_ = 0;
   uint32_t fragments_ = 0;
+  // Arrivals that hold bytes of what is incomplete, as `ws` would buffer them.
   uint32_t chunks_ = 0;
   uint32_t detail_ = 0;
   Utf8Validator utf8_;
   uint8_t mask_[kMaskBytes] = {};
-  uint8_t header_[14] = {};
+  uint8_t header_[kClientHeaderBytesMax] = {};
   uint8_t header_bytes_ = 0;
   State state_ = State::kHeader;
   Opcode opcode_ = Opcode::kContinuation;

@@ -19,6 +19,8 @@ class Utf8Validator {
   bool is_valid() const { return is_valid_; }
 
  private:
+  bool Take(uint8_t c);
+
   bool is_valid_ = true;
   // Continuation bytes that the character begun still needs, and the range of the next one.
   uint8_t missing_ = 0;

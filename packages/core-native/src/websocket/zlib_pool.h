@@ -59,7 +59,8 @@ class ZlibUser {
 
  private:
   friend class ZlibPool;
-  bool StoreDictionary();
+  // Of a live state.
+  void StoreDictionary();
 
   ZlibPool* pool_;
   ZlibState* state_ = nullptr;
@@ -89,7 +90,8 @@ class ZlibPool {
   void Put(ZlibState* state);
   void Link(ZlibState* state);
   void Unlink(ZlibState* state);
-  bool TakeFromOldest();
+  ZlibState* TakeSpare(bool is_deflate, const ZlibParameters& parameters);
+  void FreeSpares();
 
   size_t live_max_;
   size_t live_ = 0;

@@ -1,0 +1,83 @@
+#include "websocket/inflater.h"
+
+#include <algorithm>
+
+#include "websocket/zlib_state.h"
+
+namespace httpsys::websocket {
+namespace {
+
+// Node inflates into chunks of this size, and `ws` looks at the limit after each. Doing the same
+// gives the same verdict where a message is both too long and damaged.
+constexpr size_t kChunkBytes = 16 * 1024;
+
+// RFC 7692, section 7.2.2.
+constexpr std::string_view kTrailer("\x00\x00\xff\xff", 4);
+
+// zlib takes no more at once.
+constexpr size_t kInputBytesMax = size_t{1} << 30;
+
+// Between two blocks and at a byte's end: the window is all that the next block needs.
+bool IsBetweenBlocks(const z_stream& stream) {
+  constexpr int kUnusedBits = 0x3f;
+  constexpr int kLastBlock = 0x40;
+  constexpr int kBlockStart = 0x80;
+  return (stream.data_type & (kUnusedBits | kLastBlock | kBlockStart)) == kBlockStart;
+}
+
+}  // namespace
+
+Inflater::Result Inflater::Inflate(std::string_view payload, bool is_last_of_message,
+                                   size_t size_max, ByteBuffer* out) {
+  ZlibState* const state = Acquire();
+  if (state == nullptr) {
+    zlib_code_ = Z_MEM_ERROR;
+    zlib_message_ = "Init error";
+    return Result::kFailed;
+  }
+  bool has_ended = false;
+  Result result = Run(state, payload, size_max, out, &has_ended);
+  if (result == Result::kOk && is_last_of_message && !has_ended) {
+    result = Run(state, kTrailer, size_max, out, &has_ended);
+  }
+  if (result != Result::kOk || has_ended) {
+    // A final block ends the stream: the rest of the frame is dropped, and what follows starts
+    // anew.
+    Drop();
+    chunk_at_ = 0;
+  } else if (is_last_of_message) {
+    EndMessage(IsBetweenBlocks(state->stream));
+  }
+  return result;
+}
+
+Inflater::Result Inflater::Run(ZlibState* state, std::string_view input, size_t size_max,
+                               ByteBuffer* out, bool* has_ended) {
+  if (input.empty()) return Result::kOk;
+  z_stream& stream = state->stream;
+  for (;;) {
+    const size_t given = std::min(input.size(), kInputBytesMax);
+    const size_t room = kChunkBytes - chunk_at_;
+    stream.next_in = reinterpret_cast<const Bytef*>(input.data());
+    stream.avail_in = static_cast<uInt>(given);
+    stream.next_out = reinterpret_cast<Bytef*>(out->Reserve(room));
+    stream.avail_out = static_cast<uInt>(room);
+    const int code = inflate(&stream, Z_NO_FLUSH);
+    if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR) {
+      zlib_code_ = code;
+      zlib_message_ = stream.msg == nullptr ? "Zlib error" : stream.msg;
+      return Result::kFailed;
+    }
+    const size_t written = room - stream.avail_out;
+    out->Grow(written);
+    chunk_at_ = static_cast<uint16_t>((chunk_at_ + written) % kChunkBytes);
+    if (size_max > 0 && out->size() > size_max) return Result::kTooLong;
+    input.remove_prefix(given - stream.avail_in);
+    // Full: there may be more, even without further input.
+    if (stream.avail_out == 0) continue;
+    *has_ended = stream.avail_in > 0;
+    if (*has_ended || input.empty()) return Result::kOk;
+  }
+}
+
+}  // namespace httpsys::websocket
