@@ -25,6 +25,7 @@
         'src/websocket/read_error.cc',
         'src/websocket/utf8.cc',
         'src/websocket/zlib_pool.cc',
+        'src/websocket/zlib_state.cc',
         'src/engine/acceptor.cc',
         'src/engine/addresses.cc',
         'src/engine/canned_replies.cc',

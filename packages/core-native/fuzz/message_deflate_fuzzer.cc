@@ -68,7 +68,7 @@ void InflateInput(websocket::ZlibPool* pool, std::string_view bytes, uint8_t cho
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size < 4) return 0;
-  websocket::ZlibPool pool(data[0] % 4);
+  websocket::ZlibPool pool(data[0] % 4, data[0] / 4 % 4);
   Pair pairs[] = {{&pool, data[1]}, {&pool, data[2]}, {&pool, data[1]}};
   std::string_view bytes(reinterpret_cast<const char*>(data) + 3, size - 3);
   InflateInput(&pool, bytes, data[0]);

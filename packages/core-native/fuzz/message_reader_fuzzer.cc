@@ -68,7 +68,7 @@ std::string Read(std::string_view bytes, uint8_t choice, uint8_t seed, bool stop
   options.skips_utf8 = (choice & 4) != 0;
   const bool in_place = (choice & 8) != 0 && seed != 0;
   // No state stays between two messages.
-  websocket::ZlibPool pool(0);
+  websocket::ZlibPool pool(0, 0);
   websocket::Inflater inflater(&pool, 8 + (choice >> 4) % 8, (choice & 0x80) != 0);
   websocket::MessageReader reader(options, (choice & 0x10) != 0 ? &inflater : nullptr);
   Log log(options, stops);

@@ -27,8 +27,6 @@ const uint8_t* SkipAscii(const uint8_t* p, const uint8_t* end) {
 
 bool IsWithin(uint8_t c, uint8_t low, uint8_t high) { return c >= low && c <= high; }
 
-bool IsContinuation(uint8_t c) { return (c & 0xc0) == 0x80; }
-
 // What may follow the first byte of a character; `missing` is 0 when nothing begins with it.
 struct Rest {
   uint8_t missing;
@@ -48,13 +46,21 @@ Rest RestOf(uint8_t first) {
   return {0, 0x80, 0xbf};
 }
 
-// Bytes of the character at `p`, which is not ASCII; four bytes are there. 0: none.
+// Bytes of the character at `p`, which is not ASCII; four bytes are there. 0: none. All bytes of a
+// character are looked at together: other scripts than Latin are nothing but such characters.
 size_t CharacterBytes(const uint8_t* p) {
-  const Rest rest = RestOf(*p);
-  if (rest.missing == 0 || !IsWithin(p[1], rest.low, rest.high)) return 0;
-  if (rest.missing >= 2 && !IsContinuation(p[2])) return 0;
-  if (rest.missing == 3 && !IsContinuation(p[3])) return 0;
-  return size_t{rest.missing} + 1;
+  const uint32_t word = p[0] | uint32_t{p[1]} << 8 | uint32_t{p[2]} << 16 | uint32_t{p[3]} << 24;
+  const uint32_t second = word >> 8 & 0x3f;
+  if ((word & 0x00c0c0f0) == 0x008080e0) {
+    const uint32_t high_bits = (word & 0x0f) << 6 | second;
+    return high_bits >= 0x800 >> 6 && high_bits >> 5 != 0xd800 >> 11 ? 3 : 0;
+  }
+  if ((word & 0xc0e0) == 0x80c0) return (word & 0x1e) != 0 ? 2 : 0;
+  if ((word & 0xc0c0c0f8) == 0x808080f0) {
+    const uint32_t high_bits = (word & 0x07) << 6 | second;
+    return high_bits >= 0x10000 >> 12 && high_bits <= 0x10ffff >> 12 ? 4 : 0;
+  }
+  return 0;
 }
 
 }  // namespace

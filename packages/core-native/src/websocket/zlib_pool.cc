@@ -1,59 +1,13 @@
 #include "websocket/zlib_pool.h"
 
-#include <algorithm>
-
 #include "common/check.h"
 #include "websocket/zlib_state.h"
 
 namespace httpsys::websocket {
 namespace {
 
-ZlibState* MakeState(bool is_deflate, const ZlibParameters& parameters) {
-  auto* state = new ZlibState;
-  state->is_deflate = is_deflate;
-  state->parameters = parameters;
-  // Negative bits: without zlib's own header. 8 bits: see ZlibParameters.
-  const int bits = parameters.window_bits;
-  const int result =
-      is_deflate ? deflateInit2(&state->stream, parameters.level, Z_DEFLATED, -std::max(bits, 9),
-                                parameters.mem_level, parameters.strategy)
-                 : inflateInit2(&state->stream, -bits);
-  if (result == Z_OK) return state;
-  delete state;
-  return nullptr;
-}
-
-void FreeState(ZlibState* state) {
-  if (state->is_deflate) {
-    deflateEnd(&state->stream);
-  } else {
-    inflateEnd(&state->stream);
-  }
-  delete state;
-}
-
 bool Fits(const ZlibState& state, bool is_deflate, const ZlibParameters& parameters) {
   return state.is_deflate == is_deflate && state.parameters == parameters;
-}
-
-void Restart(ZlibState* state) {
-  const int result =
-      state->is_deflate ? deflateReset(&state->stream) : inflateReset(&state->stream);
-  HTTPSYS_CHECK(result == Z_OK);
-}
-
-void SetDictionary(ZlibState* state, ByteBuffer* dictionary) {
-  const auto* bytes = reinterpret_cast<const Bytef*>(dictionary->data());
-  const auto size = static_cast<uInt>(dictionary->size());
-  const int result = state->is_deflate ? deflateSetDictionary(&state->stream, bytes, size)
-                                       : inflateSetDictionary(&state->stream, bytes, size);
-  HTTPSYS_CHECK(result == Z_OK);
-}
-
-int GetDictionary(ZlibState* state, char* out, uInt* size) {
-  auto* bytes = reinterpret_cast<Bytef*>(out);
-  return state->is_deflate ? deflateGetDictionary(&state->stream, bytes, size)
-                           : inflateGetDictionary(&state->stream, bytes, size);
 }
 
 }  // namespace
@@ -69,7 +23,7 @@ ZlibState* ZlibUser::Acquire() {
     state_ = pool_->Get(is_deflate_, parameters_);
     if (state_ == nullptr) return nullptr;
     state_->user = this;
-    if (!dictionary_.empty()) SetDictionary(state_, &dictionary_);
+    RestoreDictionary(state_, dictionary_.view());
     dictionary_.Reset();
   } else if (state_->is_live) {
     pool_->Unlink(state_);
@@ -96,38 +50,43 @@ void ZlibUser::Drop() {
 
 void ZlibUser::StoreDictionary() {
   HTTPSYS_CHECK(state_ != nullptr && state_->is_live);
-  uInt size = 0;
-  HTTPSYS_CHECK(GetDictionary(state_, nullptr, &size) == Z_OK);
-  if (size > 0) {
-    HTTPSYS_CHECK(GetDictionary(state_, dictionary_.Reserve(size), &size) == Z_OK);
-    dictionary_.Grow(size);
-  }
+  SaveDictionary(state_, &dictionary_);
   pool_->Unlink(state_);
   pool_->Put(state_);
   state_ = nullptr;
 }
 
+ZlibPool::ZlibPool(size_t inflaters_max, size_t deflaters_max) {
+  inflaters_.count_max = inflaters_max;
+  deflaters_.count_max = deflaters_max;
+}
+
 ZlibPool::~ZlibPool() {
-  HTTPSYS_CHECK(newest_ == nullptr);
+  HTTPSYS_CHECK(live_states() == 0);
   FreeSpares();
 }
 
 void ZlibPool::ReleaseIdle() {
-  while (oldest_ != nullptr && oldest_->turn != turn_) oldest_->user->StoreDictionary();
+  for (const LiveStates* list : {&inflaters_, &deflaters_}) {
+    while (list->oldest != nullptr && list->oldest->turn != turn_) {
+      list->oldest->user->StoreDictionary();
+    }
+  }
   ++turn_;
   FreeSpares();
 }
 
 ZlibState* ZlibPool::Get(bool is_deflate, const ZlibParameters& parameters) {
   ZlibState* found = TakeSpare(is_deflate, parameters);
-  if (found == nullptr && live_ >= live_max_) {
-    ZlibState* victim = oldest_;
+  const LiveStates& list = ListOf(is_deflate);
+  if (found == nullptr && list.count >= list.count_max) {
+    ZlibState* victim = list.oldest;
     while (victim != nullptr && !Fits(*victim, is_deflate, parameters)) victim = victim->newer;
     if (victim != nullptr) victim->user->StoreDictionary();
     found = TakeSpare(is_deflate, parameters);
   }
-  if (found == nullptr) return MakeState(is_deflate, parameters);
-  Restart(found);
+  if (found == nullptr) return MakeZlibState(is_deflate, parameters);
+  ResetZlibState(found);
   return found;
 }
 
@@ -151,7 +110,7 @@ void ZlibPool::Put(ZlibState* state) {
   if (++spare_count_ <= kSpareStatesMax) return;
   ZlibState* last = state;
   while (last->older->older != nullptr) last = last->older;
-  FreeState(last->older);
+  FreeZlibState(last->older);
   last->older = nullptr;
   --spare_count_;
 }
@@ -160,28 +119,30 @@ void ZlibPool::FreeSpares() {
   while (spares_ != nullptr) {
     ZlibState* const state = spares_;
     spares_ = state->older;
-    FreeState(state);
+    FreeZlibState(state);
   }
   spare_count_ = 0;
 }
 
 void ZlibPool::Link(ZlibState* state) {
+  LiveStates& list = ListOf(state->is_deflate);
   state->is_live = true;
   state->turn = turn_;
-  state->older = newest_;
+  state->older = list.newest;
   state->newer = nullptr;
-  (newest_ == nullptr ? oldest_ : newest_->newer) = state;
-  newest_ = state;
-  if (++live_ > live_max_) oldest_->user->StoreDictionary();
+  (list.newest == nullptr ? list.oldest : list.newest->newer) = state;
+  list.newest = state;
+  if (++list.count > list.count_max) list.oldest->user->StoreDictionary();
 }
 
 void ZlibPool::Unlink(ZlibState* state) {
-  (state->newer == nullptr ? newest_ : state->newer->older) = state->older;
-  (state->older == nullptr ? oldest_ : state->older->newer) = state->newer;
+  LiveStates& list = ListOf(state->is_deflate);
+  (state->newer == nullptr ? list.newest : state->newer->older) = state->older;
+  (state->older == nullptr ? list.oldest : state->older->newer) = state->newer;
   state->newer = nullptr;
   state->older = nullptr;
   state->is_live = false;
-  --live_;
+  --list.count;
 }
 
 }  // namespace httpsys::websocket

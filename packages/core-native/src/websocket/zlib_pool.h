@@ -1,8 +1,8 @@
 #pragma once
-// zlib's states of one I/O thread. A state costs 40 KiB (inflating) or 260 KiB (deflating), so a
-// WebSocket that is not in use has none: what it must remember is kept as a dictionary, which is
-// as long as what it has seen, 32 KiB at most. States in use stay with their owners up to a number;
-// beyond it the one unused for longest goes to who needs it.
+// zlib's states of one I/O thread. A state costs 40 KiB (inflating) or 270 KiB (deflating), so a
+// WebSocket that is not in use has none: what it must remember is kept as a dictionary, which is no
+// longer than what it has seen. States in use stay with their owners up to a number; beyond it the
+// one unused for longest goes to who needs it.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,11 +11,15 @@
 
 namespace httpsys::websocket {
 
-// States of one pool that stay with their owners. A dictionary costs up to 0.1 ms to be put into a
-// deflater again, so that a few hundred busy WebSockets should not take turns at one state.
-inline constexpr size_t kLiveStatesMax = 256;
+// States that stay with their owners. Putting a dictionary back costs a deflater 20 us and an
+// inflater 3 us, so it is deflaters that a few hundred busy WebSockets should not take turns at.
+inline constexpr size_t kLiveInflatersMax = 128;
+inline constexpr size_t kLiveDeflatersMax = 512;
 // Unused states kept for whoever comes next.
 inline constexpr size_t kSpareStatesMax = 4;
+// Longest dictionary of a deflater: a state taken away costs that much compression and memory at
+// most. (An inflater must remember all that its window holds.)
+inline constexpr size_t kDeflateDictionaryBytesMax = 8 * 1024;
 
 // As in deflateInit2(). The defaults are Node's.
 struct ZlibParameters {
@@ -73,7 +77,8 @@ class ZlibUser {
 // Thread: the one that uses its Inflaters and Deflaters, which must be gone before it.
 class ZlibPool {
  public:
-  explicit ZlibPool(size_t live_max = kLiveStatesMax) : live_max_(live_max) {}
+  explicit ZlibPool(size_t inflaters_max = kLiveInflatersMax,
+                    size_t deflaters_max = kLiveDeflatersMax);
   ~ZlibPool();
   ZlibPool(const ZlibPool&) = delete;
   ZlibPool& operator=(const ZlibPool&) = delete;
@@ -82,10 +87,19 @@ class ZlibPool {
   // for a timer of a few seconds; cheap when nothing is live.
   void ReleaseIdle();
   // States of owners that are between messages.
-  size_t live_states() const { return live_; }
+  size_t live_states() const { return inflaters_.count + deflaters_.count; }
 
  private:
   friend class ZlibUser;
+  // Live states of one kind, by when they were used.
+  struct LiveStates {
+    size_t count_max = 0;
+    size_t count = 0;
+    ZlibState* newest = nullptr;
+    ZlibState* oldest = nullptr;
+  };
+
+  LiveStates& ListOf(bool is_deflate) { return is_deflate ? deflaters_ : inflaters_; }
   ZlibState* Get(bool is_deflate, const ZlibParameters& parameters);
   void Put(ZlibState* state);
   void Link(ZlibState* state);
@@ -93,13 +107,11 @@ class ZlibPool {
   ZlibState* TakeSpare(bool is_deflate, const ZlibParameters& parameters);
   void FreeSpares();
 
-  size_t live_max_;
-  size_t live_ = 0;
+  LiveStates inflaters_;
+  LiveStates deflaters_;
+  ZlibState* spares_ = nullptr;
   size_t spare_count_ = 0;
   uint32_t turn_ = 0;
-  ZlibState* newest_ = nullptr;
-  ZlibState* oldest_ = nullptr;
-  ZlibState* spares_ = nullptr;
 };
 
 }  // namespace httpsys::websocket

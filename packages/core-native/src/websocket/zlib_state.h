@@ -1,7 +1,9 @@
 #pragma once
 // What only the module itself sees of zlib.
 
+#include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "websocket/zlib_pool.h"
 
@@ -10,6 +12,22 @@
 #include <zlib.h>
 
 namespace httpsys::websocket {
+
+// The windows and tables of a state, in pages of their own: malloc would keep what is freed between
+// other blocks for itself. Pages that a short message does not touch cost nothing.
+class ZlibPages {
+ public:
+  static voidpf Allocate(voidpf pages, uInt count, uInt size);
+  static void Free(voidpf pages, voidpf memory);
+
+ private:
+  // zlib has four large blocks.
+  struct Block {
+    void* memory = nullptr;
+    size_t bytes = 0;
+  };
+  Block blocks_[4];
+};
 
 struct ZlibState {
   z_stream stream = {};
@@ -22,6 +40,17 @@ struct ZlibState {
   // In the list of live or of spare states.
   ZlibState* newer = nullptr;
   ZlibState* older = nullptr;
+  ZlibPages pages;
 };
+
+// nullptr: no memory.
+ZlibState* MakeZlibState(bool is_deflate, const ZlibParameters& parameters);
+void FreeZlibState(ZlibState* state);
+// As new, with the same parameters.
+void ResetZlibState(ZlibState* state);
+// Between messages: what the next one may refer to.
+void SaveDictionary(ZlibState* state, ByteBuffer* out);
+// Into a state that is as new.
+void RestoreDictionary(ZlibState* state, std::string_view dictionary);
 
 }  // namespace httpsys::websocket
