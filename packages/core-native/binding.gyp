@@ -57,6 +57,7 @@
         'src/sharing/sharing.cc',
         'src/sharing/state_query.cc',
         'src/engine/unserved_requests.cc',
+        'src/engine/websocket_session.cc',
         'src/napi/constants.cc',
         'src/napi/engine_wrap.cc',
         'src/napi/module.cc',

@@ -14,7 +14,9 @@ if (backend !== 'node' && backend !== 'engine') {
 const { Server, createServer } = backend === 'node' ? require('./lib/http/stock-server') : require('./lib/http/server')
 const { EngineIncomingMessage } = require('./lib/http/incoming')
 const { EngineServerResponse } = require('./lib/http/outgoing')
+const R = require('./lib/records')
 const { refuseMisspelt } = require('./lib/nearest')
+const { openWebSocket } = backend === 'node' ? { openWebSocket: () => null } : require('./lib/http/web-socket-channel')
 const { matchesPath, parseUrlPrefix } = require('./lib/url-prefix')
 
 const face = {
@@ -25,7 +27,9 @@ const face = {
   internals: {
     IncomingMessage: backend === 'node' ? http.IncomingMessage : EngineIncomingMessage,
     ServerResponse: backend === 'node' ? http.ServerResponse : EngineServerResponse,
+    frames: { kFrameFin: R.kFrameFin, kFrameCompress: R.kFrameCompress },
     matchesPath,
+    openWebSocket,
     parseUrlPrefix,
     refuseMisspelt
   }

@@ -1,5 +1,18 @@
 'use strict'
 
-const { attach } = require('./lib/attach')
+// As `require('ws')`: the WebSocket class with everything else on it. Servers read and write frames on the I/O
+// threads.
 
-module.exports = { attach }
+const ws = require('ws')
+const { attach } = require('./lib/attach')
+const { NativeWebSocket } = require('./lib/native-websocket')
+const { WebSocketServer } = require('./lib/websocket-server')
+
+const names = ['createWebSocketStream', 'extension', 'PerMessageDeflate', 'Receiver', 'Sender', 'subprotocol']
+
+module.exports = Object.assign(NativeWebSocket, Object.fromEntries(names.map((name) => [name, /** @type {any} */ (ws)[name]])), {
+  attach,
+  Server: WebSocketServer,
+  WebSocket: NativeWebSocket,
+  WebSocketServer
+})

@@ -1,4 +1,7 @@
-import websocket from './index.js'
+import WebSocket from './index.js'
 
-export default websocket
-export const { attach } = websocket
+export default WebSocket
+export const {
+  attach, createWebSocketStream, extension, PerMessageDeflate, Receiver, Sender, subprotocol, WebSocketServer
+} = WebSocket
+export { WebSocket }

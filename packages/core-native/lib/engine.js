@@ -141,11 +141,15 @@ class Engine {
     } catch (error) {
       this.handlers.thrown(error)
     }
-    if (drainTicks === null) return
+    if (drainTicks === null) {
+      lane.writer.closeBroadcast()
+      return
+    }
     // nextTicks and microtasks of one record run before the next one.
     for (;;) {
       try {
         drainTicks()
+        lane.writer.closeBroadcast()
         return
       } catch (error) {
         this.handlers.thrown(error)

@@ -28,7 +28,7 @@ class Lane {
     /**
      * By id of a block that is being sent: whose it is, and its memory, which only this keeps alive.
      *
-     * @type {Map<number, { write: import('./http/socket').Write, chunk: Uint8Array }>}
+     * @type {Map<number, { write: import('./http/socket').Write | { done (): void }, chunk: Uint8Array }>}
      */
     this.blocks = new Map()
     /** @type {string[]} header name (or target) by intern id */

@@ -22,13 +22,21 @@ module.exports = {
     kError: 9,
     kBlockDone: 10,
     kIntern: 11,
-    kOversize: 12
+    kOversize: 12,
+    kMessage: 13,
+    kMessageBlock: 14,
+    kControl: 15,
+    kCloseFrame: 16,
+    kFrameError: 17
   },
   kOpenFixedBytes: 32,
   kRequestFixedBytes: 48,
   kInternBit: 0x80000000,
   kNameBit: 0x40000000,
   kInternNameOnly: 0xffffffff,
+  kMessageBinary: 1 << 0,
+  kMessageCost: 32,
+  kFrameErrorTextAt: 32,
 
   kFlagHasBody: 1 << 0,
   kFlagComplete: 1 << 1,
@@ -67,7 +75,12 @@ module.exports = {
     kReset: 11,
     kRelease: 12,
     kSocketOption: 13,
-    kIdleTimeout: 14
+    kIdleTimeout: 14,
+    kWebSocket: 15,
+    kFrame: 16,
+    kFrameBlock: 17,
+    kBroadcast: 18,
+    kBroadcastBlock: 19
   },
   kResponseFixedBytes: 32,
   kPayloadAt: 24,
@@ -81,6 +94,16 @@ module.exports = {
   kReplyIfIdle: 1 << 5,
   kReplyIfUnserved: 1 << 6,
   kReplyMayMove: 1 << 7,
+  kReplyUndecided: 1 << 8,
+  kWebSocketFixedBytes: 56,
+  kSocketAutoPong: 1 << 0,
+  kSocketSkipUtf8: 1 << 1,
+  kSocketDeflate: 1 << 2,
+  kSocketServerAlone: 1 << 3,
+  kSocketClientAlone: 1 << 4,
+  kFrameOpcode: 0xf,
+  kFrameFin: 1 << 4,
+  kFrameCompress: 1 << 5,
 
   // Words of a lane's control block.
   kReplyPublished: 0,

@@ -8,7 +8,7 @@
 const { Buffer } = require('node:buffer')
 const R = require('./records')
 
-const { kResponse, kData, kBlock, kJump } = R.ReplyType
+const { kResponse, kData, kBlock, kJump, kFrame, kBroadcast } = R.ReplyType
 
 // Large enough for a maximal inline piece; two of them keep a busy lane supplied.
 const kSegmentBytes = 256 * 1024
@@ -17,6 +17,10 @@ const kInlineBytesMax = 64 * 1024
 // Unread records after which a sleeping lane is woken even though the batch is not finished. By
 // itself it looks every millisecond (limits.h: kNapUs, kPeekMs), so this only bounds how much gathers.
 const kWakeAfterRecords = 256
+// Slots of one broadcast: the lane begins with the first while more are written.
+const kBroadcastSlotsMax = 256
+// Below this a loop over the bytes is faster than a call.
+const kLoopBytesMax = 48
 
 class Segment {
   /** @param {number} id @param {Buffer} bytes */
@@ -51,6 +55,13 @@ class ReplyWriter {
     this.waiting = []
     this.segment = this.#addSegment()
     this.offset = 0
+    /** What the last frame said, for the one that says it again. @type {string | Uint8Array | null} */
+    this.lastData = null
+    this.lastFlags = 0
+    this.lastSlot = 0
+    /** A broadcast that is being written: how many slots it has, and the bytes of its payload. */
+    this.broadcastSlots = 0
+    this.broadcastBytes = 0
   }
 
   #addSegment () {
@@ -63,6 +74,7 @@ class ReplyWriter {
   // Makes room for a record of `bytes` and a kJump behind it.
   /** @param {number} bytes */
   #reserve (bytes) {
+    if (this.broadcastSlots !== 0) this.closeBroadcast()
     if (this.offset + bytes + R.kHeaderBytes <= kSegmentBytes) return
     if (bytes + R.kHeaderBytes > kSegmentBytes) throw new RangeError(`a record of ${bytes} bytes fits no segment`)
     const done = Atomics.load(this.control, R.kSegmentsDone) | 0
@@ -95,6 +107,7 @@ class ReplyWriter {
 
   /** Wakes the lane if it sleeps. */
   signal () {
+    if (this.broadcastSlots !== 0) this.closeBroadcast()
     this.unsignalled = 0
     if (Atomics.load(this.control, R.kLaneSleeping) === 1) this.native.wake(this.lane)
   }
@@ -214,14 +227,141 @@ class ReplyWriter {
    * @param {number} slot
    * @param {number} flags
    * @param {Uint8Array} data
+   * @param {number} [type] kBlock or kFrameBlock
    * @returns {number | undefined} block id
    */
-  block (slot, flags, data) {
+  block (slot, flags, data, type = kBlock) {
     const id = this.native.sendBlock(this.lane, data)
     // Nothing was lent in a thread that is being terminated.
-    if (id !== undefined) this.command(kBlock, flags, slot, id)
+    if (id !== undefined) this.command(type, flags, slot, id)
     return id
   }
+
+  /**
+   * A record of words from the fifth on, their number, and bytes behind them.
+   *
+   * @param {number} type
+   * @param {number} slot
+   * @param {number[]} fields
+   * @param {Uint8Array} data
+   */
+  fields (type, slot, fields, data) {
+    const payloadAt = (R.kHeaderBytes + (fields.length + 1) * 4 + 7) & ~7
+    const size = (payloadAt + data.byteLength + 7) & ~7
+    this.#reserve(size)
+    const { words, bytes } = this.segment
+    const w = this.offset >>> 2
+    words[w] = size
+    words[w + 1] = type
+    words[w + 2] = slot
+    words[w + 3] = 0
+    for (let i = 0; i < fields.length; i++) words[w + 4 + i] = fields[i]
+    words[w + 4 + fields.length] = data.byteLength
+    bytes.set(data, this.offset + payloadAt)
+    this.#publish(size)
+  }
+
+  /**
+   * A frame of a WebSocket that fits inline. One that says the same as the last one becomes a broadcast, which
+   * ends with the next other record, 256 slots, or the tick.
+   *
+   * @param {number} slot
+   * @param {number} flags
+   * @param {string | Uint8Array} data
+   * @returns {number} its bytes
+   */
+  frame (slot, flags, data) {
+    if (data === this.lastData && flags === this.lastFlags && slot !== this.lastSlot && this.afterPublish === null) {
+      return this.#broadcast(slot, flags, data)
+    }
+    this.#reserve(24 + (typeof data === 'string' ? data.length * 3 : data.byteLength) + R.kAlignBytes)
+    const total = this.#payload(data)
+    const { words } = this.segment
+    const size = (24 + total + 7) & ~7
+    const w = this.offset >>> 2
+    words[w] = size
+    words[w + 1] = kFrame | (flags << 8)
+    words[w + 2] = slot
+    words[w + 3] = 0
+    words[w + 4] = total
+    this.#publish(size)
+    this.lastData = data
+    this.lastFlags = flags
+    this.lastSlot = slot
+    return total
+  }
+
+  /** @param {string | Uint8Array} data @returns {number} its bytes, which stand behind word 5 now */
+  #payload (data) {
+    const { bytes } = this.segment
+    const at = this.offset + R.kPayloadAt
+    if (typeof data === 'string') return bytes.write(data, at)
+    const length = data.byteLength
+    if (length <= kLoopBytesMax) for (let i = 0; i < length; i++) bytes[at + i] = data[i]
+    else bytes.set(data, at)
+    return length
+  }
+
+  /** @param {number} slot @param {number} flags @param {string | Uint8Array} data @returns {number} its bytes */
+  #broadcast (slot, flags, data) {
+    if (this.broadcastSlots !== 0 && typeof data !== 'string' && !this.#isWritten(data)) this.closeBroadcast()
+    if (this.broadcastSlots === 0) {
+      const room = typeof data === 'string' ? data.length * 3 : data.byteLength
+      this.#reserve(24 + room + kBroadcastSlotsMax * 4 + R.kAlignBytes * 2)
+      this.broadcastBytes = this.#payload(data)
+      const { words } = this.segment
+      const w = this.offset >>> 2
+      words[w + 1] = kBroadcast | (flags << 8)
+      words[w + 3] = 0
+      words[w + 4] = this.broadcastBytes
+      // Within dispatch() the end of the record ends it.
+      if (!this.batching) process.nextTick(closeBroadcast, this)
+    }
+    const { broadcastBytes } = this
+    this.segment.words[((this.offset + R.kPayloadAt + broadcastBytes + 3) >>> 2) + this.broadcastSlots++] = slot
+    this.lastSlot = slot
+    if (this.broadcastSlots === kBroadcastSlotsMax) this.closeBroadcast()
+    return broadcastBytes
+  }
+
+  // The application may have changed its Buffer since.
+  /** @param {Uint8Array} data */
+  #isWritten (data) {
+    const at = this.offset + R.kPayloadAt
+    const { bytes } = this.segment
+    const length = this.broadcastBytes
+    if (data.byteLength !== length) return false
+    if (length > kLoopBytesMax) return bytes.compare(data, 0, length, at, at + length) === 0
+    for (let i = 0; i < length; i++) if (data[i] !== bytes[at + i]) return false
+    return true
+  }
+
+  /** Publishes the broadcast that is being written, if there is one. */
+  closeBroadcast () {
+    const slots = this.broadcastSlots
+    if (slots === 0) return
+    this.broadcastSlots = 0
+    const { words } = this.segment
+    const w = this.offset >>> 2
+    const payloadEnd = R.kPayloadAt + this.broadcastBytes
+    const slotsAt = (payloadEnd + 3) & ~3
+    let size = (slotsAt + slots * 4 + 7) & ~7
+    if (slots === 1) { // It has remained an ordinary one.
+      words[w + 1] = (words[w + 1] & ~0xff) | kFrame
+      words[w + 2] = words[w + (slotsAt >>> 2)]
+      size = (payloadEnd + 7) & ~7
+    } else {
+      words[w + 2] = 0
+      words[w + 5] = slots
+    }
+    words[w] = size
+    this.#publish(size)
+  }
+}
+
+/** @param {ReplyWriter} writer */
+function closeBroadcast (writer) {
+  writer.closeBroadcast()
 }
 
 module.exports = { ReplyWriter, kData, kInlineBytesMax }

@@ -1,5 +1,8 @@
 import * as http from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { WebSocketChannel, WebSocketHandlers, WebSocketSettings } from './web-socket'
 export * from 'node:http'
+export type { WebSocketChannel, WebSocketHandlers, WebSocketSettings } from './web-socket'
 
 /** Options of `createServer` beside Node's own. */
 export interface EngineServerOptions {
@@ -125,6 +128,12 @@ export const internals: {
   ServerResponse: Function & { prototype: http.ServerResponse }
   /** Reads a URL prefix as `listen()` does. Throws ERR_HTTPSYS_PREFIX_SYNTAX. */
   parseUrlPrefix (text: string): { scheme: 'http' | 'https', host: string, port: number, path: string, prefix: string }
+  /** Makes an upgraded connection of the engine a WebSocket. null: it is none, or was read already. */
+  openWebSocket (
+    socket: Duplex, head: Uint8Array, settings: WebSocketSettings, owner: object, handlers: WebSocketHandlers
+  ): WebSocketChannel | null
+  /** Flags of WebSocketChannel#send, beside the opcode in the lowest four bits. */
+  frames: { kFrameFin: number, kFrameCompress: number }
   /** True when the path of a request target lies at or below the path of a prefix. */
   matchesPath (prefixPath: string, target: string): boolean
   /** Throws ERR_HTTPSYS_OPTION for an option whose name is nearly a known one. */

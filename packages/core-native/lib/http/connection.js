@@ -17,10 +17,11 @@ const {
 const { served } = require('./served')
 const { destroysQueued } = require('./node-internals')
 const { describeError, describeAgain, connectionReset } = require('./client-error')
-const { kState, kIncoming, kReceiving, kOutgoing, kUnsent, kOnClosed, kRefusal, kListener } = require('./symbols')
+const { kState, kIncoming, kReceiving, kOutgoing, kUnsent, kOnClosed, kRefusal, kListener, kChannel } = require('./symbols')
 
 const {
-  kOpen, kRequest, kBody, kBodyBlock, kBodyEnd, kEof, kClosed, kCredit, kError, kBlockDone
+  kOpen, kRequest, kBody, kBodyBlock, kBodyEnd, kEof, kClosed, kCredit, kError, kBlockDone,
+  kMessage, kMessageBlock, kControl, kCloseFrame, kFrameError
 } = R.RequestType
 const { ErrorKind } = R
 const { kRelease } = R.ReplyType
@@ -49,6 +50,7 @@ function onRecord (lane, words, bytes, at) {
   if (socket === undefined) return
   forgetContext()
   switch (type) {
+    case kMessage: return socket[kChannel].onMessage(words, bytes, at)
     case kRequest: return onRequest(lane, socket, words, bytes, at)
     case kBody: return onBody(socket, copy(bytes, at + R.kPayloadAt, words[w + 4]))
     case kBodyBlock: return onBody(socket, lane.receiveBlocks.take(words[w + 5], words[w + 4], (words[w + 1] >>> 8 & R.kFlagLent) !== 0))
@@ -56,6 +58,10 @@ function onRecord (lane, words, bytes, at) {
     case kEof: return onEof(socket)
     case kCredit: return onCredit(socket, words[w + 4])
     case kError: return onError(socket, words[w + 4], copy(bytes, at + R.kPayloadAt, words[w + 5]))
+    case kMessageBlock:
+    case kControl:
+    case kCloseFrame:
+    case kFrameError: return socket[kChannel].onRecord(words, bytes, at)
     case kClosed: return onClosed(lane, slot, socket, words[w + 4])
   }
 }
@@ -139,6 +145,7 @@ function onClosed (lane, slot, socket, errno) {
   lane.sockets[slot] = undefined
   lane.writer.command(kRelease, 0, slot)
   const bits = socket[kState] |= State.kLaneClosed
+  if ((bits & State.kWebSocket) !== 0) socket[kChannel].onClosed()
   updateLoop(socket)
   const closed = socket[kOnClosed]
   if (closed !== undefined) {
@@ -240,6 +247,10 @@ function onError (socket, kind, raw) {
 
 /** @param {any} socket @param {number} bytes */
 function onCredit (socket, bytes) {
+  if ((socket[kState] & State.kWebSocket) !== 0) {
+    socket[kChannel].onCredit(bytes)
+    return
+  }
   const unsent = socket[kUnsent] - bytes
   socket[kUnsent] = unsent > 0 ? unsent : 0
   if (!isLight(socket)) socket._unrefTimer()
@@ -251,7 +262,9 @@ function onBlockDone (lane, id, errno) {
   const sent = lane.blocks.get(id)
   lane.blocks.delete(id)
   // One that was dropped is followed by kClosed, which ends the write.
-  if (sent !== undefined && errno === 0) blockDone(sent.write, id)
+  if (sent === undefined || errno !== 0) return
+  if ('done' in sent.write) sent.write.done()
+  else blockDone(sent.write, id)
 }
 
 /** @param {any} socket */

@@ -28,6 +28,7 @@ const kHeaderPairsDefault = 2000
 // As Node: what is over the limit is left out of rawHeaders in steps of this many entries.
 const kRawHeadersStep = 62
 const kContinueExpression = /(?:^|\W)100-continue(?:$|\W)/i
+const kWebSocketExpression = /^websocket$/i
 const kResourceOptions = { requireManualDestroy: true }
 
 const requestStart = diagnosticsChannel.channel('http.server.request.start')
@@ -289,9 +290,11 @@ function upgrade (server, socket, req, head) {
   req.complete = true
   req.push(null)
   const event = req.method === 'CONNECT' ? 'connect' : 'upgrade'
-  publish(socket, kUpgradeAccept)
+  // Whether a WebSocket's bytes are read as bytes or as frames shows later: in _read(), or openWebSocket().
+  const isUndecided = event === 'upgrade' && kWebSocketExpression.test(req.headers.upgrade)
+  socket[kLane].writer.command(kUpgradeAccept, isUndecided ? R.kReplyUndecided : 0, socket[kSlot])
   if (isLight(socket)) materialise(socket)
-  socket[kState] = (socket[kState] | State.kUpgraded) & ~State.kReadPaused
+  socket[kState] = (socket[kState] | State.kUpgraded | (isUndecided ? State.kUndecided : 0)) & ~State.kReadPaused
   removeListeners(socket)
   server[kListener].sockets.delete(socket)
   endResource(req) // As Node frees its parser here.

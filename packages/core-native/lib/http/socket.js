@@ -18,7 +18,7 @@ const {
 } = require('./symbols')
 
 const {
-  kData, kTrailers, kEnd, kWindow, kShutdown, kDestroy, kReset, kSocketOption
+  kData, kTrailers, kEnd, kWindow, kUpgradeAccept, kShutdown, kDestroy, kReset, kSocketOption
 } = R.ReplyType
 
 // Accepted but unsent bytes per connection above which a write waits for a credit.
@@ -44,7 +44,9 @@ const State = {
   kFailed: 1 << 9, // A protocol error was reported: no more requests.
   kCounted: 1 << 10, // Counts in server._connections.
   kServed: 1 << 11, // At least one request was received.
-  kInHandler: 1 << 12 // Its request is just being handed over: to Node's parser that is no idle connection.
+  kInHandler: 1 << 12, // Its request is just being handed over: to Node's parser that is no idle connection.
+  kUndecided: 1 << 13, // Upgraded, and nobody has said whether its bytes are read as bytes or as frames.
+  kWebSocket: 1 << 14 // Frames: this stream has none of them.
 }
 
 // Block ids count from 0.
@@ -143,7 +145,12 @@ class Methods extends net.Socket {
 
   _read () {
     const self = /** @type {any} */ (this)
-    if ((self[kState] & State.kUpgraded) !== 0) acknowledge(self)
+    if ((self[kState] & State.kUpgraded) === 0) return
+    if ((self[kState] & State.kUndecided) !== 0) {
+      self[kState] &= ~State.kUndecided
+      publish(self, kUpgradeAccept)
+    }
+    acknowledge(self)
   }
 
   pause () {

@@ -23,6 +23,7 @@ module.exports = {
   kUnref: Symbol('httpsys.unref'),
   kHoldsLoop: Symbol('httpsys.holdsLoop'),
   kRefusal: Symbol('httpsys.refusal'),
+  kChannel: Symbol('httpsys.channel'),
 
   /** On a request: its async resource, whether that has ended, whether the request's end was held back (see exchange.js). */
   kResource: Symbol('httpsys.resource'),

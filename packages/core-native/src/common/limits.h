@@ -41,6 +41,25 @@ inline constexpr int kVectorsMax = 64;
 // Bytes sent on one connection per writability event, so that a fast reader leaves room for others.
 inline constexpr size_t kSendBytesPerEvent = 1024 * 1024;
 
+// Output that several connections share is kept by reference from this size on; less is cheaper
+// copied.
+inline constexpr size_t kSharedBytesMin = 1024;
+
+// -- WebSockets.
+
+// A message up to this size travels inside its record; a longer one in a block of its own, whose
+// memory JavaScript takes over.
+inline constexpr size_t kInlineMessageBytesMax = 16 * 1024;
+// Longest message whatever the application allows: its bytes are counted in a word.
+inline constexpr uint64_t kMessageBytesMax = 0x7fffffff;
+// What is kept of an upgraded connection while JavaScript has not said what the bytes are.
+inline constexpr size_t kUndecidedBytesMax = 64 * 1024;
+// Payload received directly into its message. Below the minimum a copy is cheaper.
+inline constexpr size_t kMessageReadBytesMin = 32 * 1024;
+inline constexpr size_t kMessageReadBytesMax = 1024 * 1024;
+// How often zlib states that are not in use are given back.
+inline constexpr uint64_t kZlibIdleMs = 2000;
+
 // Idle timeout after a reply of the engine before JavaScript has named one (node:http has the
 // same).
 inline constexpr uint32_t kNativeIdleMs = 5000;

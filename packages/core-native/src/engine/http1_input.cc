@@ -58,7 +58,11 @@ size_t Http1Session::Consume(Connection* connection, std::string_view input) {
       case InputPhase::kAfterClose:
         advance = ConsumeAfterClose(connection, rest, &used);
         break;
+      case InputPhase::kWebSocket:
+        advance = ConsumeWebSocket(connection, rest, &used);
+        break;
       case InputPhase::kAwaitUpgrade:
+      case InputPhase::kUndecided:
         break;
       case InputPhase::kRefused:
         RefuseMore(connection, rest);
@@ -366,6 +370,15 @@ Http1Session::Advance Http1Session::ConsumeOpaque(Connection* connection, std::s
   connection->window_bytes -= static_cast<int64_t>(piece.size());
   *used = piece.size();
   return Advance::kGoOn;
+}
+
+Http1Session::Advance Http1Session::ConsumeWebSocket(Connection* connection, std::string_view input,
+                                                     size_t* used) {
+  // The memory is this session's buffer or what it kept: masks are removed there.
+  *used = websockets_->Read(connection, const_cast<char*>(input.data()), input.size());
+  if (*used == input.size()) return Advance::kGoOn;
+  if (connection->is_open()) transport_->Pause(connection, kPauseWindow);
+  return Advance::kWait;
 }
 
 Http1Session::Advance Http1Session::SkipLength(Connection* connection, std::string_view input,

@@ -36,13 +36,15 @@ bool CountsForWindow(InputPhase phase) {
 }  // namespace
 
 Http1Session::Http1Session(const http1::MethodTable* methods, RequestQueue* queue,
-                           RecordWriter* records, Transport* transport, RequestRouter* router)
+                           RecordWriter* records, Transport* transport, RequestRouter* router,
+                           WebSocketSession* websockets)
     : methods_(methods),
       head_method_(methods->Find("HEAD")),
       queue_(queue),
       records_(records),
       transport_(transport),
       router_(router),
+      websockets_(websockets),
       buffer_(limits::kReadBytes),
       parser_(std::make_unique<http1::RequestParser>(methods)) {}
 
@@ -80,6 +82,8 @@ void Http1Session::PauseForMemory(Connection* connection) {
 // True when there is probably more to read.
 bool Http1Session::ReadOnce(Connection* connection) {
   size_t bytes_max = buffer_.size();
+  if (connection->phase == InputPhase::kWebSocket) return ReadWebSocket(connection);
+  if (connection->phase == InputPhase::kUndecided && !KeepUndecided(connection)) return false;
   if (CountsForWindow(connection->phase)) {
     if (connection->window_bytes <= 0) {
       // Still watched: most often JavaScript makes room before the next poll.
@@ -101,6 +105,37 @@ bool Http1Session::ReadOnce(Connection* connection) {
   const auto bytes = static_cast<size_t>(got);
   Receive(connection, {buffer_.data(), bytes});
   return bytes == bytes_max;
+}
+
+bool Http1Session::ReadWebSocket(Connection* connection) {
+  if (connection->window_bytes <= 0) {
+    transport_->Pause(connection, kPauseWindow);
+    return false;
+  }
+  std::span<char> room;
+  if (connection->partial == nullptr) room = websockets_->Room(connection);
+  const bool is_direct = !room.empty();
+  if (!is_direct) room = buffer_;
+  const ssize_t got = engine::Receive(connection->fd, room.data(), room.size());
+  if (got <= 0) {
+    OnReadFailed(connection, got == 0 ? 0 : errno);
+    return false;
+  }
+  const auto bytes = static_cast<size_t>(got);
+  if (is_direct) {
+    websockets_->ReadInPlace(connection, bytes);
+  } else {
+    Receive(connection, {room.data(), bytes});
+  }
+  return bytes == room.size();
+}
+
+// False when enough is kept.
+bool Http1Session::KeepUndecided(Connection* connection) {
+  const bool is_full =
+      connection->partial != nullptr && connection->partial->size() >= limits::kUndecidedBytesMax;
+  if (is_full) transport_->Pause(connection, kPauseUpgrade);
+  return !is_full;
 }
 
 bool Http1Session::ReadIntoBlock(Connection* connection) {
@@ -163,6 +198,11 @@ void Http1Session::OnReadFailed(Connection* connection, int error) {
     transport_->Close(connection, error);
     return;
   }
+  if (connection->phase == InputPhase::kUndecided && connection->partial != nullptr) {
+    // What came before is told first; the end is met again then.
+    transport_->Pause(connection, kPauseUpgrade);
+    return;
+  }
   connection->peer_ended = true;
   transport_->Pause(connection, kPauseOver);
   transport_->UpdatePoll(connection);
@@ -171,7 +211,8 @@ void Http1Session::OnReadFailed(Connection* connection, int error) {
 
 void Http1Session::OnEof(Connection* connection) {
   const InputPhase phase = connection->phase;
-  if (phase == InputPhase::kOpaque || phase == InputPhase::kRefused) {
+  if (phase == InputPhase::kUndecided || phase == InputPhase::kOpaque ||
+      phase == InputPhase::kWebSocket || phase == InputPhase::kRefused) {
     records_->Eof(connection->slot);
     if (connection->is_fin_sent) transport_->Close(connection, 0);
     return;
@@ -277,9 +318,10 @@ void Http1Session::OnWindow(Connection* connection, uint32_t bytes) {
   }
 }
 
-void Http1Session::OnUpgradeAccept(Connection* connection) {
+void Http1Session::OnUpgradeAccept(Connection* connection, bool is_undecided) {
+  if (connection->phase == InputPhase::kUndecided) return Decide(connection, InputPhase::kOpaque);
   if (connection->phase != InputPhase::kAwaitUpgrade) return;
-  connection->phase = InputPhase::kOpaque;
+  connection->phase = is_undecided ? InputPhase::kUndecided : InputPhase::kOpaque;
   connection->unanswered = 0;
   if (connection->partial != nullptr) {
     connection->partial->erase(0, connection->given_bytes);
@@ -288,6 +330,20 @@ void Http1Session::OnUpgradeAccept(Connection* connection) {
   connection->decoder.reset();
   connection->raw.reset();
   connection->given_bytes = 0;
+  ResumeInput(connection, kPauseUpgrade);
+}
+
+void Http1Session::OnWebSocket(Connection* connection, std::string_view head) {
+  HTTPSYS_CHECK(connection->phase == InputPhase::kUndecided);
+  if (!head.empty()) {
+    if (connection->partial == nullptr) connection->partial = std::make_unique<std::string>();
+    connection->partial->insert(0, head);
+  }
+  Decide(connection, InputPhase::kWebSocket);
+}
+
+void Http1Session::Decide(Connection* connection, InputPhase phase) {
+  connection->phase = phase;
   ResumeInput(connection, kPauseUpgrade);
 }
 

@@ -15,6 +15,7 @@
 #include "engine/request_router.h"
 #include "engine/transport.h"
 #include "engine/unread_requests.h"
+#include "engine/websocket_session.h"
 #include "http1/method_table.h"
 
 namespace httpsys::engine {
@@ -24,7 +25,7 @@ namespace httpsys::engine {
 class Http1Session final {
  public:
   Http1Session(const http1::MethodTable* methods, RequestQueue* queue, RecordWriter* records,
-               Transport* transport, RequestRouter* router);
+               Transport* transport, RequestRouter* router, WebSocketSession* websockets);
 
   // Reads what is there, within limits, and delivers it.
   void OnReadable(Connection* connection);
@@ -42,7 +43,10 @@ class Http1Session final {
   // One request was answered.
   void OnAnswered(Connection* connection);
   void OnWindow(Connection* connection, uint32_t bytes);
-  void OnUpgradeAccept(Connection* connection);
+  // Undecided: the bytes are kept until it is said what they are.
+  void OnUpgradeAccept(Connection* connection, bool is_undecided);
+  // Decides; `head` was read behind the request.
+  void OnWebSocket(Connection* connection, std::string_view head);
   void OnUpgradeDecline(Connection* connection);
 
   // Refuses a message that began too long ago (nanoseconds; 0 = no limit).
@@ -68,6 +72,9 @@ class Http1Session final {
   void PauseForMemory(Connection* connection);
   bool ReadOnce(Connection* connection);
   bool ReadIntoBlock(Connection* connection);
+  bool ReadWebSocket(Connection* connection);
+  bool KeepUndecided(Connection* connection);
+  void Decide(Connection* connection, InputPhase phase);
   uint8_t* BlockMemory();
   void DeliverBlock(Connection* connection, size_t bytes);
   void OnReadFailed(Connection* connection, int error);
@@ -80,6 +87,7 @@ class Http1Session final {
   Advance ConsumeLength(Connection* connection, std::string_view input, size_t* used);
   Advance ConsumeChunked(Connection* connection, std::string_view input, size_t* used);
   Advance ConsumeOpaque(Connection* connection, std::string_view input, size_t* used);
+  Advance ConsumeWebSocket(Connection* connection, std::string_view input, size_t* used);
   Advance ConsumeAfterClose(Connection* connection, std::string_view input, size_t* used);
   Advance SkipLength(Connection* connection, std::string_view input, size_t* used);
   Advance SkipChunked(Connection* connection, std::string_view input, size_t* used);
@@ -119,6 +127,7 @@ class Http1Session final {
   RecordWriter* records_;
   Transport* transport_;
   RequestRouter* router_;
+  WebSocketSession* websockets_;
   uint64_t now_ns_ = 0;
   bool is_stalled_ = false;
   UnreadRequests unread_;

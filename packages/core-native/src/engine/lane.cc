@@ -65,11 +65,12 @@ int Lane::Start() {
                  [](uv_check_t* handle) { static_cast<Lane*>(handle->data)->AfterPoll(); });
   transport_ = std::make_unique<Transport>(&loop_, &records_, &lent_, &load_);
   router_ = std::make_unique<PortRouter>(&loop_, member_id_, &queue_, &servers_, statistics_);
-  session_ =
-      std::make_unique<Http1Session>(methods_, &queue_, &records_, transport_.get(), router_.get());
+  websockets_ = std::make_unique<WebSocketSession>(&loop_, &lent_, &records_, transport_.get());
+  session_ = std::make_unique<Http1Session>(methods_, &queue_, &records_, transport_.get(),
+                                            router_.get(), websockets_.get());
   router_->Start(transport_.get(), session_.get());
   processor_ = std::make_unique<ReplyProcessor>(&replies_, &lent_, &records_, transport_.get(),
-                                                session_.get(), router_.get());
+                                                session_.get(), router_.get(), websockets_.get());
   transport_->set_input_handler(this);
 
   int failed;
@@ -108,6 +109,7 @@ void Lane::CloseHandles() {
   WakeUp();
   transport_->Shutdown();
   router_->Close();
+  websockets_->Close();
   for (const auto& barrier : drains_) barrier->Arrive();
   drains_.clear();
   for (uv_handle_t* handle :

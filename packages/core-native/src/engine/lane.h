@@ -22,6 +22,7 @@
 #include "engine/reply_processor.h"
 #include "engine/server_config.h"
 #include "engine/transport.h"
+#include "engine/websocket_session.h"
 
 namespace httpsys::engine {
 
@@ -137,6 +138,7 @@ class Lane final : public InputHandler {
   ReplyReader replies_;
   RecordWriter records_;
   std::unique_ptr<Transport> transport_;
+  std::unique_ptr<WebSocketSession> websockets_;
   std::unique_ptr<Http1Session> session_;
   std::unique_ptr<ReplyProcessor> processor_;
   std::unique_ptr<PortRouter> router_;

@@ -14,7 +14,7 @@ constexpr size_t kJoinBytesMax = 64 * 1024;
 void OutputQueue::Append(std::string_view bytes) {
   if (bytes.empty()) return;
   bytes_ += bytes.size();
-  if (!pieces_.empty() && pieces_.back().block_id == kNoBlock &&
+  if (!pieces_.empty() && pieces_.back().is_own() &&
       pieces_.back().own.size() + bytes.size() <= kJoinBytesMax) {
     pieces_.back().own.append(bytes);
     return;
@@ -28,6 +28,14 @@ void OutputQueue::AppendBlock(uint32_t block_id, std::string_view bytes) {
   bytes_ += bytes.size();
   Piece piece;
   piece.block_id = block_id;
+  piece.lent = bytes;
+  pieces_.push_back(std::move(piece));
+}
+
+void OutputQueue::AppendShared(std::shared_ptr<const void> owner, std::string_view bytes) {
+  bytes_ += bytes.size();
+  Piece piece;
+  piece.owner = std::move(owner);
   piece.lent = bytes;
   pieces_.push_back(std::move(piece));
 }

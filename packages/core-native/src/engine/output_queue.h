@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,8 @@ class OutputQueue {
   void Append(std::string_view bytes);
   // Bytes of a lent block, by reference.
   void AppendBlock(uint32_t block_id, std::string_view bytes);
+  // Bytes that `owner` keeps, by reference.
+  void AppendShared(std::shared_ptr<const void> owner, std::string_view bytes);
 
   bool empty() const { return bytes_ == 0; }
   size_t bytes() const { return bytes_; }
@@ -35,10 +38,12 @@ class OutputQueue {
   struct Piece {
     uint32_t block_id = kNoBlock;
     std::string own;
+    std::shared_ptr<const void> owner;
     std::string_view lent;
     size_t offset = 0;
 
-    std::string_view bytes() const { return block_id == kNoBlock ? std::string_view(own) : lent; }
+    bool is_own() const { return block_id == kNoBlock && owner == nullptr; }
+    std::string_view bytes() const { return is_own() ? std::string_view(own) : lent; }
   };
 
   std::deque<Piece> pieces_;

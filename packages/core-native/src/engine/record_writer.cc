@@ -200,4 +200,43 @@ void RecordWriter::BlockDone(uint32_t block_id, int error) {
   StoreWord(record, 5, static_cast<uint32_t>(error));
 }
 
+// -- Of a WebSocket.
+
+void RecordWriter::Piece(RequestType type, uint32_t flags, uint32_t slot, uint32_t word4,
+                         uint32_t word5, std::string_view bytes) {
+  uint8_t* record = Append(records::kPayloadAt + bytes.size(), type, flags, slot);
+  StoreWord(record, 4, word4);
+  StoreWord(record, 5, word5);
+  Copy(record + records::kPayloadAt, bytes);
+}
+
+void RecordWriter::Message(uint32_t slot, uint32_t flags, std::string_view bytes) {
+  Piece(RequestType::kMessage, flags, slot, Size32(bytes.size()), 0, bytes);
+}
+
+void RecordWriter::MessageBlock(uint32_t slot, uint32_t flags, Block block) {
+  const uint32_t bytes = Size32(block.bytes);
+  const uint32_t id = queue_->blocks().Put(std::move(block));
+  Piece(RequestType::kMessageBlock, flags, slot, bytes, id, {});
+}
+
+void RecordWriter::Control(uint32_t slot, uint32_t opcode, std::string_view payload) {
+  Piece(RequestType::kControl, 0, slot, Size32(payload.size()), opcode, payload);
+}
+
+void RecordWriter::CloseFrame(uint32_t slot, uint32_t code, std::string_view reason) {
+  Piece(RequestType::kCloseFrame, 0, slot, code, Size32(reason.size()), reason);
+}
+
+void RecordWriter::FrameError(uint32_t slot, uint32_t error, uint32_t detail, int zlib_code,
+                              std::string_view text) {
+  uint8_t* record =
+      Append(records::kFrameErrorTextAt + text.size(), RequestType::kFrameError, 0, slot);
+  StoreWord(record, 4, error);
+  StoreWord(record, 5, Size32(text.size()));
+  StoreWord(record, 6, detail);
+  StoreWord(record, 7, static_cast<uint32_t>(zlib_code));
+  Copy(record + records::kFrameErrorTextAt, text);
+}
+
 }  // namespace httpsys::engine

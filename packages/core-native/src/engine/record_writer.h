@@ -49,8 +49,20 @@ class RecordWriter {
   // Whether there was anything since the last call that JavaScript should be woken for.
   bool TakeUrgent() { return std::exchange(is_urgent_, false); }
 
+  // -- Of a WebSocket.
+
+  void Message(uint32_t slot, uint32_t flags, std::string_view bytes);
+  void MessageBlock(uint32_t slot, uint32_t flags, Block block);
+  void Control(uint32_t slot, uint32_t opcode, std::string_view payload);
+  void CloseFrame(uint32_t slot, uint32_t code, std::string_view reason);
+  void FrameError(uint32_t slot, uint32_t error, uint32_t detail, int zlib_code,
+                  std::string_view text);
+
  private:
   uint8_t* Append(size_t bytes, records::RequestType type, uint32_t flags, uint32_t slot);
+  // A record of words 4 and 5, and bytes.
+  void Piece(records::RequestType type, uint32_t flags, uint32_t slot, uint32_t word4,
+             uint32_t word5, std::string_view bytes);
   void Intern(uint32_t id, std::string_view name, std::string_view value, bool is_name_only);
   // Fills line_words_; returns the bytes of the literal parts.
   size_t EncodeLines(const std::vector<http1::HeaderLine>& lines);

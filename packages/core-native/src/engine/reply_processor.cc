@@ -47,13 +47,26 @@ void ReplyProcessor::Handle(const uint8_t* record) {
     transport_->ReleaseSlot(slot);
     return;
   }
+  if (HandleBroadcast(type, record)) return;
   Connection* connection = transport_->Find(slot);
   if (connection != nullptr) {
     HandleOpen(connection, record);
-  } else if (type == ReplyType::kBlock) {
+  } else if (type == ReplyType::kBlock || type == ReplyType::kFrameBlock) {
     lent_->Return(LoadWord(record, 4));
     records_->BlockDone(LoadWord(record, 4), ECANCELED);
   }
+}
+
+// Those that name their connections themselves.
+bool ReplyProcessor::HandleBroadcast(ReplyType type, const uint8_t* record) {
+  if (type == ReplyType::kBroadcast) {
+    websockets_->OnBroadcast(record);
+  } else if (type == ReplyType::kBroadcastBlock) {
+    websockets_->OnBroadcastBlock(record);
+  } else {
+    return false;
+  }
+  return true;
 }
 
 void ReplyProcessor::HandleOpen(Connection* connection, const uint8_t* record) {
@@ -72,7 +85,7 @@ void ReplyProcessor::HandleOpen(Connection* connection, const uint8_t* record) {
     case ReplyType::kWindow:
       return session_->OnWindow(connection, LoadWord(record, 4));
     case ReplyType::kUpgradeAccept:
-      return session_->OnUpgradeAccept(connection);
+      return session_->OnUpgradeAccept(connection, (flags & records::kReplyUndecided) != 0);
     case ReplyType::kUpgradeDecline:
       return session_->OnUpgradeDecline(connection);
     case ReplyType::kShutdown:
@@ -85,6 +98,14 @@ void ReplyProcessor::HandleOpen(Connection* connection, const uint8_t* record) {
       return OnSocketOption(connection, record);
     case ReplyType::kIdleTimeout:
       return OnIdleTimeout(connection, LoadWord(record, 4));
+    case ReplyType::kWebSocket:
+      return session_->OnWebSocket(connection, websockets_->OnWebSocket(connection, record));
+    case ReplyType::kFrame:
+      return websockets_->OnFrame(connection, record);
+    case ReplyType::kFrameBlock:
+      return websockets_->OnFrameBlock(connection, record);
+    case ReplyType::kBroadcast:
+    case ReplyType::kBroadcastBlock:
     case ReplyType::kJump:
     case ReplyType::kRelease:
       return;

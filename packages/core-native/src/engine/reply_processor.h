@@ -18,13 +18,15 @@ namespace httpsys::engine {
 class ReplyProcessor {
  public:
   ReplyProcessor(ReplyReader* replies, LentMemory* lent, RecordWriter* records,
-                 Transport* transport, Http1Session* session, PortRouter* router)
+                 Transport* transport, Http1Session* session, PortRouter* router,
+                 WebSocketSession* websockets)
       : replies_(replies),
         lent_(lent),
         records_(records),
         transport_(transport),
         session_(session),
-        router_(router) {}
+        router_(router),
+        websockets_(websockets) {}
 
   // One pass: handles records (limits::kRepliesPerPass), sends what they say, gives their memory
   // back. False when there were none.
@@ -32,6 +34,7 @@ class ReplyProcessor {
 
  private:
   void Handle(const uint8_t* record);
+  bool HandleBroadcast(records::ReplyType type, const uint8_t* record);
   void HandleOpen(Connection* connection, const uint8_t* record);
   void OnResponse(Connection* connection, const uint8_t* record);
   void OnData(Connection* connection, const uint8_t* record);
@@ -50,6 +53,7 @@ class ReplyProcessor {
   Transport* transport_;
   Http1Session* session_;
   PortRouter* router_;
+  WebSocketSession* websockets_;
   std::vector<Connection*> touched_;
 };
 

@@ -28,7 +28,7 @@ int SocketError(int fd) {
 
 Transport::Transport(uv_loop_t* loop, RecordWriter* records, LentMemory* lent,
                      std::atomic<uint32_t>* load)
-    : loop_(loop), records_(records), lent_(lent), load_(load), pieces_(1) {
+    : loop_(loop), records_(records), lent_(lent), load_(load), pieces_(1), owners_(1) {
   uv_timer_init(loop, &timer_);
   timer_.data = this;
 }

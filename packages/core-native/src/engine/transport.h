@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -70,6 +71,9 @@ class Transport {
   // A few bytes that are copied at once.
   void SendCopy(Connection* connection, std::string_view bytes);
   void SendBlock(Connection* connection, uint32_t block_id, std::string_view bytes);
+  // Bytes that `owner` keeps: several connections may send the same. Let go of when they are sent.
+  void SendShared(Connection* connection, std::shared_ptr<const void> owner, std::string_view bytes,
+                  size_t payload_bytes);
   // For records without bytes that act after output: the connection takes part in FlushTouched().
   void Touch(Connection* connection);
   // One send per touched connection. Returns them in `touched` (some may be closed by now).
@@ -110,6 +114,7 @@ class Transport {
     size_t bytes = 0;
     uint32_t next = 0;
     uint32_t block_id = OutputQueue::kNoBlock;
+    uint32_t owner = 0;  // In owners_; 0 = none.
     char copy[12];
 
     std::string_view view() const {
@@ -164,6 +169,7 @@ class Transport {
   std::vector<Slot> slots_;
   std::vector<uint32_t> free_slots_;
   std::vector<Piece> pieces_;  // Of the current reply pass; index 0 is unused.
+  std::vector<std::shared_ptr<const void>> owners_;  // Of these pieces; index 0 is unused.
   std::vector<Connection*> touched_;
   std::vector<char> gathered_;
   std::vector<uint32_t> blocks_;  // Scratch.

@@ -70,6 +70,14 @@ void Transport::SendBlock(Connection* connection, uint32_t block_id, std::string
   piece->block_id = block_id;
 }
 
+void Transport::SendShared(Connection* connection, std::shared_ptr<const void> owner,
+                           std::string_view bytes, size_t payload_bytes) {
+  Piece* piece = AddPiece(connection, bytes.size(), payload_bytes);
+  piece->data = reinterpret_cast<const uint8_t*>(bytes.data());
+  if (owners_.back() != owner) owners_.push_back(std::move(owner));
+  piece->owner = static_cast<uint32_t>(owners_.size() - 1);
+}
+
 void Transport::Touch(Connection* connection) {
   if (connection->is_touched) return;
   connection->is_touched = true;
@@ -85,6 +93,7 @@ void Transport::FlushTouched(std::vector<Connection*>* touched) {
   touched->swap(touched_);
   touched_.clear();
   pieces_.resize(1);
+  owners_.resize(1);
 }
 
 void Transport::Flush(Connection* connection) {
@@ -186,10 +195,13 @@ void Transport::EnqueuePieces(Connection* connection, uint32_t piece, size_t off
   for (; piece != 0; piece = pieces_[piece].next) {
     const std::string_view bytes = pieces_[piece].view().substr(offset);
     offset = 0;
-    if (pieces_[piece].block_id == OutputQueue::kNoBlock) {
-      connection->queue->Append(bytes);
+    const Piece& from = pieces_[piece];
+    if (from.block_id != OutputQueue::kNoBlock) {
+      connection->queue->AppendBlock(from.block_id, bytes);
+    } else if (from.owner != 0 && bytes.size() >= limits::kSharedBytesMin) {
+      connection->queue->AppendShared(owners_[from.owner], bytes);
     } else {
-      connection->queue->AppendBlock(pieces_[piece].block_id, bytes);
+      connection->queue->Append(bytes);
     }
   }
 }

@@ -1,0 +1,345 @@
+'use strict'
+
+// The way between a WebSocket's object and its lane: messages instead of bytes. What an event means to the
+// application (states, closing, errors) is its owner's business, see packages/websocket.
+//
+// Output is as on a socket: up to kSendBytesMax accepted bytes are on their way to the peer; what comes above
+// waits here, in order, and counts as buffered.
+
+const { Buffer } = require('node:buffer')
+const R = require('../records')
+const { kInlineBytesMax } = require('../reply-writer')
+const { State, kSendBytesMax, updateLoop } = require('./socket')
+const { kLane, kSlot, kState, kUnsent, kChannel, kRead } = require('./symbols')
+
+const { kWindow, kWebSocket, kFrameBlock } = R.ReplyType
+const { kMessage, kMessageBlock, kControl, kCloseFrame, kFrameError } = R.RequestType
+
+/** @typedef {import('../../types/web-socket').WebSocketHandlers} Handlers */
+/** @typedef {import('../../types/web-socket').WebSocketSettings} Settings */
+/** @typedef {import('../../types/web-socket').SendCallback} SendCallback */
+/** @typedef {{ data: string | Uint8Array, flags: number, bytes: number, callback: SendCallback | undefined }} Held */
+/** @typedef {{ type: number, a: any, b: any, c: any, d: any, cost: number }} Event */
+
+// Consumed bytes that are acknowledged together: a quarter of the lane's receive window.
+const kAcknowledgeBytes = 32 * 1024
+const kPingOpcode = 9
+const kEmpty = Buffer.alloc(0)
+// Below this a loop over the bytes is faster than a call.
+const kLoopBytesMax = 48
+
+class WebSocketChannel {
+  /**
+   * @param {any} socket
+   * @param {any} owner
+   * @param {Handlers} handlers
+   * @param {boolean} isDeferred one event a turn
+   */
+  constructor (socket, owner, handlers, isDeferred) {
+    this.lane = socket[kLane]
+    this.writer = this.lane.writer
+    this.slot = socket[kSlot]
+    this.socket = socket
+    this.owner = owner
+    this.handlers = handlers
+    this.isPaused = false
+    this.isDeferred = isDeferred
+    this.isClosed = false
+    this.unacknowledged = 0
+    /** Accepted by the lane and not sent. */
+    this.unsent = socket[kUnsent]
+    /** Not accepted, or by reference and not sent. */
+    this.buffered = 0
+    /** Events that wait. @type {Event[] | null} */
+    this.events = null
+    /** Frames that wait for credit. @type {Held[] | null} */
+    this.held = null
+    /** The last block that is being sent. @type {BlockWrite | null} */
+    this.block = null
+  }
+
+  // -- Input ---------------------------------------------------------------------------------------
+
+  /** @param {Int32Array} words @param {Buffer} bytes @param {number} at */
+  onMessage (words, bytes, at) {
+    const w = at >>> 2
+    const length = words[w + 4]
+    const isBinary = (words[w + 1] >>> 8 & R.kMessageBinary) !== 0
+    this.socket[kRead] += length
+    const data = copyOf(bytes, at + R.kPayloadAt, length)
+    const cost = length + R.kMessageCost
+    if (this.events !== null || this.isPaused || this.isDeferred) {
+      this.#wait({ type: kMessage, a: data, b: isBinary, c: undefined, d: undefined, cost })
+      return
+    }
+    if ((this.unacknowledged += cost) >= kAcknowledgeBytes) this.#acknowledge()
+    this.handlers.message(this.owner, data, isBinary)
+  }
+
+  /** @param {Int32Array} words @param {Buffer} bytes @param {number} at */
+  onRecord (words, bytes, at) {
+    const w = at >>> 2
+    const type = words[w + 1] & 0xff
+    const length = words[w + 4]
+    const text = at + R.kPayloadAt
+    switch (type) {
+      case kMessageBlock: {
+        this.socket[kRead] += length
+        const block = this.lane.native.takeBlock(this.lane.index, words[w + 5])
+        if (block === undefined) return // The thread is being terminated.
+        const isBinary = (words[w + 1] >>> 8 & R.kMessageBinary) !== 0
+        this.#deliver(kMessage, length + R.kMessageCost, Buffer.from(block), isBinary)
+        return
+      }
+      case kControl:
+        this.#deliver(kControl, length + R.kMessageCost, words[w + 5], copyOf(bytes, text, length))
+        return
+      case kCloseFrame:
+        this.#deliver(kCloseFrame, 0, words[w + 4], copyOf(bytes, text, words[w + 5]))
+        return
+      case kFrameError: {
+        const from = at + R.kFrameErrorTextAt
+        this.#deliver(kFrameError, 0, words[w + 4], words[w + 6], words[w + 7], bytes.toString('latin1', from, from + words[w + 5]))
+      }
+    }
+  }
+
+  /** @param {number} type @param {number} cost @param {any} a @param {any} b @param {any} [c] @param {any} [d] */
+  #deliver (type, cost, a, b, c, d) {
+    if (this.events !== null || this.isPaused || this.isDeferred) this.#wait({ type, a, b, c, d, cost })
+    else this.#tell({ type, a, b, c, d, cost })
+  }
+
+  /** @param {Event} event */
+  #tell ({ type, a, b, c, d, cost }) {
+    if (cost !== 0 && (this.unacknowledged += cost) >= kAcknowledgeBytes) this.#acknowledge()
+    const { handlers, owner } = this
+    if (type === kMessage) handlers.message(owner, a, b)
+    else if (type === kCloseFrame) handlers.close(owner, a, b)
+    else if (type === kFrameError) handlers.error(owner, a, b, c, d)
+    else if (a === kPingOpcode) handlers.ping(owner, b)
+    else handlers.pong(owner, b)
+  }
+
+  /** @param {Event} event */
+  #wait (event) {
+    if (this.events !== null) {
+      this.events.push(event)
+      return
+    }
+    this.events = [event]
+    if (!this.isPaused) setImmediate(pump, this)
+  }
+
+  #acknowledge () {
+    const bytes = this.unacknowledged
+    this.unacknowledged = 0
+    if (!this.isClosed) this.writer.command(kWindow, 0, this.slot, bytes)
+  }
+
+  pause () {
+    this.isPaused = true
+  }
+
+  resume () {
+    if (!this.isPaused) return
+    this.isPaused = false
+    if (this.events !== null) setImmediate(pump, this)
+  }
+
+  /** Tells the next event that waits, and leaves the others to later turns. */
+  pump () {
+    if (this.events === null || (this.isPaused && !this.isClosed)) return
+    const event = /** @type {Event} */ (this.events.shift())
+    if (this.events.length === 0) this.events = null
+    else setImmediate(pump, this) // Before the application, which may throw.
+    this.#tell(event)
+    if (this.events === null && this.isClosed) this.handlers.flushed(this.owner)
+  }
+
+  /** The connection has ended: what it left is told, also while paused. False when there is nothing. */
+  flush () {
+    if (this.events === null) return false
+    if (this.isPaused) setImmediate(pump, this)
+    this.isClosed = true
+    return true
+  }
+
+  // -- Output --------------------------------------------------------------------------------------
+
+  /**
+   * Sends a frame. The callback runs in a later tick, when the frame was accepted; for a large one, whose bytes
+   * must not change until then, when it was sent.
+   *
+   * @param {number} flags R.kFrame…
+   * @param {string | Uint8Array} data
+   * @param {SendCallback} [callback]
+   */
+  send (flags, data, callback) {
+    if (this.held !== null || this.unsent >= kSendBytesMax) {
+      this.#hold(flags, data, callback)
+    } else if (this.isClosed) {
+      if (callback !== undefined) process.nextTick(callback, destroyedError())
+    } else if ((typeof data === 'string' ? data.length * 3 : data.byteLength) <= kInlineBytesMax) {
+      this.unsent += this.writer.frame(this.slot, flags, data)
+      if (callback !== undefined) this.#accepted(callback)
+    } else {
+      this.#sendBlock(flags, data, callback)
+    }
+  }
+
+  /** @param {SendCallback} callback */
+  #accepted (callback) {
+    if (this.block === null) process.nextTick(callback, null)
+    else this.block.callbacks.push(callback)
+  }
+
+  /** @param {number} flags @param {string | Uint8Array} data @param {SendCallback} [callback] */
+  #sendBlock (flags, data, callback) {
+    const chunk = typeof data === 'string' ? Buffer.from(data) : data
+    if (chunk.byteLength <= kInlineBytesMax) {
+      this.unsent += this.writer.frame(this.slot, flags, chunk)
+      if (callback !== undefined) this.#accepted(callback)
+      return
+    }
+    const block = this.writer.block(this.slot, flags, chunk, kFrameBlock)
+    if (block === undefined) return
+    this.unsent += chunk.byteLength
+    this.buffered += chunk.byteLength
+    this.block = new BlockWrite(this, chunk.byteLength, callback)
+    this.lane.blocks.set(block, { write: this.block, chunk })
+  }
+
+  /** @param {number} flags @param {string | Uint8Array} data @param {SendCallback} [callback] */
+  #hold (flags, data, callback) {
+    const bytes = typeof data === 'string' ? Buffer.byteLength(data) : data.byteLength
+    this.buffered += bytes
+    const held = { data, flags, bytes, callback }
+    if (this.held === null) this.held = [held]
+    else this.held.push(held)
+  }
+
+  /** @param {number} bytes that left */
+  onCredit (bytes) {
+    const unsent = this.unsent - bytes
+    this.unsent = unsent > 0 ? unsent : 0
+    const { held } = this
+    if (held === null || this.unsent >= kSendBytesMax) return
+    this.held = null
+    let i = 0
+    for (; i < held.length && this.unsent < kSendBytesMax; i++) {
+      const { data, flags, bytes, callback } = held[i]
+      this.buffered -= bytes
+      this.send(flags, data, callback)
+    }
+    if (i < held.length) {
+      this.held = i === 0 ? held : held.slice(i)
+      return
+    }
+    this.handlers.drain(this.owner)
+  }
+
+  /** Whether frames wait for credit. */
+  get isBehind () {
+    return this.held !== null
+  }
+
+  /** The lane has closed the connection. */
+  onClosed () {
+    this.isClosed = true
+    const { held, block } = this
+    this.held = null
+    this.block = null
+    if (held === null && block === null) return
+    const error = destroyedError()
+    for (let at = block; at !== null; at = at.previous) at.fail(error)
+    if (held !== null) for (const { callback } of held) if (callback !== undefined) process.nextTick(callback, error)
+  }
+}
+
+// A frame that is sent by reference, and the callbacks of what was accepted behind it.
+class BlockWrite {
+  /** @param {WebSocketChannel} channel @param {number} bytes @param {SendCallback} [callback] */
+  constructor (channel, bytes, callback) {
+    this.channel = channel
+    this.bytes = bytes
+    /** @type {SendCallback[]} */
+    this.callbacks = callback === undefined ? [] : [callback]
+    this.previous = channel.block
+    this.isDone = false
+  }
+
+  done () {
+    if (this.isDone) return
+    this.isDone = true
+    const { channel } = this
+    channel.buffered -= this.bytes
+    this.previous = null // Blocks are sent in their order.
+    if (channel.block === this) channel.block = null
+    for (const callback of this.callbacks) process.nextTick(callback, null)
+  }
+
+  /** @param {Error} error */
+  fail (error) {
+    if (this.isDone) return
+    this.isDone = true
+    for (const callback of this.callbacks) process.nextTick(callback, error)
+  }
+}
+
+/** @param {WebSocketChannel} channel */
+function pump (channel) {
+  channel.pump()
+}
+
+function destroyedError () {
+  return Object.assign(new Error('Cannot call write after a stream was destroyed'), { code: 'ERR_STREAM_DESTROYED' })
+}
+
+// Applications keep what they are given; the record's memory is used again.
+/** @param {Buffer} bytes @param {number} from @param {number} length @returns {Buffer} */
+function copyOf (bytes, from, length) {
+  if (length === 0) return kEmpty
+  const data = Buffer.allocUnsafe(length)
+  if (length <= kLoopBytesMax) for (let i = 0; i < length; i++) data[i] = bytes[from + i]
+  else data.set(bytes.subarray(from, from + length))
+  return data
+}
+
+/**
+ * Makes an upgraded connection a WebSocket: its bytes are frames from here on. `head` is what the 'upgrade' event
+ * came with.
+ *
+ * @param {any} socket
+ * @param {Uint8Array} head
+ * @param {Settings} settings
+ * @param {any} owner
+ * @param {Handlers} handlers
+ * @returns {WebSocketChannel | null} null when the socket is none of the engine's, or was read already
+ */
+function openWebSocket (socket, head, settings, owner, handlers) {
+  if (typeof socket?.[kState] !== 'number' || (socket[kState] & State.kUndecided) === 0) return null
+  if ((socket[kState] & (State.kLaneClosed | State.kPeerEnded | State.kFinSent)) !== 0 || socket.destroyed) return null
+  if (socket.writableLength !== 0 || socket.listenerCount('data') !== 0 || socket.listenerCount('readable') !== 0) return null
+  socket[kState] &= ~State.kUndecided
+  socket[kState] |= State.kWebSocket
+  const { deflate } = settings
+  let flags = (settings.autoPong ? R.kSocketAutoPong : 0) | (settings.skipUTF8Validation ? R.kSocketSkipUtf8 : 0)
+  if (deflate !== null) {
+    flags |= R.kSocketDeflate | (deflate.serverNoContextTakeover ? R.kSocketServerAlone : 0) |
+      (deflate.clientNoContextTakeover ? R.kSocketClientAlone : 0)
+  }
+  const bits = deflate === null
+    ? 0
+    : deflate.serverMaxWindowBits | deflate.clientMaxWindowBits << 8 | (deflate.level & 0xff) << 16 | deflate.memLevel << 24
+  const channel = new WebSocketChannel(socket, owner, handlers, !settings.allowSynchronousEvents)
+  socket[kChannel] = channel
+  channel.writer.fields(kWebSocket, channel.slot, [
+    flags, settings.maxPayload, settings.maxFragments, settings.maxBufferedChunks, settings.maxPendingAutoPongs,
+    deflate === null ? 0 : deflate.threshold, bits, deflate === null ? 0 : deflate.strategy
+  ], head)
+  updateLoop(socket)
+  return channel
+}
+
+module.exports = { openWebSocket, WebSocketChannel }

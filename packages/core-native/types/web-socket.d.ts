@@ -1,0 +1,56 @@
+/** The WebSockets of the I/O threads, for packages/websocket. */
+
+export interface WebSocketSettings {
+  /** Longest message in bytes; 0 = no limit. */
+  maxPayload: number
+  /** Most fragments of a message, most arrivals of a frame; 0 = any. */
+  maxFragments: number
+  maxBufferedChunks: number
+  /** Pings are answered by the I/O thread; a peer that has not read this many answers is cut off (0 = never). */
+  autoPong: boolean
+  maxPendingAutoPongs: number
+  skipUTF8Validation: boolean
+  /** False: one event a turn of the event loop. */
+  allowSynchronousEvents: boolean
+  /** null: permessage-deflate was not negotiated. */
+  deflate: null | {
+    serverNoContextTakeover: boolean
+    clientNoContextTakeover: boolean
+    serverMaxWindowBits: number
+    clientMaxWindowBits: number
+    /** Shorter messages are not compressed when each stands alone. */
+    threshold: number
+    level: number
+    memLevel: number
+    strategy: number
+  }
+}
+
+/** What an owner is told, in the peer's order. After close and error nothing comes but drain and flushed. */
+export interface WebSocketHandlers {
+  message (owner: any, data: Buffer, isBinary: boolean): void
+  ping (owner: any, data: Buffer): void
+  pong (owner: any, data: Buffer): void
+  /** code 1005: the close frame had none. */
+  close (owner: any, code: number, reason: Buffer): void
+  /** `kind` is a websocket::ReadError; the I/O thread reads no further. */
+  error (owner: any, kind: number, detail: number, zlibCode: number, zlibText: string): void
+  /** Nothing waits for credit any more. */
+  drain (owner: any): void
+  /** After flush(): everything has been told. */
+  flushed (owner: any): void
+}
+
+export type SendCallback = (error?: Error | null) => void
+
+export interface WebSocketChannel {
+  /** Bytes that the I/O thread has not accepted, or that are sent by reference. */
+  readonly buffered: number
+  /** Frames wait for credit. */
+  readonly isBehind: boolean
+  send (flags: number, data: string | Uint8Array, callback?: SendCallback): void
+  pause (): void
+  resume (): void
+  /** After the connection has ended: tells what waits even though it is paused. False when nothing does. */
+  flush (): boolean
+}

@@ -1,0 +1,447 @@
+'use strict'
+
+// A WebSocket of `ws` whose frames are read and written by the I/O threads. States, events and their order are
+// those of ws' own websocket.js; what is no socket of the engine gets that one's code.
+
+const { Buffer, Blob } = require('node:buffer')
+const ws = require('ws')
+const { internals } = require('@httpsys/core-native')
+const { kSocketMark, extensionName } = require('./ws-internals')
+const { settingsOf } = require('./settings')
+const { createReadError, closeCodeOf } = require('./read-error')
+
+const { openWebSocket, frames: { kFrameFin, kFrameCompress } } = internals
+
+/** @typedef {import('@httpsys/core-native').WebSocketChannel} Channel */
+/** @typedef {(error?: Error) => void} Callback */
+
+const kChannel = Symbol('httpsys.channel')
+const kPending = Symbol('httpsys.pending')
+const kIsFirstFragment = Symbol('httpsys.isFirstFragment')
+const kEndWanted = Symbol('httpsys.endWanted')
+const kLost = Symbol('httpsys.lost')
+
+const kText = 1
+const kBinary = 2
+const kClose = 8
+const kPing = 9
+const kPong = 10
+const kControlBytesMax = 125
+const kReasonBytesMax = 123
+const kOpen = 1
+const kClosing = 2
+const kClosed = 3
+const kStates = ['CONNECTING', 'OPEN', 'CLOSING', 'CLOSED']
+const kEmpty = Buffer.alloc(0)
+
+/** @typedef {import('../types/ws-internals').WebSocketState & { [key: symbol]: any }} State */
+
+/** @param {any} self @returns {State} */
+const hidden = (self) => self
+
+class WebSocket extends ws.WebSocket {
+  /**
+   * @param {any} socket
+   * @param {Buffer} head
+   * @param {any} options
+   */
+  setSocket (socket, head, options) {
+    const self = hidden(this)
+    const settings = self._isServer ? settingsOf(self, options) : null
+    const channel = settings === null ? null : openWebSocket(socket, head, settings, this, handlers)
+    if (channel === null) {
+      super.setSocket(socket, head, options)
+      return
+    }
+    self[kChannel] = channel
+    self._socket = socket
+    self._sender = kSenderStub
+    socket[kSocketMark] = this
+    socket.setTimeout(0)
+    socket.setNoDelay()
+    socket.on('close', onSocketClose)
+    socket.on('end', onSocketEnd)
+    socket.on('error', onSocketError)
+    socket.resume()
+    self._readyState = kOpen
+    this.emit('open')
+  }
+
+  get bufferedAmount () {
+    const channel = hidden(this)[kChannel]
+    if (channel === undefined) return super.bufferedAmount
+    return channel.buffered + (hidden(this)[kPending]?.bytes ?? 0) + (hidden(this)[kLost] ?? 0)
+  }
+
+  /** @param {any} data @param {any} [options] @param {any} [callback] */
+  send (data, options, callback) {
+    const self = hidden(this)
+    const channel = self[kChannel]
+    if (channel === undefined) {
+      super.send(data, options, callback)
+      return
+    }
+    if (typeof options === 'function') {
+      callback = options
+      options = undefined
+    }
+    if (typeof data === 'number') data = data.toString()
+    if (self._readyState !== kOpen) {
+      sendAfterClose(self, data, callback)
+      return
+    }
+    let flags = (typeof data === 'string' ? kText : kBinary) | kFrameFin | kFrameCompress
+    if (options) flags = flagsOf(flags, options)
+    if (self[kIsFirstFragment] === false) flags &= ~(0xf | kFrameCompress)
+    // As with ws, '' is told from other strings before its bytes are.
+    if (typeof data !== 'string' && !(data instanceof Uint8Array)) data = data ? toBytes(data) : kEmpty
+    if ((flags & kFrameFin) === 0) self[kIsFirstFragment] = false
+    else if (self[kIsFirstFragment] === false) self[kIsFirstFragment] = true
+    if (self[kPending] === undefined && data instanceof Uint8Array === false && typeof data !== 'string') {
+      self[kPending] = { queue: [], bytes: 0 }
+    }
+    if (self[kPending] === undefined) channel.send(flags, data, callback)
+    else enqueue(self, flags, data, callback)
+  }
+
+  /** @param {any} [data] @param {any} [mask] @param {any} [callback] */
+  ping (data, mask, callback) {
+    if (hidden(this)[kChannel] === undefined) super.ping(data, mask, callback)
+    else sendControl(hidden(this), kPing, data, mask, callback)
+  }
+
+  /** @param {any} [data] @param {any} [mask] @param {any} [callback] */
+  pong (data, mask, callback) {
+    if (hidden(this)[kChannel] === undefined) super.pong(data, mask, callback)
+    else sendControl(hidden(this), kPong, data, mask, callback)
+  }
+
+  /** @param {number} [code] @param {any} [data] */
+  close (code, data) {
+    const self = hidden(this)
+    if (self[kChannel] === undefined) {
+      super.close(code, data)
+      return
+    }
+    if (self._readyState === kClosed) return
+    if (self._readyState === kClosing) {
+      if (self._closeFrameSent && (self._closeFrameReceived || self._errorEmitted)) endSocket(self)
+      return
+    }
+    const payload = closePayload(code, data)
+    const sent = (/** @type {Error | undefined} */ error) => {
+      // The socket's own listeners handle it.
+      if (error) return
+      self._closeFrameSent = true
+      if (self._closeFrameReceived || self._errorEmitted) endSocket(self)
+    }
+    if (self[kPending] === undefined) self[kChannel].send(kClose | kFrameFin, payload, sent)
+    else enqueue(self, kClose | kFrameFin, payload, sent)
+    self._readyState = kClosing
+    setCloseTimer(self)
+  }
+
+  terminate () {
+    const self = hidden(this)
+    if (self[kChannel] === undefined) {
+      super.terminate()
+      return
+    }
+    if (self._readyState === kClosed) return
+    self._readyState = kClosing
+    self._socket.destroy()
+  }
+
+  pause () {
+    const self = hidden(this)
+    if (self[kChannel] === undefined) {
+      super.pause()
+      return
+    }
+    if (self._readyState === kClosed) return
+    self._paused = true
+    self[kChannel].pause()
+    self._socket.pause()
+  }
+
+  resume () {
+    const self = hidden(this)
+    if (self[kChannel] === undefined) {
+      super.resume()
+      return
+    }
+    if (self._readyState === kClosed) return
+    self._paused = false
+    self[kChannel].resume()
+    self._socket.resume()
+  }
+
+  emitClose () {
+    const self = hidden(this)
+    if (self[kChannel] === undefined) {
+      super.emitClose()
+      return
+    }
+    self._extensions[extensionName]?.cleanup()
+    self._readyState = kClosed
+    this.emit('close', self._closeCode, self._closeMessage)
+  }
+}
+
+// Some look whether it is there.
+const kSenderStub = Object.freeze({ _bufferedBytes: 0 })
+
+// -- What the I/O thread tells ---------------------------------------------------------------------
+
+/** @type {import('@httpsys/core-native').WebSocketHandlers} */
+const handlers = {
+  message (owner, data, isBinary) {
+    owner.emit('message', isBinary && owner._binaryType !== 'nodebuffer' ? converted(data, owner._binaryType) : data, isBinary)
+  },
+  ping (owner, data) {
+    owner.emit('ping', data)
+  },
+  pong (owner, data) {
+    owner.emit('pong', data)
+  },
+  close (owner, code, reason) {
+    owner._closeFrameReceived = true
+    owner._closeCode = code
+    owner._closeMessage = reason
+    if (owner._socket[kSocketMark] === undefined) return
+    process.nextTick(resume, owner._socket)
+    if (code === 1005) owner.close()
+    else owner.close(code, reason)
+  },
+  error (owner, kind, detail, zlibCode, zlibText) {
+    const error = createReadError(kind, detail, zlibCode, zlibText)
+    const wasEmitted = owner._errorEmitted
+    // From here on a sent close frame ends the socket.
+    owner._errorEmitted = true
+    if (owner._socket[kSocketMark] !== undefined) {
+      process.nextTick(resume, owner._socket)
+      owner.close(closeCodeOf(kind))
+    }
+    if (!wasEmitted) owner.emit('error', error)
+  },
+  drain (owner) {
+    if (owner[kEndWanted] === true) owner._socket.end()
+  },
+  flushed (owner) {
+    owner.emitClose()
+  }
+}
+
+/** @param {Buffer} data @param {string} type */
+function converted (data, type) {
+  if (type === 'arraybuffer') {
+    return data.byteLength === data.buffer.byteLength
+      ? data.buffer
+      : data.buffer.slice(data.byteOffset, data.byteOffset + data.byteLength)
+  }
+  const fragments = data.length === 0 ? [] : [data]
+  return type === 'blob' ? new Blob(fragments) : fragments
+}
+
+// -- The socket's ends -----------------------------------------------------------------------------
+
+/** @param {any} socket */
+function resume (socket) {
+  socket.resume()
+}
+
+/** @this {any} */
+function onSocketClose () {
+  const webSocket = this[kSocketMark]
+  const self = hidden(webSocket)
+  this.removeListener('close', onSocketClose)
+  this.removeListener('end', onSocketEnd)
+  self._readyState = kClosing
+  this[kSocketMark] = undefined
+  if (self._closeTimer) clearTimeout(self._closeTimer)
+  if (!self[kChannel].flush()) webSocket.emitClose()
+}
+
+/** @this {any} */
+function onSocketEnd () {
+  const self = hidden(this[kSocketMark])
+  self._readyState = kClosing
+  endSocket(self)
+}
+
+/** @this {any} */
+function onSocketError () {
+  const webSocket = this[kSocketMark]
+  this.removeListener('error', onSocketError)
+  this.on('error', noop)
+  if (webSocket) {
+    hidden(webSocket)._readyState = kClosing
+    this.destroy()
+  }
+}
+
+function noop () {}
+
+// After everything that waits for credit.
+/** @param {State} self */
+function endSocket (self) {
+  if (self[kChannel].isBehind) self[kEndWanted] = true
+  else self._socket.end()
+}
+
+/** @param {State} self */
+function setCloseTimer (self) {
+  self._closeTimer = setTimeout(self._socket.destroy.bind(self._socket), self._closeTimeout)
+}
+
+// -- Sending ---------------------------------------------------------------------------------------
+
+/** @param {number} flags @param {{ binary?: boolean, compress?: boolean, fin?: boolean }} options */
+function flagsOf (flags, options) {
+  if ('binary' in options) flags = (flags & ~0xf) | (options.binary ? kBinary : kText)
+  if ('compress' in options && !options.compress) flags &= ~kFrameCompress
+  if ('fin' in options && !options.fin) flags &= ~kFrameFin
+  return flags
+}
+
+/** @param {any} data @returns {any} a Blob stays one */
+function toBytes (data) {
+  if (data instanceof ArrayBuffer) return new Uint8Array(data)
+  if (ArrayBuffer.isView(data)) return new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
+  return isBlob(data) ? data : Buffer.from(data)
+}
+
+/** @param {any} value */
+function isBlob (value) {
+  return typeof value === 'object' && typeof value.arrayBuffer === 'function' && typeof value.type === 'string' &&
+    typeof value.stream === 'function' && (value[Symbol.toStringTag] === 'Blob' || value[Symbol.toStringTag] === 'File')
+}
+
+/**
+ * @param {State} self
+ * @param {number} opcode
+ * @param {any} data
+ * @param {any} mask
+ * @param {any} callback
+ */
+function sendControl (self, opcode, data, mask, callback) {
+  if (typeof data === 'function') {
+    callback = data
+    data = undefined
+  } else if (typeof mask === 'function') {
+    callback = mask
+  }
+  if (typeof data === 'number') data = data.toString()
+  if (self._readyState !== kOpen) {
+    sendAfterClose(self, data, callback)
+    return
+  }
+  data = data || kEmpty
+  if (typeof data !== 'string' && !(data instanceof Uint8Array)) data = toBytes(data)
+  if (sizeOf(data) > kControlBytesMax) throw new RangeError('The data size must not be greater than 125 bytes')
+  if (self[kPending] === undefined && isBlob(data)) self[kPending] = { queue: [], bytes: 0 }
+  if (self[kPending] === undefined) self[kChannel].send(opcode | kFrameFin, data, callback)
+  else enqueue(self, opcode | kFrameFin, data, callback)
+}
+
+/** @param {any} data */
+function sizeOf (data) {
+  if (typeof data === 'string') return Buffer.byteLength(data)
+  return data instanceof Uint8Array ? data.byteLength : data.size
+}
+
+/** @param {number | undefined} code @param {any} data */
+function closePayload (code, data) {
+  if (code === undefined) return kEmpty
+  if (typeof code !== 'number' || !isCloseCode(code)) {
+    throw new TypeError('First argument must be a valid error code number')
+  }
+  if (data === undefined || !data.length) {
+    const payload = Buffer.allocUnsafe(2)
+    payload.writeUInt16BE(code, 0)
+    return payload
+  }
+  const length = Buffer.byteLength(data)
+  if (length > kReasonBytesMax) throw new RangeError('The message must not be greater than 123 bytes')
+  const payload = Buffer.allocUnsafe(2 + length)
+  payload.writeUInt16BE(code, 0)
+  if (typeof data === 'string') payload.write(data, 2)
+  else if (data instanceof Uint8Array) payload.set(data, 2)
+  else throw new TypeError('Second argument must be a string or a Uint8Array')
+  return payload
+}
+
+// RFC 6455, section 7.4, and the registry for 1012 to 1014.
+/** @param {number} code */
+function isCloseCode (code) {
+  return (code >= 1000 && code <= 1014 && code !== 1004 && code !== 1005 && code !== 1006) || (code >= 3000 && code <= 4999)
+}
+
+/** @param {State} self @param {any} data @param {any} callback */
+function sendAfterClose (self, data, callback) {
+  if (data) self[kLost] = (self[kLost] ?? 0) + sizeOf(typeof data === 'string' ? data : toBytes(data))
+  if (!callback) return
+  const error = new Error(`WebSocket is not open: readyState ${self._readyState} (${kStates[self._readyState]})`)
+  process.nextTick(callback, error)
+}
+
+// -- Blobs: what is sent behind one waits until it has been read -----------------------------------
+
+/** @param {State} self @param {number} flags @param {any} data @param {any} callback */
+function enqueue (self, flags, data, callback) {
+  const pending = self[kPending]
+  pending.bytes += sizeOf(data)
+  pending.queue.push({ flags, data, callback })
+  if (pending.queue.length === 1) readNext(self)
+}
+
+/** @param {State} self */
+function readNext (self) {
+  const { queue } = self[kPending]
+  while (queue.length !== 0) {
+    const { flags, data, callback } = queue[0]
+    if (isBlob(data)) {
+      data.arrayBuffer().then(
+        (/** @type {ArrayBuffer} */ bytes) => onBlob(self, bytes),
+        (/** @type {Error} */ error) => process.nextTick(onBlobError, self, error))
+      return
+    }
+    queue.shift()
+    self[kPending].bytes -= sizeOf(data)
+    self[kChannel].send(flags, data, callback)
+  }
+  self[kPending] = undefined
+}
+
+/** @param {State} self @param {ArrayBuffer} bytes */
+function onBlob (self, bytes) {
+  if (self._socket.destroyed) {
+    process.nextTick(failPending, self, new Error('The socket was closed while the blob was being read'))
+    return
+  }
+  const { flags, callback } = self[kPending].queue.shift()
+  self[kPending].bytes -= bytes.byteLength
+  self[kChannel].send(flags, new Uint8Array(bytes), callback)
+  readNext(self)
+}
+
+/** @param {State} self @param {Error} error */
+function failPending (self, error) {
+  for (const { callback } of self[kPending].queue) if (typeof callback === 'function') callback(error)
+}
+
+/** @param {State} self @param {Error} error */
+function onBlobError (self, error) {
+  failPending(self, error)
+  if (self._readyState === kClosed) return
+  if (self._readyState === kOpen) {
+    self._readyState = kClosing
+    setCloseTimer(self)
+  }
+  self._socket.end()
+  if (self._errorEmitted) return
+  self._errorEmitted = true
+  self.emit('error', error)
+}
+
+module.exports = { NativeWebSocket: WebSocket, kChannel }

@@ -1,0 +1,56 @@
+'use strict'
+
+// What an I/O thread needs to know of a WebSocket that `ws` has negotiated.
+
+const { constants } = require('node:zlib')
+const { extensionName, deflateOf } = require('./ws-internals')
+
+/** @typedef {import('@httpsys/core-native').WebSocketSettings} WebSocketSettings */
+
+// What the I/O threads know of zlib's options. The others change nothing of the bytes but these two, with which
+// ws' own code serves the connection.
+const kUnknownZlibOptions = ['dictionary', 'info', 'finishFlush', 'flush']
+const kWindowBitsDefault = 15
+
+/**
+ * @param {import('../types/ws-internals').WebSocketState} state
+ * @param {any} options of setSocket()
+ * @returns {WebSocketSettings | null} null when only ws itself can do what is asked
+ */
+function settingsOf (state, options) {
+  const negotiated = deflateOf(state._extensions, extensionName)
+  const deflate = negotiated === undefined ? null : deflateSettings(negotiated)
+  if (deflate === undefined) return null
+  return {
+    maxPayload: Math.max(0, options.maxPayload | 0),
+    maxFragments: Math.max(0, options.maxFragments | 0),
+    maxBufferedChunks: Math.max(0, options.maxBufferedChunks | 0),
+    autoPong: state._autoPong === true,
+    maxPendingAutoPongs: Math.max(0, (state._maxPendingAutoPongs ?? 0) | 0),
+    skipUTF8Validation: Boolean(options.skipUTF8Validation),
+    allowSynchronousEvents: options.allowSynchronousEvents === undefined || Boolean(options.allowSynchronousEvents),
+    deflate
+  }
+}
+
+/** @param {import('../types/ws-internals').PerMessageDeflate} negotiated @returns {NonNullable<WebSocketSettings['deflate']> | undefined} */
+function deflateSettings ({ params, _threshold, _options: { zlibDeflateOptions = {}, zlibInflateOptions = {} } }) {
+  if (kUnknownZlibOptions.some((name) => name in zlibDeflateOptions || name in zlibInflateOptions)) return undefined
+  return {
+    serverNoContextTakeover: params.server_no_context_takeover === true,
+    clientNoContextTakeover: params.client_no_context_takeover === true,
+    serverMaxWindowBits: windowBits(params.server_max_window_bits),
+    clientMaxWindowBits: windowBits(params.client_max_window_bits),
+    threshold: Math.max(0, Number(_threshold) || 0),
+    level: zlibDeflateOptions.level ?? constants.Z_DEFAULT_COMPRESSION,
+    memLevel: zlibDeflateOptions.memLevel ?? constants.Z_DEFAULT_MEMLEVEL,
+    strategy: zlibDeflateOptions.strategy ?? constants.Z_DEFAULT_STRATEGY
+  }
+}
+
+/** @param {number | true | undefined} bits */
+function windowBits (bits) {
+  return typeof bits === 'number' ? bits : kWindowBitsDefault
+}
+
+module.exports = { settingsOf }

@@ -1,0 +1,54 @@
+'use strict'
+
+const ws = require('ws')
+const core = require('@httpsys/core-native')
+const { NativeWebSocket } = require('./native-websocket')
+
+const kOpen = 1
+
+class WebSocketServer extends ws.WebSocketServer {
+  /** @param {any} options @param {() => void} [callback] */
+  constructor (options, callback) {
+    const given = { WebSocket: NativeWebSocket, ...options }
+    if (given.port == null || given.server || given.noServer) {
+      super(given, callback)
+      return
+    }
+    const server = core.createServer(refuse)
+    server.listen(given.port, given.host, given.backlog, callback)
+    super({ ...given, port: null, server })
+    // From here on as if ws had made it: close() closes it, and the options say what was asked for.
+    Object.assign(this.options, { port: given.port, server: null })
+  }
+
+  /**
+   * Sends the same to all clients that are open.
+   *
+   * @param {any} data
+   * @param {import('../types').BroadcastOptions} [options]
+   * @returns {number} how many
+   */
+  broadcast (data, options = {}) {
+    const { filter, ...how } = options
+    let count = 0
+    // Converted once: what is the same for all is framed once.
+    const bytes = data instanceof ArrayBuffer ? new Uint8Array(data) : typeof data === 'number' ? String(data) : data
+    const sendOptions = Object.keys(how).length === 0 ? undefined : how
+    for (const client of this.clients) {
+      if (client.readyState !== kOpen || (filter !== undefined && !filter(/** @type {any} */ (client)))) continue
+      client.send(bytes, sendOptions)
+      count++
+    }
+    return count
+  }
+}
+
+const kBody = 'Upgrade Required'
+
+/** @param {import('node:http').IncomingMessage} req @param {import('node:http').ServerResponse} res */
+function refuse (req, res) {
+  res.writeHead(426, { 'Content-Length': kBody.length, 'Content-Type': 'text/plain' })
+  res.end(kBody)
+}
+
+module.exports = { WebSocketServer }

@@ -1,0 +1,69 @@
+'use strict'
+
+// The one place in this package that touches members of `ws` which its documentation does not promise. Each is
+// checked when the package loads; types/ws-internals.d.ts is the inventory.
+
+const { Duplex } = require('node:stream')
+const ws = require('ws')
+const { version } = require('ws/package.json')
+
+/** Members that a WebSocket made for a server has, and that native-websocket.js reads or writes. */
+const kWebSocketMembers = [
+  '_binaryType', '_closeCode', '_closeFrameReceived', '_closeFrameSent', '_closeMessage', '_closeTimer', '_closeTimeout',
+  '_errorEmitted', '_extensions', '_paused', '_protocol', '_readyState', '_receiver', '_sender', '_socket', '_isServer',
+  '_autoPong'
+]
+const kWebSocketMethods = ['setSocket', 'emitClose', 'send', 'ping', 'pong', 'close', 'terminate', 'pause', 'resume']
+const kServerMembers = ['_server', '_removeListeners', '_shouldEmitClose', '_state', 'options', 'clients']
+const kServerMethods = ['completeUpgrade', 'handleUpgrade', 'shouldHandle', 'close', 'address']
+const kDeflateMembers = ['_options', '_threshold', 'params']
+
+/** @param {string} what @returns {Error & { code: string }} */
+function unknownWs (what) {
+  return Object.assign(new Error(
+    `ws ${version} has no ${what}, which @httpsys/websocket needs; install ws 8.23, or use ws itself with attach()`),
+  { code: 'ERR_HTTPSYS_WS_INTERNALS' })
+}
+
+/** @param {any} holder @param {string[]} names @param {string} where @param {(value: any) => boolean} [isFine] */
+function check (holder, names, where, isFine = () => true) {
+  for (const name of names) {
+    if (!(name in holder) || !isFine(holder[name])) throw unknownWs(`${where}${name}`)
+  }
+}
+
+/** @param {any} value */
+const isMethod = (value) => typeof value === 'function'
+
+// The mark on a socket that has a WebSocket: completeUpgrade() refuses such a one.
+function findSocketMark () {
+  const socket = new Duplex({ read () {}, write (_chunk, _encoding, callback) { callback() } })
+  const before = new Set(Object.getOwnPropertySymbols(socket))
+  const webSocket = /** @type {any} */ (new ws.WebSocket(/** @type {any} */ (null), undefined, /** @type {any} */ ({ autoPong: true })))
+  check(webSocket, kWebSocketMembers, 'WebSocket#')
+  check(webSocket, kWebSocketMethods, 'WebSocket#', isMethod)
+  webSocket.setSocket(socket, Buffer.alloc(0), {})
+  const mark = Object.getOwnPropertySymbols(socket).find((symbol) => !before.has(symbol) && /** @type {any} */ (socket)[symbol] === webSocket)
+  if (mark === undefined) throw unknownWs('symbol of the socket\'s WebSocket')
+  webSocket.on('error', () => {})
+  socket.destroy()
+  return mark
+}
+
+function collect () {
+  if (!version.startsWith('8.')) throw unknownWs('API of version 8')
+  const server = /** @type {any} */ (new ws.WebSocketServer({ noServer: true }))
+  check(server, kServerMembers.filter((name) => name !== '_server' && name !== '_removeListeners'), 'WebSocketServer#')
+  check(server, kServerMethods, 'WebSocketServer#', isMethod)
+  const { PerMessageDeflate } = /** @type {any} */ (ws)
+  if (!isMethod(PerMessageDeflate)) throw unknownWs('PerMessageDeflate')
+  check(new PerMessageDeflate({}), kDeflateMembers, 'PerMessageDeflate#')
+  return { kSocketMark: findSocketMark(), extensionName: /** @type {string} */ (PerMessageDeflate.extensionName) }
+}
+
+/** @param {any} extensions as negotiated @param {string} name */
+function deflateOf (extensions, name) {
+  return /** @type {import('../types/ws-internals').PerMessageDeflate | undefined} */ (extensions[name])
+}
+
+module.exports = { ...collect(), deflateOf }
