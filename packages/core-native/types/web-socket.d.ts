@@ -26,7 +26,7 @@ export interface WebSocketSettings {
   }
 }
 
-/** What an owner is told, in the peer's order. After close and error nothing comes but drain and flushed. */
+/** What an owner is told, in the peer's order. After close and error only end and closed come. */
 export interface WebSocketHandlers {
   message (owner: any, data: Buffer, isBinary: boolean): void
   ping (owner: any, data: Buffer): void
@@ -35,10 +35,10 @@ export interface WebSocketHandlers {
   close (owner: any, code: number, reason: Buffer): void
   /** `kind` is a websocket::ReadError; the I/O thread reads no further. */
   error (owner: any, kind: number, detail: number, zlibCode: number, zlibText: string): void
-  /** Nothing waits for credit any more. */
-  drain (owner: any): void
-  /** After flush(): everything has been told. */
-  flushed (owner: any): void
+  /** The peer has ended its direction. */
+  end (owner: any): void
+  /** The connection is gone. The last one, in a tick of its own. */
+  closed (owner: any): void
 }
 
 export type SendCallback = (error?: Error | null) => void
@@ -46,11 +46,11 @@ export type SendCallback = (error?: Error | null) => void
 export interface WebSocketChannel {
   /** Bytes that the I/O thread has not accepted, or that are sent by reference. */
   readonly buffered: number
-  /** Frames wait for credit. */
-  readonly isBehind: boolean
   send (flags: number, data: string | Uint8Array, callback?: SendCallback): void
   pause (): void
   resume (): void
-  /** After the connection has ended: tells what waits even though it is paused. False when nothing does. */
-  flush (): boolean
+  /** Ends this direction behind everything that was sent. */
+  end (): void
+  /** Closes at once. */
+  destroy (): void
 }

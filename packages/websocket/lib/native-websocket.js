@@ -18,7 +18,6 @@ const { openWebSocket, frames: { kFrameFin, kFrameCompress } } = internals
 const kChannel = Symbol('httpsys.channel')
 const kPending = Symbol('httpsys.pending')
 const kIsFirstFragment = Symbol('httpsys.isFirstFragment')
-const kEndWanted = Symbol('httpsys.endWanted')
 const kLost = Symbol('httpsys.lost')
 
 const kText = 1
@@ -40,6 +39,15 @@ const kEmpty = Buffer.alloc(0)
 const hidden = (self) => self
 
 class WebSocket extends ws.WebSocket {
+  /** @param {any} address null: of a server @param {any} [protocols] @param {any} [options] */
+  constructor (address, protocols, options) {
+    super(address, protocols, address === null ? quietly(options) : options)
+    if (address !== null || !options.autoPong) return
+    const self = hidden(this)
+    self._autoPong = true
+    self._maxPendingAutoPongs = options.maxPendingAutoPongs | 0
+  }
+
   /**
    * @param {any} socket
    * @param {Buffer} head
@@ -50,6 +58,10 @@ class WebSocket extends ws.WebSocket {
     const settings = self._isServer ? settingsOf(self, options) : null
     const channel = settings === null ? null : openWebSocket(socket, head, settings, this, handlers)
     if (channel === null) {
+      if (self._isServer && self._autoPong) {
+        self._autoPongComplete = () => { self._pendingAutoPongs-- }
+        self._pendingAutoPongs = 0
+      }
       super.setSocket(socket, head, options)
       return
     }
@@ -59,10 +71,6 @@ class WebSocket extends ws.WebSocket {
     socket[kSocketMark] = this
     socket.setTimeout(0)
     socket.setNoDelay()
-    socket.on('close', onSocketClose)
-    socket.on('end', onSocketEnd)
-    socket.on('error', onSocketError)
-    socket.resume()
     self._readyState = kOpen
     this.emit('open')
   }
@@ -125,7 +133,7 @@ class WebSocket extends ws.WebSocket {
     }
     if (self._readyState === kClosed) return
     if (self._readyState === kClosing) {
-      if (self._closeFrameSent && (self._closeFrameReceived || self._errorEmitted)) endSocket(self)
+      if (self._closeFrameSent && (self._closeFrameReceived || self._errorEmitted)) self[kChannel].end()
       return
     }
     const payload = closePayload(code, data)
@@ -133,7 +141,7 @@ class WebSocket extends ws.WebSocket {
       // The socket's own listeners handle it.
       if (error) return
       self._closeFrameSent = true
-      if (self._closeFrameReceived || self._errorEmitted) endSocket(self)
+      if (self._closeFrameReceived || self._errorEmitted) self[kChannel].end()
     }
     if (self[kPending] === undefined) self[kChannel].send(kClose | kFrameFin, payload, sent)
     else enqueue(self, kClose | kFrameFin, payload, sent)
@@ -149,7 +157,7 @@ class WebSocket extends ws.WebSocket {
     }
     if (self._readyState === kClosed) return
     self._readyState = kClosing
-    self._socket.destroy()
+    self[kChannel].destroy()
   }
 
   pause () {
@@ -161,7 +169,6 @@ class WebSocket extends ws.WebSocket {
     if (self._readyState === kClosed) return
     self._paused = true
     self[kChannel].pause()
-    self._socket.pause()
   }
 
   resume () {
@@ -173,7 +180,6 @@ class WebSocket extends ws.WebSocket {
     if (self._readyState === kClosed) return
     self._paused = false
     self[kChannel].resume()
-    self._socket.resume()
   }
 
   emitClose () {
@@ -186,6 +192,20 @@ class WebSocket extends ws.WebSocket {
     self._readyState = kClosed
     this.emit('close', self._closeCode, self._closeMessage)
   }
+}
+
+/** Options by those of a server. @type {WeakMap<object, object>} */
+const quietOptions = new WeakMap()
+
+// Without autoPong, for which ws would make a function per WebSocket.
+/** @param {any} options */
+function quietly (options) {
+  let quiet = quietOptions.get(options)
+  if (quiet === undefined) {
+    quiet = { autoPong: false, closeTimeout: options.closeTimeout }
+    quietOptions.set(options, quiet)
+  }
+  return quiet
 }
 
 // Some look whether it is there.
@@ -209,7 +229,6 @@ const handlers = {
     owner._closeCode = code
     owner._closeMessage = reason
     if (owner._socket[kSocketMark] === undefined) return
-    process.nextTick(resume, owner._socket)
     if (code === 1005) owner.close()
     else owner.close(code, reason)
   },
@@ -218,16 +237,16 @@ const handlers = {
     const wasEmitted = owner._errorEmitted
     // From here on a sent close frame ends the socket.
     owner._errorEmitted = true
-    if (owner._socket[kSocketMark] !== undefined) {
-      process.nextTick(resume, owner._socket)
-      owner.close(closeCodeOf(kind))
-    }
+    if (owner._socket[kSocketMark] !== undefined) owner.close(closeCodeOf(kind))
     if (!wasEmitted) owner.emit('error', error)
   },
-  drain (owner) {
-    if (owner[kEndWanted] === true) owner._socket.end()
+  end (owner) {
+    owner._readyState = kClosing
+    owner[kChannel].end()
   },
-  flushed (owner) {
+  closed (owner) {
+    owner._socket[kSocketMark] = undefined
+    if (owner._closeTimer) clearTimeout(owner._closeTimer)
     owner.emitClose()
   }
 }
@@ -243,55 +262,14 @@ function converted (data, type) {
   return type === 'blob' ? new Blob(fragments) : fragments
 }
 
-// -- The socket's ends -----------------------------------------------------------------------------
-
-/** @param {any} socket */
-function resume (socket) {
-  socket.resume()
-}
-
-/** @this {any} */
-function onSocketClose () {
-  const webSocket = this[kSocketMark]
-  const self = hidden(webSocket)
-  this.removeListener('close', onSocketClose)
-  this.removeListener('end', onSocketEnd)
-  self._readyState = kClosing
-  this[kSocketMark] = undefined
-  if (self._closeTimer) clearTimeout(self._closeTimer)
-  if (!self[kChannel].flush()) webSocket.emitClose()
-}
-
-/** @this {any} */
-function onSocketEnd () {
-  const self = hidden(this[kSocketMark])
-  self._readyState = kClosing
-  endSocket(self)
-}
-
-/** @this {any} */
-function onSocketError () {
-  const webSocket = this[kSocketMark]
-  this.removeListener('error', onSocketError)
-  this.on('error', noop)
-  if (webSocket) {
-    hidden(webSocket)._readyState = kClosing
-    this.destroy()
-  }
-}
-
-function noop () {}
-
-// After everything that waits for credit.
-/** @param {State} self */
-function endSocket (self) {
-  if (self[kChannel].isBehind) self[kEndWanted] = true
-  else self._socket.end()
+/** @param {Channel} channel */
+function destroy (channel) {
+  channel.destroy()
 }
 
 /** @param {State} self */
 function setCloseTimer (self) {
-  self._closeTimer = setTimeout(self._socket.destroy.bind(self._socket), self._closeTimeout)
+  self._closeTimer = setTimeout(destroy, self._closeTimeout, self[kChannel])
 }
 
 // -- Sending ---------------------------------------------------------------------------------------
@@ -438,7 +416,7 @@ function onBlobError (self, error) {
     self._readyState = kClosing
     setCloseTimer(self)
   }
-  self._socket.end()
+  self[kChannel].end()
   if (self._errorEmitted) return
   self._errorEmitted = true
   self.emit('error', error)

@@ -21,6 +21,8 @@ export interface WebSocketState extends EventEmitter {
   _isServer: boolean
   _autoPong?: boolean
   _maxPendingAutoPongs?: number
+  _pendingAutoPongs: number
+  _autoPongComplete: () => void
   emitClose (): void
 }
 

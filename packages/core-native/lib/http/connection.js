@@ -17,7 +17,7 @@ const {
 const { served } = require('./served')
 const { destroysQueued } = require('./node-internals')
 const { describeError, describeAgain, connectionReset } = require('./client-error')
-const { kState, kIncoming, kReceiving, kOutgoing, kUnsent, kOnClosed, kRefusal, kListener, kChannel } = require('./symbols')
+const { kState, kIncoming, kReceiving, kOutgoing, kUnsent, kOnClosed, kRefusal, kListener, kChannel, kErrorListener } = require('./symbols')
 
 const {
   kOpen, kRequest, kBody, kBodyBlock, kBodyEnd, kEof, kClosed, kCredit, kError, kBlockDone,
@@ -145,8 +145,16 @@ function onClosed (lane, slot, socket, errno) {
   lane.sockets[slot] = undefined
   lane.writer.command(kRelease, 0, slot)
   const bits = socket[kState] |= State.kLaneClosed
-  if ((bits & State.kWebSocket) !== 0) socket[kChannel].onClosed()
   updateLoop(socket)
+  try {
+    socketClosed(socket, bits, errno)
+  } finally {
+    if ((bits & State.kWebSocket) !== 0) socket[kChannel].onClosed()
+  }
+}
+
+/** @param {any} socket @param {number} bits @param {number} errno */
+function socketClosed (socket, bits, errno) {
   const closed = socket[kOnClosed]
   if (closed !== undefined) {
     socket[kOnClosed] = undefined
@@ -154,7 +162,8 @@ function onClosed (lane, slot, socket, errno) {
     return
   }
   const reportsError = errno !== 0 && (bits & State.kDestroyed) === 0 &&
-    (!isLight(socket) || socket.server?.listenerCount('clientError') > 0)
+    (!isLight(socket) || socket[kErrorListener] !== undefined ||
+      ((bits & State.kUpgraded) === 0 && socket.server?.listenerCount('clientError') > 0))
   if (!reportsError && isLight(socket)) {
     if ((bits & State.kDestroyed) === 0) {
       socket[kState] |= State.kDestroyed
@@ -279,6 +288,7 @@ function onEof (socket) {
   if (isLight(socket)) socket[kState] |= State.kPeerEnded
   else if (!socket.destroyed) endReadable(socket)
   updateLoop(socket)
+  if ((socket[kState] & State.kWebSocket) !== 0) socket[kChannel].onEnd()
   if ((socket[kState] & State.kUpgraded) !== 0 || socket.destroyed) return
   if (!socket.server.httpAllowHalfOpen) {
     socket.end()

@@ -293,16 +293,17 @@ function upgrade (server, socket, req, head) {
   // Whether a WebSocket's bytes are read as bytes or as frames shows later: in _read(), or openWebSocket().
   const isUndecided = event === 'upgrade' && kWebSocketExpression.test(req.headers.upgrade)
   socket[kLane].writer.command(kUpgradeAccept, isUndecided ? R.kReplyUndecided : 0, socket[kSlot])
-  if (isLight(socket)) materialise(socket)
+  // A WebSocket's stays light unless somebody uses it as a stream.
+  if (isLight(socket) && !isUndecided) materialise(socket)
   socket[kState] = (socket[kState] | State.kUpgraded | (isUndecided ? State.kUndecided : 0)) & ~State.kReadPaused
-  removeListeners(socket)
+  if (!isLight(socket)) removeListeners(socket)
   server[kListener].sockets.delete(socket)
   endResource(req) // As Node frees its parser here.
   if (event === 'connect' && server.listenerCount(event) === 0) {
     socket.destroy()
     return
   }
-  socket.readableFlowing = null
+  if (!isLight(socket)) socket.readableFlowing = null
   server.emit(event, req, socket, head ?? Buffer.alloc(0))
 }
 

@@ -14,7 +14,8 @@ const R = require('../records')
 const { kInlineBytesMax } = require('../reply-writer')
 const {
   kLane, kSlot, kState, kRemote, kIncoming, kReceiving, kOutgoing, kUnsent, kUnacknowledged, kHeldWrite,
-  kRead, kWritten, kRequestCount, kOutgoingData, kOnClosed, kUnref, kHoldsLoop
+  kRead, kWritten, kRequestCount, kOutgoingData, kOnClosed, kUnref, kHoldsLoop,
+  kErrorListener
 } = require('./symbols')
 
 const {
@@ -99,9 +100,10 @@ function isLight (socket) {
   return (socket[kState] & State.kMaterialised) === 0
 }
 
-// Listeners that a connection in HTTP mode has on Node; set by socket-listeners.js.
-/** @type {{ materialised: (socket: any) => void, closed: (socket: any) => void }} */
-const hooks = { materialised () {}, closed () {} }
+// Listeners that a connection in HTTP mode has on Node, set by socket-listeners.js; what a WebSocket's has, set by
+// web-socket-channel.js.
+/** @type {{ materialised: (socket: any) => void, closed: (socket: any) => void, webSocket: (socket: any) => void }} */
+const hooks = { materialised () {}, closed () {}, webSocket () {} }
 
 /** @param {any} socket */
 function materialise (socket) {
@@ -116,17 +118,33 @@ function materialise (socket) {
   socket._server = _server
   socket._paused = false
   if ((state & State.kUpgraded) === 0) hooks.materialised(socket)
+  if ((state & State.kWebSocket) !== 0) hooks.webSocket(socket)
+  const listener = socket[kErrorListener]
+  if (listener !== undefined) {
+    socket[kErrorListener] = undefined
+    socket.on('error', listener)
+  }
   if ((state & State.kDestroyed) !== 0) {
     // Destroyed while light: the states say so, and only 'close' is still to come.
     for (const s of [socket._readableState, socket._writableState]) {
       s.destroyed = s.closed = s.closeEmitted = true
     }
+    const { _readableState, _writableState } = socket
+    if ((state & State.kFinSent) !== 0) _writableState.ending = _writableState.ended = _writableState.finished = true
+    if ((state & State.kPeerEnded) !== 0) _readableState.ended = _readableState.endEmitted = true
     if ((state & State.kLaneClosed) === 0) onceClosed(socket, () => socket.emit('close', false))
   } else if ((state & State.kFinSent) !== 0) {
     // The FIN is on its way; end() only brings the stream's state along.
     Reflect.apply(net.Socket.prototype.end, socket, [])
   }
   return socket
+}
+
+// Upgraded, open both ways, and not used as a stream so far.
+/** @param {any} socket */
+function isUntouched (socket) {
+  const ends = State.kDestroyed | State.kLaneClosed | State.kFinSent
+  return (socket[kState] & (State.kUpgraded | State.kMaterialised | ends)) === State.kUpgraded
 }
 
 class Methods extends net.Socket {
@@ -176,6 +194,37 @@ class Methods extends net.Socket {
         { code: 'ERR_HTTP_SOCKET_ENCODING' })
     }
     return super.setEncoding(encoding)
+  }
+
+  // -- What a handshake does with an upgraded socket, which need not be a stream for it -----------------
+
+  /** @param {string | symbol} event @param {(...args: any[]) => void} listener */
+  on (event, listener) {
+    const self = /** @type {any} */ (this)
+    if (event !== 'error' || !isUntouched(self) || self[kErrorListener] !== undefined) return super.on(/** @type {any} */ (event), listener)
+    self[kErrorListener] = listener
+    return this
+  }
+
+  /** @param {string | symbol} event @param {(...args: any[]) => void} listener */
+  removeListener (event, listener) {
+    const self = /** @type {any} */ (this)
+    if (event !== 'error' || !isUntouched(self) || self[kErrorListener] !== listener) return super.removeListener(event, listener)
+    self[kErrorListener] = undefined
+    return this
+  }
+
+  /** @param {...any} args */
+  write (...args) {
+    const self = /** @type {any} */ (this)
+    const [text] = args
+    if (args.length !== 1 || typeof text !== 'string' || text.length * 3 > kInlineBytesMax || !isUntouched(self)) {
+      return Reflect.apply(super.write, this, args)
+    }
+    const bytes = self[kLane].writer.data(kData, self[kSlot], R.kReplyRaw, text, 'utf8', 0)
+    self[kUnsent] += bytes
+    self[kWritten] += bytes
+    return true
   }
 
   // -- Writing -------------------------------------------------------------------------------------

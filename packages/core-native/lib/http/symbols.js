@@ -24,6 +24,7 @@ module.exports = {
   kHoldsLoop: Symbol('httpsys.holdsLoop'),
   kRefusal: Symbol('httpsys.refusal'),
   kChannel: Symbol('httpsys.channel'),
+  kErrorListener: Symbol('httpsys.errorListener'),
 
   /** On a request: its async resource, whether that has ended, whether the request's end was held back (see exchange.js). */
   kResource: Symbol('httpsys.resource'),

@@ -9,11 +9,11 @@
 const { Buffer } = require('node:buffer')
 const R = require('../records')
 const { kInlineBytesMax } = require('../reply-writer')
-const { State, kSendBytesMax, updateLoop } = require('./socket')
+const { State, hooks, isLight, kSendBytesMax } = require('./socket')
 const { kLane, kSlot, kState, kUnsent, kChannel, kRead } = require('./symbols')
 
 const { kWindow, kWebSocket, kFrameBlock } = R.ReplyType
-const { kMessage, kMessageBlock, kControl, kCloseFrame, kFrameError } = R.RequestType
+const { kMessage, kMessageBlock, kControl, kCloseFrame, kFrameError, kEof } = R.RequestType
 
 /** @typedef {import('../../types/web-socket').WebSocketHandlers} Handlers */
 /** @typedef {import('../../types/web-socket').WebSocketSettings} Settings */
@@ -45,6 +45,7 @@ class WebSocketChannel {
     this.isPaused = false
     this.isDeferred = isDeferred
     this.isClosed = false
+    this.isEnding = false
     this.unacknowledged = 0
     /** Accepted by the lane and not sent. */
     this.unsent = socket[kUnsent]
@@ -117,6 +118,7 @@ class WebSocketChannel {
     if (type === kMessage) handlers.message(owner, a, b)
     else if (type === kCloseFrame) handlers.close(owner, a, b)
     else if (type === kFrameError) handlers.error(owner, a, b, c, d)
+    else if (type === kEof) handlers.end(owner)
     else if (a === kPingOpcode) handlers.ping(owner, b)
     else handlers.pong(owner, b)
   }
@@ -131,6 +133,11 @@ class WebSocketChannel {
     if (!this.isPaused) setImmediate(pump, this)
   }
 
+  /** The peer has ended its direction. */
+  onEnd () {
+    this.#deliver(kEof, 0, undefined, undefined)
+  }
+
   #acknowledge () {
     const bytes = this.unacknowledged
     this.unacknowledged = 0
@@ -139,9 +146,11 @@ class WebSocketChannel {
 
   pause () {
     this.isPaused = true
+    if (!isLight(this.socket)) this.socket.pause()
   }
 
   resume () {
+    if (!isLight(this.socket)) this.socket.resume()
     if (!this.isPaused) return
     this.isPaused = false
     if (this.events !== null) setImmediate(pump, this)
@@ -154,15 +163,7 @@ class WebSocketChannel {
     if (this.events.length === 0) this.events = null
     else setImmediate(pump, this) // Before the application, which may throw.
     this.#tell(event)
-    if (this.events === null && this.isClosed) this.handlers.flushed(this.owner)
-  }
-
-  /** The connection has ended: what it left is told, also while paused. False when there is nothing. */
-  flush () {
-    if (this.events === null) return false
-    if (this.isPaused) setImmediate(pump, this)
-    this.isClosed = true
-    return true
+    if (this.events === null && this.isClosed) this.handlers.closed(this.owner)
   }
 
   // -- Output --------------------------------------------------------------------------------------
@@ -236,12 +237,7 @@ class WebSocketChannel {
       this.held = i === 0 ? held : held.slice(i)
       return
     }
-    this.handlers.drain(this.owner)
-  }
-
-  /** Whether frames wait for credit. */
-  get isBehind () {
-    return this.held !== null
+    if (this.isEnding) this.socket.end()
   }
 
   /** The lane has closed the connection. */
@@ -250,10 +246,25 @@ class WebSocketChannel {
     const { held, block } = this
     this.held = null
     this.block = null
-    if (held === null && block === null) return
-    const error = destroyedError()
-    for (let at = block; at !== null; at = at.previous) at.fail(error)
-    if (held !== null) for (const { callback } of held) if (callback !== undefined) process.nextTick(callback, error)
+    if (held !== null || block !== null) {
+      const error = destroyedError()
+      for (let at = block; at !== null; at = at.previous) at.fail(error)
+      if (held !== null) for (const { callback } of held) if (callback !== undefined) process.nextTick(callback, error)
+    }
+    // What the connection left is told first, also while paused.
+    if (this.events === null) process.nextTick(this.handlers.closed, this.owner)
+    else if (this.isPaused) setImmediate(pump, this)
+  }
+
+  /** Closes at once, what waits is lost. */
+  destroy () {
+    this.socket.destroy()
+  }
+
+  /** Ends this direction behind everything that was sent. */
+  end () {
+    if (this.held !== null) this.isEnding = true
+    else this.socket.end()
   }
 }
 
@@ -320,7 +331,9 @@ function copyOf (bytes, from, length) {
 function openWebSocket (socket, head, settings, owner, handlers) {
   if (typeof socket?.[kState] !== 'number' || (socket[kState] & State.kUndecided) === 0) return null
   if ((socket[kState] & (State.kLaneClosed | State.kPeerEnded | State.kFinSent)) !== 0 || socket.destroyed) return null
-  if (socket.writableLength !== 0 || socket.listenerCount('data') !== 0 || socket.listenerCount('readable') !== 0) return null
+  if (!isLight(socket) && (socket.writableLength !== 0 || socket.listenerCount('data') !== 0 || socket.listenerCount('readable') !== 0)) {
+    return null // Somebody else uses it, or is about to.
+  }
   socket[kState] &= ~State.kUndecided
   socket[kState] |= State.kWebSocket
   const { deflate } = settings
@@ -338,8 +351,17 @@ function openWebSocket (socket, head, settings, owner, handlers) {
     flags, settings.maxPayload, settings.maxFragments, settings.maxBufferedChunks, settings.maxPendingAutoPongs,
     deflate === null ? 0 : deflate.threshold, bits, deflate === null ? 0 : deflate.strategy
   ], head)
-  updateLoop(socket)
+  if (!isLight(socket)) hooks.webSocket(socket)
   return channel
+}
+
+function noop () {}
+
+// A WebSocket's socket that is used as a stream: it never has data, and its errors are the WebSocket's.
+hooks.webSocket = (socket) => {
+  socket.on('error', noop)
+  if (socket[kChannel].isPaused) socket.pause()
+  else socket.resume() // For its 'end'.
 }
 
 module.exports = { openWebSocket, WebSocketChannel }
