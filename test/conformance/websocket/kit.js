@@ -12,7 +12,8 @@ const { Wire, listen, stop } = require('../../helpers/client')
 const endings = new WeakMap()
 
 /**
- * Runs when the test ends, before its server is stopped: an open WebSocket would keep the server from closing.
+ * Runs when the test ends, the last one first, before its server is stopped: an open WebSocket would keep the server
+ * from closing.
  *
  * @param {TestContext} t
  * @param {() => unknown} work
@@ -32,7 +33,7 @@ function atEnd (t, work) {
 async function serve (t, server, ...args) {
   const port = await listen(server, ...args)
   t.after(async () => {
-    for (const end of endings.get(t)?.splice(0) ?? []) await end()
+    for (const end of endings.get(t)?.splice(0).reverse() ?? []) await end()
     await stop(server)
   })
   return port
