@@ -23,6 +23,8 @@ const kTransports = { polling: ['polling'], websocket: ['websocket'], 'polling, 
  */
 async function start (t, options = {}, server = http.createServer((req, res) => res.end('page'))) {
   const io = new Server(server, options)
+  // Where the last poll and the client's close cross, engine.io waits for a poll that never comes: 30 s by default.
+  io.engine.on('connection', (/** @type {any} */ socket) => { socket.transport.closeTimeout = 100 })
   atEnd(t, () => { io.close() })
   return { server, io, port: await serve(t, server) }
 }
