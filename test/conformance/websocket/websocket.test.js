@@ -103,14 +103,14 @@ test('close codes and descriptions travel both ways, drop() does not wait', asyn
   })
   const byClient = await connect(port)
   const closed = once(server, 'close')
-  byClient.drop(4001, 'bye')
+  byClient.close(4001, 'bye')
   await closed
   assert.deepEqual(ours.at(-1), [4001, 'bye'])
   for (const [order, code, description] of /** @type {[string, number, string][]} */ ([['drop', 4002, 'dropped'], ['close', 1000, 'Normal connection closure']])) {
-    const connection = await connect(port)
-    const gone = once(connection, 'close')
-    connection.sendUTF(order)
-    assert.deepEqual((await gone), [code, description])
+    const client = await open(t, port)
+    const gone = closing(client)
+    client.send(order)
+    assert.deepEqual((await gone).map(String), [String(code), description])
   }
 })
 
