@@ -23,19 +23,15 @@ function attach (webSocketServer, adapterOrServer, prefix = '/') {
     throw invalid('TYPE', 'The "adapterOrServer" argument must be an adapter or an http.Server')
   }
   const router = UpgradeRouter.of(server)
-  const remove = router.add(pathOf(prefix), webSocketServer)
+  const isWhole = !prefix.startsWith('/')
+  const path = isWhole ? internals.parseUrlPrefix(prefix).path : prefix
+  const remove = router.add({ path: path.endsWith('/') ? path : `${path}/`, isWhole, handler: webSocketServer })
   const detach = () => {
     webSocketServer.removeListener('close', detach)
     remove()
   }
   webSocketServer.once('close', detach)
   return detach
-}
-
-/** @param {string} prefix */
-function pathOf (prefix) {
-  const path = prefix.startsWith('/') ? prefix : internals.parseUrlPrefix(prefix).path
-  return path.endsWith('/') ? path : `${path}/`
 }
 
 /** @param {'TYPE' | 'VALUE'} kind @param {string} message */

@@ -12,8 +12,15 @@ const kRefusal = 'HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Type: t
 /** @type {WeakMap<Server, UpgradeRouter>} */
 const routers = new WeakMap()
 
+/**
+ * @typedef {object} Route
+ * @property {string} path begins and ends with `/`
+ * @property {boolean} isWhole compared with what the client asked for, not with what `stripPrefix` left of it
+ * @property {UpgradeHandler} handler
+ */
+
 class UpgradeRouter {
-  /** Longest path first. @type {{ path: string, handler: UpgradeHandler }[]} */
+  /** @type {Route[]} */
   #routes = []
 
   #server
@@ -33,19 +40,17 @@ class UpgradeRouter {
   }
 
   /**
-   * @param {string} path begins and ends with `/`
-   * @param {UpgradeHandler} handler
+   * @param {Route} route
    * @returns {() => void} removes it; idempotent
    */
-  add (path, handler) {
-    const same = this.#routes.find((route) => includes(route.path, path) && includes(path, route.path))
+  add (route) {
+    const { path, isWhole } = route
+    const same = this.#routes.find((other) => other.isWhole === isWhole && includes(other.path, path) && includes(path, other.path))
     if (same !== undefined) {
       throw Object.assign(new Error(`attach EADDRINUSE: a WebSocket server is attached to ${same.path} already`),
         { code: 'EADDRINUSE', path: same.path })
     }
-    const route = { path, handler }
     this.#routes.push(route)
-    this.#routes.sort((a, b) => b.path.length - a.path.length)
     if (this.#routes.length === 1) this.#server.on('upgrade', this.#onUpgrade)
     return () => {
       const at = this.#routes.indexOf(route)
@@ -57,12 +62,25 @@ class UpgradeRouter {
   }
 
   /**
+   * The longest path that leads to what the client asked for.
+   *
+   * @param {import('node:http').IncomingMessage & { baseUrl?: string, originalUrl?: string }} req
+   * @returns {Route | undefined}
+   */
+  #find ({ url = '/', baseUrl = '', originalUrl = url }) {
+    const depth = (/** @type {Route} */ { path, isWhole }) => (isWhole ? 0 : baseUrl.length) + path.length
+    return this.#routes
+      .filter(({ path, isWhole }) => includes(path, isWhole ? originalUrl : url))
+      .reduce((/** @type {Route | undefined} */ best, route) => best === undefined || depth(route) > depth(best) ? route : best, undefined)
+  }
+
+  /**
    * @param {import('node:http').IncomingMessage} req
    * @param {import('node:stream').Duplex} socket
    * @param {Buffer} head
    */
   #onUpgrade = (req, socket, head) => {
-    const route = this.#routes.find(({ path }) => includes(path, req.url ?? '/'))
+    const route = this.#find(req)
     if (route !== undefined) {
       const { handler } = route
       handler.handleUpgrade(req, socket, head, (webSocket) => handler.emit('connection', webSocket, req))

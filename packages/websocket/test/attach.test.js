@@ -10,6 +10,17 @@ const core = require('@httpsys/core-native')
 const { createAdapter } = require('@httpsys/express-adapter')
 const { attach } = require('..')
 
+const onlyOurs = { skip: core.backend === 'node' && 'stock Node knows no prefixes' }
+
+async function freePort () {
+  const server = net.createServer().listen(0)
+  await once(server, 'listening')
+  const { port } = server.address()
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
 /** Listens on a free port; when the test ends, ends every connection. */
 async function listen (t, server) {
   const sockets = new Set()
@@ -247,6 +258,38 @@ test('an adapter is as good as its server, and its application still serves', as
   const url = await listen(t, adapter.server)
   assert.equal(await firstMessage(`${url}/chat/`), 'chat /chat/')
   assert.equal(await (await fetch(url.replace('ws:', 'http:'), { headers: { connection: 'close' } })).text(), 'page')
+})
+
+test('with stripPrefix a path is below the prefix, a URL prefix is the whole', onlyOurs, async (t) => {
+  const adapter = createAdapter((req, res) => res.end('page'), { stripPrefix: true })
+  const port = await freePort()
+  const prefix = `http://*:${port}/Shop/`
+  const url = `ws://127.0.0.1:${port}/shop`
+  attach(naming('all'), adapter, prefix)
+  const detach = attach(naming('chat'), adapter, '/chat')
+  attach(naming('room'), adapter, `${prefix}chat/room/`)
+  adapter.listen(prefix)
+  await once(adapter.server, 'listening')
+  t.after(() => new Promise((resolve) => adapter.close(resolve)))
+  assert.equal(await firstMessage(`${url}/else`), 'all /else')
+  assert.equal(await firstMessage(`${url}/chat/x`), 'chat /chat/x')
+  assert.equal(await firstMessage(`${url}/chat/room/7`), 'room /chat/room/7')
+  detach()
+  assert.equal(await firstMessage(`${url}/chat/x`), 'all /chat/x')
+})
+
+test('what listen() of an adapter returns is a server for ws', async (t) => {
+  const adapter = createAdapter((req, res) => res.end('page'))
+  const server = adapter.listen(0, '127.0.0.1')
+  const wss = new WebSocketServer({ server, path: '/live' })
+  wss.on('connection', (socket, req) => socket.send(`live ${req.url}`))
+  await once(server, 'listening')
+  t.after(() => new Promise((resolve) => server.close(resolve)))
+  assert.equal(server, adapter.server)
+  assert.equal(await firstMessage(`ws://127.0.0.1:${server.address().port}/live?now`), 'live /live?now')
+  wss.close()
+  await once(wss, 'close')
+  assert.equal(server.listenerCount('upgrade'), 0)
 })
 
 test('the { server } mode of ws works as documented', async (t) => {

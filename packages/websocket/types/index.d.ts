@@ -161,7 +161,8 @@ interface UpgradeHandler extends EventEmitter {
  * Sends the upgrades of a server whose path lies at or below a prefix to a WebSocket server. The longest of several
  * prefixes wins. An upgrade that none takes is refused with 404, unless the server has other `'upgrade'` listeners.
  *
- * @param prefix a path (`/chat/`) or a URL prefix, of which the path counts; default `/`
+ * @param prefix a path (`/chat/`), compared with `req.url`, or a URL prefix, compared with what the client asked for
+ *   (with `stripPrefix` these differ); default `/`
  * @returns takes the attachment back; open WebSockets stay. Closing the WebSocket server does so, too.
  * @throws ERR_INVALID_ARG_TYPE, ERR_INVALID_ARG_VALUE for what is no such server
  * @throws ERR_HTTPSYS_PREFIX_SYNTAX
