@@ -11,6 +11,7 @@ const http = require('node:http')
 const net = require('node:net')
 const path = require('node:path')
 const { test } = require('node:test')
+const { io: connectTo } = require('socket.io-client')
 const { WebSocket } = require('ws')
 
 const kExamples = path.join(__dirname, '..', 'examples')
@@ -181,6 +182,52 @@ test('201-ws.js echoes, refuses elsewhere and says goodbye', async (t) => {
   assert.deepEqual(await run.exited, [0, null])
 })
 
+test('202-broadcast.js tells everybody else, and says goodbye', async (t) => {
+  const port = await freePort()
+  const run = await start(t, '202-broadcast.js', [String(port)])
+  const page = await (await get(`http://localhost:${port}/`)).text()
+  assert.match(page, /<canvas>/)
+  const sockets = await Promise.all(Array.from({ length: 3 }, async () => {
+    const socket = new WebSocket(`ws://localhost:${port}/board`)
+    await once(socket, 'open')
+    return socket
+  }))
+  sockets[0].on('message', () => assert.fail('told to itself'))
+  const heard = Promise.all(sockets.slice(1).map((socket) => once(socket, 'message')))
+  sockets[0].send('["#e11d48",0,0,1,1]')
+  for (const [data, isBinary] of await heard) assert.deepEqual([data.toString(), isBinary], ['["#e11d48",0,0,1,1]', false])
+  const refused = new WebSocket(`ws://localhost:${port}/other`)
+  assert.match((await once(refused, 'error'))[0].message, /400/)
+  const closed = Promise.all(sockets.map((socket) => once(socket, 'close')))
+  run.child.kill('SIGTERM')
+  assert.deepEqual((await closed).map(([code]) => code), [1001, 1001, 1001])
+  assert.deepEqual(await run.exited, [0, null])
+})
+
+test('203-socket-io.js chats by polling and by WebSocket', async (t) => {
+  const port = await freePort()
+  const run = await start(t, '203-socket-io.js', [String(port)])
+  const page = await (await get(`http://localhost:${port}/`)).text()
+  for (const [, link] of page.matchAll(/(?:href|src)="([^":]+)"/g)) assert.equal((await get(`http://localhost:${port}/${link}`)).status, 200, link)
+  const [ada, bob] = [['polling'], ['websocket']].map((transports, i) => {
+    const socket = connectTo(`http://localhost:${port}`, { transports, auth: { name: ['Ada', 'Bob'][i] }, forceNew: true, reconnection: false })
+    t.after(() => socket.disconnect())
+    return socket
+  })
+  await Promise.all([once(ada, 'connect'), once(bob, 'connect')])
+  const heard = Promise.all([once(ada, 'message'), once(bob, 'message')])
+  assert.deepEqual(await ada.emitWithAck('say', 'Hello'), {})
+  for (const [{ from, text }] of await heard) assert.deepEqual([from, text], ['Ada', 'Hello'])
+  assert.match((await bob.emitWithAck('say', '')).error, /characters/)
+  const people = once(ada, 'people')
+  bob.emit('rename', 'Robert')
+  assert.deepEqual((await people)[0], ['Ada', 'Robert'])
+  const gone = Promise.all([once(ada, 'disconnect'), once(bob, 'disconnect')])
+  run.child.kill('SIGTERM')
+  await gone
+  assert.deepEqual(await run.exited, [0, null])
+})
+
 const sharing = { skip: onNode && 'two processes on one port are the engine\'s work' }
 
 test('103-two-prefixes.js started twice shares a port, and refuses what is taken', sharing, async (t) => {
@@ -214,6 +261,37 @@ function text (agent, url) {
   })
 }
 
+/** What a WebSocket hears, in order: every message as it came, parsed. */
+class Ear {
+  #heard = []
+  #wake = () => {}
+
+  constructor (url) {
+    this.socket = new WebSocket(url)
+    this.closed = new Promise((resolve) => this.socket.on('close', resolve))
+    this.socket.on('message', (data) => {
+      this.#heard.push(JSON.parse(data.toString()))
+      this.#wake()
+    })
+  }
+
+  /** The next event of a type; others before it are dropped. */
+  async next (type) {
+    for (;;) {
+      for (let event = this.#heard.shift(); event !== undefined; event = this.#heard.shift()) if (event.type === type) return event
+      await new Promise((resolve, reject) => {
+        this.#wake = resolve
+        this.socket.on('error', reject)
+        this.closed.then((code) => reject(new Error(`closed with ${code} before "${type}"`)))
+      })
+    }
+  }
+
+  say (text) {
+    this.socket.send(JSON.stringify({ text }))
+  }
+}
+
 test('301-megachat.js keeps each room in the process that its address names', sharing, async (t) => {
   const port = await freePort()
   const base = `http://localhost:${port}`
@@ -221,7 +299,9 @@ test('301-megachat.js keeps each room in the process that its address names', sh
   const second = await start(t, '301-megachat.js', ['2', String(port)])
   const say = (room, from, text) => get(`${base}/${room}/messages`, { method: 'POST', body: new URLSearchParams({ from, text }) })
 
-  assert.match(await (await get(`${base}/1/lobby`)).text(), /EventSource/)
+  const page = await (await get(`${base}/1/lobby`)).text()
+  for (const [, link] of page.matchAll(/(?:href|src)="([^":]+)"/g)) assert.equal((await get(new URL(link, `${base}/1/lobby`))).status, 200, link)
+  assert.equal((await get(`${base}/1/lobby/`)).url, `${base}/1/lobby`)
   const events = await get(`${base}/1/lobby/events`)
   assert.match(events.headers.get('content-type'), /^text\/event-stream/)
   assert.equal((await say('1/lobby', 'Ada', 'Hello')).status, 201)
@@ -239,6 +319,55 @@ test('301-megachat.js keeps each room in the process that its address names', sh
   assert.match(await heard, /^: welcome\n\nid: 1\ndata: {.*"from":"Ada","text":"Hello"}\n\n$/)
   assert.equal((await get(`${base}/1/lobby`)).status, 404)
   assert.equal((await get(`${base}/2/lobby`)).status, 200)
+  await endsOnSignal(second, 'SIGTERM')
+})
+
+test('301-megachat.js speaks by WebSocket, each room with its process, and again after a crash', sharing, async (t) => {
+  const port = await freePort()
+  const base = `ws://localhost:${port}`
+  const first = await start(t, '301-megachat.js', ['1', String(port)])
+  const second = await start(t, '301-megachat.js', ['2', String(port)])
+  const join = (room, query) => new Ear(`${base}/${room}?${new URLSearchParams(query)}`)
+
+  const ada = join('1/lobby', { name: 'Ada' })
+  const hello = await ada.next('hello')
+  assert.equal(hello.process, first.child.pid)
+  const bob = join('1/lobby', { name: 'Bob' })
+  const eve = join('2/lobby', { name: 'Eve' })
+  assert.equal((await eve.next('hello')).process, second.child.pid)
+  assert.deepEqual((await bob.next('people')).names, ['Ada', 'Bob'])
+  ada.say('Hello')
+  eve.say('elsewhere')
+  for (const ear of [ada, bob]) assert.deepEqual((({ id, from, text }) => [id, from, text])(await ear.next('message')), [1, 'Ada', 'Hello'])
+  assert.equal((await eve.next('message')).text, 'elsewhere')
+  // Said by plain HTTP, heard by WebSocket; who was away gets what it has not seen.
+  await get(`http://localhost:${port}/1/lobby/messages`, { method: 'POST', body: new URLSearchParams({ from: 'curl', text: 'posted' }) })
+  assert.equal((await bob.next('message')).from, 'curl')
+  assert.equal((await join('1/lobby', { name: 'Cleo', born: hello.born, seen: 1 }).next('message')).text, 'posted')
+
+  const strange = join('1/lobby', {})
+  await strange.next('hello')
+  strange.socket.send('no JSON')
+  assert.equal(await strange.closed, 1007)
+  const nowhere = new WebSocket(`${base}/1/no%20room`)
+  assert.match((await once(nowhere, 'error'))[0].message, /404/)
+
+  first.child.kill('SIGKILL')
+  assert.equal(await ada.closed, 1006)
+  const again = await start(t, '301-megachat.js', ['1', String(port)])
+  const back = join('1/lobby', { name: 'Ada', born: hello.born, seen: 2 })
+  const { process, born } = await back.next('hello')
+  assert.equal(process, again.child.pid)
+  assert.notEqual(born, hello.born)
+  back.say('anew')
+  assert.equal((await back.next('message')).id, 1)
+  eve.say('undisturbed')
+  assert.equal((await eve.next('message')).text, 'undisturbed')
+
+  const goodbye = back.closed
+  await endsOnSignal(again, 'SIGTERM')
+  assert.equal(await goodbye, 1001)
+  eve.socket.close()
   await endsOnSignal(second, 'SIGTERM')
 })
 

@@ -31,6 +31,11 @@ function findNginx () {
   return findProgram('nginx', '/usr/sbin/nginx')
 }
 
+/** @returns {string | null} */
+function findChromium () {
+  return findProgram('chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome')
+}
+
 /** @returns {string | null} a clang++ that has libFuzzer and the sanitizers */
 function findFuzzingClang () {
   for (const version of kClangVersions) {
@@ -78,6 +83,12 @@ const kTestNeeds = [
     what: 'Python\'s venv module, for clang-format',
     present: () => fs.existsSync(clangFormat()) || hasVenv(),
     apt: ['python3-venv'],
+  },
+  {
+    what: 'Chromium, for the pages of the examples',
+    // Their test says that it is skipped where nothing brings it.
+    present: () => findChromium() !== null || findProgram('apt-get') === null,
+    apt: ['chromium'],
   },
   { what: 'curl', present: () => findProgram('curl') !== null, apt: ['curl'] },
   {
@@ -147,6 +158,7 @@ module.exports = {
   cacheFolder,
   clangFormat,
   clangFormatFolder,
+  findChromium,
   findClang,
   findFuzzingClang,
   findNginx,

@@ -4,45 +4,67 @@
 
 const kRoomsMax = 1000
 const kMessagesMax = 100
-const kListenersMax = 1000
+const kMembersMax = 1000
 const kName = /^[\w-]{1,40}$/
 
-/** @typedef {{ id: number, at: string, from: string, text: string }} Message */
-/** @typedef {{ tell: (message: Message) => void, end: () => void }} Listener */
+/** @typedef {{ type: 'message', id: number, at: string, from: string, text: string }} Message */
+/** @typedef {{ type: 'people', names: string[] }} People */
+
+/**
+ * @typedef {object} Member
+ * @property {string} [name] who it is; without one, somebody who only listens
+ * @property {(event: Message | People, json: string) => void} tell the same string for every member
+ * @property {() => void} end the room closes
+ */
 
 class Room {
+  /** Numbers of messages count from here: a room that was lost with its process begins anew. */
+  born = new Date().toISOString()
   /** @type {Message[]} */
   messages = []
-  /** @type {Set<Listener>} */
-  #listeners = new Set()
+  /** @type {Set<Member>} */
+  #members = new Set()
   #lastId = 0
 
   /** @param {string} from @param {string} text */
   say (from, text) {
-    const message = { id: ++this.#lastId, at: new Date().toISOString(), from, text }
+    /** @type {Message} */
+    const message = { type: 'message', id: ++this.#lastId, at: new Date().toISOString(), from, text }
     this.messages.push(message)
     if (this.messages.length > kMessagesMax) this.messages.shift()
-    for (const { tell } of this.#listeners) tell(message)
+    this.#tell(message)
     return message
   }
 
   /**
-   * @param {number} seen id of the last message known
-   * @param {(message: Message) => void} tell
-   * @param {() => void} end the room closes
+   * @param {Member} member
+   * @param {number} seen id of the last message it knows
    * @returns {() => void} leaves
    */
-  listen (seen, tell, end) {
-    for (const message of this.messages) if (message.id > seen) tell(message)
-    const listener = { tell, end }
-    // The newest listener is a person who is there; the oldest may have gone long ago.
-    if (this.#listeners.size >= kListenersMax) this.#listeners.values().next().value?.end()
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
+  join (member, seen) {
+    for (const message of this.messages) if (message.id > seen) member.tell(message, JSON.stringify(message))
+    // The newest member is a person who is there; the oldest may have gone long ago.
+    if (this.#members.size >= kMembersMax) this.#members.values().next().value?.end()
+    this.#members.add(member)
+    if (member.name !== undefined) this.#tellPeople()
+    return () => {
+      if (this.#members.delete(member) && member.name !== undefined) this.#tellPeople()
+    }
   }
 
   close () {
-    for (const { end } of this.#listeners) end()
+    for (const { end } of this.#members) end()
+  }
+
+  #tellPeople () {
+    const names = [...this.#members].flatMap(({ name }) => name ?? [])
+    this.#tell({ type: 'people', names: [...new Set(names)].sort() })
+  }
+
+  /** @param {Message | People} event */
+  #tell (event) {
+    const json = JSON.stringify(event)
+    for (const { tell } of this.#members) tell(event, json)
   }
 }
 
