@@ -36,8 +36,10 @@ io.on('connection', (socket) => {
   socket.broadcast.emit('note', `${socket.data.name} is here.`)
 
   socket.on('rename', (name) => {
+    const before = socket.data.name
     socket.data.name = nameOf(name)
     tellPeople()
+    socket.broadcast.emit('note', `${before} is now called ${socket.data.name}.`)
   })
   socket.on('say', (text, done) => {
     if (typeof done !== 'function') return
