@@ -131,4 +131,4 @@ async function measure (scenario, server, { cpus, seconds }) {
   }
 }
 
-module.exports = { measure, probe, runWrk }
+module.exports = { measure, probe, runWrk, watchCpus }

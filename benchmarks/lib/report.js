@@ -36,13 +36,19 @@ const kDisturbedMax = 0.05
  * @property {Scenario['target']} [target]
  */
 
+/** @param {Spread} serverBusy @param {Spread} clientBusy @returns {'server' | 'client' | 'both' | 'neither'} whose CPU is used up */
+function saturation (serverBusy, clientBusy) {
+  const server = serverBusy.median >= kServerBusyMin
+  const client = clientBusy.median >= kClientBusyMax
+  return server ? (client ? 'both' : 'server') : (client ? 'client' : 'neither')
+}
+
 /** @param {Scenario} scenario @param {string} implementation @param {Round[]} rounds @returns {Row} */
 function loadRow (scenario, implementation, rounds) {
   const of = (/** @type {(round: Round) => number} */ value) => spread(rounds.map(value))
   const serverBusy = of((round) => round.serverBusy)
   const clientBusy = of((round) => round.clientBusy)
-  const server = serverBusy.median >= kServerBusyMin
-  const client = clientBusy.median >= kClientBusyMax
+  const saturated = saturation(serverBusy, clientBusy)
   const disturbed = of((round) => round.disturbed)
   return {
     scenario: scenario.name,
@@ -55,9 +61,9 @@ function loadRow (scenario, implementation, rounds) {
     requestsPerSecond: of((round) => round.requestsPerSecond),
     serverBusy,
     clientBusy,
-    saturated: server ? (client ? 'both' : 'server') : (client ? 'client' : 'neither'),
+    saturated,
     disturbed,
-    throughputCounts: server && !client && disturbed.median <= kDisturbedMax,
+    throughputCounts: saturated === 'server' && disturbed.median <= kDisturbedMax,
     errors: rounds.reduce((sum, round) => sum + round.errors, 0),
     target: implementation === 'httpsys' ? scenario.target : undefined,
   }
@@ -193,4 +199,4 @@ or because other programs had more than ${kDisturbedMax * 100} % of a CPU ("dist
 ${tableWithTitles(rows)}${sections.map((text) => `\n${text}\n`).join('')}`
 }
 
-module.exports = { addRatios, against, drawTable, loadRow, markdown, memoryRow, range, table }
+module.exports = { addRatios, against, drawTable, loadRow, markdown, memoryRow, range, saturation, table }

@@ -103,6 +103,7 @@ const kBenchNeeds = [
   { what: 'wrk, the load generator', present: () => findProgram('wrk') !== null, apt: ['wrk'] },
   { what: 'taskset', present: () => findProgram('taskset') !== null, apt: ['util-linux'] },
   { what: 'nginx, the proxy to compare with', present: () => findNginx() !== null, apt: ['nginx-light'] },
+  { what: 'the header zlib.h, for WebSocket clients', present: () => hasHeader('zlib.h'), apt: ['zlib1g-dev'] },
 ]
 
 /** What a script may ask for. Each set contains what its members need to build the addon. */
