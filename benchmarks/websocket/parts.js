@@ -19,6 +19,7 @@
  * @property {boolean} [binary]
  * @property {boolean} [deflate]
  * @property {boolean} [used] connection: one message on each before memory is looked at
+ * @property {boolean} [smallYoungGeneration] of V8
  * @property {boolean} [floor] has a row of floor.cc
  * @property {Record<string, Target>} targets by side
  */
@@ -91,8 +92,18 @@ const kParts = [
     targets: { [kFast]: { memory: 0.4 } },
   },
   {
+    name: 'idle, old space',
+    title: 'the same with V8\'s young generation held at 1 MiB: it grows with what a handshake allocates, not with connections',
+    mode: 'echo',
+    unit: 'connection',
+    connections: kIdle,
+    size: 64,
+    smallYoungGeneration: true,
+    targets: {},
+  },
+  {
     name: 'idle, deflate',
-    title: 'the same with permessage-deflate, after one message in each direction',
+    title: 'as idle, with permessage-deflate, after one message in each direction',
     mode: 'echo',
     unit: 'connection',
     connections: kIdleDeflate,

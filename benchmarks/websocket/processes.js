@@ -12,6 +12,9 @@ const { kFloor } = require('./sides')
 
 /** @typedef {import('./parts').Part} Part */
 
+/** V8's young generation grows with what was allocated, not with what is there. */
+const kSmallYoungGeneration = '--max-semi-space-size=1'
+
 const kBuild = path.join(__dirname, '..', 'build')
 
 /** @param {string} name of a source beside this file @param {string[]} libraries @returns {Promise<string>} the program, built if it must be */
@@ -67,7 +70,7 @@ class Server {
   }
 
   /** @param {string} side @param {Part} part @param {number} cpu @returns {Promise<Server>} once it listens */
-  static async start (side, { mode, deflate }, cpu) {
+  static async start (side, { mode, deflate, smallYoungGeneration = false }, cpu) {
     if (side === kFloor) {
       const child = spawn('taskset', ['-c', String(cpu), await built('floor'), mode], { stdio: ['ignore', 'pipe', 'inherit'] })
       const server = new Server(child, side)
@@ -75,8 +78,9 @@ class Server {
       server.port = Number(line)
       return server
     }
-    const child = spawn('taskset', ['-c', String(cpu), process.execPath, '--expose-gc', path.join(__dirname, 'server.js'),
-      side, mode, deflate ? 'deflate' : 'plain'],
+    const child = spawn('taskset', ['-c', String(cpu), process.execPath, '--expose-gc',
+      ...smallYoungGeneration ? [kSmallYoungGeneration] : [], path.join(__dirname, 'server.js'), side,
+      mode, deflate ? 'deflate' : 'plain'],
     { env: { ...process.env, NODE_ENV: 'production' }, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
     const server = new Server(child, side)
     const [{ port }] = await unlessEnded(child, side, /** @type {Promise<any[]>} */ (once(child, 'message')))
