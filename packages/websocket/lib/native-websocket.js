@@ -6,7 +6,7 @@
 const { Buffer, Blob } = require('node:buffer')
 const ws = require('ws')
 const { internals } = require('@httpsys/core-native')
-const { kSocketMark, extensionName } = require('./ws-internals')
+const { kSocketMark, extensionName, kEmpty } = require('./ws-internals')
 const { settingsOf } = require('./settings')
 const { createReadError, closeCodeOf } = require('./read-error')
 
@@ -31,7 +31,6 @@ const kOpen = 1
 const kClosing = 2
 const kClosed = 3
 const kStates = ['CONNECTING', 'OPEN', 'CLOSING', 'CLOSED']
-const kEmpty = Buffer.alloc(0)
 
 /** @typedef {import('../types/ws-internals').WebSocketState & { [key: symbol]: any }} State */
 
@@ -216,18 +215,19 @@ const kSenderStub = Object.freeze({ _bufferedBytes: 0 })
 /** @type {import('@httpsys/core-native').WebSocketHandlers} */
 const handlers = {
   message (owner, data, isBinary) {
+    if (data.length === 0) data = kEmpty
     owner.emit('message', isBinary && owner._binaryType !== 'nodebuffer' ? converted(data, owner._binaryType) : data, isBinary)
   },
   ping (owner, data) {
-    owner.emit('ping', data)
+    owner.emit('ping', data.length === 0 ? kEmpty : data)
   },
   pong (owner, data) {
-    owner.emit('pong', data)
+    owner.emit('pong', data.length === 0 ? kEmpty : data)
   },
   close (owner, code, reason) {
     owner._closeFrameReceived = true
     owner._closeCode = code
-    owner._closeMessage = reason
+    owner._closeMessage = reason.length === 0 ? kEmpty : reason
     if (owner._socket[kSocketMark] === undefined) return
     if (code === 1005) owner.close()
     else owner.close(code, reason)

@@ -61,9 +61,16 @@ function collect () {
   return { kSocketMark: findSocketMark(), extensionName: /** @type {string} */ (PerMessageDeflate.extensionName) }
 }
 
+// Programs, and ws' own tests, compare with it by identity.
+function findEmpty () {
+  const { _closeMessage } = /** @type {any} */ (new ws.WebSocket(/** @type {any} */ (null), undefined, /** @type {any} */ ({})))
+  if (!Buffer.isBuffer(_closeMessage) || _closeMessage.length !== 0) throw unknownWs('empty WebSocket#_closeMessage')
+  return _closeMessage
+}
+
 /** @param {any} extensions as negotiated @param {string} name */
 function deflateOf (extensions, name) {
   return /** @type {import('../types/ws-internals').PerMessageDeflate | undefined} */ (extensions[name])
 }
 
-module.exports = { ...collect(), deflateOf }
+module.exports = { ...collect(), kEmpty: findEmpty(), deflateOf }
