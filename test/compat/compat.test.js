@@ -83,7 +83,7 @@ test('a suite that asks for a share of the files that reach a server is red belo
 
 test('the fast part has its suites, and says which this system cannot have', (t) => {
   assert.deepEqual(fastPart(kSuites.map((suite) => ({ ...suite, source: { ...suite.source, kind: 'npm' } }))).map(({ name }) => name),
-    ['express', 'express-5', 'connect', 'ws', 'node-http'])
+    ['express', 'express-5', 'connect', 'ws', 'ws-fast-path', 'node-http'])
   const log = t.mock.method(console, 'log', () => {})
   const path = process.env.PATH
   process.env.PATH = ''

@@ -131,13 +131,14 @@ async function executeWhole (suite, folder, mode, scratch) {
   const report = path.join(scratch, 'served')
   const limitMs = (suite.limitSeconds ?? kDefaultLimitSeconds) * 1000
   const began = Date.now()
+  const preloads = [kRegister, ...suite.preload === undefined ? [] : [path.join(__dirname, suite.preload)]]
   /** @param {string[]} files @param {string} results @param {number} limit */
   const once = (files, results, limit) => start(process.execPath, argumentsFor(suite, folder, files), {
     cwd: folder,
     env: cleanEnvironment({
       NODE_ENV: 'test',
       HTTPSYS_COMPAT_RESULTS: results,
-      ...mode === 'ours' ? { HTTPSYS_REGISTER_REPORT: report, NODE_OPTIONS: `--require ${JSON.stringify(kRegister)}` } : {},
+      ...mode === 'ours' ? { HTTPSYS_REGISTER_REPORT: report, NODE_OPTIONS: preloads.map((file) => `--require ${JSON.stringify(file)}`).join(' ') } : {},
     }),
     limitMs: limit,
   })

@@ -51,6 +51,7 @@ const { kRoot } = require('../lib/project')
  * @property {number} [limitSeconds] for one run of all tests
  * @property {string} [node] major version of Node whose suite it is
  * @property {string} [mentions] node-core: only files in whose text this pattern is found
+ * @property {string} [preload] a file beside this one, loaded after the engine took the place of http
  * @property {NpmSource} [over] laid over the suite: its tests are run against this package
  * @property {string[]} [byFile] mocha, once for each file, with these arguments: some files may not even load
  * @property {string} [mocha] the version it needs, where ours cannot run it
@@ -117,6 +118,14 @@ const kSuites = [
   expressOver('express-5', '5.3.0', { fast: {} }),
   { ...mocha('connect', '3.7.0', kEnv), fast: {} },
   { ...mocha('ws', '8.18.1', ['test/*.test.js'], 'trixie'), fast: {} },
+  {
+    // Those of its tests that have servers, with ours in their place, built on the ws that we install.
+    ...mocha('ws', '8.18.1', ['test/websocket.test.js', 'test/websocket-server.test.js', 'test/create-websocket-stream.test.js'], 'trixie'),
+    name: 'ws-fast-path',
+    over: npm('ws', '8.23.0'),
+    preload: 'websocket-preload.js',
+    fast: {},
+  },
   mocha('body-parser', '1.20.1', kEnv),
   mocha('compression', '1.7.4'),
   mocha('errorhandler', '1.5.1'),
