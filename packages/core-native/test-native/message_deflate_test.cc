@@ -159,6 +159,27 @@ TEST(MessageDeflate, ManyOwnersShareFewStates) {
   }
 }
 
+TEST(MessageDeflate, StatesAreSharedAmongEqualParametersOnly) {
+  ZlibPool pool;
+  Deflater stores(&pool, {15, 0, 8, 0}, false);
+  Deflater deflates(&pool, {15, 9, 8, 0}, false);
+  const std::string text = Sample(1000);
+  for (int i = 0; i < 3; i++) {
+    EXPECT_GE(Deflated(&stores, text).size(), text.size());
+    EXPECT_LT(Deflated(&deflates, text).size(), text.size() / 2);
+  }
+}
+
+TEST(MessageDeflate, APoolMayKeepNoStateBetweenMessages) {
+  ZlibPool pool(0, 0);
+  Deflater deflater(&pool, {}, true);
+  Inflater inflater(&pool, 15, true);
+  for (int i = 0; i < 3; i++) {
+    EXPECT_EQ(Inflated(&inflater, Deflated(&deflater, "Hello")), "Hello");
+    EXPECT_FALSE(deflater.has_state() || inflater.has_state());
+  }
+}
+
 TEST(MessageDeflate, StatesThatWereNotUsedBetweenTwoCallsAreTakenAway) {
   ZlibPool pool;
   Deflater idle(&pool, {}, true);
@@ -273,6 +294,19 @@ TEST(MessageDeflate, WhereNodeSeesTheDamageBeforeTheLimitItIsDamage) {
   out.Clear();
   EXPECT_EQ(other.Inflate(good, false, 0, &out), Inflater::Result::kOk);
   EXPECT_EQ(other.Inflate(longer + "\x07", true, 300, &out), Inflater::Result::kTooLong);
+}
+
+TEST(MessageDeflate, NodesChunkGoesOnFromMessageToMessage) {
+  // 100 bytes are left of the first chunk, so 100 of the 200 are seen before the damage.
+  ZlibPool pool;
+  Deflater deflater(&pool, {}, true);
+  Inflater inflater(&pool, 15, true);
+  ByteBuffer out;
+  const std::string first = Deflated(&deflater, Sample(16 * 1024 - 100));
+  EXPECT_EQ(inflater.Inflate(first, true, 0, &out), Inflater::Result::kOk);
+  const std::string second = Deflated(&deflater, std::string(200, 'x'), false) + "\x07";
+  out.Clear();
+  EXPECT_EQ(inflater.Inflate(second, true, 50, &out), Inflater::Result::kTooLong);
 }
 
 TEST(MessageDeflate, OutputThatFillsAChunkExactlyIsWhole) {

@@ -264,6 +264,9 @@ TEST_F(MessageReaderTest, AFrameSpreadOverTooManyArrivalsIsRefused) {
   EXPECT_EQ(Read(frame, {1, 2, 4, 5, 6, 7, 8, 14}), "text abcdefgh|");
   EXPECT_EQ(Read(frame, {6, 7, 8, 9, 14}), "WS_ERR_TOO_MANY_BUFFERED_PARTS 1008|");
   EXPECT_EQ(Read(frame, {2, 3, 4, 5, 14}), "WS_ERR_TOO_MANY_BUFFERED_PARTS 1008|");
+  EXPECT_EQ(Read(frame, {7, 8, 9, 14}), "WS_ERR_TOO_MANY_BUFFERED_PARTS 1008|");
+  const std::string longer = ClientHeader(kFin | kText, 1, 2, "\0\0\0\0"sv) + "a";
+  EXPECT_EQ(Read(longer, {2, 3, 4, 5, 6, 9}), "text a|");
   EXPECT_EQ(Read(frame + frame, {7, 8, 20, 21, 22, 28}), "text abcdefgh|text abcdefgh|");
 }
 
@@ -308,6 +311,24 @@ TEST_F(MessageReaderTest, MemoryGrowsWithWhatArrivedAndNotWithWhatWasAnnounced) 
   EXPECT_EQ(reader.Room(100).size(), 1000u);
   EXPECT_EQ(reader.Room(64 * 1024).size(), 64u * 1024);
   EXPECT_EQ(log.text, "");
+}
+
+TEST_F(MessageReaderTest, AnAssembledMessageHasNoMemoryToSpare) {
+  class Measure : public EventLog {
+   public:
+    bool OnMessage(const Message& message) override {
+      if (message.owned != nullptr) capacity = message.owned->capacity();
+      return true;
+    }
+    size_t capacity = 0;
+  };
+  MessageReader reader(options_);
+  Measure log;
+  std::string bytes = ClientFrame(kFin | kBinary, std::string(1000, 'x'));
+  reader.Read(bytes.data(), 708, &log);
+  reader.Read(bytes.data() + 708, 100, &log);
+  reader.Read(bytes.data() + 808, 200, &log);
+  EXPECT_EQ(log.capacity, 1000u);
 }
 
 TEST_F(MessageReaderTest, ThereIsRoomOnlyForThePayloadThatIsMissing) {

@@ -143,7 +143,6 @@ ReadError MessageReader::CheckStart() {
       if (is_fragmented()) return ReadError::kInvalidOpcode;
       is_compressed_ = is_compressed;
       message_opcode_ = opcode_;
-      utf8_.Reset();
       break;
     case Opcode::kClose:
     case Opcode::kPing:
@@ -274,7 +273,6 @@ bool MessageReader::EndMessage(std::string_view view, MessageSink* sink) {
   const Opcode opcode = std::exchange(message_opcode_, Opcode::kContinuation);
   announced_bytes_ = 0;
   fragments_ = 0;
-  is_compressed_ = false;
   const bool is_checked = opcode == Opcode::kText && !options_.skips_utf8;
   if (is_checked && !utf8_.is_complete()) return Fail(ReadError::kInvalidUtf8, sink);
   if (!owned.empty()) return sink->OnMessage({opcode, owned.view(), &owned});

@@ -131,6 +131,7 @@ class MessageReader {
   // Arrivals that hold bytes of what is incomplete, as `ws` would buffer them.
   uint32_t chunks_ = 0;
   uint32_t detail_ = 0;
+  // Of the text being read. Whole again after each that was good.
   Utf8Validator utf8_;
   uint8_t mask_[kMaskBytes] = {};
   uint8_t header_[kClientHeaderBytesMax] = {};

@@ -7,11 +7,10 @@
 
 namespace httpsys::websocket {
 
-// Looks at a text piece by piece. Thread: any, one at a time.
+// Looks at a text piece by piece; after a good one it is ready for the next. Thread: any, one at a
+// time.
 class Utf8Validator {
  public:
-  // Before each text.
-  void Reset() { *this = Utf8Validator(); }
   // False as soon as no continuation can make it valid; stays false.
   bool Add(std::string_view piece);
   // Whether all that was added is valid and ends at a character's end.
