@@ -27,6 +27,8 @@ class Group {
   /** @type {string[]} */
   #wrap
   port = 0
+  /** Of each process, where they share none. @type {number[]} */
+  ports = []
 
   /** @param {number | undefined} cpu all its processes are pinned to; undefined = any */
   constructor (cpu) {
@@ -46,6 +48,20 @@ class Group {
       await start(1)
       await inTurns(members - 1, (index) => start(index + 2))
     })
+  }
+
+  /** Processes that share nothing: process n has the prefix /p<n>/ of a port of its own. @param {{ cpu: number, members: number }} what */
+  static async apart ({ cpu, members }) {
+    const group = new Group(cpu)
+    return group.#orStop(() => inTurns(members, async (index) => {
+      group.ports[index] = await freePort()
+      await group.#start('httpsys', prefixesOf(group.ports[index], index + 1, 1))
+    }, 1))
+  }
+
+  /** @param {number} number of a prefix, from 1 */
+  portOf (number) {
+    return this.ports[number - 1] ?? this.port
   }
 
   /** @param {{ cpu: number, applications: number }} what */
@@ -91,7 +107,7 @@ class Group {
   /** Every prefix must answer as expected, so that no error page is measured. @param {number} count */
   async probe (count) {
     for (let number = 1; number <= count; number++) {
-      const text = await get(this.port, `/p${number}/`)
+      const text = await get(this.portOf(number), `/p${number}/`)
       if (text !== '200 Hello, world!') throw new Error(`/p${number}/ was answered "${text.slice(0, 200)}"`)
     }
   }

@@ -15,7 +15,7 @@ const { inTurns } = require('./group')
  * @typedef {object} Load one run of wrk
  * @property {number} connections
  * @property {number} [threads] of wrk (1)
- * @property {string[]} load mode and arguments of load.lua
+ * @property {string[]} load mode, first and last prefix, and further arguments of load.lua
  *
  * @typedef {object} Case one server side of a part
  * @property {string} name
@@ -60,7 +60,7 @@ async function measure (group, { loads, firstOnly }, { cpus }, seconds) {
   const look = () => ({ times: group.times(which), server: coreTimes(cpus.server), client: coreTimes(cpus.client) })
   const before = look()
   const results = await Promise.all(loads.map(({ connections, threads, load }) =>
-    runWrk({ connections, threads, load }, group.port, { cpu: cpus.client, seconds }).summary))
+    runWrk({ connections, threads, load }, group.portOf(Number(load[1])), { cpu: cpus.client, seconds }).summary))
   const after = look()
   const requests = results.reduce((sum, result) => sum + result.requests, 0)
   const user = (after.times.user - before.times.user) * 1e6 / requests
@@ -85,7 +85,7 @@ async function warmUp (group, test, plan) {
   for (let pass = 0, requests = 0; pass < kWarmPassesMax && requests < kWarmRequests * test.prefixes; pass++) {
     await inTurns(test.prefixes, async (index) => {
       const { summary } = runWrk({ connections: kWarmConnections, load: [mode, String(index + 1), String(index + 1), connection, '1'] },
-        group.port, { cpu: plan.cpus.client, seconds: 1 })
+        group.portOf(index + 1), { cpu: plan.cpus.client, seconds: 1 })
       requests += (await summary).requests
     }, kWarmAtATime)
   }

@@ -99,7 +99,7 @@ void Transport::Assign(Connection* connection, LaneServer* server) {
 
 int Transport::Release(Connection* connection) {
   const int fd = connection->fd;
-  Detach(connection, 0);
+  Detach(connection, 0, !connection->server->is_unlistened);
   connection->life = Life::kClosing;
   CloseHandle(connection);
   return fd;
