@@ -16,7 +16,7 @@ const { EngineIncomingMessage } = require('./lib/http/incoming')
 const { EngineServerResponse } = require('./lib/http/outgoing')
 const R = require('./lib/records')
 const { refuseMisspelt } = require('./lib/nearest')
-const { openWebSocket } = backend === 'node' ? { openWebSocket: () => null } : require('./lib/http/web-socket-channel')
+const { webSocketOpener } = backend === 'node' ? { webSocketOpener: () => () => null } : require('./lib/http/web-socket-channel')
 const { matchesPath, parseUrlPrefix } = require('./lib/url-prefix')
 
 const face = {
@@ -29,9 +29,9 @@ const face = {
     ServerResponse: backend === 'node' ? http.ServerResponse : EngineServerResponse,
     frames: { kFrameFin: R.kFrameFin, kFrameCompress: R.kFrameCompress },
     matchesPath,
-    openWebSocket,
     parseUrlPrefix,
-    refuseMisspelt
+    refuseMisspelt,
+    webSocketOpener
   }
 }
 

@@ -128,10 +128,9 @@ export const internals: {
   ServerResponse: Function & { prototype: http.ServerResponse }
   /** Reads a URL prefix as `listen()` does. Throws ERR_HTTPSYS_PREFIX_SYNTAX. */
   parseUrlPrefix (text: string): { scheme: 'http' | 'https', host: string, port: number, path: string, prefix: string }
-  /** Makes an upgraded connection of the engine a WebSocket. null: it is none, or was read already. */
-  openWebSocket (
-    socket: Duplex, head: Uint8Array, settings: WebSocketSettings, owner: object, handlers: WebSocketHandlers
-  ): WebSocketChannel | null
+  /** What makes an upgraded connection of the engine a WebSocket, and returns null when it is none or was read already. */
+  webSocketOpener (handlers: WebSocketHandlers):
+  (socket: Duplex, head: Uint8Array, settings: WebSocketSettings, owner: object) => WebSocketChannel | null
   /** Flags of WebSocketChannel#send, beside the opcode in the lowest four bits. */
   frames: { kFrameFin: number, kFrameCompress: number }
   /** True when the path of a request target lies at or below the path of a prefix. */

@@ -10,7 +10,7 @@ const { kSocketMark, extensionName, kEmpty } = require('./ws-internals')
 const { settingsOf } = require('./settings')
 const { createReadError, closeCodeOf } = require('./read-error')
 
-const { openWebSocket, frames: { kFrameFin, kFrameCompress } } = internals
+const { webSocketOpener, frames: { kFrameFin, kFrameCompress } } = internals
 
 /** @typedef {import('@httpsys/core-native').WebSocketChannel} Channel */
 /** @typedef {(error?: Error) => void} Callback */
@@ -41,8 +41,10 @@ class WebSocket extends ws.WebSocket {
   /** @param {any} address null: of a server @param {any} [protocols] @param {any} [options] */
   constructor (address, protocols, options) {
     super(address, protocols, address === null ? quietly(options) : options)
-    if (address !== null || !options.autoPong) return
+    if (address !== null) return
     const self = hidden(this)
+    self._events = new Listeners()
+    if (!options.autoPong) return
     self._autoPong = true
     self._maxPendingAutoPongs = options.maxPendingAutoPongs | 0
   }
@@ -55,7 +57,7 @@ class WebSocket extends ws.WebSocket {
   setSocket (socket, head, options) {
     const self = hidden(this)
     const settings = self._isServer ? settingsOf(self, options) : null
-    const channel = settings === null ? null : openWebSocket(socket, head, settings, this, handlers)
+    const channel = settings === null ? null : openWebSocket(socket, head, settings, this)
     if (channel === null) {
       if (self._isServer && self._autoPong) {
         self._autoPongComplete = () => { self._pendingAutoPongs-- }
@@ -65,6 +67,7 @@ class WebSocket extends ws.WebSocket {
       return
     }
     self[kChannel] = channel
+    if (Object.keys(self._extensions).length === 0) self._extensions = kNoExtensions
     self._socket = socket
     self._sender = kSenderStub
     socket[kSocketMark] = this
@@ -193,6 +196,13 @@ class WebSocket extends ws.WebSocket {
   }
 }
 
+// EventEmitter's own has the form that is made for many keys and takes three times the memory.
+class Listeners {}
+Object.setPrototypeOf(Listeners.prototype, null)
+Reflect.deleteProperty(Listeners.prototype, 'constructor')
+
+const kNoExtensions = Object.freeze({})
+
 /** Options by those of a server. @type {WeakMap<object, object>} */
 const quietOptions = new WeakMap()
 
@@ -250,6 +260,8 @@ const handlers = {
     owner.emitClose()
   }
 }
+
+const openWebSocket = webSocketOpener(handlers)
 
 /** @param {Buffer} data @param {string} type */
 function converted (data, type) {

@@ -11,7 +11,7 @@ const { version } = require('ws/package.json')
 const kWebSocketMembers = [
   '_binaryType', '_closeCode', '_closeFrameReceived', '_closeFrameSent', '_closeMessage', '_closeTimer', '_closeTimeout',
   '_errorEmitted', '_extensions', '_paused', '_protocol', '_readyState', '_receiver', '_sender', '_socket', '_isServer',
-  '_autoPong', '_autoPongComplete', '_maxPendingAutoPongs', '_pendingAutoPongs'
+  '_autoPong', '_events', '_autoPongComplete', '_maxPendingAutoPongs', '_pendingAutoPongs'
 ]
 const kWebSocketMethods = ['setSocket', 'emitClose', 'send', 'ping', 'pong', 'close', 'terminate', 'pause', 'resume']
 const kServerMembers = ['_server', '_removeListeners', '_shouldEmitClose', '_state', 'options', 'clients']

@@ -23,6 +23,8 @@ export interface WebSocketState extends EventEmitter {
   _maxPendingAutoPongs?: number
   _pendingAutoPongs: number
   _autoPongComplete: () => void
+  /** Of EventEmitter: listeners by event. */
+  _events: object
   emitClose (): void
 }
 

@@ -25,6 +25,11 @@ const { kMessage, kMessageBlock, kControl, kCloseFrame, kFrameError, kEof } = R.
 const kAcknowledgeBytes = 32 * 1024
 const kPingOpcode = 9
 const kEmpty = Buffer.alloc(0)
+// Bits of a channel's state.
+const kPaused = 1 << 0
+const kDeferred = 1 << 1 // One event a turn.
+const kClosed = 1 << 2 // By the lane.
+const kEnding = 1 << 3 // Once nothing waits for credit.
 // Below this a loop over the bytes is faster than a call.
 const kLoopBytesMax = 48
 
@@ -32,20 +37,14 @@ class WebSocketChannel {
   /**
    * @param {any} socket
    * @param {any} owner
-   * @param {Handlers} handlers
-   * @param {boolean} isDeferred one event a turn
+   * @param {number} state
    */
-  constructor (socket, owner, handlers, isDeferred) {
+  constructor (socket, owner, state) {
     this.lane = socket[kLane]
-    this.writer = this.lane.writer
     this.slot = socket[kSlot]
     this.socket = socket
     this.owner = owner
-    this.handlers = handlers
-    this.isPaused = false
-    this.isDeferred = isDeferred
-    this.isClosed = false
-    this.isEnding = false
+    this.state = state
     this.unacknowledged = 0
     /** Accepted by the lane and not sent. */
     this.unsent = socket[kUnsent]
@@ -69,7 +68,7 @@ class WebSocketChannel {
     this.socket[kRead] += length
     const data = copyOf(bytes, at + R.kPayloadAt, length)
     const cost = length + R.kMessageCost
-    if (this.events !== null || this.isPaused || this.isDeferred) {
+    if (this.events !== null || (this.state & (kPaused | kDeferred)) !== 0) {
       this.#wait({ type: kMessage, a: data, b: isBinary, c: undefined, d: undefined, cost })
       return
     }
@@ -107,7 +106,7 @@ class WebSocketChannel {
 
   /** @param {number} type @param {number} cost @param {any} a @param {any} b @param {any} [c] @param {any} [d] */
   #deliver (type, cost, a, b, c, d) {
-    if (this.events !== null || this.isPaused || this.isDeferred) this.#wait({ type, a, b, c, d, cost })
+    if (this.events !== null || (this.state & (kPaused | kDeferred)) !== 0) this.#wait({ type, a, b, c, d, cost })
     else this.#tell({ type, a, b, c, d, cost })
   }
 
@@ -130,7 +129,7 @@ class WebSocketChannel {
       return
     }
     this.events = [event]
-    if (!this.isPaused) setImmediate(pump, this)
+    if ((this.state & kPaused) === 0) setImmediate(pump, this)
   }
 
   /** The peer has ended its direction. */
@@ -141,29 +140,29 @@ class WebSocketChannel {
   #acknowledge () {
     const bytes = this.unacknowledged
     this.unacknowledged = 0
-    if (!this.isClosed) this.writer.command(kWindow, 0, this.slot, bytes)
+    if ((this.state & kClosed) === 0) this.lane.writer.command(kWindow, 0, this.slot, bytes)
   }
 
   pause () {
-    this.isPaused = true
+    this.state |= kPaused
     if (!isLight(this.socket)) this.socket.pause()
   }
 
   resume () {
     if (!isLight(this.socket)) this.socket.resume()
-    if (!this.isPaused) return
-    this.isPaused = false
+    if ((this.state & kPaused) === 0) return
+    this.state &= ~kPaused
     if (this.events !== null) setImmediate(pump, this)
   }
 
   /** Tells the next event that waits, and leaves the others to later turns. */
   pump () {
-    if (this.events === null || (this.isPaused && !this.isClosed)) return
+    if (this.events === null || (this.state & (kPaused | kClosed)) === kPaused) return
     const event = /** @type {Event} */ (this.events.shift())
     if (this.events.length === 0) this.events = null
     else setImmediate(pump, this) // Before the application, which may throw.
     this.#tell(event)
-    if (this.events === null && this.isClosed) this.handlers.closed(this.owner)
+    if (this.events === null && (this.state & kClosed) !== 0) this.handlers.closed(this.owner)
   }
 
   // -- Output --------------------------------------------------------------------------------------
@@ -179,10 +178,10 @@ class WebSocketChannel {
   send (flags, data, callback) {
     if (this.held !== null || this.unsent >= kSendBytesMax) {
       this.#hold(flags, data, callback)
-    } else if (this.isClosed) {
+    } else if ((this.state & kClosed) !== 0) {
       if (callback !== undefined) process.nextTick(callback, destroyedError())
     } else if ((typeof data === 'string' ? data.length * 3 : data.byteLength) <= kInlineBytesMax) {
-      this.unsent += this.writer.frame(this.slot, flags, data)
+      this.unsent += this.lane.writer.frame(this.slot, flags, data)
       if (callback !== undefined) this.#accepted(callback)
     } else {
       this.#sendBlock(flags, data, callback)
@@ -199,11 +198,11 @@ class WebSocketChannel {
   #sendBlock (flags, data, callback) {
     const chunk = typeof data === 'string' ? Buffer.from(data) : data
     if (chunk.byteLength <= kInlineBytesMax) {
-      this.unsent += this.writer.frame(this.slot, flags, chunk)
+      this.unsent += this.lane.writer.frame(this.slot, flags, chunk)
       if (callback !== undefined) this.#accepted(callback)
       return
     }
-    const block = this.writer.block(this.slot, flags, chunk, kFrameBlock)
+    const block = this.lane.writer.block(this.slot, flags, chunk, kFrameBlock)
     if (block === undefined) return
     this.unsent += chunk.byteLength
     this.buffered += chunk.byteLength
@@ -237,12 +236,12 @@ class WebSocketChannel {
       this.held = i === 0 ? held : held.slice(i)
       return
     }
-    if (this.isEnding) this.socket.end()
+    if ((this.state & kEnding) !== 0) this.socket.end()
   }
 
   /** The lane has closed the connection. */
   onClosed () {
-    this.isClosed = true
+    this.state |= kClosed
     const { held, block } = this
     this.held = null
     this.block = null
@@ -253,7 +252,7 @@ class WebSocketChannel {
     }
     // What the connection left is told first, also while paused.
     if (this.events === null) process.nextTick(this.handlers.closed, this.owner)
-    else if (this.isPaused) setImmediate(pump, this)
+    else if ((this.state & kPaused) !== 0) setImmediate(pump, this)
   }
 
   /** Closes at once, what waits is lost. */
@@ -263,7 +262,7 @@ class WebSocketChannel {
 
   /** Ends this direction behind everything that was sent. */
   end () {
-    if (this.held !== null) this.isEnding = true
+    if (this.held !== null) this.state |= kEnding
     else this.socket.end()
   }
 }
@@ -298,6 +297,9 @@ class BlockWrite {
   }
 }
 
+/** @type {Handlers} */
+WebSocketChannel.prototype.handlers = /** @type {any} */ (null)
+
 /** @param {WebSocketChannel} channel */
 function pump (channel) {
   channel.pump()
@@ -321,14 +323,14 @@ function copyOf (bytes, from, length) {
  * Makes an upgraded connection a WebSocket: its bytes are frames from here on. `head` is what the 'upgrade' event
  * came with.
  *
+ * @param {typeof WebSocketChannel} Channel
  * @param {any} socket
  * @param {Uint8Array} head
  * @param {Settings} settings
  * @param {any} owner
- * @param {Handlers} handlers
  * @returns {WebSocketChannel | null} null when the socket is none of the engine's, or was read already
  */
-function openWebSocket (socket, head, settings, owner, handlers) {
+function openWebSocket (Channel, socket, head, settings, owner) {
   if (typeof socket?.[kState] !== 'number' || (socket[kState] & State.kUndecided) === 0) return null
   if ((socket[kState] & (State.kLaneClosed | State.kPeerEnded | State.kFinSent)) !== 0 || socket.destroyed) return null
   if (!isLight(socket) && (socket.writableLength !== 0 || socket.listenerCount('data') !== 0 || socket.listenerCount('readable') !== 0)) {
@@ -345,9 +347,9 @@ function openWebSocket (socket, head, settings, owner, handlers) {
   const bits = deflate === null
     ? 0
     : deflate.serverMaxWindowBits | deflate.clientMaxWindowBits << 8 | (deflate.level & 0xff) << 16 | deflate.memLevel << 24
-  const channel = new WebSocketChannel(socket, owner, handlers, !settings.allowSynchronousEvents)
+  const channel = new Channel(socket, owner, settings.allowSynchronousEvents ? 0 : kDeferred)
   socket[kChannel] = channel
-  channel.writer.fields(kWebSocket, channel.slot, [
+  channel.lane.writer.fields(kWebSocket, channel.slot, [
     flags, settings.maxPayload, settings.maxFragments, settings.maxBufferedChunks, settings.maxPendingAutoPongs,
     deflate === null ? 0 : deflate.threshold, bits, deflate === null ? 0 : deflate.strategy
   ], head)
@@ -360,8 +362,19 @@ function noop () {}
 // A WebSocket's socket that is used as a stream: it never has data, and its errors are the WebSocket's.
 hooks.webSocket = (socket) => {
   socket.on('error', noop)
-  if (socket[kChannel].isPaused) socket.pause()
+  if ((socket[kChannel].state & kPaused) !== 0) socket.pause()
   else socket.resume() // For its 'end'.
 }
 
-module.exports = { openWebSocket, WebSocketChannel }
+/**
+ * What makes WebSockets for owners that are told things by the same functions.
+ *
+ * @param {Handlers} handlers
+ */
+function webSocketOpener (handlers) {
+  class Channel extends WebSocketChannel {}
+  Channel.prototype.handlers = handlers
+  return openWebSocket.bind(null, Channel)
+}
+
+module.exports = { webSocketOpener }
