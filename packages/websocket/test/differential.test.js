@@ -96,6 +96,13 @@ const programs = {
       await closed
     }
   },
+  'a message and an end that came with the handshake are told in their order': {
+    async run ({ port, url, wss, notes }) {
+      const closed = new Promise((resolve) => wss.on('connection', (/** @type {any} */ socket) => { watch(socket, notes); socket.on('close', resolve) }))
+      await RawClient.connect(port, { head: frame(kFin | 1, 'early'), endsAtOnce: true })
+      await closed
+    }
+  },
   'the closing handshake, begun by the client': {
     async run ({ port, url, wss, notes, seen }) {
       for (const args of [[], [1000], [4321, 'because']]) {

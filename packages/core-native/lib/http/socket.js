@@ -214,12 +214,11 @@ class Methods extends net.Socket {
     return this
   }
 
-  /** @param {...any} args */
-  write (...args) {
+  /** @param {any} text */
+  write (text) {
     const self = /** @type {any} */ (this)
-    const [text] = args
-    if (args.length !== 1 || typeof text !== 'string' || text.length * 3 > kInlineBytesMax || !isUntouched(self)) {
-      return Reflect.apply(super.write, this, args)
+    if (typeof text !== 'string' || arguments.length !== 1 || text.length * 3 > kInlineBytesMax || !isUntouched(self)) {
+      return Reflect.apply(super.write, this, arguments)
     }
     const bytes = self[kLane].writer.data(kData, self[kSlot], R.kReplyRaw, text, 'utf8', 0)
     self[kUnsent] += bytes

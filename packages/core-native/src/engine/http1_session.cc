@@ -198,7 +198,8 @@ void Http1Session::OnReadFailed(Connection* connection, int error) {
     transport_->Close(connection, error);
     return;
   }
-  if (connection->phase == InputPhase::kUndecided && connection->partial != nullptr) {
+  if (connection->phase == InputPhase::kUndecided &&
+      (connection->partial != nullptr || connection->given_bytes != 0)) {
     // What came before is told first; the end is met again then.
     transport_->Pause(connection, kPauseUpgrade);
     return;
@@ -329,7 +330,7 @@ void Http1Session::OnUpgradeAccept(Connection* connection, bool is_undecided) {
   }
   connection->decoder.reset();
   connection->raw.reset();
-  connection->given_bytes = 0;
+  if (!is_undecided) connection->given_bytes = 0;
   ResumeInput(connection, kPauseUpgrade);
 }
 
@@ -344,6 +345,7 @@ void Http1Session::OnWebSocket(Connection* connection, std::string_view head) {
 
 void Http1Session::Decide(Connection* connection, InputPhase phase) {
   connection->phase = phase;
+  connection->given_bytes = 0;
   ResumeInput(connection, kPauseUpgrade);
 }
 

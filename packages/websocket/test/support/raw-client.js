@@ -40,20 +40,22 @@ class RawClient {
     for (const event of ['end', 'close', 'error']) {
       socket.on(event, () => {
         this.hasEnded = true
+        socket.end()
         this.wake()
       })
     }
   }
 
-  /** @param {number} port @param {{ headers?: string[], head?: Buffer, halfOpen?: boolean }} [options] */
-  static async connect (port, { headers = [], head = Buffer.alloc(0), halfOpen = false } = {}) {
-    const socket = net.connect({ port, host: '127.0.0.1', allowHalfOpen: halfOpen })
+  /** @param {number} port @param {{ headers?: string[], head?: Buffer, endsAtOnce?: boolean }} [options] */
+  static async connect (port, { headers = [], head = Buffer.alloc(0), endsAtOnce = false } = {}) {
+    const socket = net.connect({ port, host: '127.0.0.1', allowHalfOpen: true })
     await once(socket, 'connect')
     const client = new RawClient(socket)
     socket.write(Buffer.concat([Buffer.from([
       'GET / HTTP/1.1', 'Host: a', 'Upgrade: websocket', 'Connection: Upgrade', 'Sec-WebSocket-Version: 13',
       'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==', ...headers
     ].join('\r\n') + kEndOfHead), head]))
+    if (endsAtOnce) socket.end()
     while (!client.received.includes(kEndOfHead)) await client.until(client.received.length + 1)
     const at = client.received.indexOf(kEndOfHead) + kEndOfHead.length
     client.head = client.received.subarray(0, at).toString('latin1')
