@@ -46,6 +46,8 @@ export type SendCallback = (error?: Error | null) => void
 export interface WebSocketChannel {
   /** Bytes that the I/O thread has not accepted, or that are sent by reference. */
   readonly buffered: number
+  /** The connection's net.Socket. */
+  keepSocket (): any
   send (flags: number, data: string | Uint8Array, callback?: SendCallback): void
   pause (): void
   resume (): void

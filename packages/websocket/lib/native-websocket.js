@@ -16,6 +16,7 @@ const { webSocketOpener, frames: { kFrameFin, kFrameCompress } } = internals
 /** @typedef {(error?: Error) => void} Callback */
 
 const kChannel = Symbol('httpsys.channel')
+const kSocket = Symbol('httpsys.socket')
 const kPending = Symbol('httpsys.pending')
 const kIsFirstFragment = Symbol('httpsys.isFirstFragment')
 const kLost = Symbol('httpsys.lost')
@@ -66,15 +67,23 @@ class WebSocket extends ws.WebSocket {
       super.setSocket(socket, head, options)
       return
     }
-    self[kChannel] = channel
+    self[kChannel] = channel // From here on `_socket` is the channel's.
     if (Object.keys(self._extensions).length === 0) self._extensions = kNoExtensions
-    self._socket = socket
     self._sender = kSenderStub
     socket[kSocketMark] = this
     socket.setTimeout(0)
     socket.setNoDelay()
     self._readyState = kOpen
     this.emit('open')
+  }
+
+  get _socket () {
+    const self = hidden(this)
+    return self[kChannel] === undefined ? self[kSocket] : self[kChannel].keepSocket()
+  }
+
+  set _socket (socket) {
+    hidden(this)[kSocket] = socket
   }
 
   get bufferedAmount () {
@@ -238,7 +247,6 @@ const handlers = {
     owner._closeFrameReceived = true
     owner._closeCode = code
     owner._closeMessage = reason.length === 0 ? kEmpty : reason
-    if (owner._socket[kSocketMark] === undefined) return
     if (code === 1005) owner.close()
     else owner.close(code, reason)
   },
@@ -247,7 +255,7 @@ const handlers = {
     const wasEmitted = owner._errorEmitted
     // From here on a sent close frame ends the socket.
     owner._errorEmitted = true
-    if (owner._socket[kSocketMark] !== undefined) owner.close(closeCodeOf(kind))
+    owner.close(closeCodeOf(kind))
     if (!wasEmitted) owner.emit('error', error)
   },
   end (owner) {
@@ -255,7 +263,6 @@ const handlers = {
     owner[kChannel].end()
   },
   closed (owner) {
-    owner._socket[kSocketMark] = undefined
     if (owner._closeTimer) clearTimeout(owner._closeTimer)
     owner.emitClose()
   }

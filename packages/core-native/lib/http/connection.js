@@ -46,22 +46,26 @@ function onRecord (lane, words, bytes, at) {
   if (type === kBlockDone) return onBlockDone(lane, words[w + 4] >>> 0, words[w + 5])
   const slot = words[w + 2]
   if (type === kOpen) return onOpen(lane, slot, words, bytes, at)
-  const socket = lane.sockets[slot]
-  if (socket === undefined) return
+  const entry = lane.sockets[slot]
+  if (entry === undefined) return
   forgetContext()
   switch (type) {
-    case kMessage: return socket[kChannel].onMessage(words, bytes, at)
-    case kRequest: return onRequest(lane, socket, words, bytes, at)
+    case kRequest: return onRequest(lane, entry, words, bytes, at)
+    case kMessage: return entry[kChannel].onMessage(words, bytes, at)
+    case kMessageBlock:
+    case kControl:
+    case kCloseFrame:
+    case kFrameError: return entry[kChannel].onRecord(words, bytes, at)
+    case kCredit: return entry[kChannel] === undefined ? onCredit(entry, words[w + 4]) : entry[kChannel].onCredit(words[w + 4])
+  }
+  // Of a WebSocket whose socket nobody uses, the channel is there.
+  const socket = entry[kChannel] === undefined ? entry : entry[kChannel].keepSocket()
+  switch (type) {
     case kBody: return onBody(socket, copy(bytes, at + R.kPayloadAt, words[w + 4]))
     case kBodyBlock: return onBody(socket, lane.receiveBlocks.take(words[w + 5], words[w + 4], (words[w + 1] >>> 8 & R.kFlagLent) !== 0))
     case kBodyEnd: return onBodyEnd(lane, socket, words, bytes, at)
     case kEof: return onEof(socket)
-    case kCredit: return onCredit(socket, words[w + 4])
     case kError: return onError(socket, words[w + 4], copy(bytes, at + R.kPayloadAt, words[w + 5]))
-    case kMessageBlock:
-    case kControl:
-    case kCloseFrame:
-    case kFrameError: return socket[kChannel].onRecord(words, bytes, at)
     case kClosed: return onClosed(lane, slot, socket, words[w + 4])
   }
 }
@@ -256,10 +260,6 @@ function onError (socket, kind, raw) {
 
 /** @param {any} socket @param {number} bytes */
 function onCredit (socket, bytes) {
-  if ((socket[kState] & State.kWebSocket) !== 0) {
-    socket[kChannel].onCredit(bytes)
-    return
-  }
   const unsent = socket[kUnsent] - bytes
   socket[kUnsent] = unsent > 0 ? unsent : 0
   if (!isLight(socket)) socket._unrefTimer()

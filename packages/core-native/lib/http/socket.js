@@ -15,7 +15,7 @@ const { kInlineBytesMax } = require('../reply-writer')
 const {
   kLane, kSlot, kState, kRemote, kIncoming, kReceiving, kOutgoing, kUnsent, kUnacknowledged, kHeldWrite,
   kRead, kWritten, kRequestCount, kOutgoingData, kOnClosed, kUnref, kHoldsLoop,
-  kErrorListener
+  kErrorListener, kChannel
 } = require('./symbols')
 
 const {
@@ -104,6 +104,12 @@ function isLight (socket) {
 // web-socket-channel.js.
 /** @type {{ materialised: (socket: any) => void, closed: (socket: any) => void, webSocket: (socket: any) => void }} */
 const hooks = { materialised () {}, closed () {}, webSocket () {} }
+
+// A WebSocket lets go of a socket that nobody uses; from now on it is one that somebody has changed.
+/** @param {any} socket */
+function keep (socket) {
+  if ((socket[kState] & State.kWebSocket) !== 0) socket[kChannel].keep(socket)
+}
 
 /** @param {any} socket */
 function materialise (socket) {
@@ -249,6 +255,7 @@ class Methods extends net.Socket {
   /** @param {...any} args */
   end (...args) {
     if (isLight(this) && args.length === 0) {
+      keep(this)
       if (this.writable) shutdown(/** @type {any} */ (this))
       return this
     }
@@ -259,6 +266,7 @@ class Methods extends net.Socket {
     const self = /** @type {any} */ (this)
     if (this.destroyed) return
     // A closing reply may have been published already: then the lane closes by itself.
+    keep(self)
     const isClosing = (self[kState] & State.kCloseSoon) !== 0
     self[kState] |= State.kCloseSoon
     if (isLight(self)) {
@@ -277,6 +285,7 @@ class Methods extends net.Socket {
         materialise(self)
       } else {
         if ((self[kState] & State.kDestroyed) === 0) {
+          keep(self)
           self[kState] |= State.kDestroyed
           publish(self, kDestroy)
           uncount(self)
@@ -336,6 +345,7 @@ class Methods extends net.Socket {
 
   ref () {
     const self = /** @type {any} */ (this)
+    keep(self)
     self[kUnref] = false
     updateLoop(self)
     return this
@@ -343,6 +353,7 @@ class Methods extends net.Socket {
 
   unref () {
     const self = /** @type {any} */ (this)
+    keep(self)
     self[kUnref] = true
     updateLoop(self)
     return this

@@ -9,8 +9,10 @@
 const { Buffer } = require('node:buffer')
 const R = require('../records')
 const { kInlineBytesMax } = require('../reply-writer')
-const { State, hooks, isLight, kSendBytesMax } = require('./socket')
-const { kLane, kSlot, kState, kUnsent, kChannel, kRead } = require('./symbols')
+const { HttpSocket, State, hooks, isLight, kSendBytesMax } = require('./socket')
+const {
+  kLane, kSlot, kState, kRemote, kUnsent, kChannel, kRead, kHoldsLoop, kErrorListener
+} = require('./symbols')
 
 const { kWindow, kWebSocket, kFrameBlock } = R.ReplyType
 const { kMessage, kMessageBlock, kControl, kCloseFrame, kFrameError, kEof } = R.RequestType
@@ -42,7 +44,12 @@ class WebSocketChannel {
   constructor (socket, owner, state) {
     this.lane = socket[kLane]
     this.slot = socket[kSlot]
-    this.socket = socket
+    /** Weakly while nobody has used it, which is most of an idle WebSocket's memory. */
+    this.socket = isUnused(socket) ? new WeakRef(socket) : socket
+    this.server = socket.server
+    this.remote = socket[kRemote]
+    /** Payload, for the socket's bytesRead. */
+    this.read = socket[kRead]
     this.owner = owner
     this.state = state
     this.unacknowledged = 0
@@ -58,6 +65,36 @@ class WebSocketChannel {
     this.block = null
   }
 
+  // -- The socket ----------------------------------------------------------------------------------
+
+  /** In the place of the socket, for the records. */
+  get [kChannel] () {
+    return this
+  }
+
+  /** The socket, which is kept from now on. */
+  keepSocket () {
+    const { socket } = this
+    return socket instanceof WeakRef ? this.keep(socket.deref() ?? this.#revive()) : socket
+  }
+
+  /** @param {any} socket */
+  keep (socket) {
+    this.socket = socket
+    socket[kRead] = this.read
+    if ((this.state & kClosed) === 0 && this.lane.sockets[this.slot] === this) this.lane.sockets[this.slot] = socket
+    return socket
+  }
+
+  // As it was when it was let go of: anything that changes one keeps it.
+  #revive () {
+    const socket = /** @type {any} */ (new (/** @type {any} */ (HttpSocket))(this.lane, this.slot, this.server, this.remote))
+    socket[kState] |= State.kServed | State.kUpgraded | State.kWebSocket
+    socket[kHoldsLoop] = true
+    socket[kChannel] = this
+    return socket
+  }
+
   // -- Input ---------------------------------------------------------------------------------------
 
   /** @param {Int32Array} words @param {Buffer} bytes @param {number} at */
@@ -65,7 +102,7 @@ class WebSocketChannel {
     const w = at >>> 2
     const length = words[w + 4]
     const isBinary = (words[w + 1] >>> 8 & R.kMessageBinary) !== 0
-    this.socket[kRead] += length
+    this.read += length
     const data = copyOf(bytes, at + R.kPayloadAt, length)
     const cost = length + R.kMessageCost
     if (this.events !== null || (this.state & (kPaused | kDeferred)) !== 0) {
@@ -84,7 +121,7 @@ class WebSocketChannel {
     const text = at + R.kPayloadAt
     switch (type) {
       case kMessageBlock: {
-        this.socket[kRead] += length
+        this.read += length
         const block = this.lane.native.takeBlock(this.lane.index, words[w + 5])
         if (block === undefined) return // The thread is being terminated.
         const isBinary = (words[w + 1] >>> 8 & R.kMessageBinary) !== 0
@@ -145,11 +182,11 @@ class WebSocketChannel {
 
   pause () {
     this.state |= kPaused
-    if (!isLight(this.socket)) this.socket.pause()
+    if (!(this.socket instanceof WeakRef) && !isLight(this.socket)) this.socket.pause()
   }
 
   resume () {
-    if (!isLight(this.socket)) this.socket.resume()
+    if (!(this.socket instanceof WeakRef) && !isLight(this.socket)) this.socket.resume()
     if ((this.state & kPaused) === 0) return
     this.state &= ~kPaused
     if (this.events !== null) setImmediate(pump, this)
@@ -236,7 +273,7 @@ class WebSocketChannel {
       this.held = i === 0 ? held : held.slice(i)
       return
     }
-    if ((this.state & kEnding) !== 0) this.socket.end()
+    if ((this.state & kEnding) !== 0) this.keepSocket().end()
   }
 
   /** The lane has closed the connection. */
@@ -257,13 +294,13 @@ class WebSocketChannel {
 
   /** Closes at once, what waits is lost. */
   destroy () {
-    this.socket.destroy()
+    this.keepSocket().destroy()
   }
 
   /** Ends this direction behind everything that was sent. */
   end () {
     if (this.held !== null) this.state |= kEnding
-    else this.socket.end()
+    else this.keepSocket().end()
   }
 }
 
@@ -299,6 +336,17 @@ class BlockWrite {
 
 /** @type {Handlers} */
 WebSocketChannel.prototype.handlers = /** @type {any} */ (null)
+
+/** What a socket has that nobody has put anything on. @type {Set<string | symbol> | undefined} */
+let ownKeys
+
+/** @param {any} socket */
+function isUnused (socket) {
+  if (!isLight(socket) || socket[kErrorListener] !== undefined || socket[kHoldsLoop] === false) return false
+  ownKeys ??= new Set([...Reflect.ownKeys(new (/** @type {any} */ (HttpSocket))(socket[kLane], 0, socket.server, null)), kErrorListener])
+  for (const key of Reflect.ownKeys(socket)) if (!ownKeys.has(key)) return false
+  return true
+}
 
 /** @param {WebSocketChannel} channel */
 function pump (channel) {
@@ -349,6 +397,7 @@ function openWebSocket (Channel, socket, head, settings, owner) {
     : deflate.serverMaxWindowBits | deflate.clientMaxWindowBits << 8 | (deflate.level & 0xff) << 16 | deflate.memLevel << 24
   const channel = new Channel(socket, owner, settings.allowSynchronousEvents ? 0 : kDeferred)
   socket[kChannel] = channel
+  if (channel.socket instanceof WeakRef) channel.lane.sockets[channel.slot] = channel
   channel.lane.writer.fields(kWebSocket, channel.slot, [
     flags, settings.maxPayload, settings.maxFragments, settings.maxBufferedChunks, settings.maxPendingAutoPongs,
     deflate === null ? 0 : deflate.threshold, bits, deflate === null ? 0 : deflate.strategy
@@ -361,6 +410,7 @@ function noop () {}
 
 // A WebSocket's socket that is used as a stream: it never has data, and its errors are the WebSocket's.
 hooks.webSocket = (socket) => {
+  socket[kChannel].keep(socket)
   socket.on('error', noop)
   if ((socket[kChannel].state & kPaused) !== 0) socket.pause()
   else socket.resume() // For its 'end'.
