@@ -87,6 +87,7 @@ async function picture (page, name) {
 async function call (page, name) {
   await page.fill('[name=name]', name)
   await page.press('[name=name]', 'Tab')
+  await seen(page, '#people li', name)
 }
 
 async function say (page, text) {
