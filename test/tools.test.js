@@ -46,6 +46,14 @@ test('the lock file names no registry host', () => {
   assert.doesNotMatch(lock, /"resolved": "https?:/)
 })
 
+test('the versions of WebSocket libraries in docs/compatibility.md are those that the tests run on', () => {
+  const { devDependencies } = JSON.parse(fs.readFileSync(path.join(kRoot, 'package.json'), 'utf8'))
+  const [, table] = fs.readFileSync(path.join(kRoot, 'docs', 'compatibility.md'), 'utf8').split('## WebSocket libraries')
+  const rows = [...table.split('\n## ')[0].matchAll(/^\| (\S+) \| (\d\S*) \|/gm)]
+  assert.ok(rows.length >= 10)
+  for (const [, name, version] of rows) assert.equal(version, devDependencies[name], name)
+})
+
 test('every npm command that the documents name exists', () => {
   const { scripts: known } = JSON.parse(fs.readFileSync(path.join(kRoot, 'package.json'), 'utf8'))
   for (const file of ['README.md', 'CONTRIBUTING.md']) {
