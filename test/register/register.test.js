@@ -55,6 +55,29 @@ const kPrograms = /** @type {const} */ ([
     const server = app.listen(0, '127.0.0.1', () => http.get({ port: server.address().port, agent: false }, (res) => {
       res.setEncoding('latin1').on('data', (text) => console.log(text)).on('end', () => server.close())
     }))`],
+  ['ws with { port }', 'commonjs', `
+    const { WebSocket, WebSocketServer } = require('ws')
+    const wss = new WebSocketServer({ port: 0, host: '127.0.0.1' }, () => {
+      new WebSocket('ws://127.0.0.1:' + wss.address().port).on('message', function (text) { console.log(String(text)); this.close(); wss.close() })
+    })
+    wss.on('connection', (socket, req) => socket.send(String(Object.getOwnPropertySymbols(req.socket).some((s) => s.description === 'httpsys.lane'))))`],
+  ['socket.io with a port', 'commonjs', `
+    const { Server } = require('socket.io')
+    const io = new Server(0)
+    io.on('connection', ({ request }) => {
+      console.log(Object.getOwnPropertySymbols(request.socket).some((s) => s.description === 'httpsys.lane'))
+      io.close()
+    })
+    io.httpServer.once('listening', () => {
+      require('socket.io-client').io('http://127.0.0.1:' + io.httpServer.address().port, { reconnection: false, transports: ['websocket'] })
+    })`],
+  ['express-ws without a server', 'commonjs', `
+    const app = require('express')()
+    require('express-ws')(app)
+    app.ws('/', (socket, req) => socket.send(String(Object.getOwnPropertySymbols(req.socket).some((s) => s.description === 'httpsys.lane'))))
+    const server = app.listen(0, '127.0.0.1', () => {
+      new (require('ws').WebSocket)('ws://127.0.0.1:' + server.address().port).on('message', function (text) { console.log(String(text)); this.close(); server.close() })
+    })`],
   ['import { createServer }', 'module', 'import http, { createServer } from "node:http"; use(createServer(), http)'],
   ['import { Server }', 'module', 'import http, { Server } from "node:http"; use(new Server(), http)'],
   ['import http', 'module', 'import http from "http"; use(http.createServer(), http)'],
