@@ -32,6 +32,7 @@ const kPaused = 1 << 0
 const kDeferred = 1 << 1 // One event a turn.
 const kClosed = 1 << 2 // By the lane.
 const kEnding = 1 << 3 // Once nothing waits for credit.
+const kGone = 1 << 4 // Nothing but the events that wait comes before the end.
 // Below this a loop over the bytes is faster than a call.
 const kLoopBytesMax = 48
 
@@ -199,7 +200,7 @@ class WebSocketChannel {
     if (this.events.length === 0) this.events = null
     else setImmediate(pump, this) // Before the application, which may throw.
     this.#tell(event)
-    if (this.events === null && (this.state & kClosed) !== 0) this.handlers.closed(this.owner)
+    if (this.events === null && (this.state & kGone) !== 0) this.handlers.closed(this.owner)
   }
 
   // -- Output --------------------------------------------------------------------------------------
@@ -287,8 +288,15 @@ class WebSocketChannel {
       for (let at = block; at !== null; at = at.previous) at.fail(error)
       if (held !== null) for (const { callback } of held) if (callback !== undefined) process.nextTick(callback, error)
     }
+    // What somebody awaits of the stream, such as its 'finish', comes before the end of the WebSocket.
+    if (isLight(this.socket) || this.socket.closed) process.nextTick(tellClosed, this)
+    else this.socket.prependOnceListener('close', () => tellClosed(this))
+  }
+
+  tellClosed () {
+    this.state |= kGone
     // What the connection left is told first, also while paused.
-    if (this.events === null) process.nextTick(this.handlers.closed, this.owner)
+    if (this.events === null) this.handlers.closed(this.owner)
     else if ((this.state & kPaused) !== 0) setImmediate(pump, this)
   }
 
@@ -351,6 +359,11 @@ function isUnused (socket) {
 /** @param {WebSocketChannel} channel */
 function pump (channel) {
   channel.pump()
+}
+
+/** @param {WebSocketChannel} channel */
+function tellClosed (channel) {
+  channel.tellClosed()
 }
 
 function destroyedError () {
