@@ -146,3 +146,25 @@ test('a large write to an upgraded socket whose peer has ended its side is sent 
   assert.equal((await wire.untilClosed()).length, 20_000_000)
   endedWell(await child.exit)
 })
+
+for (const way of ['end', 'destroy']) {
+  test(`${way}() of an upgraded socket whose peer has ended keeps the process until its 'close'`, async (t) => {
+    for (let round = 0; round < 5; round++) {
+      const child = startChild(({ http, report, args }) => {
+        const server = http.createServer()
+        server.on('upgrade', (req, socket) => {
+          server.close()
+          process.disconnect()
+          socket.on('end', () => socket[args[0]]()).on('close', () => console.log('closed')).resume()
+        })
+        server.listen(0, '127.0.0.1', () => report({ port: /** @type {any} */ (server.address()).port }))
+      }, { args: [way] })
+      const wire = await dial(t, await child.message('port'))
+      wire.write('GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n')
+      wire.socket.end()
+      const exit = await child.exit
+      endedWell(exit)
+      assert.equal(exit.stdout, 'closed\n')
+    }
+  })
+}

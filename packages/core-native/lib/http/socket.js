@@ -287,6 +287,7 @@ class Methods extends net.Socket {
         if ((self[kState] & State.kDestroyed) === 0) {
           keep(self)
           self[kState] |= State.kDestroyed
+          updateLoop(self)
           publish(self, kDestroy)
           uncount(self)
           if ((self[kState] & State.kLaneClosed) !== 0) process.nextTick(hooks.closed, self)
@@ -303,6 +304,7 @@ class Methods extends net.Socket {
     const self = /** @type {any} */ (this)
     self[kState] &= ~State.kCounted // net.Socket's _destroy counts it out.
     self._handle = new ClosingHandle(self, error)
+    updateLoop(self)
     super._destroy(error, callback)
   }
 
@@ -502,11 +504,12 @@ function publish (socket, type, a, b, c) {
 }
 
 // An open connection keeps the event loop alive, as an active libuv handle does: until the lane has
-// closed it, and on an upgraded one while the peer can send or a write waits.
+// closed it; but an upgraded one whose peer has ended holds it only for a write that waits, or for its own close.
 /** @param {any} socket */
 function updateLoop (socket) {
   const bits = socket[kState]
-  const isQuiet = (bits & State.kUpgraded) !== 0 && (bits & State.kPeerEnded) !== 0 && socket[kHeldWrite] === null
+  const isQuiet = (bits & (State.kUpgraded | State.kPeerEnded | State.kFinSent)) === (State.kUpgraded | State.kPeerEnded) &&
+    socket[kHeldWrite] === null && !socket.destroyed
   const holds = (bits & State.kLaneClosed) === 0 && !socket[kUnref] && !isQuiet
   if (holds === socket[kHoldsLoop]) return
   socket[kHoldsLoop] = holds
@@ -527,6 +530,7 @@ function shutdown (socket) {
   const bits = socket[kState]
   if ((bits & (State.kFinSent | State.kLaneClosed)) !== 0) return
   socket[kState] |= State.kFinSent
+  updateLoop(socket)
   const { writer } = socket[kLane]
   if ((bits & State.kCloseSoon) !== 0) {
     writer.command(kEnd, R.kReplyEnd | R.kReplyClose, socket[kSlot])
