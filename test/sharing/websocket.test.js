@@ -155,9 +155,9 @@ describe('WebSockets on a shared port', { skip: kSkip, concurrency: false }, () 
     await Promise.all(guests.flat().map((guest) => guest.further(5)))
     const before = meOf(2)
     await members[1].kill()
-    // While it is away: the others go on, its rooms are nobody's.
+    // While it is away: the others go on, its rooms wait for nobody else.
     await Promise.all([...guests[0], ...guests[2]].map((guest) => guest.further(20)))
-    assert.equal((await ask(port, '/2/page')).status, 404)
+    assert.equal((await ask(port, '/2/page')).status, 503)
     members[1] = await member(t, 2, port)
     await Promise.all(guests.flat().map((guest) => guest.further(20)))
     for (const [at, list] of guests.entries()) {

@@ -59,8 +59,8 @@ module.exports = [
   {
     name: 'close-ends-busy',
     file: 'lib/http/listener.js',
-    find: 'native.unlisten(this.id)\n    if (hasOthers && wasListening)',
-    replace: 'native.unlisten(this.id)\n    for (const socket of this.sockets) socket.destroy()\n    if (hasOthers && wasListening)',
+    find: 'native.unlisten(this.id)\n    if (isKnown.length > 0 && wasListening)',
+    replace: 'native.unlisten(this.id)\n    for (const socket of this.sockets) socket.destroy()\n    if (isKnown.length > 0 && wasListening)',
   },
   {
     name: 'servers-no-head',

@@ -14,7 +14,7 @@ const { refusesManyHeaders } = require('./node-internals')
 const { EngineServerResponse } = require('./outgoing')
 const { unwatch } = require('./live-reservations')
 const { Prefixes } = require('./prefixes')
-const { introduce, onRegistered, withdraw } = require('./registrations')
+const { introduce, onRegistered, release, withdraw } = require('./registrations')
 const { served } = require('./served')
 
 /** @typedef {import('./listen-args').Endpoint} Endpoint */
@@ -163,12 +163,14 @@ class Listener {
     if (port !== undefined && this.ports.has(port)) theEngine().native.contribute(port, this.id, handle.fd)
   }
 
-  /** @param {number[]} ports @param {{ id: number }[]} prefixes */
+  /** @param {number[]} ports @param {{ id: number }[]} prefixes @returns {Promise<unknown>} when others on the ports know */
   unregister (ports, prefixes) {
+    const ids = prefixes.map(({ id }) => id)
+    const isKnown = ports.filter((port) => this.ports.has(port)).map((port) => release(theEngine(), this, port, ids))
     for (const port of ports) {
-      if (this.ports.has(port)) theEngine().native.unregister(port, this.id, prefixes.map(({ id }) => id), 0, 0)
       if (!this.prefixes.list().some((prefix) => prefix.port === port)) this.ports.delete(port)
     }
+    return Promise.all(isKnown)
   }
 
   /** @param {number} key of listen() @param {any} handle */
@@ -205,10 +207,7 @@ class Listener {
     // First: the lanes know where requests go from here on. Also what was registered for a socket that could not listen,
     // and what others are being asked about.
     const ports = new Set([...this.ports, ...this.asking.values()])
-    let hasOthers = false
-    for (const port of ports) {
-      if (native.unregister(port, this.id, [], this.sharing.restartMs, 0)) hasOthers = true
-    }
+    const isKnown = [...ports].map((port) => release(theEngine(), this, port, [], this.sharing.restartMs)).filter((known) => known !== null)
     this.ports.clear()
     withdraw(this)
     // The engine may accept for it already where others listen.
@@ -216,12 +215,14 @@ class Listener {
     const wasListening = this.listening !== 0
     this.listening = 0
     native.unlisten(this.id)
-    if (hasOthers && wasListening) this.#leave()
+    if (isKnown.length > 0 && wasListening) this.#leave(Promise.all(isKnown))
   }
 
   // Requests that lanes have taken for this server are on their way: who closes without dropping any
   // answers them. Behind the barrier nothing more comes; what there is, is read within the next turns.
-  #leave () {
+  // When others know, too, nobody accepts for it any more.
+  /** @param {Promise<unknown>} isKnown */
+  #leave (isKnown) {
     const engine = theEngine()
     const leaving = this.leaving = {}
     let attempts = 1
@@ -237,7 +238,7 @@ class Listener {
       this.leaving = null
       this.server._emitCloseIfDrained()
     }
-    setImmediate(look)
+    isKnown.then(() => setImmediate(look))
   }
 }
 

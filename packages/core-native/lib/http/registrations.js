@@ -90,25 +90,25 @@ function register (listener, wanted, callback) {
 }
 
 /**
- * Takes a prefix back.
+ * Takes prefixes back.
  *
+ * @param {import('../engine').Engine} engine
  * @param {import('./listener').Listener} listener
  * @param {number} port
- * @param {number} id
- * @returns {Promise<void>} when all members of the port know, or cannot be waited for any longer
+ * @param {number[]} ids none: all that the server has there
+ * @param {number} [restartMs] how long requests wait for another owner
+ * @returns {Promise<void> | null} resolves when all others on the port know, or cannot be waited for any longer; null:
+ *   there are none
  */
-async function release (listener, port, id) {
-  if (!listener.ports.has(port)) return
-  if (!listener.prefixes.list().some((prefix) => prefix.port === port)) listener.ports.delete(port)
+function release (engine, listener, port, ids, restartMs = 0) {
   const token = ++lastToken
-  const engine = listener.open()
+  if (!engine.native.unregister(port, listener.id, ids, restartMs, token)) return null
   engine.ref()
-  await new Promise((resolve) => {
-    pending.set(token, resolve)
-    engine.native.unregister(port, listener.id, [id], 0, token)
-  })
-  pending.delete(token)
-  engine.unref()
+  return new Promise((resolve) => pending.set(token, () => {
+    pending.delete(token)
+    engine.unref()
+    resolve()
+  }))
 }
 
 /** @param {RegistrationResult} result @param {Wanted} wanted @param {string} queueName */

@@ -18,7 +18,6 @@ const { listenError } = require('./listen-error')
 const { Listener, addressOf, theEngine } = require('./listener')
 const { watch: watchReservations } = require('./live-reservations')
 const { keyOf } = require('./prefixes')
-const { release } = require('./registrations')
 const { State, systemError } = require('./socket')
 const { kLane, kListener, kReceiving, kSlot, kState } = require('./symbols')
 
@@ -154,7 +153,7 @@ class Methods extends StockServer {
     if (present.length === 1) throw new PrefixStateError(`${parsed.prefix} is the server's last prefix; close() ends the server`)
     const id = prefixes.idOf(parsed) ?? 0
     prefixes.delete(parsed)
-    const isEverywhere = release(self[kListener], parsed.port, id)
+    const isEverywhere = self[kListener].unregister([parsed.port], [{ id }])
     self[kListener].configure()
     closeUnneeded(self)
     await isEverywhere

@@ -151,10 +151,7 @@ bool Sharing::TakeResult(RegistrationResult* result) {
 bool Sharing::Unregister(uint16_t number, const peer::Unregister& gone) {
   const std::lock_guard lock(mutex_);
   Port* port = Find(number);
-  if (port == nullptr) {
-    if (gone.token != 0) CompleteRemoval(gone.token);
-    return false;
-  }
+  if (port == nullptr) return false;
   const auto is_gone = [&](const peer::PrefixItem& item) {
     return gone.is_all != 0 || std::find(gone.prefix_ids.begin(), gone.prefix_ids.end(), item.id) !=
                                    gone.prefix_ids.end();
@@ -196,10 +193,14 @@ bool Sharing::Unregister(uint16_t number, const peer::Unregister& gone) {
       if (IsUnused(*port)) Drop(port);
     });
   } else {
-    CompleteRemovals(port);
+    if (has_others) {
+      CompleteRemovals(port);
+    } else {
+      port->removals.clear();
+    }
     if (IsUnused(*port)) Drop(port);
   }
-  return has_others;
+  return has_others || !is_alone;
 }
 
 void Sharing::Reserve(uint16_t number, const std::vector<std::string>& prefixes) {

@@ -82,8 +82,8 @@ class Sharing final : private Channel::Handler {
   // True when the result is there at once; otherwise TakeResult() has it later.
   bool Register(uint16_t port, peer::Register wanted, RegistrationResult* result);
   bool TakeResult(RegistrationResult* result);
-  // When it returns this engine's lanes are told, and a port that nobody shares is free; with a
-  // token TakeResult() says when everybody is. True when other servers are on the port.
+  // When it returns this engine's lanes are told. False: nobody else is on the port. Otherwise,
+  // with a token, TakeResult() says when everybody knows.
   bool Unregister(uint16_t port, const peer::Unregister& gone);
   // Prefixes that nobody gets while their owner is not there. In place of those before.
   void Reserve(uint16_t port, const std::vector<std::string>& prefixes);
