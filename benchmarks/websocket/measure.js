@@ -32,6 +32,8 @@ const kPauseMs = 250
 const kEdgeMs = 100
 /** Fresh processes per side, however many rounds the others take. */
 const kMemoryRounds = 3
+/** After messages a WebSocket is idle when it has done nothing for so long. */
+const kIdleMs = 5000
 /** Connections before the first look at memory, so that code and pools do not count. */
 const kWarmConnections = 500
 
@@ -122,10 +124,13 @@ async function measureMemory (name, part, { cpus }, connections) {
     const warm = await Clients.start(part, server.port, { cpu: cpus.client, connections: kWarmConnections })
     await warm.ask('once')
     await warm.stop()
-    await sleep(kPauseMs)
+    // Longer, and V8 gives its young generation back, or does not.
+    const idleMs = part.used ? kIdleMs : kPauseMs
+    await sleep(idleMs)
     const before = await server.collect()
     clients = await Clients.start(part, server.port, { cpu: cpus.client, connections })
     if (part.used) await clients.ask('once')
+    await sleep(idleMs)
     return (await server.collect() - before) / connections
   } finally {
     await clients?.stop()

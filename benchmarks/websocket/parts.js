@@ -84,7 +84,7 @@ const kParts = [
   },
   {
     name: 'idle',
-    title: 'resident bytes per WebSocket that does nothing, a fresh process each time',
+    title: 'resident bytes per WebSocket that has done nothing yet, a fresh process each time',
     mode: 'echo',
     unit: 'connection',
     connections: kIdle,
@@ -103,7 +103,7 @@ const kParts = [
   },
   {
     name: 'idle, deflate',
-    title: 'as idle, with permessage-deflate, after one message in each direction',
+    title: 'as idle, with permessage-deflate, 5 s after one message in each direction',
     mode: 'echo',
     unit: 'connection',
     connections: kIdleDeflate,
