@@ -210,6 +210,23 @@ void FakeJavaScript::Decode(size_t lane_index, const uint8_t* record) {
       event.body.assign(reinterpret_cast<const char*>(block.memory.get()), block.bytes);
       break;
     }
+    case RequestType::kMessage:
+      event.body.assign(text + records::kPayloadAt, event.number);
+      break;
+    case RequestType::kMessageBlock: {
+      event.type = RequestType::kMessage;
+      const Block block = backend_->requests(lane_index).blocks().Take(LoadWord(record, 5));
+      EXPECT_EQ(block.bytes, event.number);
+      event.body.assign(reinterpret_cast<const char*>(block.memory.get()), block.bytes);
+      break;
+    }
+    case RequestType::kControl:
+      event.body.assign(text + records::kPayloadAt, event.number);
+      event.number = LoadWord(record, 5);
+      break;
+    case RequestType::kCloseFrame:
+      event.body.assign(text + records::kPayloadAt, LoadWord(record, 5));
+      break;
     case RequestType::kBodyEnd:
       ReadLines(lane, record + records::kPayloadAt, event.number,
                 text + records::kPayloadAt + event.number * 8, &event);
@@ -305,6 +322,19 @@ void FakeJavaScript::Data(ReplyType type, uint32_t slot, uint32_t flags, std::st
                             idle_ms};
   std::memcpy(record, words, sizeof words);
   if (!bytes.empty()) std::memcpy(record + records::kPayloadAt, bytes.data(), bytes.size());
+  Publish(size);
+}
+
+void FakeJavaScript::Record(ReplyType type, uint32_t slot, uint32_t flags,
+                            const std::vector<uint32_t>& fields, std::string_view bytes) {
+  const size_t payload_at = AlignRecord(records::kHeaderBytes + fields.size() * 4);
+  const size_t size = AlignRecord(payload_at + bytes.size());
+  uint8_t* record = Reserve(size);
+  const uint32_t words[] = {static_cast<uint32_t>(size), static_cast<uint32_t>(type) | flags << 8,
+                            slot, 0};
+  std::memcpy(record, words, sizeof words);
+  for (size_t i = 0; i < fields.size(); ++i) StoreWord(record, 4 + i, fields[i]);
+  if (!bytes.empty()) std::memcpy(record + payload_at, bytes.data(), bytes.size());
   Publish(size);
 }
 

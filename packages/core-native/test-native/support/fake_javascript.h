@@ -32,7 +32,7 @@ struct Event {
   std::string method;
   std::string target;
   std::vector<std::pair<std::string, std::string>> lines;  // Or trailers.
-  std::string body;                                        // Or raw bytes.
+  std::string body;                                        // Or raw bytes, a message.
   uint32_t prefix_id = 0;
   int minor = 0;
 };
@@ -77,6 +77,9 @@ class FakeJavaScript {
                uint32_t idle_ms = 0);
   void Data(ReplyType type, uint32_t slot, uint32_t flags, std::string_view bytes,
             uint32_t idle_ms = 0);
+  // Any record: words from the fifth on, and from the next multiple of 8 bytes.
+  void Record(ReplyType type, uint32_t slot, uint32_t flags, const std::vector<uint32_t>& fields,
+              std::string_view bytes);
   // A whole answer with Content-Length.
   void Answer(uint32_t slot, std::string_view body, uint32_t flags = 0, uint32_t idle_ms = 0);
   void set_lane(size_t lane) { lane_ = lane; }
