@@ -26,9 +26,9 @@ class Lane {
     /** @type {(any | undefined)[]} socket by slot */
     this.sockets = []
     /**
-     * By id of a block that is being sent: whose it is, and its memory, which only this keeps alive.
+     * By id of a block that is being sent: whose it is (a Write of socket.js or a SharedBlock of web-socket-channel.js), and its memory, which only this keeps alive.
      *
-     * @type {Map<number, { write: import('./http/socket').Write | { done (): void }, chunk: Uint8Array }>}
+     * @type {Map<number, { write: any, chunk: Uint8Array }>}
      */
     this.blocks = new Map()
     /** @type {string[]} header name (or target) by intern id */

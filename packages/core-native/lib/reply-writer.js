@@ -8,7 +8,9 @@
 const { Buffer } = require('node:buffer')
 const R = require('./records')
 
-const { kResponse, kData, kBlock, kJump, kFrame, kBroadcast } = R.ReplyType
+const {
+  kResponse, kData, kBlock, kJump, kFrame, kFrameBlock, kBroadcast, kBroadcastBlock
+} = R.ReplyType
 
 // Large enough for a maximal inline piece; two of them keep a busy lane supplied.
 const kSegmentBytes = 256 * 1024
@@ -227,13 +229,12 @@ class ReplyWriter {
    * @param {number} slot
    * @param {number} flags
    * @param {Uint8Array} data
-   * @param {number} [type] kBlock or kFrameBlock
    * @returns {number | undefined} block id
    */
-  block (slot, flags, data, type = kBlock) {
+  block (slot, flags, data) {
     const id = this.native.sendBlock(this.lane, data)
     // Nothing was lent in a thread that is being terminated.
-    if (id !== undefined) this.command(type, flags, slot, id)
+    if (id !== undefined) this.command(kBlock, flags, slot, id)
     return id
   }
 
@@ -291,6 +292,58 @@ class ReplyWriter {
     return total
   }
 
+  /**
+   * A frame by reference; the caller keeps its bytes, unchanged, until kBlockDone names the block. The same bytes for
+   * several become a broadcast as with frame().
+   *
+   * @param {number} slot
+   * @param {number} flags
+   * @param {Uint8Array} data
+   * @returns {number | undefined} block id
+   */
+  frameBlock (slot, flags, data) {
+    const isAgain = data === this.lastData && flags === this.lastFlags && slot !== this.lastSlot && this.afterPublish === null
+    if (isAgain && this.broadcastSlots !== 0) {
+      const id = this.segment.words[(this.offset >>> 2) + 4] >>> 0
+      this.#addSlot(slot)
+      return id
+    }
+    const id = this.native.sendBlock(this.lane, data)
+    if (id === undefined) return id // Nothing was lent in a thread that is being terminated.
+    if (isAgain) {
+      this.#open(kBroadcastBlock, flags, 0)
+      this.broadcastBytes = 0
+      this.segment.words[(this.offset >>> 2) + 4] = id
+      this.#addSlot(slot)
+      return id
+    }
+    this.command(kFrameBlock, flags, slot, id)
+    this.lastData = data
+    this.lastFlags = flags
+    this.lastSlot = slot
+    process.nextTick(forget, this, data) // It may be large.
+    return id
+  }
+
+  // Begins a broadcast of a payload of up to `room` bytes.
+  /** @param {number} type @param {number} flags @param {number} room */
+  #open (type, flags, room) {
+    this.#reserve(24 + room + kBroadcastSlotsMax * 4 + R.kAlignBytes * 2)
+    const { words } = this.segment
+    const w = this.offset >>> 2
+    words[w + 1] = type | (flags << 8)
+    words[w + 3] = 0
+    // Within dispatch() the end of the record ends it.
+    if (!this.batching) process.nextTick(closeBroadcast, this)
+  }
+
+  /** @param {number} slot */
+  #addSlot (slot) {
+    this.segment.words[((this.offset + R.kPayloadAt + this.broadcastBytes + 3) >>> 2) + this.broadcastSlots++] = slot
+    this.lastSlot = slot
+    if (this.broadcastSlots === kBroadcastSlotsMax) this.closeBroadcast()
+  }
+
   /** @param {string | Uint8Array} data @returns {number} its bytes, which stand behind word 5 now */
   #payload (data) {
     const { bytes } = this.segment
@@ -306,21 +359,12 @@ class ReplyWriter {
   #broadcast (slot, flags, data) {
     if (this.broadcastSlots !== 0 && typeof data !== 'string' && !this.#isWritten(data)) this.closeBroadcast()
     if (this.broadcastSlots === 0) {
-      const room = typeof data === 'string' ? data.length * 3 : data.byteLength
-      this.#reserve(24 + room + kBroadcastSlotsMax * 4 + R.kAlignBytes * 2)
+      this.#open(kBroadcast, flags, typeof data === 'string' ? data.length * 3 : data.byteLength)
       this.broadcastBytes = this.#payload(data)
-      const { words } = this.segment
-      const w = this.offset >>> 2
-      words[w + 1] = kBroadcast | (flags << 8)
-      words[w + 3] = 0
-      words[w + 4] = this.broadcastBytes
-      // Within dispatch() the end of the record ends it.
-      if (!this.batching) process.nextTick(closeBroadcast, this)
+      this.segment.words[(this.offset >>> 2) + 4] = this.broadcastBytes
     }
     const { broadcastBytes } = this
-    this.segment.words[((this.offset + R.kPayloadAt + broadcastBytes + 3) >>> 2) + this.broadcastSlots++] = slot
-    this.lastSlot = slot
-    if (this.broadcastSlots === kBroadcastSlotsMax) this.closeBroadcast()
+    this.#addSlot(slot)
     return broadcastBytes
   }
 
@@ -347,7 +391,7 @@ class ReplyWriter {
     const slotsAt = (payloadEnd + 3) & ~3
     let size = (slotsAt + slots * 4 + 7) & ~7
     if (slots === 1) { // It has remained an ordinary one.
-      words[w + 1] = (words[w + 1] & ~0xff) | kFrame
+      words[w + 1] = (words[w + 1] & ~0xff) | ((words[w + 1] & 0xff) === kBroadcast ? kFrame : kFrameBlock)
       words[w + 2] = words[w + (slotsAt >>> 2)]
       size = (payloadEnd + 7) & ~7
     } else {
@@ -357,6 +401,11 @@ class ReplyWriter {
     words[w] = size
     this.#publish(size)
   }
+}
+
+/** @param {ReplyWriter} writer @param {Uint8Array} data */
+function forget (writer, data) {
+  if (writer.lastData === data) writer.lastData = null
 }
 
 /** @param {ReplyWriter} writer */

@@ -1,10 +1,13 @@
 'use strict'
 
+const { Buffer } = require('node:buffer')
 const ws = require('ws')
 const core = require('@httpsys/core-native')
 const { NativeWebSocket } = require('./native-websocket')
 
 const kOpen = 1
+// Longer text may go by reference, and is then the same for all only as bytes.
+const kLongText = 16 * 1024
 
 class WebSocketServer extends ws.WebSocketServer {
   /** @param {any} options @param {() => void} [callback] */
@@ -30,10 +33,15 @@ class WebSocketServer extends ws.WebSocketServer {
    */
   broadcast (data, options = {}) {
     const { filter, ...how } = options
+    if (!this.clients) throw new Error('broadcast() needs the option clientTracking')
     let count = 0
     // Converted once: what is the same for all is framed once.
-    const bytes = data instanceof ArrayBuffer ? new Uint8Array(data) : typeof data === 'number' ? String(data) : data
-    const sendOptions = Object.keys(how).length === 0 ? undefined : how
+    let bytes = data instanceof ArrayBuffer ? new Uint8Array(data) : typeof data === 'number' ? String(data) : data
+    let sendOptions = Object.keys(how).length === 0 ? undefined : how
+    if (typeof bytes === 'string' && bytes.length > kLongText) {
+      sendOptions = { binary: false, ...how }
+      bytes = Buffer.from(bytes)
+    }
     for (const client of this.clients) {
       if (client.readyState !== kOpen || (filter !== undefined && !filter(/** @type {any} */ (client)))) continue
       client.send(bytes, sendOptions)

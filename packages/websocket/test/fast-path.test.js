@@ -47,6 +47,9 @@ async function connectMany ({ wss, url }, count, options) {
   return pairs
 }
 
+/** @param {any} socket */
+const channelOf = (socket) => socket[Object.getOwnPropertySymbols(socket).find((symbol) => symbol.description === 'httpsys.channel')]
+
 /** Closes all from the server and waits until every client has seen it. @param {{ client: any, socket: any }[]} pairs */
 async function finish (pairs) {
   await Promise.all(pairs.map(({ client, socket }) => {
@@ -59,7 +62,7 @@ async function finish (pairs) {
 test('broadcasts keep their order among a socket\'s other messages, on several lanes', { skip }, async (t) => {
   const pairs = await connectMany(await serve(t, kFast), 20)
   const expected = pairs.map(() => /** @type {string[]} */ ([]))
-  const lanes = new Set(pairs.map(({ socket }) => socket[Object.getOwnPropertySymbols(socket).find((s) => s.description === 'httpsys.channel')].lane.index))
+  const lanes = new Set(pairs.map(({ socket }) => channelOf(socket).lane.index))
   assert.ok(lanes.size > 1)
   for (let i = 0; i < 60; i++) {
     const data = i % 2 === 0 ? `text ${i}` : Buffer.from(`bytes ${i}`.padEnd(i * 3, '.'))
@@ -229,9 +232,13 @@ test('messages of 16 MiB go both ways, whole and in fragments', { skip, timeout:
 })
 
 test('a broadcast of a large Buffer is one block, whose callbacks come when all have it', { skip }, async (t) => {
-  const pairs = await connectMany(await serve(t, kFast), 6)
+  const pairs = await connectMany(await serve(t, kFast), 12)
   const large = Buffer.alloc(kMiB, 'L')
-  await Promise.all(pairs.map(({ socket }) => new Promise((resolve) => socket.send(large, resolve))))
+  const sent = pairs.map(({ socket }) => new Promise((resolve) => socket.send(large, resolve)))
+  // One for the first of a lane, one for its others.
+  for (const lane of new Set(pairs.map(({ socket }) => channelOf(socket).lane))) assert.ok(lane.blocks.size <= 2)
+  for (const { socket } of pairs) assert.equal(socket.bufferedAmount, kMiB)
+  await Promise.all(sent)
   for (const { socket } of pairs) assert.equal(socket.bufferedAmount, 0)
   await finish(pairs)
   for (const { received } of pairs) assert.deepEqual(received.map((text) => text.length), [kMiB])

@@ -14,7 +14,7 @@ const {
   kLane, kSlot, kState, kRemote, kUnsent, kChannel, kRead, kHoldsLoop, kErrorListener
 } = require('./symbols')
 
-const { kWindow, kWebSocket, kFrameBlock } = R.ReplyType
+const { kWindow, kWebSocket } = R.ReplyType
 const { kMessage, kMessageBlock, kControl, kCloseFrame, kFrameError, kEof } = R.RequestType
 
 /** @typedef {import('../../types/web-socket').WebSocketHandlers} Handlers */
@@ -240,12 +240,14 @@ class WebSocketChannel {
       if (callback !== undefined) this.#accepted(callback)
       return
     }
-    const block = this.lane.writer.block(this.slot, flags, chunk, kFrameBlock)
+    const block = this.lane.writer.frameBlock(this.slot, flags, chunk)
     if (block === undefined) return
     this.unsent += chunk.byteLength
     this.buffered += chunk.byteLength
     this.block = new BlockWrite(this, chunk.byteLength, callback)
-    this.lane.blocks.set(block, { write: this.block, chunk })
+    const known = this.lane.blocks.get(block)
+    if (known === undefined) this.lane.blocks.set(block, { write: new SharedBlock(this.block), chunk })
+    else known.write.add(this.block)
   }
 
   /** @param {number} flags @param {string | Uint8Array} data @param {SendCallback} [callback] */
@@ -309,6 +311,23 @@ class WebSocketChannel {
   end () {
     if (this.held !== null) this.state |= kEnding
     else this.keepSocket().end()
+  }
+}
+
+// A block that frames of one or several channels are in.
+class SharedBlock {
+  /** @param {BlockWrite} write */
+  constructor (write) {
+    this.writes = [write]
+  }
+
+  /** @param {BlockWrite} write */
+  add (write) {
+    this.writes.push(write)
+  }
+
+  done () {
+    for (const write of this.writes) write.done()
   }
 }
 
