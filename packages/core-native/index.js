@@ -4,7 +4,7 @@
 //   const http = require('@httpsys/core-native')   // was: require('node:http')
 
 const http = require('node:http')
-const { EnvironmentError } = require('./lib/errors')
+const { EnvironmentError, WsInternalsError } = require('./lib/errors')
 
 // HTTPSYS_BACKEND=node chooses stock Node explicitly; it is the reference column of every suite.
 const backend = process.env.HTTPSYS_BACKEND || 'engine'
@@ -31,7 +31,8 @@ const face = {
     matchesPath,
     parseUrlPrefix,
     refuseMisspelt,
-    webSocketOpener
+    webSocketOpener,
+    WsInternalsError
   }
 }
 

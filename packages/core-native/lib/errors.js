@@ -115,6 +115,14 @@ const InternalsError = declare('ERR_HTTPSYS_NODE_INTERNALS', Error,
     member
   }))
 
+const WsInternalsError = declare('ERR_HTTPSYS_WS_INTERNALS', Error,
+  /** @param {string} version @param {string} member */
+  (version, member) => ({
+    message: `ws ${version} lacks ${member}, which @httpsys/websocket builds on. Install ws 8.23, or attach() a server of ` +
+      'ws itself',
+    member
+  }))
+
 const EnvironmentError = declare('ERR_HTTPSYS_ENVIRONMENT', TypeError,
   /** @param {string} variable @param {string} value @param {string} expected */
   (variable, value, expected) => ({
@@ -140,5 +148,6 @@ module.exports = {
   ReservationFileError,
   ServiceStateError,
   TlsUnavailableError,
-  UnsupportedRuntimeError
+  UnsupportedRuntimeError,
+  WsInternalsError
 }

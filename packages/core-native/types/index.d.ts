@@ -135,6 +135,8 @@ export const internals: {
   frames: { kFrameFin: number, kFrameCompress: number }
   /** True when the path of a request target lies at or below the path of a prefix. */
   matchesPath (prefixPath: string, target: string): boolean
+  /** ERR_HTTPSYS_WS_INTERNALS. */
+  WsInternalsError: new (version: string, member: string) => Error & { readonly code: string }
   /** Throws ERR_HTTPSYS_OPTION for an option whose name is nearly a known one. */
   refuseMisspelt (where: string, options: object, known: string[]): void
 }

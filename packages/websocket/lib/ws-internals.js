@@ -5,6 +5,7 @@
 
 const { Duplex } = require('node:stream')
 const ws = require('ws')
+const { internals } = require('@httpsys/core-native')
 const { version } = require('ws/package.json')
 
 /** Members that a WebSocket made for a server has, and that native-websocket.js reads or writes. */
@@ -18,12 +19,8 @@ const kServerMembers = ['_server', '_removeListeners', '_shouldEmitClose', '_sta
 const kServerMethods = ['completeUpgrade', 'handleUpgrade', 'shouldHandle', 'close', 'address']
 const kDeflateMembers = ['_options', '_threshold', 'params']
 
-/** @param {string} what @returns {Error & { code: string }} */
-function unknownWs (what) {
-  return Object.assign(new Error(
-    `ws ${version} has no ${what}, which @httpsys/websocket needs; install ws 8.23, or use ws itself with attach()`),
-  { code: 'ERR_HTTPSYS_WS_INTERNALS' })
-}
+/** @param {string} what */
+const unknownWs = (what) => new internals.WsInternalsError(version, what)
 
 /** @param {any} holder @param {string[]} names @param {string} where @param {(value: any) => boolean} [isFine] */
 function check (holder, names, where, isFine = () => true) {
