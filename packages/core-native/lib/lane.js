@@ -31,6 +31,9 @@ class Lane {
      * @type {Map<number, { write: any, chunk: Uint8Array }>}
      */
     this.blocks = new Map()
+    /** Of the connection opened last. */
+    this.remoteAddress = ''
+    this.localAddress = ''
     /** @type {string[]} header name (or target) by intern id */
     this.names = []
     /** @type {string[]} header value by intern id */

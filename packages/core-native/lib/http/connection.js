@@ -81,9 +81,12 @@ function onOpen (lane, slot, words, bytes, at) {
   const remoteBytes = words[w + 7] & 0xffff
   const localBytes = words[w + 7] >>> 16
   const text = at + R.kOpenFixedBytes
-  const addresses = new Addresses(
-    family, bytes.toString('latin1', text, text + remoteBytes), remotePort,
-    bytes.toString('latin1', text + remoteBytes, text + remoteBytes + localBytes), words[w + 6])
+  const remote = bytes.toString('latin1', text, text + remoteBytes)
+  const local = bytes.toString('latin1', text + remoteBytes, text + remoteBytes + localBytes)
+  // Most often the same as before, and then no string of its own: of a proxy's connections both.
+  if (remote !== lane.remoteAddress) lane.remoteAddress = remote
+  if (local !== lane.localAddress) lane.localAddress = local
+  const addresses = new Addresses(family, lane.remoteAddress, remotePort, lane.localAddress, words[w + 6])
   const socket = /** @type {any} */ (new (/** @type {any} */ (HttpSocket))(lane, slot, server, addresses))
   lane.sockets[slot] = socket
   updateLoop(socket)

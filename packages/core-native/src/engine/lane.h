@@ -137,8 +137,8 @@ class Lane final : public InputHandler {
   RequestQueue queue_;
   ReplyReader replies_;
   RecordWriter records_;
+  std::unique_ptr<WebSocketSession> websockets_;  // Outlives output that it has shared.
   std::unique_ptr<Transport> transport_;
-  std::unique_ptr<WebSocketSession> websockets_;
   std::unique_ptr<Http1Session> session_;
   std::unique_ptr<ReplyProcessor> processor_;
   std::unique_ptr<PortRouter> router_;
