@@ -11,6 +11,7 @@ const { extensionName, deflateOf } = require('./ws-internals')
 // ws' own code serves the connection.
 const kUnknownZlibOptions = ['dictionary', 'info', 'finishFlush', 'flush']
 const kWindowBitsDefault = 15
+const kUint31Max = 0x7fffffff
 
 /**
  * @param {import('../types/ws-internals').WebSocketState} state
@@ -36,16 +37,28 @@ function settingsOf (state, options) {
 /** @param {import('../types/ws-internals').PerMessageDeflate} negotiated @returns {NonNullable<WebSocketSettings['deflate']> | undefined} */
 function deflateSettings ({ params, _threshold, _options: { zlibDeflateOptions = {}, zlibInflateOptions = {} } }) {
   if (kUnknownZlibOptions.some((name) => name in zlibDeflateOptions || name in zlibInflateOptions)) return undefined
+  const {
+    level = constants.Z_DEFAULT_COMPRESSION, memLevel = constants.Z_DEFAULT_MEMLEVEL, strategy = constants.Z_DEFAULT_STRATEGY
+  } = zlibDeflateOptions
+  // zlib itself says what is wrong with them, as soon as ws uses it.
+  if (!isWithin(level, constants.Z_MIN_LEVEL, constants.Z_MAX_LEVEL) ||
+    !isWithin(memLevel, constants.Z_MIN_MEMLEVEL, constants.Z_MAX_MEMLEVEL) ||
+    !isWithin(strategy, constants.Z_DEFAULT_STRATEGY, constants.Z_FIXED)) return undefined
   return {
     serverNoContextTakeover: params.server_no_context_takeover === true,
     clientNoContextTakeover: params.client_no_context_takeover === true,
     serverMaxWindowBits: windowBits(params.server_max_window_bits),
     clientMaxWindowBits: windowBits(params.client_max_window_bits),
-    threshold: Math.max(0, Number(_threshold) || 0),
-    level: zlibDeflateOptions.level ?? constants.Z_DEFAULT_COMPRESSION,
-    memLevel: zlibDeflateOptions.memLevel ?? constants.Z_DEFAULT_MEMLEVEL,
-    strategy: zlibDeflateOptions.strategy ?? constants.Z_DEFAULT_STRATEGY
+    threshold: Math.min(Math.max(0, Math.ceil(Number(_threshold) || 0)), kUint31Max),
+    level,
+    memLevel,
+    strategy
   }
+}
+
+/** @param {unknown} value @param {number} least @param {number} most */
+function isWithin (value, least, most) {
+  return typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most
 }
 
 /** @param {number | true | undefined} bits */
