@@ -35,6 +35,25 @@ TEST(OutputQueueTest, CopiesAndBlocksLeaveInOrderByteByByte) {
   EXPECT_EQ(done, std::vector<uint32_t>{7});
 }
 
+TEST(OutputQueueTest, MarksAreGoneWithTheBytesBeforeThem) {
+  OutputQueue queue;
+  queue.Append("abc");
+  queue.Mark();
+  queue.Append("def");
+  queue.Mark();
+  queue.Mark();
+  std::vector<uint32_t> done;
+  queue.Remove(2, &done);
+  EXPECT_EQ(queue.marks(), 3u);
+  queue.Remove(1, &done);
+  EXPECT_EQ(queue.marks(), 2u);
+  queue.Append("ghi");
+  queue.Remove(3, &done);
+  EXPECT_EQ(queue.marks(), 0u);
+  queue.Mark();
+  EXPECT_EQ(queue.marks(), 1u);
+}
+
 TEST(OutputQueueTest, BlocksThatNeverLeftCanBeNamed) {
   OutputQueue queue;
   const std::string block = "BLOCK";

@@ -54,6 +54,8 @@ int OutputQueue::Peek(iovec* vectors, int count) const {
 
 void OutputQueue::Remove(size_t bytes, std::vector<uint32_t>* done) {
   bytes_ -= bytes;
+  removed_ += bytes;
+  std::erase_if(marks_, [this](uint64_t mark) { return mark <= removed_; });
   while (bytes > 0) {
     Piece& piece = pieces_.front();
     const size_t step = std::min(bytes, piece.bytes().size() - piece.offset);

@@ -31,6 +31,10 @@ class OutputQueue {
   int Peek(iovec* vectors, int count) const;
   // Removes bytes from the front; blocks that are sent whole are added to `done`.
   void Remove(size_t bytes, std::vector<uint32_t>* done);
+  // Marks the end of what is queued now.
+  void Mark() { marks_.push_back(removed_ + bytes_); }
+  // Marks that bytes are still left before.
+  size_t marks() const { return marks_.size(); }
   // Names all blocks in the queue.
   void CollectBlocks(std::vector<uint32_t>* blocks) const;
 
@@ -48,6 +52,8 @@ class OutputQueue {
 
   std::deque<Piece> pieces_;
   size_t bytes_ = 0;
+  uint64_t removed_ = 0;
+  std::vector<uint64_t> marks_;  // As counted from the first byte that was ever queued.
 };
 
 }  // namespace httpsys::engine

@@ -159,10 +159,12 @@ void WebSocketSession::Pong(Connection* connection, std::string_view payload) {
   WebSocketState& socket = *connection->websocket;
   if (!socket.answers_pings || socket.is_close_sent || connection->is_fin_sent) return;
   // Sent at once, unless the peer does not read.
-  socket.pongs = connection->queue == nullptr ? 0 : socket.pongs + 1;
-  if (socket.pongs_max != 0 && socket.pongs > socket.pongs_max) {
-    transport_->Close(connection, 0);
-    return;
+  if (connection->queue != nullptr && socket.pongs_max != 0) {
+    if (connection->queue->marks() >= socket.pongs_max) {
+      transport_->Close(connection, 0);
+      return;
+    }
+    connection->queue->Mark();
   }
   auto framed = Framed(Opcode::kPong, true, false, payload);
   const std::string_view bytes = framed->view();

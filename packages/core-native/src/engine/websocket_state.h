@@ -23,7 +23,6 @@ struct WebSocketState {
   websocket::ZlibParameters parameters;  // Of the deflater.
   uint32_t threshold = 0;  // Bytes; a shorter message that stands alone goes as it is.
   uint32_t pongs_max = 0;  // Unsent; 0 = any number.
-  uint32_t pongs = 0;      // Given to an output that the peer does not read.
   bool deflates = false;
   bool stands_alone = false;  // server_no_context_takeover.
   bool answers_pings = false;
