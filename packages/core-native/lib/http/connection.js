@@ -56,7 +56,11 @@ function onRecord (lane, words, bytes, at) {
     case kControl:
     case kCloseFrame:
     case kFrameError: return entry[kChannel].onRecord(words, bytes, at)
-    case kCredit: return entry[kChannel] === undefined ? onCredit(entry, words[w + 4]) : entry[kChannel].onCredit(words[w + 4])
+    case kCredit:
+      if (entry[kChannel] !== undefined) entry[kChannel].onCredit(words[w + 4])
+      // Who writes to a WebSocket's socket himself gets the credit, too: nobody knows whose bytes have left.
+      if (entry[kUnsent] > 0) onCredit(entry, words[w + 4])
+      return
   }
   // Of a WebSocket whose socket nobody uses, the channel is there.
   const socket = entry[kChannel] === undefined ? entry : entry[kChannel].keepSocket()

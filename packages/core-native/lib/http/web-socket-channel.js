@@ -214,10 +214,10 @@ class WebSocketChannel {
    * @param {SendCallback} [callback]
    */
   send (flags, data, callback) {
-    if (this.held !== null || this.unsent >= kSendBytesMax) {
-      this.#hold(flags, data, callback)
-    } else if ((this.state & kClosed) !== 0) {
+    if ((this.state & kClosed) !== 0) {
       if (callback !== undefined) process.nextTick(callback, destroyedError())
+    } else if (this.held !== null || this.unsent >= kSendBytesMax) {
+      this.#hold(flags, data, callback)
     } else if ((typeof data === 'string' ? data.length * 3 : data.byteLength) <= kInlineBytesMax) {
       this.unsent += this.lane.writer.frame(this.slot, flags, data)
       if (callback !== undefined) this.#accepted(callback)
@@ -288,8 +288,13 @@ class WebSocketChannel {
     if (held !== null || block !== null) {
       const error = destroyedError()
       for (let at = block; at !== null; at = at.previous) at.fail(error)
-      if (held !== null) for (const { callback } of held) if (callback !== undefined) process.nextTick(callback, error)
+      for (const { bytes, callback } of held ?? []) {
+        this.buffered -= bytes
+        if (callback !== undefined) process.nextTick(callback, error)
+      }
     }
+    // What is still told finds that nothing can be sent any more.
+    if (this.events !== null) this.handlers.end(this.owner)
     // What somebody awaits of the stream, such as its 'finish', comes before the end of the WebSocket.
     if (isLight(this.socket) || this.socket.closed) process.nextTick(tellClosed, this)
     else this.socket.prependOnceListener('close', () => tellClosed(this))
@@ -309,6 +314,7 @@ class WebSocketChannel {
 
   /** Ends this direction behind everything that was sent. */
   end () {
+    if ((this.state & kClosed) !== 0) return
     if (this.held !== null) this.state |= kEnding
     else this.keepSocket().end()
   }
@@ -357,6 +363,7 @@ class BlockWrite {
   fail (error) {
     if (this.isDone) return
     this.isDone = true
+    this.channel.buffered -= this.bytes
     for (const callback of this.callbacks) process.nextTick(callback, error)
   }
 }
