@@ -45,7 +45,6 @@ for (const zlibDeflateOptions of [{ level: 42 }, { memLevel: 0 }, { strategy: 9 
   compare(`zlib refuses ${JSON.stringify(zlibDeflateOptions)}`, async (t, column) => {
     const { wss, port } = await serve(t, column, { perMessageDeflate: { threshold: 0, zlibDeflateOptions } })
     const pairs = await connect(wss, port, 1, { headers: ['Sec-WebSocket-Extensions: permessage-deflate'] })
-    // With the fast path it ended the process, from the second WebSocket of a broadcast on.
     assert.throws(() => pairs[0].socket.send('x'.repeat(2000)), { code: 'ERR_OUT_OF_RANGE' }, column.name)
   })
 }
@@ -146,4 +145,21 @@ compare('what a reset connection has left is told to a WebSocket that is closing
   assert.deepEqual([calls, late], [kSends, 2], column.name)
   assert.equal(socket.bufferedAmount, 2 * 'late'.length, column.name)
   return notes.sort()
+})
+
+compare('a client that reads is not taken for one that does not, whose neighbour does not', async (t, column) => {
+  const { wss, port } = await serve(t, column)
+  // The first send of something is no broadcast yet.
+  const all = await connect(wss, port, 3)
+  const [, reading, silent] = all
+  silent.client.socket.pause()
+  const data = Buffer.alloc(100_000, 'x')
+  // Until the kernel takes no more for the silent one.
+  for (let i = 0; i < 200; i++) {
+    for (const { socket } of all) socket.send(data)
+    await sleep(3)
+  }
+  const deadline = Date.now() + 5000
+  while (reading.socket.bufferedAmount > 0 && Date.now() < deadline) await sleep(10)
+  return { reading: reading.socket.bufferedAmount, isSilentBehind: silent.socket.bufferedAmount > 0 }
 })

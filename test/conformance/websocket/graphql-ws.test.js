@@ -36,6 +36,9 @@ const schema = new GraphQLSchema({
   })
 })
 
+// A client that answers later is cut off: long enough for a busy machine.
+const kPingMs = 5000
+
 const context = (/** @type {any} */ connection) => connection
 
 /** @param {import('node:test').TestContext} t @param {number} port @param {object} [options] */
@@ -56,7 +59,7 @@ async function all (client, query) {
 const kWays = {
   'ws, { server, path }': async (t, options) => {
     const server = http.createServer()
-    const disposable = useServer({ schema, context, ...options }, new WebSocketServer({ server, path: '/graphql' }), 50)
+    const disposable = useServer({ schema, context, ...options }, new WebSocketServer({ server, path: '/graphql' }), kPingMs)
     atEnd(t, () => disposable.dispose())
     return serve(t, server)
   },

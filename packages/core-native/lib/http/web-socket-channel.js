@@ -35,6 +35,8 @@ const kEnding = 1 << 3 // Once nothing waits for credit.
 const kGone = 1 << 4 // Nothing but the events that wait comes before the end.
 // Below this a loop over the bytes is faster than a call.
 const kLoopBytesMax = 48
+// What the lane may keep back of a credit (limits.h: kCreditBytes).
+const kCreditStepBytes = 64 * 1024
 
 class WebSocketChannel {
   /**
@@ -263,6 +265,8 @@ class WebSocketChannel {
   onCredit (bytes) {
     const unsent = this.unsent - bytes
     this.unsent = unsent > 0 ? unsent : 0
+    // A block that others have, too, is told to be sent when the slowest has taken it.
+    if (this.unsent < kCreditStepBytes) for (let at = this.block; at !== null; at = at.previous) at.leave()
     const { held } = this
     if (held === null || this.unsent >= kSendBytesMax) return
     this.held = null
@@ -347,15 +351,25 @@ class BlockWrite {
     this.callbacks = callback === undefined ? [] : [callback]
     this.previous = channel.block
     this.isDone = false
+    this.isCounted = true
+  }
+
+  // This channel's peer has taken it, or as good as.
+  leave () {
+    if (this.isCounted) this.channel.buffered -= this.bytes
+    this.isCounted = false
   }
 
   done () {
     if (this.isDone) return
     this.isDone = true
+    this.leave()
     const { channel } = this
-    channel.buffered -= this.bytes
-    this.previous = null // Blocks are sent in their order.
-    if (channel.block === this) channel.block = null
+    // One that others have, too, may be done later than those behind it.
+    while (channel.block !== null && channel.block.isDone) channel.block = channel.block.previous
+    for (let at = channel.block; at !== null; at = at.previous) {
+      while (at.previous !== null && at.previous.isDone) at.previous = at.previous.previous
+    }
     for (const callback of this.callbacks) process.nextTick(callback, null)
   }
 
@@ -363,7 +377,7 @@ class BlockWrite {
   fail (error) {
     if (this.isDone) return
     this.isDone = true
-    this.channel.buffered -= this.bytes
+    this.leave()
     for (const callback of this.callbacks) process.nextTick(callback, error)
   }
 }
