@@ -183,8 +183,8 @@ module.exports = [
   {
     name: 'connect-answered',
     file: 'lib/http/exchange.js',
-    find: 'socket.destroy()\n    return\n  }\n  socket.readableFlowing',
-    replace: "socket.end('HTTP/1.1 405 Method Not Allowed\\r\\n\\r\\n')\n    return\n  }\n  socket.readableFlowing",
+    find: 'socket.destroy()\n    return\n  }\n  if (!isLight(socket)) socket.readableFlowing',
+    replace: "socket.end('HTTP/1.1 405 Method Not Allowed\\r\\n\\r\\n')\n    return\n  }\n  if (!isLight(socket)) socket.readableFlowing",
   },
   {
     name: 'http-listeners-stay',

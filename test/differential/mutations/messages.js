@@ -160,7 +160,7 @@ module.exports = [
   {
     name: 'sent-block-unheard',
     file: 'lib/http/connection.js',
-    find: 'if (sent !== undefined && errno === 0) blockDone(sent.write, id)',
+    find: 'else blockDone(sent.write, id)',
     replace: '',
   },
   {

@@ -269,7 +269,7 @@ module.exports = [
   {
     name: 'upgraded-bytes-wait',
     file: 'lib/http/exchange.js',
-    find: 'publish(socket, kUpgradeAccept)',
+    find: 'socket[kLane].writer.command(kUpgradeAccept, isUndecided ? R.kReplyUndecided : 0, socket[kSlot])',
     replace: '',
   },
   {
