@@ -88,8 +88,6 @@ void ServiceState(const Napi::CallbackInfo& info) {
   auto* worker = new StateWorker(info[1].As<Napi::Function>(),
                                  static_cast<uint16_t>(info[0].As<Napi::Number>().Uint32Value()));
   worker->Queue();
-  // Reason: Napi::AsyncWorker deletes itself after its callback, which the analyzer cannot see.
-  // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks)
-}
+}  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): an AsyncWorker deletes itself when it is done.
 
 }  // namespace httpsys
