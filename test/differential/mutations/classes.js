@@ -197,7 +197,7 @@ module.exports`,
   },
   {
     name: 'last-connection-unnoticed',
-    file: 'lib/http/socket.js',
+    file: 'lib/http/socket-state.js',
     find: 'socket._server._emitCloseIfDrained()',
     replace: '',
   },

@@ -30,7 +30,7 @@ module.exports = [
   },
   {
     name: 'raw-not-counted',
-    file: 'lib/http/socket.js',
+    file: 'lib/http/socket-output.js',
     find: 'socket[kWritten] += bytes',
     replace: '',
   },
@@ -168,7 +168,7 @@ module.exports = [
   },
   {
     name: 'writes-accepted-late',
-    file: 'lib/http/socket.js',
+    file: 'lib/http/socket-output.js',
     find: 'if (write.block === kNoBlock) write.callback()\n',
     replace: 'if (write.block === kNoBlock) setImmediate(write.callback)\n',
   },

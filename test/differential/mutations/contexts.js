@@ -107,7 +107,7 @@ module.exports = [
   },
   {
     name: 'informational-dropped',
-    file: 'lib/http/socket.js',
+    file: 'lib/http/socket-output.js',
     find: 'if (chunk.length === 0) continue',
     replace: "if (chunk.length === 0 || chunk.toString('latin1').startsWith('HTTP/1.1 1')) continue",
   },
@@ -119,7 +119,7 @@ module.exports = [
   },
   {
     name: 'flush-waits',
-    file: 'lib/http/socket.js',
+    file: 'lib/http/socket-output.js',
     find: 'if (chunk.length === 0) continue',
     replace: "if (chunk.length === 0) continue\n    if (socket._httpMessage && !socket._httpMessage.finished && chunk.toString('latin1').endsWith('\\r\\n\\r\\n')) {\n      socket._httpMessage.once('prefinish', () => send(socket, { ...write, chunks: [{ chunk, encoding }], next: 0, callback () {} }))\n      continue\n    }",
   },

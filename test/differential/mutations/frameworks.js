@@ -4,7 +4,7 @@
 module.exports = [
   {
     name: 'only-first-piece-of-many-written',
-    file: 'lib/http/socket.js',
+    file: 'lib/http/socket-output.js',
     find: 'while (write.next < chunks.length) {',
     replace: 'while (write.next < 1) {',
   },
@@ -28,7 +28,7 @@ module.exports = [
   },
   {
     name: 'raw-latin1-as-utf8',
-    file: 'lib/http/socket.js',
+    file: 'lib/http/socket-output.js',
     find: 'lane.writer.data(kData, slot, R.kReplyRaw, chunk, encoding, 0)',
     replace: "lane.writer.data(kData, slot, R.kReplyRaw, chunk, 'utf8', 0)",
   },
@@ -253,7 +253,7 @@ module.exports = [
   },
   {
     name: 'write-acknowledged-a-tick-later',
-    file: 'lib/http/socket.js',
+    file: 'lib/http/socket-output.js',
     find: 'if (write.block === kNoBlock) write.callback()',
     replace: 'if (write.block === kNoBlock) setImmediate(write.callback)',
   },
@@ -265,7 +265,7 @@ module.exports = [
   },
   {
     name: 'write-past-response-lost',
-    file: 'lib/http/socket.js',
+    file: 'lib/http/socket-output.js',
     find: '  socket._unrefTimer()\n  const { chunks } = write\n',
     replace: '  socket._unrefTimer()\n  const { chunks } = write\n' +
       '  if ((socket[kState] & State.kUpgraded) === 0 && socket._httpMessage && !socket._httpMessage._header) return write.callback()\n',

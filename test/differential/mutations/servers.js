@@ -112,7 +112,7 @@ module.exports = [
   },
   {
     name: 'light-sockets-not-uncounted',
-    file: 'lib/http/socket.js',
+    file: 'lib/http/socket-state.js',
     find: 'socket._server._connections--',
     replace: '',
   },
@@ -142,7 +142,7 @@ module.exports = [
   },
   {
     name: 'connections-hold-nothing',
-    file: 'lib/http/socket.js',
+    file: 'lib/http/socket-state.js',
     find: '!socket[kUnref] && !isQuiet',
     replace: 'false',
   },

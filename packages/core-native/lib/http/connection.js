@@ -7,9 +7,10 @@
 const diagnosticsChannel = require('node:diagnostics_channel')
 const os = require('node:os')
 const R = require('../records')
-const {
-  HttpSocket, State, hooks, isLight, materialise, uncount, publish, updateLoop, resumeWrite, blockDone, systemError
-} = require('./socket')
+const { HttpSocket, hooks, materialise } = require('./socket')
+const { blockDone, resumeWrite } = require('./socket-output')
+const { State, isLight, publish, uncount, updateLoop } = require('./socket-state')
+const { systemError } = require('./system-error')
 const { onSocketError, showData } = require('./socket-listeners')
 const {
   onRequest, onBody, onBodyEnd, onThrown, forgetContext, copy, emitClose, flushHeldEnd, endResource

@@ -12,7 +12,7 @@ const { addressOf, theEngine } = require('./listener')
 const { register } = require('./registrations')
 const { served } = require('./served')
 const { listenError } = require('./listen-error')
-const { systemError } = require('./socket')
+const { systemError } = require('./system-error')
 const { kListener } = require('./symbols')
 
 /**

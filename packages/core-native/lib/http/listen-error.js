@@ -1,6 +1,6 @@
 'use strict'
 
-const { systemError, systemErrorText } = require('./socket')
+const { systemError, systemErrorText } = require('./system-error')
 
 // What Node's listen() emits.
 /** @param {number} errno @param {string} address @param {number} port */

@@ -12,7 +12,8 @@ const { kInlineBytesMax } = require('../reply-writer')
 const {
   kCorked, kOutHeaders, kRejectNonStandardBodyWrites, kWritableFinished, kEndCallbacks
 } = require('./node-internals')
-const { State, kSendBytesMax } = require('./socket')
+const { kSendBytesMax } = require('./socket-output')
+const { State } = require('./socket-state')
 const { kLane, kSlot, kState, kUnsent, kWritten, kEnded } = require('./symbols')
 
 const { kData } = R.ReplyType

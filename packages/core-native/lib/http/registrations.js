@@ -10,7 +10,7 @@ const { AsyncResource } = require('node:async_hooks')
 const { CoordinatorError, PeerVersionError } = require('../errors')
 const { listenError } = require('./listen-error')
 const { kQueueModes } = require('./listen-args')
-const { systemErrorText, systemError } = require('./socket')
+const { systemErrorText, systemError } = require('./system-error')
 
 /**
  * @typedef {import('../../types/binding').RegistrationResult} RegistrationResult

@@ -18,7 +18,8 @@ const { listenError } = require('./listen-error')
 const { Listener, addressOf, theEngine } = require('./listener')
 const { watch: watchReservations } = require('./live-reservations')
 const { keyOf } = require('./prefixes')
-const { State, systemError } = require('./socket')
+const { State } = require('./socket-state')
+const { systemError } = require('./system-error')
 const { kLane, kListener, kReceiving, kSlot, kState } = require('./symbols')
 
 const { kDestroy } = R.ReplyType

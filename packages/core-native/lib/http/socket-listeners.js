@@ -6,7 +6,8 @@
 const { EventEmitter } = require('node:events')
 const http = require('node:http')
 const { kNeedDrain } = require('./node-internals')
-const { hooks, isLight } = require('./socket')
+const { hooks } = require('./socket')
+const { isLight } = require('./socket-state')
 const { kListener, kReceiving } = require('./symbols')
 
 // Events to which Node's listeners do what records do here. Ours are there because listeners are counted.

@@ -5,64 +5,22 @@
 // It starts *light*: a dozen fields and no stream state, which is all that a keep-alive connection
 // between two requests needs. The first use of it as a stream (`on`, `write`, `pipe`, …) reads `_events`,
 // `_readableState` or `_writableState`, and the accessors below then run net.Socket's constructor on it.
-// Bytes go out as reply records; credits bound what was accepted and is not sent yet.
 
 const net = require('node:net')
-const { Buffer } = require('node:buffer')
-const { getSystemErrorName, getSystemErrorMap } = require('node:util')
 const R = require('../records')
 const { kInlineBytesMax } = require('../reply-writer')
+const { kNoBlock, hold, send, shutdown, waitingBytes } = require('./socket-output')
+const { State, isLight, publish, uncount, updateLoop } = require('./socket-state')
 const {
   kLane, kSlot, kState, kRemote, kIncoming, kReceiving, kOutgoing, kUnsent, kUnacknowledged, kHeldWrite,
   kRead, kWritten, kRequestCount, kOutgoingData, kOnClosed, kUnref, kHoldsLoop,
   kErrorListener, kChannel
 } = require('./symbols')
 
-const {
-  kData, kTrailers, kEnd, kWindow, kUpgradeAccept, kShutdown, kDestroy, kReset, kSocketOption
-} = R.ReplyType
+const { kData, kWindow, kUpgradeAccept, kDestroy, kReset, kSocketOption } = R.ReplyType
 
-// Accepted but unsent bytes per connection above which a write waits for a credit.
-// 256 KiB keeps a fast link busy across a thread hop and bounds what a slow reader costs.
-const kSendBytesMax = 256 * 1024
-// Larger pieces of a response are sent by reference (benchmarks/scenarios/stream-1mb.js chose it). On an upgraded
-// connection all that fits is copied: protocols look at writableLength right after a write (ws: bufferedAmount).
-const kCopiedBytesMax = 32 * 1024
 // Consumed body bytes that are acknowledged together: a quarter of the lane's receive window.
 const kAcknowledgeBytes = 32 * 1024
-
-// Bits of socket[kState].
-const State = {
-  kMaterialised: 1 << 0,
-  kDestroyed: 1 << 1, // Only while light; afterwards the stream's own state counts.
-  kLaneClosed: 1 << 2, // kClosed arrived: nothing may be published for this slot.
-  kUpgraded: 1 << 3, // Opaque bytes both ways.
-  kFinSent: 1 << 4, // kShutdown or a closing kEnd was published.
-  kCloseSoon: 1 << 5, // The lane closes by itself after what was published.
-  kPeerEnded: 1 << 6,
-  kReadPaused: 1 << 7, // Consumed bytes are not acknowledged.
-  kKeepAliveTimer: 1 << 8, // The idle time between requests is counted by a JavaScript timer.
-  kFailed: 1 << 9, // A protocol error was reported: no more requests.
-  kCounted: 1 << 10, // Counts in server._connections.
-  kServed: 1 << 11, // At least one request was received.
-  kInHandler: 1 << 12, // Its request is just being handed over: to Node's parser that is no idle connection.
-  kUndecided: 1 << 13, // Upgraded, and nobody has said whether its bytes are read as bytes or as frames.
-  kWebSocket: 1 << 14 // Frames: this stream has none of them.
-}
-
-// Block ids count from 0.
-const kNoBlock = -1
-
-/**
- * A write in flight: held until everything is published, which may need credits, and its blocks have left.
- *
- * @typedef {object} Write
- * @property {any} socket
- * @property {{ chunk: any, encoding: BufferEncoding }[]} chunks
- * @property {number} next index of the first chunk that was not published
- * @property {number} block the last one in flight, or kNoBlock
- * @property {Function} callback
- */
 
 /**
  * @this {any}
@@ -93,11 +51,6 @@ const HttpSocket = function Socket (lane, slot, server, remote) {
   // As EventEmitter leaves them before the first listener; `_events` is an accessor, see below.
   this._eventsCount = 0
   this._maxListeners = undefined
-}
-
-/** @param {any} socket */
-function isLight (socket) {
-  return (socket[kState] & State.kMaterialised) === 0
 }
 
 // Listeners that a connection in HTTP mode has on Node, set by socket-listeners.js; what a WebSocket's has, set by
@@ -416,17 +369,6 @@ Object.defineProperties(HttpSocket.prototype, {
   _bytesDispatched: { configurable: true, get () { return this[kWritten] } }
 })
 
-// Written by the application, not yet accepted.
-/** @param {any} socket */
-function waitingBytes (socket) {
-  if (isLight(socket)) return 0
-  let bytes = 0
-  const held = socket[kHeldWrite]
-  if (held !== null) for (let i = held.next; i < held.chunks.length; i++) bytes += chunkBytes(held.chunks[i])
-  for (const entry of socket.writableBuffer ?? []) bytes += chunkBytes(entry)
-  return bytes
-}
-
 // Whoever looks at a light socket's listeners finds those that Node's has, too.
 for (const name of ['_readableState', '_writableState', '_events']) {
   Object.defineProperty(HttpSocket.prototype, name, {
@@ -488,57 +430,6 @@ function onceClosed (socket, closed) {
   else socket[kOnClosed] = run
 }
 
-/** @param {any} socket */
-function uncount (socket) {
-  if ((socket[kState] & State.kCounted) === 0) return
-  socket[kState] &= ~State.kCounted
-  socket._server._connections--
-  socket._server._emitCloseIfDrained()
-}
-
-/** @param {any} socket @param {number} type @param {number} [a] @param {number} [b] @param {number} [c] */
-function publish (socket, type, a, b, c) {
-  if ((socket[kState] & State.kLaneClosed) === 0) {
-    socket[kLane].writer.command(type, 0, socket[kSlot], a, b, c)
-  }
-}
-
-// An open connection keeps the event loop alive, as an active libuv handle does: until the lane has
-// closed it; but an upgraded one whose peer has ended holds it only for a write that waits, or for its own close.
-/** @param {any} socket */
-function updateLoop (socket) {
-  const bits = socket[kState]
-  const isQuiet = (bits & (State.kUpgraded | State.kPeerEnded | State.kFinSent)) === (State.kUpgraded | State.kPeerEnded) &&
-    socket[kHeldWrite] === null && !socket.destroyed
-  const holds = (bits & State.kLaneClosed) === 0 && !socket[kUnref] && !isQuiet
-  if (holds === socket[kHoldsLoop]) return
-  socket[kHoldsLoop] = holds
-  const { engine } = socket[kLane]
-  if (holds) engine.ref()
-  else engine.unref()
-}
-
-/** @param {any} socket @param {Write | null} write */
-function hold (socket, write) {
-  socket[kHeldWrite] = write
-  if ((socket[kState] & State.kPeerEnded) !== 0) updateLoop(socket)
-}
-
-// FIN after everything accepted; with kCloseSoon the lane also closes without waiting for the peer.
-/** @param {any} socket */
-function shutdown (socket) {
-  const bits = socket[kState]
-  if ((bits & (State.kFinSent | State.kLaneClosed)) !== 0) return
-  socket[kState] |= State.kFinSent
-  updateLoop(socket)
-  const { writer } = socket[kLane]
-  if ((bits & State.kCloseSoon) !== 0) {
-    writer.command(kEnd, R.kReplyEnd | R.kReplyClose, socket[kSlot])
-  } else {
-    writer.command(kShutdown, 0, socket[kSlot])
-  }
-}
-
 // Tells the lane that body bytes were consumed, unless reading is paused.
 /** @param {any} socket */
 function acknowledge (socket) {
@@ -559,106 +450,4 @@ function consumed (socket, bytes) {
   if (total >= kAcknowledgeBytes && (socket[kState] & State.kReadPaused) === 0) acknowledge(socket)
 }
 
-/** @param {{ chunk: any, encoding: BufferEncoding }} entry */
-function chunkBytes ({ chunk, encoding }) {
-  return typeof chunk === 'string' ? Buffer.byteLength(chunk, encoding) : chunk.length
-}
-
-// Publishes chunks while there is credit. The callback runs at once when all were accepted: then
-// writableLength is 0 right after write(), as after a write that the kernel took. Bytes that are sent by
-// reference may be changed by the application once the callback ran: it waits for their last block.
-/** @param {any} socket @param {Write} write */
-function send (socket, write) {
-  socket._unrefTimer()
-  const { chunks } = write
-  const lane = socket[kLane]
-  const slot = socket[kSlot]
-  const copiedMax = (socket[kState] & State.kUpgraded) !== 0 ? kInlineBytesMax : kCopiedBytesMax
-  while (write.next < chunks.length) {
-    if ((socket[kState] & State.kLaneClosed) !== 0) {
-      write.callback(systemError(-32, 'write'))
-      return
-    }
-    if (socket[kUnsent] >= kSendBytesMax) {
-      hold(socket, write)
-      return
-    }
-    let { chunk, encoding } = chunks[write.next++]
-    if (typeof chunk === 'string') {
-      if (encoding === 'binary') encoding = 'latin1'
-      else if (encoding === 'utf-8' || encoding === 'ascii') encoding = encoding === 'ascii' ? 'latin1' : 'utf8'
-      if ((encoding !== 'latin1' && encoding !== 'utf8') || chunk.length * 3 > kInlineBytesMax) {
-        chunk = Buffer.from(chunk, encoding)
-      }
-    }
-    if (chunk.length === 0) continue
-    if (chunk.length <= copiedMax) {
-      const bytes = lane.writer.data(kData, slot, R.kReplyRaw, chunk, encoding, 0)
-      socket[kUnsent] += bytes
-      socket[kWritten] += bytes
-    } else {
-      socket[kUnsent] += chunk.length
-      socket[kWritten] += chunk.length
-      const block = lane.writer.block(slot, R.kReplyRaw, chunk)
-      if (block === undefined) return
-      write.block = block
-      // With the chunk: the bytes of a string are in no other place.
-      lane.blocks.set(block, { write, chunk })
-    }
-  }
-  if (write.block === kNoBlock) write.callback()
-  else hold(socket, write)
-}
-
-/** A credit lets a write go on that is not published yet. @param {any} socket */
-function resumeWrite (socket) {
-  const held = socket[kHeldWrite]
-  if (held === null || held.next === held.chunks.length || socket.destroyed) return
-  hold(socket, null)
-  send(socket, held)
-}
-
-/** @param {Write} write @param {number} block that has left or was dropped; they do in their order */
-function blockDone (write, block) {
-  if (write.block !== block) return
-  write.block = kNoBlock
-  const { socket } = write
-  if (socket[kHeldWrite] !== write || write.next !== write.chunks.length) return
-  hold(socket, null)
-  write.callback()
-}
-
-/**
- * The error that Node raises for a failed system call.
- *
- * @param {number} errno negative
- * @param {string} syscall
- */
-function systemError (errno, syscall) {
-  const code = getSystemErrorName(errno)
-  return Object.assign(new Error(`${syscall} ${code}`), { errno, code, syscall })
-}
-
-/** @param {number} errno negative */
-function systemErrorText (errno) {
-  return getSystemErrorMap().get(errno)?.[1] ?? 'unknown error'
-}
-
-module.exports = {
-  HttpSocket,
-  State,
-  hooks,
-  isLight,
-  materialise,
-  uncount,
-  publish,
-  updateLoop,
-  shutdown,
-  consumed,
-  resumeWrite,
-  blockDone,
-  systemError,
-  systemErrorText,
-  kSendBytesMax,
-  kTrailers
-}
+module.exports = { HttpSocket, consumed, hooks, materialise }

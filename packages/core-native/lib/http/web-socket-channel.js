@@ -9,7 +9,9 @@
 const { Buffer } = require('node:buffer')
 const R = require('../records')
 const { kInlineBytesMax } = require('../reply-writer')
-const { HttpSocket, State, hooks, isLight, kSendBytesMax } = require('./socket')
+const { HttpSocket, hooks } = require('./socket')
+const { kSendBytesMax } = require('./socket-output')
+const { State, isLight } = require('./socket-state')
 const {
   kLane, kSlot, kState, kRemote, kUnsent, kChannel, kRead, kHoldsLoop, kErrorListener
 } = require('./symbols')

@@ -1,0 +1,135 @@
+'use strict'
+
+// What a socket sends: bytes go out as reply records; credits bound what was accepted and is not sent yet.
+
+const { Buffer } = require('node:buffer')
+const R = require('../records')
+const { kInlineBytesMax } = require('../reply-writer')
+const { State, isLight, updateLoop } = require('./socket-state')
+const { systemError } = require('./system-error')
+const { kLane, kSlot, kState, kUnsent, kHeldWrite, kWritten } = require('./symbols')
+
+const { kData, kEnd, kShutdown } = R.ReplyType
+
+// Accepted but unsent bytes per connection above which a write waits for a credit.
+// 256 KiB keeps a fast link busy across a thread hop and bounds what a slow reader costs.
+const kSendBytesMax = 256 * 1024
+// Larger pieces of a response are sent by reference (benchmarks/scenarios/stream-1mb.js chose it). On an upgraded
+// connection all that fits is copied: protocols look at writableLength right after a write (ws: bufferedAmount).
+const kCopiedBytesMax = 32 * 1024
+// Block ids count from 0.
+const kNoBlock = -1
+
+/**
+ * A write in flight: held until everything is published, which may need credits, and its blocks have left.
+ *
+ * @typedef {object} Write
+ * @property {any} socket
+ * @property {{ chunk: any, encoding: BufferEncoding }[]} chunks
+ * @property {number} next index of the first chunk that was not published
+ * @property {number} block the last one in flight, or kNoBlock
+ * @property {Function} callback
+ */
+
+// Written by the application, not yet accepted.
+/** @param {any} socket */
+function waitingBytes (socket) {
+  if (isLight(socket)) return 0
+  let bytes = 0
+  const held = socket[kHeldWrite]
+  if (held !== null) for (let i = held.next; i < held.chunks.length; i++) bytes += chunkBytes(held.chunks[i])
+  for (const entry of socket.writableBuffer ?? []) bytes += chunkBytes(entry)
+  return bytes
+}
+
+/** @param {any} socket @param {Write | null} write */
+function hold (socket, write) {
+  socket[kHeldWrite] = write
+  if ((socket[kState] & State.kPeerEnded) !== 0) updateLoop(socket)
+}
+
+// FIN after everything accepted; with kCloseSoon the lane also closes without waiting for the peer.
+/** @param {any} socket */
+function shutdown (socket) {
+  const bits = socket[kState]
+  if ((bits & (State.kFinSent | State.kLaneClosed)) !== 0) return
+  socket[kState] |= State.kFinSent
+  updateLoop(socket)
+  const { writer } = socket[kLane]
+  if ((bits & State.kCloseSoon) !== 0) {
+    writer.command(kEnd, R.kReplyEnd | R.kReplyClose, socket[kSlot])
+  } else {
+    writer.command(kShutdown, 0, socket[kSlot])
+  }
+}
+
+/** @param {{ chunk: any, encoding: BufferEncoding }} entry */
+function chunkBytes ({ chunk, encoding }) {
+  return typeof chunk === 'string' ? Buffer.byteLength(chunk, encoding) : chunk.length
+}
+
+// Publishes chunks while there is credit. The callback runs at once when all were accepted: then
+// writableLength is 0 right after write(), as after a write that the kernel took. Bytes that are sent by
+// reference may be changed by the application once the callback ran: it waits for their last block.
+/** @param {any} socket @param {Write} write */
+function send (socket, write) {
+  socket._unrefTimer()
+  const { chunks } = write
+  const lane = socket[kLane]
+  const slot = socket[kSlot]
+  const copiedMax = (socket[kState] & State.kUpgraded) !== 0 ? kInlineBytesMax : kCopiedBytesMax
+  while (write.next < chunks.length) {
+    if ((socket[kState] & State.kLaneClosed) !== 0) {
+      write.callback(systemError(-32, 'write'))
+      return
+    }
+    if (socket[kUnsent] >= kSendBytesMax) {
+      hold(socket, write)
+      return
+    }
+    let { chunk, encoding } = chunks[write.next++]
+    if (typeof chunk === 'string') {
+      if (encoding === 'binary') encoding = 'latin1'
+      else if (encoding === 'utf-8' || encoding === 'ascii') encoding = encoding === 'ascii' ? 'latin1' : 'utf8'
+      if ((encoding !== 'latin1' && encoding !== 'utf8') || chunk.length * 3 > kInlineBytesMax) {
+        chunk = Buffer.from(chunk, encoding)
+      }
+    }
+    if (chunk.length === 0) continue
+    if (chunk.length <= copiedMax) {
+      const bytes = lane.writer.data(kData, slot, R.kReplyRaw, chunk, encoding, 0)
+      socket[kUnsent] += bytes
+      socket[kWritten] += bytes
+    } else {
+      socket[kUnsent] += chunk.length
+      socket[kWritten] += chunk.length
+      const block = lane.writer.block(slot, R.kReplyRaw, chunk)
+      if (block === undefined) return
+      write.block = block
+      // With the chunk: the bytes of a string are in no other place.
+      lane.blocks.set(block, { write, chunk })
+    }
+  }
+  if (write.block === kNoBlock) write.callback()
+  else hold(socket, write)
+}
+
+/** A credit lets a write go on that is not published yet. @param {any} socket */
+function resumeWrite (socket) {
+  const held = socket[kHeldWrite]
+  if (held === null || held.next === held.chunks.length || socket.destroyed) return
+  hold(socket, null)
+  send(socket, held)
+}
+
+/** @param {Write} write @param {number} block that has left or was dropped; they do in their order */
+function blockDone (write, block) {
+  if (write.block !== block) return
+  write.block = kNoBlock
+  const { socket } = write
+  if (socket[kHeldWrite] !== write || write.next !== write.chunks.length) return
+  hold(socket, null)
+  write.callback()
+}
+
+module.exports = { kNoBlock, kSendBytesMax, blockDone, hold, resumeWrite, send, shutdown, waitingBytes }

@@ -1,0 +1,61 @@
+'use strict'
+
+// What a socket of the engine is at the moment, and what follows from that for its lane, its server and the event loop.
+
+const { kLane, kSlot, kState, kHeldWrite, kUnref, kHoldsLoop } = require('./symbols')
+
+// Bits of socket[kState].
+const State = {
+  kMaterialised: 1 << 0,
+  kDestroyed: 1 << 1, // Only while light; afterwards the stream's own state counts.
+  kLaneClosed: 1 << 2, // kClosed arrived: nothing may be published for this slot.
+  kUpgraded: 1 << 3, // Opaque bytes both ways.
+  kFinSent: 1 << 4, // kShutdown or a closing kEnd was published.
+  kCloseSoon: 1 << 5, // The lane closes by itself after what was published.
+  kPeerEnded: 1 << 6,
+  kReadPaused: 1 << 7, // Consumed bytes are not acknowledged.
+  kKeepAliveTimer: 1 << 8, // The idle time between requests is counted by a JavaScript timer.
+  kFailed: 1 << 9, // A protocol error was reported: no more requests.
+  kCounted: 1 << 10, // Counts in server._connections.
+  kServed: 1 << 11, // At least one request was received.
+  kInHandler: 1 << 12, // Its request is just being handed over: to Node's parser that is no idle connection.
+  kUndecided: 1 << 13, // Upgraded, and nobody has said whether its bytes are read as bytes or as frames.
+  kWebSocket: 1 << 14 // Frames: this stream has none of them.
+}
+
+/** @param {any} socket */
+function isLight (socket) {
+  return (socket[kState] & State.kMaterialised) === 0
+}
+
+/** @param {any} socket */
+function uncount (socket) {
+  if ((socket[kState] & State.kCounted) === 0) return
+  socket[kState] &= ~State.kCounted
+  socket._server._connections--
+  socket._server._emitCloseIfDrained()
+}
+
+/** @param {any} socket @param {number} type @param {number} [a] @param {number} [b] @param {number} [c] */
+function publish (socket, type, a, b, c) {
+  if ((socket[kState] & State.kLaneClosed) === 0) {
+    socket[kLane].writer.command(type, 0, socket[kSlot], a, b, c)
+  }
+}
+
+// An open connection keeps the event loop alive, as an active libuv handle does: until the lane has
+// closed it; but an upgraded one whose peer has ended holds it only for a write that waits, or for its own close.
+/** @param {any} socket */
+function updateLoop (socket) {
+  const bits = socket[kState]
+  const isQuiet = (bits & (State.kUpgraded | State.kPeerEnded | State.kFinSent)) === (State.kUpgraded | State.kPeerEnded) &&
+    socket[kHeldWrite] === null && !socket.destroyed
+  const holds = (bits & State.kLaneClosed) === 0 && !socket[kUnref] && !isQuiet
+  if (holds === socket[kHoldsLoop]) return
+  socket[kHoldsLoop] = holds
+  const { engine } = socket[kLane]
+  if (holds) engine.ref()
+  else engine.unref()
+}
+
+module.exports = { State, isLight, uncount, publish, updateLoop }
