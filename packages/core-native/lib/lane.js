@@ -26,7 +26,8 @@ class Lane {
     /** @type {(any | undefined)[]} socket by slot */
     this.sockets = []
     /**
-     * By id of a block that is being sent: whose it is (a Write of socket.js or a SharedBlock of web-socket-channel.js), and its memory, which only this keeps alive.
+     * By id of a block that is being sent: whose it is (a Write of socket-output.js or a SharedBlock of
+     * web-socket-channel.js), and its memory, which only this keeps alive.
      *
      * @type {Map<number, { write: any, chunk: Uint8Array }>}
      */

@@ -354,9 +354,10 @@ void WebSocketSession::BroadcastTo(Connection* connection, Broadcast* broadcast)
       SendCompressed(connection, frame);
       return;
     }
-    const Shared& shared = CompressedFor(socket, broadcast);
+    const Shared* shared = CompressedFor(socket, broadcast);
+    if (shared == nullptr) return transport_->Close(connection, ENOMEM);
     if (socket.deflater != nullptr) socket.deflater->ForgetContext();
-    transport_->SendShared(connection, shared.owner, shared.bytes, frame.payload.size());
+    transport_->SendShared(connection, shared->owner, shared->bytes, frame.payload.size());
     return;
   }
   if (broadcast->block != nullptr) {
@@ -373,19 +374,20 @@ void WebSocketSession::BroadcastTo(Connection* connection, Broadcast* broadcast)
                          frame.payload.size());
 }
 
-const WebSocketSession::Shared& WebSocketSession::CompressedFor(const WebSocketState& socket,
+// nullptr: zlib has no memory.
+const WebSocketSession::Shared* WebSocketSession::CompressedFor(const WebSocketState& socket,
                                                                 Broadcast* broadcast) {
   for (const Broadcast::Compressed& known : broadcast->compressed) {
-    if (known.parameters == socket.parameters) return known.shared;
+    if (known.parameters == socket.parameters) return &known.shared;
   }
   WatchZlib();
   const Frame& frame = broadcast->frame;
   ByteBuffer payload;
-  HTTPSYS_CHECK(LoneDeflaterOf(socket.parameters)->Deflate(frame.payload, true, &payload));
+  if (!LoneDeflaterOf(socket.parameters)->Deflate(frame.payload, true, &payload)) return nullptr;
   auto framed = Framed(frame.opcode, true, true, payload.view());
   const std::string_view bytes = framed->view();
   broadcast->compressed.push_back({socket.parameters, {std::move(framed), bytes}});
-  return broadcast->compressed.back().shared;
+  return &broadcast->compressed.back().shared;
 }
 
 }  // namespace httpsys::engine

@@ -68,7 +68,7 @@ class WebSocketSession final {
   void SendHeader(Connection* connection, const Frame& frame, bool is_compressed, size_t bytes);
   bool SendCompressed(Connection* connection, const Frame& frame);
   void BroadcastTo(Connection* connection, Broadcast* broadcast);
-  const Shared& CompressedFor(const WebSocketState& socket, Broadcast* broadcast);
+  const Shared* CompressedFor(const WebSocketState& socket, Broadcast* broadcast);
   websocket::Deflater* DeflaterOf(WebSocketState* socket);
   websocket::Deflater* LoneDeflaterOf(const websocket::ZlibParameters& parameters);
   void Pong(Connection* connection, std::string_view payload);

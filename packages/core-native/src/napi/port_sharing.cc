@@ -88,6 +88,6 @@ void ServiceState(const Napi::CallbackInfo& info) {
   auto* worker = new StateWorker(info[1].As<Napi::Function>(),
                                  static_cast<uint16_t>(info[0].As<Napi::Number>().Uint32Value()));
   worker->Queue();
-}  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): an AsyncWorker deletes itself when it is done.
+}  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): an AsyncWorker deletes itself when done.
 
 }  // namespace httpsys
