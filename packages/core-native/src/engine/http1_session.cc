@@ -1,7 +1,6 @@
 #include "engine/http1_session.h"
 
 #include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <sys/types.h>
 
 #include <algorithm>
@@ -19,14 +18,6 @@ using records::ErrorKind;
 // A block that is filled less than this is shrunk, so that JavaScript does not keep what it cannot
 // see.
 constexpr size_t kShrinkBelowBytes = limits::kBlockBytes / 4 * 3;
-
-ssize_t Receive(int fd, void* memory, size_t bytes) {
-  ssize_t got;
-  do {
-    got = recv(fd, memory, bytes, 0);
-  } while (got < 0 && errno == EINTR);
-  return got;
-}
 
 bool CountsForWindow(InputPhase phase) {
   return phase == InputPhase::kBodyLength || phase == InputPhase::kBodyChunked ||
@@ -97,7 +88,7 @@ bool Http1Session::ReadOnce(Connection* connection) {
     }
     bytes_max = std::min<uint64_t>(bytes_max, window);
   }
-  const ssize_t got = engine::Receive(connection->fd, buffer_.data(), bytes_max);
+  const ssize_t got = transport_->Receive(connection, buffer_.data(), bytes_max);
   if (got <= 0) {
     OnReadFailed(connection, got == 0 ? 0 : errno);
     return false;
@@ -116,7 +107,7 @@ bool Http1Session::ReadWebSocket(Connection* connection) {
   if (connection->partial == nullptr) room = websockets_->Room(connection);
   const bool is_direct = !room.empty();
   if (!is_direct) room = buffer_;
-  const ssize_t got = engine::Receive(connection->fd, room.data(), room.size());
+  const ssize_t got = transport_->Receive(connection, room.data(), room.size());
   if (got <= 0) {
     OnReadFailed(connection, got == 0 ? 0 : errno);
     return false;
@@ -142,7 +133,7 @@ bool Http1Session::ReadIntoBlock(Connection* connection) {
   const uint64_t allowed =
       std::min(connection->body_bytes_left, static_cast<uint64_t>(connection->window_bytes));
   const size_t bytes_max = std::min<uint64_t>(limits::kBlockBytes, allowed);
-  const ssize_t got = engine::Receive(connection->fd, BlockMemory(), bytes_max);
+  const ssize_t got = transport_->Receive(connection, BlockMemory(), bytes_max);
   if (got <= 0) {
     OnReadFailed(connection, got == 0 ? 0 : errno);
     return false;

@@ -153,6 +153,14 @@ void Transport::UpdatePoll(Connection* connection) {
   }
 }
 
+ssize_t Transport::Receive(Connection* connection, void* memory, size_t bytes) {
+  ssize_t got;
+  do {
+    got = recv(connection->fd, memory, bytes, 0);
+  } while (got < 0 && errno == EINTR);
+  return got;
+}
+
 void Transport::Pause(Connection* connection, PauseReason reason) {
   connection->pauses = static_cast<uint8_t>(connection->pauses | reason);
 }
@@ -289,8 +297,7 @@ void Transport::CloseLingering(Connection* connection, bool is_told_late) {
 void Transport::ReadLingering(Connection* connection) {
   char buffer[kDiscardBytes];
   for (int i = 0; i < limits::kReadsPerEvent; ++i) {
-    const ssize_t got = recv(connection->fd, buffer, sizeof buffer, 0);
-    if (got < 0 && errno == EINTR) continue;
+    const ssize_t got = Receive(connection, buffer, sizeof buffer);
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
     if (got > 0) {
       connection->linger_bytes += static_cast<size_t>(got);

@@ -2,6 +2,7 @@
 // The sockets of a lane: slots, readiness, output, timeouts, and the ways to close.
 
 #include <sys/types.h>
+#include <sys/uio.h>
 #include <uv.h>
 
 #include <atomic>
@@ -85,6 +86,8 @@ class Transport {
 
   // -- Reading.
 
+  // As recv(2) without blocking: -1 and errno, 0 at the end of the peer's data.
+  ssize_t Receive(Connection* connection, void* memory, size_t bytes);
   void Pause(Connection* connection, PauseReason reason);
   // True when no reason is left.
   bool Resume(Connection* connection, PauseReason reason);
@@ -137,7 +140,9 @@ class Transport {
   Piece* AddPiece(Connection* connection, size_t bytes, size_t payload_bytes);
 
   bool SendPieces(Connection* connection, uint32_t* piece, size_t* offset);
-  ssize_t SendOnce(int fd, uint32_t piece, size_t offset, size_t* attempted);
+  // As sendmsg(2) without blocking.
+  ssize_t Write(Connection* connection, iovec* vectors, int count);
+  ssize_t SendOnce(Connection* connection, uint32_t piece, size_t offset, size_t* attempted);
   void Advance(size_t bytes, uint32_t* piece, size_t* offset);
   void EnqueuePieces(Connection* connection, uint32_t piece, size_t offset);
   void WriteQueue(Connection* connection);

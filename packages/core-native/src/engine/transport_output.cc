@@ -13,17 +13,6 @@
 namespace httpsys::engine {
 namespace {
 
-ssize_t SendVectors(int fd, iovec* vectors, int count) {
-  msghdr message{};
-  message.msg_iov = vectors;
-  message.msg_iovlen = static_cast<decltype(message.msg_iovlen)>(count);
-  ssize_t sent;
-  do {
-    sent = sendmsg(fd, &message, kSendFlags);
-  } while (sent < 0 && errno == EINTR);
-  return sent;
-}
-
 // The peer's end comes before the reset that answers what is sent after it. When the end has not
 // been read yet it is what happened; libuv, which reads before it writes, tells the application the
 // same.
@@ -32,6 +21,18 @@ int WriteError(const Connection& connection, int error) {
 }
 
 }  // namespace
+
+ssize_t Transport::Write(Connection* connection, iovec* vectors, int count) {
+  msghdr message{};
+  message.msg_iov = vectors;
+  message.msg_iovlen = static_cast<decltype(message.msg_iovlen)>(count);
+  ssize_t sent;
+  do {
+    sent = count == 1 ? send(connection->fd, vectors->iov_base, vectors->iov_len, kSendFlags)
+                      : sendmsg(connection->fd, &message, kSendFlags);
+  } while (sent < 0 && errno == EINTR);
+  return sent;
+}
 
 Transport::Piece* Transport::AddPiece(Connection* connection, size_t bytes, size_t payload_bytes) {
   const auto index = static_cast<uint32_t>(pieces_.size());
@@ -125,7 +126,7 @@ bool Transport::SendPieces(Connection* connection, uint32_t* piece, size_t* offs
   blocks_.clear();
   while (*piece != 0) {
     size_t attempted = 0;
-    const ssize_t sent = SendOnce(connection->fd, *piece, *offset, &attempted);
+    const ssize_t sent = SendOnce(connection, *piece, *offset, &attempted);
     if (sent < 0) {
       const int error = errno;
       if (IsWouldBlock(error)) break;
@@ -141,7 +142,8 @@ bool Transport::SendPieces(Connection* connection, uint32_t* piece, size_t* offs
   return true;
 }
 
-ssize_t Transport::SendOnce(int fd, uint32_t first, size_t offset, size_t* attempted) {
+ssize_t Transport::SendOnce(Connection* connection, uint32_t first, size_t offset,
+                            size_t* attempted) {
   iovec vectors[limits::kVectorsMax];
   vectors[0] = {};
   int count = 0;
@@ -164,12 +166,7 @@ ssize_t Transport::SendOnce(int fd, uint32_t first, size_t offset, size_t* attem
     vectors[0] = {gathered_.data(), total};
     count = 1;
   }
-  if (count > 1) return SendVectors(fd, vectors, count);
-  ssize_t sent;
-  do {
-    sent = send(fd, vectors[0].iov_base, vectors[0].iov_len, kSendFlags);
-  } while (sent < 0 && errno == EINTR);
-  return sent;
+  return Write(connection, vectors, count);
 }
 
 void Transport::Advance(size_t bytes, uint32_t* piece, size_t* offset) {
@@ -212,7 +209,7 @@ void Transport::WriteQueue(Connection* connection) {
   while (!queue.empty()) {
     iovec vectors[limits::kVectorsMax];
     const int count = queue.Peek(vectors, limits::kVectorsMax);
-    const ssize_t result = SendVectors(connection->fd, vectors, count);
+    const ssize_t result = Write(connection, vectors, count);
     if (result < 0) {
       const int error = errno;
       if (!IsWouldBlock(error)) Close(connection, WriteError(*connection, error));
