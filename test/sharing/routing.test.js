@@ -4,6 +4,8 @@
 
 const assert = require('node:assert/strict')
 const crypto = require('node:crypto')
+const { once } = require('node:events')
+const net = require('node:net')
 const { after, describe, it } = require('node:test')
 const { dial } = require('../helpers/client')
 const { Member, ask, connect, freePort, kSkip, member, sleep, stateOf } = require('./kit')
@@ -144,6 +146,19 @@ describe('Processes on prefixes of one port', { skip: kSkip }, () => {
         assert.deepEqual([owner, body.split(' ')[6]], [name, sumOf('0123456789abcdefghij')])
       }
     }
+  })
+
+  it('leave others alone when a client ends its direction behind pipelined requests', async (t) => {
+    const port = await membersOn(t, 'a', 'b')
+    // Those that lanes have known longest.
+    const others = await connectionsVia(t, port, ['a', 'b'])
+    for (let i = 0; i < 20; i++) {
+      const socket = net.connect(port, '127.0.0.1').resume()
+      const gone = once(socket, 'close')
+      socket.end(['/a/1?ms=5', '/a/2', '/b/3?ms=5', '/b/4'].map((target) => `GET ${target} HTTP/1.1\r\nHost: h\r\n\r\n`).join(''))
+      await gone
+    }
+    for (const client of others) assert.equal((await client.request('/b/still')).owner, 'b')
   })
 
   it('get requests whose heads come in pieces', async (t) => {

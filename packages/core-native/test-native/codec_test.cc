@@ -71,6 +71,13 @@ TEST(CodecTest, MessagesOfTheStateArriveAsTheyWere) {
   EXPECT_EQ(ThereAndBack(Sequence{9}).sequence, 9u);
 }
 
+TEST(CodecTest, MessagesOfRelaysArriveAsTheyWere) {
+  const Answered answer = ThereAndBack(Answered{1, uint64_t{1} << 40, 1});
+  EXPECT_EQ(answer.total, uint64_t{1} << 40);
+  EXPECT_EQ(ThereAndBack(Decided{2, 1}).is_upgraded, 1);
+  EXPECT_EQ(ThereAndBack(Returned{3}).id, 3u);
+}
+
 TEST(CodecTest, AHandOverIsFollowedByTheBytesThatWereRead) {
   const HandOver message = ThereAndBack(HandOver{1, 8080, 2, 300});
   EXPECT_EQ(message.port, 8080);

@@ -42,11 +42,15 @@ class Owner final : public PeerLinks::Owner {
     taken_back.push_back(std::move(connection));
   }
   void OnAnswered(const peer::Answered& answer) override { answers.push_back(answer); }
+  void OnDecided(const peer::Decided& decision) override { decisions.push_back(decision); }
+  void OnReturned(const peer::Returned& request) override { returned.push_back(request.id); }
   void OnLinkFree() override { ++frees; }
 
   std::vector<HandedConnection> handed;
   std::vector<HandedConnection> taken_back;
   std::vector<peer::Answered> answers;
+  std::vector<peer::Decided> decisions;
+  std::vector<uint32_t> returned;
   int frees = 0;
   bool is_willing = true;
 };
@@ -200,6 +204,32 @@ TEST_F(PeerLinksTest, WhatThePeerDeclinesComesBack) {
   HandOver("c");
   ASSERT_TRUE(Until([&] { return receives_.handed.size() == 1; }));
   EXPECT_TRUE(Until([&] { return !sender_->HasUnacknowledged(); }));
+}
+
+TEST_F(PeerLinksTest, WhoRelaysHearsOfAnswersUpgradesAndRequestsThatComeBack) {
+  Link();
+  const std::array<int, 2> pair = test::SocketPair();
+  clients_.push_back(pair[1]);
+  HandedConnection relay;
+  relay.fd = pair[0];
+  relay.port = kPort;
+  relay.origin = std::make_unique<RelayOrigin>();
+  relay.origin->id = 7;
+  sender_->HandOver(kId, std::move(relay));
+  sender_->Flush();
+  ASSERT_TRUE(Until([&] { return receives_.handed.size() == 1; }));
+  RelayOrigin& origin = *receives_.handed[0].origin;
+  origin.sent_bytes = 100;
+  receiver_->SendDecided(origin, false);
+  receiver_->SendAnswered(origin);
+  receiver_->SendReturned(origin);
+  ASSERT_TRUE(Until([&] { return !sends_.returned.empty(); }));
+  EXPECT_EQ(sends_.returned[0], 7u);
+  ASSERT_EQ(sends_.decisions.size(), 1u);
+  EXPECT_EQ(sends_.decisions[0].id, 7u);
+  EXPECT_EQ(sends_.decisions[0].is_upgraded, 0);
+  ASSERT_EQ(sends_.answers.size(), 1u);
+  EXPECT_EQ(sends_.answers[0].total, 100u);
 }
 
 TEST_F(PeerLinksTest, NobodyUnderThatNameIsGone) {

@@ -115,6 +115,9 @@ inline constexpr size_t kAddressBytesMax = 128;
 // announced and not sent.
 inline constexpr size_t kRelaysMax = 4096;
 inline constexpr size_t kRelayUnsentBytesMax = 256 * 1024;
+// Relayed requests that are kept until they are answered, per relay: longer ones cannot be told to
+// another member when the one that has them leaves.
+inline constexpr size_t kRelayKeptBytesMax = 64 * 1024;
 inline constexpr size_t kRelayAnswersMax = 1024;
 // Members of one port, and prefixes of one member on it: each change goes to all members.
 inline constexpr size_t kMembersMax = 1024;

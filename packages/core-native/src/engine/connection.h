@@ -42,6 +42,10 @@ enum class InputPhase : uint8_t {
   kUndecided,     // Upgraded; JavaScript has not said to what. Bytes are kept.
   kOpaque,
   kWebSocket,
+  kRelayLength,  // As kBody…, of a request that another member answers.
+  kRelayChunked,
+  kRelayUpgrade,  // That member decides between kRelayOpaque and the ordinary message.
+  kRelayOpaque,
   kAfterClose,  // The last request of the connection has been read.
   kRefused,     // JavaScript was told; it decides when the connection ends.
   kOver,        // Refused or ended: nothing is read any more.
@@ -63,7 +67,13 @@ enum PauseReason : uint8_t {
   kPauseUpgrade = 1 << 3,
   kPauseMemory = 1 << 4,  // No segment is free.
   kPauseOver = 1 << 5,
+  kPauseRelay = 1 << 6,  // The member that answers does not read.
 };
+
+// The rest of a message whose owner is another member.
+inline bool IsRelayed(InputPhase phase) {
+  return phase >= InputPhase::kRelayLength && phase <= InputPhase::kRelayOpaque;
+}
 
 // Thread: the lane. Owned by its Transport.
 struct Connection {

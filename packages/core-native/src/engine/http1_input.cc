@@ -52,6 +52,15 @@ size_t Http1Session::Consume(Connection* connection, std::string_view input) {
       case InputPhase::kSkipChunked:
         advance = SkipChunked(connection, rest, &used);
         break;
+      case InputPhase::kRelayLength:
+        advance = RelayLength(connection, rest, &used);
+        break;
+      case InputPhase::kRelayChunked:
+        advance = RelayChunked(connection, rest, &used);
+        break;
+      case InputPhase::kRelayOpaque:
+        advance = RelayOpaque(connection, rest, &used);
+        break;
       case InputPhase::kOpaque:
         advance = ConsumeOpaque(connection, rest, &used);
         break;
@@ -62,6 +71,7 @@ size_t Http1Session::Consume(Connection* connection, std::string_view input) {
         advance = ConsumeWebSocket(connection, rest, &used);
         break;
       case InputPhase::kAwaitUpgrade:
+      case InputPhase::kRelayUpgrade:
       case InputPhase::kUndecided:
         break;
       case InputPhase::kRefused:

@@ -203,6 +203,13 @@ void Http1Session::OnReadFailed(Connection* connection, int error) {
 
 void Http1Session::OnEof(Connection* connection) {
   const InputPhase phase = connection->phase;
+  if (router_->RelayEnd(connection)) {
+    // Who answers decides what it means.
+    if (phase != InputPhase::kRelayOpaque) connection->phase = InputPhase::kOver;
+    if (phase == InputPhase::kRelayOpaque && connection->is_fin_sent)
+      transport_->Close(connection, 0);
+    return;
+  }
   if (phase == InputPhase::kUndecided || phase == InputPhase::kOpaque ||
       phase == InputPhase::kWebSocket || phase == InputPhase::kRefused) {
     records_->Eof(connection->slot);
@@ -313,6 +320,7 @@ void Http1Session::OnWindow(Connection* connection, uint32_t bytes) {
 void Http1Session::OnUpgradeAccept(Connection* connection, bool is_undecided) {
   if (connection->phase == InputPhase::kUndecided) return Decide(connection, InputPhase::kOpaque);
   if (connection->phase != InputPhase::kAwaitUpgrade) return;
+  if (connection->origin != nullptr) router_->OnRelayedUpgrade(connection, true);
   connection->phase = is_undecided ? InputPhase::kUndecided : InputPhase::kOpaque;
   connection->unanswered = 0;
   if (connection->partial != nullptr) {
@@ -342,6 +350,7 @@ void Http1Session::Decide(Connection* connection, InputPhase phase) {
 
 void Http1Session::OnUpgradeDecline(Connection* connection) {
   if (connection->phase != InputPhase::kAwaitUpgrade) return;
+  if (connection->origin != nullptr) router_->OnRelayedUpgrade(connection, false);
   connection->given_bytes = 0;
   connection->phase = connection->declined_phase;
   if (connection->phase == InputPhase::kHead) {

@@ -48,6 +48,10 @@ class Http1Session final {
   // Decides; `head` was read behind the request.
   void OnWebSocket(Connection* connection, std::string_view head);
   void OnUpgradeDecline(Connection* connection);
+  // Requests that another member was to answer are read again.
+  void TakeBack(Connection* connection, std::string_view requests, uint32_t count);
+  // What becomes of one of them that asks for an upgrade.
+  void OnRelayedUpgrade(Connection* connection, bool is_accepted);
 
   // Refuses a message that began too long ago (nanoseconds; 0 = no limit).
   void CheckTimeouts(Connection* connection, uint64_t now_ns, uint64_t headers_ns,
@@ -89,6 +93,9 @@ class Http1Session final {
   Advance ConsumeOpaque(Connection* connection, std::string_view input, size_t* used);
   Advance ConsumeWebSocket(Connection* connection, std::string_view input, size_t* used);
   Advance ConsumeAfterClose(Connection* connection, std::string_view input, size_t* used);
+  Advance RelayLength(Connection* connection, std::string_view input, size_t* used);
+  Advance RelayChunked(Connection* connection, std::string_view input, size_t* used);
+  Advance RelayOpaque(Connection* connection, std::string_view input, size_t* used);
   Advance SkipLength(Connection* connection, std::string_view input, size_t* used);
   Advance SkipChunked(Connection* connection, std::string_view input, size_t* used);
 
@@ -99,6 +106,8 @@ class Http1Session final {
   bool FindServer(Connection* connection, const http1::RequestHead& head, std::string_view input,
                   Route* route, size_t* used, Advance* advance);
   void WaitForTurn(Connection* connection, size_t* used);
+  Advance BeginRelay(Connection* connection, const http1::RequestHead& head);
+  bool CanRelay(Connection* connection);
   bool IsQueueFull(LaneServer* server);
   void Log(const Connection* connection, const http1::RequestHead* head, int status,
            std::string_view reason);

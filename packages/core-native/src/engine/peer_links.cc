@@ -120,9 +120,21 @@ void PeerLinks::ReadNow(uint64_t member) {
 
 void PeerLinks::SendAnswered(const RelayOrigin& origin) {
   const peer::Answered answer{origin.id, origin.sent_bytes, origin.closes};
+  SendBack(origin, FrameType::kAnswered, peer::Encode(answer));
+}
+
+void PeerLinks::SendDecided(const RelayOrigin& origin, bool is_upgraded) {
+  SendBack(origin, FrameType::kDecided, peer::Encode(peer::Decided{origin.id, is_upgraded}));
+}
+
+void PeerLinks::SendReturned(const RelayOrigin& origin) {
+  SendBack(origin, FrameType::kReturned, peer::Encode(peer::Returned{origin.id}));
+}
+
+void PeerLinks::SendBack(const RelayOrigin& origin, FrameType type, const std::string& payload) {
   for (const auto& [channel, received] : received_) {
     if (received.number != origin.link) continue;
-    channel->Send(FrameType::kAnswered, peer::Encode(answer));
+    channel->Send(type, payload);
     return;
   }
 }
@@ -140,6 +152,16 @@ void PeerLinks::OnAnswer(Link* link, const peer::Frame& frame) {
   if (frame.type == FrameType::kAnswered) {
     peer::Answered answered;
     if (peer::Decode(frame.payload, &answered)) owner_->OnAnswered(answered);
+    return;
+  }
+  if (frame.type == FrameType::kDecided) {
+    peer::Decided decided;
+    if (peer::Decode(frame.payload, &decided)) owner_->OnDecided(decided);
+    return;
+  }
+  if (frame.type == FrameType::kReturned) {
+    peer::Returned returned;
+    if (peer::Decode(frame.payload, &returned)) owner_->OnReturned(returned);
     return;
   }
   peer::Sequence answer;

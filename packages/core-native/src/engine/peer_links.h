@@ -43,6 +43,8 @@ class PeerLinks final : public sharing::Channel::Handler {
     // The peer has not taken it. The descriptor is the owner's again.
     virtual void OnTakenBack(HandedConnection connection) = 0;
     virtual void OnAnswered(const peer::Answered& answer) = 0;
+    virtual void OnDecided(const peer::Decided& decision) = 0;
+    virtual void OnReturned(const peer::Returned& returned) = 0;
     // A link that was full is not any more.
     virtual void OnLinkFree() = 0;
 
@@ -65,8 +67,13 @@ class PeerLinks final : public sharing::Channel::Handler {
   void Flush();
   // Reads what the peer has answered by now.
   void ReadNow(uint64_t member);
-  // Tells the other end of a relay of an answer.
+  // Tells the other end of a relay of an answer, what becomes of an upgrade, or that it should look
+  // for somebody else.
   void SendAnswered(const RelayOrigin& origin);
+  void SendDecided(const RelayOrigin& origin, bool is_upgraded);
+  void SendReturned(const RelayOrigin& origin);
+  // It has not broken off, as far as it is known.
+  bool IsLinked(uint64_t member) const { return links_.contains(member); }
   // Connections are on their way: when the process ended now, they would be lost.
   bool HasUnacknowledged();
   // A link from a peer. Takes the descriptor over.
@@ -104,6 +111,7 @@ class PeerLinks final : public sharing::Channel::Handler {
 
   Link* FindLink(sharing::Channel* channel, uint64_t* member);
   void Send(Link* link, const HandedConnection& connection, uint32_t sequence);
+  void SendBack(const RelayOrigin& origin, peer::FrameType type, const std::string& payload);
   void OnAnswer(Link* link, const peer::Frame& frame);
   bool OnReceived(sharing::Channel* channel, Received* received, const peer::Frame& frame, int fd);
   bool OnRelay(sharing::Channel* channel, Received* received, const peer::Frame& frame, int fd);

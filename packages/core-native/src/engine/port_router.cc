@@ -34,7 +34,7 @@ PortRouter::PortRouter(uv_loop_t* loop, uint64_t self, const RequestQueue* queue
       servers_(servers),
       statistics_(statistics),
       links_(loop, self, this),
-      relays_(loop, &links_) {
+      relays_(loop, &links_, this) {
   uv_timer_init(loop, &timer_);
   timer_.data = this;
 }
@@ -100,11 +100,19 @@ RequestRouter::Outcome PortRouter::Refuse(Route* route) {
   return Outcome::kUnrouted;
 }
 
+// What another member relays is not passed on: it may be told again where it belongs.
+RequestRouter::Outcome PortRouter::Return(Connection* connection) {
+  if (connection->unanswered != 0 || connection->first_piece != 0) return Outcome::kLater;
+  links_.SendReturned(*connection->origin);
+  transport_->Close(connection, 0);
+  return Outcome::kElsewhere;
+}
+
 // As on Node, a server that was closed goes on with the connections that it was busy with, unless
 // another member has its prefix now.
 bool PortRouter::IsLeftBehind(const Routes& routes, const Connection* connection, bool has_owner) {
   return connection->is_announced && connection->server->is_unlistened &&
-         (!has_owner || !routes.is_shared());
+         (!has_owner || !routes.is_shared() || connection->origin != nullptr);
 }
 
 RequestRouter::Outcome PortRouter::FindServer(Connection* connection,
@@ -160,6 +168,7 @@ const sharing::PortRoutes::Owner* PortRouter::Choose(Port* port, const Connectio
   const bool is_settled = has_own && (connection->is_announced || connection->hops != 0);
   // Passed on once because its owner was blocked: whoever has it now keeps it.
   if (is_settled && (connection->hops != 0 || !IsBusy())) return &*own;
+  if (has_own && connection->origin != nullptr) return &*own;
   if (is_settled && !IsBlocked()) return nullptr;
   uint32_t& turn = port->turns[target_id];
   for (size_t i = 0; i < owners.size(); ++i) {
@@ -208,21 +217,20 @@ RequestRouter::Outcome PortRouter::ToServer(Connection* connection, const Routes
 }
 
 // The connection moves, unless more has been read behind the request: then it is relayed, so that a
-// connection with pipelined requests for several owners does not move with each.
+// connection with pipelined requests for several owners does not move with each. One whose bytes
+// mean nothing to others stays.
 RequestRouter::Outcome PortRouter::ToMember(Port* port, Connection* connection,
                                             const http1::RequestHead& head, uint64_t member,
                                             std::string_view input, size_t head_bytes,
                                             Route* route) {
-  // What another member relays is served here or by nobody.
-  if (connection->origin != nullptr || connection->hops >= limits::kHopsMax ||
-      input.size() + peer::kHandOverBytes > peer::kFrameBytesMax) {
-    return Refuse(route);
-  }
+  if (connection->origin != nullptr) return Return(connection);
+  if (connection->hops >= limits::kHopsMax) return Refuse(route);
   const bool has_more = head.body != http1::BodyKind::kChunked && !head.upgrade &&
                         head.content_length < input.size() - head_bytes;
-  const bool is_ready = has_more ? Relays::IsOnlyAt(connection, member)
-                                 : connection->unanswered == 0 && connection->queue == nullptr &&
-                                       connection->first_piece == 0;
+  const bool is_relayed = has_more || input.size() + peer::kHandOverBytes > peer::kFrameBytesMax;
+  const bool is_ready = is_relayed ? Relays::IsOnlyAt(connection, member)
+                                   : connection->unanswered == 0 && connection->queue == nullptr &&
+                                         connection->first_piece == 0;
   if (!is_ready) return Outcome::kLater;
   switch (links_.Prepare(member)) {
     case PeerLinks::State::kGone:
@@ -232,9 +240,8 @@ RequestRouter::Outcome PortRouter::ToMember(Port* port, Connection* connection,
     case PeerLinks::State::kReady:
       break;
   }
-  if (!has_more) return Move(port, connection, member, input);
-  const std::string_view request = input.substr(0, head_bytes + head.content_length);
-  if (relays_.Send(connection, member, request)) return Outcome::kRelayed;
+  if (!is_relayed) return Move(port, connection, member, input);
+  if (relays_.Send(connection, member, input.substr(0, head_bytes))) return Outcome::kRelayed;
   return connection->unanswered != 0 ? Outcome::kLater : Refuse(route);
 }
 
@@ -266,6 +273,13 @@ RequestRouter::Outcome PortRouter::Wait(Connection* connection, Route* route) {
   connection->is_waiting = true;
   ArmTimer();
   return Outcome::kWaiting;
+}
+
+void PortRouter::WaitReturned(Connection* connection) {
+  transport_->Pause(connection, kPauseOrder);
+  if (!connection->is_waiting) waiting_.push_back(connection);
+  connection->is_waiting = true;
+  ArmTimer();
 }
 
 void PortRouter::Retry() {
@@ -322,6 +336,10 @@ void PortRouter::OnRelayedAnswer(Connection* connection) {
   links_.SendAnswered(*connection->origin);
 }
 
+void PortRouter::OnRelayedUpgrade(Connection* connection, bool is_accepted) {
+  links_.SendDecided(*connection->origin, is_accepted);
+}
+
 // A server of this engine that has a prefix on the port.
 LaneServer* PortRouter::ServerOn(const Port* port, const LaneServer* except) const {
   if (port == nullptr) return nullptr;
@@ -362,7 +380,8 @@ void PortRouter::Adopt(HandedConnection handed) {
 bool PortRouter::MoveAway(Connection* connection) {
   Port* port = Find(connection->local_port);
   if (port == nullptr || connection->origin != nullptr || connection->unanswered != 0 ||
-      connection->queue != nullptr || connection->first_piece != 0) {
+      IsRelayed(connection->phase) || connection->queue != nullptr ||
+      connection->first_piece != 0) {
     return false;
   }
   const size_t unhandled = connection->partial == nullptr ? 0 : connection->partial->size();
@@ -382,6 +401,8 @@ bool PortRouter::MoveAway(Connection* connection) {
 }
 
 void PortRouter::Leave(Connection* connection) {
+  // Its owner goes on with it.
+  if (IsRelayed(connection->phase)) return;
   LaneServer* other = ServerOn(Find(connection->local_port), connection->server);
   if (other != nullptr) {
     --connection->server->connections;

@@ -38,6 +38,8 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   // Of a new connection: JavaScript hears of it with its first request.
   bool IsShared(uint16_t port) const;
   PeerLinks& links() { return links_; }
+  // A request that came back looks for its owner a little later.
+  void WaitReturned(Connection* connection);
   // Looks again at requests that wait for their owner.
   void Retry();
   bool has_waiting() const { return !waiting_.empty(); }
@@ -52,7 +54,13 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   bool MustRoute(const Connection* connection) const override;
   Outcome FindServer(Connection* connection, const http1::RequestHead& head, std::string_view input,
                      size_t head_bytes, Route* route) override;
+  bool CanRelay(const Connection* connection) const override { return Relays::CanSend(connection); }
+  void RelayMore(Connection* connection, std::string_view bytes) override {
+    relays_.SendMore(connection, bytes);
+  }
+  bool RelayEnd(Connection* connection) override { return relays_.EndInput(connection); }
   void OnRelayedAnswer(Connection* connection) override;
+  void OnRelayedUpgrade(Connection* connection, bool is_accepted) override;
   void OnOutputDone(Connection* connection) override { relays_.Resume(connection); }
   void CountRequest(Connection* connection, uint32_t prefix_id) override;
 
@@ -62,6 +70,8 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   void OnHandedOver(HandedConnection connection) override;
   void OnTakenBack(HandedConnection connection) override;
   void OnAnswered(const peer::Answered& answer) override { relays_.OnAnswered(answer); }
+  void OnDecided(const peer::Decided& decision) override { relays_.OnDecided(decision); }
+  void OnReturned(const peer::Returned& returned) override { relays_.OnReturned(returned.id); }
   void OnLinkFree() override { Retry(); }
 
  private:
@@ -85,6 +95,7 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   Outcome Move(Port* port, Connection* connection, uint64_t member, std::string_view input);
   void HandOver(Port* port, Connection* connection, uint64_t member, HandedConnection handed);
   static Outcome Refuse(Route* route);
+  Outcome Return(Connection* connection);
   static bool IsLeftBehind(const Routes& routes, const Connection* connection, bool has_owner);
   void Adopt(HandedConnection connection);
   // JavaScript has not read everything that it was given.

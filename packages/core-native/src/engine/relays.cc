@@ -11,6 +11,7 @@
 #include "common/socket_calls.h"
 #include "engine/canned_replies.h"
 #include "engine/http1_session.h"
+#include "engine/port_router.h"
 #include "engine/socket_options.h"
 
 namespace httpsys::engine {
@@ -87,16 +88,49 @@ bool Relays::HasPending(const Connection* connection) {
   return connection->relay != nullptr && connection->relay->pending != 0;
 }
 
-bool Relays::Send(Connection* connection, uint64_t member, std::string_view request) {
+bool Relays::Send(Connection* connection, uint64_t member, std::string_view head) {
   if (connection->relay != nullptr && connection->relay->member != member) {
     if (HasPending(connection)) return false;
     Free(connection->relay);
   }
   Relay* relay = connection->relay != nullptr ? connection->relay : Open(connection, member);
-  if (relay == nullptr || relay->unsent.size() > limits::kRelayUnsentBytesMax) return false;
-  ++relay->pending;
-  relay->unsent.append(request);
-  Write(relay);
+  if (relay == nullptr) return false;
+  if (relay->pending++ == 0) relay->is_kept = true;
+  SendMore(connection, head);
+  return true;
+}
+
+bool Relays::CanSend(const Connection* connection) {
+  const Relay* relay = connection->relay;
+  return relay == nullptr || relay->unsent.size() < limits::kRelayUnsentBytesMax;
+}
+
+void Relays::SendMore(Connection* connection, std::string_view bytes) {
+  Relay* relay = connection->relay;
+  if (relay == nullptr) return;
+  Keep(relay, bytes);
+  const bool is_behind = !relay->unsent.empty();
+  relay->unsent.append(bytes);
+  if (!is_behind) Write(relay);
+}
+
+// Requests that a member returns are told to another one; long ones are rare at that moment.
+void Relays::Keep(Relay* relay, std::string_view bytes) {
+  if (!relay->is_kept) return;
+  if (relay->kept.size() + bytes.size() > limits::kRelayKeptBytesMax) return Forget(relay);
+  relay->kept.append(bytes);
+}
+
+void Relays::Forget(Relay* relay) {
+  relay->is_kept = false;
+  relay->kept = {};
+}
+
+bool Relays::EndInput(Connection* connection) {
+  Relay* relay = connection->relay;
+  if (relay == nullptr || (relay->pending == 0 && !relay->is_opaque)) return false;
+  relay->is_ending = true;
+  if (relay->unsent.empty()) shutdown(relay->fd, SHUT_WR);
   return true;
 }
 
@@ -104,6 +138,8 @@ bool Relays::Send(Connection* connection, uint64_t member, std::string_view requ
 
 void Relays::Watch(Relay* relay) {
   int wanted = relay->connection->queue == nullptr ? UV_READABLE : 0;
+  // Told of its end in both directions only.
+  if (relay->is_ended) wanted = UV_PRIORITIZED;
   if (!relay->unsent.empty()) wanted |= UV_WRITABLE;
   if (wanted == 0) {
     uv_poll_stop(&relay->poll);
@@ -117,8 +153,9 @@ void Relays::OnPoll(uv_poll_t* poll, int status, int events) {
   Relays* self = relay->owner;
   if (relay->connection == nullptr) return;
   if (status < 0) return self->End(relay);
+  if (relay->is_ended && (events & UV_WRITABLE) == 0) return self->CloseBoth(relay);
   if ((events & UV_WRITABLE) != 0) self->Write(relay);
-  if ((events & UV_READABLE) != 0) self->Read(relay);
+  if (relay->connection != nullptr && (events & UV_READABLE) != 0) self->Read(relay);
 }
 
 // What the member does not read any more is met as its end by the next read.
@@ -126,11 +163,19 @@ void Relays::Write(Relay* relay) {
   while (!relay->unsent.empty()) {
     const ssize_t sent = send(relay->fd, relay->unsent.data(), relay->unsent.size(), kSendFlags);
     if (sent < 0 && errno == EINTR) continue;
-    if (sent < 0 && errno != EAGAIN && errno != EWOULDBLOCK) relay->unsent.clear();
+    if (sent < 0 && errno != EAGAIN && errno != EWOULDBLOCK) {
+      relay->unsent.clear();
+      if (relay->is_ended) return CloseBoth(relay);
+    }
     if (sent < 0) break;
     relay->unsent.erase(0, static_cast<size_t>(sent));
   }
+  if (relay->unsent.empty() && relay->is_ending) shutdown(relay->fd, SHUT_WR);
   Watch(relay);
+  Connection* connection = relay->connection;
+  if ((connection->pauses & kPauseRelay) != 0 && CanSend(connection)) {
+    session_->ResumeInput(connection, kPauseRelay);
+  }
 }
 
 void Relays::Read(Relay* relay) {
@@ -138,7 +183,7 @@ void Relays::Read(Relay* relay) {
   for (int i = 0; i < limits::kReadsPerEvent; ++i) {
     Connection* connection = relay->connection;
     // Behind: goes on when the client has taken what it was sent.
-    if (connection->queue != nullptr) return Watch(relay);
+    if (connection->queue != nullptr || relay->is_ended) return Watch(relay);
     const ssize_t got = recv(relay->fd, buffer_.data(), buffer_.size(), 0);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
@@ -158,6 +203,7 @@ void Relays::CheckAnswers(Relay* relay) {
     const bool closes = relay->answers.front().closes != 0;
     relay->answered_bytes = relay->answers.front().total;
     relay->answers.pop_front();
+    Forget(relay);
     if (relay->pending == 0) continue;
     --relay->pending;
     if (connection->idle_timeout_ms == 0) connection->idle_timeout_ms = limits::kNativeIdleMs;
@@ -174,16 +220,42 @@ void Relays::CheckAnswers(Relay* relay) {
 // The member has closed its end.
 void Relays::End(Relay* relay) {
   Connection* connection = relay->connection;
-  // How far the answers go may still be unread.
+  // How far the answers go, or what becomes of an upgrade, may still be unread.
   if (relay->pending != 0) links_->ReadNow(relay->member);
   if (relay->connection == nullptr) return;
-  const uint32_t lost = relay->pending;
-  const bool is_begun = !relay->answers.empty() || relay->received != relay->answered_bytes;
-  Free(relay);
-  if (lost == 0) return;
-  if (!is_begun) {
-    transport_->Send(connection, OfflineReply(), 0);
+  if (relay->is_opaque) {
+    relay->is_ended = true;
+    Watch(relay);
+    transport_->FinishAfterOutput(connection, AfterOutput::kShutdown);
+    transport_->Flush(connection);
+    return;
   }
+  // Otherwise the application has closed it, which the client sees as it would without a relay.
+  if (!links_->IsLinked(relay->member)) return Fail(relay);
+  const bool is_lost = relay->pending != 0;
+  Free(relay);
+  if (!is_lost) return;
+  transport_->FinishAfterOutput(connection, AfterOutput::kClose);
+  transport_->Flush(connection);
+}
+
+// Nobody answers what is unanswered.
+void Relays::Fail(Relay* relay) {
+  Connection* connection = relay->connection;
+  const bool is_lost = relay->pending != 0 || relay->is_opaque;
+  const bool is_begun =
+      relay->is_opaque || !relay->answers.empty() || relay->received != relay->answered_bytes;
+  Free(relay);
+  if (!is_lost) return;
+  if (!is_begun) transport_->Send(connection, OfflineReply(), 0);
+  transport_->FinishAfterOutput(connection, AfterOutput::kClose);
+  transport_->Flush(connection);
+}
+
+// Nothing goes to the member of an upgraded connection any more, and nothing comes from it.
+void Relays::CloseBoth(Relay* relay) {
+  Connection* connection = relay->connection;
+  Free(relay);
   transport_->FinishAfterOutput(connection, AfterOutput::kClose);
   transport_->Flush(connection);
 }
@@ -201,9 +273,32 @@ void Relays::OnAnswered(const peer::Answered& answer) {
   CheckAnswers(relay);
 }
 
-void Relays::OnRefused(uint32_t id) {
+void Relays::OnDecided(const peer::Decided& decision) {
+  const auto found = relays_.find(decision.id);
+  if (found == relays_.end()) return;
+  Relay* relay = found->second;
+  Connection* connection = relay->connection;
+  if (connection->phase != InputPhase::kRelayUpgrade || relay->pending == 0) return End(relay);
+  if (decision.is_upgraded != 0) {
+    relay->is_opaque = true;
+    relay->pending = 0;
+    connection->unanswered = 0;
+  }
+  session_->OnRelayedUpgrade(connection, relay->is_opaque);
+}
+
+void Relays::OnReturned(uint32_t id) {
   const auto found = relays_.find(id);
-  if (found != relays_.end()) End(found->second);
+  if (found == relays_.end()) return;
+  Relay* relay = found->second;
+  const bool is_whole = relay->is_kept && relay->received == relay->answered_bytes;
+  if (relay->pending == 0 || relay->is_opaque || relay->is_ending || !is_whole) return Fail(relay);
+  Connection* connection = relay->connection;
+  const std::string requests = std::move(relay->kept);
+  const uint32_t count = relay->pending;
+  Free(relay);
+  router_->WaitReturned(connection);
+  session_->TakeBack(connection, requests, count);
 }
 
 void Relays::OnDetached(Connection* connection) {

@@ -1,7 +1,8 @@
 #pragma once
-// Requests that another member answers while their connection stays with this one, because more
-// requests have been read behind them. The owner serves its end of a socket pair as it would the
-// client's connection, and tells over the link how many bytes each answer ends at.
+// Requests that another member answers while their connection stays with this one: more requests
+// have been read behind them, or the connection cannot move. The owner serves its end of a socket
+// pair as it would the client's connection, and tells over the link how many bytes each answer ends
+// at and what becomes of an upgrade.
 
 #include <uv.h>
 
@@ -19,6 +20,7 @@
 namespace httpsys::engine {
 
 class Http1Session;
+class PortRouter;
 
 // Of one connection, to one member.
 struct Relay {
@@ -32,21 +34,32 @@ struct Relay {
   uint64_t received = 0;        // Bytes of answers.
   uint64_t answered_bytes = 0;  // Where the last whole answer ended.
   uint32_t pending = 0;         // Requests without a whole answer.
+  std::string kept;             // All bytes of these requests, while is_kept.
+  bool is_kept = false;
+  bool is_opaque = false;  // Upgraded.
+  bool is_ending = false;  // The client has ended its direction.
+  bool is_ended = false;   // The member has.
   std::deque<peer::Answered> answers;
 };
 
 // Thread: the lane.
 class Relays {
  public:
-  Relays(uv_loop_t* loop, PeerLinks* links) : loop_(loop), links_(links) {}
+  Relays(uv_loop_t* loop, PeerLinks* links, PortRouter* router)
+      : loop_(loop), links_(links), router_(router) {}
   Relays(const Relays&) = delete;
   Relays& operator=(const Relays&) = delete;
 
   void Start(Transport* transport, Http1Session* session);
   void Close();
 
-  // A whole request for a member that Prepare() found ready. False: not now.
-  bool Send(Connection* connection, uint64_t member, std::string_view request);
+  // The head of a request for a member that Prepare() found ready. False: not now.
+  bool Send(Connection* connection, uint64_t member, std::string_view head);
+  // What follows it. Thrown away when the relay has ended meanwhile.
+  void SendMore(Connection* connection, std::string_view bytes);
+  static bool CanSend(const Connection* connection);
+  // Nothing more follows. False: no request is unanswered.
+  bool EndInput(Connection* connection);
   // All unanswered requests of the connection are this member's.
   static bool IsOnlyAt(const Connection* connection, uint64_t member);
   static bool HasPending(const Connection* connection);
@@ -57,7 +70,11 @@ class Relays {
   // -- What the member says.
 
   void OnAnswered(const peer::Answered& answer);
-  void OnRefused(uint32_t id);
+  void OnDecided(const peer::Decided& decision);
+  // It has not taken the relay.
+  void OnRefused(uint32_t id) { OnReturned(id); }
+  // Unanswered requests look for their owner again.
+  void OnReturned(uint32_t id);
 
  private:
   Relay* Open(Connection* connection, uint64_t member);
@@ -67,10 +84,15 @@ class Relays {
   void Read(Relay* relay);
   void CheckAnswers(Relay* relay);
   void End(Relay* relay);
+  void Fail(Relay* relay);
+  void CloseBoth(Relay* relay);
+  static void Keep(Relay* relay, std::string_view bytes);
+  static void Forget(Relay* relay);
   void Free(Relay* relay);
 
   uv_loop_t* loop_;
   PeerLinks* links_;
+  PortRouter* router_;
   Transport* transport_ = nullptr;
   Http1Session* session_ = nullptr;
   std::map<uint32_t, Relay*> relays_;

@@ -19,7 +19,7 @@ class RequestRouter {
     kLater,      // Answers before it, or their bytes, are still to leave.
     kWaiting,    // For its owner: asked again by itself.
     kElsewhere,  // The connection has left with its bytes.
-    kRelayed,    // The request has left, its connection stays.
+    kRelayed,    // Its head has left, its connection stays.
   };
 
   // False on a port whose only server has the connection already.
@@ -27,8 +27,22 @@ class RequestRouter {
   // `input` begins with the request.
   virtual Outcome FindServer(Connection* connection, const http1::RequestHead& head,
                              std::string_view input, size_t head_bytes, Route* route) = 0;
+
+  // -- A request that another member answers.
+
+  // False: the member does not read; asked again by ResumeInput(kPauseRelay).
+  virtual bool CanRelay(const Connection* connection) const = 0;
+  // What follows the head, as it came.
+  virtual void RelayMore(Connection* connection, std::string_view bytes) = 0;
+  // The client has ended its direction. False: nothing is being relayed.
+  virtual bool RelayEnd(Connection* connection) = 0;
+
+  // -- The same, where it is answered.
+
   // An answer that goes to another member's client is whole.
   virtual void OnRelayedAnswer(Connection* connection) = 0;
+  virtual void OnRelayedUpgrade(Connection* connection, bool is_accepted) = 0;
+
   virtual void OnOutputDone(Connection* connection) = 0;
   virtual void CountRequest(Connection* connection, uint32_t prefix_id) = 0;
 

@@ -1,5 +1,6 @@
 // What Http1Session does with requests that JavaScript does not get, or not yet.
 
+#include <algorithm>
 #include <utility>
 
 #include "common/limits.h"
@@ -28,13 +29,7 @@ bool Http1Session::FindServer(Connection* connection, const http1::RequestHead& 
     case RequestRouter::Outcome::kElsewhere:
       return false;
     case RequestRouter::Outcome::kRelayed:
-      // Whole, or it would not have been.
-      *used += head.content_length;
-      connection->has_served = true;
-      connection->is_last_request = !head.keep_alive;
-      ++connection->unanswered;
-      MessageDone(connection);
-      *advance = Advance::kGoOn;
+      *advance = BeginRelay(connection, head);
       return false;
   }
   return false;
@@ -118,6 +113,95 @@ Http1Session::Advance Http1Session::AnswerUnrouted(Connection* connection,
     connection->phase = connection->phase == InputPhase::kBodyLength ? InputPhase::kSkipLength
                                                                      : InputPhase::kSkipChunked;
   }
+  return Advance::kGoOn;
+}
+
+// -- Requests that another member answers. It has the last word on their bytes: here only their
+// ends are looked for.
+
+Http1Session::Advance Http1Session::BeginRelay(Connection* connection,
+                                               const http1::RequestHead& head) {
+  connection->has_served = true;
+  connection->is_last_request = !head.keep_alive;
+  ++connection->unanswered;
+  BeginBody(connection, head);
+  if (connection->phase == InputPhase::kBodyLength) {
+    connection->phase = InputPhase::kRelayLength;
+  } else if (connection->phase == InputPhase::kBodyChunked) {
+    connection->phase = InputPhase::kRelayChunked;
+  }
+  connection->message_start_ns = 0;
+  if (head.upgrade) {
+    connection->declined_phase = connection->phase;
+    connection->phase = InputPhase::kRelayUpgrade;
+    transport_->Pause(connection, kPauseUpgrade);
+    return Advance::kWait;
+  }
+  if (connection->phase == InputPhase::kHead) MessageDone(connection);
+  return Advance::kGoOn;
+}
+
+void Http1Session::TakeBack(Connection* connection, std::string_view requests, uint32_t count) {
+  connection->unanswered -= std::min(connection->unanswered, count);
+  ++connection->hops;
+  connection->phase = InputPhase::kHead;
+  connection->is_last_request = false;
+  connection->decoder.reset();
+  connection->parser.reset();
+  if (connection->partial == nullptr) connection->partial = std::make_unique<std::string>();
+  connection->partial->insert(0, requests);
+  transport_->Resume(connection, kPauseUpgrade);
+  transport_->Resume(connection, kPauseRelay);
+  transport_->Resume(connection, kPausePipeline);
+}
+
+void Http1Session::OnRelayedUpgrade(Connection* connection, bool is_accepted) {
+  connection->phase = is_accepted ? InputPhase::kRelayOpaque : connection->declined_phase;
+  if (is_accepted) connection->decoder.reset();
+  if (connection->phase == InputPhase::kHead) MessageDone(connection);
+  ResumeInput(connection, kPauseUpgrade);
+}
+
+bool Http1Session::CanRelay(Connection* connection) {
+  if (router_->CanRelay(connection)) return true;
+  transport_->Pause(connection, kPauseRelay);
+  return false;
+}
+
+Http1Session::Advance Http1Session::RelayLength(Connection* connection, std::string_view input,
+                                                size_t* used) {
+  if (!CanRelay(connection)) return Advance::kWait;
+  *used = std::min<uint64_t>(input.size(), connection->body_bytes_left);
+  router_->RelayMore(connection, input.substr(0, *used));
+  connection->body_bytes_left -= *used;
+  if (connection->body_bytes_left == 0) MessageDone(connection);
+  return Advance::kGoOn;
+}
+
+Http1Session::Advance Http1Session::RelayChunked(Connection* connection, std::string_view input,
+                                                 size_t* used) {
+  if (!CanRelay(connection)) return Advance::kWait;
+  const http1::ChunkedDecoder::Step step = connection->decoder->Next(input);
+  *used = step.status == http1::DecodeStatus::kError ? input.size() : step.consumed_bytes;
+  router_->RelayMore(connection, input.substr(0, *used));
+  if (step.status == http1::DecodeStatus::kError) {
+    // The member finds the same, and answers it.
+    connection->phase = InputPhase::kOver;
+    transport_->Pause(connection, kPauseOver);
+    return Advance::kWait;
+  }
+  if (step.status == http1::DecodeStatus::kEnd) {
+    ReturnDecoder(connection);
+    MessageDone(connection);
+  }
+  return *used == 0 ? Advance::kWait : Advance::kGoOn;
+}
+
+Http1Session::Advance Http1Session::RelayOpaque(Connection* connection, std::string_view input,
+                                                size_t* used) {
+  if (!CanRelay(connection)) return Advance::kWait;
+  *used = input.size();
+  router_->RelayMore(connection, input);
   return Advance::kGoOn;
 }
 

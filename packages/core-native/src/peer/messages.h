@@ -39,6 +39,8 @@ enum class FrameType : uint8_t {
   kDeclined = 35,
   kRelay = 36,  // With one end of a socket pair.
   kAnswered = 37,
+  kDecided = 38,
+  kReturned = 39,
 };
 
 struct Hello {
@@ -250,6 +252,27 @@ struct Answered {
   template <typename Archive>
   void Fields(Archive& archive) {
     archive(id, total, closes);
+  }
+};
+
+// What the owner makes of a relayed request that asks for an upgrade; nothing follows it before.
+struct Decided {
+  uint32_t id = 0;
+  uint8_t is_upgraded = 0;  // Bytes of neither HTTP nor a request from here on, both ways.
+
+  template <typename Archive>
+  void Fields(Archive& archive) {
+    archive(id, is_upgraded);
+  }
+};
+
+// The owner has nobody any more for the requests that are unanswered, and has begun none of them.
+struct Returned {
+  uint32_t id = 0;
+
+  template <typename Archive>
+  void Fields(Archive& archive) {
+    archive(id);
   }
 };
 
