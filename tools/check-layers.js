@@ -1,7 +1,7 @@
 'use strict'
 
 // The include direction of the native sources (napi -> common; engine -> sharing, peer, http1, websocket,
-// common; sharing -> peer, common; peer, http1, websocket, common -> common), and that binding.gyp names exactly the sources CMakeLists.txt builds.
+// common; sharing -> peer, common; peer, http1, tls, websocket, common -> common), and that binding.gyp names exactly the sources CMakeLists.txt builds.
 
 const fs = require('node:fs')
 const path = require('node:path')
@@ -14,6 +14,7 @@ const kMayInclude = {
   peer: ['peer', 'common'],
   websocket: ['websocket', 'common'],
   sharing: ['sharing', 'peer', 'common'],
+  tls: ['tls', 'common'],
   engine: ['engine', 'sharing', 'peer', 'http1', 'websocket', 'common'],
   napi: ['napi', 'common'],
 }

@@ -63,6 +63,7 @@
         'src/napi/module.cc',
         'src/napi/port_sharing.cc',
         'src/napi/server_settings.cc',
+        'src/tls/hello_peek.cc',
       ],
       'include_dirs': [
         'src',

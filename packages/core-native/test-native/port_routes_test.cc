@@ -110,5 +110,34 @@ TEST_F(PortRoutesTest, TheLongestPrefixOfTheStrongestHostWins) {
   EXPECT_EQ(Find(*routes, "shop.test", "/a/b")->owners[0].member, 3u);
 }
 
+TEST_F(PortRoutesTest, ANameBelongsToWhoHasRegisteredItsHost) {
+  Add(kPeer, 1, 1, "https://a.test:80/x/");
+  Add(kPeer, 1, 2, "https://both.test:80/x/");
+  Add(kSelf, 7, 1, "https://both.test:80/y/");
+  Add(kPeer, 1, 3, "https://*.sub.test:80/");
+  Add(kSelf, 7, 2, "https://*.eu.sub.test:80/");
+  const auto routes = Routes();
+  const auto owner = [&](const char* name) { return routes->FindHost(name); };
+  EXPECT_TRUE(owner("A.test").is_named);
+  EXPECT_EQ(owner("A.test").member, kPeer);
+  EXPECT_EQ(owner("both.test").member, 0u) << "this engine first";
+  EXPECT_EQ(owner("x.sub.test").member, kPeer);
+  EXPECT_EQ(owner("x.eu.sub.test").member, 0u) << "the longest suffix";
+  EXPECT_FALSE(owner("sub.test").is_there);
+  EXPECT_FALSE(owner("").is_there);
+}
+
+TEST_F(PortRoutesTest, OtherNamesBelongToThoseWhoSpeakForAnyHost) {
+  Add(kPeer, 1, 1, "https://a.test:80/");
+  Add(kPeer, 1, 2, "https://*:80/x/");
+  const auto before = Routes()->FindHost("b.test");
+  EXPECT_TRUE(before.is_there);
+  EXPECT_FALSE(before.is_named);
+  EXPECT_EQ(before.member, kPeer);
+  Add(kSelf, 7, 1, "https://+:80/y/");
+  EXPECT_EQ(Routes()->FindHost("").member, 0u);
+  EXPECT_EQ(Routes()->FindHost("a.test").member, kPeer);
+}
+
 }  // namespace
 }  // namespace httpsys::sharing

@@ -282,5 +282,20 @@ TEST_F(PortStateTest, MembersAreLimitedAndTheOnesThereMayComeBack) {
   EXPECT_EQ(state_.members().at(1).program, "again");
 }
 
+TEST_F(PortStateTest, APortSpeaksTlsOrItDoesNot) {
+  ASSERT_EQ(Add(kAlice, {{"http://*:80/a/"}}), 0);
+  EXPECT_EQ(Check(kBob, {{"https://*:80/b/"}}), EADDRINUSE);
+  EXPECT_EQ(prefix_, "http://*:80/a/");
+  EXPECT_EQ(Check(kBob, {{"https://b.test:80/"}}), EADDRINUSE);
+  EXPECT_EQ(Check(kBob, {{"http://b.test:80/"}}), 0);
+}
+
+TEST_F(PortStateTest, AddressesOfTheirOwnMaySpeakDifferently) {
+  ASSERT_EQ(Add(kAlice, {{"http://127.0.0.1:80/"}}), 0);
+  EXPECT_EQ(Check(kBob, {{"https://127.0.0.2:80/"}}), 0);
+  EXPECT_EQ(Check(kBob, {{"https://127.0.0.1:80/b/"}}), EADDRINUSE);
+  EXPECT_EQ(Check(kBob, {{"https://*:80/"}}), EADDRINUSE);
+}
+
 }  // namespace
 }  // namespace httpsys::sharing

@@ -45,6 +45,10 @@ inline constexpr size_t kSendBytesPerEvent = 1024 * 1024;
 // copied.
 inline constexpr size_t kSharedBytesMin = 1024;
 
+// Longest ClientHello that is looked at for the name of its server before somebody reads it: with
+// post-quantum key shares browsers send 2 KiB.
+inline constexpr size_t kHelloPeekBytesMax = 16 * 1024;
+
 // -- WebSockets.
 
 // A message up to this size travels inside its record; a longer one in a block of its own, whose

@@ -204,6 +204,29 @@ const UrlPrefixTable::Entry* UrlPrefixTable::FindExplicit(std::string_view host,
   return nullptr;
 }
 
+std::vector<uint32_t> UrlPrefixTable::IdsOf(std::string_view host, bool* is_named) const {
+  std::vector<uint32_t> ids;
+  const auto add = [&ids](const Host* holder) {
+    if (holder == nullptr) return;
+    for (const Entry& entry : holder->entries) {
+      if (entry.is_registered) ids.push_back(entry.id);
+    }
+  };
+  const std::string folded = Folded(std::string(host.substr(0, kHostNameBytesMax)));
+  std::string_view name(folded);
+  if (!name.empty()) add(FindHost(kNames, name));
+  for (size_t dot = name.find('.'); ids.empty() && dot != std::string_view::npos;
+       dot = name.find('.')) {
+    name.remove_prefix(dot + 1);
+    if (dot != 0) add(FindHost(kSubdomains, name));
+  }
+  *is_named = !ids.empty();
+  if (*is_named) return ids;
+  add(FindHost(kStrong, {}));
+  add(FindHost(kWeak, {}));
+  return ids;
+}
+
 Route UrlPrefixTable::MatchPath(std::string_view host, std::string_view path,
                                 const LocalAddress& local) const {
   bool host_known = !hosts_[kStrong].empty() || !hosts_[kWeak].empty();

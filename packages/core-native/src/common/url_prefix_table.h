@@ -55,6 +55,10 @@ class UrlPrefixTable {
   // and logarithmic in the number of prefixes; never fails, whatever the bytes.
   Route Match(std::string_view host, std::string_view target, const LocalAddress& local) const;
 
+  // Of all paths of a host: by its name, by the longest subdomain wildcard, or (`is_named` false)
+  // by the wildcards that speak for every host. `host` has no port.
+  std::vector<uint32_t> IdsOf(std::string_view host, bool* is_named) const;
+
  private:
   struct Entry {
     std::string path;  // Folded, begins and ends with '/'.

@@ -65,4 +65,16 @@ Route PortRoutes::Find(std::string_view host, std::string_view target,
   return route;
 }
 
+PortRoutes::HostOwner PortRoutes::FindHost(std::string_view name) const {
+  HostOwner found;
+  for (const uint32_t id : table_.IdsOf(name, &found.is_named)) {
+    for (const Owner& owner : targets_[id].owners) {
+      if (!found.is_there) found.member = owner.member;
+      found.is_there = true;
+      if (owner.member == 0) found.member = 0;
+    }
+  }
+  return found;
+}
+
 }  // namespace httpsys::sharing

@@ -42,6 +42,14 @@ class PortRoutes {
   // prefix.
   Route Find(std::string_view host, std::string_view target, const LocalAddress& local) const;
   const Target& target(uint32_t id) const { return targets_[id]; }
+
+  // Who has the certificate of a name: who has registered that host, this engine first.
+  struct HostOwner {
+    bool is_there = false;
+    bool is_named = false;  // The name itself or a subdomain wildcard, not just any host.
+    uint64_t member = 0;    // 0 = this engine.
+  };
+  HostOwner FindHost(std::string_view name) const;
   size_t target_count() const { return targets_.size(); }
 
  private:

@@ -50,6 +50,13 @@ bool SharesQueue(const peer::Entry& there, const peer::Register& wanted) {
          !IsMode(wanted, QueueMode::kCreate);
 }
 
+// A connection speaks TLS or it does not, before its request tells whose it is.
+bool MeetOnOneSocket(const UrlPrefix& one, const UrlPrefix& other) {
+  if (one.is_https == other.is_https) return false;
+  const bool are_bound = one.host_kind == HostKind::kIpBound && other.host_kind == one.host_kind;
+  return !are_bound || one.ip == other.ip;
+}
+
 }  // namespace
 
 bool PortState::Parse(const std::string& text, StateEntry* entry) const {
@@ -68,6 +75,7 @@ const StateEntry* PortState::FindConflict(uint64_t member, const peer::Register&
     if (IsOf(there, member, wanted.server_id) || there.is_absent()) continue;
     const auto flags = static_cast<uint8_t>(there.entry.flags | wanted.flags);
     if ((flags & peer::kEntryExclusive) != 0) return &there;
+    if (MeetOnOneSocket(there.parsed, candidate.parsed)) return &there;
     const bool are_plain = (there.entry.flags & wanted.flags & peer::kEntryPlain) != 0;
     if (are_plain &&
         OverlapsAsPort(there.parsed, there.entry.flags, candidate.parsed, wanted.flags))

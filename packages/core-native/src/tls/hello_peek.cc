@@ -1,0 +1,112 @@
+#include "tls/hello_peek.h"
+
+#include <algorithm>
+
+#include "common/limits.h"
+#include "common/url_prefix.h"
+
+namespace httpsys::tls {
+namespace {
+
+constexpr uint8_t kRecordHandshake = 22;
+constexpr size_t kRecordHeaderBytes = 5;
+constexpr size_t kRecordBytesMax = 16 * 1024;
+constexpr uint8_t kMessageClientHello = 1;
+constexpr size_t kMessageHeaderBytes = 4;
+constexpr size_t kRandomBytes = 32;
+constexpr size_t kExtensionServername = 0;
+constexpr size_t kNameTypeHost = 0;
+
+// Reads numbers and vectors; after the first bytes that are missing everything is empty.
+class Reader {
+ public:
+  explicit Reader(std::string_view bytes) : rest_(bytes) {}
+
+  size_t Number(size_t bytes) {
+    size_t value = 0;
+    for (const char byte : Take(bytes)) value = value << 8 | static_cast<uint8_t>(byte);
+    return value;
+  }
+  std::string_view Take(size_t bytes) {
+    if (bytes > rest_.size()) {
+      is_good_ = false;
+      rest_ = {};
+      return {};
+    }
+    const std::string_view taken = rest_.substr(0, bytes);
+    rest_.remove_prefix(bytes);
+    return taken;
+  }
+  // A vector after its length in so many bytes.
+  std::string_view Vector(size_t length_bytes) { return Take(Number(length_bytes)); }
+  bool is_empty() const { return rest_.empty(); }
+  bool is_good() const { return is_good_; }
+
+ private:
+  std::string_view rest_;
+  bool is_good_ = true;
+};
+
+// The body of the handshake message, out of as many records as it takes.
+PeekStatus GatherHello(std::string_view bytes, std::string* hello) {
+  std::string message;
+  while (!bytes.empty()) {
+    if (static_cast<uint8_t>(bytes[0]) != kRecordHandshake) return PeekStatus::kOther;
+    if (bytes.size() > 1 && bytes[1] != 3) return PeekStatus::kOther;
+    if (bytes.size() < kRecordHeaderBytes) return PeekStatus::kNeedMore;
+    const size_t length = Reader(bytes.substr(3)).Number(2);
+    if (length == 0 || length > kRecordBytesMax) return PeekStatus::kOther;
+    message.append(bytes.substr(kRecordHeaderBytes, length));
+    bytes.remove_prefix(std::min(bytes.size(), kRecordHeaderBytes + length));
+    if (message.empty()) continue;
+    if (static_cast<uint8_t>(message[0]) != kMessageClientHello) return PeekStatus::kOther;
+    if (message.size() < kMessageHeaderBytes) continue;
+    const size_t size = Reader(std::string_view(message).substr(1)).Number(3);
+    if (size > limits::kHelloPeekBytesMax) return PeekStatus::kOther;
+    if (message.size() - kMessageHeaderBytes < size) continue;
+    hello->assign(message, kMessageHeaderBytes, size);
+    return PeekStatus::kHello;
+  }
+  return PeekStatus::kNeedMore;
+}
+
+std::string_view FindExtension(std::string_view hello, size_t wanted) {
+  Reader reader(hello);
+  reader.Take(2 + kRandomBytes);  // Version, random.
+  reader.Vector(1);               // Session id,
+  reader.Vector(2);               // cipher suites,
+  reader.Vector(1);               // compression methods.
+  Reader extensions(reader.Vector(2));
+  while (extensions.is_good() && !extensions.is_empty()) {
+    const size_t type = extensions.Number(2);
+    const std::string_view body = extensions.Vector(2);
+    if (type == wanted && extensions.is_good()) return body;
+  }
+  return {};
+}
+
+}  // namespace
+
+PeekStatus PeekServername(std::string_view bytes, std::string* servername) {
+  servername->clear();
+  std::string hello;
+  const PeekStatus status = GatherHello(bytes, &hello);
+  if (status != PeekStatus::kHello) return status;
+  Reader extension(FindExtension(hello, kExtensionServername));
+  Reader names(extension.Vector(2));
+  while (names.is_good() && !names.is_empty()) {
+    const size_t type = names.Number(1);
+    const std::string_view name = names.Vector(2);
+    if (!names.is_good() || type != kNameTypeHost) continue;
+    servername->assign(name.substr(0, kHostNameBytesMax + 1));
+    break;
+  }
+  if (servername->ends_with('.')) servername->pop_back();
+  if (servername->size() > kHostNameBytesMax) servername->clear();
+  for (char& byte : *servername) {
+    if (byte >= 'A' && byte <= 'Z') byte = static_cast<char>(byte + ('a' - 'A'));
+  }
+  return PeekStatus::kHello;
+}
+
+}  // namespace httpsys::tls
