@@ -1,7 +1,7 @@
 'use strict'
 
-// The include direction of the native sources (napi -> common; engine -> sharing, peer, http1, websocket,
-// common; sharing -> peer, common; peer, http1, tls, websocket, common -> common), and that binding.gyp names exactly the sources CMakeLists.txt builds.
+// The include direction of the native sources (napi -> common; engine -> sharing, peer, http1, http2,
+// websocket, common; sharing -> peer, common; http2 -> http1, common; peer, http1, tls, websocket, common -> common), and that binding.gyp names exactly the sources CMakeLists.txt builds.
 
 const fs = require('node:fs')
 const path = require('node:path')
@@ -11,11 +11,12 @@ const { kCoreNative, listFiles } = require('./lib/project')
 const kMayInclude = {
   common: ['common'],
   http1: ['http1', 'common'],
+  http2: ['http2', 'http1', 'common'],
   peer: ['peer', 'common'],
   websocket: ['websocket', 'common'],
   sharing: ['sharing', 'peer', 'common'],
   tls: ['tls', 'common'],
-  engine: ['engine', 'sharing', 'peer', 'http1', 'websocket', 'common'],
+  engine: ['engine', 'sharing', 'peer', 'http1', 'http2', 'websocket', 'common'],
   napi: ['napi', 'common'],
 }
 

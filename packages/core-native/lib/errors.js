@@ -57,6 +57,12 @@ const TlsUnavailableError = declare('ERR_HTTPSYS_TLS_UNAVAILABLE', Error,
     prefix
   }))
 
+const Http2UnavailableError = declare('ERR_HTTPSYS_H2_UNAVAILABLE', Error,
+  () => ({
+    message: `HTTP/2 needs functions of nghttp2 that this program (${process.execPath}) does not export. Use a Node.js ` +
+      'of nodejs.org, version 20 or newer, or leave the option http2 out'
+  }))
+
 const PrefixStateError = declare('ERR_HTTPSYS_PREFIX_STATE', Error,
   /** @param {string} problem */
   (problem) => ({ message: `addPrefix(), removePrefix(): ${problem}` }))
@@ -148,6 +154,7 @@ module.exports = {
   ReservationFileError,
   ServiceStateError,
   TlsUnavailableError,
+  Http2UnavailableError,
   UnsupportedRuntimeError,
   WsInternalsError
 }

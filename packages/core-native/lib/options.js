@@ -12,8 +12,48 @@ const kDefaults = {
   stripPrefix: false
 }
 
+/** Of the option http2, when it is an object: default, least, most. */
+const kHttp2Numbers = {
+  maxConcurrentStreams: [100, 1, 2 ** 31 - 1],
+  initialWindowSize: [128 * 1024, 65535, 2 ** 31 - 1],
+  maxFrameSize: [16 * 1024, 16 * 1024, 2 ** 24 - 1],
+  headerTableSize: [4096, 0, 2 ** 20],
+  pingInterval: [0, 0, 2 ** 31 - 1],
+  stallTimeout: [120_000, 0, 2 ** 31 - 1]
+}
+
 /** How much a client learns from a 503, in HTTP.SYS's words. */
 const kVerbosities = ['basic', 'limited', 'full']
+
+/**
+ * What the lanes are to do for clients that speak HTTP/2.
+ *
+ * @param {any} option true, false, an object, or undefined
+ * @returns {{ isWanted: boolean | undefined, settings: import('../types/binding').Http2Settings }} undefined: only where TLS negotiates it
+ */
+function takeHttp2 (option) {
+  const isObject = typeof option === 'object' && option !== null
+  if (option !== undefined && typeof option !== 'boolean' && !isObject) {
+    throw Object.assign(
+      new TypeError(`The "options.http2" property must be of type boolean or an instance of Object. Received ${option === null ? 'null' : `type ${typeof option}`}`),
+      { code: 'ERR_INVALID_ARG_TYPE' })
+  }
+  /** @type {any} */
+  const settings = { plain: isObject || option === true, upgrade: isObject && option.upgrade === true }
+  for (const [name, [byDefault, least, most]] of Object.entries(kHttp2Numbers)) {
+    const value = isObject && option[name] !== undefined ? option[name] : byDefault
+    if (typeof value !== 'number') {
+      throw Object.assign(new TypeError(`The "options.http2.${name}" property must be of type number. Received type ${typeof value}`), { code: 'ERR_INVALID_ARG_TYPE' })
+    }
+    if (!Number.isInteger(value) || value < least || value > most) {
+      throw Object.assign(
+        new RangeError(`The value of "options.http2.${name}" is out of range. It must be an integer >= ${least} && <= ${most}. Received ${value}`),
+        { code: 'ERR_OUT_OF_RANGE' })
+    }
+    settings[name] = value
+  }
+  return { isWanted: isObject ? true : option, settings }
+}
 
 /**
  * @param {Record<string, any>} options
@@ -45,4 +85,4 @@ function takeEngineOptions (options) {
   return /** @type {typeof kDefaults} */ (own)
 }
 
-module.exports = { kVerbosities, takeEngineOptions }
+module.exports = { kVerbosities, takeEngineOptions, takeHttp2 }

@@ -48,6 +48,7 @@ module.exports = {
   kFlagChunked: 1 << 7,
   kFlagLent: 1 << 8,
   kFlagShared: 1 << 9,
+  kFlagStream: 1 << 10,
 
   ErrorKind: {
     kMalformed: 1,

@@ -3,6 +3,19 @@
  * JavaScript may run on for a moment; methods then do nothing and return undefined.
  */
 
+/** HTTP/2 of one server; units and reasons: docs/options.md. */
+export interface Http2Settings {
+  /** Without TLS: for clients that begin with it, and for those that ask for it. */
+  plain: boolean
+  upgrade: boolean
+  maxConcurrentStreams: number
+  initialWindowSize: number
+  maxFrameSize: number
+  headerTableSize: number
+  pingInterval: number
+  stallTimeout: number
+}
+
 /** Settings of one listening server, read by the I/O threads. All may change while serving. */
 export interface ServerConfig {
   /** Longest request head in bytes as Node counts it (target + names + values). */
@@ -26,6 +39,7 @@ export interface ServerConfig {
   /** SO_KEEPALIVE on accepted connections, with its initial delay in seconds. */
   keepAlive: boolean
   keepAliveInitialDelay: number
+  http2: Http2Settings
   /** Canonical URL prefixes served, e.g. `http://*:8080/shop/`; the index is the url prefix id, '' an unused one. */
   prefixes: string[]
 }
@@ -147,6 +161,8 @@ export class Engine {
 
 /** Asks who listens on a port: a status (0 or a negative errno) and JSON (docs/port-sharing.md), to be validated. */
 export function serviceState (port: number, callback: (status: number, text: string) => void): void
+/** Whether the running program has the functions of nghttp2 that HTTP/2 needs. */
+export const hasHttp2: boolean
 export const formatVersion: number
 /** Reports an error as Node reports an uncaught exception (napi_fatal_exception). */
 export function fatalException (error: unknown): void

@@ -18,7 +18,7 @@ const {
 const { served } = require('./served')
 const { destroysQueued } = require('./node-internals')
 const { describeError, describeAgain, connectionReset } = require('./client-error')
-const { kState, kIncoming, kReceiving, kOutgoing, kUnsent, kOnClosed, kRefusal, kListener, kChannel, kErrorListener } = require('./symbols')
+const { kState, kIncoming, kReceiving, kOutgoing, kUnsent, kOnClosed, kRefusal, kListener, kChannel, kErrorListener, kParent, kRemote } = require('./symbols')
 
 const {
   kOpen, kRequest, kBody, kBodyBlock, kBodyEnd, kEof, kClosed, kCredit, kError, kBlockDone,
@@ -47,8 +47,11 @@ function onRecord (lane, words, bytes, at) {
   if (type === kBlockDone) return onBlockDone(lane, words[w + 4] >>> 0, words[w + 5])
   const slot = words[w + 2]
   if (type === kOpen) return onOpen(lane, slot, words, bytes, at)
-  const entry = lane.sockets[slot]
-  if (entry === undefined) return
+  let entry = lane.sockets[slot]
+  if (entry === undefined) {
+    if (type !== kRequest) return
+    entry = openStream(lane, slot, words, w)
+  }
   forgetContext()
   switch (type) {
     case kRequest: return onRequest(lane, entry, words, bytes, at)
@@ -116,6 +119,30 @@ function onOpen (lane, slot, words, bytes, at) {
   if (server.timeout) socket.setTimeout(server.timeout)
   server[kListener].resource.runInAsyncScope(server.emit, server, 'connection', socket)
   if (netServerSocket.hasSubscribers) netServerSocket.publish({ socket })
+}
+
+// The socket of an HTTP/2 stream: it comes with its request and has the addresses of its connection.
+/** @param {import('../lane').Lane} lane @param {number} slot @param {Int32Array} words @param {number} w */
+function openStream (lane, slot, words, w) {
+  const parent = lane.sockets[words[w + 3]]
+  const server = servers.get(words[w + 4])
+  const socket = /** @type {any} */ (new (/** @type {any} */ (HttpSocket))(lane, slot, server, parent[kRemote]))
+  socket[kParent] = parent
+  socket[kState] = State.kStream
+  lane.sockets[slot] = socket
+  if ((parent[kState] & State.kHttp2) === 0) {
+    parent[kState] |= State.kHttp2 | State.kServed
+    // Its streams have the time that the server gives to a silent socket.
+    if (parent.timeout) parent.setTimeout(0)
+  }
+  updateLoop(socket)
+  if (server === undefined || parent.destroyed) {
+    socket[kState] |= State.kDestroyed
+    publish(socket, R.ReplyType.kDestroy)
+  } else if (server.timeout) {
+    socket.setTimeout(server.timeout)
+  }
+  return socket
 }
 
 // The two ends of a connection; the objects that Node hands out are made when asked for.

@@ -17,10 +17,10 @@ const { idleTimeout, kKeepAliveMarginMs } = require('./outgoing')
 const { served } = require('./served')
 const {
   kLane, kSlot, kState, kIncoming, kReceiving, kOutgoing, kUnacknowledged, kRead, kRequestCount, kOutgoingData,
-  kResource, kResourceEnded, kEndHeld, kEnded, kListener
+  kResource, kResourceEnded, kEndHeld, kEnded, kListener, kParent
 } = require('./symbols')
 
-const { kEnd, kUpgradeAccept, kUpgradeDecline } = R.ReplyType
+const { kEnd, kShutdown, kUpgradeAccept, kUpgradeDecline } = R.ReplyType
 
 const { assignSocket: stockAssignSocket, detachSocket: stockDetachSocket } = http.ServerResponse.prototype
 
@@ -95,10 +95,16 @@ function onRequest (lane, socket, words, bytes, at) {
     skip = target
     req.url = text.slice(0, target)
   }
-  const minor = (packed >>> 8) & 0xff
-  req.httpVersionMajor = 1
-  req.httpVersionMinor = minor
-  req.httpVersion = minor === 1 ? '1.1' : '1.0'
+  if ((flags & R.kFlagStream) !== 0) {
+    req.httpVersionMajor = 2
+    req.httpVersionMinor = 0
+    req.httpVersion = '2.0'
+  } else {
+    const minor = (packed >>> 8) & 0xff
+    req.httpVersionMajor = 1
+    req.httpVersionMinor = minor
+    req.httpVersion = minor === 1 ? '1.1' : '1.0'
+  }
   req.joinDuplicateHeaders = server.joinDuplicateHeaders || null
   if (listener.prefixes.size !== 0) namePrefix(req, listener, words[w + 9])
   req.method = listener.methods[packed & 0xff]
@@ -235,13 +241,16 @@ function deliver (server, socket, req, flags) {
   res._keepAliveTimeout = server.keepAliveTimeout
   res._maxRequestsPerSocket = server.maxRequestsPerSocket
   res.shouldKeepAlive = (flags & R.kFlagKeepAlive) !== 0
+  const isStream = (flags & R.kFlagStream) !== 0
+  // Node takes 2.0 for something older than 1.1, which knows no chunks; the lane takes them off again.
+  if (isStream) res.useChunkedEncodingByDefault = true
   res[kOutgoingUniqueHeaders] = server[kOutgoingUniqueHeaders]
   if (requestStart.hasSubscribers) requestStart.publish({ request: req, response: res, socket, server })
   if (socket._httpMessage) queue(socket, res)
   else assign(socket, res)
   res.on('finish', onResponseFinish)
 
-  if (req.httpVersionMinor === 1) {
+  if (req.httpVersionMinor === 1 || isStream) {
     if (server.requireHostHeader && (flags & R.kFlagHasHost) === 0) {
       res.writeHead(400, ['Connection', 'close'])
       res.end()
@@ -249,8 +258,9 @@ function deliver (server, socket, req, flags) {
     }
     const most = server.maxRequestsPerSocket
     if (typeof most === 'number' && most > 0) {
-      const count = ++socket[kRequestCount]
+      const count = ++(isStream ? socket[kParent] : socket)[kRequestCount]
       res.maxRequestsOnConnectionReached = most <= count
+      if (isStream && most <= count) publish(socket[kParent], kShutdown)
       if (most < count) {
         server.emit('dropRequest', req, socket)
         res.writeHead(503)
@@ -495,7 +505,7 @@ function emitClose (res) {
 
 /** @param {any} server @param {any} socket */
 function startKeepAliveTimer (server, socket) {
-  if (!server.keepAliveTimeout || idleTimeout(socket) !== 0) return
+  if (!server.keepAliveTimeout || idleTimeout(socket) !== 0 || (socket[kState] & State.kStream) !== 0) return
   socket.setTimeout(server.keepAliveTimeout + (server.keepAliveTimeoutBuffer ?? kKeepAliveMarginMs))
   socket[kState] |= State.kKeepAliveTimer
 }

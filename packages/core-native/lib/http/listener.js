@@ -6,7 +6,8 @@ const http = require('node:http')
 const { AsyncResource } = require('node:async_hooks')
 const { Engine } = require('../engine')
 const { loadBinding } = require('../binding')
-const { kVerbosities, takeEngineOptions } = require('../options')
+const { kVerbosities, takeEngineOptions, takeHttp2 } = require('../options')
+const { Http2UnavailableError } = require('../errors')
 const { servers, onRecord, onThrown } = require('./connection')
 const { headerPairsMax } = require('./exchange')
 const { EngineIncomingMessage } = require('./incoming')
@@ -67,6 +68,8 @@ class Listener {
       highWaterMark: server.highWaterMark, rejectNonStandardBodyWrites: server.rejectNonStandardBodyWrites
     }
     this.own = takeEngineOptions(options)
+    this.http2 = takeHttp2(options.http2)
+    if (this.http2.isWanted === true && !loadBinding().hasHttp2) throw new Http2UnavailableError()
     this.prefixes = new Prefixes()
     /** Open connections in HTTP mode. @type {Set<any>} */
     this.sockets = new Set()
@@ -119,6 +122,7 @@ class Listener {
       noDelay: server.noDelay !== false,
       keepAlive: Boolean(server.keepAlive),
       keepAliveInitialDelay: server.keepAliveInitialDelay || 0,
+      http2: this.http2.settings,
       prefixes: this.prefixes.texts
     })
   }

@@ -20,7 +20,9 @@ const State = {
   kServed: 1 << 11, // At least one request was received.
   kInHandler: 1 << 12, // Its request is just being handed over: to Node's parser that is no idle connection.
   kUndecided: 1 << 13, // Upgraded, and nobody has said whether its bytes are read as bytes or as frames.
-  kWebSocket: 1 << 14 // Frames: this stream has none of them.
+  kWebSocket: 1 << 14, // Frames: this stream has none of them.
+  kStream: 1 << 15, // A stream of an HTTP/2 connection.
+  kHttp2: 1 << 16 // A connection that has streams.
 }
 
 /** @param {any} socket */

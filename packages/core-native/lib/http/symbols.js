@@ -25,6 +25,8 @@ module.exports = {
   kRefusal: Symbol('httpsys.refusal'),
   kChannel: Symbol('httpsys.channel'),
   kErrorListener: Symbol('httpsys.errorListener'),
+  /** On the socket of an HTTP/2 stream: that of its connection. */
+  kParent: Symbol('httpsys.parent'),
 
   /** On a request: its async resource, whether that has ended, whether the request's end was held back (see exchange.js). */
   kResource: Symbol('httpsys.resource'),

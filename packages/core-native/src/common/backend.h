@@ -23,6 +23,18 @@ enum class Verbosity503 : uint8_t {
   kFull,     // The status and its reason.
 };
 
+// HTTP/2 of one server.
+struct Http2Settings {
+  bool is_plain = false;    // Without TLS, for clients that begin with it.
+  bool is_upgrade = false;  // The same for those that ask for it (RFC 7540, section 3.2).
+  uint32_t streams_max = 100;
+  uint32_t window_bytes = 128 * 1024;  // Of one stream.
+  uint32_t frame_bytes_max = 16 * 1024;
+  uint32_t header_table_bytes = 4096;
+  uint32_t ping_ms = 0;         // 0 = never.
+  uint32_t stall_ms = 120'000;  // 0 = no limit.
+};
+
 // Settings of one listening server; types/binding.d.ts says what each means.
 struct ServerSettings {
   size_t header_bytes_max = 16 * 1024;
@@ -37,6 +49,7 @@ struct ServerSettings {
   bool no_delay = true;
   bool keep_alive = false;
   uint32_t keep_alive_delay_s = 0;
+  Http2Settings http2;
   std::vector<std::string> prefixes;  // Canonical, by id, unused ids empty; none = everything.
 };
 

@@ -64,6 +64,39 @@ inline constexpr size_t kMessageReadBytesMax = 1024 * 1024;
 // How often zlib states that are not in use are given back.
 inline constexpr uint64_t kZlibIdleMs = 2000;
 
+// -- HTTP/2.
+
+// Head or trailer section of a response that was written in pieces. Longer than any client takes.
+inline constexpr size_t kResponseHeadBytesMax = 1024 * 1024;
+// Bytes made of frames before they are given to the socket: what a slow reader costs beside what
+// its streams hold, and one TLS record's worth several times.
+inline constexpr size_t kHttp2WireBytes = 64 * 1024;
+// Body bytes of all streams of a connection that its peer may send ahead of the streams' windows.
+inline constexpr int32_t kHttp2ConnectionWindowBytes = 1024 * 1024;
+// Acknowledgements of SETTINGS and PING that the peer does not read.
+inline constexpr size_t kHttp2UnsentAcksMax = 1000;
+// Entries of one SETTINGS frame: there are ten known ones.
+inline constexpr size_t kHttp2SettingsMax = 32;
+// CONTINUATION frames of one field section; the largest that is taken needs one or two.
+inline constexpr int kHttp2ContinuationsMax = 8;
+// Decoded bytes of a field section beyond maxHeaderSize: up to here it is answered with 431, beyond
+// it is a compression bomb.
+inline constexpr size_t kHttp2OversizeBytesMax = 256 * 1024;
+// Streams that the peer resets: so many at once, and so many a second from then on. A browser that
+// leaves a page resets some hundred.
+inline constexpr uint32_t kHttp2ResetsMax = 1000;
+inline constexpr uint32_t kHttp2ResetsPerSecond = 33;
+// Frames that bring nothing (SETTINGS, PING, PRIORITY, empty DATA), likewise.
+inline constexpr uint32_t kHttp2IdleFramesMax = 1000;
+inline constexpr uint32_t kHttp2IdleFramesPerSecond = 100;
+// Messages of the peer that are refused, likewise: each costs a frame in return.
+inline constexpr uint32_t kHttp2ErrorsMax = 100;
+inline constexpr uint32_t kHttp2ErrorsPerSecond = 10;
+// How long the first GOAWAY waits for the answer to its PING before the second one is sent.
+inline constexpr uint64_t kHttp2NoticeMs = 1000;
+// Heads and sections being collected that a lane keeps for the next ones.
+inline constexpr size_t kSpareFieldsMax = 64;
+
 // Idle timeout after a reply of the engine before JavaScript has named one (node:http has the
 // same).
 inline constexpr uint32_t kNativeIdleMs = 5000;

@@ -6,7 +6,7 @@
 //   word 0  size of the record in bytes, these words and padding included
 //   word 1  type in the low 8 bits, flags in the upper 24
 //   word 2  connection slot (dense small integer per lane, see Slot life in docs/records.md)
-//   word 3  stream id (0 on HTTP/1)
+//   word 3  0, or what a flag says
 // Readers skip types they do not know and never trust a length without comparing it to the size.
 
 #include <cstddef>
@@ -73,6 +73,9 @@ enum RequestFlags : uint32_t {  // Already shifted into place: word 1 >> 8.
   // kOpen: of a shared port, with its first request. The server has it even if it is not listening
   // yet, or not any more: nobody else can.
   kFlagShared = 1u << 9,
+  // kRequest: of a stream of an HTTP/2 connection, which is opened by this record. Word 3 is the
+  // slot of that connection.
+  kFlagStream = 1u << 10,
 };
 
 // kBody: word 4 bytes; then the bytes.            kBodyBlock: word 4 bytes, 5 block id.

@@ -10,6 +10,7 @@
 #include "common/records.h"
 #include "common/url_prefix_table.h"
 #include "engine/addresses.h"
+#include "engine/http2_state.h"
 #include "engine/output_queue.h"
 #include "engine/server_config.h"
 #include "engine/timer_lists.h"
@@ -46,6 +47,8 @@ enum class InputPhase : uint8_t {
   kRelayChunked,
   kRelayUpgrade,  // That member decides between kRelayOpaque and the ordinary message.
   kRelayOpaque,
+  kHttp2,       // Frames, of a real connection.
+  kStream,      // The body of a stream's request, or what follows it.
   kAfterClose,  // The last request of the connection has been read.
   kRefused,     // JavaScript was told; it decides when the connection ends.
   kOver,        // Refused or ended: nothing is read any more.
@@ -111,6 +114,8 @@ struct Connection {
   std::unique_ptr<http1::RequestParser> parser;
   std::unique_ptr<http1::ChunkedDecoder> decoder;
   std::unique_ptr<WebSocketState> websocket;  // In phase kWebSocket.
+  std::unique_ptr<Http2State> http2;          // In phase kHttp2.
+  std::unique_ptr<Http2Stream> stream;        // Of a connection that is a stream: it has no fd.
 
   // Output.
   AfterOutput after_output = AfterOutput::kNothing;

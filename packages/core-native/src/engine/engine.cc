@@ -229,6 +229,8 @@ void Engine::Close() {
 
 namespace httpsys {
 
+bool HasHttp2() { return engine::Http2Session::IsAvailable(); }
+
 std::unique_ptr<Backend> CreateEngine(BackendOptions options, int* status) {
   auto created = std::make_unique<engine::Engine>(std::move(options));
   *status = created->Start();

@@ -144,7 +144,9 @@ void ErrorLog::Write(const LogEntry& entry) {
   line.append(when).append(" ").append(Field(addresses.remote)).append(" ");
   line.append(Number(addresses.remote_port)).append(" ").append(Field(addresses.local)).append(" ");
   line.append(Number(addresses.local_port)).append(" ");
-  line.append(entry.version_minor < 0 ? "-" : "HTTP/1." + std::to_string(entry.version_minor));
+  line.append(entry.version_minor < 0 ? "-"
+                                      : "HTTP/" + std::to_string(entry.version_major) + "." +
+                                            std::to_string(entry.version_minor));
   line.append(" ").append(Field(entry.method)).append(" ").append(Field(entry.target)).append(" ");
   line.append(Number(static_cast<uint32_t>(entry.status))).append(" ");
   line.append(Number(entry.server_id)).append(" ").append(entry.reason).append("\n");

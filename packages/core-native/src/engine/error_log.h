@@ -14,6 +14,7 @@ namespace httpsys::engine {
 
 struct LogEntry {
   int fd = -1;  // The connection, for its addresses.
+  int version_major = 1;
   int version_minor = -1;
   std::string_view method;  // Empty = unknown, as the next two.
   std::string_view target;

@@ -70,9 +70,15 @@ size_t Http1Session::Consume(Connection* connection, std::string_view input) {
       case InputPhase::kWebSocket:
         advance = ConsumeWebSocket(connection, rest, &used);
         break;
+      case InputPhase::kHttp2:
+        used = rest.size();
+        http2_->Receive(connection, rest);
+        advance = Advance::kGoOn;
+        break;
       case InputPhase::kAwaitUpgrade:
       case InputPhase::kRelayUpgrade:
       case InputPhase::kUndecided:
+      case InputPhase::kStream:
         break;
       case InputPhase::kRefused:
         RefuseMore(connection, rest);
@@ -100,6 +106,8 @@ Http1Session::Advance Http1Session::ConsumeHead(Connection* connection, std::str
     return Advance::kWait;
   }
   http1::RequestParser* parser = connection->parser.get();
+  Advance begun = Advance::kWait;
+  if (BeginHttp2(connection, input, &begun)) return begun;
   if (parser == nullptr) {
     parser = parser_.get();
     parser->Reset(settings.header_bytes_max, settings.header_lines_max);
@@ -124,6 +132,19 @@ Http1Session::Advance Http1Session::ConsumeHead(Connection* connection, std::str
     parsers_.push_back(std::move(lent));
   }
   return advance;
+}
+
+bool Http1Session::BeginHttp2(Connection* connection, std::string_view input, Advance* advance) {
+  if (connection->has_served || connection->parser != nullptr ||
+      !connection->server->config->settings().http2.is_plain ||
+      !Http2Session::kPreface.starts_with(input.substr(0, Http2Session::kPreface.size()))) {
+    return false;
+  }
+  // Up to `PR` it may be PROPFIND.
+  if (input.size() < Http2Session::kPreface.size()) return true;
+  if (!http2_->Begin(connection)) return false;
+  *advance = Advance::kGoOn;
+  return true;
 }
 
 Http1Session::Advance Http1Session::KeepHead(Connection* connection, std::string_view input,

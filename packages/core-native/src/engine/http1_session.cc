@@ -210,6 +210,7 @@ void Http1Session::OnEof(Connection* connection) {
       transport_->Close(connection, 0);
     return;
   }
+  if (phase == InputPhase::kHttp2) return http2_->OnEof(connection);
   if (phase == InputPhase::kUndecided || phase == InputPhase::kOpaque ||
       phase == InputPhase::kWebSocket || phase == InputPhase::kRefused) {
     records_->Eof(connection->slot);
@@ -373,6 +374,10 @@ void Http1Session::RefuseMore(Connection* connection, std::string_view input) {
 
 void Http1Session::CheckTimeouts(Connection* connection, uint64_t now_ns, uint64_t headers_ns,
                                  uint64_t request_ns) {
+  if (connection->http2 != nullptr) return http2_->CheckTimeouts(connection, now_ns, headers_ns);
+  if (connection->stream != nullptr) {
+    return http2_->CheckStreamTimeouts(connection, now_ns, request_ns);
+  }
   if (!connection->is_open() || connection->message_start_ns == 0 ||
       connection->after_output == AfterOutput::kClose) {
     return;

@@ -11,6 +11,7 @@
 #include "common/block_store.h"
 #include "common/request_queue.h"
 #include "engine/connection.h"
+#include "engine/http2_session.h"
 #include "engine/record_writer.h"
 #include "engine/request_router.h"
 #include "engine/transport.h"
@@ -61,6 +62,16 @@ class Http1Session final {
   // No byte of a first request has come.
   static bool IsUnserved(const Connection* connection);
 
+  // -- For streams of HTTP/2 connections.
+
+  void set_http2(Http2Session* http2) { http2_ = http2; }
+  UnreadRequests* unread() { return &unread_; }
+  bool IsQueueFull(LaneServer* server);
+  void Log(const Connection* connection, const http1::RequestHead* head, int status,
+           std::string_view reason);
+  // Its request is refused, or it is reset when that was answered.
+  void RefuseStream(Connection* stream, records::ErrorKind kind);
+
   // The clock of the current loop iteration.
   void BeginPass() {
     now_ns_ = 0;
@@ -99,6 +110,8 @@ class Http1Session final {
   Advance SkipLength(Connection* connection, std::string_view input, size_t* used);
   Advance SkipChunked(Connection* connection, std::string_view input, size_t* used);
 
+  // Whether it is HTTP/2: then what follows is not HTTP/1.1, or not yet to be looked at.
+  bool BeginHttp2(Connection* connection, std::string_view input, Advance* advance);
   Advance KeepHead(Connection* connection, std::string_view input, size_t* used);
   Advance DeliverHead(Connection* connection, const http1::RequestHead& head,
                       std::string_view input, size_t* used);
@@ -108,9 +121,6 @@ class Http1Session final {
   void WaitForTurn(Connection* connection, size_t* used);
   Advance BeginRelay(Connection* connection, const http1::RequestHead& head);
   bool CanRelay(Connection* connection);
-  bool IsQueueFull(LaneServer* server);
-  void Log(const Connection* connection, const http1::RequestHead* head, int status,
-           std::string_view reason);
   Advance AnswerUnrouted(Connection* connection, const http1::RequestHead& head, RouteStatus status,
                          size_t* used);
   std::string_view TakeFirstPiece(Connection* connection, std::string_view input, size_t* used);
@@ -137,6 +147,7 @@ class Http1Session final {
   Transport* transport_;
   RequestRouter* router_;
   WebSocketSession* websockets_;
+  Http2Session* http2_ = nullptr;
   uint64_t now_ns_ = 0;
   bool is_stalled_ = false;
   UnreadRequests unread_;

@@ -68,9 +68,15 @@ int Lane::Start() {
   websockets_ = std::make_unique<WebSocketSession>(&loop_, &lent_, &records_, transport_.get());
   session_ = std::make_unique<Http1Session>(methods_, &queue_, &records_, transport_.get(),
                                             router_.get(), websockets_.get());
+  http2_ = std::make_unique<Http2Session>(&loop_, methods_, &queue_, &records_, transport_.get(),
+                                          router_.get(), session_->unread());
+  http2_->set_http1(session_.get());
+  session_->set_http2(http2_.get());
+  transport_->set_stream_handler(http2_.get());
   router_->Start(transport_.get(), session_.get());
   processor_ = std::make_unique<ReplyProcessor>(&replies_, &lent_, &records_, transport_.get(),
-                                                session_.get(), router_.get(), websockets_.get());
+                                                session_.get(), http2_.get(), router_.get(),
+                                                websockets_.get());
   transport_->set_input_handler(this);
 
   int failed;
@@ -157,6 +163,7 @@ void Lane::AfterPoll() {
   WakeUp();
   // Before closed connections are freed: none may stay in the list.
   FlushAndResume();
+  transport_->FreeStreams();
 }
 
 // What goes on after output was sent may send more; each turn handles bytes that were read, so that
@@ -343,7 +350,11 @@ void Lane::Unlisten(uint32_t server_id) {
 // Connections without a request so far: JavaScript has not heard of them and cannot close them.
 void Lane::MoveUnannounced(LaneServer* server) {
   transport_->ForEach([&](Connection* connection) {
-    if (!connection->is_open() || connection->server != server || connection->is_announced) return;
+    if (!connection->is_open() || connection->server != server || connection->is_announced ||
+        connection->stream != nullptr) {
+      return;
+    }
+    if (connection->http2 != nullptr) return http2_->Shutdown(connection);
     router_->Leave(connection);
   });
 }

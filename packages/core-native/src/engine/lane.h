@@ -16,6 +16,7 @@
 #include "common/control_block.h"
 #include "common/reply_reader.h"
 #include "engine/http1_session.h"
+#include "engine/http2_session.h"
 #include "engine/port_router.h"
 #include "engine/port_statistics.h"
 #include "engine/record_writer.h"
@@ -140,6 +141,7 @@ class Lane final : public InputHandler {
   std::unique_ptr<WebSocketSession> websockets_;  // Outlives output that it has shared.
   std::unique_ptr<Transport> transport_;
   std::unique_ptr<Http1Session> session_;
+  std::unique_ptr<Http2Session> http2_;
   std::unique_ptr<ReplyProcessor> processor_;
   std::unique_ptr<PortRouter> router_;
   const http1::MethodTable* methods_;

@@ -154,6 +154,23 @@ RequestRouter::Outcome PortRouter::FindServer(Connection* connection,
   return ToMember(port, connection, head, owner->member, input, head_bytes, route);
 }
 
+bool PortRouter::FindStreamServer(Connection* stream, const http1::RequestHead& head,
+                                  Route* route) {
+  Port* port = Find(stream->local_port);
+  if (port == nullptr) return true;
+  *route = port->routes->Find(head.host, head.target, stream->local_ip);
+  if (route->status != RouteStatus::kMatch) return false;
+  for (const Routes::Owner& owner : port->routes->target(route->id).owners) {
+    const auto found = owner.member == 0 ? servers_->find(owner.server_id) : servers_->end();
+    if (found == servers_->end()) continue;
+    if (found->second.get() != stream->server) Transport::SetServer(stream, found->second.get());
+    *route = {RouteStatus::kMatch, owner.prefix_id};
+    return true;
+  }
+  route->status = RouteStatus::kOffline;
+  return false;
+}
+
 // Of the owners of a queue: the one that has the connection as long as its JavaScript is not
 // blocked, otherwise the next one in turn. nullptr: JavaScript is about to be free.
 const sharing::PortRoutes::Owner* PortRouter::Choose(Port* port, const Connection* connection,

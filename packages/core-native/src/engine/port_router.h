@@ -59,6 +59,7 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
     relays_.SendMore(connection, bytes);
   }
   bool RelayEnd(Connection* connection) override { return relays_.EndInput(connection); }
+  bool FindStreamServer(Connection* stream, const http1::RequestHead& head, Route* route) override;
   void OnRelayedAnswer(Connection* connection) override;
   void OnRelayedUpgrade(Connection* connection, bool is_accepted) override;
   void OnOutputDone(Connection* connection) override { relays_.Resume(connection); }

@@ -98,6 +98,7 @@ void RecordWriter::RequestHead(const http1::RequestHead& head, const Request& re
   const size_t bytes = records::kRequestFixedBytes + line_words_.size() * sizeof(uint32_t) +
                        text_bytes + request.body.size();
   uint8_t* record = Append(bytes, RequestType::kRequest, request.flags, request.slot);
+  StoreWord(record, 3, request.parent_slot);
   StoreWord(record, 4, request.server_id);
   StoreWord(
       record, 5,

@@ -20,6 +20,7 @@ class RecordWriter {
  public:
   struct Request {
     uint32_t slot = 0;
+    uint32_t parent_slot = 0;  // With kFlagStream.
     uint32_t server_id = 0;
     uint32_t prefix_id = 0;
     uint32_t flags = 0;  // records::RequestFlags

@@ -70,6 +70,8 @@ bool ReplyProcessor::HandleBroadcast(ReplyType type, const uint8_t* record) {
 }
 
 void ReplyProcessor::HandleOpen(Connection* connection, const uint8_t* record) {
+  if (connection->http2 != nullptr) return HandleHttp2(connection, record);
+  if (connection->stream != nullptr && HandleStream(connection, record)) return;
   const uint32_t flags = FlagsOf(record);
   switch (static_cast<ReplyType>(LoadWord(record, 1) & 0xff)) {
     case ReplyType::kResponse:
@@ -184,6 +186,106 @@ void ReplyProcessor::End(Connection* connection, uint32_t flags, uint32_t idle_t
   if ((flags & records::kReplyClose) != 0) {
     transport_->FinishAfterOutput(connection, AfterOutput::kClose);
   }
+}
+
+// -- HTTP/2.
+
+// What is about a connection. Bytes that an application writes on it have no place there.
+void ReplyProcessor::HandleHttp2(Connection* connection, const uint8_t* record) {
+  const uint32_t flags = FlagsOf(record);
+  switch (static_cast<ReplyType>(LoadWord(record, 1) & 0xff)) {
+    case ReplyType::kBlock:
+      return transport_->ReturnBlock(LoadWord(record, 4));
+    case ReplyType::kEnd:
+    case ReplyType::kShutdown:
+      return http2_->Shutdown(connection);
+    case ReplyType::kDestroy:
+      if ((flags & records::kReplyIfIdle) != 0) return http2_->Shutdown(connection);
+      return http2_->Close(connection);
+    case ReplyType::kReset:
+      return transport_->Reset(connection);
+    case ReplyType::kSocketOption:
+      return OnSocketOption(connection, record);
+    case ReplyType::kIdleTimeout:
+      return http2_->OnIdleTimeout(connection, LoadWord(record, 4));
+    default:
+      return;
+  }
+}
+
+bool ReplyProcessor::HandleStream(Connection* stream, const uint8_t* record) {
+  const uint32_t flags = FlagsOf(record);
+  const bool is_unframed = (flags & records::kReplyChunked) != 0;
+  switch (static_cast<ReplyType>(LoadWord(record, 1) & 0xff)) {
+    case ReplyType::kResponse: {
+      const uint32_t head_bytes = LoadWord(record, 4);
+      const std::string_view all =
+          Bytes(record, records::kResponseFixedBytes, size_t{head_bytes} + LoadWord(record, 5));
+      const std::string_view body = all.substr(head_bytes);
+      http2_->OnHead(stream, all.substr(0, head_bytes),
+                     body.empty() && (flags & records::kReplyEnd) != 0);
+      if (!stream->is_open()) return true;
+      transport_->Credit(stream, head_bytes);
+      is_unframed ? http2_->OnBody(stream, body) : http2_->OnText(stream, body);
+      EndStream(stream, flags, LoadWord(record, 7));
+      return true;
+    }
+    case ReplyType::kData: {
+      const std::string_view bytes = Bytes(record, records::kPayloadAt, LoadWord(record, 4));
+      is_unframed ? http2_->OnBody(stream, bytes) : http2_->OnText(stream, bytes);
+      EndStream(stream, flags, LoadWord(record, 5));
+      return true;
+    }
+    case ReplyType::kBlock:
+      OnStreamBlock(stream, record);
+      return true;
+    case ReplyType::kTrailers:
+      http2_->OnTrailers(stream, Bytes(record, records::kPayloadAt, LoadWord(record, 4)));
+      transport_->Credit(stream, LoadWord(record, 4));
+      EndStream(stream, flags | records::kReplyEnd, LoadWord(record, 5));
+      return true;
+    case ReplyType::kEnd:
+      EndStream(stream, flags | records::kReplyEnd, LoadWord(record, 4));
+      return true;
+    case ReplyType::kShutdown:
+      http2_->OnEnd(stream, false, false);
+      return true;
+    case ReplyType::kDestroy:
+      if ((flags & records::kReplyIfIdle) == 0) http2_->OnDestroy(stream);
+      return true;
+    case ReplyType::kWindow:
+      http2_->OnWindow(stream, LoadWord(record, 4));
+      return true;
+    case ReplyType::kUpgradeDecline:
+      http2_->OnUpgradeDecline(stream);
+      return true;
+    case ReplyType::kSocketOption:
+    case ReplyType::kIdleTimeout:
+      return true;
+    default:
+      return false;
+  }
+}
+
+void ReplyProcessor::OnStreamBlock(Connection* stream, const uint8_t* record) {
+  const uint32_t id = LoadWord(record, 4);
+  const uint32_t flags = FlagsOf(record);
+  LentMemory::View view;
+  HTTPSYS_CHECK(lent_->Find(id, &view));
+  http2_->OnBlock(stream, id, {reinterpret_cast<const char*>(view.data), view.bytes},
+                  (flags & records::kReplyChunked) != 0);
+  EndStream(stream, flags, 0);
+}
+
+void ReplyProcessor::EndStream(Connection* stream, uint32_t flags, uint32_t idle_timeout_ms) {
+  if (!stream->is_open() || (flags & records::kReplyEnd) == 0 ||
+      (flags & records::kReplyInterim) != 0) {
+    return;
+  }
+  if (Http2State* state = stream->stream->state; state != nullptr && idle_timeout_ms != 0) {
+    state->connection->idle_timeout_ms = idle_timeout_ms;
+  }
+  http2_->OnEnd(stream, (flags & records::kReplyChunked) != 0, (flags & records::kReplyClose) != 0);
 }
 
 // -- Commands.

@@ -8,6 +8,7 @@
 #include "common/block_store.h"
 #include "common/reply_reader.h"
 #include "engine/http1_session.h"
+#include "engine/http2_session.h"
 #include "engine/port_router.h"
 #include "engine/record_writer.h"
 #include "engine/transport.h"
@@ -18,13 +19,14 @@ namespace httpsys::engine {
 class ReplyProcessor {
  public:
   ReplyProcessor(ReplyReader* replies, LentMemory* lent, RecordWriter* records,
-                 Transport* transport, Http1Session* session, PortRouter* router,
-                 WebSocketSession* websockets)
+                 Transport* transport, Http1Session* session, Http2Session* http2,
+                 PortRouter* router, WebSocketSession* websockets)
       : replies_(replies),
         lent_(lent),
         records_(records),
         transport_(transport),
         session_(session),
+        http2_(http2),
         router_(router),
         websockets_(websockets) {}
 
@@ -36,6 +38,11 @@ class ReplyProcessor {
   void Handle(const uint8_t* record);
   bool HandleBroadcast(records::ReplyType type, const uint8_t* record);
   void HandleOpen(Connection* connection, const uint8_t* record);
+  // False: as on any connection.
+  bool HandleStream(Connection* stream, const uint8_t* record);
+  void HandleHttp2(Connection* connection, const uint8_t* record);
+  void EndStream(Connection* stream, uint32_t flags, uint32_t idle_timeout_ms);
+  void OnStreamBlock(Connection* stream, const uint8_t* record);
   void OnResponse(Connection* connection, const uint8_t* record);
   void OnData(Connection* connection, const uint8_t* record);
   void OnTrailers(Connection* connection, const uint8_t* record);
@@ -52,6 +59,7 @@ class ReplyProcessor {
   RecordWriter* records_;
   Transport* transport_;
   Http1Session* session_;
+  Http2Session* http2_;
   PortRouter* router_;
   WebSocketSession* websockets_;
   std::vector<Connection*> touched_;

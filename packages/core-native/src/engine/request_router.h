@@ -39,6 +39,9 @@ class RequestRouter {
 
   // -- The same, where it is answered.
 
+  // The same for a stream of HTTP/2. False: it is answered by route->status.
+  virtual bool FindStreamServer(Connection* stream, const http1::RequestHead& head,
+                                Route* route) = 0;
   // An answer that goes to another member's client is whole.
   virtual void OnRelayedAnswer(Connection* connection) = 0;
   virtual void OnRelayedUpgrade(Connection* connection, bool is_accepted) = 0;

@@ -62,13 +62,38 @@ Connection* Transport::Open(int fd, LaneServer* server, std::unique_ptr<RelayOri
   connection->origin = std::move(origin);
   connection->local_port = addresses.local_port;
   connection->local_ip = addresses.local_ip;
+  Link(connection, server);
+  UpdatePoll(connection);
+  return connection;
+}
+
+Connection* Transport::OpenStream(Connection* parent, LaneServer* server,
+                                  std::unique_ptr<Http2Stream> stream) {
+  auto* connection = new Connection;
+  connection->transport = this;
+  connection->server = server;
+  connection->timer.owner = connection;
+  connection->window_bytes = limits::kReceiveWindowBytes;
+  connection->local_port = parent->local_port;
+  connection->local_ip = parent->local_ip;
+  connection->hops = parent->hops;
+  connection->phase = InputPhase::kStream;
+  connection->stream = std::move(stream);
+  Link(connection, server);
+  return connection;
+}
+
+void Transport::Link(Connection* connection, LaneServer* server) {
   connection->next = first_;
   if (first_ != nullptr) first_->previous = connection;
   first_ = connection;
   ++allocated_;
   ++server->connections;
-  UpdatePoll(connection);
-  return connection;
+}
+
+void Transport::Unlink(Connection* connection) {
+  (connection->previous == nullptr ? first_ : connection->previous->next) = connection->next;
+  if (connection->next != nullptr) connection->next->previous = connection->previous;
 }
 
 void Transport::Announce(Connection* connection, uint32_t flags) {
@@ -76,6 +101,7 @@ void Transport::Announce(Connection* connection, uint32_t flags) {
   connection->is_announced = true;
   connection->is_shared = (flags & records::kFlagShared) != 0;
   connection->slot = TakeSlot(connection);
+  if (connection->stream != nullptr) return;
   // Kept until now; asked again when it goes from one server to another.
   std::unique_ptr<Addresses> addresses = std::move(connection->addresses);
   if (addresses == nullptr) {
@@ -136,6 +162,7 @@ void Transport::FreeSlotIfDone(uint32_t slot) {
 
 void Transport::UpdatePoll(Connection* connection) {
   if (connection->life == Life::kClosing) return;
+  if (connection->stream != nullptr) return streams_->OnPausesChanged(connection);
   int wanted = 0;
   if (connection->pauses == 0) wanted |= UV_READABLE;
   // Requests that nobody answers would otherwise outlive their client.
@@ -230,6 +257,8 @@ void Transport::OnTimer(uv_timer_t* timer) {
     auto* connection = static_cast<Connection*>(node->owner);
     if (!connection->is_open()) {
       self->CloseDescriptor(connection);
+    } else if (connection->http2 != nullptr || connection->stream != nullptr) {
+      self->streams_->OnTimer(connection);
     } else if (connection->queue != nullptr && connection->idle_timeout_ms != 0) {
       // Not idle: the peer still reads the last response.
       self->timers_.Start(node, now, connection->idle_timeout_ms);
@@ -253,12 +282,15 @@ void Transport::FinishAfterOutput(Connection* connection, AfterOutput action) {
 
 void Transport::Detach(Connection* connection, int error, bool is_told_late) {
   StopTimer(connection);
+  if (connection->http2 != nullptr || connection->stream != nullptr) {
+    streams_->OnDetach(connection);
+  }
   DropOutput(connection);
   TellClosed(connection, error, is_told_late);
   if (handler_ != nullptr) handler_->OnDetached(connection);
   --connection->server->connections;
   connection->server = nullptr;
-  load_->fetch_sub(1, std::memory_order_relaxed);
+  if (connection->stream == nullptr) load_->fetch_sub(1, std::memory_order_relaxed);
 }
 
 void Transport::TellClosed(Connection* connection, int error, bool is_told_late) {
@@ -277,8 +309,21 @@ void Transport::Close(Connection* connection, int error) {
   CloseDescriptor(connection);
 }
 
+void Transport::CloseStream(Connection* stream, bool is_told_late) {
+  if (!stream->is_open()) return;
+  Detach(stream, 0, is_told_late);
+  CloseDescriptor(stream);
+}
+
+void Transport::SetServer(Connection* stream, LaneServer* server) {
+  --stream->server->connections;
+  ++server->connections;
+  stream->server = server;
+}
+
 void Transport::CloseLingering(Connection* connection, bool is_told_late) {
   if (!connection->is_open()) return;
+  if (connection->stream != nullptr) return Close(connection, 0);
   Detach(connection, 0, is_told_late);
   if (!connection->is_fin_sent) shutdown(connection->fd, SHUT_WR);
   connection->is_fin_sent = true;
@@ -309,6 +354,7 @@ void Transport::ReadLingering(Connection* connection) {
 }
 
 void Transport::Reset(Connection* connection) {
+  if (connection->stream != nullptr) return Close(connection, 0);
   const linger at_once{1, 0};
   setsockopt(connection->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
   connection->hops = 0;  // No FIN: the last descriptor of the socket resets it.
@@ -318,6 +364,11 @@ void Transport::Reset(Connection* connection) {
 void Transport::CloseDescriptor(Connection* connection) {
   if (connection->life == Life::kClosing) return;
   connection->life = Life::kClosing;
+  if (connection->stream != nullptr) {
+    Unlink(connection);
+    closed_streams_.emplace_back(connection);
+    return;
+  }
   const int fd = connection->fd;
   // Whoever handed it over keeps a descriptor until it has read that it was taken.
   if (connection->hops != 0) shutdown(fd, SHUT_RDWR);
@@ -327,8 +378,7 @@ void Transport::CloseDescriptor(Connection* connection) {
 
 void Transport::CloseHandle(Connection* connection) {
   StopTimer(connection);
-  (connection->previous == nullptr ? first_ : connection->previous->next) = connection->next;
-  if (connection->next != nullptr) connection->next->previous = connection->previous;
+  Unlink(connection);
   uv_close(reinterpret_cast<uv_handle_t*>(&connection->poll), OnPollClosed);
 }
 
@@ -338,11 +388,19 @@ void Transport::OnPollClosed(uv_handle_t* handle) {
   delete connection;
 }
 
+void Transport::FreeStreams() {
+  allocated_ -= closed_streams_.size();
+  closed_streams_.clear();
+}
+
 void Transport::Shutdown() {
-  ForEach([this](Connection* connection) {
+  // A connection's streams go with it, so that the next one may be gone.
+  while (first_ != nullptr) {
+    Connection* connection = first_;
     if (connection->is_open()) Detach(connection, 0);
     CloseDescriptor(connection);
-  });
+  }
+  FreeStreams();
   uv_close(reinterpret_cast<uv_handle_t*>(&timer_), nullptr);
 }
 

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -31,6 +32,27 @@ class InputHandler {
   ~InputHandler() = default;
 };
 
+// What sends and receives for the streams of HTTP/2 connections.
+class StreamHandler {
+ public:
+  // A stream, or a connection with streams, has something to send in this pass.
+  virtual void OnTouched(Connection* connection) = 0;
+  // Sends what it can of all that were touched.
+  virtual void FlushSessions() = 0;
+  // The socket of a connection with streams has taken its output.
+  virtual void OnOutputDone(Connection* connection) = 0;
+  // A stream reads again, or no longer.
+  virtual void OnPausesChanged(Connection* stream) = 0;
+  // Before it is told that it is closed.
+  virtual void OnDetach(Connection* connection) = 0;
+  virtual void OnTimer(Connection* connection) = 0;
+  // What a stream has to send is kept.
+  virtual void OnBehind(Connection* stream) = 0;
+
+ protected:
+  ~StreamHandler() = default;
+};
+
 // Thread: the lane. A Connection stays valid until the loop iteration after it was closed, so a
 // caller may look at its `life` after any call.
 class Transport {
@@ -41,9 +63,13 @@ class Transport {
   Transport& operator=(const Transport&) = delete;
 
   void set_input_handler(InputHandler* handler) { handler_ = handler; }
+  void set_stream_handler(StreamHandler* handler) { streams_ = handler; }
 
   // Takes the descriptor over. JavaScript hears of the connection by Announce().
   Connection* Open(int fd, LaneServer* server, std::unique_ptr<RelayOrigin> origin = nullptr);
+  // A stream of `parent`. JavaScript hears of it with its request, after Announce().
+  Connection* OpenStream(Connection* parent, LaneServer* server,
+                         std::unique_ptr<Http2Stream> stream);
   // Flags are those of kOpen. Nothing when it is announced already.
   void Announce(Connection* connection, uint32_t flags);
   // Gives the connection to another server: for JavaScript it is a new one.
@@ -81,6 +107,18 @@ class Transport {
   void FlushTouched(std::vector<Connection*>* touched);
   bool has_touched() const { return !touched_.empty(); }
   void Flush(Connection* connection);
+  // Gives bytes to the socket, and keeps what it does not take. For connections that send nothing
+  // by the methods above. False when it was closed by an error.
+  bool WriteNow(Connection* connection, std::string_view bytes);
+  // FinishAfterOutput() for these.
+  void FinishNow(Connection* connection);
+  // Moves up to `bytes` of a stream's output behind `to`.
+  void TakeOutput(Connection* stream, size_t bytes, std::string* to);
+  // Bytes of records that need not be sent count as sent.
+  void Credit(Connection* stream, size_t bytes) { AddCredit(stream, bytes); }
+  void ReturnBlock(uint32_t block_id) { ReportBlocks({block_id}, 0); }
+  // What a stream has to send.
+  size_t OutputBytes(const Connection* stream) const;
   // Connections whose output the kernel has not taken.
   size_t pending_outputs() const { return pending_outputs_; }
 
@@ -100,10 +138,16 @@ class Transport {
   void FinishAfterOutput(Connection* connection, AfterOutput action);
   // Now. `error` is a positive errno or 0.
   void Close(Connection* connection, int error);
+  // Of a stream; `is_told_late` as below.
+  void CloseStream(Connection* stream, bool is_told_late);
+  // Gives a stream to another server, before JavaScript hears of it.
+  static void SetServer(Connection* stream, LaneServer* server);
   // Now, but what the peer still sends is thrown away, so that it can read the last reply.
   // `is_told_late`: the application has ended it, and nobody waits to hear that it has happened.
   void CloseLingering(Connection* connection, bool is_told_late = false);
   void Reset(Connection* connection);
+  // Streams that were closed are forgotten here: nobody may look at them any more.
+  void FreeStreams();
   // Closes everything without telling JavaScript.
   void Shutdown();
   bool is_empty() const { return allocated_ == 0; }
@@ -145,6 +189,9 @@ class Transport {
   ssize_t SendOnce(Connection* connection, uint32_t piece, size_t offset, size_t* attempted);
   void Advance(size_t bytes, uint32_t* piece, size_t* offset);
   void EnqueuePieces(Connection* connection, uint32_t piece, size_t offset);
+  void KeepStreamOutput(Connection* stream);
+  void Link(Connection* connection, LaneServer* server);
+  void Unlink(Connection* connection);
   void WriteQueue(Connection* connection);
   void DropOutput(Connection* connection);
   void OutputDone(Connection* connection);
@@ -164,6 +211,7 @@ class Transport {
   LentMemory* lent_;
   std::atomic<uint32_t>* load_;
   InputHandler* handler_ = nullptr;
+  StreamHandler* streams_ = nullptr;
   uv_timer_t timer_;
   uint64_t timer_deadline_ms_ = UINT64_MAX;
   TimerLists timers_;
@@ -178,6 +226,7 @@ class Transport {
   std::vector<Connection*> touched_;
   std::vector<char> gathered_;
   std::vector<uint32_t> blocks_;  // Scratch.
+  std::vector<std::unique_ptr<Connection>> closed_streams_;
 };
 
 }  // namespace httpsys::engine

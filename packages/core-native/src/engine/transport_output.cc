@@ -91,6 +91,10 @@ void Transport::FlushTouched(std::vector<Connection*>* touched) {
     connection->is_touched = false;
     if (connection->is_open()) Flush(connection);
   }
+  if (streams_ != nullptr) streams_->FlushSessions();
+  for (Connection* connection : touched_) {
+    if (connection->stream != nullptr && connection->is_open()) KeepStreamOutput(connection);
+  }
   touched->swap(touched_);
   touched_.clear();
   pieces_.resize(1);
@@ -98,6 +102,10 @@ void Transport::FlushTouched(std::vector<Connection*>* touched) {
 }
 
 void Transport::Flush(Connection* connection) {
+  if (connection->http2 != nullptr || connection->stream != nullptr) {
+    streams_->OnTouched(connection);
+    if (connection->stream != nullptr) return;
+  }
   uint32_t piece = connection->first_piece;
   if (piece != 0) {
     const size_t payload = connection->pass_payload_bytes;
@@ -203,6 +211,87 @@ void Transport::EnqueuePieces(Connection* connection, uint32_t piece, size_t off
   }
 }
 
+// -- Of streams and what carries them.
+
+bool Transport::WriteNow(Connection* connection, std::string_view bytes) {
+  size_t sent = 0;
+  if (connection->queue == nullptr) {
+    iovec vector{const_cast<char*>(bytes.data()), bytes.size()};
+    const ssize_t result = Write(connection, &vector, 1);
+    if (result < 0 && !IsWouldBlock(errno)) {
+      Close(connection, WriteError(*connection, errno));
+      return false;
+    }
+    if (result > 0) sent = static_cast<size_t>(result);
+  }
+  if (sent == bytes.size()) return true;
+  if (connection->queue == nullptr) {
+    connection->queue = std::make_unique<OutputQueue>();
+    ++pending_outputs_;
+  }
+  connection->queue->Append(bytes.substr(sent));
+  UpdatePoll(connection);
+  return true;
+}
+
+void Transport::FinishNow(Connection* connection) {
+  connection->after_output = AfterOutput::kClose;
+  connection->phase = InputPhase::kOver;
+  Pause(connection, kPauseOver);
+  if (connection->queue == nullptr) OutputDone(connection);
+}
+
+size_t Transport::OutputBytes(const Connection* stream) const {
+  size_t bytes = stream->queue == nullptr ? 0 : stream->queue->bytes();
+  for (uint32_t at = stream->first_piece; at != 0; at = pieces_[at].next)
+    bytes += pieces_[at].bytes;
+  return bytes - (stream->first_piece == 0 ? 0 : stream->stream->piece_offset);
+}
+
+void Transport::TakeOutput(Connection* stream, size_t bytes, std::string* to) {
+  blocks_.clear();
+  if (stream->queue != nullptr) {
+    OutputQueue& queue = *stream->queue;
+    while (bytes > 0 && !queue.empty()) {
+      iovec vector;
+      queue.Peek(&vector, 1);
+      const size_t count = std::min(bytes, vector.iov_len);
+      to->append(static_cast<const char*>(vector.iov_base), count);
+      queue.Remove(count, &blocks_);
+      bytes -= count;
+    }
+    if (queue.empty()) {
+      stream->queue.reset();
+      --pending_outputs_;
+    }
+  }
+  size_t* offset = &stream->stream->piece_offset;
+  while (bytes > 0 && stream->first_piece != 0) {
+    const std::string_view view = pieces_[stream->first_piece].view().substr(*offset);
+    const size_t count = std::min(bytes, view.size());
+    to->append(view.substr(0, count));
+    Advance(count, &stream->first_piece, offset);
+    bytes -= count;
+  }
+  if (stream->first_piece == 0) stream->last_piece = 0;
+  const size_t before = stream->queue_payload_bytes + stream->pass_payload_bytes;
+  const size_t payload = std::min(before, OutputBytes(stream));
+  // Which of the two counts does not matter to anybody else.
+  stream->queue_payload_bytes = payload;
+  stream->pass_payload_bytes = 0;
+  AddCredit(stream, before - payload);
+  ReportBlocks(blocks_, 0);
+}
+
+// The memory of the pass is given back.
+void Transport::KeepStreamOutput(Connection* stream) {
+  if (stream->first_piece == 0) return;
+  EnqueuePieces(stream, stream->first_piece, stream->stream->piece_offset);
+  stream->first_piece = stream->last_piece = 0;
+  stream->stream->piece_offset = 0;
+  streams_->OnBehind(stream);
+}
+
 void Transport::WriteQueue(Connection* connection) {
   OutputQueue& queue = *connection->queue;
   size_t budget = limits::kSendBytesPerEvent;
@@ -230,6 +319,7 @@ void Transport::WriteQueue(Connection* connection) {
   --pending_outputs_;
   UpdatePoll(connection);
   OutputDone(connection);
+  if (connection->is_open() && connection->http2 != nullptr) streams_->OnOutputDone(connection);
   if (connection->wants_input_resumed) Touch(connection);
 }
 

@@ -55,12 +55,14 @@ void Http1Session::Log(const Connection* connection, const http1::RequestHead* h
   ErrorLog& log = ErrorLog::Instance();
   if (!log.is_on()) return;
   LogEntry entry;
-  entry.fd = connection->fd;
+  entry.fd =
+      connection->stream == nullptr ? connection->fd : connection->stream->state->connection->fd;
   entry.status = status;
   entry.reason = reason;
   entry.server_id = connection->server->id;
   if (head != nullptr) {
-    entry.version_minor = head->version_minor;
+    entry.version_major = connection->stream == nullptr ? 1 : 2;
+    entry.version_minor = connection->stream == nullptr ? head->version_minor : 0;
     entry.method = methods_->Name(head->method);
     entry.target = head->target;
   }
@@ -231,6 +233,14 @@ void Http1Session::Refuse(Connection* connection, ErrorKind kind, std::string_vi
   transport_->Send(connection, RefusalReply(kind), 0);
   transport_->FinishAfterOutput(connection, AfterOutput::kClose);
   transport_->Flush(connection);
+}
+
+void Http1Session::RefuseStream(Connection* stream, ErrorKind kind) {
+  stream->message_start_ns = 0;
+  if (stream->unanswered == 0) return transport_->Close(stream, 0);
+  stream->phase = InputPhase::kRefused;
+  stream->refusal = kind;
+  records_->Error(stream->slot, kind, {});
 }
 
 }  // namespace httpsys::engine

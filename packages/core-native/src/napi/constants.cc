@@ -55,6 +55,7 @@ constexpr Constant kConstants[] = {
     {"kFlagChunked", Value(records::kFlagChunked)},
     {"kFlagLent", Value(records::kFlagLent)},
     {"kFlagShared", Value(records::kFlagShared)},
+    {"kFlagStream", Value(records::kFlagStream)},
     {"kInternNameOnly", Value(records::kInternNameOnly)},
     {"kMessageBinary", Value(records::kMessageBinary)},
     {"kMessageCost", Value(records::kMessageCost)},

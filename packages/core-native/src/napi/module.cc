@@ -3,6 +3,7 @@
 #include <napi.h>
 
 #include "common/records.h"
+#include "engine/create_engine.h"
 #include "napi/constants.h"
 #include "napi/engine_wrap.h"
 #include "napi/port_sharing.h"
@@ -17,6 +18,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports.Set("fatalException", Napi::Function::New<FatalException>(env, "fatalException"));
   exports.Set("serviceState", Napi::Function::New<ServiceState>(env, "serviceState"));
   exports.Set("constants", RecordConstants(env));
+  exports.Set("hasHttp2", Napi::Boolean::New(env, HasHttp2()));
   exports.Set("formatVersion", Napi::Number::New(env, records::kFormatVersion));
   return exports;
 }

@@ -24,6 +24,20 @@ bool ReadBoolean(Napi::Object from, const char* name, bool* to) {
   return true;
 }
 
+bool ReadHttp2(Napi::Object config, Http2Settings* settings) {
+  const Napi::Value value = config.Get("http2");
+  if (!value.IsObject()) return false;
+  const Napi::Object from = value.As<Napi::Object>();
+  return ReadBoolean(from, "plain", &settings->is_plain) &&
+         ReadBoolean(from, "upgrade", &settings->is_upgrade) &&
+         ReadNumber(from, "maxConcurrentStreams", &settings->streams_max) &&
+         ReadNumber(from, "initialWindowSize", &settings->window_bytes) &&
+         ReadNumber(from, "maxFrameSize", &settings->frame_bytes_max) &&
+         ReadNumber(from, "headerTableSize", &settings->header_table_bytes) &&
+         ReadNumber(from, "pingInterval", &settings->ping_ms) &&
+         ReadNumber(from, "stallTimeout", &settings->stall_ms);
+}
+
 }  // namespace
 
 std::vector<std::string> Strings(Napi::Array array) {
@@ -45,7 +59,8 @@ bool ReadServerSettings(Napi::Object config, ServerSettings* settings) {
     return false;
   }
   settings->verbosity_503 = static_cast<Verbosity503>(verbosity);
-  return ReadNumber(config, "queueLimit", &settings->queue_limit) &&
+  return ReadHttp2(config, &settings->http2) &&
+         ReadNumber(config, "queueLimit", &settings->queue_limit) &&
          ReadNumber(config, "maxHeaderSize", &settings->header_bytes_max) &&
          ReadNumber(config, "maxHeaderLines", &settings->header_lines_max) &&
          ReadNumber(config, "maxRequestBodySize", &settings->body_bytes_max) &&

@@ -1,0 +1,324 @@
+// What Http2Session does with what is received on streams.
+
+#include <algorithm>
+#include <utility>
+
+#include "common/limits.h"
+#include "engine/canned_replies.h"
+#include "engine/error_log.h"
+#include "engine/http1_session.h"
+#include "engine/http2_session.h"
+
+namespace httpsys::engine {
+
+using namespace http2;  // NOLINT(google-build-using-namespace): its names are those of RFC 9113.
+using records::ErrorKind;
+
+namespace {
+
+uint32_t FlagsOf(const http1::RequestHead& head, bool has_ended) {
+  uint32_t flags = records::kFlagStream | records::kFlagKeepAlive;
+  if (head.upgrade) flags |= records::kFlagUpgrade;
+  if (head.has_host) flags |= records::kFlagHasHost;
+  if (head.expect == http1::Expectation::kContinue) flags |= records::kFlagExpectContinue;
+  if (head.expect == http1::Expectation::kOther) flags |= records::kFlagExpectOther;
+  if (head.body == http1::BodyKind::kChunked) flags |= records::kFlagChunked;
+  if (head.body != http1::BodyKind::kNone) flags |= records::kFlagHasBody;
+  if (head.body == http1::BodyKind::kNone || has_ended) flags |= records::kFlagComplete;
+  return flags;
+}
+
+}  // namespace
+
+// -- Field sections.
+
+void Http2Session::OnSection(Http2State* state, const Frame& frame) {
+  state->connection->message_start_ns = 0;
+  // Refused already.
+  if (state->fields == nullptr) return;
+  if (Connection* stream = StreamOf(state->session, frame.stream_id)) {
+    OnRequestTrailers(stream);
+  } else if (frame.stream_id > state->last_stream) {
+    state->last_stream = frame.stream_id;
+    OpenStream(state, frame);
+  }
+}
+
+void Http2Session::OpenStream(Http2State* state, const Frame& frame) {
+  auto stream = std::make_unique<Http2Stream>();
+  stream->state = state;
+  stream->id = frame.stream_id;
+  stream->fields = std::move(state->fields);
+  stream->has_ended = (frame.flags & kFlagEndStream) != 0;
+  Connection* connection =
+      transport_->OpenStream(state->connection, state->connection->server, std::move(stream));
+  connection->stream->next = state->first_stream;
+  if (state->first_stream != nullptr) state->first_stream->stream->previous = connection;
+  state->first_stream = connection;
+  state->connection->has_served = true;
+  api_->session_set_stream_user_data(state->session, frame.stream_id, connection);
+  if (++state->streams == 1) Watch(state);
+  if (connection->stream->has_ended) {
+    Tell(connection);
+  } else {
+    // With what follows at once: as on HTTP/1, no tick runs between a head and a small body.
+    begun_.push_back(connection);
+  }
+}
+
+void Http2Session::TellBegun() {
+  // Telling one may close it, which takes it out of the list.
+  while (!begun_.empty()) {
+    Connection* stream = begun_.back();
+    begun_.pop_back();
+    if (stream->is_open() && !stream->stream->is_told) Tell(stream);
+  }
+}
+
+void Http2Session::OnRequestTrailers(Connection* connection) {
+  const auto fields = std::move(connection->stream->state->fields);
+  if (!fields->FinishTrailers(&trailers_)) return FailStream(connection, kProtocolError);
+  if (!connection->stream->is_told) Tell(connection);
+  if (!connection->is_open()) return;
+  connection->stream->has_ended = true;
+  // Telling uses the same lines for nothing.
+  if (connection->phase == InputPhase::kStream) {
+    records_->BodyEnd(connection->slot, trailers_);
+    connection->message_start_ns = 0;
+  } else {
+    EndOfInput(connection);
+  }
+}
+
+// -- Requests.
+
+void Http2Session::Tell(Connection* connection) {
+  Http2Stream* stream = connection->stream.get();
+  stream->is_told = true;
+  std::unique_ptr<RequestFields> fields = std::move(stream->fields);
+  const FieldsStatus status =
+      fields->Finish(*methods_, stream->has_ended && stream->body.empty(), &head_);
+  const size_t head_bytes = fields->total_bytes();
+  stream->is_head = head_.method == head_method_;
+  stream->is_connect = head_.upgrade;
+  stream->is_extended = fields->is_extended_connect();
+  Route route{RouteStatus::kMatch, 0};
+  switch (status) {
+    case FieldsStatus::kMalformed:
+      FailStream(connection, kProtocolError);
+      break;
+    case FieldsStatus::kUnknownMethod:
+      AnswerAlone(connection, RefusalReply(ErrorKind::kMalformed));
+      break;
+    case FieldsStatus::kTooLarge:
+      AnswerAlone(connection, RefusalReply(ErrorKind::kHeaderOverflow));
+      break;
+    case FieldsStatus::kDone:
+      if (FindServer(connection, &route)) Deliver(connection, route.id, head_bytes);
+      break;
+  }
+  ReturnFields(std::move(fields));
+}
+
+bool Http2Session::FindServer(Connection* connection, Route* route) {
+  Connection* parent = connection->stream->state->connection;
+  if (router_->MustRoute(parent)) {
+    if (!router_->FindStreamServer(connection, head_, route)) {
+      AnswerUnrouted(connection, route->status);
+      return false;
+    }
+  } else {
+    *route = connection->server->config->FindPrefix(connection->local_port, head_.host,
+                                                    head_.target, connection->local_ip);
+    if (route->status != RouteStatus::kMatch) {
+      AnswerUnrouted(connection, route->status);
+      return false;
+    }
+  }
+  const uint64_t body_max = connection->server->config->settings().body_bytes_max;
+  if (body_max != 0 && head_.content_length > body_max) {
+    AnswerAlone(connection, RefusalReply(ErrorKind::kBodyTooLarge));
+    return false;
+  }
+  if (!http1_->IsQueueFull(connection->server)) return true;
+  AnswerUnrouted(connection, RouteStatus::kQueueFull);
+  return false;
+}
+
+void Http2Session::Deliver(Connection* connection, uint32_t prefix_id, size_t head_bytes) {
+  Http2Stream* stream = connection->stream.get();
+  Connection* parent = stream->state->connection;
+  LaneServer* server = connection->server;
+  if (!parent->is_announced) transport_->Assign(parent, server);
+  transport_->Announce(connection, 0);
+  router_->CountRequest(connection, prefix_id);
+  RecordWriter::Request request;
+  request.slot = connection->slot;
+  request.parent_slot = parent->slot;
+  request.server_id = server->id;
+  request.prefix_id = prefix_id;
+  request.flags = FlagsOf(head_, stream->has_ended);
+  request.arrival_ns = uv_now(loop_) * 1'000'000;
+  request.head_bytes = head_bytes;
+  connection->has_served = true;
+  connection->unanswered = 1;
+  if (head_.upgrade) {
+    connection->phase = connection->declined_phase = InputPhase::kAwaitUpgrade;
+    transport_->Pause(connection, kPauseUpgrade);
+  } else {
+    request.body = stream->body;
+  }
+  records_->RequestHead(head_, request);
+  unread_->Add(queue_->appended(), server->queued);
+  if (head_.upgrade) {
+    if (!stream->body.empty()) connection->partial = std::make_unique<std::string>(stream->body);
+    if (stream->has_ended) EndOfInput(connection);
+  } else if (!stream->has_ended) {
+    connection->message_start_ns = uv_hrtime();
+    // Within the record they do not count for anybody's window.
+    GiveWindow(connection, static_cast<uint32_t>(stream->body.size()));
+  }
+  stream->body_bytes = stream->body.size();
+  stream->body.clear();
+  stream->body.shrink_to_fit();
+}
+
+// -- Bodies, and the bytes of tunnels.
+
+void Http2Session::OnBodyPiece(Connection* connection, std::string_view piece) {
+  Http2Stream* stream = connection->stream.get();
+  stream->unread_bytes += static_cast<uint32_t>(piece.size());
+  if (!stream->is_told) {
+    if (stream->body.size() + piece.size() <= limits::kInlineBodyBytesMax) {
+      stream->body.append(piece);
+      return;
+    }
+    Tell(connection);
+    if (!connection->is_open()) return;
+  }
+  switch (connection->phase) {
+    case InputPhase::kStream: {
+      const uint64_t body_max = connection->server->config->settings().body_bytes_max;
+      stream->body_bytes += piece.size();
+      if (body_max != 0 && stream->body_bytes > body_max) return RefuseBody(connection);
+      records_->Body(connection->slot, piece);
+      return;
+    }
+    case InputPhase::kAwaitUpgrade:
+    case InputPhase::kUndecided:
+    case InputPhase::kOpaque:
+    case InputPhase::kWebSocket:
+      http1_->OnHandedOver(connection, piece);
+      if (connection->is_open()) OnPausesChanged(connection);
+      return;
+    default:
+      GiveWindow(connection, stream->unread_bytes);
+  }
+}
+
+void Http2Session::RefuseBody(Connection* connection) {
+  GiveWindow(connection, connection->stream->unread_bytes);
+  http1_->RefuseStream(connection, ErrorKind::kBodyTooLarge);
+}
+
+void Http2Session::OnPeerEnd(Connection* connection) {
+  Http2Stream* stream = connection->stream.get();
+  stream->has_ended = true;
+  if (!stream->is_told) return Tell(connection);
+  if (connection->phase == InputPhase::kStream) {
+    connection->message_start_ns = 0;
+    records_->BodyEnd(connection->slot, {});
+  } else {
+    EndOfInput(connection);
+  }
+}
+
+// Of a tunnel: told when what came before it has been.
+void Http2Session::EndOfInput(Connection* connection) {
+  connection->stream->is_end_due = true;
+  OnPausesChanged(connection);
+}
+
+void Http2Session::OnPausesChanged(Connection* connection) {
+  Http2Stream* stream = connection->stream.get();
+  const InputPhase phase = connection->phase;
+  const bool is_tunnel = phase == InputPhase::kOpaque || phase == InputPhase::kWebSocket ||
+                         phase == InputPhase::kUndecided;
+  if (!is_tunnel) return;
+  const size_t kept = connection->partial == nullptr ? 0 : connection->partial->size();
+  if (stream->unread_bytes > kept) {
+    GiveWindow(connection, stream->unread_bytes - static_cast<uint32_t>(kept));
+  }
+  if (!stream->is_end_due || kept != 0) return;
+  stream->is_end_due = false;
+  connection->peer_ended = true;
+  records_->Eof(connection->slot);
+  if (stream->is_gone) transport_->Close(connection, 0);
+}
+
+void Http2Session::GiveWindow(Connection* connection, uint32_t bytes) {
+  Http2Stream* stream = connection->stream.get();
+  const uint32_t given = std::min(bytes, stream->unread_bytes);
+  stream->unread_bytes -= given;
+  if (given == 0 || stream->state == nullptr || stream->is_gone || stream->has_ended) return;
+  api_->session_consume_stream(stream->state->session, stream->id, given);
+  if (!is_receiving_) MarkDirty(stream->state);
+}
+
+void Http2Session::OnWindow(Connection* connection, uint32_t bytes) {
+  if (connection->phase == InputPhase::kStream) return GiveWindow(connection, bytes);
+  http1_->OnWindow(connection, bytes);
+}
+
+void Http2Session::OnUpgradeDecline(Connection* connection) {
+  if (connection->phase != InputPhase::kAwaitUpgrade) return;
+  connection->stream->is_declined = true;
+  connection->phase = InputPhase::kOver;
+  connection->partial.reset();
+  GiveWindow(connection, connection->stream->unread_bytes);
+}
+
+void Http2Session::CheckStreamTimeouts(Connection* connection, uint64_t now_ns,
+                                       uint64_t request_ns) {
+  if (!connection->is_open() || connection->message_start_ns == 0 || request_ns == 0) return;
+  if (now_ns - std::min(now_ns, connection->message_start_ns) <= request_ns) return;
+  GiveWindow(connection, connection->stream->unread_bytes);
+  http1_->RefuseStream(connection, ErrorKind::kTimeout);
+}
+
+// -- Answers without JavaScript.
+
+void Http2Session::AnswerUnrouted(Connection* connection, RouteStatus status) {
+  const std::string_view reason = ReasonFor(status);
+  const int code = StatusFor(status);
+  const Verbosity503 verbosity = connection->server->config->settings().verbosity_503;
+  if (status == RouteStatus::kQueueFull) {
+    connection->server->refused->fetch_add(1, std::memory_order_relaxed);
+  }
+  if (code == 503 && verbosity == Verbosity503::kBasic) {
+    http1_->Log(connection, &head_, 0, reason);
+    connection->stream->reset_code = kRefusedStream;
+    return transport_->Close(connection, 0);
+  }
+  http1_->Log(connection, &head_, code, reason);
+  std::string reply;
+  const bool is_reason_told = code == 503 && verbosity == Verbosity503::kFull;
+  AppendRouteReply(status, is_reason_told ? reason : std::string_view(),
+                   connection->stream->is_head, true, &reply);
+  AnswerAlone(connection, reply);
+}
+
+void Http2Session::AnswerAlone(Connection* connection, std::string_view text) {
+  connection->phase = InputPhase::kOver;
+  GiveWindow(connection, connection->stream->unread_bytes);
+  const size_t head_bytes = text.find("\r\n\r\n") + 4;
+  auto body = std::make_shared<const std::string>(text.substr(head_bytes));
+  OnHead(connection, text.substr(0, head_bytes), body->empty());
+  if (connection->is_open() && !body->empty()) {
+    transport_->SendShared(connection, body, *body, 0);
+    connection->stream->response.BeginNothing();
+  }
+  if (connection->is_open()) OnEnd(connection, true, true);
+}
+
+}  // namespace httpsys::engine

@@ -1,0 +1,210 @@
+#include "http2/request_fields.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "http1/char_class.h"
+#include "http1/field_rules.h"
+
+namespace httpsys::http2 {
+namespace {
+
+using http1::HeaderLine;
+using http1::KnownField;
+
+// What servers of WebSockets look for. The answer to the key is not sent.
+constexpr std::string_view kSocketKey = "AAAAAAAAAAAAAAAAAAAAAA==";
+
+bool IsVisible(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c > 0x20 && c < 0x7f; });
+}
+
+bool IsToken(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(),
+                                      [](char c) { return http1::HasClass(c, http1::kTokenChar); });
+}
+
+}  // namespace
+
+void RequestFields::Reset(size_t bytes_max, size_t lines_max) {
+  text_.clear();
+  lines_.clear();
+  cookies_.clear();
+  for (Pseudo* field : {&method_, &path_, &authority_, &protocol_}) {
+    field->is_there = false;
+    field->bytes.clear();
+  }
+  bytes_max_ = bytes_max;
+  lines_max_ = lines_max;
+  kept_bytes_ = total_bytes_ = 0;
+  is_too_large_ = is_malformed_ = false;
+}
+
+void RequestFields::Add(std::string_view name, std::string_view value) {
+  total_bytes_ += name.size() + value.size();
+  if (is_too_large_) return;
+  const bool is_pseudo = !name.empty() && name.front() == ':';
+  const size_t counted = value.size() + (is_pseudo ? 0 : name.size());
+  if (name != ":scheme" && kept_bytes_ + counted >= bytes_max_) {
+    is_too_large_ = true;
+    return;
+  }
+  if (is_pseudo && AddPseudo(name, value)) return;
+  if (lines_.size() >= lines_max_) {
+    is_too_large_ = true;
+    return;
+  }
+  kept_bytes_ += counted;
+  lines_.push_back({text_.size(), name.size(), value.size()});
+  text_.append(name).append(value);
+}
+
+bool RequestFields::AddPseudo(std::string_view name, std::string_view value) {
+  if (name == ":scheme") return true;
+  Pseudo* to = nullptr;
+  if (name == ":method") to = &method_;
+  if (name == ":path") to = &path_;
+  if (name == ":authority") to = &authority_;
+  if (name == ":protocol") to = &protocol_;
+  if (to == nullptr || to->is_there) {
+    is_malformed_ = true;
+    return true;
+  }
+  kept_bytes_ += value.size();
+  to->is_there = true;
+  to->bytes.assign(value);
+  return true;
+}
+
+HeaderLine RequestFields::View(const Line& line) const {
+  const std::string_view text = text_;
+  return {text.substr(line.name_at, line.name_bytes),
+          text.substr(line.name_at + line.name_bytes, line.value_bytes)};
+}
+
+FieldsStatus RequestFields::Finish(const http1::MethodTable& methods, bool ends_stream,
+                                   http1::RequestHead* head) {
+  head->lines.clear();
+  head->version_minor = 1;
+  head->expect = http1::Expectation::kNone;
+  head->keep_alive = true;
+  head->content_length = 0;
+  head->body = http1::BodyKind::kNone;
+  if (is_too_large_) return FieldsStatus::kTooLarge;
+  std::string_view method;
+  if (is_malformed_ || !FindTarget(head, &method)) return FieldsStatus::kMalformed;
+  const int index = methods.Find(method);
+  if (index < 0) return FieldsStatus::kUnknownMethod;
+  head->method = static_cast<uint16_t>(index);
+  head->upgrade = index == methods.connect() || is_extended_connect();
+  return FillLines(head, ends_stream) ? FieldsStatus::kDone : FieldsStatus::kMalformed;
+}
+
+bool RequestFields::FindTarget(http1::RequestHead* head, std::string_view* method) const {
+  *method = method_.bytes;
+  const bool is_connect = *method == "CONNECT";
+  if (protocol_.is_there) {
+    if (!is_connect || !IsToken(protocol_.bytes)) return false;
+    *method = "GET";
+  } else if (is_connect) {
+    head->target = authority_.bytes;
+    return !head->target.empty() && IsVisible(head->target);
+  }
+  head->target = path_.bytes;
+  if (head->target.empty() || !IsVisible(head->target)) return false;
+  return head->target.front() == '/' || (head->target == "*" && *method == "OPTIONS");
+}
+
+bool RequestFields::FillLines(http1::RequestHead* head, bool ends_stream) {
+  JoinCookies();
+  head->has_host = authority_.is_there;
+  head->host = authority_.bytes;
+  if (authority_.is_there) head->lines.push_back({"host", authority_.bytes});
+  bool has_length = false;
+  for (const Line& line : lines_) {
+    if (!AddLine(View(line), head, &has_length)) return false;
+  }
+  if (is_extended_connect()) {
+    head->lines.push_back({"connection", "Upgrade"});
+    head->lines.push_back({"upgrade", protocol_.bytes});
+    head->lines.push_back({"sec-websocket-key", kSocketKey});
+    return true;
+  }
+  // A tunnel's bytes are no body.
+  if (ends_stream || head->upgrade) return !has_length || head->content_length == 0 || !ends_stream;
+  head->body = has_length ? http1::BodyKind::kLength : http1::BodyKind::kChunked;
+  // Applications find out by this line that there is a body.
+  if (!has_length) head->lines.push_back({"transfer-encoding", "chunked"});
+  return true;
+}
+
+// False when the section is malformed.
+bool RequestFields::AddLine(const HeaderLine& line, http1::RequestHead* head, bool* has_length) {
+  switch (http1::FindKnownField(line.name)) {
+    case KnownField::kConnection:
+    case KnownField::kTransferEncoding:
+    case KnownField::kUpgrade:
+      return false;
+    case KnownField::kHost:
+      // A second opinion on who is meant.
+      if (head->has_host) return line.value == head->host;
+      head->has_host = true;
+      head->host = line.value;
+      break;
+    case KnownField::kContentLength: {
+      uint64_t length = 0;
+      if (http1::ParseContentLength(line.value, true, &length) != http1::ParseError::kNone) {
+        return false;
+      }
+      if (*has_length) return length == head->content_length;
+      *has_length = true;
+      head->content_length = length;
+      break;
+    }
+    case KnownField::kExpect:
+      head->expect = http1::ExpectsContinue(line.value) ? http1::Expectation::kContinue
+                                                        : http1::Expectation::kOther;
+      break;
+    case KnownField::kOther:
+      if (line.name == "keep-alive" || line.name == "http2-settings") return false;
+      if (line.name == "sec-websocket-key" && is_extended_connect()) return true;
+      if (line.name == "cookie" && !cookies_.empty()) {
+        // The joined ones stand where the first one was.
+        if (!std::exchange(has_cookie_, true)) head->lines.push_back({"cookie", cookies_});
+        return true;
+      }
+      break;
+  }
+  head->lines.push_back(line);
+  return true;
+}
+
+// A client may split them, so that they compress better; nobody behind us expects more than one.
+void RequestFields::JoinCookies() {
+  has_cookie_ = false;
+  cookies_.clear();
+  size_t count = 0;
+  for (const Line& line : lines_) {
+    if (View(line).name == "cookie") ++count;
+  }
+  if (count < 2) return;
+  for (const Line& line : lines_) {
+    const HeaderLine view = View(line);
+    if (view.name != "cookie") continue;
+    if (!cookies_.empty()) cookies_.append("; ");
+    cookies_.append(view.value);
+  }
+}
+
+bool RequestFields::FinishTrailers(std::vector<HeaderLine>* lines) const {
+  lines->clear();
+  if (is_malformed_) return false;
+  for (const Line& line : lines_) {
+    const HeaderLine view = View(line);
+    if (!view.name.empty() && view.name.front() == ':') return false;
+    lines->push_back(view);
+  }
+  return !method_.is_there && !path_.is_there && !authority_.is_there && !protocol_.is_there;
+}
+
+}  // namespace httpsys::http2

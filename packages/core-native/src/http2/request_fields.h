@@ -1,0 +1,78 @@
+#pragma once
+// The fields of one HTTP/2 field section on their way to a request head (RFC 9113, section 8).
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "http1/method_table.h"
+#include "http1/request_parser.h"
+
+namespace httpsys::http2 {
+
+enum class FieldsStatus : uint8_t {
+  kDone,
+  kMalformed,      // The stream is to be reset.
+  kUnknownMethod,  // 400.
+  kTooLarge,       // 431.
+};
+
+// Keeps copies. What nghttp2 has checked is not checked again, except where another meaning in
+// HTTP/1.1 would do harm. Thread: any, one at a time.
+class RequestFields {
+ public:
+  // `bytes_max` counts as in http1::RequestParser; `lines_max` without pseudo fields.
+  void Reset(size_t bytes_max, size_t lines_max);
+
+  void Add(std::string_view name, std::string_view value);
+  // Of all fields, kept or not: what a small block of compressed ones may expand to.
+  size_t total_bytes() const { return total_bytes_; }
+
+  // The head as HTTP/1.1 would have it: Host from :authority, one Cookie line, what upgrades an
+  // extended CONNECT. Views live until Reset().
+  FieldsStatus Finish(const http1::MethodTable& methods, bool ends_stream,
+                      http1::RequestHead* head);
+  // The same of a trailer section. False when it is malformed; too many lines are left out.
+  bool FinishTrailers(std::vector<http1::HeaderLine>* lines) const;
+
+  // After Finish(): by RFC 8441.
+  bool is_extended_connect() const { return !protocol_.bytes.empty(); }
+  std::string_view authority() const { return authority_.bytes; }
+
+ private:
+  struct Line {
+    size_t name_at = 0;
+    size_t name_bytes = 0;
+    size_t value_bytes = 0;
+  };
+  struct Pseudo {
+    bool is_there = false;
+    std::string bytes;
+  };
+
+  bool AddPseudo(std::string_view name, std::string_view value);
+  http1::HeaderLine View(const Line& line) const;
+  bool FindTarget(http1::RequestHead* head, std::string_view* method) const;
+  bool FillLines(http1::RequestHead* head, bool ends_stream);
+  bool AddLine(const http1::HeaderLine& line, http1::RequestHead* head, bool* has_length);
+  void JoinCookies();
+
+  std::string text_;
+  std::vector<Line> lines_;
+  std::string cookies_;
+  Pseudo method_;
+  Pseudo path_;
+  Pseudo authority_;
+  Pseudo protocol_;
+  size_t bytes_max_ = 0;
+  size_t lines_max_ = 0;
+  size_t kept_bytes_ = 0;
+  size_t total_bytes_ = 0;
+  bool is_too_large_ = false;
+  bool is_malformed_ = false;
+  bool has_cookie_ = false;
+};
+
+}  // namespace httpsys::http2

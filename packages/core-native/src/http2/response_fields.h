@@ -1,0 +1,40 @@
+#pragma once
+// A response head of HTTP/1.1 as fields of HTTP/2.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "http1/header_line.h"
+#include "http2/nghttp2_api.h"
+
+namespace httpsys::http2 {
+
+// Reused from one head to the next. Thread: any, one at a time.
+class ResponseFields {
+ public:
+  // Without what is about the connection (RFC 9113, section 8.2.2), names in lower case. The
+  // fields point into the lines and into this object.
+  void Fill(int status, const std::vector<http1::HeaderLine>& lines);
+  // The answer to an extended CONNECT: a 101 becomes a 200, and its accept key goes.
+  void FillAccept(const std::vector<http1::HeaderLine>& lines);
+  // Those of a trailer section.
+  void FillTrailers(const std::vector<http1::HeaderLine>& lines);
+
+  const NgField* data() const { return fields_.data(); }
+  size_t size() const { return fields_.size(); }
+
+ private:
+  void Begin(const std::vector<http1::HeaderLine>& lines);
+  void AddStatus(int status);
+  void AddLines(const std::vector<http1::HeaderLine>& lines, bool is_accept);
+  void Add(std::string_view name, std::string_view value);
+  bool IsNominated(std::string_view lower_name) const;
+
+  std::vector<NgField> fields_;
+  std::string names_;  // In lower case.
+  std::vector<std::string_view> nominated_;
+  char status_[3];
+};
+
+}  // namespace httpsys::http2
