@@ -1,6 +1,6 @@
 'use strict'
 
-// The include direction of the native sources (napi -> common; engine -> sharing, peer, http1, http2,
+// The include direction of the native sources (napi -> tls, common; engine -> sharing, peer, http1, http2, tls,
 // websocket, common; sharing -> peer, common; http2 -> http1, common; peer, http1, tls, websocket, common -> common), and that binding.gyp names exactly the sources CMakeLists.txt builds.
 
 const fs = require('node:fs')
@@ -16,8 +16,8 @@ const kMayInclude = {
   websocket: ['websocket', 'common'],
   sharing: ['sharing', 'peer', 'common'],
   tls: ['tls', 'common'],
-  engine: ['engine', 'sharing', 'peer', 'http1', 'http2', 'websocket', 'common'],
-  napi: ['napi', 'common'],
+  engine: ['engine', 'sharing', 'peer', 'http1', 'http2', 'tls', 'websocket', 'common'],
+  napi: ['napi', 'tls', 'common'],
 }
 
 /** napi/ makes the engine through the first header and asks other processes through the second; everything else it sees is common/backend.h. */

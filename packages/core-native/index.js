@@ -4,6 +4,7 @@
 //   const http = require('@httpsys/core-native')   // was: require('node:http')
 
 const http = require('node:http')
+const nodeHttps = require('node:https')
 const { EnvironmentError, WsInternalsError } = require('./lib/errors')
 
 // HTTPSYS_BACKEND=node chooses stock Node explicitly; it is the reference column of every suite.
@@ -12,6 +13,7 @@ if (backend !== 'node' && backend !== 'engine') {
   throw new EnvironmentError('HTTPSYS_BACKEND', backend, '"engine" or "node"')
 }
 const { Server, createServer } = backend === 'node' ? require('./lib/http/stock-server') : require('./lib/http/server')
+const https = backend === 'node' ? require('./lib/http/stock-https-server') : require('./lib/http/https-server')
 const { EngineIncomingMessage } = require('./lib/http/incoming')
 const { EngineServerResponse } = require('./lib/http/outgoing')
 const R = require('./lib/records')
@@ -23,6 +25,15 @@ const face = {
   ...http,
   Server,
   createServer,
+  https: Object.defineProperties({ ...nodeHttps, Server: https.Server, createServer: https.createServer }, {
+    globalAgent: {
+      configurable: true,
+      enumerable: true,
+      get: () => nodeHttps.globalAgent,
+      /** @param {nodeHttps.Agent} agent */
+      set (agent) { nodeHttps.globalAgent = agent }
+    }
+  }),
   backend,
   internals: {
     IncomingMessage: backend === 'node' ? http.IncomingMessage : EngineIncomingMessage,

@@ -5,20 +5,24 @@
 //   node --import @httpsys/core-native/register app.js
 //   node --require @httpsys/core-native/register app.js
 //
-// Replaces what node:http exports for servers, `Server` and `createServer`. Everything else stays
-// Node's: requests and responses are Node's classes anyway, and https and http2 have servers of their own.
+// Replaces what node:http and node:https export for servers, `Server` and `createServer`. Everything else stays
+// Node's: requests and responses are Node's classes anyway, and http2 has servers of its own.
 
 const fs = require('node:fs')
 const http = require('node:http')
+const https = require('node:https')
 const { syncBuiltinESMExports } = require('node:module')
 const { threadId } = require('node:worker_threads')
 const core = require('./index.js')
 const { served } = require('./lib/http/served')
 
 const kNames = /** @type {const} */ (['Server', 'createServer'])
-const { Server: StockServer } = http
+const kFaces = [
+  { of: http, ours: core, StockServer: http.Server },
+  { of: https, ours: core.https, StockServer: https.Server }
+]
 
-/** What was there before; null when it still is. @type {Map<string, PropertyDescriptor> | null} */
+/** What was there before; null when it still is. @type {{ face: any, name: string, original: PropertyDescriptor }[] | null} */
 let originals = null
 
 /**
@@ -27,14 +31,16 @@ let originals = null
  */
 function register () {
   if (originals !== null) return
-  originals = new Map()
-  for (const name of kNames) {
-    const original = /** @type {PropertyDescriptor} */ (Object.getOwnPropertyDescriptor(http, name))
-    originals.set(name, original)
-    Object.defineProperty(http, name, { ...original, value: core[name] })
+  originals = []
+  for (const face of kFaces) {
+    for (const name of kNames) {
+      const original = /** @type {PropertyDescriptor} */ (Object.getOwnPropertyDescriptor(face.of, name))
+      originals.push({ face, name, original })
+      Object.defineProperty(face.of, name, { ...original, value: face.ours[name] })
+    }
+    // Servers of the time before are still servers; so are those of libraries that kept Node's class.
+    Object.defineProperty(face.ours.Server, Symbol.hasInstance, { configurable: true, value: isServer })
   }
-  // Servers of the time before are still servers; so are those of libraries that kept Node's class.
-  Object.defineProperty(core.Server, Symbol.hasInstance, { configurable: true, value: isServer })
   syncBuiltinESMExports()
 }
 
@@ -47,11 +53,11 @@ function register () {
 function unregister () {
   if (originals === null) return true
   let isClean = true
-  for (const [name, original] of originals) {
-    if (/** @type {any} */ (http)[name] === core[/** @type {'Server'} */ (name)]) Object.defineProperty(http, name, original)
+  for (const { face, name, original } of originals) {
+    if (face.of[name] === face.ours[name]) Object.defineProperty(face.of, name, original)
     else isClean = false
   }
-  Reflect.deleteProperty(core.Server, Symbol.hasInstance)
+  for (const { ours } of kFaces) Reflect.deleteProperty(ours.Server, Symbol.hasInstance)
   originals = null
   syncBuiltinESMExports()
   return isClean
@@ -59,7 +65,8 @@ function unregister () {
 
 /** @this {Function} @param {unknown} value */
 function isServer (value) {
-  if (this === core.Server) return value instanceof StockServer
+  const face = kFaces.find(({ ours }) => this === ours.Server)
+  if (face !== undefined) return value instanceof face.StockServer
   return Function.prototype[Symbol.hasInstance].call(this, value)
 }
 

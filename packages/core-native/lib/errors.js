@@ -50,10 +50,23 @@ const OptionError = declare('ERR_HTTPSYS_OPTION', TypeError,
   }))
 
 const TlsUnavailableError = declare('ERR_HTTPSYS_TLS_UNAVAILABLE', Error,
-  /** @param {string} prefix */
-  (prefix) => ({
-    message: `"${prefix}" needs TLS, which this version does not have. Use an http:// prefix behind a proxy that ` +
-      'ends TLS, or node:https',
+  /** @param {string} problem */
+  (problem) => ({
+    message: `TLS cannot be had from this Node.js (${process.version}, OpenSSL ${process.versions.openssl ?? 'none'}): ${problem}. ` +
+      'Use a Node.js version that the package lists as supported, or HTTPSYS_BACKEND=node'
+  }))
+
+const TlsOptionError = declare('ERR_HTTPSYS_TLS_OPTION', TypeError,
+  /** @param {string} option @param {string} instead */
+  (option, instead) => ({
+    message: `The option "${option}" is not supported by servers of httpsys; ${instead}, or choose stock Node with HTTPSYS_BACKEND=node`,
+    option
+  }))
+
+const TlsCertificateError = declare('ERR_HTTPSYS_TLS_CERTIFICATE', Error,
+  /** @param {string} prefix @param {string} problem */
+  (prefix, problem) => ({
+    message: `"${prefix}" needs a certificate: ${problem}. Give listen() "key" and "cert" (or "pfx"), or use an http:// prefix`,
     prefix
   }))
 
@@ -153,6 +166,8 @@ module.exports = {
   PrefixSyntaxError,
   ReservationFileError,
   ServiceStateError,
+  TlsCertificateError,
+  TlsOptionError,
   TlsUnavailableError,
   Http2UnavailableError,
   UnsupportedRuntimeError,

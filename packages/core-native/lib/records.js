@@ -27,9 +27,12 @@ module.exports = {
     kMessageBlock: 14,
     kControl: 15,
     kCloseFrame: 16,
-    kFrameError: 17
+    kFrameError: 17,
+    kHello: 18,
+    kTlsFailure: 19
   },
   kOpenFixedBytes: 32,
+  kOpenSecureBytes: 32,
   kRequestFixedBytes: 48,
   kInternBit: 0x80000000,
   kNameBit: 0x40000000,
@@ -37,6 +40,8 @@ module.exports = {
   kMessageBinary: 1 << 0,
   kMessageCost: 32,
   kFrameErrorTextAt: 32,
+  kHelloTextAt: 32,
+  kTlsFailureTextAt: 40,
 
   kFlagHasBody: 1 << 0,
   kFlagComplete: 1 << 1,
@@ -49,6 +54,8 @@ module.exports = {
   kFlagLent: 1 << 8,
   kFlagShared: 1 << 9,
   kFlagStream: 1 << 10,
+  kFlagSecure: 1 << 11,
+  kFlagFailed: 1 << 12,
 
   ErrorKind: {
     kMalformed: 1,

@@ -34,6 +34,12 @@ export interface ServerConfig {
   queueLimit: number
   /** 0 basic (reset), 1 limited (status), 2 full (status and reason). */
   verbosity503: number
+  /** Whether JavaScript wants to hear of handshakes that fail. */
+  wantsTlsErrors: boolean
+  /** Of createTlsContext(); null = plain. */
+  tls: unknown
+  /** Ports that have it; none = all of them. */
+  tlsPorts: number[]
   /** TCP_NODELAY on accepted connections. */
   noDelay: boolean
   /** SO_KEEPALIVE on accepted connections, with its initial delay in seconds. */
@@ -102,6 +108,44 @@ export interface RegistrationResult {
   sockets: number[]
 }
 
+/** What becomes of a ClientHello that a kHello record told of. */
+export interface HelloAnswer {
+  isRefused?: boolean
+  /** Then: the text of the kTlsFailure record. */
+  reason?: string
+  /** Of copyTlsHost(); undefined = the server's own certificates. */
+  host?: unknown
+  /** The protocol, when JavaScript was asked for it. */
+  alpn?: string
+}
+
+/** What createTlsContext() takes. */
+export interface TlsSettings {
+  /** The native handle of a SecureContext of Node's, for lanes alone: `secureContext.context._external`. */
+  context: unknown
+  /** Of addContext(): the last one that fits counts. `*` stands for a label or a part of it. */
+  hosts: { pattern: string, context: unknown }[]
+  /** Of createTicketKeys(). */
+  ticketKeys: unknown
+  sessionIdContext: string
+  /** By preference, as on the wire. */
+  alpn: Uint8Array
+  /** JavaScript chooses by server name, and the protocol: kHello records. */
+  asksHost: boolean
+  asksAlpn: boolean
+  requestCert: boolean
+  rejectUnauthorized: boolean
+  /** ms */
+  handshakeTimeout: number
+}
+
+/** A handle for ServerConfig.tls, or undefined when a part is missing. */
+export function createTlsContext (settings: TlsSettings): unknown
+/** A copy of the certificates in a context of Node's, for lanes; undefined when it is none. */
+export function copyTlsHost (context: unknown): unknown
+/** Keys of tickets: these 48 bytes, or random ones that are replaced by themselves. */
+export function createTicketKeys (bytes?: Uint8Array): unknown
+
 export class Engine {
   constructor (options: EngineOptions)
   /** Makes memory known as a reply segment of a lane. Returns its id; the first one (0) is where reading starts. */
@@ -150,6 +194,10 @@ export class Engine {
   leave (port: number): void
   /** Expires messages that began too long ago (ms; 0 = no limit): kError kTimeout for each. */
   checkConnections (serverId: number, headersTimeout: number, requestTimeout: number): void
+  /** Goes on with the handshake that a kHello record told of. */
+  answerHello (lane: number, id: number, answer: HelloAnswer): void
+  /** Asks about the TLS of a connection (src/tls/session.h numbers the questions) and waits for the answer. */
+  askTls (lane: number, slot: number, question: number, argument?: Uint8Array): Buffer | undefined
   /** Keeps / no longer keeps the event loop alive. Starts unreferenced. */
   ref (): void
   unref (): void

@@ -24,6 +24,10 @@ export interface NodeInternals {
   refusesManyHeaders: boolean
   /** Whether AsyncLocalStorage keeps its values beside the async resource: since Node 24. */
   contextsAreFrames: () => boolean
+  /** `server[kHandshakeTimeout]` of a tls.Server. */
+  handshakeTimeoutOf: (server: object) => number
+  /** `server[kSNICallback]` of a tls.Server. */
+  sniCallbackOf: (server: object) => Function | undefined
   /** `http._connectionListener`: Node's own way of serving a socket. */
   connectionListener: Function
   /** `net._createServerHandle`: binds as net.Server does. */

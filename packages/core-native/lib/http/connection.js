@@ -8,6 +8,9 @@ const diagnosticsChannel = require('node:diagnostics_channel')
 const os = require('node:os')
 const R = require('../records')
 const { HttpSocket, hooks, materialise } = require('./socket')
+const { SecureSocket } = require('./secure-socket')
+const { TlsFacts } = require('../tls/facts')
+const { failureOf, takeError } = require('../tls/failure')
 const { blockDone, resumeWrite } = require('./socket-output')
 const { State, isLight, publish, uncount, updateLoop } = require('./socket-state')
 const { systemError } = require('./system-error')
@@ -18,11 +21,14 @@ const {
 const { served } = require('./served')
 const { destroysQueued } = require('./node-internals')
 const { describeError, describeAgain, connectionReset } = require('./client-error')
-const { kState, kIncoming, kReceiving, kOutgoing, kUnsent, kOnClosed, kRefusal, kListener, kChannel, kErrorListener, kParent, kRemote } = require('./symbols')
+const {
+  kState, kIncoming, kReceiving, kOutgoing, kUnsent, kOnClosed, kRefusal, kListener, kChannel, kErrorListener, kParent, kRemote,
+  kTls, kTlsError
+} = require('./symbols')
 
 const {
   kOpen, kRequest, kBody, kBodyBlock, kBodyEnd, kEof, kClosed, kCredit, kError, kBlockDone,
-  kMessage, kMessageBlock, kControl, kCloseFrame, kFrameError
+  kMessage, kMessageBlock, kControl, kCloseFrame, kFrameError, kHello, kTlsFailure
 } = R.RequestType
 const { ErrorKind } = R
 const { kRelease } = R.ReplyType
@@ -45,6 +51,7 @@ function onRecord (lane, words, bytes, at) {
   const w = at >>> 2
   const type = words[w + 1] & 0xff
   if (type === kBlockDone) return onBlockDone(lane, words[w + 4] >>> 0, words[w + 5])
+  if (type === kHello) return onHello(lane, words, bytes, at)
   const slot = words[w + 2]
   if (type === kOpen) return onOpen(lane, slot, words, bytes, at)
   let entry = lane.sockets[slot]
@@ -74,6 +81,7 @@ function onRecord (lane, words, bytes, at) {
     case kBodyEnd: return onBodyEnd(lane, socket, words, bytes, at)
     case kEof: return onEof(socket)
     case kError: return onError(socket, words[w + 4], copy(bytes, at + R.kPayloadAt, words[w + 5]))
+    case kTlsFailure: return onTlsFailure(socket, failureOf(words, bytes, at))
     case kClosed: return onClosed(lane, slot, socket, words[w + 4])
   }
 }
@@ -95,13 +103,17 @@ function onOpen (lane, slot, words, bytes, at) {
   if (remote !== lane.remoteAddress) lane.remoteAddress = remote
   if (local !== lane.localAddress) lane.localAddress = local
   const addresses = new Addresses(family, lane.remoteAddress, remotePort, lane.localAddress, words[w + 6])
-  const socket = /** @type {any} */ (new (/** @type {any} */ (HttpSocket))(lane, slot, server, addresses))
+  const flags = words[w + 1] >>> 8
+  const isSecure = (flags & R.kFlagSecure) !== 0
+  const Socket = /** @type {any} */ (isSecure ? SecureSocket : HttpSocket)
+  const socket = new Socket(lane, slot, server, addresses)
+  if (isSecure) socket[kTls] = new TlsFacts(words, bytes, align(text + remoteBytes + localBytes))
   lane.sockets[slot] = socket
   updateLoop(socket)
   // The server was closed before it heard of the connection: the kernel resets one that nobody accepted, too.
   // One of a shared port comes with its request, and nobody else has it: not between the moment when others know of
   // this server and 'listening', and not between close() and the moment when they have heard of it.
-  const isShared = (words[w + 1] >>> 8 & R.kFlagShared) !== 0
+  const isShared = (flags & R.kFlagShared) !== 0
   if (server === undefined || (!server.listening && !isShared)) {
     socket[kState] = State.kDestroyed
     publish(socket, R.ReplyType.kReset)
@@ -113,11 +125,16 @@ function onOpen (lane, slot, words, bytes, at) {
     server.emit('drop', addresses.dropData())
     return
   }
+  if ((flags & R.kFlagFailed) !== 0) {
+    socket[kState] = State.kFailed
+    return
+  }
   served.connections++
   server._connections++
   server[kListener].sockets.add(socket)
   if (server.timeout) socket.setTimeout(server.timeout)
   server[kListener].resource.runInAsyncScope(server.emit, server, 'connection', socket)
+  if (isSecure && !socket.destroyed) server[kListener].resource.runInAsyncScope(server.emit, server, 'secureConnection', socket)
   if (netServerSocket.hasSubscribers) netServerSocket.publish({ socket })
 }
 
@@ -143,6 +160,48 @@ function openStream (lane, slot, words, w) {
     socket.setTimeout(server.timeout)
   }
   return socket
+}
+
+/** @param {number} at */
+function align (at) {
+  return (at + R.kAlignBytes - 1) & ~(R.kAlignBytes - 1)
+}
+
+// A handshake waits for what the application makes of the ClientHello.
+/** @param {import('../lane').Lane} lane @param {Int32Array} words @param {Buffer} bytes @param {number} at */
+function onHello (lane, words, bytes, at) {
+  const w = at >>> 2
+  const id = words[w + 4]
+  const tls = servers.get(words[w + 5])?.[kListener].tls
+  const text = at + R.kHelloTextAt
+  const end = text + words[w + 6]
+  const servername = bytes.toString('latin1', text, end)
+  /** @type {string[]} */
+  const protocols = []
+  for (let from = end; from < end + words[w + 7];) {
+    const size = bytes[from]
+    protocols.push(bytes.toString('latin1', from + 1, from += 1 + size))
+  }
+  forgetContext()
+  if (!tls) return lane.native.answerHello(lane.index, id, { isRefused: true })
+  tls.ask(servername, protocols, (/** @type {import('../../types/binding').HelloAnswer} */ answer) => {
+    // Whoever listens to failures gets the error with its record.
+    if (answer.isRefused && answer.reason !== undefined && !servers.get(words[w + 5])) takeError(answer.reason)
+    lane.native.answerHello(lane.index, id, answer)
+  })
+}
+
+/** @param {any} socket @param {Error} error */
+function onTlsFailure (socket, error) {
+  if (socket[kTls].version !== 0 && (socket[kState] & State.kFailed) === 0) {
+    socket[kTlsError] = error // Of an established connection: what kClosed is about.
+    return
+  }
+  const { server } = socket
+  if (server === undefined) return
+  server.emit('tlsClientError', error, socket)
+  // An https.Server has a listener of Node's for this.
+  if (!server[kListener].isSecure && !server.emit('clientError', error, socket)) socket.destroy(error)
 }
 
 // The two ends of a connection; the objects that Node hands out are made when asked for.
@@ -198,6 +257,11 @@ function socketClosed (socket, bits, errno) {
   if (closed !== undefined) {
     socket[kOnClosed] = undefined
     closed()
+    return
+  }
+  if (socket[kTlsError] !== undefined && (bits & State.kDestroyed) === 0) {
+    if (isLight(socket)) materialise(socket)
+    socket.destroy(socket[kTlsError])
     return
   }
   const reportsError = errno !== 0 && (bits & State.kDestroyed) === 0 &&

@@ -6,7 +6,8 @@ const cluster = /** @type {any} */ (require('node:cluster'))
 const os = require('node:os')
 const { checkRegistration, whoAmI } = require('../reservations')
 const { nearest } = require('../nearest')
-const { ListenArgsError, OptionError, PrefixSyntaxError, TlsUnavailableError } = require('../errors')
+const { ListenArgsError, OptionError, PrefixSyntaxError } = require('../errors')
+const { kTlsOptions, splitOptions } = require('../tls/options')
 const { parseUrlPrefix } = require('../url-prefix')
 const { keyOf } = require('./prefixes')
 
@@ -35,6 +36,7 @@ const { keyOf } = require('./prefixes')
  * @property {Endpoint[]} endpoints at least one
  * @property {UrlPrefix[]} prefixes each once, in the order given
  * @property {import('node:net').ListenOptions} options without port and host
+ * @property {Record<string, any> | null} tls options of TLS, null = none was given
  * @property {SharingOptions} sharing
  * @property {((...args: any[]) => void) | undefined} callback
  */
@@ -53,7 +55,7 @@ const kLoopback6 = '::1'
 /**
  * @param {any[]} args
  * @returns {NodePlan | PrefixPlan}
- * @throws ERR_HTTPSYS_PREFIX_SYNTAX, ERR_HTTPSYS_TLS_UNAVAILABLE, ERR_HTTPSYS_OPTION, ERR_HTTPSYS_LISTEN_ARGS
+ * @throws ERR_HTTPSYS_PREFIX_SYNTAX, ERR_HTTPSYS_OPTION, ERR_HTTPSYS_LISTEN_ARGS
  */
 function classifyListen (args) {
   const [first] = args
@@ -115,7 +117,8 @@ function planOf (texts, rest) {
   const { options, callback } = readRest(rest)
   const parsed = distinct(texts.map(readPrefix))
   if (parsed.length === 0) throw new ListenArgsError('the list of prefixes is empty')
-  const { ipv6Only, queueName, queueMode, exclusive, ...how } = options
+  const { tls, others } = splitOptions(options)
+  const { ipv6Only, queueName, queueMode, exclusive, ...how } = others
   const sharing = readSharing({ queueName, queueMode, exclusive })
   const who = whoAmI({ queueName })
   for (const { prefix } of parsed) checkRegistration(prefix, who)
@@ -124,6 +127,7 @@ function planOf (texts, rest) {
     endpoints: endpointsOf(parsed, ipv6Only),
     prefixes: parsed,
     options: how,
+    tls,
     sharing,
     callback
   }
@@ -133,9 +137,7 @@ function planOf (texts, rest) {
 function readPrefix (text) {
   if (typeof text !== 'string') throw new ListenArgsError(`a URL prefix is a string, not ${text === null ? 'null' : `of type ${typeof text}`}`)
   if (!text.includes('://')) throw new PrefixSyntaxError(text, 'it must begin with "http://" or "https://", in lower case')
-  const parsed = parseUrlPrefix(text)
-  if (parsed.scheme === 'https') throw new TlsUnavailableError(parsed.prefix)
-  return parsed
+  return parseUrlPrefix(text)
 }
 
 /** @param {any[]} rest what follows the prefixes: options, callback, both or neither */
@@ -148,7 +150,9 @@ function readRest (rest) {
   }, {})
   for (const name of Object.keys(options)) {
     if (kPlaces.includes(name)) throw new ListenArgsError(`"${name}" is already said by the prefix`)
-    if (!kOptions.includes(name)) throw new OptionError('listen()', name, nearest(name, [...kOptions, 'prefix', 'prefixes']))
+    if (!kOptions.includes(name) && !kTlsOptions.includes(name)) {
+      throw new OptionError('listen()', name, nearest(name, [...kOptions, 'prefix', 'prefixes', ...kTlsOptions]))
+    }
   }
   return { options, callback }
 }

@@ -3,11 +3,14 @@
 // What the engine knows of one server, and the engine itself.
 
 const http = require('node:http')
+const https = require('node:https')
 const { AsyncResource } = require('node:async_hooks')
 const { Engine } = require('../engine')
 const { loadBinding } = require('../binding')
+const { Http2UnavailableError, OptionError, TlsCertificateError } = require('../errors')
 const { kVerbosities, takeEngineOptions, takeHttp2 } = require('../options')
-const { Http2UnavailableError } = require('../errors')
+const { refuseUnsupported } = require('../tls/options')
+const { ServerTls } = require('../tls/server-tls')
 const { servers, onRecord, onThrown } = require('./connection')
 const { headerPairsMax } = require('./exchange')
 const { EngineIncomingMessage } = require('./incoming')
@@ -19,6 +22,9 @@ const { introduce, onRegistered, release, withdraw } = require('./registrations'
 const { served } = require('./served')
 
 /** @typedef {import('./listen-args').Endpoint} Endpoint */
+
+// `register` replaces it.
+const { Server: StockHttpsServer } = https
 
 // Methods by id, as the lanes name them. Node's parser knows QUERY before http.METHODS lists it.
 const kMethods = http.METHODS.includes('QUERY') ? http.METHODS : [...http.METHODS, 'QUERY']
@@ -95,8 +101,17 @@ class Listener {
     this.beside = []
     /** @type {NodeJS.Timeout | undefined} */
     this.checker = undefined
+    /** An https.Server: what is given no scheme is TLS. */
+    this.isSecure = false
+    /** @type {ServerTls | null} */
+    this.tls = null
     /** Whether a handler has used one of the sockets. */
     this.hasStreams = false
+  }
+
+  // Connections that are accepted from now on have what changed.
+  tlsChanged () {
+    if (this.id !== 0) this.configure()
   }
 
   // A socket has listeners: they are to hear of a refused request.
@@ -106,9 +121,36 @@ class Listener {
     if (this.id !== 0) this.configure()
   }
 
+  // For prefixes that ask for TLS: with the options of listen(), or those that the server has.
+  /** @param {import('./listen-args').PrefixPlan} plan */
+  prepareTls ({ prefixes, tls }) {
+    const secure = prefixes.find(({ scheme }) => scheme === 'https')
+    if (tls !== null) {
+      if (secure === undefined) throw new OptionError('listen() without an https:// prefix', Object.keys(tls)[0], undefined)
+      refuseUnsupported(tls)
+      if (this.isSecure) this.server.setSecureContext({ ...tls })
+      else this.tls = new ServerTls(new StockHttpsServer(tls))
+    }
+    if (secure !== undefined) this.requireTls(secure)
+  }
+
+  /** @param {import('../url-prefix').UrlPrefix} parsed */
+  requireTls ({ scheme, prefix }) {
+    if (scheme === 'https' && this.tls === null) throw new TlsCertificateError(prefix, 'the server has none')
+  }
+
+  // Ports with TLS; [] = all of them, null = none.
+  get tlsPorts () {
+    if (this.tls === null) return null
+    const prefixes = this.prefixes.list()
+    if (prefixes.length === 0) return this.isSecure ? [] : null
+    const ports = prefixes.filter(({ scheme }) => scheme === 'https').map(({ port }) => port)
+    return ports.length === 0 ? null : ports
+  }
+
   // Settings that the lanes read. Called whenever one of them may have changed.
   configure () {
-    const { server, own } = this
+    const { server, own, tlsPorts } = this
     theEngine().native.configure(this.id, {
       maxHeaderSize: server.maxHeaderSize || http.maxHeaderSize,
       maxHeaderLines: headerLinesMax(server),
@@ -118,7 +160,12 @@ class Listener {
       verbosity503: kVerbosities.indexOf(own.http503Verbosity),
       allowHalfOpen: Boolean(/** @type {any} */ (server).httpAllowHalfOpen),
       // Who looks at connections may listen to their sockets' errors.
-      wantsErrors: this.hasStreams || server.listenerCount('clientError') > 0 || server.listenerCount('connection') > 1,
+      wantsErrors: this.hasStreams || server.listenerCount('clientError') > 0 || server.listenerCount('connection') > 1 ||
+        server.listenerCount('secureConnection') > (this.isSecure ? 1 : 0),
+      // Node's own listener only goes on to 'clientError'.
+      wantsTlsErrors: server.listenerCount('clientError') > 0 || server.listenerCount('tlsClientError') > (this.isSecure ? 1 : 0),
+      tls: tlsPorts === null ? null : /** @type {ServerTls} */ (this.tls).handle,
+      tlsPorts: tlsPorts ?? [],
       noDelay: server.noDelay !== false,
       keepAlive: Boolean(server.keepAlive),
       keepAliveInitialDelay: server.keepAliveInitialDelay || 0,

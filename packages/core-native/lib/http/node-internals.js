@@ -114,6 +114,14 @@ function contextsAreFrames () {
   return areFrames
 }
 
+// By the description of its symbol: Node has no public name for these settings of a tls.Server.
+/** @param {object} server @param {string} description @returns {any} */
+function tlsSetting (server, description) {
+  const symbol = findOwnSymbol(server, description)
+  if (symbol === null) throw new InternalsError(`Symbol(${description}) of tls.Server`)
+  return /** @type {any} */ (server)[symbol]
+}
+
 /** @returns {NodeInternals} */
 function collect () {
   /** @type {any} */
@@ -155,6 +163,8 @@ function collect () {
     destroysQueued,
     refusesManyHeaders: refusesManyHeaders(),
     contextsAreFrames,
+    handshakeTimeoutOf: (server) => tlsSetting(server, 'handshake-timeout'),
+    sniCallbackOf: (server) => tlsSetting(server, 'snicallback'),
     connectionListener: findMethod(nodeHttp, '_connectionListener', 'http'),
     createServerHandle: findMethod(nodeNet, '_createServerHandle', 'net'),
     // Runs the nextTick queue and the microtasks, as Node does between two timers. Where it is gone,

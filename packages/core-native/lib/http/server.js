@@ -25,201 +25,208 @@ const { kLane, kListener, kReceiving, kSlot, kState } = require('./symbols')
 const { kDestroy } = R.ReplyType
 // How long close() waits for the I/O threads; they need microseconds unless the machine is overloaded.
 const kCloseMs = 100
+// They may gain or lose listeners at any time; the lanes answer alone while there are none.
+const kWatchedEvents = new Set(['clientError', 'connection', 'secureConnection', 'tlsClientError'])
 // Whatever a program puts in their place later (register, instrumentation), these are Node's.
 const { Server: StockServer } = http
 
-class Methods extends StockServer {
-  /** @param {...any} args @returns {any} */
-  listen (...args) {
-    const self = /** @type {any} */ (this)
-    const plan = classifyListen(args)
-    // Refused by Node; the prefixes it listens on stay.
-    if (self._handle) return super.listen()
-    const listener = self[kListener]
-    listener.prefixes.clear()
-    listener.plan = null
-    listener.stopOpening()
-    if (listener.leaving !== null) {
-      // What is on its way finds the server listening. 'close' does not wait for the next close().
-      listener.leaving = null
-      // @ts-expect-error: not in @types/node; see node-internals.d.ts
-      super._emitCloseIfDrained()
+/**
+ * What a server of the engine does in its own way.
+ *
+ * @param {any} Base http.Server or https.Server
+ * @returns {any}
+ */
+function methodsOf (Base) {
+  const Methods = class extends Base {
+    /** @param {...any} args @returns {any} */
+    listen (...args) {
+      const self = /** @type {any} */ (this)
+      const plan = classifyListen(args)
+      // Refused by Node; the prefixes it listens on stay.
+      if (self._handle) return super.listen()
+      const listener = self[kListener]
+      listener.prefixes.clear()
+      listener.plan = null
+      listener.stopOpening()
+      if (listener.leaving !== null) {
+        // What is on its way finds the server listening. 'close' does not wait for the next close().
+        listener.leaving = null
+        super._emitCloseIfDrained()
+      }
+      listener.sharing = plan.sharing
+      if (plan.kind === 'node') return super.listen(...plan.args)
+      listener.prepareTls(plan)
+      return listenOnPrefixes(self, plan, Base)
     }
-    listener.sharing = plan.sharing
-    if (plan.kind === 'node') return super.listen(...plan.args)
-    return listenOnPrefixes(self, plan)
-  }
 
-  /**
-   * @param {any} address
-   * @param {any} port
-   * @param {any} addressType
-   * @param {any} backlog
-   * @param {any} fd
-   * @param {any} flags
-   */
-  _listen2 (address, port, addressType, backlog, fd, flags) {
-    const self = /** @type {any} */ (this)
-    // @ts-expect-error: not in @types/node
-    const stockListen = () => super._listen2(address, port, addressType, backlog, fd, flags)
-    // Node's lenient parser is Node's: such a server is served by Node throughout.
-    if (self.insecureHTTPParser ?? isLenient()) return stockListen()
-    const listener = self[kListener]
-    const isPort = typeof fd !== 'number' && addressType !== -1
-    if (self._handle || !isPort) {
-      if (!self._handle) {
-        const handle = createServerHandle(address, port, addressType, fd, flags)
-        if (typeof handle === 'number') {
-          process.nextTick(emitError, self, listenError(handle, address, port))
+    /**
+     * @param {any} address
+     * @param {any} port
+     * @param {any} addressType
+     * @param {any} backlog
+     * @param {any} fd
+     * @param {any} flags
+     */
+    _listen2 (address, port, addressType, backlog, fd, flags) {
+      const self = /** @type {any} */ (this)
+      const stockListen = () => super._listen2(address, port, addressType, backlog, fd, flags)
+      // Node's lenient parser is Node's: such a server is served by Node throughout.
+      if (self.insecureHTTPParser ?? isLenient()) return stockListen()
+      const listener = self[kListener]
+      const isPort = typeof fd !== 'number' && addressType !== -1
+      if (self._handle || !isPort) {
+        if (!self._handle) {
+          const handle = createServerHandle(address, port, addressType, fd, flags)
+          if (typeof handle === 'number') {
+            process.nextTick(emitError, self, listenError(handle, address, port))
+            return
+          }
+          self._handle = handle
+        }
+        takeHandle(self, self._handle)
+        stockListen()
+        if (self._handle) startChecking.call(self)
+        return
+      }
+      const opening = listener.opening = {}
+      openAll(self, listener.plan ?? planForPort(self, address, port, flags), backlog, (error, opened) => {
+        if (listener.opening !== opening) { // close(), or another listen(), came before the answer of others.
+          for (const { handle } of opened) handle.close()
           return
         }
+        listener.opening = null
+        if (error !== null) {
+          process.nextTick(emitError, self, error)
+          listener.forgetIfUnused()
+          return
+        }
+        if (listener.prefixes.size > 0) watchReservations(listener)
+        const [{ handle, isShared }, ...others] = opened
         self._handle = handle
-      }
-      takeHandle(self, self._handle)
-      stockListen()
-      if (self._handle) startChecking.call(self)
-      return
+        if (!address) {
+          // In use may be found out as late as in listen(2), and is then named as on Node.
+          address = addressOf(handle).address ?? '::'
+          addressType = net.isIPv6(address) ? 6 : 4
+        }
+        takeHandle(self, handle, { isShared })
+        stockListen()
+        if (!self._handle) return
+        try {
+          listenBeside(self, others, backlog)
+          startChecking.call(self)
+        } catch (error) {
+          self._handle.close()
+          self._handle = null
+          process.nextTick(emitError, self, error)
+        }
+      })
     }
-    const opening = listener.opening = {}
-    openAll(self, listener.plan ?? planForPort(address, port, flags), backlog, (error, opened) => {
-      if (listener.opening !== opening) { // close(), or another listen(), came before the answer of others.
-        for (const { handle } of opened) handle.close()
-        return
-      }
-      listener.opening = null
-      if (error !== null) {
-        process.nextTick(emitError, self, error)
-        listener.forgetIfUnused()
-        return
-      }
-      if (listener.prefixes.size > 0) watchReservations(listener)
-      const [{ handle, isShared }, ...others] = opened
-      self._handle = handle
-      if (!address) {
-        // In use may be found out as late as in listen(2), and is then named as on Node.
-        address = addressOf(handle).address ?? '::'
-        addressType = net.isIPv6(address) ? 6 : 4
-      }
-      takeHandle(self, handle, { isShared })
-      stockListen()
-      if (!self._handle) return
+
+    /** Canonical, in the order in which they were added. */
+    get prefixes () {
+      const self = /** @type {any} */ (this)
+      return self._handle ? prefixesOf(self).map(({ prefix }) => prefix) : []
+    }
+
+    /** @param {string} text */
+    async addPrefix (text) {
+      const self = /** @type {any} */ (this)
+      const parsed = readPrefix(text)
+      const { prefixes } = requireListener(self)
+      const implied = prefixesOf(self)
+      self[kListener].requireTls(parsed)
+      if (implied.some((other) => keyOf(other) === keyOf(parsed))) throw inUse(parsed.prefix)
+      checkRegistration(parsed.prefix, whoAmI({ queueName: self[kListener].sharing.queueName || undefined }))
+      if (prefixes.size === 0) for (const other of implied) prefixes.add(other)
+      const id = prefixes.add(parsed)
       try {
-        listenBeside(self, others, backlog)
-        startChecking.call(self)
+        // The lanes know it before others send requests for it.
+        self[kListener].configure()
+        await openFor(self, parsed, id)
+        watchReservations(self[kListener])
       } catch (error) {
-        self._handle.close()
-        self._handle = null
-        process.nextTick(emitError, self, error)
+        prefixes.delete(parsed)
+        self[kListener].configure()
+        throw error
       }
+    }
+
+    /** @param {string} text */
+    async removePrefix (text) {
+      const self = /** @type {any} */ (this)
+      const parsed = readPrefix(text)
+      const { prefixes } = requireListener(self)
+      const present = prefixesOf(self)
+      if (!present.some((other) => keyOf(other) === keyOf(parsed))) {
+        throw new PrefixStateError(`${parsed.prefix} is none of the server's prefixes (${present.map(({ prefix }) => prefix).join(', ')})`)
+      }
+      if (present.length === 1) throw new PrefixStateError(`${parsed.prefix} is the server's last prefix; close() ends the server`)
+      const id = prefixes.idOf(parsed) ?? 0
+      prefixes.delete(parsed)
+      const isEverywhere = self[kListener].unregister([parsed.port], [{ id }])
+      self[kListener].configure()
+      closeUnneeded(self)
+      await isEverywhere
+    }
+
+    // The last connection of a closed server lets go of it.
+    _emitCloseIfDrained () {
+      const self = /** @type {any} */ (this)
+      const listener = self[kListener]
+      if (listener?.leaving) return
+      super._emitCloseIfDrained()
+      listener?.forgetIfUnused()
+    }
+
+    /** @param {...any} args */
+    close (...args) {
+      const listener = /** @type {any} */ (this)[kListener]
+      const options = typeof args[0] === 'object' && args[0] !== null ? args.shift() : {}
+      listener.sharing.restartMs = restartMs(options)
+      listener.stopOpening()
+      clearInterval(listener.checker)
+      listener.isClosing = true
+      try {
+        return super.close(...args)
+      } finally {
+        listener.isClosing = false
+      }
+    }
+
+    closeAllConnections () {
+      super.closeAllConnections()
+      const sockets = Array.from(/** @type {any} */ (this)[kListener]?.sockets ?? [])
+      for (const socket of sockets) socket.destroy()
+      if (sockets.length > 0) theEngine().drain(kCloseMs, 'handled')
+    }
+
+    closeIdleConnections () {
+      super.closeIdleConnections()
+      let isAny = false
+      for (const socket of Array.from(/** @type {any} */ (this)[kListener]?.sockets ?? [])) {
+        if (closeIfIdle(socket)) isAny = true
+      }
+      // They are closed when this returns, as on Node: a client in this process may want to use one next.
+      if (isAny) theEngine().drain(kCloseMs, 'handled')
+    }
+  }
+
+  for (const name of /** @type {const} */ (['on', 'addListener', 'prependListener', 'removeListener', 'off', 'removeAllListeners'])) {
+    Object.defineProperty(Methods.prototype, name, {
+      value: {
+        /** @this {any} @param {any} event @param {...any} rest */
+        [name] (event, ...rest) {
+          const result = Base.prototype[name].call(this, event, ...rest)
+          const listener = this[kListener]
+          if ((event === undefined || kWatchedEvents.has(event)) && listener !== undefined && listener.id !== 0) listener.configure()
+          return result
+        }
+      }[name],
+      writable: true,
+      configurable: true
     })
   }
-
-  /** Canonical, in the order in which they were added. */
-  get prefixes () {
-    const self = /** @type {any} */ (this)
-    return self._handle ? prefixesOf(self).map(({ prefix }) => prefix) : []
-  }
-
-  /** @param {string} text */
-  async addPrefix (text) {
-    const self = /** @type {any} */ (this)
-    const parsed = readPrefix(text)
-    const { prefixes } = requireListener(self)
-    const implied = prefixesOf(self)
-    if (implied.some((other) => keyOf(other) === keyOf(parsed))) throw inUse(parsed.prefix)
-    checkRegistration(parsed.prefix, whoAmI({ queueName: self[kListener].sharing.queueName || undefined }))
-    if (prefixes.size === 0) for (const other of implied) prefixes.add(other)
-    const id = prefixes.add(parsed)
-    try {
-      // The lanes know it before others send requests for it.
-      self[kListener].configure()
-      await openFor(self, parsed, id)
-      watchReservations(self[kListener])
-    } catch (error) {
-      prefixes.delete(parsed)
-      self[kListener].configure()
-      throw error
-    }
-  }
-
-  /** @param {string} text */
-  async removePrefix (text) {
-    const self = /** @type {any} */ (this)
-    const parsed = readPrefix(text)
-    const { prefixes } = requireListener(self)
-    const present = prefixesOf(self)
-    if (!present.some((other) => keyOf(other) === keyOf(parsed))) {
-      throw new PrefixStateError(`${parsed.prefix} is none of the server's prefixes (${present.map(({ prefix }) => prefix).join(', ')})`)
-    }
-    if (present.length === 1) throw new PrefixStateError(`${parsed.prefix} is the server's last prefix; close() ends the server`)
-    const id = prefixes.idOf(parsed) ?? 0
-    prefixes.delete(parsed)
-    const isEverywhere = self[kListener].unregister([parsed.port], [{ id }])
-    self[kListener].configure()
-    closeUnneeded(self)
-    await isEverywhere
-  }
-
-  // The last connection of a closed server lets go of it.
-  _emitCloseIfDrained () {
-    const self = /** @type {any} */ (this)
-    const listener = self[kListener]
-    if (listener?.leaving) return
-    // @ts-expect-error: not in @types/node; see node-internals.d.ts
-    super._emitCloseIfDrained()
-    listener?.forgetIfUnused()
-  }
-
-  /** @param {...any} args */
-  close (...args) {
-    const listener = /** @type {any} */ (this)[kListener]
-    const options = typeof args[0] === 'object' && args[0] !== null ? args.shift() : {}
-    listener.sharing.restartMs = restartMs(options)
-    listener.stopOpening()
-    clearInterval(listener.checker)
-    listener.isClosing = true
-    try {
-      return super.close(...args)
-    } finally {
-      listener.isClosing = false
-    }
-  }
-
-  closeAllConnections () {
-    super.closeAllConnections()
-    const sockets = Array.from(/** @type {any} */ (this)[kListener]?.sockets ?? [])
-    for (const socket of sockets) socket.destroy()
-    if (sockets.length > 0) theEngine().drain(kCloseMs, 'handled')
-  }
-
-  closeIdleConnections () {
-    super.closeIdleConnections()
-    let isAny = false
-    for (const socket of Array.from(/** @type {any} */ (this)[kListener]?.sockets ?? [])) {
-      if (closeIfIdle(socket)) isAny = true
-    }
-    // They are closed when this returns, as on Node: a client in this process may want to use one next.
-    if (isAny) theEngine().drain(kCloseMs, 'handled')
-  }
-}
-
-// 'clientError' and 'connection' may gain or lose its listeners at any time; the lanes answer alone while there are none.
-for (const name of /** @type {const} */ (['on', 'addListener', 'prependListener', 'removeListener', 'off', 'removeAllListeners'])) {
-  Object.defineProperty(Methods.prototype, name, {
-    value: {
-      /** @this {any} @param {any} event @param {...any} rest */
-      [name] (event, ...rest) {
-        const result = /** @type {any} */ (StockServer.prototype)[name].call(this, event, ...rest)
-        const listener = this[kListener]
-        if ((event === 'clientError' || event === 'connection' || event === undefined) && listener !== undefined && listener.id !== 0) {
-          listener.configure()
-        }
-        return result
-      }
-    }[name],
-    writable: true,
-    configurable: true
-  })
+  return Methods
 }
 
 /**
@@ -230,15 +237,20 @@ function Server (options, requestListener) {
   if (!(this instanceof Server)) return new (/** @type {any} */ (Server))(options, requestListener)
   Reflect.apply(StockServer, this, [options, requestListener])
   const self = /** @type {any} */ (this)
-  self[kListener] = new Listener(self, typeof options === 'object' && options !== null ? options : {})
-  watch(self, 'maxHeaderSize')
-  if (refusesManyHeaders) watch(self, 'maxHeadersCount')
+  attach(self, options)
   self.removeListener('connection', connectionListener)
   self.prependListener('connection', onConnection)
 }
-Server.prototype = Methods.prototype
+Server.prototype = methodsOf(StockServer).prototype
 Object.defineProperty(Server.prototype, 'constructor', { value: Server, writable: true, configurable: true })
 Object.setPrototypeOf(Server, StockServer)
+
+/** @param {any} server that Node's constructor has made @param {any} options */
+function attach (server, options) {
+  server[kListener] = new Listener(server, typeof options === 'object' && options !== null ? options : {})
+  watch(server, 'maxHeaderSize')
+  if (refusesManyHeaders) watch(server, 'maxHeadersCount')
+}
 
 // The lanes read heads by themselves: they must hear of a change.
 /** @param {any} server @param {string} name of a setting */
@@ -260,12 +272,16 @@ function isLenient () {
   return [...process.execArgv, ...(process.env.NODE_OPTIONS ?? '').split(' ')].includes('--insecure-http-parser')
 }
 
+/** @param {any} socket */
+function isOurs (socket) {
+  return socket[kLane] !== undefined && (socket[kState] & State.kUpgraded) === 0
+}
+
 // Sockets that did not come from the engine (emit('connection', socket)) are served by Node's own code,
 // and so are tunnels: upgraded connections that the application gives to a server again.
 /** @this {any} @param {any} socket */
 function onConnection (socket) {
-  const isOurs = socket[kLane] !== undefined && (socket[kState] & State.kUpgraded) === 0
-  if (!isOurs) connectionListener.call(this, socket)
+  if (!isOurs(socket)) connectionListener.call(this, socket)
 }
 
 // As Node: the two message timeouts are enforced at intervals.
@@ -300,8 +316,8 @@ function closeIfIdle (socket) {
   return true
 }
 
-/** @param {any} server @param {import('./listen-args').PrefixPlan} plan */
-function listenOnPrefixes (server, plan) {
+/** @param {any} server @param {import('./listen-args').PrefixPlan} plan @param {any} Base */
+function listenOnPrefixes (server, plan, Base) {
   const listener = server[kListener]
   listener.plan = {
     endpoints: plan.endpoints,
@@ -313,16 +329,22 @@ function listenOnPrefixes (server, plan) {
   const options = { ...plan.options, port, exclusive: true }
   if (host !== undefined) options.host = host
   if (ipv6Only !== undefined) options.ipv6Only = ipv6Only
-  return StockServer.prototype.listen.call(server, options, plan.callback)
+  return Base.prototype.listen.call(server, options, plan.callback)
 }
 
 // listen(port, host) as a prefix: everything at its address.
-/** @param {string | null} address @param {number} port @param {number} flags @returns {import('./endpoints').Plan} */
-function planForPort (address, port, flags) {
+/** @param {any} server @param {string | null} address @param {number} port @param {number} flags @returns {import('./endpoints').Plan} */
+function planForPort (server, address, port, flags) {
   const host = address && !isWildcard(address) ? address : undefined
-  const text = `http://${host === undefined ? '*' : host.includes(':') ? `[${host.split('%')[0]}]` : host}:${port}/`
+  const text = `${schemeOf(server)}://${host === undefined ? '*' : host.includes(':') ? `[${host.split('%')[0]}]` : host}:${port}/`
   const endpoint = { host: address || undefined, port, ipv6Only: (flags & kBindIpv6Only) !== 0, reusePort: (flags & kBindReusePort) !== 0 }
   return { endpoints: [endpoint], prefixes: [{ id: 0, port, text }], isPlain: true }
+}
+
+// Of a server that was given a port, not a prefix.
+/** @param {any} server */
+function schemeOf (server) {
+  return server[kListener].isSecure ? 'https' : 'http'
 }
 
 /** @param {any} server @returns {Listener} */
@@ -337,7 +359,7 @@ function prefixesOf (server) {
   const { prefixes } = server[kListener]
   if (prefixes.size > 0) return prefixes.list()
   const { host = '*', port } = ownEndpoint(server)
-  return [readPrefix(`http://${host.includes(':') ? `[${host}]` : host}:${port}/`)]
+  return [readPrefix(`${schemeOf(server)}://${host.includes(':') ? `[${host}]` : host}:${port}/`)]
 }
 
 /** @param {string} prefix */
@@ -352,4 +374,4 @@ function createServer (options, requestListener) {
   return new (/** @type {any} */ (Server))(options, requestListener)
 }
 
-module.exports = { Server, createServer }
+module.exports = { Server, attach, createServer, isOurs, methodsOf, onConnection }

@@ -4,49 +4,101 @@
 // to compare the engine with, and a way out where the addon cannot be built.
 
 const http = require('node:http')
+const https = require('node:https')
+const { TlsCertificateError } = require('../errors')
 const { classifyListen } = require('./listen-args')
 
 const { Server: StockServer } = http
+const { Server: StockHttpsServer } = https
 
-class Methods extends StockServer {
-  /** @param {...any} args */
-  listen (...args) {
-    const plan = classifyListen(args)
-    if (plan.kind === 'node') return super.listen(...plan.args)
-    const [{ host, port, ipv6Only }, ...others] = plan.endpoints
-    const options = { ...plan.options, port }
-    if (host !== undefined) options.host = host
-    if (ipv6Only !== undefined) options.ipv6Only = ipv6Only
-    for (const endpoint of others) listenBeside(this, endpoint)
-    return super.listen(options, plan.callback)
+/**
+ * @param {any} Base http.Server or https.Server
+ * @returns {any}
+ */
+function methodsOf (Base) {
+  return class extends Base {
+    /** @param {...any} args @returns {any} */
+    listen (...args) {
+      const plan = classifyListen(args)
+      if (plan.kind === 'node') return super.listen(...plan.args)
+      const isSecureServer = this instanceof StockHttpsServer
+      if (isSecureServer && plan.tls !== null) /** @type {any} */ (this).setSecureContext(plan.tls)
+      const [own, ...others] = plan.endpoints
+      const isSecure = (/** @type {{ port: number }} */ { port }) => plan.prefixes.some((prefix) => prefix.port === port && prefix.scheme === 'https')
+      const tls = isSecureServer ? this : plan.tls
+      for (const { scheme, prefix } of plan.prefixes) {
+        if (scheme === 'https' && tls === null) throw new TlsCertificateError(prefix, 'the server has none')
+      }
+      for (const endpoint of others) listenBeside(this, endpoint, isSecure(endpoint) ? tls : null)
+      const { host, port, ipv6Only } = own
+      const options = { ...plan.options, port }
+      if (host !== undefined) options.host = host
+      if (ipv6Only !== undefined) options.ipv6Only = ipv6Only
+      if (isSecure(own) !== isSecureServer) translate(this, isSecure(own) ? tls : null)
+      return super.listen(options, plan.callback)
+    }
   }
 }
 
-// A further address: its connections are this server's.
-/** @param {http.Server} server @param {{ host?: string, port: number, ipv6Only?: boolean }} endpoint */
-function listenBeside (server, endpoint) {
-  server.once('listening', () => {
+// What this server accepts is spoken with in the other way.
+/** @param {any} server @param {any} tls options of TLS, or null */
+function translate (server, tls) {
+  const listeners = server.listeners('connection')
+  server.removeAllListeners('connection')
+  const other = serverBeside(server, tls, (socket) => {
+    for (const listener of listeners) listener.call(server, socket)
+  })
+  server.on('connection', (/** @type {any} */ socket) => other.emit('connection', socket))
+}
+
+/** @param {any} server @param {any} tls @param {(socket: any) => void} serve */
+function serverBeside (server, tls, serve) {
+  if (tls === null) {
     const beside = new StockServer()
     beside.removeAllListeners('connection')
-    beside.on('connection', (socket) => server.emit('connection', socket))
+    return beside.on('connection', serve)
+  }
+  const beside = new StockHttpsServer(tls)
+  beside.removeAllListeners('secureConnection')
+  beside.on('tlsClientError', (error, socket) => server.emit('tlsClientError', error, socket))
+  return beside.on('secureConnection', (socket) => {
+    serve(socket)
+    server.emit('secureConnection', socket)
+  })
+}
+
+// A further address: its connections are this server's.
+/** @param {any} server @param {{ host?: string, port: number, ipv6Only?: boolean }} endpoint @param {any} tls */
+function listenBeside (server, endpoint, tls) {
+  server.once('listening', () => {
+    const beside = serverBeside(server, tls, (socket) => server.emit('connection', socket))
     beside.on('error', (error) => server.emit('error', error))
     beside.listen(endpoint)
     server.once('close', () => beside.close())
   })
 }
 
-/** @param {any} [options] @param {any} [requestListener] */
-function Server (options, requestListener) {
-  if (!(this instanceof Server)) return new (/** @type {any} */ (Server))(options, requestListener)
-  Reflect.apply(StockServer, this, [options, requestListener])
+/**
+ * @param {any} Base
+ * @returns {any}
+ */
+function derive (Base) {
+  /** @this {any} @param {any} [options] @param {any} [requestListener] */
+  function Server (options, requestListener) {
+    if (!(this instanceof Server)) return new (/** @type {any} */ (Server))(options, requestListener)
+    Reflect.apply(Base, this, [options, requestListener])
+  }
+  Server.prototype = methodsOf(Base).prototype
+  Object.defineProperty(Server.prototype, 'constructor', { value: Server, writable: true, configurable: true })
+  Object.setPrototypeOf(Server, Base)
+  return Server
 }
-Server.prototype = Methods.prototype
-Object.defineProperty(Server.prototype, 'constructor', { value: Server, writable: true, configurable: true })
-Object.setPrototypeOf(Server, StockServer)
+
+const Server = derive(StockServer)
 
 /** @param {any} [options] @param {any} [requestListener] @returns {http.Server} */
 function createServer (options, requestListener) {
-  return new (/** @type {any} */ (Server))(options, requestListener)
+  return new Server(options, requestListener)
 }
 
-module.exports = { Server, createServer }
+module.exports = { Server, createServer, derive }

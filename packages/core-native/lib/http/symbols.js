@@ -27,6 +27,9 @@ module.exports = {
   kErrorListener: Symbol('httpsys.errorListener'),
   /** On the socket of an HTTP/2 stream: that of its connection. */
   kParent: Symbol('httpsys.parent'),
+  /** What is known of its TLS; absent on a plain one. */
+  kTls: Symbol('httpsys.tls'),
+  kTlsError: Symbol('httpsys.tlsError'),
 
   /** On a request: its async resource, whether that has ended, whether the request's end was held back (see exchange.js). */
   kResource: Symbol('httpsys.resource'),

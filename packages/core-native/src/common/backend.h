@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,6 +14,11 @@
 #include "common/block_store.h"
 #include "common/consumer_signal.h"
 #include "common/request_queue.h"
+
+namespace httpsys::tls {
+class ServerContext;
+struct HelloAnswer;
+}  // namespace httpsys::tls
 
 namespace httpsys {
 
@@ -51,6 +57,9 @@ struct ServerSettings {
   uint32_t keep_alive_delay_s = 0;
   Http2Settings http2;
   std::vector<std::string> prefixes;  // Canonical, by id, unused ids empty; none = everything.
+  std::shared_ptr<const tls::ServerContext> tls;  // nullptr = none,
+  std::vector<uint16_t> tls_ports;                // and then on these; none = on all.
+  bool wants_tls_errors = false;                  // 'tlsClientError' has a listener.
 };
 
 // How one engine's servers share a port with others: docs/port-sharing.md.
@@ -167,6 +176,12 @@ class Backend {
 
   virtual void CheckConnections(uint32_t server_id, uint64_t headers_timeout_ms,
                                 uint64_t request_timeout_ms) = 0;
+
+  // What JavaScript says to a kHello. Nothing when its connection is gone.
+  virtual void AnswerHello(size_t lane, uint32_t id, tls::HelloAnswer answer) = 0;
+  // Asks the lane about an open connection (tls::Question) and waits. Empty = no answer.
+  virtual std::string AskTls(size_t lane, uint32_t slot, uint32_t question,
+                             std::string argument) = 0;
 
   // Blocks until everything published is that far, or for that long. True when it is.
   virtual bool Drain(uint64_t timeout_ms, DrainGoal goal) = 0;

@@ -96,6 +96,27 @@ inline constexpr uint32_t kHttp2ErrorsPerSecond = 10;
 inline constexpr uint64_t kHttp2NoticeMs = 1000;
 // Heads and sections being collected that a lane keeps for the next ones.
 inline constexpr size_t kSpareFieldsMax = 64;
+// -- TLS.
+
+// Bytes of one connection that are read and opened at a time, so that a fast peer leaves room for
+// others; four records.
+inline constexpr size_t kTlsReadBytes = 64 * 1024;
+// Sealed bytes that are gathered for one send(2); four records.
+inline constexpr size_t kTlsWireBytes = 64 * 1024;
+// What a peer may send without a byte for the application before it is given up: a record that is
+// not whole yet, and some new keys. Wishes to begin anew are refused, and their number is bounded.
+inline constexpr size_t kTlsBarrenBytesMax = 32 * 1024;
+// What it may send before the handshake is done: OpenSSL takes up to 128 KiB of ClientHello and 100
+// KiB of certificates.
+inline constexpr size_t kTlsHandshakeBytesMax = 256 * 1024;
+// Longest keying material that an application exports.
+inline constexpr size_t kTlsKeyingBytesMax = 64 * 1024;
+// How long JavaScript waits for a lane that it asks about a connection.
+inline constexpr uint64_t kTlsAskMs = 1000;
+// How long a key makes tickets, and how many keys are kept to read them: sessions live for some
+// minutes, so that a key that is known later opens little.
+inline constexpr uint64_t kTicketKeyMs = 3'600'000;
+inline constexpr size_t kTicketKeysKept = 3;
 
 // Idle timeout after a reply of the engine before JavaScript has named one (node:http has the
 // same).

@@ -40,11 +40,20 @@ enum class RequestType : uint8_t {
   kControl = 15,       // A ping or a pong.
   kCloseFrame = 16,    // The peer closes. No record but kCredit, kEof and kClosed follows.
   kFrameError = 17,    // The peer's frames are refused. What follows is as with kCloseFrame.
+  kHello = 18,         // A handshake waits for Engine.answerHello(lane, id, ...). Of no slot.
+  kTlsFailure = 19,    // TLS has failed; kClosed follows.
 };
 
 // kOpen: word 4 server id, 5 remote port | family << 16 (4, 6, 0 = unix), 6 local port,
 // 7 remote address bytes | local address bytes << 16; then both addresses as text, no separator.
 inline constexpr size_t kOpenFixedBytes = 32;
+// With kFlagSecure there follow, from the next multiple of 8 on, kOpenSecureBytes of words and
+// then text and bytes without separators: word 0 protocol (0x0304 = TLS 1.3) | 1 << 16 for a
+// session that goes on | 1 << 17 when the peer was asked for a certificate, 1 result of the
+// verification (X509_V_...; 0 = fine), 2 bytes of the server name, 3 of the ALPN protocol, 4 of the
+// cipher's name, 5 of its standard name, 6 of the version that it came with, 7 of the peer's
+// certificates: each DER after its length in 4 bytes.
+inline constexpr size_t kOpenSecureBytes = 32;
 
 // kRequest: word 4 server id, 5 method | minor version << 8 | header line count << 16, 6 target,
 // 7 text bytes, 8 body bytes, 9 url prefix id, 10 arrival (ms of uv_hrtime,
@@ -76,6 +85,8 @@ enum RequestFlags : uint32_t {  // Already shifted into place: word 1 >> 8.
   // kRequest: of a stream of an HTTP/2 connection, which is opened by this record. Word 3 is the
   // slot of that connection.
   kFlagStream = 1u << 10,
+  kFlagSecure = 1u << 11,  // kOpen: TLS.
+  kFlagFailed = 1u << 12,  // kOpen: the handshake has failed; kTlsFailure and kClosed follow.
 };
 
 // kBody: word 4 bytes; then the bytes.            kBodyBlock: word 4 bytes, 5 block id.
@@ -97,6 +108,13 @@ inline constexpr uint32_t kMessageBinary = 1u << 0;
 // What a message without bytes costs: a peer that sends many of them is paused, too.
 inline constexpr uint32_t kMessageCost = 32;
 inline constexpr size_t kFrameErrorTextAt = 32;
+
+// kHello: word 4 id, 5 server id, 6 server name bytes, 7 bytes of the ALPN list; then, at byte 32,
+//         both, the list as on the wire.
+// kTlsFailure: word 4 errno, 5 bytes of OpenSSL's whole text, 6 of its library, 7 of the function,
+//              8 of the reason; then, at byte 40, these.
+inline constexpr size_t kHelloTextAt = 32;
+inline constexpr size_t kTlsFailureTextAt = 40;
 
 enum class ErrorKind : uint32_t {
   kMalformed = 1,        // 400

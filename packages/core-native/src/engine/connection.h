@@ -17,6 +17,7 @@
 #include "engine/websocket_state.h"
 #include "http1/chunked_decoder.h"
 #include "http1/request_parser.h"
+#include "tls/session.h"
 
 namespace httpsys::engine {
 
@@ -34,6 +35,7 @@ struct RelayOrigin {
 
 // What the next byte from the peer belongs to.
 enum class InputPhase : uint8_t {
+  kHandshake,  // Of TLS.
   kHead,
   kBodyLength,
   kBodyChunked,
@@ -124,6 +126,7 @@ struct Connection {
   bool wants_input_resumed = false;
   bool is_announced = false;  // JavaScript knows it: it has a slot.
   bool is_shared = false;     // Announced with kFlagShared.
+  bool is_pending = false;    // In the list of those with input that no readiness tells of.
   bool is_waiting = false;    // In the lane's list of those whose request has no owner yet.
   uint8_t hops = 0;           // Between members, since its last answer.
   uint32_t first_piece = 0;   // Of the current reply pass; 0 = none.
@@ -137,6 +140,7 @@ struct Connection {
   Relay* relay = nullptr;  // Requests that another member answers.
   std::unique_ptr<RelayOrigin> origin;
   std::unique_ptr<Addresses> addresses;  // Until it is announced.
+  std::unique_ptr<tls::Session> tls;     // nullptr = plain.
 
   bool is_open() const { return life == Life::kOpen; }
 };

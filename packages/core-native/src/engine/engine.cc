@@ -119,6 +119,15 @@ void Engine::CheckConnections(uint32_t server_id, uint64_t headers_timeout_ms,
   }
 }
 
+void Engine::AnswerHello(size_t lane, uint32_t id, tls::HelloAnswer answer) {
+  if (!is_closed_) lanes_[lane]->AnswerHello(id, std::move(answer));
+}
+
+std::string Engine::AskTls(size_t lane, uint32_t slot, uint32_t question, std::string argument) {
+  if (is_closed_) return {};
+  return lanes_[lane]->AskTls(slot, static_cast<tls::Question>(question), std::move(argument));
+}
+
 bool Engine::Drain(uint64_t timeout_ms, DrainGoal goal) {
   if (is_closed_) return true;
   const auto barrier = std::make_shared<DrainBarrier>(lanes_.size(), goal);

@@ -75,6 +75,7 @@ size_t Http1Session::Consume(Connection* connection, std::string_view input) {
         http2_->Receive(connection, rest);
         advance = Advance::kGoOn;
         break;
+      case InputPhase::kHandshake:
       case InputPhase::kAwaitUpgrade:
       case InputPhase::kRelayUpgrade:
       case InputPhase::kUndecided:

@@ -19,6 +19,8 @@ using records::ErrorKind;
 // see.
 constexpr size_t kShrinkBelowBytes = limits::kBlockBytes / 4 * 3;
 
+constexpr int kGoodbyeBytesMax = 40;
+
 bool CountsForWindow(InputPhase phase) {
   return phase == InputPhase::kBodyLength || phase == InputPhase::kBodyChunked ||
          phase == InputPhase::kOpaque;
@@ -60,8 +62,10 @@ void Http1Session::OnReadable(Connection* connection) {
 // Requests behind the last one that was delivered are lost with their client. Where some are still
 // in the socket, the end is met when they are read.
 void Http1Session::OnDisconnect(Connection* connection) {
+  // A goodbye of TLS is no request: the shortest one with its record is longer.
+  const int unread_max = connection->tls == nullptr ? 0 : kGoodbyeBytesMax;
   int unread = 0;
-  if (ioctl(connection->fd, FIONREAD, &unread) != 0 || unread != 0) return;
+  if (ioctl(connection->fd, FIONREAD, &unread) != 0 || unread > unread_max) return;
   OnReadFailed(connection, 0);
 }
 

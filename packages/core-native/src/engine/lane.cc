@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <future>
 #include <iterator>
 #include <random>
 #include <string>
@@ -64,6 +65,7 @@ int Lane::Start() {
   uv_check_start(&check_,
                  [](uv_check_t* handle) { static_cast<Lane*>(handle->data)->AfterPoll(); });
   transport_ = std::make_unique<Transport>(&loop_, &records_, &lent_, &load_);
+  handshakes_ = std::make_unique<TlsHandshakes>(&records_, transport_.get());
   router_ = std::make_unique<PortRouter>(&loop_, member_id_, &queue_, &servers_, statistics_);
   websockets_ = std::make_unique<WebSocketSession>(&loop_, &lent_, &records_, transport_.get());
   session_ = std::make_unique<Http1Session>(methods_, &queue_, &records_, transport_.get(),
@@ -179,7 +181,13 @@ void Lane::FlushAndResume() {
 void Lane::OnReadable(Connection* connection) {
   WakeUp();
   if (has_config_.load(std::memory_order_acquire)) RunConfigs();
+  if (connection->phase == InputPhase::kHandshake && !handshakes_->OnReadable(connection)) return;
   session_->OnReadable(connection);
+}
+
+void Lane::OnHandshakeTimeout(Connection* connection) {
+  WakeUp();
+  handshakes_->OnTimeout(connection);
 }
 
 void Lane::OnDisconnect(Connection* connection) {
@@ -187,7 +195,10 @@ void Lane::OnDisconnect(Connection* connection) {
   session_->OnDisconnect(connection);
 }
 
-void Lane::OnDetached(Connection* connection) { router_->OnDetached(connection); }
+void Lane::OnDetached(Connection* connection) {
+  handshakes_->OnDetached(connection);
+  router_->OnDetached(connection);
+}
 
 void Lane::FallAsleep() {
   is_sleeping_ = true;
@@ -376,7 +387,10 @@ void Lane::Adopt(uint32_t server_id, const std::vector<int>& fds) {
         continue;
       }
       Connection* connection = transport_->Open(fd, found->second.get());
-      if (connection == nullptr || router_->IsShared(connection->local_port)) continue;
+      if (connection == nullptr || connection->tls != nullptr ||
+          router_->IsShared(connection->local_port)) {
+        continue;
+      }
       transport_->Announce(connection, 0);
     }
   });
@@ -388,6 +402,28 @@ void Lane::SetRoutes(std::shared_ptr<const sharing::PortRoutes> routes,
     if (!is_stopping_) router_->SetRoutes(routes);
     if (done) done();
   });
+}
+
+void Lane::AnswerHello(uint32_t id, tls::HelloAnswer answer) {
+  Post([this, id, answer = std::move(answer)] {
+    Connection* connection = nullptr;
+    if (is_stopping_ || !handshakes_->OnAnswer(id, answer, &connection)) return;
+    session_->OnReadable(connection);
+    transport_->CheckPending(connection);
+  });
+}
+
+std::string Lane::AskTls(uint32_t slot, tls::Question question, std::string argument) {
+  auto answer = std::make_shared<std::promise<std::string>>();
+  std::future<std::string> result = answer->get_future();
+  Post([this, slot, question, argument = std::move(argument), answer] {
+    const Connection* connection = is_stopping_ ? nullptr : transport_->Find(slot);
+    const bool has_tls = connection != nullptr && connection->tls != nullptr;
+    answer->set_value(has_tls ? connection->tls->Ask(question, argument) : std::string());
+  });
+  return result.wait_for(std::chrono::milliseconds(limits::kTlsAskMs)) == std::future_status::ready
+             ? result.get()
+             : std::string();
 }
 
 void Lane::AcceptLink(int fd) {

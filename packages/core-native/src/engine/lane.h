@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -22,6 +23,7 @@
 #include "engine/record_writer.h"
 #include "engine/reply_processor.h"
 #include "engine/server_config.h"
+#include "engine/tls_handshakes.h"
 #include "engine/transport.h"
 #include "engine/websocket_session.h"
 
@@ -80,6 +82,9 @@ class Lane final : public InputHandler {
   void Drain(std::shared_ptr<DrainBarrier> barrier);
   // `done` is called on the lane, also when that ends.
   void SetRoutes(std::shared_ptr<const sharing::PortRoutes> routes, std::function<void()> done);
+  void AnswerHello(uint32_t id, tls::HelloAnswer answer);
+  // Waits for the answer.
+  std::string AskTls(uint32_t slot, tls::Question question, std::string argument);
   // A lane of another member wants to speak to this one. Takes the descriptor over.
   void AcceptLink(int fd);
 
@@ -93,6 +98,7 @@ class Lane final : public InputHandler {
 
   void OnReadable(Connection* connection) override;
   void OnDisconnect(Connection* connection) override;
+  void OnHandshakeTimeout(Connection* connection) override;
   void OnDetached(Connection* connection) override;
   void Post(std::function<void()> command);
   void PostConfig(std::function<void()> command);
@@ -140,6 +146,7 @@ class Lane final : public InputHandler {
   RecordWriter records_;
   std::unique_ptr<WebSocketSession> websockets_;  // Outlives output that it has shared.
   std::unique_ptr<Transport> transport_;
+  std::unique_ptr<TlsHandshakes> handshakes_;
   std::unique_ptr<Http1Session> session_;
   std::unique_ptr<Http2Session> http2_;
   std::unique_ptr<ReplyProcessor> processor_;

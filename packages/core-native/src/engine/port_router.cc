@@ -26,6 +26,11 @@ bool IsUnixConnection(int fd) {
          address.ss_family == AF_UNIX;
 }
 
+// Its descriptor alone is worth nothing to others.
+bool IsPinned(const Connection* connection) {
+  return connection->tls != nullptr || connection->http2 != nullptr;
+}
+
 }  // namespace
 
 PortRouter::PortRouter(uv_loop_t* loop, uint64_t self, const RequestQueue* queue,
@@ -244,7 +249,8 @@ RequestRouter::Outcome PortRouter::ToMember(Port* port, Connection* connection,
   if (connection->hops >= limits::kHopsMax) return Refuse(route);
   const bool has_more = head.body != http1::BodyKind::kChunked && !head.upgrade &&
                         head.content_length < input.size() - head_bytes;
-  const bool is_relayed = has_more || input.size() + peer::kHandOverBytes > peer::kFrameBytesMax;
+  const bool is_relayed = has_more || IsPinned(connection) ||
+                          input.size() + peer::kHandOverBytes > peer::kFrameBytesMax;
   const bool is_ready = is_relayed ? Relays::IsOnlyAt(connection, member)
                                    : connection->unanswered == 0 && connection->queue == nullptr &&
                                          connection->first_piece == 0;
@@ -396,8 +402,8 @@ void PortRouter::Adopt(HandedConnection handed) {
 
 bool PortRouter::MoveAway(Connection* connection) {
   Port* port = Find(connection->local_port);
-  if (port == nullptr || connection->origin != nullptr || connection->unanswered != 0 ||
-      IsRelayed(connection->phase) || connection->queue != nullptr ||
+  if (port == nullptr || connection->origin != nullptr || IsPinned(connection) ||
+      IsRelayed(connection->phase) || connection->unanswered != 0 || connection->queue != nullptr ||
       connection->first_piece != 0) {
     return false;
   }

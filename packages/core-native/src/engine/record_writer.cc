@@ -19,6 +19,22 @@ uint8_t* Copy(uint8_t* to, std::string_view bytes) {
 
 uint32_t Size32(size_t bytes) { return static_cast<uint32_t>(bytes); }
 
+void StoreFacts(uint8_t* to, const tls::Facts& facts) {
+  StoreWord(to, 0,
+            static_cast<uint32_t>(facts.protocol) | (facts.is_reused ? 1u << 16 : 0) |
+                (facts.has_asked ? 1u << 17 : 0));
+  StoreWord(to, 1, static_cast<uint32_t>(facts.verify_result));
+  const std::string_view parts[] = {facts.servername,     facts.alpn,
+                                    facts.cipher,         facts.cipher_standard,
+                                    facts.cipher_version, facts.certificates};
+  size_t word = 2;
+  uint8_t* at = to + records::kOpenSecureBytes;
+  for (const std::string_view part : parts) {
+    StoreWord(to, word++, Size32(part.size()));
+    at = Copy(at, part);
+  }
+}
+
 }  // namespace
 
 uint8_t* RecordWriter::Append(size_t bytes, RequestType type, uint32_t flags, uint32_t slot) {
@@ -30,14 +46,47 @@ uint8_t* RecordWriter::Append(size_t bytes, RequestType type, uint32_t flags, ui
 }
 
 void RecordWriter::Open(uint32_t slot, uint32_t server_id, const Addresses& addresses,
-                        uint32_t flags) {
-  const size_t bytes = records::kOpenFixedBytes + addresses.remote.size() + addresses.local.size();
+                        uint32_t flags, const tls::Facts* facts) {
+  const size_t plain_bytes =
+      AlignRecord(records::kOpenFixedBytes + addresses.remote.size() + addresses.local.size());
+  size_t bytes = plain_bytes;
+  if (facts != nullptr) {
+    flags |= records::kFlagSecure;
+    bytes += records::kOpenSecureBytes + facts->servername.size() + facts->alpn.size() +
+             facts->cipher.size() + facts->cipher_standard.size() + facts->cipher_version.size() +
+             facts->certificates.size();
+  }
   uint8_t* record = Append(bytes, RequestType::kOpen, flags, slot);
+  if (facts != nullptr) StoreFacts(record + plain_bytes, *facts);
   StoreWord(record, 4, server_id);
   StoreWord(record, 5, uint32_t{addresses.remote_port} | uint32_t{addresses.family} << 16);
   StoreWord(record, 6, addresses.local_port);
   StoreWord(record, 7, Size32(addresses.remote.size()) | Size32(addresses.local.size()) << 16);
   Copy(Copy(record + records::kOpenFixedBytes, addresses.remote), addresses.local);
+}
+
+void RecordWriter::Hello(uint32_t id, uint32_t server_id, const tls::ClientHello& hello) {
+  uint8_t* record = Append(records::kHelloTextAt + hello.servername.size() + hello.alpn.size(),
+                           RequestType::kHello, 0, 0);
+  StoreWord(record, 4, id);
+  StoreWord(record, 5, server_id);
+  StoreWord(record, 6, Size32(hello.servername.size()));
+  StoreWord(record, 7, Size32(hello.alpn.size()));
+  Copy(Copy(record + records::kHelloTextAt, hello.servername), hello.alpn);
+}
+
+void RecordWriter::TlsFailure(uint32_t slot, const tls::Failure& failure) {
+  uint8_t* record =
+      Append(records::kTlsFailureTextAt + failure.text.size() + failure.library.size() +
+                 failure.function.size() + failure.reason_text.size(),
+             RequestType::kTlsFailure, 0, slot);
+  StoreWord(record, 4, static_cast<uint32_t>(failure.error));
+  StoreWord(record, 5, Size32(failure.text.size()));
+  StoreWord(record, 6, Size32(failure.library.size()));
+  StoreWord(record, 7, Size32(failure.function.size()));
+  StoreWord(record, 8, Size32(failure.reason_text.size()));
+  uint8_t* to = Copy(record + records::kTlsFailureTextAt, failure.text);
+  Copy(Copy(Copy(to, failure.library), failure.function), failure.reason_text);
 }
 
 void RecordWriter::Intern(uint32_t id, std::string_view name, std::string_view value,

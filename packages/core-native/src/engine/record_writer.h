@@ -12,6 +12,7 @@
 #include "common/request_queue.h"
 #include "engine/addresses.h"
 #include "http1/request_parser.h"
+#include "tls/session.h"
 
 namespace httpsys::engine {
 
@@ -33,7 +34,11 @@ class RecordWriter {
 
   void BeginPass() { intern_.BeginPass(); }
 
-  void Open(uint32_t slot, uint32_t server_id, const Addresses& addresses, uint32_t flags);
+  // With `facts` the connection is one of TLS.
+  void Open(uint32_t slot, uint32_t server_id, const Addresses& addresses, uint32_t flags,
+            const tls::Facts* facts);
+  void Hello(uint32_t id, uint32_t server_id, const tls::ClientHello& hello);
+  void TlsFailure(uint32_t slot, const tls::Failure& failure);
   void RequestHead(const http1::RequestHead& head, const Request& request);
   // Inline, or copied into a block when it is large.
   void Body(uint32_t slot, std::string_view bytes);

@@ -45,4 +45,11 @@ Route ServerConfig::FindPrefix(uint16_t local_port, std::string_view host, std::
   return port->table.Match(host, target, local);
 }
 
+std::shared_ptr<const tls::ServerContext> ServerConfig::TlsOf(uint16_t local_port) const {
+  const std::vector<uint16_t>& ports = settings_.tls_ports;
+  const bool is_meant =
+      ports.empty() || std::find(ports.begin(), ports.end(), local_port) != ports.end();
+  return is_meant ? settings_.tls : nullptr;
+}
+
 }  // namespace httpsys::engine

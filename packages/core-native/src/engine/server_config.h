@@ -22,6 +22,8 @@ class ServerConfig {
   // The prefix that owns a request on a connection to `local_port`.
   Route FindPrefix(uint16_t local_port, std::string_view host, std::string_view target,
                    const LocalAddress& local) const;
+  // nullptr = plain.
+  std::shared_ptr<const tls::ServerContext> TlsOf(uint16_t local_port) const;
 
  private:
   struct PortTable {

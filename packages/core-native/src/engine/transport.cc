@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "common/check.h"
 #include "common/limits.h"
@@ -31,6 +32,8 @@ Transport::Transport(uv_loop_t* loop, RecordWriter* records, LentMemory* lent,
     : loop_(loop), records_(records), lent_(lent), load_(load), pieces_(1), owners_(1) {
   uv_timer_init(loop, &timer_);
   timer_.data = this;
+  uv_idle_init(loop, &pending_idle_);
+  pending_idle_.data = this;
 }
 
 // -- Connections and slots.
@@ -63,6 +66,10 @@ Connection* Transport::Open(int fd, LaneServer* server, std::unique_ptr<RelayOri
   connection->local_port = addresses.local_port;
   connection->local_ip = addresses.local_ip;
   Link(connection, server);
+  if (!BeginTls(connection)) {
+    Close(connection, 0);
+    return nullptr;
+  }
   UpdatePoll(connection);
   return connection;
 }
@@ -96,6 +103,20 @@ void Transport::Unlink(Connection* connection) {
   if (connection->next != nullptr) connection->next->previous = connection->previous;
 }
 
+// False when out of memory.
+bool Transport::BeginTls(Connection* connection) {
+  const ServerConfig& config = *connection->server->config;
+  std::shared_ptr<const tls::ServerContext> context = config.TlsOf(connection->local_port);
+  if (context == nullptr || connection->origin != nullptr) return true;
+  const uint64_t timeout_ms = context->settings().handshake_timeout_ms;
+  connection->tls = tls::Session::Create(std::move(context), connection->fd, &wire_);
+  if (connection->tls == nullptr) return false;
+  connection->phase = InputPhase::kHandshake;
+  connection->message_start_ns = 0;
+  if (timeout_ms != 0) StartIdleTimer(connection, timeout_ms);
+  return true;
+}
+
 void Transport::Announce(Connection* connection, uint32_t flags) {
   if (connection->is_announced) return;
   connection->is_announced = true;
@@ -107,7 +128,12 @@ void Transport::Announce(Connection* connection, uint32_t flags) {
   if (addresses == nullptr) {
     addresses = std::make_unique<Addresses>(DescribeConnection(connection->fd, nullptr));
   }
-  records_->Open(connection->slot, connection->server->id, *addresses, flags);
+  if (connection->tls == nullptr) {
+    records_->Open(connection->slot, connection->server->id, *addresses, flags, nullptr);
+  } else {
+    const tls::Facts facts = connection->tls->Describe();
+    records_->Open(connection->slot, connection->server->id, *addresses, flags, &facts);
+  }
 }
 
 void Transport::Assign(Connection* connection, LaneServer* server) {
@@ -163,6 +189,7 @@ void Transport::FreeSlotIfDone(uint32_t slot) {
 void Transport::UpdatePoll(Connection* connection) {
   if (connection->life == Life::kClosing) return;
   if (connection->stream != nullptr) return streams_->OnPausesChanged(connection);
+  CheckPending(connection);
   int wanted = 0;
   if (connection->pauses == 0) wanted |= UV_READABLE;
   // Requests that nobody answers would otherwise outlive their client.
@@ -180,7 +207,39 @@ void Transport::UpdatePoll(Connection* connection) {
   }
 }
 
+void Transport::CheckPending(Connection* connection) {
+  if (connection->tls == nullptr || connection->is_pending || connection->pauses != 0 ||
+      !connection->is_open() || !connection->tls->has_pending()) {
+    return;
+  }
+  connection->is_pending = true;
+  if (pending_.empty()) uv_idle_start(&pending_idle_, OnPending);
+  pending_.push_back(connection);
+}
+
+// Once per turn of the loop, so that others get theirs.
+void Transport::OnPending(uv_idle_t* idle) {
+  auto* self = static_cast<Transport*>(idle->data);
+  std::vector<Connection*> connections;
+  connections.swap(self->pending_);
+  uv_idle_stop(idle);
+  for (Connection* connection : connections) connection->is_pending = false;
+  // None of them is freed before the loop goes on.
+  for (Connection* connection : connections) {
+    if (!connection->is_open() || connection->pauses != 0) continue;
+    self->handler_->OnReadable(connection);
+    self->CheckPending(connection);
+  }
+}
+
 ssize_t Transport::Receive(Connection* connection, void* memory, size_t bytes) {
+  if (connection->tls != nullptr) {
+    const ssize_t opened = connection->tls->Read(memory, bytes);
+    const int error = errno;
+    if (connection->tls->has_unsent()) BeginQueue(connection);
+    errno = error;
+    return opened;
+  }
   ssize_t got;
   do {
     got = recv(connection->fd, memory, bytes, 0);
@@ -228,6 +287,7 @@ void Transport::OnPoll(uv_poll_t* poll, int status, int events) {
       self->UpdatePoll(connection);
     } else {
       self->handler_->OnReadable(connection);
+      self->CheckPending(connection);
     }
   }
 }
@@ -262,6 +322,8 @@ void Transport::OnTimer(uv_timer_t* timer) {
     } else if (connection->queue != nullptr && connection->idle_timeout_ms != 0) {
       // Not idle: the peer still reads the last response.
       self->timers_.Start(node, now, connection->idle_timeout_ms);
+    } else if (connection->phase == InputPhase::kHandshake) {
+      self->handler_->OnHandshakeTimeout(connection);
     } else {
       self->Close(connection, 0);
     }
@@ -296,6 +358,10 @@ void Transport::Detach(Connection* connection, int error, bool is_told_late) {
 void Transport::TellClosed(Connection* connection, int error, bool is_told_late) {
   if (!connection->is_announced) return;
   connection->is_announced = false;
+  if (connection->tls != nullptr && connection->tls->has_failed()) {
+    records_->TlsFailure(connection->slot, connection->tls->failure());
+    is_told_late = false;
+  }
   records_->Closed(connection->slot, error, is_told_late);
   Slot& slot = slots_[connection->slot];
   slot.connection = nullptr;
@@ -325,7 +391,10 @@ void Transport::CloseLingering(Connection* connection, bool is_told_late) {
   if (!connection->is_open()) return;
   if (connection->stream != nullptr) return Close(connection, 0);
   Detach(connection, 0, is_told_late);
-  if (!connection->is_fin_sent) shutdown(connection->fd, SHUT_WR);
+  if (!connection->is_fin_sent) {
+    if (connection->tls != nullptr) connection->tls->Shutdown();
+    shutdown(connection->fd, SHUT_WR);
+  }
   connection->is_fin_sent = true;
   connection->life = Life::kLingering;
   if (connection->peer_ended) {
@@ -342,7 +411,9 @@ void Transport::CloseLingering(Connection* connection, bool is_told_late) {
 void Transport::ReadLingering(Connection* connection) {
   char buffer[kDiscardBytes];
   for (int i = 0; i < limits::kReadsPerEvent; ++i) {
-    const ssize_t got = Receive(connection, buffer, sizeof buffer);
+    // Records or not: nobody looks at it.
+    const ssize_t got = recv(connection->fd, buffer, sizeof buffer, 0);
+    if (got < 0 && errno == EINTR) continue;
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
     if (got > 0) {
       connection->linger_bytes += static_cast<size_t>(got);
@@ -378,6 +449,7 @@ void Transport::CloseDescriptor(Connection* connection) {
 
 void Transport::CloseHandle(Connection* connection) {
   StopTimer(connection);
+  if (connection->is_pending) std::erase(pending_, connection);
   Unlink(connection);
   uv_close(reinterpret_cast<uv_handle_t*>(&connection->poll), OnPollClosed);
 }
@@ -402,6 +474,7 @@ void Transport::Shutdown() {
   }
   FreeStreams();
   uv_close(reinterpret_cast<uv_handle_t*>(&timer_), nullptr);
+  uv_close(reinterpret_cast<uv_handle_t*>(&pending_idle_), nullptr);
 }
 
 }  // namespace httpsys::engine

@@ -25,6 +25,8 @@ class InputHandler {
   virtual void OnReadable(Connection* connection) = 0;
   // The peer ended its direction while only kPausePipeline keeps the connection from being read.
   virtual void OnDisconnect(Connection* connection) = 0;
+  // The time for its handshake is over.
+  virtual void OnHandshakeTimeout(Connection* connection) = 0;
   // It is no longer open.
   virtual void OnDetached(Connection* connection) = 0;
 
@@ -122,6 +124,9 @@ class Transport {
   // Connections whose output the kernel has not taken.
   size_t pending_outputs() const { return pending_outputs_; }
 
+  // Output that the session of TLS has made by itself; the connection may be closed by it.
+  void FlushSealed(Connection* connection);
+
   // -- Reading.
 
   // As recv(2) without blocking: -1 and errno, 0 at the end of the peer's data.
@@ -131,6 +136,8 @@ class Transport {
   bool Resume(Connection* connection, PauseReason reason);
   // Acts on `pauses`; the reasons alone stop nothing until the next readiness.
   void UpdatePoll(Connection* connection);
+  // It may have been read in part: what TLS has opened already is read without a readiness.
+  void CheckPending(Connection* connection);
 
   // -- Ends.
 
@@ -178,7 +185,9 @@ class Transport {
   static void OnPoll(uv_poll_t* poll, int status, int events);
   static void OnTimer(uv_timer_t* timer);
   static void OnPollClosed(uv_handle_t* handle);
+  static void OnPending(uv_idle_t* idle);
 
+  bool BeginTls(Connection* connection);
   uint32_t TakeSlot(Connection* connection);
   void FreeSlotIfDone(uint32_t slot);
   Piece* AddPiece(Connection* connection, size_t bytes, size_t payload_bytes);
@@ -195,6 +204,7 @@ class Transport {
   void WriteQueue(Connection* connection);
   void DropOutput(Connection* connection);
   void OutputDone(Connection* connection);
+  void BeginQueue(Connection* connection);
   void AddCredit(Connection* connection, size_t bytes);
   void ReportBlocks(const std::vector<uint32_t>& blocks, int error);
 
@@ -213,6 +223,7 @@ class Transport {
   InputHandler* handler_ = nullptr;
   StreamHandler* streams_ = nullptr;
   uv_timer_t timer_;
+  uv_idle_t pending_idle_;  // Runs while there is something in pending_.
   uint64_t timer_deadline_ms_ = UINT64_MAX;
   TimerLists timers_;
 
@@ -224,7 +235,9 @@ class Transport {
   std::vector<Piece> pieces_;  // Of the current reply pass; index 0 is unused.
   std::vector<std::shared_ptr<const void>> owners_;  // Of these pieces; index 0 is unused.
   std::vector<Connection*> touched_;
+  std::vector<Connection*> pending_;
   std::vector<char> gathered_;
+  tls::WireBuffer wire_;
   std::vector<uint32_t> blocks_;  // Scratch.
   std::vector<std::unique_ptr<Connection>> closed_streams_;
 };

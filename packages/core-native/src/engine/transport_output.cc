@@ -23,6 +23,7 @@ int WriteError(const Connection& connection, int error) {
 }  // namespace
 
 ssize_t Transport::Write(Connection* connection, iovec* vectors, int count) {
+  if (connection->tls != nullptr) return connection->tls->Write(vectors, count);
   msghdr message{};
   message.msg_iov = vectors;
   message.msg_iovlen = static_cast<decltype(message.msg_iovlen)>(count);
@@ -115,6 +116,7 @@ void Transport::Flush(Connection* connection) {
     if (!was_behind && !SendPieces(connection, &piece, &offset)) return;
     connection->first_piece = connection->last_piece = 0;
     if (piece != 0) EnqueuePieces(connection, piece, offset);
+    if (connection->tls != nullptr && connection->tls->has_unsent()) BeginQueue(connection);
     size_t payload_left = 0;
     if (was_behind) {
       payload_left = payload;
@@ -192,11 +194,26 @@ void Transport::Advance(size_t bytes, uint32_t* piece, size_t* offset) {
   }
 }
 
-void Transport::EnqueuePieces(Connection* connection, uint32_t piece, size_t offset) {
-  if (connection->queue == nullptr) {
-    connection->queue = std::make_unique<OutputQueue>();
-    ++pending_outputs_;
+// Even an empty one says that there is something to send: what TLS has sealed.
+void Transport::BeginQueue(Connection* connection) {
+  if (connection->queue != nullptr) return;
+  connection->queue = std::make_unique<OutputQueue>();
+  ++pending_outputs_;
+  UpdatePoll(connection);
+}
+
+void Transport::FlushSealed(Connection* connection) {
+  if (!connection->is_open() || !connection->tls->has_unsent()) return;
+  const int error = connection->tls->Flush();
+  if (error == EAGAIN) {
+    BeginQueue(connection);
+  } else if (error != 0) {
+    Close(connection, WriteError(*connection, error));
   }
+}
+
+void Transport::EnqueuePieces(Connection* connection, uint32_t piece, size_t offset) {
+  BeginQueue(connection);
   for (; piece != 0; piece = pieces_[piece].next) {
     const std::string_view bytes = pieces_[piece].view().substr(offset);
     offset = 0;
@@ -293,6 +310,13 @@ void Transport::KeepStreamOutput(Connection* stream) {
 }
 
 void Transport::WriteQueue(Connection* connection) {
+  const auto has_sealed = [=] {
+    return connection->tls != nullptr && connection->tls->has_unsent();
+  };
+  if (has_sealed()) {
+    FlushSealed(connection);
+    if (!connection->is_open() || has_sealed()) return;
+  }
   OutputQueue& queue = *connection->queue;
   size_t budget = limits::kSendBytesPerEvent;
   while (!queue.empty()) {
@@ -314,7 +338,7 @@ void Transport::WriteQueue(Connection* connection) {
     if (sent >= budget) break;
     budget -= sent;
   }
-  if (!queue.empty()) return;
+  if (!queue.empty() || has_sealed()) return;
   connection->queue.reset();
   --pending_outputs_;
   UpdatePoll(connection);
@@ -346,6 +370,10 @@ void Transport::OutputDone(Connection* connection) {
       }
       return;
     case AfterOutput::kShutdown:
+      if (connection->tls != nullptr && !connection->is_fin_sent && !connection->tls->Shutdown()) {
+        BeginQueue(connection);  // This is called again when it is sent.
+        return;
+      }
       if (connection->peer_ended) {
         Close(connection, 0);
       } else if (!connection->is_fin_sent) {

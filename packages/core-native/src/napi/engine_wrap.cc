@@ -12,6 +12,7 @@
 #include "engine/create_engine.h"
 #include "napi/port_sharing.h"
 #include "napi/server_settings.h"
+#include "napi/tls_settings.h"
 
 namespace httpsys {
 namespace {
@@ -48,6 +49,8 @@ Napi::Function EngineWrap::Define(Napi::Env env) {
                          InstanceMethod<&EngineWrap::HasUnread>("hasUnread"),
                          InstanceMethod<&EngineWrap::Leave>("leave"),
                          InstanceMethod<&EngineWrap::CheckConnections>("checkConnections"),
+                         InstanceMethod<&EngineWrap::AnswerHello>("answerHello"),
+                         InstanceMethod<&EngineWrap::AskTls>("askTls"),
                          InstanceMethod<&EngineWrap::Ref>("ref"),
                          InstanceMethod<&EngineWrap::Unref>("unref"),
                          InstanceMethod<&EngineWrap::Drain>("drain"),
@@ -485,6 +488,26 @@ void EngineWrap::Leave(const Napi::CallbackInfo& info) {
 void EngineWrap::CheckConnections(const Napi::CallbackInfo& info) {
   if (backend_ == nullptr) return;
   backend_->CheckConnections(Number(info, 0), Number(info, 1), Number(info, 2));
+}
+
+void EngineWrap::AnswerHello(const Napi::CallbackInfo& info) {
+  size_t lane;
+  if (!ReadLane(info, &lane) || backend_ == nullptr || !info[2].IsObject()) return;
+  backend_->AnswerHello(lane, Number(info, 1), ReadHelloAnswer(info[2].As<Napi::Object>()));
+}
+
+Napi::Value EngineWrap::AskTls(const Napi::CallbackInfo& info) {
+  size_t lane;
+  if (!ReadLane(info, &lane) || backend_ == nullptr) return info.Env().Undefined();
+  std::string argument;
+  if (info[3].IsTypedArray()) {
+    const std::span<uint8_t> bytes = BytesOf(info[3].As<Napi::Uint8Array>());
+    argument.assign(bytes.begin(), bytes.end());
+  }
+  const std::string answer =
+      backend_->AskTls(lane, Number(info, 1), Number(info, 2), std::move(argument));
+  if (answer.empty()) return info.Env().Undefined();
+  return Napi::Buffer<char>::Copy(info.Env(), answer.data(), answer.size());
 }
 
 void EngineWrap::Ref(const Napi::CallbackInfo&) {

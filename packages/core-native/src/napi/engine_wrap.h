@@ -55,6 +55,8 @@ class EngineWrap : public Napi::ObjectWrap<EngineWrap> {
   Napi::Value HasUnread(const Napi::CallbackInfo& info);
   void Reserve(const Napi::CallbackInfo& info);
   void Leave(const Napi::CallbackInfo& info);
+  void AnswerHello(const Napi::CallbackInfo& info);
+  Napi::Value AskTls(const Napi::CallbackInfo& info);
   void CheckConnections(const Napi::CallbackInfo& info);
   void Ref(const Napi::CallbackInfo& info);
   void Unref(const Napi::CallbackInfo& info);

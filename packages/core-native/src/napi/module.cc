@@ -7,6 +7,7 @@
 #include "napi/constants.h"
 #include "napi/engine_wrap.h"
 #include "napi/port_sharing.h"
+#include "napi/tls_settings.h"
 
 namespace httpsys {
 namespace {
@@ -17,6 +18,9 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports.Set("Engine", EngineWrap::Define(env));
   exports.Set("fatalException", Napi::Function::New<FatalException>(env, "fatalException"));
   exports.Set("serviceState", Napi::Function::New<ServiceState>(env, "serviceState"));
+  exports.Set("createTlsContext", Napi::Function::New<CreateTlsContext>(env, "createTlsContext"));
+  exports.Set("copyTlsHost", Napi::Function::New<CopyTlsHost>(env, "copyTlsHost"));
+  exports.Set("createTicketKeys", Napi::Function::New<CreateTicketKeys>(env, "createTicketKeys"));
   exports.Set("constants", RecordConstants(env));
   exports.Set("hasHttp2", Napi::Boolean::New(env, HasHttp2()));
   exports.Set("formatVersion", Napi::Number::New(env, records::kFormatVersion));

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "napi/tls_settings.h"
+
 namespace httpsys {
 namespace {
 
@@ -53,6 +55,14 @@ bool ReadServerSettings(Napi::Object config, ServerSettings* settings) {
   const Napi::Value prefixes = config.Get("prefixes");
   if (!prefixes.IsArray()) return false;
   settings->prefixes = Strings(prefixes.As<Napi::Array>());
+  settings->tls = TlsContextOf(config.Get("tls"));
+  const Napi::Value tls_ports = config.Get("tlsPorts");
+  if (!tls_ports.IsArray()) return false;
+  for (uint32_t i = 0; i < tls_ports.As<Napi::Array>().Length(); ++i) {
+    const Napi::Value port = tls_ports.As<Napi::Array>().Get(i);
+    if (!port.IsNumber()) return false;
+    settings->tls_ports.push_back(static_cast<uint16_t>(port.As<Napi::Number>().Uint32Value()));
+  }
   uint32_t verbosity = 0;
   if (!ReadNumber(config, "verbosity503", &verbosity) ||
       verbosity > static_cast<uint32_t>(Verbosity503::kFull)) {
@@ -67,6 +77,7 @@ bool ReadServerSettings(Napi::Object config, ServerSettings* settings) {
          ReadNumber(config, "pipelinedRequestsMax", &settings->pipelined_requests_max) &&
          ReadBoolean(config, "allowHalfOpen", &settings->allow_half_open) &&
          ReadBoolean(config, "wantsErrors", &settings->wants_errors) &&
+         ReadBoolean(config, "wantsTlsErrors", &settings->wants_tls_errors) &&
          ReadBoolean(config, "noDelay", &settings->no_delay) &&
          ReadBoolean(config, "keepAlive", &settings->keep_alive) &&
          ReadNumber(config, "keepAliveInitialDelay", &settings->keep_alive_delay_s);

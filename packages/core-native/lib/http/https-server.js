@@ -1,0 +1,80 @@
+'use strict'
+
+// https.Server on the engine: Node's constructor reads the options, its methods keep them; handshakes and
+// records are the lanes'.
+
+const https = require('node:https')
+const { ServerTls } = require('../tls/server-tls')
+const { refuseUnsupported } = require('../tls/options')
+const { connectionListener } = require('./node-internals')
+const { attach, isOurs, methodsOf, onConnection } = require('./server')
+const { kListener } = require('./symbols')
+
+const { Server: StockServer } = https
+
+class Methods extends methodsOf(StockServer) {
+  /** @param {any} options */
+  setSecureContext (options) {
+    super.setSecureContext(options)
+    const listener = /** @type {any} */ (this)[kListener]
+    listener?.tls.contextChanged()
+    listener?.tlsChanged()
+  }
+
+  /** @param {string} servername @param {any} context */
+  addContext (servername, context) {
+    super.addContext(servername, context)
+    const self = /** @type {any} */ (this)
+    // The last one is [pattern, handle of a context of Node's].
+    self[kListener].tls.addHost(servername, self._contexts.at(-1)[1])
+    self[kListener].tlsChanged()
+  }
+
+  /** @param {Buffer} keys */
+  setTicketKeys (keys) {
+    super.setTicketKeys(keys)
+    const listener = /** @type {any} */ (this)[kListener]
+    listener.tls.setTicketKeys(keys)
+    listener.tlsChanged()
+  }
+
+  // Whoever asks wants to give them to others: from now on sessions are sealed with these.
+  getTicketKeys () {
+    const keys = super.getTicketKeys()
+    const listener = /** @type {any} */ (this)[kListener]
+    listener.tls.setTicketKeys(keys)
+    listener.tlsChanged()
+    return keys
+  }
+}
+
+/**
+ * @param {any} [options] those of https.createServer, and of http.createServer's ours
+ * @param {any} [requestListener]
+ */
+function Server (options, requestListener) {
+  if (!(this instanceof Server)) return new (/** @type {any} */ (Server))(options, requestListener)
+  if (typeof options === 'object' && options !== null) refuseUnsupported(options)
+  Reflect.apply(StockServer, this, [options, requestListener])
+  const self = /** @type {any} */ (this)
+  attach(self, options)
+  self[kListener].isSecure = true
+  self[kListener].tls = new ServerTls(self)
+  const [stockListener] = self.listeners('connection')
+  self.removeListener('connection', stockListener)
+  self.prependListener('connection', (/** @type {any} */ socket) => {
+    if (!isOurs(socket)) stockListener.call(self, socket)
+  })
+  self.removeListener('secureConnection', connectionListener)
+  self.prependListener('secureConnection', onConnection)
+}
+Server.prototype = Methods.prototype
+Object.defineProperty(Server.prototype, 'constructor', { value: Server, writable: true, configurable: true })
+Object.setPrototypeOf(Server, StockServer)
+
+/** @param {any} [options] @param {any} [requestListener] @returns {https.Server} */
+function createServer (options, requestListener) {
+  return new (/** @type {any} */ (Server))(options, requestListener)
+}
+
+module.exports = { Server, createServer }

@@ -1,0 +1,136 @@
+'use strict'
+
+// The socket of a connection with TLS: what HttpSocket is, with the face of a tls.TLSSocket. Its records are
+// the lane's; facts about them came with the connection, what is rarely asked for is asked of the lane.
+
+const { Buffer } = require('node:buffer')
+const { X509Certificate } = require('node:crypto')
+const tls = require('node:tls')
+const { legacyCertificate, legacyChain } = require('../tls/facts')
+const { signatureName } = require('../tls/names')
+const { HttpSocket } = require('./socket')
+const { State } = require('./socket-state')
+const { kLane, kSlot, kState, kTls } = require('./symbols')
+
+/** As src/tls/session.h numbers them. */
+const Question = { kSession: 1, kFinished: 2, kPeerFinished: 3, kCertificate: 4, kKeyingMaterial: 5, kSharedSigalgs: 6 }
+
+/**
+ * @this {any}
+ * @param {any} lane
+ * @param {number} slot
+ * @param {import('node:http').Server} server
+ * @param {any} remote
+ */
+const SecureSocket = function TLSSocket (lane, slot, server, remote) {
+  Reflect.apply(HttpSocket, this, [lane, slot, server, remote])
+}
+
+const prototype = SecureSocket.prototype = Object.create(tls.TLSSocket.prototype)
+for (const [name, property] of Object.entries(Object.getOwnPropertyDescriptors(HttpSocket.prototype))) {
+  if (name !== 'constructor') Object.defineProperty(prototype, name, property)
+}
+for (const symbol of Object.getOwnPropertySymbols(HttpSocket.prototype)) {
+  Object.defineProperty(prototype, symbol, /** @type {PropertyDescriptor} */ (Object.getOwnPropertyDescriptor(HttpSocket.prototype, symbol)))
+}
+Object.defineProperty(prototype, 'constructor', { value: tls.TLSSocket, writable: true, configurable: true })
+Object.setPrototypeOf(SecureSocket, tls.TLSSocket)
+
+// Undefined when the connection is gone.
+/** @param {any} socket @param {number} question @param {Buffer} [argument] @returns {Buffer | undefined} */
+function ask (socket, question, argument) {
+  if ((socket[kState] & State.kLaneClosed) !== 0 || socket.destroyed) return undefined
+  const { native, index } = socket[kLane]
+  return native.askTls(index, socket[kSlot], question, argument)
+}
+
+/** @type {Record<string, (socket: any) => any>} */
+const kFacts = {
+  encrypted: () => true,
+  secureConnecting: () => false,
+  authorized: ({ server, [kTls]: facts }) => facts !== undefined && facts.hasAsked && facts.verifyResult === 0,
+  authorizationError: ({ [kTls]: facts }) => facts !== undefined && facts.hasAsked ? facts.authorizationError : null,
+  servername: ({ [kTls]: facts }) => facts?.servername || false,
+  alpnProtocol: ({ [kTls]: facts }) => facts?.alpn || false
+}
+
+for (const [name, fact] of Object.entries(kFacts)) {
+  Object.defineProperty(prototype, name, {
+    configurable: true,
+    get () { return fact(this) },
+    // As on Node, where they are properties that a program may overwrite.
+    set (value) { Object.defineProperty(this, name, { value, writable: true, enumerable: true, configurable: true }) }
+  })
+}
+
+Object.assign(prototype, {
+  /** @this {any} */
+  getProtocol () { return this.destroyed ? null : this[kTls].protocol },
+  /** @this {any} */
+  getCipher () { return this.destroyed ? null : this[kTls].cipher },
+  /** @this {any} */
+  isSessionReused () { return this.destroyed ? null : this[kTls].isReused },
+  /** @this {any} */
+  getSession () { return ask(this, Question.kSession) },
+  /** As on Node: it is the client's. */
+  getTLSTicket () { return undefined },
+  /** @this {any} */
+  getFinished () { return ask(this, Question.kFinished) },
+  /** @this {any} */
+  getPeerFinished () { return ask(this, Question.kPeerFinished) },
+  /** As on Node: it is the client's. */
+  getEphemeralKeyInfo () { return null },
+  /** @this {any} */
+  getSharedSigalgs () {
+    return (ask(this, Question.kSharedSigalgs)?.toString('latin1') ?? '').split('\n').filter(Boolean).map(signatureName)
+  },
+  /** @this {any} @param {boolean} [isDetailed] */
+  getPeerCertificate (isDetailed) {
+    if (this.destroyed) return null
+    const { chain } = this[kTls]
+    if (chain.length === 0) return {}
+    return isDetailed ? legacyChain(chain) : legacyCertificate(chain[0])
+  },
+  /** @this {any} */
+  getPeerX509Certificate () { return this[kTls].chain[0] },
+  /** @this {any} */
+  getX509Certificate () {
+    const der = ask(this, Question.kCertificate)
+    return der === undefined ? undefined : new X509Certificate(der)
+  },
+  /** @this {any} */
+  getCertificate () {
+    const own = this.getX509Certificate()
+    return own === undefined ? null : legacyCertificate(own)
+  },
+  /** @this {any} @param {number} length @param {string} label @param {Buffer} [context] */
+  exportKeyingMaterial (length, label, context) {
+    if (typeof length !== 'number' || !(length > 0) || !Number.isInteger(length)) {
+      throw Object.assign(new RangeError(`The value of "length" is out of range. It must be a positive integer. Received ${length}`), { code: 'ERR_OUT_OF_RANGE' })
+    }
+    if (typeof label !== 'string') {
+      throw Object.assign(new TypeError(`The "label" argument must be of type string. Received ${typeof label}`), { code: 'ERR_INVALID_ARG_TYPE' })
+    }
+    const words = Buffer.from(new Uint32Array([length, context === undefined ? 0 : 1, Buffer.byteLength(label)]).buffer)
+    const material = ask(this, Question.kKeyingMaterial, Buffer.concat([words, Buffer.from(label), context ?? Buffer.alloc(0)]))
+    if (material !== undefined) return material
+    throw Object.assign(new Error('The keying material could not be exported'), { code: 'ERR_TLS_EXPORT_KEYING_MATERIAL' })
+  },
+  /** Nobody renegotiates here anyway. */
+  disableRenegotiation () {},
+  /** @param {any} options @param {(error: Error | null) => void} [callback] */
+  renegotiate (options, callback) {
+    const error = Object.assign(new Error('TLS session renegotiation failed: the server does not renegotiate'), { code: 'ERR_TLS_RENEGOTIATE' })
+    if (typeof callback === 'function') process.nextTick(callback, error)
+    return false
+  },
+  /** Records have the size that fits what is written. */
+  setMaxSendFragment () { return false },
+  enableTrace () {},
+  setServername () {
+    throw Object.assign(new Error('Cannot issue SNI from a TLS server-side socket'), { code: 'ERR_TLS_SNI_FROM_SERVER' })
+  },
+  setSession () {}
+})
+
+module.exports = { SecureSocket }

@@ -1,0 +1,112 @@
+'use strict'
+
+// What a lane tells of a connection's TLS; taken apart when somebody asks.
+
+const { Buffer } = require('node:buffer')
+const { X509Certificate } = require('node:crypto')
+const os = require('node:os')
+const R = require('../records')
+const { protocolName, verifyError } = require('./names')
+
+const kReused = 1 << 16
+const kAsked = 1 << 17
+
+class TlsFacts {
+  /** @type {string[] | null} */
+  #texts = null
+  /** @type {X509Certificate[] | null} */
+  #chain = null
+  #text
+  #sizes
+  #certificates
+
+  /** @param {Int32Array} words @param {Buffer} bytes @param {number} at where they stand in the record */
+  constructor (words, bytes, at) {
+    const w = at >>> 2
+    this.version = words[w] & 0xffff
+    this.isReused = (words[w] & kReused) !== 0
+    /** Whether the peer was asked for a certificate. */
+    this.hasAsked = (words[w] & kAsked) !== 0
+    this.verifyResult = words[w + 1]
+    this.#sizes = [words[w + 2], words[w + 3], words[w + 4], words[w + 5], words[w + 6]]
+    const text = at + R.kOpenSecureBytes
+    const end = text + this.#sizes.reduce((sum, size) => sum + size, 0)
+    this.#text = bytes.toString('latin1', text, end)
+    const size = words[w + 7]
+    this.#certificates = size === 0 ? null : Buffer.from(bytes.subarray(end, end + size))
+  }
+
+  /** @param {number} index */
+  #part (index) {
+    if (this.#texts === null) {
+      let at = 0
+      this.#texts = this.#sizes.map((size) => {
+        at += size
+        return this.#text.slice(at - size, at)
+      })
+    }
+    return this.#texts[index]
+  }
+
+  get servername () { return this.#part(0) }
+  get alpn () { return this.#part(1) }
+  get cipher () { return { name: this.#part(2), standardName: this.#part(3), version: this.#part(4) } }
+  get protocol () { return protocolName(this.version) }
+  get authorizationError () { return verifyError(this.verifyResult) }
+
+  /** The peer's certificates, its own first. */
+  get chain () {
+    if (this.#chain !== null) return this.#chain
+    /** @type {X509Certificate[]} */
+    const chain = []
+    const all = this.#certificates ?? Buffer.alloc(0)
+    for (let at = 0; at + 4 <= all.length;) {
+      const size = os.endianness() === 'LE' ? all.readUInt32LE(at) : all.readUInt32BE(at)
+      chain.push(new X509Certificate(all.subarray(at + 4, at += 4 + size)))
+    }
+    return (this.#chain = chain)
+  }
+}
+
+/**
+ * A certificate as `getPeerCertificate()` gives it.
+ *
+ * @param {X509Certificate} certificate
+ * @returns {any}
+ */
+function legacyCertificate (certificate) {
+  const legacy = /** @type {any} */ (certificate.toLegacyObject())
+  if (typeof legacy.infoAccess === 'string') {
+    const info = Object.create(null)
+    for (const [, key, value] of legacy.infoAccess.matchAll(/([^\n:]*):([^\n]*)(?:\n|$)/g)) {
+      (info[key] ??= []).push(value.startsWith('"') ? JSON.parse(value) : value)
+    }
+    legacy.infoAccess = info
+  }
+  return legacy
+}
+
+/**
+ * With each certificate's issuer, the last one its own.
+ *
+ * @param {X509Certificate[]} chain
+ * @returns {any}
+ */
+function legacyChain (chain) {
+  const [first, ...others] = chain
+  const result = legacyCertificate(first)
+  let below = result
+  let left = others
+  for (;;) {
+    const issuer = left.find((other) => below.raw && new X509Certificate(below.raw).checkIssued(other))
+    if (issuer === undefined) break
+    left = left.filter((other) => other !== issuer)
+    below.issuerCertificate = legacyCertificate(issuer)
+    below = below.issuerCertificate
+  }
+  const last = new X509Certificate(below.raw)
+  if (last.checkIssued(last)) below.issuerCertificate = below
+  return result
+}
+
+module.exports = { TlsFacts, legacyCertificate, legacyChain }

@@ -1,0 +1,109 @@
+#include "napi/tls_settings.h"
+
+#include <dlfcn.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace httpsys {
+namespace {
+
+template <typename Shared>
+Napi::Value Wrap(Napi::Env env, Shared shared) {
+  if (shared == nullptr) return env.Undefined();
+  return Napi::External<Shared>::New(env, new Shared(std::move(shared)),
+                                     [](Napi::Env, Shared* kept) { delete kept; });
+}
+
+template <typename Shared>
+Shared Unwrap(Napi::Value value) {
+  if (!value.IsExternal()) return nullptr;
+  return *value.As<Napi::External<Shared>>().Data();
+}
+
+// Node's own handle of a context of OpenSSL. Node-API reads no externals but its own (it expects a
+// wrapper behind them), so V8's reader is asked, under the name that it has in this version.
+SSL_CTX* ContextOf(Napi::Value value) {
+  if (!value.IsExternal()) return nullptr;
+  const napi_value raw = value;
+  if (void* reader = dlsym(RTLD_DEFAULT, "_ZNK2v88External5ValueEv")) {
+    return static_cast<SSL_CTX*>(reinterpret_cast<void* (*)(napi_value)>(reader)(raw));
+  }
+  // Since V8 14 it is told a tag; Node's have that by default.
+  constexpr uint16_t kDefaultTag = 0;
+  if (void* reader = dlsym(RTLD_DEFAULT, "_ZNK2v88External5ValueEt")) {
+    return static_cast<SSL_CTX*>(
+        reinterpret_cast<void* (*)(napi_value, uint16_t)>(reader)(raw, kDefaultTag));
+  }
+  return nullptr;
+}
+
+std::string BytesOf(Napi::Value value) {
+  if (value.IsString()) return value.As<Napi::String>();
+  if (!value.IsTypedArray()) return {};
+  const Napi::Uint8Array bytes = value.As<Napi::Uint8Array>();
+  return {reinterpret_cast<const char*>(bytes.Data()), bytes.ByteLength()};
+}
+
+bool IsTrue(Napi::Value value) { return value.IsBoolean() && value.As<Napi::Boolean>(); }
+
+using Host = std::shared_ptr<const tls::HostContext>;
+using Context = std::shared_ptr<const tls::ServerContext>;
+using Keys = std::shared_ptr<tls::TicketKeys>;
+
+}  // namespace
+
+Napi::Value CreateTicketKeys(const Napi::CallbackInfo& info) {
+  return Wrap(info.Env(), info[0].IsUndefined() ? tls::TicketKeys::Create()
+                                                : tls::TicketKeys::Fixed(BytesOf(info[0])));
+}
+
+Napi::Value CopyTlsHost(const Napi::CallbackInfo& info) {
+  SSL_CTX* from = ContextOf(info[0]);
+  return from == nullptr ? info.Env().Undefined() : Wrap(info.Env(), tls::HostContext::Copy(from));
+}
+
+Napi::Value CreateTlsContext(const Napi::CallbackInfo& info) {
+  if (!info[0].IsObject()) return info.Env().Undefined();
+  const Napi::Object given = info[0].As<Napi::Object>();
+  tls::ContextSettings settings;
+  settings.context = ContextOf(given.Get("context"));
+  settings.ticket_keys = Unwrap<Keys>(given.Get("ticketKeys"));
+  settings.session_id_context = BytesOf(given.Get("sessionIdContext"));
+  settings.alpn = BytesOf(given.Get("alpn"));
+  settings.asks_host = IsTrue(given.Get("asksHost"));
+  settings.asks_alpn = IsTrue(given.Get("asksAlpn"));
+  settings.requests_certificate = IsTrue(given.Get("requestCert"));
+  settings.rejects_unauthorized = IsTrue(given.Get("rejectUnauthorized"));
+  const Napi::Value timeout = given.Get("handshakeTimeout");
+  if (timeout.IsNumber()) {
+    settings.handshake_timeout_ms = timeout.As<Napi::Number>().Uint32Value();
+  }
+  const Napi::Value hosts = given.Get("hosts");
+  const uint32_t count = hosts.IsArray() ? hosts.As<Napi::Array>().Length() : 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    const Napi::Value item = hosts.As<Napi::Array>().Get(i);
+    if (!item.IsObject()) return info.Env().Undefined();
+    const Napi::Object host = item.As<Napi::Object>();
+    settings.hosts.push_back({BytesOf(host.Get("pattern")), Unwrap<Host>(host.Get("context"))});
+  }
+  return Wrap(info.Env(), tls::ServerContext::Create(std::move(settings)));
+}
+
+std::shared_ptr<const tls::ServerContext> TlsContextOf(Napi::Value value) {
+  return Unwrap<Context>(value);
+}
+
+tls::HelloAnswer ReadHelloAnswer(Napi::Object given) {
+  tls::HelloAnswer answer;
+  answer.is_refused = IsTrue(given.Get("isRefused"));
+  answer.reason = BytesOf(given.Get("reason"));
+  answer.host = Unwrap<Host>(given.Get("host"));
+  const Napi::Value alpn = given.Get("alpn");
+  answer.has_alpn = alpn.IsString();
+  answer.alpn = BytesOf(alpn);
+  return answer;
+}
+
+}  // namespace httpsys

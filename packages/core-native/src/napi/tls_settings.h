@@ -1,0 +1,22 @@
+#pragma once
+// What JavaScript makes of the options of TLS, as handles that it keeps.
+
+#include <napi.h>
+
+#include <memory>
+
+#include "tls/server_context.h"
+#include "tls/session.h"
+
+namespace httpsys {
+
+// createTlsContext(settings), copyTlsHost(context), createTicketKeys(bytes): types/binding.d.ts.
+Napi::Value CreateTlsContext(const Napi::CallbackInfo& info);
+Napi::Value CopyTlsHost(const Napi::CallbackInfo& info);
+Napi::Value CreateTicketKeys(const Napi::CallbackInfo& info);
+
+// What createTlsContext() gave; nullptr for anything else.
+std::shared_ptr<const tls::ServerContext> TlsContextOf(Napi::Value value);
+tls::HelloAnswer ReadHelloAnswer(Napi::Object given);
+
+}  // namespace httpsys

@@ -1,0 +1,153 @@
+#include "tls/server_context.h"
+
+#include <openssl/evp.h>
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
+
+#include <utility>
+
+#include "tls/client_hello.h"
+#include "tls/session.h"
+
+namespace httpsys::tls {
+namespace {
+
+// SHA-256 over parts of which none can be taken for another.
+class Digest {
+ public:
+  Digest() : context_(EVP_MD_CTX_new()) { EVP_DigestInit_ex(context_, EVP_sha256(), nullptr); }
+  ~Digest() { EVP_MD_CTX_free(context_); }
+  Digest(const Digest&) = delete;
+  Digest& operator=(const Digest&) = delete;
+
+  void Add(std::string_view part) {
+    const uint64_t size = part.size();
+    EVP_DigestUpdate(context_, &size, sizeof size);
+    EVP_DigestUpdate(context_, part.data(), part.size());
+  }
+
+  template <typename Object>
+  void AddDer(const Object* object, int (*encode)(const Object*, unsigned char**)) {
+    unsigned char* bytes = nullptr;
+    const int size = encode(object, &bytes);
+    if (size > 0) Add({reinterpret_cast<char*>(bytes), static_cast<size_t>(size)});
+    OPENSSL_free(bytes);
+  }
+
+  std::string Finish() {
+    unsigned char bytes[EVP_MAX_MD_SIZE];
+    unsigned size = 0;
+    EVP_DigestFinal_ex(context_, bytes, &size);
+    return {reinterpret_cast<char*>(bytes), size};
+  }
+
+ private:
+  EVP_MD_CTX* context_;
+};
+
+void AddTrust(SSL_CTX* context, Digest* digest) {
+  const STACK_OF(X509_NAME)* names = SSL_CTX_get_client_CA_list(context);
+  for (int i = 0; i < sk_X509_NAME_num(names); ++i) {
+    digest->AddDer<X509_NAME>(sk_X509_NAME_value(names, i), i2d_X509_NAME);
+  }
+  X509_STORE* store = SSL_CTX_get_cert_store(context);
+  X509_STORE_lock(store);
+  const STACK_OF(X509_OBJECT)* objects = X509_STORE_get0_objects(store);
+  for (int i = 0; i < sk_X509_OBJECT_num(objects); ++i) {
+    const X509_OBJECT* object = sk_X509_OBJECT_value(objects, i);
+    if (const X509* certificate = X509_OBJECT_get0_X509(object)) {
+      digest->AddDer<X509>(certificate, i2d_X509);
+    } else if (X509_CRL* list = X509_OBJECT_get0_X509_CRL(const_cast<X509_OBJECT*>(object))) {
+      digest->AddDer<X509_CRL>(list, i2d_X509_CRL);
+    }
+  }
+  X509_STORE_unlock(store);
+}
+
+// Calls `use` for each kind of key that the context has a certificate of.
+template <typename Function>
+bool ForEachCertificate(SSL_CTX* context, Function use) {
+  bool is_fine = true;
+  for (long more = SSL_CTX_set_current_cert(context, SSL_CERT_SET_FIRST); more == 1;
+       more = SSL_CTX_set_current_cert(context, SSL_CERT_SET_NEXT)) {
+    is_fine = is_fine && use(SSL_CTX_get0_certificate(context), SSL_CTX_get0_privatekey(context));
+  }
+  SSL_CTX_set_current_cert(context, SSL_CERT_SET_FIRST);
+  return is_fine;
+}
+
+std::string IdentityOf(SSL_CTX* context) {
+  Digest digest;
+  ForEachCertificate(context, [&](X509* certificate, EVP_PKEY*) {
+    digest.AddDer<X509>(certificate, i2d_X509);
+    return true;
+  });
+  AddTrust(context, &digest);
+  return digest.Finish();
+}
+
+}  // namespace
+
+void ContextDeleter::operator()(SSL_CTX* context) const { SSL_CTX_free(context); }
+
+std::shared_ptr<const HostContext> HostContext::Copy(SSL_CTX* from) {
+  auto host = std::make_shared<HostContext>();
+  host->context_.reset(SSL_CTX_new(TLS_server_method()));
+  SSL_CTX* to = host->context_.get();
+  if (to == nullptr) return nullptr;
+  // What counts of a context that takes part after the ClientHello: its certificates and whom it
+  // trusts. Versions, ciphers and the like stay the server's, as on Node.
+  SSL_CTX_set_security_level(to, 0);
+  const bool is_copied = ForEachCertificate(from, [&](X509* certificate, EVP_PKEY* key) {
+    STACK_OF(X509)* chain = nullptr;
+    SSL_CTX_get0_chain_certs(from, &chain);
+    return SSL_CTX_use_cert_and_key(to, certificate, key, chain, 1) == 1;
+  });
+  if (!is_copied) return nullptr;
+  SSL_CTX_set_security_level(to, SSL_CTX_get_security_level(from));
+  SSL_CTX_set1_cert_store(to, SSL_CTX_get_cert_store(from));
+  if (const STACK_OF(X509_NAME)* names = SSL_CTX_get_client_CA_list(from)) {
+    SSL_CTX_set_client_CA_list(to, SSL_dup_CA_list(names));
+  }
+  Session::PrepareContext(to);
+  host->identity_ = IdentityOf(to);
+  return host;
+}
+
+std::shared_ptr<const ServerContext> ServerContext::Create(ContextSettings settings) {
+  if (settings.context == nullptr || settings.ticket_keys == nullptr) return nullptr;
+  for (const ContextSettings::Host& host : settings.hosts) {
+    if (host.context == nullptr) return nullptr;
+  }
+  auto created = std::make_shared<ServerContext>();
+  SSL_CTX_up_ref(settings.context);
+  created->context_.reset(settings.context);
+  created->settings_ = std::move(settings);
+  SSL_CTX* context = created->context_.get();
+  created->identity_ = IdentityOf(context);
+  Session::PrepareContext(context);
+  const std::string id = created->SessionIdContext(nullptr);
+  SSL_CTX_set_session_id_context(context, reinterpret_cast<const unsigned char*>(id.data()),
+                                 static_cast<unsigned>(id.size()));
+  Session::PrepareServer(context, created->settings_);
+  return created;
+}
+
+std::shared_ptr<const HostContext> ServerContext::FindHost(std::string_view servername) const {
+  for (auto host = settings_.hosts.rbegin(); host != settings_.hosts.rend(); ++host) {
+    if (MatchesHost(host->pattern, servername)) return host->context;
+  }
+  return nullptr;
+}
+
+std::string ServerContext::SessionIdContext(const HostContext* host) const {
+  Digest digest;
+  digest.Add(settings_.session_id_context);
+  digest.Add(host == nullptr ? identity_ : host->identity());
+  const char policy[] = {static_cast<char>(settings_.requests_certificate),
+                         static_cast<char>(settings_.rejects_unauthorized)};
+  digest.Add({policy, sizeof policy});
+  return digest.Finish();
+}
+
+}  // namespace httpsys::tls

@@ -1,0 +1,75 @@
+#pragma once
+// What the TLS of a server is made of. Node has read and checked the options and made the contexts
+// of OpenSSL; here they get what lanes need.
+
+#include <openssl/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tls/ticket_keys.h"
+
+namespace httpsys::tls {
+
+struct ContextDeleter {
+  void operator()(SSL_CTX* context) const;
+};
+using ContextPtr = std::unique_ptr<SSL_CTX, ContextDeleter>;
+
+// The certificates of one host, and whom it trusts. Immutable.
+class HostContext {
+ public:
+  // Copies them from a context of Node's, which may go on being used there. nullptr when out of
+  // memory. Thread: the one that uses `from`.
+  static std::shared_ptr<const HostContext> Copy(SSL_CTX* from);
+
+  SSL_CTX* context() const { return context_.get(); }
+  // Different for other certificates and other trust.
+  const std::string& identity() const { return identity_; }
+
+ private:
+  ContextPtr context_;
+  std::string identity_;
+};
+
+struct ContextSettings {
+  struct Host {
+    std::string pattern;  // See MatchesHost().
+    std::shared_ptr<const HostContext> context;
+  };
+
+  SSL_CTX* context = nullptr;  // For lanes alone; not taken over.
+  std::vector<Host> hosts;     // The last one that fits counts.
+  std::shared_ptr<TicketKeys> ticket_keys;
+  std::string session_id_context;
+  std::string alpn;        // Protocols by preference, each after its length; empty = none.
+  bool asks_host = false;  // JavaScript chooses by server name,
+  bool asks_alpn = false;  // and the protocol.
+  bool requests_certificate = false;
+  bool rejects_unauthorized = true;
+  uint64_t handshake_timeout_ms = 0;
+};
+
+// One version of a server's settings. Immutable, shared by the lanes.
+class ServerContext {
+ public:
+  // nullptr when a part is missing or out of memory. Thread: the one that made the context.
+  static std::shared_ptr<const ServerContext> Create(ContextSettings settings);
+
+  const ContextSettings& settings() const { return settings_; }
+  SSL_CTX* context() const { return context_.get(); }
+  // nullptr = that of the server.
+  std::shared_ptr<const HostContext> FindHost(std::string_view servername) const;
+  // Binds sessions to what they were made with: one of host A never stands for what host B asks.
+  std::string SessionIdContext(const HostContext* host) const;
+
+ private:
+  ContextSettings settings_;
+  ContextPtr context_;
+  std::string identity_;
+};
+
+}  // namespace httpsys::tls

@@ -1,0 +1,166 @@
+#pragma once
+// The TLS of one connection: bytes of the application on one side, records in a socket on the
+// other.
+
+#include <openssl/bio.h>
+#include <openssl/types.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "tls/client_hello.h"
+#include "tls/server_context.h"
+
+namespace httpsys::tls {
+
+// Why a connection failed, as JavaScript tells it.
+struct Failure {
+  int error = 0;     // A positive errno; EPROTO when it is OpenSSL's.
+  int reason = 0;    // OpenSSL's, within its library.
+  std::string text;  // As OpenSSL prints it; the others are parts of that.
+  std::string library;
+  std::string function;
+  std::string reason_text;
+};
+
+// What a connection is, once the handshake is done.
+struct Facts {
+  int protocol = 0;  // 0x0304 = TLS 1.3.
+  bool is_reused = false;
+  bool has_asked = false;  // For a certificate.
+  long verify_result = 0;  // X509_V_…; without a certificate what Node says then.
+  std::string_view servername;
+  std::string_view alpn;
+  std::string_view cipher;           // OpenSSL's name,
+  std::string_view cipher_standard;  // the standard's,
+  std::string_view cipher_version;   // and since when it is there.
+  std::string certificates;          // Of the peer, each after its length in four bytes.
+};
+
+// What JavaScript decides about a ClientHello.
+struct HelloAnswer {
+  bool is_refused = false;
+  std::string reason;                       // Then: the text of the failure.
+  std::shared_ptr<const HostContext> host;  // nullptr = the server's own.
+  bool has_alpn = false;
+  std::string alpn;  // Empty = none of those offered.
+};
+
+enum class HandshakeStatus : uint8_t {
+  kDone,
+  kWaiting,  // For the peer.
+  kAsking,   // JavaScript is to Answer() hello().
+  kFailed,
+};
+
+// What JavaScript may ask of an open connection.
+enum class Question : uint32_t {
+  kSession = 1,
+  kFinished = 2,
+  kPeerFinished = 3,
+  kCertificate = 4,  // Our own, DER.
+  kKeyingMaterial = 5,
+  kSharedSigalgs = 6,  // Lines.
+};
+
+// Records that are sealed and not handed to the socket yet; of one connection at a time.
+using WireBuffer = std::string;
+
+// Thread: the lane.
+class Session {
+ public:
+  // Works on the descriptor, which stays the caller's. `wire` must outlive it and be empty between
+  // calls. nullptr when out of memory.
+  static std::unique_ptr<Session> Create(std::shared_ptr<const ServerContext> context, int fd,
+                                         WireBuffer* wire);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  HandshakeStatus Handshake();
+  const ClientHello& hello() const { return hello_; }
+  void Answer(HelloAnswer answer);
+  bool is_established() const { return is_established_; }
+
+  // As recv(2) without blocking: -1 and errno (EPROTO: see failure()), 0 at the end of the peer's
+  // data.
+  ssize_t Read(void* memory, size_t bytes);
+  // There is something to Read() of which the socket tells nothing.
+  bool has_pending() const { return has_pending_; }
+  // As sendmsg(2) without blocking. What was taken may be unsent.
+  ssize_t Write(const iovec* vectors, int count);
+  // Records that the socket did not take: Flush() when it takes more.
+  bool has_unsent() const { return !unsent_.empty() && !is_held_; }
+  // 0 or a positive errno; EAGAIN when some are left.
+  int Flush();
+  // Says goodbye, once. False when that is left unsent.
+  bool Shutdown();
+
+  // The peer is not let in, or was too slow: what failure() says then.
+  void Reject() { Fail(ECONNRESET); }
+  void TimeOut() { Fail(ETIMEDOUT); }
+  const Failure& failure() const { return failure_; }
+  bool has_failed() const { return failure_.error != 0; }
+  // A peer whose first bytes are a request without TLS.
+  bool is_plain_http() const;
+  const ServerContext& context() const { return *context_; }
+  Facts Describe() const;
+  std::string_view alpn() const;
+  // Empty when there is no answer.
+  std::string Ask(Question question, std::string_view argument) const;
+
+  // What every context of a lane has: how it chooses, and how little it keeps.
+  static void PrepareContext(SSL_CTX* context);
+  static void PrepareServer(SSL_CTX* context, const ContextSettings& settings);
+
+ private:
+  enum class Hello : uint8_t { kNone, kAsking, kAnswered };
+
+  Session() = default;
+
+  static Session* Of(const SSL* ssl);
+  static int OnClientHello(SSL* ssl, int* alert, void*);
+  static int OnAlpn(SSL* ssl, const unsigned char** out, unsigned char* out_size,
+                    const unsigned char* in, unsigned in_size, void*);
+  static int OnTicketKey(SSL* ssl, unsigned char* name, unsigned char* iv, EVP_CIPHER_CTX* cipher,
+                         EVP_MAC_CTX* mac, int seals);
+  static const BIO_METHOD* WireMethod();
+  static int OnWireRead(BIO* bio, char* to, int size);
+  static int OnWireWrite(BIO* bio, const char* from, int size);
+  static long OnWireControl(BIO* bio, int command, long, void*);
+
+  int ReadHello(int* alert);
+  int UseHost(std::shared_ptr<const HostContext> host);
+  void Fail(int error);
+  void FailWithQueue();
+  int OnReadResult(int result);
+  int Seal(const iovec* vectors, int count, size_t skip, size_t* taken);
+  void KeepUnsent(size_t sent);
+
+  std::shared_ptr<const ServerContext> context_;
+  std::shared_ptr<const HostContext> host_;
+  SSL* ssl_ = nullptr;
+  int fd_ = -1;
+  WireBuffer* wire_ = nullptr;
+  std::string unsent_;
+  ClientHello hello_;
+  HelloAnswer answer_;
+  Failure failure_;
+  size_t budget_ = 0;        // Bytes that may still be read in this call.
+  size_t barren_bytes_ = 0;  // Read since there was last something for the application.
+  int wire_error_ = 0;
+  Hello hello_state_ = Hello::kNone;
+  bool is_established_ = false;
+  bool is_at_end_ = false;  // Of the socket.
+  bool is_held_ = false;    // What is unsent waits for what the application sends.
+  bool is_filled_ = false;  // The last read took all it asked for: there is probably more.
+  bool has_pending_ = false;
+  bool is_shut_ = false;
+};
+
+}  // namespace httpsys::tls

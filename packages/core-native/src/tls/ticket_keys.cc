@@ -1,0 +1,107 @@
+#include "tls/ticket_keys.h"
+
+#include <openssl/core_names.h>
+#include <openssl/evp.h>
+#include <openssl/params.h>
+#include <openssl/rand.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "common/limits.h"
+
+namespace httpsys::tls {
+namespace {
+
+constexpr int kIvBytes = 16;
+
+}  // namespace
+
+std::shared_ptr<TicketKeys> TicketKeys::Create() {
+  auto keys = std::make_shared<TicketKeys>();
+  Key first;
+  if (!MakeKey(0, &first)) return nullptr;
+  keys->keys_.push_back(first);
+  return keys;
+}
+
+std::shared_ptr<TicketKeys> TicketKeys::Fixed(std::string_view bytes) {
+  if (bytes.size() != kTicketKeysBytes) return nullptr;
+  auto keys = std::make_shared<TicketKeys>();
+  keys->is_fixed_ = true;
+  Key key;
+  key.mac_key_bytes = key.cipher_key_bytes = 16;
+  std::memcpy(key.name.data(), bytes.data(), kTicketNameBytes);
+  std::memcpy(key.mac_key.data(), bytes.data() + 16, 16);
+  std::memcpy(key.cipher_key.data(), bytes.data() + 32, 16);
+  keys->keys_.push_back(key);
+  return keys;
+}
+
+bool TicketKeys::MakeKey(uint64_t now_ms, Key* key) {
+  key->made_ms = now_ms;
+  key->mac_key_bytes = key->mac_key.size();
+  key->cipher_key_bytes = key->cipher_key.size();
+  return RAND_bytes(key->name.data(), static_cast<int>(key->name.size())) == 1 &&
+         RAND_bytes(key->mac_key.data(), static_cast<int>(key->mac_key.size())) == 1 &&
+         RAND_bytes(key->cipher_key.data(), static_cast<int>(key->cipher_key.size())) == 1;
+}
+
+// A key that cannot be made now is made the next time.
+void TicketKeys::Rotate(uint64_t now_ms) {
+  if (keys_.front().made_ms == 0) keys_.front().made_ms = now_ms;
+  if (now_ms - std::min(now_ms, keys_.front().made_ms) < limits::kTicketKeyMs) return;
+  Key next;
+  if (!MakeKey(now_ms, &next)) return;
+  keys_.insert(keys_.begin(), next);
+  if (keys_.size() > limits::kTicketKeysKept) keys_.pop_back();
+}
+
+bool TicketKeys::Begin(const Key& key, const uint8_t* iv, bool seals, EVP_CIPHER_CTX* cipher,
+                       EVP_MAC_CTX* mac) {
+  char digest[] = "SHA256";
+  const OSSL_PARAM params[] = {
+      OSSL_PARAM_construct_octet_string(
+          OSSL_MAC_PARAM_KEY, const_cast<uint8_t*>(key.mac_key.data()), key.mac_key_bytes),
+      OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest, 0),
+      OSSL_PARAM_construct_end(),
+  };
+  const EVP_CIPHER* kind = key.cipher_key_bytes == 16 ? EVP_aes_128_cbc() : EVP_aes_256_cbc();
+  const uint8_t* bytes = key.cipher_key.data();
+  return EVP_MAC_CTX_set_params(mac, params) == 1 &&
+         EVP_CipherInit_ex(cipher, kind, nullptr, bytes, iv, seals ? 1 : 0) == 1;
+}
+
+int TicketKeys::Seal(uint64_t now_ms, uint8_t* name, uint8_t* iv, EVP_CIPHER_CTX* cipher,
+                     EVP_MAC_CTX* mac) {
+  Key key;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!is_fixed_) Rotate(now_ms);
+    key = keys_.front();
+  }
+  if (RAND_bytes(iv, kIvBytes) != 1 || !Begin(key, iv, true, cipher, mac)) return -1;
+  std::memcpy(name, key.name.data(), kTicketNameBytes);
+  return 1;
+}
+
+int TicketKeys::Open(uint64_t now_ms, const uint8_t* name, const uint8_t* iv,
+                     EVP_CIPHER_CTX* cipher, EVP_MAC_CTX* mac) {
+  Key key;
+  bool is_newest;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!is_fixed_) Rotate(now_ms);
+    const auto found = std::find_if(keys_.begin(), keys_.end(), [=](const Key& each) {
+      return std::memcmp(each.name.data(), name, kTicketNameBytes) == 0;
+    });
+    if (found == keys_.end()) return 0;
+    key = *found;
+    is_newest = found == keys_.begin();
+  }
+  if (!Begin(key, iv, false, cipher, mac)) return -1;
+  return is_newest ? 1 : 2;
+}
+
+}  // namespace httpsys::tls
