@@ -7,6 +7,7 @@ const crypto = require('node:crypto')
 const fs = require('node:fs')
 const net = require('node:net')
 const path = require('node:path')
+const tls = require('node:tls')
 const { spawn, spawnSync } = require('node:child_process')
 const { once } = require('node:events')
 const { createInterface } = require('node:readline')
@@ -152,10 +153,10 @@ class Client {
   #end = ''
   answered = 0
 
-  /** @param {number} port @param {string} [host] */
-  constructor (port, host = '127.0.0.1') {
+  /** @param {number} port @param {string} [host] @param {tls.ConnectionOptions} [secure] */
+  constructor (port, host = '127.0.0.1', secure) {
     this.port = port
-    this.socket = net.connect({ port, host, noDelay: true })
+    this.socket = secure === undefined ? net.connect({ port, host, noDelay: true }) : tls.connect({ port, host, ...secure })
     this.socket.on('data', (piece) => {
       this.#buffer = this.#buffer.length === 0 ? piece : Buffer.concat([this.#buffer, piece])
       this.#parse()
@@ -210,10 +211,10 @@ class Client {
     return /** @type {Promise<Answer>[]} */ (answers)
   }
 
-  /** @param {string} target @param {{ method?: string, headers?: string[], body?: string, version?: string }} [options] */
-  request (target, { method = 'GET', headers = [], body = '', version = '1.1' } = {}) {
+  /** @param {string} target @param {{ method?: string, headers?: string[], body?: string, version?: string, host?: string }} [options] */
+  request (target, { method = 'GET', headers = [], body = '', version = '1.1', host = 'shared.test' } = {}) {
     const length = body === '' ? [] : [`Content-Length: ${body.length}`]
-    return this.send([`${method} ${target} HTTP/${version}`, 'Host: shared.test', ...headers, ...length, '', body].join('\r\n'))[0]
+    return this.send([`${method} ${target} HTTP/${version}`, `Host: ${host}`, ...headers, ...length, '', body].join('\r\n'))[0]
   }
 
   destroy () {
@@ -222,11 +223,11 @@ class Client {
   }
 }
 
-/** @param {import('node:test').TestContext} t @param {number} port @param {string} [host] */
-async function connect (t, port, host) {
-  const client = new Client(port, host)
+/** @param {import('node:test').TestContext} t @param {number} port @param {string} [host] @param {tls.ConnectionOptions} [secure] */
+async function connect (t, port, host, secure) {
+  const client = new Client(port, host, secure)
   t.after(() => client.destroy())
-  await once(client.socket, 'connect')
+  await once(client.socket, secure === undefined ? 'connect' : 'secureConnect')
   return client
 }
 
@@ -259,6 +260,7 @@ async function assertFree (port, host = '127.0.0.1') {
  * @property {boolean} [isKept] keep-alive; otherwise a connection for each request
  * @property {number} [pauseMs] between two requests of a connection
  * @property {(target: string) => RegExp} [owners] who may answer
+ * @property {tls.ConnectionOptions} [secure] with TLS
  */
 class Load {
   #isOver = false
@@ -267,7 +269,7 @@ class Load {
   targets
 
   /** @param {import('node:test').TestContext} t @param {LoadOptions} options */
-  constructor (t, { port, targets, connections = 4, isKept = true, pauseMs = 2, owners = (target) => new RegExp(`^${target.split('/')[1]}$`) }) {
+  constructor (t, { port, targets, connections = 4, isKept = true, pauseMs = 2, secure, owners = (target) => new RegExp(`^${target.split('/')[1]}$`) }) {
     this.targets = targets.map((target) => ({ target, answers: 0, statuses: {}, lost: { kept: [], new: [] }, wrong: [], at: 0 }))
     const run = async (/** @type {number} */ number) => {
       /** @type {Client | null} */
@@ -275,7 +277,7 @@ class Load {
       for (let turn = number; !this.#isOver; turn++) {
         const target = isKept ? this.targets[number % targets.length] : this.targets[turn % targets.length]
         // A server may close a connection between two requests; a client that has seen it opens the next one.
-        if (client === null || !client.isOpen) client = new Client(port)
+        if (client === null || !client.isOpen) client = new Client(port, undefined, secure)
         try {
           const { status, owner } = await client.request(target.target, isKept ? {} : { headers: ['Connection: close'] })
           target.statuses[status] = (target.statuses[status] ?? 0) + 1

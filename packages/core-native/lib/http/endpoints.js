@@ -168,9 +168,7 @@ function openPort (server, group, backlog, done) {
   const { native } = listener.open()
   // Half of a port (ipv6Only), one that the kernel shares out (reusePort) and sockets of other kinds (fd, cluster)
   // are not shared; a port of the system's choice is found first.
-  // Nor is one with TLS.
-  const isSecure = listener.tls !== null && group.prefixes.some(({ text }) => text.startsWith('https:'))
-  const isAlone = isSecure || group.endpoints.some(({ ipv6Only, reusePort }) => ipv6Only || reusePort) || (group.endpoints.length === 0 && !listener.ports.has(group.port))
+  const isAlone = group.endpoints.some(({ ipv6Only, reusePort }) => ipv6Only || reusePort) || (group.endpoints.length === 0 && !listener.ports.has(group.port))
   const meeting = group.port === 0 || isAlone ? -1 : native.meet(group.port)
   if (meeting === kMember || meeting === kTaken) {
     join(server, group, backlog, done)

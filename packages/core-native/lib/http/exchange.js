@@ -17,7 +17,7 @@ const { idleTimeout, kKeepAliveMarginMs } = require('./outgoing')
 const { served } = require('./served')
 const {
   kLane, kSlot, kState, kIncoming, kReceiving, kOutgoing, kUnacknowledged, kRead, kRequestCount, kOutgoingData,
-  kResource, kResourceEnded, kEndHeld, kEnded, kListener, kParent
+  kResource, kResourceEnded, kEndHeld, kEnded, kListener, kParent, kTls
 } = require('./symbols')
 
 const { kEnd, kShutdown, kUpgradeAccept, kUpgradeDecline } = R.ReplyType
@@ -240,7 +240,9 @@ function deliver (server, socket, req, flags) {
   res[kEnded] = false
   res._keepAliveTimeout = server.keepAliveTimeout
   res._maxRequestsPerSocket = server.maxRequestsPerSocket
-  res.shouldKeepAlive = (flags & R.kFlagKeepAlive) !== 0
+  // A connection with TLS cannot go to another process when its server closes.
+  const isLeaving = socket[kTls] !== undefined && !server.listening && listener.prefixes.size !== 0
+  res.shouldKeepAlive = (flags & R.kFlagKeepAlive) !== 0 && !isLeaving
   const isStream = (flags & R.kFlagStream) !== 0
   // Node takes 2.0 for something older than 1.1, which knows no chunks; the lane takes them off again.
   if (isStream) res.useChunkedEncodingByDefault = true

@@ -167,6 +167,9 @@ inline constexpr size_t kPeerUnsentBytesMax = 4 * 1024 * 1024;
 // Times that a connection is passed on with one request: tables of two members differ only while a
 // change travels.
 inline constexpr uint8_t kHopsMax = 8;
+// Times that a request comes back to whoever relays it because its owner has just left; each time
+// it waits for kWaitingRetryMs, or until the change has arrived.
+inline constexpr uint8_t kReturnsMax = 100;
 // Longest text of an address with its zone.
 inline constexpr size_t kAddressBytesMax = 128;
 // Relays of a lane, request bytes that wait for a member to read them, and answers that it has
@@ -177,6 +180,9 @@ inline constexpr size_t kRelayUnsentBytesMax = 256 * 1024;
 // another member when the one that has them leaves.
 inline constexpr size_t kRelayKeptBytesMax = 64 * 1024;
 inline constexpr size_t kRelayAnswersMax = 1024;
+// Certificates of a client that are told with a relay: what a text of a frame has room for, beside
+// the rest of what is known of its TLS.
+inline constexpr size_t kRelayCertificateBytesMax = 32 * 1024;
 // Members of one port, and prefixes of one member on it: each change goes to all members.
 inline constexpr size_t kMembersMax = 1024;
 inline constexpr size_t kEntriesMax = 16 * 1024;

@@ -18,6 +18,8 @@ Page PageFor(RouteStatus status) {
     case RouteStatus::kOffline:
     case RouteStatus::kQueueFull:
       return {"503 Service Unavailable", "Service Unavailable"};
+    case RouteStatus::kMisdirected:
+      return {"421 Misdirected Request", "Misdirected Request"};
     default:
       return {"404 Not Found", "Not Found"};
   }

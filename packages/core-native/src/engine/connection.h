@@ -31,6 +31,7 @@ struct RelayOrigin {
   uint64_t sent_bytes = 0;
   bool closes = false;  // With the answer that ends now.
   Addresses addresses;
+  std::string facts;  // Of its TLS, as kOpen has them; empty = plain.
 };
 
 // What the next byte from the peer belongs to.
@@ -106,7 +107,7 @@ struct Connection {
   bool is_disconnect_told = false;  // While kPausePipeline alone stops reading.
   records::ErrorKind refusal{};     // Of kRefused.
   uint32_t unanswered = 0;
-  uint32_t given_bytes = 0;  // Of `partial`, already in an upgrade's kRequest.
+  uint32_t given_bytes = 0;  // Of `partial`, already in an upgrade's kRequest; or peeked at.
   int64_t window_bytes;
   uint64_t body_bytes_left = 0;
   uint64_t body_bytes = 0;
@@ -124,12 +125,13 @@ struct Connection {
   bool is_fin_sent = false;
   bool is_touched = false;  // In the list of the current reply pass.
   bool wants_input_resumed = false;
-  bool is_announced = false;  // JavaScript knows it: it has a slot.
-  bool is_shared = false;     // Announced with kFlagShared.
-  bool is_pending = false;    // In the list of those with input that no readiness tells of.
-  bool is_waiting = false;    // In the lane's list of those whose request has no owner yet.
-  uint8_t hops = 0;           // Between members, since its last answer.
-  uint32_t first_piece = 0;   // Of the current reply pass; 0 = none.
+  bool is_announced = false;     // JavaScript knows it: it has a slot.
+  bool is_shared = false;        // Announced with kFlagShared.
+  bool is_hello_routed = false;  // On a shared port: it is where its certificate is.
+  bool is_pending = false;       // In the list of those with input that no readiness tells of.
+  bool is_waiting = false;       // In the lane's list of those whose request has no owner yet.
+  uint8_t hops = 0;              // Between members, since its last answer.
+  uint32_t first_piece = 0;      // Of the current reply pass; 0 = none.
   uint32_t last_piece = 0;
   uint32_t idle_timeout_ms = 0;   // Set by the record that ended the last response.
   size_t pass_payload_bytes = 0;  // Of these pieces, as JavaScript counts.

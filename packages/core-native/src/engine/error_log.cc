@@ -66,6 +66,8 @@ std::string_view ReasonFor(RouteStatus status) {
       return "AppOffline";
     case RouteStatus::kQueueFull:
       return "QueueFull";
+    case RouteStatus::kMisdirected:
+      return "Hostname";
     default:
       return "N/A";
   }
@@ -91,6 +93,8 @@ int StatusFor(RouteStatus status) {
       return 400;
     case RouteStatus::kNotFound:
       return 404;
+    case RouteStatus::kMisdirected:
+      return 421;
     default:
       return 503;
   }

@@ -65,8 +65,8 @@ int Lane::Start() {
   uv_check_start(&check_,
                  [](uv_check_t* handle) { static_cast<Lane*>(handle->data)->AfterPoll(); });
   transport_ = std::make_unique<Transport>(&loop_, &records_, &lent_, &load_);
-  handshakes_ = std::make_unique<TlsHandshakes>(&records_, transport_.get());
   router_ = std::make_unique<PortRouter>(&loop_, member_id_, &queue_, &servers_, statistics_);
+  handshakes_ = std::make_unique<TlsHandshakes>(&records_, transport_.get(), router_.get());
   websockets_ = std::make_unique<WebSocketSession>(&loop_, &lent_, &records_, transport_.get());
   session_ = std::make_unique<Http1Session>(methods_, &queue_, &records_, transport_.get(),
                                             router_.get(), websockets_.get());
@@ -338,6 +338,7 @@ void Lane::SetConfig(uint32_t server_id, std::shared_ptr<const ServerConfig> con
       PortStatistics::Server* statistics = statistics_->ServerOf(server_id);
       server->queued = &statistics->queued;
       server->refused = &statistics->refused;
+      server->handshakes = &statistics->handshakes;
     }
     statistics_->ServerOf(server_id)->queue_limit = config->settings().queue_limit;
     server->id = server_id;

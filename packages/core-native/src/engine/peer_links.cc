@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/limits.h"
+#include "engine/record_writer.h"
 #include "sharing/meeting_place.h"
 
 namespace httpsys::engine {
@@ -105,7 +106,8 @@ void PeerLinks::Send(Link* link, const HandedConnection& connection, uint32_t se
                       addresses.local_port,
                       addresses.remote,
                       addresses.local,
-                      {}};
+                      {},
+                      connection.origin->facts};
   const auto& ip = addresses.local_ip;
   if (ip.is_ip) message.local_ip.assign(ip.ip.begin(), ip.ip.end());
   if (!link->channel->Send(FrameType::kRelay, peer::Encode(message), connection.fd)) {
@@ -330,6 +332,7 @@ bool PeerLinks::OnRelay(Channel* channel, Received* received, const peer::Frame&
   if (addresses.local_ip.is_ip) {
     std::copy(message.local_ip.begin(), message.local_ip.end(), addresses.local_ip.ip.begin());
   }
+  if (AreFacts(message.tls)) connection.origin->facts = std::move(message.tls);
   received->connections.push_back(std::move(connection));
   received->sequence = message.sequence;
   return true;

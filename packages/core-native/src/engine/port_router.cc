@@ -1,5 +1,6 @@
 #include "engine/port_router.h"
 
+#include <strings.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -26,9 +27,11 @@ bool IsUnixConnection(int fd) {
          address.ss_family == AF_UNIX;
 }
 
-// Its descriptor alone is worth nothing to others.
+// Its descriptor alone is worth nothing to others; before the first byte of TLS was read it is.
 bool IsPinned(const Connection* connection) {
-  return connection->tls != nullptr || connection->http2 != nullptr;
+  const bool is_untouched =
+      connection->phase == InputPhase::kHandshake && !connection->is_hello_routed;
+  return (connection->tls != nullptr && !is_untouched) || connection->http2 != nullptr;
 }
 
 }  // namespace
@@ -91,6 +94,42 @@ bool PortRouter::IsShared(uint16_t number) const {
   return port != nullptr && port->routes->is_shared();
 }
 
+bool PortRouter::RouteHello(Connection* connection, std::string_view servername) {
+  Port* port = Find(connection->local_port);
+  if (port == nullptr) return true;
+  const Routes::HostOwner owner = port->routes->FindHost(servername);
+  // Whoever sent it here had a reason; tables differ only while a change travels.
+  if (!owner.is_there || (owner.member != 0 && connection->hops != 0)) return true;
+  if (owner.member == 0) {
+    const auto found = servers_->find(owner.server_id);
+    const bool is_other = found != servers_->end() && found->second.get() != connection->server;
+    if (!is_other || transport_->RestartTls(connection, found->second.get())) return true;
+    transport_->Close(connection, 0);
+    return false;
+  }
+  if (links_.Prepare(owner.member) != PeerLinks::State::kReady) return true;
+  HandedConnection handed;
+  handed.hops = 1;
+  HandOver(port, connection, owner.member, std::move(handed));
+  return false;
+}
+
+// A client may use a connection for other hosts than the one it named, but not to reach past the
+// certificates of another process (RFC 9110, section 7.4).
+bool PortRouter::IsMisdirected(const Routes& routes, const Connection* connection,
+                               std::string_view host) {
+  const Connection* real =
+      connection->stream == nullptr ? connection : connection->stream->state->connection;
+  if (real->tls == nullptr) return false;
+  const std::string& servername = real->tls->hello().servername;
+  const std::string_view name = host.substr(0, host.rfind(':'));
+  const bool is_same = name.size() == servername.size() &&
+                       strncasecmp(name.data(), servername.data(), name.size()) == 0;
+  if (servername.empty() || is_same) return false;
+  const Routes::HostOwner owner = routes.FindHost(name);
+  return owner.is_named && owner.member != 0;
+}
+
 // Also what a server that was closed is left with, where another one has the port now.
 bool PortRouter::MustRoute(const Connection* connection) const {
   if (!connection->is_announced) return true;
@@ -117,7 +156,8 @@ RequestRouter::Outcome PortRouter::Return(Connection* connection) {
 // another member has its prefix now.
 bool PortRouter::IsLeftBehind(const Routes& routes, const Connection* connection, bool has_owner) {
   return connection->is_announced && connection->server->is_unlistened &&
-         (!has_owner || !routes.is_shared() || connection->origin != nullptr);
+         (!has_owner || !routes.is_shared() || connection->origin != nullptr ||
+          IsPinned(connection));
 }
 
 RequestRouter::Outcome PortRouter::FindServer(Connection* connection,
@@ -142,6 +182,10 @@ RequestRouter::Outcome PortRouter::FindServer(Connection* connection,
   }
   if (!is_match) {
     *route = found;
+    return Outcome::kUnrouted;
+  }
+  if (IsMisdirected(*port->routes, connection, head.host)) {
+    route->status = RouteStatus::kMisdirected;
     return Outcome::kUnrouted;
   }
   const Routes::Target& target = port->routes->target(found.id);
@@ -246,11 +290,14 @@ RequestRouter::Outcome PortRouter::ToMember(Port* port, Connection* connection,
                                             std::string_view input, size_t head_bytes,
                                             Route* route) {
   if (connection->origin != nullptr) return Return(connection);
-  if (connection->hops >= limits::kHopsMax) return Refuse(route);
+  const bool is_pinned = IsPinned(connection);
+  if (connection->hops >= (is_pinned ? limits::kReturnsMax : limits::kHopsMax)) {
+    return Refuse(route);
+  }
   const bool has_more = head.body != http1::BodyKind::kChunked && !head.upgrade &&
                         head.content_length < input.size() - head_bytes;
-  const bool is_relayed = has_more || IsPinned(connection) ||
-                          input.size() + peer::kHandOverBytes > peer::kFrameBytesMax;
+  const bool is_relayed =
+      has_more || is_pinned || input.size() + peer::kHandOverBytes > peer::kFrameBytesMax;
   const bool is_ready = is_relayed ? Relays::IsOnlyAt(connection, member)
                                    : connection->unanswered == 0 && connection->queue == nullptr &&
                                          connection->first_piece == 0;
@@ -424,16 +471,26 @@ bool PortRouter::MoveAway(Connection* connection) {
 }
 
 void PortRouter::Leave(Connection* connection) {
-  // Its owner goes on with it.
-  if (IsRelayed(connection->phase)) return;
+  // Its owner goes on with it; streams end with what carries them.
+  if (IsRelayed(connection->phase) || connection->http2 != nullptr ||
+      connection->stream != nullptr) {
+    return;
+  }
   LaneServer* other = ServerOn(Find(connection->local_port), connection->server);
   if (other != nullptr) {
     --connection->server->connections;
     ++other->connections;
     connection->server = other;
-  } else if (!MoveAway(connection) && connection->unanswered == 0) {
+  } else if (MoveAway(connection) || connection->unanswered != 0) {
+    return;
+  } else if (!IsPinned(connection)) {
     // It would be refused with its first request.
     transport_->FinishAfterOutput(connection, AfterOutput::kClose);
+  } else if (connection->phase != InputPhase::kHandshake) {
+    // The server waits for its first request, and answers that.
+    transport_->Announce(connection, records::kFlagShared);
+    if (connection->idle_timeout_ms == 0) connection->idle_timeout_ms = limits::kNativeIdleMs;
+    transport_->StartIdleTimer(connection, connection->idle_timeout_ms);
   }
 }
 

@@ -35,8 +35,6 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   void Close();
 
   void SetRoutes(std::shared_ptr<const sharing::PortRoutes> routes);
-  // Of a new connection: JavaScript hears of it with its first request.
-  bool IsShared(uint16_t port) const;
   PeerLinks& links() { return links_; }
   // A request that came back looks for its owner a little later.
   void WaitReturned(Connection* connection);
@@ -46,11 +44,12 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   void OnDetached(Connection* connection);
   // Gives an idle connection of a server that ends to another member. False: nobody wants it.
   bool MoveAway(Connection* connection);
-  // The same for one that JavaScript has not heard of: to another server of the port, or it ends.
-  void Leave(Connection* connection);
 
   // -- RequestRouter.
 
+  bool IsShared(uint16_t port) const override;
+  bool RouteHello(Connection* connection, std::string_view servername) override;
+  void Leave(Connection* connection) override;
   bool MustRoute(const Connection* connection) const override;
   Outcome FindServer(Connection* connection, const http1::RequestHead& head, std::string_view input,
                      size_t head_bytes, Route* route) override;
@@ -97,6 +96,8 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   void HandOver(Port* port, Connection* connection, uint64_t member, HandedConnection handed);
   static Outcome Refuse(Route* route);
   Outcome Return(Connection* connection);
+  static bool IsMisdirected(const Routes& routes, const Connection* connection,
+                            std::string_view host);
   static bool IsLeftBehind(const Routes& routes, const Connection* connection, bool has_owner);
   void Adopt(HandedConnection connection);
   // JavaScript has not read everything that it was given.

@@ -19,7 +19,11 @@ uint8_t* Copy(uint8_t* to, std::string_view bytes) {
 
 uint32_t Size32(size_t bytes) { return static_cast<uint32_t>(bytes); }
 
-void StoreFacts(uint8_t* to, const tls::Facts& facts) {
+}  // namespace
+
+std::string EncodeFacts(const tls::Facts& facts) {
+  std::string bytes(records::kOpenSecureBytes, '\0');
+  auto* to = reinterpret_cast<uint8_t*>(bytes.data());
   StoreWord(to, 0,
             static_cast<uint32_t>(facts.protocol) | (facts.is_reused ? 1u << 16 : 0) |
                 (facts.has_asked ? 1u << 17 : 0));
@@ -28,14 +32,20 @@ void StoreFacts(uint8_t* to, const tls::Facts& facts) {
                                     facts.cipher,         facts.cipher_standard,
                                     facts.cipher_version, facts.certificates};
   size_t word = 2;
-  uint8_t* at = to + records::kOpenSecureBytes;
-  for (const std::string_view part : parts) {
-    StoreWord(to, word++, Size32(part.size()));
-    at = Copy(at, part);
-  }
+  for (const std::string_view part : parts) StoreWord(to, word++, Size32(part.size()));
+  for (const std::string_view part : parts) bytes.append(part);
+  return bytes;
 }
 
-}  // namespace
+bool AreFacts(std::string_view bytes) {
+  if (bytes.size() < records::kOpenSecureBytes) return false;
+  const auto* words = reinterpret_cast<const uint8_t*>(bytes.data());
+  uint64_t parts = 0;
+  for (size_t word = 2; word < records::kOpenSecureBytes / 4; ++word) {
+    parts += LoadWord(words, word);
+  }
+  return parts == bytes.size() - records::kOpenSecureBytes;
+}
 
 uint8_t* RecordWriter::Append(size_t bytes, RequestType type, uint32_t flags, uint32_t slot) {
   const size_t size = AlignRecord(bytes);
@@ -46,18 +56,12 @@ uint8_t* RecordWriter::Append(size_t bytes, RequestType type, uint32_t flags, ui
 }
 
 void RecordWriter::Open(uint32_t slot, uint32_t server_id, const Addresses& addresses,
-                        uint32_t flags, const tls::Facts* facts) {
+                        uint32_t flags, std::string_view facts) {
   const size_t plain_bytes =
       AlignRecord(records::kOpenFixedBytes + addresses.remote.size() + addresses.local.size());
-  size_t bytes = plain_bytes;
-  if (facts != nullptr) {
-    flags |= records::kFlagSecure;
-    bytes += records::kOpenSecureBytes + facts->servername.size() + facts->alpn.size() +
-             facts->cipher.size() + facts->cipher_standard.size() + facts->cipher_version.size() +
-             facts->certificates.size();
-  }
-  uint8_t* record = Append(bytes, RequestType::kOpen, flags, slot);
-  if (facts != nullptr) StoreFacts(record + plain_bytes, *facts);
+  if (!facts.empty()) flags |= records::kFlagSecure;
+  uint8_t* record = Append(plain_bytes + facts.size(), RequestType::kOpen, flags, slot);
+  Copy(record + plain_bytes, facts);
   StoreWord(record, 4, server_id);
   StoreWord(record, 5, uint32_t{addresses.remote_port} | uint32_t{addresses.family} << 16);
   StoreWord(record, 6, addresses.local_port);

@@ -16,6 +16,11 @@
 
 namespace httpsys::engine {
 
+// What a kOpen says of TLS.
+std::string EncodeFacts(const tls::Facts& facts);
+// Whether bytes of another process are that.
+bool AreFacts(std::string_view bytes);
+
 // Nothing here fails: the queue always has room. Thread: the lane.
 class RecordWriter {
  public:
@@ -36,7 +41,7 @@ class RecordWriter {
 
   // With `facts` the connection is one of TLS.
   void Open(uint32_t slot, uint32_t server_id, const Addresses& addresses, uint32_t flags,
-            const tls::Facts* facts);
+            std::string_view facts);
   void Hello(uint32_t id, uint32_t server_id, const tls::ClientHello& hello);
   void TlsFailure(uint32_t slot, const tls::Failure& failure);
   void RequestHead(const http1::RequestHead& head, const Request& request);

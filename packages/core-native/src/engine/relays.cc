@@ -12,6 +12,7 @@
 #include "engine/canned_replies.h"
 #include "engine/http1_session.h"
 #include "engine/port_router.h"
+#include "engine/record_writer.h"
 #include "engine/socket_options.h"
 
 namespace httpsys::engine {
@@ -29,6 +30,13 @@ bool MakePair(int* ends) {
   }
   return true;
 #endif
+}
+
+// Certificates that a text of a frame has no room for stay behind; whether they were good does not.
+std::string FactsOf(const tls::Session& session) {
+  tls::Facts facts = session.Describe();
+  if (facts.certificates.size() > limits::kRelayCertificateBytesMax) facts.certificates.clear();
+  return EncodeFacts(facts);
 }
 
 }  // namespace
@@ -73,6 +81,7 @@ Relay* Relays::Open(Connection* connection, uint64_t member) {
   handed.origin = std::make_unique<RelayOrigin>();
   handed.origin->id = relay->id;
   handed.origin->addresses = DescribeConnection(connection->fd, nullptr);
+  if (connection->tls != nullptr) handed.origin->facts = FactsOf(*connection->tls);
   links_->HandOver(member, std::move(handed));
   Watch(relay);
   return relay;

@@ -22,6 +22,14 @@ class RequestRouter {
     kRelayed,    // Its head has left, its connection stays.
   };
 
+  // Requests of this port have to be looked at before their connection has a server.
+  virtual bool IsShared(uint16_t port) const = 0;
+  // Before TLS begins: to the server, or the member, that has the certificate of this name. False:
+  // the connection has left.
+  virtual bool RouteHello(Connection* connection, std::string_view servername) = 0;
+  // Of a server that has closed, and that JavaScript has not heard of: it goes to another server of
+  // the port, or ends.
+  virtual void Leave(Connection* connection) = 0;
   // False on a port whose only server has the connection already.
   virtual bool MustRoute(const Connection* connection) const = 0;
   // `input` begins with the request.

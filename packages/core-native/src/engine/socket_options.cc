@@ -26,6 +26,8 @@ void SetKeepAlive(int fd, bool on, uint32_t initial_delay_s) {
 #endif
 }
 
+void SetReceiveLowWater(int fd, int bytes) { SetInt(fd, SOL_SOCKET, SO_RCVLOWAT, bytes); }
+
 void SetCloseOnExec(int fd) {
   const int flags = fcntl(fd, F_GETFD);
   if (flags != -1) fcntl(fd, F_SETFD, flags | FD_CLOEXEC);

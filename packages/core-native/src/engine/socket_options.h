@@ -10,6 +10,8 @@ void SetNoDelay(int fd, bool on);
 // The delay of the first probe in seconds; 0 leaves the system's.
 void SetKeepAlive(int fd, bool on, uint32_t initial_delay_s);
 void SetCloseOnExec(int fd);
+// Readable from so many bytes on, or at the end of the peer's data.
+void SetReceiveLowWater(int fd, int bytes);
 // No SIGPIPE where send(2) has no flag against it.
 void SuppressSigpipe(int fd);
 

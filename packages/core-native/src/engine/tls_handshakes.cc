@@ -5,7 +5,10 @@
 #include <cerrno>
 #include <utility>
 
+#include "common/limits.h"
 #include "common/socket_calls.h"
+#include "engine/socket_options.h"
+#include "tls/hello_peek.h"
 
 namespace httpsys::engine {
 namespace {
@@ -15,9 +18,48 @@ constexpr std::string_view kPlainRefused =
     "HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: text/plain\r\n"
     "Content-Length: 39\r\n\r\nThis port speaks HTTPS, not plain HTTP\n";
 
+// A ClientHello of any size that is looked at, and the headers of its records.
+constexpr size_t kPeekBytes = limits::kHelloPeekBytesMax + 1024;
+
 }  // namespace
 
-bool TlsHandshakes::OnReadable(Connection* connection) { return Continue(connection); }
+bool TlsHandshakes::OnReadable(Connection* connection) {
+  if (!connection->is_hello_routed && !Route(connection)) return false;
+  return Continue(connection);
+}
+
+// On a shared port: who has the certificate? False: that is not known yet, or somebody else.
+bool TlsHandshakes::Route(Connection* connection) {
+  if (!router_->IsShared(connection->local_port)) {
+    Begin(connection);
+    return true;
+  }
+  char bytes[kPeekBytes];
+  const ssize_t got = recv(connection->fd, bytes, sizeof bytes, MSG_PEEK);
+  if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return false;
+  tls::PeekStatus status = tls::PeekStatus::kOther;
+  std::string servername;
+  if (got > 0) status = tls::PeekServername({bytes, static_cast<size_t>(got)}, &servername);
+  const uint32_t before = connection->given_bytes;
+  const bool has_grown = got > static_cast<ssize_t>(before) && got < ssize_t{sizeof bytes};
+  if (status == tls::PeekStatus::kNeedMore && has_grown) {
+    // What was seen stays unread, and is not told of again. At the end of the peer's data it is.
+    connection->given_bytes = static_cast<uint32_t>(got);
+    SetReceiveLowWater(connection->fd, static_cast<int>(got) + 1);
+    return false;
+  }
+  if (before != 0) SetReceiveLowWater(connection->fd, 1);
+  connection->given_bytes = 0;
+  if (status == tls::PeekStatus::kHello && !router_->RouteHello(connection, servername))
+    return false;
+  Begin(connection);
+  return true;
+}
+
+void TlsHandshakes::Begin(Connection* connection) {
+  connection->is_hello_routed = true;
+  connection->server->handshakes->fetch_add(1, std::memory_order_relaxed);
+}
 
 bool TlsHandshakes::Continue(Connection* connection) {
   switch (connection->tls->Handshake()) {
@@ -63,9 +105,17 @@ bool TlsHandshakes::Establish(Connection* connection) {
     Fail(connection);
     return false;
   }
+  std::atomic<uint64_t>* handshakes = connection->server->handshakes;
   connection->phase = InputPhase::kHead;
   connection->message_start_ns = uv_hrtime();
-  transport_->Announce(connection, 0);
+  // Otherwise with its first request, which tells whose it is.
+  if (!router_->IsShared(connection->local_port)) {
+    transport_->Announce(connection, 0);
+  } else if (connection->server->is_unlistened) {
+    router_->Leave(connection);
+  }
+  // Now: whoever waits for handshakes finds what came of them.
+  handshakes->fetch_sub(1, std::memory_order_release);
   transport_->FlushSealed(connection);
   return connection->is_open();
 }
@@ -89,7 +139,9 @@ void TlsHandshakes::OnTimeout(Connection* connection) {
 }
 
 void TlsHandshakes::OnDetached(Connection* connection) {
-  if (connection->phase != InputPhase::kHandshake || asking_.empty()) return;
+  if (connection->phase != InputPhase::kHandshake || !connection->is_hello_routed) return;
+  connection->server->handshakes->fetch_sub(1, std::memory_order_relaxed);
+  if (asking_.empty()) return;
   std::erase_if(asking_, [=](const auto& entry) { return entry.second == connection; });
 }
 

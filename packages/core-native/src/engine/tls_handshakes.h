@@ -7,6 +7,7 @@
 
 #include "engine/connection.h"
 #include "engine/record_writer.h"
+#include "engine/request_router.h"
 #include "engine/transport.h"
 
 namespace httpsys::engine {
@@ -14,8 +15,8 @@ namespace httpsys::engine {
 // Thread: the lane.
 class TlsHandshakes {
  public:
-  TlsHandshakes(RecordWriter* records, Transport* transport)
-      : records_(records), transport_(transport) {}
+  TlsHandshakes(RecordWriter* records, Transport* transport, RequestRouter* router)
+      : records_(records), transport_(transport), router_(router) {}
 
   // In phase kHandshake. True when that is over and there may be something to read.
   bool OnReadable(Connection* connection);
@@ -25,12 +26,15 @@ class TlsHandshakes {
   bool OnAnswer(uint32_t id, tls::HelloAnswer answer, Connection** connection);
 
  private:
+  bool Route(Connection* connection);
+  static void Begin(Connection* connection);
   bool Continue(Connection* connection);
   bool Establish(Connection* connection);
   void Fail(Connection* connection);
 
   RecordWriter* records_;
   Transport* transport_;
+  RequestRouter* router_;
   uint32_t next_id_ = 1;
   std::unordered_map<uint32_t, Connection*> asking_;
 };

@@ -103,6 +103,12 @@ void Transport::Unlink(Connection* connection) {
   if (connection->next != nullptr) connection->next->previous = connection->previous;
 }
 
+bool Transport::RestartTls(Connection* connection, LaneServer* server) {
+  SetServer(connection, server);
+  connection->tls.reset();
+  return BeginTls(connection);
+}
+
 // False when out of memory.
 bool Transport::BeginTls(Connection* connection) {
   const ServerConfig& config = *connection->server->config;
@@ -128,12 +134,10 @@ void Transport::Announce(Connection* connection, uint32_t flags) {
   if (addresses == nullptr) {
     addresses = std::make_unique<Addresses>(DescribeConnection(connection->fd, nullptr));
   }
-  if (connection->tls == nullptr) {
-    records_->Open(connection->slot, connection->server->id, *addresses, flags, nullptr);
-  } else {
-    const tls::Facts facts = connection->tls->Describe();
-    records_->Open(connection->slot, connection->server->id, *addresses, flags, &facts);
-  }
+  std::string facts;
+  if (connection->tls != nullptr) facts = EncodeFacts(connection->tls->Describe());
+  if (connection->origin != nullptr) facts = connection->origin->facts;
+  records_->Open(connection->slot, connection->server->id, *addresses, flags, facts);
 }
 
 void Transport::Assign(Connection* connection, LaneServer* server) {
@@ -381,10 +385,10 @@ void Transport::CloseStream(Connection* stream, bool is_told_late) {
   CloseDescriptor(stream);
 }
 
-void Transport::SetServer(Connection* stream, LaneServer* server) {
-  --stream->server->connections;
+void Transport::SetServer(Connection* connection, LaneServer* server) {
+  --connection->server->connections;
   ++server->connections;
-  stream->server = server;
+  connection->server = server;
 }
 
 void Transport::CloseLingering(Connection* connection, bool is_told_late) {

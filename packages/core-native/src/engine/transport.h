@@ -147,8 +147,10 @@ class Transport {
   void Close(Connection* connection, int error);
   // Of a stream; `is_told_late` as below.
   void CloseStream(Connection* stream, bool is_told_late);
-  // Gives a stream to another server, before JavaScript hears of it.
-  static void SetServer(Connection* stream, LaneServer* server);
+  // Gives a connection or a stream to another server, before JavaScript hears of it.
+  static void SetServer(Connection* connection, LaneServer* server);
+  // The same before the first byte of TLS is read. False when out of memory.
+  bool RestartTls(Connection* connection, LaneServer* server);
   // Now, but what the peer still sends is thrown away, so that it can read the last reply.
   // `is_told_late`: the application has ended it, and nobody waits to hear that it has happened.
   void CloseLingering(Connection* connection, bool is_told_late = false);

@@ -236,10 +236,12 @@ struct Relay {
   std::string remote;
   std::string local;
   std::string local_ip;  // 16 bytes, or none.
+  std::string tls;       // What a kOpen record says of it; empty = plain.
 
   template <typename Archive>
   void Fields(Archive& archive) {
-    archive(sequence, port, hops, id, family, remote_port, local_port, remote, local, local_ip);
+    archive(sequence, port, hops, id, family, remote_port, local_port, remote, local, local_ip,
+            tls);
   }
 };
 

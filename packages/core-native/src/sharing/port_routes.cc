@@ -69,9 +69,10 @@ PortRoutes::HostOwner PortRoutes::FindHost(std::string_view name) const {
   HostOwner found;
   for (const uint32_t id : table_.IdsOf(name, &found.is_named)) {
     for (const Owner& owner : targets_[id].owners) {
-      if (!found.is_there) found.member = owner.member;
+      if (found.is_there && (found.member == 0 || owner.member != 0)) continue;
       found.is_there = true;
-      if (owner.member == 0) found.member = 0;
+      found.member = owner.member;
+      found.server_id = owner.server_id;
     }
   }
   return found;

@@ -48,6 +48,7 @@ class PortRoutes {
     bool is_there = false;
     bool is_named = false;  // The name itself or a subdomain wildcard, not just any host.
     uint64_t member = 0;    // 0 = this engine.
+    uint32_t server_id = 0;
   };
   HostOwner FindHost(std::string_view name) const;
   size_t target_count() const { return targets_.size(); }

@@ -351,7 +351,11 @@ ssize_t Session::Read(void* memory, size_t bytes) {
 // 0 at the end, otherwise a positive errno.
 int Session::OnReadResult(int result) {
   const int why = SSL_get_error(ssl_, result);
-  if (why == SSL_ERROR_ZERO_RETURN || (is_at_end_ && wire_error_ == 0)) return 0;
+  if (why == SSL_ERROR_ZERO_RETURN || (is_at_end_ && wire_error_ == 0)) {
+    // The alert about an end without a goodbye is nobody else's.
+    if (!wire_->empty()) Flush();
+    return 0;
+  }
   if (why == SSL_ERROR_WANT_READ) {
     if (!wire_->empty()) Flush();  // The answer to a new key, or to a wish that is not granted.
     if (barren_bytes_ <= limits::kTlsBarrenBytesMax) return EAGAIN;
@@ -359,6 +363,7 @@ int Session::OnReadResult(int result) {
     return EPROTO;
   }
   if (wire_error_ != 0) {
+    wire_->clear();
     Fail(wire_error_);
   } else {
     FailWithQueue();
