@@ -40,7 +40,7 @@ const made = new Map()
  * @returns {Pair}
  */
 function certificate (name, { issuer, kind = 'ec', days = 2, isCa = false } = {}) {
-  const id = `${name} ${issuer} ${kind} ${days}`.replaceAll(/[^a-z0-9]/g, '_')
+  const id = `${name} ${issuer} ${kind} ${days}`.replaceAll(/[^a-zA-Z0-9]/g, '_')
   const known = made.get(id)
   if (known !== undefined) return known
   const key = kind === 'ec' ? ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1'] : ['-newkey', 'rsa:2048']

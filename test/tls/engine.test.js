@@ -1,0 +1,146 @@
+'use strict'
+
+// Goal: what TLS of the engine does beyond node:https, or more strictly.
+
+const { test } = require('node:test')
+const assert = require('node:assert/strict')
+const { spawn } = require('node:child_process')
+const { once } = require('node:events')
+const nodeTls = require('node:tls')
+const path = require('node:path')
+const core = require('@httpsys/core-native')
+const { certificate } = require('../helpers/certificates')
+const { connect, localhost, readAll, request, serve } = require('../helpers/tls')
+
+const { https } = /** @type {any} */ (core)
+const kGet = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
+
+for (const maxVersion of /** @type {const} */ (['TLSv1.2', 'TLSv1.3'])) {
+  test(`a ticket of host A does not stand for the client certificate that host B asks for (${maxVersion})`, async (t) => {
+    const authorities = ['A', 'B'].map((name) => certificate(`authority ${name}`, { isCa: true }))
+    const clients = ['A', 'B'].map((name) => certificate(`client of ${name}`, { issuer: `authority ${name}` }))
+    const { port, server } = await serve(t, { requestCert: true, rejectUnauthorized: false }, (req, res) => {
+      res.end(`${req.socket.authorized} ${req.socket.isSessionReused()} ${req.socket.getPeerCertificate().subject?.CN}`)
+    })
+    server.addContext('a.test', { ...localhost(), ca: authorities[0].cert })
+    server.addContext('b.test', { ...localhost(), ca: authorities[1].cert })
+    /** @type {Buffer | undefined} */
+    let session
+    const visit = async (/** @type {string} */ servername, /** @type {any} */ options = {}) => {
+      const socket = nodeTls.connect({ port, host: '127.0.0.1', servername, rejectUnauthorized: false, maxVersion, ...options })
+      socket.on('session', (given) => { session = given })
+      socket.write(kGet)
+      return (await readAll(socket)).split('\r\n\r\n')[1]
+    }
+    assert.equal(await visit('a.test', clients[0]), 'true false client of A')
+    const ofA = session
+    assert.equal(await visit('a.test', { ...clients[0], session: ofA }), 'true true client of A')
+    assert.equal(await visit('b.test', { session: ofA }), 'false false undefined')
+    assert.equal(await visit('b.test', { ...clients[0], session: ofA }), 'false false client of A')
+    assert.equal(await visit('b.test', clients[1]), 'true false client of B')
+    // Nor does one from before the policy changed.
+    server.addContext('a.test', { ...localhost(), ca: authorities[1].cert })
+    assert.equal(await visit('a.test', { session: ofA }), 'false false undefined')
+  })
+}
+
+test('host names have no case', async (t) => {
+  const { port, server } = await serve(t)
+  server.addContext('Upper.Test', certificate('upper.test'))
+  const socket = await connect(port, { servername: 'uPPER.tEST', rejectUnauthorized: false })
+  assert.equal(socket.getPeerCertificate().subject.CN, 'upper.test')
+  socket.destroy()
+})
+
+test('options that lanes do not have are refused by name', () => {
+  assert.throws(() => https.createServer({ pskCallback () {} }), { code: 'ERR_HTTPSYS_TLS_OPTION', option: 'pskCallback' })
+  assert.throws(() => https.createServer({ pskIdentityHint: 'x' }), { code: 'ERR_HTTPSYS_TLS_OPTION', option: 'pskIdentityHint' })
+  assert.throws(() => https.createServer({ enableTrace: true }), { code: 'ERR_HTTPSYS_TLS_OPTION', option: 'enableTrace' })
+  assert.throws(() => core.createServer().listen(/** @type {any} */ ('https://127.0.0.1:1/'), /** @type {any} */ ({ ...localhost(), pskCallback () {} })), { code: 'ERR_HTTPSYS_TLS_OPTION' })
+  assert.throws(() => core.createServer().listen(/** @type {any} */ ('http://127.0.0.1:1/'), /** @type {any} */ (localhost())), { code: 'ERR_HTTPSYS_OPTION' })
+  assert.throws(() => core.createServer().listen(/** @type {any} */ ('https://127.0.0.1:1/'), /** @type {any} */ ({ rejectUnauthorised: false })), { code: 'ERR_HTTPSYS_OPTION', message: /did you mean "rejectUnauthorized"/ })
+})
+
+test('a context of SNICallback that is none ends the handshake with ERR_TLS_INVALID_CONTEXT', async (t) => {
+  const { port, server } = await serve(t, { SNICallback: (/** @type {string} */ name, /** @type {Function} */ callback) => callback(null, {}) })
+  const failed = once(server, 'tlsClientError')
+  await assert.rejects(connect(port))
+  assert.equal((await failed)[0].code, 'ERR_TLS_INVALID_CONTEXT')
+})
+
+test('a protocol of ALPNCallback that was not offered ends the handshake', async (t) => {
+  const { port, server } = await serve(t, { ALPNCallback: () => 'invented' })
+  const failed = once(server, 'tlsClientError')
+  await assert.rejects(connect(port, { ALPNProtocols: ['offered'] }))
+  assert.equal((await failed)[0].code, 'ERR_TLS_ALPN_CALLBACK_INVALID_RESULT')
+})
+
+test('a client that leaves while SNICallback thinks leaves nothing behind', async (t) => {
+  /** @type {Function | undefined} */
+  let late
+  const { port } = await serve(t, { SNICallback: (/** @type {string} */ name, /** @type {Function} */ callback) => { late = callback } })
+  const socket = nodeTls.connect({ port, host: '127.0.0.1', servername: 'slow.test', rejectUnauthorized: false })
+  socket.on('error', () => {})
+  while (late === undefined) await new Promise((resolve) => setTimeout(resolve, 5))
+  socket.destroy()
+  await new Promise((resolve) => setTimeout(resolve, 30))
+  late(null, nodeTls.createSecureContext(localhost()))
+  late(null, null)
+  const other = await connect(port, { servername: '', rejectUnauthorized: false })
+  other.destroy()
+})
+
+test('plain HTTP on a TLS port is told so in words', async (t) => {
+  const { port } = await serve(t)
+  const socket = require('node:net').connect(port, '127.0.0.1')
+  socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
+  assert.match(await readAll(socket), /^HTTP\/1\.1 400 Bad Request\r\n[^]*This port speaks HTTPS, not plain HTTP\n$/)
+})
+
+test('a TLS port is its server\'s alone', async (t) => {
+  const { port } = await serve(t)
+  const other = core.createServer()
+  other.listen(/** @type {any} */ (`http://*:${port}/other/`))
+  const [error] = await once(other, 'error')
+  assert.equal(error.code, 'EADDRINUSE')
+  assert.equal((await request(port)).body, 'ok')
+})
+
+test('addPrefix() takes https prefixes of a server that has TLS, and refuses them on one that has not', async (t) => {
+  const { server, port } = await serve(t, {}, (req, res) => { res.end(req.url) })
+  assert.deepEqual(server.prefixes, [`https://*:${port}/`])
+  const plain = core.createServer().listen(0)
+  t.after(() => plain.close())
+  await once(plain, 'listening')
+  await assert.rejects(/** @type {any} */ (plain).addPrefix('https://127.0.0.1:1/'), { code: 'ERR_HTTPSYS_TLS_CERTIFICATE' })
+})
+
+test('a client that wishes to renegotiate is refused, and others are served', async (t) => {
+  const { port } = await serve(t)
+  const socket = await connect(port, { maxVersion: 'TLSv1.2' })
+  socket.on('error', () => {})
+  await assert.rejects(new Promise((resolve, reject) => {
+    socket.renegotiate({}, (error) => error ? reject(error) : resolve(null))
+    socket.on('error', reject).on('close', () => reject(new Error('closed')))
+  }))
+  assert.equal((await request(port)).body, 'ok')
+})
+
+test('register puts https.createServer on the engine', async (t) => {
+  const program = `
+    const https = require('node:https')
+    const { key, cert } = JSON.parse(process.env.PAIR)
+    const server = https.createServer({ key, cert }, (req, res) => { res.end('registered'); server.close() })
+    server.listen(0, () => process.send({ port: server.address().port, is: server instanceof https.Server }))
+    process.on('exit', () => console.log(JSON.stringify(require(${JSON.stringify(require.resolve('@httpsys/core-native/register'))}).served)))`
+  const child = spawn(process.execPath, ['--require', require.resolve('@httpsys/core-native/register'), '-e', program], {
+    cwd: path.join(__dirname, '..', '..'), env: { ...process.env, HTTPSYS_BACKEND: '', PAIR: JSON.stringify(localhost()) }, stdio: ['ignore', 'pipe', 'inherit', 'ipc']
+  })
+  t.after(() => child.kill())
+  const output = readAll(/** @type {any} */ (child.stdout))
+  const [{ port, is }] = await once(child, 'message')
+  assert.ok(is)
+  assert.equal((await request(port, { headers: { connection: 'close' } })).body, 'registered')
+  child.disconnect()
+  assert.deepEqual(JSON.parse(await output), { servers: 1, connections: 1, requests: 1 })
+})
