@@ -74,6 +74,7 @@
         'src/tls/hello_peek.cc',
         'src/napi/tls_settings.cc',
         'src/tls/client_hello.cc',
+        'src/tls/dev_certificate.cc',
         'src/tls/server_context.cc',
         'src/tls/session.cc',
         'src/tls/ticket_keys.cc',

@@ -13,6 +13,11 @@ const { certificate } = require('../helpers/certificates')
 const { connect, localhost, readAll, request, serve } = require('../helpers/tls')
 
 const { https } = /** @type {any} */ (core)
+function withResolvers () {
+  let resolve
+  return { promise: new Promise((done) => { resolve = done }), resolve }
+}
+
 const kGet = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
 
 for (const maxVersion of /** @type {const} */ (['TLSv1.2', 'TLSv1.3'])) {
@@ -76,12 +81,11 @@ test('a protocol of ALPNCallback that was not offered ends the handshake', async
 })
 
 test('a client that leaves while SNICallback thinks leaves nothing behind', async (t) => {
-  /** @type {Function | undefined} */
-  let late
-  const { port } = await serve(t, { SNICallback: (/** @type {string} */ name, /** @type {Function} */ callback) => { late = callback } })
+  const { promise: asked, resolve: ask } = /** @type {any} */ (withResolvers())
+  const { port } = await serve(t, { SNICallback: (/** @type {string} */ name, /** @type {Function} */ callback) => ask(callback) })
   const socket = nodeTls.connect({ port, host: '127.0.0.1', servername: 'slow.test', rejectUnauthorized: false })
   socket.on('error', () => {})
-  while (late === undefined) await new Promise((resolve) => setTimeout(resolve, 5))
+  const late = await asked
   socket.destroy()
   await new Promise((resolve) => setTimeout(resolve, 30))
   late(null, nodeTls.createSecureContext(localhost()))

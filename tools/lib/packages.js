@@ -73,6 +73,8 @@ const kTestNeeds = [
   { what: 'the header gtest/gtest.h (GoogleTest)', present: () => hasHeader('gtest/gtest.h'), apt: ['libgtest-dev'] },
   { what: 'the header uv.h (libuv)', present: () => hasHeader('uv.h'), apt: ['libuv1-dev'] },
   { what: 'the header zlib.h (zlib)', present: () => hasHeader('zlib.h'), apt: ['zlib1g-dev'] },
+  { what: 'the header openssl/ssl.h (OpenSSL)', present: () => hasHeader('openssl/ssl.h'), apt: ['libssl-dev'] },
+  { what: 'openssl, for certificates', present: () => findProgram('openssl') !== null, apt: ['openssl'] },
   {
     what: 'clang++ with libFuzzer',
     present: () => findFuzzingClang() !== null,
@@ -104,6 +106,8 @@ const kBenchNeeds = [
   { what: 'taskset', present: () => findProgram('taskset') !== null, apt: ['util-linux'] },
   { what: 'nginx, the proxy to compare with', present: () => findNginx() !== null, apt: ['nginx-light'] },
   { what: 'the header zlib.h, for WebSocket clients', present: () => hasHeader('zlib.h'), apt: ['zlib1g-dev'] },
+  { what: 'the header openssl/ssl.h, for clients with TLS', present: () => hasHeader('openssl/ssl.h'), apt: ['libssl-dev'] },
+  { what: 'openssl, for certificates', present: () => findProgram('openssl') !== null, apt: ['openssl'] },
 ]
 
 /** What a script may ask for. Each set contains what its members need to build the addon. */

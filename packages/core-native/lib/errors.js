@@ -66,7 +66,8 @@ const TlsOptionError = declare('ERR_HTTPSYS_TLS_OPTION', TypeError,
 const TlsCertificateError = declare('ERR_HTTPSYS_TLS_CERTIFICATE', Error,
   /** @param {string} prefix @param {string} problem */
   (prefix, problem) => ({
-    message: `"${prefix}" needs a certificate: ${problem}. Give listen() "key" and "cert" (or "pfx"), or use an http:// prefix`,
+    message: `"${prefix}" needs a certificate: ${problem}. Give listen() "key" and "cert", "pfx" or "devCert: true", bind one with ` +
+      '"httpsys add sslcert", or use an http:// prefix',
     prefix
   }))
 
@@ -74,6 +75,14 @@ const Http2UnavailableError = declare('ERR_HTTPSYS_H2_UNAVAILABLE', Error,
   () => ({
     message: `HTTP/2 needs functions of nghttp2 that this program (${process.execPath}) does not export. Use a Node.js ` +
       'of nodejs.org, version 20 or newer, or leave the option http2 out'
+  }))
+
+const CertificateFileError = declare('ERR_HTTPSYS_SSLCERT', Error,
+  /** @param {string} file @param {string} problem @param {string} cure @param {unknown} [cause] */
+  (file, problem, cure, cause) => ({
+    message: `The certificates of ${file} cannot be used: ${problem}. ${cure}`,
+    file,
+    cause
   }))
 
 const PrefixStateError = declare('ERR_HTTPSYS_PREFIX_STATE', Error,
@@ -155,6 +164,7 @@ const BodyTooLargeError = declare('ERR_HTTPSYS_BODY_TOO_LARGE', Error,
 module.exports = {
   codes,
   BodyTooLargeError,
+  CertificateFileError,
   CoordinatorError,
   EnvironmentError,
   InternalsError,

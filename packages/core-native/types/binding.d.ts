@@ -143,6 +143,8 @@ export interface TlsSettings {
 export function createTlsContext (settings: TlsSettings): unknown
 /** A copy of the certificates in a context of Node's, for lanes; undefined when it is none. */
 export function copyTlsHost (context: unknown): unknown
+/** PEM of a certificate signed by itself, for these host names and addresses; undefined when out of memory. */
+export function makeDevCertificate (names: string[], days: number): { key: string, cert: string } | undefined
 /** Keys of tickets: these 48 bytes, or random ones that are replaced by themselves. */
 export function createTicketKeys (bytes?: Uint8Array): unknown
 

@@ -87,7 +87,7 @@ test('an established connection knows no handshakeTimeout', async (t) => {
 test('records that were changed on their way end an established connection with clientError', async (t) => {
   const { port, server } = await serve(t)
   const failed = once(server, 'clientError')
-  server.on('clientError', (/** @type {any} */ error, /** @type {any} */ socket) => socket.destroy())
+  server.on('clientError', (/** @type {any} */ _error, /** @type {any} */ socket) => socket.destroy())
   const raw = net.connect(port, '127.0.0.1')
   const socket = require('node:tls').connect({ socket: raw, rejectUnauthorized: false })
   socket.on('error', () => {})
@@ -120,7 +120,7 @@ test('TLS on a plain port is answered with 400', async (t) => {
 test('openssl s_client and curl are served', async (t) => {
   const { port } = await serve(t, {}, (req, res) => { res.end(`for ${req.headers['user-agent']?.split('/')[0]}`) })
   const run = (/** @type {string} */ command, /** @type {string[]} */ args, input = '') => new Promise((resolve) => {
-    const child = execFile(command, args, { timeout: 10_000 }, (error, stdout) => resolve(stdout))
+    const child = execFile(command, args, { timeout: 10_000 }, (_error, stdout) => resolve(stdout))
     child.stdin?.on('error', () => {})
     child.stdin?.end(input)
   })

@@ -5,7 +5,8 @@
 
 const https = require('node:https')
 const { ServerTls } = require('../tls/server-tls')
-const { refuseUnsupported } = require('../tls/options')
+const { findCertificates } = require('../tls/certificate-sources')
+const { kSourceOptions, refuseUnsupported } = require('../tls/options')
 const { connectionListener } = require('./node-internals')
 const { attach, isOurs, methodsOf, onConnection } = require('./server')
 const { kListener } = require('./symbols')
@@ -54,12 +55,20 @@ class Methods extends methodsOf(StockServer) {
  */
 function Server (options, requestListener) {
   if (!(this instanceof Server)) return new (/** @type {any} */ (Server))(options, requestListener)
-  if (typeof options === 'object' && options !== null) refuseUnsupported(options)
+  let sources = null
+  if (typeof options === 'object' && options !== null) {
+    refuseUnsupported(options)
+    if (kSourceOptions.some((name) => options[name] !== undefined)) {
+      sources = findCertificates(options, [])
+      options = sources.options
+    }
+  }
   Reflect.apply(StockServer, this, [options, requestListener])
   const self = /** @type {any} */ (this)
   attach(self, options)
   self[kListener].isSecure = true
   self[kListener].tls = new ServerTls(self)
+  if (sources !== null) self[kListener].useSources(sources)
   const [stockListener] = self.listeners('connection')
   self.removeListener('connection', stockListener)
   self.prependListener('connection', (/** @type {any} */ socket) => {

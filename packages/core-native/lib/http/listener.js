@@ -9,6 +9,7 @@ const { Engine } = require('../engine')
 const { loadBinding } = require('../binding')
 const { Http2UnavailableError, OptionError, TlsCertificateError } = require('../errors')
 const { kVerbosities, takeEngineOptions, takeHttp2 } = require('../options')
+const { findCertificates } = require('../tls/certificate-sources')
 const { refuseUnsupported } = require('../tls/options')
 const { ServerTls } = require('../tls/server-tls')
 const { servers, onRecord, onThrown } = require('./connection')
@@ -127,14 +128,24 @@ class Listener {
   // For prefixes that ask for TLS: with the options of listen(), or those that the server has.
   /** @param {import('./listen-args').PrefixPlan} plan */
   prepareTls ({ prefixes, tls }) {
-    const secure = prefixes.find(({ scheme }) => scheme === 'https')
-    if (tls !== null) {
-      if (secure === undefined) throw new OptionError('listen() without an https:// prefix', Object.keys(tls)[0], undefined)
-      refuseUnsupported(tls)
-      if (this.isSecure) this.server.setSecureContext({ ...tls })
-      else this.tls = new ServerTls(new StockHttpsServer(tls))
+    const secure = prefixes.filter(({ scheme }) => scheme === 'https')
+    if (secure.length === 0) {
+      if (tls !== null) throw new OptionError('listen() without an https:// prefix', Object.keys(tls)[0], undefined)
+      return
     }
-    if (secure !== undefined) this.requireTls(secure)
+    if (this.isSecure && tls === null) return
+    refuseUnsupported(tls ?? {})
+    const sources = findCertificates(tls ?? {}, secure)
+    if (this.isSecure) this.server.setSecureContext(sources.options)
+    else this.tls = new ServerTls(new StockHttpsServer(sources.options))
+    this.useSources(sources)
+  }
+
+  /** @param {import('../tls/certificate-sources').Sources} sources */
+  useSources (sources) {
+    const own = /** @type {ServerTls} */ (this.tls)
+    own.setHosts(sources.hosts)
+    own.watch(sources, () => this.tlsChanged())
   }
 
   /** @param {import('../url-prefix').UrlPrefix} parsed */
@@ -257,6 +268,7 @@ class Listener {
 
   unlisten () {
     unwatch(this)
+    this.tls?.stopWatching()
     const { native } = theEngine()
     // First: the lanes know where requests go from here on. Also what was registered for a socket that could not listen,
     // and what others are being asked about.

@@ -5,7 +5,7 @@
 
 const http = require('node:http')
 const https = require('node:https')
-const { TlsCertificateError } = require('../errors')
+const { findCertificates } = require('../tls/certificate-sources')
 const { classifyListen } = require('./listen-args')
 
 const { Server: StockServer } = http
@@ -22,13 +22,12 @@ function methodsOf (Base) {
       const plan = classifyListen(args)
       if (plan.kind === 'node') return super.listen(...plan.args)
       const isSecureServer = this instanceof StockHttpsServer
-      if (isSecureServer && plan.tls !== null) /** @type {any} */ (this).setSecureContext(plan.tls)
+      const secure = plan.prefixes.filter(({ scheme }) => scheme === 'https')
+      const sources = secure.length === 0 || (isSecureServer && plan.tls === null) ? null : findCertificates(plan.tls ?? {}, secure)
+      if (isSecureServer && sources !== null) addHosts(/** @type {any} */ (this), sources.hosts).setSecureContext(sources.options)
       const [own, ...others] = plan.endpoints
       const isSecure = (/** @type {{ port: number }} */ { port }) => plan.prefixes.some((prefix) => prefix.port === port && prefix.scheme === 'https')
-      const tls = isSecureServer ? this : plan.tls
-      for (const { scheme, prefix } of plan.prefixes) {
-        if (scheme === 'https' && tls === null) throw new TlsCertificateError(prefix, 'the server has none')
-      }
+      const tls = sources ?? { options: this, hosts: [] }
       for (const endpoint of others) listenBeside(this, endpoint, isSecure(endpoint) ? tls : null)
       const { host, port, ipv6Only } = own
       const options = { ...plan.options, port }
@@ -41,7 +40,7 @@ function methodsOf (Base) {
 }
 
 // What this server accepts is spoken with in the other way.
-/** @param {any} server @param {any} tls options of TLS, or null */
+/** @param {any} server @param {any} tls certificates, or null */
 function translate (server, tls) {
   const listeners = server.listeners('connection')
   server.removeAllListeners('connection')
@@ -51,17 +50,23 @@ function translate (server, tls) {
   server.on('connection', (/** @type {any} */ socket) => other.emit('connection', socket))
 }
 
-/** @param {any} server @param {any} tls @param {(socket: any) => void} serve */
+/** @param {any} server @param {import('../tls/certificate-sources').Sources['hosts']} hosts */
+function addHosts (server, hosts) {
+  for (const { pattern, options } of hosts) server.addContext(pattern, options)
+  return server
+}
+
+/** @param {any} server @param {any} tls certificates, or null @param {(socket: any) => void} serve */
 function serverBeside (server, tls, serve) {
   if (tls === null) {
     const beside = new StockServer()
     beside.removeAllListeners('connection')
     return beside.on('connection', serve)
   }
-  const beside = new StockHttpsServer(tls)
+  const beside = addHosts(new StockHttpsServer(tls.options), tls.hosts)
   beside.removeAllListeners('secureConnection')
-  beside.on('tlsClientError', (error, socket) => server.emit('tlsClientError', error, socket))
-  return beside.on('secureConnection', (socket) => {
+  beside.on('tlsClientError', (/** @type {any} */ error, /** @type {any} */ socket) => server.emit('tlsClientError', error, socket))
+  return beside.on('secureConnection', (/** @type {any} */ socket) => {
     serve(socket)
     server.emit('secureConnection', socket)
   })
@@ -72,7 +77,7 @@ function serverBeside (server, tls, serve) {
 function listenBeside (server, endpoint, tls) {
   server.once('listening', () => {
     const beside = serverBeside(server, tls, (socket) => server.emit('connection', socket))
-    beside.on('error', (error) => server.emit('error', error))
+    beside.on('error', (/** @type {any} */ error) => server.emit('error', error))
     beside.listen(endpoint)
     server.once('close', () => beside.close())
   })

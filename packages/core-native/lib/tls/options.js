@@ -19,7 +19,10 @@ const kUnsupported = {
   pskIdentityHint: 'use certificates'
 }
 
-const kTlsOptions = [...kContextOptions, ...Object.keys(kUnsupported)]
+/** Ours: where certificates come from. */
+const kSourceOptions = ['certificates', 'certificateDirectory', 'devCert']
+
+const kTlsOptions = [...kContextOptions, ...kSourceOptions, ...Object.keys(kUnsupported)]
 
 /**
  * @param {Record<string, any>} options
@@ -44,4 +47,4 @@ function splitOptions (options) {
   return { tls: Object.keys(tls).length === 0 ? null : tls, others }
 }
 
-module.exports = { kTlsOptions, refuseUnsupported, splitOptions }
+module.exports = { kSourceOptions, kTlsOptions, refuseUnsupported, splitOptions }

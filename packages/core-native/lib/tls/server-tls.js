@@ -8,6 +8,7 @@ const tls = require('node:tls')
 const { loadBinding } = require('../binding')
 const { TlsUnavailableError } = require('../errors')
 const { handshakeTimeoutOf, sniCallbackOf } = require('../http/node-internals')
+const { watchDirectory } = require('./certificate-directory')
 const { rememberError } = require('./failure')
 
 /** What setSecureContext() of Node's leaves on the server, and creates its context of. */
@@ -27,8 +28,12 @@ class ServerTls {
   /** Made for lanes alone: Node's own code uses the server's, and changes it. @type {any} */
   #context = null
   #ticketKeys
+  /** Of the options, and what a program has added: these count before the others. @type {{ pattern: string, context: any }[]} */
+  #givenHosts = []
   /** @type {{ pattern: string, context: any }[]} */
   #hosts = []
+  /** @type {() => void} */
+  #stopWatching = () => {}
 
   /** @param {any} owner a tls.Server */
   constructor (owner) {
@@ -55,6 +60,36 @@ class ServerTls {
     this.#handle = null
   }
 
+  /** @param {import('./certificate-sources').Sources['hosts']} hosts */
+  setHosts (hosts) {
+    this.#givenHosts = hosts.map(({ pattern, options }) => ({ pattern, context: hostOf(tls.createSecureContext(options)) }))
+    this.#handle = null
+  }
+
+  /**
+   * Follows what happens in a folder of certificates.
+   *
+   * @param {import('./certificate-sources').Sources} sources
+   * @param {() => void} changed
+   */
+  watch ({ options, hosts, directory }, changed) {
+    this.#stopWatching()
+    if (directory === null) return
+    this.#stopWatching = watchDirectory(directory, (pairs) => {
+      const fresh = [...pairs].filter(([pattern]) => pattern !== 'default').map(([pattern, pair]) => ({ pattern, options: pair }))
+      const patterns = new Set(fresh.map(({ pattern }) => pattern))
+      this.setHosts([...fresh, ...hosts.filter(({ pattern, options: { key } }) => key === undefined || !patterns.has(pattern))])
+      if (pairs.has('default')) this.owner.setSecureContext({ ...options, ...pairs.get('default') })
+      this.contextChanged()
+      changed()
+    })
+  }
+
+  stopWatching () {
+    this.#stopWatching()
+    this.#stopWatching = () => {}
+  }
+
   get handle () {
     if (this.#handle !== null) return this.#handle
     const { owner } = this
@@ -62,7 +97,7 @@ class ServerTls {
     const timeout = handshakeTimeoutOf(owner)
     const handle = loadBinding().createTlsContext({
       context: externalOf(this.#context),
-      hosts: this.#hosts,
+      hosts: [...this.#givenHosts, ...this.#hosts],
       ticketKeys: this.#ticketKeys,
       sessionIdContext: String(owner.sessionIdContext ?? ''),
       alpn: owner.ALPNProtocols ?? Buffer.alloc(0),

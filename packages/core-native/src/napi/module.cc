@@ -21,6 +21,8 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports.Set("createTlsContext", Napi::Function::New<CreateTlsContext>(env, "createTlsContext"));
   exports.Set("copyTlsHost", Napi::Function::New<CopyTlsHost>(env, "copyTlsHost"));
   exports.Set("createTicketKeys", Napi::Function::New<CreateTicketKeys>(env, "createTicketKeys"));
+  exports.Set("makeDevCertificate",
+              Napi::Function::New<MakeDevCertificate>(env, "makeDevCertificate"));
   exports.Set("constants", RecordConstants(env));
   exports.Set("hasHttp2", Napi::Boolean::New(env, HasHttp2()));
   exports.Set("formatVersion", Napi::Number::New(env, records::kFormatVersion));

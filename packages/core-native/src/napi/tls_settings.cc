@@ -6,6 +6,9 @@
 #include <string>
 #include <utility>
 
+#include "napi/server_settings.h"
+#include "tls/dev_certificate.h"
+
 namespace httpsys {
 namespace {
 
@@ -89,6 +92,17 @@ Napi::Value CreateTlsContext(const Napi::CallbackInfo& info) {
     settings.hosts.push_back({BytesOf(host.Get("pattern")), Unwrap<Host>(host.Get("context"))});
   }
   return Wrap(info.Env(), tls::ServerContext::Create(std::move(settings)));
+}
+
+Napi::Value MakeDevCertificate(const Napi::CallbackInfo& info) {
+  if (!info[0].IsArray() || !info[1].IsNumber()) return info.Env().Undefined();
+  const tls::KeyPair pair = tls::MakeDevCertificate(Strings(info[0].As<Napi::Array>()),
+                                                    info[1].As<Napi::Number>().Int32Value());
+  if (pair.key.empty()) return info.Env().Undefined();
+  Napi::Object result = Napi::Object::New(info.Env());
+  result.Set("key", pair.key);
+  result.Set("cert", pair.certificate);
+  return result;
 }
 
 std::shared_ptr<const tls::ServerContext> TlsContextOf(Napi::Value value) {

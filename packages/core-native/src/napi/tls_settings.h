@@ -14,6 +14,8 @@ namespace httpsys {
 Napi::Value CreateTlsContext(const Napi::CallbackInfo& info);
 Napi::Value CopyTlsHost(const Napi::CallbackInfo& info);
 Napi::Value CreateTicketKeys(const Napi::CallbackInfo& info);
+// makeDevCertificate(names, days)
+Napi::Value MakeDevCertificate(const Napi::CallbackInfo& info);
 
 // What createTlsContext() gave; nullptr for anything else.
 std::shared_ptr<const tls::ServerContext> TlsContextOf(Napi::Value value);

@@ -1,0 +1,59 @@
+'use strict'
+
+// HTTPS: kept connections, full handshakes, sessions that go on.
+
+const { against, drawTable, range } = require('../lib/report')
+const { compare } = require('../tls/measure')
+const { kParts } = require('../tls/parts')
+
+/** @param {import('../lib/statistics').Spread} share */
+const percent = (share) => `${(share.median * 100).toFixed(0)} %`
+
+/** @param {{ part: import('../tls/parts').Part, measured: Awaited<ReturnType<typeof compare>> }} result @returns {string[][]} */
+function lines ({ part, measured: [node, ours] }) {
+  return [node, ours].map((item) => {
+    const isOurs = item === ours
+    return [
+      part.name,
+      item.name,
+      range(item.process),
+      isOurs ? against(item.process.median / node.process.median, part.target.process) : '',
+      range(item.thread),
+      isOurs ? against(item.thread.median / node.thread.median, part.target.thread) : '',
+      range(item.requestsPerSecond),
+      range(item.p95),
+      `${percent(item.serverBusy)}, ${percent(item.clientBusy)}`,
+      item.saturated + (item.disturbed.median > 0.05 ? ` disturbed ${percent(item.disturbed)}` : ''),
+    ]
+  })
+}
+
+/** @type {import('../lib/types').Suite} */
+module.exports = {
+  name: 'tls',
+  title: 'HTTPS on node:https and on ours: kept connections, full handshakes, sessions that go on',
+  async run (plan) {
+    const results = []
+    for (const part of kParts.filter(({ name }) => plan.only === undefined || plan.only.includes(name))) {
+      console.log(`\n ${part.name}: ${part.title}`)
+      results.push({ part, measured: await compare(part, plan) })
+    }
+    const columns = ['part', 'server', 'CPU µs', 'to node, target', 'JS thread µs', 'to node, target', 'req/s', 'p95 µs',
+      'CPUs busy: server, load', 'saturated']
+    const text = `## HTTPS
+
+CPU of the server process on one core, per request with a 13-byte body; TLS 1.3, clients in a native program on the other core.
+
+${drawTable(columns, results.flatMap(lines))}
+
+${results.map(({ part: { name, title } }) => `* ${name}: ${title}`).join('\n')}`
+    return {
+      figures: results.map(({ part, measured: [node, ours] }) => ({
+        ...part,
+        measured: [node, ours],
+        ratios: { process: ours.process.median / node.process.median, thread: ours.thread.median / node.thread.median },
+      })),
+      text,
+    }
+  },
+}

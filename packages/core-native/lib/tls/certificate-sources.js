@@ -1,0 +1,76 @@
+'use strict'
+
+// Where the certificates of a server come from: its options, a folder, the bindings of this user, or one made
+// for development.
+
+const { OptionError, TlsCertificateError } = require('../errors')
+const { bindingsFor } = require('./bindings')
+const { readDirectory } = require('./certificate-directory')
+const { devCertificate } = require('./dev-certificate')
+
+/**
+ * @typedef {object} Sources
+ * @property {Record<string, any>} options for a tls.Server of Node's
+ * @property {{ pattern: string, options: Record<string, any> }[]} hosts for addContext(), in this order
+ * @property {string | null} directory to be watched
+ */
+
+/**
+ * @param {Record<string, any>} given options of TLS, ours among them
+ * @param {import('../url-prefix').UrlPrefix[]} prefixes with https; none: the server listens on ports
+ * @returns {Sources}
+ * @throws ERR_HTTPSYS_TLS_CERTIFICATE, ERR_HTTPSYS_SSLCERT, ERR_INVALID_ARG_TYPE
+ */
+function findCertificates (given, prefixes) {
+  const { certificates = [], certificateDirectory = null, devCert = false, ...options } = given
+  check('devCert', devCert, 'boolean')
+  if (certificateDirectory !== null) check('certificateDirectory', certificateDirectory, 'string')
+  if (!Array.isArray(certificates)) throw typeError('certificates', 'an array of { host, key, cert, … }')
+  /** @type {Sources['hosts']} */
+  const hosts = []
+  if (certificateDirectory !== null) {
+    for (const [pattern, pair] of readDirectory(certificateDirectory)) {
+      if (pattern === 'default') Object.assign(options, pair)
+      else hosts.push({ pattern, options: pair })
+    }
+  }
+  for (const entry of certificates) {
+    if (typeof entry !== 'object' || entry === null) throw typeError('certificates', 'an array of { host, key, cert, … }')
+    const { host, prefix, ...own } = entry
+    hosts.push({ pattern: host ?? hostOf(prefix), options: own })
+  }
+  const hasOwn = options.cert !== undefined || options.pfx !== undefined || options.SNICallback !== undefined || certificates.length > 0
+  if (devCert && !hasOwn) Object.assign(options, devCertificate())
+  else if (!hasOwn && certificateDirectory === null && prefixes.length > 0) useBindings(options, hosts, prefixes)
+  return { options, hosts, directory: certificateDirectory }
+}
+
+/** @param {Record<string, any>} options @param {Sources['hosts']} hosts @param {import('../url-prefix').UrlPrefix[]} prefixes */
+function useBindings (options, hosts, prefixes) {
+  const bound = bindingsFor(prefixes)
+  for (const { host, pair } of bound) {
+    if (host === '*') Object.assign(options, pair)
+    else hosts.push({ pattern: host, options: pair })
+  }
+  if (bound.length === 0) throw new TlsCertificateError(prefixes[0].prefix, 'none was given, and none is bound to its host and port')
+}
+
+// The host of a prefix, for a certificate of its own.
+/** @param {unknown} prefix */
+function hostOf (prefix) {
+  const { parseUrlPrefix } = require('../url-prefix')
+  if (typeof prefix !== 'string') throw new OptionError('an element of "certificates" without "host" and "prefix"', 'host', undefined)
+  return parseUrlPrefix(prefix).host
+}
+
+/** @param {string} name @param {unknown} value @param {string} type */
+function check (name, value, type) {
+  if (typeof value !== type) throw typeError(name, `of type ${type}`)
+}
+
+/** @param {string} name @param {string} expected */
+function typeError (name, expected) {
+  return Object.assign(new TypeError(`The "options.${name}" property must be ${expected}`), { code: 'ERR_INVALID_ARG_TYPE' })
+}
+
+module.exports = { findCertificates }

@@ -1,0 +1,66 @@
+'use strict'
+
+// The certificate for development: made when it is first asked for, and kept for the next time, so that a
+// browser has to be told only once. Nobody else can read its key.
+
+const { X509Certificate } = require('node:crypto')
+const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
+const { loadBinding } = require('../binding')
+const { TlsUnavailableError } = require('../errors')
+
+const kDays = 365
+/** Made anew so long before it ends: no server runs longer on a developer's machine. */
+const kLeftMsMin = 30 * 86_400_000
+const kOwnerOnly = 0o600
+
+function namesHere () {
+  return ['localhost', os.hostname(), '127.0.0.1', '::1'].filter((name, at, all) => /^[\w.:-]+$/.test(name) && all.indexOf(name) === at)
+}
+
+/** @returns {string | null} */
+function kept () {
+  const { XDG_CONFIG_HOME: config } = process.env
+  try {
+    return path.join(config && path.isAbsolute(config) ? config : path.join(os.homedir(), '.config'), 'httpsys', 'dev-certificate.pem')
+  } catch {
+    return null
+  }
+}
+
+/** @param {string} text PEM of both @returns {{ key: string, cert: string } | null} null when it does not serve any more */
+function read (text) {
+  try {
+    const certificate = new X509Certificate(text)
+    const isFine = Date.parse(certificate.validTo) - Date.now() > kLeftMsMin &&
+      namesHere().every((name) => certificate.subjectAltName?.includes(name.includes(':') ? '0:0:0:0:0:0:0:1' : name))
+    const [key] = /-----BEGIN PRIVATE KEY-----[^-]*-----END PRIVATE KEY-----/.exec(text) ?? []
+    return isFine && key !== undefined ? { key, cert: certificate.toString() } : null
+  } catch {
+    return null
+  }
+}
+
+/** @returns {{ key: string, cert: string }} PEM */
+function devCertificate () {
+  const file = kept()
+  if (file !== null) {
+    try {
+      const found = read(fs.readFileSync(file, 'latin1'))
+      if (found !== null) return found
+    } catch {}
+  }
+  const made = loadBinding().makeDevCertificate(namesHere(), kDays)
+  if (made === undefined) throw new TlsUnavailableError('a certificate could not be made')
+  if (file === null) return made
+  try {
+    fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 })
+    const fresh = `${file}.${process.pid}`
+    fs.writeFileSync(fresh, made.key + made.cert, { mode: kOwnerOnly, flag: 'wx' })
+    fs.renameSync(fresh, file)
+  } catch {} // It serves this process, and the next one makes its own.
+  return made
+}
+
+module.exports = { devCertificate }
