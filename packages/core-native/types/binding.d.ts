@@ -7,6 +7,8 @@
 export interface Http2Settings {
   /** Without TLS: for clients that begin with it, and for those that ask for it. */
   plain: boolean
+  /** Whoever speaks HTTP/1.1 is refused. */
+  alone: boolean
   upgrade: boolean
   maxConcurrentStreams: number
   initialWindowSize: number

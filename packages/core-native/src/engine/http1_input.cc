@@ -136,13 +136,13 @@ Http1Session::Advance Http1Session::ConsumeHead(Connection* connection, std::str
 }
 
 bool Http1Session::BeginHttp2(Connection* connection, std::string_view input, Advance* advance) {
-  if (connection->has_served || connection->parser != nullptr ||
-      !connection->server->config->settings().http2.is_plain ||
-      !Http2Session::kPreface.starts_with(input.substr(0, Http2Session::kPreface.size()))) {
-    return false;
+  const Http2Settings& settings = connection->server->config->settings().http2;
+  if (connection->has_served || connection->parser != nullptr || !settings.is_plain) return false;
+  if (!settings.is_alone) {
+    const size_t bytes = std::min(input.size(), Http2Session::kPreface.size());
+    if (Http2Session::kPreface.substr(0, bytes) != input.substr(0, bytes)) return false;
+    if (bytes < Http2Session::kPreface.size()) return true;
   }
-  // Up to `PR` it may be PROPFIND.
-  if (input.size() < Http2Session::kPreface.size()) return true;
   if (!http2_->Begin(connection)) return false;
   *advance = Advance::kGoOn;
   return true;

@@ -170,6 +170,7 @@ void Http2Session::OnEnd(Connection* connection, bool is_whole, bool closes) {
 }
 
 int Http2Session::OnFrameSent(Ng* session, const Frame* frame, void* user) {
+  if (frame->type == kResetFrame) static_cast<Http2State*>(user)->used.OnReset(frame->stream_id);
   if (frame->type > kHeadersFrame || (frame->flags & kFlagEndStream) == 0) return 0;
   Connection* connection = StreamOf(session, frame->stream_id);
   if (connection == nullptr) return 0;
@@ -193,6 +194,9 @@ void Http2Session::OnDestroy(Connection* connection) {
   if (!connection->is_open()) return;
   if (stream->is_complete && transport_->OutputBytes(connection) == 0) {
     stream->reset_code = kNoError;
+  } else if (stream->is_answered && !is_tunnel) {
+    // Nobody may take it for the whole.
+    stream->reset_code = kInternalError;
   }
   transport_->Close(connection, 0);
 }

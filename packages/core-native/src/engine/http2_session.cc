@@ -107,8 +107,7 @@ void Http2Session::Receive(Connection* connection, std::string_view bytes) {
   if (state->is_over) return;
   state->received_ms = uv_now(loop_);
   is_receiving_ = true;
-  const ssize_t used = api_->session_mem_recv(
-      state->session, reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
+  const ssize_t used = ReadFrames(state, bytes);
   TellBegun();
   is_receiving_ = false;
   if (state->failure != kNoError) {
@@ -119,6 +118,19 @@ void Http2Session::Receive(Connection* connection, std::string_view bytes) {
                                         : kInternalError);
   }
   MarkDirty(state);
+}
+
+ssize_t Http2Session::ReadFrames(Http2State* state, std::string_view bytes) {
+  while (!bytes.empty() && state->failure == kNoError) {
+    const FrameWalker::Step step = state->walker.Read(bytes);
+    const ssize_t used = api_->session_mem_recv(
+        state->session, reinterpret_cast<const uint8_t*>(bytes.data()), step.used);
+    if (used < 0) return used;
+    bytes.remove_prefix(step.used);
+    if (step.kind == FrameWalker::Kind::kData) CheckStream(state, step.stream, false);
+    if (step.kind == FrameWalker::Kind::kBadPriority) state->failure = kProtocolError;
+  }
+  return 0;
 }
 
 // Nothing more is read; the peer learns why.
@@ -144,6 +156,7 @@ int Http2Session::OnBeginFrame(Ng*, const Frame* frame, void* user) {
 bool Http2Session::CountFrame(Http2State* state, const Frame& frame) {
   const uint64_t now = state->received_ms;
   bool is_fine = true;
+  if (frame.type == kHeadersFrame && !CheckStream(state, frame.stream_id, true)) return false;
   switch (frame.type) {
     case kResetFrame:
       is_fine = state->resets.Take(now, limits::kHttp2ResetsMax, limits::kHttp2ResetsPerSecond);
@@ -167,6 +180,23 @@ bool Http2Session::CountFrame(Http2State* state, const Frame& frame) {
   }
   if (!is_fine) state->failure = kEnhanceYourCalm;
   return is_fine;
+}
+
+bool Http2Session::CheckStream(Http2State* state, int32_t id, bool is_headers) {
+  if (id <= state->last_stream && api_->session_find_stream(state->session, id) != nullptr) {
+    return true;
+  }
+  switch (state->used.OnFrame(id, is_headers)) {
+    case UsedStreams::Verdict::kClosed:
+      state->failure = kStreamClosed;
+      return false;
+    case UsedStreams::Verdict::kSkipped:
+      state->failure = kProtocolError;
+      return false;
+    case UsedStreams::Verdict::kFine:
+      break;
+  }
+  return true;
 }
 
 int Http2Session::OnBeginHeaders(Ng*, const Frame*, void* user) {

@@ -42,6 +42,7 @@ class Http2Session final : public StreamHandler {
   static bool IsAvailable() { return http2::NgApi::Get() != nullptr; }
   // What a client begins with that knows what it wants (RFC 9113, section 3.4).
   static constexpr std::string_view kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+  static_assert(kPreface.size() == kHttp2PrefaceBytes);
 
   // -- Connections.
 
@@ -124,6 +125,8 @@ class Http2Session final : public StreamHandler {
   void OnNoStreams(Http2State* state);
   void CloseIfOver(Http2State* state);
   void Watch(Http2State* state);
+  ssize_t ReadFrames(Http2State* state, std::string_view bytes);
+  bool CheckStream(Http2State* state, int32_t id, bool is_headers);
   bool CountFrame(Http2State* state, const Frame& frame);
   void OnPing(Http2State* state);
 

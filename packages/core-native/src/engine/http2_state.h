@@ -6,11 +6,15 @@
 #include <memory>
 #include <string>
 
+#include "http2/frame_walker.h"
 #include "http2/nghttp2_api.h"
 #include "http2/request_fields.h"
 #include "http2/response_text.h"
+#include "http2/used_streams.h"
 
 namespace httpsys::engine {
+
+inline constexpr size_t kHttp2PrefaceBytes = 24;
 
 struct Connection;
 class Http2Session;
@@ -35,6 +39,8 @@ struct Http2State {
   // The field section that is being received.
   std::unique_ptr<http2::RequestFields> fields;
   int continuations = 0;
+  http2::FrameWalker walker{kHttp2PrefaceBytes};
+  http2::UsedStreams used;
   int32_t last_stream = 0;  // That the peer has opened.
 
   bool is_dirty = false;    // In the list of those to flush.

@@ -101,6 +101,7 @@ enum ErrorCode : uint32_t {  // RFC 9113, section 7.
   kNoError = 0,
   kProtocolError = 1,
   kInternalError = 2,
+  kStreamClosed = 5,
   kRefusedStream = 7,
   kCancel = 8,
   kConnectError = 10,
@@ -153,6 +154,7 @@ inline constexpr uint8_t kFieldNoIndex = 1;
   F(session_mem_send, ssize_t (*)(NgSession*, const uint8_t**))                                    \
   F(session_want_read, int (*)(NgSession*))                                                        \
   F(session_want_write, int (*)(NgSession*))                                                       \
+  F(session_find_stream, void* (*)(NgSession*, int32_t))                                           \
   F(session_get_stream_user_data, void* (*)(NgSession*, int32_t))                                  \
   F(session_set_stream_user_data, int (*)(NgSession*, int32_t, void*))                             \
   F(session_consume_connection, int (*)(NgSession*, size_t))                                       \

@@ -1,0 +1,107 @@
+'use strict'
+
+// Goal: streams and connections end as an application of HTTP/1.1 expects, with the codes of RFC 9113.
+
+const { test } = require('node:test')
+const assert = require('node:assert/strict')
+const { once } = require('node:events')
+const http2 = require('node:http2')
+const { connect, request, serve } = require('./kit')
+const { backend } = require('../helpers/backend')
+
+const options = { skip: backend === 'node' && 'HTTP/2 without TLS on a server of node:http is ours' }
+const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR } = http2.constants
+
+test('a stream that the client resets is a closed socket to the application', options, async (t) => {
+  const events = /** @type {string[]} */ ([])
+  /** @type {(value?: unknown) => void} */
+  let done
+  const closed = new Promise((resolve) => { done = resolve })
+  const { client } = await serve(t, (/** @type {any} */ req, /** @type {any} */ res) => {
+    req.on('aborted', () => events.push('aborted'))
+    req.on('error', (/** @type {any} */ error) => events.push(`error ${error.code}`))
+    req.on('close', () => events.push('req close'))
+    res.on('close', () => {
+      events.push('res close')
+      setImmediate(done)
+    })
+    res.write('begun')
+  })
+  const stream = client.request({ ':method': 'POST', ':path': '/' })
+  stream.on('error', () => {})
+  stream.write('x')
+  await once(stream, 'data')
+  stream.close(NGHTTP2_CANCEL)
+  await closed
+  assert.deepEqual(events.sort(), ['aborted', 'error ECONNRESET', 'req close', 'res close'])
+  assert.equal(client.destroyed, false)
+})
+
+test('destroy() resets the stream', options, async (t) => {
+  const { client } = await serve(t, (/** @type {any} */ req) => req.socket.destroy())
+  const stream = client.request({ ':path': '/' })
+  stream.on('error', () => {})
+  await once(stream, 'close')
+  assert.equal(stream.rstCode, NGHTTP2_CANCEL)
+  assert.equal(client.destroyed, false)
+})
+
+test('close() tells the client twice, lets streams end and closes', options, async (t) => {
+  /** @type {any} */
+  let res
+  const { client, server } = await serve(t, (/** @type {any} */ _req, /** @type {any} */ r) => { res = r })
+  const goaways = /** @type {[number, number][]} */ ([])
+  client.on('goaway', (code, last) => goaways.push([code, last]))
+  const answer = request(client, { ':path': '/' })
+  await once(server, 'request')
+  const closed = once(server, 'close')
+  server.close()
+  while (goaways.length < 2) await once(client, 'goaway')
+  assert.deepEqual(goaways, [[NGHTTP2_NO_ERROR, 2 ** 31 - 1], [NGHTTP2_NO_ERROR, 1]])
+  res.end('late')
+  assert.equal((await answer).text, 'late')
+  await closed
+})
+
+test('an idle connection is closed after keepAliveTimeout', options, async (t) => {
+  const { client, server } = await serve(t, (/** @type {any} */ _req, /** @type {any} */ res) => res.end('x'), { keepAliveTimeout: 50 })
+  server.keepAliveTimeoutBuffer = 0
+  await request(client, { ':path': '/' })
+  const [code] = await once(client, 'goaway')
+  assert.equal(code, NGHTTP2_NO_ERROR)
+  await once(client, 'close')
+})
+
+test('closeAllConnections() ends streams and connections', options, async (t) => {
+  /** @type {any} */
+  let req
+  const { client, server } = await serve(t, (/** @type {any} */ r) => { req = r })
+  request(client, { ':path': '/' }).catch(() => {})
+  await once(server, 'request')
+  const closed = once(req.socket, 'close')
+  server.closeAllConnections()
+  await closed
+  await once(client, 'close')
+})
+
+test('maxRequestsPerSocket counts the streams of a connection', options, async (t) => {
+  const { client, port, server } = await serve(t, (/** @type {any} */ _req, /** @type {any} */ res) => res.end('x'))
+  server.maxRequestsPerSocket = 2
+  const gone = once(client, 'goaway')
+  await request(client, { ':path': '/' })
+  await request(client, { ':path': '/' })
+  await gone
+  const other = await connect(t, port)
+  assert.equal((await request(other, { ':path': '/' })).text, 'x')
+})
+
+test('a client that is silent with a stream open is asked, and given up', options, async (t) => {
+  const { port, server } = await serve(t, () => {}, { http2: { pingInterval: 40 } })
+  const { Frames } = require('./frames')
+  const wire = await Frames.connect(t, port)
+  wire.request(1, { ':path': '/' })
+  const ping = await wire.next((/** @type {any} */ frame) => frame.type === 6 && (frame.flags & 1) === 0)
+  assert.equal(ping.payload.length, 8)
+  await wire.closed
+  assert.ok(server.listening)
+})
