@@ -1,10 +1,10 @@
-// Clients with TLS: one request after the other on kept connections, or a connection for each, with or
-// without the session of the one before.
+// Clients with TLS: one request after the other on kept connections, or a connection for each, with
+// or without the session of the one before.
 //
 //   load <keep | full | resumed> <port> <connections> <seconds>
 //
-// Prints one line of JSON: requests, errors, resumed, seconds, p50, p95, p99 (µs per request, connection
-// and handshake included).
+// Prints one line of JSON: requests, errors, resumed, seconds, p50, p95, p99 (µs per request,
+// connection and handshake included).
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -102,8 +102,8 @@ void Ask(Client* client) {
 void Count(Client* client) {
   ++requests;
   const auto took = Clock::now() - client->began;
-  times.push_back(static_cast<uint32_t>(
-      std::chrono::duration_cast<std::chrono::microseconds>(took).count()));
+  times.push_back(
+      static_cast<uint32_t>(std::chrono::duration_cast<std::chrono::microseconds>(took).count()));
 }
 
 void Step(Client* client) {
@@ -172,7 +172,9 @@ int main(int argc, char** argv) {
     for (int i = 0; i < count; ++i) Step(static_cast<Client*>(events[i].data.ptr));
   }
   std::sort(times.begin(), times.end());
-  printf("{\"requests\":%lu,\"errors\":%lu,\"resumed\":%lu,\"seconds\":%.3f,\"p50\":%u,\"p95\":%u,\"p99\":%u}\n",
-         requests, errors, resumed, taken, Percentile(0.5), Percentile(0.95), Percentile(0.99));
+  printf(
+      "{\"requests\":%lu,\"errors\":%lu,\"resumed\":%lu,\"seconds\":%.3f,\"p50\":%u,\"p95\":%u,"
+      "\"p99\":%u}\n",
+      requests, errors, resumed, taken, Percentile(0.5), Percentile(0.95), Percentile(0.99));
   return 0;
 }

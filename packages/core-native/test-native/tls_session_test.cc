@@ -1,5 +1,3 @@
-#include "tls/session.h"
-
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <openssl/err.h>
@@ -16,6 +14,7 @@
 #include <string_view>
 
 #include "common/limits.h"
+#include "tls/session.h"
 
 namespace httpsys::tls {
 namespace {

@@ -143,7 +143,9 @@ function onOpen (lane, slot, words, bytes, at) {
 function openStream (lane, slot, words, w) {
   const parent = lane.sockets[words[w + 3]]
   const server = servers.get(words[w + 4])
-  const socket = /** @type {any} */ (new (/** @type {any} */ (HttpSocket))(lane, slot, server, parent[kRemote]))
+  const Socket = /** @type {any} */ (parent[kTls] === undefined ? HttpSocket : SecureSocket)
+  const socket = new Socket(lane, slot, server, parent[kRemote])
+  if (parent[kTls] !== undefined) socket[kTls] = parent[kTls]
   socket[kParent] = parent
   socket[kState] = State.kStream
   lane.sockets[slot] = socket

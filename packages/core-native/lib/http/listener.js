@@ -137,7 +137,7 @@ class Listener {
     refuseUnsupported(tls ?? {})
     const sources = findCertificates(tls ?? {}, secure)
     if (this.isSecure) this.server.setSecureContext(sources.options)
-    else this.tls = new ServerTls(new StockHttpsServer(sources.options))
+    else this.tls = new ServerTls(new StockHttpsServer(sources.options), this.offersHttp2(tls ?? {}))
     this.useSources(sources)
   }
 
@@ -151,6 +151,12 @@ class Listener {
   /** @param {import('../url-prefix').UrlPrefix} parsed */
   requireTls ({ scheme, prefix }) {
     if (scheme === 'https' && this.tls === null) throw new TlsCertificateError(prefix, 'the server has none')
+  }
+
+  // Unless the application names protocols itself, or wants none of it.
+  /** @param {any} tls options */
+  offersHttp2 ({ ALPNProtocols, ALPNCallback }) {
+    return ALPNProtocols === undefined && ALPNCallback === undefined && this.http2.isWanted !== false && loadBinding().hasHttp2
   }
 
   // Ports with TLS; [] = all of them, null = none.

@@ -10,7 +10,7 @@ const { legacyCertificate, legacyChain } = require('../tls/facts')
 const { signatureName } = require('../tls/names')
 const { HttpSocket } = require('./socket')
 const { State } = require('./socket-state')
-const { kLane, kSlot, kState, kTls } = require('./symbols')
+const { kLane, kParent, kSlot, kState, kTls } = require('./symbols')
 
 /** As src/tls/session.h numbers them. */
 const Question = { kSession: 1, kFinished: 2, kPeerFinished: 3, kCertificate: 4, kKeyingMaterial: 5, kSharedSigalgs: 6 }
@@ -41,7 +41,8 @@ Object.setPrototypeOf(SecureSocket, tls.TLSSocket)
 function ask (socket, question, argument) {
   if ((socket[kState] & State.kLaneClosed) !== 0 || socket.destroyed) return undefined
   const { native, index } = socket[kLane]
-  return native.askTls(index, socket[kSlot], question, argument)
+  // A stream of HTTP/2 has the TLS of its connection.
+  return native.askTls(index, (socket[kParent] ?? socket)[kSlot], question, argument)
 }
 
 /** @type {Record<string, (socket: any) => any>} */

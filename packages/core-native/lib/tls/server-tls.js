@@ -17,6 +17,8 @@ const kContextFields = [
   'maxVersion', 'secureProtocol', 'secureOptions', 'honorCipherOrder', 'crl', 'allowPartialTrustChain', 'sessionIdContext',
   'sessionTimeout', 'ticketKeys', 'privateKeyIdentifier', 'privateKeyEngine'
 ]
+// Each protocol after its length (RFC 7301, section 3.1).
+const kHttp2First = Buffer.from('\x02h2\x08http/1.1', 'latin1')
 const kHandshakeMsMax = 0xffffffff
 
 /** Copies for lanes, by the context of Node's. @type {WeakMap<object, unknown>} */
@@ -35,9 +37,10 @@ class ServerTls {
   /** @type {() => void} */
   #stopWatching = () => {}
 
-  /** @param {any} owner a tls.Server */
-  constructor (owner) {
+  /** @param {any} owner a tls.Server @param {boolean} offersHttp2 */
+  constructor (owner, offersHttp2) {
     this.owner = owner
+    this.offersHttp2 = offersHttp2
     const keys = owner.ticketKeys
     this.#ticketKeys = loadBinding().createTicketKeys(keys === undefined ? undefined : bytesOf(keys))
   }
@@ -100,7 +103,7 @@ class ServerTls {
       hosts: [...this.#givenHosts, ...this.#hosts],
       ticketKeys: this.#ticketKeys,
       sessionIdContext: String(owner.sessionIdContext ?? ''),
-      alpn: owner.ALPNProtocols ?? Buffer.alloc(0),
+      alpn: this.offersHttp2 ? kHttp2First : owner.ALPNProtocols ?? Buffer.alloc(0),
       asksHost: typeof sniCallbackOf(owner) === 'function',
       asksAlpn: typeof owner.ALPNCallback === 'function',
       requestCert: owner.requestCert,

@@ -78,7 +78,7 @@ inline constexpr size_t kHttp2UnsentAcksMax = 1000;
 // Entries of one SETTINGS frame: there are ten known ones.
 inline constexpr size_t kHttp2SettingsMax = 32;
 // CONTINUATION frames of one field section; the largest that is taken needs one or two.
-inline constexpr int kHttp2ContinuationsMax = 8;
+inline constexpr int kHttp2ContinuationsMax = 6;
 // Decoded bytes of a field section beyond maxHeaderSize: up to here it is answered with 431, beyond
 // it is a compression bomb.
 inline constexpr size_t kHttp2OversizeBytesMax = 256 * 1024;

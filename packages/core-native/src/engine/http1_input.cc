@@ -137,8 +137,10 @@ Http1Session::Advance Http1Session::ConsumeHead(Connection* connection, std::str
 
 bool Http1Session::BeginHttp2(Connection* connection, std::string_view input, Advance* advance) {
   const Http2Settings& settings = connection->server->config->settings().http2;
-  if (connection->has_served || connection->parser != nullptr || !settings.is_plain) return false;
-  if (!settings.is_alone) {
+  if (connection->has_served || connection->parser != nullptr) return false;
+  const bool is_secure = connection->tls != nullptr;
+  if (is_secure ? connection->tls->alpn() != "h2" : !settings.is_plain) return false;
+  if (!is_secure && !settings.is_alone) {
     const size_t bytes = std::min(input.size(), Http2Session::kPreface.size());
     if (Http2Session::kPreface.substr(0, bytes) != input.substr(0, bytes)) return false;
     if (bytes < Http2Session::kPreface.size()) return true;

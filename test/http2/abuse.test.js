@@ -1,0 +1,208 @@
+'use strict'
+
+// Goal: a peer that abuses HTTP/2 costs little, and is told why it is cut off. Method: frames by hand.
+
+const { test } = require('node:test')
+const assert = require('node:assert/strict')
+const { once } = require('node:events')
+const { Frames, block, fieldsOf, frame, kAck, kEndHeaders, kEndStream, kType } = require('./frames')
+const { request, serve } = require('./kit')
+const { backend } = require('../helpers/backend')
+
+const options = { skip: backend === 'node' && 'HTTP/2 without TLS on a server of node:http is ours' }
+const kProtocolError = 1
+const kStreamClosed = 5
+const kCancel = 8
+const kEnhanceYourCalm = 11
+const kHeaderTableSize = 4096
+
+/** @param {any} _req @param {any} res */
+const answer = (_req, res) => res.end('ok')
+
+/** @param {number} code */
+const word = (code) => Buffer.from([0, 0, 0, code])
+
+test('streams that are opened and reset at once end the connection, not the server', options, async (t) => {
+  let requests = 0
+  const { client, port } = await serve(t, (/** @type {any} */ _req, /** @type {any} */ res) => {
+    requests++
+    res.end()
+  })
+  const wire = await Frames.connect(t, port)
+  const head = block(fieldsOf({}))
+  const frames = []
+  for (let id = 1; id < 3000; id += 2) frames.push(frame(kType.headers, kEndStream | kEndHeaders, id, head), frame(kType.reset, 0, id, word(kCancel)))
+  wire.send(frames)
+  assert.equal(await wire.goaway(), kEnhanceYourCalm)
+  await wire.closed
+  assert.equal((await request(client, {})).status, 200)
+  assert.ok(requests <= 1002, `${requests} requests`)
+})
+
+const kFloods = {
+  SETTINGS: () => frame(kType.settings, 0, 0),
+  PING: () => frame(kType.ping, 0, 0, Buffer.alloc(8)),
+  PRIORITY: () => frame(kType.priority, 0, 1, Buffer.from([0, 0, 0, 3, 1])),
+  'empty DATA': () => frame(kType.data, 0, 1)
+}
+
+for (const [name, make] of Object.entries(kFloods)) {
+  test(`a flood of ${name} ends the connection`, options, async (t) => {
+    const { client, port } = await serve(t, (/** @type {any} */ req, /** @type {any} */ res) => { if (req.method === 'GET') res.end('ok') })
+    const wire = await Frames.connect(t, port)
+    wire.request(1, { ':method': 'POST' }, kEndHeaders)
+    for (let i = 0; i < 12; i++) wire.send(Array.from({ length: 100 }, make))
+    assert.equal(await wire.goaway(), kEnhanceYourCalm)
+    await wire.closed
+    assert.equal((await request(client, {})).status, 200)
+  })
+}
+
+test('a field section in endless CONTINUATION frames ends the connection', options, async (t) => {
+  const { port } = await serve(t, answer)
+  const wire = await Frames.connect(t, port)
+  wire.send(frame(kType.headers, 0, 1, block(fieldsOf({}))))
+  for (let i = 0; i < 20; i++) wire.send(frame(kType.continuation, 0, 1))
+  assert.equal(await wire.goaway(), kEnhanceYourCalm)
+  await wire.closed
+})
+
+test('fields beyond maxHeaderSize are answered with 431, a compression bomb ends the connection', options, async (t) => {
+  const { client, port } = await serve(t, answer)
+  // Node's client keeps to SETTINGS_MAX_HEADER_LIST_SIZE.
+  const wire = await Frames.connect(t, port)
+  wire.send(frame(kType.headers, kEndStream | kEndHeaders, 1, block([...fieldsOf({}), ['x-large', 'x'.repeat(10_000)], ['x-more', 'x'.repeat(6_000)]])))
+  const { payload } = await wire.next((/** @type {any} */ frame) => frame.type === kType.headers)
+  assert.ok(payload.toString('latin1').includes('431') || payload.length > 0)
+  // One field of the table's size, and thousands of references to it of one byte each.
+  const value = Buffer.alloc(kHeaderTableSize - 32 - 1 - 100, 'v')
+  const indexed = Buffer.concat([Buffer.from([0x40, 1]), Buffer.from('b'), Buffer.from([127, (value.length - 127) % 128 | 128, (value.length - 127) >> 7]), value])
+  wire.send(frame(kType.headers, kEndStream | kEndHeaders, 3, Buffer.concat([block(fieldsOf({})), indexed, Buffer.alloc(10_000, 0x80 | 62)])))
+  assert.equal(await wire.goaway(), kEnhanceYourCalm)
+  await wire.closed
+  assert.equal((await request(client, {})).status, 200)
+})
+
+test('a reader that opens no window gets its stream back after stallTimeout', options, async (t) => {
+  /** @type {any} */
+  let res
+  const { port, server } = await serve(t, (/** @type {any} */ _req, /** @type {any} */ r) => {
+    res = r
+    res.end(Buffer.alloc(200_000))
+  }, { http2: { stallTimeout: 60 } })
+  const closed = Buffer.from([0, 4, 0, 0, 0, 0])
+  const wire = await Frames.connect(t, port, closed)
+  wire.request(1, {})
+  await once(server, 'request')
+  assert.equal(await wire.reset(1), kCancel)
+  await new Promise((resolve) => res.destroyed ? resolve(undefined) : res.on('close', resolve))
+  // One that reads slowly is not stalled.
+  wire.send(frame(kType.settings, 0, 0, Buffer.from([0, 4, 0, 0, 0x80, 0])))
+  wire.request(3, {})
+  await wire.next((/** @type {any} */ frame) => frame.type === kType.data && frame.stream === 3)
+  wire.send(frame(kType.ping, 0, 0, Buffer.alloc(8)))
+  await wire.next((/** @type {any} */ frame) => frame.type === kType.ping && frame.flags === kAck)
+})
+
+/** @type {Record<string, [string, string][]>} */
+const kMalformed = {
+  'a line end in a value': [['x-a', 'b\r\nx-injected: 1']],
+  'a NUL in a value': [['x-a', 'b\0c']],
+  'a line end in a name': [['x-a\r\nx-b', 'c']],
+  'a colon in a name': [['x:a', 'b']],
+  'an empty name': [['', 'b']],
+  'a name in upper case': [['X-A', 'b']],
+  Connection: [['connection', 'keep-alive']],
+  'Keep-Alive': [['keep-alive', 'timeout=5']],
+  'Proxy-Connection': [['proxy-connection', 'close']],
+  'Transfer-Encoding': [['transfer-encoding', 'chunked']],
+  Upgrade: [['upgrade', 'websocket']],
+  'TE that is not trailers': [['te', 'gzip']],
+  'another Host than :authority': [['host', 'somebody-else']],
+  'two lengths': [['content-length', '0'], ['content-length', '1']],
+  'a length that is no number': [['content-length', '+1']],
+  'an unknown pseudo field': [[':x', 'y']],
+  'a pseudo field behind a field': [['x-a', 'b'], [':path', '/again']],
+  'white space around a value': [['x-a', ' b']]
+}
+
+for (const [what, fields] of Object.entries(kMalformed)) {
+  test(`a request with ${what} never reaches the application`, options, async (t) => {
+    const seen = /** @type {string[]} */ ([])
+    const { port } = await serve(t, (/** @type {any} */ req, /** @type {any} */ res) => {
+      seen.push(req.url)
+      res.end('ok')
+    })
+    const wire = await Frames.connect(t, port)
+    wire.send(frame(kType.headers, kEndStream | kEndHeaders, 1, block([...fieldsOf({ ':path': '/bad' }), ...fields])))
+    wire.request(3, { ':path': '/good' })
+    const code = await wire.reset(1)
+    assert.equal(code, kProtocolError)
+    await wire.next((/** @type {any} */ frame) => frame.type === kType.headers && frame.stream === 3)
+    assert.deepEqual(seen, ['/good'])
+  })
+}
+
+for (const [what, target] of Object.entries({ 'a space': '/a b', 'a line end': '/a\r\nx: y', 'no slash': 'a', nothing: '', 'a byte above ASCII': '/\xe4' })) {
+  test(`a target with ${what} never reaches the application`, options, async (t) => {
+    const { port } = await serve(t, () => assert.fail('it did'))
+    const wire = await Frames.connect(t, port)
+    wire.request(1, { ':path': target })
+    assert.equal(await wire.reset(1), kProtocolError)
+  })
+}
+
+test('bodies that are longer or shorter than their length reset the stream, and the application hears of it', options, async (t) => {
+  const ends = /** @type {string[]} */ ([])
+  const { port, server } = await serve(t, (/** @type {any} */ req) => {
+    req.resume().on('error', () => {}).on('close', () => {
+      ends.push(req.complete ? 'complete' : 'cut')
+      server.emit('told')
+    })
+  })
+  const wire = await Frames.connect(t, port)
+  for (const [id, body] of /** @type {[number, string][]} */ ([[1, 'four'], [3, 'sixsix']])) {
+    wire.request(id, { ':method': 'POST', 'content-length': '5' }, kEndHeaders)
+    await once(server, 'request')
+    const told = once(server, 'told')
+    wire.send(frame(kType.data, kEndStream, id, body))
+    assert.equal(await wire.reset(id), kProtocolError)
+    await told
+  }
+  assert.deepEqual(ends, ['cut', 'cut'])
+})
+
+test('frames for a stream that has ended end the connection', options, async (t) => {
+  const { port } = await serve(t, answer)
+  const wire = await Frames.connect(t, port)
+  wire.request(1, {})
+  await wire.next((/** @type {any} */ frame) => frame.type === kType.data && frame.flags === kEndStream)
+  wire.send(frame(kType.data, 0, 1, 'more'))
+  assert.equal(await wire.goaway(), kStreamClosed)
+  await wire.closed
+})
+
+test('more streams than were agreed end the connection', options, async (t) => {
+  const { port } = await serve(t, () => {}, { http2: { maxConcurrentStreams: 3 } })
+  const wire = await Frames.connect(t, port)
+  for (const id of [1, 3, 5, 7]) wire.request(id, {})
+  assert.equal(await wire.goaway(), kProtocolError)
+})
+
+test('a connection that sends no request, or no whole one, is closed after headersTimeout', options, async (t) => {
+  const { port } = await serve(t, answer, { headersTimeout: 50, requestTimeout: 50, connectionsCheckingInterval: 20 })
+  const silent = await Frames.connect(t, port)
+  await silent.closed
+  const slow = await Frames.connect(t, port)
+  slow.send(frame(kType.headers, kEndStream, 1, block(fieldsOf({}))))
+  await slow.closed
+})
+
+test('a body that does not end is refused after requestTimeout', options, async (t) => {
+  const { port } = await serve(t, () => {}, { headersTimeout: 100, requestTimeout: 100, connectionsCheckingInterval: 20 })
+  const wire = await Frames.connect(t, port)
+  wire.request(1, { ':method': 'POST' }, kEndHeaders)
+  const head = await wire.next((/** @type {any} */ frame) => frame.type === kType.headers)
+  assert.ok(head !== null)
+  assert.equal(await wire.reset(1), 0)
+})
