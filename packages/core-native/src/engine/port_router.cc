@@ -216,7 +216,9 @@ bool PortRouter::FindStreamServer(Connection* stream, const http1::RequestHead& 
     *route = {RouteStatus::kMatch, owner.prefix_id};
     return true;
   }
-  route->status = RouteStatus::kOffline;
+  // Its client may ask again on a connection of its own.
+  const bool has_owner = !port->routes->target(route->id).owners.empty();
+  route->status = has_owner ? RouteStatus::kMisdirected : RouteStatus::kOffline;
   return false;
 }
 

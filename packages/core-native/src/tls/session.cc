@@ -46,6 +46,9 @@ ssize_t SendSome(int fd, std::string_view bytes) {
   return sent;
 }
 
+// As in a list of protocols.
+constexpr std::string_view kHttp2("\2h2", 3);
+
 }  // namespace
 
 // -- Contexts.
@@ -303,7 +306,9 @@ int Session::OnAlpn(SSL* ssl, const unsigned char** out, unsigned char* out_size
   } else if (settings.alpn.empty()) {
     return SSL_TLSEXT_ERR_NOACK;
   } else {
-    chosen = ChooseProtocol(settings.alpn, theirs);
+    std::string_view ours = settings.alpn;
+    if (self->is_http2_refused_ && ours.starts_with(kHttp2)) ours.remove_prefix(kHttp2.size());
+    chosen = ChooseProtocol(ours, theirs);
   }
   if (chosen.empty() || chosen.size() > UINT8_MAX) return SSL_TLSEXT_ERR_ALERT_FATAL;
   *out = reinterpret_cast<const unsigned char*>(chosen.data());

@@ -90,6 +90,8 @@ class Session {
   // As recv(2) without blocking: -1 and errno (EPROTO: see failure()), 0 at the end of the peer's
   // data.
   ssize_t Read(void* memory, size_t bytes);
+  // Before the handshake: HTTP/2 is not among the protocols of this connection.
+  void RefuseHttp2() { is_http2_refused_ = true; }
   // There is something to Read() of which the socket tells nothing.
   bool has_pending() const { return has_pending_; }
   // As sendmsg(2) without blocking. What was taken may be unsent.
@@ -161,6 +163,7 @@ class Session {
   bool is_filled_ = false;  // The last read took all it asked for: there is probably more.
   bool has_pending_ = false;
   bool is_shut_ = false;
+  bool is_http2_refused_ = false;
 };
 
 }  // namespace httpsys::tls
