@@ -4,6 +4,7 @@
 //
 //   npm start                                 http://*:8080/
 //   npm start -- http://*:9000/shop/ …        other URL prefixes
+//   npm start -- --dev-cert https://*:8443/   with a certificate for development
 
 const express = require('express')
 const { createAdapter } = require('@httpsys/express-adapter')
@@ -13,9 +14,11 @@ const { routes } = require('./lib/routes')
 const { closeOnSignals } = require('./lib/shutdown')
 
 const kDefaultPrefix = 'http://*:8080/'
+const kDefaultSecurePrefix = 'https://*:8443/'
 
-const prefixes = process.argv.slice(2).map((arg) => /^\d+$/.test(arg) ? `http://*:${arg}/` : arg)
-if (prefixes.length === 0) prefixes.push(kDefaultPrefix)
+const isDevCert = process.argv.includes('--dev-cert')
+const prefixes = process.argv.slice(2).filter((arg) => arg !== '--dev-cert').map((arg) => /^\d+$/.test(arg) ? `http://*:${arg}/` : arg)
+if (prefixes.length === 0) prefixes.push(isDevCert ? kDefaultSecurePrefix : kDefaultPrefix)
 
 const app = express()
 app.disable('x-powered-by')
@@ -25,7 +28,7 @@ app.use((req, res) => res.status(404).json({ error: `Nothing at ${req.path}` }))
 const adapter = createAdapter(app)
 adapter.server.on('error', fail)
 try {
-  adapter.listen(prefixes, () => {
+  adapter.listen(prefixes, isDevCert ? { devCert: true } : {}, () => {
     console.log(`Express on ${backend === 'node' ? 'stock node:http' : 'the engine'}, Node.js ${process.version}, process ${process.pid}\n`)
     console.log(instructions(prefixes))
   })

@@ -8,6 +8,7 @@ const { createHash, randomBytes } = require('node:crypto')
 const { once } = require('node:events')
 const fs = require('node:fs')
 const http = require('node:http')
+const https = require('node:https')
 const net = require('node:net')
 const path = require('node:path')
 const { test } = require('node:test')
@@ -102,6 +103,24 @@ test('main.js serves every route, prints how to try it and ends on SIGINT', asyn
   }
   await probeApplication(`http://127.0.0.1:${port}/`)
   await endsOnSignal(run, 'SIGINT')
+})
+
+test('main.js serves https with a certificate for development', async (t) => {
+  const port = await freePort()
+  const run = await start(t, 'main.js', ['--dev-cert', `https://*:${port}/`])
+  assert.match(run.output, new RegExp(`https://localhost:${port}/`))
+  const [res] = await once(https.get({ port, path: '/text', rejectUnauthorized: false, agent: false }), 'response')
+  assert.equal(String(await res.setEncoding('utf8').toArray()), 'Hello from Express.\n')
+  await endsOnSignal(run, 'SIGINT')
+})
+
+test('104-https.js answers with and without TLS', async (t) => {
+  const [port, securePort] = [await freePort(), await freePort()]
+  const run = await start(t, '104-https.js', [String(port), String(securePort)])
+  assert.match(await (await get(`http://localhost:${port}/`)).text(), /everybody can read this/)
+  const [res] = await once(https.get({ port: securePort, rejectUnauthorized: false, agent: false }), 'response')
+  assert.match(String(await res.setEncoding('utf8').toArray()), /^Hello, this is TLSv1\.3 with /)
+  await endsOnSignal(run, 'SIGTERM')
 })
 
 test('main.js works behind the path of a prefix', async (t) => {

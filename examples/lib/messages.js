@@ -9,11 +9,13 @@
  * @returns {{ url: string, curl: string }}
  */
 function clientView (prefix) {
-  const [, host, port = '80', path = '/'] = /^http:\/\/(\[[^\]]*\]|[^:/]*)(?::(\d+))?(\/.*)?$/.exec(prefix) ?? []
+  const [, scheme, host, port = scheme === 'https' ? '443' : '80', path = '/'] = /^(https?):\/\/(\[[^\]]*\]|[^:/]*)(?::(\d+))?(\/.*)?$/.exec(prefix) ?? []
   const name = host === '*' || host === '+' ? 'localhost' : host.replace(/^\*\./, 'www.')
   const isKnown = name === 'localhost' || /^[\d.]+$|^\[/.test(name)
-  const url = `http://${name}${port === '80' ? '' : `:${port}`}${path.endsWith('/') ? path : `${path}/`}`
-  return { url, curl: isKnown ? 'curl' : `curl --resolve ${name}:${port}:127.0.0.1` }
+  const isUsual = port === (scheme === 'https' ? '443' : '80')
+  const url = `${scheme}://${name}${isUsual ? '' : `:${port}`}${path.endsWith('/') ? path : `${path}/`}`
+  const curl = scheme === 'https' ? 'curl -k' : 'curl'
+  return { url, curl: isKnown ? curl : `${curl} --resolve ${name}:${port}:127.0.0.1` }
 }
 
 /** @param {string[]} prefixes */

@@ -14,8 +14,10 @@ const { connect, localhost, readAll, request, serve } = require('../helpers/tls'
 
 const { https } = /** @type {any} */ (core)
 function withResolvers () {
-  let resolve
-  return { promise: new Promise((done) => { resolve = done }), resolve }
+  /** @type {any} */
+  const both = {}
+  both.promise = new Promise((resolve) => { both.resolve = resolve })
+  return both
 }
 
 const kGet = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'

@@ -117,6 +117,9 @@ const kSuites = [
   expressOver('express-4.22', '4.22.3'),
   expressOver('express-5', '5.3.0', { fast: {} }),
   { ...mocha('connect', '3.7.0', kEnv), fast: {} },
+  // Once more, with TLS on ours: the same tests count.
+  { ...mocha('express', '4.18.2', ['test/*.js', 'test/acceptance/*.js'], kEnv), name: 'express-https', preload: 'https-preload.js' },
+  { ...mocha('connect', '3.7.0'), name: 'connect-https', preload: 'https-preload.js' },
   { ...mocha('ws', '8.18.1', ['test/*.test.js'], 'trixie'), fast: {} },
   {
     // Those of its tests that have servers, with ours in their place, built on the ws that we install.

@@ -6,6 +6,7 @@ const { Command, CommanderError, InvalidArgumentError } = require('commander')
 const { version } = require('../package.json')
 const { addUrlacl, deleteUrlacl, showUrlacl } = require('./urlacl')
 const { showServiceState } = require('./show-service-state')
+const { addSslcert, deleteSslcert, showSslcert } = require('./sslcert')
 
 /** @typedef {import('./context').Context} Context */
 
@@ -37,7 +38,7 @@ async function run (args, context = {}) {
 /** @param {Context} context @param {(code: number) => void} exitWith */
 function describe (context, exitWith) {
   const program = new Command('httpsys')
-    .description('Shows which applications listen on which URL prefixes, and reserves prefixes for applications.')
+    .description('Shows which applications listen on which URL prefixes, reserves prefixes for applications, and binds certificates.')
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print help for a command')
     .helpCommand('help [command]', 'print help for a command')
@@ -47,8 +48,8 @@ function describe (context, exitWith) {
     .showHelpAfterError('(--help says more)')
     .addHelpText('after', kProgramHelp)
 
-  const show = program.command('show').summary('print what listens, or what is reserved')
-    .description('Prints what listens, or what is reserved.')
+  const show = program.command('show').summary('print what listens, what is reserved, or bound')
+    .description('Prints what listens, what is reserved, or which certificates are bound.')
   show.command('servicestate').summary('ports, prefixes, their applications and counters')
     .description('Prints every URL prefix that is registered now, with its application, its queue and its counters.')
     .option('-p, --port <number>', 'only this port', readPort)
@@ -60,9 +61,23 @@ function describe (context, exitWith) {
     .option('--json', 'print JSON instead of a table')
     .addHelpText('after', kFileHelp)
     .action((options) => showUrlacl(context, options))
+  show.command('sslcert').summary('certificates bound to hosts and ports')
+    .description('Prints the certificates that are bound to hosts and ports.')
+    .option('--json', 'print JSON instead of a table')
+    .addHelpText('after', kCertificateHelp)
+    .action((options) => showSslcert(context, options))
 
-  program.command('add').summary('reserve a prefix').description('Adds something; there is one thing to add.')
-    .command('urlacl').summary('reserve a prefix')
+  const add = program.command('add').summary('reserve a prefix, or bind a certificate')
+    .description('Reserves a prefix, or binds a certificate.')
+  add.command('sslcert').summary('bind a certificate')
+    .description('Binds a certificate to a host and port: applications may then listen on https:// there without naming a key.')
+    .argument('<host:port>', 'such as shop.example:8443, or *:8443 for every host')
+    .requiredOption('--cert <file>', 'the certificate and those between it and its root, PEM')
+    .requiredOption('--key <file>', 'its key, PEM')
+    .option('-c, --comment <text>', 'kept in the file')
+    .addHelpText('after', kCertificateHelp)
+    .action((endpoint, options) => addSslcert(context, endpoint, options))
+  add.command('urlacl').summary('reserve a prefix')
     .description('Reserves a URL prefix: only the named applications and users may register it and what lies below it.')
     .argument('<prefix>', 'such as http://*:8080/shop/')
     .option('-a, --app <name>', 'may register: the application of this name; may be given several times', collect)
@@ -76,8 +91,14 @@ function describe (context, exitWith) {
       addUrlacl(context, prefix, options)
     })
 
-  program.command('delete').summary('take a reservation back').description('Deletes something; there is one thing to delete.')
-    .command('urlacl').summary('take a reservation back')
+  const remove = program.command('delete').summary('take a reservation or a binding back')
+    .description('Takes a reservation or a binding back.')
+  remove.command('sslcert').summary('take the binding of a certificate back')
+    .description('Takes the binding of a certificate back. Running applications keep what they have.')
+    .argument('<host:port>', 'as "httpsys show sslcert" prints it')
+    .addHelpText('after', kCertificateHelp)
+    .action((endpoint) => deleteSslcert(context, endpoint))
+  remove.command('urlacl').summary('take a reservation back')
     .description('Takes the reservation of a URL prefix back. Reservations below it stay.')
     .argument('<prefix>', 'as "httpsys show urlacl" prints it')
     .option('--as <app>', 'delete as this application, which needs the delegate right above it, not as administrator')
@@ -136,6 +157,12 @@ const kFileHelp = `
 Reservations are kept in $HTTPSYS_URLACL, else $XDG_CONFIG_HOME/httpsys/urlacl.json, else
 ~/.config/httpsys/urlacl.json, which may be edited by hand. Changes apply to running applications.
 They prevent mistakes between applications of one user and are no security boundary.
+`
+
+const kCertificateHelp = `
+Bindings are kept in $HTTPSYS_SSLCERT, else $XDG_CONFIG_HOME/httpsys/sslcert.json, else
+~/.config/httpsys/sslcert.json, which may be edited by hand. They name files; applications that listen
+read these, so their user must be allowed to.
 `
 
 module.exports = { run }

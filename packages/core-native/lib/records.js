@@ -56,6 +56,7 @@ module.exports = {
   kFlagStream: 1 << 10,
   kFlagSecure: 1 << 11,
   kFlagFailed: 1 << 12,
+  kFlagPending: 1 << 13,
 
   ErrorKind: {
     kMalformed: 1,

@@ -264,10 +264,17 @@ TEST_F(TlsSessionTest, GarbageIsRefusedWithAWord) {
   EXPECT_EQ(session_->Handshake(), HandshakeStatus::kFailed);
   EXPECT_EQ(session_->failure().error, EPROTO);
   EXPECT_FALSE(session_->failure().reason_text.empty());
+  EXPECT_FALSE(session_->is_plain_http());
+}
+
+TEST_F(TlsSessionTest, AMessageThatIsNoneIsAnsweredWithAnAlert) {
+  Open();
+  const std::string record = std::string("\x16\x03\x01\x00\x08", 5) + std::string(8, '\xee');
+  ASSERT_EQ(send(fds_[1], record.data(), record.size(), 0), 13);
+  EXPECT_EQ(session_->Handshake(), HandshakeStatus::kFailed);
   char alert[16];
   EXPECT_GT(recv(fds_[1], alert, sizeof alert, 0), 0);
   EXPECT_EQ(alert[0], SSL3_RT_ALERT);
-  EXPECT_FALSE(session_->is_plain_http());
 }
 
 TEST_F(TlsSessionTest, PlainHttpIsKnown) {

@@ -22,7 +22,7 @@ test("everything without a prefix is Node's", () => {
 test('a string with :// is a prefix', () => {
   const callback = () => {}
   const { prefixes: [parsed, ...others], ...plan } = classifyListen(['http://*:8080/shop', callback])
-  assert.deepEqual(plan, { kind: 'prefixes', endpoints: [{ port: 8080 }], options: {}, sharing: kOwnQueue, callback })
+  assert.deepEqual(plan, { kind: 'prefixes', endpoints: [{ port: 8080 }], options: {}, tls: null, sharing: kOwnQueue, callback })
   assert.equal(parsed.prefix, 'http://*:8080/shop/')
   assert.equal(others.length, 0)
 })
@@ -98,8 +98,14 @@ test('a misspelt option is refused and the right one named', () => {
   assert.throws(() => classifyListen(['http://*:80/', { queueDepth: 5 }]), /no option "queueDepth"$/)
 })
 
-test('syntax errors and https come out of listen() as such', () => {
+test('syntax errors come out of listen() as such', () => {
   assert.throws(() => classifyListen(['http://h:0/']), { code: 'ERR_HTTPSYS_PREFIX_SYNTAX' })
   assert.throws(() => classifyListen([['8080']]), { code: 'ERR_HTTPSYS_PREFIX_SYNTAX' })
-  assert.throws(() => classifyListen(['https://*:443/']), { code: 'ERR_HTTPSYS_TLS_UNAVAILABLE', prefix: 'https://*:443/' })
+})
+
+test('options of TLS are told apart from those of listen()', () => {
+  const { tls, options } = classifyListen(['https://*:443/', { key: 'k', cert: 'c', backlog: 3 }])
+  assert.deepEqual(tls, { key: 'k', cert: 'c' })
+  assert.deepEqual(options, { backlog: 3 })
+  assert.throws(() => classifyListen(['https://*:443/', { certt: 'c' }]), { code: 'ERR_HTTPSYS_OPTION', option: 'certt' })
 })

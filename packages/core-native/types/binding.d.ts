@@ -192,8 +192,6 @@ export class Engine {
   unregister (port: number, serverId: number, prefixIds: number[], waitMs: number, token: number): boolean
   /** Whether records wait for this thread. */
   hasUnread (): boolean
-  /** Whether connections of a server are in the handshake of TLS. */
-  hasHandshakes (serverId: number): boolean
   /** Canonical prefixes of a port that are kept for somebody: unregistered, they are answered with 503. */
   reserve (port: number, prefixes: string[]): void
   /** Gives back a port that nothing was registered on. */

@@ -1,4 +1,6 @@
 import * as http from 'node:http'
+import * as nodeHttps from 'node:https'
+import type { SecureContextOptions, TlsOptions } from 'node:tls'
 import type { Duplex } from 'node:stream'
 import type { WebSocketChannel, WebSocketHandlers, WebSocketSettings } from './web-socket'
 export * from 'node:http'
@@ -41,8 +43,22 @@ declare module 'node:http' {
   }
 }
 
-/** What `listen()` takes beside Node's arguments. */
-export interface PrefixListenOptions extends Pick<import('node:net').ListenOptions, 'backlog' | 'signal' | 'exclusive' | 'ipv6Only'> {
+/** Where the certificates of a server with TLS come from, beside Node's options. */
+export interface CertificateOptions {
+  /** Certificates of hosts (`*` stands for a label), or of the hosts of URL prefixes; the last one that fits counts. */
+  certificates?: (SecureContextOptions & ({ host: string } | { prefix: string }))[]
+  /**
+   * A folder with `<host>.pem`, or `<host>.key` and `<host>.crt`; `_.example` stands for `*.example`, `default` for other
+   * hosts. It is watched. ERR_HTTPSYS_SSLCERT when it has none, or one that cannot be used.
+   */
+  certificateDirectory?: string
+  /** A certificate signed by itself, for development. Default false. */
+  devCert?: boolean
+}
+
+/** What `listen()` takes beside Node's arguments. Options of TLS are for `https://` prefixes. */
+export interface PrefixListenOptions extends CertificateOptions, Omit<TlsOptions, 'pskCallback' | 'pskIdentityHint' | 'enableTrace'>,
+  Pick<import('node:net').ListenOptions, 'backlog' | 'signal' | 'exclusive' | 'ipv6Only'> {
   /** A URL prefix, or several, such as `http://*:8080/shop/`. */
   prefix?: string | string[]
   prefixes?: string[]
@@ -80,8 +96,10 @@ export class Server<
    *
    * Emits 'error' with EADDRINUSE when another process has the prefix (`error.prefix`, `error.pid`), EACCES when it is
    * reserved for others or the port is another user's, ERR_HTTPSYS_PEER_VERSION, ERR_HTTPSYS_PORT_COORDINATOR.
+   * Throws ERR_HTTPSYS_TLS_CERTIFICATE, ERR_HTTPSYS_TLS_OPTION, ERR_HTTPSYS_SSLCERT for https:// prefixes.
    */
   listen (prefix: string | string[], callback?: () => void): this
+  listen (prefix: string | string[], options: PrefixListenOptions, callback?: () => void): this
   listen (options: PrefixListenOptions, callback?: () => void): this
   listen (...args: any[]): this
 
@@ -118,6 +136,16 @@ export function createServer (
   options: http.ServerOptions & EngineServerOptions,
   requestListener?: http.RequestListener
 ): Server
+
+/** `node:https` with servers on the engine. */
+export const https: Omit<typeof nodeHttps, 'createServer' | 'Server'> & {
+  Server: typeof nodeHttps.Server
+  createServer (requestListener?: http.RequestListener): nodeHttps.Server & Pick<Server, 'prefixes' | 'addPrefix' | 'removePrefix'>
+  createServer (
+    options: nodeHttps.ServerOptions & EngineServerOptions & CertificateOptions,
+    requestListener?: http.RequestListener
+  ): nodeHttps.Server & Pick<Server, 'prefixes' | 'addPrefix' | 'removePrefix'>
+}
 
 /** Which stack serves: `'node'` when the environment has `HTTPSYS_BACKEND=node`. */
 export const backend: 'engine' | 'node'

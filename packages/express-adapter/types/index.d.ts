@@ -1,6 +1,6 @@
 import type { RequestListener, ServerOptions } from 'node:http'
 import type { ListenOptions } from 'node:net'
-import type { CloseOptions, EngineServerOptions, Server } from '@httpsys/core-native'
+import type { CloseOptions, EngineServerOptions, PrefixListenOptions, Server } from '@httpsys/core-native'
 
 /** Express 4 or 5, connect, or any function of a request and a response. */
 export type Application = RequestListener | ((req: any, res: any, next?: any) => any)
@@ -16,9 +16,9 @@ export interface Adapter<App extends Application = Application> {
   /**
    * Listens on a URL prefix, several, or whatever `http.Server#listen` takes.
    *
-   * @throws ERR_HTTPSYS_PREFIX_SYNTAX, ERR_HTTPSYS_LISTEN_ARGS, ERR_HTTPSYS_OPTION
+   * @throws ERR_HTTPSYS_PREFIX_SYNTAX, ERR_HTTPSYS_LISTEN_ARGS, ERR_HTTPSYS_OPTION; ERR_HTTPSYS_TLS_CERTIFICATE and others for https://
    */
-  listen (prefix: string | string[], options: ListenOptions, callback?: () => void): Server
+  listen (prefix: string | string[], options: PrefixListenOptions, callback?: () => void): Server
   listen (prefix: string | string[], callback?: () => void): Server
   listen (port: number | string, options: ListenOptions, callback?: () => void): Server
   listen (...args: any[]): Server

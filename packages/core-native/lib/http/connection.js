@@ -107,16 +107,27 @@ function onOpen (lane, slot, words, bytes, at) {
   const isSecure = (flags & R.kFlagSecure) !== 0
   const Socket = /** @type {any} */ (isSecure ? SecureSocket : HttpSocket)
   const socket = new Socket(lane, slot, server, addresses)
-  if (isSecure) socket[kTls] = new TlsFacts(words, bytes, align(text + remoteBytes + localBytes))
+  if (isSecure) {
+    socket[kTls] = new TlsFacts(words, bytes, align(text + remoteBytes + localBytes))
+    socket[kTls].isEstablished = (flags & (R.kFlagFailed | R.kFlagPending)) === 0
+  }
   lane.sockets[slot] = socket
   updateLoop(socket)
   // The server was closed before it heard of the connection: the kernel resets one that nobody accepted, too.
   // One of a shared port comes with its request, and nobody else has it: not between the moment when others know of
   // this server and 'listening', and not between close() and the moment when they have heard of it.
   const isShared = (flags & R.kFlagShared) !== 0
-  if (server === undefined || (!server.listening && !isShared)) {
+  const isPending = (flags & R.kFlagPending) !== 0
+  // One with TLS was accepted before its handshake.
+  if (server === undefined || (!server.listening && !isShared && !isSecure)) {
     socket[kState] = State.kDestroyed
     publish(socket, R.ReplyType.kReset)
+    return
+  }
+  if (isPending) { // Only counts: close() waits for it.
+    socket[kState] |= State.kFailed
+    server._connections++
+    server[kListener].sockets.add(socket)
     return
   }
   if (server.maxConnections && server._connections >= server.maxConnections) {
@@ -195,7 +206,7 @@ function onHello (lane, words, bytes, at) {
 
 /** @param {any} socket @param {Error} error */
 function onTlsFailure (socket, error) {
-  if (socket[kTls].version !== 0 && (socket[kState] & State.kFailed) === 0) {
+  if (socket[kTls].isEstablished) {
     socket[kTlsError] = error // Of an established connection: what kClosed is about.
     return
   }

@@ -33,9 +33,6 @@ const kMethods = http.METHODS.includes('QUERY') ? http.METHODS : [...http.METHOD
 // How long a server that leaves a shared port waits for the I/O threads; they need microseconds.
 const kLeaveMs = 100
 const kLeaveAttempts = 20
-// And for clients whose handshakes have begun: what comes of them is nobody else's. Two round trips of a slow one.
-const kHandshakesMs = 2000
-const kHandshakesLookMs = 5
 
 /** @type {Engine | null} */
 let engine = null
@@ -287,7 +284,8 @@ class Listener {
     const wasListening = this.listening !== 0
     this.listening = 0
     native.unlisten(this.id)
-    if (isKnown.length > 0 && wasListening) this.#leave(Promise.all(isKnown))
+    // Handshakes under way are waited for; lanes tell of them first.
+    if ((isKnown.length > 0 || this.tls !== null) && wasListening) this.#leave(Promise.all(isKnown))
   }
 
   // Requests that lanes have taken for this server are on their way: who closes without dropping any
@@ -299,13 +297,8 @@ class Listener {
     const leaving = this.leaving = {}
     let attempts = 1
     let isThrough = engine.drain(kLeaveMs, 'handled')
-    const deadline = Date.now() + kHandshakesMs
     const look = () => {
       if (this.leaving !== leaving) return // It listens again.
-      if (engine.native.hasHandshakes(this.id) && Date.now() < deadline) {
-        setTimeout(look, kHandshakesLookMs)
-        return
-      }
       // On an overloaded machine a lane may not have run at all.
       if (!isThrough && ++attempts <= kLeaveAttempts) isThrough = engine.drain(kLeaveMs, 'handled')
       if ((!isThrough && attempts < kLeaveAttempts) || engine.native.hasUnread()) {

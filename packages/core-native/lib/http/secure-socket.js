@@ -48,7 +48,8 @@ function ask (socket, question, argument) {
 /** @type {Record<string, (socket: any) => any>} */
 const kFacts = {
   encrypted: () => true,
-  secureConnecting: () => false,
+  secureConnecting: ({ [kTls]: facts }) => facts?.isEstablished === false,
+  _secureEstablished: ({ [kTls]: facts }) => facts?.isEstablished !== false,
   authorized: ({ server, [kTls]: facts }) => facts !== undefined && facts.hasAsked && facts.verifyResult === 0,
   authorizationError: ({ [kTls]: facts }) => facts !== undefined && facts.hasAsked ? facts.authorizationError : null,
   servername: ({ [kTls]: facts }) => facts?.servername || false,

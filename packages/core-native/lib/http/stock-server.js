@@ -45,7 +45,8 @@ function translate (server, tls) {
   const listeners = server.listeners('connection')
   server.removeAllListeners('connection')
   const other = serverBeside(server, tls, (socket) => {
-    for (const listener of listeners) listener.call(server, socket)
+    if (server instanceof StockHttpsServer) server.emit('secureConnection', socket)
+    else for (const listener of listeners) listener.call(server, socket)
   })
   server.on('connection', (/** @type {any} */ socket) => other.emit('connection', socket))
 }
@@ -68,7 +69,7 @@ function serverBeside (server, tls, serve) {
   beside.on('tlsClientError', (/** @type {any} */ error, /** @type {any} */ socket) => server.emit('tlsClientError', error, socket))
   return beside.on('secureConnection', (/** @type {any} */ socket) => {
     serve(socket)
-    server.emit('secureConnection', socket)
+    if (!(server instanceof StockHttpsServer)) server.emit('secureConnection', socket)
   })
 }
 
@@ -76,7 +77,8 @@ function serverBeside (server, tls, serve) {
 /** @param {any} server @param {{ host?: string, port: number, ipv6Only?: boolean }} endpoint @param {any} tls */
 function listenBeside (server, endpoint, tls) {
   server.once('listening', () => {
-    const beside = serverBeside(server, tls, (socket) => server.emit('connection', socket))
+    const event = server instanceof StockHttpsServer ? 'secureConnection' : 'connection'
+    const beside = serverBeside(server, tls, (socket) => server.emit(event, socket))
     beside.on('error', (/** @type {any} */ error) => server.emit('error', error))
     beside.listen(endpoint)
     server.once('close', () => beside.close())

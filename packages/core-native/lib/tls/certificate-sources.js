@@ -23,8 +23,8 @@ const { devCertificate } = require('./dev-certificate')
  */
 function findCertificates (given, prefixes) {
   const { certificates = [], certificateDirectory = null, devCert = false, ...options } = given
-  check('devCert', devCert, 'boolean')
-  if (certificateDirectory !== null) check('certificateDirectory', certificateDirectory, 'string')
+  if (typeof devCert !== 'boolean') throw typeError('devCert', 'of type boolean')
+  if (certificateDirectory !== null && typeof certificateDirectory !== 'string') throw typeError('certificateDirectory', 'of type string')
   if (!Array.isArray(certificates)) throw typeError('certificates', 'an array of { host, key, cert, … }')
   /** @type {Sources['hosts']} */
   const hosts = []
@@ -61,11 +61,6 @@ function hostOf (prefix) {
   const { parseUrlPrefix } = require('../url-prefix')
   if (typeof prefix !== 'string') throw new OptionError('an element of "certificates" without "host" and "prefix"', 'host', undefined)
   return parseUrlPrefix(prefix).host
-}
-
-/** @param {string} name @param {unknown} value @param {string} type */
-function check (name, value, type) {
-  if (typeof value !== type) throw typeError(name, `of type ${type}`)
 }
 
 /** @param {string} name @param {string} expected */

@@ -12,6 +12,8 @@ const kReused = 1 << 16
 const kAsked = 1 << 17
 
 class TlsFacts {
+  /** Of a connection whose handshake JavaScript hears of before it is done, or after it has failed: false. */
+  isEstablished = true
   /** @type {string[] | null} */
   #texts = null
   /** @type {X509Certificate[] | null} */

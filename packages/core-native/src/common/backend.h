@@ -146,8 +146,6 @@ class Backend {
   virtual void StopListening(int key) = 0;
   // The same for all of a server, which is forgotten when its last connection ends.
   virtual void Unlisten(uint32_t server_id) = 0;
-  // Whether connections of the server are in the handshake of TLS.
-  virtual bool HasHandshakes(uint32_t) { return false; }
   // Serves a duplicate of a connected descriptor.
   virtual int Adopt(uint32_t server_id, int fd) = 0;
 

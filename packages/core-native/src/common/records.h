@@ -87,6 +87,9 @@ enum RequestFlags : uint32_t {  // Already shifted into place: word 1 >> 8.
   kFlagStream = 1u << 10,
   kFlagSecure = 1u << 11,  // kOpen: TLS.
   kFlagFailed = 1u << 12,  // kOpen: the handshake has failed; kTlsFailure and kClosed follow.
+  // kOpen: the server was closed within the handshake. It waits for that: kOpen of another slot
+  // comes when it is done, then kClosed of this one.
+  kFlagPending = 1u << 13,
 };
 
 // kBody: word 4 bytes; then the bytes.            kBodyBlock: word 4 bytes, 5 block id.

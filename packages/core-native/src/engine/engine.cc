@@ -103,10 +103,6 @@ void Engine::Unlisten(uint32_t server_id) {
   for (const auto& lane : lanes_) lane->Unlisten(server_id);
 }
 
-bool Engine::HasHandshakes(uint32_t server_id) {
-  return statistics_.ServerOf(server_id)->handshakes.load(std::memory_order_acquire) != 0;
-}
-
 int Engine::Adopt(uint32_t server_id, int fd) {
   if (is_closed_) return -EBADF;
   const int copy = Duplicate(fd);

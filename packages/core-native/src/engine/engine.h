@@ -34,7 +34,6 @@ class Engine final : public Backend, private sharing::Delegate {
   int Listen(uint32_t server_id, int fd, int backlog) override;
   void StopListening(int key) override;
   void Unlisten(uint32_t server_id) override;
-  bool HasHandshakes(uint32_t server_id) override;
   int Adopt(uint32_t server_id, int fd) override;
   void Introduce(uint32_t thread, std::string program) override;
   int Meet(uint16_t port) override;

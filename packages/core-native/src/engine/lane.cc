@@ -338,7 +338,6 @@ void Lane::SetConfig(uint32_t server_id, std::shared_ptr<const ServerConfig> con
       PortStatistics::Server* statistics = statistics_->ServerOf(server_id);
       server->queued = &statistics->queued;
       server->refused = &statistics->refused;
-      server->handshakes = &statistics->handshakes;
     }
     statistics_->ServerOf(server_id)->queue_limit = config->settings().queue_limit;
     server->id = server_id;
@@ -367,7 +366,11 @@ void Lane::MoveUnannounced(LaneServer* server) {
       return;
     }
     if (connection->http2 != nullptr) return http2_->Shutdown(connection);
-    router_->Leave(connection);
+    if (connection->phase == InputPhase::kHandshake && connection->is_hello_routed) {
+      transport_->Announce(connection, records::kFlagPending);
+    } else {
+      router_->Leave(connection);
+    }
   });
 }
 

@@ -28,7 +28,6 @@ class PortStatistics {
     Counter queued{0};
     Counter refused{0};
     Counter queue_limit{0};
-    Counter handshakes{0};  // Under way.
   };
 
   Server* ServerOf(uint32_t id);

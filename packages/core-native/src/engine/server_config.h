@@ -45,8 +45,6 @@ struct LaneServer {
   // Requests not begun by JavaScript, and those that the limit refused; of all lanes.
   std::atomic<uint64_t>* queued = nullptr;
   std::atomic<uint64_t>* refused = nullptr;
-  // Of TLS, under way; of all lanes.
-  std::atomic<uint64_t>* handshakes = nullptr;
   // By prefix id, found when first counted.
   std::vector<std::atomic<uint64_t>*> requests;
   std::shared_ptr<const ServerConfig> config;

@@ -31,7 +31,7 @@ bool TlsHandshakes::OnReadable(Connection* connection) {
 // On a shared port: who has the certificate? False: that is not known yet, or somebody else.
 bool TlsHandshakes::Route(Connection* connection) {
   if (!router_->IsShared(connection->local_port)) {
-    Begin(connection);
+    connection->is_hello_routed = true;
     return true;
   }
   char bytes[kPeekBytes];
@@ -54,13 +54,8 @@ bool TlsHandshakes::Route(Connection* connection) {
     return false;
   // Streams of one connection may be for several processes, and stay with one.
   connection->tls->RefuseHttp2();
-  Begin(connection);
-  return true;
-}
-
-void TlsHandshakes::Begin(Connection* connection) {
   connection->is_hello_routed = true;
-  connection->server->handshakes->fetch_add(1, std::memory_order_relaxed);
+  return true;
 }
 
 bool TlsHandshakes::Continue(Connection* connection) {
@@ -107,17 +102,15 @@ bool TlsHandshakes::Establish(Connection* connection) {
     Fail(connection);
     return false;
   }
-  std::atomic<uint64_t>* handshakes = connection->server->handshakes;
   connection->phase = InputPhase::kHead;
   connection->message_start_ns = uv_hrtime();
-  // Otherwise with its first request, which tells whose it is.
-  if (!router_->IsShared(connection->local_port)) {
-    transport_->Announce(connection, 0);
-  } else if (connection->server->is_unlistened) {
-    router_->Leave(connection);
+  const bool is_left = connection->server->is_unlistened;
+  if (connection->is_announced || !router_->IsShared(connection->local_port)) {
+    // A server that was closed meanwhile has it nevertheless: it was accepted before.
+    transport_->AnnounceAnew(connection, is_left ? records::kFlagShared : 0);
+  } else if (is_left) {
+    router_->Leave(connection);  // Otherwise with its first request, which tells whose it is.
   }
-  // Now: whoever waits for handshakes finds what came of them.
-  handshakes->fetch_sub(1, std::memory_order_release);
   transport_->FlushSealed(connection);
   return connection->is_open();
 }
@@ -141,9 +134,7 @@ void TlsHandshakes::OnTimeout(Connection* connection) {
 }
 
 void TlsHandshakes::OnDetached(Connection* connection) {
-  if (connection->phase != InputPhase::kHandshake || !connection->is_hello_routed) return;
-  connection->server->handshakes->fetch_sub(1, std::memory_order_relaxed);
-  if (asking_.empty()) return;
+  if (connection->phase != InputPhase::kHandshake || asking_.empty()) return;
   std::erase_if(asking_, [=](const auto& entry) { return entry.second == connection; });
 }
 

@@ -27,7 +27,6 @@ class TlsHandshakes {
 
  private:
   bool Route(Connection* connection);
-  static void Begin(Connection* connection);
   bool Continue(Connection* connection);
   bool Establish(Connection* connection);
   void Fail(Connection* connection);

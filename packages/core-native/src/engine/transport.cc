@@ -140,6 +140,18 @@ void Transport::Announce(Connection* connection, uint32_t flags) {
   records_->Open(connection->slot, connection->server->id, *addresses, flags, facts);
 }
 
+void Transport::AnnounceAnew(Connection* connection, uint32_t flags) {
+  const bool was_announced = connection->is_announced;
+  const uint32_t before = connection->slot;
+  connection->is_announced = false;
+  Announce(connection, flags);
+  if (!was_announced) return;
+  records_->Closed(before, 0, false);
+  slots_[before].connection = nullptr;
+  slots_[before].is_closed = true;
+  FreeSlotIfDone(before);
+}
+
 void Transport::Assign(Connection* connection, LaneServer* server) {
   if (connection->server != server) {
     TellClosed(connection, 0);

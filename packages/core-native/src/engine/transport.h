@@ -74,6 +74,9 @@ class Transport {
                          std::unique_ptr<Http2Stream> stream);
   // Flags are those of kOpen. Nothing when it is announced already.
   void Announce(Connection* connection, uint32_t flags);
+  // The same for one that is announced already: for JavaScript it is a new one, and the one before
+  // has ended then.
+  void AnnounceAnew(Connection* connection, uint32_t flags);
   // Gives the connection to another server: for JavaScript it is a new one.
   void Assign(Connection* connection, LaneServer* server);
   // Gives the descriptor away; for JavaScript the connection has ended.

@@ -61,6 +61,7 @@ constexpr Constant kConstants[] = {
     {"kFlagStream", Value(records::kFlagStream)},
     {"kFlagSecure", Value(records::kFlagSecure)},
     {"kFlagFailed", Value(records::kFlagFailed)},
+    {"kFlagPending", Value(records::kFlagPending)},
     {"kInternNameOnly", Value(records::kInternNameOnly)},
     {"kMessageBinary", Value(records::kMessageBinary)},
     {"kMessageCost", Value(records::kMessageCost)},

@@ -47,7 +47,6 @@ Napi::Function EngineWrap::Define(Napi::Env env) {
                          InstanceMethod<&EngineWrap::Unregister>("unregister"),
                          InstanceMethod<&EngineWrap::Reserve>("reserve"),
                          InstanceMethod<&EngineWrap::HasUnread>("hasUnread"),
-                         InstanceMethod<&EngineWrap::HasHandshakes>("hasHandshakes"),
                          InstanceMethod<&EngineWrap::Leave>("leave"),
                          InstanceMethod<&EngineWrap::CheckConnections>("checkConnections"),
                          InstanceMethod<&EngineWrap::AnswerHello>("answerHello"),
@@ -466,11 +465,6 @@ Napi::Value EngineWrap::Unregister(const Napi::CallbackInfo& info) {
       backend_->Unregister(static_cast<uint16_t>(Number(info, 0)), Number(info, 1), std::move(ids),
                            Number(info, 3), Number(info, 4));
   return Napi::Boolean::New(info.Env(), has_others);
-}
-
-Napi::Value EngineWrap::HasHandshakes(const Napi::CallbackInfo& info) {
-  const uint32_t id = info[0].As<Napi::Number>().Uint32Value();
-  return Napi::Boolean::New(info.Env(), backend_ != nullptr && backend_->HasHandshakes(id));
 }
 
 Napi::Value EngineWrap::HasUnread(const Napi::CallbackInfo& info) {

@@ -53,7 +53,6 @@ class EngineWrap : public Napi::ObjectWrap<EngineWrap> {
   Napi::Value Register(const Napi::CallbackInfo& info);
   Napi::Value Unregister(const Napi::CallbackInfo& info);
   Napi::Value HasUnread(const Napi::CallbackInfo& info);
-  Napi::Value HasHandshakes(const Napi::CallbackInfo& info);
   void Reserve(const Napi::CallbackInfo& info);
   void Leave(const Napi::CallbackInfo& info);
   void AnswerHello(const Napi::CallbackInfo& info);

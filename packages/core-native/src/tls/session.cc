@@ -65,7 +65,8 @@ void Session::PrepareServer(SSL_CTX* context, const ContextSettings& settings) {
   SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                                 SSL_MODE_ENABLE_PARTIAL_WRITE);
   SSL_CTX_clear_mode(context, SSL_MODE_AUTO_RETRY);
-  SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION);
+  // The end of the socket is an end without a word, and no reason for an alert.
+  SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_IGNORE_UNEXPECTED_EOF);
   // One call of the kernel per read instead of one for the head and one for the rest.
   SSL_CTX_set_read_ahead(context, 1);
   int mode = SSL_VERIFY_NONE;
@@ -232,8 +233,8 @@ HandshakeStatus Session::Handshake() {
   if (has_failed()) {
     Flush();
   } else if (is_at_end_ || error != 0) {
+    Flush();  // Somebody who has only ended his direction may still read.
     Fail(error != 0 ? error : ECONNRESET);
-    wire_->clear();
   } else {
     FailWithQueue();
     Flush();  // The alert.

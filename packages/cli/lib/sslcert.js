@@ -1,0 +1,49 @@
+'use strict'
+
+const { X509Certificate } = require('node:crypto')
+const fs = require('node:fs')
+const certificates = require('@httpsys/core-native/ssl-certificates')
+const { formatTable } = require('./table')
+
+/** @typedef {import('./context').Context} Context */
+
+/** The file is edited by hand, and no character of it is to command the terminal. @param {string} text */
+const printable = (text) => text.replace(/[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu, '\ufffd')
+
+/** @param {Context} context @param {string} endpoint @param {{ cert: string, key: string, comment?: string }} options */
+function addSslcert ({ out }, endpoint, { cert, key, comment }) {
+  const added = certificates.addBinding(endpoint, { cert, key, comment })
+  out(`Bound ${added.cert} to ${added.endpoint}.\n`)
+}
+
+/** @param {Context} context @param {string} endpoint */
+function deleteSslcert ({ out }, endpoint) {
+  const deleted = certificates.deleteBinding(endpoint)
+  out(`Deleted the binding of ${printable(deleted.endpoint)}, which was ${printable(deleted.cert)}.\n`)
+}
+
+/** @param {string} file @returns {{ subject: string, until: string }} what is in it, or why not */
+function describe (file) {
+  try {
+    const certificate = new X509Certificate(fs.readFileSync(file))
+    return { subject: certificate.subject.replaceAll('\n', ', '), until: new Date(certificate.validTo).toISOString().slice(0, 10) }
+  } catch (error) {
+    return { subject: `cannot be read: ${/** @type {Error} */ (error).message}`, until: '' }
+  }
+}
+
+/** @param {Context} context @param {{ json?: boolean }} options */
+function showSslcert ({ out }, { json = false }) {
+  const file = certificates.bindingsFile()
+  const list = certificates.listBindings()
+  if (json) return out(`${JSON.stringify({ version: 1, file, bindings: list }, null, 2)}\n`)
+  if (list.length === 0) return out('No certificate is bound: https:// prefixes need a certificate of their application.\n')
+  const rows = list.map(({ endpoint, cert, key, comment = '' }) => {
+    const { subject, until } = describe(cert)
+    return [endpoint, subject, until, cert, key, comment].map(printable)
+  })
+  const titles = ['HOST AND PORT', 'SUBJECT', 'VALID UNTIL', 'CERTIFICATE', 'KEY', 'COMMENT'].map((title) => ({ title }))
+  out(`Bound in ${file}:\n\n${formatTable(titles, rows)}`)
+}
+
+module.exports = { addSslcert, deleteSslcert, showSslcert }

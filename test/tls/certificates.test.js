@@ -1,0 +1,168 @@
+'use strict'
+
+// Goal: certificates come from where they are kept: options, a folder that is watched, bindings, or out of nothing.
+
+const { test } = require('node:test')
+const assert = require('node:assert/strict')
+const { execFileSync } = require('node:child_process')
+const { once } = require('node:events')
+const fs = require('node:fs')
+const net = require('node:net')
+const os = require('node:os')
+const path = require('node:path')
+const core = require('@httpsys/core-native')
+const bindings = require('@httpsys/core-native/ssl-certificates')
+const { certificate } = require('../helpers/certificates')
+const { connect, localhost } = require('../helpers/tls')
+
+/** @param {import('node:test').TestContext} t */
+function temporaryFolder (t) {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'httpsys-tls-'))
+  t.after(() => fs.rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+async function freePort () {
+  const server = net.createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = /** @type {net.AddressInfo} */ (server.address())
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+/** @param {import('node:test').TestContext} t @param {any} options */
+async function listen (t, options) {
+  const port = await freePort()
+  const server = core.createServer((req, res) => { res.end() })
+  t.after(() => { server.closeAllConnections(); server.close() })
+  server.listen(/** @type {any} */ (`https://*:${port}/`), options)
+  await once(server, 'listening')
+  return { server, port }
+}
+
+/** @param {number} port @param {string} servername */
+async function certified (port, servername) {
+  const socket = await connect(port, { servername, rejectUnauthorized: false })
+  const { subject } = socket.getPeerCertificate()
+  socket.destroy()
+  return subject.CN
+}
+
+/** @param {import('node:test').TestContext} t @param {Record<string, string>} variables */
+function environment (t, variables) {
+  const before = { ...process.env }
+  Object.assign(process.env, variables)
+  t.after(() => {
+    for (const name of Object.keys(variables)) {
+      if (before[name] === undefined) delete process.env[name]
+      else process.env[name] = before[name]
+    }
+  })
+}
+
+test('devCert makes a certificate for localhost, and the next server has the same', async (t) => {
+  environment(t, { XDG_CONFIG_HOME: temporaryFolder(t) })
+  const fingerprints = []
+  for (let i = 0; i < 2; i++) {
+    const { port } = await listen(t, { devCert: true })
+    const socket = await connect(port, { rejectUnauthorized: false })
+    const peer = socket.getPeerX509Certificate()
+    fingerprints.push(peer?.fingerprint256)
+    assert.equal(peer?.checkHost('localhost'), 'localhost')
+    assert.equal(peer?.checkIP('127.0.0.1'), '127.0.0.1')
+    assert.equal(peer?.checkIP('::1'), '::1')
+    assert.ok(peer?.verify(peer.publicKey))
+    // Whoever trusts it has no complaint.
+    const trusting = await connect(port, { ca: peer?.toString() })
+    assert.ok(trusting.authorized)
+    trusting.destroy()
+    socket.destroy()
+  }
+  assert.equal(fingerprints[0], fingerprints[1])
+  const file = path.join(process.env.XDG_CONFIG_HOME ?? '', 'httpsys', 'dev-certificate.pem')
+  assert.equal(fs.statSync(file).mode & 0o777, 0o600)
+})
+
+test('certificates of hosts and of prefixes stand beside the server\'s own', async (t) => {
+  const { port } = await listen(t, {
+    ...localhost(),
+    certificates: [{ host: '*.many.test', ...certificate('many.test') }, { prefix: 'https://one.test:8443/shop/', ...certificate('one.test') }]
+  })
+  assert.equal(await certified(port, 'a.many.test'), 'many.test')
+  assert.equal(await certified(port, 'one.test'), 'one.test')
+  assert.equal(await certified(port, 'localhost'), 'localhost')
+})
+
+test('a folder of certificates is followed, and what is wrong in it changes nothing', async (t) => {
+  const folder = temporaryFolder(t)
+  const write = (/** @type {string} */ name, /** @type {{ key: string, cert: string }} */ { key, cert }) => {
+    fs.writeFileSync(path.join(folder, `${name}.key`), key)
+    fs.writeFileSync(path.join(folder, `${name}.crt`), cert)
+  }
+  const pem = (/** @type {{ key: string, cert: string }} */ { key, cert }) => key + cert
+  write('default', certificate('first.test'))
+  fs.writeFileSync(path.join(folder, '_.wild.test.pem'), pem(certificate('wild.test')))
+  const { port } = await listen(t, { certificateDirectory: folder })
+  const old = await connect(port, { rejectUnauthorized: false })
+  assert.equal(await certified(port, 'x.test'), 'first.test')
+  assert.equal(await certified(port, 'a.wild.test'), 'wild.test')
+
+  fs.writeFileSync(path.join(folder, 'new.test.pem'), pem(certificate('new.test')))
+  write('default', certificate('second.test'))
+  const until = async (/** @type {string} */ host, /** @type {string} */ name) => {
+    for (let i = 0; i < 200 && await certified(port, host) !== name; i++) await new Promise((resolve) => setTimeout(resolve, 20))
+    assert.equal(await certified(port, host), name)
+  }
+  await until('new.test', 'new.test')
+  await until('x.test', 'second.test')
+
+  const warned = once(process, 'warning')
+  fs.writeFileSync(path.join(folder, 'broken.test.pem'), 'none')
+  assert.equal((await warned)[0].code, 'ERR_HTTPSYS_SSLCERT')
+  assert.equal(await certified(port, 'new.test'), 'new.test')
+  // Connections outlive it all.
+  old.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
+  assert.match(String((await once(old, 'data'))[0]), /^HTTP\/1\.1 200 /)
+  old.destroy()
+})
+
+test('a folder without certificates is refused', async (t) => {
+  assert.throws(() => core.createServer().listen(/** @type {any} */ ('https://*:1/'), /** @type {any} */ ({ certificateDirectory: temporaryFolder(t) })),
+    { code: 'ERR_HTTPSYS_SSLCERT' })
+})
+
+test('a prefix finds the certificate that is bound to its host and port', async (t) => {
+  const folder = temporaryFolder(t)
+  environment(t, { HTTPSYS_SSLCERT: path.join(folder, 'sslcert.json') })
+  const { key, cert } = certificate('bound.test')
+  fs.writeFileSync(path.join(folder, 'key'), key)
+  fs.writeFileSync(path.join(folder, 'cert'), cert)
+  const port = await freePort()
+  const cli = (/** @type {string[]} */ ...args) => execFileSync(process.execPath, [path.join(__dirname, '..', '..', 'packages', 'cli', 'bin', 'httpsys.js'), ...args], { encoding: 'utf8', env: process.env })
+  assert.match(cli('show', 'sslcert'), /^No certificate is bound/)
+  cli('add', 'sslcert', `*:${port}`, '--cert', path.join(folder, 'cert'), '--key', path.join(folder, 'key'))
+  assert.match(cli('show', 'sslcert'), new RegExp(`\\*:${port} +CN=bound\\.test`))
+  assert.deepEqual(JSON.parse(cli('show', 'sslcert', '--json')).bindings, [{ endpoint: `*:${port}`, cert: path.join(folder, 'cert'), key: path.join(folder, 'key') }])
+  const server = core.createServer((req, res) => { res.end() })
+  server.listen(/** @type {any} */ (`https://127.0.0.1:${port}/`))
+  await once(server, 'listening')
+  assert.equal(await certified(port, 'x.test'), 'bound.test')
+  server.close()
+  cli('delete', 'sslcert', `*:${port}`)
+  assert.deepEqual(bindings.listBindings(), [])
+  assert.throws(() => core.createServer().listen(/** @type {any} */ (`https://127.0.0.1:${port}/`)), { code: 'ERR_HTTPSYS_TLS_CERTIFICATE' })
+})
+
+test('bindings of files that are none are refused, and so is a file of bindings that is broken', (t) => {
+  const folder = temporaryFolder(t)
+  const file = path.join(folder, 'sslcert.json')
+  environment(t, { HTTPSYS_SSLCERT: file })
+  assert.throws(() => bindings.addBinding('*:8443', { cert: '/nowhere', key: '/nowhere' }), { code: 'ERR_HTTPSYS_SSLCERT' })
+  assert.throws(() => bindings.addBinding('no port', { cert: 'a', key: 'b' }), { code: 'ERR_INVALID_ARG_VALUE' })
+  assert.throws(() => bindings.deleteBinding('*:1'), { code: 'ENOENT' })
+  for (const text of ['{', '{"version":2,"bindings":[]}', '{"version":1,"bindings":[{"endpoint":"*:1"}]}']) {
+    fs.writeFileSync(file, text)
+    assert.throws(() => bindings.listBindings(), { code: 'ERR_HTTPSYS_SSLCERT' })
+  }
+})
