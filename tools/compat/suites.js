@@ -118,8 +118,8 @@ const kSuites = [
   expressOver('express-5', '5.3.0', { fast: {} }),
   { ...mocha('connect', '3.7.0', kEnv), fast: {} },
   // Once more, with TLS on ours: the same tests count.
-  { ...mocha('express', '4.18.2', ['test/*.js', 'test/acceptance/*.js'], kEnv), name: 'express-https', preload: 'https-preload.js' },
-  { ...mocha('connect', '3.7.0'), name: 'connect-https', preload: 'https-preload.js' },
+  { ...mocha('express', '4.18.2', [...kEnv, 'test/acceptance/']), name: 'express-https', preload: 'https-preload.js' },
+  { ...mocha('connect', '3.7.0', kEnv), name: 'connect-https', preload: 'https-preload.js' },
   { ...mocha('ws', '8.18.1', ['test/*.test.js'], 'trixie'), fast: {} },
   {
     // Those of its tests that have servers, with ours in their place, built on the ws that we install.
@@ -155,6 +155,8 @@ const kSuites = [
   nodeTest('@fastify/reply-from', '12.6.5'),
   // Those without a server, and those that wait for real time, are left to the complete run.
   nodeCore('node-http', '^(parallel|sequential)/test-http-', { share: 0.98, fast: { files: ['^parallel/test-http-'], mentions: 'Server' } }),
+  // 48 files reach a server: one of them is 2 %.
+  nodeCore('node-https', '^(parallel|sequential)/test-https-', { share: 0.97 }),
   // Cluster, domains, streams, async_hooks, https and http2: whatever else of Node's uses node:http.
   nodeCore('node-more', '^(parallel|sequential|async-hooks)/test-(?!http-)', { mentions: 'require\\([\'"](node:)?http[\'"]\\)' }),
   {
