@@ -33,6 +33,7 @@ const kSteps = [
   { name: 'C++ tests, thread sanitizer', work: () => nativeTests('thread') },
   { name: 'fuzzers', work: () => fuzz(Number(process.env.HTTPSYS_FUZZ_SECONDS ?? kSecondsDefault)) },
   { name: 'JavaScript tests', work: () => jsTests() },
+  { name: 'h2spec, strict, without and with TLS', work: () => require('./h2spec').conformance() },
   // Fails where the suites cannot be fetched, and says so: a check that was left out proves nothing.
   { name: 'other people\'s test suites, the fast part', work: () => require('./compat').compat(['--fast']) },
 ]

@@ -6,7 +6,7 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
-const { kClangFormatVersion, kNeeds, clangFormat, clangFormatFolder } = require('./lib/packages')
+const { kClangFormatVersion, kNeeds, clangFormat, clangFormatFolder, h2spec } = require('./lib/packages')
 const { kRoot, findProgram, main, run } = require('./lib/project')
 
 const kNodeMajorMin = 20
@@ -107,6 +107,15 @@ async function ensureClangFormat () {
   }
 }
 
+// From the sources that tools/h2spec/go.mod and go.sum pin.
+async function ensureH2spec () {
+  if (fs.existsSync(h2spec())) return
+  console.log('Building h2spec')
+  const go = /** @type {string} */ (findProgram('go'))
+  const folder = path.join(kRoot, 'tools', 'h2spec')
+  await run(go, ['-C', folder, 'build', '-mod=readonly', '-o', h2spec(), 'github.com/summerwind/h2spec/cmd/h2spec'])
+}
+
 /**
  * @param {keyof typeof kNeeds} set what the caller is about to do
  */
@@ -114,7 +123,9 @@ async function setup (set) {
   checkNode()
   await ensureSystemPackages(set)
   await ensureNodeModules()
-  if (set === 'test' || set === 'dev') await ensureClangFormat()
+  if (set !== 'test' && set !== 'dev') return
+  await ensureClangFormat()
+  await ensureH2spec()
 }
 
 if (require.main === module) {

@@ -118,7 +118,7 @@ test('a server that upgrades nothing answers, and never with what looks like suc
   assert.equal(answer[':status'], 426)
   const stream = client.request({ ':method': 'CONNECT', ':protocol': 'websocket', ':path': '/yes' }, { endStream: false })
   stream.on('error', () => {})
-  await once(stream, 'close')
+  await new Promise((resolve) => stream.on('close', () => resolve(undefined)))
   assert.equal(stream.rstCode, http2.constants.NGHTTP2_CONNECT_ERROR)
 })
 

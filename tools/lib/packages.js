@@ -75,6 +75,9 @@ const kTestNeeds = [
   { what: 'the header zlib.h (zlib)', present: () => hasHeader('zlib.h'), apt: ['zlib1g-dev'] },
   { what: 'the header openssl/ssl.h (OpenSSL)', present: () => hasHeader('openssl/ssl.h'), apt: ['libssl-dev'] },
   { what: 'openssl, for certificates', present: () => findProgram('openssl') !== null, apt: ['openssl'] },
+  { what: 'the header nghttp2/nghttp2.h (nghttp2)', present: () => hasHeader('nghttp2/nghttp2.h'), apt: ['libnghttp2-dev'] },
+  { what: 'nghttp, a client of HTTP/2', present: () => findProgram('nghttp') !== null, apt: ['nghttp2-client'] },
+  { what: 'Go, which builds h2spec', present: () => findProgram('go') !== null || fs.existsSync(h2spec()), apt: ['golang-go'] },
   {
     what: 'clang++ with libFuzzer',
     present: () => findFuzzingClang() !== null,
@@ -102,6 +105,8 @@ const kTestNeeds = [
 
 /** @type {Need[]} */
 const kBenchNeeds = [
+  { what: 'h2load, the load generator for HTTP/2', present: () => findProgram('h2load') !== null, apt: ['nghttp2-client'] },
+  { what: 'nghttpd, the server of HTTP/2 to compare with', present: () => findProgram('nghttpd') !== null, apt: ['nghttp2-server'] },
   { what: 'wrk, the load generator', present: () => findProgram('wrk') !== null, apt: ['wrk'] },
   { what: 'taskset', present: () => findProgram('taskset') !== null, apt: ['util-linux'] },
   { what: 'nginx, the proxy to compare with', present: () => findNginx() !== null, apt: ['nginx-light'] },
@@ -141,6 +146,13 @@ function nodePackage () {
   return `node-${platform}-${process.arch}`
 }
 
+const kH2specVersion = '2.2.1'
+
+/** @returns {string} the pinned h2spec, whether it is built yet or not */
+function h2spec () {
+  return `${cacheFolder()}/h2spec-${kH2specVersion}/h2spec`
+}
+
 /** @param {string} version a major or a whole version @returns {string} */
 function nodeFolder (version) {
   return `${cacheFolder()}/node-${version}`
@@ -167,6 +179,7 @@ module.exports = {
   findClang,
   findFuzzingClang,
   findNginx,
+  h2spec,
   nodeFolder,
   nodePackage,
   nodeProgram,

@@ -169,7 +169,8 @@ void Http2Session::Deliver(Connection* connection, uint32_t prefix_id, size_t he
     request.body = stream->body;
   }
   records_->RequestHead(head_, request);
-  unread_->Add(queue_->appended(), server->queued);
+  stream->queue_end = queue_->appended();
+  unread_->Add(stream->queue_end, server->queued);
   if (head_.upgrade) {
     if (!stream->body.empty()) connection->partial = std::make_unique<std::string>(stream->body);
     if (stream->has_ended) EndOfInput(connection);

@@ -161,7 +161,11 @@ void Http2Session::OnTrailers(Connection* connection, std::string_view lines) {
 void Http2Session::OnEnd(Connection* connection, bool is_whole, bool closes) {
   Http2Stream* stream = connection->stream.get();
   connection->unanswered = 0;
-  if (closes) stream->closes = true;
+  // JavaScript has begun what it answers: a busy connection is back with the next request before a
+  // whole batch is read.
+  unread_->Settle(stream->queue_end);
+  // Nobody waits for the bytes of a tunnel that is none.
+  if (closes || stream->is_declined) stream->closes = true;
   if (!stream->is_answered) return FailStream(connection, kCancel);
   if (!is_whole && !stream->response.is_whole()) return FailStream(connection, kInternalError);
   stream->is_complete = true;

@@ -82,6 +82,7 @@ struct Http2Stream {
   bool closes = false;        // The request's body is not wanted behind the answer.
   uint32_t unread_bytes = 0;  // Of the peer's window.
   http2::ErrorCode reset_code = http2::kCancel;
+  uint64_t queue_end = 0;   // RequestQueue::appended() behind its record.
   size_t piece_offset = 0;  // In the first piece of the current reply pass.
   uint64_t body_bytes = 0;
   std::string trailers;
