@@ -241,11 +241,9 @@ bool Transport::WriteNow(Connection* connection, std::string_view bytes) {
     }
     if (result > 0) sent = static_cast<size_t>(result);
   }
-  if (sent == bytes.size()) return true;
-  if (connection->queue == nullptr) {
-    connection->queue = std::make_unique<OutputQueue>();
-    ++pending_outputs_;
-  }
+  const bool is_sealed = connection->tls != nullptr && connection->tls->has_unsent();
+  if (sent == bytes.size() && !is_sealed) return true;
+  BeginQueue(connection);
   connection->queue->Append(bytes.substr(sent));
   UpdatePoll(connection);
   return true;
