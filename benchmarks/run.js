@@ -19,7 +19,7 @@ const { setup } = require('../tools/setup')
 /** In the order of the report. */
 const kScenarios = [
   'hello', 'browser-headers', 'pipelined', 'express5', 'express4', 'express5-json-echo',
-  'stream-1mb', 'upload-10mb', 'express5-middleware', 'idle-memory', 'port-sharing', 'websocket', 'tls',
+  'stream-1mb', 'upload-10mb', 'express5-middleware', 'idle-memory', 'port-sharing', 'websocket', 'tls', 'http2',
 ]
 
 /** Fresh processes per implementation, however many rounds the others take. */

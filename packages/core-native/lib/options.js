@@ -39,7 +39,7 @@ function takeHttp2 (option) {
       { code: 'ERR_INVALID_ARG_TYPE' })
   }
   /** @type {any} */
-  const settings = { plain: isObject || option === true, alone: isObject && option.allowHTTP1 === false, upgrade: isObject && option.upgrade === true }
+  const settings = { plain: isObject || option === true, alone: isObject && option.allowHTTP1 === false }
   for (const [name, [byDefault, least, most]] of Object.entries(kHttp2Numbers)) {
     const value = isObject && option[name] !== undefined ? option[name] : byDefault
     if (typeof value !== 'number') {

@@ -5,11 +5,10 @@
 
 /** HTTP/2 of one server; units and reasons: docs/options.md. */
 export interface Http2Settings {
-  /** Without TLS: for clients that begin with it, and for those that ask for it. */
+  /** Without TLS: for clients that begin with it. */
   plain: boolean
   /** Whoever speaks HTTP/1.1 is refused. */
   alone: boolean
-  upgrade: boolean
   maxConcurrentStreams: number
   initialWindowSize: number
   maxFrameSize: number

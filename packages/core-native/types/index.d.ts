@@ -34,6 +34,29 @@ export interface EngineServerOptions {
    * what was taken off, `req.originalUrl` the whole. Express and connect build on these. Default false.
    */
   stripPrefix?: boolean
+  /**
+   * HTTP/2 (RFC 9113): `true` or settings serve it on plain ports too, for clients that begin with it; `false` offers it nowhere.
+   * By default TLS ports offer it (ALPN).
+   */
+  http2?: boolean | Http2Options
+}
+
+/** Settings of HTTP/2; docs/http2.md has the defaults. */
+export interface Http2Options {
+  /** Streams at a time per connection (SETTINGS_MAX_CONCURRENT_STREAMS). Default 100. */
+  maxConcurrentStreams?: number
+  /** Bytes of one request body that are taken ahead of the application (SETTINGS_INITIAL_WINDOW_SIZE). Default 131072. */
+  initialWindowSize?: number
+  /** Longest frame that is taken, bytes. Default 16384. */
+  maxFrameSize?: number
+  /** Bytes of HPACK's table (SETTINGS_HEADER_TABLE_SIZE). Default 4096. */
+  headerTableSize?: number
+  /** A client with open streams that is silent for so long (ms) is asked by PING, and closed when it stays silent. Default 0, never. */
+  pingInterval?: number
+  /** Longest time (ms) that a stream waits for its client to take something. 0 means no limit; default 120000. */
+  stallTimeout?: number
+  /** Whether HTTP/1.1 is served beside it on plain ports. Default true. */
+  allowHTTP1?: boolean
 }
 
 declare module 'node:http' {

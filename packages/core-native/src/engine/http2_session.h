@@ -48,10 +48,6 @@ class Http2Session final : public StreamHandler {
 
   // From here on the connection's input is frames, beginning with the preface. False: no memory.
   bool Begin(Connection* connection);
-  // The same for one that asked to be upgraded: its request is stream 1. `settings` is what
-  // HTTP2-Settings said, decoded.
-  bool BeginUpgraded(Connection* connection, std::string_view settings,
-                     const http1::RequestHead& head);
   void Receive(Connection* connection, std::string_view bytes);
   void OnEof(Connection* connection);
   // Two GOAWAYs; it closes when its streams have ended.

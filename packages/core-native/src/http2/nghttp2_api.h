@@ -163,8 +163,6 @@ inline constexpr uint8_t kFieldNoIndex = 1;
   F(session_set_local_window_size, int (*)(NgSession*, uint8_t flags, int32_t, int32_t))           \
   F(session_get_last_proc_stream_id, int32_t (*)(NgSession*))                                      \
   F(session_terminate_session, int (*)(NgSession*, uint32_t error_code))                           \
-  F(session_upgrade2,                                                                              \
-    int (*)(NgSession*, const uint8_t* settings, size_t, int head_request, void* user))            \
   F(submit_settings, int (*)(NgSession*, uint8_t flags, const NgSetting*, size_t))                 \
   F(submit_response, int (*)(NgSession*, int32_t, const NgField*, size_t, const NgProvider*))      \
   F(submit_headers, int32_t (*)(NgSession*, uint8_t flags, int32_t, const NgPriority*,             \

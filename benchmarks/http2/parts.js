@@ -1,0 +1,26 @@
+'use strict'
+
+// What is measured of HTTP/2, and the figures to reach. Targets are shares of the CPU of what it is measured against.
+
+/** h2load's connections; with 100 streams each they stay below the request queue's limit. */
+const kConnections = 8
+
+/**
+ * @typedef {object} Part
+ * @property {string} name
+ * @property {string} title
+ * @property {number} streams at a time on each connection
+ * @property {string[]} sides what serves: the first one is the measure
+ * @property {number} target the most of the other's CPU per request
+ */
+
+/** @type {Part[]} */
+const kParts = [
+  ...[[1, 0.30], [10, 0.22], [40, 0.22], [100, 0.22]].map(([streams, target]) => ({
+    name: `m${streams}`, title: `${streams} streams at a time, beside node:http2's compatibility API`, streams, sides: ['node', 'httpsys'], target,
+  })),
+  { name: 'nghttpd', title: '40 streams at a time, beside nghttpd with the same bytes in a file', streams: 40, sides: ['nghttpd', 'httpsys'], target: 2.8 },
+  { name: 'express5', title: 'unmodified Express 5, 10 streams at a time, beside itself over HTTP/1.1', streams: 10, sides: ['express-http1', 'express'], target: 1.1 },
+]
+
+module.exports = { kConnections, kParts }
