@@ -129,3 +129,27 @@ test('openssl s_client and curl are served', async (t) => {
     'GET / HTTP/1.1\r\nHost: a\r\nUser-Agent: s_client/1\r\nConnection: close\r\n\r\n')
   assert.match(String(text), /for s_client/)
 })
+
+test('close() waits for a handshake that is under way, and its request is answered', async (t) => {
+  const { port, server } = await serve(t)
+  const raw = net.connect(port, '127.0.0.1')
+  await once(raw, 'connect')
+  // Another one has been served since, so the first is known to be accepted.
+  await request(port)
+  const closed = once(server, 'close')
+  server.close()
+  const socket = require('node:tls').connect({ socket: raw, rejectUnauthorized: false })
+  await once(socket, 'secureConnect')
+  socket.write('GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
+  assert.match(await readAll(socket), /ok$/)
+  await closed
+})
+
+test('a client that ends its direction right away still gets what was said', async (t) => {
+  const { port } = await serve(t)
+  const socket = require('node:tls').connect({ port, host: '127.0.0.1', rejectUnauthorized: false })
+  socket.on('error', () => {})
+  socket.once('connect', () => socket.end())
+  await once(socket, 'secureConnect')
+  socket.destroy()
+})

@@ -29,7 +29,7 @@ Shared Unwrap(Napi::Value value) {
 // wrapper behind them), so V8's reader is asked, under the name that it has in this version.
 SSL_CTX* ContextOf(Napi::Value value) {
   if (!value.IsExternal()) return nullptr;
-  const napi_value raw = value;
+  napi_value raw = value;
   if (void* reader = dlsym(RTLD_DEFAULT, "_ZNK2v88External5ValueEv")) {
     return static_cast<SSL_CTX*>(reinterpret_cast<void* (*)(napi_value)>(reader)(raw));
   }
