@@ -9,6 +9,8 @@ const nodeTls = require('node:tls')
 const { certificate, encryptedKey, pfx, revocationList } = require('../../helpers/certificates')
 const { connect, localhost, readAll, request, serve } = require('../../helpers/tls')
 
+// As OpenSSL 3.0 and 3.5 name it.
+const kHandshakeFailure = /^ERR_SSL_(SSLV3|SSL\/TLS)_ALERT_HANDSHAKE_FAILURE$/
 const kGet = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
 const ca = () => certificate('test CA', { isCa: true })
 const issued = (/** @type {string} */ name, kind = /** @type {'ec' | 'rsa'} */ ('ec')) => {
@@ -128,7 +130,7 @@ test('versions and ciphers are those of the options', async (t) => {
   assert.equal(socket.getProtocol(), 'TLSv1.2')
   assert.equal(socket.getCipher().name, 'ECDHE-ECDSA-AES128-GCM-SHA256')
   socket.destroy()
-  assert.equal(await outcome(connect(old.port, { ciphers: 'ECDHE-ECDSA-AES256-GCM-SHA384', maxVersion: 'TLSv1.2' })), 'ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE')
+  assert.match(await outcome(connect(old.port, { ciphers: 'ECDHE-ECDSA-AES256-GCM-SHA384', maxVersion: 'TLSv1.2' })), kHandshakeFailure)
   const modern = await serve(t, { minVersion: 'TLSv1.3' })
   assert.equal(await outcome(connect(modern.port, { maxVersion: 'TLSv1.2' })), 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION')
 })
@@ -138,11 +140,11 @@ test('ecdhCurve, sigalgs, dhparam, honorCipherOrder and secureOptions have their
   const socket = await connect(curve.port, { ecdhCurve: 'P-256:P-384' })
   assert.deepEqual(/** @type {any} */ (socket.getEphemeralKeyInfo()).name, 'secp384r1')
   socket.destroy()
-  assert.equal(await outcome(connect(curve.port, { ecdhCurve: 'P-256' })), 'ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE')
+  assert.match(await outcome(connect(curve.port, { ecdhCurve: 'P-256' })), kHandshakeFailure)
   const signed = await serve(t, { ...certificate('localhost', { kind: 'rsa' }), sigalgs: 'RSA-PSS+SHA512' })
   const signedSocket = await connect(signed.port, { rejectUnauthorized: false })
   signedSocket.destroy()
-  assert.equal(await outcome(connect(signed.port, { rejectUnauthorized: false, sigalgs: 'RSA-PSS+SHA256' })), 'ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE')
+  assert.match(await outcome(connect(signed.port, { rejectUnauthorized: false, sigalgs: 'RSA-PSS+SHA256' })), kHandshakeFailure)
   const ciphers = 'ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-ECDSA-AES128-GCM-SHA256'
   const clients = { maxVersion: /** @type {const} */ ('TLSv1.2'), ciphers: 'ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES256-GCM-SHA384' }
   for (const honorCipherOrder of [true, false]) {

@@ -50,7 +50,7 @@ test('garbage ends the connection, and tlsClientError says why', async (t) => {
 
 test('a record that is longer than records may be is refused', async (t) => {
   const { port, errors } = await watched(t)
-  await send(port, Buffer.from([22, 3, 1, 0xff, 0xff]), Buffer.alloc(70_000))
+  await send(port, Buffer.from([22, 3, 1, 0xff, 0xff]), Buffer.alloc(100))
   await until(errors, 1)
   assert.match(errors[0], /^ERR_SSL_(PACKET_LENGTH_TOO_LONG|DATA_LENGTH_TOO_LONG|EXCESSIVE_MESSAGE_SIZE|DECODE_ERROR)$/)
 })
@@ -77,9 +77,9 @@ test('a handshake that takes longer than handshakeTimeout ends', async (t) => {
 })
 
 test('an established connection knows no handshakeTimeout', async (t) => {
-  const { port } = await serve(t, { handshakeTimeout: 50 })
+  const { port } = await serve(t, { handshakeTimeout: 500 })
   const socket = await connect(port)
-  await new Promise((resolve) => setTimeout(resolve, 150))
+  await new Promise((resolve) => setTimeout(resolve, 700))
   socket.end('GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
   assert.match(await readAll(socket), /ok$/)
 })
