@@ -3,6 +3,7 @@
     {
       'target_name': 'httpsys',
       'sources': [
+        'src/common/block_pool.cc',
         'src/common/block_store.cc',
         'src/common/intern_table.cc',
         'src/common/reply_reader.cc',

@@ -155,7 +155,10 @@ export class Engine {
   addReplySegment (lane: number, memory: Uint8Array): number | undefined
   /** Memory to be sent by reference: the caller keeps it until kBlockDone. The id goes into a kBlock record. */
   sendBlock (lane: number, memory: Uint8Array): number | undefined
-  /** Takes a block out of a kBodyBlock/kOversize record. */
+  /**
+   * Takes a block out of a kBodyBlock/kMessageBlock/kOversize record. Its memory is the lane's again when V8 has let go of
+   * it.
+   */
   takeBlock (lane: number, id: number): ArrayBuffer
   /**
    * Lends kBlockBytes of memory for bodies to be received into. A kBodyBlock record with kFlagLent gives

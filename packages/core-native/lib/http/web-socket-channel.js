@@ -127,10 +127,10 @@ class WebSocketChannel {
     switch (type) {
       case kMessageBlock: {
         this.read += length
-        const block = this.lane.native.takeBlock(this.lane.index, words[w + 5])
-        if (block === undefined) return // The thread is being terminated.
+        const block = this.lane.takeBlock(words[w + 5])
+        if (block === undefined) return
         const isBinary = (words[w + 1] >>> 8 & R.kMessageBinary) !== 0
-        this.#deliver(kMessage, length + R.kMessageCost, Buffer.from(block), isBinary)
+        this.#deliver(kMessage, length + R.kMessageCost, block, isBinary)
         return
       }
       case kControl:

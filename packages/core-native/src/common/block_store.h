@@ -19,6 +19,7 @@ struct FreeDeleter {
 struct Block {
   std::unique_ptr<uint8_t, FreeDeleter> memory;
   size_t bytes = 0;
+  size_t capacity = 0;  // Of `memory`, when it may go to a BlockPool.
 };
 
 // Blocks on their way to JavaScript (kBodyBlock, kOversize). Thread: any.

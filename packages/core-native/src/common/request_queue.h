@@ -13,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "common/block_pool.h"
 #include "common/block_store.h"
 #include "common/records.h"
 
@@ -65,6 +66,7 @@ class RequestQueue {
   bool Consume(uint32_t offset);
   BlockStore& blocks() { return blocks_; }
   ReceiveBlocks& receive_blocks() { return receive_blocks_; }
+  const std::shared_ptr<BlockPool>& block_pool() const { return block_pool_; }
 
  private:
   // Set in a segment's published offset when the lane has left it.
@@ -85,6 +87,7 @@ class RequestQueue {
   std::unique_ptr<Segment[]> segments_;
   BlockStore blocks_;
   ReceiveBlocks receive_blocks_;
+  const std::shared_ptr<BlockPool> block_pool_ = std::make_shared<BlockPool>();
 
   // The lane's.
   size_t write_segment_ = 0;

@@ -67,7 +67,8 @@ int Lane::Start() {
   transport_ = std::make_unique<Transport>(&loop_, &records_, &lent_, &load_);
   router_ = std::make_unique<PortRouter>(&loop_, member_id_, &queue_, &servers_, statistics_);
   handshakes_ = std::make_unique<TlsHandshakes>(&records_, transport_.get(), router_.get());
-  websockets_ = std::make_unique<WebSocketSession>(&loop_, &lent_, &records_, transport_.get());
+  websockets_ = std::make_unique<WebSocketSession>(&loop_, &lent_, queue_.block_pool().get(),
+                                                   &records_, transport_.get());
   session_ = std::make_unique<Http1Session>(methods_, &queue_, &records_, transport_.get(),
                                             router_.get(), websockets_.get());
   http2_ = std::make_unique<Http2Session>(&loop_, methods_, &queue_, &records_, transport_.get(),

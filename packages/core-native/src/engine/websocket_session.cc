@@ -104,7 +104,8 @@ class WebSocketSession::Delivery final : public websocket::MessageSink {
     Block block;
     block.bytes = message.bytes.size();
     if (message.owned != nullptr) {
-      message.owned->Fit();
+      if (!BlockPool::Fits(block.bytes, message.owned->capacity())) message.owned->Fit();
+      block.capacity = message.owned->capacity();
       block.memory.reset(reinterpret_cast<uint8_t*>(message.owned->Release()));
       return block;
     }
@@ -128,31 +129,56 @@ class WebSocketSession::Delivery final : public websocket::MessageSink {
   Connection* connection_;
 };
 
-WebSocketSession::WebSocketSession(uv_loop_t* loop, LentMemory* lent, RecordWriter* records,
-                                   Transport* transport)
-    : lent_(lent), records_(records), transport_(transport) {
-  uv_timer_init(loop, &idle_timer_);
-  idle_timer_.data = this;
+WebSocketSession::WebSocketSession(uv_loop_t* loop, LentMemory* lent, BlockPool* pool,
+                                   RecordWriter* records, Transport* transport)
+    : lent_(lent), pool_(pool), records_(records), transport_(transport) {
+  uv_timer_init(loop, &unused_timer_);
+  unused_timer_.data = this;
 }
 
-void WebSocketSession::Close() { uv_close(reinterpret_cast<uv_handle_t*>(&idle_timer_), nullptr); }
+void WebSocketSession::Close() {
+  uv_close(reinterpret_cast<uv_handle_t*>(&unused_timer_), nullptr);
+}
 
 // -- Input.
 
 size_t WebSocketSession::Read(Connection* connection, char* data, size_t size) {
   if (connection->window_bytes <= 0) return 0;
   Delivery delivery(this, connection);
-  return connection->websocket->reader.Read(data, size, &delivery);
+  WebSocketState& socket = *connection->websocket;
+  const size_t used = ReaderOf(&socket)->Read(data, size, &delivery);
+  KeepReader(&socket);
+  return used;
+}
+
+websocket::MessageReader* WebSocketSession::ReaderOf(WebSocketState* socket) {
+  if (socket->reader != nullptr) return socket->reader.get();
+  if (spare_reader_ != nullptr) {
+    socket->reader = std::move(spare_reader_);
+    socket->reader->Serve(socket->options, socket->inflater.get());
+  } else {
+    socket->reader =
+        std::make_unique<websocket::MessageReader>(socket->options, socket->inflater.get(), pool_);
+  }
+  return socket->reader.get();
+}
+
+void WebSocketSession::KeepReader(WebSocketState* socket) {
+  if (socket->reader->is_between_messages()) spare_reader_ = std::move(socket->reader);
 }
 
 std::span<char> WebSocketSession::Room(Connection* connection) {
-  const std::span<char> room = connection->websocket->reader.Room(limits::kMessageReadBytesMin);
+  websocket::MessageReader* reader = connection->websocket->reader.get();
+  if (reader == nullptr) return {};
+  const std::span<char> room = reader->Room(limits::kMessageReadBytesMin);
+  if (!room.empty()) WatchUnused();
   return room.first(std::min(room.size(), limits::kMessageReadBytesMax));
 }
 
 void WebSocketSession::ReadInPlace(Connection* connection, size_t size) {
   Delivery delivery(this, connection);
-  (void)connection->websocket->reader.ReadInPlace(size, &delivery);
+  (void)connection->websocket->reader->ReadInPlace(size, &delivery);
+  KeepReader(connection->websocket.get());
 }
 
 void WebSocketSession::Pong(Connection* connection, std::string_view payload) {
@@ -177,20 +203,18 @@ std::string_view WebSocketSession::OnWebSocket(Connection* connection, const uin
   const uint32_t flags = LoadWord(record, 4);
   const uint32_t bytes_max = LoadWord(record, 5);
   const uint32_t bits = LoadWord(record, 10);
-  websocket::ReaderOptions options;
-  options.max_payload = bytes_max == 0 ? limits::kMessageBytesMax
-                                       : std::min(uint64_t{bytes_max}, limits::kMessageBytesMax);
-  options.max_fragments = LoadWord(record, 6);
-  options.max_buffered_chunks = LoadWord(record, 7);
-  options.skips_utf8 = (flags & records::kSocketSkipUtf8) != 0;
-  const bool deflates = (flags & records::kSocketDeflate) != 0;
-  std::unique_ptr<websocket::Inflater> inflater;
-  if (deflates) {
-    inflater = std::make_unique<websocket::Inflater>(&zlib_, static_cast<int>(bits >> 8 & 0xff),
-                                                     (flags & records::kSocketClientAlone) == 0);
-  }
-  connection->websocket = std::make_unique<WebSocketState>(options, std::move(inflater));
+  connection->websocket = std::make_unique<WebSocketState>();
   WebSocketState& socket = *connection->websocket;
+  constexpr auto kBytesMax = static_cast<uint32_t>(limits::kMessageBytesMax);
+  socket.options.max_payload = bytes_max == 0 ? kBytesMax : std::min(bytes_max, kBytesMax);
+  socket.options.max_fragments = LoadWord(record, 6);
+  socket.options.max_buffered_chunks = LoadWord(record, 7);
+  socket.options.skips_utf8 = (flags & records::kSocketSkipUtf8) != 0;
+  const bool deflates = (flags & records::kSocketDeflate) != 0;
+  if (deflates) {
+    socket.inflater = std::make_unique<websocket::Inflater>(
+        &zlib_, static_cast<int>(bits >> 8 & 0xff), (flags & records::kSocketClientAlone) == 0);
+  }
   socket.pongs_max = LoadWord(record, 8);
   socket.answers_pings = (flags & records::kSocketAutoPong) != 0;
   socket.deflates = deflates;
@@ -198,19 +222,20 @@ std::string_view WebSocketSession::OnWebSocket(Connection* connection, const uin
   socket.threshold = LoadWord(record, 9);
   socket.parameters = {static_cast<int8_t>(bits & 0xff), static_cast<int8_t>(bits >> 16 & 0xff),
                        static_cast<int8_t>(bits >> 24), static_cast<int8_t>(LoadWord(record, 11))};
-  if (deflates) WatchZlib();
+  if (deflates) WatchUnused();
   return Bytes(record, records::kWebSocketFixedBytes, LoadWord(record, 12));
 }
 
-void WebSocketSession::WatchZlib() {
-  if (uv_is_active(reinterpret_cast<uv_handle_t*>(&idle_timer_)) != 0) return;
-  uv_timer_start(&idle_timer_, OnIdleTimer, limits::kZlibIdleMs, limits::kZlibIdleMs);
+void WebSocketSession::WatchUnused() {
+  if (uv_is_active(reinterpret_cast<uv_handle_t*>(&unused_timer_)) != 0) return;
+  uv_timer_start(&unused_timer_, OnUnusedTimer, limits::kUnusedMs, limits::kUnusedMs);
 }
 
-void WebSocketSession::OnIdleTimer(uv_timer_t* timer) {
+void WebSocketSession::OnUnusedTimer(uv_timer_t* timer) {
   auto* self = static_cast<WebSocketSession*>(timer->data);
   self->zlib_.ReleaseIdle();
-  if (self->zlib_.live_states() == 0) uv_timer_stop(timer);
+  const bool has_blocks = self->pool_->Trim();
+  if (self->zlib_.live_states() == 0 && !has_blocks) uv_timer_stop(timer);
 }
 
 // False when nothing may be sent any more.
@@ -291,7 +316,7 @@ websocket::Deflater* WebSocketSession::DeflaterOf(WebSocketState* socket) {
 }
 
 bool WebSocketSession::SendCompressed(Connection* connection, const Frame& frame) {
-  WatchZlib();
+  WatchUnused();
   auto payload = std::make_shared<ByteBuffer>();
   WebSocketState& socket = *connection->websocket;
   if (!DeflaterOf(&socket)->Deflate(frame.payload, frame.is_final, payload.get())) {
@@ -380,7 +405,7 @@ const WebSocketSession::Shared* WebSocketSession::CompressedFor(const WebSocketS
   for (const Broadcast::Compressed& known : broadcast->compressed) {
     if (known.parameters == socket.parameters) return &known.shared;
   }
-  WatchZlib();
+  WatchUnused();
   const Frame& frame = broadcast->frame;
   ByteBuffer payload;
   if (!LoneDeflaterOf(socket.parameters)->Deflate(frame.payload, true, &payload)) return nullptr;

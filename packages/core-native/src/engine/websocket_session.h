@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/block_pool.h"
 #include "common/block_store.h"
 #include "engine/connection.h"
 #include "engine/record_writer.h"
@@ -22,7 +23,8 @@ namespace httpsys::engine {
 // Thread: the lane.
 class WebSocketSession final {
  public:
-  WebSocketSession(uv_loop_t* loop, LentMemory* lent, RecordWriter* records, Transport* transport);
+  WebSocketSession(uv_loop_t* loop, LentMemory* lent, BlockPool* pool, RecordWriter* records,
+                   Transport* transport);
   WebSocketSession(const WebSocketSession&) = delete;
   WebSocketSession& operator=(const WebSocketSession&) = delete;
   // Before the loop is closed.
@@ -61,9 +63,12 @@ class WebSocketSession final {
     std::unique_ptr<websocket::Deflater> deflater;
   };
 
-  static void OnIdleTimer(uv_timer_t* timer);
-  void WatchZlib();
+  static void OnUnusedTimer(uv_timer_t* timer);
+  // Of zlib states and blocks.
+  void WatchUnused();
 
+  websocket::MessageReader* ReaderOf(WebSocketState* socket);
+  void KeepReader(WebSocketState* socket);
   bool Begin(Connection* connection, const Frame& frame, bool* is_compressed);
   void SendHeader(Connection* connection, const Frame& frame, bool is_compressed, size_t bytes);
   bool SendCompressed(Connection* connection, const Frame& frame);
@@ -74,9 +79,12 @@ class WebSocketSession final {
   void Pong(Connection* connection, std::string_view payload);
 
   LentMemory* lent_;
+  BlockPool* pool_;
   RecordWriter* records_;
   Transport* transport_;
-  uv_timer_t idle_timer_;
+  // Of a WebSocket that has read its messages to their end, for the next one that reads.
+  std::unique_ptr<websocket::MessageReader> spare_reader_;
+  uv_timer_t unused_timer_;
   websocket::ZlibPool zlib_;
   std::vector<LoneDeflater> lone_deflaters_;  // By what they were asked for; few.
 };

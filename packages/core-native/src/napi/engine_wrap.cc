@@ -19,6 +19,23 @@ namespace {
 
 std::span<uint8_t> BytesOf(Napi::Uint8Array array) { return {array.Data(), array.ByteLength()}; }
 
+// V8 has memory of a lane, as an ArrayBuffer.
+struct Lease {
+  Lease(std::shared_ptr<BlockPool> pool, size_t capacity)
+      : pool(std::move(pool)), capacity(capacity) {}
+
+  static void End(napi_env, void* memory, void* hint) {
+    const std::unique_ptr<Lease> self(static_cast<Lease*>(hint));
+    Block block;
+    block.memory.reset(static_cast<uint8_t*>(memory));
+    block.capacity = self->capacity;
+    self->pool->Put(std::move(block));
+  }
+
+  std::shared_ptr<BlockPool> pool;
+  size_t capacity;
+};
+
 uint32_t Number(const Napi::CallbackInfo& info, size_t index) {
   return info[index].IsNumber() ? info[index].As<Napi::Number>().Uint32Value() : 0;
 }
@@ -328,12 +345,13 @@ Napi::Value EngineWrap::TakeBlock(const Napi::CallbackInfo& info) {
   Block block;
   if (backend_ != nullptr) block = backend_->requests(lane).blocks().Take(Number(info, 1));
   if (block.memory == nullptr) return info.Env().Undefined();
+  auto lease = std::make_unique<Lease>(backend_->requests(lane).block_pool(), block.capacity);
   napi_value buffer;
   const napi_status status = napi_create_external_arraybuffer(
-      info.Env(), block.memory.get(), block.bytes,
-      [](napi_env, void* memory, void*) { std::free(memory); }, nullptr, &buffer);
+      info.Env(), block.memory.get(), block.bytes, Lease::End, lease.get(), &buffer);
   if (status == napi_ok) {
     (void)block.memory.release();
+    (void)lease.release();
     return {info.Env(), buffer};
   }
   // A runtime without external memory gets a copy; an environment that is being terminated nothing.

@@ -52,6 +52,12 @@ void ByteBuffer::Fit() {
   capacity_ = size_;
 }
 
+void ByteBuffer::Adopt(char* memory, size_t capacity) {
+  Reset();
+  data_ = memory;
+  capacity_ = capacity;
+}
+
 void ByteBuffer::Reset() { *this = ByteBuffer(); }
 
 char* ByteBuffer::Release() {

@@ -31,6 +31,8 @@ class ByteBuffer {
   void Append(std::string_view bytes, size_t size_max = SIZE_MAX);
   // Gives memory beyond size() back.
   void Fit();
+  // Memory from malloc() for it to begin with, `capacity` bytes; what it had is freed.
+  void Adopt(char* memory, size_t capacity);
   // Keeps the memory.
   void Clear() { size_ = 0; }
   // Frees it.

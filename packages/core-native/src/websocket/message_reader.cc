@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "common/limits.h"
+
 namespace httpsys::websocket {
 namespace {
 
@@ -50,7 +52,9 @@ size_t MessageReader::Read(char* data, size_t size, MessageSink* sink) {
 std::span<char> MessageReader::Room(size_t bytes_min) {
   if (state_ != State::kPayload || IsControl(opcode_) || payload_left_ < bytes_min) return {};
   ByteBuffer& buffer = is_kept_apart() ? frame_ : message_;
-  const uint64_t room = std::min<uint64_t>(payload_left_, std::max(buffer.size(), bytes_min));
+  const size_t spare = buffer.capacity() - buffer.size();
+  const uint64_t room =
+      std::min<uint64_t>(payload_left_, std::max({spare, buffer.size(), bytes_min}));
   return {buffer.Reserve(room, buffer.size() + payload_left_), static_cast<size_t>(room)};
 }
 
@@ -188,11 +192,22 @@ bool MessageReader::ReadPayload(Input* in, MessageSink* sink) {
   }
   if (in->left() == 0) return false;
   ByteBuffer& buffer = is_kept_apart() ? frame_ : message_;
+  if (buffer.capacity() == 0) TakeBlock();
   const size_t size = std::min<uint64_t>(payload_left_, in->left());
   std::memcpy(buffer.Reserve(size, buffer.size() + payload_left_), in->at, size);
   in->at += size;
   AddPayload(&buffer, size);
   return payload_left_ == 0 && EndFrame(sink);
+}
+
+// For a message in one frame: who announces bytes and does not send them holds memory that was
+// there.
+void MessageReader::TakeBlock() {
+  if (pool_ == nullptr || is_kept_apart() || !is_final_) return;
+  if (payload_bytes_ < limits::kPooledBlockBytesMin) return;
+  Block block = pool_->Take(payload_bytes_);
+  if (block.memory == nullptr) return;
+  message_.Adopt(reinterpret_cast<char*>(block.memory.release()), block.capacity);
 }
 
 void MessageReader::AddPayload(ByteBuffer* buffer, size_t size) {

@@ -7,6 +7,7 @@
 #include <span>
 #include <string_view>
 
+#include "common/block_pool.h"
 #include "websocket/byte_buffer.h"
 #include "websocket/frame.h"
 #include "websocket/inflater.h"
@@ -17,7 +18,7 @@ namespace httpsys::websocket {
 
 struct ReaderOptions {
   // Longest message in bytes, as sent and as inflated. 0: none.
-  uint64_t max_payload = 0;
+  uint32_t max_payload = 0;
   // Most frames of one message, and most arrivals that a frame may be spread over (maxFragments and
   // maxBufferedChunks of `ws`: 16 Ki and 256 Ki there). 0: none.
   uint32_t max_fragments = 0;
@@ -57,14 +58,22 @@ class MessageSink {
   ~MessageSink() = default;
 };
 
-// Memory: nothing between messages. Within one, what has arrived of it (growing by halves) and, for
-// a compressed one, what it inflated to so far: each at most max_payload and some KiB. Thread: any,
-// one at a time.
+// Memory: nothing between messages. Within one, what has arrived of it (growing by halves, or at
+// once a block of the pool) and, for a compressed one, what it inflated to so far: each at most
+// max_payload and some KiB. Thread: any, one at a time.
 class MessageReader {
  public:
-  // `inflater` when permessage-deflate was negotiated, else nullptr; must outlive the reader.
-  explicit MessageReader(const ReaderOptions& options, Inflater* inflater = nullptr)
-      : options_(options), inflater_(inflater) {}
+  // `inflater` when permessage-deflate was negotiated, else nullptr. `pool` may have memory for
+  // large messages; nullptr: none. Both must outlive the reader.
+  explicit MessageReader(const ReaderOptions& options, Inflater* inflater = nullptr,
+                         BlockPool* pool = nullptr)
+      : options_(options), inflater_(inflater), pool_(pool) {}
+
+  // Between messages, or before the first: goes on with those of another client.
+  void Serve(const ReaderOptions& options, Inflater* inflater) {
+    options_ = options;
+    inflater_ = inflater;
+  }
 
   // Reads `size` bytes, one arrival; writes over them (unmasking). Returns how many were used: less
   // than `size` only when the sink stopped it, and then the rest is given again later. After
@@ -72,8 +81,9 @@ class MessageReader {
   size_t Read(char* data, size_t size, MessageSink* sink);
 
   // A receive without a copy: memory for the payload being read, to be filled from its start. Empty
-  // unless at least `bytes_min` of a data frame are missing. At most as long as what has arrived of
-  // the message or `bytes_min`, whichever is more, and never longer than what is missing.
+  // unless at least `bytes_min` of a data frame are missing. Never longer than what is missing;
+  // where memory must grow for it, at most as long as what has arrived of the message or
+  // `bytes_min`, whichever is more.
   std::span<char> Room(size_t bytes_min);
   // `size` bytes were put there, one arrival. Returns false when the sink stopped it.
   bool ReadInPlace(size_t size, MessageSink* sink);
@@ -105,6 +115,7 @@ class MessageReader {
   ReadError CheckControl(bool is_compressed);
   ReadError CheckLength();
   bool ReadPayload(Input* in, MessageSink* sink);
+  void TakeBlock();
   // `size` bytes, still masked, that lie behind the end of `buffer`.
   void AddPayload(ByteBuffer* buffer, size_t size);
   bool EndFrame(MessageSink* sink);
@@ -119,6 +130,7 @@ class MessageReader {
 
   ReaderOptions options_;
   Inflater* inflater_;
+  BlockPool* pool_;
   // Plain bytes of the message so far.
   ByteBuffer message_;
   // Bytes so far of a frame that is kept apart.

@@ -2,6 +2,7 @@
 
 // Programs that fast-path.test.js runs in a process or a thread of their own.
 
+const { PerformanceObserver, constants } = require('node:perf_hooks')
 const { isMainThread, parentPort } = require('node:worker_threads')
 const { WebSocketServer } = require('../..')
 
@@ -15,6 +16,22 @@ const programs = {
   echo (wss) {
     wss.on('connection', (/** @type {any} */ socket) => {
       socket.on('message', (/** @type {Buffer} */ data, /** @type {boolean} */ isBinary) => socket.send(data, { binary: isBinary }))
+    })
+  },
+  // Answers each message with a byte, and says how often garbage was collected meanwhile.
+  sink (wss) {
+    const counts = { minor: 0, major: 0 }
+    const observer = new PerformanceObserver((list) => {
+      for (const { detail } of list.getEntries()) {
+        counts[/** @type {any} */ (detail).kind === constants.NODE_PERFORMANCE_GC_MINOR ? 'minor' : 'major']++
+      }
+    })
+    observer.observe({ entryTypes: ['gc'] })
+    wss.on('connection', (/** @type {any} */ socket) => {
+      socket.on('message', (/** @type {Buffer} */ data) => {
+        if (data.length !== 0) socket.send('.')
+        else setImmediate(() => socket.send(JSON.stringify(counts)))
+      })
     })
   },
   exit (wss) {
