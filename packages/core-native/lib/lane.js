@@ -41,7 +41,6 @@ class Lane {
     this.foreignBytes = 0
     /** Of the connection opened last. */
     this.remoteAddress = ''
-    this.localAddress = ''
     /** @type {string[]} header name (or target) by intern id */
     this.names = []
     /** @type {string[]} header value by intern id */

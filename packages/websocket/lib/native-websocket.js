@@ -20,6 +20,7 @@ const kSocket = Symbol('httpsys.socket')
 const kPending = Symbol('httpsys.pending')
 const kIsFirstFragment = Symbol('httpsys.isFirstFragment')
 const kLost = Symbol('httpsys.lost')
+const kServer = Symbol('httpsys.server')
 
 const kText = 1
 const kBinary = 2
@@ -31,6 +32,7 @@ const kReasonBytesMax = 123
 const kOpen = 1
 const kClosing = 2
 const kClosed = 3
+const kServerClosed = 2
 const kStates = ['CONNECTING', 'OPEN', 'CLOSING', 'CLOSED']
 
 /** @typedef {import('../types/ws-internals').WebSocketState & { [key: symbol]: any }} State */
@@ -42,12 +44,14 @@ class WebSocket extends ws.WebSocket {
   /** @param {any} address null: of a server @param {any} [protocols] @param {any} [options] */
   constructor (address, protocols, options) {
     super(address, protocols, address === null ? quietly(options) : options)
-    if (address !== null) return
     const self = hidden(this)
+    if (address !== null) {
+      self._autoPong = Object.hasOwn(this, '_autoPong')
+      return
+    }
     self._events = new Listeners()
-    if (!options.autoPong) return
-    self._autoPong = true
-    self._maxPendingAutoPongs = options.maxPendingAutoPongs | 0
+    if (!options.autoPong) self._autoPong = false
+    else if (upgrading?.options !== options) self._maxPendingAutoPongs = options.maxPendingAutoPongs | 0
   }
 
   /**
@@ -57,10 +61,12 @@ class WebSocket extends ws.WebSocket {
    */
   setSocket (socket, head, options) {
     const self = hidden(this)
-    const settings = self._isServer ? settingsOf(self, options) : null
+    const pongsMax = self._maxPendingAutoPongs ?? upgrading?.options.maxPendingAutoPongs ?? 0
+    const settings = self._isServer ? settingsOf(self, options, pongsMax) : null
     const channel = settings === null ? null : openWebSocket(socket, head, settings, this)
     if (channel === null) {
       if (self._isServer && self._autoPong) {
+        self._maxPendingAutoPongs = pongsMax | 0
         self._autoPongComplete = () => { self._pendingAutoPongs-- }
         self._pendingAutoPongs = 0
       }
@@ -75,15 +81,30 @@ class WebSocket extends ws.WebSocket {
     socket.setNoDelay()
     self._readyState = kOpen
     this.emit('open')
+    opened = this
+  }
+
+  // The first listener of a server's WebSocket is the server's own, a function and its scope for each: see emitClose().
+  /** @param {string | symbol} event @param {(...args: any[]) => void} listener */
+  on (event, listener) {
+    if (opened === this) {
+      opened = null
+      if (event === 'close' && upgrading?.clients?.has(this)) {
+        hidden(this)[kServer] = upgrading
+        return this
+      }
+    }
+    return super.on(/** @type {any} */ (event), listener)
   }
 
   get _socket () {
     const self = hidden(this)
-    return self[kChannel] === undefined ? self[kSocket] : self[kChannel].keepSocket()
+    return self[kChannel] === undefined ? self[kSocket] ?? null : self[kChannel].keepSocket()
   }
 
   set _socket (socket) {
-    hidden(this)[kSocket] = socket
+    const self = hidden(this)
+    if (socket !== null || self[kSocket] !== undefined) self[kSocket] = socket
   }
 
   get bufferedAmount () {
@@ -201,8 +222,41 @@ class WebSocket extends ws.WebSocket {
     }
     self._extensions[extensionName]?.cleanup()
     self._readyState = kClosed
+    if (self[kServer] !== undefined) forgetClient(self[kServer], this)
     this.emit('close', self._closeCode, self._closeMessage)
   }
+}
+
+// What nearly all have is no field of each.
+Object.defineProperty(WebSocket.prototype, '_autoPong', { value: true, writable: true, configurable: true })
+
+/** The server whose handshake is going on. @type {any} */
+let upgrading = null
+/** The WebSocket that was opened last, until something listens to it. @type {WebSocket | null} */
+let opened = null
+
+/** @param {any} server @param {() => void} run */
+function whileUpgrading (server, run) {
+  const outer = upgrading
+  upgrading = server
+  try {
+    run()
+  } finally {
+    upgrading = outer
+    opened = null
+  }
+}
+
+/** @param {any} server @param {WebSocket} webSocket */
+function forgetClient (server, webSocket) {
+  server.clients.delete(webSocket)
+  if (server._shouldEmitClose && server.clients.size === 0) process.nextTick(emitServerClose, server)
+}
+
+/** @param {any} server */
+function emitServerClose (server) {
+  server._state = kServerClosed
+  server.emit('close')
 }
 
 // EventEmitter's own has the form that is made for many keys and takes three times the memory.
@@ -441,4 +495,4 @@ function onBlobError (self, error) {
   self.emit('error', error)
 }
 
-module.exports = { NativeWebSocket: WebSocket, kChannel }
+module.exports = { NativeWebSocket: WebSocket, kChannel, whileUpgrading }

@@ -16,9 +16,10 @@ const kUint31Max = 0x7fffffff
 /**
  * @param {import('../types/ws-internals').WebSocketState} state
  * @param {any} options of setSocket()
+ * @param {number} pongsMax
  * @returns {WebSocketSettings | null} null when only ws itself can do what is asked
  */
-function settingsOf (state, options) {
+function settingsOf (state, options, pongsMax) {
   const negotiated = deflateOf(state._extensions, extensionName)
   const deflate = negotiated === undefined ? null : deflateSettings(negotiated)
   if (deflate === undefined) return null
@@ -27,7 +28,7 @@ function settingsOf (state, options) {
     maxFragments: Math.max(0, options.maxFragments | 0),
     maxBufferedChunks: Math.max(0, options.maxBufferedChunks | 0),
     autoPong: state._autoPong === true,
-    maxPendingAutoPongs: Math.max(0, (state._maxPendingAutoPongs ?? 0) | 0),
+    maxPendingAutoPongs: Math.max(0, pongsMax | 0),
     skipUTF8Validation: Boolean(options.skipUTF8Validation),
     allowSynchronousEvents: options.allowSynchronousEvents === undefined || Boolean(options.allowSynchronousEvents),
     deflate

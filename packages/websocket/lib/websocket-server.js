@@ -3,7 +3,9 @@
 const { Buffer } = require('node:buffer')
 const ws = require('ws')
 const core = require('@httpsys/core-native')
-const { NativeWebSocket } = require('./native-websocket')
+const { NativeWebSocket, whileUpgrading } = require('./native-websocket')
+
+const { completeUpgrade } = /** @type {any} */ (ws.WebSocketServer.prototype)
 
 const kOpen = 1
 // Longer text may go by reference, and is then the same for all only as bytes.
@@ -22,6 +24,11 @@ class WebSocketServer extends ws.WebSocketServer {
     super({ ...given, port: null, server })
     // From here on as if ws had made it: close() closes it, and the options say what was asked for.
     Object.assign(this.options, { port: given.port, server: null })
+  }
+
+  /** @param {...any} args the handshake's */
+  completeUpgrade (...args) {
+    whileUpgrading(this, () => Reflect.apply(completeUpgrade, this, args))
   }
 
   /**

@@ -310,6 +310,49 @@ test('a reset of a connection whose socket is used as a stream is the WebSocket\
   }
 })
 
+test('the server forgets a client that has closed, whatever becomes of its listeners', { skip }, async (t) => {
+  const server = await serve(t, kFast)
+  const pairs = await connectMany(server, 3)
+  const [{ client, socket }] = pairs
+  assert.equal(socket.listenerCount('close'), 0)
+  const seen = once(socket, 'close').then(() => server.wss.clients.has(socket))
+  client.close()
+  assert.equal(await seen, false)
+  pairs[1].socket.removeAllListeners()
+  const gone = closeOf(pairs[1].client)
+  pairs[1].client.close()
+  await gone
+  const closed = once(server.wss, 'close')
+  server.wss.close()
+  pairs[2].client.close()
+  await closed
+  assert.equal(server.wss.clients.size, 0)
+})
+
+test('without clientTracking the first listener for the close of a WebSocket is the application\'s', { skip }, async (t) => {
+  const { wss, url } = await serve(t, kFast, { clientTracking: false })
+  const closed = new Promise((resolve) => wss.on('connection', (/** @type {any} */ socket) => socket.on('close', resolve)))
+  const client = new WebSocket(url)
+  await once(client, 'open')
+  client.close(1000)
+  assert.equal(await closed, 1000)
+})
+
+test('answers to pings can be left to the application', { skip }, async (t) => {
+  const { wss, url } = await serve(t, kFast, { autoPong: false })
+  const pinged = new Promise((resolve) => wss.on('connection', (/** @type {any} */ socket) => socket.on('ping', resolve)))
+  const client = new WebSocket(url)
+  let pongs = 0
+  client.on('pong', () => pongs++)
+  await once(client, 'open')
+  client.ping('x')
+  await pinged
+  const [socket] = wss.clients
+  socket.send('behind')
+  await once(client, 'message')
+  assert.equal(pongs, 0)
+})
+
 test('sockets that are none of the engine get the code of ws', async (t) => {
   const server = http.createServer()
   const wss = new fast.WebSocketServer({ server })

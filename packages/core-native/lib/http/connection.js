@@ -7,6 +7,7 @@
 const diagnosticsChannel = require('node:diagnostics_channel')
 const os = require('node:os')
 const R = require('../records')
+const { Addresses, NearEnd } = require('./addresses')
 const { HttpSocket, hooks, materialise } = require('./socket')
 const { SecureSocket } = require('./secure-socket')
 const { TlsFacts } = require('../tls/facts')
@@ -101,8 +102,13 @@ function onOpen (lane, slot, words, bytes, at) {
   const local = bytes.toString('latin1', text + remoteBytes, text + remoteBytes + localBytes)
   // Most often the same as before, and then no string of its own: of a proxy's connections both.
   if (remote !== lane.remoteAddress) lane.remoteAddress = remote
-  if (local !== lane.localAddress) lane.localAddress = local
-  const addresses = new Addresses(family, lane.remoteAddress, remotePort, lane.localAddress, words[w + 6])
+  const localPort = words[w + 6]
+  let near = server?.[kListener].near
+  if (near === undefined || local !== near.address || localPort !== near.port || family !== near.family) {
+    near = new NearEnd(server, family, local, localPort)
+    if (server !== undefined) server[kListener].near = near
+  }
+  const addresses = new Addresses(near, lane.remoteAddress, remotePort)
   const flags = words[w + 1] >>> 8
   const isSecure = (flags & R.kFlagSecure) !== 0
   const Socket = /** @type {any} */ (isSecure ? SecureSocket : HttpSocket)
@@ -215,40 +221,6 @@ function onTlsFailure (socket, error) {
   server.emit('tlsClientError', error, socket)
   // An https.Server has a listener of Node's for this.
   if (!server[kListener].isSecure && !server.emit('clientError', error, socket)) socket.destroy(error)
-}
-
-// The two ends of a connection; the objects that Node hands out are made when asked for.
-class Addresses {
-  /** @param {number} family @param {string} remote @param {number} remotePort @param {string} local @param {number} localPort */
-  constructor (family, remote, remotePort, local, localPort) {
-    this.family = family
-    this.remoteAddress = remote
-    this.remotePort = remotePort
-    this.localAddress = local
-    this.localPort = localPort
-  }
-
-  get peer () {
-    if (this.family === 0) return {}
-    return { address: this.remoteAddress, family: `IPv${this.family}`, port: this.remotePort }
-  }
-
-  get local () {
-    if (this.family === 0) return {}
-    return { address: this.localAddress, family: `IPv${this.family}`, port: this.localPort }
-  }
-
-  dropData () {
-    const family = this.family === 0 ? undefined : `IPv${this.family}`
-    return Object.assign(Object.create(null), {
-      localAddress: this.localAddress,
-      localPort: this.localPort,
-      localFamily: family,
-      remoteAddress: this.remoteAddress,
-      remotePort: this.remotePort,
-      remoteFamily: family
-    })
-  }
 }
 
 /** @param {import('../lane').Lane} lane @param {number} slot @param {any} socket @param {number} errno */

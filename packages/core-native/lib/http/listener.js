@@ -80,6 +80,8 @@ class Listener {
     this.prefixes = new Prefixes()
     /** Open connections in HTTP mode. @type {Set<any>} */
     this.sockets = new Set()
+    /** Of the connection opened last. @type {import('./addresses').NearEnd | undefined} */
+    this.near = undefined
     this.id = 0
     this.listening = 0
     /** Within server.close(). */

@@ -9,6 +9,7 @@
 const { Buffer } = require('node:buffer')
 const R = require('../records')
 const { kInlineBytesMax } = require('../reply-writer')
+const { Addresses } = require('./addresses')
 const { HttpSocket, hooks } = require('./socket')
 const { kSendBytesMax } = require('./socket-output')
 const { State, isLight } = require('./socket-state')
@@ -51,8 +52,11 @@ class WebSocketChannel {
     this.slot = socket[kSlot]
     /** Weakly while nobody has used it, which is most of an idle WebSocket's memory. */
     this.socket = isUnused(socket) ? new WeakRef(socket) : socket
-    this.server = socket.server
-    this.remote = socket[kRemote]
+    // Instead of the object, which goes with the socket.
+    const { near, remoteAddress, remotePort } = socket[kRemote]
+    this.near = near
+    this.remoteAddress = remoteAddress
+    this.remotePort = remotePort
     /** Payload, for the socket's bytesRead. */
     this.read = socket[kRead]
     this.owner = owner
@@ -93,7 +97,8 @@ class WebSocketChannel {
 
   // As it was when it was let go of: anything that changes one keeps it.
   #revive () {
-    const socket = /** @type {any} */ (new (/** @type {any} */ (HttpSocket))(this.lane, this.slot, this.server, this.remote))
+    const addresses = new Addresses(this.near, this.remoteAddress, this.remotePort)
+    const socket = /** @type {any} */ (new (/** @type {any} */ (HttpSocket))(this.lane, this.slot, this.near.server, addresses))
     socket[kState] |= State.kServed | State.kUpgraded | State.kWebSocket
     socket[kHoldsLoop] = true
     socket[kChannel] = this

@@ -28,7 +28,7 @@ async function serve (t, { WebSocketServer, createServer }, options = {}) {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.after(async () => {
-    for (const client of wss.clients) client.terminate()
+    for (const client of wss.clients ?? []) client.terminate()
     wss.close()
     await new Promise((resolve) => server.close(resolve))
   })
