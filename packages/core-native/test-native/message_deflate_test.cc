@@ -309,6 +309,29 @@ TEST(MessageDeflate, NodesChunkGoesOnFromMessageToMessage) {
   EXPECT_EQ(inflater.Inflate(second, true, 50, &out), Inflater::Result::kTooLong);
 }
 
+// As with `ws`, which counts a message when it has a frame of it whole.
+TEST(MessageDeflate, AFrameIsToldToBeDamagedThoughItsMessageIsTooLong) {
+  ZlibPool pool;
+  Deflater deflater(&pool, {}, true);
+  const std::string first = Deflated(&deflater, std::string(20'000, 'a'), false);
+  const std::string second = Deflated(&deflater, std::string(20'000, 'b'), false);
+  for (const size_t size_max : {size_t{30'000}, size_t{19'000}}) {
+    for (const bool is_damaged : {false, true}) {
+      Inflater inflater(&pool, 15, true);
+      ByteBuffer out;
+      const auto begin = inflater.Inflate(first, false, size_max, &out);
+      if (size_max < 20'000) {
+        EXPECT_EQ(begin, Inflater::Result::kTooLong);
+        continue;
+      }
+      ASSERT_EQ(begin, Inflater::Result::kOk);
+      EXPECT_EQ(inflater.Inflate(is_damaged ? second + "\x07" : second, true, size_max, &out),
+                is_damaged ? Inflater::Result::kFailed : Inflater::Result::kTooLong);
+      EXPECT_LE(out.size(), size_max + 16 * 1024);
+    }
+  }
+}
+
 TEST(MessageDeflate, OutputThatFillsAChunkExactlyIsWhole) {
   ZlibPool pool;
   for (const size_t size : {16 * 1024 - 1, 16 * 1024, 16 * 1024 + 1, 32 * 1024, 48 * 1024}) {

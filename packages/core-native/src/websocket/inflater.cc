@@ -7,8 +7,9 @@
 namespace httpsys::websocket {
 namespace {
 
-// Node inflates into chunks of this size, and `ws` looks at the limit after each. Doing the same
-// gives the same verdict where a message is both too long and damaged.
+// Node inflates into chunks of this size, and `ws` looks after each whether the frame is too long,
+// and at its end whether the message is. Doing the same gives the same verdict where one is damaged
+// too.
 constexpr size_t kChunkBytes = 16 * 1024;
 
 // RFC 7692, section 7.2.2.
@@ -27,6 +28,13 @@ bool IsBetweenBlocks(const z_stream& stream) {
 
 }  // namespace
 
+// One that is being inflated.
+struct Inflater::Frame {
+  size_t bytes = 0;      // Inflated so far.
+  bool is_over = false;  // With those before it: nothing more of it is kept.
+  bool has_ended = false;
+};
+
 Inflater::Result Inflater::Inflate(std::string_view payload, bool is_last_of_message,
                                    size_t size_max, ByteBuffer* out) {
   ZlibState* const state = Acquire();
@@ -35,12 +43,13 @@ Inflater::Result Inflater::Inflate(std::string_view payload, bool is_last_of_mes
     zlib_message_ = "Init error";
     return Result::kFailed;
   }
-  bool has_ended = false;
-  Result result = Run(state, payload, size_max, out, &has_ended);
-  if (result == Result::kOk && is_last_of_message && !has_ended) {
-    result = Run(state, kTrailer, size_max, out, &has_ended);
+  Frame frame;
+  Result result = Run(state, payload, size_max, out, &frame);
+  if (result == Result::kOk && is_last_of_message && !frame.has_ended) {
+    result = Run(state, kTrailer, size_max, out, &frame);
   }
-  if (result != Result::kOk || has_ended) {
+  if (result == Result::kOk && frame.is_over) result = Result::kTooLong;
+  if (result != Result::kOk || frame.has_ended) {
     // A final block ends the stream: the rest of the frame is dropped, and what follows starts
     // anew.
     Drop();
@@ -52,7 +61,7 @@ Inflater::Result Inflater::Inflate(std::string_view payload, bool is_last_of_mes
 }
 
 Inflater::Result Inflater::Run(ZlibState* state, std::string_view input, size_t size_max,
-                               ByteBuffer* out, bool* has_ended) {
+                               ByteBuffer* out, Frame* frame) {
   if (input.empty()) return Result::kOk;
   z_stream& stream = state->stream;
   for (;;) {
@@ -69,14 +78,16 @@ Inflater::Result Inflater::Run(ZlibState* state, std::string_view input, size_t 
       return Result::kFailed;
     }
     const size_t written = room - stream.avail_out;
-    out->Grow(written);
+    frame->bytes += written;
+    if (!frame->is_over) out->Grow(written);
     chunk_at_ = static_cast<uint16_t>((chunk_at_ + written) % kChunkBytes);
-    if (size_max > 0 && out->size() > size_max) return Result::kTooLong;
+    if (size_max > 0 && frame->bytes > size_max) return Result::kTooLong;
+    frame->is_over = size_max > 0 && out->size() > size_max;
     input.remove_prefix(given - stream.avail_in);
     // Full: there may be more, even without further input.
     if (stream.avail_out == 0) continue;
-    *has_ended = stream.avail_in > 0;
-    if (*has_ended || input.empty()) return Result::kOk;
+    frame->has_ended = stream.avail_in > 0;
+    if (frame->has_ended || input.empty()) return Result::kOk;
   }
 }
 

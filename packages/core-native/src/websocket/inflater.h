@@ -19,9 +19,10 @@ class Inflater : public ZlibUser {
   Inflater(ZlibPool* pool, int window_bits, bool takes_over)
       : ZlibUser(pool, false, {static_cast<int8_t>(window_bits), -1, 8, 0}, takes_over) {}
 
-  // Appends the inflated payload of one frame to `out`. kTooLong as soon as `out` holds more than
-  // `size_max` (0: none); it then holds at most 16 KiB more. After kTooLong and kFailed no further
-  // call.
+  // Appends the inflated payload of one frame to `out`. kTooLong as soon as the frame alone is
+  // longer than `size_max` (0: none), or at its end when `out` would hold more: as with `ws`,
+  // damage that is met before counts first. `out` never holds more than `size_max` and 16 KiB.
+  // After kTooLong and kFailed no further call.
   Result Inflate(std::string_view payload, bool is_last_of_message, size_t size_max,
                  ByteBuffer* out);
 
@@ -30,8 +31,10 @@ class Inflater : public ZlibUser {
   const char* zlib_message() const { return zlib_message_; }
 
  private:
+  struct Frame;
+
   Result Run(ZlibState* state, std::string_view input, size_t size_max, ByteBuffer* out,
-             bool* has_ended);
+             Frame* frame);
 
   const char* zlib_message_ = "";
   int zlib_code_ = 0;
