@@ -318,6 +318,16 @@ TEST_F(WebSocketSessionTest, CompressedMessagesComeBackAsTheyWere) {
   }
 }
 
+// It may be written behind the record that makes the WebSocket.
+TEST_F(WebSocketSessionTest, TheEndOfAnEarlierAnswerDoesNotEndIt) {
+  const Socket socket = OpenOne();
+  socket.peer.Finish();
+  js_.Expect(RequestType::kEof);
+  js_.Command(ReplyType::kEnd, socket.slot, records::kReplyEnd);
+  Send(socket, kText, "still");
+  EXPECT_EQ(socket.peer.Read(7), "\x81\x05still");
+}
+
 TEST_F(WebSocketSessionTest, AnEndWithinAMessageIsAnEnd) {
   const Socket socket = OpenOne();
   socket.peer.Send(ClientFrame(1, "half"));

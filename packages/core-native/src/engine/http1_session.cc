@@ -21,6 +21,11 @@ constexpr size_t kShrinkBelowBytes = limits::kBlockBytes / 4 * 3;
 
 constexpr int kGoodbyeBytesMax = 40;
 
+bool IsUpgraded(InputPhase phase) {
+  return phase == InputPhase::kUndecided || phase == InputPhase::kOpaque ||
+         phase == InputPhase::kWebSocket;
+}
+
 bool CountsForWindow(InputPhase phase) {
   return phase == InputPhase::kBodyLength || phase == InputPhase::kBodyChunked ||
          phase == InputPhase::kOpaque;
@@ -215,8 +220,7 @@ void Http1Session::OnEof(Connection* connection) {
     return;
   }
   if (phase == InputPhase::kHttp2) return http2_->OnEof(connection);
-  if (phase == InputPhase::kUndecided || phase == InputPhase::kOpaque ||
-      phase == InputPhase::kWebSocket || phase == InputPhase::kRefused) {
+  if (IsUpgraded(phase) || phase == InputPhase::kRefused) {
     records_->Eof(connection->slot);
     if (connection->is_fin_sent) transport_->Close(connection, 0);
     return;
@@ -294,7 +298,9 @@ void Http1Session::OnAnswered(Connection* connection) {
   if (connection->unanswered != 0) --connection->unanswered;
   const uint32_t most = connection->server->config->settings().pipelined_requests_max;
   if (connection->unanswered == 0) {
-    const bool is_over = connection->peer_ended && connection->phase != InputPhase::kRefused;
+    // Of what was upgraded, or refused, JavaScript decides when it ends.
+    const bool is_over = connection->peer_ended && connection->phase != InputPhase::kRefused &&
+                         !IsUpgraded(connection->phase);
     if (connection->phase == InputPhase::kAfterClose || is_over) {
       transport_->FinishAfterOutput(connection, AfterOutput::kClose);
       return;
