@@ -10,7 +10,6 @@ const { promisify } = require('node:util')
 const { findProgram } = require('../../tools/lib/project')
 const { mainThreadSeconds, processSeconds } = require('../lib/cpu')
 const { spread } = require('../lib/statistics')
-const { kConnections } = require('./parts')
 
 /** @typedef {import('./parts').Part} Part */
 /** @typedef {import('../lib/types').SuitePlan} SuitePlan */
@@ -56,11 +55,11 @@ function number (text, expression) {
 }
 
 /** @param {{ port: number, pid: number }} server @param {string} side @param {Part} part @param {SuitePlan['cpus']} cpus @param {number} seconds */
-async function measure ({ port, pid }, side, { streams }, cpus, seconds) {
+async function measure ({ port, pid }, side, { streams, connections }, cpus, seconds) {
   const processBefore = processSeconds(pid)
   const threadBefore = mainThreadSeconds(pid)
   // HTTP/1.1 has one request at a time on each connection: as many of them then.
-  const shape = side === 'express-http1' ? ['--h1', '-c', String(kConnections * streams), '-m', '1'] : ['-c', String(kConnections), '-m', String(streams)]
+  const shape = side === 'express-http1' ? ['--h1', '-c', String(connections * streams), '-m', '1'] : ['-c', String(connections), '-m', String(streams)]
   const { stdout } = await run('taskset', ['-c', String(cpus.client), 'h2load', '-D', String(seconds), '--warm-up-time=0', ...shape, `http://127.0.0.1:${port}/`],
     { maxBuffer: 16 * 1024 * 1024 })
   const requests = number(stdout, /(\d+) succeeded/)
