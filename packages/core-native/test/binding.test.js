@@ -53,6 +53,7 @@ class RawServer {
       wantsTlsErrors: false,
       tls: null,
       tlsPorts: [],
+      http2: null,
       noDelay: true,
       keepAlive: false,
       keepAliveInitialDelay: 0,

@@ -349,7 +349,11 @@ ssize_t Session::Read(void* memory, size_t bytes) {
     has_pending_ = SSL_has_pending(ssl_) == 1;
     if (!has_pending_ && !is_filled_) break;
   }
-  if (got != 0) return static_cast<ssize_t>(got);
+  if (got != 0) {
+    // The buffer is everybody's: what is left in it would be another connection's.
+    if (!wire_->empty()) Flush();
+    return static_cast<ssize_t>(got);
+  }
   errno = failure_.error;
   return -1;
 }
