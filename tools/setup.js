@@ -113,7 +113,7 @@ async function ensureH2spec () {
   console.log('Building h2spec')
   const go = /** @type {string} */ (findProgram('go'))
   const folder = path.join(kRoot, 'tools', 'h2spec')
-  await run(go, ['-C', folder, 'build', '-mod=readonly', '-o', h2spec(), 'github.com/summerwind/h2spec/cmd/h2spec'])
+  await run(go, ['build', '-mod=readonly', '-o', h2spec(), 'github.com/summerwind/h2spec/cmd/h2spec'], { cwd: folder })
 }
 
 /**

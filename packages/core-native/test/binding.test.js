@@ -53,7 +53,16 @@ class RawServer {
       wantsTlsErrors: false,
       tls: null,
       tlsPorts: [],
-      http2: null,
+      http2: {
+        plain: false,
+        alone: false,
+        maxConcurrentStreams: 100,
+        initialWindowSize: 65535,
+        maxFrameSize: 16384,
+        headerTableSize: 4096,
+        pingInterval: 0,
+        stallTimeout: 0
+      },
       noDelay: true,
       keepAlive: false,
       keepAliveInitialDelay: 0,
