@@ -116,7 +116,7 @@ module.exports`,
   {
     name: 'older-servers-no-instances',
     file: 'register.js',
-    find: 'if (this === core.Server) return value instanceof StockServer',
+    find: 'if (face !== undefined) return value instanceof face.StockServer',
     replace: '',
   },
   {

@@ -5,22 +5,22 @@ module.exports = [
   // Names and counters.
   {
     name: 'no-peer-name',
-    file: 'lib/http/connection.js',
+    file: 'lib/http/addresses.js',
     find: 'address: this.remoteAddress, family',
     replace: 'family',
   },
   {
     name: 'family-four',
-    file: 'lib/http/connection.js',
+    file: 'lib/http/addresses.js',
     // eslint-disable-next-line no-template-curly-in-string
-    find: 'family: `IPv${this.family}`, port: this.remotePort',
+    find: 'family: `IPv${family}`, port: this.remotePort',
     replace: "family: 'IPv4', port: this.remotePort",
   },
   {
     name: 'names-of-a-path',
-    file: 'lib/http/connection.js',
-    find: 'get peer () {\n    if (this.family === 0) return {}',
-    replace: 'get peer () {',
+    file: 'lib/http/addresses.js',
+    find: 'return family === 0 ? {} : { address: this',
+    replace: 'return { address: this',
   },
   {
     name: 'answer-not-counted',
@@ -266,8 +266,8 @@ module.exports = [
   {
     name: 'listeners-asked-once',
     file: 'lib/http/server.js',
-    find: 'listener !== undefined && listener.id !== 0) {',
-    replace: 'listener === null) {',
+    find: 'listener !== undefined && listener.id !== 0) listener',
+    replace: 'listener === null) listener',
   },
   {
     name: 'reply-into-an-answer',

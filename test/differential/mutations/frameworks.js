@@ -95,7 +95,7 @@ module.exports = [
   {
     name: 'foreign-connection-unserved',
     file: 'lib/http/server.js',
-    find: 'if (!isOurs) connectionListener.call(this, socket)',
+    find: 'if (!isOurs(socket)) connectionListener.call(this, socket)',
     replace: '',
   },
   {
@@ -150,8 +150,8 @@ module.exports = [
   {
     name: 'exported-response-is-another-class',
     file: 'register.js',
-    find: '  originals = new Map()\n',
-    replace: '  originals = new Map()\n  http.ServerResponse = class ServerResponse extends http.ServerResponse {}\n',
+    find: '  originals = []\n',
+    replace: '  originals = []\n  http.ServerResponse = class ServerResponse extends http.ServerResponse {}\n',
   },
   {
     name: 'connection-event-missing',

@@ -28,9 +28,9 @@ module.exports = [
   },
   {
     name: 'path-peers-have-names',
-    file: 'lib/http/connection.js',
-    find: 'get peer () {\n    if (this.family === 0) return {}',
-    replace: 'get peer () {',
+    file: 'lib/http/addresses.js',
+    find: 'return family === 0 ? {} : { address: this',
+    replace: 'return { address: this',
   },
   {
     name: 'bound-handle-not-closed',
@@ -59,8 +59,8 @@ module.exports = [
   {
     name: 'close-ends-busy',
     file: 'lib/http/listener.js',
-    find: 'native.unlisten(this.id)\n    if (isKnown.length > 0 && wasListening)',
-    replace: 'native.unlisten(this.id)\n    for (const socket of this.sockets) socket.destroy()\n    if (isKnown.length > 0 && wasListening)',
+    find: 'native.unlisten(this.id)\n    // Handshakes',
+    replace: 'native.unlisten(this.id)\n    for (const socket of this.sockets) socket.destroy()\n    // Handshakes',
   },
   {
     name: 'servers-no-head',
@@ -77,8 +77,8 @@ module.exports = [
   {
     name: 'engine-handles-only',
     file: 'lib/http/server.js',
-    find: 'if (!isOurs) connectionListener.call(this, socket)',
-    replace: 'if (!isOurs && socket[kLane] === undefined) socket.destroy()',
+    find: 'if (!isOurs(socket)) connectionListener.call(this, socket)',
+    replace: 'if (!isOurs(socket) && socket[kLane] === undefined) socket.destroy()',
   },
   {
     name: 'close-keeps-idle',

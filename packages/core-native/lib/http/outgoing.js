@@ -73,11 +73,12 @@ function idleTimeout (socket) {
   const { server } = socket
   const timeout = server.keepAliveTimeout
   if (!timeout) return 0
-  // Of an HTTP/2 connection, which no socket of a request knows anything about.
-  if ((socket[kState] & State.kStream) !== 0) return timeout + (server.keepAliveTimeoutBuffer ?? kKeepAliveMarginMs)
-  // A 'timeout' listener decides instead of the lane: JavaScript counts (see exchange.js).
-  if (server.listenerCount('timeout') > 0) return 0
-  if ((socket[kState] & State.kMaterialised) !== 0 && (socket.timeout || socket.listenerCount('timeout') > 1)) return 0
+  // That of an HTTP/2 connection is nothing that a stream's socket knows of.
+  if ((socket[kState] & State.kStream) === 0) {
+    // A 'timeout' listener decides instead of the lane: JavaScript counts (see exchange.js).
+    if (server.listenerCount('timeout') > 0) return 0
+    if ((socket[kState] & State.kMaterialised) !== 0 && (socket.timeout || socket.listenerCount('timeout') > 1)) return 0
+  }
   return timeout + (server.keepAliveTimeoutBuffer ?? kKeepAliveMarginMs)
 }
 

@@ -367,11 +367,10 @@ void Lane::MoveUnannounced(LaneServer* server) {
       return;
     }
     if (connection->http2 != nullptr) return http2_->Shutdown(connection);
-    if (connection->phase == InputPhase::kHandshake && connection->is_hello_routed) {
-      transport_->Announce(connection, records::kFlagPending);
-    } else {
-      router_->Leave(connection);
-    }
+    if (connection->phase != InputPhase::kHandshake) return router_->Leave(connection);
+    // Untouched, another member can have it.
+    if (!connection->is_hello_routed && router_->MoveAway(connection)) return;
+    transport_->Announce(connection, records::kFlagPending);
   });
 }
 
