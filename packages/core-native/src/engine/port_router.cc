@@ -144,9 +144,12 @@ RequestRouter::Outcome PortRouter::Refuse(Route* route) {
   return Outcome::kUnrouted;
 }
 
-// What another member relays is not passed on: it may be told again where it belongs.
+// What another member relays is not passed on: it may be told again where it belongs, also what is
+// still on its way.
 RequestRouter::Outcome PortRouter::Return(Connection* connection) {
-  if (connection->unanswered != 0 || connection->first_piece != 0) return Outcome::kLater;
+  if (connection->unanswered != 0 || connection->queue != nullptr || connection->first_piece != 0) {
+    return Outcome::kLater;
+  }
   links_.SendReturned(*connection->origin);
   transport_->Close(connection, 0);
   return Outcome::kElsewhere;
@@ -450,10 +453,10 @@ void PortRouter::Adopt(HandedConnection handed) {
 }
 
 bool PortRouter::MoveAway(Connection* connection) {
+  if (connection->origin != nullptr) return Return(connection) == Outcome::kElsewhere;
   Port* port = Find(connection->local_port);
-  if (port == nullptr || connection->origin != nullptr || IsPinned(connection) ||
-      IsRelayed(connection->phase) || connection->unanswered != 0 || connection->queue != nullptr ||
-      connection->first_piece != 0) {
+  if (port == nullptr || IsPinned(connection) || IsRelayed(connection->phase) ||
+      connection->unanswered != 0 || connection->queue != nullptr || connection->first_piece != 0) {
     return false;
   }
   const size_t unhandled = connection->partial == nullptr ? 0 : connection->partial->size();
