@@ -67,6 +67,9 @@ class Http1Session final {
   void set_http2(Http2Session* http2) { http2_ = http2; }
   UnreadRequests* unread() { return &unread_; }
   bool IsQueueFull(LaneServer* server);
+  // What is answered where JavaScript is not asked; counted and logged. False: with a reset.
+  bool ComposeUnrouted(const Connection* connection, const http1::RequestHead& head,
+                       RouteStatus status, bool keep_alive, std::string* reply);
   void Log(const Connection* connection, const http1::RequestHead* head, int status,
            std::string_view reason);
   // Its request is refused, or it is reset when that was answered.

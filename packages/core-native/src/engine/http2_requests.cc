@@ -290,23 +290,12 @@ void Http2Session::CheckStreamTimeouts(Connection* connection, uint64_t now_ns,
 // -- Answers without JavaScript.
 
 void Http2Session::AnswerUnrouted(Connection* connection, RouteStatus status) {
-  const std::string_view reason = ReasonFor(status);
-  const int code = StatusFor(status);
-  const Verbosity503 verbosity = connection->server->config->settings().verbosity_503;
-  if (status == RouteStatus::kQueueFull) {
-    connection->server->refused->fetch_add(1, std::memory_order_relaxed);
-  }
-  if (code == 503 && verbosity == Verbosity503::kBasic) {
-    http1_->Log(connection, &head_, 0, reason);
-    connection->stream->reset_code = kRefusedStream;
-    return transport_->Close(connection, 0);
-  }
-  http1_->Log(connection, &head_, code, reason);
   std::string reply;
-  const bool is_reason_told = code == 503 && verbosity == Verbosity503::kFull;
-  AppendRouteReply(status, is_reason_told ? reason : std::string_view(),
-                   connection->stream->is_head, true, &reply);
-  AnswerAlone(connection, reply);
+  if (http1_->ComposeUnrouted(connection, head_, status, true, &reply)) {
+    return AnswerAlone(connection, reply);
+  }
+  connection->stream->reset_code = kRefusedStream;
+  transport_->Close(connection, 0);
 }
 
 void Http2Session::AnswerAlone(Connection* connection, std::string_view text) {

@@ -69,6 +69,24 @@ void Http1Session::Log(const Connection* connection, const http1::RequestHead* h
   log.Write(entry);
 }
 
+bool Http1Session::ComposeUnrouted(const Connection* connection, const http1::RequestHead& head,
+                                   RouteStatus status, bool keep_alive, std::string* reply) {
+  const std::string_view reason = ReasonFor(status);
+  const int code = StatusFor(status);
+  const Verbosity503 verbosity = connection->server->config->settings().verbosity_503;
+  if (status == RouteStatus::kQueueFull) {
+    connection->server->refused->fetch_add(1, std::memory_order_relaxed);
+  }
+  const bool is_silent = code == 503 && verbosity == Verbosity503::kBasic;
+  Log(connection, &head, is_silent ? 0 : code, reason);
+  if (is_silent) return false;
+  reply->clear();
+  const bool is_reason_told = code == 503 && verbosity == Verbosity503::kFull;
+  AppendRouteReply(status, is_reason_told ? reason : std::string_view(),
+                   head.method == head_method_, keep_alive, reply);
+  return true;
+}
+
 // HTTP.SYS answers for prefixes that nobody registered; so does the engine.
 Http1Session::Advance Http1Session::AnswerUnrouted(Connection* connection,
                                                    const http1::RequestHead& head,
@@ -77,26 +95,14 @@ Http1Session::Advance Http1Session::AnswerUnrouted(Connection* connection,
     WaitForTurn(connection, used);
     return Advance::kWait;
   }
-  const std::string_view reason = ReasonFor(status);
-  const int code = StatusFor(status);
-  const Verbosity503 verbosity = connection->server->config->settings().verbosity_503;
-  if (status == RouteStatus::kQueueFull) {
-    connection->server->refused->fetch_add(1, std::memory_order_relaxed);
-  }
-  if (code == 503 && verbosity == Verbosity503::kBasic) {
-    Log(connection, &head, 0, reason);
-    transport_->Reset(connection);
-    return Advance::kWait;
-  }
-  Log(connection, &head, code, reason);
   const bool is_expected =
       head.expect != http1::Expectation::kNone && head.body != http1::BodyKind::kNone;
   const bool keep_alive = head.keep_alive && !head.upgrade && !is_expected &&
                           head.content_length <= limits::kLingerBytesMax;
-  native_reply_.clear();
-  const bool is_reason_told = code == 503 && verbosity == Verbosity503::kFull;
-  AppendRouteReply(status, is_reason_told ? reason : std::string_view(),
-                   head.method == head_method_, keep_alive, &native_reply_);
+  if (!ComposeUnrouted(connection, head, status, keep_alive, &native_reply_)) {
+    transport_->Reset(connection);
+    return Advance::kWait;
+  }
   transport_->Send(connection, native_reply_, 0);
   if (connection->origin != nullptr) {
     connection->origin->closes = !keep_alive;
