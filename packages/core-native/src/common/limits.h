@@ -131,6 +131,8 @@ inline constexpr uint32_t kNativeIdleMs = 5000;
 // will.
 inline constexpr size_t kLingerBytesMax = 1024 * 1024;
 inline constexpr uint64_t kLingerMs = 2000;
+// How late it is looked whether a client that sends nothing more has ended its side.
+inline constexpr uint64_t kLingerLookMs = 20;
 // Distinct idle timeouts that run at the same time; further ones share the next shorter list.
 inline constexpr size_t kTimerListsMax = 64;
 
@@ -145,6 +147,10 @@ inline constexpr uint32_t kInternDefinitionsPerPass = 64;
 
 // Connections accepted per wake of the acceptor before it looks at its other listeners.
 inline constexpr int kAcceptsPerWake = 64;
+// How often a process that is not on duty at a port looks for connections that wait, under load:
+// the one who is first in line, and the others.
+inline constexpr uint64_t kDeputyLookMs = 20;
+inline constexpr uint64_t kAcceptLookMs = 500;
 // Pause after running out of descriptors when there is none to give up.
 inline constexpr int kAcceptBackoffMs = 100;
 
@@ -163,6 +169,8 @@ inline constexpr int kPeerReadsPerEvent = 64;
 // Connections handed to one peer that it has not acknowledged; further ones wait. Together with
 // their bytes they stay within what a Unix socket buffers.
 inline constexpr size_t kPeerUnackedMax = 256;
+// Unhandled bytes of connections that are handed over in one message; a longer one goes alone.
+inline constexpr size_t kHandOverBytesMax = 64 * 1024;
 // A peer that does not acknowledge within this time is given up: what it was given goes elsewhere.
 inline constexpr uint64_t kPeerAckMs = 5000;
 // How late acknowledgements are read: until then the descriptor is kept, which costs nothing.

@@ -104,6 +104,8 @@ struct Connection {
   bool has_served = false;       // A request has been read.
   bool is_last_request = false;  // The message being read is the last one.
   bool peer_ended = false;
+  bool is_unwatched = false;        // Lingers, and is looked at later.
+  bool has_read_all = false;        // Up to the end of the last request, when it was answered.
   bool is_disconnect_told = false;  // While kPausePipeline alone stops reading.
   records::ErrorKind refusal{};     // Of kRefused.
   uint32_t unanswered = 0;

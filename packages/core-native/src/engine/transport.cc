@@ -31,9 +31,9 @@ Transport::Transport(uv_loop_t* loop, RecordWriter* records, LentMemory* lent,
                      std::atomic<uint32_t>* load)
     : loop_(loop), records_(records), lent_(lent), load_(load), pieces_(1), owners_(1) {
   uv_timer_init(loop, &timer_);
-  timer_.data = this;
+  uv_timer_init(loop, &linger_timer_);
   uv_idle_init(loop, &pending_idle_);
-  pending_idle_.data = this;
+  timer_.data = linger_timer_.data = pending_idle_.data = this;
 }
 
 // -- Connections and slots.
@@ -352,6 +352,7 @@ void Transport::OnTimer(uv_timer_t* timer) {
 void Transport::FinishAfterOutput(Connection* connection, AfterOutput action) {
   if (action > connection->after_output) connection->after_output = action;
   if (connection->after_output == AfterOutput::kClose) {
+    if (connection->phase == InputPhase::kAfterClose) connection->has_read_all = true;
     connection->phase = InputPhase::kOver;
     Pause(connection, kPauseOver);
   }
@@ -415,8 +416,35 @@ void Transport::CloseLingering(Connection* connection, bool is_told_late) {
   connection->life = Life::kLingering;
   if (connection->peer_ended) {
     CloseDescriptor(connection);
-    return;
+  } else if (connection->has_read_all) {
+    LookLater(connection);
+  } else {
+    WatchLingering(connection);
   }
+}
+
+// A client that has announced its end with its last request sends nothing more but that: when it is
+// looked at a little later it has ended, without a wake for it.
+void Transport::LookLater(Connection* connection) {
+  connection->pauses = kPauseOver;
+  UpdatePoll(connection);
+  connection->is_unwatched = true;
+  lingering_.push_back(connection);
+  if (uv_is_active(reinterpret_cast<uv_handle_t*>(&linger_timer_)) != 0) return;
+  uv_timer_start(
+      &linger_timer_,
+      [](uv_timer_t* timer) { static_cast<Transport*>(timer->data)->LookAtLingering(); },
+      limits::kLingerLookMs, 0);
+}
+
+void Transport::LookAtLingering() {
+  for (Connection* connection : std::exchange(lingering_, {})) {
+    connection->is_unwatched = false;
+    WatchLingering(connection);
+  }
+}
+
+void Transport::WatchLingering(Connection* connection) {
   ReadLingering(connection);
   if (connection->life == Life::kClosing) return;
   connection->pauses = 0;
@@ -466,6 +494,7 @@ void Transport::CloseDescriptor(Connection* connection) {
 void Transport::CloseHandle(Connection* connection) {
   StopTimer(connection);
   if (connection->is_pending) std::erase(pending_, connection);
+  if (connection->is_unwatched) std::erase(lingering_, connection);
   Unlink(connection);
   uv_close(reinterpret_cast<uv_handle_t*>(&connection->poll), OnPollClosed);
 }
@@ -489,6 +518,7 @@ void Transport::Shutdown() {
     CloseDescriptor(connection);
   }
   FreeStreams();
+  uv_close(reinterpret_cast<uv_handle_t*>(&linger_timer_), nullptr);
   uv_close(reinterpret_cast<uv_handle_t*>(&timer_), nullptr);
   uv_close(reinterpret_cast<uv_handle_t*>(&pending_idle_), nullptr);
 }

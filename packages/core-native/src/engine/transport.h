@@ -216,7 +216,9 @@ class Transport {
   void Detach(Connection* connection, int error, bool is_told_late = false);
   void TellClosed(Connection* connection, int error, bool is_told_late = false);
   void CloseHandle(Connection* connection);
-  void Linger(Connection* connection);
+  void LookLater(Connection* connection);
+  void LookAtLingering();
+  void WatchLingering(Connection* connection);
   void ReadLingering(Connection* connection);
   void CloseDescriptor(Connection* connection);
   void ArmTimer();
@@ -231,6 +233,8 @@ class Transport {
   uv_idle_t pending_idle_;  // Runs while there is something in pending_.
   uint64_t timer_deadline_ms_ = UINT64_MAX;
   TimerLists timers_;
+  uv_timer_t linger_timer_;
+  std::vector<Connection*> lingering_;  // Not watched: looked at when this timer ends.
 
   Connection* first_ = nullptr;
   size_t allocated_ = 0;
