@@ -11,7 +11,9 @@
 #include <utility>
 
 #include "common/limits.h"
+#include "common/patience.h"
 #include "common/signals_blocked.h"
+#include "engine/addresses.h"
 #include "engine/socket_options.h"
 
 #ifdef __linux__
@@ -34,6 +36,13 @@ int Accept(int fd) {
   fcntl(accepted, F_SETFL, fcntl(accepted, F_GETFL) | O_NONBLOCK);
   return accepted;
 #endif
+}
+
+uint64_t NowMs() { return uv_hrtime() / 1'000'000; }
+
+template <typename Item>
+bool IsIn(const std::vector<Item>& list, Item item) {
+  return std::find(list.begin(), list.end(), item) != list.end();
 }
 
 void CloseIfOpen(int* fd) {
@@ -131,6 +140,9 @@ int Acceptor::Add(uint32_t server_id, int fd, Sink sink) {
   const std::lock_guard lock(mutex_);
   const int key = next_key_++;
   Listener listener{server_id, fd, key, std::move(sink)};
+  LocalAddress address;
+  listener.port = LocalPort(fd, &address);
+  listener.is_shared = IsIn(shared_ports_, listener.port);
   const int status = Watch(listener);
   if (status != 0) {
     close(fd);
@@ -140,11 +152,15 @@ int Acceptor::Add(uint32_t server_id, int fd, Sink sink) {
   return key;
 }
 
-void Acceptor::CloseListener(const Listener& listener) {
+// Another descriptor of the same socket may live on, so close() alone would not end the watch.
+void Acceptor::Unwatch([[maybe_unused]] const Listener& listener) {
 #ifdef __linux__
-  // Another descriptor of the same socket may live on, so close() alone would not end the watch.
   epoll_ctl(epoll_fd_, EPOLL_CTL_DEL, listener.fd, nullptr);
 #endif
+}
+
+void Acceptor::CloseListener(const Listener& listener) {
+  Unwatch(listener);
   close(listener.fd);
 }
 
@@ -179,12 +195,26 @@ void Acceptor::Look() {
   Signal();
 }
 
+void Acceptor::SetShared(uint16_t port, bool is_shared) {
+  const std::lock_guard lock(mutex_);
+  if (IsIn(shared_ports_, port) == is_shared) return;
+  std::erase(shared_ports_, port);
+  if (is_shared) shared_ports_.push_back(port);
+  is_patient_ = !shared_ports_.empty();
+  for (Listener& listener : listeners_) {
+    if (listener.port == port) listener.is_shared = is_shared;
+  }
+}
+
 // -- The thread.
 
 void Acceptor::Run() {
   std::vector<int> ready;
+  int timeout_ms = -1;
+  bool is_patient = false;
   for (;;) {
-    Wait(&ready);
+    if (is_patient != is_patient_) SetPatient(is_patient = is_patient_);
+    Wait(&ready, timeout_ms);
     bool is_exhausted = false;
     {
       const std::lock_guard lock(mutex_);
@@ -193,22 +223,99 @@ void Acceptor::Run() {
         ready.clear();
         for (const Listener& listener : listeners_) ready.push_back(listener.key);
       }
+      if (timeout_ms >= 0) AddDue(&ready);
       for (const int key : ready) {
         const auto found = std::find_if(listeners_.begin(), listeners_.end(),
                                         [&](const Listener& l) { return l.key == key; });
         if (found == listeners_.end()) continue;
-        if (AcceptSome(*found) == AcceptResult::kExhausted) is_exhausted = true;
+        if (!Serve(&*found)) is_exhausted = true;
       }
+      timeout_ms = TimeToLook();
     }
     if (is_exhausted) PauseBriefly();
   }
 }
 
-void Acceptor::Wait(std::vector<int>* keys) {
+bool Acceptor::Serve(Listener* listener) {
+  const bool was_resting = listener->look_at_ms != 0;
+  size_t count = 0;
+  const bool is_exhausted = AcceptSome(*listener, &count) == AcceptResult::kExhausted;
+  if (is_exhausted && listener->is_shared) {
+    StepDown(listener);
+    return true;
+  }
+  if (was_resting && count == 0 && !is_exhausted) {
+    // No load, no need to share it.
+    listener->look_at_ms = 0;
+    Watch(*listener);
+  } else if (was_resting || listener->is_shared) {
+    TakeTurn(listener);
+  }
+  return !is_exhausted;
+}
+
+// A process has its locks once: its worker threads do not keep each other from accepting.
+bool Acceptor::Lock([[maybe_unused]] const Listener& listener, [[maybe_unused]] Duty duty,
+                    [[maybe_unused]] bool is_wanted) {
+#ifdef __linux__
+  struct flock lock {};
+  lock.l_type = is_wanted ? F_WRLCK : F_UNLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = static_cast<off_t>(duty);
+  lock.l_len = 1;
+  return fcntl(listener.fd, F_SETLK, &lock) == 0 || (errno != EAGAIN && errno != EACCES);
+#else
+  return true;
+#endif
+}
+
+void Acceptor::Rest(Listener* listener, uint64_t pause_ms) {
+  if (listener->look_at_ms == 0) Unwatch(*listener);
+  listener->look_at_ms = NowMs() + pause_ms;
+}
+
+// The duty is this process', or another one's that works.
+void Acceptor::TakeTurn(Listener* listener) {
+  if (listener->is_shared && !Lock(*listener, Duty::kAccept, true)) {
+    listener->is_deputy = Lock(*listener, Duty::kDeputy, true);
+    Rest(listener, listener->is_deputy ? limits::kDeputyLookMs : limits::kAcceptLookMs);
+    return;
+  }
+  if (listener->is_deputy) Lock(*listener, Duty::kDeputy, false);
+  listener->is_deputy = false;
+  if (listener->look_at_ms == 0) return;
+  listener->look_at_ms = 0;
+  Watch(*listener);
+}
+
+// Out of descriptors, which others may have.
+void Acceptor::StepDown(Listener* listener) {
+  Lock(*listener, Duty::kAccept, false);
+  Rest(listener, limits::kAcceptLookMs);
+}
+
+int Acceptor::TimeToLook() const {
+  uint64_t next_ms = UINT64_MAX;
+  for (const Listener& listener : listeners_) {
+    if (listener.look_at_ms != 0) next_ms = std::min(next_ms, listener.look_at_ms);
+  }
+  if (next_ms == UINT64_MAX) return -1;
+  return static_cast<int>(next_ms - std::min(next_ms, NowMs()));
+}
+
+void Acceptor::AddDue(std::vector<int>* keys) const {
+  const uint64_t now_ms = NowMs();
+  for (const Listener& listener : listeners_) {
+    const bool is_due = listener.look_at_ms != 0 && listener.look_at_ms <= now_ms;
+    if (is_due && !IsIn(*keys, listener.key)) keys->push_back(listener.key);
+  }
+}
+
+void Acceptor::Wait(std::vector<int>* keys, [[maybe_unused]] int timeout_ms) {
   keys->clear();
 #ifdef __linux__
   epoll_event events[64];
-  const int count = epoll_wait(epoll_fd_, events, 64, -1);
+  const int count = epoll_wait(epoll_fd_, events, 64, timeout_ms);
   bool is_signalled = false;
   for (int i = 0; i < count; ++i) {
     if (events[i].data.fd == 0) {
@@ -242,12 +349,13 @@ void Acceptor::Wait(std::vector<int>* keys) {
 
 // Whoever gets them is woken once, not in the middle: with one wake each, a busy machine would take
 // them one by one through all its threads.
-Acceptor::AcceptResult Acceptor::AcceptSome(const Listener& listener) {
+Acceptor::AcceptResult Acceptor::AcceptSome(const Listener& listener, size_t* count) {
   std::vector<int> accepted;
   AcceptResult result = AcceptResult::kAccepted;
   for (int i = 0; i < limits::kAcceptsPerWake && result == AcceptResult::kAccepted; ++i) {
     result = AcceptOne(listener, &accepted);
   }
+  if (count != nullptr) *count = accepted.size();
   if (!accepted.empty()) listener.sink(accepted);
   return result;
 }
@@ -261,6 +369,8 @@ Acceptor::AcceptResult Acceptor::AcceptOne(const Listener& listener, std::vector
   switch (errno) {
     case EMFILE:
     case ENFILE:
+      // First somebody else may take it.
+      if (listener.is_shared && listener.look_at_ms == 0) return AcceptResult::kExhausted;
       return GiveUpReserve(listener) ? AcceptResult::kAccepted : AcceptResult::kExhausted;
     case ENOBUFS:
     case ENOMEM:

@@ -4,9 +4,15 @@
 // It is not a lane because libuv's way of watching a listener that many processes share wakes them
 // all; here the kernel wakes one (EPOLLEXCLUSIVE). Out of descriptors it gives up a reserve to
 // accept and close what waits, or pauses: it never spins.
+//
+// Of several processes on a socket one is on duty, so that connections are taken in batches. It
+// holds a lock on the socket, which the kernel takes from it when it ends. Whoever is woken because
+// that one is busy takes what is there and then looks only now and then, as long as that finds
+// something: so a process that is stopped on duty makes connections wait, but not for long.
 
 #include <uv.h>
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <mutex>
@@ -40,27 +46,44 @@ class Acceptor {
   void Remove(uint32_t server_id);
   // Looks at all listeners: a process that the kernel woke for a connection may have died.
   void Look();
+  // Whether other processes accept on this port, too.
+  void SetShared(uint16_t port, bool is_shared);
 
  private:
   enum class AcceptResult : uint8_t { kAccepted, kNothing, kExhausted };
+  // Bytes of the socket that are locked.
+  enum class Duty : uint8_t { kAccept = 0, kDeputy = 1 };
 
   struct Listener {
     uint32_t server_id;
     int fd;
     int key;
     Sink sink;
+    uint16_t port = 0;
+    bool is_shared = false;
+    bool is_deputy = false;
+    uint64_t look_at_ms = 0;  // 0 = it is watched.
   };
 
   static void Main(void* argument);
   void Run();
   // Waits for readiness; fills keys of ready listeners. Without the lock.
-  void Wait(std::vector<int>* keys);
+  void Wait(std::vector<int>* keys, int timeout_ms);
+  // False: out of descriptors.
+  bool Serve(Listener* listener);
+  int TimeToLook() const;
+  void AddDue(std::vector<int>* keys) const;
+  static bool Lock(const Listener& listener, Duty duty, bool is_wanted);
+  void TakeTurn(Listener* listener);
+  void StepDown(Listener* listener);
+  void Rest(Listener* listener, uint64_t pause_ms);
   void Signal();
-  AcceptResult AcceptSome(const Listener& listener);
+  AcceptResult AcceptSome(const Listener& listener, size_t* count = nullptr);
   AcceptResult AcceptOne(const Listener& listener, std::vector<int>* accepted);
   bool GiveUpReserve(const Listener& listener);
   void PauseBriefly();
   int Watch(const Listener& listener);
+  void Unwatch(const Listener& listener);
   template <typename Predicate>
   void RemoveIf(Predicate is_meant);
   void CloseListener(const Listener& listener);
@@ -74,6 +97,8 @@ class Acceptor {
   int next_key_ = 1;
   bool is_stopping_ = false;
   bool is_asked_to_look_ = false;
+  std::vector<uint16_t> shared_ports_;
+  std::atomic<bool> is_patient_ = false;  // Written with the lock.
 
   int reserve_fd_ = -1;
   int control_read_fd_ = -1;  // Also the eventfd where there is one.

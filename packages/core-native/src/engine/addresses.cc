@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 #include <uv.h>
 
+#include <cstddef>
 #include <cstring>
 
 namespace httpsys::engine {
@@ -66,6 +67,20 @@ Addresses DescribeConnection(int fd, const sockaddr_storage* peer) {
   }
   Describe(*peer, &result.remote, &result.remote_port);
   return result;
+}
+
+uint16_t LocalPort(int fd, LocalAddress* local) {
+  sockaddr_storage address{};
+  socklen_t size = sizeof address;
+  if (getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) return 0;
+  FillLocalIp(address, local);
+  in_port_t port = 0;
+  static_assert(offsetof(sockaddr_in, sin_port) == offsetof(sockaddr_in6, sin6_port));
+  if (local->is_ip) {
+    std::memcpy(&port, reinterpret_cast<char*>(&address) + offsetof(sockaddr_in, sin_port),
+                sizeof port);
+  }
+  return ntohs(port);
 }
 
 }  // namespace httpsys::engine

@@ -22,5 +22,7 @@ struct Addresses {
 // Thread: any. `peer` is what accept() said, or nullptr to ask the socket. What cannot be found out
 // (a connection that is already reset) stays empty.
 Addresses DescribeConnection(int fd, const sockaddr_storage* peer);
+// The port of this end, or 0, and its address.
+uint16_t LocalPort(int fd, LocalAddress* local);
 
 }  // namespace httpsys::engine

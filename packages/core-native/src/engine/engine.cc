@@ -197,6 +197,7 @@ void Engine::Reserve(uint16_t port, const std::vector<std::string>& prefixes) {
 
 void Engine::SetRoutes(std::shared_ptr<const sharing::PortRoutes> routes,
                        std::function<void()> applied) {
+  acceptor_.SetShared(routes->port(), routes->has_peers());
   acceptor_.Look();
   const auto left = std::make_shared<std::atomic<size_t>>(lanes_.size());
   for (const auto& lane : lanes_) {

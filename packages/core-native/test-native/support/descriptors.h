@@ -2,6 +2,7 @@
 // Descriptors of this process, counted to find leaks.
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <uv.h>
@@ -32,5 +33,26 @@ inline std::array<int, 2> SocketPair() {
   }
   return ends;
 }
+
+// While it lives this process can open so many descriptors more.
+class DescriptorLimit {
+ public:
+  explicit DescriptorLimit(int more) {
+    getrlimit(RLIMIT_NOFILE, &before_);
+    rlimit lower = before_;
+    lower.rlim_cur = 0;
+    for (; more >= 0; ++lower.rlim_cur) {
+      if (fcntl(static_cast<int>(lower.rlim_cur), F_GETFD) == -1) --more;
+    }
+    --lower.rlim_cur;
+    setrlimit(RLIMIT_NOFILE, &lower);
+  }
+  ~DescriptorLimit() { setrlimit(RLIMIT_NOFILE, &before_); }
+  DescriptorLimit(const DescriptorLimit&) = delete;
+  DescriptorLimit& operator=(const DescriptorLimit&) = delete;
+
+ private:
+  rlimit before_{};
+};
 
 }  // namespace httpsys::test

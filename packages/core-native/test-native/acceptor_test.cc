@@ -1,0 +1,235 @@
+// Several processes on one listening socket: who accepts, and when.
+
+#include "engine/acceptor.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support/descriptors.h"
+#include "support/member.h"
+
+namespace httpsys::engine {
+namespace {
+
+using std::chrono::milliseconds;
+
+// A process that is on duty at a socket, or next in line, and accepts nothing.
+class Holder {
+ public:
+  Holder(int fd, int first, int count) {
+    int ends[2];
+    EXPECT_EQ(pipe(ends), 0);
+    pid_ = fork();
+    if (pid_ == 0) {
+      struct flock lock {};
+      lock.l_type = F_WRLCK;
+      lock.l_whence = SEEK_SET;
+      lock.l_start = first;
+      lock.l_len = count;
+      const char byte = fcntl(fd, F_SETLK, &lock) == 0 ? 'y' : 'n';
+      if (write(ends[1], &byte, 1) != 1) _exit(1);
+      for (;;) pause();
+    }
+    char byte = 0;
+    EXPECT_EQ(read(ends[0], &byte, 1), 1);
+    EXPECT_EQ(byte, 'y');
+    close(ends[0]);
+    close(ends[1]);
+  }
+  ~Holder() {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+  Holder(const Holder&) = delete;
+  Holder& operator=(const Holder&) = delete;
+
+ private:
+  pid_t pid_ = 0;
+};
+
+class AcceptorTest : public testing::Test {
+ protected:
+  ~AcceptorTest() override {
+    acceptor_.Stop();
+    for (const int fd : fds_) close(fd);
+    for (const int fd : clients_) close(fd);
+  }
+  void Start() {
+    ASSERT_EQ(acceptor_.Start(), 0);
+    acceptor_.SetShared(port_.port(), true);
+    const int copy = fcntl(port_.fd(), F_DUPFD_CLOEXEC, 0);
+    fcntl(copy, F_SETFL, O_NONBLOCK);
+    ASSERT_GT(acceptor_.Add(1, copy,
+                            [this](const std::vector<int>& fds) {
+                              const std::lock_guard lock(mutex_);
+                              fds_.insert(fds_.end(), fds.begin(), fds.end());
+                              changed_.notify_all();
+                            }),
+              0);
+  }
+  void Connect() {
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port_.port());
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    ASSERT_EQ(connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    clients_.push_back(fd);
+  }
+  bool AreAccepted() {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, milliseconds(5000),
+                             [this] { return fds_.size() == clients_.size(); });
+  }
+  // Who asks is another process: one does not see one's own locks.
+  bool IsOnDuty() const {
+    const pid_t child = fork();
+    if (child == 0) {
+      struct flock lock {};
+      lock.l_type = F_WRLCK;
+      lock.l_whence = SEEK_SET;
+      lock.l_len = 1;
+      _exit(fcntl(port_.fd(), F_SETLK, &lock) == 0 ? 1 : 0);
+    }
+    int status = 0;
+    EXPECT_EQ(waitpid(child, &status, 0), child);
+    return status == 0;
+  }
+  // How often the acceptor's thread has slept so far.
+  static uint64_t Sleeps() {
+    uint64_t result = 0;
+    for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+      std::ifstream status(task.path() / "status");
+      bool is_acceptor = false;
+      for (std::string line; std::getline(status, line);) {
+        is_acceptor |= line.starts_with("Name:") && line.ends_with("httpsys-accept");
+        const std::string name = "voluntary_ctxt_switches:";
+        if (is_acceptor && line.starts_with(name)) result += std::stoull(line.substr(name.size()));
+      }
+    }
+    return result;
+  }
+  // Until it sleeps without a time to wake.
+  static bool ComesToRest() {
+    for (int i = 0; i < 20; ++i) {
+      const uint64_t before = Sleeps();
+      std::this_thread::sleep_for(milliseconds(250));
+      if (Sleeps() == before) return true;
+    }
+    return false;
+  }
+
+  test::PortHolder port_;
+  Acceptor acceptor_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<int> fds_;
+  std::vector<int> clients_;
+};
+
+TEST_F(AcceptorTest, AloneOnASharedPortItIsOnDuty) {
+  Start();
+  for (int i = 0; i < 20; ++i) {
+    Connect();
+    ASSERT_TRUE(AreAccepted());
+  }
+}
+
+// As when that process is stopped.
+TEST_F(AcceptorTest, WhatTheProcessOnDutyDoesNotAcceptIsAccepted) {
+  const Holder on_duty(port_.fd(), 0, 1);
+  Start();
+  for (int i = 0; i < 20; ++i) {
+    Connect();
+    ASSERT_TRUE(AreAccepted());
+  }
+}
+
+TEST_F(AcceptorTest, NeitherDoesItDependOnTheOneWhoIsNextInLine) {
+  const Holder both(port_.fd(), 0, 2);
+  Start();
+  for (int i = 0; i < 5; ++i) {
+    Connect();
+    ASSERT_TRUE(AreAccepted());
+  }
+}
+
+TEST_F(AcceptorTest, WhenNobodyConnectsNobodyLooks) {
+  const Holder on_duty(port_.fd(), 0, 1);
+  Start();
+  Connect();
+  ASSERT_TRUE(AreAccepted());
+  EXPECT_TRUE(ComesToRest());
+  Connect();
+  ASSERT_TRUE(AreAccepted());
+  EXPECT_TRUE(ComesToRest());
+}
+
+TEST_F(AcceptorTest, TheDutyOfAProcessThatDiesIsTakenOver) {
+  {
+    const Holder on_duty(port_.fd(), 0, 1);
+    Start();
+    Connect();
+    ASSERT_TRUE(AreAccepted());
+  }
+  Connect();
+  ASSERT_TRUE(AreAccepted());
+  EXPECT_TRUE(ComesToRest());
+  EXPECT_TRUE(IsOnDuty());
+}
+
+TEST_F(AcceptorTest, OutOfDescriptorsItLeavesWhatWaitsToOthersFirst) {
+  Start();
+  Connect();
+  ASSERT_TRUE(AreAccepted());
+  Connect();
+  ASSERT_TRUE(AreAccepted());
+  const int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port_.port());
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  int accepted = -1;
+  {
+    const test::DescriptorLimit limit(0);
+    connect(client, reinterpret_cast<sockaddr*>(&address), sizeof address);
+    for (int i = 0; i < 100 && IsOnDuty(); ++i) std::this_thread::sleep_for(milliseconds(2));
+    EXPECT_FALSE(IsOnDuty());
+  }
+  // It has not closed the connection.
+  for (int i = 0; i < 2500 && accepted == -1; ++i) {
+    std::this_thread::sleep_for(milliseconds(2));
+    const std::lock_guard lock(mutex_);
+    accepted = fds_.size() == 3 ? 1 : -1;
+  }
+  clients_.push_back(client);
+  EXPECT_EQ(accepted, 1);
+}
+
+TEST_F(AcceptorTest, AListenerThatRestsMayBeRemoved) {
+  const Holder on_duty(port_.fd(), 0, 1);
+  Start();
+  Connect();
+  ASSERT_TRUE(AreAccepted());
+  Connect();
+  acceptor_.Remove(1);
+  EXPECT_TRUE(AreAccepted()) << "what waits is taken first";
+  EXPECT_TRUE(ComesToRest());
+}
+
+}  // namespace
+}  // namespace httpsys::engine
