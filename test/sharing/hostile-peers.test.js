@@ -34,7 +34,7 @@ const randomId = () => crypto.randomBytes(8).readBigUInt64LE()
 const hello = (id = randomId()) => frame(Type.hello, Buffer.concat([unsigned(16, kProtocol, kProtocol), unsigned(64, id), unsigned(32, 0), textOf('stranger')]))
 const link = (id = randomId()) => frame(Type.link, Buffer.concat([unsigned(16, kProtocol, kProtocol), unsigned(64, id)]))
 /** @param {number} port @param {string} bytes */
-const handOver = (port, bytes) => frame(Type.handOver, Buffer.concat([unsigned(32, 1), unsigned(16, port), unsigned(8, 1), unsigned(32, 0), Buffer.from(bytes)]), { fds: 1 })
+const handOver = (port, bytes) => frame(Type.handOver, Buffer.concat([unsigned(32, 1), unsigned(16, port), unsigned(8, 1), unsigned(32, 0, bytes.length), Buffer.from(bytes)]), { fds: 1 })
 
 /** @param {number} max */
 const noise = (max) => crypto.randomBytes(crypto.randomInt(max))

@@ -44,7 +44,10 @@ void TryAll(std::string_view payload) {
   peer::HandOver message;
   peer::Reader reader(payload);
   reader(message);
-  if (reader.is_good()) Check(reader.rest().size() + peer::kHandOverBytes == payload.size());
+  if (!reader.is_good()) return;
+  Check(reader.rest().size() + peer::kHandOverBytes == payload.size());
+  const std::string_view taken = reader.Take(message.bytes);
+  Check(taken.size() == (reader.is_good() ? message.bytes : 0));
 }
 
 std::vector<std::string> Frames(std::string_view stream, size_t step) {

@@ -11,6 +11,7 @@
 #include <array>
 #include <cstring>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,14 +25,23 @@ using peer::FrameType;
 struct Told {
   FrameType type{};
   std::string payload;
-  int fd = -1;
+  int fd = -1;  // The first one.
+  std::vector<int> others;
 };
 
 // Closes the channel when it breaks, as every handler does.
 class Listener final : public Channel::Handler {
  public:
-  void OnFrame(Channel* channel, const peer::Frame& frame, int fd) override {
-    frames.push_back({frame.type, std::string(frame.payload), fd});
+  void OnFrame(Channel* channel, const peer::Frame& frame, std::span<const int> fds) override {
+    Told& told = frames.emplace_back();
+    told.type = frame.type;
+    told.payload = frame.payload;
+    if (fds.empty()) {
+      if (on_frame) on_frame(channel);
+      return;
+    }
+    told.fd = fds[0];
+    told.others.assign(fds.begin() + 1, fds.end());
     if (on_frame) on_frame(channel);
   }
   void OnBatchEnd(Channel*) override { ++batches; }
@@ -43,6 +53,7 @@ class Listener final : public Channel::Handler {
   ~Listener() {
     for (const Told& told : frames) {
       if (told.fd != -1) close(told.fd);
+      for (const int fd : told.others) close(fd);
     }
   }
 
@@ -141,6 +152,69 @@ TEST_F(ChannelTest, ADescriptorArrivesWithItsFrameAndIsClosedOnExec) {
   for (const int end : {sent[0], sent[1], fd}) close(end);
   listener.frames.clear();
   channel->Close();
+}
+
+TEST_F(ChannelTest, ManyDescriptorsArriveWithOneFrameInTheirOrder) {
+  Listener sender;
+  Listener receiver;
+  Channel* from = Open(0, &sender);
+  Channel* to = Open(1, &receiver);
+  std::vector<int> sent;
+  std::vector<int> others;
+  for (size_t i = 0; i < peer::kFrameFdsMax; ++i) {
+    const std::array<int, 2> pair = test::SocketPair();
+    const char number = static_cast<char>(i);
+    EXPECT_EQ(write(pair[1], &number, 1), 1);
+    sent.push_back(pair[0]);
+    others.push_back(pair[1]);
+  }
+  EXPECT_TRUE(from->Send(FrameType::kHandOver, "a", sent));
+  EXPECT_TRUE(from->Send(FrameType::kHandOver, "b", sent[1]));
+  for (const int fd : sent) close(fd);
+  ASSERT_TRUE(Until([&] { return receiver.frames.size() == 2; }));
+  const Told& told = receiver.frames[0];
+  ASSERT_EQ(told.others.size(), sent.size() - 1);
+  for (size_t i = 0; i < sent.size(); ++i) {
+    char number = -1;
+    EXPECT_EQ(read(i == 0 ? told.fd : told.others[i - 1], &number, 1), 1);
+    EXPECT_EQ(number, static_cast<char>(i));
+  }
+  EXPECT_NE(receiver.frames[1].fd, -1);
+  EXPECT_TRUE(receiver.frames[1].others.empty());
+  sent.push_back(0);
+  EXPECT_FALSE(from->Send(FrameType::kHandOver, "", sent)) << "one more than a frame may have";
+  for (const int fd : others) close(fd);
+  for (const Told& each : receiver.frames) {
+    close(each.fd);
+    for (const int fd : each.others) close(fd);
+  }
+  receiver.frames.clear();
+  from->Close();
+  to->Close();
+}
+
+TEST_F(ChannelTest, WithoutRoomForAllDescriptorsAFrameComesWithThoseThereIsRoomFor) {
+  Listener sender;
+  Listener receiver;
+  Channel* from = Open(0, &sender);
+  Channel* to = Open(1, &receiver);
+  const std::array<int, 2> pair = test::SocketPair();
+  const std::array<int, 4> four{pair[0], pair[0], pair[0], pair[0]};
+  EXPECT_TRUE(from->Send(FrameType::kHandOver, "a", four));
+  {
+    const test::DescriptorLimit limit(2);
+    ASSERT_TRUE(Until([&] { return receiver.frames.size() == 1; }));
+  }
+  // What comes later is not taken for the missing ones.
+  EXPECT_TRUE(from->Send(FrameType::kHandOver, "b", pair[1]));
+  ASSERT_TRUE(Until([&] { return receiver.frames.size() == 2; }));
+  EXPECT_NE(receiver.frames[0].fd, -1);
+  EXPECT_EQ(receiver.frames[0].others.size(), 1u);
+  EXPECT_NE(receiver.frames[1].fd, -1);
+  EXPECT_TRUE(receiver.frames[1].others.empty());
+  for (const int fd : pair) close(fd);
+  from->Close();
+  to->Close();
 }
 
 TEST_F(ChannelTest, FramesThatTheSocketHasNoRoomForArriveInOrderWithTheirDescriptors) {
@@ -246,10 +320,17 @@ TEST_F(ChannelTest, AFrameWithoutTheDescriptorItSpeaksOfEndsIt) {
   EXPECT_TRUE(listener.frames.empty());
 }
 
-TEST_F(ChannelTest, MoreDescriptorsThanOneInAMessageEndItAndNoneStaysOpen) {
+TEST_F(ChannelTest, MoreDescriptorsThanAFrameSaysEndItAndNoneStaysOpen) {
   Listener listener;
   Open(0, &listener);
-  // Two fit into the room that alignment leaves; of four the kernel throws the rest away.
+  SendRaw(Bytes(FrameType::kHandOver, "a", 3), {0, 0, 0, 0});
+  ASSERT_TRUE(Until([&] { return listener.broken == 1; }));
+  EXPECT_TRUE(listener.frames.empty());
+}
+
+TEST_F(ChannelTest, DescriptorsWithAFrameThatSaysNothingOfThemEndItAndNoneStaysOpen) {
+  Listener listener;
+  Open(0, &listener);
   SendRaw(Bytes(FrameType::kSync, "a"), {0, 0, 0, 0});
   ASSERT_TRUE(Until([&] { return listener.broken == 1; }));
   EXPECT_EQ(listener.frames.size(), 1u);

@@ -79,16 +79,23 @@ TEST(CodecTest, MessagesOfRelaysArriveAsTheyWere) {
 }
 
 TEST(CodecTest, AHandOverIsFollowedByTheBytesThatWereRead) {
-  const HandOver message = ThereAndBack(HandOver{1, 8080, 2, 300});
+  const HandOver message = ThereAndBack(HandOver{1, 8080, 2, 300, 16});
   EXPECT_EQ(message.port, 8080);
   EXPECT_EQ(Encode(message).size(), kHandOverBytes);
-  const std::string bytes = Encode(message) + "GET / HTTP/1.1\r\n";
+  const std::string bytes = Encode(message) + "GET / HTTP/1.1\r\n" + "next";
   HandOver read;
   Reader reader(bytes);
   reader(read);
   EXPECT_TRUE(reader.is_good());
   EXPECT_FALSE(reader.is_exact());
-  EXPECT_EQ(reader.rest(), "GET / HTTP/1.1\r\n");
+  EXPECT_EQ(reader.Take(read.bytes), "GET / HTTP/1.1\r\n");
+  EXPECT_EQ(reader.rest(), "next");
+}
+
+TEST(CodecTest, MoreBytesThanThereAreAreNotTaken) {
+  Reader reader("abc");
+  EXPECT_EQ(reader.Take(4), "");
+  EXPECT_FALSE(reader.is_good());
 }
 
 TEST(CodecTest, TheLongestPrefixFitsIntoAText) {

@@ -8,10 +8,12 @@
 #include <unistd.h>
 #include <uv.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -34,7 +36,9 @@ class Owner final : public PeerLinks::Owner {
       for (const HandedConnection& connection : *list) close(connection.fd);
     }
   }
-  bool CanTake(uint16_t port) const override { return is_willing && port == kPort; }
+  bool CanTake(uint16_t port) const override {
+    return is_willing && (port == kPort || port == other_port);
+  }
   void OnHandedOver(HandedConnection connection) override {
     handed.push_back(std::move(connection));
   }
@@ -53,6 +57,7 @@ class Owner final : public PeerLinks::Owner {
   std::vector<uint32_t> returned;
   int frees = 0;
   bool is_willing = true;
+  uint16_t other_port = kPort;
 };
 
 // What a peer that is played by the test receives.
@@ -61,8 +66,8 @@ class Script final : public Channel::Handler {
   ~Script() {
     for (const int fd : fds) close(fd);
   }
-  void OnFrame(Channel*, const peer::Frame& frame, int fd) override {
-    if (fd != -1) fds.push_back(fd);
+  void OnFrame(Channel*, const peer::Frame& frame, std::span<const int> with) override {
+    fds.insert(fds.end(), with.begin(), with.end());
     types.push_back(frame.type);
   }
   void OnBatchEnd(Channel*) override {}
@@ -193,6 +198,39 @@ TEST_F(PeerLinksTest, OneLinkServesManyAndKeepsTheirOrder) {
   EXPECT_TRUE(sends_.taken_back.empty());
 }
 
+TEST_F(PeerLinksTest, WhatIsHandedOverInOneTurnTravelsTogether) {
+  LinkToScript();
+  const std::array<int, 2> pair = test::SocketPair();
+  clients_.push_back(pair[1]);
+  constexpr size_t kCount = 100;
+  for (size_t i = 0; i < kCount; ++i) {
+    const int fd = i == 0 ? pair[0] : dup(pair[0]);
+    sender_->HandOver(kId, {fd, kPort, 0, 0, std::string(i, 'x')});
+  }
+  sender_->Flush();
+  ASSERT_TRUE(Until([&] { return played_.hand_overs() == kCount; }));
+  EXPECT_EQ(std::count(played_.types.begin(), played_.types.end(), FrameType::kHandOver), 2);
+  Answer(FrameType::kTaken, kCount);
+  EXPECT_TRUE(Until([&] { return !sender_->HasUnacknowledged(); }));
+}
+
+TEST_F(PeerLinksTest, OfWhatTravelsTogetherEachPartMayBeDeclined) {
+  Link();
+  receives_.other_port = kPort + 1;
+  for (const uint16_t port : {kPort, uint16_t{1}, static_cast<uint16_t>(kPort + 1)}) {
+    const std::array<int, 2> pair = test::SocketPair();
+    clients_.push_back(pair[1]);
+    sender_->HandOver(kId, {pair[0], port, 0, 0, std::to_string(port)});
+  }
+  sender_->Flush();
+  ASSERT_TRUE(Until([&] { return sends_.taken_back.size() == 1; }));
+  EXPECT_EQ(sends_.taken_back[0].bytes, "1");
+  ASSERT_TRUE(Until([&] { return receives_.handed.size() == 2; }));
+  EXPECT_EQ(receives_.handed[0].bytes, std::to_string(kPort));
+  EXPECT_EQ(receives_.handed[1].bytes, std::to_string(kPort + 1));
+  EXPECT_TRUE(Until([&] { return !sender_->HasUnacknowledged(); }));
+}
+
 TEST_F(PeerLinksTest, WhatThePeerDeclinesComesBack) {
   Link();
   receives_.is_willing = false;
@@ -278,7 +316,7 @@ TEST_F(PeerLinksTest, AReceiverWhoseSenderHasGivenUpDoesNotHandleTheConnection) 
   script_->Send(FrameType::kLink, peer::Encode(hello));
   const std::array<int, 2> pair = test::SocketPair();
   clients_.push_back(pair[1]);
-  script_->Send(FrameType::kHandOver, peer::Encode(peer::HandOver{1, kPort, 0, 0}), pair[0]);
+  script_->Send(FrameType::kHandOver, peer::Encode(peer::HandOver{1, kPort, 0, 0, 0}), pair[0]);
   script_->ShutDown();
   close(pair[0]);
   pollfd watched{pair[1], POLLIN, 0};
@@ -293,7 +331,7 @@ TEST_F(PeerLinksTest, AReceiverWhoseSenderHasDiedHandlesTheConnection) {
   script_->Send(FrameType::kLink, peer::Encode(hello));
   const std::array<int, 2> pair = test::SocketPair();
   clients_.push_back(pair[1]);
-  script_->Send(FrameType::kHandOver, peer::Encode(peer::HandOver{1, kPort, 0, 0}), pair[0]);
+  script_->Send(FrameType::kHandOver, peer::Encode(peer::HandOver{1, kPort, 0, 0, 0}), pair[0]);
   script_->ShutDown();
   close(pair[0]);
   ASSERT_TRUE(Until([&] { return receives_.handed.size() == 1; }));
@@ -351,7 +389,7 @@ TEST_F(PeerLinksTest, AnswersThatMakeNoSenseChangeNothing) {
 
 TEST_F(PeerLinksTest, WhoDoesNotSayWhoItIsMayHandNothingOver) {
   ScriptToReceiver();
-  script_->Send(FrameType::kHandOver, peer::Encode(peer::HandOver{1, kPort, 0, 0}), 0);
+  script_->Send(FrameType::kHandOver, peer::Encode(peer::HandOver{1, kPort, 0, 0, 0}), 0);
   EXPECT_TRUE(Until([&] { return played_.is_broken; }));
   EXPECT_TRUE(receives_.handed.empty());
 }
@@ -367,17 +405,32 @@ TEST_F(PeerLinksTest, WhoSpeaksALaterProtocolOnlyIsSentAway) {
 TEST_F(PeerLinksTest, NonsenseLosesTheConnectionsThatCameWithIt) {
   ScriptToReceiver();
   script_->Send(FrameType::kLink, peer::Encode(peer::Link{1, 1, 1}));
-  script_->Send(FrameType::kHandOver, peer::Encode(peer::HandOver{1, kPort, 0, 0}), 0);
+  script_->Send(FrameType::kHandOver, peer::Encode(peer::HandOver{1, kPort, 0, 0, 0}), 0);
   script_->Send(FrameType::kHandOver, "short", 0);
   EXPECT_TRUE(Until([&] { return played_.is_broken; }));
   EXPECT_TRUE(receives_.handed.empty());
   EXPECT_EQ(played_.types, std::vector<FrameType>{}) << "none was acknowledged";
 }
 
+TEST_F(PeerLinksTest, AHandOverThatDoesNotHoldWhatItSaysIsNonsense) {
+  const std::string sound = peer::Encode(peer::HandOver{1, kPort, 0, 0, 1}) + "x";
+  for (const std::string& payload :
+       {sound, sound + sound + "y",
+        sound + peer::Encode(peer::HandOver{2, kPort, 0, 0, 2}) + "x"}) {
+    ScriptToReceiver();
+    script_->Send(FrameType::kLink, peer::Encode(peer::Link{1, 1, 1}));
+    script_->Send(FrameType::kHandOver, payload, std::array<int, 2>{0, 0});
+    EXPECT_TRUE(Until([&] { return played_.is_broken; }));
+    EXPECT_TRUE(receives_.handed.empty());
+    played_.is_broken = false;
+  }
+  played_.is_broken = true;
+}
+
 TEST_F(PeerLinksTest, AHandOverWithoutADescriptorIsDeclined) {
   ScriptToReceiver();
   script_->Send(FrameType::kLink, peer::Encode(peer::Link{1, 1, 1}));
-  script_->Send(FrameType::kHandOver, peer::Encode(peer::HandOver{1, kPort, 0, 0}));
+  script_->Send(FrameType::kHandOver, peer::Encode(peer::HandOver{1, kPort, 0, 0, 0}));
   ASSERT_TRUE(Until([&] { return !played_.types.empty(); }));
   EXPECT_EQ(played_.types, std::vector<FrameType>{FrameType::kDeclined});
 }
@@ -390,7 +443,7 @@ TEST_F(PeerLinksTest, WhoNeverReadsTheAnswersIsSentAway) {
   };
   std::string bytes = frame(FrameType::kLink, peer::Encode(peer::Link{1, 1, 1}));
   for (int i = 0; i < 10; ++i) {
-    bytes += frame(FrameType::kHandOver, peer::Encode(peer::HandOver{1, kPort, 0, 0}));
+    bytes += frame(FrameType::kHandOver, peer::Encode(peer::HandOver{1, kPort, 0, 0, 0}));
   }
   size_t at = 0;
   const size_t repeated = frame(FrameType::kLink, peer::Encode(peer::Link{1, 1, 1})).size();

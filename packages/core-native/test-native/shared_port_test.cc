@@ -109,6 +109,39 @@ TEST_F(SharedPortTest, EachRequestReachesTheOwnerOfItsPrefix) {
   }
 }
 
+// Most are accepted when their first bytes are there already.
+TEST_F(SharedPortTest, WhateverComesFirstReachesItsOwnerWhenManyConnectAtOnce) {
+  Join(alice_, {"/a/"});
+  Join(bob_, {"/b/"});
+  const std::string post = "POST /b/post HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nbody";
+  const std::vector<std::pair<std::string, std::string>> kinds = {
+      {Get("/a/1"), "alice /a/1"},
+      {Get("/b/1"), "bob /b/1"},
+      {"\r\n" + Get("/b/2"), "bob /b/2"},
+      {post, "bob /b/post"},
+      {Get("/c/"), ""},
+      {"GET /b/ HTTP/1.1\r\nHost: a\r\nbad line\r\n\r\n", ""},
+      {Get("/b/3") + Get("/a/3"), "bob /b/3"},
+  };
+  std::vector<Peer> clients;
+  for (int round = 0; round < 8; ++round) {
+    for (const auto& [bytes, body] : kinds) {
+      clients.push_back(Connect());
+      clients.back().Send(bytes);
+      // Half-closed, it is answered all the same.
+      if (round % 2 != 0) shutdown(clients.back().fd(), SHUT_WR);
+    }
+  }
+  Serve(6 * 8);
+  for (size_t i = 0; i < clients.size(); ++i) {
+    const std::string& body = kinds[i % kinds.size()].second;
+    if (!body.empty()) Expect(clients[i], body);
+    if (i % kinds.size() == 4) EXPECT_TRUE(clients[i].Read(12) == "HTTP/1.1 404");
+    if (i % kinds.size() == 5) EXPECT_TRUE(clients[i].Read(12) == "HTTP/1.1 400");
+    if (i % kinds.size() == 6) Expect(clients[i], "alice /a/3");
+  }
+}
+
 TEST_F(SharedPortTest, AConnectionMovesFromRequestToRequest) {
   Join(alice_, {"/a/"});
   Join(bob_, {"/b/"});

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "common/limits.h"
+#include "common/patience.h"
 #include "common/signals_blocked.h"
 
 namespace httpsys::engine {
@@ -65,7 +66,8 @@ int Lane::Start() {
   uv_check_start(&check_,
                  [](uv_check_t* handle) { static_cast<Lane*>(handle->data)->AfterPoll(); });
   transport_ = std::make_unique<Transport>(&loop_, &records_, &lent_, &load_);
-  router_ = std::make_unique<PortRouter>(&loop_, member_id_, &queue_, &servers_, statistics_);
+  router_ =
+      std::make_unique<PortRouter>(&loop_, member_id_, methods_, &queue_, &servers_, statistics_);
   handshakes_ = std::make_unique<TlsHandshakes>(&records_, transport_.get(), router_.get());
   websockets_ = std::make_unique<WebSocketSession>(&loop_, &lent_, queue_.block_pool().get(),
                                                    &records_, transport_.get());
@@ -286,19 +288,11 @@ void Lane::ArmPeekTimer() {
 
 // -- Commands.
 
-void Lane::Post(std::function<void()> command) {
+void Lane::Post(std::function<void()> command, CommandKind kind) {
   {
     const std::lock_guard lock(mutex_);
-    commands_.push_back({std::move(command), false});
-  }
-  Wake();
-}
-
-void Lane::PostConfig(std::function<void()> command) {
-  {
-    const std::lock_guard lock(mutex_);
-    commands_.push_back({std::move(command), true});
-    has_config_.store(true, std::memory_order_release);
+    commands_.push_back({std::move(command), kind});
+    if (kind == CommandKind::kConfig) has_config_.store(true, std::memory_order_release);
   }
   Wake();
 }
@@ -311,8 +305,9 @@ void Lane::RunConfigs() {
   {
     const std::lock_guard lock(mutex_);
     has_config_.store(false, std::memory_order_relaxed);
-    const auto other = std::find_if(commands_.begin(), commands_.end(),
-                                    [](const Command& command) { return !command.is_config; });
+    const auto other = std::find_if(commands_.begin(), commands_.end(), [](const Command& command) {
+      return command.kind != CommandKind::kConfig;
+    });
     configs.assign(std::make_move_iterator(commands_.begin()), std::make_move_iterator(other));
     commands_.erase(commands_.begin(), other);
   }
@@ -327,24 +322,58 @@ void Lane::RunCommands() {
     commands.swap(commands_);
     has_config_.store(false, std::memory_order_relaxed);
   }
-  for (const Command& command : commands) command.run();
+  for (const Command& command : commands) {
+    if (command.kind == CommandKind::kOther) TakeAccepted();
+    command.run();
+  }
+  TakeAccepted();
+}
+
+// Behind settings that came after the connections: a request may have been sent after those.
+void Lane::TakeAccepted() {
+  if (accepted_.empty()) return;
+  if (has_config_.load(std::memory_order_acquire)) RunConfigs();
+  for (const Accepted& accepted : accepted_) Take(accepted);
+  accepted_.clear();
+}
+
+void Lane::Take(const Accepted& accepted) {
+  const auto found = servers_.find(accepted.server_id);
+  const bool is_welcome = found != servers_.end() && !is_stopping_;
+  std::string_view bytes;
+  const bool is_passed_on = is_welcome && router_->has_peers() && !queue_.stalled() &&
+                            router_->PassOn(accepted.fd, *found->second, &bytes);
+  if (!is_welcome || is_passed_on) {
+    if (!is_passed_on) close(accepted.fd);
+    load_.fetch_sub(1, std::memory_order_relaxed);
+    return;
+  }
+  Connection* connection = transport_->Open(accepted.fd, found->second.get());
+  if (connection == nullptr || connection->tls != nullptr) return;
+  if (!router_->IsShared(connection->local_port)) {
+    transport_->Announce(connection, 0);
+  } else if (!bytes.empty()) {
+    session_->OnHandedOver(connection, bytes);
+  }
 }
 
 void Lane::SetConfig(uint32_t server_id, std::shared_ptr<const ServerConfig> config) {
-  PostConfig([this, server_id, config = std::move(config)] {
-    SweepServers();
-    std::unique_ptr<LaneServer>& server = servers_[server_id];
-    if (server == nullptr) {
-      server = std::make_unique<LaneServer>();
-      PortStatistics::Server* statistics = statistics_->ServerOf(server_id);
-      server->queued = &statistics->queued;
-      server->refused = &statistics->refused;
-    }
-    statistics_->ServerOf(server_id)->queue_limit = config->settings().queue_limit;
-    server->id = server_id;
-    server->is_unlistened = false;
-    server->config = config;
-  });
+  Post(
+      [this, server_id, config = std::move(config)] {
+        SweepServers();
+        std::unique_ptr<LaneServer>& server = servers_[server_id];
+        if (server == nullptr) {
+          server = std::make_unique<LaneServer>();
+          PortStatistics::Server* statistics = statistics_->ServerOf(server_id);
+          server->queued = &statistics->queued;
+          server->refused = &statistics->refused;
+        }
+        statistics_->ServerOf(server_id)->queue_limit = config->settings().queue_limit;
+        server->id = server_id;
+        server->is_unlistened = false;
+        server->config = config;
+      },
+      CommandKind::kConfig);
 }
 
 void Lane::Unlisten(uint32_t server_id) {
@@ -382,30 +411,25 @@ void Lane::SweepServers() {
 
 void Lane::Adopt(uint32_t server_id, const std::vector<int>& fds) {
   load_.fetch_add(static_cast<uint32_t>(fds.size()), std::memory_order_relaxed);
-  Post([this, server_id, fds] {
-    const auto found = servers_.find(server_id);
-    for (const int fd : fds) {
-      if (found == servers_.end() || is_stopping_) {
-        close(fd);
-        load_.fetch_sub(1, std::memory_order_relaxed);
-        continue;
-      }
-      Connection* connection = transport_->Open(fd, found->second.get());
-      if (connection == nullptr || connection->tls != nullptr ||
-          router_->IsShared(connection->local_port)) {
-        continue;
-      }
-      transport_->Announce(connection, 0);
-    }
-  });
+  Post(
+      [this, server_id, fds] {
+        for (const int fd : fds) accepted_.push_back({server_id, fd});
+      },
+      CommandKind::kAdopt);
 }
 
 void Lane::SetRoutes(std::shared_ptr<const sharing::PortRoutes> routes,
                      std::function<void()> done) {
-  PostConfig([this, routes = std::move(routes), done = std::move(done)] {
-    if (!is_stopping_) router_->SetRoutes(routes);
-    if (done) done();
-  });
+  Post(
+      [this, routes = std::move(routes), done = std::move(done)] {
+        if (!is_stopping_) {
+          router_->SetRoutes(routes);
+          // Lanes of other processes share the CPUs with this one, and their work.
+          SetPatient(router_->has_peers());
+        }
+        if (done) done();
+      },
+      CommandKind::kConfig);
 }
 
 void Lane::AnswerHello(uint32_t id, tls::HelloAnswer answer) {

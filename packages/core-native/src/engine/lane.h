@@ -89,9 +89,16 @@ class Lane final : public InputHandler {
   void AcceptLink(int fd);
 
  private:
+  enum class CommandKind : uint8_t { kConfig, kAdopt, kOther };
+
   struct Command {
     std::function<void()> run;
-    bool is_config;
+    CommandKind kind;
+  };
+
+  struct Accepted {
+    uint32_t server_id;
+    int fd;
   };
 
   static void Main(void* argument);
@@ -100,10 +107,11 @@ class Lane final : public InputHandler {
   void OnDisconnect(Connection* connection) override;
   void OnHandshakeTimeout(Connection* connection) override;
   void OnDetached(Connection* connection) override;
-  void Post(std::function<void()> command);
-  void PostConfig(std::function<void()> command);
+  void Post(std::function<void()> command, CommandKind kind = CommandKind::kOther);
   void RunCommands();
   void RunConfigs();
+  void TakeAccepted();
+  void Take(const Accepted& accepted);
   void BeforePoll();
   void AfterPoll();
   void FlushAndResume();
@@ -159,6 +167,7 @@ class Lane final : public InputHandler {
   LaneServers servers_;
   std::vector<std::shared_ptr<DrainBarrier>> drains_;
   std::vector<Connection*> touched_;
+  std::vector<Accepted> accepted_;  // New connections, within RunCommands().
   bool is_sleeping_ = false;
   bool is_stopping_ = false;
   uint64_t peek_ms_ = 0;

@@ -22,6 +22,10 @@ bool IsOurUser(int fd) {
   return sharing::ReadCredentials(fd, &credentials) && credentials.uid == geteuid();
 }
 
+void CloseAll(std::span<const int> fds) {
+  for (const int fd : fds) close(fd);
+}
+
 bool SpeaksOurProtocol(const peer::Link& link) {
   return link.newest >= peer::kProtocolOldest && link.oldest <= peer::kProtocol;
 }
@@ -78,41 +82,49 @@ void PeerLinks::Flush() {
     const auto found = links_.find(member);
     if (found == links_.end()) continue;
     Link& link = found->second;
-    for (size_t left = std::exchange(link.unsent, 0); left != 0; --left) {
-      const Sent& sent = link.sent[link.sent.size() - left];
-      Send(&link, sent.connection, sent.sequence);
-    }
+    size_t first = link.sent.size() - std::exchange(link.unsent, 0);
+    while (first < link.sent.size()) first += SendSome(&link, first);
   }
 }
 
 // What cannot be sent is taken back when the link breaks, which it must: the next acknowledgement
 // would cover it.
-void PeerLinks::Send(Link* link, const HandedConnection& connection, uint32_t sequence) {
-  if (connection.origin == nullptr) {
-    const peer::HandOver message{sequence, connection.port, connection.hops, connection.idle_ms};
-    const std::string payload = peer::Encode(message).append(connection.bytes);
-    if (!link->channel->Send(FrameType::kHandOver, payload, connection.fd)) {
-      link->channel->ShutDown();
+size_t PeerLinks::SendSome(Link* link, size_t first) {
+  std::string payload;
+  std::vector<int> fds;
+  size_t at = first;
+  for (; at < link->sent.size() && fds.size() < peer::kFrameFdsMax; ++at) {
+    const auto& [sequence, since_ms, connection] = link->sent[at];
+    const size_t bytes = peer::kHandOverBytes + connection.bytes.size();
+    if (connection.origin != nullptr ||
+        (!fds.empty() && payload.size() + bytes > limits::kHandOverBytesMax)) {
+      break;
     }
-    return;
+    payload.append(
+        peer::Encode(peer::HandOver{sequence, connection.port, connection.hops, connection.idle_ms,
+                                    static_cast<uint32_t>(connection.bytes.size())}));
+    payload.append(connection.bytes);
+    fds.push_back(connection.fd);
   }
+  const bool is_relay = fds.empty();
+  const bool is_sent = is_relay ? SendRelay(link, link->sent[at])
+                                : link->channel->Send(FrameType::kHandOver, payload, fds);
+  if (!is_sent) link->channel->ShutDown();
+  return is_relay ? 1 : fds.size();
+}
+
+bool PeerLinks::SendRelay(Link* link, const Sent& sent) {
+  const HandedConnection& connection = sent.connection;
   const Addresses& addresses = connection.origin->addresses;
-  peer::Relay message{sequence,
-                      connection.port,
-                      connection.hops,
-                      connection.origin->id,
-                      addresses.family,
-                      addresses.remote_port,
-                      addresses.local_port,
-                      addresses.remote,
-                      addresses.local,
-                      {},
+  peer::Relay message{sent.sequence,           connection.port,
+                      connection.hops,         connection.origin->id,
+                      addresses.family,        addresses.remote_port,
+                      addresses.local_port,    addresses.remote,
+                      addresses.local,         {},
                       connection.origin->facts};
   const auto& ip = addresses.local_ip;
   if (ip.is_ip) message.local_ip.assign(ip.ip.begin(), ip.ip.end());
-  if (!link->channel->Send(FrameType::kRelay, peer::Encode(message), connection.fd)) {
-    link->channel->ShutDown();
-  }
+  return link->channel->Send(FrameType::kRelay, peer::Encode(message), connection.fd);
 }
 
 void PeerLinks::ReadNow(uint64_t member) {
@@ -253,15 +265,15 @@ void PeerLinks::Accept(int fd) {
   received_[channel].number = next_number_++;
 }
 
-void PeerLinks::OnFrame(Channel* channel, const peer::Frame& frame, int fd) {
+void PeerLinks::OnFrame(Channel* channel, const peer::Frame& frame, std::span<const int> fds) {
   uint64_t member = 0;
   if (Link* link = FindLink(channel, &member)) {
-    if (fd != -1) close(fd);
+    CloseAll(fds);
     OnAnswer(link, frame);
     return;
   }
   const auto found = received_.find(channel);
-  const bool is_sound = found != received_.end() && OnReceived(channel, &found->second, frame, fd);
+  const bool is_sound = found != received_.end() && OnReceived(channel, &found->second, frame, fds);
   if (is_sound) return;
   if (found != received_.end()) {
     for (const HandedConnection& connection : found->second.connections) close(connection.fd);
@@ -270,39 +282,64 @@ void PeerLinks::OnFrame(Channel* channel, const peer::Frame& frame, int fd) {
   channel->Close();
 }
 
-// False: the peer speaks nonsense. The descriptor is closed or given on in any case.
-bool PeerLinks::OnReceived(Channel* channel, Received* received, const peer::Frame& frame, int fd) {
-  if (frame.type == FrameType::kRelay) return OnRelay(channel, received, frame, fd);
-  if (frame.type != FrameType::kHandOver) {
-    if (fd != -1) close(fd);
-    if (frame.type != FrameType::kLink) return received->is_known;  // Of a later protocol.
-    peer::Link hello;
-    received->is_known = peer::Decode(frame.payload, &hello) && SpeaksOurProtocol(hello);
-    received->member = hello.id;
-    return received->is_known;
+// False: the peer speaks nonsense. The descriptors are closed or given on in any case.
+bool PeerLinks::OnReceived(Channel* channel, Received* received, const peer::Frame& frame,
+                           std::span<const int> fds) {
+  if (frame.type == FrameType::kHandOver) return OnHandOver(channel, received, frame, fds);
+  if (frame.type == FrameType::kRelay && frame.fds <= 1) {
+    return OnRelay(channel, received, frame, fds.empty() ? -1 : fds[0]);
   }
-  peer::HandOver message;
+  CloseAll(fds);
+  if (frame.type != FrameType::kLink) return received->is_known;  // Of a later protocol.
+  peer::Link hello;
+  received->is_known = peer::Decode(frame.payload, &hello) && SpeaksOurProtocol(hello);
+  received->member = hello.id;
+  return received->is_known;
+}
+
+bool PeerLinks::OnHandOver(Channel* channel, Received* received, const peer::Frame& frame,
+                           std::span<const int> fds) {
+  struct Item {
+    peer::HandOver message;
+    std::string_view bytes;
+  };
+  std::vector<Item> items;
   peer::Reader reader(frame.payload);
-  reader(message);
-  if (!received->is_known || !reader.is_good()) {
-    if (fd != -1) close(fd);
+  // A sender that is out of descriptors asks all the same.
+  const size_t count = std::max<size_t>(frame.fds, 1);
+  while (items.size() < count && reader.is_good()) {
+    Item& item = items.emplace_back();
+    reader(item.message);
+    item.bytes = reader.Take(item.message.bytes);
+  }
+  if (!received->is_known || !reader.is_exact()) {
+    CloseAll(fds);
     return false;
   }
-  if (fd == -1 || !owner_->CanTake(message.port)) {
-    if (fd != -1) close(fd);
-    channel->Send(FrameType::kDeclined, peer::Encode(peer::Sequence{message.sequence}));
-    // It has no more than kPeerUnackedMax to ask about.
-    return channel->unsent_bytes() <= limits::kPeerUnackedMax * peer::kFrameHeaderBytes * 2;
+  for (size_t i = 0; i < items.size(); ++i) {
+    const auto& [message, bytes] = items[i];
+    if (i < fds.size() && owner_->CanTake(message.port)) {
+      HandedConnection connection;
+      connection.fd = fds[i];
+      connection.port = message.port;
+      connection.hops = message.hops;
+      connection.idle_ms = message.idle_ms;
+      connection.bytes.assign(bytes);
+      received->connections.push_back(std::move(connection));
+      received->sequence = message.sequence;
+      continue;
+    }
+    if (i < fds.size()) close(fds[i]);
+    if (Decline(channel, message.sequence)) continue;
+    CloseAll(fds.subspan(std::min(i + 1, fds.size())));
+    return false;
   }
-  HandedConnection connection;
-  connection.fd = fd;
-  connection.port = message.port;
-  connection.hops = message.hops;
-  connection.idle_ms = message.idle_ms;
-  connection.bytes.assign(reader.rest());
-  received->connections.push_back(std::move(connection));
-  received->sequence = message.sequence;
   return true;
+}
+
+bool PeerLinks::Decline(Channel* channel, uint32_t sequence) {
+  channel->Send(FrameType::kDeclined, peer::Encode(peer::Sequence{sequence}));
+  return channel->unsent_bytes() <= limits::kPeerUnackedMax * peer::kFrameHeaderBytes * 2;
 }
 
 bool PeerLinks::OnRelay(Channel* channel, Received* received, const peer::Frame& frame, int fd) {
@@ -312,8 +349,7 @@ bool PeerLinks::OnRelay(Channel* channel, Received* received, const peer::Frame&
   if (!is_welcome) {
     if (fd != -1) close(fd);
     if (!is_sound) return false;
-    channel->Send(FrameType::kDeclined, peer::Encode(peer::Sequence{message.sequence}));
-    return channel->unsent_bytes() <= limits::kPeerUnackedMax * peer::kFrameHeaderBytes * 2;
+    return Decline(channel, message.sequence);
   }
   HandedConnection connection;
   connection.fd = fd;

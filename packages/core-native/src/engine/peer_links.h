@@ -11,6 +11,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -81,7 +82,8 @@ class PeerLinks final : public sharing::Channel::Handler {
   // Nothing is taken back.
   void Close();
 
-  void OnFrame(sharing::Channel* channel, const peer::Frame& frame, int fd) override;
+  void OnFrame(sharing::Channel* channel, const peer::Frame& frame,
+               std::span<const int> fds) override;
   void OnBatchEnd(sharing::Channel* channel) override;
   void OnBroken(sharing::Channel* channel) override;
 
@@ -110,11 +112,18 @@ class PeerLinks final : public sharing::Channel::Handler {
   };
 
   Link* FindLink(sharing::Channel* channel, uint64_t* member);
-  void Send(Link* link, const HandedConnection& connection, uint32_t sequence);
+  // From `first` on as many as fit into one frame; how many that were.
+  size_t SendSome(Link* link, size_t first);
+  static bool SendRelay(Link* link, const Sent& sent);
   void SendBack(const RelayOrigin& origin, peer::FrameType type, const std::string& payload);
   void OnAnswer(Link* link, const peer::Frame& frame);
-  bool OnReceived(sharing::Channel* channel, Received* received, const peer::Frame& frame, int fd);
+  bool OnReceived(sharing::Channel* channel, Received* received, const peer::Frame& frame,
+                  std::span<const int> fds);
+  bool OnHandOver(sharing::Channel* channel, Received* received, const peer::Frame& frame,
+                  std::span<const int> fds);
   bool OnRelay(sharing::Channel* channel, Received* received, const peer::Frame& frame, int fd);
+  // False: the peer asks more than it may, or does not listen.
+  static bool Decline(sharing::Channel* channel, uint32_t sequence);
   void TakeBatch(sharing::Channel* channel, Received* received);
   void GiveUp(uint64_t member);
   void ReadAcknowledgements();

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 
 #include "common/limits.h"
@@ -34,15 +35,21 @@ bool IsPinned(const Connection* connection) {
   return (connection->tls != nullptr && !is_untouched) || connection->http2 != nullptr;
 }
 
+// More than the request has been read; `rest` is what came behind its head.
+bool HasMore(const http1::RequestHead& head, size_t rest) {
+  return head.body != http1::BodyKind::kChunked && !head.upgrade && head.content_length < rest;
+}
+
 }  // namespace
 
-PortRouter::PortRouter(uv_loop_t* loop, uint64_t self, const RequestQueue* queue,
-                       LaneServers* servers, PortStatistics* statistics)
+PortRouter::PortRouter(uv_loop_t* loop, uint64_t self, const http1::MethodTable* methods,
+                       const RequestQueue* queue, LaneServers* servers, PortStatistics* statistics)
     : queue_(queue),
       servers_(servers),
       statistics_(statistics),
       links_(loop, self, this),
-      relays_(loop, &links_, this) {
+      relays_(loop, &links_, this),
+      parser_(methods) {
   uv_timer_init(loop, &timer_);
   timer_.data = this;
 }
@@ -86,6 +93,8 @@ void PortRouter::SetRoutes(std::shared_ptr<const Routes> routes) {
     added.routes = std::move(routes);
     ports_.push_back(std::move(added));
   }
+  has_peers_ = std::any_of(ports_.begin(), ports_.end(),
+                           [](const Port& port) { return port.routes->has_peers(); });
   Retry();
 }
 
@@ -226,20 +235,22 @@ bool PortRouter::FindStreamServer(Connection* stream, const http1::RequestHead& 
 }
 
 // Of the owners of a queue: the one that has the connection as long as its JavaScript is not
-// blocked, otherwise the next one in turn. nullptr: JavaScript is about to be free.
+// blocked, otherwise the next one in turn. nullptr: JavaScript is about to be free. Without a
+// connection: for a new one.
 const sharing::PortRoutes::Owner* PortRouter::Choose(Port* port, const Connection* connection,
                                                      uint32_t target_id) {
   const auto& owners = port->routes->target(target_id).owners;
   if (owners.size() == 1) return &owners[0];
   const auto own = std::find_if(owners.begin(), owners.end(), [&](const Routes::Owner& owner) {
-    return owner.member == 0 &&
-           (!connection->is_announced || owner.server_id == connection->server->id);
+    return owner.member == 0 && (connection == nullptr || !connection->is_announced ||
+                                 owner.server_id == connection->server->id);
   });
   const bool has_own = own != owners.end();
-  const bool is_settled = has_own && (connection->is_announced || connection->hops != 0);
+  const bool is_settled =
+      has_own && connection != nullptr && (connection->is_announced || connection->hops != 0);
   // Passed on once because its owner was blocked: whoever has it now keeps it.
   if (is_settled && (connection->hops != 0 || !IsBusy())) return &*own;
-  if (has_own && connection->origin != nullptr) return &*own;
+  if (has_own && connection != nullptr && connection->origin != nullptr) return &*own;
   if (is_settled && !IsBlocked()) return nullptr;
   uint32_t& turn = port->turns[target_id];
   for (size_t i = 0; i < owners.size(); ++i) {
@@ -299,8 +310,7 @@ RequestRouter::Outcome PortRouter::ToMember(Port* port, Connection* connection,
   if (connection->hops >= (is_pinned ? limits::kReturnsMax : limits::kHopsMax)) {
     return Refuse(route);
   }
-  const bool has_more = head.body != http1::BodyKind::kChunked && !head.upgrade &&
-                        head.content_length < input.size() - head_bytes;
+  const bool has_more = HasMore(head, input.size() - head_bytes);
   const bool is_relayed =
       has_more || is_pinned || input.size() + peer::kHandOverBytes > peer::kFrameBytesMax;
   const bool is_ready = is_relayed ? Relays::IsOnlyAt(connection, member)
@@ -335,6 +345,55 @@ void PortRouter::HandOver(Port* port, Connection* connection, uint64_t member,
   port->statistics->handed_over.fetch_add(1, std::memory_order_relaxed);
   handed.fd = transport_->Release(connection);
   links_.HandOver(member, std::move(handed));
+}
+
+// -- New connections.
+
+// Most often the first request is there when its connection is accepted, and before the connection
+// is one of this lane's.
+bool PortRouter::PassOn(int fd, const LaneServer& server, std::string_view* bytes) {
+  LocalAddress local;
+  Port* port = Find(LocalPort(fd, &local));
+  if (port == nullptr || !port->routes->has_peers()) return false;
+  // Who gets it is said by its ClientHello.
+  if (server.config->TlsOf(port->routes->port()) != nullptr) return false;
+  if (buffer_.empty()) buffer_.resize(limits::kReadBytes);
+  ssize_t got;
+  do {
+    got = recv(fd, buffer_.data(), buffer_.size(), 0);
+  } while (got < 0 && errno == EINTR);
+  // Of its end, or an error, whoever opens it hears again.
+  if (got <= 0) return false;
+  *bytes = {buffer_.data(), static_cast<size_t>(got)};
+  const ServerSettings& settings = server.config->settings();
+  parser_.Reset(settings.header_bytes_max, settings.header_lines_max);
+  if (parser_.Parse(*bytes) != http1::ParseStatus::kDone) return false;
+  return HandOverNew(port, fd, local, *bytes);
+}
+
+// False: that takes more than passing it on.
+bool PortRouter::HandOverNew(Port* port, int fd, const LocalAddress& local,
+                             std::string_view bytes) {
+  const http1::RequestHead& head = parser_.head();
+  const Route route = port->routes->Find(head.host, head.target, local);
+  const bool is_simple = route.status == RouteStatus::kMatch &&
+                         !port->routes->target(route.id).owners.empty() &&
+                         !HasMore(head, bytes.size() - parser_.head_bytes());
+  if (!is_simple) return false;
+  const uint32_t turn = port->turns[route.id];
+  const Routes::Owner* owner = Choose(port, nullptr, route.id);
+  if (owner->member == 0 || links_.Prepare(owner->member) != PeerLinks::State::kReady) {
+    port->turns[route.id] = turn;
+    return false;
+  }
+  HandedConnection handed;
+  handed.fd = fd;
+  handed.port = port->routes->port();
+  handed.hops = 1;
+  handed.bytes.assign(bytes);
+  port->statistics->handed_over.fetch_add(1, std::memory_order_relaxed);
+  links_.HandOver(owner->member, std::move(handed));
+  return true;
 }
 
 // -- Waiting.

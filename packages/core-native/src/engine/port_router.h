@@ -26,8 +26,8 @@ using LaneServers = std::unordered_map<uint32_t, std::unique_ptr<LaneServer>>;
 // Thread: the lane.
 class PortRouter final : public RequestRouter, public PeerLinks::Owner {
  public:
-  PortRouter(uv_loop_t* loop, uint64_t self, const RequestQueue* queue, LaneServers* servers,
-             PortStatistics* statistics);
+  PortRouter(uv_loop_t* loop, uint64_t self, const http1::MethodTable* methods,
+             const RequestQueue* queue, LaneServers* servers, PortStatistics* statistics);
   PortRouter(const PortRouter&) = delete;
   PortRouter& operator=(const PortRouter&) = delete;
 
@@ -35,6 +35,11 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   void Close();
 
   void SetRoutes(std::shared_ptr<const sharing::PortRoutes> routes);
+  // For a connection that was just accepted. When its first request is there already, whole, and
+  // another member's, the connection goes there: true. Otherwise `bytes` are what was read of it.
+  bool PassOn(int fd, const LaneServer& server, std::string_view* bytes);
+  // Whether that may happen.
+  bool has_peers() const { return has_peers_; }
   PeerLinks& links() { return links_; }
   // A request that came back looks for its owner a little later.
   void WaitReturned(Connection* connection);
@@ -87,6 +92,7 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   Port* Find(uint16_t number);
   LaneServer* ServerOn(const Port* port, const LaneServer* except) const;
   const Routes::Owner* Choose(Port* port, const Connection* connection, uint32_t target_id);
+  bool HandOverNew(Port* port, int fd, const LocalAddress& local, std::string_view bytes);
   const Routes::Owner* OtherOwner(const Routes::Target& target, const Routes::Owner& dead);
   Outcome Wait(Connection* connection, Route* route);
   Outcome ToServer(Connection* connection, const Routes::Owner& owner, Route* route);
@@ -115,9 +121,12 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   uv_timer_t timer_;
   std::vector<Port> ports_;
   std::vector<Connection*> waiting_;
+  http1::RequestParser parser_;  // Of PassOn(), as its memory.
+  std::vector<char> buffer_;
   uint64_t consumed_ = 0;  // What JavaScript had read when it was looked at last.
   uint64_t consumed_at_ms_ = 0;
   bool is_retrying_ = false;
+  bool has_peers_ = false;  // On any port.
 };
 
 }  // namespace httpsys::engine

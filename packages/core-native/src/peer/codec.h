@@ -64,6 +64,12 @@ class Reader {
   bool is_exact() const { return is_good_ && bytes_.empty(); }
   bool is_good() const { return is_good_; }
   std::string_view rest() const { return bytes_; }
+  // Bytes that are no value; none when there are not so many.
+  std::string_view Take(size_t bytes) {
+    const std::string_view taken = bytes_.substr(0, Has(bytes) ? bytes : 0);
+    bytes_.remove_prefix(taken.size());
+    return taken;
+  }
 
  private:
   template <std::unsigned_integral Number>

@@ -14,8 +14,9 @@ namespace httpsys::peer {
 inline constexpr size_t kFrameHeaderBytes = 8;
 // Longest payload in bytes: what one read of a lane leaves unhandled is below it.
 inline constexpr size_t kFrameBytesMax = 1024 * 1024;
-// Most descriptors of one frame.
-inline constexpr uint8_t kFrameFdsMax = 1;
+// Most descriptors of one frame: connections that one process hands to another at a time. Systems
+// allow some hundred.
+inline constexpr uint8_t kFrameFdsMax = 64;
 
 struct Frame {
   FrameType type{};

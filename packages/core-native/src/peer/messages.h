@@ -34,7 +34,7 @@ enum class FrameType : uint8_t {
   kStateQuery = 14,
   kState = 15,
   kLink = 32,
-  kHandOver = 33,  // With a connection.
+  kHandOver = 33,  // With connections.
   kTaken = 34,
   kDeclined = 35,
   kRelay = 36,  // With one end of a socket pair.
@@ -207,21 +207,23 @@ struct Link {
   }
 };
 
-// Followed by the bytes that were read and not handled.
+// One for each descriptor of the frame, in their order. Each is followed by the bytes that were
+// read of its connection and not handled.
 struct HandOver {
   uint32_t sequence = 0;
   uint16_t port = 0;
   uint8_t hops = 0;      // How often it was passed on since its last answer.
   uint32_t idle_ms = 0;  // 0 = not between two requests; or kIdleForever.
+  uint32_t bytes = 0;    // That follow.
 
   template <typename Archive>
   void Fields(Archive& archive) {
-    archive(sequence, port, hops, idle_ms);
+    archive(sequence, port, hops, idle_ms, bytes);
   }
 };
 inline constexpr uint32_t kIdleForever = 0xffffffff;
-// A bound for its fields, to tell them from the bytes that follow.
-inline constexpr size_t kHandOverBytes = 11;
+// Of its fields, without the bytes that follow.
+inline constexpr size_t kHandOverBytes = 15;
 
 // A client's connection stays with the sender; its requests come over the descriptor, and their
 // answers go back over it.

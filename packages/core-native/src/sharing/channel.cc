@@ -19,28 +19,63 @@ constexpr int kReceiveFlags = MSG_CMSG_CLOEXEC;
 constexpr int kReceiveFlags = 0;
 #endif
 
-// Up to two pieces with at most one descriptor, in one call. Bytes sent, or -1.
-ssize_t SendWith(int socket, std::string_view first, std::string_view second, int fd) {
+// Up to two pieces with descriptors, in one call. Bytes sent, or -1.
+ssize_t SendWith(int socket, std::string_view first, std::string_view second,
+                 std::span<const int> fds) {
   iovec vectors[2] = {{const_cast<char*>(first.data()), first.size()},
                       {const_cast<char*>(second.data()), second.size()}};
   msghdr message{};
   message.msg_iov = vectors;
   message.msg_iovlen = second.empty() ? 1 : 2;
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-  if (fd != -1) {
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * peer::kFrameFdsMax)] = {};
+  if (!fds.empty()) {
     message.msg_control = control;
-    message.msg_controllen = sizeof control;
+    message.msg_controllen = CMSG_SPACE(fds.size_bytes());
     cmsghdr* header = CMSG_FIRSTHDR(&message);
     header->cmsg_level = SOL_SOCKET;
     header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(sizeof(int));
-    std::memcpy(CMSG_DATA(header), &fd, sizeof fd);
+    header->cmsg_len = CMSG_LEN(fds.size_bytes());
+    std::memcpy(CMSG_DATA(header), fds.data(), fds.size_bytes());
   }
   ssize_t sent;
   do {
     sent = sendmsg(socket, &message, kSendFlags);
   } while (sent < 0 && errno == EINTR);
   return sent;
+}
+
+void CloseAll(std::vector<int>* fds) {
+  for (const int fd : *fds) close(fd);
+  fds->clear();
+}
+
+// False, and none is left, when there is no room.
+bool DuplicateAll(std::span<const int> fds, std::vector<int>* copies) {
+  for (const int fd : fds) {
+    const int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    if (copy == -1) {
+      CloseAll(copies);
+      return false;
+    }
+    copies->push_back(copy);
+  }
+  return true;
+}
+
+// What a message has brought along.
+void CollectFds(msghdr* message, std::vector<int>* fds) {
+  for (cmsghdr* header = CMSG_FIRSTHDR(message); header != nullptr;
+       header = CMSG_NXTHDR(message, header)) {
+    if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
+    for (size_t at = 0; CMSG_LEN(at + sizeof(int)) <= header->cmsg_len; at += sizeof(int)) {
+      int fd = -1;
+      std::memcpy(&fd, CMSG_DATA(header) + at, sizeof fd);
+#ifndef MSG_CMSG_CLOEXEC
+      fcntl(fd, F_SETFD, FD_CLOEXEC);
+#endif
+      fds->push_back(fd);
+    }
+  }
 }
 
 }  // namespace
@@ -51,10 +86,8 @@ Channel::Channel(uv_loop_t* loop, int fd, Handler* handler) : fd_(fd), handler_(
 }
 
 Channel::~Channel() {
-  for (const int fd : received_fds_) close(fd);
-  for (const Unsent& unsent : unsent_) {
-    if (unsent.fd != -1) close(unsent.fd);
-  }
+  for (std::vector<int>& fds : received_fds_) CloseAll(&fds);
+  for (Unsent& unsent : unsent_) CloseAll(&unsent.fds);
   close(fd_);
 }
 
@@ -85,13 +118,16 @@ void Channel::OnPoll(uv_poll_t* poll, int status, int events) {
 
 // -- Sending.
 
-bool Channel::Send(peer::FrameType type, std::string_view payload, int fd) {
-  if (is_closed_ || is_broken_ || payload.size() > peer::kFrameBytesMax) return false;
-  const std::string header = peer::FrameHeader(type, payload.size(), fd == -1 ? 0 : 1);
+bool Channel::Send(peer::FrameType type, std::string_view payload, std::span<const int> fds) {
+  const bool is_possible = !is_closed_ && !is_broken_ && payload.size() <= peer::kFrameBytesMax &&
+                           fds.size() <= peer::kFrameFdsMax;
+  if (!is_possible) return false;
+  const std::string header =
+      peer::FrameHeader(type, payload.size(), static_cast<uint8_t>(fds.size()));
   const size_t total = header.size() + payload.size();
   size_t sent = 0;
   if (unsent_.empty()) {
-    const ssize_t result = SendWith(fd_, header, payload, fd);
+    const ssize_t result = SendWith(fd_, header, payload, fds);
     // The peer's end is met by the next read, which tells of it.
     if (result < 0 && !IsWouldBlock(errno)) return false;
     sent = result < 0 ? 0 : static_cast<size_t>(result);
@@ -101,9 +137,8 @@ bool Channel::Send(peer::FrameType type, std::string_view payload, int fd) {
   unsent.bytes = header;
   unsent.bytes.append(payload);
   unsent.at = sent;
-  // The first byte took it along.
-  if (fd != -1 && sent == 0) unsent.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-  if (fd != -1 && sent == 0 && unsent.fd == -1) return false;
+  // The first byte took them along.
+  if (sent == 0 && !DuplicateAll(fds, &unsent.fds)) return false;
   unsent_bytes_ += total - sent;
   unsent_.push_back(std::move(unsent));
   Watch();
@@ -114,13 +149,12 @@ void Channel::FlushUnsent() {
   while (!unsent_.empty()) {
     Unsent& front = unsent_.front();
     const ssize_t result =
-        SendWith(fd_, std::string_view(front.bytes).substr(front.at), {}, front.fd);
+        SendWith(fd_, std::string_view(front.bytes).substr(front.at), {}, front.fds);
     if (result < 0) {
       if (!IsWouldBlock(errno)) Break();
       return;
     }
-    if (front.fd != -1) close(front.fd);
-    front.fd = -1;
+    CloseAll(&front.fds);
     front.at += static_cast<size_t>(result);
     unsent_bytes_ -= static_cast<size_t>(result);
     if (front.at < front.bytes.size()) return;
@@ -165,27 +199,34 @@ bool Channel::ReadOnce() {
     is_broken_ = true;
     return false;
   }
-  bool has_fd = false;
-  for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr;
-       header = CMSG_NXTHDR(&message, header)) {
-    if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
-    // Room for one may be room for two, because of the alignment.
-    for (size_t at = 0; CMSG_LEN(at + sizeof(int)) <= header->cmsg_len; at += sizeof(int)) {
-      int fd = -1;
-      std::memcpy(&fd, CMSG_DATA(header) + at, sizeof fd);
-#ifndef MSG_CMSG_CLOEXEC
-      fcntl(fd, F_SETFD, FD_CLOEXEC);
-#endif
-      received_fds_.push_back(fd);
-      if (at != 0) is_broken_ = true;
-      has_fd = true;
-    }
-  }
+  std::vector<int> fds;
+  CollectFds(&message, &fds);
   // Out of descriptors: the frame comes without.
-  if (!has_fd && (message.msg_flags & MSG_CTRUNC) != 0) received_fds_.push_back(-1);
-  if (received_fds_.size() > limits::kPeerUnackedMax) is_broken_ = true;
+  if (!fds.empty() || (message.msg_flags & MSG_CTRUNC) != 0) {
+    received_fds_.push_back(std::move(fds));
+  }
   reader_.Append({buffer, static_cast<size_t>(got)});
   return true;
+}
+
+// What came with the frame's first byte.
+std::vector<int> Channel::TakeFds(const peer::Frame& frame) {
+  if (frame.fds == 0) return {};
+  if (received_fds_.empty()) {
+    is_broken_ = true;
+    return {};
+  }
+  std::vector<int> fds = std::move(received_fds_.front());
+  received_fds_.pop_front();
+  if (fds.size() <= frame.fds) return fds;
+  is_broken_ = true;
+  CloseAll(&fds);
+  return fds;
+}
+
+// Descriptors come with the first byte of their frame: only those of one that is not whole wait.
+bool Channel::HasStrayFds() const {
+  return received_fds_.size() > (reader_.buffered_bytes() == 0 ? 0u : 1u);
 }
 
 void Channel::Deliver() {
@@ -193,24 +234,16 @@ void Channel::Deliver() {
   while (!is_closed_) {
     const peer::FrameReader::Result result = reader_.Next(&frame);
     if (result == peer::FrameReader::Result::kNeedMore) {
-      // A descriptor comes with the first byte of its frame: no more than that one can wait.
-      if (received_fds_.size() > peer::kFrameFdsMax) is_broken_ = true;
+      if (HasStrayFds()) is_broken_ = true;
       break;
     }
     if (result == peer::FrameReader::Result::kBad) {
       is_broken_ = true;
       break;
     }
-    int fd = -1;
-    if (frame.fds != 0) {
-      if (received_fds_.empty()) {
-        is_broken_ = true;
-        break;
-      }
-      fd = received_fds_.front();
-      received_fds_.pop_front();
-    }
-    handler_->OnFrame(this, frame, fd);
+    const std::vector<int> fds = TakeFds(frame);
+    if (is_broken_) break;
+    handler_->OnFrame(this, frame, fds);
   }
   if (is_broken_ && !is_closed_) {
     is_broken_ = false;
@@ -230,15 +263,12 @@ void Channel::ShutDown() { shutdown(fd_, SHUT_RDWR); }
 void Channel::ReadRest() {
   is_broken_ = false;
   while (!is_broken_ && ReadOnce()) {
-  }
-  peer::Frame frame;
-  while (reader_.Next(&frame) == peer::FrameReader::Result::kFrame) {
-    int fd = -1;
-    if (frame.fds != 0 && !received_fds_.empty()) {
-      fd = received_fds_.front();
-      received_fds_.pop_front();
+    peer::Frame frame;
+    while (!is_broken_ && reader_.Next(&frame) == peer::FrameReader::Result::kFrame) {
+      const std::vector<int> fds = TakeFds(frame);
+      if (!is_broken_) handler_->OnFrame(this, frame, fds);
     }
-    handler_->OnFrame(this, frame, fd);
+    if (HasStrayFds()) break;
   }
   is_broken_ = true;
 }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,8 +19,9 @@ class Channel {
  public:
   class Handler {
    public:
-    // `fd` is the handler's, or -1: the sender had none, or this process has no room for it.
-    virtual void OnFrame(Channel* channel, const peer::Frame& frame, int fd) = 0;
+    // `fds` are the handler's: as many as the frame says, or fewer, when the sender had none or
+    // this process has no room for them.
+    virtual void OnFrame(Channel* channel, const peer::Frame& frame, std::span<const int> fds) = 0;
     // Frames that were in one read have been told.
     virtual void OnBatchEnd(Channel* channel) = 0;
     // The peer has gone or spoke nonsense. Close() follows from the handler.
@@ -36,9 +38,13 @@ class Channel {
 
   // 0 or a negative errno; after a failure only Close() may follow.
   int Start();
-  // `fd` stays the caller's. False when nothing was sent: the channel is broken, of which
-  // OnBroken() tells later; or the payload is too long, or the system refuses the descriptor.
-  bool Send(peer::FrameType type, std::string_view payload, int fd = -1);
+  // `fds`, at most kFrameFdsMax, stay the caller's. False when nothing was sent: the channel is
+  // broken, of which OnBroken() tells later; or the payload is too long, or the system refuses the
+  // descriptors.
+  bool Send(peer::FrameType type, std::string_view payload, std::span<const int> fds = {});
+  bool Send(peer::FrameType type, std::string_view payload, int fd) {
+    return Send(type, payload, std::span<const int>(&fd, fd == -1 ? 0 : 1));
+  }
   // Frames that wait for the peer to read, in bytes.
   size_t unsent_bytes() const { return unsent_bytes_; }
   // Reads without waiting for readiness.
@@ -56,7 +62,7 @@ class Channel {
   struct Unsent {
     std::string bytes;
     size_t at = 0;
-    int fd = -1;  // A duplicate.
+    std::vector<int> fds;  // Duplicates.
   };
 
   ~Channel();
@@ -64,6 +70,8 @@ class Channel {
   void Watch();
   void Read();
   bool ReadOnce();
+  std::vector<int> TakeFds(const peer::Frame& frame);
+  bool HasStrayFds() const;
   void Deliver();
   void FlushUnsent();
   void Break();
@@ -72,7 +80,7 @@ class Channel {
   const int fd_;
   Handler* handler_;
   peer::FrameReader reader_;
-  std::deque<int> received_fds_;
+  std::deque<std::vector<int>> received_fds_;  // By the frame that they came with.
   std::deque<Unsent> unsent_;
   size_t unsent_bytes_ = 0;
   bool is_started_ = false;

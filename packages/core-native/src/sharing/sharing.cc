@@ -390,7 +390,10 @@ void Sharing::Tick() {
   ArmTimer();
 }
 
-void Sharing::OnFrame(Channel* channel, const peer::Frame& frame, int fd) {
+void Sharing::OnFrame(Channel* channel, const peer::Frame& frame, std::span<const int> fds) {
+  // No frame here means more than one.
+  int fd = fds.empty() ? -1 : fds[0];
+  for (size_t i = 1; i < fds.size(); ++i) close(fds[i]);
   const std::lock_guard lock(mutex_);
   Port* port = PortOf(channel);
   bool is_sound = port != nullptr;

@@ -191,7 +191,7 @@ class Sharing final : private Channel::Handler {
   static uint64_t NowMs();
 
   // Without.
-  void OnFrame(Channel* channel, const peer::Frame& frame, int fd) override;
+  void OnFrame(Channel* channel, const peer::Frame& frame, std::span<const int> fds) override;
   void OnBatchEnd(Channel*) override {}
   void OnBroken(Channel* channel) override;
 
