@@ -58,19 +58,19 @@ const kParts = [
   },
   {
     name: 'Connection: close',
-    title: `a connection per request, prefixes in turn; 1, ${kSome} and ${kMany} processes with a prefix each; nginx before ${kSome} node:http processes; apart: ${kSome} processes on ${kSome} ports, which is what so many processes cost that share nothing`,
+    title: `a connection per request, prefixes in turn; 1, ${kSome} and ${kMany} processes with a prefix each; nginx before ${kSome} node:http processes; apart: ${kSome} and ${kMany} processes on as many ports, which is what so many processes cost that share nothing`,
     cases: ({ cpus: { server: cpu } }) => {
       const load = (/** @type {number} */ count) => [{ connections: kConnections, load: turns(1, count, 'close') }]
       return [
         ...[1, kSome, kMany].map((members) => ({
           name: `httpsys, ${members}`, start: () => Group.httpsys({ cpu, members }), loads: load(members), prefixes: members,
         })),
-        {
-          name: `apart, ${kSome}`,
-          start: () => Group.apart({ cpu, members: kSome }),
-          loads: Array.from({ length: kSome }, (_, index) => ({ connections: kConnections / kSome, load: turns(index + 1, index + 1, 'close') })),
-          prefixes: kSome,
-        },
+        ...[kSome, kMany].map((members) => ({
+          name: `apart, ${members}`,
+          start: () => Group.apart({ cpu, members }),
+          loads: Array.from({ length: members }, (_, index) => ({ connections: Math.floor(kConnections / members), load: turns(index + 1, index + 1, 'close') })),
+          prefixes: members,
+        })),
         { name: `nginx, ${kSome}`, start: () => Group.nginx({ cpu, applications: kSome }), loads: load(kSome), prefixes: kSome },
       ]
     },
@@ -80,6 +80,8 @@ const kParts = [
       { of: `httpsys, ${kSome}`, to: `nginx, ${kSome}`, target: 0.6 },
       { of: `httpsys, ${kSome}`, to: `apart, ${kSome}` },
       { of: `apart, ${kSome}`, to: 'httpsys, 1' },
+      { of: `httpsys, ${kMany}`, to: `apart, ${kMany}` },
+      { of: `apart, ${kMany}`, to: 'httpsys, 1' },
     ],
   },
   {
