@@ -1,7 +1,8 @@
 'use strict'
 
 // The include direction of the native sources (napi -> tls, common; engine -> sharing, peer, http1, http2, tls,
-// websocket, common; sharing -> peer, common; http2 -> http1, common; peer, http1, tls, websocket, common -> common), and that binding.gyp names exactly the sources CMakeLists.txt builds.
+// websocket, common; win -> http1, tls, common; sharing -> peer, common; http2 -> http1, common; peer, http1, tls,
+// websocket, common -> common), and that binding.gyp names exactly the sources there are.
 
 const fs = require('node:fs')
 const path = require('node:path')
@@ -17,11 +18,15 @@ const kMayInclude = {
   sharing: ['sharing', 'peer', 'common'],
   tls: ['tls', 'common'],
   engine: ['engine', 'sharing', 'peer', 'http1', 'http2', 'tls', 'websocket', 'common'],
+  win: ['win', 'http1', 'tls', 'common'],
   napi: ['napi', 'tls', 'common'],
 }
 
-/** napi/ makes the engine through the first header and asks other processes through the second; everything else it sees is common/backend.h. */
-const kFactories = ['engine/create_engine.h', 'sharing/state_query.h']
+/** napi/ makes a backend through the first two headers and asks other processes through the third; everything else it sees is common/backend.h. */
+const kFactories = ['engine/create_engine.h', 'win/create_backend.h', 'sharing/state_query.h']
+
+/** What both backends write records with. */
+const kRecordWriters = ['engine/addresses.h', 'engine/record_writer.h']
 
 /** Node's headers belong to the boundary alone: the engine is compiled and tested without Node. */
 const kNodeHeaders = /^(napi|node_api|node_api_types|js_native_api|node|v8)(\.h|\/)/
@@ -37,6 +42,7 @@ function includeProblem (layer, included) {
   if (!included.includes('/') || !Object.hasOwn(kMayInclude, target)) return null
   if (kMayInclude[layer].includes(target)) return null
   if (layer === 'napi' && kFactories.includes(included)) return null
+  if (layer === 'win' && kRecordWriters.includes(included)) return null
   return `${layer}/ may include ${kMayInclude[layer].join(', ')} only`
 }
 

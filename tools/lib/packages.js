@@ -115,15 +115,34 @@ const kBenchNeeds = [
   { what: 'openssl, for certificates', present: () => findProgram('openssl') !== null, apt: ['openssl'] },
 ]
 
+/** @type {Need[]} */
+const kWindowsNeeds = [
+  {
+    what: 'a C++ compiler for Windows (mingw-w64 with POSIX threads)',
+    present: () => findProgram(kMingwCompiler) !== null,
+    apt: ['g++-mingw-w64-x86-64-posix'],
+  },
+]
+
+/** @type {Need[]} */
+const kWineNeeds = [
+  { what: 'patchelf, which makes Debian\'s Wine run from any folder', present: () => findProgram('patchelf') !== null, apt: ['patchelf'] },
+]
+
 /** What a script may ask for. Each set contains what its members need to build the addon. */
 const kNeeds = {
   run: kRunNeeds,
   bench: [...kRunNeeds, ...kBenchNeeds],
+  windows: kWindowsNeeds,
+  wine: [...kWindowsNeeds, ...kWineNeeds],
   test: [...kRunNeeds, ...kTestNeeds],
   dev: [...kRunNeeds, ...kTestNeeds, ...kBenchNeeds],
 }
 
 const kClangFormatVersion = '18.1.8'
+/** Its threads are std::thread's; the other flavour has none. */
+const kMingw = 'x86_64-w64-mingw32'
+const kMingwCompiler = `${kMingw}-g++-posix`
 
 /** Outside the repository, so that reinstalling node_modules does not cost a download. */
 function cacheFolder () {
@@ -171,6 +190,8 @@ function hasVenv () {
 
 module.exports = {
   kClangFormatVersion,
+  kMingw,
+  kMingwCompiler,
   kNeeds,
   cacheFolder,
   clangFormat,

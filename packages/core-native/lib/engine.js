@@ -19,8 +19,6 @@ const kSegmentBytes = 256 * 1024
 // One call of dispatch() ends after this time so that timers and other handles get their turn.
 const kDispatchMs = 10
 const kRecordsPerClockLook = 16
-// Beyond this, threads only take memory from each other.
-const kLanesMax = 64
 // How long an exit waits for accepted replies to leave.
 const kExitDrainMs = 1000
 
@@ -38,7 +36,7 @@ class Engine {
     this.handlers = handlers
     this.refs = 0
     this.nextServerId = 1
-    const memory = Array.from({ length: laneCount() }, () => ({
+    const memory = Array.from({ length: laneCount(binding.capabilities.lanesMax) }, () => ({
       control: new Int32Array(new SharedArrayBuffer(R.kControlWords * 4)),
       segments: Array.from({ length: kSegmentsPerLane }, () => new Uint8Array(new ArrayBuffer(kSegmentBytes)))
     }))
@@ -158,13 +156,14 @@ class Engine {
   }
 }
 
-function laneCount () {
+/** @param {number} most of the backend */
+function laneCount (most) {
   const text = process.env.HTTPSYS_IO_THREADS
   // One I/O thread feeds several JavaScript threads' worth of requests; half the cores, at most four.
-  if (!text) return Math.min(4, Math.max(1, availableParallelism() >> 1))
+  if (!text) return Math.min(4, most, Math.max(1, availableParallelism() >> 1))
   const wanted = Number(text)
-  if (Number.isInteger(wanted) && wanted >= 1 && wanted <= kLanesMax) return wanted
-  throw new EnvironmentError('HTTPSYS_IO_THREADS', text, `a whole number from 1 to ${kLanesMax}`)
+  if (Number.isInteger(wanted) && wanted >= 1 && wanted <= most) return wanted
+  throw new EnvironmentError('HTTPSYS_IO_THREADS', text, `a whole number from 1 to ${most}`)
 }
 
 module.exports = { Engine }

@@ -89,6 +89,14 @@ const PrefixStateError = declare('ERR_HTTPSYS_PREFIX_STATE', Error,
   /** @param {string} problem */
   (problem) => ({ message: `addPrefix(), removePrefix(): ${problem}` }))
 
+const UrlSharingError = declare('ERR_HTTPSYS_URL_SHARING', Error,
+  /** @param {string} option */
+  (option) => ({
+    message: `listen(): "${option}" is not there with HTTP.SYS: each process has a request queue of its own. Give the ` +
+      'processes different prefixes',
+    option
+  }))
+
 const PeerVersionError = declare('ERR_HTTPSYS_PEER_VERSION', Error,
   /** @param {number} port @param {number} pid @param {number} oldest @param {number} newest */
   (port, pid, oldest, newest) => ({
@@ -181,5 +189,6 @@ module.exports = {
   TlsUnavailableError,
   Http2UnavailableError,
   UnsupportedRuntimeError,
+  UrlSharingError,
   WsInternalsError
 }

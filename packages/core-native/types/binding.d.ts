@@ -149,6 +149,41 @@ export function makeDevCertificate (names: string[], days: number): { key: strin
 /** Keys of tickets: these 48 bytes, or random ones that are replaced by themselves. */
 export function createTicketKeys (bytes?: Uint8Array): unknown
 
+/**
+ * What the backend can do. JavaScript asks this, never for the platform; tests skip by the names of these fields.
+ */
+export interface Capabilities {
+  /** 'engine' or 'http.sys'. */
+  name: string
+  /** Most I/O threads. */
+  lanesMax: number
+  /** listen() gives it bound sockets, and ports are shared by a protocol of ours. Otherwise it is told URLs. */
+  listensOnSockets: boolean
+  /** Header lines keep their order, and their names the client's spelling, in both directions. */
+  keepsHeaderLines: boolean
+  /** A connection is known before its first request, and its end by itself. */
+  seesConnections: boolean
+  /** Messages that the protocol forbids reach 'clientError'. */
+  seesRefusedMessages: boolean
+  /** That a client has left is noticed while nothing is sent. */
+  seesDisconnects: boolean
+  /** destroy() cuts a response off. */
+  aborts: boolean
+  /** 'upgrade' and 'connect'. */
+  upgrades: boolean
+  /** 1xx responses are sent. */
+  informational: boolean
+  /** Requests are read while earlier ones of their connection are not answered yet. */
+  pipelines: boolean
+  /** Request bodies with Transfer-Encoding: chunked. */
+  chunkedBodies: boolean
+  /** Request bodies arrive while they are sent. */
+  bodyPieces: boolean
+  /** A Host that names no prefix is served by listen(port), too. */
+  foreignHosts: boolean
+  ipv6: boolean
+}
+
 export class Engine {
   constructor (options: EngineOptions)
   /** Makes memory known as a reply segment of a lane. Returns its id; the first one (0) is where reading starts. */
@@ -173,6 +208,12 @@ export class Engine {
   stopListening (key: number): void
   /** Creates or changes a server's settings. Must precede listen/adopt. */
   configure (serverId: number, config: ServerConfig): void
+  /**
+   * Without listensOnSockets, in place of listen() to leave(): requests below the URL (canonical) come to the
+   * server, with the id that it has in ServerConfig.prefixes. 0 or the system's own error code.
+   */
+  addUrl (serverId: number, prefixId: number, url: string): number
+  removeUrl (serverId: number, prefixId: number): void
   /** Stops accepting; connections stay. */
   unlisten (serverId: number): void
   /** Hands a connected descriptor (duplicated) to a lane. 0 or a negative errno. */
@@ -213,8 +254,9 @@ export class Engine {
   close (): void
 }
 
+export const capabilities: Capabilities
 /** Asks who listens on a port: a status (0 or a negative errno) and JSON (docs/port-sharing.md), to be validated. */
-export function serviceState (port: number, callback: (status: number, text: string) => void): void
+export const serviceState: undefined | ((port: number, callback: (status: number, text: string) => void) => void)
 /** Whether the running program has the functions of nghttp2 that HTTP/2 needs. */
 export const hasHttp2: boolean
 export const formatVersion: number

@@ -45,13 +45,14 @@ function headerLinesMax (server) {
 
 function theEngine () {
   if (engine === null) {
-    const { fatalException } = loadBinding()
+    const { capabilities, fatalException } = loadBinding()
     engine = new Engine({
       record: onRecord,
       thrown: (error) => onThrown(error, fatalException),
       registered: onRegistered
     }, kMethods)
-    introduce(engine)
+    // To whom it shares ports with; the operating system knows by itself.
+    if (capabilities.listensOnSockets) introduce(engine)
   }
   return engine
 }

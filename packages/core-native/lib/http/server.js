@@ -5,8 +5,8 @@
 
 const http = require('node:http')
 const net = require('node:net')
-const os = require('node:os')
 const R = require('../records')
+const { loadBinding } = require('../binding')
 const { PrefixStateError } = require('../errors')
 const { checkRegistration, whoAmI } = require('../reservations')
 const { closesUnserved, connectionListener, createServerHandle, refusesManyHeaders } = require('./node-internals')
@@ -19,7 +19,8 @@ const { Listener, addressOf, theEngine } = require('./listener')
 const { watch: watchReservations } = require('./live-reservations')
 const { keyOf } = require('./prefixes')
 const { State } = require('./socket-state')
-const { systemError } = require('./system-error')
+const { errnoOf, systemError } = require('./system-error')
+const { addUrl, openUrls } = require('./url-endpoints')
 const { kLane, kListener, kReceiving, kSlot, kState } = require('./symbols')
 
 const { kDestroy } = R.ReplyType
@@ -75,6 +76,8 @@ function methodsOf (Base) {
       const listener = self[kListener]
       const isPort = typeof fd !== 'number' && addressType !== -1
       if (self._handle || !isPort) {
+        // Pipes, sockets that somebody else has bound, those of a cluster's primary.
+        if (!loadBinding().capabilities.listensOnSockets) return stockListen()
         if (!self._handle) {
           const handle = createServerHandle(address, port, addressType, fd, flags)
           if (typeof handle === 'number') {
@@ -88,8 +91,20 @@ function methodsOf (Base) {
         if (self._handle) startChecking.call(self)
         return
       }
+      const plan = listener.plan ?? planForPort(self, address, port, flags)
+      if (!loadBinding().capabilities.listensOnSockets) {
+        try {
+          self._handle = openUrls(self, plan)
+        } catch (error) {
+          process.nextTick(emitError, self, error)
+          listener.forgetIfUnused()
+          return
+        }
+        stockListen()
+        return
+      }
       const opening = listener.opening = {}
-      openAll(self, listener.plan ?? planForPort(self, address, port, flags), backlog, (error, opened) => {
+      openAll(self, plan, backlog, (error, opened) => {
         if (listener.opening !== opening) { // close(), or another listen(), came before the answer of others.
           for (const { handle } of opened) handle.close()
           return
@@ -142,8 +157,12 @@ function methodsOf (Base) {
       try {
         // The lanes know it before others send requests for it.
         self[kListener].configure()
-        await openFor(self, parsed, id)
-        watchReservations(self[kListener])
+        if (loadBinding().capabilities.listensOnSockets) {
+          await openFor(self, parsed, id)
+          watchReservations(self[kListener])
+        } else {
+          addUrl(self, parsed, id)
+        }
       } catch (error) {
         prefixes.delete(parsed)
         self[kListener].configure()
@@ -163,6 +182,11 @@ function methodsOf (Base) {
       if (present.length === 1) throw new PrefixStateError(`${parsed.prefix} is the server's last prefix; close() ends the server`)
       const id = prefixes.idOf(parsed) ?? 0
       prefixes.delete(parsed)
+      if (!loadBinding().capabilities.listensOnSockets) {
+        theEngine().native.removeUrl(self[kListener].id, id)
+        self[kListener].configure()
+        return
+      }
       const isEverywhere = self[kListener].unregister([parsed.port], [{ id }])
       self[kListener].configure()
       closeUnneeded(self)
@@ -364,7 +388,7 @@ function prefixesOf (server) {
 
 /** @param {string} prefix */
 function inUse (prefix) {
-  const error = systemError(-os.constants.errno.EADDRINUSE, 'listen')
+  const error = systemError(errnoOf('EADDRINUSE'), 'listen')
   error.message = `listen EADDRINUSE: ${prefix} is already registered by process ${process.pid}`
   return Object.assign(error, { prefix, pid: process.pid })
 }

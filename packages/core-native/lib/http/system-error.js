@@ -18,4 +18,15 @@ function systemErrorText (errno) {
   return getSystemErrorMap().get(errno)?.[1] ?? 'unknown error'
 }
 
-module.exports = { systemError, systemErrorText }
+/**
+ * The number that Node has for a system error here: libuv's, which is the system's own only where that has one.
+ *
+ * @param {string} code such as 'EACCES'
+ * @returns {number} negative
+ */
+function errnoOf (code) {
+  for (const [errno, [name]] of getSystemErrorMap()) if (name === code) return errno
+  return -1
+}
+
+module.exports = { errnoOf, systemError, systemErrorText }

@@ -1,7 +1,7 @@
 #pragma once
 // What the binding talks to: an HTTP stack that turns connections into request records and reply
-// records into bytes. The engine implements it with I/O threads of its own (Linux, macOS), HTTP.SYS
-// will with completion threads (Windows).
+// records into bytes. The engine implements it with I/O threads and sockets of its own (Linux,
+// macOS), HTTP.SYS with a completion thread and the URLs of the kernel's server (Windows).
 
 #include <cstddef>
 #include <cstdint>
@@ -115,6 +115,26 @@ struct BackendOptions {
   std::function<void()> wake_consumer;  // Thread: any.
 };
 
+// What a backend can do, for JavaScript and for the tests: neither asks for the platform.
+// types/binding.d.ts says what each means.
+struct BackendCapabilities {
+  const char* name = "";
+  uint32_t lanes_max = 0;
+  bool listens_on_sockets = false;
+  bool keeps_header_lines = false;
+  bool sees_connections = false;
+  bool sees_refused_messages = false;
+  bool sees_disconnects = false;
+  bool aborts = false;
+  bool upgrades = false;
+  bool informational = false;
+  bool pipelines = false;
+  bool chunked_bodies = false;
+  bool body_pieces = false;
+  bool foreign_hosts = false;
+  bool ipv6 = false;
+};
+
 // Thread: the JavaScript thread that made it, for every method.
 // Statuses are 0 or a negative errno. Lane numbers are below lane_count().
 class Backend {
@@ -139,12 +159,24 @@ class Backend {
 
   // Creates or changes a server. -EINVAL when a prefix is not canonical.
   virtual int Configure(uint32_t server_id, ServerSettings settings) = 0;
+  // Stops listening; the server is forgotten when its last connection ends.
+  virtual void Unlisten(uint32_t server_id) = 0;
+  virtual void CheckConnections(uint32_t server_id, uint64_t headers_timeout_ms,
+                                uint64_t request_timeout_ms) = 0;
+
+  // Blocks until everything published is that far, or for that long. True when it is.
+  virtual bool Drain(uint64_t timeout_ms, DrainGoal goal) = 0;
+  // Ends the threads and closes every connection. Idempotent.
+  virtual void Close() = 0;
+};
+
+// One that is given bound sockets, and shares ports with other processes by a protocol of ours.
+class SocketBackend : public Backend {
+ public:
   // Listens on a duplicate of a bound descriptor. A key above 0, or a negative errno.
   virtual int Listen(uint32_t server_id, int fd, int backlog) = 0;
   // When it returns the duplicate is closed; the server stays.
   virtual void StopListening(int key) = 0;
-  // The same for all of a server, which is forgotten when its last connection ends.
-  virtual void Unlisten(uint32_t server_id) = 0;
   // Serves a duplicate of a connected descriptor.
   virtual int Adopt(uint32_t server_id, int fd) = 0;
 
@@ -174,19 +206,21 @@ class Backend {
   // Gives back a port that nothing was registered on.
   virtual void Leave(uint16_t port) = 0;
 
-  virtual void CheckConnections(uint32_t server_id, uint64_t headers_timeout_ms,
-                                uint64_t request_timeout_ms) = 0;
-
   // What JavaScript says to a kHello. Nothing when its connection is gone.
   virtual void AnswerHello(size_t lane, uint32_t id, tls::HelloAnswer answer) = 0;
   // Asks the lane about an open connection (tls::Question) and waits. Empty = no answer.
   virtual std::string AskTls(size_t lane, uint32_t slot, uint32_t question,
                              std::string argument) = 0;
+};
 
-  // Blocks until everything published is that far, or for that long. True when it is.
-  virtual bool Drain(uint64_t timeout_ms, DrainGoal goal) = 0;
-  // Ends the threads and closes every connection. Idempotent.
-  virtual void Close() = 0;
+// One whose listener is the operating system's: it is told URLs, and all processes share its ports.
+class UrlBackend : public Backend {
+ public:
+  // From when it returns 0 requests below the URL (a canonical prefix) come to the server, with the
+  // id that it has in ServerSettings. Otherwise the system's own error code.
+  virtual uint32_t AddUrl(uint32_t server_id, uint32_t prefix_id, const std::string& url) = 0;
+  // Requests that were taken before are still answered.
+  virtual void RemoveUrl(uint32_t server_id, uint32_t prefix_id) = 0;
 };
 
 }  // namespace httpsys

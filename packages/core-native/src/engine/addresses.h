@@ -1,12 +1,12 @@
 #pragma once
 // The two ends of a connection, as text exactly like Node's remoteAddress and localAddress.
 
-#include <sys/socket.h>
-
 #include <cstdint>
 #include <string>
 
 #include "common/url_prefix_table.h"
+
+struct sockaddr_storage;
 
 namespace httpsys::engine {
 

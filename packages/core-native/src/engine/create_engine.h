@@ -7,8 +7,26 @@
 
 namespace httpsys {
 
+inline constexpr BackendCapabilities kEngineCapabilities = {
+    .name = "engine",
+    .lanes_max = 64,  // Beyond this, threads only take memory from each other.
+    .listens_on_sockets = true,
+    .keeps_header_lines = true,
+    .sees_connections = true,
+    .sees_refused_messages = true,
+    .sees_disconnects = true,
+    .aborts = true,
+    .upgrades = true,
+    .informational = true,
+    .pipelines = true,
+    .chunked_bodies = true,
+    .body_pieces = true,
+    .foreign_hosts = true,
+    .ipv6 = true,
+};
+
 // Starts the threads. nullptr and a negative errno when one of them cannot be started.
-std::unique_ptr<Backend> CreateEngine(BackendOptions options, int* status);
+std::unique_ptr<SocketBackend> CreateEngine(BackendOptions options, int* status);
 
 // Whether the running program has what HTTP/2 needs.
 bool HasHttp2();

@@ -241,7 +241,7 @@ namespace httpsys {
 
 bool HasHttp2() { return engine::Http2Session::IsAvailable(); }
 
-std::unique_ptr<Backend> CreateEngine(BackendOptions options, int* status) {
+std::unique_ptr<SocketBackend> CreateEngine(BackendOptions options, int* status) {
   auto created = std::make_unique<engine::Engine>(std::move(options));
   *status = created->Start();
   if (*status == 0) return created;

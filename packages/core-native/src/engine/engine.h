@@ -15,7 +15,7 @@
 
 namespace httpsys::engine {
 
-class Engine final : public Backend, private sharing::Delegate {
+class Engine final : public SocketBackend, private sharing::Delegate {
  public:
   explicit Engine(BackendOptions options);
   ~Engine() override;

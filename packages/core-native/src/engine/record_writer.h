@@ -12,7 +12,7 @@
 #include "common/request_queue.h"
 #include "engine/addresses.h"
 #include "http1/request_parser.h"
-#include "tls/session.h"
+#include "tls/facts.h"
 
 namespace httpsys::engine {
 

@@ -1,7 +1,5 @@
 #include "napi/engine_wrap.h"
 
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstring>
 #include <string>
@@ -9,10 +7,8 @@
 
 #include "common/control_block.h"
 #include "common/limits.h"
-#include "engine/create_engine.h"
-#include "napi/port_sharing.h"
+#include "napi/arguments.h"
 #include "napi/server_settings.h"
-#include "napi/tls_settings.h"
 
 namespace httpsys {
 namespace {
@@ -36,43 +32,27 @@ struct Lease {
   size_t capacity;
 };
 
-uint32_t Number(const Napi::CallbackInfo& info, size_t index) {
-  return info[index].IsNumber() ? info[index].As<Napi::Number>().Uint32Value() : 0;
-}
-
 }  // namespace
 
 Napi::Function EngineWrap::Define(Napi::Env env) {
-  return DefineClass(env, "Engine",
-                     {
-                         InstanceMethod<&EngineWrap::AddReplySegment>("addReplySegment"),
-                         InstanceMethod<&EngineWrap::SendBlock>("sendBlock"),
-                         InstanceMethod<&EngineWrap::TakeBlock>("takeBlock"),
-                         InstanceMethod<&EngineWrap::LendBlock>("lendBlock"),
-                         InstanceMethod<&EngineWrap::Wake>("wake"),
-                         InstanceMethod<&EngineWrap::Listen>("listen"),
-                         InstanceMethod<&EngineWrap::Configure>("configure"),
-                         InstanceMethod<&EngineWrap::StopListening>("stopListening"),
-                         InstanceMethod<&EngineWrap::Unlisten>("unlisten"),
-                         InstanceMethod<&EngineWrap::Adopt>("adopt"),
-                         InstanceMethod<&EngineWrap::Introduce>("introduce"),
-                         InstanceMethod<&EngineWrap::Meet>("meet"),
-                         InstanceMethod<&EngineWrap::Contribute>("contribute"),
-                         InstanceMethod<&EngineWrap::Withdraw>("withdraw"),
-                         InstanceMethod<&EngineWrap::ListenBeside>("listenBeside"),
-                         InstanceMethod<&EngineWrap::Register>("register"),
-                         InstanceMethod<&EngineWrap::Unregister>("unregister"),
-                         InstanceMethod<&EngineWrap::Reserve>("reserve"),
-                         InstanceMethod<&EngineWrap::HasUnread>("hasUnread"),
-                         InstanceMethod<&EngineWrap::Leave>("leave"),
-                         InstanceMethod<&EngineWrap::CheckConnections>("checkConnections"),
-                         InstanceMethod<&EngineWrap::AnswerHello>("answerHello"),
-                         InstanceMethod<&EngineWrap::AskTls>("askTls"),
-                         InstanceMethod<&EngineWrap::Ref>("ref"),
-                         InstanceMethod<&EngineWrap::Unref>("unref"),
-                         InstanceMethod<&EngineWrap::Drain>("drain"),
-                         InstanceMethod<&EngineWrap::Close>("close"),
-                     });
+  std::vector<Napi::ClassPropertyDescriptor<EngineWrap>> methods = ListeningMethods();
+  methods.insert(methods.end(),
+                 {
+                     InstanceMethod<&EngineWrap::AddReplySegment>("addReplySegment"),
+                     InstanceMethod<&EngineWrap::SendBlock>("sendBlock"),
+                     InstanceMethod<&EngineWrap::TakeBlock>("takeBlock"),
+                     InstanceMethod<&EngineWrap::LendBlock>("lendBlock"),
+                     InstanceMethod<&EngineWrap::Wake>("wake"),
+                     InstanceMethod<&EngineWrap::Configure>("configure"),
+                     InstanceMethod<&EngineWrap::Unlisten>("unlisten"),
+                     InstanceMethod<&EngineWrap::HasUnread>("hasUnread"),
+                     InstanceMethod<&EngineWrap::CheckConnections>("checkConnections"),
+                     InstanceMethod<&EngineWrap::Ref>("ref"),
+                     InstanceMethod<&EngineWrap::Unref>("unref"),
+                     InstanceMethod<&EngineWrap::Drain>("drain"),
+                     InstanceMethod<&EngineWrap::Close>("close"),
+                 });
+  return DefineClass(env, "Engine", methods);
 }
 
 EngineWrap::EngineWrap(const Napi::CallbackInfo& info) : Napi::ObjectWrap<EngineWrap>(info) {
@@ -103,7 +83,7 @@ EngineWrap::EngineWrap(const Napi::CallbackInfo& info) : Napi::ObjectWrap<Engine
   uv_async_t* async = &wakeup_->async;
   options.wake_consumer = [async] { uv_async_send(async); };
   int status = 0;
-  backend_ = CreateEngine(std::move(options), &status);
+  backend_ = CreateHostBackend(std::move(options), &status);
   if (backend_ == nullptr) {
     CloseAll();
     Napi::Error::New(env, std::string("I/O threads cannot be started: ") + uv_strerror(status))
@@ -179,34 +159,10 @@ void EngineWrap::OnWake() {
   is_draining_ = true;
   const bool is_more = DrainRecords();
   is_draining_ = false;
-  if (backend_ != nullptr) DeliverResults();
-  if (is_more && backend_ != nullptr) uv_async_send(&wakeup_->async);
-}
-
-// Of registrations that other members had a say in.
-void EngineWrap::DeliverResults() {
-  RegistrationResult result;
-  while (backend_ != nullptr && backend_->TakeResult(&result)) {
-    napi_env env = Env();
-    const Napi::HandleScope scope(env);
-    napi_value argument = ResultObject(env, result);
-    napi_value receiver;
-    napi_get_global(env, &receiver);
-    if (registered_.IsEmpty() || napi_make_callback(env, nullptr, receiver, registered_.Value(), 1,
-                                                    &argument, nullptr) == napi_ok) {
-      continue;
-    }
-    bool is_pending = false;
-    napi_is_exception_pending(env, &is_pending);
-    if (!is_pending) {
-      // The environment is being terminated: nobody has taken them.
-      for (const int fd : result.sockets) close(fd);
-      return;
-    }
-    napi_value error;
-    if (napi_get_and_clear_last_exception(env, &error) != napi_ok) return;
-    napi_fatal_exception(env, error);
+  if constexpr (kSharesPorts) {
+    if (backend_ != nullptr) DeliverResults();
   }
+  if (is_more && backend_ != nullptr) uv_async_send(&wakeup_->async);
 }
 
 // True when the event loop must get its turn before the rest.
@@ -285,7 +241,7 @@ void EngineWrap::ConsumeRecords(size_t lane, uint32_t offset) {
 void EngineWrap::CloseAll() {
   if (backend_ != nullptr) {
     // Threads first: they use the memory that is let go below.
-    const std::unique_ptr<Backend> backend = std::move(backend_);
+    const std::unique_ptr<HostBackend> backend = std::move(backend_);
     backend->Close();
     Napi::ObjectWrap<EngineWrap>::Unref();
   }
@@ -395,94 +351,8 @@ void EngineWrap::Configure(const Napi::CallbackInfo& info) {
   }
 }
 
-Napi::Value EngineWrap::Listen(const Napi::CallbackInfo& info) {
-  const int fd = static_cast<int>(Number(info, 1));
-  const int backlog = static_cast<int>(Number(info, 2));
-  const int status =
-      backend_ == nullptr ? UV_EBADF : backend_->Listen(Number(info, 0), fd, backlog);
-  return Napi::Number::New(info.Env(), status);
-}
-
-void EngineWrap::StopListening(const Napi::CallbackInfo& info) {
-  if (backend_ != nullptr) backend_->StopListening(static_cast<int>(Number(info, 0)));
-}
-
 void EngineWrap::Unlisten(const Napi::CallbackInfo& info) {
   if (backend_ != nullptr) backend_->Unlisten(Number(info, 0));
-}
-
-Napi::Value EngineWrap::Adopt(const Napi::CallbackInfo& info) {
-  const int fd = static_cast<int>(Number(info, 1));
-  const int status = backend_ == nullptr ? UV_EBADF : backend_->Adopt(Number(info, 0), fd);
-  return Napi::Number::New(info.Env(), status);
-}
-
-void EngineWrap::Introduce(const Napi::CallbackInfo& info) {
-  if (backend_ == nullptr || !info[1].IsString()) return;
-  backend_->Introduce(Number(info, 0), info[1].As<Napi::String>());
-}
-
-Napi::Value EngineWrap::Meet(const Napi::CallbackInfo& info) {
-  const int status =
-      backend_ == nullptr ? UV_EBADF : backend_->Meet(static_cast<uint16_t>(Number(info, 0)));
-  return Napi::Number::New(info.Env(), status);
-}
-
-Napi::Value EngineWrap::Contribute(const Napi::CallbackInfo& info) {
-  const int status = backend_ == nullptr
-                         ? UV_EBADF
-                         : backend_->Contribute(static_cast<uint16_t>(Number(info, 0)),
-                                                Number(info, 1), static_cast<int>(Number(info, 2)));
-  return Napi::Number::New(info.Env(), status);
-}
-
-void EngineWrap::Withdraw(const Napi::CallbackInfo& info) {
-  if (backend_ == nullptr) return;
-  backend_->Withdraw(static_cast<uint16_t>(Number(info, 0)), static_cast<int>(Number(info, 1)));
-}
-
-Napi::Value EngineWrap::ListenBeside(const Napi::CallbackInfo& info) {
-  std::vector<int> narrower;
-  const Napi::Array list = info[2].IsArray() ? info[2].As<Napi::Array>() : Napi::Array();
-  for (uint32_t i = 0; info[2].IsArray() && i < list.Length(); ++i) {
-    const Napi::Value fd = list.Get(i);
-    if (fd.IsNumber()) narrower.push_back(fd.As<Napi::Number>().Int32Value());
-  }
-  const int status = backend_ == nullptr
-                         ? UV_EBADF
-                         : backend_->ListenBeside(static_cast<uint16_t>(Number(info, 0)),
-                                                  static_cast<int>(Number(info, 1)), narrower);
-  return Napi::Number::New(info.Env(), status);
-}
-
-Napi::Value EngineWrap::Register(const Napi::CallbackInfo& info) {
-  Registration wanted;
-  if (!info[0].IsObject() || !ReadRegistration(info[0].As<Napi::Object>(), &wanted)) {
-    Napi::TypeError::New(info.Env(), "A registration is a Registration")
-        .ThrowAsJavaScriptException();
-    return info.Env().Undefined();
-  }
-  RegistrationResult result;
-  if (backend_ == nullptr) {
-    result.error = EBADF;
-  } else if (!backend_->Register(wanted, &result)) {
-    return info.Env().Undefined();
-  }
-  return ResultObject(info.Env(), result);
-}
-
-Napi::Value EngineWrap::Unregister(const Napi::CallbackInfo& info) {
-  if (backend_ == nullptr || !info[2].IsArray()) return Napi::Boolean::New(info.Env(), false);
-  std::vector<uint32_t> ids;
-  const Napi::Array list = info[2].As<Napi::Array>();
-  for (uint32_t i = 0; i < list.Length(); ++i) {
-    const Napi::Value id = list.Get(i);
-    if (id.IsNumber()) ids.push_back(id.As<Napi::Number>().Uint32Value());
-  }
-  const bool has_others =
-      backend_->Unregister(static_cast<uint16_t>(Number(info, 0)), Number(info, 1), std::move(ids),
-                           Number(info, 3), Number(info, 4));
-  return Napi::Boolean::New(info.Env(), has_others);
 }
 
 Napi::Value EngineWrap::HasUnread(const Napi::CallbackInfo& info) {
@@ -494,38 +364,9 @@ Napi::Value EngineWrap::HasUnread(const Napi::CallbackInfo& info) {
   return Napi::Boolean::New(info.Env(), has_unread);
 }
 
-void EngineWrap::Reserve(const Napi::CallbackInfo& info) {
-  if (backend_ == nullptr || !info[1].IsArray()) return;
-  backend_->Reserve(static_cast<uint16_t>(Number(info, 0)), Strings(info[1].As<Napi::Array>()));
-}
-
-void EngineWrap::Leave(const Napi::CallbackInfo& info) {
-  if (backend_ != nullptr) backend_->Leave(static_cast<uint16_t>(Number(info, 0)));
-}
-
 void EngineWrap::CheckConnections(const Napi::CallbackInfo& info) {
   if (backend_ == nullptr) return;
   backend_->CheckConnections(Number(info, 0), Number(info, 1), Number(info, 2));
-}
-
-void EngineWrap::AnswerHello(const Napi::CallbackInfo& info) {
-  size_t lane;
-  if (!ReadLane(info, &lane) || backend_ == nullptr || !info[2].IsObject()) return;
-  backend_->AnswerHello(lane, Number(info, 1), ReadHelloAnswer(info[2].As<Napi::Object>()));
-}
-
-Napi::Value EngineWrap::AskTls(const Napi::CallbackInfo& info) {
-  size_t lane;
-  if (!ReadLane(info, &lane) || backend_ == nullptr) return info.Env().Undefined();
-  std::string argument;
-  if (info[3].IsTypedArray()) {
-    const std::span<uint8_t> bytes = BytesOf(info[3].As<Napi::Uint8Array>());
-    argument.assign(bytes.begin(), bytes.end());
-  }
-  const std::string answer =
-      backend_->AskTls(lane, Number(info, 1), Number(info, 2), std::move(argument));
-  if (answer.empty()) return info.Env().Undefined();
-  return Napi::Buffer<char>::Copy(info.Env(), answer.data(), answer.size());
 }
 
 void EngineWrap::Ref(const Napi::CallbackInfo&) {

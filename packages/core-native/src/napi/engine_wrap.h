@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "common/backend.h"
+#include "napi/host_backend.h"
 
 namespace httpsys {
 
@@ -16,6 +16,8 @@ namespace httpsys {
 class EngineWrap : public Napi::ObjectWrap<EngineWrap> {
  public:
   static Napi::Function Define(Napi::Env env);
+  // What the addon exports beside it.
+  static void AddListeningExports(Napi::Env env, Napi::Object exports);
 
   explicit EngineWrap(const Napi::CallbackInfo& info);
   ~EngineWrap() override;
@@ -38,13 +40,24 @@ class EngineWrap : public Napi::ObjectWrap<EngineWrap> {
   Napi::Value SendBlock(const Napi::CallbackInfo& info);
   Napi::Value TakeBlock(const Napi::CallbackInfo& info);
   void LendBlock(const Napi::CallbackInfo& info);
-  Napi::Value Listen(const Napi::CallbackInfo& info);
-  Napi::Value Adopt(const Napi::CallbackInfo& info);
   Napi::Value Drain(const Napi::CallbackInfo& info);
   void Wake(const Napi::CallbackInfo& info);
   void Configure(const Napi::CallbackInfo& info);
-  void StopListening(const Napi::CallbackInfo& info);
   void Unlisten(const Napi::CallbackInfo& info);
+  Napi::Value HasUnread(const Napi::CallbackInfo& info);
+  void CheckConnections(const Napi::CallbackInfo& info);
+  void Ref(const Napi::CallbackInfo& info);
+  void Unref(const Napi::CallbackInfo& info);
+  void Close(const Napi::CallbackInfo& info);
+
+  // In socket_methods.cc or url_methods.cc, whichever is compiled.
+  static std::vector<Napi::ClassPropertyDescriptor<EngineWrap>> ListeningMethods();
+
+  // -- In socket_methods.cc.
+
+  Napi::Value Listen(const Napi::CallbackInfo& info);
+  Napi::Value Adopt(const Napi::CallbackInfo& info);
+  void StopListening(const Napi::CallbackInfo& info);
   void Introduce(const Napi::CallbackInfo& info);
   Napi::Value Meet(const Napi::CallbackInfo& info);
   Napi::Value Contribute(const Napi::CallbackInfo& info);
@@ -52,15 +65,16 @@ class EngineWrap : public Napi::ObjectWrap<EngineWrap> {
   Napi::Value ListenBeside(const Napi::CallbackInfo& info);
   Napi::Value Register(const Napi::CallbackInfo& info);
   Napi::Value Unregister(const Napi::CallbackInfo& info);
-  Napi::Value HasUnread(const Napi::CallbackInfo& info);
   void Reserve(const Napi::CallbackInfo& info);
   void Leave(const Napi::CallbackInfo& info);
   void AnswerHello(const Napi::CallbackInfo& info);
   Napi::Value AskTls(const Napi::CallbackInfo& info);
-  void CheckConnections(const Napi::CallbackInfo& info);
-  void Ref(const Napi::CallbackInfo& info);
-  void Unref(const Napi::CallbackInfo& info);
-  void Close(const Napi::CallbackInfo& info);
+  void DeliverResults();
+
+  // -- In url_methods.cc.
+
+  Napi::Value AddUrl(const Napi::CallbackInfo& info);
+  void RemoveUrl(const Napi::CallbackInfo& info);
 
   bool ReadLanes(Napi::Array lanes, BackendOptions* options);
   bool OpenWakeup(Napi::Env env);
@@ -69,14 +83,13 @@ class EngineWrap : public Napi::ObjectWrap<EngineWrap> {
 
   void OnWake();
   bool DrainRecords();
-  void DeliverResults();
   Dispatched DispatchRegion(size_t lane, const RequestQueue::Region& region);
   void ConsumeRecords(size_t lane, uint32_t offset);
   void CloseAll();
 
   static void OnEnvironmentEnd(napi_async_cleanup_hook_handle handle, void* argument);
 
-  std::unique_ptr<Backend> backend_;
+  std::unique_ptr<HostBackend> backend_;
   Wakeup* wakeup_ = nullptr;
   bool is_draining_ = false;
   Napi::FunctionReference dispatch_;

@@ -3,28 +3,43 @@
 #include <napi.h>
 
 #include "common/records.h"
-#include "engine/create_engine.h"
 #include "napi/constants.h"
 #include "napi/engine_wrap.h"
-#include "napi/port_sharing.h"
-#include "napi/tls_settings.h"
 
 namespace httpsys {
 namespace {
 
 void FatalException(const Napi::CallbackInfo& info) { napi_fatal_exception(info.Env(), info[0]); }
 
+Napi::Object CapabilitiesObject(Napi::Env env, const BackendCapabilities& capabilities) {
+  Napi::Object object = Napi::Object::New(env);
+  object.Set("name", Napi::String::New(env, capabilities.name));
+  object.Set("lanesMax", Napi::Number::New(env, capabilities.lanes_max));
+  const auto set = [&](const char* name, bool value) {
+    object.Set(name, Napi::Boolean::New(env, value));
+  };
+  set("listensOnSockets", capabilities.listens_on_sockets);
+  set("keepsHeaderLines", capabilities.keeps_header_lines);
+  set("seesConnections", capabilities.sees_connections);
+  set("seesRefusedMessages", capabilities.sees_refused_messages);
+  set("seesDisconnects", capabilities.sees_disconnects);
+  set("aborts", capabilities.aborts);
+  set("upgrades", capabilities.upgrades);
+  set("informational", capabilities.informational);
+  set("pipelines", capabilities.pipelines);
+  set("chunkedBodies", capabilities.chunked_bodies);
+  set("bodyPieces", capabilities.body_pieces);
+  set("foreignHosts", capabilities.foreign_hosts);
+  set("ipv6", capabilities.ipv6);
+  return object;
+}
+
 Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports.Set("Engine", EngineWrap::Define(env));
   exports.Set("fatalException", Napi::Function::New<FatalException>(env, "fatalException"));
-  exports.Set("serviceState", Napi::Function::New<ServiceState>(env, "serviceState"));
-  exports.Set("createTlsContext", Napi::Function::New<CreateTlsContext>(env, "createTlsContext"));
-  exports.Set("copyTlsHost", Napi::Function::New<CopyTlsHost>(env, "copyTlsHost"));
-  exports.Set("createTicketKeys", Napi::Function::New<CreateTicketKeys>(env, "createTicketKeys"));
-  exports.Set("makeDevCertificate",
-              Napi::Function::New<MakeDevCertificate>(env, "makeDevCertificate"));
+  EngineWrap::AddListeningExports(env, exports);
+  exports.Set("capabilities", CapabilitiesObject(env, HostCapabilities()));
   exports.Set("constants", RecordConstants(env));
-  exports.Set("hasHttp2", Napi::Boolean::New(env, HasHttp2()));
   exports.Set("formatVersion", Napi::Number::New(env, records::kFormatVersion));
   return exports;
 }

@@ -2,8 +2,6 @@
 
 #include <cstdint>
 
-#include "napi/tls_settings.h"
-
 namespace httpsys {
 namespace {
 
@@ -55,21 +53,13 @@ bool ReadServerSettings(Napi::Object config, ServerSettings* settings) {
   const Napi::Value prefixes = config.Get("prefixes");
   if (!prefixes.IsArray()) return false;
   settings->prefixes = Strings(prefixes.As<Napi::Array>());
-  settings->tls = TlsContextOf(config.Get("tls"));
-  const Napi::Value tls_ports = config.Get("tlsPorts");
-  if (!tls_ports.IsArray()) return false;
-  for (uint32_t i = 0; i < tls_ports.As<Napi::Array>().Length(); ++i) {
-    const Napi::Value port = tls_ports.As<Napi::Array>().Get(i);
-    if (!port.IsNumber()) return false;
-    settings->tls_ports.push_back(static_cast<uint16_t>(port.As<Napi::Number>().Uint32Value()));
-  }
   uint32_t verbosity = 0;
   if (!ReadNumber(config, "verbosity503", &verbosity) ||
       verbosity > static_cast<uint32_t>(Verbosity503::kFull)) {
     return false;
   }
   settings->verbosity_503 = static_cast<Verbosity503>(verbosity);
-  return ReadHttp2(config, &settings->http2) &&
+  return ReadTlsSettings(config, settings) && ReadHttp2(config, &settings->http2) &&
          ReadNumber(config, "queueLimit", &settings->queue_limit) &&
          ReadNumber(config, "maxHeaderSize", &settings->header_bytes_max) &&
          ReadNumber(config, "maxHeaderLines", &settings->header_lines_max) &&

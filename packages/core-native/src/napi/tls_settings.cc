@@ -120,4 +120,16 @@ tls::HelloAnswer ReadHelloAnswer(Napi::Object given) {
   return answer;
 }
 
+bool ReadTlsSettings(Napi::Object config, ServerSettings* settings) {
+  settings->tls = TlsContextOf(config.Get("tls"));
+  const Napi::Value tls_ports = config.Get("tlsPorts");
+  if (!tls_ports.IsArray()) return false;
+  for (uint32_t i = 0; i < tls_ports.As<Napi::Array>().Length(); ++i) {
+    const Napi::Value port = tls_ports.As<Napi::Array>().Get(i);
+    if (!port.IsNumber()) return false;
+    settings->tls_ports.push_back(static_cast<uint16_t>(port.As<Napi::Number>().Uint32Value()));
+  }
+  return true;
+}
+
 }  // namespace httpsys

@@ -1,17 +1,14 @@
 #pragma once
-// What a client asks for before anything is decided.
+// What a client asks for before anything is decided, and what fits it.
 
 #include <openssl/types.h>
 
 #include <string>
 #include <string_view>
 
-namespace httpsys::tls {
+#include "tls/facts.h"
 
-struct ClientHello {
-  std::string servername;  // Empty = none was given.
-  std::string alpn;        // Protocols, each after its length; empty = none.
-};
+namespace httpsys::tls {
 
 // Within the callback of SSL_CTX_set_client_hello_cb(). What is malformed counts as not given: the
 // handshake itself refuses it.

@@ -50,7 +50,7 @@ class FakeJavaScript {
   explicit FakeJavaScript(Options options);
   ~FakeJavaScript();
 
-  Backend& backend() { return *backend_; }
+  SocketBackend& backend() { return *backend_; }
   // Configures server 1 and gives it one end of a new socket pair; returns the other end.
   int Connect(ServerSettings settings = {});
   // The same with no change to the settings.
@@ -106,7 +106,7 @@ class FakeJavaScript {
   int32_t* Control(size_t lane) { return reinterpret_cast<int32_t*>(lanes_[lane].control.data()); }
 
   std::vector<Lane> lanes_;
-  std::unique_ptr<Backend> backend_;
+  std::unique_ptr<SocketBackend> backend_;
   std::deque<Event> events_;
   size_t lane_ = 0;
   bool wakes_ = true;

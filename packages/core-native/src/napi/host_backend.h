@@ -1,0 +1,39 @@
+#pragma once
+// The backend of the system that the addon is compiled for: the only place where that is decided.
+
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include "common/backend.h"
+
+#ifdef _WIN32
+#include "win/create_backend.h"
+#else
+#include "engine/create_engine.h"
+#endif
+
+namespace httpsys {
+
+#ifdef _WIN32
+using HostBackend = UrlBackend;
+
+inline std::unique_ptr<HostBackend> CreateHostBackend(BackendOptions options, int* status) {
+  return CreateHttpSysBackend(std::move(options), status);
+}
+
+inline BackendCapabilities HostCapabilities() { return HttpSysCapabilities(); }
+#else
+using HostBackend = SocketBackend;
+
+inline std::unique_ptr<HostBackend> CreateHostBackend(BackendOptions options, int* status) {
+  return CreateEngine(std::move(options), status);
+}
+
+inline BackendCapabilities HostCapabilities() { return kEngineCapabilities; }
+#endif
+
+// Registrations may have to wait for other processes.
+inline constexpr bool kSharesPorts = std::is_base_of_v<SocketBackend, HostBackend>;
+
+}  // namespace httpsys

@@ -1,0 +1,158 @@
+#include "win/exchange.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/limits.h"
+
+namespace httpsys::win {
+namespace {
+
+// The longest head that an application may write: what Node writes is far shorter.
+constexpr size_t kHeadBytesMax = 1024 * 1024;
+// Pieces are gathered up to this size: a chunk costs a structure and a look-up in the kernel.
+constexpr size_t kGatherBytesMax = limits::kGatherBytesMax;
+// Chunks of one call.
+constexpr size_t kChunksMax = 64;
+
+constexpr std::string_view kFailure =
+    "HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+
+}  // namespace
+
+Exchange::Exchange(KernelQueue* queue, HTTP_REQUEST_ID id, bool is_core_only)
+    : queue_(queue), id_(id), is_core_only_(is_core_only) {}
+
+Exchange* Exchange::Of(Operation* operation) { return static_cast<Call*>(operation)->exchange; }
+
+// -- The response.
+
+void Exchange::Write(std::string_view bytes, size_t payload_bytes) {
+  if (is_ended_ || is_malformed_) return;
+  if (has_head_) return Append(bytes, payload_bytes);
+  head_text_.append(bytes);
+  ReadHeads();
+}
+
+// Interim heads are not HTTP.SYS's: it sends `100 Continue` by itself when the body is asked for.
+void Exchange::ReadHeads() {
+  while (!has_head_) {
+    const size_t bytes = http1::ResponseHeadBytes(head_text_);
+    if (bytes == 0) {
+      is_malformed_ = head_text_.size() > kHeadBytesMax;
+      return;
+    }
+    if (!head_.Read(head_text_.substr(0, bytes))) {
+      is_malformed_ = true;
+      return;
+    }
+    head_text_.erase(0, bytes);
+    has_head_ = !head_.is_interim();
+    if (head_.status() == 100) awaits_continue = false;
+  }
+  const std::string rest = std::exchange(head_text_, {});
+  if (!rest.empty()) Append(rest, rest.size());
+}
+
+void Exchange::Append(std::string_view bytes, size_t payload_bytes) {
+  if (bytes.empty()) return;
+  if (pieces_.empty() || pieces_.back().block != nullptr ||
+      pieces_.back().bytes + bytes.size() > kGatherBytesMax) {
+    pieces_.emplace_back();
+  }
+  Piece& piece = pieces_.back();
+  piece.copy.append(bytes);
+  piece.bytes += bytes.size();
+  piece.payload_bytes += payload_bytes;
+}
+
+void Exchange::WriteBlock(uint32_t block_id, std::span<const uint8_t> memory) {
+  Piece piece;
+  piece.block = memory.data();
+  piece.block_id = block_id;
+  piece.bytes = piece.payload_bytes = memory.size();
+  pieces_.push_back(std::move(piece));
+  // No application writes a head by reference; its bytes are then too many for one.
+  if (!has_head_) is_malformed_ = true;
+}
+
+void Exchange::End(bool closes) {
+  if (is_ended_) return;
+  is_ended_ = true;
+  closes_ = closes;
+}
+
+bool Exchange::CanSend() const {
+  if (is_sending_ || !has_head_ || is_malformed_ || is_aborted_) return false;
+  return !is_head_sent_ || !pieces_.empty() || (is_ended_ && !is_end_told_);
+}
+
+CallResult Exchange::Send() {
+  const size_t count = std::min(pieces_.size(), kChunksMax);
+  const auto last = pieces_.begin() + static_cast<std::ptrdiff_t>(count);
+  sending_.assign(std::make_move_iterator(pieces_.begin()), std::make_move_iterator(last));
+  pieces_.erase(pieces_.begin(), last);
+  FillChunks();
+  ULONG flags = 0;
+  // What is whole gets a Content-Length, which does not go with chunks.
+  const bool is_whole = is_head_sent_ || !head_.is_framed();
+  is_end_told_ = is_ended_ && pieces_.empty() && is_whole;
+  if (!is_end_told_) {
+    flags |= HTTP_SEND_RESPONSE_FLAG_MORE_DATA;
+  } else if (closes_) {
+    flags |= HTTP_SEND_RESPONSE_FLAG_DISCONNECT;
+  }
+  is_sending_ = true;
+  if (is_head_sent_) return queue_->SendBody(id_, flags, chunks_, &send_call_);
+  is_head_sent_ = true;
+  sent_head_bytes_ = head_.bytes();
+  return queue_->SendHead(id_, flags, head_.Fill(&chunks_), &send_call_);
+}
+
+void Exchange::FillChunks() {
+  chunks_.clear();
+  for (const Piece& piece : sending_) {
+    HTTP_DATA_CHUNK chunk{};
+    chunk.DataChunkType = HttpDataChunkFromMemory;
+    const void* memory = piece.block != nullptr ? static_cast<const void*>(piece.block)
+                                                : static_cast<const void*>(piece.copy.data());
+    chunk.FromMemory.pBuffer = const_cast<void*>(memory);
+    chunk.FromMemory.BufferLength = static_cast<ULONG>(piece.bytes);
+    chunks_.push_back(chunk);
+  }
+}
+
+std::vector<Exchange::Piece> Exchange::TakeSent() {
+  is_sending_ = false;
+  is_done_ = is_end_told_;
+  return std::exchange(sending_, {});
+}
+
+size_t Exchange::TakeSentHeadBytes() { return std::exchange(sent_head_bytes_, 0); }
+
+// -- The request's body.
+
+CallResult Exchange::Receive(size_t bytes_max) {
+  buffer_.resize(std::min(bytes_max, limits::kBlockBytes));
+  is_receiving_ = true;
+  return queue_->ReceiveBody(id_, buffer_, &receive_call_);
+}
+
+std::string_view Exchange::OnReceived(size_t bytes) {
+  is_receiving_ = false;
+  return {buffer_.data(), std::min(bytes, buffer_.size())};
+}
+
+std::vector<Exchange::Piece> Exchange::Abort() {
+  is_ended_ = closes_ = true;
+  if (is_core_only_) {
+    if (!is_head_sent_) has_head_ = head_.Read(std::string(kFailure));
+    is_malformed_ = false;
+  } else if (!is_aborted_) {
+    queue_->Cancel(id_);
+    is_aborted_ = true;
+  }
+  return std::exchange(pieces_, {});
+}
+
+}  // namespace httpsys::win

@@ -1,0 +1,125 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "win/kernel_queue.h"
+#include "win/response_call.h"
+
+namespace httpsys::win {
+
+struct KernelConnection;
+
+// One request in the hands of HTTP.SYS and its response. Bytes of a response come as an application
+// writes them to a socket; of their head the parts are told to HTTP.SYS, the rest goes through as
+// it is, chunk framing included. One call per direction is outstanding at a time.
+//
+// Thread: the lane. It must stay until has_calls() is false.
+class Exchange {
+ public:
+  // A piece of output that a call has taken over.
+  struct Piece {
+    std::string copy;
+    const uint8_t* block = nullptr;  // Lent memory, in place of the copy.
+    uint32_t block_id = 0;
+    size_t bytes = 0;
+    size_t payload_bytes = 0;  // As JavaScript counts: without framing.
+  };
+
+  Exchange(KernelQueue* queue, HTTP_REQUEST_ID id, bool is_core_only);
+  Exchange(const Exchange&) = delete;
+  Exchange& operator=(const Exchange&) = delete;
+
+  // The connection that it is answered on, nullptr when nobody wants to hear of it any more.
+  KernelConnection* connection = nullptr;
+  // The body is given to JavaScript: more of it has to be received.
+  bool has_more_body = false;
+  // Nothing of it is asked for before JavaScript has said that the client may send it.
+  bool awaits_continue = false;
+  // Given to JavaScript so far.
+  uint64_t body_bytes = 0;
+  // Of the session: in its list of those to be looked at, or of those to be freed.
+  bool is_touched = false;
+  bool is_discarded = false;
+
+  // -- The response.
+
+  void Write(std::string_view bytes, size_t payload_bytes);
+  void WriteBlock(uint32_t block_id, std::span<const uint8_t> memory);
+  // Nothing more is written; with `closes` the connection ends behind it.
+  void End(bool closes);
+  // The same for one that has ended and is being sent.
+  void CloseBehind() { closes_ = true; }
+  bool is_ended() const { return is_ended_; }
+  bool closes() const { return closes_; }
+  // Whether a call would say something new, and none is outstanding.
+  bool CanSend() const;
+  // Makes that call. NO_ERROR: it was completed at once.
+  CallResult Send();
+  // To be called once for each Send() that has completed. What was sent.
+  std::vector<Piece> TakeSent();
+  // What no call has taken over yet.
+  std::vector<Piece> TakeWaiting() { return std::exchange(pieces_, {}); }
+  size_t TakeSentHeadBytes();
+  // The end of the response has been sent.
+  bool is_done() const { return is_done_; }
+  // What the application wrote, if it wrote anything, cannot be sent as a response.
+  bool is_hopeless() const { return is_malformed_ || (is_ended_ && !has_head_); }
+
+  // -- The request's body.
+
+  bool is_receiving() const { return is_receiving_; }
+  CallResult Receive(size_t bytes_max);
+  std::string_view OnReceived(size_t bytes);
+  void OnReceiveFailed() { is_receiving_ = false; }
+
+  // Cuts the connection; where HTTP.SYS has no call for that, what goes out in place of a response
+  // is an empty one, or what there is of it. Output that was waiting.
+  [[nodiscard]] std::vector<Piece> Abort();
+
+  bool has_calls() const { return is_sending_ || is_receiving_; }
+  bool is_sending() const { return is_sending_; }
+  static Exchange* Of(Operation* operation);
+
+ private:
+  struct Call : Operation {
+    Call(OperationKind kind, Exchange* exchange) : Operation(kind), exchange(exchange) {}
+    Exchange* const exchange;
+  };
+
+  void ReadHeads();
+  void Append(std::string_view bytes, size_t payload_bytes);
+  void FillChunks();
+
+  KernelQueue* const queue_;
+  const HTTP_REQUEST_ID id_;
+  const bool is_core_only_;
+
+  std::string head_text_;  // Until it is whole.
+  ResponseCall head_;
+  bool has_head_ = false;
+  bool is_head_sent_ = false;
+  bool is_ended_ = false;
+  bool is_end_told_ = false;
+  bool is_done_ = false;
+  bool closes_ = false;
+  bool is_malformed_ = false;
+  bool is_aborted_ = false;
+  bool is_sending_ = false;
+  std::vector<Piece> pieces_;   // Waiting.
+  std::vector<Piece> sending_;  // In the outstanding call.
+  std::vector<HTTP_DATA_CHUNK> chunks_;
+  size_t sent_head_bytes_ = 0;
+  Call send_call_{OperationKind::kSend, this};
+
+  bool is_receiving_ = false;
+  std::vector<char> buffer_;
+  Call receive_call_{OperationKind::kReceiveBody, this};
+};
+
+}  // namespace httpsys::win

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "common/backend.h"
+#include "common/consumer_signal.h"
+#include "http1/method_table.h"
+#include "win/kernel_queue.h"
+#include "win/lane.h"
+#include "win/server_session.h"
+#include "win/url_group.h"
+
+namespace httpsys::win {
+
+// One request queue and one lane for all servers of a JavaScript environment: the kernel parses,
+// routes and sends, so that one thread keeps up with what JavaScript can answer.
+class HttpSysBackend final : public UrlBackend {
+ public:
+  explicit HttpSysBackend(BackendOptions options);
+  ~HttpSysBackend() override;
+
+  // NO_ERROR or the system's error code; only Close() may follow a failure.
+  uint32_t Start();
+
+  size_t lane_count() const override { return 1; }
+  RequestQueue& requests(size_t) override { return lane_->requests(); }
+  ConsumerSignal& signal() override { return signal_; }
+  uint32_t AddReplySegment(size_t lane, std::span<const uint8_t> memory) override;
+  LentMemory& lent(size_t) override { return lane_->lent(); }
+  void WakeLane(size_t lane) override;
+  void Wake(size_t lane) override;
+  int Configure(uint32_t server_id, ServerSettings settings) override;
+  uint32_t AddUrl(uint32_t server_id, uint32_t prefix_id, const std::string& url) override;
+  void RemoveUrl(uint32_t server_id, uint32_t prefix_id) override;
+  void Unlisten(uint32_t server_id) override;
+  // HTTP.SYS has timeouts of its own for messages that do not come.
+  void CheckConnections(uint32_t, uint64_t, uint64_t) override {}
+  bool Drain(uint64_t timeout_ms, DrainGoal goal) override;
+  void Close() override;
+
+ private:
+  http1::MethodTable methods_;
+  ConsumerSignal signal_;
+  LaneMemory memory_;
+  std::unique_ptr<ServerSession> session_;
+  std::unique_ptr<KernelQueue> kernel_;
+  std::unique_ptr<Lane> lane_;
+  std::map<std::pair<uint32_t, uint32_t>, std::unique_ptr<UrlGroup>> urls_;  // Server and prefix.
+  bool is_closed_ = false;
+};
+
+}  // namespace httpsys::win

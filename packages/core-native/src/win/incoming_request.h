@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "engine/addresses.h"
+#include "http1/method_table.h"
+#include "http1/request_parser.h"
+#include "win/http_api.h"
+
+namespace httpsys::win {
+
+// A request as HTTP.SYS delivers it, in the words of the records. Views point into the memory it
+// was received into. What HTTP.SYS does not tell: the order of the lines, and how known names were
+// written. Thread: any, one at a time.
+class IncomingRequest {
+ public:
+  explicit IncomingRequest(const http1::MethodTable* methods) : methods_(methods) {}
+
+  // False when JavaScript has no such method.
+  [[nodiscard]] bool Read(const HTTP_REQUEST& request);
+
+  const http1::RequestHead& head() const { return head_; }
+  std::string_view body() const { return body_; }
+  // records::RequestFlags.
+  uint32_t flags() const { return flags_; }
+  // As Node counts maxHeaderSize: target, names and values.
+  size_t head_bytes() const { return head_bytes_; }
+  bool has_more_body() const { return has_more_body_; }
+
+ private:
+  void ReadLines(const HTTP_REQUEST_HEADERS& headers);
+  void ReadBody(const HTTP_REQUEST& request);
+  void OnLine(std::string_view name, std::string_view value);
+
+  const http1::MethodTable* methods_;
+  http1::RequestHead head_;
+  std::string_view body_;
+  uint32_t flags_ = 0;
+  size_t head_bytes_ = 0;
+  bool has_more_body_ = false;
+};
+
+engine::Addresses DescribeAddresses(const HTTP_REQUEST& request);
+
+}  // namespace httpsys::win

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+
+#include "common/limits.h"
+#include "win/exchange.h"
+#include "win/kernel_queue.h"
+
+namespace httpsys::win {
+
+// What JavaScript takes for a connection: requests of one TCP connection for one server. HTTP.SYS
+// names connections with their first request, and says when they end if it is asked to.
+// Thread: the lane.
+struct KernelConnection {
+  struct DisconnectCall : Operation {
+    explicit DisconnectCall(KernelConnection* connection)
+        : Operation(OperationKind::kDisconnect), connection(connection) {}
+    KernelConnection* const connection;
+  };
+
+  HTTP_CONNECTION_ID id = 0;
+  uint32_t server_id = 0;
+
+  // JavaScript knows it by this slot.
+  bool is_open = false;
+  uint32_t slot = 0;
+  // Those whose responses are not sent yet, in the order of their requests.
+  std::deque<Exchange*> exchanges;
+  int64_t window_bytes = limits::kReceiveWindowBytes;
+  size_t credit_bytes = 0;  // Left since the last kCredit.
+  uint32_t idle_timeout_ms = limits::kNativeIdleMs;
+  uint64_t idle_deadline_ms = 0;  // 0 = none.
+
+  bool is_watched = false;  // The call below is outstanding.
+  DisconnectCall disconnect_call{this};
+};
+
+}  // namespace httpsys::win

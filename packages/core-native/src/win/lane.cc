@@ -1,0 +1,260 @@
+#include "win/lane.h"
+
+#include <uv.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "common/limits.h"
+
+namespace httpsys::win {
+namespace {
+
+// Calls for requests that are outstanding: what arrives while one is handled finds another.
+constexpr size_t kReceives = 8;
+// First guess of a request's size; longer ones are received a second time.
+constexpr size_t kReceiveBytes = 16 * 1024;
+// HTTP.SYS refuses longer heads whatever its configuration.
+constexpr size_t kReceiveBytesMax = 32 * 1024 * 1024;
+// Completions handled before JavaScript is told.
+constexpr int kCompletionsPerTurn = 64;
+// Requests taken at once from one call before the others get their turn.
+constexpr int kRequestsPerTurn = 64;
+// How long the thread sleeps when nothing is due.
+constexpr uint32_t kSleepMs = 60'000;
+// Pause after the kernel refused to give requests.
+constexpr uint32_t kRefusedMs = 100;
+// How long cancelled calls may take to complete before the queue is closed under them.
+constexpr uint64_t kCancelMs = 1000;
+
+uint64_t NowMs() { return uv_hrtime() / 1'000'000; }
+
+}  // namespace
+
+Lane::Lane(KernelQueue* kernel, const LaneMemory& memory, const http1::MethodTable* methods,
+           ConsumerSignal* signal)
+    : kernel_(kernel),
+      signal_(signal),
+      control_(memory.control),
+      queue_(memory.segments),
+      replies_(control_),
+      records_(&queue_, uv_hrtime()),
+      session_(kernel, methods, &queue_, &records_, &lent_, IsCoreOnly()),
+      handler_(&replies_, &lent_, &records_, &session_) {
+  for (size_t i = 0; i < kReceives; ++i) receives_.push_back(std::make_unique<ReceiveCall>());
+}
+
+Lane::~Lane() { Stop(); }
+
+void Lane::Start() {
+  thread_ = std::thread([this] { Main(); });
+}
+
+void Lane::Stop() {
+  if (!thread_.joinable()) return;
+  Post([this] { is_stopping_ = true; });
+  thread_.join();
+}
+
+// -- From other threads.
+
+void Lane::Wake() { kernel_->Wake(); }
+
+void Lane::WakeIfSleeping() {
+  if (control_[records::kLaneSleeping].exchange(0, std::memory_order_seq_cst) == 1) Wake();
+}
+
+void Lane::Post(std::function<void()> task) {
+  {
+    const std::lock_guard lock(mutex_);
+    posted_.push_back(std::move(task));
+  }
+  Wake();
+}
+
+void Lane::SetServer(uint32_t server_id, ServerSettings settings) {
+  Post([this, server_id, settings = std::move(settings)] {
+    session_.SetServer(server_id, settings);
+  });
+}
+
+void Lane::Unlisten(uint32_t server_id) {
+  Post([this, server_id] { session_.Unlisten(server_id); });
+}
+
+bool Lane::Drain(uint64_t timeout_ms, DrainGoal goal) {
+  if (!thread_.joinable()) return true;
+  const auto barrier = std::make_shared<Barrier>(Barrier{goal});
+  Post([this, barrier] { barriers_.push_back(barrier); });
+  std::unique_lock lock(mutex_);
+  return reached_.wait_for(lock, std::chrono::milliseconds(timeout_ms),
+                           [&] { return barrier->is_reached; });
+}
+
+// -- The thread.
+
+void Lane::Main() {
+  for (;;) {
+    Turn();
+    if (is_stopping_) break;
+    KernelQueue::Completion completion;
+    if (!kernel_->Wait(WaitMs(), &completion)) continue;
+    control_[records::kLaneSleeping].store(0, std::memory_order_seq_cst);
+    int handled = 0;
+    do {
+      Complete(completion);
+    } while (++handled < kCompletionsPerTurn && kernel_->Wait(0, &completion));
+  }
+  CancelEverything();
+}
+
+void Lane::Turn() {
+  control_[records::kLaneSleeping].store(0, std::memory_order_seq_cst);
+  records_.BeginPass();
+  RunPosted();
+  session_.RunTimers();
+  HandleReplies();
+  StartReceives();
+  session_.Flush();
+  Publish();
+  if (!barriers_.empty()) AnswerDrains();
+}
+
+void Lane::RunPosted() {
+  std::vector<std::function<void()>> tasks;
+  {
+    const std::lock_guard lock(mutex_);
+    tasks.swap(posted_);
+  }
+  for (const auto& task : tasks) task();
+}
+
+void Lane::HandleReplies() {
+  for (int pass = 0; pass < limits::kPassesPerPoll; ++pass) {
+    if (!handler_.Run()) return;
+    peek_ms_ = 0;
+  }
+}
+
+void Lane::Publish() {
+  if (queue_.Publish()) signal_->Raise();
+  if (queue_.stalled()) {
+    was_stalled_ = true;
+  } else if (std::exchange(was_stalled_, false)) {
+    session_.Resume();
+    StartReceives();
+    session_.Flush();
+    if (queue_.Publish()) signal_->Raise();
+  }
+}
+
+void Lane::AnswerDrains() {
+  if (replies_.HasMore()) return;
+  const bool is_sent = session_.IsSent();
+  {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(barriers_, [&](const std::shared_ptr<Barrier>& barrier) {
+      if (barrier->goal == DrainGoal::kSent && !is_sent) return false;
+      barrier->is_reached = true;
+      return true;
+    });
+  }
+  reached_.notify_all();
+}
+
+// Says that the lane sleeps, unless there is something to do.
+uint32_t Lane::WaitMs() {
+  if (queue_.HasUnread() || signal_->is_draining()) {
+    // JavaScript may publish replies without a wake meanwhile.
+    peek_ms_ =
+        peek_ms_ == 0 ? limits::kPeekMs : std::min<uint32_t>(peek_ms_ * 2, limits::kPeekMsMax);
+  } else {
+    peek_ms_ = 0;
+  }
+  const uint32_t most = peek_ms_ != 0 ? peek_ms_ : is_refused_ ? kRefusedMs : kSleepMs;
+  control_[records::kLaneSleeping].store(1, std::memory_order_seq_cst);
+  const std::lock_guard lock(mutex_);
+  return replies_.HasMore() || !posted_.empty() ? 0 : session_.TimeoutMs(most);
+}
+
+// -- Calls.
+
+void Lane::Complete(const KernelQueue::Completion& completion) {
+  if (completion.operation == nullptr) return;  // Wake().
+  if (completion.operation->kind != OperationKind::kReceive) {
+    session_.OnCompletion(completion.operation, completion.result);
+    return;
+  }
+  auto* call = static_cast<ReceiveCall*>(completion.operation);
+  call->is_outstanding = false;
+  --receives_outstanding_;
+  OnReceived(call, completion.result);
+}
+
+void Lane::StartReceives() {
+  is_refused_ = false;
+  for (const auto& call : receives_) {
+    for (int i = 0; i < kRequestsPerTurn && !call->is_outstanding; ++i) {
+      if (is_stopping_ || is_refused_ || queue_.stalled() || !Receive(call.get())) break;
+    }
+  }
+}
+
+// True when it was done at once.
+bool Lane::Receive(ReceiveCall* call) {
+  if (call->id == 0) call->buffer.resize(kReceiveBytes / sizeof(uint64_t));
+  const CallResult result =
+      kernel_->Receive(call->id, call->memory(), call->buffer.size() * sizeof(uint64_t), call);
+  if (result.error != ERROR_IO_PENDING) return OnReceived(call, result);
+  call->is_outstanding = true;
+  ++receives_outstanding_;
+  return false;
+}
+
+// False when the kernel gives no requests.
+bool Lane::OnReceived(ReceiveCall* call, const CallResult& result) {
+  if (result.error == NO_ERROR) {
+    call->id = 0;
+    session_.OnRequest(*call->memory());
+    return true;
+  }
+  if (result.error == ERROR_MORE_DATA) {
+    // The beginning is there, with the id; then again with room for all of it.
+    const HTTP_REQUEST_ID id = call->memory()->RequestId;
+    const size_t bytes = std::max<size_t>(result.bytes, call->buffer.size() * sizeof(uint64_t) * 2);
+    call->id = bytes <= kReceiveBytesMax ? id : 0;
+    if (call->id != 0) call->buffer.resize((bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t));
+    return true;
+  }
+  // A client that has left while its request was received for the second time is nobody's fault.
+  is_refused_ = call->id == 0 && result.error != ERROR_CONNECTION_INVALID;
+  call->id = 0;
+  return !is_refused_;
+}
+
+// -- The end.
+
+bool Lane::IsQuiet() const { return receives_outstanding_ == 0 && session_.calls() == 0; }
+
+void Lane::CancelEverything() {
+  control_[records::kLaneSleeping].store(0, std::memory_order_seq_cst);
+  kernel_->CancelAll();
+  const uint64_t deadline = NowMs() + kCancelMs;
+  bool is_closed = false;
+  while (!IsQuiet()) {
+    KernelQueue::Completion completion;
+    if (kernel_->Wait(static_cast<uint32_t>(kCancelMs), &completion)) Complete(completion);
+    if (is_closed || NowMs() < deadline) continue;
+    // Memory that the kernel may still write to cannot be given back.
+    kernel_->Close();
+    is_closed = true;
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& barrier : barriers_) barrier->is_reached = true;
+  }
+  reached_.notify_all();
+}
+
+}  // namespace httpsys::win

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "common/block_store.h"
+#include "common/reply_reader.h"
+#include "engine/record_writer.h"
+#include "win/session.h"
+
+namespace httpsys::win {
+
+// Turns the reply records of the lane into what Session does. Thread: the lane.
+class ReplyHandler {
+ public:
+  ReplyHandler(ReplyReader* replies, LentMemory* lent, engine::RecordWriter* records,
+               Session* session)
+      : replies_(replies), lent_(lent), records_(records), session_(session) {}
+
+  // Handles what is published (limits::kRepliesPerPass) and sends. False when there was nothing.
+  bool Run();
+
+ private:
+  void Handle(const uint8_t* record);
+  void HandleOpen(KernelConnection* connection, const uint8_t* record);
+  void OnResponse(KernelConnection* connection, const uint8_t* record);
+  void OnData(KernelConnection* connection, const uint8_t* record);
+  void OnTrailers(KernelConnection* connection, const uint8_t* record);
+  void OnBlock(KernelConnection* connection, const uint8_t* record);
+  void OnDestroy(KernelConnection* connection, uint32_t flags);
+  void OnShutdown(KernelConnection* connection);
+  void WriteBody(Exchange* exchange, std::string_view bytes, uint32_t flags);
+  void End(KernelConnection* connection, uint32_t flags, uint32_t idle_timeout_ms);
+
+  ReplyReader* replies_;
+  LentMemory* lent_;
+  engine::RecordWriter* records_;
+  Session* session_;
+};
+
+}  // namespace httpsys::win

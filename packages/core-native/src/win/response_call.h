@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "http1/response_head.h"
+#include "win/http_api.h"
+
+namespace httpsys::win {
+
+// The head of a response in the structures of HttpSendHttpResponse(), which point into it: it must
+// stay where it is until the call has completed. Thread: any, one at a time.
+class ResponseCall {
+ public:
+  // `text` is a whole head. False when it is none that can be sent.
+  [[nodiscard]] bool Read(std::string text);
+
+  uint16_t status() const { return head_.status; }
+  bool is_interim() const { return head_.is_interim(); }
+  // Has a Transfer-Encoding.
+  bool is_framed() const;
+  // Bytes of the text.
+  size_t bytes() const { return text_.size(); }
+  // With these chunks as (the first part of) the body.
+  HTTP_RESPONSE* Fill(std::vector<HTTP_DATA_CHUNK>* chunks);
+
+ private:
+  std::string text_;
+  http1::ResponseHead head_;
+  HTTP_RESPONSE response_{};
+  std::vector<HTTP_UNKNOWN_HEADER> unknown_;
+};
+
+}  // namespace httpsys::win

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "win/http_api.h"
+
+namespace httpsys::win {
+
+// A server session of the HTTP Server API: what URL groups belong to. Thread: any, one at a time.
+class ServerSession {
+ public:
+  // nullptr and the system's error code when httpapi.dll or its driver cannot be used.
+  static std::unique_ptr<ServerSession> Open(uint32_t* error);
+  ServerSession(const ServerSession&) = delete;
+  ServerSession& operator=(const ServerSession&) = delete;
+  ~ServerSession();
+
+  HTTP_SERVER_SESSION_ID id() const { return id_; }
+
+ private:
+  ServerSession() = default;
+
+  bool is_initialized_ = false;
+  HTTP_SERVER_SESSION_ID id_ = 0;
+};
+
+}  // namespace httpsys::win

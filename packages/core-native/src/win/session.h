@@ -1,0 +1,119 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "common/backend.h"
+#include "common/block_store.h"
+#include "common/request_queue.h"
+#include "engine/record_writer.h"
+#include "http1/method_table.h"
+#include "win/exchange.h"
+#include "win/incoming_request.h"
+#include "win/kernel_connection.h"
+#include "win/kernel_queue.h"
+
+namespace httpsys::win {
+
+// The requests that HTTP.SYS has given to this process: from its structures to records, and back.
+// Thread: the lane.
+class Session {
+ public:
+  Session(KernelQueue* kernel, const http1::MethodTable* methods, RequestQueue* queue,
+          engine::RecordWriter* records, LentMemory* lent, bool is_core_only)
+      : kernel_(kernel),
+        queue_(queue),
+        records_(records),
+        lent_(lent),
+        is_core_only_(is_core_only),
+        incoming_(methods) {}
+
+  void SetServer(uint32_t server_id, ServerSettings settings);
+  void Unlisten(uint32_t server_id);
+
+  // `request` may go when this returns.
+  void OnRequest(const HTTP_REQUEST& request);
+  // Any operation but kReceive.
+  void OnCompletion(Operation* operation, const CallResult& result);
+
+  // -- What JavaScript wants.
+
+  KernelConnection* Find(uint32_t slot) const;
+  // The one that its next bytes are for, or nullptr.
+  static Exchange* Current(const KernelConnection* connection);
+  // Send() will look at it.
+  void Touch(Exchange* exchange);
+  void OnWindow(KernelConnection* connection, uint32_t bytes);
+  void StartIdleTimer(KernelConnection* connection, uint32_t timeout_ms);
+  // The end of the connection for JavaScript.
+  void Close(KernelConnection* connection, int error);
+  // The same, and what was not answered is cut off.
+  void Destroy(KernelConnection* connection);
+  void Release(uint32_t slot);
+
+  // Sends what was touched, and frees what is over.
+  void Flush();
+  // Bodies are asked for again: there is memory.
+  void Resume();
+  // Milliseconds until RunTimers() has something to do, or that many.
+  uint32_t TimeoutMs(uint32_t most) const;
+  void RunTimers();
+
+  // Everything that was written has been sent.
+  bool IsSent() const;
+  size_t calls() const { return calls_; }
+
+ private:
+  struct Server {
+    ServerSettings settings;
+    size_t connections = 0;
+    bool is_listening = true;
+  };
+  using ConnectionKey = std::pair<HTTP_CONNECTION_ID, uint32_t>;
+
+  KernelConnection* FindOrOpen(const HTTP_REQUEST& request, uint32_t server_id);
+  void Open(KernelConnection* connection, const HTTP_REQUEST& request);
+  void Watch(KernelConnection* connection);
+  void AnswerAlone(HTTP_REQUEST_ID id, std::string_view response);
+  Exchange* AddExchange(KernelConnection* connection, HTTP_REQUEST_ID id);
+  void ReceiveBody(Exchange* exchange);
+  void OnBody(Exchange* exchange, const CallResult& result);
+  void EndBody(Exchange* exchange);
+  void Pump(Exchange* exchange);
+  void OnSent(Exchange* exchange, const CallResult& result);
+  void OnDone(Exchange* exchange);
+  void Abort(Exchange* exchange);
+  void OnGone(KernelConnection* connection, int error);
+  void Drop(std::vector<Exchange::Piece> pieces, int error);
+  void Credit(KernelConnection* connection, size_t bytes);
+  void Discard(Exchange* exchange);
+  void ForgetIfUnused(KernelConnection* connection);
+  void StopIdleTimer(KernelConnection* connection);
+  void Leave(uint32_t server_id);
+
+  KernelQueue* const kernel_;
+  RequestQueue* const queue_;
+  engine::RecordWriter* const records_;
+  LentMemory* const lent_;
+  const bool is_core_only_;
+
+  IncomingRequest incoming_;
+  std::unordered_map<uint32_t, Server> servers_;
+  std::map<ConnectionKey, std::unique_ptr<KernelConnection>> connections_;
+  std::vector<KernelConnection*> slots_;
+  std::vector<uint32_t> free_slots_;
+  std::unordered_map<Exchange*, std::unique_ptr<Exchange>> exchanges_;
+  std::vector<Exchange*> touched_;
+  std::vector<Exchange*> discarded_;
+  std::set<std::pair<uint64_t, uint32_t>> timers_;  // Deadline and slot.
+  size_t calls_ = 0;
+};
+
+}  // namespace httpsys::win

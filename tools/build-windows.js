@@ -1,0 +1,96 @@
+'use strict'
+
+// Builds the addon for Windows (x64) with mingw-w64. What is compiled is binding.gyp's to say, and it is
+// compiled as MSVC does there as far as this compiler can show: no GNU extensions.
+//
+//   node tools/build-windows.js
+
+const fs = require('node:fs')
+const path = require('node:path')
+const vm = require('node:vm')
+const { kMingw, kMingwCompiler } = require('./lib/packages')
+const { forEachParallel, kCoreNative, kRoot, main, nodePrefix, run } = require('./lib/project')
+const { setup } = require('./setup')
+
+const kBuild = path.join(kCoreNative, 'build', 'win32-x64')
+const kAddon = path.join(kBuild, 'httpsys.node')
+// 8.1 and newer, which is what Node 20 runs on.
+const kWindowsVersion = '0x0603'
+
+const kCompilerFlags = [
+  '-std=c++20', '-O2', '-fno-exceptions', '-fno-rtti', '-fvisibility=hidden', '-Wall', '-Wextra', '-Wpedantic', '-MMD',
+  '-DNAPI_VERSION=8', '-DNAPI_DISABLE_CPP_EXCEPTIONS', '-DNODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS',
+  '-DNODE_GYP_MODULE_NAME=httpsys', '-DBUILDING_NODE_EXTENSION', '-DWIN32_LEAN_AND_MEAN', '-DNOMINMAX', '-DUNICODE',
+  `-D_WIN32_WINNT=${kWindowsVersion}`
+]
+/** Of libuv, which node.exe exports beside Node-API. */
+const kUvFunctions = [
+  'uv_async_init', 'uv_async_send', 'uv_close', 'uv_hrtime', 'uv_inet_ntop', 'uv_ref', 'uv_strerror', 'uv_unref'
+]
+
+/** @returns {string[]} relative to packages/core-native */
+function sources () {
+  const gyp = fs.readFileSync(path.join(kCoreNative, 'binding.gyp'), 'utf8').replace(/^\s*#.*$/gm, '')
+  // A literal of Python that JavaScript reads the same way.
+  const { targets: [target] } = vm.runInNewContext(`(${gyp})`)
+  const [, forWindows] = target.conditions.find((/** @type {any[]} */ [condition]) => condition === 'OS=="win"')
+  return [...target.sources, ...forWindows.sources]
+}
+
+/** @returns {string[]} folders */
+function includes () {
+  const prefix = nodePrefix()
+  if (prefix === null) throw new Error('Node\'s headers (uv.h) are not beside this Node. Use a Node from nodejs.org, which brings them along.')
+  return [path.join(prefix, 'include', 'node'), path.join(kRoot, 'node_modules', 'node-addon-api')]
+}
+
+/** @param {string} object @returns {boolean} whether it is newer than all that it was made from */
+function isCurrent (object) {
+  const list = object.replace(/\.o$/, '.d')
+  if (!fs.existsSync(object) || !fs.existsSync(list)) return false
+  const made = fs.statSync(object).mtimeMs
+  const files = fs.readFileSync(list, 'utf8').replace(/\\\r?\n/g, ' ').replace(/^.*?: /, '').trim().split(/\s+/)
+  return [__filename, ...files].every((file) => fs.existsSync(file) && fs.statSync(file).mtimeMs < made)
+}
+
+/** @param {string} source @returns {string} */
+function objectOf (source) {
+  return path.join(kBuild, 'objects', source.replaceAll('/', '_').replace(/\.cc$/, '.o'))
+}
+
+// What node.exe exports, as far as the addon may use it: all of Node-API, and some of libuv.
+async function importLibrary () {
+  const folder = path.join(kRoot, 'node_modules', 'node-api-headers', 'def')
+  const names = ['js_native_api.def', 'node_api.def'].flatMap((file) =>
+    fs.readFileSync(path.join(folder, file), 'utf8').split(/\r?\n/).filter((line) => /^\s*\w+\s*$/.test(line) && !/^EXPORTS/.test(line)))
+  const definition = path.join(kBuild, 'node.def')
+  fs.writeFileSync(definition, `LIBRARY node.exe\nEXPORTS\n${[...names, ...kUvFunctions].map((name) => `${name.trim()}\n`).join('')}`)
+  const library = path.join(kBuild, 'libnode.a')
+  await run(`${kMingw}-dlltool`, ['-d', definition, '-l', library])
+}
+
+/** @returns {Promise<string>} the addon */
+async function buildForWindows () {
+  await setup('windows')
+  fs.mkdirSync(path.join(kBuild, 'objects'), { recursive: true })
+  const files = sources()
+  const outdated = files.filter((source) => !isCurrent(objectOf(source)))
+  if (outdated.length === 0 && fs.existsSync(kAddon) && files.every((source) =>
+    fs.statSync(objectOf(source)).mtimeMs < fs.statSync(kAddon).mtimeMs)) return kAddon
+  console.log(`Building the addon for Windows: ${outdated.length} of ${files.length} files`)
+  const [node, napi] = includes()
+  await forEachParallel(outdated, (source) => run(kMingwCompiler, [
+    ...kCompilerFlags, `-I${path.join(kCoreNative, 'src')}`, '-isystem', node, '-isystem', napi,
+    '-c', path.join(kCoreNative, source), '-o', objectOf(source)
+  ]))
+  await importLibrary()
+  fs.rmSync(kAddon, { force: true })
+  await run(kMingwCompiler, [
+    '-shared', '-static', '-s', '-o', kAddon, ...files.map(objectOf), `-L${kBuild}`, '-lnode', '-lhttpapi', '-lws2_32'
+  ])
+  return kAddon
+}
+
+if (require.main === module) main(buildForWindows().then((addon) => console.log(path.relative(kRoot, addon))))
+
+module.exports = { buildForWindows }
