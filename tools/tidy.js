@@ -24,7 +24,8 @@ function nodeHeaders () {
 
 /** @param {string} file */
 function isForWindows (file) {
-  return file.includes(`${path.sep}win${path.sep}`) || path.basename(file) === 'url_methods.cc'
+  const [layer] = path.relative(path.join(kCoreNative, 'src'), file).split(path.sep)
+  return layer === 'win' || path.basename(file) === 'url_methods.cc'
 }
 
 /** @param {string} pattern over file names */
