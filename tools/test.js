@@ -1,7 +1,7 @@
 'use strict'
 
 // Runs the JavaScript tests: every *.test.js below packages/*/test and test/. Files below
-// test/conformance run twice, on stock Node (the reference) and on the engine.
+// test/conformance and test/behaviour run twice, on stock Node (the reference) and on the engine.
 //
 //   node tools/test.js [pattern over file names] [--backend node | engine] [node --test flags]
 
@@ -20,6 +20,9 @@ function testFiles (pattern = '') {
     .map((file) => path.relative(kRoot, file))
     .filter((file) => /(^|[\\/])test[\\/]/.test(file) && new RegExp(pattern).test(file))
 }
+
+/** Whose tests are about any server with node:http's face. */
+const kOnBoth = [path.join('test', 'conformance'), path.join('test', 'behaviour')]
 
 /** More than this is no accident of a busy machine. */
 const kFilesRunAgainMax = 5
@@ -56,7 +59,7 @@ async function runFiles (files, backend, flags) {
 async function jsTests ({ pattern, backend = process.env.HTTPSYS_BACKEND, flags = [] } = {}) {
   const files = testFiles(pattern)
   if (files.length === 0) throw new Error(`No test file matches ${pattern}`)
-  const conformance = files.filter((file) => file.startsWith(path.join('test', 'conformance')))
+  const conformance = files.filter((file) => kOnBoth.some((folder) => file.startsWith(folder)))
   /** @type {unknown[]} */
   const failures = []
   const attempt = (/** @type {Promise<void>} */ work) => work.catch((error) => failures.push(error))

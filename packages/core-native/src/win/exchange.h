@@ -41,6 +41,8 @@ class Exchange {
   bool has_more_body = false;
   // Nothing of it is asked for before JavaScript has said that the client may send it.
   bool awaits_continue = false;
+  // JavaScript was told an error in place of the request.
+  bool is_refused = false;
   // Given to JavaScript so far.
   uint64_t body_bytes = 0;
   // Of the session: in its list of those to be looked at, or of those to be freed.
@@ -68,6 +70,7 @@ class Exchange {
   size_t TakeSentHeadBytes();
   // The end of the response has been sent.
   bool is_done() const { return is_done_; }
+  bool has_head() const { return has_head_; }
   // What the application wrote, if it wrote anything, cannot be sent as a response.
   bool is_hopeless() const { return is_malformed_ || (is_ended_ && !has_head_); }
 

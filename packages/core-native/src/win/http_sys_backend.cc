@@ -48,7 +48,10 @@ HttpSysBackend::HttpSysBackend(BackendOptions options)
   memory_ = std::move(options.lanes[0]);
 }
 
-HttpSysBackend::~HttpSysBackend() { Close(); }
+HttpSysBackend::~HttpSysBackend() {
+  Close();
+  if (lane_ != nullptr && !lane_->IsQuiet()) (void)lane_.release();
+}
 
 uint32_t HttpSysBackend::Start() {
   uint32_t error = NO_ERROR;

@@ -27,6 +27,7 @@ constexpr uint32_t kSleepMs = 60'000;
 constexpr uint32_t kRefusedMs = 100;
 // How long cancelled calls may take to complete before the queue is closed under them.
 constexpr uint64_t kCancelMs = 1000;
+constexpr uint32_t kCancelPollMs = 50;
 
 uint64_t NowMs() { return uv_hrtime() / 1'000'000; }
 
@@ -186,6 +187,8 @@ void Lane::Complete(const KernelQueue::Completion& completion) {
     session_.OnCompletion(completion.operation, completion.result);
     return;
   }
+  // A server is known before its URL is: its first request may be in the same batch of completions.
+  RunPosted();
   auto* call = static_cast<ReceiveCall*>(completion.operation);
   call->is_outstanding = false;
   --receives_outstanding_;
@@ -235,20 +238,19 @@ bool Lane::OnReceived(ReceiveCall* call, const CallResult& result) {
 
 // -- The end.
 
-bool Lane::IsQuiet() const { return receives_outstanding_ == 0 && session_.calls() == 0; }
-
 void Lane::CancelEverything() {
   control_[records::kLaneSleeping].store(0, std::memory_order_seq_cst);
   kernel_->CancelAll();
-  const uint64_t deadline = NowMs() + kCancelMs;
+  uint64_t deadline = NowMs() + kCancelMs;
   bool is_closed = false;
   while (!IsQuiet()) {
     KernelQueue::Completion completion;
-    if (kernel_->Wait(static_cast<uint32_t>(kCancelMs), &completion)) Complete(completion);
-    if (is_closed || NowMs() < deadline) continue;
-    // Memory that the kernel may still write to cannot be given back.
+    if (kernel_->Wait(kCancelPollMs, &completion)) Complete(completion);
+    if (NowMs() < deadline) continue;
+    if (is_closed) break;
     kernel_->Close();
     is_closed = true;
+    deadline += kCancelMs;
   }
   {
     const std::lock_guard lock(mutex_);

@@ -37,6 +37,9 @@ class Lane {
   void Start();
   // Ends every call and the thread. Idempotent.
   void Stop();
+  // After Stop(): no call is outstanding. One that a driver has lost may still write to its memory,
+  // which must then stay for ever.
+  bool IsQuiet() const { return receives_outstanding_ == 0 && session_.calls() == 0; }
 
   RequestQueue& requests() { return queue_; }
   ReplyReader& replies() { return replies_; }
@@ -76,7 +79,6 @@ class Lane {
   void Publish();
   void AnswerDrains();
   uint32_t WaitMs();
-  bool IsQuiet() const;
   void CancelEverything();
 
   KernelQueue* const kernel_;

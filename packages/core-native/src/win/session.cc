@@ -58,12 +58,12 @@ void Session::OnRequest(const HTTP_REQUEST& request) {
   Exchange* exchange = AddExchange(connection, request.RequestId);
   if (incoming_.head_bytes() >= settings.header_bytes_max ||
       incoming_.head().lines.size() > settings.header_lines_max) {
-    return records_->Error(connection->slot, ErrorKind::kHeaderOverflow, {});
+    return Refuse(exchange, ErrorKind::kHeaderOverflow);
   }
   const uint64_t known_bytes =
       std::max<uint64_t>(incoming_.head().content_length, incoming_.body().size());
   if (settings.body_bytes_max != 0 && known_bytes > settings.body_bytes_max) {
-    return records_->Error(connection->slot, ErrorKind::kBodyTooLarge, {});
+    return Refuse(exchange, ErrorKind::kBodyTooLarge);
   }
   exchange->has_more_body = incoming_.has_more_body();
   exchange->awaits_continue =
@@ -79,6 +79,11 @@ void Session::OnRequest(const HTTP_REQUEST& request) {
   record.body = incoming_.body();
   records_->RequestHead(incoming_.head(), record);
   ReceiveBody(exchange);
+}
+
+void Session::Refuse(Exchange* exchange, ErrorKind kind) {
+  exchange->is_refused = true;
+  records_->Error(exchange->connection->slot, kind, {});
 }
 
 KernelConnection* Session::FindOrOpen(const HTTP_REQUEST& request, uint32_t server_id) {
@@ -170,7 +175,7 @@ void Session::OnBody(Exchange* exchange, const CallResult& result) {
   const uint64_t most = servers_[connection->server_id].settings.body_bytes_max;
   if (most != 0 && exchange->body_bytes > most) {
     exchange->has_more_body = false;
-    return records_->Error(connection->slot, ErrorKind::kBodyTooLarge, {});
+    return Refuse(exchange, ErrorKind::kBodyTooLarge);
   }
   connection->window_bytes -= static_cast<int64_t>(bytes.size());
   records_->Body(connection->slot, bytes);
@@ -305,7 +310,13 @@ void Session::Abort(Exchange* exchange) {
 void Session::Destroy(KernelConnection* connection) {
   for (Exchange* exchange : std::exchange(connection->exchanges, {})) {
     exchange->connection = nullptr;
-    if (!exchange->is_ended() || exchange->is_hopeless()) Abort(exchange);
+    if (exchange->is_refused && exchange->has_head()) {
+      // As on a socket: what was written leaves.
+      exchange->End(true);
+      Touch(exchange);
+    } else if (!exchange->is_ended() || exchange->is_hopeless()) {
+      Abort(exchange);
+    }
   }
   Close(connection, 0);
 }

@@ -83,6 +83,8 @@ class Session {
   void Watch(KernelConnection* connection);
   void AnswerAlone(HTTP_REQUEST_ID id, std::string_view response);
   Exchange* AddExchange(KernelConnection* connection, HTTP_REQUEST_ID id);
+  // JavaScript answers, and destroys the connection.
+  void Refuse(Exchange* exchange, records::ErrorKind kind);
   void ReceiveBody(Exchange* exchange);
   void OnBody(Exchange* exchange, const CallResult& result);
   void EndBody(Exchange* exchange);
