@@ -38,6 +38,9 @@ test('the layer check lets each layer include only the ones below it', () => {
   assert.equal(includeProblem('engine', 'sys/socket.h'), null)
   assert.match(includeProblem('common', 'http1/request_parser.h') ?? '', /common\/ may include common only/)
   assert.match(includeProblem('napi', 'engine/connection.h') ?? '', /napi\/ may include/)
+  assert.equal(includeProblem('win', 'engine/record_writer.h'), null)
+  assert.match(includeProblem('win', 'engine/connection.h') ?? '', /win\/ may include/)
+  assert.match(includeProblem('engine', 'win/lane.h') ?? '', /engine\/ may include/)
   assert.match(includeProblem('engine', 'napi.h') ?? '', /only src\/napi/)
 })
 

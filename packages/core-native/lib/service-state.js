@@ -100,7 +100,7 @@ function readStart (file) {
  * @returns {Promise<ServiceState>} rejects with the system's error (ECONNREFUSED: nothing listens there, …) or
  *   ERR_HTTPSYS_SERVICE_STATE
  */
-async function readServiceState (port, { ask = askNative(), timeoutMs = kTimeoutMs } = {}) {
+async function readServiceState (port, { ask = askNative(port), timeoutMs = kTimeoutMs } = {}) {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new ServiceStateError(port, `no answer within ${timeoutMs} ms`)), timeoutMs)
     ask(port, (errno, text = '') => {
@@ -115,9 +115,12 @@ async function readServiceState (port, { ask = askNative(), timeoutMs = kTimeout
   })
 }
 
-/** @returns {AskNative} */
-function askNative () {
-  const binding = /** @type {{ serviceState?: AskNative }} */ (/** @type {unknown} */ (loadBinding()))
+/** @param {number} port @returns {AskNative} */
+function askNative (port) {
+  const binding = /** @type {{ serviceState?: AskNative, capabilities?: { listensOnSockets: boolean } }} */ (/** @type {unknown} */ (loadBinding()))
+  if (binding.capabilities?.listensOnSockets === false) {
+    throw new ServiceStateError(port, 'with HTTP.SYS the operating system has it. Run:  netsh http show servicestate')
+  }
   if (binding.serviceState === undefined) throw new NativeLoadError(new Error('it is of another version: serviceState() is missing'))
   return binding.serviceState
 }

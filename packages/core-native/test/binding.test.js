@@ -14,7 +14,7 @@ const { promisify } = require('node:util')
 const R = require('../lib/records')
 const { loadBinding } = require('../lib/binding')
 
-const { Engine } = loadBinding()
+const { Engine, capabilities } = loadBinding()
 const { kRequest, kClosed } = R.RequestType
 const { kResponse, kRelease } = R.ReplyType
 const kSegmentBytes = 64 * 1024
@@ -159,6 +159,14 @@ for (const lanes of [1, 2]) {
     assert.equal(server.lanesSeen.size, lanes)
   })
 }
+
+test('the engine can do everything that capabilities name', () => {
+  const { name, lanesMax, ...can } = capabilities
+  assert.equal(name, 'engine')
+  assert.equal(lanesMax, 64)
+  assert.ok(Object.keys(can).length > 10)
+  for (const [what, value] of Object.entries(can)) assert.equal(value, true, what)
+})
 
 test('pipelined requests are answered in one stream', async (t) => {
   const server = new RawServer(1)

@@ -34,6 +34,9 @@ const kMethods = http.METHODS.includes('QUERY') ? http.METHODS : [...http.METHOD
 const kLeaveMs = 100
 const kLeaveAttempts = 20
 
+/** Backends that have not run where they are meant to: docs/windows.md. */
+const kExperimental = ['http.sys']
+
 /** @type {Engine | null} */
 let engine = null
 
@@ -51,6 +54,9 @@ function theEngine () {
       thrown: (error) => onThrown(error, fatalException),
       registered: onRegistered
     }, kMethods)
+    if (kExperimental.includes(capabilities.name)) {
+      process.emitWarning(`The backend ${capabilities.name} is experimental`, 'ExperimentalWarning')
+    }
     // To whom it shares ports with; the operating system knows by itself.
     if (capabilities.listensOnSockets) introduce(engine)
   }
