@@ -17,7 +17,6 @@
         'src/http1/method_table.cc',
         'src/http1/parse_error.cc',
         'src/http1/request_parser.cc',
-        'src/http1/response_head.cc',
         'src/http1/target_scanner.cc',
         'src/engine/record_writer.cc',
         'src/napi/constants.cc',
@@ -43,6 +42,7 @@
       'conditions': [
         ['OS=="win"', {
           'sources': [
+            'src/http1/response_head.cc',
             'src/napi/url_methods.cc',
             'src/win/exchange.cc',
             'src/win/http_api.cc',
