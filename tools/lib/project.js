@@ -82,6 +82,7 @@ class CommandError extends Error {
  * @property {NodeJS.ProcessEnv} [env] added to this process's own
  * @property {boolean} [quiet] keep the output; show it only when the program fails
  * @property {boolean} [keep] show the output and keep it too
+ * @property {number} [timeout] ms, after which the program is ended
  */
 
 /**
@@ -93,11 +94,12 @@ class CommandError extends Error {
  * @returns {Promise<string>} the output when quiet or kept, otherwise ''
  * @throws {CommandError} when it fails
  */
-function run (program, args, { cwd = kRoot, env, quiet = false, keep = false } = {}) {
+function run (program, args, { cwd = kRoot, env, quiet = false, keep = false, timeout } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, {
       cwd,
       env: { ...process.env, ...env },
+      timeout,
       stdio: quiet || keep ? ['ignore', 'pipe', 'pipe'] : ['ignore', 'inherit', 'inherit'],
     })
     let output = ''

@@ -179,6 +179,8 @@ export interface Capabilities {
   chunkedBodies: boolean
   /** Request bodies arrive while they are sent. */
   bodyPieces: boolean
+  /** What a client does not take yet waits, however long. */
+  slowReaders: boolean
   /** A Host that names no prefix is served by listen(port), too. */
   foreignHosts: boolean
   ipv6: boolean

@@ -131,6 +131,7 @@ struct BackendCapabilities {
   bool pipelines = false;
   bool chunked_bodies = false;
   bool body_pieces = false;
+  bool slow_readers = false;
   bool foreign_hosts = false;
   bool ipv6 = false;
 };

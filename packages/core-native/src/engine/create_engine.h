@@ -21,6 +21,7 @@ inline constexpr BackendCapabilities kEngineCapabilities = {
     .pipelines = true,
     .chunked_bodies = true,
     .body_pieces = true,
+    .slow_readers = true,
     .foreign_hosts = true,
     .ipv6 = true,
 };

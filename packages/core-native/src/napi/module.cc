@@ -29,6 +29,7 @@ Napi::Object CapabilitiesObject(Napi::Env env, const BackendCapabilities& capabi
   set("pipelines", capabilities.pipelines);
   set("chunkedBodies", capabilities.chunked_bodies);
   set("bodyPieces", capabilities.body_pieces);
+  set("slowReaders", capabilities.slow_readers);
   set("foreignHosts", capabilities.foreign_hosts);
   set("ipv6", capabilities.ipv6);
   return object;

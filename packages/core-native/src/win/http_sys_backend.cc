@@ -133,6 +133,7 @@ BackendCapabilities HttpSysCapabilities() {
   capabilities.aborts = is_whole;
   capabilities.chunked_bodies = is_whole;
   capabilities.body_pieces = is_whole;
+  capabilities.slow_readers = is_whole;
   capabilities.foreign_hosts = is_whole;
   capabilities.ipv6 = is_whole;
   return capabilities;
