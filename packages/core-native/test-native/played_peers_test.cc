@@ -116,6 +116,39 @@ TEST_F(PlayedPeersTest, AMemberWhoseStateWasLostHalfwayKnowsItsOwnPrefixes) {
   EXPECT_EQ(bob.targets(port_), 2u);
 }
 
+TEST_F(PlayedPeersTest, WhatIsNotGrantedAgainIsTold) {
+  ListenAsCoordinator();
+  Member& bob = Bob();
+  RegistrationResult result;
+  ASSERT_TRUE(bob.BeginRegister(port_, Wanted("/b/"), &result));
+  {
+    Raw member = AcceptMember();
+    uint64_t id = 0;
+    Welcome(member, &id);
+    const std::optional<std::string> asked = member.Next(FrameType::kRegister);
+    peer::Register wanted;
+    ASSERT_TRUE(asked.has_value() && peer::Decode(*asked, &wanted));
+    member.Send(FrameType::kRegistered, peer::Registered{wanted.token, 0, 0, ""});
+    ASSERT_TRUE(bob.TakeResult(&result));
+    EXPECT_EQ(result.error, 0);
+    for (const int fd : result.sockets) close(fd);
+  }
+  Raw member = AcceptMember();
+  uint64_t id = 0;
+  Welcome(member, &id);
+  const std::optional<std::string> asked = member.Next(FrameType::kRegister);
+  peer::Register again;
+  ASSERT_TRUE(asked.has_value() && peer::Decode(*asked, &again));
+  EXPECT_EQ(again.is_again, 1);
+  member.Send(FrameType::kRegistered, peer::Registered{0, EADDRINUSE, 4711, Prefix("/b/")});
+  ASSERT_TRUE(bob.TakeResult(&result));
+  EXPECT_EQ(result.token, 0u);
+  EXPECT_EQ(result.error, EADDRINUSE);
+  EXPECT_EQ(result.pid, 4711u);
+  EXPECT_EQ(result.prefix, Prefix("/b/"));
+  close(coordinator_.fd);
+}
+
 TEST_F(PlayedPeersTest, AnErrorThatDoesNotExistIsNonsense) {
   ListenAsCoordinator();
   Member& bob = Bob();

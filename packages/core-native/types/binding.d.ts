@@ -93,6 +93,7 @@ export interface Registration {
 }
 
 export interface RegistrationResult {
+  /** 0: of an earlier registration, which a new coordinator does not grant again. */
   token: number
   /** 0 or a negative errno: EADDRINUSE, EACCES, ENOENT, ENOSPC, EPROTO, ETIMEDOUT. */
   error: number

@@ -30,9 +30,17 @@ let lastToken = 0
 
 /** @param {RegistrationResult} result of one that other members had a say in */
 function onRegistered (result) {
+  if (result.token === 0) return warnOfLoss(result)
   const callback = pending.get(result.token)
   if (callback !== undefined) return callback(result)
   for (const fd of result.sockets) fs.closeSync(fd) // It was taken back meanwhile.
+}
+
+// Between the end of one coordinator and the next somebody else was faster.
+/** @param {RegistrationResult} result */
+function warnOfLoss ({ prefix, pid }) {
+  process.emitWarning(`${prefix} has been registered by process ${pid} while the port's coordinator changed: it gets the requests. ` +
+    'Close one of the two servers', { code: 'HTTPSYS_PREFIX_TAKEN' })
 }
 
 // Nobody waits for what a server has asked others for, and not heard of.

@@ -86,7 +86,7 @@ struct Registration {
 };
 
 struct RegistrationResult {
-  uint32_t token = 0;
+  uint32_t token = 0;        // 0: of an old one, which a new coordinator does not grant again.
   int error = 0;             // A positive errno.
   uint32_t pid = 0;          // Who is in the way.
   uint32_t uid = 0;          // Of somebody else's process.

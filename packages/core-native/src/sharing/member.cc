@@ -74,7 +74,9 @@ void Sharing::AddOwnAgain(Port* port) {
   for (const auto& [server_id, list] : port->own) {
     for (peer::Register again : list) {
       again.is_again = 1;
-      Decide(port, id_, again);
+      again.token = 0;
+      RegistrationResult result = Decide(port, id_, again);
+      if (result.error != 0) Complete(std::move(result), port);
     }
   }
 }
@@ -248,9 +250,10 @@ bool Sharing::OnRegistered(Port* port, std::string_view payload) {
     const bool is_last = port->asked.size() + port->removals.size() <= (is_removal ? 0U : 1U);
     port->answer_deadline_ms = is_last ? 0 : NowMs() + limits::kCoordinatorMs;
   }
-  if (found == port->asked.end()) return true;
+  const bool is_lost = answer.token == 0 && answer.error != 0;
+  if (found == port->asked.end() && !is_lost) return true;
   if (answer.error == 0) AddOwn(port, found->second);
-  port->asked.erase(found);
+  if (!is_lost) port->asked.erase(found);
   RegistrationResult result;
   result.token = answer.token;
   result.error = static_cast<int>(answer.error);
