@@ -2,15 +2,16 @@
 
 // Runs other people's test suites on stock Node, then on the engine, and says which tests differ.
 //
-//   node tools/compat.js [suite ...] [--fast] [--write] [--list]
+//   node tools/compat.js [suite ...] [--over https|http2] [--fast] [--write] [--list]
 //
+// --over takes the suites that are run over another protocol, by the names of those over plain HTTP/1.1;
 // --fast runs the part that `npm test` runs; --write puts the results into docs/compatibility.md;
 // --list names the suites.
 // Needs the registries of Debian, npm and PyPI the first time; suites are kept in the user's cache folder.
 
 const fs = require('node:fs')
 const path = require('node:path')
-const { compare, checkKnown, isGreen } = require('./compat/compare')
+const { compare, checkKnown, isGreen, readKnown } = require('./compat/compare')
 const { execute } = require('./compat/execute')
 const { UnreachableError, compatFolder, ensureSuite, isAvailable } = require('./compat/fetch')
 const { summary, updatePage } = require('./compat/report')
@@ -25,6 +26,9 @@ const kShownError = 600
 
 /** @typedef {import('./compat/suites').Suite} Suite */
 
+/** What came of stock Node, by what was run: a suite over another protocol is the same there. @type {Map<string, import('./compat/execute').Execution>} */
+const stockRuns = new Map()
+
 /**
  * @param {Suite} suite
  * @param {import('./compat/compare').Known[]} listed
@@ -37,10 +41,12 @@ async function runSuite (suite, listed) {
     const execution = await execute(suite, folder, mode, `${scratch}-${mode}`)
     const passed = [...execution.tests.values()].filter(({ result }) => result === 'pass').length
     console.log(`${suite.name}: ${mode}, ${passed} of ${execution.tests.size} pass (${execution.seconds.toFixed(1)} s)` +
-      (mode === 'ours' ? `, the engine served ${execution.requests} requests` : ''))
+      (mode === 'ours' ? `, the engine served ${execution.requests} requests${suite.over === undefined ? '' : ` over ${suite.over}`}` : ''))
     return execution
   }
-  const stock = await once('stock')
+  const key = suite.base ?? suite.name
+  const stock = stockRuns.get(key) ?? await once('stock')
+  stockRuns.set(key, stock)
   const ours = await once('ours')
   let verdict = compare(suite, stock, ours, listed)
   if (verdict.unexpected.length > 0) {
@@ -66,11 +72,13 @@ async function runSuite (suite, listed) {
   return verdict
 }
 
-/** @param {string[]} names @returns {Suite[]} */
-function chooseSuites (names) {
-  const unknown = names.filter((name) => !kSuites.some((suite) => suite.name === name))
-  if (unknown.length > 0) throw new Error(`No such suite: ${unknown.join(', ')}. There are: ${kSuites.map(({ name }) => name).join(' ')}`)
-  return names.length === 0 ? kSuites : kSuites.filter(({ name }) => names.includes(name))
+/** @param {string[]} names @param {string} [over] @returns {Suite[]} */
+function chooseSuites (names, over) {
+  const all = over === undefined ? kSuites : kSuites.filter((suite) => suite.over === over)
+  const isNamed = (/** @type {Suite} */ suite, /** @type {string} */ name) => suite.name === name || (over !== undefined && suite.base === name)
+  const unknown = names.filter((name) => !all.some((suite) => isNamed(suite, name)))
+  if (unknown.length > 0 || all.length === 0) throw new Error(`No such suite: ${unknown.join(', ')}. There are: ${kSuites.map(({ name }) => name).join(' ')}`)
+  return names.length === 0 ? all : all.filter((suite) => names.some((name) => isNamed(suite, name)))
 }
 
 /** @param {Suite[]} suites @returns {Suite[]} the fast part of them, as far as this kind of system has it */
@@ -89,11 +97,12 @@ async function compat (args) {
   if (args.includes('--list')) return console.log(order.join('\n'))
   const isFast = args.includes('--fast')
   if (isFast && args.includes('--write')) throw new Error('--write takes the complete suites, not --fast')
-  const chosen = chooseSuites(args.filter((arg) => !arg.startsWith('--')))
+  const overAt = args.indexOf('--over')
+  const over = overAt === -1 ? [] : args.splice(overAt, 2)
+  const chosen = chooseSuites(args.filter((arg) => !arg.startsWith('--')), over[1])
   const suites = isFast ? fastPart(chosen) : chosen
-  /** @type {Record<string, import('./compat/compare').Known[]>} */
-  const known = JSON.parse(fs.readFileSync(kKnown, 'utf8'))
-  const mistakes = checkKnown(known, order)
+  const known = readKnown(fs.readFileSync(kKnown, 'utf8'))
+  const mistakes = checkKnown(known, kSuites)
   if (mistakes.length > 0) throw new Error(mistakes.join('\n'))
   /** @type {import('./compat/compare').Verdict[]} */
   const verdicts = []

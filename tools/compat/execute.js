@@ -98,6 +98,15 @@ function readResults (file) {
 /** @param {string} report @returns {number} */
 const requestsIn = (report) => readLines(report).reduce((sum, { requests }) => sum + requests, 0)
 
+/** @param {import('./suites').Suite} suite @returns {string[]} what the engine is preloaded with */
+const preloadsOf = ({ preload }) => [kRegister, ...preload === undefined ? [] : [path.join(__dirname, preload)]]
+
+// Of a suite over another protocol only those count that came over it.
+/** @param {import('./suites').Suite} suite @param {string} report @returns {NodeJS.ProcessEnv} */
+function reportTo ({ over }, report) {
+  return over === undefined ? { HTTPSYS_REGISTER_REPORT: report } : { HTTPSYS_COMPAT_OVER: over, HTTPSYS_COMPAT_OVER_REPORT: report }
+}
+
 /** @param {string[]} globs such as test/*.js and test/** /*.test.js @param {string} folder @returns {string[]} */
 function expand (globs, folder) {
   const pattern = (/** @type {string} */ glob) => glob.replace(/[.+]/g, '\\$&').replace(/\*\*\/|\*/g, (stars) => stars === '*' ? '[^/]*' : '(?:.*/)?')
@@ -131,14 +140,14 @@ async function executeWhole (suite, folder, mode, scratch) {
   const report = path.join(scratch, 'served')
   const limitMs = (suite.limitSeconds ?? kDefaultLimitSeconds) * 1000
   const began = Date.now()
-  const preloads = [kRegister, ...suite.preload === undefined ? [] : [path.join(__dirname, suite.preload)]]
+  const options = preloadsOf(suite).map((file) => `--require ${JSON.stringify(file)}`).join(' ')
   /** @param {string[]} files @param {string} results @param {number} limit */
   const once = (files, results, limit) => start(process.execPath, argumentsFor(suite, folder, files), {
     cwd: folder,
     env: cleanEnvironment({
       NODE_ENV: 'test',
       HTTPSYS_COMPAT_RESULTS: results,
-      ...mode === 'ours' ? { HTTPSYS_REGISTER_REPORT: report, NODE_OPTIONS: preloads.map((file) => `--require ${JSON.stringify(file)}`).join(' ') } : {},
+      ...mode === 'ours' ? { ...reportTo(suite, report), NODE_OPTIONS: options } : {},
     }),
     limitMs: limit,
   })
@@ -192,10 +201,10 @@ async function executeNodeCore (suite, folder, mode, scratch) {
   const until = began + (suite.limitSeconds ?? kDefaultLimitSeconds) * 1000
   const report = path.join(scratch, 'served')
   let port = 12_346
-  /** @param {string} name @param {string | null} preload @param {NodeJS.ProcessEnv} env */
-  const once = async (name, preload, env) => {
+  /** @param {string} name @param {string[]} preloads @param {NodeJS.ProcessEnv} env */
+  const once = async (name, preloads, env) => {
     const file = path.join(root, name)
-    const args = [...flagsOf(file), ...preload === null ? [] : ['--require', preload], file]
+    const args = [...flagsOf(file), ...preloads.flatMap((preload) => ['--require', preload]), file]
     const { status, timedOut, output } = await start(node, args, {
       cwd: root, env: cleanEnvironment({ NODE_TEST_DIR: scratch, TEST_THREAD_ID: String(port), NODE_COMMON_PORT: String(port++), ...env }), limitMs: kFileLimitMs
     })
@@ -209,14 +218,14 @@ async function executeNodeCore (suite, folder, mode, scratch) {
       return
     }
     if (mode === 'ours') {
-      execution.tests.set(name, await once(name, kRegister, { HTTPSYS_REGISTER_REPORT: report }))
+      execution.tests.set(name, await once(name, preloadsOf(suite), reportTo(suite, report)))
       return
     }
     const count = path.join(scratch, `count-${name.replaceAll('/', '-')}`)
-    let outcome = await once(name, path.join(__dirname, 'count-servers.js'), { HTTPSYS_COMPAT_COUNT: count })
+    let outcome = await once(name, [path.join(__dirname, 'count-servers.js')], { HTTPSYS_COMPAT_COUNT: count })
     if (readLines(count).some(({ connections }) => connections > 0)) execution.reaching.add(name)
     // The reference has nothing preloaded.
-    if (outcome.result === 'fail') outcome = await once(name, null, {})
+    if (outcome.result === 'fail') outcome = await once(name, [], {})
     execution.tests.set(name, outcome)
   }
   const progress = setInterval(() => console.log(`${suite.name}: ${mode}, ${execution.tests.size} of ${names.length} files after ${Math.round((Date.now() - began) / 1000)} s`), kProgressMs)

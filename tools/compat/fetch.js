@@ -177,11 +177,11 @@ async function unpack (source, folder) {
   fs.rmSync(download, { recursive: true, force: true })
 }
 
-/** Replaces the package that a suite tests; the tests keep what they need. @param {import('./suites').NpmSource} over @param {string} folder */
-async function layOver (over, folder) {
+/** Replaces the package that a suite tests; the tests keep what they need. @param {import('./suites').NpmSource} target @param {string} folder */
+async function layOver (target, folder) {
   const { devDependencies } = readPackage(folder)
   for (const name of ['lib', 'index.js']) fs.rmSync(path.join(folder, name), { recursive: true, force: true })
-  await unpack(over, folder)
+  await unpack(target, folder)
   fs.writeFileSync(path.join(folder, 'package.json'), JSON.stringify({ ...readPackage(folder), devDependencies }))
 }
 
@@ -189,18 +189,18 @@ async function layOver (over, folder) {
  * @param {import('./suites').Suite} suite
  * @returns {Promise<string>} its folder, brought and prepared when it was not there
  */
-async function ensureSuite ({ name, source, runner, over, mocha }) {
+async function ensureSuite ({ name, base, source, runner, target, mocha }) {
   if (source.kind === 'own') return ensurePrograms(source, compatFolder())
-  const kept = (source.kind === 'debian' ? source.folder : undefined) ?? name
-  const folder = path.join(compatFolder(), `${kept.replace(/[@/]+/g, '-').replace(/^-/, '')}-${(over ?? source).version}`)
+  const kept = (source.kind === 'debian' ? source.folder : undefined) ?? base ?? name
+  const folder = path.join(compatFolder(), `${kept.replace(/[@/]+/g, '-').replace(/^-/, '')}-${(target ?? source).version}`)
   const ready = path.join(folder, kReady)
-  const recipe = JSON.stringify({ source, kMocha, kRegistryDate, kNotNeeded: kNotNeeded.source, over, mocha })
+  const recipe = JSON.stringify({ source, kMocha, kRegistryDate, kNotNeeded: kNotNeeded.source, over: target, mocha })
   if (fs.existsSync(ready) && fs.readFileSync(ready, 'utf8') === recipe) return folder
   console.log(`${name}: fetching ${source.name} ${source.version} from ${kRegistryNames[source.kind]}${source.kind === 'debian' ? ` ${source.release}` : ''}`)
   // What an interrupted run left behind.
   fs.rmSync(folder, { recursive: true, force: true })
   await unpack(source, folder)
-  if (over !== undefined) await layOver(over, folder)
+  if (target !== undefined) await layOver(target, folder)
   if (runner !== 'node-core' && runner !== 'wire') await withRetries(`what ${name} depends on`, () => installDependencies(folder, mocha ?? kMocha))
   fs.writeFileSync(ready, recipe)
   return folder

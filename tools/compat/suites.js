@@ -52,7 +52,9 @@ const { kRoot } = require('../lib/project')
  * @property {string} [node] major version of Node whose suite it is
  * @property {string} [mentions] node-core: only files in whose text this pattern is found
  * @property {string} [preload] a file beside this one, loaded after the engine took the place of http
- * @property {NpmSource} [over] laid over the suite: its tests are run against this package
+ * @property {'https' | 'http2'} [over] what ours speaks in place of plain HTTP/1.1
+ * @property {string} [base] the suite that is run over something else
+ * @property {NpmSource} [target] laid over the suite: its tests are run against this package
  * @property {string[]} [byFile] mocha, once for each file, with these arguments: some files may not even load
  * @property {string} [mocha] the version it needs, where ours cannot run it
  * @property {number} [share] node-core: of the files that reach a server and pass on stock, at least this part passes on ours
@@ -99,7 +101,7 @@ const kEnv = [...kRequireEnv, 'test/']
 
 /** The tests of express 4.18.2 against another express. @param {string} name @param {string} version @param {Partial<Suite>} [more] @returns {Suite} */
 function expressOver (name, version, more) {
-  return { ...mocha('express', '4.18.2', ['test/*.js', 'test/acceptance/*.js']), name, over: npm('express', version), byFile: kRequireEnv, ...more }
+  return { ...mocha('express', '4.18.2', ['test/*.js', 'test/acceptance/*.js']), name, target: npm('express', version), byFile: kRequireEnv, ...more }
 }
 
 /** @param {string} name @param {string} files @param {Partial<Suite>} [more] @returns {Suite} some of Node's own tests */
@@ -110,22 +112,19 @@ function nodeCore (name, files, more) {
 }
 
 /** @type {Suite[]} */
-const kSuites = [
+const kPlain = [
   differential('differential', path.join(kDifferential, 'programs')), // npm test runs these by themselves
   differential('frameworks', path.join(kDifferential, 'frameworks', 'programs'), path.join(kDifferential, 'frameworks')),
   { ...mocha('express', '4.18.2', [...kEnv, 'test/acceptance/']), fast: {} },
   expressOver('express-4.22', '4.22.3'),
   expressOver('express-5', '5.3.0', { fast: {} }),
   { ...mocha('connect', '3.7.0', kEnv), fast: {} },
-  // Once more, with TLS on ours: the same tests count.
-  { ...mocha('express', '4.18.2', [...kEnv, 'test/acceptance/']), name: 'express-https', preload: 'https-preload.js' },
-  { ...mocha('connect', '3.7.0', kEnv), name: 'connect-https', preload: 'https-preload.js' },
   { ...mocha('ws', '8.18.1', ['test/*.test.js'], 'trixie'), fast: {} },
   {
     // Those of its tests that have servers, with ours in their place, built on the ws that we install.
     ...mocha('ws', '8.18.1', ['test/websocket.test.js', 'test/websocket-server.test.js', 'test/create-websocket-stream.test.js'], 'trixie'),
     name: 'ws-fast-path',
-    over: npm('ws', '8.23.0'),
+    target: npm('ws', '8.23.0'),
     preload: 'websocket-preload.js',
     fast: {},
   },
@@ -174,5 +173,17 @@ const kSuites = [
     files: ['vendor/llhttp/test/request/*.md'],
   },
 ]
+
+/** Run once more with another protocol on ours and the same one on stock: the same tests count. */
+const kOver = ['express', 'express-4.22', 'express-5', 'connect', 'node-http']
+/** What of these `npm test` has time for. */
+const kOverFast = ['connect', 'express']
+
+/** @param {'https' | 'http2'} over @returns {Suite[]} */
+const suitesOver = (over) => kPlain.filter(({ name }) => kOver.includes(name)).map(({ fast, share, ...suite }) => ({
+  ...suite, name: `${suite.name}-${over}`, base: suite.name, over, preload: 'over-preload.js', ...kOverFast.includes(suite.name) ? { fast: {} } : {}
+}))
+
+const kSuites = [...kPlain, ...suitesOver('https'), ...suitesOver('http2')]
 
 module.exports = { kMocha, kNotNeeded, kRegistryDate, kSuites }
