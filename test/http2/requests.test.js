@@ -6,6 +6,7 @@
 const { test } = require('node:test')
 const assert = require('node:assert/strict')
 const { once } = require('node:events')
+const { Frames, block, fieldsOf, frame, kEndHeaders, kEndStream, kType } = require('./frames')
 const { connect, request, serve } = require('./kit')
 const { backend } = require('../helpers/backend')
 
@@ -69,6 +70,25 @@ test('a body arrives in pieces or at once, with and without a length', options, 
     assert.ok(open.body.equals(body))
     assert.deepEqual([open.headers['x-length'], open.headers['x-coding']], ['undefined', 'chunked'])
   }
+})
+
+test('whether a request has a body is told by its head, however its frames were cut', options, async (t) => {
+  const { port } = await serve(t, (/** @type {any} */ req, /** @type {any} */ res) => {
+    req.resume().on('end', () => res.end(String(req.headers['transfer-encoding'])))
+  })
+  const wire = await Frames.connect(t, port)
+  const head = (/** @type {number} */ id, flags = 0) => frame(kType.headers, kEndHeaders | flags, id, block(fieldsOf({ ':method': 'POST' })))
+  const end = (/** @type {number} */ id) => frame(kType.data, kEndStream, id)
+  const answer = async () => (await wire.next((/** @type {any} */ each) => each.type === kType.data && each.payload.length > 0)).payload.toString()
+  wire.send([head(1), end(1)])
+  assert.equal(await answer(), 'chunked')
+  wire.send(head(3))
+  wire.send(frame(kType.ping, 0, 0, Buffer.alloc(8)))
+  await wire.next((/** @type {any} */ each) => each.type === kType.ping)
+  wire.send(end(3))
+  assert.equal(await answer(), 'chunked')
+  wire.send(head(5, kEndStream))
+  assert.equal(await answer(), 'undefined')
 })
 
 test('trailers go both ways', options, async (t) => {

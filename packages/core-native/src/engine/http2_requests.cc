@@ -49,7 +49,7 @@ void Http2Session::OpenStream(Http2State* state, const Frame& frame) {
   stream->state = state;
   stream->id = frame.stream_id;
   stream->fields = std::move(state->fields);
-  stream->has_ended = (frame.flags & kFlagEndStream) != 0;
+  stream->is_bodiless = stream->has_ended = (frame.flags & kFlagEndStream) != 0;
   Connection* connection =
       transport_->OpenStream(state->connection, state->connection->server, std::move(stream));
   connection->stream->next = state->first_stream;
@@ -96,8 +96,7 @@ void Http2Session::Tell(Connection* connection) {
   Http2Stream* stream = connection->stream.get();
   stream->is_told = true;
   std::unique_ptr<RequestFields> fields = std::move(stream->fields);
-  const FieldsStatus status =
-      fields->Finish(*methods_, stream->has_ended && stream->body.empty(), &head_);
+  const FieldsStatus status = fields->Finish(*methods_, stream->is_bodiless, &head_);
   const size_t head_bytes = fields->total_bytes();
   stream->is_head = head_.method == head_method_;
   stream->is_connect = head_.upgrade;

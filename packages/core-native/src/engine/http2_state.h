@@ -73,6 +73,7 @@ struct Http2Stream {
   bool is_connect = false;    // The bytes are a tunnel's
   bool is_extended = false;   // (RFC 8441).
   bool is_declined = false;   // Answered as any other request.
+  bool is_bodiless = false;   // The peer's direction ended with the head.
   bool has_ended = false;     // The peer's direction.
   bool is_end_due = false;    // Its end is told when what came before it is read.
   bool is_answered = false;   // The final head was sent.
