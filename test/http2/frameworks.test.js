@@ -5,6 +5,7 @@
 const { test } = require('node:test')
 const assert = require('node:assert/strict')
 const { execFile } = require('node:child_process')
+const fs = require('node:fs')
 const { promisify } = require('node:util')
 const zlib = require('node:zlib')
 const { Frames, frame, kEndStream, kType } = require('./frames')
@@ -46,14 +47,60 @@ for (const name of ['express', 'express4']) {
   })
 }
 
-test('connect, koa\'s way and fastify answer', options, async (t) => {
+test('koa runs its middleware, streams, and answers errors', options, async (t) => {
+  const Koa = require('koa')
+  const app = new Koa()
+  app.silent = true
+  app.use(async (/** @type {any} */ ctx, /** @type {any} */ next) => {
+    await next()
+    ctx.set('x-version', ctx.req.httpVersion)
+  })
+  app.use(async (/** @type {any} */ ctx) => {
+    if (ctx.path === '/json') ctx.body = { host: ctx.host, query: ctx.query, ip: ctx.ip }
+    if (ctx.path === '/stream') ctx.body = fs.createReadStream(__filename)
+    if (ctx.path === '/echo') ctx.body = ctx.req
+    if (ctx.path === '/empty') ctx.status = 204
+    if (ctx.path === '/go') ctx.redirect('/json')
+    if (ctx.path === '/throw') ctx.throw(418, 'short and stout')
+    if (ctx.path === '/fail') throw new Error('on purpose')
+    if (ctx.path === '/cookie') {
+      ctx.cookies.set('a', '1')
+      ctx.body = ctx.cookies.get('b')
+    }
+  })
+  const { client, port } = await serve(t, app.callback())
+  const json = await request(client, { ':path': '/json?a=b' })
+  assert.deepEqual(JSON.parse(json.text), { host: `127.0.0.1:${port}`, query: { a: 'b' }, ip: '127.0.0.1' })
+  assert.deepEqual([json.headers['x-version'], json.headers['content-type']], ['2.0', 'application/json; charset=utf-8'])
+  assert.equal((await request(client, { ':path': '/stream' })).text, fs.readFileSync(__filename, 'utf8'))
+  const body = Buffer.alloc(300_000, 'koa')
+  assert.ok((await request(client, { ':method': 'POST', ':path': '/echo' }, { body })).body.equals(body))
+  assert.equal((await request(client, { ':path': '/empty' })).status, 204)
+  const go = await request(client, { ':path': '/go' })
+  assert.deepEqual([go.status, go.headers.location], [302, '/json'])
+  const stout = await request(client, { ':path': '/throw' })
+  assert.deepEqual([stout.status, stout.text], [418, 'short and stout'])
+  assert.equal((await request(client, { ':path': '/fail' })).status, 500)
+  assert.equal((await request(client, { ':path': '/none' })).status, 404)
+  const cookie = await request(client, { ':path': '/cookie', cookie: 'b=2' })
+  assert.deepEqual([cookie.text, cookie.headers['set-cookie']], ['2', ['a=1; path=/; httponly']])
+})
+
+test('connect and fastify answer, with compression and morgan before connect', options, async (t) => {
   const app = require('connect')()
+  const lines = /** @type {string[]} */ ([])
+  app.use(require('morgan')(':method :url :http-version :status', { stream: { write: (/** @type {string} */ line) => lines.push(line) } }))
+  app.use(require('compression')({ threshold: 0 }))
   app.use((/** @type {any} */ req, /** @type {any} */ res, /** @type {any} */ next) => {
     if (req.url === '/next') return next()
+    res.setHeader('content-type', 'text/plain')
     res.end('connect')
   })
   const { client } = await serve(t, app)
+  const packed = await request(client, { ':path': '/', 'accept-encoding': 'gzip' })
+  assert.deepEqual([packed.headers['content-encoding'], zlib.gunzipSync(packed.body).toString()], ['gzip', 'connect'])
   assert.equal((await request(client, { ':path': '/' })).text, 'connect')
+  assert.equal(lines[0], 'GET / 2.0 200\n')
   assert.equal((await request(client, { ':path': '/next' })).status, 404)
 
   const fastify = require('fastify')({
