@@ -148,6 +148,7 @@ class Http2Socket extends net.Socket {
     end: (trailers) => this.#endRequest(trailers)
   })
 
+  /** @type {http2.OutgoingHttpHeaders} */
   #trailers = {}
 
   /** @param {net.NetConnectOpts & { host?: string, port?: number }} options of net.connect */
