@@ -5,7 +5,6 @@
 
 const assert = require('node:assert/strict')
 const crypto = require('node:crypto')
-const http2 = require('node:http2')
 const net = require('node:net')
 const { once } = require('node:events')
 const { describe, it } = require('node:test')
@@ -140,27 +139,6 @@ describe('Processes on https prefixes of one port', { skip: kSkip }, () => {
       await load.further(20)
     }
     await load.stopUnharmed()
-  })
-
-  it('speak HTTP/2 as long as each is alone, and 421 to streams for others', async (t) => {
-    const port = await freePort()
-    await member(t, 'a', `https://*:${port}/a/`, certificate('shared.test'))
-    const session = http2.connect(`https://127.0.0.1:${port}`, trusting())
-    t.after(() => session.destroy())
-    const ask = async (/** @type {string} */ target) => {
-      const stream = session.request({ ':path': target })
-      stream.resume()
-      const [headers] = await once(stream, 'response')
-      return headers[':status']
-    }
-    assert.equal(await ask('/a/'), 200)
-    await member(t, 'b', `https://*:${port}/b/`, certificate('shared.test'))
-    assert.deepEqual([await ask('/a/'), await ask('/b/')], [200, 421])
-    for (let i = 0; i < 6; i++) {
-      const client = await connect(t, port, undefined, { ...trusting(), ALPNProtocols: ['h2', 'http/1.1'] })
-      assert.equal(/** @type {any} */ (client.socket).alpnProtocol, 'http/1.1')
-      assert.equal((await client.request('/b/')).owner, 'b')
-    }
   })
 
   it('do not take plain HTTP prefixes beside them', async (t) => {

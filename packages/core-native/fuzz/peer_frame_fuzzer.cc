@@ -41,6 +41,11 @@ void TryAll(std::string_view payload) {
   TryDecode<peer::Sync>(payload);
   TryDecode<peer::Link>(payload);
   TryDecode<peer::Sequence>(payload);
+  TryDecode<peer::Relay>(payload);
+  TryDecode<peer::Answered>(payload);
+  TryDecode<peer::Decided>(payload);
+  TryDecode<peer::Returned>(payload);
+  TryDecode<peer::Ended>(payload);
   peer::HandOver message;
   peer::Reader reader(payload);
   reader(message);

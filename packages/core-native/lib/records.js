@@ -57,6 +57,7 @@ module.exports = {
   kFlagSecure: 1 << 11,
   kFlagFailed: 1 << 12,
   kFlagPending: 1 << 13,
+  kFlagRelayedStream: 1 << 14,
 
   ErrorKind: {
     kMalformed: 1,

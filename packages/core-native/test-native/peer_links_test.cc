@@ -48,6 +48,7 @@ class Owner final : public PeerLinks::Owner {
   void OnAnswered(const peer::Answered& answer) override { answers.push_back(answer); }
   void OnDecided(const peer::Decided& decision) override { decisions.push_back(decision); }
   void OnReturned(const peer::Returned& request) override { returned.push_back(request.id); }
+  void OnEnded(const peer::Ended& end) override { ends.push_back(end.id); }
   void OnLinkFree() override { ++frees; }
 
   std::vector<HandedConnection> handed;
@@ -55,6 +56,7 @@ class Owner final : public PeerLinks::Owner {
   std::vector<peer::Answered> answers;
   std::vector<peer::Decided> decisions;
   std::vector<uint32_t> returned;
+  std::vector<uint32_t> ends;
   int frees = 0;
   bool is_willing = true;
   uint16_t other_port = kPort;

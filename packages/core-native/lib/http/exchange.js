@@ -95,7 +95,7 @@ function onRequest (lane, socket, words, bytes, at) {
     skip = target
     req.url = text.slice(0, target)
   }
-  if ((flags & R.kFlagStream) !== 0) {
+  if ((flags & (R.kFlagStream | R.kFlagRelayedStream)) !== 0) {
     req.httpVersionMajor = 2
     req.httpVersionMinor = 0
     req.httpVersion = '2.0'
@@ -245,21 +245,23 @@ function deliver (server, socket, req, flags) {
   res.shouldKeepAlive = (flags & R.kFlagKeepAlive) !== 0 && !isLeaving
   const isStream = (flags & R.kFlagStream) !== 0
   // Node takes 2.0 for something older than 1.1, which knows no chunks; the lane takes them off again.
-  if (isStream) res.useChunkedEncodingByDefault = true
+  const isHttp2 = isStream || (flags & R.kFlagRelayedStream) !== 0
+  if (isHttp2) res.useChunkedEncodingByDefault = true
   res[kOutgoingUniqueHeaders] = server[kOutgoingUniqueHeaders]
   if (requestStart.hasSubscribers) requestStart.publish({ request: req, response: res, socket, server })
   if (socket._httpMessage) queue(socket, res)
   else assign(socket, res)
   res.on('finish', onResponseFinish)
 
-  if (req.httpVersionMinor === 1 || isStream) {
+  if (req.httpVersionMinor === 1 || isHttp2) {
     if (server.requireHostHeader && (flags & R.kFlagHasHost) === 0) {
       res.writeHead(400, ['Connection', 'close'])
       res.end()
       return res
     }
     const most = server.maxRequestsPerSocket
-    if (typeof most === 'number' && most > 0) {
+    // Of the client's connection the member counts that has it.
+    if (typeof most === 'number' && most > 0 && (flags & R.kFlagRelayedStream) === 0) {
       const count = ++(isStream ? socket[kParent] : socket)[kRequestCount]
       res.maxRequestsOnConnectionReached = most <= count
       if (isStream && most <= count) publish(socket[kParent], kShutdown)

@@ -90,6 +90,9 @@ enum RequestFlags : uint32_t {  // Already shifted into place: word 1 >> 8.
   // kOpen: the server was closed within the handshake. It waits for that: kOpen of another slot
   // comes when it is done, then kClosed of this one.
   kFlagPending = 1u << 13,
+  // kRequest: of a stream of an HTTP/2 connection that another member of a shared port has. Apart
+  // from the version of its protocol it is a connection of its own.
+  kFlagRelayedStream = 1u << 14,
 };
 
 // kBody: word 4 bytes; then the bytes.            kBodyBlock: word 4 bytes, 5 block id.

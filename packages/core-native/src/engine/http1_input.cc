@@ -137,7 +137,8 @@ Http1Session::Advance Http1Session::ConsumeHead(Connection* connection, std::str
 
 bool Http1Session::BeginHttp2(Connection* connection, std::string_view input, Advance* advance) {
   const Http2Settings& settings = connection->server->config->settings().http2;
-  if (connection->has_served || connection->parser != nullptr) return false;
+  const bool is_stream = connection->origin != nullptr && connection->origin->is_stream;
+  if (connection->has_served || connection->parser != nullptr || is_stream) return false;
   const bool is_secure = connection->tls != nullptr;
   if (is_secure ? connection->tls->alpn() != "h2" : !settings.is_plain) return false;
   if (!is_secure && !settings.is_alone) {
@@ -197,6 +198,9 @@ Http1Session::Advance Http1Session::DeliverHead(Connection* connection,
   request.server_id = connection->server->id;
   request.prefix_id = route.id;
   request.flags = FlagsOf(head);
+  if (connection->origin != nullptr && connection->origin->is_stream) {
+    request.flags |= records::kFlagRelayedStream;
+  }
   request.arrival_ns = Now();
   request.head_bytes = *used;
   connection->has_served = true;

@@ -220,6 +220,9 @@ void Http1Session::OnEof(Connection* connection) {
     return;
   }
   if (phase == InputPhase::kHttp2) return http2_->OnEof(connection);
+  // Of a stream that is no tunnel only a reset ends the client's direction.
+  const bool is_stream = connection->origin != nullptr && connection->origin->is_stream;
+  if (is_stream && !IsUpgraded(phase)) return transport_->Close(connection, 0);
   if (IsUpgraded(phase) || phase == InputPhase::kRefused) {
     records_->Eof(connection->slot);
     if (connection->is_fin_sent) transport_->Close(connection, 0);

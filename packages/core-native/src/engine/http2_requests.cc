@@ -8,6 +8,7 @@
 #include "engine/error_log.h"
 #include "engine/http1_session.h"
 #include "engine/http2_session.h"
+#include "http2/request_text.h"
 
 namespace httpsys::engine {
 
@@ -81,6 +82,11 @@ void Http2Session::OnRequestTrailers(Connection* connection) {
   if (!connection->stream->is_told) Tell(connection);
   if (!connection->is_open()) return;
   connection->stream->has_ended = true;
+  if (connection->stream->is_parked || IsRelayed(connection->phase)) {
+    AppendLines(trailers_, &connection->stream->request_trailers);
+    if (!connection->stream->is_parked) EndRelayed(connection);
+    return;
+  }
   // Telling uses the same lines for nothing.
   if (connection->phase == InputPhase::kStream) {
     records_->BodyEnd(connection->slot, trailers_);
@@ -113,18 +119,40 @@ void Http2Session::Tell(Connection* connection) {
       AnswerAlone(connection, RefusalReply(ErrorKind::kHeaderOverflow));
       break;
     case FieldsStatus::kDone:
-      if (FindServer(connection, &route)) Deliver(connection, route.id, head_bytes);
+      if (FindServer(connection, &fields, &route)) Deliver(connection, route.id, head_bytes);
       break;
   }
-  ReturnFields(std::move(fields));
+  if (fields != nullptr) ReturnFields(std::move(fields));
 }
 
-bool Http2Session::FindServer(Connection* connection, Route* route) {
+// False: answered, or another member's, or not known yet; for the last two the fields are kept.
+bool Http2Session::FindServer(Connection* connection, std::unique_ptr<RequestFields>* fields,
+                              Route* route) {
   Connection* parent = connection->stream->state->connection;
   if (router_->MustRoute(parent)) {
-    if (!router_->FindStreamServer(connection, head_, route)) {
-      AnswerUnrouted(connection, route->status);
-      return false;
+    uint64_t member = 0;
+    switch (router_->FindStreamServer(connection, head_, route, &member)) {
+      case RequestRouter::Outcome::kHere:
+        break;
+      case RequestRouter::Outcome::kWaiting:
+        Park(connection);
+        connection->stream->fields = std::move(*fields);
+        return false;
+      case RequestRouter::Outcome::kRelayed: {
+        const bool is_relayed = BeginRelay(connection, member);
+        if (!is_relayed) AnswerUnrouted(connection, RouteStatus::kOffline);
+        const bool is_kept = is_relayed && connection->is_open() &&
+                             connection->stream->body.size() <= limits::kRelayKeptBytesMax;
+        if (is_kept) {
+          connection->stream->fields = std::move(*fields);
+        } else {
+          connection->stream->body = {};
+        }
+        return false;
+      }
+      default:
+        AnswerUnrouted(connection, route->status);
+        return false;
     }
   } else {
     *route = connection->server->config->FindPrefix(connection->local_port, head_.host,
@@ -156,7 +184,8 @@ void Http2Session::Deliver(Connection* connection, uint32_t prefix_id, size_t he
   request.parent_slot = parent->slot;
   request.server_id = server->id;
   request.prefix_id = prefix_id;
-  request.flags = FlagsOf(head_, stream->has_ended);
+  const bool has_trailers = !stream->request_trailers.empty();
+  request.flags = FlagsOf(head_, stream->has_ended && !has_trailers);
   request.arrival_ns = uv_now(loop_) * 1'000'000;
   request.head_bytes = head_bytes;
   connection->has_served = true;
@@ -177,6 +206,8 @@ void Http2Session::Deliver(Connection* connection, uint32_t prefix_id, size_t he
     connection->message_start_ns = uv_hrtime();
     // Within the record they do not count for anybody's window.
     GiveWindow(connection, static_cast<uint32_t>(stream->body.size()));
+  } else if (has_trailers && ParseTrailers(stream->request_trailers, &trailers_)) {
+    records_->BodyEnd(connection->slot, trailers_);
   }
   stream->body_bytes = stream->body.size();
   stream->body.clear();
@@ -196,6 +227,10 @@ void Http2Session::OnBodyPiece(Connection* connection, std::string_view piece) {
     Tell(connection);
     if (!connection->is_open()) return;
   }
+  if (stream->is_parked) {
+    stream->body.append(piece);
+    return;
+  }
   switch (connection->phase) {
     case InputPhase::kStream: {
       const uint64_t body_max = connection->server->config->settings().body_bytes_max;
@@ -211,6 +246,11 @@ void Http2Session::OnBodyPiece(Connection* connection, std::string_view piece) {
       http1_->OnHandedOver(connection, piece);
       if (connection->is_open()) OnPausesChanged(connection);
       return;
+    case InputPhase::kRelayLength:
+    case InputPhase::kRelayChunked:
+    case InputPhase::kRelayUpgrade:
+    case InputPhase::kRelayOpaque:
+      return RelayPiece(connection, piece);
     default:
       GiveWindow(connection, stream->unread_bytes);
   }
@@ -225,6 +265,8 @@ void Http2Session::OnPeerEnd(Connection* connection) {
   Http2Stream* stream = connection->stream.get();
   stream->has_ended = true;
   if (!stream->is_told) return Tell(connection);
+  if (stream->is_parked) return;
+  if (IsRelayed(connection->phase)) return EndRelayed(connection);
   if (connection->phase == InputPhase::kStream) {
     connection->message_start_ns = 0;
     records_->BodyEnd(connection->slot, {});
@@ -242,6 +284,8 @@ void Http2Session::EndOfInput(Connection* connection) {
 void Http2Session::OnPausesChanged(Connection* connection) {
   Http2Stream* stream = connection->stream.get();
   const InputPhase phase = connection->phase;
+  if (stream->is_parked && connection->pauses == 0) return TellAgain(connection);
+  if (IsRelayed(phase)) return GiveRelayWindow(connection);
   const bool is_tunnel = phase == InputPhase::kOpaque || phase == InputPhase::kWebSocket ||
                          phase == InputPhase::kUndecided;
   if (!is_tunnel) return;
@@ -303,7 +347,7 @@ void Http2Session::AnswerAlone(Connection* connection, std::string_view text) {
   const size_t head_bytes = text.find("\r\n\r\n") + 4;
   auto body = std::make_shared<const std::string>(text.substr(head_bytes));
   OnHead(connection, text.substr(0, head_bytes), body->empty());
-  if (connection->is_open() && !body->empty()) {
+  if (connection->is_open() && !body->empty() && !connection->stream->is_head) {
     transport_->SendShared(connection, body, *body, 0);
     connection->stream->response.BeginNothing();
   }

@@ -131,23 +131,29 @@ void Http2Session::OnBlock(Connection* connection, uint32_t block_id, std::strin
     return transport_->SendBlock(connection, block_id, bytes);
   }
   // With framing in it: what remains of it is copied.
-  const std::shared_ptr<const std::string> copy = std::make_shared<const std::string>(bytes);
+  const size_t credit = SendText(connection, std::make_shared<const std::string>(bytes), true);
+  transport_->ReturnBlock(block_id);
+  if (connection->is_open()) transport_->Credit(connection, credit);
+}
+
+size_t Http2Session::SendText(Connection* connection,
+                              const std::shared_ptr<const std::string>& copy, bool counts_body) {
+  Http2Stream* stream = connection->stream.get();
   std::string_view text = *copy;
-  size_t credit = 0;
+  size_t rest = 0;
   while (!text.empty() && connection->is_open()) {
     const ResponseText::Step step = stream->response.Next(text);
     text.remove_prefix(step.used);
     if (step.kind == ResponseText::Kind::kBody) {
-      transport_->SendShared(connection, copy, step.bytes, step.bytes.size());
+      transport_->SendShared(connection, copy, step.bytes, counts_body ? step.bytes.size() : 0);
       continue;
     }
-    credit += step.used;
+    rest += step.used;
     if (step.kind == ResponseText::Kind::kHead) SendHead(connection, step.bytes, false);
     if (step.kind == ResponseText::Kind::kTrailers) stream->trailers.assign(step.bytes);
     if (step.kind == ResponseText::Kind::kFailed) FailStream(connection, kInternalError);
   }
-  transport_->ReturnBlock(block_id);
-  if (connection->is_open()) transport_->Credit(connection, credit);
+  return rest;
 }
 
 void Http2Session::OnTrailers(Connection* connection, std::string_view lines) {
@@ -213,6 +219,9 @@ void Http2Session::OnBehind(Connection* connection) {
 
 // Some of the stream's output has left.
 void Http2Session::OnProgress(Connection* connection) {
+  if (connection->relay != nullptr && connection->queue == nullptr) {
+    router_->OnOutputDone(connection);
+  }
   if (!connection->timer.is_running()) return;
   transport_->StopTimer(connection);
   if (connection->queue != nullptr) OnBehind(connection);

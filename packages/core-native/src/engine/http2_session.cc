@@ -274,7 +274,8 @@ int Http2Session::OnStreamClose(Ng* session, int32_t stream_id, uint32_t, void*)
   Http2State* state = stream->stream->state;
   stream->stream->is_gone = true;
   // What came before the end of a tunnel is still to be read.
-  if (stream->stream->is_end_due && stream->partial != nullptr) return 0;
+  const bool is_kept = stream->partial != nullptr && !IsRelayed(stream->phase);
+  if (stream->stream->is_end_due && is_kept) return 0;
   // An answer that is complete: nobody waits to hear that it has left.
   const bool is_patient = stream->stream->is_complete && stream->stream->has_ended;
   state->owner->transport_->CloseStream(stream, is_patient);

@@ -79,6 +79,19 @@ class Http2Session final : public StreamHandler {
   // Sends what can be sent.
   void FlushNow(Connection* stream);
 
+  // -- What the member of the port says that answers a stream's request.
+
+  // Bytes of the answer; they are copied.
+  void OnRelayedBytes(Connection* stream, std::string_view bytes);
+  void OnRelayedUpgrade(Connection* stream, bool is_accepted);
+  // It has closed its end, where nothing is a tunnel's.
+  void OnRelayEnded(Connection* stream, bool is_answer_due);
+  // It has died.
+  void OnRelayFailed(Connection* stream, bool is_begun);
+  // The request is still whole here, so that another member may have it.
+  static bool CanTakeBack(const Connection* stream) { return stream->stream->fields != nullptr; }
+  void TakeBack(Connection* stream);
+
   // -- StreamHandler.
 
   void OnTouched(Connection* connection) override;
@@ -131,7 +144,7 @@ class Http2Session final : public StreamHandler {
   void OpenStream(Http2State* state, const Frame& frame);
   void TellBegun();
   void Tell(Connection* stream);
-  bool FindServer(Connection* stream, Route* route);
+  bool FindServer(Connection* stream, std::unique_ptr<http2::RequestFields>* fields, Route* route);
   void Deliver(Connection* stream, uint32_t prefix_id, size_t head_bytes);
   void OnBodyPiece(Connection* stream, std::string_view piece);
   void OnPeerEnd(Connection* stream);
@@ -146,7 +159,20 @@ class Http2Session final : public StreamHandler {
   static Connection* StreamOf(Ng* session, int32_t id);
   void GiveWindow(Connection* stream, uint32_t bytes);
 
+  // -- Requests that another member answers.
+  void Park(Connection* stream);
+  void TellAgain(Connection* stream);
+  bool BeginRelay(Connection* stream, uint64_t member);
+  void RelayPiece(Connection* stream, std::string_view piece);
+  void SendRelayed(Connection* stream, std::string_view piece);
+  void EndRelayed(Connection* stream);
+  void GiveRelayWindow(Connection* stream);
+  void ForgetRequest(Connection* stream);
+
   // -- Responses.
+  // Returns the bytes that are none of a body.
+  size_t SendText(Connection* stream, const std::shared_ptr<const std::string>& copy,
+                  bool counts_body);
   void SendHead(Connection* stream, std::string_view text, bool is_all);
   void Submit(Connection* stream, bool has_body);
   void FailStream(Connection* stream, http2::ErrorCode code);
@@ -171,6 +197,7 @@ class Http2Session final : public StreamHandler {
   std::vector<Http2State*> dirty_;
   std::vector<Connection*> begun_;  // Streams that are told at the end of what is being received.
   std::string wire_;                // Frames of the session that is being flushed.
+  std::string relayed_;             // Scratch.
   std::vector<std::unique_ptr<http2::RequestFields>> spare_fields_;
   http1::RequestHead head_;
   http2::ResponseHead response_;

@@ -65,10 +65,13 @@ struct Http2Stream {
   Connection* previous = nullptr;
   Connection* next = nullptr;
   int32_t id = 0;
-  // Until the request is told, which waits for what of its body was received with its head.
+  // Until the request is told, which waits for what of its body was received with its head; of one
+  // that another member answers, until it begins to.
   std::unique_ptr<http2::RequestFields> fields;
   std::string body;
+  std::string request_trailers;  // Lines, of a request that is not told here.
   bool is_told = false;
+  bool is_parked = false;     // Waits for its owner.
   bool is_head = false;       // No answer has a body.
   bool is_connect = false;    // The bytes are a tunnel's
   bool is_extended = false;   // (RFC 8441).

@@ -78,7 +78,7 @@ int Lane::Start() {
   http2_->set_http1(session_.get());
   session_->set_http2(http2_.get());
   transport_->set_stream_handler(http2_.get());
-  router_->Start(transport_.get(), session_.get());
+  router_->Start(transport_.get(), session_.get(), http2_.get());
   processor_ = std::make_unique<ReplyProcessor>(&replies_, &lent_, &records_, transport_.get(),
                                                 session_.get(), http2_.get(), router_.get(),
                                                 websockets_.get());
@@ -395,7 +395,11 @@ void Lane::MoveUnannounced(LaneServer* server) {
         connection->stream != nullptr) {
       return;
     }
-    if (connection->http2 != nullptr) return http2_->Shutdown(connection);
+    if (connection->http2 != nullptr) {
+      // Its streams are others', who need it: the server waits for them.
+      if (connection->http2->streams != 0) transport_->Announce(connection, records::kFlagShared);
+      return http2_->Shutdown(connection);
+    }
     if (connection->phase != InputPhase::kHandshake) return router_->Leave(connection);
     // Untouched, another member can have it.
     if (!connection->is_hello_routed && router_->MoveAway(connection)) return;

@@ -116,12 +116,19 @@ size_t PeerLinks::SendSome(Link* link, size_t first) {
 bool PeerLinks::SendRelay(Link* link, const Sent& sent) {
   const HandedConnection& connection = sent.connection;
   const Addresses& addresses = connection.origin->addresses;
-  peer::Relay message{sent.sequence,           connection.port,
-                      connection.hops,         connection.origin->id,
-                      addresses.family,        addresses.remote_port,
-                      addresses.local_port,    addresses.remote,
-                      addresses.local,         {},
-                      connection.origin->facts};
+  peer::Relay message{sent.sequence,
+                      connection.port,
+                      connection.hops,
+                      connection.origin->id,
+                      addresses.family,
+                      addresses.remote_port,
+                      addresses.local_port,
+                      addresses.remote,
+                      addresses.local,
+                      {},
+                      connection.origin->facts,
+                      connection.origin->trust,
+                      connection.origin->is_stream};
   const auto& ip = addresses.local_ip;
   if (ip.is_ip) message.local_ip.assign(ip.ip.begin(), ip.ip.end());
   return link->channel->Send(FrameType::kRelay, peer::Encode(message), connection.fd);
@@ -143,6 +150,10 @@ void PeerLinks::SendDecided(const RelayOrigin& origin, bool is_upgraded) {
 
 void PeerLinks::SendReturned(const RelayOrigin& origin) {
   SendBack(origin, FrameType::kReturned, peer::Encode(peer::Returned{origin.id}));
+}
+
+void PeerLinks::SendEnded(const RelayOrigin& origin, bool is_whole) {
+  SendBack(origin, FrameType::kEnded, peer::Encode(peer::Ended{origin.id, is_whole}));
 }
 
 void PeerLinks::SendBack(const RelayOrigin& origin, FrameType type, const std::string& payload) {
@@ -176,6 +187,11 @@ void PeerLinks::OnAnswer(Link* link, const peer::Frame& frame) {
   if (frame.type == FrameType::kReturned) {
     peer::Returned returned;
     if (peer::Decode(frame.payload, &returned)) owner_->OnReturned(returned);
+    return;
+  }
+  if (frame.type == FrameType::kEnded) {
+    peer::Ended end;
+    if (peer::Decode(frame.payload, &end)) owner_->OnEnded(end);
     return;
   }
   peer::Sequence answer;
@@ -368,6 +384,8 @@ bool PeerLinks::OnRelay(Channel* channel, Received* received, const peer::Frame&
   if (addresses.local_ip.is_ip) {
     std::copy(message.local_ip.begin(), message.local_ip.end(), addresses.local_ip.ip.begin());
   }
+  connection.origin->trust = std::move(message.trust);
+  connection.origin->is_stream = message.is_stream != 0;
   if (AreFacts(message.tls)) connection.origin->facts = std::move(message.tls);
   received->connections.push_back(std::move(connection));
   received->sequence = message.sequence;

@@ -46,6 +46,7 @@ class PeerLinks final : public sharing::Channel::Handler {
     virtual void OnAnswered(const peer::Answered& answer) = 0;
     virtual void OnDecided(const peer::Decided& decision) = 0;
     virtual void OnReturned(const peer::Returned& returned) = 0;
+    virtual void OnEnded(const peer::Ended& end) = 0;
     // A link that was full is not any more.
     virtual void OnLinkFree() = 0;
 
@@ -73,6 +74,7 @@ class PeerLinks final : public sharing::Channel::Handler {
   void SendAnswered(const RelayOrigin& origin);
   void SendDecided(const RelayOrigin& origin, bool is_upgraded);
   void SendReturned(const RelayOrigin& origin);
+  void SendEnded(const RelayOrigin& origin, bool is_whole);
   // It has not broken off, as far as it is known.
   bool IsLinked(uint64_t member) const { return links_.contains(member); }
   // Connections are on their way: when the process ended now, they would be lost.

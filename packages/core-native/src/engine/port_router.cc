@@ -54,10 +54,10 @@ PortRouter::PortRouter(uv_loop_t* loop, uint64_t self, const http1::MethodTable*
   timer_.data = this;
 }
 
-void PortRouter::Start(Transport* transport, Http1Session* session) {
+void PortRouter::Start(Transport* transport, Http1Session* session, Http2Session* http2) {
   transport_ = transport;
   session_ = session;
-  relays_.Start(transport, session);
+  relays_.Start(transport, session, http2);
 }
 
 void PortRouter::Close() {
@@ -124,7 +124,8 @@ bool PortRouter::RouteHello(Connection* connection, std::string_view servername)
 }
 
 // A client may use a connection for other hosts than the one it named, but not to reach past the
-// certificates of another process (RFC 9110, section 7.4).
+// certificate of another process: for a host that one has registered by name, the certificate that
+// the client was shown must do (RFC 9110, sections 7.4 and 15.5.20).
 bool PortRouter::IsMisdirected(const Routes& routes, const Connection* connection,
                                std::string_view host) {
   const Connection* real =
@@ -136,7 +137,21 @@ bool PortRouter::IsMisdirected(const Routes& routes, const Connection* connectio
                        strncasecmp(name.data(), servername.data(), name.size()) == 0;
   if (servername.empty() || is_same) return false;
   const Routes::HostOwner owner = routes.FindHost(name);
-  return owner.is_named && owner.member != 0;
+  return owner.is_named && owner.member != 0 && !real->tls->CoversHost(name);
+}
+
+// Of a relayed request: its client was asked for a certificate by the rules of this server, and has
+// been found good where that is demanded. Another member may have other rules, or none.
+bool PortRouter::IsTrusted(const Connection* connection, const LaneServer& server) {
+  const auto context = server.config->TlsOf(connection->local_port);
+  if (context == nullptr || !context->settings().requests_certificate) return true;
+  // Where JavaScript chooses by host nobody knows here what it would choose.
+  if (context->settings().asks_host) return false;
+  const RelayOrigin& origin = *connection->origin;
+  const Asked asked = AskedOf(origin.facts);
+  return asked.is_asked &&
+         origin.trust == context->TrustOf(context->FindHost(asked.servername).get()) &&
+         (asked.is_verified || !context->settings().rejects_unauthorized);
 }
 
 // Also what a server that was closed is left with, where another one has the port now.
@@ -215,23 +230,79 @@ RequestRouter::Outcome PortRouter::FindServer(Connection* connection,
   return ToMember(port, connection, head, owner->member, input, head_bytes, route);
 }
 
-bool PortRouter::FindStreamServer(Connection* stream, const http1::RequestHead& head,
-                                  Route* route) {
+RequestRouter::Outcome PortRouter::FindStreamServer(Connection* stream,
+                                                    const http1::RequestHead& head, Route* route,
+                                                    uint64_t* member) {
   Port* port = Find(stream->local_port);
-  if (port == nullptr) return true;
-  *route = port->routes->Find(head.host, head.target, stream->local_ip);
-  if (route->status != RouteStatus::kMatch) return false;
-  for (const Routes::Owner& owner : port->routes->target(route->id).owners) {
-    const auto found = owner.member == 0 ? servers_->find(owner.server_id) : servers_->end();
-    if (found == servers_->end()) continue;
-    if (found->second.get() != stream->server) Transport::SetServer(stream, found->second.get());
-    *route = {RouteStatus::kMatch, owner.prefix_id};
-    return true;
+  if (port == nullptr) return Outcome::kHere;
+  const Connection* real = stream->stream->state->connection;
+  const Route found = port->routes->Find(head.host, head.target, stream->local_ip);
+  const bool is_match = found.status == RouteStatus::kMatch;
+  const bool has_owner = is_match && !port->routes->target(found.id).owners.empty();
+  if (IsLeftBehind(*port->routes, real, has_owner)) {
+    const Route own = real->server->config->FindPrefix(stream->local_port, head.host, head.target,
+                                                       stream->local_ip);
+    if (own.status == RouteStatus::kMatch) {
+      Transport::SetServer(stream, real->server);
+      *route = own;
+      return Outcome::kHere;
+    }
   }
-  // Its client may ask again on a connection of its own.
-  const bool has_owner = !port->routes->target(route->id).owners.empty();
-  route->status = has_owner ? RouteStatus::kMisdirected : RouteStatus::kOffline;
-  return false;
+  if (!is_match) {
+    *route = found;
+    return Outcome::kUnrouted;
+  }
+  if (IsMisdirected(*port->routes, stream, head.host)) {
+    route->status = RouteStatus::kMisdirected;
+    return Outcome::kUnrouted;
+  }
+  const Routes::Target& target = port->routes->target(found.id);
+  if (!has_owner) {
+    if (uv_hrtime() / 1'000'000 >= target.absent_until_ms) return Refuse(route);
+    return Wait(stream, route);
+  }
+  const Routes::Owner* owner = ChooseForStream(port, found.id);
+  if (owner == nullptr) return Wait(stream, route);
+  if (owner->member == 0) {
+    const auto server = servers_->find(owner->server_id);
+    if (server == servers_->end()) return Refuse(route);
+    Transport::SetServer(stream, server->second.get());
+    *route = {RouteStatus::kMatch, owner->prefix_id};
+    return Outcome::kHere;
+  }
+  if (stream->hops >= limits::kReturnsMax) return Refuse(route);
+  switch (links_.Prepare(owner->member)) {
+    case PeerLinks::State::kGone:
+      return Refuse(route);
+    case PeerLinks::State::kFull:
+      return Wait(stream, route);
+    case PeerLinks::State::kReady:
+      break;
+  }
+  *member = owner->member;
+  return Outcome::kRelayed;
+}
+
+// A stream costs nobody a hand-over where its connection is. Otherwise as Choose().
+const sharing::PortRoutes::Owner* PortRouter::ChooseForStream(Port* port, uint32_t target_id) {
+  const Routes::Target& target = port->routes->target(target_id);
+  const auto& owners = target.owners;
+  if (owners.size() == 1) return &owners[0];
+  const auto own = std::find_if(owners.begin(), owners.end(),
+                                [](const Routes::Owner& owner) { return owner.member == 0; });
+  const bool has_own = own != owners.end();
+  // Asked each time: it knows since when.
+  const bool is_blocked = IsBlocked();
+  if (has_own && !IsBusy()) return &*own;
+  if (has_own && !is_blocked) return nullptr;
+  uint32_t& turn = port->turns[target_id];
+  for (size_t i = 0; i < owners.size(); ++i) {
+    const Routes::Owner& next = owners[++turn % owners.size()];
+    if (next.member == 0) continue;
+    return links_.Prepare(next.member) == PeerLinks::State::kGone ? OtherOwner(target, next)
+                                                                  : &next;
+  }
+  return &*own;
 }
 
 // Of the owners of a queue: the one that has the connection as long as its JavaScript is not
@@ -287,6 +358,11 @@ RequestRouter::Outcome PortRouter::ToServer(Connection* connection, const Routes
   const auto found = servers_->find(owner.server_id);
   if (found == servers_->end()) return Refuse(route);
   LaneServer* server = found->second.get();
+  if (connection->origin != nullptr && !IsTrusted(connection, *server)) {
+    if (connection->unanswered != 0) return Outcome::kLater;
+    route->status = RouteStatus::kMisdirected;
+    return Outcome::kUnrouted;
+  }
   const bool is_other = connection->is_announced && connection->server != server;
   if (is_other && (connection->unanswered != 0 || connection->queue != nullptr)) {
     return Outcome::kLater;
@@ -442,6 +518,9 @@ void PortRouter::ArmTimer() {
 
 void PortRouter::OnDetached(Connection* connection) {
   relays_.OnDetached(connection);
+  if (connection->origin != nullptr && connection->origin->is_stream) {
+    links_.SendEnded(*connection->origin, connection->is_fin_sent);
+  }
   if (connection->is_waiting) std::erase(waiting_, connection);
   connection->is_waiting = false;
 }

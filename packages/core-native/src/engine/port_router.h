@@ -20,6 +20,7 @@
 namespace httpsys::engine {
 
 class Http1Session;
+class Http2Session;
 
 using LaneServers = std::unordered_map<uint32_t, std::unique_ptr<LaneServer>>;
 
@@ -31,7 +32,7 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   PortRouter(const PortRouter&) = delete;
   PortRouter& operator=(const PortRouter&) = delete;
 
-  void Start(Transport* transport, Http1Session* session);
+  void Start(Transport* transport, Http1Session* session, Http2Session* http2);
   void Close();
 
   void SetRoutes(std::shared_ptr<const sharing::PortRoutes> routes);
@@ -63,7 +64,14 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
     relays_.SendMore(connection, bytes);
   }
   bool RelayEnd(Connection* connection) override { return relays_.EndInput(connection); }
-  bool FindStreamServer(Connection* stream, const http1::RequestHead& head, Route* route) override;
+  Outcome FindStreamServer(Connection* stream, const http1::RequestHead& head, Route* route,
+                           uint64_t* member) override;
+  bool RelayStream(Connection* stream, uint64_t member, std::string_view head) override {
+    return relays_.Send(stream, member, head);
+  }
+  size_t UnsentBytes(const Connection* connection) const override {
+    return Relays::UnsentBytes(connection);
+  }
   void OnRelayedAnswer(Connection* connection) override;
   void OnRelayedUpgrade(Connection* connection, bool is_accepted) override;
   void OnOutputDone(Connection* connection) override { relays_.Resume(connection); }
@@ -77,6 +85,7 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   void OnAnswered(const peer::Answered& answer) override { relays_.OnAnswered(answer); }
   void OnDecided(const peer::Decided& decision) override { relays_.OnDecided(decision); }
   void OnReturned(const peer::Returned& returned) override { relays_.OnReturned(returned.id); }
+  void OnEnded(const peer::Ended& end) override { relays_.OnEnded(end); }
   void OnLinkFree() override { Retry(); }
 
  private:
@@ -93,6 +102,7 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   LaneServer* ServerOn(const Port* port, const LaneServer* except) const;
   const Routes::Owner* Choose(Port* port, const Connection* connection, uint32_t target_id);
   bool HandOverNew(Port* port, int fd, const LocalAddress& local, std::string_view bytes);
+  const Routes::Owner* ChooseForStream(Port* port, uint32_t target_id);
   const Routes::Owner* OtherOwner(const Routes::Target& target, const Routes::Owner& dead);
   Outcome Wait(Connection* connection, Route* route);
   Outcome ToServer(Connection* connection, const Routes::Owner& owner, Route* route);
@@ -104,6 +114,7 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   Outcome Return(Connection* connection);
   static bool IsMisdirected(const Routes& routes, const Connection* connection,
                             std::string_view host);
+  static bool IsTrusted(const Connection* connection, const LaneServer& server);
   static bool IsLeftBehind(const Routes& routes, const Connection* connection, bool has_owner);
   void Adopt(HandedConnection connection);
   // JavaScript has not read everything that it was given.

@@ -47,6 +47,16 @@ bool AreFacts(std::string_view bytes) {
   return parts == bytes.size() - records::kOpenSecureBytes;
 }
 
+Asked AskedOf(std::string_view facts) {
+  Asked asked;
+  if (!AreFacts(facts)) return asked;
+  const auto* words = reinterpret_cast<const uint8_t*>(facts.data());
+  asked.is_asked = (LoadWord(words, 0) & 1u << 17) != 0;
+  asked.is_verified = LoadWord(words, 1) == 0;
+  asked.servername = facts.substr(records::kOpenSecureBytes, LoadWord(words, 2));
+  return asked;
+}
+
 uint8_t* RecordWriter::Append(size_t bytes, RequestType type, uint32_t flags, uint32_t slot) {
   const size_t size = AlignRecord(bytes);
   uint8_t* record = queue_->Append(size);

@@ -20,6 +20,13 @@ namespace httpsys::engine {
 std::string EncodeFacts(const tls::Facts& facts);
 // Whether bytes of another process are that.
 bool AreFacts(std::string_view bytes);
+// What they say of a client's certificate.
+struct Asked {
+  bool is_asked = false;
+  bool is_verified = false;
+  std::string_view servername;
+};
+Asked AskedOf(std::string_view facts);
 
 // Nothing here fails: the queue always has room. Thread: the lane.
 class RecordWriter {

@@ -1,6 +1,7 @@
 #include "engine/relays.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include "common/socket_calls.h"
 #include "engine/canned_replies.h"
 #include "engine/http1_session.h"
+#include "engine/http2_session.h"
 #include "engine/port_router.h"
 #include "engine/record_writer.h"
 #include "engine/socket_options.h"
@@ -39,11 +41,23 @@ std::string FactsOf(const tls::Session& session) {
   return EncodeFacts(facts);
 }
 
+// The other end has been closed, not only its sending side.
+bool IsHungUp(int fd) {
+  pollfd polled{fd, 0, 0};
+  return poll(&polled, 1, 0) == 1 && (polled.revents & (POLLHUP | POLLERR)) != 0;
+}
+
+// The one with a descriptor.
+const Connection* RealOf(const Connection* connection) {
+  return connection->stream == nullptr ? connection : connection->stream->state->connection;
+}
+
 }  // namespace
 
-void Relays::Start(Transport* transport, Http1Session* session) {
+void Relays::Start(Transport* transport, Http1Session* session, Http2Session* http2) {
   transport_ = transport;
   session_ = session;
+  http2_ = http2;
 }
 
 void Relays::Close() {
@@ -80,8 +94,13 @@ Relay* Relays::Open(Connection* connection, uint64_t member) {
   handed.hops = static_cast<uint8_t>(connection->hops + 1);
   handed.origin = std::make_unique<RelayOrigin>();
   handed.origin->id = relay->id;
-  handed.origin->addresses = DescribeConnection(connection->fd, nullptr);
-  if (connection->tls != nullptr) handed.origin->facts = FactsOf(*connection->tls);
+  handed.origin->is_stream = connection->stream != nullptr;
+  const Connection* real = RealOf(connection);
+  handed.origin->addresses = DescribeConnection(real->fd, nullptr);
+  if (real->tls != nullptr) {
+    handed.origin->facts = FactsOf(*real->tls);
+    handed.origin->trust = real->tls->trust();
+  }
   links_->HandOver(member, std::move(handed));
   Watch(relay);
   return relay;
@@ -104,7 +123,8 @@ bool Relays::Send(Connection* connection, uint64_t member, std::string_view head
   }
   Relay* relay = connection->relay != nullptr ? connection->relay : Open(connection, member);
   if (relay == nullptr) return false;
-  if (relay->pending++ == 0) relay->is_kept = true;
+  // Of a stream its session keeps it.
+  if (relay->pending++ == 0) relay->is_kept = connection->stream == nullptr;
   SendMore(connection, head);
   return true;
 }
@@ -112,6 +132,10 @@ bool Relays::Send(Connection* connection, uint64_t member, std::string_view head
 bool Relays::CanSend(const Connection* connection) {
   const Relay* relay = connection->relay;
   return relay == nullptr || relay->unsent.size() < limits::kRelayUnsentBytesMax;
+}
+
+size_t Relays::UnsentBytes(const Connection* connection) {
+  return connection->relay == nullptr ? 0 : connection->relay->unsent.size();
 }
 
 void Relays::SendMore(Connection* connection, std::string_view bytes) {
@@ -160,7 +184,7 @@ void Relays::Watch(Relay* relay) {
 void Relays::OnPoll(uv_poll_t* poll, int status, int events) {
   auto* relay = static_cast<Relay*>(poll->data);
   Relays* self = relay->owner;
-  if (relay->connection == nullptr) return;
+  if (relay->connection == nullptr) return self->SendRest(relay);
   if (status < 0) return self->End(relay);
   if (relay->is_ended && (events & UV_WRITABLE) == 0) return self->CloseBoth(relay);
   if ((events & UV_WRITABLE) != 0) self->Write(relay);
@@ -182,6 +206,7 @@ void Relays::Write(Relay* relay) {
   if (relay->unsent.empty() && relay->is_ending) shutdown(relay->fd, SHUT_WR);
   Watch(relay);
   Connection* connection = relay->connection;
+  if (connection->stream != nullptr) return http2_->OnPausesChanged(connection);
   if ((connection->pauses & kPauseRelay) != 0 && CanSend(connection)) {
     session_->ResumeInput(connection, kPauseRelay);
   }
@@ -198,6 +223,12 @@ void Relays::Read(Relay* relay) {
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
     if (got <= 0) return End(relay);
     relay->received += static_cast<uint64_t>(got);
+    if (connection->stream != nullptr) {
+      // Once per turn: what of it the client does not take shows when all streams have been sent.
+      http2_->OnRelayedBytes(connection, {buffer_.data(), static_cast<size_t>(got)});
+      if (relay->connection != nullptr) CheckAnswers(relay);
+      return;
+    }
     transport_->Send(connection, {buffer_.data(), static_cast<size_t>(got)}, 0);
     transport_->Flush(connection);
     if (relay->connection == nullptr) return;
@@ -215,6 +246,11 @@ void Relays::CheckAnswers(Relay* relay) {
     Forget(relay);
     if (relay->pending == 0) continue;
     --relay->pending;
+    if (connection->stream != nullptr) {
+      http2_->OnEnd(connection, false, closes);
+      if (relay->connection == nullptr) return;
+      continue;
+    }
     if (connection->idle_timeout_ms == 0) connection->idle_timeout_ms = limits::kNativeIdleMs;
     // What follows in the input is looked at when the output has left.
     transport_->Touch(connection);
@@ -224,11 +260,13 @@ void Relays::CheckAnswers(Relay* relay) {
       return;
     }
   }
+  if (relay->is_returned && relay->answers.empty() && relay->pending != 0) OnReturned(relay->id);
 }
 
 // The member has closed its end.
 void Relays::End(Relay* relay) {
   Connection* connection = relay->connection;
+  if (connection->stream != nullptr) return EndOfStream(relay);
   // How far the answers go, or what becomes of an upgrade, may still be unread.
   if (relay->pending != 0) links_->ReadNow(relay->member);
   if (relay->connection == nullptr) return;
@@ -248,6 +286,26 @@ void Relays::End(Relay* relay) {
   transport_->Flush(connection);
 }
 
+// The same of a stream, whose client must not take the end of a process for that of a message.
+void Relays::EndOfStream(Relay* relay) {
+  Connection* connection = relay->connection;
+  links_->ReadNow(relay->member);
+  if (relay->connection == nullptr) return;
+  if (relay->is_opaque && !relay->is_ended && !IsHungUp(relay->fd)) {
+    relay->is_ended = true;
+    Watch(relay);
+    return http2_->OnEnd(connection, true, false);
+  }
+  const bool is_lost = relay->pending != 0 || relay->is_opaque;
+  if (is_lost && !relay->is_told) return Fail(relay);
+  const bool is_tunnel = relay->is_opaque;
+  const bool is_whole = relay->is_whole;
+  Free(relay);
+  if (!is_tunnel) return http2_->OnRelayEnded(connection, is_lost);
+  if (is_whole) http2_->OnEnd(connection, true, false);
+  if (connection->is_open()) http2_->OnDestroy(connection);
+}
+
 // Nobody answers what is unanswered.
 void Relays::Fail(Relay* relay) {
   Connection* connection = relay->connection;
@@ -255,6 +313,10 @@ void Relays::Fail(Relay* relay) {
   const bool is_begun =
       relay->is_opaque || !relay->answers.empty() || relay->received != relay->answered_bytes;
   Free(relay);
+  if (connection->stream != nullptr) {
+    return is_lost ? http2_->OnRelayFailed(connection, is_begun)
+                   : http2_->OnRelayEnded(connection, false);
+  }
   if (!is_lost) return;
   if (!is_begun) transport_->Send(connection, OfflineReply(), 0);
   transport_->FinishAfterOutput(connection, AfterOutput::kClose);
@@ -264,6 +326,7 @@ void Relays::Fail(Relay* relay) {
 // Nothing goes to the member of an upgraded connection any more, and nothing comes from it.
 void Relays::CloseBoth(Relay* relay) {
   Connection* connection = relay->connection;
+  if (connection->stream != nullptr) return EndOfStream(relay);
   Free(relay);
   transport_->FinishAfterOutput(connection, AfterOutput::kClose);
   transport_->Flush(connection);
@@ -277,6 +340,7 @@ void Relays::OnAnswered(const peer::Answered& answer) {
   const auto found = relays_.find(answer.id);
   if (found == relays_.end()) return;
   Relay* relay = found->second;
+  if (relay->connection == nullptr) return;
   if (relay->answers.size() >= limits::kRelayAnswersMax) return End(relay);
   relay->answers.push_back(answer);
   CheckAnswers(relay);
@@ -287,22 +351,38 @@ void Relays::OnDecided(const peer::Decided& decision) {
   if (found == relays_.end()) return;
   Relay* relay = found->second;
   Connection* connection = relay->connection;
+  if (connection == nullptr) return;
   if (connection->phase != InputPhase::kRelayUpgrade || relay->pending == 0) return End(relay);
   if (decision.is_upgraded != 0) {
     relay->is_opaque = true;
     relay->pending = 0;
     connection->unanswered = 0;
   }
-  session_->OnRelayedUpgrade(connection, relay->is_opaque);
+  if (connection->stream != nullptr) {
+    http2_->OnRelayedUpgrade(connection, relay->is_opaque);
+  } else {
+    session_->OnRelayedUpgrade(connection, relay->is_opaque);
+  }
 }
 
 void Relays::OnReturned(uint32_t id) {
   const auto found = relays_.find(id);
   if (found == relays_.end()) return;
   Relay* relay = found->second;
-  const bool is_whole = relay->is_kept && relay->received == relay->answered_bytes;
-  if (relay->pending == 0 || relay->is_opaque || relay->is_ending || !is_whole) return Fail(relay);
   Connection* connection = relay->connection;
+  if (connection == nullptr) return;
+  // It has answered some of them: the bytes come by another way than this.
+  relay->is_returned = true;
+  if (!relay->answers.empty()) return;
+  const bool is_kept =
+      connection->stream == nullptr ? relay->is_kept : Http2Session::CanTakeBack(connection);
+  const bool is_whole = is_kept && relay->received == relay->answered_bytes;
+  if (relay->pending == 0 || relay->is_opaque || relay->is_ending || !is_whole) return Fail(relay);
+  if (connection->stream != nullptr) {
+    Free(relay);
+    router_->WaitReturned(connection);
+    return http2_->TakeBack(connection);
+  }
   const std::string requests = std::move(relay->kept);
   const uint32_t count = relay->pending;
   Free(relay);
@@ -310,12 +390,34 @@ void Relays::OnReturned(uint32_t id) {
   session_->TakeBack(connection, requests, count);
 }
 
+void Relays::OnEnded(const peer::Ended& end) {
+  const auto found = relays_.find(end.id);
+  if (found == relays_.end()) return;
+  found->second->is_told = true;
+  found->second->is_whole = end.is_whole != 0;
+}
+
 void Relays::OnDetached(Connection* connection) {
-  if (connection->relay != nullptr) Free(connection->relay);
+  Relay* relay = connection->relay;
+  if (relay == nullptr) return;
+  const Http2Stream* stream = connection->stream.get();
+  const bool is_whole = stream != nullptr && stream->has_ended && stream->is_complete;
+  if (!is_whole || relay->unsent.empty()) return Free(relay);
+  // The rest of a request that was answered early is its application's.
+  connection->relay = nullptr;
+  relay->connection = nullptr;
+  uv_poll_start(&relay->poll, UV_WRITABLE, OnPoll);
+}
+
+void Relays::SendRest(Relay* relay) {
+  const ssize_t sent = send(relay->fd, relay->unsent.data(), relay->unsent.size(), kSendFlags);
+  if (sent < 0 && (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK)) return;
+  if (sent > 0) relay->unsent.erase(0, static_cast<size_t>(sent));
+  if (sent <= 0 || relay->unsent.empty()) Free(relay);
 }
 
 void Relays::Free(Relay* relay) {
-  relay->connection->relay = nullptr;
+  if (relay->connection != nullptr) relay->connection->relay = nullptr;
   relay->connection = nullptr;
   relays_.erase(relay->id);
   uv_close(reinterpret_cast<uv_handle_t*>(&relay->poll),

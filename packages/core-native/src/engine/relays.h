@@ -20,13 +20,14 @@
 namespace httpsys::engine {
 
 class Http1Session;
+class Http2Session;
 class PortRouter;
 
-// Of one connection, to one member.
+// Of one connection or one stream, to one member.
 struct Relay {
   uv_poll_t poll;
   class Relays* owner = nullptr;
-  Connection* connection = nullptr;  // nullptr = over.
+  Connection* connection = nullptr;  // nullptr = over, or only `unsent` is to be sent.
   uint64_t member = 0;
   uint32_t id = 0;
   int fd = -1;
@@ -36,9 +37,12 @@ struct Relay {
   uint32_t pending = 0;         // Requests without a whole answer.
   std::string kept;             // All bytes of these requests, while is_kept.
   bool is_kept = false;
-  bool is_opaque = false;  // Upgraded.
-  bool is_ending = false;  // The client has ended its direction.
-  bool is_ended = false;   // The member has.
+  bool is_opaque = false;    // Upgraded.
+  bool is_ending = false;    // The client has ended its direction.
+  bool is_ended = false;     // The member has.
+  bool is_returned = false;  // Behind the answers that are still to come.
+  bool is_told = false;      // Of a stream: the member has said that it closes its end,
+  bool is_whole = false;     // and that what it has sent of a tunnel is all.
   std::deque<peer::Answered> answers;
 };
 
@@ -50,7 +54,7 @@ class Relays {
   Relays(const Relays&) = delete;
   Relays& operator=(const Relays&) = delete;
 
-  void Start(Transport* transport, Http1Session* session);
+  void Start(Transport* transport, Http1Session* session, Http2Session* http2);
   void Close();
 
   // The head of a request for a member that Prepare() found ready. False: not now.
@@ -58,6 +62,7 @@ class Relays {
   // What follows it. Thrown away when the relay has ended meanwhile.
   void SendMore(Connection* connection, std::string_view bytes);
   static bool CanSend(const Connection* connection);
+  static size_t UnsentBytes(const Connection* connection);
   // Nothing more follows. False: no request is unanswered.
   bool EndInput(Connection* connection);
   // All unanswered requests of the connection are this member's.
@@ -75,6 +80,7 @@ class Relays {
   void OnRefused(uint32_t id) { OnReturned(id); }
   // Unanswered requests look for their owner again.
   void OnReturned(uint32_t id);
+  void OnEnded(const peer::Ended& end);
 
  private:
   Relay* Open(Connection* connection, uint64_t member);
@@ -84,10 +90,12 @@ class Relays {
   void Read(Relay* relay);
   void CheckAnswers(Relay* relay);
   void End(Relay* relay);
+  void EndOfStream(Relay* relay);
   void Fail(Relay* relay);
   void CloseBoth(Relay* relay);
   static void Keep(Relay* relay, std::string_view bytes);
   static void Forget(Relay* relay);
+  void SendRest(Relay* relay);
   void Free(Relay* relay);
 
   uv_loop_t* loop_;
@@ -95,6 +103,7 @@ class Relays {
   PortRouter* router_;
   Transport* transport_ = nullptr;
   Http1Session* session_ = nullptr;
+  Http2Session* http2_ = nullptr;
   std::map<uint32_t, Relay*> relays_;
   uint32_t next_id_ = 1;
   std::vector<char> buffer_;

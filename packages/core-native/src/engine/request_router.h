@@ -35,11 +35,19 @@ class RequestRouter {
   // `input` begins with the request.
   virtual Outcome FindServer(Connection* connection, const http1::RequestHead& head,
                              std::string_view input, size_t head_bytes, Route* route) = 0;
+  // The same for a stream of HTTP/2: kHere, kUnrouted, kWaiting, or kRelayed with the member that
+  // RelayStream() is to be called with.
+  virtual Outcome FindStreamServer(Connection* stream, const http1::RequestHead& head, Route* route,
+                                   uint64_t* member) = 0;
 
   // -- A request that another member answers.
 
   // False: the member does not read; asked again by ResumeInput(kPauseRelay).
   virtual bool CanRelay(const Connection* connection) const = 0;
+  // The head of a stream's request as text. False: not now.
+  virtual bool RelayStream(Connection* stream, uint64_t member, std::string_view head) = 0;
+  // What the member has not taken of it.
+  virtual size_t UnsentBytes(const Connection* connection) const = 0;
   // What follows the head, as it came.
   virtual void RelayMore(Connection* connection, std::string_view bytes) = 0;
   // The client has ended its direction. False: nothing is being relayed.
@@ -47,9 +55,6 @@ class RequestRouter {
 
   // -- The same, where it is answered.
 
-  // The same for a stream of HTTP/2. False: it is answered by route->status.
-  virtual bool FindStreamServer(Connection* stream, const http1::RequestHead& head,
-                                Route* route) = 0;
   // An answer that goes to another member's client is whole.
   virtual void OnRelayedAnswer(Connection* connection) = 0;
   virtual void OnRelayedUpgrade(Connection* connection, bool is_accepted) = 0;

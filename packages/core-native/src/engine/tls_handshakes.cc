@@ -52,8 +52,6 @@ bool TlsHandshakes::Route(Connection* connection) {
   connection->given_bytes = 0;
   if (status == tls::PeekStatus::kHello && !router_->RouteHello(connection, servername))
     return false;
-  // Streams of one connection may be for several processes, and stay with one.
-  connection->tls->RefuseHttp2();
   connection->is_hello_routed = true;
   return true;
 }

@@ -373,6 +373,7 @@ void Transport::OutputDone(Connection* connection) {
         return;
       }
       if (connection->peer_ended) {
+        connection->is_fin_sent = true;  // As good as.
         Close(connection, 0);
       } else if (!connection->is_fin_sent) {
         connection->is_fin_sent = true;

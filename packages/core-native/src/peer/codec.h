@@ -12,9 +12,9 @@
 
 namespace httpsys::peer {
 
-// Longest text in a frame, in bytes: a prefix's path is the longest (kPrefixPathBytesMax, each byte
-// possibly percent-encoded).
-inline constexpr size_t kTextBytesMax = 8 * 1024;
+// Longest text in a frame, in bytes: what is known of a client's TLS is the longest, with its
+// certificates (kRelayCertificateBytesMax).
+inline constexpr size_t kTextBytesMax = 40 * 1024;
 // Most items of a list in a frame. Longer ones are sent as several frames.
 inline constexpr size_t kListItemsMax = 1024;
 

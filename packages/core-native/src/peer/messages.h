@@ -41,6 +41,7 @@ enum class FrameType : uint8_t {
   kAnswered = 37,
   kDecided = 38,
   kReturned = 39,
+  kEnded = 40,
 };
 
 struct Hello {
@@ -237,13 +238,15 @@ struct Relay {
   uint16_t local_port = 0;
   std::string remote;
   std::string local;
-  std::string local_ip;  // 16 bytes, or none.
-  std::string tls;       // What a kOpen record says of it; empty = plain.
+  std::string local_ip;   // 16 bytes, or none.
+  std::string tls;        // What a kOpen record says of it; empty = plain.
+  std::string trust;      // By whose rules the client was asked for a certificate: a digest.
+  uint8_t is_stream = 0;  // Of an HTTP/2 connection, with one request.
 
   template <typename Archive>
   void Fields(Archive& archive) {
-    archive(sequence, port, hops, id, family, remote_port, local_port, remote, local, local_ip,
-            tls);
+    archive(sequence, port, hops, id, family, remote_port, local_port, remote, local, local_ip, tls,
+            trust, is_stream);
   }
 };
 
@@ -277,6 +280,18 @@ struct Returned {
   template <typename Archive>
   void Fields(Archive& archive) {
     archive(id);
+  }
+};
+
+// The owner of a stream's relay closes its end because its application wants it, or its client: an
+// end without this is that of a process.
+struct Ended {
+  uint32_t id = 0;
+  uint8_t is_whole = 0;  // What it has sent of a tunnel is all.
+
+  template <typename Archive>
+  void Fields(Archive& archive) {
+    archive(id, is_whole);
   }
 };
 

@@ -86,6 +86,12 @@ std::string IdentityOf(SSL_CTX* context) {
   return digest.Finish();
 }
 
+std::string TrustIn(SSL_CTX* context) {
+  Digest digest;
+  AddTrust(context, &digest);
+  return digest.Finish();
+}
+
 }  // namespace
 
 void ContextDeleter::operator()(SSL_CTX* context) const { SSL_CTX_free(context); }
@@ -111,6 +117,7 @@ std::shared_ptr<const HostContext> HostContext::Copy(SSL_CTX* from) {
   }
   Session::PrepareContext(to);
   host->identity_ = IdentityOf(to);
+  host->trust_ = TrustIn(to);
   return host;
 }
 
@@ -125,6 +132,7 @@ std::shared_ptr<const ServerContext> ServerContext::Create(ContextSettings setti
   created->settings_ = std::move(settings);
   SSL_CTX* context = created->context_.get();
   created->identity_ = IdentityOf(context);
+  created->trust_ = TrustIn(context);
   Session::PrepareContext(context);
   const std::string id = created->SessionIdContext(nullptr);
   SSL_CTX_set_session_id_context(context, reinterpret_cast<const unsigned char*>(id.data()),

@@ -29,10 +29,13 @@ class HostContext {
   SSL_CTX* context() const { return context_.get(); }
   // Different for other certificates and other trust.
   const std::string& identity() const { return identity_; }
+  // Different for other trust alone.
+  const std::string& trust() const { return trust_; }
 
  private:
   ContextPtr context_;
   std::string identity_;
+  std::string trust_;
 };
 
 struct ContextSettings {
@@ -65,11 +68,16 @@ class ServerContext {
   std::shared_ptr<const HostContext> FindHost(std::string_view servername) const;
   // Binds sessions to what they were made with: one of host A never stands for what host B asks.
   std::string SessionIdContext(const HostContext* host) const;
+  // Whom a client's certificate has to come from, of all processes the same for the same.
+  const std::string& TrustOf(const HostContext* host) const {
+    return host == nullptr ? trust_ : host->trust();
+  }
 
  private:
   ContextSettings settings_;
   ContextPtr context_;
   std::string identity_;
+  std::string trust_;
 };
 
 }  // namespace httpsys::tls

@@ -4,6 +4,7 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
+#include <openssl/x509v3.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -47,7 +48,6 @@ ssize_t SendSome(int fd, std::string_view bytes) {
 }
 
 // As in a list of protocols.
-constexpr std::string_view kHttp2("\2h2", 3);
 
 }  // namespace
 
@@ -307,9 +307,7 @@ int Session::OnAlpn(SSL* ssl, const unsigned char** out, unsigned char* out_size
   } else if (settings.alpn.empty()) {
     return SSL_TLSEXT_ERR_NOACK;
   } else {
-    std::string_view ours = settings.alpn;
-    if (self->is_http2_refused_ && ours.starts_with(kHttp2)) ours.remove_prefix(kHttp2.size());
-    chosen = ChooseProtocol(ours, theirs);
+    chosen = ChooseProtocol(settings.alpn, theirs);
   }
   if (chosen.empty() || chosen.size() > UINT8_MAX) return SSL_TLSEXT_ERR_ALERT_FATAL;
   *out = reinterpret_cast<const unsigned char*>(chosen.data());
@@ -478,6 +476,17 @@ void Session::FailWithQueue() {
 }
 
 bool Session::is_plain_http() const { return failure_.reason == SSL_R_HTTP_REQUEST; }
+
+bool Session::CoversHost(std::string_view host) const {
+  X509* certificate = SSL_get_certificate(ssl_);
+  if (certificate == nullptr || host.empty()) return false;
+  const std::string name(host);
+  const bool is_bracketed = name.front() == '[' && name.back() == ']';
+  const std::string address = is_bracketed ? name.substr(1, name.size() - 2) : name;
+  return X509_check_ip_asc(certificate, address.c_str(), 0) == 1 ||
+         X509_check_host(certificate, name.data(), name.size(),
+                         X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS, nullptr) == 1;
+}
 
 std::string_view Session::alpn() const {
   const unsigned char* name = nullptr;

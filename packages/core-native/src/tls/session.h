@@ -67,8 +67,6 @@ class Session {
   // As recv(2) without blocking: -1 and errno (EPROTO: see failure()), 0 at the end of the peer's
   // data.
   ssize_t Read(void* memory, size_t bytes);
-  // Before the handshake: HTTP/2 is not among the protocols of this connection.
-  void RefuseHttp2() { is_http2_refused_ = true; }
   // There is something to Read() of which the socket tells nothing.
   bool has_pending() const { return has_pending_; }
   // As sendmsg(2) without blocking. What was taken may be unsent.
@@ -89,6 +87,10 @@ class Session {
   bool is_plain_http() const;
   const ServerContext& context() const { return *context_; }
   Facts Describe() const;
+  // Whether the certificate that the peer was shown is one for this host, a name or an address.
+  bool CoversHost(std::string_view host) const;
+  // By which rules the peer was asked for a certificate; see ServerContext::TrustOf().
+  const std::string& trust() const { return context_->TrustOf(host_.get()); }
   std::string_view alpn() const;
   // Empty when there is no answer.
   std::string Ask(Question question, std::string_view argument) const;
@@ -140,7 +142,6 @@ class Session {
   bool is_filled_ = false;  // The last read took all it asked for: there is probably more.
   bool has_pending_ = false;
   bool is_shut_ = false;
-  bool is_http2_refused_ = false;
 };
 
 }  // namespace httpsys::tls
