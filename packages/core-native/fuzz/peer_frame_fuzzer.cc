@@ -39,6 +39,7 @@ void TryAll(std::string_view payload) {
   TryDecode<peer::Entry>(payload);
   TryDecode<peer::EntryGone>(payload);
   TryDecode<peer::Sync>(payload);
+  TryDecode<peer::TicketKeys>(payload);
   TryDecode<peer::Link>(payload);
   TryDecode<peer::Sequence>(payload);
   TryDecode<peer::Relay>(payload);

@@ -70,6 +70,26 @@ TEST_F(SharingTest, AConflictNamesThePrefixAndTheProcess) {
   EXPECT_EQ(Register(bob, "/b/").error, 0) << "another one may follow";
 }
 
+TEST_F(SharingTest, TicketKeysOfAPortWithTlsAreTheCoordinators) {
+  Member& alice = Alice();
+  Member& bob = Bob();
+  EXPECT_EQ(Register(bob, "/b/").error, 0);
+  EXPECT_TRUE(bob.ticket_keys().empty()) << "nobody needs them on a plain port";
+  const test::PortHolder secure;
+  const std::string prefix = "https://*:" + std::to_string(secure.port());
+  EXPECT_EQ(alice.sharing().Meet(secure.port()), static_cast<int>(Meeting::kOurs));
+  EXPECT_EQ(alice.sharing().Contribute(secure.port(), 7, secure.fd()), 0);
+  EXPECT_EQ(alice.Register(secure.port(), 7, {prefix + "/a/"}).error, 0);
+  EXPECT_EQ(bob.Register(secure.port(), 8, {prefix + "/b/"}).error, 0);
+  // Before the answer: from then on it may seal.
+  EXPECT_EQ(bob.ticket_keys(), std::vector<std::string>{std::to_string(alice.sharing().id())});
+  EXPECT_TRUE(alice.ticket_keys().empty());
+  alice.Close();
+  Member& carol = Carol();
+  EXPECT_EQ(carol.Register(secure.port(), 9, {prefix + "/c/"}).error, 0);
+  EXPECT_EQ(carol.ticket_keys(), std::vector<std::string>{std::to_string(bob.sharing().id())});
+}
+
 TEST_F(SharingTest, OwnersOfAQueueShareAPrefix) {
   Member& alice = Alice();
   Member& bob = Bob();

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/limits.h"
 #include "tls/client_hello.h"
@@ -110,6 +111,71 @@ TEST_F(TicketKeysTest, KeysAreReplacedAndOldOnesKeptForAWhile) {
   }
   now += limits::kTicketKeyMs;
   EXPECT_EQ(Open(*keys, now, name_, iv_), 0);
+}
+
+TEST_F(TicketKeysTest, ProcessesOfAPortOpenWhatOneOfThemHasSealed) {
+  const auto first = TicketKeys::Create();
+  const auto second = TicketKeys::Create();
+  const uint64_t start = 1'000'000;
+  uint8_t own[kTicketNameBytes];
+  ASSERT_EQ(Seal(*second, start, own, iv_), 1);
+  second->Learn(start, first->Tell(start));
+  ASSERT_EQ(Seal(*second, start, name_, iv_), 1);
+  EXPECT_EQ(Open(*first, start, name_, iv_), 1) << "sealed with what it was told";
+  EXPECT_EQ(Open(*second, start, own, iv_), 2) << "from before it was told";
+  EXPECT_EQ(Open(*first, start, own, iv_), 0);
+  ASSERT_EQ(Seal(*first, start, name_, iv_), 1);
+  // They are replaced, and told; clocks of processes differ by what a message takes.
+  uint64_t now = start;
+  for (size_t i = 1; i < limits::kTicketKeysKept; ++i) {
+    now += limits::kTicketKeyMs;
+    second->Learn(now + 5, first->Tell(now));
+    EXPECT_EQ(Open(*first, now + 5, name_, iv_), 2) << i;
+    EXPECT_EQ(Open(*second, now + 5, name_, iv_), 2) << i;
+    uint8_t fresh[kTicketNameBytes];
+    ASSERT_EQ(Seal(*second, now + 5, fresh, iv_), 1);
+    EXPECT_NE(std::memcmp(fresh, name_, sizeof fresh), 0);
+    EXPECT_EQ(Open(*first, now + 5, fresh, iv_), 1);
+  }
+  now += limits::kTicketKeyMs;
+  second->Learn(now + 5, first->Tell(now));
+  EXPECT_EQ(Open(*first, now + 5, name_, iv_), 0);
+  EXPECT_EQ(Open(*second, now + 5, name_, iv_), 0);
+  EXPECT_EQ(Open(*second, now + 5, own, iv_), 0);
+}
+
+TEST_F(TicketKeysTest, WhoIsToldNothingReplacesThemByItself) {
+  const auto first = TicketKeys::Create();
+  const auto second = TicketKeys::Create();
+  const uint64_t start = 1'000'000;
+  second->Learn(start, first->Tell(start));
+  ASSERT_EQ(Seal(*second, start, name_, iv_), 1);
+  const uint64_t late = start + limits::kTicketKeyMs + limits::kTicketTellMs;
+  uint8_t next[kTicketNameBytes];
+  ASSERT_EQ(Seal(*second, late, next, iv_), 1);
+  EXPECT_EQ(std::memcmp(next, name_, sizeof next), 0) << "the news may be on their way";
+  ASSERT_EQ(Seal(*second, late + limits::kTicketTellMs, next, iv_), 1);
+  EXPECT_NE(std::memcmp(next, name_, sizeof next), 0);
+}
+
+TEST_F(TicketKeysTest, NonsenseThatIsToldIsNotLearned) {
+  const auto keys = TicketKeys::Create();
+  ASSERT_EQ(Seal(*keys, 1'000, name_, iv_), 1);
+  const std::string good(kToldKeyBytes, 'k');
+  keys->Learn(1'000, {});
+  keys->Learn(1'000, {{"short", 0}, {std::string(kToldKeyBytes + 1, 'k'), 0}});
+  keys->Learn(1'000, {{good, limits::kTicketKeyMs * limits::kTicketKeysKept}});
+  keys->Learn(1'000, {{good, UINT64_MAX}});
+  EXPECT_EQ(Open(*keys, 1'000, name_, iv_), 1);
+  std::vector<TicketKeys::Told> many;
+  for (int i = 0; i < 1000; ++i)
+    many.push_back({std::string(kToldKeyBytes, static_cast<char>(i)), 0});
+  keys->Learn(1'000, many);
+  EXPECT_EQ(keys->Tell(1'000).size(), limits::kTicketKeysKept);
+  EXPECT_EQ(Open(*keys, 1'000, name_, iv_), 2) << "what it has sealed it opens";
+  const auto fixed = TicketKeys::Fixed(std::string(kTicketKeysBytes, 'f'));
+  fixed->Learn(1'000, {{good, 0}});
+  EXPECT_TRUE(fixed->Tell(1'000).empty()) << "the application's own are not told";
 }
 
 TEST_F(TicketKeysTest, FixedKeysStay) {

@@ -127,8 +127,9 @@ export interface TlsSettings {
   context: unknown
   /** Of addContext(): the last one that fits counts. `*` stands for a label or a part of it. */
   hosts: { pattern: string, context: unknown }[]
-  /** Of createTicketKeys(). */
+  /** Of createTicketKeys(); undefined = those of the port, which the processes share that listen on it. */
   ticketKeys: unknown
+  /** '' = the certificates and whom they trust say enough. */
   sessionIdContext: string
   /** By preference, as on the wire. */
   alpn: Uint8Array
@@ -147,8 +148,8 @@ export function createTlsContext (settings: TlsSettings): unknown
 export function copyTlsHost (context: unknown): unknown
 /** PEM of a certificate signed by itself, for these host names and addresses; undefined when out of memory. */
 export function makeDevCertificate (names: string[], days: number): { key: string, cert: string } | undefined
-/** Keys of tickets: these 48 bytes, or random ones that are replaced by themselves. */
-export function createTicketKeys (bytes?: Uint8Array): unknown
+/** Keys of tickets: these 48 bytes, for ever. */
+export function createTicketKeys (bytes: Uint8Array): unknown
 
 /**
  * What the backend can do. JavaScript asks this, never for the platform; tests skip by the names of these fields.

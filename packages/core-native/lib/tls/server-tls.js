@@ -4,6 +4,7 @@
 // options and makes contexts of them; what lanes need is taken from there whenever it changes.
 
 const { Buffer } = require('node:buffer')
+const { createHash } = require('node:crypto')
 const tls = require('node:tls')
 const { loadBinding } = require('../binding')
 const { TlsUnavailableError } = require('../errors')
@@ -42,7 +43,7 @@ class ServerTls {
     this.owner = owner
     this.offersHttp2 = offersHttp2
     const keys = owner.ticketKeys
-    this.#ticketKeys = loadBinding().createTicketKeys(keys === undefined ? undefined : bytesOf(keys))
+    this.#ticketKeys = keys === undefined ? undefined : loadBinding().createTicketKeys(bytesOf(keys))
   }
 
   /** Other certificates or other settings: connections from now on have them. */
@@ -102,7 +103,7 @@ class ServerTls {
       context: externalOf(this.#context),
       hosts: [...this.#givenHosts, ...this.#hosts],
       ticketKeys: this.#ticketKeys,
-      sessionIdContext: String(owner.sessionIdContext ?? ''),
+      sessionIdContext: contextIdOf(owner),
       alpn: this.offersHttp2 ? kHttp2First : owner.ALPNProtocols ?? Buffer.alloc(0),
       asksHost: typeof sniCallbackOf(owner) === 'function',
       asksAlpn: typeof owner.ALPNCallback === 'function',
@@ -149,6 +150,18 @@ class ServerTls {
       }
     })
   }
+}
+
+/**
+ * What an application has chosen. Node's own choice tells programs by their command line; the processes of a port are
+ * several programs, and sessions are bound to certificates and trust in any case.
+ *
+ * @param {any} owner a tls.Server
+ * @returns {string}
+ */
+function contextIdOf ({ sessionIdContext }) {
+  const chosenByNode = createHash('sha1').update(process.argv.join(' ')).digest('hex').slice(0, 32)
+  return sessionIdContext === chosenByNode ? '' : String(sessionIdContext ?? '')
 }
 
 /** @param {any} context what SNICallback gave: a SecureContext, or the handle in it */

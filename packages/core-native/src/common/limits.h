@@ -122,6 +122,9 @@ inline constexpr uint64_t kTlsAskMs = 1000;
 // minutes, so that a key that is known later opens little.
 inline constexpr uint64_t kTicketKeyMs = 3'600'000;
 inline constexpr size_t kTicketKeysKept = 3;
+// How late the processes of a shared port learn of a new key: until then tickets that were made
+// with it are good where it was made.
+inline constexpr uint64_t kTicketTellMs = 60'000;
 
 // Idle timeout after a reply of the engine before JavaScript has named one (node:http has the
 // same).

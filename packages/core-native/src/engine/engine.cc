@@ -9,6 +9,7 @@
 
 #include "engine/create_engine.h"
 #include "sharing/listening_socket.h"
+#include "tls/ticket_keys.h"
 
 namespace httpsys::engine {
 namespace {
@@ -224,6 +225,22 @@ void Engine::OnLink(int fd) { NextLane().AcceptLink(fd); }
 void Engine::WakeConsumer() { wake_consumer_(); }
 
 sharing::PortCounters Engine::Count(uint16_t port) { return statistics_.Read(port); }
+
+peer::TicketKeys Engine::TellTicketKeys(uint16_t port) {
+  peer::TicketKeys told;
+  const auto keys = tls::TicketKeys::OfPort(port);
+  if (keys == nullptr) return told;
+  for (tls::TicketKeys::Told& key : keys->Tell(tls::TicketKeys::NowMs())) {
+    told.keys.push_back({std::move(key.bytes), key.age_ms});
+  }
+  return told;
+}
+
+void Engine::LearnTicketKeys(uint16_t port, const peer::TicketKeys& told) {
+  std::vector<tls::TicketKeys::Told> keys;
+  for (const peer::TicketKey& key : told.keys) keys.push_back({key.bytes, key.age_ms});
+  if (const auto own = tls::TicketKeys::OfPort(port)) own->Learn(tls::TicketKeys::NowMs(), keys);
+}
 
 // 1. Nobody else is told of us, 2. no new connections, 3. each lane closes what it has. The lanes'
 // objects stay for late calls.

@@ -64,6 +64,8 @@ class Engine final : public SocketBackend, private sharing::Delegate {
   void OnLink(int fd) override;
   void WakeConsumer() override;
   sharing::PortCounters Count(uint16_t port) override;
+  peer::TicketKeys TellTicketKeys(uint16_t port) override;
+  void LearnTicketKeys(uint16_t port, const peer::TicketKeys& keys) override;
 
   // The lane with the fewest connections. Thread: any.
   Lane& NextLane();

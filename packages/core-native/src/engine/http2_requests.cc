@@ -163,7 +163,9 @@ bool Http2Session::FindServer(Connection* connection, std::unique_ptr<RequestFie
     }
   }
   const uint64_t body_max = connection->server->config->settings().body_bytes_max;
-  if (body_max != 0 && head_.content_length > body_max) {
+  const uint64_t known_bytes =
+      std::max<uint64_t>(head_.content_length, connection->stream->body.size());
+  if (body_max != 0 && known_bytes > body_max) {
     AnswerAlone(connection, RefusalReply(ErrorKind::kBodyTooLarge));
     return false;
   }

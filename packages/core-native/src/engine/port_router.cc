@@ -518,7 +518,11 @@ void PortRouter::ArmTimer() {
 
 void PortRouter::OnDetached(Connection* connection) {
   relays_.OnDetached(connection);
-  if (connection->origin != nullptr && connection->origin->is_stream) {
+  const bool is_tunnel = connection->phase == InputPhase::kUndecided ||
+                         connection->phase == InputPhase::kOpaque ||
+                         connection->phase == InputPhase::kWebSocket;
+  const bool is_known = connection->peer_ended && !is_tunnel;  // To whoever relays it: it has gone.
+  if (connection->origin != nullptr && connection->origin->is_stream && !is_known) {
     links_.SendEnded(*connection->origin, connection->is_fin_sent);
   }
   if (connection->is_waiting) std::erase(waiting_, connection);

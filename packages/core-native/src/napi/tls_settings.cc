@@ -58,8 +58,7 @@ using Keys = std::shared_ptr<tls::TicketKeys>;
 }  // namespace
 
 Napi::Value CreateTicketKeys(const Napi::CallbackInfo& info) {
-  return Wrap(info.Env(), info[0].IsUndefined() ? tls::TicketKeys::Create()
-                                                : tls::TicketKeys::Fixed(BytesOf(info[0])));
+  return Wrap(info.Env(), tls::TicketKeys::Fixed(BytesOf(info[0])));
 }
 
 Napi::Value CopyTlsHost(const Napi::CallbackInfo& info) {

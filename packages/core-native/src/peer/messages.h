@@ -33,6 +33,7 @@ enum class FrameType : uint8_t {
   kSynced = 13,
   kStateQuery = 14,
   kState = 15,
+  kTicketKeys = 16,
   kLink = 32,
   kHandOver = 33,  // With connections.
   kTaken = 34,
@@ -193,6 +194,26 @@ struct Sync {
   template <typename Archive>
   void Fields(Archive& archive) {
     archive(serial);
+  }
+};
+
+// With what tickets of TLS sessions are sealed on the port.
+struct TicketKey {
+  std::string bytes;
+  uint64_t age_ms = 0;
+
+  template <typename Archive>
+  void Fields(Archive& archive) {
+    archive(bytes, age_ms);
+  }
+};
+
+struct TicketKeys {
+  std::vector<TicketKey> keys;  // The newest first.
+
+  template <typename Archive>
+  void Fields(Archive& archive) {
+    archive(keys);
   }
 };
 

@@ -36,6 +36,11 @@ std::string IdText(uint64_t id) {
   return text;
 }
 
+bool IsSecure(const PortState& state) {
+  return std::any_of(state.entries().begin(), state.entries().end(),
+                     [](const StateEntry& there) { return there.parsed.is_https; });
+}
+
 }  // namespace
 
 using peer::FrameType;
@@ -180,7 +185,35 @@ void Sharing::SendSnapshot(Port* port, Channel* channel) {
   for (const SharedSocket& socket : port->sockets) {
     channel->Send(FrameType::kSocket, peer::Encode(peer::Sync{}), socket.fd);
   }
+  if (IsSecure(port->state)) {
+    const peer::TicketKeys keys = delegate_->TellTicketKeys(port->number);
+    channel->Send(FrameType::kTicketKeys, peer::Encode(keys));
+    // TellTicketKeys() tells the others when it is another one than they know.
+    if (port->sessions.size() == 1 && !keys.keys.empty()) port->told_key = keys.keys[0].bytes;
+    if (uv_is_active(reinterpret_cast<uv_handle_t*>(&keys_timer_)) == 0) {
+      uv_timer_start(
+          &keys_timer_,
+          [](uv_timer_t* timer) { static_cast<Sharing*>(timer->data)->TellTicketKeys(); },
+          limits::kTicketTellMs, limits::kTicketTellMs);
+    }
+  }
   channel->Send(FrameType::kSync, peer::Encode(peer::Sync{port->serial}));
+}
+
+// They are replaced by themselves, as time goes by.
+void Sharing::TellTicketKeys() {
+  const std::lock_guard lock(mutex_);
+  bool is_any = false;
+  for (const auto& [number, port] : ports_) {
+    if (port->role != Role::kCoordinator || port->sessions.empty() || !IsSecure(port->state))
+      continue;
+    is_any = true;
+    const peer::TicketKeys keys = delegate_->TellTicketKeys(number);
+    if (keys.keys.empty() || keys.keys[0].bytes == port->told_key) continue;
+    port->told_key = keys.keys[0].bytes;
+    Broadcast(port.get(), FrameType::kTicketKeys, peer::Encode(keys));
+  }
+  if (!is_any) uv_timer_stop(&keys_timer_);
 }
 
 void Sharing::Broadcast(Port* port, FrameType type, std::string_view payload, int fd,

@@ -143,6 +143,12 @@ bool Sharing::OnUpstreamFrame(Port* port, const peer::Frame& frame, int* fd) {
         EnsureAccepted(port);
       }
       return true;
+    case FrameType::kTicketKeys: {
+      peer::TicketKeys keys;
+      if (!peer::Decode(frame.payload, &keys)) return false;
+      delegate_->LearnTicketKeys(port->number, keys);
+      return true;
+    }
     case FrameType::kSync:
       return OnSync(port, frame.payload);
     case FrameType::kRegistered:

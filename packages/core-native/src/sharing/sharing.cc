@@ -280,7 +280,8 @@ bool Sharing::Post(std::function<void()> command) {
     uv_async_init(&loop_, &wake_,
                   [](uv_async_t* wake) { static_cast<Sharing*>(wake->data)->RunCommands(); });
     uv_timer_init(&loop_, &timer_);
-    wake_.data = timer_.data = this;
+    uv_timer_init(&loop_, &keys_timer_);
+    wake_.data = timer_.data = keys_timer_.data = this;
     {
       const SignalsBlocked blocked;
       is_running_ = uv_thread_create(&thread_, Main, this) == 0;
@@ -299,6 +300,7 @@ void Sharing::AbandonLoop() {
   commands_.pop_back();
   uv_close(reinterpret_cast<uv_handle_t*>(&wake_), nullptr);
   uv_close(reinterpret_cast<uv_handle_t*>(&timer_), nullptr);
+  uv_close(reinterpret_cast<uv_handle_t*>(&keys_timer_), nullptr);
   uv_run(&loop_, UV_RUN_DEFAULT);
   uv_loop_close(&loop_);
 }
@@ -341,6 +343,7 @@ void Sharing::RunCommands() {
   channels_.clear();
   uv_close(reinterpret_cast<uv_handle_t*>(&wake_), nullptr);
   uv_close(reinterpret_cast<uv_handle_t*>(&timer_), nullptr);
+  uv_close(reinterpret_cast<uv_handle_t*>(&keys_timer_), nullptr);
 }
 
 // Who ends in order takes its prefixes back; those of one that does not are offline for a while.

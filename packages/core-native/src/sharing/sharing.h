@@ -57,6 +57,9 @@ class Delegate {
   // A result waits for TakeResult().
   virtual void WakeConsumer() = 0;
   virtual PortCounters Count(uint16_t port) = 0;
+  // The keys of session tickets on a port, and those that its coordinator tells.
+  virtual peer::TicketKeys TellTicketKeys(uint16_t port) = 0;
+  virtual void LearnTicketKeys(uint16_t port, const peer::TicketKeys& keys) = 0;
 
  protected:
   ~Delegate() = default;
@@ -149,6 +152,7 @@ class Sharing final : private Channel::Handler {
     std::vector<Confirmation> confirmations;
     std::vector<Query> queries;
     uint64_t reunion_deadline_ms = 0;
+    std::string told_key;  // The newest one of those that the members know.
     // Member.
     Channel* upstream = nullptr;
     Credentials coordinator;
@@ -217,6 +221,7 @@ class Sharing final : private Channel::Handler {
   void BeginQuery(Port* port, Channel* channel);
   void FinishQueries(Port* port);
   void TickCoordinator(Port* port, uint64_t now_ms);
+  void TellTicketKeys();
   void Broadcast(Port* port, peer::FrameType type, std::string_view payload, int fd = -1,
                  const Channel* except = nullptr);
   peer::Member Self() const;
@@ -259,6 +264,7 @@ class Sharing final : private Channel::Handler {
   uv_loop_t loop_;
   uv_async_t wake_;
   uv_timer_t timer_;
+  uv_timer_t keys_timer_;
   uv_thread_t thread_;
 };
 

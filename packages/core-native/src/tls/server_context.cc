@@ -122,7 +122,7 @@ std::shared_ptr<const HostContext> HostContext::Copy(SSL_CTX* from) {
 }
 
 std::shared_ptr<const ServerContext> ServerContext::Create(ContextSettings settings) {
-  if (settings.context == nullptr || settings.ticket_keys == nullptr) return nullptr;
+  if (settings.context == nullptr) return nullptr;
   for (const ContextSettings::Host& host : settings.hosts) {
     if (host.context == nullptr) return nullptr;
   }

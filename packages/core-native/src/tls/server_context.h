@@ -44,9 +44,9 @@ struct ContextSettings {
     std::shared_ptr<const HostContext> context;
   };
 
-  SSL_CTX* context = nullptr;  // For lanes alone; not taken over.
-  std::vector<Host> hosts;     // The last one that fits counts.
-  std::shared_ptr<TicketKeys> ticket_keys;
+  SSL_CTX* context = nullptr;               // For lanes alone; not taken over.
+  std::vector<Host> hosts;                  // The last one that fits counts.
+  std::shared_ptr<TicketKeys> ticket_keys;  // nullptr = those of the connection's port.
   std::string session_id_context;
   std::string alpn;        // Protocols by preference, each after its length; empty = none.
   bool asks_host = false;  // JavaScript chooses by server name,

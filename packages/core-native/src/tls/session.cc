@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <utility>
 
@@ -24,11 +23,6 @@ constexpr size_t kRecordBytes = SSL3_RT_MAX_PLAIN_LENGTH;
 int SessionIndex() {
   static const int index = SSL_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
   return index;
-}
-
-uint64_t NowMs() {
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
 }
 
 std::string_view Text(const char* text) { return text == nullptr ? std::string_view() : text; }
@@ -81,13 +75,15 @@ void Session::PrepareServer(SSL_CTX* context, const ContextSettings& settings) {
 // -- Life.
 
 std::unique_ptr<Session> Session::Create(std::shared_ptr<const ServerContext> context, int fd,
-                                         WireBuffer* wire) {
+                                         WireBuffer* wire, uint16_t port) {
   std::unique_ptr<Session> session(new Session);
   session->fd_ = fd;
   session->wire_ = wire;
   session->ssl_ = SSL_new(context->context());
   session->context_ = std::move(context);
-  if (session->ssl_ == nullptr) return nullptr;
+  session->ticket_keys_ = session->context_->settings().ticket_keys;
+  if (session->ticket_keys_ == nullptr) session->ticket_keys_ = TicketKeys::OfPort(port);
+  if (session->ssl_ == nullptr || session->ticket_keys_ == nullptr) return nullptr;
   BIO* bio = BIO_new(WireMethod());
   if (bio == nullptr || SSL_set_ex_data(session->ssl_, SessionIndex(), session.get()) != 1) {
     BIO_free(bio);
@@ -317,9 +313,10 @@ int Session::OnAlpn(SSL* ssl, const unsigned char** out, unsigned char* out_size
 
 int Session::OnTicketKey(SSL* ssl, unsigned char* name, unsigned char* iv, EVP_CIPHER_CTX* cipher,
                          EVP_MAC_CTX* mac, int seals) {
-  TicketKeys& keys = *Of(ssl)->context_->settings().ticket_keys;
-  return seals != 0 ? keys.Seal(NowMs(), name, iv, cipher, mac)
-                    : keys.Open(NowMs(), name, iv, cipher, mac);
+  TicketKeys& keys = *Of(ssl)->ticket_keys_;
+  const uint64_t now_ms = TicketKeys::NowMs();
+  return seals != 0 ? keys.Seal(now_ms, name, iv, cipher, mac)
+                    : keys.Open(now_ms, name, iv, cipher, mac);
 }
 
 // -- Data.

@@ -52,9 +52,10 @@ using WireBuffer = std::string;
 class Session {
  public:
   // Works on the descriptor, which stays the caller's. `wire` must outlive it and be empty between
-  // calls. nullptr when out of memory.
+  // calls. Tickets are sealed with the keys of the context, or else with those of the port. nullptr
+  // when out of memory.
   static std::unique_ptr<Session> Create(std::shared_ptr<const ServerContext> context, int fd,
-                                         WireBuffer* wire);
+                                         WireBuffer* wire, uint16_t port = 0);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -125,6 +126,7 @@ class Session {
 
   std::shared_ptr<const ServerContext> context_;
   std::shared_ptr<const HostContext> host_;
+  std::shared_ptr<TicketKeys> ticket_keys_;
   SSL* ssl_ = nullptr;
   int fd_ = -1;
   WireBuffer* wire_ = nullptr;

@@ -6,7 +6,9 @@
 #include <openssl/rand.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
+#include <map>
 #include <utility>
 
 #include "common/limits.h"
@@ -26,6 +28,15 @@ std::shared_ptr<TicketKeys> TicketKeys::Create() {
   return keys;
 }
 
+std::shared_ptr<TicketKeys> TicketKeys::OfPort(uint16_t port) {
+  static std::mutex mutex;
+  static auto* ports = new std::map<uint16_t, std::shared_ptr<TicketKeys>>;  // Never destroyed.
+  const std::lock_guard lock(mutex);
+  std::shared_ptr<TicketKeys>& keys = (*ports)[port];
+  if (keys == nullptr) keys = Create();
+  return keys;
+}
+
 std::shared_ptr<TicketKeys> TicketKeys::Fixed(std::string_view bytes) {
   if (bytes.size() != kTicketKeysBytes) return nullptr;
   auto keys = std::make_shared<TicketKeys>();
@@ -37,6 +48,11 @@ std::shared_ptr<TicketKeys> TicketKeys::Fixed(std::string_view bytes) {
   std::memcpy(key.cipher_key.data(), bytes.data() + 32, 16);
   keys->keys_.push_back(key);
   return keys;
+}
+
+uint64_t TicketKeys::NowMs() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
 }
 
 bool TicketKeys::MakeKey(uint64_t now_ms, Key* key) {
@@ -51,11 +67,75 @@ bool TicketKeys::MakeKey(uint64_t now_ms, Key* key) {
 // A key that cannot be made now is made the next time.
 void TicketKeys::Rotate(uint64_t now_ms) {
   if (keys_.front().made_ms == 0) keys_.front().made_ms = now_ms;
-  if (now_ms - std::min(now_ms, keys_.front().made_ms) < limits::kTicketKeyMs) return;
-  Key next;
-  if (!MakeKey(now_ms, &next)) return;
-  keys_.insert(keys_.begin(), next);
-  if (keys_.size() > limits::kTicketKeysKept) keys_.pop_back();
+  // Who tells them is given a little time to do so.
+  const uint64_t due_ms = limits::kTicketKeyMs + (is_learned_ ? 2 * limits::kTicketTellMs : 0);
+  if (AgeOf(keys_.front(), now_ms) >= due_ms) {
+    Key next;
+    if (!MakeKey(now_ms, &next)) return;
+    keys_.insert(keys_.begin(), next);
+  }
+  Trim(now_ms);
+}
+
+uint64_t TicketKeys::AgeOf(const Key& key, uint64_t now_ms) {
+  return now_ms - std::min(now_ms, key.made_ms);
+}
+
+// The first one stays.
+void TicketKeys::Trim(uint64_t now_ms) {
+  keys_.erase(std::remove_if(keys_.begin() + 1, keys_.end(),
+                             [=](const Key& key) {
+                               return AgeOf(key, now_ms) >=
+                                      limits::kTicketKeyMs * limits::kTicketKeysKept;
+                             }),
+              keys_.end());
+  // Twice: those of a port that was joined, and those from before.
+  if (keys_.size() > 2 * limits::kTicketKeysKept) keys_.resize(2 * limits::kTicketKeysKept);
+}
+
+std::vector<TicketKeys::Told> TicketKeys::Tell(uint64_t now_ms) {
+  const std::lock_guard lock(mutex_);
+  if (is_fixed_) return {};
+  Rotate(now_ms);
+  std::vector<Told> told;
+  for (const Key& key : keys_) {
+    if (told.size() == limits::kTicketKeysKept) break;
+    std::string bytes(kToldKeyBytes, '\0');
+    std::memcpy(bytes.data(), key.name.data(), key.name.size());
+    std::memcpy(bytes.data() + 16, key.mac_key.data(), key.mac_key.size());
+    std::memcpy(bytes.data() + 48, key.cipher_key.data(), key.cipher_key.size());
+    told.push_back({std::move(bytes), AgeOf(key, now_ms)});
+  }
+  return told;
+}
+
+void TicketKeys::Learn(uint64_t now_ms, const std::vector<Told>& told) {
+  const std::lock_guard lock(mutex_);
+  if (is_fixed_) return;
+  std::vector<Key> keys;
+  for (const Told& one : told) {
+    const bool is_sound = one.bytes.size() == kToldKeyBytes &&
+                          one.age_ms < limits::kTicketKeyMs * limits::kTicketKeysKept;
+    if (!is_sound || keys.size() == limits::kTicketKeysKept) continue;
+    Key key;
+    std::memcpy(key.name.data(), one.bytes.data(), key.name.size());
+    std::memcpy(key.mac_key.data(), one.bytes.data() + 16, key.mac_key.size());
+    std::memcpy(key.cipher_key.data(), one.bytes.data() + 48, key.cipher_key.size());
+    key.mac_key_bytes = key.mac_key.size();
+    key.cipher_key_bytes = key.cipher_key.size();
+    key.made_ms = std::max<uint64_t>(now_ms - std::min(now_ms, one.age_ms), 1);
+    keys.push_back(key);
+  }
+  if (keys.empty()) return;
+  if (keys_.front().made_ms == 0) keys_.front().made_ms = now_ms;
+  for (const Key& old : keys_) {
+    const bool is_known =
+        std::any_of(keys.begin(), keys.end(), [&](const Key& key) { return key.name == old.name; });
+    if (!is_known) keys.push_back(old);
+  }
+  keys_ = std::move(keys);
+  is_learned_ = true;
+  Trim(now_ms);
 }
 
 bool TicketKeys::Begin(const Key& key, const uint8_t* iv, bool seals, EVP_CIPHER_CTX* cipher,

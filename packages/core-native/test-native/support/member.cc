@@ -163,6 +163,23 @@ void Member::WakeConsumer() {
   changed_.notify_all();
 }
 
+peer::TicketKeys Member::TellTicketKeys(uint16_t) {
+  peer::TicketKeys told;
+  told.keys.push_back({std::to_string(sharing_->id()), 1});
+  return told;
+}
+
+std::vector<std::string> Member::ticket_keys() {
+  const std::lock_guard lock(mutex_);
+  return ticket_keys_;
+}
+
+void Member::LearnTicketKeys(uint16_t, const peer::TicketKeys& keys) {
+  const std::lock_guard lock(mutex_);
+  for (const peer::TicketKey& key : keys.keys) ticket_keys_.push_back(key.bytes);
+  changed_.notify_all();
+}
+
 sharing::PortCounters Member::Count(uint16_t) {
   sharing::PortCounters counters;
   counters.connections = 1;

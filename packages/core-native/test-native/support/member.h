@@ -58,6 +58,8 @@ class Member final : public sharing::Delegate {
   // How often a socket was to be accepted from.
   int accepts();
   sharing::Sharing& sharing() { return *sharing_; }
+  // Those that it was told, the last ones last.
+  std::vector<std::string> ticket_keys();
 
  private:
   void SetRoutes(std::shared_ptr<const sharing::PortRoutes> routes,
@@ -68,6 +70,8 @@ class Member final : public sharing::Delegate {
   void OnLink(int fd) override;
   void WakeConsumer() override;
   sharing::PortCounters Count(uint16_t port) override;
+  peer::TicketKeys TellTicketKeys(uint16_t port) override;
+  void LearnTicketKeys(uint16_t port, const peer::TicketKeys& keys) override;
   void Work();
 
   engine::Acceptor acceptor_;
@@ -75,6 +79,7 @@ class Member final : public sharing::Delegate {
   std::condition_variable changed_;
   std::map<uint16_t, std::shared_ptr<const sharing::PortRoutes>> routes_;
   std::deque<std::function<void()>> work_;
+  std::vector<std::string> ticket_keys_;
   int accepts_ = 0;
   uint64_t wakes_ = 0;
   uint32_t last_token_ = 0;
