@@ -232,7 +232,7 @@ class Http2Socket extends net.Socket {
     for (const [name, value] of Object.entries(fields)) if (!kOfConnection.has(name)) headers[name] = value
     const isLast = /close/i.test(fields.connection ?? '')
     this.#trailers = {}
-    const stream = this.#stream = this.#sending = this.#session.request(/** @type {http2.OutgoingHttpHeaders} */ (headers), { endStream: !hasBody && !isConnect, waitForTrailers: hasBody })
+    const stream = this.#stream = this.#sending = this.#session.request(headers, { endStream: !hasBody && !isConnect, waitForTrailers: hasBody })
     stream.on('wantTrailers', () => stream.sendTrailers(this.#trailers))
     stream.on('headers', (/** @type {any} */ info, /** @type {number} */ _flags, /** @type {any} */ raw) => this.push(headText(Number(info[':status']), raw, [])))
     stream.on('response', (/** @type {any} */ got, /** @type {number} */ _flags, /** @type {any} */ raw) => {

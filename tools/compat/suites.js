@@ -174,13 +174,16 @@ const kPlain = [
   },
 ]
 
-/** Run once more with another protocol on ours and the same one on stock: the same tests count. */
-const kOver = ['express', 'express-4.22', 'express-5', 'connect', 'node-http']
+/** Run once more with another protocol on ours and the same one on stock: the same tests count. Node has test-https-* of its own. */
+const kOver = {
+  https: ['express', 'express-4.22', 'express-5', 'connect'],
+  http2: ['express', 'express-4.22', 'express-5', 'connect', 'node-http']
+}
 /** What of these `npm test` has time for. */
 const kOverFast = ['connect', 'express']
 
 /** @param {'https' | 'http2'} over @returns {Suite[]} */
-const suitesOver = (over) => kPlain.filter(({ name }) => kOver.includes(name)).map(({ fast, share, ...suite }) => ({
+const suitesOver = (over) => kPlain.filter(({ name }) => kOver[over].includes(name)).map(({ fast, share, ...suite }) => ({
   ...suite, name: `${suite.name}-${over}`, base: suite.name, over, preload: 'over-preload.js', ...kOverFast.includes(suite.name) ? { fast: {} } : {}
 }))
 

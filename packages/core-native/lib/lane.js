@@ -41,6 +41,8 @@ class Lane {
     this.foreignBytes = 0
     /** Of the connection opened last. */
     this.remoteAddress = ''
+    /** Secrets of the connection that is told of next. @type {{ slot: number, lines: string } | null} */
+    this.keyLog = null
     /** @type {string[]} header name (or target) by intern id */
     this.names = []
     /** @type {string[]} header value by intern id */

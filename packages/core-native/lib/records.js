@@ -29,7 +29,9 @@ module.exports = {
     kCloseFrame: 16,
     kFrameError: 17,
     kHello: 18,
-    kTlsFailure: 19
+    kTlsFailure: 19,
+    kNewSession: 20,
+    kKeyLog: 21
   },
   kOpenFixedBytes: 32,
   kOpenSecureBytes: 32,
@@ -40,7 +42,10 @@ module.exports = {
   kMessageBinary: 1 << 0,
   kMessageCost: 32,
   kFrameErrorTextAt: 32,
-  kHelloTextAt: 32,
+  kHelloTicket: 1 << 0,
+  kHelloStatus: 1 << 1,
+  kHelloTextAt: 40,
+  kNewSessionTextAt: 32,
   kTlsFailureTextAt: 40,
 
   kFlagHasBody: 1 << 0,

@@ -369,5 +369,72 @@ TEST_F(TlsTicketTest, ATicketOpensASessionUnlessSomethingChanged) {
   SSL_SESSION_free(second);
 }
 
+TEST_F(TlsSessionTest, NewSessionsAreToldBeforeTheirHandshakeEnds) {
+  settings_.tells_sessions = true;
+  SSL_CTX_set_options(server_context_.get(), SSL_OP_NO_TICKET);
+  SSL_CTX_set_max_proto_version(server_context_.get(), TLS1_2_VERSION);
+  Open();
+  ASSERT_EQ(Shake(), HandshakeStatus::kTelling);
+  ASSERT_EQ(session_->new_sessions().size(), 1u);
+  const NewSession told = session_->new_sessions().front();
+  EXPECT_EQ(told.id.size(), 32u);
+  EXPECT_FALSE(session_->is_established());
+  EXPECT_FALSE(session_->has_unsent());
+  // The client has not heard of it yet.
+  EXPECT_EQ(SSL_is_init_finished(client_), 0);
+  ASSERT_EQ(session_->Handshake(), HandshakeStatus::kDone);
+  EXPECT_EQ(SSL_do_handshake(client_), 1);
+  EXPECT_TRUE(session_->is_established());
+}
+
+TEST_F(TlsSessionTest, ASessionThatJavaScriptGivesBackGoesOn) {
+  settings_.tells_sessions = settings_.asks_session = true;
+  SSL_CTX_set_options(server_context_.get(), SSL_OP_NO_TICKET);
+  SSL_CTX_set_options(client_context_.get(), SSL_OP_NO_TICKET);
+  // One of TLS 1.3 names a session that there is not.
+  SSL_CTX_set_max_proto_version(client_context_.get(), TLS1_2_VERSION);
+  Open();
+  ASSERT_EQ(Shake(), HandshakeStatus::kTelling);
+  const NewSession told = session_->new_sessions().front();
+  ASSERT_EQ(session_->Handshake(), HandshakeStatus::kDone);
+  SSL_do_handshake(client_);
+  SSL_SESSION* kept = SSL_get1_session(client_);
+  for (const bool is_garbage : {true, false}) {
+    TearDown();
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, fds_), 0);
+    for (const int fd : fds_) fcntl(fd, F_SETFL, O_NONBLOCK);
+    Open();
+    SSL_set_session(client_, kept);
+    ASSERT_EQ(Shake(), HandshakeStatus::kAsking);
+    EXPECT_EQ(session_->hello().session_id, told.id);
+    HelloAnswer answer;
+    answer.session = is_garbage ? "garbage" : told.data;
+    session_->Answer(answer);
+    const HandshakeStatus status = Shake();
+    ASSERT_EQ(status, is_garbage ? HandshakeStatus::kTelling : HandshakeStatus::kDone);
+    if (is_garbage) session_->Handshake();
+    EXPECT_EQ(session_->Describe().is_reused, !is_garbage);
+  }
+  SSL_SESSION_free(kept);
+}
+
+TEST_F(TlsSessionTest, TheKeyLogIsKeptOnlyForWhoeverWantsIt) {
+  Open();
+  ASSERT_EQ(Shake(), HandshakeStatus::kDone);
+  EXPECT_TRUE(session_->TakeKeyLog().empty());
+  TearDown();
+  server_context_ = NewContext("main.test");
+  settings_.context = server_context_.get();
+  settings_.logs_keys = true;
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, fds_), 0);
+  for (const int fd : fds_) fcntl(fd, F_SETFL, O_NONBLOCK);
+  Open();
+  ASSERT_EQ(Shake(), HandshakeStatus::kDone);
+  const std::string log = session_->TakeKeyLog();
+  EXPECT_NE(log.find("SERVER_HANDSHAKE_TRAFFIC_SECRET "), std::string::npos);
+  EXPECT_EQ(log.back(), '\n');
+  EXPECT_TRUE(session_->TakeKeyLog().empty());
+}
+
 }  // namespace
 }  // namespace httpsys::tls

@@ -119,6 +119,10 @@ export interface HelloAnswer {
   host?: unknown
   /** The protocol, when JavaScript was asked for it. */
   alpn?: string
+  /** The session that the ClientHello names, as a kNewSession record had it. */
+  session?: Uint8Array
+  /** OCSP's response about the certificate. */
+  status?: Uint8Array
 }
 
 /** What createTlsContext() takes. */
@@ -136,6 +140,13 @@ export interface TlsSettings {
   /** JavaScript chooses by server name, and the protocol: kHello records. */
   asksHost: boolean
   asksAlpn: boolean
+  /** It keeps sessions that are in no ticket, and answers about certificates. */
+  asksSession: boolean
+  asksStatus: boolean
+  /** It hears of new sessions: kNewSession records, which answerHello() answers. */
+  tellsSessions: boolean
+  /** It gets the secrets of connections: kKeyLog records. */
+  logsKeys: boolean
   requestCert: boolean
   rejectUnauthorized: boolean
   /** ms */
@@ -144,8 +155,8 @@ export interface TlsSettings {
 
 /** A handle for ServerConfig.tls, or undefined when a part is missing. */
 export function createTlsContext (settings: TlsSettings): unknown
-/** A copy of the certificates in a context of Node's, for lanes; undefined when it is none. */
-export function copyTlsHost (context: unknown): unknown
+/** A copy of the certificates in a context of Node's, for lanes; undefined when it is none. With logsKeys as in TlsSettings. */
+export function copyTlsHost (context: unknown, logsKeys?: boolean): unknown
 /** PEM of a certificate signed by itself, for these host names and addresses; undefined when out of memory. */
 export function makeDevCertificate (names: string[], days: number): { key: string, cert: string } | undefined
 /** Keys of tickets: these 48 bytes, for ever. */
@@ -245,7 +256,7 @@ export class Engine {
   leave (port: number): void
   /** Expires messages that began too long ago (ms; 0 = no limit): kError kTimeout for each. */
   checkConnections (serverId: number, headersTimeout: number, requestTimeout: number): void
-  /** Goes on with the handshake that a kHello record told of. */
+  /** Goes on with the handshake that a kHello or kNewSession record told of. */
   answerHello (lane: number, id: number, answer: HelloAnswer): void
   /** Asks about the TLS of a connection (src/tls/session.h numbers the questions) and waits for the answer. */
   askTls (lane: number, slot: number, question: number, argument?: Uint8Array): Buffer | undefined

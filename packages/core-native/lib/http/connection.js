@@ -4,6 +4,7 @@
 // between the parser and the application, over records instead of a parser. The order of events, the
 // moments at which they come and the default answers follow Node; tests compare the two.
 
+const { Buffer } = require('node:buffer')
 const diagnosticsChannel = require('node:diagnostics_channel')
 const os = require('node:os')
 const R = require('../records')
@@ -29,7 +30,7 @@ const {
 
 const {
   kOpen, kRequest, kBody, kBodyBlock, kBodyEnd, kEof, kClosed, kCredit, kError, kBlockDone,
-  kMessage, kMessageBlock, kControl, kCloseFrame, kFrameError, kHello, kTlsFailure
+  kMessage, kMessageBlock, kControl, kCloseFrame, kFrameError, kHello, kTlsFailure, kNewSession, kKeyLog
 } = R.RequestType
 const { ErrorKind } = R
 const { kRelease } = R.ReplyType
@@ -53,7 +54,12 @@ function onRecord (lane, words, bytes, at) {
   const type = words[w + 1] & 0xff
   if (type === kBlockDone) return onBlockDone(lane, words[w + 4] >>> 0, words[w + 5])
   if (type === kHello) return onHello(lane, words, bytes, at)
+  if (type === kNewSession) return onNewSession(lane, words, bytes, at)
   const slot = words[w + 2]
+  if (type === kKeyLog) {
+    lane.keyLog = { slot, lines: bytes.toString('latin1', at + R.kPayloadAt, at + R.kPayloadAt + words[w + 4]) }
+    return
+  }
   if (type === kOpen) return onOpen(lane, slot, words, bytes, at)
   let entry = lane.sockets[slot]
   if (entry === undefined) {
@@ -118,6 +124,8 @@ function onOpen (lane, slot, words, bytes, at) {
     socket[kTls].isEstablished = (flags & (R.kFlagFailed | R.kFlagPending)) === 0
   }
   lane.sockets[slot] = socket
+  const { keyLog } = lane
+  lane.keyLog = null
   updateLoop(socket)
   // The server was closed before it heard of the connection: the kernel resets one that nobody accepted, too.
   // One of a shared port comes with its request, and nobody else has it: not between the moment when others know of
@@ -144,6 +152,7 @@ function onOpen (lane, slot, words, bytes, at) {
   }
   if ((flags & R.kFlagFailed) !== 0) {
     socket[kState] = State.kFailed
+    if (keyLog !== null) tellSecrets(socket, keyLog.lines)
     return
   }
   served.connections++
@@ -151,6 +160,7 @@ function onOpen (lane, slot, words, bytes, at) {
   server[kListener].sockets.add(socket)
   if (server.timeout) socket.setTimeout(server.timeout)
   server[kListener].resource.runInAsyncScope(server.emit, server, 'connection', socket)
+  if (keyLog !== null) tellSecrets(socket, keyLog.lines)
   if (isSecure && !socket.destroyed) server[kListener].resource.runInAsyncScope(server.emit, server, 'secureConnection', socket)
   if (netServerSocket.hasSubscribers) netServerSocket.publish({ socket })
 }
@@ -191,7 +201,9 @@ function align (at) {
 function onHello (lane, words, bytes, at) {
   const w = at >>> 2
   const id = words[w + 4]
-  const tls = servers.get(words[w + 5])?.[kListener].tls
+  const server = servers.get(words[w + 5])
+  const tls = server?.[kListener].tls
+  const flags = words[w + 1] >>> 8
   const text = at + R.kHelloTextAt
   const end = text + words[w + 6]
   const servername = bytes.toString('latin1', text, end)
@@ -201,13 +213,38 @@ function onHello (lane, words, bytes, at) {
     const size = bytes[from]
     protocols.push(bytes.toString('latin1', from + 1, from += 1 + size))
   }
+  const sessionId = copy(bytes, end + words[w + 7], words[w + 8])
   forgetContext()
   if (!tls) return lane.native.answerHello(lane.index, id, { isRefused: true })
-  tls.ask(servername, protocols, (/** @type {import('../../types/binding').HelloAnswer} */ answer) => {
+  const hello = { servername, protocols, sessionId, hasTicket: (flags & R.kHelloTicket) !== 0, wantsStatus: (flags & R.kHelloStatus) !== 0 }
+  tls.ask(server, hello, (/** @type {import('../../types/binding').HelloAnswer} */ answer) => {
     // Whoever listens to failures gets the error with its record.
-    if (answer.isRefused && answer.reason !== undefined && !servers.get(words[w + 5])) takeError(answer.reason)
+    if (answer.isRefused && answer.reason !== undefined && !servers.has(server[kListener].id)) takeError(answer.reason)
     lane.native.answerHello(lane.index, id, answer)
   })
+}
+
+// A handshake waits until the application has kept its session.
+/** @param {import('../lane').Lane} lane @param {Int32Array} words @param {Buffer} bytes @param {number} at */
+function onNewSession (lane, words, bytes, at) {
+  const w = at >>> 2
+  const id = words[w + 4]
+  const text = at + R.kNewSessionTextAt
+  const sessionId = copy(bytes, text, words[w + 6])
+  const session = copy(bytes, text + words[w + 6], words[w + 7])
+  let isDone = false
+  const done = () => {
+    if (isDone) return
+    isDone = true
+    lane.native.answerHello(lane.index, id, {})
+  }
+  forgetContext()
+  if (!servers.get(words[w + 5])?.emit('newSession', sessionId, session, done)) done()
+}
+
+/** @param {any} socket @param {string} lines */
+function tellSecrets (socket, lines) {
+  for (const line of lines.split(/(?<=\n)/)) socket.server.emit('keylog', Buffer.from(line, 'latin1'), socket)
 }
 
 /** @param {any} socket @param {Error} error */

@@ -67,7 +67,7 @@ function Server (options, requestListener) {
   const self = /** @type {any} */ (this)
   attach(self, options)
   self[kListener].isSecure = true
-  self[kListener].tls = new ServerTls(self, self[kListener].offersHttp2(options ?? {}))
+  self[kListener].tls = new ServerTls(self, self[kListener].offersHttp2(options ?? {}), self)
   if (sources !== null) self[kListener].useSources(sources)
   const [stockListener] = self.listeners('connection')
   self.removeListener('connection', stockListener)

@@ -143,7 +143,7 @@ class Listener {
     refuseUnsupported(tls ?? {})
     const sources = findCertificates(tls ?? {}, secure)
     if (this.isSecure) this.server.setSecureContext(sources.options)
-    else this.tls = new ServerTls(new StockHttpsServer(sources.options), this.offersHttp2(tls ?? {}))
+    else this.tls = new ServerTls(new StockHttpsServer(sources.options), this.offersHttp2(tls ?? {}), this.server)
     this.useSources(sources)
   }
 

@@ -27,7 +27,9 @@ const { kDestroy } = R.ReplyType
 // How long close() waits for the I/O threads; they need microseconds unless the machine is overloaded.
 const kCloseMs = 100
 // They may gain or lose listeners at any time; the lanes answer alone while there are none.
-const kWatchedEvents = new Set(['clientError', 'connection', 'secureConnection', 'tlsClientError'])
+const kWatchedEvents = new Set([
+  'clientError', 'connection', 'secureConnection', 'tlsClientError', 'newSession', 'resumeSession', 'OCSPRequest', 'keylog'
+])
 // Whatever a program puts in their place later (register, instrumentation), these are Node's.
 const { Server: StockServer } = http
 

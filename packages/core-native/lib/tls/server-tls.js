@@ -22,8 +22,20 @@ const kContextFields = [
 const kHttp2First = Buffer.from('\x02h2\x08http/1.1', 'latin1')
 const kHandshakeMsMax = 0xffffffff
 
-/** Copies for lanes, by the context of Node's. @type {WeakMap<object, unknown>} */
-const hosts = new WeakMap()
+/** Copies for lanes, by the context of Node's: those that tell of their secrets are others. */
+const kCopies = { quiet: /** @type {WeakMap<object, unknown>} */ (new WeakMap()), logging: /** @type {WeakMap<object, unknown>} */ (new WeakMap()) }
+
+/** Events of a tls.Server for which handshakes wait, or tell of their secrets. */
+const kTlsEvents = ['newSession', 'resumeSession', 'OCSPRequest', 'keylog']
+
+/**
+ * @typedef {object} Hello what a ClientHello asks for
+ * @property {string} servername '' = none
+ * @property {string[]} protocols that the client speaks
+ * @property {Buffer} sessionId
+ * @property {boolean} hasTicket
+ * @property {boolean} wantsStatus
+ */
 
 class ServerTls {
   /** Handle of the native settings; null = they have changed. @type {unknown} */
@@ -31,6 +43,8 @@ class ServerTls {
   /** Made for lanes alone: Node's own code uses the server's, and changes it. @type {any} */
   #context = null
   #ticketKeys
+  /** Which of kTlsEvents had listeners when the context was made. */
+  #heard = ''
   /** Of the options, and what a program has added: these count before the others. @type {{ pattern: string, context: any }[]} */
   #givenHosts = []
   /** @type {{ pattern: string, context: any }[]} */
@@ -38,9 +52,10 @@ class ServerTls {
   /** @type {() => void} */
   #stopWatching = () => {}
 
-  /** @param {any} owner a tls.Server @param {boolean} offersHttp2 */
-  constructor (owner, offersHttp2) {
+  /** @param {any} owner a tls.Server @param {boolean} offersHttp2 @param {any} server that emits events */
+  constructor (owner, offersHttp2, server) {
     this.owner = owner
+    this.server = server
     this.offersHttp2 = offersHttp2
     const keys = owner.ticketKeys
     this.#ticketKeys = keys === undefined ? undefined : loadBinding().createTicketKeys(bytesOf(keys))
@@ -60,13 +75,14 @@ class ServerTls {
 
   /** @param {string} pattern @param {any} context */
   addHost (pattern, context) {
-    this.#hosts.push({ pattern, context: hostOf(context) })
+    hostOf(context)
+    this.#hosts.push({ pattern, context })
     this.#handle = null
   }
 
   /** @param {import('./certificate-sources').Sources['hosts']} hosts */
   setHosts (hosts) {
-    this.#givenHosts = hosts.map(({ pattern, options }) => ({ pattern, context: hostOf(tls.createSecureContext(options)) }))
+    this.#givenHosts = hosts.map(({ pattern, options }) => ({ pattern, context: tls.createSecureContext(options) }))
     this.#handle = null
   }
 
@@ -95,18 +111,27 @@ class ServerTls {
   }
 
   get handle () {
-    if (this.#handle !== null) return this.#handle
-    const { owner } = this
+    const { owner, server } = this
+    const heard = kTlsEvents.filter((event) => server.listenerCount(event) > 0).join(' ')
+    if (this.#handle !== null && heard === this.#heard) return this.#handle
+    // Lanes use the one that there is, so that another one gets what was asked for.
+    if (heard !== this.#heard) this.#context = null
+    this.#heard = heard
+    const logsKeys = heard.includes('keylog')
     this.#context ??= tls.createSecureContext(Object.fromEntries(kContextFields.map((name) => [name, owner[name]])))
     const timeout = handshakeTimeoutOf(owner)
     const handle = loadBinding().createTlsContext({
       context: externalOf(this.#context),
-      hosts: [...this.#givenHosts, ...this.#hosts],
+      hosts: [...this.#givenHosts, ...this.#hosts].map(({ pattern, context }) => ({ pattern, context: hostOf(context, logsKeys) })),
       ticketKeys: this.#ticketKeys,
       sessionIdContext: contextIdOf(owner),
       alpn: this.offersHttp2 ? kHttp2First : owner.ALPNProtocols ?? Buffer.alloc(0),
       asksHost: typeof sniCallbackOf(owner) === 'function',
       asksAlpn: typeof owner.ALPNCallback === 'function',
+      asksSession: heard.includes('resumeSession'),
+      asksStatus: heard.includes('OCSPRequest'),
+      tellsSessions: heard.includes('Session'),
+      logsKeys,
       requestCert: owner.requestCert,
       rejectUnauthorized: owner.rejectUnauthorized,
       handshakeTimeout: Math.min(timeout, kHandshakeMsMax)
@@ -116,39 +141,51 @@ class ServerTls {
   }
 
   /**
-   * Asks the application what it makes of a ClientHello.
+   * Asks the application what it makes of a ClientHello, in Node's order: sessions, certificate, its status, protocol.
    *
-   * @param {string} servername '' = none
-   * @param {string[]} protocols that the client speaks
+   * @param {any} server
+   * @param {Hello} hello
    * @param {(answer: import('../../types/binding').HelloAnswer) => void} answer
    */
-  ask (servername, protocols, answer) {
-    const { owner } = this
+  ask (server, hello, answer) {
     const refuse = (/** @type {any} */ error) => answer({ isRefused: true, reason: rememberError(error) })
-    const choose = sniCallbackOf(owner)
-    const withHost = (/** @type {unknown} */ host) => {
-      if (typeof owner.ALPNCallback !== 'function' || protocols.length === 0) return answer({ host })
-      try {
-        const alpn = owner.ALPNCallback({ servername: servername || false, protocols })
-        if (alpn !== undefined && !protocols.includes(alpn)) return refuse(invalidProtocol(alpn, protocols))
-        answer({ host, alpn })
-      } catch (error) {
-        refuse(error)
-      }
-    }
-    if (typeof choose !== 'function' || servername === '') return withHost(undefined)
-    let isCalled = false
-    choose.call(owner, servername, (/** @type {any} */ error, /** @type {any} */ context) => {
-      if (isCalled) return
-      isCalled = true
-      if (error) return refuse(error)
-      if (!context) return withHost(undefined)
-      try {
-        withHost(hostOf(context))
-      } catch (error) {
-        refuse(error)
-      }
-    })
+    findSession(server, hello, refuse, (session) => this.#chooseContext(hello, refuse, (context) => {
+      this.#findStatus(server, hello, context, refuse, (status) => {
+        try {
+          const host = context === undefined ? undefined : hostOf(context, this.#heard.includes('keylog'))
+          answer({ host, session, status, alpn: this.#chooseProtocol(hello) })
+        } catch (error) {
+          refuse(error)
+        }
+      })
+    }))
+  }
+
+  /** @param {Hello} hello @param {(error: any) => void} refuse @param {(context: any) => void} next */
+  #chooseContext ({ servername }, refuse, next) {
+    const choose = sniCallbackOf(this.owner)
+    if (typeof choose !== 'function' || servername === '') return next(undefined)
+    choose.call(this.owner, servername, once((error, context) => error ? refuse(error) : next(context || undefined)))
+  }
+
+  /** @param {any} server @param {Hello} hello @param {any} context @param {(error: any) => void} refuse @param {(status?: Buffer) => void} next */
+  #findStatus (server, { servername, wantsStatus }, context, refuse, next) {
+    if (!wantsStatus || server.listenerCount('OCSPRequest') === 0) return next()
+    const fits = (/** @type {{ pattern: string }} */ { pattern }) => matchesHost(pattern, servername)
+    const added = servername === '' ? undefined : [...this.#givenHosts, ...this.#hosts].findLast(fits)?.context
+    const chosen = context ?? added ?? this.owner._sharedCreds
+    const { context: handle = chosen } = chosen
+    server.emit('OCSPRequest', handle.getCertificate(), handle.getIssuer(),
+      once((error, response) => error ? refuse(error) : next(response || undefined)))
+  }
+
+  /** @param {Hello} hello @returns {string | undefined} undefined = none of those offered */
+  #chooseProtocol ({ servername, protocols }) {
+    const { owner } = this
+    if (typeof owner.ALPNCallback !== 'function' || protocols.length === 0) return undefined
+    const alpn = owner.ALPNCallback({ servername: servername || false, protocols })
+    if (alpn !== undefined && !protocols.includes(alpn)) throw invalidProtocol(alpn, protocols)
+    return alpn
   }
 }
 
@@ -164,14 +201,40 @@ function contextIdOf ({ sessionIdContext }) {
   return sessionIdContext === chosenByNode ? '' : String(sessionIdContext ?? '')
 }
 
-/** @param {any} context what SNICallback gave: a SecureContext, or the handle in it */
-function hostOf (context) {
+// Those with a ticket need nobody who looks them up.
+/** @param {any} server @param {Hello} hello @param {(error: any) => void} refuse @param {(session?: Buffer) => void} next */
+function findSession (server, { sessionId, hasTicket }, refuse, next) {
+  if (sessionId.length === 0 || hasTicket) return next()
+  const answer = once((error, session) => error ? refuse(error) : next(session || undefined))
+  if (!server.emit('resumeSession', sessionId, answer)) next()
+}
+
+/** @param {(error: any, result: any) => void} callback */
+function once (callback) {
+  let isCalled = false
+  return (/** @type {any} */ error, /** @type {any} */ result) => {
+    if (isCalled) return
+    isCalled = true
+    callback(error, result)
+  }
+}
+
+// As the I/O thread compares them: `*` stands for one label or a part of it.
+/** @param {string} pattern @param {string} host */
+function matchesHost (pattern, host) {
+  const source = pattern.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '[^.]*')
+  return new RegExp(`^${source}$`, 'i').test(host)
+}
+
+/** @param {any} context what SNICallback gave: a SecureContext, or the handle in it @param {boolean} [logsKeys] */
+function hostOf (context, logsKeys = false) {
   const handle = context?.context ?? context
-  let host = typeof handle === 'object' && handle !== null ? hosts.get(handle) : undefined
+  const copies = logsKeys ? kCopies.logging : kCopies.quiet
+  let host = typeof handle === 'object' && handle !== null ? copies.get(handle) : undefined
   if (host !== undefined) return host
-  host = loadBinding().copyTlsHost(handle?._external)
+  host = loadBinding().copyTlsHost(handle?._external, logsKeys)
   if (host === undefined) throw invalidContext()
-  hosts.set(handle, host)
+  copies.set(handle, host)
   return host
 }
 

@@ -114,6 +114,10 @@ inline constexpr size_t kTlsBarrenBytesMax = 32 * 1024;
 // What it may send before the handshake is done: OpenSSL takes up to 128 KiB of ClientHello and 100
 // KiB of certificates.
 inline constexpr size_t kTlsHandshakeBytesMax = 256 * 1024;
+// Longest session of which JavaScript hears; longer ones are not resumed. Node's own.
+inline constexpr size_t kTlsSessionBytesMax = 10 * 1024;
+// Longest key log of a handshake; one of TLS 1.3 has five lines of 200 bytes.
+inline constexpr size_t kTlsKeyLogBytesMax = 8 * 1024;
 // Longest keying material that an application exports.
 inline constexpr size_t kTlsKeyingBytesMax = 64 * 1024;
 // How long JavaScript waits for a lane that it asks about a connection.

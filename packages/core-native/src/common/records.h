@@ -42,6 +42,8 @@ enum class RequestType : uint8_t {
   kFrameError = 17,    // The peer's frames are refused. What follows is as with kCloseFrame.
   kHello = 18,         // A handshake waits for Engine.answerHello(lane, id, ...). Of no slot.
   kTlsFailure = 19,    // TLS has failed; kClosed follows.
+  kNewSession = 20,    // As kHello: the handshake waits until JavaScript has kept the session.
+  kKeyLog = 21,        // Secrets of the connection; its kOpen follows.
 };
 
 // kOpen: word 4 server id, 5 remote port | family << 16 (4, 6, 0 = unix), 6 local port,
@@ -115,11 +117,18 @@ inline constexpr uint32_t kMessageBinary = 1u << 0;
 inline constexpr uint32_t kMessageCost = 32;
 inline constexpr size_t kFrameErrorTextAt = 32;
 
-// kHello: word 4 id, 5 server id, 6 server name bytes, 7 bytes of the ALPN list; then, at byte 32,
-//         both, the list as on the wire.
+// kHello: word 4 id, 5 server id, 6 server name bytes, 7 bytes of the ALPN list, 8 of the session
+//         id; then, at byte 40, these, the list as on the wire. Flags kHelloTicket (it has a
+//         session in a ticket), kHelloStatus (it wants an OCSP response).
+// kNewSession: word 4 id, 5 server id, 6 session id bytes, 7 bytes of the session; then, at byte
+//              32, both.
+// kKeyLog: word 4 bytes; then, at byte 24, lines.
 // kTlsFailure: word 4 errno, 5 bytes of OpenSSL's whole text, 6 of its library, 7 of the function,
 //              8 of the reason; then, at byte 40, these.
-inline constexpr size_t kHelloTextAt = 32;
+inline constexpr uint32_t kHelloTicket = 1u << 0;
+inline constexpr uint32_t kHelloStatus = 1u << 1;
+inline constexpr size_t kHelloTextAt = 40;
+inline constexpr size_t kNewSessionTextAt = 32;
 inline constexpr size_t kTlsFailureTextAt = 40;
 
 enum class ErrorKind : uint32_t {

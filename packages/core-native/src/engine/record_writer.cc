@@ -80,13 +80,34 @@ void RecordWriter::Open(uint32_t slot, uint32_t server_id, const Addresses& addr
 }
 
 void RecordWriter::Hello(uint32_t id, uint32_t server_id, const tls::ClientHello& hello) {
-  uint8_t* record = Append(records::kHelloTextAt + hello.servername.size() + hello.alpn.size(),
-                           RequestType::kHello, 0, 0);
+  const size_t text_bytes = hello.servername.size() + hello.alpn.size() + hello.session_id.size();
+  const uint32_t flags = (hello.has_ticket ? records::kHelloTicket : 0) |
+                         (hello.wants_status ? records::kHelloStatus : 0);
+  uint8_t* record = Append(records::kHelloTextAt + text_bytes, RequestType::kHello, flags, 0);
   StoreWord(record, 4, id);
   StoreWord(record, 5, server_id);
   StoreWord(record, 6, Size32(hello.servername.size()));
   StoreWord(record, 7, Size32(hello.alpn.size()));
-  Copy(Copy(record + records::kHelloTextAt, hello.servername), hello.alpn);
+  StoreWord(record, 8, Size32(hello.session_id.size()));
+  uint8_t* to = Copy(record + records::kHelloTextAt, hello.servername);
+  Copy(Copy(to, hello.alpn), hello.session_id);
+}
+
+void RecordWriter::NewSession(uint32_t id, uint32_t server_id, const tls::NewSession& session) {
+  uint8_t* record = Append(records::kNewSessionTextAt + session.id.size() + session.data.size(),
+                           RequestType::kNewSession, 0, 0);
+  StoreWord(record, 4, id);
+  StoreWord(record, 5, server_id);
+  StoreWord(record, 6, Size32(session.id.size()));
+  StoreWord(record, 7, Size32(session.data.size()));
+  Copy(Copy(record + records::kNewSessionTextAt, session.id), session.data);
+}
+
+void RecordWriter::KeyLog(uint32_t slot, std::string_view lines) {
+  if (lines.empty()) return;
+  uint8_t* record = Append(records::kPayloadAt + lines.size(), RequestType::kKeyLog, 0, slot);
+  StoreWord(record, 4, Size32(lines.size()));
+  Copy(record + records::kPayloadAt, lines);
 }
 
 void RecordWriter::TlsFailure(uint32_t slot, const tls::Failure& failure) {

@@ -50,6 +50,9 @@ class RecordWriter {
   void Open(uint32_t slot, uint32_t server_id, const Addresses& addresses, uint32_t flags,
             std::string_view facts);
   void Hello(uint32_t id, uint32_t server_id, const tls::ClientHello& hello);
+  void NewSession(uint32_t id, uint32_t server_id, const tls::NewSession& session);
+  // None when it is empty.
+  void KeyLog(uint32_t slot, std::string_view lines);
   void TlsFailure(uint32_t slot, const tls::Failure& failure);
   void RequestHead(const http1::RequestHead& head, const Request& request);
   // Inline, or copied into a block when it is large.

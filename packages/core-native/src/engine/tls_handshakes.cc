@@ -2,6 +2,7 @@
 
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -64,14 +65,16 @@ bool TlsHandshakes::Continue(Connection* connection) {
       if (connection->tls->has_unsent()) transport_->FlushSealed(connection);
       return false;
     case tls::HandshakeStatus::kAsking: {
-      const uint32_t id = next_id_++;
-      asking_[id] = connection;
-      // What comes meanwhile stays in the socket.
-      transport_->Pause(connection, kPauseUpgrade);
-      transport_->UpdatePoll(connection);
+      const uint32_t id = Suspend(connection);
       records_->Hello(id, connection->server->id, connection->tls->hello());
       return false;
     }
+    case tls::HandshakeStatus::kTelling:
+      for (const tls::NewSession& session : connection->tls->new_sessions()) {
+        const uint32_t id = Suspend(connection);
+        records_->NewSession(id, connection->server->id, session);
+      }
+      return false;
     case tls::HandshakeStatus::kFailed:
       Fail(connection);
       return false;
@@ -79,11 +82,23 @@ bool TlsHandshakes::Continue(Connection* connection) {
   return false;
 }
 
+// What comes meanwhile stays in the socket. The id is that of the answer.
+uint32_t TlsHandshakes::Suspend(Connection* connection) {
+  const uint32_t id = next_id_++;
+  asking_[id] = connection;
+  transport_->Pause(connection, kPauseUpgrade);
+  transport_->UpdatePoll(connection);
+  return id;
+}
+
 bool TlsHandshakes::OnAnswer(uint32_t id, tls::HelloAnswer answer, Connection** connection) {
   const auto found = asking_.find(id);
   if (found == asking_.end()) return false;
   *connection = found->second;
   asking_.erase(found);
+  const bool is_left = std::any_of(asking_.begin(), asking_.end(),
+                                   [=](const auto& entry) { return entry.second == *connection; });
+  if (is_left) return false;
   (*connection)->tls->Answer(std::move(answer));
   transport_->Resume(*connection, kPauseUpgrade);
   const bool is_over = Continue(*connection);

@@ -22,10 +22,12 @@ class TlsHandshakes {
   bool OnReadable(Connection* connection);
   void OnTimeout(Connection* connection);
   void OnDetached(Connection* connection);
-  // Of a kHello. True as with OnReadable(); `connection` is then the one it was about.
+  // Of a kHello or kNewSession. True as with OnReadable(); `connection` is then the one it was
+  // about.
   bool OnAnswer(uint32_t id, tls::HelloAnswer answer, Connection** connection);
 
  private:
+  uint32_t Suspend(Connection* connection);
   bool Route(Connection* connection);
   bool Continue(Connection* connection);
   bool Establish(Connection* connection);

@@ -135,6 +135,8 @@ void Transport::Announce(Connection* connection, uint32_t flags) {
   if (addresses == nullptr) {
     addresses = std::make_unique<Addresses>(DescribeConnection(connection->fd, nullptr));
   }
+  const bool has_secrets = connection->tls != nullptr && (flags & records::kFlagPending) == 0;
+  if (has_secrets) records_->KeyLog(connection->slot, connection->tls->TakeKeyLog());
   std::string facts;
   if (connection->tls != nullptr) facts = EncodeFacts(connection->tls->Describe());
   if (connection->origin != nullptr) facts = connection->origin->facts;

@@ -63,7 +63,8 @@ Napi::Value CreateTicketKeys(const Napi::CallbackInfo& info) {
 
 Napi::Value CopyTlsHost(const Napi::CallbackInfo& info) {
   SSL_CTX* from = ContextOf(info[0]);
-  return from == nullptr ? info.Env().Undefined() : Wrap(info.Env(), tls::HostContext::Copy(from));
+  return from == nullptr ? info.Env().Undefined()
+                         : Wrap(info.Env(), tls::HostContext::Copy(from, IsTrue(info[1])));
 }
 
 Napi::Value CreateTlsContext(const Napi::CallbackInfo& info) {
@@ -76,6 +77,10 @@ Napi::Value CreateTlsContext(const Napi::CallbackInfo& info) {
   settings.alpn = BytesOf(given.Get("alpn"));
   settings.asks_host = IsTrue(given.Get("asksHost"));
   settings.asks_alpn = IsTrue(given.Get("asksAlpn"));
+  settings.asks_session = IsTrue(given.Get("asksSession"));
+  settings.asks_status = IsTrue(given.Get("asksStatus"));
+  settings.tells_sessions = IsTrue(given.Get("tellsSessions"));
+  settings.logs_keys = IsTrue(given.Get("logsKeys"));
   settings.requests_certificate = IsTrue(given.Get("requestCert"));
   settings.rejects_unauthorized = IsTrue(given.Get("rejectUnauthorized"));
   const Napi::Value timeout = given.Get("handshakeTimeout");
@@ -116,6 +121,8 @@ tls::HelloAnswer ReadHelloAnswer(Napi::Object given) {
   const Napi::Value alpn = given.Get("alpn");
   answer.has_alpn = alpn.IsString();
   answer.alpn = BytesOf(alpn);
+  answer.session = BytesOf(given.Get("session"));
+  answer.status = BytesOf(given.Get("status"));
   return answer;
 }
 

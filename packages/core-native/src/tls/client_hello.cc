@@ -42,6 +42,12 @@ ClientHello ReadClientHello(SSL* ssl) {
   ClientHello hello;
   hello.servername = ServernameOf(Extension(ssl, TLSEXT_TYPE_server_name));
   hello.alpn = AlpnOf(Extension(ssl, TLSEXT_TYPE_application_layer_protocol_negotiation));
+  const unsigned char* id = nullptr;
+  const size_t id_size = SSL_client_hello_get0_session_id(ssl, &id);
+  hello.session_id.assign(reinterpret_cast<const char*>(id), id_size);
+  hello.has_ticket = !Extension(ssl, TLSEXT_TYPE_session_ticket).empty();
+  hello.wants_status =
+      Extension(ssl, TLSEXT_TYPE_status_request).starts_with(char{TLSEXT_STATUSTYPE_ocsp});
   return hello;
 }
 

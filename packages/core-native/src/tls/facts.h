@@ -10,6 +10,9 @@ namespace httpsys::tls {
 struct ClientHello {
   std::string servername;  // Empty = none was given.
   std::string alpn;        // Protocols, each after its length; empty = none.
+  std::string session_id;  // That it would go on with, or one of no meaning (TLS 1.3).
+  bool has_ticket = false;
+  bool wants_status = false;  // Of the certificate, by OCSP.
 };
 
 // Why a connection failed, as JavaScript tells it.

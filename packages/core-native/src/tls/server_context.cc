@@ -96,7 +96,7 @@ std::string TrustIn(SSL_CTX* context) {
 
 void ContextDeleter::operator()(SSL_CTX* context) const { SSL_CTX_free(context); }
 
-std::shared_ptr<const HostContext> HostContext::Copy(SSL_CTX* from) {
+std::shared_ptr<const HostContext> HostContext::Copy(SSL_CTX* from, bool logs_keys) {
   auto host = std::make_shared<HostContext>();
   host->context_.reset(SSL_CTX_new(TLS_server_method()));
   SSL_CTX* to = host->context_.get();
@@ -115,7 +115,7 @@ std::shared_ptr<const HostContext> HostContext::Copy(SSL_CTX* from) {
   if (const STACK_OF(X509_NAME)* names = SSL_CTX_get_client_CA_list(from)) {
     SSL_CTX_set_client_CA_list(to, SSL_dup_CA_list(names));
   }
-  Session::PrepareContext(to);
+  Session::PrepareContext(to, logs_keys);
   host->identity_ = IdentityOf(to);
   host->trust_ = TrustIn(to);
   return host;
@@ -133,7 +133,7 @@ std::shared_ptr<const ServerContext> ServerContext::Create(ContextSettings setti
   SSL_CTX* context = created->context_.get();
   created->identity_ = IdentityOf(context);
   created->trust_ = TrustIn(context);
-  Session::PrepareContext(context);
+  Session::PrepareContext(context, created->settings_.logs_keys);
   const std::string id = created->SessionIdContext(nullptr);
   SSL_CTX_set_session_id_context(context, reinterpret_cast<const unsigned char*>(id.data()),
                                  static_cast<unsigned>(id.size()));

@@ -23,8 +23,8 @@ using ContextPtr = std::unique_ptr<SSL_CTX, ContextDeleter>;
 class HostContext {
  public:
   // Copies them from a context of Node's, which may go on being used there. nullptr when out of
-  // memory. Thread: the one that uses `from`.
-  static std::shared_ptr<const HostContext> Copy(SSL_CTX* from);
+  // memory. With `logs_keys` its sessions keep their key log. Thread: the one that uses `from`.
+  static std::shared_ptr<const HostContext> Copy(SSL_CTX* from, bool logs_keys = false);
 
   SSL_CTX* context() const { return context_.get(); }
   // Different for other certificates and other trust.
@@ -48,9 +48,13 @@ struct ContextSettings {
   std::vector<Host> hosts;                  // The last one that fits counts.
   std::shared_ptr<TicketKeys> ticket_keys;  // nullptr = those of the connection's port.
   std::string session_id_context;
-  std::string alpn;        // Protocols by preference, each after its length; empty = none.
-  bool asks_host = false;  // JavaScript chooses by server name,
-  bool asks_alpn = false;  // and the protocol.
+  std::string alpn;             // Protocols by preference, each after its length; empty = none.
+  bool asks_host = false;       // JavaScript chooses by server name,
+  bool asks_alpn = false;       // and the protocol,
+  bool asks_session = false;    // looks sessions up that are in no ticket,
+  bool asks_status = false;     // and answers about certificates (OCSP).
+  bool tells_sessions = false;  // It hears of new ones, and the handshake waits for it.
+  bool logs_keys = false;       // It gets the secrets (Session::TakeKeyLog()).
   bool requests_certificate = false;
   bool rejects_unauthorized = true;
   uint64_t handshake_timeout_ms = 0;

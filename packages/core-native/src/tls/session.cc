@@ -47,15 +47,23 @@ ssize_t SendSome(int fd, std::string_view bytes) {
 
 // -- Contexts.
 
-void Session::PrepareContext(SSL_CTX* context) {
+void Session::PrepareContext(SSL_CTX* context, bool logs_keys) {
   SSL_CTX_set_alpn_select_cb(context, OnAlpn, nullptr);
+  SSL_CTX_set_tlsext_status_cb(context, OnStatus);
+  if (logs_keys) SSL_CTX_set_keylog_callback(context, OnKeyLog);
 }
 
 void Session::PrepareServer(SSL_CTX* context, const ContextSettings& settings) {
   SSL_CTX_set_client_hello_cb(context, OnClientHello, nullptr);
   SSL_CTX_set_tlsext_ticket_key_evp_cb(context, OnTicketKey);
-  // Sessions are in their tickets.
-  SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+  // Sessions are in their tickets, or JavaScript keeps them.
+  const auto cache =
+      SSL_SESS_CACHE_SERVER | SSL_SESS_CACHE_NO_INTERNAL | SSL_SESS_CACHE_NO_AUTO_CLEAR;
+  SSL_CTX_set_session_cache_mode(context, settings.tells_sessions ? cache : SSL_SESS_CACHE_OFF);
+  if (settings.tells_sessions) {
+    SSL_CTX_sess_set_new_cb(context, OnNewSession);
+    SSL_CTX_sess_set_get_cb(context, OnFindSession);
+  }
   SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                                 SSL_MODE_ENABLE_PARTIAL_WRITE);
   SSL_CTX_clear_mode(context, SSL_MODE_AUTO_RETRY);
@@ -195,23 +203,18 @@ void Session::KeepUnsent(size_t sent) {
 
 HandshakeStatus Session::Handshake() {
   if (has_failed()) return HandshakeStatus::kFailed;
+  if (is_shaken_) return FinishHandshake();
   budget_ = limits::kTlsReadBytes;
   ERR_clear_error();
   const int result = SSL_do_handshake(ssl_);
   if (result == 1) {
-    is_established_ = true;
-    barren_bytes_ = 0;
-    has_pending_ = SSL_has_pending(ssl_) == 1;
-    // Tickets, as a rule. Nobody waits for them: they leave with the first response.
-    const bool may_wait = SSL_version(ssl_) == TLS1_3_VERSION;
-    if (may_wait && unsent_.empty() && !wire_->empty()) {
-      KeepUnsent(0);
-      is_held_ = true;
-    } else if (const int error = Flush(); error != 0 && error != EAGAIN) {
-      Fail(error);
-      return HandshakeStatus::kFailed;
-    }
-    return HandshakeStatus::kDone;
+    is_shaken_ = true;
+    if (new_sessions_.empty()) return FinishHandshake();
+    // As on Node: the peer cannot use a session of which its keeper has not heard.
+    unsent_.append(*wire_);
+    wire_->clear();
+    is_held_ = true;
+    return HandshakeStatus::kTelling;
   }
   const int why = SSL_get_error(ssl_, result);
   const int error = why == SSL_ERROR_SSL ? 0 : wire_error_;
@@ -238,6 +241,23 @@ HandshakeStatus Session::Handshake() {
   return HandshakeStatus::kFailed;
 }
 
+HandshakeStatus Session::FinishHandshake() {
+  is_established_ = true;
+  new_sessions_.clear();
+  barren_bytes_ = 0;
+  has_pending_ = SSL_has_pending(ssl_) == 1;
+  // Tickets, as a rule. Nobody waits for them: they leave with the first response.
+  const bool may_wait = SSL_version(ssl_) == TLS1_3_VERSION;
+  if (may_wait && unsent_.empty() && !wire_->empty()) {
+    KeepUnsent(0);
+    is_held_ = true;
+  } else if (const int error = Flush(); error != 0 && error != EAGAIN) {
+    Fail(error);
+    return HandshakeStatus::kFailed;
+  }
+  return HandshakeStatus::kDone;
+}
+
 int Session::OnClientHello(SSL* ssl, int* alert, void*) { return Of(ssl)->ReadHello(alert); }
 
 int Session::ReadHello(int* alert) {
@@ -245,8 +265,11 @@ int Session::ReadHello(int* alert) {
   switch (hello_state_) {
     case Hello::kNone: {
       hello_ = ReadClientHello(ssl_);
-      const bool asks = (settings.asks_host && !hello_.servername.empty()) ||
-                        (settings.asks_alpn && !hello_.alpn.empty());
+      const bool asks =
+          (settings.asks_host && !hello_.servername.empty()) ||
+          (settings.asks_alpn && !hello_.alpn.empty()) ||
+          (settings.asks_session && !hello_.session_id.empty() && !hello_.has_ticket) ||
+          (settings.asks_status && hello_.wants_status);
       if (asks) {
         hello_state_ = Hello::kAsking;
         return SSL_CLIENT_HELLO_RETRY;
@@ -288,6 +311,7 @@ int Session::UseHost(std::shared_ptr<const HostContext> host) {
 }
 
 void Session::Answer(HelloAnswer answer) {
+  if (hello_state_ != Hello::kAsking) return;
   answer_ = std::move(answer);
   hello_state_ = Hello::kAnswered;
 }
@@ -317,6 +341,46 @@ int Session::OnTicketKey(SSL* ssl, unsigned char* name, unsigned char* iv, EVP_C
   const uint64_t now_ms = TicketKeys::NowMs();
   return seals != 0 ? keys.Seal(now_ms, name, iv, cipher, mac)
                     : keys.Open(now_ms, name, iv, cipher, mac);
+}
+
+int Session::OnStatus(SSL* ssl, void*) {
+  const std::string& status = Of(ssl)->answer_.status;
+  if (status.empty()) return SSL_TLSEXT_ERR_NOACK;
+  void* copy = OPENSSL_memdup(status.data(), status.size());
+  if (copy == nullptr) return SSL_TLSEXT_ERR_ALERT_FATAL;
+  SSL_set_tlsext_status_ocsp_resp(ssl, copy, static_cast<long>(status.size()));
+  return SSL_TLSEXT_ERR_OK;
+}
+
+SSL_SESSION* Session::OnFindSession(SSL* ssl, const unsigned char*, int, int* is_copied) {
+  *is_copied = 0;
+  const std::string data = std::exchange(Of(ssl)->answer_.session, {});
+  const auto* from = reinterpret_cast<const unsigned char*>(data.data());
+  return data.empty() ? nullptr : d2i_SSL_SESSION(nullptr, &from, static_cast<long>(data.size()));
+}
+
+int Session::OnNewSession(SSL* ssl, SSL_SESSION* session) {
+  Session* self = Of(ssl);
+  const int size = i2d_SSL_SESSION(session, nullptr);
+  const bool is_large = size <= 0 || static_cast<size_t>(size) > limits::kTlsSessionBytesMax;
+  if (self->is_shaken_ || is_large) return 0;
+  NewSession told;
+  unsigned id_size = 0;
+  const unsigned char* id = SSL_SESSION_get_id(session, &id_size);
+  told.id.assign(reinterpret_cast<const char*>(id), id_size);
+  told.data.resize(static_cast<size_t>(size));
+  auto* to = reinterpret_cast<unsigned char*>(told.data.data());
+  i2d_SSL_SESSION(session, &to);
+  self->new_sessions_.push_back(std::move(told));
+  return 0;
+}
+
+void Session::OnKeyLog(const SSL* ssl, const char* line) {
+  Session* self = Of(ssl);
+  const std::string_view text = Text(line);
+  const bool is_told = self != nullptr && self->context_->settings().logs_keys;
+  if (!is_told || self->key_log_.size() + text.size() >= limits::kTlsKeyLogBytesMax) return;
+  self->key_log_.append(text).append(1, '\n');
 }
 
 // -- Data.

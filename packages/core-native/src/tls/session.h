@@ -12,10 +12,14 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "tls/client_hello.h"
 #include "tls/facts.h"
 #include "tls/server_context.h"
+
+struct ssl_session_st;  // SSL_SESSION.
 
 namespace httpsys::tls {
 
@@ -25,13 +29,22 @@ struct HelloAnswer {
   std::string reason;                       // Then: the text of the failure.
   std::shared_ptr<const HostContext> host;  // nullptr = the server's own.
   bool has_alpn = false;
-  std::string alpn;  // Empty = none of those offered.
+  std::string alpn;     // Empty = none of those offered.
+  std::string session;  // The one with hello().session_id, as NewSession has it; empty = none.
+  std::string status;   // OCSP's response; empty = none.
+};
+
+// A session of which JavaScript hears.
+struct NewSession {
+  std::string id;
+  std::string data;  // ASN.1.
 };
 
 enum class HandshakeStatus : uint8_t {
   kDone,
   kWaiting,  // For the peer.
   kAsking,   // JavaScript is to Answer() hello().
+  kTelling,  // Done, but JavaScript is to hear of new_sessions() first: then Handshake() once more.
   kFailed,
 };
 
@@ -63,6 +76,9 @@ class Session {
   HandshakeStatus Handshake();
   const ClientHello& hello() const { return hello_; }
   void Answer(HelloAnswer answer);
+  const std::vector<NewSession>& new_sessions() const { return new_sessions_; }
+  // The secrets as far as they are known, lines in the format that tools for captures read.
+  std::string TakeKeyLog() { return std::exchange(key_log_, {}); }
   bool is_established() const { return is_established_; }
 
   // As recv(2) without blocking: -1 and errno (EPROTO: see failure()), 0 at the end of the peer's
@@ -81,7 +97,10 @@ class Session {
 
   // The peer is not let in, or was too slow: what failure() says then.
   void Reject() { Fail(ECONNRESET); }
-  void TimeOut() { Fail(ETIMEDOUT); }
+  void TimeOut() {
+    Fail(ETIMEDOUT);
+    if (!is_established_) unsent_.clear();  // It must not look like the end of a handshake.
+  }
   const Failure& failure() const { return failure_; }
   bool has_failed() const { return failure_.error != 0; }
   // A peer whose first bytes are a request without TLS.
@@ -97,7 +116,7 @@ class Session {
   std::string Ask(Question question, std::string_view argument) const;
 
   // What every context of a lane has: how it chooses, and how little it keeps.
-  static void PrepareContext(SSL_CTX* context);
+  static void PrepareContext(SSL_CTX* context, bool logs_keys);
   static void PrepareServer(SSL_CTX* context, const ContextSettings& settings);
 
  private:
@@ -111,11 +130,16 @@ class Session {
                     const unsigned char* in, unsigned in_size, void*);
   static int OnTicketKey(SSL* ssl, unsigned char* name, unsigned char* iv, EVP_CIPHER_CTX* cipher,
                          EVP_MAC_CTX* mac, int seals);
+  static int OnStatus(SSL* ssl, void*);
+  static ssl_session_st* OnFindSession(SSL* ssl, const unsigned char* id, int size, int* is_copied);
+  static int OnNewSession(SSL* ssl, ssl_session_st* session);
+  static void OnKeyLog(const SSL* ssl, const char* line);
   static const BIO_METHOD* WireMethod();
   static int OnWireRead(BIO* bio, char* to, int size);
   static int OnWireWrite(BIO* bio, const char* from, int size);
   static long OnWireControl(BIO* bio, int command, long, void*);
 
+  HandshakeStatus FinishHandshake();
   int ReadHello(int* alert);
   int UseHost(std::shared_ptr<const HostContext> host);
   void Fail(int error);
@@ -133,11 +157,14 @@ class Session {
   std::string unsent_;
   ClientHello hello_;
   HelloAnswer answer_;
+  std::vector<NewSession> new_sessions_;
+  std::string key_log_;
   Failure failure_;
   size_t budget_ = 0;        // Bytes that may still be read in this call.
   size_t barren_bytes_ = 0;  // Read since there was last something for the application.
   int wire_error_ = 0;
   Hello hello_state_ = Hello::kNone;
+  bool is_shaken_ = false;  // OpenSSL's part of the handshake is done.
   bool is_established_ = false;
   bool is_at_end_ = false;  // Of the socket.
   bool is_held_ = false;    // What is unsent waits for what the application sends.
