@@ -114,6 +114,7 @@
             'src/http2/request_text.cc',
             'src/http2/response_fields.cc',
             'src/http2/response_text.cc',
+            'src/http2/upgrade.cc',
             'src/http2/used_streams.cc',
             'src/engine/http2_requests.cc',
             'src/engine/http2_relays.cc',

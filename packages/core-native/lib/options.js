@@ -39,7 +39,10 @@ function takeHttp2 (option) {
       { code: 'ERR_INVALID_ARG_TYPE' })
   }
   /** @type {any} */
-  const settings = { plain: isObject || option === true, alone: isObject && option.allowHTTP1 === false }
+  const settings = { plain: isObject || option === true, alone: isObject && option.allowHTTP1 === false, upgrade: isObject && (option.upgrade ?? false) }
+  if (typeof settings.upgrade !== 'boolean') {
+    throw Object.assign(new TypeError(`The "options.http2.upgrade" property must be of type boolean. Received type ${typeof settings.upgrade}`), { code: 'ERR_INVALID_ARG_TYPE' })
+  }
   for (const [name, [byDefault, least, most]] of Object.entries(kHttp2Numbers)) {
     const value = isObject && option[name] !== undefined ? option[name] : byDefault
     if (typeof value !== 'number') {

@@ -398,13 +398,16 @@ TEST_F(TlsSessionTest, ASessionThatJavaScriptGivesBackGoesOn) {
   const NewSession told = session_->new_sessions().front();
   ASSERT_EQ(session_->Handshake(), HandshakeStatus::kDone);
   SSL_do_handshake(client_);
-  SSL_SESSION* kept = SSL_get1_session(client_);
+  // The connection's own is no good any more when it ends without a goodbye.
+  SSL_SESSION* kept = SSL_SESSION_dup(SSL_get0_session(client_));
   for (const bool is_garbage : {true, false}) {
     TearDown();
     ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, fds_), 0);
     for (const int fd : fds_) fcntl(fd, F_SETFL, O_NONBLOCK);
     Open();
-    SSL_set_session(client_, kept);
+    SSL_SESSION* own = SSL_SESSION_dup(kept);
+    SSL_set_session(client_, own);
+    SSL_SESSION_free(own);
     ASSERT_EQ(Shake(), HandshakeStatus::kAsking);
     EXPECT_EQ(session_->hello().session_id, told.id);
     HelloAnswer answer;

@@ -31,8 +31,9 @@ enum class Verbosity503 : uint8_t {
 
 // HTTP/2 of one server.
 struct Http2Settings {
-  bool is_plain = false;  // Without TLS, for clients that begin with it.
-  bool is_alone = false;  // No HTTP/1.1 where it is.
+  bool is_plain = false;       // Without TLS, for clients that begin with it.
+  bool is_alone = false;       // No HTTP/1.1 where it is.
+  bool takes_upgrade = false;  // Without TLS, for requests of HTTP/1.1 that ask for it.
   uint32_t streams_max = 100;
   uint32_t window_bytes = 128 * 1024;  // Of one stream.
   uint32_t frame_bytes_max = 16 * 1024;

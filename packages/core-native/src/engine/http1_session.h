@@ -114,6 +114,8 @@ class Http1Session final {
   Advance SkipChunked(Connection* connection, std::string_view input, size_t* used);
 
   // Whether it is HTTP/2: then what follows is not HTTP/1.1, or not yet to be looked at.
+  bool UpgradeToHttp2(Connection* connection, const http1::RequestHead& head,
+                      std::string_view input, size_t* used);
   bool BeginHttp2(Connection* connection, std::string_view input, Advance* advance);
   Advance KeepHead(Connection* connection, std::string_view input, size_t* used);
   Advance DeliverHead(Connection* connection, const http1::RequestHead& head,

@@ -41,23 +41,24 @@ void Http2Session::OnSection(Http2State* state, const Frame& frame) {
     OnRequestTrailers(stream);
   } else if (frame.stream_id > state->last_stream) {
     state->last_stream = frame.stream_id;
-    OpenStream(state, frame);
+    OpenStream(state, frame.stream_id, (frame.flags & kFlagEndStream) != 0);
   }
 }
 
-void Http2Session::OpenStream(Http2State* state, const Frame& frame) {
+// With the section that was received.
+void Http2Session::OpenStream(Http2State* state, int32_t id, bool has_ended) {
   auto stream = std::make_unique<Http2Stream>();
   stream->state = state;
-  stream->id = frame.stream_id;
+  stream->id = id;
   stream->fields = std::move(state->fields);
-  stream->is_bodiless = stream->has_ended = (frame.flags & kFlagEndStream) != 0;
+  stream->is_bodiless = stream->has_ended = has_ended;
   Connection* connection =
       transport_->OpenStream(state->connection, state->connection->server, std::move(stream));
   connection->stream->next = state->first_stream;
   if (state->first_stream != nullptr) state->first_stream->stream->previous = connection;
   state->first_stream = connection;
   state->connection->has_served = true;
-  api_->session_set_stream_user_data(state->session, frame.stream_id, connection);
+  api_->session_set_stream_user_data(state->session, id, connection);
   if (++state->streams == 1) Watch(state);
   if (connection->stream->has_ended) {
     Tell(connection);

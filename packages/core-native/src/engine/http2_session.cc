@@ -7,6 +7,7 @@
 #include "common/check.h"
 #include "common/limits.h"
 #include "engine/http1_session.h"
+#include "http2/upgrade.h"
 
 namespace httpsys::engine {
 
@@ -66,18 +67,63 @@ Http2Session::Ng* Http2Session::MakeSession(Http2State* state) {
   return api_->session_server_new2(&session, callbacks_, state, option_) == 0 ? session : nullptr;
 }
 
-bool Http2Session::Begin(Connection* connection) {
+// nullptr when out of memory.
+std::unique_ptr<Http2State> Http2Session::MakeState(Connection* connection) {
   auto state = std::make_unique<Http2State>();
   state->session = MakeSession(state.get());
   state->owner = this;
   state->connection = connection;
   state->received_ms = uv_now(loop_);
-  if (state->session == nullptr) return false;
-  if (!SubmitSettings(state.get(), connection->server->config->settings())) return false;
+  return state->session == nullptr ? nullptr : std::move(state);
+}
+
+void Http2Session::Use(Connection* connection, std::unique_ptr<Http2State> state) {
   connection->http2 = std::move(state);
   connection->phase = InputPhase::kHttp2;
   if (connection->idle_timeout_ms == 0) connection->idle_timeout_ms = limits::kNativeIdleMs;
   MarkDirty(connection->http2.get());
+}
+
+bool Http2Session::Begin(Connection* connection) {
+  std::unique_ptr<Http2State> state = MakeState(connection);
+  if (state == nullptr) return false;
+  if (!SubmitSettings(state.get(), connection->server->config->settings())) return false;
+  Use(connection, std::move(state));
+  return true;
+}
+
+bool Http2Session::Upgrade(Connection* connection, const http1::RequestHead& head,
+                           std::string_view settings, std::string_view body) {
+  static constexpr std::string_view kAnswer =
+      "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n";
+  constexpr int32_t kFirstStream = 1;
+  std::unique_ptr<Http2State> made = MakeState(connection);
+  if (made == nullptr) return false;
+  const bool is_head = head.method == head_method_;
+  const auto* payload = reinterpret_cast<const uint8_t*>(settings.data());
+  const bool is_upgraded = api_->session_upgrade2(made->session, payload, settings.size(),
+                                                  is_head ? 1 : 0, nullptr) == 0;
+  const ServerSettings& own = connection->server->config->settings();
+  if (!is_upgraded || !SubmitSettings(made.get(), own)) return false;
+  Use(connection, std::move(made));
+  if (!transport_->WriteNow(connection, kAnswer)) return true;
+  Http2State* state = connection->http2.get();
+  state->last_stream = kFirstStream;
+  state->used.OnFrame(kFirstStream, true);
+  connection->message_start_ns = 0;
+  state->fields = TakeFields();
+  state->fields->Reset(own.header_bytes_max, own.header_lines_max);
+  AddUpgradedFields(head, methods_->Name(head.method), state->fields.get());
+  is_receiving_ = true;
+  OpenStream(state, kFirstStream, body.empty());
+  if (!body.empty()) {
+    Connection* stream = state->first_stream;
+    stream->stream->body.assign(body);
+    stream->stream->has_ended = true;
+    TellBegun();
+  }
+  is_receiving_ = false;
+  MarkDirty(state);
   return true;
 }
 

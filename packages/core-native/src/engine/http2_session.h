@@ -48,6 +48,10 @@ class Http2Session final : public StreamHandler {
 
   // From here on the connection's input is frames, beginning with the preface. False: no memory.
   bool Begin(Connection* connection);
+  // The same for a connection whose first request asks for HTTP/2, and is answered on stream 1;
+  // `body` is all of its body. False: it stays a request of HTTP/1.1.
+  bool Upgrade(Connection* connection, const http1::RequestHead& head, std::string_view settings,
+               std::string_view body);
   void Receive(Connection* connection, std::string_view bytes);
   void OnEof(Connection* connection);
   // Two GOAWAYs; it closes when its streams have ended.
@@ -125,6 +129,8 @@ class Http2Session final : public StreamHandler {
 
   // -- Connections.
   Ng* MakeSession(Http2State* state);
+  std::unique_ptr<Http2State> MakeState(Connection* connection);
+  void Use(Connection* connection, std::unique_ptr<Http2State> state);
   bool SubmitSettings(Http2State* state, const ServerSettings& settings);
   void Fail(Http2State* state, http2::ErrorCode code);
   void MarkDirty(Http2State* state);
@@ -141,7 +147,7 @@ class Http2Session final : public StreamHandler {
 
   // -- Requests.
   void OnSection(Http2State* state, const Frame& frame);
-  void OpenStream(Http2State* state, const Frame& frame);
+  void OpenStream(Http2State* state, int32_t id, bool has_ended);
   void TellBegun();
   void Tell(Connection* stream);
   bool FindServer(Connection* stream, std::unique_ptr<http2::RequestFields>* fields, Route* route);

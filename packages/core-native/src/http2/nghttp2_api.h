@@ -149,6 +149,7 @@ inline constexpr uint8_t kFieldNoIndex = 1;
   F(option_set_max_settings, void (*)(NgOption*, size_t))                                          \
   F(option_set_builtin_recv_extension_type, void (*)(NgOption*, uint8_t))                          \
   F(session_server_new2, int (*)(NgSession**, const NgCallbacks*, void* user, const NgOption*))    \
+  F(session_upgrade2, int (*)(NgSession*, const uint8_t* settings, size_t, int is_head, void*))    \
   F(session_del, void (*)(NgSession*))                                                             \
   F(session_mem_recv, ssize_t (*)(NgSession*, const uint8_t*, size_t))                             \
   F(session_mem_send, ssize_t (*)(NgSession*, const uint8_t**))                                    \

@@ -1,0 +1,110 @@
+#include "http2/upgrade.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "common/limits.h"
+
+namespace httpsys::http2 {
+namespace {
+
+using http1::HeaderLine;
+
+constexpr size_t kSettingBytes = 6;
+
+char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
+
+// `word` is in lower case.
+bool IsWord(std::string_view text, std::string_view word) {
+  return std::equal(text.begin(), text.end(), word.begin(), word.end(),
+                    [](char a, char b) { return Lower(a) == b; });
+}
+
+// A list with commas.
+bool HasWord(std::string_view list, std::string_view word) {
+  while (true) {
+    const size_t end = std::min(list.find(','), list.size());
+    std::string_view item = list.substr(0, end);
+    while (!item.empty() && (item.front() == ' ' || item.front() == '\t')) item.remove_prefix(1);
+    while (!item.empty() && (item.back() == ' ' || item.back() == '\t')) item.remove_suffix(1);
+    if (IsWord(item, word)) return true;
+    if (end == list.size()) return false;
+    list.remove_prefix(end + 1);
+  }
+}
+
+int Digit(char c) {
+  if (c >= 'A' && c <= 'Z') return c - 'A';
+  if (c >= 'a' && c <= 'z') return c - 'a' + 26;
+  if (c >= '0' && c <= '9') return c - '0' + 52;
+  if (c == '-') return 62;
+  return c == '_' ? 63 : -1;
+}
+
+// base64url without padding.
+bool Decode(std::string_view text, std::string* bytes) {
+  bytes->clear();
+  if (text.size() % 4 == 1) return false;
+  uint32_t bits = 0;
+  int count = 0;
+  for (const char c : text) {
+    const int digit = Digit(c);
+    if (digit < 0) return false;
+    bits = bits << 6 | static_cast<uint32_t>(digit);
+    count += 6;
+    if (count < 8) continue;
+    count -= 8;
+    bytes->push_back(static_cast<char>(bits >> count & 0xff));
+  }
+  return (bits & ((1u << count) - 1)) == 0;
+}
+
+bool IsOfConnection(std::string_view name) {
+  static constexpr std::string_view kNames[] = {
+      "connection", "http2-settings",   "upgrade",           "host",  "keep-alive",
+      "te",         "proxy-connection", "transfer-encoding", "expect"};
+  return std::any_of(std::begin(kNames), std::end(kNames),
+                     [=](std::string_view each) { return IsWord(name, each); });
+}
+
+}  // namespace
+
+bool ReadUpgrade(const http1::RequestHead& head, std::string* settings) {
+  // Who waits for a 100 has not sent the body, and a body in chunks has no bounded length.
+  const bool has_form = head.upgrade && head.has_host && head.version_minor == 1 &&
+                        head.body != http1::BodyKind::kChunked &&
+                        head.expect == http1::Expectation::kNone &&
+                        head.content_length <= limits::kInlineBodyBytesMax &&
+                        !head.target.empty() && head.target.front() == '/';
+  if (!has_form) return false;
+  bool names_protocol = false;
+  bool names_settings = false;
+  int settings_lines = 0;
+  for (const HeaderLine& line : head.lines) {
+    if (IsWord(line.name, "upgrade")) names_protocol |= HasWord(line.value, "h2c");
+    if (IsWord(line.name, "connection")) names_settings |= HasWord(line.value, "http2-settings");
+    if (!IsWord(line.name, "http2-settings")) continue;
+    ++settings_lines;
+    const bool is_fine = line.value.size() <= limits::kHttp2UpgradeSettingsBytes &&
+                         Decode(line.value, settings) && settings->size() % kSettingBytes == 0;
+    if (!is_fine) return false;
+  }
+  return names_protocol && names_settings && settings_lines == 1;
+}
+
+void AddUpgradedFields(const http1::RequestHead& head, std::string_view method,
+                       RequestFields* fields) {
+  fields->Add(":method", method);
+  fields->Add(":scheme", "http");
+  fields->Add(":authority", head.host);
+  fields->Add(":path", head.target);
+  std::string name;
+  for (const HeaderLine& line : head.lines) {
+    if (IsOfConnection(line.name)) continue;
+    name.assign(line.name);
+    std::transform(name.begin(), name.end(), name.begin(), Lower);
+    fields->Add(name, line.value);
+  }
+}
+
+}  // namespace httpsys::http2
