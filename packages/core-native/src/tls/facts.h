@@ -15,6 +15,12 @@ struct ClientHello {
   bool wants_status = false;  // Of the certificate, by OCSP.
 };
 
+// A session of which JavaScript hears.
+struct NewSession {
+  std::string id;
+  std::string data;  // ASN.1.
+};
+
 // Why a connection failed, as JavaScript tells it.
 struct Failure {
   int error = 0;     // A positive errno; EPROTO when it is OpenSSL's.

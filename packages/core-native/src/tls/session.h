@@ -34,12 +34,6 @@ struct HelloAnswer {
   std::string status;   // OCSP's response; empty = none.
 };
 
-// A session of which JavaScript hears.
-struct NewSession {
-  std::string id;
-  std::string data;  // ASN.1.
-};
-
 enum class HandshakeStatus : uint8_t {
   kDone,
   kWaiting,  // For the peer.
