@@ -107,3 +107,34 @@ test('the benchmark claims a throughput only when the server was busy and the lo
   addRatios([node, fast])
   assert.equal(fast.ratio?.process, 0.4)
 })
+
+test('the judgement of a TLS scan: what is old is low, what is broken or was not looked at is high', () => {
+  const { judge } = require('../tools/tlsscan')
+  const done = (/** @type {any} */ result) => ({ status: 'COMPLETED', result })
+  const ciphers = (/** @type {string[]} */ ...names) => done({ accepted_cipher_suites: names.map((name) => ({ cipher_suite: { name } })) })
+  const good = {
+    ssl_2_0_cipher_suites: ciphers(),
+    ssl_3_0_cipher_suites: ciphers(),
+    tls_1_0_cipher_suites: ciphers(),
+    tls_1_1_cipher_suites: ciphers(),
+    tls_1_2_cipher_suites: ciphers('TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256', 'TLS_DHE_RSA_WITH_AES_256_GCM_SHA384'),
+    tls_1_3_cipher_suites: ciphers('TLS_AES_128_GCM_SHA256'),
+    tls_compression: done({ supports_compression: false }),
+    openssl_ccs_injection: done({ is_vulnerable_to_ccs_injection: false }),
+    tls_fallback_scsv: done({ supports_fallback_scsv: true }),
+    heartbleed: done({ is_vulnerable_to_heartbleed: false }),
+    robot: done({ robot_result: 'NOT_VULNERABLE_RSA_NOT_SUPPORTED' }),
+    session_renegotiation: done({ supports_secure_renegotiation: true, is_vulnerable_to_client_renegotiation_dos: false }),
+    tls_extended_master_secret: done({ supports_ems_extension: true }),
+    tls_1_3_early_data: done({ supports_early_data: false })
+  }
+  const levels = (/** @type {any} */ change) => judge({ ...good, ...change }).map(({ level }) => level)
+  assert.deepEqual(levels({}), [])
+  assert.deepEqual(levels({ tls_1_2_cipher_suites: ciphers('TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA', 'TLS_RSA_WITH_AES_128_GCM_SHA256') }), ['low', 'low'])
+  for (const name of ['TLS_RSA_WITH_RC4_128_SHA', 'TLS_ECDH_anon_WITH_AES_128_CBC_SHA', 'TLS_RSA_WITH_3DES_EDE_CBC_SHA', 'TLS_ECDHE_RSA_WITH_NULL_SHA', 'TLS_DH_RSA_WITH_AES_128_GCM_SHA256']) {
+    assert.deepEqual(levels({ tls_1_2_cipher_suites: ciphers(name) }), ['high'], name)
+  }
+  assert.deepEqual(levels({ tls_1_0_cipher_suites: ciphers('TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA') }), ['high'])
+  assert.deepEqual(levels({ heartbleed: { status: 'ERROR_WHEN_RUNNING', result: null } }), ['high'])
+  assert.deepEqual(levels({ tls_1_3_early_data: done({ supports_early_data: true }) }), ['high'])
+})

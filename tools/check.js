@@ -35,6 +35,7 @@ const kSteps = [
   { name: 'fuzzers', work: () => fuzz(Number(process.env.HTTPSYS_FUZZ_SECONDS ?? kSecondsDefault)) },
   { name: 'JavaScript tests', work: () => jsTests() },
   { name: 'h2spec, strict, without and with TLS', work: () => require('./h2spec').conformance() },
+  { name: 'sslyze: TLS with default options', work: () => require('./tlsscan').tlsScan() },
   { name: 'HTTP.SYS below Wine', work: () => wineTests() },
   // Fails where the suites cannot be fetched, and says so: a check that was left out proves nothing.
   { name: 'other people\'s test suites, the fast part', work: () => require('./compat').compat(['--fast']) },

@@ -6,7 +6,9 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
-const { kClangFormatVersion, kNeeds, clangFormat, clangFormatFolder, h2spec } = require('./lib/packages')
+const {
+  kClangFormatVersion, kNeeds, kSslyzeVersion, clangFormat, clangFormatFolder, h2spec, sslyze, sslyzeFolder
+} = require('./lib/packages')
 const { kRoot, findProgram, main, run } = require('./lib/project')
 
 const kNodeMajorMin = 20
@@ -90,17 +92,16 @@ async function ensureNodeModules () {
   await run(npm, ['ci', '--no-audit', '--no-fund', '--loglevel=error'])
 }
 
-async function ensureClangFormat () {
-  if (fs.existsSync(clangFormat())) return
-  console.log(`Installing clang-format ${kClangFormatVersion} from PyPI`)
+/** @param {string} program that it brings @param {string} folder @param {string} requirement of PyPI */
+async function ensurePython (program, folder, requirement) {
+  if (fs.existsSync(program)) return
+  console.log(`Installing ${requirement} from PyPI`)
   const python = /** @type {string} */ (findProgram('python3', 'python'))
-  const folder = clangFormatFolder()
   // What an interrupted run left behind.
   fs.rmSync(folder, { recursive: true, force: true })
   await run(python, ['-m', 'venv', folder], { quiet: true })
   try {
-    await run(path.join(folder, 'bin', 'pip'),
-      ['install', '--quiet', '--disable-pip-version-check', `clang-format==${kClangFormatVersion}`])
+    await run(path.join(folder, 'bin', 'pip'), ['install', '--quiet', '--disable-pip-version-check', requirement])
   } catch (error) {
     fs.rmSync(folder, { recursive: true, force: true })
     throw error
@@ -124,7 +125,8 @@ async function setup (set) {
   await ensureSystemPackages(set)
   await ensureNodeModules()
   if (set !== 'test' && set !== 'dev') return
-  await ensureClangFormat()
+  await ensurePython(clangFormat(), clangFormatFolder(), `clang-format==${kClangFormatVersion}`)
+  await ensurePython(sslyze(), sslyzeFolder(), `sslyze==${kSslyzeVersion}`)
   await ensureH2spec()
 }
 

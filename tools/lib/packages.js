@@ -85,8 +85,8 @@ const kTestNeeds = [
   },
   { what: 'clang-tidy', present: () => findClang('clang-tidy') !== null, apt: ['clang-tidy-16'] },
   {
-    what: 'Python\'s venv module, for clang-format',
-    present: () => fs.existsSync(clangFormat()) || hasVenv(),
+    what: 'Python\'s venv module, for clang-format and sslyze',
+    present: () => (fs.existsSync(clangFormat()) && fs.existsSync(sslyze())) || hasVenv(),
     apt: ['python3-venv'],
   },
   {
@@ -172,6 +172,17 @@ function h2spec () {
   return `${cacheFolder()}/h2spec-${kH2specVersion}/h2spec`
 }
 
+const kSslyzeVersion = '6.3.1'
+
+function sslyzeFolder () {
+  return `${cacheFolder()}/sslyze-${kSslyzeVersion}`
+}
+
+/** @returns {string} the pinned scanner of TLS, whether it is installed yet or not */
+function sslyze () {
+  return `${sslyzeFolder()}/bin/sslyze`
+}
+
 /** @param {string} version a major or a whole version @returns {string} */
 function nodeFolder (version) {
   return `${cacheFolder()}/node-${version}`
@@ -193,6 +204,7 @@ module.exports = {
   kMingw,
   kMingwCompiler,
   kNeeds,
+  kSslyzeVersion,
   cacheFolder,
   clangFormat,
   clangFormatFolder,
@@ -204,4 +216,6 @@ module.exports = {
   nodeFolder,
   nodePackage,
   nodeProgram,
+  sslyze,
+  sslyzeFolder,
 }
