@@ -11,7 +11,9 @@ const { backend } = require('../helpers/backend')
 
 const options = { skip: backend === 'node' && 'HTTP/2 without TLS on a server of node:http is ours' }
 const kProtocolError = 1
+const kFlowControlError = 3
 const kStreamClosed = 5
+const kFrameSizeError = 6
 const kCancel = 8
 const kEnhanceYourCalm = 11
 const kHeaderTableSize = 4096
@@ -205,4 +207,53 @@ test('a body that does not end is refused after requestTimeout', options, async 
   const head = await wire.next((/** @type {any} */ frame) => frame.type === kType.headers)
   assert.ok(head !== null)
   assert.equal(await wire.reset(1), 0)
+})
+
+test('a client that does not read the acknowledgements it asks for is cut off', options, async (t) => {
+  const { client, port } = await serve(t, answer)
+  const wire = await Frames.connect(t, port)
+  wire.socket.pause()
+  const pings = Buffer.concat(Array.from({ length: 900 }, () => frame(kType.ping, 0, 0, Buffer.alloc(8))))
+  // At most 100 a second are paid for beside the first 1000, read or not.
+  wire.send([pings, pings])
+  wire.socket.resume()
+  assert.equal(await wire.goaway(), kEnhanceYourCalm)
+  await wire.closed
+  assert.equal((await request(client, {})).status, 200)
+})
+
+test('malformed requests without end cost the connection', options, async (t) => {
+  const { client, port } = await serve(t, answer)
+  const wire = await Frames.connect(t, port)
+  const bad = block([...fieldsOf({}), ['connection', 'close']])
+  // No more at a time than there may be streams.
+  for (let id = 1; id < 180; id += 2) {
+    wire.send(frame(kType.headers, kEndStream | kEndHeaders, id, bad))
+    if (id % 30 === 29) assert.equal(await wire.reset(id), kProtocolError)
+  }
+  wire.send(Array.from({ length: 50 }, (_, i) => frame(kType.headers, kEndStream | kEndHeaders, 181 + 2 * i, bad)))
+  assert.equal(await wire.goaway(), kEnhanceYourCalm)
+  await wire.closed
+  assert.equal((await request(client, {})).status, 200)
+})
+
+test('a frame that is longer than was agreed ends the connection', options, async (t) => {
+  const { port } = await serve(t, answer)
+  const wire = await Frames.connect(t, port)
+  wire.request(1, { ':method': 'POST' }, kEndHeaders)
+  wire.send(frame(kType.data, 0, 1, Buffer.alloc(16 * 1024 + 1)))
+  assert.equal(await wire.goaway(), kFrameSizeError)
+  await wire.closed
+})
+
+test('windows that grow beyond what there is, and windows of nothing, are errors', options, async (t) => {
+  const { port } = await serve(t, answer)
+  const wide = await Frames.connect(t, port)
+  wide.send(frame(kType.windowUpdate, 0, 0, Buffer.from([0x7f, 0xff, 0xff, 0xff])))
+  assert.equal(await wide.goaway(), kFlowControlError)
+  await wide.closed
+  const none = await Frames.connect(t, port)
+  none.send(frame(kType.windowUpdate, 0, 0, Buffer.alloc(4)))
+  assert.equal(await none.goaway(), kProtocolError)
+  await none.closed
 })

@@ -29,9 +29,7 @@ void Http2Session::FailStream(Connection* connection, ErrorCode code) {
   connection->stream->reset_code = code;
   if (code == kProtocolError) {
     Http2State* state = connection->stream->state;
-    const bool is_fine = state->errors.Take(state->received_ms, limits::kHttp2ErrorsMax,
-                                            limits::kHttp2ErrorsPerSecond);
-    if (!is_fine) state->failure = kEnhanceYourCalm;
+    CountError(state);
   }
   transport_->Close(connection, 0);
 }

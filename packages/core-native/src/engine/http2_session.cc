@@ -43,6 +43,7 @@ Http2Session::Http2Session(uv_loop_t* loop, const http1::MethodTable* methods, R
   api_->session_callbacks_set_on_begin_headers_callback(callbacks_, OnBeginHeaders);
   api_->session_callbacks_set_on_header_callback(callbacks_, OnField);
   api_->session_callbacks_set_on_invalid_header_callback(callbacks_, OnInvalidField);
+  api_->session_callbacks_set_on_invalid_frame_recv_callback(callbacks_, OnInvalidFrame);
   api_->session_callbacks_set_on_frame_recv_callback(callbacks_, OnFrame);
   api_->session_callbacks_set_on_data_chunk_recv_callback(callbacks_, OnData);
   api_->session_callbacks_set_on_stream_close_callback(callbacks_, OnStreamClose);
@@ -278,6 +279,12 @@ int Http2Session::OnInvalidField(Ng*, const Frame* frame, const uint8_t*, size_t
   return 0;
 }
 
+// One that nghttp2 refuses by itself, most often by resetting its stream.
+int Http2Session::OnInvalidFrame(Ng*, const Frame*, int, void* user) {
+  auto* state = static_cast<Http2State*>(user);
+  return state->owner->CountError(state) ? 0 : kNgCallbackFailure;
+}
+
 int Http2Session::OnFrame(Ng* session, const Frame* frame, void* user) {
   auto* state = static_cast<Http2State*>(user);
   Http2Session* self = state->owner;
@@ -314,10 +321,12 @@ int Http2Session::OnData(Ng* session, uint8_t, int32_t stream_id, const uint8_t*
   return state->failure == kNoError ? 0 : kNgCallbackFailure;
 }
 
-int Http2Session::OnStreamClose(Ng* session, int32_t stream_id, uint32_t, void*) {
+int Http2Session::OnStreamClose(Ng* session, int32_t stream_id, uint32_t code, void*) {
   Connection* stream = StreamOf(session, stream_id);
   if (stream == nullptr) return 0;
   Http2State* state = stream->stream->state;
+  // By nghttp2: a body that is not as long as it was said to be.
+  if (code == kProtocolError) state->owner->CountError(state);
   stream->stream->is_gone = true;
   // What came before the end of a tunnel is still to be read.
   const bool is_kept = stream->partial != nullptr && !IsRelayed(stream->phase);
@@ -334,9 +343,15 @@ Connection* Http2Session::StreamOf(Ng* session, int32_t id) {
 
 void Http2Session::ResetStream(Http2State* state, int32_t id, ErrorCode code) {
   api_->submit_rst_stream(state->session, 0, id, code);
+  CountError(state);
+}
+
+// What the peer does wrong, which costs a frame each time. False when that is too often.
+bool Http2Session::CountError(Http2State* state) {
   const bool is_fine = state->errors.Take(state->received_ms, limits::kHttp2ErrorsMax,
                                           limits::kHttp2ErrorsPerSecond);
   if (!is_fine) state->failure = kEnhanceYourCalm;
+  return is_fine;
 }
 
 std::unique_ptr<RequestFields> Http2Session::TakeFields() {

@@ -117,6 +117,7 @@ class Http2Session final : public StreamHandler {
                      const uint8_t* value, size_t value_bytes, uint8_t flags, void* user);
   static int OnInvalidField(Ng* session, const Frame* frame, const uint8_t* name, size_t name_bytes,
                             const uint8_t* value, size_t value_bytes, uint8_t flags, void* user);
+  static int OnInvalidFrame(Ng* session, const Frame* frame, int error, void* user);
   static int OnFrame(Ng* session, const Frame* frame, void* user);
   static int OnData(Ng* session, uint8_t flags, int32_t stream_id, const uint8_t* data,
                     size_t bytes, void* user);
@@ -142,6 +143,7 @@ class Http2Session final : public StreamHandler {
   void Watch(Http2State* state);
   ssize_t ReadFrames(Http2State* state, std::string_view bytes);
   bool CheckStream(Http2State* state, int32_t id, bool is_headers);
+  bool CountError(Http2State* state);
   bool CountFrame(Http2State* state, const Frame& frame);
   void OnPing(Http2State* state);
 

@@ -72,6 +72,8 @@ struct NgProvider {
 
 using NgOnBeginFrame = int (*)(NgSession*, const NgFrameHeader*, void* user);
 using NgOnFrame = int (*)(NgSession*, const NgFrameHeader* frame, void* user);
+using NgOnInvalidFrame = int (*)(NgSession* session, const NgFrameHeader* frame, int error,
+                                 void* user);
 using NgOnField = int (*)(NgSession*, const NgFrameHeader* frame, const uint8_t* name,
                           size_t name_bytes, const uint8_t* value, size_t value_bytes,
                           uint8_t flags, void* user);
@@ -137,6 +139,8 @@ inline constexpr uint8_t kFieldNoIndex = 1;
   F(session_callbacks_set_on_begin_headers_callback, void (*)(NgCallbacks*, NgOnFrame))            \
   F(session_callbacks_set_on_header_callback, void (*)(NgCallbacks*, NgOnField))                   \
   F(session_callbacks_set_on_invalid_header_callback, void (*)(NgCallbacks*, NgOnField))           \
+  F(session_callbacks_set_on_invalid_frame_recv_callback,                                          \
+    void (*)(NgCallbacks*, NgOnInvalidFrame))                                                      \
   F(session_callbacks_set_on_frame_recv_callback, void (*)(NgCallbacks*, NgOnFrame))               \
   F(session_callbacks_set_on_data_chunk_recv_callback, void (*)(NgCallbacks*, NgOnData))           \
   F(session_callbacks_set_on_stream_close_callback, void (*)(NgCallbacks*, NgOnStreamClose))       \
