@@ -9,11 +9,12 @@ const fs = require('node:fs')
 const path = require('node:path')
 const vm = require('node:vm')
 const { kMingw, kMingwCompiler } = require('./lib/packages')
-const { forEachParallel, kCoreNative, kRoot, main, nodePrefix, run } = require('./lib/project')
+const { forEachParallel, kCoreNative, kRoot, listFiles, main, nodePrefix, run } = require('./lib/project')
 const { setup } = require('./setup')
 
 const kBuild = path.join(kCoreNative, 'build', 'win32-x64')
 const kAddon = path.join(kBuild, 'httpsys.node')
+const kDoubleSources = path.join('test-windows', 'httpapi_double')
 // 8.1 and newer, which is what Node 20 runs on.
 const kWindowsVersion = '0x0603'
 
@@ -58,6 +59,25 @@ function objectOf (source) {
   return path.join(kBuild, 'objects', source.replaceAll('/', '_').replace(/\.cc$/, '.o'))
 }
 
+/**
+ * @param {string} product that is linked from them
+ * @param {string[]} files sources, relative to packages/core-native
+ * @param {string[]} flags
+ * @returns {Promise<boolean>} whether the product has to be linked again
+ */
+async function compile (product, files, flags) {
+  fs.mkdirSync(path.join(kBuild, 'objects'), { recursive: true })
+  const outdated = files.filter((source) => !isCurrent(objectOf(source)))
+  if (outdated.length === 0 && fs.existsSync(product) && files.every((source) =>
+    fs.statSync(objectOf(source)).mtimeMs < fs.statSync(product).mtimeMs)) return false
+  console.log(`Building ${path.basename(product)} for Windows: ${outdated.length} of ${files.length} files`)
+  await forEachParallel(outdated, (source) => run(kMingwCompiler, [
+    ...kCompilerFlags, ...flags, '-c', path.join(kCoreNative, source), '-o', objectOf(source)
+  ]))
+  fs.rmSync(product, { force: true })
+  return true
+}
+
 // What node.exe exports, as far as the addon may use it: all of Node-API, and some of libuv.
 async function importLibrary () {
   const folder = path.join(kRoot, 'node_modules', 'node-api-headers', 'def')
@@ -72,25 +92,37 @@ async function importLibrary () {
 /** @returns {Promise<string>} the addon */
 async function buildForWindows () {
   await setup('windows')
-  fs.mkdirSync(path.join(kBuild, 'objects'), { recursive: true })
   const files = sources()
-  const outdated = files.filter((source) => !isCurrent(objectOf(source)))
-  if (outdated.length === 0 && fs.existsSync(kAddon) && files.every((source) =>
-    fs.statSync(objectOf(source)).mtimeMs < fs.statSync(kAddon).mtimeMs)) return kAddon
-  console.log(`Building the addon for Windows: ${outdated.length} of ${files.length} files`)
   const [node, napi] = includes()
-  await forEachParallel(outdated, (source) => run(kMingwCompiler, [
-    ...kCompilerFlags, `-I${path.join(kCoreNative, 'src')}`, '-isystem', node, '-isystem', napi,
-    '-c', path.join(kCoreNative, source), '-o', objectOf(source)
-  ]))
+  const flags = [`-I${path.join(kCoreNative, 'src')}`, '-isystem', node, '-isystem', napi]
+  if (!await compile(kAddon, files, flags)) return kAddon
   await importLibrary()
-  fs.rmSync(kAddon, { force: true })
   await run(kMingwCompiler, [
     '-shared', '-static', '-s', '-o', kAddon, ...files.map(objectOf), `-L${kBuild}`, '-lnode', '-lhttpapi', '-lws2_32'
   ])
   return kAddon
 }
 
+/**
+ * Builds the double of httpapi.dll, with a copy of the addon: Windows looks for libraries beside the file that needs them.
+ *
+ * @returns {Promise<string>} that copy
+ */
+async function buildWithDouble () {
+  const addon = await buildForWindows()
+  const folder = path.join(kBuild, 'double')
+  fs.mkdirSync(folder, { recursive: true })
+  const double = path.join(folder, 'httpapi.dll')
+  const files = listFiles(path.join(kCoreNative, kDoubleSources), (file) => file.endsWith('.cc'))
+    .map((file) => path.relative(kCoreNative, file))
+  if (await compile(double, files, [])) {
+    await run(kMingwCompiler, ['-shared', '-static', '-s', '-o', double, ...files.map(objectOf), '-lws2_32', '-lntdll'])
+  }
+  const copy = path.join(folder, path.basename(addon))
+  fs.copyFileSync(addon, copy)
+  return copy
+}
+
 if (require.main === module) main(buildForWindows().then((addon) => console.log(path.relative(kRoot, addon))))
 
-module.exports = { buildForWindows }
+module.exports = { buildForWindows, buildWithDouble }

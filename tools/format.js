@@ -13,7 +13,7 @@ const { lint } = require('./lint')
 async function format ({ fix = false } = {}) {
   const program = clangFormat()
   if (!fs.existsSync(program)) throw new Error('clang-format is not installed: npm run setup')
-  const folders = ['src', 'test-native', 'fuzz'].map((folder) => path.join(kCoreNative, folder))
+  const folders = ['src', 'test-native', 'test-windows', 'fuzz'].map((folder) => path.join(kCoreNative, folder))
   folders.push(path.join(kRoot, 'benchmarks'))
   const files = folders.flatMap((folder) => listFiles(folder, (file) => /\.(h|cc)$/.test(file)))
   await run(program, [...(fix ? ['-i'] : ['--dry-run', '--Werror']), ...files])

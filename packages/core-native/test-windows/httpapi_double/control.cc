@@ -1,0 +1,56 @@
+#include "control.h"
+
+#include <cstdlib>
+
+#include "interception.h"
+#include "kernel.h"
+#include "queue_handle.h"
+#include "request.h"
+#include "text.h"
+
+namespace httpapi_double {
+
+std::string Report() {
+  const Kernel& kernel = Kernel::Get();
+  size_t urls = 0;
+  for (const auto& [id, group] : kernel.groups) urls += group.urls.size();
+  size_t calls = 0;
+  for (const HandleRef& handle : kernel.handles) calls += handle->pending();
+  size_t requests = 0;
+  for (const auto& [id, request] : kernel.requests) requests += request->owner != nullptr ? 1 : 0;
+  const auto member = [](const char* name, size_t value) {
+    return JsonText(name) + ':' + std::to_string(value);
+  };
+  std::string imports;
+  for (const std::string& name : ImportedFunctions()) {
+    if (!imports.empty()) imports += ',';
+    imports += JsonText(name);
+  }
+  return "{\"open\":{" + member("initialized", kernel.initialized) + ',' +
+         member("sessions", kernel.sessions.size()) + ',' + member("groups", kernel.groups.size()) +
+         ',' + member("urls", urls) + ',' + member("queues", kernel.handles.size()) + ',' +
+         member("calls", calls) + ',' + member("requests", requests) + "}," +
+         member("faultsLeft", kernel.faults.left()) + ",\"imports\":[" + imports + "]," +
+         kernel.ledger.Json() + '}';
+}
+
+std::string HandleControl(const std::string& target) {
+  Kernel& kernel = Kernel::Get();
+  const auto rest = [&target](std::string_view command) -> const char* {
+    return target.starts_with(command) ? target.c_str() + command.size() : nullptr;
+  };
+  if (const char* plans = rest("/fault/"); plans != nullptr) {
+    return kernel.faults.Set(plans) ? "true" : "false";
+  }
+  if (const char* ms = rest("/slow/"); ms != nullptr) {
+    kernel.set_slow_ms(static_cast<uint32_t>(std::atoi(ms)));
+    return "true";
+  }
+  if (target == "/forget") {
+    kernel.ledger.Clear();
+    return "true";
+  }
+  return target == "/report" ? Report() : "null";
+}
+
+}  // namespace httpapi_double

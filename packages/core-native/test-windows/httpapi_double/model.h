@@ -1,0 +1,64 @@
+#pragma once
+// A test double of httpapi.dll: A MODEL, NOT HTTP.SYS.
+//
+// It is written for the tests of this project from Microsoft's published documentation of the HTTP
+// Server API, version 2, and shows that a program that keeps to that documentation works: which
+// calls it makes in which order, what it does when they fail, and what it leaves behind. It shows
+// nothing about what the real driver does where the documentation is silent, nothing about its
+// speed, and no TLS, HTTP/2, authentication or limits in time.
+//
+// A small HTTP/1.1 server over winsock stands for the kernel, in the process that loads the DLL and
+// for that process alone: queues, URLs and caches are not shared with other processes.
+//
+// Modelled, by the page of learn.microsoft.com/windows/win32/ that says it:
+//   api/http/nf-http-http*       one page for each exported function: arguments, flags, error codes
+//   api/http/ns-http-http_*      requests, responses, chunks, policies, properties
+//   api/http/ne-http-http_*      their types
+//   http/urlprefix-strings, http/routing-incoming-requests   how requests find their queue
+//   api/winbase/nf-winbase-setfilecompletionnotificationmodes, api/ioapiset/  completions
+// Decided here, because no page says it:
+//   - Every address of a port is listened on. A host that nobody has is answered with 400, a path
+//     with 404, and a group without a queue (documented) with 503.
+//   - The end of what a client sends is its disconnect, except in opaque mode: there it is the end
+//     of the entity body, and the other direction goes on.
+//   - A call for a request whose connection is gone fails with ERROR_CONNECTION_INVALID.
+//   - https:// prefixes are served in clear text, with an HTTP_SSL_INFO of fixed content, where an
+//     SSL binding for the port is configured; otherwise connections to them are reset.
+//
+// Faults, delays and a report of what was done and not undone: control.h.
+//
+// The handle of a queue is an event. How the double learns about its completion port:
+// interception.h.
+
+// The order matters: windows.h would bring in the old winsock.
+// clang-format off
+#define HTTPAPI_LINKAGE_EXPORT
+#include <winsock2.h>
+#include <ws2tcpip.h>
+#include <windows.h>
+#include <http.h>
+// clang-format on
+
+#include <cstdint>
+#include <memory>
+
+#ifndef HTTP_SEND_RESPONSE_FLAG_OPAQUE
+#define HTTP_SEND_RESPONSE_FLAG_OPAQUE 0x00000040
+#endif
+
+namespace httpapi_double {
+
+class Call;
+class Connection;
+class Kernel;
+class QueueHandle;
+struct Request;
+struct RequestQueue;
+
+using CallRef = std::shared_ptr<Call>;
+using ConnectionRef = std::shared_ptr<Connection>;
+using HandleRef = std::shared_ptr<QueueHandle>;
+using QueueRef = std::shared_ptr<RequestQueue>;
+using RequestRef = std::shared_ptr<Request>;
+
+}  // namespace httpapi_double
