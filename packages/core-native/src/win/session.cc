@@ -254,8 +254,8 @@ void Session::OnSent(Exchange* exchange, const CallResult& result) {
   Drop(pieces, result.error == NO_ERROR ? 0 : kReset);
   if (exchange->is_discarded) return;
   if (result.error != NO_ERROR) {
-    if (connection != nullptr) OnGone(connection, kReset);
-    return Discard(exchange);
+    if (connection != nullptr) return OnGone(connection, kReset);
+    return is_core_only_ ? Discard(exchange) : Abort(exchange);
   }
   if (connection != nullptr) Credit(connection, bytes);
   if (exchange->is_done()) OnDone(exchange);
@@ -324,7 +324,12 @@ void Session::Destroy(KernelConnection* connection) {
 void Session::OnGone(KernelConnection* connection, int error) {
   for (Exchange* exchange : std::exchange(connection->exchanges, {})) {
     exchange->connection = nullptr;
-    Drop(exchange->TakeWaiting(), kCancelled);
+    if (is_core_only_) {
+      Drop(exchange->TakeWaiting(), kCancelled);
+    } else {
+      // A call may have failed for another reason: then the client has to hear of it.
+      Drop(exchange->Abort(), kCancelled);
+    }
     Discard(exchange);
   }
   Close(connection, error);
