@@ -24,6 +24,9 @@ function testFiles (pattern = '') {
 /** Whose tests are about any server with node:http's face. */
 const kOnBoth = [path.join('test', 'conformance'), path.join('test', 'behaviour')]
 
+/** Those that need the double of httpapi.dll: tools/wine.js. */
+const kWithDouble = path.join('test', 'windows-double')
+
 /** More than this is no accident of a busy machine. */
 const kFilesRunAgainMax = 5
 
@@ -57,7 +60,7 @@ async function runFiles (files, backend, flags) {
  * @param {string[]} [options.flags]
  */
 async function jsTests ({ pattern, backend = process.env.HTTPSYS_BACKEND, flags = [] } = {}) {
-  const files = testFiles(pattern)
+  const files = testFiles(pattern).filter((file) => !file.startsWith(kWithDouble))
   if (files.length === 0) throw new Error(`No test file matches ${pattern}`)
   const conformance = files.filter((file) => kOnBoth.some((folder) => file.startsWith(folder)))
   /** @type {unknown[]} */

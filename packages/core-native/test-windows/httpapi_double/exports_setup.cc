@@ -195,7 +195,7 @@ HTTPAPI_LINKAGE ULONG WINAPI HttpShutdownRequestQueue(HANDLE queue) {
     if (handle == nullptr) return ERROR_INVALID_HANDLE;
     handle->queue()->is_shut_down = true;
     for (const auto& receiver : std::exchange(handle->queue()->receivers, {})) {
-      receiver.call->Finish(ERROR_HANDLE_EOF);
+      receiver.call->Finish(ERROR_OPERATION_ABORTED);
     }
     return NO_ERROR;
   });

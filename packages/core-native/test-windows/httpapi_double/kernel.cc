@@ -1,6 +1,7 @@
 #include "kernel.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <thread>
 
 #include "call.h"
@@ -21,6 +22,11 @@ std::string Environment(const char* name) {
 }
 
 }  // namespace
+
+Kernel::Kernel() {
+  faults.Set(Environment(kFaultVariable));
+  slow_ms_ = static_cast<uint32_t>(std::atoi(Environment(kSlowVariable).c_str()));
+}
 
 Kernel& Kernel::Get() {
   static Kernel* const kernel = new Kernel;
@@ -186,8 +192,6 @@ void Kernel::Start() {
   WSAStartup(MAKEWORD(2, 2), &data);
   OpenWaker();
   OpenControl();
-  faults.Set(Environment(kFaultVariable));
-  slow_ms_ = static_cast<uint32_t>(std::atoi(Environment(kSlowVariable).c_str()));
   std::thread([this] { Main(); }).detach();
 }
 

@@ -63,7 +63,7 @@ class Kernel {
   void Wake();
   // A connection that is gone is freed when nobody is inside it any more.
   void Bury(uint64_t connection);
-  // Starts the thread and reads the environment, once.
+  // Starts the thread, once.
   void Start();
 
  private:
@@ -74,7 +74,8 @@ class Kernel {
     bool is_control;
   };
 
-  Kernel() = default;
+  // Reads the environment.
+  Kernel();
   SOCKET Open(int family, const void* address, uint32_t* error);
   void OpenControl();
   void OpenWaker();

@@ -22,7 +22,7 @@ bool RequestQueue::Deliver(const RequestRef& request) {
 }
 
 void RequestQueue::Receive(Receiver receiver) {
-  if (is_shut_down) return receiver.call->Finish(ERROR_HANDLE_EOF);
+  if (is_shut_down) return receiver.call->Finish(ERROR_OPERATION_ABORTED);
   if (requests.empty()) {
     receivers.push_back(std::move(receiver));
     return;
