@@ -14,6 +14,7 @@ const { setup } = require('./setup')
 
 const kBuild = path.join(kCoreNative, 'build', 'win32-x64')
 const kAddon = path.join(kBuild, 'httpsys.node')
+const kLayout = path.join('test-windows', 'httpapi_layout.cc')
 const kDoubleSources = path.join('test-windows', 'httpapi_double')
 // 8.1 and newer, which is what Node 20 runs on.
 const kWindowsVersion = '0x0603'
@@ -92,7 +93,8 @@ async function importLibrary () {
 /** @returns {Promise<string>} the addon */
 async function buildForWindows () {
   await setup('windows')
-  const files = sources()
+  // One of them only says that the headers are right.
+  const files = [...sources(), kLayout]
   const [node, napi] = includes()
   const flags = [`-I${path.join(kCoreNative, 'src')}`, '-isystem', node, '-isystem', napi]
   if (!await compile(kAddon, files, flags)) return kAddon
