@@ -17,4 +17,12 @@ module.exports = [
       }],
     },
   },
+  {
+    // What differs between backends is in their capabilities (packages/core-native/types/binding.d.ts).
+    files: ['packages/*/*.js', 'packages/*/bin/**/*.js', 'packages/*/lib/**/*.js'],
+    rules: {
+      'no-restricted-properties': ['error', ...[['process', 'platform'], ['os', 'platform'], ['os', 'type']].map(([object, property]) =>
+        ({ object, property, message: 'Ask the backend for its capabilities.' }))],
+    },
+  },
 ]

@@ -1,7 +1,7 @@
 'use strict'
 
 // The include direction of the native sources (napi -> tls, common; engine -> sharing, peer, http1, http2, tls,
-// websocket, common; win -> http1, tls, common; sharing -> peer, common; http2 -> http1, common; peer, http1, tls,
+// websocket, common; win -> http1, http2, tls, common; sharing -> peer, common; http2 -> http1, common; peer, http1, tls,
 // websocket, common -> common), and that binding.gyp names exactly the sources there are.
 
 const fs = require('node:fs')
@@ -18,12 +18,12 @@ const kMayInclude = {
   sharing: ['sharing', 'peer', 'common'],
   tls: ['tls', 'common'],
   engine: ['engine', 'sharing', 'peer', 'http1', 'http2', 'tls', 'websocket', 'common'],
-  win: ['win', 'http1', 'tls', 'common'],
+  win: ['win', 'http1', 'http2', 'tls', 'common'],
   napi: ['napi', 'tls', 'common'],
 }
 
-/** napi/ makes a backend through the first two headers and asks other processes through the third; everything else it sees is common/backend.h. */
-const kFactories = ['engine/create_engine.h', 'win/create_backend.h', 'sharing/state_query.h']
+/** napi/ makes a backend through the first two headers and asks the system and other processes through the last two; everything else it sees is common/backend.h. */
+const kFactories = ['engine/create_engine.h', 'win/create_backend.h', 'win/ssl_binding.h', 'sharing/state_query.h']
 
 /** What both backends write records with. */
 const kRecordWriters = ['engine/addresses.h', 'engine/record_writer.h']

@@ -25,7 +25,7 @@ function nodeHeaders () {
 /** @param {string} file */
 function isForWindows (file) {
   const [layer] = path.relative(path.join(kCoreNative, 'src'), file).split(path.sep)
-  return layer === 'win' || path.basename(file) === 'url_methods.cc'
+  return layer === 'win' || ['system_config.cc', 'url_methods.cc'].includes(path.basename(file))
 }
 
 /** @param {string} pattern over file names */

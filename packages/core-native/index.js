@@ -19,12 +19,15 @@ const { EngineServerResponse } = require('./lib/http/outgoing')
 const R = require('./lib/records')
 const { refuseMisspelt } = require('./lib/nearest')
 const { webSocketOpener } = backend === 'node' ? { webSocketOpener: () => () => null } : require('./lib/http/web-socket-channel')
+const { flushCache, setCachePolicy } = backend === 'node' ? require('./lib/http/stock-cache') : require('./lib/http/kernel-cache')
 const { matchesPath, parseUrlPrefix } = require('./lib/url-prefix')
 
 const face = {
   ...http,
   Server,
   createServer,
+  flushCache,
+  setCachePolicy,
   https: Object.defineProperties({ ...nodeHttps, Server: https.Server, createServer: https.createServer }, {
     globalAgent: {
       configurable: true,

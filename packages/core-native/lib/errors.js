@@ -89,11 +89,26 @@ const PrefixStateError = declare('ERR_HTTPSYS_PREFIX_STATE', Error,
   /** @param {string} problem */
   (problem) => ({ message: `addPrefix(), removePrefix(): ${problem}` }))
 
+const CapabilityError = declare('ERR_HTTPSYS_CAPABILITY', Error,
+  /** @param {string} what @param {string} capability @param {string} backend */
+  (what, capability, backend) => ({
+    message: `${what} needs "${capability}", which the backend "${backend}" does not have. ` +
+      'docs/windows.md says which backend has what',
+    capability
+  }))
+
+const SystemCertificateError = declare('ERR_HTTPSYS_SYSTEM_CERTIFICATE', Error,
+  /** @param {string} prefix @param {string} problem @param {string} command */
+  (prefix, problem, command) => ({
+    message: `${problem} ${prefix}: its certificates are bound in Windows. As an administrator, run:  ${command}`,
+    prefix
+  }))
+
 const UrlSharingError = declare('ERR_HTTPSYS_URL_SHARING', Error,
   /** @param {string} option */
   (option) => ({
-    message: `listen(): "${option}" is not there with HTTP.SYS: each process has a request queue of its own. Give the ` +
-      'processes different prefixes',
+    message: 'listen(): with HTTP.SYS workers of node:cluster share no prefix, because it goes with the worker that ' +
+      'registered it. Give them different prefixes, or a port, which their primary shares out',
     option
   }))
 
@@ -189,6 +204,8 @@ module.exports = {
   TlsUnavailableError,
   Http2UnavailableError,
   UnsupportedRuntimeError,
+  CapabilityError,
+  SystemCertificateError,
   UrlSharingError,
   WsInternalsError
 }

@@ -95,8 +95,12 @@ module.exports = {
     kFrame: 16,
     kFrameBlock: 17,
     kBroadcast: 18,
-    kBroadcastBlock: 19
+    kBroadcastBlock: 19,
+    kCachePolicy: 20
   },
+  kCacheNothing: 0,
+  kCacheUserInvalidates: 1,
+  kCacheTimeToLive: 2,
   kResponseFixedBytes: 32,
   kPayloadAt: 24,
   kBlockBytes: 64 * 1024,

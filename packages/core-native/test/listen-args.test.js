@@ -9,7 +9,7 @@ const hasLoopback6 = Object.values(os.networkInterfaces()).flat().some(({ addres
 const endpoints = (...args) => classifyListen(args).endpoints
 const prefixes = (...args) => classifyListen(args).prefixes.map(({ prefix }) => prefix)
 
-const kOwnQueue = { queueName: '', queueMode: 'create', exclusive: false, restartMs: 0 }
+const kOwnQueue = { queueName: '', queueMode: 'create', exclusive: false, isImplied: false, restartMs: 0 }
 
 test("everything without a prefix is Node's", () => {
   const callback = () => {}
@@ -34,7 +34,7 @@ test('options may follow the prefix or hold it', () => {
   const options = { ...how, exclusive: true, queueName: 'shop', queueMode: 'createOrAttach' }
   const expected = classifyListen(['http://*:80/', options, callback])
   assert.deepEqual(expected.options, how)
-  assert.deepEqual(expected.sharing, { queueName: 'shop', queueMode: 'createOrAttach', exclusive: true, restartMs: 0 })
+  assert.deepEqual(expected.sharing, { queueName: 'shop', queueMode: 'createOrAttach', exclusive: true, isImplied: false, restartMs: 0 })
   assert.equal(expected.callback, callback)
   assert.deepEqual(classifyListen([{ prefix: 'http://*:80/', ...options }, callback]), expected)
   assert.deepEqual(classifyListen([{ prefix: ['http://*:80/'], ...options }, callback]), expected)

@@ -51,6 +51,65 @@ export interface ServerConfig {
   http2: Http2Settings
   /** Canonical URL prefixes served, e.g. `http://*:8080/shop/`; the index is the url prefix id, '' an unused one. */
   prefixes: string[]
+  /** Asked of the operating system's HTTP server where that is the backend. */
+  kernel: KernelConfig
+}
+
+/** 0 = what it does by default. */
+export interface KernelConfig {
+  /** Timeouts in seconds: between requests, for a head, between pieces of a body. */
+  idle: number
+  header: number
+  body: number
+  /** For what is left of a body when its request was answered; in the request queue. */
+  drain: number
+  queue: number
+  /** Bytes per second that a client must take. */
+  sendRateMin: number
+  /** Bytes per second of all responses below a URL. */
+  maxBandwidth: number
+  maxConnections: number
+  /** HTTP_AUTH_ENABLE_... */
+  authSchemes: number
+  /** Otherwise requests without a login are answered with 401. */
+  allowAnonymous: boolean
+  /** '' = no log. */
+  logDirectory: string
+  logIsNcsa: boolean
+  /** HTTP_LOGGING_ROLLOVER_TYPE */
+  logRollover: number
+  logBytesMax: number
+}
+
+/** What became of a queue or a URL of the operating system's HTTP server. */
+export interface UrlResult {
+  /** 0 or the system's own error code. */
+  status: number
+  /** Then: the option that was refused; '' = the URL or the queue itself. */
+  property: string
+  /** The queue and its URLs are another process's. */
+  isAttached: boolean
+}
+
+/** A certificate that the operating system's HTTP server uses. */
+export interface SystemCertificate {
+  /** '' = every address; an address; or a name. */
+  host: string
+  port: number
+  /** SHA-1 of the certificate. */
+  hash: Uint8Array
+  store: string
+}
+
+/** Configuration of the operating system's HTTP server. Numbers are its error codes, 0 = done. */
+export interface SystemConfig {
+  listCertificates (): SystemCertificate[] | number
+  findCertificate (host: string, port: number): SystemCertificate | number
+  addCertificate (host: string, port: number, hash: Uint8Array, store: string): number
+  deleteCertificate (host: string, port: number): number
+  listReservations (): { prefix: string, sddl: string }[] | number
+  addReservation (prefix: string, sddl: string): number
+  deleteReservation (prefix: string): number
 }
 
 export interface LaneMemory {
@@ -196,6 +255,16 @@ export interface Capabilities {
   bodyPieces: boolean
   /** What a client does not take yet waits, however long. */
   slowReaders: boolean
+  /** WebSockets whose frames are read natively. */
+  nativeFrames: boolean
+  /** listen() with queueName. */
+  namedQueues: boolean
+  /** setCachePolicy() and flushCache(). */
+  caches: boolean
+  /** createServer() with httpSys. */
+  kernelOptions: boolean
+  /** https:// prefixes have the certificates that the system has for them. */
+  systemCertificates: boolean
   /** A Host that names no prefix is served by listen(port), too. */
   foreignHosts: boolean
   ipv6: boolean
@@ -226,11 +295,15 @@ export class Engine {
   /** Creates or changes a server's settings. Must precede listen/adopt. */
   configure (serverId: number, config: ServerConfig): void
   /**
-   * Without listensOnSockets, in place of listen() to leave(): requests below the URL (canonical) come to the
-   * server, with the id that it has in ServerConfig.prefixes. 0 or the system's own error code.
+   * Without listensOnSockets, in place of listen() to leave(): the request queue of a server, by a name that others may
+   * open ('' = none); mode 0 create, 1 create or attach, 2 attach.
    */
-  addUrl (serverId: number, prefixId: number, url: string): number
+  openQueue (serverId: number, name: string, mode: number): UrlResult
+  /** Requests below the URL (canonical) come to the server, with the id that it has in ServerConfig.prefixes. */
+  addUrl (serverId: number, prefixId: number, url: string): UrlResult
   removeUrl (serverId: number, prefixId: number): void
+  /** Drops kept responses for a URL, or for all below it. 0 or the system's own error code. */
+  flushCache (serverId: number, url: string, isRecursive: boolean): number
   /** Stops accepting; connections stay. */
   unlisten (serverId: number): void
   /** Hands a connected descriptor (duplicated) to a lane. 0 or a negative errno. */
@@ -276,6 +349,8 @@ export const capabilities: Capabilities
 export const serviceState: undefined | ((port: number, callback: (status: number, text: string) => void) => void)
 /** Whether the running program has the functions of nghttp2 that HTTP/2 needs. */
 export const hasHttp2: boolean
+/** Where the operating system's HTTP server is the backend. */
+export const systemConfig: undefined | SystemConfig
 export const formatVersion: number
 /** Reports an error as Node reports an uncaught exception (napi_fatal_exception). */
 export function fatalException (error: unknown): void

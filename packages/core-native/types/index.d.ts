@@ -39,6 +39,42 @@ export interface EngineServerOptions {
    * By default TLS ports offer it (ALPN).
    */
   http2?: boolean | Http2Options
+  /** What is asked of HTTP.SYS; ERR_HTTPSYS_CAPABILITY where that is not the backend. docs/windows.md. */
+  httpSys?: HttpSysOptions
+}
+
+/** Properties of HTTP.SYS's URL groups. What is not given is as Windows has it. */
+export interface HttpSysOptions {
+  /** Bytes per second of all responses of a prefix, at least 1024 (HttpServerQosProperty). */
+  maxBandwidth?: number
+  /** Connections of a prefix at a time; further ones are refused with 503 (HttpServerQosProperty). */
+  maxConnections?: number
+  /** HttpServerTimeoutsProperty, beside keepAliveTimeout, headersTimeout and requestTimeout; ms, rounded up to seconds. */
+  timeouts?: {
+    /** For what is left of a body when its request was answered. */
+    drainEntityBody?: number
+    /** That a request may wait for JavaScript. */
+    requestQueue?: number
+    /** Bytes per second that a client must take. */
+    minSendRate?: number
+  }
+  /** HttpServerLoggingProperty. */
+  logging?: {
+    /** An absolute path that HTTP.SYS may write to. */
+    directory: string
+    /** Default 'w3c'. */
+    format?: 'w3c' | 'ncsa'
+    /** When a file is followed by the next. Default 'daily'. */
+    rollover?: 'size' | 'daily' | 'weekly' | 'monthly' | 'hourly'
+    /** Bytes, with 'size'; at least 1 MiB. */
+    maxFileSize?: number
+  }
+  /** HttpServerAuthenticationProperty: logins of Windows. */
+  authentication?: {
+    schemes: ('basic' | 'digest' | 'ntlm' | 'negotiate' | 'kerberos')[]
+    /** Default true; with false requests without a login are answered with 401. */
+    allowAnonymous?: boolean
+  }
 }
 
 /** Settings of HTTP/2; docs/http2.md has the defaults. */
@@ -171,6 +207,14 @@ export const https: Omit<typeof nodeHttps, 'createServer' | 'Server'> & {
     requestListener?: http.RequestListener
   ): nodeHttps.Server & Pick<Server, 'prefixes' | 'addPrefix' | 'removePrefix'>
 }
+
+/**
+ * How long HTTP.SYS may answer requests for this URL by itself (HTTP_CACHE_POLICY). Before the head is sent. It keeps what
+ * leaves at once (`end(body)`). ERR_HTTPSYS_CAPABILITY on other backends.
+ */
+export function setCachePolicy (res: http.ServerResponse, policy: { policy: 'none' | 'userInvalidates' } | { policy: 'timeToLive', seconds: number }): void
+/** Drops what HTTP.SYS keeps for a URL of the server, such as `http://*:8080/a`, or for all below it. */
+export function flushCache (server: http.Server, url: string, options?: { recursive?: boolean }): void
 
 /** Which stack serves: `'node'` when the environment has `HTTPSYS_BACKEND=node`. */
 export const backend: 'engine' | 'node'

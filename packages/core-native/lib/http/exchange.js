@@ -8,6 +8,7 @@ const diagnosticsChannel = require('node:diagnostics_channel')
 const { AsyncLocalStorage, AsyncResource } = require('node:async_hooks')
 const { Buffer } = require('node:buffer')
 const R = require('../records')
+const { loadBinding } = require('../binding')
 const { splitTarget } = require('../url-prefix')
 const { kOutgoingUniqueHeaders, kNeedDrain, drainTicks, contextsAreFrames } = require('./node-internals')
 const { consumed, materialise } = require('./socket')
@@ -306,7 +307,7 @@ function upgrade (server, socket, req, head) {
   req.push(null)
   const event = req.method === 'CONNECT' ? 'connect' : 'upgrade'
   // Whether a WebSocket's bytes are read as bytes or as frames shows later: in _read(), or openWebSocket().
-  const isUndecided = event === 'upgrade' && kWebSocketExpression.test(req.headers.upgrade)
+  const isUndecided = event === 'upgrade' && loadBinding().capabilities.nativeFrames && kWebSocketExpression.test(req.headers.upgrade)
   socket[kLane].writer.command(kUpgradeAccept, isUndecided ? R.kReplyUndecided : 0, socket[kSlot])
   // A WebSocket's stays light unless somebody uses it as a stream.
   if (isLight(socket) && !isUndecided) materialise(socket)

@@ -7,8 +7,10 @@ const https = require('node:https')
 const { ServerTls } = require('../tls/server-tls')
 const { findCertificates } = require('../tls/certificate-sources')
 const { kSourceOptions, refuseUnsupported } = require('../tls/options')
+const { loadBinding } = require('../binding')
 const { connectionListener } = require('./node-internals')
 const { attach, isOurs, methodsOf, onConnection } = require('./server')
+const { Server: StockUrlServer } = require('./stock-https-server')
 const { kListener } = require('./symbols')
 
 const { Server: StockServer } = https
@@ -55,6 +57,8 @@ class Methods extends methodsOf(StockServer) {
  */
 function Server (options, requestListener) {
   if (!(this instanceof Server)) return new (/** @type {any} */ (Server))(options, requestListener)
+  // Where the system has the certificates, a server with keys of its own is Node's.
+  if (!loadBinding().capabilities.listensOnSockets) return new StockUrlServer(options, requestListener)
   let sources = null
   if (typeof options === 'object' && options !== null) {
     refuseUnsupported(options)

@@ -24,6 +24,7 @@ const { keyOf } = require('./prefixes')
  * @property {string} queueName '' = a queue of its own
  * @property {string} queueMode
  * @property {boolean} exclusive nobody else on its ports
+ * @property {boolean} isImplied the queue is one of a cluster's workers
  * @property {number} restartMs how long requests wait for its successor when it closes
  *
  * @typedef {object} NodePlan
@@ -87,6 +88,7 @@ function readSharing ({ queueName, queueMode, exclusive }) {
     queueName: isWorker ? `cluster ${process.ppid}` : queueName ?? '',
     queueMode: isWorker ? 'createOrAttach' : queueMode ?? 'create',
     exclusive: exclusive === true && !isWorker,
+    isImplied: isWorker,
     restartMs: 0
   }
 }

@@ -7,7 +7,8 @@ const https = require('node:https')
 const { AsyncResource } = require('node:async_hooks')
 const { Engine } = require('../engine')
 const { loadBinding } = require('../binding')
-const { Http2UnavailableError, OptionError, TlsCertificateError } = require('../errors')
+const { CapabilityError, Http2UnavailableError, OptionError, TlsCertificateError } = require('../errors')
+const { seconds, takeHttpSys } = require('../http-sys-options')
 const { kVerbosities, takeEngineOptions, takeHttp2 } = require('../options')
 const { findCertificates } = require('../tls/certificate-sources')
 const { refuseUnsupported } = require('../tls/options')
@@ -21,6 +22,7 @@ const { unwatch } = require('./live-reservations')
 const { Prefixes } = require('./prefixes')
 const { introduce, onRegistered, release, withdraw } = require('./registrations')
 const { served } = require('./served')
+const { refusedOption } = require('./system-certificate')
 
 /** @typedef {import('./listen-args').Endpoint} Endpoint */
 
@@ -83,6 +85,10 @@ class Listener {
     }
     this.own = takeEngineOptions(options)
     this.http2 = takeHttp2(options.http2)
+    this.kernel = takeHttpSys(options.httpSys)
+    if (options.httpSys !== undefined && !loadBinding().capabilities.kernelOptions) {
+      throw new CapabilityError('createServer({ httpSys })', 'kernelOptions', loadBinding().capabilities.name)
+    }
     if (this.http2.isWanted === true && !loadBinding().hasHttp2) throw new Http2UnavailableError()
     this.prefixes = new Prefixes()
     /** Open connections in HTTP mode. @type {Set<any>} */
@@ -98,7 +104,7 @@ class Listener {
     /** The context of listen(), which requests inherit as on Node. */
     this.resource = new AsyncResource('HTTPSERVER')
     /** How it shares its ports. */
-    this.sharing = { queueName: '', queueMode: 'create', exclusive: false, restartMs: 0 }
+    this.sharing = { queueName: '', queueMode: 'create', exclusive: false, isImplied: false, restartMs: 0 }
     /** What listen() is to open, when it was given prefixes. @type {import('./endpoints').Plan | null} */
     this.plan = null
     /** The listen() that other processes are being asked about. @type {object | null} */
@@ -139,6 +145,12 @@ class Listener {
       if (tls !== null) throw new OptionError('listen() without an https:// prefix', Object.keys(tls)[0], undefined)
       return
     }
+    const { capabilities } = loadBinding()
+    if (!capabilities.listensOnSockets) {
+      if (!capabilities.systemCertificates) throw new CapabilityError(`listen('${secure[0].prefix}')`, 'systemCertificates', capabilities.name)
+      if (tls !== null) throw refusedOption(secure[0], Object.keys(tls)[0])
+      return
+    }
     if (this.isSecure && tls === null) return
     refuseUnsupported(tls ?? {})
     const sources = findCertificates(tls ?? {}, secure)
@@ -156,7 +168,7 @@ class Listener {
 
   /** @param {import('../url-prefix').UrlPrefix} parsed */
   requireTls ({ scheme, prefix }) {
-    if (scheme === 'https' && this.tls === null) throw new TlsCertificateError(prefix, 'the server has none')
+    if (scheme === 'https' && this.tls === null && !loadBinding().capabilities.systemCertificates) throw new TlsCertificateError(prefix, 'the server has none')
   }
 
   // Unless the application names protocols itself, or wants none of it.
@@ -196,6 +208,12 @@ class Listener {
       keepAlive: Boolean(server.keepAlive),
       keepAliveInitialDelay: server.keepAliveInitialDelay || 0,
       http2: this.http2.settings,
+      kernel: {
+        ...this.kernel,
+        idle: seconds(server.keepAliveTimeout),
+        header: seconds(server.headersTimeout),
+        body: seconds(server.requestTimeout)
+      },
       prefixes: this.prefixes.texts
     })
   }

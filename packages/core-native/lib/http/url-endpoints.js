@@ -4,11 +4,15 @@
 // listen() has run up to the moment when it would bind; what stands in for its handle is a UrlHandle.
 
 const net = require('node:net')
-const { UrlSharingError } = require('../errors')
+const { loadBinding } = require('../binding')
+const { CapabilityError, UrlSharingError } = require('../errors')
 const { theEngine } = require('./listener')
 const { createServerHandle } = require('./node-internals')
 const { listenError } = require('./listen-error')
-const { urlError } = require('./url-error')
+const { parseUrlPrefix } = require('../url-prefix')
+const { requireCertificate } = require('./system-certificate')
+const { optionError, queueError, urlError } = require('./url-error')
+const { kQueueModes } = require('./listen-args')
 const { kListener } = require('./symbols')
 
 /**
@@ -65,6 +69,41 @@ class UrlHandle {
 }
 
 /**
+ * @param {any} listener
+ * @returns {boolean} whether another process has made the queue, and its URLs
+ * @throws what listen() is to emit
+ */
+function openQueue (listener) {
+  const { queueName, queueMode, isImplied } = listener.sharing
+  const { capabilities } = loadBinding()
+  if (isImplied) throw new UrlSharingError('queueName')
+  if (queueName !== '' && !capabilities.namedQueues) throw new CapabilityError('listen({ queueName })', 'namedQueues', capabilities.name)
+  const { status, property, isAttached } = listener.open().native.openQueue(listener.id, queueName, kQueueModes.indexOf(queueMode))
+  if (status === 0) return isAttached
+  if (property === 'queueName') throw queueError(status, queueName)
+  throw property === '' ? queueError(status) : optionError(status, property)
+}
+
+/**
+ * @param {any} listener
+ * @param {number} id
+ * @param {string} url
+ * @param {object} [members] of the error
+ * @throws what listen() is to emit
+ */
+function register (listener, id, url, members) {
+  const { native } = theEngine()
+  const { status, property } = native.addUrl(listener.id, id, url)
+  if (status !== 0) throw property === '' ? urlError(status, url, members) : optionError(status, `httpSys.${property}`)
+  try {
+    requireCertificate(parseUrlPrefix(url))
+  } catch (error) {
+    native.removeUrl(listener.id, id)
+    throw error
+  }
+}
+
+/**
  * Registers what a server is to listen on: everything, or nothing.
  *
  * @param {any} server
@@ -74,20 +113,20 @@ class UrlHandle {
  */
 function openUrls (server, { endpoints: [{ host, port }], prefixes, isPlain }) {
   const listener = server[kListener]
-  if (listener.sharing.queueName !== '') throw new UrlSharingError('queueName')
-  const { native } = listener.open()
+  const isAttached = openQueue(listener)
   const at = port || freePort(host)
+  if (isAttached) return new UrlHandle(server, host ?? '::', at)
   /** @type {number[]} */
   const registered = []
-  for (const { id, text } of prefixes) {
-    const url = isPlain && port === 0 ? text.replace(/:0\/$/, `:${at}/`) : text
-    const status = native.addUrl(listener.id, id, url)
-    if (status === 0) {
+  try {
+    for (const { id, text } of prefixes) {
+      const url = isPlain && port === 0 ? text.replace(/:0\/$/, `:${at}/`) : text
+      register(listener, id, url, isPlain ? { address: host ?? '::', port: at } : undefined)
       registered.push(id)
-      continue
     }
-    for (const other of registered) native.removeUrl(listener.id, other)
-    throw urlError(status, url, isPlain ? { address: host ?? '::', port: at } : undefined)
+  } catch (error) {
+    for (const other of registered) theEngine().native.removeUrl(listener.id, other)
+    throw error
   }
   return new UrlHandle(server, host ?? '::', at)
 }
@@ -112,10 +151,9 @@ function freePort (host) {
  * @param {number} id
  */
 function addUrl (server, parsed, id) {
-  const listener = server[kListener]
   // One that listens on a port is registered by that: its own prefix is there already.
-  const status = listener.open().native.addUrl(listener.id, id, parsed.prefix)
-  if (status !== 0) throw urlError(status, parsed.prefix)
+  server[kListener].configure()
+  register(server[kListener], id, parsed.prefix)
 }
 
 module.exports = { UrlHandle, addUrl, openUrls }

@@ -1,11 +1,12 @@
 'use strict'
 
-// What the operating system's HTTP server says to a URL, as Node's errors with what helps.
+// What the operating system's HTTP server says to a URL or an option, as Node's errors with what helps.
 
 const os = require('node:os')
 const { errnoOf } = require('./system-error')
 
 /** Its error codes. */
+const kFileNotFound = 2
 const kAccessDenied = 5
 const kSharingViolation = 32
 const kInvalidParameter = 87
@@ -33,15 +34,61 @@ function explain (status, url) {
   }
 }
 
+/** @param {number} status @param {string} name @returns {[string, string]} the same for a request queue */
+function explainQueue (status, name) {
+  switch (status) {
+    case kFileNotFound:
+      return ['ENOENT', `no process has a request queue "${name}". Start the one that makes it, or say "queueMode: 'createOrAttach'"`]
+    case kAccessDenied:
+      return ['EACCES', `the request queue "${name}" is another user's`]
+    case kAlreadyExists:
+      return ['EADDRINUSE', `another process has a request queue "${name}". Say "queueMode: 'createOrAttach'" to take requests from it, too`]
+    case kInvalidParameter:
+      return ['EINVAL', `HTTP.SYS takes no request queue "${name}": its name is at most 255 characters without "/" and "\\"`]
+    default:
+      return ['UNKNOWN', `HTTP.SYS refuses the request queue "${name}" with the error ${status}. What it means is shown by:  net helpmsg ${status}`]
+  }
+}
+
+/** @param {number} status @returns {[string, string]} the same for one without a name */
+function explainOwnQueue (status) {
+  return [status === kAccessDenied ? 'EACCES' : 'UNKNOWN', `HTTP.SYS gives no request queue: error ${status}. What it means is shown by:  net helpmsg ${status}`]
+}
+
+/** @param {number} status @param {string} name @returns {[string, string]} the same for an option */
+function explainOption (status, name) {
+  const code = status === kAccessDenied ? 'EACCES' : status === kInvalidParameter ? 'EINVAL' : 'UNKNOWN'
+  return [code, `HTTP.SYS refuses the option "${name}" with the error ${status}. What it means is shown by:  net helpmsg ${status}`]
+}
+
+/**
+ * @param {[string, string]} explained
+ * @param {number} status
+ * @param {object} members
+ */
+function errorOf ([code, text], status, members) {
+  const { syscall } = /** @type {{ syscall: string }} */ (members)
+  return Object.assign(new Error(`${syscall} ${code}: ${text}`), { code, errno: errnoOf(code), status, ...members })
+}
+
 /**
  * @param {number} status
  * @param {string} url
- * @param {{ address: string, port: number }} [plain] of listen(port): the error has what Node's has
+ * @param {object} [members] of the error; of listen(port) it has what Node's has
  */
-function urlError (status, url, plain) {
-  const [code, text] = explain(status, url)
-  const error = new Error(`listen ${code}: ${text}`)
-  return Object.assign(error, { code, errno: errnoOf(code), syscall: 'listen', prefix: url, status }, plain)
+function urlError (status, url, members) {
+  return errorOf(explain(status, url), status, { syscall: 'listen', prefix: url, ...members })
 }
 
-module.exports = { urlError }
+/** @param {number} status @param {string} [queueName] none: it was to be this server's alone */
+function queueError (status, queueName) {
+  if (queueName === undefined) return errorOf(explainOwnQueue(status), status, { syscall: 'listen' })
+  return errorOf(explainQueue(status, queueName), status, { syscall: 'listen', queueName })
+}
+
+/** @param {number} status @param {string} option */
+function optionError (status, option) {
+  return errorOf(explainOption(status, option), status, { syscall: 'listen', option })
+}
+
+module.exports = { optionError, queueError, urlError }

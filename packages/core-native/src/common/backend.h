@@ -42,6 +42,27 @@ struct Http2Settings {
   uint32_t stall_ms = 120'000;  // 0 = no limit.
 };
 
+// What is asked of a kernel that serves by itself: KernelConfig of types/binding.d.ts. 0 = what it
+// does by default.
+struct KernelSettings {
+  // Timeouts, in seconds.
+  uint32_t idle_s = 0;         // Between two requests.
+  uint32_t header_s = 0;       // For a head.
+  uint32_t body_s = 0;         // Between two pieces of a body.
+  uint32_t drain_s = 0;        // For what is left of a body when its request was answered.
+  uint32_t queue_s = 0;        // In the request queue.
+  uint32_t send_rate_min = 0;  // Bytes per second that a client must take.
+
+  uint32_t bandwidth_max = 0;  // Bytes per second.
+  uint32_t connections_max = 0;
+  uint32_t auth_schemes = 0;  // HTTP_AUTH_ENABLE_...
+  bool allows_anonymous = true;
+  std::string log_directory;  // Empty = no log.
+  bool log_is_ncsa = false;
+  uint32_t log_rollover = 0;  // HTTP_LOGGING_ROLLOVER_TYPE
+  uint32_t log_bytes_max = 0;
+};
+
 // Settings of one listening server; types/binding.d.ts says what each means.
 struct ServerSettings {
   size_t header_bytes_max = 16 * 1024;
@@ -61,6 +82,7 @@ struct ServerSettings {
   std::shared_ptr<const tls::ServerContext> tls;  // nullptr = none,
   std::vector<uint16_t> tls_ports;                // and then on these; none = on all.
   bool wants_tls_errors = false;                  // 'tlsClientError' has a listener.
+  KernelSettings kernel;
 };
 
 // How one engine's servers share a port with others: docs/port-sharing.md.
@@ -133,6 +155,11 @@ struct BackendCapabilities {
   bool chunked_bodies = false;
   bool body_pieces = false;
   bool slow_readers = false;
+  bool native_frames = false;
+  bool named_queues = false;
+  bool caches = false;
+  bool kernel_options = false;
+  bool system_certificates = false;
   bool foreign_hosts = false;
   bool ipv6 = false;
 };
@@ -215,14 +242,26 @@ class SocketBackend : public Backend {
                              std::string argument) = 0;
 };
 
+struct UrlResult {
+  uint32_t status = 0;        // The system's own error code.
+  const char* property = "";  // The option that was refused; empty = the URL or the queue itself.
+  bool is_attached = false;   // The queue and its URLs are another process's.
+};
+
 // One whose listener is the operating system's: it is told URLs, and all processes share its ports.
 class UrlBackend : public Backend {
  public:
+  // The request queue of a server, before its URLs, as configured then. With a name other processes
+  // may take its requests, too.
+  virtual UrlResult OpenQueue(uint32_t server_id, const std::string& name, QueueMode mode) = 0;
   // From when it returns 0 requests below the URL (a canonical prefix) come to the server, with the
-  // id that it has in ServerSettings. Otherwise the system's own error code.
-  virtual uint32_t AddUrl(uint32_t server_id, uint32_t prefix_id, const std::string& url) = 0;
+  // id that it has in ServerSettings.
+  virtual UrlResult AddUrl(uint32_t server_id, uint32_t prefix_id, const std::string& url) = 0;
   // Requests that were taken before are still answered.
   virtual void RemoveUrl(uint32_t server_id, uint32_t prefix_id) = 0;
+  // Removes what the kernel keeps of responses for a URL, or for all below it. The system's error
+  // code, 0 = done.
+  virtual uint32_t FlushCache(uint32_t server_id, const std::string& url, bool is_recursive) = 0;
 };
 
 }  // namespace httpsys

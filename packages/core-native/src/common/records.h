@@ -163,6 +163,13 @@ enum class ReplyType : uint8_t {
   kFrameBlock = 17,     // The same by reference.
   kBroadcast = 18,      // One frame for several WebSockets.
   kBroadcastBlock = 19,  // The same by reference.
+  kCachePolicy = 20,     // How long the kernel may answer with the response that begins.
+};
+
+enum CachePolicy : uint32_t {
+  kCacheNothing = 0,
+  kCacheUserInvalidates = 1,  // Until it is flushed.
+  kCacheTimeToLive = 2,
 };
 
 enum ReplyFlags : uint32_t {   // word 1 >> 8.
@@ -182,6 +189,7 @@ enum ReplyFlags : uint32_t {   // word 1 >> 8.
 // kResponse: word 4 head bytes, 5 body bytes, 6 status, 7 keep-alive timeout in ms (with kReplyEnd;
 //            0 = none); then head text (status line to blank line), then body.
 // kData: word 4 bytes, 5 keep-alive timeout in ms (with kReplyEnd); then, at byte 24, the bytes.
+// kCachePolicy: word 4 CachePolicy, 5 seconds; before the head.
 // kBlock: word 4 block id.      kTrailers: as kData; the bytes are lines, each with CRLF.
 //      kEnd: word 4 keep-alive timeout in ms.      kWindow: word 4 bytes.
 inline constexpr size_t kResponseFixedBytes = 32;

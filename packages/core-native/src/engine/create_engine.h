@@ -22,6 +22,8 @@ inline constexpr BackendCapabilities kEngineCapabilities = {
     .chunked_bodies = true,
     .body_pieces = true,
     .slow_readers = true,
+    .native_frames = true,
+    .named_queues = true,
     .foreign_hosts = true,
     .ipv6 = true,
 };

@@ -108,6 +108,7 @@ void ReplyProcessor::HandleOpen(Connection* connection, const uint8_t* record) {
       return websockets_->OnFrameBlock(connection, record);
     case ReplyType::kBroadcast:
     case ReplyType::kBroadcastBlock:
+    case ReplyType::kCachePolicy:  // For a kernel that keeps responses.
     case ReplyType::kJump:
     case ReplyType::kRelease:
       return;

@@ -73,7 +73,10 @@ class EngineWrap : public Napi::ObjectWrap<EngineWrap> {
 
   // -- In url_methods.cc.
 
+  Napi::Value OpenQueue(const Napi::CallbackInfo& info);
   Napi::Value AddUrl(const Napi::CallbackInfo& info);
+  Napi::Value FlushCache(const Napi::CallbackInfo& info);
+  Napi::Value UrlResultObject(const UrlResult& result);
   void RemoveUrl(const Napi::CallbackInfo& info);
 
   bool ReadLanes(Napi::Array lanes, BackendOptions* options);

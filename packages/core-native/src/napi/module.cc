@@ -30,6 +30,11 @@ Napi::Object CapabilitiesObject(Napi::Env env, const BackendCapabilities& capabi
   set("chunkedBodies", capabilities.chunked_bodies);
   set("bodyPieces", capabilities.body_pieces);
   set("slowReaders", capabilities.slow_readers);
+  set("nativeFrames", capabilities.native_frames);
+  set("namedQueues", capabilities.named_queues);
+  set("caches", capabilities.caches);
+  set("kernelOptions", capabilities.kernel_options);
+  set("systemCertificates", capabilities.system_certificates);
   set("foreignHosts", capabilities.foreign_hosts);
   set("ipv6", capabilities.ipv6);
   return object;

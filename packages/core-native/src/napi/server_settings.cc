@@ -60,7 +60,7 @@ bool ReadServerSettings(Napi::Object config, ServerSettings* settings) {
     return false;
   }
   settings->verbosity_503 = static_cast<Verbosity503>(verbosity);
-  return ReadTlsSettings(config, settings) && ReadHttp2(config, &settings->http2) &&
+  return ReadBackendSettings(config, settings) && ReadHttp2(config, &settings->http2) &&
          ReadNumber(config, "queueLimit", &settings->queue_limit) &&
          ReadNumber(config, "maxHeaderSize", &settings->header_bytes_max) &&
          ReadNumber(config, "maxHeaderLines", &settings->header_lines_max) &&

@@ -126,7 +126,7 @@ tls::HelloAnswer ReadHelloAnswer(Napi::Object given) {
   return answer;
 }
 
-bool ReadTlsSettings(Napi::Object config, ServerSettings* settings) {
+bool ReadBackendSettings(Napi::Object config, ServerSettings* settings) {
   settings->tls = TlsContextOf(config.Get("tls"));
   const Napi::Value tls_ports = config.Get("tlsPorts");
   if (!tls_ports.IsArray()) return false;

@@ -1,38 +1,104 @@
 // Methods of `Engine` for a backend that is told URLs; socket_methods.cc has those for sockets.
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "napi/arguments.h"
 #include "napi/engine_wrap.h"
 #include "napi/server_settings.h"
+#include "napi/system_config.h"
 
 namespace httpsys {
+namespace {
+
+uint32_t NumberOf(Napi::Object from, const char* name) {
+  const Napi::Value value = from.Get(name);
+  return value.IsNumber() ? value.As<Napi::Number>().Uint32Value() : 0;
+}
+
+bool IsTrue(Napi::Value value) { return value.IsBoolean() && value.As<Napi::Boolean>(); }
+
+}  // namespace
 
 std::vector<Napi::ClassPropertyDescriptor<EngineWrap>> EngineWrap::ListeningMethods() {
   return {
+      InstanceMethod<&EngineWrap::OpenQueue>("openQueue"),
       InstanceMethod<&EngineWrap::AddUrl>("addUrl"),
       InstanceMethod<&EngineWrap::RemoveUrl>("removeUrl"),
+      InstanceMethod<&EngineWrap::FlushCache>("flushCache"),
+      InstanceMethod<&EngineWrap::AskTls>("askTls"),
   };
 }
 
 // What other processes have registered is the operating system's to tell.
 void EngineWrap::AddListeningExports(Napi::Env env, Napi::Object exports) {
   exports.Set("hasHttp2", Napi::Boolean::New(env, false));
+  exports.Set("systemConfig", SystemConfig(env));
 }
 
-// Certificates are the operating system's.
-bool ReadTlsSettings(Napi::Object, ServerSettings*) { return true; }
+// Certificates are the operating system's; what else is asked of it.
+bool ReadBackendSettings(Napi::Object config, ServerSettings* settings) {
+  const Napi::Value value = config.Get("kernel");
+  if (!value.IsObject()) return false;
+  const Napi::Object from = value.As<Napi::Object>();
+  const Napi::Value directory = from.Get("logDirectory");
+  if (!directory.IsString()) return false;
+  KernelSettings& to = settings->kernel;
+  const std::pair<const char*, uint32_t*> numbers[] = {
+      {"idle", &to.idle_s},
+      {"header", &to.header_s},
+      {"body", &to.body_s},
+      {"drain", &to.drain_s},
+      {"queue", &to.queue_s},
+      {"sendRateMin", &to.send_rate_min},
+      {"maxBandwidth", &to.bandwidth_max},
+      {"maxConnections", &to.connections_max},
+      {"authSchemes", &to.auth_schemes},
+      {"logRollover", &to.log_rollover},
+      {"logBytesMax", &to.log_bytes_max},
+  };
+  for (const auto& [name, number] : numbers) *number = NumberOf(from, name);
+  to.allows_anonymous = IsTrue(from.Get("allowAnonymous"));
+  to.log_is_ncsa = IsTrue(from.Get("logIsNcsa"));
+  to.log_directory = directory.As<Napi::String>();
+  return true;
+}
+
+Napi::Value EngineWrap::UrlResultObject(const UrlResult& result) {
+  Napi::Object object = Napi::Object::New(Env());
+  object.Set("status", Napi::Number::New(Env(), result.status));
+  object.Set("property", Napi::String::New(Env(), result.property));
+  object.Set("isAttached", Napi::Boolean::New(Env(), result.is_attached));
+  return object;
+}
+
+Napi::Value EngineWrap::OpenQueue(const Napi::CallbackInfo& info) {
+  if (backend_ == nullptr || !info[1].IsString()) return info.Env().Undefined();
+  const uint32_t mode = Number(info, 2);
+  if (mode > static_cast<uint32_t>(QueueMode::kAttach)) return info.Env().Undefined();
+  return UrlResultObject(backend_->OpenQueue(Number(info, 0), info[1].As<Napi::String>(),
+                                             static_cast<QueueMode>(mode)));
+}
 
 Napi::Value EngineWrap::AddUrl(const Napi::CallbackInfo& info) {
   if (backend_ == nullptr || !info[2].IsString()) return info.Env().Undefined();
-  const uint32_t status =
-      backend_->AddUrl(Number(info, 0), Number(info, 1), info[2].As<Napi::String>());
-  return Napi::Number::New(info.Env(), status);
+  return UrlResultObject(
+      backend_->AddUrl(Number(info, 0), Number(info, 1), info[2].As<Napi::String>()));
 }
 
 void EngineWrap::RemoveUrl(const Napi::CallbackInfo& info) {
   if (backend_ != nullptr) backend_->RemoveUrl(Number(info, 0), Number(info, 1));
 }
+
+Napi::Value EngineWrap::FlushCache(const Napi::CallbackInfo& info) {
+  if (backend_ == nullptr || !info[1].IsString()) return info.Env().Undefined();
+  const uint32_t status =
+      backend_->FlushCache(Number(info, 0), info[1].As<Napi::String>(), IsTrue(info[2]));
+  return Napi::Number::New(info.Env(), status);
+}
+
+// The operating system keeps sessions, keys and handshakes to itself.
+Napi::Value EngineWrap::AskTls(const Napi::CallbackInfo& info) { return info.Env().Undefined(); }
 
 }  // namespace httpsys

@@ -20,8 +20,8 @@ constexpr std::string_view kFailure =
 
 }  // namespace
 
-Exchange::Exchange(KernelQueue* queue, HTTP_REQUEST_ID id, bool is_core_only)
-    : queue_(queue), id_(id), is_core_only_(is_core_only) {}
+Exchange::Exchange(std::shared_ptr<KernelQueue> queue, HTTP_REQUEST_ID id, bool is_core_only)
+    : queue_(std::move(queue)), id_(id), is_core_only_(is_core_only) {}
 
 Exchange* Exchange::Of(Operation* operation) { return static_cast<Call*>(operation)->exchange; }
 
@@ -29,6 +29,7 @@ Exchange* Exchange::Of(Operation* operation) { return static_cast<Call*>(operati
 
 void Exchange::Write(std::string_view bytes, size_t payload_bytes) {
   if (is_ended_ || is_malformed_) return;
+  if (is_stream) return WriteText(bytes, payload_bytes);
   if (has_head_) return Append(bytes, payload_bytes);
   head_text_.append(bytes);
   ReadHeads();
@@ -42,16 +43,51 @@ void Exchange::ReadHeads() {
       is_malformed_ = head_text_.size() > kHeadBytesMax;
       return;
     }
-    if (!head_.Read(head_text_.substr(0, bytes))) {
-      is_malformed_ = true;
-      return;
-    }
+    if (!TakeHead(head_text_.substr(0, bytes))) return;
     head_text_.erase(0, bytes);
-    has_head_ = !head_.is_interim();
-    if (head_.status() == 100) awaits_continue = false;
   }
   const std::string rest = std::exchange(head_text_, {});
   if (!rest.empty()) Append(rest, rest.size());
+}
+
+bool Exchange::TakeHead(std::string text) {
+  is_malformed_ = !head_.Read(std::move(text));
+  if (is_malformed_) return false;
+  has_head_ = !head_.is_interim();
+  if (head_.status() == 100) awaits_continue = false;
+  return true;
+}
+
+// What the application framed for HTTP/1.1: the kernel frames for these clients by itself.
+void Exchange::WriteText(std::string_view bytes, size_t payload_bytes) {
+  using Kind = http2::ResponseText::Kind;
+  uncredited_ += payload_bytes;
+  while (!bytes.empty() && !is_malformed_) {
+    const http2::ResponseText::Step step = text_.Next(bytes);
+    bytes.remove_prefix(step.used);
+    if (step.kind == Kind::kHead) BeginBody(step.bytes);
+    if (step.kind == Kind::kBody) Append(step.bytes, std::exchange(uncredited_, 0));
+    if (step.kind == Kind::kFailed) is_malformed_ = true;
+  }
+}
+
+void Exchange::BeginBody(std::string_view head_text) {
+  if (!TakeHead(std::string(head_text))) return;
+  // The head's own bytes are counted when it is sent.
+  uncredited_ -= std::min(uncredited_, head_text.size());
+  http2::ResponseHead head;
+  is_malformed_ = !http2::ParseResponseHead(head_text, &head);
+  if (!has_head_) {
+    text_.BeginHead();
+  } else if (is_head_request || head.status == 204 || head.status == 304) {
+    text_.BeginNothing();
+  } else if (head.is_chunked) {
+    text_.BeginChunks();
+  } else if (head.has_length) {
+    text_.BeginLength(head.content_length);
+  } else {
+    text_.BeginUntilEnd();
+  }
 }
 
 void Exchange::Append(std::string_view bytes, size_t payload_bytes) {
@@ -74,6 +110,14 @@ void Exchange::WriteBlock(uint32_t block_id, std::span<const uint8_t> memory) {
   pieces_.push_back(std::move(piece));
   // No application writes a head by reference; its bytes are then too many for one.
   if (!has_head_) is_malformed_ = true;
+  if (!is_stream || is_malformed_) return;
+  if (text_.is_done()) {
+    pieces_.back().bytes = 0;  // Behind the end, as of HEAD.
+  } else if (text_.IsNextBody(memory.size())) {
+    (void)text_.Next({reinterpret_cast<const char*>(memory.data()), memory.size()});
+  } else {
+    is_malformed_ = true;
+  }
 }
 
 void Exchange::End(bool closes) {
@@ -88,25 +132,35 @@ bool Exchange::CanSend() const {
 }
 
 CallResult Exchange::Send() {
-  const size_t count = std::min(pieces_.size(), kChunksMax);
+  const bool is_opaque_head = !is_head_sent_ && is_opaque();
+  const size_t count = is_opaque_head ? 0 : std::min(pieces_.size(), kChunksMax);
   const auto last = pieces_.begin() + static_cast<std::ptrdiff_t>(count);
   sending_.assign(std::make_move_iterator(pieces_.begin()), std::make_move_iterator(last));
   pieces_.erase(pieces_.begin(), last);
   FillChunks();
   ULONG flags = 0;
   // What is whole gets a Content-Length, which does not go with chunks.
-  const bool is_whole = is_head_sent_ || !head_.is_framed();
+  const bool is_whole = is_head_sent_ || is_stream || !(head_.is_framed() || is_opaque_head);
   is_end_told_ = is_ended_ && pieces_.empty() && is_whole;
   if (!is_end_told_) {
     flags |= HTTP_SEND_RESPONSE_FLAG_MORE_DATA;
-  } else if (closes_) {
+  } else if (closes_ && !is_stream) {
     flags |= HTTP_SEND_RESPONSE_FLAG_DISCONNECT;
   }
+  if (is_opaque_head) flags = OpaqueChannel::kHeadFlags;
   is_sending_ = true;
-  if (is_head_sent_) return queue_->SendBody(id_, flags, chunks_, &send_call_);
+  HTTP_LOG_DATA* log_data = LogData(flags);
+  if (is_head_sent_) return queue_->SendBody(id_, flags, chunks_, log_data, &send_call_);
   is_head_sent_ = true;
   sent_head_bytes_ = head_.bytes();
-  return queue_->SendHead(id_, flags, head_.Fill(&chunks_), &send_call_);
+  return queue_->SendHead(id_, flags, head_.Fill(&chunks_, is_stream), cache_policy.get(), log_data,
+                          &send_call_);
+}
+
+// With the last call for a response, which is logged then.
+HTTP_LOG_DATA* Exchange::LogData(ULONG flags) {
+  if (log == nullptr || (flags & HTTP_SEND_RESPONSE_FLAG_MORE_DATA) != 0) return nullptr;
+  return log->With(head_.status());
 }
 
 void Exchange::FillChunks() {

@@ -2,13 +2,18 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "http2/response_text.h"
+#include "win/cache_policy.h"
 #include "win/kernel_queue.h"
+#include "win/log_fields.h"
+#include "win/opaque_channel.h"
 #include "win/response_call.h"
 
 namespace httpsys::win {
@@ -17,7 +22,7 @@ struct KernelConnection;
 
 // One request in the hands of HTTP.SYS and its response. Bytes of a response come as an application
 // writes them to a socket; of their head the parts are told to HTTP.SYS, the rest goes through as
-// it is, chunk framing included. One call per direction is outstanding at a time.
+// it is, chunk framing included, or opaque bytes. One call per direction is outstanding at a time.
 //
 // Thread: the lane. It must stay until has_calls() is false.
 class Exchange {
@@ -31,7 +36,7 @@ class Exchange {
     size_t payload_bytes = 0;  // As JavaScript counts: without framing.
   };
 
-  Exchange(KernelQueue* queue, HTTP_REQUEST_ID id, bool is_core_only);
+  Exchange(std::shared_ptr<KernelQueue> queue, HTTP_REQUEST_ID id, bool is_core_only);
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
 
@@ -45,6 +50,16 @@ class Exchange {
   bool is_refused = false;
   // Given to JavaScript so far.
   uint64_t body_bytes = 0;
+  // What becomes of it when JavaScript takes an upgrade.
+  OpaqueChannel opaque;
+  // Before the head is sent.
+  CachePolicy cache_policy;
+  // nullptr = it is not logged.
+  std::unique_ptr<LogFields> log;
+  // Before anything is written: of HTTP/2 or 3, where chunk framing is not sent, and whose
+  // connection outlives it; and whether its method is HEAD.
+  bool is_stream = false;
+  bool is_head_request = false;
   // Of the session: in its list of those to be looked at, or of those to be freed.
   bool is_touched = false;
   bool is_discarded = false;
@@ -71,11 +86,18 @@ class Exchange {
   // The end of the response has been sent.
   bool is_done() const { return is_done_; }
   bool has_head() const { return has_head_; }
+  // The response is a 101 to an upgrade that JavaScript has taken.
+  bool is_opaque() const { return has_head_ && opaque.is_accepted() && head_.status() == 101; }
+  bool is_head_sent() const { return is_head_sent_; }
+  // Nothing that was written waits, or is being sent.
+  bool IsIdle() const { return !is_sending_ && pieces_.empty() && is_head_sent_; }
   // What the application wrote, if it wrote anything, cannot be sent as a response.
   bool is_hopeless() const { return is_malformed_ || (is_ended_ && !has_head_); }
 
-  // -- The request's body.
+  // -- The request's body, or the peer's opaque bytes.
 
+  // Whether there is something to receive, and it is wanted.
+  bool WantsBytes() const { return (has_more_body && !awaits_continue) || opaque.WantsBytes(); }
   bool is_receiving() const { return is_receiving_; }
   CallResult Receive(size_t bytes_max);
   std::string_view OnReceived(size_t bytes);
@@ -96,10 +118,14 @@ class Exchange {
   };
 
   void ReadHeads();
+  bool TakeHead(std::string text);
+  void WriteText(std::string_view bytes, size_t payload_bytes);
+  void BeginBody(std::string_view head_text);
   void Append(std::string_view bytes, size_t payload_bytes);
   void FillChunks();
+  HTTP_LOG_DATA* LogData(ULONG flags);
 
-  KernelQueue* const queue_;
+  const std::shared_ptr<KernelQueue> queue_;
   const HTTP_REQUEST_ID id_;
   const bool is_core_only_;
 
@@ -114,6 +140,8 @@ class Exchange {
   bool is_malformed_ = false;
   bool is_aborted_ = false;
   bool is_sending_ = false;
+  http2::ResponseText text_;    // Of a stream.
+  size_t uncredited_ = 0;       // What was framing there.
   std::vector<Piece> pieces_;   // Waiting.
   std::vector<Piece> sending_;  // In the outstanding call.
   std::vector<HTTP_DATA_CHUNK> chunks_;

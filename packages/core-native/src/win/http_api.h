@@ -1,6 +1,7 @@
 #pragma once
-// Windows' HTTP Server API, version 2 (httpapi.dll), with what the headers of some compilers lack.
-// Names and values are those of Microsoft's documentation.
+// Windows' HTTP Server API, version 2 (httpapi.dll), with what the headers of some compilers lack
+// or have wrong. Names and values are those of Microsoft's documentation; a test compares them with
+// its published metadata.
 
 // The order matters: windows.h would bring in the old winsock.
 // clang-format off
@@ -10,6 +11,7 @@
 #include <http.h>
 // clang-format on
 
+#include <cstddef>
 #include <cstdint>
 
 #ifndef HTTP_SEND_RESPONSE_FLAG_OPAQUE
@@ -18,11 +20,100 @@
 #ifndef HTTP_REQUEST_FLAG_MORE_ENTITY_BODY_EXISTS
 #define HTTP_REQUEST_FLAG_MORE_ENTITY_BODY_EXISTS 0x00000001
 #endif
+#ifndef HTTP_REQUEST_FLAG_HTTP2
+#define HTTP_REQUEST_FLAG_HTTP2 0x00000004
+#endif
+#ifndef HTTP_REQUEST_FLAG_HTTP3
+#define HTTP_REQUEST_FLAG_HTTP3 0x00000008
+#endif
+#ifndef HTTP_CREATE_REQUEST_QUEUE_FLAG_OPEN_EXISTING
+#define HTTP_CREATE_REQUEST_QUEUE_FLAG_OPEN_EXISTING 0x00000001
+#endif
 #ifndef FILE_SKIP_COMPLETION_PORT_ON_SUCCESS
 #define FILE_SKIP_COMPLETION_PORT_ON_SUCCESS 0x1
 #endif
 
 namespace httpsys::win {
+
+// HTTP_LOG_FIELDS_DATA: that of mingw-w64 has no ServiceNameLength, and so everything behind it in
+// the wrong place.
+struct LogFieldsData {
+  HTTP_LOG_DATA Base;
+  USHORT UserNameLength;
+  USHORT UriStemLength;
+  USHORT ClientIpLength;
+  USHORT ServerNameLength;
+  USHORT ServiceNameLength;
+  USHORT ServerIpLength;
+  USHORT MethodLength;
+  USHORT UriQueryLength;
+  USHORT HostLength;
+  USHORT UserAgentLength;
+  USHORT CookieLength;
+  USHORT ReferrerLength;
+  PWCHAR UserName;
+  PWCHAR UriStem;
+  PCHAR ClientIp;
+  PCHAR ServerName;
+  PCHAR ServiceName;
+  PCHAR ServerIp;
+  PCHAR Method;
+  PCHAR UriQuery;
+  PCHAR Host;
+  PCHAR UserAgent;
+  PCHAR Cookie;
+  PCHAR Referrer;
+  USHORT ServerPort;
+  USHORT ProtocolStatus;
+  ULONG Win32Status;
+  HTTP_VERB MethodNum;
+  USHORT SubStatus;
+};
+
+// Of HTTP_REQUEST_INFO; newer than Windows 8.
+inline constexpr int kRequestInfoAuth = 0;         // HttpRequestInfoTypeAuth
+inline constexpr int kRequestInfoSslProtocol = 2;  // HttpRequestInfoTypeSslProtocol
+
+// HTTP_SSL_PROTOCOL_INFO. Protocol is one of SChannel's SP_PROT_... bits.
+struct SslProtocolInfo {
+  ULONG Protocol;
+  ULONG CipherType;
+  ULONG CipherStrength;
+  ULONG HashType;
+  ULONG HashStrength;
+  ULONG KeyExchangeType;
+  ULONG KeyExchangeStrength;
+};
+
+// HTTP_SERVICE_CONFIG_ID: certificates by host name and port, since Windows 8.
+inline constexpr int kServiceConfigSslSni = 5;  // HttpServiceConfigSslSniCertInfo
+// A port whose certificates come from a store in the file system: only whether there is one is
+// asked.
+inline constexpr int kServiceConfigSslCcs = 6;  // HttpServiceConfigSslCcsCertInfo
+// HTTP_SERVICE_CONFIG_SSL_SNI_KEY, _QUERY and _SET.
+struct SslSniKey {
+  SOCKADDR_STORAGE IpPort;
+  PWSTR Host;
+};
+struct SslSniQuery {
+  HTTP_SERVICE_CONFIG_QUERY_TYPE QueryDesc;
+  SslSniKey KeyDesc;
+  DWORD dwToken;
+};
+struct SslCcsQuery {
+  HTTP_SERVICE_CONFIG_QUERY_TYPE QueryDesc;
+  SOCKADDR_STORAGE LocalAddress;
+  DWORD dwToken;
+};
+struct SslSniSet {
+  SslSniKey KeyDesc;
+  HTTP_SERVICE_CONFIG_SSL_PARAM ParamDesc;
+};
+
+// What is logged of a request: HTTP_LOG_FIELD_... of the date, the time, both addresses, the port,
+// the method, stem, query, status, host, client and referrer.
+inline constexpr ULONG kLogFields =
+    0x1 | 0x2 | 0x4 | 0x40 | 0x80 | 0x100 | 0x200 | 0x400 | 0x8000 | 0x10000 | 0x40000 | 0x100000;
 
 // Whoever reads structures that the kernel fills must agree with it on where their members are.
 static_assert(sizeof(void*) != 8 || sizeof(HTTP_DATA_CHUNK) == 32);
@@ -35,8 +126,28 @@ static_assert(sizeof(void*) != 8 || sizeof(HTTP_REQUEST_V1) == 848);
 static_assert(sizeof(void*) != 8 || sizeof(HTTP_REQUEST_V2) == 864);
 static_assert(sizeof(void*) != 8 || sizeof(HTTP_RESPONSE_V1) == 552);
 static_assert(sizeof(void*) != 8 || sizeof(HTTP_RESPONSE_V2) == 568);
+static_assert(sizeof(void*) != 8 || sizeof(HTTP_SSL_INFO) == 48);
+static_assert(sizeof(void*) != 8 || sizeof(HTTP_SSL_CLIENT_CERT_INFO) == 32);
+static_assert(sizeof(void*) != 8 || sizeof(HTTP_LOGGING_INFO) == 72);
+static_assert(sizeof(void*) != 8 || sizeof(HTTP_SERVER_AUTHENTICATION_INFO) == 64);
+static_assert(sizeof(void*) != 8 || sizeof(HTTP_SERVICE_CONFIG_SSL_PARAM) == 80);
+static_assert(sizeof(void*) != 8 || sizeof(HTTP_SERVICE_CONFIG_SSL_QUERY) == 24);
+static_assert(sizeof(void*) != 8 || sizeof(LogFieldsData) == 144);
+static_assert(sizeof(void*) != 8 || offsetof(LogFieldsData, UserName) == 32);
+static_assert(sizeof(void*) != 8 || sizeof(SslSniKey) == 136);
+static_assert(sizeof(void*) != 8 || sizeof(SslSniQuery) == 152);
+static_assert(sizeof(void*) != 8 || sizeof(SslSniSet) == 216);
+static_assert(sizeof(void*) != 8 || sizeof(SslCcsQuery) == 144);
+static_assert(sizeof(SslProtocolInfo) == 28);
+static_assert(sizeof(HTTP_TIMEOUT_LIMIT_INFO) == 20);
+static_assert(sizeof(HTTP_CACHE_POLICY) == 8);
+static_assert(sizeof(HTTP_BANDWIDTH_LIMIT_INFO) == 8 && sizeof(HTTP_CONNECTION_LIMIT_INFO) == 8);
 static_assert(HttpHeaderRequestMaximum == 41 && HttpHeaderResponseMaximum == 30);
 static_assert(HttpVerbMaximum == 20);
+static_assert(HttpServerAuthenticationProperty == 0 && HttpServerLoggingProperty == 1 &&
+              HttpServerQosProperty == 2 && HttpServerTimeoutsProperty == 3 &&
+              HttpServerQueueLengthProperty == 4 && HttpServer503VerbosityProperty == 6 &&
+              HttpServerBindingProperty == 7);
 
 // Only the functions that Wine's httpapi.dll has are called: it ends the process at any other one.
 // The environment variable HTTPSYS_HTTPAPI=core asks for that. Thread: any.

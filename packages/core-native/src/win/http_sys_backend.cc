@@ -2,6 +2,7 @@
 
 #include <uv.h>
 
+#include <algorithm>
 #include <string_view>
 
 #include "common/check.h"
@@ -11,6 +12,9 @@
 
 namespace httpsys::win {
 namespace {
+
+// What HTTP.SYS has by default, and we.
+constexpr std::pair<uint32_t, Verbosity503> kUsualQueue = {1000, Verbosity503::kLimited};
 
 // Wine never finds a weak wildcard, and goes by the text of an address.
 std::string CoreUrl(const std::string& url) {
@@ -57,9 +61,9 @@ uint32_t HttpSysBackend::Start() {
   uint32_t error = NO_ERROR;
   session_ = ServerSession::Open(&error);
   if (session_ == nullptr) return error;
-  kernel_ = KernelQueue::Open(&error);
-  if (kernel_ == nullptr) return error;
-  lane_ = std::make_unique<Lane>(kernel_.get(), memory_, &methods_, &signal_);
+  port_ = CompletionPort::Open(&error);
+  if (port_ == nullptr) return error;
+  lane_ = std::make_unique<Lane>(port_.get(), memory_, &methods_, &signal_);
   lane_->Start();
   return NO_ERROR;
 }
@@ -82,18 +86,88 @@ int HttpSysBackend::Configure(uint32_t server_id, ServerSettings settings) {
     if (!text.empty() && ParseUrlPrefix(text, &prefix) != PrefixError::kNone) return UV_EINVAL;
   }
   if (is_closed_) return UV_EBADF;
+  Server& server = servers_[server_id];
+  server.kernel = settings.kernel;
+  server.queue_key = {settings.queue_limit, settings.verbosity_503};
   lane_->SetServer(server_id, std::move(settings));
   return 0;
 }
 
-uint32_t HttpSysBackend::AddUrl(uint32_t server_id, uint32_t prefix_id, const std::string& url) {
-  if (is_closed_) return ERROR_INVALID_HANDLE;
+// -- Queues.
+
+namespace {
+
+UrlResult SetProperties(KernelQueue* queue, uint32_t length, Verbosity503 verbosity) {
+  if (IsCoreOnly()) return {};
+  const uint32_t error = queue->SetLength(length);
+  if (error != NO_ERROR) return {error, "queueLimit"};
+  return {queue->SetVerbosity(verbosity), "http503Verbosity"};
+}
+
+}  // namespace
+
+UrlResult HttpSysBackend::OpenQueue(uint32_t server_id, const std::string& name, QueueMode mode) {
+  const auto found = servers_.find(server_id);
+  if (is_closed_ || found == servers_.end()) return {ERROR_INVALID_HANDLE};
+  Server& server = found->second;
+  if (!name.empty()) return OpenNamedQueue(&server, server_id, name, mode);
+  UrlResult result;
+  // Without properties there is no difference.
+  server.queue = FindOrOpenQueue(IsCoreOnly() ? kUsualQueue : server.queue_key, &result);
+  return result;
+}
+
+std::shared_ptr<KernelQueue> HttpSysBackend::FindOrOpenQueue(const QueueKey& key,
+                                                             UrlResult* result) {
+  std::shared_ptr<KernelQueue>& queue = queues_[key];
+  if (queue != nullptr) return queue;
+  std::shared_ptr<KernelQueue> opened =
+      KernelQueue::Open(port_.get(), {}, QueueMode::kCreate, &result->status);
+  if (opened == nullptr) return nullptr;
+  *result = SetProperties(opened.get(), key.first, key.second);
+  if (result->status != NO_ERROR) return nullptr;
+  lane_->AddQueue(opened, 0);
+  queue = std::move(opened);
+  return queue;
+}
+
+UrlResult HttpSysBackend::OpenNamedQueue(Server* server, uint32_t server_id,
+                                         const std::string& name, QueueMode mode) {
+  UrlResult result;
+  std::shared_ptr<KernelQueue> queue = KernelQueue::Open(port_.get(), name, mode, &result.status);
+  if (queue == nullptr) {
+    result.property = "queueName";
+    return result;
+  }
+  if (!queue->is_attached()) {
+    result = SetProperties(queue.get(), server->queue_key.first, server->queue_key.second);
+    if (result.status != NO_ERROR) return result;
+  }
+  result.is_attached = queue->is_attached();
+  lane_->AddQueue(queue, result.is_attached ? server_id : 0);
+  server->queue = std::move(queue);
+  server->has_own_queue = true;
+  return result;
+}
+
+UrlResult HttpSysBackend::AddUrl(uint32_t server_id, uint32_t prefix_id, const std::string& url) {
+  const auto found = servers_.find(server_id);
+  if (is_closed_ || found == servers_.end() || found->second.queue == nullptr) {
+    return {ERROR_INVALID_HANDLE};
+  }
+  const Server& server = found->second;
   const HTTP_URL_CONTEXT context = uint64_t{server_id} << 32 | prefix_id;
-  uint32_t error = NO_ERROR;
-  std::unique_ptr<UrlGroup> group =
-      UrlGroup::Open(*session_, *kernel_, IsCoreOnly() ? CoreUrl(url) : url, context, &error);
-  if (group != nullptr) urls_[{server_id, prefix_id}] = std::move(group);
-  return error;
+  UrlResult result;
+  std::unique_ptr<UrlGroup> group = UrlGroup::Open(*session_, &result.status);
+  if (group == nullptr) return result;
+  if (!IsCoreOnly()) {
+    const char* property = "";
+    result.status = group->Apply(server.kernel, &property);
+    if (result.status != NO_ERROR) return {result.status, property};
+  }
+  result.status = group->Add(*server.queue, IsCoreOnly() ? CoreUrl(url) : url, context);
+  if (result.status == NO_ERROR) urls_[{server_id, prefix_id}] = std::move(group);
+  return result;
 }
 
 void HttpSysBackend::RemoveUrl(uint32_t server_id, uint32_t prefix_id) {
@@ -102,7 +176,30 @@ void HttpSysBackend::RemoveUrl(uint32_t server_id, uint32_t prefix_id) {
 
 void HttpSysBackend::Unlisten(uint32_t server_id) {
   urls_.erase(urls_.lower_bound({server_id, 0}), urls_.lower_bound({server_id + 1, 0}));
-  if (!is_closed_) lane_->Unlisten(server_id);
+  if (is_closed_) return;
+  lane_->Unlisten(server_id);
+  const auto found = servers_.find(server_id);
+  if (found == servers_.end()) return;
+  if (found->second.has_own_queue) lane_->RemoveQueue(found->second.queue.get());
+  servers_.erase(found);
+  // The usual one is for the next server, too.
+  std::erase_if(queues_, [this](const auto& item) {
+    const auto& [key, queue] = item;
+    const bool is_used = std::any_of(servers_.begin(), servers_.end(), [&](const auto& server) {
+      return server.second.queue == queue;
+    });
+    if (is_used || key == kUsualQueue || IsCoreOnly()) return false;
+    lane_->RemoveQueue(queue.get());
+    return true;
+  });
+}
+
+uint32_t HttpSysBackend::FlushCache(uint32_t server_id, const std::string& url, bool is_recursive) {
+  const auto found = servers_.find(server_id);
+  if (is_closed_ || found == servers_.end() || found->second.queue == nullptr) {
+    return ERROR_INVALID_HANDLE;
+  }
+  return found->second.queue->FlushCache(url, is_recursive);
 }
 
 bool HttpSysBackend::Drain(uint64_t timeout_ms, DrainGoal goal) {
@@ -116,7 +213,10 @@ void HttpSysBackend::Close() {
   is_closed_ = true;
   urls_.clear();
   if (lane_ != nullptr) lane_->Stop();
-  if (kernel_ != nullptr) kernel_->Close();
+  for (const auto& [key, queue] : queues_) queue->Close();
+  for (const auto& [id, server] : servers_) {
+    if (server.queue != nullptr) server.queue->Close();
+  }
   session_.reset();
 }
 
@@ -134,6 +234,11 @@ BackendCapabilities HttpSysCapabilities() {
   capabilities.chunked_bodies = is_whole;
   capabilities.body_pieces = is_whole;
   capabilities.slow_readers = is_whole;
+  capabilities.upgrades = is_whole;
+  capabilities.named_queues = is_whole;
+  capabilities.caches = is_whole;
+  capabilities.kernel_options = is_whole;
+  capabilities.system_certificates = is_whole;
   capabilities.foreign_hosts = is_whole;
   capabilities.ipv6 = is_whole;
   return capabilities;

@@ -9,6 +9,7 @@
 #include "common/backend.h"
 #include "common/consumer_signal.h"
 #include "http1/method_table.h"
+#include "win/completion_port.h"
 #include "win/kernel_queue.h"
 #include "win/lane.h"
 #include "win/server_session.h"
@@ -16,8 +17,9 @@
 
 namespace httpsys::win {
 
-// One request queue and one lane for all servers of a JavaScript environment: the kernel parses,
-// routes and sends, so that one thread keeps up with what JavaScript can answer.
+// One lane for all servers of a JavaScript environment: the kernel parses, routes and sends, so
+// that one thread keeps up with what JavaScript can answer. Servers share a request queue unless
+// they want it otherwise: by a name, or by other properties.
 class HttpSysBackend final : public UrlBackend {
  public:
   explicit HttpSysBackend(BackendOptions options);
@@ -34,21 +36,38 @@ class HttpSysBackend final : public UrlBackend {
   void WakeLane(size_t lane) override;
   void Wake(size_t lane) override;
   int Configure(uint32_t server_id, ServerSettings settings) override;
-  uint32_t AddUrl(uint32_t server_id, uint32_t prefix_id, const std::string& url) override;
+  UrlResult OpenQueue(uint32_t server_id, const std::string& name, QueueMode mode) override;
+  UrlResult AddUrl(uint32_t server_id, uint32_t prefix_id, const std::string& url) override;
   void RemoveUrl(uint32_t server_id, uint32_t prefix_id) override;
   void Unlisten(uint32_t server_id) override;
+  uint32_t FlushCache(uint32_t server_id, const std::string& url, bool is_recursive) override;
   // HTTP.SYS has timeouts of its own for messages that do not come.
   void CheckConnections(uint32_t, uint64_t, uint64_t) override {}
   bool Drain(uint64_t timeout_ms, DrainGoal goal) override;
   void Close() override;
 
  private:
+  // What a request queue is like.
+  using QueueKey = std::pair<uint32_t, Verbosity503>;
+  struct Server {
+    KernelSettings kernel;
+    QueueKey queue_key;
+    std::shared_ptr<KernelQueue> queue;  // Once it is open,
+    bool has_own_queue = false;          // that nobody else has.
+  };
+
+  std::shared_ptr<KernelQueue> FindOrOpenQueue(const QueueKey& key, UrlResult* result);
+  UrlResult OpenNamedQueue(Server* server, uint32_t server_id, const std::string& name,
+                           QueueMode mode);
+
   http1::MethodTable methods_;
   ConsumerSignal signal_;
   LaneMemory memory_;
   std::unique_ptr<ServerSession> session_;
-  std::unique_ptr<KernelQueue> kernel_;
+  std::unique_ptr<CompletionPort> port_;
   std::unique_ptr<Lane> lane_;
+  std::map<uint32_t, Server> servers_;
+  std::map<QueueKey, std::shared_ptr<KernelQueue>> queues_;                  // Without names.
   std::map<std::pair<uint32_t, uint32_t>, std::unique_ptr<UrlGroup>> urls_;  // Server and prefix.
   bool is_closed_ = false;
 };

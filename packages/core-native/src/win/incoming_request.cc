@@ -5,7 +5,9 @@
 #include <cstring>
 
 #include "common/records.h"
+#include "engine/record_writer.h"
 #include "http1/char_class.h"
+#include "tls/facts.h"
 
 namespace httpsys::win {
 namespace {
@@ -62,6 +64,31 @@ constexpr std::array<std::string_view, HttpVerbMaximum> kVerbs = {
     "PUT",      "DELETE",    "TRACE", "CONNECT", "TRACK",  "MOVE",  "COPY",
     "PROPFIND", "PROPPATCH", "MKCOL", "LOCK",    "UNLOCK", "SEARCH"};
 
+// OpenSSL's X509_V_...: what Node says without a certificate, and of one that SChannel refused.
+constexpr long kNoCertificate = 2;
+constexpr long kRefusedCertificate = 1;
+
+// By SChannel's bit for servers.
+int ProtocolOf(const HTTP_REQUEST& request) {
+  for (USHORT i = 0; i < request.RequestInfoCount; ++i) {
+    const HTTP_REQUEST_INFO& info = request.pRequestInfo[i];
+    if (info.InfoType != kRequestInfoSslProtocol || info.pInfo == nullptr) continue;
+    switch (static_cast<const SslProtocolInfo*>(info.pInfo)->Protocol) {
+      case 0x40:
+        return 0x0301;
+      case 0x100:
+        return 0x0302;
+      case 0x400:
+        return 0x0303;
+      case 0x1000:
+        return 0x0304;
+      default:
+        return 0;
+    }
+  }
+  return 0;
+}
+
 bool HasToken(std::string_view list, std::string_view token) {
   while (!list.empty()) {
     const size_t comma = list.find(',');
@@ -101,6 +128,9 @@ uint8_t Describe(const SOCKADDR* address, std::string* text, uint16_t* port) {
 bool IncomingRequest::Read(const HTTP_REQUEST& request) {
   head_ = {};
   flags_ = 0;
+  has_upgrade_ = wants_upgrade_ = false;
+  is_stream_ = (request.Flags & (HTTP_REQUEST_FLAG_HTTP2 | HTTP_REQUEST_FLAG_HTTP3)) != 0;
+  if (is_stream_) flags_ |= records::kFlagStream;
   std::string_view verb;
   if (request.Verb == HttpVerbUnknown) {
     verb = {request.pUnknownVerb, request.UnknownVerbLength};
@@ -110,6 +140,7 @@ bool IncomingRequest::Read(const HTTP_REQUEST& request) {
   const int method = methods_->Find(verb);
   if (method < 0) return false;
   head_.method = static_cast<uint16_t>(method);
+  method_ = verb;
   const bool is_old = request.Version.MajorVersion == 1 && request.Version.MinorVersion == 0;
   head_.version_minor = is_old ? 0 : 1;
   head_.keep_alive = !is_old;
@@ -117,6 +148,11 @@ bool IncomingRequest::Read(const HTTP_REQUEST& request) {
   head_bytes_ = head_.target.size();
   ReadLines(request.Headers);
   ReadBody(request);
+  // One with a body is an ordinary request: HTTP.SYS makes no opaque connection of it.
+  if (has_upgrade_ && wants_upgrade_ && !is_old && !is_stream_ &&
+      (flags_ & records::kFlagHasBody) == 0) {
+    flags_ |= records::kFlagUpgrade;
+  }
   return true;
 }
 
@@ -144,7 +180,10 @@ void IncomingRequest::OnLine(std::string_view name, std::string_view value) {
     flags_ |= records::kFlagHasHost;
   } else if (EqualsIgnoringCase(name, "connection")) {
     if (HasToken(value, "close")) head_.keep_alive = false;
+    if (HasToken(value, "upgrade")) wants_upgrade_ = true;
     if (head_.version_minor == 0 && HasToken(value, "keep-alive")) head_.keep_alive = true;
+  } else if (EqualsIgnoringCase(name, "upgrade")) {
+    has_upgrade_ = true;
   } else if (EqualsIgnoringCase(name, "content-length")) {
     std::from_chars(value.data(), value.data() + value.size(), head_.content_length);
   } else if (EqualsIgnoringCase(name, "transfer-encoding")) {
@@ -174,6 +213,24 @@ engine::Addresses DescribeAddresses(const HTTP_REQUEST& request) {
   result.family = Describe(request.Address.pLocalAddress, &result.local, &result.local_port);
   Describe(request.Address.pRemoteAddress, &result.remote, &result.remote_port);
   return result;
+}
+
+std::string DescribeTls(const HTTP_REQUEST& request) {
+  const HTTP_SSL_INFO* ssl = request.pSslInfo;
+  if (ssl == nullptr) return {};
+  tls::Facts facts;
+  facts.protocol = ProtocolOf(request);
+  facts.has_asked = ssl->SslClientCertNegotiated != 0;
+  facts.verify_result = kNoCertificate;
+  const HTTP_SSL_CLIENT_CERT_INFO* client = ssl->pClientCertInfo;
+  if (client != nullptr && client->pCertEncoded != nullptr) {
+    const auto bytes = static_cast<uint32_t>(client->CertEncodedSize);
+    facts.has_asked = true;
+    facts.verify_result = client->CertFlags == 0 ? 0 : kRefusedCertificate;
+    facts.certificates.assign(reinterpret_cast<const char*>(&bytes), sizeof bytes);
+    facts.certificates.append(reinterpret_cast<const char*>(client->pCertEncoded), bytes);
+  }
+  return engine::EncodeFacts(facts);
 }
 
 }  // namespace httpsys::win

@@ -22,12 +22,15 @@ class IncomingRequest {
   [[nodiscard]] bool Read(const HTTP_REQUEST& request);
 
   const http1::RequestHead& head() const { return head_; }
+  std::string_view method() const { return method_; }
   std::string_view body() const { return body_; }
   // records::RequestFlags.
   uint32_t flags() const { return flags_; }
   // As Node counts maxHeaderSize: target, names and values.
   size_t head_bytes() const { return head_bytes_; }
   bool has_more_body() const { return has_more_body_; }
+  // One of several at a time on its connection: HTTP/2 or 3.
+  bool is_stream() const { return is_stream_; }
 
  private:
   void ReadLines(const HTTP_REQUEST_HEADERS& headers);
@@ -36,12 +39,18 @@ class IncomingRequest {
 
   const http1::MethodTable* methods_;
   http1::RequestHead head_;
+  std::string_view method_;
   std::string_view body_;
   uint32_t flags_ = 0;
   size_t head_bytes_ = 0;
   bool has_more_body_ = false;
+  bool is_stream_ = false;
+  bool has_upgrade_ = false;    // An Upgrade line,
+  bool wants_upgrade_ = false;  // and Connection names it.
 };
 
 engine::Addresses DescribeAddresses(const HTTP_REQUEST& request);
+// What a kOpen says of TLS; empty without it.
+std::string DescribeTls(const HTTP_REQUEST& request);
 
 }  // namespace httpsys::win

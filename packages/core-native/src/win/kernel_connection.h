@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
+#include <set>
 
 #include "common/limits.h"
 #include "win/exchange.h"
@@ -12,7 +14,7 @@ namespace httpsys::win {
 
 // What JavaScript takes for a connection: requests of one TCP connection for one server. HTTP.SYS
 // names connections with their first request, and says when they end if it is asked to.
-// Thread: the lane.
+// A request of HTTP/2 or 3 has one of its own, whose parent that is. Thread: the lane.
 struct KernelConnection {
   struct DisconnectCall : Operation {
     explicit DisconnectCall(KernelConnection* connection)
@@ -20,8 +22,12 @@ struct KernelConnection {
     KernelConnection* const connection;
   };
 
+  std::shared_ptr<KernelQueue> queue;
   HTTP_CONNECTION_ID id = 0;
   uint32_t server_id = 0;
+
+  KernelConnection* parent = nullptr;
+  std::set<KernelConnection*> streams;  // Those that have it as their parent.
 
   // JavaScript knows it by this slot.
   bool is_open = false;

@@ -1,27 +1,55 @@
 #include "win/kernel_queue.h"
 
-namespace httpsys::win {
+#include <algorithm>
 
-std::unique_ptr<KernelQueue> KernelQueue::Open(uint32_t* error) {
-  std::unique_ptr<KernelQueue> queue(new KernelQueue);
+#include "win/wide_text.h"
+
+namespace httpsys::win {
+namespace {
+
+// What the property takes.
+constexpr uint32_t kLengthMax = 0xffff;
+
+uint32_t Create(const std::wstring& name, ULONG flags, HANDLE* queue) {
   const HTTPAPI_VERSION version = HTTPAPI_VERSION_2;
-  *error = HttpCreateRequestQueue(version, nullptr, nullptr, 0, &queue->queue_);
+  return HttpCreateRequestQueue(version, name.empty() ? nullptr : name.c_str(), nullptr, flags,
+                                queue);
+}
+
+}  // namespace
+
+std::unique_ptr<KernelQueue> KernelQueue::Open(CompletionPort* port, const std::string& name,
+                                               QueueMode mode, uint32_t* error) {
+  std::unique_ptr<KernelQueue> queue(new KernelQueue);
+  const std::wstring wide = Widen(name);
+  *error = ERROR_ALREADY_EXISTS;
+  if (mode != QueueMode::kAttach) *error = Create(wide, 0, &queue->queue_);
+  if (*error == ERROR_ALREADY_EXISTS && mode != QueueMode::kCreate) {
+    *error = Create(wide, HTTP_CREATE_REQUEST_QUEUE_FLAG_OPEN_EXISTING, &queue->queue_);
+    queue->is_attached_ = true;
+  }
   if (*error != NO_ERROR) {
     queue->queue_ = nullptr;
     return nullptr;
   }
-  queue->port_ = CreateIoCompletionPort(queue->queue_, nullptr, 0, 1);
-  if (queue->port_ == nullptr || SetFileCompletionNotificationModes(
-                                     queue->queue_, FILE_SKIP_COMPLETION_PORT_ON_SUCCESS) == 0) {
-    *error = GetLastError();
-    return nullptr;
-  }
-  return queue;
+  *error = port->Add(queue->queue_);
+  return *error == NO_ERROR ? std::move(queue) : nullptr;
 }
 
-KernelQueue::~KernelQueue() {
-  Close();
-  if (port_ != nullptr) CloseHandle(port_);
+KernelQueue::~KernelQueue() { Close(); }
+
+uint32_t KernelQueue::SetLength(uint32_t requests) {
+  ULONG length = requests == 0 ? kLengthMax : std::min(requests, kLengthMax);
+  return HttpSetRequestQueueProperty(queue_, HttpServerQueueLengthProperty, &length, sizeof length,
+                                     0, nullptr);
+}
+
+uint32_t KernelQueue::SetVerbosity(Verbosity503 verbosity) {
+  // The same words in the same order.
+  static_assert(static_cast<int>(Verbosity503::kFull) == Http503ResponseVerbosityFull);
+  auto value = static_cast<HTTP_503_RESPONSE_VERBOSITY>(verbosity);
+  return HttpSetRequestQueueProperty(queue_, HttpServer503VerbosityProperty, &value, sizeof value,
+                                     0, nullptr);
 }
 
 CallResult KernelQueue::Receive(HTTP_REQUEST_ID id, HTTP_REQUEST* memory, size_t bytes,
@@ -42,19 +70,20 @@ CallResult KernelQueue::ReceiveBody(HTTP_REQUEST_ID id, std::span<char> memory,
 }
 
 CallResult KernelQueue::SendHead(HTTP_REQUEST_ID id, ULONG flags, HTTP_RESPONSE* response,
+                                 HTTP_CACHE_POLICY* policy, HTTP_LOG_DATA* log,
                                  Operation* operation) {
   ULONG sent = 0;
-  const ULONG error = HttpSendHttpResponse(queue_, id, flags, response, nullptr, &sent, nullptr, 0,
-                                           operation->Reset(), nullptr);
+  const ULONG error = HttpSendHttpResponse(queue_, id, flags, response, policy, &sent, nullptr, 0,
+                                           operation->Reset(), log);
   return {error, sent};
 }
 
 CallResult KernelQueue::SendBody(HTTP_REQUEST_ID id, ULONG flags, std::span<HTTP_DATA_CHUNK> chunks,
-                                 Operation* operation) {
+                                 HTTP_LOG_DATA* log, Operation* operation) {
   ULONG sent = 0;
   const ULONG error = HttpSendResponseEntityBody(
       queue_, id, flags, static_cast<USHORT>(chunks.size()),
-      chunks.empty() ? nullptr : chunks.data(), &sent, nullptr, 0, operation->Reset(), nullptr);
+      chunks.empty() ? nullptr : chunks.data(), &sent, nullptr, 0, operation->Reset(), log);
   return {error, sent};
 }
 
@@ -64,24 +93,18 @@ CallResult KernelQueue::WaitForDisconnect(HTTP_CONNECTION_ID id, Operation* oper
 
 void KernelQueue::Cancel(HTTP_REQUEST_ID id) { HttpCancelHttpRequest(queue_, id, nullptr); }
 
+void KernelQueue::CancelCall(Operation* operation) { CancelIoEx(queue_, operation); }
+
 void KernelQueue::CancelAll() { CancelIoEx(queue_, nullptr); }
+
+uint32_t KernelQueue::FlushCache(const std::string& url, bool is_recursive) {
+  const ULONG flags = is_recursive ? HTTP_FLUSH_RESPONSE_FLAG_RECURSIVE : 0;
+  return HttpFlushResponseCache(queue_, Widen(url).c_str(), flags, nullptr);
+}
 
 void KernelQueue::Close() {
   if (queue_ != nullptr) HttpCloseRequestQueue(queue_);
   queue_ = nullptr;
 }
-
-bool KernelQueue::Wait(uint32_t timeout_ms, Completion* completion) {
-  DWORD bytes = 0;
-  ULONG_PTR key = 0;
-  OVERLAPPED* overlapped = nullptr;
-  const BOOL is_success = GetQueuedCompletionStatus(port_, &bytes, &key, &overlapped, timeout_ms);
-  if (is_success == 0 && overlapped == nullptr) return false;
-  completion->operation = static_cast<Operation*>(overlapped);
-  completion->result = {is_success != 0 ? NO_ERROR : GetLastError(), bytes};
-  return true;
-}
-
-void KernelQueue::Wake() { PostQueuedCompletionStatus(port_, 0, 0, nullptr); }
 
 }  // namespace httpsys::win

@@ -4,78 +4,62 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 
-#include "win/http_api.h"
+#include "common/backend.h"
+#include "win/completion_port.h"
+#include "win/operation.h"
 
 namespace httpsys::win {
 
-enum class OperationKind : uint8_t { kReceive, kReceiveBody, kSend, kDisconnect };
-
-// A call that the kernel completes later. It and the memory it names must stay until then.
-struct Operation : OVERLAPPED {
-  explicit Operation(OperationKind kind) : OVERLAPPED{}, kind(kind) {}
-
-  // Before each use.
-  OVERLAPPED* Reset() {
-    static_cast<OVERLAPPED&>(*this) = OVERLAPPED{};
-    return this;
-  }
-
-  const OperationKind kind;
-};
-
-// A call's result: NO_ERROR when it was done at once, which no completion follows;
-// ERROR_IO_PENDING; or another error, which is final.
-struct CallResult {
-  uint32_t error = NO_ERROR;
-  uint32_t bytes = 0;
-};
-
-// A request queue of the HTTP Server API, and the completion port of its overlapped calls.
-// Thread: any; calls for one request one at a time.
+// A request queue of the HTTP Server API. Thread: any; calls for one request one at a time.
 class KernelQueue {
  public:
-  // A completion that belongs to no call: Wake().
-  struct Completion {
-    Operation* operation = nullptr;
-    CallResult result;
-  };
-
-  // nullptr and the system's error code on failure.
-  static std::unique_ptr<KernelQueue> Open(uint32_t* error);
+  // With a name other processes may take requests from the same queue; one that is there already is
+  // opened, or refused, as the mode says. nullptr and the system's error code on failure.
+  static std::unique_ptr<KernelQueue> Open(CompletionPort* port, const std::string& name,
+                                           QueueMode mode, uint32_t* error);
   KernelQueue(const KernelQueue&) = delete;
   KernelQueue& operator=(const KernelQueue&) = delete;
   // Outstanding calls have completed.
   ~KernelQueue();
 
   HANDLE handle() const { return queue_; }
+  // Somebody else made it: its URLs and properties are theirs.
+  bool is_attached() const { return is_attached_; }
+
+  // -- Properties. NO_ERROR or the system's error code.
+
+  uint32_t SetLength(uint32_t requests);
+  uint32_t SetVerbosity(Verbosity503 verbosity);
+
+  // -- Calls.
 
   // A new request, or (by its id) one that did not fit into the memory given before.
   CallResult Receive(HTTP_REQUEST_ID id, HTTP_REQUEST* memory, size_t bytes, Operation* operation);
   CallResult ReceiveBody(HTTP_REQUEST_ID id, std::span<char> memory, Operation* operation);
+  // `policy` and `log` may be nullptr.
   CallResult SendHead(HTTP_REQUEST_ID id, ULONG flags, HTTP_RESPONSE* response,
-                      Operation* operation);
+                      HTTP_CACHE_POLICY* policy, HTTP_LOG_DATA* log, Operation* operation);
   CallResult SendBody(HTTP_REQUEST_ID id, ULONG flags, std::span<HTTP_DATA_CHUNK> chunks,
-                      Operation* operation);
+                      HTTP_LOG_DATA* log, Operation* operation);
   // Completes when the connection has ended.
   CallResult WaitForDisconnect(HTTP_CONNECTION_ID id, Operation* operation);
   // Resets the connection of a request.
   void Cancel(HTTP_REQUEST_ID id);
-  // Makes all outstanding calls complete.
+  // Makes one call complete, or all.
+  void CancelCall(Operation* operation);
   void CancelAll();
-  // The same for those that do not listen to that. Nothing else may be called any more.
+  // Removes what was cached for a URL, or for all below it.
+  uint32_t FlushCache(const std::string& url, bool is_recursive);
+  // The same as CancelAll() for calls that do not listen to that. Nothing may be called any more.
   void Close();
-
-  // False when nothing completed within that time.
-  bool Wait(uint32_t timeout_ms, Completion* completion);
-  // Ends a Wait().
-  void Wake();
 
  private:
   KernelQueue() = default;
 
   HANDLE queue_ = nullptr;
-  HANDLE port_ = nullptr;
+  bool is_attached_ = false;
 };
 
 }  // namespace httpsys::win

@@ -11,16 +11,8 @@
 namespace httpsys::win {
 namespace {
 
-// Calls for requests that are outstanding: what arrives while one is handled finds another.
-constexpr size_t kReceives = 8;
-// First guess of a request's size; longer ones are received a second time.
-constexpr size_t kReceiveBytes = 16 * 1024;
-// HTTP.SYS refuses longer heads whatever its configuration.
-constexpr size_t kReceiveBytesMax = 32 * 1024 * 1024;
 // Completions handled before JavaScript is told.
 constexpr int kCompletionsPerTurn = 64;
-// Requests taken at once from one call before the others get their turn.
-constexpr int kRequestsPerTurn = 64;
 // How long the thread sleeps when nothing is due.
 constexpr uint32_t kSleepMs = 60'000;
 // Pause after the kernel refused to give requests.
@@ -33,18 +25,16 @@ uint64_t NowMs() { return uv_hrtime() / 1'000'000; }
 
 }  // namespace
 
-Lane::Lane(KernelQueue* kernel, const LaneMemory& memory, const http1::MethodTable* methods,
+Lane::Lane(CompletionPort* port, const LaneMemory& memory, const http1::MethodTable* methods,
            ConsumerSignal* signal)
-    : kernel_(kernel),
+    : port_(port),
       signal_(signal),
       control_(memory.control),
       queue_(memory.segments),
       replies_(control_),
       records_(&queue_, uv_hrtime()),
-      session_(kernel, methods, &queue_, &records_, &lent_, IsCoreOnly()),
-      handler_(&replies_, &lent_, &records_, &session_) {
-  for (size_t i = 0; i < kReceives; ++i) receives_.push_back(std::make_unique<ReceiveCall>());
-}
+      session_(methods, &queue_, &records_, &lent_, IsCoreOnly()),
+      handler_(&replies_, &lent_, &records_, &session_) {}
 
 Lane::~Lane() { Stop(); }
 
@@ -60,7 +50,7 @@ void Lane::Stop() {
 
 // -- From other threads.
 
-void Lane::Wake() { kernel_->Wake(); }
+void Lane::Wake() { port_->Wake(); }
 
 void Lane::WakeIfSleeping() {
   if (control_[records::kLaneSleeping].exchange(0, std::memory_order_seq_cst) == 1) Wake();
@@ -78,6 +68,29 @@ void Lane::SetServer(uint32_t server_id, ServerSettings settings) {
   Post([this, server_id, settings = std::move(settings)] {
     session_.SetServer(server_id, settings);
   });
+}
+
+void Lane::AddQueue(std::shared_ptr<KernelQueue> queue, uint32_t server_id) {
+  Post([this, queue = std::move(queue), server_id] {
+    receivers_.push_back(std::make_unique<Receiver>(
+        queue, server_id, [this](const Receiver& receiver, const HTTP_REQUEST& request) {
+          session_.OnRequest(receiver.queue(), receiver.server_id(), request);
+          return !queue_.stalled();
+        }));
+  });
+}
+
+void Lane::RemoveQueue(const KernelQueue* queue) {
+  Post([this, queue] {
+    for (const auto& receiver : receivers_) {
+      if (receiver->queue().get() == queue) receiver->Stop();
+    }
+  });
+}
+
+bool Lane::IsQuiet() const {
+  return session_.calls() == 0 && std::all_of(receivers_.begin(), receivers_.end(),
+                                              [](const auto& other) { return other->IsQuiet(); });
 }
 
 void Lane::Unlisten(uint32_t server_id) {
@@ -99,13 +112,13 @@ void Lane::Main() {
   for (;;) {
     Turn();
     if (is_stopping_) break;
-    KernelQueue::Completion completion;
-    if (!kernel_->Wait(WaitMs(), &completion)) continue;
+    CompletionPort::Completion completion;
+    if (!port_->Wait(WaitMs(), &completion)) continue;
     control_[records::kLaneSleeping].store(0, std::memory_order_seq_cst);
     int handled = 0;
     do {
       Complete(completion);
-    } while (++handled < kCompletionsPerTurn && kernel_->Wait(0, &completion));
+    } while (++handled < kCompletionsPerTurn && port_->Wait(0, &completion));
   }
   CancelEverything();
 }
@@ -173,7 +186,9 @@ uint32_t Lane::WaitMs() {
   } else {
     peek_ms_ = 0;
   }
-  const uint32_t most = peek_ms_ != 0 ? peek_ms_ : is_refused_ ? kRefusedMs : kSleepMs;
+  const bool is_refused = std::any_of(receivers_.begin(), receivers_.end(),
+                                      [](const auto& other) { return other->is_refused(); });
+  const uint32_t most = peek_ms_ != 0 ? peek_ms_ : is_refused ? kRefusedMs : kSleepMs;
   control_[records::kLaneSleeping].store(1, std::memory_order_seq_cst);
   const std::lock_guard lock(mutex_);
   return replies_.HasMore() || !posted_.empty() ? 0 : session_.TimeoutMs(most);
@@ -181,7 +196,7 @@ uint32_t Lane::WaitMs() {
 
 // -- Calls.
 
-void Lane::Complete(const KernelQueue::Completion& completion) {
+void Lane::Complete(const CompletionPort::Completion& completion) {
   if (completion.operation == nullptr) return;  // Wake().
   if (completion.operation->kind != OperationKind::kReceive) {
     session_.OnCompletion(completion.operation, completion.result);
@@ -189,66 +204,31 @@ void Lane::Complete(const KernelQueue::Completion& completion) {
   }
   // A server is known before its URL is: its first request may be in the same batch of completions.
   RunPosted();
-  auto* call = static_cast<ReceiveCall*>(completion.operation);
-  call->is_outstanding = false;
-  --receives_outstanding_;
-  OnReceived(call, completion.result);
+  Receiver::Of(completion.operation)->OnCompletion(completion.operation, completion.result);
 }
 
 void Lane::StartReceives() {
-  is_refused_ = false;
-  for (const auto& call : receives_) {
-    for (int i = 0; i < kRequestsPerTurn && !call->is_outstanding; ++i) {
-      if (is_stopping_ || is_refused_ || queue_.stalled() || !Receive(call.get())) break;
-    }
+  for (const auto& receiver : receivers_) {
+    if (!is_stopping_ && !queue_.stalled()) receiver->Start();
   }
-}
-
-// True when it was done at once.
-bool Lane::Receive(ReceiveCall* call) {
-  if (call->id == 0) call->buffer.resize(kReceiveBytes / sizeof(uint64_t));
-  const CallResult result =
-      kernel_->Receive(call->id, call->memory(), call->buffer.size() * sizeof(uint64_t), call);
-  if (result.error != ERROR_IO_PENDING) return OnReceived(call, result);
-  call->is_outstanding = true;
-  ++receives_outstanding_;
-  return false;
-}
-
-// False when the kernel gives no requests.
-bool Lane::OnReceived(ReceiveCall* call, const CallResult& result) {
-  if (result.error == NO_ERROR) {
-    call->id = 0;
-    session_.OnRequest(*call->memory());
-    return true;
-  }
-  if (result.error == ERROR_MORE_DATA) {
-    // The beginning is there, with the id; then again with room for all of it.
-    const HTTP_REQUEST_ID id = call->memory()->RequestId;
-    const size_t bytes = std::max<size_t>(result.bytes, call->buffer.size() * sizeof(uint64_t) * 2);
-    call->id = bytes <= kReceiveBytesMax ? id : 0;
-    if (call->id != 0) call->buffer.resize((bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t));
-    return true;
-  }
-  // A client that has left while its request was received for the second time is nobody's fault.
-  is_refused_ = call->id == 0 && result.error != ERROR_CONNECTION_INVALID;
-  call->id = 0;
-  return !is_refused_;
+  std::erase_if(receivers_, [](const auto& other) {
+    return other->is_stopped() && other->IsQuiet() && other->queue().use_count() == 1;
+  });
 }
 
 // -- The end.
 
 void Lane::CancelEverything() {
   control_[records::kLaneSleeping].store(0, std::memory_order_seq_cst);
-  kernel_->CancelAll();
+  for (const auto& receiver : receivers_) receiver->queue()->CancelAll();
   uint64_t deadline = NowMs() + kCancelMs;
   bool is_closed = false;
   while (!IsQuiet()) {
-    KernelQueue::Completion completion;
-    if (kernel_->Wait(kCancelPollMs, &completion)) Complete(completion);
+    CompletionPort::Completion completion;
+    if (port_->Wait(kCancelPollMs, &completion)) Complete(completion);
     if (NowMs() < deadline) continue;
     if (is_closed) break;
-    kernel_->Close();
+    for (const auto& receiver : receivers_) receiver->queue()->Close();
     is_closed = true;
     deadline += kCancelMs;
   }

@@ -17,18 +17,20 @@
 #include "common/request_queue.h"
 #include "engine/record_writer.h"
 #include "http1/method_table.h"
+#include "win/completion_port.h"
 #include "win/kernel_queue.h"
+#include "win/receiver.h"
 #include "win/reply_handler.h"
 #include "win/session.h"
 
 namespace httpsys::win {
 
-// The thread that every call of a request queue completes on, with several calls for requests
-// outstanding. Thread: JavaScript, except where it says otherwise.
+// The thread that every call of the request queues completes on. Thread: JavaScript, except where
+// it says otherwise.
 class Lane {
  public:
   // All memory must outlive it.
-  Lane(KernelQueue* kernel, const LaneMemory& memory, const http1::MethodTable* methods,
+  Lane(CompletionPort* port, const LaneMemory& memory, const http1::MethodTable* methods,
        ConsumerSignal* signal);
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
@@ -39,7 +41,7 @@ class Lane {
   void Stop();
   // After Stop(): no call is outstanding. One that a driver has lost may still write to its memory,
   // which must then stay for ever.
-  bool IsQuiet() const { return receives_outstanding_ == 0 && session_.calls() == 0; }
+  bool IsQuiet() const;
 
   RequestQueue& requests() { return queue_; }
   ReplyReader& replies() { return replies_; }
@@ -51,17 +53,14 @@ class Lane {
 
   // They run on the lane before it takes another request.
   void SetServer(uint32_t server_id, ServerSettings settings);
+  // Requests of the queue are taken, for that server (0 = whom their context names).
+  void AddQueue(std::shared_ptr<KernelQueue> queue, uint32_t server_id);
+  // No further ones are. The queue stays until all of them are answered.
+  void RemoveQueue(const KernelQueue* queue);
   void Unlisten(uint32_t server_id);
   bool Drain(uint64_t timeout_ms, DrainGoal goal);
 
  private:
-  struct ReceiveCall : Operation {
-    ReceiveCall() : Operation(OperationKind::kReceive) {}
-    HTTP_REQUEST* memory() { return reinterpret_cast<HTTP_REQUEST*>(buffer.data()); }
-    std::vector<uint64_t> buffer;  // Words, for alignment.
-    HTTP_REQUEST_ID id = 0;        // Of one that did not fit.
-    bool is_outstanding = false;
-  };
   struct Barrier {
     DrainGoal goal;
     bool is_reached = false;
@@ -72,16 +71,14 @@ class Lane {
   void Main();
   void Turn();
   void HandleReplies();
-  void Complete(const KernelQueue::Completion& completion);
+  void Complete(const CompletionPort::Completion& completion);
   void StartReceives();
-  bool Receive(ReceiveCall* call);
-  bool OnReceived(ReceiveCall* call, const CallResult& result);
   void Publish();
   void AnswerDrains();
   uint32_t WaitMs();
   void CancelEverything();
 
-  KernelQueue* const kernel_;
+  CompletionPort* const port_;
   ConsumerSignal* const signal_;
   const ControlBlock control_;
   RequestQueue queue_;
@@ -98,11 +95,9 @@ class Lane {
   std::vector<std::shared_ptr<Barrier>> barriers_;  // The lane's; their members by mutex_.
 
   // The lane's.
-  std::vector<std::unique_ptr<ReceiveCall>> receives_;
-  size_t receives_outstanding_ = 0;
+  std::vector<std::unique_ptr<Receiver>> receivers_;
   bool is_stopping_ = false;
   bool was_stalled_ = false;
-  bool is_refused_ = false;  // The last call for a request failed: not at once again.
   uint32_t peek_ms_ = 0;
 };
 

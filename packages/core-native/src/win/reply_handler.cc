@@ -78,7 +78,11 @@ void ReplyHandler::HandleOpen(KernelConnection* connection, const uint8_t* recor
     case ReplyType::kDestroy:
       return OnDestroy(connection, flags);
     case ReplyType::kReset:
-      return session_->Destroy(connection);
+      return session_->Reset(connection);
+    case ReplyType::kUpgradeAccept:
+      return session_->OnUpgrade(connection, (flags & records::kReplyUndecided) != 0);
+    case ReplyType::kCachePolicy:
+      return OnCachePolicy(connection, record);
     case ReplyType::kIdleTimeout:
       return session_->StartIdleTimer(connection, LoadWord(record, 4));
     default:
@@ -163,6 +167,12 @@ void ReplyHandler::End(KernelConnection* connection, uint32_t flags, uint32_t id
 }
 
 // -- Commands.
+
+void ReplyHandler::OnCachePolicy(KernelConnection* connection, const uint8_t* record) {
+  Exchange* exchange = Session::Current(connection);
+  if (exchange == nullptr) return;
+  HTTPSYS_CHECK(exchange->cache_policy.Set(LoadWord(record, 4), LoadWord(record, 5)));
+}
 
 void ReplyHandler::OnShutdown(KernelConnection* connection) {
   End(connection, records::kReplyEnd | records::kReplyClose, 0);

@@ -28,6 +28,7 @@ class ReplyHandler {
   void OnTrailers(KernelConnection* connection, const uint8_t* record);
   void OnBlock(KernelConnection* connection, const uint8_t* record);
   void OnDestroy(KernelConnection* connection, uint32_t flags);
+  void OnCachePolicy(KernelConnection* connection, const uint8_t* record);
   void OnShutdown(KernelConnection* connection);
   void WriteBody(Exchange* exchange, std::string_view bytes, uint32_t flags);
   void End(KernelConnection* connection, uint32_t flags, uint32_t idle_timeout_ms);

@@ -52,6 +52,11 @@ size_t FindKnown(std::string_view name) {
   return kResponseNames.size();
 }
 
+bool IsOfConnection(size_t id) {
+  return id == HttpHeaderConnection || id == HttpHeaderKeepAlive || id == HttpHeaderUpgrade ||
+         id == HttpHeaderTransferEncoding;
+}
+
 }  // namespace
 
 bool ResponseCall::Read(std::string text) {
@@ -70,7 +75,7 @@ bool ResponseCall::is_framed() const {
   });
 }
 
-HTTP_RESPONSE* ResponseCall::Fill(std::vector<HTTP_DATA_CHUNK>* chunks) {
+HTTP_RESPONSE* ResponseCall::Fill(std::vector<HTTP_DATA_CHUNK>* chunks, bool is_stream) {
   response_ = {};
   unknown_.clear();
   HTTP_SET_VERSION(response_.Version, 1, 1);
@@ -79,6 +84,7 @@ HTTP_RESPONSE* ResponseCall::Fill(std::vector<HTTP_DATA_CHUNK>* chunks) {
   response_.pReason = head_.reason.data();
   for (const http1::HeaderLine& line : head_.lines) {
     const size_t id = FindKnown(line.name);
+    if (is_stream && IsOfConnection(id)) continue;
     const auto value_bytes = static_cast<USHORT>(line.value.size());
     if (id < kResponseNames.size() && response_.Headers.KnownHeaders[id].pRawValue == nullptr) {
       response_.Headers.KnownHeaders[id] = {value_bytes, line.value.data()};

@@ -22,8 +22,9 @@ class ResponseCall {
   bool is_framed() const;
   // Bytes of the text.
   size_t bytes() const { return text_.size(); }
-  // With these chunks as (the first part of) the body.
-  HTTP_RESPONSE* Fill(std::vector<HTTP_DATA_CHUNK>* chunks);
+  // With these chunks as (the first part of) the body. A stream's has no lines about its
+  // connection.
+  HTTP_RESPONSE* Fill(std::vector<HTTP_DATA_CHUNK>* chunks, bool is_stream);
 
  private:
   std::string text_;

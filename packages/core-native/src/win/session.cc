@@ -6,6 +6,7 @@
 #include <string>
 
 #include "common/limits.h"
+#include "http1/char_class.h"
 
 namespace httpsys::win {
 namespace {
@@ -18,10 +19,21 @@ constexpr int kCancelled = -UV_ECANCELED;
 
 constexpr std::string_view kNoServer =
     "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+constexpr std::string_view kUnauthorized = "HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n";
 constexpr std::string_view kNoMethod =
     "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
 
 uint64_t NowMs() { return uv_hrtime() / 1'000'000; }
+
+// Of a request from a queue that another process made; 0 when none matches.
+uint32_t PrefixIdOf(const UrlPrefixTable& prefixes, const IncomingRequest& request) {
+  std::string_view host;
+  for (const http1::HeaderLine& line : request.head().lines) {
+    if (http1::EqualsIgnoringCase(line.name, "host")) host = line.value;
+  }
+  const Route route = prefixes.Match(host, request.head().target, {});
+  return route.status == RouteStatus::kMatch ? route.id : 0;
+}
 
 }  // namespace
 
@@ -30,6 +42,15 @@ uint64_t NowMs() { return uv_hrtime() / 1'000'000; }
 void Session::SetServer(uint32_t server_id, ServerSettings settings) {
   Server& server = servers_[server_id];
   server.settings = std::move(settings);
+  server.prefixes = {};
+  uint32_t id = 0;
+  for (const std::string& text : server.settings.prefixes) {
+    UrlPrefix prefix;
+    if (!text.empty() && ParseUrlPrefix(text, &prefix) == PrefixError::kNone) {
+      (void)server.prefixes.Add(prefix, id);
+    }
+    ++id;
+  }
   server.is_listening = true;
 }
 
@@ -48,14 +69,41 @@ void Session::Leave(uint32_t server_id) {
 
 // -- Requests.
 
-void Session::OnRequest(const HTTP_REQUEST& request) {
-  const auto server_id = static_cast<uint32_t>(request.UrlContext >> 32);
+// Handles of people's logins are ours to close.
+bool Session::RefusesUnknownUser(const ServerSettings& settings,
+                                 const HTTP_REQUEST& request) const {
+  if (settings.kernel.auth_schemes == 0) return false;
+  bool is_known = false;
+  for (USHORT i = 0; i < request.RequestInfoCount; ++i) {
+    const HTTP_REQUEST_INFO& info = request.pRequestInfo[i];
+    if (info.InfoType != kRequestInfoAuth || info.pInfo == nullptr) continue;
+    const auto* user = static_cast<const HTTP_REQUEST_AUTH_INFO*>(info.pInfo);
+    if (user->AuthStatus == HttpAuthStatusSuccess) is_known = true;
+    if (user->AccessToken != nullptr) CloseHandle(user->AccessToken);
+  }
+  return !is_known && !settings.kernel.allows_anonymous;
+}
+
+void Session::OnRequest(const std::shared_ptr<KernelQueue>& queue, uint32_t server_id,
+                        const HTTP_REQUEST& request) {
+  const bool is_of_others = server_id != 0;
+  if (!is_of_others) server_id = static_cast<uint32_t>(request.UrlContext >> 32);
   const auto server = servers_.find(server_id);
-  if (server == servers_.end()) return AnswerAlone(request.RequestId, kNoServer);
-  if (!incoming_.Read(request)) return AnswerAlone(request.RequestId, kNoMethod);
+  if (server == servers_.end()) return AnswerAlone(queue, request.RequestId, kNoServer);
+  if (!incoming_.Read(request)) return AnswerAlone(queue, request.RequestId, kNoMethod);
+  if (RefusesUnknownUser(server->second.settings, request)) {
+    return AnswerAlone(queue, request.RequestId, kUnauthorized);
+  }
   const ServerSettings& settings = server->second.settings;
-  KernelConnection* connection = FindOrOpen(request, server_id);
-  Exchange* exchange = AddExchange(connection, request.RequestId);
+  KernelConnection* connection = FindOrOpen(queue, request, server_id);
+  if (incoming_.is_stream()) connection = OpenStream(connection);
+  Exchange* exchange = AddExchange(queue, connection, request.RequestId);
+  exchange->is_stream = incoming_.is_stream();
+  exchange->is_head_request = incoming_.method() == "HEAD";
+  if (!settings.kernel.log_directory.empty()) {
+    exchange->log =
+        std::make_unique<LogFields>(request, DescribeAddresses(request), incoming_.method());
+  }
   if (incoming_.head_bytes() >= settings.header_bytes_max ||
       incoming_.head().lines.size() > settings.header_lines_max) {
     return Refuse(exchange, ErrorKind::kHeaderOverflow);
@@ -71,9 +119,12 @@ void Session::OnRequest(const HTTP_REQUEST& request) {
   exchange->body_bytes = incoming_.body().size();
   engine::RecordWriter::Request record;
   record.slot = connection->slot;
+  if (connection->parent != nullptr) record.parent_slot = connection->parent->slot;
   record.server_id = server_id;
-  record.prefix_id = static_cast<uint32_t>(request.UrlContext);
+  record.prefix_id = is_of_others ? PrefixIdOf(server->second.prefixes, incoming_)
+                                  : static_cast<uint32_t>(request.UrlContext);
   record.flags = incoming_.flags();
+  if (is_core_only_) record.flags &= ~uint32_t{records::kFlagUpgrade};
   record.arrival_ns = uv_hrtime();
   record.head_bytes = incoming_.head_bytes();
   record.body = incoming_.body();
@@ -86,10 +137,12 @@ void Session::Refuse(Exchange* exchange, ErrorKind kind) {
   records_->Error(exchange->connection->slot, kind, {});
 }
 
-KernelConnection* Session::FindOrOpen(const HTTP_REQUEST& request, uint32_t server_id) {
+KernelConnection* Session::FindOrOpen(const std::shared_ptr<KernelQueue>& queue,
+                                      const HTTP_REQUEST& request, uint32_t server_id) {
   std::unique_ptr<KernelConnection>& entry = connections_[{request.ConnectionId, server_id}];
   if (entry == nullptr) {
     entry = std::make_unique<KernelConnection>();
+    entry->queue = queue;
     entry->id = request.ConnectionId;
     entry->server_id = server_id;
   }
@@ -98,7 +151,27 @@ KernelConnection* Session::FindOrOpen(const HTTP_REQUEST& request, uint32_t serv
   return entry.get();
 }
 
+KernelConnection* Session::OpenStream(KernelConnection* parent) {
+  auto owned = std::make_unique<KernelConnection>();
+  KernelConnection* stream = owned.get();
+  streams_.emplace(stream, std::move(owned));
+  stream->queue = parent->queue;
+  stream->id = parent->id;
+  stream->server_id = parent->server_id;
+  stream->parent = parent;
+  parent->streams.insert(stream);
+  TakeSlot(stream);
+  return stream;
+}
+
 void Session::Open(KernelConnection* connection, const HTTP_REQUEST& request) {
+  TakeSlot(connection);
+  records_->Open(connection->slot, connection->server_id, DescribeAddresses(request), 0,
+                 DescribeTls(request));
+  Watch(connection);
+}
+
+void Session::TakeSlot(KernelConnection* connection) {
   if (free_slots_.empty()) {
     free_slots_.push_back(static_cast<uint32_t>(slots_.size()));
     slots_.push_back(nullptr);
@@ -110,15 +183,13 @@ void Session::Open(KernelConnection* connection, const HTTP_REQUEST& request) {
   connection->window_bytes = limits::kReceiveWindowBytes;
   connection->credit_bytes = 0;
   ++servers_[connection->server_id].connections;
-  records_->Open(connection->slot, connection->server_id, DescribeAddresses(request), 0, {});
-  Watch(connection);
 }
 
 void Session::Watch(KernelConnection* connection) {
   if (is_core_only_ || connection->is_watched) return;
   connection->is_watched = true;
   const CallResult result =
-      kernel_->WaitForDisconnect(connection->id, &connection->disconnect_call);
+      connection->queue->WaitForDisconnect(connection->id, &connection->disconnect_call);
   if (result.error == ERROR_IO_PENDING) {
     ++calls_;
   } else {
@@ -127,8 +198,9 @@ void Session::Watch(KernelConnection* connection) {
   }
 }
 
-Exchange* Session::AddExchange(KernelConnection* connection, HTTP_REQUEST_ID id) {
-  auto owned = std::make_unique<Exchange>(kernel_, id, is_core_only_);
+Exchange* Session::AddExchange(const std::shared_ptr<KernelQueue>& queue,
+                               KernelConnection* connection, HTTP_REQUEST_ID id) {
+  auto owned = std::make_unique<Exchange>(queue, id, is_core_only_);
   Exchange* exchange = owned.get();
   exchanges_.emplace(exchange, std::move(owned));
   exchange->connection = connection;
@@ -137,19 +209,19 @@ Exchange* Session::AddExchange(KernelConnection* connection, HTTP_REQUEST_ID id)
 }
 
 // A request that JavaScript does not hear of.
-void Session::AnswerAlone(HTTP_REQUEST_ID id, std::string_view response) {
-  Exchange* exchange = AddExchange(nullptr, id);
+void Session::AnswerAlone(const std::shared_ptr<KernelQueue>& queue, HTTP_REQUEST_ID id,
+                          std::string_view response) {
+  Exchange* exchange = AddExchange(queue, nullptr, id);
   exchange->Write(response, 0);
-  exchange->End(true);
+  exchange->End(response.find("close") != std::string_view::npos);
   Touch(exchange);
 }
 
 // -- Bodies.
 
 void Session::ReceiveBody(Exchange* exchange) {
-  while (exchange->has_more_body && !exchange->is_receiving() && !exchange->awaits_continue &&
-         exchange->connection != nullptr && exchange->connection->window_bytes > 0 &&
-         !queue_->stalled()) {
+  while (exchange->WantsBytes() && !exchange->is_receiving() && exchange->connection != nullptr &&
+         exchange->connection->window_bytes > 0 && !queue_->stalled()) {
     const CallResult result =
         exchange->Receive(static_cast<size_t>(exchange->connection->window_bytes));
     if (result.error == ERROR_IO_PENDING) {
@@ -162,26 +234,34 @@ void Session::ReceiveBody(Exchange* exchange) {
 
 void Session::OnBody(Exchange* exchange, const CallResult& result) {
   KernelConnection* connection = exchange->connection;
+  const bool is_opaque = exchange->opaque.is_open();
   if (result.error != NO_ERROR) {
     exchange->OnReceiveFailed();
-    if (!exchange->has_more_body || connection == nullptr) return;
+    if (!exchange->WantsBytes() || connection == nullptr) return;
     if (result.error == ERROR_HANDLE_EOF || exchange->is_ended()) return EndBody(exchange);
     return OnGone(connection, kReset);
   }
   const std::string_view bytes = exchange->OnReceived(result.bytes);
-  if (!exchange->has_more_body || connection == nullptr) return;
+  if (!exchange->WantsBytes() || connection == nullptr) return;
   if (bytes.empty()) return EndBody(exchange);
-  exchange->body_bytes += bytes.size();
-  const uint64_t most = servers_[connection->server_id].settings.body_bytes_max;
-  if (most != 0 && exchange->body_bytes > most) {
-    exchange->has_more_body = false;
-    return Refuse(exchange, ErrorKind::kBodyTooLarge);
+  if (!is_opaque) {
+    exchange->body_bytes += bytes.size();
+    const uint64_t most = servers_[connection->server_id].settings.body_bytes_max;
+    if (most != 0 && exchange->body_bytes > most) {
+      exchange->has_more_body = false;
+      return Refuse(exchange, ErrorKind::kBodyTooLarge);
+    }
   }
   connection->window_bytes -= static_cast<int64_t>(bytes.size());
   records_->Body(connection->slot, bytes);
 }
 
 void Session::EndBody(Exchange* exchange) {
+  if (exchange->opaque.is_open()) {
+    exchange->opaque.OnPeerEnd();
+    records_->Eof(exchange->connection->slot);
+    return;
+  }
   exchange->has_more_body = false;
   records_->BodyEnd(exchange->connection->slot, {});
 }
@@ -194,7 +274,7 @@ void Session::OnWindow(KernelConnection* connection, uint32_t bytes) {
 void Session::Resume() {
   std::vector<Exchange*> waiting;
   for (const auto& [exchange, owned] : exchanges_) {
-    if (exchange->has_more_body && !exchange->is_discarded) waiting.push_back(exchange);
+    if (exchange->WantsBytes() && !exchange->is_discarded) waiting.push_back(exchange);
   }
   for (Exchange* exchange : waiting) ReceiveBody(exchange);
 }
@@ -235,7 +315,7 @@ void Session::Pump(Exchange* exchange) {
     return Discard(exchange);
   }
   // The application has said that it wants the body.
-  if (!exchange->awaits_continue) ReceiveBody(exchange);
+  ReceiveBody(exchange);
   while (!exchange->is_discarded && exchange->CanSend()) {
     const CallResult result = exchange->Send();
     if (result.error == ERROR_IO_PENDING) {
@@ -258,7 +338,11 @@ void Session::OnSent(Exchange* exchange, const CallResult& result) {
     return is_core_only_ ? Discard(exchange) : Abort(exchange);
   }
   if (connection != nullptr) Credit(connection, bytes);
-  if (exchange->is_done()) OnDone(exchange);
+  if (exchange->is_done()) return OnDone(exchange);
+  if (exchange->is_opaque() && !exchange->opaque.is_open()) {
+    exchange->opaque.Open();
+    ReceiveBody(exchange);
+  }
 }
 
 // Blocks among them are JavaScript's again.
@@ -285,7 +369,7 @@ void Session::OnDone(Exchange* exchange) {
   if (exchange->has_more_body) EndBody(exchange);
   std::erase(connection->exchanges, exchange);
   exchange->connection = nullptr;
-  if (exchange->closes()) return Close(connection, 0);
+  if (exchange->closes() || connection->parent != nullptr) return Close(connection, 0);
   if (connection->exchanges.empty()) StartIdleTimer(connection, connection->idle_timeout_ms);
 }
 
@@ -307,7 +391,24 @@ void Session::Abort(Exchange* exchange) {
   }
 }
 
+void Session::OnUpgrade(KernelConnection* connection, bool is_held) {
+  Exchange* exchange = Current(connection);
+  if (exchange == nullptr) return;
+  exchange->opaque.Accept(is_held);
+  ReceiveBody(exchange);
+}
+
 void Session::Destroy(KernelConnection* connection) {
+  for (Exchange* exchange : connection->exchanges) {
+    if (!exchange->is_opaque() || exchange->is_ended() || !exchange->IsIdle()) continue;
+    exchange->End(true);
+    Touch(exchange);
+  }
+  Reset(connection);
+}
+
+void Session::Reset(KernelConnection* connection) {
+  for (KernelConnection* stream : std::set(connection->streams)) Reset(stream);
   for (Exchange* exchange : std::exchange(connection->exchanges, {})) {
     exchange->connection = nullptr;
     if (exchange->is_refused && exchange->has_head()) {
@@ -322,6 +423,7 @@ void Session::Destroy(KernelConnection* connection) {
 }
 
 void Session::OnGone(KernelConnection* connection, int error) {
+  for (KernelConnection* stream : std::set(connection->streams)) OnGone(stream, error);
   for (Exchange* exchange : std::exchange(connection->exchanges, {})) {
     exchange->connection = nullptr;
     if (is_core_only_) {
@@ -350,7 +452,14 @@ void Session::Close(KernelConnection* connection, int error) {
 }
 
 void Session::ForgetIfUnused(KernelConnection* connection) {
-  if (connection->is_open || connection->is_watched) return;
+  if (connection->is_open || connection->is_watched || !connection->streams.empty()) return;
+  if (KernelConnection* parent = connection->parent; parent != nullptr) {
+    parent->streams.erase(connection);
+    const uint32_t idle_ms = connection->idle_timeout_ms;
+    streams_.erase(connection);
+    if (!parent->streams.empty()) return;
+    return parent->is_open ? StartIdleTimer(parent, idle_ms) : ForgetIfUnused(parent);
+  }
   connections_.erase({connection->id, connection->server_id});
 }
 
@@ -367,7 +476,7 @@ void Session::Release(uint32_t slot) {
 void Session::StartIdleTimer(KernelConnection* connection, uint32_t timeout_ms) {
   StopIdleTimer(connection);
   connection->idle_timeout_ms = timeout_ms;
-  if (timeout_ms == 0 || !connection->exchanges.empty()) return;
+  if (timeout_ms == 0 || !connection->exchanges.empty() || !connection->streams.empty()) return;
   connection->idle_deadline_ms = NowMs() + timeout_ms;
   timers_.emplace(connection->idle_deadline_ms, connection->slot);
 }
@@ -404,7 +513,10 @@ void Session::OnCompletion(Operation* operation, const CallResult& result) {
         static_cast<KernelConnection::DisconnectCall*>(operation)->connection;
     connection->is_watched = false;
     if (!connection->is_open) return ForgetIfUnused(connection);
-    return OnGone(connection, Current(connection) == nullptr ? 0 : kReset);
+    // What its client sent before may still be there to be read.
+    const Exchange* current = Current(connection);
+    if (current != nullptr && current->opaque.is_open()) return;
+    return OnGone(connection, current == nullptr ? 0 : kReset);
   }
   Exchange* exchange = Exchange::Of(operation);
   if (operation->kind == OperationKind::kReceiveBody) {

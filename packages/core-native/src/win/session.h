@@ -13,6 +13,7 @@
 #include "common/backend.h"
 #include "common/block_store.h"
 #include "common/request_queue.h"
+#include "common/url_prefix_table.h"
 #include "engine/record_writer.h"
 #include "http1/method_table.h"
 #include "win/exchange.h"
@@ -26,10 +27,9 @@ namespace httpsys::win {
 // Thread: the lane.
 class Session {
  public:
-  Session(KernelQueue* kernel, const http1::MethodTable* methods, RequestQueue* queue,
-          engine::RecordWriter* records, LentMemory* lent, bool is_core_only)
-      : kernel_(kernel),
-        queue_(queue),
+  Session(const http1::MethodTable* methods, RequestQueue* queue, engine::RecordWriter* records,
+          LentMemory* lent, bool is_core_only)
+      : queue_(queue),
         records_(records),
         lent_(lent),
         is_core_only_(is_core_only),
@@ -38,8 +38,10 @@ class Session {
   void SetServer(uint32_t server_id, ServerSettings settings);
   void Unlisten(uint32_t server_id);
 
-  // `request` may go when this returns.
-  void OnRequest(const HTTP_REQUEST& request);
+  // `request` may go when this returns. With a server id the queue is one that another process
+  // made: its contexts say nothing here.
+  void OnRequest(const std::shared_ptr<KernelQueue>& queue, uint32_t server_id,
+                 const HTTP_REQUEST& request);
   // Any operation but kReceive.
   void OnCompletion(Operation* operation, const CallResult& result);
 
@@ -54,8 +56,12 @@ class Session {
   void StartIdleTimer(KernelConnection* connection, uint32_t timeout_ms);
   // The end of the connection for JavaScript.
   void Close(KernelConnection* connection, int error);
-  // The same, and what was not answered is cut off.
+  // The same, and what was not answered is cut off; opaque bytes leave if they can at once.
   void Destroy(KernelConnection* connection);
+  // The same without any of them.
+  void Reset(KernelConnection* connection);
+  // JavaScript takes the upgrade that it was asked about, or is to be given its bytes now.
+  void OnUpgrade(KernelConnection* connection, bool is_held);
   void Release(uint32_t slot);
 
   // Sends what was touched, and frees what is over.
@@ -73,16 +79,23 @@ class Session {
  private:
   struct Server {
     ServerSettings settings;
+    UrlPrefixTable prefixes;  // Of settings, by id.
     size_t connections = 0;
     bool is_listening = true;
   };
   using ConnectionKey = std::pair<HTTP_CONNECTION_ID, uint32_t>;
 
-  KernelConnection* FindOrOpen(const HTTP_REQUEST& request, uint32_t server_id);
+  KernelConnection* FindOrOpen(const std::shared_ptr<KernelQueue>& queue,
+                               const HTTP_REQUEST& request, uint32_t server_id);
+  bool RefusesUnknownUser(const ServerSettings& settings, const HTTP_REQUEST& request) const;
   void Open(KernelConnection* connection, const HTTP_REQUEST& request);
+  KernelConnection* OpenStream(KernelConnection* parent);
+  void TakeSlot(KernelConnection* connection);
   void Watch(KernelConnection* connection);
-  void AnswerAlone(HTTP_REQUEST_ID id, std::string_view response);
-  Exchange* AddExchange(KernelConnection* connection, HTTP_REQUEST_ID id);
+  void AnswerAlone(const std::shared_ptr<KernelQueue>& queue, HTTP_REQUEST_ID id,
+                   std::string_view response);
+  Exchange* AddExchange(const std::shared_ptr<KernelQueue>& queue, KernelConnection* connection,
+                        HTTP_REQUEST_ID id);
   // JavaScript answers, and destroys the connection.
   void Refuse(Exchange* exchange, records::ErrorKind kind);
   void ReceiveBody(Exchange* exchange);
@@ -100,7 +113,6 @@ class Session {
   void StopIdleTimer(KernelConnection* connection);
   void Leave(uint32_t server_id);
 
-  KernelQueue* const kernel_;
   RequestQueue* const queue_;
   engine::RecordWriter* const records_;
   LentMemory* const lent_;
@@ -109,6 +121,7 @@ class Session {
   IncomingRequest incoming_;
   std::unordered_map<uint32_t, Server> servers_;
   std::map<ConnectionKey, std::unique_ptr<KernelConnection>> connections_;
+  std::unordered_map<KernelConnection*, std::unique_ptr<KernelConnection>> streams_;
   std::vector<KernelConnection*> slots_;
   std::vector<uint32_t> free_slots_;
   std::unordered_map<Exchange*, std::unique_ptr<Exchange>> exchanges_;

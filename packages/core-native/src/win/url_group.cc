@@ -1,42 +1,117 @@
 #include "win/url_group.h"
 
+#include <algorithm>
+
 #include "win/kernel_queue.h"
 #include "win/server_session.h"
+#include "win/wide_text.h"
 
 namespace httpsys::win {
 namespace {
 
-std::wstring Widen(const std::string& text) {
-  const int bytes = static_cast<int>(text.size());
-  std::wstring wide;
-  wide.resize(static_cast<size_t>(MultiByteToWideChar(CP_UTF8, 0, text.data(), bytes, nullptr, 0)));
-  MultiByteToWideChar(CP_UTF8, 0, text.data(), bytes, wide.data(), static_cast<int>(wide.size()));
-  return wide;
+// As long as the property can say.
+USHORT Seconds(uint32_t seconds) {
+  return static_cast<USHORT>(std::min<uint32_t>(seconds, UINT16_MAX));
 }
 
 }  // namespace
 
-std::unique_ptr<UrlGroup> UrlGroup::Open(const ServerSession& session, const KernelQueue& queue,
-                                         const std::string& url, HTTP_URL_CONTEXT context,
-                                         uint32_t* error) {
-  std::unique_ptr<UrlGroup> group(new UrlGroup);
-  *error = HttpCreateUrlGroup(session.id(), &group->id_, 0);
+std::unique_ptr<UrlGroup> UrlGroup::Open(const ServerSession& session, uint32_t* error) {
+  HTTP_URL_GROUP_ID id = 0;
+  *error = HttpCreateUrlGroup(session.id(), &id, 0);
   if (*error != NO_ERROR) return nullptr;
-  HTTP_BINDING_INFO binding{};
-  binding.Flags.Present = 1;
-  binding.RequestQueueHandle = queue.handle();
-  *error = HttpSetUrlGroupProperty(group->id_, HttpServerBindingProperty, &binding, sizeof binding);
-  if (*error != NO_ERROR) return nullptr;
-  std::wstring wide = Widen(url);
-  *error = HttpAddUrlToUrlGroup(group->id_, wide.c_str(), context, 0);
-  if (*error != NO_ERROR) return nullptr;
-  group->url_ = std::move(wide);
-  return group;
+  return std::unique_ptr<UrlGroup>(new UrlGroup(id));
 }
 
 UrlGroup::~UrlGroup() {
   if (!url_.empty()) HttpRemoveUrlFromUrlGroup(id_, url_.c_str(), 0);
-  if (id_ != 0) HttpCloseUrlGroup(id_);
+  HttpCloseUrlGroup(id_);
+}
+
+template <typename Info>
+uint32_t UrlGroup::Set(HTTP_SERVER_PROPERTY property, Info* info) {
+  return HttpSetUrlGroupProperty(id_, property, info, sizeof *info);
+}
+
+uint32_t UrlGroup::Apply(const KernelSettings& settings, const char** property) {
+  *property = "timeouts";
+  uint32_t error = SetTimeouts(settings);
+  if (error == NO_ERROR) {
+    *property = settings.bandwidth_max != 0 ? "maxBandwidth" : "maxConnections";
+    error = SetQos(settings);
+  }
+  if (error == NO_ERROR && !settings.log_directory.empty()) {
+    *property = "logging";
+    error = SetLogging(settings);
+  }
+  if (error == NO_ERROR && settings.auth_schemes != 0) {
+    *property = "authentication";
+    error = SetAuthentication(settings);
+  }
+  return error;
+}
+
+uint32_t UrlGroup::SetTimeouts(const KernelSettings& settings) {
+  HTTP_TIMEOUT_LIMIT_INFO info{};
+  info.Flags.Present = 1;
+  info.EntityBody = Seconds(settings.body_s);
+  info.DrainEntityBody = Seconds(settings.drain_s);
+  info.RequestQueue = Seconds(settings.queue_s);
+  info.IdleConnection = Seconds(settings.idle_s);
+  info.HeaderWait = Seconds(settings.header_s);
+  info.MinSendRate = settings.send_rate_min;
+  return Set(HttpServerTimeoutsProperty, &info);
+}
+
+uint32_t UrlGroup::SetQos(const KernelSettings& settings) {
+  if (settings.bandwidth_max != 0) {
+    HTTP_BANDWIDTH_LIMIT_INFO limit{};
+    limit.Flags.Present = 1;
+    limit.MaxBandwidth = settings.bandwidth_max;
+    HTTP_QOS_SETTING_INFO info{HttpQosSettingTypeBandwidth, &limit};
+    const uint32_t error = Set(HttpServerQosProperty, &info);
+    if (error != NO_ERROR) return error;
+  }
+  if (settings.connections_max == 0) return NO_ERROR;
+  HTTP_CONNECTION_LIMIT_INFO limit{};
+  limit.Flags.Present = 1;
+  limit.MaxConnections = settings.connections_max;
+  HTTP_QOS_SETTING_INFO info{HttpQosSettingTypeConnectionLimit, &limit};
+  return Set(HttpServerQosProperty, &info);
+}
+
+uint32_t UrlGroup::SetLogging(const KernelSettings& settings) {
+  const std::wstring directory = Widen(settings.log_directory);
+  HTTP_LOGGING_INFO info{};
+  info.Flags.Present = 1;
+  info.DirectoryName = directory.c_str();
+  info.DirectoryNameLength = static_cast<USHORT>(directory.size() * sizeof(wchar_t));
+  info.Format = settings.log_is_ncsa ? HttpLoggingTypeNCSA : HttpLoggingTypeW3C;
+  // NCSA has fields of its own.
+  if (!settings.log_is_ncsa) info.Fields = kLogFields;
+  info.RolloverType = static_cast<HTTP_LOGGING_ROLLOVER_TYPE>(settings.log_rollover);
+  // With 0 a file never ends.
+  if (info.RolloverType == HttpLoggingRolloverSize) info.RolloverSize = settings.log_bytes_max;
+  return Set(HttpServerLoggingProperty, &info);
+}
+
+uint32_t UrlGroup::SetAuthentication(const KernelSettings& settings) {
+  HTTP_SERVER_AUTHENTICATION_INFO info{};
+  info.Flags.Present = 1;
+  info.AuthSchemes = settings.auth_schemes;
+  return Set(HttpServerAuthenticationProperty, &info);
+}
+
+uint32_t UrlGroup::Add(const KernelQueue& queue, const std::string& url, HTTP_URL_CONTEXT context) {
+  HTTP_BINDING_INFO binding{};
+  binding.Flags.Present = 1;
+  binding.RequestQueueHandle = queue.handle();
+  uint32_t error = Set(HttpServerBindingProperty, &binding);
+  if (error != NO_ERROR) return error;
+  std::wstring wide = Widen(url);
+  error = HttpAddUrlToUrlGroup(id_, wide.c_str(), context, 0);
+  if (error == NO_ERROR) url_ = std::move(wide);
+  return error;
 }
 
 }  // namespace httpsys::win

@@ -15,6 +15,8 @@
 namespace httpapi_double {
 namespace {
 
+constexpr ULONG kHttp2Flag = 0x4;  // HTTP_REQUEST_FLAG_HTTP2, newer than this header.
+
 // A caller's memory, from the front; without memory it only counts.
 class Packer {
  public:
@@ -193,6 +195,10 @@ ULONG PackRequest(Request* request, bool copies_body, HTTP_REQUEST* memory, ULON
     PackBody(request, &packer, memory, bytes);
     request->connection->OnBodyRead();
   }
+  // Its connections speak HTTP/1.1; a request may ask to look like one of HTTP/2.
+  const auto asks = [](const auto& line) { return line.first == "X-Double-Version"; };
+  const auto& lines = request->head.lines;
+  if (std::any_of(lines.begin(), lines.end(), asks)) memory->Flags |= kHttp2Flag;
   if (!request->body.empty() || !request->is_body_complete) {
     memory->Flags |= HTTP_REQUEST_FLAG_MORE_ENTITY_BODY_EXISTS;
   }

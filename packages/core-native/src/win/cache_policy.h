@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+
+#include "common/records.h"
+#include "win/http_api.h"
+
+namespace httpsys::win {
+
+// How long HTTP.SYS may answer with a response by itself. It takes only responses that leave in one
+// call. Thread: any, one at a time.
+class CachePolicy {
+ public:
+  // False when there is no such policy.
+  bool Set(uint32_t policy, uint32_t seconds) {
+    static_assert(int{records::kCacheUserInvalidates} == int{HttpCachePolicyUserInvalidates});
+    static_assert(int{records::kCacheTimeToLive} == int{HttpCachePolicyTimeToLive});
+    if (policy > HttpCachePolicyTimeToLive) return false;
+    policy_.Policy = static_cast<HTTP_CACHE_POLICY_TYPE>(policy);
+    policy_.SecondsToLive = seconds;
+    return true;
+  }
+  // nullptr: nothing is to be kept.
+  HTTP_CACHE_POLICY* get() { return policy_.Policy == HttpCachePolicyNocache ? nullptr : &policy_; }
+
+ private:
+  HTTP_CACHE_POLICY policy_{HttpCachePolicyNocache, 0};
+};
+
+}  // namespace httpsys::win

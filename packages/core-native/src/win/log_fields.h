@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "engine/addresses.h"
+#include "win/http_api.h"
+
+namespace httpsys::win {
+
+// What HTTP.SYS writes of a request into its log; without it a response is not logged. It must stay
+// until the call that it was given to has completed. Thread: any, one at a time.
+class LogFields {
+ public:
+  LogFields(const HTTP_REQUEST& request, const engine::Addresses& addresses,
+            std::string_view method);
+  LogFields(const LogFields&) = delete;
+  LogFields& operator=(const LogFields&) = delete;
+
+  HTTP_LOG_DATA* With(uint16_t status);
+
+ private:
+  std::wstring stem_;
+  std::string query_;
+  std::string client_;
+  std::string server_;
+  std::string method_;
+  std::string host_;
+  std::string agent_;
+  std::string referrer_;
+  LogFieldsData data_{};
+};
+
+}  // namespace httpsys::win
