@@ -219,7 +219,9 @@ async function writeTable (files, windows) {
 
 /** @param {Stage} stage @param {(keyof typeof kWindowsNodes)[]} majors @returns {Promise<Result[]>} */
 async function runStage (stage, majors) {
+  /** @type {Result[]} */
   const results = []
+  if (stage.files.length === 0) return results
   for (const major of majors) {
     const program = windowsPath(await ensureWindowsNode(major))
     console.log(`\n${stage.files.length} test files on ${stage.title}, Node ${kWindowsNodes[major]} for Windows`)

@@ -48,6 +48,37 @@
 
 namespace httpapi_double {
 
+// What is newer than the compiler's header, by the page of each type.
+
+// HTTP_SERVICE_CONFIG_ID.
+inline constexpr int kConfigSslSni = 5;  // HttpServiceConfigSslSniCertInfo
+inline constexpr int kConfigSslCcs = 6;  // HttpServiceConfigSslCcsCertInfo
+// HTTP_SERVICE_CONFIG_SSL_SNI_KEY, _QUERY and _SET.
+struct SniKey {
+  SOCKADDR_STORAGE IpPort;
+  PWSTR Host;
+};
+struct SniQuery {
+  HTTP_SERVICE_CONFIG_QUERY_TYPE QueryDesc;
+  SniKey KeyDesc;
+  DWORD dwToken;
+};
+struct SniSet {
+  SniKey KeyDesc;
+  HTTP_SERVICE_CONFIG_SSL_PARAM ParamDesc;
+};
+// HTTP_REQUEST_INFO_TYPE, and HTTP_SSL_PROTOCOL_INFO.
+inline constexpr int kInfoSslProtocol = 2;  // HttpRequestInfoTypeSslProtocol
+struct SslProtocolInfo {
+  ULONG Protocol;
+  ULONG CipherType;
+  ULONG CipherStrength;
+  ULONG HashType;
+  ULONG HashStrength;
+  ULONG KeyExchangeType;
+  ULONG KeyExchangeStrength;
+};
+
 class Call;
 class Connection;
 class Kernel;

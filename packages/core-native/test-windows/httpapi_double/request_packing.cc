@@ -135,6 +135,20 @@ void PackSsl(const Connection& connection, Packer* packer, HTTP_REQUEST* out) {
   out->pSslInfo = info;
 }
 
+void PackInfo(const Connection& connection, Packer* packer, HTTP_REQUEST* out) {
+  constexpr ULONG kTls13 = 0x1000;  // SP_PROT_TLS1_3_SERVER
+  if (!connection.is_secure()) return;
+  auto* info = packer->Object<HTTP_REQUEST_INFO>();
+  auto* protocol = packer->Object<SslProtocolInfo>();
+  if (info == nullptr) return;
+  protocol->Protocol = kTls13;
+  info->InfoType = static_cast<HTTP_REQUEST_INFO_TYPE>(kInfoSslProtocol);
+  info->InfoLength = sizeof *protocol;
+  info->pInfo = protocol;
+  out->RequestInfoCount = 1;
+  out->pRequestInfo = info;
+}
+
 // All but the body. `out` is where the structure goes: the caller's memory, or a spare one.
 void PackAll(const Request& request, Packer* packer, HTTP_REQUEST* out) {
   const RequestHead& head = request.head;
@@ -156,6 +170,7 @@ void PackAll(const Request& request, Packer* packer, HTTP_REQUEST* out) {
   out->Address.pLocalAddress = PackAddress(request.connection->local(), packer);
   PackHeaders(head, packer, &out->Headers);
   PackSsl(*request.connection, packer, out);
+  PackInfo(*request.connection, packer, out);
 }
 
 void PackBody(Request* request, Packer* packer, HTTP_REQUEST* out, size_t bytes) {

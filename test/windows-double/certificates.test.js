@@ -1,0 +1,103 @@
+'use strict'
+
+// Goal: https:// prefixes need a certificate that the system has for them, and say so; bindings and reservations are
+// made, listed and deleted with HttpSetServiceConfiguration() and its kin. The double has no TLS: what comes over an
+// https:// prefix is in clear text.
+
+const { afterEach, test } = require('node:test')
+const assert = require('node:assert/strict')
+const { once } = require('node:events')
+const { loadBinding } = require('../../packages/core-native/lib/binding')
+const { http } = require('../helpers/backend')
+const { freePort, request, serve } = require('../helpers/client')
+const { plan, report } = require('../helpers/httpapi-double')
+
+const kFileNotFound = 2
+const kAccessDenied = 5
+const kInvalidParameter = 87
+const kAlreadyExists = 183
+const kHash = Buffer.alloc(20, 0xab)
+
+const timed = { timeout: 20_000 }
+const config = /** @type {import('../../packages/core-native/types/binding').SystemConfig} */ (loadBinding().systemConfig)
+
+afterEach(() => plan(''))
+
+/** The double is there from the first server on. @param {import('node:test').TestContext} t */
+const ready = (t) => serve(t, http.createServer())
+
+test('an https:// prefix without a certificate is an error with the command that binds one', timed, async (t) => {
+  await ready(t)
+  const { open } = await report()
+  const port = await freePort()
+  const server = http.createServer()
+  server.listen(`https://localhost:${port}/`)
+  const [error] = await once(server, 'error')
+  assert.equal(error.code, 'ERR_HTTPSYS_SYSTEM_CERTIFICATE')
+  assert.match(error.message, new RegExp(`netsh http add sslcert hostnameport=localhost:${port} certhash=`))
+  assert.deepEqual((await report()).open, open)
+})
+
+for (const host of ['', 'localhost']) {
+  test(`with a certificate for ${host || 'every address'} it is served, and sockets are encrypted`, timed, async (t) => {
+    await ready(t)
+    const port = await freePort()
+    assert.equal(config.addCertificate(host, port, kHash, 'MY'), 0)
+    t.after(() => config.deleteCertificate(host, port))
+    const server = http.createServer((req, res) => {
+      const { encrypted, getProtocol } = /** @type {any} */ (req.socket)
+      res.end(`${encrypted} ${getProtocol?.call(req.socket)}`)
+    })
+    await serve(t, server, `https://localhost:${port}/`)
+    assert.equal((await request({ port, headers: { Host: `localhost:${port}` } })).body, 'true TLSv1.3')
+  })
+}
+
+for (const [host, port] of /** @type {[string, number][]} */ ([['', 18443], ['127.0.0.1', 18444], ['::1', 18445], ['shop.example', 18446]])) {
+  test(`a certificate for ${host || 'every address'} is added, found, listed and deleted`, timed, async (t) => {
+    await ready(t)
+    assert.equal(config.findCertificate(host, port), kFileNotFound)
+    assert.equal(config.addCertificate(host, port, kHash, 'MY'), 0)
+    assert.equal(config.addCertificate(host, port, kHash, 'MY'), kAlreadyExists)
+    const found = /** @type {any} */ (config.findCertificate(host, port))
+    assert.ok(Buffer.from(found.hash).equals(kHash))
+    assert.equal(found.store, 'MY')
+    const list = /** @type {any[]} */ (config.listCertificates())
+    assert.deepEqual(list.map((entry) => [entry.host, entry.port]), [[host, port]])
+    assert.equal(config.deleteCertificate(host, port), 0)
+    assert.equal(config.deleteCertificate(host, port), kFileNotFound)
+    assert.deepEqual(config.listCertificates(), [])
+  })
+}
+
+test('a URL reservation is added, listed and deleted', timed, async (t) => {
+  await ready(t)
+  const prefix = 'http://+:18080/'
+  assert.equal(config.addReservation(prefix, 'D:(A;;GX;;;WD)'), 0)
+  assert.equal(config.addReservation(prefix, 'D:(A;;GX;;;WD)'), kAlreadyExists)
+  assert.deepEqual(config.listReservations(), [{ prefix, sddl: 'D:(A;;GX;;;WD)' }])
+  assert.equal(config.deleteReservation(prefix), 0)
+  assert.equal(config.deleteReservation(prefix), kFileNotFound)
+  assert.deepEqual(config.listReservations(), [])
+})
+
+test('what the system refuses is told by its number', timed, async (t) => {
+  await ready(t)
+  for (const status of [kAccessDenied, kInvalidParameter]) {
+    await plan(`HttpSetServiceConfiguration:1:${status}:2,HttpDeleteServiceConfiguration:1:${status}:2,HttpQueryServiceConfiguration:1:${status}:3`)
+    assert.equal(config.addCertificate('', 18447, kHash, 'MY'), status)
+    assert.equal(config.addReservation('http://+:18080/', 'D:(A;;GX;;;WD)'), status)
+    assert.equal(config.deleteCertificate('', 18447), status)
+    assert.equal(config.deleteReservation('http://+:18080/'), status)
+    assert.equal(config.findCertificate('', 18447), status)
+    assert.equal(config.listCertificates(), status)
+    assert.equal(config.listReservations(), status)
+  }
+})
+
+test('whoever may not look for a certificate listens all the same', timed, async (t) => {
+  await ready(t)
+  const port = await freePort()
+  await plan(`HttpQueryServiceConfiguration:1:${kAccessDenied}:10`)
+  await serve(t, http.createServer(), `https://localhost:${port}/`)
+})

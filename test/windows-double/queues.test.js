@@ -1,0 +1,91 @@
+'use strict'
+
+// Goal: named request queues: who makes one and who takes part, and that all of them get requests. Other processes are
+// worker threads here: the double is the kernel of one process.
+
+const { test } = require('node:test')
+const assert = require('node:assert/strict')
+const { once } = require('node:events')
+const { Worker } = require('node:worker_threads')
+const { http } = require('../helpers/backend')
+const { freePort, request, serve } = require('../helpers/client')
+const { forget, notesOf, report } = require('../helpers/httpapi-double')
+
+// HTTP_CREATE_REQUEST_QUEUE_FLAG_OPEN_EXISTING
+const kOpenExisting = 1
+
+const timed = { timeout: 30_000 }
+
+/** Listens in a thread of its own, and answers with its name. @param {import('node:test').TestContext} t @param {string} name @param {any} options */
+async function workerServer (t, name, options) {
+  const worker = new Worker(`
+    const { parentPort, workerData: { name, options } } = require('node:worker_threads')
+    const http = require('@httpsys/core-native')
+    const server = http.createServer((req, res) => res.end(name))
+    server.on('error', ({ code, message }) => parentPort.postMessage({ code, message }))
+    server.listen(options, () => parentPort.postMessage({ listening: true }))
+  `, { eval: true, workerData: { name, options } })
+  t.after(() => worker.terminate())
+  const [message] = await once(worker, 'message')
+  return { worker, message }
+}
+
+/** @param {any} server @param {any} options */
+async function refused (server, options) {
+  server.listen(options)
+  return (await once(server, 'error'))[0]
+}
+
+test('a queue is created by name, and opened by others', timed, async (t) => {
+  const port = await freePort()
+  await serve(t, http.createServer())
+  await forget()
+  const prefixes = [`http://localhost:${port}/`]
+  await serve(t, http.createServer((req, res) => res.end('main')), { prefixes, queueName: 'one' })
+  const { message } = await workerServer(t, 'worker', { prefixes, queueName: 'one', queueMode: 'attach' })
+  assert.deepEqual(message, { listening: true })
+  const opened = (await notesOf('queue')).filter(({ queue }) => queue === 'one')
+  assert.deepEqual(opened.map(({ flags }) => flags), [0, kOpenExisting])
+  const names = new Set()
+  for (let i = 0; i < 200 && names.size < 2; i++) {
+    names.add((await request({ port, headers: { Host: `localhost:${port}` } })).body)
+  }
+  assert.deepEqual([...names].sort(), ['main', 'worker'])
+})
+
+test('requests go on to those that are left', timed, async (t) => {
+  const port = await freePort()
+  const prefixes = [`http://localhost:${port}/`]
+  await serve(t, http.createServer((req, res) => res.end('main')), { prefixes, queueName: 'two' })
+  const { worker } = await workerServer(t, 'worker', { prefixes, queueName: 'two', queueMode: 'createOrAttach' })
+  await worker.terminate()
+  for (let i = 0; i < 20; i++) {
+    assert.equal((await request({ port, headers: { Host: `localhost:${port}` } })).body, 'main')
+  }
+})
+
+test('attaching to a queue that nobody made is ENOENT', timed, async () => {
+  const error = await refused(http.createServer(), { prefixes: [`http://localhost:${await freePort()}/`], queueName: 'none', queueMode: 'attach' })
+  assert.equal(error.code, 'ENOENT')
+  assert.match(error.message, /no process has a request queue "none"/)
+})
+
+test('creating a queue that there is is EADDRINUSE', timed, async (t) => {
+  await serve(t, http.createServer(), { prefixes: [`http://localhost:${await freePort()}/`], queueName: 'three' })
+  const { message } = await workerServer(t, 'worker', { prefixes: [`http://localhost:${await freePort()}/`], queueName: 'three' })
+  assert.equal(message.code, 'EADDRINUSE')
+  assert.match(message.message, /createOrAttach/)
+})
+
+test('a queue is closed with its server', timed, async (t) => {
+  await serve(t, http.createServer())
+  const { open } = await report()
+  const server = http.createServer()
+  const port = await freePort()
+  server.listen(/** @type {any} */ ({ prefixes: [`http://localhost:${port}/`], queueName: 'four' }))
+  await once(server, 'listening')
+  assert.equal((await report()).open.queues, open.queues + 1)
+  server.close()
+  await once(server, 'close')
+  while (JSON.stringify((await report()).open) !== JSON.stringify(open)) await new Promise(setImmediate)
+})
