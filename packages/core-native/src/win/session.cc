@@ -423,7 +423,9 @@ void Session::Reset(KernelConnection* connection) {
 }
 
 void Session::OnGone(KernelConnection* connection, int error) {
-  for (KernelConnection* stream : std::set(connection->streams)) OnGone(stream, error);
+  for (KernelConnection* stream : std::set(connection->streams)) {
+    OnGone(stream, Current(stream) == nullptr ? error : kReset);
+  }
   for (Exchange* exchange : std::exchange(connection->exchanges, {})) {
     exchange->connection = nullptr;
     if (is_core_only_) {
