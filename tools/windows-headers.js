@@ -33,6 +33,7 @@ const kGrown = ['HttpDataChunkMaximum', 'HttpServiceConfigMax']
 const kOwnStructures = /** @type {Record<string, string>} */ ({
   HTTP_LOG_FIELDS_DATA: 'LogFieldsData',
   HTTP_SSL_PROTOCOL_INFO: 'SslProtocolInfo',
+  HTTP_SERVICE_CONFIG_SSL_CCS_QUERY: 'SslCcsQuery',
   HTTP_SERVICE_CONFIG_SSL_SNI_KEY: 'SslSniKey',
   HTTP_SERVICE_CONFIG_SSL_SNI_QUERY: 'SslSniQuery',
   HTTP_SERVICE_CONFIG_SSL_SNI_SET: 'SslSniSet'
@@ -40,6 +41,7 @@ const kOwnStructures = /** @type {Record<string, string>} */ ({
 const kOwnConstants = /** @type {Record<string, string>} */ ({
   HttpRequestInfoTypeAuth: 'kRequestInfoAuth',
   HttpRequestInfoTypeSslProtocol: 'kRequestInfoSslProtocol',
+  HttpServiceConfigSslCcsCertInfo: 'kServiceConfigSslCcs',
   HttpServiceConfigSslSniCertInfo: 'kServiceConfigSslSni'
 })
 

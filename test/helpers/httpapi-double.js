@@ -6,7 +6,7 @@ const { request } = require('./client')
 
 /**
  * @typedef {object} Report
- * @property {Record<'initialized' | 'sessions' | 'groups' | 'urls' | 'queues' | 'calls' | 'requests', number>} open what was made and not undone
+ * @property {Record<'initialized' | 'sessions' | 'groups' | 'urls' | 'queues' | 'calls' | 'requests' | 'tokens', number>} open what was made and not undone
  * @property {number} faultsLeft planned, and not happened yet
  * @property {string[]} imports functions of the DLL that the addon names
  * @property {Record<string, number>} calls how often each was called
@@ -31,6 +31,9 @@ async function plan (plans) {
 /** @param {number} ms that every completion takes from now on */
 const slow = (ms) => ask(`/slow/${ms}`)
 
+/** @param {Buffer} der the certificate of clients from now on; empty for none */
+const showCertificate = (der) => ask(`/certificate/${der.toString('hex')}`)
+
 /** Empties counters and notes. */
 const forget = () => ask('/forget')
 
@@ -43,4 +46,4 @@ async function notesOf (property) {
   return (await report()).notes.filter((note) => property in note)
 }
 
-module.exports = { forget, notesOf, plan, report, slow }
+module.exports = { forget, notesOf, plan, report, showCertificate, slow }

@@ -7,10 +7,12 @@
 const { afterEach, test } = require('node:test')
 const assert = require('node:assert/strict')
 const { once } = require('node:events')
+const { X509Certificate } = require('node:crypto')
+const { rootCertificates } = require('node:tls')
 const { loadBinding } = require('../../packages/core-native/lib/binding')
 const { http } = require('../helpers/backend')
 const { freePort, request, serve } = require('../helpers/client')
-const { plan, report } = require('../helpers/httpapi-double')
+const { plan, report, showCertificate } = require('../helpers/httpapi-double')
 
 const kFileNotFound = 2
 const kAccessDenied = 5
@@ -100,4 +102,22 @@ test('whoever may not look for a certificate listens all the same', timed, async
   const port = await freePort()
   await plan(`HttpQueryServiceConfiguration:1:${kAccessDenied}:10`)
   await serve(t, http.createServer(), `https://localhost:${port}/`)
+})
+
+test('the certificate that a client has shown is that of its socket', timed, async (t) => {
+  await ready(t)
+  // Any one will do: the double believes it.
+  const shown = new X509Certificate(rootCertificates[0])
+  const port = await freePort()
+  assert.equal(config.addCertificate('', port, kHash, 'MY'), 0)
+  t.after(() => config.deleteCertificate('', port))
+  await serve(t, http.createServer((req, res) => {
+    const { fingerprint256 = 'none' } = /** @type {import('node:tls').TLSSocket} */ (req.socket).getPeerCertificate()
+    res.end(fingerprint256)
+  }), `https://localhost:${port}/`)
+  const ask = async () => (await request({ port, headers: { Host: `localhost:${port}` } })).body
+  assert.equal(await ask(), 'none')
+  await showCertificate(shown.raw)
+  t.after(() => showCertificate(Buffer.alloc(0)))
+  assert.equal(await ask(), shown.fingerprint256)
 })

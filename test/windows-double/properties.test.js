@@ -127,3 +127,39 @@ test('requests beyond queueLimit are answered by the kernel', timed, async (t) =
   assert.ok(wires.some(({ text }) => text.startsWith('HTTP/1.1 503 Service Unavailable')))
   assert.ok(wires.some(({ text }) => text.startsWith('HTTP/1.1 200')))
 })
+
+test('with a log each response is told with its fields, once', timed, async (t) => {
+  const { port } = await listening(t, { httpSys: { logging: { directory: 'C:\\logs' } } })
+  const headers = { Host: `localhost:${port}`, 'User-Agent': 'agent/1', Referer: 'http://a.example/' }
+  assert.equal((await request({ port, path: '/stem?query=1', headers })).body, 'ok')
+  const logs = await notesOf('log')
+  assert.deepEqual(logs, [{
+    log: '/stem',
+    status: 200,
+    port,
+    query: 'query=1',
+    method: 'GET',
+    client: '127.0.0.1',
+    server: '127.0.0.1',
+    host: headers.Host,
+    agent: 'agent/1',
+    referrer: 'http://a.example/'
+  }])
+})
+
+test('without a log no response has fields for one', timed, async (t) => {
+  const { port } = await listening(t, {})
+  await request(port)
+  assert.deepEqual(await notesOf('log'), [])
+})
+
+for (const allowAnonymous of [true, false]) {
+  test(`logins with allowAnonymous: ${allowAnonymous}, whose tokens are closed`, timed, async (t) => {
+    const { port } = await listening(t, { httpSys: { authentication: { schemes: ['basic'], allowAnonymous } } })
+    assert.equal((await request(port)).status, allowAnonymous ? 200 : 401)
+    assert.equal((await request({ port, headers: { Authorization: 'Basic YTpi' } })).status, 200)
+    // Of another scheme than those that are enabled.
+    assert.equal((await request({ port, headers: { Authorization: 'Bearer token' } })).status, allowAnonymous ? 200 : 401)
+    assert.equal((await report()).open.tokens, 0)
+  })
+}

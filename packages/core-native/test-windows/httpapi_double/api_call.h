@@ -9,7 +9,8 @@
 
 namespace httpapi_double {
 
-// What every exported function begins with: it is counted, and fails where a fault is planned.
+// What every exported function begins with: it is counted, and fails where a
+// fault is planned.
 
 // One that does its work at once: `body(kernel)` is its result.
 template <typename Body>
@@ -23,8 +24,8 @@ ULONG Do(const char* function, Body body) {
   return body(kernel);
 }
 
-// One for a queue's handle that may end later: `start(kernel, handle, call)` ends the call or keeps
-// it.
+// One for a queue's handle that may end later: `start(kernel, handle, call)`
+// ends the call or keeps it.
 template <typename Start>
 ULONG Begin(const char* function, HANDLE queue, OVERLAPPED* overlapped, ULONG* bytes, Start start) {
   Kernel& kernel = Kernel::Get();

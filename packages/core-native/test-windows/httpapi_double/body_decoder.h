@@ -5,12 +5,13 @@
 
 namespace httpapi_double {
 
-// Takes the framing off a request's body. Trailers are dropped: HTTP_REQUEST_HEADERS has no use for
-// them.
+// Takes the framing off a request's body. Trailers are dropped:
+// HTTP_REQUEST_HEADERS has no use for them.
 class BodyDecoder {
  public:
   void Start(bool is_chunked, uint64_t content_length);
-  // Moves what belongs to the body from `input` to `body`. False: it is malformed.
+  // Moves what belongs to the body from `input` to `body`. False: it is
+  // malformed.
   bool Decode(std::string* input, std::string* body);
   bool is_done() const { return state_ == State::kDone; }
 

@@ -6,7 +6,8 @@
 namespace httpapi_double {
 namespace {
 
-// As the I/O manager has them: HRESULTs of system errors are NTSTATUS values that map back.
+// As the I/O manager has them: HRESULTs of system errors are NTSTATUS values
+// that map back.
 uint32_t StatusOf(uint32_t error) { return error == NO_ERROR ? 0 : 0x80070000u | error; }
 
 }  // namespace

@@ -7,8 +7,9 @@
 
 namespace httpapi_double {
 
-// A call of the API that may complete later: through the completion port of its queue handle, the
-// event of its OVERLAPPED, or (without an OVERLAPPED) by returning. Thread: with the kernel's lock.
+// A call of the API that may complete later: through the completion port of its
+// queue handle, the event of its OVERLAPPED, or (without an OVERLAPPED) by
+// returning. Thread: with the kernel's lock.
 class Call : public std::enable_shared_from_this<Call> {
  public:
   // `bytes` is the caller's variable, or nullptr.

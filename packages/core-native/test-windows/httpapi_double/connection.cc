@@ -59,7 +59,8 @@ void Connection::OnEnd() {
     if (is_output_ended_ && output_.empty()) Leave();
     return;
   }
-  // A client that is told all that there is may have stopped listening for more.
+  // A client that is told all that there is may have stopped listening for
+  // more.
   const bool is_answered = request_ == nullptr || request_->is_answered;
   if (!is_answered || output_.empty()) Leave();
 }
@@ -148,6 +149,7 @@ void Connection::StartRequest() {
   request->id = kernel.NextId();
   request->url_context = url->context;
   request->queue = group->queue;
+  request->auth_schemes = group->auth_schemes;
   state_ = State::kBody;
   ReadBody();
   if (state_ != State::kBody) return;
@@ -156,7 +158,8 @@ void Connection::StartRequest() {
   kernel.requests[request->id] = request;
   if (is_active && group->queue != nullptr && group->queue->Deliver(request)) return;
   kernel.requests.erase(request->id);
-  // Without a queue it is always told; from a queue that is full or off, if it is to be verbose.
+  // Without a queue it is always told; from a queue that is full or off, if it
+  // is to be verbose.
   if (group->queue != nullptr && group->queue->verbosity == Http503ResponseVerbosityBasic) {
     return Reset();
   }
@@ -213,7 +216,8 @@ void Connection::Refuse(int status, const std::string& reason) {
   request_ = nullptr;
   state_ = State::kBody;
   Send("HTTP/1.1 " + std::to_string(status) + ' ' + reason +
-           "\r\nContent-Type: text/html\r\nServer: Microsoft-HTTPAPI/2.0\r\nContent-Length: " +
+           "\r\nContent-Type: text/html\r\nServer: "
+           "Microsoft-HTTPAPI/2.0\r\nContent-Length: " +
            std::to_string(page.size()) + "\r\nConnection: close\r\n\r\n" + page,
        nullptr, Next::kEnd);
 }

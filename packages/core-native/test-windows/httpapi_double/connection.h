@@ -10,8 +10,8 @@
 
 namespace httpapi_double {
 
-// A TCP connection: one request after the other, and their responses. Thread: with the kernel's
-// lock.
+// A TCP connection: one request after the other, and their responses. Thread:
+// with the kernel's lock.
 class Connection {
  public:
   // What follows a piece of output.

@@ -29,7 +29,8 @@ std::string Report() {
   return "{\"open\":{" + member("initialized", kernel.initialized) + ',' +
          member("sessions", kernel.sessions.size()) + ',' + member("groups", kernel.groups.size()) +
          ',' + member("urls", urls) + ',' + member("queues", kernel.handles.size()) + ',' +
-         member("calls", calls) + ',' + member("requests", requests) + "}," +
+         member("calls", calls) + ',' + member("requests", requests) + ',' +
+         member("tokens", kernel.open_tokens()) + "}," +
          member("faultsLeft", kernel.faults.left()) + ",\"imports\":[" + imports + "]," +
          kernel.ledger.Json() + '}';
 }
@@ -44,6 +45,14 @@ std::string HandleControl(const std::string& target) {
   }
   if (const char* ms = rest("/slow/"); ms != nullptr) {
     kernel.set_slow_ms(static_cast<uint32_t>(std::atoi(ms)));
+    return "true";
+  }
+  if (const char* hex = rest("/certificate/"); hex != nullptr) {
+    kernel.client_certificate.clear();
+    for (; hex[0] != 0 && hex[1] != 0; hex += 2) {
+      const char byte[] = {hex[0], hex[1], 0};
+      kernel.client_certificate += static_cast<char>(std::strtol(byte, nullptr, 16));
+    }
     return "true";
   }
   if (target == "/forget") {

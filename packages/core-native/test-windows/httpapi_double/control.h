@@ -6,14 +6,18 @@
 
 namespace httpapi_double {
 
-// How tests steer the double and read what it saw: requests to a port of 127.0.0.1, whose number is
-// in the environment variable HTTPAPI_DOUBLE_PORT once HttpInitialize() was called:
-//   /report          objects and calls that are open, calls by function, what was set and cached
-//   /fault/<plans>   fault_plan.h; "/fault/" ends them
+// How tests steer the double and read what it saw: requests to a port of
+// 127.0.0.1, whose number is in the environment variable HTTPAPI_DOUBLE_PORT
+// once HttpInitialize() was called:
+//   /report          objects and calls that are open, calls by function, what
+//   was set and cached /fault/<plans>   fault_plan.h; "/fault/" ends them
 //   /slow/<ms>       every completion takes that long
-//   /forget          empties the report's counters and notes
-// What holds from the start is in HTTPAPI_DOUBLE_FAULT and HTTPAPI_DOUBLE_SLOW. The process's last
-// report is written to the file that HTTPAPI_DOUBLE_REPORT names when it ends.
+//   /certificate/<hex>  of the clients of https:// prefixes, as DER;
+//   "/certificate/" for none /forget          empties the report's counters and
+//   notes
+// What holds from the start is in HTTPAPI_DOUBLE_FAULT and HTTPAPI_DOUBLE_SLOW.
+// The process's last report is written to the file that HTTPAPI_DOUBLE_REPORT
+// names when it ends.
 inline constexpr char kControlVariable[] = "HTTPAPI_DOUBLE_PORT";
 inline constexpr char kFaultVariable[] = "HTTPAPI_DOUBLE_FAULT";
 inline constexpr char kSlowVariable[] = "HTTPAPI_DOUBLE_SLOW";

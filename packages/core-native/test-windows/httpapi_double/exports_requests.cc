@@ -54,6 +54,27 @@ void NoteSend(Kernel* kernel, const Request& request, ULONG flags, USHORT status
   kernel->ledger.Note(json + '}');
 }
 
+// Pointers of logged values are to text without an end.
+void NoteLog(Kernel* kernel, const HTTP_LOG_DATA* data) {
+  if (data == nullptr || data->Type != HttpLogDataTypeFields) return;
+  const auto& log = *reinterpret_cast<const LogFields*>(data);
+  const auto text = [](const char* name, const char* value, USHORT bytes) {
+    return ',' + JsonText(name) + ':' +
+           JsonText(value == nullptr ? std::string_view() : std::string_view(value, bytes));
+  };
+  const std::wstring_view stem(log.UriStem != nullptr ? log.UriStem : L"",
+                               log.UriStem != nullptr ? log.UriStemLength / sizeof(wchar_t) : 0);
+  kernel->ledger.Note(
+      "{\"log\":" + JsonText(Narrow(stem)) + ",\"status\":" + std::to_string(log.ProtocolStatus) +
+      ",\"port\":" + std::to_string(log.ServerPort) +
+      text("query", log.UriQuery, log.UriQueryLength) +
+      text("method", log.Method, log.MethodLength) +
+      text("client", log.ClientIp, log.ClientIpLength) +
+      text("server", log.ServerIp, log.ServerIpLength) + text("host", log.Host, log.HostLength) +
+      text("agent", log.UserAgent, log.UserAgentLength) +
+      text("referrer", log.Referrer, log.ReferrerLength) + '}');
+}
+
 Connection::Next NextAfter(ULONG flags, bool closes) {
   if ((flags & HTTP_SEND_RESPONSE_FLAG_MORE_DATA) != 0) return Connection::Next::kMore;
   return closes ? Connection::Next::kEnd : Connection::Next::kNextRequest;
@@ -204,7 +225,7 @@ HTTPAPI_LINKAGE ULONG WINAPI HttpReceiveRequestEntityBody(HANDLE queue, HTTP_REQ
 HTTPAPI_LINKAGE ULONG WINAPI HttpSendHttpResponse(HANDLE queue, HTTP_REQUEST_ID id, ULONG flags,
                                                   PHTTP_RESPONSE response, PVOID policy,
                                                   PULONG sent, PVOID reserved2, ULONG reserved3,
-                                                  LPOVERLAPPED overlapped, PVOID) {
+                                                  LPOVERLAPPED overlapped, PVOID log) {
   return Begin("HttpSendHttpResponse", queue, overlapped, sent,
                [&](Kernel& kernel, const HandleRef& handle, const CallRef& call) {
                  if (reserved2 != nullptr || reserved3 != 0) {
@@ -216,7 +237,8 @@ HTTPAPI_LINKAGE ULONG WINAPI HttpSendHttpResponse(HANDLE queue, HTTP_REQUEST_ID 
                  }
                  const ULONG error = SendHead(&kernel, request, flags, response,
                                               static_cast<HTTP_CACHE_POLICY*>(policy), call);
-                 if (error != NO_ERROR) call->Finish(error);
+                 if (error != NO_ERROR) return call->Finish(error);
+                 NoteLog(&kernel, static_cast<HTTP_LOG_DATA*>(log));
                });
 }
 
@@ -224,7 +246,7 @@ HTTPAPI_LINKAGE ULONG WINAPI HttpSendResponseEntityBody(HANDLE queue, HTTP_REQUE
                                                         ULONG flags, USHORT count,
                                                         PHTTP_DATA_CHUNK chunks, PULONG sent,
                                                         PVOID reserved1, ULONG reserved2,
-                                                        LPOVERLAPPED overlapped, PVOID) {
+                                                        LPOVERLAPPED overlapped, PVOID log) {
   return Begin("HttpSendResponseEntityBody", queue, overlapped, sent,
                [&](Kernel& kernel, const HandleRef& handle, const CallRef& call) {
                  if (reserved1 != nullptr || reserved2 != 0) {
@@ -235,7 +257,8 @@ HTTPAPI_LINKAGE ULONG WINAPI HttpSendResponseEntityBody(HANDLE queue, HTTP_REQUE
                    return call->Finish(ERROR_CONNECTION_INVALID);
                  }
                  const ULONG error = SendBody(request, flags, chunks, count, call);
-                 if (error != NO_ERROR) call->Finish(error);
+                 if (error != NO_ERROR) return call->Finish(error);
+                 NoteLog(&kernel, static_cast<HTTP_LOG_DATA*>(log));
                });
 }
 

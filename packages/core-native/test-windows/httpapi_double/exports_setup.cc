@@ -245,6 +245,9 @@ HTTPAPI_LINKAGE ULONG WINAPI HttpSetUrlGroupProperty(HTTP_URL_GROUP_ID id,
     found->second.properties[property] = BytesOf(info, bytes);
     if (property == HttpServerStateProperty) {
       found->second.state = static_cast<const HTTP_STATE_INFO*>(info)->State;
+    } else if (property == HttpServerAuthenticationProperty) {
+      const auto& schemes = *static_cast<const HTTP_SERVER_AUTHENTICATION_INFO*>(info);
+      found->second.auth_schemes = schemes.Flags.Present != 0 ? schemes.AuthSchemes : 0;
     } else if (property == HttpServerBindingProperty) {
       Bind(&kernel, *static_cast<const HTTP_BINDING_INFO*>(info), &found->second);
     }

@@ -16,8 +16,9 @@ class FaultPlan {
     bool is_late = false;
   };
 
-  // `Function:first:code[:count][:late]`, several with commas: the first-th call from now on fails,
-  // and those behind it, count (1) in all. "" ends all plans. False when it cannot be read.
+  // `Function:first:code[:count][:late]`, several with commas: the first-th
+  // call from now on fails, and those behind it, count (1) in all. "" ends all
+  // plans. False when it cannot be read.
   bool Set(std::string_view text);
   // To be asked once for each call.
   Fault Take(std::string_view function);

@@ -12,6 +12,23 @@
 #include "request_queue.h"
 #include "text.h"
 
+namespace {
+
+// Of ntdll.dll: OBJECT_BASIC_INFORMATION, as PUBLIC_OBJECT_BASIC_INFORMATION's
+// page has it.
+struct ObjectBasicInformation {
+  ULONG Attributes;
+  ACCESS_MASK GrantedAccess;
+  ULONG HandleCount;
+  ULONG PointerCount;
+  ULONG Reserved[10];
+};
+
+}  // namespace
+
+extern "C" LONG NTAPI NtQueryObject(HANDLE handle, int kind, void* memory, ULONG bytes,
+                                    ULONG* needed);
+
 namespace httpapi_double {
 namespace {
 
@@ -88,6 +105,27 @@ const UrlGroup::Url* Kernel::Route(const Arrival& arrival, UrlGroup** group, boo
     }
   }
   return best;
+}
+
+// A closed handle cannot be asked: what a token is, an event, has one more
+// handle while the application has its own.
+HANDLE Kernel::MakeToken() {
+  const HANDLE token = CreateEventW(nullptr, TRUE, FALSE, nullptr);
+  const HANDLE process = GetCurrentProcess();
+  HANDLE own = nullptr;
+  DuplicateHandle(process, token, process, &own, 0, FALSE, DUPLICATE_SAME_ACCESS);
+  tokens_.push_back(own);
+  return token;
+}
+
+size_t Kernel::open_tokens() const {
+  size_t open = 0;
+  for (const HANDLE token : tokens_) {
+    ObjectBasicInformation information{};
+    NtQueryObject(token, 0, &information, sizeof information, nullptr);
+    open += information.HandleCount > 1 ? 1 : 0;
+  }
+  return open;
 }
 
 // -- Sockets.

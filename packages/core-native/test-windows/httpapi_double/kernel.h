@@ -17,8 +17,8 @@
 
 namespace httpapi_double {
 
-// What the driver would have: all objects, and the thread that serves their sockets. Everything but
-// Get() is with `mutex`.
+// What the driver would have: all objects, and the thread that serves their
+// sockets. Everything but Get() is with `mutex`.
 class Kernel {
  public:
   // It is never freed: calls may come while the process ends.
@@ -34,6 +34,7 @@ class Kernel {
   ResponseCache cache;
   ServiceConfig config;
   size_t initialized = 0;
+  std::string client_certificate;  // DER; what clients of https:// prefixes show.
   std::map<uint64_t, ServerSession> sessions;
   std::map<uint64_t, UrlGroup> groups;
   std::vector<HandleRef> handles;
@@ -47,12 +48,17 @@ class Kernel {
   RequestRef FindRequest(uint64_t id, const QueueHandle& handle) const;
   void CloseHandleOf(const HandleRef& handle);
 
-  // The URL and its group that requests go to; `is_known_host` = only the path is nobody's.
+  // The URL and its group that requests go to; `is_known_host` = only the path
+  // is nobody's.
   const UrlGroup::Url* Route(const Arrival& arrival, UrlGroup** group, bool* is_known_host);
   // NO_ERROR, or why the port cannot be listened on.
   uint32_t Listen(uint16_t port, bool is_secure);
   // Ends listening where nothing is left to listen for.
   void CloseUnusedListeners();
+
+  // Of a login; and how many of them nobody has closed.
+  HANDLE MakeToken();
+  size_t open_tokens() const;
 
   // Milliseconds that every completion takes.
   uint32_t slow_ms() const { return slow_ms_; }
@@ -91,6 +97,7 @@ class Kernel {
   std::vector<Listener> listeners_;
   std::multimap<uint64_t, std::function<void()>> tasks_;  // By the time that they are due.
   std::vector<ConnectionRef> buried_;
+  std::vector<HANDLE> tokens_;  // Duplicates of what was given away.
 };
 
 }  // namespace httpapi_double

@@ -6,7 +6,8 @@
 namespace httpapi_double {
 namespace {
 
-// Limits of bandwidth, in bytes per second: HTTP_MIN_ALLOWED_BANDWIDTH_THROTTLING_RATE, and "none".
+// Limits of bandwidth, in bytes per second:
+// HTTP_MIN_ALLOWED_BANDWIDTH_THROTTLING_RATE, and "none".
 constexpr ULONG kBandwidthMin = 1024;
 constexpr ULONG kNoLimit = 0xffff'ffff;
 constexpr ULONG kSchemes = 0x1f;

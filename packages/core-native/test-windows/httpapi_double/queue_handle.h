@@ -6,8 +6,8 @@
 
 namespace httpapi_double {
 
-// A handle of a request queue: what HttpCreateRequestQueue() gave to one caller. Thread: with the
-// kernel's lock.
+// A handle of a request queue: what HttpCreateRequestQueue() gave to one
+// caller. Thread: with the kernel's lock.
 class QueueHandle {
  public:
   QueueHandle(QueueRef queue, bool is_controller);
@@ -20,7 +20,8 @@ class QueueHandle {
   // It created the queue, and takes no requests.
   bool is_controller() const { return is_controller_; }
 
-  // CreateIoCompletionPort() with this handle: the port, or nullptr with GetLastError().
+  // CreateIoCompletionPort() with this handle: the port, or nullptr with
+  // GetLastError().
   HANDLE Associate(HANDLE port, ULONG_PTR key, DWORD threads);
   void set_modes(UCHAR modes) { modes_ = modes; }
   bool skips_port_on_success() const;

@@ -7,7 +7,8 @@
 
 namespace httpapi_double {
 
-// A request from its head until its response has been sent. Thread: with the kernel's lock.
+// A request from its head until its response has been sent. Thread: with the
+// kernel's lock.
 struct Request {
   uint64_t id = 0;
   // Nullptr when that is gone.
@@ -16,6 +17,8 @@ struct Request {
   QueueHandle* owner = nullptr;
   QueueRef queue;
   HTTP_URL_CONTEXT url_context = 0;
+  // HTTP_AUTH_ENABLE_... of its URL group.
+  ULONG auth_schemes = 0;
   RequestHead head;
   bool is_retrieved = false;
 

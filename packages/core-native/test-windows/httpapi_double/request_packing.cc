@@ -66,7 +66,8 @@ HTTP_VERB VerbOf(std::string_view method) {
   return HttpVerbUnknown;
 }
 
-// With headers of one name joined: HTTP_REQUEST_HEADERS has one place for each that it knows.
+// With headers of one name joined: HTTP_REQUEST_HEADERS has one place for each
+// that it knows.
 void PackHeaders(const RequestHead& head, Packer* packer, HTTP_REQUEST_HEADERS* headers) {
   std::map<size_t, std::string> known;
   std::vector<std::pair<std::string, std::string>> unknown;
@@ -125,7 +126,19 @@ void PackSsl(const Connection& connection, Packer* packer, HTTP_REQUEST* out) {
   auto* info = packer->Object<HTTP_SSL_INFO>();
   const char* issuer = packer->Text("CN=httpapi double issuer");
   const char* subject = packer->Text("CN=httpapi double");
+  const std::string& certificate = Kernel::Get().client_certificate;
+  HTTP_SSL_CLIENT_CERT_INFO* client = nullptr;
+  if (!certificate.empty()) {
+    client = packer->Object<HTTP_SSL_CLIENT_CERT_INFO>();
+    const char* bytes = packer->Text(certificate);
+    if (client != nullptr) {
+      client->CertEncodedSize = static_cast<ULONG>(certificate.size());
+      client->pCertEncoded = reinterpret_cast<PUCHAR>(const_cast<char*>(bytes));
+    }
+  }
   if (info == nullptr) return;
+  info->pClientCertInfo = client;
+  info->SslClientCertNegotiated = client != nullptr ? 1 : 0;
   info->ServerCertKeySize = 2048;
   info->ConnectionKeySize = 256;
   info->pServerCertIssuer = issuer;
@@ -135,21 +148,46 @@ void PackSsl(const Connection& connection, Packer* packer, HTTP_REQUEST* out) {
   out->pSslInfo = info;
 }
 
-void PackInfo(const Connection& connection, Packer* packer, HTTP_REQUEST* out) {
+void PackProtocol(Packer* packer, HTTP_REQUEST_INFO* info) {
   constexpr ULONG kTls13 = 0x1000;  // SP_PROT_TLS1_3_SERVER
-  if (!connection.is_secure()) return;
-  auto* info = packer->Object<HTTP_REQUEST_INFO>();
   auto* protocol = packer->Object<SslProtocolInfo>();
   if (info == nullptr) return;
   protocol->Protocol = kTls13;
   info->InfoType = static_cast<HTTP_REQUEST_INFO_TYPE>(kInfoSslProtocol);
   info->InfoLength = sizeof *protocol;
   info->pInfo = protocol;
-  out->RequestInfoCount = 1;
-  out->pRequestInfo = info;
 }
 
-// All but the body. `out` is where the structure goes: the caller's memory, or a spare one.
+void PackLogin(const Request& request, Packer* packer, HTTP_REQUEST_INFO* info) {
+  constexpr ULONG kBasic = 1;  // HTTP_AUTH_ENABLE_BASIC
+  auto* login = packer->Object<HTTP_REQUEST_AUTH_INFO>();
+  if (info == nullptr) return;
+  login->AuthStatus = HttpAuthStatusNotAuthenticated;
+  if ((request.auth_schemes & kBasic) != 0 &&
+      request.head.Value("authorization").starts_with("Basic ")) {
+    login->AuthStatus = HttpAuthStatusSuccess;
+    login->AuthType = HttpRequestAuthTypeBasic;
+    login->AccessToken = Kernel::Get().MakeToken();
+  }
+  info->InfoType = HttpRequestInfoTypeAuth;
+  info->InfoLength = sizeof *login;
+  info->pInfo = login;
+}
+
+void PackInfo(const Request& request, Packer* packer, HTTP_REQUEST* out) {
+  const bool is_secure = request.connection->is_secure();
+  const bool has_login = request.auth_schemes != 0;
+  if (!is_secure && !has_login) return;
+  auto* info = packer->Object<HTTP_REQUEST_INFO>(2);
+  out->pRequestInfo = info;
+  if (is_secure) PackProtocol(packer, info == nullptr ? nullptr : info + out->RequestInfoCount++);
+  if (has_login) {
+    PackLogin(request, packer, info == nullptr ? nullptr : info + out->RequestInfoCount++);
+  }
+}
+
+// All but the body. `out` is where the structure goes: the caller's memory, or
+// a spare one.
 void PackAll(const Request& request, Packer* packer, HTTP_REQUEST* out) {
   const RequestHead& head = request.head;
   *out = {};
@@ -170,7 +208,7 @@ void PackAll(const Request& request, Packer* packer, HTTP_REQUEST* out) {
   out->Address.pLocalAddress = PackAddress(request.connection->local(), packer);
   PackHeaders(head, packer, &out->Headers);
   PackSsl(*request.connection, packer, out);
-  PackInfo(*request.connection, packer, out);
+  PackInfo(request, packer, out);
 }
 
 void PackBody(Request* request, Packer* packer, HTTP_REQUEST* out, size_t bytes) {
@@ -210,7 +248,8 @@ ULONG PackRequest(Request* request, bool copies_body, HTTP_REQUEST* memory, ULON
     PackBody(request, &packer, memory, bytes);
     request->connection->OnBodyRead();
   }
-  // Its connections speak HTTP/1.1; a request may ask to look like one of HTTP/2.
+  // Its connections speak HTTP/1.1; a request may ask to look like one of
+  // HTTP/2.
   const auto asks = [](const auto& line) { return line.first == "X-Double-Version"; };
   const auto& lines = request->head.lines;
   if (std::any_of(lines.begin(), lines.end(), asks)) memory->Flags |= kHttp2Flag;

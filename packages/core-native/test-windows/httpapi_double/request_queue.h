@@ -7,7 +7,8 @@
 
 namespace httpapi_double {
 
-// Requests that wait for a call, or calls that wait for a request. Thread: with the kernel's lock.
+// Requests that wait for a call, or calls that wait for a request. Thread: with
+// the kernel's lock.
 struct RequestQueue {
   struct Receiver {
     CallRef call;

@@ -46,7 +46,8 @@ std::wstring KeyOf(const SniKey& key) {
   return std::wstring(key.Host) + L':' + std::to_wstring(ntohs(v4.sin_port));
 }
 
-// ERROR_INVALID_PARAMETER, or what there is for a certificate that is not in its store.
+// ERROR_INVALID_PARAMETER, or what there is for a certificate that is not in
+// its store.
 uint32_t ReadParam(const HTTP_SERVICE_CONFIG_SSL_PARAM& param, ServiceConfig::SslBinding* binding) {
   if (param.SslHashLength == 0 || param.pSslHash == nullptr) return ERROR_INVALID_PARAMETER;
   // Any hash of SHA-1's length is the certificate that it names.

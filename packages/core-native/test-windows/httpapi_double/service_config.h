@@ -8,8 +8,8 @@
 
 namespace httpapi_double {
 
-// The configuration that HttpSetServiceConfiguration() changes, in memory: SSL bindings and URL
-// reservations. Thread: with the kernel's lock.
+// The configuration that HttpSetServiceConfiguration() changes, in memory: SSL
+// bindings and URL reservations. Thread: with the kernel's lock.
 class ServiceConfig {
  public:
   struct SslBinding {

@@ -20,6 +20,7 @@ struct UrlGroup {
   uint64_t session = 0;
   QueueRef queue;  // Bound to; or nullptr.
   HTTP_ENABLED_STATE state = HttpEnabledStateActive;
+  ULONG auth_schemes = 0;
   std::vector<Url> urls;
   std::map<int, std::string> properties;  // As they were set.
 };

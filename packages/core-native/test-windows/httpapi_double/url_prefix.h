@@ -31,8 +31,9 @@ struct UrlPrefix {
   bool IsForHost(const Arrival& arrival) const;
 };
 
-// "UrlPrefix Strings": scheme, host, port and a path that ends with a slash, all of them needed.
-// `is_flexible` allows any end of the path: names of cached things.
+// "UrlPrefix Strings": scheme, host, port and a path that ends with a slash,
+// all of them needed. `is_flexible` allows any end of the path: names of cached
+// things.
 bool ParseUrlPrefix(std::wstring_view text, bool is_flexible, UrlPrefix* prefix);
 
 }  // namespace httpapi_double
