@@ -186,9 +186,9 @@ TEST_F(WebSocketSessionTest, NothingIsToldBehindACloseFrameOrARefusal) {
 TEST_F(WebSocketSessionTest, NoPingIsAnsweredBehindACloseFrame) {
   const Socket socket = OpenOne();
   Send(socket, kClose, "");
+  EXPECT_EQ(socket.peer.Read(2), std::string("\x88\0", 2));
   socket.peer.Send(ClientFrame(kFin | 9, "late"));
   js_.Expect(RequestType::kControl);
-  EXPECT_EQ(socket.peer.Read(2), std::string("\x88\0", 2));
   EXPECT_TRUE(socket.peer.IsQuiet());
 }
 
