@@ -56,6 +56,7 @@ class RawServer {
       http2: {
         plain: false,
         alone: false,
+        upgrade: false,
         maxConcurrentStreams: 100,
         initialWindowSize: 65535,
         maxFrameSize: 16384,

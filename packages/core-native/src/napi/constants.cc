@@ -64,6 +64,7 @@ constexpr Constant kConstants[] = {
     {"kFlagSecure", Value(records::kFlagSecure)},
     {"kFlagFailed", Value(records::kFlagFailed)},
     {"kFlagPending", Value(records::kFlagPending)},
+    {"kFlagRelayedStream", Value(records::kFlagRelayedStream)},
     {"kInternNameOnly", Value(records::kInternNameOnly)},
     {"kMessageBinary", Value(records::kMessageBinary)},
     {"kMessageCost", Value(records::kMessageCost)},
