@@ -120,15 +120,22 @@ void Http2Session::Tell(Connection* connection) {
       AnswerAlone(connection, RefusalReply(ErrorKind::kHeaderOverflow));
       break;
     case FieldsStatus::kDone:
-      if (FindServer(connection, &fields, &route)) Deliver(connection, route.id, head_bytes);
+      if (FindServer(connection, &route)) Deliver(connection, route.id, head_bytes);
       break;
   }
-  if (fields != nullptr) ReturnFields(std::move(fields));
+  const bool is_relayed = connection->is_open() && IsRelayed(connection->phase);
+  const bool is_kept =
+      stream->is_parked || (is_relayed && stream->body.size() <= limits::kRelayKeptBytesMax);
+  if (connection->is_open() && is_kept) {
+    stream->fields = std::move(fields);
+  } else {
+    if (is_relayed) stream->body = {};
+    ReturnFields(std::move(fields));
+  }
 }
 
-// False: answered, or another member's, or not known yet; for the last two the fields are kept.
-bool Http2Session::FindServer(Connection* connection, std::unique_ptr<RequestFields>* fields,
-                              Route* route) {
+// False: answered, or another member's, or not known yet.
+bool Http2Session::FindServer(Connection* connection, Route* route) {
   Connection* parent = connection->stream->state->connection;
   if (router_->MustRoute(parent)) {
     uint64_t member = 0;
@@ -137,20 +144,10 @@ bool Http2Session::FindServer(Connection* connection, std::unique_ptr<RequestFie
         break;
       case RequestRouter::Outcome::kWaiting:
         Park(connection);
-        connection->stream->fields = std::move(*fields);
         return false;
-      case RequestRouter::Outcome::kRelayed: {
-        const bool is_relayed = BeginRelay(connection, member);
-        if (!is_relayed) AnswerUnrouted(connection, RouteStatus::kOffline);
-        const bool is_kept = is_relayed && connection->is_open() &&
-                             connection->stream->body.size() <= limits::kRelayKeptBytesMax;
-        if (is_kept) {
-          connection->stream->fields = std::move(*fields);
-        } else {
-          connection->stream->body = {};
-        }
+      case RequestRouter::Outcome::kRelayed:
+        if (!BeginRelay(connection, member)) AnswerUnrouted(connection, RouteStatus::kOffline);
         return false;
-      }
       default:
         AnswerUnrouted(connection, route->status);
         return false;

@@ -152,7 +152,7 @@ class Http2Session final : public StreamHandler {
   void OpenStream(Http2State* state, int32_t id, bool has_ended);
   void TellBegun();
   void Tell(Connection* stream);
-  bool FindServer(Connection* stream, std::unique_ptr<http2::RequestFields>* fields, Route* route);
+  bool FindServer(Connection* stream, Route* route);
   void Deliver(Connection* stream, uint32_t prefix_id, size_t head_bytes);
   void OnBodyPiece(Connection* stream, std::string_view piece);
   void OnPeerEnd(Connection* stream);
