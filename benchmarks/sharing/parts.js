@@ -27,6 +27,7 @@ const { Group } = require('./group')
  */
 
 const kConnections = 64
+const kBusyConnections = 512
 const kMany = 50
 const kSome = 8
 const kPrefixesOfMany = 20
@@ -48,6 +49,41 @@ const twoApplications = ({ cpus: { server: cpu } }, loads) => ({
   httpxy: { name: 'httpxy', start: () => Group.httpxy({ cpu, applications: 2 }), loads, prefixes: 2 },
 })
 
+/**
+ * With as many clients as here processes each has about one at a time, and works for one at a time; a busy machine
+ * has several for each.
+ *
+ * @param {string} name @param {number} connections @returns {Part}
+ */
+const aConnectionEach = (name, connections) => ({
+  name,
+  title: `a connection per request, ${connections} clients, prefixes in turn; 1, ${kSome} and ${kMany} processes with a prefix each; nginx before ${kSome} node:http processes; apart: ${kSome} and ${kMany} processes on as many ports, which is what so many processes cost that share nothing`,
+  cases: ({ cpus: { server: cpu } }) => {
+    const load = (/** @type {number} */ count) => [{ connections, load: turns(1, count, 'close') }]
+    return [
+      ...[1, kSome, kMany].map((members) => ({
+        name: `httpsys, ${members}`, start: () => Group.httpsys({ cpu, members }), loads: load(members), prefixes: members,
+      })),
+      ...[kSome, kMany].map((members) => ({
+        name: `apart, ${members}`,
+        start: () => Group.apart({ cpu, members }),
+        loads: Array.from({ length: members }, (_, index) => ({ connections: Math.floor(connections / members), load: turns(index + 1, index + 1, 'close') })),
+        prefixes: members,
+      })),
+      { name: `nginx, ${kSome}`, start: () => Group.nginx({ cpu, applications: kSome }), loads: load(kSome), prefixes: kSome },
+    ]
+  },
+  ratios: [
+    { of: `httpsys, ${kSome}`, to: 'httpsys, 1', target: 1.5 },
+    { of: `httpsys, ${kMany}`, to: 'httpsys, 1', target: 2 },
+    { of: `httpsys, ${kSome}`, to: `nginx, ${kSome}`, target: 0.6 },
+    { of: `httpsys, ${kSome}`, to: `apart, ${kSome}` },
+    { of: `apart, ${kSome}`, to: 'httpsys, 1' },
+    { of: `httpsys, ${kMany}`, to: `apart, ${kMany}` },
+    { of: `apart, ${kMany}`, to: 'httpsys, 1' },
+  ],
+})
+
 /** @type {Part[]} */
 const kParts = [
   {
@@ -56,34 +92,8 @@ const kParts = [
     cases: (plan) => Object.values(twoApplications(plan, kKeepingToOne)),
     ratios: [{ of: 'httpsys', to: 'nginx', target: 0.30 }, { of: 'httpsys', to: 'httpxy', target: 0.10 }],
   },
-  {
-    name: 'Connection: close',
-    title: `a connection per request, prefixes in turn; 1, ${kSome} and ${kMany} processes with a prefix each; nginx before ${kSome} node:http processes; apart: ${kSome} and ${kMany} processes on as many ports, which is what so many processes cost that share nothing`,
-    cases: ({ cpus: { server: cpu } }) => {
-      const load = (/** @type {number} */ count) => [{ connections: kConnections, load: turns(1, count, 'close') }]
-      return [
-        ...[1, kSome, kMany].map((members) => ({
-          name: `httpsys, ${members}`, start: () => Group.httpsys({ cpu, members }), loads: load(members), prefixes: members,
-        })),
-        ...[kSome, kMany].map((members) => ({
-          name: `apart, ${members}`,
-          start: () => Group.apart({ cpu, members }),
-          loads: Array.from({ length: members }, (_, index) => ({ connections: Math.floor(kConnections / members), load: turns(index + 1, index + 1, 'close') })),
-          prefixes: members,
-        })),
-        { name: `nginx, ${kSome}`, start: () => Group.nginx({ cpu, applications: kSome }), loads: load(kSome), prefixes: kSome },
-      ]
-    },
-    ratios: [
-      { of: `httpsys, ${kSome}`, to: 'httpsys, 1', target: 1.5 },
-      { of: `httpsys, ${kMany}`, to: 'httpsys, 1', target: 2 },
-      { of: `httpsys, ${kSome}`, to: `nginx, ${kSome}`, target: 0.6 },
-      { of: `httpsys, ${kSome}`, to: `apart, ${kSome}` },
-      { of: `apart, ${kSome}`, to: 'httpsys, 1' },
-      { of: `httpsys, ${kMany}`, to: `apart, ${kMany}` },
-      { of: `apart, ${kMany}`, to: 'httpsys, 1' },
-    ],
-  },
+  aConnectionEach('Connection: close', kConnections),
+  aConnectionEach('Connection: close, busy', kBusyConnections),
   {
     name: 'alternating',
     title: 'two processes on two prefixes, each connection changes the prefix with every request',

@@ -44,7 +44,7 @@ function explainQueue (status, name) {
     case kAlreadyExists:
       return ['EADDRINUSE', `another process has a request queue "${name}". Say "queueMode: 'createOrAttach'" to take requests from it, too`]
     case kInvalidParameter:
-      return ['EINVAL', `HTTP.SYS takes no request queue "${name}": its name is at most 255 characters without "/" and "\\"`]
+      return ['EINVAL', `HTTP.SYS takes no request queue "${name}": its name is at most 130 characters without "/" and "\\"`]
     default:
       return ['UNKNOWN', `HTTP.SYS refuses the request queue "${name}" with the error ${status}. What it means is shown by:  net helpmsg ${status}`]
   }
