@@ -84,6 +84,26 @@ void Welcome(Raw& member, uint64_t* id) {
   member.Send(FrameType::kSync, peer::Sync{1});
 }
 
+// What it wants to register next.
+void NextRegister(Raw& member, peer::Register* wanted) {
+  const std::optional<std::string> asked = member.Next(FrameType::kRegister);
+  ASSERT_TRUE(asked.has_value() && peer::Decode(*asked, wanted));
+}
+
+// It gets what it asks for first.
+void Grant(Raw& member, Member& bob, const std::string& prefix) {
+  uint64_t id = 0;
+  Welcome(member, &id);
+  peer::Register wanted;
+  NextRegister(member, &wanted);
+  member.Send(FrameType::kEntry, peer::Entry{id, 1, 1, 0, 0, "", prefix});
+  member.Send(FrameType::kRegistered, peer::Registered{wanted.token, 0, 0, ""});
+  RegistrationResult result;
+  ASSERT_TRUE(bob.TakeResult(&result));
+  EXPECT_EQ(result.error, 0);
+  for (const int fd : result.sockets) close(fd);
+}
+
 TEST_F(PlayedPeersTest, AMemberWhoseStateWasLostHalfwayKnowsItsOwnPrefixes) {
   ListenAsCoordinator();
   Member& bob = Bob();
@@ -91,15 +111,7 @@ TEST_F(PlayedPeersTest, AMemberWhoseStateWasLostHalfwayKnowsItsOwnPrefixes) {
   ASSERT_TRUE(bob.BeginRegister(port_, Wanted("/b/"), &result));
   {
     Raw member = AcceptMember();
-    uint64_t id = 0;
-    Welcome(member, &id);
-    const std::optional<std::string> asked = member.Next(FrameType::kRegister);
-    peer::Register wanted;
-    ASSERT_TRUE(asked.has_value() && peer::Decode(*asked, &wanted));
-    member.Send(FrameType::kEntry, peer::Entry{id, 1, 1, 0, 0, "", Prefix("/b/")});
-    member.Send(FrameType::kRegistered, peer::Registered{wanted.token, 0, 0, ""});
-    ASSERT_TRUE(bob.TakeResult(&result));
-    EXPECT_EQ(result.error, 0);
+    Grant(member, bob, Prefix("/b/"));
   }
   {
     // It comes back, and the coordinator dies before it has told anything.
@@ -123,22 +135,13 @@ TEST_F(PlayedPeersTest, WhatIsNotGrantedAgainIsTold) {
   ASSERT_TRUE(bob.BeginRegister(port_, Wanted("/b/"), &result));
   {
     Raw member = AcceptMember();
-    uint64_t id = 0;
-    Welcome(member, &id);
-    const std::optional<std::string> asked = member.Next(FrameType::kRegister);
-    peer::Register wanted;
-    ASSERT_TRUE(asked.has_value() && peer::Decode(*asked, &wanted));
-    member.Send(FrameType::kRegistered, peer::Registered{wanted.token, 0, 0, ""});
-    ASSERT_TRUE(bob.TakeResult(&result));
-    EXPECT_EQ(result.error, 0);
-    for (const int fd : result.sockets) close(fd);
+    Grant(member, bob, Prefix("/b/"));
   }
   Raw member = AcceptMember();
   uint64_t id = 0;
   Welcome(member, &id);
-  const std::optional<std::string> asked = member.Next(FrameType::kRegister);
   peer::Register again;
-  ASSERT_TRUE(asked.has_value() && peer::Decode(*asked, &again));
+  NextRegister(member, &again);
   EXPECT_EQ(again.is_again, 1);
   member.Send(FrameType::kRegistered, peer::Registered{0, EADDRINUSE, 4711, Prefix("/b/")});
   ASSERT_TRUE(bob.TakeResult(&result));
