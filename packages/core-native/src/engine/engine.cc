@@ -238,6 +238,7 @@ peer::TicketKeys Engine::TellTicketKeys(uint16_t port) {
 
 void Engine::LearnTicketKeys(uint16_t port, const peer::TicketKeys& told) {
   std::vector<tls::TicketKeys::Told> keys;
+  keys.reserve(told.keys.size());
   for (const peer::TicketKey& key : told.keys) keys.push_back({key.bytes, key.age_ms});
   if (const auto own = tls::TicketKeys::OfPort(port)) own->Learn(tls::TicketKeys::NowMs(), keys);
 }

@@ -120,7 +120,7 @@ bool TlsHandshakes::Establish(Connection* connection) {
   const bool is_left = connection->server->is_unlistened;
   if (connection->is_announced || !router_->IsShared(connection->local_port)) {
     // A server that was closed meanwhile has it nevertheless: it was accepted before.
-    transport_->AnnounceAnew(connection, is_left ? records::kFlagShared : 0);
+    transport_->AnnounceAnew(connection, is_left ? uint32_t{records::kFlagShared} : 0);
   } else if (is_left) {
     router_->Leave(connection);  // Otherwise with its first request, which tells whose it is.
   }
