@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -110,7 +111,15 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
                    uint64_t member, std::string_view input, size_t head_bytes, Route* route);
   Outcome Move(Port* port, Connection* connection, uint64_t member, std::string_view input);
   void HandOver(Port* port, Connection* connection, uint64_t member, HandedConnection handed);
+  std::optional<Outcome> LookUp(const Port& port, Connection* connection,
+                                const http1::RequestHead& head, Route* route);
   static Outcome Refuse(Route* route);
+  // The one with the socket.
+  static const Connection* RealOf(const Connection* connection);
+  // Its descriptor alone is worth nothing to others; before the first byte of TLS was read it is.
+  static bool IsPinned(const Connection* connection);
+  // More than the request has been read; `rest` is what came behind its head.
+  static bool HasMore(const http1::RequestHead& head, size_t rest);
   Outcome Return(Connection* connection);
   static bool IsMisdirected(const Routes& routes, const Connection* connection,
                             std::string_view host);

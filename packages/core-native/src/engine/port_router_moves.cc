@@ -1,0 +1,215 @@
+// Connections that change hands: from here to other members, and from them to here.
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "common/limits.h"
+#include "engine/http1_session.h"
+#include "engine/port_router.h"
+
+namespace httpsys::engine {
+namespace {
+
+// One end of a relay's socket pair.
+bool IsUnixConnection(int fd) {
+  int type = 0;
+  int is_listening = 0;
+  socklen_t size = sizeof type;
+  if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) != 0 || type != SOCK_STREAM) return false;
+  size = sizeof is_listening;
+  if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &is_listening, &size) != 0) return false;
+  sockaddr_storage address{};
+  size = sizeof address;
+  return is_listening == 0 && getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) == 0 &&
+         address.ss_family == AF_UNIX;
+}
+
+}  // namespace
+
+// -- Away.
+
+RequestRouter::Outcome PortRouter::Move(Port* port, Connection* connection, uint64_t member,
+                                        std::string_view input) {
+  HandedConnection handed;
+  handed.hops = static_cast<uint8_t>(connection->hops + 1);
+  handed.bytes.assign(input);
+  HandOver(port, connection, member, std::move(handed));
+  return Outcome::kElsewhere;
+}
+
+void PortRouter::HandOver(Port* port, Connection* connection, uint64_t member,
+                          HandedConnection handed) {
+  handed.port = connection->local_port;
+  port->statistics->handed_over.fetch_add(1, std::memory_order_relaxed);
+  handed.fd = transport_->Release(connection);
+  links_.HandOver(member, std::move(handed));
+}
+
+// What another member relays is not passed on: it may be told again where it belongs, also what is
+// still on its way.
+RequestRouter::Outcome PortRouter::Return(Connection* connection) {
+  if (connection->unanswered != 0 || connection->queue != nullptr || connection->first_piece != 0) {
+    return Outcome::kLater;
+  }
+  links_.SendReturned(*connection->origin);
+  transport_->Close(connection, 0);
+  return Outcome::kElsewhere;
+}
+
+bool PortRouter::MoveAway(Connection* connection) {
+  if (connection->origin != nullptr) return Return(connection) == Outcome::kElsewhere;
+  Port* port = Find(connection->local_port);
+  if (port == nullptr || IsPinned(connection) || IsRelayed(connection->phase) ||
+      connection->unanswered != 0 || connection->queue != nullptr || connection->first_piece != 0) {
+    return false;
+  }
+  const size_t unhandled = connection->partial == nullptr ? 0 : connection->partial->size();
+  if (unhandled + peer::kHandOverBytes > peer::kFrameBytesMax) return false;
+  for (const uint64_t member : port->routes->peers()) {
+    if (links_.Prepare(member) != PeerLinks::State::kReady) continue;
+    HandedConnection handed;
+    if (connection->has_served) {
+      const uint32_t idle_ms = connection->idle_timeout_ms;
+      handed.idle_ms = idle_ms != 0 ? idle_ms : peer::kIdleForever;
+    }
+    if (connection->partial != nullptr) handed.bytes = *connection->partial;
+    HandOver(port, connection, member, std::move(handed));
+    return true;
+  }
+  return false;
+}
+
+void PortRouter::Leave(Connection* connection) {
+  // Its owner goes on with it; streams end with what carries them.
+  if (IsRelayed(connection->phase) || connection->http2 != nullptr ||
+      connection->stream != nullptr) {
+    return;
+  }
+  LaneServer* other = ServerOn(Find(connection->local_port), connection->server);
+  if (other != nullptr) {
+    --connection->server->connections;
+    ++other->connections;
+    connection->server = other;
+  } else if (MoveAway(connection) || connection->unanswered != 0) {
+    return;
+  } else if (!IsPinned(connection)) {
+    // It would be refused with its first request.
+    transport_->FinishAfterOutput(connection, AfterOutput::kClose);
+  } else if (connection->phase != InputPhase::kHandshake) {
+    // The server waits for its first request, and answers that.
+    transport_->Announce(connection, records::kFlagShared);
+    if (connection->idle_timeout_ms == 0) connection->idle_timeout_ms = limits::kNativeIdleMs;
+    transport_->StartIdleTimer(connection, connection->idle_timeout_ms);
+  }
+}
+
+// -- New connections.
+
+// Most often the first request is there when its connection is accepted, and before the connection
+// is one of this lane's.
+bool PortRouter::PassOn(int fd, const LaneServer& server, std::string_view* bytes) {
+  LocalAddress local;
+  Port* port = Find(LocalPort(fd, &local));
+  if (port == nullptr || !port->routes->has_peers()) return false;
+  // Who gets it is said by its ClientHello.
+  if (server.config->TlsOf(port->routes->port()) != nullptr) return false;
+  if (buffer_.empty()) buffer_.resize(limits::kReadBytes);
+  ssize_t got;
+  do {
+    got = recv(fd, buffer_.data(), buffer_.size(), 0);
+  } while (got < 0 && errno == EINTR);
+  // Of its end, or an error, whoever opens it hears again.
+  if (got <= 0) return false;
+  *bytes = {buffer_.data(), static_cast<size_t>(got)};
+  const ServerSettings& settings = server.config->settings();
+  parser_.Reset(settings.header_bytes_max, settings.header_lines_max);
+  if (parser_.Parse(*bytes) != http1::ParseStatus::kDone) return false;
+  return HandOverNew(port, fd, local, *bytes);
+}
+
+// False: that takes more than passing it on.
+bool PortRouter::HandOverNew(Port* port, int fd, const LocalAddress& local,
+                             std::string_view bytes) {
+  const http1::RequestHead& head = parser_.head();
+  const Route route = port->routes->Find(head.host, head.target, local);
+  const bool is_simple = route.status == RouteStatus::kMatch &&
+                         !port->routes->target(route.id).owners.empty() &&
+                         !HasMore(head, bytes.size() - parser_.head_bytes());
+  if (!is_simple) return false;
+  const uint32_t turn = port->turns[route.id];
+  const Routes::Owner* owner = Choose(port, nullptr, route.id);
+  if (owner->member == 0 || links_.Prepare(owner->member) != PeerLinks::State::kReady) {
+    port->turns[route.id] = turn;
+    return false;
+  }
+  HandedConnection handed;
+  handed.fd = fd;
+  handed.port = port->routes->port();
+  handed.hops = 1;
+  handed.bytes.assign(bytes);
+  port->statistics->handed_over.fetch_add(1, std::memory_order_relaxed);
+  links_.HandOver(owner->member, std::move(handed));
+  return true;
+}
+
+// -- Here.
+
+bool PortRouter::CanTake(uint16_t number) const {
+  const Port* port = Find(number);
+  return port != nullptr && !port->routes->local_servers().empty();
+}
+
+void PortRouter::OnHandedOver(HandedConnection connection) {
+  if (Port* port = Find(connection.port)) {
+    port->statistics->received.fetch_add(1, std::memory_order_relaxed);
+  }
+  Adopt(std::move(connection));
+}
+
+void PortRouter::OnTakenBack(HandedConnection connection) {
+  if (connection.origin == nullptr) return Adopt(std::move(connection));
+  close(connection.fd);
+  relays_.OnRefused(connection.origin->id);
+}
+
+// A server of this engine that has a prefix on the port.
+LaneServer* PortRouter::ServerOn(const Port* port, const LaneServer* except) const {
+  if (port == nullptr) return nullptr;
+  for (const uint32_t id : port->routes->local_servers()) {
+    const auto found = servers_->find(id);
+    if (found != servers_->end() && found->second.get() != except) return found->second.get();
+  }
+  return nullptr;
+}
+
+void PortRouter::Adopt(HandedConnection handed) {
+  LaneServer* server = ServerOn(Find(handed.port), nullptr);
+  // Peers may send any descriptor.
+  const bool is_sound = handed.origin == nullptr || IsUnixConnection(handed.fd);
+  if (server == nullptr || !is_sound) {
+    close(handed.fd);
+    return;
+  }
+  transport_->CountLoad();
+  Connection* connection = transport_->Open(handed.fd, server, std::move(handed.origin));
+  if (connection == nullptr) return;
+  if (connection->local_port != handed.port) {
+    transport_->Close(connection, 0);
+    return;
+  }
+  connection->hops = handed.hops;
+  if (handed.idle_ms != 0) {
+    connection->has_served = true;
+    connection->message_start_ns = 0;
+  }
+  if (handed.idle_ms != 0 && handed.idle_ms != peer::kIdleForever) {
+    connection->idle_timeout_ms = handed.idle_ms;
+    transport_->StartIdleTimer(connection, handed.idle_ms);
+  }
+  if (!handed.bytes.empty()) session_->OnHandedOver(connection, handed.bytes);
+}
+
+}  // namespace httpsys::engine

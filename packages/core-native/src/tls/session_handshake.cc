@@ -1,0 +1,196 @@
+// How a handshake goes on, and what OpenSSL asks meanwhile.
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "common/limits.h"
+#include "tls/session.h"
+
+namespace httpsys::tls {
+
+HandshakeStatus Session::Handshake() {
+  if (has_failed()) return HandshakeStatus::kFailed;
+  if (is_shaken_) return FinishHandshake();
+  budget_ = limits::kTlsReadBytes;
+  ERR_clear_error();
+  const int result = SSL_do_handshake(ssl_);
+  if (result == 1) {
+    is_shaken_ = true;
+    if (new_sessions_.empty()) return FinishHandshake();
+    // As on Node: the peer cannot use a session of which its keeper has not heard.
+    unsent_.append(*wire_);
+    wire_->clear();
+    is_held_ = true;
+    return HandshakeStatus::kTelling;
+  }
+  const int why = SSL_get_error(ssl_, result);
+  const int error = why == SSL_ERROR_SSL ? 0 : wire_error_;
+  if (why == SSL_ERROR_WANT_CLIENT_HELLO_CB) return HandshakeStatus::kAsking;
+  if (why == SSL_ERROR_WANT_READ) {
+    if (barren_bytes_ > limits::kTlsHandshakeBytesMax) {
+      Fail(EPROTO);
+      return HandshakeStatus::kFailed;
+    }
+    const int failed = Flush();
+    if (failed == 0 || failed == EAGAIN) return HandshakeStatus::kWaiting;
+    Fail(failed);
+    return HandshakeStatus::kFailed;
+  }
+  if (has_failed()) {
+    Flush();
+  } else if (is_at_end_ || error != 0) {
+    Flush();  // Somebody who has only ended his direction may still read.
+    Fail(error != 0 ? error : ECONNRESET);
+  } else {
+    FailWithQueue();
+    Flush();  // The alert.
+  }
+  return HandshakeStatus::kFailed;
+}
+
+HandshakeStatus Session::FinishHandshake() {
+  is_established_ = true;
+  new_sessions_.clear();
+  barren_bytes_ = 0;
+  has_pending_ = SSL_has_pending(ssl_) == 1;
+  // Tickets, as a rule. Nobody waits for them: they leave with the first response.
+  const bool may_wait = SSL_version(ssl_) == TLS1_3_VERSION;
+  if (may_wait && unsent_.empty() && !wire_->empty()) {
+    KeepUnsent(0);
+    is_held_ = true;
+  } else if (const int error = Flush(); error != 0 && error != EAGAIN) {
+    Fail(error);
+    return HandshakeStatus::kFailed;
+  }
+  return HandshakeStatus::kDone;
+}
+
+int Session::OnClientHello(SSL* ssl, int* alert, void*) { return Of(ssl)->ReadHello(alert); }
+
+int Session::ReadHello(int* alert) {
+  const ContextSettings& settings = context_->settings();
+  switch (hello_state_) {
+    case Hello::kNone: {
+      hello_ = ReadClientHello(ssl_);
+      const bool asks =
+          (settings.asks_host && !hello_.servername.empty()) ||
+          (settings.asks_alpn && !hello_.alpn.empty()) ||
+          (settings.asks_session && !hello_.session_id.empty() && !hello_.has_ticket) ||
+          (settings.asks_status && hello_.wants_status);
+      if (asks) {
+        hello_state_ = Hello::kAsking;
+        return SSL_CLIENT_HELLO_RETRY;
+      }
+      hello_state_ = Hello::kAnswered;
+      if (hello_.servername.empty()) return SSL_CLIENT_HELLO_SUCCESS;
+      return UseHost(context_->FindHost(hello_.servername));
+    }
+    case Hello::kAsking:
+      return SSL_CLIENT_HELLO_RETRY;
+    case Hello::kAnswered:
+      break;
+  }
+  if (answer_.is_refused) {
+    Fail(ECANCELED);
+    failure_.text = answer_.reason;
+    *alert = SSL_AD_INTERNAL_ERROR;
+    return SSL_CLIENT_HELLO_ERROR;
+  }
+  if (host_ != nullptr) return SSL_CLIENT_HELLO_SUCCESS;  // After a HelloRetryRequest.
+  return UseHost(settings.asks_host ? answer_.host : context_->FindHost(hello_.servername));
+}
+
+// Before any session is looked at, so that it is one of this host's.
+int Session::UseHost(std::shared_ptr<const HostContext> host) {
+  if (host == nullptr) return SSL_CLIENT_HELLO_SUCCESS;
+  const std::string id = context_->SessionIdContext(host.get());
+  if (SSL_set_SSL_CTX(ssl_, host->context()) == nullptr ||
+      SSL_set_session_id_context(ssl_, reinterpret_cast<const unsigned char*>(id.data()),
+                                 static_cast<unsigned>(id.size())) != 1 ||
+      SSL_set1_verify_cert_store(ssl_, SSL_CTX_get_cert_store(host->context())) != 1) {
+    return SSL_CLIENT_HELLO_ERROR;
+  }
+  if (const STACK_OF(X509_NAME)* names = SSL_CTX_get_client_CA_list(host->context())) {
+    SSL_set_client_CA_list(ssl_, SSL_dup_CA_list(names));
+  }
+  host_ = std::move(host);
+  return SSL_CLIENT_HELLO_SUCCESS;
+}
+
+void Session::Answer(HelloAnswer answer) {
+  if (hello_state_ != Hello::kAsking) return;
+  answer_ = std::move(answer);
+  hello_state_ = Hello::kAnswered;
+}
+
+int Session::OnAlpn(SSL* ssl, const unsigned char** out, unsigned char* out_size,
+                    const unsigned char* in, unsigned in_size, void*) {
+  Session* self = Of(ssl);
+  const ContextSettings& settings = self->context_->settings();
+  const std::string_view theirs(reinterpret_cast<const char*>(in), in_size);
+  std::string_view chosen;
+  if (settings.asks_alpn) {
+    if (self->answer_.has_alpn) chosen = self->answer_.alpn;
+  } else if (settings.alpn.empty()) {
+    return SSL_TLSEXT_ERR_NOACK;
+  } else {
+    chosen = ChooseProtocol(settings.alpn, theirs);
+  }
+  if (chosen.empty() || chosen.size() > UINT8_MAX) return SSL_TLSEXT_ERR_ALERT_FATAL;
+  *out = reinterpret_cast<const unsigned char*>(chosen.data());
+  *out_size = static_cast<unsigned char>(chosen.size());
+  return SSL_TLSEXT_ERR_OK;
+}
+
+int Session::OnTicketKey(SSL* ssl, unsigned char* name, unsigned char* iv, EVP_CIPHER_CTX* cipher,
+                         EVP_MAC_CTX* mac, int seals) {
+  TicketKeys& keys = *Of(ssl)->ticket_keys_;
+  const uint64_t now_ms = TicketKeys::NowMs();
+  return seals != 0 ? keys.Seal(now_ms, name, iv, cipher, mac)
+                    : keys.Open(now_ms, name, iv, cipher, mac);
+}
+
+int Session::OnStatus(SSL* ssl, void*) {
+  const std::string& status = Of(ssl)->answer_.status;
+  if (status.empty()) return SSL_TLSEXT_ERR_NOACK;
+  void* copy = OPENSSL_memdup(status.data(), status.size());
+  if (copy == nullptr) return SSL_TLSEXT_ERR_ALERT_FATAL;
+  SSL_set_tlsext_status_ocsp_resp(ssl, copy, static_cast<long>(status.size()));
+  return SSL_TLSEXT_ERR_OK;
+}
+
+SSL_SESSION* Session::OnFindSession(SSL* ssl, const unsigned char*, int, int* is_copied) {
+  *is_copied = 0;
+  const std::string data = std::exchange(Of(ssl)->answer_.session, {});
+  const auto* from = reinterpret_cast<const unsigned char*>(data.data());
+  return data.empty() ? nullptr : d2i_SSL_SESSION(nullptr, &from, static_cast<long>(data.size()));
+}
+
+int Session::OnNewSession(SSL* ssl, SSL_SESSION* session) {
+  Session* self = Of(ssl);
+  const int size = i2d_SSL_SESSION(session, nullptr);
+  const bool is_large = size <= 0 || static_cast<size_t>(size) > limits::kTlsSessionBytesMax;
+  if (self->is_shaken_ || is_large) return 0;
+  NewSession told;
+  unsigned id_size = 0;
+  const unsigned char* id = SSL_SESSION_get_id(session, &id_size);
+  told.id.assign(reinterpret_cast<const char*>(id), id_size);
+  told.data.resize(static_cast<size_t>(size));
+  auto* to = reinterpret_cast<unsigned char*>(told.data.data());
+  i2d_SSL_SESSION(session, &to);
+  self->new_sessions_.push_back(std::move(told));
+  return 0;
+}
+
+void Session::OnKeyLog(const SSL* ssl, const char* line) {
+  Session* self = Of(ssl);
+  const std::string_view text = line;
+  const bool is_told = self != nullptr && self->context_->settings().logs_keys;
+  if (!is_told || self->key_log_.size() + text.size() >= limits::kTlsKeyLogBytesMax) return;
+  self->key_log_.append(text).append(1, '\n');
+}
+
+}  // namespace httpsys::tls
