@@ -307,6 +307,25 @@ for (const kind of [kSecure, kPlain]) {
       }
     })
 
+    it('end without an error where both sides of a tunnel end at once', async (t) => {
+      const { port, members } = await processes(t, kind)
+      const session = await connect(t, kind, port)
+      for (const name of kNames) {
+        const stream = session.request({ ':method': 'CONNECT', ':protocol': 'websocket', ':path': `/${name}/deaf`, ':authority': 'shared.test' }, { endStream: false })
+        /** @type {Buffer[]} */
+        const pieces = []
+        stream.on('data', (piece) => pieces.push(piece))
+        const end = endOf(stream)
+        await told(members[name], 'deaf opened')
+        // More than the lane reads for a socket that nobody reads, less than the window of a stream.
+        stream.end(Buffer.alloc(60_000))
+        await sleep(50)
+        await members[name].tell('goOn', { key: 'deaf' })
+        assert.equal(await end, NGHTTP2_NO_ERROR)
+        assert.equal(Buffer.concat(pieces).toString(), 'bye')
+      }
+    })
+
     it('end with an error where their process is killed, and the others go on', async (t) => {
       const { port, members } = await processes(t, kind)
       const session = await connect(t, kind, port)
@@ -422,10 +441,15 @@ describe('Queues of several processes', { skip: kSkip }, () => {
       members.push(one)
     }
     const session = await connect(t, kPlain, port)
-    const owners = new Set()
-    for (let i = 0; i < 10; i++) owners.add((await ask(session, '/q/x')).headers['x-owner'])
-    assert.equal(owners.size, 1)
-    const [owner] = owners
+    // A machine that is busy with other things may keep the owner's JavaScript from running for once; processes that
+    // took turns would never answer ten in a row.
+    let owner = ''
+    for (let i = 0, row = 0; row < 10; i++) {
+      assert.ok(i < 500, 'one of them gets all')
+      const by = (await ask(session, '/q/x')).headers['x-owner']
+      row = by === owner ? row + 1 : 1
+      owner = by
+    }
     const index = owner === 'a' ? 0 : 1
     // While it is blocked the other one answers.
     await members[index].tell('block', { ms: 1500 })

@@ -29,8 +29,9 @@ struct RelayOrigin {
   uint64_t link = 0;  // Over which it came.
   uint32_t id = 0;
   uint64_t sent_bytes = 0;
-  bool closes = false;     // With the answer that ends now.
-  bool is_stream = false;  // The client's is one of HTTP/2.
+  bool closes = false;       // With the answer that ends now.
+  bool is_stream = false;    // The client's is one of HTTP/2.
+  bool is_end_told = false;  // To whoever relays it.
   Addresses addresses;
   std::string facts;  // Of its TLS, as kOpen has them; empty = plain.
   std::string trust;  // tls::Session::trust() of that.

@@ -198,6 +198,8 @@ void Lane::OnDisconnect(Connection* connection) {
   session_->OnDisconnect(connection);
 }
 
+void Lane::OnOutputEnding(Connection* connection) { router_->OnOutputEnding(connection); }
+
 void Lane::OnDetached(Connection* connection) {
   handshakes_->OnDetached(connection);
   router_->OnDetached(connection);
@@ -262,6 +264,7 @@ void Lane::PublishRequests() {
 }
 
 void Lane::PublishNow() {
+  router_->OnPublishing();
   if (queue_.Publish()) signal_->Raise();
   // A stall may begin and end between two calls: whether somebody was paused is what counts.
   while (!queue_.stalled() && session_->TakeStalled()) {

@@ -106,6 +106,7 @@ class Lane final : public InputHandler {
   void OnReadable(Connection* connection) override;
   void OnDisconnect(Connection* connection) override;
   void OnHandshakeTimeout(Connection* connection) override;
+  void OnOutputEnding(Connection* connection) override;
   void OnDetached(Connection* connection) override;
   void Post(std::function<void()> command, CommandKind kind = CommandKind::kOther);
   void RunCommands();

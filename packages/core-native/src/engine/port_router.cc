@@ -244,10 +244,8 @@ const sharing::PortRoutes::Owner* PortRouter::ChooseForStream(Port* port, uint32
   const auto own = std::find_if(owners.begin(), owners.end(),
                                 [](const Routes::Owner& owner) { return owner.member == 0; });
   const bool has_own = own != owners.end();
-  // Asked each time: it knows since when.
-  const bool is_blocked = IsBlocked();
   if (has_own && !IsBusy()) return &*own;
-  if (has_own && !is_blocked) return nullptr;
+  if (has_own && !IsBlocked()) return nullptr;
   uint32_t& turn = port->turns[target_id];
   for (size_t i = 0; i < owners.size(); ++i) {
     const Routes::Owner& next = owners[++turn % owners.size()];
@@ -294,16 +292,21 @@ const sharing::PortRoutes::Owner* PortRouter::OtherOwner(const Routes::Target& t
   return &dead;
 }
 
-// It has been working on the same batch for so long that others should take what comes.
+void PortRouter::OnPublishing() {
+  if (has_peers_) (void)IsBlocked();
+}
+
+// It has been working on the same batch for so long that others should take what comes. Looked at
+// before each batch, so that time without work is not counted.
 bool PortRouter::IsBlocked() {
   const uint64_t consumed = queue_->consumed();
   const uint64_t now_ms = uv_hrtime() / 1'000'000;
   if (consumed != consumed_ || !queue_->HasUnread()) {
     consumed_ = consumed;
-    consumed_at_ms_ = now_ms;
+    working_since_ms_ = now_ms;
     return false;
   }
-  return now_ms - consumed_at_ms_ >= limits::kBlockedMs;
+  return now_ms - working_since_ms_ >= limits::kBlockedMs;
 }
 
 RequestRouter::Outcome PortRouter::ToServer(Connection* connection, const Routes::Owner& owner,
@@ -403,14 +406,23 @@ void PortRouter::ArmTimer() {
       limits::kWaitingRetryMs, 0);
 }
 
+// Told before the end is seen: by itself it could be that of the process.
+void PortRouter::OnOutputEnding(Connection* connection) {
+  RelayOrigin* origin = connection->origin.get();
+  if (origin == nullptr || !origin->is_stream) return;
+  origin->is_end_told = true;
+  links_.SendEnded(*origin, true);
+}
+
 void PortRouter::OnDetached(Connection* connection) {
   relays_.OnDetached(connection);
   const bool is_tunnel = connection->phase == InputPhase::kUndecided ||
                          connection->phase == InputPhase::kOpaque ||
                          connection->phase == InputPhase::kWebSocket;
   const bool is_known = connection->peer_ended && !is_tunnel;  // To whoever relays it: it has gone.
-  if (connection->origin != nullptr && connection->origin->is_stream && !is_known) {
-    links_.SendEnded(*connection->origin, connection->is_fin_sent);
+  const RelayOrigin* origin = connection->origin.get();
+  if (origin != nullptr && origin->is_stream && !origin->is_end_told && !is_known) {
+    links_.SendEnded(*origin, connection->is_fin_sent);
   }
   if (connection->is_waiting) std::erase(waiting_, connection);
   connection->is_waiting = false;

@@ -48,6 +48,9 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   // Looks again at requests that wait for their owner.
   void Retry();
   bool has_waiting() const { return !waiting_.empty(); }
+  // JavaScript is about to be given more.
+  void OnPublishing();
+  void OnOutputEnding(Connection* connection);
   void OnDetached(Connection* connection);
   // Gives an idle connection of a server that ends to another member. False: nobody wants it.
   bool MoveAway(Connection* connection);
@@ -143,8 +146,8 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   std::vector<Connection*> waiting_;
   http1::RequestParser parser_;  // Of PassOn(), as its memory.
   std::vector<char> buffer_;
-  uint64_t consumed_ = 0;  // What JavaScript had read when it was looked at last.
-  uint64_t consumed_at_ms_ = 0;
+  uint64_t consumed_ = 0;          // What JavaScript had read when it was looked at last.
+  uint64_t working_since_ms_ = 0;  // On what it has not read, at the earliest.
   bool is_retrying_ = false;
   bool has_peers_ = false;  // On any port.
 };

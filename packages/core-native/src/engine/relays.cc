@@ -1,7 +1,6 @@
 #include "engine/relays.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -39,12 +38,6 @@ std::string FactsOf(const tls::Session& session) {
   tls::Facts facts = session.Describe();
   if (facts.certificates.size() > limits::kRelayCertificateBytesMax) facts.certificates.clear();
   return EncodeFacts(facts);
-}
-
-// The other end has been closed, not only its sending side.
-bool IsHungUp(int fd) {
-  pollfd polled{fd, 0, 0};
-  return poll(&polled, 1, 0) == 1 && (polled.revents & (POLLHUP | POLLERR)) != 0;
 }
 
 // The one with a descriptor.
@@ -291,19 +284,17 @@ void Relays::EndOfStream(Relay* relay) {
   Connection* connection = relay->connection;
   links_->ReadNow(relay->member);
   if (relay->connection == nullptr) return;
-  if (relay->is_opaque && !relay->is_ended && !IsHungUp(relay->fd)) {
+  const bool is_tunnel = relay->is_opaque;
+  const bool is_lost = relay->pending != 0 || is_tunnel;
+  if (is_lost && !relay->is_told) return Fail(relay);
+  if (is_tunnel && relay->is_whole && !relay->is_ended) {
     relay->is_ended = true;
     Watch(relay);
     return http2_->OnEnd(connection, true, false);
   }
-  const bool is_lost = relay->pending != 0 || relay->is_opaque;
-  if (is_lost && !relay->is_told) return Fail(relay);
-  const bool is_tunnel = relay->is_opaque;
-  const bool is_whole = relay->is_whole;
   Free(relay);
   if (!is_tunnel) return http2_->OnRelayEnded(connection, is_lost);
-  if (is_whole) http2_->OnEnd(connection, true, false);
-  if (connection->is_open()) http2_->OnDestroy(connection);
+  http2_->OnDestroy(connection);
 }
 
 // Nobody answers what is unanswered.

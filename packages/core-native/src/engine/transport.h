@@ -27,6 +27,8 @@ class InputHandler {
   virtual void OnDisconnect(Connection* connection) = 0;
   // The time for its handshake is over.
   virtual void OnHandshakeTimeout(Connection* connection) = 0;
+  // Nothing more is sent; its sending side is about to be shut down.
+  virtual void OnOutputEnding(Connection* connection) = 0;
   // It is no longer open.
   virtual void OnDetached(Connection* connection) = 0;
 

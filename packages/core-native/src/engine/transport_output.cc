@@ -377,6 +377,7 @@ void Transport::OutputDone(Connection* connection) {
         Close(connection, 0);
       } else if (!connection->is_fin_sent) {
         connection->is_fin_sent = true;
+        if (handler_ != nullptr) handler_->OnOutputEnding(connection);
         shutdown(connection->fd, SHUT_WR);
       }
       return;
