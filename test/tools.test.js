@@ -13,7 +13,7 @@ const { includeProblem } = require('../tools/check-layers')
 const kRoot = path.join(__dirname, '..')
 
 /** @param {string} text */
-const scripts = (text) => [...text.matchAll(/npm run ([a-z:]+)/g)].map((match) => match[1])
+const scripts = (text) => [...text.matchAll(/npm run ([a-z0-9:-]+)/g)].map((match) => match[1])
 
 test('set-up without a compiler names it and the command that installs it, and exits with 1', () => {
   const { status, stderr } = spawnSync(process.execPath, ['tools/setup.js', 'run'], {
