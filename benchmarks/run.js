@@ -80,33 +80,21 @@ function implementationsOf (scenario, plan) {
 /** @param {Scenario} scenario @param {Plan} plan @returns {Promise<Row[]>} */
 async function runLoad (scenario, plan) {
   const { measure, probe } = require('./lib/load')
-  const { loadRow } = require('./lib/report')
-  const { ServerProcess } = require('./lib/server-process')
+  const { busyText, loadRow } = require('./lib/report')
+  const { inRounds } = require('./lib/rounds')
+  const { startServer } = require('./lib/server-process')
   const names = implementationsOf(scenario, plan)
-  /** @type {Map<string, InstanceType<typeof ServerProcess>>} */
-  const servers = new Map()
-  /** @type {Map<string, Round[]>} */
-  const rounds = new Map(names.map((name) => [name, []]))
-  try {
-    for (const name of names) {
-      const server = await ServerProcess.start({ scenario: scenario.name, implementation: name, cpu: plan.cpus.server })
-      servers.set(name, server)
+  const rounds = await inRounds(names, plan, {
+    start: async (name) => {
+      const server = await startServer({ scenario: scenario.name, implementation: name, cpu: plan.cpus.server })
       await probe(scenario, server.port)
-      if (plan.warmUp > 0) await measure(scenario, server, { cpus: plan.cpus, seconds: plan.warmUp })
-    }
-    for (let round = 0; round < plan.rounds; round++) {
-      for (const [name, server] of servers) {
-        const result = await measure(scenario, server, { cpus: plan.cpus, seconds: plan.seconds })
-        rounds.get(name)?.push(result)
-        console.log(`  round ${round + 1}/${plan.rounds} ${name.padEnd(12)} ${Math.round(result.requestsPerSecond)} req/s, ` +
-          `CPUs busy ${(result.serverBusy * 100).toFixed(0)} % (server) ${(result.clientBusy * 100).toFixed(0)} % (load)` +
-          `${result.errors > 0 ? `, ${result.errors} ERRORS` : ''}`)
-      }
-    }
-  } finally {
-    for (const server of servers.values()) await server.stop()
-  }
-  return names.map((name) => loadRow(scenario, name, /** @type {Round[]} */ (rounds.get(name))))
+      return server
+    },
+    measure: (server, _name, seconds) => measure(scenario, server, { cpus: plan.cpus, seconds }),
+    describe: (name, { requestsPerSecond, serverBusy, clientBusy, errors }) =>
+      `${name.padEnd(12)} ${Math.round(requestsPerSecond)} req/s, ${busyText(serverBusy, clientBusy)}${errors > 0 ? `, ${errors} ERRORS` : ''}`,
+  })
+  return names.map((name, index) => loadRow(scenario, name, rounds[index]))
 }
 
 /** @param {Scenario} scenario @param {Plan} plan @param {string[]} notes @returns {Promise<Row[]>} */

@@ -25,7 +25,8 @@ const kServers = {
 }
 
 const server = kServers[process.argv[2]]()
-const listening = server.listen(0, () => {
+const listening = server.listen(0, '127.0.0.1', () => {
   const { port } = (server.address?.() ?? listening.address())
   process.send?.({ port })
 })
+process.on('disconnect', () => process.exit())

@@ -3,12 +3,12 @@
 // Memory per idle connection: resident bytes after garbage collection with the connections open, less
 // those before, over their number. A fresh process each time.
 
-const { spawn } = require('node:child_process')
 const { once } = require('node:events')
 const path = require('node:path')
 const { execFileSync } = require('node:child_process')
 const { probe } = require('./load')
-const { ServerProcess } = require('./server-process')
+const { pinned, unlessEnded } = require('./processes')
+const { startServer } = require('./server-process')
 
 /** Descriptors a server needs beside its connections. */
 const kSpareDescriptors = 200
@@ -29,18 +29,15 @@ function connectionsPossible (/** @type {number} */ wanted) {
  * @returns {Promise<number>} bytes per connection
  */
 async function measureIdleMemory (scenario, implementation, { cpus, connections }) {
-  const server = await ServerProcess.start({ scenario: scenario.name, implementation, cpu: cpus.server })
+  const server = await startServer({ scenario: scenario.name, implementation, cpu: cpus.server })
   let client
   try {
     for (let request = 0; request < kWarmUpRequests; request++) await probe(scenario, server.port)
-    const { rss: before } = await server.collect()
-    client = spawn('taskset', ['-c', String(cpus.client), process.execPath,
-      path.join(__dirname, 'idle-client.js'), String(server.port), String(connections)],
-    { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
-    const ended = once(client, 'exit').then(() => { throw new Error('The client with idle connections ended') })
-    await Promise.race([once(client, 'message'), ended])
-    ended.catch(() => {})
-    const { rss: after } = await server.collect()
+    const { rss: before } = await server.ask('collect')
+    client = pinned(cpus.client, [process.execPath, path.join(__dirname, 'idle-client.js'), String(server.port), String(connections)],
+      ['ignore', 'inherit', 'inherit', 'ipc'])
+    await unlessEnded(client, 'The client with idle connections', once(client, 'message'))
+    const { rss: after } = await server.ask('collect')
     return (after - before) / connections
   } finally {
     client?.kill('SIGKILL')

@@ -2,18 +2,18 @@
 
 // Puts load on a server and measures what it cost.
 
-const { spawn } = require('node:child_process')
 const http = require('node:http')
 const path = require('node:path')
 const { busyShare, coreTimes, mainThreadSeconds, processSeconds } = require('./cpu')
+const { pinned } = require('./processes')
 
 /** @typedef {import('./types').Scenario} Scenario */
 /** @typedef {import('./types').Round} Round */
-/** @typedef {import('./server-process').ServerProcess} ServerProcess */
+/** @typedef {import('./processes').Server} Server */
 
 const kScript = path.join(__dirname, '..', 'load.lua')
 
-/** How busy the CPUs are is looked at inside the run, away from wrk's start and end. */
+/** What the run before left undone is not the next one's; then how busy the CPUs are is looked at inside a run, away from its start and end. */
 const kEdgeMs = 250
 
 /**
@@ -51,23 +51,17 @@ async function probe ({ name, probe: { method, headers, body, status, response }
  * @returns {{ pid: number, summary: Promise<any> }} summary: what load.lua prints
  */
 function runWrk ({ connections, threads = 1, load }, port, { cpu, seconds }) {
-  const child = spawn('taskset', ['-c', String(cpu), 'wrk', '--threads', String(threads),
+  const { pid, summary } = runLoad(['wrk', '--threads', String(threads),
     '--connections', String(connections), '--duration', `${seconds}s`, '--timeout', '10s',
-    '--script', kScript, `http://127.0.0.1:${port}/`, '--', ...load],
-  { stdio: ['ignore', 'pipe', 'inherit'] })
-  let output = ''
-  child.stdout.on('data', (piece) => { output += piece })
-  /** @type {Promise<any>} */
-  const summary = new Promise((resolve, reject) => {
-    child.on('error', reject)
-    child.on('close', () => {
+    '--script', kScript, `http://127.0.0.1:${port}/`, '--', ...load], cpu)
+  return {
+    pid,
+    summary: summary.then((output) => {
       const json = /^JSON (.*)$/m.exec(output)
-      if (json === null) reject(new Error(`wrk failed:\n${output}`))
-      else resolve(JSON.parse(json[1]))
-    })
-  })
-  summary.catch(() => {}) // Reported where it is awaited.
-  return { pid: child.pid ?? 0, summary }
+      if (json === null) throw new Error(`wrk failed:\n${output}`)
+      return JSON.parse(json[1])
+    }),
+  }
 }
 
 /**
@@ -90,30 +84,63 @@ async function watchCpus (pairs, ms) {
 }
 
 /**
+ * What a load costs a server.
+ *
+ * @template T
+ * @param {number} pid of the server
+ * @param {{ cpus: { server: number, client: number }, seconds: number }} options
+ * @param {() => { pid: number, summary: Promise<T> }} startLoad of so many seconds
+ * @returns {Promise<{ summary: T, whole: number, thread: number, serverBusy: number, clientBusy: number, disturbed: number }>} whole, thread: seconds of
+ *   CPU, of the process and of its JavaScript thread
+ */
+async function costOf (pid, { cpus, seconds }, startLoad) {
+  await sleep(kEdgeMs)
+  const processBefore = processSeconds(pid)
+  const threadBefore = mainThreadSeconds(pid)
+  const load = startLoad()
+  load.summary.catch(() => {}) // Reported where it is awaited.
+  await sleep(kEdgeMs)
+  const { busy: [serverBusy, clientBusy], disturbed } = await watchCpus(
+    [{ cpu: cpus.server, pid }, { cpu: cpus.client, pid: load.pid }], seconds * 1000 - 2 * kEdgeMs)
+  const summary = await load.summary
+  return { summary, whole: processSeconds(pid) - processBefore, thread: mainThreadSeconds(pid) - threadBefore, serverBusy, clientBusy, disturbed }
+}
+
+/**
+ * A program that says in the end what it has done.
+ *
+ * @param {string[]} command
+ * @param {number} cpu
+ * @returns {{ pid: number, summary: Promise<string> }} summary: what it prints
+ */
+function runLoad (command, cpu) {
+  const child = pinned(cpu, command, ['ignore', 'pipe', 'inherit'])
+  let output = ''
+  child.stdout?.on('data', (piece) => { output += piece })
+  /** @type {Promise<string>} */
+  const summary = new Promise((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', (status) => status === 0 ? resolve(output) : reject(new Error(`${path.basename(command[0])} failed:\n${output}`)))
+  })
+  summary.catch(() => {}) // Reported where it is awaited.
+  return { pid: child.pid ?? 0, summary }
+}
+
+/**
  * @param {Scenario} scenario
- * @param {ServerProcess} server
+ * @param {Server} server
  * @param {{ cpus: { server: number, client: number }, seconds: number }} options
  * @returns {Promise<Round>}
  */
-async function measure (scenario, server, { cpus, seconds }) {
-  await sleep(kEdgeMs) // What the run before left unread is not this one's.
-  const { bytes: bytesBefore } = await server.count()
-  const processBefore = processSeconds(server.pid)
-  const threadBefore = mainThreadSeconds(server.pid)
-  const wrk = runWrk(scenario, server.port, { cpu: cpus.client, seconds })
-
-  await sleep(kEdgeMs)
-  const { busy: [serverBusy, clientBusy], disturbed } = await watchCpus(
-    [{ cpu: cpus.server, pid: server.pid }, { cpu: cpus.client, pid: wrk.pid }], seconds * 1000 - 2 * kEdgeMs)
-
-  const result = await wrk.summary
-  const threadSeconds = mainThreadSeconds(server.pid) - threadBefore
-  const cpuSeconds = processSeconds(server.pid) - processBefore
-  const { bytes: bytesAfter } = await server.count()
+async function measure (scenario, server, options) {
+  const received = async () => scenario.unit === 'byte received' ? (await server.ask('count')).bytes : 0
+  const bytesBefore = await received()
+  const { summary: result, whole, thread, serverBusy, clientBusy, disturbed } = await costOf(server.pid, options,
+    () => runWrk(scenario, server.port, { cpu: options.cpus.client, seconds: options.seconds }))
   const units = {
     request: result.requests,
     'byte sent': result.bytes,
-    'byte received': bytesAfter - bytesBefore,
+    'byte received': await received() - bytesBefore,
     connection: NaN,
   }[scenario.unit]
   const { connect, read, write, status, timeout } = result.errors
@@ -121,8 +148,8 @@ async function measure (scenario, server, { cpus, seconds }) {
     requests: result.requests,
     requestsPerSecond: result.requests / result.seconds,
     units,
-    processCost: cpuSeconds * 1e6 / units,
-    threadCost: threadSeconds * 1e6 / units,
+    processCost: whole * 1e6 / units,
+    threadCost: thread * 1e6 / units,
     serverBusy,
     clientBusy,
     disturbed,
@@ -131,4 +158,4 @@ async function measure (scenario, server, { cpus, seconds }) {
   }
 }
 
-module.exports = { measure, probe, runWrk, watchCpus }
+module.exports = { costOf, measure, probe, runLoad, runWrk }

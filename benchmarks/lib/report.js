@@ -2,7 +2,7 @@
 
 // Turns measurements into a table.
 
-const { spread } = require('./statistics')
+const { spread, spreads } = require('./statistics')
 
 /** @typedef {import('./types').Scenario} Scenario */
 /** @typedef {import('./types').Round} Round */
@@ -41,6 +41,21 @@ function saturation (serverBusy, clientBusy) {
   const server = serverBusy.median >= kServerBusyMin
   const client = clientBusy.median >= kClientBusyMax
   return server ? (client ? 'both' : 'server') : (client ? 'client' : 'neither')
+}
+
+/** @param {number} server @param {number} client shares of 1 @returns {string} */
+function busyText (server, client) {
+  return `CPUs busy ${(server * 100).toFixed(0)} % (server) ${(client * 100).toFixed(0)} % (load)`
+}
+
+/**
+ * @template {{ serverBusy: number, clientBusy: number }} R
+ * @param {string} name of a side of a suite
+ * @param {R[]} rounds
+ */
+function sideOf (name, rounds) {
+  const figures = /** @type {Record<keyof R, Spread>} */ (spreads(/** @type {any} */ (rounds)))
+  return { name, ...figures, saturated: saturation(figures.serverBusy, figures.clientBusy) }
 }
 
 /** @param {Scenario} scenario @param {string} implementation @param {Round[]} rounds @returns {Row} */
@@ -132,6 +147,12 @@ function throughputAgainst ({ ratio, target, throughputCounts }) {
 /** @param {Spread | undefined} share */
 const percent = (share) => share === undefined ? '' : `${(share.median * 100).toFixed(0)} %`
 
+/** @param {{ disturbed?: Spread }} item @returns {string} what other programs had, when it was much */
+const disturbance = ({ disturbed }) => (disturbed?.median ?? 0) > kDisturbedMax ? ` disturbed ${percent(disturbed)}` : ''
+
+/** @param {{ saturated?: string, disturbed?: Spread }} item of a suite @returns {string} */
+const saturatedText = (item) => `${item.saturated}${disturbance(item)}`
+
 /** Costs are shown per request or per MiB. @param {Row} row */
 const costFactor = (row) => row.unit.startsWith('byte') ? 2 ** 20 : 1
 
@@ -147,7 +168,6 @@ function cells (row) {
       against(row.ratio?.memory, row.target?.memory), '', '', '', '', '', '']
   }
   const per = row.unit.startsWith('byte') ? ' /MiB' : ''
-  const disturbance = (row.disturbed?.median ?? 0) > kDisturbedMax ? ` disturbed ${percent(row.disturbed)}` : ''
   const errors = row.errors === 0 ? '' : ` ${row.errors} ERRORS`
   return [
     row.scenario,
@@ -159,7 +179,7 @@ function cells (row) {
     range(row.requestsPerSecond),
     throughputAgainst(row),
     `${percent(row.serverBusy)}, ${percent(row.clientBusy)}`,
-    row.saturated + (row.throughputCounts ? '' : ' *') + disturbance + errors,
+    row.saturated + (row.throughputCounts ? '' : ' *') + disturbance(row) + errors,
   ]
 }
 
@@ -199,4 +219,4 @@ or because other programs had more than ${kDisturbedMax * 100} % of a CPU ("dist
 ${tableWithTitles(rows)}${sections.map((text) => `\n${text}\n`).join('')}`
 }
 
-module.exports = { addRatios, against, drawTable, loadRow, markdown, memoryRow, range, saturation, table }
+module.exports = { addRatios, against, busyText, drawTable, loadRow, markdown, memoryRow, percent, range, saturatedText, sideOf, table }

@@ -10,4 +10,14 @@ function spread (values) {
   return { median, low: sorted[0], high: sorted[sorted.length - 1] }
 }
 
-module.exports = { spread }
+/**
+ * @template {string} K
+ * @param {Record<K, number>[]} rounds at least one
+ * @returns {Record<K, Spread>} each figure over all rounds
+ */
+function spreads (rounds) {
+  const keys = /** @type {K[]} */ (Object.keys(rounds[0]))
+  return /** @type {Record<K, Spread>} */ (Object.fromEntries(keys.map((key) => [key, spread(rounds.map((round) => round[key]))])))
+}
+
+module.exports = { spread, spreads }

@@ -2,7 +2,7 @@
 
 // Processes that share a port, beside proxies that do the same: CPU of all server processes together.
 
-const { against, drawTable, range } = require('../lib/report')
+const { against, drawTable, percent, range } = require('../lib/report')
 const { compare } = require('../sharing/load')
 const { countsInstructions, kParts, measureJoining, measureRouting } = require('../sharing/parts')
 
@@ -21,7 +21,6 @@ function ratiosOf (part, measured) {
 
 /** @param {Result[]} results */
 function loadTable (results) {
-  const percent = (/** @type {import('../lib/statistics').Spread} */ share) => `${(share.median * 100).toFixed(0)} %`
   return drawTable(['part', 'servers', 'CPU µs', 'of it user', 'req/s', 'CPUs busy: server, load', 'ratios, targets'],
     results.flatMap(({ name, measured, ratios }) => measured.map((item) => [
       name,

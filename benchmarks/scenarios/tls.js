@@ -2,12 +2,9 @@
 
 // HTTPS: kept connections, full handshakes, sessions that go on.
 
-const { against, drawTable, range } = require('../lib/report')
+const { against, drawTable, percent, range, saturatedText } = require('../lib/report')
 const { compare } = require('../tls/measure')
 const { kParts } = require('../tls/parts')
-
-/** @param {import('../lib/statistics').Spread} share */
-const percent = (share) => `${(share.median * 100).toFixed(0)} %`
 
 /** @param {{ part: import('../tls/parts').Part, measured: Awaited<ReturnType<typeof compare>> }} result @returns {string[][]} */
 function lines ({ part, measured: [node, ours] }) {
@@ -23,7 +20,7 @@ function lines ({ part, measured: [node, ours] }) {
       range(item.requestsPerSecond),
       range(item.p95),
       `${percent(item.serverBusy)}, ${percent(item.clientBusy)}`,
-      item.saturated + (item.disturbed.median > 0.05 ? ` disturbed ${percent(item.disturbed)}` : ''),
+      saturatedText(item),
     ]
   })
 }

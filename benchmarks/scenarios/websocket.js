@@ -2,7 +2,7 @@
 
 // WebSocket servers: ws on node:http, ws on ours, and the fast path, beside what the kernel alone costs.
 
-const { against, drawTable, range } = require('../lib/report')
+const { against, drawTable, percent, range, saturatedText } = require('../lib/report')
 const { compare } = require('../websocket/measure')
 const { kParts } = require('../websocket/parts')
 const { kFloor, kReference, kSides } = require('../websocket/sides')
@@ -28,9 +28,6 @@ function atLeast (ratio, least) {
   return `${ratio.toFixed(2)}×${least === undefined ? '' : ` ${ratio >= least ? '≥' : '< !'} ${least.toFixed(2)}`}`
 }
 
-/** @param {import('../lib/statistics').Spread | undefined} share */
-const percent = (share) => share === undefined ? '' : `${(share.median * 100).toFixed(0)} %`
-
 /** @param {Result} result @returns {string[][]} */
 function lines ({ part, measured }) {
   const base = measured.find(({ name }) => name === kReference)
@@ -51,7 +48,7 @@ function lines ({ part, measured }) {
       isFloor ? '' : against(ratios.thread, targets.thread),
       range(item.messagesPerSecond),
       `${percent(item.serverBusy)}, ${percent(item.clientBusy)}`,
-      item.saturated + ((item.disturbed?.median ?? 0) > 0.05 ? ` disturbed ${percent(item.disturbed)}` : ''),
+      saturatedText(item),
     ]
   })
 }

@@ -6,11 +6,11 @@ const { spawn } = require('node:child_process')
 const { once } = require('node:events')
 const fs = require('node:fs')
 const http = require('node:http')
-const net = require('node:net')
 const os = require('node:os')
 const path = require('node:path')
 const { findNginx } = require('../../tools/lib/packages')
 const { processTimes } = require('../lib/cpu')
+const { freePort, unlessEnded } = require('../lib/processes')
 
 const kProgram = path.join(__dirname, 'server.js')
 /** Processes that start at a time: more only wait for each other. */
@@ -142,15 +142,8 @@ class Group {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     })
     this.#children.push(child)
-    const ended = new AbortController()
-    const died = once(child, 'exit', { signal: ended.signal })
-      .then(() => { throw new Error(`A server under measurement (${kind}) ended by itself`) }, () => new Promise(() => {}))
-    try {
-      const [message] = /** @type {any[]} */ (await Promise.race([once(child, 'message'), died]))
-      return message
-    } finally {
-      ended.abort()
-    }
+    const [listening] = await unlessEnded(child, `A server under measurement (${kind})`, /** @type {Promise<any[]>} */ (once(child, 'message')))
+    return listening
   }
 
   /** @param {number} count @returns {Promise<number[]>} */
@@ -228,16 +221,6 @@ async function inTurns (count, start, atATime = kStartingMax) {
   await Promise.all(Array.from({ length: atATime }, async () => {
     while (next < count) await start(next++)
   }))
-}
-
-/** @returns {Promise<number>} */
-async function freePort () {
-  const server = net.createServer().listen(0)
-  await once(server, 'listening')
-  const { port } = /** @type {net.AddressInfo} */ (server.address())
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 /** @param {number} port @param {string} path @returns {Promise<string>} status and body */

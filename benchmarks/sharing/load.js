@@ -4,7 +4,8 @@
 
 const { busyShare, coreTimes } = require('../lib/cpu')
 const { runWrk } = require('../lib/load')
-const { spread } = require('../lib/statistics')
+const { inRounds } = require('../lib/rounds')
+const { spreads } = require('../lib/statistics')
 const { inTurns } = require('./group')
 
 /** @typedef {import('./group').Group} Group */
@@ -93,45 +94,32 @@ async function warmUp (group, test, plan) {
 }
 
 /**
- * Alternating rounds of several server sides, which all live meanwhile.
- *
  * @param {Case[]} cases
  * @param {SuitePlan} plan
  * @returns {Promise<Measured[]>}
  */
 async function compare (cases, plan) {
-  /** @type {{ test: Case, group: Group, rounds: Round[] }[]} */
-  const sides = []
-  try {
-    for (const test of cases) {
+  const all = await inRounds(cases, plan, {
+    start: async (test) => {
       const group = await test.start()
-      sides.push({ test, group, rounds: [] })
-      await group.probe(test.prefixes)
-      if (plan.warmUp > 0) await warmUp(group, test, plan)
-    }
-    for (let round = 0; round < plan.rounds; round++) {
-      for (const { test, group, rounds } of sides) {
-        const result = await measure(group, test, plan, plan.seconds)
-        rounds.push(result)
-        console.log(`  round ${round + 1}/${plan.rounds} ${test.name.padEnd(24)} ${result.cost.toFixed(2)} µs (user ${result.user.toFixed(2)}), ` +
-          `${Math.round(result.requestsPerSecond)} req/s${result.errors > 0 ? `, ${result.errors} ERRORS` : ''}`)
+      try {
+        await group.probe(test.prefixes)
+      } catch (error) {
+        await group.stop()
+        throw error
       }
-    }
-  } finally {
-    for (const { group } of sides) await group.stop()
-  }
-  return sides.map(({ test, rounds }) => {
-    const of = (/** @type {(round: Round) => number} */ value) => spread(rounds.map(value))
-    return {
-      name: test.name,
-      cost: of((round) => round.cost),
-      user: of((round) => round.user),
-      requestsPerSecond: of((round) => round.requestsPerSecond),
-      serverBusy: of((round) => round.serverBusy),
-      clientBusy: of((round) => round.clientBusy),
-      errors: rounds.reduce((sum, round) => sum + round.errors, 0),
-    }
+      return group
+    },
+    warmUp: (group, test) => warmUp(group, test, plan),
+    measure: (group, test, seconds) => measure(group, test, plan, seconds),
+    describe: ({ name }, { cost, user, requestsPerSecond, errors }) =>
+      `${name.padEnd(24)} ${cost.toFixed(2)} µs (user ${user.toFixed(2)}), ${Math.round(requestsPerSecond)} req/s${errors > 0 ? `, ${errors} ERRORS` : ''}`,
   })
+  return cases.map(({ name }, index) => ({
+    name,
+    ...spreads(all[index]),
+    errors: all[index].reduce((sum, { errors }) => sum + errors, 0),
+  }))
 }
 
 module.exports = { compare }

@@ -2,16 +2,18 @@
 
 // Measures the server sides of a part against each other.
 
-const { mainThreadSeconds, processSeconds } = require('../lib/cpu')
+const { setTimeout: sleep } = require('node:timers/promises')
 const { connectionsPossible } = require('../lib/idle-memory')
-const { watchCpus } = require('../lib/load')
-const { saturation } = require('../lib/report')
+const { costOf } = require('../lib/load')
+const { busyText, sideOf } = require('../lib/report')
+const { inRounds } = require('../lib/rounds')
 const { spread } = require('../lib/statistics')
-const { Clients, Server } = require('./processes')
+const { Clients, startServer } = require('./processes')
 
 /** @typedef {import('./parts').Part} Part */
 /** @typedef {import('../lib/types').SuitePlan} SuitePlan */
 /** @typedef {import('../lib/statistics').Spread} Spread */
+/** @typedef {{ server: import('../lib/processes').Server, clients: Clients, stop (): Promise<void> }} Live */
 
 /**
  * @typedef {object} Measured one server side of a part
@@ -26,10 +28,8 @@ const { Clients, Server } = require('./processes')
  * @property {Spread} [memory] bytes per connection
  */
 
-/** What the run before left undone is not the next one's. */
+/** Before memory is looked at. */
 const kPauseMs = 250
-/** How busy the CPUs are is looked at inside the run, away from its start and end. */
-const kEdgeMs = 100
 /** Fresh processes per side, however many rounds the others take. */
 const kMemoryRounds = 3
 /** After messages a WebSocket is idle when it has done nothing for so long. */
@@ -37,22 +37,10 @@ const kIdleMs = 5000
 /** Connections before the first look at memory, so that code and pools do not count. */
 const kWarmConnections = 500
 
-/** @param {number} ms @returns {Promise<void>} */
-const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
-
-/** @param {Server} server @param {Clients} clients @param {Part} part @param {SuitePlan['cpus']} cpus @param {number} seconds */
-async function measure (server, clients, { unit }, cpus, seconds) {
-  await sleep(kPauseMs)
-  const processBefore = processSeconds(server.pid)
-  const threadBefore = mainThreadSeconds(server.pid)
-  const answer = clients.ask(`run ${seconds}`)
-  answer.catch(() => {}) // Reported where it is awaited.
-  await sleep(kEdgeMs)
-  const { busy: [serverBusy, clientBusy], disturbed } = await watchCpus(
-    [{ cpu: cpus.server, pid: server.pid }, { cpu: cpus.client, pid: clients.pid }], seconds * 1000 - 2 * kEdgeMs)
-  const { messages, bytes, seconds: taken } = await answer
-  const thread = mainThreadSeconds(server.pid) - threadBefore
-  const whole = processSeconds(server.pid) - processBefore
+/** @param {Live} live @param {Part} part @param {SuitePlan['cpus']} cpus @param {number} seconds */
+async function measure ({ server, clients }, { unit }, cpus, seconds) {
+  const { summary: { messages, bytes, seconds: taken }, whole, thread, serverBusy, clientBusy, disturbed } = await costOf(server.pid, { cpus, seconds },
+    () => ({ pid: clients.pid, summary: clients.ask(`run ${seconds}`) }))
   const units = unit === 'byte' ? bytes : messages
   return {
     process: whole * 1e6 / units,
@@ -64,61 +52,40 @@ async function measure (server, clients, { unit }, cpus, seconds) {
   }
 }
 
-/**
- * Alternating rounds of several sides, which all live meanwhile, with their clients.
- *
- * @param {Part} part
- * @param {string[]} sides
- * @param {SuitePlan} plan
- * @returns {Promise<Measured[]>}
- */
-async function compareLoad (part, sides, plan) {
-  const live = []
+/** @param {string} name @param {Part} part @param {SuitePlan['cpus']} cpus @returns {Promise<Live>} a server with its clients */
+async function startSide (name, part, cpus) {
+  const server = await startServer(name, part, cpus.server)
   try {
-    for (const name of sides) {
-      const server = await Server.start(name, part, plan.cpus.server)
-      /** @type {{ name: string, server: Server, clients: Clients | null, rounds: Awaited<ReturnType<typeof measure>>[] }} */
-      const side = { name, server, clients: null, rounds: [] }
-      live.push(side)
-      side.clients = await Clients.start(part, server.port, { cpu: plan.cpus.client })
-      if (plan.warmUp > 0) await measure(server, side.clients, part, plan.cpus, plan.warmUp)
-    }
-    for (let round = 0; round < plan.rounds; round++) {
-      for (const { name, server, clients, rounds } of live) {
-        const result = await measure(server, /** @type {Clients} */ (clients), part, plan.cpus, plan.seconds)
-        rounds.push(result)
-        const factor = part.unit === 'byte' ? 2 ** 20 : 1
-        console.log(`  round ${round + 1}/${plan.rounds} ${name.padEnd(18)} ${(result.process * factor).toFixed(2)} µs ` +
-          `(JavaScript ${(result.thread * factor).toFixed(2)}), ${Math.round(result.messagesPerSecond)} messages/s, ` +
-          `CPUs busy ${(result.serverBusy * 100).toFixed(0)} % (server) ${(result.clientBusy * 100).toFixed(0)} % (load)`)
-      }
-    }
-  } finally {
-    for (const { server, clients } of live) {
-      await clients?.stop()
-      await server.stop()
-    }
-  }
-  return live.map(({ name, rounds }) => {
-    const of = (/** @type {(round: typeof rounds[0]) => number} */ value) => spread(rounds.map(value))
-    const serverBusy = of((round) => round.serverBusy)
-    const clientBusy = of((round) => round.clientBusy)
+    const clients = await Clients.start(part, server.port, { cpu: cpus.client })
     return {
-      name,
-      process: of((round) => round.process),
-      thread: of((round) => round.thread),
-      messagesPerSecond: of((round) => round.messagesPerSecond),
-      serverBusy,
-      clientBusy,
-      disturbed: of((round) => round.disturbed),
-      saturated: saturation(serverBusy, clientBusy),
+      server,
+      clients,
+      stop: async () => {
+        await clients.stop()
+        await server.stop()
+      },
     }
+  } catch (error) {
+    await server.stop()
+    throw error
+  }
+}
+
+/** @param {Part} part @param {string[]} sides @param {SuitePlan} plan @returns {Promise<Measured[]>} */
+async function compareLoad (part, sides, plan) {
+  const factor = part.unit === 'byte' ? 2 ** 20 : 1
+  const rounds = await inRounds(sides, plan, {
+    start: (name) => startSide(name, part, plan.cpus),
+    measure: (live, _name, seconds) => measure(live, part, plan.cpus, seconds),
+    describe: (name, result) => `${name.padEnd(18)} ${(result.process * factor).toFixed(2)} µs (JavaScript ${(result.thread * factor).toFixed(2)}), ` +
+      `${Math.round(result.messagesPerSecond)} messages/s, ${busyText(result.serverBusy, result.clientBusy)}`,
   })
+  return sides.map((name, index) => sideOf(name, rounds[index]))
 }
 
 /** @param {string} name @param {Part} part @param {SuitePlan} plan @param {number} connections @returns {Promise<number>} bytes per connection */
 async function measureMemory (name, part, { cpus }, connections) {
-  const server = await Server.start(name, part, cpus.server)
+  const server = await startServer(name, part, cpus.server)
   let clients
   try {
     const warm = await Clients.start(part, server.port, { cpu: cpus.client, connections: kWarmConnections })
@@ -127,11 +94,11 @@ async function measureMemory (name, part, { cpus }, connections) {
     // Longer, and V8 gives its young generation back, or does not.
     const idleMs = part.used ? kIdleMs : kPauseMs
     await sleep(idleMs)
-    const before = await server.collect()
+    const { rss: before } = await server.ask('collect')
     clients = await Clients.start(part, server.port, { cpu: cpus.client, connections })
     if (part.used) await clients.ask('once')
     await sleep(idleMs)
-    return (await server.collect() - before) / connections
+    return ((await server.ask('collect')).rss - before) / connections
   } finally {
     await clients?.stop()
     await server.stop()
