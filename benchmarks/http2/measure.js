@@ -63,7 +63,7 @@ async function measure (server, side, { streams, connections }, cpus, seconds) {
   // HTTP/1.1 has one request at a time on each connection: as many of them then.
   const shape = side === 'express-http1' ? ['--h1', '-c', String(connections * streams), '-m', '1'] : ['-c', String(connections), '-m', String(streams)]
   const { summary, whole, thread, serverBusy, clientBusy, disturbed } = await costOf(server.pid, { cpus, seconds },
-    () => runLoad(['h2load', '-D', String(seconds), '--warm-up-time=0', ...shape, `http://127.0.0.1:${server.port}/`], cpus.client))
+    () => runLoad(['h2load', '-D', `${Math.round(seconds * 1000)}ms`, '--warm-up-time=0', ...shape, `http://127.0.0.1:${server.port}/`], cpus.client))
   const requests = number(summary, /(\d+) succeeded/)
   const failed = number(summary, /(\d+) failed/) + number(summary, /(\d+) errored/)
   if (failed > 0 || requests === 0) throw new Error(`http2, ${side}: ${failed} of ${requests} requests failed`)

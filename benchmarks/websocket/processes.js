@@ -39,8 +39,7 @@ class Clients {
   static async start ({ mode, connections, size, binary, deflate }, port, { cpu, connections: other }) {
     const program = await built(path.join(__dirname, 'load.cc'), 'websocket-load', ['-lz'])
     const child = pinned(cpu, [program, mode, String(port), String(other ?? connections),
-      String(size), binary ? 'binary' : 'text', deflate ? 'deflate' : 'plain'],
-    { stdio: ['pipe', 'pipe', 'inherit'] })
+      String(size), binary ? 'binary' : 'text', deflate ? 'deflate' : 'plain'], ['pipe', 'pipe', 'inherit'])
     const clients = new Clients(child)
     await clients.#line()
     return clients
