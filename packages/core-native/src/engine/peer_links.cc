@@ -64,6 +64,7 @@ PeerLinks::State PeerLinks::Prepare(uint64_t member) {
     return State::kGone;
   }
   links_[member].channel = channel;
+  members_[channel] = member;
   return State::kReady;
 }
 
@@ -157,20 +158,15 @@ void PeerLinks::SendEnded(const RelayOrigin& origin, bool is_whole) {
 }
 
 void PeerLinks::SendBack(const RelayOrigin& origin, FrameType type, const std::string& payload) {
-  for (const auto& [channel, received] : received_) {
-    if (received.number != origin.link) continue;
-    channel->Send(type, payload);
-    return;
-  }
+  const auto found = channels_.find(origin.link);
+  if (found != channels_.end()) found->second->Send(type, payload);
 }
 
 PeerLinks::Link* PeerLinks::FindLink(Channel* channel, uint64_t* member) {
-  for (auto& [id, link] : links_) {
-    if (link.channel != channel) continue;
-    *member = id;
-    return &link;
-  }
-  return nullptr;
+  const auto found = members_.find(channel);
+  if (found == members_.end()) return nullptr;
+  *member = found->second;
+  return &links_.find(*member)->second;
 }
 
 void PeerLinks::OnAnswer(Link* link, const peer::Frame& frame) {
@@ -225,6 +221,7 @@ void PeerLinks::GiveUp(uint64_t member) {
   channel->ReadRest();
   channel->Close();
   std::deque<Sent> left = std::move(found->second.sent);
+  members_.erase(channel);
   links_.erase(found);
   for (Sent& sent : left) owner_->OnTakenBack(std::move(sent.connection));
   owner_->OnLinkFree();
@@ -278,7 +275,8 @@ void PeerLinks::Accept(int fd) {
     channel->Close();
     return;
   }
-  received_[channel].number = next_number_++;
+  received_[channel].number = next_number_;
+  channels_[next_number_++] = channel;
 }
 
 void PeerLinks::OnFrame(Channel* channel, const peer::Frame& frame, std::span<const int> fds) {
@@ -293,6 +291,7 @@ void PeerLinks::OnFrame(Channel* channel, const peer::Frame& frame, std::span<co
   if (is_sound) return;
   if (found != received_.end()) {
     for (const HandedConnection& connection : found->second.connections) close(connection.fd);
+    channels_.erase(found->second.number);
     received_.erase(found);
   }
   channel->Close();
@@ -423,8 +422,11 @@ void PeerLinks::OnBroken(Channel* channel) {
     return;
   }
   const auto found = received_.find(channel);
-  if (found != received_.end()) TakeBatch(channel, &found->second);
-  received_.erase(channel);
+  if (found != received_.end()) {
+    TakeBatch(channel, &found->second);
+    channels_.erase(found->second.number);
+    received_.erase(channel);
+  }
   channel->Close();
 }
 
@@ -435,7 +437,9 @@ void PeerLinks::Close() {
   }
   for (auto& [channel, received] : received_) channel->Close();
   links_.clear();
+  members_.clear();
   received_.clear();
+  channels_.clear();
   uv_close(reinterpret_cast<uv_handle_t*>(&timer_), nullptr);
 }
 

@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "engine/connection.h"
@@ -136,9 +137,11 @@ class PeerLinks final : public sharing::Channel::Handler {
   const uint64_t self_;
   Owner* owner_;
   uv_timer_t timer_;
-  std::map<uint64_t, Link> links_;                  // To peers.
-  std::map<sharing::Channel*, Received> received_;  // From peers.
-  std::vector<uint64_t> unflushed_;                 // Members.
+  std::map<uint64_t, Link> links_;                            // To peers,
+  std::unordered_map<sharing::Channel*, uint64_t> members_;   // and whose they are.
+  std::unordered_map<sharing::Channel*, Received> received_;  // From peers,
+  std::unordered_map<uint64_t, sharing::Channel*> channels_;  // by their numbers.
+  std::vector<uint64_t> unflushed_;                           // Members.
   uint64_t next_number_ = 1;
 };
 
