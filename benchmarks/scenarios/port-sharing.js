@@ -3,11 +3,15 @@
 // Processes that share a port, beside proxies that do the same: CPU of all server processes together.
 
 const { against, drawTable, percent, range } = require('../lib/report')
+const { compareInstructions } = require('../sharing/instructions')
 const { compare } = require('../sharing/load')
-const { countsInstructions, kParts, measureJoining, measureRouting } = require('../sharing/parts')
+const { kParts, measureJoining, measureRouting } = require('../sharing/parts')
 
 /** @typedef {import('../sharing/load').Measured} Measured */
 /** @typedef {{ name: string, title: string, measured: Measured[], ratios: { of: string, to: string, what: string, value: number, target?: number }[] }} Result */
+
+/** Of a process alone on its port. */
+const kInstructionsTarget = 1.05
 
 /** @param {import('../sharing/parts').Part} part @param {Measured[]} measured */
 function ratiosOf (part, measured) {
@@ -38,10 +42,7 @@ function loadTable (results) {
 module.exports = {
   name: 'port-sharing',
   title: 'processes on URL prefixes of one port, beside proxies',
-  async run (plan, notes) {
-    if (!countsInstructions()) {
-      notes.push('port-sharing: this machine does not count instructions (perf stat -e instructions:u); "staying" compares user CPU time instead')
-    }
+  async run (plan) {
     /** @type {Result[]} */
     const results = []
     for (const part of kParts.filter(({ name }) => plan.only === undefined || plan.only.includes(name))) {
@@ -49,6 +50,8 @@ module.exports = {
       const measured = await compare(part.cases(plan), plan)
       results.push({ name: part.name, title: part.title, measured, ratios: ratiosOf(part, measured) })
     }
+    console.log('\n instructions: of "staying", counted by callgrind')
+    const [shared, alone] = await compareInstructions(plan)
     const joining = await measureJoining()
     const routing = await measureRouting(plan.cpus.server)
     const { milliseconds, target } = joining
@@ -59,8 +62,9 @@ CPU of all server processes together, on one core, per request.
 ${loadTable(results)}
 
 ${results.map(({ name, title }) => `* ${name}: ${title}`).join('\n')}
+* instructions in user mode per request of "staying", counted by callgrind: shared ${range(shared.instructions)}, alone ${range(alone.instructions)}: ${against(shared.instructions.median / alone.instructions.median, kInstructionsTarget)}
 * joining: ${joining.title}: ${range(milliseconds)} ms ${milliseconds.high <= target ? '≤' : '> !'} ${target}
 * routing: one look-up ${routing.map(({ prefixes, nanoseconds }) => `${nanoseconds} ns with ${prefixes} prefixes`).join(', ')}`
-    return { figures: [...results, { name: 'joining', ...joining }, { name: 'routing', lookups: routing }], text }
+    return { figures: [...results, { name: 'instructions', shared, alone, target: kInstructionsTarget }, { name: 'joining', ...joining }, { name: 'routing', lookups: routing }], text }
   },
 }
