@@ -74,6 +74,7 @@ const kEnds = [
   `HttpRemoveUrlFromUrlGroup:1:${kInvalidParameter}`,
   `HttpCloseUrlGroup:1:${kInvalidParameter}`,
   `HttpCloseServerSession:1:${kInvalidParameter}`,
+  `HttpShutdownRequestQueue:1:${kInvalidParameter}`,
   `HttpCloseRequestQueue:1:${kInvalidParameter}`,
   `HttpTerminate:1:${kInvalidParameter}`,
   `HttpCancelHttpRequest:1:${kInvalidParameter}`,

@@ -53,6 +53,48 @@ test('a queue is created by name, and opened by others', timed, async (t) => {
   assert.deepEqual([...names].sort(), ['main', 'worker'])
 })
 
+test('a queue is shut down before its handle is closed, and an answer that is on its way leaves before that', timed, async (t) => {
+  const port = await freePort()
+  const prefixes = [`http://localhost:${port}/`]
+  await serve(t, http.createServer())
+  /** @type {(res: any) => void} */
+  let received = () => {}
+  const waiting = new Promise((resolve) => { received = resolve })
+  const server = http.createServer((req, res) => received(res))
+  server.listen(/** @type {any} */ ({ prefixes, queueName: 'ended' }))
+  await once(server, 'listening')
+  await forget()
+  const answer = request({ port, headers: { Host: `localhost:${port}` } })
+  const res = await waiting
+  server.close()
+  assert.deepEqual([...await notesOf('shutDown'), ...await notesOf('closed')], [])
+  res.end('in time')
+  assert.equal((await answer).body, 'in time')
+  const notes = async () => (await report()).notes.filter((note) => note.shutDown === 'ended' || note.closed === 'ended')
+  while ((await notes()).length < 2) await new Promise(setImmediate)
+  assert.deepEqual(await notes(), [{ shutDown: 'ended' }, { closed: 'ended' }])
+})
+
+test('who takes part in a queue shuts down its own part of it', timed, async (t) => {
+  const port = await freePort()
+  const prefixes = [`http://localhost:${port}/`]
+  const held = /** @type {any[]} */ ([])
+  await serve(t, http.createServer((req, res) => held.push(res)), { prefixes, queueName: 'shared' })
+  const { worker } = await workerServer(t, 'worker', { prefixes, queueName: 'shared', queueMode: 'attach' })
+  // One that is ours when the other one goes.
+  const answers = /** @type {Promise<any>[]} */ ([])
+  while (held.length === 0) {
+    answers.push(request({ port, headers: { Host: `localhost:${port}` } }))
+    await Promise.race([answers[answers.length - 1], new Promise((resolve) => setTimeout(resolve, 50))])
+  }
+  await forget()
+  await worker.terminate()
+  const notes = (await report()).notes.filter((note) => note.shutDown === 'shared' || note.closed === 'shared')
+  assert.deepEqual(notes, [{ shutDown: 'shared' }, { closed: 'shared' }])
+  for (const res of held) res.end('main')
+  assert.equal((await answers[answers.length - 1]).body, 'main')
+})
+
 test('requests go on to those that are left', timed, async (t) => {
   const port = await freePort()
   const prefixes = [`http://localhost:${port}/`]

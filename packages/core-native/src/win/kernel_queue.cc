@@ -1,6 +1,7 @@
 #include "win/kernel_queue.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "win/wide_text.h"
 
@@ -102,7 +103,13 @@ uint32_t KernelQueue::FlushCache(const std::string& url, bool is_recursive) {
   return HttpFlushResponseCache(queue_, Widen(url).c_str(), flags, nullptr);
 }
 
+void KernelQueue::Shutdown() {
+  if (queue_ == nullptr || IsCoreOnly() || std::exchange(is_shut_down_, true)) return;
+  HttpShutdownRequestQueue(queue_);
+}
+
 void KernelQueue::Close() {
+  Shutdown();
   if (queue_ != nullptr) HttpCloseRequestQueue(queue_);
   queue_ = nullptr;
 }

@@ -52,7 +52,12 @@ class KernelQueue {
   void CancelAll();
   // Removes what was cached for a URL, or for all below it.
   uint32_t FlushCache(const std::string& url, bool is_recursive);
-  // The same as CancelAll() for calls that do not listen to that. Nothing may be called any more.
+  // This process takes no further requests: those that wait in a queue that others have are given
+  // to them. Calls for requests end, those that were taken are cancelled unless their responses
+  // have begun. Idempotent; nothing where only Wine's functions are called.
+  void Shutdown();
+  // Shutdown(), and the end of the handle: also of calls that do not listen to CancelAll(). Nothing
+  // may be called any more.
   void Close();
 
  private:
@@ -60,6 +65,7 @@ class KernelQueue {
 
   HANDLE queue_ = nullptr;
   bool is_attached_ = false;
+  bool is_shut_down_ = false;
 };
 
 }  // namespace httpsys::win

@@ -220,7 +220,10 @@ void Lane::StartReceives() {
 
 void Lane::CancelEverything() {
   control_[records::kLaneSleeping].store(0, std::memory_order_seq_cst);
-  for (const auto& receiver : receivers_) receiver->queue()->CancelAll();
+  for (const auto& receiver : receivers_) {
+    receiver->queue()->Shutdown();
+    receiver->queue()->CancelAll();
+  }
   uint64_t deadline = NowMs() + kCancelMs;
   bool is_closed = false;
   while (!IsQuiet()) {

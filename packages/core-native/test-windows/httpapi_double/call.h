@@ -23,6 +23,7 @@ class Call : public std::enable_shared_from_this<Call> {
   // CancelIoEx() or the end of its handle; what is undone by that.
   void Cancel();
   void set_on_cancel(std::function<void()> undo) { on_cancel_ = std::move(undo); }
+  const HandleRef& handle() const { return handle_; }
   const OVERLAPPED* overlapped() const { return overlapped_; }
 
   // What the API function returns. Waits for the end of a synchronous call.

@@ -284,6 +284,16 @@ void Connection::FinishRequest() {
 
 // -- Ends.
 
+void Connection::EndDisconnectCalls(const QueueHandle& handle) {
+  std::vector<CallRef> ended;
+  std::erase_if(disconnect_calls_, [&](const CallRef& call) {
+    if (call->handle().get() != &handle) return false;
+    ended.push_back(call);
+    return true;
+  });
+  for (const CallRef& call : ended) call->Finish(ERROR_OPERATION_ABORTED);
+}
+
 // Closing at once would reset what the client has not read yet.
 void Connection::Linger() {
   shutdown(socket_, SD_SEND);

@@ -45,6 +45,8 @@ class Connection {
   // All bytes from now on, in both directions, are the application's.
   void BecomeOpaque();
   void AddDisconnectCall(CallRef call) { disconnect_calls_.push_back(std::move(call)); }
+  // Those of one handle, as cancelled.
+  void EndDisconnectCalls(const QueueHandle& handle);
   // Cuts it.
   void Reset();
 

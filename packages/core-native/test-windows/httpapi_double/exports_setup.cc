@@ -184,6 +184,7 @@ HTTPAPI_LINKAGE ULONG WINAPI HttpCloseRequestQueue(HANDLE queue) {
   return Do("HttpCloseRequestQueue", [&](Kernel& kernel) -> ULONG {
     const HandleRef handle = kernel.FindHandle(queue);
     if (handle == nullptr) return ERROR_INVALID_HANDLE;
+    kernel.ledger.Note("{\"closed\":" + JsonText(Narrow(handle->queue()->name)) + '}');
     kernel.CloseHandleOf(handle);
     return NO_ERROR;
   });
@@ -193,10 +194,8 @@ HTTPAPI_LINKAGE ULONG WINAPI HttpShutdownRequestQueue(HANDLE queue) {
   return Do("HttpShutdownRequestQueue", [&](Kernel& kernel) -> ULONG {
     const HandleRef handle = kernel.FindHandle(queue);
     if (handle == nullptr) return ERROR_INVALID_HANDLE;
-    handle->queue()->is_shut_down = true;
-    for (const auto& receiver : std::exchange(handle->queue()->receivers, {})) {
-      receiver.call->Finish(ERROR_OPERATION_ABORTED);
-    }
+    kernel.ShutDownHandle(handle);
+    kernel.ledger.Note("{\"shutDown\":" + JsonText(Narrow(handle->queue()->name)) + '}');
     return NO_ERROR;
   });
 }

@@ -72,10 +72,26 @@ RequestRef Kernel::FindRequest(uint64_t id, const QueueHandle& handle) const {
   return found->second;
 }
 
+// Requests that nobody has received stay for other handles.
+void Kernel::ShutDownHandle(const HandleRef& handle) {
+  if (handle->is_shut_down()) return;
+  handle->ShutDown();
+  ++handle->queue()->shut_down_handles;
+  handle->queue()->EndReceives(*handle);
+  std::vector<Connection*> cut;
+  for (const auto& [id, request] : requests) {
+    if (request->owner == handle.get() && !request->is_head_sent)
+      cut.push_back(request->connection);
+  }
+  for (Connection* connection : cut) connection->Reset();
+  for (const auto& [id, connection] : connections) connection->EndDisconnectCalls(*handle);
+}
+
 void Kernel::CloseHandleOf(const HandleRef& handle) {
   std::erase(handles, handle);
   handle->Cancel(nullptr);
   const QueueRef queue = handle->queue();
+  if (handle->is_shut_down()) --queue->shut_down_handles;
   const bool is_last = --queue->handles == 0;
   std::vector<Connection*> cut;
   for (const auto& [id, request] : requests) {

@@ -46,6 +46,9 @@ class Kernel {
   QueueRef FindQueue(const std::wstring& name) const;
   // Nullptr when it is over, or not of that handle's queue.
   RequestRef FindRequest(uint64_t id, const QueueHandle& handle) const;
+  // The steps that the page of HttpShutdownRequestQueue() has, for this handle
+  // in place of its process.
+  void ShutDownHandle(const HandleRef& handle);
   void CloseHandleOf(const HandleRef& handle);
 
   // The URL and its group that requests go to; `is_known_host` = only the path

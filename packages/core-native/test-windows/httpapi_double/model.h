@@ -32,6 +32,8 @@
 //   fixed content, where an
 //     SSL binding for the port is configured; otherwise connections to them are
 //     reset.
+//   - A queue all of whose handles are shut down takes no requests, and tells
+//   its clients 503.
 //   - Any login with Basic is right where that is enabled, and its token is an
 //   event.
 //

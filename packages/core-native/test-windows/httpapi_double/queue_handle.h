@@ -20,6 +20,10 @@ class QueueHandle {
   // It created the queue, and takes no requests.
   bool is_controller() const { return is_controller_; }
 
+  // HttpShutdownRequestQueue(): it takes no further requests.
+  void ShutDown() { is_shut_down_ = true; }
+  bool is_shut_down() const { return is_shut_down_; }
+
   // CreateIoCompletionPort() with this handle: the port, or nullptr with
   // GetLastError().
   HANDLE Associate(HANDLE port, ULONG_PTR key, DWORD threads);
@@ -37,6 +41,7 @@ class QueueHandle {
   const HANDLE value_;
   const QueueRef queue_;
   const bool is_controller_;
+  bool is_shut_down_ = false;
   HANDLE port_ = nullptr;  // Its own duplicate.
   ULONG_PTR key_ = 0;
   UCHAR modes_ = 0;

@@ -1,5 +1,7 @@
 #include "request_queue.h"
 
+#include <vector>
+
 #include "call.h"
 #include "queue_handle.h"
 #include "request.h"
@@ -8,7 +10,7 @@
 namespace httpapi_double {
 
 bool RequestQueue::Deliver(const RequestRef& request) {
-  if (is_shut_down || state != HttpEnabledStateActive || handles == 0) return false;
+  if (shut_down_handles == handles || state != HttpEnabledStateActive) return false;
   while (!receivers.empty()) {
     const Receiver receiver = receivers.front();
     receivers.pop_front();
@@ -22,7 +24,7 @@ bool RequestQueue::Deliver(const RequestRef& request) {
 }
 
 void RequestQueue::Receive(Receiver receiver) {
-  if (is_shut_down) return receiver.call->Finish(ERROR_OPERATION_ABORTED);
+  if (receiver.handle->is_shut_down()) return receiver.call->Finish(ERROR_OPERATION_ABORTED);
   if (requests.empty()) {
     receivers.push_back(std::move(receiver));
     return;
@@ -30,6 +32,16 @@ void RequestQueue::Receive(Receiver receiver) {
   const RequestRef request = requests.front();
   requests.pop_front();
   GiveRequest(request, receiver);
+}
+
+void RequestQueue::EndReceives(const QueueHandle& handle) {
+  std::vector<CallRef> ended;
+  std::erase_if(receivers, [&](const Receiver& receiver) {
+    if (receiver.handle.get() != &handle) return false;
+    ended.push_back(receiver.call);
+    return true;
+  });
+  for (const CallRef& call : ended) call->Finish(ERROR_OPERATION_ABORTED);
 }
 
 void RequestQueue::Forget(const Request* request) {

@@ -20,9 +20,9 @@ struct RequestQueue {
 
   std::wstring name;  // Empty when it has none.
   size_t handles = 0;
+  size_t shut_down_handles = 0;  // Of these.
   std::deque<RequestRef> requests;
   std::deque<Receiver> receivers;
-  bool is_shut_down = false;
 
   // Properties.
   HTTP_ENABLED_STATE state = HttpEnabledStateActive;
@@ -33,6 +33,8 @@ struct RequestQueue {
   bool Deliver(const RequestRef& request);
   // The next request, now or when there is one.
   void Receive(Receiver receiver);
+  // Ends the calls for requests of one handle.
+  void EndReceives(const QueueHandle& handle);
   // Of a connection that is gone.
   void Forget(const Request* request);
 };
