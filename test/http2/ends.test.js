@@ -105,3 +105,17 @@ test('a client that is silent with a stream open is asked, and given up', option
   await wire.closed
   assert.ok(server.listening)
 })
+
+test('streams are none of the connections that a server counts, and close() waits for', options, async (t) => {
+  const { server, client } = await serve(t, (/** @type {any} */ _req, /** @type {any} */ res) => {
+    res.write('piece by ') // A socket that is used as a stream has Node's own end, which counts connections.
+    setImmediate(() => res.end('piece'))
+  })
+  for (let i = 0; i < 3; i++) assert.equal((await request(client, { ':path': '/' })).text, 'piece by piece')
+  const count = () => new Promise((resolve) => server.getConnections((/** @type {any} */ _error, /** @type {number} */ connections) => resolve(connections)))
+  assert.equal(await count(), 1)
+  const closed = once(server, 'close')
+  server.close()
+  client.close()
+  await closed
+})

@@ -255,7 +255,9 @@ class Methods extends net.Socket {
   /** @param {Error | null} error @param {(error?: Error | null) => void} callback */
   _destroy (error, callback) {
     const self = /** @type {any} */ (this)
-    self[kState] &= ~State.kCounted // net.Socket's _destroy counts it out.
+    // net.Socket's _destroy counts it out, also a stream of HTTP/2, which is none of the server's connections.
+    if ((self[kState] & State.kCounted) === 0 && self._server) self._server._connections++
+    self[kState] &= ~State.kCounted
     self._handle = new ClosingHandle(self, error)
     updateLoop(self)
     super._destroy(error, callback)
