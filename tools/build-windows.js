@@ -27,7 +27,7 @@ const kCompilerFlags = [
 ]
 /** Of libuv, which node.exe exports beside Node-API. */
 const kUvFunctions = [
-  'uv_async_init', 'uv_async_send', 'uv_close', 'uv_hrtime', 'uv_inet_ntop', 'uv_ref', 'uv_strerror', 'uv_unref'
+  'uv_async_init', 'uv_async_send', 'uv_close', 'uv_get_osfhandle', 'uv_hrtime', 'uv_inet_ntop', 'uv_ref', 'uv_strerror', 'uv_unref'
 ]
 
 /** @returns {string[]} relative to packages/core-native */

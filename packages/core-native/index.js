@@ -20,6 +20,7 @@ const R = require('./lib/records')
 const { refuseMisspelt } = require('./lib/nearest')
 const { webSocketOpener } = backend === 'node' ? { webSocketOpener: () => () => null } : require('./lib/http/web-socket-channel')
 const { flushCache, setCachePolicy } = backend === 'node' ? require('./lib/http/stock-cache') : require('./lib/http/kernel-cache')
+const { sendFile } = require('./lib/http/send-file')
 const { matchesPath, parseUrlPrefix } = require('./lib/url-prefix')
 
 const face = {
@@ -27,6 +28,7 @@ const face = {
   Server,
   createServer,
   flushCache,
+  sendFile,
   setCachePolicy,
   https: Object.defineProperties({ ...nodeHttps, Server: https.Server, createServer: https.createServer }, {
     globalAgent: {

@@ -6,7 +6,7 @@ const { request } = require('./client')
 
 /**
  * @typedef {object} Report
- * @property {Record<'initialized' | 'sessions' | 'groups' | 'urls' | 'queues' | 'calls' | 'requests' | 'tokens', number>} open what was made and not undone
+ * @property {Record<'initialized' | 'sessions' | 'groups' | 'urls' | 'queues' | 'calls' | 'requests' | 'tokens' | 'files', number>} open what was made and not undone
  * @property {number} faultsLeft planned, and not happened yet
  * @property {string[]} imports functions of the DLL that the addon names
  * @property {Record<string, number>} calls how often each was called

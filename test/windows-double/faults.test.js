@@ -86,7 +86,7 @@ const kFeatures = [
 ]
 
 /** What an environment holds for all its servers. */
-const kIdle = { initialized: 1, sessions: 1, groups: 0, urls: 0, queues: 1, calls: 8, requests: 0, tokens: 0 }
+const kIdle = { initialized: 1, sessions: 1, groups: 0, urls: 0, queues: 1, calls: 8, requests: 0, tokens: 0, files: 0 }
 
 /** @param {string} file as a child writes it @returns {import('../helpers/httpapi-double').Report} */
 const readReport = (file) => JSON.parse(fs.readFileSync(file, 'utf8'))

@@ -261,6 +261,8 @@ export interface Capabilities {
   namedQueues: boolean
   /** setCachePolicy() and flushCache(). */
   caches: boolean
+  /** The kernel reads and sends files: Engine.sendFile(). */
+  sendsFiles: boolean
   /** createServer() with httpSys. */
   kernelOptions: boolean
   /** https:// prefixes have the certificates that the system has for them. */
@@ -304,6 +306,11 @@ export class Engine {
   removeUrl (serverId: number, prefixId: number): void
   /** Drops kept responses for a URL, or for all below it. 0 or the system's own error code. */
   flushCache (serverId: number, url: string, isRecursive: boolean): number
+  /**
+   * Where capabilities.sendsFiles: a part of a file that the kernel sends where a kBlock record names it. The descriptor may be
+   * closed at once. The id of the block, which kBlockDone ends, or a negative errno.
+   */
+  sendFile (lane: number, fd: number, start: number, bytes: number): number | undefined
   /** Stops accepting; connections stay. */
   unlisten (serverId: number): void
   /** Hands a connected descriptor (duplicated) to a lane. 0 or a negative errno. */

@@ -1,6 +1,7 @@
 import * as http from 'node:http'
 import * as nodeHttps from 'node:https'
 import type { SecureContextOptions, TlsOptions } from 'node:tls'
+import type { FileHandle } from 'node:fs/promises'
 import type { Duplex } from 'node:stream'
 import type { WebSocketChannel, WebSocketHandlers, WebSocketSettings } from './web-socket'
 export * from 'node:http'
@@ -215,6 +216,21 @@ export const https: Omit<typeof nodeHttps, 'createServer' | 'Server'> & {
 export function setCachePolicy (res: http.ServerResponse, policy: { policy: 'none' | 'userInvalidates' } | { policy: 'timeToLive', seconds: number }): void
 /** Drops what HTTP.SYS keeps for a URL of the server, such as `http://*:8080/a`, or for all below it. */
 export function flushCache (server: http.Server, url: string, options?: { recursive?: boolean }): void
+
+/**
+ * Ends a response with a file, or with its bytes from `start` to `end` (both included), with a Content-Length when nobody has set
+ * one. HTTP.SYS reads the file by itself; elsewhere it is streamed. The callback comes once: with null when everything was handed
+ * to the system, or with an error of `fs` (`ENOENT`, …) or of streams (`ERR_STREAM_PREMATURE_CLOSE`: the client has left). Unless
+ * `res.headersSent`, the response can still be used then. A FileHandle or a descriptor is read from the file's beginning unless
+ * `start` says otherwise, and remains open.
+ */
+export function sendFile (
+  res: http.ServerResponse, file: string | Buffer | URL | FileHandle | number,
+  options: { start?: number, end?: number } | undefined, callback: (error: NodeJS.ErrnoException | null) => void
+): void
+export function sendFile (
+  res: http.ServerResponse, file: string | Buffer | URL | FileHandle | number, callback: (error: NodeJS.ErrnoException | null) => void
+): void
 
 /** Which stack serves: `'node'` when the environment has `HTTPSYS_BACKEND=node`. */
 export const backend: 'engine' | 'node'

@@ -8,25 +8,27 @@
 const http = require('node:http')
 const { Buffer } = require('node:buffer')
 const R = require('../records')
+const { loadBinding } = require('../binding')
 const { kInlineBytesMax } = require('../reply-writer')
 const {
   kCorked, kOutHeaders, kRejectNonStandardBodyWrites, kWritableFinished, kEndCallbacks
 } = require('./node-internals')
 const { kSendBytesMax } = require('./socket-output')
 const { State } = require('./socket-state')
-const { kLane, kSlot, kState, kUnsent, kWritten, kEnded } = require('./symbols')
+const { kLane, kSlot, kState, kUnsent, kWritten, kEnded, kResource } = require('./symbols')
 
-const { kData } = R.ReplyType
+const { kData, kBlock, kEnd } = R.ReplyType
 const { ServerResponse } = http
 const StockServerResponse = ServerResponse
 // As it was at load: instrumentation that replaces it is called instead of the short way.
-const { end: stockEnd } = ServerResponse.prototype
+const { end: stockEnd, write: stockWrite } = ServerResponse.prototype
 
 // Characters. A head shares its record with a piece of the body, and a record has to fit a segment.
 const kShortHeadMax = 16 * 1024
 // Added to keepAliveTimeout before the connection is closed, so that a client that trusts the
 // advertised value does not meet the close (Node's own margin, ms).
 const kKeepAliveMarginMs = 1000
+const kNothing = Buffer.alloc(0)
 
 /**
  * Named as Node's own, in stacks too; see incoming.js.
@@ -161,6 +163,68 @@ function given (...args) {
   return args
 }
 
+/**
+ * Ends a response with a part of a file that the kernel reads. False when that is nothing for this response or backend:
+ * somebody else wants to see its bytes, or some are still on their way.
+ *
+ * @param {any} res that has a body
+ * @param {number} fd may be closed when this returns
+ * @param {number} start
+ * @param {number} bytes at least one
+ */
+function endWithFile (res, fd, start, bytes) {
+  const lane = res.socket?.[kLane]
+  if (lane === undefined || !loadBinding().capabilities.sendsFiles || !isShort(res) || res._trailer !== '') return false
+  if (res.end !== Methods.prototype.end || res.write !== stockWrite || ServerResponse.prototype.end !== stockEnd) return false
+  if (res._header === null) {
+    res._implicitHeader()
+    if (!isShort(res) || !res._hasBody) return false
+  }
+  if (isLongHead(res)) return false
+  const block = lane.native.sendFile(lane.index, fd, start, bytes)
+  if (block === undefined || block < 0) return false
+  const { socket } = res
+  const { writer } = lane
+  const { batching } = writer
+  // The lane shall see all of it at once: the kernel keeps only responses that leave in one call.
+  writer.batching = true
+  if (!res._headerSent) count(socket, writer.response(socket[kSlot], 0, res.statusCode, 0, res._header, null))
+  writer.command(kBlock, res.chunkedEncoding ? R.kReplyChunked : 0, socket[kSlot], block)
+  const flags = R.kReplyEnd | (res.chunkedEncoding ? R.kReplyChunked : 0) | (res._last ? R.kReplyClose : 0)
+  writer.command(kEnd, flags, socket[kSlot], res._last ? 0 : idleTimeout(socket))
+  writer.batching = batching
+  if (!batching) writer.signal()
+  res._headerSent = true
+  socket[kWritten] += bytes
+  res[kEnded] = true
+  res.finished = true
+  // Until it has left, writableFinished is false.
+  res.outputSize += bytes
+  lane.blocks.set(block, { write: new FileWrite(res, bytes), chunk: kNothing })
+  res._finish()
+  return true
+}
+
+// A file on its way.
+class FileWrite {
+  /** @param {any} res @param {number} bytes */
+  constructor (res, bytes) {
+    this.res = res
+    this.bytes = bytes
+  }
+
+  done () {
+    const { res } = this
+    res.outputSize -= this.bytes
+    // Not before: destroy() has to cut it off.
+    if (res._last && res.socket !== null) res.socket[kState] |= State.kCloseSoon | State.kFinSent
+    const resource = res.req[kResource]
+    // At once: the end of the connection may be the next record.
+    if (resource) resource.runInAsyncScope(emitFinish, undefined, res)
+    else emitFinish(res)
+  }
+}
+
 /** @param {any} socket @param {number} bytes */
 function count (socket, bytes) {
   socket[kUnsent] += bytes
@@ -184,4 +248,4 @@ function emitFinish (res) {
   res.emit('finish')
 }
 
-module.exports = { EngineServerResponse, idleTimeout, kKeepAliveMarginMs }
+module.exports = { EngineServerResponse, endWithFile, idleTimeout, kKeepAliveMarginMs }

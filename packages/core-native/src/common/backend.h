@@ -158,6 +158,7 @@ struct BackendCapabilities {
   bool native_frames = false;
   bool named_queues = false;
   bool caches = false;
+  bool sends_files = false;
   bool kernel_options = false;
   bool system_certificates = false;
   bool foreign_hosts = false;
@@ -262,6 +263,9 @@ class UrlBackend : public Backend {
   // Removes what the kernel keeps of responses for a URL, or for all below it. The system's error
   // code, 0 = done.
   virtual uint32_t FlushCache(uint32_t server_id, const std::string& url, bool is_recursive) = 0;
+  // A part of a file that the kernel reads and sends where a kBlock record names it; the descriptor
+  // may be closed when this returns. The id of the block, or a negative errno.
+  virtual int64_t SendFile(size_t lane, int fd, uint64_t start, uint64_t bytes) = 0;
 };
 
 }  // namespace httpsys

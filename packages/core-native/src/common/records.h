@@ -190,7 +190,8 @@ enum ReplyFlags : uint32_t {   // word 1 >> 8.
 //            0 = none); then head text (status line to blank line), then body.
 // kData: word 4 bytes, 5 keep-alive timeout in ms (with kReplyEnd); then, at byte 24, the bytes.
 // kCachePolicy: word 4 CachePolicy, 5 seconds; before the head.
-// kBlock: word 4 block id.      kTrailers: as kData; the bytes are lines, each with CRLF.
+// kBlock: word 4 block id, of memory or of a file.      kTrailers: as kData; the bytes are lines,
+// each with CRLF.
 //      kEnd: word 4 keep-alive timeout in ms.      kWindow: word 4 bytes.
 inline constexpr size_t kResponseFixedBytes = 32;
 // kWebSocket: word 4 SocketFlags, 5 longest message (0 = no limit), 6 most fragments (0 = any), 7

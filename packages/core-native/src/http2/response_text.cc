@@ -161,6 +161,12 @@ ResponseText::Step ResponseText::ReadCounted(std::string_view input, Phase next)
   return {Kind::kBody, piece.size(), piece};
 }
 
+void ResponseText::SkipBody(size_t bytes) {
+  if (phase_ == Phase::kUntilEnd) return;
+  left_ -= bytes;
+  if (left_ == 0) phase_ = phase_ == Phase::kLength ? Phase::kDone : Phase::kChunkEnd;
+}
+
 ResponseText::Step ResponseText::ReadChunkSize(std::string_view input) {
   const size_t line_end = input.find('\n');
   if (line_end == std::string_view::npos || !kept_.empty()) {

@@ -62,6 +62,8 @@ class ResponseText {
     return phase_ == Phase::kUntilEnd ||
            ((phase_ == Phase::kLength || phase_ == Phase::kChunkData) && left_ >= bytes);
   }
+  // That many, which IsNextBody(), go without Next().
+  void SkipBody(size_t bytes);
   bool is_done() const { return phase_ == Phase::kDone; }
   bool is_until_end() const { return phase_ == Phase::kUntilEnd; }
   // The message may end here.

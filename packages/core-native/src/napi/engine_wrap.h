@@ -76,6 +76,7 @@ class EngineWrap : public Napi::ObjectWrap<EngineWrap> {
   Napi::Value OpenQueue(const Napi::CallbackInfo& info);
   Napi::Value AddUrl(const Napi::CallbackInfo& info);
   Napi::Value FlushCache(const Napi::CallbackInfo& info);
+  Napi::Value SendFile(const Napi::CallbackInfo& info);
   Napi::Value UrlResultObject(const UrlResult& result);
   void RemoveUrl(const Napi::CallbackInfo& info);
 

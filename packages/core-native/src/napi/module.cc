@@ -33,6 +33,7 @@ Napi::Object CapabilitiesObject(Napi::Env env, const BackendCapabilities& capabi
   set("nativeFrames", capabilities.native_frames);
   set("namedQueues", capabilities.named_queues);
   set("caches", capabilities.caches);
+  set("sendsFiles", capabilities.sends_files);
   set("kernelOptions", capabilities.kernel_options);
   set("systemCertificates", capabilities.system_certificates);
   set("foreignHosts", capabilities.foreign_hosts);

@@ -27,6 +27,7 @@ std::vector<Napi::ClassPropertyDescriptor<EngineWrap>> EngineWrap::ListeningMeth
       InstanceMethod<&EngineWrap::AddUrl>("addUrl"),
       InstanceMethod<&EngineWrap::RemoveUrl>("removeUrl"),
       InstanceMethod<&EngineWrap::FlushCache>("flushCache"),
+      InstanceMethod<&EngineWrap::SendFile>("sendFile"),
       InstanceMethod<&EngineWrap::AskTls>("askTls"),
   };
 }
@@ -96,6 +97,20 @@ Napi::Value EngineWrap::FlushCache(const Napi::CallbackInfo& info) {
   const uint32_t status =
       backend_->FlushCache(Number(info, 0), info[1].As<Napi::String>(), IsTrue(info[2]));
   return Napi::Number::New(info.Env(), status);
+}
+
+Napi::Value EngineWrap::SendFile(const Napi::CallbackInfo& info) {
+  size_t lane;
+  if (!ReadLane(info, &lane) || backend_ == nullptr) return info.Env().Undefined();
+  if (!info[1].IsNumber() || !info[2].IsNumber() || !info[3].IsNumber()) {
+    return info.Env().Undefined();
+  }
+  const int64_t start = info[2].As<Napi::Number>();
+  const int64_t bytes = info[3].As<Napi::Number>();
+  if (start < 0 || bytes <= 0) return info.Env().Undefined();
+  const int64_t id = backend_->SendFile(lane, info[1].As<Napi::Number>(),
+                                        static_cast<uint64_t>(start), static_cast<uint64_t>(bytes));
+  return Napi::Number::New(info.Env(), static_cast<double>(id));
 }
 
 // The operating system keeps sessions, keys and handshakes to itself.

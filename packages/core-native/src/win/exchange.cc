@@ -92,7 +92,7 @@ void Exchange::BeginBody(std::string_view head_text) {
 
 void Exchange::Append(std::string_view bytes, size_t payload_bytes) {
   if (bytes.empty()) return;
-  if (pieces_.empty() || pieces_.back().block != nullptr ||
+  if (pieces_.empty() || pieces_.back().has_block() ||
       pieces_.back().bytes + bytes.size() > kGatherBytesMax) {
     pieces_.emplace_back();
   }
@@ -107,14 +107,27 @@ void Exchange::WriteBlock(uint32_t block_id, std::span<const uint8_t> memory) {
   piece.block = memory.data();
   piece.block_id = block_id;
   piece.bytes = piece.payload_bytes = memory.size();
+  AppendBlock(std::move(piece));
+}
+
+void Exchange::WriteFile(uint32_t block_id, std::unique_ptr<SentFile> file) {
+  Piece piece;
+  piece.block_id = block_id;
+  piece.bytes = static_cast<size_t>(file->bytes());
+  piece.file = std::move(file);
+  AppendBlock(std::move(piece));
+}
+
+void Exchange::AppendBlock(Piece piece) {
+  const size_t bytes = piece.bytes;
   pieces_.push_back(std::move(piece));
   // No application writes a head by reference; its bytes are then too many for one.
   if (!has_head_) is_malformed_ = true;
   if (!is_stream || is_malformed_) return;
   if (text_.is_done()) {
     pieces_.back().bytes = 0;  // Behind the end, as of HEAD.
-  } else if (text_.IsNextBody(memory.size())) {
-    (void)text_.Next({reinterpret_cast<const char*>(memory.data()), memory.size()});
+  } else if (text_.IsNextBody(bytes)) {
+    text_.SkipBody(bytes);
   } else {
     is_malformed_ = true;
   }
@@ -166,6 +179,10 @@ HTTP_LOG_DATA* Exchange::LogData(ULONG flags) {
 void Exchange::FillChunks() {
   chunks_.clear();
   for (const Piece& piece : sending_) {
+    if (piece.file != nullptr && piece.bytes != 0) {
+      chunks_.push_back(piece.file->chunk());
+      continue;
+    }
     HTTP_DATA_CHUNK chunk{};
     chunk.DataChunkType = HttpDataChunkFromMemory;
     const void* memory = piece.block != nullptr ? static_cast<const void*>(piece.block)
@@ -180,6 +197,12 @@ std::vector<Exchange::Piece> Exchange::TakeSent() {
   is_sending_ = false;
   is_done_ = is_end_told_;
   return std::exchange(sending_, {});
+}
+
+bool Exchange::HasFile() const {
+  const auto is_file = [](const Piece& piece) { return piece.file != nullptr; };
+  return std::any_of(pieces_.begin(), pieces_.end(), is_file) ||
+         std::any_of(sending_.begin(), sending_.end(), is_file);
 }
 
 size_t Exchange::TakeSentHeadBytes() { return std::exchange(sent_head_bytes_, 0); }

@@ -15,6 +15,7 @@
 #include "win/log_fields.h"
 #include "win/opaque_channel.h"
 #include "win/response_call.h"
+#include "win/sent_file.h"
 
 namespace httpsys::win {
 
@@ -30,8 +31,10 @@ class Exchange {
   // A piece of output that a call has taken over.
   struct Piece {
     std::string copy;
-    const uint8_t* block = nullptr;  // Lent memory, in place of the copy.
+    const uint8_t* block = nullptr;  // Lent memory, or a file, in place of the copy.
+    std::unique_ptr<SentFile> file;
     uint32_t block_id = 0;
+    bool has_block() const { return block != nullptr || file != nullptr; }
     size_t bytes = 0;
     size_t payload_bytes = 0;  // As JavaScript counts: without framing.
   };
@@ -68,6 +71,8 @@ class Exchange {
 
   void Write(std::string_view bytes, size_t payload_bytes);
   void WriteBlock(uint32_t block_id, std::span<const uint8_t> memory);
+  // Its bytes take no credit: nothing of JavaScript's is kept for them.
+  void WriteFile(uint32_t block_id, std::unique_ptr<SentFile> file);
   // Nothing more is written; with `closes` the connection ends behind it.
   void End(bool closes);
   // The same for one that has ended and is being sent.
@@ -89,6 +94,8 @@ class Exchange {
   // The response is a 101 to an upgrade that JavaScript has taken.
   bool is_opaque() const { return has_head_ && opaque.is_accepted() && head_.status() == 101; }
   bool is_head_sent() const { return is_head_sent_; }
+  // Part of it is a file that waits, or is being sent.
+  bool HasFile() const;
   // Nothing that was written waits, or is being sent.
   bool IsIdle() const { return !is_sending_ && pieces_.empty() && is_head_sent_; }
   // What the application wrote, if it wrote anything, cannot be sent as a response.
@@ -122,6 +129,7 @@ class Exchange {
   void WriteText(std::string_view bytes, size_t payload_bytes);
   void BeginBody(std::string_view head_text);
   void Append(std::string_view bytes, size_t payload_bytes);
+  void AppendBlock(Piece piece);
   void FillChunks();
   HTTP_LOG_DATA* LogData(ULONG flags);
 

@@ -202,6 +202,15 @@ uint32_t HttpSysBackend::FlushCache(uint32_t server_id, const std::string& url, 
   return found->second.queue->FlushCache(url, is_recursive);
 }
 
+int64_t HttpSysBackend::SendFile(size_t, int fd, uint64_t start, uint64_t bytes) {
+  if (is_closed_) return UV_ECANCELED;
+  std::unique_ptr<SentFile> file = SentFile::Open(fd, start, bytes);
+  if (file == nullptr) return UV_EBADF;
+  const uint32_t id = lane_->lent().Lend(nullptr, 0);
+  lane_->files().Put(id, std::move(file));
+  return id;
+}
+
 bool HttpSysBackend::Drain(uint64_t timeout_ms, DrainGoal goal) {
   return is_closed_ || lane_->Drain(timeout_ms, goal);
 }
@@ -237,6 +246,7 @@ BackendCapabilities HttpSysCapabilities() {
   capabilities.upgrades = is_whole;
   capabilities.named_queues = is_whole;
   capabilities.caches = is_whole;
+  capabilities.sends_files = is_whole;
   capabilities.kernel_options = is_whole;
   capabilities.system_certificates = is_whole;
   capabilities.foreign_hosts = is_whole;

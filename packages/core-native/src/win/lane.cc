@@ -34,7 +34,7 @@ Lane::Lane(CompletionPort* port, const LaneMemory& memory, const http1::MethodTa
       replies_(control_),
       records_(&queue_, uv_hrtime()),
       session_(methods, &queue_, &records_, &lent_, IsCoreOnly()),
-      handler_(&replies_, &lent_, &records_, &session_) {}
+      handler_(&replies_, &lent_, &files_, &records_, &session_) {}
 
 Lane::~Lane() { Stop(); }
 

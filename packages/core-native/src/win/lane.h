@@ -21,6 +21,7 @@
 #include "win/kernel_queue.h"
 #include "win/receiver.h"
 #include "win/reply_handler.h"
+#include "win/sent_file.h"
 #include "win/session.h"
 
 namespace httpsys::win {
@@ -46,6 +47,7 @@ class Lane {
   RequestQueue& requests() { return queue_; }
   ReplyReader& replies() { return replies_; }
   LentMemory& lent() { return lent_; }
+  SentFiles& files() { return files_; }
 
   // Thread: any.
   void Wake();
@@ -84,6 +86,7 @@ class Lane {
   RequestQueue queue_;
   ReplyReader replies_;
   LentMemory lent_;
+  SentFiles files_;
   engine::RecordWriter records_;
   Session session_;
   ReplyHandler handler_;

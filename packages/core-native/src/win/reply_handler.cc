@@ -3,6 +3,8 @@
 #include <uv.h>
 
 #include <charconv>
+#include <memory>
+#include <utility>
 
 #include "common/check.h"
 #include "common/limits.h"
@@ -52,9 +54,14 @@ void ReplyHandler::Handle(const uint8_t* record) {
   if (connection != nullptr) {
     HandleOpen(connection, record);
   } else if (type == ReplyType::kBlock) {
-    lent_->Return(LoadWord(record, 4));
-    records_->BlockDone(LoadWord(record, 4), -UV_ECANCELED);
+    DropBlock(LoadWord(record, 4));
   }
+}
+
+void ReplyHandler::DropBlock(uint32_t id) {
+  files_->Take(id);
+  lent_->Return(id);
+  records_->BlockDone(id, -UV_ECANCELED);
 }
 
 // What is not here is for sockets and for WebSockets whose frames are native.
@@ -137,14 +144,16 @@ void ReplyHandler::OnBlock(KernelConnection* connection, const uint8_t* record) 
   LentMemory::View view;
   HTTPSYS_CHECK(lent_->Find(id, &view));
   Exchange* exchange = Session::Current(connection);
-  if (exchange == nullptr) {
-    lent_->Return(id);
-    records_->BlockDone(id, -UV_ECANCELED);
-    return;
+  if (exchange == nullptr) return DropBlock(id);
+  std::unique_ptr<SentFile> file = files_->Take(id);
+  const size_t bytes = file != nullptr ? static_cast<size_t>(file->bytes()) : view.bytes;
+  const bool is_chunk = (flags & records::kReplyChunked) != 0 && bytes != 0;
+  if (is_chunk) BeginChunk(exchange, bytes);
+  if (file != nullptr) {
+    exchange->WriteFile(id, std::move(file));
+  } else {
+    exchange->WriteBlock(id, {view.data, view.bytes});
   }
-  const bool is_chunk = (flags & records::kReplyChunked) != 0 && view.bytes != 0;
-  if (is_chunk) BeginChunk(exchange, view.bytes);
-  exchange->WriteBlock(id, {view.data, view.bytes});
   if (is_chunk) exchange->Write("\r\n", 0);
   session_->Touch(exchange);
   End(connection, flags, 0);

@@ -6,6 +6,7 @@
 #include "common/block_store.h"
 #include "common/reply_reader.h"
 #include "engine/record_writer.h"
+#include "win/sent_file.h"
 #include "win/session.h"
 
 namespace httpsys::win {
@@ -13,9 +14,9 @@ namespace httpsys::win {
 // Turns the reply records of the lane into what Session does. Thread: the lane.
 class ReplyHandler {
  public:
-  ReplyHandler(ReplyReader* replies, LentMemory* lent, engine::RecordWriter* records,
-               Session* session)
-      : replies_(replies), lent_(lent), records_(records), session_(session) {}
+  ReplyHandler(ReplyReader* replies, LentMemory* lent, SentFiles* files,
+               engine::RecordWriter* records, Session* session)
+      : replies_(replies), lent_(lent), files_(files), records_(records), session_(session) {}
 
   // Handles what is published (limits::kRepliesPerPass) and sends. False when there was nothing.
   bool Run();
@@ -30,11 +31,13 @@ class ReplyHandler {
   void OnDestroy(KernelConnection* connection, uint32_t flags);
   void OnCachePolicy(KernelConnection* connection, const uint8_t* record);
   void OnShutdown(KernelConnection* connection);
+  void DropBlock(uint32_t id);
   void WriteBody(Exchange* exchange, std::string_view bytes, uint32_t flags);
   void End(KernelConnection* connection, uint32_t flags, uint32_t idle_timeout_ms);
 
   ReplyReader* replies_;
   LentMemory* lent_;
+  SentFiles* files_;
   engine::RecordWriter* records_;
   Session* session_;
 };

@@ -345,10 +345,10 @@ void Session::OnSent(Exchange* exchange, const CallResult& result) {
   }
 }
 
-// Blocks among them are JavaScript's again.
-void Session::Drop(std::vector<Exchange::Piece> pieces, int error) {
+// Blocks among them are JavaScript's again. Their files go with them.
+void Session::Drop(const std::vector<Exchange::Piece>& pieces, int error) {
   for (const Exchange::Piece& piece : pieces) {
-    if (piece.block == nullptr) continue;
+    if (!piece.has_block()) continue;
     lent_->Return(piece.block_id);
     records_->BlockDone(piece.block_id, error);
   }
@@ -415,7 +415,8 @@ void Session::Reset(KernelConnection* connection) {
       // As on a socket: what was written leaves.
       exchange->End(true);
       Touch(exchange);
-    } else if (!exchange->is_ended() || exchange->is_hopeless()) {
+    } else if (!exchange->is_ended() || exchange->is_hopeless() || exchange->HasFile()) {
+      // Bytes that were ended leave, as on a socket; a file may be any number of them.
       Abort(exchange);
     }
   }

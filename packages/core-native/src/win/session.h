@@ -106,7 +106,7 @@ class Session {
   void OnDone(Exchange* exchange);
   void Abort(Exchange* exchange);
   void OnGone(KernelConnection* connection, int error);
-  void Drop(std::vector<Exchange::Piece> pieces, int error);
+  void Drop(const std::vector<Exchange::Piece>& pieces, int error);
   void Credit(KernelConnection* connection, size_t bytes);
   void Discard(Exchange* exchange);
   void ForgetIfUnused(KernelConnection* connection);

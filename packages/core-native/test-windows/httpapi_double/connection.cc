@@ -1,5 +1,6 @@
 #include "connection.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "call.h"
@@ -15,6 +16,9 @@ namespace {
 // What is read ahead of its use.
 constexpr size_t kInputBytesMax = 128 * 1024;
 constexpr size_t kHeadBytesMax = 64 * 1024;
+// What is sent at once: a client that reads fast must not keep a caller, or
+// others, waiting.
+constexpr size_t kTurnBytes = 256 * 1024;
 // How long a client that was told the end may go on sending.
 constexpr uint32_t kLingerMs = 2000;
 
@@ -237,16 +241,17 @@ void Connection::OnWritable() {
 }
 
 void Connection::Flush() {
+  size_t turn = kTurnBytes;
   while (!output_.empty()) {
     Output& first = output_.front();
     while (first.sent < first.bytes.size()) {
-      const int count = send(socket_, first.bytes.data() + first.sent,
-                             static_cast<int>(first.bytes.size() - first.sent), 0);
-      if (count < 0) {
-        if (WSAGetLastError() != WSAEWOULDBLOCK) return Leave();
-        Kernel::Get().Wake();
-        return;
-      }
+      const size_t piece = std::min(turn, first.bytes.size() - first.sent);
+      const int count =
+          turn == 0 ? 0
+                    : send(socket_, first.bytes.data() + first.sent, static_cast<int>(piece), 0);
+      if (count < 0 && WSAGetLastError() != WSAEWOULDBLOCK) return Leave();
+      if (count <= 0) return Kernel::Get().Wake();
+      turn -= static_cast<size_t>(count);
       first.sent += static_cast<size_t>(count);
     }
     const Output done = std::move(first);

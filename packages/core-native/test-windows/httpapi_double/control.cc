@@ -11,7 +11,7 @@
 namespace httpapi_double {
 
 std::string Report() {
-  const Kernel& kernel = Kernel::Get();
+  Kernel& kernel = Kernel::Get();
   size_t urls = 0;
   for (const auto& [id, group] : kernel.groups) urls += group.urls.size();
   size_t calls = 0;
@@ -30,8 +30,8 @@ std::string Report() {
          member("sessions", kernel.sessions.size()) + ',' + member("groups", kernel.groups.size()) +
          ',' + member("urls", urls) + ',' + member("queues", kernel.handles.size()) + ',' +
          member("calls", calls) + ',' + member("requests", requests) + ',' +
-         member("tokens", kernel.open_tokens()) + "}," +
-         member("faultsLeft", kernel.faults.left()) + ",\"imports\":[" + imports + "]," +
+         member("tokens", kernel.open_tokens()) + ',' + member("files", kernel.CountFiles()) +
+         "}," + member("faultsLeft", kernel.faults.left()) + ",\"imports\":[" + imports + "]," +
          kernel.ledger.Json() + '}';
 }
 

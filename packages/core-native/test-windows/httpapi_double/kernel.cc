@@ -32,6 +32,15 @@ extern "C" LONG NTAPI NtQueryObject(HANDLE handle, int kind, void* memory, ULONG
 namespace httpapi_double {
 namespace {
 
+ULONG CountHandles(HANDLE handle) {
+  ObjectBasicInformation information{};
+  NtQueryObject(handle, 0, &information, sizeof information, nullptr);
+  return information.HandleCount;
+}
+
+// Whether one is not the only handle of what it is for.
+bool HasOtherHandles(HANDLE handle) { return CountHandles(handle) > 1; }
+
 std::string Environment(const char* name) {
   char text[4096] = "";
   const DWORD length = GetEnvironmentVariableA(name, text, sizeof text);
@@ -135,13 +144,40 @@ HANDLE Kernel::MakeToken() {
 }
 
 size_t Kernel::open_tokens() const {
-  size_t open = 0;
-  for (const HANDLE token : tokens_) {
-    ObjectBasicInformation information{};
-    NtQueryObject(token, 0, &information, sizeof information, nullptr);
-    open += information.HandleCount > 1 ? 1 : 0;
+  return static_cast<size_t>(std::count_if(tokens_.begin(), tokens_.end(), HasOtherHandles));
+}
+
+// One handle for each: two would keep each other.
+void Kernel::NoteFile(HANDLE file) {
+  std::vector<ULONG> counts;
+  for (const HANDLE other : files_) counts.push_back(CountHandles(other));
+  const HANDLE process = GetCurrentProcess();
+  HANDLE own = nullptr;
+  if (DuplicateHandle(process, file, process, &own, 0, FALSE, DUPLICATE_SAME_ACCESS) == 0) return;
+  for (size_t i = 0; i < files_.size(); ++i) {
+    if (CountHandles(files_[i]) == counts[i]) continue;
+    CloseHandle(own);
+    return;
   }
-  return open;
+  files_.push_back(own);
+  if (files_.size() == 1) WatchFiles();
+}
+
+// Its own handles must not keep files that a test wants to delete.
+void Kernel::WatchFiles() {
+  constexpr uint32_t kWatchMs = 20;
+  After(kWatchMs, [this] {
+    if (CountFiles() != 0) WatchFiles();
+  });
+}
+
+size_t Kernel::CountFiles() {
+  std::erase_if(files_, [](HANDLE file) {
+    if (HasOtherHandles(file)) return false;
+    CloseHandle(file);
+    return true;
+  });
+  return files_.size();
 }
 
 // -- Sockets.

@@ -63,6 +63,10 @@ class Kernel {
   HANDLE MakeToken();
   size_t open_tokens() const;
 
+  // A file that is sent, while anybody has a handle of it.
+  void NoteFile(HANDLE file);
+  size_t CountFiles();
+
   // Milliseconds that every completion takes.
   uint32_t slow_ms() const { return slow_ms_; }
   void set_slow_ms(uint32_t ms) { slow_ms_ = ms; }
@@ -86,6 +90,7 @@ class Kernel {
   // Reads the environment.
   Kernel();
   SOCKET Open(int family, const void* address, uint32_t* error);
+  void WatchFiles();
   void OpenControl();
   void OpenWaker();
   void Main();
@@ -100,7 +105,8 @@ class Kernel {
   std::vector<Listener> listeners_;
   std::multimap<uint64_t, std::function<void()>> tasks_;  // By the time that they are due.
   std::vector<ConnectionRef> buried_;
-  std::vector<HANDLE> tokens_;  // Duplicates of what was given away.
+  std::vector<HANDLE> tokens_;  // Duplicates of what was given away,
+  std::vector<HANDLE> files_;   // and of what was given.
 };
 
 }  // namespace httpapi_double

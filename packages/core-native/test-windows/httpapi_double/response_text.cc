@@ -75,6 +75,10 @@ uint32_t ReadFileChunk(const HTTP_DATA_CHUNK& chunk, std::string* bytes) {
   if (at > end) return ERROR_INVALID_PARAMETER;
   if (left == HTTP_BYTE_RANGE_TO_EOF) left = end - at;
   if (left > end - at) return ERROR_INVALID_PARAMETER;
+  Kernel& kernel = Kernel::Get();
+  kernel.NoteFile(file);
+  kernel.ledger.Note("{\"fileFrom\":" + std::to_string(at) + ",\"bytes\":" + std::to_string(left) +
+                     '}');
   std::string piece(64 * 1024, '\0');
   while (left > 0) {
     OVERLAPPED where{};

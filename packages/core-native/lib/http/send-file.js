@@ -1,0 +1,143 @@
+'use strict'
+
+// Files as responses: by the kernel where the backend is one that reads files (Engine.sendFile), otherwise through a
+// stream, with the same result for the client and for the application.
+
+const fs = require('node:fs')
+const { Buffer } = require('node:buffer')
+const { finished, pipeline } = require('node:stream')
+const { endWithFile } = require('./outgoing')
+const { errnoOf, systemError } = require('./system-error')
+
+/**
+ * @typedef {object} Sending
+ * @property {any} res
+ * @property {number} fd
+ * @property {any} file what the application gave: a FileHandle is open as long as somebody has it
+ * @property {boolean} isOurs we have opened it
+ * @property {number | undefined} start
+ * @property {number | undefined} end the last byte
+ * @property {(error: Error | null) => void} callback
+ */
+
+/** @param {string} code @param {ErrorConstructor} Base @param {string} message */
+function coded (code, Base, message) {
+  return Object.assign(new Base(message), { code })
+}
+
+/** @param {string} name @param {string} wanted @param {unknown} value */
+function typeError (name, wanted, value) {
+  return coded('ERR_INVALID_ARG_TYPE', TypeError, `The "${name}" argument must be ${wanted}. Received ${value === null ? null : typeof value}`)
+}
+
+/** @param {any} options @returns {{ start?: number, end?: number }} */
+function readRange (options) {
+  if (typeof options !== 'object' || options === null) throw typeError('options', 'of type object', options)
+  const { start, end } = options
+  for (const [name, value] of Object.entries({ start, end })) {
+    if (value === undefined) continue
+    if (typeof value !== 'number') throw typeError(`options.${name}`, 'of type number', value)
+    if (!Number.isSafeInteger(value) || value < 0) {
+      throw coded('ERR_OUT_OF_RANGE', RangeError, `The value of "${name}" is out of range. It must be an integer >= 0 && <= ${Number.MAX_SAFE_INTEGER}. Received ${value}`)
+    }
+  }
+  if (start !== undefined && end !== undefined && start > end) {
+    throw coded('ERR_OUT_OF_RANGE', RangeError, `The value of "start" is out of range. It must be <= "end" (here: ${end}). Received ${start}`)
+  }
+  return { start, end }
+}
+
+/**
+ * Ends a response with a file. The callback comes once: with null when everything was handed to the system, or with an
+ * error. Before the head was sent the response is still the application's then.
+ *
+ * @param {any} res
+ * @param {any} file a path, a FileHandle or a descriptor; the latter two remain the application's
+ * @param {any} options start and end (the last byte), as with fs.createReadStream()
+ * @param {any} callback
+ */
+function sendFile (res, file, options, callback) {
+  if (typeof options === 'function') [options, callback] = [{}, options]
+  if (typeof callback !== 'function') throw typeError('callback', 'of type function', callback)
+  const { start, end } = readRange(options ?? {})
+  /** @type {Sending} */
+  const sending = { res, fd: -1, file, isOurs: false, start, end, callback }
+  if (typeof file === 'string' || Buffer.isBuffer(file) || file instanceof URL) {
+    const refused = refusal(res)
+    if (refused !== null) return process.nextTick(callback, refused)
+    return fs.open(file, 'r', (error, fd) => {
+      if (error !== null) return callback(error)
+      sending.fd = fd
+      sending.isOurs = true
+      look(sending)
+    })
+  }
+  sending.fd = typeof file === 'object' && file !== null ? file.fd : file
+  if (typeof sending.fd !== 'number') throw typeError('file', 'a path, a FileHandle or a file descriptor', file)
+  // A FileHandle that is closed has -1.
+  if (sending.fd === -1) return process.nextTick(callback, systemError(errnoOf('EBADF'), 'fstat'))
+  look(sending)
+}
+
+/** @param {any} res @returns {Error | null} why nothing can be written to it */
+function refusal (res) {
+  if (res.writableEnded) return coded('ERR_STREAM_WRITE_AFTER_END', Error, 'write after end')
+  if (res.destroyed) return coded('ERR_STREAM_PREMATURE_CLOSE', Error, 'Premature close')
+  return null
+}
+
+/** @param {Sending} sending @param {Error | null} [error] */
+function settle ({ fd, isOurs, callback }, error = null) {
+  if (!isOurs) return process.nextTick(callback, error)
+  fs.close(fd, () => callback(error))
+}
+
+/** @param {Sending} sending */
+function look (sending) {
+  fs.fstat(sending.fd, (error, stats) => {
+    const why = error ?? refusal(sending.res) ?? (stats.isDirectory() ? systemError(errnoOf('EISDIR'), 'read') : null)
+    if (why !== null) settle(sending, why)
+    else begin(sending, stats)
+  })
+}
+
+/** @param {Sending} sending @param {fs.Stats} stats */
+function begin (sending, stats) {
+  const { res, fd, start = 0, end = Infinity } = sending
+  // Pipes and devices have the length that they turn out to have.
+  if (!stats.isFile()) return stream(sending, undefined)
+  const length = Math.max(0, Math.min(end, stats.size - 1) - start + 1)
+  const hasNoBody = res.statusCode === 204 || res.statusCode === 304
+  if (!res.headersSent && !hasNoBody && !res.hasHeader('content-length') && !res.hasHeader('transfer-encoding')) {
+    res.setHeader('Content-Length', length)
+  }
+  if (length === 0 || hasNoBody || !res._hasBody) res.end()
+  else if (!endWithFile(res, fd, start, length)) return stream(sending, length)
+  // What was handed over has a handle of its own.
+  finished(res, (error) => settle(sending, error ?? null))
+}
+
+/** @param {Sending} sending @param {number | undefined} length of what is to be sent */
+function stream (sending, length) {
+  const { res, fd, start, end } = sending
+  const last = length === undefined ? end : (start ?? 0) + length - 1
+  const source = fs.createReadStream('', { fd, start: length === undefined ? start : start ?? 0, end: last, autoClose: false })
+  const done = (/** @type {Error | null | undefined} */ error) => settle(sending, error ?? null)
+  if (length === undefined) pipeline(source, res, done)
+  else pipeline(source, (pieces) => exactly(pieces, length), res, done)
+}
+
+// Whoever was told a length must not take what comes next for the rest of it.
+/** @param {AsyncIterable<Buffer>} pieces @param {number} length */
+async function * exactly (pieces, length) {
+  let left = length
+  for await (const piece of pieces) {
+    left -= piece.length
+    yield piece
+  }
+  if (left > 0) {
+    throw coded('ERR_HTTP_CONTENT_LENGTH_MISMATCH', Error, `The file has become ${left} bytes shorter while it was sent`)
+  }
+}
+
+module.exports = { sendFile }
