@@ -6,7 +6,7 @@
 const { Buffer, Blob } = require('node:buffer')
 const ws = require('ws')
 const { internals } = require('@httpsys/core-native')
-const { kSocketMark, extensionName, kEmpty } = require('./ws-internals')
+const { kSocketMark, extensionName, kDefaults, kEmpty } = require('./ws-internals')
 const { settingsOf } = require('./settings')
 const { createReadError, closeCodeOf } = require('./read-error')
 
@@ -44,6 +44,7 @@ class WebSocket extends ws.WebSocket {
   /** @param {any} address null: of a server @param {any} [protocols] @param {any} [options] */
   constructor (address, protocols, options) {
     super(address, protocols, address === null ? quietly(options) : options)
+    isBare = false
     const self = hidden(this)
     if (address !== null) {
       self._autoPong = Object.hasOwn(this, '_autoPong')
@@ -74,8 +75,6 @@ class WebSocket extends ws.WebSocket {
       return
     }
     self[kChannel] = channel // From here on `_socket` is the channel's.
-    if (Object.keys(self._extensions).length === 0) self._extensions = kNoExtensions
-    self._sender = kSenderStub
     socket[kSocketMark] = this
     socket.setTimeout(0)
     socket.setNoDelay()
@@ -227,7 +226,28 @@ class WebSocket extends ws.WebSocket {
   }
 }
 
-// What nearly all have is no field of each.
+/** While ws' constructor gives a WebSocket of a server what nearly all have. */
+let isBare = false
+
+// What nearly all have is no field of each, which would be most of an idle one's memory.
+/** @param {string | symbol} name @param {(self: any) => any} get @param {(value: any) => boolean} isDefault */
+function define (name, get, isDefault) {
+  Object.defineProperty(WebSocket.prototype, name, {
+    configurable: true,
+    get () { return get(this) },
+    set (value) {
+      if (!isDefault(value)) Object.defineProperty(this, name, { value, writable: true, enumerable: true, configurable: true })
+    }
+  })
+}
+
+const kNoExtensions = Object.freeze({})
+// Some look whether it is there.
+const kSenderStub = Object.freeze({ _bufferedBytes: 0 })
+
+for (const [name, initial] of kDefaults) define(name, () => initial, (value) => value === initial)
+define('_sender', (self) => self[kChannel] === undefined ? null : kSenderStub, (value) => value === null)
+define('_extensions', () => kNoExtensions, () => isBare)
 Object.defineProperty(WebSocket.prototype, '_autoPong', { value: true, writable: true, configurable: true })
 
 /** The server whose handshake is going on. @type {any} */
@@ -264,8 +284,6 @@ class Listeners {}
 Object.setPrototypeOf(Listeners.prototype, null)
 Reflect.deleteProperty(Listeners.prototype, 'constructor')
 
-const kNoExtensions = Object.freeze({})
-
 /** Options by those of a server. @type {WeakMap<object, object>} */
 const quietOptions = new WeakMap()
 
@@ -277,11 +295,9 @@ function quietly (options) {
     quiet = { autoPong: false, closeTimeout: options.closeTimeout }
     quietOptions.set(options, quiet)
   }
+  isBare = true
   return quiet
 }
-
-// Some look whether it is there.
-const kSenderStub = Object.freeze({ _bufferedBytes: 0 })
 
 // -- What the I/O thread tells ---------------------------------------------------------------------
 

@@ -47,6 +47,17 @@ function findSocketMark () {
   return mark
 }
 
+/** Read and written all the time. */
+const kOwnMembers = ['_events', '_eventsCount', '_readyState', '_socket']
+
+// What two new WebSockets of a server have in common. Few ever change it.
+/** @param {any} options of a server @returns {Map<string | symbol, any>} */
+function findDefaults ({ closeTimeout }) {
+  const [one, other] = [1, 2].map(() => /** @type {any} */ (new ws.WebSocket(/** @type {any} */ (null), undefined, /** @type {any} */ ({ closeTimeout }))))
+  const names = Reflect.ownKeys(one).filter((name) => one[name] === other[name] && !kOwnMembers.includes(/** @type {string} */ (name)))
+  return new Map(names.map((name) => [name, one[name]]))
+}
+
 function collect () {
   if (!version.startsWith('8.')) throw unknownWs('API of version 8')
   const server = /** @type {any} */ (new ws.WebSocketServer({ noServer: true }))
@@ -55,7 +66,7 @@ function collect () {
   const { PerMessageDeflate } = /** @type {any} */ (ws)
   if (!isMethod(PerMessageDeflate)) throw unknownWs('PerMessageDeflate')
   check(new PerMessageDeflate({}), kDeflateMembers, 'PerMessageDeflate#')
-  return { kSocketMark: findSocketMark(), extensionName: /** @type {string} */ (PerMessageDeflate.extensionName) }
+  return { kSocketMark: findSocketMark(), extensionName: /** @type {string} */ (PerMessageDeflate.extensionName), kDefaults: findDefaults(server.options) }
 }
 
 // Programs, and ws' own tests, compare with it by identity.

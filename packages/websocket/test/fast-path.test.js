@@ -395,6 +395,20 @@ test('everything that ws exports is exported', () => {
   assert.notEqual(ws.Server, fast.Server)
 })
 
+test('what a new WebSocket has like all others is no field of its own, and becomes one when it changes', () => {
+  const make = () => /** @type {any} */ (new fast.WebSocket(/** @type {any} */ (null), undefined, /** @type {any} */ ({ autoPong: true, closeTimeout: 30_000, maxPendingAutoPongs: 0 })))
+  const stock = /** @type {any} */ (new (require('ws').WebSocket)(null, undefined, { autoPong: false, closeTimeout: 30_000 }))
+  const [one, other] = [make(), make()]
+  for (const name of Object.keys(stock)) if (name !== '_events') assert.deepEqual(one[name], stock[name], name)
+  assert.ok(Reflect.ownKeys(one).length < 7, `${Reflect.ownKeys(one).map(String)}`)
+  for (const [name, value] of [['_closeCode', 1000], ['_paused', true], ['_receiver', {}], ['_extensions', {}], ['_maxListeners', 3]]) {
+    one[name] = value
+    assert.equal(one[name], value)
+    assert.ok(Object.hasOwn(one, name))
+    assert.deepEqual(other[name], stock[name], name)
+  }
+})
+
 /** @param {string} program @param {string[]} [args] */
 async function child (program, args = []) {
   const started = fork(require.resolve('./support/child.js'), [program, ...args], { stdio: ['ignore', 'inherit', 'pipe', 'ipc'] })

@@ -41,6 +41,19 @@ const kLoopBytesMax = 48
 // What the lane may keep back of a credit (limits.h: kCreditBytes).
 const kCreditStepBytes = 64 * 1024
 
+// What most have never had.
+class Backlog {
+  /** Not accepted by the lane, or by reference and not sent. */
+  buffered = 0
+  /** Events that wait. @type {Event[] | null} */
+  events = null
+  /** Frames that wait for credit. @type {Held[] | null} */
+  held = null
+  /** The last block that is being sent. @type {BlockWrite | null} */
+  block = null
+}
+
+// Private methods would be a field of each.
 class WebSocketChannel {
   /**
    * @param {any} socket
@@ -64,14 +77,30 @@ class WebSocketChannel {
     this.unacknowledged = 0
     /** Accepted by the lane and not sent. */
     this.unsent = socket[kUnsent]
-    /** Not accepted, or by reference and not sent. */
-    this.buffered = 0
-    /** Events that wait. @type {Event[] | null} */
-    this.events = null
-    /** Frames that wait for credit. @type {Held[] | null} */
-    this.held = null
-    /** The last block that is being sent. @type {BlockWrite | null} */
-    this.block = null
+    /** From its first use on. @type {Backlog | null} */
+    this.backlog = null
+  }
+
+  get buffered () {
+    return this.backlog === null ? 0 : this.backlog.buffered
+  }
+
+  get events () {
+    return this.backlog === null ? null : this.backlog.events
+  }
+
+  get held () {
+    return this.backlog === null ? null : this.backlog.held
+  }
+
+  /** @returns {BlockWrite | null} */
+  get block () {
+    return this.backlog === null ? null : this.backlog.block
+  }
+
+  more () {
+    if (this.backlog === null) this.backlog = new Backlog()
+    return this.backlog
   }
 
   // -- The socket ----------------------------------------------------------------------------------
@@ -84,7 +113,7 @@ class WebSocketChannel {
   /** The socket, which is kept from now on. */
   keepSocket () {
     const { socket } = this
-    return socket instanceof WeakRef ? this.keep(socket.deref() ?? this.#revive()) : socket
+    return socket instanceof WeakRef ? this.keep(socket.deref() ?? this.revive()) : socket
   }
 
   /** @param {any} socket */
@@ -96,7 +125,7 @@ class WebSocketChannel {
   }
 
   // As it was when it was let go of: anything that changes one keeps it.
-  #revive () {
+  revive () {
     const addresses = new Addresses(this.near, this.remoteAddress, this.remotePort)
     const socket = /** @type {any} */ (new (/** @type {any} */ (HttpSocket))(this.lane, this.slot, this.near.server, addresses))
     socket[kState] |= State.kServed | State.kUpgraded | State.kWebSocket
@@ -116,10 +145,10 @@ class WebSocketChannel {
     const data = copyOf(bytes, at + R.kPayloadAt, length)
     const cost = length + R.kMessageCost
     if (this.events !== null || (this.state & (kPaused | kDeferred)) !== 0) {
-      this.#wait({ type: kMessage, a: data, b: isBinary, c: undefined, d: undefined, cost })
+      this.wait({ type: kMessage, a: data, b: isBinary, c: undefined, d: undefined, cost })
       return
     }
-    if ((this.unacknowledged += cost) >= kAcknowledgeBytes) this.#acknowledge()
+    if ((this.unacknowledged += cost) >= kAcknowledgeBytes) this.acknowledge()
     this.handlers.message(this.owner, data, isBinary)
   }
 
@@ -135,31 +164,31 @@ class WebSocketChannel {
         const block = this.lane.takeBlock(words[w + 5])
         if (block === undefined) return
         const isBinary = (words[w + 1] >>> 8 & R.kMessageBinary) !== 0
-        this.#deliver(kMessage, length + R.kMessageCost, block, isBinary)
+        this.deliver(kMessage, length + R.kMessageCost, block, isBinary)
         return
       }
       case kControl:
-        this.#deliver(kControl, length + R.kMessageCost, words[w + 5], copyOf(bytes, text, length))
+        this.deliver(kControl, length + R.kMessageCost, words[w + 5], copyOf(bytes, text, length))
         return
       case kCloseFrame:
-        this.#deliver(kCloseFrame, 0, words[w + 4], copyOf(bytes, text, words[w + 5]))
+        this.deliver(kCloseFrame, 0, words[w + 4], copyOf(bytes, text, words[w + 5]))
         return
       case kFrameError: {
         const from = at + R.kFrameErrorTextAt
-        this.#deliver(kFrameError, 0, words[w + 4], words[w + 6], words[w + 7], bytes.toString('latin1', from, from + words[w + 5]))
+        this.deliver(kFrameError, 0, words[w + 4], words[w + 6], words[w + 7], bytes.toString('latin1', from, from + words[w + 5]))
       }
     }
   }
 
   /** @param {number} type @param {number} cost @param {any} a @param {any} b @param {any} [c] @param {any} [d] */
-  #deliver (type, cost, a, b, c, d) {
-    if (this.events !== null || (this.state & (kPaused | kDeferred)) !== 0) this.#wait({ type, a, b, c, d, cost })
-    else this.#tell({ type, a, b, c, d, cost })
+  deliver (type, cost, a, b, c, d) {
+    if (this.events !== null || (this.state & (kPaused | kDeferred)) !== 0) this.wait({ type, a, b, c, d, cost })
+    else this.tell({ type, a, b, c, d, cost })
   }
 
   /** @param {Event} event */
-  #tell ({ type, a, b, c, d, cost }) {
-    if (cost !== 0 && (this.unacknowledged += cost) >= kAcknowledgeBytes) this.#acknowledge()
+  tell ({ type, a, b, c, d, cost }) {
+    if (cost !== 0 && (this.unacknowledged += cost) >= kAcknowledgeBytes) this.acknowledge()
     const { handlers, owner } = this
     if (type === kMessage) handlers.message(owner, a, b)
     else if (type === kCloseFrame) handlers.close(owner, a, b)
@@ -170,21 +199,21 @@ class WebSocketChannel {
   }
 
   /** @param {Event} event */
-  #wait (event) {
+  wait (event) {
     if (this.events !== null) {
       this.events.push(event)
       return
     }
-    this.events = [event]
+    this.more().events = [event]
     if ((this.state & kPaused) === 0) setImmediate(pump, this)
   }
 
   /** The peer has ended its direction. */
   onEnd () {
-    this.#deliver(kEof, 0, undefined, undefined)
+    this.deliver(kEof, 0, undefined, undefined)
   }
 
-  #acknowledge () {
+  acknowledge () {
     const bytes = this.unacknowledged
     this.unacknowledged = 0
     if ((this.state & kClosed) === 0) this.lane.writer.command(kWindow, 0, this.slot, bytes)
@@ -206,9 +235,9 @@ class WebSocketChannel {
   pump () {
     if (this.events === null || (this.state & (kPaused | kClosed)) === kPaused) return
     const event = /** @type {Event} */ (this.events.shift())
-    if (this.events.length === 0) this.events = null
+    if (this.events.length === 0) this.more().events = null
     else setImmediate(pump, this) // Before the application, which may throw.
-    this.#tell(event)
+    this.tell(event)
     if (this.events === null && (this.state & kGone) !== 0) this.handlers.closed(this.owner)
   }
 
@@ -226,46 +255,48 @@ class WebSocketChannel {
     if ((this.state & kClosed) !== 0) {
       if (callback !== undefined) process.nextTick(callback, destroyedError())
     } else if (this.held !== null || this.unsent >= kSendBytesMax) {
-      this.#hold(flags, data, callback)
+      this.hold(flags, data, callback)
     } else if ((typeof data === 'string' ? data.length * 3 : data.byteLength) <= kInlineBytesMax) {
       this.unsent += this.lane.writer.frame(this.slot, flags, data)
-      if (callback !== undefined) this.#accepted(callback)
+      if (callback !== undefined) this.accepted(callback)
     } else {
-      this.#sendBlock(flags, data, callback)
+      this.sendBlock(flags, data, callback)
     }
   }
 
   /** @param {SendCallback} callback */
-  #accepted (callback) {
+  accepted (callback) {
     if (this.block === null) process.nextTick(callback, null)
     else this.block.callbacks.push(callback)
   }
 
   /** @param {number} flags @param {string | Uint8Array} data @param {SendCallback} [callback] */
-  #sendBlock (flags, data, callback) {
+  sendBlock (flags, data, callback) {
     const chunk = typeof data === 'string' ? Buffer.from(data) : data
     if (chunk.byteLength <= kInlineBytesMax) {
       this.unsent += this.lane.writer.frame(this.slot, flags, chunk)
-      if (callback !== undefined) this.#accepted(callback)
+      if (callback !== undefined) this.accepted(callback)
       return
     }
     const block = this.lane.writer.frameBlock(this.slot, flags, chunk)
     if (block === undefined) return
     this.unsent += chunk.byteLength
-    this.buffered += chunk.byteLength
-    this.block = new BlockWrite(this, chunk.byteLength, callback)
+    const backlog = this.more()
+    backlog.buffered += chunk.byteLength
+    const write = backlog.block = new BlockWrite(this, chunk.byteLength, callback)
     const known = this.lane.blocks.get(block)
-    if (known === undefined) this.lane.blocks.set(block, { write: new SharedBlock(this.block), chunk })
-    else known.write.add(this.block)
+    if (known === undefined) this.lane.blocks.set(block, { write: new SharedBlock(write), chunk })
+    else known.write.add(write)
   }
 
   /** @param {number} flags @param {string | Uint8Array} data @param {SendCallback} [callback] */
-  #hold (flags, data, callback) {
+  hold (flags, data, callback) {
     const bytes = typeof data === 'string' ? Buffer.byteLength(data) : data.byteLength
-    this.buffered += bytes
+    const backlog = this.more()
+    backlog.buffered += bytes
     const held = { data, flags, bytes, callback }
-    if (this.held === null) this.held = [held]
-    else this.held.push(held)
+    if (backlog.held === null) backlog.held = [held]
+    else backlog.held.push(held)
   }
 
   /** @param {number} bytes that left */
@@ -274,17 +305,17 @@ class WebSocketChannel {
     this.unsent = unsent > 0 ? unsent : 0
     // A block that others have, too, is told to be sent when the slowest has taken it.
     if (this.unsent < kCreditStepBytes) for (let at = this.block; at !== null; at = at.previous) at.leave()
-    const { held } = this
-    if (held === null || this.unsent >= kSendBytesMax) return
-    this.held = null
+    const { backlog, held } = this
+    if (backlog === null || held === null || this.unsent >= kSendBytesMax) return
+    backlog.held = null
     let i = 0
     for (; i < held.length && this.unsent < kSendBytesMax; i++) {
       const { data, flags, bytes, callback } = held[i]
-      this.buffered -= bytes
+      backlog.buffered -= bytes
       this.send(flags, data, callback)
     }
     if (i < held.length) {
-      this.held = i === 0 ? held : held.slice(i)
+      backlog.held = i === 0 ? held : held.slice(i)
       return
     }
     if ((this.state & kEnding) !== 0) this.keepSocket().end()
@@ -293,14 +324,14 @@ class WebSocketChannel {
   /** The lane has closed the connection. */
   onClosed () {
     this.state |= kClosed
-    const { held, block } = this
-    this.held = null
-    this.block = null
-    if (held !== null || block !== null) {
+    const { backlog, held, block } = this
+    if (backlog !== null && (held !== null || block !== null)) {
+      backlog.held = null
+      backlog.block = null
       const error = destroyedError()
       for (let at = block; at !== null; at = at.previous) at.fail(error)
       for (const { bytes, callback } of held ?? []) {
-        this.buffered -= bytes
+        backlog.buffered -= bytes
         if (callback !== undefined) process.nextTick(callback, error)
       }
     }
@@ -356,6 +387,7 @@ class BlockWrite {
     this.bytes = bytes
     /** @type {SendCallback[]} */
     this.callbacks = callback === undefined ? [] : [callback]
+    /** @type {BlockWrite | null} */
     this.previous = channel.block
     this.isDone = false
     this.isCounted = true
@@ -363,7 +395,7 @@ class BlockWrite {
 
   // This channel's peer has taken it, or as good as.
   leave () {
-    if (this.isCounted) this.channel.buffered -= this.bytes
+    if (this.isCounted) this.channel.more().buffered -= this.bytes
     this.isCounted = false
   }
 
@@ -372,9 +404,10 @@ class BlockWrite {
     this.isDone = true
     this.leave()
     const { channel } = this
+    const backlog = channel.more()
     // One that others have, too, may be done later than those behind it.
-    while (channel.block !== null && channel.block.isDone) channel.block = channel.block.previous
-    for (let at = channel.block; at !== null; at = at.previous) {
+    while (backlog.block !== null && backlog.block.isDone) backlog.block = backlog.block.previous
+    for (let at = backlog.block; at !== null; at = at.previous) {
       while (at.previous !== null && at.previous.isDone) at.previous = at.previous.previous
     }
     for (const callback of this.callbacks) process.nextTick(callback, null)
