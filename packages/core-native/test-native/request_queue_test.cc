@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -105,6 +106,20 @@ TEST_F(RequestQueueTest, ARecordLargerThanASegmentIsABlock) {
   EXPECT_EQ(block.bytes, 4096u);
   EXPECT_EQ(LoadWord(block.memory.get(), 2), 7u);
   EXPECT_EQ(queue.blocks().Take(LoadWord(record, 5)).memory, nullptr);
+}
+
+TEST_F(RequestQueueTest, AReaderThatKeepsUpNeedsTwoSegmentsOfMany) {
+  RequestQueue queue(Segments(4));
+  std::set<uint32_t> used;
+  for (uint32_t i = 0; i < 1000; ++i) {
+    Append(queue, i, 64);
+    queue.Publish();
+    RequestQueue::Region region;
+    ASSERT_TRUE(queue.Next(&region));
+    used.insert(region.segment);
+    queue.Consume(region.end);
+  }
+  EXPECT_EQ(used.size(), 2u);
 }
 
 TEST_F(RequestQueueTest, TwoThreadsLoseNothing) {

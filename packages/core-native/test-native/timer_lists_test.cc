@@ -33,7 +33,7 @@ TEST(TimerListsTest, AStoppedNodeDoesNotExpireAndARestartedOneExpiresOnce) {
   timers.Start(&c, 2, 10);
   timers.Stop(&b);
   timers.Stop(&b);
-  EXPECT_FALSE(b.is_running());
+  EXPECT_FALSE(b.is_timer_running());
   timers.Start(&a, 5, 10);
   EXPECT_EQ(timers.TakeExpired(100), &c);
   EXPECT_EQ(timers.TakeExpired(100), &a);

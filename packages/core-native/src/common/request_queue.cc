@@ -17,12 +17,13 @@ RequestQueue::RequestQueue(std::vector<std::span<uint8_t>> segments)
     : segment_count_(segments.size()),
       segment_bytes_(segments.empty() ? 0 : segments[0].size()),
       segments_(std::make_unique<Segment[]>(segments.size())) {
-  HTTPSYS_CHECK(segment_count_ >= 2);
-  HTTPSYS_CHECK(segment_bytes_ >= 1024 && segment_bytes_ < kSealed && segment_bytes_ % 8 == 0);
+  HTTPSYS_CHECK(segment_count_ >= 2 && segment_count_ <= kSegmentsMax);
+  HTTPSYS_CHECK(segment_bytes_ >= 1024 && segment_bytes_ <= kOffsetMask && segment_bytes_ % 8 == 0);
   for (size_t i = 0; i < segment_count_; ++i) {
     HTTPSYS_CHECK(segments[i].size() == segment_bytes_);
     segments_[i].memory = segments[i];
   }
+  for (size_t i = segment_count_ - 1; i > 0; --i) free_.push_back(i);
 }
 
 uint8_t* RequestQueue::Append(size_t bytes) {
@@ -55,14 +56,22 @@ uint8_t* RequestQueue::AppendOversize(size_t bytes) {
 }
 
 bool RequestQueue::MoveToNextSegment() {
-  const uint64_t in_use = left_ + 1 - released_.load(std::memory_order_seq_cst);
-  if (in_use >= segment_count_) return false;
+  // They are read, and so released, in the order in which they were sealed.
+  const uint64_t released = released_.load(std::memory_order_seq_cst);
+  const auto count = static_cast<std::ptrdiff_t>(released - known_released_);
+  known_released_ = released;
+  free_.insert(free_.end(), sealed_.begin(), sealed_.begin() + count);
+  sealed_.erase(sealed_.begin(), sealed_.begin() + count);
+  if (free_.empty()) return false;
+  const size_t next = free_.back();
+  free_.pop_back();
   published_total_ += write_offset_ - published_offset_;
-  segments_[write_segment_].published.store(static_cast<uint32_t>(write_offset_) | kSealed,
-                                            std::memory_order_seq_cst);
+  segments_[write_segment_].published.store(
+      static_cast<uint32_t>(write_offset_) | static_cast<uint32_t>(next << kNextShift) | kSealed,
+      std::memory_order_seq_cst);
   sealed_since_publish_ = true;
-  ++left_;
-  write_segment_ = (write_segment_ + 1) % segment_count_;
+  sealed_.push_back(write_segment_);
+  write_segment_ = next;
   write_offset_ = published_offset_ = 0;
   return true;
 }
@@ -108,21 +117,21 @@ bool RequestQueue::Publish() {
 bool RequestQueue::Next(Region* region) {
   for (;;) {
     const uint32_t published = segments_[read_segment_].published.load(std::memory_order_seq_cst);
-    const uint32_t end = published & ~kSealed;
+    const uint32_t end = published & kOffsetMask;
     if (read_offset_ < end) {
       *region = {static_cast<uint32_t>(read_segment_), read_offset_, end};
       return true;
     }
     if ((published & kSealed) == 0) return false;
-    ReleaseSegment();
+    ReleaseSegment(published);
   }
 }
 
-void RequestQueue::ReleaseSegment() {
+void RequestQueue::ReleaseSegment(uint32_t published) {
   // The lane reuses the segment only after it has seen released_.
   segments_[read_segment_].published.store(0, std::memory_order_relaxed);
   released_.fetch_add(1, std::memory_order_seq_cst);
-  read_segment_ = (read_segment_ + 1) % segment_count_;
+  read_segment_ = (published & ~kSealed) >> kNextShift;
   read_offset_ = 0;
 }
 
@@ -132,7 +141,8 @@ bool RequestQueue::Consume(uint32_t offset) {
                         std::memory_order_relaxed);
   read_offset_ = offset;
   const uint32_t published = segments_[read_segment_].published.load(std::memory_order_seq_cst);
-  if (published == (offset | kSealed)) ReleaseSegment();
+  const bool is_sealed = (published & kSealed) != 0;
+  if (is_sealed && (published & kOffsetMask) == offset) ReleaseSegment(published);
   return is_waiting_.load(std::memory_order_seq_cst) &&
          is_waiting_.exchange(false, std::memory_order_seq_cst);
 }

@@ -1,7 +1,8 @@
 #pragma once
 // The request records of one lane on their way to JavaScript.
 //
-// A ring of equal segments. The lane fills them in order and *seals* one when it moves on;
+// Equal segments. The lane fills one after the other and *seals* one when it moves on, to the one
+// that became free last: the caches know it, and what a burst does not need is no resident memory.
 // JavaScript reads regions in the same order, and a sealed segment that it has read to its end is
 // free again. When none is free the lane keeps records in a backlog of its own, so that appending
 // never fails; it then stops reading from its connections (stalled()), which bounds the backlog.
@@ -69,8 +70,12 @@ class RequestQueue {
   const std::shared_ptr<BlockPool>& block_pool() const { return block_pool_; }
 
  private:
-  // Set in a segment's published offset when the lane has left it.
+  // What a segment's `published` says beside its offset, when the lane has left it: that, and for
+  // which segment.
   static constexpr uint32_t kSealed = 0x80000000u;
+  static constexpr int kNextShift = 24;
+  static constexpr uint32_t kSegmentsMax = 128;
+  static constexpr uint32_t kOffsetMask = (1u << kNextShift) - 1;
 
   struct Segment {
     std::span<uint8_t> memory;
@@ -80,7 +85,7 @@ class RequestQueue {
   bool MoveToNextSegment();
   uint8_t* AppendOversize(size_t bytes);
   void FlushBacklog();
-  void ReleaseSegment();
+  void ReleaseSegment(uint32_t published);
 
   const size_t segment_count_;
   const size_t segment_bytes_;
@@ -93,7 +98,9 @@ class RequestQueue {
   size_t write_segment_ = 0;
   size_t write_offset_ = 0;
   size_t published_offset_ = 0;
-  uint64_t left_ = 0;  // Segments sealed so far.
+  std::vector<size_t> free_;    // The last one is filled next.
+  std::vector<size_t> sealed_;  // Not known to be free, in order.
+  uint64_t known_released_ = 0;
   uint64_t published_total_ = 0;
   bool sealed_since_publish_ = false;
   std::vector<uint64_t> backlog_;  // Words, for alignment.

@@ -116,7 +116,7 @@ Http1Session::Advance Http1Session::ConsumeHead(Connection* connection, std::str
   }
   const ParseStatus status = parser->Parse(input);
   if (status == ParseStatus::kNeedMore) return KeepHead(connection, input, used);
-  if (connection->timer.is_running()) transport_->StopTimer(connection);
+  if (connection->is_timer_running()) transport_->StopTimer(connection);
   // Its views are needed until the record is written.
   std::unique_ptr<http1::RequestParser> lent = std::move(connection->parser);
   Advance advance = Advance::kWait;
@@ -267,9 +267,9 @@ Http1Session::Advance Http1Session::DeliverHead(Connection* connection,
 std::string_view Http1Session::TakeFirstPiece(Connection* connection, std::string_view input,
                                               size_t* used) {
   if (connection->phase == InputPhase::kBodyLength) {
-    const std::string_view piece = input.substr(
-        0, std::min<uint64_t>(limits::kInlineBodyBytesMax, connection->body_bytes_left));
-    connection->body_bytes_left -= piece.size();
+    const std::string_view piece =
+        input.substr(0, std::min<uint64_t>(limits::kInlineBodyBytesMax, connection->body_bytes));
+    connection->body_bytes -= piece.size();
     *used += piece.size();
     return piece;
   }
@@ -312,8 +312,7 @@ bool Http1Session::DecodeInline(std::string_view input, std::string_view* body, 
 }
 
 void Http1Session::BeginBody(Connection* connection, const http1::RequestHead& head) {
-  connection->body_bytes = 0;
-  connection->body_bytes_left = head.content_length;
+  connection->body_bytes = head.body == BodyKind::kChunked ? 0 : head.content_length;
   connection->phase = InputPhase::kHead;
   if (head.body == BodyKind::kLength && head.content_length != 0) {
     connection->phase = InputPhase::kBodyLength;
@@ -345,13 +344,13 @@ Http1Session::Advance Http1Session::ConsumeLength(Connection* connection, std::s
   }
   TimeAnsweredBody(connection);
   const uint64_t allowed =
-      std::min(static_cast<uint64_t>(connection->window_bytes), connection->body_bytes_left);
+      std::min(static_cast<uint64_t>(connection->window_bytes), connection->body_bytes);
   const std::string_view piece = input.substr(0, allowed);
   records_->Body(connection->slot, piece);
   connection->window_bytes -= static_cast<int64_t>(piece.size());
-  connection->body_bytes_left -= piece.size();
+  connection->body_bytes -= piece.size();
   *used = piece.size();
-  if (connection->body_bytes_left == 0) {
+  if (connection->body_bytes == 0) {
     records_->BodyEnd(connection->slot, {});
     MessageDone(connection);
   }
@@ -439,9 +438,9 @@ Http1Session::Advance Http1Session::ConsumeWebSocket(Connection* connection, std
 
 Http1Session::Advance Http1Session::SkipLength(Connection* connection, std::string_view input,
                                                size_t* used) {
-  *used = std::min<uint64_t>(input.size(), connection->body_bytes_left);
-  connection->body_bytes_left -= *used;
-  if (connection->body_bytes_left == 0) MessageDone(connection);
+  *used = std::min<uint64_t>(input.size(), connection->body_bytes);
+  connection->body_bytes -= *used;
+  if (connection->body_bytes == 0) MessageDone(connection);
   return Advance::kGoOn;
 }
 

@@ -92,7 +92,7 @@ bool Http1Session::ReadOnce(Connection* connection) {
     }
     const auto window = static_cast<uint64_t>(connection->window_bytes);
     if (connection->phase == InputPhase::kBodyLength && connection->partial == nullptr &&
-        std::min(window, connection->body_bytes_left) >= limits::kDirectReadBytesMin) {
+        std::min(window, connection->body_bytes) >= limits::kDirectReadBytesMin) {
       return ReadIntoBlock(connection);
     }
     bytes_max = std::min<uint64_t>(bytes_max, window);
@@ -140,7 +140,7 @@ bool Http1Session::KeepUndecided(Connection* connection) {
 
 bool Http1Session::ReadIntoBlock(Connection* connection) {
   const uint64_t allowed =
-      std::min(connection->body_bytes_left, static_cast<uint64_t>(connection->window_bytes));
+      std::min(connection->body_bytes, static_cast<uint64_t>(connection->window_bytes));
   const size_t bytes_max = std::min<uint64_t>(limits::kBlockBytes, allowed);
   const ssize_t got = transport_->Receive(connection, BlockMemory(), bytes_max);
   if (got <= 0) {
@@ -150,9 +150,9 @@ bool Http1Session::ReadIntoBlock(Connection* connection) {
   const auto bytes = static_cast<size_t>(got);
   TimeAnsweredBody(connection);
   connection->window_bytes -= got;
-  connection->body_bytes_left -= bytes;
+  connection->body_bytes -= bytes;
   DeliverBlock(connection, bytes);
-  if (connection->body_bytes_left == 0) {
+  if (connection->body_bytes == 0) {
     records_->BodyEnd(connection->slot, {});
     MessageDone(connection);
   }
@@ -264,7 +264,7 @@ void Http1Session::ConsumePartial(Connection* connection) {
   if (used != partial->size()) {
     partial->erase(0, used);
     connection->partial = std::move(partial);
-  } else if (IsIdle(connection) && !connection->timer.is_running() &&
+  } else if (IsIdle(connection) && !connection->is_timer_running() &&
              connection->idle_timeout_ms != 0) {
     // Nothing but line ends was kept back when the last answer left.
     transport_->StartIdleTimer(connection, connection->idle_timeout_ms);

@@ -210,7 +210,7 @@ void Http2Session::OnDestroy(Connection* connection) {
 }
 
 void Http2Session::OnBehind(Connection* connection) {
-  if (connection->timer.is_running()) return;
+  if (connection->is_timer_running()) return;
   const uint64_t stall_ms = connection->server->config->settings().http2.stall_ms;
   if (stall_ms != 0) transport_->StartIdleTimer(connection, stall_ms);
 }
@@ -220,7 +220,7 @@ void Http2Session::OnProgress(Connection* connection) {
   if (connection->relay != nullptr && connection->queue == nullptr) {
     router_->OnOutputDone(connection);
   }
-  if (!connection->timer.is_running()) return;
+  if (!connection->is_timer_running()) return;
   transport_->StopTimer(connection);
   if (connection->queue != nullptr) OnBehind(connection);
 }

@@ -35,22 +35,23 @@ bool TimerLists::Start(TimerNode* node, uint64_t now_ms, uint64_t duration_ms) {
   Stop(node);
   const size_t index = FindList(duration_ms);
   List& list = lists_[index];
-  node->list = static_cast<uint8_t>(index);
+  node->timer_list = static_cast<uint8_t>(index);
   node->deadline_ms = now_ms + list.duration_ms;
-  node->next = nullptr;
-  node->previous = list.last;
-  (list.last == nullptr ? list.first : list.last->next) = node;
+  node->timer_after = nullptr;
+  node->timer_before = list.last;
+  (list.last == nullptr ? list.first : list.last->timer_after) = node;
   list.last = node;
   return list.first == node;
 }
 
 void TimerLists::Stop(TimerNode* node) {
-  if (!node->is_running()) return;
-  List& list = lists_[node->list];
-  (node->previous == nullptr ? list.first : node->previous->next) = node->next;
-  (node->next == nullptr ? list.last : node->next->previous) = node->previous;
-  node->previous = node->next = nullptr;
-  node->list = TimerNode::kNoList;
+  if (!node->is_timer_running()) return;
+  List& list = lists_[node->timer_list];
+  (node->timer_before == nullptr ? list.first : node->timer_before->timer_after) =
+      node->timer_after;
+  (node->timer_after == nullptr ? list.last : node->timer_after->timer_before) = node->timer_before;
+  node->timer_before = node->timer_after = nullptr;
+  node->timer_list = TimerNode::kNoList;
 }
 
 TimerNode* TimerLists::TakeExpired(uint64_t now_ms) {

@@ -8,17 +8,16 @@
 
 namespace httpsys::engine {
 
-// Part of what it times. Must be stopped before it goes away.
+// A base of what it times. Must be stopped before it goes away.
 struct TimerNode {
   static constexpr uint8_t kNoList = 0xff;
 
-  TimerNode* previous = nullptr;
-  TimerNode* next = nullptr;
-  void* owner = nullptr;  // For the caller.
+  TimerNode* timer_before = nullptr;
+  TimerNode* timer_after = nullptr;
   uint64_t deadline_ms = 0;
-  uint8_t list = kNoList;
+  uint8_t timer_list = kNoList;
 
-  bool is_running() const { return list != kNoList; }
+  bool is_timer_running() const { return timer_list != kNoList; }
 };
 
 // The caller supplies the time. Thread: one at a time.

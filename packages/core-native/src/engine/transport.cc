@@ -33,7 +33,7 @@ Transport::Transport(uv_loop_t* loop, RecordWriter* records, LentMemory* lent,
   uv_timer_init(loop, &timer_);
   uv_timer_init(loop, &linger_timer_);
   uv_idle_init(loop, &pending_idle_);
-  timer_.data = linger_timer_.data = pending_idle_.data = this;
+  timer_.data = linger_timer_.data = pending_idle_.data = loop->data = this;
 }
 
 // -- Connections and slots.
@@ -56,9 +56,7 @@ Connection* Transport::Open(int fd, LaneServer* server, std::unique_ptr<RelayOri
   }
   SuppressSigpipe(fd);
   connection->poll.data = connection;
-  connection->transport = this;
   connection->server = server;
-  connection->timer.owner = connection;
   connection->fd = fd;
   connection->window_bytes = limits::kReceiveWindowBytes;
   connection->message_start_ns = uv_hrtime();
@@ -77,9 +75,7 @@ Connection* Transport::Open(int fd, LaneServer* server, std::unique_ptr<RelayOri
 Connection* Transport::OpenStream(Connection* parent, LaneServer* server,
                                   std::unique_ptr<Http2Stream> stream) {
   auto* connection = new Connection;
-  connection->transport = this;
   connection->server = server;
-  connection->timer.owner = connection;
   connection->window_bytes = limits::kReceiveWindowBytes;
   connection->local_port = parent->local_port;
   connection->local_ip = parent->local_ip;
@@ -277,7 +273,7 @@ bool Transport::Resume(Connection* connection, PauseReason reason) {
 
 void Transport::OnPoll(uv_poll_t* poll, int status, int events) {
   auto* connection = static_cast<Connection*>(poll->data);
-  Transport* self = connection->transport;
+  auto* self = static_cast<Transport*>(poll->loop->data);
   if (status < 0) {
     // libuv has stopped the watcher: the socket is in an error state.
     connection->poll_events = 0;
@@ -314,10 +310,10 @@ void Transport::OnPoll(uv_poll_t* poll, int status, int events) {
 // -- Timers.
 
 void Transport::StartIdleTimer(Connection* connection, uint64_t timeout_ms) {
-  if (timers_.Start(&connection->timer, uv_now(loop_), timeout_ms)) ArmTimer();
+  if (timers_.Start(connection, uv_now(loop_), timeout_ms)) ArmTimer();
 }
 
-void Transport::StopTimer(Connection* connection) { timers_.Stop(&connection->timer); }
+void Transport::StopTimer(Connection* connection) { timers_.Stop(connection); }
 
 void Transport::ArmTimer() {
   const uint64_t deadline = timers_.NextDeadline();
@@ -333,7 +329,7 @@ void Transport::OnTimer(uv_timer_t* timer) {
   self->timer_deadline_ms_ = UINT64_MAX;
   const uint64_t now = uv_now(self->loop_);
   while (TimerNode* node = self->timers_.TakeExpired(now)) {
-    auto* connection = static_cast<Connection*>(node->owner);
+    auto* connection = static_cast<Connection*>(node);
     if (!connection->is_open()) {
       self->CloseDescriptor(connection);
     } else if (connection->http2 != nullptr || connection->stream != nullptr) {
@@ -417,6 +413,7 @@ void Transport::CloseLingering(Connection* connection, bool is_told_late) {
   }
   connection->is_fin_sent = true;
   connection->life = Life::kLingering;
+  connection->credit_bytes = 0;
   if (connection->peer_ended) {
     CloseDescriptor(connection);
   } else if (connection->has_read_all) {
@@ -452,7 +449,7 @@ void Transport::WatchLingering(Connection* connection) {
   if (connection->life == Life::kClosing) return;
   connection->pauses = 0;
   UpdatePoll(connection);
-  if (timers_.Start(&connection->timer, uv_now(loop_), limits::kLingerMs)) ArmTimer();
+  if (timers_.Start(connection, uv_now(loop_), limits::kLingerMs)) ArmTimer();
 }
 
 void Transport::ReadLingering(Connection* connection) {
@@ -463,8 +460,8 @@ void Transport::ReadLingering(Connection* connection) {
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
     if (got > 0) {
-      connection->linger_bytes += static_cast<size_t>(got);
-      if (connection->linger_bytes < limits::kLingerBytesMax) continue;
+      connection->credit_bytes += static_cast<size_t>(got);
+      if (connection->credit_bytes < limits::kLingerBytesMax) continue;
     }
     CloseDescriptor(connection);
     return;
@@ -504,7 +501,7 @@ void Transport::CloseHandle(Connection* connection) {
 
 void Transport::OnPollClosed(uv_handle_t* handle) {
   auto* connection = static_cast<Connection*>(handle->data);
-  --connection->transport->allocated_;
+  --static_cast<Transport*>(handle->loop->data)->allocated_;
   delete connection;
 }
 

@@ -61,7 +61,8 @@ class StreamHandler {
 // caller may look at its `life` after any call.
 class Transport {
  public:
-  // `load` counts open connections, for whoever distributes new ones.
+  // `load` counts open connections, for whoever distributes new ones. The data of `loop` are its
+  // own.
   Transport(uv_loop_t* loop, RecordWriter* records, LentMemory* lent, std::atomic<uint32_t>* load);
   Transport(const Transport&) = delete;
   Transport& operator=(const Transport&) = delete;

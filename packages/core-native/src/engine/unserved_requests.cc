@@ -179,10 +179,10 @@ bool Http1Session::CanRelay(Connection* connection) {
 Http1Session::Advance Http1Session::RelayLength(Connection* connection, std::string_view input,
                                                 size_t* used) {
   if (!CanRelay(connection)) return Advance::kWait;
-  *used = std::min<uint64_t>(input.size(), connection->body_bytes_left);
+  *used = std::min<uint64_t>(input.size(), connection->body_bytes);
   router_->RelayMore(connection, input.substr(0, *used));
-  connection->body_bytes_left -= *used;
-  if (connection->body_bytes_left == 0) MessageDone(connection);
+  connection->body_bytes -= *used;
+  if (connection->body_bytes == 0) MessageDone(connection);
   return Advance::kGoOn;
 }
 
