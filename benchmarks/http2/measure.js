@@ -88,4 +88,4 @@ async function compare (part, plan) {
   return part.sides.map((name, index) => sideOf(name, rounds[index]))
 }
 
-module.exports = { compare }
+module.exports = { compare, number }

@@ -26,4 +26,27 @@ const kParts = [
   { name: 'express5', title: 'unmodified Express 5, 10 streams at a time, beside itself over HTTP/1.1', streams: 10, connections: kConnections, sides: ['express-http1', 'express'], target: 1.1 },
 ]
 
-module.exports = { kParts }
+/**
+ * Bodies over TLS: bytes per second of CPU, of which more is better.
+ *
+ * @typedef {object} BodySide
+ * @property {string} name of server.js
+ * @property {boolean} isHttp1
+ * @property {Record<string, number>} targets the least share of what these sides send
+ */
+
+const kBodies = {
+  name: 'body',
+  title: 'a body of 10 MiB over TLS, 8 connections with a request at a time each',
+  bytes: 10 * 2 ** 20,
+  connections: 8,
+  /** @type {BodySide[]} */
+  sides: [
+    { name: 'node:https', isHttp1: true, targets: {} },
+    { name: 'httpsys h1', isHttp1: true, targets: { 'node:https': 1.2 } },
+    { name: 'node:http2', isHttp1: false, targets: {} },
+    { name: 'httpsys h2', isHttp1: false, targets: { 'node:http2': 1.2, 'httpsys h1': 0.92 } },
+  ],
+}
+
+module.exports = { kBodies, kParts }

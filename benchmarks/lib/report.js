@@ -131,6 +131,9 @@ function against (ratio, target) {
   return `${ratio.toFixed(2)}× ${ratio <= target ? '≤' : '> !'} ${target.toFixed(2)}`
 }
 
+/** Of what is to be large. @param {number} ratio @param {number} target */
+const atLeast = (ratio, target) => `${ratio.toFixed(2)}× ${ratio >= target ? '≥' : '< !'} ${target.toFixed(2)}`
+
 /**
  * Throughput of a server that has one CPU must grow at least as its CPU time per request is to fall.
  *
@@ -219,4 +222,4 @@ or because other programs had more than ${kDisturbedMax * 100} % of a CPU ("dist
 ${tableWithTitles(rows)}${sections.map((text) => `\n${text}\n`).join('')}`
 }
 
-module.exports = { addRatios, against, busyText, drawTable, loadRow, markdown, memoryRow, percent, range, saturatedText, sideOf, table }
+module.exports = { addRatios, against, atLeast, busyText, drawTable, loadRow, markdown, memoryRow, percent, range, saturatedText, sideOf, table }

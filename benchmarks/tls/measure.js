@@ -57,4 +57,4 @@ async function compare (part, plan) {
   return kSides.map((name, index) => sideOf(name, rounds[index]))
 }
 
-module.exports = { compare }
+module.exports = { compare, keyPair }
