@@ -74,8 +74,10 @@ inline constexpr uint64_t kUnusedMs = 2000;
 // Head or trailer section of a response that was written in pieces. Longer than any client takes.
 inline constexpr size_t kResponseHeadBytesMax = 1024 * 1024;
 // Bytes made of frames before they are given to the socket: what a slow reader costs beside what
-// its streams hold, and one TLS record's worth several times.
+// its streams hold, and one TLS record's worth several times. Twice as many each time that the
+// socket has taken them all, as with kTlsWireBytes.
 inline constexpr size_t kHttp2WireBytes = 64 * 1024;
+inline constexpr size_t kHttp2WireBytesMax = 256 * 1024;
 // Body bytes of all streams of a connection that its peer may send ahead of the streams' windows.
 inline constexpr int32_t kHttp2ConnectionWindowBytes = 1024 * 1024;
 // Acknowledgements of SETTINGS and PING that the peer does not read.
@@ -109,8 +111,13 @@ inline constexpr size_t kSpareFieldsMax = 64;
 // Bytes of one connection that are read and opened at a time, so that a fast peer leaves room for
 // others; four records.
 inline constexpr size_t kTlsReadBytes = 64 * 1024;
-// Sealed bytes that are gathered for one send(2); four records.
+// What a full record has for the application (RFC 8446, section 5.1).
+inline constexpr size_t kTlsRecordBytes = 16 * 1024;
+// Sealed bytes that are gathered for one send(2): four records, and twice as many each time that
+// the socket has taken them all. What it leaves is kept: beyond four records never more than twice
+// what it has just taken. Sixteen at most, so that they stay in a CPU's own cache.
 inline constexpr size_t kTlsWireBytes = 64 * 1024;
+inline constexpr size_t kTlsWireBytesMax = 256 * 1024;
 // What a peer may send without a byte for the application before it is given up: a record that is
 // not whole yet, and some new keys. Wishes to begin anew are refused, and their number is bounded.
 inline constexpr size_t kTlsBarrenBytesMax = 32 * 1024;

@@ -403,26 +403,30 @@ void Http2Session::FlushSessions() {
 void Http2Session::Flush(Http2State* state) {
   Connection* connection = state->connection;
   state->is_behind = connection->queue != nullptr;
-  while (!state->is_behind) {
-    wire_.clear();
-    bool is_done = false;
-    while (wire_.size() < limits::kHttp2WireBytes && !is_done) {
-      const uint8_t* data = nullptr;
-      const ssize_t made = api_->session_mem_send(state->session, &data);
-      if (made > 0) {
-        wire_.append(reinterpret_cast<const char*>(data), static_cast<size_t>(made));
-      } else {
-        is_done = wire_.size() < limits::kHttp2WireBytes;
-        if (made < 0) state->is_over = true;
-        if (made < 0 || wire_.size() >= limits::kHttp2WireBytes) break;
-      }
-    }
+  bool is_done = false;
+  wire_bytes_ = limits::kHttp2WireBytes;
+  while (!is_done && !state->is_behind) {
+    is_done = MakeFrames(state);
     if (!wire_.empty() && !transport_->WriteNow(connection, wire_)) return;
-    if (is_done) break;
-    state->is_behind = connection->queue != nullptr;
+    if (!is_done) state->is_behind = connection->queue != nullptr;
+    wire_bytes_ = std::min(2 * wire_bytes_, limits::kHttp2WireBytesMax);
   }
-  if (wire_.capacity() > 2 * limits::kHttp2WireBytes) wire_.shrink_to_fit();
+  if (wire_.capacity() > 2 * limits::kHttp2WireBytesMax) wire_.shrink_to_fit();
   if (!state->is_behind) CloseIfOver(state);
+}
+
+// True when there are no more.
+bool Http2Session::MakeFrames(Http2State* state) {
+  wire_.clear();
+  is_wire_full_ = false;
+  while (wire_.size() < 2 * wire_bytes_) {
+    const uint8_t* data = nullptr;
+    const ssize_t made = api_->session_mem_send(state->session, &data);
+    if (made < 0) state->is_over = true;
+    if (made <= 0) return !is_wire_full_;
+    wire_.append(reinterpret_cast<const char*>(data), static_cast<size_t>(made));
+  }
+  return false;
 }
 
 void Http2Session::CloseIfOver(Http2State* state) {
@@ -447,7 +451,10 @@ ssize_t Http2Session::ReadOutput(Ng* session, int32_t stream_id, uint8_t*, size_
     stream->is_deferred = true;
     return kNgDeferred;
   }
-  const size_t count = std::min(there, bytes);
+  // With TLS each frame fills a record, and those of a pass the records of one call of the kernel.
+  constexpr size_t kFramed = limits::kTlsRecordBytes - kFrameHeaderBytes;
+  const bool is_sealed = static_cast<Http2State*>(user)->connection->tls != nullptr;
+  const size_t count = std::min({there, bytes, is_sealed ? kFramed : bytes});
   if (count != 0) *flags |= kReadNoCopy;
   if (count < there || !stream->is_complete) return static_cast<ssize_t>(count);
   *flags |= kReadEof;
@@ -465,7 +472,10 @@ ssize_t Http2Session::ReadOutput(Ng* session, int32_t stream_id, uint8_t*, size_
 int Http2Session::SendData(Ng* session, Frame* frame, const uint8_t* frame_header, size_t bytes,
                            NgSource*, void* user) {
   Http2Session* self = static_cast<Http2State*>(user)->owner;
-  if (self->wire_.size() >= limits::kHttp2WireBytes) return kNgWouldBlock;
+  if (self->wire_.size() >= self->wire_bytes_) {
+    self->is_wire_full_ = true;
+    return kNgWouldBlock;
+  }
   Connection* stream = StreamOf(session, frame->stream_id);
   if (stream == nullptr) return kNgStreamFailure;
   self->wire_.append(reinterpret_cast<const char*>(frame_header), kFrameHeaderBytes);

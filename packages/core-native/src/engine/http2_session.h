@@ -137,6 +137,7 @@ class Http2Session final : public StreamHandler {
   void MarkDirty(Http2State* state);
   void AddDirty(Http2State* state);
   void Flush(Http2State* state);
+  bool MakeFrames(Http2State* state);
   void FinishShutdown(Http2State* state);
   void OnNoStreams(Http2State* state);
   void CloseIfOver(Http2State* state);
@@ -205,6 +206,8 @@ class Http2Session final : public StreamHandler {
   std::vector<Http2State*> dirty_;
   std::vector<Connection*> begun_;  // Streams that are told at the end of what is being received.
   std::string wire_;                // Frames of the session that is being flushed.
+  size_t wire_bytes_ = 0;           // As many, and the next one waits.
+  bool is_wire_full_ = false;       // One waits.
   std::string relayed_;             // Scratch.
   std::vector<std::unique_ptr<http2::RequestFields>> spare_fields_;
   http1::RequestHead head_;

@@ -18,7 +18,7 @@
 namespace httpsys::tls {
 namespace {
 
-constexpr size_t kRecordBytes = SSL3_RT_MAX_PLAIN_LENGTH;
+constexpr size_t kRecordBytes = limits::kTlsRecordBytes;
 
 int SessionIndex() {
   static const int index = SSL_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
@@ -39,6 +39,12 @@ ssize_t SendSome(int fd, std::string_view bytes) {
     sent = send(fd, bytes.data(), bytes.size(), kSendFlags);
   } while (sent < 0 && errno == EINTR);
   return sent;
+}
+
+// What OpenSSL asks for before each of its calls. There is hardly ever an error left, and looking
+// is cheaper than clearing.
+void ForgetErrors() {
+  if (ERR_peek_error() != 0) ERR_clear_error();
 }
 
 }  // namespace
@@ -179,7 +185,7 @@ int Session::Flush() {
   is_held_ = false;
   if (!unsent_.empty()) {
     wire_->insert(0, unsent_);
-    unsent_.clear();
+    unsent_ = std::string();  // Its memory, too.
   }
   if (wire_->empty()) return 0;
   const ssize_t sent = SendSome(fd_, *wire_);
@@ -193,7 +199,12 @@ int Session::Flush() {
 }
 
 void Session::KeepUnsent(size_t sent) {
-  if (sent < wire_->size()) unsent_.assign(*wire_, sent);
+  if (sent < wire_->size()) {
+    unsent_.assign(*wire_, sent);
+    wire_bytes_ = limits::kTlsWireBytes;
+  } else if (sent >= wire_bytes_) {
+    wire_bytes_ = std::min(2 * wire_bytes_, limits::kTlsWireBytesMax);
+  }
   wire_->clear();
 }
 
@@ -204,7 +215,7 @@ ssize_t Session::Read(void* memory, size_t bytes) {
   has_pending_ = false;
   size_t got = 0;
   while (got < bytes && !has_failed()) {
-    ERR_clear_error();
+    ForgetErrors();
     const size_t room = std::min<size_t>(bytes - got, INT32_MAX);
     const int result = SSL_read(ssl_, static_cast<char*>(memory) + got, static_cast<int>(room));
     if (result <= 0) {
@@ -291,7 +302,7 @@ int Session::Seal(const iovec* vectors, int count, size_t skip, size_t* taken) {
   int at = 0;
   while (at < count && skip >= vectors[at].iov_len) skip -= vectors[at++].iov_len;
   char gathered[kRecordBytes];
-  while (at < count && wire_->size() < limits::kTlsWireBytes) {
+  while (at < count && wire_->size() < wire_bytes_) {
     const char* from = static_cast<const char*>(vectors[at].iov_base) + skip;
     size_t bytes = vectors[at].iov_len - skip;
     if (bytes < kRecordBytes && at + 1 < count) {
@@ -306,9 +317,8 @@ int Session::Seal(const iovec* vectors, int count, size_t skip, size_t* taken) {
       from = gathered;
       bytes = have;
     }
-    ERR_clear_error();
-    const int wrote =
-        SSL_write(ssl_, from, static_cast<int>(std::min(bytes, limits::kTlsWireBytes)));
+    ForgetErrors();
+    const int wrote = SSL_write(ssl_, from, static_cast<int>(std::min(bytes, kRecordBytes)));
     if (wrote <= 0) {
       FailWithQueue();
       return EPIPE;

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/limits.h"
 #include "tls/client_hello.h"
 #include "tls/facts.h"
 #include "tls/server_context.h"
@@ -154,7 +155,8 @@ class Session {
   std::vector<NewSession> new_sessions_;
   std::string key_log_;
   Failure failure_;
-  size_t budget_ = 0;        // Bytes that may still be read in this call.
+  size_t wire_bytes_ = limits::kTlsWireBytes;  // To be sealed for one call of the kernel.
+  size_t budget_ = 0;                          // Bytes that may still be read in this call.
   size_t barren_bytes_ = 0;  // Read since there was last something for the application.
   int wire_error_ = 0;
   Hello hello_state_ = Hello::kNone;
