@@ -25,8 +25,8 @@ module.exports = [
   {
     name: 'answer-not-counted',
     file: 'lib/http/outgoing.js',
-    find: 'socket[kWritten] += bytes',
-    replace: '',
+    find: 'socket[kUnsent] += bytes\n  socket[kWritten] += bytes',
+    replace: 'socket[kUnsent] += bytes',
   },
   {
     name: 'raw-not-counted',
