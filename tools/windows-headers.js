@@ -33,6 +33,7 @@ const kGrown = ['HttpDataChunkMaximum', 'HttpServiceConfigMax']
 
 // Names of src/win/http_api.h for what it declares itself.
 const kOwnStructures = /** @type {Record<string, string>} */ ({
+  HTTP_DATA_CHUNK_0_4: 'ChunkTrailers',
   HTTP_LOG_FIELDS_DATA: 'LogFieldsData',
   HTTP_SSL_PROTOCOL_INFO: 'SslProtocolInfo',
   HTTP_SERVICE_CONFIG_SSL_CCS_QUERY: 'SslCcsQuery',
@@ -41,6 +42,8 @@ const kOwnStructures = /** @type {Record<string, string>} */ ({
   HTTP_SERVICE_CONFIG_SSL_SNI_SET: 'SslSniSet'
 })
 const kOwnConstants = /** @type {Record<string, string>} */ ({
+  HttpDataChunkTrailers: 'kDataChunkTrailers',
+  HttpFeatureResponseTrailers: 'kFeatureResponseTrailers',
   HttpRequestInfoTypeAuth: 'kRequestInfoAuth',
   HttpRequestInfoTypeSslProtocol: 'kRequestInfoSslProtocol',
   HttpServiceConfigSslCcsCertInfo: 'kServiceConfigSslCcs',

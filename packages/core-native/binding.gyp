@@ -57,6 +57,7 @@
             'src/win/receiver.cc',
             'src/win/reply_handler.cc',
             'src/win/response_call.cc',
+            'src/win/response_trailers.cc',
             'src/win/sent_file.cc',
             'src/win/server_session.cc',
             'src/win/session.cc',

@@ -82,7 +82,7 @@ const kEnds = [
 
 /** Those that fail in features.test.js. */
 const kFeatures = [
-  'HttpDeleteServiceConfiguration', 'HttpFlushResponseCache', 'HttpQueryServiceConfiguration', 'HttpSetServiceConfiguration'
+  'HttpDeleteServiceConfiguration', 'HttpFlushResponseCache', 'HttpIsFeatureSupported', 'HttpQueryServiceConfiguration', 'HttpSetServiceConfiguration'
 ]
 
 /** What an environment holds for all its servers. */
@@ -224,6 +224,27 @@ for (const fault of kEnds) {
     assert.equal(readReport(file).faultsLeft, 0)
   })
 }
+
+test('a function that this Windows lacks is not missed', timed, async (t) => {
+  const file = reportFile(t)
+  const kProcNotFound = 127
+  const child = startChild(({ http, report }) => {
+    const server = http.createServer((req, res) => {
+      res.setHeader('Trailer', 'X-Sum')
+      res.addTrailers({ 'X-Sum': '7' })
+      res.end('body')
+      if (req.url === '/last') server.close(() => process.disconnect())
+    })
+    server.listen(0, '127.0.0.1', () => report({ port: /** @type {any} */ (server.address()).port }))
+  }, { env: { HTTPAPI_DOUBLE_FAULT: `GetProcAddress:1:${kProcNotFound}`, HTTPAPI_DOUBLE_REPORT: file } })
+  const port = await child.message('port')
+  for (const path of ['/', '/last']) {
+    assert.equal((await request({ port, path, headers: { 'X-Double-Version': '2' } })).body, 'body')
+  }
+  assert.equal((await child.exit).code, 0)
+  const { calls, faultsLeft, notes } = readReport(file)
+  assert.deepEqual([faultsLeft, calls.HttpIsFeatureSupported, notes.filter((note) => 'trailers' in note)], [0, undefined, []])
+})
 
 test('a process that ends leaves nothing open', timed, async (t) => {
   const file = reportFile(t)

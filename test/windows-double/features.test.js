@@ -12,7 +12,7 @@ const { WebSocket, WebSocketServer } = require('ws')
 const { loadBinding } = require('../../packages/core-native/lib/binding')
 const { http } = require('../helpers/backend')
 const { dial, freePort, listen, request, serve, stop } = require('../helpers/client')
-const { forget, notesOf, plan } = require('../helpers/httpapi-double')
+const { forget, notesOf, plan, report } = require('../helpers/httpapi-double')
 
 /** What one takes at most; a busy machine is slow. */
 const timed = { timeout: 15_000 }
@@ -142,6 +142,46 @@ test('a request that came by HTTP/2 says so, and its response has neither chunks
   assert.equal(headers['x-version'], '2.0')
   assert.equal(headers['transfer-encoding'], undefined)
   assert.equal(body, 'one two')
+})
+
+test('trailers of a response by HTTP/2 are the last chunk of its last call, without lines of a connection', timed, async (t) => {
+  const server = http.createServer((req, res) => {
+    res.setHeader('Trailer', 'X-Sum')
+    if (req.url === '/pieces') res.write('one ')
+    setImmediate(() => {
+      res.addTrailers({ 'X-Sum': '7', Connection: 'close', 'X-Other': 'a b' })
+      res.end('two')
+    })
+  })
+  const port = await serve(t, server)
+  for (const [path, body] of [['/whole', 'two'], ['/pieces', 'one two']]) {
+    await forget()
+    const response = await request({ port, path, headers: { 'X-Double-Version': '2' } })
+    assert.equal(response.body, body)
+    const [{ trailers, flags }, ...more] = await notesOf('trailers')
+    assert.deepEqual([trailers, more], [['X-Sum', '7', 'X-Other', 'a b'], []])
+    const kMoreData = 0x2
+    assert.equal(flags & kMoreData, 0)
+  }
+})
+
+test('a response by HTTP/2 has no trailers chunk without trailers, and where HTTP.SYS does not know them', timed, async (t) => {
+  const server = http.createServer((req, res) => {
+    res.setHeader('Trailer', 'X-Sum')
+    res.write('body')
+    if (req.url !== '/none') res.addTrailers(req.url === '/connection' ? { 'Keep-Alive': '1' } : { 'X-Sum': '7' })
+    res.end()
+  })
+  const port = await serve(t, server)
+  await forget()
+  const headers = { 'X-Double-Version': '2' }
+  assert.equal((await request({ port, path: '/none', headers })).body, 'body')
+  assert.equal((await request({ port, path: '/connection', headers })).body, 'body')
+  await plan('HttpIsFeatureSupported:1:1')
+  t.after(() => plan(''))
+  assert.equal((await request({ port, headers })).body, 'body')
+  assert.equal((await report()).faultsLeft, 0)
+  assert.deepEqual(await notesOf('trailers'), [])
 })
 
 // -- Properties.

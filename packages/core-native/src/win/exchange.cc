@@ -67,6 +67,7 @@ void Exchange::WriteText(std::string_view bytes, size_t payload_bytes) {
     bytes.remove_prefix(step.used);
     if (step.kind == Kind::kHead) BeginBody(step.bytes);
     if (step.kind == Kind::kBody) Append(step.bytes, std::exchange(uncredited_, 0));
+    if (step.kind == Kind::kTrailers) TakeTrailers(step.bytes);
     if (step.kind == Kind::kFailed) is_malformed_ = true;
   }
 }
@@ -88,6 +89,12 @@ void Exchange::BeginBody(std::string_view head_text) {
   } else {
     text_.BeginUntilEnd();
   }
+}
+
+void Exchange::TakeTrailers(std::string_view text) {
+  if (text.starts_with("\r\n") || !SupportsResponseTrailers()) return;
+  auto trailers = std::make_unique<ResponseTrailers>();
+  if (trailers->Read(text)) trailers_ = std::move(trailers);
 }
 
 void Exchange::Append(std::string_view bytes, size_t payload_bytes) {
@@ -155,6 +162,7 @@ CallResult Exchange::Send() {
   // What is whole gets a Content-Length, which does not go with chunks.
   const bool is_whole = is_head_sent_ || is_stream || !(head_.is_framed() || is_opaque_head);
   is_end_told_ = is_ended_ && pieces_.empty() && is_whole;
+  if (is_end_told_ && trailers_ != nullptr) chunks_.push_back(trailers_->chunk());
   if (!is_end_told_) {
     flags |= HTTP_SEND_RESPONSE_FLAG_MORE_DATA;
   } else if (closes_ && !is_stream) {

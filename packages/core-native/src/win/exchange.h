@@ -15,6 +15,7 @@
 #include "win/log_fields.h"
 #include "win/opaque_channel.h"
 #include "win/response_call.h"
+#include "win/response_trailers.h"
 #include "win/sent_file.h"
 
 namespace httpsys::win {
@@ -128,6 +129,7 @@ class Exchange {
   bool TakeHead(std::string text);
   void WriteText(std::string_view bytes, size_t payload_bytes);
   void BeginBody(std::string_view head_text);
+  void TakeTrailers(std::string_view text);
   void Append(std::string_view bytes, size_t payload_bytes);
   void AppendBlock(Piece piece);
   void FillChunks();
@@ -153,6 +155,7 @@ class Exchange {
   std::vector<Piece> pieces_;   // Waiting.
   std::vector<Piece> sending_;  // In the outstanding call.
   std::vector<HTTP_DATA_CHUNK> chunks_;
+  std::unique_ptr<ResponseTrailers> trailers_;  // Of a stream; nullptr = none.
   size_t sent_head_bytes_ = 0;
   Call send_call_{OperationKind::kSend, this};
 

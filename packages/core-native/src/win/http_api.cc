@@ -10,4 +10,12 @@ bool IsCoreOnly() {
   return length < sizeof text && std::string_view(text, length) == "core";
 }
 
+bool SupportsResponseTrailers() {
+  using IsFeatureSupported = BOOL(WINAPI*)(int);
+  // By way of void*: compilers take one function for another for a mistake.
+  static const auto ask = reinterpret_cast<IsFeatureSupported>(reinterpret_cast<void*>(
+      GetProcAddress(GetModuleHandleA("httpapi.dll"), "HttpIsFeatureSupported")));
+  return ask != nullptr && ask(kFeatureResponseTrailers) != 0;
+}
+
 }  // namespace httpsys::win

@@ -85,6 +85,15 @@ struct SslProtocolInfo {
   ULONG KeyExchangeStrength;
 };
 
+// Of HTTP_DATA_CHUNK_TYPE, and the variant of HTTP_DATA_CHUNK; newer than Windows 8.
+inline constexpr int kDataChunkTrailers = 4;  // HttpDataChunkTrailers
+struct ChunkTrailers {
+  USHORT TrailerCount;
+  PHTTP_UNKNOWN_HEADER pTrailers;
+};
+// HTTP_FEATURE_ID
+inline constexpr int kFeatureResponseTrailers = 1;  // HttpFeatureResponseTrailers
+
 // HTTP_SERVICE_CONFIG_ID: certificates by host name and port, since Windows 8.
 inline constexpr int kServiceConfigSslSni = 5;  // HttpServiceConfigSslSniCertInfo
 // A port whose certificates come from a store in the file system: only whether there is one is
@@ -117,6 +126,10 @@ inline constexpr ULONG kLogFields =
 
 // Whoever reads structures that the kernel fills must agree with it on where their members are.
 static_assert(sizeof(void*) != 8 || sizeof(HTTP_DATA_CHUNK) == 32);
+static_assert(sizeof(void*) != 8 || sizeof(ChunkTrailers) == 16);
+static_assert(sizeof(void*) != 8 || offsetof(ChunkTrailers, pTrailers) == 8);
+// The variants of a chunk begin at one place.
+static_assert(sizeof(ChunkTrailers) <= sizeof(HTTP_DATA_CHUNK::FromMemory));
 static_assert(sizeof(void*) != 8 || sizeof(HTTP_KNOWN_HEADER) == 16);
 static_assert(sizeof(void*) != 8 || sizeof(HTTP_UNKNOWN_HEADER) == 24);
 static_assert(sizeof(void*) != 8 || sizeof(HTTP_REQUEST_HEADERS) == 688);
@@ -152,5 +165,9 @@ static_assert(HttpServerAuthenticationProperty == 0 && HttpServerLoggingProperty
 // Only the functions that Wine's httpapi.dll has are called: it ends the process at any other one.
 // The environment variable HTTPSYS_HTTPAPI=core asks for that. Thread: any.
 bool IsCoreOnly();
+
+// Whether a response of HTTP/2 or 3 may have trailers. The function that tells is newer than
+// Windows 8 and looked up when this is called first; without it: no. Thread: any.
+bool SupportsResponseTrailers();
 
 }  // namespace httpsys::win

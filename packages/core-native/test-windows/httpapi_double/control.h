@@ -11,6 +11,8 @@ namespace httpapi_double {
 // once HttpInitialize() was called:
 //   /report          objects and calls that are open, calls by function, what
 //   was set and cached /fault/<plans>   fault_plan.h; "/fault/" ends them
+//   That of HttpIsFeatureSupported is the answer no, that of GetProcAddress a
+//   function of this library that is not there.
 //   /slow/<ms>       every completion takes that long
 //   /certificate/<hex>  of the clients of https:// prefixes, as DER;
 //   "/certificate/" for none /forget          empties the report's counters and

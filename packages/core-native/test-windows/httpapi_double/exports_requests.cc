@@ -95,6 +95,30 @@ void Transmit(const RequestRef& request, ULONG flags, std::string bytes, bool cl
   if (is_buffered) call->Finish(NO_ERROR, count);
 }
 
+// Takes trailers off the end of the chunks.
+ULONG TakeTrailers(Kernel* kernel, const Request& request, ULONG flags,
+                   const HTTP_DATA_CHUNK* chunks, USHORT* count) {
+  if (*count == 0 || chunks == nullptr) return NO_ERROR;
+  const HTTP_DATA_CHUNK& last = chunks[*count - 1];
+  if (static_cast<int>(last.DataChunkType) != kChunkTrailers) return NO_ERROR;
+  Trailers trailers;
+  std::memcpy(&trailers, &last.FromMemory, sizeof trailers);
+  if (!request.is_http2() || (flags & HTTP_SEND_RESPONSE_FLAG_MORE_DATA) != 0 ||
+      trailers.TrailerCount == 0 || trailers.pTrailers == nullptr) {
+    return ERROR_INVALID_PARAMETER;
+  }
+  std::string json = "{\"trailers\":[";
+  for (USHORT i = 0; i < trailers.TrailerCount; ++i) {
+    const HTTP_UNKNOWN_HEADER& line = trailers.pTrailers[i];
+    if (i != 0) json += ',';
+    json += JsonText({line.pName, line.NameLength}) + ',' +
+            JsonText({line.pRawValue, line.RawValueLength});
+  }
+  kernel->ledger.Note(json + "],\"flags\":" + std::to_string(flags) + '}');
+  --*count;
+  return NO_ERROR;
+}
+
 ULONG SendHead(Kernel* kernel, const RequestRef& request, ULONG flags, HTTP_RESPONSE* response,
                const HTTP_CACHE_POLICY* policy, const CallRef& call) {
   const bool is_opaque = (flags & HTTP_SEND_RESPONSE_FLAG_OPAQUE) != 0;
@@ -105,7 +129,9 @@ ULONG SendHead(Kernel* kernel, const RequestRef& request, ULONG flags, HTTP_RESP
     return ERROR_INVALID_PARAMETER;
   }
   std::string body;
-  const uint32_t error = GatherChunks(response->pEntityChunks, response->EntityChunkCount, &body);
+  USHORT count = response->EntityChunkCount;
+  uint32_t error = TakeTrailers(kernel, *request, flags, response->pEntityChunks, &count);
+  if (error == NO_ERROR) error = GatherChunks(response->pEntityChunks, count, &body);
   if (error != NO_ERROR) return error;
   const bool is_whole = (flags & HTTP_SEND_RESPONSE_FLAG_MORE_DATA) == 0;
   const bool is_framed = HasHeader(*response, HttpHeaderContentLength) ||
@@ -133,11 +159,12 @@ ULONG SendHead(Kernel* kernel, const RequestRef& request, ULONG flags, HTTP_RESP
   return NO_ERROR;
 }
 
-ULONG SendBody(const RequestRef& request, ULONG flags, const HTTP_DATA_CHUNK* chunks, USHORT count,
-               const CallRef& call) {
+ULONG SendBody(Kernel* kernel, const RequestRef& request, ULONG flags,
+               const HTTP_DATA_CHUNK* chunks, USHORT count, const CallRef& call) {
   if ((flags & ~kFlags) != 0 || !request->is_head_sent) return ERROR_INVALID_PARAMETER;
   std::string body;
-  const uint32_t error = GatherChunks(chunks, count, &body);
+  uint32_t error = TakeTrailers(kernel, *request, flags, chunks, &count);
+  if (error == NO_ERROR) error = GatherChunks(chunks, count, &body);
   if (error != NO_ERROR) return error;
   if (request->head.method == "HEAD") body.clear();
   const bool closes = (flags & HTTP_SEND_RESPONSE_FLAG_DISCONNECT) != 0;
@@ -256,7 +283,7 @@ HTTPAPI_LINKAGE ULONG WINAPI HttpSendResponseEntityBody(HANDLE queue, HTTP_REQUE
                  if (request == nullptr || request->is_answered) {
                    return call->Finish(ERROR_CONNECTION_INVALID);
                  }
-                 const ULONG error = SendBody(request, flags, chunks, count, call);
+                 const ULONG error = SendBody(&kernel, request, flags, chunks, count, call);
                  if (error != NO_ERROR) return call->Finish(error);
                  NoteLog(&kernel, static_cast<HTTP_LOG_DATA*>(log));
                });
@@ -302,6 +329,14 @@ HTTPAPI_LINKAGE ULONG WINAPI HttpReceiveClientCertificate(HANDLE queue, HTTP_CON
                  const ULONG error = GiveCertificate(kernel, *found->second, info, bytes, &needed);
                  call->Finish(error, needed);
                });
+}
+
+HTTPAPI_LINKAGE BOOL WINAPI HttpIsFeatureSupported(int feature) {
+  Kernel& kernel = Kernel::Get();
+  const std::lock_guard lock(kernel.mutex);
+  kernel.ledger.Count("HttpIsFeatureSupported");
+  const bool is_refused = kernel.faults.Take("HttpIsFeatureSupported").code != 0;
+  return feature == kFeatureResponseTrailers && !is_refused ? TRUE : FALSE;
 }
 
 // No request starts a program here.

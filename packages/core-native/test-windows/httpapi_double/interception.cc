@@ -54,7 +54,12 @@ FARPROC WINAPI OnGetProcAddress(HMODULE module, LPCSTR name) {
   // Ordinals are small numbers in place of a name.
   if (function != nullptr && reinterpret_cast<ULONG_PTR>(name) > 0xffff &&
       std::strncmp(name, "Http", 4) == 0) {
-    const std::lock_guard lock(Kernel::Get().mutex);
+    Kernel& kernel = Kernel::Get();
+    const std::lock_guard lock(kernel.mutex);
+    if (const FaultPlan::Fault fault = kernel.faults.Take("GetProcAddress"); fault.code != 0) {
+      SetLastError(fault.code);
+      return nullptr;
+    }
     imported.insert(name);
   }
   return function;

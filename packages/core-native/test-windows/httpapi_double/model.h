@@ -36,6 +36,8 @@
 //   its clients 503.
 //   - Any login with Basic is right where that is enabled, and its token is an
 //   event.
+//   - Trailers are noted, not sent. They are the last chunk of the last call of a
+//   response by HTTP/2; anywhere else they are ERROR_INVALID_PARAMETER.
 //
 // Faults, delays and a report of what was done and not undone: control.h.
 //
@@ -62,6 +64,13 @@ namespace httpapi_double {
 
 // What is newer than the compiler's header, by the page of each type.
 
+// HTTP_DATA_CHUNK_TYPE, what follows the type then, and HTTP_FEATURE_ID.
+inline constexpr int kChunkTrailers = 4;            // HttpDataChunkTrailers
+inline constexpr int kFeatureResponseTrailers = 1;  // HttpFeatureResponseTrailers
+struct Trailers {
+  USHORT TrailerCount;
+  PHTTP_UNKNOWN_HEADER pTrailers;
+};
 // HTTP_SERVICE_CONFIG_ID.
 inline constexpr int kConfigSslSni = 5;  // HttpServiceConfigSslSniCertInfo
 inline constexpr int kConfigSslCcs = 6;  // HttpServiceConfigSslCcsCertInfo

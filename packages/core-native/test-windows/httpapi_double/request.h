@@ -20,6 +20,7 @@ struct Request {
   // HTTP_AUTH_ENABLE_... of its URL group.
   ULONG auth_schemes = 0;
   RequestHead head;
+  bool is_http2() const { return head.Has("x-double-version"); }
   bool is_retrieved = false;
 
   // What has arrived of the body and was not received yet.

@@ -250,9 +250,7 @@ ULONG PackRequest(Request* request, bool copies_body, HTTP_REQUEST* memory, ULON
   }
   // Its connections speak HTTP/1.1; a request may ask to look like one of
   // HTTP/2.
-  const auto asks = [](const auto& line) { return line.first == "X-Double-Version"; };
-  const auto& lines = request->head.lines;
-  if (std::any_of(lines.begin(), lines.end(), asks)) memory->Flags |= kHttp2Flag;
+  if (request->is_http2()) memory->Flags |= kHttp2Flag;
   if (!request->body.empty() || !request->is_body_complete) {
     memory->Flags |= HTTP_REQUEST_FLAG_MORE_ENTITY_BODY_EXISTS;
   }

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "http1/header_line.h"
+#include "win/http_api.h"
+
+namespace httpsys::win {
+
+// The trailer section of a response of HTTP/2 or 3, as the last chunk of its body. It must stay
+// until the call has completed. Thread: any, one at a time.
+class ResponseTrailers {
+ public:
+  // `text` has whole lines. False when there is nothing in it that can be sent; lines about the
+  // connection are left out, as from a head.
+  [[nodiscard]] bool Read(std::string_view text);
+
+  HTTP_DATA_CHUNK chunk();
+
+ private:
+  std::string text_;
+  std::vector<http1::HeaderLine> lines_;
+  std::vector<HTTP_UNKNOWN_HEADER> fields_;
+};
+
+}  // namespace httpsys::win
