@@ -46,6 +46,7 @@
             'src/http1/response_head.cc',
             'src/napi/url_methods.cc',
             'src/napi/system_config.cc',
+            'src/win/certificate_call.cc',
             'src/win/completion_port.cc',
             'src/win/exchange.cc',
             'src/win/http_api.cc',

@@ -34,6 +34,9 @@ const slow = (ms) => ask(`/slow/${ms}`)
 /** @param {Buffer} der the certificate of clients from now on; empty for none */
 const showCertificate = (der) => ask(`/certificate/${der.toString('hex')}`)
 
+/** @param {Buffer | null} der the same of what they show when they are asked; null: they do not answer */
+const showWhenAsked = (der) => ask(`/asked/${der === null ? 'never' : der.toString('hex')}`)
+
 /** Empties counters and notes. */
 const forget = () => ask('/forget')
 
@@ -46,4 +49,4 @@ async function notesOf (property) {
   return (await report()).notes.filter((note) => property in note)
 }
 
-module.exports = { forget, notesOf, plan, report, showCertificate, slow }
+module.exports = { forget, notesOf, plan, report, showCertificate, showWhenAsked, slow }

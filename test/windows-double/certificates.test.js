@@ -7,15 +7,17 @@
 const { afterEach, test } = require('node:test')
 const assert = require('node:assert/strict')
 const { once } = require('node:events')
+const { setImmediate: turn } = require('node:timers/promises')
 const { X509Certificate } = require('node:crypto')
 const { rootCertificates } = require('node:tls')
 const { loadBinding } = require('../../packages/core-native/lib/binding')
 const { http } = require('../helpers/backend')
-const { freePort, request, serve } = require('../helpers/client')
-const { plan, report, showCertificate } = require('../helpers/httpapi-double')
+const { dial, freePort, get, request, serve } = require('../helpers/client')
+const { forget, plan, report, showCertificate, showWhenAsked, slow } = require('../helpers/httpapi-double')
 
 const kFileNotFound = 2
 const kAccessDenied = 5
+const kNotSupported = 50
 const kInvalidParameter = 87
 const kAlreadyExists = 183
 const kHash = Buffer.alloc(20, 0xab)
@@ -23,7 +25,12 @@ const kHash = Buffer.alloc(20, 0xab)
 const timed = { timeout: 20_000 }
 const config = /** @type {import('../../packages/core-native/types/binding').SystemConfig} */ (loadBinding().systemConfig)
 
-afterEach(() => plan(''))
+afterEach(async () => {
+  if (process.env.HTTPAPI_DOUBLE_PORT === undefined) return
+  await plan('')
+  await slow(0)
+  await showWhenAsked(Buffer.alloc(0))
+})
 
 /** The double is there from the first server on. @param {import('node:test').TestContext} t */
 const ready = (t) => serve(t, http.createServer())
@@ -120,4 +127,73 @@ test('the certificate that a client has shown is that of its socket', timed, asy
   await showCertificate(shown.raw)
   t.after(() => showCertificate(Buffer.alloc(0)))
   assert.equal(await ask(), shown.fingerprint256)
+})
+
+/**
+ * A server that asks its clients for certificates; rejectUnauthorized with /strict.
+ *
+ * @param {import('node:test').TestContext} t
+ * @param {(outcome: any[]) => void} [hear]
+ */
+async function serveAsking (t, hear = () => {}) {
+  await ready(t)
+  const port = await freePort()
+  assert.equal(config.addCertificate('', port, kHash, 'MY'), 0)
+  t.after(() => config.deleteCertificate('', port))
+  await serve(t, http.createServer((req, res) => {
+    const socket = /** @type {import('node:tls').TLSSocket} */ (req.socket)
+    socket.renegotiate({ requestCert: true, rejectUnauthorized: req.url === '/strict' }, (/** @type {any} */ error) => {
+      const { fingerprint256 = 'none' } = socket.getPeerCertificate() ?? {}
+      const outcome = [error?.code ?? null, error?.status ?? null, socket.authorized, fingerprint256]
+      hear(outcome)
+      res.end(JSON.stringify(outcome))
+    })
+  }), `https://localhost:${port}/`)
+  return port
+}
+
+/** @param {number} port @param {string} [path] */
+const askedOutcome = async (port, path = '/') => JSON.parse((await request({ port, path, headers: { Host: `localhost:${port}` } })).body)
+
+test('renegotiate() asks the client for a certificate, which is then that of its socket', timed, async (t) => {
+  const port = await serveAsking(t)
+  assert.deepEqual(await askedOutcome(port), [null, null, false, 'none'])
+  const shown = new X509Certificate(rootCertificates[0])
+  await showWhenAsked(shown.raw)
+  assert.deepEqual(await askedOutcome(port), [null, null, true, shown.fingerprint256])
+  assert.deepEqual(await askedOutcome(port, '/strict'), [null, null, true, shown.fingerprint256])
+  await slow(20)
+  assert.deepEqual(await askedOutcome(port), [null, null, true, shown.fingerprint256])
+  // Longer than what HTTP.SYS is asked with first.
+  await showWhenAsked(Buffer.concat([shown.raw, Buffer.alloc(10_000)]))
+  assert.deepEqual(await askedOutcome(port), [null, null, true, shown.fingerprint256])
+})
+
+test('with rejectUnauthorized a client without a certificate loses its connection', timed, async (t) => {
+  const heard = /** @type {any[]} */ ([])
+  const port = await serveAsking(t, (outcome) => heard.push(outcome[0]))
+  await assert.rejects(askedOutcome(port, '/strict'), { code: 'ECONNRESET' })
+  assert.deepEqual(heard, ['ERR_TLS_RENEGOTIATE'])
+})
+
+test('what HTTP.SYS says against asking is an error with its number, and the connection stays', timed, async (t) => {
+  const port = await serveAsking(t)
+  for (const late of ['', ':1:late']) {
+    await plan(`HttpReceiveClientCertificate:1:${kNotSupported}${late}`)
+    assert.deepEqual(await askedOutcome(port), ['ERR_TLS_RENEGOTIATE', kNotSupported, false, 'none'])
+  }
+})
+
+test('whoever waits for the certificate of a client that leaves hears of it', timed, async (t) => {
+  /** @type {(outcome: any[]) => void} */
+  let hear = () => {}
+  const heard = new Promise((resolve) => { hear = resolve })
+  const port = await serveAsking(t, (outcome) => hear(outcome))
+  await forget()
+  await showWhenAsked(null)
+  const wire = await dial(t, port)
+  wire.write(get('/').replace('Host: a', `Host: localhost:${port}`))
+  while ((await report()).calls.HttpReceiveClientCertificate !== 1) await turn()
+  wire.socket.destroy()
+  assert.deepEqual((await heard).slice(0, 2), ['ERR_TLS_RENEGOTIATE', null])
 })

@@ -31,7 +31,8 @@ module.exports = {
     kHello: 18,
     kTlsFailure: 19,
     kNewSession: 20,
-    kKeyLog: 21
+    kKeyLog: 21,
+    kPeerCertificate: 22
   },
   kOpenFixedBytes: 32,
   kOpenSecureBytes: 32,
@@ -47,6 +48,7 @@ module.exports = {
   kHelloTextAt: 40,
   kNewSessionTextAt: 32,
   kTlsFailureTextAt: 40,
+  kPeerCertificateAt: 32,
 
   kFlagHasBody: 1 << 0,
   kFlagComplete: 1 << 1,
@@ -96,7 +98,8 @@ module.exports = {
     kFrameBlock: 17,
     kBroadcast: 18,
     kBroadcastBlock: 19,
-    kCachePolicy: 20
+    kCachePolicy: 20,
+    kAskCertificate: 21
   },
   kCacheNothing: 0,
   kCacheUserInvalidates: 1,

@@ -25,12 +25,12 @@ const { destroysQueued } = require('./node-internals')
 const { describeError, describeAgain, connectionReset } = require('./client-error')
 const {
   kState, kIncoming, kReceiving, kOutgoing, kUnsent, kOnClosed, kRefusal, kListener, kChannel, kErrorListener, kParent, kRemote,
-  kTls, kTlsError
+  kTls, kTlsError, kOnCertificate
 } = require('./symbols')
 
 const {
   kOpen, kRequest, kBody, kBodyBlock, kBodyEnd, kEof, kClosed, kCredit, kError, kBlockDone,
-  kMessage, kMessageBlock, kControl, kCloseFrame, kFrameError, kHello, kTlsFailure, kNewSession, kKeyLog
+  kMessage, kMessageBlock, kControl, kCloseFrame, kFrameError, kHello, kTlsFailure, kNewSession, kKeyLog, kPeerCertificate
 } = R.RequestType
 const { ErrorKind } = R
 const { kRelease } = R.ReplyType
@@ -88,6 +88,7 @@ function onRecord (lane, words, bytes, at) {
     case kBodyEnd: return onBodyEnd(lane, socket, words, bytes, at)
     case kEof: return onEof(socket)
     case kError: return onError(socket, words[w + 4], copy(bytes, at + R.kPayloadAt, words[w + 5]))
+    case kPeerCertificate: return onPeerCertificate(socket, words, bytes, at)
     case kTlsFailure: return onTlsFailure(socket, failureOf(words, bytes, at))
     case kClosed: return onClosed(lane, slot, socket, words[w + 4])
   }
@@ -245,6 +246,14 @@ function onNewSession (lane, words, bytes, at) {
 /** @param {any} socket @param {string} lines */
 function tellSecrets (socket, lines) {
   for (const line of lines.split(/(?<=\n)/)) socket.server.emit('keylog', Buffer.from(line, 'latin1'), socket)
+}
+
+/** @param {any} socket @param {Int32Array} words @param {Buffer} bytes @param {number} at */
+function onPeerCertificate (socket, words, bytes, at) {
+  const w = at >>> 2
+  const error = words[w + 4]
+  if (error === 0) socket[kTls].setPeer(words[w + 5], copy(bytes, at + R.kPeerCertificateAt, words[w + 6]))
+  socket[kOnCertificate]?.(error)
 }
 
 /** @param {any} socket @param {Error} error */

@@ -3,14 +3,17 @@
 // The socket of a connection with TLS: what HttpSocket is, with the face of a tls.TLSSocket. Its records are
 // the lane's; facts about them came with the connection, what is rarely asked for is asked of the lane.
 
+const { AsyncResource } = require('node:async_hooks')
 const { Buffer } = require('node:buffer')
 const { X509Certificate } = require('node:crypto')
 const tls = require('node:tls')
+const { loadBinding } = require('../binding')
+const R = require('../records')
 const { legacyCertificate, legacyChain } = require('../tls/facts')
 const { signatureName } = require('../tls/names')
 const { HttpSocket } = require('./socket')
-const { State } = require('./socket-state')
-const { kLane, kParent, kSlot, kState, kTls } = require('./symbols')
+const { State, publish } = require('./socket-state')
+const { kLane, kOnCertificate, kParent, kSlot, kState, kTls } = require('./symbols')
 
 /** As src/tls/session.h numbers them. */
 const Question = { kSession: 1, kFinished: 2, kPeerFinished: 3, kCertificate: 4, kKeyingMaterial: 5, kSharedSigalgs: 6 }
@@ -43,6 +46,29 @@ function ask (socket, question, argument) {
   const { native, index } = socket[kLane]
   // A stream of HTTP/2 has the TLS of its connection.
   return native.askTls(index, (socket[kParent] ?? socket)[kSlot], question, argument)
+}
+
+/** @param {string} why */
+function renegotiationError (why) {
+  return Object.assign(new Error(`TLS session renegotiation failed: ${why}`), { code: 'ERR_TLS_RENEGOTIATE' })
+}
+
+// One answer is for all who ask meanwhile.
+/** @param {any} connection @param {(error: Error | null) => void} callback */
+function askForCertificate (connection, callback) {
+  const earlier = connection[kOnCertificate]
+  const onClose = () => connection[kOnCertificate]?.(null)
+  /** @param {number | null} status of the system; null when the connection has ended */
+  connection[kOnCertificate] = (status) => {
+    connection.off('close', onClose)
+    connection[kOnCertificate] = undefined
+    earlier?.(status)
+    if (status === 0) return callback(null)
+    if (status === null) return callback(renegotiationError('the connection has ended'))
+    callback(Object.assign(renegotiationError(`HTTP.SYS says error ${status} (net helpmsg ${status})`), { status }))
+  }
+  connection.on('close', onClose)
+  if (earlier === undefined) publish(connection, R.ReplyType.kAskCertificate)
 }
 
 /** @type {Record<string, (socket: any) => any>} */
@@ -120,11 +146,21 @@ Object.assign(prototype, {
   },
   /** Nobody renegotiates here anyway. */
   disableRenegotiation () {},
-  /** @param {any} options @param {(error: Error | null) => void} [callback] */
+  /** @this {any} @param {any} options @param {(error: Error | null) => void} [callback] */
   renegotiate (options, callback) {
-    const error = Object.assign(new Error('TLS session renegotiation failed: the server does not renegotiate'), { code: 'ERR_TLS_RENEGOTIATE' })
-    if (typeof callback === 'function') process.nextTick(callback, error)
-    return false
+    const done = typeof callback === 'function' ? AsyncResource.bind(callback) : () => {}
+    const connection = this[kParent] ?? this
+    const isOpen = !this.destroyed && !connection.destroyed && (connection[kState] & State.kLaneClosed) === 0
+    if (!isOpen || options?.requestCert !== true || !loadBinding().capabilities.systemCertificates) {
+      process.nextTick(done, renegotiationError('the server does not renegotiate'))
+      return false
+    }
+    askForCertificate(connection, (error) => {
+      const refusal = error === null && options.rejectUnauthorized !== false ? this.authorizationError : null
+      if (refusal !== null) connection.destroy()
+      done(refusal === null ? error : Object.assign(renegotiationError(`the client's certificate is refused: ${refusal}`), { reason: refusal }))
+    })
+    return true
   },
   /** Records have the size that fits what is written. */
   setMaxSendFragment () { return false },

@@ -30,6 +30,8 @@ module.exports = {
   /** What is known of its TLS; absent on a plain one. */
   kTls: Symbol('httpsys.tls'),
   kTlsError: Symbol('httpsys.tlsError'),
+  /** Hears whether its peer, which was asked for a certificate, has answered. */
+  kOnCertificate: Symbol('httpsys.onCertificate'),
 
   /** On a request: its async resource, whether that has ended, whether the request's end was held back (see exchange.js). */
   kResource: Symbol('httpsys.resource'),

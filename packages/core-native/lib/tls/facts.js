@@ -20,6 +20,7 @@ class TlsFacts {
   #chain = null
   #text
   #sizes
+  /** @type {Buffer | null} */
   #certificates
 
   /** @param {Int32Array} words @param {Buffer} bytes @param {number} at where they stand in the record */
@@ -48,6 +49,14 @@ class TlsFacts {
       })
     }
     return this.#texts[index]
+  }
+
+  /** What a peer that was asked later on has shown. @param {number} verifyResult @param {Buffer} certificates */
+  setPeer (verifyResult, certificates) {
+    this.hasAsked = true
+    this.verifyResult = verifyResult
+    this.#certificates = certificates
+    this.#chain = null
   }
 
   get servername () { return this.#part(0) }

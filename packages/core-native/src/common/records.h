@@ -35,15 +35,16 @@ enum class RequestType : uint8_t {
   kIntern = 11,     // Defines an id for a header line, a header name or a target.
   kOversize = 12,   // A record too large for a segment, in a block of its own.
   // Of a connection that kWebSocket has made a WebSocket.
-  kMessage = 13,       // A whole message.
-  kMessageBlock = 14,  // The same in a block of its own: Engine.takeBlock(lane, id).
-  kControl = 15,       // A ping or a pong.
-  kCloseFrame = 16,    // The peer closes. No record but kCredit, kEof and kClosed follows.
-  kFrameError = 17,    // The peer's frames are refused. What follows is as with kCloseFrame.
-  kHello = 18,         // A handshake waits for Engine.answerHello(lane, id, ...). Of no slot.
-  kTlsFailure = 19,    // TLS has failed; kClosed follows.
-  kNewSession = 20,    // As kHello: the handshake waits until JavaScript has kept the session.
-  kKeyLog = 21,        // Secrets of the connection; its kOpen follows.
+  kMessage = 13,          // A whole message.
+  kMessageBlock = 14,     // The same in a block of its own: Engine.takeBlock(lane, id).
+  kControl = 15,          // A ping or a pong.
+  kCloseFrame = 16,       // The peer closes. No record but kCredit, kEof and kClosed follows.
+  kFrameError = 17,       // The peer's frames are refused. What follows is as with kCloseFrame.
+  kHello = 18,            // A handshake waits for Engine.answerHello(lane, id, ...). Of no slot.
+  kTlsFailure = 19,       // TLS has failed; kClosed follows.
+  kNewSession = 20,       // As kHello: the handshake waits until JavaScript has kept the session.
+  kKeyLog = 21,           // Secrets of the connection; its kOpen follows.
+  kPeerCertificate = 22,  // The answer to kAskCertificate.
 };
 
 // kOpen: word 4 server id, 5 remote port | family << 16 (4, 6, 0 = unix), 6 local port,
@@ -125,11 +126,15 @@ inline constexpr size_t kFrameErrorTextAt = 32;
 // kKeyLog: word 4 bytes; then, at byte 24, lines.
 // kTlsFailure: word 4 errno, 5 bytes of OpenSSL's whole text, 6 of its library, 7 of the function,
 //              8 of the reason; then, at byte 40, these.
+// kPeerCertificate: word 4 system error (0 = the peer has shown one, or has none), 5 result of the
+//                   verification as with kOpen, 6 bytes; then, at byte 32, the certificates as
+//                   there.
 inline constexpr uint32_t kHelloTicket = 1u << 0;
 inline constexpr uint32_t kHelloStatus = 1u << 1;
 inline constexpr size_t kHelloTextAt = 40;
 inline constexpr size_t kNewSessionTextAt = 32;
 inline constexpr size_t kTlsFailureTextAt = 40;
+inline constexpr size_t kPeerCertificateAt = 32;
 
 enum class ErrorKind : uint32_t {
   kMalformed = 1,        // 400
@@ -164,6 +169,7 @@ enum class ReplyType : uint8_t {
   kBroadcast = 18,      // One frame for several WebSockets.
   kBroadcastBlock = 19,  // The same by reference.
   kCachePolicy = 20,     // How long the kernel may answer with the response that begins.
+  kAskCertificate = 21,  // The peer is to show a certificate; kPeerCertificate follows.
 };
 
 enum CachePolicy : uint32_t {

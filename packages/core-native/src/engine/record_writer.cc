@@ -110,6 +110,16 @@ void RecordWriter::KeyLog(uint32_t slot, std::string_view lines) {
   Copy(record + records::kPayloadAt, lines);
 }
 
+void RecordWriter::PeerCertificate(uint32_t slot, uint32_t error, long verify_result,
+                                   std::string_view certificates) {
+  uint8_t* record = Append(records::kPeerCertificateAt + certificates.size(),
+                           RequestType::kPeerCertificate, 0, slot);
+  StoreWord(record, 4, error);
+  StoreWord(record, 5, static_cast<uint32_t>(verify_result));
+  StoreWord(record, 6, Size32(certificates.size()));
+  Copy(record + records::kPeerCertificateAt, certificates);
+}
+
 void RecordWriter::TlsFailure(uint32_t slot, const tls::Failure& failure) {
   uint8_t* record =
       Append(records::kTlsFailureTextAt + failure.text.size() + failure.library.size() +

@@ -57,6 +57,9 @@ class RecordWriter {
   void RequestHead(const http1::RequestHead& head, const Request& request);
   // Inline, or copied into a block when it is large.
   void Body(uint32_t slot, std::string_view bytes);
+  // What a peer showed when it was asked. `error` is the system's; certificates as with Open().
+  void PeerCertificate(uint32_t slot, uint32_t error, long verify_result,
+                       std::string_view certificates);
   void BodyBlock(uint32_t slot, Block block);
   // A block of JavaScript's own (ReceiveBlocks), filled with `bytes`.
   void BodyLent(uint32_t slot, uint32_t loan_id, size_t bytes);

@@ -215,21 +215,23 @@ engine::Addresses DescribeAddresses(const HTTP_REQUEST& request) {
   return result;
 }
 
+long DescribeCertificate(const HTTP_SSL_CLIENT_CERT_INFO* client, std::string* certificates) {
+  certificates->clear();
+  if (client == nullptr || client->pCertEncoded == nullptr) return kNoCertificate;
+  const auto bytes = static_cast<uint32_t>(client->CertEncodedSize);
+  certificates->assign(reinterpret_cast<const char*>(&bytes), sizeof bytes);
+  certificates->append(reinterpret_cast<const char*>(client->pCertEncoded), bytes);
+  return client->CertFlags == 0 ? 0 : kRefusedCertificate;
+}
+
 std::string DescribeTls(const HTTP_REQUEST& request) {
   const HTTP_SSL_INFO* ssl = request.pSslInfo;
   if (ssl == nullptr) return {};
   tls::Facts facts;
   facts.protocol = ProtocolOf(request);
   facts.has_asked = ssl->SslClientCertNegotiated != 0;
-  facts.verify_result = kNoCertificate;
-  const HTTP_SSL_CLIENT_CERT_INFO* client = ssl->pClientCertInfo;
-  if (client != nullptr && client->pCertEncoded != nullptr) {
-    const auto bytes = static_cast<uint32_t>(client->CertEncodedSize);
-    facts.has_asked = true;
-    facts.verify_result = client->CertFlags == 0 ? 0 : kRefusedCertificate;
-    facts.certificates.assign(reinterpret_cast<const char*>(&bytes), sizeof bytes);
-    facts.certificates.append(reinterpret_cast<const char*>(client->pCertEncoded), bytes);
-  }
+  facts.verify_result = DescribeCertificate(ssl->pClientCertInfo, &facts.certificates);
+  if (!facts.certificates.empty()) facts.has_asked = true;
   return engine::EncodeFacts(facts);
 }
 

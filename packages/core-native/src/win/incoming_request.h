@@ -52,5 +52,7 @@ class IncomingRequest {
 engine::Addresses DescribeAddresses(const HTTP_REQUEST& request);
 // What a kOpen says of TLS; empty without it.
 std::string DescribeTls(const HTTP_REQUEST& request);
+// Of what a client has shown, or nullptr. The result of the verification; certificates as in kOpen.
+long DescribeCertificate(const HTTP_SSL_CLIENT_CERT_INFO* client, std::string* certificates);
 
 }  // namespace httpsys::win

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "common/limits.h"
+#include "win/certificate_call.h"
 #include "win/exchange.h"
 #include "win/kernel_queue.h"
 
@@ -41,6 +42,8 @@ struct KernelConnection {
 
   bool is_watched = false;  // The call below is outstanding.
   DisconnectCall disconnect_call{this};
+  // Of one whose client was asked.
+  std::unique_ptr<CertificateCall> certificate_call;
 };
 
 }  // namespace httpsys::win

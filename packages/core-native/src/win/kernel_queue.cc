@@ -92,6 +92,15 @@ CallResult KernelQueue::WaitForDisconnect(HTTP_CONNECTION_ID id, Operation* oper
   return {HttpWaitForDisconnect(queue_, id, operation->Reset()), 0};
 }
 
+CallResult KernelQueue::ReceiveCertificate(HTTP_CONNECTION_ID id, std::span<uint64_t> memory,
+                                           Operation* operation) {
+  ULONG got = 0;
+  const ULONG error = HttpReceiveClientCertificate(
+      queue_, id, 0, reinterpret_cast<HTTP_SSL_CLIENT_CERT_INFO*>(memory.data()),
+      static_cast<ULONG>(memory.size_bytes()), &got, operation->Reset());
+  return {error, got};
+}
+
 void KernelQueue::Cancel(HTTP_REQUEST_ID id) { HttpCancelHttpRequest(queue_, id, nullptr); }
 
 void KernelQueue::CancelCall(Operation* operation) { CancelIoEx(queue_, operation); }

@@ -45,6 +45,10 @@ class KernelQueue {
                       HTTP_LOG_DATA* log, Operation* operation);
   // Completes when the connection has ended.
   CallResult WaitForDisconnect(HTTP_CONNECTION_ID id, Operation* operation);
+  // What the client of a connection shows when it is asked for a certificate: an
+  // HTTP_SSL_CLIENT_CERT_INFO, whose pointers are into `memory`.
+  CallResult ReceiveCertificate(HTTP_CONNECTION_ID id, std::span<uint64_t> memory,
+                                Operation* operation);
   // Resets the connection of a request.
   void Cancel(HTTP_REQUEST_ID id);
   // Makes one call complete, or all.

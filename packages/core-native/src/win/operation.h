@@ -7,7 +7,7 @@
 
 namespace httpsys::win {
 
-enum class OperationKind : uint8_t { kReceive, kReceiveBody, kSend, kDisconnect };
+enum class OperationKind : uint8_t { kReceive, kReceiveBody, kSend, kDisconnect, kCertificate };
 
 // A call that the kernel completes later. It and the memory it names must stay until then.
 struct Operation : OVERLAPPED {

@@ -88,6 +88,8 @@ void ReplyHandler::HandleOpen(KernelConnection* connection, const uint8_t* recor
       return session_->Reset(connection);
     case ReplyType::kUpgradeAccept:
       return session_->OnUpgrade(connection, (flags & records::kReplyUndecided) != 0);
+    case ReplyType::kAskCertificate:
+      return session_->AskCertificate(connection);
     case ReplyType::kCachePolicy:
       return OnCachePolicy(connection, record);
     case ReplyType::kIdleTimeout:

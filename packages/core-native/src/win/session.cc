@@ -398,6 +398,34 @@ void Session::OnUpgrade(KernelConnection* connection, bool is_held) {
   ReceiveBody(exchange);
 }
 
+void Session::AskCertificate(KernelConnection* connection) {
+  if (connection->certificate_call == nullptr) {
+    connection->certificate_call = std::make_unique<CertificateCall>(connection);
+  }
+  CertificateCall* call = connection->certificate_call.get();
+  // One call answers for all who ask meanwhile.
+  if (call->is_outstanding()) return;
+  CallResult result;
+  if (call->Start(connection->queue.get(), connection->id, &result)) {
+    ++calls_;
+  } else {
+    OnCertificate(connection, result);
+  }
+}
+
+void Session::OnCertificate(KernelConnection* connection, CallResult result) {
+  CertificateCall* call = connection->certificate_call.get();
+  CertificateCall::Answer answer;
+  while (!call->OnCompletion(result, &answer)) {
+    if (!call->Start(connection->queue.get(), connection->id, &result)) continue;
+    ++calls_;
+    return;
+  }
+  if (!connection->is_open) return ForgetIfUnused(connection);
+  records_->PeerCertificate(connection->slot, answer.error, answer.verify_result,
+                            answer.certificates);
+}
+
 void Session::Destroy(KernelConnection* connection) {
   for (Exchange* exchange : connection->exchanges) {
     if (!exchange->is_opaque() || exchange->is_ended() || !exchange->IsIdle()) continue;
@@ -456,6 +484,9 @@ void Session::Close(KernelConnection* connection, int error) {
 
 void Session::ForgetIfUnused(KernelConnection* connection) {
   if (connection->is_open || connection->is_watched || !connection->streams.empty()) return;
+  if (connection->certificate_call != nullptr && connection->certificate_call->is_outstanding()) {
+    return;
+  }
   if (KernelConnection* parent = connection->parent; parent != nullptr) {
     parent->streams.erase(connection);
     const uint32_t idle_ms = connection->idle_timeout_ms;
@@ -520,6 +551,9 @@ void Session::OnCompletion(Operation* operation, const CallResult& result) {
     const Exchange* current = Current(connection);
     if (current != nullptr && current->opaque.is_open()) return;
     return OnGone(connection, current == nullptr ? 0 : kReset);
+  }
+  if (operation->kind == OperationKind::kCertificate) {
+    return OnCertificate(static_cast<CertificateCall*>(operation)->connection, result);
   }
   Exchange* exchange = Exchange::Of(operation);
   if (operation->kind == OperationKind::kReceiveBody) {

@@ -62,6 +62,8 @@ class Session {
   void Reset(KernelConnection* connection);
   // JavaScript takes the upgrade that it was asked about, or is to be given its bytes now.
   void OnUpgrade(KernelConnection* connection, bool is_held);
+  // The client is to show a certificate.
+  void AskCertificate(KernelConnection* connection);
   void Release(uint32_t slot);
 
   // Sends what was touched, and frees what is over.
@@ -112,6 +114,7 @@ class Session {
   void ForgetIfUnused(KernelConnection* connection);
   void StopIdleTimer(KernelConnection* connection);
   void Leave(uint32_t server_id);
+  void OnCertificate(KernelConnection* connection, CallResult result);
 
   RequestQueue* const queue_;
   engine::RecordWriter* const records_;

@@ -9,6 +9,18 @@
 #include "text.h"
 
 namespace httpapi_double {
+namespace {
+
+std::string Bytes(const char* hex) {
+  std::string bytes;
+  for (; hex[0] != 0 && hex[1] != 0; hex += 2) {
+    const char byte[] = {hex[0], hex[1], 0};
+    bytes += static_cast<char>(std::strtol(byte, nullptr, 16));
+  }
+  return bytes;
+}
+
+}  // namespace
 
 std::string Report() {
   Kernel& kernel = Kernel::Get();
@@ -48,11 +60,12 @@ std::string HandleControl(const std::string& target) {
     return "true";
   }
   if (const char* hex = rest("/certificate/"); hex != nullptr) {
-    kernel.client_certificate.clear();
-    for (; hex[0] != 0 && hex[1] != 0; hex += 2) {
-      const char byte[] = {hex[0], hex[1], 0};
-      kernel.client_certificate += static_cast<char>(std::strtol(byte, nullptr, 16));
-    }
+    kernel.client_certificate = Bytes(hex);
+    return "true";
+  }
+  if (const char* hex = rest("/asked/"); hex != nullptr) {
+    kernel.answers_asking = std::string_view(hex) != "never";
+    kernel.asked_certificate = kernel.answers_asking ? Bytes(hex) : std::string();
     return "true";
   }
   if (target == "/forget") {

@@ -15,7 +15,8 @@ namespace httpapi_double {
 //   function of this library that is not there.
 //   /slow/<ms>       every completion takes that long
 //   /certificate/<hex>  of the clients of https:// prefixes, as DER;
-//   "/certificate/" for none /forget          empties the report's counters and
+//   "/certificate/" for none; /asked/<hex> the same of what they show when they
+//   are asked /forget          empties the report's counters and
 //   notes
 // What holds from the start is in HTTPAPI_DOUBLE_FAULT and HTTPAPI_DOUBLE_SLOW.
 // The process's last report is written to the file that HTTPAPI_DOUBLE_REPORT

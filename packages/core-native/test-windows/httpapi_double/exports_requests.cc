@@ -14,8 +14,6 @@ namespace {
 
 // Of HttpSendHttpResponse() and HttpSendResponseEntityBody().
 constexpr ULONG kFlags = 0x1ff;
-// What HttpReceiveClientCertificate() gives: bytes that are no certificate.
-constexpr std::string_view kCertificate = "certificate of httpapi double";
 
 bool IsCacheable(const HTTP_CACHE_POLICY* policy, ULONG flags, const Request& request,
                  const HTTP_RESPONSE& response) {
@@ -189,19 +187,16 @@ void ReceiveBody(const RequestRef& request, bool fills, void* memory, ULONG byte
 
 ULONG GiveCertificate(const Kernel& kernel, const Connection& connection,
                       HTTP_SSL_CLIENT_CERT_INFO* info, ULONG bytes, ULONG* needed) {
-  const auto& v4 = reinterpret_cast<const sockaddr_in&>(connection.local());
-  const ServiceConfig::SslBinding* binding = kernel.config.FindSsl(ntohs(v4.sin_port));
-  if (!connection.is_secure() || binding == nullptr) return ERROR_INVALID_PARAMETER;
-  if ((binding->flags & HTTP_SERVICE_CONFIG_SSL_FLAG_NEGOTIATE_CLIENT_CERT) == 0) {
-    return ERROR_NOT_FOUND;
-  }
-  *needed = static_cast<ULONG>(sizeof *info + kCertificate.size());
+  const std::string& certificate = kernel.asked_certificate;
+  if (!connection.is_secure()) return ERROR_INVALID_PARAMETER;
+  if (certificate.empty()) return ERROR_NOT_FOUND;
+  *needed = static_cast<ULONG>(sizeof *info + certificate.size());
   if (bytes < sizeof *info) return ERROR_INSUFFICIENT_BUFFER;
   *info = {};
-  info->CertEncodedSize = static_cast<ULONG>(kCertificate.size());
+  info->CertEncodedSize = static_cast<ULONG>(certificate.size());
   if (bytes < *needed) return ERROR_MORE_DATA;
   info->pCertEncoded = reinterpret_cast<PUCHAR>(info + 1);
-  std::memcpy(info->pCertEncoded, kCertificate.data(), kCertificate.size());
+  std::memcpy(info->pCertEncoded, certificate.data(), certificate.size());
   return NO_ERROR;
 }
 
@@ -325,6 +320,7 @@ HTTPAPI_LINKAGE ULONG WINAPI HttpReceiveClientCertificate(HANDLE queue, HTTP_CON
                    return call->Finish(ERROR_CONNECTION_INVALID);
                  }
                  if (info == nullptr || flags > 1) return call->Finish(ERROR_INVALID_PARAMETER);
+                 if (!kernel.answers_asking) return;
                  ULONG needed = 0;
                  const ULONG error = GiveCertificate(kernel, *found->second, info, bytes, &needed);
                  call->Finish(error, needed);

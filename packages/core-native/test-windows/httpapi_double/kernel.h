@@ -34,7 +34,11 @@ class Kernel {
   ResponseCache cache;
   ServiceConfig config;
   size_t initialized = 0;
-  std::string client_certificate;  // DER; what clients of https:// prefixes show.
+  // DER. What clients of https:// prefixes show with their handshake, and what
+  // when they are asked.
+  std::string client_certificate;
+  std::string asked_certificate;
+  bool answers_asking = true;
   std::map<uint64_t, ServerSession> sessions;
   std::map<uint64_t, UrlGroup> groups;
   std::vector<HandleRef> handles;
