@@ -108,7 +108,8 @@ void ReplyProcessor::HandleOpen(Connection* connection, const uint8_t* record) {
       return websockets_->OnFrameBlock(connection, record);
     case ReplyType::kBroadcast:
     case ReplyType::kBroadcastBlock:
-    case ReplyType::kCachePolicy:  // For a kernel that keeps responses.
+    case ReplyType::kCachePolicy:     // For a kernel that keeps responses,
+    case ReplyType::kAskCertificate:  // and has the connection's TLS.
     case ReplyType::kJump:
     case ReplyType::kRelease:
       return;
