@@ -74,12 +74,17 @@ async function startSide (name, part, cpus) {
 /** @param {Part} part @param {string[]} sides @param {SuitePlan} plan @returns {Promise<Measured[]>} */
 async function compareLoad (part, sides, plan) {
   const factor = part.unit === 'byte' ? 2 ** 20 : 1
-  const rounds = await inRounds(sides, plan, {
-    start: (name) => startSide(name, part, plan.cpus),
-    measure: (live, _name, seconds) => measure(live, part, plan.cpus, seconds),
-    describe: (name, result) => `${name.padEnd(18)} ${(result.process * factor).toFixed(2)} µs (JavaScript ${(result.thread * factor).toFixed(2)}), ` +
-      `${Math.round(result.messagesPerSecond)} messages/s, ${busyText(result.serverBusy, result.clientBusy)}`,
-  })
+  /** @type {Awaited<ReturnType<typeof measure>>[][]} */
+  const rounds = sides.map(() => [])
+  for (let start = 0; start < (part.starts ?? 1); start++) {
+    const more = await inRounds(sides, plan, {
+      start: (name) => startSide(name, part, plan.cpus),
+      measure: (live, _name, seconds) => measure(live, part, plan.cpus, seconds),
+      describe: (name, result) => `${name.padEnd(18)} ${(result.process * factor).toFixed(2)} µs (JavaScript ${(result.thread * factor).toFixed(2)}), ` +
+        `${Math.round(result.messagesPerSecond)} messages/s, ${busyText(result.serverBusy, result.clientBusy)}`,
+    })
+    for (const [index, results] of more.entries()) rounds[index].push(...results)
+  }
   return sides.map((name, index) => sideOf(name, rounds[index]))
 }
 

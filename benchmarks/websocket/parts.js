@@ -20,6 +20,8 @@
  * @property {boolean} [deflate]
  * @property {boolean} [used] connection: one message on each before memory is looked at
  * @property {boolean} [smallYoungGeneration] of V8
+ * @property {number} [starts] of all servers, with as many rounds each time (1): whether malloc() reuses the memory of large
+ *   messages, or asks the kernel for new pages each time, differs from process to process
  * @property {boolean} [floor] has a row of floor.cc
  * @property {Record<string, Target>} targets by side
  */
@@ -73,13 +75,14 @@ const kParts = [
   },
   {
     name: '1 MB',
-    title: 'echo of 1 MB of binary data, 4 clients, CPU per MiB, bytes per CPU second',
+    title: 'echo of 1 MB of binary data, 4 clients, CPU per MiB, bytes per CPU second; servers started five times',
     mode: 'echo',
     unit: 'byte',
     connections: 4,
     size: 1_000_000,
     binary: true,
     floor: true,
+    starts: 5,
     targets: { [kFast]: { bytes: 1.5 } },
   },
   {
