@@ -8,6 +8,7 @@ const { test } = require('node:test')
 const { addRatios, loadRow } = require('../benchmarks/lib/report')
 const { spread } = require('../benchmarks/lib/statistics')
 const { diagnose } = require('../tools/build')
+const { stepsOn } = require('../tools/check')
 const { includeProblem } = require('../tools/check-layers')
 
 const kRoot = path.join(__dirname, '..')
@@ -64,6 +65,12 @@ test('every npm command that the documents name exists', () => {
     assert.ok(named.length > 0)
     for (const name of named) assert.ok(Object.hasOwn(known, name), `${file}: npm run ${name}`)
   }
+})
+
+test('npm test builds and runs the behaviour of all backends where HTTP.SYS is, and everything elsewhere', () => {
+  assert.deepEqual(stepsOn('win32').map(({ name }) => name), ['npm packages', 'build the addon', 'behaviour of HTTP.SYS beside stock Node'])
+  assert.ok(stepsOn('linux').length > 10)
+  assert.equal(stepsOn('darwin'), stepsOn('linux'))
 })
 
 test('all packages have one version, and depend on each other in it', () => {

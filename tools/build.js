@@ -41,6 +41,9 @@ function diagnose (output) {
   if (header !== undefined) {
     return `The header ${header} is missing: a part of the C++ standard library or of the system. Run:  apt-get install g++ libc6-dev`
   }
+  if (process.platform === 'win32') {
+    return 'The compiler\'s first error is above. Visual Studio 2022, or its Build Tools, with "Desktop development with C++" and Python 3 are needed'
+  }
   return 'The compiler\'s first error is above. C++20 is needed: g++ 10 or clang 14 and newer. Run:  apt-get install g++'
 }
 

@@ -87,9 +87,13 @@ function nodeModulesMatch () {
 async function ensureNodeModules () {
   if (nodeModulesMatch()) return
   console.log('Installing npm packages: npm ci')
+  const args = ['ci', '--no-audit', '--no-fund', '--loglevel=error']
+  // The one that has started this: on Windows nothing else is a program.
+  const { npm_execpath: script } = process.env
+  if (script?.endsWith('.js')) return run(process.execPath, [script, ...args])
   const npm = findProgram('npm')
   if (npm === null) throw new Error('npm is missing: it comes with Node from nodejs.org; on Debian: apt-get install npm')
-  await run(npm, ['ci', '--no-audit', '--no-fund', '--loglevel=error'])
+  await run(npm, args)
 }
 
 /** @param {string} program that it brings @param {string} folder @param {string} requirement of PyPI */

@@ -6,8 +6,10 @@
 const { before, test } = require('node:test')
 const assert = require('node:assert/strict')
 const crypto = require('node:crypto')
+const net = require('node:net')
 const nodeHttps = require('node:https')
-const { once } = require('node:events')
+const { EventEmitter, once } = require('node:events')
+const { setTimeout: sleep } = require('node:timers/promises')
 const { WebSocket, WebSocketServer } = require('ws')
 const { loadBinding } = require('../../packages/core-native/lib/binding')
 const { http } = require('../helpers/backend')
@@ -20,6 +22,9 @@ const timed = { timeout: 15_000 }
 // System error codes.
 const kAccessDenied = 5
 const kInvalidParameter = 87
+
+// HTTP_SEND_RESPONSE_FLAG_BUFFER_DATA
+const kBufferData = 4
 
 /** HTTP_SERVER_PROPERTY */
 const Property = { kAuthentication: 0, kLogging: 1, kQos: 2, kTimeouts: 3, kQueueLength: 4, kVerbosity: 6 }
@@ -219,6 +224,38 @@ test('the option httpSys sets bandwidth, connections, timeouts, logging and auth
   // Anonymous requests are allowed, and responses that are logged leave as others do.
   assert.equal((await request(port)).body, 'in')
 })
+
+for (const bufferResponses of [false, true]) {
+  test(`with bufferResponses: ${bufferResponses} the kernel ${bufferResponses ? 'takes all of a response, however slowly its client reads' : 'is given no more than its client reads'}`, timed, async (t) => {
+    await forget()
+    const piece = Buffer.alloc(64 * 1024, 'x')
+    const pieces = 160
+    const response = new EventEmitter()
+    const server = http.createServer({ httpSys: { bufferResponses } }, (req, res) => {
+      for (let i = 0; i < pieces; i++) res.write(piece)
+      res.end()
+      res.on('finish', () => response.emit('finish'))
+    })
+    const port = await serve(t, server)
+    const client = net.connect(port, '127.0.0.1').pause()
+    t.after(() => client.destroy())
+    const finish = once(response, 'finish')
+    client.write(`GET / HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: close\r\n\r\n`)
+    if (bufferResponses) {
+      await finish
+    } else {
+      const early = await Promise.race([finish.then(() => true), sleep(300).then(() => false)])
+      assert.equal(early, false)
+    }
+    let bytes = 0
+    client.on('data', (data) => { bytes += data.length })
+    client.resume()
+    await once(client, 'end')
+    assert.ok(bytes > pieces * piece.length)
+    const [head] = await notesOf('status')
+    assert.equal((head.flags & kBufferData) !== 0, bufferResponses)
+  })
+}
 
 test('without allowAnonymous a request without a login is answered with 401', timed, async (t) => {
   const server = http.createServer({ httpSys: { authentication: { schemes: ['negotiate'], allowAnonymous: false } } }, () => assert.fail())

@@ -132,6 +132,7 @@ const kWineNeeds = [
 
 /** What a script may ask for. Each set contains what its members need to build the addon. */
 const kNeeds = {
+  npm: [],
   run: kRunNeeds,
   bench: [...kRunNeeds, ...kBenchNeeds],
   windows: kWindowsNeeds,

@@ -110,12 +110,13 @@ function readAuthentication (given) {
  * @returns {Omit<import('../types/binding').KernelConfig, 'idle' | 'header' | 'body'>}
  */
 function takeHttpSys (option) {
-  const { maxBandwidth, maxConnections, timeouts, logging, authentication } =
-    group(option, '', ['maxBandwidth', 'maxConnections', 'timeouts', 'logging', 'authentication'])
+  const { maxBandwidth, maxConnections, bufferResponses, timeouts, logging, authentication } =
+    group(option, '', ['maxBandwidth', 'maxConnections', 'bufferResponses', 'timeouts', 'logging', 'authentication'])
   const { drainEntityBody, requestQueue, minSendRate } = group(timeouts, '.timeouts', ['drainEntityBody', 'requestQueue', 'minSendRate'])
   return {
     maxBandwidth: whole(maxBandwidth, '.maxBandwidth', kBandwidthMin),
     maxConnections: whole(maxConnections, '.maxConnections', 1),
+    bufferResponses: yesOrNo(bufferResponses, '.bufferResponses', false),
     drain: givenSeconds(whole(drainEntityBody, '.timeouts.drainEntityBody', 1)),
     queue: givenSeconds(whole(requestQueue, '.timeouts.requestQueue', 1)),
     sendRateMin: whole(minSendRate, '.timeouts.minSendRate', 1),

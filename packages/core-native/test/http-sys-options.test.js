@@ -21,7 +21,8 @@ test('without the option nothing is asked for', () => {
     logRollover: 0,
     logBytesMax: 0,
     authSchemes: 0,
-    allowAnonymous: true
+    allowAnonymous: true,
+    bufferResponses: false
   })
 })
 
@@ -44,6 +45,7 @@ for (const [option, code] of /** @type {[any, string][]} */ ([
   [{ maxBandwidth: 1023 }, 'ERR_OUT_OF_RANGE'],
   [{ maxConnections: '5' }, 'ERR_INVALID_ARG_TYPE'],
   [{ maxConnections: 0 }, 'ERR_OUT_OF_RANGE'],
+  [{ bufferResponses: 1 }, 'ERR_INVALID_ARG_TYPE'],
   [{ timeouts: { requestQueue: 0.5 } }, 'ERR_OUT_OF_RANGE'],
   [{ logging: {} }, 'ERR_INVALID_ARG_TYPE'],
   [{ logging: { directory: 'logs' } }, 'ERR_INVALID_ARG_VALUE'],

@@ -73,6 +73,8 @@ export interface KernelConfig {
   authSchemes: number
   /** Otherwise requests without a login are answered with 401. */
   allowAnonymous: boolean
+  /** In the kernel: HTTP_SEND_RESPONSE_FLAG_BUFFER_DATA. */
+  bufferResponses: boolean
   /** '' = no log. */
   logDirectory: string
   logIsNcsa: boolean

@@ -59,6 +59,11 @@ export interface HttpSysOptions {
     /** Bytes per second that a client must take. */
     minSendRate?: number
   }
+  /**
+   * HTTP_SEND_RESPONSE_FLAG_BUFFER_DATA: the kernel copies what is written and takes more at once. Faster for many small
+   * writes; what a slow client does not take is the kernel's memory. Default false.
+   */
+  bufferResponses?: boolean
   /** HttpServerLoggingProperty. */
   logging?: {
     /** An absolute path that HTTP.SYS may write to. */

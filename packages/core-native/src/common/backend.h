@@ -57,7 +57,8 @@ struct KernelSettings {
   uint32_t connections_max = 0;
   uint32_t auth_schemes = 0;  // HTTP_AUTH_ENABLE_...
   bool allows_anonymous = true;
-  std::string log_directory;  // Empty = no log.
+  bool buffers_responses = false;  // In the kernel, which then says at once that they are sent.
+  std::string log_directory;       // Empty = no log.
   bool log_is_ncsa = false;
   uint32_t log_rollover = 0;  // HTTP_LOGGING_ROLLOVER_TYPE
   uint32_t log_bytes_max = 0;

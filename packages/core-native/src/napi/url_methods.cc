@@ -61,6 +61,7 @@ bool ReadBackendSettings(Napi::Object config, ServerSettings* settings) {
   };
   for (const auto& [name, number] : numbers) *number = NumberOf(from, name);
   to.allows_anonymous = IsTrue(from.Get("allowAnonymous"));
+  to.buffers_responses = IsTrue(from.Get("bufferResponses"));
   to.log_is_ncsa = IsTrue(from.Get("logIsNcsa"));
   to.log_directory = directory.As<Napi::String>();
   return true;

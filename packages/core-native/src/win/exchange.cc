@@ -168,6 +168,7 @@ CallResult Exchange::Send() {
   } else if (closes_ && !is_stream) {
     flags |= HTTP_SEND_RESPONSE_FLAG_DISCONNECT;
   }
+  if (is_buffered && !is_opaque()) flags |= HTTP_SEND_RESPONSE_FLAG_BUFFER_DATA;
   if (is_opaque_head) flags = OpaqueChannel::kHeadFlags;
   is_sending_ = true;
   HTTP_LOG_DATA* log_data = LogData(flags);

@@ -58,6 +58,8 @@ class Exchange {
   OpaqueChannel opaque;
   // Before the head is sent.
   CachePolicy cache_policy;
+  // By the kernel, which takes all that it is given at once.
+  bool is_buffered = false;
   // nullptr = it is not logged.
   std::unique_ptr<LogFields> log;
   // Before anything is written: of HTTP/2 or 3, where chunk framing is not sent, and whose

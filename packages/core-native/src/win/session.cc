@@ -100,6 +100,7 @@ void Session::OnRequest(const std::shared_ptr<KernelQueue>& queue, uint32_t serv
   Exchange* exchange = AddExchange(queue, connection, request.RequestId);
   exchange->is_stream = incoming_.is_stream();
   exchange->is_head_request = incoming_.method() == "HEAD";
+  exchange->is_buffered = settings.kernel.buffers_responses;
   if (!settings.kernel.log_directory.empty()) {
     exchange->log =
         std::make_unique<LogFields>(request, DescribeAddresses(request), incoming_.method());
