@@ -244,7 +244,7 @@ function summarize (results) {
  * @param {string} [options.on] one stage only
  * @param {boolean} [options.table] written into the documentation
  */
-async function wineTests ({ pattern = '', majors = [20, 22], on, table = false } = {}) {
+async function wineTests ({ pattern = '', majors = [20, 22, 24], on, table = false } = {}) {
   if (process.platform !== 'linux' || process.arch !== 'x64' || findProgram('apt-get') === null) {
     console.log('Left out: Wine is set up from Debian\'s packages, on x64.')
     return
@@ -271,7 +271,7 @@ if (require.main === module) {
     return at === -1 ? undefined : args.splice(at, 2)[1]
   }
   const major = take('--node')
-  const majors = major === undefined ? undefined : /** @type {(20 | 22)[]} */ ([Number(major)])
+  const majors = major === undefined ? undefined : /** @type {(20 | 22 | 24)[]} */ ([Number(major)])
   const on = take('--on')
   main(wineTests({ pattern: args.find((arg) => !arg.startsWith('--')), table: args.includes('--table'), on, majors }))
 }

@@ -21,7 +21,7 @@ const kLibraries = 'usr/lib/x86_64-linux-gnu'
 /** Not needed, and half of it all. */
 const kLeftOut = ['./usr/share/doc', './usr/share/man', './usr/share/locale', '*/wine/i386-windows', './usr/i686*']
 /** Packed for npm; their integrity is npm's to check against the registry. */
-const kWindowsNodes = { 20: '20.20.2', 22: '22.23.3' }
+const kWindowsNodes = { 20: '20.20.2', 22: '22.23.3', 24: '24.21.0' }
 
 const folder = () => path.join(cacheFolder(), `wine-${kVersion}`)
 const root = () => path.join(folder(), 'root')
