@@ -2,31 +2,22 @@
 
 // Goal: sendFile() is the same for clients and applications on every backend, whoever reads the file.
 
-const { before, after, test } = require('node:test')
+const { test } = require('node:test')
 const assert = require('node:assert/strict')
 const crypto = require('node:crypto')
 const fs = require('node:fs')
 const nodeHttp = require('node:http')
-const os = require('node:os')
 const path = require('node:path')
 const { once } = require('node:events')
 const { http } = require('../helpers/backend')
 const { needs } = require('../helpers/capabilities')
 const { request, serve } = require('../helpers/client')
+const { temporaryFile } = require('../helpers/temporary-file')
 const { sendFile } = /** @type {any} */ (http)
 
 const kContent = crypto.randomBytes(300_000)
 
-let folder = ''
-let file = ''
-
-before(() => {
-  folder = fs.mkdtempSync(path.join(os.tmpdir(), 'httpsys-files-'))
-  file = path.join(folder, 'content')
-  fs.writeFileSync(file, kContent)
-})
-// Windows has a file until the last handle of it is closed.
-after(() => fs.promises.rm(folder, { recursive: true, maxRetries: 10 }))
+const { folder, file } = temporaryFile(kContent)
 
 /**
  * Sends by what `prepare` says.

@@ -3,16 +3,16 @@
 // Goal: a file of sendFile() is named to HTTP.SYS as documented, in one call where that can be, and whatever happens to that
 // call, both ends hear of it and no handle is left.
 
-const { before, after, afterEach, test } = require('node:test')
+const { afterEach, test } = require('node:test')
 const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const nodeHttp = require('node:http')
-const os = require('node:os')
 const path = require('node:path')
 const { once } = require('node:events')
 const { http } = require('../helpers/backend')
 const { dial, get, request, serve } = require('../helpers/client')
 const { forget, notesOf, plan, report, slow } = require('../helpers/httpapi-double')
+const { temporaryFile } = require('../helpers/temporary-file')
 const { sendFile, setCachePolicy } = /** @type {any} */ (http)
 
 // HTTP_SEND_RESPONSE_FLAG_...
@@ -28,16 +28,7 @@ const kConnectionInvalid = 1229
 const timed = { timeout: 20_000 }
 const kContent = Buffer.alloc(100_000, 'content ')
 
-let folder = ''
-let file = ''
-
-before(() => {
-  folder = fs.mkdtempSync(path.join(os.tmpdir(), 'httpsys-files-'))
-  file = path.join(folder, 'content')
-  fs.writeFileSync(file, kContent)
-})
-// Windows has a file until the last handle of it is closed.
-after(() => fs.promises.rm(folder, { recursive: true, maxRetries: 10 }))
+const { folder, file } = temporaryFile(kContent)
 afterEach(async () => {
   await plan('')
   await slow(0)

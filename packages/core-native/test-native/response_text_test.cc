@@ -101,5 +101,44 @@ TEST(ResponseTextTest, WhatIsNoHttpFails) {
   EXPECT_TRUE(Read(endless, 64 * 1024).has_failed);
 }
 
+// What goes by reference is counted without being looked at.
+TEST(ResponseText, SkipsBodyOfAKnownLength) {
+  ResponseText reader;
+  reader.BeginLength(10);
+  ASSERT_TRUE(reader.IsNextBody(4));
+  reader.SkipBody(4);
+  EXPECT_FALSE(reader.IsNextBody(7));
+  EXPECT_FALSE(reader.is_done());
+  ASSERT_TRUE(reader.IsNextBody(6));
+  reader.SkipBody(6);
+  EXPECT_TRUE(reader.is_done());
+  EXPECT_FALSE(reader.IsNextBody(1));
+}
+
+TEST(ResponseText, SkipsAChunkThatIsFramedAsText) {
+  ResponseText reader;
+  reader.BeginChunks();
+  EXPECT_EQ(reader.Next("a\r\n").kind, Kind::kNeedMore);
+  EXPECT_FALSE(reader.IsNextBody(11));
+  ASSERT_TRUE(reader.IsNextBody(10));
+  reader.SkipBody(10);
+  EXPECT_FALSE(reader.is_done());
+  std::string_view rest = "\r\n0\r\n\r\n";
+  while (!rest.empty()) {
+    const ResponseText::Step step = reader.Next(rest);
+    ASSERT_NE(step.kind, Kind::kFailed);
+    rest.remove_prefix(step.used);
+  }
+  EXPECT_TRUE(reader.is_done());
+}
+
+TEST(ResponseText, SkippingDoesNotEndABodyUpToTheEnd) {
+  ResponseText reader;
+  reader.BeginUntilEnd();
+  reader.SkipBody(1000);
+  EXPECT_TRUE(reader.IsNextBody(1000));
+  EXPECT_FALSE(reader.is_done());
+}
+
 }  // namespace
 }  // namespace httpsys::http2

@@ -33,6 +33,7 @@ Transport::Transport(uv_loop_t* loop, RecordWriter* records, LentMemory* lent,
   uv_timer_init(loop, &timer_);
   uv_timer_init(loop, &linger_timer_);
   uv_idle_init(loop, &pending_idle_);
+  // Of the loop: connections find their transport by it, without a pointer each.
   timer_.data = linger_timer_.data = pending_idle_.data = loop->data = this;
 }
 
