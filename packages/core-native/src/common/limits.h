@@ -148,8 +148,10 @@ inline constexpr uint32_t kNativeIdleMs = 5000;
 // will.
 inline constexpr size_t kLingerBytesMax = 1024 * 1024;
 inline constexpr uint64_t kLingerMs = 2000;
-// How late it is looked whether a client that sends nothing more has ended its side.
+// How late it is looked whether a client that sends nothing more has ended its side: by a lane that
+// is awake, and by one that sleeps, for which a wake would cost as much as a request.
 inline constexpr uint64_t kLingerLookMs = 20;
+inline constexpr uint64_t kLingerWakeMs = 200;
 // Distinct idle timeouts that run at the same time; further ones share the next shorter list.
 inline constexpr size_t kTimerListsMax = 64;
 
@@ -168,6 +170,10 @@ inline constexpr int kAcceptsPerWake = 64;
 // the one who is first in line, and the others.
 inline constexpr uint64_t kDeputyLookMs = 20;
 inline constexpr uint64_t kAcceptLookMs = 500;
+// Woken so late, it is on a machine that has no CPU to spare: what it took would reach the others in
+// more and smaller pieces. It leaves that many looks out, in case the one on duty has stopped.
+inline constexpr uint64_t kAcceptLateMs = 4;
+inline constexpr int kAcceptLooksSkippedMax = 10;
 // Pause after running out of descriptors when there is none to give up.
 inline constexpr int kAcceptBackoffMs = 100;
 
@@ -243,15 +249,20 @@ inline constexpr size_t kWaitingMax = 1000;
 
 // How late JavaScript may hear of the end of a connection that it has ended itself, if nothing else
 // wakes it before: nobody waits for that, and a wake costs as much as a request.
-inline constexpr uint64_t kToldLateMs = 20;
+inline constexpr uint64_t kToldLateMs = 100;
 
 // How long a lane lets requests and replies gather while JavaScript works on a batch, at most: far
 // below what a person notices, and some 30 requests of an Express application.
 inline constexpr uint64_t kNapUs = 500;
+// Naps that are left out after one in which JavaScript did not even begin (doubled each time, from
+// 1): other programs have its CPU, and the end of a nap is one more wake among theirs.
+inline constexpr int kNapsSkippedMax = 31;
 // How often a lane looks for replies by itself while JavaScript is busy with its requests: a reply
 // written before a handler that blocks leaves within this time without a wake per reply.
 inline constexpr uint64_t kPeekMs = 1;
 inline constexpr uint64_t kPeekMsMax = 8;
+// The same until JavaScript has begun, doubled each time: as late as JavaScript itself, at most.
+inline constexpr uint64_t kPeekIdleMsMax = 64;
 
 // Native code's own share of one turn of the JavaScript event loop.
 inline constexpr uint64_t kDrainNs = 10'000'000;

@@ -303,12 +303,25 @@ int Acceptor::TimeToLook() const {
   return static_cast<int>(next_ms - std::min(next_ms, NowMs()));
 }
 
-void Acceptor::AddDue(std::vector<int>* keys) const {
+void Acceptor::AddDue(std::vector<int>* keys) {
   const uint64_t now_ms = NowMs();
-  for (const Listener& listener : listeners_) {
+  for (Listener& listener : listeners_) {
     const bool is_due = listener.look_at_ms != 0 && listener.look_at_ms <= now_ms;
-    if (is_due && !IsIn(*keys, listener.key)) keys->push_back(listener.key);
+    if (!is_due || IsTooBusy(&listener, now_ms) || IsIn(*keys, listener.key)) continue;
+    keys->push_back(listener.key);
   }
+}
+
+// Whoever is on duty waits for the CPU, too, and takes more at a time than all others together.
+bool Acceptor::IsTooBusy(Listener* listener, uint64_t now_ms) {
+  const bool is_late = now_ms - listener->look_at_ms >= limits::kAcceptLateMs;
+  if (!listener->is_shared || !is_late || listener->skipped == limits::kAcceptLooksSkippedMax) {
+    listener->skipped = 0;
+    return false;
+  }
+  ++listener->skipped;
+  Rest(listener, listener->is_deputy ? limits::kDeputyLookMs : limits::kAcceptLookMs);
+  return true;
 }
 
 void Acceptor::Wait(std::vector<int>* keys, [[maybe_unused]] int timeout_ms) {

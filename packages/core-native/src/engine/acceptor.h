@@ -63,6 +63,7 @@ class Acceptor {
     bool is_shared = false;
     bool is_deputy = false;
     uint64_t look_at_ms = 0;  // 0 = it is watched.
+    int skipped = 0;          // Looks left out since the last one.
   };
 
   static void Main(void* argument);
@@ -72,7 +73,8 @@ class Acceptor {
   // False: out of descriptors.
   bool Serve(Listener* listener);
   int TimeToLook() const;
-  void AddDue(std::vector<int>* keys) const;
+  void AddDue(std::vector<int>* keys);
+  bool IsTooBusy(Listener* listener, uint64_t now_ms);
   static bool Lock(const Listener& listener, Duty duty, bool is_wanted);
   void TakeTurn(Listener* listener);
   void StepDown(Listener* listener);

@@ -136,6 +136,7 @@ void Lane::CloseHandles() {
 void Lane::BeforePoll() {
   session_->BeginPass();
   records_.BeginPass();
+  transport_->LookAtLingering();
   // What was read before is told before what JavaScript wants is done: a client that says goodbye
   // and loses its connection to another server of this process is heard first, as on one thread.
   PublishRequests();
@@ -148,7 +149,7 @@ void Lane::BeforePoll() {
     PublishRequests();
     FallAsleep();
     bool is_called = false;
-    if (!has_napped && queue_.HasUnread() && drains_.empty()) {
+    if (!has_napped && queue_.HasUnread() && drains_.empty() && !IsNapInVain()) {
       has_napped = true;
       is_called = Nap();
     }
@@ -237,7 +238,16 @@ bool Lane::Nap() {
   const bool is_called = nap_over_.wait_for(lock, std::chrono::microseconds(limits::kNapUs),
                                             [this] { return !is_napping_; });
   is_napping_ = false;
+  const bool is_in_vain = !is_called && !signal_->is_draining();
+  naps_skipped_ = is_in_vain ? std::min(2 * naps_skipped_ + 1, limits::kNapsSkippedMax) : 0;
+  naps_to_skip_ = naps_skipped_;
   return is_called;
+}
+
+bool Lane::IsNapInVain() {
+  if (naps_to_skip_ == 0) return false;
+  --naps_to_skip_;
+  return true;
 }
 
 // False when the lane was not napping.
@@ -255,15 +265,25 @@ bool Lane::EndNap() {
 void Lane::PublishRequests() {
   const bool is_due = std::exchange(is_late_due_, false) || !drains_.empty() || queue_.stalled();
   if (records_.TakeUrgent() || is_due) return PublishNow();
-  if (!queue_.HasUnpublished() || uv_is_active(reinterpret_cast<uv_handle_t*>(&late_timer_)) != 0) {
-    return;
-  }
+  if (!queue_.HasUnpublished() || late_since_ms_ != 0) return;
+  late_since_ms_ = uv_now(&loop_);
+  if (uv_is_active(reinterpret_cast<uv_handle_t*>(&late_timer_)) == 0) OnLateTimer();
+}
+
+// It runs on when something urgent takes along what was to be told late: most often the next one
+// waits before it ends.
+void Lane::OnLateTimer() {
+  if (late_since_ms_ == 0) return;
+  const uint64_t waited_ms = uv_now(&loop_) - late_since_ms_;
+  is_late_due_ = waited_ms >= limits::kToldLateMs;
+  if (is_late_due_) return;
   uv_timer_start(
-      &late_timer_, [](uv_timer_t* timer) { static_cast<Lane*>(timer->data)->is_late_due_ = true; },
-      limits::kToldLateMs, 0);
+      &late_timer_, [](uv_timer_t* timer) { static_cast<Lane*>(timer->data)->OnLateTimer(); },
+      limits::kToldLateMs - waited_ms, 0);
 }
 
 void Lane::PublishNow() {
+  late_since_ms_ = 0;
   router_->OnPublishing();
   if (queue_.Publish()) signal_->Raise();
   // A stall may begin and end between two calls: whether somebody was paused is what counts.
@@ -277,14 +297,18 @@ void Lane::PublishNow() {
   }
 }
 
-// While JavaScript works on this lane's records it may publish replies without a wake.
+// While JavaScript works on this lane's records it may publish replies without a wake. Before that
+// there is nothing to be seen.
 void Lane::ArmPeekTimer() {
   if (!queue_.HasUnread() && !signal_->is_draining()) {
     peek_ms_ = 0;
     return;
   }
   if (uv_is_active(reinterpret_cast<uv_handle_t*>(&peek_timer_)) != 0) return;
-  peek_ms_ = peek_ms_ == 0 ? limits::kPeekMs : std::min(peek_ms_ * 2, limits::kPeekMsMax);
+  const uint64_t next_ms = peek_ms_ == 0 ? limits::kPeekMs : peek_ms_ * 2;
+  peek_ms_ = signal_->is_draining()
+                 ? std::min(next_ms, limits::kPeekMsMax)
+                 : std::clamp(next_ms, limits::kPeekMsMax, limits::kPeekIdleMsMax);
   // BeforePoll() follows and looks.
   uv_timer_start(&peek_timer_, [](uv_timer_t*) {}, peek_ms_, 0);
 }

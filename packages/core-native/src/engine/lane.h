@@ -117,10 +117,12 @@ class Lane final : public InputHandler {
   void AfterPoll();
   void FlushAndResume();
   void FallAsleep();
+  bool IsNapInVain();
   bool Nap();
   bool EndNap();
   void WakeUp();
   void PublishRequests();
+  void OnLateTimer();
   void PublishNow();
   void ArmPeekTimer();
   void AnswerDrains();
@@ -139,7 +141,8 @@ class Lane final : public InputHandler {
   uv_check_t check_;
   uv_timer_t peek_timer_;
   uv_timer_t late_timer_;
-  bool is_late_due_ = false;  // What was to be told late is told now.
+  uint64_t late_since_ms_ = 0;  // What is to be told late waits; 0 = nothing does.
+  bool is_late_due_ = false;    // It is told now.
 
   std::mutex mutex_;
   std::vector<Command> commands_;         // Guarded by mutex_.
@@ -172,6 +175,8 @@ class Lane final : public InputHandler {
   bool is_sleeping_ = false;
   bool is_stopping_ = false;
   uint64_t peek_ms_ = 0;
+  int naps_to_skip_ = 0;
+  int naps_skipped_ = 0;  // After the last one that was in vain.
 };
 
 }  // namespace httpsys::engine

@@ -430,19 +430,27 @@ void Transport::LookLater(Connection* connection) {
   connection->pauses = kPauseOver;
   UpdatePoll(connection);
   connection->is_unwatched = true;
-  lingering_.push_back(connection);
+  unwatched_.push_back({connection, uv_now(loop_)});
+  ArmLingerTimer();
+}
+
+// The turn that follows looks.
+void Transport::ArmLingerTimer() {
   if (uv_is_active(reinterpret_cast<uv_handle_t*>(&linger_timer_)) != 0) return;
   uv_timer_start(
-      &linger_timer_,
-      [](uv_timer_t* timer) { static_cast<Transport*>(timer->data)->LookAtLingering(); },
-      limits::kLingerLookMs, 0);
+      &linger_timer_, [](uv_timer_t*) {}, limits::kLingerWakeMs, 0);
 }
 
 void Transport::LookAtLingering() {
-  for (Connection* connection : std::exchange(lingering_, {})) {
+  if (unwatched_.empty()) return;
+  const uint64_t now_ms = uv_now(loop_);
+  while (!unwatched_.empty() && unwatched_.front().since_ms + limits::kLingerLookMs <= now_ms) {
+    Connection* connection = unwatched_.front().connection;
+    unwatched_.pop_front();
     connection->is_unwatched = false;
     WatchLingering(connection);
   }
+  if (!unwatched_.empty()) ArmLingerTimer();
 }
 
 void Transport::WatchLingering(Connection* connection) {
@@ -495,7 +503,9 @@ void Transport::CloseDescriptor(Connection* connection) {
 void Transport::CloseHandle(Connection* connection) {
   StopTimer(connection);
   if (connection->is_pending) std::erase(pending_, connection);
-  if (connection->is_unwatched) std::erase(lingering_, connection);
+  if (connection->is_unwatched) {
+    std::erase_if(unwatched_, [=](const Unwatched& each) { return each.connection == connection; });
+  }
   Unlink(connection);
   uv_close(reinterpret_cast<uv_handle_t*>(&connection->poll), OnPollClosed);
 }

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <span>
 #include <string>
@@ -163,6 +164,8 @@ class Transport {
   void Reset(Connection* connection);
   // Streams that were closed are forgotten here: nobody may look at them any more.
   void FreeStreams();
+  // Once per turn: connections that have most likely ended since.
+  void LookAtLingering();
   // Closes everything without telling JavaScript.
   void Shutdown();
   bool is_empty() const { return allocated_ == 0; }
@@ -188,6 +191,11 @@ class Transport {
     Connection* connection = nullptr;
     bool is_closed = true;
     bool is_released = true;
+  };
+
+  struct Unwatched {
+    Connection* connection;
+    uint64_t since_ms;
   };
 
   static void OnPoll(uv_poll_t* poll, int status, int events);
@@ -220,7 +228,7 @@ class Transport {
   void TellClosed(Connection* connection, int error, bool is_told_late = false);
   void CloseHandle(Connection* connection);
   void LookLater(Connection* connection);
-  void LookAtLingering();
+  void ArmLingerTimer();
   void WatchLingering(Connection* connection);
   void ReadLingering(Connection* connection);
   void CloseDescriptor(Connection* connection);
@@ -237,7 +245,7 @@ class Transport {
   uint64_t timer_deadline_ms_ = UINT64_MAX;
   TimerLists timers_;
   uv_timer_t linger_timer_;
-  std::vector<Connection*> lingering_;  // Not watched: looked at when this timer ends.
+  std::deque<Unwatched> unwatched_;  // The one that has lingered longest is the first.
 
   Connection* first_ = nullptr;
   size_t allocated_ = 0;
