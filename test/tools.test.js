@@ -6,7 +6,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const { test } = require('node:test')
 const { addRatios, loadRow } = require('../benchmarks/lib/report')
-const { spread } = require('../benchmarks/lib/statistics')
+const { ratioOf, spread } = require('../benchmarks/lib/statistics')
 const { diagnose } = require('../tools/build')
 const { stepsOn } = require('../tools/check')
 const { includeProblem } = require('../tools/check-layers')
@@ -85,8 +85,11 @@ test('all packages have one version, and depend on each other in it', () => {
 })
 
 test('the benchmark takes the median and keeps the range', () => {
-  assert.deepEqual(spread([3, 1, 2]), { median: 2, low: 1, high: 3 })
-  assert.deepEqual(spread([4, 1, 2, 3]), { median: 2.5, low: 1, high: 4 })
+  assert.deepEqual(spread([3, 1, 2]), { median: 2, low: 1, high: 3, values: [3, 1, 2] })
+  assert.deepEqual(spread([4, 1, 2, 3]), { median: 2.5, low: 1, high: 4, values: [4, 1, 2, 3] })
+  // A slow second round costs both sides.
+  assert.equal(ratioOf(spread([1, 9, 1]), spread([2, 20, 4])), 0.45)
+  assert.equal(ratioOf(spread([1, 2, 3]), spread([4, 4])), 0.5)
 })
 
 test('the benchmark claims a throughput only when the server was busy and the load was not', () => {

@@ -2,7 +2,7 @@
 
 // Turns measurements into a table.
 
-const { spread, spreads } = require('./statistics')
+const { ratioOf, spread, spreads } = require('./statistics')
 
 /** @typedef {import('./types').Scenario} Scenario */
 /** @typedef {import('./types').Round} Round */
@@ -103,7 +103,7 @@ function addRatios (rows) {
     const base = rows.find((other) => other.scenario === row.scenario && other.implementation === 'node')
     if (base === undefined || base === row) continue
     const divide = (/** @type {Spread | undefined} */ a, /** @type {Spread | undefined} */ b) =>
-      a === undefined || b === undefined ? undefined : a.median / b.median
+      a === undefined || b === undefined ? undefined : ratioOf(a, b)
     row.ratio = {
       process: divide(row.processCost, base.processCost),
       thread: divide(row.threadCost, base.threadCost),
@@ -215,7 +215,7 @@ function markdown (machine, rows, command, notes, sections = []) {
 ${Object.entries(machine).map(([name, value]) => `* ${name}: ${value}`).join('\n')}
 ${notes.map((note) => `* NOTE: ${note}`).join('\n')}
 
-Medians over alternating rounds, lowest and highest in brackets. CPU is user and system time of the server
+Medians over alternating rounds, lowest and highest in brackets; ratios are medians of the rounds' ratios. CPU is user and system time of the server
 process per request, or per MiB where it says so; memory is resident bytes per connection. NODE_ENV=production.
 \`*\`: no claim about throughput, because the server's CPU was below ${kServerBusyMin * 100} % or the load's at ${kClientBusyMax * 100} % and more,
 or because other programs had more than ${kDisturbedMax * 100} % of a CPU ("disturbed").

@@ -3,6 +3,7 @@
 // HTTP/2 beside node:http2, nghttpd, and HTTP/1.1: small bodies without TLS, large ones with it.
 
 const { against, atLeast, drawTable, percent, range, saturatedText } = require('../lib/report')
+const { ratioOf } = require('../lib/statistics')
 const { compareBodies } = require('../http2/bodies')
 const { compare } = require('../http2/measure')
 const { kBodies, kParts } = require('../http2/parts')
@@ -13,7 +14,7 @@ function lines ({ part, measured: [other, ours] }) {
     part.name,
     item.name,
     range(item.process),
-    item === ours ? against(item.process.median / other.process.median, part.target) : '',
+    item === ours ? against(ratioOf(item.process, other.process), part.target) : '',
     range(item.thread),
     range(item.requestsPerSecond),
     `${percent(item.serverBusy)}, ${percent(item.clientBusy)}`,
@@ -25,8 +26,8 @@ function lines ({ part, measured: [other, ours] }) {
 
 /** @param {Bodies} sides @param {string} name @param {string} other */
 function bodyRatio (sides, name, other) {
-  const of = (/** @type {string} */ wanted) => sides.find((side) => side.name === wanted)?.mibPerCpuSecond.median ?? NaN
-  return of(name) / of(other)
+  const [one, another] = [name, other].map((wanted) => sides.find((side) => side.name === wanted))
+  return one === undefined || another === undefined ? NaN : ratioOf(one.mibPerCpuSecond, another.mibPerCpuSecond)
 }
 
 /** @param {Bodies} sides */
@@ -75,7 +76,7 @@ module.exports = {
     return {
       figures: [
         ...results.map(({ part, measured: [other, ours] }) => ({
-          ...part, measured: [other, ours], ratio: ours.process.median / other.process.median,
+          ...part, measured: [other, ours], ratio: ratioOf(ours.process, other.process),
         })),
         ...bodies.map((side) => ({
           ...side, part: kBodies.name, ratios: Object.fromEntries(Object.keys(side.targets).map((other) => [other, bodyRatio(bodies, side.name, other)])),

@@ -3,6 +3,7 @@
 // Processes that share a port, beside proxies that do the same: CPU of all server processes together.
 
 const { against, drawTable, percent, range } = require('../lib/report')
+const { ratioOf } = require('../lib/statistics')
 const { compareInstructions } = require('../sharing/instructions')
 const { compare } = require('../sharing/load')
 const { kParts, measureJoining, measureRouting } = require('../sharing/parts')
@@ -19,7 +20,7 @@ function ratiosOf (part, measured) {
     const [one, other] = [of, to].map((name) => measured.find((item) => item.name === name))
     if (one === undefined || other === undefined) return []
     const key = what === 'user' ? 'user' : 'cost'
-    return [{ of, to, what: what === 'user' ? 'user CPU' : 'CPU', value: one[key].median / other[key].median, target }]
+    return [{ of, to, what: what === 'user' ? 'user CPU' : 'CPU', value: ratioOf(one[key], other[key]), target }]
   })
 }
 
@@ -62,7 +63,7 @@ CPU of all server processes together, on one core, per request.
 ${loadTable(results)}
 
 ${results.map(({ name, title }) => `* ${name}: ${title}`).join('\n')}
-* instructions in user mode per request of "staying", counted by callgrind: shared ${range(shared.instructions)}, alone ${range(alone.instructions)}: ${against(shared.instructions.median / alone.instructions.median, kInstructionsTarget)}
+* instructions in user mode per request of "staying", counted by callgrind: shared ${range(shared.instructions)}, alone ${range(alone.instructions)}: ${against(ratioOf(shared.instructions, alone.instructions), kInstructionsTarget)}
 * joining: ${joining.title}: ${range(milliseconds)} ms ${milliseconds.high <= target ? '≤' : '> !'} ${target}
 * routing: one look-up ${routing.map(({ prefixes, nanoseconds }) => `${nanoseconds} ns with ${prefixes} prefixes`).join(', ')}`
     return { figures: [...results, { name: 'instructions', shared, alone, target: kInstructionsTarget }, { name: 'joining', ...joining }, { name: 'routing', lookups: routing }], text }

@@ -3,6 +3,7 @@
 // HTTPS: kept connections, full handshakes, sessions that go on.
 
 const { against, drawTable, percent, range, saturatedText } = require('../lib/report')
+const { ratioOf } = require('../lib/statistics')
 const { compare } = require('../tls/measure')
 const { kParts } = require('../tls/parts')
 
@@ -14,9 +15,9 @@ function lines ({ part, measured: [node, ours] }) {
       part.name,
       item.name,
       range(item.process),
-      isOurs ? against(item.process.median / node.process.median, part.target.process) : '',
+      isOurs ? against(ratioOf(item.process, node.process), part.target.process) : '',
       range(item.thread),
-      isOurs ? against(item.thread.median / node.thread.median, part.target.thread) : '',
+      isOurs ? against(ratioOf(item.thread, node.thread), part.target.thread) : '',
       range(item.requestsPerSecond),
       range(item.p95),
       `${percent(item.serverBusy)}, ${percent(item.clientBusy)}`,
@@ -48,7 +49,7 @@ ${results.map(({ part: { name, title } }) => `* ${name}: ${title}`).join('\n')}`
       figures: results.map(({ part, measured: [node, ours] }) => ({
         ...part,
         measured: [node, ours],
-        ratios: { process: ours.process.median / node.process.median, thread: ours.thread.median / node.thread.median },
+        ratios: { process: ratioOf(ours.process, node.process), thread: ratioOf(ours.thread, node.thread) },
       })),
       text,
     }

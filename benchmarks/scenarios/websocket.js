@@ -3,6 +3,7 @@
 // WebSocket servers: ws on node:http, ws on ours, and the fast path, beside what the kernel alone costs.
 
 const { against, drawTable, percent, range, saturatedText } = require('../lib/report')
+const { ratioOf } = require('../lib/statistics')
 const { compare } = require('../websocket/measure')
 const { kParts } = require('../websocket/parts')
 const { kFloor, kReference, kSides } = require('../websocket/sides')
@@ -16,7 +17,7 @@ const { kFloor, kReference, kSides } = require('../websocket/sides')
 function ratiosOf (item, base) {
   const divide = (/** @type {'process' | 'thread' | 'memory'} */ key) => {
     const [one, other] = [item[key], base?.[key]]
-    return item === base || one === undefined || other === undefined ? undefined : one.median / other.median
+    return item === base || one === undefined || other === undefined ? undefined : ratioOf(one, other)
   }
   const process = divide('process')
   return { process, thread: divide('thread'), memory: divide('memory'), bytes: process === undefined ? undefined : 1 / process }
