@@ -53,13 +53,13 @@ const twoApplications = ({ cpus: { server: cpu } }, loads) => ({
  * With as many clients as here processes each has about one at a time, and works for one at a time; a busy machine
  * has several for each.
  *
- * @param {string} name @param {number} connections @returns {Part}
+ * @param {string} name @param {string} clients @param {(members: number) => number} clientsOf @returns {Part}
  */
-const aConnectionEach = (name, connections) => ({
+const aConnectionEach = (name, clients, clientsOf) => ({
   name,
-  title: `a connection per request, ${connections} clients, prefixes in turn; 1, ${kSome} and ${kMany} processes with a prefix each; nginx before ${kSome} node:http processes; apart: ${kSome} and ${kMany} processes on as many ports, which is what so many processes cost that share nothing`,
+  title: `a connection per request, ${clients}, prefixes in turn; 1, ${kSome} and ${kMany} processes with a prefix each; nginx before ${kSome} node:http processes; apart: ${kSome} and ${kMany} processes on as many ports, which is what so many processes cost that share nothing`,
   cases: ({ cpus: { server: cpu } }) => {
-    const load = (/** @type {number} */ count) => [{ connections, load: turns(1, count, 'close') }]
+    const load = (/** @type {number} */ count) => [{ connections: clientsOf(count), load: turns(1, count, 'close') }]
     return [
       ...[1, kSome, kMany].map((members) => ({
         name: `httpsys, ${members}`, start: () => Group.httpsys({ cpu, members }), loads: load(members), prefixes: members,
@@ -67,7 +67,7 @@ const aConnectionEach = (name, connections) => ({
       ...[kSome, kMany].map((members) => ({
         name: `apart, ${members}`,
         start: () => Group.apart({ cpu, members }),
-        loads: Array.from({ length: members }, (_, index) => ({ connections: Math.floor(connections / members), load: turns(index + 1, index + 1, 'close') })),
+        loads: Array.from({ length: members }, (_, index) => ({ connections: Math.floor(clientsOf(members) / members), load: turns(index + 1, index + 1, 'close') })),
         prefixes: members,
       })),
       { name: `nginx, ${kSome}`, start: () => Group.nginx({ cpu, applications: kSome }), loads: load(kSome), prefixes: kSome },
@@ -92,8 +92,9 @@ const kParts = [
     cases: (plan) => Object.values(twoApplications(plan, kKeepingToOne)),
     ratios: [{ of: 'httpsys', to: 'nginx', target: 0.30 }, { of: 'httpsys', to: 'httpxy', target: 0.10 }],
   },
-  aConnectionEach('Connection: close', kConnections),
-  aConnectionEach('Connection: close, busy', kBusyConnections),
+  aConnectionEach('Connection: close', `${kConnections} clients`, () => kConnections),
+  aConnectionEach('Connection: close, busy', `${kBusyConnections} clients`, () => kBusyConnections),
+  aConnectionEach('Connection: close, busy all', `${kConnections} clients for each process`, (members) => kConnections * members),
   {
     name: 'alternating',
     title: 'two processes on two prefixes, each connection changes the prefix with every request',

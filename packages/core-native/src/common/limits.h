@@ -170,8 +170,8 @@ inline constexpr int kAcceptsPerWake = 64;
 // the one who is first in line, and the others.
 inline constexpr uint64_t kDeputyLookMs = 20;
 inline constexpr uint64_t kAcceptLookMs = 500;
-// Woken so late, it is on a machine that has no CPU to spare: what it took would reach the others in
-// more and smaller pieces. It leaves that many looks out, in case the one on duty has stopped.
+// Woken so late, it is on a machine that has no CPU to spare: what it took would reach the others
+// in more and smaller pieces. It leaves that many looks out, in case the one on duty has stopped.
 inline constexpr uint64_t kAcceptLateMs = 4;
 inline constexpr int kAcceptLooksSkippedMax = 10;
 // Pause after running out of descriptors when there is none to give up.

@@ -278,7 +278,7 @@ void Acceptor::Rest(Listener* listener, uint64_t pause_ms) {
 void Acceptor::TakeTurn(Listener* listener) {
   if (listener->is_shared && !Lock(*listener, Duty::kAccept, true)) {
     listener->is_deputy = Lock(*listener, Duty::kDeputy, true);
-    Rest(listener, listener->is_deputy ? limits::kDeputyLookMs : limits::kAcceptLookMs);
+    Rest(listener, PauseMs(*listener));
     return;
   }
   if (listener->is_deputy) Lock(*listener, Duty::kDeputy, false);
@@ -307,21 +307,17 @@ void Acceptor::AddDue(std::vector<int>* keys) {
   const uint64_t now_ms = NowMs();
   for (Listener& listener : listeners_) {
     const bool is_due = listener.look_at_ms != 0 && listener.look_at_ms <= now_ms;
-    if (!is_due || IsTooBusy(&listener, now_ms) || IsIn(*keys, listener.key)) continue;
-    keys->push_back(listener.key);
+    if (!is_due || IsIn(*keys, listener.key)) continue;
+    if (listener.is_shared && listener.backoff.Skip(listener.look_at_ms, now_ms)) {
+      Rest(&listener, PauseMs(listener));
+    } else {
+      keys->push_back(listener.key);
+    }
   }
 }
 
-// Whoever is on duty waits for the CPU, too, and takes more at a time than all others together.
-bool Acceptor::IsTooBusy(Listener* listener, uint64_t now_ms) {
-  const bool is_late = now_ms - listener->look_at_ms >= limits::kAcceptLateMs;
-  if (!listener->is_shared || !is_late || listener->skipped == limits::kAcceptLooksSkippedMax) {
-    listener->skipped = 0;
-    return false;
-  }
-  ++listener->skipped;
-  Rest(listener, listener->is_deputy ? limits::kDeputyLookMs : limits::kAcceptLookMs);
-  return true;
+uint64_t Acceptor::PauseMs(const Listener& listener) {
+  return listener.is_deputy ? limits::kDeputyLookMs : limits::kAcceptLookMs;
 }
 
 void Acceptor::Wait(std::vector<int>* keys, [[maybe_unused]] int timeout_ms) {

@@ -18,6 +18,8 @@
 #include <mutex>
 #include <vector>
 
+#include "common/contention.h"
+
 namespace httpsys::engine {
 
 class Acceptor {
@@ -63,7 +65,7 @@ class Acceptor {
     bool is_shared = false;
     bool is_deputy = false;
     uint64_t look_at_ms = 0;  // 0 = it is watched.
-    int skipped = 0;          // Looks left out since the last one.
+    LookBackoff backoff = {};
   };
 
   static void Main(void* argument);
@@ -74,7 +76,8 @@ class Acceptor {
   bool Serve(Listener* listener);
   int TimeToLook() const;
   void AddDue(std::vector<int>* keys);
-  bool IsTooBusy(Listener* listener, uint64_t now_ms);
+  // Until the next look.
+  static uint64_t PauseMs(const Listener& listener);
   static bool Lock(const Listener& listener, Duty duty, bool is_wanted);
   void TakeTurn(Listener* listener);
   void StepDown(Listener* listener);

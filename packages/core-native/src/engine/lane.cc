@@ -149,7 +149,7 @@ void Lane::BeforePoll() {
     PublishRequests();
     FallAsleep();
     bool is_called = false;
-    if (!has_napped && queue_.HasUnread() && drains_.empty() && !IsNapInVain()) {
+    if (!has_napped && queue_.HasUnread() && drains_.empty() && !nap_backoff_.Skip()) {
       has_napped = true;
       is_called = Nap();
     }
@@ -238,16 +238,8 @@ bool Lane::Nap() {
   const bool is_called = nap_over_.wait_for(lock, std::chrono::microseconds(limits::kNapUs),
                                             [this] { return !is_napping_; });
   is_napping_ = false;
-  const bool is_in_vain = !is_called && !signal_->is_draining();
-  naps_skipped_ = is_in_vain ? std::min(2 * naps_skipped_ + 1, limits::kNapsSkippedMax) : 0;
-  naps_to_skip_ = naps_skipped_;
+  nap_backoff_.OnNap(!is_called && !signal_->is_draining());
   return is_called;
-}
-
-bool Lane::IsNapInVain() {
-  if (naps_to_skip_ == 0) return false;
-  --naps_to_skip_;
-  return true;
 }
 
 // False when the lane was not napping.

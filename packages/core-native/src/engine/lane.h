@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "common/backend.h"
+#include "common/contention.h"
 #include "common/control_block.h"
 #include "common/reply_reader.h"
 #include "engine/http1_session.h"
@@ -117,7 +118,6 @@ class Lane final : public InputHandler {
   void AfterPoll();
   void FlushAndResume();
   void FallAsleep();
-  bool IsNapInVain();
   bool Nap();
   bool EndNap();
   void WakeUp();
@@ -175,8 +175,7 @@ class Lane final : public InputHandler {
   bool is_sleeping_ = false;
   bool is_stopping_ = false;
   uint64_t peek_ms_ = 0;
-  int naps_to_skip_ = 0;
-  int naps_skipped_ = 0;  // After the last one that was in vain.
+  NapBackoff nap_backoff_;
 };
 
 }  // namespace httpsys::engine

@@ -437,8 +437,7 @@ void Transport::LookLater(Connection* connection) {
 // The turn that follows looks.
 void Transport::ArmLingerTimer() {
   if (uv_is_active(reinterpret_cast<uv_handle_t*>(&linger_timer_)) != 0) return;
-  uv_timer_start(
-      &linger_timer_, [](uv_timer_t*) {}, limits::kLingerWakeMs, 0);
+  uv_timer_start(&linger_timer_, [](uv_timer_t*) {}, limits::kLingerWakeMs, 0);
 }
 
 void Transport::LookAtLingering() {
