@@ -8,7 +8,29 @@
 
 namespace httpsys::engine {
 
-using namespace http2;  // NOLINT(google-build-using-namespace): its names are those of RFC 9113.
+using http2::ErrorCode;
+using http2::FrameWalker;
+using http2::kContinuationFrame;
+using http2::kDataFrame;
+using http2::kEnhanceYourCalm;
+using http2::kFlagAck;
+using http2::kFlagEndStream;
+using http2::kHeadersFrame;
+using http2::kInternalError;
+using http2::kNgBadPreface;
+using http2::kNgCallbackFailure;
+using http2::kNgFlooded;
+using http2::kNoError;
+using http2::kPingFrame;
+using http2::kPriorityFrame;
+using http2::kPriorityUpdateFrame;
+using http2::kProtocolError;
+using http2::kResetFrame;
+using http2::kSettingsFrame;
+using http2::kStreamClosed;
+using http2::NgApi;
+using http2::RequestFields;
+using http2::UsedStreams;
 
 void Http2Session::Receive(Connection* connection, std::string_view bytes) {
   Http2State* state = connection->http2.get();

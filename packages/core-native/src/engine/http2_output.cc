@@ -8,7 +8,15 @@
 
 namespace httpsys::engine {
 
-using namespace http2;  // NOLINT(google-build-using-namespace): its names are those of RFC 9113.
+using http2::kFrameHeaderBytes;
+using http2::kNgDeferred;
+using http2::kNgStreamFailure;
+using http2::kNgWouldBlock;
+using http2::kReadEof;
+using http2::kReadNoCopy;
+using http2::kReadNoEndStream;
+using http2::NgSource;
+using http2::ParseTrailers;
 
 // From outside of a flush.
 void Http2Session::MarkDirty(Http2State* state) { transport_->Touch(state->connection); }

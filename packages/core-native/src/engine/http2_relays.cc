@@ -9,7 +9,10 @@
 
 namespace httpsys::engine {
 
-using namespace http2;  // NOLINT(google-build-using-namespace): its names are those of RFC 9113.
+using http2::AppendChunk;
+using http2::AppendLastChunk;
+using http2::AppendRequestHead;
+using http2::kInternalError;
 
 // -- Requests.
 

@@ -12,7 +12,13 @@
 
 namespace httpsys::engine {
 
-using namespace http2;  // NOLINT(google-build-using-namespace): its names are those of RFC 9113.
+using http2::AppendLines;
+using http2::FieldsStatus;
+using http2::kFlagEndStream;
+using http2::kProtocolError;
+using http2::kRefusedStream;
+using http2::ParseTrailers;
+using http2::RequestFields;
 using records::ErrorKind;
 
 namespace {

@@ -7,7 +7,18 @@
 
 namespace httpsys::engine {
 
-using namespace http2;  // NOLINT(google-build-using-namespace): its names are those of RFC 9113.
+using http2::ErrorCode;
+using http2::kCancel;
+using http2::kConnectError;
+using http2::kFlagEndStream;
+using http2::kHeadersFrame;
+using http2::kInternalError;
+using http2::kNoError;
+using http2::kProtocolError;
+using http2::kResetFrame;
+using http2::NgProvider;
+using http2::ParseResponseHead;
+using http2::ResponseText;
 
 namespace {
 

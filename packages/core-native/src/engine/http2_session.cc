@@ -11,7 +11,18 @@
 
 namespace httpsys::engine {
 
-using namespace http2;  // NOLINT(google-build-using-namespace): its names are those of RFC 9113.
+using http2::AddUpgradedFields;
+using http2::kEnableConnectProtocol;
+using http2::kHeaderTableSize;
+using http2::kInitialWindowSize;
+using http2::kMaxConcurrentStreams;
+using http2::kMaxFrameSize;
+using http2::kMaxHeaderListSize;
+using http2::kNoError;
+using http2::kNoRfc7540Priorities;
+using http2::kPriorityUpdateFrame;
+using http2::NgApi;
+using http2::NgSetting;
 
 Http2Session::Http2Session(uv_loop_t* loop, const http1::MethodTable* methods, RequestQueue* queue,
                            RecordWriter* records, Transport* transport, RequestRouter* router,
