@@ -93,8 +93,8 @@ const kParts = [
     ratios: [{ of: 'httpsys', to: 'nginx', target: 0.30 }, { of: 'httpsys', to: 'httpxy', target: 0.10 }],
   },
   aConnectionEach('Connection: close', `${kConnections} clients`, () => kConnections),
-  aConnectionEach('Connection: close, busy', `${kBusyConnections} clients`, () => kBusyConnections),
-  aConnectionEach('Connection: close, busy all', `${kConnections} clients for each process`, (members) => kConnections * members),
+  aConnectionEach('Connection: close (busy)', `${kBusyConnections} clients`, () => kBusyConnections),
+  aConnectionEach('Connection: close (all busy)', `${kConnections} clients for each process`, (members) => kConnections * members),
   {
     name: 'alternating',
     title: 'two processes on two prefixes, each connection changes the prefix with every request',
