@@ -30,27 +30,48 @@ TEST(NapBackoff, OneThatBroughtSomethingEndsIt) {
   EXPECT_EQ(SkippedBeforeNext(&naps), 1);
 }
 
-TEST(LookBackoff, LooksInTime) {
-  LookBackoff looks;
-  EXPECT_FALSE(looks.Skip(100, 100));
-  EXPECT_FALSE(looks.Skip(100, 100 + limits::kAcceptLateMs - 1));
+using Step = Standby::Step;
+
+constexpr size_t kRoom = 512;
+
+TEST(Standby, LeavesConnectionsToTheOneOnDuty) {
+  Standby standby;
+  // It takes them, however many come.
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(standby.Look(i % 3 == 2 ? 20 : 100, kRoom), Step::kLeave);
 }
 
-TEST(LookBackoff, LeavesOutLateOnesButNotAll) {
-  LookBackoff looks;
+TEST(Standby, TakesThemWhenHalfTheRoomIsFilled) {
+  Standby standby;
+  EXPECT_EQ(standby.Look(kRoom / 2 - 1, kRoom), Step::kLeave);
+  EXPECT_EQ(standby.Look(kRoom / 2, kRoom), Step::kTake);
+  EXPECT_EQ(standby.Look(1, 1), Step::kTake);
+}
+
+TEST(Standby, TakesThemWhenNobodyElseDoes) {
+  Standby standby;
   for (int round = 0; round < 3; ++round) {
-    for (int i = 0; i < limits::kAcceptLooksSkippedMax; ++i) {
-      EXPECT_TRUE(looks.Skip(100, 100 + limits::kAcceptLateMs));
+    for (int i = 0; i < limits::kAcceptLooksUntouchedMax; ++i) {
+      EXPECT_EQ(standby.Look(1, kRoom), Step::kLeave);
     }
-    EXPECT_FALSE(looks.Skip(100, 100 + limits::kAcceptLateMs));
+    EXPECT_EQ(standby.Look(1, kRoom), Step::kTake);
   }
 }
 
-TEST(LookBackoff, OneInTimeBeginsAnew) {
-  LookBackoff looks;
-  for (int i = 0; i < limits::kAcceptLooksSkippedMax; ++i) looks.Skip(100, 200);
-  EXPECT_FALSE(looks.Skip(300, 300));
-  EXPECT_TRUE(looks.Skip(100, 200));
+TEST(Standby, RestsWithoutLoad) {
+  Standby standby;
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 1; i < limits::kAcceptLooksQuietMax; ++i) {
+      EXPECT_EQ(standby.Look(0, kRoom), Step::kLeave);
+    }
+    EXPECT_EQ(standby.Look(0, kRoom), Step::kRest);
+  }
+}
+
+TEST(Standby, OneConnectionIsLoad) {
+  Standby standby;
+  for (int i = 1; i < limits::kAcceptLooksQuietMax; ++i) standby.Look(0, kRoom);
+  EXPECT_EQ(standby.Look(1, kRoom), Step::kLeave);
+  EXPECT_EQ(standby.Look(0, kRoom), Step::kLeave);
 }
 
 }  // namespace

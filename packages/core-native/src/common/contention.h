@@ -3,7 +3,9 @@
 // theirs would cost more than it brings.
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "common/limits.h"
 
@@ -19,6 +21,8 @@ class NapBackoff {
     return true;
   }
 
+  // JavaScript was late the last time.
+  bool is_busy() const { return skips_ != 0; }
   // `is_in_vain`: JavaScript had not even begun.
   void OnNap(bool is_in_vain) {
     skips_ = is_in_vain ? std::min(2 * skips_ + 1, limits::kNapsSkippedMax) : 0;
@@ -30,19 +34,35 @@ class NapBackoff {
   int left_ = 0;
 };
 
-// Looks of a process that is not on duty at a port, for connections that wait there. Whoever is on
-// duty waits for the CPU, too, and takes more at a time than all others together.
-class LookBackoff {
+// Looks of a process that is not on duty at a port, at the connections that wait there. Whoever is
+// on duty may only wait for the CPU, and takes more at a time than all others together.
+class Standby {
  public:
-  // Whether the one that was due then is left out.
-  bool Skip(uint64_t due_ms, uint64_t now_ms) {
-    const bool is_late = now_ms >= due_ms + limits::kAcceptLateMs;
-    skipped_ = is_late && skipped_ < limits::kAcceptLooksSkippedMax ? skipped_ + 1 : 0;
-    return skipped_ != 0;
+  enum class Step : uint8_t {
+    kLeave,  // The one on duty takes them.
+    kTake,   // It is behind, or has stopped.
+    kRest,   // There is no load.
+  };
+
+  // `waiting` connections are in a queue with room for `room`.
+  Step Look(size_t waiting, size_t room) {
+    const bool is_less = waiting < std::exchange(before_, waiting);
+    quiet_ = waiting == 0 ? quiet_ + 1 : 0;
+    untouched_ = waiting == 0 || is_less ? 0 : untouched_ + 1;
+    const bool is_behind = waiting != 0 && waiting >= room / 2;
+    if (is_behind || untouched_ > limits::kAcceptLooksUntouchedMax) {
+      untouched_ = 0;
+      return Step::kTake;
+    }
+    if (quiet_ < limits::kAcceptLooksQuietMax) return Step::kLeave;
+    quiet_ = 0;
+    return Step::kRest;
   }
 
  private:
-  int skipped_ = 0;
+  size_t before_ = 0;
+  int quiet_ = 0;      // Looks in a row that found nothing,
+  int untouched_ = 0;  // and those that found what the look before has seen, or more.
 };
 
 }  // namespace httpsys

@@ -164,16 +164,19 @@ inline constexpr size_t kInternTextBytesMax = 256;
 // New ids per loop iteration, so that ever-changing lines cost little more than literal ones.
 inline constexpr uint32_t kInternDefinitionsPerPass = 64;
 
-// Connections accepted per wake of the acceptor before it looks at its other listeners.
-inline constexpr int kAcceptsPerWake = 64;
+// Connections accepted per wake of the acceptor before it looks at its other listeners: what a busy
+// port gathers while its process waits for the CPU, so that its owners get it in few pieces.
+inline constexpr int kAcceptsPerWake = 1024;
 // How often a process that is not on duty at a port looks for connections that wait, under load:
 // the one who is first in line, and the others.
 inline constexpr uint64_t kDeputyLookMs = 20;
 inline constexpr uint64_t kAcceptLookMs = 500;
-// Woken so late, it is on a machine that has no CPU to spare: what it took would reach the others
-// in more and smaller pieces. It leaves that many looks out, in case the one on duty has stopped.
-inline constexpr uint64_t kAcceptLateMs = 4;
-inline constexpr int kAcceptLooksSkippedMax = 10;
+// What it finds it leaves to the one on duty, which may only wait for the CPU: what several took
+// would reach the owners in more and smaller pieces. After so many looks in a row that never found
+// less than before, that one has stopped.
+inline constexpr int kAcceptLooksUntouchedMax = 5;
+// After so many that found nothing there is no load: it waits to be woken.
+inline constexpr int kAcceptLooksQuietMax = 10;
 // Pause after running out of descriptors when there is none to give up.
 inline constexpr int kAcceptBackoffMs = 100;
 

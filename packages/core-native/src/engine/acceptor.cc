@@ -246,8 +246,7 @@ bool Acceptor::Serve(Listener* listener) {
   }
   if (was_resting && count == 0 && !is_exhausted) {
     // No load, no need to share it.
-    listener->look_at_ms = 0;
-    Watch(*listener);
+    StandBy(listener);
   } else if (was_resting || listener->is_shared) {
     TakeTurn(listener);
   }
@@ -274,6 +273,12 @@ void Acceptor::Rest(Listener* listener, uint64_t pause_ms) {
   listener->look_at_ms = NowMs() + pause_ms;
 }
 
+void Acceptor::StandBy(Listener* listener) {
+  if (listener->look_at_ms == 0) return;
+  listener->look_at_ms = 0;
+  Watch(*listener);
+}
+
 // The duty is this process', or another one's that works.
 void Acceptor::TakeTurn(Listener* listener) {
   if (listener->is_shared && !Lock(*listener, Duty::kAccept, true)) {
@@ -283,9 +288,7 @@ void Acceptor::TakeTurn(Listener* listener) {
   }
   if (listener->is_deputy) Lock(*listener, Duty::kDeputy, false);
   listener->is_deputy = false;
-  if (listener->look_at_ms == 0) return;
-  listener->look_at_ms = 0;
-  Watch(*listener);
+  StandBy(listener);
 }
 
 // Out of descriptors, which others may have.
@@ -308,12 +311,19 @@ void Acceptor::AddDue(std::vector<int>* keys) {
   for (Listener& listener : listeners_) {
     const bool is_due = listener.look_at_ms != 0 && listener.look_at_ms <= now_ms;
     if (!is_due || IsIn(*keys, listener.key)) continue;
-    if (listener.is_shared && listener.backoff.Skip(listener.look_at_ms, now_ms)) {
-      Rest(&listener, PauseMs(listener));
-    } else {
-      keys->push_back(listener.key);
-    }
+    if (MayTake(&listener)) keys->push_back(listener.key);
   }
+}
+
+bool Acceptor::MayTake(Listener* listener) {
+  size_t waiting = 0;
+  size_t room = 0;
+  if (!listener->is_shared || !ReadAcceptQueue(listener->fd, &waiting, &room)) return true;
+  const Standby::Step step = listener->standby.Look(waiting, room);
+  if (step == Standby::Step::kTake) return true;
+  TakeTurn(listener);
+  if (step == Standby::Step::kRest) StandBy(listener);
+  return false;
 }
 
 uint64_t Acceptor::PauseMs(const Listener& listener) {

@@ -7,8 +7,9 @@
 //
 // Of several processes on a socket one is on duty, so that connections are taken in batches. It
 // holds a lock on the socket, which the kernel takes from it when it ends. Whoever is woken because
-// that one is busy takes what is there and then looks only now and then, as long as that finds
-// something: so a process that is stopped on duty makes connections wait, but not for long.
+// that one is busy takes what is there and then looks only now and then, as long as there is load,
+// and leaves what it finds to that one (Standby): so a process that is stopped on duty makes
+// connections wait, but not for long.
 
 #include <uv.h>
 
@@ -65,7 +66,7 @@ class Acceptor {
     bool is_shared = false;
     bool is_deputy = false;
     uint64_t look_at_ms = 0;  // 0 = it is watched.
-    LookBackoff backoff = {};
+    Standby standby = {};
   };
 
   static void Main(void* argument);
@@ -74,6 +75,8 @@ class Acceptor {
   void Wait(std::vector<int>* keys, int timeout_ms);
   // False: out of descriptors.
   bool Serve(Listener* listener);
+  // Whether what waits is for this process, which rests, to take.
+  bool MayTake(Listener* listener);
   int TimeToLook() const;
   void AddDue(std::vector<int>* keys);
   // Until the next look.
@@ -82,6 +85,8 @@ class Acceptor {
   void TakeTurn(Listener* listener);
   void StepDown(Listener* listener);
   void Rest(Listener* listener, uint64_t pause_ms);
+  // Waits to be woken.
+  void StandBy(Listener* listener);
   void Signal();
   AcceptResult AcceptSome(const Listener& listener, size_t* count = nullptr);
   AcceptResult AcceptOne(const Listener& listener, std::vector<int>* accepted);
