@@ -150,8 +150,8 @@ inline constexpr size_t kLingerBytesMax = 1024 * 1024;
 inline constexpr uint64_t kLingerMs = 2000;
 // How late it is looked whether a client that sends nothing more has ended its side: by a lane that
 // is awake, and by one that sleeps, for which a wake would cost as much as a request.
-inline constexpr uint64_t kLingerLookMs = 20;
-inline constexpr uint64_t kLingerWakeMs = 200;
+inline constexpr uint64_t kUnwatchedMs = 20;
+inline constexpr uint64_t kUnwatchedWakeMs = 200;
 // Distinct idle timeouts that run at the same time; further ones share the next shorter list.
 inline constexpr size_t kTimerListsMax = 64;
 

@@ -107,7 +107,9 @@ struct Connection : TimerNode {  // Idle or lingering.
   bool has_served : 1 = false;       // A request has been read.
   bool is_last_request : 1 = false;  // The message being read is the last one.
   bool peer_ended : 1 = false;
-  bool is_unwatched : 1 = false;        // Lingers, and is looked at later.
+  bool is_watchable : 1 = false;        // `poll` is initialized.
+  bool is_unwatchable : 1 = false;      // That has failed.
+  bool is_unwatched : 1 = false;        // Lingers, or is to be answered, and is looked at later.
   bool has_read_all : 1 = false;        // Up to the end of the last request, when it was answered.
   bool is_disconnect_told : 1 = false;  // While kPausePipeline alone stops reading.
   bool is_fin_sent : 1 = false;

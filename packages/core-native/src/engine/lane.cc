@@ -136,22 +136,22 @@ void Lane::CloseHandles() {
 void Lane::BeforePoll() {
   session_->BeginPass();
   records_.BeginPass();
-  transport_->LookAtLingering();
   // What was read before is told before what JavaScript wants is done: a client that says goodbye
   // and loses its connection to another server of this process is heard first, as on one thread.
   PublishRequests();
-  bool has_napped = false;
+  bool has_waited = false;
   for (int pass = 1;; ++pass) {
     if (processor_->Run()) peek_ms_ = 0;
     if (router_->has_waiting() && !queue_.HasUnread()) router_->Retry();
     FlushAndResume();
     router_->links().Flush();
     PublishRequests();
+    const bool may_wait = !has_waited && queue_.HasUnread() && drains_.empty();
     FallAsleep();
     bool is_called = false;
-    if (!has_napped && queue_.HasUnread() && drains_.empty() && !nap_backoff_.Skip()) {
-      has_napped = true;
-      is_called = Nap();
+    if (may_wait) {
+      has_waited = true;
+      is_called = !replies_.HasMore() && !nap_backoff_.Skip() && Nap();
     }
     // Whoever calls takes kLaneSleeping away: it must be set anew before the poll.
     if (!is_called && !replies_.HasMore()) break;
@@ -162,6 +162,7 @@ void Lane::BeforePoll() {
     }
   }
   if (!drains_.empty()) AnswerDrains();
+  transport_->WatchOverdue();
   ArmPeekTimer();
 }
 
@@ -169,7 +170,7 @@ void Lane::AfterPoll() {
   WakeUp();
   // Before closed connections are freed: none may stay in the list.
   FlushAndResume();
-  transport_->FreeStreams();
+  transport_->FreeClosed();
 }
 
 // What goes on after output was sent may send more; each turn handles bytes that were read, so that
@@ -257,25 +258,17 @@ bool Lane::EndNap() {
 void Lane::PublishRequests() {
   const bool is_due = std::exchange(is_late_due_, false) || !drains_.empty() || queue_.stalled();
   if (records_.TakeUrgent() || is_due) return PublishNow();
-  if (!queue_.HasUnpublished() || late_since_ms_ != 0) return;
-  late_since_ms_ = uv_now(&loop_);
-  if (uv_is_active(reinterpret_cast<uv_handle_t*>(&late_timer_)) == 0) OnLateTimer();
-}
-
-// It runs on when something urgent takes along what was to be told late: most often the next one
-// waits before it ends.
-void Lane::OnLateTimer() {
-  if (late_since_ms_ == 0) return;
-  const uint64_t waited_ms = uv_now(&loop_) - late_since_ms_;
-  is_late_due_ = waited_ms >= limits::kToldLateMs;
-  if (is_late_due_) return;
+  if (!queue_.HasUnpublished() || uv_is_active(reinterpret_cast<uv_handle_t*>(&late_timer_)) != 0) {
+    return;
+  }
   uv_timer_start(
-      &late_timer_, [](uv_timer_t* timer) { static_cast<Lane*>(timer->data)->OnLateTimer(); },
-      limits::kToldLateMs - waited_ms, 0);
+      &late_timer_, [](uv_timer_t* timer) { static_cast<Lane*>(timer->data)->is_late_due_ = true; },
+      limits::kToldLateMs, 0);
 }
 
 void Lane::PublishNow() {
-  late_since_ms_ = 0;
+  // Something urgent takes along what was to be told late.
+  uv_timer_stop(&late_timer_);
   router_->OnPublishing();
   if (queue_.Publish()) signal_->Raise();
   // A stall may begin and end between two calls: whether somebody was paused is what counts.
@@ -294,13 +287,18 @@ void Lane::PublishNow() {
 void Lane::ArmPeekTimer() {
   if (!queue_.HasUnread() && !signal_->is_draining()) {
     peek_ms_ = 0;
+    uv_timer_stop(&peek_timer_);
     return;
   }
   if (uv_is_active(reinterpret_cast<uv_handle_t*>(&peek_timer_)) != 0) return;
   const uint64_t next_ms = peek_ms_ == 0 ? limits::kPeekMs : peek_ms_ * 2;
-  peek_ms_ = signal_->is_draining()
-                 ? std::min(next_ms, limits::kPeekMsMax)
-                 : std::clamp(next_ms, limits::kPeekMsMax, limits::kPeekIdleMsMax);
+  if (signal_->is_draining()) {
+    peek_ms_ = std::min(next_ms, limits::kPeekMsMax);
+  } else {
+    peek_ms_ = nap_backoff_.is_busy()
+                   ? limits::kPeekIdleMsMax
+                   : std::clamp(next_ms, limits::kPeekMsMax, limits::kPeekIdleMsMax);
+  }
   // BeforePoll() follows and looks.
   uv_timer_start(&peek_timer_, [](uv_timer_t*) {}, peek_ms_, 0);
 }
@@ -368,12 +366,13 @@ void Lane::Take(const Accepted& accepted) {
     return;
   }
   Connection* connection = transport_->Open(accepted.fd, found->second.get());
-  if (connection == nullptr || connection->tls != nullptr) return;
-  if (!router_->IsShared(connection->local_port)) {
+  if (connection == nullptr) return;
+  if (connection->tls == nullptr && !router_->IsShared(connection->local_port)) {
     transport_->Announce(connection, 0);
   } else if (!bytes.empty()) {
     session_->OnHandedOver(connection, bytes);
   }
+  transport_->Watch(connection);
 }
 
 void Lane::SetConfig(uint32_t server_id, std::shared_ptr<const ServerConfig> config) {

@@ -122,7 +122,6 @@ class Lane final : public InputHandler {
   bool EndNap();
   void WakeUp();
   void PublishRequests();
-  void OnLateTimer();
   void PublishNow();
   void ArmPeekTimer();
   void AnswerDrains();
@@ -141,8 +140,7 @@ class Lane final : public InputHandler {
   uv_check_t check_;
   uv_timer_t peek_timer_;
   uv_timer_t late_timer_;
-  uint64_t late_since_ms_ = 0;  // What is to be told late waits; 0 = nothing does.
-  bool is_late_due_ = false;    // It is told now.
+  bool is_late_due_ = false;  // What was to be told late is told now.
 
   std::mutex mutex_;
   std::vector<Command> commands_;         // Guarded by mutex_.

@@ -119,7 +119,7 @@ bool PortRouter::PassOn(int fd, const LaneServer& server, std::string_view* byte
   if (buffer_.empty()) buffer_.resize(limits::kReadBytes);
   ssize_t got;
   do {
-    got = recv(fd, buffer_.data(), buffer_.size(), 0);
+    got = recv(fd, buffer_.data(), buffer_.size(), MSG_DONTWAIT);
   } while (got < 0 && errno == EINTR);
   // Of its end, or an error, whoever opens it hears again.
   if (got <= 0) return false;
@@ -210,6 +210,7 @@ void PortRouter::Adopt(HandedConnection handed) {
     transport_->StartIdleTimer(connection, handed.idle_ms);
   }
   if (!handed.bytes.empty()) session_->OnHandedOver(connection, handed.bytes);
+  transport_->Watch(connection);
 }
 
 }  // namespace httpsys::engine

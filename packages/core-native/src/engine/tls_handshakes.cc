@@ -36,7 +36,7 @@ bool TlsHandshakes::Route(Connection* connection) {
     return true;
   }
   char bytes[kPeekBytes];
-  const ssize_t got = recv(connection->fd, bytes, sizeof bytes, MSG_PEEK);
+  const ssize_t got = recv(connection->fd, bytes, sizeof bytes, MSG_PEEK | MSG_DONTWAIT);
   if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return false;
   tls::PeekStatus status = tls::PeekStatus::kOther;
   std::string servername;
@@ -135,7 +135,8 @@ void TlsHandshakes::Fail(Connection* connection) {
   }
   if (connection->tls->is_plain_http()) {
     // Best effort: nobody waits for more room.
-    (void)send(connection->fd, kPlainRefused.data(), kPlainRefused.size(), kSendFlags);
+    (void)send(connection->fd, kPlainRefused.data(), kPlainRefused.size(),
+               kSendFlags | MSG_DONTWAIT);
   }
   // What is still under way must not destroy what has been said.
   transport_->CloseLingering(connection);

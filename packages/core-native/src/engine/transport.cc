@@ -31,22 +31,16 @@ Transport::Transport(uv_loop_t* loop, RecordWriter* records, LentMemory* lent,
                      std::atomic<uint32_t>* load)
     : loop_(loop), records_(records), lent_(lent), load_(load), pieces_(1), owners_(1) {
   uv_timer_init(loop, &timer_);
-  uv_timer_init(loop, &linger_timer_);
+  uv_timer_init(loop, &unwatched_timer_);
   uv_idle_init(loop, &pending_idle_);
   // Of the loop: connections find their transport by it, without a pointer each.
-  timer_.data = linger_timer_.data = pending_idle_.data = loop->data = this;
+  timer_.data = unwatched_timer_.data = pending_idle_.data = loop->data = this;
 }
 
 // -- Connections and slots.
 
 Connection* Transport::Open(int fd, LaneServer* server, std::unique_ptr<RelayOrigin> origin) {
   auto* connection = new Connection;
-  if (uv_poll_init(loop_, &connection->poll, fd) != 0) {
-    delete connection;
-    close(fd);
-    load_->fetch_sub(1, std::memory_order_relaxed);
-    return nullptr;
-  }
   const ServerSettings& settings = server->config->settings();
   connection->addresses = std::make_unique<Addresses>(
       origin == nullptr ? DescribeConnection(fd, nullptr) : origin->addresses);
@@ -56,7 +50,6 @@ Connection* Transport::Open(int fd, LaneServer* server, std::unique_ptr<RelayOri
     if (settings.keep_alive) SetKeepAlive(fd, true, settings.keep_alive_delay_s);
   }
   SuppressSigpipe(fd);
-  connection->poll.data = connection;
   connection->server = server;
   connection->fd = fd;
   connection->window_bytes = limits::kReceiveWindowBytes;
@@ -69,8 +62,15 @@ Connection* Transport::Open(int fd, LaneServer* server, std::unique_ptr<RelayOri
     Close(connection, 0);
     return nullptr;
   }
-  UpdatePoll(connection);
   return connection;
+}
+
+void Transport::Watch(Connection* connection) {
+  if (!connection->is_open()) return;
+  if (connection->phase != InputPhase::kAfterClose) return UpdatePoll(connection);
+  // It sends nothing more, and is most likely answered before it gives up.
+  connection->is_unwatched = true;
+  unwatched_.push_back({connection, uv_now(loop_), false});
 }
 
 Connection* Transport::OpenStream(Connection* parent, LaneServer* server,
@@ -214,7 +214,7 @@ void Transport::UpdatePoll(Connection* connection) {
     wanted |= UV_DISCONNECT;
   }
   if (connection->queue != nullptr) wanted |= UV_WRITABLE;
-  if (wanted == connection->poll_events) return;
+  if (wanted == connection->poll_events || !MakeWatchable(connection)) return;
   connection->poll_events = static_cast<uint8_t>(wanted);
   if (wanted == 0) {
     uv_poll_stop(&connection->poll);
@@ -223,11 +223,28 @@ void Transport::UpdatePoll(Connection* connection) {
   }
 }
 
+// Three calls of the kernel, which a connection that brings its request and is answered at once
+// does without. False when it must end: its caller is in the middle of something.
+bool Transport::MakeWatchable(Connection* connection) {
+  if (connection->is_watchable) return true;
+  if (connection->is_unwatchable) return false;
+  connection->is_watchable = uv_poll_init(loop_, &connection->poll, connection->fd) == 0;
+  connection->is_unwatchable = !connection->is_watchable;
+  connection->poll.data = connection;
+  if (connection->is_unwatchable) AddPending(connection);
+  return connection->is_watchable;
+}
+
 void Transport::CheckPending(Connection* connection) {
   if (connection->tls == nullptr || connection->is_pending || connection->pauses != 0 ||
       !connection->is_open() || !connection->tls->has_pending()) {
     return;
   }
+  AddPending(connection);
+}
+
+void Transport::AddPending(Connection* connection) {
+  if (connection->is_pending) return;
   connection->is_pending = true;
   if (pending_.empty()) uv_idle_start(&pending_idle_, OnPending);
   pending_.push_back(connection);
@@ -242,6 +259,11 @@ void Transport::OnPending(uv_idle_t* idle) {
   for (Connection* connection : connections) connection->is_pending = false;
   // None of them is freed before the loop goes on.
   for (Connection* connection : connections) {
+    if (connection->is_unwatchable) {
+      self->Close(connection, ENOMEM);
+      self->CloseDescriptor(connection);
+      continue;
+    }
     if (!connection->is_open() || connection->pauses != 0) continue;
     self->handler_->OnReadable(connection);
     self->CheckPending(connection);
@@ -258,7 +280,7 @@ ssize_t Transport::Receive(Connection* connection, void* memory, size_t bytes) {
   }
   ssize_t got;
   do {
-    got = recv(connection->fd, memory, bytes, 0);
+    got = recv(connection->fd, memory, bytes, MSG_DONTWAIT);
   } while (got < 0 && errno == EINTR);
   return got;
 }
@@ -430,26 +452,26 @@ void Transport::LookLater(Connection* connection) {
   connection->pauses = kPauseOver;
   UpdatePoll(connection);
   connection->is_unwatched = true;
-  unwatched_.push_back({connection, uv_now(loop_)});
-  ArmLingerTimer();
+  unwatched_.push_back({connection, uv_now(loop_), true});
 }
 
-// The turn that follows looks.
-void Transport::ArmLingerTimer() {
-  if (uv_is_active(reinterpret_cast<uv_handle_t*>(&linger_timer_)) != 0) return;
-  uv_timer_start(&linger_timer_, [](uv_timer_t*) {}, limits::kLingerWakeMs, 0);
-}
-
-void Transport::LookAtLingering() {
+void Transport::WatchOverdue() {
   if (unwatched_.empty()) return;
   const uint64_t now_ms = uv_now(loop_);
-  while (!unwatched_.empty() && unwatched_.front().since_ms + limits::kLingerLookMs <= now_ms) {
-    Connection* connection = unwatched_.front().connection;
+  while (!unwatched_.empty() && unwatched_.front().since_ms + limits::kUnwatchedMs <= now_ms) {
+    const auto [connection, since_ms, is_lingering] = unwatched_.front();
     unwatched_.pop_front();
-    connection->is_unwatched = false;
-    WatchLingering(connection);
+    if (is_lingering) {
+      connection->is_unwatched = false;
+      WatchLingering(connection);
+    } else if (connection->is_open()) {
+      connection->is_unwatched = false;
+      UpdatePoll(connection);
+    }
   }
-  if (!unwatched_.empty()) ArmLingerTimer();
+  if (unwatched_.empty()) return;
+  // The turn that follows looks.
+  uv_timer_start(&unwatched_timer_, [](uv_timer_t*) {}, limits::kUnwatchedWakeMs, 0);
 }
 
 void Transport::WatchLingering(Connection* connection) {
@@ -464,7 +486,7 @@ void Transport::ReadLingering(Connection* connection) {
   char buffer[kDiscardBytes];
   for (int i = 0; i < limits::kReadsPerEvent; ++i) {
     // Records or not: nobody looks at it.
-    const ssize_t got = recv(connection->fd, buffer, sizeof buffer, 0);
+    const ssize_t got = recv(connection->fd, buffer, sizeof buffer, MSG_DONTWAIT);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
     if (got > 0) {
@@ -489,12 +511,12 @@ void Transport::CloseDescriptor(Connection* connection) {
   connection->life = Life::kClosing;
   if (connection->stream != nullptr) {
     Unlink(connection);
-    closed_streams_.emplace_back(connection);
+    closed_.emplace_back(connection);
     return;
   }
   const int fd = connection->fd;
   // Whoever handed it over keeps a descriptor until it has read that it was taken.
-  if (connection->hops != 0) shutdown(fd, SHUT_RDWR);
+  if (connection->hops != 0 && !connection->is_fin_sent) shutdown(fd, SHUT_RDWR);
   CloseHandle(connection);
   close(fd);
 }
@@ -506,7 +528,11 @@ void Transport::CloseHandle(Connection* connection) {
     std::erase_if(unwatched_, [=](const Unwatched& each) { return each.connection == connection; });
   }
   Unlink(connection);
-  uv_close(reinterpret_cast<uv_handle_t*>(&connection->poll), OnPollClosed);
+  if (connection->is_watchable) {
+    uv_close(reinterpret_cast<uv_handle_t*>(&connection->poll), OnPollClosed);
+  } else {
+    closed_.emplace_back(connection);
+  }
 }
 
 void Transport::OnPollClosed(uv_handle_t* handle) {
@@ -515,9 +541,9 @@ void Transport::OnPollClosed(uv_handle_t* handle) {
   delete connection;
 }
 
-void Transport::FreeStreams() {
-  allocated_ -= closed_streams_.size();
-  closed_streams_.clear();
+void Transport::FreeClosed() {
+  allocated_ -= closed_.size();
+  closed_.clear();
 }
 
 void Transport::Shutdown() {
@@ -527,8 +553,8 @@ void Transport::Shutdown() {
     if (connection->is_open()) Detach(connection, 0);
     CloseDescriptor(connection);
   }
-  FreeStreams();
-  uv_close(reinterpret_cast<uv_handle_t*>(&linger_timer_), nullptr);
+  FreeClosed();
+  uv_close(reinterpret_cast<uv_handle_t*>(&unwatched_timer_), nullptr);
   uv_close(reinterpret_cast<uv_handle_t*>(&timer_), nullptr);
   uv_close(reinterpret_cast<uv_handle_t*>(&pending_idle_), nullptr);
 }

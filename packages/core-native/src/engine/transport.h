@@ -71,8 +71,11 @@ class Transport {
   void set_input_handler(InputHandler* handler) { handler_ = handler; }
   void set_stream_handler(StreamHandler* handler) { streams_ = handler; }
 
-  // Takes the descriptor over. JavaScript hears of the connection by Announce().
+  // Takes the descriptor over. JavaScript hears of the connection by Announce(); nothing is heard
+  // of the client before Watch().
   Connection* Open(int fd, LaneServer* server, std::unique_ptr<RelayOrigin> origin = nullptr);
+  // After what came with it has been read.
+  void Watch(Connection* connection);
   // A stream of `parent`. JavaScript hears of it with its request, after Announce().
   Connection* OpenStream(Connection* parent, LaneServer* server,
                          std::unique_ptr<Http2Stream> stream);
@@ -162,10 +165,10 @@ class Transport {
   // `is_told_late`: the application has ended it, and nobody waits to hear that it has happened.
   void CloseLingering(Connection* connection, bool is_told_late = false);
   void Reset(Connection* connection);
-  // Streams that were closed are forgotten here: nobody may look at them any more.
-  void FreeStreams();
-  // Once per turn: connections that have most likely ended since.
-  void LookAtLingering();
+  // Once per turn, before the poll: connections that were left alone for a while.
+  void WatchOverdue();
+  // What was closed without libuv is forgotten here: nobody may look at it any more.
+  void FreeClosed();
   // Closes everything without telling JavaScript.
   void Shutdown();
   bool is_empty() const { return allocated_ == 0; }
@@ -196,6 +199,7 @@ class Transport {
   struct Unwatched {
     Connection* connection;
     uint64_t since_ms;
+    bool is_lingering;
   };
 
   static void OnPoll(uv_poll_t* poll, int status, int events);
@@ -203,6 +207,8 @@ class Transport {
   static void OnPollClosed(uv_handle_t* handle);
   static void OnPending(uv_idle_t* idle);
 
+  bool MakeWatchable(Connection* connection);
+  void AddPending(Connection* connection);
   bool BeginTls(Connection* connection);
   uint32_t TakeSlot(Connection* connection);
   void FreeSlotIfDone(uint32_t slot);
@@ -228,7 +234,6 @@ class Transport {
   void TellClosed(Connection* connection, int error, bool is_told_late = false);
   void CloseHandle(Connection* connection);
   void LookLater(Connection* connection);
-  void ArmLingerTimer();
   void WatchLingering(Connection* connection);
   void ReadLingering(Connection* connection);
   void CloseDescriptor(Connection* connection);
@@ -244,8 +249,8 @@ class Transport {
   uv_idle_t pending_idle_;  // Runs while there is something in pending_.
   uint64_t timer_deadline_ms_ = UINT64_MAX;
   TimerLists timers_;
-  uv_timer_t linger_timer_;
-  std::deque<Unwatched> unwatched_;  // The one that has lingered longest is the first.
+  uv_timer_t unwatched_timer_;
+  std::deque<Unwatched> unwatched_;  // The one that has waited longest is the first.
 
   Connection* first_ = nullptr;
   size_t allocated_ = 0;
@@ -259,7 +264,7 @@ class Transport {
   std::vector<char> gathered_;
   tls::WireBuffer wire_;
   std::vector<uint32_t> blocks_;  // Scratch.
-  std::vector<std::unique_ptr<Connection>> closed_streams_;
+  std::vector<std::unique_ptr<Connection>> closed_;
 };
 
 }  // namespace httpsys::engine

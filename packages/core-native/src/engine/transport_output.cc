@@ -27,10 +27,11 @@ ssize_t Transport::Write(Connection* connection, iovec* vectors, int count) {
   msghdr message{};
   message.msg_iov = vectors;
   message.msg_iovlen = static_cast<decltype(message.msg_iovlen)>(count);
+  constexpr int kFlags = kSendFlags | MSG_DONTWAIT;
   ssize_t sent;
   do {
-    sent = count == 1 ? send(connection->fd, vectors->iov_base, vectors->iov_len, kSendFlags)
-                      : sendmsg(connection->fd, &message, kSendFlags);
+    sent = count == 1 ? send(connection->fd, vectors->iov_base, vectors->iov_len, kFlags)
+                      : sendmsg(connection->fd, &message, kFlags);
   } while (sent < 0 && errno == EINTR);
   return sent;
 }

@@ -36,7 +36,7 @@ int AppendLine(const char* line, size_t size, void* to) {
 ssize_t SendSome(int fd, std::string_view bytes) {
   ssize_t sent;
   do {
-    sent = send(fd, bytes.data(), bytes.size(), kSendFlags);
+    sent = send(fd, bytes.data(), bytes.size(), kSendFlags | MSG_DONTWAIT);
   } while (sent < 0 && errno == EINTR);
   return sent;
 }
@@ -138,7 +138,7 @@ int Session::OnWireRead(BIO* bio, char* to, int size) {
   }
   ssize_t got;
   do {
-    got = recv(self->fd_, to, wanted, 0);
+    got = recv(self->fd_, to, wanted, MSG_DONTWAIT);
   } while (got < 0 && errno == EINTR);
   if (got > 0) {
     self->budget_ -= static_cast<size_t>(got);
