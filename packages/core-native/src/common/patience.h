@@ -2,6 +2,7 @@
 // How eagerly a thread runs.
 
 #include <pthread.h>
+#include <sched.h>
 
 namespace httpsys {
 
@@ -17,5 +18,8 @@ inline void SetPatient([[maybe_unused]] bool is_patient) {
   pthread_setschedparam(pthread_self(), is_patient ? SCHED_BATCH : SCHED_OTHER, &parameters);
 #endif
 }
+
+// Lets whoever waits for this CPU run first. Thread: any.
+inline void GiveWay() { sched_yield(); }
 
 }  // namespace httpsys

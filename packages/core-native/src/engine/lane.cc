@@ -147,6 +147,8 @@ void Lane::BeforePoll() {
     router_->links().Flush();
     PublishRequests();
     const bool may_wait = !has_waited && queue_.HasUnread() && drains_.empty();
+    // Awake, so that JavaScript need not wake this thread when it has its turn now.
+    if (may_wait && router_->has_peers()) GiveWay();
     FallAsleep();
     bool is_called = false;
     if (may_wait) {
@@ -164,6 +166,8 @@ void Lane::BeforePoll() {
   if (!drains_.empty()) AnswerDrains();
   transport_->WatchOverdue();
   ArmPeekTimer();
+  // There is more to be read when other members that wait for this CPU have worked.
+  if (router_->has_peers()) GiveWay();
 }
 
 void Lane::AfterPoll() {
