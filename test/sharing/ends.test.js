@@ -84,6 +84,31 @@ describe('servers that end on a shared port', { skip: kSkip }, () => {
     await wire.until(/late \/a\/2/)
   })
 
+  it('hear that a client has left which they have not answered, and which sends nothing more', async (t) => {
+    const port = await freePort()
+    await member(t, 'b', `http://*:${port}/b/`)
+    const a = http.createServer()
+    await serve(t, a, `http://*:${port}/a/`)
+    // Some of them are handed over with their requests.
+    for (let turn = 0; turn < 6; turn++) {
+      const wire = await dial(t, port)
+      const asked = once(a, 'request')
+      wire.write('GET /a/ HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n')
+      const [req, res] = await asked
+      const isClosed = once(res, 'close')
+      if (turn % 2 === 0) {
+        wire.socket.destroy()
+      } else {
+        res.write('begun')
+        await wire.until(/begun/)
+        wire.socket.resetAndDestroy()
+      }
+      await isClosed
+      assert.equal(res.writableFinished, false)
+      assert.equal(req.destroyed, true)
+    }
+  })
+
   it('leave connections without a keep-alive timeout without one', async (t) => {
     const port = await freePort()
     await member(t, 'b', `http://*:${port}/b/`)
