@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -218,6 +219,26 @@ TEST_F(AcceptorTest, OutOfDescriptorsItLeavesWhatWaitsToOthersFirst) {
   }
   clients_.push_back(client);
   EXPECT_EQ(accepted, 1);
+}
+
+TEST_F(AcceptorTest, OutOfDescriptorsItClosesWhatNobodyElseTakes) {
+  Start();
+  Connect();
+  ASSERT_TRUE(AreAccepted());
+  const int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port_.port());
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  {
+    const test::DescriptorLimit limit(0);
+    connect(client, reinterpret_cast<sockaddr*>(&address), sizeof address);
+    pollfd watched{client, POLLIN, 0};
+    EXPECT_EQ(poll(&watched, 1, 2000), 1) << "with the first look, not with the last one";
+    char byte;
+    EXPECT_EQ(recv(client, &byte, 1, 0), 0);
+  }
+  close(client);
 }
 
 TEST_F(AcceptorTest, AListenerThatRestsMayBeRemoved) {

@@ -293,6 +293,7 @@ void Acceptor::TakeTurn(Listener* listener) {
 
 // Out of descriptors, which others may have.
 void Acceptor::StepDown(Listener* listener) {
+  listener->has_stepped_down = true;
   Lock(*listener, Duty::kAccept, false);
   Rest(listener, limits::kAcceptLookMs);
 }
@@ -316,6 +317,8 @@ void Acceptor::AddDue(std::vector<int>* keys) {
 }
 
 bool Acceptor::MayTake(Listener* listener) {
+  // What waits then nobody else has taken.
+  if (std::exchange(listener->has_stepped_down, false)) return true;
   size_t waiting = 0;
   size_t room = 0;
   if (!listener->is_shared || !ReadAcceptQueue(listener->fd, &waiting, &room)) return true;

@@ -65,6 +65,7 @@ class Acceptor {
     uint16_t port = 0;
     bool is_shared = false;
     bool is_deputy = false;
+    bool has_stepped_down = false;
     uint64_t look_at_ms = 0;  // 0 = it is watched.
     Standby standby = {};
   };

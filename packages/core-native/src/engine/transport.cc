@@ -516,7 +516,7 @@ void Transport::CloseDescriptor(Connection* connection) {
   }
   const int fd = connection->fd;
   // Whoever handed it over keeps a descriptor until it has read that it was taken.
-  if (connection->hops != 0 && !connection->is_fin_sent) shutdown(fd, SHUT_RDWR);
+  if (connection->hops != 0) shutdown(fd, SHUT_RDWR);
   CloseHandle(connection);
   close(fd);
 }
