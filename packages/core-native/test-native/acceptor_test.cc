@@ -82,13 +82,16 @@ class AcceptorTest : public testing::Test {
                             }),
               0);
   }
-  void Connect() {
-    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  int ConnectTo(int fd) const {
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(port_.port());
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    ASSERT_EQ(connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    return connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address);
+  }
+  void Connect() {
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    ASSERT_EQ(ConnectTo(fd), 0);
     clients_.push_back(fd);
   }
   bool AreAccepted() {
@@ -200,14 +203,10 @@ TEST_F(AcceptorTest, OutOfDescriptorsItLeavesWhatWaitsToOthersFirst) {
   Connect();
   ASSERT_TRUE(AreAccepted());
   const int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port_.port());
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   int accepted = -1;
   {
     const test::DescriptorLimit limit(0);
-    connect(client, reinterpret_cast<sockaddr*>(&address), sizeof address);
+    ConnectTo(client);
     for (int i = 0; i < 100 && IsOnDuty(); ++i) std::this_thread::sleep_for(milliseconds(2));
     EXPECT_FALSE(IsOnDuty());
   }
@@ -226,13 +225,9 @@ TEST_F(AcceptorTest, OutOfDescriptorsItClosesWhatNobodyElseTakes) {
   Connect();
   ASSERT_TRUE(AreAccepted());
   const int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port_.port());
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   {
     const test::DescriptorLimit limit(0);
-    connect(client, reinterpret_cast<sockaddr*>(&address), sizeof address);
+    ConnectTo(client);
     pollfd watched{client, POLLIN, 0};
     EXPECT_EQ(poll(&watched, 1, 2000), 1) << "with the first look, not with the last one";
     char byte;

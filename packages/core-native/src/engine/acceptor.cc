@@ -1,6 +1,8 @@
 #include "engine/acceptor.h"
 
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sys/socket.h>
@@ -35,6 +37,22 @@ int Accept(int fd) {
   SetCloseOnExec(accepted);
   fcntl(accepted, F_SETFL, fcntl(accepted, F_GETFL) | O_NONBLOCK);
   return accepted;
+#endif
+}
+
+// Connections that wait to be accepted, and how many may wait. False where nobody knows.
+bool ReadAcceptQueue([[maybe_unused]] int fd, [[maybe_unused]] size_t* waiting,
+                     [[maybe_unused]] size_t* room) {
+#ifdef __linux__
+  // Fields that mean something else for a listening socket (tcp_get_info() of the kernel).
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return false;
+  *waiting = info.tcpi_unacked;
+  *room = info.tcpi_sacked;
+  return true;
+#else
+  return false;
 #endif
 }
 

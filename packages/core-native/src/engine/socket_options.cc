@@ -33,21 +33,6 @@ void SetCloseOnExec(int fd) {
   if (flags != -1) fcntl(fd, F_SETFD, flags | FD_CLOEXEC);
 }
 
-bool ReadAcceptQueue([[maybe_unused]] int fd, [[maybe_unused]] size_t* waiting,
-                     [[maybe_unused]] size_t* room) {
-#ifdef __linux__
-  // Fields that mean something else for a listening socket (tcp_get_info() of the kernel).
-  tcp_info info{};
-  socklen_t size = sizeof info;
-  if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return false;
-  *waiting = info.tcpi_unacked;
-  *room = info.tcpi_sacked;
-  return true;
-#else
-  return false;
-#endif
-}
-
 void SuppressSigpipe([[maybe_unused]] int fd) {
 #ifdef SO_NOSIGPIPE
   SetInt(fd, SOL_SOCKET, SO_NOSIGPIPE, 1);

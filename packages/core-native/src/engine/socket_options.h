@@ -1,7 +1,6 @@
 #pragma once
 // Options of a connected socket. Failures are ignored: the socket works without them.
 
-#include <cstddef>
 #include <cstdint>
 
 namespace httpsys::engine {
@@ -13,9 +12,6 @@ void SetKeepAlive(int fd, bool on, uint32_t initial_delay_s);
 void SetCloseOnExec(int fd);
 // Readable from so many bytes on, or at the end of the peer's data.
 void SetReceiveLowWater(int fd, int bytes);
-// Of a listening one: connections to be accepted, and how many there may be. False where nobody
-// knows.
-bool ReadAcceptQueue(int fd, size_t* waiting, size_t* room);
 // No SIGPIPE where send(2) has no flag against it.
 void SuppressSigpipe(int fd);
 

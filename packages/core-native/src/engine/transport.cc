@@ -236,8 +236,8 @@ bool Transport::MakeWatchable(Connection* connection) {
 }
 
 void Transport::CheckPending(Connection* connection) {
-  if (connection->tls == nullptr || connection->is_pending || connection->pauses != 0 ||
-      !connection->is_open() || !connection->tls->has_pending()) {
+  if (connection->tls == nullptr || connection->pauses != 0 || !connection->is_open() ||
+      !connection->tls->has_pending()) {
     return;
   }
   AddPending(connection);
