@@ -7,6 +7,7 @@ const http = require('node:http')
 const diagnosticsChannel = require('node:diagnostics_channel')
 const { AsyncLocalStorage, AsyncResource } = require('node:async_hooks')
 const { Buffer } = require('node:buffer')
+const process = require('node:process') // The global one is an accessor, which V8 does not see through.
 const R = require('../records')
 const { loadBinding } = require('../binding')
 const { splitTarget } = require('../url-prefix')
@@ -245,7 +246,8 @@ function deliver (server, socket, req, flags) {
   const isLeaving = socket[kTls] !== undefined && !server.listening && listener.prefixes.size !== 0
   res.shouldKeepAlive = (flags & R.kFlagKeepAlive) !== 0 && !isLeaving
   const isStream = (flags & R.kFlagStream) !== 0
-  // Node takes 2.0 for something older than 1.1, which knows no chunks; the lane takes them off again.
+  // A response of the application's own class takes 2.0 for something older than 1.1, which knows no chunks; the lane
+  // takes them off again.
   const isHttp2 = isStream || (flags & R.kFlagRelayedStream) !== 0
   if (isHttp2) res.useChunkedEncodingByDefault = true
   res[kOutgoingUniqueHeaders] = server[kOutgoingUniqueHeaders]

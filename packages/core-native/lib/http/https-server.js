@@ -9,7 +9,7 @@ const { findCertificates } = require('../tls/certificate-sources')
 const { kSourceOptions, refuseUnsupported } = require('../tls/options')
 const { loadBinding } = require('../binding')
 const { connectionListener } = require('./node-internals')
-const { attach, isOurs, methodsOf, onConnection } = require('./server')
+const { attach, isOurs, methodsOf, onConnection, watchSettings } = require('./server')
 const { Server: StockUrlServer } = require('./stock-https-server')
 const { kListener } = require('./symbols')
 
@@ -67,6 +67,7 @@ function Server (options, requestListener) {
       options = sources.options
     }
   }
+  watchSettings(this)
   Reflect.apply(StockServer, this, [options, requestListener])
   const self = /** @type {any} */ (this)
   attach(self, options)

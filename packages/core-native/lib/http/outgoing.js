@@ -7,6 +7,7 @@
 
 const http = require('node:http')
 const { Buffer } = require('node:buffer')
+const process = require('node:process') // The global one is an accessor, which V8 does not see through.
 const R = require('../records')
 const { loadBinding } = require('../binding')
 const { kInlineBytesMax } = require('../reply-writer')
@@ -34,11 +35,15 @@ const kNothing = Buffer.alloc(0)
  * Named as Node's own, in stacks too; see incoming.js.
  *
  * @this {any}
- * @param {http.IncomingMessage} req
+ * @param {any} req
  * @param {any} [options]
  */
 const EngineServerResponse = function ServerResponse (req, options) {
+  // Node takes 2.0 for something older than 1.1 and asks for TE, which makes all headers, wanted or not.
+  const isHttp2 = req[kResource] !== undefined && req.httpVersionMajor === 2
+  if (isHttp2) req.httpVersionMinor = 1
   Reflect.apply(StockServerResponse, this, [req, options])
+  if (isHttp2) req.httpVersionMinor = 0
   this[kEnded] = false
 }
 

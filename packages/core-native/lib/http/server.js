@@ -261,6 +261,7 @@ function methodsOf (Base) {
  */
 function Server (options, requestListener) {
   if (!(this instanceof Server)) return new (/** @type {any} */ (Server))(options, requestListener)
+  watchSettings(this)
   Reflect.apply(StockServer, this, [options, requestListener])
   const self = /** @type {any} */ (this)
   attach(self, options)
@@ -274,23 +275,36 @@ Object.setPrototypeOf(Server, StockServer)
 /** @param {any} server that Node's constructor has made @param {any} options */
 function attach (server, options) {
   server[kListener] = new Listener(server, typeof options === 'object' && options !== null ? options : {})
-  watch(server, 'maxHeaderSize')
-  if (refusesManyHeaders) watch(server, 'maxHeadersCount')
 }
 
 // The lanes read heads by themselves: they must hear of a change.
-/** @param {any} server @param {string} name of a setting */
-function watch (server, name) {
-  let setting = server[name]
-  Object.defineProperty(server, name, {
-    enumerable: true,
-    configurable: true,
-    get: () => setting,
-    set (value) {
-      setting = value
-      if (server[kListener].id !== 0) server[kListener].configure()
-    }
-  })
+const kWatchedSettings = Object.fromEntries(
+  ['maxHeaderSize', ...refusesManyHeaders ? ['maxHeadersCount'] : []].flatMap((name) => watched(name, Symbol(name))))
+
+/** @param {string} name @param {symbol} key where its value is @returns {[string | symbol, PropertyDescriptor][]} */
+function watched (name, key) {
+  return [
+    [key, { value: undefined, writable: true }],
+    [name, {
+      enumerable: true,
+      configurable: true,
+      /** @this {any} */
+      get () { return this[key] },
+      /** @this {any} */
+      set (value) {
+        this[key] = value
+        const listener = this[kListener]
+        if (listener !== undefined && listener.id !== 0) listener.configure()
+      }
+    }]
+  ]
+}
+
+// Before Node's constructor sets them: a property that becomes another kind of property makes V8 forget the hidden
+// class, and every request reads a dozen of a server's.
+/** @param {any} server */
+function watchSettings (server) {
+  Object.defineProperties(server, kWatchedSettings)
 }
 
 // node --insecure-http-parser
@@ -400,4 +414,4 @@ function createServer (options, requestListener) {
   return new (/** @type {any} */ (Server))(options, requestListener)
 }
 
-module.exports = { Server, attach, createServer, isOurs, methodsOf, onConnection }
+module.exports = { Server, attach, createServer, isOurs, methodsOf, onConnection, watchSettings }

@@ -88,7 +88,7 @@ InternTable::Result InternTable::Find(Kind kind, uint64_t hash, std::string_view
     const std::string_view text = entry.text;
     if (text.substr(0, name.size()) != name || text.substr(name.size()) != value) continue;
     entry.last_record = record_;
-    return {true, false, static_cast<uint32_t>(i)};
+    return {true, false, entry.id};
   }
   return SeenBefore(hash) ? Define(kind, hash, name, value) : Result{};
 }
@@ -115,13 +115,14 @@ InternTable::Result InternTable::Define(Kind kind, uint64_t hash, std::string_vi
   // The record that is being written may use this id already.
   if (victim->kind != Kind::kNone && victim->last_record == record_) return {};
   --definitions_left_;
+  if (victim->kind == Kind::kNone) victim->id = next_id_++;
   victim->hash = hash;
   victim->last_record = record_;
   victim->kind = kind;
   victim->name_bytes = static_cast<uint16_t>(name.size());
   victim->text.assign(name);
   victim->text.append(value);
-  return {true, true, static_cast<uint32_t>(victim - entries_.begin())};
+  return {true, true, victim->id};
 }
 
 }  // namespace httpsys

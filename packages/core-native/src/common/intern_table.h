@@ -2,8 +2,9 @@
 // Ids for header lines, header names and targets that come back, so that JavaScript need not make
 // the same strings again.
 //
-// A bounded set-associative table. An id is made for a text seen twice; a text that pushes another
-// out takes over its id, which JavaScript is told by a new kIntern record. What a peer sends can
+// A bounded set-associative table. An id is made for a text seen twice, in order from 0 on, so that
+// they are indices of arrays without holes; a text that pushes another out takes over its id, which
+// JavaScript is told by a new kIntern record. What a peer sends can
 // cost evictions, never memory or long searches; the hash is seeded so that it cannot choose its
 // victims.
 
@@ -53,6 +54,7 @@ class InternTable {
     uint32_t last_record = 0;  // BeginRecord() count of the last use.
     Kind kind = Kind::kNone;
     uint16_t name_bytes = 0;
+    uint32_t id = 0;
     std::string text;
   };
 
@@ -67,7 +69,8 @@ class InternTable {
   const uint64_t seed_;
   uint32_t record_ = 1;
   uint32_t definitions_left_ = limits::kInternDefinitionsPerPass;
-  std::vector<Entry> entries_;  // Sets of kInternWays; the index is the id.
+  uint32_t next_id_ = 0;
+  std::vector<Entry> entries_;  // Sets of kInternWays.
   std::vector<uint32_t> seen_;  // Part of the hash of texts seen once, overwritten at will.
 };
 
