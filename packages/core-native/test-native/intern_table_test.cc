@@ -71,6 +71,7 @@ TEST(InternTableTest, AnIdUsedInARecordIsNotTakenAwayWithinIt) {
   };
   // More texts than the table holds; none of the ids given out in this record may come twice.
   std::vector<bool> used(limits::kInternSets * limits::kInternWays);
+  uint32_t with_id = 0;
   int without_id = 0;
   for (int n = 0; n < 20'000; ++n) {
     const auto found = Intern(n);
@@ -80,6 +81,8 @@ TEST(InternTableTest, AnIdUsedInARecordIsNotTakenAwayWithinIt) {
     }
     ASSERT_LT(found.id, used.size());
     EXPECT_FALSE(used[found.id]);
+    // An index of an array without holes.
+    EXPECT_EQ(found.id, with_id++);
     used[found.id] = true;
   }
   EXPECT_GT(without_id, 0);

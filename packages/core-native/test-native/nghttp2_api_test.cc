@@ -25,6 +25,12 @@ static_assert(offsetof(NgFrameHeader, type) == offsetof(nghttp2_frame_hd, type))
 static_assert(offsetof(NgFrameHeader, flags) == offsetof(nghttp2_frame_hd, flags));
 static_assert(sizeof(NgProvider) == sizeof(nghttp2_data_provider));
 static_assert(offsetof(NgProvider, read) == offsetof(nghttp2_data_provider, read_callback));
+static_assert(sizeof(NgMemory) == sizeof(nghttp2_mem));
+static_assert(offsetof(NgMemory, user) == offsetof(nghttp2_mem, mem_user_data));
+static_assert(offsetof(NgMemory, allocate) == offsetof(nghttp2_mem, malloc));
+static_assert(offsetof(NgMemory, free) == offsetof(nghttp2_mem, free));
+static_assert(offsetof(NgMemory, allocate_zeroed) == offsetof(nghttp2_mem, calloc));
+static_assert(offsetof(NgMemory, reallocate) == offsetof(nghttp2_mem, realloc));
 
 TEST(Nghttp2ApiTest, EveryFunctionIsFound) { EXPECT_NE(NgApi::Get(), nullptr); }
 

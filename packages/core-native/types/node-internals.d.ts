@@ -14,6 +14,10 @@ export interface NodeInternals {
   kRejectNonStandardBodyWrites: symbol
   /** `server[kUniqueHeaders]` and `response[kUniqueHeaders]`: createServer's `uniqueHeaders`. */
   kOutgoingUniqueHeaders: symbol
+  /** `emitter[kShapeMode]`: `_events` was there before EventEmitter's constructor, and keeps its keys. Since Node 20. */
+  kShapeMode: symbol | null
+  /** `OutgoingMessage.prototype.setHeader`, which puts `[name, value]` into `[kOutHeaders]`. */
+  setHeader: Function
   /** `IncomingMessage.prototype._addHeaderLine(field, value, headers)`: one line into `headers`. */
   addHeaderLine: Function
   /** Whether closeIdleConnections() closes connections that have not begun a request: Node 26 does. */

@@ -158,6 +158,8 @@ function collect () {
     kEndCallbacks: findOwnSymbol(response, 'kEndCallbacks'),
     kRejectNonStandardBodyWrites: findSymbol(response, 'kRejectNonStandardBodyWrites', 'http.ServerResponse'),
     kOutgoingUniqueHeaders: findSymbol(server, 'kUniqueHeaders', 'http.Server'),
+    kShapeMode: findOwnSymbol(response, 'shapeMode'),
+    setHeader: findMethod(http.OutgoingMessage.prototype, 'setHeader', 'http.OutgoingMessage.prototype'),
     addHeaderLine: findMethod(http.IncomingMessage.prototype, '_addHeaderLine', 'http.IncomingMessage.prototype'),
     closesUnserved,
     destroysQueued,

@@ -12,8 +12,9 @@ const R = require('../records')
 const { loadBinding } = require('../binding')
 const { kInlineBytesMax } = require('../reply-writer')
 const {
-  kCorked, kOutHeaders, kRejectNonStandardBodyWrites, kWritableFinished, kEndCallbacks
+  kCorked, kOutHeaders, kRejectNonStandardBodyWrites, kWritableFinished, kEndCallbacks, kShapeMode, setHeader: stockSetHeader
 } = require('./node-internals')
+const { keyOf, outHeaders } = require('./out-headers')
 const { kSendBytesMax } = require('./socket-output')
 const { State } = require('./socket-state')
 const { kLane, kSlot, kState, kUnsent, kWritten, kEnded, kResource } = require('./symbols')
@@ -21,8 +22,8 @@ const { kLane, kSlot, kState, kUnsent, kWritten, kEnded, kResource } = require('
 const { kData, kBlock, kEnd } = R.ReplyType
 const { ServerResponse } = http
 const StockServerResponse = ServerResponse
-// As it was at load: instrumentation that replaces it is called instead of the short way.
-const { end: stockEnd, write: stockWrite } = ServerResponse.prototype
+// Node's own, which ServerResponse inherits: instrumentation that replaces it is called instead of the short way.
+const { end: stockEnd, write: stockWrite } = http.OutgoingMessage.prototype
 
 // Characters. A head shares its record with a piece of the body, and a record has to fit a segment.
 const kShortHeadMax = 16 * 1024
@@ -30,6 +31,11 @@ const kShortHeadMax = 16 * 1024
 // advertised value does not meet the close (Node's own margin, ms).
 const kKeepAliveMarginMs = 1000
 const kNothing = Buffer.alloc(0)
+
+// Listeners by event: no prototype to speak of, but a hidden class.
+/** @this {any} */
+function Events () {}
+Events.prototype = Object.create(null)
 
 /**
  * Named as Node's own, in stacks too; see incoming.js.
@@ -42,8 +48,12 @@ const EngineServerResponse = function ServerResponse (req, options) {
   // Node takes 2.0 for something older than 1.1 and asks for TE, which makes all headers, wanted or not.
   const isHttp2 = req[kResource] !== undefined && req.httpVersionMajor === 2
   if (isHttp2) req.httpVersionMinor = 1
+  // EventEmitter's would be a dictionary. It takes what is there for one that never shrinks.
+  this._events = new (/** @type {any} */ (Events))()
+  this._eventsCount = 0
   Reflect.apply(StockServerResponse, this, [req, options])
   if (isHttp2) req.httpVersionMinor = 0
+  if (kShapeMode !== null) this[kShapeMode] = false
   this[kEnded] = false
 }
 
@@ -89,24 +99,16 @@ function idleTimeout (socket) {
   return timeout + (server.keepAliveTimeoutBuffer ?? kKeepAliveMarginMs)
 }
 
-// Where a response's headers are kept until they are sent. As Node's own object it has no prototype
-// to speak of; unlike that, which is a dictionary from its first key on, V8 gives it a hidden class.
-/** @this {any} */
-function OutHeaders () {}
-OutHeaders.prototype = Object.create(null)
-
 class Methods extends ServerResponse {
   /** @param {string} name @param {any} value @returns {any} */
   setHeader (name, value) {
     const self = /** @type {any} */ (this)
-    if (self[kOutHeaders] !== null) return super.setHeader(name, value)
-    const headers = self[kOutHeaders] = new (/** @type {any} */ (OutHeaders))()
-    try {
-      return super.setHeader(name, value)
-    } catch (error) {
-      if (self[kOutHeaders] === headers) self[kOutHeaders] = null
-      throw error
-    }
+    const key = keyOf(name)
+    if (key === undefined || self._header || super.setHeader !== stockSetHeader) return super.setHeader(name, value)
+    http.validateHeaderValue(name, value)
+    const headers = self[kOutHeaders] ??= outHeaders()
+    headers[key] = [name, value]
+    return this
   }
 
   /** @param {any} [chunk] @param {any} [encoding] @param {any} [callback] @returns {any} */

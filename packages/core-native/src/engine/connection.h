@@ -8,6 +8,7 @@
 #include <string>
 
 #include "common/records.h"
+#include "common/small_blocks.h"
 #include "common/url_prefix_table.h"
 #include "engine/addresses.h"
 #include "engine/http2_state.h"
@@ -85,7 +86,7 @@ inline bool IsRelayed(InputPhase phase) {
 }
 
 // Thread: the lane. Owned by its Transport.
-struct Connection : TimerNode {  // Idle or lingering.
+struct Connection : TimerNode, FromSmallBlocks {  // Idle or lingering.
   // Small fields first: they fill what the timer leaves of its last word.
   Life life = Life::kOpen;
   uint8_t poll_events = 0;

@@ -7,6 +7,7 @@
 #include "common/check.h"
 #include "common/limits.h"
 #include "engine/http1_session.h"
+#include "http2/nghttp2_memory.h"
 #include "http2/upgrade.h"
 
 namespace httpsys::engine {
@@ -64,7 +65,10 @@ Http2Session::~Http2Session() {
 Http2Session::Ng* Http2Session::MakeSession(Http2State* state) {
   Ng* session = nullptr;
   if (api_ == nullptr) return nullptr;
-  return api_->session_server_new2(&session, callbacks_, state, option_) == 0 ? session : nullptr;
+  http2::NgMemory memory = http2::SmallBlockMemory();  // Is copied.
+  const bool is_made =
+      api_->session_server_new3(&session, callbacks_, state, option_, &memory) == 0;
+  return is_made ? session : nullptr;
 }
 
 // nullptr when out of memory.

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "common/small_blocks.h"
 #include "http2/frame_walker.h"
 #include "http2/nghttp2_api.h"
 #include "http2/request_fields.h"
@@ -60,7 +61,7 @@ struct Http2State {
 };
 
 // Thread: the lane. Owned by the stream's Connection.
-struct Http2Stream {
+struct Http2Stream : FromSmallBlocks {
   Http2State* state = nullptr;  // nullptr: the session knows nothing of it any more.
   Connection* previous = nullptr;
   Connection* next = nullptr;

@@ -70,6 +70,15 @@ struct NgProvider {
   NgRead read;
 };
 
+// Where a session's memory comes from.
+struct NgMemory {
+  void* user;
+  void* (*allocate)(size_t bytes, void* user);
+  void (*free)(void* block, void* user);
+  void* (*allocate_zeroed)(size_t count, size_t bytes, void* user);
+  void* (*reallocate)(void* block, size_t bytes, void* user);
+};
+
 using NgOnBeginFrame = int (*)(NgSession*, const NgFrameHeader*, void* user);
 using NgOnFrame = int (*)(NgSession*, const NgFrameHeader* frame, void* user);
 using NgOnInvalidFrame = int (*)(NgSession* session, const NgFrameHeader* frame, int error,
@@ -152,7 +161,8 @@ inline constexpr uint8_t kFieldNoIndex = 1;
   F(option_set_max_outbound_ack, void (*)(NgOption*, size_t))                                      \
   F(option_set_max_settings, void (*)(NgOption*, size_t))                                          \
   F(option_set_builtin_recv_extension_type, void (*)(NgOption*, uint8_t))                          \
-  F(session_server_new2, int (*)(NgSession**, const NgCallbacks*, void* user, const NgOption*))    \
+  F(session_server_new3,                                                                           \
+    int (*)(NgSession**, const NgCallbacks*, void* user, const NgOption*, NgMemory*))              \
   F(session_upgrade2, int (*)(NgSession*, const uint8_t* settings, size_t, int is_head, void*))    \
   F(session_del, void (*)(NgSession*))                                                             \
   F(session_mem_recv, ssize_t (*)(NgSession*, const uint8_t*, size_t))                             \

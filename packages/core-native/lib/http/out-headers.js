@@ -1,0 +1,56 @@
+'use strict'
+
+// Where a response's headers are kept until they are sent, and the short way into it.
+
+const { kOutHeaders, setHeader: stockSetHeader } = require('./node-internals')
+
+// Field names with a remembered key. Applications set some dozens; who makes names up only takes Node's own way.
+const kKeysMax = 512
+// Longest field name (characters) that is worth remembering.
+const kNameMax = 64
+
+// As Node's own object it has no prototype to speak of; unlike that, which is a dictionary from its first
+// key on, V8 gives it a hidden class.
+/** @this {any} */
+function OutHeaders () {}
+OutHeaders.prototype = Object.create(null)
+
+/** Keys by field name as it was given. @type {Map<string, string>} */
+const keys = new Map()
+
+/**
+ * What Node files a field under, for names that it takes: it would check each again, and make a new string.
+ *
+ * @param {string} name
+ * @returns {string | undefined} undefined: let Node set it
+ */
+function keyOf (name) {
+  return keys.get(name) ?? learnKey(name)
+}
+
+// Asks Node itself, so that the rules are those of the running version.
+/** @param {unknown} name */
+function learnKey (name) {
+  if (typeof name !== 'string' || name.length > kNameMax || keys.size >= kKeysMax) return undefined
+  /** @type {any} */
+  const probe = { _header: null, [kOutHeaders]: null }
+  const own = Reflect.ownKeys(probe).length
+  try {
+    stockSetHeader.call(probe, name, 'a')
+  } catch {
+    return undefined // Node says again what is wrong with it.
+  }
+  const fields = Object.entries(probe[kOutHeaders] ?? {})
+  if (fields.length !== 1 || Reflect.ownKeys(probe).length !== own) return undefined
+  const [[key, pair]] = fields
+  if (!Array.isArray(pair) || pair.length !== 2 || pair[0] !== name || pair[1] !== 'a') return undefined
+  keys.set(name, key)
+  return key
+}
+
+/** @returns {any} */
+function outHeaders () {
+  return new (/** @type {any} */ (OutHeaders))()
+}
+
+module.exports = { keyOf, outHeaders }
