@@ -8,7 +8,9 @@ const assert = require('node:assert/strict')
 const nodeHttp = require('node:http')
 const { once } = require('node:events')
 const { http } = require('../helpers/backend')
+const { startChild } = require('../helpers/child')
 const { request, serve } = require('../helpers/client')
+const { compare, message } = require('../helpers/differential')
 
 test('listeners taken from a listening server and called later answer', async (t) => {
   const server = http.createServer((req, res) => res.end('application'))
@@ -174,4 +176,55 @@ test('a connection listener added after listen() sees the next connection', asyn
   const connection = once(server, 'connection')
   await request(port)
   assert.ok((await connection)[0] instanceof require('node:net').Socket)
+})
+
+test('the listeners of a response are those that are there, by name, number and order', async (t) => {
+  const { events } = await compare(t, (req, res, log) => {
+    const tell = () => log(res.eventNames(), res.listenerCount('x'), res.listenerCount('finish'), res.rawListeners('x').length)
+    const listener = () => log('called')
+    tell()
+    res.on('x', listener).prependListener('x', listener).once('y', listener)
+    tell()
+    res.emit('y')
+    res.emit('x')
+    res.off('x', listener).off('x', listener)
+    tell()
+    res.on('__proto__', listener).on('constructor', listener).emit('__proto__')
+    log(res.emit('toString'), res.emit('hasOwnProperty'))
+    tell()
+    res.removeAllListeners('constructor').removeAllListeners('nothing')
+    tell()
+    res.on('newListener', (/** @type {string} */ name) => log('new', name)).on('z', listener)
+    res.removeAllListeners()
+    tell()
+    res.on('close', listener)
+    res.end('x')
+    res.socket.end() // Nobody hears 'finish'.
+  }, message('GET /'))
+  assert.ok(events.includes('called'))
+})
+
+test('who has wrapped the methods of messages before anything else was loaded sees every call', async () => {
+  const child = startChild(({ http, report }) => {
+    const { calls } = /** @type {any} */ (globalThis)
+    const server = http.createServer((req, res) => {
+      for (const name of ['X-A', 'X-B', 'X-A']) res.setHeader(name, req.headers.host ?? '')
+      res.end('x')
+    })
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
+      let left = 2
+      const client = require('node:net').connect(port, '127.0.0.1', () => client.write('GET / HTTP/1.1\r\nHost: a\r\nX-C: d\r\n\r\n'))
+      client.on('data', () => {
+        if (--left > 0) return client.write('GET / HTTP/1.1\r\nHost: a\r\nX-C: d\r\n\r\n')
+        client.destroy()
+        server.close(() => report({ calls }))
+      })
+    })
+  }, { flags: ['--require', require.resolve('../fixtures/wraps-messages.js')] })
+  const calls = await child.message('calls')
+  await child.kill()
+  const once = ['_addHeaderLine Host', '_addHeaderLine X-C', 'setHeader X-A', 'setHeader X-B', 'setHeader X-A', 'end x']
+  // Those of the package's own questions to Node, when it loads, come before.
+  assert.deepEqual(calls.slice(-2 * once.length), [...once, ...once])
 })

@@ -16,10 +16,12 @@ export interface NodeInternals {
   kOutgoingUniqueHeaders: symbol
   /** `emitter[kShapeMode]`: `_events` was there before EventEmitter's constructor, and keeps its keys. Since Node 20. */
   kShapeMode: symbol | null
-  /** `OutgoingMessage.prototype.setHeader`, which puts `[name, value]` into `[kOutHeaders]`. */
-  setHeader: Function
-  /** `IncomingMessage.prototype._addHeaderLine(field, value, headers)`: one line into `headers`. */
-  addHeaderLine: Function
+  /** `OutgoingMessage.prototype.setHeader`, which puts `[name, value]` into `[kOutHeaders]`; null: somebody has replaced it. */
+  setHeader: Function | null
+  /** `OutgoingMessage.prototype.end`; null: somebody has replaced it. */
+  end: Function | null
+  /** `IncomingMessage.prototype._addHeaderLine(field, value, headers)`: one line into `headers`; null as above. */
+  addHeaderLine: Function | null
   /** Whether closeIdleConnections() closes connections that have not begun a request: Node 26 does. */
   closesUnserved: () => boolean
   /** Whether responses behind an unfinished one are destroyed with their connection: since Node 24. */

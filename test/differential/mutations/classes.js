@@ -96,8 +96,8 @@ module.exports`,
   {
     name: 'patched-header-line-bypassed',
     file: 'lib/http/incoming.js',
-    find: 'rule === undefined || inherited !== stockAddHeaderLine',
-    replace: 'rule === undefined',
+    find: 'inherited === stockAddHeaderLine ? rules.get(field) ?? learnRule(field) : undefined',
+    replace: 'rules.get(field) ?? learnRule(field)',
   },
 
   // The class of servers, and its events.

@@ -266,8 +266,8 @@ module.exports = [
   {
     name: 'listeners-asked-once',
     file: 'lib/http/server.js',
-    find: 'listener !== undefined && listener.id !== 0) listener',
-    replace: 'listener === null) listener',
+    find: 'if (event === undefined || kWatchedEvents.has(event)) reconfigure(this)',
+    replace: '',
   },
   {
     name: 'reply-into-an-answer',

@@ -120,8 +120,8 @@ module.exports = [
   {
     name: 'first-header-in-lower-case',
     file: 'lib/http/outgoing.js',
-    find: '    try {\n      return super.setHeader(name, value)',
-    replace: '    try {\n      return super.setHeader(name.toLowerCase(), value)',
+    find: 'headers[key] = [name, value]',
+    replace: 'headers[key] = [Object.keys(headers).length === 0 ? key : name, value]',
   },
   {
     name: 'socket-event-missing',

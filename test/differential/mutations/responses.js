@@ -19,8 +19,15 @@ module.exports = [
     "idleMs, self._header.replace(/(\\r\\nSet-Cookie: [^\\r]*)\\r\\nSet-Cookie: /i, '$1, '), body)"),
   ofOutgoing('reason-from-the-table', kHead,
     "idleMs, self._header.replace(/^(.{12}) [^\\r]*/, (_, start) => start + ' ' + http.STATUS_CODES[self.statusCode]), body)"),
-  ofOutgoing('header-names-with-prototype', 'OutHeaders.prototype = Object.create(null)', 'OutHeaders.prototype = {}'),
-  ofOutgoing('refused-header-remembered', 'if (self[kOutHeaders] === headers) self[kOutHeaders] = null', ''),
+  {
+    name: 'header-names-with-prototype',
+    file: 'lib/http/out-headers.js',
+    find: 'OutHeaders.prototype = Object.create(null)',
+    replace: 'OutHeaders.prototype = {}',
+  },
+  ofOutgoing('refused-header-remembered', 'http.validateHeaderValue(name, value)', 'self[kOutHeaders] ??= outHeaders()\n    http.validateHeaderValue(name, value)'),
+  ofOutgoing('header-value-unchecked', 'http.validateHeaderValue(name, value)', ''),
+  ofOutgoing('header-after-the-head', 'if (self._header || super.setHeader', 'if (super.setHeader'),
   {
     name: 'head-always-latin1',
     file: 'lib/reply-writer.js',

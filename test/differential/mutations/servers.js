@@ -197,8 +197,8 @@ module.exports = [
   {
     name: 'header-size-of-the-start',
     file: 'lib/http/server.js',
-    find: 'if (server[kListener].id !== 0) server[kListener].configure()',
-    replace: '',
+    find: '        this[key] = value\n        reconfigure(this)',
+    replace: '        this[key] = value',
   },
   {
     name: 'header-size-of-the-process',

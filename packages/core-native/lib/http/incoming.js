@@ -39,7 +39,7 @@ function learnRule (field) {
   if (rules.size >= kRulesMax || field.length > kRuleNameMax) return undefined
   /** @type {any} */
   const headers = {}
-  for (const value of ['a', 'b']) stockAddHeaderLine.call({ joinDuplicateHeaders: false }, field, value, headers)
+  for (const value of ['a', 'b']) stockAddHeaderLine?.call({ joinDuplicateHeaders: false }, field, value, headers)
   const [key] = Object.keys(headers)
   if (key === undefined) return undefined
   const both = headers[key]
@@ -52,10 +52,10 @@ class Methods extends http.IncomingMessage {
   // Node's makes a new string of most names for each line, which V8 then has to look up.
   /** @param {string} field @param {string} value @param {any} headers */
   _addHeaderLine (field, value, headers) {
-    const rule = rules.get(field) ?? learnRule(field)
     // @ts-expect-error: not in @types/node; see node-internals.d.ts
     const inherited = super._addHeaderLine
-    if (rule === undefined || inherited !== stockAddHeaderLine) {
+    const rule = inherited === stockAddHeaderLine ? rules.get(field) ?? learnRule(field) : undefined
+    if (rule === undefined) {
       inherited.call(this, field, value, headers)
       return
     }

@@ -46,6 +46,14 @@ function findMethod (holder, name, where) {
   return method
 }
 
+// A method for which there is a shorter way, unless somebody has put his own in its place before this package was
+// loaded: he wants to see every call.
+/** @param {object} prototype of Node's class @param {string} name @param {RegExp} known to be in Node's source @returns {Function | null} */
+function findStock (prototype, name, known) {
+  const method = /** @type {any} */ (prototype)[name]
+  return typeof method === 'function' && known.test(Function.prototype.toString.call(method)) ? method : null
+}
+
 /** @returns {Duplex} what a server takes for a connection */
 function unconnected () {
   const socket = new Duplex({ read () {}, write (_chunk, _encoding, callback) { callback() } })
@@ -141,7 +149,7 @@ function collect () {
   for (const name of ['_implicitHeader', '_finish', '_send', '_flush']) {
     findMethod(http.ServerResponse.prototype, name, 'http.ServerResponse.prototype')
   }
-  for (const name of ['_addHeaderLines', '_dump']) {
+  for (const name of ['_addHeaderLine', '_addHeaderLines', '_dump']) {
     findMethod(http.IncomingMessage.prototype, name, 'http.IncomingMessage.prototype')
   }
   for (const name of ['_listen2', '_emitCloseIfDrained']) {
@@ -159,8 +167,9 @@ function collect () {
     kRejectNonStandardBodyWrites: findSymbol(response, 'kRejectNonStandardBodyWrites', 'http.ServerResponse'),
     kOutgoingUniqueHeaders: findSymbol(server, 'kUniqueHeaders', 'http.Server'),
     kShapeMode: findOwnSymbol(response, 'shapeMode'),
-    setHeader: findMethod(http.OutgoingMessage.prototype, 'setHeader', 'http.OutgoingMessage.prototype'),
-    addHeaderLine: findMethod(http.IncomingMessage.prototype, '_addHeaderLine', 'http.IncomingMessage.prototype'),
+    setHeader: findStock(http.OutgoingMessage.prototype, 'setHeader', /ERR_HTTP_HEADERS_SENT/),
+    end: findStock(http.OutgoingMessage.prototype, 'end', /ERR_STREAM_WRITE_AFTER_END/),
+    addHeaderLine: findStock(http.IncomingMessage.prototype, '_addHeaderLine', /matchKnownFields|joinDuplicateHeaders/),
     closesUnserved,
     destroysQueued,
     refusesManyHeaders: refusesManyHeaders(),

@@ -2,7 +2,7 @@
 
 // Where a response's headers are kept until they are sent, and the short way into it.
 
-const { kOutHeaders, setHeader: stockSetHeader } = require('./node-internals')
+const { kOutHeaders, setHeader } = require('./node-internals')
 
 // Field names with a remembered key. Applications set some dozens; who makes names up only takes Node's own way.
 const kKeysMax = 512
@@ -36,7 +36,7 @@ function learnKey (name) {
   const probe = { _header: null, [kOutHeaders]: null }
   const own = Reflect.ownKeys(probe).length
   try {
-    stockSetHeader.call(probe, name, 'a')
+    setHeader?.call(probe, name, 'a')
   } catch {
     return undefined // Node says again what is wrong with it.
   }

@@ -12,7 +12,8 @@ const R = require('../records')
 const { loadBinding } = require('../binding')
 const { kInlineBytesMax } = require('../reply-writer')
 const {
-  kCorked, kOutHeaders, kRejectNonStandardBodyWrites, kWritableFinished, kEndCallbacks, kShapeMode, setHeader: stockSetHeader
+  kCorked, kOutHeaders, kRejectNonStandardBodyWrites, kWritableFinished, kEndCallbacks, kShapeMode,
+  end: stockEnd, setHeader: stockSetHeader
 } = require('./node-internals')
 const { keyOf, outHeaders } = require('./out-headers')
 const { kSendBytesMax } = require('./socket-output')
@@ -22,8 +23,7 @@ const { kLane, kSlot, kState, kUnsent, kWritten, kEnded, kResource } = require('
 const { kData, kBlock, kEnd } = R.ReplyType
 const { ServerResponse } = http
 const StockServerResponse = ServerResponse
-// Node's own, which ServerResponse inherits: instrumentation that replaces it is called instead of the short way.
-const { end: stockEnd, write: stockWrite } = http.OutgoingMessage.prototype
+const { write: stockWrite } = http.OutgoingMessage.prototype
 
 // Characters. A head shares its record with a piece of the body, and a record has to fit a segment.
 const kShortHeadMax = 16 * 1024
@@ -103,8 +103,10 @@ class Methods extends ServerResponse {
   /** @param {string} name @param {any} value @returns {any} */
   setHeader (name, value) {
     const self = /** @type {any} */ (this)
+    // Instrumentation that replaces it is called instead of the short way, here and in end().
+    if (self._header || super.setHeader !== stockSetHeader) return super.setHeader(name, value)
     const key = keyOf(name)
-    if (key === undefined || self._header || super.setHeader !== stockSetHeader) return super.setHeader(name, value)
+    if (key === undefined) return super.setHeader(name, value)
     http.validateHeaderValue(name, value)
     const headers = self[kOutHeaders] ??= outHeaders()
     headers[key] = [name, value]

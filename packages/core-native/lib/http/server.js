@@ -243,8 +243,7 @@ function methodsOf (Base) {
         /** @this {any} @param {any} event @param {...any} rest */
         [name] (event, ...rest) {
           const result = Base.prototype[name].call(this, event, ...rest)
-          const listener = this[kListener]
-          if ((event === undefined || kWatchedEvents.has(event)) && listener !== undefined && listener.id !== 0) listener.configure()
+          if (event === undefined || kWatchedEvents.has(event)) reconfigure(this)
           return result
         }
       }[name],
@@ -277,7 +276,14 @@ function attach (server, options) {
   server[kListener] = new Listener(server, typeof options === 'object' && options !== null ? options : {})
 }
 
-// The lanes read heads by themselves: they must hear of a change.
+// Lanes that serve it must hear of a change.
+/** @param {any} server */
+function reconfigure (server) {
+  const listener = server[kListener]
+  if (listener !== undefined && listener.id !== 0) listener.configure()
+}
+
+// The lanes read heads by themselves.
 const kWatchedSettings = Object.fromEntries(
   ['maxHeaderSize', ...refusesManyHeaders ? ['maxHeadersCount'] : []].flatMap((name) => watched(name, Symbol(name))))
 
@@ -293,8 +299,7 @@ function watched (name, key) {
       /** @this {any} */
       set (value) {
         this[key] = value
-        const listener = this[kListener]
-        if (listener !== undefined && listener.id !== 0) listener.configure()
+        reconfigure(this)
       }
     }]
   ]

@@ -1,7 +1,7 @@
 'use strict'
 // Bad names and values are refused with Node's codes, and leave a response as it was.
 // covers: 10
-// breaks: refused-header-remembered
+// breaks: refused-header-remembered, header-value-unchecked, header-after-the-head
 
 const http = require('node:http')
 const { listen, log, message, program, talk } = require('../../kit')

@@ -1,0 +1,68 @@
+'use strict'
+
+// Goal: what every request touches has a hidden class, and the tables it reads have no holes. Where V8 has made a
+// dictionary of one of them, optimized code calls a stub for each of its properties.
+
+const { test } = require('node:test')
+const assert = require('node:assert/strict')
+const http2 = require('node:http2')
+const v8 = require('node:v8')
+const vm = require('node:vm')
+const { once } = require('node:events')
+const { http, backend } = require('../helpers/backend')
+const { capabilities } = require('../helpers/capabilities')
+const { request, serve } = require('../helpers/client')
+
+v8.setFlagsFromString('--allow-natives-syntax')
+const hasFastProperties = /** @type {(object: object) => boolean} */ (vm.runInThisContext('(object) => %HasFastProperties(object)'))
+const isDictionary = /** @type {(list: any[]) => boolean} */ (vm.runInThisContext('(list) => %HasDictionaryElements(list)'))
+
+const skip = backend === 'node' && 'about the engine'
+// A text gets its id when it comes back.
+const kRequests = 8
+
+/** @param {any} socket @param {string} description of a symbol */
+function field (socket, description) {
+  const symbol = Object.getOwnPropertySymbols(socket).find((s) => s.description === description)
+  assert.ok(symbol, description)
+  return socket[symbol]
+}
+
+/** @param {any} req @param {any} res */
+function check (req, res) {
+  const { socket } = req
+  const objects = { server: socket.server, socket, req, res, listeners: res._events }
+  for (const [name, object] of Object.entries(objects)) assert.ok(hasFastProperties(object), name)
+  const lane = field(socket, 'httpsys.lane')
+  for (const name of ['names', 'values', 'sockets']) assert.ok(!isDictionary(lane[name]), name)
+  assert.ok(lane.names.length > 0, 'nothing was interned')
+}
+
+test('over HTTP/1.1', { skip }, async (t) => {
+  let served = 0
+  const server = http.createServer((req, res) => {
+    res.setHeader('Content-Type', 'text/plain')
+    if (++served === kRequests) check(req, res)
+    res.end('x')
+  })
+  const port = await serve(t, server)
+  for (let i = 0; i < kRequests; i++) await request({ port, path: '/again', headers: { 'X-Tenant': 'a', 'X-Number': String(i) } })
+  assert.equal(served, kRequests)
+})
+
+test('over HTTP/2', { skip: skip || (capabilities?.listensOnSockets !== true && 'the system decides about HTTP/2') }, async (t) => {
+  let served = 0
+  const server = http.createServer(/** @type {any} */ ({ http2: true }), (req, res) => {
+    if (++served === kRequests) check(req, res)
+    res.end('x')
+  })
+  const port = await serve(t, server)
+  const client = http2.connect(`http://127.0.0.1:${port}`)
+  t.after(() => client.destroy())
+  for (let i = 0; i < kRequests; i++) {
+    const stream = client.request({ ':path': '/again', 'x-number': String(i) })
+    stream.resume()
+    await once(stream, 'end')
+  }
+  assert.equal(served, kRequests)
+})
