@@ -118,6 +118,8 @@ void Lane::Main(void* argument) {
 void Lane::CloseHandles() {
   is_stopping_ = true;
   WakeUp();
+  for (const Accepted& accepted : early_) close(accepted.fd);
+  early_.clear();
   transport_->Shutdown();
   router_->Close();
   websockets_->Close();
@@ -168,6 +170,7 @@ void Lane::BeforePoll() {
   ArmPeekTimer();
   // There is more to be read when other members that wait for this CPU have worked.
   if (router_->has_peers()) GiveWay();
+  TakeEarly();
 }
 
 void Lane::AfterPoll() {
@@ -354,29 +357,47 @@ void Lane::RunCommands() {
 void Lane::TakeAccepted() {
   if (accepted_.empty()) return;
   if (has_config_.load(std::memory_order_acquire)) RunConfigs();
-  for (const Accepted& accepted : accepted_) Take(accepted);
+  for (const Accepted& accepted : accepted_) {
+    if (!Take(accepted, true)) early_.push_back(accepted);
+  }
   accepted_.clear();
 }
 
-void Lane::Take(const Accepted& accepted) {
+// Clients that are about to send, as a rule: by now most have. To watch one for that costs more
+// than the rest of its way to another member.
+void Lane::TakeEarly() {
+  if (early_.empty()) return;
+  for (const Accepted& accepted : early_) Take(accepted, false);
+  early_.clear();
+  FlushAndResume();
+  router_->links().Flush();
+  PublishRequests();
+}
+
+bool Lane::Take(const Accepted& accepted, bool may_wait) {
   const auto found = servers_.find(accepted.server_id);
   const bool is_welcome = found != servers_.end() && !is_stopping_;
   std::string_view bytes;
-  const bool is_passed_on = is_welcome && router_->has_peers() && !queue_.stalled() &&
-                            router_->PassOn(accepted.fd, *found->second, &bytes);
+  PortRouter::FirstLook look = PortRouter::FirstLook::kStays;
+  if (is_welcome && router_->has_peers() && !queue_.stalled()) {
+    look = router_->PassOn(accepted.fd, *found->second, &bytes);
+  }
+  if (look == PortRouter::FirstLook::kTooEarly && may_wait) return false;
+  const bool is_passed_on = look == PortRouter::FirstLook::kPassedOn;
   if (!is_welcome || is_passed_on) {
     if (!is_passed_on) close(accepted.fd);
     load_.fetch_sub(1, std::memory_order_relaxed);
-    return;
+    return true;
   }
   Connection* connection = transport_->Open(accepted.fd, found->second.get());
-  if (connection == nullptr) return;
+  if (connection == nullptr) return true;
   if (connection->tls == nullptr && !router_->IsShared(connection->local_port)) {
     transport_->Announce(connection, 0);
   } else if (!bytes.empty()) {
     session_->OnHandedOver(connection, bytes);
   }
   transport_->Watch(connection);
+  return true;
 }
 
 void Lane::SetConfig(uint32_t server_id, std::shared_ptr<const ServerConfig> config) {

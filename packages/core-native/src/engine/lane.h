@@ -113,7 +113,9 @@ class Lane final : public InputHandler {
   void RunCommands();
   void RunConfigs();
   void TakeAccepted();
-  void Take(const Accepted& accepted);
+  void TakeEarly();
+  // Whether there is anything to do but look again.
+  bool Take(const Accepted& accepted, bool may_wait);
   void BeforePoll();
   void AfterPoll();
   void FlushAndResume();
@@ -170,6 +172,7 @@ class Lane final : public InputHandler {
   std::vector<std::shared_ptr<DrainBarrier>> drains_;
   std::vector<Connection*> touched_;
   std::vector<Accepted> accepted_;  // New connections, within RunCommands().
+  std::vector<Accepted> early_;     // Those without a request, until the end of the turn.
   bool is_sleeping_ = false;
   bool is_stopping_ = false;
   uint64_t peek_ms_ = 0;

@@ -37,9 +37,11 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   void Close();
 
   void SetRoutes(std::shared_ptr<const sharing::PortRoutes> routes);
+  enum class FirstLook : uint8_t { kPassedOn, kStays, kTooEarly };
   // For a connection that was just accepted. When its first request is there already, whole, and
-  // another member's, the connection goes there: true. Otherwise `bytes` are what was read of it.
-  bool PassOn(int fd, const LaneServer& server, std::string_view* bytes);
+  // another member's, the connection goes there. Otherwise `bytes` are what was read of it: nothing
+  // when it was too early, and worth a second look.
+  FirstLook PassOn(int fd, const LaneServer& server, std::string_view* bytes);
   // Whether that may happen.
   bool has_peers() const { return has_peers_; }
   PeerLinks& links() { return links_; }

@@ -110,24 +110,27 @@ void PortRouter::Leave(Connection* connection) {
 
 // Most often the first request is there when its connection is accepted, and before the connection
 // is one of this lane's.
-bool PortRouter::PassOn(int fd, const LaneServer& server, std::string_view* bytes) {
+PortRouter::FirstLook PortRouter::PassOn(int fd, const LaneServer& server,
+                                         std::string_view* bytes) {
   LocalAddress local;
   Port* port = Find(LocalPort(fd, &local));
-  if (port == nullptr || !port->routes->has_peers()) return false;
+  if (port == nullptr || !port->routes->has_peers()) return FirstLook::kStays;
   // Who gets it is said by its ClientHello.
-  if (server.config->TlsOf(port->routes->port()) != nullptr) return false;
+  if (server.config->TlsOf(port->routes->port()) != nullptr) return FirstLook::kStays;
   if (buffer_.empty()) buffer_.resize(limits::kReadBytes);
   ssize_t got;
   do {
     got = recv(fd, buffer_.data(), buffer_.size(), MSG_DONTWAIT);
   } while (got < 0 && errno == EINTR);
+  if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return FirstLook::kTooEarly;
   // Of its end, or an error, whoever opens it hears again.
-  if (got <= 0) return false;
+  if (got <= 0) return FirstLook::kStays;
   *bytes = {buffer_.data(), static_cast<size_t>(got)};
   const ServerSettings& settings = server.config->settings();
   parser_.Reset(settings.header_bytes_max, settings.header_lines_max);
-  if (parser_.Parse(*bytes) != http1::ParseStatus::kDone) return false;
-  return HandOverNew(port, fd, local, *bytes);
+  const bool is_passed_on =
+      parser_.Parse(*bytes) == http1::ParseStatus::kDone && HandOverNew(port, fd, local, *bytes);
+  return is_passed_on ? FirstLook::kPassedOn : FirstLook::kStays;
 }
 
 // False: that takes more than passing it on.
