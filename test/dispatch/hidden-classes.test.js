@@ -5,6 +5,7 @@
 
 const { test } = require('node:test')
 const assert = require('node:assert/strict')
+const { Agent } = require('node:http')
 const http2 = require('node:http2')
 const v8 = require('node:v8')
 const vm = require('node:vm')
@@ -21,17 +22,17 @@ const skip = backend === 'node' && 'about the engine'
 // A text gets its id when it comes back.
 const kRequests = 8
 
-/** @param {any} socket @param {string} description of a symbol */
-function field (socket, description) {
-  const symbol = Object.getOwnPropertySymbols(socket).find((s) => s.description === description)
+/** @param {any} object @param {string} description of a symbol */
+function field (object, description) {
+  const symbol = Object.getOwnPropertySymbols(object).find((s) => s.description === description)
   assert.ok(symbol, description)
-  return socket[symbol]
+  return object[symbol]
 }
 
 /** @param {any} req @param {any} res */
 function check (req, res) {
   const { socket } = req
-  const objects = { server: socket.server, socket, req, res, listeners: res._events }
+  const objects = { server: socket.server, socket, req, res, listeners: res._events, headers: field(res, 'kOutHeaders') }
   for (const [name, object] of Object.entries(objects)) assert.ok(hasFastProperties(object), name)
   const lane = field(socket, 'httpsys.lane')
   for (const name of ['names', 'values', 'sockets']) assert.ok(!isDictionary(lane[name]), name)
@@ -46,13 +47,19 @@ test('over HTTP/1.1', { skip }, async (t) => {
     res.end('x')
   })
   const port = await serve(t, server)
-  for (let i = 0; i < kRequests; i++) await request({ port, path: '/again', headers: { 'X-Tenant': 'a', 'X-Number': String(i) } })
+  // One connection: each lane has texts of its own.
+  const agent = new Agent({ keepAlive: true })
+  t.after(() => agent.destroy())
+  for (let i = 0; i < kRequests; i++) {
+    await request({ port, agent, path: '/again', headers: { 'X-Tenant': 'a', 'X-Number': String(i) } })
+  }
   assert.equal(served, kRequests)
 })
 
 test('over HTTP/2', { skip: skip || (capabilities?.listensOnSockets !== true && 'the system decides about HTTP/2') }, async (t) => {
   let served = 0
   const server = http.createServer(/** @type {any} */ ({ http2: true }), (req, res) => {
+    res.setHeader('Content-Type', 'text/plain')
     if (++served === kRequests) check(req, res)
     res.end('x')
   })

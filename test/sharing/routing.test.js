@@ -65,6 +65,14 @@ describe('Processes on prefixes of one port', { skip: kSkip }, () => {
     for (const { registrations: [{ requests }] } of members) assert.equal(requests, 20)
   })
 
+  it('get those of clients that have said nothing for a while', async (t) => {
+    const port = await membersOn(t, 'a', 'b', 'c')
+    const clients = []
+    for (const owner of ['a', 'b', 'c', 'a', 'b', 'c']) clients.push({ owner, client: await connect(t, port) })
+    await sleep(50)
+    for (const { owner, client } of clients) assert.equal((await client.request(`/${owner}/late`)).owner, owner)
+  })
+
   it('answer a connection that alternates between them', async (t) => {
     const port = await membersOn(t, 'a', 'b', 'c')
     const client = await connect(t, port)

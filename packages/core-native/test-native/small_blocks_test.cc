@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -23,7 +24,7 @@ TEST(SmallBlocksTest, NoTwoAreTheSameAndAllAreAligned) {
       for (int i = 0; i < 100; ++i) {
         void* block = SmallBlocks::Allocate(bytes);
         ASSERT_NE(block, nullptr);
-        EXPECT_EQ(reinterpret_cast<uintptr_t>(block) % 16, 0u);
+        EXPECT_EQ(reinterpret_cast<uintptr_t>(block) % alignof(std::max_align_t), 0u);
         EXPECT_TRUE(blocks.insert(block).second);
         std::memset(block, 0xa5, bytes);
       }
@@ -38,6 +39,10 @@ TEST(SmallBlocksTest, MoreThanAreKeptAreFreed) {
   std::vector<void*> blocks(4 * limits::kSmallBlocksKeptBytes / kBytes);
   for (void*& block : blocks) block = SmallBlocks::Allocate(kBytes);
   for (void* block : blocks) SmallBlocks::Free(block, kBytes);
+  EXPECT_LE(SmallBlocks::KeptBytes(), limits::kSmallBlocksKeptBytes);
+  if (SmallBlocks::KeptBytes() != 0) {  // Not with AddressSanitizer.
+    EXPECT_GT(SmallBlocks::KeptBytes(), limits::kSmallBlocksKeptBytes / 2);
+  }
   for (void*& block : blocks) {
     block = SmallBlocks::Allocate(kBytes);
     std::memset(block, 1, kBytes);
@@ -45,7 +50,7 @@ TEST(SmallBlocksTest, MoreThanAreKeptAreFreed) {
   for (void* block : blocks) SmallBlocks::Free(block, kBytes);
 }
 
-// Seen by the sanitizers: neither a leak nor a block that two threads have.
+// ThreadSanitizer would see a block that two threads have.
 TEST(SmallBlocksTest, ABlockMayEndOnAnotherThread) {
   struct Thing : FromSmallBlocks {
     char bytes[200] = {};

@@ -18,6 +18,10 @@ export interface NodeInternals {
   kShapeMode: symbol | null
   /** `OutgoingMessage.prototype.setHeader`, which puts `[name, value]` into `[kOutHeaders]`; null: somebody has replaced it. */
   setHeader: Function | null
+  /** `OutgoingMessage.prototype._isLenientHeaderValidation()`: createServer's `httpValidation`. Since Node 26; null before. */
+  isLenientHeaderValidation: Function | null
+  /** `OutgoingMessage.prototype.write`; null: somebody has replaced it. */
+  write: Function | null
   /** `OutgoingMessage.prototype.end`; null: somebody has replaced it. */
   end: Function | null
   /** `IncomingMessage.prototype._addHeaderLine(field, value, headers)`: one line into `headers`; null as above. */

@@ -167,6 +167,8 @@ function collect () {
     kRejectNonStandardBodyWrites: findSymbol(response, 'kRejectNonStandardBodyWrites', 'http.ServerResponse'),
     kOutgoingUniqueHeaders: findSymbol(server, 'kUniqueHeaders', 'http.Server'),
     kShapeMode: findOwnSymbol(response, 'shapeMode'),
+    write: findStock(http.OutgoingMessage.prototype, 'write', /write_\(/),
+    isLenientHeaderValidation: /** @type {any} */ (http.OutgoingMessage.prototype)._isLenientHeaderValidation ?? null,
     setHeader: findStock(http.OutgoingMessage.prototype, 'setHeader', /ERR_HTTP_HEADERS_SENT/),
     end: findStock(http.OutgoingMessage.prototype, 'end', /ERR_STREAM_WRITE_AFTER_END/),
     addHeaderLine: findStock(http.IncomingMessage.prototype, '_addHeaderLine', /matchKnownFields|joinDuplicateHeaders/),

@@ -2,7 +2,8 @@
 
 // Where a response's headers are kept until they are sent, and the short way into it.
 
-const { kOutHeaders, setHeader } = require('./node-internals')
+const http = require('node:http')
+const { kOutHeaders, isLenientHeaderValidation, setHeader } = require('./node-internals')
 
 // Field names with a remembered key. Applications set some dozens; who makes names up only takes Node's own way.
 const kKeysMax = 512
@@ -32,20 +33,26 @@ function keyOf (name) {
 /** @param {unknown} name */
 function learnKey (name) {
   if (typeof name !== 'string' || name.length > kNameMax || keys.size >= kKeysMax) return undefined
-  /** @type {any} */
-  const probe = { _header: null, [kOutHeaders]: null }
-  const own = Reflect.ownKeys(probe).length
+  const probe = Object.assign(Object.create(http.OutgoingMessage.prototype), { _header: null, [kOutHeaders]: null })
   try {
     setHeader?.call(probe, name, 'a')
   } catch {
     return undefined // Node says again what is wrong with it.
   }
   const fields = Object.entries(probe[kOutHeaders] ?? {})
-  if (fields.length !== 1 || Reflect.ownKeys(probe).length !== own) return undefined
+  if (fields.length !== 1) return undefined
   const [[key, pair]] = fields
   if (!Array.isArray(pair) || pair.length !== 2 || pair[0] !== name || pair[1] !== 'a') return undefined
   keys.set(name, key)
   return key
+}
+
+/** Node's own setHeader() when it does what the short way does; null: there is none. */
+const stockSetHeader = learnKey('Content-Type') === undefined ? null : setHeader
+
+/** Whether a response's values are checked as http.validateHeaderValue() does. @param {any} res */
+function isStrict (res) {
+  return isLenientHeaderValidation === null || isLenientHeaderValidation.call(res) === false
 }
 
 /** @returns {any} */
@@ -53,4 +60,4 @@ function outHeaders () {
   return new (/** @type {any} */ (OutHeaders))()
 }
 
-module.exports = { keyOf, outHeaders }
+module.exports = { isStrict, keyOf, outHeaders, stockSetHeader }

@@ -5,6 +5,7 @@
 // too: Node keeps its bytes until the next tick, and a destroy() before that takes them back. Both ways
 // may mix within one response, and objects whose prototype an application swapped lose the short one.
 
+const diagnosticsChannel = require('node:diagnostics_channel')
 const http = require('node:http')
 const { Buffer } = require('node:buffer')
 const process = require('node:process') // The global one is an accessor, which V8 does not see through.
@@ -13,9 +14,9 @@ const { loadBinding } = require('../binding')
 const { kInlineBytesMax } = require('../reply-writer')
 const {
   kCorked, kOutHeaders, kRejectNonStandardBodyWrites, kWritableFinished, kEndCallbacks, kShapeMode,
-  end: stockEnd, setHeader: stockSetHeader
+  end: stockEnd, write: stockWrite
 } = require('./node-internals')
-const { keyOf, outHeaders } = require('./out-headers')
+const { isStrict, keyOf, outHeaders, stockSetHeader } = require('./out-headers')
 const { kSendBytesMax } = require('./socket-output')
 const { State } = require('./socket-state')
 const { kLane, kSlot, kState, kUnsent, kWritten, kEnded, kResource } = require('./symbols')
@@ -23,7 +24,6 @@ const { kLane, kSlot, kState, kUnsent, kWritten, kEnded, kResource } = require('
 const { kData, kBlock, kEnd } = R.ReplyType
 const { ServerResponse } = http
 const StockServerResponse = ServerResponse
-const { write: stockWrite } = http.OutgoingMessage.prototype
 
 // Characters. A head shares its record with a piece of the body, and a record has to fit a segment.
 const kShortHeadMax = 16 * 1024
@@ -37,6 +37,9 @@ const kNothing = Buffer.alloc(0)
 function Events () {}
 Events.prototype = Object.create(null)
 
+// Node's constructor shows the request to its subscribers.
+const responseCreated = diagnosticsChannel.channel('http.server.response.created')
+
 /**
  * Named as Node's own, in stacks too; see incoming.js.
  *
@@ -46,7 +49,7 @@ Events.prototype = Object.create(null)
  */
 const EngineServerResponse = function ServerResponse (req, options) {
   // Node takes 2.0 for something older than 1.1 and asks for TE, which makes all headers, wanted or not.
-  const isHttp2 = req[kResource] !== undefined && req.httpVersionMajor === 2
+  const isHttp2 = req[kResource] !== undefined && req.httpVersionMajor === 2 && !responseCreated.hasSubscribers
   if (isHttp2) req.httpVersionMinor = 1
   // EventEmitter's would be a dictionary. It takes what is there for one that never shrinks.
   this._events = new (/** @type {any} */ (Events))()
@@ -104,7 +107,7 @@ class Methods extends ServerResponse {
   setHeader (name, value) {
     const self = /** @type {any} */ (this)
     // Instrumentation that replaces it is called instead of the short way, here and in end().
-    if (self._header || super.setHeader !== stockSetHeader) return super.setHeader(name, value)
+    if (self._header || super.setHeader !== stockSetHeader || !isStrict(self)) return super.setHeader(name, value)
     const key = keyOf(name)
     if (key === undefined) return super.setHeader(name, value)
     http.validateHeaderValue(name, value)

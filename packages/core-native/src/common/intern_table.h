@@ -4,9 +4,8 @@
 //
 // A bounded set-associative table. An id is made for a text seen twice, in order from 0 on, so that
 // they are indices of arrays without holes; a text that pushes another out takes over its id, which
-// JavaScript is told by a new kIntern record. What a peer sends can
-// cost evictions, never memory or long searches; the hash is seeded so that it cannot choose its
-// victims.
+// JavaScript is told by a new kIntern record. What a peer sends can cost evictions, never memory or
+// long searches; the hash is seeded so that it cannot choose its victims.
 
 #include <array>
 #include <cstddef>

@@ -26,8 +26,8 @@ inline constexpr size_t kRawBytesMax = 64 * 1024;
 // Unused parsers and decoders that a lane keeps for the next incomplete message.
 inline constexpr size_t kSpareParsersMax = 64;
 
-// Small blocks of one size that a thread keeps for the next stream: those of a few hundred.
-inline constexpr size_t kSmallBlocksKeptBytes = 256 * 1024;
+// Small blocks that a thread keeps for the next streams: what a thousand of them have.
+inline constexpr size_t kSmallBlocksKeptBytes = 2 * 1024 * 1024;
 
 // Reply records handled before their output is sent, so that the first replies of a busy JavaScript
 // thread do not wait for the last.

@@ -9,8 +9,6 @@
 namespace httpsys {
 namespace {
 
-constexpr size_t kStep = 16;  // Between two sizes, and what a block is aligned to.
-
 // AddressSanitizer is to see each of them end.
 #if defined(__SANITIZE_ADDRESS__)
 constexpr bool kKeeps = false;
@@ -20,51 +18,64 @@ constexpr bool kKeeps = !__has_feature(address_sanitizer);
 constexpr bool kKeeps = true;
 #endif
 
-// Those of a size that nobody has, the last one freed first: it is most likely cached.
-struct Kept {
-  struct Block {
-    Block* next;
-  };
-  Block* first = nullptr;
-  size_t bytes = 0;
+constexpr size_t kStep = alignof(std::max_align_t);  // Between two sizes.
+
+struct Block {
+  Block* next;
 };
 
-struct KeptOfThread {
-  std::array<Kept, SmallBlocks::kBytesMax / kStep> sizes;
+// Those that nobody has, by size; the one freed last first: it is most likely cached.
+struct Kept {
+  std::array<Block*, SmallBlocks::kBytesMax / kStep> sizes{};
+  size_t bytes = 0;
+  bool is_over = false;  // What ends later on this thread is not kept.
+};
 
-  ~KeptOfThread() {
-    for (Kept& kept : sizes) {
-      while (kept.first != nullptr) std::free(std::exchange(kept.first, kept.first->next));
-      // What ends later on this thread is not kept.
-      kept.bytes = limits::kSmallBlocksKeptBytes;
+// Without a destructor, so that it is there until the very end.
+thread_local constinit Kept kept;
+
+struct AtThreadEnd {
+  bool is_used = false;
+
+  ~AtThreadEnd() {
+    kept.is_over = true;
+    kept.bytes = 0;
+    for (Block*& first : kept.sizes) {
+      while (first != nullptr) std::free(std::exchange(first, first->next));
     }
   }
 };
 
-thread_local KeptOfThread kept_of_thread;
+thread_local AtThreadEnd at_thread_end;
 
 size_t RoundedUp(size_t bytes) { return (bytes + kStep - 1) & ~(kStep - 1); }
+
+bool MayBeKept(size_t bytes) { return kKeeps && bytes != 0 && bytes <= SmallBlocks::kBytesMax; }
 
 }  // namespace
 
 void* SmallBlocks::Allocate(size_t bytes) {
-  if (!kKeeps || bytes > kBytesMax || bytes == 0) return std::malloc(bytes);
+  if (!MayBeKept(bytes)) return std::malloc(bytes);
   const size_t rounded = RoundedUp(bytes);
-  Kept& kept = kept_of_thread.sizes[rounded / kStep - 1];
-  if (kept.first == nullptr) return std::malloc(rounded);
+  Block*& first = kept.sizes[rounded / kStep - 1];
+  if (first == nullptr) return std::malloc(rounded);
   kept.bytes -= rounded;
-  return std::exchange(kept.first, kept.first->next);
+  return std::exchange(first, first->next);
 }
 
 void SmallBlocks::Free(void* block, size_t bytes) {
-  if (!kKeeps || bytes > kBytesMax || bytes == 0 || block == nullptr) return std::free(block);
   const size_t rounded = RoundedUp(bytes);
-  Kept& kept = kept_of_thread.sizes[rounded / kStep - 1];
-  if (kept.bytes + rounded > limits::kSmallBlocksKeptBytes) return std::free(block);
+  if (block == nullptr || !MayBeKept(bytes) || kept.is_over ||
+      kept.bytes + rounded > limits::kSmallBlocksKeptBytes) {
+    return std::free(block);
+  }
+  // Its destructor is due once it has been touched.
+  if (kept.bytes == 0) at_thread_end.is_used = true;
   kept.bytes += rounded;
-  auto* freed = static_cast<Kept::Block*>(block);
-  freed->next = kept.first;
-  kept.first = freed;
+  auto* freed = static_cast<Block*>(block);
+  freed->next = std::exchange(kept.sizes[rounded / kStep - 1], freed);
 }
+
+size_t SmallBlocks::KeptBytes() { return kept.bytes; }
 
 }  // namespace httpsys

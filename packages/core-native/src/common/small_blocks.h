@@ -1,7 +1,7 @@
 #pragma once
 // Memory of what comes and goes with every stream of HTTP/2, six blocks: malloc(3) is fast only
 // while it has a handful of each size to give. Each thread keeps what it frees, up to
-// limits::kSmallBlocksKeptBytes of a size.
+// limits::kSmallBlocksKeptBytes.
 
 #include <cstddef>
 
@@ -19,6 +19,8 @@ class SmallBlocks {
   static void* Allocate(size_t bytes);
   // As many bytes as were asked for.
   static void Free(void* block, size_t bytes);
+  // Of this thread.
+  static size_t KeptBytes();
 };
 
 // Base of what is allocated from them.

@@ -165,12 +165,12 @@ void Lane::BeforePoll() {
       break;
     }
   }
-  if (!drains_.empty()) AnswerDrains();
-  transport_->WatchOverdue();
-  ArmPeekTimer();
   // There is more to be read when other members that wait for this CPU have worked.
   if (router_->has_peers()) GiveWay();
   TakeEarly();
+  if (!drains_.empty()) AnswerDrains();
+  transport_->WatchOverdue();
+  ArmPeekTimer();
 }
 
 void Lane::AfterPoll() {
@@ -347,28 +347,36 @@ void Lane::RunCommands() {
     has_config_.store(false, std::memory_order_relaxed);
   }
   for (const Command& command : commands) {
-    if (command.kind == CommandKind::kOther) TakeAccepted();
+    // It is about every connection that was accepted before.
+    if (command.kind == CommandKind::kOther) {
+      OpenEarly();
+      TakeAccepted(false);
+    }
     command.run();
   }
-  TakeAccepted();
+  TakeAccepted(true);
 }
 
 // Behind settings that came after the connections: a request may have been sent after those.
-void Lane::TakeAccepted() {
+void Lane::TakeAccepted(bool may_wait) {
   if (accepted_.empty()) return;
   if (has_config_.load(std::memory_order_acquire)) RunConfigs();
   for (const Accepted& accepted : accepted_) {
-    if (!Take(accepted, true)) early_.push_back(accepted);
+    if (!Take(accepted, may_wait)) early_.push_back(accepted);
   }
   accepted_.clear();
+}
+
+void Lane::OpenEarly() {
+  for (const Accepted& accepted : early_) Take(accepted, false);
+  early_.clear();
 }
 
 // Clients that are about to send, as a rule: by now most have. To watch one for that costs more
 // than the rest of its way to another member.
 void Lane::TakeEarly() {
   if (early_.empty()) return;
-  for (const Accepted& accepted : early_) Take(accepted, false);
-  early_.clear();
+  OpenEarly();
   FlushAndResume();
   router_->links().Flush();
   PublishRequests();

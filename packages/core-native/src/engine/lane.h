@@ -112,8 +112,10 @@ class Lane final : public InputHandler {
   void Post(std::function<void()> command, CommandKind kind = CommandKind::kOther);
   void RunCommands();
   void RunConfigs();
-  void TakeAccepted();
+  // Whether there may be a second look at those without a request.
+  void TakeAccepted(bool may_wait);
   void TakeEarly();
+  void OpenEarly();
   // Whether there is anything to do but look again.
   bool Take(const Accepted& accepted, bool may_wait);
   void BeforePoll();

@@ -1,6 +1,7 @@
 #include "http2/nghttp2_memory.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
@@ -10,7 +11,7 @@ namespace httpsys::http2 {
 namespace {
 
 // nghttp2 does not say how large what it frees is.
-struct alignas(16) Header {
+struct alignas(std::max_align_t) Header {
   size_t bytes;  // With the header.
 };
 
