@@ -1,10 +1,12 @@
 'use strict'
 
-/** @param {string} name @param {string} find of lib/http/outgoing.js @param {string} replace @returns {import('.').Mutation} */
-const ofOutgoing = (name, find, replace) => ({ name, file: 'lib/http/outgoing.js', find, replace })
+/** @param {string} file @returns {(name: string, find: string, replace: string) => import('.').Mutation} */
+const inFile = (file) => (name, find, replace) => ({ name, file, find, replace })
 
-/** @param {string} name @param {string} find of lib/http/exchange.js @param {string} replace @returns {import('.').Mutation} */
-const ofExchange = (name, find, replace) => ({ name, file: 'lib/http/exchange.js', find, replace })
+const ofOutgoing = inFile('lib/http/outgoing.js')
+const ofOutHeaders = inFile('lib/http/out-headers.js')
+const ofExchange = inFile('lib/http/exchange.js')
+const ofReplyWriter = inFile('lib/reply-writer.js')
 
 const kHead = 'idleMs, self._header, body)'
 
@@ -19,21 +21,11 @@ module.exports = [
     "idleMs, self._header.replace(/(\\r\\nSet-Cookie: [^\\r]*)\\r\\nSet-Cookie: /i, '$1, '), body)"),
   ofOutgoing('reason-from-the-table', kHead,
     "idleMs, self._header.replace(/^(.{12}) [^\\r]*/, (_, start) => start + ' ' + http.STATUS_CODES[self.statusCode]), body)"),
-  {
-    name: 'header-names-with-prototype',
-    file: 'lib/http/out-headers.js',
-    find: 'OutHeaders.prototype = Object.create(null)',
-    replace: 'OutHeaders.prototype = {}',
-  },
-  ofOutgoing('refused-header-remembered', 'http.validateHeaderValue(name, value)', 'self[kOutHeaders] ??= outHeaders()\n    http.validateHeaderValue(name, value)'),
-  ofOutgoing('header-value-unchecked', 'http.validateHeaderValue(name, value)', ''),
+  ofOutHeaders('header-names-with-prototype', 'OutHeaders.prototype = Object.create(null)', 'OutHeaders.prototype = {}'),
+  ofOutgoing('refused-header-remembered', 'validateHeaderValue(name, value)', 'self[kOutHeaders] ??= outHeaders()\n    validateHeaderValue(name, value)'),
+  ofOutgoing('header-value-unchecked', 'validateHeaderValue(name, value)', ''),
   ofOutgoing('header-after-the-head', 'if (self._header || super.setHeader', 'if (super.setHeader'),
-  {
-    name: 'head-always-latin1',
-    file: 'lib/reply-writer.js',
-    find: "const isText = typeof body === 'string' && (flags & R.kReplyChunked) === 0",
-    replace: 'const isText = false',
-  },
+  ofReplyWriter('head-always-latin1', "const isText = typeof body === 'string' && (flags & R.kReplyChunked) === 0", 'const isText = false'),
 
   // Its body.
   ofOutgoing('length-unknown', 'self._contentLength = body === null ? 0', 'self._contentLength = body === null ? null'),

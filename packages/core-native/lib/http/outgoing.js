@@ -22,7 +22,7 @@ const { State } = require('./socket-state')
 const { kLane, kSlot, kState, kUnsent, kWritten, kEnded, kResource } = require('./symbols')
 
 const { kData, kBlock, kEnd } = R.ReplyType
-const { ServerResponse } = http
+const { ServerResponse, validateHeaderValue } = http
 const StockServerResponse = ServerResponse
 
 // Characters. A head shares its record with a piece of the body, and a record has to fit a segment.
@@ -110,7 +110,7 @@ class Methods extends ServerResponse {
     if (self._header || super.setHeader !== stockSetHeader || !isStrict(self)) return super.setHeader(name, value)
     const key = keyOf(name)
     if (key === undefined) return super.setHeader(name, value)
-    http.validateHeaderValue(name, value)
+    validateHeaderValue(name, value)
     const headers = self[kOutHeaders] ??= outHeaders()
     headers[key] = [name, value]
     return this

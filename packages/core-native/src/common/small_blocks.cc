@@ -18,7 +18,7 @@ constexpr bool kKeeps = !__has_feature(address_sanitizer);
 constexpr bool kKeeps = true;
 #endif
 
-constexpr size_t kStep = alignof(std::max_align_t);  // Between two sizes.
+constexpr size_t kStep = sizeof(void*);  // Between two sizes; malloc(3) rounds up further.
 
 struct Block {
   Block* next;

@@ -25,7 +25,6 @@ class SmallBlocks {
 
 // Base of what is allocated from them.
 struct FromSmallBlocks {
-  // NOLINTNEXTLINE(misc-new-delete-overloads): the check does not know delete with a size.
   static void* operator new(size_t bytes) {
     void* block = SmallBlocks::Allocate(bytes);
     HTTPSYS_CHECK(block != nullptr);

@@ -118,8 +118,6 @@ void Lane::Main(void* argument) {
 void Lane::CloseHandles() {
   is_stopping_ = true;
   WakeUp();
-  for (const Accepted& accepted : early_) close(accepted.fd);
-  early_.clear();
   transport_->Shutdown();
   router_->Close();
   websockets_->Close();

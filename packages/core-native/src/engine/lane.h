@@ -112,11 +112,11 @@ class Lane final : public InputHandler {
   void Post(std::function<void()> command, CommandKind kind = CommandKind::kOther);
   void RunCommands();
   void RunConfigs();
-  // Whether there may be a second look at those without a request.
+  // `may_wait`: those without a request may get a second look.
   void TakeAccepted(bool may_wait);
-  void TakeEarly();
+  void TakeEarly();  // That second look, and what follows from it.
   void OpenEarly();
-  // Whether there is anything to do but look again.
+  // False: it has no request so far, and shall be looked at again.
   bool Take(const Accepted& accepted, bool may_wait);
   void BeforePoll();
   void AfterPoll();
