@@ -7,12 +7,12 @@ const assert = require('node:assert/strict')
 const { spawn } = require('node:child_process')
 const { once } = require('node:events')
 const fs = require('node:fs')
-const net = require('node:net')
 const os = require('node:os')
 const path = require('node:path')
 const { after, before, test } = require('node:test')
 const { chromium } = require('playwright-core')
 const { findChromium } = require('../tools/lib/packages')
+const { freePort } = require('./helpers/free-port')
 
 const kExamples = path.join(__dirname, '..', 'examples')
 const kFlags = [
@@ -42,15 +42,6 @@ after(async () => {
   await context?.close()
   fs.rmSync(profile, { recursive: true, force: true })
 })
-
-async function freePort () {
-  const server = net.createServer().listen(0)
-  await once(server, 'listening')
-  const { port } = server.address()
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 /** Runs an example until it listens. */
 async function start (t, file, ...args) {

@@ -9,23 +9,14 @@ const { once } = require('node:events')
 const fs = require('node:fs')
 const http = require('node:http')
 const https = require('node:https')
-const net = require('node:net')
 const path = require('node:path')
 const { test } = require('node:test')
 const { io: connectTo } = require('socket.io-client')
 const { WebSocket } = require('ws')
+const { freePort } = require('./helpers/free-port')
 
 const kExamples = path.join(__dirname, '..', 'examples')
 const onNode = process.env.HTTPSYS_BACKEND === 'node'
-
-async function freePort () {
-  const server = net.createServer().listen(0)
-  await once(server, 'listening')
-  const { port } = server.address()
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 /** Runs an example until it has printed something that matches. */
 async function start (t, file, args, ready = /Listening on|Ctrl\+C/) {

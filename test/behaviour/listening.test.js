@@ -7,8 +7,9 @@ const assert = require('node:assert/strict')
 const { once } = require('node:events')
 const { http, backend } = require('../helpers/backend')
 const { needs } = require('../helpers/capabilities')
-const { freePort, listen, request, serve, stop } = require('../helpers/client')
+const { listen, request, serve, stop } = require('../helpers/client')
 const { urlError } = require('../../packages/core-native/lib/http/url-error')
+const { freePort } = require('../helpers/free-port')
 
 /** Stock Node knows no prefixes. */
 const withPrefixes = { ...needs(), ...(backend === 'node' && { skip: 'stock Node has no URL prefixes' }) }

@@ -9,7 +9,8 @@ const { Worker } = require('node:worker_threads')
 const { backend } = require('../helpers/backend')
 const { needs } = require('../helpers/capabilities')
 const { startChild } = require('../helpers/child')
-const { freePort, request } = require('../helpers/client')
+const { request } = require('../helpers/client')
+const { freePort } = require('../helpers/free-port')
 
 /** A machine that is busy starts processes slowly. */
 const slow = { ...needs(), timeout: 90_000 }

@@ -12,6 +12,7 @@ const { once } = require('node:events')
 const { http } = require('../helpers/backend')
 const { listen, request, serve, stop } = require('../helpers/client')
 const { startChild } = require('../helpers/child')
+const { freePort } = require('../helpers/free-port')
 
 /** @param {string} [text] */
 function hello (text = 'hello') {
@@ -23,14 +24,6 @@ function temporaryPath (t) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'httpsys-'))
   t.after(() => fs.rmSync(folder, { recursive: true, force: true }))
   return path.join(folder, 's')
-}
-
-/** @returns {Promise<number>} a port that was free a moment ago */
-async function freePort () {
-  const probe = net.createServer()
-  const port = await listen(probe, 0)
-  await new Promise((resolve) => probe.close(resolve))
-  return port
 }
 
 /** @param {any} server @returns {Promise<any>} */

@@ -20,15 +20,6 @@ async function listen (server, ...args) {
   return typeof address === 'object' ? address.port : 0
 }
 
-/** @returns {Promise<number>} a port that nobody listens on; for URL prefixes, which have to name one */
-async function freePort () {
-  const server = net.createServer()
-  const port = await listen(server, 0)
-  server.close()
-  await once(server, 'close')
-  return port
-}
-
 /**
  * Ends a server with all its connections.
  *
@@ -158,4 +149,4 @@ function get (path = '/') {
   return `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`
 }
 
-module.exports = { Wire, dial, freePort, get, listen, request, serve, stop }
+module.exports = { Wire, dial, get, listen, request, serve, stop }

@@ -9,7 +9,8 @@ const { describe, it } = require('node:test')
 const express = require('express')
 const { createAdapter } = require('@httpsys/express-adapter')
 const { http, backend } = require('../helpers/backend')
-const { dial, freePort, listen, request, serve } = require('../helpers/client')
+const { dial, listen, request, serve } = require('../helpers/client')
+const { freePort } = require('../helpers/free-port')
 
 const kSkip = backend === 'node' && 'node:http does not route'
 

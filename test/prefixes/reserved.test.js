@@ -11,7 +11,7 @@ const path = require('node:path')
 const { test } = require('node:test')
 const { createServer, backend } = require('@httpsys/core-native')
 const { addReservation, deleteReservation } = require('@httpsys/core-native/reservations')
-const { freePort } = require('../helpers/client')
+const { freePort } = require('../helpers/free-port')
 
 const skip = backend === 'node' ? 'node:http has no prefixes to reserve' : false
 

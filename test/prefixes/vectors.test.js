@@ -7,7 +7,8 @@ const assert = require('node:assert/strict')
 const os = require('node:os')
 const { describe, it } = require('node:test')
 const { http, backend } = require('../helpers/backend')
-const { Wire, freePort, listen, stop } = require('../helpers/client')
+const { Wire, listen, stop } = require('../helpers/client')
+const { freePort } = require('../helpers/free-port')
 
 const kSkip = backend === 'node' && 'node:http does not route'
 const has = (/** @type {string} */ address) => Object.values(os.networkInterfaces()).flat().some((entry) => entry?.address === address)

@@ -4,7 +4,8 @@
 
 const assert = require('node:assert/strict')
 const { describe, it } = require('node:test')
-const { Stranger, ask, assertFree, freePort, kSkip, kSkipStranger, meetingPlace, member } = require('./kit')
+const { freePort } = require('../helpers/free-port')
+const { Stranger, ask, assertFree, kSkip, kSkipStranger, meetingPlace, member } = require('./kit')
 
 // A coordinator has a second to answer; the rest is what a busy machine adds at most.
 const kSilentMsMax = 5000

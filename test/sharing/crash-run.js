@@ -5,7 +5,8 @@
 
 const assert = require('node:assert/strict')
 const fs = require('node:fs')
-const { Load, Member, ask, descriptorsOf, freePort, sleep } = require('./kit')
+const { freePort } = require('../helpers/free-port')
+const { Load, Member, ask, descriptorsOf, sleep } = require('./kit')
 
 const kNames = ['a', 'b', 'c']
 const kEveryMs = 2000

@@ -9,7 +9,8 @@ const { describe, it } = require('node:test')
 const { setTimeout: sleep } = require('node:timers/promises')
 const { http } = require('../helpers/backend')
 const { dial, listen, request, serve } = require('../helpers/client')
-const { freePort, kSkip, member } = require('./kit')
+const { freePort } = require('../helpers/free-port')
+const { kSkip, member } = require('./kit')
 
 const kGet = (/** @type {string} */ path) => `GET ${path} HTTP/1.1\r\nHost: h\r\n\r\n`
 const answer = (/** @type {string} */ text) => (/** @type {any} */ _req, /** @type {any} */ res) => res.end(text)

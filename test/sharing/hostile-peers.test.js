@@ -6,7 +6,8 @@ const assert = require('node:assert/strict')
 const crypto = require('node:crypto')
 const fs = require('node:fs')
 const { after, before, describe, it } = require('node:test')
-const { Load, Member, Stranger, ask, connect, dataSocket, descriptorsOf, freePort, kSkipStranger, meetingPlace, member, stateOf, until } = require('./kit')
+const { freePort } = require('../helpers/free-port')
+const { Load, Member, Stranger, ask, connect, dataSocket, descriptorsOf, kSkipStranger, meetingPlace, member, stateOf, until } = require('./kit')
 
 // As src/peer/messages.h; a test below shows that the hello is understood.
 const Type = { hello: 1, welcome: 2, register: 4, unregister: 6, member: 7, memberGone: 8, entry: 9, socket: 11, sync: 12, synced: 13, state: 15, link: 32, handOver: 33, taken: 34, declined: 35 }

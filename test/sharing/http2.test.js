@@ -13,7 +13,8 @@ const { promisify } = require('node:util')
 const { describe, it } = require('node:test')
 const WebSocket = require('ws')
 const { certificate } = require('../helpers/certificates')
-const { freePort, kSkip, member, sleep, stateOf, until } = require('./kit')
+const { freePort } = require('../helpers/free-port')
+const { kSkip, member, sleep, stateOf, until } = require('./kit')
 const { request } = require('../http2/kit')
 
 const kMegabyte = 1024 * 1024

@@ -3,7 +3,6 @@
 // What tests about shared ports are made of: processes that do as they are told, clients that count.
 
 const assert = require('node:assert/strict')
-const crypto = require('node:crypto')
 const fs = require('node:fs')
 const net = require('node:net')
 const path = require('node:path')
@@ -117,20 +116,6 @@ async function member (t, name, ...on) {
   await started.ready
   if (name !== undefined) await started.listen(name, ...on)
   return started
-}
-
-/** A port that was free a moment ago, outside the range that the system gives to clients. */
-async function freePort () {
-  for (;;) {
-    const port = 10_000 + crypto.randomInt(20_000)
-    const server = net.createServer()
-    server.listen(port)
-    const isFree = await once(server, 'listening').then(() => true, () => false)
-    if (!isFree) continue
-    server.close()
-    await once(server, 'close')
-    return port
-  }
 }
 
 /** What a connection ended with instead of an answer. */
@@ -403,7 +388,6 @@ module.exports = {
   connect,
   dataSocket,
   descriptorsOf,
-  freePort,
   kSkip,
   kSkipStranger,
   meetingPlace,

@@ -6,7 +6,8 @@
 const assert = require('node:assert/strict')
 const { once } = require('node:events')
 const { describe, it } = require('node:test')
-const { ask, connect, freePort, kSkip, member, sleep } = require('./kit')
+const { freePort } = require('../helpers/free-port')
+const { ask, connect, kSkip, member, sleep } = require('./kit')
 
 describe('A server that closes on a shared port', { skip: kSkip }, () => {
   for (const isFirst of [true, false]) {

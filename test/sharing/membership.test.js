@@ -6,7 +6,8 @@ const assert = require('node:assert/strict')
 const net = require('node:net')
 const { once } = require('node:events')
 const { describe, it } = require('node:test')
-const { Load, ask, assertFree, connect, freePort, kSkip, member, sleep, until } = require('./kit')
+const { freePort } = require('../helpers/free-port')
+const { Load, ask, assertFree, connect, kSkip, member, sleep, until } = require('./kit')
 
 /** @param {number} port @param {string} name */
 const prefixOf = (port, name) => `http://*:${port}/${name}/`

@@ -4,7 +4,8 @@
 
 const assert = require('node:assert/strict')
 const { describe, it } = require('node:test')
-const { Load, ask, connect, freePort, kSkip, member, sleep } = require('./kit')
+const { freePort } = require('../helpers/free-port')
+const { Load, ask, connect, kSkip, member, sleep } = require('./kit')
 
 const kConnections = 64
 const kBlockMs = 2000

@@ -8,7 +8,8 @@ const { once } = require('node:events')
 const net = require('node:net')
 const { after, describe, it } = require('node:test')
 const { dial } = require('../helpers/client')
-const { Member, ask, connect, freePort, kSkip, member, sleep, stateOf } = require('./kit')
+const { freePort } = require('../helpers/free-port')
+const { Member, ask, connect, kSkip, member, sleep, stateOf } = require('./kit')
 
 const kMegabyte = 1024 * 1024
 

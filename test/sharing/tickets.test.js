@@ -9,7 +9,8 @@ const tls = require('node:tls')
 const { once } = require('node:events')
 const { describe, it } = require('node:test')
 const { certificate } = require('../helpers/certificates')
-const { freePort, kSkip, member, until } = require('./kit')
+const { freePort } = require('../helpers/free-port')
+const { kSkip, member, until } = require('./kit')
 
 /** @param {import('node:test').TestContext} t @param {number} port @param {string} name @param {any} [options] */
 async function serve (t, port, name, options) {

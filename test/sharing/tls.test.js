@@ -9,7 +9,8 @@ const net = require('node:net')
 const { once } = require('node:events')
 const { describe, it } = require('node:test')
 const { certificate } = require('../helpers/certificates')
-const { Client, Load, connect, freePort, kSkip, member, sleep, stateOf } = require('./kit')
+const { freePort } = require('../helpers/free-port')
+const { Client, Load, connect, kSkip, member, sleep, stateOf } = require('./kit')
 
 const kMegabyte = 1024 * 1024
 

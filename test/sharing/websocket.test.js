@@ -12,7 +12,8 @@ const { io: connectTo } = require('socket.io-client')
 const { WebSocket } = require('ws')
 const { startFixture } = require('../helpers/child')
 const { Wire } = require('../helpers/client')
-const { Load, ask, connect, freePort, kSkip } = require('./kit')
+const { freePort } = require('../helpers/free-port')
+const { Load, ask, connect, kSkip } = require('./kit')
 
 const kNumbers = [1, 2, 3]
 

@@ -5,7 +5,8 @@
 
 const assert = require('node:assert/strict')
 const { describe, it } = require('node:test')
-const { ask, assertFree, connect, freePort, kSkip, member, stateOf, until } = require('./kit')
+const { freePort } = require('../helpers/free-port')
+const { ask, assertFree, connect, kSkip, member, stateOf, until } = require('./kit')
 
 const kProcesses = 20
 

@@ -7,12 +7,12 @@ const assert = require('node:assert/strict')
 const { execFileSync } = require('node:child_process')
 const { once } = require('node:events')
 const fs = require('node:fs')
-const net = require('node:net')
 const os = require('node:os')
 const path = require('node:path')
 const core = require('@httpsys/core-native')
 const bindings = require('@httpsys/core-native/ssl-certificates')
 const { certificate } = require('../helpers/certificates')
+const { freePort } = require('../helpers/free-port')
 const { connect, localhost } = require('../helpers/tls')
 
 /** @param {import('node:test').TestContext} t */
@@ -20,15 +20,6 @@ function temporaryFolder (t) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'httpsys-tls-'))
   t.after(() => fs.rmSync(folder, { recursive: true, force: true }))
   return folder
-}
-
-async function freePort () {
-  const server = net.createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = /** @type {net.AddressInfo} */ (server.address())
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 /** @param {import('node:test').TestContext} t @param {any} options */

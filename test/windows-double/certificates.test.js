@@ -12,7 +12,8 @@ const { X509Certificate } = require('node:crypto')
 const { rootCertificates } = require('node:tls')
 const { loadBinding } = require('../../packages/core-native/lib/binding')
 const { http } = require('../helpers/backend')
-const { dial, freePort, get, request, serve } = require('../helpers/client')
+const { dial, get, request, serve } = require('../helpers/client')
+const { freePort } = require('../helpers/free-port')
 const { forget, plan, report, showCertificate, showWhenAsked, slow } = require('../helpers/httpapi-double')
 
 const kFileNotFound = 2

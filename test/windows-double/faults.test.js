@@ -170,6 +170,32 @@ for (const { fault, code, options = {} } of kListens) {
   })
 }
 
+for (const status of [kSharingViolation, kAlreadyExists]) {
+  test(`listen(0) takes another port when the one it found is refused with ${status}`, timed, async (t) => {
+    await serve(t, http.createServer())
+    const { open } = await report()
+    await plan(`HttpAddUrlToUrlGroup:1:${status}:3`)
+    t.after(() => plan(''))
+    const server = http.createServer((req, res) => res.end('here'))
+    const port = await serve(t, server)
+    assert.equal((await report()).faultsLeft, 0)
+    await plan('')
+    assert.equal((await request(port)).body, 'here')
+    await stop(server)
+    await settled(open)
+  })
+}
+
+test('listen() on a port that is refused does not take another one', timed, async (t) => {
+  const port = await serve(t, http.createServer())
+  await plan(`HttpAddUrlToUrlGroup:1:${kSharingViolation}`)
+  t.after(() => plan(''))
+  const server = http.createServer()
+  server.listen(port, '127.0.0.1')
+  const [error] = await once(server, 'error')
+  assert.deepEqual([error.code, error.status, error.port], ['EADDRINUSE', kSharingViolation, port])
+})
+
 for (const { fault } of kUnheard) {
   test(`${fault}: requests are served all the same`, timed, async (t) => {
     const { server } = makeServer()

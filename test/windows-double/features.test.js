@@ -13,7 +13,8 @@ const { setTimeout: sleep } = require('node:timers/promises')
 const { WebSocket, WebSocketServer } = require('ws')
 const { loadBinding } = require('../../packages/core-native/lib/binding')
 const { http } = require('../helpers/backend')
-const { dial, freePort, listen, request, serve, stop } = require('../helpers/client')
+const { dial, listen, request, serve, stop } = require('../helpers/client')
+const { freePort } = require('../helpers/free-port')
 const { forget, notesOf, plan, report } = require('../helpers/httpapi-double')
 
 /** What one takes at most; a busy machine is slow. */

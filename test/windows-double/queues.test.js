@@ -8,7 +8,8 @@ const assert = require('node:assert/strict')
 const { once } = require('node:events')
 const { Worker } = require('node:worker_threads')
 const { http } = require('../helpers/backend')
-const { freePort, request, serve } = require('../helpers/client')
+const { request, serve } = require('../helpers/client')
+const { freePort } = require('../helpers/free-port')
 const { forget, notesOf, report } = require('../helpers/httpapi-double')
 
 // HTTP_CREATE_REQUEST_QUEUE_FLAG_OPEN_EXISTING

@@ -10,7 +10,8 @@ const { test } = require('node:test')
 const connect = require('connect')
 const supertest = require('supertest')
 const { createAdapter } = require('..')
-const { fetchText, freePort, start } = require('./support')
+const { freePort } = require('../../../test/helpers/free-port')
+const { fetchText, start } = require('./support')
 
 const frameworks = { 'Express 5': require('express'), 'Express 4': require('express4') }
 

@@ -35,13 +35,4 @@ function fetchText (port, path = '/', { body, ...options } = {}) {
   })
 }
 
-/** A port nobody uses at the moment, for URL prefixes, which have to name one. */
-async function freePort () {
-  const server = http.createServer().listen(0)
-  await once(server, 'listening')
-  const { port } = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
-
-module.exports = { fetchText, freePort, start }
+module.exports = { fetchText, start }

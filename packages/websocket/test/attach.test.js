@@ -9,17 +9,9 @@ const { WebSocket, WebSocketServer } = require('ws')
 const core = require('@httpsys/core-native')
 const { createAdapter } = require('@httpsys/express-adapter')
 const { attach } = require('..')
+const { freePort } = require('../../../test/helpers/free-port')
 
 const onlyOurs = { skip: core.backend === 'node' && 'stock Node knows no prefixes' }
-
-async function freePort () {
-  const server = net.createServer().listen(0)
-  await once(server, 'listening')
-  const { port } = server.address()
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 /** Listens on a free port; when the test ends, ends every connection. */
 async function listen (t, server) {

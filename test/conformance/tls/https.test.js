@@ -10,6 +10,7 @@ const net = require('node:net')
 const nodeTls = require('node:tls')
 const core = require('@httpsys/core-native')
 const { certificate } = require('../../helpers/certificates')
+const { freePort } = require('../../helpers/free-port')
 const { connect, readAll, request, serve } = require('../../helpers/tls')
 
 test('a request is answered, and its socket is a TLSSocket that knows the connection', async (t) => {
@@ -247,7 +248,7 @@ test('an https prefix takes key and cert from listen(), beside a plain one on th
     res.end(`${/** @type {any} */ (req.socket).encrypted === true} ${req.url}`)
   })
   t.after(() => { server.closeAllConnections(); server.close() })
-  const [plain, secure] = await freePorts(2)
+  const [plain, secure] = [await freePort(), await freePort()]
   server.listen(/** @type {any} */ ([`http://127.0.0.1:${plain}/a/`, `https://127.0.0.1:${secure}/b/`]), /** @type {any} */ (certificate('localhost')))
   await once(server, 'listening')
   assert.equal((await request(secure, { path: '/b/1' })).body, 'true /b/1')
@@ -256,15 +257,6 @@ test('an https prefix takes key and cert from listen(), beside a plain one on th
   assert.equal(await readAll(res), 'false /a/2')
   assert.equal(seen.size, 2)
 })
-
-/** @param {number} count @returns {Promise<number[]>} */
-async function freePorts (count) {
-  const servers = Array.from({ length: count }, () => net.createServer().listen(0, '127.0.0.1'))
-  await Promise.all(servers.map((server) => once(server, 'listening')))
-  const ports = servers.map((server) => /** @type {net.AddressInfo} */ (server.address()).port)
-  await Promise.all(servers.map((server) => once(server.close(), 'close')))
-  return ports
-}
 
 test('an https prefix without a certificate is refused by name', () => {
   assert.throws(() => core.createServer().listen(/** @type {any} */ ('https://127.0.0.1:1/')), { code: 'ERR_HTTPSYS_TLS_CERTIFICATE' })

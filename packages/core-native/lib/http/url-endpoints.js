@@ -15,6 +15,9 @@ const { optionError, queueError, urlError } = require('./url-error')
 const { kQueueModes } = require('./listen-args')
 const { kListener } = require('./symbols')
 
+// A port that nobody listened on may be taken, by a client's connection for one, before it is registered.
+const kFreePortTries = 10
+
 /**
  * @typedef {import('./endpoints').Plan} Plan
  * @typedef {import('../url-prefix').UrlPrefix} UrlPrefix
@@ -111,11 +114,28 @@ function register (listener, id, url, members) {
  * @returns {UrlHandle}
  * @throws what listen() is to emit
  */
-function openUrls (server, { endpoints: [{ host, port }], prefixes, isPlain }) {
+function openUrls (server, plan) {
   const listener = server[kListener]
+  const { host, port } = plan.endpoints[0]
   const isAttached = openQueue(listener)
-  const at = port || freePort(host)
-  if (isAttached) return new UrlHandle(server, host ?? '::', at)
+  for (let tries = port === 0 ? kFreePortTries : 1; ; tries--) {
+    const at = port || freePort(host)
+    try {
+      if (!isAttached) registerAll(listener, plan, at)
+      return new UrlHandle(server, host ?? '::', at)
+    } catch (error) {
+      if (tries === 1 || /** @type {any} */ (error).code !== 'EADDRINUSE') throw error
+    }
+  }
+}
+
+/**
+ * @param {any} listener
+ * @param {Plan} plan
+ * @param {number} at the port, where the plan leaves it open
+ * @throws what listen() is to emit; nothing is registered then
+ */
+function registerAll (listener, { endpoints: [{ host, port }], prefixes, isPlain }, at) {
   /** @type {number[]} */
   const registered = []
   try {
@@ -128,7 +148,6 @@ function openUrls (server, { endpoints: [{ host, port }], prefixes, isPlain }) {
     for (const other of registered) theEngine().native.removeUrl(listener.id, other)
     throw error
   }
-  return new UrlHandle(server, host ?? '::', at)
 }
 
 // The system's server takes no port of its own choice.
