@@ -1,6 +1,6 @@
 'use strict'
 
-// Processes of a benchmark: programs in C++, built when they must be; servers, pinned to a CPU.
+// Processes of a benchmark: programs in C++ or Go, built when they must be; servers, pinned to a CPU.
 
 const { spawn } = require('node:child_process')
 const { once } = require('node:events')
@@ -13,13 +13,14 @@ const { run } = require('../../tools/lib/project')
 
 const kBuild = path.join(__dirname, '..', 'build')
 
-/** @param {string} source a file in C++ @param {string} name @param {string[]} [libraries] @returns {Promise<string>} the program, built if it must be */
+/** @param {string} source a file in C++, or a program's in Go @param {string} name @param {string[]} [libraries] @returns {Promise<string>} the program, built if it must be */
 async function built (source, name, libraries = []) {
   const program = path.join(kBuild, name)
   const isNew = fs.existsSync(program) && fs.statSync(program).mtimeMs > fs.statSync(source).mtimeMs
   if (!isNew) {
     fs.mkdirSync(kBuild, { recursive: true })
-    await run(process.env.CXX ?? 'c++', ['-O2', '-std=c++20', '-o', program, source, ...libraries])
+    if (source.endsWith('.go')) await run('go', ['build', '-o', program, '.'], { cwd: path.dirname(source) })
+    else await run(process.env.CXX ?? 'c++', ['-O2', '-std=c++20', '-o', program, source, ...libraries])
   }
   return program
 }

@@ -1,6 +1,6 @@
 'use strict'
 
-// Measures https servers against each other, with the load of load.cc.
+// Measures https servers against each other, with the load of load/main.go.
 
 const { execFileSync } = require('node:child_process')
 const fs = require('node:fs')
@@ -27,7 +27,7 @@ function keyPair (kind) {
 
 /** @param {Server} server @param {Part} part @param {SuitePlan['cpus']} cpus @param {number} seconds */
 async function measure (server, { mode, connections }, cpus, seconds) {
-  const program = await built(path.join(__dirname, 'load.cc'), 'tls-load', ['-lssl', '-lcrypto'])
+  const program = await built(path.join(__dirname, 'load', 'main.go'), 'tls-clients')
   const { summary, whole, thread, serverBusy, clientBusy, disturbed } = await costOf(server.pid, { cpus, seconds },
     () => runLoad([program, mode, String(server.port), String(connections), String(seconds)], cpus.client))
   const result = JSON.parse(summary)

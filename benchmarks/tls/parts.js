@@ -6,7 +6,7 @@
  * @typedef {object} Part
  * @property {string} name
  * @property {string} title
- * @property {'keep' | 'full' | 'resumed'} mode of load.cc
+ * @property {'keep' | 'full' | 'resumed'} mode of load/main.go
  * @property {'rsa' | 'ec'} key
  * @property {number} connections
  * @property {{ process: number, thread?: number }} target

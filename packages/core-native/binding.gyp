@@ -85,6 +85,7 @@
             'src/websocket/zlib_pool.cc',
             'src/websocket/zlib_state.cc',
             'src/common/small_blocks.cc',
+            'src/engine/accept_watch.cc',
             'src/engine/acceptor.cc',
             'src/engine/addresses.cc',
             'src/engine/canned_replies.cc',

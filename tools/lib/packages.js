@@ -112,7 +112,7 @@ const kBenchNeeds = [
   { what: 'nginx, the proxy to compare with', present: () => findNginx() !== null, apt: ['nginx-light'] },
   { what: 'valgrind, which counts instructions', present: () => findProgram('valgrind') !== null, apt: ['valgrind'] },
   { what: 'the header zlib.h, for WebSocket clients', present: () => hasHeader('zlib.h'), apt: ['zlib1g-dev'] },
-  { what: 'the header openssl/ssl.h, for clients with TLS', present: () => hasHeader('openssl/ssl.h'), apt: ['libssl-dev'] },
+  { what: 'Go, for clients with TLS', present: () => findProgram('go') !== null, apt: ['golang-go'] },
   { what: 'openssl, for certificates', present: () => findProgram('openssl') !== null, apt: ['openssl'] },
 ]
 

@@ -7,6 +7,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -72,14 +73,19 @@ class AcceptorTest : public testing::Test {
   void Start() {
     ASSERT_EQ(acceptor_.Start(), 0);
     acceptor_.SetShared(port_.port(), true);
+    Add(false);
+  }
+  void Add(bool is_lendable) {
     const int copy = fcntl(port_.fd(), F_DUPFD_CLOEXEC, 0);
     fcntl(copy, F_SETFL, O_NONBLOCK);
-    ASSERT_GT(acceptor_.Add(1, copy,
-                            [this](const std::vector<int>& fds) {
-                              const std::lock_guard lock(mutex_);
-                              fds_.insert(fds_.end(), fds.begin(), fds.end());
-                              changed_.notify_all();
-                            }),
+    ASSERT_GT(acceptor_.Add(
+                  1, copy,
+                  [this](const std::vector<int>& fds) {
+                    const std::lock_guard lock(mutex_);
+                    fds_.insert(fds_.end(), fds.begin(), fds.end());
+                    changed_.notify_all();
+                  },
+                  is_lendable),
               0);
   }
   int ConnectTo(int fd) const {
@@ -245,6 +251,109 @@ TEST_F(AcceptorTest, AListenerThatRestsMayBeRemoved) {
   acceptor_.Remove(1);
   EXPECT_TRUE(AreAccepted()) << "what waits is taken first";
   EXPECT_TRUE(ComesToRest());
+}
+
+// A listener that a lane watches.
+class LentListenerTest : public AcceptorTest {
+ protected:
+  ~LentListenerTest() override {
+    acceptor_.Stop();
+    close(epoll_fd_);
+  }
+  void Lend(bool is_lendable) {
+    ASSERT_EQ(acceptor_.Start(), 0);
+    acceptor_.LendTo(epoll_fd_);
+    Add(is_lendable);
+  }
+  bool IsReady(int timeout_ms) const {
+    pollfd watched{epoll_fd_, POLLIN, 0};
+    return poll(&watched, 1, timeout_ms) == 1;
+  }
+  size_t AcceptLent() {
+    std::vector<Acceptor::Accepted> accepted;
+    acceptor_.AcceptLent(&accepted);
+    const std::lock_guard lock(mutex_);
+    for (const Acceptor::Accepted& each : accepted) {
+      EXPECT_EQ(each.server_id, 1U);
+      fds_.push_back(each.fd);
+    }
+    return accepted.size();
+  }
+
+  const int epoll_fd_ = epoll_create1(EPOLL_CLOEXEC);
+};
+
+TEST_F(LentListenerTest, ItsConnectionsAreTheLanesAlone) {
+  Lend(true);
+  EXPECT_FALSE(IsReady(0));
+  ASSERT_TRUE(ComesToRest());
+  const uint64_t before = Sleeps();
+  for (size_t i = 0; i < 20; ++i) {
+    Connect();
+    Connect();
+    ASSERT_TRUE(IsReady(5000));
+    EXPECT_EQ(AcceptLent(), 2U);
+  }
+  EXPECT_EQ(Sleeps(), before) << "the acceptor's thread was not woken";
+}
+
+TEST_F(LentListenerTest, OthersAreTheThreads) {
+  Lend(false);
+  Connect();
+  EXPECT_TRUE(AreAccepted());
+  EXPECT_FALSE(IsReady(0));
+}
+
+TEST_F(LentListenerTest, ItIsTheThreadsWhileThePortIsShared) {
+  Lend(true);
+  acceptor_.SetShared(port_.port(), true);
+  Connect();
+  EXPECT_TRUE(AreAccepted());
+  EXPECT_FALSE(IsReady(0));
+  EXPECT_TRUE(IsOnDuty());
+  acceptor_.SetShared(port_.port(), false);
+  Connect();
+  ASSERT_TRUE(IsReady(5000));
+  EXPECT_EQ(AcceptLent(), 1U);
+}
+
+TEST_F(LentListenerTest, ItIsTheThreadsWhenItRestedAndIsSharedNoMore) {
+  const Holder on_duty(port_.fd(), 0, 1);
+  Lend(true);
+  acceptor_.SetShared(port_.port(), true);
+  Connect();
+  ASSERT_TRUE(AreAccepted());
+  acceptor_.SetShared(port_.port(), false);
+  Connect();
+  ASSERT_TRUE(IsReady(5000));
+  EXPECT_EQ(AcceptLent(), 1U);
+}
+
+TEST_F(LentListenerTest, WhatWaitsIsAcceptedBeforeItIsRemoved) {
+  Lend(true);
+  Connect();
+  acceptor_.Remove(1);
+  EXPECT_TRUE(AreAccepted());
+  EXPECT_FALSE(IsReady(0));
+}
+
+TEST_F(LentListenerTest, OutOfDescriptorsTheThreadTakesItBack) {
+  Lend(true);
+  const int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  {
+    const test::DescriptorLimit limit(0);
+    ConnectTo(client);
+    ASSERT_TRUE(IsReady(5000));
+    EXPECT_EQ(AcceptLent(), 0U);
+    pollfd watched{client, POLLIN, 0};
+    EXPECT_EQ(poll(&watched, 1, 2000), 1);
+    char byte;
+    EXPECT_EQ(recv(client, &byte, 1, 0), 0);
+  }
+  close(client);
+  Connect();
+  // Not a second time to a lane that may be out of them again.
+  EXPECT_TRUE(AreAccepted());
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ TEST(EngineTest, ConnectionsToAListenerAreSpreadOverTheLanes) {
   FakeJavaScript js({.lanes = 3});
   ASSERT_EQ(js.backend().Configure(1, {}), 0);
   const Bound bound = Bind();
-  ASSERT_GT(js.backend().Listen(1, bound.fd, 64), 0);
+  ASSERT_GT(js.backend().Listen(1, bound.fd, 64, false), 0);
   std::vector<Peer> peers;
   std::vector<int> per_lane(3);
   for (int i = 0; i < 30; ++i) {
@@ -83,7 +83,7 @@ TEST(EngineTest, AfterUnlistenThePortIsFreeAndConnectionsStay) {
   FakeJavaScript js;
   ASSERT_EQ(js.backend().Configure(1, {}), 0);
   const Bound bound = Bind();
-  ASSERT_GT(js.backend().Listen(1, bound.fd, 64), 0);
+  ASSERT_GT(js.backend().Listen(1, bound.fd, 64, false), 0);
   const Peer peer(TryConnect(bound.port));
   js.Expect(RequestType::kOpen);
   js.backend().Unlisten(1);
@@ -99,9 +99,9 @@ TEST(EngineTest, OneOfTheSocketsOfAServerMayStopListening) {
   ASSERT_EQ(js.backend().Configure(1, {}), 0);
   const Bound first = Bind();
   const Bound second = Bind();
-  const int key = js.backend().Listen(1, first.fd, 64);
+  const int key = js.backend().Listen(1, first.fd, 64, false);
   ASSERT_GT(key, 0);
-  ASSERT_GT(js.backend().Listen(1, second.fd, 64), 0);
+  ASSERT_GT(js.backend().Listen(1, second.fd, 64, false), 0);
   const Peer early(TryConnect(first.port));
   js.Expect(RequestType::kOpen);
   js.backend().StopListening(key);
@@ -120,7 +120,7 @@ TEST(EngineTest, OutOfDescriptorsWaitingConnectionsAreClosedWithoutSpinning) {
   FakeJavaScript js;
   ASSERT_EQ(js.backend().Configure(1, {}), 0);
   const Bound bound = Bind();
-  ASSERT_GT(js.backend().Listen(1, bound.fd, 64), 0);
+  ASSERT_GT(js.backend().Listen(1, bound.fd, 64, false), 0);
   const int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   rlimit before;
   getrlimit(RLIMIT_NOFILE, &before);
@@ -150,7 +150,7 @@ TEST(EngineTest, ResetTearsTheConnectionDown) {
   FakeJavaScript js;
   ASSERT_EQ(js.backend().Configure(1, {}), 0);
   const Bound bound = Bind();
-  ASSERT_GT(js.backend().Listen(1, bound.fd, 64), 0);
+  ASSERT_GT(js.backend().Listen(1, bound.fd, 64, false), 0);
   const Peer peer(TryConnect(bound.port));
   const uint32_t slot = js.Expect(RequestType::kOpen).slot;
   js.Command(ReplyType::kReset, slot);
@@ -176,7 +176,7 @@ TEST(EngineTest, CloseEndsEverythingAndLeavesNoDescriptor) {
     const Peer half(js.ConnectAgain());
     half.Send("GET /");
     const Bound bound = Bind();
-    ASSERT_GT(js.backend().Listen(1, bound.fd, 64), 0);
+    ASSERT_GT(js.backend().Listen(1, bound.fd, 64, false), 0);
     close(bound.fd);
     for (int i = 0; i < 3; ++i) js.Next();
     js.backend().Close();
@@ -184,7 +184,7 @@ TEST(EngineTest, CloseEndsEverythingAndLeavesNoDescriptor) {
     EXPECT_EQ(idle.ReadAll(), "");
     EXPECT_TRUE(js.backend().Drain(0, DrainGoal::kSent));
     EXPECT_EQ(js.backend().Adopt(1, 0), -EBADF);
-    EXPECT_EQ(js.backend().Listen(1, 0, 1), -EBADF);
+    EXPECT_EQ(js.backend().Listen(1, 0, 1, false), -EBADF);
     js.backend().Wake(0);
     js.backend().Unlisten(1);
   }

@@ -49,7 +49,7 @@ class SharedPortTest : public testing::Test {
     }
     ASSERT_EQ(js.backend().Configure(1, settings), 0);
     if (js.backend().Meet(port_) == static_cast<int>(Meeting::kOurs)) {
-      ASSERT_GT(js.backend().Listen(1, holder_.fd(), 64), 0);
+      ASSERT_GT(js.backend().Listen(1, holder_.fd(), 64, false), 0);
       ASSERT_EQ(js.backend().Contribute(port_, 1, holder_.fd()), 0);
     }
     RegistrationResult result;
@@ -253,7 +253,7 @@ TEST_F(SharedPortTest, ClosingWhileConnectionsMoveLeavesNoDescriptor) {
       settings.prefixes = {prefix};
       ASSERT_EQ(js->backend().Configure(1, settings), 0);
       if (js->backend().Meet(port) == static_cast<int>(Meeting::kOurs)) {
-        ASSERT_GT(js->backend().Listen(1, holder.fd(), 64), 0);
+        ASSERT_GT(js->backend().Listen(1, holder.fd(), 64, false), 0);
         ASSERT_EQ(js->backend().Contribute(port, 1, holder.fd()), 0);
       }
       Registration wanted;

@@ -202,6 +202,31 @@ TEST_F(TlsSessionTest, SeveralPiecesMakeFullRecords) {
   EXPECT_EQ(SSL_read(client_, buffer, sizeof buffer), 40'000 - 2 * SSL3_RT_MAX_PLAIN_LENGTH);
 }
 
+// The client need not be woken twice.
+TEST_F(TlsSessionTest, TheGoodbyeLeavesWithTheLastBytes) {
+  Open();
+  ASSERT_EQ(Shake(), HandshakeStatus::kDone);
+  std::string piece(40'000, 'p');
+  const iovec vector{piece.data(), piece.size()};
+  EXPECT_EQ(session_->Write(&vector, 1, true), 40'000);
+  EXPECT_EQ(ClientRead(), piece);
+  EXPECT_EQ(SSL_get_shutdown(client_) & SSL_RECEIVED_SHUTDOWN, SSL_RECEIVED_SHUTDOWN);
+  EXPECT_TRUE(session_->Shutdown()) << "it is not said again";
+  EXPECT_FALSE(session_->has_failed());
+}
+
+TEST_F(TlsSessionTest, NoGoodbyeBeforeTheLastBytes) {
+  Open();
+  ASSERT_EQ(Shake(), HandshakeStatus::kDone);
+  std::string bytes(limits::kSendBytesPerEvent + 1, 'b');
+  const iovec vector{bytes.data(), bytes.size()};
+  const ssize_t taken = session_->Write(&vector, 1, true);
+  ASSERT_GT(taken, 0);
+  ASSERT_LT(taken, static_cast<ssize_t>(bytes.size()));
+  EXPECT_NE(ClientRead(), "");
+  EXPECT_EQ(SSL_get_shutdown(client_) & SSL_RECEIVED_SHUTDOWN, 0);
+}
+
 TEST_F(TlsSessionTest, EndsAreTold) {
   Open();
   ASSERT_EQ(Shake(), HandshakeStatus::kDone);

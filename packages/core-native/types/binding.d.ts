@@ -292,8 +292,11 @@ export class Engine {
   lendBlock (lane: number, id: number, memory: Uint8Array): void
   /** Wakes a lane that sleeps. */
   wake (lane: number): void
-  /** listen(2) on a bound descriptor (duplicated, the caller keeps its own). A key above 0, or a negative errno. */
-  listen (serverId: number, fd: number, backlog: number): number
+  /**
+   * listen(2) on a bound descriptor (duplicated, the caller keeps its own). A key above 0, or a negative errno. `mayLend`: a
+   * lane may accept, since no other process has the socket and its connections begin with handshakes.
+   */
+  listen (serverId: number, fd: number, backlog: number, mayLend: boolean): number
   /** Stops accepting on one descriptor, by its key. */
   stopListening (key: number): void
   /** Creates or changes a server's settings. Must precede listen/adopt. */

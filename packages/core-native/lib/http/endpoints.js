@@ -44,9 +44,16 @@ const kTaken = 2
 const kBindIpv6Only = 1
 const kBindReusePort = 2
 
-// Makes a bound libuv handle listen on the engine. Everything else about it stays Node's.
-/** @param {any} server @param {any} handle @param {{ isShared?: boolean }} [how] */
-function takeHandle (server, handle, { isShared = false } = {}) {
+/**
+ * Makes a bound libuv handle listen on the engine. Everything else about it stays Node's.
+ *
+ * @param {any} server
+ * @param {any} handle
+ * @param {object} [how]
+ * @param {boolean} [how.isShared] the engine accepts on it already
+ * @param {boolean} [how.isForeign] bound by somebody else, who may have given it to others, too
+ */
+function takeHandle (server, handle, { isShared = false, isForeign = false } = {}) {
   const listener = server[kListener]
   if (!isShared && (typeof handle.fd !== 'number' || handle.fd < 0)) {
     takeClusterHandle(listener, handle)
@@ -61,7 +68,7 @@ function takeHandle (server, handle, { isShared = false } = {}) {
       // bind() reports an address in use only here (uv_tcp_bind delays it).
       const delayed = handle.getsockname?.({}) ?? 0
       if (delayed !== 0) return delayed
-      key = isShared ? listener.listenShared() : listener.listen(handle.fd, backlog)
+      key = isShared ? listener.listenShared() : listener.listen(handle, backlog, isForeign)
       if (key < 0) return key
       if (!isShared) listener.contribute(handle)
       own.ref()

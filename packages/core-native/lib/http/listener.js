@@ -186,6 +186,12 @@ class Listener {
     return ports.length === 0 ? null : ports
   }
 
+  /** @param {number | undefined} port none: not TCP */
+  isTls (port) {
+    const ports = this.tlsPorts
+    return ports !== null && port !== undefined && (ports.length === 0 || ports.includes(port))
+  }
+
   // Settings that the lanes read. Called whenever one of them may have changed.
   configure () {
     const { server, own, tlsPorts } = this
@@ -229,11 +235,12 @@ class Listener {
     return e
   }
 
-  /** @param {number} fd @param {number} backlog @returns {number} a key above 0, or a negative errno */
-  listen (fd, backlog) {
+  /** @param {any} handle @param {number} backlog @param {boolean} isForeign @returns {number} a key above 0, or a negative errno */
+  listen (handle, backlog, isForeign) {
     const { resource } = this
     if (this.listening === 0) this.resource = new AsyncResource('HTTPSERVER')
-    const key = this.open().native.listen(this.id, fd, backlog)
+    const { native } = this.open()
+    const key = native.listen(this.id, handle.fd, backlog, !isForeign && this.isTls(addressOf(handle).port))
     if (key < 0) {
       this.resource = resource
       return key

@@ -88,7 +88,7 @@ function methodsOf (Base) {
           }
           self._handle = handle
         }
-        takeHandle(self, self._handle)
+        takeHandle(self, self._handle, { isForeign: true })
         stockListen()
         if (self._handle) startChecking.call(self)
         return

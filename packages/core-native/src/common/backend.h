@@ -204,8 +204,9 @@ class Backend {
 // One that is given bound sockets, and shares ports with other processes by a protocol of ours.
 class SocketBackend : public Backend {
  public:
-  // Listens on a duplicate of a bound descriptor. A key above 0, or a negative errno.
-  virtual int Listen(uint32_t server_id, int fd, int backlog) = 0;
+  // Listens on a duplicate of a bound descriptor. A key above 0, or a negative errno. `may_lend`: a
+  // lane may accept, since no other process has the socket, and connections begin with handshakes.
+  virtual int Listen(uint32_t server_id, int fd, int backlog, bool may_lend) = 0;
   // When it returns the duplicate is closed; the server stays.
   virtual void StopListening(int key) = 0;
   // Serves a duplicate of a connected descriptor.

@@ -112,8 +112,12 @@ void Acceptor::Stop() {
   }
   Signal();
   uv_thread_join(&thread_);
-  for (const Listener& listener : listeners_) CloseListener(listener);
-  listeners_.clear();
+  {
+    const std::lock_guard lock(mutex_);
+    for (const Listener& listener : listeners_) CloseListener(listener);
+    listeners_.clear();
+    lent_epoll_fd_ = -1;
+  }
   CloseOwnDescriptors();
 }
 
@@ -142,25 +146,31 @@ void Acceptor::Signal() {
 
 // -- Listeners.
 
+int Acceptor::EpollFdOf(const Listener& listener) const {
+  const bool is_lent = listener.is_lendable && !listener.is_shared && lent_epoll_fd_ != -1;
+  return is_lent ? lent_epoll_fd_ : epoll_fd_;
+}
+
 int Acceptor::Watch([[maybe_unused]] const Listener& listener) {
 #ifdef __linux__
   epoll_event event{};
   event.events = EPOLLIN | EPOLLEXCLUSIVE;
   event.data.fd = listener.key;
-  return epoll_ctl(epoll_fd_, EPOLL_CTL_ADD, listener.fd, &event) == 0 ? 0 : -errno;
+  return epoll_ctl(EpollFdOf(listener), EPOLL_CTL_ADD, listener.fd, &event) == 0 ? 0 : -errno;
 #else
   Signal();
   return 0;
 #endif
 }
 
-int Acceptor::Add(uint32_t server_id, int fd, Sink sink) {
+int Acceptor::Add(uint32_t server_id, int fd, Sink sink, bool is_lendable) {
   const std::lock_guard lock(mutex_);
   const int key = next_key_++;
   Listener listener{server_id, fd, key, std::move(sink)};
   LocalAddress address;
   listener.port = LocalPort(fd, &address);
   listener.is_shared = IsIn(shared_ports_, listener.port);
+  listener.is_lendable = is_lendable;
   const int status = Watch(listener);
   if (status != 0) {
     close(fd);
@@ -173,7 +183,7 @@ int Acceptor::Add(uint32_t server_id, int fd, Sink sink) {
 // Another descriptor of the same socket may live on, so close() alone would not end the watch.
 void Acceptor::Unwatch([[maybe_unused]] const Listener& listener) {
 #ifdef __linux__
-  epoll_ctl(epoll_fd_, EPOLL_CTL_DEL, listener.fd, nullptr);
+  epoll_ctl(EpollFdOf(listener), EPOLL_CTL_DEL, listener.fd, nullptr);
 #endif
 }
 
@@ -220,8 +230,44 @@ void Acceptor::SetShared(uint16_t port, bool is_shared) {
   if (is_shared) shared_ports_.push_back(port);
   is_patient_ = !shared_ports_.empty();
   for (Listener& listener : listeners_) {
-    if (listener.port == port) listener.is_shared = is_shared;
+    if (listener.port != port) continue;
+    if (!listener.is_lendable) {
+      listener.is_shared = is_shared;
+      continue;
+    }
+    StandBy(&listener);
+    Unwatch(listener);
+    listener.is_shared = is_shared;
+    Watch(listener);
   }
+}
+
+// -- A lane that accepts itself.
+
+void Acceptor::LendTo(int epoll_fd) {
+  const std::lock_guard lock(mutex_);
+  lent_epoll_fd_ = epoll_fd;
+}
+
+void Acceptor::AcceptLent([[maybe_unused]] std::vector<Accepted>* accepted) {
+#ifdef __linux__
+  const std::lock_guard lock(mutex_);
+  if (lent_epoll_fd_ == -1) return;
+  epoll_event events[64];
+  const int count = epoll_wait(lent_epoll_fd_, events, 64, 0);
+  std::vector<int> fds;
+  for (int i = 0; i < count; ++i) {
+    Listener* listener = Find(events[i].data.fd);
+    if (listener == nullptr) continue;
+    fds.clear();
+    const AcceptResult result = AcceptWaiting(*listener, &fds);
+    for (const int fd : fds) accepted->push_back({listener->server_id, fd});
+    if (result != AcceptResult::kExhausted) continue;
+    Unwatch(*listener);
+    listener->is_lendable = false;
+    Watch(*listener);
+  }
+#endif
 }
 
 // -- The thread.
@@ -243,15 +289,19 @@ void Acceptor::Run() {
       }
       if (timeout_ms >= 0) AddDue(&ready);
       for (const int key : ready) {
-        const auto found = std::find_if(listeners_.begin(), listeners_.end(),
-                                        [&](const Listener& l) { return l.key == key; });
-        if (found == listeners_.end()) continue;
-        if (!Serve(&*found)) is_exhausted = true;
+        Listener* listener = Find(key);
+        if (listener != nullptr && !Serve(listener)) is_exhausted = true;
       }
       timeout_ms = TimeToLook();
     }
     if (is_exhausted) PauseBriefly();
   }
+}
+
+Acceptor::Listener* Acceptor::Find(int key) {
+  const auto found = std::find_if(listeners_.begin(), listeners_.end(),
+                                  [=](const Listener& listener) { return listener.key == key; });
+  return found == listeners_.end() ? nullptr : &*found;
 }
 
 bool Acceptor::Serve(Listener* listener) {
@@ -391,12 +441,18 @@ void Acceptor::Wait(std::vector<int>* keys, [[maybe_unused]] int timeout_ms) {
 // them one by one through all its threads.
 Acceptor::AcceptResult Acceptor::AcceptSome(const Listener& listener, size_t* count) {
   std::vector<int> accepted;
-  AcceptResult result = AcceptResult::kAccepted;
-  for (int i = 0; i < limits::kAcceptsPerWake && result == AcceptResult::kAccepted; ++i) {
-    result = AcceptOne(listener, &accepted);
-  }
+  const AcceptResult result = AcceptWaiting(listener, &accepted);
   if (count != nullptr) *count = accepted.size();
   if (!accepted.empty()) listener.sink(accepted);
+  return result;
+}
+
+Acceptor::AcceptResult Acceptor::AcceptWaiting(const Listener& listener,
+                                               std::vector<int>* accepted) {
+  AcceptResult result = AcceptResult::kAccepted;
+  for (int i = 0; i < limits::kAcceptsPerWake && result == AcceptResult::kAccepted; ++i) {
+    result = AcceptOne(listener, accepted);
+  }
   return result;
 }
 

@@ -27,6 +27,10 @@ class Acceptor {
  public:
   // Called on the acceptor's thread with non-blocking, close-on-exec descriptors to take over.
   using Sink = std::function<void(const std::vector<int>& fds)>;
+  struct Accepted {
+    uint32_t server_id;
+    int fd;
+  };
 
   Acceptor() = default;
   ~Acceptor();
@@ -39,8 +43,9 @@ class Acceptor {
   // Idempotent. Closes all listeners.
   void Stop();
   // Takes a listening, non-blocking descriptor over, whatever it returns: a key above 0, or a
-  // negative errno. Server 0 is nobody: only RemoveOne() ends it.
-  int Add(uint32_t server_id, int fd, Sink sink);
+  // negative errno. Server 0 is nobody: only RemoveOne() ends it. `is_lendable`: this process alone
+  // has the socket, and a lane may accept its connections.
+  int Add(uint32_t server_id, int fd, Sink sink, bool is_lendable = false);
   // The same as Remove() for one descriptor of a server.
   void RemoveOne(int key);
   // When it returns no more connections of this server are accepted and its descriptors are closed.
@@ -51,6 +56,15 @@ class Acceptor {
   void Look();
   // Whether other processes accept on this port, too.
   void SetShared(uint16_t port, bool is_shared);
+
+  // -- Thread: a lane's.
+
+  // What is lendable, and on no shared port, is watched by this epoll descriptor from now on; it
+  // outlives the acceptor's use (Stop()). Once, before Add().
+  void LendTo(int epoll_fd);
+  // Connections of the listeners that are ready there. Out of descriptors the acceptor's thread
+  // takes the listener back.
+  void AcceptLent(std::vector<Accepted>* accepted);
 
  private:
   enum class AcceptResult : uint8_t { kAccepted, kNothing, kExhausted };
@@ -64,6 +78,7 @@ class Acceptor {
     Sink sink;
     uint16_t port = 0;
     bool is_shared = false;
+    bool is_lendable = false;
     bool is_deputy = false;
     bool has_stepped_down = false;
     uint64_t look_at_ms = 0;  // 0 = it is watched.
@@ -74,6 +89,7 @@ class Acceptor {
   void Run();
   // Waits for readiness; fills keys of ready listeners. Without the lock.
   void Wait(std::vector<int>* keys, int timeout_ms);
+  Listener* Find(int key);
   // False: out of descriptors.
   bool Serve(Listener* listener);
   // Whether what waits is for this process, which rests, to take.
@@ -90,9 +106,12 @@ class Acceptor {
   void StandBy(Listener* listener);
   void Signal();
   AcceptResult AcceptSome(const Listener& listener, size_t* count = nullptr);
+  AcceptResult AcceptWaiting(const Listener& listener, std::vector<int>* accepted);
   AcceptResult AcceptOne(const Listener& listener, std::vector<int>* accepted);
   bool GiveUpReserve(const Listener& listener);
   void PauseBriefly();
+  // By the thread, or by a lane.
+  int EpollFdOf(const Listener& listener) const;
   int Watch(const Listener& listener);
   void Unwatch(const Listener& listener);
   template <typename Predicate>
@@ -115,6 +134,7 @@ class Acceptor {
   int control_read_fd_ = -1;  // Also the eventfd where there is one.
   int control_write_fd_ = -1;
   int epoll_fd_ = -1;
+  int lent_epoll_fd_ = -1;  // The lane's. Guarded by mutex_.
 };
 
 }  // namespace httpsys::engine

@@ -44,7 +44,8 @@ Engine::~Engine() { Close(); }
 
 int Engine::Start() {
   for (const auto& lane : lanes_) {
-    if (const int failed = lane->Start(); failed != 0) return failed;
+    Acceptor* lender = lanes_.size() == 1 ? &acceptor_ : nullptr;
+    if (const int failed = lane->Start(lender); failed != 0) return failed;
   }
   return acceptor_.Start();
 }
@@ -80,11 +81,11 @@ int Engine::Configure(uint32_t server_id, ServerSettings settings) {
   return 0;
 }
 
-int Engine::Listen(uint32_t server_id, int fd, int backlog) {
+int Engine::Listen(uint32_t server_id, int fd, int backlog, bool may_lend) {
   if (is_closed_) return -EBADF;
   if (listen(fd, backlog) != 0) return -errno;
   const int copy = Duplicate(fd);
-  return copy < 0 ? copy : acceptor_.Add(server_id, copy, SinkFor(server_id));
+  return copy < 0 ? copy : acceptor_.Add(server_id, copy, SinkFor(server_id), may_lend);
 }
 
 Acceptor::Sink Engine::SinkFor(uint32_t server_id) {

@@ -31,7 +31,7 @@ class Engine final : public SocketBackend, private sharing::Delegate {
   void WakeLane(size_t lane) override;
   void Wake(size_t lane) override;
   int Configure(uint32_t server_id, ServerSettings settings) override;
-  int Listen(uint32_t server_id, int fd, int backlog) override;
+  int Listen(uint32_t server_id, int fd, int backlog, bool may_lend) override;
   void StopListening(int key) override;
   void Unlisten(uint32_t server_id) override;
   int Adopt(uint32_t server_id, int fd) override;

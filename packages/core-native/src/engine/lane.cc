@@ -52,7 +52,7 @@ Lane::Lane(size_t index, const LaneMemory& memory, const http1::MethodTable* met
 
 Lane::~Lane() { Stop(); }
 
-int Lane::Start() {
+int Lane::Start(Acceptor* lender) {
   if (const int failed = uv_loop_init(&loop_); failed != 0) return failed;
   uv_async_init(&loop_, &wake_,
                 [](uv_async_t* handle) { static_cast<Lane*>(handle->data)->RunCommands(); });
@@ -83,6 +83,11 @@ int Lane::Start() {
                                                 session_.get(), http2_.get(), router_.get(),
                                                 websockets_.get());
   transport_->set_input_handler(this);
+  if (lender != nullptr) {
+    accept_watch_ = std::make_unique<AcceptWatch>(
+        lender, [this](const std::vector<Accepted>& accepted) { OnAccepted(accepted); });
+    accept_watch_->Start(&loop_);
+  }
 
   int failed;
   {
@@ -121,6 +126,7 @@ void Lane::CloseHandles() {
   transport_->Shutdown();
   router_->Close();
   websockets_->Close();
+  if (accept_watch_ != nullptr) accept_watch_->Close();
   for (const auto& barrier : drains_) barrier->Arrive();
   drains_.clear();
   for (uv_handle_t* handle :
@@ -259,16 +265,20 @@ bool Lane::EndNap() {
   return true;
 }
 
-// Waking JavaScript costs more than all that it does on hearing that a connection has ended.
+// Waking JavaScript costs more than all that it does on hearing that a connection has ended, or
+// begun.
 void Lane::PublishRequests() {
   const bool is_due = std::exchange(is_late_due_, false) || !drains_.empty() || queue_.stalled();
-  if (records_.TakeUrgent() || is_due) return PublishNow();
-  if (!queue_.HasUnpublished() || uv_is_active(reinterpret_cast<uv_handle_t*>(&late_timer_)) != 0) {
-    return;
-  }
+  const Urgency urgency = records_.TakeUrgency();
+  if (urgency == Urgency::kNow || is_due) return PublishNow();
+  if (!queue_.HasUnpublished()) return;
+  const uint64_t late_ms =
+      urgency == Urgency::kSoon ? limits::kOpenToldLateMs : limits::kToldLateMs;
+  const bool is_set = uv_is_active(reinterpret_cast<uv_handle_t*>(&late_timer_)) != 0;
+  if (is_set && uv_timer_get_due_in(&late_timer_) <= late_ms) return;
   uv_timer_start(
       &late_timer_, [](uv_timer_t* timer) { static_cast<Lane*>(timer->data)->is_late_due_ = true; },
-      limits::kToldLateMs, 0);
+      late_ms, 0);
 }
 
 void Lane::PublishNow() {
@@ -352,6 +362,13 @@ void Lane::RunCommands() {
     }
     command.run();
   }
+  TakeAccepted(true);
+}
+
+void Lane::OnAccepted(const std::vector<Accepted>& accepted) {
+  WakeUp();
+  load_.fetch_add(static_cast<uint32_t>(accepted.size()), std::memory_order_relaxed);
+  accepted_.insert(accepted_.end(), accepted.begin(), accepted.end());
   TakeAccepted(true);
 }
 

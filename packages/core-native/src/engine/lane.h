@@ -17,6 +17,7 @@
 #include "common/contention.h"
 #include "common/control_block.h"
 #include "common/reply_reader.h"
+#include "engine/accept_watch.h"
 #include "engine/http1_session.h"
 #include "engine/http2_session.h"
 #include "engine/port_router.h"
@@ -58,8 +59,9 @@ class Lane final : public InputHandler {
 
   // -- Thread: the owner's.
 
-  // 0 or a negative errno; must not be used after a failure.
-  int Start();
+  // 0 or a negative errno; must not be used after a failure. `lender`: whose listeners this lane
+  // may watch itself; null = it is given connections.
+  int Start(Acceptor* lender);
   void Stop();
 
   // -- Thread: any.
@@ -97,10 +99,7 @@ class Lane final : public InputHandler {
     CommandKind kind;
   };
 
-  struct Accepted {
-    uint32_t server_id;
-    int fd;
-  };
+  using Accepted = Acceptor::Accepted;
 
   static void Main(void* argument);
 
@@ -114,6 +113,7 @@ class Lane final : public InputHandler {
   void RunConfigs();
   // `may_wait`: those without a request may get a second look.
   void TakeAccepted(bool may_wait);
+  void OnAccepted(const std::vector<Accepted>& accepted);
   void TakeEarly();  // That second look, and what follows from it.
   void OpenEarly();
   // False: it has no request so far, and shall be looked at again.
@@ -144,7 +144,8 @@ class Lane final : public InputHandler {
   uv_check_t check_;
   uv_timer_t peek_timer_;
   uv_timer_t late_timer_;
-  bool is_late_due_ = false;  // What was to be told late is told now.
+  std::unique_ptr<AcceptWatch> accept_watch_;  // Null: connections are given.
+  bool is_late_due_ = false;                   // What was to be told late is told now.
 
   std::mutex mutex_;
   std::vector<Command> commands_;         // Guarded by mutex_.
@@ -173,7 +174,7 @@ class Lane final : public InputHandler {
   LaneServers servers_;
   std::vector<std::shared_ptr<DrainBarrier>> drains_;
   std::vector<Connection*> touched_;
-  std::vector<Accepted> accepted_;  // New connections, within RunCommands().
+  std::vector<Accepted> accepted_;  // New connections, until TakeAccepted().
   std::vector<Accepted> early_;     // Those without a request, until the end of the turn.
   bool is_sleeping_ = false;
   bool is_stopping_ = false;

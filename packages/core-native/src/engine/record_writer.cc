@@ -57,11 +57,12 @@ Asked AskedOf(std::string_view facts) {
   return asked;
 }
 
-uint8_t* RecordWriter::Append(size_t bytes, RequestType type, uint32_t flags, uint32_t slot) {
+uint8_t* RecordWriter::Append(size_t bytes, RequestType type, uint32_t flags, uint32_t slot,
+                              Urgency urgency) {
   const size_t size = AlignRecord(bytes);
   uint8_t* record = queue_->Append(size);
   StoreHeader(record, size, type, flags, slot);
-  is_urgent_ = true;
+  urgency_ = std::max(urgency_, urgency);
   return record;
 }
 
@@ -70,7 +71,8 @@ void RecordWriter::Open(uint32_t slot, uint32_t server_id, const Addresses& addr
   const size_t plain_bytes =
       AlignRecord(records::kOpenFixedBytes + addresses.remote.size() + addresses.local.size());
   if (!facts.empty()) flags |= records::kFlagSecure;
-  uint8_t* record = Append(plain_bytes + facts.size(), RequestType::kOpen, flags, slot);
+  uint8_t* record =
+      Append(plain_bytes + facts.size(), RequestType::kOpen, flags, slot, Urgency::kSoon);
   Copy(record + plain_bytes, facts);
   StoreWord(record, 4, server_id);
   StoreWord(record, 5, uint32_t{addresses.remote_port} | uint32_t{addresses.family} << 16);
@@ -269,11 +271,10 @@ void RecordWriter::BodyEnd(uint32_t slot, const std::vector<http1::HeaderLine>& 
 void RecordWriter::Eof(uint32_t slot) { Append(records::kHeaderBytes, RequestType::kEof, 0, slot); }
 
 void RecordWriter::Closed(uint32_t slot, int error, bool is_patient) {
-  const bool was_urgent = is_urgent_;
-  uint8_t* record = Append(records::kPayloadAt, RequestType::kClosed, 0, slot);
+  const Urgency urgency = is_patient ? Urgency::kLate : Urgency::kNow;
+  uint8_t* record = Append(records::kPayloadAt, RequestType::kClosed, 0, slot, urgency);
   StoreWord(record, 4, static_cast<uint32_t>(error));
   StoreWord(record, 5, 0);
-  if (is_patient) is_urgent_ = was_urgent;
 }
 
 void RecordWriter::Credit(uint32_t slot, uint32_t bytes) {

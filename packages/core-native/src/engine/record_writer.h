@@ -28,6 +28,10 @@ struct Asked {
 };
 Asked AskedOf(std::string_view facts);
 
+// How soon JavaScript is woken for a record: at once, or with the next one, at most
+// limits::kOpenToldLateMs or limits::kToldLateMs later.
+enum class Urgency : uint8_t { kLate, kSoon, kNow };
+
 // Nothing here fails: the queue always has room. Thread: the lane.
 class RecordWriter {
  public:
@@ -65,13 +69,13 @@ class RecordWriter {
   void BodyLent(uint32_t slot, uint32_t loan_id, size_t bytes);
   void BodyEnd(uint32_t slot, const std::vector<http1::HeaderLine>& trailers);
   void Eof(uint32_t slot);
-  // Patient: nobody waits for it, it may come with what comes next (TakeUrgent()).
+  // Patient: nobody waits for it, it may come with what comes next.
   void Closed(uint32_t slot, int error, bool is_patient);
   void Credit(uint32_t slot, uint32_t bytes);
   void Error(uint32_t slot, records::ErrorKind kind, std::string_view raw);
   void BlockDone(uint32_t block_id, int error);
-  // Whether there was anything since the last call that JavaScript should be woken for.
-  bool TakeUrgent() { return std::exchange(is_urgent_, false); }
+  // How soon JavaScript should be woken for what there was since the last call.
+  Urgency TakeUrgency() { return std::exchange(urgency_, Urgency::kLate); }
 
   // -- Of a WebSocket.
 
@@ -83,7 +87,8 @@ class RecordWriter {
                   std::string_view text);
 
  private:
-  uint8_t* Append(size_t bytes, records::RequestType type, uint32_t flags, uint32_t slot);
+  uint8_t* Append(size_t bytes, records::RequestType type, uint32_t flags, uint32_t slot,
+                  Urgency urgency = Urgency::kNow);
   // A record of words 4 and 5, and bytes.
   void Piece(records::RequestType type, uint32_t flags, uint32_t slot, uint32_t word4,
              uint32_t word5, std::string_view bytes);
@@ -97,7 +102,7 @@ class RecordWriter {
   RequestQueue* queue_;
   InternTable intern_;
   std::vector<uint32_t> line_words_;  // Two per line.
-  bool is_urgent_ = false;
+  Urgency urgency_ = Urgency::kLate;
 };
 
 }  // namespace httpsys::engine

@@ -216,7 +216,8 @@ class Transport {
 
   bool SendPieces(Connection* connection, uint32_t* piece, size_t* offset);
   // As sendmsg(2) without blocking.
-  ssize_t Write(Connection* connection, iovec* vectors, int count);
+  // `is_end`: nothing follows but the end.
+  ssize_t Write(Connection* connection, iovec* vectors, int count, bool is_end = false);
   ssize_t SendOnce(Connection* connection, uint32_t piece, size_t offset, size_t* attempted);
   void Advance(size_t bytes, uint32_t* piece, size_t* offset);
   void EnqueuePieces(Connection* connection, uint32_t piece, size_t offset);

@@ -22,8 +22,8 @@ int WriteError(const Connection& connection, int error) {
 
 }  // namespace
 
-ssize_t Transport::Write(Connection* connection, iovec* vectors, int count) {
-  if (connection->tls != nullptr) return connection->tls->Write(vectors, count);
+ssize_t Transport::Write(Connection* connection, iovec* vectors, int count, bool is_end) {
+  if (connection->tls != nullptr) return connection->tls->Write(vectors, count, is_end);
   msghdr message{};
   message.msg_iov = vectors;
   message.msg_iovlen = static_cast<decltype(message.msg_iovlen)>(count);
@@ -159,7 +159,8 @@ ssize_t Transport::SendOnce(Connection* connection, uint32_t first, size_t offse
   vectors[0] = {};
   int count = 0;
   size_t total = 0;
-  for (uint32_t at = first; at != 0 && count < limits::kVectorsMax; at = pieces_[at].next) {
+  uint32_t at = first;
+  for (; at != 0 && count < limits::kVectorsMax; at = pieces_[at].next) {
     const std::string_view bytes = pieces_[at].view().substr(at == first ? offset : 0);
     vectors[count].iov_base = const_cast<char*>(bytes.data());
     vectors[count].iov_len = bytes.size();
@@ -177,7 +178,8 @@ ssize_t Transport::SendOnce(Connection* connection, uint32_t first, size_t offse
     vectors[0] = {gathered_.data(), total};
     count = 1;
   }
-  return Write(connection, vectors, count);
+  const bool is_end = at == 0 && connection->after_output != AfterOutput::kNothing;
+  return Write(connection, vectors, count, is_end);
 }
 
 void Transport::Advance(size_t bytes, uint32_t* piece, size_t* offset) {

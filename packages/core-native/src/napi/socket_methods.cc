@@ -73,8 +73,9 @@ void EngineWrap::DeliverResults() {
 Napi::Value EngineWrap::Listen(const Napi::CallbackInfo& info) {
   const int fd = static_cast<int>(Number(info, 1));
   const int backlog = static_cast<int>(Number(info, 2));
+  const bool may_lend = info[3].ToBoolean();
   const int status =
-      backend_ == nullptr ? UV_EBADF : backend_->Listen(Number(info, 0), fd, backlog);
+      backend_ == nullptr ? UV_EBADF : backend_->Listen(Number(info, 0), fd, backlog, may_lend);
   return Napi::Number::New(info.Env(), status);
 }
 

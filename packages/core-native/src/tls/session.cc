@@ -266,7 +266,7 @@ int Session::OnReadResult(int result) {
   return failure_.error;
 }
 
-ssize_t Session::Write(const iovec* vectors, int count) {
+ssize_t Session::Write(const iovec* vectors, int count, bool is_end) {
   if (has_failed()) {
     errno = EPIPE;
     return -1;
@@ -279,6 +279,7 @@ ssize_t Session::Write(const iovec* vectors, int count) {
   }
   size_t total = 0;
   for (int i = 0; i < count; ++i) total += vectors[i].iov_len;
+  is_end = is_end && total <= limits::kSendBytesPerEvent;
   total = std::min(total, limits::kSendBytesPerEvent);
   size_t taken = 0;
   while (taken < total) {
@@ -287,6 +288,7 @@ ssize_t Session::Write(const iovec* vectors, int count) {
       errno = EPIPE;
       return -1;
     }
+    if (is_end && taken == total) SealGoodbye();
     const int error = Flush();
     if (error == EAGAIN) break;
     if (error != 0) {
@@ -330,12 +332,15 @@ int Session::Seal(const iovec* vectors, int count, size_t skip, size_t* taken) {
   return 0;
 }
 
+void Session::SealGoodbye() {
+  if (is_shut_ || !is_established_ || has_failed()) return;
+  is_shut_ = true;
+  ERR_clear_error();
+  SSL_shutdown(ssl_);
+}
+
 bool Session::Shutdown() {
-  if (!is_shut_ && is_established_ && !has_failed()) {
-    is_shut_ = true;
-    ERR_clear_error();
-    SSL_shutdown(ssl_);
-  }
+  SealGoodbye();
   return Flush() != EAGAIN;
 }
 

@@ -81,8 +81,9 @@ class Session {
   ssize_t Read(void* memory, size_t bytes);
   // There is something to Read() of which the socket tells nothing.
   bool has_pending() const { return has_pending_; }
-  // As sendmsg(2) without blocking. What was taken may be unsent.
-  ssize_t Write(const iovec* vectors, int count);
+  // As sendmsg(2) without blocking. What was taken may be unsent. `is_end`: Shutdown() follows when
+  // all of it was taken; its goodbye is sent along.
+  ssize_t Write(const iovec* vectors, int count, bool is_end = false);
   // Records that the socket did not take: Flush() when it takes more.
   bool has_unsent() const { return !unsent_.empty() && !is_held_; }
   // 0 or a positive errno; EAGAIN when some are left.
@@ -142,6 +143,7 @@ class Session {
   int OnReadResult(int result);
   int Seal(const iovec* vectors, int count, size_t skip, size_t* taken);
   void KeepUnsent(size_t sent);
+  void SealGoodbye();
 
   std::shared_ptr<const ServerContext> context_;
   std::shared_ptr<const HostContext> host_;
@@ -166,7 +168,7 @@ class Session {
   bool is_held_ = false;    // What is unsent waits for what the application sends.
   bool is_filled_ = false;  // The last read took all it asked for: there is probably more.
   bool has_pending_ = false;
-  bool is_shut_ = false;
+  bool is_shut_ = false;  // The goodbye is sealed.
 };
 
 }  // namespace httpsys::tls

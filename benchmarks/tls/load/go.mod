@@ -1,0 +1,3 @@
+module httpsys/benchmarks/tls/load
+
+go 1.19
