@@ -19,7 +19,7 @@ async function built (source, name, libraries = []) {
   const isNew = fs.existsSync(program) && fs.statSync(program).mtimeMs > fs.statSync(source).mtimeMs
   if (!isNew) {
     fs.mkdirSync(kBuild, { recursive: true })
-    if (source.endsWith('.go')) await run('go', ['build', '-o', program, '.'], { cwd: path.dirname(source) })
+    if (source.endsWith('.go')) await run('go', ['build', '-buildvcs=false', '-o', program, '.'], { cwd: path.dirname(source) })
     else await run(process.env.CXX ?? 'c++', ['-O2', '-std=c++20', '-o', program, source, ...libraries])
   }
   return program

@@ -15,7 +15,8 @@ async function freePort () {
     const port = randomInt(10_000, 32_768)
     const server = net.createServer().listen(port)
     const isFree = await once(server, 'listening').then(() => true, (error) => {
-      if (error.code !== 'EADDRINUSE') throw error
+      // EACCES: Windows keeps ranges of ports for itself.
+      if (error.code !== 'EADDRINUSE' && error.code !== 'EACCES') throw error
       return false
     })
     if (!isFree) continue

@@ -26,6 +26,9 @@ import (
 
 const body = "Hello, world!"
 
+// How long an answer may take at the end.
+const patience = 5 * time.Second
+
 type client struct {
 	address string
 	config  *tls.Config
@@ -37,8 +40,12 @@ type client struct {
 }
 
 func (c *client) connect() (*tls.Conn, error) {
-	raw, err := net.Dial("tcp", c.address)
+	raw, err := net.DialTimeout("tcp", c.address, patience)
 	if err != nil {
+		return nil, err
+	}
+	// Who is left without an answer counts as an error.
+	if err := raw.SetDeadline(c.end.Add(patience)); err != nil {
 		return nil, err
 	}
 	conn := tls.Client(raw, c.config)

@@ -270,14 +270,16 @@ class LentListenerTest : public AcceptorTest {
     return poll(&watched, 1, timeout_ms) == 1;
   }
   size_t AcceptLent() {
-    std::vector<Acceptor::Accepted> accepted;
-    acceptor_.AcceptLent(&accepted);
-    const std::lock_guard lock(mutex_);
-    for (const Acceptor::Accepted& each : accepted) {
-      EXPECT_EQ(each.server_id, 1U);
-      fds_.push_back(each.fd);
-    }
-    return accepted.size();
+    size_t count = 0;
+    const bool has_accepted =
+        acceptor_.AcceptLent([&](uint32_t server_id, const std::vector<int>& fds) {
+          EXPECT_EQ(server_id, 1U);
+          count += fds.size();
+          const std::lock_guard lock(mutex_);
+          fds_.insert(fds_.end(), fds.begin(), fds.end());
+        });
+    EXPECT_EQ(has_accepted, count != 0);
+    return count;
   }
 
   const int epoll_fd_ = epoll_create1(EPOLL_CLOEXEC);

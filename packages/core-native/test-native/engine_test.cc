@@ -57,6 +57,31 @@ int OpenDescriptors() {
   return count;
 }
 
+// By the acceptor's thread, or by the lane.
+class AcceptingTest : public testing::TestWithParam<bool> {};
+
+INSTANTIATE_TEST_SUITE_P(Lend, AcceptingTest, testing::Bool());
+
+// Its connections wait already when it begins to listen.
+TEST_P(AcceptingTest, AServerIsKnownBeforeItsFirstConnection) {
+  FakeJavaScript js;
+  const Bound bound = Bind();
+  ASSERT_EQ(listen(bound.fd, 64), 0);
+  std::vector<Peer> peers;
+  for (uint32_t server = 1; server <= 200; ++server) {
+    const Peer& peer = peers.emplace_back(TryConnect(bound.port));
+    if (server > 1) js.backend().Unlisten(server - 1);
+    ASSERT_EQ(js.backend().Configure(server, {}), 0);
+    ASSERT_GT(js.backend().Listen(server, bound.fd, 64, GetParam()), 0);
+    peer.Send(kGet);
+    js.Expect(RequestType::kOpen);
+    const Event request = js.Expect(RequestType::kRequest);
+    js.Answer(request.slot, "x");
+    ASSERT_NE(peer.Read(39).find("200 OK"), std::string::npos) << server;
+  }
+  close(bound.fd);
+}
+
 TEST(EngineTest, ConnectionsToAListenerAreSpreadOverTheLanes) {
   FakeJavaScript js({.lanes = 3});
   ASSERT_EQ(js.backend().Configure(1, {}), 0);
@@ -79,11 +104,11 @@ TEST(EngineTest, ConnectionsToAListenerAreSpreadOverTheLanes) {
   close(bound.fd);
 }
 
-TEST(EngineTest, AfterUnlistenThePortIsFreeAndConnectionsStay) {
+TEST_P(AcceptingTest, AfterUnlistenThePortIsFreeAndConnectionsStay) {
   FakeJavaScript js;
   ASSERT_EQ(js.backend().Configure(1, {}), 0);
   const Bound bound = Bind();
-  ASSERT_GT(js.backend().Listen(1, bound.fd, 64, false), 0);
+  ASSERT_GT(js.backend().Listen(1, bound.fd, 64, GetParam()), 0);
   const Peer peer(TryConnect(bound.port));
   js.Expect(RequestType::kOpen);
   js.backend().Unlisten(1);
@@ -94,14 +119,14 @@ TEST(EngineTest, AfterUnlistenThePortIsFreeAndConnectionsStay) {
   EXPECT_NE(peer.Read(39).find("200 OK"), std::string::npos);
 }
 
-TEST(EngineTest, OneOfTheSocketsOfAServerMayStopListening) {
+TEST_P(AcceptingTest, OneOfTheSocketsOfAServerMayStopListening) {
   FakeJavaScript js;
   ASSERT_EQ(js.backend().Configure(1, {}), 0);
   const Bound first = Bind();
   const Bound second = Bind();
-  const int key = js.backend().Listen(1, first.fd, 64, false);
+  const int key = js.backend().Listen(1, first.fd, 64, GetParam());
   ASSERT_GT(key, 0);
-  ASSERT_GT(js.backend().Listen(1, second.fd, 64, false), 0);
+  ASSERT_GT(js.backend().Listen(1, second.fd, 64, GetParam()), 0);
   const Peer early(TryConnect(first.port));
   js.Expect(RequestType::kOpen);
   js.backend().StopListening(key);
@@ -116,11 +141,11 @@ TEST(EngineTest, OneOfTheSocketsOfAServerMayStopListening) {
   close(second.fd);
 }
 
-TEST(EngineTest, OutOfDescriptorsWaitingConnectionsAreClosedWithoutSpinning) {
+TEST_P(AcceptingTest, OutOfDescriptorsWaitingConnectionsAreClosedWithoutSpinning) {
   FakeJavaScript js;
   ASSERT_EQ(js.backend().Configure(1, {}), 0);
   const Bound bound = Bind();
-  ASSERT_GT(js.backend().Listen(1, bound.fd, 64, false), 0);
+  ASSERT_GT(js.backend().Listen(1, bound.fd, 64, GetParam()), 0);
   const int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   rlimit before;
   getrlimit(RLIMIT_NOFILE, &before);

@@ -256,7 +256,7 @@ inline constexpr size_t kWaitingMax = 1000;
 // How late JavaScript may hear of the end of a connection that it has ended itself, if nothing else
 // wakes it before: nobody waits for that, and a wake costs as much as a request.
 inline constexpr uint64_t kToldLateMs = 100;
-// How late of a new connection, whose first request mostly is on its way: one wake for both.
+// How late of a new one with TLS, whose first request mostly is on its way: one wake for both.
 inline constexpr uint64_t kOpenToldLateMs = 2;
 
 // How long a lane lets requests and replies gather while JavaScript works on a batch, at most: far

@@ -19,7 +19,8 @@ void AcceptWatch::Start([[maybe_unused]] uv_loop_t* loop) {
   poll_.data = this;
   is_started_ = true;
   const int failed = uv_poll_start(&poll_, UV_READABLE, [](uv_poll_t* poll, int, int) {
-    static_cast<AcceptWatch*>(poll->data)->OnReadable();
+    auto* self = static_cast<AcceptWatch*>(poll->data);
+    if (self->acceptor_->AcceptLent(self->sink_)) self->done_();
   });
   if (failed == 0) acceptor_->LendTo(fd_);
 #endif
@@ -28,12 +29,6 @@ void AcceptWatch::Start([[maybe_unused]] uv_loop_t* loop) {
 void AcceptWatch::Close() {
   if (is_started_) uv_close(reinterpret_cast<uv_handle_t*>(&poll_), nullptr);
   is_started_ = false;
-}
-
-void AcceptWatch::OnReadable() {
-  acceptor_->AcceptLent(&accepted_);
-  if (!accepted_.empty()) sink_(accepted_);
-  accepted_.clear();
 }
 
 }  // namespace httpsys::engine

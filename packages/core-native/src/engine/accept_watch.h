@@ -1,15 +1,16 @@
 #pragma once
 // A lane that accepts itself.
 //
-// The thread that accepts takes a tenth off the lane's work for a connection without TLS, and deals
-// connections out to several lanes. Beside a handshake it takes off nothing worth the wakes of two
-// threads: the only lane of an engine watches such listeners in its own loop. The acceptor stays
-// their owner, and takes them back when other processes accept on the port, too.
+// The thread that accepts does a quarter of the work for a new connection without TLS, and deals
+// connections out to several lanes. Beside a handshake that is not worth the wakes of two threads:
+// the only lane of an engine watches such listeners in its own loop, if no other process has given
+// it the socket. The acceptor stays their owner, and takes them back when other processes accept on
+// the port, too.
 
 #include <uv.h>
 
 #include <functional>
-#include <vector>
+#include <utility>
 
 #include "engine/acceptor.h"
 
@@ -17,11 +18,10 @@ namespace httpsys::engine {
 
 class AcceptWatch {
  public:
-  // Called on the loop's thread.
-  using Sink = std::function<void(const std::vector<Acceptor::Accepted>& accepted)>;
-
-  // The listeners of `acceptor`, which outlives the loop.
-  AcceptWatch(Acceptor* acceptor, Sink sink) : acceptor_(acceptor), sink_(std::move(sink)) {}
+  // The listeners of `acceptor`, which outlives the loop. `sink` is Acceptor::LentSink; `done` is
+  // called when it has been.
+  AcceptWatch(Acceptor* acceptor, Acceptor::LentSink sink, std::function<void()> done)
+      : acceptor_(acceptor), sink_(std::move(sink)), done_(std::move(done)) {}
   ~AcceptWatch();
   AcceptWatch(const AcceptWatch&) = delete;
   AcceptWatch& operator=(const AcceptWatch&) = delete;
@@ -33,14 +33,12 @@ class AcceptWatch {
   void Close();
 
  private:
-  void OnReadable();
-
   Acceptor* const acceptor_;
-  const Sink sink_;
+  const Acceptor::LentSink sink_;
+  const std::function<void()> done_;
   uv_poll_t poll_;
   bool is_started_ = false;
   int fd_ = -1;
-  std::vector<Acceptor::Accepted> accepted_;
 };
 
 }  // namespace httpsys::engine

@@ -146,11 +146,6 @@ void Acceptor::Signal() {
 
 // -- Listeners.
 
-int Acceptor::EpollFdOf(const Listener& listener) const {
-  const bool is_lent = listener.is_lendable && !listener.is_shared && lent_epoll_fd_ != -1;
-  return is_lent ? lent_epoll_fd_ : epoll_fd_;
-}
-
 int Acceptor::Watch([[maybe_unused]] const Listener& listener) {
 #ifdef __linux__
   epoll_event event{};
@@ -171,6 +166,7 @@ int Acceptor::Add(uint32_t server_id, int fd, Sink sink, bool is_lendable) {
   listener.port = LocalPort(fd, &address);
   listener.is_shared = IsIn(shared_ports_, listener.port);
   listener.is_lendable = is_lendable;
+  listener.is_lent = IsForLane(listener);
   const int status = Watch(listener);
   if (status != 0) {
     close(fd);
@@ -181,14 +177,18 @@ int Acceptor::Add(uint32_t server_id, int fd, Sink sink, bool is_lendable) {
 }
 
 // Another descriptor of the same socket may live on, so close() alone would not end the watch.
-void Acceptor::Unwatch([[maybe_unused]] const Listener& listener) {
+void Acceptor::Unwatch([[maybe_unused]] const Listener& listener, [[maybe_unused]] int epoll_fd) {
 #ifdef __linux__
-  epoll_ctl(EpollFdOf(listener), EPOLL_CTL_DEL, listener.fd, nullptr);
+  epoll_ctl(epoll_fd, EPOLL_CTL_DEL, listener.fd, nullptr);
 #endif
 }
 
+int Acceptor::EpollFdOf(const Listener& listener) const {
+  return listener.is_lent ? lent_epoll_fd_ : epoll_fd_;
+}
+
 void Acceptor::CloseListener(const Listener& listener) {
-  Unwatch(listener);
+  Unwatch(listener, EpollFdOf(listener));
   close(listener.fd);
 }
 
@@ -231,14 +231,8 @@ void Acceptor::SetShared(uint16_t port, bool is_shared) {
   is_patient_ = !shared_ports_.empty();
   for (Listener& listener : listeners_) {
     if (listener.port != port) continue;
-    if (!listener.is_lendable) {
-      listener.is_shared = is_shared;
-      continue;
-    }
-    StandBy(&listener);
-    Unwatch(listener);
     listener.is_shared = is_shared;
-    Watch(listener);
+    Settle(&listener);
   }
 }
 
@@ -249,10 +243,28 @@ void Acceptor::LendTo(int epoll_fd) {
   lent_epoll_fd_ = epoll_fd;
 }
 
-void Acceptor::AcceptLent([[maybe_unused]] std::vector<Accepted>* accepted) {
+bool Acceptor::IsForLane(const Listener& listener) const {
+  return listener.is_lendable && !listener.is_shared && lent_epoll_fd_ != -1;
+}
+
+// It is never watched by nobody: when the system refuses, whoever had it keeps it.
+void Acceptor::Settle(Listener* listener) {
+  if (IsForLane(*listener) == listener->is_lent) return;
+  if (!listener->is_lent) StandBy(listener);
+  const int from = EpollFdOf(*listener);
+  listener->is_lent = !listener->is_lent;
+  if (Watch(*listener) != 0) {
+    listener->is_lent = !listener->is_lent;
+    return;
+  }
+  Unwatch(*listener, from);
+}
+
+bool Acceptor::AcceptLent([[maybe_unused]] const LentSink& sink) {
+  bool has_accepted = false;
 #ifdef __linux__
   const std::lock_guard lock(mutex_);
-  if (lent_epoll_fd_ == -1) return;
+  if (lent_epoll_fd_ == -1) return false;
   epoll_event events[64];
   const int count = epoll_wait(lent_epoll_fd_, events, 64, 0);
   std::vector<int> fds;
@@ -260,14 +272,16 @@ void Acceptor::AcceptLent([[maybe_unused]] std::vector<Accepted>* accepted) {
     Listener* listener = Find(events[i].data.fd);
     if (listener == nullptr) continue;
     fds.clear();
-    const AcceptResult result = AcceptWaiting(*listener, &fds);
-    for (const int fd : fds) accepted->push_back({listener->server_id, fd});
-    if (result != AcceptResult::kExhausted) continue;
-    Unwatch(*listener);
-    listener->is_lendable = false;
-    Watch(*listener);
+    if (AcceptWaiting(*listener, &fds) == AcceptResult::kExhausted) {
+      listener->is_lendable = false;
+      Settle(listener);
+    }
+    if (fds.empty()) continue;
+    has_accepted = true;
+    sink(listener->server_id, fds);
   }
 #endif
+  return has_accepted;
 }
 
 // -- The thread.
@@ -337,7 +351,7 @@ bool Acceptor::Lock([[maybe_unused]] const Listener& listener, [[maybe_unused]] 
 }
 
 void Acceptor::Rest(Listener* listener, uint64_t pause_ms) {
-  if (listener->look_at_ms == 0) Unwatch(*listener);
+  if (listener->look_at_ms == 0) Unwatch(*listener, EpollFdOf(*listener));
   listener->look_at_ms = NowMs() + pause_ms;
 }
 

@@ -27,10 +27,9 @@ class Acceptor {
  public:
   // Called on the acceptor's thread with non-blocking, close-on-exec descriptors to take over.
   using Sink = std::function<void(const std::vector<int>& fds)>;
-  struct Accepted {
-    uint32_t server_id;
-    int fd;
-  };
+  // The same on a lane's thread. No listener is added or removed meanwhile: what it gives to the
+  // lane is in order with the commands that follow from that.
+  using LentSink = std::function<void(uint32_t server_id, const std::vector<int>& fds)>;
 
   Acceptor() = default;
   ~Acceptor();
@@ -62,9 +61,9 @@ class Acceptor {
   // What is lendable, and on no shared port, is watched by this epoll descriptor from now on; it
   // outlives the acceptor's use (Stop()). Once, before Add().
   void LendTo(int epoll_fd);
-  // Connections of the listeners that are ready there. Out of descriptors the acceptor's thread
-  // takes the listener back.
-  void AcceptLent(std::vector<Accepted>* accepted);
+  // Accepts from the listeners that are ready there. False: there was nothing. Out of descriptors
+  // the acceptor's thread takes the listener back.
+  bool AcceptLent(const LentSink& sink);
 
  private:
   enum class AcceptResult : uint8_t { kAccepted, kNothing, kExhausted };
@@ -79,6 +78,7 @@ class Acceptor {
     uint16_t port = 0;
     bool is_shared = false;
     bool is_lendable = false;
+    bool is_lent = false;
     bool is_deputy = false;
     bool has_stepped_down = false;
     uint64_t look_at_ms = 0;  // 0 = it is watched.
@@ -110,10 +110,12 @@ class Acceptor {
   AcceptResult AcceptOne(const Listener& listener, std::vector<int>* accepted);
   bool GiveUpReserve(const Listener& listener);
   void PauseBriefly();
-  // By the thread, or by a lane.
+  // Whoever is to watch it does.
+  void Settle(Listener* listener);
+  bool IsForLane(const Listener& listener) const;
   int EpollFdOf(const Listener& listener) const;
   int Watch(const Listener& listener);
-  void Unwatch(const Listener& listener);
+  static void Unwatch(const Listener& listener, int epoll_fd);
   template <typename Predicate>
   void RemoveIf(Predicate is_meant);
   void CloseListener(const Listener& listener);

@@ -85,7 +85,11 @@ int Lane::Start(Acceptor* lender) {
   transport_->set_input_handler(this);
   if (lender != nullptr) {
     accept_watch_ = std::make_unique<AcceptWatch>(
-        lender, [this](const std::vector<Accepted>& accepted) { OnAccepted(accepted); });
+        lender,
+        [this](uint32_t server_id, const std::vector<int>& fds) {
+          EnqueueAccepted(server_id, fds);
+        },
+        [this] { RunCommands(); });
     accept_watch_->Start(&loop_);
   }
 
@@ -320,12 +324,14 @@ void Lane::ArmPeekTimer() {
 
 // -- Commands.
 
+void Lane::Enqueue(std::function<void()> command, CommandKind kind) {
+  const std::lock_guard lock(mutex_);
+  commands_.push_back({std::move(command), kind});
+  if (kind == CommandKind::kConfig) has_config_.store(true, std::memory_order_release);
+}
+
 void Lane::Post(std::function<void()> command, CommandKind kind) {
-  {
-    const std::lock_guard lock(mutex_);
-    commands_.push_back({std::move(command), kind});
-    if (kind == CommandKind::kConfig) has_config_.store(true, std::memory_order_release);
-  }
+  Enqueue(std::move(command), kind);
   Wake();
 }
 
@@ -362,13 +368,6 @@ void Lane::RunCommands() {
     }
     command.run();
   }
-  TakeAccepted(true);
-}
-
-void Lane::OnAccepted(const std::vector<Accepted>& accepted) {
-  WakeUp();
-  load_.fetch_add(static_cast<uint32_t>(accepted.size()), std::memory_order_relaxed);
-  accepted_.insert(accepted_.end(), accepted.begin(), accepted.end());
   TakeAccepted(true);
 }
 
@@ -480,8 +479,13 @@ void Lane::SweepServers() {
 }
 
 void Lane::Adopt(uint32_t server_id, const std::vector<int>& fds) {
+  EnqueueAccepted(server_id, fds);
+  Wake();
+}
+
+void Lane::EnqueueAccepted(uint32_t server_id, const std::vector<int>& fds) {
   load_.fetch_add(static_cast<uint32_t>(fds.size()), std::memory_order_relaxed);
-  Post(
+  Enqueue(
       [this, server_id, fds] {
         for (const int fd : fds) accepted_.push_back({server_id, fd});
       },

@@ -99,7 +99,10 @@ class Lane final : public InputHandler {
     CommandKind kind;
   };
 
-  using Accepted = Acceptor::Accepted;
+  struct Accepted {
+    uint32_t server_id;
+    int fd;
+  };
 
   static void Main(void* argument);
 
@@ -109,11 +112,13 @@ class Lane final : public InputHandler {
   void OnOutputEnding(Connection* connection) override;
   void OnDetached(Connection* connection) override;
   void Post(std::function<void()> command, CommandKind kind = CommandKind::kOther);
+  void Enqueue(std::function<void()> command, CommandKind kind);
+  // As a command, whose turn comes by itself or by a wake.
+  void EnqueueAccepted(uint32_t server_id, const std::vector<int>& fds);
   void RunCommands();
   void RunConfigs();
   // `may_wait`: those without a request may get a second look.
   void TakeAccepted(bool may_wait);
-  void OnAccepted(const std::vector<Accepted>& accepted);
   void TakeEarly();  // That second look, and what follows from it.
   void OpenEarly();
   // False: it has no request so far, and shall be looked at again.
@@ -174,7 +179,7 @@ class Lane final : public InputHandler {
   LaneServers servers_;
   std::vector<std::shared_ptr<DrainBarrier>> drains_;
   std::vector<Connection*> touched_;
-  std::vector<Accepted> accepted_;  // New connections, until TakeAccepted().
+  std::vector<Accepted> accepted_;  // New connections, within RunCommands().
   std::vector<Accepted> early_;     // Those without a request, until the end of the turn.
   bool is_sleeping_ = false;
   bool is_stopping_ = false;

@@ -71,8 +71,9 @@ void RecordWriter::Open(uint32_t slot, uint32_t server_id, const Addresses& addr
   const size_t plain_bytes =
       AlignRecord(records::kOpenFixedBytes + addresses.remote.size() + addresses.local.size());
   if (!facts.empty()) flags |= records::kFlagSecure;
-  uint8_t* record =
-      Append(plain_bytes + facts.size(), RequestType::kOpen, flags, slot, Urgency::kSoon);
+  // What has no handshake ends with its server while JavaScript has not heard of it, as on Node.
+  const Urgency urgency = facts.empty() ? Urgency::kNow : Urgency::kSoon;
+  uint8_t* record = Append(plain_bytes + facts.size(), RequestType::kOpen, flags, slot, urgency);
   Copy(record + plain_bytes, facts);
   StoreWord(record, 4, server_id);
   StoreWord(record, 5, uint32_t{addresses.remote_port} | uint32_t{addresses.family} << 16);

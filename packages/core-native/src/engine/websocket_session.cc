@@ -183,7 +183,8 @@ void WebSocketSession::ReadInPlace(Connection* connection, size_t size) {
 
 void WebSocketSession::Pong(Connection* connection, std::string_view payload) {
   WebSocketState& socket = *connection->websocket;
-  if (!socket.answers_pings || socket.is_close_sent || connection->is_fin_sent) return;
+  const bool is_over = connection->is_fin_sent || connection->after_output != AfterOutput::kNothing;
+  if (!socket.answers_pings || socket.is_close_sent || is_over) return;
   // Sent at once, unless the peer does not read.
   if (connection->queue != nullptr && socket.pongs_max != 0) {
     if (connection->queue->marks() >= socket.pongs_max) {
