@@ -299,7 +299,7 @@ module.exports = [
   {
     name: 'shared-handles-not-heard',
     file: 'lib/http/endpoints.js',
-    find: 'isShared ? listener.listenShared() : listener.listen(handle.fd, backlog)',
-    replace: "require('node:cluster').isWorker ? -98 : listener.listen(handle.fd, backlog)",
+    find: 'isShared ? listener.listenShared() : listener.listen(handle, backlog, isForeign)',
+    replace: "require('node:cluster').isWorker ? -98 : listener.listen(handle, backlog, isForeign)",
   },
 ]
