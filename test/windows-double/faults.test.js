@@ -88,6 +88,9 @@ const kFeatures = [
 /** What an environment holds for all its servers. */
 const kIdle = { initialized: 1, sessions: 1, groups: 0, urls: 0, queues: 1, calls: 8, requests: 0, tokens: 0, files: 0 }
 
+/** The same while one of them listens. Not what is found there: something of the test before may be left. */
+const kServing = { ...kIdle, groups: 1, urls: 1 }
+
 /** @param {string} file as a child writes it @returns {import('../helpers/httpapi-double').Report} */
 const readReport = (file) => JSON.parse(fs.readFileSync(file, 'utf8'))
 
@@ -154,7 +157,7 @@ for (const { fault, code, options = {} } of kListens) {
   test(`${fault}: the error of listen() is ${code}`, timed, async (t) => {
     // Whose calls those of the other one follow.
     await serve(t, http.createServer())
-    const { open } = await report()
+    await settled(kServing)
     await plan(fault)
     const server = http.createServer(options)
     server.listen(0, '127.0.0.1')
@@ -163,7 +166,7 @@ for (const { fault, code, options = {} } of kListens) {
     assert.equal(error.syscall, 'listen')
     assert.equal(error.status, Number(fault.split(':')[2]))
     await plan('')
-    await settled(open)
+    await settled(kServing)
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')
     await stop(server)
@@ -173,7 +176,7 @@ for (const { fault, code, options = {} } of kListens) {
 for (const status of [kSharingViolation, kAlreadyExists]) {
   test(`listen(0) takes another port when the one it found is refused with ${status}`, timed, async (t) => {
     await serve(t, http.createServer())
-    const { open } = await report()
+    await settled(kServing)
     await plan(`HttpAddUrlToUrlGroup:1:${status}:3`)
     t.after(() => plan(''))
     const server = http.createServer((req, res) => res.end('here'))
@@ -182,7 +185,7 @@ for (const status of [kSharingViolation, kAlreadyExists]) {
     await plan('')
     assert.equal((await request(port)).body, 'here')
     await stop(server)
-    await settled(open)
+    await settled(kServing)
   })
 }
 
