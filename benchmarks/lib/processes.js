@@ -5,7 +5,6 @@
 const { spawn } = require('node:child_process')
 const { once } = require('node:events')
 const fs = require('node:fs')
-const net = require('node:net')
 const path = require('node:path')
 const { run } = require('../../tools/lib/project')
 
@@ -59,16 +58,6 @@ async function end (child) {
   await exit
 }
 
-/** @returns {Promise<number>} for programs that do not choose one themselves */
-async function freePort () {
-  const server = net.createServer().listen(0)
-  await once(server, 'listening')
-  const { port } = /** @type {net.AddressInfo} */ (server.address())
-  server.close()
-  await once(server, 'close')
-  return port
-}
-
 /** A server under measurement. */
 class Server {
   #child
@@ -112,4 +101,4 @@ class Server {
   }
 }
 
-module.exports = { Server, built, end, freePort, kBuild, pinned, unlessEnded }
+module.exports = { Server, built, end, kBuild, pinned, unlessEnded }

@@ -10,7 +10,8 @@ const os = require('node:os')
 const path = require('node:path')
 const { findNginx } = require('../../tools/lib/packages')
 const { processTimes } = require('../lib/cpu')
-const { freePort, unlessEnded } = require('../lib/processes')
+const { unlessEnded } = require('../lib/processes')
+const { freePort } = require('../../test/helpers/free-port')
 
 const kProgram = path.join(__dirname, 'server.js')
 /** Processes that start at a time: more only wait for each other. */

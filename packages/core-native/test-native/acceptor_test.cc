@@ -16,6 +16,7 @@
 #include <condition_variable>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -282,6 +283,12 @@ class LentListenerTest : public AcceptorTest {
     return count;
   }
 
+  void ExpectItIsTheLanes() {
+    Connect();
+    ASSERT_TRUE(IsReady(5000));
+    EXPECT_EQ(AcceptLent(), 1U);
+  }
+
   const int epoll_fd_ = epoll_create1(EPOLL_CLOEXEC);
 };
 
@@ -314,21 +321,17 @@ TEST_F(LentListenerTest, ItIsTheThreadsWhileThePortIsShared) {
   EXPECT_FALSE(IsReady(0));
   EXPECT_TRUE(IsOnDuty());
   acceptor_.SetShared(port_.port(), false);
-  Connect();
-  ASSERT_TRUE(IsReady(5000));
-  EXPECT_EQ(AcceptLent(), 1U);
+  ExpectItIsTheLanes();
 }
 
-TEST_F(LentListenerTest, ItIsTheThreadsWhenItRestedAndIsSharedNoMore) {
+TEST_F(LentListenerTest, ItIsTheLanesAgainAfterARest) {
   const Holder on_duty(port_.fd(), 0, 1);
   Lend(true);
   acceptor_.SetShared(port_.port(), true);
   Connect();
   ASSERT_TRUE(AreAccepted());
   acceptor_.SetShared(port_.port(), false);
-  Connect();
-  ASSERT_TRUE(IsReady(5000));
-  EXPECT_EQ(AcceptLent(), 1U);
+  ExpectItIsTheLanes();
 }
 
 TEST_F(LentListenerTest, WhatWaitsIsAcceptedBeforeItIsRemoved) {
@@ -337,6 +340,34 @@ TEST_F(LentListenerTest, WhatWaitsIsAcceptedBeforeItIsRemoved) {
   acceptor_.Remove(1);
   EXPECT_TRUE(AreAccepted());
   EXPECT_FALSE(IsReady(0));
+}
+
+// What the lane is told then must not overtake what it is given.
+TEST_F(LentListenerTest, ItIsNotRemovedWhileTheLaneIsGivenItsConnections) {
+  Lend(true);
+  Connect();
+  ASSERT_TRUE(IsReady(5000));
+  std::future<void> removed;
+  acceptor_.AcceptLent([&](uint32_t, const std::vector<int>& fds) {
+    removed = std::async(std::launch::async, [this] { acceptor_.Remove(1); });
+    EXPECT_EQ(removed.wait_for(milliseconds(50)), std::future_status::timeout);
+    const std::lock_guard lock(mutex_);
+    fds_.insert(fds_.end(), fds.begin(), fds.end());
+  });
+  ASSERT_TRUE(removed.valid());
+  EXPECT_EQ(removed.wait_for(milliseconds(5000)), std::future_status::ready);
+}
+
+TEST_F(LentListenerTest, WhenTheLaneCannotWatchItTheThreadKeepsIt) {
+  ASSERT_EQ(acceptor_.Start(), 0);
+  acceptor_.SetShared(port_.port(), true);
+  const int nothing = fcntl(epoll_fd_, F_DUPFD_CLOEXEC, 0);
+  close(nothing);
+  acceptor_.LendTo(nothing);
+  Add(true);
+  acceptor_.SetShared(port_.port(), false);
+  Connect();
+  EXPECT_TRUE(AreAccepted());
 }
 
 TEST_F(LentListenerTest, OutOfDescriptorsTheThreadTakesItBack) {

@@ -118,10 +118,11 @@ function openUrls (server, plan) {
   const listener = server[kListener]
   const { host, port } = plan.endpoints[0]
   const isAttached = openQueue(listener)
+  if (isAttached) return new UrlHandle(server, host ?? '::', port || freePort(host))
   for (let tries = port === 0 ? kFreePortTries : 1; ; tries--) {
     const at = port || freePort(host)
     try {
-      if (!isAttached) registerAll(listener, plan, at)
+      registerAll(listener, plan, at)
       return new UrlHandle(server, host ?? '::', at)
     } catch (error) {
       if (tries === 1 || /** @type {any} */ (error).code !== 'EADDRINUSE') throw error

@@ -78,7 +78,7 @@ class Acceptor {
     uint16_t port = 0;
     bool is_shared = false;
     bool is_lendable = false;
-    bool is_lent = false;
+    bool is_lent = false;  // A lane watches it.
     bool is_deputy = false;
     bool has_stepped_down = false;
     uint64_t look_at_ms = 0;  // 0 = it is watched.
@@ -110,7 +110,7 @@ class Acceptor {
   AcceptResult AcceptOne(const Listener& listener, std::vector<int>* accepted);
   bool GiveUpReserve(const Listener& listener);
   void PauseBriefly();
-  // Whoever is to watch it does.
+  // Has it watched by whoever is to.
   void Settle(Listener* listener);
   bool IsForLane(const Listener& listener) const;
   int EpollFdOf(const Listener& listener) const;

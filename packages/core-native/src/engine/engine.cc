@@ -43,8 +43,9 @@ Engine::Engine(BackendOptions options)
 Engine::~Engine() { Close(); }
 
 int Engine::Start() {
+  // Between several lanes somebody has to deal connections out.
+  Acceptor* lender = lanes_.size() == 1 ? &acceptor_ : nullptr;
   for (const auto& lane : lanes_) {
-    Acceptor* lender = lanes_.size() == 1 ? &acceptor_ : nullptr;
     if (const int failed = lane->Start(lender); failed != 0) return failed;
   }
   return acceptor_.Start();

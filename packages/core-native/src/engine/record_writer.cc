@@ -71,7 +71,7 @@ void RecordWriter::Open(uint32_t slot, uint32_t server_id, const Addresses& addr
   const size_t plain_bytes =
       AlignRecord(records::kOpenFixedBytes + addresses.remote.size() + addresses.local.size());
   if (!facts.empty()) flags |= records::kFlagSecure;
-  // What has no handshake ends with its server while JavaScript has not heard of it, as on Node.
+  // close() refuses a connection without TLS that JavaScript has not heard of.
   const Urgency urgency = facts.empty() ? Urgency::kNow : Urgency::kSoon;
   uint8_t* record = Append(plain_bytes + facts.size(), RequestType::kOpen, flags, slot, urgency);
   Copy(record + plain_bytes, facts);
