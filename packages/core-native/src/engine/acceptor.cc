@@ -293,6 +293,8 @@ void Acceptor::Run() {
   for (;;) {
     if (is_patient != is_patient_) SetPatient(is_patient = is_patient_);
     Wait(&ready, timeout_ms);
+    // Who works on this CPU lets clients connect again: what waits then is handed over together.
+    if (is_patient && !ready.empty()) GiveWay();
     bool is_exhausted = false;
     {
       const std::lock_guard lock(mutex_);

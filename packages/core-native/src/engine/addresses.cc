@@ -5,29 +5,54 @@
 #include <sys/socket.h>
 #include <uv.h>
 
+#include <array>
+#include <charconv>
 #include <cstddef>
 #include <cstring>
+#include <span>
+#include <string_view>
 
 namespace httpsys::engine {
 namespace {
 
+// What IPv6 makes of addresses of IPv4.
+constexpr std::array<uint8_t, 12> kMapped = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+constexpr std::string_view kMappedText = "::ffff:";
+
+// Nearly all clients have one, and uv_inet_ntop() formats it byte by byte with snprintf().
+void SetIpv4Text(std::string_view before, std::span<const uint8_t, 4> address, std::string* text) {
+  char name[kMappedText.size() + INET_ADDRSTRLEN];
+  char* end = name + before.copy(name, before.size());
+  for (const uint8_t byte : address) {
+    end = std::to_chars(end, name + sizeof name, byte).ptr;
+    *end++ = '.';
+  }
+  text->assign(name, end - 1);
+}
+
 // Text and port of one end; the family, or 0.
 uint8_t Describe(const sockaddr_storage& address, std::string* text, uint16_t* port) {
-  char name[INET6_ADDRSTRLEN] = "";
+  std::array<uint8_t, 4> bytes;
   if (address.ss_family == AF_INET) {
     sockaddr_in v4;
     std::memcpy(&v4, &address, sizeof v4);
-    uv_inet_ntop(AF_INET, &v4.sin_addr, name, sizeof name);
-    *text = name;
+    std::memcpy(bytes.data(), &v4.sin_addr, bytes.size());
+    SetIpv4Text("", bytes, text);
     *port = ntohs(v4.sin_port);
     return 4;
   }
   if (address.ss_family != AF_INET6) return 0;
   sockaddr_in6 v6;
   std::memcpy(&v6, &address, sizeof v6);
+  *port = ntohs(v6.sin6_port);
+  if (std::memcmp(&v6.sin6_addr, kMapped.data(), kMapped.size()) == 0) {
+    std::memcpy(bytes.data(), v6.sin6_addr.s6_addr + kMapped.size(), bytes.size());
+    SetIpv4Text(kMappedText, bytes, text);
+    return 6;
+  }
+  char name[INET6_ADDRSTRLEN] = "";
   uv_inet_ntop(AF_INET6, &v6.sin6_addr, name, sizeof name);
   *text = name;
-  *port = ntohs(v6.sin6_port);
   if (IN6_IS_ADDR_LINKLOCAL(&v6.sin6_addr) && v6.sin6_scope_id > 0) {
     char scope[UV_IF_NAMESIZE] = "";
     size_t size = sizeof scope;
@@ -40,8 +65,8 @@ void FillLocalIp(const sockaddr_storage& address, LocalAddress* local) {
   if (address.ss_family == AF_INET) {
     sockaddr_in v4;
     std::memcpy(&v4, &address, sizeof v4);
-    local->ip = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
-    std::memcpy(local->ip.data() + 12, &v4.sin_addr, 4);
+    std::memcpy(local->ip.data(), kMapped.data(), kMapped.size());
+    std::memcpy(local->ip.data() + kMapped.size(), &v4.sin_addr, sizeof v4.sin_addr);
     local->is_ip = true;
   } else if (address.ss_family == AF_INET6) {
     sockaddr_in6 v6;
