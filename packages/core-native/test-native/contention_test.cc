@@ -5,29 +5,29 @@
 namespace httpsys {
 namespace {
 
-int SkippedBeforeNext(NapBackoff* naps) {
+int SkippedBeforeNext(WaitBackoff* waits) {
   int skipped = 0;
-  while (naps->Skip()) ++skipped;
+  while (waits->Skip()) ++skipped;
   return skipped;
 }
 
-TEST(NapBackoff, LeavesOutMoreAfterEachNapInVain) {
-  NapBackoff naps;
-  EXPECT_EQ(SkippedBeforeNext(&naps), 0);
+TEST(WaitBackoff, LeavesOutMoreAfterEachOneInVain) {
+  WaitBackoff waits;
+  EXPECT_EQ(SkippedBeforeNext(&waits), 0);
   for (const int expected : {1, 3, 7, 15, 31, 31}) {
-    naps.OnNap(true);
-    EXPECT_EQ(SkippedBeforeNext(&naps), expected);
+    waits.OnWaited(true);
+    EXPECT_EQ(SkippedBeforeNext(&waits), expected);
   }
 }
 
-TEST(NapBackoff, OneThatBroughtSomethingEndsIt) {
-  NapBackoff naps;
-  naps.OnNap(true);
-  naps.OnNap(true);
-  naps.OnNap(false);
-  EXPECT_FALSE(naps.Skip());
-  naps.OnNap(true);
-  EXPECT_EQ(SkippedBeforeNext(&naps), 1);
+TEST(WaitBackoff, OneThatBroughtSomethingEndsIt) {
+  WaitBackoff waits;
+  waits.OnWaited(true);
+  waits.OnWaited(true);
+  waits.OnWaited(false);
+  EXPECT_FALSE(waits.Skip());
+  waits.OnWaited(true);
+  EXPECT_EQ(SkippedBeforeNext(&waits), 1);
 }
 
 using Step = Standby::Step;

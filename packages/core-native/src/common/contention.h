@@ -11,8 +11,8 @@
 
 namespace httpsys {
 
-// Naps of a lane, which are to end when JavaScript has worked.
-class NapBackoff {
+// Waits for others to work on this CPU: whether they are worth it is learned from the last ones.
+class WaitBackoff {
  public:
   // Whether the next one is left out.
   bool Skip() {
@@ -21,11 +21,10 @@ class NapBackoff {
     return true;
   }
 
-  // JavaScript was late the last time.
-  bool is_busy() const { return skips_ != 0; }
-  // `is_in_vain`: JavaScript had not even begun.
-  void OnNap(bool is_in_vain) {
-    skips_ = is_in_vain ? std::min(2 * skips_ + 1, limits::kNapsSkippedMax) : 0;
+  // The last one was in vain.
+  bool is_active() const { return skips_ != 0; }
+  void OnWaited(bool is_in_vain) {
+    skips_ = is_in_vain ? std::min(2 * skips_ + 1, limits::kWaitsSkippedMax) : 0;
     left_ = skips_;
   }
 

@@ -262,9 +262,11 @@ inline constexpr uint64_t kOpenToldLateMs = 2;
 // How long a lane lets requests and replies gather while JavaScript works on a batch, at most: far
 // below what a person notices, and some 30 requests of an Express application.
 inline constexpr uint64_t kNapUs = 500;
-// Naps that are left out after one in which JavaScript did not even begin (doubled each time, from
-// 1): other programs have its CPU, and the end of a nap is one more wake among theirs.
-inline constexpr int kNapsSkippedMax = 31;
+// Waits that are left out after one in vain (doubled each time, from 1). A lane's nap in which
+// JavaScript did not even begin: other programs have its CPU, and the end of a nap is one more wake
+// among theirs. An acceptor that let others run and then found a single connection: a client waits
+// for no more than that.
+inline constexpr int kWaitsSkippedMax = 31;
 // How often a lane looks for replies by itself while JavaScript is busy with its requests: a reply
 // written before a handler that blocks leaves within this time without a wake per reply.
 inline constexpr uint64_t kPeekMs = 1;

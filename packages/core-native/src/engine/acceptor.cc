@@ -294,7 +294,9 @@ void Acceptor::Run() {
     if (is_patient != is_patient_) SetPatient(is_patient = is_patient_);
     Wait(&ready, timeout_ms);
     // Who works on this CPU lets clients connect again: what waits then is handed over together.
-    if (is_patient && !ready.empty()) GiveWay();
+    const bool gives_way = is_patient && !ready.empty() && !way_backoff_.Skip();
+    if (gives_way) GiveWay();
+    size_t accepted = 0;
     bool is_exhausted = false;
     {
       const std::lock_guard lock(mutex_);
@@ -306,10 +308,11 @@ void Acceptor::Run() {
       if (timeout_ms >= 0) AddDue(&ready);
       for (const int key : ready) {
         Listener* listener = Find(key);
-        if (listener != nullptr && !Serve(listener)) is_exhausted = true;
+        if (listener != nullptr && !Serve(listener, &accepted)) is_exhausted = true;
       }
       timeout_ms = TimeToLook();
     }
+    if (gives_way) way_backoff_.OnWaited(accepted <= 1);
     if (is_exhausted) PauseBriefly();
   }
 }
@@ -320,10 +323,11 @@ Acceptor::Listener* Acceptor::Find(int key) {
   return found == listeners_.end() ? nullptr : &*found;
 }
 
-bool Acceptor::Serve(Listener* listener) {
+bool Acceptor::Serve(Listener* listener, size_t* accepted) {
   const bool was_resting = listener->look_at_ms != 0;
   size_t count = 0;
   const bool is_exhausted = AcceptSome(*listener, &count) == AcceptResult::kExhausted;
+  *accepted += count;
   if (is_exhausted && listener->is_shared) {
     StepDown(listener);
     return true;

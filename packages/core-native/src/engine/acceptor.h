@@ -14,6 +14,7 @@
 #include <uv.h>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <mutex>
@@ -90,8 +91,8 @@ class Acceptor {
   // Waits for readiness; fills keys of ready listeners. Without the lock.
   void Wait(std::vector<int>* keys, int timeout_ms);
   Listener* Find(int key);
-  // False: out of descriptors.
-  bool Serve(Listener* listener);
+  // Counts those that it accepts; false: out of descriptors.
+  bool Serve(Listener* listener, size_t* accepted);
   // Whether what waits is for this process, which rests, to take.
   bool MayTake(Listener* listener);
   int TimeToLook() const;
@@ -123,6 +124,7 @@ class Acceptor {
 
   uv_thread_t thread_;
   bool is_started_ = false;
+  WaitBackoff way_backoff_;  // The thread's.
 
   std::mutex mutex_;  // Guards what follows; held while accepting, so that Remove() is exact.
   std::vector<Listener> listeners_;

@@ -254,7 +254,7 @@ bool Lane::Nap() {
   const bool is_called = nap_over_.wait_for(lock, std::chrono::microseconds(limits::kNapUs),
                                             [this] { return !is_napping_; });
   is_napping_ = false;
-  nap_backoff_.OnNap(!is_called && !signal_->is_draining());
+  nap_backoff_.OnWaited(!is_called && !signal_->is_draining());
   return is_called;
 }
 
@@ -314,7 +314,7 @@ void Lane::ArmPeekTimer() {
   if (signal_->is_draining()) {
     peek_ms_ = std::min(next_ms, limits::kPeekMsMax);
   } else {
-    peek_ms_ = nap_backoff_.is_busy()
+    peek_ms_ = nap_backoff_.is_active()
                    ? limits::kPeekIdleMsMax
                    : std::clamp(next_ms, limits::kPeekMsMax, limits::kPeekIdleMsMax);
   }

@@ -184,7 +184,7 @@ class Lane final : public InputHandler {
   bool is_sleeping_ = false;
   bool is_stopping_ = false;
   uint64_t peek_ms_ = 0;
-  NapBackoff nap_backoff_;
+  WaitBackoff nap_backoff_;
 };
 
 }  // namespace httpsys::engine
