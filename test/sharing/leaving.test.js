@@ -9,6 +9,9 @@ const { describe, it } = require('node:test')
 const { freePort } = require('../helpers/free-port')
 const { ask, connect, kSkip, member, sleep } = require('./kit')
 
+/** Of src/common/limits.h. */
+const kWaitingMax = 1000
+
 describe('A server that closes on a shared port', { skip: kSkip }, () => {
   for (const isFirst of [true, false]) {
     it(`leaves its idle connections to others, when it was ${isFirst ? 'the first' : 'a later'} one`, async (t) => {
@@ -68,9 +71,31 @@ describe('A server that closes on a shared port', { skip: kSkip }, () => {
     assert.equal((await ask(port, '/b/')).owner, 'b')
     await b.listen('a2', `http://*:${port}/a/`)
     for (const { status, owner } of await Promise.all(waiting)) assert.deepEqual([status, owner], [200, 'a2'])
-    await b.close('a2', { restart: true, waitMs: 100 })
-    // Who waited in vain, or came after the end of the wait.
-    assert.match(String((await ask(port, '/a/')).status), /^(503|404)$/)
+    await b.close('a2', { restart: true, waitMs: 300 })
+    // Who waited in vain, and who came after the end of the wait.
+    assert.equal((await ask(port, '/a/')).status, 503)
+    assert.equal((await ask(port, '/a/')).status, 503)
+  })
+
+  it('lets a thousand wait for one prefix, and turns away nobody who waits for another one', async (t) => {
+    process.env.HTTPSYS_IO_THREADS = '1' // The limit is that of a thread.
+    const port = await freePort()
+    const [a, b, c] = [await member(t, 'a', `http://*:${port}/a/`), await member(t, 'b', `http://*:${port}/b/`), await member(t, 'c', `http://*:${port}/c/`)]
+    delete process.env.HTTPSYS_IO_THREADS
+    await a.close('a', { restart: true, waitMs: 60_000 })
+    await c.close('c', { restart: true, waitMs: 60_000 })
+    const clients = await Promise.all(Array.from({ length: kWaitingMax + 10 }, () => connect(t, port)))
+    /** @type {number[]} */
+    const statuses = []
+    const answers = Promise.all(clients.map(async (client) => { statuses.push((await client.request('/a/')).status) }))
+    while (statuses.length < 10) await sleep(5)
+    const other = ask(port, '/c/')
+    await b.listen('c2', `http://*:${port}/c/`)
+    assert.equal((await other).owner, 'c2')
+    assert.deepEqual(statuses, Array(10).fill(503))
+    await b.listen('a2', `http://*:${port}/a/`)
+    await answers
+    assert.deepEqual(statuses.slice(10), Array(kWaitingMax).fill(200))
   })
 
   it('frees the port as the last one, with the connections that are open', async (t) => {

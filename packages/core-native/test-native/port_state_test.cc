@@ -196,17 +196,26 @@ TEST_F(PortStateTest, TheNextOwnerTakesAnAbsentOnesPlace) {
   EXPECT_EQ(state_.NextExpiry(), std::nullopt);
 }
 
-TEST_F(PortStateTest, AbsentOwnersExpire) {
+TEST_F(PortStateTest, AbsentOwnersAreOfflineForAWhileWhenTheirTimeIsOver) {
   ASSERT_TRUE(state_.AddEntry({kAlice, 1, 7, 0, 500, "", "http://*:80/a/"}, 1000));
   ASSERT_TRUE(state_.AddEntry({kAlice, 1, 8, 0, 100, "", "http://*:80/b/"}, 1000));
   ASSERT_TRUE(state_.AddEntry({kAlice, 1, 9, 0, 0, "", "http://*:80/c/"}, 1000));
   EXPECT_EQ(state_.NextExpiry(), 1100u);
   EXPECT_TRUE(state_.Expire(1099).empty());
-  const std::vector<peer::EntryGone> gone = state_.Expire(1100);
-  ASSERT_EQ(gone.size(), 1u);
-  EXPECT_EQ(gone[0].prefix_id, 8u);
+  const PortState::Expired first = state_.Expire(1100);
+  EXPECT_TRUE(first.gone.empty());
+  ASSERT_EQ(first.offline.size(), 1u);
+  EXPECT_EQ(first.offline[0].prefix_id, 8u);
+  EXPECT_EQ(first.offline[0].flags & peer::kEntryOffline, peer::kEntryOffline);
+  EXPECT_EQ(first.offline[0].absent_ms, limits::kOfflineMs);
+  EXPECT_TRUE(state_.entries()[1].is_offline());
+  EXPECT_TRUE(state_.Expire(1100).empty());
+  const PortState::Expired second = state_.Expire(1100 + limits::kOfflineMs);
+  ASSERT_EQ(second.gone.size(), 1u);
+  EXPECT_EQ(second.gone[0].prefix_id, 8u);
+  ASSERT_EQ(second.offline.size(), 1u);
+  EXPECT_EQ(second.offline[0].prefix_id, 7u);
   EXPECT_EQ(state_.entries().size(), 2u);
-  EXPECT_EQ(state_.Expire(100'000).size(), 1u);
 }
 
 TEST_F(PortStateTest, NobodyIsAbsentForLongerThanTheLimit) {

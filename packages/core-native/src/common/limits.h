@@ -242,16 +242,19 @@ inline constexpr uint64_t kConfirmMs = 500;
 inline constexpr uint64_t kReunionMs = 1000;
 // Longest time that requests wait for a restarted owner (server.close({ restart: true, waitMs })).
 inline constexpr uint32_t kAbsentMsMax = 300'000;
-// How long the prefixes of a process that died answer 503: supervisors start it again sooner. After
-// that they are as if nobody had registered them.
-inline constexpr uint64_t kOfflineMs = 10'000;
+// How long the prefixes of a process that died, or of one whose successor has not come in time,
+// answer 503: supervisors start it again sooner. After that they are as if nobody had registered
+// them.
+inline constexpr uint32_t kOfflineMs = 10'000;
 // JavaScript that has been working on one batch for so long is blocked: the other owners of a queue
 // take what comes. Longer than most handlers run, shorter than anybody notices.
 inline constexpr uint64_t kBlockedMs = 10;
 // How often waiting requests look for their owner by themselves.
 inline constexpr uint64_t kWaitingRetryMs = 5;
-// Requests that wait for one, per lane; further ones get 503.
+// Requests that wait for the owner of one prefix, and for all, per lane; further ones get 503. The
+// first is the default of a queue; the second bounds what looking again costs.
 inline constexpr size_t kWaitingMax = 1000;
+inline constexpr size_t kWaitingAllMax = 4000;
 
 // How late JavaScript may hear of the end of a connection that it has ended itself, if nothing else
 // wakes it before: nobody waits for that, and a wake costs as much as a request.

@@ -47,18 +47,22 @@ PortRouter::Port* PortRouter::Find(uint16_t number) {
   return const_cast<Port*>(std::as_const(*this).Find(number));
 }
 
+void PortRouter::Port::SetRoutes(std::shared_ptr<const Routes> next) {
+  routes = std::move(next);
+  turns.assign(routes->target_count(), 0);
+  waiting.assign(routes->target_count(), 0);
+}
+
 void PortRouter::SetRoutes(std::shared_ptr<const Routes> routes) {
   const uint16_t number = routes->port();
   const bool is_used = routes->target_count() != 0;
   if (Port* port = Find(number)) {
-    port->routes = std::move(routes);
-    port->turns.assign(port->routes->target_count(), 0);
+    port->SetRoutes(std::move(routes));
     if (!is_used) std::erase_if(ports_, [=](const Port& p) { return p.routes->port() == number; });
   } else if (is_used) {
     Port added;
     added.statistics = statistics_->PortOf(number);
-    added.turns.assign(routes->target_count(), 0);
-    added.routes = std::move(routes);
+    added.SetRoutes(std::move(routes));
     ports_.push_back(std::move(added));
   }
   has_peers_ = std::any_of(ports_.begin(), ports_.end(),
@@ -365,30 +369,42 @@ RequestRouter::Outcome PortRouter::ToMember(Port* port, Connection* connection,
 // -- Waiting.
 
 RequestRouter::Outcome PortRouter::Wait(Connection* connection, Route* route) {
-  if (!connection->is_waiting && waiting_.size() >= limits::kWaitingMax) {
+  if (connection->is_waiting) return Outcome::kWaiting;
+  const uint32_t* waiting = WaitingFor(connection, route->id);
+  const bool is_full = waiting != nullptr && *waiting >= limits::kWaitingMax;
+  if (is_full || waiting_.size() >= limits::kWaitingAllMax) {
     route->status = RouteStatus::kQueueFull;
     return Outcome::kUnrouted;
   }
-  if (!connection->is_waiting) waiting_.push_back(connection);
+  AddWaiting(connection, route->id);
+  return Outcome::kWaiting;
+}
+
+uint32_t* PortRouter::WaitingFor(const Connection* connection, uint32_t target_id) {
+  Port* port = Find(connection->local_port);
+  return port == nullptr || target_id >= port->waiting.size() ? nullptr : &port->waiting[target_id];
+}
+
+void PortRouter::AddWaiting(Connection* connection, uint32_t target_id) {
+  if (uint32_t* waiting = WaitingFor(connection, target_id)) ++*waiting;
+  waiting_.push_back({connection, target_id});
   connection->is_waiting = true;
   ArmTimer();
-  return Outcome::kWaiting;
 }
 
 void PortRouter::WaitReturned(Connection* connection) {
   transport_->Pause(connection, kPauseOrder);
-  if (!connection->is_waiting) waiting_.push_back(connection);
-  connection->is_waiting = true;
-  ArmTimer();
+  if (!connection->is_waiting) AddWaiting(connection, kAnyTarget);
 }
 
 void PortRouter::Retry() {
   if (waiting_.empty() || is_retrying_) return;
   is_retrying_ = true;
-  const std::vector<Connection*> waiting = std::exchange(waiting_, {});
-  for (Connection* connection : waiting) connection->is_waiting = false;
+  const std::vector<Waiting> waiting = std::exchange(waiting_, {});
+  for (Port& port : ports_) std::fill(port.waiting.begin(), port.waiting.end(), 0);
+  for (const Waiting& one : waiting) one.connection->is_waiting = false;
   // Each may close itself, not another one.
-  for (Connection* connection : waiting) {
+  for (const auto& [connection, target_id] : waiting) {
     if (connection->is_open()) session_->ResumeInput(connection, kPauseOrder);
   }
   is_retrying_ = false;
@@ -424,7 +440,14 @@ void PortRouter::OnDetached(Connection* connection) {
   if (origin != nullptr && origin->is_stream && !origin->is_end_told && !is_known) {
     links_.SendEnded(*origin, connection->is_fin_sent);
   }
-  if (connection->is_waiting) std::erase(waiting_, connection);
+  if (!connection->is_waiting) return;
+  const auto found = std::find_if(waiting_.begin(), waiting_.end(), [=](const Waiting& one) {
+    return one.connection == connection;
+  });
+  uint32_t* waiting = WaitingFor(connection, found->target_id);
+  // Since then the targets may be others, until the next Retry().
+  if (waiting != nullptr && *waiting != 0) --*waiting;
+  waiting_.erase(found);
   connection->is_waiting = false;
 }
 

@@ -100,8 +100,18 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   struct Port {
     std::shared_ptr<const Routes> routes;
     PortStatistics::Port* statistics = nullptr;
-    std::vector<uint32_t> turns;  // By target: the owner that gets the next new connection.
+    // By target: the owner that gets the next new connection, and the requests that wait.
+    std::vector<uint32_t> turns;
+    std::vector<uint32_t> waiting;
+
+    void SetRoutes(std::shared_ptr<const Routes> next);
   };
+
+  struct Waiting {
+    Connection* connection = nullptr;
+    uint32_t target_id = kAnyTarget;
+  };
+  static constexpr uint32_t kAnyTarget = UINT32_MAX;
 
   const Port* Find(uint16_t number) const;
   Port* Find(uint16_t number);
@@ -111,6 +121,9 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   const Routes::Owner* ChooseForStream(Port* port, uint32_t target_id);
   const Routes::Owner* OtherOwner(const Routes::Target& target, const Routes::Owner& dead);
   Outcome Wait(Connection* connection, Route* route);
+  void AddWaiting(Connection* connection, uint32_t target_id);
+  // Of those that wait: the number for a target. nullptr: it is not counted.
+  uint32_t* WaitingFor(const Connection* connection, uint32_t target_id);
   Outcome ToServer(Connection* connection, const Routes::Owner& owner, Route* route);
   Outcome ToMember(Port* port, Connection* connection, const http1::RequestHead& head,
                    uint64_t member, std::string_view input, size_t head_bytes, Route* route);
@@ -145,7 +158,7 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   Relays relays_;
   uv_timer_t timer_;
   std::vector<Port> ports_;
-  std::vector<Connection*> waiting_;
+  std::vector<Waiting> waiting_;
   http1::RequestParser parser_;  // Of PassOn(), as its memory.
   std::vector<char> buffer_;
   uint64_t consumed_ = 0;          // What JavaScript had read when it was looked at last.

@@ -407,8 +407,11 @@ void Sharing::TickCoordinator(Port* port, uint64_t now_ms) {
     for (const uint64_t id : lost) RemoveMember(port, id);
   }
   DropSilent(port, now_ms);
-  const std::vector<peer::EntryGone> expired = port->state.Expire(now_ms);
-  for (const peer::EntryGone& gone : expired) {
+  const PortState::Expired expired = port->state.Expire(now_ms);
+  for (const peer::Entry& entry : expired.offline) {
+    Broadcast(port, FrameType::kEntry, peer::Encode(entry));
+  }
+  for (const peer::EntryGone& gone : expired.gone) {
     Broadcast(port, FrameType::kEntryGone, peer::Encode(gone));
   }
   if (!expired.empty()) SyncAll(port);

@@ -59,6 +59,11 @@ bool MeetOnOneSocket(const UrlPrefix& one, const UrlPrefix& other) {
 
 }  // namespace
 
+void PortState::SetOffline(StateEntry* entry, uint64_t now_ms) {
+  entry->entry.flags |= peer::kEntryOffline;
+  entry->absent_until_ms = now_ms + limits::kOfflineMs;
+}
+
 bool PortState::Parse(const std::string& text, StateEntry* entry) const {
   UrlPrefix& parsed = entry->parsed;
   if (ParseUrlPrefix(text, &parsed) != PrefixError::kNone || parsed.port != port_) return false;
@@ -141,8 +146,7 @@ void PortState::RemoveMember(uint64_t id, uint64_t now_ms) {
   });
   for (StateEntry& there : entries_) {
     if (!is_left(there)) continue;
-    there.entry.flags |= peer::kEntryOffline;
-    there.absent_until_ms = now_ms + limits::kOfflineMs;
+    SetOffline(&there, now_ms);
   }
 }
 
@@ -185,14 +189,20 @@ std::vector<StateEntry> PortState::EntriesOfMember(uint64_t member) const {
   return result;
 }
 
-std::vector<peer::EntryGone> PortState::Expire(uint64_t now_ms) {
-  std::vector<peer::EntryGone> gone;
-  std::erase_if(entries_, [&](const StateEntry& there) {
+PortState::Expired PortState::Expire(uint64_t now_ms) {
+  Expired expired;
+  std::erase_if(entries_, [&](StateEntry& there) {
     if (!there.is_absent() || there.absent_until_ms > now_ms) return false;
-    gone.push_back({there.entry.member, there.entry.server_id, there.entry.prefix_id});
-    return true;
+    if (there.is_offline()) {
+      expired.gone.push_back({there.entry.member, there.entry.server_id, there.entry.prefix_id});
+      return true;
+    }
+    SetOffline(&there, now_ms);
+    there.entry.absent_ms = limits::kOfflineMs;
+    expired.offline.push_back(there.entry);
+    return false;
   });
-  return gone;
+  return expired;
 }
 
 std::optional<uint64_t> PortState::NextExpiry() const {

@@ -20,7 +20,7 @@ struct StateEntry {
   uint64_t absent_until_ms = 0;  // 0 = its server is there.
 
   bool is_absent() const { return absent_until_ms != 0; }
-  // Absent, but its owner did not say that another one would follow.
+  // Absent, and nobody waits for it: its owner has died, or its successor has not come in time.
   bool is_offline() const { return is_absent() && (entry.flags & peer::kEntryOffline) != 0; }
 };
 
@@ -52,8 +52,14 @@ class PortState {
   // What is to be removed or told anew as absent when servers go.
   std::vector<StateEntry> EntriesOfServer(uint64_t member, uint32_t server_id) const;
   std::vector<StateEntry> EntriesOfMember(uint64_t member) const;
-  // Entries whose time has run out; they are gone afterwards.
-  std::vector<peer::EntryGone> Expire(uint64_t now_ms);
+  // Entries whose time has run out: those of announced successors are offline then, others gone.
+  struct Expired {
+    std::vector<peer::Entry> offline;
+    std::vector<peer::EntryGone> gone;
+
+    bool empty() const { return offline.empty() && gone.empty(); }
+  };
+  Expired Expire(uint64_t now_ms);
 
   const std::map<uint64_t, peer::Member>& members() const { return members_; }
   const std::vector<StateEntry>& entries() const { return entries_; }
@@ -62,6 +68,7 @@ class PortState {
 
  private:
   bool Parse(const std::string& text, StateEntry* entry) const;
+  static void SetOffline(StateEntry* entry, uint64_t now_ms);
   const StateEntry* FindConflict(uint64_t member, const peer::Register& wanted,
                                  const StateEntry& candidate) const;
 
