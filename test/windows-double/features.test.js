@@ -194,11 +194,11 @@ test('a response by HTTP/2 has no trailers chunk without trailers, and where HTT
 
 test('timeouts, queue length and 503 verbosity are those of the server', timed, async (t) => {
   await forget()
-  const server = http.createServer({ queueLimit: 12, http503Verbosity: 'full', keepAliveTimeout: 4001, headersTimeout: 30_000, requestTimeout: 0 })
+  const server = http.createServer({ queueLimit: 12, http503Verbosity: 'full', queueTimeout: 8001, keepAliveTimeout: 4001, headersTimeout: 30_000, requestTimeout: 0 })
   await serve(t, server)
   const [timeouts] = await valuesOf(Property.kTimeouts)
   assert.equal(timeouts.of, 'group')
-  assert.deepEqual([timeouts.idleConnection, timeouts.headerWait, timeouts.entityBody], [5, 30, 65535])
+  assert.deepEqual([timeouts.idleConnection, timeouts.headerWait, timeouts.entityBody, timeouts.requestQueue], [5, 30, 65535, 9])
   assert.deepEqual((await valuesOf(Property.kQueueLength)).map(({ of, value }) => [of, value]), [['queue', 12]])
   assert.deepEqual((await valuesOf(Property.kVerbosity)).map(({ value }) => value), [2])
 })

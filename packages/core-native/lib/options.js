@@ -8,7 +8,8 @@ const kDefaults = {
   maxRequestBodySize: 0,
   pipelinedRequestsMax: 32,
   queueLimit: 1000,
-  http503Verbosity: 'limited',
+  queueTimeout: 120_000,
+  http503Verbosity: 'full',
   stripPrefix: false
 }
 

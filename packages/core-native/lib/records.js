@@ -131,6 +131,7 @@ module.exports = {
   kReplyPublished: 0,
   kSegmentsDone: 16,
   kLaneSleeping: 32,
+  kRequestsRefused: 33,
   kDispatchResume: 48,
   kControlWords: 64
 }

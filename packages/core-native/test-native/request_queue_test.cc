@@ -122,6 +122,36 @@ TEST_F(RequestQueueTest, AReaderThatKeepsUpNeedsTwoSegmentsOfMany) {
   EXPECT_EQ(used.size(), 2u);
 }
 
+TEST_F(RequestQueueTest, KnowsWhatTheReaderHasBegun) {
+  RequestQueue queue(Segments(2));
+  std::atomic<uint32_t> reading{0};
+  queue.set_reading(&reading);
+  // The second segment begins with the fourth record.
+  std::vector<uint64_t> ends;
+  for (uint32_t i = 0; i < 6; ++i) {
+    Append(queue, i, i == 2 ? 1024 - 96 : 48);
+    ends.push_back(queue.appended());
+  }
+  queue.Publish();
+  EXPECT_EQ(queue.begun(), 0u);
+  size_t number = 0;
+  RequestQueue::Region region;
+  while (queue.Next(&region)) {
+    reading = region.start;
+    queue.BeginReading();
+    const auto* memory = reinterpret_cast<const uint8_t*>(memory_[region.segment].data());
+    for (uint32_t at = region.start; at < region.end; at = reading) {
+      reading = at + LoadWord(memory + at, 0);
+      // It is the one that is being worked on.
+      EXPECT_EQ(queue.begun(), ends[number++]);
+    }
+    queue.Consume(region.end);
+    EXPECT_EQ(queue.begun(), queue.consumed());
+  }
+  EXPECT_EQ(number, ends.size());
+  EXPECT_EQ(queue.begun(), queue.appended());
+}
+
 TEST_F(RequestQueueTest, TwoThreadsLoseNothing) {
   constexpr uint32_t kRecords = 200'000;
   RequestQueue queue(Segments(3));

@@ -35,6 +35,8 @@ export interface ServerConfig {
   wantsErrors: boolean
   /** Requests given to JavaScript and not begun by it; 0 = no limit. */
   queueLimit: number
+  /** ms until a request is begun; 0 = no limit. */
+  queueTimeout: number
   /** 0 basic (reset), 1 limited (status), 2 full (status and reason). */
   verbosity503: number
   /** Whether JavaScript wants to hear of handshakes that fail. */
@@ -344,6 +346,8 @@ export class Engine {
   /** Expires messages that began too long ago (ms; 0 = no limit): kError kTimeout for each. */
   checkConnections (serverId: number, headersTimeout: number, requestTimeout: number): void
   /** Goes on with the handshake that a kHello or kNewSession record told of. */
+  /** Whether the request of this slot was refused while it waited (records' kRequestsRefused is not 0): it is not begun. Said once. */
+  takeRefused (lane: number, slot: number): boolean
   answerHello (lane: number, id: number, answer: HelloAnswer): void
   /** Asks about the TLS of a connection (src/tls/session.h numbers the questions) and waits for the answer. */
   askTls (lane: number, slot: number, question: number, argument?: Uint8Array): Buffer | undefined

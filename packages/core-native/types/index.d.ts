@@ -26,8 +26,14 @@ export interface EngineServerOptions {
    */
   queueLimit?: number
   /**
+   * Milliseconds that a request may wait for its JavaScript, while that is busy: it is answered with 503 then, and not
+   * begun any more (HTTP_TIMEOUT_LIMIT_INFO's RequestQueue). One behind others of its connection waits for those first.
+   * 0 means no limit; default 120000, as HTTP.SYS.
+   */
+  queueTimeout?: number
+  /**
    * What a client learns from a 503 of the engine (HTTP Server API, HttpServer503VerbosityProperty): `'basic'`, the
-   * connection is reset; `'limited'`, the status; `'full'`, the status and its reason. Default `'limited'`.
+   * connection is reset; `'limited'`, the status; `'full'`, the status and its reason. Default `'full'`; HTTP.SYS' own is left as it is.
    */
   http503Verbosity?: 'basic' | 'limited' | 'full'
   /**
@@ -54,7 +60,7 @@ export interface HttpSysOptions {
   timeouts?: {
     /** For what is left of a body when its request was answered. */
     drainEntityBody?: number
-    /** That a request may wait for JavaScript. */
+    /** That a request may wait for JavaScript; `queueTimeout` unless it is given. */
     requestQueue?: number
     /** Bytes per second that a client must take. */
     minSendRate?: number

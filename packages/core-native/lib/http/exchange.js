@@ -74,6 +74,11 @@ function copy (bytes, from, length) {
 /** @param {import('../lane').Lane} lane @param {any} socket @param {Int32Array} words @param {Buffer} bytes @param {number} at */
 function onRequest (lane, socket, words, bytes, at) {
   if (socket.destroyed || (socket[kState] & State.kFailed) !== 0) return
+  // It has waited for longer than queueTimeout, and its client was told.
+  if (lane.control[R.kRequestsRefused] !== 0 && lane.native.takeRefused(lane.index, socket[kSlot])) {
+    socket[kState] |= State.kFailed
+    return
+  }
   const w = at >>> 2
   const flags = words[w + 1] >>> 8
   const packed = words[w + 5]

@@ -26,6 +26,19 @@ const { refusedOption } = require('./system-certificate')
 
 /** @typedef {import('./listen-args').Endpoint} Endpoint */
 
+/**
+ * Properties of HTTP.SYS's request queue are as Windows has them where nobody asks for others.
+ *
+ * @param {Listener} listener @param {any} options
+ */
+function leaveToKernel ({ own, kernel }, options) {
+  if (options.http503Verbosity === undefined) own.http503Verbosity = 'limited'
+  if (options.queueTimeout !== undefined && kernel.queue === 0) kernel.queue = seconds(own.queueTimeout)
+}
+
+/** What 32 bits hold: 49 days. */
+const kMsMax = 2 ** 32 - 1
+
 // `register` replaces it.
 const { Server: StockHttpsServer } = https
 
@@ -86,6 +99,7 @@ class Listener {
     this.own = takeEngineOptions(options)
     this.http2 = takeHttp2(options.http2)
     this.kernel = takeHttpSys(options.httpSys)
+    if (loadBinding().capabilities.kernelOptions) leaveToKernel(this, options)
     if (options.httpSys !== undefined && !loadBinding().capabilities.kernelOptions) {
       throw new CapabilityError('createServer({ httpSys })', 'kernelOptions', loadBinding().capabilities.name)
     }
@@ -201,6 +215,7 @@ class Listener {
       maxRequestBodySize: own.maxRequestBodySize,
       pipelinedRequestsMax: own.pipelinedRequestsMax,
       queueLimit: own.queueLimit,
+      queueTimeout: Math.min(own.queueTimeout, kMsMax),
       verbosity503: kVerbosities.indexOf(own.http503Verbosity),
       allowHalfOpen: Boolean(/** @type {any} */ (server).httpAllowHalfOpen),
       // Who looks at connections may listen to their sockets' errors.

@@ -73,8 +73,9 @@ struct ServerSettings {
   // The peer's end of its direction does not end the connection.
   bool allow_half_open = false;
   bool wants_errors = false;
-  uint32_t queue_limit = 0;  // Requests not begun by JavaScript; 0 = no limit.
-  Verbosity503 verbosity_503 = Verbosity503::kLimited;
+  uint32_t queue_limit = 0;       // Requests not begun by JavaScript; 0 = no limit.
+  uint32_t queue_timeout_ms = 0;  // Until it begins one; 0 = no limit.
+  Verbosity503 verbosity_503 = Verbosity503::kFull;
   bool no_delay = true;
   bool keep_alive = false;
   uint32_t keep_alive_delay_s = 0;
@@ -238,6 +239,8 @@ class SocketBackend : public Backend {
   // Gives back a port that nothing was registered on.
   virtual void Leave(uint16_t port) = 0;
 
+  // Whether the request of a slot that JavaScript has come to was refused meanwhile; said once.
+  virtual bool TakeRefused(size_t lane, uint32_t slot) = 0;
   // What JavaScript says to a kHello. Nothing when its connection is gone.
   virtual void AnswerHello(size_t lane, uint32_t id, tls::HelloAnswer answer) = 0;
   // Asks the lane about an open connection (tls::Question) and waits. Empty = no answer.

@@ -1,5 +1,6 @@
 #include "common/request_queue.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -125,6 +126,19 @@ bool RequestQueue::Next(Region* region) {
     if ((published & kSealed) == 0) return false;
     ReleaseSegment(published);
   }
+}
+
+void RequestQueue::BeginReading() {
+  const uint64_t total = consumed_total_.load(std::memory_order_relaxed) - read_offset_;
+  // Behind the offset: whoever sees this one does not see that of the segment before.
+  segment_total_.store(total, std::memory_order_release);
+}
+
+uint64_t RequestQueue::begun() const {
+  const uint64_t total = segment_total_.load(std::memory_order_acquire);
+  const uint32_t offset = reading_ == nullptr ? 0 : reading_->load(std::memory_order_relaxed);
+  // Between two segments the offset may be of the next one: then everything before is consumed.
+  return std::max(consumed(), total + offset);
 }
 
 void RequestQueue::ReleaseSegment(uint32_t published) {

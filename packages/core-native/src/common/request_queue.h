@@ -53,6 +53,10 @@ class RequestQueue {
   }
   // Those that JavaScript has read.
   uint64_t consumed() const { return consumed_total_.load(std::memory_order_relaxed); }
+  // The same and those that it has come to since, up to the one that it is working on.
+  uint64_t begun() const;
+  // Where the reader leaves how far it is in its segment, before each record (kDispatchResume).
+  void set_reading(const std::atomic<uint32_t>* reading) { reading_ = reading; }
   // JavaScript has not read everything that was published.
   bool HasUnread() const {
     return consumed_total_.load(std::memory_order_relaxed) != published_total_;
@@ -62,6 +66,8 @@ class RequestQueue {
 
   // The next published bytes; false when there are none. They are the caller's until Consume().
   bool Next(Region* region);
+  // What Next() gave is read from here on, and what set_reading() named says how far.
+  void BeginReading();
   // Everything in the current segment before `offset` has been read. True when the lane waits for
   // memory and must be woken.
   bool Consume(uint32_t offset);
@@ -106,12 +112,15 @@ class RequestQueue {
   std::vector<uint64_t> backlog_;  // Words, for alignment.
   size_t backlog_bytes_ = 0;
 
+  const std::atomic<uint32_t>* reading_ = nullptr;
+
   // JavaScript's.
   size_t read_segment_ = 0;
   uint32_t read_offset_ = 0;
 
   std::atomic<uint64_t> released_{0};  // Segments given back so far.
   std::atomic<uint64_t> consumed_total_{0};
+  std::atomic<uint64_t> segment_total_{0};  // Bytes before the segment that is being read.
   std::atomic<bool> is_waiting_{false};
 };
 

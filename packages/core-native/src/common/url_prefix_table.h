@@ -23,9 +23,10 @@ enum class RouteStatus : uint8_t {
   kNotFound,     // Some prefix does, none for this path: 404.
   kReserved,     // The best match is a reservation nobody registered: 503.
   // Not from the table, but answered like these:
-  kOffline,      // Its owner has gone: 503.
-  kQueueFull,    // Its owner does not keep up: 503.
-  kMisdirected,  // Of a host whose certificate another process has: 421.
+  kOffline,       // Its owner has gone: 503.
+  kQueueFull,     // Its owner does not keep up: 503.
+  kQueueTimeout,  // Its owner has not begun it in time: 503.
+  kMisdirected,   // Of a host whose certificate another process has: 421.
 };
 
 struct Route {

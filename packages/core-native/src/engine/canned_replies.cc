@@ -17,6 +17,7 @@ Page PageFor(RouteStatus status) {
     case RouteStatus::kReserved:
     case RouteStatus::kOffline:
     case RouteStatus::kQueueFull:
+    case RouteStatus::kQueueTimeout:
       return {"503 Service Unavailable", "Service Unavailable"};
     case RouteStatus::kMisdirected:
       return {"421 Misdirected Request", "Misdirected Request"};

@@ -122,6 +122,10 @@ void Engine::CheckConnections(uint32_t server_id, uint64_t headers_timeout_ms,
   }
 }
 
+bool Engine::TakeRefused(size_t lane, uint32_t slot) {
+  return !is_closed_ && lanes_[lane]->refused().Take(slot);
+}
+
 void Engine::AnswerHello(size_t lane, uint32_t id, tls::HelloAnswer answer) {
   if (!is_closed_) lanes_[lane]->AnswerHello(id, std::move(answer));
 }

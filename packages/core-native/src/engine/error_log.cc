@@ -66,6 +66,8 @@ std::string_view ReasonFor(RouteStatus status) {
       return "AppOffline";
     case RouteStatus::kQueueFull:
       return "QueueFull";
+    case RouteStatus::kQueueTimeout:
+      return "Timer_AppPool";
     case RouteStatus::kMisdirected:
       return "Hostname";
     default:

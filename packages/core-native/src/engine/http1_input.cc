@@ -228,7 +228,7 @@ Http1Session::Advance Http1Session::DeliverHead(Connection* connection,
   if (head.upgrade) {
     request.body = rest;
     records_->RequestHead(head, request);
-    unread_.Add(queue_->appended(), server->queued);
+    AddUnread(connection, head);
     BeginBody(connection, head);
     KeepRaw(connection, input.substr(0, *used));
     connection->declined_phase = connection->phase;
@@ -254,7 +254,7 @@ Http1Session::Advance Http1Session::DeliverHead(Connection* connection,
     request.body = TakeFirstPiece(connection, rest, used);
   }
   records_->RequestHead(head, request);
-  unread_.Add(queue_->appended(), server->queued);
+  AddUnread(connection, head);
   if ((request.flags & records::kFlagComplete) != 0) {
     MessageDone(connection);
   } else {

@@ -35,7 +35,7 @@ bool CountsForWindow(InputPhase phase) {
 
 Http1Session::Http1Session(const http1::MethodTable* methods, RequestQueue* queue,
                            RecordWriter* records, Transport* transport, RequestRouter* router,
-                           WebSocketSession* websockets)
+                           WebSocketSession* websockets, RefusedSlots* refused)
     : methods_(methods),
       head_method_(methods->Find("HEAD")),
       queue_(queue),
@@ -43,6 +43,7 @@ Http1Session::Http1Session(const http1::MethodTable* methods, RequestQueue* queu
       transport_(transport),
       router_(router),
       websockets_(websockets),
+      refused_(refused),
       buffer_(limits::kReadBytes),
       parser_(std::make_unique<http1::RequestParser>(methods)) {}
 

@@ -13,6 +13,7 @@
 #include "engine/connection.h"
 #include "engine/http2_session.h"
 #include "engine/record_writer.h"
+#include "engine/refused_slots.h"
 #include "engine/request_router.h"
 #include "engine/transport.h"
 #include "engine/unread_requests.h"
@@ -26,7 +27,8 @@ namespace httpsys::engine {
 class Http1Session final {
  public:
   Http1Session(const http1::MethodTable* methods, RequestQueue* queue, RecordWriter* records,
-               Transport* transport, RequestRouter* router, WebSocketSession* websockets);
+               Transport* transport, RequestRouter* router, WebSocketSession* websockets,
+               RefusedSlots* refused);
 
   // Reads what is there, within limits, and delivers it.
   void OnReadable(Connection* connection);
@@ -65,7 +67,10 @@ class Http1Session final {
   // -- For streams of HTTP/2 connections.
 
   void set_http2(Http2Session* http2) { http2_ = http2; }
-  UnreadRequests* unread() { return &unread_; }
+  // A request of this connection has just been given to JavaScript.
+  void AddUnread(const Connection* connection, const http1::RequestHead& head);
+  // JavaScript has begun the request that ends there.
+  void SettleUnread(uint64_t end) { unread_.Settle(end); }
   bool IsQueueFull(LaneServer* server);
   // What is answered where JavaScript is not asked; counted and logged. False: with a reset.
   bool ComposeUnrouted(const Connection* connection, const http1::RequestHead& head,
@@ -78,7 +83,11 @@ class Http1Session final {
   // The clock of the current loop iteration.
   void BeginPass() {
     now_ns_ = 0;
-    unread_.Settle(queue_->consumed());
+    unread_.Settle(queue_->begun());
+  }
+  // Refuses requests that JavaScript has not begun in time.
+  void RefuseOverdue(uint64_t now_ms) {
+    if (unread_.HasOverdue(now_ms)) RefuseTaken(now_ms);
   }
   // True when a connection was paused for want of memory since the last call.
   bool TakeStalled() { return std::exchange(is_stalled_, false); }
@@ -135,6 +144,8 @@ class Http1Session final {
   // As on Node, the idle time also runs while the body of an answered request stands still.
   void TimeAnsweredBody(Connection* connection);
 
+  void RefuseTaken(uint64_t now_ms);
+  void RefuseUnread(Connection* connection, bool is_head);
   void Refuse(Connection* connection, records::ErrorKind kind, std::string_view raw);
   void RefuseMore(Connection* connection, std::string_view input);
   void RefuseChunked(Connection* connection, std::string_view input);
@@ -152,6 +163,7 @@ class Http1Session final {
   Transport* transport_;
   RequestRouter* router_;
   WebSocketSession* websockets_;
+  RefusedSlots* refused_;
   Http2Session* http2_ = nullptr;
   uint64_t now_ns_ = 0;
   bool is_stalled_ = false;

@@ -204,7 +204,7 @@ void Http2Session::Deliver(Connection* connection, uint32_t prefix_id, size_t he
   }
   records_->RequestHead(head_, request);
   stream->queue_end = queue_->appended();
-  unread_->Add(stream->queue_end, server->queued);
+  http1_->AddUnread(connection, head_);
   if (head_.upgrade) {
     if (!stream->body.empty()) connection->partial = std::make_unique<std::string>(stream->body);
     if (stream->has_ended) EndOfInput(connection);
@@ -343,6 +343,14 @@ void Http2Session::AnswerUnrouted(Connection* connection, RouteStatus status) {
   if (http1_->ComposeUnrouted(connection, head_, status, true, &reply)) {
     return AnswerAlone(connection, reply);
   }
+  connection->stream->reset_code = kRefusedStream;
+  transport_->Close(connection, 0);
+}
+
+void Http2Session::RefuseUnread(Connection* connection, std::string_view reply) {
+  // JavaScript has not begun it.
+  connection->stream->queue_end = 0;
+  if (!reply.empty()) return AnswerAlone(connection, reply);
   connection->stream->reset_code = kRefusedStream;
   transport_->Close(connection, 0);
 }

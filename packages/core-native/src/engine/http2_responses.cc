@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "common/limits.h"
+#include "engine/http1_session.h"
 #include "engine/http2_session.h"
 
 namespace httpsys::engine {
@@ -178,7 +179,7 @@ void Http2Session::OnEnd(Connection* connection, bool is_whole, bool closes) {
   connection->unanswered = 0;
   // JavaScript has begun what it answers: a busy connection is back with the next request before a
   // whole batch is read.
-  unread_->Settle(stream->queue_end);
+  http1_->SettleUnread(stream->queue_end);
   // Nobody waits for the bytes of a tunnel that is none.
   if (closes || stream->is_declined) stream->closes = true;
   if (!stream->is_answered) return FailStream(connection, kCancel);

@@ -15,7 +15,6 @@
 #include "engine/record_writer.h"
 #include "engine/request_router.h"
 #include "engine/transport.h"
-#include "engine/unread_requests.h"
 #include "http1/method_table.h"
 #include "http2/nghttp2_api.h"
 #include "http2/request_fields.h"
@@ -30,8 +29,7 @@ class Http1Session;
 class Http2Session final : public StreamHandler {
  public:
   Http2Session(uv_loop_t* loop, const http1::MethodTable* methods, RequestQueue* queue,
-               RecordWriter* records, Transport* transport, RequestRouter* router,
-               UnreadRequests* unread);
+               RecordWriter* records, Transport* transport, RequestRouter* router);
   ~Http2Session();
   Http2Session(const Http2Session&) = delete;
   Http2Session& operator=(const Http2Session&) = delete;
@@ -56,6 +54,8 @@ class Http2Session final : public StreamHandler {
   void OnEof(Connection* connection);
   // Two GOAWAYs; it closes when its streams have ended.
   void Shutdown(Connection* connection);
+  // Of a stream whose request JavaScript was given; with a reset where `reply` is empty.
+  void RefuseUnread(Connection* stream, std::string_view reply);
   // One GOAWAY, now.
   void Close(Connection* connection);
   // Closes a connection whose head began too long ago, or that never sent one.
@@ -197,7 +197,6 @@ class Http2Session final : public StreamHandler {
   RecordWriter* records_;
   Transport* transport_;
   RequestRouter* router_;
-  UnreadRequests* unread_;
   Http1Session* http1_ = nullptr;
   http2::NgCallbacks* callbacks_ = nullptr;
   http2::NgOption* option_ = nullptr;

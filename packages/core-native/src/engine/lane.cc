@@ -45,10 +45,13 @@ Lane::Lane(size_t index, const LaneMemory& memory, const http1::MethodTable* met
       signal_(signal),
       queue_(memory.segments),
       replies_(control_),
+      refused_(&control_[records::kRequestsRefused]),
       records_(&queue_, RandomSeed()),
       methods_(methods),
       member_id_(member_id),
-      statistics_(statistics) {}
+      statistics_(statistics) {
+  queue_.set_reading(&control_[records::kDispatchResume]);
+}
 
 Lane::~Lane() { Stop(); }
 
@@ -72,9 +75,9 @@ int Lane::Start(Acceptor* lender) {
   websockets_ = std::make_unique<WebSocketSession>(&loop_, &lent_, queue_.block_pool().get(),
                                                    &records_, transport_.get());
   session_ = std::make_unique<Http1Session>(methods_, &queue_, &records_, transport_.get(),
-                                            router_.get(), websockets_.get());
+                                            router_.get(), websockets_.get(), &refused_);
   http2_ = std::make_unique<Http2Session>(&loop_, methods_, &queue_, &records_, transport_.get(),
-                                          router_.get(), session_->unread());
+                                          router_.get());
   http2_->set_http1(session_.get());
   session_->set_http2(http2_.get());
   transport_->set_stream_handler(http2_.get());
@@ -146,6 +149,7 @@ void Lane::CloseHandles() {
 void Lane::BeforePoll() {
   session_->BeginPass();
   records_.BeginPass();
+  session_->RefuseOverdue(uv_now(&loop_));
   // What was read before is told before what JavaScript wants is done: a client that says goodbye
   // and loses its connection to another server of this process is heard first, as on one thread.
   PublishRequests();

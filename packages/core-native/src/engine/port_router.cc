@@ -441,9 +441,8 @@ void PortRouter::OnDetached(Connection* connection) {
     links_.SendEnded(*origin, connection->is_fin_sent);
   }
   if (!connection->is_waiting) return;
-  const auto found = std::find_if(waiting_.begin(), waiting_.end(), [=](const Waiting& one) {
-    return one.connection == connection;
-  });
+  const auto found = std::find_if(waiting_.begin(), waiting_.end(),
+                                  [=](const Waiting& one) { return one.connection == connection; });
   uint32_t* waiting = WaitingFor(connection, found->target_id);
   // Since then the targets may be others, until the next Retry().
   if (waiting != nullptr && *waiting != 0) --*waiting;

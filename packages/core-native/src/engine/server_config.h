@@ -42,7 +42,7 @@ struct LaneServer {
   uint32_t id = 0;
   uint32_t connections = 0;
   bool is_unlistened = false;
-  // Requests not begun by JavaScript, and those that the limit refused; of all lanes.
+  // Requests not begun by JavaScript, and those that were refused for it; of all lanes.
   std::atomic<uint64_t>* queued = nullptr;
   std::atomic<uint64_t>* refused = nullptr;
   // By prefix id, found when first counted.

@@ -1,9 +1,11 @@
 #pragma once
 // Requests that were given to JavaScript and that it has not begun: a server's request queue.
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace httpsys::engine {
@@ -13,12 +15,20 @@ class UnreadRequests {
  public:
   using Counter = std::atomic<uint64_t>;
 
-  // `end` is RequestQueue::appended() behind the request's record.
-  void Add(uint64_t end, Counter* counter) {
+  struct Item {
+    uint64_t end = 0;  // RequestQueue::appended() behind the request's record.
+    Counter* counter = nullptr;
+    uint64_t deadline_ms = 0;  // 0 = it may wait for ever.
+    uint32_t slot = 0;
+    bool is_head = false;  // The method.
+  };
+
+  void Add(const Item& item) {
     if (count_ == ring_.size()) Grow();
-    ring_[(first_ + count_) % ring_.size()] = {end, counter};
+    ring_[(first_ + count_) % ring_.size()] = item;
     ++count_;
-    counter->fetch_add(1, std::memory_order_relaxed);
+    item.counter->fetch_add(1, std::memory_order_relaxed);
+    if (item.deadline_ms != 0) next_deadline_ms_ = std::min(next_deadline_ms_, item.deadline_ms);
   }
 
   // JavaScript has read that far.
@@ -30,12 +40,25 @@ class UnreadRequests {
     }
   }
 
- private:
-  struct Item {
-    uint64_t end = 0;
-    Counter* counter = nullptr;
-  };
+  // Those whose time has run out, each once. They are in the queue as before.
+  bool HasOverdue(uint64_t now_ms) const { return next_deadline_ms_ <= now_ms; }
+  std::vector<Item> TakeOverdue(uint64_t now_ms) {
+    std::vector<Item> overdue;
+    next_deadline_ms_ = UINT64_MAX;
+    for (size_t i = 0; i < count_; ++i) {
+      Item& item = ring_[(first_ + i) % ring_.size()];
+      if (item.deadline_ms == 0) continue;
+      if (item.deadline_ms <= now_ms) {
+        overdue.push_back(item);
+        item.deadline_ms = 0;
+      } else {
+        next_deadline_ms_ = std::min(next_deadline_ms_, item.deadline_ms);
+      }
+    }
+    return overdue;
+  }
 
+ private:
   void Grow() {
     std::vector<Item> larger(ring_.size() * 2);
     for (size_t i = 0; i < count_; ++i) larger[i] = ring_[(first_ + i) % ring_.size()];
@@ -46,6 +69,7 @@ class UnreadRequests {
   std::vector<Item> ring_ = std::vector<Item>(64);
   size_t first_ = 0;
   size_t count_ = 0;
+  uint64_t next_deadline_ms_ = UINT64_MAX;  // Or sooner.
 };
 
 }  // namespace httpsys::engine

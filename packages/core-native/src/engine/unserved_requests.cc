@@ -42,11 +42,66 @@ void Http1Session::WaitForTurn(Connection* connection, size_t* used) {
   *used = 0;
 }
 
+// -- The request queue.
+
+void Http1Session::AddUnread(const Connection* connection, const http1::RequestHead& head) {
+  const LaneServer* server = connection->server;
+  UnreadRequests::Item item;
+  item.end = queue_->appended();
+  item.counter = server->queued;
+  item.slot = connection->slot;
+  item.is_head = head.method == head_method_;
+  const uint32_t timeout_ms = server->config->settings().queue_timeout_ms;
+  // One behind others waits for those.
+  if (timeout_ms != 0 && connection->unanswered == 1) {
+    item.deadline_ms = Now() / 1'000'000 + timeout_ms;
+  }
+  unread_.Add(item);
+}
+
+// HTTP.SYS' timer of the request queue.
+void Http1Session::RefuseTaken(uint64_t now_ms) {
+  unread_.Settle(queue_->begun());
+  for (const UnreadRequests::Item& item : unread_.TakeOverdue(now_ms)) {
+    Connection* connection = transport_->Find(item.slot);
+    const bool is_there = connection != nullptr && connection->is_open() &&
+                          connection->after_output == AfterOutput::kNothing;
+    if (!is_there || connection->unanswered == 0) continue;
+    refused_->Add(item.slot);
+    RefuseUnread(connection, item.is_head);
+  }
+}
+
+void Http1Session::RefuseUnread(Connection* connection, bool is_head) {
+  constexpr RouteStatus kStatus = RouteStatus::kQueueTimeout;
+  const Verbosity503 verbosity = connection->server->config->settings().verbosity_503;
+  const bool is_silent = verbosity == Verbosity503::kBasic;
+  connection->server->refused->fetch_add(1, std::memory_order_relaxed);
+  Log(connection, nullptr, is_silent ? 0 : StatusFor(kStatus), ReasonFor(kStatus));
+  native_reply_.clear();
+  if (!is_silent) {
+    const bool is_reason_told = verbosity == Verbosity503::kFull;
+    AppendRouteReply(kStatus, is_reason_told ? ReasonFor(kStatus) : std::string_view(), is_head,
+                     false, &native_reply_);
+  }
+  if (connection->stream != nullptr) return http2_->RefuseUnread(connection, native_reply_);
+  if (is_silent) return transport_->Reset(connection);
+  connection->phase = InputPhase::kOver;
+  transport_->Pause(connection, kPauseOver);
+  transport_->Send(connection, native_reply_, 0);
+  if (connection->origin != nullptr) {
+    connection->origin->closes = true;
+    router_->OnRelayedAnswer(connection);
+  }
+  transport_->FinishAfterOutput(connection, AfterOutput::kClose);
+  transport_->Flush(connection);
+}
+
 // The server does not keep up with what it was given.
 bool Http1Session::IsQueueFull(LaneServer* server) {
   const uint32_t limit = server->config->settings().queue_limit;
   if (limit == 0 || server->queued->load(std::memory_order_relaxed) < limit) return false;
-  unread_.Settle(queue_->consumed());
+  unread_.Settle(queue_->begun());
   return server->queued->load(std::memory_order_relaxed) >= limit;
 }
 

@@ -133,6 +133,7 @@ constexpr Constant kConstants[] = {
     {"kReplyPublished", Value(records::kReplyPublished)},
     {"kSegmentsDone", Value(records::kSegmentsDone)},
     {"kLaneSleeping", Value(records::kLaneSleeping)},
+    {"kRequestsRefused", Value(records::kRequestsRefused)},
     {"kDispatchResume", Value(records::kDispatchResume)},
     {"kControlWords", Value(records::kControlWords)},
 };

@@ -209,6 +209,7 @@ EngineWrap::Dispatched EngineWrap::DispatchRegion(size_t lane, const RequestQueu
   const ControlBlock control(controls_[lane]);
   std::atomic<uint32_t>& resume = control[records::kDispatchResume];
   resume.store(region.start, std::memory_order_relaxed);
+  backend_->requests(lane).BeginReading();
   napi_value receiver;
   napi_get_global(env, &receiver);
   napi_value result = nullptr;

@@ -62,6 +62,7 @@ bool ReadServerSettings(Napi::Object config, ServerSettings* settings) {
   settings->verbosity_503 = static_cast<Verbosity503>(verbosity);
   return ReadBackendSettings(config, settings) && ReadHttp2(config, &settings->http2) &&
          ReadNumber(config, "queueLimit", &settings->queue_limit) &&
+         ReadNumber(config, "queueTimeout", &settings->queue_timeout_ms) &&
          ReadNumber(config, "maxHeaderSize", &settings->header_bytes_max) &&
          ReadNumber(config, "maxHeaderLines", &settings->header_lines_max) &&
          ReadNumber(config, "maxRequestBodySize", &settings->body_bytes_max) &&

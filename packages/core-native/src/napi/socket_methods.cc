@@ -29,6 +29,7 @@ std::vector<Napi::ClassPropertyDescriptor<EngineWrap>> EngineWrap::ListeningMeth
       InstanceMethod<&EngineWrap::Unregister>("unregister"),
       InstanceMethod<&EngineWrap::Reserve>("reserve"),
       InstanceMethod<&EngineWrap::Leave>("leave"),
+      InstanceMethod<&EngineWrap::TakeRefused>("takeRefused"),
       InstanceMethod<&EngineWrap::AnswerHello>("answerHello"),
       InstanceMethod<&EngineWrap::AskTls>("askTls"),
   };
@@ -164,6 +165,12 @@ void EngineWrap::Reserve(const Napi::CallbackInfo& info) {
 
 void EngineWrap::Leave(const Napi::CallbackInfo& info) {
   if (backend_ != nullptr) backend_->Leave(static_cast<uint16_t>(Number(info, 0)));
+}
+
+Napi::Value EngineWrap::TakeRefused(const Napi::CallbackInfo& info) {
+  size_t lane;
+  const bool is_known = ReadLane(info, &lane) && backend_ != nullptr;
+  return Napi::Boolean::New(info.Env(), is_known && backend_->TakeRefused(lane, Number(info, 1)));
 }
 
 void EngineWrap::AnswerHello(const Napi::CallbackInfo& info) {
