@@ -76,6 +76,7 @@ class Engine {
   #drainToTheEnd () {
     const deadline = performance.now() + kExitDrainMs
     const drain = () => this.drain(Math.max(0, deadline - performance.now()))
+    if (loadBinding().capabilities.listensOnSockets) this.native.refuseAbandoned()
     drain()
     for (const { writer } of this.lanes) writer.afterPublish = drain
   }

@@ -345,9 +345,11 @@ export class Engine {
   leave (port: number): void
   /** Expires messages that began too long ago (ms; 0 = no limit): kError kTimeout for each. */
   checkConnections (serverId: number, headersTimeout: number, requestTimeout: number): void
-  /** Goes on with the handshake that a kHello or kNewSession record told of. */
+  /** No request is begun any more: what waits for this thread is answered with 503. */
+  refuseAbandoned (): void
   /** Whether the request of this slot was refused while it waited (records' kRequestsRefused is not 0): it is not begun. Said once. */
   takeRefused (lane: number, slot: number): boolean
+  /** Goes on with the handshake that a kHello or kNewSession record told of. */
   answerHello (lane: number, id: number, answer: HelloAnswer): void
   /** Asks about the TLS of a connection (src/tls/session.h numbers the questions) and waits for the answer. */
   askTls (lane: number, slot: number, question: number, argument?: Uint8Array): Buffer | undefined

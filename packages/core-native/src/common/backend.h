@@ -239,6 +239,8 @@ class SocketBackend : public Backend {
   // Gives back a port that nothing was registered on.
   virtual void Leave(uint16_t port) = 0;
 
+  // No request is begun any more: what waits for JavaScript gets 503.
+  virtual void RefuseAbandoned() = 0;
   // Whether the request of a slot that JavaScript has come to was refused meanwhile; said once.
   virtual bool TakeRefused(size_t lane, uint32_t slot) = 0;
   // What JavaScript says to a kHello. Nothing when its connection is gone.

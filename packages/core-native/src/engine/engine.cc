@@ -122,6 +122,11 @@ void Engine::CheckConnections(uint32_t server_id, uint64_t headers_timeout_ms,
   }
 }
 
+void Engine::RefuseAbandoned() {
+  if (is_closed_) return;
+  for (const auto& lane : lanes_) lane->RefuseAbandoned();
+}
+
 bool Engine::TakeRefused(size_t lane, uint32_t slot) {
   return !is_closed_ && lanes_[lane]->refused().Take(slot);
 }

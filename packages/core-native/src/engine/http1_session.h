@@ -89,6 +89,8 @@ class Http1Session final {
   void RefuseOverdue(uint64_t now_ms) {
     if (unread_.HasOverdue(now_ms)) RefuseTaken(now_ms);
   }
+  // Refuses what JavaScript will never begin: its thread ends.
+  void RefuseAbandoned();
   // True when a connection was paused for want of memory since the last call.
   bool TakeStalled() { return std::exchange(is_stalled_, false); }
   size_t kept_parsers() const { return parsers_.size(); }
@@ -145,7 +147,7 @@ class Http1Session final {
   void TimeAnsweredBody(Connection* connection);
 
   void RefuseTaken(uint64_t now_ms);
-  void RefuseUnread(Connection* connection, bool is_head);
+  void RefuseUnread(const UnreadRequests::Item& item, RouteStatus status);
   void Refuse(Connection* connection, records::ErrorKind kind, std::string_view raw);
   void RefuseMore(Connection* connection, std::string_view input);
   void RefuseChunked(Connection* connection, std::string_view input);

@@ -564,6 +564,12 @@ void Lane::Drain(std::shared_ptr<DrainBarrier> barrier) {
   });
 }
 
+void Lane::RefuseAbandoned() {
+  Post([this] {
+    if (!is_stopping_) session_->RefuseAbandoned();
+  });
+}
+
 void Lane::AnswerDrains() {
   if (replies_.HasMore()) return;
   const bool is_sent = transport_->pending_outputs() == 0 && !router_->links().HasUnacknowledged();

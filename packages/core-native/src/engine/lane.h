@@ -84,6 +84,7 @@ class Lane final : public InputHandler {
   void CheckConnections(uint32_t server_id, uint64_t headers_timeout_ms,
                         uint64_t request_timeout_ms);
   void Drain(std::shared_ptr<DrainBarrier> barrier);
+  void RefuseAbandoned();
   // `done` is called on the lane, also when that ends.
   void SetRoutes(std::shared_ptr<const sharing::PortRoutes> routes, std::function<void()> done);
   void AnswerHello(uint32_t id, tls::HelloAnswer answer);

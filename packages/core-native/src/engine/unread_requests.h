@@ -20,7 +20,8 @@ class UnreadRequests {
     Counter* counter = nullptr;
     uint64_t deadline_ms = 0;  // 0 = it may wait for ever.
     uint32_t slot = 0;
-    bool is_head = false;  // The method.
+    bool is_head = false;   // The method.
+    bool is_first = false;  // None of its connection is before it.
   };
 
   void Add(const Item& item) {
@@ -31,9 +32,9 @@ class UnreadRequests {
     if (item.deadline_ms != 0) next_deadline_ms_ = std::min(next_deadline_ms_, item.deadline_ms);
   }
 
-  // JavaScript has read that far.
-  void Settle(uint64_t consumed) {
-    while (count_ != 0 && ring_[first_].end <= consumed) {
+  // JavaScript has begun everything up to there.
+  void Settle(uint64_t begun) {
+    while (count_ != 0 && ring_[first_].end <= begun) {
       ring_[first_].counter->fetch_sub(1, std::memory_order_relaxed);
       first_ = (first_ + 1) % ring_.size();
       --count_;
@@ -56,6 +57,12 @@ class UnreadRequests {
       }
     }
     return overdue;
+  }
+
+  std::vector<Item> All() const {
+    std::vector<Item> all;
+    for (size_t i = 0; i < count_; ++i) all.push_back(ring_[(first_ + i) % ring_.size()]);
+    return all;
   }
 
  private:

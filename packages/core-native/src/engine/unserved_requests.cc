@@ -51,11 +51,10 @@ void Http1Session::AddUnread(const Connection* connection, const http1::RequestH
   item.counter = server->queued;
   item.slot = connection->slot;
   item.is_head = head.method == head_method_;
+  item.is_first = connection->unanswered == 1;
   const uint32_t timeout_ms = server->config->settings().queue_timeout_ms;
   // One behind others waits for those.
-  if (timeout_ms != 0 && connection->unanswered == 1) {
-    item.deadline_ms = Now() / 1'000'000 + timeout_ms;
-  }
+  if (timeout_ms != 0 && item.is_first) item.deadline_ms = Now() / 1'000'000 + timeout_ms;
   unread_.Add(item);
 }
 
@@ -63,25 +62,33 @@ void Http1Session::AddUnread(const Connection* connection, const http1::RequestH
 void Http1Session::RefuseTaken(uint64_t now_ms) {
   unread_.Settle(queue_->begun());
   for (const UnreadRequests::Item& item : unread_.TakeOverdue(now_ms)) {
-    Connection* connection = transport_->Find(item.slot);
-    const bool is_there = connection != nullptr && connection->is_open() &&
-                          connection->after_output == AfterOutput::kNothing;
-    if (!is_there || connection->unanswered == 0) continue;
-    refused_->Add(item.slot);
-    RefuseUnread(connection, item.is_head);
+    RefuseUnread(item, RouteStatus::kQueueTimeout);
   }
 }
 
-void Http1Session::RefuseUnread(Connection* connection, bool is_head) {
-  constexpr RouteStatus kStatus = RouteStatus::kQueueTimeout;
-  const Verbosity503 verbosity = connection->server->config->settings().verbosity_503;
-  const bool is_silent = verbosity == Verbosity503::kBasic;
+void Http1Session::RefuseAbandoned() {
+  unread_.Settle(queue_->begun());
+  for (const UnreadRequests::Item& item : unread_.All()) {
+    if (item.is_first) RefuseUnread(item, RouteStatus::kOffline);
+  }
+}
+
+void Http1Session::RefuseUnread(const UnreadRequests::Item& item, RouteStatus status) {
+  Connection* connection = transport_->Find(item.slot);
+  const bool is_there = connection != nullptr && connection->is_open() &&
+                        connection->after_output == AfterOutput::kNothing;
+  if (!is_there || connection->unanswered == 0) return;
+  const ServerSettings& settings = connection->server->config->settings();
+  // As on Node, where there is no queue whose owner could go.
+  if (status == RouteStatus::kOffline && settings.prefixes.empty()) return;
+  refused_->Add(item.slot);
   connection->server->refused->fetch_add(1, std::memory_order_relaxed);
-  Log(connection, nullptr, is_silent ? 0 : StatusFor(kStatus), ReasonFor(kStatus));
+  const bool is_silent = settings.verbosity_503 == Verbosity503::kBasic;
+  Log(connection, nullptr, is_silent ? 0 : StatusFor(status), ReasonFor(status));
   native_reply_.clear();
   if (!is_silent) {
-    const bool is_reason_told = verbosity == Verbosity503::kFull;
-    AppendRouteReply(kStatus, is_reason_told ? ReasonFor(kStatus) : std::string_view(), is_head,
+    const bool is_reason_told = settings.verbosity_503 == Verbosity503::kFull;
+    AppendRouteReply(status, is_reason_told ? ReasonFor(status) : std::string_view(), item.is_head,
                      false, &native_reply_);
   }
   if (connection->stream != nullptr) return http2_->RefuseUnread(connection, native_reply_);

@@ -149,7 +149,10 @@ bool EngineWrap::OpenWakeup(Napi::Env env) {
 void EngineWrap::OnEnvironmentEnd(napi_async_cleanup_hook_handle, void* argument) {
   EngineWrap* engine = static_cast<Wakeup*>(argument)->engine;
   if (engine == nullptr) return;
-  if (engine->backend_ != nullptr) engine->backend_->Drain(limits::kExitDrainMs, DrainGoal::kSent);
+  if (engine->backend_ != nullptr) {
+    if constexpr (kSharesPorts) engine->RefuseRest();
+    engine->backend_->Drain(limits::kExitDrainMs, DrainGoal::kSent);
+  }
   engine->CloseAll();
 }
 

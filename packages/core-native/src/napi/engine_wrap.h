@@ -67,6 +67,8 @@ class EngineWrap : public Napi::ObjectWrap<EngineWrap> {
   Napi::Value Unregister(const Napi::CallbackInfo& info);
   void Reserve(const Napi::CallbackInfo& info);
   void Leave(const Napi::CallbackInfo& info);
+  void RefuseAbandoned(const Napi::CallbackInfo& info);
+  void RefuseRest();
   Napi::Value TakeRefused(const Napi::CallbackInfo& info);
   void AnswerHello(const Napi::CallbackInfo& info);
   Napi::Value AskTls(const Napi::CallbackInfo& info);

@@ -29,6 +29,7 @@ std::vector<Napi::ClassPropertyDescriptor<EngineWrap>> EngineWrap::ListeningMeth
       InstanceMethod<&EngineWrap::Unregister>("unregister"),
       InstanceMethod<&EngineWrap::Reserve>("reserve"),
       InstanceMethod<&EngineWrap::Leave>("leave"),
+      InstanceMethod<&EngineWrap::RefuseAbandoned>("refuseAbandoned"),
       InstanceMethod<&EngineWrap::TakeRefused>("takeRefused"),
       InstanceMethod<&EngineWrap::AnswerHello>("answerHello"),
       InstanceMethod<&EngineWrap::AskTls>("askTls"),
@@ -166,6 +167,12 @@ void EngineWrap::Reserve(const Napi::CallbackInfo& info) {
 void EngineWrap::Leave(const Napi::CallbackInfo& info) {
   if (backend_ != nullptr) backend_->Leave(static_cast<uint16_t>(Number(info, 0)));
 }
+
+void EngineWrap::RefuseAbandoned(const Napi::CallbackInfo&) {
+  if (backend_ != nullptr) RefuseRest();
+}
+
+void EngineWrap::RefuseRest() { backend_->RefuseAbandoned(); }
 
 Napi::Value EngineWrap::TakeRefused(const Napi::CallbackInfo& info) {
   size_t lane;
