@@ -40,6 +40,20 @@ TEST_F(PortRoutesTest, NothingRegisteredIsNoTarget) {
   EXPECT_EQ(Find(*routes, "a", "/"), nullptr);
 }
 
+TEST_F(PortRoutesTest, AServerThatListensWithoutAPrefixKeepsThePort) {
+  EXPECT_FALSE(Routes()->is_used());
+  UrlPrefix reserved;
+  ASSERT_EQ(ParseUrlPrefix("http://*:80/a/", &reserved), PrefixError::kNone);
+  EXPECT_FALSE(PortRoutes::Create(80, kSelf, state_, {reserved})->is_used()) << "nobody is left";
+  const auto routes = PortRoutes::Create(80, kSelf, state_, {reserved}, true);
+  EXPECT_TRUE(routes->is_used());
+  EXPECT_TRUE(routes->is_shared());
+  EXPECT_TRUE(routes->local_servers().empty()) << "nothing can be handed over to it";
+  EXPECT_EQ(routes->Find("h", "/a/x", {}).status, RouteStatus::kReserved);
+  EXPECT_EQ(routes->Find("h", "/b", {}).status, RouteStatus::kNotFound);
+  EXPECT_TRUE(PortRoutes::Create(80, kSelf, state_, {}, true)->is_shared());
+}
+
 TEST_F(PortRoutesTest, OneServerWithSeveralPrefixesSharesThePortWithNobody) {
   Add(kSelf, 7, 1, "http://*:80/a/");
   Add(kSelf, 7, 2, "http://*:80/b/");

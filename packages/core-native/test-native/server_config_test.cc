@@ -24,6 +24,10 @@ TEST(ServerConfigTest, WithoutPrefixesEverythingIsOwned) {
   EXPECT_EQ(Config({})->FindPrefix(1, "a", "/", {}).status, RouteStatus::kMatch);
 }
 
+TEST(ServerConfigTest, WithoutPrefixesLeftNothingIsOwned) {
+  EXPECT_EQ(Config({"", ""})->FindPrefix(1, "a", "/", {}).status, RouteStatus::kUnknownHost);
+}
+
 TEST(ServerConfigTest, ThePortOfTheConnectionChoosesAmongPrefixesOfSeveralPorts) {
   const auto config = Config({"http://*:81/", "http://a.test:82/x/"});
   EXPECT_EQ(config->FindPrefix(81, "b.test", "/x/y", {}).id, 0u);

@@ -224,7 +224,7 @@ TEST_F(SharedPortTest, RequestsWaitForARestartedOwner) {
   Join(alice_, {"/a/"});
   Join(bob_, {"/b/"});
   bob_.backend().Unlisten(1);
-  bob_.backend().Unregister(port_, 1, {}, 60'000, 0);
+  bob_.backend().Unregister(port_, 1, {}, 60'000, 0, false);
   FakeJavaScript carol;
   std::vector<Peer> clients;
   for (int i = 0; i < 5; ++i) {

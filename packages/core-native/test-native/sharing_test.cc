@@ -6,8 +6,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "sharing/state_query.h"
@@ -155,6 +157,34 @@ TEST_F(SharingTest, ACoordinatorThatUnregistersLeavesAndTheOthersGoOn) {
   alice.Unregister(port_, 1);
   EXPECT_TRUE(bob.RoutesBecome(port_, [](const auto& r) { return r.target_count() == 1; }));
   EXPECT_EQ(Register(Carol(), "/a/").error, 0);
+}
+
+TEST_F(SharingTest, AServerThatStaysWithoutAPrefixKeepsThePortForOthers) {
+  Member& alice = Alice();
+  alice.sharing().Unregister(port_, {1, 0, 1, {}, 0}, true);
+  EXPECT_TRUE(alice.RoutesBecome(port_, [](const auto& r) { return r.target_count() == 0; }));
+  EXPECT_TRUE(alice.Routes(port_)->is_used());
+  Member& bob = Bob();
+  const RegistrationResult result = Register(bob, "/a/");
+  EXPECT_EQ(result.error, 0);
+  EXPECT_EQ(result.sockets.size(), 1u);
+  EXPECT_TRUE(alice.RoutesBecome(port_, [](const auto& r) { return r.has_peers(); }));
+  EXPECT_EQ(alice.Register(port_, 1, {Prefix("/c/")}).error, 0);
+  // And so when it is not the coordinator.
+  bob.sharing().Unregister(port_, {1, 0, 1, {}, 0}, true);
+  EXPECT_TRUE(alice.RoutesBecome(port_, [](const auto& r) { return !r.has_peers(); }));
+  alice_.reset();
+  EXPECT_EQ(Register(Carol(), "/a/").error, 0);
+  EXPECT_TRUE(bob.RoutesBecome(port_, [](const auto& r) { return r.has_peers(); }));
+  carol_.reset();
+  bob.Unregister(port_, 1);
+  NamedSocket meeting;
+  const auto is_free = [&] { return ListenUnder(PortName(port_), &meeting) == 0; };
+  for (int i = 0; i < 500 && meeting.fd == -1 && !is_free(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_NE(meeting.fd, -1) << "the port is free";
+  close(meeting.fd);
 }
 
 TEST_F(SharingTest, APortThatNothingWasRegisteredOnIsGivenBack) {

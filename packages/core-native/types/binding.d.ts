@@ -335,8 +335,9 @@ export class Engine {
   /** The result, or undefined: then options.registered has it later. */
   register (registration: Registration): RegistrationResult | undefined
   /** Takes prefixes back ([] = all of the server); requests for them wait that long for the next owner. With a
-   * token other than 0 options.registered tells when all members know. True when others are on the port. */
-  unregister (port: number, serverId: number, prefixIds: number[], waitMs: number, token: number): boolean
+   * token other than 0 options.registered tells when all members know. `stays`: the server listens on the port also
+   * when it has no prefix left there. True when others are on the port. */
+  unregister (port: number, serverId: number, prefixIds: number[], waitMs: number, token: number, stays: boolean): boolean
   /** Whether records wait for this thread. */
   hasUnread (): boolean
   /** Canonical prefixes of a port that are kept for somebody: unregistered, they are answered with 503. */

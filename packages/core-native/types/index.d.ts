@@ -181,7 +181,7 @@ export class Server<
 
   /**
    * The URL prefixes it listens on, canonical. A server that listens on a port or address has the prefix that
-   * stands for it, `http://*:8080/`. Empty when it does not listen.
+   * stands for it, `http://*:8080/`. Empty when it does not listen, or when reservations have taken all of them away.
    */
   readonly prefixes: string[]
 

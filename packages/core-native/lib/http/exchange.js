@@ -113,7 +113,7 @@ function onRequest (lane, socket, words, bytes, at) {
     req.httpVersion = minor === 1 ? '1.1' : '1.0'
   }
   req.joinDuplicateHeaders = server.joinDuplicateHeaders || null
-  if (listener.prefixes.size !== 0) namePrefix(req, listener, words[w + 9])
+  if (listener.prefixes.texts.length !== 0) namePrefix(req, listener, words[w + 9])
   req.method = listener.methods[packed & 0xff]
   req.upgrade = false
   const raw = lane.readLines(words, w + (R.kRequestFixedBytes >>> 2), lines, text, skip)

@@ -94,6 +94,15 @@ function readSharing ({ queueName, queueMode, exclusive }) {
 }
 
 /**
+ * Who a server is to reservations.
+ *
+ * @param {SharingOptions} sharing
+ */
+function applicationOf ({ queueName, isImplied }) {
+  return whoAmI({ queueName: isImplied ? undefined : queueName })
+}
+
+/**
  * How long requests are to wait for the successor of a server that closes.
  *
  * @param {any} options of close()
@@ -122,7 +131,7 @@ function planOf (texts, rest) {
   const { tls, others } = splitOptions(options)
   const { ipv6Only, queueName, queueMode, exclusive, ...how } = others
   const sharing = readSharing({ queueName, queueMode, exclusive })
-  const who = whoAmI({ queueName })
+  const who = applicationOf(sharing)
   for (const { prefix } of parsed) checkRegistration(prefix, who)
   return {
     kind: 'prefixes',
@@ -203,4 +212,4 @@ function hasLoopback6 () {
   return Object.values(os.networkInterfaces()).flat().some((entry) => entry?.address === kLoopback6)
 }
 
-module.exports = { classifyListen, endpointsOf, isWildcard, kQueueModes, readPrefix, restartMs }
+module.exports = { applicationOf, classifyListen, endpointsOf, isWildcard, kQueueModes, readPrefix, restartMs }

@@ -194,8 +194,8 @@ class Listener {
   // Ports with TLS; [] = all of them, null = none.
   get tlsPorts () {
     if (this.tls === null) return null
-    const prefixes = this.prefixes.list()
-    if (prefixes.length === 0) return this.isSecure ? [] : null
+    if (this.prefixes.isImplied) return this.isSecure ? [] : null
+    const prefixes = this.prefixes.claims()
     const ports = prefixes.filter(({ scheme }) => scheme === 'https').map(({ port }) => port)
     return ports.length === 0 ? null : ports
   }
@@ -283,9 +283,11 @@ class Listener {
   /** @param {number[]} ports @param {{ id: number }[]} prefixes @returns {Promise<unknown>} when others on the ports know */
   unregister (ports, prefixes) {
     const ids = prefixes.map(({ id }) => id)
-    const isKnown = ports.filter((port) => this.ports.has(port)).map((port) => release(theEngine(), this, port, ids))
+    const isKnown = ports.filter((port) => this.ports.has(port))
+      .map((port) => release(theEngine(), this, port, ids, { stays: this.prefixes.hasLostOn(port) }))
+    const claims = this.prefixes.claims()
     for (const port of ports) {
-      if (!this.prefixes.list().some((prefix) => prefix.port === port)) this.ports.delete(port)
+      if (!claims.some((prefix) => prefix.port === port)) this.ports.delete(port)
     }
     return Promise.all(isKnown)
   }
@@ -325,7 +327,7 @@ class Listener {
     // First: the lanes know where requests go from here on. Also what was registered for a socket that could not listen,
     // and what others are being asked about.
     const ports = new Set([...this.ports, ...this.asking.values()])
-    const isKnown = [...ports].map((port) => release(theEngine(), this, port, [], this.sharing.restartMs)).filter((known) => known !== null)
+    const isKnown = [...ports].map((port) => release(theEngine(), this, port, [], this.sharing)).filter((known) => known !== null)
     this.ports.clear()
     withdraw(this)
     // The engine may accept for it already where others listen.

@@ -11,7 +11,7 @@ const { comparablePath } = require('../url-prefix')
 const kRetiredIdsKept = 256
 
 class Prefixes {
-  /** Canonical, by id; '' is an unused id. Empty = everything on the socket. @type {string[]} */
+  /** Canonical, by id; '' is an unused id. No ids = everything on the socket. @type {string[]} */
   texts = []
   /** What a record on its way may still name. @type {string[]} */
   names = []
@@ -21,9 +21,18 @@ class Prefixes {
   #entries = new Map()
   /** Ids without a prefix, the oldest first. @type {number[]} */
   #retired = []
+  /** Taken away by reservations: the server still has their sockets. @type {Map<string, UrlPrefix>} */
+  #lost = new Map()
+  /** What stands for a server that was given a port: everything at its address, registered as id 0. @type {UrlPrefix | null} */
+  implied = null
 
   get size () {
     return this.#entries.size
+  }
+
+  /** Whether no prefix was given: everything on the socket. */
+  get isImplied () {
+    return this.#entries.size === 0 && this.#lost.size === 0
   }
 
   /** In the order in which they were added. @returns {UrlPrefix[]} */
@@ -31,8 +40,27 @@ class Prefixes {
     return [...this.#entries.values()].map(({ parsed }) => parsed)
   }
 
+  /** The same, also of a server that was given a port. @returns {UrlPrefix[]} */
+  held () {
+    if (!this.isImplied) return this.list()
+    return this.implied === null ? [] : [this.implied]
+  }
+
+  /** What its sockets are for. @returns {UrlPrefix[]} */
+  claims () {
+    return [...this.list(), ...this.#lost.values()]
+  }
+
+  /** @param {number} port */
+  hasLostOn (port) {
+    for (const lost of this.#lost.values()) if (lost.port === port) return true
+    return false
+  }
+
   clear () {
     for (const parsed of this.list()) this.delete(parsed)
+    this.#lost.clear()
+    this.implied = null
     this.texts = []
   }
 
@@ -49,11 +77,37 @@ class Prefixes {
   /** @param {UrlPrefix} parsed @returns {number} its id */
   add (parsed) {
     const id = this.#retired.length > kRetiredIdsKept ? /** @type {number} */ (this.#retired.shift()) : this.names.length
+    this.#set(id, parsed)
+    return id
+  }
+
+  /** From here on the server has prefixes; that of its port is the first of them. @param {UrlPrefix} implied */
+  makeExplicit (implied) {
+    if (!this.isImplied) return
+    this.#retired = this.#retired.filter((id) => id !== 0)
+    this.#set(0, implied)
+  }
+
+  /** @param {UrlPrefix} parsed one of held() @returns {number} the id that it had */
+  lose (parsed) {
+    this.makeExplicit(parsed)
+    const id = this.idOf(parsed) ?? 0
+    this.delete(parsed)
+    this.#lost.set(keyOf(parsed), parsed)
+    return id
+  }
+
+  /** @param {UrlPrefix} parsed that is registered, perhaps again */
+  regain (parsed) {
+    this.#lost.delete(keyOf(parsed))
+  }
+
+  /** @param {number} id @param {UrlPrefix} parsed */
+  #set (id, parsed) {
     this.names[id] = parsed.prefix
     this.paths[id] = parsed.path
     this.#entries.set(keyOf(parsed), { id, parsed })
     this.#publish()
-    return id
   }
 
   /** @param {UrlPrefix} parsed */

@@ -104,13 +104,15 @@ function register (listener, wanted, callback) {
  * @param {import('./listener').Listener} listener
  * @param {number} port
  * @param {number[]} ids none: all that the server has there
- * @param {number} [restartMs] how long requests wait for another owner
+ * @param {object} [how]
+ * @param {number} [how.restartMs] how long requests wait for another owner
+ * @param {boolean} [how.stays] it listens there also without any prefix
  * @returns {Promise<void> | null} resolves when all others on the port know, or cannot be waited for any longer; null:
  *   there are none
  */
-function release (engine, listener, port, ids, restartMs = 0) {
+function release (engine, listener, port, ids, { restartMs = 0, stays = false } = {}) {
   const token = ++lastToken
-  if (!engine.native.unregister(port, listener.id, ids, restartMs, token)) return null
+  if (!engine.native.unregister(port, listener.id, ids, restartMs, token, stays)) return null
   engine.ref()
   return new Promise((resolve) => pending.set(token, () => {
     pending.delete(token)

@@ -8,15 +8,15 @@ const net = require('node:net')
 const R = require('../records')
 const { loadBinding } = require('../binding')
 const { PrefixStateError } = require('../errors')
-const { checkRegistration, whoAmI } = require('../reservations')
+const { checkRegistration } = require('../reservations')
 const { closesUnserved, connectionListener, createServerHandle, refusesManyHeaders } = require('./node-internals')
 const {
   kBindIpv6Only, kBindReusePort, closeUnneeded, emitError, listenBeside, openAll, openFor, ownEndpoint, takeHandle
 } = require('./endpoints')
-const { classifyListen, isWildcard, readPrefix, restartMs } = require('./listen-args')
+const { applicationOf, classifyListen, isWildcard, readPrefix, restartMs } = require('./listen-args')
 const { listenError } = require('./listen-error')
 const { Listener, addressOf, theEngine } = require('./listener')
-const { watch: watchReservations } = require('./live-reservations')
+const { catchUp: catchUpWithReservations, watch: watchReservations } = require('./live-reservations')
 const { keyOf } = require('./prefixes')
 const { State } = require('./socket-state')
 const { errnoOf, systemError } = require('./system-error')
@@ -117,8 +117,9 @@ function methodsOf (Base) {
           listener.forgetIfUnused()
           return
         }
-        if (listener.prefixes.size > 0) watchReservations(listener)
         const [{ handle, isShared }, ...others] = opened
+        if (plan.isPlain) listener.prefixes.implied = impliedBy(plan, handle)
+        if (listener.ports.size > 0 && listener.prefixes.size > 0) watchReservations(listener)
         self._handle = handle
         if (!address) {
           // In use may be found out as late as in listen(2), and is then named as on Node.
@@ -149,27 +150,27 @@ function methodsOf (Base) {
     async addPrefix (text) {
       const self = /** @type {any} */ (this)
       const parsed = readPrefix(text)
-      const { prefixes } = requireListener(self)
-      const implied = prefixesOf(self)
-      self[kListener].requireTls(parsed)
-      if (implied.some((other) => keyOf(other) === keyOf(parsed))) throw inUse(parsed.prefix)
-      checkRegistration(parsed.prefix, whoAmI({ queueName: self[kListener].sharing.queueName || undefined }))
-      if (prefixes.size === 0) for (const other of implied) prefixes.add(other)
+      const listener = requireListener(self)
+      const { prefixes } = listener
+      const present = prefixesOf(self)
+      listener.requireTls(parsed)
+      if (present.some((other) => keyOf(other) === keyOf(parsed))) throw inUse(parsed.prefix)
+      checkRegistration(parsed.prefix, applicationOf(listener.sharing))
+      if (prefixes.isImplied) prefixes.makeExplicit(present[0])
       const id = prefixes.add(parsed)
       try {
         // The lanes know it before others send requests for it.
-        self[kListener].configure()
-        if (loadBinding().capabilities.listensOnSockets) {
-          await openFor(self, parsed, id)
-          watchReservations(self[kListener])
-        } else {
-          addUrl(self, parsed, id)
-        }
+        listener.configure()
+        if (!loadBinding().capabilities.listensOnSockets) return addUrl(self, parsed, id)
+        await openFor(self, parsed, id)
       } catch (error) {
         prefixes.delete(parsed)
-        self[kListener].configure()
+        listener.configure()
+        catchUpWithReservations(listener)
         throw error
       }
+      prefixes.regain(parsed)
+      watchReservations(listener)
     }
 
     /** @param {string} text */
@@ -179,7 +180,7 @@ function methodsOf (Base) {
       const { prefixes } = requireListener(self)
       const present = prefixesOf(self)
       if (!present.some((other) => keyOf(other) === keyOf(parsed))) {
-        throw new PrefixStateError(`${parsed.prefix} is none of the server's prefixes (${present.map(({ prefix }) => prefix).join(', ')})`)
+        throw new PrefixStateError(`${parsed.prefix} is none of the server's prefixes (${present.map(({ prefix }) => prefix).join(', ') || 'it has none'})`)
       }
       if (present.length === 1) throw new PrefixStateError(`${parsed.prefix} is the server's last prefix; close() ends the server`)
       const id = prefixes.idOf(parsed) ?? 0
@@ -386,6 +387,12 @@ function planForPort (server, address, port, flags) {
   return { endpoints: [endpoint], prefixes: [{ id: 0, port, text }], isPlain: true }
 }
 
+// The same, once the port is known.
+/** @param {import('./endpoints').Plan} plan @param {any} handle */
+function impliedBy ({ prefixes: [{ text }] }, handle) {
+  return readPrefix(text.replace(/:0\/$/, `:${addressOf(handle).port}/`))
+}
+
 // Of a server that was given a port, not a prefix.
 /** @param {any} server */
 function schemeOf (server) {
@@ -402,7 +409,7 @@ function requireListener (server) {
 /** @param {any} server @returns {import('../url-prefix').UrlPrefix[]} */
 function prefixesOf (server) {
   const { prefixes } = server[kListener]
-  if (prefixes.size > 0) return prefixes.list()
+  if (!prefixes.isImplied || prefixes.implied !== null) return prefixes.held()
   const { host = '*', port } = ownEndpoint(server)
   return [readPrefix(`${schemeOf(server)}://${host.includes(':') ? `[${host}]` : host}:${port}/`)]
 }

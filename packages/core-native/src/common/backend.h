@@ -230,9 +230,10 @@ class SocketBackend : public Backend {
   virtual bool Register(const Registration& wanted, RegistrationResult* result) = 0;
   virtual bool TakeResult(RegistrationResult* result) = 0;
   // Some of a server's prefixes, or (empty) all. Requests wait that long for the next owner. With a
-  // token TakeResult() says when all members know. True when others are on the port.
+  // token TakeResult() says when all members know. `stays`: the server listens on, even without any
+  // prefix. True when others are on the port.
   virtual bool Unregister(uint16_t port, uint32_t server_id, std::vector<uint32_t> prefix_ids,
-                          uint32_t wait_ms, uint32_t token) = 0;
+                          uint32_t wait_ms, uint32_t token, bool stays) = 0;
   // Canonical prefixes that are kept for somebody: unregistered, they are answered with 503. In
   // place of those before.
   virtual void Reserve(uint16_t port, const std::vector<std::string>& prefixes) = 0;

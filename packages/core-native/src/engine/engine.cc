@@ -191,14 +191,15 @@ bool Engine::Register(const Registration& wanted, RegistrationResult* result) {
 bool Engine::TakeResult(RegistrationResult* result) { return sharing_.TakeResult(result); }
 
 bool Engine::Unregister(uint16_t port, uint32_t server_id, std::vector<uint32_t> prefix_ids,
-                        uint32_t wait_ms, uint32_t token) {
+                        uint32_t wait_ms, uint32_t token, bool stays) {
   const bool is_all = prefix_ids.empty();
   while (prefix_ids.size() > peer::kListItemsMax) {
     const auto first = prefix_ids.end() - peer::kListItemsMax;
-    sharing_.Unregister(port, {server_id, wait_ms, 0, {first, prefix_ids.end()}, 0});
+    sharing_.Unregister(port, {server_id, wait_ms, 0, {first, prefix_ids.end()}, 0}, stays);
     prefix_ids.erase(first, prefix_ids.end());
   }
-  return sharing_.Unregister(port, {server_id, wait_ms, is_all, std::move(prefix_ids), token});
+  return sharing_.Unregister(port, {server_id, wait_ms, is_all, std::move(prefix_ids), token},
+                             stays);
 }
 
 void Engine::Leave(uint16_t port) { sharing_.Leave(port); }

@@ -43,7 +43,7 @@ class Engine final : public SocketBackend, private sharing::Delegate {
   bool Register(const Registration& wanted, RegistrationResult* result) override;
   bool TakeResult(RegistrationResult* result) override;
   bool Unregister(uint16_t port, uint32_t server_id, std::vector<uint32_t> prefix_ids,
-                  uint32_t wait_ms, uint32_t token) override;
+                  uint32_t wait_ms, uint32_t token, bool stays) override;
   void Reserve(uint16_t port, const std::vector<std::string>& prefixes) override;
   void Leave(uint16_t port) override;
   void CheckConnections(uint32_t server_id, uint64_t headers_timeout_ms,

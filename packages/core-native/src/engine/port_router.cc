@@ -55,7 +55,7 @@ void PortRouter::Port::SetRoutes(std::shared_ptr<const Routes> next) {
 
 void PortRouter::SetRoutes(std::shared_ptr<const Routes> routes) {
   const uint16_t number = routes->port();
-  const bool is_used = routes->target_count() != 0;
+  const bool is_used = routes->is_used();
   if (Port* port = Find(number)) {
     port->SetRoutes(std::move(routes));
     if (!is_used) std::erase_if(ports_, [=](const Port& p) { return p.routes->port() == number; });

@@ -31,7 +31,8 @@ std::shared_ptr<const ServerConfig> ServerConfig::Create(ServerSettings settings
 
 Route ServerConfig::FindPrefix(uint16_t local_port, std::string_view host, std::string_view target,
                                const LocalAddress& local) const {
-  if (ports_.empty()) return {RouteStatus::kMatch, 0};
+  if (settings_.prefixes.empty()) return {RouteStatus::kMatch, 0};
+  if (ports_.empty()) return {RouteStatus::kUnknownHost, 0};
   const PortTable* port = &ports_[0];
   // A single table needs no port: the listener may stand behind a port of another number.
   if (ports_.size() > 1) {

@@ -153,9 +153,9 @@ Napi::Value EngineWrap::Unregister(const Napi::CallbackInfo& info) {
     const Napi::Value id = list.Get(i);
     if (id.IsNumber()) ids.push_back(id.As<Napi::Number>().Uint32Value());
   }
-  const bool has_others =
-      backend_->Unregister(static_cast<uint16_t>(Number(info, 0)), Number(info, 1), std::move(ids),
-                           Number(info, 3), Number(info, 4));
+  const bool has_others = backend_->Unregister(
+      static_cast<uint16_t>(Number(info, 0)), Number(info, 1), std::move(ids), Number(info, 3),
+      Number(info, 4), info[5].IsBoolean() && info[5].As<Napi::Boolean>());
   return Napi::Boolean::New(info.Env(), has_others);
 }
 

@@ -16,9 +16,12 @@ void AddOnce(std::vector<Item>* list, Item item) {
 
 std::shared_ptr<const PortRoutes> PortRoutes::Create(uint16_t port, uint64_t self,
                                                      const PortState& state,
-                                                     const std::vector<UrlPrefix>& reserved) {
+                                                     const std::vector<UrlPrefix>& reserved,
+                                                     bool has_idle) {
   auto routes = std::make_shared<PortRoutes>();
   routes->port_ = port;
+  // What it is asked for is never its own.
+  routes->is_shared_ = routes->has_idle_ = has_idle;
   std::set<std::pair<uint64_t, uint32_t>> servers;
   for (const StateEntry& there : state.entries()) {
     const peer::Entry& entry = there.entry;

@@ -24,15 +24,18 @@ class PortRoutes {
     uint64_t absent_until_ms = 0;
   };
 
-  // `self` is this engine's id.
+  // `self` is this engine's id. `has_idle`: a server of it listens without any prefix.
   static std::shared_ptr<const PortRoutes> Create(uint16_t port, uint64_t self,
                                                   const PortState& state,
-                                                  const std::vector<UrlPrefix>& reserved = {});
+                                                  const std::vector<UrlPrefix>& reserved = {},
+                                                  bool has_idle = false);
 
   uint16_t port() const { return port_; }
   // Another member or more than one server is registered: requests have to be looked at before
   // their connection has a server.
   bool is_shared() const { return is_shared_; }
+  // False: nobody is left, and no requests come.
+  bool is_used() const { return has_idle_ || !targets_.empty(); }
   bool has_peers() const { return !peers_.empty(); }
   // Other members with a server on the port.
   const std::vector<uint64_t>& peers() const { return peers_; }
@@ -55,6 +58,7 @@ class PortRoutes {
 
  private:
   uint16_t port_ = 0;
+  bool has_idle_ = false;
   bool has_offline_ = false;
   bool is_shared_ = false;
   UrlPrefixTable table_;

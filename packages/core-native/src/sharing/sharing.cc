@@ -148,7 +148,7 @@ bool Sharing::TakeResult(RegistrationResult* result) {
   return true;
 }
 
-bool Sharing::Unregister(uint16_t number, const peer::Unregister& gone) {
+bool Sharing::Unregister(uint16_t number, const peer::Unregister& gone, bool stays) {
   const std::lock_guard lock(mutex_);
   Port* port = Find(number);
   if (port == nullptr) return false;
@@ -159,7 +159,7 @@ bool Sharing::Unregister(uint16_t number, const peer::Unregister& gone) {
   auto& own = port->own[gone.server_id];
   for (peer::Register& registered : own) std::erase_if(registered.prefixes, is_gone);
   std::erase_if(own, [](const peer::Register& r) { return r.prefixes.empty(); });
-  if (own.empty()) {
+  if (own.empty() && !stays) {
     port->own.erase(gone.server_id);
     // It stops accepting; when it listens again it may have the same number.
     for (SharedSocket& socket : port->sockets) {
@@ -442,7 +442,9 @@ Sharing::Port* Sharing::PortOf(Channel* channel) {
 }
 
 void Sharing::PublishRoutes(Port* port, std::function<void()> applied) {
-  delegate_->SetRoutes(PortRoutes::Create(port->number, id_, port->state, port->reserved),
+  const bool has_idle = std::any_of(port->own.begin(), port->own.end(),
+                                    [](const auto& item) { return item.second.empty(); });
+  delegate_->SetRoutes(PortRoutes::Create(port->number, id_, port->state, port->reserved, has_idle),
                        std::move(applied));
 }
 

@@ -86,8 +86,9 @@ class Sharing final : private Channel::Handler {
   bool Register(uint16_t port, peer::Register wanted, RegistrationResult* result);
   bool TakeResult(RegistrationResult* result);
   // When it returns this engine's lanes are told. False: nobody else is on the port. Otherwise,
-  // with a token, TakeResult() says when everybody knows.
-  bool Unregister(uint16_t port, const peer::Unregister& gone);
+  // with a token, TakeResult() says when everybody knows. `stays`: the server listens on, with what
+  // it has left or without any prefix, and takes part.
+  bool Unregister(uint16_t port, const peer::Unregister& gone, bool stays = false);
   // Prefixes that nobody gets while their owner is not there. In place of those before.
   void Reserve(uint16_t port, const std::vector<std::string>& prefixes);
   // Gives a port back that nothing was registered on.
@@ -140,10 +141,11 @@ class Sharing final : private Channel::Handler {
     bool has_joined = false;  // Once.
     std::vector<SharedSocket> sockets;
     std::vector<UrlPrefix> reserved;
-    std::map<uint32_t, std::vector<peer::Register>> own;  // By server.
-    std::vector<peer::Register> queued;                   // Until there is a coordinator.
-    std::map<uint32_t, peer::Register> asked;             // By token.
-    std::set<uint32_t> removals;                          // Tokens, not confirmed yet.
+    // By server; empty lists are of those that have lost their prefixes and listen on.
+    std::map<uint32_t, std::vector<peer::Register>> own;
+    std::vector<peer::Register> queued;        // Until there is a coordinator.
+    std::map<uint32_t, peer::Register> asked;  // By token.
+    std::set<uint32_t> removals;               // Tokens, not confirmed yet.
     // Coordinator.
     NamedSocket meeting;
     int meeting_key = 0;
