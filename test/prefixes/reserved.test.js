@@ -4,7 +4,9 @@
 
 const assert = require('node:assert/strict')
 const { once } = require('node:events')
+const fs = require('node:fs')
 const http = require('node:http')
+const path = require('node:path')
 const { test } = require('node:test')
 const { createServer, backend } = require('@httpsys/core-native')
 const { addReservation, deleteReservation } = require('@httpsys/core-native/reservations')
@@ -162,4 +164,98 @@ test('a port goes on speaking TLS when its prefixes are lost', { skip }, async (
   deleteReservation(`https://*:${port}/a/`)
   await server.addPrefix(`https://*:${port}/a/`)
   assert.equal(await status(), 200)
+})
+
+/** @param {any} server @param {...any} on arguments of listen() @returns {Promise<any>} the error */
+async function failing (server, ...on) {
+  let isSync = true
+  const failed = new Promise((resolve, reject) => {
+    server.once('listening', () => reject(new Error(`it listens on ${JSON.stringify(on)}`)))
+    server.once('error', (/** @type {any} */ error) => {
+      server.removeAllListeners('listening')
+      assert.equal(isSync, false, 'as net.Server, not before listen() has returned')
+      resolve(error)
+    })
+  })
+  server.listen(...on)
+  isSync = false
+  return failed
+}
+
+test('listen(port) needs the right that the prefix of its address needs', { skip }, async (t) => {
+  const file = ownUrlacl(t)
+  const port = await freePort()
+  const server = createServer((req, res) => res.end('ok'))
+  t.after(() => server.close())
+  addReservation(`http://*:${port}/`, kTheirs)
+  addReservation(`http://127.0.0.1:${port}/`, { register: ['app:ours'] })
+  for (const on of [[port], [{ port, host: '::' }], [{ port, host: '0.0.0.0' }], [{ port, queueName: 'ours' }], [{ port, ipv6Only: true }], [{ port, exclusive: true }]]) {
+    const error = await failing(server, ...on)
+    assert.match(error.message, new RegExp(`^"http://\\*:${port}/" cannot be registered: .* reserved for app:somebody else in ${file}`))
+    assert.deepEqual([error.code, error.syscall, error.port, error.prefix, error.file], ['EACCES', 'listen', port, `http://*:${port}/`, file])
+    assert.ok(error.errno < 0)
+  }
+  assert.equal((await failing(server, port, '127.0.0.1')).code, 'EACCES')
+  fs.appendFileSync(file, 'nonsense')
+  assert.equal((await failing(server, port)).code, 'ERR_HTTPSYS_URLACL')
+  // A port of the system's choice, and what is no port, is nobody's to reserve.
+  await serve(t, server, 0)
+  const onPath = createServer()
+  await serve(t, onPath, path.join(path.dirname(file), 'http.sock'))
+  server.close()
+  await once(server, 'close')
+  fs.rmSync(file)
+  addReservation(`http://127.0.0.1:${port}/`, { register: ['app:ours'] })
+  await serve(t, server, { port, host: '127.0.0.1', queueName: 'ours' })
+  assert.equal((await request(port)).body, 'ok')
+})
+
+test('a server on a port loses what is reserved below it, or the port, and may have it again', { skip }, async (t) => {
+  ownUrlacl(t)
+  const seen = warnings(t)
+  const port = await freePort()
+  const server = createServer((req, res) => res.end(String(req.urlPrefix)))
+  await serve(t, server, port)
+  assert.deepEqual(server.prefixes, [`http://*:${port}/`])
+  addReservation(`http://*:${port}/b/`, kTheirs)
+  await eventually(async () => await statusOf(port, '/b/x') === 503)
+  assert.equal((await request(port)).body, 'undefined')
+  addReservation(`http://*:${port}/`, kTheirs)
+  await eventually(async () => await statusOf(port, '/') === 503)
+  assert.deepEqual(server.prefixes, [])
+  deleteReservation(`http://*:${port}/`)
+  await eventually(async () => await statusOf(port, '/') === 404)
+  assert.equal(await statusOf(port, '/b/x'), 503)
+  await server.addPrefix(`http://*:${port}/`)
+  assert.equal((await request(port)).body, `http://*:${port}/`)
+  assert.equal(await statusOf(port, '/b/x'), 503)
+  assert.deepEqual(seen.map(({ code }) => code), ['HTTPSYS_PREFIX_DROPPED'])
+  // Another listen() begins anew.
+  server.close()
+  await once(server, 'close')
+  deleteReservation(`http://*:${port}/b/`)
+  await serve(t, server, port, '127.0.0.1')
+  assert.deepEqual(server.prefixes, [`http://127.0.0.1:${port}/`])
+  addReservation(`http://127.0.0.1:${port}/`, kTheirs)
+  await eventually(async () => await statusOf(port, '/') === 503)
+})
+
+test('a port that nothing is reserved on is served without looking at requests first', { skip }, async (t) => {
+  ownUrlacl(t)
+  const [reserved, free] = [await freePort(), await freePort()]
+  addReservation(`http://*:${reserved}/b/`, kTheirs)
+  const servers = [createServer(), createServer(), createServer()]
+  const ports = [await serve(t, servers[0], reserved), await serve(t, servers[1], free), await serve(t, servers[2], 0)]
+  addReservation(`http://*:${ports[2]}/`, kTheirs)
+  await eventually(async () => await statusOf(reserved, '/b/') === 503)
+  // JavaScript hears of a connection before its request only where every request is this server's.
+  let early = 0
+  servers[0].on('connection', () => { early++ })
+  for (const at of [1, 2]) {
+    const connected = once(servers[at], 'connection')
+    await dial(t, ports[0])
+    await dial(t, ports[at])
+    await connected
+    assert.equal(early, 0)
+  }
 })

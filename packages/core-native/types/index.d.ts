@@ -167,8 +167,9 @@ export class Server<
    * @throws ERR_HTTPSYS_PREFIX_SYNTAX when a string with `://` is no URL prefix
    * @throws ERR_SERVER_ALREADY_LISTEN, ERR_INVALID_ARG_VALUE … as `net.Server#listen`
    *
-   * Emits 'error' with EADDRINUSE when another process has the prefix (`error.prefix`, `error.pid`), EACCES when it is
-   * reserved for others or the port is another user's, ERR_HTTPSYS_PEER_VERSION, ERR_HTTPSYS_PORT_COORDINATOR.
+   * Emits 'error' with EADDRINUSE when another process has the prefix (`error.prefix`, `error.pid`), EACCES when the port is
+   * reserved for others (for a prefix that is, it is thrown) or another user's, ERR_HTTPSYS_PEER_VERSION,
+   * ERR_HTTPSYS_PORT_COORDINATOR.
    * Throws ERR_HTTPSYS_TLS_CERTIFICATE, ERR_HTTPSYS_TLS_OPTION, ERR_HTTPSYS_SSLCERT for https:// prefixes.
    */
   listen (prefix: string | string[], callback?: () => void): this

@@ -8,7 +8,7 @@ const net = require('node:net')
 const R = require('../records')
 const { loadBinding } = require('../binding')
 const { PrefixStateError } = require('../errors')
-const { checkRegistration } = require('../reservations')
+const { checkRegistration, findRefusal } = require('../reservations')
 const { closesUnserved, connectionListener, createServerHandle, refusesManyHeaders } = require('./node-internals')
 const {
   kBindIpv6Only, kBindReusePort, closeUnneeded, emitError, listenBeside, openAll, openFor, ownEndpoint, takeHandle
@@ -94,6 +94,12 @@ function methodsOf (Base) {
         return
       }
       const plan = listener.plan ?? planForPort(self, address, port, flags)
+      const refusal = refusalOf(plan, listener.sharing)
+      if (refusal !== null) {
+        process.nextTick(emitError, self, refusal)
+        listener.forgetIfUnused()
+        return
+      }
       if (!loadBinding().capabilities.listensOnSockets) {
         try {
           self._handle = openUrls(self, plan)
@@ -119,7 +125,7 @@ function methodsOf (Base) {
         }
         const [{ handle, isShared }, ...others] = opened
         if (plan.isPlain) listener.prefixes.implied = impliedBy(plan, handle)
-        if (listener.ports.size > 0 && listener.prefixes.size > 0) watchReservations(listener)
+        if (listener.ports.size > 0 && !isAnyPort(plan)) watchReservations(listener)
         self._handle = handle
         if (!address) {
           // In use may be found out as late as in listen(2), and is then named as on Node.
@@ -387,7 +393,27 @@ function planForPort (server, address, port, flags) {
   return { endpoints: [endpoint], prefixes: [{ id: 0, port, text }], isPlain: true }
 }
 
-// The same, once the port is known.
+// listen(0): nobody can reserve what the system chooses.
+/** @param {import('./endpoints').Plan} plan */
+function isAnyPort ({ isPlain, prefixes: [{ port }] }) {
+  return isPlain && port === 0
+}
+
+// Who listens on a port gets what nobody else has registered there: that needs the right to its prefix. Prefixes
+// that listen() was given have been checked.
+/** @param {import('./endpoints').Plan} plan @param {import('./listen-args').SharingOptions} sharing @returns {Error | null} */
+function refusalOf (plan, sharing) {
+  if (!plan.isPlain || isAnyPort(plan)) return null
+  const [{ host = '::', port }] = plan.endpoints
+  try {
+    const refusal = findRefusal(plan.prefixes[0].text, applicationOf(sharing))
+    return refusal && Object.assign(refusal, { address: host, port })
+  } catch (error) {
+    return /** @type {Error} */ (error)
+  }
+}
+
+// The same prefix, once the port is known.
 /** @param {import('./endpoints').Plan} plan @param {any} handle */
 function impliedBy ({ prefixes: [{ text }] }, handle) {
   return readPrefix(text.replace(/:0\/$/, `:${addressOf(handle).port}/`))
