@@ -1,21 +1,31 @@
 'use strict'
 
-// The routing vectors of docs/url-prefixes.md over sockets: which prefix gets a request. Those about
-// reservations and https are in the C++ tests of the table (url_prefix_table_test.cc).
+// Routing vectors over sockets: which prefix gets a request (docs/url-prefixes.md). The same ones are asked of the
+// table alone in url_prefix_table_test.cc.
 
 const assert = require('node:assert/strict')
+const { once } = require('node:events')
 const os = require('node:os')
 const { describe, it } = require('node:test')
+const { addReservation } = require('@httpsys/core-native/reservations')
 const { http, backend } = require('../helpers/backend')
-const { Wire, listen, stop } = require('../helpers/client')
+const { certificate } = require('../helpers/certificates')
+const { Wire, listen, request, serve, stop } = require('../helpers/client')
 const { freePort } = require('../helpers/free-port')
+const tls = require('../helpers/tls')
+const { ownUrlacl } = require('../helpers/urlacl')
 
 const kSkip = backend === 'node' && 'node:http does not route'
 const has = (/** @type {string} */ address) => Object.values(os.networkInterfaces()).flat().some((entry) => entry?.address === address)
 // Linux answers on all of 127/8.
 const kAddresses = { '127.0.0.1': true, '127.0.0.2': os.platform() === 'linux', '::1': has('::1') }
 
-/** Prefixes without scheme and port; requests: local address, Host, target and the winner or the status. */
+/**
+ * Prefixes without scheme and port; requests: local address, Host, target and the winner or the status; prefixes that
+ * are reserved, and for whom. The server that asks for them is `us`.
+ *
+ * @type {Record<string, [string[], any[][], Record<string, string>?]>}
+ */
 const kSets = {
   A: [['www.adatum.com/', 'www.adatum.com/dir/sna/'], [
     ['127.0.0.1', 'www.adatum.com', '/default.htm', 'www.adatum.com/'],
@@ -36,6 +46,11 @@ const kSets = {
     ['127.0.0.1', null, '/vroot', '+/vroot/'],
     ['127.0.0.1', null, '/x', '*/']
   ]],
+  C: [['*/vroot/'], [
+    ['127.0.0.1', 'adatum.com', '/vroot/file.htm', 503],
+    ['127.0.0.1', 'other.com', '/vroot/file.htm', '*/vroot/'],
+    ['127.0.0.1', 'other.com', '/x', 404]
+  ], { 'adatum.com/': 'others' }],
   D: [['*/', '*/11/', '*/2/', '*/2/3/', '*/11/2/'], [
     ...['/', '/random', '/111'].map((path) => ['127.0.0.1', 'h', path, '*/']),
     ...['/11', '/11/', '/11/random'].map((path) => ['127.0.0.1', 'h', path, '*/11/']),
@@ -73,7 +88,15 @@ const kSets = {
     ['127.0.0.1', 'h', '/caf%C3%A9/x', '*/caf\u00e9/'],
     ['127.0.0.1', 'h', '/base%20path%2Fx', 404],
     ['127.0.0.1', 'h', '/x/../base%20path/y', '*/base path/']
-  ]]
+  ]],
+  J: [['adatum.com/vroot/', 'adatum.com/vroot/subdir/'], [
+    ['127.0.0.1', 'adatum.com', '/vroot/file', 'adatum.com/vroot/'],
+    // `+` comes first, although its prefix is nobody's and the other one is as long.
+    ['127.0.0.1', 'adatum.com', '/vroot/subdir/file.htm', 503],
+    ['127.0.0.1', 'other.com', '/vroot/subdir/file.htm', 503],
+    ['127.0.0.1', 'adatum.com', '/vroot/subdirs', 'adatum.com/vroot/'],
+    ['127.0.0.1', 'other.com', '/vroot/file', 404]
+  ], { '+/vroot/subdir/': 'others', 'adatum.com/vroot/': 'us' }]
 }
 
 /** @param {string} host @param {number} port @param {string | null} name @param {string} target */
@@ -85,14 +108,16 @@ async function ask (host, port, name, target) {
 }
 
 describe('routing vectors over sockets', { skip: kSkip }, () => {
-  for (const [name, [prefixes, requests]] of Object.entries(kSets)) {
-    it(`set ${name}: ${prefixes.join(', ')}`, async () => {
+  for (const [name, [prefixes, requests, reserved = {}]] of Object.entries(kSets)) {
+    it(`set ${name}: ${prefixes.join(', ')}${Object.keys(reserved).map((prefix) => `, reserved ${prefix}`).join('')}`, async (t) => {
+      ownUrlacl(t)
       const port = await freePort()
       const canonical = (/** @type {any} */ prefix) => `http://${prefix.replace('/', `:${port}/`)}`
       const server = http.createServer((/** @type {any} */ req, /** @type {any} */ res) => {
         res.setHeader('X-Prefix', encodeURI(req.urlPrefix)).end()
       })
-      await listen(server, prefixes.map(canonical))
+      for (const [prefix, app] of Object.entries(reserved)) addReservation(canonical(prefix), { register: [`app:${app}`] })
+      await listen(server, { prefixes: prefixes.map(canonical), queueName: 'us' })
       try {
         for (const [host, header, target, expected] of /** @type {any[]} */ (requests)) {
           if (!kAddresses[/** @type {'::1'} */ (host)]) continue // This machine does not have the address.
@@ -106,4 +131,33 @@ describe('routing vectors over sockets', { skip: kSkip }, () => {
       }
     })
   }
+
+  it('set K: https://*:443/s/, http://*:80/s/', async (t) => {
+    const [secure, plain] = [await freePort(), await freePort()]
+    const prefixes = [`https://*:${secure}/s/`, `http://*:${plain}/s/`]
+    const server = http.createServer((/** @type {any} */ req, /** @type {any} */ res) => {
+      res.end(`${req.urlPrefix} ${req.socket.encrypted === true}`)
+    })
+    await serve(t, server, prefixes, certificate('localhost'))
+    assert.equal((await tls.request(secure, { path: '/s/1' })).body, `${prefixes[0]} true`)
+    assert.equal((await request({ port: plain, path: '/s/1' })).body, `${prefixes[1]} false`)
+    assert.equal((await tls.request(secure, { path: '/x' })).status, 404)
+    assert.equal((await request({ port: plain, path: '/x' })).status, 404)
+    // Each port speaks its own scheme only, whatever the path.
+    await assert.rejects(tls.request(plain, { path: '/s/1' }), { code: /^(?:EPROTO|ERR_SSL_|ECONNRESET)/ })
+    assert.equal((await request({ port: secure, path: '/s/1' })).status, 400)
+    const wire = new Wire({ host: '127.0.0.1', port: plain })
+    wire.write(Buffer.from('16030100050100000100', 'hex'))
+    assert.match(await wire.untilClosed(), /^HTTP\/1\.1 400 Bad Request\r\n/)
+    for (const taken of [`http://*:${secure}/t/`, `https://*:${plain}/t/`]) {
+      await assert.rejects(server.addPrefix(taken), { code: 'EADDRINUSE' }, taken)
+    }
+    assert.deepEqual(server.prefixes, prefixes)
+    const both = http.createServer()
+    both.listen([`https://*:${plain}/b/`, `http://*:${await freePort()}/b/`], certificate('localhost'))
+    assert.equal((await once(both, 'error'))[0].code, 'EADDRINUSE')
+    const free = await freePort()
+    both.listen([`https://*:${free}/b/`, `http://*:${free}/c/`], certificate('localhost'))
+    assert.equal((await once(both, 'error'))[0].code, 'EADDRINUSE')
+  })
 })

@@ -299,6 +299,15 @@ TEST_F(PortStateTest, APortSpeaksTlsOrItDoesNot) {
   EXPECT_EQ(Check(kBob, {{"http://b.test:80/"}}), 0);
 }
 
+TEST_F(PortStateTest, NorDoesAServerSpeakBothOnOnePort) {
+  EXPECT_EQ(Check(kAlice, {{"https://*:80/a/", "http://*:80/b/"}}), EADDRINUSE);
+  EXPECT_EQ(prefix_, "https://*:80/a/");
+  EXPECT_EQ(Check(kAlice, {{"https://127.0.0.1:80/a/", "http://127.0.0.2:80/b/"}}), 0);
+  ASSERT_EQ(Add(kAlice, {{"http://*:80/a/"}}), 0);
+  EXPECT_EQ(Check(kAlice, {{"https://*:80/b/"}}), EADDRINUSE);
+  EXPECT_EQ(prefix_, "http://*:80/a/");
+}
+
 TEST_F(PortStateTest, AddressesOfTheirOwnMaySpeakDifferently) {
   ASSERT_EQ(Add(kAlice, {{"http://127.0.0.1:80/"}}), 0);
   EXPECT_EQ(Check(kBob, {{"https://127.0.0.2:80/"}}), 0);

@@ -77,10 +77,11 @@ bool PortState::Parse(const std::string& text, StateEntry* entry) const {
 const StateEntry* PortState::FindConflict(uint64_t member, const peer::Register& wanted,
                                           const StateEntry& candidate) const {
   for (const StateEntry& there : entries_) {
-    if (IsOf(there, member, wanted.server_id) || there.is_absent()) continue;
+    if (there.is_absent()) continue;
+    if (MeetOnOneSocket(there.parsed, candidate.parsed)) return &there;
+    if (IsOf(there, member, wanted.server_id)) continue;
     const auto flags = static_cast<uint8_t>(there.entry.flags | wanted.flags);
     if ((flags & peer::kEntryExclusive) != 0) return &there;
-    if (MeetOnOneSocket(there.parsed, candidate.parsed)) return &there;
     const bool are_plain = (there.entry.flags & wanted.flags & peer::kEntryPlain) != 0;
     if (are_plain &&
         OverlapsAsPort(there.parsed, there.entry.flags, candidate.parsed, wanted.flags))
@@ -102,9 +103,18 @@ std::optional<PortState::Conflict> PortState::Check(uint64_t member,
         return there.entry.queue == wanted.queue && !there.is_absent();
       });
   if (attaches && !has_queue) return Conflict{ENOENT, 0, wanted.queue};
+  std::vector<UrlPrefix> before;
+  before.reserve(wanted.prefixes.size());
   for (const peer::PrefixItem& item : wanted.prefixes) {
     StateEntry candidate;
     if (!Parse(item.text, &candidate)) return Conflict{EINVAL, 0, item.text};
+    const auto other = std::find_if(before.begin(), before.end(), [&](const UrlPrefix& prefix) {
+      return MeetOnOneSocket(prefix, candidate.parsed);
+    });
+    if (other != before.end()) {
+      return Conflict{EADDRINUSE, member, wanted.prefixes[other - before.begin()].text};
+    }
+    before.push_back(candidate.parsed);
     if (const StateEntry* there = FindConflict(member, wanted, candidate)) {
       return Conflict{EADDRINUSE, there->entry.member, there->entry.prefix};
     }
