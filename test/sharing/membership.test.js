@@ -157,6 +157,31 @@ describe('Members of a port', { skip: kSkip }, () => {
     assert.equal((await ask(port, '/a/')).owner, 'a')
   })
 
+  it('answer 503 for one that is killed at work on what they relay to it, and nothing where it closes the connection itself', async (t) => {
+    const port = await freePort()
+    await join(t, port, 'a')
+    const get = (/** @type {string} */ target) => `GET ${target} HTTP/1.1\r\nHost: h\r\n\r\n`
+    for (const isKilled of [true, false]) {
+      const b = await join(t, port, 'b')
+      const clients = await Promise.all(Array.from({ length: 8 }, () => connect(t, port)))
+      // The connections are with a, which relays: more is behind.
+      const begun = await Promise.all(clients.map(async (client) => {
+        assert.equal((await client.request('/a/')).owner, 'a')
+        const answers = client.send(get('/b/1') + get('/b/2?ms=60000') + get('/a/3'), 3)
+        const all = Promise.allSettled(answers)
+        assert.equal((await answers[0]).owner, 'b')
+        return { all }
+      }))
+      if (isKilled) await b.kill()
+      else await b.tell('closeAllConnections', { name: 'b' })
+      for (const answers of await Promise.all(begun.map(({ all }) => all))) {
+        const statuses = answers.map((answer) => answer.status === 'fulfilled' ? answer.value.status : 'none')
+        assert.deepEqual(statuses, [200, isKilled ? 503 : 'none', 'none'])
+      }
+      if (isKilled) await ask(port, '/b/').then(({ status }) => assert.equal(status, 503))
+    }
+  })
+
   it('take the place of those killed at the same time, the coordinator among them', async (t) => {
     const port = await freePort()
     const a = await join(t, port, 'a')

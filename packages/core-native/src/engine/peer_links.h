@@ -76,8 +76,6 @@ class PeerLinks final : public sharing::Channel::Handler {
   void SendDecided(const RelayOrigin& origin, bool is_upgraded);
   void SendReturned(const RelayOrigin& origin);
   void SendEnded(const RelayOrigin& origin, bool is_whole);
-  // It has not broken off, as far as it is known.
-  bool IsLinked(uint64_t member) const { return links_.contains(member); }
   // Connections are on their way: when the process ended now, they would be lost.
   bool HasUnacknowledged();
   // A link from a peer. Takes the descriptor over.

@@ -425,7 +425,7 @@ void PortRouter::ArmTimer() {
 // Told before the end is seen: by itself it could be that of the process.
 void PortRouter::OnOutputEnding(Connection* connection) {
   RelayOrigin* origin = connection->origin.get();
-  if (origin == nullptr || !origin->is_stream) return;
+  if (origin == nullptr) return;
   origin->is_end_told = true;
   links_.SendEnded(*origin, true);
 }
@@ -435,9 +435,11 @@ void PortRouter::OnDetached(Connection* connection) {
   const bool is_tunnel = connection->phase == InputPhase::kUndecided ||
                          connection->phase == InputPhase::kOpaque ||
                          connection->phase == InputPhase::kWebSocket;
-  const bool is_known = connection->peer_ended && !is_tunnel;  // To whoever relays it: it has gone.
   const RelayOrigin* origin = connection->origin.get();
-  if (origin != nullptr && origin->is_stream && !origin->is_end_told && !is_known) {
+  // To whoever relays it: a stream has gone, and of a connection nothing is unanswered.
+  const bool is_known = connection->peer_ended && !is_tunnel && origin != nullptr &&
+                        (origin->is_stream || connection->unanswered == 0);
+  if (origin != nullptr && !origin->is_end_told && !is_known) {
     links_.SendEnded(*origin, connection->is_fin_sent);
   }
   if (!connection->is_waiting) return;

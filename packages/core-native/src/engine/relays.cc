@@ -270,9 +270,10 @@ void Relays::End(Relay* relay) {
     transport_->Flush(connection);
     return;
   }
-  // Otherwise the application has closed it, which the client sees as it would without a relay.
-  if (!links_->IsLinked(relay->member)) return Fail(relay);
   const bool is_lost = relay->pending != 0;
+  // The end of a process shows here before its link breaks, or after that.
+  if (is_lost && !relay->is_told) return Fail(relay);
+  // The application has closed it, which the client sees as it would without a relay.
   Free(relay);
   if (!is_lost) return;
   transport_->FinishAfterOutput(connection, AfterOutput::kClose);
