@@ -29,10 +29,11 @@ class Member {
   #lastId = 0
   output = ''
 
-  constructor () {
+  /** @param {NodeJS.ProcessEnv} [env] beside that of the test */
+  constructor (env) {
     this.process = spawn(process.execPath, [kMember], {
       // Under the test runner a child would take itself for a test file.
-      env: { ...process.env, NODE_TEST_CONTEXT: undefined },
+      env: { ...process.env, ...env, NODE_TEST_CONTEXT: undefined },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc']
     })
     for (const stream of [this.process.stdout, this.process.stderr]) {
