@@ -25,6 +25,7 @@ const server = createServer(JSON.parse(process.argv[1]), (req, res) => {
   }
   res.end('served')
 })
+process.on('SIGTERM', () => process.exit())
 server.listen(0, '127.0.0.1', () => process.stdout.write(server.address().port + '\\n'))
 `
 
@@ -139,4 +140,71 @@ test('the error log takes a hundred lines a second and says how many it left out
   const dropped = lines.flatMap((line) => Number(/^#Dropped: (\d+)/.exec(line)?.[1] ?? 0)).reduce((a, b) => a + b, 0)
   assert.ok(logged <= 400, `${logged} lines in about three seconds`)
   assert.ok(logged + dropped <= sent && dropped > 0, `${logged} + ${dropped} of ${sent}`)
+})
+
+/** What a log says of a burst: lines, and lines left out. @param {string} file */
+function burstIn (file) {
+  const lines = fs.readFileSync(file, 'latin1').split('\n')
+  return {
+    logged: lines.filter((line) => line.endsWith('BadRequest')).length,
+    dropped: lines.flatMap((line) => Number(/^#Dropped: (\d+)/.exec(line)?.[1] ?? 0)).reduce((a, b) => a + b, 0)
+  }
+}
+
+for (const end of ['goes on', 'ends']) {
+  test(`the lines that a burst left out are counted although no further one comes and the process ${end}`, { skip }, async (t) => {
+    const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'httpsys-log-'))
+    t.after(() => fs.rmSync(folder, { recursive: true }))
+    const file = path.join(folder, 'httperr.log')
+    const { child, port } = await blockingServer(t, {}, { HTTPSYS_ERROR_LOG: file })
+    const kSent = 700
+    // More than three seconds take.
+    const began = Date.now()
+    for (let i = 0; i < kSent; i += 100) {
+      await Promise.all(Array.from({ length: 100 }, async () => {
+        const socket = net.connect(port, '127.0.0.1').on('error', () => {})
+        socket.write('\x00')
+        await once(socket.resume(), 'close')
+      }))
+    }
+    if (end === 'ends') {
+      child.kill('SIGTERM')
+      await once(child, 'exit')
+    }
+    const isAll = () => burstIn(file).logged + burstIn(file).dropped === kSent
+    const deadline = end === 'goes on' ? Date.now() + 10_000 : 0
+    while (!isAll() && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 20))
+    const { logged, dropped } = burstIn(file)
+    assert.equal(logged + dropped, kSent)
+    assert.ok(dropped > 0 || Date.now() - began > 6000, 'nothing was left out: the test tests nothing')
+  })
+}
+
+// Two engines, and the application's own process.env has no part in it.
+const kTwoEngines = `
+const { Worker, isMainThread } = require('node:worker_threads')
+const { createServer, get } = require('@httpsys/core-native')
+const server = createServer((req, res) => res.end('served'))
+server.listen(0, '127.0.0.1', () => get({ port: server.address().port, host: '127.0.0.1', agent: false }, (res) => {
+  if (isMainThread) new Worker(__filename).on('exit', () => process.stdout.write(String(res.statusCode)))
+  res.resume().on('end', () => server.close())
+}))
+`
+
+test('an error log that cannot be opened is a warning with its cause and cure, once; requests are served', { skip }, async (t) => {
+  const folder = fs.mkdtempSync(path.join(__dirname, 'httpsys-log-'))
+  t.after(() => fs.rmSync(folder, { recursive: true }))
+  const script = path.join(folder, 'two-engines.js')
+  fs.writeFileSync(script, kTwoEngines)
+  const file = path.join(folder, 'missing', 'error.log')
+  const child = spawn(process.execPath, [script], { env: { ...process.env, HTTPSYS_ERROR_LOG: file, NODE_TEST_CONTEXT: undefined } })
+  const output = { stdout: '', stderr: '' }
+  child.stdout.on('data', (piece) => { output.stdout += piece })
+  child.stderr.on('data', (piece) => { output.stderr += piece })
+  const [code] = await once(child, 'close')
+  assert.deepEqual([code, output.stdout], [0, '200'])
+  const warnings = output.stderr.split('\n').filter((line) => line.includes('[HTTPSYS_ERROR_LOG]'))
+  assert.equal(warnings.length, 1, output.stderr)
+  assert.ok(warnings[0].includes(`The error log ${file} cannot be opened: no such file or directory. `), warnings[0])
+  assert.match(warnings[0], /let the environment variable HTTPSYS_ERROR_LOG name a file that this process may write/)
 })

@@ -366,6 +366,8 @@ export class Engine {
 export const capabilities: Capabilities
 /** Asks who listens on a port: a status (0 or a negative errno) and JSON (docs/port-sharing.md), to be validated. */
 export const serviceState: undefined | ((port: number, callback: (status: number, text: string) => void) => void)
+/** Opens the error log of the process (docs/error-log.md). What it says about one that cannot be opened (a negative errno), it says once. */
+export const openErrorLog: undefined | (() => undefined | { path: string, error: number })
 /** Whether the running program has the functions of nghttp2 that HTTP/2 needs. */
 export const hasHttp2: boolean
 /** Where the operating system's HTTP server is the backend. */

@@ -23,6 +23,7 @@ const { Prefixes } = require('./prefixes')
 const { introduce, onRegistered, release, withdraw } = require('./registrations')
 const { served } = require('./served')
 const { refusedOption } = require('./system-certificate')
+const { systemErrorText } = require('./system-error')
 
 /** @typedef {import('./listen-args').Endpoint} Endpoint */
 
@@ -61,9 +62,17 @@ function headerLinesMax (server) {
   return refusesManyHeaders && pairs > 0 ? pairs >>> 1 : Infinity
 }
 
+// Requests are served without it.
+/** @param {{ path: string, error: number }} failure */
+function warnOfErrorLog ({ path, error }) {
+  process.emitWarning(`The error log ${path} cannot be opened: ${systemErrorText(error)}. Refused requests are not logged; let the ` +
+    'environment variable HTTPSYS_ERROR_LOG name a file that this process may write, in a folder that exists, and restart it',
+  { code: 'HTTPSYS_ERROR_LOG' })
+}
+
 function theEngine () {
   if (engine === null) {
-    const { capabilities, fatalException } = loadBinding()
+    const { capabilities, fatalException, openErrorLog } = loadBinding()
     engine = new Engine({
       record: onRecord,
       thrown: (error) => onThrown(error, fatalException),
@@ -72,6 +81,8 @@ function theEngine () {
     if (kExperimental.includes(capabilities.name)) {
       process.emitWarning(`The backend ${capabilities.name} is experimental`, 'ExperimentalWarning')
     }
+    const failure = openErrorLog?.()
+    if (failure !== undefined) warnOfErrorLog(failure)
     // To whom it shares ports with; the operating system knows by itself.
     if (capabilities.listensOnSockets) introduce(engine)
   }

@@ -188,6 +188,10 @@ inline constexpr int kAcceptBackoffMs = 100;
 inline constexpr uint32_t kQueueLimit = 1000;
 // Lines of the error log a second: enough to see what goes on, too few to fill a disk in a day.
 inline constexpr uint32_t kLogLinesPerSecond = 100;
+// How many were left out is said so long after the first of them, and looked at again so often: in
+// the second that follows.
+inline constexpr uint64_t kLogDroppedMs = 1000;
+inline constexpr uint64_t kLogDroppedRetryMs = 100;
 // Longest field in it, in bytes.
 inline constexpr size_t kLogFieldBytesMax = 512;
 

@@ -18,7 +18,8 @@ std::string_view RefusalReply(records::ErrorKind kind);
 void AppendRouteReply(RouteStatus status, std::string_view reason, bool is_head_request,
                       bool keep_alive, std::string* output);
 
-// A 503 for a request whose owner has died; closes the connection.
+// The 503 for a request whose owner has died, where the request is not known any more: it serves
+// HEAD as well. Closes the connection.
 std::string_view OfflineReply();
 
 }  // namespace httpsys::engine

@@ -2,6 +2,7 @@
 // The engine: the backend of systems without an HTTP stack in their kernel.
 
 #include <memory>
+#include <string>
 
 #include "common/backend.h"
 
@@ -30,6 +31,10 @@ inline constexpr BackendCapabilities kEngineCapabilities = {
 
 // Starts the threads. nullptr and a negative errno when one of them cannot be started.
 std::unique_ptr<SocketBackend> CreateEngine(BackendOptions options, int* status);
+
+// Opens the error log of the process, unless it is. 0; or once the positive errno why that is not
+// possible, with the path.
+int OpenErrorLog(std::string* path);
 
 // Whether the running program has what HTTP/2 needs.
 bool HasHttp2();

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/create_engine.h"
+#include "engine/error_log.h"
 #include "sharing/listening_socket.h"
 #include "tls/ticket_keys.h"
 
@@ -268,6 +269,12 @@ void Engine::Close() {
 }  // namespace httpsys::engine
 
 namespace httpsys {
+
+int OpenErrorLog(std::string* path) {
+  engine::ErrorLog& log = engine::ErrorLog::Instance();
+  *path = log.path();
+  return log.TakeFailure();
+}
 
 bool HasHttp2() { return engine::Http2Session::IsAvailable(); }
 

@@ -5,11 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <ctime>
+#include <utility>
 
 #include "common/limits.h"
-#include "engine/addresses.h"
 
 namespace httpsys::engine {
 
@@ -104,13 +105,19 @@ int StatusFor(RouteStatus status) {
 
 ErrorLog& ErrorLog::Instance() {
   // Lives until the process ends: threads may still write.
-  static auto* const log = new ErrorLog(std::getenv("HTTPSYS_ERROR_LOG"));
+  static ErrorLog* const log = [] {
+    // process.exit() stops no I/O thread.
+    std::atexit([] { Instance().WriteDropped(true); });
+    return new ErrorLog(std::getenv("HTTPSYS_ERROR_LOG"));
+  }();
   return *log;
 }
 
-ErrorLog::ErrorLog(const char* path) {
-  if (path == nullptr || *path == '\0') return;
-  fd_ = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640);
+ErrorLog::ErrorLog(const char* path) : path_(path == nullptr ? "" : path) {
+  if (path_.empty()) return;
+  // Nobody waits for the reader of a pipe.
+  fd_ = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0640);
+  if (fd_ == -1) failure_ = errno;
   struct stat found {};
   if (fd_ != -1 && fstat(fd_, &found) == 0 && found.st_size == 0) {
     WriteLine(fd_, std::string(kHeader));
@@ -127,27 +134,45 @@ bool ErrorLog::TakeTurn(uint64_t second, uint64_t* dropped) {
   if (second != second_) {
     second_ = second;
     lines_ = 0;
-    *dropped = dropped_;
-    dropped_ = 0;
+    *dropped = std::exchange(dropped_, 0);
   }
   if (++lines_ <= limits::kLogLinesPerSecond) return true;
   ++dropped_;
   return false;
 }
 
-void ErrorLog::Write(const LogEntry& entry) {
-  if (fd_ == -1) return;
+void ErrorLog::SayDropped(uint64_t dropped) {
+  if (fd_ != -1 && dropped != 0)
+    WriteLine(fd_, "#Dropped: " + std::to_string(dropped) + " lines\n");
+}
+
+bool ErrorLog::WriteDropped(bool is_last) {
+  uint64_t dropped = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    const bool is_over = static_cast<uint64_t>(std::time(nullptr)) != second_;
+    if (dropped_ != 0 && !is_over && !is_last) return false;
+    dropped = std::exchange(dropped_, 0);
+  }
+  SayDropped(dropped);
+  return true;
+}
+
+bool ErrorLog::Write(const LogEntry& entry) {
+  if (fd_ == -1) return true;
   const std::time_t now = std::time(nullptr);
   uint64_t dropped = 0;
-  if (!TakeTurn(static_cast<uint64_t>(now), &dropped)) return;
+  if (!TakeTurn(static_cast<uint64_t>(now), &dropped)) return false;
+  SayDropped(dropped);
   std::tm utc{};
   gmtime_r(&now, &utc);
   char when[32];
   std::strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &utc);
-  const Addresses addresses = DescribeConnection(entry.fd, nullptr);
-  std::string line;
-  if (dropped != 0) line = "#Dropped: " + std::to_string(dropped) + " lines\n";
-  line.append(when).append(" ").append(Field(addresses.remote)).append(" ");
+  Addresses asked;
+  if (entry.addresses == nullptr) asked = DescribeConnection(entry.fd, nullptr);
+  const Addresses& addresses = entry.addresses == nullptr ? asked : *entry.addresses;
+  std::string line(when);
+  line.append(" ").append(Field(addresses.remote)).append(" ");
   line.append(Number(addresses.remote_port)).append(" ").append(Field(addresses.local)).append(" ");
   line.append(Number(addresses.local_port)).append(" ");
   line.append(entry.version_minor < 0 ? "-"
@@ -157,6 +182,7 @@ void ErrorLog::Write(const LogEntry& entry) {
   line.append(Number(static_cast<uint32_t>(entry.status))).append(" ");
   line.append(Number(entry.server_id)).append(" ").append(entry.reason).append("\n");
   WriteLine(fd_, line);
+  return true;
 }
 
 }  // namespace httpsys::engine

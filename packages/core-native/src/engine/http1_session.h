@@ -53,6 +53,8 @@ class Http1Session final {
   void OnUpgradeDecline(Connection* connection);
   // Requests that another member was to answer are read again.
   void TakeBack(Connection* connection, std::string_view requests, uint32_t count);
+  // They have no answer: that member has died. What is known of them begins with the first one.
+  void AnswerLost(Connection* connection, std::string_view requests);
   // What becomes of one of them that asks for an upgrade.
   void OnRelayedUpgrade(Connection* connection, bool is_accepted);
 
@@ -72,8 +74,9 @@ class Http1Session final {
   // JavaScript has begun the request that ends there.
   void SettleUnread(uint64_t end) { unread_.Settle(end); }
   bool IsQueueFull(LaneServer* server);
-  // What is answered where JavaScript is not asked; counted and logged. False: with a reset.
-  bool ComposeUnrouted(const Connection* connection, const http1::RequestHead& head,
+  // What is answered where JavaScript is not asked; counted and logged. `head` is nullptr when it
+  // is not known any more. False: with a reset.
+  bool ComposeUnrouted(const Connection* connection, const http1::RequestHead* head,
                        RouteStatus status, bool keep_alive, std::string* reply);
   void Log(const Connection* connection, const http1::RequestHead* head, int status,
            std::string_view reason);
@@ -93,6 +96,8 @@ class Http1Session final {
   void RefuseAbandoned();
   // True when a connection was paused for want of memory since the last call.
   bool TakeStalled() { return std::exchange(is_stalled_, false); }
+  // True when the error log has left out a line since the last call.
+  bool TakeDroppedLines() { return std::exchange(has_dropped_lines_, false); }
   size_t kept_parsers() const { return parsers_.size(); }
 
  private:
@@ -169,6 +174,7 @@ class Http1Session final {
   Http2Session* http2_ = nullptr;
   uint64_t now_ns_ = 0;
   bool is_stalled_ = false;
+  bool has_dropped_lines_ = false;
   UnreadRequests unread_;
   std::vector<char> buffer_;
   std::unique_ptr<http1::RequestParser> parser_;  // For heads that arrive whole.

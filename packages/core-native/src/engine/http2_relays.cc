@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "common/limits.h"
-#include "engine/canned_replies.h"
+#include "engine/http1_session.h"
 #include "engine/http2_session.h"
 #include "http2/request_text.h"
 
@@ -157,10 +157,22 @@ void Http2Session::OnRelayEnded(Connection* connection, bool is_answer_due) {
 }
 
 void Http2Session::OnRelayFailed(Connection* connection, bool is_begun) {
-  ForgetRequest(connection);
   connection->unanswered = 0;
-  if (is_begun) return FailStream(connection, kInternalError);
-  AnswerAlone(connection, OfflineReply());
+  if (is_begun) {
+    ForgetRequest(connection);
+    return FailStream(connection, kInternalError);
+  }
+  Http2Stream* stream = connection->stream.get();
+  const bool is_known =
+      stream->fields != nullptr &&
+      stream->fields->Finish(*methods_, stream->is_bodiless, &head_) == http2::FieldsStatus::kDone;
+  std::string reply;
+  const bool is_told = http1_->ComposeUnrouted(connection, is_known ? &head_ : nullptr,
+                                               RouteStatus::kOffline, true, &reply);
+  ForgetRequest(connection);
+  if (is_told) return AnswerAlone(connection, reply);
+  // Not kRefusedStream, after which clients ask again: nobody knows what the member has done.
+  FailStream(connection, kInternalError);
 }
 
 }  // namespace httpsys::engine

@@ -120,10 +120,10 @@ void Http2Session::Tell(Connection* connection) {
       FailStream(connection, kProtocolError);
       break;
     case FieldsStatus::kUnknownMethod:
-      AnswerAlone(connection, RefusalReply(ErrorKind::kMalformed));
+      AnswerRefused(connection, ErrorKind::kMalformed);
       break;
     case FieldsStatus::kTooLarge:
-      AnswerAlone(connection, RefusalReply(ErrorKind::kHeaderOverflow));
+      AnswerRefused(connection, ErrorKind::kHeaderOverflow);
       break;
     case FieldsStatus::kDone:
       if (FindServer(connection, &route)) Deliver(connection, route.id, head_bytes);
@@ -170,7 +170,7 @@ bool Http2Session::FindServer(Connection* connection, Route* route) {
   const uint64_t known_bytes =
       std::max<uint64_t>(head_.content_length, connection->stream->body.size());
   if (body_max != 0 && known_bytes > body_max) {
-    AnswerAlone(connection, RefusalReply(ErrorKind::kBodyTooLarge));
+    AnswerRefused(connection, ErrorKind::kBodyTooLarge);
     return false;
   }
   if (!http1_->IsQueueFull(connection->server)) return true;
@@ -340,7 +340,7 @@ void Http2Session::CheckStreamTimeouts(Connection* connection, uint64_t now_ns,
 
 void Http2Session::AnswerUnrouted(Connection* connection, RouteStatus status) {
   std::string reply;
-  if (http1_->ComposeUnrouted(connection, head_, status, true, &reply)) {
+  if (http1_->ComposeUnrouted(connection, &head_, status, true, &reply)) {
     return AnswerAlone(connection, reply);
   }
   connection->stream->reset_code = kRefusedStream;
@@ -353,6 +353,11 @@ void Http2Session::RefuseUnread(Connection* connection, std::string_view reply) 
   if (!reply.empty()) return AnswerAlone(connection, reply);
   connection->stream->reset_code = kRefusedStream;
   transport_->Close(connection, 0);
+}
+
+void Http2Session::AnswerRefused(Connection* connection, ErrorKind kind) {
+  http1_->Log(connection, nullptr, StatusFor(kind), ReasonFor(kind, false));
+  AnswerAlone(connection, RefusalReply(kind));
 }
 
 void Http2Session::AnswerAlone(Connection* connection, std::string_view text) {

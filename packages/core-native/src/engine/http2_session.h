@@ -160,6 +160,7 @@ class Http2Session final : public StreamHandler {
   void OnRequestTrailers(Connection* stream);
   void EndOfInput(Connection* stream);
   void AnswerUnrouted(Connection* stream, RouteStatus status);
+  void AnswerRefused(Connection* stream, records::ErrorKind kind);
   void AnswerAlone(Connection* stream, std::string_view text);
   void RefuseBody(Connection* stream);
   void ResetStream(Http2State* state, int32_t id, http2::ErrorCode code);

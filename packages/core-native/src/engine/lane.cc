@@ -14,6 +14,7 @@
 #include "common/limits.h"
 #include "common/patience.h"
 #include "common/signals_blocked.h"
+#include "engine/error_log.h"
 
 namespace httpsys::engine {
 namespace {
@@ -63,6 +64,7 @@ int Lane::Start(Acceptor* lender) {
   uv_check_init(&loop_, &check_);
   uv_timer_init(&loop_, &peek_timer_);
   uv_timer_init(&loop_, &late_timer_);
+  uv_timer_init(&loop_, &log_timer_);
   wake_.data = prepare_.data = check_.data = peek_timer_.data = late_timer_.data = this;
   uv_prepare_start(&prepare_,
                    [](uv_prepare_t* handle) { static_cast<Lane*>(handle->data)->BeforePoll(); });
@@ -136,10 +138,14 @@ void Lane::CloseHandles() {
   if (accept_watch_ != nullptr) accept_watch_->Close();
   for (const auto& barrier : drains_) barrier->Arrive();
   drains_.clear();
+  if (uv_is_active(reinterpret_cast<uv_handle_t*>(&log_timer_)) != 0) {
+    ErrorLog::Instance().WriteDropped(true);
+  }
   for (uv_handle_t* handle :
        {reinterpret_cast<uv_handle_t*>(&wake_), reinterpret_cast<uv_handle_t*>(&prepare_),
         reinterpret_cast<uv_handle_t*>(&check_), reinterpret_cast<uv_handle_t*>(&peek_timer_),
-        reinterpret_cast<uv_handle_t*>(&late_timer_)}) {
+        reinterpret_cast<uv_handle_t*>(&late_timer_),
+        reinterpret_cast<uv_handle_t*>(&log_timer_)}) {
     uv_close(handle, nullptr);
   }
 }
@@ -182,6 +188,7 @@ void Lane::BeforePoll() {
   TakeEarly();
   if (!drains_.empty()) AnswerDrains();
   transport_->WatchOverdue();
+  if (session_->TakeDroppedLines()) ArmLogTimer();
   ArmPeekTimer();
 }
 
@@ -324,6 +331,15 @@ void Lane::ArmPeekTimer() {
   }
   // BeforePoll() follows and looks.
   uv_timer_start(&peek_timer_, [](uv_timer_t*) {}, peek_ms_, 0);
+}
+
+// How many lines were left out is said although no further one comes.
+void Lane::ArmLogTimer() {
+  if (uv_is_active(reinterpret_cast<uv_handle_t*>(&log_timer_)) != 0) return;
+  const auto say = [](uv_timer_t* timer) {
+    if (ErrorLog::Instance().WriteDropped(false)) uv_timer_stop(timer);
+  };
+  uv_timer_start(&log_timer_, say, limits::kLogDroppedMs, limits::kLogDroppedRetryMs);
 }
 
 // -- Commands.

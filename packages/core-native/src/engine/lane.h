@@ -135,6 +135,7 @@ class Lane final : public InputHandler {
   void PublishRequests();
   void PublishNow();
   void ArmPeekTimer();
+  void ArmLogTimer();
   void AnswerDrains();
   void CloseHandles();
   void SweepServers();
@@ -151,6 +152,7 @@ class Lane final : public InputHandler {
   uv_check_t check_;
   uv_timer_t peek_timer_;
   uv_timer_t late_timer_;
+  uv_timer_t log_timer_;
   std::unique_ptr<AcceptWatch> accept_watch_;  // Null: connections are given.
   bool is_late_due_ = false;                   // What was to be told late is told now.
 

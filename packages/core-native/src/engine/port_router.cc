@@ -425,7 +425,8 @@ void PortRouter::ArmTimer() {
 // Told before the end is seen: by itself it could be that of the process.
 void PortRouter::OnOutputEnding(Connection* connection) {
   RelayOrigin* origin = connection->origin.get();
-  if (origin == nullptr) return;
+  // An answer that ends the connection has said so.
+  if (origin == nullptr || (origin->closes && !origin->is_stream)) return;
   origin->is_end_told = true;
   links_.SendEnded(*origin, true);
 }
@@ -439,7 +440,9 @@ void PortRouter::OnDetached(Connection* connection) {
   // To whoever relays it: a stream has gone, and of a connection nothing is unanswered.
   const bool is_known = connection->peer_ended && !is_tunnel && origin != nullptr &&
                         (origin->is_stream || connection->unanswered == 0);
-  if (origin != nullptr && !origin->is_end_told && !is_known) {
+  const bool is_said =
+      origin != nullptr && (origin->is_end_told || (origin->closes && !origin->is_stream));
+  if (origin != nullptr && !is_said && !is_known) {
     links_.SendEnded(*origin, connection->is_fin_sent);
   }
   if (!connection->is_waiting) return;

@@ -9,7 +9,6 @@
 
 #include "common/limits.h"
 #include "common/socket_calls.h"
-#include "engine/canned_replies.h"
 #include "engine/http1_session.h"
 #include "engine/http2_session.h"
 #include "engine/port_router.h"
@@ -260,7 +259,7 @@ void Relays::CheckAnswers(Relay* relay) {
 void Relays::End(Relay* relay) {
   Connection* connection = relay->connection;
   if (connection->stream != nullptr) return EndOfStream(relay);
-  // How far the answers go, or what becomes of an upgrade, may still be unread.
+  // How far the answers go, what becomes of an upgrade and whose end this is may still be unread.
   if (relay->pending != 0) links_->ReadNow(relay->member);
   if (relay->connection == nullptr) return;
   if (relay->is_opaque) {
@@ -304,13 +303,14 @@ void Relays::Fail(Relay* relay) {
   const bool is_lost = relay->pending != 0 || relay->is_opaque;
   const bool is_begun =
       relay->is_opaque || !relay->answers.empty() || relay->received != relay->answered_bytes;
+  const std::string requests = std::move(relay->kept);
   Free(relay);
   if (connection->stream != nullptr) {
     return is_lost ? http2_->OnRelayFailed(connection, is_begun)
                    : http2_->OnRelayEnded(connection, false);
   }
   if (!is_lost) return;
-  if (!is_begun) transport_->Send(connection, OfflineReply(), 0);
+  if (!is_begun) return session_->AnswerLost(connection, requests);
   transport_->FinishAfterOutput(connection, AfterOutput::kClose);
   transport_->Flush(connection);
 }

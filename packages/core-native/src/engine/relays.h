@@ -42,7 +42,7 @@ struct Relay {
   bool is_ended = false;     // The member has.
   bool is_returned = false;  // Behind the answers that are still to come.
   bool is_told = false;      // The member has said that it ends it,
-  bool is_whole = false;     // and of a stream, that what it has sent of a tunnel is all.
+  bool is_whole = false;     // and that what it has sent of a stream's tunnel is all.
   std::deque<peer::Answered> answers;
 };
 

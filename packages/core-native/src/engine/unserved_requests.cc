@@ -116,22 +116,28 @@ void Http1Session::Log(const Connection* connection, const http1::RequestHead* h
                        std::string_view reason) {
   ErrorLog& log = ErrorLog::Instance();
   if (!log.is_on()) return;
+  const RelayOrigin* origin = connection->origin.get();
+  const bool is_stream = connection->stream != nullptr || (origin != nullptr && origin->is_stream);
   LogEntry entry;
-  entry.fd =
-      connection->stream == nullptr ? connection->fd : connection->stream->state->connection->fd;
+  if (origin != nullptr) {
+    entry.addresses = &origin->addresses;
+  } else {
+    entry.fd =
+        connection->stream == nullptr ? connection->fd : connection->stream->state->connection->fd;
+  }
   entry.status = status;
   entry.reason = reason;
   entry.server_id = connection->server->id;
   if (head != nullptr) {
-    entry.version_major = connection->stream == nullptr ? 1 : 2;
-    entry.version_minor = connection->stream == nullptr ? head->version_minor : 0;
+    entry.version_major = is_stream ? 2 : 1;
+    entry.version_minor = is_stream ? 0 : head->version_minor;
     entry.method = methods_->Name(head->method);
     entry.target = head->target;
   }
-  log.Write(entry);
+  if (!log.Write(entry)) has_dropped_lines_ = true;
 }
 
-bool Http1Session::ComposeUnrouted(const Connection* connection, const http1::RequestHead& head,
+bool Http1Session::ComposeUnrouted(const Connection* connection, const http1::RequestHead* head,
                                    RouteStatus status, bool keep_alive, std::string* reply) {
   const std::string_view reason = ReasonFor(status);
   const int code = StatusFor(status);
@@ -140,12 +146,12 @@ bool Http1Session::ComposeUnrouted(const Connection* connection, const http1::Re
     connection->server->refused->fetch_add(1, std::memory_order_relaxed);
   }
   const bool is_silent = code == 503 && verbosity == Verbosity503::kBasic;
-  Log(connection, &head, is_silent ? 0 : code, reason);
+  Log(connection, head, is_silent ? 0 : code, reason);
   if (is_silent) return false;
   reply->clear();
   const bool is_reason_told = code == 503 && verbosity == Verbosity503::kFull;
   AppendRouteReply(status, is_reason_told ? reason : std::string_view(),
-                   head.method == head_method_, keep_alive, reply);
+                   head != nullptr && head->method == head_method_, keep_alive, reply);
   return true;
 }
 
@@ -161,7 +167,7 @@ Http1Session::Advance Http1Session::AnswerUnrouted(Connection* connection,
       head.expect != http1::Expectation::kNone && head.body != http1::BodyKind::kNone;
   const bool keep_alive = head.keep_alive && !head.upgrade && !is_expected &&
                           head.content_length <= limits::kLingerBytesMax;
-  if (!ComposeUnrouted(connection, head, status, keep_alive, &native_reply_)) {
+  if (!ComposeUnrouted(connection, &head, status, keep_alive, &native_reply_)) {
     transport_->Reset(connection);
     return Advance::kWait;
   }
@@ -184,6 +190,26 @@ Http1Session::Advance Http1Session::AnswerUnrouted(Connection* connection,
                                                                      : InputPhase::kSkipChunked;
   }
   return Advance::kGoOn;
+}
+
+// The member that was to answer is gone, and nobody knows what it has done.
+void Http1Session::AnswerLost(Connection* connection, std::string_view requests) {
+  const ServerSettings& settings = connection->server->config->settings();
+  // Others may be in the middle of a head.
+  std::unique_ptr<http1::RequestParser> parser = TakeParser();
+  parser->Reset(settings.header_bytes_max, settings.header_lines_max);
+  const bool is_known = !requests.empty() && parser->Parse(requests) == http1::ParseStatus::kDone;
+  const http1::RequestHead* head = is_known ? &parser->head() : nullptr;
+  std::string reply;
+  if (ComposeUnrouted(connection, head, RouteStatus::kOffline, false, &reply)) {
+    // The answer to HEAD would have no body.
+    transport_->Send(connection, is_known ? reply : OfflineReply(), 0);
+    transport_->FinishAfterOutput(connection, AfterOutput::kClose);
+    transport_->Flush(connection);
+  } else {
+    transport_->Reset(connection);
+  }
+  if (parsers_.size() < limits::kSpareParsersMax) parsers_.push_back(std::move(parser));
 }
 
 // -- Requests that another member answers. It has the last word on their bytes: here only their

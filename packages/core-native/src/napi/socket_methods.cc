@@ -36,8 +36,23 @@ std::vector<Napi::ClassPropertyDescriptor<EngineWrap>> EngineWrap::ListeningMeth
   };
 }
 
+namespace {
+
+Napi::Value OpenLog(const Napi::CallbackInfo& info) {
+  std::string path;
+  const int error = OpenErrorLog(&path);
+  if (error == 0) return info.Env().Undefined();
+  Napi::Object failure = Napi::Object::New(info.Env());
+  failure.Set("path", Napi::String::New(info.Env(), path));
+  failure.Set("error", Napi::Number::New(info.Env(), -error));
+  return failure;
+}
+
+}  // namespace
+
 void EngineWrap::AddListeningExports(Napi::Env env, Napi::Object exports) {
   exports.Set("serviceState", Napi::Function::New<ServiceState>(env, "serviceState"));
+  exports.Set("openErrorLog", Napi::Function::New<OpenLog>(env, "openErrorLog"));
   exports.Set("createTlsContext", Napi::Function::New<CreateTlsContext>(env, "createTlsContext"));
   exports.Set("copyTlsHost", Napi::Function::New<CopyTlsHost>(env, "copyTlsHost"));
   exports.Set("createTicketKeys", Napi::Function::New<CreateTicketKeys>(env, "createTicketKeys"));

@@ -305,10 +305,10 @@ struct Returned {
 };
 
 // The owner of a relay ends its output, or closes it, because its application wants it, or its
-// client: an end without this is that of a process.
+// client: an end without this, or an answer that says so, is that of a process.
 struct Ended {
   uint32_t id = 0;
-  uint8_t is_whole = 0;  // What it has sent of a tunnel is all.
+  uint8_t is_whole = 0;  // What it has sent of a stream's tunnel is all.
 
   template <typename Archive>
   void Fields(Archive& archive) {
