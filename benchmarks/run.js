@@ -27,7 +27,7 @@ const kMemoryRounds = 3
 
 const kUsage = `npm run bench -- [scenario ...] [options]
 
-  --only <implementations>  a list with commas, such as node,httpsys (all)
+  --only <implementations>  a list with commas, such as node,httpsys (all); of port-sharing its parts, such as 'blocked owner'
   --rounds <n>              measurements of each implementation (3)
   --seconds <n>             of one measurement (3)
   --warm-up <n>             seconds before the first one (2)

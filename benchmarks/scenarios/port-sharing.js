@@ -6,6 +6,7 @@ const { against, drawTable, percent, range } = require('../lib/report')
 const { ratioOf } = require('../lib/statistics')
 const { compareInstructions } = require('../sharing/instructions')
 const { compare } = require('../sharing/load')
+const { measureBlocked } = require('../sharing/blocked')
 const { kParts, measureJoining, measureRouting } = require('../sharing/parts')
 
 /** @typedef {import('../sharing/load').Measured} Measured */
@@ -51,21 +52,29 @@ module.exports = {
       const measured = await compare(part.cases(plan), plan)
       results.push({ name: part.name, title: part.title, measured, ratios: ratiosOf(part, measured) })
     }
-    console.log('\n instructions: of "staying", counted by callgrind')
-    const [shared, alone] = await compareInstructions(plan)
-    const joining = await measureJoining()
-    const routing = await measureRouting(plan.cpus.server)
-    const { milliseconds, target } = joining
-    const text = `## Port sharing
-
-CPU of all server processes together, on one core, per request.
-
-${loadTable(results)}
-
-${results.map(({ name, title }) => `* ${name}: ${title}`).join('\n')}
-* instructions in user mode per request of "staying", counted by callgrind: shared ${range(shared.instructions)}, alone ${range(alone.instructions)}: ${against(ratioOf(shared.instructions, alone.instructions), kInstructionsTarget)}
-* joining: ${joining.title}: ${range(milliseconds)} ms ${milliseconds.high <= target ? '≤' : '> !'} ${target}
-* routing: one look-up ${routing.map(({ prefixes, nanoseconds }) => `${nanoseconds} ns with ${prefixes} prefixes`).join(', ')}`
-    return { figures: [...results, { name: 'instructions', shared, alone, target: kInstructionsTarget }, { name: 'joining', ...joining }, { name: 'routing', lookups: routing }], text }
+    const isWanted = (/** @type {string} */ name) => plan.only === undefined || plan.only.includes(name)
+    /** @type {{ name: string }[]} */
+    const figures = [...results]
+    const lines = results.map(({ name, title }) => `* ${name}: ${title}`)
+    if (isWanted('instructions')) {
+      console.log('\n instructions: of "staying", counted by callgrind')
+      const [shared, alone] = await compareInstructions(plan)
+      figures.push(/** @type {any} */ ({ name: 'instructions', shared, alone, target: kInstructionsTarget }))
+      lines.push(`* instructions in user mode per request of "staying", counted by callgrind: shared ${range(shared.instructions)}, alone ${range(alone.instructions)}: ${against(ratioOf(shared.instructions, alone.instructions), kInstructionsTarget)}`)
+    }
+    for (const [name, measureTimes] of /** @type {const} */ ([['joining', measureJoining], ['blocked owner', measureBlocked]])) {
+      if (!isWanted(name)) continue
+      console.log(`\n ${name}`)
+      const times = await measureTimes()
+      figures.push({ name, ...times })
+      lines.push(`* ${name}: ${times.title}: ${range(times.milliseconds)} ms ${times.milliseconds.high <= times.target ? '≤' : '> !'} ${times.target}`)
+    }
+    if (isWanted('routing')) {
+      const lookups = await measureRouting(plan.cpus.server)
+      figures.push(/** @type {any} */ ({ name: 'routing', lookups }))
+      lines.push(`* routing: one look-up ${lookups.map(({ prefixes, nanoseconds }) => `${nanoseconds} ns with ${prefixes} prefixes`).join(', ')}`)
+    }
+    const loads = results.length === 0 ? '' : `CPU of all server processes together, on one core, per request.\n\n${loadTable(results)}\n\n`
+    return { figures, text: `## Port sharing\n\n${loads}${lines.join('\n')}` }
   },
 }

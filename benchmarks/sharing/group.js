@@ -53,6 +53,13 @@ class Group {
     })
   }
 
+  /** Members of one port that have its root prefix together, as one queue. @param {{ members: number }} what */
+  static async queue ({ members }) {
+    const group = new Group(undefined)
+    group.port = await freePort()
+    return group.#orStop(() => inTurns(members, () => group.#start('queue', [`http://*:${group.port}/`]), 1))
+  }
+
   /** Processes that share nothing: process n has the prefix /p<n>/ of a port of its own. @param {{ cpu: number, members: number }} what */
   static async apart ({ cpu, members }) {
     const group = new Group(cpu)

@@ -3,6 +3,7 @@
 // A process under measurement in the scenario port-sharing.
 //
 //   server.js httpsys <prefix> ...           on URL prefixes of a shared port
+//   server.js queue <prefix>                 the same, on one queue; tells its process id; /block/<ms> blocks it and tells since when
 //   server.js node                           node:http on a port of the system's choice
 //   server.js httpxy <port of /p1/> ...      a proxy on node:http
 
@@ -16,9 +17,22 @@ function answer (req, res) {
   res.end('Hello, world!')
 }
 
+/** @type {import('node:http').RequestListener} */
+function answerOnQueue (req, res) {
+  const [, text] = /^\/block\/(\d+)$/.exec(req.url ?? '') ?? []
+  if (text === undefined) {
+    res.end(String(process.pid))
+    return
+  }
+  const began = process.hrtime.bigint()
+  while (process.hrtime.bigint() < began + BigInt(text) * 1_000_000n);
+  res.end(`${process.pid} ${Number(began) / 1e6}`)
+}
+
 /** @returns {Promise<import('node:http').Server>} */
 async function create () {
   if (kind === 'httpsys') return require('@httpsys/core-native').createServer(answer)
+  if (kind === 'queue') return require('@httpsys/core-native').createServer(answerOnQueue)
   if (kind === 'node') return http.createServer(answer)
   const { createProxyServer } = await import('httpxy')
   const proxy = createProxyServer({ agent: new http.Agent({ keepAlive: true }) })
@@ -42,6 +56,8 @@ async function start () {
   }
   if (kind === 'httpsys') {
     /** @type {any} */ (server).listen(args, listening)
+  } else if (kind === 'queue') {
+    /** @type {any} */ (server).listen({ prefix: args[0], queueName: 'bench', queueMode: 'createOrAttach' }, listening)
   } else {
     server.listen(0, '127.0.0.1', listening)
   }

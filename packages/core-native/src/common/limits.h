@@ -253,6 +253,10 @@ inline constexpr uint32_t kOfflineMs = 10'000;
 // JavaScript that has been working on one batch for so long is blocked: the other owners of a queue
 // take what comes. Longer than most handlers run, shorter than anybody notices.
 inline constexpr uint64_t kBlockedMs = 10;
+// What was passed on so often waits where it is. Each time its owner must have been blocked for
+// twice as long as for the time before, so that it stays where JavaScript is free first: 10 ms to
+// 320 ms.
+inline constexpr uint8_t kBlockedHopsMax = 6;
 // How often waiting requests look for their owner by themselves.
 inline constexpr uint64_t kWaitingRetryMs = 5;
 // Requests that wait for the owner of one prefix, and for all, per lane; further ones get 503. The

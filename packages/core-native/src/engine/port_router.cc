@@ -274,9 +274,15 @@ const sharing::PortRoutes::Owner* PortRouter::Choose(Port* port, const Connectio
   const bool has_own = own != owners.end();
   const bool is_settled =
       has_own && connection != nullptr && (connection->is_announced || connection->hops != 0);
-  // Passed on once because its owner was blocked: whoever has it now keeps it.
-  if (is_settled && (connection->hops != 0 || !IsBusy())) return &*own;
+  if (is_settled && !IsBusy()) return &*own;
   if (has_own && connection != nullptr && connection->origin != nullptr) return &*own;
+  if (is_settled && connection->hops != 0) {
+    // Whoever has passed it on may have been blocked for a moment only, and this one for long.
+    const uint64_t blocked_ms = BlockedMs();
+    if (blocked_ms < limits::kBlockedMs) return &*own;
+    const bool is_worse = blocked_ms >= limits::kBlockedMs << connection->hops;
+    if (!is_worse || connection->hops >= limits::kBlockedHopsMax) return nullptr;
+  }
   if (is_settled && !IsBlocked()) return nullptr;
   uint32_t& turn = port->turns[target_id];
   for (size_t i = 0; i < owners.size(); ++i) {
@@ -297,20 +303,20 @@ const sharing::PortRoutes::Owner* PortRouter::OtherOwner(const Routes::Target& t
 }
 
 void PortRouter::OnPublishing() {
-  if (has_peers_) (void)IsBlocked();
+  if (has_peers_) (void)BlockedMs();
 }
 
-// It has been working on the same batch for so long that others should take what comes. Looked at
-// before each batch, so that time without work is not counted.
-bool PortRouter::IsBlocked() {
+// So long it has been working on the same batch. Looked at before each batch, so that time without
+// work is not counted.
+uint64_t PortRouter::BlockedMs() {
   const uint64_t consumed = queue_->consumed();
   const uint64_t now_ms = uv_hrtime() / 1'000'000;
   if (consumed != consumed_ || !queue_->HasUnread()) {
     consumed_ = consumed;
     working_since_ms_ = now_ms;
-    return false;
+    return 0;
   }
-  return now_ms - working_since_ms_ >= limits::kBlockedMs;
+  return now_ms - working_since_ms_;
 }
 
 RequestRouter::Outcome PortRouter::ToServer(Connection* connection, const Routes::Owner& owner,

@@ -146,7 +146,9 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   void Adopt(HandedConnection connection);
   // JavaScript has not read everything that it was given.
   bool IsBusy() const { return queue_->HasUnread(); }
-  bool IsBlocked();
+  uint64_t BlockedMs();
+  // Others should take what comes.
+  bool IsBlocked() { return BlockedMs() >= limits::kBlockedMs; }
   void ArmTimer();
 
   const RequestQueue* queue_;
