@@ -4,8 +4,9 @@
 
 const assert = require('node:assert/strict')
 const { describe, it } = require('node:test')
+const { certificate } = require('../helpers/certificates')
 const { freePort } = require('../helpers/free-port')
-const { Stranger, ask, assertFree, kSkip, kSkipStranger, meetingPlace, member } = require('./kit')
+const { Stranger, ask, assertFree, kSkip, kSkipStranger, meetingPlace, member, until } = require('./kit')
 
 // A coordinator has a second to answer; the rest is what a busy machine adds at most.
 const kSilentMsMax = 5000
@@ -20,7 +21,8 @@ describe('Registering on a shared port', { skip: kSkip }, () => {
       const prefix = `http://*:${port}/${taken}/`
       await assert.rejects(one.listen('d', prefix), (/** @type {any} */ error) => {
         assert.equal(error.code, 'EADDRINUSE')
-        assert.equal(error.message, `listen EADDRINUSE: ${prefix} is already registered by process ${holder.pid}`)
+        assert.equal(error.message, `listen EADDRINUSE: ${prefix} is already registered by process ${holder.pid}. Choose another prefix, ` +
+          'or share it by giving both servers the same queueName')
         assert.deepEqual([error.prefix, error.pid, error.syscall], [prefix, holder.pid, 'listen'])
         return true
       })
@@ -104,6 +106,77 @@ describe('Registering on a shared port', { skip: kSkip }, () => {
       await b.close('b')
       await assertFree(port)
     }
+  })
+
+  it('says who wants the port exclusively, and what helps', async (t) => {
+    const port = await freePort()
+    const a = await member(t)
+    const b = await member(t)
+    const [mine, theirs] = [`http://*:${port}/b/`, `http://*:${port}/a/`]
+    await a.listen('a', { prefix: theirs, exclusive: true })
+    await assert.rejects(b.listen('b', mine), {
+      code: 'EADDRINUSE',
+      message: `listen EADDRINUSE: ${mine}: process ${a.pid} has port ${port} for itself, by listening on ${theirs} with exclusive: true. ` +
+        'Choose another port, or leave "exclusive" out there'
+    })
+    await assert.rejects(b.listen('b', port), {
+      code: 'EADDRINUSE', pid: a.pid, message: new RegExp(`^listen EADDRINUSE: address already in use :::${port}: .* process ${a.pid} has port ${port} for itself`)
+    })
+    await a.close('a')
+    await a.listen('a', theirs)
+    await assert.rejects(b.listen('b', { prefix: mine, exclusive: true }), {
+      code: 'EADDRINUSE',
+      message: `listen EADDRINUSE: ${mine}: with exclusive: true port ${port} is wanted alone, and process ${a.pid} has ${theirs} there. ` +
+        'Choose another port, or leave "exclusive" out'
+    })
+  })
+
+  it('says that a port speaks TLS, or does not', async (t) => {
+    const port = await freePort()
+    const a = await member(t, 'a', `http://*:${port}/a/`)
+    const b = await member(t)
+    const mine = `https://*:${port}/b/`
+    await assert.rejects(b.listen('b', mine, certificate('shared.test')), {
+      code: 'EADDRINUSE',
+      pid: a.pid,
+      message: `listen EADDRINUSE: ${mine}: process ${a.pid} has http://*:${port}/a/, and a port speaks either http or https. Use the same ` +
+        'scheme, another port, or prefixes whose hosts are IP addresses, not the same one, for both'
+    })
+  })
+
+  it('says which queue a prefix has, and which queueMode would share it', async (t) => {
+    const port = await freePort()
+    const prefix = `http://*:${port}/a/`
+    const a = await member(t, 'a', { prefix, queueName: 'shop', queueMode: 'createOrAttach' })
+    await a.listen('own', `http://*:${port}/own/`)
+    const b = await member(t)
+    const has = `listen EADDRINUSE: ${prefix} is already registered by process ${a.pid}`
+    const cases = /** @type {const} */ ([
+      [{ prefix, queueName: 'blog', queueMode: 'createOrAttach' },
+        `${has} for the queue "shop", which is not "blog". Choose another prefix, or give both servers the same queueName`],
+      [{ prefix, queueName: 'shop' },
+        `${has} for the same queue "shop", and queueMode 'create' wants the prefix to be free. 'createOrAttach' or 'attach' shares it`],
+      [{ prefix }, `${has} for the queue "shop". Choose another prefix, or share it with queueName: "shop", queueMode: 'createOrAttach'`],
+      [{ prefix: `http://*:${port}/own/`, queueName: 'shop', queueMode: 'createOrAttach' },
+        `listen EADDRINUSE: http://*:${port}/own/ is already registered by process ${a.pid}, which names no queue. Choose another prefix, or ` +
+        'give that server queueName: "shop", too']
+    ])
+    for (const [options, message] of cases) {
+      // By the coordinator's own decision as by what it answers.
+      for (const one of [a, b]) await assert.rejects(one.listen('late', options), { code: 'EADDRINUSE', pid: a.pid, message })
+    }
+  })
+
+  it('warns of a listening socket beyond those that a port shares, which serves all the same', async (t) => {
+    const port = await freePort()
+    const a = await member(t)
+    const prefixes = Array.from({ length: 65 }, (_, i) => `http://127.0.0.${i + 1}:${port}/`)
+    await a.listen('a', prefixes)
+    for (const address of ['127.0.0.1', '127.0.0.65']) assert.equal((await ask(port, '/', { host: address })).owner, 'a')
+    await until(() => a.output.includes('HTTPSYS_SOCKET_UNSHARED'), 'the warning is told')
+    const warnings = a.output.split('\n').filter((line) => line.includes('HTTPSYS_SOCKET_UNSHARED'))
+    assert.equal(warnings.length, 1)
+    assert.match(warnings[0], new RegExp(`127\\.0\\.0\\.65:${port} is not shared .*: a port shares 64 listening sockets at most\\. Listen on fewer`))
   })
 
   it('fails on a port of a program without httpsys, and works when that has left', async (t) => {

@@ -56,7 +56,9 @@ TEST(CodecTest, MessagesOfRegistrationsArriveAsTheyWere) {
   EXPECT_EQ(wanted.prefixes[2].text, std::string(300, 'x'));
   EXPECT_EQ(wanted.prefixes[2].id, 3u);
   EXPECT_EQ(wanted.queue, "queue");
-  EXPECT_EQ(ThereAndBack(Registered{5, 98, 77, "http://*:80/a/"}).pid, 77u);
+  EXPECT_EQ(ThereAndBack(Registered{5, 98, 77, "http://*:80/a/", 2, "q"}).pid, 77u);
+  EXPECT_EQ(ThereAndBack(Registered{5, 98, 77, "http://*:80/a/", 2, "q"}).reason, 2);
+  EXPECT_EQ(ThereAndBack(Registered{5, 98, 77, "http://*:80/a/", 2, "q"}).queue, "q");
   EXPECT_EQ(ThereAndBack(Unregister{6, 500, 0, {1, 2, 3}, 7}).prefix_ids.size(), 3u);
 }
 

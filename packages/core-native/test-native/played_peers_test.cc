@@ -1,7 +1,9 @@
 // Coordinators and visitors that do not keep to the rules, played by the test.
 
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -11,7 +13,9 @@
 #include <cstring>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "common/limits.h"
 #include "sharing/sharing.h"
 #include "sharing/state_query.h"
 #include "support/members_fixture.h"
@@ -97,7 +101,7 @@ void Grant(Raw& member, Member& bob, const std::string& prefix) {
   peer::Register wanted;
   NextRegister(member, &wanted);
   member.Send(FrameType::kEntry, peer::Entry{id, 1, 1, 0, 0, "", prefix});
-  member.Send(FrameType::kRegistered, peer::Registered{wanted.token, 0, 0, ""});
+  member.Send(FrameType::kRegistered, peer::Registered{wanted.token, 0, 0, "", 0, ""});
   RegistrationResult result;
   ASSERT_TRUE(bob.TakeResult(&result));
   EXPECT_EQ(result.error, 0);
@@ -143,13 +147,92 @@ TEST_F(PlayedPeersTest, WhatIsNotGrantedAgainIsTold) {
   peer::Register again;
   NextRegister(member, &again);
   EXPECT_EQ(again.is_again, 1);
-  member.Send(FrameType::kRegistered, peer::Registered{0, EADDRINUSE, 4711, Prefix("/b/")});
+  member.Send(FrameType::kRegistered,
+              peer::Registered{0, EADDRINUSE, 4711, Prefix("/b/"), 200, "q"});
   ASSERT_TRUE(bob.TakeResult(&result));
   EXPECT_EQ(result.token, 0u);
   EXPECT_EQ(result.error, EADDRINUSE);
   EXPECT_EQ(result.pid, 4711u);
   EXPECT_EQ(result.prefix, Prefix("/b/"));
+  EXPECT_EQ(result.queue, "q");
+  EXPECT_EQ(result.reason, ConflictReason::kNone) << "of a later protocol";
   close(coordinator_.fd);
+}
+
+TEST_F(PlayedPeersTest, WhyARegistrationIsRefusedIsTold) {
+  Alice();
+  RegistrationResult result = Register(Bob(), "/a/");
+  EXPECT_EQ(result.error, EADDRINUSE);
+  EXPECT_EQ(result.reason, ConflictReason::kPrefix);
+  EXPECT_EQ(result.queue, "");
+  // Of the coordinator's own wishes as well.
+  EXPECT_EQ(Register(*bob_, "/b/").error, 0);
+  result = alice_->Register(port_, 2, {Prefix("/b/")});
+  EXPECT_EQ(result.error, EADDRINUSE);
+  EXPECT_EQ(result.reason, ConflictReason::kPrefix);
+}
+
+// As many as there can be, played but for the coordinator and the last one.
+TEST_F(PlayedPeersTest, AMemberTooManyIsToldSo) {
+  rlimit most{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &most), 0);
+  if (most.rlim_max < 2 * limits::kMembersMax + 100) GTEST_SKIP() << "too few descriptors";
+  const rlimit before = most;
+  most.rlim_cur = most.rlim_max;
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &most), 0);
+  {
+    Alice();
+    std::vector<Raw> members;
+    for (uint64_t id = 1; id < limits::kMembersMax; ++id) {
+      Raw& member = members.emplace_back(Visit());
+      member.Send(FrameType::kHello, peer::Hello{1, 1, id, 0, "played"});
+      ASSERT_TRUE(member.Next(FrameType::kWelcome).has_value()) << id;
+    }
+    const RegistrationResult result = Register(Bob(), "/b/");
+    EXPECT_EQ(result.error, ENOSPC);
+    EXPECT_EQ(result.reason, ConflictReason::kMembers);
+    EXPECT_EQ(result.pid, static_cast<uint32_t>(getpid()));
+    // There is room for who only asks.
+    std::string text;
+    EXPECT_EQ(QueryState(port_, 5000, &text), 0);
+    members.pop_back();
+    // That is heard of in its turn.
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    int error = ENOSPC;
+    while (error == ENOSPC && std::chrono::steady_clock::now() < deadline) {
+      error = Register(*bob_, "/b/").error;
+    }
+    EXPECT_EQ(error, 0);
+    bob_.reset();
+    alice_.reset();
+  }
+  EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+}
+
+TEST_F(PlayedPeersTest, AListeningSocketTooManyIsToldSo) {
+  Alice();
+  std::vector<int> sockets;
+  int shared = 1;
+  for (int i = 1; i <= static_cast<int>(limits::kSharedSocketsMax); ++i) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port_);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK + static_cast<uint32_t>(i));
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    ASSERT_EQ(bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address), 0) << i;
+    ASSERT_EQ(listen(fd, 1), 0);
+    sockets.push_back(fd);
+    const int status = alice_->sharing().Contribute(port_, 1, fd);
+    // A second time it is known.
+    EXPECT_EQ(alice_->sharing().Contribute(port_, 1, fd), status);
+    if (shared < static_cast<int>(limits::kSharedSocketsMax)) {
+      EXPECT_EQ(status, 0) << i;
+      ++shared;
+    } else {
+      EXPECT_EQ(status, -ENOSPC) << i;
+    }
+  }
+  for (const int fd : sockets) close(fd);
 }
 
 TEST_F(PlayedPeersTest, AnErrorThatDoesNotExistIsNonsense) {
@@ -161,7 +244,7 @@ TEST_F(PlayedPeersTest, AnErrorThatDoesNotExistIsNonsense) {
   uint64_t id = 0;
   Welcome(member, &id);
   ASSERT_TRUE(member.Next(FrameType::kRegister).has_value());
-  member.Send(FrameType::kRegistered, peer::Registered{1, UINT32_MAX, 0, ""});
+  member.Send(FrameType::kRegistered, peer::Registered{1, UINT32_MAX, 0, "", 0, ""});
   EXPECT_TRUE(member.IsEnded());
   close(coordinator_.fd);
 }

@@ -45,6 +45,8 @@ class PortStateTest : public testing::Test {
     if (!conflict) return 0;
     prefix_ = conflict->prefix;
     member_ = conflict->member;
+    queue_ = conflict->queue;
+    reason_ = conflict->reason;
     return conflict->error;
   }
   // As a coordinator does.
@@ -58,6 +60,8 @@ class PortStateTest : public testing::Test {
   // Of the first one in the way.
   std::string prefix_;
   uint64_t member_ = 0;
+  std::string queue_;
+  ConflictReason reason_ = ConflictReason::kNone;
   PortState state_{80};
 };
 
@@ -111,9 +115,23 @@ TEST_F(PortStateTest, AQueueIsSharedByThoseWhoAttachToIt) {
   EXPECT_EQ(Add(kBob, {.prefixes = prefixes, .queue = "q", .mode = QueueMode::kAttach}), 0);
   EXPECT_EQ(Add(3, {.prefixes = prefixes, .queue = "q", .mode = QueueMode::kCreateOrAttach}), 0);
   EXPECT_EQ(Check(4, {.prefixes = prefixes, .queue = "q"}), EADDRINUSE);
+  EXPECT_EQ(reason_, ConflictReason::kQueueMode);
   EXPECT_EQ(Check(4, {.prefixes = prefixes, .queue = "Q", .mode = QueueMode::kCreateOrAttach}),
             EADDRINUSE);
+  EXPECT_EQ(reason_, ConflictReason::kOtherQueue);
+  EXPECT_EQ(queue_, "q");
   EXPECT_EQ(Check(4, {.prefixes = prefixes, .mode = QueueMode::kCreateOrAttach}), EADDRINUSE);
+  EXPECT_EQ(reason_, ConflictReason::kPrefix);
+  EXPECT_EQ(queue_, "q");
+}
+
+TEST_F(PortStateTest, AServerWithoutAQueueSharesItsPrefixWithNobody) {
+  const std::vector<std::string> prefixes = {"http://*:80/a/"};
+  EXPECT_EQ(Add(kAlice, {.prefixes = prefixes}), 0);
+  EXPECT_EQ(Check(kBob, {.prefixes = prefixes, .queue = "q", .mode = QueueMode::kCreateOrAttach}),
+            EADDRINUSE);
+  EXPECT_EQ(reason_, ConflictReason::kPrefix);
+  EXPECT_EQ(queue_, "");
 }
 
 TEST_F(PortStateTest, AttachingNeedsAQueueThatIsThere) {
@@ -140,6 +158,7 @@ TEST_F(PortStateTest, WhoComesBackToAQueueFindsItCreatedByOthersOrNotAtAll) {
 TEST_F(PortStateTest, AnExclusivePortIsAlone) {
   EXPECT_EQ(Add(kAlice, {.prefixes = {"http://*:80/a/"}, .flags = peer::kEntryExclusive}), 0);
   EXPECT_EQ(Check(kBob, {.prefixes = {"http://*:80/b/"}}), EADDRINUSE);
+  EXPECT_EQ(reason_, ConflictReason::kExclusiveThere);
   EXPECT_EQ(Add(kAlice, {.prefixes = {"http://*:80/b/"}, .flags = peer::kEntryExclusive}), 0);
 }
 
@@ -147,6 +166,7 @@ TEST_F(PortStateTest, NobodyIsExclusiveBesideOthers) {
   EXPECT_EQ(Add(kAlice, {.prefixes = {"http://*:80/a/"}}), 0);
   EXPECT_EQ(Check(kBob, {.prefixes = {"http://*:80/b/"}, .flags = peer::kEntryExclusive}),
             EADDRINUSE);
+  EXPECT_EQ(reason_, ConflictReason::kExclusiveWanted);
 }
 
 struct Overlap {
@@ -180,6 +200,10 @@ TEST_F(PortStateTest, PlainPortsAreInEachOthersWayAsSocketsAre) {
       state_.Clear();
       EXPECT_EQ(Add(kAlice, is_swapped ? other : one), 0);
       EXPECT_EQ(Check(kBob, is_swapped ? one : other), c.error) << c.one << ' ' << c.other;
+      const bool are_plain = (c.one_flags & c.other_flags & peer::kEntryPlain) != 0;
+      if (c.error != 0) {
+        EXPECT_EQ(reason_, are_plain ? ConflictReason::kPlain : ConflictReason::kPrefix);
+      }
     }
   }
 }
@@ -275,6 +299,7 @@ TEST_F(PortStateTest, AFullPortTakesChangesOfWhatItHas) {
     ASSERT_TRUE(state_.AddEntry({kAlice, 1, i, 0, 0, "", prefix(i)}, 0));
   }
   EXPECT_EQ(Check(kBob, {.prefixes = {"http://*:80/a/"}}), ENOSPC);
+  EXPECT_EQ(reason_, ConflictReason::kEntries);
   EXPECT_EQ(Check(kAlice, {.prefixes = {prefix(0)}}), 0) << "registered again";
   EXPECT_FALSE(state_.AddEntry({kBob, 1, 1, 0, 0, "", "http://*:80/a/"}, 0));
   EXPECT_TRUE(state_.AddEntry({kAlice, 1, 0, 0, 500, "", prefix(0)}, 0)) << "now absent";
@@ -294,6 +319,7 @@ TEST_F(PortStateTest, MembersAreLimitedAndTheOnesThereMayComeBack) {
 TEST_F(PortStateTest, APortSpeaksTlsOrItDoesNot) {
   ASSERT_EQ(Add(kAlice, {{"http://*:80/a/"}}), 0);
   EXPECT_EQ(Check(kBob, {{"https://*:80/b/"}}), EADDRINUSE);
+  EXPECT_EQ(reason_, ConflictReason::kScheme);
   EXPECT_EQ(prefix_, "http://*:80/a/");
   EXPECT_EQ(Check(kBob, {{"https://b.test:80/"}}), EADDRINUSE);
   EXPECT_EQ(Check(kBob, {{"http://b.test:80/"}}), 0);

@@ -9,7 +9,7 @@ const { onRegistered } = require('../lib/http/registrations')
 test('a prefix that a new coordinator does not grant again is a warning that names prefix and process', async () => {
   const warned = once(process, 'warning')
   onRegistered({
-    token: 0, error: -constants.errno.EADDRINUSE, pid: 4711, uid: 0, prefix: 'http://*:8080/shop/', peerOldest: 0, peerNewest: 0, sockets: []
+    token: 0, error: -constants.errno.EADDRINUSE, pid: 4711, uid: 0, prefix: 'http://*:8080/shop/', queue: '', reason: 'prefix', peerOldest: 0, peerNewest: 0, sockets: []
   })
   const [warning] = await warned
   assert.equal(warning.code, 'HTTPSYS_PREFIX_TAKEN')

@@ -168,6 +168,10 @@ export interface RegistrationResult {
   uid: number
   /** The prefix in the way. */
   prefix: string
+  /** Its queue; '' = none. */
+  queue: string
+  /** Why, where the error does not say it. */
+  reason: '' | 'prefix' | 'otherQueue' | 'queueMode' | 'exclusiveThere' | 'exclusiveWanted' | 'scheme' | 'plain' | 'members' | 'entries'
   /** With EPROTO: the protocols that it speaks. */
   peerOldest: number
   peerNewest: number

@@ -5,6 +5,7 @@
 const http = require('node:http')
 const https = require('node:https')
 const { AsyncResource } = require('node:async_hooks')
+const { getSystemErrorName } = require('node:util')
 const { Engine } = require('../engine')
 const { loadBinding } = require('../binding')
 const { CapabilityError, Http2UnavailableError, OptionError, TlsCertificateError } = require('../errors')
@@ -68,6 +69,18 @@ function warnOfErrorLog ({ path, error }) {
   process.emitWarning(`The error log ${path} cannot be opened: ${systemErrorText(error)}. Refused requests are not logged; let the ` +
     'environment variable HTTPSYS_ERROR_LOG name a file that this process may write, in a folder that exists, and restart it',
   { code: 'HTTPSYS_ERROR_LOG' })
+}
+
+// It serves, too, but as long as this process does.
+/** @param {any} handle @param {number} error */
+function warnOfUnshared (handle, error) {
+  const { address, port } = addressOf(handle)
+  const code = getSystemErrorName(error)
+  const cause = code === 'ENOSPC'
+    ? 'a port shares 64 listening sockets at most. Listen on fewer addresses, or on all of them ("*" as the host of a prefix)'
+    : `${systemErrorText(error)} (${code})`
+  process.emitWarning(`The listening socket ${address}:${port} is not shared with other processes of the port, so that connections to this ` +
+    `address end with this process: ${cause}`, { code: 'HTTPSYS_SOCKET_UNSHARED' })
 }
 
 function theEngine () {
@@ -288,7 +301,9 @@ class Listener {
   /** @param {any} handle */
   contribute (handle) {
     const { port } = addressOf(handle)
-    if (port !== undefined && this.ports.has(port)) theEngine().native.contribute(port, this.id, handle.fd)
+    if (port === undefined || !this.ports.has(port)) return
+    const failed = theEngine().native.contribute(port, this.id, handle.fd)
+    if (failed !== 0) warnOfUnshared(handle, failed)
   }
 
   /** @param {number[]} ports @param {{ id: number }[]} prefixes @returns {Promise<unknown>} when others on the ports know */

@@ -47,7 +47,7 @@ function warnOfLoss ({ prefix, pid }) {
 /** @param {import('./listener').Listener} listener whose prefixes the engine has been told to forget */
 function withdraw ({ asking }) {
   for (const token of [...asking.keys()]) {
-    pending.get(token)?.({ token, error: -ECANCELED, pid: 0, uid: 0, prefix: '', peerOldest: 0, peerNewest: 0, sockets: [] })
+    pending.get(token)?.({ token, error: -ECANCELED, pid: 0, uid: 0, prefix: '', queue: '', reason: '', peerOldest: 0, peerNewest: 0, sockets: [] })
   }
 }
 
@@ -121,8 +121,38 @@ function release (engine, listener, port, ids, { restartMs = 0, stays = false } 
   }))
 }
 
+// Who is in the way of what is wanted, why, and what helps.
 /** @param {RegistrationResult} result @param {Wanted} wanted @param {string} queueName */
-function registrationError (result, { port, endpoints, prefixes, isPlain }, queueName) {
+function conflictText ({ pid, prefix, queue, reason }, { port, prefixes: [{ text: mine }] }, queueName) {
+  const there = `${prefix === mine ? prefix : `${mine}: ${prefix}`} is already registered by process ${pid}`
+  const theirs = JSON.stringify(queue)
+  const ours = JSON.stringify(queueName)
+  switch (reason) {
+    case 'exclusiveThere':
+      return `${mine}: process ${pid} has port ${port} for itself, by listening on ${prefix} with exclusive: true. Choose another port, ` +
+        'or leave "exclusive" out there'
+    case 'exclusiveWanted':
+      return `${mine}: with exclusive: true port ${port} is wanted alone, and process ${pid} has ${prefix} there. Choose another port, ` +
+        'or leave "exclusive" out'
+    case 'scheme':
+      return `${mine}: process ${pid} has ${prefix}, and a port speaks either http or https. Use the same scheme, another port, or ` +
+        'prefixes whose hosts are IP addresses, not the same one, for both'
+    case 'otherQueue':
+      return `${there} for the queue ${theirs}, which is not ${ours}. Choose another prefix, or give both servers the same queueName`
+    case 'queueMode':
+      return `${there} for the same queue ${theirs}, and queueMode 'create' wants the prefix to be free. 'createOrAttach' or 'attach' shares it`
+    case 'prefix':
+      if (queue !== '') return `${there} for the queue ${theirs}. Choose another prefix, or share it with queueName: ${theirs}, queueMode: 'createOrAttach'`
+      if (queueName !== '') return `${there}, which names no queue. Choose another prefix, or give that server queueName: ${ours}, too`
+      return `${there}. Choose another prefix, or share it by giving both servers the same queueName`
+    default:
+      return there
+  }
+}
+
+/** @param {RegistrationResult} result @param {Wanted} wanted @param {string} queueName */
+function registrationError (result, wanted, queueName) {
+  const { port, endpoints, prefixes, isPlain } = wanted
   const { pid, uid, prefix, error: errno } = result
   const mine = prefixes[0].text
   const details = { prefix: mine, pid, port }
@@ -133,18 +163,22 @@ function registrationError (result, { port, endpoints, prefixes, isPlain }, queu
   }
   switch (-errno) {
     case EADDRINUSE: {
+      const text = conflictText(result, wanted, queueName)
+      if (!isPlain) return withText(text)
       // As Node says it, which people and programs look for; who it is can be asked.
-      if (isPlain) {
-        return Object.defineProperties(listenError(errno, endpoints[0].host ?? '::', port), { prefix: { value: prefix }, pid: { value: pid } })
-      }
-      const text = `${prefix} is already registered by process ${pid}`
-      return withText(prefix === mine ? text : `${mine}: ${text}`)
+      const error = listenError(errno, endpoints[0].host ?? '::', port)
+      if (result.reason !== 'plain') error.message += `: ${text}`
+      return Object.defineProperties(error, { prefix: { value: prefix }, pid: { value: pid } })
     }
     case EACCES:
       return Object.assign(withText(`port ${port} belongs to process ${pid} of user ${uid}; only processes of one user share a port`), { uid })
     case ENOENT:
       return withText(`no process on port ${port} has the queue "${queueName}" to attach to; queueMode 'createOrAttach' opens it`)
     case ENOSPC:
+      if (result.reason === 'members') {
+        return withText(`${mine}: port ${port} has as many members as there can be, 1024 processes and worker threads. Choose another ` +
+          'port, or end some of them')
+      }
       return withText(`${mine}: too many prefixes, at most 1024 in one call and 16384 on port ${port}`)
     case ECANCELED:
       return Object.assign(new Error('Server is not running.'), { code: 'ERR_SERVER_NOT_RUNNING' })

@@ -110,12 +110,29 @@ struct Registration {
   std::vector<Prefix> prefixes;
 };
 
+// Why a registration is refused, where its errno does not say it. Numbers of the peer protocol.
+enum class ConflictReason : uint8_t {
+  kNone = 0,
+  kPrefix = 1,           // Registered by a server; at least one of the two names no queue.
+  kOtherQueue = 2,       // Both name queues, which differ.
+  kQueueMode = 3,        // Of the queue that is wanted, but with queueMode 'create'.
+  kExclusiveThere = 4,   // Who is there wants the port alone.
+  kExclusiveWanted = 5,  // Who asks does, and is not alone.
+  kScheme = 6,           // A socket of the port speaks TLS, or does not.
+  kPlain = 7,            // Both listen on the port as a whole.
+  kMembers = 8,          // limits::kMembersMax.
+  kEntries = 9,          // limits::kEntriesMax.
+};
+inline constexpr ConflictReason kConflictReasonLast = ConflictReason::kEntries;
+
 struct RegistrationResult {
-  uint32_t token = 0;        // 0: of an old one, which a new coordinator does not grant again.
-  int error = 0;             // A positive errno.
-  uint32_t pid = 0;          // Who is in the way.
-  uint32_t uid = 0;          // Of somebody else's process.
-  std::string prefix;        // The one in the way.
+  uint32_t token = 0;  // 0: of an old one, which a new coordinator does not grant again.
+  int error = 0;       // A positive errno.
+  uint32_t pid = 0;    // Who is in the way.
+  uint32_t uid = 0;    // Of somebody else's process.
+  std::string prefix;  // The one in the way,
+  std::string queue;   // and its queue; empty = none.
+  ConflictReason reason = ConflictReason::kNone;
   uint16_t peer_oldest = 0;  // With EPROTO: the protocols that the coordinator speaks.
   uint16_t peer_newest = 0;
   std::vector<int> sockets;  // Listening sockets of the port, the receiver's to close.

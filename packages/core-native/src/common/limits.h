@@ -48,10 +48,6 @@ inline constexpr size_t kSendBytesPerEvent = 1024 * 1024;
 // copied.
 inline constexpr size_t kSharedBytesMin = 1024;
 
-// Longest ClientHello that is looked at for the name of its server before somebody reads it: with
-// post-quantum key shares browsers send 2 KiB.
-inline constexpr size_t kHelloPeekBytesMax = 16 * 1024;
-
 // -- WebSockets.
 
 // A message up to this size travels inside its record; a longer one in a block of its own, whose
@@ -229,9 +225,15 @@ inline constexpr size_t kRelayAnswersMax = 1024;
 // Certificates of a client that are told with a relay: what a text of a frame has room for, beside
 // the rest of what is known of its TLS.
 inline constexpr size_t kRelayCertificateBytesMax = 32 * 1024;
-// Members of one port, and prefixes of one member on it: each change goes to all members.
+// Longest ClientHello that is looked at for the name of its server before somebody reads it: with
+// post-quantum key shares browsers send 2 KiB.
+inline constexpr size_t kHelloPeekBytesMax = 16 * 1024;
+// Members of one port, and prefixes on it: each change goes to all members.
 inline constexpr size_t kMembersMax = 1024;
 inline constexpr size_t kEntriesMax = 16 * 1024;
+// Besides, who only asks for its state, or has not said who it is; they are heard on a full port,
+// too.
+inline constexpr size_t kVisitorsMax = 64;
 // Listening sockets of one port: one per bound address.
 inline constexpr size_t kSharedSocketsMax = 64;
 // How long a coordinator may take to answer.
@@ -263,6 +265,8 @@ inline constexpr uint64_t kWaitingRetryMs = 5;
 // first is the default of a queue; the second bounds what looking again costs.
 inline constexpr size_t kWaitingMax = 1000;
 inline constexpr size_t kWaitingAllMax = 4000;
+
+// -- Waking JavaScript.
 
 // How late JavaScript may hear of the end of a connection that it has ended itself, if nothing else
 // wakes it before: nobody waits for that, and a wake costs as much as a request.

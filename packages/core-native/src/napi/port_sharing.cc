@@ -35,6 +35,33 @@ bool FlagOf(Napi::Object from, const char* name) {
   return value.IsBoolean() && value.As<Napi::Boolean>();
 }
 
+// As lib/http/registrations.js knows them.
+const char* NameOf(ConflictReason reason) {
+  switch (reason) {
+    case ConflictReason::kNone:
+      return "";
+    case ConflictReason::kPrefix:
+      return "prefix";
+    case ConflictReason::kOtherQueue:
+      return "otherQueue";
+    case ConflictReason::kQueueMode:
+      return "queueMode";
+    case ConflictReason::kExclusiveThere:
+      return "exclusiveThere";
+    case ConflictReason::kExclusiveWanted:
+      return "exclusiveWanted";
+    case ConflictReason::kScheme:
+      return "scheme";
+    case ConflictReason::kPlain:
+      return "plain";
+    case ConflictReason::kMembers:
+      return "members";
+    case ConflictReason::kEntries:
+      return "entries";
+  }
+  return "";
+}
+
 }  // namespace
 
 bool ReadRegistration(Napi::Object from, Registration* registration) {
@@ -69,6 +96,8 @@ Napi::Object ResultObject(Napi::Env env, const RegistrationResult& result) {
   object.Set("pid", Napi::Number::New(env, result.pid));
   object.Set("uid", Napi::Number::New(env, result.uid));
   object.Set("prefix", Napi::String::New(env, result.prefix));
+  object.Set("queue", Napi::String::New(env, result.queue));
+  object.Set("reason", Napi::String::New(env, NameOf(result.reason)));
   object.Set("peerOldest", Napi::Number::New(env, result.peer_oldest));
   object.Set("peerNewest", Napi::Number::New(env, result.peer_newest));
   Napi::Array sockets = Napi::Array::New(env, result.sockets.size());

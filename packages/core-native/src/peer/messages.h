@@ -118,10 +118,12 @@ struct Registered {
   uint32_t error = 0;  // A positive errno.
   uint32_t pid = 0;    // Who is in the way.
   std::string prefix;
+  uint8_t reason = 0;  // A ConflictReason.
+  std::string queue;   // Of who is in the way.
 
   template <typename Archive>
   void Fields(Archive& archive) {
-    archive(token, error, pid, prefix);
+    archive(token, error, pid, prefix, reason, queue);
   }
 };
 

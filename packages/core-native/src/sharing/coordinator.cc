@@ -68,10 +68,10 @@ void Sharing::OnVisitor(uint16_t number, int fd) {
     Port* port = Find(number);
     Session session;
     session.since_ms = NowMs();
-    const bool is_welcome = !is_closed_ && port != nullptr && port->role == Role::kCoordinator &&
-                            ReadCredentials(fd, &session.credentials) &&
-                            session.credentials.uid == geteuid() &&
-                            port->sessions.size() < limits::kMembersMax && EnsureLinkSocket();
+    const bool is_welcome =
+        !is_closed_ && port != nullptr && port->role == Role::kCoordinator &&
+        ReadCredentials(fd, &session.credentials) && session.credentials.uid == geteuid() &&
+        port->sessions.size() < limits::kMembersMax + limits::kVisitorsMax && EnsureLinkSocket();
     if (!is_welcome) {
       close(fd);
       return;
@@ -107,7 +107,7 @@ bool Sharing::OnSessionFrame(Port* port, Channel* channel, const peer::Frame& fr
     case FrameType::kSocket:
       // Known ones are not told again: each costs a descriptor for whoever does not read.
       if (*fd != -1 && IsListeningOn(*fd, port->number) &&
-          AddSocket(port, std::exchange(*fd, -1))) {
+          AddSocket(port, std::exchange(*fd, -1)) == 0) {
         Broadcast(port, FrameType::kSocket, peer::Encode(peer::Sync{}), port->sockets.back().fd,
                   channel);
         EnsureAccepted(port);
@@ -154,6 +154,14 @@ bool Sharing::OnHello(Port* port, Channel* channel, std::string_view payload) {
   }
   for (const auto& [other, known] : port->sessions) {
     if (known.id == hello.id) return false;
+  }
+  // With this one itself. Those that the last coordinator had come back.
+  const auto& members = port->state.members();
+  if (!members.contains(hello.id) && members.size() + 1 >= limits::kMembersMax) {
+    peer::Refusal refusal;
+    refusal.reason = static_cast<uint8_t>(peer::RefusalReason::kFull);
+    channel->Send(FrameType::kRefusal, peer::Encode(refusal));
+    return true;
   }
   const peer::Member member{hello.id, session.credentials.pid, hello.thread,
                             std::min(hello.newest, peer::kProtocol), hello.program};
@@ -263,6 +271,8 @@ RegistrationResult Sharing::Decide(Port* port, uint64_t member, const peer::Regi
     result.error = conflict->error;
     result.pid = PidOf(*port, conflict->member);
     result.prefix = conflict->prefix;
+    result.queue = conflict->queue;
+    result.reason = conflict->reason;
     return result;
   }
   const uint64_t now_ms = NowMs();
@@ -281,8 +291,8 @@ bool Sharing::OnRegister(Port* port, Channel* channel, std::string_view payload)
   if (!peer::Decode(payload, &wanted)) return false;
   const RegistrationResult result = Decide(port, port->sessions[channel].id, wanted);
   if (result.error != 0) {
-    const peer::Registered answer{wanted.token, static_cast<uint32_t>(result.error), result.pid,
-                                  result.prefix};
+    const peer::Registered answer{wanted.token,  static_cast<uint32_t>(result.error), result.pid,
+                                  result.prefix, static_cast<uint8_t>(result.reason), result.queue};
     channel->Send(FrameType::kRegistered, peer::Encode(answer));
     return true;
   }
@@ -365,8 +375,8 @@ void Sharing::CheckConfirmations(Port* port) {
       result.token = confirmation.token;
       Complete(std::move(result), port);
     } else if (port->sessions.contains(confirmation.channel)) {
-      confirmation.channel->Send(FrameType::kRegistered,
-                                 peer::Encode(peer::Registered{confirmation.token, 0, 0, {}}));
+      confirmation.channel->Send(FrameType::kRegistered, peer::Encode(peer::Registered{
+                                                             confirmation.token, 0, 0, {}, 0, {}}));
     }
     return true;
   });

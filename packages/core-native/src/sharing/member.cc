@@ -105,7 +105,9 @@ bool Sharing::OnUpstreamFrame(Port* port, const peer::Frame& frame, int* fd) {
       peer::Refusal refusal;
       if (!peer::Decode(frame.payload, &refusal)) return false;
       RegistrationResult why;
-      why.error = EPROTO;
+      const bool is_full = refusal.reason == static_cast<uint8_t>(peer::RefusalReason::kFull);
+      why.error = is_full ? ENOSPC : EPROTO;
+      if (is_full) why.reason = ConflictReason::kMembers;
       why.pid = port->coordinator.pid;
       why.peer_oldest = refusal.oldest;
       why.peer_newest = refusal.newest;
@@ -139,7 +141,7 @@ bool Sharing::OnUpstreamFrame(Port* port, const peer::Frame& frame, int* fd) {
     }
     case FrameType::kSocket:
       if (*fd != -1 && IsListeningOn(*fd, port->number) &&
-          AddSocket(port, std::exchange(*fd, -1))) {
+          AddSocket(port, std::exchange(*fd, -1)) == 0) {
         EnsureAccepted(port);
       }
       return true;
@@ -265,6 +267,11 @@ bool Sharing::OnRegistered(Port* port, std::string_view payload) {
   result.error = static_cast<int>(answer.error);
   result.pid = answer.pid;
   result.prefix = answer.prefix;
+  result.queue = answer.queue;
+  // Others are of a later protocol.
+  if (answer.reason <= static_cast<uint8_t>(kConflictReasonLast)) {
+    result.reason = static_cast<ConflictReason>(answer.reason);
+  }
   Complete(std::move(result), port);
   return true;
 }

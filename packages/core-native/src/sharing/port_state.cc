@@ -6,7 +6,6 @@
 #include <set>
 #include <utility>
 
-#include "common/backend.h"
 #include "common/limits.h"
 #include "common/url_path.h"
 
@@ -50,6 +49,12 @@ bool SharesQueue(const peer::Entry& there, const peer::Register& wanted) {
          !IsMode(wanted, QueueMode::kCreate);
 }
 
+// Of two that cannot have one prefix.
+ConflictReason ReasonOf(const peer::Entry& there, const peer::Register& wanted) {
+  if (there.queue.empty() || wanted.queue.empty()) return ConflictReason::kPrefix;
+  return there.queue == wanted.queue ? ConflictReason::kQueueMode : ConflictReason::kOtherQueue;
+}
+
 // A connection speaks TLS or it does not, before its request tells whose it is.
 bool MeetOnOneSocket(const UrlPrefix& one, const UrlPrefix& other) {
   if (one.is_https == other.is_https) return false;
@@ -75,18 +80,29 @@ bool PortState::Parse(const std::string& text, StateEntry* entry) const {
 }
 
 const StateEntry* PortState::FindConflict(uint64_t member, const peer::Register& wanted,
-                                          const StateEntry& candidate) const {
+                                          const StateEntry& candidate,
+                                          ConflictReason* reason) const {
   for (const StateEntry& there : entries_) {
     if (there.is_absent()) continue;
-    if (MeetOnOneSocket(there.parsed, candidate.parsed)) return &there;
-    if (IsOf(there, member, wanted.server_id)) continue;
-    const auto flags = static_cast<uint8_t>(there.entry.flags | wanted.flags);
-    if ((flags & peer::kEntryExclusive) != 0) return &there;
+    const bool is_own = IsOf(there, member, wanted.server_id);
     const bool are_plain = (there.entry.flags & wanted.flags & peer::kEntryPlain) != 0;
-    if (are_plain &&
-        OverlapsAsPort(there.parsed, there.entry.flags, candidate.parsed, wanted.flags))
-      return &there;
-    if (there.key == candidate.key && !SharesQueue(there.entry, wanted)) return &there;
+    if (!is_own && (there.entry.flags & peer::kEntryExclusive) != 0) {
+      *reason = ConflictReason::kExclusiveThere;
+    } else if (!is_own && (wanted.flags & peer::kEntryExclusive) != 0) {
+      *reason = ConflictReason::kExclusiveWanted;
+    } else if (MeetOnOneSocket(there.parsed, candidate.parsed)) {
+      *reason = ConflictReason::kScheme;
+    } else if (is_own) {
+      continue;
+    } else if (are_plain &&
+               OverlapsAsPort(there.parsed, there.entry.flags, candidate.parsed, wanted.flags)) {
+      *reason = ConflictReason::kPlain;
+    } else if (there.key == candidate.key && !SharesQueue(there.entry, wanted)) {
+      *reason = ReasonOf(there.entry, wanted);
+    } else {
+      continue;
+    }
+    return &there;
   }
   return nullptr;
 }
@@ -95,7 +111,7 @@ std::optional<PortState::Conflict> PortState::Check(uint64_t member,
                                                     const peer::Register& wanted) const {
   if (entries_.size() + wanted.prefixes.size() > limits::kEntriesMax &&
       entries_.size() + EntriesOf(member, wanted).size() > limits::kEntriesMax) {
-    return Conflict{ENOSPC, 0, {}};
+    return Conflict{ENOSPC, 0, {}, {}, ConflictReason::kEntries};
   }
   const bool attaches = IsMode(wanted, QueueMode::kAttach);
   const bool has_queue =
@@ -112,11 +128,14 @@ std::optional<PortState::Conflict> PortState::Check(uint64_t member,
       return MeetOnOneSocket(prefix, candidate.parsed);
     });
     if (other != before.end()) {
-      return Conflict{EADDRINUSE, member, wanted.prefixes[other - before.begin()].text};
+      return Conflict{EADDRINUSE, member, wanted.prefixes[other - before.begin()].text,
+                      wanted.queue, ConflictReason::kScheme};
     }
     before.push_back(candidate.parsed);
-    if (const StateEntry* there = FindConflict(member, wanted, candidate)) {
-      return Conflict{EADDRINUSE, there->entry.member, there->entry.prefix};
+    ConflictReason reason = ConflictReason::kNone;
+    if (const StateEntry* there = FindConflict(member, wanted, candidate, &reason)) {
+      return Conflict{EADDRINUSE, there->entry.member, there->entry.prefix, there->entry.queue,
+                      reason};
     }
   }
   return std::nullopt;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "common/backend.h"
 #include "common/url_prefix.h"
 #include "peer/messages.h"
 
@@ -31,6 +32,8 @@ class PortState {
     int error = 0;  // A positive errno.
     uint64_t member = 0;
     std::string prefix;
+    std::string queue = {};  // Of that prefix.
+    ConflictReason reason = ConflictReason::kNone;
   };
 
   explicit PortState(uint16_t port) : port_(port) {}
@@ -70,7 +73,7 @@ class PortState {
   bool Parse(const std::string& text, StateEntry* entry) const;
   static void SetOffline(StateEntry* entry, uint64_t now_ms);
   const StateEntry* FindConflict(uint64_t member, const peer::Register& wanted,
-                                 const StateEntry& candidate) const;
+                                 const StateEntry& candidate, ConflictReason* reason) const;
 
   uint16_t port_;
   std::map<uint64_t, peer::Member> members_;

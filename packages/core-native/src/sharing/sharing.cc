@@ -66,9 +66,9 @@ int Sharing::Contribute(uint16_t number, uint32_t server_id, int fd) {
     OpenMeeting(port);
     return -error;
   }
-  const bool is_new = AddSocket(port, copy);
+  const int refused = AddSocket(port, copy);
   OpenMeeting(port);
-  if (!is_new) return 0;
+  if (refused != 0) return refused == EEXIST ? 0 : -refused;
   port->sockets.back().accepted_by = server_id;
   if (port->role == Role::kCoordinator && port->sessions.empty()) return 0;
   const int sent = fcntl(fd, F_DUPFD_CLOEXEC, 0);
@@ -448,18 +448,22 @@ void Sharing::PublishRoutes(Port* port, std::function<void()> applied) {
                        std::move(applied));
 }
 
-bool Sharing::AddSocket(Port* port, int fd) {
+int Sharing::AddSocket(Port* port, int fd) {
   const std::string address = IsListeningOn(fd, port->number) ? BoundAddress(fd) : "";
   const bool is_known =
       std::any_of(port->sockets.begin(), port->sockets.end(),
                   [&](const SharedSocket& socket) { return socket.address == address; });
-  if (address.empty() || is_known || port->sockets.size() >= limits::kSharedSocketsMax) {
+  int refused = 0;
+  if (port->sockets.size() >= limits::kSharedSocketsMax) refused = ENOSPC;
+  if (is_known) refused = EEXIST;
+  if (address.empty()) refused = EINVAL;
+  if (refused != 0) {
     close(fd);
-    return false;
+    return refused;
   }
   fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
   port->sockets.push_back({address, fd});
-  return true;
+  return 0;
 }
 
 // Connections that wait on any of the port's sockets are everybody's: who opened it may have died.

@@ -179,7 +179,9 @@ class Sharing final : private Channel::Handler {
   Port* Find(uint16_t number);
   Port* PortOf(Channel* channel);
   void PublishRoutes(Port* port, std::function<void()> applied = {});
-  bool AddSocket(Port* port, int fd);  // Takes it over. False when it is known.
+  // Takes it over. 0, or a positive errno: EEXIST when its address is known, ENOSPC when there are
+  // too many, EINVAL when it is no listening socket of the port.
+  int AddSocket(Port* port, int fd);
   void EnsureAccepted(Port* port);
   void AddOwn(Port* port, peer::Register registered);
   static void CopySockets(const Port& port, RegistrationResult* result);
