@@ -3,6 +3,7 @@
 // Prefixes come and go while a server serves.
 
 const assert = require('node:assert/strict')
+const http2 = require('node:http2')
 const net = require('node:net')
 const { once } = require('node:events')
 const { describe, it } = require('node:test')
@@ -72,6 +73,22 @@ describe('addPrefix() and removePrefix()', { skip: kSkip }, () => {
     await once(server, 'close')
     await isRefused(first)
     await isRefused(second)
+  })
+
+  it('open every address beside single ones', { skip: process.platform === 'win32' && 'HTTP.SYS binds itself' }, async (t) => {
+    const port = await freePort()
+    const server = http.createServer(echo)
+    await serve(t, server, [`http://127.0.0.1:${port}/a/`, `http://[::1]:${port}/a/`])
+    const ask = async (/** @type {string} */ host, /** @type {string} */ path) => (await request({ port, host, path })).body
+    await server.addPrefix(`http://*:${port}/b/`)
+    // 127.0.0.2 is an address of every Linux; elsewhere the wildcard shows on the others.
+    for (const host of ['127.0.0.1', '::1', ...(process.platform === 'linux' ? ['127.0.0.2'] : [])]) {
+      assert.equal(await ask(host, '/b/x'), `["http://*:${port}/b/","/b/x"]`, host)
+    }
+    assert.equal(await ask('127.0.0.1', '/a/x'), `["http://127.0.0.1:${port}/a/","/a/x"]`)
+    await server.removePrefix(`http://*:${port}/b/`)
+    assert.equal(await ask('127.0.0.1', '/a/x'), `["http://127.0.0.1:${port}/a/","/a/x"]`)
+    assert.equal((await request({ port, host: '127.0.0.1', path: '/b/x' })).status, 404)
   })
 
   it('make the prefix of a server that listens on a port explicit', async (t) => {
@@ -148,5 +165,67 @@ describe('stripPrefix', { skip: kSkip }, () => {
     await serve(t, adapter.server, `http://*:${port}/shop/`)
     assert.equal((await request({ port, path: '/shop/cart/items/7?q' })).body,
       '["/items/7?q","/shop/cart","/shop/cart/items/7?q","7"]')
+  })
+})
+
+describe('req.urlPrefixPath', { skip: kSkip }, () => {
+  const answer = (/** @type {any} */ req, /** @type {any} */ res) => res.end(JSON.stringify([req.urlPrefixPath, req.url]))
+  const kTargets = /** @type {const} */ ([
+    ['/shop', '/shop'], ['/shop/cart?x=/shop/', '/shop'], ['/SHOP/cart', '/SHOP'], ['/sh%6Fp/cart', '/sh%6Fp'],
+    ['/x/../shop/./cart', '/x/../shop'], ['/shop/../shop/cart', '/shop/../shop'], ['/caf%C3%A9/Menu/1', '/caf%C3%A9/Menu'],
+    ['/caf%c3%89/m%45nu', '/caf%c3%89/m%45nu'], ['/elsewhere', ''], ['/', '']
+  ])
+  const prefixesOf = (/** @type {number} */ port) => ['/shop/', '/caf%C3%A9/menu/', '/'].map((path) => `http://*:${port}${path}`)
+
+  it('is the part that the prefix matched, as the client wrote it', async (t) => {
+    const port = await freePort()
+    await serve(t, http.createServer(answer), prefixesOf(port))
+    for (const [path, matched] of [...kTargets, /** @type {const} */ ([`http://h:${port}/Shop/x`, '/Shop'])]) {
+      assert.deepEqual(JSON.parse((await request({ port, path })).body), [matched, path])
+    }
+  })
+
+  it('is so on HTTP/2', async (t) => {
+    const port = await freePort()
+    await serve(t, http.createServer({ http2: true }, answer), prefixesOf(port))
+    const client = http2.connect(`http://127.0.0.1:${port}`)
+    t.after(() => client.destroy())
+    for (const [path, matched] of kTargets) {
+      const stream = client.request({ ':path': path })
+      let text = ''
+      for await (const piece of stream.setEncoding('utf8')) text += piece
+      assert.deepEqual(JSON.parse(text), [matched, path])
+    }
+  })
+
+  it('is what stripPrefix takes off', async (t) => {
+    const port = await freePort()
+    const server = http.createServer({ stripPrefix: true }, (/** @type {any} */ req, /** @type {any} */ res) => {
+      res.end(JSON.stringify([req.urlPrefixPath, req.baseUrl]))
+    })
+    await serve(t, server, prefixesOf(port))
+    for (const [path, matched] of kTargets) assert.deepEqual(JSON.parse((await request({ port, path })).body), [matched, matched])
+  })
+
+  it('is there within routers of Express, and stays what it was', async (t) => {
+    const port = await freePort()
+    const app = express()
+    const shop = express.Router()
+    shop.get('/cart', (/** @type {any} */ req, res) => {
+      const first = req.urlPrefixPath
+      req.originalUrl = req.url = '/rewritten'
+      res.json([first, req.urlPrefixPath, Object.keys(req).includes('urlPrefixPath')])
+    })
+    app.use('/Shop', shop)
+    await serve(t, createAdapter(app).server, `http://*:${port}/shop/`)
+    assert.deepEqual(JSON.parse((await request({ port, path: '/SHOP/cart' })).body), ['/SHOP', '/SHOP', false])
+  })
+
+  it('is undefined on a server without prefixes, as urlPrefix is', async (t) => {
+    const server = http.createServer((/** @type {any} */ req, /** @type {any} */ res) => {
+      res.end(String([req.urlPrefix, 'urlPrefixPath' in req, req.urlPrefixPath]))
+    })
+    await serve(t, server, 0)
+    assert.equal((await request(server.address().port)).body, ',true,')
   })
 })

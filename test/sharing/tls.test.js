@@ -5,6 +5,7 @@
 
 const assert = require('node:assert/strict')
 const crypto = require('node:crypto')
+const http2 = require('node:http2')
 const net = require('node:net')
 const { once } = require('node:events')
 const { describe, it } = require('node:test')
@@ -48,6 +49,25 @@ describe('Processes on https prefixes of one port', { skip: kSkip }, () => {
         assert.deepEqual([status, owner, body.split(' ')[4]], [200, name, `/${name}/x`])
       }
       assert.equal((await client.request('/d/')).status, 404)
+    }
+  })
+
+  it('learn which part of a relayed path was their prefix', async (t) => {
+    const { port } = await membersOn(t, 'a', 'b')
+    const kTargets = [['/a/x', '/a'], ['/A/x?y', '/A'], ['/x/../%62/x', '/x/../%62'], ['/B', '/B']]
+    for (const client of await several(t, port)) {
+      for (const [target, matched] of kTargets) {
+        const { status, headers } = await client.request(target)
+        assert.deepEqual([status, headers['x-prefix-path']], [200, matched])
+      }
+    }
+    const session = http2.connect(`https://127.0.0.1:${port}`, trusting())
+    t.after(() => session.destroy())
+    for (const [target, matched] of kTargets) {
+      const stream = session.request({ ':path': target, ':authority': 'shared.test' })
+      const [headers] = await once(stream, 'response')
+      assert.deepEqual([headers[':status'], headers['x-prefix-path']], [200, matched])
+      stream.resume()
     }
   })
 

@@ -113,6 +113,12 @@ declare module 'node:http' {
   interface IncomingMessage {
     /** The canonical URL prefix that matched; undefined on a server that listens without prefixes. */
     urlPrefix?: string
+    /**
+     * The part of the request's path that it matched, as the client wrote it, which may differ from the prefix in case,
+     * percent-encoding and dot segments; without a final slash, so that `''` is the root. With `stripPrefix` it is what was
+     * taken off. Found out when it is first read, from `originalUrl` or else `url`.
+     */
+    readonly urlPrefixPath?: string
   }
 }
 

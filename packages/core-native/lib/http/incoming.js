@@ -3,6 +3,7 @@
 // http.IncomingMessage with the fields that exchange.js keeps on a request.
 
 const http = require('node:http')
+const { splitTarget } = require('../url-prefix')
 const { addHeaderLine: stockAddHeaderLine } = require('./node-internals')
 const { kResource, kResourceEnded, kEndHeld } = require('./symbols')
 
@@ -73,6 +74,21 @@ class Methods extends http.IncomingMessage {
     }
   }
 }
+
+// Found out when somebody asks: few do.
+/** @this {any} @returns {string | undefined} */
+function urlPrefixPath () {
+  const { urlPrefix } = this
+  if (typeof urlPrefix !== 'string') return undefined
+  const path = urlPrefix.slice(urlPrefix.indexOf('/', urlPrefix.indexOf('://') + 3))
+  // Routers shorten `url` and leave the whole one here, as stripPrefix does.
+  const { base } = splitTarget(path, this.originalUrl ?? this.url)
+  Object.defineProperty(this, 'urlPrefixPath', { value: base, configurable: true, writable: true })
+  return base
+}
+
+// Express gives requests a prototype of its own, which inherits from Node's alone.
+Object.defineProperty(http.IncomingMessage.prototype, 'urlPrefixPath', { configurable: true, get: urlPrefixPath })
 
 EngineIncomingMessage.prototype = Methods.prototype
 // As on Node: undici, for one, compares it with the class it knows.
