@@ -55,6 +55,7 @@ RequestRouter::Outcome PortRouter::Return(Connection* connection) {
     return Outcome::kLater;
   }
   links_.SendReturned(*connection->origin);
+  connection->origin->is_end_told = true;
   transport_->Close(connection, 0);
   return Outcome::kElsewhere;
 }
