@@ -116,7 +116,7 @@ ErrorLog& ErrorLog::Instance() {
 ErrorLog::ErrorLog(const char* path) : path_(path == nullptr ? "" : path) {
   if (path_.empty()) return;
   // Nobody waits for the reader of a pipe.
-  fd_ = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0640);
+  fd_ = open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0640);
   if (fd_ == -1) failure_ = errno;
   struct stat found {};
   if (fd_ != -1 && fstat(fd_, &found) == 0 && found.st_size == 0) {
