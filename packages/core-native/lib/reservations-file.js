@@ -58,7 +58,7 @@ function fileStamp (file) {
     const { dev, ino, mtimeNs, size } = fs.statSync(file, { bigint: true })
     return [dev, ino, mtimeNs, size].join(' ')
   } catch (error) {
-    if (isMissing(error)) return ''
+    if (isMissing(error) || isOutOfReach(error)) return ''
     throw unreadable(file, error)
   }
 }
@@ -66,6 +66,16 @@ function fileStamp (file) {
 /** @param {unknown} error */
 function isMissing (error) {
   return ['ENOENT', 'ENOTDIR'].includes(/** @type {NodeJS.ErrnoException} */ (error).code ?? '')
+}
+
+/**
+ * In a folder of somebody else, such as the home of the user that the process was before setuid(): these are not its
+ * user's reservations. Who has named the file hears of it.
+ *
+ * @param {unknown} error of stat()
+ */
+function isOutOfReach (error) {
+  return /** @type {NodeJS.ErrnoException} */ (error).code === 'EACCES' && !process.env.HTTPSYS_URLACL
 }
 
 /** @param {string} file @param {unknown} error */
@@ -80,6 +90,7 @@ function unreadable (file, error) {
  * @throws ERR_HTTPSYS_URLACL
  */
 function readReservations (file) {
+  if (fileStamp(file) === '') return []
   let text
   try {
     text = readText(file)
