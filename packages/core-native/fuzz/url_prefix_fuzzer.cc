@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -20,6 +21,33 @@ std::string_view TakeLine(std::string_view* text) {
 
 void Check(bool promise) {
   if (!promise) std::abort();
+}
+
+// Each '%' begins an escape.
+bool IsEscaped(std::string_view path) {
+  const auto has_digits = [&](size_t at, size_t count) {
+    return path.size() >= at + count &&
+           path.find_first_not_of("0123456789ABCDEFabcdef", at) >= at + count;
+  };
+  for (size_t at = path.find('%'); at != path.npos; at = path.find('%', at + 1)) {
+    const bool is_unit = at + 1 < path.size() && path[at + 1] == 'u';
+    if (!(is_unit ? has_digits(at + 2, 4) : has_digits(at + 1, 2))) return false;
+  }
+  return true;
+}
+
+void CheckStrict(std::string_view target) {
+  if (!target.starts_with('/')) return;
+  const std::string path(target.substr(0, target.find_first_of("?#")));
+  const bool is_strict = httpsys::IsStrictTarget(target);
+  Check(is_strict == httpsys::IsStrictTarget(path));
+  Check(is_strict == httpsys::IsStrictTarget(path + "/?%"));
+  Check(!httpsys::IsStrictTarget(path + "%"));
+  Check(httpsys::IsStrictTarget("http://h" + path) == is_strict);
+  if (!is_strict) return;
+  Check(IsEscaped(path));
+  // What was not decoded is whole.
+  if (path.find("%25") == path.npos) Check(IsEscaped(httpsys::DecodePath(path)));
 }
 
 }  // namespace
@@ -40,6 +68,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (target.starts_with('/') && httpsys::IsPlainPath(target)) {
     Check(httpsys::DecodePath(target) == target);
   }
+  CheckStrict(target);
   httpsys::LocalAddress local;
   local.is_ip = httpsys::ParseIpAddress(host, &local.ip);
   const httpsys::Route route = table.Match(host, target, local);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace httpsys {
 namespace {
@@ -41,19 +42,42 @@ bool IsSecondByte(int lead, int second) {
   return true;
 }
 
+// Characters in UTF-8, byte by byte.
+class Utf8 {
+ public:
+  // False when `byte` does not belong there; then nothing further may be added.
+  [[nodiscard]] bool Add(int byte) {
+    if (left_ == 0) {
+      const size_t bytes = SequenceBytes(byte);
+      if (bytes == 0) return false;
+      left_ = bytes - 1;
+      lead_ = byte;
+      is_second_ = true;
+      return true;
+    }
+    --left_;
+    return std::exchange(is_second_, false) ? IsSecondByte(lead_, byte) : (byte & 0xC0) == 0x80;
+  }
+  // The character that was begun is complete.
+  bool is_whole() const { return left_ == 0; }
+
+ private:
+  size_t left_ = 0;
+  int lead_ = 0;
+  bool is_second_ = false;
+};
+
 // Appends the character that `text` begins with as escapes; returns the bytes of `text` it takes,
 // 0 when there is none to decode.
 size_t DecodeCharacter(std::string_view text, std::string* out) {
-  const int lead = EscapedByte(text);
-  if (lead < 0 || lead == '/') return 0;
-  const size_t bytes = SequenceBytes(lead);
-  if (bytes == 0) return 0;
-  char sequence[4] = {static_cast<char>(lead)};
-  for (size_t i = 1; i < bytes; i++) {
-    const int next = text.size() > i * 3 ? EscapedByte(text.substr(i * 3)) : -1;
-    if (next < 0 || (i == 1 ? !IsSecondByte(lead, next) : (next & 0xC0) != 0x80)) return 0;
-    sequence[i] = static_cast<char>(next);
-  }
+  Utf8 utf8;
+  char sequence[4];
+  size_t bytes = 0;
+  do {
+    const int next = EscapedByte(text.substr(bytes * 3));
+    if (next < 0 || (next == '/' && bytes == 0) || !utf8.Add(next)) return 0;
+    sequence[bytes++] = static_cast<char>(next);
+  } while (!utf8.is_whole());
   out->append(sequence, bytes);
   return bytes * 3;
 }
@@ -70,6 +94,45 @@ std::string PercentDecode(std::string_view path) {
     path.remove_prefix(taken);
   }
   return out;
+}
+
+// The character that `text` begins with as %uXXXX, or -1.
+int EscapedUnit(std::string_view text) {
+  if (text.size() < 6 || text[1] != 'u') return -1;
+  int unit = 0;
+  for (const char c : text.substr(2, 4)) {
+    const int digit = HexValue(c);
+    if (digit < 0) return -1;
+    unit = unit * 16 + digit;
+  }
+  return unit;
+}
+
+bool IsControl(int character) { return character < 0x20 || character == 0x7F; }
+
+bool IsWindows1252(int byte) {
+  return byte != 0x81 && byte != 0x8D && byte != 0x8F && byte != 0x90 && byte != 0x9D;
+}
+
+bool IsStrictPath(std::string_view path) {
+  Utf8 utf8;
+  bool is_utf8 = true;
+  bool is_windows_1252 = true;
+  size_t end = 0;  // Of the escape before.
+  for (size_t at = path.find('%'); at != std::string_view::npos; at = path.find('%', end)) {
+    const std::string_view rest = path.substr(at);
+    const int byte = EscapedByte(rest);
+    const int character = byte >= 0 ? byte : EscapedUnit(rest);
+    if (character < 0 || IsControl(character)) return false;
+    // Something else within a character.
+    if (!utf8.is_whole() && (at != end || byte < 0)) is_utf8 = false;
+    if (byte >= 0) {
+      is_utf8 = is_utf8 && utf8.Add(byte);
+      is_windows_1252 = is_windows_1252 && IsWindows1252(byte);
+    }
+    end = at + (byte >= 0 ? 3 : 6);
+  }
+  return (is_utf8 && utf8.is_whole()) || is_windows_1252;
 }
 
 // RFC 3986, section 5.2.4, in place: what is kept is never longer than what was read.
@@ -126,6 +189,32 @@ std::string DecodePath(std::string_view path) {
   std::string decoded = PercentDecode(path);
   RemoveDotSegments(&decoded);
   return decoded;
+}
+
+TargetParts SplitTarget(std::string_view target) {
+  TargetParts parts;
+  if (!target.starts_with('/')) {
+    const size_t scheme = target.find("://");
+    // A "://" inside a query belongs to a target without scheme.
+    const bool is_absolute =
+        scheme != std::string_view::npos && target.find_first_of("/?#") > scheme;
+    if (!is_absolute) return {"/", {}};
+    target.remove_prefix(scheme + 3);
+    const size_t end = std::min(target.find_first_of("/?#"), target.size());
+    parts.authority = target.substr(0, end);
+    target.remove_prefix(end);
+    parts.is_pathless_query = target.starts_with('?');
+  }
+  parts.path = target.substr(0, target.find_first_of("?#"));
+  if (parts.path.empty()) parts.path = "/";
+  return parts;
+}
+
+bool IsStrictTarget(std::string_view target) {
+  // What may follow an asterisk is the path of nothing, but part of the URL.
+  if (target.starts_with('*')) return IsStrictPath(target.substr(0, target.find_first_of("?#")));
+  const TargetParts parts = SplitTarget(target);
+  return !parts.is_pathless_query && IsStrictPath(parts.path);
 }
 
 void FoldCase(char* text, size_t bytes) {

@@ -14,6 +14,26 @@ namespace httpsys {
 // `path` begins with '/'; so does the result. Linear in the length of `path`.
 [[nodiscard]] std::string DecodePath(std::string_view path);
 
+struct TargetParts {
+  std::string_view path;           // Without query; "/" when the target has none.
+  std::string_view authority;      // Of an absolute-form target, otherwise empty.
+  bool is_pathless_query = false;  // `http://host?query`.
+};
+
+// A request target as received: origin-form, absolute-form, authority-form or `*`; the last two
+// have the path `/`.
+[[nodiscard]] TargetParts SplitTarget(std::string_view target);
+
+// True when HTTP.SYS would take a request with this target, whose bytes are visible ASCII. It
+// refuses, with Windows' defaults,
+// - a '%' that begins neither %XX nor %uXXXX,
+// - what decodes to U+0000 to U+001F, or to U+007F,
+// - a path whose %XX are not UTF-8 as a whole and that has %81, %8D, %8F, %90 or %9D: it reads such
+//   a path in the code page of the system, and these mean nothing in Windows-1252,
+// - `http://host?query`.
+// The query is not looked at. Linear in the length of `target`. docs/url-prefixes.md has sources.
+[[nodiscard]] bool IsStrictTarget(std::string_view target);
+
 // Lowers letters in place by simple case folding: ASCII, and in UTF-8 Latin-1, Latin Extended-A,
 // Greek and Cyrillic, all of which keep their length. Other bytes are not touched. Scripts with
 // case beyond U+0460 compare exactly: their foldings change length or depend on a Unicode version,

@@ -35,29 +35,6 @@ std::string_view HostName(std::string_view authority) {
   return authority.substr(0, authority.find(':'));
 }
 
-struct Target {
-  std::string_view path;       // Without query; "/" when the target has none.
-  std::string_view authority;  // Of an absolute-form target, otherwise empty.
-};
-
-Target SplitTarget(std::string_view target) {
-  Target parts;
-  if (!target.starts_with('/')) {
-    const size_t scheme = target.find("://");
-    // A "://" inside a query belongs to a target without scheme.
-    const bool is_absolute =
-        scheme != std::string_view::npos && target.find_first_of("/?#") > scheme;
-    if (!is_absolute) return {"/", {}};
-    target.remove_prefix(scheme + 3);
-    const size_t end = std::min(target.find_first_of("/?#"), target.size());
-    parts.authority = target.substr(0, end);
-    target.remove_prefix(end);
-  }
-  parts.path = target.substr(0, target.find_first_of("?#"));
-  if (parts.path.empty()) parts.path = "/";
-  return parts;
-}
-
 // A request's path as entries store theirs, cut to the longest one that any entry can have.
 class ComparablePath {
  public:
@@ -246,7 +223,7 @@ Route UrlPrefixTable::MatchPath(std::string_view host, std::string_view path,
 
 Route UrlPrefixTable::Match(std::string_view host, std::string_view target,
                             const LocalAddress& local) const {
-  const Target parts = SplitTarget(target);
+  const TargetParts parts = SplitTarget(target);
   if (!parts.authority.empty()) host = parts.authority;
   return MatchPath(HostName(host), ComparablePath(parts.path).view(), local);
 }
