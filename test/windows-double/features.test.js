@@ -203,6 +203,12 @@ test('timeouts, queue length and 503 verbosity are those of the server', timed, 
   assert.deepEqual((await valuesOf(Property.kVerbosity)).map(({ value }) => value), [2])
 })
 
+test('strictUrl is what HTTP.SYS does by itself: the option is taken, and changes nothing', timed, async (t) => {
+  const server = http.createServer({ strictUrl: true }, (req, res) => res.end(req.url))
+  const port = await serve(t, server)
+  assert.equal((await request({ port, path: '/%C0%A4?%' })).body, '/%C0%A4?%')
+})
+
 test('the option httpSys sets bandwidth, connections, timeouts, logging and authentication', timed, async (t) => {
   await forget()
   const server = http.createServer({

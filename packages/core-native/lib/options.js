@@ -10,7 +10,8 @@ const kDefaults = {
   queueLimit: 1000,
   queueTimeout: 120_000,
   http503Verbosity: 'full',
-  stripPrefix: false
+  stripPrefix: false,
+  strictUrl: false
 }
 
 /** Of the option http2, when it is an object: default, least, most. */

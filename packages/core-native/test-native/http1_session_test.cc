@@ -539,6 +539,30 @@ TEST(Http1SessionTest, RequestsThatNoPrefixOwnsAreAnsweredInTheirTurn) {
   EXPECT_EQ(all.substr(all.find("\r\n\r\n", head) + 4, 12), "HTTP/1.1 400");
 }
 
+TEST(Http1SessionTest, AUrlThatIsNotTakenIsAnsweredInItsTurnAndEndsTheConnection) {
+  FakeJavaScript js;
+  ServerSettings settings;
+  settings.is_url_strict = true;
+  const Peer peer(js.Connect(settings));
+  js.Expect(RequestType::kOpen);
+  peer.Send(
+      "GET /%C0%A4 HTTP/1.1\r\nHost: h\r\n\r\n"
+      "POST /% HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nxyz"
+      "GET /behind HTTP/1.1\r\nHost: h\r\n\r\n");
+  const Event request = js.Expect(RequestType::kRequest);
+  EXPECT_EQ(request.target, "/%C0%A4");
+  EXPECT_TRUE(js.IsQuiet(20));
+  EXPECT_TRUE(peer.IsQuiet(20));
+  js.Answer(request.slot, "first");
+  const std::string all = peer.ReadAll();
+  const size_t refused = all.find("HTTP/1.1 400 Bad Request");
+  EXPECT_LT(all.find("first"), refused);
+  ASSERT_NE(refused, std::string::npos);
+  EXPECT_NE(all.find("Connection: close\r\n", refused), std::string::npos);
+  EXPECT_TRUE(all.ends_with("Bad Request - Invalid URL</h1>\n")) << all;
+  EXPECT_EQ(js.Expect(RequestType::kClosed).number, 0u);
+}
+
 TEST(Http1SessionTest, AResetWhileReadingIsReportedWithItsErrno) {
   FakeJavaScript js;
   const Peer peer(js.Connect());

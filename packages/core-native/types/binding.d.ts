@@ -39,6 +39,8 @@ export interface ServerConfig {
   queueTimeout: number
   /** 0 basic (reset), 1 limited (status), 2 full (status and reason). */
   verbosity503: number
+  /** Requests whose URL HTTP.SYS would not take are refused. */
+  strictUrl: boolean
   /** Whether JavaScript wants to hear of handshakes that fail. */
   wantsTlsErrors: boolean
   /** Of createTlsContext(); null = plain. */

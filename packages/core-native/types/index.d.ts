@@ -42,6 +42,12 @@ export interface EngineServerOptions {
    */
   stripPrefix?: boolean
   /**
+   * Refuses, before JavaScript, requests whose path HTTP.SYS would not decode (docs/url-prefixes.md has the rule): 400
+   * "Invalid URL", and the connection is closed. `req.url` is not changed. Default false, as node:http. HTTP.SYS itself
+   * always does so.
+   */
+  strictUrl?: boolean
+  /**
    * HTTP/2 (RFC 9113): `true` or settings serve it on plain ports too, for clients that begin with it; `false` offers it nowhere.
    * By default TLS ports offer it (ALPN).
    */

@@ -16,7 +16,8 @@ const kOptions = [
   'IncomingMessage', 'ServerResponse', 'allowHalfOpen', 'connectionsCheckingInterval', 'headersTimeout', 'highWaterMark',
   'http503Verbosity', 'insecureHTTPParser', 'joinDuplicateHeaders', 'keepAlive', 'keepAliveInitialDelay', 'keepAliveTimeout',
   'keepAliveTimeoutBuffer', 'maxHeaderSize', 'maxRequestBodySize', 'noDelay', 'pauseOnConnect', 'pipelinedRequestsMax',
-  'http2', 'queueLimit', 'queueTimeout', 'rejectNonStandardBodyWrites', 'requestTimeout', 'requireHostHeader', 'stripPrefix', 'uniqueHeaders'
+  'http2', 'queueLimit', 'queueTimeout', 'rejectNonStandardBodyWrites', 'requestTimeout', 'requireHostHeader', 'strictUrl',
+  'stripPrefix', 'uniqueHeaders'
 ]
 
 /** @implements {PublicAdapter} */

@@ -241,6 +241,7 @@ class Listener {
       queueLimit: own.queueLimit,
       queueTimeout: Math.min(own.queueTimeout, kMsMax),
       verbosity503: kVerbosities.indexOf(own.http503Verbosity),
+      strictUrl: own.strictUrl,
       allowHalfOpen: Boolean(/** @type {any} */ (server).httpAllowHalfOpen),
       // Who looks at connections may listen to their sockets' errors.
       wantsErrors: this.hasStreams || server.listenerCount('clientError') > 0 || server.listenerCount('connection') > 1 ||

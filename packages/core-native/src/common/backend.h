@@ -73,6 +73,7 @@ struct ServerSettings {
   // The peer's end of its direction does not end the connection.
   bool allow_half_open = false;
   bool wants_errors = false;
+  bool is_url_strict = false;     // Only for what HTTP.SYS takes: IsStrictTarget().
   uint32_t queue_limit = 0;       // Requests not begun by JavaScript; 0 = no limit.
   uint32_t queue_timeout_ms = 0;  // Until it begins one; 0 = no limit.
   Verbosity503 verbosity_503 = Verbosity503::kFull;

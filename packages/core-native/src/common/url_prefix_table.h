@@ -27,6 +27,7 @@ enum class RouteStatus : uint8_t {
   kQueueFull,     // Its owner does not keep up: 503.
   kQueueTimeout,  // Its owner has not begun it in time: 503.
   kMisdirected,   // Of a host whose certificate another process has: 421.
+  kBadUrl,        // Its owner takes no such URL: 400 "Invalid URL".
 };
 
 struct Route {

@@ -21,6 +21,8 @@ Page PageFor(RouteStatus status) {
       return {"503 Service Unavailable", "Service Unavailable"};
     case RouteStatus::kMisdirected:
       return {"421 Misdirected Request", "Misdirected Request"};
+    case RouteStatus::kBadUrl:
+      return {"400 Bad Request", "Bad Request - Invalid URL"};
     default:
       return {"404 Not Found", "Not Found"};
   }

@@ -71,6 +71,8 @@ std::string_view ReasonFor(RouteStatus status) {
       return "Timer_AppPool";
     case RouteStatus::kMisdirected:
       return "Hostname";
+    case RouteStatus::kBadUrl:
+      return "URL";
     default:
       return "N/A";
   }
@@ -93,6 +95,7 @@ int StatusFor(ErrorKind kind) {
 int StatusFor(RouteStatus status) {
   switch (status) {
     case RouteStatus::kUnknownHost:
+    case RouteStatus::kBadUrl:
       return 400;
     case RouteStatus::kNotFound:
       return 404;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/limits.h"
+#include "common/url_path.h"
 #include "engine/http1_session.h"
 #include "http2/upgrade.h"
 
@@ -207,6 +208,9 @@ Http1Session::Advance Http1Session::DeliverHead(Connection* connection,
     if (route.status != RouteStatus::kMatch) {
       return AnswerUnrouted(connection, head, route.status, used);
     }
+  }
+  if (config.settings().is_url_strict && !IsStrictTarget(head.target)) {
+    return AnswerUnrouted(connection, head, RouteStatus::kBadUrl, used);
   }
   LaneServer* server = connection->server;
   if (IsQueueFull(server)) return AnswerUnrouted(connection, head, RouteStatus::kQueueFull, used);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/limits.h"
+#include "common/url_path.h"
 #include "engine/canned_replies.h"
 #include "engine/error_log.h"
 #include "engine/http1_session.h"
@@ -166,11 +167,16 @@ bool Http2Session::FindServer(Connection* connection, Route* route) {
       return false;
     }
   }
-  const uint64_t body_max = connection->server->config->settings().body_bytes_max;
+  const ServerSettings& settings = connection->server->config->settings();
+  const uint64_t body_max = settings.body_bytes_max;
   const uint64_t known_bytes =
       std::max<uint64_t>(head_.content_length, connection->stream->body.size());
   if (body_max != 0 && known_bytes > body_max) {
     AnswerRefused(connection, ErrorKind::kBodyTooLarge);
+    return false;
+  }
+  if (settings.is_url_strict && !IsStrictTarget(head_.target)) {
+    AnswerUnrouted(connection, RouteStatus::kBadUrl);
     return false;
   }
   if (!http1_->IsQueueFull(connection->server)) return true;

@@ -165,8 +165,8 @@ Http1Session::Advance Http1Session::AnswerUnrouted(Connection* connection,
   }
   const bool is_expected =
       head.expect != http1::Expectation::kNone && head.body != http1::BodyKind::kNone;
-  const bool keep_alive = head.keep_alive && !head.upgrade && !is_expected &&
-                          head.content_length <= limits::kLingerBytesMax;
+  const bool keep_alive = status != RouteStatus::kBadUrl && head.keep_alive && !head.upgrade &&
+                          !is_expected && head.content_length <= limits::kLingerBytesMax;
   if (!ComposeUnrouted(connection, &head, status, keep_alive, &native_reply_)) {
     transport_->Reset(connection);
     return Advance::kWait;

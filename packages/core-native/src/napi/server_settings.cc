@@ -69,6 +69,7 @@ bool ReadServerSettings(Napi::Object config, ServerSettings* settings) {
          ReadNumber(config, "pipelinedRequestsMax", &settings->pipelined_requests_max) &&
          ReadBoolean(config, "allowHalfOpen", &settings->allow_half_open) &&
          ReadBoolean(config, "wantsErrors", &settings->wants_errors) &&
+         ReadBoolean(config, "strictUrl", &settings->is_url_strict) &&
          ReadBoolean(config, "wantsTlsErrors", &settings->wants_tls_errors) &&
          ReadBoolean(config, "noDelay", &settings->no_delay) &&
          ReadBoolean(config, "keepAlive", &settings->keep_alive) &&
