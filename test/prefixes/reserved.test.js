@@ -16,7 +16,8 @@ const { freePort } = require('../helpers/free-port')
 const tls = require('../helpers/tls')
 const { ownUrlacl } = require('../helpers/urlacl')
 
-const skip = backend === 'node' ? 'node:http has no prefixes to reserve' : false
+// A request that nobody answers ends its test, not the file: a busy machine needs a second for the longest.
+const limits = { skip: backend === 'node' ? 'node:http has no prefixes to reserve' : false, timeout: 30_000 }
 
 /** @param {number} port @param {string} url @returns {Promise<number>} the status */
 async function statusOf (port, url) {
@@ -34,7 +35,7 @@ async function eventually (isSo) {
   }
 }
 
-test('a prefix reserved for another application is EACCES, one reserved for this is not', { skip }, async (t) => {
+test('a prefix reserved for another application is EACCES, one reserved for this is not', limits, async (t) => {
   ownUrlacl(t)
   const port = await freePort()
   addReservation(`http://*:${port}/theirs/`, { register: ['app:somebody else'] })
@@ -48,7 +49,7 @@ test('a prefix reserved for another application is EACCES, one reserved for this
   await assert.rejects(server.addPrefix(`http://*:${port}/theirs/deeper/`), { code: 'EACCES' })
 })
 
-test('what a running server lost, or nobody has registered, is answered with 503 until the reservation goes', { skip }, async (t) => {
+test('what a running server lost, or nobody has registered, is answered with 503 until the reservation goes', limits, async (t) => {
   ownUrlacl(t)
   const port = await freePort()
   const server = createServer((req, res) => res.end(req.urlPrefix))
@@ -83,7 +84,7 @@ function warnings (t) {
 
 const echo = (/** @type {any} */ req, /** @type {any} */ res) => res.end(req.urlPrefix)
 
-test('a server that has lost its only prefix answers 503, and may add it again when it has the right', { skip }, async (t) => {
+test('a server that has lost its only prefix answers 503, and may add it again when it has the right', limits, async (t) => {
   ownUrlacl(t)
   const seen = warnings(t)
   const port = await freePort()
@@ -122,7 +123,7 @@ test('a server that has lost its only prefix answers 503, and may add it again w
   assert.equal(seen.length, 2)
 })
 
-test('a server that has lost its only prefix of a port listens there on, until it closes', { skip }, async (t) => {
+test('a server that has lost its only prefix of a port listens there on, until it closes', limits, async (t) => {
   ownUrlacl(t)
   const [kept, lost] = [await freePort(), await freePort()]
   const server = createServer(echo)
@@ -149,7 +150,7 @@ test('a server that has lost its only prefix of a port listens there on, until i
   assert.equal(await statusOf(lost, '/anything'), 200)
 })
 
-test('a port goes on speaking TLS when its prefixes are lost', { skip }, async (t) => {
+test('a port goes on speaking TLS when its prefixes are lost', limits, async (t) => {
   ownUrlacl(t)
   const port = await freePort()
   const plain = await freePort()
@@ -182,7 +183,7 @@ async function failing (server, ...on) {
   return failed
 }
 
-test('listen(port) needs the right that the prefix of its address needs', { skip }, async (t) => {
+test('listen(port) needs the right that the prefix of its address needs', limits, async (t) => {
   const file = ownUrlacl(t)
   const port = await freePort()
   const server = createServer((req, res) => res.end('ok'))
@@ -210,7 +211,7 @@ test('listen(port) needs the right that the prefix of its address needs', { skip
   assert.equal((await request(port)).body, 'ok')
 })
 
-test('a server on a port loses what is reserved below it, or the port, and may have it again', { skip }, async (t) => {
+test('a server on a port loses what is reserved below it, or the port, and may have it again', limits, async (t) => {
   ownUrlacl(t)
   const seen = warnings(t)
   const port = await freePort()
@@ -240,7 +241,7 @@ test('a server on a port loses what is reserved below it, or the port, and may h
   await eventually(async () => await statusOf(port, '/') === 503)
 })
 
-test('a port that nothing is reserved on is served without looking at requests first', { skip }, async (t) => {
+test('a port that nothing is reserved on is served without looking at requests first', limits, async (t) => {
   ownUrlacl(t)
   const [reserved, free] = [await freePort(), await freePort()]
   addReservation(`http://*:${reserved}/b/`, kTheirs)

@@ -97,6 +97,14 @@ class Member {
     return this.tell('close', { name, options })
   }
 
+  // A thread that has not heard of it is still woken for a connection, and then nobody else is: the kernel wakes one.
+  async standStill () {
+    this.process.kill('SIGSTOP')
+    const tasks = `/proc/${this.pid}/task`
+    const isStopped = (/** @type {string} */ thread) => fs.readFileSync(path.join(tasks, thread, 'stat'), 'latin1').includes(') T ')
+    await until(() => fs.readdirSync(tasks).every(isStopped), 'the process is stopped')
+  }
+
   /** @param {NodeJS.Signals} [signal] */
   kill (signal = 'SIGKILL') {
     this.process.kill(signal)
@@ -135,7 +143,7 @@ class LostError extends Error {
  */
 class Client {
   #buffer = Buffer.alloc(0)
-  #waiting = /** @type {{ resolve: (answer: Answer) => void, reject: (error: Error) => void, isNew: boolean }[]} */ ([])
+  #waiting = /** @type {{ resolve: (answer: Answer) => void, reject: (error: Error) => void, isNew: boolean, timer: NodeJS.Timeout }[]} */ ([])
   #end = ''
   answered = 0
 
@@ -152,7 +160,8 @@ class Client {
       this.socket.on('close', () => {
         this.#end ||= 'end'
         const rest = this.#buffer.toString('latin1', 0, 300)
-        for (const { reject, isNew } of this.#waiting.splice(0)) {
+        for (const { reject, isNew, timer } of this.#waiting.splice(0)) {
+          clearTimeout(timer)
           reject(new LostError(`the connection to ${port} ended (${this.#end}) before an answer came; unread: ${JSON.stringify(rest)}`, isNew))
         }
         resolve(null)
@@ -182,8 +191,16 @@ class Client {
       // An interim answer or one that nobody waits for is a defect.
       const waiting = this.#waiting.shift()
       assert.ok(waiting !== undefined, `an answer without a request: ${first}`)
+      clearTimeout(waiting.timer)
       waiting.resolve({ status, headers, body, owner, pid })
     }
+  }
+
+  // Without it a request that nobody answers is a test that does not end.
+  /** @param {string | Buffer} bytes */
+  #watch (bytes) {
+    const code = `no answer in ${kAnswerMs} ms to ${String(bytes).split('\r\n', 1)[0]}`
+    return setTimeout(() => this.socket.destroy(Object.assign(new Error(code), { code })), kAnswerMs).unref()
   }
 
   /** @param {string | Buffer} bytes @param {number} [count] of the requests in them @returns {Promise<Answer>[]} */
@@ -191,7 +208,7 @@ class Client {
     const answers = Array.from({ length: count }, () => new Promise((resolve, reject) => {
       const isNew = this.answered === 0
       if (this.socket.destroyed) reject(new LostError(`the connection to ${this.port} is closed (${this.#end})`, isNew))
-      else this.#waiting.push({ resolve, reject, isNew })
+      else this.#waiting.push({ resolve, reject, isNew, timer: this.#watch(bytes) })
     }))
     this.socket.write(bytes, 'latin1')
     return /** @type {Promise<Answer>[]} */ (answers)

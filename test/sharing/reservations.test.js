@@ -105,7 +105,7 @@ describe('A process that listens on a plain port', { skip: kSkip }, () => {
     const statuses = async (/** @type {string} */ target) => new Set((await Promise.all(Array.from({ length: 20 }, () => ask(port, target)))).map(({ status }) => status))
     assert.deepEqual(await statuses('/b/'), new Set([503]))
     assert.deepEqual(await statuses('/'), new Set([200]))
-    plain.process.kill('SIGSTOP')
+    await plain.standStill()
     assert.equal((await ask(port, '/b/')).status, 503, 'accepted by the other one')
     plain.process.kill('SIGCONT')
     await c.close('c')
