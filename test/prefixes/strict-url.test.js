@@ -19,6 +19,8 @@ const { freePort } = require('../helpers/free-port')
 
 const { hasHttp2 } = backend === 'node' ? { hasHttp2: false } : require('../../packages/core-native/lib/binding').loadBinding()
 const kSkip = backend === 'node' && 'node:http has no strictUrl'
+// A connection that does not end ends its test, not the file.
+const limits = { timeout: 20_000 }
 const kSkipHttp2 = kSkip || (!hasHttp2 && 'this Node has no nghttp2')
 
 // Before the first server: then it is opened.
@@ -69,7 +71,7 @@ async function ask (port, target, method = 'GET') {
 
 describe('with strictUrl', { skip: kSkip }, () => {
   for (const target of kRefused) {
-    it(`${target} is answered with 400, and the connection ends`, async (t) => {
+    it(`${target} is answered with 400, and the connection ends`, limits, async (t) => {
       const { server, seen } = noting(http, { strictUrl: true })
       const wire = await dial(t, await serve(t, server))
       const log = logger()
@@ -83,7 +85,7 @@ describe('with strictUrl', { skip: kSkip }, () => {
     })
   }
 
-  it('what HTTP.SYS takes is served, with the URL that the client sent', async (t) => {
+  it('what HTTP.SYS takes is served, with the URL that the client sent', limits, async (t) => {
     const { server, seen } = noting(http, { strictUrl: true })
     const wire = await dial(t, await serve(t, server))
     const log = logger()
@@ -96,7 +98,7 @@ describe('with strictUrl', { skip: kSkip }, () => {
     assert.deepEqual(log(), [])
   })
 
-  it('a raw space is what breaks the protocol, with or without it', async (t) => {
+  it('a raw space is what breaks the protocol, with or without it', limits, async (t) => {
     const { server, seen } = noting(http, { strictUrl: true })
     const log = logger()
     assert.equal(await ask(await serve(t, server), '/path with spaces'), 400)
@@ -104,7 +106,7 @@ describe('with strictUrl', { skip: kSkip }, () => {
     assert.match(log().join('\n'), /^[^\n]* 400 \d+ BadRequest$/)
   })
 
-  it('requests before it are answered first, those behind it never begin', async (t) => {
+  it('requests before it are answered first, those behind it never begin', limits, async (t) => {
     const { server, seen } = noting(http, { strictUrl: true })
     const wire = await dial(t, await serve(t, server))
     const answer = await wire.write(get('/slow/1') + get('/slow/2') + get('/%') + get('/behind')).untilClosed()
@@ -112,7 +114,7 @@ describe('with strictUrl', { skip: kSkip }, () => {
     assert.deepEqual(seen, ['/slow/1', '/slow/2'])
   })
 
-  it('a connection that was kept ends with it', async (t) => {
+  it('a connection that was kept ends with it', limits, async (t) => {
     const { server, seen } = noting(http, { strictUrl: true })
     const wire = await dial(t, await serve(t, server))
     await wire.write(get('/first')).until('served')
@@ -124,7 +126,7 @@ describe('with strictUrl', { skip: kSkip }, () => {
     assert.deepEqual(seen, ['/first'])
   })
 
-  it('with a body, an expectation, by HEAD or for an upgrade it is the same', async (t) => {
+  it('with a body, an expectation, by HEAD or for an upgrade it is the same', limits, async (t) => {
     const { server } = noting(http, { strictUrl: true })
     server.on('upgrade', () => assert.fail('upgrade')).on('checkContinue', () => assert.fail('checkContinue'))
     const port = await serve(t, server)
@@ -142,7 +144,7 @@ describe('with strictUrl', { skip: kSkip }, () => {
     assert.equal(await answer('GET /% HTTP/1.0\r\n\r\n'), refused)
   })
 
-  it("'clientError' is not told, as of other requests that nobody gets", async (t) => {
+  it("'clientError' is not told, as of other requests that nobody gets", limits, async (t) => {
     const { server } = noting(http, { strictUrl: true })
     /** @type {string[]} */
     const events = []
@@ -158,7 +160,7 @@ describe('with strictUrl', { skip: kSkip }, () => {
     assert.deepEqual(events, ['HPE_INVALID_METHOD'])
   })
 
-  it('only requests for one of its prefixes are looked at', async (t) => {
+  it('only requests for one of its prefixes are looked at', limits, async (t) => {
     const { server, seen } = noting(http, { strictUrl: true })
     const port = await freePort()
     await serve(t, server, `http://a:${port}/shop/`)
@@ -171,7 +173,7 @@ describe('with strictUrl', { skip: kSkip }, () => {
     assert.deepEqual(seen, ['/shop/%41'])
   })
 
-  it('each server of a port has its own', async (t) => {
+  it('each server of a port has its own', limits, async (t) => {
     const port = await freePort()
     const strict = noting(http, { strictUrl: true })
     const lax = noting(http)
@@ -183,7 +185,7 @@ describe('with strictUrl', { skip: kSkip }, () => {
     assert.deepEqual([strict.seen, lax.seen], [['/strict/a'], ['/lax/%', '/lax/%00']])
   })
 
-  it('a stream of HTTP/2 is answered alone', { skip: kSkipHttp2 }, async (t) => {
+  it('a stream of HTTP/2 is answered alone', { ...limits, skip: kSkipHttp2 }, async (t) => {
     const { server, seen } = noting(http, { strictUrl: true, http2: true })
     server.on('upgrade', () => assert.fail('upgrade'))
     const client = http2.connect(`http://127.0.0.1:${await serve(t, server)}`)
@@ -211,7 +213,7 @@ describe('with strictUrl', { skip: kSkip }, () => {
     assert.deepEqual(seen, ['/slow', '/%C0%A4'])
   })
 
-  it('the adapter of Express has it, too', async (t) => {
+  it('the adapter of Express has it, too', limits, async (t) => {
     /** @type {string[]} */
     const seen = []
     const adapter = createAdapter((/** @type {any} */ req, /** @type {any} */ res) => {
@@ -225,7 +227,7 @@ describe('with strictUrl', { skip: kSkip }, () => {
 })
 
 describe('without strictUrl', { skip: kSkip }, () => {
-  it('everything that node:http takes reaches the application as there', async (t) => {
+  it('everything that node:http takes reaches the application as there', limits, async (t) => {
     const ours = noting(http)
     const nodes = noting(nodeHttp)
     const [port, nodePort] = [await serve(t, ours.server), await serve(t, nodes.server)]
@@ -240,7 +242,7 @@ describe('without strictUrl', { skip: kSkip }, () => {
     assert.deepEqual(statuses, [...ours.seen.map(() => 200), 400])
   })
 
-  it('false is the same', async (t) => {
+  it('false is the same', limits, async (t) => {
     const { server, seen } = noting(http, { strictUrl: false })
     assert.equal(await ask(await serve(t, server), '/%'), 200)
     assert.deepEqual(seen, ['/%'])
