@@ -103,6 +103,40 @@ TEST_F(PortRoutesTest, OwnersOfAQueueAreOneTarget) {
   EXPECT_EQ(routes->peers(), (std::vector<uint64_t>{kPeer, 3}));
 }
 
+TEST_F(PortRoutesTest, WorkersOfOneClusterLookAtRequestsOnlyBesideOthers) {
+  constexpr uint8_t kFed = peer::kEntryPlain | peer::kEntryFed;
+  const auto add = [&](uint64_t member, uint8_t flags, const char* prefix) {
+    ASSERT_TRUE(state_.AddEntry({member, 1, 0, flags, 0, "cluster 1", prefix}, 1000));
+  };
+  add(kSelf, kFed, "http://*:80/");
+  add(kPeer, kFed, "http://*:80/");
+  auto routes = Routes();
+  EXPECT_FALSE(routes->is_shared());
+  EXPECT_TRUE(routes->has_peers());
+  EXPECT_FALSE(routes->passes_on());
+  const PortRoutes::Target* target = Find(*routes, "a", "/");
+  ASSERT_NE(target, nullptr);
+  ASSERT_EQ(target->owners.size(), 2u);
+  EXPECT_TRUE(target->owners[0].is_plain && target->owners[0].is_fed);
+  EXPECT_TRUE(PortRoutes::Create(80, 3, state_)->is_shared()) << "to who is none of them";
+  UrlPrefix reserved;
+  ASSERT_EQ(ParseUrlPrefix("http://*:80/a/", &reserved), PrefixError::kNone);
+  EXPECT_TRUE(PortRoutes::Create(80, kSelf, state_, {reserved})->is_shared());
+  EXPECT_TRUE(PortRoutes::Create(80, kSelf, state_, {}, true)->is_shared());
+  ASSERT_TRUE(state_.AddEntry({3, 1, 1, 0, 0, "", "http://*:80/a/"}, 1000));
+  EXPECT_TRUE(Routes()->passes_on());
+  state_.RemoveMember(3, 1000);
+  EXPECT_TRUE(Routes()->is_shared()) << "its requests are not the workers'";
+  EXPECT_EQ(state_.Expire(1'000'000).gone.size(), 1u);
+  EXPECT_FALSE(Routes()->is_shared());
+}
+
+TEST_F(PortRoutesTest, WorkersWithASocketShareOutWhatTheyAccept) {
+  ASSERT_TRUE(state_.AddEntry({kSelf, 1, 0, peer::kEntryPlain, 0, "q", "http://*:80/"}, 1000));
+  ASSERT_TRUE(state_.AddEntry({kPeer, 1, 0, peer::kEntryPlain, 0, "q", "http://*:80/"}, 1000));
+  EXPECT_TRUE(Routes()->passes_on());
+}
+
 TEST_F(PortRoutesTest, AnAbsentOwnerIsATargetThatWaits) {
   Add(kPeer, 7, 1, "http://*:80/a/", 500);
   const auto routes = Routes();

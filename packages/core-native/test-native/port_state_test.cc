@@ -208,6 +208,50 @@ TEST_F(PortStateTest, PlainPortsAreInEachOthersWayAsSocketsAre) {
   }
 }
 
+TEST_F(PortStateTest, WorkersOfOneClusterHaveThePortAsAWhole) {
+  constexpr uint8_t kFed = peer::kEntryPlain | peer::kEntryFed;
+  const auto worker = [](const char* queue, uint8_t flags, uint32_t server_id) {
+    return Wish{.prefixes = {"http://*:80/"},
+                .flags = flags,
+                .queue = queue,
+                .mode = QueueMode::kCreateOrAttach,
+                .server_id = server_id};
+  };
+  ASSERT_EQ(Add(kAlice, worker("cluster 1", kFed, 1)), 0);
+  EXPECT_EQ(Check(kBob, worker("cluster 1", kFed, 1)), 0);
+  EXPECT_EQ(Check(kBob, worker("cluster 1", peer::kEntryPlain, 1)), 0) << "by a socket";
+  EXPECT_EQ(Check(kBob, worker("cluster 2", kFed, 1)), EADDRINUSE);
+  EXPECT_EQ(reason_, ConflictReason::kPlain);
+  EXPECT_EQ(Check(kAlice, worker("cluster 1", kFed, 2)), EADDRINUSE) << "twice in one process";
+  EXPECT_EQ(Check(kBob, worker("cluster 1", kFed | peer::kEntryIpv4, 1)), EADDRINUSE);
+  const Wish bound{.prefixes = {"http://127.0.0.1:80/"},
+                   .flags = kFed,
+                   .queue = "cluster 1",
+                   .mode = QueueMode::kCreateOrAttach};
+  EXPECT_EQ(Check(kBob, bound), EADDRINUSE) << "another address";
+  const Wish alone{.prefixes = {"http://*:80/"}, .flags = kFed, .queue = "cluster 1"};
+  EXPECT_EQ(Check(kBob, alone), EADDRINUSE) << "queueMode create";
+}
+
+TEST_F(PortStateTest, AddressesThatOthersAcceptOnAreToldOnce) {
+  constexpr uint8_t kFed = peer::kEntryPlain | peer::kEntryFed;
+  const auto add = [&](uint64_t member, uint32_t id, uint8_t flags, const char* prefix) {
+    ASSERT_TRUE(state_.AddEntry({member, 1, id, flags, 0, "q", prefix}, 0));
+  };
+  add(kAlice, 1, 0, "http://127.0.0.9:80/");
+  EXPECT_TRUE(state_.FedAddresses().empty());
+  add(kAlice, 2, kFed, "http://127.0.0.1:80/");
+  add(kBob, 2, kFed, "http://127.0.0.1:80/");
+  add(kAlice, 3, kFed, "http://[fe80::1]:80/");
+  add(kAlice, 4, kFed, "http://*:80/");
+  add(kBob, 4, kFed | peer::kEntryIpv4, "http://*:80/");
+  EXPECT_EQ(state_.FedAddresses(),
+            (std::vector<std::string>{"127.0.0.1", "fe80::1", "::", "0.0.0.0"}));
+  state_.RemoveMember(kAlice, 0);
+  EXPECT_EQ(state_.FedAddresses(), (std::vector<std::string>{"127.0.0.1", "0.0.0.0"}))
+      << "nobody accepts for who has died";
+}
+
 // -- Absent owners.
 
 TEST_F(PortStateTest, TheNextOwnerTakesAnAbsentOnesPlace) {

@@ -101,6 +101,34 @@ TEST_F(SharingTest, OwnersOfAQueueShareAPrefix) {
   EXPECT_EQ(bob.Register(port_, 2, {Prefix("/r/")}, 0, "r", QueueMode::kAttach).error, ENOENT);
 }
 
+// As workers of a cluster, whose primary has the socket.
+TEST_F(SharingTest, AMemberThatOthersAcceptForHasNoSocketAndCanBeJoined) {
+  constexpr uint8_t kFed = peer::kEntryPlain | peer::kEntryFed;
+  constexpr QueueMode kAttach = QueueMode::kCreateOrAttach;
+  alice_ = std::make_unique<Member>();
+  EXPECT_EQ(alice_->sharing().Meet(port_), static_cast<int>(Meeting::kOurs));
+  const RegistrationResult first = alice_->Register(port_, 1, {Prefix("/")}, kFed, "q", kAttach);
+  EXPECT_EQ(first.error, 0);
+  Member& bob = Bob();
+  EXPECT_EQ(bob.Register(port_, 1, {Prefix("/")}, kFed, "q", kAttach).error, 0);
+  Member& carol = Carol();
+  const RegistrationResult result = Register(carol, "/c/");
+  EXPECT_EQ(result.error, 0);
+  EXPECT_TRUE(result.sockets.empty());
+  EXPECT_EQ(result.fed, std::vector<std::string>{"::"});
+  EXPECT_TRUE(carol.sharing().Sockets(port_).sockets.empty());
+  alice_.reset();
+  EXPECT_TRUE(carol.RoutesBecome(port_, [](const auto& r) { return r.peers().size() == 1; }));
+  EXPECT_EQ(carol.sharing().Sockets(port_).fed, std::vector<std::string>{"::"});
+  bob_.reset();
+  EXPECT_TRUE(carol.RoutesBecome(port_, [](const auto& r) { return !r.has_peers(); }));
+  EXPECT_TRUE(carol.sharing().Sockets(port_).fed.empty()) << "nobody accepts";
+  EXPECT_EQ(carol.sharing().Contribute(port_, 1, holder_.fd()), 0);
+  const PortSockets there = carol.sharing().Sockets(port_);
+  EXPECT_EQ(there.sockets.size(), 1u);
+  for (const int fd : there.sockets) close(fd);
+}
+
 TEST_F(SharingTest, WhenTheCoordinatorGoesTheOthersKeepWhatTheyHave) {
   Member& alice = Alice();
   Member& bob = Bob();

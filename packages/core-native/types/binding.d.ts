@@ -151,6 +151,8 @@ export interface Registration {
   isIpv4: boolean
   /** Nobody else on the port. */
   isExclusive: boolean
+  /** With isPlain: somebody who is no member of the port accepts for the server, and adopt() takes the connections. */
+  isFed: boolean
   /** 0 create, 1 create or attach, 2 attach. */
   queueMode: number
   /** '' = shared with nobody. */
@@ -179,6 +181,8 @@ export interface RegistrationResult {
   peerNewest: number
   /** Descriptors of the port's listening sockets, the receiver's to close. */
   sockets: number[]
+  /** Addresses (an IP address, '::' or '0.0.0.0') that are listened on by somebody who is no member: see Registration.isFed. */
+  fed: string[]
 }
 
 /** What becomes of a ClientHello that a kHello record told of. */
@@ -336,6 +340,8 @@ export class Engine {
   contribute (port: number, serverId: number, fd: number): number
   /** The opposite: nobody else needs the socket, or somebody else of this engine accepts on it. */
   withdraw (port: number, fd: number): void
+  /** What the port is listened on with now; nothing where this engine is no member. */
+  sockets (port: number): Pick<RegistrationResult, 'sockets' | 'fed'>
   /** Listens on every address of a port beside narrower sockets that listen there: a descriptor, or a negative errno. */
   listenBeside (port: number, backlog: number, narrower: number[]): number
   /** The result, or undefined: then options.registered has it later. */

@@ -20,6 +20,8 @@ const { systemErrorText, systemError } = require('./system-error')
  * @property {import('./listen-args').Endpoint[]} endpoints
  * @property {{ id: number, text: string }[]} prefixes
  * @property {boolean} isPlain listen(port), which errors speak of as Node does
+ * @property {boolean} [isFed] somebody who is no member accepts for it
+ * @property {() => Error} [inUse] what Node would say
  */
 
 const { EACCES, EADDRINUSE, ECANCELED, EINVAL, ENOENT, ENOSPC, EPROTO, ETIMEDOUT } = os.constants.errno
@@ -47,7 +49,7 @@ function warnOfLoss ({ prefix, pid }) {
 /** @param {import('./listener').Listener} listener whose prefixes the engine has been told to forget */
 function withdraw ({ asking }) {
   for (const token of [...asking.keys()]) {
-    pending.get(token)?.({ token, error: -ECANCELED, pid: 0, uid: 0, prefix: '', queue: '', reason: '', peerOldest: 0, peerNewest: 0, sockets: [] })
+    pending.get(token)?.({ token, error: -ECANCELED, pid: 0, uid: 0, prefix: '', queue: '', reason: '', peerOldest: 0, peerNewest: 0, sockets: [], fed: [] })
   }
 }
 
@@ -59,7 +61,8 @@ function introduce (engine) {
 /**
  * @param {import('./listener').Listener} listener
  * @param {Wanted} wanted
- * @param {(error: Error | null, sockets: number[]) => void} callback may run before this returns; the descriptors are its
+ * @param {(error: Error | null, sockets: number[], fed: string[]) => void} callback may run before this returns; the descriptors
+ *   are its, and `fed` are the addresses whose connections others pass on
  */
 function register (listener, wanted, callback) {
   const { sharing } = listener
@@ -72,15 +75,16 @@ function register (listener, wanted, callback) {
     isPlain: wanted.isPlain,
     isIpv4: wanted.endpoints[0]?.host === '0.0.0.0',
     isExclusive: sharing.exclusive,
+    isFed: wanted.isFed === true,
     queue: sharing.queueName,
     queueMode: kQueueModes.indexOf(sharing.queueMode),
     prefixes: wanted.prefixes
   }
   /** @param {RegistrationResult} result */
   const finish = (result) => {
-    if (result.error !== 0) return callback(registrationError(result, wanted, sharing.queueName), [])
+    if (result.error !== 0) return callback(registrationError(result, wanted, sharing.queueName), [], [])
     listener.ports.add(wanted.port)
-    callback(null, result.sockets)
+    callback(null, result.sockets, result.fed)
   }
   const result = engine.native.register(registration)
   if (result !== undefined) {
@@ -166,7 +170,7 @@ function registrationError (result, wanted, queueName) {
       const text = conflictText(result, wanted, queueName)
       if (!isPlain) return withText(text)
       // As Node says it, which people and programs look for; who it is can be asked.
-      const error = listenError(errno, endpoints[0].host ?? '::', port)
+      const error = wanted.inUse?.() ?? listenError(errno, endpoints[0].host ?? '::', port)
       if (result.reason !== 'plain') error.message += `: ${text}`
       return Object.defineProperties(error, { prefix: { value: prefix }, pid: { value: pid } })
     }

@@ -93,6 +93,9 @@ struct RegistrationFlags {
   bool is_plain = false;      // A port, not a prefix.
   bool is_ipv4 = false;       // With is_plain: bound to IPv4 only.
   bool is_exclusive = false;  // Nobody else on the port.
+  // With is_plain: whoever is no member of the port accepts for the server, as the primary of a
+  // cluster does for its workers. Adopt() takes what it is given.
+  bool is_fed = false;
 };
 
 enum class QueueMode : uint8_t { kCreate = 0, kCreateOrAttach = 1, kAttach = 2 };
@@ -137,6 +140,14 @@ struct RegistrationResult {
   uint16_t peer_oldest = 0;  // With EPROTO: the protocols that the coordinator speaks.
   uint16_t peer_newest = 0;
   std::vector<int> sockets;  // Listening sockets of the port, the receiver's to close.
+  // Addresses (an IP address or a wildcard) for which others accept and pass connections on.
+  std::vector<std::string> fed;
+};
+
+// What a port is listened on with, as in RegistrationResult.
+struct PortSockets {
+  std::vector<int> sockets;
+  std::vector<std::string> fed;
 };
 
 // What Meet() finds.
@@ -241,6 +252,8 @@ class SocketBackend : public Backend {
   virtual int Contribute(uint16_t port, uint32_t server_id, int fd) = 0;
   // The server stops accepting on it: other servers do, or it is closed where nobody else has it.
   virtual void Withdraw(uint16_t port, int fd) = 0;
+  // What the members of a port have now; nothing where this engine is no member.
+  virtual PortSockets Sockets(uint16_t port) = 0;
   // A socket that listens on every address of a port, beside `narrower` ones that listen there: a
   // descriptor, the caller's, or -errno.
   virtual int ListenBeside(uint16_t port, int backlog, const std::vector<int>& narrower) = 0;

@@ -162,6 +162,8 @@ int Engine::Contribute(uint16_t port, uint32_t server_id, int fd) {
 
 void Engine::Withdraw(uint16_t port, int fd) { sharing_.Withdraw(port, fd); }
 
+PortSockets Engine::Sockets(uint16_t port) { return sharing_.Sockets(port); }
+
 int Engine::ListenBeside(uint16_t port, int backlog, const std::vector<int>& narrower) {
   return sharing::ListenBeside(port, backlog, narrower);
 }
@@ -175,6 +177,7 @@ bool Engine::Register(const Registration& wanted, RegistrationResult* result) {
   if (wanted.flags.is_plain) message.flags |= peer::kEntryPlain;
   if (wanted.flags.is_ipv4) message.flags |= peer::kEntryIpv4;
   if (wanted.flags.is_exclusive) message.flags |= peer::kEntryExclusive;
+  if (wanted.flags.is_fed) message.flags |= peer::kEntryFed;
   for (const Registration::Prefix& prefix : wanted.prefixes) {
     message.prefixes.push_back({prefix.id, prefix.text});
   }
@@ -211,7 +214,7 @@ void Engine::Reserve(uint16_t port, const std::vector<std::string>& prefixes) {
 
 void Engine::SetRoutes(std::shared_ptr<const sharing::PortRoutes> routes,
                        std::function<void()> applied) {
-  acceptor_.SetShared(routes->port(), routes->has_peers());
+  acceptor_.SetShared(routes->port(), routes->passes_on());
   acceptor_.Look();
   const auto left = std::make_shared<std::atomic<size_t>>(lanes_.size());
   for (const auto& lane : lanes_) {

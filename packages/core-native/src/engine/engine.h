@@ -39,6 +39,7 @@ class Engine final : public SocketBackend, private sharing::Delegate {
   int Meet(uint16_t port) override;
   int Contribute(uint16_t port, uint32_t server_id, int fd) override;
   void Withdraw(uint16_t port, int fd) override;
+  PortSockets Sockets(uint16_t port) override;
   int ListenBeside(uint16_t port, int backlog, const std::vector<int>& narrower) override;
   bool Register(const Registration& wanted, RegistrationResult* result) override;
   bool TakeResult(RegistrationResult* result) override;

@@ -66,7 +66,7 @@ void PortRouter::SetRoutes(std::shared_ptr<const Routes> routes) {
     ports_.push_back(std::move(added));
   }
   has_peers_ = std::any_of(ports_.begin(), ports_.end(),
-                           [](const Port& port) { return port.routes->has_peers(); });
+                           [](const Port& port) { return port.routes->passes_on(); });
   Retry();
 }
 
@@ -248,7 +248,7 @@ const sharing::PortRoutes::Owner* PortRouter::ChooseForStream(Port* port, uint32
   const auto own = std::find_if(owners.begin(), owners.end(),
                                 [](const Routes::Owner& owner) { return owner.member == 0; });
   const bool has_own = own != owners.end();
-  if (has_own && !IsBusy()) return &*own;
+  if (has_own && (own->is_plain || !IsBusy())) return &*own;
   if (has_own && !IsBlocked()) return nullptr;
   uint32_t& turn = port->turns[target_id];
   for (size_t i = 0; i < owners.size(); ++i) {
@@ -272,6 +272,9 @@ const sharing::PortRoutes::Owner* PortRouter::Choose(Port* port, const Connectio
                                  owner.server_id == connection->server->id);
   });
   const bool has_own = own != owners.end();
+  const bool is_announced = connection != nullptr && connection->is_announced;
+  const bool is_new = connection == nullptr || (!is_announced && connection->hops == 0);
+  if (has_own && ((is_announced && own->is_plain) || (is_new && own->is_fed))) return &*own;
   const bool is_settled =
       has_own && connection != nullptr && (connection->is_announced || connection->hops != 0);
   if (is_settled && !IsBusy()) return &*own;

@@ -115,7 +115,7 @@ PortRouter::FirstLook PortRouter::PassOn(int fd, const LaneServer& server,
                                          std::string_view* bytes) {
   LocalAddress local;
   Port* port = Find(LocalPort(fd, &local));
-  if (port == nullptr || !port->routes->has_peers()) return FirstLook::kStays;
+  if (port == nullptr || !port->routes->passes_on()) return FirstLook::kStays;
   // Who gets it is said by its ClientHello.
   if (server.config->TlsOf(port->routes->port()) != nullptr) return FirstLook::kStays;
   if (buffer_.empty()) buffer_.resize(limits::kReadBytes);

@@ -62,6 +62,7 @@ class EngineWrap : public Napi::ObjectWrap<EngineWrap> {
   Napi::Value Meet(const Napi::CallbackInfo& info);
   Napi::Value Contribute(const Napi::CallbackInfo& info);
   void Withdraw(const Napi::CallbackInfo& info);
+  Napi::Value Sockets(const Napi::CallbackInfo& info);
   Napi::Value ListenBeside(const Napi::CallbackInfo& info);
   Napi::Value Register(const Napi::CallbackInfo& info);
   Napi::Value Unregister(const Napi::CallbackInfo& info);

@@ -62,6 +62,16 @@ const char* NameOf(ConflictReason reason) {
   return "";
 }
 
+void SetSockets(Napi::Object object, const std::vector<int>& sockets,
+                const std::vector<std::string>& fed) {
+  Napi::Array list = Napi::Array::New(object.Env(), sockets.size());
+  for (uint32_t i = 0; i < sockets.size(); ++i) list.Set(i, sockets[i]);
+  object.Set("sockets", list);
+  Napi::Array addresses = Napi::Array::New(object.Env(), fed.size());
+  for (uint32_t i = 0; i < fed.size(); ++i) addresses.Set(i, fed[i]);
+  object.Set("fed", addresses);
+}
+
 }  // namespace
 
 bool ReadRegistration(Napi::Object from, Registration* registration) {
@@ -72,7 +82,7 @@ bool ReadRegistration(Napi::Object from, Registration* registration) {
   registration->server_id = NumberOf(from, "serverId");
   registration->port = static_cast<uint16_t>(NumberOf(from, "port"));
   registration->flags = {FlagOf(from, "isPlain"), FlagOf(from, "isIpv4"),
-                         FlagOf(from, "isExclusive")};
+                         FlagOf(from, "isExclusive"), FlagOf(from, "isFed")};
   const uint32_t mode = NumberOf(from, "queueMode");
   if (mode > static_cast<uint32_t>(QueueMode::kAttach)) return false;
   registration->queue_mode = static_cast<QueueMode>(mode);
@@ -100,11 +110,13 @@ Napi::Object ResultObject(Napi::Env env, const RegistrationResult& result) {
   object.Set("reason", Napi::String::New(env, NameOf(result.reason)));
   object.Set("peerOldest", Napi::Number::New(env, result.peer_oldest));
   object.Set("peerNewest", Napi::Number::New(env, result.peer_newest));
-  Napi::Array sockets = Napi::Array::New(env, result.sockets.size());
-  for (uint32_t i = 0; i < result.sockets.size(); ++i) {
-    sockets.Set(i, Napi::Number::New(env, result.sockets[i]));
-  }
-  object.Set("sockets", sockets);
+  SetSockets(object, result.sockets, result.fed);
+  return object;
+}
+
+Napi::Object SocketsObject(Napi::Env env, const PortSockets& there) {
+  Napi::Object object = Napi::Object::New(env);
+  SetSockets(object, there.sockets, there.fed);
   return object;
 }
 

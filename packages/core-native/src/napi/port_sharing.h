@@ -10,6 +10,7 @@ namespace httpsys {
 // False when a member is missing or of another type.
 bool ReadRegistration(Napi::Object from, Registration* registration);
 Napi::Object ResultObject(Napi::Env env, const RegistrationResult& result);
+Napi::Object SocketsObject(Napi::Env env, const PortSockets& there);
 // serviceState(port, callback)
 void ServiceState(const Napi::CallbackInfo& info);
 

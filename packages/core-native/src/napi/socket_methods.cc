@@ -24,6 +24,7 @@ std::vector<Napi::ClassPropertyDescriptor<EngineWrap>> EngineWrap::ListeningMeth
       InstanceMethod<&EngineWrap::Meet>("meet"),
       InstanceMethod<&EngineWrap::Contribute>("contribute"),
       InstanceMethod<&EngineWrap::Withdraw>("withdraw"),
+      InstanceMethod<&EngineWrap::Sockets>("sockets"),
       InstanceMethod<&EngineWrap::ListenBeside>("listenBeside"),
       InstanceMethod<&EngineWrap::Register>("register"),
       InstanceMethod<&EngineWrap::Unregister>("unregister"),
@@ -128,6 +129,12 @@ Napi::Value EngineWrap::Contribute(const Napi::CallbackInfo& info) {
 void EngineWrap::Withdraw(const Napi::CallbackInfo& info) {
   if (backend_ == nullptr) return;
   backend_->Withdraw(static_cast<uint16_t>(Number(info, 0)), static_cast<int>(Number(info, 1)));
+}
+
+Napi::Value EngineWrap::Sockets(const Napi::CallbackInfo& info) {
+  PortSockets there;
+  if (backend_ != nullptr) there = backend_->Sockets(static_cast<uint16_t>(Number(info, 0)));
+  return SocketsObject(info.Env(), there);
 }
 
 Napi::Value EngineWrap::ListenBeside(const Napi::CallbackInfo& info) {

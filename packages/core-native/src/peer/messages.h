@@ -86,6 +86,7 @@ enum EntryFlags : uint8_t {
   kEntryExclusive = 1 << 1,  // Nobody else on this port.
   kEntryIpv4 = 1 << 2,       // With kEntryPlain: bound to IPv4 only.
   kEntryOffline = 1 << 3,    // With absent_ms: its owner has died, so that nobody waits for it.
+  kEntryFed = 1 << 4,        // With kEntryPlain: somebody who is no member accepts for it.
 };
 
 struct PrefixItem {

@@ -42,7 +42,9 @@ std::shared_ptr<const PortRoutes> PortRoutes::Create(uint16_t port, uint64_t sel
       continue;
     }
     const bool is_own = entry.member == self;
-    target.owners.push_back({is_own ? 0 : entry.member, entry.server_id, entry.prefix_id});
+    target.owners.push_back({is_own ? 0 : entry.member, entry.server_id, entry.prefix_id,
+                             (entry.flags & peer::kEntryPlain) != 0,
+                             (entry.flags & peer::kEntryFed) != 0});
     servers.insert({entry.member, entry.server_id});
     if (is_own) {
       AddOnce(&routes->local_servers_, entry.server_id);
@@ -52,8 +54,18 @@ std::shared_ptr<const PortRoutes> PortRoutes::Create(uint16_t port, uint64_t sel
   }
   for (const UrlPrefix& prefix : reserved) (void)routes->table_.AddReservation(prefix);
   // Also when only others are left: connections to one that leaves are theirs.
-  routes->is_shared_ |= servers.size() > 1 || routes->has_peers() || !reserved.empty();
+  const bool has_others = servers.size() > 1 || routes->has_peers();
+  routes->is_shared_ |= !reserved.empty() || (has_others && !routes->IsOneCluster());
   return routes;
+}
+
+// Whoever is there would serve what this engine is given in the same way.
+bool PortRoutes::IsOneCluster() const {
+  if (targets_.size() != 1 || local_servers_.size() != 1) return false;
+  const auto& owners = targets_[0].owners;
+  return std::any_of(owners.begin(), owners.end(), [](const Owner& owner) {
+    return owner.member == 0 && owner.is_plain && owner.is_fed;
+  });
 }
 
 Route PortRoutes::Find(std::string_view host, std::string_view target,

@@ -17,6 +17,8 @@ class PortRoutes {
     uint64_t member = 0;  // 0 = this engine.
     uint32_t server_id = 0;
     uint32_t prefix_id = 0;
+    bool is_plain = false;  // Listens on the port as a whole: its connections stay, as on Node.
+    bool is_fed = false;    // Somebody else shares connections out among the owners already.
   };
 
   struct Target {
@@ -32,11 +34,14 @@ class PortRoutes {
 
   uint16_t port() const { return port_; }
   // Another member or more than one server is registered: requests have to be looked at before
-  // their connection has a server.
+  // their connection has a server. Not where workers of one cluster are all there is: each serves
+  // what its primary gives it.
   bool is_shared() const { return is_shared_; }
   // False: nobody is left, and no requests come.
   bool is_used() const { return has_idle_ || !targets_.empty(); }
   bool has_peers() const { return !peers_.empty(); }
+  // Connections may be somebody else's.
+  bool passes_on() const { return is_shared_ && has_peers(); }
   // Other members with a server on the port.
   const std::vector<uint64_t>& peers() const { return peers_; }
   // Servers of this engine.
@@ -57,6 +62,8 @@ class PortRoutes {
   size_t target_count() const { return targets_.size(); }
 
  private:
+  bool IsOneCluster() const;
+
   uint16_t port_ = 0;
   bool has_idle_ = false;
   bool has_offline_ = false;

@@ -1,5 +1,7 @@
 #include "sharing/port_state.h"
 
+#include <arpa/inet.h>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -12,6 +14,9 @@
 namespace httpsys::sharing {
 namespace {
 
+// What an IPv4 address begins with.
+constexpr std::array<uint8_t, 12> kMapped = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+
 std::string Folded(std::string text) {
   FoldCase(text.data(), text.size());
   return text;
@@ -23,8 +28,18 @@ bool IsOf(const StateEntry& entry, uint64_t member, uint32_t server_id) {
 
 bool IsIpv4(const UrlPrefix& prefix, uint8_t flags) {
   if (prefix.host_kind != HostKind::kIpBound) return (flags & peer::kEntryIpv4) != 0;
-  constexpr std::array<uint8_t, 12> kMapped = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
   return std::equal(kMapped.begin(), kMapped.end(), prefix.ip.begin());
+}
+
+// Of a socket for a port that was registered as such.
+std::string AddressOf(const UrlPrefix& prefix, uint8_t flags) {
+  const bool is_ipv4 = IsIpv4(prefix, flags);
+  if (prefix.host_kind != HostKind::kIpBound) return is_ipv4 ? "0.0.0.0" : "::";
+  char text[INET6_ADDRSTRLEN] = "";
+  const uint8_t* bytes = prefix.ip.data();
+  inet_ntop(is_ipv4 ? AF_INET : AF_INET6, is_ipv4 ? bytes + kMapped.size() : bytes, text,
+            sizeof text);
+  return text;
 }
 
 // As two listen(2) on a port: a wildcard address and any other are in each other's way.
@@ -47,6 +62,14 @@ bool IsMode(const peer::Register& wanted, QueueMode mode) {
 bool SharesQueue(const peer::Entry& there, const peer::Register& wanted) {
   return !wanted.queue.empty() && there.queue == wanted.queue &&
          !IsMode(wanted, QueueMode::kCreate);
+}
+
+// Workers of one cluster, each with the port as a whole: the same one, and in a process each.
+bool ShareAPort(const StateEntry& there, uint64_t member, const peer::Register& wanted,
+                const std::string& key) {
+  const bool is_same_address =
+      there.key == key && ((there.entry.flags ^ wanted.flags) & peer::kEntryIpv4) == 0;
+  return is_same_address && there.entry.member != member && SharesQueue(there.entry, wanted);
 }
 
 // Of two that cannot have one prefix.
@@ -95,7 +118,8 @@ const StateEntry* PortState::FindConflict(uint64_t member, const peer::Register&
     } else if (is_own) {
       continue;
     } else if (are_plain &&
-               OverlapsAsPort(there.parsed, there.entry.flags, candidate.parsed, wanted.flags)) {
+               OverlapsAsPort(there.parsed, there.entry.flags, candidate.parsed, wanted.flags) &&
+               !ShareAPort(there, member, wanted, candidate.key)) {
       *reason = ConflictReason::kPlain;
     } else if (there.key == candidate.key && !SharesQueue(there.entry, wanted)) {
       *reason = ReasonOf(there.entry, wanted);
@@ -242,6 +266,18 @@ std::optional<uint64_t> PortState::NextExpiry() const {
     }
   }
   return next;
+}
+
+std::vector<std::string> PortState::FedAddresses() const {
+  std::vector<std::string> addresses;
+  for (const StateEntry& there : entries_) {
+    if (there.is_absent() || (there.entry.flags & peer::kEntryFed) == 0) continue;
+    std::string address = AddressOf(there.parsed, there.entry.flags);
+    if (std::find(addresses.begin(), addresses.end(), address) == addresses.end()) {
+      addresses.push_back(std::move(address));
+    }
+  }
+  return addresses;
 }
 
 void PortState::Clear() {

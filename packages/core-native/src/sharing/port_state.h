@@ -67,6 +67,8 @@ class PortState {
   const std::map<uint64_t, peer::Member>& members() const { return members_; }
   const std::vector<StateEntry>& entries() const { return entries_; }
   std::optional<uint64_t> NextExpiry() const;
+  // Where connections come from somebody who is no member, as text; each once.
+  std::vector<std::string> FedAddresses() const;
   void Clear();
 
  private:

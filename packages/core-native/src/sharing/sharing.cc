@@ -105,6 +105,12 @@ void Sharing::Withdraw(uint16_t number, int fd) {
   EnsureAccepted(port);
 }
 
+PortSockets Sharing::Sockets(uint16_t number) {
+  const std::lock_guard lock(mutex_);
+  const Port* port = Find(number);
+  return port == nullptr ? PortSockets() : CopySockets(*port);
+}
+
 bool Sharing::Register(uint16_t number, peer::Register wanted, RegistrationResult* result) {
   const std::lock_guard lock(mutex_);
   *result = {};
@@ -133,7 +139,7 @@ bool Sharing::Register(uint16_t number, peer::Register wanted, RegistrationResul
   AddOwn(port, std::move(wanted));
   if (port->sessions.empty()) {
     PublishRoutes(port);
-    CopySockets(*port, result);
+    AddSockets(*port, result);
     return true;
   }
   OnThread(number, [this, token](Port* port) { Confirm(port, SyncAll(port), nullptr, token); });
@@ -479,19 +485,31 @@ void Sharing::EnsureAccepted(Port* port) {
 }
 
 void Sharing::AddOwn(Port* port, peer::Register registered) {
+  const bool is_fed = (registered.flags & peer::kEntryFed) != 0;
   port->own[registered.server_id].push_back(std::move(registered));
   EnsureAccepted(port);
+  // The socket that others would wait for is nobody's here.
+  if (is_fed) OpenMeeting(port);
 }
 
-void Sharing::CopySockets(const Port& port, RegistrationResult* result) {
+PortSockets Sharing::CopySockets(const Port& port) {
+  PortSockets copied;
   for (const SharedSocket& socket : port.sockets) {
     const int copy = fcntl(socket.fd, F_DUPFD_CLOEXEC, 0);
-    if (copy != -1) result->sockets.push_back(copy);
+    if (copy != -1) copied.sockets.push_back(copy);
   }
+  copied.fed = port.state.FedAddresses();
+  return copied;
+}
+
+void Sharing::AddSockets(const Port& port, RegistrationResult* result) {
+  PortSockets copied = CopySockets(port);
+  result->sockets = std::move(copied.sockets);
+  result->fed = std::move(copied.fed);
 }
 
 void Sharing::Complete(RegistrationResult result, const Port* port) {
-  if (result.error == 0) CopySockets(*port, &result);
+  if (result.error == 0) AddSockets(*port, &result);
   results_.push_back(std::move(result));
   delegate_->WakeConsumer();
 }

@@ -82,6 +82,8 @@ class Sharing final : private Channel::Handler {
   int Contribute(uint16_t port, uint32_t server_id, int fd);
   // The server accepts on it no more; see Backend.
   void Withdraw(uint16_t port, int fd);
+  // See Backend.
+  PortSockets Sockets(uint16_t port);
   // True when the result is there at once; otherwise TakeResult() has it later.
   bool Register(uint16_t port, peer::Register wanted, RegistrationResult* result);
   bool TakeResult(RegistrationResult* result);
@@ -184,7 +186,8 @@ class Sharing final : private Channel::Handler {
   int AddSocket(Port* port, int fd);
   void EnsureAccepted(Port* port);
   void AddOwn(Port* port, peer::Register registered);
-  static void CopySockets(const Port& port, RegistrationResult* result);
+  static PortSockets CopySockets(const Port& port);
+  static void AddSockets(const Port& port, RegistrationResult* result);
   void Complete(RegistrationResult result, const Port* port);
   void CompleteRemoval(uint32_t token);
   void CompleteRemovals(Port* port);
