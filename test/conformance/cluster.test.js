@@ -83,3 +83,41 @@ test('a worker out of descriptors refuses connections and serves again when it h
   })
   assert.equal(stdout, 'HTTP/1.1 200 OK\n')
 })
+
+test('a worker listens in every form that a process does, and hears what is wrong', async () => {
+  const fixture = path.join(__dirname, '..', 'fixtures', 'cluster-listen-forms.js')
+  const { stdout } = await promisify(execFile)(process.execPath, [fixture], {
+    env: { ...process.env, NODE_TEST_CONTEXT: undefined }, timeout: 60_000
+  })
+  const everywhere = ['::', 'IPv6', true]
+  const local = ['127.0.0.1', 'IPv4', true]
+  const wrong = (/** @type {string} */ code, syscall = null, address = null, port = 'undefined') => [code, syscall, address, port]
+  const inUse = (/** @type {any} */ address) => wrong('EADDRINUSE', /** @type {any} */ ('bind'), address, 'number')
+  assert.deepEqual(JSON.parse(stdout), {
+    nothing: everywhere,
+    callback: everywhere,
+    null: everywhere,
+    undefined: everywhere,
+    text: everywhere,
+    host: local,
+    backlog: local,
+    portAndBacklog: everywhere,
+    options: local,
+    inherited: local,
+    exclusive: local,
+    ipv6Only: ['::1', 'IPv6', true],
+    path: 'path',
+    taken: inUse(null),
+    takenAtHost: inUse('127.0.0.1'),
+    noHost: wrong('ENOTFOUND', /** @type {any} */ ('getaddrinfo')),
+    badPort: wrong('ERR_SOCKET_BAD_PORT'),
+    noPort: wrong('ERR_INVALID_ARG_VALUE'),
+    wrong: wrong('ERR_INVALID_ARG_VALUE'),
+    twice: everywhere,
+    calls: 12,
+    twoServers: inUse(null),
+    closedBefore: 'ERR_SERVER_NOT_RUNNING',
+    after: everywhere,
+    end: [0, null, true]
+  })
+})

@@ -42,6 +42,8 @@ export interface NodeInternals {
   connectionListener: Function
   /** `net._createServerHandle`: binds as net.Server does. */
   createServerHandle: Function
+  /** In a worker, `cluster._getServer(server, query, (errno, handle) => {})`: asks the primary for a handle, as net.Server does. */
+  queryPrimary: Function | null
   /** `process._tickCallback`, or null where Node no longer has it. */
   drainTicks: (() => void) | null
 }

@@ -13,7 +13,8 @@ const { register } = require('./registrations')
 const { served } = require('./served')
 const { listenError } = require('./listen-error')
 const { systemError } = require('./system-error')
-const { kListener } = require('./symbols')
+const { SocketlessHandle } = require('./socketless-handle')
+const { kBegin, kListener } = require('./symbols')
 
 /**
  * @typedef {import('./listen-args').Endpoint} Endpoint
@@ -27,7 +28,8 @@ const { kListener } = require('./symbols')
  * @typedef {object} Opened
  * @property {Endpoint} endpoint
  * @property {any} handle bound; other members of the port may have it, too
- * @property {boolean} isShared another server accepts on it
+ * @property {boolean} isShared another server accepts on it, or somebody who is no member of the port
+ * @property {boolean} [isForeign] bound by somebody else, who may have given it to others, too
  *
  * @typedef {(error: Error | null, opened: Opened[]) => void} Done
  */
@@ -55,12 +57,13 @@ const kBindReusePort = 2
  */
 function takeHandle (server, handle, { isShared = false, isForeign = false } = {}) {
   const listener = server[kListener]
-  if (!isShared && (typeof handle.fd !== 'number' || handle.fd < 0)) {
+  if (!isShared && !hasSocket(handle)) {
     takeClusterHandle(listener, handle)
     return
   }
   const { close } = handle
   let referenced = false
+  let isListening = false
   let key = 0
   const own = {
     /** @param {number} backlog */
@@ -70,8 +73,10 @@ function takeHandle (server, handle, { isShared = false, isForeign = false } = {
       if (delayed !== 0) return delayed
       key = isShared ? listener.listenShared() : listener.listen(handle, backlog, isForeign)
       if (key < 0) return key
+      isListening = true
       if (!isShared) listener.contribute(handle)
       own.ref()
+      handle[kBegin]?.()
       return 0
     },
     ref () {
@@ -91,9 +96,10 @@ function takeHandle (server, handle, { isShared = false, isForeign = false } = {
       if (server._handle === handle || server._handle === null) {
         listener.unlisten()
         for (const { handle } of listener.beside.splice(0)) handle.close()
-      } else if (listener.listening > 0) {
+      } else if (isListening && listener.listening > 0) {
         listener.stopListening(key, handle)
       }
+      isListening = false
       return close.apply(handle, args)
     }
   }
@@ -103,23 +109,31 @@ function takeHandle (server, handle, { isShared = false, isForeign = false } = {
 // In a cluster worker the primary accepts and sends connections; they move on to a lane.
 /** @param {import('./listener').Listener} listener @param {any} handle */
 function takeClusterHandle (listener, handle) {
-  const onconnection = (/** @type {number} */ status, /** @type {any} */ client) => {
-    if (status !== 0) {
-      listener.server.emit('error', systemError(status, 'accept'))
-      return
-    }
-    const failed = listener.open().native.adopt(listener.id, client.fd)
-    client.close()
-    // Out of descriptors a connection is refused, as by whoever accepts; peers must not end the worker with it.
-    if (failed !== 0 && failed !== kErrnoEMFILE && failed !== kErrnoENFILE) {
-      listener.server.emit('error', systemError(failed, 'accept'))
-    }
-  }
+  const onconnection = (/** @type {number} */ status, /** @type {any} */ client) => takeConnection(listener, status, client)
   Object.defineProperty(handle, 'onconnection', {
     configurable: true, enumerable: true, get: () => onconnection, set () {}
   })
   listener.open()
   served.servers++
+}
+
+/** @param {import('./listener').Listener} listener @param {number} status @param {any} client */
+function takeConnection (listener, status, client) {
+  if (status !== 0) {
+    listener.server.emit('error', systemError(status, 'accept'))
+    return
+  }
+  const failed = listener.open().native.adopt(listener.id, client.fd)
+  client.close()
+  // Out of descriptors a connection is refused, as by whoever accepts; peers must not end the worker with it.
+  if (failed !== 0 && failed !== kErrnoEMFILE && failed !== kErrnoENFILE) {
+    listener.server.emit('error', systemError(failed, 'accept'))
+  }
+}
+
+/** @param {any} handle */
+function hasSocket ({ fd }) {
+  return typeof fd === 'number' && fd >= 0
 }
 
 // -- Opening -------------------------------------------------------------------------------------
@@ -167,6 +181,8 @@ function openAll (server, { endpoints, prefixes, isPlain }, backlog, done) {
  * @property {boolean} isPlain
  * @property {Endpoint[]} endpoints
  * @property {{ id: number, text: string }[]} prefixes
+ * @property {string} [queueName] in place of the server's
+ * @property {() => Error} [inUse] what Node would say
  */
 
 /** @param {any} server @param {Group} group @param {number} backlog @param {Done} done */
@@ -178,7 +194,7 @@ function openPort (server, group, backlog, done) {
   const isAlone = group.endpoints.some(({ ipv6Only, reusePort }) => ipv6Only || reusePort) || (group.endpoints.length === 0 && !listener.ports.has(group.port))
   const meeting = group.port === 0 || isAlone ? -1 : native.meet(group.port)
   if (meeting === kMember || meeting === kTaken) {
-    join(server, group, backlog, done)
+    joinPort(server, group, backlog, done)
     return
   }
   const { opened, failure } = bindAll(group.endpoints)
@@ -207,27 +223,37 @@ function bindAll (endpoints) {
   return { opened, failure: null }
 }
 
-// Where others listen already: on their sockets, as far as these are at the right address.
-/** @param {any} server @param {Group} group @param {number} backlog @param {Done} done */
-function join (server, group, backlog, done) {
-  register(server[kListener], group, (error, descriptors) => {
+/**
+ * Where others listen already: on their sockets, as far as these are at the right address, and without any where others
+ * pass on what somebody gives them who is no member.
+ *
+ * @param {any} server
+ * @param {Group} group
+ * @param {number} backlog
+ * @param {Done} done
+ */
+function joinPort (server, group, backlog, done) {
+  register(server[kListener], group, (error, descriptors, fed) => {
     if (error !== null) {
       theEngine().native.leave(group.port)
       return done(error, [])
     }
-    const sockets = descriptors.map((fd) => openHandle(fd)).filter((handle) => typeof handle !== 'number')
+    const sockets = openHandles(descriptors)
     /** @type {Opened[]} */
     const opened = []
     let failure = null
     for (const endpoint of group.endpoints) {
       const at = sockets.findIndex((handle) => covers(addressOf(handle), endpoint))
       if (opened.some(({ handle }) => handle === sockets[at])) continue
-      const handle = at === -1 ? bindBeside(endpoint, backlog, sockets) : sockets[at]
+      let handle = at === -1 ? bindBeside(endpoint, backlog, sockets) : sockets[at]
+      const feeder = handle === kErrnoEADDRINUSE ? fed.find((address) => covers({ address }, endpoint)) : undefined
+      if (feeder !== undefined) handle = socketless(server, endpoint, feeder, backlog)
       if (typeof handle === 'number') {
-        failure = listenError(handle, endpoint.host ?? '::', endpoint.port)
+        const inUse = handle === kErrnoEADDRINUSE ? group.inUse?.() : undefined
+        failure = inUse ?? listenError(handle, endpoint.host ?? '::', endpoint.port)
         break
       }
-      opened.push({ endpoint, handle, isShared: at !== -1 })
+      opened.push({ endpoint, handle, isShared: at !== -1 || feeder !== undefined })
     }
     for (const handle of sockets) {
       if (!opened.some((item) => item.handle === handle)) handle.close()
@@ -237,10 +263,55 @@ function join (server, group, backlog, done) {
   })
 }
 
-// listen(0) knows its port, and with it its prefix, only now.
-/** @param {Group} group @param {number} port */
+/**
+ * A handle that becomes one with a socket as soon as there is one to be had.
+ *
+ * @param {any} server
+ * @param {Endpoint} endpoint
+ * @param {string} feeder the address that others accept on
+ * @param {number} backlog
+ */
+function socketless (server, endpoint, feeder, backlog) {
+  const { port, host } = endpoint
+  /** @type {SocketlessHandle} */
+  const handle = new SocketlessHandle(host ?? feeder, port, () => {
+    const { sockets, fed } = theEngine().native.sockets(port)
+    const there = openHandles(sockets)
+    const shared = there.find((socket) => covers(addressOf(socket), endpoint))
+    const found = shared ?? bindBeside(endpoint, backlog, there)
+    for (const socket of there) if (socket !== shared) socket.close()
+    if (typeof found === 'number') return fed.some((address) => covers({ address }, endpoint)) ? 0 : found
+    return replaceHandle(server, handle, found, shared !== undefined, backlog)
+  })
+  return handle
+}
+
+/** @param {any} server @param {any} old @param {any} handle @param {boolean} isShared @param {number} backlog @returns {number} 0 or a negative errno */
+function replaceHandle (server, old, handle, isShared, backlog) {
+  takeHandle(server, handle, { isShared })
+  const status = handle.listen(backlog || kBacklogDefault)
+  if (status !== 0) {
+    handle.close()
+    return status
+  }
+  if (!old.hasRef()) handle.unref()
+  const item = server[kListener].beside.find((/** @type {any} */ other) => other.handle === old)
+  if (item === undefined) server._handle = handle
+  else item.handle = handle
+  old.close()
+  return 0
+}
+
+/**
+ * listen(0) knows its port, and with it its prefix, only now.
+ *
+ * @template {{ prefixes: { id: number, text: string }[] }} T
+ * @param {T} group
+ * @param {number} port
+ * @returns {T}
+ */
 function withPort (group, port) {
-  return { ...group, prefixes: group.prefixes.map(({ id, text }) => ({ id, text: text.replace(/:0\/$/, `:${port}/`) })) }
+  return { ...group, prefixes: group.prefixes.map((prefix) => ({ ...prefix, text: prefix.text.replace(/:0\/$/, `:${port}/`) })) }
 }
 
 /** @param {Endpoint} endpoint @returns {any} a handle, or a negative errno */
@@ -270,6 +341,11 @@ function bindBeside (endpoint, backlog, narrower) {
 /** @param {number} fd of a bound socket, which the handle takes over */
 function openHandle (fd) {
   return createServerHandle(null, null, null, fd)
+}
+
+/** @param {number[]} fds */
+function openHandles (fds) {
+  return fds.map((fd) => openHandle(fd)).filter((handle) => typeof handle !== 'number')
 }
 
 /** @param {any} handle @returns {number} 0 when it has none */
@@ -389,4 +465,19 @@ function emitError (server, error) {
   server.emit('error', error)
 }
 
-module.exports = { kBindIpv6Only, kBindReusePort, closeUnneeded, emitError, listenBeside, openAll, openFor, ownEndpoint, takeHandle }
+module.exports = {
+  kBindIpv6Only,
+  kBindReusePort,
+  closeUnneeded,
+  emitError,
+  hasSocket,
+  joinPort,
+  listenBeside,
+  openAll,
+  openFor,
+  openHandle,
+  ownEndpoint,
+  takeConnection,
+  takeHandle,
+  withPort
+}

@@ -61,11 +61,11 @@ const kLoopback6 = '::1'
 function classifyListen (args) {
   const [first] = args
   if (typeof first === 'string') {
-    return first.includes('://') ? planOf([first], args.slice(1)) : { kind: 'node', args, sharing: readSharing({}) }
+    return first.includes('://') ? planOf([first], args.slice(1)) : { kind: 'node', args, sharing: readSharing({}, true) }
   }
   if (Array.isArray(first)) return planOf(first, args.slice(1))
   if (typeof first !== 'object' || first === null || (first.prefix === undefined && first.prefixes === undefined)) {
-    return { kind: 'node', args, sharing: readSharing(typeof first === 'object' && first !== null ? first : {}) }
+    return { kind: 'node', args, sharing: readSharing(typeof first === 'object' && first !== null ? first : {}, true) }
   }
   const { prefix, prefixes, ...options } = first
   if (prefix !== undefined && prefixes !== undefined) throw new ListenArgsError('"prefix" and "prefixes" exclude each other')
@@ -73,9 +73,10 @@ function classifyListen (args) {
   return planOf(prefixes ?? [prefix].flat(), [options, ...args.slice(1)])
 }
 
-// Workers of one node:cluster application are one queue without being told.
-/** @param {any} options @returns {SharingOptions} */
-function readSharing ({ queueName, queueMode, exclusive }) {
+// Workers of one node:cluster application are one queue without being told. On a port they are that whatever its name;
+// with `exclusive` there it is one worker's own, as on Node.
+/** @param {any} options @param {boolean} [isPort] listen(port) @returns {SharingOptions} */
+function readSharing ({ queueName, queueMode, exclusive }, isPort = false) {
   if (queueName !== undefined && (typeof queueName !== 'string' || queueName === '' || queueName.length > kQueueNameMax)) {
     throw new ListenArgsError(`"queueName" must be a string of 1 to ${kQueueNameMax} characters`)
   }
@@ -83,10 +84,11 @@ function readSharing ({ queueName, queueMode, exclusive }) {
     throw new ListenArgsError(`"queueMode" must be one of '${kQueueModes.join("', '")}'`)
   }
   if (queueMode === 'attach' && queueName === undefined) throw new ListenArgsError('"queueMode" \'attach\' needs a "queueName"')
-  const isWorker = cluster.isWorker && queueName === undefined
+  const isWorker = cluster.isWorker && queueName === undefined && !(isPort && exclusive)
+  const mode = isPort && cluster.isWorker && queueName !== undefined ? 'createOrAttach' : 'create'
   return {
     queueName: isWorker ? `cluster ${process.ppid}` : queueName ?? '',
-    queueMode: isWorker ? 'createOrAttach' : queueMode ?? 'create',
+    queueMode: isWorker ? 'createOrAttach' : queueMode ?? mode,
     exclusive: exclusive === true && !isWorker,
     isImplied: isWorker,
     restartMs: 0

@@ -11,4 +11,13 @@ function listenError (errno, address, port) {
   return Object.assign(error, { code, errno, syscall, address }, port ? { port } : null)
 }
 
-module.exports = { listenError }
+// What it emits in a worker of node:cluster, whose primary binds.
+/** @param {number} errno @param {string | null} address @param {number} port */
+function bindError (errno, address, port) {
+  const { code, syscall } = systemError(errno, 'bind')
+  const where = port > 0 ? ` ${address}:${port}` : address ? ` ${address}` : ''
+  const error = new Error(`${syscall} ${code}${where}`)
+  return Object.assign(error, { errno, code, syscall, address }, port ? { port } : null)
+}
+
+module.exports = { bindError, listenError }

@@ -137,6 +137,10 @@ class Listener {
     this.listening = 0
     /** Within server.close(). */
     this.isClosing = false
+    /** listen(port) of a cluster's worker, which asks its primary. */
+    this.asksPrimary = false
+    /** A worker that its primary does not know to listen. */
+    this.endsWithPrimary = false
     /** Closed on a shared port; requests of connections that JavaScript has not heard of may still come. @type {object | null} */
     this.leaving = null
     /** The context of listen(), which requests inherit as on Node. */

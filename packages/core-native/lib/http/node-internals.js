@@ -4,6 +4,7 @@
 // promise. Each is checked when the package loads; types/node-internals.d.ts is the inventory.
 
 const { AsyncLocalStorage, AsyncResource } = require('node:async_hooks')
+const cluster = /** @type {any} */ (require('node:cluster'))
 const http = require('node:http')
 const { Buffer } = require('node:buffer')
 const net = require('node:net')
@@ -180,6 +181,7 @@ function collect () {
     sniCallbackOf: (server) => tlsSetting(server, 'snicallback'),
     connectionListener: findMethod(nodeHttp, '_connectionListener', 'http'),
     createServerHandle: findMethod(nodeNet, '_createServerHandle', 'net'),
+    queryPrimary: cluster.isWorker ? findMethod(cluster, '_getServer', 'cluster') : null,
     // Runs the nextTick queue and the microtasks, as Node does between two timers. Where it is gone,
     // every record gets a native callback scope of its own instead.
     drainTicks: typeof /** @type {any} */ (process)._tickCallback === 'function'

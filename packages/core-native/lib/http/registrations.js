@@ -21,6 +21,7 @@ const { systemErrorText, systemError } = require('./system-error')
  * @property {{ id: number, text: string }[]} prefixes
  * @property {boolean} isPlain listen(port), which errors speak of as Node does
  * @property {boolean} [isFed] somebody who is no member accepts for it
+ * @property {string} [queueName] in place of the server's
  * @property {() => Error} [inUse] what Node would say
  */
 
@@ -66,6 +67,7 @@ function introduce (engine) {
  */
 function register (listener, wanted, callback) {
   const { sharing } = listener
+  const { queueName = sharing.queueName } = wanted
   const token = ++lastToken
   const engine = listener.open()
   const registration = {
@@ -76,13 +78,13 @@ function register (listener, wanted, callback) {
     isIpv4: wanted.endpoints[0]?.host === '0.0.0.0',
     isExclusive: sharing.exclusive,
     isFed: wanted.isFed === true,
-    queue: sharing.queueName,
+    queue: queueName,
     queueMode: kQueueModes.indexOf(sharing.queueMode),
     prefixes: wanted.prefixes
   }
   /** @param {RegistrationResult} result */
   const finish = (result) => {
-    if (result.error !== 0) return callback(registrationError(result, wanted, sharing.queueName), [], [])
+    if (result.error !== 0) return callback(registrationError(result, wanted, queueName), [], [])
     listener.ports.add(wanted.port)
     callback(null, result.sockets, result.fed)
   }

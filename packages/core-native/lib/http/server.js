@@ -13,6 +13,7 @@ const { closesUnserved, connectionListener, createServerHandle, refusesManyHeade
 const {
   kBindIpv6Only, kBindReusePort, closeUnneeded, emitError, listenBeside, openAll, openFor, ownEndpoint, takeHandle
 } = require('./endpoints')
+const { argsOfWorker, openAsWorker } = require('./cluster-worker')
 const { applicationOf, classifyListen, isWildcard, readPrefix, restartMs } = require('./listen-args')
 const { listenError } = require('./listen-error')
 const { Listener, addressOf, theEngine } = require('./listener')
@@ -57,7 +58,10 @@ function methodsOf (Base) {
         super._emitCloseIfDrained()
       }
       listener.sharing = plan.sharing
-      if (plan.kind === 'node') return super.listen(...plan.args)
+      listener.endsWithPrimary = false
+      const toPrimary = plan.kind === 'node' && isServedHere(self) ? argsOfWorker(plan.args) : null
+      listener.asksPrimary = toPrimary !== null
+      if (plan.kind === 'node') return super.listen(...toPrimary ?? plan.args)
       listener.prepareTls(plan)
       return listenOnPrefixes(self, plan, Base)
     }
@@ -74,7 +78,7 @@ function methodsOf (Base) {
       const self = /** @type {any} */ (this)
       const stockListen = () => super._listen2(address, port, addressType, backlog, fd, flags)
       // Node's lenient parser is Node's: such a server is served by Node throughout.
-      if (self.insecureHTTPParser ?? isLenient()) return stockListen()
+      if (isParsedByNode(self)) return stockListen()
       const listener = self[kListener]
       const isPort = typeof fd !== 'number' && addressType !== -1
       if (self._handle || !isPort) {
@@ -112,7 +116,11 @@ function methodsOf (Base) {
         return
       }
       const opening = listener.opening = {}
-      openAll(self, plan, backlog, (error, opened) => {
+      const open = (/** @type {import('./endpoints').Done} */ done) => {
+        if (!listener.asksPrimary) return openAll(self, plan, backlog, done)
+        openAsWorker(self, plan, { address, port, addressType, fd, flags, backlog }, done)
+      }
+      open((error, opened) => {
         if (listener.opening !== opening) { // close(), or another listen(), came before the answer of others.
           for (const { handle } of opened) handle.close()
           return
@@ -123,16 +131,16 @@ function methodsOf (Base) {
           listener.forgetIfUnused()
           return
         }
-        const [{ handle, isShared }, ...others] = opened
+        const [{ handle, isShared, isForeign }, ...others] = opened
         if (plan.isPlain) listener.prefixes.implied = impliedBy(plan, handle)
         if (listener.ports.size > 0 && !isAnyPort(plan)) watchReservations(listener)
         self._handle = handle
-        if (!address) {
+        if (!address && !listener.asksPrimary) {
           // In use may be found out as late as in listen(2), and is then named as on Node.
           address = addressOf(handle).address ?? '::'
           addressType = net.isIPv6(address) ? 6 : 4
         }
-        takeHandle(self, handle, { isShared })
+        takeHandle(self, handle, { isShared, isForeign })
         stockListen()
         if (!self._handle) return
         try {
@@ -317,6 +325,17 @@ function watched (name, key) {
 /** @param {any} server */
 function watchSettings (server) {
   Object.defineProperties(server, kWatchedSettings)
+}
+
+// Sockets, and connections that it is given, are the engine's.
+/** @param {any} server */
+function isServedHere (server) {
+  return loadBinding().capabilities.listensOnSockets && !isParsedByNode(server)
+}
+
+/** @param {any} server */
+function isParsedByNode ({ insecureHTTPParser }) {
+  return insecureHTTPParser ?? isLenient()
 }
 
 // node --insecure-http-parser

@@ -41,6 +41,9 @@ module.exports = {
   /** On a response: true once the lane has been told that it is complete. */
   kEnded: Symbol('httpsys.ended'),
 
+  /** On a handle without a descriptor: its server listens from now on. */
+  kBegin: Symbol('httpsys.begin'),
+
   /** On a server. */
   kListener: Symbol('httpsys.listener')
 }
