@@ -7,9 +7,10 @@ const crypto = require('node:crypto')
 const { once } = require('node:events')
 const net = require('node:net')
 const { after, describe, it } = require('node:test')
+const { isDeepStrictEqual } = require('node:util')
 const { dial } = require('../helpers/client')
 const { freePort } = require('../helpers/free-port')
-const { Member, ask, connect, kSkip, member, sleep, stateOf } = require('./kit')
+const { Member, ask, connect, kSkip, member, sleep, stateOf, until } = require('./kit')
 
 const kMegabyte = 1024 * 1024
 
@@ -64,6 +65,23 @@ describe('Processes on prefixes of one port', { skip: kSkip }, () => {
     assert.ok(handedOver > 0, 'nothing was handed over: the test tests nothing')
     assert.equal(received, handedOver)
     for (const { registrations: [{ requests }] } of members) assert.equal(requests, 20)
+  })
+
+  it('count the connections that are open, each where it is', async (t) => {
+    const port = await membersOn(t, 'a', 'b')
+    const counts = async () => (await stateOf(port)).members.map(({ connections }) => connections)
+    const clients = []
+    for (let i = 0; i < 3; i++) {
+      const client = await connect(t, port)
+      assert.equal((await client.request('/a/')).owner, 'a')
+      clients.push(client)
+    }
+    const isCount = (/** @type {number[]} */ ...expected) => until(async () => isDeepStrictEqual((await counts()).sort(), expected), `${expected}`)
+    await isCount(0, 3)
+    assert.equal((await clients[0].request('/b/')).owner, 'b')
+    await isCount(1, 2)
+    await Promise.all(clients.map((client) => client.destroy()))
+    await isCount(0, 0)
   })
 
   it('get those of clients that have said nothing for a while', async (t) => {

@@ -147,7 +147,7 @@ Columns:
   REQUESTS     given to the application since the prefix was registered
   QUEUED       waiting now / how many may wait
   REFUSED      answered with 503 because too many waited
-  CONNECTIONS  open now; this and the next column are of the whole member
+  CONNECTIONS  open now, each where its last request went; like the next column of the whole member
   HANDED OVER  connections given to the members that own the prefix asked for
 
 Only ports of the current user can be asked. Exits with 1 when a port does not answer, or nothing

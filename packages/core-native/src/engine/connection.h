@@ -120,6 +120,7 @@ struct Connection : TimerNode, FromSmallBlocks {  // Idle or lingering.
   bool is_shared : 1 = false;        // Announced with kFlagShared.
   bool is_hello_routed : 1 = false;  // On a shared port: it is where its certificate is.
   bool is_pending : 1 = false;       // In the list of those with input that no readiness tells of.
+  bool is_counted : 1 = false;       // Among the open ones of its port.
   bool is_waiting : 1 = false;       // In the lane's list of those whose request has no owner yet.
   records::ErrorKind refusal{};      // Of kRefused.
 

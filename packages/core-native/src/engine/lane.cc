@@ -228,6 +228,8 @@ void Lane::OnDisconnect(Connection* connection) {
 
 void Lane::OnOutputEnding(Connection* connection) { router_->OnOutputEnding(connection); }
 
+void Lane::OnAnnounced(Connection* connection) { router_->OnAnnounced(connection); }
+
 void Lane::OnDetached(Connection* connection) {
   handshakes_->OnDetached(connection);
   router_->OnDetached(connection);

@@ -112,6 +112,7 @@ class Lane final : public InputHandler {
   void OnDisconnect(Connection* connection) override;
   void OnHandshakeTimeout(Connection* connection) override;
   void OnOutputEnding(Connection* connection) override;
+  void OnAnnounced(Connection* connection) override;
   void OnDetached(Connection* connection) override;
   void Post(std::function<void()> command, CommandKind kind = CommandKind::kOther);
   void Enqueue(std::function<void()> command, CommandKind kind);

@@ -442,6 +442,7 @@ void PortRouter::OnOutputEnding(Connection* connection) {
 
 void PortRouter::OnDetached(Connection* connection) {
   relays_.OnDetached(connection);
+  if (connection->is_counted) CountClosed(connection);
   const bool is_tunnel = connection->phase == InputPhase::kUndecided ||
                          connection->phase == InputPhase::kOpaque ||
                          connection->phase == InputPhase::kWebSocket;
@@ -475,6 +476,24 @@ void PortRouter::OnRelayedUpgrade(Connection* connection, bool is_accepted) {
 }
 
 // -- Counting.
+
+// A relayed request's client is another member's.
+void PortRouter::OnAnnounced(Connection* connection) {
+  if (connection->is_counted || connection->origin != nullptr) return;
+  const Port* port = Find(connection->local_port);
+  if (port == nullptr) return;
+  port->statistics->connections.fetch_add(1, std::memory_order_relaxed);
+  connection->is_counted = true;
+}
+
+void PortRouter::CountClosed(Connection* connection) {
+  const Port* port = Find(connection->local_port);
+  // The port may be in use no longer, and may be again.
+  PortStatistics::Port* statistics =
+      port == nullptr ? statistics_->PortOf(connection->local_port) : port->statistics;
+  statistics->connections.fetch_sub(1, std::memory_order_relaxed);
+  connection->is_counted = false;
+}
 
 void PortRouter::CountRequest(Connection* connection, uint32_t prefix_id) {
   std::vector<PortStatistics::Counter*>& counters = connection->server->requests;

@@ -53,6 +53,7 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   // JavaScript is about to be given more.
   void OnPublishing();
   void OnOutputEnding(Connection* connection);
+  void OnAnnounced(Connection* connection);
   void OnDetached(Connection* connection);
   // Gives an idle connection of a server that ends to another member. False: nobody wants it.
   bool MoveAway(Connection* connection);
@@ -146,6 +147,7 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   void Adopt(HandedConnection connection);
   // JavaScript has not read everything that it was given.
   bool IsBusy() const { return queue_->HasUnread(); }
+  void CountClosed(Connection* connection);
   uint64_t BlockedMs();
   // Others should take what comes.
   bool IsBlocked() { return BlockedMs() >= limits::kBlockedMs; }

@@ -127,6 +127,7 @@ void Transport::Announce(Connection* connection, uint32_t flags) {
   connection->is_shared = (flags & records::kFlagShared) != 0;
   connection->slot = TakeSlot(connection);
   if (connection->stream != nullptr) return;
+  if (handler_ != nullptr) handler_->OnAnnounced(connection);
   // Kept until now; asked again when it goes from one server to another.
   std::unique_ptr<Addresses> addresses = std::move(connection->addresses);
   if (addresses == nullptr) {

@@ -30,6 +30,8 @@ class InputHandler {
   virtual void OnHandshakeTimeout(Connection* connection) = 0;
   // Nothing more is sent; its sending side is about to be shut down.
   virtual void OnOutputEnding(Connection* connection) = 0;
+  // JavaScript hears of a connection, for the first time or as one of another server.
+  virtual void OnAnnounced(Connection* connection) = 0;
   // It is no longer open.
   virtual void OnDetached(Connection* connection) = 0;
 

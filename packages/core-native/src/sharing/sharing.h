@@ -28,7 +28,7 @@ namespace httpsys::sharing {
 
 // What a member has done on a port since it started.
 struct PortCounters {
-  uint64_t connections = 0;  // Open now.
+  uint64_t connections = 0;  // Open now, that JavaScript knows of.
   uint64_t handed_over = 0;
   uint64_t received = 0;
   struct Server {
