@@ -77,6 +77,27 @@ describe('A server that closes on a shared port', { skip: kSkip }, () => {
     assert.equal((await ask(port, '/a/')).status, 503)
   })
 
+  it('is heard although the coordinator is killed before it has told anybody', async (t) => {
+    const port = await freePort()
+    const a = await member(t, 'a', `http://*:${port}/a/`)
+    const b = await member(t, 'b', `http://*:${port}/b/`)
+    const c = await member(t, 'c', `http://*:${port}/c/`)
+    await b.listen('b2', `http://*:${port}/b2/`)
+    a.process.kill('SIGSTOP')
+    const closed = Promise.all([b.close('b', { restart: true, waitMs: 60_000 }), b.close('b2')])
+    // The next answer comes behind both.
+    await b.tell('requests')
+    await a.kill()
+    await closed
+    const waiting = ask(port, '/b/')
+    assert.equal((await ask(port, '/b2/')).status, 404)
+    await c.listen('b', `http://*:${port}/b/`)
+    assert.deepEqual(await waiting.then(({ status, owner }) => [status, owner]), [200, 'b'])
+    // Nothing keeps who has left.
+    await b.tell('release')
+    assert.equal((await b.exit).code, 0)
+  })
+
   it('lets a thousand wait for one prefix, and turns away nobody who waits for another one', async (t) => {
     process.env.HTTPSYS_IO_THREADS = '1' // The limit is that of a thread.
     const port = await freePort()

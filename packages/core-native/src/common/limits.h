@@ -244,6 +244,9 @@ inline constexpr uint64_t kStateMs = 2000;
 inline constexpr uint64_t kElectionMs = 200;
 // How long a registration waits for members that do not confirm it.
 inline constexpr uint64_t kConfirmMs = 500;
+// How long a member that has taken a prefix back, perhaps its last one, goes on telling so while
+// one coordinator after the other ends. Two elections need some milliseconds.
+inline constexpr uint64_t kRemovalMs = 2000;
 // How long a new coordinator waits for the members that it knows of.
 inline constexpr uint64_t kReunionMs = 1000;
 // Longest time that requests wait for a restarted owner (server.close({ restart: true, waitMs })).

@@ -248,10 +248,21 @@ uint32_t Sharing::PidOf(const Port& port, uint64_t member) const {
 // One that the last coordinator knew and that has not come back: its name vanished with its
 // process.
 bool Sharing::HasDied(const Port& port, uint64_t member) const {
-  const auto is_here = [=](const auto& item) { return item.second.id == member; };
   if (member == id_ || member == 0) return false;
-  if (std::any_of(port.sessions.begin(), port.sessions.end(), is_here)) return false;
-  return IsGone(member);
+  return !IsHere(port, member) && IsGone(member);
+}
+
+bool Sharing::IsHere(const Port& port, uint64_t member) {
+  return std::any_of(port.sessions.begin(), port.sessions.end(),
+                     [=](const auto& item) { return item.second.id == member; });
+}
+
+// Of a new coordinator: some of those that it knows of have not come back, and hear of no change.
+bool Sharing::IsAwaiting(const Port& port) {
+  const auto& members = port.state.members();
+  return port.reunion_deadline_ms != 0 &&
+         std::any_of(members.begin(), members.end(),
+                     [&](const auto& item) { return !IsHere(port, item.first); });
 }
 
 // Adds what may be added. The members are told with the next SyncAll().
@@ -367,9 +378,12 @@ void Sharing::CheckConfirmations(Port* port) {
         std::all_of(port->sessions.begin(), port->sessions.end(), [&](const auto& item) {
           return item.second.id == 0 || item.second.synced >= confirmation.serial;
         });
-    if (!is_confirmed && now_ms < confirmation.deadline_ms) return false;
-    if (confirmation.channel == nullptr && port->removals.erase(confirmation.token) != 0) {
-      CompleteRemoval(confirmation.token);
+    const bool is_removal =
+        confirmation.channel == nullptr && port->removals.contains(confirmation.token);
+    const bool is_over = is_confirmed && !(is_removal && IsAwaiting(*port));
+    if (!is_over && now_ms < confirmation.deadline_ms) return false;
+    if (is_removal) {
+      FinishRemoval(port->number, confirmation.token);
     } else if (confirmation.channel == nullptr) {
       RegistrationResult result;
       result.token = confirmation.token;
@@ -410,9 +424,7 @@ void Sharing::TickCoordinator(Port* port, uint64_t now_ms) {
     // Who has not come back has died with the last coordinator.
     std::vector<uint64_t> lost;
     for (const auto& [id, member] : port->state.members()) {
-      const bool is_here = std::any_of(port->sessions.begin(), port->sessions.end(),
-                                       [&](const auto& item) { return item.second.id == id; });
-      if (!is_here) lost.push_back(id);
+      if (!IsHere(*port, id)) lost.push_back(id);
     }
     for (const uint64_t id : lost) RemoveMember(port, id);
   }

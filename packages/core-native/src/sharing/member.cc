@@ -12,8 +12,9 @@
 namespace httpsys::sharing {
 namespace {
 
-// A newcomer leaves the place of a dead coordinator to those who know the port; they run at once.
-constexpr uint64_t kNewcomerPatienceMs = 100;
+// A newcomer leaves the place of a dead coordinator to those who know the port, and who is about to
+// leave to those who stay; they run at once.
+constexpr uint64_t kPatienceMs = 100;
 constexpr uint64_t kRetryMs = 5;
 // Above every errno; JavaScript looks their names up.
 constexpr uint32_t kErrnoMax = 4095;
@@ -31,17 +32,20 @@ void Sharing::Connect(Port* port) {
   const int fd = ConnectTo(PortName(port->number));
   if (fd == -ECONNREFUSED || fd == -ENOENT) {
     const uint64_t waited_ms = now_ms + limits::kCoordinatorMs - port->join_deadline_ms;
-    if (!port->has_joined && waited_ms < kNewcomerPatienceMs) return;
+    const bool is_patient = !port->has_joined || WantsNothing(*port);
+    if (is_patient && waited_ms < kPatienceMs) return;
     NamedSocket meeting;
     if (ListenUnder(PortName(port->number), &meeting) != 0) return;
     const bool is_founder = !port->has_joined && port->sockets.empty();
     BecomeCoordinator(port, meeting);
     if (!is_founder) OpenMeeting(port);
     port->join_deadline_ms = 0;
-    AddOwnAgain(port);
     if (!port->state.members().empty()) port->reunion_deadline_ms = now_ms + limits::kReunionMs;
+    TellRemovalsAgain(port);
+    AddOwnAgain(port);
     AskForAll(port);
     SyncAll(port);
+    if (IsUnused(*port)) Drop(port);
     return;
   }
   if (fd < 0) return;
@@ -129,7 +133,7 @@ bool Sharing::OnUpstreamFrame(Port* port, const peer::Frame& frame, int* fd) {
       peer::Entry entry;
       if (!peer::Decode(frame.payload, &entry)) return false;
       // What we have taken back meanwhile stays away.
-      const bool is_stale = entry.member == id_ && entry.absent_ms == 0 &&
+      const bool is_stale = port->told == nullptr && entry.member == id_ && entry.absent_ms == 0 &&
                             !port->own.contains(entry.server_id) && port->asked.empty();
       return is_stale || state.AddEntry(entry, now_ms);
     }
@@ -184,6 +188,7 @@ bool Sharing::OnSync(Port* port, std::string_view payload) {
   if (port->told != nullptr) {
     port->state = std::move(*port->told);
     port->told.reset();
+    if (port->has_joined) TellRemovalsAgain(port);
     // A new coordinator may not have heard of all that is ours; it does below.
     for (const auto& [server_id, list] : port->own) {
       for (const peer::Register& registered : list) {
@@ -251,7 +256,13 @@ bool Sharing::OnRegistered(Port* port, std::string_view payload) {
   peer::Registered answer;
   if (!peer::Decode(payload, &answer) || answer.error > kErrnoMax) return false;
   const bool is_removal = port->removals.erase(answer.token) != 0;
-  if (is_removal) CompleteRemoval(answer.token);
+  if (is_removal) {
+    CompleteRemoval(answer.token);
+    if (IsUnused(*port)) {
+      Drop(port);
+      return true;
+    }
+  }
   const auto found = port->asked.find(answer.token);
   // Otherwise registered again.
   if (is_removal || found != port->asked.end()) {
@@ -283,14 +294,15 @@ void Sharing::OnUpstreamBroken(Port* port) {
   port->role = Role::kJoining;
   port->told.reset();
   port->answer_deadline_ms = 0;
-  // The next coordinator is told what there is, not what was taken back.
-  CompleteRemovals(port);
+  for (auto& [token, removal] : port->removals) removal.is_told = false;
   if (was_member) {
     for (auto& [token, wanted] : port->asked) port->queued.push_back(std::move(wanted));
     port->asked.clear();
     port->join_deadline_ms = 0;
     port->state.RemoveMember(port->coordinator_id, NowMs());
     PublishRoutes(port);
+    // Nobody is left who could hear of them.
+    if (WantsNothing(*port) && port->state.members().empty()) CompleteRemovals(port);
     if (IsUnused(*port)) {
       Drop(port);
       return;
@@ -318,7 +330,23 @@ void Sharing::GiveUpAsked(Port* port) {
   if (IsUnused(*port)) Drop(port);
 }
 
+// One coordinator after the other has gone.
+void Sharing::GiveUpRemovals(Port* port, uint64_t now_ms) {
+  std::erase_if(port->removals, [&](const auto& item) {
+    const bool is_late = now_ms - item.second.since_ms >= limits::kRemovalMs;
+    if (is_late) CompleteRemoval(item.first);
+    return is_late;
+  });
+}
+
 void Sharing::TickMember(Port* port, uint64_t now_ms) {
+  if (port->has_joined && !port->removals.empty()) {
+    GiveUpRemovals(port, now_ms);
+    if (IsUnused(*port)) {
+      Drop(port);
+      return;
+    }
+  }
   if (port->role == Role::kMember) {
     const bool is_late = port->answer_deadline_ms != 0 && now_ms >= port->answer_deadline_ms;
     if (is_late) GiveUpAsked(port);

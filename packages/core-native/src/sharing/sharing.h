@@ -128,6 +128,13 @@ class Sharing final : private Channel::Handler {
     std::string members;
   };
 
+  // What was taken back, and not everybody is known to have heard of.
+  struct Removal {
+    peer::Unregister gone;
+    uint64_t since_ms = 0;
+    bool is_told = false;  // To the present coordinator, or all if that is this member.
+  };
+
   struct SharedSocket {
     std::string address;
     int fd = -1;
@@ -147,7 +154,7 @@ class Sharing final : private Channel::Handler {
     std::map<uint32_t, std::vector<peer::Register>> own;
     std::vector<peer::Register> queued;        // Until there is a coordinator.
     std::map<uint32_t, peer::Register> asked;  // By token.
-    std::set<uint32_t> removals;               // Tokens, not confirmed yet.
+    std::map<uint32_t, Removal> removals;      // By token.
     // Coordinator.
     NamedSocket meeting;
     int meeting_key = 0;
@@ -191,13 +198,23 @@ class Sharing final : private Channel::Handler {
   void Complete(RegistrationResult result, const Port* port);
   void CompleteRemoval(uint32_t token);
   void CompleteRemovals(Port* port);
+  void FinishRemoval(uint16_t number, uint32_t token);
+  void TellRemoval(Port* port, uint32_t token, const peer::Unregister& gone);
+  void TellRemovalsAgain(Port* port);
+  std::vector<peer::Unregister> StaleEntries(const Port& port) const;
   void FailAll(Port* port, const RegistrationResult& why);
   void Drop(Port* port);
   void SayGoodbye(Port* port);
   void Forget(Channel* channel);
   bool EnsureLinkSocket();
-  static bool IsUnused(const Port& port) {
+  static bool WantsNothing(const Port& port) {
     return port.own.empty() && port.queued.empty() && port.asked.empty();
+  }
+  // Who leaves in order is heard first: by its coordinator, which others ask; or by those who have
+  // come back to it as the new one.
+  static bool IsUnused(const Port& port) {
+    const bool is_heard = port.role == Role::kCoordinator && !IsAwaiting(port);
+    return WantsNothing(port) && (port.removals.empty() || is_heard);
   }
   static uint64_t NowMs();
 
@@ -234,6 +251,8 @@ class Sharing final : private Channel::Handler {
   peer::Member Self() const;
   uint32_t PidOf(const Port& port, uint64_t member) const;
   bool HasDied(const Port& port, uint64_t member) const;
+  static bool IsHere(const Port& port, uint64_t member);
+  static bool IsAwaiting(const Port& port);
 
   // -- member.cc
 
@@ -249,6 +268,7 @@ class Sharing final : private Channel::Handler {
   bool OnRegistered(Port* port, std::string_view payload);
   void OnUpstreamBroken(Port* port);
   void GiveUpAsked(Port* port);
+  void GiveUpRemovals(Port* port, uint64_t now_ms);
   void TickMember(Port* port, uint64_t now_ms);
 
   Delegate* const delegate_;
