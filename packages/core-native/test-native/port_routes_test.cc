@@ -165,7 +165,7 @@ TEST_F(PortRoutesTest, ANameBelongsToWhoHasRegisteredItsHost) {
   Add(kPeer, 1, 3, "https://*.sub.test:80/");
   Add(kSelf, 7, 2, "https://*.eu.sub.test:80/");
   const auto routes = Routes();
-  const auto owner = [&](const char* name) { return routes->FindHost(name); };
+  const auto owner = [&](const char* name) { return routes->FindHost(name, {}); };
   EXPECT_TRUE(owner("A.test").is_named);
   EXPECT_EQ(owner("A.test").member, kPeer);
   EXPECT_EQ(owner("both.test").member, 0u) << "this engine first";
@@ -178,13 +178,63 @@ TEST_F(PortRoutesTest, ANameBelongsToWhoHasRegisteredItsHost) {
 TEST_F(PortRoutesTest, OtherNamesBelongToThoseWhoSpeakForAnyHost) {
   Add(kPeer, 1, 1, "https://a.test:80/");
   Add(kPeer, 1, 2, "https://*:80/x/");
-  const auto before = Routes()->FindHost("b.test");
+  const auto before = Routes()->FindHost("b.test", {});
   EXPECT_TRUE(before.is_there);
   EXPECT_FALSE(before.is_named);
   EXPECT_EQ(before.member, kPeer);
   Add(kSelf, 7, 1, "https://+:80/y/");
-  EXPECT_EQ(Routes()->FindHost("").member, 0u);
-  EXPECT_EQ(Routes()->FindHost("a.test").member, kPeer);
+  EXPECT_EQ(Routes()->FindHost("", {}).member, 0u);
+  EXPECT_EQ(Routes()->FindHost("a.test", {}).member, kPeer);
+}
+
+LocalAddress At(const char* text) {
+  LocalAddress local;
+  local.is_ip = ParseIpAddress(text, &local.ip);
+  return local;
+}
+
+TEST_F(PortRoutesTest, AHostWithoutANameIsWhoHasTheAddress) {
+  Add(kSelf, 7, 1, "https://*:80/");
+  Add(kPeer, 7, 1, "https://127.0.0.2:80/");
+  EXPECT_EQ(Routes()->FindHost("a", At("127.0.0.1")).member, 0u);
+  EXPECT_EQ(Routes()->FindHost("a", At("127.0.0.2")).member, kPeer);
+  EXPECT_FALSE(Routes()->FindHost("a", At("127.0.0.2")).is_named);
+  EXPECT_EQ(Routes()->FindHost("a", {}).member, 0u);
+}
+
+TEST_F(PortRoutesTest, WhatIsSpokenGoesByAddressWhereBothAre) {
+  Add(kSelf, 7, 1, "http://127.0.0.1:80/a/");
+  Add(kSelf, 7, 2, "http://127.0.0.1:80/b/");
+  EXPECT_FALSE(Routes()->is_mixed());
+  EXPECT_EQ(Routes()->FindPlace(At("127.0.0.1")), nullptr);
+  Add(kPeer, 8, 1, "https://127.0.0.2:80/");
+  Add(kSelf, 9, 1, "https://127.0.0.2:80/x/");
+  const auto routes = Routes();
+  ASSERT_TRUE(routes->is_mixed());
+  const PortRoutes::Place* plain = routes->FindPlace(At("127.0.0.1"));
+  ASSERT_NE(plain, nullptr);
+  EXPECT_FALSE(plain->is_secure);
+  EXPECT_EQ(plain->owners.size(), 1u) << "one server, although with two prefixes";
+  const PortRoutes::Place* secure = routes->FindPlace(At("127.0.0.2"));
+  ASSERT_NE(secure, nullptr);
+  EXPECT_TRUE(secure->is_secure);
+  ASSERT_EQ(secure->owners.size(), 2u);
+  EXPECT_EQ(secure->owners[0].member, kPeer);
+  EXPECT_EQ(secure->owners[1].member, 0u);
+  EXPECT_EQ(routes->FindPlace(At("127.0.0.3")), nullptr);
+  EXPECT_EQ(routes->FindPlace({}), nullptr);
+}
+
+TEST_F(PortRoutesTest, AnAddressSpeaksWhatItDidUntilSomebodyElseHasIt) {
+  Add(kPeer, 8, 1, "https://127.0.0.2:80/");
+  state_.RemoveMember(kPeer, 1000);
+  Add(kSelf, 7, 1, "http://127.0.0.1:80/");
+  const auto before = Routes();
+  EXPECT_TRUE(before->FindPlace(At("127.0.0.2"))->is_secure);
+  EXPECT_TRUE(before->FindPlace(At("127.0.0.2"))->owners.empty());
+  Add(kSelf, 7, 2, "http://127.0.0.2:80/");
+  EXPECT_FALSE(Routes()->FindPlace(At("127.0.0.2"))->is_secure);
+  EXPECT_EQ(Routes()->FindPlace(At("127.0.0.2"))->owners.size(), 1u);
 }
 
 }  // namespace

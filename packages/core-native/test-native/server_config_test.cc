@@ -36,9 +36,31 @@ TEST(ServerConfigTest, ThePortOfTheConnectionChoosesAmongPrefixesOfSeveralPorts)
   EXPECT_EQ(config->FindPrefix(83, "a.test", "/x/y", {}).status, RouteStatus::kUnknownHost);
 }
 
+TEST(ServerConfigTest, TlsGoesByPortOrByAddress) {
+  ServerSettings settings;
+  // It is only passed on.
+  static int context = 0;
+  settings.tls = std::shared_ptr<const tls::ServerContext>(
+      reinterpret_cast<const tls::ServerContext*>(&context), [](const tls::ServerContext*) {});
+  LocalAddress one;
+  LocalAddress other;
+  one.is_ip = ParseIpAddress("127.0.0.1", &one.ip);
+  other.is_ip = ParseIpAddress("::1", &other.ip);
+  EXPECT_NE(ServerConfig::Create(settings)->TlsOf(80, {}), nullptr) << "everywhere";
+  settings.tls_places = {{443, {}}, {80, one}};
+  const auto config = ServerConfig::Create(settings);
+  EXPECT_NE(config->TlsOf(443, one), nullptr);
+  EXPECT_NE(config->TlsOf(443, {}), nullptr);
+  EXPECT_NE(config->TlsOf(80, one), nullptr);
+  EXPECT_EQ(config->TlsOf(80, other), nullptr);
+  EXPECT_EQ(config->TlsOf(80, {}), nullptr) << "a Unix socket";
+  EXPECT_EQ(config->TlsOf(81, one), nullptr);
+}
+
 TEST(ServerConfigTest, BadAndRepeatedPrefixesAreRefused) {
   EXPECT_EQ(Config({"http://a.test/"}), nullptr);
   EXPECT_EQ(Config({"http://a.test:80/", "http://a.test:80/"}), nullptr);
+  EXPECT_NE(Config({"http://a.test:80/", "https://a.test:80/"}), nullptr) << "not here";
 }
 
 }  // namespace

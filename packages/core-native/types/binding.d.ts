@@ -45,8 +45,8 @@ export interface ServerConfig {
   wantsTlsErrors: boolean
   /** Of createTlsContext(); null = plain. */
   tls: unknown
-  /** Ports that have it; none = all of them. */
-  tlsPorts: number[]
+  /** Where it has it: an IP address, or '' for all of the port; none = everywhere. */
+  tlsPlaces: { port: number, address: string }[]
   /** TCP_NODELAY on accepted connections. */
   noDelay: boolean
   /** SO_KEEPALIVE on accepted connections, with its initial delay in seconds. */

@@ -219,24 +219,29 @@ class Listener {
     return ALPNProtocols === undefined && ALPNCallback === undefined && this.http2.isWanted !== false && loadBinding().hasHttp2
   }
 
-  // Ports with TLS; [] = all of them, null = none.
-  get tlsPorts () {
+  // Where it speaks TLS; [] = everywhere, null = nowhere. By address where the port has both: there all prefixes are
+  // bound to addresses, and elsewhere the server may also accept at those of others.
+  get tlsPlaces () {
     if (this.tls === null) return null
     if (this.prefixes.isImplied) return this.isSecure ? [] : null
     const prefixes = this.prefixes.claims()
-    const ports = prefixes.filter(({ scheme }) => scheme === 'https').map(({ port }) => port)
-    return ports.length === 0 ? null : ports
+    const places = prefixes.filter(({ scheme }) => scheme === 'https').map(({ port, bind }) => {
+      const isMixed = prefixes.some((other) => other.port === port && other.scheme === 'http')
+      return { port, address: (isMixed && bind.host) || '' }
+    })
+    return places.length === 0 ? null : places
   }
 
-  /** @param {number | undefined} port none: not TCP */
-  isTls (port) {
-    const ports = this.tlsPorts
-    return ports !== null && port !== undefined && (ports.length === 0 || ports.includes(port))
+  /** @param {{ address?: string, port?: number }} socket no port: not TCP */
+  isTls ({ address, port }) {
+    const places = this.tlsPlaces
+    return places !== null && port !== undefined &&
+      (places.length === 0 || places.some((place) => place.port === port && (place.address === '' || place.address === address)))
   }
 
   // Settings that the lanes read. Called whenever one of them may have changed.
   configure () {
-    const { server, own, tlsPorts } = this
+    const { server, own, tlsPlaces } = this
     theEngine().native.configure(this.id, {
       maxHeaderSize: server.maxHeaderSize || http.maxHeaderSize,
       maxHeaderLines: headerLinesMax(server),
@@ -252,8 +257,8 @@ class Listener {
         server.listenerCount('secureConnection') > (this.isSecure ? 1 : 0),
       // Node's own listener only goes on to 'clientError'.
       wantsTlsErrors: server.listenerCount('clientError') > 0 || server.listenerCount('tlsClientError') > (this.isSecure ? 1 : 0),
-      tls: tlsPorts === null ? null : /** @type {ServerTls} */ (this.tls).handle,
-      tlsPorts: tlsPorts ?? [],
+      tls: tlsPlaces === null ? null : /** @type {ServerTls} */ (this.tls).handle,
+      tlsPlaces: tlsPlaces ?? [],
       noDelay: server.noDelay !== false,
       keepAlive: Boolean(server.keepAlive),
       keepAliveInitialDelay: server.keepAliveInitialDelay || 0,
@@ -284,7 +289,7 @@ class Listener {
     const { resource } = this
     if (this.listening === 0) this.resource = new AsyncResource('HTTPSERVER')
     const { native } = this.open()
-    const key = native.listen(this.id, handle.fd, backlog, !isForeign && this.isTls(addressOf(handle).port))
+    const key = native.listen(this.id, handle.fd, backlog, !isForeign && this.isTls(addressOf(handle)))
     if (key < 0) {
       this.resource = resource
       return key

@@ -14,6 +14,7 @@
 #include "common/block_store.h"
 #include "common/consumer_signal.h"
 #include "common/request_queue.h"
+#include "common/url_prefix_table.h"
 
 namespace httpsys::tls {
 class ServerContext;
@@ -64,6 +65,12 @@ struct KernelSettings {
   uint32_t log_bytes_max = 0;
 };
 
+// Where a server speaks TLS.
+struct TlsPlace {
+  uint16_t port = 0;
+  LocalAddress address;  // Not an IP address: on all of the port.
+};
+
 // Settings of one listening server; types/binding.d.ts says what each means.
 struct ServerSettings {
   size_t header_bytes_max = 16 * 1024;
@@ -83,7 +90,7 @@ struct ServerSettings {
   Http2Settings http2;
   std::vector<std::string> prefixes;  // Canonical, by id, unused ids empty; none = everything.
   std::shared_ptr<const tls::ServerContext> tls;  // nullptr = none,
-  std::vector<uint16_t> tls_ports;                // and then on these; none = on all.
+  std::vector<TlsPlace> tls_places;               // and then on these; none = everywhere.
   bool wants_tls_errors = false;                  // 'tlsClientError' has a listener.
   KernelSettings kernel;
 };

@@ -35,6 +35,10 @@ std::string_view HostName(std::string_view authority) {
   return authority.substr(0, authority.find(':'));
 }
 
+std::string_view IpKey(const LocalAddress& local) {
+  return {reinterpret_cast<const char*>(local.ip.data()), local.ip.size()};
+}
+
 // A request's path as entries store theirs, cut to the longest one that any entry can have.
 class ComparablePath {
  public:
@@ -181,7 +185,8 @@ const UrlPrefixTable::Entry* UrlPrefixTable::FindExplicit(std::string_view host,
   return nullptr;
 }
 
-std::vector<uint32_t> UrlPrefixTable::IdsOf(std::string_view host, bool* is_named) const {
+std::vector<uint32_t> UrlPrefixTable::IdsOf(std::string_view host, const LocalAddress& local,
+                                            bool* is_named) const {
   std::vector<uint32_t> ids;
   const auto add = [&ids](const Host* holder) {
     if (holder == nullptr) return;
@@ -198,7 +203,8 @@ std::vector<uint32_t> UrlPrefixTable::IdsOf(std::string_view host, bool* is_name
     if (dot != 0) add(FindHost(kSubdomains, name));
   }
   *is_named = !ids.empty();
-  if (*is_named) return ids;
+  if (!*is_named && local.is_ip) add(FindHost(kAddresses, IpKey(local)));
+  if (!ids.empty()) return ids;
   add(FindHost(kStrong, {}));
   add(FindHost(kWeak, {}));
   return ids;
@@ -210,8 +216,7 @@ Route UrlPrefixTable::MatchPath(std::string_view host, std::string_view path,
   const Entry* entry = FindPath(FindHost(kStrong, {}), path);
   if (entry == nullptr) entry = FindExplicit(host, path, &host_known);
   if (entry == nullptr && local.is_ip) {
-    const std::string_view ip(reinterpret_cast<const char*>(local.ip.data()), local.ip.size());
-    const Host* address = FindHost(kAddresses, ip);
+    const Host* address = FindHost(kAddresses, IpKey(local));
     host_known = host_known || address != nullptr;
     entry = FindPath(address, path);
   }

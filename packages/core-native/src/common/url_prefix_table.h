@@ -59,8 +59,10 @@ class UrlPrefixTable {
   Route Match(std::string_view host, std::string_view target, const LocalAddress& local) const;
 
   // Of all paths of a host: by its name, by the longest subdomain wildcard, or (`is_named` false)
-  // by the wildcards that speak for every host. `host` has no port.
-  std::vector<uint32_t> IdsOf(std::string_view host, bool* is_named) const;
+  // by the address that the client has connected to, or the wildcards that speak for every host.
+  // `host` has no port.
+  std::vector<uint32_t> IdsOf(std::string_view host, const LocalAddress& local,
+                              bool* is_named) const;
 
  private:
   struct Entry {

@@ -421,10 +421,11 @@ void Lane::TakeEarly() {
 bool Lane::Take(const Accepted& accepted, bool may_wait) {
   const auto found = servers_.find(accepted.server_id);
   const bool is_welcome = found != servers_.end() && !is_stopping_;
+  LaneServer* server = is_welcome ? found->second.get() : nullptr;
   std::string_view bytes;
   PortRouter::FirstLook look = PortRouter::FirstLook::kStays;
-  if (is_welcome && router_->has_peers() && !queue_.stalled()) {
-    look = router_->PassOn(accepted.fd, *found->second, &bytes);
+  if (is_welcome && router_->has_peers()) {
+    look = router_->PassOn(accepted.fd, &server, &bytes);
   }
   if (look == PortRouter::FirstLook::kTooEarly && may_wait) return false;
   const bool is_passed_on = look == PortRouter::FirstLook::kPassedOn;
@@ -433,7 +434,7 @@ bool Lane::Take(const Accepted& accepted, bool may_wait) {
     load_.fetch_sub(1, std::memory_order_relaxed);
     return true;
   }
-  Connection* connection = transport_->Open(accepted.fd, found->second.get());
+  Connection* connection = transport_->Open(accepted.fd, server);
   if (connection == nullptr) return true;
   if (connection->tls == nullptr && !router_->IsShared(connection->local_port)) {
     transport_->Announce(connection, 0);

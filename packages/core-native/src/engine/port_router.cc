@@ -78,7 +78,7 @@ bool PortRouter::IsShared(uint16_t number) const {
 bool PortRouter::RouteHello(Connection* connection, std::string_view servername) {
   Port* port = Find(connection->local_port);
   if (port == nullptr) return true;
-  const Routes::HostOwner owner = port->routes->FindHost(servername);
+  const Routes::HostOwner owner = port->routes->FindHost(servername, connection->local_ip);
   // Whoever sent it here had a reason; tables differ only while a change travels.
   if (!owner.is_there || (owner.member != 0 && connection->hops != 0)) return true;
   if (owner.member == 0) {
@@ -107,14 +107,14 @@ bool PortRouter::IsMisdirected(const Routes& routes, const Connection* connectio
   const bool is_same = name.size() == servername.size() &&
                        strncasecmp(name.data(), servername.data(), name.size()) == 0;
   if (servername.empty() || is_same) return false;
-  const Routes::HostOwner owner = routes.FindHost(name);
+  const Routes::HostOwner owner = routes.FindHost(name, connection->local_ip);
   return owner.is_named && owner.member != 0 && !real->tls->CoversHost(name);
 }
 
 // Of a relayed request: its client was asked for a certificate by the rules of this server, and has
 // been found good where that is demanded. Another member may have other rules, or none.
 bool PortRouter::IsTrusted(const Connection* connection, const LaneServer& server) {
-  const auto context = server.config->TlsOf(connection->local_port);
+  const auto context = server.config->TlsOf(connection->local_port, connection->local_ip);
   if (context == nullptr || !context->settings().requests_certificate) return true;
   // Where JavaScript chooses by host nobody knows here what it would choose.
   if (context->settings().asks_host) return false;

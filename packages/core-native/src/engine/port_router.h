@@ -40,8 +40,8 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   enum class FirstLook : uint8_t { kPassedOn, kStays, kTooEarly };
   // For a connection that was just accepted. When its first request is there already, whole, and
   // another member's, the connection goes there. Otherwise `bytes` are what was read of it: nothing
-  // when it was too early, and worth a second look.
-  FirstLook PassOn(int fd, const LaneServer& server, std::string_view* bytes);
+  // when it was too early, and worth a second look. `server` accepted it; it may be another one's.
+  FirstLook PassOn(int fd, LaneServer** server, std::string_view* bytes);
   // Whether that may happen.
   bool has_peers() const { return has_peers_; }
   PeerLinks& links() { return links_; }
@@ -117,7 +117,10 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   const Port* Find(uint16_t number) const;
   Port* Find(uint16_t number);
   LaneServer* ServerOn(const Port* port, const LaneServer* except) const;
+  LaneServer* ServerAt(const Port& port, const LocalAddress& local);
   const Routes::Owner* Choose(Port* port, const Connection* connection, uint32_t target_id);
+  FirstLook PassOnByAddress(Port* port, int fd, const LocalAddress& local, LaneServer** server);
+  static bool Fits(const Port& port, const LocalAddress& local, const LaneServer& server);
   bool HandOverNew(Port* port, int fd, const LocalAddress& local, std::string_view bytes);
   const Routes::Owner* ChooseForStream(Port* port, uint32_t target_id);
   const Routes::Owner* OtherOwner(const Routes::Target& target, const Routes::Owner& dead);

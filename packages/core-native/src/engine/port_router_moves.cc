@@ -111,13 +111,17 @@ void PortRouter::Leave(Connection* connection) {
 
 // Most often the first request is there when its connection is accepted, and before the connection
 // is one of this lane's.
-PortRouter::FirstLook PortRouter::PassOn(int fd, const LaneServer& server,
-                                         std::string_view* bytes) {
+PortRouter::FirstLook PortRouter::PassOn(int fd, LaneServer** server, std::string_view* bytes) {
   LocalAddress local;
   Port* port = Find(LocalPort(fd, &local));
   if (port == nullptr || !port->routes->passes_on()) return FirstLook::kStays;
+  if (port->routes->is_mixed() && !Fits(*port, local, **server)) {
+    return PassOnByAddress(port, fd, local, server);
+  }
+  // What is read is to be told to JavaScript.
+  if (queue_->stalled()) return FirstLook::kStays;
   // Who gets it is said by its ClientHello.
-  if (server.config->TlsOf(port->routes->port()) != nullptr) return FirstLook::kStays;
+  if ((*server)->config->TlsOf(port->routes->port(), local) != nullptr) return FirstLook::kStays;
   if (buffer_.empty()) buffer_.resize(limits::kReadBytes);
   ssize_t got;
   do {
@@ -127,11 +131,43 @@ PortRouter::FirstLook PortRouter::PassOn(int fd, const LaneServer& server,
   // Of its end, or an error, whoever opens it hears again.
   if (got <= 0) return FirstLook::kStays;
   *bytes = {buffer_.data(), static_cast<size_t>(got)};
-  const ServerSettings& settings = server.config->settings();
+  const ServerSettings& settings = (*server)->config->settings();
   parser_.Reset(settings.header_bytes_max, settings.header_lines_max);
   const bool is_passed_on =
       parser_.Parse(*bytes) == http1::ParseStatus::kDone && HandOverNew(port, fd, local, *bytes);
   return is_passed_on ? FirstLook::kPassedOn : FirstLook::kStays;
+}
+
+// Whether a server would speak TLS on a connection to this address where that is spoken, and only
+// there.
+bool PortRouter::Fits(const Port& port, const LocalAddress& local, const LaneServer& server) {
+  const Routes::Place* place = port.routes->FindPlace(local);
+  return place == nullptr ||
+         place->is_secure == (server.config->TlsOf(port.routes->port(), local) != nullptr);
+}
+
+// Everybody accepts on all sockets of a port: whoever speaks another protocol gives the connection,
+// untouched, to a server that has a prefix at its address.
+PortRouter::FirstLook PortRouter::PassOnByAddress(Port* port, int fd, const LocalAddress& local,
+                                                  LaneServer** server) {
+  const Routes::Place& place = *port->routes->FindPlace(local);
+  if (LaneServer* other = ServerAt(*port, local)) {
+    *server = other;
+    return FirstLook::kStays;
+  }
+  for (const Routes::Owner& owner : place.owners) {
+    if (owner.member == 0 || links_.Prepare(owner.member) != PeerLinks::State::kReady) continue;
+    HandedConnection handed;
+    handed.fd = fd;
+    handed.port = port->routes->port();
+    handed.hops = 1;
+    port->statistics->handed_over.fetch_add(1, std::memory_order_relaxed);
+    links_.HandOver(owner.member, std::move(handed));
+    return FirstLook::kPassedOn;
+  }
+  // Nobody is left who could answer.
+  close(fd);
+  return FirstLook::kPassedOn;
 }
 
 // False: that takes more than passing it on.
@@ -189,8 +225,24 @@ LaneServer* PortRouter::ServerOn(const Port* port, const LaneServer* except) con
   return nullptr;
 }
 
+// One that speaks what is spoken at this address.
+LaneServer* PortRouter::ServerAt(const Port& port, const LocalAddress& local) {
+  for (const uint32_t id : port.routes->local_servers()) {
+    const auto found = servers_->find(id);
+    if (found != servers_->end() && Fits(port, local, *found->second)) return found->second.get();
+  }
+  return nullptr;
+}
+
 void PortRouter::Adopt(HandedConnection handed) {
-  LaneServer* server = ServerOn(Find(handed.port), nullptr);
+  const Port* port = Find(handed.port);
+  LaneServer* server = ServerOn(port, nullptr);
+  LocalAddress local;
+  const bool is_mixed = port != nullptr && port->routes->is_mixed() && handed.origin == nullptr &&
+                        LocalPort(handed.fd, &local) == handed.port;
+  if (is_mixed && server != nullptr && !Fits(*port, local, *server)) {
+    server = ServerAt(*port, local);
+  }
   // Peers may send any descriptor.
   const bool is_sound = handed.origin == nullptr || IsUnixConnection(handed.fd);
   if (server == nullptr || !is_sound) {

@@ -20,7 +20,10 @@ std::shared_ptr<const ServerConfig> ServerConfig::Create(ServerSettings settings
       found = ports.emplace(ports.end());
       found->port = prefix.port;
     }
-    if (!found->table.Add(prefix, static_cast<uint32_t>(i))) return nullptr;
+    (prefix.is_https ? found->has_secure : found->has_plain) = true;
+    const bool is_added = found->table.Add(prefix, static_cast<uint32_t>(i));
+    // The same with the other scheme is refused with its registration, which says why.
+    if (!is_added && !(found->has_plain && found->has_secure)) return nullptr;
   }
   for (PortTable& port : config->ports_) {
     port.matches_everything = port.table.MatchesEverything(&port.everything_id);
@@ -46,10 +49,14 @@ Route ServerConfig::FindPrefix(uint16_t local_port, std::string_view host, std::
   return port->table.Match(host, target, local);
 }
 
-std::shared_ptr<const tls::ServerContext> ServerConfig::TlsOf(uint16_t local_port) const {
-  const std::vector<uint16_t>& ports = settings_.tls_ports;
+std::shared_ptr<const tls::ServerContext> ServerConfig::TlsOf(uint16_t local_port,
+                                                              const LocalAddress& local) const {
+  const std::vector<TlsPlace>& places = settings_.tls_places;
   const bool is_meant =
-      ports.empty() || std::find(ports.begin(), ports.end(), local_port) != ports.end();
+      places.empty() || std::any_of(places.begin(), places.end(), [&](const TlsPlace& place) {
+        return place.port == local_port &&
+               (!place.address.is_ip || (local.is_ip && local.ip == place.address.ip));
+      });
   return is_meant ? settings_.tls : nullptr;
 }
 

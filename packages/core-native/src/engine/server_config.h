@@ -23,11 +23,14 @@ class ServerConfig {
   Route FindPrefix(uint16_t local_port, std::string_view host, std::string_view target,
                    const LocalAddress& local) const;
   // nullptr = plain.
-  std::shared_ptr<const tls::ServerContext> TlsOf(uint16_t local_port) const;
+  std::shared_ptr<const tls::ServerContext> TlsOf(uint16_t local_port,
+                                                  const LocalAddress& local) const;
 
  private:
   struct PortTable {
     uint16_t port = 0;
+    bool has_plain = false;
+    bool has_secure = false;
     bool matches_everything = false;
     uint32_t everything_id = 0;
     UrlPrefixTable table;

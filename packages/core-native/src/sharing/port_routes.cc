@@ -52,6 +52,7 @@ std::shared_ptr<const PortRoutes> PortRoutes::Create(uint16_t port, uint64_t sel
       AddOnce(&routes->peers_, entry.member);
     }
   }
+  routes->places_ = PlacesOf(self, state);
   for (const UrlPrefix& prefix : reserved) (void)routes->table_.AddReservation(prefix);
   // Also when only others are left: connections to one that leaves are theirs.
   const bool has_others = servers.size() > 1 || routes->has_peers();
@@ -68,6 +69,42 @@ bool PortRoutes::IsOneCluster() const {
   });
 }
 
+std::vector<PortRoutes::Place> PortRoutes::PlacesOf(uint64_t self, const PortState& state) {
+  std::vector<Place> places;
+  const auto is_secure = [](const StateEntry& there) { return there.parsed.is_https; };
+  const auto& entries = state.entries();
+  const bool is_mixed = std::any_of(entries.begin(), entries.end(), is_secure) &&
+                        !std::all_of(entries.begin(), entries.end(), is_secure);
+  if (!is_mixed) return places;
+  for (const StateEntry& there : entries) {
+    // Only an absent one can be bound to none.
+    if (there.parsed.host_kind != HostKind::kIpBound) continue;
+    auto place = std::find_if(places.begin(), places.end(),
+                              [&](const Place& place) { return place.ip == there.parsed.ip; });
+    if (place == places.end()) {
+      place = places.insert(place, {there.parsed.ip, there.parsed.is_https, {}});
+    }
+    // What is left of an owner that has gone says least.
+    if (there.is_absent()) continue;
+    place->is_secure = there.parsed.is_https;
+    const Owner owner{there.entry.member == self ? 0 : there.entry.member, there.entry.server_id,
+                      there.entry.prefix_id};
+    const bool is_known =
+        std::any_of(place->owners.begin(), place->owners.end(), [&](const Owner& other) {
+          return other.member == owner.member && other.server_id == owner.server_id;
+        });
+    if (!is_known) place->owners.push_back(owner);
+  }
+  return places;
+}
+
+const PortRoutes::Place* PortRoutes::FindPlace(const LocalAddress& local) const {
+  if (!local.is_ip) return nullptr;
+  const auto found = std::find_if(places_.begin(), places_.end(),
+                                  [&](const Place& place) { return place.ip == local.ip; });
+  return found == places_.end() ? nullptr : &*found;
+}
+
 Route PortRoutes::Find(std::string_view host, std::string_view target,
                        const LocalAddress& local) const {
   Route route = table_.Match(host, target, local);
@@ -80,9 +117,10 @@ Route PortRoutes::Find(std::string_view host, std::string_view target,
   return route;
 }
 
-PortRoutes::HostOwner PortRoutes::FindHost(std::string_view name) const {
+PortRoutes::HostOwner PortRoutes::FindHost(std::string_view name,
+                                           const LocalAddress& local) const {
   HostOwner found;
-  for (const uint32_t id : table_.IdsOf(name, &found.is_named)) {
+  for (const uint32_t id : table_.IdsOf(name, local, &found.is_named)) {
     for (const Owner& owner : targets_[id].owners) {
       if (found.is_there && (found.member == 0 || owner.member != 0)) continue;
       found.is_there = true;

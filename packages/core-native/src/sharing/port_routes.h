@@ -1,6 +1,7 @@
 #pragma once
 // Who serves which request on a port: one immutable version, which lanes read without a lock.
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string_view>
@@ -58,11 +59,22 @@ class PortRoutes {
     uint64_t member = 0;    // 0 = this engine.
     uint32_t server_id = 0;
   };
-  HostOwner FindHost(std::string_view name) const;
+  HostOwner FindHost(std::string_view name, const LocalAddress& local) const;
+
+  // Some addresses of the port speak TLS and others do not: all its prefixes are bound to one each.
+  bool is_mixed() const { return !places_.empty(); }
+  struct Place {
+    std::array<uint8_t, 16> ip{};
+    bool is_secure = false;
+    std::vector<Owner> owners;  // Some prefix of each is here.
+  };
+  // Of a mixed port. nullptr: nobody has registered anything at this address.
+  const Place* FindPlace(const LocalAddress& local) const;
   size_t target_count() const { return targets_.size(); }
 
  private:
   bool IsOneCluster() const;
+  static std::vector<Place> PlacesOf(uint64_t self, const PortState& state);
 
   uint16_t port_ = 0;
   bool has_idle_ = false;
@@ -73,6 +85,7 @@ class PortRoutes {
   std::vector<Target> targets_;
   std::vector<uint64_t> peers_;
   std::vector<uint32_t> local_servers_;
+  std::vector<Place> places_;
 };
 
 }  // namespace httpsys::sharing
