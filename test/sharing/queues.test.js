@@ -5,7 +5,7 @@
 const assert = require('node:assert/strict')
 const { describe, it } = require('node:test')
 const { freePort } = require('../helpers/free-port')
-const { Load, ask, connect, kSkip, member, sleep } = require('./kit')
+const { Load, ask, connect, kSkip, member, sleep, stateOf, until } = require('./kit')
 
 const kConnections = 64
 const kRequests = 50
@@ -75,7 +75,7 @@ describe('A queue', { skip: kSkip }, () => {
     const clients = await Promise.all(Array.from({ length: kConnections }, () => connect(t, port)))
     /** @type {Record<string, number>} */
     const answers = { a: 0, b: 0 }
-    // Some at a time: a process that has no CPU for a moment is passed over as a blocked one, and what waits for it moves for good.
+    // Some at a time: a process that has no CPU for a moment is passed over as a blocked one, and what waits for it moves.
     for (let i = 0; i < kRequests; i++) {
       for (let first = 0; first < clients.length; first += kAtATime) {
         const some = clients.slice(first, first + kAtATime)
@@ -109,6 +109,70 @@ describe('A queue', { skip: kSkip }, () => {
     assert.ok(isBlocked)
     assert.deepEqual([...new Set(answers.map(({ owner }) => owner))], ['b'])
     assert.equal((await begun).owner, 'a')
+  })
+
+  it('gets its connections back when it is not blocked any more', async (t) => {
+    const port = await freePort()
+    const [a] = await Promise.all([member(t, 'a', onQueue(port)), member(t, 'b', onQueue(port))])
+    for (let i = 0; i < 60; i++) await ask(port, '/')
+    const clients = await Promise.all(Array.from({ length: kConnections }, () => connect(t, port)))
+    /** @type {string[]} */
+    let owners = []
+    const askAll = async () => {
+      owners = []
+      for (let first = 0; first < clients.length; first += kAtATime) {
+        const some = clients.slice(first, first + kAtATime)
+        owners.push(...(await Promise.all(some.map((client) => client.request('/')))).map(({ owner }) => owner))
+      }
+      const ofA = owners.filter((owner) => owner === 'a').length
+      return { a: ofA, b: owners.length - ofA }
+    }
+    const isEven = (/** @type {{ a: number, b: number }} */ { a, b }) => Math.min(a, b) >= 0.4 * (a + b)
+    await until(async () => isEven(await askAll()), 'an even start')
+    const first = clients[owners.indexOf('a')]
+    await a.tell('block', { ms: kBlockMs })
+    await sleep(100)
+    let isBlocked = true
+    const begun = first.request('/').finally(() => { isBlocked = false })
+    await sleep(50)
+    // All at once, and again: what comes for the one that is blocked does not wait, also when the other one has its connection.
+    for (let i = 0; i < 3; i++) {
+      const answers = await Promise.all(clients.filter((client) => client !== first).map((client) => client.request('/')))
+      assert.deepEqual([...new Set(answers.map(({ owner }) => owner))], ['b'])
+    }
+    assert.ok(isBlocked)
+    assert.equal((await begun).owner, 'a')
+    await until(async () => isEven(await askAll()), 'as even as before')
+    // And they stay there: what moves now is due to a busy machine.
+    const all = { a: 0, b: 0 }
+    const handedOver = async () => (await stateOf(port)).members.reduce((/** @type {number} */ sum, /** @type {any} */ one) => sum + one.handedOver, 0)
+    const before = await handedOver()
+    for (let i = 0; i < 20; i++) {
+      const answers = await askAll()
+      all.a += answers.a
+      all.b += answers.b
+    }
+    assert.ok(isEven(all), JSON.stringify(all))
+    const moved = await handedOver() - before
+    assert.ok(moved <= 0.2 * (all.a + all.b), `${moved} connections moved`)
+  })
+
+  it('is not asked to give back connections of one that has gone', async (t) => {
+    const port = await freePort()
+    const [a] = await Promise.all([member(t, 'a', onQueue(port)), member(t, 'b', onQueue(port))])
+    const clients = await Promise.all(Array.from({ length: kConnections }, () => connect(t, port)))
+    const owners = await Promise.all(clients.map(async (client) => (await client.request('/')).owner))
+    const first = owners.indexOf('a')
+    await a.tell('block', { ms: kBlockMs })
+    await sleep(100)
+    clients[first].request('/').catch(() => {})
+    await sleep(50)
+    const others = clients.filter((_, i) => i !== first)
+    const kept = await Promise.all(others.map(async (client) => [client, (await client.request('/')).owner]))
+    await a.kill()
+    for (const [client, owner] of /** @type {[import('./kit').Client, string][]} */ (kept)) {
+      if (owner === 'b') assert.equal((await client.request('/')).owner, 'b')
+    }
   })
 
   it('goes on when one of its processes is killed', async (t) => {

@@ -49,6 +49,7 @@ class Owner final : public PeerLinks::Owner {
   void OnDecided(const peer::Decided& decision) override { decisions.push_back(decision); }
   void OnReturned(const peer::Returned& request) override { returned.push_back(request.id); }
   void OnEnded(const peer::Ended& end) override { ends.push_back(end.id); }
+  void OnFree(uint64_t member) override { free_members.push_back(member); }
   void OnLinkFree() override { ++frees; }
 
   std::vector<HandedConnection> handed;
@@ -57,6 +58,7 @@ class Owner final : public PeerLinks::Owner {
   std::vector<peer::Decided> decisions;
   std::vector<uint32_t> returned;
   std::vector<uint32_t> ends;
+  std::vector<uint64_t> free_members;
   int frees = 0;
   bool is_willing = true;
   uint16_t other_port = kPort;
@@ -168,6 +170,34 @@ class PeerLinksTest : public testing::Test {
   std::vector<int> clients_;
   int before_ = 0;
 };
+
+TEST_F(PeerLinksTest, WhoseAConnectionIsComesWithItAndThatHeWantsItBackLater) {
+  Link();
+  const std::array<int, 2> pair = test::SocketPair();
+  clients_.push_back(pair[1]);
+  HandedConnection lent;
+  lent.fd = pair[0];
+  lent.port = kPort;
+  lent.home = 0x0123456789abcdef;
+  sender_->HandOver(kId, std::move(lent));
+  HandOver("not lent");
+  sender_->Flush();
+  ASSERT_TRUE(Until([&] { return receives_.handed.size() == 2; }));
+  EXPECT_EQ(receives_.handed[0].home, 0x0123456789abcdefu);
+  EXPECT_EQ(receives_.handed[1].home, 0u);
+  EXPECT_TRUE(receives_.free_members.empty());
+  sender_->TellFree();
+  ASSERT_TRUE(Until([&] { return !receives_.free_members.empty(); }));
+  EXPECT_EQ(receives_.free_members, std::vector<uint64_t>{1}) << "the sender";
+  ASSERT_TRUE(Until([&] { return !sender_->HasUnacknowledged(); }));
+}
+
+TEST_F(PeerLinksTest, WhoHasNotSaidWhoItIsIsNotFree) {
+  ScriptToReceiver();
+  script_->Send(FrameType::kFree, {});
+  EXPECT_TRUE(Until([&] { return played_.is_broken; }));
+  EXPECT_TRUE(receives_.free_members.empty());
+}
 
 TEST_F(PeerLinksTest, AConnectionArrivesWithWhatWasReadOfItAndTheSenderLetsGo) {
   Link();

@@ -262,6 +262,9 @@ inline constexpr uint64_t kBlockedMs = 10;
 // twice as long as for the time before, so that it stays where JavaScript is free first: 10 ms to
 // 320 ms.
 inline constexpr uint8_t kBlockedHopsMax = 6;
+// An owner that has passed nothing on for so long, and is not blocked, asks for its connections
+// back: much longer than kBlockedMs, so that one that is blocked again and again does not.
+inline constexpr uint64_t kUnblockedMs = 100;
 // How often waiting requests look for their owner by themselves.
 inline constexpr uint64_t kWaitingRetryMs = 5;
 // Requests that wait for the owner of one prefix, and for all, per lane; further ones get 503. The

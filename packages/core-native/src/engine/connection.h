@@ -122,6 +122,7 @@ struct Connection : TimerNode, FromSmallBlocks {  // Idle or lingering.
   bool is_pending : 1 = false;       // In the list of those with input that no readiness tells of.
   bool is_counted : 1 = false;       // Among the open ones of its port.
   bool is_waiting : 1 = false;       // In the lane's list of those whose request has no owner yet.
+  bool is_lent : 1 = false;          // By a member that was blocked: the lane's router knows whose.
   records::ErrorKind refusal{};      // Of kRefused.
 
   // Input. The pointers are empty except within a message that is not whole yet.

@@ -103,7 +103,8 @@ size_t PeerLinks::SendSome(Link* link, size_t first) {
     }
     payload.append(
         peer::Encode(peer::HandOver{sequence, connection.port, connection.hops, connection.idle_ms,
-                                    static_cast<uint32_t>(connection.bytes.size())}));
+                                    static_cast<uint32_t>(connection.bytes.size()),
+                                    connection.home}));
     payload.append(connection.bytes);
     fds.push_back(connection.fd);
   }
@@ -138,6 +139,13 @@ bool PeerLinks::SendRelay(Link* link, const Sent& sent) {
 void PeerLinks::ReadNow(uint64_t member) {
   const auto found = links_.find(member);
   if (found != links_.end()) found->second.channel->ReadNow();
+}
+
+void PeerLinks::TellFree() {
+  for (const auto& [member, link] : links_) {
+    if (link.channel->unsent_bytes() > limits::kPeerUnsentBytesMax) continue;
+    link.channel->Send(FrameType::kFree, {});
+  }
 }
 
 void PeerLinks::SendAnswered(const RelayOrigin& origin) {
@@ -305,6 +313,7 @@ bool PeerLinks::OnReceived(Channel* channel, Received* received, const peer::Fra
     return OnRelay(channel, received, frame, fds.empty() ? -1 : fds[0]);
   }
   CloseAll(fds);
+  if (frame.type == FrameType::kFree && received->is_known) owner_->OnFree(received->member);
   if (frame.type != FrameType::kLink) return received->is_known;  // Of a later protocol.
   peer::Link hello;
   received->is_known = peer::Decode(frame.payload, &hello) && SpeaksOurProtocol(hello);
@@ -339,6 +348,7 @@ bool PeerLinks::OnHandOver(Channel* channel, Received* received, const peer::Fra
       connection.port = message.port;
       connection.hops = message.hops;
       connection.idle_ms = message.idle_ms;
+      connection.home = message.home;
       connection.bytes.assign(bytes);
       received->connections.push_back(std::move(connection));
       received->sequence = message.sequence;

@@ -31,6 +31,7 @@ struct HandedConnection {
   uint32_t idle_ms = 0;
   std::string bytes;
   std::unique_ptr<RelayOrigin> origin;  // Of one end of a relay.
+  uint64_t home = 0;                    // As in peer::HandOver.
 };
 
 // Thread: the lane.
@@ -48,6 +49,8 @@ class PeerLinks final : public sharing::Channel::Handler {
     virtual void OnDecided(const peer::Decided& decision) = 0;
     virtual void OnReturned(const peer::Returned& returned) = 0;
     virtual void OnEnded(const peer::Ended& end) = 0;
+    // It would have the connections back whose home it is.
+    virtual void OnFree(uint64_t member) = 0;
     // A link that was full is not any more.
     virtual void OnLinkFree() = 0;
 
@@ -76,6 +79,8 @@ class PeerLinks final : public sharing::Channel::Handler {
   void SendDecided(const RelayOrigin& origin, bool is_upgraded);
   void SendReturned(const RelayOrigin& origin);
   void SendEnded(const RelayOrigin& origin, bool is_whole);
+  // To all who may have been handed something: this member is free again.
+  void TellFree();
   // Connections are on their way: when the process ended now, they would be lost.
   bool HasUnacknowledged();
   // A link from a peer. Takes the descriptor over.

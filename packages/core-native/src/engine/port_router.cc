@@ -12,14 +12,16 @@ namespace httpsys::engine {
 
 PortRouter::PortRouter(uv_loop_t* loop, uint64_t self, const http1::MethodTable* methods,
                        const RequestQueue* queue, LaneServers* servers, PortStatistics* statistics)
-    : queue_(queue),
+    : self_(self),
+      queue_(queue),
       servers_(servers),
       statistics_(statistics),
       links_(loop, self, this),
       relays_(loop, &links_, this),
       parser_(methods) {
   uv_timer_init(loop, &timer_);
-  timer_.data = this;
+  uv_timer_init(loop, &free_timer_);
+  timer_.data = free_timer_.data = this;
 }
 
 void PortRouter::Start(Transport* transport, Http1Session* session, Http2Session* http2) {
@@ -32,6 +34,7 @@ void PortRouter::Close() {
   relays_.Close();
   links_.Close();
   uv_close(reinterpret_cast<uv_handle_t*>(&timer_), nullptr);
+  uv_close(reinterpret_cast<uv_handle_t*>(&free_timer_), nullptr);
 }
 
 // -- Routes.
@@ -202,7 +205,11 @@ RequestRouter::Outcome PortRouter::FindServer(Connection* connection,
   }
   if (const auto decided = LookUp(*port, connection, head, route)) return *decided;
   const Routes::Target& target = port->routes->target(route->id);
-  const Routes::Owner* owner = Choose(port, connection, route->id);
+  const Routes::Owner* owner = nullptr;
+  if (connection->is_lent) {
+    owner = GivesBackTo(connection, target, HasMore(head, input.size() - head_bytes));
+  }
+  if (owner == nullptr) owner = Choose(port, connection, route->id);
   if (owner == nullptr) return Wait(connection, route);
   if (target.owners.size() > 1 && owner->member != 0 &&
       links_.Prepare(owner->member) == PeerLinks::State::kGone) {
@@ -266,6 +273,7 @@ const sharing::PortRoutes::Owner* PortRouter::ChooseForStream(Port* port, uint32
 const sharing::PortRoutes::Owner* PortRouter::Choose(Port* port, const Connection* connection,
                                                      uint32_t target_id) {
   const auto& owners = port->routes->target(target_id).owners;
+  is_lending_ = false;
   if (owners.size() == 1) return &owners[0];
   const auto own = std::find_if(owners.begin(), owners.end(), [&](const Routes::Owner& owner) {
     return owner.member == 0 && (connection == nullptr || !connection->is_announced ||
@@ -288,11 +296,64 @@ const sharing::PortRoutes::Owner* PortRouter::Choose(Port* port, const Connectio
   }
   if (is_settled && !IsBlocked()) return nullptr;
   uint32_t& turn = port->turns[target_id];
+  is_lending_ = is_settled;
   for (size_t i = 0; i < owners.size(); ++i) {
     const Routes::Owner& next = owners[++turn % owners.size()];
     if (next.member != 0 || (!is_settled && !IsBlocked())) return &next;
+    // It would have been the turn of this one.
+    is_lending_ = true;
   }
   return has_own ? &*own : &owners[0];
+}
+
+// The owner that has passed this connection on, and is free again: with a request that finds it
+// idle.
+const sharing::PortRoutes::Owner* PortRouter::GivesBackTo(const Connection* connection,
+                                                          const Routes::Target& target,
+                                                          bool has_more) {
+  const auto [home, is_called_back] = lent_.find(connection)->second;
+  if (!is_called_back || has_more || IsPinned(connection) || connection->unanswered != 0 ||
+      connection->queue != nullptr || connection->first_piece != 0 ||
+      Relays::HasPending(connection)) {
+    return nullptr;
+  }
+  for (const Routes::Owner& owner : target.owners) {
+    if (owner.member != home) continue;
+    is_lending_ = false;
+    return links_.Prepare(home) == PeerLinks::State::kReady ? &owner : nullptr;
+  }
+  return nullptr;
+}
+
+// Who is to have a connection back that goes on to `next`. 0: nobody.
+uint64_t PortRouter::HomeOf(const Connection* connection, uint64_t next) const {
+  if (!is_lending_) return 0;
+  const bool is_lent = connection != nullptr && connection->is_lent;
+  const uint64_t home = is_lent ? lent_.find(connection)->second.home : self_;
+  return home == next ? 0 : home;
+}
+
+// Others are told once this one has been free for a while: what is blocked again and again keeps
+// its connections away instead of sending them to and fro.
+void PortRouter::OnLent() {
+  lent_at_ms_ = uv_hrtime() / 1'000'000;
+  if (uv_is_active(reinterpret_cast<uv_handle_t*>(&free_timer_)) != 0) return;
+  uv_timer_start(
+      &free_timer_,
+      [](uv_timer_t* timer) {
+        auto* self = static_cast<PortRouter*>(timer->data);
+        const uint64_t since_ms = uv_hrtime() / 1'000'000 - self->lent_at_ms_;
+        if (since_ms < limits::kUnblockedMs || self->IsBlocked()) return;
+        uv_timer_stop(timer);
+        self->links_.TellFree();
+      },
+      limits::kUnblockedMs, limits::kUnblockedMs);
+}
+
+void PortRouter::OnFree(uint64_t member) {
+  for (auto& [connection, lent] : lent_) {
+    if (lent.home == member) lent.is_called_back = true;
+  }
 }
 
 // One of a queue that lives, after one that has just died.
@@ -443,6 +504,8 @@ void PortRouter::OnOutputEnding(Connection* connection) {
 void PortRouter::OnDetached(Connection* connection) {
   relays_.OnDetached(connection);
   if (connection->is_counted) CountClosed(connection);
+  if (connection->is_lent) lent_.erase(connection);
+  connection->is_lent = false;
   const bool is_tunnel = connection->phase == InputPhase::kUndecided ||
                          connection->phase == InputPhase::kOpaque ||
                          connection->phase == InputPhase::kWebSocket;

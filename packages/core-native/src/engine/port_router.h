@@ -93,6 +93,7 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   void OnDecided(const peer::Decided& decision) override { relays_.OnDecided(decision); }
   void OnReturned(const peer::Returned& returned) override { relays_.OnReturned(returned.id); }
   void OnEnded(const peer::Ended& end) override { relays_.OnEnded(end); }
+  void OnFree(uint64_t member) override;
   void OnLinkFree() override { Retry(); }
 
  private:
@@ -122,6 +123,10 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   FirstLook PassOnByAddress(Port* port, int fd, const LocalAddress& local, LaneServer** server);
   static bool Fits(const Port& port, const LocalAddress& local, const LaneServer& server);
   bool HandOverNew(Port* port, int fd, const LocalAddress& local, std::string_view bytes);
+  const Routes::Owner* GivesBackTo(const Connection* connection, const Routes::Target& target,
+                                   bool has_more);
+  uint64_t HomeOf(const Connection* connection, uint64_t next) const;
+  void OnLent();
   const Routes::Owner* ChooseForStream(Port* port, uint32_t target_id);
   const Routes::Owner* OtherOwner(const Routes::Target& target, const Routes::Owner& dead);
   Outcome Wait(Connection* connection, Route* route);
@@ -156,6 +161,13 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   bool IsBlocked() { return BlockedMs() >= limits::kBlockedMs; }
   void ArmTimer();
 
+  // A connection that another member passed on because it was blocked.
+  struct Lent {
+    uint64_t home = 0;
+    bool is_called_back = false;
+  };
+
+  const uint64_t self_;
   const RequestQueue* queue_;
   LaneServers* servers_;
   PortStatistics* statistics_;
@@ -170,6 +182,10 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   std::vector<char> buffer_;
   uint64_t consumed_ = 0;          // What JavaScript had read when it was looked at last.
   uint64_t working_since_ms_ = 0;  // On what it has not read, at the earliest.
+  std::unordered_map<const Connection*, Lent> lent_;
+  uv_timer_t free_timer_;     // Runs until this member has told that it is free again.
+  uint64_t lent_at_ms_ = 0;   // To others, the last time.
+  bool is_lending_ = false;   // What Choose() has said last: somebody else, because of that.
   bool is_retrying_ = false;
   bool has_peers_ = false;  // On any port.
 };

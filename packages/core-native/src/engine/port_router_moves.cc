@@ -35,6 +35,7 @@ RequestRouter::Outcome PortRouter::Move(Port* port, Connection* connection, uint
                                         std::string_view input) {
   HandedConnection handed;
   handed.hops = static_cast<uint8_t>(connection->hops + 1);
+  handed.home = HomeOf(connection, member);
   handed.bytes.assign(input);
   HandOver(port, connection, member, std::move(handed));
   return Outcome::kElsewhere;
@@ -45,6 +46,7 @@ void PortRouter::HandOver(Port* port, Connection* connection, uint64_t member,
   handed.port = connection->local_port;
   port->statistics->handed_over.fetch_add(1, std::memory_order_relaxed);
   handed.fd = transport_->Release(connection);
+  if (handed.home == self_) OnLent();
   links_.HandOver(member, std::move(handed));
 }
 
@@ -189,6 +191,8 @@ bool PortRouter::HandOverNew(Port* port, int fd, const LocalAddress& local,
   handed.fd = fd;
   handed.port = port->routes->port();
   handed.hops = 1;
+  handed.home = HomeOf(nullptr, owner->member);
+  if (handed.home == self_) OnLent();
   handed.bytes.assign(bytes);
   port->statistics->handed_over.fetch_add(1, std::memory_order_relaxed);
   links_.HandOver(owner->member, std::move(handed));
@@ -257,6 +261,10 @@ void PortRouter::Adopt(HandedConnection handed) {
     return;
   }
   connection->hops = handed.hops;
+  if (handed.home != 0 && handed.home != self_ && connection->origin == nullptr) {
+    lent_[connection].home = handed.home;
+    connection->is_lent = true;
+  }
   if (handed.idle_ms != 0) {
     connection->has_served = true;
     connection->message_start_ns = 0;

@@ -43,6 +43,7 @@ enum class FrameType : uint8_t {
   kDecided = 38,
   kReturned = 39,
   kEnded = 40,
+  kFree = 41,
 };
 
 struct Hello {
@@ -240,15 +241,16 @@ struct HandOver {
   uint8_t hops = 0;      // How often it was passed on since its last answer.
   uint32_t idle_ms = 0;  // 0 = not between two requests; or kIdleForever.
   uint32_t bytes = 0;    // That follow.
+  uint64_t home = 0;     // Whose it is: a member that passes it on because it is blocked; or 0.
 
   template <typename Archive>
   void Fields(Archive& archive) {
-    archive(sequence, port, hops, idle_ms, bytes);
+    archive(sequence, port, hops, idle_ms, bytes, home);
   }
 };
 inline constexpr uint32_t kIdleForever = 0xffffffff;
 // Of its fields, without the bytes that follow.
-inline constexpr size_t kHandOverBytes = 15;
+inline constexpr size_t kHandOverBytes = 23;
 
 // A client's connection stays with the sender; its requests come over the descriptor, and their
 // answers go back over it.
@@ -318,6 +320,8 @@ struct Ended {
     archive(id, is_whole);
   }
 };
+
+// kFree has no fields: the sender is not blocked any more, and takes back what is its own.
 
 // kTaken: this one and all before it. kDeclined: this one only.
 struct Sequence {
