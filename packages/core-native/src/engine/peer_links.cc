@@ -101,10 +101,9 @@ size_t PeerLinks::SendSome(Link* link, size_t first) {
         (!fds.empty() && payload.size() + bytes > limits::kHandOverBytesMax)) {
       break;
     }
-    payload.append(
-        peer::Encode(peer::HandOver{sequence, connection.port, connection.hops, connection.idle_ms,
-                                    static_cast<uint32_t>(connection.bytes.size()),
-                                    connection.home}));
+    payload.append(peer::Encode(
+        peer::HandOver{sequence, connection.port, connection.hops, connection.idle_ms,
+                       static_cast<uint32_t>(connection.bytes.size()), connection.home}));
     payload.append(connection.bytes);
     fds.push_back(connection.fd);
   }

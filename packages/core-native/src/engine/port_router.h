@@ -183,9 +183,9 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   uint64_t consumed_ = 0;          // What JavaScript had read when it was looked at last.
   uint64_t working_since_ms_ = 0;  // On what it has not read, at the earliest.
   std::unordered_map<const Connection*, Lent> lent_;
-  uv_timer_t free_timer_;     // Runs until this member has told that it is free again.
-  uint64_t lent_at_ms_ = 0;   // To others, the last time.
-  bool is_lending_ = false;   // What Choose() has said last: somebody else, because of that.
+  uv_timer_t free_timer_;    // Runs until this member has told that it is free again.
+  uint64_t lent_at_ms_ = 0;  // To others, the last time.
+  bool is_lending_ = false;  // What Choose() has said last: somebody else, because of that.
   bool is_retrying_ = false;
   bool has_peers_ = false;  // On any port.
 };

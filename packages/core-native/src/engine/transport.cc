@@ -109,7 +109,7 @@ bool Transport::RestartTls(Connection* connection, LaneServer* server) {
 // False when out of memory.
 bool Transport::BeginTls(Connection* connection) {
   const ServerConfig& config = *connection->server->config;
-  std::shared_ptr<const tls::ServerContext> context = 
+  std::shared_ptr<const tls::ServerContext> context =
       config.TlsOf(connection->local_port, connection->local_ip);
   if (context == nullptr || connection->origin != nullptr) return true;
   const uint64_t timeout_ms = context->settings().handshake_timeout_ms;

@@ -117,8 +117,7 @@ Route PortRoutes::Find(std::string_view host, std::string_view target,
   return route;
 }
 
-PortRoutes::HostOwner PortRoutes::FindHost(std::string_view name,
-                                           const LocalAddress& local) const {
+PortRoutes::HostOwner PortRoutes::FindHost(std::string_view name, const LocalAddress& local) const {
   HostOwner found;
   for (const uint32_t id : table_.IdsOf(name, local, &found.is_named)) {
     for (const Owner& owner : targets_[id].owners) {
