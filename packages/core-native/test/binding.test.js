@@ -54,7 +54,7 @@ class RawServer {
       wantsErrors: false,
       wantsTlsErrors: false,
       tls: null,
-      tlsPorts: [],
+      tlsPlaces: [],
       http2: {
         plain: false,
         alone: false,

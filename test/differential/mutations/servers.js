@@ -5,20 +5,20 @@ module.exports = [
   {
     name: 'listen-deferred',
     file: 'lib/http/server.js',
-    find: "if (plan.kind === 'node') return super.listen(...plan.args)",
-    replace: "if (plan.kind === 'node') { setImmediate(() => super.listen(...plan.args)); return self }",
+    find: "if (plan.kind === 'node') return super.listen(...toPrimary ?? plan.args)",
+    replace: "if (plan.kind === 'node') { setImmediate(() => super.listen(...toPrimary ?? plan.args)); return self }",
   },
   {
     name: 'listen-first-argument-only',
     file: 'lib/http/server.js',
-    find: "if (plan.kind === 'node') return super.listen(...plan.args)",
-    replace: "if (plan.kind === 'node') return super.listen(plan.args[0])",
+    find: "if (plan.kind === 'node') return super.listen(...toPrimary ?? plan.args)",
+    replace: "if (plan.kind === 'node') return super.listen((toPrimary ?? plan.args)[0])",
   },
   {
     name: 'listen-signal-lost',
     file: 'lib/http/server.js',
-    find: "if (plan.kind === 'node') return super.listen(...plan.args)",
-    replace: "if (plan.kind === 'node') return super.listen(...plan.args.map((arg) => arg?.signal ? { ...arg, signal: undefined } : arg))",
+    find: "if (plan.kind === 'node') return super.listen(...toPrimary ?? plan.args)",
+    replace: "if (plan.kind === 'node') return super.listen(...(toPrimary ?? plan.args).map((arg) => arg?.signal ? { ...arg, signal: undefined } : arg))",
   },
   {
     name: 'objects-are-prefixes',
@@ -245,7 +245,7 @@ module.exports = [
   {
     name: 'never-lenient',
     file: 'lib/http/server.js',
-    find: 'if (self.insecureHTTPParser ?? isLenient()) return stockListen()',
+    find: 'if (isParsedByNode(self)) return stockListen()',
     replace: '',
   },
   {
