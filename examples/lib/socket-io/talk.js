@@ -7,11 +7,13 @@
 const socket = io({ auth: (use) => use({ name: chat.name }) })
 const transport = document.getElementById('transport')
 
-socket.on('connect', () => {
-  chat.state('connected', true)
-  transport.textContent = `by ${socket.io.engine.transport.name}`
-  socket.io.engine.on('upgrade', ({ name }) => { transport.textContent = `by ${name}, after polling` })
+// The upgrade may be quicker than 'connect'.
+socket.io.on('open', () => {
+  const { engine } = socket.io
+  transport.textContent = `by ${engine.transport.name}`
+  engine.on('upgrade', ({ name }) => { transport.textContent = `by ${name}, after polling` })
 })
+socket.on('connect', () => chat.state('connected', true))
 socket.on('disconnect', () => {
   chat.state('not connected, trying again …', false)
   chat.people([])
