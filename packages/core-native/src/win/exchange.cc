@@ -148,6 +148,8 @@ void Exchange::End(bool closes) {
 
 bool Exchange::CanSend() const {
   if (is_sending_ || !has_head_ || is_malformed_ || is_aborted_) return false;
+  // Wine closes no connection: what has no body gets a length, as soon as it is known to be all.
+  if (is_core_only_ && is_refused && !is_ended_ && pieces_.empty()) return false;
   return !is_head_sent_ || !pieces_.empty() || (is_ended_ && !is_end_told_);
 }
 
