@@ -103,6 +103,7 @@ test('a request that is not begun in time gets 503 and is not begun later', { sk
   server.goOn()
   assert.match(await /** @type {Promise<string>} */ (server.first), /served$/)
   assert.match(await send(server, 'GET /after HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'), /served$/)
+  await server.says(/begun GET \/after/)
   assert.deepEqual(server.output.match(/begun .*/g), ['begun GET /block', 'begun GET /after'])
 })
 
@@ -158,6 +159,7 @@ test('streams of HTTP/2 get it each, and their connection goes on', { skip: skip
   assert.deepEqual(head, [503, ''])
   server.goOn()
   assert.deepEqual(await ask('/last'), [200, 'served'])
+  await server.says(/begun GET \/last/)
   assert.deepEqual(server.output.match(/begun .*/g), ['begun GET /first', 'begun GET /block', 'begun GET /last'])
 })
 
@@ -190,6 +192,7 @@ test('a keep-alive connection has the time for each of its requests', { skip }, 
   server.goOn()
   await server.first
   assert.equal(await ask('/four'), 200)
+  await server.says(/begun GET \/four/)
   assert.doesNotMatch(server.output, /three/)
 })
 
