@@ -330,15 +330,6 @@ void Sharing::GiveUpAsked(Port* port) {
   if (IsUnused(*port)) Drop(port);
 }
 
-// One coordinator after the other has gone.
-void Sharing::GiveUpRemovals(Port* port, uint64_t now_ms) {
-  std::erase_if(port->removals, [&](const auto& item) {
-    const bool is_late = now_ms - item.second.since_ms >= limits::kRemovalMs;
-    if (is_late) CompleteRemoval(item.first);
-    return is_late;
-  });
-}
-
 void Sharing::TickMember(Port* port, uint64_t now_ms) {
   if (port->has_joined && !port->removals.empty()) {
     GiveUpRemovals(port, now_ms);

@@ -196,12 +196,6 @@ class Sharing final : private Channel::Handler {
   static PortSockets CopySockets(const Port& port);
   static void AddSockets(const Port& port, RegistrationResult* result);
   void Complete(RegistrationResult result, const Port* port);
-  void CompleteRemoval(uint32_t token);
-  void CompleteRemovals(Port* port);
-  void FinishRemoval(uint16_t number, uint32_t token);
-  void TellRemoval(Port* port, uint32_t token, const peer::Unregister& gone);
-  void TellRemovalsAgain(Port* port);
-  std::vector<peer::Unregister> StaleEntries(const Port& port) const;
   void FailAll(Port* port, const RegistrationResult& why);
   void Drop(Port* port);
   void SayGoodbye(Port* port);
@@ -268,8 +262,17 @@ class Sharing final : private Channel::Handler {
   bool OnRegistered(Port* port, std::string_view payload);
   void OnUpstreamBroken(Port* port);
   void GiveUpAsked(Port* port);
-  void GiveUpRemovals(Port* port, uint64_t now_ms);
   void TickMember(Port* port, uint64_t now_ms);
+
+  // -- removals.cc, with Unregister()
+
+  void CompleteRemoval(uint32_t token);
+  void CompleteRemovals(Port* port);
+  void FinishRemoval(uint16_t number, uint32_t token);
+  void TellRemoval(Port* port, uint32_t token, const peer::Unregister& gone);
+  void TellRemovalsAgain(Port* port);
+  std::vector<peer::Unregister> StaleEntries(const Port& port) const;
+  void GiveUpRemovals(Port* port, uint64_t now_ms);
 
   Delegate* const delegate_;
   const uint64_t id_;
