@@ -1,5 +1,5 @@
-// Prefixes that a member takes back, until everybody is known to have heard of it: their coordinator
-// may end before it has told anybody.
+// Prefixes that a member takes back, until everybody is known to have heard of it: their
+// coordinator may end before it has told anybody.
 
 #include <algorithm>
 #include <utility>
