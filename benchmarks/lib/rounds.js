@@ -27,7 +27,9 @@ async function inRounds (sides, plan, { start, measure, warmUp = measure, descri
       if (plan.warmUp > 0) await warmUp(live, side, plan.warmUp)
     }
     for (let round = 0; round < plan.rounds; round++) {
-      for (const { side, live, rounds } of all) {
+      // Each round begins with another side, so that none always follows the same one.
+      const first = round % all.length
+      for (const { side, live, rounds } of [...all.slice(first), ...all.slice(0, first)]) {
         const result = await measure(live, side, plan.seconds)
         rounds.push(result)
         console.log(`  round ${round + 1}/${plan.rounds} ${describe(side, result)}`)

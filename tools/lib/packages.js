@@ -111,6 +111,7 @@ const kBenchNeeds = [
   { what: 'taskset', present: () => findProgram('taskset') !== null, apt: ['util-linux'] },
   { what: 'nginx, the proxy to compare with', present: () => findNginx() !== null, apt: ['nginx-light'] },
   { what: 'valgrind, which counts instructions', present: () => findProgram('valgrind') !== null, apt: ['valgrind'] },
+  { what: 'strace, which counts system calls', present: () => findProgram('strace') !== null, apt: ['strace'] },
   { what: 'the header zlib.h, for WebSocket clients', present: () => hasHeader('zlib.h'), apt: ['zlib1g-dev'] },
   { what: 'Go, for clients with TLS', present: () => findProgram('go') !== null, apt: ['golang-go'] },
   { what: 'openssl, for certificates', present: () => findProgram('openssl') !== null, apt: ['openssl'] },
