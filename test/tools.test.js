@@ -8,7 +8,7 @@ const { test } = require('node:test')
 const { addRatios, loadRow } = require('../benchmarks/lib/report')
 const { ratioOf, spread } = require('../benchmarks/lib/statistics')
 const { diagnose } = require('../tools/build')
-const { stepsOn } = require('../tools/check')
+const { parseArgs, runSteps, stepsOn } = require('../tools/check')
 const { includeProblem } = require('../tools/check-layers')
 
 const kRoot = path.join(__dirname, '..')
@@ -69,8 +69,43 @@ test('every npm command that the documents name exists', () => {
 
 test('npm test builds and runs the behaviour of all backends where HTTP.SYS is, and everything elsewhere', () => {
   assert.deepEqual(stepsOn('win32').map(({ name }) => name), ['npm packages', 'build the addon', 'behaviour of HTTP.SYS beside stock Node'])
-  assert.ok(stepsOn('linux').length > 10)
-  assert.equal(stepsOn('darwin'), stepsOn('linux'))
+  assert.ok(stepsOn('linux').length >= 8)
+  assert.deepEqual(stepsOn('darwin'), stepsOn('linux'))
+})
+
+test('npm test leaves out what takes long, npm test -- --all nothing', () => {
+  const names = (/** @type {boolean} */ all) => stepsOn('linux', all).map(({ name }) => name)
+  const short = names(false)
+  const whole = names(true)
+  assert.deepEqual(whole.filter((name) => short.includes(name)), short)
+  for (const needed of ['build the addon', 'lint and layers', 'C++ format', 'types', /address/, 'JavaScript tests on the engine', /h2spec/]) {
+    assert.ok(short.some((name) => typeof needed === 'string' ? name === needed : needed.test(name)), String(needed))
+  }
+  for (const long of [/clang-tidy/, /thread sanitizer/, /fuzzers/, /stock Node/, /sslyze/, /Wine/, /other people/]) {
+    assert.ok(!short.some((name) => long.test(name)), String(long))
+    assert.ok(whole.some((name) => long.test(name)), String(long))
+  }
+  assert.deepEqual(parseArgs([]), { all: false })
+  assert.deepEqual(parseArgs(['--all']), { all: true })
+  assert.equal(parseArgs(['--al']), null)
+  assert.match(fs.readFileSync(path.join(kRoot, '.ci', 'run'), 'utf8'), /^exec npm test -- --all$/m)
+})
+
+test('a step says where it is and what is left; one that fails fails the run, the others run, the counts come last', async () => {
+  /** @type {string[]} */
+  const lines = []
+  const tally = { passed: 3, failed: 0, skipped: 1 }
+  const bad = { passed: 1, failed: 1, skipped: 0 }
+  const isGood = await runSteps([
+    { name: 'one', seconds: 60, work: async () => tally },
+    { name: 'two', seconds: 5, work: async () => { throw Object.assign(new Error('no'), { tally: bad }) } },
+    { name: 'three', seconds: 10, work: async () => {} },
+  ], (line) => lines.push(line))
+  assert.equal(isGood, false)
+  assert.match(lines[1], /^\n\[2\/3\] two \(about 5 s; 15 s to the end\)$/)
+  assert.equal(lines[2], 'no')
+  assert.match(lines[4], /ok .* one\nFAILED .* two\nok .* three/)
+  assert.equal(lines.at(-1), '4 passed, 1 failed, 1 skipped')
 })
 
 test('all packages have one version, and depend on each other in it', () => {

@@ -7,6 +7,7 @@
 const crypto = require('node:crypto')
 const fs = require('node:fs')
 const path = require('node:path')
+const { Progress } = require('./lib/progress')
 const { CommandError, kCoreNative, kJobs, kRoot, listFiles, main, nodePrefix, run } = require('./lib/project')
 
 /**
@@ -53,6 +54,22 @@ function explain (error) {
   return new Error(`The addon could not be built (${error instanceof Error ? error.message : error}).\n${diagnose(output)}`)
 }
 
+/** @param {string[]} args of node */
+async function compile (args) {
+  const text = fs.readFileSync(path.join(kCoreNative, 'binding.gyp'), 'utf8')
+  // Those for another system are counted too: it is an estimate.
+  const total = text.match(/'src\/(?!win\/)[^']+\.cc'/g)?.length ?? 0
+  const progress = new Progress({ unit: 'files compiled', total })
+  const onLine = (/** @type {string} */ line) => {
+    if (/^\s+CXX\(|^\s+\w+\.cc$/.test(line)) progress.add()
+  }
+  try {
+    await run(process.execPath, args, { quiet: true, onLine })
+  } finally {
+    progress.end()
+  }
+}
+
 /**
  * @param {{ debug?: boolean, force?: boolean }} [options]
  * @returns {Promise<boolean>} whether anything had to be built
@@ -72,8 +89,8 @@ async function build ({ debug = false, force = false } = {}) {
     ...(prefix === null ? [] : [`--nodedir=${prefix}`])]
   try {
     fs.rmSync(stamp, { force: true })
-    await run(process.execPath, [gyp, 'configure', ...flags], { keep: true })
-    await run(process.execPath, [gyp, 'build', `--jobs=${kJobs}`, ...flags], { keep: true })
+    await run(process.execPath, [gyp, 'configure', ...flags], { quiet: true })
+    await compile([gyp, 'build', `--jobs=${kJobs}`, ...flags])
   } catch (error) {
     throw explain(error)
   }

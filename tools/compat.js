@@ -5,7 +5,7 @@
 //   node tools/compat.js [suite ...] [--over https|http2] [--fast] [--write] [--list]
 //
 // --over takes the suites that are run over another protocol, by the names of those over plain HTTP/1.1;
-// --fast runs the part that `npm test` runs; --write puts the results into docs/compatibility.md;
+// --fast runs the part that `npm test -- --all` runs; --write puts the results into docs/compatibility.md;
 // --list names the suites.
 // Needs the registries of Debian, npm and PyPI the first time; suites are kept in the user's cache folder.
 
@@ -115,7 +115,7 @@ async function compat (args) {
       verdicts.push(await runSuite(suite, known[suite.name] ?? []))
     } catch (error) {
       console.error(`${suite.name}: ${error instanceof Error ? error.message : error}`)
-      // npm test is for machines without a way to the registries, too; the complete run proves something or fails.
+      // npm test -- --all is for machines without a way to the registries, too; the complete run proves something or fails.
       if (isFast && error instanceof UnreachableError) notRun.push(suite.name)
       else failures.push(suite.name)
     }

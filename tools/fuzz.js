@@ -8,8 +8,8 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { findFuzzingClang } = require('./lib/packages')
-const { forEachParallel, kCoreNative, kJobs, listFiles, main, run } = require('./lib/project')
-const { configure } = require('./native')
+const { forEachParallel, kCoreNative, listFiles, main, run } = require('./lib/project')
+const { compile, configure } = require('./native')
 
 const kSecondsDefault = 20
 
@@ -44,7 +44,7 @@ async function fuzz (seconds, pattern = '') {
   const clang = findFuzzingClang()
   if (clang === null) throw new Error('clang++ with libFuzzer is not installed: npm run setup')
   const build = await configure('fuzz', ['-DHTTPSYS_FUZZ=ON', `-DCMAKE_CXX_COMPILER=${clang}`])
-  await run('cmake', ['--build', build, '--parallel', String(kJobs)], { quiet: process.env.CI !== undefined })
+  await compile(build)
   const names = listFiles(path.join(kCoreNative, 'fuzz'), (file) => file.endsWith('_fuzzer.cc'))
     .map((file) => path.basename(file, '.cc'))
     .filter((name) => new RegExp(pattern).test(name))

@@ -6,6 +6,7 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
+const { Progress } = require('./lib/progress')
 const { ask, findProgram, kCoreNative, kJobs, main, run } = require('./lib/project')
 
 const kSanitizers = ['none', 'address', 'thread']
@@ -38,31 +39,70 @@ function withoutRandomisation () {
   }
 }
 
+/** @param {string} folder that configure() gave */
+async function compile (folder) {
+  const progress = new Progress({ unit: '% compiled', total: 100 })
+  const onLine = (/** @type {string} */ line) => {
+    const percent = /^\[ *(\d+)%\]/.exec(line)
+    if (percent !== null) progress.set(Number(percent[1]))
+  }
+  try {
+    await run('cmake', ['--build', folder, '--parallel', String(kJobs)], { quiet: true, onLine })
+  } finally {
+    progress.end()
+  }
+}
+
+/** @param {string} sanitizer one of kSanitizers @returns {Promise<string>} the folder of the test programs */
+async function compileTests (sanitizer) {
+  const folder = await configure(sanitizer, [`-DHTTPSYS_SANITIZE=${sanitizer}`])
+  await compile(folder)
+  return folder
+}
+
+/** @returns {NodeJS.ProcessEnv} */
+function sanitizerOptions () {
+  return {
+    ASAN_OPTIONS: 'detect_stack_use_after_return=1:strict_string_checks=1',
+    UBSAN_OPTIONS: 'print_stacktrace=1',
+    TSAN_OPTIONS: 'halt_on_error=1:second_deadlock_stack=1:suppressions=' +
+      path.join(kCoreNative, 'test-native', 'tsan.supp'),
+  }
+}
+
 /**
  * @param {string} sanitizer one of kSanitizers
  * @param {string} [pattern] a regular expression over test names
+ * @returns {Promise<import('./lib/test-runner').Tally>} of test programs
  */
 async function nativeTests (sanitizer, pattern) {
   if (!kSanitizers.includes(sanitizer)) {
     throw new Error(`Usage: node tools/native.js [${kSanitizers.join(' | ')}] [pattern]`)
   }
-  const folder = await configure(sanitizer, [`-DHTTPSYS_SANITIZE=${sanitizer}`])
-  await run('cmake', ['--build', folder, '--parallel', String(kJobs)], { quiet: process.env.CI !== undefined })
+  const folder = await compileTests(sanitizer)
   const [program, ...args] = [
     ...(sanitizer === 'thread' ? withoutRandomisation() : []),
     'ctest', '--test-dir', folder, '--output-on-failure', '--no-tests=error', '--parallel', String(kJobs),
     ...(pattern === undefined ? [] : ['--tests-regex', pattern]),
   ]
-  await run(program, args, {
-    env: {
-      ASAN_OPTIONS: 'detect_stack_use_after_return=1:strict_string_checks=1',
-      UBSAN_OPTIONS: 'print_stacktrace=1',
-      TSAN_OPTIONS: 'halt_on_error=1:second_deadlock_stack=1:suppressions=' +
-        path.join(kCoreNative, 'test-native', 'tsan.supp'),
-    },
-  })
+  const progress = new Progress({ unit: 'test programs', total: 0 })
+  const tally = { passed: 0, failed: 0, skipped: 0 }
+  const onLine = (/** @type {string} */ line) => {
+    const [, total, result] = /^\s*\d+\/(\d+) Test +#\d+: .*?(Passed|Skipped|\*\*\*)/.exec(line) ?? []
+    if (total === undefined) return
+    tally[result === 'Passed' ? 'passed' : result === 'Skipped' ? 'skipped' : 'failed']++
+    progress.set(tally.passed + tally.failed + tally.skipped, Number(total))
+  }
+  try {
+    await run(program, args, { env: sanitizerOptions(), onLine })
+  } catch (error) {
+    throw Object.assign(/** @type {Error} */ (error), { tally })
+  } finally {
+    progress.end()
+  }
+  return tally
 }
 
 if (require.main === module) main(nativeTests(process.argv[2] ?? 'none', process.argv[3]))
 
-module.exports = { configure, nativeTests }
+module.exports = { compile, compileTests, configure, nativeTests, sanitizerOptions }

@@ -2,7 +2,7 @@
 
 // Installs what is missing, and is quick when nothing is. The one place that installs anything.
 //
-//   node tools/setup.js [run | test | bench | dev]
+//   node tools/setup.js [npm | run | test | all | bench | dev | windows | wine]
 
 const fs = require('node:fs')
 const path = require('node:path')
@@ -128,10 +128,10 @@ async function setup (set) {
   checkNode()
   await ensureSystemPackages(set)
   await ensureNodeModules()
-  if (set !== 'test' && set !== 'dev') return
+  if (!['test', 'all', 'dev'].includes(set)) return
   await ensurePython(clangFormat(), clangFormatFolder(), `clang-format==${kClangFormatVersion}`)
-  await ensurePython(sslyze(), sslyzeFolder(), `sslyze==${kSslyzeVersion}`)
   await ensureH2spec()
+  if (set !== 'test') await ensurePython(sslyze(), sslyzeFolder(), `sslyze==${kSslyzeVersion}`)
 }
 
 if (require.main === module) {

@@ -3,15 +3,20 @@
 // Runs the JavaScript tests: every *.test.js below packages/*/test and test/. Files below
 // test/conformance and test/behaviour run twice, on stock Node (the reference) and on the engine.
 //
-//   node tools/test.js [pattern over file names] [--backend node | engine] [node --test flags]
+//   node tools/test.js [pattern over file names] [--backend node | engine] [--record] [flags of node --test]
+//
+// --record writes how long each file took into tools/test-costs.json: the order in which files are begun and the
+// estimates of what is left come from it. Do so when nothing else is running.
 
 const fs = require('node:fs')
-const os = require('node:os')
 const path = require('node:path')
-const { kJobs, kRoot, listFiles, main, run } = require('./lib/project')
+const { kRoot, listFiles, main } = require('./lib/project')
+const { runTestFiles, sum, tallyLine } = require('./lib/test-runner')
 
-/** The slowest honest test takes seconds; this ends one that hangs. */
-const kTestTimeoutMs = 240_000
+/** @typedef {import('./lib/test-runner').Tally} Tally */
+/** @typedef {import('./lib/test-runner').FileResult} FileResult */
+
+const kCosts = path.join(__dirname, 'test-costs.json')
 
 /** @param {string} [pattern] @returns {string[]} */
 function testFiles (pattern = '') {
@@ -27,57 +32,74 @@ const kOnBoth = [path.join('test', 'conformance'), path.join('test', 'behaviour'
 /** Those that need the double of httpapi.dll: tools/wine.js. */
 const kWithDouble = path.join('test', 'windows-double')
 
-/** More than this is no accident of a busy machine. */
-const kFilesRunAgainMax = 5
+/** @returns {Record<string, [number, number]>} by file: seconds, and seconds of CPU */
+const readCosts = () => JSON.parse(fs.readFileSync(kCosts, 'utf8'))
 
-/** @param {string[]} files @param {string} backend @param {string[]} flags */
-async function runFiles (files, backend, flags) {
-  if (files.length === 0) return
-  console.log(`\n${files.length} test files on ${backend === 'node' ? 'stock Node' : 'the engine'}`)
-  const report = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'httpsys-test-')), 'failed.json')
-  const attempt = (/** @type {string[]} */ list, /** @type {number} */ jobs) => run(process.execPath, [
-    '--test', `--test-timeout=${kTestTimeoutMs}`, `--test-concurrency=${jobs}`,
-    `--test-reporter=${path.join(__dirname, 'lib', 'reporter.js')}`, '--test-reporter-destination=stdout',
-    ...flags, ...list,
-  ], { env: { HTTPSYS_BACKEND: backend === 'node' ? 'node' : '', NODE_ENV: 'test', HTTPSYS_FAILED_FILES: report } })
-  try {
-    await attempt(files, kJobs)
-  } catch (error) {
-    const failed = fs.existsSync(report) ? JSON.parse(fs.readFileSync(report, 'utf8')) : []
-    if (failed.length === 0 || failed.length > kFilesRunAgainMax || files.length === failed.length) throw error
-    console.log(`\nOnce more, with the machine to themselves: ${failed.join(', ')}`)
-    await attempt(failed, 1)
-    console.log(`UNSTABLE: passed only when run again, which is a defect of the test or of the code: ${failed.join(', ')}`)
-  } finally {
-    fs.rmSync(path.dirname(report), { recursive: true, force: true })
+/** @param {FileResult[]} results */
+function recordCosts (results) {
+  const known = readCosts()
+  for (const { file, seconds, cpu, failed } of results) {
+    if (cpu === null || failed > 0) continue
+    known[file.split(path.sep).join('/')] = [Number(seconds.toFixed(1)), Number(cpu.toFixed(1))]
   }
+  const rows = Object.entries(known).filter(([file]) => fs.existsSync(path.join(kRoot, file))).sort(([a], [b]) => a < b ? -1 : 1)
+  fs.writeFileSync(kCosts, `{\n${rows.map(([file, cost]) => `  ${JSON.stringify(file)}: ${JSON.stringify(cost).replace(',', ', ')}`).join(',\n')}\n}\n`)
+}
+
+/**
+ * What runs where.
+ *
+ * @param {string[]} files
+ * @param {string} [backend] only this one: 'engine', 'node' for all files on stock Node, or 'reference' for those that
+ *   are about both on stock Node; by default the reference, then all of them on the engine
+ * @returns {{ on: 'node' | 'engine', files: string[] }[]}
+ */
+function plan (files, backend) {
+  const all = files.filter((file) => !file.startsWith(kWithDouble))
+  const reference = all.filter((file) => kOnBoth.some((folder) => file.startsWith(folder)))
+  /** @type {{ on: 'node' | 'engine', files: string[] }[]} */
+  const parts = []
+  if (backend !== 'engine') parts.push({ on: 'node', files: backend === 'node' ? all : reference })
+  if (backend !== 'node' && backend !== 'reference') parts.push({ on: 'engine', files: all })
+  return parts.filter((part) => part.files.length > 0)
 }
 
 /**
  * @param {object} [options]
  * @param {string} [options.pattern]
- * @param {string} [options.backend] only this one; by default what each file is for
+ * @param {string} [options.backend] see plan()
+ * @param {boolean} [options.record]
  * @param {string[]} [options.flags]
+ * @returns {Promise<Tally>}
  */
-async function jsTests ({ pattern, backend = process.env.HTTPSYS_BACKEND, flags = [] } = {}) {
-  const files = testFiles(pattern).filter((file) => !file.startsWith(kWithDouble))
-  if (files.length === 0) throw new Error(`No test file matches ${pattern}`)
-  const conformance = files.filter((file) => kOnBoth.some((folder) => file.startsWith(folder)))
-  /** @type {unknown[]} */
-  const failures = []
-  const attempt = (/** @type {Promise<void>} */ work) => work.catch((error) => failures.push(error))
-  if (backend !== 'engine') await attempt(runFiles(backend === 'node' ? files : conformance, 'node', flags))
-  if (backend !== 'node') await attempt(runFiles(files, 'engine', flags))
-  if (failures.length > 0) throw new Error('JavaScript tests failed')
+async function jsTests ({ pattern, backend = process.env.HTTPSYS_BACKEND || undefined, record = false, flags = [] } = {}) {
+  const parts = plan(testFiles(pattern), backend)
+  if (parts.length === 0) throw new Error(`No test file matches ${pattern}`)
+  /** @type {FileResult[]} */
+  const results = []
+  for (const { on, files } of parts) {
+    console.log(`\n${files.length} test files on ${on === 'node' ? 'stock Node' : 'the engine'}`)
+    const ended = await runTestFiles(files, { costs: readCosts(), flags, env: { HTTPSYS_BACKEND: on === 'node' ? 'node' : '' } })
+    if (record && on === 'engine') recordCosts(ended)
+    results.push(...ended)
+  }
+  const tally = sum(results)
+  const bad = results.filter(({ failed }) => failed > 0).map(({ file }) => file)
+  if (bad.length > 0) console.log(`\nFailed: ${[...new Set(bad)].sort().join(', ')}`)
+  console.log(`${tally.passed + tally.failed + tally.skipped} tests in ${results.length} files: ${tallyLine(tally)}`)
+  if (tally.failed > 0) throw Object.assign(new Error('JavaScript tests failed'), { tally })
+  return tally
 }
 
 if (require.main === module) {
   const args = process.argv.slice(2)
   const at = args.indexOf('--backend')
   const [, backend] = at === -1 ? [] : args.splice(at, 2)
+  const recordAt = args.indexOf('--record')
+  if (recordAt !== -1) args.splice(recordAt, 1)
   const flags = args.filter((arg) => arg.startsWith('--'))
   const pattern = args.find((arg) => !arg.startsWith('--'))
-  main(jsTests({ pattern, backend, flags }))
+  main(jsTests({ pattern, backend, record: recordAt !== -1, flags }))
 }
 
-module.exports = { jsTests, testFiles }
+module.exports = { jsTests, plan, readCosts, testFiles }

@@ -10,6 +10,7 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { findClang } = require('./lib/packages')
+const { Progress } = require('./lib/progress')
 const { forEachParallel, kCoreNative, kRoot, listFiles, main, nodePrefix, run } = require('./lib/project')
 const { configure } = require('./native')
 
@@ -54,13 +55,16 @@ async function tidy (pattern = '') {
     .filter((file) => headers !== null || !file.includes(`${path.sep}napi${path.sep}`))
     .filter((file) => new RegExp(pattern).test(file))
   if (headers === null) console.log('src/napi left out: Node\'s headers are not on this machine')
+  const progress = new Progress({ unit: 'files', total: files.length })
   await forEachParallel(files, async (file) => {
     const key = crypto.createHash('sha256').update(common).update(file).update(fs.readFileSync(file)).digest('hex')
     const stamp = path.join(passed, key)
-    if (fs.existsSync(stamp)) return
-    await run(clangTidy, ['-p', build, '--quiet', file], { quiet: true })
-    fs.writeFileSync(stamp, '')
-  })
+    if (!fs.existsSync(stamp)) {
+      await run(clangTidy, ['-p', build, '--quiet', file], { quiet: true })
+      fs.writeFileSync(stamp, '')
+    }
+    progress.add()
+  }).finally(() => progress.end())
   console.log(`clang-tidy: ${files.length} files, no finding`)
 }
 

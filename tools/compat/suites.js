@@ -179,7 +179,7 @@ const kOver = {
   https: ['express', 'express-4.22', 'express-5', 'connect'],
   http2: ['express', 'express-4.22', 'express-5', 'connect', 'node-http']
 }
-/** What of these `npm test` has time for. */
+/** What of these `npm test -- --all` has time for. */
 const kOverFast = ['connect', 'express']
 
 /** @param {'https' | 'http2'} over @returns {Suite[]} */

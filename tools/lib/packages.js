@@ -79,14 +79,8 @@ const kTestNeeds = [
   { what: 'nghttp, a client of HTTP/2', present: () => findProgram('nghttp') !== null, apt: ['nghttp2-client'] },
   { what: 'Go, which builds h2spec', present: () => findProgram('go') !== null || fs.existsSync(h2spec()), apt: ['golang-go'] },
   {
-    what: 'clang++ with libFuzzer',
-    present: () => findFuzzingClang() !== null,
-    apt: ['clang-16', 'libclang-rt-16-dev'],
-  },
-  { what: 'clang-tidy', present: () => findClang('clang-tidy') !== null, apt: ['clang-tidy-16'] },
-  {
-    what: 'Python\'s venv module, for clang-format and sslyze',
-    present: () => (fs.existsSync(clangFormat()) && fs.existsSync(sslyze())) || hasVenv(),
+    what: 'Python\'s venv module, for clang-format',
+    present: () => fs.existsSync(clangFormat()) || hasVenv(),
     apt: ['python3-venv'],
   },
   {
@@ -96,10 +90,25 @@ const kTestNeeds = [
     apt: ['chromium'],
   },
   { what: 'curl', present: () => findProgram('curl') !== null, apt: ['curl'] },
+]
+
+/** What `npm test` needs with --all only. @type {Need[]} */
+const kAllNeeds = [
+  {
+    what: 'clang++ with libFuzzer',
+    present: () => findFuzzingClang() !== null,
+    apt: ['clang-16', 'libclang-rt-16-dev'],
+  },
+  { what: 'clang-tidy', present: () => findClang('clang-tidy') !== null, apt: ['clang-tidy-16'] },
   {
     what: 'xz, for test suites from Debian\'s archive',
     present: () => findProgram('xz') !== null || findProgram('apt-get') === null,
     apt: ['xz-utils'],
+  },
+  {
+    what: 'Python\'s venv module, for sslyze',
+    present: () => fs.existsSync(sslyze()) || hasVenv(),
+    apt: ['python3-venv'],
   },
 ]
 
@@ -139,7 +148,8 @@ const kNeeds = {
   windows: kWindowsNeeds,
   wine: [...kWindowsNeeds, ...kWineNeeds],
   test: [...kRunNeeds, ...kTestNeeds],
-  dev: [...kRunNeeds, ...kTestNeeds, ...kBenchNeeds],
+  all: [...kRunNeeds, ...kTestNeeds, ...kAllNeeds],
+  dev: [...kRunNeeds, ...kTestNeeds, ...kAllNeeds, ...kBenchNeeds],
 }
 
 const kClangFormatVersion = '18.1.8'

@@ -82,6 +82,7 @@ class CommandError extends Error {
  * @property {NodeJS.ProcessEnv} [env] added to this process's own
  * @property {boolean} [quiet] keep the output; show it only when the program fails
  * @property {boolean} [keep] show the output and keep it too
+ * @property {(line: string) => void} [onLine] is told each line of the output, which is kept or shown as the others say
  * @property {number} [timeout] ms, after which the program is ended
  */
 
@@ -94,17 +95,23 @@ class CommandError extends Error {
  * @returns {Promise<string>} the output when quiet or kept, otherwise ''
  * @throws {CommandError} when it fails
  */
-function run (program, args, { cwd = kRoot, env, quiet = false, keep = false, timeout } = {}) {
+function run (program, args, { cwd = kRoot, env, quiet = false, keep = false, onLine, timeout } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, {
       cwd,
       env: { ...process.env, ...env },
       timeout,
-      stdio: quiet || keep ? ['ignore', 'pipe', 'pipe'] : ['ignore', 'inherit', 'inherit'],
+      stdio: quiet || keep || onLine !== undefined ? ['ignore', 'pipe', 'pipe'] : ['ignore', 'inherit', 'inherit'],
     })
     let output = ''
+    let lineStart = 0
     const take = (/** @type {Buffer} */ piece) => {
       output += piece
+      const lines = onLine === undefined ? [] : output.slice(lineStart).split('\n').slice(0, -1)
+      for (const line of lines) {
+        onLine?.(line)
+        lineStart += line.length + 1
+      }
       if (!quiet) process.stdout.write(piece)
     }
     child.stdout?.on('data', take)
