@@ -163,19 +163,15 @@ async function runOnce (program, { env, needsTicker }, file) {
  */
 async function runFile (program, stage, file) {
   const began = Date.now()
-  let tried = await runOnce(program, stage, file)
-  if (tried.isLate && tried.failed.length === 0) {
-    // Seldom a process below Wine does not end, though its tests have. A test that failed is not tried again.
-    console.log(`UNSTABLE ${file} did not end within ${kFileMs / 1000} s and is run once more. It wrote:\n${tried.text.slice(-2000)}`)
-    tried = await runOnce(program, stage, file)
-  }
-  const { results, failed, text, status, isGood } = tried
+  const { results, failed, text, status, isLate, isGood } = await runOnce(program, stage, file)
   const count = (/** @type {string} */ wanted) => results.filter(({ result }) => result === wanted).length
   console.log(`${isGood ? 'ok  ' : 'FAIL'} ${file} (${count('passed')} passed, ${failed.length} failed, ${count('skipped')} skipped, ${((Date.now() - began) / 1000).toFixed(1)} s)`)
   for (const { name, why } of failed) console.log(`  FAILED ${name}\n    ${why.split('\n').slice(0, 12).join('\n    ')}`)
   if (!isGood && failed.length === 0) {
     console.log(text.slice(-4000))
-    results.push({ file, name: '(the whole file)', result: 'failed', why: `ended with ${status}` })
+    const why = !isLate ? `ended with ${status}` : `did not end within ${kFileMs / 1000} s, ${text.includes('{"end":true}') ? 'after all its tests had' : 'nor did its tests'}`
+    console.log(`  FAILED ${file} ${why}`)
+    results.push({ file, name: '(the whole file)', result: 'failed', why })
   }
   return results
 }

@@ -270,6 +270,8 @@ class Load {
   #work
   /** @type {{ target: string, answers: number, statuses: Record<number, number>, lost: { kept: string[], new: string[] }, wrong: string[], at: number }[]} */
   targets
+  /** The new connections that were lost. @type {Loss[]} */
+  losses = []
 
   /** @param {import('node:test').TestContext} t @param {LoadOptions} options */
   constructor (t, { port, targets, connections = 4, isKept = true, pauseMs = 2, secure, owners = (target) => new RegExp(`^${target.split('/')[1]}$`) }) {
@@ -277,10 +279,14 @@ class Load {
     const run = async (/** @type {number} */ number) => {
       /** @type {Client | null} */
       let client = null
+      let began = 0
       for (let turn = number; !this.#isOver; turn++) {
         const target = isKept ? this.targets[number % targets.length] : this.targets[turn % targets.length]
         // A server may close a connection between two requests; a client that has seen it opens the next one.
-        if (client === null || !client.isOpen) client = new Client(port, undefined, secure)
+        if (client === null || !client.isOpen) {
+          began = performance.now()
+          client = new Client(port, undefined, secure)
+        }
         try {
           const { status, owner } = await client.request(target.target, isKept ? {} : { headers: ['Connection: close'] })
           target.statuses[status] = (target.statuses[status] ?? 0) + 1
@@ -289,6 +295,7 @@ class Load {
         } catch (error) {
           const { isNew, message } = /** @type {LostError} */ (error)
           target.lost[isNew ? 'new' : 'kept'].push(message)
+          if (isNew) this.losses.push({ target: target.target, from: began, to: performance.now() })
         }
         if (!isKept) {
           client.destroy()
@@ -331,6 +338,19 @@ class Load {
     }
   }
 }
+
+/** @typedef {{ from: number, to: number }} Span in ms of performance.now() */
+/** @typedef {Span & { target: string }} Loss when the connection was begun and when its end was seen */
+
+/**
+ * What a process had accepted and not handed over yet dies with it: how much that is depends on when it last had a CPU. No
+ * other connection may be lost.
+ *
+ * @param {Loss[]} losses
+ * @param {Span[]} kills from the signal until the end was seen
+ * @returns {Loss[]} those that were not there at the time of any kill
+ */
+const unexplained = (losses, kills) => losses.filter((loss) => !kills.some((kill) => loss.from <= kill.to && loss.to >= kill.from))
 
 /** Waits for what is told to nobody. @param {() => boolean | Promise<boolean>} isSo @param {string} what */
 async function until (isSo, what) {
@@ -412,5 +432,6 @@ module.exports = {
   member,
   sleep,
   stateOf,
+  unexplained,
   until
 }
