@@ -20,12 +20,13 @@ if (process.argv[2] === 'child') {
   program(async () => {
     for (const path of ['/crash', '/reject', '/exit']) {
       const child = spawn(process.execPath, [...process.execArgv, __filename, 'child'], { stdio: ['ignore', 'pipe', 'pipe'] })
+      const closed = once(child, 'close')
       let errors = ''
       child.stderr.on('data', (text) => { errors += text })
       const [port] = await once(child.stdout, 'data')
       const timer = setTimeout(() => child.kill(), 5000)
       await talk(Number(port), [message('GET /', []), /answered/, message(`GET ${path}`)])
-      log('exit', ...await once(child, 'close'))
+      log('exit', ...await closed)
       clearTimeout(timer)
       log(errors.split('\n').filter((line) => /Error/.test(line)))
     }

@@ -22,6 +22,7 @@ if (process.argv[2] === 'child') {
 } else {
   program(async () => {
     const child = fork(__filename, ['child'])
+    const ended = once(child, 'exit')
     child.on('message', (text) => log('child', text))
     await once(child, 'message')
     const holder = net.createServer()
@@ -31,6 +32,6 @@ if (process.argv[2] === 'child') {
     child.send('holder', holder, () => holder.close())
     await once(child, 'message')
     for (const path of ['/', '/second', '/last']) await talk(port, message(`GET ${path}`))
-    log('exit', ...await once(child, 'exit'))
+    log('exit', ...await ended)
   })
 }

@@ -24,6 +24,7 @@ if (process.argv[2] === 'child') {
     await once(holder, 'listening')
     const port = listening(holder)
     const child = spawn(process.execPath, [...process.execArgv, __filename, 'child'], { stdio: ['pipe', 'pipe', 'inherit', holder._handle.fd] })
+    const ended = once(child, 'close')
     child.stdout.on('data', (text) => log(String(text).trim()))
     holder.close()
     const [said] = await once(child.stdout, 'data')
@@ -33,6 +34,6 @@ if (process.argv[2] === 'child') {
     } else {
       child.kill()
     }
-    log('exit', ...await once(child, 'exit'))
+    log('exit', ...await ended)
   })
 }
