@@ -96,16 +96,36 @@ test('a step says where it is and what is left; one that fails fails the run, th
   const lines = []
   const tally = { passed: 3, failed: 0, skipped: 1 }
   const bad = { passed: 1, failed: 1, skipped: 0 }
+  let running = 0
+  let most = 0
+  const busy = async () => {
+    most = Math.max(most, ++running)
+    await new Promise((resolve) => setImmediate(resolve))
+    running--
+  }
   const isGood = await runSteps([
     { name: 'one', seconds: 60, work: async () => tally },
     { name: 'two', seconds: 5, work: async () => { throw Object.assign(new Error('no'), { tally: bad }) } },
-    { name: 'three', seconds: 10, work: async () => {} },
+    { name: 'three', seconds: 10, work: busy },
+    { name: 'four', seconds: 3, work: busy, beside: true },
+    { name: 'five', seconds: 1, work: busy },
   ], (line) => lines.push(line))
   assert.equal(isGood, false)
-  assert.match(lines[1], /^\n\[2\/3\] two \(about 5 s; 15 s to the end\)$/)
-  assert.equal(lines[2], 'no')
-  assert.match(lines[4], /ok .* one\nFAILED .* two\nok .* three/)
+  assert.equal(most, 2)
+  assert.equal(lines[1], '\n[2/5] two\n  about 5 s; 16 s to the end')
+  assert.equal(lines[2], 'two: no')
+  assert.equal(lines[3], '\n[3/5] three\n[4/5] four\n  about 10 s; 11 s to the end')
+  assert.match(lines[5], /ok .* one\nFAILED .* two\nok .* three\nok .* four\nok .* five/)
   assert.equal(lines.at(-1), '4 passed, 1 failed, 1 skipped')
+})
+
+test('nothing is run after an essential step has failed', async () => {
+  let ran = false
+  const isGood = await runSteps([
+    { name: 'one', seconds: 1, work: async () => { throw new Error('no') }, essential: true },
+    { name: 'two', seconds: 1, work: async () => { ran = true } },
+  ], () => {})
+  assert.deepEqual([isGood, ran], [false, false])
 })
 
 test('all packages have one version, and depend on each other in it', () => {

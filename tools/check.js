@@ -29,6 +29,7 @@ const { wineTests } = require('./wine')
  * @property {number} seconds that it takes on two idle cores, from a fresh clone
  * @property {boolean} [essential] nothing after it makes sense when it fails
  * @property {boolean} [onlyAll] left out without --all
+ * @property {boolean} [beside] runs at the same time as the one before it: that one leaves a core idle, and neither of them disturbs the other
  */
 
 // Where the addon is HTTP.SYS's: the files whose results docs/windows.md shows. What the rest of the project needs to be
@@ -48,8 +49,9 @@ const kSteps = [
   { name: 'install what only --all needs', seconds: 60, work: () => setup('all'), essential: true, onlyAll: true },
   { name: 'build the addon', seconds: 100, work: () => build(), essential: true },
   { name: 'lint and layers', seconds: 15, work: () => lint() },
-  { name: 'C++ format', seconds: 2, work: () => format() },
-  { name: 'types', seconds: 8, work: () => run(process.execPath, [kTypeScript, '-p', kRoot]) },
+  { name: 'types', seconds: 8, work: () => run(process.execPath, [kTypeScript, '-p', kRoot], { quiet: true }), beside: true },
+  { name: 'C++ format', seconds: 2, work: () => format(), beside: true },
+  { name: 'h2spec, strict, without and with TLS', seconds: 3, work: () => require('./h2spec').conformance(), beside: true },
   { name: 'clang-tidy', seconds: 240, work: () => tidy(), onlyAll: true },
   { name: 'C++ tests, address and undefined-behaviour sanitizers', seconds: 150, work: () => nativeTests('address') },
   { name: 'C++ tests, thread sanitizer', seconds: 180, work: () => nativeTests('thread'), onlyAll: true },
@@ -61,7 +63,6 @@ const kSteps = [
   },
   { name: 'JavaScript tests on stock Node, the reference', seconds: 60, work: () => jsTests({ backend: 'reference' }), onlyAll: true },
   { name: 'JavaScript tests on the engine', seconds: 200, work: () => jsTests({ backend: 'engine' }) },
-  { name: 'h2spec, strict, without and with TLS', seconds: 25, work: () => require('./h2spec').conformance() },
   { name: 'sslyze: TLS with default options', seconds: 20, work: () => require('./tlsscan').tlsScan(), onlyAll: true },
   { name: 'HTTP.SYS below Wine', seconds: 400, work: () => wineTests(), onlyAll: true },
   // Fails where the suites cannot be fetched, and says so: a check that was left out proves nothing.
@@ -76,33 +77,57 @@ function stepsOn (platform, all = false) {
 /** @param {any} value what a step gave, or its error @returns {Tally[]} */
 const tallyOf = (value) => [value?.tally ?? value].filter((tally) => typeof tally?.passed === 'number')
 
+/**
+ * @typedef {object} Ended
+ * @property {Step} step
+ * @property {boolean} isGood
+ * @property {number} ms
+ * @property {Tally[]} tallies
+ */
+
+/** @param {Step} step @param {(line: string) => void} write @returns {Promise<Ended>} */
+async function runStep (step, write) {
+  const start = Date.now()
+  try {
+    const tallies = tallyOf(await step.work())
+    return { step, isGood: true, ms: Date.now() - start, tallies }
+  } catch (error) {
+    write(`${step.name}: ${error instanceof Error ? error.message : error}`)
+    return { step, isGood: false, ms: Date.now() - start, tallies: tallyOf(error) }
+  }
+}
+
+/** @param {Step[]} steps @returns {Step[][]} those of each part run at the same time */
+function together (steps) {
+  /** @type {Step[][]} */
+  const parts = []
+  for (const step of steps) {
+    if (step.beside && parts.length > 0) parts[parts.length - 1].push(step)
+    else parts.push([step])
+  }
+  return parts
+}
+
+/** @param {Step[]} part @returns {number} seconds */
+const secondsOf = (part) => Math.max(...part.map(({ seconds }) => seconds))
+
 /** @param {Step[]} steps @param {(line: string) => void} [write] @returns {Promise<boolean>} whether all was well */
 async function runSteps (steps, write = console.log) {
-  /** @type {string[]} */
-  const summary = []
-  /** @type {Tally[]} */
-  const tallies = []
-  let failed = 0
+  const parts = together(steps)
+  /** @type {Ended[]} */
+  const ended = []
   const begin = Date.now()
-  for (const [index, { name, work, seconds, essential }] of steps.entries()) {
-    const left = steps.slice(index).reduce((total, step) => total + step.seconds, 0)
-    write(`\n[${index + 1}/${steps.length}] ${name} (about ${span(seconds * 1000)}; ${span(left * 1000)} to the end)`)
-    const start = Date.now()
-    let result = 'ok    '
-    try {
-      tallies.push(...tallyOf(await work()))
-    } catch (error) {
-      write(String(error instanceof Error ? error.message : error))
-      tallies.push(...tallyOf(error))
-      failed++
-      result = 'FAILED'
-    }
-    summary.push(`${result} ${((Date.now() - start) / 1000).toFixed(1).padStart(7)} s  ${name}`)
-    if (result === 'FAILED' && essential) break
+  for (const [index, part] of parts.entries()) {
+    const left = parts.slice(index).reduce((total, other) => total + secondsOf(other), 0)
+    const names = part.map((step) => `[${steps.indexOf(step) + 1}/${steps.length}] ${step.name}`)
+    write(`\n${names.join('\n')}\n  about ${span(secondsOf(part) * 1000)}; ${span(left * 1000)} to the end`)
+    ended.push(...await Promise.all(part.map((step) => runStep(step, write))))
+    if (ended.some(({ isGood, step }) => !isGood && step.essential)) break
   }
-  write(`\n${summary.join('\n')}`)
+  const failed = ended.filter(({ isGood }) => !isGood).length
+  write(`\n${ended.map(({ step, isGood, ms }) => `${isGood ? 'ok    ' : 'FAILED'} ${(ms / 1000).toFixed(1).padStart(7)} s  ${step.name}`).join('\n')}`)
   write(`${failed === 0 ? 'Everything passed' : `${failed} of ${steps.length} steps failed`}, ${span(Date.now() - begin)}`)
-  write(tallyLine(sum(tallies)))
+  write(tallyLine(sum(ended.flatMap(({ tallies }) => tallies))))
   return failed === 0
 }
 

@@ -16,7 +16,7 @@ async function format ({ fix = false } = {}) {
   const folders = ['src', 'test-native', 'test-windows', 'fuzz'].map((folder) => path.join(kCoreNative, folder))
   folders.push(path.join(kRoot, 'benchmarks'))
   const files = folders.flatMap((folder) => listFiles(folder, (file) => /\.(h|cc)$/.test(file)))
-  await run(program, [...(fix ? ['-i'] : ['--dry-run', '--Werror']), ...files])
+  await run(program, [...(fix ? ['-i'] : ['--dry-run', '--Werror']), ...files], { quiet: true })
   if (fix) await lint({ fix: true })
 }
 

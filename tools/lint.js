@@ -14,7 +14,7 @@ async function lint ({ fix = false } = {}) {
   /** @type {string[]} */
   const problems = layerCheck()
   for (const problem of problems) console.error(problem)
-  await run(process.execPath, [eslint, '--max-warnings=0', ...(fix ? ['--fix'] : []), '.'])
+  await run(process.execPath, [eslint, '--max-warnings=0', ...(fix ? ['--fix'] : []), '.'], { quiet: true })
   if (problems.length > 0) throw new Error(`${problems.length} problems in the native layers`)
 }
 
