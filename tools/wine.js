@@ -221,7 +221,10 @@ async function runStage (stage, majors) {
   for (const major of majors) {
     const program = windowsPath(await ensureWindowsNode(major))
     console.log(`\n${stage.files.length} test files on ${stage.title}, Node ${kWindowsNodes[major]} for Windows`)
-    for (const file of stage.files) results.push(...await runFile(program, stage, file))
+    for (const [index, file] of stage.files.entries()) {
+      console.log(`[${index + 1} of ${stage.files.length}] ${file}`)
+      results.push(...await runFile(program, stage, file))
+    }
   }
   return results
 }

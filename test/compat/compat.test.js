@@ -7,7 +7,7 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
-const { checkKnown, compare, isGreen, readKnown } = require('../../tools/compat/compare')
+const { checkKnown, compare, discount, isGreen, readKnown } = require('../../tools/compat/compare')
 const { execute, readResults } = require('../../tools/compat/execute')
 const { withRetries } = require('../../tools/compat/fetch')
 const { kBegin, kEnd, summary, updatePage } = require('../../tools/compat/report')
@@ -59,6 +59,14 @@ test('a lost test that is listed is known, and a listed one that passes is named
   const verdict = compare(kSuite, execution({ a: 'pass', b: 'pass' }), execution({ a: 'fail', b: 'pass' }), listed)
   assert.ok(isGreen(verdict))
   assert.deepEqual(verdict.stale.map(({ test }) => test), ['b'])
+})
+
+test('a lost test is forgiven when stock Node fails it, too, when it is asked again, and for nothing else', () => {
+  const stock = execution({ a: 'pass', b: 'pass', c: 'pass' })
+  const ours = execution({ a: 'fail', b: 'fail', c: 'fail', 'd.test.js: the file': 'fail' })
+  const { unexpected } = compare(kSuite, stock, ours, [])
+  assert.deepEqual(discount(stock, execution({ a: 'fail', b: 'pass', c: 'skip', 'd.test.js: the file': 'fail' }), unexpected), ['a'])
+  assert.deepEqual(compare(kSuite, stock, ours, []).unexpected, ['b', 'c', 'd.test.js: the file'])
 })
 
 test('a run in which the engine served nothing, no test passed or time ran out is not green', () => {

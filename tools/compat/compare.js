@@ -74,6 +74,20 @@ function compare (suite, stock, ours, listed) {
   }
 }
 
+/**
+ * Takes what stock Node fails when it is asked again out of what it passes.
+ *
+ * @param {import('./execute').Execution} stock
+ * @param {import('./execute').Execution} again of stock, too
+ * @param {string[]} names that ours has lost
+ * @returns {string[]} those that stock passed once and failed now
+ */
+function discount (stock, again, names) {
+  const unstable = names.filter((name) => stock.tests.get(name)?.result === 'pass' && again.tests.get(name)?.result === 'fail')
+  for (const name of unstable) stock.tests.set(name, /** @type {any} */ (again.tests.get(name)))
+  return unstable
+}
+
 /** @param {string} text of the list, in which an entry may name several tests @returns {Record<string, Known[]>} */
 function readKnown (text) {
   /** @type {Record<string, { test: string | string[], reason: string }[]>} */
@@ -101,4 +115,4 @@ function checkKnown (known, suites) {
 /** @param {Verdict} verdict */
 const isGreen = ({ problems, unexpected }) => problems.length === 0 && unexpected.length === 0
 
-module.exports = { kMaxKnown, checkKnown, compare, isGreen, readKnown }
+module.exports = { kMaxKnown, checkKnown, compare, discount, isGreen, readKnown }
