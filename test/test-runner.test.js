@@ -11,7 +11,7 @@ const { Progress, span } = require('../tools/lib/progress')
 const { shuffle } = require('../tools/lib/shuffle')
 const { describe, runShared, runTestFile, runTestFiles, sum } = require('../tools/lib/test-runner')
 const soak = require('../tools/soak')
-const { plan } = require('../tools/test')
+const { parseArgs, plan } = require('../tools/test')
 
 /** @param {import('node:test').TestContext} t @param {string} source of a test file @returns {string} the file */
 function testFile (t, source) {
@@ -104,6 +104,12 @@ test('files about any server run on stock Node for reference, all but those for 
   assert.deepEqual(plan(files, 'engine'), [{ on: 'engine', files: files.slice(0, 2) }])
   assert.deepEqual(plan(files, 'reference'), [{ on: 'node', files: files.slice(0, 1) }])
   assert.deepEqual(plan(files, 'node'), [{ on: 'node', files: files.slice(0, 2) }])
+})
+
+test('the tests take a pattern, a backend that exists, and flags for node', () => {
+  assert.deepEqual(parseArgs(['tls', '--backend', 'node', '--test-only']), { pattern: 'tls', backend: 'node', record: false, flags: ['--test-only'] })
+  assert.deepEqual(parseArgs(['--record']), { pattern: undefined, backend: undefined, record: true, flags: [] })
+  for (const wrong of [['--backend'], ['--backend', 'bun'], ['a', 'b']]) assert.equal(parseArgs(wrong), null, wrong.join(' '))
 })
 
 test('progress tells what is done, how long it took and how much longer it may take', () => {

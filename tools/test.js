@@ -3,7 +3,7 @@
 // Runs the JavaScript tests: every *.test.js below packages/*/test and test/. Files below
 // test/conformance and test/behaviour run twice, on stock Node (the reference) and on the engine.
 //
-//   node tools/test.js [pattern over file names] [--backend node | engine] [--record] [flags of node --test]
+//   node tools/test.js [pattern over file names] [--backend node | engine | reference] [--record] [flags of node --test]
 //
 // --record writes how long each file took into tools/test-costs.json: the order in which files are begun and the
 // estimates of what is left come from it. Do so when nothing else is running.
@@ -28,6 +28,9 @@ function testFiles (pattern = '') {
 
 /** Whose tests are about any server with node:http's face. */
 const kOnBoth = [path.join('test', 'conformance'), path.join('test', 'behaviour')]
+
+/** See plan(). */
+const kBackends = ['node', 'engine', 'reference']
 
 /** Those that need the double of httpapi.dll: tools/wine.js. */
 const kWithDouble = path.join('test', 'windows-double')
@@ -91,15 +94,25 @@ async function jsTests ({ pattern, backend = process.env.HTTPSYS_BACKEND || unde
   return tally
 }
 
-if (require.main === module) {
-  const args = process.argv.slice(2)
-  const at = args.indexOf('--backend')
-  const [, backend] = at === -1 ? [] : args.splice(at, 2)
-  const recordAt = args.indexOf('--record')
-  if (recordAt !== -1) args.splice(recordAt, 1)
-  const flags = args.filter((arg) => arg.startsWith('--'))
-  const pattern = args.find((arg) => !arg.startsWith('--'))
-  main(jsTests({ pattern, backend, record: recordAt !== -1, flags }))
+/** @param {string[]} args @returns {{ pattern?: string, backend?: string, record: boolean, flags: string[] } | null} null when they are wrong */
+function parseArgs (args) {
+  const rest = [...args]
+  const at = rest.indexOf('--backend')
+  const [, backend] = at === -1 ? [] : rest.splice(at, 2)
+  if (at !== -1 && !kBackends.includes(String(backend))) return null
+  const flags = rest.filter((arg) => arg.startsWith('--') && arg !== '--record')
+  const [pattern, ...more] = rest.filter((arg) => !arg.startsWith('--'))
+  return more.length > 0 ? null : { pattern, backend, record: rest.includes('--record'), flags }
 }
 
-module.exports = { jsTests, plan, readCosts, testFiles }
+if (require.main === module) {
+  const options = parseArgs(process.argv.slice(2))
+  if (options === null) {
+    console.error(`Usage: npm run test:js -- [pattern] [--backend ${kBackends.join(' | ')}] [--record] [flags of node --test]`)
+    process.exitCode = 2
+  } else {
+    main(jsTests(options))
+  }
+}
+
+module.exports = { jsTests, parseArgs, plan, readCosts, testFiles }
