@@ -45,15 +45,15 @@ const kTypeScript = path.join(kRoot, 'node_modules', 'typescript', 'bin', 'tsc')
 
 /** @type {Step[]} */
 const kSteps = [
-  { name: 'install what is missing', seconds: 60, work: () => setup('test'), essential: true },
+  { name: 'install what is missing', seconds: 45, work: () => setup('test'), essential: true },
   { name: 'install what only --all needs', seconds: 60, work: () => setup('all'), essential: true, onlyAll: true },
-  { name: 'build the addon', seconds: 100, work: () => build(), essential: true },
-  { name: 'lint and layers', seconds: 15, work: () => lint() },
+  { name: 'build the addon', seconds: 80, work: () => build(), essential: true },
+  { name: 'lint and layers', seconds: 18, work: () => lint() },
   { name: 'types', seconds: 8, work: () => run(process.execPath, [kTypeScript, '-p', kRoot], { quiet: true }), beside: true },
   { name: 'C++ format', seconds: 2, work: () => format(), beside: true },
   { name: 'h2spec, strict, without and with TLS', seconds: 3, work: () => require('./h2spec').conformance(), beside: true },
   { name: 'clang-tidy', seconds: 240, work: () => tidy(), onlyAll: true },
-  { name: 'C++ tests, address and undefined-behaviour sanitizers', seconds: 150, work: () => nativeTests('address') },
+  { name: 'C++ tests, address and undefined-behaviour sanitizers', seconds: 140, work: () => nativeTests('address') },
   { name: 'C++ tests, thread sanitizer', seconds: 180, work: () => nativeTests('thread'), onlyAll: true },
   {
     name: 'fuzzers',
@@ -62,7 +62,7 @@ const kSteps = [
     onlyAll: true
   },
   { name: 'JavaScript tests on stock Node, the reference', seconds: 60, work: () => jsTests({ backend: 'reference' }), onlyAll: true },
-  { name: 'JavaScript tests on the engine', seconds: 200, work: () => jsTests({ backend: 'engine' }) },
+  { name: 'JavaScript tests on the engine', seconds: 190, work: () => jsTests({ backend: 'engine' }) },
   { name: 'sslyze: TLS with default options', seconds: 20, work: () => require('./tlsscan').tlsScan(), onlyAll: true },
   { name: 'HTTP.SYS below Wine', seconds: 400, work: () => wineTests(), onlyAll: true },
   // Fails where the suites cannot be fetched, and says so: a check that was left out proves nothing.
