@@ -5,7 +5,7 @@
 
 const http = require('node:http')
 const nodeHttps = require('node:https')
-const { EnvironmentError, WsInternalsError } = require('./lib/errors')
+const { EnvironmentError, OptionError, WsInternalsError } = require('./lib/errors')
 
 // HTTPSYS_BACKEND=node chooses stock Node explicitly; it is the reference column of every suite.
 const backend = process.env.HTTPSYS_BACKEND || 'engine'
@@ -17,10 +17,13 @@ const https = backend === 'node' ? require('./lib/http/stock-https-server') : re
 const { EngineIncomingMessage } = require('./lib/http/incoming')
 const { EngineServerResponse } = require('./lib/http/outgoing')
 const R = require('./lib/records')
-const { refuseMisspelt } = require('./lib/nearest')
+const { kServerOptions } = require('./lib/options')
+const { refuseMisplaced, refuseMisspelt, refuseUnknown } = require('./lib/option-names')
 const { webSocketOpener } = backend === 'node' ? { webSocketOpener: () => () => null } : require('./lib/http/web-socket-channel')
 const { flushCache, setCachePolicy } = backend === 'node' ? require('./lib/http/stock-cache') : require('./lib/http/kernel-cache')
 const { sendFile } = require('./lib/http/send-file')
+const { kAdapterTls } = require('./lib/http/symbols')
+const { kTlsOptions, splitOptions } = require('./lib/tls/options')
 const { matchesPath, parseUrlPrefix } = require('./lib/url-prefix')
 
 const face = {
@@ -43,10 +46,17 @@ const face = {
   internals: {
     IncomingMessage: backend === 'node' ? http.IncomingMessage : EngineIncomingMessage,
     ServerResponse: backend === 'node' ? http.ServerResponse : EngineServerResponse,
+    OptionError,
     frames: { kFrameFin: R.kFrameFin, kFrameCompress: R.kFrameCompress },
+    kAdapterTls,
+    kServerOptions,
+    kTlsOptions,
     matchesPath,
     parseUrlPrefix,
+    refuseMisplaced,
     refuseMisspelt,
+    refuseUnknown,
+    splitOptions,
     webSocketOpener,
     WsInternalsError
   }

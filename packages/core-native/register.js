@@ -15,6 +15,7 @@ const { syncBuiltinESMExports } = require('node:module')
 const { threadId } = require('node:worker_threads')
 const core = require('./index.js')
 const { served } = require('./lib/http/served')
+const { standIn } = require('./lib/http/stand-in')
 
 const kNames = /** @type {const} */ (['Server', 'createServer'])
 const kFaces = [
@@ -32,6 +33,7 @@ let originals = null
 function register () {
   if (originals !== null) return
   originals = []
+  standIn.isRegistered = true
   for (const face of kFaces) {
     for (const name of kNames) {
       const original = /** @type {PropertyDescriptor} */ (Object.getOwnPropertyDescriptor(face.of, name))
@@ -59,6 +61,7 @@ function unregister () {
   }
   for (const { ours } of kFaces) Reflect.deleteProperty(ours.Server, Symbol.hasInstance)
   originals = null
+  standIn.isRegistered = false
   syncBuiltinESMExports()
   return isClean
 }

@@ -43,9 +43,9 @@ const ListenArgsError = declare('ERR_HTTPSYS_LISTEN_ARGS', TypeError,
   }))
 
 const OptionError = declare('ERR_HTTPSYS_OPTION', TypeError,
-  /** @param {string} where @param {string} option @param {string | undefined} nearest */
-  (where, option, nearest) => ({
-    message: `${where} has no option "${option}"${nearest === undefined ? '' : `; did you mean "${nearest}"?`}`,
+  /** @param {string} where @param {string} option @param {string} [nearest] @param {string} [place] where it belongs */
+  (where, option, nearest, place) => ({
+    message: `${where} has no option "${option}"${nearest !== undefined ? `; did you mean "${nearest}"?` : place !== undefined ? `: it belongs to ${place}` : ''}`,
     option
   }))
 

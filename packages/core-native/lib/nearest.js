@@ -2,50 +2,65 @@
 
 // Misspelt option names: which one was meant?
 
-const { OptionError } = require('./errors')
+/** How much of a name may differ for a suggestion, where the name is refused in any case. */
+const kShareOfSuggestion = 1 / 3
 
-// One letter in five: `keepAliveTimout` is meant for another name, `novelty` is no `noDelay`.
-const kShareOfMisspelling = 1 / 5
+// Longer names have room for more errors, and fewer names of other people near them: `http2` is not `https`.
+const kLettersForOneError = 6
+const kLettersForTwoErrors = 11
 
 /**
+ * The name that comes nearest, for an error message.
+ *
  * @param {string} word
  * @param {string[]} candidates
- * @param {number} [share] of the letters that may differ
  * @returns {string | undefined}
  */
-function nearest (word, candidates, share = 1 / 3) {
-  const scored = candidates.map((name) => ({ name, distance: editDistance(word.toLowerCase(), name.toLowerCase()) }))
-  const [best] = scored.sort((a, b) => a.distance - b.distance)
-  return best.distance <= Math.max(1, best.name.length * share) ? best.name : undefined
-}
-
-/** @param {string} a @param {string} b */
-function editDistance (a, b) {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i)
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j++) {
-      next[j] = Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1))
-    }
-    row = next
-  }
-  return row[b.length]
+function nearest (word, candidates) {
+  return closest(word, candidates, (name) => Math.max(1, name.length * kShareOfSuggestion))
 }
 
 /**
- * Refuses options that differ little from a known one. Others pass, as with Node's own functions: a newer
- * Node may know them.
+ * The name that a word misspells. Case never counts. Names below 6 letters have to be right otherwise, those below 11 may have
+ * one error, others two: a letter too many, too few, another one, or two that have changed places.
  *
- * @param {string} where
- * @param {object} options
- * @param {string[]} known
- * @throws ERR_HTTPSYS_OPTION
+ * @param {string} word
+ * @param {string[]} candidates
+ * @returns {string | undefined}
  */
-function refuseMisspelt (where, options, known) {
-  for (const name of Object.keys(options)) {
-    const meant = known.includes(name) ? undefined : nearest(name, known, kShareOfMisspelling)
-    if (meant !== undefined) throw new OptionError(where, name, meant)
-  }
+function misspelt (word, candidates) {
+  return closest(word, candidates, ({ length }) => length < kLettersForOneError ? 0 : length < kLettersForTwoErrors ? 1 : 2)
 }
 
-module.exports = { nearest, refuseMisspelt }
+/** @param {string} word @param {string[]} candidates @param {(name: string) => number} mostOf errors in a name */
+function closest (word, candidates, mostOf) {
+  let best
+  let least = Infinity
+  for (const name of candidates) {
+    const most = mostOf(name)
+    if (Math.abs(name.length - word.length) > most) continue
+    const distance = editDistance(word.toLowerCase(), name.toLowerCase())
+    if (distance > most || distance >= least) continue
+    best = name
+    least = distance
+  }
+  return best
+}
+
+/** Damerau's and Levenshtein's distance; two letters change places at most once. @param {string} a @param {string} b */
+function editDistance (a, b) {
+  /** @type {number[]} */
+  let beforeLast = []
+  let last = Array.from({ length: b.length + 1 }, (_, i) => i)
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i]
+    for (let j = 1; j <= b.length; j++) {
+      row[j] = Math.min(last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1))
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) row[j] = Math.min(row[j], beforeLast[j - 2] + 1)
+    }
+    [beforeLast, last] = [last, row]
+  }
+  return last[b.length]
+}
+
+module.exports = { misspelt, nearest }

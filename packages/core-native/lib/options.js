@@ -1,7 +1,9 @@
 'use strict'
 
-// Options of ours beside http.createServer's. Node ignores names it does not know, so do we; a value
-// of the wrong kind is refused.
+// Options of ours beside http.createServer's. A value of the wrong kind is refused; lib/option-names.js refuses names.
+
+const { OptionError } = require('./errors')
+const { nearest } = require('./nearest')
 
 /** name: default. Units and reasons: types/index.d.ts, docs/options.md. */
 const kDefaults = {
@@ -14,6 +16,9 @@ const kDefaults = {
   strictUrl: false
 }
 
+/** All that createServer() takes beside Node's. */
+const kServerOptions = [...Object.keys(kDefaults), 'http2', 'httpSys']
+
 /** Of the option http2, when it is an object: default, least, most. */
 const kHttp2Numbers = {
   maxConcurrentStreams: [100, 1, 2 ** 31 - 1],
@@ -24,6 +29,8 @@ const kHttp2Numbers = {
   stallTimeout: [120_000, 0, 2 ** 31 - 1]
 }
 
+const kHttp2Names = [...Object.keys(kHttp2Numbers), 'allowHTTP1', 'upgrade']
+
 /** How much a client learns from a 503, in HTTP.SYS's words. */
 const kVerbosities = ['basic', 'limited', 'full']
 
@@ -31,6 +38,7 @@ const kVerbosities = ['basic', 'limited', 'full']
  * What the lanes are to do for clients that speak HTTP/2.
  *
  * @param {any} option true, false, an object, or undefined
+ * @throws ERR_INVALID_ARG_TYPE, ERR_OUT_OF_RANGE, ERR_HTTPSYS_OPTION
  * @returns {{ isWanted: boolean | undefined, settings: import('../types/binding').Http2Settings }} undefined: only where TLS negotiates it
  */
 function takeHttp2 (option) {
@@ -40,13 +48,20 @@ function takeHttp2 (option) {
       new TypeError(`The "options.http2" property must be of type boolean or an instance of Object. Received ${option === null ? 'null' : `type ${typeof option}`}`),
       { code: 'ERR_INVALID_ARG_TYPE' })
   }
-  /** @type {any} */
-  const settings = { plain: isObject || option === true, alone: isObject && option.allowHTTP1 === false, upgrade: isObject && (option.upgrade ?? false) }
-  if (typeof settings.upgrade !== 'boolean') {
-    throw Object.assign(new TypeError(`The "options.http2.upgrade" property must be of type boolean. Received type ${typeof settings.upgrade}`), { code: 'ERR_INVALID_ARG_TYPE' })
+  const given = isObject ? option : {}
+  for (const name of Object.keys(given)) {
+    if (!kHttp2Names.includes(name)) throw new OptionError('http2', name, nearest(name, kHttp2Names))
   }
+  const { allowHTTP1 = true, upgrade = false } = given
+  for (const [name, value] of Object.entries({ allowHTTP1, upgrade })) {
+    if (typeof value !== 'boolean') {
+      throw Object.assign(new TypeError(`The "options.http2.${name}" property must be of type boolean. Received ${value === null ? 'null' : `type ${typeof value}`}`), { code: 'ERR_INVALID_ARG_TYPE' })
+    }
+  }
+  /** @type {any} */
+  const settings = { plain: isObject || option === true, alone: !allowHTTP1, upgrade }
   for (const [name, [byDefault, least, most]] of Object.entries(kHttp2Numbers)) {
-    const value = isObject && option[name] !== undefined ? option[name] : byDefault
+    const { [name]: value = byDefault } = given
     if (typeof value !== 'number') {
       throw Object.assign(new TypeError(`The "options.http2.${name}" property must be of type number. Received type ${typeof value}`), { code: 'ERR_INVALID_ARG_TYPE' })
     }
@@ -90,4 +105,4 @@ function takeEngineOptions (options) {
   return /** @type {typeof kDefaults} */ (own)
 }
 
-module.exports = { kVerbosities, takeEngineOptions, takeHttp2 }
+module.exports = { kServerOptions, kVerbosities, takeEngineOptions, takeHttp2 }

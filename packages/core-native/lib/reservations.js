@@ -9,6 +9,7 @@
 
 const os = require('node:os')
 const { ReservationFileError } = require('./errors')
+const { refuseUnknown } = require('./option-names')
 const { isAmong, principalProblem, principalsOf, whoAmI } = require('./principals')
 const { ReservationTable } = require('./reservation-table')
 const { fileStamp, readReservations, reservationsFile, rewriteReservations } = require('./reservations-file')
@@ -155,7 +156,9 @@ function watchReservations (onChange) {
  * @returns {Reservation}
  * @throws EEXIST when it is reserved; EACCES without the right to; ERR_HTTPSYS_URLACL, ERR_HTTPSYS_PREFIX_SYNTAX
  */
-function addReservation (prefix, { register, delegate = [], comment }, { as } = {}) {
+function addReservation (prefix, rights, { as } = {}) {
+  refuseUnknown('addReservation()', rights, ['register', 'delegate', 'comment'])
+  const { register, delegate = [], comment } = rights
   const canonical = parseUrlPrefix(prefix).prefix
   for (const principal of [...register, ...delegate]) {
     const problem = principalProblem(principal)

@@ -15,7 +15,7 @@ test("everything without a prefix is Node's", () => {
   const callback = () => {}
   for (const args of [[], [0], [8080, callback], ['8080'], ['/run/app.sock'], [{ port: 0 }, callback], [{ path: '/a' }],
     [undefined, callback], [null], [{ fd: 3 }], [8080, '127.0.0.1', 511, callback], [true], [{ prefix: undefined, port: 1 }]]) {
-    assert.deepEqual(classifyListen(args), { kind: 'node', args, sharing: kOwnQueue })
+    assert.deepEqual(classifyListen(args), { kind: 'node', args, tls: null, sharing: kOwnQueue })
   }
 })
 
@@ -93,9 +93,22 @@ test('arguments that do not go with prefixes are refused', () => {
 
 test('a misspelt option is refused and the right one named', () => {
   assert.throws(() => classifyListen(['http://*:80/', { backlogs: 5 }]),
-    { code: 'ERR_HTTPSYS_OPTION', message: 'listen() has no option "backlogs"; did you mean "backlog"?' })
+    { code: 'ERR_HTTPSYS_OPTION', message: 'listen() with a prefix has no option "backlogs"; did you mean "backlog"?' })
   assert.throws(() => classifyListen(['http://*:80/', { ipv6only: true }]), /did you mean "ipv6Only"\?/)
   assert.throws(() => classifyListen(['http://*:80/', { queueDepth: 5 }]), /no option "queueDepth"$/)
+})
+
+test('what is undefined is not given', () => {
+  assert.deepEqual(classifyListen(['http://*:80/', { key: undefined, queueDepth: undefined, backlog: 5 }]).options, { backlog: 5 })
+})
+
+test('reusePort is refused with prefixes, whose sockets are shared in another way', () => {
+  assert.throws(() => classifyListen(['http://*:80/', { reusePort: true }]), { code: 'ERR_HTTPSYS_OPTION', option: 'reusePort' })
+})
+
+test('another server is listened on as on Node, whatever properties it has', () => {
+  const handle = { _handle: {}, prefixes: ['http://*:80/'], queueLimit: 5 }
+  assert.equal(classifyListen([handle]).kind, 'node')
 })
 
 test('syntax errors come out of listen() as such', () => {

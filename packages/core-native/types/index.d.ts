@@ -131,13 +131,15 @@ declare module 'node:http' {
 /** Where the certificates of a server with TLS come from, beside Node's options. */
 export interface CertificateOptions {
   /** Certificates of hosts (`*` stands for a label), or of the hosts of URL prefixes; the last one that fits counts. */
-  certificates?: (SecureContextOptions & ({ host: string } | { prefix: string }))[]
+  certificates?: (Pick<SecureContextOptions,
+    'allowPartialTrustChain' | 'ca' | 'cert' | 'clientCertEngine' | 'crl' | 'key' | 'passphrase' | 'pfx' | 'privateKeyEngine' | 'privateKeyIdentifier'
+  > & ({ host: string } | { prefix: string }))[]
   /**
    * A folder with `<host>.pem`, or `<host>.key` and `<host>.crt`; `_.example` stands for `*.example`, `default` for other
    * hosts. It is watched. ERR_HTTPSYS_SSLCERT when it has none, or one that cannot be used.
    */
   certificateDirectory?: string
-  /** A certificate signed by itself, for development. Default false. */
+  /** A certificate signed by itself, for development, for hosts that have no other. Refused beside `key`, `cert` and `pfx`. Default false. */
   devCert?: boolean
 }
 
@@ -177,6 +179,7 @@ export class Server<
 
   /**
    * @throws ERR_HTTPSYS_PREFIX_SYNTAX when a string with `://` is no URL prefix
+   * @throws ERR_HTTPSYS_OPTION when one would be ignored (docs/options.md)
    * @throws ERR_SERVER_ALREADY_LISTEN, ERR_INVALID_ARG_VALUE … as `net.Server#listen`
    *
    * Emits 'error' with EADDRINUSE when another process has the prefix (`error.prefix`, `error.pid`), EACCES when the port is
@@ -190,6 +193,7 @@ export class Server<
   listen (...args: any[]): this
 
   close (callback?: (error?: Error) => void): this
+  /** @throws ERR_HTTPSYS_OPTION, ERR_INVALID_ARG_TYPE, ERR_OUT_OF_RANGE; the server goes on then */
   close (options: CloseOptions, callback?: (error?: Error) => void): this
 
   /**
@@ -274,6 +278,19 @@ export const internals: {
   matchesPath (prefixPath: string, target: string): boolean
   /** ERR_HTTPSYS_WS_INTERNALS. */
   WsInternalsError: new (version: string, member: string) => Error & { readonly code: string }
+  OptionError: new (where: string, option: string, nearest?: string, place?: string) => Error & { readonly code: string }
+  /** Throws ERR_HTTPSYS_OPTION for options of ours, and near misspellings of them, that are not among those accepted. */
+  refuseMisplaced (where: string, options: unknown, accepted: string[]): void
   /** Throws ERR_HTTPSYS_OPTION for an option whose name is nearly a known one. */
   refuseMisspelt (where: string, options: object, known: string[]): void
+  /** Throws ERR_HTTPSYS_OPTION for an option whose name is not a known one. */
+  refuseUnknown (where: string, options: object, known: string[]): void
+  /** What `createServer()` takes beside Node's options. */
+  kServerOptions: string[]
+  /** Options of TLS: Node's, and where certificates come from. */
+  kTlsOptions: string[]
+  /** Tells options of TLS from others; `tls` is null when there are none. */
+  splitOptions (options: object): { tls: Record<string, any> | null, others: Record<string, any> }
+  /** In options of `https.createServer`: `true` for an adapter's; in those of `listen()` on a port: options of TLS. */
+  readonly kAdapterTls: symbol
 }

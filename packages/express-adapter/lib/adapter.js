@@ -14,10 +14,9 @@ const kForeignEvents = new Set(['upgrade', 'connect', 'checkContinue', 'checkExp
 
 const kOptions = [
   'IncomingMessage', 'ServerResponse', 'allowHalfOpen', 'connectionsCheckingInterval', 'headersTimeout', 'highWaterMark',
-  'http503Verbosity', 'insecureHTTPParser', 'joinDuplicateHeaders', 'keepAlive', 'keepAliveInitialDelay', 'keepAliveTimeout',
-  'keepAliveTimeoutBuffer', 'maxHeaderSize', 'maxRequestBodySize', 'noDelay', 'pauseOnConnect', 'pipelinedRequestsMax',
-  'http2', 'queueLimit', 'queueTimeout', 'rejectNonStandardBodyWrites', 'requestTimeout', 'requireHostHeader', 'strictUrl',
-  'stripPrefix', 'uniqueHeaders'
+  'insecureHTTPParser', 'joinDuplicateHeaders', 'keepAlive', 'keepAliveInitialDelay', 'keepAliveTimeout', 'keepAliveTimeoutBuffer',
+  'maxHeaderSize', 'noDelay', 'pauseOnConnect', 'rejectNonStandardBodyWrites', 'requestTimeout', 'requireHostHeader', 'uniqueHeaders',
+  ...core.internals.kServerOptions
 ]
 
 /** @implements {PublicAdapter} */
@@ -94,6 +93,7 @@ function createAdapter (app, options = {}) {
       new TypeError(`The "app" argument must be of type function. Received ${app === null ? 'null' : typeof app}${hint}`),
       { code: 'ERR_INVALID_ARG_TYPE' })
   }
+  core.internals.refuseMisplaced('createAdapter()', options, kOptions)
   core.internals.refuseMisspelt('createAdapter()', options, kOptions)
   return new Adapter(app, options)
 }

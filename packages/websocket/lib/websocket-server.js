@@ -8,12 +8,15 @@ const { NativeWebSocket, whileUpgrading } = require('./native-websocket')
 const { completeUpgrade } = /** @type {any} */ (ws.WebSocketServer.prototype)
 
 const kOpen = 1
+// A filter by another name would have the message sent to everybody.
+const kBroadcastOptions = ['filter', 'binary', 'compress', 'fin', 'mask']
 // Longer text may go by reference, and is then the same for all only as bytes.
 const kLongText = 16 * 1024
 
 class WebSocketServer extends ws.WebSocketServer {
   /** @param {any} options @param {() => void} [callback] */
   constructor (options, callback) {
+    core.internals.refuseMisplaced('WebSocketServer()', options, [])
     const given = { WebSocket: NativeWebSocket, ...options }
     if (given.port == null || given.server || given.noServer) {
       super(given, callback)
@@ -39,6 +42,7 @@ class WebSocketServer extends ws.WebSocketServer {
    * @returns {number} how many
    */
   broadcast (data, options = {}) {
+    core.internals.refuseUnknown('broadcast()', options, kBroadcastOptions)
     const { filter, ...how } = options
     if (!this.clients) throw new Error('broadcast() needs the option clientTracking')
     let count = 0

@@ -6,6 +6,7 @@
 const https = require('node:https')
 const { ServerTls } = require('../tls/server-tls')
 const { findCertificates } = require('../tls/certificate-sources')
+const { refuseIgnoredByServer, refuseMisplaced } = require('../option-names')
 const { kSourceOptions, refuseUnsupported } = require('../tls/options')
 const { loadBinding } = require('../binding')
 const { connectionListener } = require('./node-internals')
@@ -58,7 +59,11 @@ class Methods extends methodsOf(StockServer) {
 function Server (options, requestListener) {
   if (!(this instanceof Server)) return new (/** @type {any} */ (Server))(options, requestListener)
   // Where the system has the certificates, a server with keys of its own is Node's.
-  if (!loadBinding().capabilities.listensOnSockets) return new StockUrlServer(options, requestListener)
+  refuseIgnoredByServer(options, kSourceOptions)
+  if (!loadBinding().capabilities.listensOnSockets) {
+    refuseMisplaced('https.createServer() beside HTTP.SYS, where it is Node\'s,', options, kSourceOptions)
+    return new StockUrlServer(options, requestListener)
+  }
   let sources = null
   if (typeof options === 'object' && options !== null) {
     refuseUnsupported(options)

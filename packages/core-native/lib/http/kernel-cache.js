@@ -6,6 +6,7 @@
 const R = require('../records')
 const { loadBinding } = require('../binding')
 const { CapabilityError } = require('../errors')
+const { refuseUnknown } = require('../option-names')
 const { theEngine } = require('./listener')
 const { urlError } = require('./url-error')
 const { kLane, kListener, kSlot } = require('./symbols')
@@ -22,10 +23,12 @@ function requireCache (what) {
 
 /**
  * @param {any} res whose head has not been sent
- * @param {{ policy: 'none' | 'userInvalidates' | 'timeToLive', seconds?: number }} policy
+ * @param {{ policy: 'none' | 'userInvalidates' | 'timeToLive', seconds?: number }} given
  */
-function setCachePolicy (res, { policy, seconds = 0 }) {
+function setCachePolicy (res, given) {
   requireCache('setCachePolicy()')
+  refuseUnknown('setCachePolicy()', given, ['policy', 'seconds'])
+  const { policy, seconds = 0 } = given
   if (!Object.hasOwn(kPolicies, policy)) {
     throw Object.assign(
       new TypeError(`The property 'policy' must be one of: '${Object.keys(kPolicies).join("', '")}'. Received ${JSON.stringify(policy)}`),
@@ -50,8 +53,10 @@ function setCachePolicy (res, { policy, seconds = 0 }) {
  * @param {string} url a prefix of the server, or something below one
  * @param {{ recursive?: boolean }} [options]
  */
-function flushCache (server, url, { recursive = false } = {}) {
+function flushCache (server, url, options = {}) {
   requireCache('flushCache()')
+  refuseUnknown('flushCache()', options, ['recursive'])
+  const { recursive = false } = options
   const listener = server[kListener]
   if (listener === undefined || listener.id === 0) throw Object.assign(new Error('Server is not running.'), { code: 'ERR_SERVER_NOT_RUNNING' })
   const status = theEngine().native.flushCache(listener.id, url, recursive === true)

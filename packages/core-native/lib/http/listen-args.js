@@ -7,9 +7,12 @@ const os = require('node:os')
 const { checkRegistration, whoAmI } = require('../reservations')
 const { nearest } = require('../nearest')
 const { ListenArgsError, OptionError, PrefixSyntaxError } = require('../errors')
+const { kCloseOptions, kPlaceOf, kQueueOptions, refuseMisplaced } = require('../option-names')
 const { kTlsOptions, splitOptions } = require('../tls/options')
 const { parseUrlPrefix } = require('../url-prefix')
 const { keyOf } = require('./prefixes')
+const { standIn } = require('./stand-in')
+const { kAdapterTls } = require('./symbols')
 
 /**
  * @typedef {import('../url-prefix').UrlPrefix} UrlPrefix
@@ -30,6 +33,7 @@ const { keyOf } = require('./prefixes')
  * @typedef {object} NodePlan
  * @property {'node'} kind
  * @property {any[]} args for net.Server.listen()
+ * @property {Record<string, any> | null} tls options of TLS that an adapter was given, null = none
  * @property {SharingOptions} sharing
  *
  * @typedef {object} PrefixPlan
@@ -42,8 +46,8 @@ const { keyOf } = require('./prefixes')
  * @property {((...args: any[]) => void) | undefined} callback
  */
 
-// Node's options of listen() that say how, not where.
-const kOptions = ['backlog', 'signal', 'exclusive', 'ipv6Only', 'reusePort', 'queueName', 'queueMode']
+// Options of listen() with prefixes that say how, not where: Node's, and ours.
+const kOptions = ['backlog', 'signal', 'exclusive', 'ipv6Only', ...kQueueOptions]
 const kQueueModes = ['create', 'createOrAttach', 'attach']
 const kQueueNameMax = 255
 // As long as a process may need to start, and far below what clients and proxies wait.
@@ -55,17 +59,18 @@ const kLoopback6 = '::1'
 
 /**
  * @param {any[]} args
+ * @param {{ isSecure?: boolean }} [server] an https.Server
  * @returns {NodePlan | PrefixPlan}
  * @throws ERR_HTTPSYS_PREFIX_SYNTAX, ERR_HTTPSYS_OPTION, ERR_HTTPSYS_LISTEN_ARGS
  */
-function classifyListen (args) {
+function classifyListen (args, { isSecure = false } = {}) {
   const [first] = args
-  if (typeof first === 'string') {
-    return first.includes('://') ? planOf([first], args.slice(1)) : { kind: 'node', args, sharing: readSharing({}, true) }
-  }
+  if (typeof first === 'string' && first.includes('://')) return planOf([first], args.slice(1))
   if (Array.isArray(first)) return planOf(first, args.slice(1))
-  if (typeof first !== 'object' || first === null || (first.prefix === undefined && first.prefixes === undefined)) {
-    return { kind: 'node', args, sharing: readSharing(typeof first === 'object' && first !== null ? first : {}, true) }
+  if (typeof first !== 'object' || first === null || isHandle(first) || (first.prefix === undefined && first.prefixes === undefined)) {
+    refuseIgnored(args, isSecure)
+    const options = typeof first === 'object' && first !== null && !isHandle(first) ? first : {}
+    return { kind: 'node', args, tls: options[kAdapterTls] ?? null, sharing: readSharing(options, true) }
   }
   const { prefix, prefixes, ...options } = first
   if (prefix !== undefined && prefixes !== undefined) throw new ListenArgsError('"prefix" and "prefixes" exclude each other')
@@ -73,8 +78,35 @@ function classifyListen (args) {
   return planOf(prefixes ?? [prefix].flat(), [options, ...args.slice(1)])
 }
 
+// A server, a socket or a handle, whose properties are no options.
+/** @param {any} first */
+function isHandle (first) {
+  return Boolean(first._handle || first.handle)
+}
+
+/**
+ * What Node's own forms of listen() would ignore: names of ours that have no effect there, and options of TLS where Node looks at no
+ * options at all. A program that knows node:http alone (`register`) gives the latter as to Node.
+ *
+ * @param {any[]} args
+ * @param {boolean} isSecure
+ */
+function refuseIgnored ([first, ...others], isSecure) {
+  if (typeof first === 'object' && first !== null && !isHandle(first)) {
+    const { path, fd } = first
+    const isPort = !(typeof fd === 'number' && fd >= 0) && ('port' in first || path === undefined)
+    refuseMisplaced(isPort ? 'listen({ port })' : 'listen() without a port', first, isPort ? kQueueOptions : [])
+  }
+  for (const options of others) {
+    if (typeof options !== 'object' || options === null) continue
+    refuseMisplaced('listen(port, …)', options, [])
+    const ofTls = standIn.isRegistered || isSecure ? undefined : Object.keys(options).find((name) => kTlsOptions.includes(name) && options[name] !== undefined)
+    if (ofTls !== undefined) throw new OptionError('listen(port, …) of a server without TLS', ofTls, undefined, 'https.createServer()')
+  }
+}
+
 // Workers of one node:cluster application are one queue without being told. On a port they are that whatever its name;
-// with `exclusive` there it is one worker's own, as on Node.
+// with `exclusive` what one listens on is its own, as on Node.
 /** @param {any} options @param {boolean} [isPort] listen(port) @returns {SharingOptions} */
 function readSharing ({ queueName, queueMode, exclusive }, isPort = false) {
   if (queueName !== undefined && (typeof queueName !== 'string' || queueName === '' || queueName.length > kQueueNameMax)) {
@@ -83,13 +115,15 @@ function readSharing ({ queueName, queueMode, exclusive }, isPort = false) {
   if (queueMode !== undefined && !kQueueModes.includes(queueMode)) {
     throw new ListenArgsError(`"queueMode" must be one of '${kQueueModes.join("', '")}'`)
   }
-  if (queueMode === 'attach' && queueName === undefined) throw new ListenArgsError('"queueMode" \'attach\' needs a "queueName"')
-  const isWorker = cluster.isWorker && queueName === undefined && !(isPort && exclusive)
+  if (queueMode !== undefined && queueMode !== 'create' && queueName === undefined) {
+    throw new ListenArgsError(`"queueMode" '${queueMode}' needs a "queueName"`)
+  }
+  const isWorker = cluster.isWorker && queueName === undefined && !exclusive
   const mode = isPort && cluster.isWorker && queueName !== undefined ? 'createOrAttach' : 'create'
   return {
     queueName: isWorker ? `cluster ${process.ppid}` : queueName ?? '',
     queueMode: isWorker ? 'createOrAttach' : queueMode ?? mode,
-    exclusive: exclusive === true && !isWorker,
+    exclusive: Boolean(exclusive),
     isImplied: isWorker,
     restartMs: 0
   }
@@ -109,8 +143,17 @@ function applicationOf ({ queueName, isImplied }) {
  *
  * @param {any} options of close()
  * @returns {number} milliseconds
+ * @throws ERR_HTTPSYS_OPTION, ERR_INVALID_ARG_TYPE, ERR_OUT_OF_RANGE
  */
-function restartMs ({ restart, waitMs }) {
+function restartMs (options) {
+  refuseMisplaced('close()', options, kCloseOptions)
+  const { restart, waitMs } = options
+  if (restart === undefined && waitMs !== undefined) throw new OptionError('close() without "restart"', 'waitMs')
+  if (restart !== undefined && typeof restart !== 'boolean') {
+    throw Object.assign(
+      new TypeError(`The "options.restart" property must be of type boolean. Received ${restart === null ? 'null' : `type ${typeof restart}`}`),
+      { code: 'ERR_INVALID_ARG_TYPE' })
+  }
   if (restart !== true) return 0
   if (waitMs === undefined) return kRestartMsDefault
   if (!Number.isInteger(waitMs) || waitMs < 1 || waitMs > kRestartMsMax) {
@@ -131,6 +174,9 @@ function planOf (texts, rest) {
   const parsed = distinct(texts.map(readPrefix))
   if (parsed.length === 0) throw new ListenArgsError('the list of prefixes is empty')
   const { tls, others } = splitOptions(options)
+  if (tls !== null && parsed.every(({ scheme }) => scheme === 'http')) {
+    throw new OptionError('listen() without an https:// prefix', Object.keys(tls)[0])
+  }
   const { ipv6Only, queueName, queueMode, exclusive, ...how } = others
   const sharing = readSharing({ queueName, queueMode, exclusive })
   const who = applicationOf(sharing)
@@ -162,9 +208,13 @@ function readRest (rest) {
     return { ...all, ...arg }
   }, {})
   for (const name of Object.keys(options)) {
+    if (options[name] === undefined) {
+      delete options[name]
+      continue
+    }
     if (kPlaces.includes(name)) throw new ListenArgsError(`"${name}" is already said by the prefix`)
     if (!kOptions.includes(name) && !kTlsOptions.includes(name)) {
-      throw new OptionError('listen()', name, nearest(name, [...kOptions, 'prefix', 'prefixes', ...kTlsOptions]))
+      throw new OptionError('listen() with a prefix', name, nearest(name, [...kOptions, 'prefix', 'prefixes', ...kTlsOptions]), kPlaceOf.get(name))
     }
   }
   return { options, callback }

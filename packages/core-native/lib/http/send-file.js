@@ -6,6 +6,7 @@
 const fs = require('node:fs')
 const { Buffer } = require('node:buffer')
 const { finished, pipeline } = require('node:stream')
+const { refuseUnknown } = require('../option-names')
 const { endWithFile } = require('./outgoing')
 const { errnoOf, systemError } = require('./system-error')
 
@@ -33,6 +34,7 @@ function typeError (name, wanted, value) {
 /** @param {any} options @returns {{ start?: number, end?: number }} */
 function readRange (options) {
   if (typeof options !== 'object' || options === null) throw typeError('options', 'of type object', options)
+  refuseUnknown('sendFile()', options, ['start', 'end'])
   const { start, end } = options
   for (const [name, value] of Object.entries({ start, end })) {
     if (value === undefined) continue

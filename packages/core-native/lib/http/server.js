@@ -7,7 +7,8 @@ const http = require('node:http')
 const net = require('node:net')
 const R = require('../records')
 const { loadBinding } = require('../binding')
-const { PrefixStateError } = require('../errors')
+const { ListenArgsError, PrefixStateError } = require('../errors')
+const { refuseIgnoredByServer } = require('../option-names')
 const { checkRegistration, findRefusal } = require('../reservations')
 const { closesUnserved, connectionListener, createServerHandle, refusesManyHeaders } = require('./node-internals')
 const {
@@ -45,10 +46,11 @@ function methodsOf (Base) {
     /** @param {...any} args @returns {any} */
     listen (...args) {
       const self = /** @type {any} */ (this)
-      const plan = classifyListen(args)
+      const listener = self[kListener]
+      const plan = classifyListen(args, listener)
       // Refused by Node; the prefixes it listens on stay.
       if (self._handle) return super.listen()
-      const listener = self[kListener]
+      if (isParsedByNode(self)) refuseEngineOptions(plan)
       listener.prefixes.clear()
       listener.plan = null
       listener.stopOpening()
@@ -165,6 +167,7 @@ function methodsOf (Base) {
       const self = /** @type {any} */ (this)
       const parsed = readPrefix(text)
       const listener = requireListener(self)
+      if (isParsedByNode(self)) throw new PrefixStateError('a server with insecureHTTPParser is Node\'s own code, which knows no prefixes')
       const { prefixes } = listener
       const present = prefixesOf(self)
       listener.requireTls(parsed)
@@ -275,6 +278,7 @@ function methodsOf (Base) {
  */
 function Server (options, requestListener) {
   if (!(this instanceof Server)) return new (/** @type {any} */ (Server))(options, requestListener)
+  refuseIgnoredByServer(options)
   watchSettings(this)
   Reflect.apply(StockServer, this, [options, requestListener])
   const self = /** @type {any} */ (this)
@@ -331,6 +335,15 @@ function watchSettings (server) {
 /** @param {any} server */
 function isServedHere (server) {
   return loadBinding().capabilities.listensOnSockets && !isParsedByNode(server)
+}
+
+// What Node's own code would ignore: prefixes, TLS of an http.Server, the name of a queue.
+/** @param {import('./listen-args').NodePlan | import('./listen-args').PrefixPlan} plan */
+function refuseEngineOptions (plan) {
+  const ignored = plan.kind === 'prefixes'
+    ? 'prefixes are'
+    : plan.tls !== null ? `"${Object.keys(plan.tls)[0]}" is` : plan.sharing.queueName !== '' && !plan.sharing.isImplied ? '"queueName" is' : null
+  if (ignored !== null) throw new ListenArgsError(`${ignored} not for servers with insecureHTTPParser, which are Node's own code`)
 }
 
 /** @param {any} server */

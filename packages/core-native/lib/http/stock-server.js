@@ -5,8 +5,10 @@
 
 const http = require('node:http')
 const https = require('node:https')
+const { refuseIgnoredByServer } = require('../option-names')
 const { findCertificates } = require('../tls/certificate-sources')
-const { classifyListen } = require('./listen-args')
+const { kSourceOptions } = require('../tls/options')
+const { classifyListen, restartMs } = require('./listen-args')
 
 const { Server: StockServer } = http
 const { Server: StockHttpsServer } = https
@@ -19,7 +21,7 @@ function methodsOf (Base) {
   return class extends Base {
     /** @param {...any} args @returns {any} */
     listen (...args) {
-      const plan = classifyListen(args)
+      const plan = classifyListen(args, { isSecure: this instanceof StockHttpsServer })
       if (plan.kind === 'node') return super.listen(...plan.args)
       const isSecureServer = this instanceof StockHttpsServer
       const secure = plan.prefixes.filter(({ scheme }) => scheme === 'https')
@@ -35,6 +37,12 @@ function methodsOf (Base) {
       if (ipv6Only !== undefined) options.ipv6Only = ipv6Only
       if (isSecure(own) !== isSecureServer) translate(this, isSecure(own) ? tls : null)
       return super.listen(options, plan.callback)
+    }
+
+    /** @param {...any} args */
+    close (...args) {
+      if (typeof args[0] === 'object' && args[0] !== null) restartMs(args.shift())
+      return super.close(...args)
     }
   }
 }
@@ -93,6 +101,7 @@ function derive (Base) {
   /** @this {any} @param {any} [options] @param {any} [requestListener] */
   function Server (options, requestListener) {
     if (!(this instanceof Server)) return new (/** @type {any} */ (Server))(options, requestListener)
+    refuseIgnoredByServer(options, Base === StockHttpsServer ? kSourceOptions : [])
     Reflect.apply(Base, this, [options, requestListener])
   }
   Server.prototype = methodsOf(Base).prototype

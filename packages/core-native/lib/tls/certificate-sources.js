@@ -4,9 +4,11 @@
 // for development.
 
 const { OptionError, TlsCertificateError } = require('../errors')
+const { nearest } = require('../nearest')
 const { bindingsFor } = require('./bindings')
 const { readDirectory } = require('./certificate-directory')
 const { devCertificate } = require('./dev-certificate')
+const { kHostOptions, kTlsOptions } = require('./options')
 
 /**
  * @typedef {object} Sources
@@ -26,6 +28,8 @@ function findCertificates (given, prefixes) {
   if (typeof devCert !== 'boolean') throw typeError('devCert', 'of type boolean')
   if (certificateDirectory !== null && typeof certificateDirectory !== 'string') throw typeError('certificateDirectory', 'of type string')
   if (!Array.isArray(certificates)) throw typeError('certificates', 'an array of { host, key, cert, … }')
+  const own = ['cert', 'key', 'pfx'].find((name) => options[name] !== undefined)
+  if (devCert && own !== undefined) throw new OptionError(`a server with a "${own}" of its own`, 'devCert')
   /** @type {Sources['hosts']} */
   const hosts = []
   if (certificateDirectory !== null) {
@@ -37,10 +41,12 @@ function findCertificates (given, prefixes) {
   for (const entry of certificates) {
     if (typeof entry !== 'object' || entry === null) throw typeError('certificates', 'an array of { host, key, cert, … }')
     const { host, prefix, ...own } = entry
+    refuseForHost(Object.keys(own))
     hosts.push({ pattern: host ?? hostOf(prefix), options: own })
   }
   const hasOwn = options.cert !== undefined || options.pfx !== undefined || options.SNICallback !== undefined || certificates.length > 0
-  if (devCert && !hasOwn) Object.assign(options, devCertificate())
+  // What a folder has for hosts without one of their own comes first.
+  if (devCert) Object.assign(options, options.cert === undefined ? devCertificate() : null)
   else if (!hasOwn && certificateDirectory === null && prefixes.length > 0) useBindings(options, hosts, prefixes)
   return { options, hosts, directory: certificateDirectory }
 }
@@ -61,6 +67,15 @@ function hostOf (prefix) {
   const { parseUrlPrefix } = require('../url-prefix')
   if (typeof prefix !== 'string') throw new OptionError('an element of "certificates" without "host" and "prefix"', 'host', undefined)
   return parseUrlPrefix(prefix).host
+}
+
+/** @param {string[]} names of an element of `certificates` @throws ERR_HTTPSYS_OPTION */
+function refuseForHost (names) {
+  for (const name of names) {
+    if (kHostOptions.includes(name)) continue
+    if (kTlsOptions.includes(name)) throw new OptionError('an element of "certificates"', name, undefined, 'the server, for all of its hosts')
+    throw new OptionError('an element of "certificates"', name, nearest(name, ['host', 'prefix', ...kHostOptions]))
+  }
 }
 
 /** @param {string} name @param {string} expected */

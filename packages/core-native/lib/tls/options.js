@@ -22,6 +22,14 @@ const kUnsupported = {
 /** Ours: where certificates come from. */
 const kSourceOptions = ['certificates', 'certificateDirectory', 'devCert']
 
+/** Those that bring certificates. */
+const kCertificateOptions = ['cert', 'key', 'passphrase', 'pfx', 'SNICallback', 'privateKeyEngine', 'privateKeyIdentifier', ...kSourceOptions]
+
+/** What counts of the context of one host: its certificate and whom it trusts. Versions and ciphers are those of the server, as on Node. */
+const kHostOptions = [
+  'allowPartialTrustChain', 'ca', 'cert', 'clientCertEngine', 'crl', 'key', 'passphrase', 'pfx', 'privateKeyEngine', 'privateKeyIdentifier'
+]
+
 const kTlsOptions = [...kContextOptions, ...kSourceOptions, ...Object.keys(kUnsupported)]
 
 /**
@@ -47,4 +55,4 @@ function splitOptions (options) {
   return { tls: Object.keys(tls).length === 0 ? null : tls, others }
 }
 
-module.exports = { kSourceOptions, kTlsOptions, refuseUnsupported, splitOptions }
+module.exports = { kCertificateOptions, kHostOptions, kSourceOptions, kTlsOptions, refuseUnsupported, splitOptions }

@@ -1,0 +1,89 @@
+'use strict'
+
+// Where which option of ours has an effect. Given anywhere else, or nearly spelt like that, it would be ignored in silence, as Node
+// ignores what it does not know: that is an error. Names of Node's, and those that nobody knows, are left to Node in Node's own forms.
+
+const { OptionError } = require('./errors')
+const { misspelt, nearest } = require('./nearest')
+const { kServerOptions } = require('./options')
+const { kSourceOptions } = require('./tls/options')
+
+const kPrefixOptions = ['prefix', 'prefixes']
+const kQueueOptions = ['queueName', 'queueMode']
+const kCloseOptions = ['restart', 'waitMs']
+
+/** Names of ours, and where they belong. @type {Map<string, string>} */
+const kPlaceOf = new Map([
+  ...kServerOptions.map((name) => /** @type {[string, string]} */ ([name, 'createServer() and createAdapter()'])),
+  ...kSourceOptions.map((name) => /** @type {[string, string]} */ ([name, 'https.createServer(), createAdapter(), and listen() with an https:// prefix'])),
+  ...kPrefixOptions.map((name) => /** @type {[string, string]} */ ([name, 'listen({ … })'])),
+  ...kQueueOptions.map((name) => /** @type {[string, string]} */ ([name, 'listen({ … })'])),
+  ...kCloseOptions.map((name) => /** @type {[string, string]} */ ([name, 'close()']))
+])
+const kOurs = [...kPlaceOf.keys()]
+
+/** Words that programs may well use for something else, however near to a name of ours they are. */
+const kOthersWords = ['certificate', 'certificated', 'prefixed', 'refix', 'restarts', 'waits']
+
+/**
+ * Refuses what is ours and has no effect here, and what is nearly spelt like a name of ours. Own enumerable properties count,
+ * unless they are undefined.
+ *
+ * @param {string} where
+ * @param {any} options anything; null and what is no object has no options
+ * @param {string[]} accepted those of ours that have an effect here
+ * @throws ERR_HTTPSYS_OPTION
+ */
+function refuseMisplaced (where, options, accepted) {
+  if (typeof options !== 'object' || options === null) return
+  for (const name of Object.keys(options)) {
+    if (accepted.includes(name)) continue
+    const place = kPlaceOf.get(name)
+    const meant = place !== undefined || kOthersWords.includes(name.toLowerCase()) ? undefined : misspelt(name, kOurs)
+    if ((place === undefined && meant === undefined) || options[name] === undefined) continue
+    throw new OptionError(where, name, meant, place)
+  }
+}
+
+/**
+ * Refuses options of ours that a server would ignore.
+ *
+ * @param {any} options of createServer()
+ * @param {string[]} [sources] of certificates
+ * @throws ERR_HTTPSYS_OPTION
+ */
+function refuseIgnoredByServer (options, sources = []) {
+  if (options?.insecureHTTPParser !== true) refuseMisplaced('createServer()', options, [...kServerOptions, ...sources])
+  else refuseMisplaced('createServer() with "insecureHTTPParser"', options, sources.filter((name) => name === 'devCert'))
+}
+
+/**
+ * Refuses names that are nearly known ones. Others pass, as with Node's own functions: a newer Node may know them.
+ *
+ * @param {string} where
+ * @param {object} options
+ * @param {string[]} known
+ * @throws ERR_HTTPSYS_OPTION
+ */
+function refuseMisspelt (where, options, known) {
+  for (const name of Object.keys(options)) {
+    const meant = known.includes(name) ? undefined : misspelt(name, known)
+    if (meant !== undefined) throw new OptionError(where, name, meant)
+  }
+}
+
+/**
+ * Refuses every name that is not known: for objects that only we read.
+ *
+ * @param {string} where
+ * @param {object} options
+ * @param {string[]} known
+ * @throws ERR_HTTPSYS_OPTION
+ */
+function refuseUnknown (where, options, known) {
+  for (const name of Object.keys(options)) {
+    if (!known.includes(name)) throw new OptionError(where, name, nearest(name, known), kPlaceOf.get(name))
+  }
+}
+
+module.exports = { kCloseOptions, kOurs, kPlaceOf, kQueueOptions, refuseIgnoredByServer, refuseMisplaced, refuseMisspelt, refuseUnknown }

@@ -1,0 +1,181 @@
+'use strict'
+
+// Goal: in Node's own forms, every option that is not ours means what it means to stock Node; one of ours, or nearly one, is never
+// ignored in silence. Both are asked of all names in all forms.
+
+const { test } = require('node:test')
+const assert = require('node:assert/strict')
+const { spawn } = require('node:child_process')
+const nodeHttp = require('node:http')
+const nodeHttps = require('node:https')
+const path = require('node:path')
+const { createAdapter } = require('@httpsys/express-adapter')
+const { http } = require('../helpers/backend')
+const { capabilities } = require('../helpers/capabilities')
+const { kTlsOptions } = require('../../packages/core-native/lib/tls/options')
+const { namesToTry, outcomes } = require('../fixtures/option-forms')
+
+const { https } = /** @type {any} */ (http)
+const kFixture = path.join(__dirname, '..', 'fixtures', 'option-forms.js')
+const kTimeout = 120_000
+
+/** docs/tls.md says so: the lanes have none of these. */
+const kRefusedOfNode = ['enableTrace', 'pskCallback', 'pskIdentityHint']
+const ofTls = kTlsOptions.filter((name) => !['certificates', 'certificateDirectory', 'devCert'].includes(name))
+const names = namesToTry().filter((name) => !kRefusedOfNode.includes(name))
+
+/** @param {string[]} flags @param {NodeJS.ProcessEnv} [env] @returns {Promise<any>} */
+function inProcess (flags, env = {}) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [...flags, kFixture, JSON.stringify(names)],
+      { env: { ...process.env, NODE_TEST_CONTEXT: undefined, ...env }, stdio: ['ignore', 'pipe', 'inherit'] })
+    let text = ''
+    child.stdout.setEncoding('utf8').on('data', (piece) => { text += piece })
+    child.on('error', reject)
+    child.on('close', (code) => code === 0 ? resolve(JSON.parse(text)) : reject(new Error(`exit ${code}`)))
+  })
+}
+
+test('the names are those that Node reads', () => {
+  for (const name of ['maxHeaderSize', 'noDelay', 'backlog', 'signal', 'cert', 'ALPNProtocols', 'minVersion', 'certificate']) {
+    assert.ok(names.includes(name), name)
+  }
+})
+
+test('names of Node and of others mean to servers what they mean to those of stock Node', { timeout: kTimeout }, async () => {
+  const expected = await outcomes({ http: nodeHttp, https: nodeHttps }, names, { ofTls })
+  const actual = await outcomes({ http, https }, names, { ofTls })
+  assert.ok(Object.keys(expected).length > 2000)
+  assert.deepEqual(actual, expected)
+})
+
+test('the same names mean to a program below register what they mean without it, in all forms', { timeout: kTimeout }, async () => {
+  const expected = await inProcess([])
+  const actual = await inProcess(['--require', path.join(__dirname, '../../packages/core-native/register.js')])
+  assert.deepEqual(actual, expected)
+})
+
+const pair = () => require('../helpers/certificates').certificate('localhost')
+
+/** All names of ours, each with a value that its own place takes. @type {Record<string, any>} */
+const kOurs = {
+  maxRequestBodySize: 1000,
+  pipelinedRequestsMax: 4,
+  queueLimit: 10,
+  queueTimeout: 1000,
+  http503Verbosity: 'basic',
+  stripPrefix: true,
+  strictUrl: true,
+  http2: true,
+  httpSys: {},
+  certificates: [],
+  certificateDirectory: '/nowhere',
+  devCert: true,
+  prefix: 'http://127.0.0.1:1/',
+  prefixes: ['http://127.0.0.1:1/'],
+  queueName: 'shop',
+  queueMode: 'create',
+  restart: true,
+  waitMs: 1000
+}
+const kServer = ['maxRequestBodySize', 'pipelinedRequestsMax', 'queueLimit', 'queueTimeout', 'http503Verbosity', 'stripPrefix', 'strictUrl', 'http2', 'httpSys']
+const kSources = ['certificates', 'certificateDirectory', 'devCert']
+const kQueue = ['queueName', 'queueMode']
+
+/** @type {[string, string[], (options: any) => any][]} each with the names of ours that have an effect there */
+const kForms = [
+  ['http.createServer(options)', kServer, (options) => http.createServer(options)],
+  ['new http.Server(options)', kServer, (options) => new http.Server(options)],
+  ['https.createServer(options)', [...kServer, ...kSources], (options) => https.createServer(options)],
+  ['createServer() of Node\'s lenient parser', [], (options) => http.createServer({ insecureHTTPParser: true, ...options })],
+  ['createAdapter(app, options)', kServer, (options) => createAdapter(() => {}, options)],
+  ['listen({ port, … })', kQueue, (options) => http.createServer().listen({ port: 0, ...options })],
+  ['listen({ port, … }) of https', kQueue, (options) => https.createServer(pair()).listen({ port: 0, ...options })],
+  ['listen({ path, … })', [], (options) => http.createServer().listen({ path: '/nowhere/s', ...options })],
+  ['listen({ fd, … })', [], (options) => http.createServer().listen({ fd: 99999, ...options })],
+  ['listen(port, options)', [], (options) => http.createServer().listen(0, options)],
+  ['listen(port, host, options)', [], (options) => http.createServer().listen(0, '127.0.0.1', options)],
+  ['listen(path, options)', [], (options) => http.createServer().listen('/nowhere/s', options)],
+  ['listen(prefix, options) without TLS', kQueue, (options) => http.createServer().listen('http://127.0.0.1:1/', options)],
+  ['listen(prefixes, options) without TLS', kQueue, (options) => http.createServer().listen(['http://127.0.0.1:1/'], options)],
+  ['close(options)', ['restart', 'waitMs'], (options) => http.createServer().close(options)]
+]
+
+/** @param {(options: any) => any} form @param {any} options @returns {string} the code of its error */
+function codeOf (form, options) {
+  try {
+    const made = form(options)
+    const server = made.server ?? made
+    server.on('error', () => {})
+    if (server._handle || server.listening || options.path === undefined) server.close()
+    return ''
+  } catch (error) {
+    const { code } = /** @type {any} */ (error)
+    return code ?? String(error)
+  }
+}
+
+test('all names of ours are known to this test', () => {
+  const { kOurs: ours } = require('../../packages/core-native/lib/option-names')
+  assert.deepEqual(ours.toSorted?.() ?? [...ours].sort(), Object.keys(kOurs).sort())
+})
+
+for (const [title, accepted, form] of kForms) {
+  test(`${title} refuses names of ours that have no effect there`, (t) => {
+    t.mock.method(process, 'emitWarning', () => {})
+    for (const [name, value] of Object.entries(kOurs)) {
+      const options = name === 'waitMs' && accepted.includes(name) ? { restart: true, waitMs: value } : { [name]: value }
+      const code = codeOf(form, options)
+      if (accepted.includes(name)) assert.notEqual(code, 'ERR_HTTPSYS_OPTION', name)
+      else assert.match(code, /^ERR_HTTPSYS_(OPTION|LISTEN_ARGS)$/, name)
+      // What is not given is not there.
+      if (name !== 'waitMs') assert.ok(['', 'ERR_HTTPSYS_LISTEN_ARGS'].includes(codeOf(form, { [name]: undefined })) || title.includes('path'), name)
+    }
+  })
+
+  test(`${title} refuses names that are nearly ours`, () => {
+    for (const name of Object.keys(kOurs)) {
+      for (const wrong of misspellings(name)) {
+        assert.match(codeOf(form, { [wrong]: kOurs[name] }), /^ERR_HTTPSYS_(OPTION|LISTEN_ARGS)$/, wrong)
+      }
+    }
+  })
+}
+
+/** @param {string} name @returns {Set<string>} as hands write it that are in a hurry */
+function misspellings (name) {
+  const all = new Set([name.toUpperCase(), name[0].toUpperCase() + name.slice(1)])
+  for (let at = 1; name.length > 5 && at < name.length; at++) {
+    all.add(name.slice(0, at) + name.slice(at + 1))
+    all.add(name.slice(0, at) + name[at] + name.slice(at))
+    all.add(name.slice(0, at - 1) + name[at] + name[at - 1] + name.slice(at + 1))
+    all.add(name.replace(/[A-Z]/, (letter) => `_${letter.toLowerCase()}`))
+  }
+  // One that is another name, of ours or of somebody's.
+  for (const other of [...Object.keys(kOurs), 'certificate', 'refix', 'waits']) all.delete(other)
+  return all
+}
+
+test('an error says where a name of ours belongs, or which one was meant', () => {
+  assert.throws(() => http.createServer(/** @type {any} */ ({ queueName: 'a' })),
+    { code: 'ERR_HTTPSYS_OPTION', option: 'queueName', message: 'createServer() has no option "queueName": it belongs to listen({ … })' })
+  assert.throws(() => http.createServer(/** @type {any} */ ({ devCret: true })), { message: 'createServer() has no option "devCret"; did you mean "devCert"?' })
+  assert.throws(() => http.createServer().listen(0, /** @type {any} */ ({ key: 'k', cert: 'c' })),
+    { code: 'ERR_HTTPSYS_OPTION', option: 'key', message: /: it belongs to https\.createServer\(\)$/ })
+})
+
+test('close() takes waitMs only with restart, which is a boolean', () => {
+  assert.throws(() => http.createServer().close(/** @type {any} */ ({ waitMs: 5 })), { code: 'ERR_HTTPSYS_OPTION', option: 'waitMs' })
+  assert.throws(() => http.createServer().close(/** @type {any} */ ({ restart: 'yes' })), { code: 'ERR_INVALID_ARG_TYPE' })
+  http.createServer().close(/** @type {any} */ ({ restart: false, waitMs: 5 }))
+})
+
+test('a mode of a queue that has no name is refused', () => {
+  assert.throws(() => http.createServer().listen(/** @type {any} */ ({ port: 0, queueMode: 'createOrAttach' })), { code: 'ERR_HTTPSYS_LISTEN_ARGS' })
+})
+
+test('names within http2 that do not exist are refused', { skip: http.backend === 'node' || !capabilities.listensOnSockets }, () => {
+  assert.throws(() => http.createServer(/** @type {any} */ ({ http2: { maxConcurentStreams: 5 } })),
+    { code: 'ERR_HTTPSYS_OPTION', message: 'http2 has no option "maxConcurentStreams"; did you mean "maxConcurrentStreams"?' })
+  assert.throws(() => http.createServer(/** @type {any} */ ({ http2: { allowHTTP1: 'no' } })), { code: 'ERR_INVALID_ARG_TYPE' })
+})
