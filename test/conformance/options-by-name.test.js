@@ -88,7 +88,7 @@ const kForms = [
   ['new http.Server(options)', kServer, (options) => new http.Server(options)],
   ['https.createServer(options)', [...kServer, ...kSources], (options) => https.createServer(options)],
   ['createServer() of Node\'s lenient parser', [], (options) => http.createServer({ insecureHTTPParser: true, ...options })],
-  ['createAdapter(app, options)', kServer, (options) => createAdapter(() => {}, options)],
+  ['createAdapter(app, options)', [...kServer, ...kSources], (options) => createAdapter(() => {}, options)],
   ['listen({ port, … })', kQueue, (options) => http.createServer().listen({ port: 0, ...options })],
   ['listen({ port, … }) of https', kQueue, (options) => https.createServer(pair()).listen({ port: 0, ...options })],
   ['listen({ path, … })', [], (options) => http.createServer().listen({ path: '/nowhere/s', ...options })],
@@ -98,6 +98,9 @@ const kForms = [
   ['listen(path, options)', [], (options) => http.createServer().listen('/nowhere/s', options)],
   ['listen(prefix, options) without TLS', kQueue, (options) => http.createServer().listen('http://127.0.0.1:1/', options)],
   ['listen(prefixes, options) without TLS', kQueue, (options) => http.createServer().listen(['http://127.0.0.1:1/'], options)],
+  ['adapter.listen(port, options)', [...kQueue, ...kSources], (options) => createAdapter(() => {}).listen(0, options)],
+  ['adapter.listen({ port, … })', [...kQueue, ...kSources], (options) => createAdapter(() => {}).listen({ port: 0, ...options })],
+  ['adapter.listen(path, options)', kSources, (options) => createAdapter(() => {}).listen('/nowhere/s', options)],
   ['close(options)', ['restart', 'waitMs'], (options) => http.createServer().close(options)]
 ]
 

@@ -10,9 +10,17 @@ const nodeTls = require('node:tls')
 const path = require('node:path')
 const core = require('@httpsys/core-native')
 const { certificate } = require('../helpers/certificates')
+const { freePort } = require('../helpers/free-port')
 const { connect, localhost, readAll, request, serve } = require('../helpers/tls')
 
 const { https } = /** @type {any} */ (core)
+/** @param {import('node:test').TestContext} t */
+function withoutBindings (t) {
+  const { HTTPSYS_SSLCERT: before } = process.env
+  process.env.HTTPSYS_SSLCERT = path.join(__dirname, 'nowhere', 'sslcert.json')
+  t.after(() => { before === undefined ? delete process.env.HTTPSYS_SSLCERT : process.env.HTTPSYS_SSLCERT = before })
+}
+
 function withResolvers () {
   /** @type {any} */
   const both = {}
@@ -66,6 +74,57 @@ test('options that lanes do not have are refused by name', () => {
   assert.throws(() => core.createServer().listen(/** @type {any} */ ('https://127.0.0.1:1/'), /** @type {any} */ ({ ...localhost(), pskCallback () {} })), { code: 'ERR_HTTPSYS_TLS_OPTION' })
   assert.throws(() => core.createServer().listen(/** @type {any} */ ('http://127.0.0.1:1/'), /** @type {any} */ (localhost())), { code: 'ERR_HTTPSYS_OPTION' })
   assert.throws(() => core.createServer().listen(/** @type {any} */ ('https://127.0.0.1:1/'), /** @type {any} */ ({ rejectUnauthorised: false })), { code: 'ERR_HTTPSYS_OPTION', message: /did you mean "rejectUnauthorized"/ })
+})
+
+test('what listen() says about client certificates counts on an https.Server that was created without saying it', async (t) => {
+  const authority = certificate('authority of listen()', { isCa: true })
+  const client = certificate('client of listen()', { issuer: 'authority of listen()' })
+  const server = https.createServer(localhost(), (/** @type {any} */ req, /** @type {any} */ res) => { res.end('ok') })
+  t.after(() => { server.closeAllConnections(); server.close() })
+  const port = await freePort()
+  server.listen(`https://127.0.0.1:${port}/`, { requestCert: true, rejectUnauthorized: true, ca: authority.cert })
+  await once(server, 'listening')
+  await assert.rejects(request(port))
+  assert.equal((await request(port, client)).body, 'ok')
+})
+
+test('versions, hosts and callbacks that createServer() was given hold beside a certificate of listen()', async (t) => {
+  const server = https.createServer({ ...localhost(), minVersion: 'TLSv1.3' }, (/** @type {any} */ req, /** @type {any} */ res) => { res.end('ok') })
+  server.addContext('added.test', certificate('added.test'))
+  t.after(() => { server.closeAllConnections(); server.close() })
+  const port = await freePort()
+  server.listen(`https://127.0.0.1:${port}/`, certificate('other.test'))
+  await once(server, 'listening')
+  await assert.rejects(connect(port, { maxVersion: 'TLSv1.2', rejectUnauthorized: false }))
+  for (const [servername, found] of [['localhost', 'other.test'], ['added.test', 'added.test']]) {
+    const socket = await connect(port, { servername, rejectUnauthorized: false })
+    assert.equal(socket.getPeerCertificate().subject.CN, found)
+    socket.destroy()
+  }
+})
+
+test('an https.Server without a certificate does not listen on an https:// prefix that none is bound to', (t) => {
+  withoutBindings(t)
+  assert.throws(() => https.createServer().listen('https://127.0.0.1:1/'), { code: 'ERR_HTTPSYS_TLS_CERTIFICATE' })
+})
+
+test('servers of Node\'s lenient parser take no prefixes, which they would ignore with their scheme', async (t) => {
+  const server = core.createServer({ insecureHTTPParser: true })
+  for (const args of [['http://127.0.0.1:1/a/'], ['https://127.0.0.1:1/a/', localhost()], [{ port: 0, queueName: 'q' }]]) {
+    assert.throws(() => /** @type {any} */ (server).listen(...args), { code: 'ERR_HTTPSYS_LISTEN_ARGS', message: /insecureHTTPParser/ })
+  }
+  t.after(() => server.close())
+  server.listen(0)
+  await once(server, 'listening')
+  await assert.rejects(/** @type {any} */ (server).addPrefix('http://127.0.0.1:1/a/'), { code: 'ERR_HTTPSYS_PREFIX_STATE' })
+})
+
+test('an element of certificates has only what counts for one host', () => {
+  const withHost = (/** @type {any} */ entry) => () => https.createServer({ ...localhost(), certificates: [{ host: 'a.test', ...localhost(), ...entry }] })
+  withHost({})()
+  assert.throws(withHost({ requestCert: true }), { code: 'ERR_HTTPSYS_OPTION', option: 'requestCert', message: /it belongs to the server/ })
+  assert.throws(withHost({ minVersion: 'TLSv1.3' }), { code: 'ERR_HTTPSYS_OPTION', option: 'minVersion' })
+  assert.throws(withHost({ certt: 'x' }), { code: 'ERR_HTTPSYS_OPTION', message: /did you mean "cert"\?/ })
 })
 
 test('a context of SNICallback that is none ends the handshake with ERR_TLS_INVALID_CONTEXT', async (t) => {

@@ -34,6 +34,8 @@ export interface NodeInternals {
   refusesManyHeaders: boolean
   /** Whether AsyncLocalStorage keeps its values beside the async resource: since Node 24. */
   contextsAreFrames: () => boolean
+  /** Copies `requestCert`, `server[kSNICallback]` and what else only the constructor of a tls.Server sets. */
+  copyTlsSettings: (from: object, to: object) => void
   /** `server[kHandshakeTimeout]` of a tls.Server. */
   handshakeTimeoutOf: (server: object) => number
   /** `server[kSNICallback]` of a tls.Server. */

@@ -5,6 +5,8 @@
 const core = require('@httpsys/core-native')
 const { Alignment } = require('./alignment')
 
+const { kAdapterTls } = core.internals
+
 /** @typedef {import('../types').Application} Application */
 /** @typedef {import('../types').AdapterOptions} AdapterOptions */
 /** @typedef {import('../types').Adapter} PublicAdapter */
@@ -16,13 +18,20 @@ const kOptions = [
   'IncomingMessage', 'ServerResponse', 'allowHalfOpen', 'connectionsCheckingInterval', 'headersTimeout', 'highWaterMark',
   'insecureHTTPParser', 'joinDuplicateHeaders', 'keepAlive', 'keepAliveInitialDelay', 'keepAliveTimeout', 'keepAliveTimeoutBuffer',
   'maxHeaderSize', 'noDelay', 'pauseOnConnect', 'rejectNonStandardBodyWrites', 'requestTimeout', 'requireHostHeader', 'uniqueHeaders',
-  ...core.internals.kServerOptions
+  ...core.internals.kServerOptions, ...core.internals.kTlsOptions
+]
+// Of listen(), beside those of TLS.
+const kListenOptions = [
+  'backlog', 'exclusive', 'fd', 'host', 'ipv6Only', 'path', 'port', 'prefix', 'prefixes', 'queueMode', 'queueName', 'readableAll', 'reusePort',
+  'signal', 'writableAll'
 ]
 
 /** @implements {PublicAdapter} */
 class Adapter {
   /** @type {Alignment | null} */
   #alignment = null
+  /** One of the options of TLS that it was created with. @type {string | undefined} */
+  #tlsName
 
   /** @param {Application} app @param {AdapterOptions} options */
   constructor (app, options) {
@@ -30,7 +39,12 @@ class Adapter {
     if (options.IncomingMessage === undefined && options.ServerResponse === undefined) {
       this.#alignment = Alignment.of(app)
     }
-    this.server = core.createServer({ ...options, ...this.#alignment?.constructors }, /** @type {any} */ (app))
+    const { tls } = splitTls(options)
+    this.#tlsName = Object.keys(tls)[0]
+    const given = { ...options, ...this.#alignment?.constructors }
+    this.server = this.#tlsName === undefined
+      ? core.createServer(given, /** @type {any} */ (app))
+      : /** @type {any} */ (core.https.createServer(/** @type {any} */ ({ ...given, [kAdapterTls]: true }), /** @type {any} */ (app)))
     if (this.#alignment !== null) watch(this.server, this.#alignment)
   }
 
@@ -38,6 +52,7 @@ class Adapter {
   listen (...args) {
     // Mounting may have put another application's prototypes above this one's since.
     this.#alignment?.install()
+    if (this.#tlsName !== undefined) refuseWithoutTls(this.#tlsName, args)
     return this.server.listen(...listenArgs(args))
   }
 
@@ -67,18 +82,48 @@ function watch (server, alignment) {
 }
 
 /**
- * `(port | path, options, callback)` is ours; everything else is the server's own form.
+ * `(port | path, options, callback)` is ours; everything else is the server's own form. Options of TLS mean HTTPS in both.
  *
  * @param {any[]} args
  */
 function listenArgs (args) {
   const [where, options, ...rest] = args
+  if (isPrefixForm(where)) return args
+  if (typeof where === 'object' && where !== null) return [portOptions(where), ...args.slice(1)]
   if (typeof options !== 'object' || options === null) return args
-  if (typeof where === 'number' || (typeof where === 'string' && /^\d+$/.test(where))) {
-    return [{ ...options, port: where }, ...rest]
-  }
-  if (typeof where === 'string' && !where.includes('://')) return [{ ...options, path: where }, ...rest]
+  if (typeof where === 'number' || (typeof where === 'string' && /^\d+$/.test(where))) return [portOptions({ ...options, port: where }), ...rest]
+  if (typeof where === 'string') return [portOptions({ ...options, path: where }), ...rest]
   return args
+}
+
+/** @param {any} where the first argument of listen() */
+function isPrefixForm (where) {
+  return Array.isArray(where) || (typeof where === 'string' && where.includes('://')) ||
+    (typeof where === 'object' && where !== null && (where.prefix !== undefined || where.prefixes !== undefined))
+}
+
+// What is no plain object is a handle, or has properties of its own that Node looks at.
+/** @param {any} options */
+function portOptions (options) {
+  if (options._handle || options.handle) return options
+  core.internals.refuseMisspelt('listen()', options, [...kListenOptions, ...core.internals.kTlsOptions])
+  const { tls, others } = splitTls(options)
+  return Object.keys(tls).length === 0 ? options : { ...others, [kAdapterTls]: tls }
+}
+
+/** @param {any} options @returns {{ tls: Record<string, any>, others: Record<string, any> }} what is undefined is not given */
+function splitTls (options) {
+  const { tls, others } = core.internals.splitOptions(options)
+  return { tls: Object.fromEntries(Object.entries(tls ?? {}).filter(([, value]) => value !== undefined)), others }
+}
+
+/** @param {string} name of an option of TLS @param {any[]} args of listen() @throws ERR_HTTPSYS_OPTION where none of them would use it */
+function refuseWithoutTls (name, [where]) {
+  if (!isPrefixForm(where)) return
+  const prefixes = typeof where === 'object' ? where.prefixes ?? where.prefix ?? where : where
+  if ([prefixes].flat().every((prefix) => typeof prefix === 'string' && prefix.startsWith('http://'))) {
+    throw new core.internals.OptionError('createAdapter() for http:// prefixes alone', name)
+  }
 }
 
 /**

@@ -1,17 +1,21 @@
 import type { RequestListener, ServerOptions } from 'node:http'
 import type { ListenOptions } from 'node:net'
-import type { CloseOptions, EngineServerOptions, PrefixListenOptions, Server } from '@httpsys/core-native'
+import type { TlsOptions } from 'node:tls'
+import type { CertificateOptions, CloseOptions, EngineServerOptions, PrefixListenOptions, Server } from '@httpsys/core-native'
 
 /** Express 4 or 5, connect, or any function of a request and a response. */
 export type Application = RequestListener | ((req: any, res: any, next?: any) => any)
 
-/** Options of `http.createServer` and of the engine. With classes of your own prototypes are not aligned. */
-export type AdapterOptions = ServerOptions & EngineServerOptions
+/** Options of TLS: with any of them the adapter serves HTTPS, or does not listen. */
+export type AdapterTlsOptions = Omit<TlsOptions, 'pskCallback' | 'pskIdentityHint' | 'enableTrace'> & CertificateOptions
+
+/** Options of `http.createServer`, of the engine, and of TLS. With classes of your own prototypes are not aligned. */
+export type AdapterOptions = ServerOptions & EngineServerOptions & AdapterTlsOptions
 
 export interface Adapter<App extends Application = Application> {
   /** The application, unchanged. */
   readonly app: App
-  /** The server, before and after `listen()`: add listeners and set timeouts here. */
+  /** The server, before and after `listen()`: add listeners and set timeouts here. With options of TLS an `https.Server`. */
   readonly server: Server
   /**
    * Listens on a URL prefix, several, or whatever `http.Server#listen` takes.
@@ -20,7 +24,7 @@ export interface Adapter<App extends Application = Application> {
    */
   listen (prefix: string | string[], options: PrefixListenOptions, callback?: () => void): Server
   listen (prefix: string | string[], callback?: () => void): Server
-  listen (port: number | string, options: ListenOptions, callback?: () => void): Server
+  listen (portOrPath: number | string, options: ListenOptions & AdapterTlsOptions & Pick<PrefixListenOptions, 'queueName' | 'queueMode'>, callback?: () => void): Server
   listen (...args: any[]): Server
   /** Stops listening as `http.Server#close` does. */
   close (callback?: (error?: Error) => void): Server
@@ -34,6 +38,6 @@ export interface Adapter<App extends Application = Application> {
 
 /**
  * @throws ERR_INVALID_ARG_TYPE when `app` is not a function
- * @throws ERR_HTTPSYS_OPTION when an option is misspelt
+ * @throws ERR_HTTPSYS_OPTION when an option is misspelt, or belongs to another function
  */
 export function createAdapter<App extends Application> (app: App, options?: AdapterOptions): Adapter<App>

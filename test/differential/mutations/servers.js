@@ -5,20 +5,20 @@ module.exports = [
   {
     name: 'listen-deferred',
     file: 'lib/http/server.js',
-    find: "if (plan.kind === 'node') return super.listen(...toPrimary ?? plan.args)",
-    replace: "if (plan.kind === 'node') { setImmediate(() => super.listen(...toPrimary ?? plan.args)); return self }",
+    find: 'return super.listen(...toPrimary ?? plan.args)',
+    replace: 'setImmediate(() => super.listen(...toPrimary ?? plan.args)); return self',
   },
   {
     name: 'listen-first-argument-only',
     file: 'lib/http/server.js',
-    find: "if (plan.kind === 'node') return super.listen(...toPrimary ?? plan.args)",
-    replace: "if (plan.kind === 'node') return super.listen((toPrimary ?? plan.args)[0])",
+    find: 'return super.listen(...toPrimary ?? plan.args)',
+    replace: 'return super.listen((toPrimary ?? plan.args)[0])',
   },
   {
     name: 'listen-signal-lost',
     file: 'lib/http/server.js',
-    find: "if (plan.kind === 'node') return super.listen(...toPrimary ?? plan.args)",
-    replace: "if (plan.kind === 'node') return super.listen(...(toPrimary ?? plan.args).map((arg) => arg?.signal ? { ...arg, signal: undefined } : arg))",
+    find: 'return super.listen(...toPrimary ?? plan.args)',
+    replace: 'return super.listen(...(toPrimary ?? plan.args).map((arg) => arg?.signal ? { ...arg, signal: undefined } : arg))',
   },
   {
     name: 'objects-are-prefixes',

@@ -7,6 +7,7 @@ const https = require('node:https')
 const { ServerTls } = require('../tls/server-tls')
 const { findCertificates } = require('../tls/certificate-sources')
 const { refuseIgnoredByServer, refuseMisplaced } = require('../option-names')
+const { CreatedTls } = require('../tls/listen-tls')
 const { kSourceOptions, refuseUnsupported } = require('../tls/options')
 const { loadBinding } = require('../binding')
 const { connectionListener } = require('./node-internals')
@@ -58,13 +59,14 @@ class Methods extends methodsOf(StockServer) {
  */
 function Server (options, requestListener) {
   if (!(this instanceof Server)) return new (/** @type {any} */ (Server))(options, requestListener)
-  // Where the system has the certificates, a server with keys of its own is Node's.
   refuseIgnoredByServer(options, kSourceOptions)
+  // Where the system has the certificates, a server with keys of its own is Node's.
   if (!loadBinding().capabilities.listensOnSockets) {
     refuseMisplaced('https.createServer() beside HTTP.SYS, where it is Node\'s,', options, kSourceOptions)
     return new StockUrlServer(options, requestListener)
   }
   let sources = null
+  const created = new CreatedTls(options)
   if (typeof options === 'object' && options !== null) {
     refuseUnsupported(options)
     if (kSourceOptions.some((name) => options[name] !== undefined)) {
@@ -77,6 +79,7 @@ function Server (options, requestListener) {
   const self = /** @type {any} */ (this)
   attach(self, options)
   self[kListener].isSecure = true
+  self[kListener].created = created
   self[kListener].tls = new ServerTls(self, self[kListener].offersHttp2(options ?? {}), self)
   if (sources !== null) self[kListener].useSources(sources)
   const [stockListener] = self.listeners('connection')

@@ -8,16 +8,17 @@ const { AsyncResource } = require('node:async_hooks')
 const { getSystemErrorName } = require('node:util')
 const { Engine } = require('../engine')
 const { loadBinding } = require('../binding')
-const { CapabilityError, Http2UnavailableError, OptionError, TlsCertificateError } = require('../errors')
+const { CapabilityError, Http2UnavailableError, TlsCertificateError } = require('../errors')
 const { seconds, takeHttpSys } = require('../http-sys-options')
 const { kVerbosities, takeEngineOptions, takeHttp2 } = require('../options')
 const { findCertificates } = require('../tls/certificate-sources')
+const { CreatedTls, certificatesForPort, impliedPrefix } = require('../tls/listen-tls')
 const { refuseUnsupported } = require('../tls/options')
 const { ServerTls } = require('../tls/server-tls')
 const { servers, onRecord, onThrown } = require('./connection')
 const { headerPairsMax } = require('./exchange')
 const { EngineIncomingMessage } = require('./incoming')
-const { refusesManyHeaders } = require('./node-internals')
+const { copyTlsSettings, refusesManyHeaders } = require('./node-internals')
 const { EngineServerResponse } = require('./outgoing')
 const { unwatch } = require('./live-reservations')
 const { Prefixes } = require('./prefixes')
@@ -161,6 +162,10 @@ class Listener {
     this.checker = undefined
     /** An https.Server: what is given no scheme is TLS. */
     this.isSecure = false
+    /** An http.Server that listens on a port with TLS, because it is an adapter's. */
+    this.isTlsPort = false
+    /** What createServer() was told about TLS. */
+    this.created = new CreatedTls(options)
     /** @type {ServerTls | null} */
     this.tls = null
     /** Whether a handler has used one of the sockets. */
@@ -179,25 +184,56 @@ class Listener {
     if (this.id !== 0) this.configure()
   }
 
-  // For prefixes that ask for TLS: with the options of listen(), or those that the server has.
+  // For prefixes that ask for TLS: with the options of listen(), and those that the server has.
   /** @param {import('./listen-args').PrefixPlan} plan */
   prepareTls ({ prefixes, tls }) {
+    this.isTlsPort = false
     const secure = prefixes.filter(({ scheme }) => scheme === 'https')
-    if (secure.length === 0) {
-      if (tls !== null) throw new OptionError('listen() without an https:// prefix', Object.keys(tls)[0], undefined)
-      return
-    }
+    if (secure.length === 0) return
     const { capabilities } = loadBinding()
     if (!capabilities.listensOnSockets) {
       if (!capabilities.systemCertificates) throw new CapabilityError(`listen('${secure[0].prefix}')`, 'systemCertificates', capabilities.name)
       if (tls !== null) throw refusedOption(secure[0], Object.keys(tls)[0])
       return
     }
-    if (this.isSecure && tls === null) return
-    refuseUnsupported(tls ?? {})
-    const sources = findCertificates(tls ?? {}, secure)
-    if (this.isSecure) this.server.setSecureContext(sources.options)
-    else this.tls = new ServerTls(new StockHttpsServer(sources.options), this.offersHttp2(tls ?? {}), this.server)
+    if (this.isSecure && tls === null && this.hasCertificate) return
+    const options = this.created.with(tls ?? {})
+    this.#useTls(options, () => findCertificates(options, secure))
+  }
+
+  // For a port. Only adapters give options of TLS for one.
+  /** @param {import('./listen-args').NodePlan} plan */
+  preparePortTls ({ args, tls }) {
+    this.isTlsPort = false
+    if (tls === null && !(this.created.isAdapter && !this.hasCertificate)) return
+    if (!loadBinding().capabilities.listensOnSockets) {
+      if (tls === null) return
+      throw refusedOption(impliedPrefix(args) ?? { prefix: 'https://*/', scheme: 'https', host: '*', port: 443, path: '/', bind: { kind: 'wildcard' } }, Object.keys(tls)[0])
+    }
+    const options = this.created.with(tls ?? {})
+    this.#useTls(options, () => certificatesForPort(options, args))
+    this.isTlsPort = !this.isSecure
+  }
+
+  // Of an https.Server: addContext() and setSecureContext() may have brought one, too.
+  get hasCertificate () {
+    const { cert, pfx } = this.server
+    return this.created.hasCertificate || cert !== undefined || pfx !== undefined || (this.tls !== null && this.tls.hasHosts)
+  }
+
+  /** @param {Record<string, any>} options @param {() => import('../tls/certificate-sources').Sources} find */
+  #useTls (options, find) {
+    refuseUnsupported(options)
+    const sources = find()
+    const reader = new StockHttpsServer(sources.options)
+    if (this.isSecure) {
+      const own = /** @type {ServerTls} */ (this.tls)
+      copyTlsSettings(reader, this.server)
+      this.server.setSecureContext(sources.options)
+      own.settingsChanged(this.offersHttp2(options))
+    } else {
+      this.tls = new ServerTls(reader, this.offersHttp2(options), this.server)
+    }
     this.useSources(sources)
   }
 
@@ -223,7 +259,7 @@ class Listener {
   // bound to addresses, and elsewhere the server may also accept at those of others.
   get tlsPlaces () {
     if (this.tls === null) return null
-    if (this.prefixes.isImplied) return this.isSecure ? [] : null
+    if (this.prefixes.isImplied) return this.isSecure || this.isTlsPort ? [] : null
     const prefixes = this.prefixes.claims()
     const places = prefixes.filter(({ scheme }) => scheme === 'https').map(({ port, bind }) => {
       const isMixed = prefixes.some((other) => other.port === port && other.scheme === 'http')

@@ -123,6 +123,21 @@ function contextsAreFrames () {
   return areFrames
 }
 
+/**
+ * Gives a tls.Server what another one was created with and setSecureContext() does not set.
+ *
+ * @param {any} from
+ * @param {any} to
+ */
+function copyTlsSettings (from, to) {
+  for (const name of ['requestCert', 'rejectUnauthorized', 'ALPNCallback', 'ALPNProtocols', 'sessionTimeout', 'ticketKeys']) to[name] = from[name]
+  for (const description of ['handshake-timeout', 'snicallback']) {
+    const symbol = findOwnSymbol(from, description)
+    if (symbol === null) throw new InternalsError(`Symbol(${description}) of tls.Server`)
+    to[symbol] = from[symbol]
+  }
+}
+
 // By the description of its symbol: Node has no public name for these settings of a tls.Server.
 /** @param {object} server @param {string} description @returns {any} */
 function tlsSetting (server, description) {
@@ -177,6 +192,7 @@ function collect () {
     destroysQueued,
     refusesManyHeaders: refusesManyHeaders(),
     contextsAreFrames,
+    copyTlsSettings,
     handshakeTimeoutOf: (server) => tlsSetting(server, 'handshake-timeout'),
     sniCallbackOf: (server) => tlsSetting(server, 'snicallback'),
     connectionListener: findMethod(nodeHttp, '_connectionListener', 'http'),

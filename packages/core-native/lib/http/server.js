@@ -63,7 +63,10 @@ function methodsOf (Base) {
       listener.endsWithPrimary = false
       const toPrimary = plan.kind === 'node' && isServedHere(self) ? argsOfWorker(plan.args) : null
       listener.asksPrimary = toPrimary !== null
-      if (plan.kind === 'node') return super.listen(...toPrimary ?? plan.args)
+      if (plan.kind === 'node') {
+        listener.preparePortTls(plan)
+        return super.listen(...toPrimary ?? plan.args)
+      }
       listener.prepareTls(plan)
       return listenOnPrefixes(self, plan, Base)
     }
@@ -454,7 +457,8 @@ function impliedBy ({ prefixes: [{ text }] }, handle) {
 // Of a server that was given a port, not a prefix.
 /** @param {any} server */
 function schemeOf (server) {
-  return server[kListener].isSecure ? 'https' : 'http'
+  const { isSecure, isTlsPort } = server[kListener]
+  return isSecure || isTlsPort ? 'https' : 'http'
 }
 
 /** @param {any} server @returns {Listener} */

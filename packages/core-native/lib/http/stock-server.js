@@ -7,11 +7,16 @@ const http = require('node:http')
 const https = require('node:https')
 const { refuseIgnoredByServer } = require('../option-names')
 const { findCertificates } = require('../tls/certificate-sources')
+const { CreatedTls, certificatesForPort } = require('../tls/listen-tls')
 const { kSourceOptions } = require('../tls/options')
 const { classifyListen, restartMs } = require('./listen-args')
+const { copyTlsSettings } = require('./node-internals')
 
 const { Server: StockServer } = http
 const { Server: StockHttpsServer } = https
+
+/** What they were told about TLS. @type {WeakMap<object, CreatedTls>} */
+const created = new WeakMap()
 
 /**
  * @param {any} Base http.Server or https.Server
@@ -21,12 +26,18 @@ function methodsOf (Base) {
   return class extends Base {
     /** @param {...any} args @returns {any} */
     listen (...args) {
-      const plan = classifyListen(args, { isSecure: this instanceof StockHttpsServer })
-      if (plan.kind === 'node') return super.listen(...plan.args)
       const isSecureServer = this instanceof StockHttpsServer
+      const plan = classifyListen(args, { isSecure: isSecureServer })
+      const { isAdapter } = /** @type {CreatedTls} */ (created.get(this))
+      const hasCertificate = isSecureServer && hasItsOwn(this)
+      if (plan.kind === 'node') {
+        if (plan.tls !== null || (isAdapter && !hasCertificate)) useTls(this, certificatesForPort(withThose(this, plan.tls), plan.args))
+        return super.listen(...plan.args)
+      }
       const secure = plan.prefixes.filter(({ scheme }) => scheme === 'https')
-      const sources = secure.length === 0 || (isSecureServer && plan.tls === null) ? null : findCertificates(plan.tls ?? {}, secure)
-      if (isSecureServer && sources !== null) addHosts(/** @type {any} */ (this), sources.hosts).setSecureContext(sources.options)
+      const isKept = secure.length === 0 || (hasCertificate && plan.tls === null)
+      const sources = isKept ? null : findCertificates(withThose(this, plan.tls), secure)
+      if (isSecureServer && sources !== null) useTls(this, sources)
       const [own, ...others] = plan.endpoints
       const isSecure = (/** @type {{ port: number }} */ { port }) => plan.prefixes.some((prefix) => prefix.port === port && prefix.scheme === 'https')
       const tls = sources ?? { options: this, hosts: [] }
@@ -45,6 +56,24 @@ function methodsOf (Base) {
       return super.close(...args)
     }
   }
+}
+
+/** @param {any} server @param {Record<string, any> | null} tls options of listen() */
+function withThose (server, tls) {
+  return /** @type {CreatedTls} */ (created.get(server)).with(tls ?? {})
+}
+
+// One that addContext() or setSecureContext() has brought counts, too.
+/** @param {any} server of https */
+function hasItsOwn (server) {
+  return /** @type {CreatedTls} */ (created.get(server)).hasCertificate || server.cert !== undefined || server.pfx !== undefined
+}
+
+/** @param {any} server @param {import('../tls/certificate-sources').Sources} sources */
+function useTls (server, sources) {
+  if (!(server instanceof StockHttpsServer)) return translate(server, sources)
+  copyTlsSettings(new StockHttpsServer(sources.options), server)
+  addHosts(server, sources.hosts).setSecureContext(sources.options)
 }
 
 // What this server accepts is spoken with in the other way.
@@ -101,8 +130,13 @@ function derive (Base) {
   /** @this {any} @param {any} [options] @param {any} [requestListener] */
   function Server (options, requestListener) {
     if (!(this instanceof Server)) return new (/** @type {any} */ (Server))(options, requestListener)
-    refuseIgnoredByServer(options, Base === StockHttpsServer ? kSourceOptions : [])
-    Reflect.apply(Base, this, [options, requestListener])
+    const isSecure = Base === StockHttpsServer
+    refuseIgnoredByServer(options, isSecure ? kSourceOptions : [])
+    created.set(this, new CreatedTls(options))
+    const isGiven = isSecure && typeof options === 'object' && options !== null && kSourceOptions.some((name) => options[name] !== undefined)
+    const sources = isGiven ? findCertificates(options, []) : null
+    Reflect.apply(Base, this, [sources?.options ?? options, requestListener])
+    if (sources !== null) addHosts(this, sources.hosts)
   }
   Server.prototype = methodsOf(Base).prototype
   Object.defineProperty(Server.prototype, 'constructor', { value: Server, writable: true, configurable: true })

@@ -67,6 +67,14 @@ class ServerTls {
     this.#handle = null
   }
 
+  /** Other settings than those the owner was created with. @param {boolean} offersHttp2 */
+  settingsChanged (offersHttp2) {
+    const { ticketKeys: keys } = this.owner
+    this.offersHttp2 = offersHttp2
+    this.#ticketKeys = keys === undefined ? undefined : loadBinding().createTicketKeys(bytesOf(keys))
+    this.contextChanged()
+  }
+
   /** @param {Buffer} keys */
   setTicketKeys (keys) {
     this.#ticketKeys = loadBinding().createTicketKeys(bytesOf(keys))
@@ -78,6 +86,10 @@ class ServerTls {
     hostOf(context)
     this.#hosts.push({ pattern, context })
     this.#handle = null
+  }
+
+  get hasHosts () {
+    return this.#givenHosts.length + this.#hosts.length > 0
   }
 
   /** @param {import('./certificate-sources').Sources['hosts']} hosts */

@@ -1,0 +1,84 @@
+'use strict'
+
+// The options of TLS that listen() finds: its own, those of createServer() and createAdapter(), and what is bound to host and port.
+
+const net = require('node:net')
+const { TlsCertificateError } = require('../errors')
+const { kAdapterTls } = require('../http/symbols')
+const { parseUrlPrefix } = require('../url-prefix')
+const { findCertificates } = require('./certificate-sources')
+const { kCertificateOptions, splitOptions } = require('./options')
+
+/** @typedef {import('../url-prefix').UrlPrefix} UrlPrefix */
+
+/** What is known of TLS when a server is created. */
+class CreatedTls {
+  /** @param {any} options of createServer() */
+  constructor (options) {
+    const given = typeof options === 'object' && options !== null ? options : {}
+    this.options = splitOptions(given).tls ?? {}
+    /** An adapter is asked for HTTPS: without any certificate it does not listen, where Node would refuse each handshake. */
+    this.isAdapter = given[kAdapterTls] !== undefined
+  }
+
+  get hasCertificate () {
+    return namesCertificate(this.options)
+  }
+
+  /**
+   * With those of listen(), which count more. Who names a certificate in listen() means no other.
+   *
+   * @param {Record<string, any>} given
+   * @returns {Record<string, any>}
+   */
+  with (given) {
+    const created = { ...this.options }
+    if (namesCertificate(given)) for (const name of kCertificateOptions) delete created[name]
+    // Node takes one of them.
+    if (given.ALPNCallback !== undefined) delete created.ALPNProtocols
+    if (given.ALPNProtocols !== undefined) delete created.ALPNCallback
+    return { ...created, ...given }
+  }
+}
+
+/** @param {Record<string, any>} options */
+function namesCertificate (options) {
+  return kCertificateOptions.some((name) => options[name] !== undefined && options[name] !== false)
+}
+
+/**
+ * The certificates for a port that an adapter is to listen on with TLS.
+ *
+ * @param {Record<string, any>} options
+ * @param {any[]} args of listen()
+ * @returns {import('./certificate-sources').Sources}
+ * @throws ERR_HTTPSYS_TLS_CERTIFICATE, ERR_HTTPSYS_SSLCERT
+ */
+function certificatesForPort (options, args) {
+  const prefix = impliedPrefix(args)
+  const sources = findCertificates(options, prefix === null ? [] : [prefix])
+  if (!namesCertificate(options) && prefix === null) throw new TlsCertificateError(placeOf(args), 'none was given')
+  return sources
+}
+
+// Where a server listens that nothing can be bound to.
+/** @param {any[]} args */
+function placeOf ([first]) {
+  const path = typeof first === 'object' && first !== null ? first.path : first
+  return typeof path === 'string' ? path : 'https://*:0/'
+}
+
+// As what listen(port, host) counts; null: no port that something could be bound to.
+/** @param {any[]} args @returns {UrlPrefix | null} */
+function impliedPrefix ([first, second]) {
+  const { port, host } = typeof first === 'object' && first !== null ? first : { port: first, host: typeof second === 'string' ? second : undefined }
+  if (!(Number(port) > 0)) return null
+  const name = host === undefined || host === '::' || host === '0.0.0.0' ? '*' : net.isIPv6(host) ? `[${host.split('%')[0]}]` : host
+  try {
+    return parseUrlPrefix(`https://${name}:${Number(port)}/`)
+  } catch {
+    return null // Node says what is wrong with it.
+  }
+}
+
+module.exports = { CreatedTls, certificatesForPort, impliedPrefix }
