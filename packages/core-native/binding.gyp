@@ -121,6 +121,7 @@
             'src/engine/unserved_requests.cc',
             'src/engine/websocket_session.cc',
             'src/napi/port_sharing.cc',
+            'src/napi/signal_watch.cc',
             'src/napi/socket_methods.cc',
             'src/http2/frame_walker.cc',
             'src/http2/nghttp2_api.cc',

@@ -2,18 +2,22 @@
 
 // Lets an unmodified program serve on the engine:
 //
-//   node --import @httpsys/core-native/register app.js
 //   node --require @httpsys/core-native/register app.js
 //
+// or --import, which has compile hooks of CommonJS skip the program on Node 20 (docs/register.md).
+//
 // Replaces what node:http and node:https export for servers, `Server` and `createServer`. Everything else stays
-// Node's: requests and responses are Node's classes anyway, and http2 has servers of its own.
+// Node's: requests and responses are Node's classes anyway, and node:http2 has servers of its own, of which a warning tells.
 
 const fs = require('node:fs')
+const os = require('node:os')
 const http = require('node:http')
+const http2 = require('node:http2')
 const https = require('node:https')
 const { syncBuiltinESMExports } = require('node:module')
-const { threadId } = require('node:worker_threads')
+const { isMainThread, threadId } = require('node:worker_threads')
 const core = require('./index.js')
+const { loadBinding } = require('./lib/binding')
 const { served } = require('./lib/http/served')
 const { standIn } = require('./lib/http/stand-in')
 
@@ -22,6 +26,11 @@ const kFaces = [
   { of: http, ours: core, StockServer: http.Server },
   { of: https, ours: core.https, StockServer: https.Server }
 ]
+
+// Their handlers get other requests and responses than those of node:http.
+const kHttp2Names = /** @type {const} */ (['createServer', 'createSecureServer'])
+// What ends a process that does not handle it.
+const kSignals = /** @type {const} */ (['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM'])
 
 /** What was there before; null when it still is. @type {{ face: any, name: string, original: PropertyDescriptor }[] | null} */
 let originals = null
@@ -43,7 +52,37 @@ function register () {
     // Servers of the time before are still servers; so are those of libraries that kept Node's class.
     Object.defineProperty(face.ours.Server, Symbol.hasInstance, { configurable: true, value: isServer })
   }
+  if (core.backend === 'engine') {
+    const face = { of: http2, ours: Object.fromEntries(kHttp2Names.map((name) => [name, warning(name)])) }
+    for (const name of kHttp2Names) {
+      const original = /** @type {PropertyDescriptor} */ (Object.getOwnPropertyDescriptor(http2, name))
+      originals.push({ face, name, original })
+      Object.defineProperty(http2, name, { ...original, value: face.ours[name] })
+    }
+  }
   syncBuiltinESMExports()
+}
+
+let isWarned = false
+
+/**
+ * A function of node:http2 that warns of what it does; once for the whole process.
+ *
+ * @param {typeof kHttp2Names[number]} name
+ */
+function warning (name) {
+  const stock = http2[name]
+  /** @this {unknown} @param {...any} args */
+  const create = function (...args) {
+    if (!isWarned) {
+      isWarned = true
+      process.emitWarning(`http2.${name}() of this program runs on Node's own code, which @httpsys/core-native/register leaves as it is. ` +
+        'A server of node:https is served by the engine, over HTTP/2, too', { code: 'HTTPSYS_HTTP2_STOCK' })
+    }
+    return Reflect.apply(stock, this, args)
+  }
+  Object.defineProperties(create, { name: { value: stock.name, configurable: true }, length: { value: stock.length, configurable: true } })
+  return create
 }
 
 /**
@@ -73,12 +112,35 @@ function isServer (value) {
   return Function.prototype[Symbol.hasInstance].call(this, value)
 }
 
+/** Appends what this process or worker has served. @param {string} file */
+function reportTo (file) {
+  fs.appendFileSync(file, `${JSON.stringify({ pid: process.pid, threadId, backend: core.backend, ...served })}\n`)
+}
+
+/**
+ * Reports when a signal is about to end the process, and lets it. A program that listens for the signal decides by itself.
+ *
+ * @param {string} file
+ */
+function reportSignals (file) {
+  const { watchSignal } = loadBinding()
+  if (watchSignal === undefined) return
+  for (const name of kSignals) {
+    const end = watchSignal(os.constants.signals[name], () => {
+      if (process.listenerCount(name) > 0) return
+      reportTo(file)
+      end?.()
+      process.kill(process.pid, name)
+    })
+  }
+}
+
 // A run that never reached the engine must not pass for one that did.
 const { HTTPSYS_REGISTER_REPORT: report } = process.env
 if (report) {
-  process.on('exit', () => {
-    fs.appendFileSync(report, `${JSON.stringify({ pid: process.pid, threadId, backend: core.backend, ...served })}\n`)
-  })
+  process.on('exit', () => reportTo(report))
+  // Signals are the main thread's.
+  if (isMainThread && core.backend === 'engine') reportSignals(report)
 }
 
 register()

@@ -8,7 +8,8 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
-const { spawnSync } = require('node:child_process')
+const { spawn, spawnSync } = require('node:child_process')
+const { once } = require('node:events')
 
 const kRoot = path.resolve(__dirname, '..', '..')
 const kRegister = '@httpsys/core-native/register'
@@ -114,6 +115,52 @@ test('HTTPSYS_BACKEND=node keeps stock Node, which then knows URL prefixes', () 
     })`, { env }), 'true')
 })
 
+/** @param {string} source @param {string[]} flags @returns {string[]} lines of standard error that name the warning */
+function warningsOf (source, flags = ['--require', kRegister], env = {}) {
+  const { status, stderr } = spawnSync(process.execPath, [...flags, '-e', source], {
+    cwd: kRoot, encoding: 'utf8', env: { ...process.env, NODE_TEST_CONTEXT: undefined, HTTPSYS_BACKEND: '', ...env }, timeout: 60_000
+  })
+  assert.equal(status, 0, stderr)
+  return stderr.split('\n').filter((line) => line.includes('HTTPSYS_HTTP2_STOCK'))
+}
+
+test('one process warning names the function of node:http2 whose servers stay Node\'s', () => {
+  const twice = 'const { createSecureServer } = require("node:http2"); createSecureServer(); createSecureServer(); require("http2").createServer()'
+  const [warned, ...others] = warningsOf(twice)
+  assert.match(warned, /http2\.createSecureServer\(\)/)
+  assert.equal(others.length, 0)
+  assert.match(warningsOf('import("node:http2").then(({ createServer }) => createServer())')[0], /http2\.createServer\(\)/)
+  assert.deepEqual(warningsOf('require("http2").connect; require("https").createServer()'), [])
+  assert.deepEqual(warningsOf(twice, []), [])
+  assert.deepEqual(warningsOf(twice, undefined, { HTTPSYS_BACKEND: 'node' }), [])
+})
+
+test('servers of node:http2 are made as without register', () => {
+  assert.equal(runProgram(`
+    const http2 = require('node:http2')
+    const before = http2.createServer
+    const { register, unregister } = require('${kRegister}')
+    console.log(http2.createServer.name, http2.createServer.length === before.length)
+    const server = http2.createServer({}, (req, res) => res.end('over HTTP/2')).listen(0, () => {
+      const session = http2.connect('http://localhost:' + server.address().port)
+      session.request().setEncoding('utf8').on('data', (text) => console.log(text)).on('end', () => { session.close(); server.close() })
+    })
+    console.log(unregister(), http2.createServer === before)`, { flags: ['--no-warnings'] }), 'createServer true\ntrue true\nover HTTP/2')
+})
+
+test('--require leaves compile hooks of CommonJS their work on the program itself', (t) => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'httpsys-register-'))
+  t.after(() => fs.rmSync(folder, { recursive: true }))
+  const hook = path.join(folder, 'hook.js')
+  const program = path.join(folder, 'app.typed')
+  fs.writeFileSync(hook, `require.extensions['.typed'] = (module, file) =>
+    module._compile(require('node:fs').readFileSync(file, 'utf8').replaceAll(': any', ''), file)`)
+  fs.writeFileSync(program, `${kUse.replace('(server, http)', '(server: any, http: any)')}; const http: any = require('node:http'); use(http.createServer(), http)`)
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['-r', hook, '-r', path.join(kRoot, 'packages/core-native/register.js'), program],
+    { encoding: 'utf8', env: { ...process.env, NODE_TEST_CONTEXT: undefined, HTTPSYS_BACKEND: '' }, timeout: 60_000 })
+  assert.deepEqual([status, stdout], [0, 'true\n'], stderr)
+})
+
 test('unregister() leaves no trace: the same exports for require and import, the same property attributes', () => {
   assert.equal(runProgram(`
     import http, { createServer, Server } from 'node:http'
@@ -174,6 +221,38 @@ test('IncomingMessage and ServerResponse stay Node\'s, and ours are instances of
     }).listen(0, '127.0.0.1', () => http.get({ port: server.address().port, agent: false }, (res) => {
       res.resume().on('end', () => server.close()) }))`, { flags: [] }), 'true true\ntrue true')
 })
+
+/** What a program does about the signal that ends it: [title, source, exit code, signal]. @type {[string, string, number | null, NodeJS.Signals | null][]} */
+const kEnds = [
+  ['does not handle', '', null, 'SIGTERM'],
+  ['handles', 'process.on("SIGTERM", () => process.exit(3))', 3, null],
+  // As signal-exit, which most command line tools have: whoever finds itself alone ends the process.
+  ['gives back, when nobody else listens for it,', `const give = () => {
+    if (process.listenerCount("SIGTERM") !== 1) return
+    process.removeListener("SIGTERM", give)
+    process.kill(process.pid, "SIGTERM")
+  }
+  process.on("SIGTERM", give)`, null, 'SIGTERM']
+]
+
+for (const [title, source, status, signal] of kEnds) {
+  test(`HTTPSYS_REGISTER_REPORT gets one line from a process that ${title} the signal that ends it`, { skip: process.platform === 'win32' }, async (t) => {
+    const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'httpsys-register-'))
+    t.after(() => fs.rmSync(folder, { recursive: true }))
+    const report = path.join(folder, 'report')
+    const child = spawn(process.execPath, ['--require', kRegister, '-e', `${source}
+      const http = require('node:http')
+      const server = http.createServer((req, res) => res.end('ok')).listen(0, '127.0.0.1', () => {
+        http.get({ port: server.address().port, agent: false }, (res) => res.resume().on('end', () => console.log('served')))
+      })`], { cwd: kRoot, env: { ...process.env, NODE_TEST_CONTEXT: undefined, HTTPSYS_BACKEND: '', HTTPSYS_REGISTER_REPORT: report }, stdio: ['ignore', 'pipe', 'inherit'] })
+    await once(child.stdout, 'data')
+    child.kill('SIGTERM')
+    assert.deepEqual(await once(child, 'exit'), [status, signal])
+    const [line, ...others] = fs.readFileSync(report, 'utf8').trim().split('\n')
+    assert.equal(others.length, 0)
+    assert.deepEqual(JSON.parse(line), { pid: child.pid, threadId: 0, backend: 'engine', servers: 1, connections: 1, requests: 1 })
+  })
+}
 
 test('HTTPSYS_REGISTER_REPORT gets a line from each process and worker with what it served', (t) => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'httpsys-register-'))

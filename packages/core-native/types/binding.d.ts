@@ -387,5 +387,10 @@ export const systemConfig: undefined | SystemConfig
 export const formatVersion: number
 /** Reports an error as Node reports an uncaught exception (napi_fatal_exception). */
 export function fatalException (error: unknown): void
+/**
+ * Calls back for each signal of this number, whose default action does not happen meanwhile, and is no listener of `process`. Not on
+ * Windows, which ends a process without asking it. What it returns ends it and is called once; undefined when the system refuses.
+ */
+export const watchSignal: undefined | ((signal: number, callback: () => void) => (() => void) | undefined)
 /** Every constant of records.h by name, for the test that compares lib/records.js with it. */
 export const constants: Record<string, number>

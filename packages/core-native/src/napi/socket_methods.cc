@@ -11,6 +11,7 @@
 #include "napi/engine_wrap.h"
 #include "napi/port_sharing.h"
 #include "napi/server_settings.h"
+#include "napi/signal_watch.h"
 #include "napi/tls_settings.h"
 
 namespace httpsys {
@@ -59,6 +60,7 @@ void EngineWrap::AddListeningExports(Napi::Env env, Napi::Object exports) {
   exports.Set("createTicketKeys", Napi::Function::New<CreateTicketKeys>(env, "createTicketKeys"));
   exports.Set("makeDevCertificate",
               Napi::Function::New<MakeDevCertificate>(env, "makeDevCertificate"));
+  exports.Set("watchSignal", Napi::Function::New<WatchSignal>(env, "watchSignal"));
   exports.Set("hasHttp2", Napi::Boolean::New(env, HasHttp2()));
 }
 
