@@ -10,6 +10,7 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const core = require('@httpsys/core-native')
+const { https } = /** @type {any} */ (core)
 const bindings = require('@httpsys/core-native/ssl-certificates')
 const { certificate } = require('../helpers/certificates')
 const { freePort } = require('../helpers/free-port')
@@ -32,6 +33,14 @@ async function listen (t, options) {
   return { server, port }
 }
 
+/** @param {import('node:test').TestContext} t @param {number} port */
+async function listenOn (t, port) {
+  const server = core.createServer()
+  t.after(() => { server.closeAllConnections(); server.close() })
+  server.listen(/** @type {any} */ (`https://*:${port}/`))
+  await once(server, 'listening')
+}
+
 /** @param {number} port @param {string} servername */
 async function certified (port, servername) {
   const socket = await connect(port, { servername, rejectUnauthorized: false })
@@ -51,6 +60,112 @@ function environment (t, variables) {
     }
   })
 }
+
+/** Waits for what a running server has at most a second to do. @param {() => Promise<boolean>} isDone */
+async function until (isDone) {
+  while (!await isDone()) await new Promise((resolve) => setTimeout(resolve, 20))
+}
+
+/** @param {import('node:test').TestContext} t */
+function bindingsOf (t) {
+  const folder = temporaryFolder(t)
+  environment(t, { HTTPSYS_SSLCERT: path.join(folder, 'config', 'sslcert.json') })
+  const bin = path.join(__dirname, '..', '..', 'packages', 'cli', 'bin', 'httpsys.js')
+  const cli = (/** @type {string[]} */ ...args) => execFileSync(process.execPath, [bin, ...args], { encoding: 'utf8' })
+  const write = (/** @type {string} */ name, file = name) => {
+    const { cert, key } = certificate(name)
+    fs.writeFileSync(path.join(folder, `${file}.crt`), cert)
+    fs.writeFileSync(path.join(folder, `${file}.key`), key)
+  }
+  const add = (/** @type {string} */ endpoint, /** @type {string} */ name) => {
+    write(name)
+    cli('add', 'sslcert', endpoint, '--cert', path.join(folder, `${name}.crt`), '--key', path.join(folder, `${name}.key`))
+  }
+  return { add, remove: (/** @type {string} */ endpoint) => cli('delete', 'sslcert', endpoint), write, file: path.join(folder, 'config', 'sslcert.json') }
+}
+
+test('what is bound, deleted and bound again counts for new connections of a running server', { timeout: 30_000 }, async (t) => {
+  const { add, remove, write } = bindingsOf(t)
+  const port = await freePort()
+  add(`*:${port}`, 'first.test')
+  const server = core.createServer((req, res) => { res.end('still') })
+  t.after(() => { server.closeAllConnections(); server.close() })
+  server.listen(/** @type {any} */ (`https://*:${port}/`))
+  await once(server, 'listening')
+  const open = await connect(port, { rejectUnauthorized: false })
+  assert.equal(await certified(port, 'a.test'), 'first.test')
+
+  add(`host.test:${port}`, 'host.test')
+  await until(async () => await certified(port, 'host.test') === 'host.test')
+  assert.equal(await certified(port, 'a.test'), 'first.test')
+
+  const warned = once(process, 'warning')
+  remove(`host.test:${port}`)
+  await until(async () => await certified(port, 'host.test') === 'first.test')
+  remove(`*:${port}`)
+  assert.equal((await warned)[0].code, 'ERR_HTTPSYS_TLS_CERTIFICATE')
+  assert.equal(await certified(port, 'a.test'), 'first.test')
+
+  add(`*:${port}`, 'second.test')
+  await until(async () => await certified(port, 'a.test') === 'second.test')
+
+  write('third.test', 'second.test')
+  await until(async () => await certified(port, 'a.test') === 'third.test')
+
+  open.write('GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
+  const [answer] = await once(open, 'data')
+  assert.match(String(answer), /^HTTP\/1\.1 200 /)
+})
+
+test('bindings act on an https.Server and on the port of an adapter, too', { timeout: 30_000 }, async (t) => {
+  const { add } = bindingsOf(t)
+  const { createAdapter } = require('@httpsys/express-adapter')
+  for (const create of [
+    (/** @type {number} */ port) => https.createServer({ minVersion: 'TLSv1.3' }).listen(`https://*:${port}/`),
+    (/** @type {number} */ port) => createAdapter(() => {}, { minVersion: 'TLSv1.3' }).listen(port),
+    (/** @type {number} */ port) => createAdapter(() => {}).listen(port, { minVersion: 'TLSv1.3' })
+  ]) {
+    const port = await freePort()
+    add(`*:${port}`, 'first.test')
+    const server = create(port)
+    t.after(() => { server.closeAllConnections(); server.close() })
+    if (!server.listening) await once(server, 'listening')
+    assert.equal(await certified(port, 'a.test'), 'first.test')
+    add(`a.test:${port}`, 'second.test')
+    await until(async () => await certified(port, 'a.test') === 'second.test')
+    await assert.rejects(connect(port, { maxVersion: 'TLSv1.2', rejectUnauthorized: false }))
+  }
+})
+
+test('a file of bindings that cannot be read changes nothing, and a warning tells', { timeout: 30_000 }, async (t) => {
+  const { add, file } = bindingsOf(t)
+  const port = await freePort()
+  add(`*:${port}`, 'first.test')
+  await listenOn(t, port)
+  const warned = once(process, 'warning')
+  const before = fs.readFileSync(file)
+  fs.writeFileSync(file, '{')
+  assert.equal((await warned)[0].code, 'ERR_HTTPSYS_SSLCERT')
+  assert.equal(await certified(port, 'a.test'), 'first.test')
+  fs.writeFileSync(file, before)
+  add(`a.test:${port}`, 'second.test')
+  await until(async () => await certified(port, 'a.test') === 'second.test')
+})
+
+test('addPrefix() finds the certificate that is bound to the new host, also on a server that has none', { timeout: 30_000 }, async (t) => {
+  const { add } = bindingsOf(t)
+  const port = await freePort()
+  add(`a.test:${port}`, 'a.test')
+  add(`b.test:${port}`, 'b.test')
+  const server = core.createServer()
+  t.after(() => { server.closeAllConnections(); server.close() })
+  server.listen(/** @type {any} */ (`http://127.0.0.1:${await freePort()}/`))
+  await once(server, 'listening')
+  await server.addPrefix(`https://a.test:${port}/`)
+  assert.equal(await certified(port, 'a.test'), 'a.test')
+  await server.addPrefix(`https://b.test:${port}/`)
+  assert.equal(await certified(port, 'b.test'), 'b.test')
+})
 
 test('devCert makes a certificate for localhost, and the next server has the same', async (t) => {
   environment(t, { XDG_CONFIG_HOME: temporaryFolder(t) })

@@ -105,7 +105,7 @@ function describe (context, exitWith) {
   const remove = program.command('delete').summary('take a reservation or a binding back')
     .description('Takes a reservation or a binding back.')
   remove.command('sslcert').summary('take the binding of a certificate back')
-    .description('Takes the binding of a certificate back. Running applications keep what they have.')
+    .description('Takes the binding of a certificate back. A running application that has no other one keeps it until one is bound.')
     .argument('<host:port>', 'as "httpsys show sslcert" prints it')
     .addHelpText('after', kCertificateHelp)
     .action((endpoint) => (isSystem() ? deleteSystemSslcert : deleteSslcert)(context, endpoint))
@@ -173,7 +173,8 @@ They prevent mistakes between applications of one user and are no security bound
 const kCertificateHelp = `
 Bindings are kept in $HTTPSYS_SSLCERT, else $XDG_CONFIG_HOME/httpsys/sslcert.json, else
 ~/.config/httpsys/sslcert.json, which may be edited by hand. They name files; applications that listen
-read these, so their user must be allowed to.
+read these, so their user must be allowed to. Changes of the bindings and of the files apply to new
+connections of running applications.
 `
 
 module.exports = { run }

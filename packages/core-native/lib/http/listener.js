@@ -8,10 +8,11 @@ const { AsyncResource } = require('node:async_hooks')
 const { getSystemErrorName } = require('node:util')
 const { Engine } = require('../engine')
 const { loadBinding } = require('../binding')
-const { CapabilityError, Http2UnavailableError, TlsCertificateError } = require('../errors')
+const { CapabilityError, Http2UnavailableError } = require('../errors')
 const { seconds, takeHttpSys } = require('../http-sys-options')
 const { kVerbosities, takeEngineOptions, takeHttp2 } = require('../options')
 const { findCertificates } = require('../tls/certificate-sources')
+const { LiveBindings } = require('../tls/live-bindings')
 const { CreatedTls, certificatesForPort, impliedPrefix } = require('../tls/listen-tls')
 const { refuseUnsupported } = require('../tls/options')
 const { ServerTls } = require('../tls/server-tls')
@@ -164,6 +165,8 @@ class Listener {
     this.isSecure = false
     /** An http.Server that listens on a port with TLS, because it is an adapter's. */
     this.isTlsPort = false
+    /** The bindings that its certificates come from. @type {LiveBindings | null} */
+    this.bindings = null
     /** What createServer() was told about TLS. */
     this.created = new CreatedTls(options)
     /** @type {ServerTls | null} */
@@ -242,11 +245,30 @@ class Listener {
     const own = /** @type {ServerTls} */ (this.tls)
     own.setHosts(sources.hosts)
     own.watch(sources, () => this.tlsChanged())
+    this.bindings?.stop()
+    this.bindings = sources.bound === null ? null : this.#follow(sources, sources.bound)
+  }
+
+  /** @param {import('../tls/certificate-sources').Sources} sources @param {import('../url-prefix').UrlPrefix[]} bound of a port: the prefix that stands for it */
+  #follow (sources, bound) {
+    const prefixes = () => {
+      const own = this.prefixes.claims().filter(({ scheme }) => scheme === 'https')
+      return own.length > 0 ? own : bound
+    }
+    return new LiveBindings(sources, prefixes, ({ options, hosts }) => {
+      const own = /** @type {ServerTls} */ (this.tls)
+      own.setHosts(hosts)
+      own.owner.setSecureContext(options)
+      own.contextChanged()
+      this.tlsChanged()
+    })
   }
 
   /** @param {import('../url-prefix').UrlPrefix} parsed */
-  requireTls ({ scheme, prefix }) {
-    if (scheme === 'https' && this.tls === null && !loadBinding().capabilities.systemCertificates) throw new TlsCertificateError(prefix, 'the server has none')
+  requireTls (parsed) {
+    if (parsed.scheme !== 'https' || this.tls !== null || loadBinding().capabilities.systemCertificates) return
+    const options = this.created.with({})
+    this.#useTls(options, () => findCertificates(options, [parsed]))
   }
 
   // Unless the application names protocols itself, or wants none of it.
@@ -395,6 +417,7 @@ class Listener {
   unlisten () {
     unwatch(this)
     this.tls?.stopWatching()
+    this.bindings?.stop()
     const { native } = theEngine()
     // First: the lanes know where requests go from here on. Also what was registered for a socket that could not listen,
     // and what others are being asked about.

@@ -178,6 +178,8 @@ function methodsOf (Base) {
       checkRegistration(parsed.prefix, applicationOf(listener.sharing))
       if (prefixes.isImplied) prefixes.makeExplicit(present[0])
       const id = prefixes.add(parsed)
+      // Another host may be bound to another certificate.
+      if (parsed.scheme === 'https') listener.bindings?.look()
       try {
         // The lanes know it before others send requests for it.
         listener.configure()

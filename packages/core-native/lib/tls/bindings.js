@@ -99,11 +99,20 @@ function readPair ({ endpoint, cert, key }) {
  * @returns {{ host: string, pair: { key: string, cert: string } }[]} host '*' = every one
  */
 function bindingsFor (prefixes) {
-  return listBindings().flatMap((binding) => {
-    const { host, port } = readEndpoint(binding.endpoint)
-    const isMeant = prefixes.some((prefix) => prefix.port === port &&
+  return meant(prefixes).map((binding) => ({ host: readEndpoint(binding.endpoint).host, pair: readPair(binding) }))
+}
+
+/** @param {import('../url-prefix').UrlPrefix[]} prefixes @returns {string[]} the files of what is bound to their hosts and ports */
+function filesFor (prefixes) {
+  return meant(prefixes).flatMap(({ cert, key }) => [cert, key])
+}
+
+/** @param {import('../url-prefix').UrlPrefix[]} prefixes @returns {Binding[]} */
+function meant (prefixes) {
+  return listBindings().filter(({ endpoint }) => {
+    const { host, port } = readEndpoint(endpoint)
+    return prefixes.some((prefix) => prefix.port === port &&
       (host === '*' || prefix.host === '*' || prefix.host === '+' || prefix.host.toLowerCase() === host))
-    return isMeant ? [{ host, pair: readPair(binding) }] : []
   })
 }
 
@@ -145,4 +154,4 @@ function write (bindings) {
   }
 }
 
-module.exports = { addBinding, bindingsFile, bindingsFor, deleteBinding, listBindings }
+module.exports = { addBinding, bindingsFile, bindingsFor, deleteBinding, filesFor, listBindings }

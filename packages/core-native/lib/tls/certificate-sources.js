@@ -15,6 +15,8 @@ const { kHostOptions, kTlsOptions } = require('./options')
  * @property {Record<string, any>} options for a tls.Server of Node's
  * @property {{ pattern: string, options: Record<string, any> }[]} hosts for addContext(), in this order
  * @property {string | null} directory to be watched
+ * @property {Record<string, any>} given the options without what is bound
+ * @property {import('../url-prefix').UrlPrefix[] | null} bound whose bindings were used; null: there is another certificate
  */
 
 /**
@@ -47,8 +49,9 @@ function findCertificates (given, prefixes) {
   const hasOwn = options.cert !== undefined || options.pfx !== undefined || options.SNICallback !== undefined || certificates.length > 0
   // What a folder has for hosts without one of their own comes first.
   if (devCert) Object.assign(options, options.cert === undefined ? devCertificate() : null)
-  else if (!hasOwn && certificateDirectory === null && prefixes.length > 0) useBindings(options, hosts, prefixes)
-  return { options, hosts, directory: certificateDirectory }
+  const usesBindings = !devCert && !hasOwn && certificateDirectory === null && prefixes.length > 0
+  if (usesBindings) useBindings(options, hosts, prefixes)
+  return { options, hosts, directory: certificateDirectory, given, bound: usesBindings ? prefixes : null }
 }
 
 /** @param {Record<string, any>} options @param {Sources['hosts']} hosts @param {import('../url-prefix').UrlPrefix[]} prefixes */
