@@ -111,6 +111,15 @@ test('another server is listened on as on Node, whatever properties it has', () 
   assert.equal(classifyListen([handle]).kind, 'node')
 })
 
+test('a worker of node:cluster that asks for a port alone is no part of its siblings\' queue', (t) => {
+  const cluster = require('node:cluster')
+  cluster.isWorker = true
+  t.after(() => { cluster.isWorker = false })
+  const sharing = (options) => classifyListen(['http://*:80/', options]).sharing
+  assert.deepEqual([sharing({}).exclusive, sharing({}).isImplied], [false, true])
+  assert.deepEqual(sharing({ exclusive: true }), { ...kOwnQueue, exclusive: true })
+})
+
 test('syntax errors come out of listen() as such', () => {
   assert.throws(() => classifyListen(['http://h:0/']), { code: 'ERR_HTTPSYS_PREFIX_SYNTAX' })
   assert.throws(() => classifyListen([['8080']]), { code: 'ERR_HTTPSYS_PREFIX_SYNTAX' })

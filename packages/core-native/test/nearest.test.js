@@ -21,3 +21,11 @@ test('of several names the nearest is meant', () => {
   assert.equal(nearest('certt', ['ca', 'cert', 'crl']), 'cert')
   assert.equal(nearest('queueDepth', ['backlog', 'signal']), undefined)
 })
+
+test('what only we read has no unknown names', () => {
+  const { addReservation } = require('../lib/reservations')
+  const { sendFile } = require('../lib/http/send-file')
+  assert.throws(() => addReservation('http://*:1/', /** @type {any} */ ({ register: [], delgate: [] })),
+    { code: 'ERR_HTTPSYS_OPTION', message: 'addReservation() has no option "delgate"; did you mean "delegate"?' })
+  assert.throws(() => sendFile(/** @type {any} */ ({}), '/nowhere', { strat: 5 }, () => {}), { code: 'ERR_HTTPSYS_OPTION', option: 'strat' })
+})

@@ -8,7 +8,7 @@ const { test } = require('node:test')
 const { WebSocket, WebSocketServer } = require('ws')
 const core = require('@httpsys/core-native')
 const { createAdapter } = require('@httpsys/express-adapter')
-const { attach } = require('..')
+const { attach, WebSocketServer: NativeServer } = require('..')
 const { freePort } = require('../../../test/helpers/free-port')
 
 const onlyOurs = { skip: core.backend === 'node' && 'stock Node knows no prefixes' }
@@ -304,4 +304,19 @@ test('what is no WebSocket server or no server is refused', () => {
 
 test('ES modules import it by name', async () => {
   assert.equal((await import('@httpsys/websocket')).attach, attach)
+})
+
+test('options of ours that a WebSocketServer would ignore are refused, those of ws and of others are not', (t) => {
+  const server = new NativeServer({ noServer: true, maxPayload: 5, certificate: 'x', unknown: 1 })
+  t.after(() => server.close())
+  for (const options of [{ devCert: true }, { queueName: 'a' }, { maxRequestBodysize: 5 }]) {
+    assert.throws(() => new NativeServer({ noServer: true, ...options }), { code: 'ERR_HTTPSYS_OPTION', option: Object.keys(options)[0] })
+  }
+})
+
+test('broadcast() with a misspelt filter sends nothing to anybody', () => {
+  const server = new NativeServer({ noServer: true })
+  assert.throws(() => server.broadcast('secret', { fliter: () => false }),
+    { code: 'ERR_HTTPSYS_OPTION', message: 'broadcast() has no option "fliter"; did you mean "filter"?' })
+  assert.equal(server.broadcast('x', { filter: () => true, binary: true, compress: false }), 0)
 })
