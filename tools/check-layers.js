@@ -23,7 +23,7 @@ const kMayInclude = {
 }
 
 /** napi/ makes a backend through the first two headers and asks the system and other processes through the last two; everything else it sees is common/backend.h. */
-const kFactories = ['engine/create_engine.h', 'win/create_backend.h', 'win/ssl_binding.h', 'sharing/state_query.h']
+const kFactories = ['engine/create_engine.h', 'win/create_backend.h', 'win/ssl_binding.h', 'sharing/runtime_directory.h', 'sharing/state_query.h']
 
 /** What both backends write records with. */
 const kRecordWriters = ['engine/addresses.h', 'engine/record_writer.h']

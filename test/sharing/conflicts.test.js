@@ -255,7 +255,7 @@ describe('Registering on a shared port', { skip: kSkip }, () => {
     await stranger.tell({ listen: meetingPlace(port), say: '', hangUp: false })
     const a = await member(t)
     await assert.rejects(a.listen('a', `http://*:${port}/a/`), (/** @type {any} */ error) => {
-      assert.deepEqual([error.code, error.uid, error.pid], ['EACCES', uid, stranger.process.pid])
+      assert.deepEqual([error.code, error.uid, error.pid], ['ERR_HTTPSYS_PORT_NAME', uid, stranger.process.pid])
       assert.match(error.message, new RegExp(`process ${stranger.process.pid} of user ${uid}`))
       return true
     })

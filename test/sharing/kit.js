@@ -29,9 +29,10 @@ class Member {
   #lastId = 0
   output = ''
 
-  /** @param {NodeJS.ProcessEnv} [env] beside that of the test */
-  constructor (env) {
-    this.process = spawn(process.execPath, [kMember], {
+  /** @param {NodeJS.ProcessEnv} [env] beside that of the test @param {string[]} [through] a command that runs the rest of its line */
+  constructor (env, through = []) {
+    const [program, ...args] = [...through, process.execPath, kMember]
+    this.process = spawn(program, args, {
       // Under the test runner a child would take itself for a test file.
       env: { ...process.env, ...env, NODE_TEST_CONTEXT: undefined },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc']

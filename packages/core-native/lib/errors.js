@@ -124,10 +124,24 @@ const PeerVersionError = declare('ERR_HTTPSYS_PEER_VERSION', Error,
 const CoordinatorError = declare('ERR_HTTPSYS_PORT_COORDINATOR', Error,
   /** @param {number} port @param {number} pid */
   (port, pid) => ({
-    message: `Process ${pid}, which coordinates port ${port}, has not answered for a second. It may be stopped or overloaded; ` +
-      'end it or let it go on, then try again',
+    message: pid === 0
+      ? `Nobody answers at the name of port ${port}, under which its processes meet, and somebody has it. As root, see who it is with ` +
+        '"ss -xap | grep -F httpsys/1/", and end it'
+      : `Process ${pid}, which coordinates port ${port}, has not answered for a second. It may be stopped or overloaded; ` +
+        'end it or let it go on, then try again',
     port,
     pid
+  }))
+
+const PortNameError = declare('ERR_HTTPSYS_PORT_NAME', Error,
+  /** @param {number} port @param {string} problem @param {string} prefix @param {{ uid?: number, pid: number }} who */
+  (port, problem, prefix, { uid, pid }) => ({
+    message: `${prefix || `Port ${port}`} cannot be registered: ${problem}`,
+    port,
+    prefix,
+    uid,
+    pid,
+    syscall: 'listen'
   }))
 
 const ReservationFileError = declare('ERR_HTTPSYS_URLACL', Error,
@@ -195,6 +209,7 @@ module.exports = {
   NativeLoadError,
   OptionError,
   PeerVersionError,
+  PortNameError,
   PrefixStateError,
   PrefixSyntaxError,
   ReservationFileError,

@@ -7,6 +7,7 @@ const fs = require('node:fs')
 const util = require('node:util')
 const { loadBinding } = require('./binding')
 const { NativeLoadError, ServiceStateError } = require('./errors')
+const { useRuntimeDirectory } = require('./runtime-directory')
 
 /**
  * @typedef {object} Registration
@@ -56,21 +57,43 @@ const kSocketsMax = 1000
 /**
  * The ports on which httpsys listens, by the names of the sockets where members meet. Linux only.
  *
- * @param {{ file?: string, uid?: number }} [options]
- * @returns {PortsInUse} `others` are of other users, or of other versions of the protocol
+ * @param {{ file?: string, uid?: number, start?: string }} [options]
+ * @returns {PortsInUse} `others` are of other users, of other versions of the protocol, or meet elsewhere
  */
-function portsInUse ({ file = kProcNetUnix, uid = process.geteuid?.() ?? -1 } = {}) {
+function portsInUse ({ file = kProcNetUnix, uid = process.geteuid?.() ?? -1, start = startOfFiles() } = {}) {
   const own = new Set()
+  const text = readStart(file)
+  const isHere = start === ''
+  for (const port of isHere ? [] : filesOf(text, start)) own.add(port)
   /** @type {Map<string, { port: number, uid: number }>} */
   const others = new Map()
   // libuv before 1.47 fills names up with zeros, which the kernel shows as "@".
-  for (const [name, protocol, user, digits] of readStart(file).matchAll(/(?<= )@httpsys\/(\d{1,3})\/(\d{1,10})\/([1-9]\d{0,4})@*$/gm)) {
+  for (const [name, protocol, user, digits] of text.matchAll(/(?<= )@httpsys\/(\d{1,3})\/(\d{1,10})\/([1-9]\d{0,4})@*$/gm)) {
     const port = Number(digits)
     if (port > 65535) continue
-    if (protocol === '1' && Number(user) === uid) own.add(port)
+    if (isHere && protocol === '1' && Number(user) === uid) own.add(port)
     else if (others.size < kOthersMax) others.set(name, { port, uid: Number(user) })
   }
   return { own: [...own].sort((a, b) => a - b), others: [...others.values()] }
+}
+
+/** @returns {string} what the names of ports begin with in HTTPSYS_RUNTIME_DIRECTORY; '' = they are abstract */
+function startOfFiles () {
+  if (!process.env.HTTPSYS_RUNTIME_DIRECTORY) return ''
+  const binding = loadBinding()
+  useRuntimeDirectory(binding)
+  return binding.portName?.(1).slice(0, -1) ?? ''
+}
+
+// Of living processes in this network namespace: the kernel lists no others, whatever files they left.
+/** @param {string} text of /proc/net/unix, as latin1 @param {string} start @returns {number[]} ports */
+function filesOf (text, start) {
+  const before = ` ${Buffer.from(start).toString('latin1')}`
+  return text.split('\n').flatMap((line) => {
+    const at = line.indexOf(before)
+    const digits = at === -1 ? '' : line.slice(at + before.length)
+    return /^[1-9]\d{0,4}$/.test(digits) && Number(digits) <= 65535 ? [Number(digits)] : []
+  })
 }
 
 /** @param {string} file of unknown length, as those of /proc are */
@@ -122,6 +145,7 @@ function askNative (port) {
     throw new ServiceStateError(port, 'with HTTP.SYS the operating system has it. Run:  netsh http show servicestate')
   }
   if (binding.serviceState === undefined) throw new NativeLoadError(new Error('it is of another version: serviceState() is missing'))
+  useRuntimeDirectory(loadBinding())
   return binding.serviceState
 }
 

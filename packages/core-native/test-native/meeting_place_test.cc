@@ -2,17 +2,31 @@
 
 #include "sharing/meeting_place.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
+#include <csignal>
+#include <cstddef>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <set>
 #include <string>
+#include <thread>
+#include <utility>
+#include <vector>
 
 #include "sharing/listening_socket.h"
+#include "sharing/named_files.h"
 #include "support/descriptors.h"
 
 namespace httpsys::sharing {
@@ -79,6 +93,216 @@ TEST(MeetingPlaceTest, BothEndsKnowWhoTheOtherIs) {
   for (const int fd : {visitor, accepted, socket.fd}) close(fd);
   Credentials credentials;
   EXPECT_FALSE(ReadCredentials(-1, &credentials));
+}
+
+// -- Other users.
+
+// Somebody with another uid who does something with a name, until the object ends. Only root can
+// become somebody else.
+class Stranger {
+ public:
+  enum class Does : uint8_t { kListens, kBinds };
+
+  Stranger(const std::string& name, Does does) {
+    int ends[2];
+    EXPECT_EQ(pipe2(ends, O_CLOEXEC), 0);
+    pid_ = fork();
+    if (pid_ == 0) {
+      // Only calls that are safe between fork() and the end.
+      sockaddr_un address{};
+      address.sun_family = AF_UNIX;
+      std::memcpy(address.sun_path + 1, name.data(), name.size());
+      const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+      const bool is_other = setuid(kUid) == 0;
+      const int own = socket(AF_UNIX, SOCK_STREAM, 0);
+      const bool is_bound = bind(own, reinterpret_cast<sockaddr*>(&address), size) == 0;
+      const bool is_done = is_other && is_bound && (does == Does::kBinds || listen(own, 8) == 0);
+      const char answer = is_done ? '1' : '0';
+      if (write(ends[1], &answer, 1) == 1) pause();
+      _exit(0);
+    }
+    close(ends[1]);
+    char answer = '0';
+    EXPECT_EQ(read(ends[0], &answer, 1), 1);
+    EXPECT_EQ(answer, '1');
+    close(ends[0]);
+  }
+  ~Stranger() {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+  uint32_t pid() const { return static_cast<uint32_t>(pid_); }
+
+  static constexpr uid_t kUid = 65534;
+
+ private:
+  pid_t pid_ = -1;
+};
+
+TEST(StrangerTest, WhoListensUnderANameIsKnownByUidAndPid) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+  const std::string name = OwnName();
+  const Stranger stranger(name, Stranger::Does::kListens);
+  Credentials found;
+  ASSERT_TRUE(IsStrangers(name, &found));
+  EXPECT_EQ(found.uid, Stranger::kUid);
+  EXPECT_EQ(found.pid, stranger.pid());
+}
+
+TEST(StrangerTest, WhoHasBoundANameAndDoesNotListenIsKnownByUid) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+  const std::string name = OwnName();
+  const Stranger stranger(name, Stranger::Does::kBinds);
+  EXPECT_EQ(ConnectTo(name), -ECONNREFUSED);
+  Credentials found;
+  ASSERT_TRUE(IsStrangers(name, &found));
+  EXPECT_EQ(found.uid, Stranger::kUid);
+  EXPECT_EQ(found.pid, 0u);
+}
+
+TEST(StrangerTest, AProcessOfThisUserIsNoneNeitherIsNobody) {
+  const int before = test::OpenDescriptors();
+  const std::string name = OwnName();
+  Credentials found;
+  EXPECT_FALSE(IsStrangers(name, &found)) << "nobody has it";
+  NamedSocket own;
+  ASSERT_EQ(ListenUnder(name, &own), 0);
+  EXPECT_FALSE(IsStrangers(name, &found));
+  CloseNamed(&own);
+  EXPECT_EQ(test::OpenDescriptors(), before);
+}
+
+// -- Names that are files.
+
+class NamedFilesTest : public testing::Test {
+ protected:
+  NamedFilesTest() {
+    std::string pattern = testing::TempDir() + "httpsys-names-XXXXXX";
+    folder_ = mkdtemp(pattern.data());
+  }
+  ~NamedFilesTest() override { std::filesystem::remove_all(folder_); }
+  std::string Name(const std::string& last) const { return folder_ + '/' + last; }
+  int Count() const {
+    int count = 0;
+    for ([[maybe_unused]] const auto& each : std::filesystem::directory_iterator(folder_)) ++count;
+    return count;
+  }
+  // As a process leaves it that is killed: the kernel closes its descriptors.
+  static void Abandon(NamedSocket* socket) {
+    close(std::exchange(socket->fd, -1));
+    close(std::exchange(socket->lock_fd, -1));
+  }
+  void MakeOld(const std::string& last) const {
+    const timespec times[2] = {{1'000'000'000, 0}, {1'000'000'000, 0}};
+    EXPECT_EQ(utimensat(AT_FDCWD, Name(last + ".lock").c_str(), times, 0), 0);
+  }
+
+  std::string folder_;
+};
+
+TEST_F(NamedFilesTest, ANameHasOneOwnerAndLeavesNothingBehind) {
+  const int before = test::OpenDescriptors();
+  NamedSocket first;
+  ASSERT_EQ(ListenUnder(Name("4-80"), &first), 0);
+  NamedSocket second;
+  EXPECT_EQ(ListenUnder(Name("4-80"), &second), -EADDRINUSE);
+  const int visitor = ConnectTo(Name("4-80"));
+  EXPECT_GE(visitor, 0);
+  close(visitor);
+  CloseNamed(&first);
+  EXPECT_EQ(Count(), 0);
+  EXPECT_EQ(ConnectTo(Name("4-80")), -ENOENT);
+  EXPECT_EQ(test::OpenDescriptors(), before);
+}
+
+TEST_F(NamedFilesTest, TheNextOwnerTakesOverWhatAKilledOneHasLeft) {
+  NamedSocket first;
+  ASSERT_EQ(ListenUnder(Name("4-80"), &first), 0);
+  Abandon(&first);
+  EXPECT_EQ(ConnectTo(Name("4-80")), -ECONNREFUSED);
+  NamedSocket second;
+  ASSERT_EQ(ListenUnder(Name("4-80"), &second), 0);
+  const int visitor = ConnectTo(Name("4-80"));
+  EXPECT_GE(visitor, 0);
+  close(visitor);
+  CloseNamed(&second);
+}
+
+// Owners come and go at once; at any time one at most has the name, and everybody can have it.
+TEST_F(NamedFilesTest, ManyWhoWantANameHaveItOneAfterTheOther) {
+  std::atomic<int> owners = 0;
+  std::atomic<int> most = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&, i] {
+      for (int turns = 0; turns < 50;) {
+        NamedSocket socket;
+        const int status = ListenUnder(Name("4-80"), &socket);
+        if (status != 0) {
+          EXPECT_EQ(status, -EADDRINUSE);
+          std::this_thread::yield();
+          continue;
+        }
+        const int now = ++owners;
+        int before = most;
+        while (now > before && !most.compare_exchange_weak(before, now)) {
+        }
+        const int visitor = ConnectTo(Name("4-80"));
+        EXPECT_GE(visitor, 0) << "the socket is the owner's";
+        close(visitor);
+        --owners;
+        if ((turns + i) % 3 == 0) {
+          Abandon(&socket);
+        } else {
+          CloseNamed(&socket);
+        }
+        ++turns;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(most, 1);
+}
+
+TEST_F(NamedFilesTest, SweepingRemovesTheNamesOfKilledProcessesAlone) {
+  NamedSocket dead;
+  NamedSocket young;
+  NamedSocket living;
+  ASSERT_EQ(ListenUnder(Name("4-m-0123456789abcdef"), &dead), 0);
+  ASSERT_EQ(ListenUnder(Name("4-m-0000000000000001"), &young), 0);
+  ASSERT_EQ(ListenUnder(Name("4-80"), &living), 0);
+  std::ofstream(Name("mine.lock")) << "x";
+  Abandon(&dead);
+  Abandon(&young);
+  MakeOld("4-m-0123456789abcdef");
+  MakeOld("4-80");
+  MakeOld("mine");
+  EXPECT_EQ(SweepFolder(living.name), 1);
+  EXPECT_EQ(Count(), 5) << "the young one, the living one, and a file of somebody else";
+  EXPECT_EQ(SweepFolder(living.name), 0);
+  CloseNamed(&living);
+}
+
+TEST_F(NamedFilesTest, AFolderThatOthersMayUseIsRefused) {
+  NamedSocket socket;
+  for (const mode_t mode : {0750U, 0701U, 0777U}) {
+    ASSERT_EQ(chmod(folder_.c_str(), mode), 0);
+    EXPECT_EQ(ListenUnder(Name("4-80"), &socket), -EACCES);
+  }
+  ASSERT_EQ(chmod(folder_.c_str(), 0700), 0);
+  ASSERT_EQ(mkdir(Name("real").c_str(), 0700), 0);
+  ASSERT_EQ(symlink("real", Name("link").c_str()), 0);
+  EXPECT_EQ(ListenUnder(Name("link/4-80"), &socket), -EACCES);
+  EXPECT_EQ(ListenUnder(Name("missing/4-80"), &socket), -ENOENT);
+  // A link in place of a lock is not followed.
+  ASSERT_EQ(symlink("/dev/null", Name("4-80.lock").c_str()), 0);
+  EXPECT_EQ(ListenUnder(Name("4-80"), &socket), -ELOOP);
+  if (geteuid() != 0) return;
+  ASSERT_EQ(chown(Name("real").c_str(), Stranger::kUid, Stranger::kUid), 0);
+  EXPECT_EQ(ListenUnder(Name("real/4-80"), &socket), -EACCES);
+  Credentials found;
+  EXPECT_TRUE(IsStrangers(Name("real/4-80"), &found));
+  EXPECT_EQ(found.uid, Stranger::kUid);
 }
 
 // -- Listening sockets.

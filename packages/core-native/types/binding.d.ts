@@ -334,8 +334,13 @@ export class Engine {
   adopt (serverId: number, fd: number): number
   /** Who this is, for people who look at the port: the number of the thread, the name of the program. */
   introduce (thread: number, program: string): void
-  /** Takes the meeting place of a port: 0 taken, 1 this engine is a member already, 2 another's, or a negative errno. */
-  meet (port: number): number
+  /**
+   * Takes the meeting place of a port. `found`: 0 taken, 1 this engine is a member already, 2 another process's, 3 another
+   * user's (uid; pid 0 where it does not listen), or a negative errno.
+   */
+  meet (port: number): { found: number, uid: number, pid: number }
+  /** Takes a port without a meeting place: servers of this engine share it, nobody can join. 0 or a negative errno. */
+  takeAlone (port: number): number
   /** Lets other members have a listening socket of the port, which the server accepts on. 0 or a negative errno. */
   contribute (port: number, serverId: number, fd: number): number
   /** The opposite: nobody else needs the socket, or somebody else of this engine accepts on it. */
@@ -378,6 +383,13 @@ export class Engine {
 export const capabilities: Capabilities
 /** Asks who listens on a port: a status (0 or a negative errno) and JSON (docs/port-sharing.md), to be validated. */
 export const serviceState: undefined | ((port: number, callback: (status: number, text: string) => void) => void)
+/**
+ * Chooses the folder of the names under which processes that share ports meet ('' = the default), for the whole process: 0, or
+ * a negative errno when another one was chosen before or the network namespace cannot be told.
+ */
+export const useRuntimeDirectory: undefined | ((path: string) => number)
+/** The name under which processes meet that share a port: an absolute path, or an abstract name of a Unix socket. */
+export const portName: undefined | ((port: number) => string)
 /** Opens the error log of the process (docs/error-log.md). What it says about one that cannot be opened (a negative errno), it says once. */
 export const openErrorLog: undefined | (() => undefined | { path: string, error: number })
 /** Whether the running program has the functions of nghttp2 that HTTP/2 needs. */

@@ -11,6 +11,7 @@ const { addressOf, theEngine } = require('./listener')
 const { servers } = require('./connection')
 const { hasSocket, joinPort, openHandle, takeConnection, withPort } = require('./endpoints')
 const { queryPrimary } = require('./node-internals')
+const { kOurs, meet, warnOfStranger } = require('./port-name')
 const { register } = require('./registrations')
 const { kBegin, kListener } = require('./symbols')
 
@@ -103,9 +104,15 @@ function openAsWorker (server, plan, query, done) {
 function joinOthers (server, plan, { port, backlog = 0 }, inUse, done) {
   const listener = server[kListener]
   const { native } = listener.open()
-  const meeting = native.meet(port)
-  if (meeting <= 0) {
-    if (meeting === 0) native.leave(port)
+  let meeting
+  try {
+    meeting = meet(listener, { ...plan, port })
+  } catch (error) {
+    return done(/** @type {Error} */ (error), [])
+  }
+  // Also where the name is another user's: the port is in use, whoever has it.
+  if (meeting.found <= kOurs) {
+    if (meeting.found === kOurs) native.leave(port)
     return done(inUse(), [])
   }
   // A worker that has the port from the primary is in the way of one that has not, as on Node: they are not one queue,
@@ -186,14 +193,22 @@ function disconnected (listener, closed) {
  */
 function join (server, wanted, handle, isShared, done) {
   const listener = server[kListener]
-  const { native } = listener.open()
   const [endpoint] = wanted.endpoints
   const opened = (/** @type {number[]} */ sockets) => [{ endpoint, handle, isShared: isShared(sockets), isForeign: true }]
+  let meeting
+  try {
+    meeting = meet(listener, wanted)
+  } catch (error) {
+    handle.close()
+    return done(/** @type {Error} */ (error), [])
+  }
+  const { found, stranger } = meeting
   // Where processes cannot meet.
-  if (native.meet(wanted.port) < 0) return done(null, opened([]))
+  if (found < 0) return done(null, opened([]))
   // A machine without IPv6.
   const host = endpoint.host ?? (addressOf(handle).address === '0.0.0.0' ? '0.0.0.0' : undefined)
   register(listener, { ...wanted, endpoints: [{ ...endpoint, host }] }, (error, sockets) => {
+    if (error === null && stranger !== null) warnOfStranger(wanted.port, stranger)
     if (error === null) return done(null, opened(sockets))
     handle.close()
     theEngine().native.leave(wanted.port)

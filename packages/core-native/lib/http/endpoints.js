@@ -9,6 +9,7 @@ const { PrefixStateError } = require('../errors')
 const { createServerHandle } = require('./node-internals')
 const { endpointsOf } = require('./listen-args')
 const { addressOf, theEngine } = require('./listener')
+const { canDoWithout, kMember, kOurs, kTaken, meet, strangerOf, warnOfStranger } = require('./port-name')
 const { register } = require('./registrations')
 const { served } = require('./served')
 const { listenError } = require('./listen-error')
@@ -38,10 +39,6 @@ const kErrnoEMFILE = -os.constants.errno.EMFILE
 const kErrnoENFILE = -os.constants.errno.ENFILE
 const kErrnoEADDRINUSE = -os.constants.errno.EADDRINUSE
 const kBacklogDefault = 511 // Node's.
-// What Engine.meet() answers.
-const kOurs = 0
-const kMember = 1
-const kTaken = 2
 // libuv's flags of a bind.
 const kBindIpv6Only = 1
 const kBindReusePort = 2
@@ -189,24 +186,56 @@ function openAll (server, { endpoints, prefixes, isPlain }, backlog, done) {
 function openPort (server, group, backlog, done) {
   const listener = server[kListener]
   const { native } = listener.open()
+  const { endpoints, port, isPlain } = group
   // Half of a port (ipv6Only), one that the kernel shares out (reusePort) and sockets of other kinds (fd, cluster)
   // are not shared; a port of the system's choice is found first.
-  const isAlone = group.endpoints.some(({ ipv6Only, reusePort }) => ipv6Only || reusePort) || (group.endpoints.length === 0 && !listener.ports.has(group.port))
-  const meeting = group.port === 0 || isAlone ? -1 : native.meet(group.port)
-  if (meeting === kMember || meeting === kTaken) {
-    joinPort(server, group, backlog, done)
-    return
+  const isAlone = endpoints.some(({ ipv6Only, reusePort }) => ipv6Only || reusePort) || (endpoints.length === 0 && !listener.ports.has(port))
+  if (isAlone || port === 0) return openOwn(server, group, isAlone ? null : meet, done)
+  let meeting
+  try {
+    meeting = meet(listener, group)
+  } catch (error) {
+    return done(/** @type {Error} */ (error), [])
   }
+  const { found, stranger } = meeting
+  if (found !== kMember && found !== kTaken) return openOwn(server, group, () => ({ found, stranger }), done)
+  joinPort(server, group, backlog, (error, opened) => {
+    const stranger = strangerOf(error)
+    const isFree = stranger !== null && canDoWithout(listener, isPlain) && native.takeAlone(port) === 0
+    if (!isFree) return done(error, opened)
+    openOwn(server, group, () => ({ found: kOurs, stranger }), done)
+  })
+}
+
+/**
+ * Binds sockets of a port that no other member has.
+ *
+ * @param {any} server
+ * @param {Group} group
+ * @param {typeof meet | null} meets how the port is taken, which has happened where the port is known; null: it is not shared
+ * @param {Done} done runs before this returns
+ */
+function openOwn (server, group, meets, done) {
+  const listener = server[kListener]
+  const { native } = listener.open()
   const { opened, failure } = bindAll(group.endpoints)
-  if (failure !== null) {
-    if (meeting === kOurs) native.leave(group.port)
+  const port = group.port || (failure === null ? portOf(opened[0].handle) : 0)
+  if (failure !== null || meets === null || port === 0) {
+    if (meets !== null && port !== 0) native.leave(port)
     return done(failure, opened)
   }
-  const port = group.port || portOf(opened[0].handle)
-  const isOurs = meeting === kOurs || (!isAlone && group.port === 0 && port !== 0 && native.meet(port) === kOurs)
-  if (!isOurs) return done(null, opened)
-  register(listener, { ...withPort(group, port), port }, (error) => {
+  const wanted = { ...withPort(group, port), port }
+  let meeting
+  try {
+    meeting = meets(listener, wanted)
+  } catch (error) {
+    return done(/** @type {Error} */ (error), opened)
+  }
+  const { found, stranger } = meeting
+  if (found !== kOurs) return done(null, opened)
+  register(listener, wanted, (error) => {
     if (error !== null) native.leave(port)
+    else if (stranger !== null) warnOfStranger(port, stranger)
     done(error, opened)
   })
 }

@@ -14,6 +14,7 @@ const { kVerbosities, takeEngineOptions, takeHttp2 } = require('../options')
 const { findCertificates } = require('../tls/certificate-sources')
 const { LiveBindings } = require('../tls/live-bindings')
 const { CreatedTls, certificatesForPort, impliedPrefix } = require('../tls/listen-tls')
+const { useRuntimeDirectory } = require('../runtime-directory')
 const { refuseUnsupported } = require('../tls/options')
 const { ServerTls } = require('../tls/server-tls')
 const { servers, onRecord, onThrown } = require('./connection')
@@ -87,7 +88,9 @@ function warnOfUnshared (handle, error) {
 
 function theEngine () {
   if (engine === null) {
-    const { capabilities, fatalException, openErrorLog } = loadBinding()
+    const binding = loadBinding()
+    const { capabilities, fatalException, openErrorLog } = binding
+    useRuntimeDirectory(binding)
     engine = new Engine({
       record: onRecord,
       thrown: (error) => onThrown(error, fatalException),

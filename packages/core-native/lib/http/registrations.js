@@ -8,8 +8,10 @@ const path = require('node:path')
 const { threadId } = require('node:worker_threads')
 const { AsyncResource } = require('node:async_hooks')
 const { CoordinatorError, PeerVersionError } = require('../errors')
+const { parseUrlPrefix } = require('../url-prefix')
 const { listenError } = require('./listen-error')
 const { kQueueModes } = require('./listen-args')
+const { portNameError, warnOfLostName } = require('./port-name')
 const { systemErrorText, systemError } = require('./system-error')
 
 /**
@@ -33,7 +35,10 @@ let lastToken = 0
 
 /** @param {RegistrationResult} result of one that other members had a say in */
 function onRegistered (result) {
-  if (result.token === 0) return warnOfLoss(result)
+  if (result.token === 0) {
+    if (result.error !== -EACCES) return warnOfLoss(result)
+    return warnOfLostName(parseUrlPrefix(result.prefix).port, result)
+  }
   const callback = pending.get(result.token)
   if (callback !== undefined) return callback(result)
   for (const fd of result.sockets) fs.closeSync(fd) // It was taken back meanwhile.
@@ -177,7 +182,7 @@ function registrationError (result, wanted, queueName) {
       return Object.defineProperties(error, { prefix: { value: prefix }, pid: { value: pid } })
     }
     case EACCES:
-      return Object.assign(withText(`port ${port} belongs to process ${pid} of user ${uid}; only processes of one user share a port`), { uid })
+      return portNameError(port, { uid, pid }, mine)
     case ENOENT:
       return withText(`no process on port ${port} has the queue "${queueName}" to attach to; queueMode 'createOrAttach' opens it`)
     case ENOSPC:

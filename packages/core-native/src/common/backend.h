@@ -158,7 +158,18 @@ struct PortSockets {
 };
 
 // What Meet() finds.
-enum class Meeting : int { kOurs = 0, kMember = 1, kTaken = 2 };
+enum class Meeting : int {
+  kOurs = 0,
+  kMember = 1,
+  kTaken = 2,
+  kStrangers = 3,  // Another user has the name of the port.
+};
+
+// Another user's process that has the name of a port.
+struct Stranger {
+  uint32_t uid = 0;
+  uint32_t pid = 0;  // 0 = not known: it does not listen.
+};
 
 enum class DrainGoal : uint8_t {
   kHandled,  // Done, though not all bytes may have been sent: what was to be closed is closed.
@@ -253,8 +264,12 @@ class SocketBackend : public Backend {
 
   // Who this is, for people: the number of its thread, the name of its program.
   virtual void Introduce(uint32_t thread, std::string program) = 0;
-  // Takes the meeting place of a port if it is free. A Meeting, or a negative errno.
-  virtual int Meet(uint16_t port) = 0;
+  // Takes the meeting place of a port if it is free. A Meeting, or a negative errno. `stranger` is
+  // set with kStrangers.
+  virtual int Meet(uint16_t port, Stranger* stranger) = 0;
+  // Takes a port without a meeting place: servers of this engine share it, and nobody can join.
+  // 0 or -errno.
+  virtual int TakeAlone(uint16_t port) = 0;
   // Lets others have a listening socket of the port that the server accepts on. 0 or -errno.
   virtual int Contribute(uint16_t port, uint32_t server_id, int fd) = 0;
   // The server stops accepting on it: other servers do, or it is closed where nobody else has it.

@@ -234,6 +234,10 @@ inline constexpr size_t kEntriesMax = 16 * 1024;
 // Besides, who only asks for its state, or has not said who it is; they are heard on a full port,
 // too.
 inline constexpr size_t kVisitorsMax = 64;
+// Files in a directory of names that one look for those of killed processes goes through.
+inline constexpr size_t kSweptNamesMax = 4096;
+// How often a member that cannot reach its coordinator asks the kernel whose the name is.
+inline constexpr uint64_t kStrangerLookMs = 100;
 // Listening sockets of one port: one per bound address.
 inline constexpr size_t kSharedSocketsMax = 64;
 // How long a coordinator may take to answer.

@@ -154,7 +154,9 @@ void Engine::Introduce(uint32_t thread, std::string program) {
   sharing_.Introduce(thread, std::move(program));
 }
 
-int Engine::Meet(uint16_t port) { return sharing_.Meet(port); }
+int Engine::Meet(uint16_t port, Stranger* stranger) { return sharing_.Meet(port, stranger); }
+
+int Engine::TakeAlone(uint16_t port) { return sharing_.TakeAlone(port); }
 
 int Engine::Contribute(uint16_t port, uint32_t server_id, int fd) {
   return sharing_.Contribute(port, server_id, fd);

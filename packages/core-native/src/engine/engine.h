@@ -36,7 +36,8 @@ class Engine final : public SocketBackend, private sharing::Delegate {
   void Unlisten(uint32_t server_id) override;
   int Adopt(uint32_t server_id, int fd) override;
   void Introduce(uint32_t thread, std::string program) override;
-  int Meet(uint16_t port) override;
+  int Meet(uint16_t port, Stranger* stranger) override;
+  int TakeAlone(uint16_t port) override;
   int Contribute(uint16_t port, uint32_t server_id, int fd) override;
   void Withdraw(uint16_t port, int fd) override;
   PortSockets Sockets(uint16_t port) override;

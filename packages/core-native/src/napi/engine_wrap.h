@@ -60,6 +60,7 @@ class EngineWrap : public Napi::ObjectWrap<EngineWrap> {
   void StopListening(const Napi::CallbackInfo& info);
   void Introduce(const Napi::CallbackInfo& info);
   Napi::Value Meet(const Napi::CallbackInfo& info);
+  Napi::Value TakeAlone(const Napi::CallbackInfo& info);
   Napi::Value Contribute(const Napi::CallbackInfo& info);
   void Withdraw(const Napi::CallbackInfo& info);
   Napi::Value Sockets(const Napi::CallbackInfo& info);

@@ -1,8 +1,11 @@
 #include "napi/port_sharing.h"
 
+#include <uv.h>
+
 #include <string>
 
 #include "common/limits.h"
+#include "sharing/runtime_directory.h"
 #include "sharing/state_query.h"
 
 namespace httpsys {
@@ -118,6 +121,17 @@ Napi::Object SocketsObject(Napi::Env env, const PortSockets& there) {
   Napi::Object object = Napi::Object::New(env);
   SetSockets(object, there.sockets, there.fed);
   return object;
+}
+
+Napi::Value UseRuntimeDirectory(const Napi::CallbackInfo& info) {
+  const int status =
+      info[0].IsString() ? sharing::UseRuntimeDirectory(info[0].As<Napi::String>()) : UV_EINVAL;
+  return Napi::Number::New(info.Env(), status);
+}
+
+Napi::Value PortName(const Napi::CallbackInfo& info) {
+  const uint32_t port = info[0].IsNumber() ? info[0].As<Napi::Number>().Uint32Value() : 0;
+  return Napi::String::New(info.Env(), sharing::PortName(static_cast<uint16_t>(port)));
 }
 
 void ServiceState(const Napi::CallbackInfo& info) {

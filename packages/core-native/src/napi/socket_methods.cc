@@ -23,6 +23,7 @@ std::vector<Napi::ClassPropertyDescriptor<EngineWrap>> EngineWrap::ListeningMeth
       InstanceMethod<&EngineWrap::Adopt>("adopt"),
       InstanceMethod<&EngineWrap::Introduce>("introduce"),
       InstanceMethod<&EngineWrap::Meet>("meet"),
+      InstanceMethod<&EngineWrap::TakeAlone>("takeAlone"),
       InstanceMethod<&EngineWrap::Contribute>("contribute"),
       InstanceMethod<&EngineWrap::Withdraw>("withdraw"),
       InstanceMethod<&EngineWrap::Sockets>("sockets"),
@@ -53,6 +54,9 @@ Napi::Value OpenLog(const Napi::CallbackInfo& info) {
 }  // namespace
 
 void EngineWrap::AddListeningExports(Napi::Env env, Napi::Object exports) {
+  exports.Set("useRuntimeDirectory",
+              Napi::Function::New<UseRuntimeDirectory>(env, "useRuntimeDirectory"));
+  exports.Set("portName", Napi::Function::New<PortName>(env, "portName"));
   exports.Set("serviceState", Napi::Function::New<ServiceState>(env, "serviceState"));
   exports.Set("openErrorLog", Napi::Function::New<OpenLog>(env, "openErrorLog"));
   exports.Set("createTlsContext", Napi::Function::New<CreateTlsContext>(env, "createTlsContext"));
@@ -115,8 +119,20 @@ void EngineWrap::Introduce(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value EngineWrap::Meet(const Napi::CallbackInfo& info) {
+  Stranger stranger;
+  const int found = backend_ == nullptr
+                        ? UV_EBADF
+                        : backend_->Meet(static_cast<uint16_t>(Number(info, 0)), &stranger);
+  Napi::Object result = Napi::Object::New(info.Env());
+  result.Set("found", Napi::Number::New(info.Env(), found));
+  result.Set("uid", Napi::Number::New(info.Env(), stranger.uid));
+  result.Set("pid", Napi::Number::New(info.Env(), stranger.pid));
+  return result;
+}
+
+Napi::Value EngineWrap::TakeAlone(const Napi::CallbackInfo& info) {
   const int status =
-      backend_ == nullptr ? UV_EBADF : backend_->Meet(static_cast<uint16_t>(Number(info, 0)));
+      backend_ == nullptr ? UV_EBADF : backend_->TakeAlone(static_cast<uint16_t>(Number(info, 0)));
   return Napi::Number::New(info.Env(), status);
 }
 

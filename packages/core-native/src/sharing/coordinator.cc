@@ -68,10 +68,11 @@ void Sharing::OnVisitor(uint16_t number, int fd) {
     Port* port = Find(number);
     Session session;
     session.since_ms = NowMs();
-    const bool is_welcome =
-        !is_closed_ && port != nullptr && port->role == Role::kCoordinator &&
-        ReadCredentials(fd, &session.credentials) && session.credentials.uid == geteuid() &&
-        port->sessions.size() < limits::kMembersMax + limits::kVisitorsMax && EnsureLinkSocket();
+    const bool is_welcome = !is_closed_ && port != nullptr && port->role == Role::kCoordinator &&
+                            ReadCredentials(fd, &session.credentials) &&
+                            session.credentials.uid == geteuid() &&
+                            port->sessions.size() < limits::kMembersMax + limits::kVisitorsMax &&
+                            EnsureLinkSocket() == 0;
     if (!is_welcome) {
       close(fd);
       return;

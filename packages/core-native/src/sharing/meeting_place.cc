@@ -1,7 +1,6 @@
 #include "sharing/meeting_place.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -11,12 +10,18 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
+#include <mutex>
 #include <random>
+
+#include "sharing/named_files.h"
+#include "sharing/unix_diag.h"
 
 namespace httpsys::sharing {
 namespace {
 
 constexpr int kBacklog = 512;
+// In a directory: that of a member.
+constexpr const char* kLongestName = "m-0123456789abcdef";
 
 int OpenSocket() {
 #ifdef __linux__
@@ -31,28 +36,65 @@ int OpenSocket() {
 #endif
 }
 
+// Names that are files are absolute paths; abstract ones do not begin with a slash.
+bool IsFile(const std::string& name) { return !name.empty() && name[0] == '/'; }
+
 // 0 when the name is too long.
 socklen_t Address(const std::string& name, sockaddr_un* address) {
   *address = {};
   address->sun_family = AF_UNIX;
   if (name.size() + 1 >= sizeof address->sun_path) return 0;
-#ifdef __linux__
+  if (IsFile(name)) {
+    std::memcpy(address->sun_path, name.data(), name.size());
+    return sizeof *address;
+  }
   // The first byte stays zero: an abstract name.
   std::memcpy(address->sun_path + 1, name.data(), name.size());
   return static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+}
+
+// What all names of the process begin with in the directory that was chosen.
+struct Directory {
+  std::mutex mutex;
+  bool is_chosen = false;
+  std::string path;
+  std::string start;
+};
+
+Directory& TheDirectory() {
+  static Directory directory;
+  return directory;
+}
+
+// A port belongs to a network namespace, and a directory may be seen from several. The number of
+// the namespace keeps their names apart. Returns false where it cannot be told.
+bool NamespacePrefix(std::string* prefix) {
+#ifdef __linux__
+  struct stat found {};
+  if (stat("/proc/self/ns/net", &found) != 0) return false;
+  *prefix = std::to_string(found.st_ino) + '-';
 #else
-  std::memcpy(address->sun_path, name.data(), name.size());
-  return sizeof *address;
+  prefix->clear();
+#endif
+  return true;
+}
+
+std::string DefaultStart() {
+#ifdef __linux__
+  return "httpsys/1/" + std::to_string(geteuid()) + "/";
+#else
+  return "/tmp/httpsys-1-" + std::to_string(geteuid()) + "/";
 #endif
 }
 
 std::string Name(const std::string& last) {
-#ifdef __linux__
-  return "httpsys/1/" + std::to_string(geteuid()) + "/" + last;
-#else
-  return "/tmp/httpsys-1-" + std::to_string(geteuid()) + "/" + last;
-#endif
+  Directory& directory = TheDirectory();
+  const std::lock_guard lock(directory.mutex);
+  return (directory.start.empty() ? DefaultStart() : directory.start) + last;
 }
+
+// The directory that was chosen is the user's to make, and the default one ours.
+bool IsDefault(const std::string& name) { return name.starts_with(DefaultStart()); }
 
 int BindAndListen(int fd, const std::string& name) {
   sockaddr_un address;
@@ -62,58 +104,55 @@ int BindAndListen(int fd, const std::string& name) {
   return listen(fd, kBacklog) == 0 ? 0 : -errno;
 }
 
-#ifndef __linux__
-// A file that only its living owner has locked.
-int LockFile(const std::string& name) {
-  const std::string folder = name.substr(0, name.rfind('/'));
-  if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return -errno;
-  struct stat found {};
-  if (lstat(folder.c_str(), &found) != 0) return -errno;
-  if (!S_ISDIR(found.st_mode) || found.st_uid != geteuid() || (found.st_mode & 077) != 0) {
-    return -EACCES;
-  }
-  const int fd = open((name + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (fd == -1) return -errno;
-  if (flock(fd, LOCK_EX | LOCK_NB) == 0) return fd;
-  const int error = errno == EWOULDBLOCK ? EADDRINUSE : errno;
-  close(fd);
-  return -error;
-}
-#endif
-
 }  // namespace
+
+int UseRuntimeDirectory(const std::string& path) {
+  Directory& directory = TheDirectory();
+  const std::lock_guard lock(directory.mutex);
+  if (directory.is_chosen) return directory.path == path ? 0 : -EALREADY;
+  std::string prefix;
+  if (!path.empty() && !NamespacePrefix(&prefix)) return -ENOSYS;
+  sockaddr_un address;
+  const std::string longest = path + '/' + prefix + kLongestName;
+  if (!path.empty() && Address(longest, &address) == 0) return -ENAMETOOLONG;
+  directory.is_chosen = true;
+  directory.path = path;
+  if (!path.empty()) directory.start = path + '/' + prefix;
+  return 0;
+}
 
 std::string PortName(uint16_t port) { return Name(std::to_string(port)); }
 
 std::string MemberName(uint64_t id) {
   char text[20];
   std::snprintf(text, sizeof text, "m/%016llx", static_cast<unsigned long long>(id));
-#ifndef __linux__
-  text[1] = '-';
-#endif
-  return Name(text);
+  std::string name = Name(text);
+  if (IsFile(name)) name[name.size() - 17] = '-';
+  return name;
 }
 
 int ListenUnder(const std::string& name, NamedSocket* socket) {
   const int fd = OpenSocket();
   if (fd < 0) return fd;
-#ifndef __linux__
-  socket->lock_fd = LockFile(name);
-  if (socket->lock_fd < 0) {
-    close(fd);
-    return socket->lock_fd;
+  int lock_fd = -1;
+  if (IsFile(name)) {
+    lock_fd = IsDefault(name) ? MakeFolder(name) : 0;
+    if (lock_fd == 0) lock_fd = LockName(name);
+    if (lock_fd < 0) {
+      close(fd);
+      return lock_fd;
+    }
   }
-  unlink(name.c_str());
-#endif
   const int status = BindAndListen(fd, name);
-  if (status != 0) {
-    close(fd);
-    if (socket->lock_fd >= 0) close(socket->lock_fd);
-    socket->lock_fd = -1;
-    return status;
-  }
-  socket->fd = fd;
-  return 0;
+  *socket = {fd, lock_fd, name};
+  if (status != 0) CloseNamed(socket);
+  return status;
+}
+
+void CloseNamed(NamedSocket* socket) {
+  if (socket->fd != -1) close(socket->fd);
+  if (socket->lock_fd != -1) RemoveName(socket->name, socket->lock_fd);
+  *socket = {};
 }
 
 int ConnectTo(const std::string& name) {
@@ -126,6 +165,18 @@ int ConnectTo(const std::string& name) {
   const int error = errno;
   close(fd);
   return -error;
+}
+
+bool IsStrangers(const std::string& name, Credentials* stranger) {
+  *stranger = {};
+  const int fd = ConnectTo(name);
+  bool is_known = fd >= 0 && ReadCredentials(fd, stranger);
+  if (fd >= 0) close(fd);
+  if (!is_known) {
+    is_known =
+        IsFile(name) ? UidOfFolder(name, &stranger->uid) : UidOfAbstractName(name, &stranger->uid);
+  }
+  return is_known && stranger->uid != geteuid();
 }
 
 bool IsGone(uint64_t id) {

@@ -35,7 +35,10 @@ void Sharing::Connect(Port* port) {
     const bool is_patient = !port->has_joined || WantsNothing(*port);
     if (is_patient && waited_ms < kPatienceMs) return;
     NamedSocket meeting;
-    if (ListenUnder(PortName(port->number), &meeting) != 0) return;
+    if (ListenUnder(PortName(port->number), &meeting) != 0) {
+      FailByStranger(port, now_ms);
+      return;
+    }
     const bool is_founder = !port->has_joined && port->sockets.empty();
     BecomeCoordinator(port, meeting);
     if (!is_founder) OpenMeeting(port);
@@ -48,14 +51,20 @@ void Sharing::Connect(Port* port) {
     if (IsUnused(*port)) Drop(port);
     return;
   }
-  if (fd < 0) return;
-  if (!ReadCredentials(fd, &port->coordinator) || port->coordinator.uid != geteuid() ||
-      !EnsureLinkSocket()) {
-    close(fd);
-    RegistrationResult why;
+  if (fd < 0) {
+    FailByStranger(port, now_ms);
+    return;
+  }
+  RegistrationResult why;
+  if (!ReadCredentials(fd, &port->coordinator) || port->coordinator.uid != geteuid()) {
     why.error = EACCES;
     why.pid = port->coordinator.pid;
     why.uid = port->coordinator.uid;
+  } else {
+    why.error = EnsureLinkSocket();
+  }
+  if (why.error != 0) {
+    close(fd);
     OnJoinFailed(port, why);
     return;
   }
@@ -73,6 +82,20 @@ void Sharing::Connect(Port* port) {
   channel->Send(FrameType::kHello, peer::Encode(hello));
 }
 
+// Gives up when another user has the name and nobody answers there. False: it may be one of this
+// user, or the kernel does not say.
+bool Sharing::FailByStranger(Port* port, uint64_t now_ms) {
+  if (now_ms < port->stranger_look_at_ms) return false;
+  port->stranger_look_at_ms = now_ms + limits::kStrangerLookMs;
+  if (!IsStrangers(PortName(port->number), &port->coordinator)) return false;
+  RegistrationResult why;
+  why.error = EACCES;
+  why.pid = port->coordinator.pid;
+  why.uid = port->coordinator.uid;
+  OnJoinFailed(port, why);
+  return true;
+}
+
 // A coordinator that died while it told its state has left out what this member has.
 void Sharing::AddOwnAgain(Port* port) {
   for (const auto& [server_id, list] : port->own) {
@@ -85,6 +108,17 @@ void Sharing::AddOwnAgain(Port* port) {
   }
 }
 
+// Nobody may wait for an answer just now, and somebody has to know that the name is lost.
+void Sharing::TellStranger(Port* port, RegistrationResult why) {
+  for (const auto& [server_id, list] : port->own) {
+    if (list.empty()) continue;
+    port->is_stranger_told = true;
+    why.prefix = list[0].prefixes[0].text;
+    Complete(std::move(why), port);
+    return;
+  }
+}
+
 void Sharing::OnJoinFailed(Port* port, const RegistrationResult& why) {
   FailAll(port, why);
   port->told.reset();
@@ -93,6 +127,7 @@ void Sharing::OnJoinFailed(Port* port, const RegistrationResult& why) {
     Drop(port);
     return;
   }
+  if (why.error == EACCES && !port->is_stranger_told) TellStranger(port, why);
   // It serves what it has, by the routes that it knows, and goes on trying.
   port->join_deadline_ms = 0;
   port->retry_at_ms = NowMs() + limits::kCoordinatorMs;
@@ -206,6 +241,7 @@ bool Sharing::OnSync(Port* port, std::string_view payload) {
   });
   if (port->role == Role::kMember) return true;
   port->role = Role::kMember;
+  port->is_stranger_told = false;
   port->join_deadline_ms = 0;
   if (port->has_joined) {
     // The new coordinator may have missed the last change, and has not all sockets.

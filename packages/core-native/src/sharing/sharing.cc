@@ -11,18 +11,13 @@
 #include "common/limits.h"
 #include "common/signals_blocked.h"
 #include "sharing/listening_socket.h"
+#include "sharing/named_files.h"
 
 namespace httpsys::sharing {
 namespace {
 
 // How often deadlines are looked at while there are any.
 constexpr uint64_t kTickMs = 10;
-
-void CloseNamed(NamedSocket* socket) {
-  if (socket->fd != -1) close(socket->fd);
-  if (socket->lock_fd != -1) close(socket->lock_fd);
-  *socket = {};
-}
 
 // The one whose thread this is.
 thread_local const Sharing* current = nullptr;
@@ -43,17 +38,32 @@ void Sharing::Introduce(uint32_t thread, std::string program) {
 
 // -- What JavaScript wants.
 
-int Sharing::Meet(uint16_t number) {
+int Sharing::Meet(uint16_t number, Stranger* stranger) {
   const std::lock_guard lock(mutex_);
   if (is_closed_) return -EBADF;
   if (Find(number) != nullptr) return static_cast<int>(Meeting::kMember);
   NamedSocket meeting;
-  const int status = ListenUnder(PortName(number), &meeting);
+  const std::string name = PortName(number);
+  const int status = ListenUnder(name, &meeting);
+  Credentials other;
+  if ((status == -EADDRINUSE || status == -EACCES) && IsStrangers(name, &other)) {
+    if (stranger != nullptr) *stranger = {other.uid, other.pid};
+    return static_cast<int>(Meeting::kStrangers);
+  }
   if (status == -EADDRINUSE) return static_cast<int>(Meeting::kTaken);
   if (status != 0) return status;
   Port* port = (ports_[number] = std::make_unique<Port>(number)).get();
   BecomeCoordinator(port, meeting);
   return static_cast<int>(Meeting::kOurs);
+}
+
+int Sharing::TakeAlone(uint16_t number) {
+  const std::lock_guard lock(mutex_);
+  if (is_closed_) return -EBADF;
+  if (Find(number) != nullptr) return -EALREADY;
+  // A coordinator that nobody finds.
+  BecomeCoordinator((ports_[number] = std::make_unique<Port>(number)).get(), {});
+  return 0;
 }
 
 int Sharing::Contribute(uint16_t number, uint32_t server_id, int fd) {
@@ -214,7 +224,7 @@ void Sharing::Close() {
     for (const int fd : result.sockets) close(fd);
   }
   results_.clear();
-  if (link_socket_.lock_fd != -1) close(link_socket_.lock_fd);
+  CloseNamed(&link_socket_);
 }
 
 // -- The thread.
@@ -487,12 +497,20 @@ void Sharing::Drop(Port* port) {
   ports_.erase(port->number);
 }
 
-bool Sharing::EnsureLinkSocket() {
-  if (link_key_ > 0) return true;
-  if (ListenUnder(MemberName(id_), &link_socket_) != 0) return false;
-  link_key_ = delegate_->Watch(link_socket_.fd, [this](int fd) { delegate_->OnLink(fd); });
-  if (link_key_ <= 0) CloseNamed(&link_socket_);
-  return link_key_ > 0;
+// 0 or a positive errno.
+int Sharing::EnsureLinkSocket() {
+  if (link_key_ > 0) return 0;
+  const std::string name = MemberName(id_);
+  if (const int status = ListenUnder(name, &link_socket_); status != 0) return -status;
+  // Takes the descriptor over.
+  link_key_ = delegate_->Watch(std::exchange(link_socket_.fd, -1),
+                               [this](int fd) { delegate_->OnLink(fd); });
+  if (link_key_ <= 0) {
+    CloseNamed(&link_socket_);
+    return EMFILE;
+  }
+  if (link_socket_.lock_fd != -1) SweepFolder(name);
+  return 0;
 }
 
 }  // namespace httpsys::sharing

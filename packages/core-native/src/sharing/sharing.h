@@ -76,8 +76,9 @@ class Sharing final : private Channel::Handler {
 
   // Who this is, for other people: set before the first Register().
   void Introduce(uint32_t thread, std::string program);
-  // Takes the meeting place of a port if it is free. A Meeting, or a negative errno.
-  int Meet(uint16_t port);
+  // See Backend. `stranger` may be null.
+  int Meet(uint16_t port, Stranger* stranger = nullptr);
+  int TakeAlone(uint16_t port);
   // A listening socket of the port, which the server accepts on. Duplicated.
   int Contribute(uint16_t port, uint32_t server_id, int fd);
   // The server accepts on it no more; see Backend.
@@ -171,6 +172,8 @@ class Sharing final : private Channel::Handler {
     std::unique_ptr<PortState> told;  // By a new coordinator, until that is everything.
     uint64_t join_deadline_ms = 0;
     uint64_t retry_at_ms = 0;
+    uint64_t stranger_look_at_ms = 0;
+    bool is_stranger_told = false;    // Of this loss of the meeting place.
     uint64_t answer_deadline_ms = 0;  // Of what was asked; 0 = nothing was.
   };
 
@@ -200,7 +203,7 @@ class Sharing final : private Channel::Handler {
   void Drop(Port* port);
   void SayGoodbye(Port* port);
   void Forget(Channel* channel);
-  bool EnsureLinkSocket();
+  int EnsureLinkSocket();
   static bool WantsNothing(const Port& port) {
     return port.own.empty() && port.queued.empty() && port.asked.empty();
   }
@@ -251,7 +254,9 @@ class Sharing final : private Channel::Handler {
   // -- member.cc
 
   void Connect(Port* port);
+  bool FailByStranger(Port* port, uint64_t now_ms);
   void AddOwnAgain(Port* port);
+  void TellStranger(Port* port, RegistrationResult why);
   void OnJoinFailed(Port* port, const RegistrationResult& why);
   bool OnUpstreamFrame(Port* port, const peer::Frame& frame, int* fd);
   bool OnWelcome(Port* port, std::string_view payload);

@@ -56,7 +56,7 @@ int QueryState(uint16_t port, uint64_t timeout_ms, std::string* text) {
   int fd = ConnectTo(PortName(port));
   // The coordinator may have gone a moment ago.
   const uint64_t election_ms = uv_hrtime() / 1'000'000 + limits::kElectionMs;
-  while (fd == -ECONNREFUSED && uv_hrtime() / 1'000'000 < election_ms) {
+  while ((fd == -ECONNREFUSED || fd == -ENOENT) && uv_hrtime() / 1'000'000 < election_ms) {
     poll(nullptr, 0, kRetryMs);
     fd = ConnectTo(PortName(port));
   }
