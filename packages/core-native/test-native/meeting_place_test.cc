@@ -172,6 +172,18 @@ TEST(StrangerTest, AProcessOfThisUserIsNoneNeitherIsNobody) {
   EXPECT_EQ(test::OpenDescriptors(), before);
 }
 
+TEST(StrangerTest, AMemberWhoseNameAnotherUserHasTakenIsGone) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+  const uint64_t id = RandomId();
+  NamedSocket own;
+  ASSERT_EQ(ListenUnder(MemberName(id), &own), 0);
+  EXPECT_FALSE(IsGone(id));
+  CloseNamed(&own);
+  EXPECT_TRUE(IsGone(id));
+  const Stranger stranger(MemberName(id), Stranger::Does::kListens);
+  EXPECT_TRUE(IsGone(id)) << "whoever answers there";
+}
+
 // -- Names that are files.
 
 class NamedFilesTest : public testing::Test {

@@ -181,8 +181,12 @@ bool IsStrangers(const std::string& name, Credentials* stranger) {
 
 bool IsGone(uint64_t id) {
   const int fd = ConnectTo(MemberName(id));
-  if (fd >= 0) close(fd);
-  return fd == -ECONNREFUSED || fd == -ENOENT;
+  if (fd < 0) return fd == -ECONNREFUSED || fd == -ENOENT;
+  // A name that a process has lost can be taken by anybody.
+  Credentials there;
+  const bool is_strangers = ReadCredentials(fd, &there) && there.uid != geteuid();
+  close(fd);
+  return is_strangers;
 }
 
 bool ReadCredentials(int fd, Credentials* credentials) {
