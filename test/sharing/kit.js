@@ -29,13 +29,14 @@ class Member {
   #lastId = 0
   output = ''
 
-  /** @param {NodeJS.ProcessEnv} [env] beside that of the test @param {string[]} [through] a command that runs the rest of its line */
-  constructor (env, through = []) {
+  /** @param {NodeJS.ProcessEnv} [env] beside that of the test @param {string[]} [through] a command that runs the rest of its line
+   * @param {number[]} [fds] what it has as 4 and above */
+  constructor (env, through = [], fds = []) {
     const [program, ...args] = [...through, process.execPath, kMember]
     this.process = spawn(program, args, {
       // Under the test runner a child would take itself for a test file.
       env: { ...process.env, ...env, NODE_TEST_CONTEXT: undefined },
-      stdio: ['ignore', 'pipe', 'pipe', 'ipc']
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc', ...fds]
     })
     for (const stream of [this.process.stdout, this.process.stderr]) {
       stream?.on('data', (piece) => { this.output += piece })

@@ -150,6 +150,11 @@ export interface PrefixListenOptions extends CertificateOptions, Omit<TlsOptions
   prefix?: string | string[]
   prefixes?: string[]
   /**
+   * A TCP socket that somebody else has bound to the port of one of the prefixes, such as that of a systemd socket unit (3). The
+   * server listens on it in place of sockets of its own, and other processes of the port share it.
+   */
+  fd?: number
+  /**
    * Names the request queue of the prefixes, so that other processes can take requests from it, too. 1 to 255
    * characters. Default: a queue of this server's own; in a worker of node:cluster one of the application's.
    */
@@ -183,8 +188,8 @@ export class Server<
    * @throws ERR_SERVER_ALREADY_LISTEN, ERR_INVALID_ARG_VALUE … as `net.Server#listen`
    *
    * Emits 'error' with EADDRINUSE when another process has the prefix (`error.prefix`, `error.pid`), EACCES when the port is
-   * reserved for others (for a prefix that is, it is thrown) or another user's, ERR_HTTPSYS_PEER_VERSION,
-   * ERR_HTTPSYS_PORT_COORDINATOR.
+   * reserved for others (for a prefix that is, it is thrown), ERR_HTTPSYS_PORT_NAME when another user
+   * has the name of the port, ERR_HTTPSYS_PEER_VERSION, ERR_HTTPSYS_PORT_COORDINATOR.
    * Throws ERR_HTTPSYS_TLS_CERTIFICATE, ERR_HTTPSYS_TLS_OPTION, ERR_HTTPSYS_SSLCERT for https:// prefixes.
    */
   listen (prefix: string | string[], callback?: () => void): this

@@ -7,6 +7,7 @@ const net = require('node:net')
 const os = require('node:os')
 const { PrefixStateError } = require('../errors')
 const { createServerHandle } = require('./node-internals')
+const { isSameSocket, placeGiven, settleGiven } = require('./given-socket')
 const { endpointsOf } = require('./listen-args')
 const { addressOf, theEngine } = require('./listener')
 const { canDoWithout, kMember, kOurs, kTaken, meet, strangerOf, warnOfStranger } = require('./port-name')
@@ -25,6 +26,7 @@ const { kBegin, kListener } = require('./symbols')
  * @property {Endpoint[]} endpoints
  * @property {{ id: number, port: number, text: string }[]} prefixes none of a port: everything on its sockets
  * @property {boolean} isPlain listen(port)
+ * @property {number} [fd] a bound socket of one of the ports
  *
  * @typedef {object} Opened
  * @property {Endpoint} endpoint
@@ -143,7 +145,8 @@ function hasSocket ({ fd }) {
  * @param {number} backlog
  * @param {Done} done runs before this returns unless others have to be asked
  */
-function openAll (server, { endpoints, prefixes, isPlain }, backlog, done) {
+function openAll (server, { endpoints, prefixes, isPlain, fd }, backlog, done) {
+  if (fd !== undefined) return openGiven(server, { endpoints, prefixes, isPlain, fd }, backlog, done)
   const ports = [...new Set([...endpoints, ...prefixes].map(({ port }) => port))]
   /** @type {Opened[]} */
   const opened = []
@@ -161,7 +164,8 @@ function openAll (server, { endpoints, prefixes, isPlain }, backlog, done) {
     openPort(server, group, backlog, (error, more) => {
       opened.push(...more)
       if (error !== null) {
-        for (const { handle } of opened) handle.close()
+        // A descriptor that was given stays open for the next listen().
+        for (const { endpoint, handle } of opened) if (handle !== endpoint.given) handle.close()
         server[kListener].unregister(registered, prefixes)
         return done(error, [])
       }
@@ -170,6 +174,24 @@ function openAll (server, { endpoints, prefixes, isPlain }, backlog, done) {
     })
   }
   next()
+}
+
+/** @param {any} server @param {Plan & { fd: number }} plan @param {number} backlog @param {Done} done */
+function openGiven (server, { fd, ...plan }, backlog, done) {
+  let placed
+  try {
+    placed = placeGiven(plan.endpoints, fd)
+  } catch (error) {
+    return done(/** @type {Error} */ (error), [])
+  }
+  const { endpoints, port } = placed
+  openAll(server, { ...plan, endpoints }, backlog, (error, opened) => {
+    if (error === null) {
+      settleGiven(fd, opened.map(({ handle }) => handle))
+      server[kListener].givenPort = port
+    }
+    done(error, opened)
+  })
 }
 
 /**
@@ -245,9 +267,9 @@ function bindAll (endpoints) {
   /** @type {Opened[]} */
   const opened = []
   for (const endpoint of endpoints) {
-    const handle = bind(endpoint)
+    const handle = endpoint.given ?? bind(endpoint)
     if (typeof handle === 'number') return { opened, failure: listenError(handle, endpoint.host ?? '::', endpoint.port) }
-    opened.push({ endpoint, handle, isShared: false })
+    opened.push({ endpoint, handle, isShared: false, isForeign: endpoint.given !== undefined })
   }
   return { opened, failure: null }
 }
@@ -272,9 +294,10 @@ function joinPort (server, group, backlog, done) {
     const opened = []
     let failure = null
     for (const endpoint of group.endpoints) {
-      const at = sockets.findIndex((handle) => covers(addressOf(handle), endpoint))
+      const { given } = endpoint
+      const at = sockets.findIndex((handle) => given === undefined ? covers(addressOf(handle), endpoint) : isSameSocket(handle, given))
       if (opened.some(({ handle }) => handle === sockets[at])) continue
-      let handle = at === -1 ? bindBeside(endpoint, backlog, sockets) : sockets[at]
+      let handle = at === -1 ? given ?? bindBeside(endpoint, backlog, sockets) : sockets[at]
       const feeder = handle === kErrnoEADDRINUSE ? fed.find((address) => covers({ address }, endpoint)) : undefined
       if (feeder !== undefined) handle = socketless(server, endpoint, feeder, backlog)
       if (typeof handle === 'number') {
@@ -282,7 +305,7 @@ function joinPort (server, group, backlog, done) {
         failure = inUse ?? listenError(handle, endpoint.host ?? '::', endpoint.port)
         break
       }
-      opened.push({ endpoint, handle, isShared: at !== -1 || feeder !== undefined })
+      opened.push({ endpoint, handle, isShared: at !== -1 || feeder !== undefined, isForeign: given !== undefined })
     }
     for (const handle of sockets) {
       if (!opened.some((item) => item.handle === handle)) handle.close()
@@ -400,8 +423,8 @@ function covers ({ address }, { host }) {
 function listenBeside (server, opened, backlog) {
   const { beside } = server[kListener]
   const before = beside.length
-  for (const [at, { endpoint, handle, isShared }] of opened.entries()) {
-    takeHandle(server, handle, { isShared })
+  for (const [at, { endpoint, handle, isShared, isForeign }] of opened.entries()) {
+    takeHandle(server, handle, { isShared, isForeign })
     const status = handle.listen(backlog || kBacklogDefault)
     if (status === 0) {
       beside.push({ endpoint, handle })
@@ -448,8 +471,10 @@ function isOpen (open, { host, port }) {
  */
 function openFor (server, parsed, id) {
   const open = listeningOn(server)
+  const { givenPort } = server[kListener]
   const plan = {
-    endpoints: endpointsOf([parsed], undefined).filter((endpoint) => !isOpen(open, endpoint)),
+    // Where a port's socket was given, it is the only one.
+    endpoints: endpointsOf([parsed], undefined).filter((endpoint) => endpoint.port !== givenPort && !isOpen(open, endpoint)),
     prefixes: [{ id, port: parsed.port, text: parsed.prefix }],
     isPlain: false
   }
@@ -476,7 +501,7 @@ function closeUnneeded (server) {
   const listener = server[kListener]
   const needed = endpointsOf(listener.prefixes.claims(), undefined)
   const isNeeded = (/** @type {Endpoint} */ endpoint) => needed.some(({ host, port }) =>
-    port === endpoint.port && (endpoint.host === undefined || endpoint.host === host))
+    port === endpoint.port && (endpoint.host === undefined || endpoint.host === host || port === listener.givenPort))
   for (const item of [...listener.beside]) {
     if (isNeeded(item.endpoint)) continue
     listener.beside.splice(listener.beside.indexOf(item), 1)

@@ -22,6 +22,7 @@ const { kAdapterTls } = require('./symbols')
  * @property {number} port
  * @property {boolean} [ipv6Only]
  * @property {boolean} [reusePort] others bind it, too, and the kernel shares out
+ * @property {any} [given] a bound handle that listen() was given for it
  *
  * @typedef {object} SharingOptions
  * @property {string} queueName '' = a queue of its own
@@ -41,19 +42,20 @@ const { kAdapterTls } = require('./symbols')
  * @property {Endpoint[]} endpoints at least one
  * @property {UrlPrefix[]} prefixes each once, in the order given
  * @property {import('node:net').ListenOptions} options without port and host
+ * @property {number} [fd] a bound socket of one of the ports
  * @property {Record<string, any> | null} tls options of TLS, null = none was given
  * @property {SharingOptions} sharing
  * @property {((...args: any[]) => void) | undefined} callback
  */
 
 // Options of listen() with prefixes that say how, not where: Node's, and ours.
-const kOptions = ['backlog', 'signal', 'exclusive', 'ipv6Only', ...kQueueOptions]
+const kOptions = ['backlog', 'signal', 'exclusive', 'ipv6Only', 'fd', ...kQueueOptions]
 const kQueueModes = ['create', 'createOrAttach', 'attach']
 const kQueueNameMax = 255
 // As long as a process may need to start, and far below what clients and proxies wait.
 const kRestartMsDefault = 10_000
 const kRestartMsMax = 300_000
-const kPlaces = ['port', 'host', 'path', 'fd', 'handle', '_handle']
+const kPlaces = ['port', 'host', 'path', 'handle', '_handle']
 const kLoopback4 = '127.0.0.1'
 const kLoopback6 = '::1'
 
@@ -177,7 +179,9 @@ function planOf (texts, rest) {
   if (tls !== null && parsed.every(({ scheme }) => scheme === 'http')) {
     throw new OptionError('listen() without an https:// prefix', Object.keys(tls)[0])
   }
-  const { ipv6Only, queueName, queueMode, exclusive, ...how } = others
+  const { ipv6Only, queueName, queueMode, exclusive, fd, ...how } = others
+  if (fd !== undefined && !(Number.isInteger(fd) && fd >= 0)) throw new ListenArgsError('"fd" beside a prefix must be a number, 0 or above')
+  if (fd !== undefined && ipv6Only !== undefined) throw new ListenArgsError('"fd" and "ipv6Only" exclude each other')
   const sharing = readSharing({ queueName, queueMode, exclusive })
   const who = applicationOf(sharing)
   for (const { prefix } of parsed) checkRegistration(prefix, who)
@@ -186,6 +190,7 @@ function planOf (texts, rest) {
     endpoints: endpointsOf(parsed, ipv6Only),
     prefixes: parsed,
     options: how,
+    ...(fd !== undefined && { fd }),
     tls,
     sharing,
     callback

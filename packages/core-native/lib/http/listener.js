@@ -160,6 +160,8 @@ class Listener {
     this.ports = new Set()
     /** The same, while others are being asked. @type {Map<number, number>} ports by token */
     this.asking = new Map()
+    /** The port whose socket listen({ prefix, fd }) was given; 0: none. */
+    this.givenPort = 0
     /** What it listens on beside server._handle. @type {{ endpoint: Endpoint, handle: any }[]} */
     this.beside = []
     /** @type {NodeJS.Timeout | undefined} */

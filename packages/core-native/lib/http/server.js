@@ -7,7 +7,7 @@ const http = require('node:http')
 const net = require('node:net')
 const R = require('../records')
 const { loadBinding } = require('../binding')
-const { ListenArgsError, PrefixStateError } = require('../errors')
+const { CapabilityError, ListenArgsError, PrefixStateError } = require('../errors')
 const { refuseIgnoredByServer } = require('../option-names')
 const { checkRegistration, findRefusal } = require('../reservations')
 const { closesUnserved, connectionListener, createServerHandle, refusesManyHeaders } = require('./node-internals')
@@ -67,6 +67,7 @@ function methodsOf (Base) {
         listener.preparePortTls(plan)
         return super.listen(...toPrimary ?? plan.args)
       }
+      if (plan.fd !== undefined && !isServedHere(self)) throw new CapabilityError('listen({ prefix, fd })', 'listensOnSockets', loadBinding().capabilities.name)
       listener.prepareTls(plan)
       return listenOnPrefixes(self, plan, Base)
     }
@@ -411,8 +412,10 @@ function listenOnPrefixes (server, plan, Base) {
   listener.plan = {
     endpoints: plan.endpoints,
     prefixes: plan.prefixes.map((parsed) => ({ id: listener.prefixes.add(parsed), port: parsed.port, text: parsed.prefix })),
-    isPlain: false
+    isPlain: false,
+    fd: plan.fd
   }
+  listener.givenPort = 0
   const { host, port, ipv6Only } = plan.endpoints[0]
   // A worker of node:cluster joins as any process; the primary has no part in it.
   const options = { ...plan.options, port, exclusive: true }
