@@ -247,6 +247,24 @@ describe('Registering on a shared port', { skip: kSkip }, () => {
     }
   })
 
+  it('goes on without a coordinator that dies in the middle of a frame', { skip: kSkipStranger }, async (t) => {
+    // Half of a welcome; a welcome with half of the state behind it.
+    const id = '0102030405060708'
+    const welcome = `0a00000002000000${'0100'}${id}`
+    for (const say of ['0a', welcome.slice(0, -2), welcome, `${welcome}20000000090000`, `${welcome}20000000090000000102`]) {
+      const port = await freePort()
+      const stranger = new Stranger(t)
+      await stranger.tell({ listen: meetingPlace(port), say, hangUp: false })
+      const a = await member(t)
+      const listening = a.listen('a', `http://*:${port}/a/`)
+      await stranger.tell({ taken: 1 })
+      stranger.process.kill('SIGKILL')
+      await listening
+      assert.equal((await ask(port, '/a/')).owner, 'a', say)
+      await a.kill()
+    }
+  })
+
   const kSkipUser = kSkipStranger || (process.geteuid?.() !== 0 && 'only root can act for another user')
   it('fails when a process of another user has the meeting place', { skip: kSkipUser }, async (t) => {
     const port = await freePort()

@@ -139,6 +139,35 @@ describe('Members of a port', { skip: kSkipStranger }, () => {
     await assertAlive()
   })
 
+  it('live on when a peer dies in the middle of a frame, at whatever byte, and keep no descriptor that came with it', async (t) => {
+    const stranger = new Stranger(t)
+    const prefix = Buffer.concat([unsigned(16, 1), unsigned(32, 0), textOf(`http://*:${port}/ghost/`)])
+    const register = frame(Type.register, Buffer.concat([unsigned(32, 1, 1), unsigned(8, 0, 0, 0), textOf(''), prefix]))
+    const unregister = frame(Type.unregister, Buffer.concat([unsigned(32, 1, 0), unsigned(8, 1), unsigned(16, 0), unsigned(32, 0)]))
+    const socket = frame(Type.socket, unsigned(32, 0), { fds: 1 })
+    const request = handOver(port, 'GET /b/ HTTP/1.1\r\nHost: h\r\n\r\n')
+    const load = new Load(t, { port, targets: ['/a/', '/b/'], connections: 2 })
+    /** @type {[string, Buffer, Buffer, string | undefined][]} */
+    const cases = [
+      [meetingPlace(port), Buffer.alloc(0), hello(), undefined], [meetingPlace(port), hello(), register, undefined],
+      [meetingPlace(port), hello(), unregister, undefined], [meetingPlace(port), hello(), socket, 'listening'],
+      ...sockets.flatMap((name) => /** @type {[string, Buffer, Buffer, string | undefined][]} */ ([
+        [name, Buffer.alloc(0), link(), undefined], [name, link(), request, 'connected']
+      ]))
+    ]
+    for (const [name, before, bytes, fd] of cases) {
+      for (let cut = 1; cut < bytes.length; cut++) {
+        const send = [{ hex: bytes.subarray(0, cut).toString('hex'), fd }]
+        if (before.length > 0) send.unshift({ hex: before.toString('hex'), fd: undefined })
+        const { failed } = await stranger.tell({ connect: name, send, waitMs: 0 })
+        assert.equal(failed, undefined)
+      }
+    }
+    await load.stopUnharmed()
+    assert.equal((await ask(port, '/ghost/')).status, 404)
+    await assertAlive()
+  })
+
   it('close descriptors that are no connections of clients', async (t) => {
     const stranger = new Stranger(t)
     for (const kind of ['file', 'folder', 'pipe', 'unix', 'udp', 'fresh', 'bound', 'listening']) {
