@@ -6,6 +6,7 @@
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
+const { threadId } = require('node:worker_threads')
 const { EnvironmentError, ReservationFileError } = require('./errors')
 const { explainJsonError } = require('./json-syntax')
 const { nearest } = require('./nearest')
@@ -31,6 +32,8 @@ const kCommentCharsMax = 1000
 const kLockStaleMs = 10_000
 const kLockWaitMs = 2_000
 const kLockRetryMs = 20
+// Each one more needs another writer that stood still for kLockStaleMs.
+const kAttempts = 3
 
 /** @returns {string | null} null when this user has no home directory */
 function reservationsFile () {
@@ -219,17 +222,30 @@ function brief (value) {
 
 /**
  * Reads the file, has it changed and puts the result in its place, alone among the writers that come here. Blocks
- * for at most two seconds.
+ * for at most two seconds for each other writer that takes the file for abandoned.
  *
  * @param {string} file
  * @param {(reservations: Reservation[], owner: number | undefined) => Reservation[]} change
- *   `owner` is the uid of the file's owner, undefined when there is no file
+ *   `owner` is the uid of the file's owner, undefined when there is no file; may be asked again when the file has changed
  */
 function rewriteReservations (file, change) {
   fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 })
-  const target = fs.existsSync(file) ? fs.realpathSync(file) : file
-  const fresh = `${target}.new` // The new file is the lock: who could create it is the writer, until its rename.
-  const fd = takeLock(fresh)
+  for (let attempt = 1; ; attempt++) {
+    const target = targetOf(file)
+    if (rewriteOnce(file, target, change)) return
+    if (attempt === kAttempts) throw busy(lockOf(target))
+  }
+}
+
+/**
+ * @param {string} file
+ * @param {string} target
+ * @param {(reservations: Reservation[], owner: number | undefined) => Reservation[]} change
+ * @returns {boolean} false: another writer has taken this one for dead, and nothing was written
+ */
+function rewriteOnce (file, target, change) {
+  const lock = lockOf(target)
+  const fd = takeLock(lock)
   try {
     const stat = fs.statSync(target, { throwIfNoEntry: false })
     const reservations = change(readReservations(target), stat?.uid)
@@ -243,13 +259,51 @@ function rewriteReservations (file, change) {
     }
     fs.writeFileSync(fd, text)
     fs.fsyncSync(fd)
-    fs.renameSync(fresh, target)
+    // What has the name now may be the half of another writer's file.
+    if (!isAt(fd, lock)) return false
+    fs.renameSync(lock, target)
+    return true
   } catch (error) {
-    fs.rmSync(fresh, { force: true })
+    if (isAt(fd, lock)) fs.rmSync(lock, { force: true })
     throw error
   } finally {
     fs.closeSync(fd)
   }
+}
+
+/** The new file is the lock: who could create it is the writer, until its rename. @param {string} target */
+function lockOf (target) {
+  return `${target}.new`
+}
+
+/** @param {string} lock */
+function busy (lock) {
+  return new ReservationFileError(lock, 'another process is writing it', 'Try again; delete it if no httpsys command is running')
+}
+
+/**
+ * Where a symbolic link leads, unless its maker may have chosen a file that is this user's to write and not the maker's: root
+ * writes the files of other users, too.
+ *
+ * @param {string} file
+ */
+function targetOf (file) {
+  const link = fs.lstatSync(file, { throwIfNoEntry: false })
+  const found = link?.isSymbolicLink() ? fs.statSync(file, { throwIfNoEntry: false }) : undefined
+  // Without a file at its end the link itself is replaced.
+  if (link === undefined || found === undefined) return file
+  if (![0, process.geteuid?.(), found.uid].includes(link.uid)) {
+    throw new ReservationFileError(file, `it is a symbolic link of user ${link.uid} to a file of user ${found.uid}`,
+      'Name the file itself, or let its owner make the link')
+  }
+  return fs.realpathSync(file)
+}
+
+/** @param {number} fd @param {string} name @returns {boolean} whether the file has that name */
+function isAt (fd, name) {
+  const own = fs.fstatSync(fd, { bigint: true })
+  const there = fs.lstatSync(name, { bigint: true, throwIfNoEntry: false })
+  return there !== undefined && there.dev === own.dev && there.ino === own.ino
 }
 
 /** @param {string} lock @returns {number} descriptor */
@@ -261,13 +315,33 @@ function takeLock (lock) {
     } catch (error) {
       if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EEXIST') throw error
     }
-    const held = fs.statSync(lock, { throwIfNoEntry: false })
-    if (held !== undefined && Date.now() - held.mtimeMs > kLockStaleMs) fs.rmSync(lock, { force: true })
-    if (waited >= kLockWaitMs) {
-      throw new ReservationFileError(lock, 'another process is writing it', 'Try again; delete it if no httpsys command is running')
-    }
+    // Not where a link leads, which anybody may have made.
+    const held = fs.lstatSync(lock, { bigint: true, throwIfNoEntry: false })
+    if (held !== undefined && Date.now() - Number(held.mtimeMs) > kLockStaleMs) removeStale(lock, held.ino)
+    if (waited >= kLockWaitMs) throw busy(lock)
     Atomics.wait(sleep, 0, 0, kLockRetryMs)
   }
+}
+
+/**
+ * Of several that find the same old lock one removes it: a rename succeeds once. One that comes late takes hold of the lock
+ * of whoever was first, and gives it back.
+ *
+ * @param {string} lock
+ * @param {bigint} ino
+ */
+function removeStale (lock, ino) {
+  const aside = `${lock}.${process.pid}.${threadId}`
+  try {
+    fs.renameSync(lock, aside)
+  } catch {
+    return
+  }
+  try {
+    // Fails where somebody else has made a lock meanwhile; its first owner finds out before it writes.
+    if (fs.lstatSync(aside, { bigint: true }).ino !== ino) fs.linkSync(aside, lock)
+  } catch {}
+  fs.rmSync(aside, { force: true })
 }
 
 module.exports = { fileStamp, readReservations, reservationsFile, rewriteReservations }

@@ -11,6 +11,7 @@ const {
   addReservation, checkRegistration, deleteReservation, findRefusal, listReservations, reservationsFile,
   reservationsOfPort, watchReservations, whoAmI
 } = require('../lib/reservations')
+const { rewriteReservations } = require('../lib/reservations-file')
 
 /** A path for reservations that are this test's. */
 function useFile (t, content) {
@@ -223,6 +224,65 @@ test('what a writer that died left behind is in nobody\'s way for long', (t) => 
   fs.utimesSync(`${name}.new`, 0, 0)
   addReservation('http://*:80/', { register: [] })
   assert.equal(listReservations().length, 1)
+})
+
+test('of several that find what a dead writer left behind each writes', async (t) => {
+  const name = useFile(t, file())
+  const program = `
+    const { addReservation } = require(${JSON.stringify(path.join(__dirname, '../lib/reservations'))})
+    addReservation('http://*:80/' + process.argv[1] + '/', { register: [] })`
+  fs.writeFileSync(`${name}.new`, '{')
+  fs.utimesSync(`${name}.new`, 0, 0)
+  const children = ['a', 'b', 'c', 'd'].map((one) => spawn(process.execPath, ['-e', program, one], { stdio: 'inherit' }))
+  for (const [code] of await Promise.all(children.map((child) => once(child, 'exit')))) assert.equal(code, 0)
+  assert.equal(listReservations().length, 4)
+  assert.deepEqual(fs.readdirSync(path.dirname(name)), [path.basename(name)])
+})
+
+test('a writer that stood still too long puts nothing of the next writer in place, and takes nothing from it', (t) => {
+  const name = useFile(t, file())
+  const before = fs.readFileSync(name, 'utf8')
+  let calls = 0
+  assert.throws(() => rewriteReservations(name, () => {
+    calls++
+    fs.rmSync(`${name}.new`)
+    fs.writeFileSync(`${name}.new`, '{ "version"')
+    return []
+  }), { code: 'ERR_HTTPSYS_URLACL', message: /another process is writing it/ })
+  assert.equal(fs.readFileSync(name, 'utf8'), before)
+  assert.equal(fs.readFileSync(`${name}.new`, 'utf8'), '{ "version"')
+  assert.equal(calls, 1)
+  // When that one has finished it begins again, with what is there then.
+  fs.rmSync(`${name}.new`)
+  /** @type {number[]} */
+  const seen = []
+  rewriteReservations(name, (reservations) => {
+    seen.push(reservations.length)
+    if (seen.length === 1) {
+      fs.rmSync(`${name}.new`)
+      write(file(reserved('http://*:80/x/')))
+    }
+    return [...reservations, { prefix: 'http://*:80/y/', register: [], delegate: [] }]
+  })
+  assert.deepEqual(seen, [0, 1])
+  assert.deepEqual(listReservations().map(({ prefix }) => prefix), ['http://*:80/x/', 'http://*:80/y/'])
+})
+
+test('a link that another user has made is followed to files of that user only', { skip: process.geteuid?.() !== 0 && 'only root can make files of other users' }, (t) => {
+  const name = useFile(t)
+  const real = path.join(path.dirname(name), 'real.json')
+  fs.mkdirSync(path.dirname(real))
+  fs.writeFileSync(real, '')
+  fs.symlinkSync(real, name)
+  fs.lchownSync(name, 65534, 65534)
+  assert.throws(() => addReservation('http://*:80/', { register: [] }),
+    { code: 'ERR_HTTPSYS_URLACL', message: /it is a symbolic link of user 65534 to a file of user 0\. Name the file itself/ })
+  assert.equal(fs.readFileSync(real, 'utf8'), '')
+  fs.chownSync(real, 65534, 65534)
+  addReservation('http://*:80/', { register: [] })
+  const { uid, mode } = fs.statSync(real)
+  assert.deepEqual([uid, mode & 0o777], [65534, 0o644])
+  assert.match(fs.readFileSync(real, 'utf8'), /http:\/\/\*:80\//)
 })
 
 const kMalformed = {
