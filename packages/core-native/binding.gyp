@@ -5,6 +5,7 @@
       'sources': [
         'src/common/block_pool.cc',
         'src/common/block_store.cc',
+        'src/common/host_name.cc',
         'src/common/intern_table.cc',
         'src/common/reply_reader.cc',
         'src/common/request_queue.cc',
@@ -16,6 +17,7 @@
         'src/http1/field_scanner.cc',
         'src/http1/method_table.cc',
         'src/http1/parse_error.cc',
+        'src/http1/request_host.cc',
         'src/http1/request_parser.cc',
         'src/http1/target_scanner.cc',
         'src/http2/response_text.cc',

@@ -50,6 +50,39 @@ async function connectionsVia (t, port, firsts) {
 }
 
 describe('Processes on prefixes of one port', { skip: kSkip }, () => {
+  it('refuse a Host that is not one valid value, whoever accepted; a process on the port itself takes it', async (t) => {
+    const port = await freePort()
+    await member(t, 'a', `http://a.test:${port}/`)
+    await member(t, 'b', `http://*:${port}/b/`)
+    const plain = await member(t)
+    /** @type {[string, string][]} */
+    const odd = [['', ''], ...['u@a.test', 'a.test:80:x', 'b#@a.test', 'a.test\r\nHost: a.test'].map((host) => /** @type {[string, string]} */ ([host, `Host: ${host}\r\n`]))]
+    /** @param {string} target @param {string} lines */
+    const answerTo = async (target, lines) => {
+      const client = await connect(t, port)
+      const [answer] = client.send(`GET ${target} HTTP/1.1\r\n${lines}\r\n`)
+      const { status, owner, body } = await answer
+      return status === 400 ? `400 ${/Invalid Hostname/.test(body)}` : status === 200 ? owner : status
+    }
+    for (const [name, lines] of odd) {
+      for (let i = 0; i < 3; i++) {
+        assert.equal(await answerTo('/', lines), '400 true', name)
+        assert.equal(await answerTo('/b/', lines), '400 true', name)
+      }
+    }
+    await plain.tell('listen', { name: 'plain', on: [port], options: { requireHostHeader: false } })
+    for (const [name, lines] of odd) {
+      for (let i = 0; i < 3; i++) {
+        assert.equal(await answerTo('/', lines), 'plain', name)
+        assert.equal(await answerTo('/b/', lines), '400 true', name)
+      }
+    }
+    const client = await connect(t, port)
+    for (const [host, owner] of [['a.test', 'a'], ['x', 'plain'], ['A.test.:1', 'a'], ['', 'plain']]) {
+      assert.equal((await client.request('/', { host })).owner, owner, host)
+    }
+  })
+
   it('each get their requests, over new connections from anybody', async (t) => {
     const port = await membersOn(t, 'a', 'b', 'c')
     for (let i = 0; i < 20; i++) {

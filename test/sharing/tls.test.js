@@ -227,6 +227,40 @@ describe('Certificates of a shared port', { skip: kSkip }, () => {
     assert.equal((await client.request('/', { host: 'a.test' })).owner, 'a')
   })
 
+  it('do not stand for the host of a URL in the request line, whatever its Host says: 421', async (t) => {
+    const { port } = await hosts(t)
+    const client = await connect(t, port, undefined, trusting('a.test'))
+    assert.equal((await client.request('https://b.test/', { host: 'a.test' })).status, 421)
+    assert.equal((await client.request('https://B.TEST.:443/x', { host: 'a.test' })).status, 421)
+    assert.equal((await client.request('/', { host: 'b.test.' })).status, 421)
+    assert.equal((await client.request('https://a.test/', { host: 'b.test' })).owner, 'a')
+    assert.equal((await client.request('/', { host: 'A.test.:443' })).owner, 'a')
+  })
+
+  it('are not got around by a Host that can be read in two ways: 400', async (t) => {
+    const { port } = await hosts(t)
+    const odd = ['u@b.test', 'a.test@b.test', 'a.test#@b.test', 'b.test:80:x', 'b.test:x', 'b.test\r\nHost: a.test', 'a.test\r\nHost: b.test', 'b.test\r\nHost: b.test']
+    for (const host of odd) {
+      const client = await connect(t, port, undefined, trusting('a.test'))
+      const { status, body } = await client.request('/', { host })
+      assert.equal(status, 400, host)
+      assert.match(body, /Invalid Hostname/)
+    }
+    for (const target of ['https://u@b.test/', 'https://b.test:80:x/']) {
+      const client = await connect(t, port, undefined, trusting('a.test'))
+      assert.equal((await client.request(target, { host: 'a.test' })).status, 400, target)
+    }
+  })
+
+  it('are found by a name with a final dot', async (t) => {
+    const { port } = await hosts(t)
+    for (const name of ['a', 'b']) {
+      const client = await connect(t, port, undefined, { ...trusting(`${name}.test.`), rejectUnauthorized: false })
+      assert.equal(subjectOf(/** @type {any} */ (client.socket)), `${name}.test`)
+      for (const host of [`${name}.test.`, `${name}.test`]) assert.equal((await client.request('/', { host })).owner, name)
+    }
+  })
+
   it('are not asked for by what is no TLS', async (t) => {
     const { port } = await hosts(t)
     for (const bytes of ['GET / HTTP/1.1\r\nHost: a.test\r\n\r\n', '\x16\x03\x01', '\x16\x03\x01\x00\x05\x01\x00\x00\x01\x00', '\x80\x2e\x01\x00\x02']) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/host_name.h"
 #include "common/url_path.h"
 #include "common/url_prefix_table.h"
 
@@ -63,14 +64,15 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (table.Add(prefix, static_cast<uint32_t>(added.size()))) added.push_back(prefix);
     Check(!table.Add(prefix, 0));
   }
-  const std::string_view host = TakeLine(&text);
+  const std::string_view line = TakeLine(&text);
+  const std::string_view host = httpsys::ReadHost(line).name;
   const std::string_view target = TakeLine(&text);
   if (target.starts_with('/') && httpsys::IsPlainPath(target)) {
     Check(httpsys::DecodePath(target) == target);
   }
   CheckStrict(target);
   httpsys::LocalAddress local;
-  local.is_ip = httpsys::ParseIpAddress(host, &local.ip);
+  local.is_ip = httpsys::ParseIpAddress(line, &local.ip);
   const httpsys::Route route = table.Match(host, target, local);
   uint32_t everything = 0;
   if (route.status == httpsys::RouteStatus::kMatch) Check(route.id < added.size());

@@ -539,6 +539,42 @@ TEST(Http1SessionTest, RequestsThatNoPrefixOwnsAreAnsweredInTheirTurn) {
   EXPECT_EQ(all.substr(all.find("\r\n\r\n", head) + 4, 12), "HTTP/1.1 400");
 }
 
+TEST(Http1SessionTest, AServerOfPrefixesRefusesARequestWithoutOneValidHost) {
+  for (const std::string_view host :
+       {"Host: u@shop.test\r\n", "Host: shop.test:80:x\r\n", "Host: other.test#@shop.test\r\n",
+        "Host: shop.test\r\nHost: shop.test\r\n", ""}) {
+    FakeJavaScript js;
+    ServerSettings settings;
+    settings.prefixes = {"http://shop.test:80/", "http://*:80/"};
+    const Peer peer(js.Connect(settings));
+    js.Expect(RequestType::kOpen);
+    peer.Send("GET /first HTTP/1.1\r\nHost: shop.test\r\n\r\nGET /odd HTTP/1.1\r\n" +
+              std::string(host) + "\r\nGET /behind HTTP/1.1\r\nHost: shop.test\r\n\r\n");
+    const Event request = js.Expect(RequestType::kRequest);
+    EXPECT_EQ(request.target, "/first");
+    js.Answer(request.slot, "first");
+    const std::string all = peer.ReadAll();
+    const size_t refused = all.find("HTTP/1.1 400 Bad Request");
+    EXPECT_LT(all.find("first"), refused) << host;
+    ASSERT_NE(refused, std::string::npos) << host;
+    EXPECT_NE(all.find("Connection: close\r\n", refused), std::string::npos);
+    EXPECT_TRUE(all.ends_with("Bad Request - Invalid Hostname</h1>\n")) << all;
+    EXPECT_EQ(js.Expect(RequestType::kClosed).number, 0u);
+  }
+}
+
+TEST(Http1SessionTest, AServerOfAPortTakesWhateverHostARequestHas) {
+  FakeJavaScript js;
+  const Peer peer(js.Connect());
+  js.Expect(RequestType::kOpen);
+  for (const std::string_view host : {"Host: u@a\r\n", "Host: a\r\nHost: b\r\n", ""}) {
+    peer.Send("GET /x HTTP/1.1\r\n" + std::string(host) + "\r\n");
+    const Event request = js.Expect(RequestType::kRequest);
+    EXPECT_EQ(request.target, "/x") << host;
+    js.Answer(request.slot, "taken");
+  }
+}
+
 TEST(Http1SessionTest, AUrlThatIsNotTakenIsAnsweredInItsTurnAndEndsTheConnection) {
   FakeJavaScript js;
   ServerSettings settings;

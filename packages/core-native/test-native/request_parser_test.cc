@@ -25,6 +25,7 @@ std::string Describe(const RequestHead& head) {
   if (head.keep_alive) text += " keep";
   if (head.upgrade) text += " upgrade";
   if (head.has_host) text += " host=" + std::string(head.host);
+  if (head.repeats_host) text += " repeated";
   if (head.expect == Expectation::kContinue) text += " continue";
   if (head.expect == Expectation::kOther) text += " expect";
   if (head.body == BodyKind::kLength) text += " length=" + std::to_string(head.content_length);
@@ -100,7 +101,8 @@ const Accepted kAccepted[] = {
      "GET / 1.1 keep | A:  | B:  | C: d | E: f g |"},
     {"GET / HTTP/1.1\r\n!#$%&'*+-.^_`|~09Zz: \x80\xff:\"\\\r\n\r\n",
      "GET / 1.1 keep | !#$%&'*+-.^_`|~09Zz: \x80\xff:\"\\ |"},
-    {"GET / HTTP/1.1\r\nHost:\r\nhOST: b\r\n\r\n", "GET / 1.1 keep host= | Host:  | hOST: b |"},
+    {"GET / HTTP/1.1\r\nHost:\r\nhOST: b\r\n\r\n",
+     "GET / 1.1 keep host= repeated | Host:  | hOST: b |"},
     {"GET / HTTP/1.1\r\nHosts: a\r\nConnections: close\r\n\r\n",
      "GET / 1.1 keep | Hosts: a | Connections: close |"},
     {"GET / HTTP/1.1\r\nSixteen-Bytes-XY: 0123456789abcdef\tand more than that\r\n\r\n",

@@ -11,29 +11,56 @@ std::shared_ptr<const ServerConfig> Config(std::vector<std::string> prefixes) {
   return ServerConfig::Create(std::move(settings));
 }
 
+Route Find(const ServerConfig& config, uint16_t port, std::string_view host,
+           std::string_view target) {
+  http1::RequestHead head;
+  head.host = host;
+  head.has_host = true;
+  head.target = target;
+  return config.FindPrefix(port, head, {});
+}
+
 TEST(ServerConfig, AnEmptyPrefixIsAnIdThatIsNotInUse) {
   const auto config = Config({"", "http://*:80/a/", ""});
   ASSERT_NE(config, nullptr);
-  const Route route = config->FindPrefix(80, "h", "/a/b", {});
+  const Route route = Find(*config, 80, "h", "/a/b");
   EXPECT_EQ(route.status, RouteStatus::kMatch);
   EXPECT_EQ(route.id, 1u);
-  EXPECT_EQ(config->FindPrefix(80, "h", "/b", {}).status, RouteStatus::kNotFound);
+  EXPECT_EQ(Find(*config, 80, "h", "/b").status, RouteStatus::kNotFound);
 }
 
 TEST(ServerConfigTest, WithoutPrefixesEverythingIsOwned) {
-  EXPECT_EQ(Config({})->FindPrefix(1, "a", "/", {}).status, RouteStatus::kMatch);
+  EXPECT_EQ(Find(*Config({}), 1, "a", "/").status, RouteStatus::kMatch);
 }
 
 TEST(ServerConfigTest, WithoutPrefixesLeftNothingIsOwned) {
-  EXPECT_EQ(Config({"", ""})->FindPrefix(1, "a", "/", {}).status, RouteStatus::kUnknownHost);
+  EXPECT_EQ(Find(*Config({"", ""}), 1, "a", "/").status, RouteStatus::kUnknownHost);
 }
 
 TEST(ServerConfigTest, ThePortOfTheConnectionChoosesAmongPrefixesOfSeveralPorts) {
   const auto config = Config({"http://*:81/", "http://a.test:82/x/"});
-  EXPECT_EQ(config->FindPrefix(81, "b.test", "/x/y", {}).id, 0u);
-  EXPECT_EQ(config->FindPrefix(82, "a.test", "/x/y", {}).id, 1u);
-  EXPECT_EQ(config->FindPrefix(82, "b.test", "/x/y", {}).status, RouteStatus::kUnknownHost);
-  EXPECT_EQ(config->FindPrefix(83, "a.test", "/x/y", {}).status, RouteStatus::kUnknownHost);
+  EXPECT_EQ(Find(*config, 81, "b.test", "/x/y").id, 0u);
+  EXPECT_EQ(Find(*config, 82, "a.test", "/x/y").id, 1u);
+  EXPECT_EQ(Find(*config, 82, "b.test", "/x/y").status, RouteStatus::kUnknownHost);
+  EXPECT_EQ(Find(*config, 83, "a.test", "/x/y").status, RouteStatus::kUnknownHost);
+}
+
+TEST(ServerConfigTest, OnlyAServerOfPrefixesWantsAValidHost) {
+  http1::RequestHead head;
+  head.target = "/";
+  head.has_host = true;
+  for (const char* host : {"", "a_b.test:80", "a.test.", "[::1]:80"}) {
+    head.host = host;
+    EXPECT_TRUE(Config({"http://*:80/"})->TakesHost(head)) << host;
+    EXPECT_EQ(Config({"http://*:80/"})->FindPrefix(80, head, {}).status, RouteStatus::kMatch);
+  }
+  for (const char* host : {"u@a.test", "a.test:80:x", "a b", ":80"}) {
+    head.host = host;
+    EXPECT_FALSE(Config({"http://*:80/"})->TakesHost(head)) << host;
+    EXPECT_EQ(Config({"http://*:80/"})->FindPrefix(80, head, {}).status, RouteStatus::kBadHost);
+    EXPECT_TRUE(Config({})->TakesHost(head)) << host;
+    EXPECT_EQ(Config({})->FindPrefix(80, head, {}).status, RouteStatus::kMatch);
+  }
 }
 
 TEST(ServerConfigTest, TlsGoesByPortOrByAddress) {

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "http1/request_host.h"
+
 namespace httpsys {
 namespace {
 
@@ -48,7 +50,13 @@ LocalAddress Local(const std::string& ip) {
 // The prefix that wins, or what is answered when none does.
 std::string Winner(const std::vector<std::string>& set, const std::string& host,
                    const std::string& target, const std::string& local = "127.0.0.1") {
-  const Route route = TableOf(set).Match(host, target, Local(local));
+  http1::RequestHead head;
+  head.target = target;
+  head.host = host;
+  head.has_host = true;
+  const HostName read = http1::HostOf(head);
+  if (!read.is_valid) return "400 invalid";
+  const Route route = TableOf(set).Match(read.name, target, Local(local));
   switch (route.status) {
     case RouteStatus::kMatch:
       return set[route.id];
@@ -58,8 +66,9 @@ std::string Winner(const std::vector<std::string>& set, const std::string& host,
       return "404";
     case RouteStatus::kReserved:
       return "503";
+    default:
+      return "?";
   }
-  return "?";
 }
 
 TEST(UrlPrefixTable, SetATheLongestPathOfAHostWins) {
@@ -207,7 +216,7 @@ TEST(UrlPrefixTable, EveryFormOfTargetHasAPath) {
   EXPECT_EQ(Winner(set, "h", "http://h?q=a/1/2"), set[0]);
   EXPECT_EQ(Winner(set, "h", "http://B.test:80"), set[2]);
   EXPECT_EQ(Winner(set, "b.test", "http://h/"), set[0]);
-  EXPECT_EQ(Winner(set, "h", "http://user@b.test/"), set[2]);
+  EXPECT_EQ(Winner(set, "h", "http://user@b.test/"), "400 invalid");
   EXPECT_EQ(Winner(set, "h", "/?u=http://b.test/"), set[0]);
 }
 
@@ -223,11 +232,26 @@ TEST(UrlPrefixTable, LongPathsAndHostsMatchTheirPrefix) {
 
 TEST(UrlPrefixTable, OddHostsFindNoName) {
   const std::vector<std::string> set = {"a.test:80/"};
-  for (const char* host :
-       {"[", "[]", "]", ":", ":80", "@", "a.test]", "a.test.", "..", "[a.test]"}) {
+  for (const char* host : {"", ".", "..", "a.test..", ".a.test", "[::1]", "a%2Etest", "_"}) {
     EXPECT_EQ(Winner(set, host, "/"), "400 Hostname") << host;
   }
-  EXPECT_EQ(Winner(set, "a.test:", "/"), set[0]);
+  for (const char* host : {"a.test:", "a.test.", "A.TEST.:80"}) {
+    EXPECT_EQ(Winner(set, host, "/"), set[0]) << host;
+  }
+}
+
+TEST(UrlPrefixTable, ALongNameHasNoPrefixByItsBeginning) {
+  const std::string label(63, 'a');
+  const std::string longest = label + "." + label + "." + label + "." + std::string(61, 'a');
+  const UrlPrefixTable table = TableOf({longest + ":80/", "*:80/"});
+  const auto ids = [&](const std::string& name) {
+    bool is_named = false;
+    return table.IdsOf(name, Local(""), &is_named);
+  };
+  EXPECT_EQ(ids(longest), (std::vector<uint32_t>{0}));
+  EXPECT_EQ(table.Match(longest, "/", Local("")).id, 0u);
+  EXPECT_EQ(ids(longest + ".b.test"), (std::vector<uint32_t>{1})) << "the router finds no name";
+  EXPECT_EQ(table.Match(longest + ".b.test", "/", Local("")).id, 1u);
 }
 
 }  // namespace

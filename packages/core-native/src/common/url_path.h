@@ -17,6 +17,7 @@ namespace httpsys {
 struct TargetParts {
   std::string_view path;           // Without query; "/" when the target has none.
   std::string_view authority;      // Of an absolute-form target, otherwise empty.
+  bool is_absolute = false;        // Has a scheme, and so an authority, which may be empty.
   bool is_pathless_query = false;  // `http://host?query`.
 };
 

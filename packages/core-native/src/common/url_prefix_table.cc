@@ -27,17 +27,26 @@ auto LowerBound(Item& items, const Key& key,
                           [field](const auto& item, const Key& k) { return item.*field < k; });
 }
 
-// Cuts the port off a Host value, and what a URL may have before the host.
-std::string_view HostName(std::string_view authority) {
-  const size_t at = authority.rfind('@');
-  if (at != std::string_view::npos) authority.remove_prefix(at + 1);
-  if (authority.starts_with('[')) return authority.substr(0, authority.find(']') + 1);
-  return authority.substr(0, authority.find(':'));
-}
-
 std::string_view IpKey(const LocalAddress& local) {
   return {reinterpret_cast<const char*>(local.ip.data()), local.ip.size()};
 }
+
+// The name of a request's host as prefixes store theirs. One that is longer than any of theirs is
+// empty, which is none of theirs either.
+class ComparableName {
+ public:
+  explicit ComparableName(std::string_view name) {
+    if (name.size() > kHostNameBytesMax) return;
+    bytes_ = name.copy(text_, sizeof text_);
+    FoldCase(text_, bytes_);
+  }
+
+  std::string_view view() const { return {text_, bytes_}; }
+
+ private:
+  char text_[kHostNameBytesMax];
+  size_t bytes_ = 0;
+};
 
 // A request's path as entries store theirs, cut to the longest one that any entry can have.
 class ComparablePath {
@@ -164,14 +173,13 @@ const UrlPrefixTable::Entry* UrlPrefixTable::FindPath(const Host* host, std::str
   return longest;
 }
 
-const UrlPrefixTable::Entry* UrlPrefixTable::FindExplicit(std::string_view host,
+const UrlPrefixTable::Entry* UrlPrefixTable::FindExplicit(std::string_view name,
                                                           std::string_view path,
                                                           bool* host_known) const {
-  if (host.empty() || host.size() > kHostNameBytesMax) return nullptr;
   if (hosts_[kNames].empty() && hosts_[kSubdomains].empty()) return nullptr;
-  char folded[kHostNameBytesMax];
-  FoldCase(folded, host.copy(folded, sizeof(folded)));
-  std::string_view name(folded, host.size());
+  const ComparableName folded(name);
+  name = folded.view();
+  if (name.empty()) return nullptr;
   const Host* holder = FindHost(kNames, name);
   *host_known = *host_known || holder != nullptr;
   if (const Entry* entry = FindPath(holder, path)) return entry;
@@ -185,7 +193,7 @@ const UrlPrefixTable::Entry* UrlPrefixTable::FindExplicit(std::string_view host,
   return nullptr;
 }
 
-std::vector<uint32_t> UrlPrefixTable::IdsOf(std::string_view host, const LocalAddress& local,
+std::vector<uint32_t> UrlPrefixTable::IdsOf(std::string_view name, const LocalAddress& local,
                                             bool* is_named) const {
   std::vector<uint32_t> ids;
   const auto add = [&ids](const Host* holder) {
@@ -194,8 +202,8 @@ std::vector<uint32_t> UrlPrefixTable::IdsOf(std::string_view host, const LocalAd
       if (entry.is_registered) ids.push_back(entry.id);
     }
   };
-  const std::string folded = Folded(std::string(host.substr(0, kHostNameBytesMax)));
-  std::string_view name(folded);
+  const ComparableName folded(name);
+  name = folded.view();
   if (!name.empty()) add(FindHost(kNames, name));
   for (size_t dot = name.find('.'); ids.empty() && dot != std::string_view::npos;
        dot = name.find('.')) {
@@ -210,11 +218,13 @@ std::vector<uint32_t> UrlPrefixTable::IdsOf(std::string_view host, const LocalAd
   return ids;
 }
 
-Route UrlPrefixTable::MatchPath(std::string_view host, std::string_view path,
-                                const LocalAddress& local) const {
+Route UrlPrefixTable::Match(std::string_view name, std::string_view target,
+                            const LocalAddress& local) const {
+  const ComparablePath comparable(SplitTarget(target).path);
+  const std::string_view path = comparable.view();
   bool host_known = !hosts_[kStrong].empty() || !hosts_[kWeak].empty();
   const Entry* entry = FindPath(FindHost(kStrong, {}), path);
-  if (entry == nullptr) entry = FindExplicit(host, path, &host_known);
+  if (entry == nullptr) entry = FindExplicit(name, path, &host_known);
   if (entry == nullptr && local.is_ip) {
     const Host* address = FindHost(kAddresses, IpKey(local));
     host_known = host_known || address != nullptr;
@@ -224,13 +234,6 @@ Route UrlPrefixTable::MatchPath(std::string_view host, std::string_view path,
   if (entry == nullptr) return {host_known ? RouteStatus::kNotFound : RouteStatus::kUnknownHost, 0};
   if (!entry->is_registered) return {RouteStatus::kReserved, 0};
   return {RouteStatus::kMatch, entry->id};
-}
-
-Route UrlPrefixTable::Match(std::string_view host, std::string_view target,
-                            const LocalAddress& local) const {
-  const TargetParts parts = SplitTarget(target);
-  if (!parts.authority.empty()) host = parts.authority;
-  return MatchPath(HostName(host), ComparablePath(parts.path).view(), local);
 }
 
 }  // namespace httpsys

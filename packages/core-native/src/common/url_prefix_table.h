@@ -28,6 +28,7 @@ enum class RouteStatus : uint8_t {
   kQueueTimeout,  // Its owner has not begun it in time: 503.
   kMisdirected,   // Of a host whose certificate another process has: 421.
   kBadUrl,        // Its owner takes no such URL: 400 "Invalid URL".
+  kBadHost,       // It has no one valid Host, and its owner has prefixes: 400 "Invalid Hostname".
 };
 
 struct Route {
@@ -51,17 +52,18 @@ class UrlPrefixTable {
   // True when one prefix catches every request, so that Match() need not be called.
   bool MatchesEverything(uint32_t* id) const;
 
-  // `host` is the Host header's value (port allowed), empty when there is none; the authority of an
-  // absolute-form target takes its place (RFC 9112, section 3.2.2). `target` is the request target
-  // as received: origin-form, absolute-form, authority-form or `*`; the last two have the path `/`.
-  // Nothing is allocated for paths without '%' and dot segments. Linear in the length of `target`
-  // and logarithmic in the number of prefixes; never fails, whatever the bytes.
-  Route Match(std::string_view host, std::string_view target, const LocalAddress& local) const;
+  // `name` is a name of ReadHost(), empty when the request names no host. `target` is the request
+  // target as received: origin-form, absolute-form, authority-form or `*`; the last two have the
+  // path
+  // `/`. Only its path counts here: http1::HostOf() has read its authority. Nothing is allocated
+  // for paths without '%' and dot segments. Linear in the length of `target` and logarithmic in the
+  // number of prefixes; never fails, whatever the bytes.
+  Route Match(std::string_view name, std::string_view target, const LocalAddress& local) const;
 
   // Of all paths of a host: by its name, by the longest subdomain wildcard, or (`is_named` false)
   // by the address that the client has connected to, or the wildcards that speak for every host.
-  // `host` has no port.
-  std::vector<uint32_t> IdsOf(std::string_view host, const LocalAddress& local,
+  // `name` as in Match().
+  std::vector<uint32_t> IdsOf(std::string_view name, const LocalAddress& local,
                               bool* is_named) const;
 
  private:
@@ -85,8 +87,7 @@ class UrlPrefixTable {
   static const Entry* FindPath(const Host* host, std::string_view path);
   Entry* FindOrCreate(const UrlPrefix& prefix);
   const Host* FindHost(Category category, std::string_view name) const;
-  const Entry* FindExplicit(std::string_view host, std::string_view path, bool* host_known) const;
-  Route MatchPath(std::string_view host, std::string_view path, const LocalAddress& local) const;
+  const Entry* FindExplicit(std::string_view name, std::string_view path, bool* host_known) const;
 
   std::array<std::vector<Host>, kCategories> hosts_;  // Each sorted by name.
 };

@@ -13,6 +13,7 @@ struct Page {
 Page PageFor(RouteStatus status) {
   switch (status) {
     case RouteStatus::kUnknownHost:
+    case RouteStatus::kBadHost:
       return {"400 Bad Request", "Bad Request - Invalid Hostname"};
     case RouteStatus::kReserved:
     case RouteStatus::kOffline:

@@ -60,6 +60,7 @@ std::string_view ReasonFor(ErrorKind kind, bool is_in_body) {
 std::string_view ReasonFor(RouteStatus status) {
   switch (status) {
     case RouteStatus::kUnknownHost:
+    case RouteStatus::kBadHost:
       return "Hostname";
     case RouteStatus::kNotFound:
       return "NotFound";
@@ -95,6 +96,7 @@ int StatusFor(ErrorKind kind) {
 int StatusFor(RouteStatus status) {
   switch (status) {
     case RouteStatus::kUnknownHost:
+    case RouteStatus::kBadHost:
     case RouteStatus::kBadUrl:
       return 400;
     case RouteStatus::kNotFound:

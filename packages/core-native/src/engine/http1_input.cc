@@ -204,7 +204,7 @@ Http1Session::Advance Http1Session::DeliverHead(Connection* connection,
     return Advance::kWait;
   }
   if (!is_shared) {
-    route = config.FindPrefix(connection->local_port, head.host, head.target, connection->local_ip);
+    route = config.FindPrefix(connection->local_port, head, connection->local_ip);
     if (route.status != RouteStatus::kMatch) {
       return AnswerUnrouted(connection, head, route.status, used);
     }

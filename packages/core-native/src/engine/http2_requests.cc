@@ -148,7 +148,9 @@ bool Http2Session::FindServer(Connection* connection, Route* route) {
     uint64_t member = 0;
     switch (router_->FindStreamServer(connection, head_, route, &member)) {
       case RequestRouter::Outcome::kHere:
-        break;
+        if (connection->server->config->TakesHost(head_)) break;
+        AnswerUnrouted(connection, RouteStatus::kBadHost);
+        return false;
       case RequestRouter::Outcome::kWaiting:
         Park(connection);
         return false;
@@ -160,8 +162,8 @@ bool Http2Session::FindServer(Connection* connection, Route* route) {
         return false;
     }
   } else {
-    *route = connection->server->config->FindPrefix(connection->local_port, head_.host,
-                                                    head_.target, connection->local_ip);
+    *route =
+        connection->server->config->FindPrefix(connection->local_port, head_, connection->local_ip);
     if (route->status != RouteStatus::kMatch) {
       AnswerUnrouted(connection, route->status);
       return false;

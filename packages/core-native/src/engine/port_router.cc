@@ -1,12 +1,11 @@
 #include "engine/port_router.h"
 
-#include <strings.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "common/limits.h"
 #include "engine/http1_session.h"
+#include "http1/request_host.h"
 
 namespace httpsys::engine {
 
@@ -100,16 +99,14 @@ bool PortRouter::RouteHello(Connection* connection, std::string_view servername)
 
 // A client may use a connection for other hosts than the one it named, but not to reach past the
 // certificate of another process: for a host that one has registered by name, the certificate that
-// the client was shown must do (RFC 9110, sections 7.4 and 15.5.20).
+// the client was shown must do (RFC 9110, sections 7.4 and 15.5.20). `name` is the one that has
+// found the owner.
 bool PortRouter::IsMisdirected(const Routes& routes, const Connection* connection,
-                               std::string_view host) {
+                               std::string_view name) {
   const Connection* real = RealOf(connection);
   if (real->tls == nullptr) return false;
-  const std::string& servername = real->tls->hello().servername;
-  const std::string_view name = host.substr(0, host.rfind(':'));
-  const bool is_same = name.size() == servername.size() &&
-                       strncasecmp(name.data(), servername.data(), name.size()) == 0;
-  if (servername.empty() || is_same) return false;
+  const std::string_view servername = WithoutFinalDot(real->tls->hello().servername);
+  if (servername.empty() || IsSameHost(name, servername)) return false;
   const Routes::HostOwner owner = routes.FindHost(name, connection->local_ip);
   return owner.is_named && owner.member != 0 && !real->tls->CoversHost(name);
 }
@@ -171,12 +168,13 @@ std::optional<RequestRouter::Outcome> PortRouter::LookUp(const Port& port, Conne
                                                          Route* route) {
   const Routes& routes = *port.routes;
   const Connection* real = RealOf(connection);
-  const Route found = routes.Find(head.host, head.target, connection->local_ip);
+  const HostName host = http1::HostOf(head);
+  const Route found = routes.Find(host.name, head.target, connection->local_ip);
   const bool is_match = found.status == RouteStatus::kMatch;
   const bool has_owner = is_match && !routes.target(found.id).owners.empty();
   if (IsLeftBehind(routes, real, has_owner)) {
-    const Route own = real->server->config->FindPrefix(connection->local_port, head.host,
-                                                       head.target, connection->local_ip);
+    const Route own =
+        real->server->config->FindPrefix(connection->local_port, head, connection->local_ip);
     if (own.status == RouteStatus::kMatch) {
       if (connection != real) Transport::SetServer(connection, real->server);
       *route = own;
@@ -184,8 +182,11 @@ std::optional<RequestRouter::Outcome> PortRouter::LookUp(const Port& port, Conne
     }
   }
   *route = found;
-  if (!is_match) return Outcome::kUnrouted;
-  if (IsMisdirected(routes, connection, head.host)) {
+  if (!host.is_valid && !(has_owner && routes.target(found.id).has_plain_owner())) {
+    route->status = RouteStatus::kBadHost;
+  }
+  if (route->status != RouteStatus::kMatch) return Outcome::kUnrouted;
+  if (IsMisdirected(routes, connection, host.name)) {
     route->status = RouteStatus::kMisdirected;
     return Outcome::kUnrouted;
   }

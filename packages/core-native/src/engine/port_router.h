@@ -149,7 +149,7 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   static bool HasMore(const http1::RequestHead& head, size_t rest);
   Outcome Return(Connection* connection);
   static bool IsMisdirected(const Routes& routes, const Connection* connection,
-                            std::string_view host);
+                            std::string_view name);
   static bool IsTrusted(const Connection* connection, const LaneServer& server);
   static bool IsLeftBehind(const Routes& routes, const Connection* connection, bool has_owner);
   void Adopt(HandedConnection connection);

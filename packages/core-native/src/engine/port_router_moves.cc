@@ -9,6 +9,7 @@
 #include "common/limits.h"
 #include "engine/http1_session.h"
 #include "engine/port_router.h"
+#include "http1/request_host.h"
 
 namespace httpsys::engine {
 namespace {
@@ -176,8 +177,9 @@ PortRouter::FirstLook PortRouter::PassOnByAddress(Port* port, int fd, const Loca
 bool PortRouter::HandOverNew(Port* port, int fd, const LocalAddress& local,
                              std::string_view bytes) {
   const http1::RequestHead& head = parser_.head();
-  const Route route = port->routes->Find(head.host, head.target, local);
-  const bool is_simple = route.status == RouteStatus::kMatch &&
+  const HostName host = http1::HostOf(head);
+  const Route route = port->routes->Find(host.name, head.target, local);
+  const bool is_simple = host.is_valid && route.status == RouteStatus::kMatch &&
                          !port->routes->target(route.id).owners.empty() &&
                          !HasMore(head, bytes.size() - parser_.head_bytes());
   if (!is_simple) return false;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/url_prefix.h"
+#include "http1/request_host.h"
 
 namespace httpsys::engine {
 
@@ -32,9 +33,15 @@ std::shared_ptr<const ServerConfig> ServerConfig::Create(ServerSettings settings
   return config;
 }
 
-Route ServerConfig::FindPrefix(uint16_t local_port, std::string_view host, std::string_view target,
+bool ServerConfig::TakesHost(const http1::RequestHead& head) const {
+  return settings_.prefixes.empty() || http1::HostOf(head).is_valid;
+}
+
+Route ServerConfig::FindPrefix(uint16_t local_port, const http1::RequestHead& head,
                                const LocalAddress& local) const {
   if (settings_.prefixes.empty()) return {RouteStatus::kMatch, 0};
+  const HostName host = http1::HostOf(head);
+  if (!host.is_valid) return {RouteStatus::kBadHost, 0};
   if (ports_.empty()) return {RouteStatus::kUnknownHost, 0};
   const PortTable* port = &ports_[0];
   // A single table needs no port: the listener may stand behind a port of another number.
@@ -46,7 +53,7 @@ Route ServerConfig::FindPrefix(uint16_t local_port, std::string_view host, std::
     port = &*found;
   }
   if (port->matches_everything) return {RouteStatus::kMatch, port->everything_id};
-  return port->table.Match(host, target, local);
+  return port->table.Match(host.name, head.target, local);
 }
 
 std::shared_ptr<const tls::ServerContext> ServerConfig::TlsOf(uint16_t local_port,

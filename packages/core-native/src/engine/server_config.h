@@ -4,11 +4,11 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <string_view>
 #include <vector>
 
 #include "common/backend.h"
 #include "common/url_prefix_table.h"
+#include "http1/request_parser.h"
 
 namespace httpsys::engine {
 
@@ -20,8 +20,11 @@ class ServerConfig {
 
   const ServerSettings& settings() const { return settings_; }
   // The prefix that owns a request on a connection to `local_port`.
-  Route FindPrefix(uint16_t local_port, std::string_view host, std::string_view target,
+  Route FindPrefix(uint16_t local_port, const http1::RequestHead& head,
                    const LocalAddress& local) const;
+  // Whether its server answers a request with this Host. One that listens on a port or a path as a
+  // whole does, as Node; one with prefixes wants it to be valid: http1::HostOf().
+  bool TakesHost(const http1::RequestHead& head) const;
   // nullptr = plain.
   std::shared_ptr<const tls::ServerContext> TlsOf(uint16_t local_port,
                                                   const LocalAddress& local) const;

@@ -18,7 +18,9 @@ bool Http1Session::FindServer(Connection* connection, const http1::RequestHead& 
   *advance = Advance::kWait;
   switch (router_->FindServer(connection, head, input, *used, route)) {
     case RequestRouter::Outcome::kHere:
-      return true;
+      if (connection->server->config->TakesHost(head)) return true;
+      *advance = AnswerUnrouted(connection, head, RouteStatus::kBadHost, used);
+      return false;
     case RequestRouter::Outcome::kUnrouted:
       *advance = AnswerUnrouted(connection, head, route->status, used);
       return false;
@@ -165,8 +167,9 @@ Http1Session::Advance Http1Session::AnswerUnrouted(Connection* connection,
   }
   const bool is_expected =
       head.expect != http1::Expectation::kNone && head.body != http1::BodyKind::kNone;
-  const bool keep_alive = status != RouteStatus::kBadUrl && head.keep_alive && !head.upgrade &&
-                          !is_expected && head.content_length <= limits::kLingerBytesMax;
+  const bool is_broken = status == RouteStatus::kBadUrl || status == RouteStatus::kBadHost;
+  const bool keep_alive = !is_broken && head.keep_alive && !head.upgrade && !is_expected &&
+                          head.content_length <= limits::kLingerBytesMax;
   if (!ComposeUnrouted(connection, &head, status, keep_alive, &native_reply_)) {
     transport_->Reset(connection);
     return Advance::kWait;

@@ -30,7 +30,7 @@ void FieldScanner::Reset(Section section, size_t position, HeadBudget budget) {
   is_chunked_ = false;
   has_upgrade_ = false;
   has_expect_ = false;
-  expects_continue_ = false;
+  expects_continue_ = repeats_host_ = false;
 }
 
 HeaderLine FieldScanner::Line(std::string_view text, size_t index) const {
@@ -86,7 +86,8 @@ ParseError FieldScanner::EndValue(std::string_view value) {
       expects_continue_ = expects_continue_ || ExpectsContinue(value);
       break;
     case KnownField::kHost:
-      if (host_line_ < 0) host_line_ = static_cast<int>(lines_.size());
+      repeats_host_ = host_line_ >= 0;
+      if (!repeats_host_) host_line_ = static_cast<int>(lines_.size());
       break;
     case KnownField::kTransferEncoding:
       error = CheckTransferEncoding(value, true);

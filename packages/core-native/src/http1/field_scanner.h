@@ -76,6 +76,7 @@ class FieldScanner {
   const ConnectionOptions& connection() const { return connection_; }
   // Index of the first Host line, or -1.
   int host_line() const { return host_line_; }
+  bool repeats_host() const { return repeats_host_; }
 
  private:
   enum class Phase : uint8_t {
@@ -126,6 +127,7 @@ class FieldScanner {
   bool has_upgrade_ = false;
   bool has_expect_ = false;
   bool expects_continue_ = false;
+  bool repeats_host_ = false;
 };
 
 }  // namespace httpsys::http1

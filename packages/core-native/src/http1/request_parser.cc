@@ -149,6 +149,7 @@ void RequestParser::FillHead(std::string_view message) {
   for (size_t i = 0; i < fields_.line_count(); i++) head_.lines.push_back(fields_.Line(message, i));
   const int host_line = fields_.host_line();
   head_.has_host = host_line >= 0;
+  head_.repeats_host = fields_.repeats_host();
   head_.host =
       host_line >= 0 ? head_.lines[static_cast<size_t>(host_line)].value : std::string_view();
 }

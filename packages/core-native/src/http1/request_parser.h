@@ -26,6 +26,7 @@ struct RequestHead {
   bool keep_alive = true;  // What llhttp_should_keep_alive() would say.
   bool upgrade = false;    // `Connection: upgrade` with an Upgrade line, or CONNECT.
   bool has_host = false;
+  bool repeats_host = false;  // More than one Host line, which is an error: HostOf().
   uint64_t content_length = 0;
   std::string_view target;
   std::string_view host;  // Value of the first Host line.

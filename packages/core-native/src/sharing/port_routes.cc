@@ -105,13 +105,13 @@ const PortRoutes::Place* PortRoutes::FindPlace(const LocalAddress& local) const 
   return found == places_.end() ? nullptr : &*found;
 }
 
-Route PortRoutes::Find(std::string_view host, std::string_view target,
+Route PortRoutes::Find(std::string_view name, std::string_view target,
                        const LocalAddress& local) const {
-  Route route = table_.Match(host, target, local);
+  Route route = table_.Match(name, target, local);
   const bool is_nobodys =
       route.status == RouteStatus::kNotFound || route.status == RouteStatus::kUnknownHost;
   if (has_offline_ && is_nobodys &&
-      offline_.Match(host, target, local).status == RouteStatus::kMatch) {
+      offline_.Match(name, target, local).status == RouteStatus::kMatch) {
     route.status = RouteStatus::kOffline;
   }
   return route;

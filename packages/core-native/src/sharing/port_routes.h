@@ -1,6 +1,7 @@
 #pragma once
 // Who serves which request on a port: one immutable version, which lanes read without a lock.
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -25,6 +26,12 @@ class PortRoutes {
   struct Target {
     std::vector<Owner> owners;  // Of one queue. Empty = waits for an absent one.
     uint64_t absent_until_ms = 0;
+
+    // Whether one of them takes whatever Host a request has, as Node does.
+    bool has_plain_owner() const {
+      return std::any_of(owners.begin(), owners.end(),
+                         [](const Owner& owner) { return owner.is_plain; });
+    }
   };
 
   // `self` is this engine's id. `has_idle`: a server of it listens without any prefix.
@@ -49,7 +56,8 @@ class PortRoutes {
   const std::vector<uint32_t>& local_servers() const { return local_servers_; }
   // With kMatch, `id` is that of a target. kOffline: whose it was has died, and nobody has a wider
   // prefix.
-  Route Find(std::string_view host, std::string_view target, const LocalAddress& local) const;
+  // `name` is a name of ReadHost().
+  Route Find(std::string_view name, std::string_view target, const LocalAddress& local) const;
   const Target& target(uint32_t id) const { return targets_[id]; }
 
   // Who has the certificate of a name: who has registered that host, this engine first.

@@ -178,6 +178,8 @@ void IncomingRequest::OnLine(std::string_view name, std::string_view value) {
   head_bytes_ += name.size() + value.size();
   if (EqualsIgnoringCase(name, "host")) {
     flags_ |= records::kFlagHasHost;
+    head_.has_host = true;
+    head_.host = value;
   } else if (EqualsIgnoringCase(name, "connection")) {
     if (HasToken(value, "close")) head_.keep_alive = false;
     if (HasToken(value, "upgrade")) wants_upgrade_ = true;

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "common/limits.h"
-#include "http1/char_class.h"
+#include "http1/request_host.h"
 
 namespace httpsys::win {
 namespace {
@@ -27,11 +27,8 @@ uint64_t NowMs() { return uv_hrtime() / 1'000'000; }
 
 // Of a request from a queue that another process made; 0 when none matches.
 uint32_t PrefixIdOf(const UrlPrefixTable& prefixes, const IncomingRequest& request) {
-  std::string_view host;
-  for (const http1::HeaderLine& line : request.head().lines) {
-    if (http1::EqualsIgnoringCase(line.name, "host")) host = line.value;
-  }
-  const Route route = prefixes.Match(host, request.head().target, {});
+  const http1::RequestHead& head = request.head();
+  const Route route = prefixes.Match(http1::HostOf(head).name, head.target, {});
   return route.status == RouteStatus::kMatch ? route.id : 0;
 }
 

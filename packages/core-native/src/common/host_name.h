@@ -1,0 +1,30 @@
+#pragma once
+// The host that a Host field, an authority or a server name of TLS names. Whatever goes by a host
+// (URL prefixes, the 421 rule, the choice of a certificate) has its name from here: two readings of
+// one value would let a request reach the handler of one host by the rules of another.
+
+#include <string_view>
+
+namespace httpsys {
+
+struct HostName {
+  // Without port and final dot, in the case in which it came; of an IPv6 address with brackets.
+  // Empty when no host is named.
+  std::string_view name;
+  bool is_valid = false;  // When false, `name` is empty.
+};
+
+// Reads `uri-host [ ":" port ]` (RFC 9110, section 7.2): a registered name, an IPv4 address or an
+// IPv6 literal without a zone. An empty `authority` is valid and names no host. User information, a
+// port that is no number, a port alone and bytes that no name has make it invalid. `name` is a part
+// of `authority`. Linear in the length, allocates nothing. Thread: any.
+[[nodiscard]] HostName ReadHost(std::string_view authority);
+
+// `name` without the dot of the DNS root: `a.test.` and `a.test` are one host. Thread: any.
+[[nodiscard]] std::string_view WithoutFinalDot(std::string_view name);
+
+// Whether two names of ReadHost() or WithoutFinalDot() are one host; their case does not matter.
+// Thread: any.
+[[nodiscard]] bool IsSameHost(std::string_view a, std::string_view b);
+
+}  // namespace httpsys
