@@ -6,14 +6,18 @@
 
 const assert = require('node:assert/strict')
 const fs = require('node:fs')
+const http2 = require('node:http2')
 const os = require('node:os')
 const path = require('node:path')
+const { once } = require('node:events')
 const { after, describe, it } = require('node:test')
 const { http, backend } = require('../helpers/backend')
 const { dial, serve } = require('../helpers/client')
 const { freePort } = require('../helpers/free-port')
 
+const { hasHttp2 } = backend === 'node' ? { hasHttp2: false } : require('../../packages/core-native/lib/binding').loadBinding()
 const kSkip = backend === 'node' && 'node:http has no prefixes'
+const kSkipHttp2 = kSkip || (!hasHttp2 && 'this Node has no nghttp2')
 // A connection that does not end ends its test, not the file.
 const limits = { timeout: 20_000 }
 
@@ -141,5 +145,72 @@ describe('A server on a port', () => {
         wire.destroy()
       }
     }
+  })
+})
+
+describe('Over HTTP/2', { skip: kSkipHttp2 }, () => {
+  /** @param {import('node:test').TestContext} t @param {number} port */
+  function connectTo (t, port) {
+    const session = http2.connect(`http://127.0.0.1:${port}`)
+    t.after(() => session.destroy())
+    return session
+  }
+
+  /** What comes of a request: its status, or how its stream was reset. @param {http2.ClientHttp2Session} session @param {object} fields */
+  async function outcomeOf (session, fields) {
+    const stream = session.request(/** @type {any} */ (fields), { endStream: true })
+    stream.resume()
+    /** @type {number | undefined} */
+    let status
+    stream.on('response', (answer) => { status = answer[':status'] })
+    stream.on('error', () => {})
+    await once(stream, 'close').catch(() => {})
+    return status ?? `reset ${stream.rstCode}`
+  }
+  const kMalformed = `reset ${http2.constants.NGHTTP2_PROTOCOL_ERROR}`
+
+  for (const [name, args] of /** @type {[string, (port: number) => any[]][]} */ ([
+    ['a server of prefixes', (port) => [`http://*:${port}/`]], ['a server on a port', (port) => [port, '127.0.0.1']]])) {
+    it(`user information in :authority and "#" in :path are malformed for ${name}`, limits, async (t) => {
+      const { server, seen } = noting(http, { http2: true })
+      const port = await freePort()
+      await serve(t, server, ...args(port))
+      const session = connectTo(t, port)
+      for (const authority of ['u@a.test', '@a.test', 'u:p@a.test:80', 'b.test@a.test']) {
+        assert.equal(await outcomeOf(session, { ':path': '/odd', ':authority': authority }), kMalformed, authority)
+      }
+      for (const target of ['/a#b', '/#', '/a?b#c']) {
+        assert.equal(await outcomeOf(session, { ':path': target, ':authority': 'a.test' }), kMalformed, target)
+      }
+      assert.deepEqual(seen, [])
+      // Streams end, their connection does not.
+      assert.equal(await outcomeOf(session, { ':path': '/a?b%23', ':authority': 'a.test' }), 200)
+    })
+  }
+
+  it('a server of prefixes answers 400 to an :authority that is no host', limits, async (t) => {
+    const { server, seen } = noting(http, { http2: true })
+    const port = await freePort()
+    await serve(t, server, [`http://a.test:${port}/`, `http://*:${port}/`])
+    const session = connectTo(t, port)
+    for (const authority of ['a.test:80:x', 'a.test:x', ':80', '[a.test]', 'a%test']) {
+      assert.equal(await outcomeOf(session, { ':path': '/odd', ':authority': authority }), 400, authority)
+    }
+    assert.deepEqual(seen, [])
+    assert.equal(await outcomeOf(session, { ':path': '/', ':authority': 'a.test.' }), 200)
+  })
+
+  it('a request that would upgrade to it has one valid Host, or stays HTTP/1.1', limits, async (t) => {
+    const { server, seen } = noting(http, { http2: { upgrade: true } })
+    const port = await freePort()
+    await serve(t, server, `http://*:${port}/`)
+    const upgrade = 'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__'
+    for (const hosts of [['u@a.test'], ['a.test', 'b.test'], ['a.test:80:x']]) {
+      const wire = await dial(t, port)
+      assert.equal(await wire.write(head(`GET / HTTP/1.1\r\n${upgrade}`, hosts)).untilClosed(), kRefusal, hosts.join())
+    }
+    assert.deepEqual(seen, [])
+    const wire = await dial(t, port)
+    await wire.write(head(`GET / HTTP/1.1\r\n${upgrade}`, ['a.test'])).until(/^HTTP\/1\.1 101 /)
   })
 })

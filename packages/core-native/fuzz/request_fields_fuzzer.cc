@@ -51,5 +51,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   Check(hosts <= 1);
   Check(lengths == 0 || head.body != BodyKind::kChunked);
   for (const char c : head.target) Check(c > 0x20 && c < 0x7f);
+  Check(head.target.find('#') == std::string_view::npos || fields.authority() == head.target);
+  Check(fields.authority().find('@') == std::string_view::npos);
   return 0;
 }

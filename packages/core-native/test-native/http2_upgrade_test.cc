@@ -51,6 +51,9 @@ TEST_F(Http2UpgradeTest, WhatIsNotInFormStaysHttp1) {
   EXPECT_FALSE(
       Read(get + "Host: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2\r\n" + settings));
   EXPECT_FALSE(Read("GET http://a/ HTTP/1.1\r\n" + lines + settings));
+  EXPECT_FALSE(Read("GET /a#b HTTP/1.1\r\n" + lines + settings)) << "malformed in HTTP/2";
+  EXPECT_FALSE(Read(get + "Host: u@a.test\r\n" + lines.substr(lines.find("Conn")) + settings));
+  EXPECT_FALSE(Read(get + "Host: a.test\r\n" + lines + settings)) << "which of the two?";
   EXPECT_FALSE(Read("POST / HTTP/1.1\r\n" + lines + settings + "Transfer-Encoding: chunked\r\n"));
   EXPECT_FALSE(Read("POST / HTTP/1.1\r\n" + lines + settings + "Content-Length: 1000000\r\n"));
   EXPECT_FALSE(Read("POST / HTTP/1.1\r\n" + lines + settings +

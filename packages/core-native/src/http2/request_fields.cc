@@ -103,6 +103,11 @@ FieldsStatus RequestFields::Finish(const http1::MethodTable& methods, bool ends_
 bool RequestFields::FindTarget(http1::RequestHead* head, std::string_view* method) const {
   *method = method_.bytes;
   const bool is_connect = *method == "CONNECT";
+  // User information and fragments are not sent (RFC 9113, section 8.3.1). Whoever reads them all
+  // the same might read another host or path than we do.
+  const bool is_more =
+      authority_.bytes.find('@') != std::string::npos || path_.bytes.find('#') != std::string::npos;
+  if (is_more) return false;
   if (protocol_.is_there) {
     if (!is_connect || !IsToken(protocol_.bytes)) return false;
     *method = "GET";
@@ -117,6 +122,8 @@ bool RequestFields::FindTarget(http1::RequestHead* head, std::string_view* metho
 
 bool RequestFields::FillLines(http1::RequestHead* head, bool ends_stream) {
   JoinCookies();
+  has_host_line_ = false;
+  head->repeats_host = false;
   head->has_host = authority_.is_there;
   head->host = authority_.bytes;
   if (authority_.is_there) head->lines.push_back({"host", authority_.bytes});
@@ -146,7 +153,8 @@ bool RequestFields::AddLine(const HeaderLine& line, http1::RequestHead* head, bo
     case KnownField::kUpgrade:
       return false;
     case KnownField::kHost:
-      // A second opinion on who is meant.
+      // A second line, or a second opinion on who is meant.
+      if (std::exchange(has_host_line_, true)) return false;
       if (head->has_host) return line.value == head->host;
       head->has_host = true;
       head->host = line.value;

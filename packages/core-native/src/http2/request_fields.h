@@ -73,6 +73,7 @@ class RequestFields {
   bool is_too_large_ = false;
   bool is_malformed_ = false;
   bool has_cookie_ = false;
+  bool has_host_line_ = false;
 };
 
 }  // namespace httpsys::http2

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "common/limits.h"
+#include "http1/request_host.h"
 
 namespace httpsys::http2 {
 namespace {
@@ -70,12 +71,14 @@ bool IsOfConnection(std::string_view name) {
 }  // namespace
 
 bool ReadUpgrade(const http1::RequestHead& head, std::string* settings) {
-  // Who waits for a 100 has not sent the body, and a body in chunks has no bounded length.
-  const bool has_form = head.upgrade && head.has_host && head.version_minor == 1 &&
-                        head.body != http1::BodyKind::kChunked &&
-                        head.expect == http1::Expectation::kNone &&
-                        head.content_length <= limits::kInlineBodyBytesMax &&
-                        !head.target.empty() && head.target.front() == '/';
+  // Who waits for a 100 has not sent the body, and a body in chunks has no bounded length. What
+  // HTTP/2 would refuse, and what has no one Host, is left to HTTP/1.1.
+  const bool has_form =
+      head.upgrade && head.has_host && head.version_minor == 1 &&
+      head.body != http1::BodyKind::kChunked && head.expect == http1::Expectation::kNone &&
+      head.content_length <= limits::kInlineBodyBytesMax && !head.target.empty() &&
+      head.target.front() == '/' && head.target.find('#') == std::string_view::npos &&
+      http1::HostOf(head).is_valid;
   if (!has_form) return false;
   bool names_protocol = false;
   bool names_settings = false;
