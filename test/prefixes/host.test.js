@@ -9,9 +9,11 @@ const fs = require('node:fs')
 const http2 = require('node:http2')
 const os = require('node:os')
 const path = require('node:path')
+const tls = require('node:tls')
 const { once } = require('node:events')
 const { after, describe, it } = require('node:test')
 const { http, backend } = require('../helpers/backend')
+const { certificate } = require('../helpers/certificates')
 const { dial, serve } = require('../helpers/client')
 const { freePort } = require('../helpers/free-port')
 
@@ -212,5 +214,22 @@ describe('Over HTTP/2', { skip: kSkipHttp2 }, () => {
     assert.deepEqual(seen, [])
     const wire = await dial(t, port)
     await wire.write(head(`GET / HTTP/1.1\r\n${upgrade}`, ['a.test'])).until(/^HTTP\/1\.1 101 /)
+  })
+})
+
+describe('The certificate of a host', { skip: kSkip }, () => {
+  it('is chosen without the final dot of its name', limits, async (t) => {
+    const server = /** @type {any} */ (http).https.createServer(certificate('default.test'), (/** @type {any} */ req, /** @type {any} */ res) => res.end())
+    server.addContext('a.test', certificate('a.test'))
+    server.addContext('b.test.', certificate('b.test'))
+    const port = await freePort()
+    await serve(t, server, `https://*:${port}/`)
+    for (const [servername, name] of [['a.test', 'a.test'], ['a.test.', 'a.test'], ['A.Test.', 'a.test'], ['b.test', 'b.test'], ['b.test.', 'b.test']]) {
+      const socket = tls.connect({ port, host: '127.0.0.1', servername, rejectUnauthorized: false })
+      await once(socket, 'secureConnect')
+      const { CN } = /** @type {any} */ (socket.getPeerCertificate().subject)
+      socket.destroy()
+      assert.equal(CN, name, servername)
+    }
   })
 })

@@ -10,6 +10,7 @@
 
 #include "common/limits.h"
 #include "tls/client_hello.h"
+#include "tls/hello_peek.h"
 #include "tls/ticket_keys.h"
 
 namespace httpsys::tls {

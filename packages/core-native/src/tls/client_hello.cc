@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "tls/hello_peek.h"
+
 namespace httpsys::tls {
 namespace {
 
@@ -49,19 +51,6 @@ ClientHello ReadClientHello(SSL* ssl) {
   hello.wants_status =
       Extension(ssl, TLSEXT_TYPE_status_request).starts_with(char{TLSEXT_STATUSTYPE_ocsp});
   return hello;
-}
-
-std::string_view ServernameOf(std::string_view extension) {
-  constexpr size_t kListBytes = 2;
-  constexpr size_t kNameAt = kListBytes + 3;
-  if (extension.size() < kNameAt || Word16(extension, 0) != extension.size() - kListBytes) {
-    return {};
-  }
-  if (extension[kListBytes] != TLSEXT_NAMETYPE_host_name) return {};
-  const size_t size = Word16(extension, kListBytes + 1);
-  if (size > TLSEXT_MAXLEN_host_name || kNameAt + size > extension.size()) return {};
-  const std::string_view name = extension.substr(kNameAt, size);
-  return name.find('\0') == std::string_view::npos ? name : std::string_view();
 }
 
 std::string_view AlpnOf(std::string_view extension) {

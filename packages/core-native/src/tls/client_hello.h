@@ -14,8 +14,6 @@ namespace httpsys::tls {
 // handshake itself refuses it.
 ClientHello ReadClientHello(SSL* ssl);
 
-// The name in the body of a server_name extension.
-std::string_view ServernameOf(std::string_view extension);
 // The list in the body of an ALPN extension.
 std::string_view AlpnOf(std::string_view extension);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/host_name.h"
 #include "common/limits.h"
 #include "common/url_prefix.h"
 
@@ -16,6 +17,7 @@ constexpr size_t kMessageHeaderBytes = 4;
 constexpr size_t kRandomBytes = 32;
 constexpr size_t kExtensionServername = 0;
 constexpr size_t kNameTypeHost = 0;
+constexpr size_t kServernameBytesMax = 255;  // OpenSSL's TLSEXT_MAXLEN_host_name.
 
 // Reads numbers and vectors; after the first bytes that are missing everything is empty.
 class Reader {
@@ -87,22 +89,25 @@ std::string_view FindExtension(std::string_view hello, size_t wanted) {
 
 }  // namespace
 
+std::string_view ServernameOf(std::string_view extension) {
+  Reader reader(extension);
+  Reader names(reader.Vector(2));
+  const size_t type = names.Number(1);
+  const std::string_view name = names.Vector(2);
+  const bool is_whole =
+      reader.is_good() && reader.is_empty() && names.is_good() && names.is_empty();
+  if (!is_whole || type != kNameTypeHost || name.size() > kServernameBytesMax) return {};
+  return name.find('\0') == std::string_view::npos ? name : std::string_view();
+}
+
 PeekStatus PeekServername(std::string_view bytes, std::string* servername) {
   servername->clear();
   std::string hello;
   const PeekStatus status = GatherHello(bytes, &hello);
   if (status != PeekStatus::kHello) return status;
-  Reader extension(FindExtension(hello, kExtensionServername));
-  Reader names(extension.Vector(2));
-  while (names.is_good() && !names.is_empty()) {
-    const size_t type = names.Number(1);
-    const std::string_view name = names.Vector(2);
-    if (!names.is_good() || type != kNameTypeHost) continue;
-    servername->assign(name.substr(0, kHostNameBytesMax + 1));
-    break;
-  }
-  if (servername->ends_with('.')) servername->pop_back();
-  if (servername->size() > kHostNameBytesMax) servername->clear();
+  const std::string_view name =
+      WithoutFinalDot(ServernameOf(FindExtension(hello, kExtensionServername)));
+  if (name.size() <= kHostNameBytesMax) servername->assign(name);
   for (char& byte : *servername) {
     if (byte >= 'A' && byte <= 'Z') byte = static_cast<char>(byte + ('a' - 'A'));
   }

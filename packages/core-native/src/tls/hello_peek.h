@@ -15,8 +15,13 @@ enum class PeekStatus : uint8_t {
   kOther,  // Not the beginning of a TLS connection, or too long: whoever accepted refuses it.
 };
 
+// The name in the body of a server_name extension, as it came. Empty when the extension is not what
+// OpenSSL takes: one host name and nothing behind it. Thread: any.
+std::string_view ServernameOf(std::string_view extension);
+
 // Looks at the first bytes of a connection, which stay where they are. Never fails, whatever the
-// bytes. `servername` is as it came, in lower case, without a dot at its end. Thread: any.
+// bytes. `servername` is that of ServernameOf() in lower case, without a dot at its end. Thread:
+// any.
 PeekStatus PeekServername(std::string_view bytes, std::string* servername);
 
 }  // namespace httpsys::tls

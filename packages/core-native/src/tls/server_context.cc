@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "common/host_name.h"
 #include "tls/client_hello.h"
 #include "tls/session.h"
 
@@ -142,8 +143,9 @@ std::shared_ptr<const ServerContext> ServerContext::Create(ContextSettings setti
 }
 
 std::shared_ptr<const HostContext> ServerContext::FindHost(std::string_view servername) const {
+  const std::string_view name = WithoutFinalDot(servername);
   for (auto host = settings_.hosts.rbegin(); host != settings_.hosts.rend(); ++host) {
-    if (MatchesHost(host->pattern, servername)) return host->context;
+    if (MatchesHost(WithoutFinalDot(host->pattern), name)) return host->context;
   }
   return nullptr;
 }
