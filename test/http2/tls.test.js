@@ -6,6 +6,7 @@ const { test } = require('node:test')
 const assert = require('node:assert/strict')
 const { once } = require('node:events')
 const http2 = require('node:http2')
+const net = require('node:net')
 const tls = require('node:tls')
 const https = require('../helpers/tls')
 const { certificate } = require('../helpers/certificates')
@@ -72,4 +73,62 @@ test('bodies go both ways through TLS', options, async (t) => {
   const body = Buffer.alloc(2_000_000, '0123456789')
   const answers = await Promise.all([1, 2, 3].map(() => request(client, { ':method': 'POST', ':path': '/' }, { body })))
   for (const answer of answers) assert.ok(answer.body.equals(body))
+})
+
+/**
+ * A proxy that counts the records with data of the application on their way to the client.
+ *
+ * @param {import('node:test').TestContext} t @param {number} port
+ */
+async function countingProxy (t, port) {
+  const count = { records: 0 }
+  const server = net.createServer((client) => {
+    const upstream = net.connect({ port, host: '127.0.0.1' })
+    let rest = Buffer.alloc(0)
+    upstream.on('data', (piece) => {
+      rest = Buffer.concat([rest, piece])
+      for (let size = 0; rest.length >= 5 && rest.length >= (size = 5 + rest.readUInt16BE(3)); rest = rest.subarray(size)) {
+        if (rest[0] === kApplicationData) count.records++
+      }
+    })
+    upstream.pipe(client).pipe(upstream)
+    for (const [one, other] of [[client, upstream], [upstream, client]]) one.on('error', () => {}).on('close', () => other.destroy())
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  return { port: /** @type {net.AddressInfo} */ (server.address()).port, count }
+}
+
+const kApplicationData = 23
+const kAnswers = 1000
+const kAtATime = 100
+const kRecordsMost = 32
+
+test('small answers fill records of TLS: a thousand, a hundred at a time, leave in at most 32', options, async (t) => {
+  /** @type {any[]} */
+  let gathered = []
+  const { port } = await https.serve(t, {}, (req, res) => {
+    if (req.url === '/alone') return res.end('alone')
+    gathered.push(res)
+    if (gathered.length < kAtATime) return
+    for (const one of gathered) one.end('hello')
+    gathered = []
+  })
+  const proxy = await countingProxy(t, port)
+  const client = await connect(t, proxy.port)
+  // What the handshake left to be sent with the first answer has gone with this one.
+  assert.equal((await request(client, { ':path': '/alone' })).text, 'alone')
+  const needed = []
+  // The I/O thread sends what there is while JavaScript is still answering: how much that is, is a matter of time.
+  while (needed.length < 5 && !(Math.min(...needed) <= kRecordsMost)) {
+    const before = proxy.count.records
+    for (let answers = 0; answers < kAnswers; answers += kAtATime) {
+      const texts = await Promise.all(Array.from({ length: kAtATime }, async () => (await request(client, { ':path': '/' })).text))
+      assert.ok(texts.every((text) => text === 'hello'))
+    }
+    needed.push(proxy.count.records - before)
+  }
+  t.diagnostic(`${needed.join(', ')} records`)
+  assert.ok(Math.min(...needed) <= kRecordsMost, `${needed.join(', ')} records`)
 })
