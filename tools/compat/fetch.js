@@ -21,7 +21,7 @@ const kRetrySeconds = [3, 15, 45]
 /** A folder of package indexes serves this long; a pinned version does not change. */
 const kIndexesMs = 24 * 3600 * 1000
 
-const kReleases = ['bookworm', 'trixie', 'sid']
+const kReleases = ['bookworm', 'trixie', 'forky', 'sid']
 
 const compatFolder = () => path.join(cacheFolder(), 'compat')
 
@@ -78,7 +78,9 @@ async function prepareApt () {
   const config = path.join(folder, 'apt.conf')
   const stamp = path.join(folder, 'updated')
   const env = { APT_CONFIG: config }
-  if (fs.existsSync(stamp) && Date.now() - fs.statSync(stamp).mtimeMs < kIndexesMs) return env
+  const isFresh = fs.existsSync(stamp) && Date.now() - fs.statSync(stamp).mtimeMs < kIndexesMs
+  // Indexes of fewer releases, which an older version of this file has fetched, serve not at all.
+  if (isFresh && fs.readFileSync(stamp, 'utf8') === kReleases.join(' ')) return env
   for (const name of ['lists/partial', 'cache/archives/partial', 'parts']) fs.mkdirSync(path.join(folder, name), { recursive: true })
   const { uri, key } = debianMirror()
   const signed = key === null ? '' : `[signed-by=${key}] `
@@ -88,7 +90,7 @@ async function prepareApt () {
     `Dir::State::lists "${folder}/lists";`, `Dir::Cache "${folder}/cache";`, 'APT::Sandbox::User "root";', ''
   ].join('\n'))
   await run(program('apt-get', 'it comes with Debian'), ['update', '-q', '-o', 'APT::Update::Error-Mode=any'], { env, quiet: true })
-  fs.writeFileSync(stamp, '')
+  fs.writeFileSync(stamp, kReleases.join(' '))
   return env
 }
 
@@ -97,11 +99,11 @@ async function prepareApt () {
  * @param {string} folder that gets the tarball
  * @returns {Promise<string>} the tarball
  */
-async function fetchDebian ({ name, release, version }, folder) {
+async function fetchDebian ({ name, release, version, exact }, folder) {
   const env = await prepareApt()
   // Component tarballs (types-*) may be missing on a mirror; the main one is looked for afterwards.
   const failure = await promisify(execFile)(program('apt-get', 'it comes with Debian'),
-    ['source', '-q', '-y', '--download-only', '--tar-only', '--only-source', `${name}/${release}`],
+    ['source', '-q', '-y', '--download-only', '--tar-only', '--only-source', exact === undefined ? `${name}/${release}` : `${name}=${exact}`],
     { cwd: folder, env: { ...process.env, ...env } }).then(() => null, (error) => error)
   const file = fs.readdirSync(folder).find((entry) => entry.startsWith(`${name}_${version}`) && /\.orig\.tar\.\w+$/.test(entry))
   if (file === undefined) {

@@ -12,6 +12,7 @@ const { kRoot } = require('../lib/project')
  * @property {string} name of the source package
  * @property {string} release that carries it
  * @property {string} version upstream's
+ * @property {string} [exact] Debian's version, where the release carries several of the package
  * @property {string[]} [members] unpack only these folders
  * @property {string} [folder] kept under this name, for several suites
  */
@@ -104,12 +105,39 @@ function expressOver (name, version, more) {
   return { ...mocha('express', '4.18.2', ['test/*.js', 'test/acceptance/*.js']), name, target: npm('express', version), byFile: kRequireEnv, ...more }
 }
 
-/** @param {string} name @param {string} files @param {Partial<Suite>} [more] @returns {Suite} some of Node's own tests */
-function nodeCore (name, files, more) {
-  const members = ['common', 'fixtures', 'parallel', 'sequential', 'async-hooks'].map((member) => `test/${member}`)
-  const source = { ...debian('nodejs', '20.19.2', 'trixie'), folder: 'nodejs', members }
-  return { name, source, runner: 'node-core', files: [files], node: '20', limitSeconds: 900, ...more }
+/**
+ * Which release of Debian has the tests of a line of Node. sid has more than one line, and apt takes the newest unless it
+ * is told the version; forky's 24 is older than that of sid, whose tarball left the archive before its index did.
+ *
+ * @type {Record<string, { version: string, release: string, exact?: string }>}
+ */
+const kNodeSources = {
+  20: { version: '20.19.2', release: 'trixie' },
+  22: { version: '22.22.2', release: 'sid', exact: '22.22.2+dfsg+~cs22.19.15-3' },
+  24: { version: '24.21.0', release: 'forky' },
 }
+
+/** @param {string} line of Node, its major version @param {string} name @param {string} files @param {Partial<Suite>} [more] @returns {Suite} some of Node's own tests */
+function nodeCore (line, name, files, more) {
+  const members = ['common', 'fixtures', 'parallel', 'sequential', 'async-hooks'].map((member) => `test/${member}`)
+  const { version, release, exact } = kNodeSources[line]
+  const source = { ...debian('nodejs', version, release), exact, folder: 'nodejs', members }
+  return { name, source, runner: 'node-core', files: [files], node: line, limitSeconds: 900, ...more }
+}
+
+/**
+ * @param {string} line
+ * @param {string} name before those of the three
+ * @param {Partial<Suite>} [http] of the first
+ * @returns {Suite[]} what of Node's own tests is about servers of HTTP
+ */
+const nodeSuites = (line, name, http) => [
+  nodeCore(line, `${name}-http`, '^(parallel|sequential)/test-http-', { share: 0.98, ...http }),
+  // 48 files of Node 20 reach a server: one of them is 2 %.
+  nodeCore(line, `${name}-https`, '^(parallel|sequential)/test-https-', { share: 0.97 }),
+  // Cluster, domains, streams, async_hooks, https and http2: whatever else of Node's uses node:http.
+  nodeCore(line, `${name}-more`, '^(parallel|sequential|async-hooks)/test-(?!http-)', { mentions: 'require\\([\'"](node:)?http[\'"]\\)' }),
+]
 
 /** @type {Suite[]} */
 const kPlain = [
@@ -153,11 +181,10 @@ const kPlain = [
   nodeTest('@fastify/http-proxy', '11.6.3'),
   nodeTest('@fastify/reply-from', '12.6.5'),
   // Those without a server, and those that wait for real time, are left to the complete run.
-  nodeCore('node-http', '^(parallel|sequential)/test-http-', { share: 0.98, fast: { files: ['^parallel/test-http-'], mentions: 'Server' } }),
-  // 48 files reach a server: one of them is 2 %.
-  nodeCore('node-https', '^(parallel|sequential)/test-https-', { share: 0.97 }),
-  // Cluster, domains, streams, async_hooks, https and http2: whatever else of Node's uses node:http.
-  nodeCore('node-more', '^(parallel|sequential|async-hooks)/test-(?!http-)', { mentions: 'require\\([\'"](node:)?http[\'"]\\)' }),
+  ...nodeSuites('20', 'node', { fast: { files: ['^parallel/test-http-'], mentions: 'Server' } }),
+  // The same of newer lines, each on its own Node. Seven known differences of 299 files are more than 2 %.
+  ...nodeSuites('22', 'node22', { share: 0.97 }),
+  ...nodeSuites('24', 'node24', { share: 0.97 }),
   {
     // llhttp's fixtures come with aiohttp, which has it as a submodule.
     name: 'wire',
