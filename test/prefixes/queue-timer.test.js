@@ -12,7 +12,9 @@ const net = require('node:net')
 const os = require('node:os')
 const path = require('node:path')
 const { test } = require('node:test')
+const tls = require('node:tls')
 const { createServer, backend } = require('@httpsys/core-native')
+const { certificate } = require('../helpers/certificates')
 const { hasHttp2 } = backend === 'node' ? { hasHttp2: false } : require('../../packages/core-native/lib/binding').loadBinding()
 
 const skip = backend === 'node' ? 'node:http has no request queue' : false
@@ -20,16 +22,21 @@ const skip = backend === 'node' ? 'node:http has no request queue' : false
 // It tells every request that it begins, and stands still in some until it is told to go on.
 const kServer = `
 const fs = require('node:fs')
-const { createServer } = require('@httpsys/core-native')
-const server = createServer(JSON.parse(process.argv[1]), (req, res) => {
+const core = require('@httpsys/core-native')
+const options = JSON.parse(process.argv[1])
+const { createServer } = options.key === undefined ? core : core.https
+const server = createServer(options, (req, res) => {
   process.stdout.write('begun ' + req.method + ' ' + req.url + '\\n')
   if (req.url === '/early') res.write('begun')
   if (req.url === '/block') {
     process.stdout.write('blocked\\n')
     fs.readSync(0, Buffer.alloc(1))
+    if (options.destroysFirst) first.destroy()
   }
   res.end('served')
 })
+let first
+server.on('connection', (socket) => { first ??= socket })
 server.on('upgrade', (req, socket) => socket.end())
 server.listen(0, '127.0.0.1', () => process.stdout.write('port ' + server.address().port + '\\n'))
 `
@@ -61,8 +68,8 @@ class Server {
     return this
   }
 
-  async block () {
-    this.first = send(this, 'GET /block HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
+  async block (connect = net.connect) {
+    this.first = send(this, 'GET /block HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n', connect)
     await this.says(/blocked/)
   }
 
@@ -70,9 +77,9 @@ class Server {
 }
 
 /** @param {any} server @param {string} text @returns {Promise<string>} everything that comes until the end; an error's code */
-function send ({ port }, text) {
+function send ({ port }, text, connect = net.connect) {
   return new Promise((resolve) => {
-    const socket = net.connect(port, '127.0.0.1')
+    const socket = connect({ port, host: '127.0.0.1' })
     let received = ''
     socket.setEncoding('latin1').on('data', (data) => { received += data })
     socket.on('error', (/** @type {any} */ error) => resolve(error.code))
@@ -80,6 +87,9 @@ function send ({ port }, text) {
     socket.write(text)
   })
 }
+
+/** @type {any} the server listens on one address of localhost */
+const localOnly = (/** @type {string} */ host, /** @type {any} */ options, /** @type {Function} */ done) => options.all ? done(null, [{ address: '127.0.0.1', family: 4 }]) : done(null, '127.0.0.1', 4)
 
 /** @param {string} method @param {string} url */
 const request = (method, url) => `${method} ${url} HTTP/1.1\r\nHost: a\r\n${method === 'POST' ? 'Content-Length: 4\r\n' : ''}\r\n${method === 'POST' ? 'body' : ''}`
@@ -162,6 +172,70 @@ test('streams of HTTP/2 get it each, and their connection goes on', { skip: skip
   await server.says(/begun GET \/last/)
   assert.deepEqual(server.output.match(/begun .*/g), ['begun GET /first', 'begun GET /block', 'begun GET /last'])
 })
+
+const connectTls = (/** @type {any} */ options) => tls.connect({ ...options, servername: 'localhost', ca: certificate('localhost').cert, ALPNProtocols: ['http/1.1'] })
+
+// A connection that JavaScript ends before it comes to its refused request leaves nothing behind for the next one
+// that gets its place.
+for (const [name, options, connect] of /** @type {[string, object, any][]} */ ([
+  ['HTTP/1.1', {}, net.connect],
+  ['HTTP/1.1 with TLS', certificate('localhost'), connectTls]
+])) {
+  test(`connections are served after a refused one whose socket was destroyed: ${name}`, { skip, timeout: 30_000 }, async (t) => {
+    const server = await new Server(t, { ...options, queueTimeout: 200, destroysFirst: true }).start()
+    const kept = connect({ port: server.port, host: '127.0.0.1' })
+    let received = ''
+    kept.setEncoding('latin1').on('data', (/** @type {string} */ data) => { received += data })
+    kept.on('error', () => {})
+    kept.write(request('GET', '/first'))
+    while (!received.endsWith('served')) await once(kept, 'data')
+    await server.block(connect)
+    kept.write(request('GET', '/refused'))
+    while (!received.includes('503')) await once(kept, 'data')
+    server.goOn()
+    assert.match(await /** @type {Promise<string>} */ (server.first), /served$/)
+    // At once, so that every free place is taken.
+    const answers = Array.from({ length: 12 }, (_, i) => `/${i}`).map((url) => send(server, `GET ${url} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`, connect))
+    for (const answer of await Promise.all(answers)) assert.match(answer, /served$/)
+    assert.doesNotMatch(server.output, /refused/)
+    kept.destroy()
+  })
+}
+
+for (const [name, scheme, options] of /** @type {[string, string, object][]} */ ([
+  ['HTTP/2', 'http', {}],
+  ['HTTP/2 with TLS', 'https', certificate('localhost')]
+])) {
+  test(`streams are served after a refused one whose connection was destroyed: ${name}`, { skip: skip || (hasHttp2 ? false : 'this Node has no nghttp2'), timeout: 30_000 }, async (t) => {
+    const server = await new Server(t, { ...options, queueTimeout: 200, http2: true, destroysFirst: true }).start()
+    const connect = () => {
+      const client = http2.connect(`${scheme}://localhost:${server.port}`, { lookup: localOnly, ca: certificate('localhost').cert })
+      client.on('error', () => {})
+      t.after(() => client.destroy())
+      return client
+    }
+    const ask = async (/** @type {http2.ClientHttp2Session} */ client, /** @type {string} */ url) => {
+      const stream = client.request({ ':path': url })
+      stream.on('error', () => {})
+      const [headers] = await once(stream, 'response')
+      stream.resume()
+      return headers[':status']
+    }
+    const kept = connect()
+    assert.equal(await ask(kept, '/first'), 200)
+    const other = connect()
+    assert.equal(await ask(other, '/other'), 200)
+    const blocking = ask(other, '/block')
+    await server.says(/blocked/)
+    assert.equal(await ask(kept, '/refused'), 503)
+    server.goOn()
+    assert.equal(await blocking, 200)
+    // At once, so that every free place is taken.
+    const client = connect()
+    assert.deepEqual(await Promise.all(['/1', '/2', '/3', '/4', '/5', '/6', '/7', '/8'].map((url) => ask(client, url))), Array(8).fill(200))
+    assert.doesNotMatch(server.output, /refused/)
+  })
+}
 
 test("'basic' resets the connection, and the error log has the reason", { skip }, async (t) => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'httpsys-log-'))

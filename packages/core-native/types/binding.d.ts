@@ -365,8 +365,8 @@ export class Engine {
   checkConnections (serverId: number, headersTimeout: number, requestTimeout: number): void
   /** No request is begun any more: what waits for this thread is answered with 503. */
   refuseAbandoned (): void
-  /** Whether the request of this slot was refused while it waited (records' kRequestsRefused is not 0): it is not begun. Said once. */
-  takeRefused (lane: number, slot: number): boolean
+  /** Whether the request that dispatch() has come to was refused while it waited (records' kRequestsRefused is not 0): it is not begun. Said once. */
+  takeRefused (lane: number): boolean
   /** Goes on with the handshake that a kHello or kNewSession record told of. */
   answerHello (lane: number, id: number, answer: HelloAnswer): void
   /** Asks about the TLS of a connection (src/tls/session.h numbers the questions) and waits for the answer. */

@@ -75,7 +75,7 @@ function copy (bytes, from, length) {
 function onRequest (lane, socket, words, bytes, at) {
   if (socket.destroyed || (socket[kState] & State.kFailed) !== 0) return
   // It has waited for longer than queueTimeout, and its client was told.
-  if (lane.control[R.kRequestsRefused] !== 0 && lane.native.takeRefused(lane.index, socket[kSlot])) {
+  if (lane.control[R.kRequestsRefused] !== 0 && lane.native.takeRefused(lane.index)) {
     socket[kState] |= State.kFailed
     return
   }

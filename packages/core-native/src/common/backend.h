@@ -295,8 +295,8 @@ class SocketBackend : public Backend {
 
   // No request is begun any more: what waits for JavaScript gets 503.
   virtual void RefuseAbandoned() = 0;
-  // Whether the request of a slot that JavaScript has come to was refused meanwhile; said once.
-  virtual bool TakeRefused(size_t lane, uint32_t slot) = 0;
+  // Whether the request that JavaScript has just come to was refused meanwhile; said once.
+  virtual bool TakeRefused(size_t lane) = 0;
   // What JavaScript says to a kHello. Nothing when its connection is gone.
   virtual void AnswerHello(size_t lane, uint32_t id, tls::HelloAnswer answer) = 0;
   // Asks the lane about an open connection (tls::Question) and waits. Empty = no answer.

@@ -233,8 +233,9 @@ enum ControlWord : uint32_t {
   kSegmentsDone = 16,  // Reply segments the lane has left by a kJump, modulo 2^32.
   kLaneSleeping =
       32,  // 1 while the lane waits in its poll; JavaScript then calls Engine.wake(lane).
-  // Requests that the lane has refused and JavaScript has not come to: Engine.takeRefused(lane,
-  // slot) says of one. In the line of the word before, which is read and written by the same.
+  // Requests that the lane has refused and JavaScript has not come to: Engine.takeRefused(lane)
+  // says whether the present one is among them. In the line of the word before, which is read and
+  // written by the same.
   kRequestsRefused = 33,
   kDispatchResume =
       48,  // Where dispatch() goes on after a throw. Written and read on the JS thread.

@@ -128,8 +128,9 @@ void Engine::RefuseAbandoned() {
   for (const auto& lane : lanes_) lane->RefuseAbandoned();
 }
 
-bool Engine::TakeRefused(size_t lane, uint32_t slot) {
-  return !is_closed_ && lanes_[lane]->refused().Take(slot);
+bool Engine::TakeRefused(size_t lane) {
+  if (is_closed_) return false;
+  return lanes_[lane]->refused().Take(lanes_[lane]->requests().begun());
 }
 
 void Engine::AnswerHello(size_t lane, uint32_t id, tls::HelloAnswer answer) {

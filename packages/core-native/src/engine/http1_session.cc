@@ -35,7 +35,7 @@ bool CountsForWindow(InputPhase phase) {
 
 Http1Session::Http1Session(const http1::MethodTable* methods, RequestQueue* queue,
                            RecordWriter* records, Transport* transport, RequestRouter* router,
-                           WebSocketSession* websockets, RefusedSlots* refused)
+                           WebSocketSession* websockets, RefusedRequests* refused)
     : methods_(methods),
       head_method_(methods->Find("HEAD")),
       queue_(queue),

@@ -13,7 +13,7 @@
 #include "engine/connection.h"
 #include "engine/http2_session.h"
 #include "engine/record_writer.h"
-#include "engine/refused_slots.h"
+#include "engine/refused_requests.h"
 #include "engine/request_router.h"
 #include "engine/transport.h"
 #include "engine/unread_requests.h"
@@ -28,7 +28,7 @@ class Http1Session final {
  public:
   Http1Session(const http1::MethodTable* methods, RequestQueue* queue, RecordWriter* records,
                Transport* transport, RequestRouter* router, WebSocketSession* websockets,
-               RefusedSlots* refused);
+               RefusedRequests* refused);
 
   // Reads what is there, within limits, and delivers it.
   void OnReadable(Connection* connection);
@@ -170,7 +170,7 @@ class Http1Session final {
   Transport* transport_;
   RequestRouter* router_;
   WebSocketSession* websockets_;
-  RefusedSlots* refused_;
+  RefusedRequests* refused_;
   Http2Session* http2_ = nullptr;
   uint64_t now_ns_ = 0;
   bool is_stalled_ = false;

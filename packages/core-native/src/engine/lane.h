@@ -69,7 +69,7 @@ class Lane final : public InputHandler {
   RequestQueue& requests() { return queue_; }
   ReplyReader& replies() { return replies_; }
   LentMemory& lent() { return lent_; }
-  RefusedSlots& refused() { return refused_; }
+  RefusedRequests& refused() { return refused_; }
   uint32_t load() const { return load_.load(std::memory_order_relaxed); }
   void Wake();
   void WakeIfSleeping();
@@ -168,7 +168,7 @@ class Lane final : public InputHandler {
   LentMemory lent_;
   RequestQueue queue_;
   ReplyReader replies_;
-  RefusedSlots refused_;
+  RefusedRequests refused_;
   RecordWriter records_;
   std::unique_ptr<WebSocketSession> websockets_;  // Outlives output that it has shared.
   std::unique_ptr<Transport> transport_;

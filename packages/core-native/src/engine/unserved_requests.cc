@@ -83,7 +83,7 @@ void Http1Session::RefuseUnread(const UnreadRequests::Item& item, RouteStatus st
   const ServerSettings& settings = connection->server->config->settings();
   // As on Node, where there is no queue whose owner could go.
   if (status == RouteStatus::kOffline && settings.prefixes.empty()) return;
-  refused_->Add(item.slot);
+  if (!refused_->Claim(item.end, *queue_)) return;
   connection->server->refused->fetch_add(1, std::memory_order_relaxed);
   const bool is_silent = settings.verbosity_503 == Verbosity503::kBasic;
   Log(connection, nullptr, is_silent ? 0 : StatusFor(status), ReasonFor(status));

@@ -217,7 +217,7 @@ void EngineWrap::RefuseRest() { backend_->RefuseAbandoned(); }
 Napi::Value EngineWrap::TakeRefused(const Napi::CallbackInfo& info) {
   size_t lane;
   const bool is_known = ReadLane(info, &lane) && backend_ != nullptr;
-  return Napi::Boolean::New(info.Env(), is_known && backend_->TakeRefused(lane, Number(info, 1)));
+  return Napi::Boolean::New(info.Env(), is_known && backend_->TakeRefused(lane));
 }
 
 void EngineWrap::AnswerHello(const Napi::CallbackInfo& info) {
