@@ -263,7 +263,8 @@ function deliver (server, socket, req, flags) {
 
   if (req.httpVersionMinor === 1 || isHttp2) {
     if (server.requireHostHeader && (flags & R.kFlagHasHost) === 0) {
-      res.writeHead(400, ['Connection', 'close'])
+      // Over HTTP/2 this is about one request: the others of the connection go on.
+      res.writeHead(400, isHttp2 ? [] : ['Connection', 'close'])
       res.end()
       return res
     }

@@ -151,14 +151,18 @@ bool Http2Session::SubmitSettings(Http2State* state, const ServerSettings& setti
 // -- Ends.
 
 void Http2Session::Shutdown(Connection* connection) {
-  Http2State* state = connection->http2.get();
-  if (state->is_over || std::exchange(state->is_noticed, true)) return;
+  if (SubmitNotice(connection->http2.get())) MarkDirty(connection->http2.get());
+}
+
+// The first GOAWAY of two. False: it was sent before.
+bool Http2Session::SubmitNotice(Http2State* state) {
+  if (state->is_over || std::exchange(state->is_noticed, true)) return false;
   static constexpr uint8_t kOpaque[8] = {};
   api_->submit_shutdown_notice(state->session);
   api_->submit_ping(state->session, 0, kOpaque);
   state->awaits_notice = true;
-  transport_->StartIdleTimer(connection, limits::kHttp2NoticeMs);
-  MarkDirty(state);
+  transport_->StartIdleTimer(state->connection, limits::kHttp2NoticeMs);
+  return true;
 }
 
 // What was on its way when the peer read the first one has arrived.
@@ -262,6 +266,8 @@ void Http2Session::OnDetach(Connection* connection) {
   if (stream->next != nullptr) stream->next->stream->previous = stream->previous;
   if (stream->fields != nullptr) ReturnFields(std::move(stream->fields));
   if (!state->connection->is_open()) return;
+  // After the answer. Whoever closes the stream goes on to send, or marks the session below.
+  if (stream->ends_connection) SubmitNotice(state);
   if (!stream->is_gone) {
     // nghttp2 calls back no more.
     api_->session_set_stream_user_data(state->session, stream->id, nullptr);

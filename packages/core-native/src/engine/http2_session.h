@@ -138,6 +138,7 @@ class Http2Session final : public StreamHandler {
   void AddDirty(Http2State* state);
   void Flush(Http2State* state);
   bool MakeFrames(Http2State* state);
+  bool SubmitNotice(Http2State* state);
   void FinishShutdown(Http2State* state);
   void OnNoStreams(Http2State* state);
   void CloseIfOver(Http2State* state);

@@ -85,6 +85,7 @@ struct Http2Stream : FromSmallBlocks {
   bool is_gone = false;       // nghttp2 knows it no more.
   bool is_deferred = false;   // It waits for bytes.
   bool closes = false;        // The request's body is not wanted behind the answer.
+  bool ends_connection = false;  // The application has said `Connection: close` in its answer.
   uint32_t unread_bytes = 0;  // Of the peer's window.
   http2::ErrorCode reset_code = http2::kCancel;
   uint64_t queue_end = 0;   // RequestQueue::appended() behind its record.

@@ -51,6 +51,7 @@ void ResponseFields::Begin(const std::vector<HeaderLine>& lines) {
   fields_.clear();
   names_.clear();
   nominated_.clear();
+  closes_ = false;
   size_t bytes = 0;
   for (const HeaderLine& line : lines) {
     bytes += line.name.size();
@@ -61,8 +62,11 @@ void ResponseFields::Begin(const std::vector<HeaderLine>& lines) {
       const std::string_view option = rest.substr(0, comma);
       const size_t from = std::min(option.find_first_not_of(" \t"), option.size());
       const std::string_view name = option.substr(from, option.find_last_not_of(" \t") + 1 - from);
-      // The usual ones name no field that would not go anyway.
-      if (!name.empty() && !http1::EqualsIgnoringCase(name, "close")) nominated_.push_back(name);
+      if (http1::EqualsIgnoringCase(name, "close")) {
+        closes_ = true;
+      } else if (!name.empty()) {
+        nominated_.push_back(name);
+      }
       rest.remove_prefix(std::min(comma + 1, rest.size()));
     }
   }

@@ -21,6 +21,9 @@ class ResponseFields {
   // Those of a trailer section.
   void FillTrailers(const std::vector<http1::HeaderLine>& lines);
 
+  // The lines say `Connection: close`.
+  bool closes() const { return closes_; }
+
   const NgField* data() const { return fields_.data(); }
   size_t size() const { return fields_.size(); }
 
@@ -35,6 +38,7 @@ class ResponseFields {
   std::string names_;  // In lower case.
   std::vector<std::string_view> nominated_;
   char status_[3];
+  bool closes_ = false;
 };
 
 }  // namespace httpsys::http2
