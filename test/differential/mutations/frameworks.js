@@ -247,9 +247,9 @@ module.exports = [
   },
   {
     name: 'idle-connections-left-open',
-    file: 'lib/http/server.js',
-    find: 'if (closeIfIdle(socket)) isAny = true',
-    replace: '',
+    file: 'src/engine/http1_session.cc',
+    find: 'return connection->phase == InputPhase::kHead && connection->has_served &&',
+    replace: 'return !MUTANT("idle-connections-left-open") && connection->phase == InputPhase::kHead && connection->has_served &&',
   },
   {
     name: 'write-acknowledged-a-tick-later',

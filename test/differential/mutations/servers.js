@@ -94,7 +94,7 @@ module.exports = [
   },
   {
     name: 'unserved-are-idle',
-    file: 'lib/http/server.js',
+    file: 'lib/http/closing.js',
     find: '(isUnservedIdle ??= closesUnserved())',
     replace: 'true',
   },

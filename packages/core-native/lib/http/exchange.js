@@ -13,6 +13,7 @@ const { loadBinding } = require('../binding')
 const { splitTarget } = require('../url-prefix')
 const { kOutgoingUniqueHeaders, kNeedDrain, drainTicks, contextsAreFrames } = require('./node-internals')
 const { consumed, materialise } = require('./socket')
+const { closeIfIdle, onLateRequest } = require('./closing')
 const { State, isLight, publish } = require('./socket-state')
 const { removeListeners, forgetResponse, showData } = require('./socket-listeners')
 const { idleTimeout, kKeepAliveMarginMs } = require('./outgoing')
@@ -247,9 +248,7 @@ function deliver (server, socket, req, flags) {
   res[kEnded] = false
   res._keepAliveTimeout = server.keepAliveTimeout
   res._maxRequestsPerSocket = server.maxRequestsPerSocket
-  // A connection with TLS cannot go to another process when its server closes.
-  const isLeaving = socket[kTls] !== undefined && !server.listening && listener.prefixes.size !== 0
-  res.shouldKeepAlive = (flags & R.kFlagKeepAlive) !== 0 && !isLeaving
+  res.shouldKeepAlive = (flags & R.kFlagKeepAlive) !== 0
   const isStream = (flags & R.kFlagStream) !== 0
   // A response of the application's own class takes 2.0 for something older than 1.1, which knows no chunks; the lane
   // takes them off again.
@@ -259,6 +258,7 @@ function deliver (server, socket, req, flags) {
   if (requestStart.hasSubscribers) requestStart.publish({ request: req, response: res, socket, server })
   if (socket._httpMessage) queue(socket, res)
   else assign(socket, res)
+  if (listener.isClosed) onLateRequest(socket, res)
   res.on('finish', onResponseFinish)
 
   if (req.httpVersionMinor === 1 || isHttp2) {
@@ -457,7 +457,7 @@ function onResponseFinish () {
     socket.destroySoon()
   } else if (hasNext) {
     assign(socket, outgoing.shift())
-  } else {
+  } else if (!server[kListener].isClosed || !closeIfIdle(socket)) {
     startKeepAliveTimer(server, socket)
   }
 }

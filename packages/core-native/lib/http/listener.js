@@ -142,6 +142,10 @@ class Listener {
     this.listening = 0
     /** Within server.close(). */
     this.isClosing = false
+    /** From server.close() until the next listen(): connections end with the answers that are due. */
+    this.isClosed = false
+    /** Other processes, or workers, were on its ports when it was closed: idle connections without TLS move to them. */
+    this.hasSuccessors = false
     /** listen(port) of a cluster's worker, which asks its primary. */
     this.asksPrimary = false
     /** A worker that its primary does not know to listen. */
@@ -429,6 +433,7 @@ class Listener {
     const ports = new Set([...this.ports, ...this.asking.values()])
     const isKnown = [...ports].map((port) => release(theEngine(), this, port, [], this.sharing)).filter((known) => known !== null)
     this.ports.clear()
+    this.hasSuccessors = isKnown.length !== 0
     withdraw(this)
     // The engine may accept for it already where others listen.
     if (this.listening === 0 && ports.size === 0) return

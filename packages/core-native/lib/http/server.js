@@ -5,12 +5,12 @@
 
 const http = require('node:http')
 const net = require('node:net')
-const R = require('../records')
 const { loadBinding } = require('../binding')
 const { CapabilityError, ListenArgsError, PrefixStateError } = require('../errors')
 const { refuseIgnoredByServer } = require('../option-names')
 const { checkRegistration, findRefusal } = require('../reservations')
-const { closesUnserved, connectionListener, createServerHandle, refusesManyHeaders } = require('./node-internals')
+const { closeIfIdle, endWithAnswers, goOn } = require('./closing')
+const { connectionListener, createServerHandle, refusesManyHeaders } = require('./node-internals')
 const {
   kBindIpv6Only, kBindReusePort, closeUnneeded, emitError, listenBeside, openAll, openFor, ownEndpoint, takeHandle
 } = require('./endpoints')
@@ -23,9 +23,8 @@ const { keyOf } = require('./prefixes')
 const { State } = require('./socket-state')
 const { errnoOf, systemError } = require('./system-error')
 const { addUrl, openUrls } = require('./url-endpoints')
-const { kLane, kListener, kReceiving, kSlot, kState } = require('./symbols')
+const { kLane, kListener, kState } = require('./symbols')
 
-const { kDestroy } = R.ReplyType
 // How long close() waits for the I/O threads; they need microseconds unless the machine is overloaded.
 const kCloseMs = 100
 // They may gain or lose listeners at any time; the lanes answer alone while there are none.
@@ -61,6 +60,10 @@ function methodsOf (Base) {
       }
       listener.sharing = plan.sharing
       listener.endsWithPrimary = false
+      if (listener.isClosed) {
+        listener.isClosed = false
+        goOn(listener)
+      }
       const toPrimary = plan.kind === 'node' && isServedHere(self) ? argsOfWorker(plan.args) : null
       listener.asksPrimary = toPrimary !== null
       if (plan.kind === 'node') {
@@ -232,6 +235,7 @@ function methodsOf (Base) {
     close (...args) {
       const listener = /** @type {any} */ (this)[kListener]
       const options = typeof args[0] === 'object' && args[0] !== null ? args.shift() : {}
+      const wasListening = Boolean(/** @type {any} */ (this)._handle)
       listener.sharing.restartMs = restartMs(options)
       listener.stopOpening()
       clearInterval(listener.checker)
@@ -240,6 +244,10 @@ function methodsOf (Base) {
         return super.close(...args)
       } finally {
         listener.isClosing = false
+        if (wasListening) {
+          listener.isClosed = true
+          endWithAnswers(listener)
+        }
       }
     }
 
@@ -387,23 +395,6 @@ function startChecking () {
     if (requestTimeout > 0 && headersTimeout > requestTimeout) [headersTimeout, requestTimeout] = [requestTimeout, headersTimeout]
     theEngine().native.checkConnections(listener.id, headersTimeout, requestTimeout)
   }, this.connectionsCheckingInterval).unref()
-}
-
-/** @type {boolean | undefined} asked when first needed */
-let isUnservedIdle
-
-// A connection that has been served and is between two requests, or as Node decides one that has not
-// begun its first. The lane has the last word, because the next request may be on its way to JavaScript.
-/** @param {any} socket @returns {boolean} whether the lane was told */
-function closeIfIdle (socket) {
-  if (socket[kReceiving] !== null || socket.destroyed || (socket[kState] & State.kInHandler) !== 0) return false
-  if (socket._httpMessage && !socket._httpMessage.finished) return false
-  const isServed = (socket[kState] & State.kServed) !== 0
-  if (!isServed && !(isUnservedIdle ??= closesUnserved())) return false
-  let flags = isServed ? R.kReplyIfIdle : R.kReplyIfIdle | R.kReplyIfUnserved
-  if (socket.server[kListener].isClosing) flags |= R.kReplyMayMove
-  socket[kLane].writer.command(kDestroy, flags, socket[kSlot])
-  return true
 }
 
 /** @param {any} server @param {import('./listen-args').PrefixPlan} plan @param {any} Base */

@@ -336,6 +336,7 @@ void Http1Session::MessageDone(Connection* connection) {
   if (connection->unanswered == 0 && connection->idle_timeout_ms != 0) {
     transport_->StartIdleTimer(connection, connection->idle_timeout_ms);
   }
+  if (connection->unanswered == 0 && connection->server->is_unlistened) LookWhetherIdle(connection);
 }
 
 // -- Bodies.

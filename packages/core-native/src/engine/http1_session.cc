@@ -269,6 +269,7 @@ void Http1Session::ConsumePartial(Connection* connection) {
              connection->idle_timeout_ms != 0) {
     // Nothing but line ends was kept back when the last answer left.
     transport_->StartIdleTimer(connection, connection->idle_timeout_ms);
+    if (connection->server->is_unlistened) LookWhetherIdle(connection);
   }
 }
 
@@ -291,7 +292,19 @@ void Http1Session::ResumeWanted(const std::vector<Connection*>& touched) {
     if (connection->is_open() && connection->unanswered == 0 && !connection->is_waiting) {
       ResumeInput(connection, kPauseOrder);
     }
+    if (connection->is_open() && connection->server->is_unlistened) EndIdle(connection);
   }
+}
+
+// As soon as its output has been given to the socket, and what is left of its input has been read.
+void Http1Session::LookWhetherIdle(Connection* connection) {
+  connection->wants_input_resumed = true;
+  transport_->Touch(connection);
+}
+
+void Http1Session::EndIdle(Connection* connection) {
+  if (!IsIdle(connection) || router_->MoveAway(connection)) return;
+  transport_->FinishAfterOutput(connection, AfterOutput::kClose);
 }
 
 // -- What JavaScript decides.
@@ -317,7 +330,9 @@ void Http1Session::OnAnswered(Connection* connection) {
         connection->phase == InputPhase::kBodyChunked) {
       TimeAnsweredBody(connection);
     }
-    if ((connection->pauses & kPauseOrder) != 0) connection->wants_input_resumed = true;
+    if ((connection->pauses & kPauseOrder) != 0 || connection->server->is_unlistened) {
+      connection->wants_input_resumed = true;
+    }
   }
   if ((connection->pauses & kPausePipeline) != 0 && connection->unanswered < most) {
     connection->wants_input_resumed = true;

@@ -63,6 +63,8 @@ class Http1Session final {
                      uint64_t request_ns);
   // Between two requests, after the first one.
   static bool IsIdle(const Connection* connection);
+  // Ends an idle connection of a server that was closed, or gives it to another member of its port.
+  void EndIdle(Connection* connection);
   // No byte of a first request has come.
   static bool IsUnserved(const Connection* connection);
 
@@ -148,6 +150,7 @@ class Http1Session final {
   bool DecodeInline(std::string_view input, std::string_view* body, size_t* used);
   void BeginBody(Connection* connection, const http1::RequestHead& head);
   void MessageDone(Connection* connection);
+  void LookWhetherIdle(Connection* connection);
   // As on Node, the idle time also runs while the body of an answered request stands still.
   void TimeAnsweredBody(Connection* connection);
 

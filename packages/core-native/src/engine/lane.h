@@ -140,7 +140,7 @@ class Lane final : public InputHandler {
   void AnswerDrains();
   void CloseHandles();
   void SweepServers();
-  void MoveUnannounced(LaneServer* server);
+  void EndOrMove(LaneServer* server);
 
   const size_t index_;
   ControlBlock control_;

@@ -155,17 +155,17 @@ void Lane::Unlisten(uint32_t server_id) {
     if (found != servers_.end()) {
       found->second->is_unlistened = true;
       is_late_due_ = true;
-      MoveUnannounced(found->second.get());
+      EndOrMove(found->second.get());
     }
     SweepServers();
   });
 }
 
-// Connections without a request so far: JavaScript has not heard of them and cannot close them.
-void Lane::MoveUnannounced(LaneServer* server) {
+// Connections without a request so far: JavaScript has not heard of them and cannot close them. And
+// those that have become idle since JavaScript looked.
+void Lane::EndOrMove(LaneServer* server) {
   transport_->ForEach([&](Connection* connection) {
-    if (!connection->is_open() || connection->server != server || connection->is_announced ||
-        connection->stream != nullptr) {
+    if (!connection->is_open() || connection->server != server || connection->stream != nullptr) {
       return;
     }
     if (connection->http2 != nullptr) {
@@ -173,6 +173,7 @@ void Lane::MoveUnannounced(LaneServer* server) {
       if (connection->http2->streams != 0) transport_->Announce(connection, records::kFlagShared);
       return http2_->Shutdown(connection);
     }
+    if (connection->is_announced) return session_->EndIdle(connection);
     if (connection->phase != InputPhase::kHandshake) return router_->Leave(connection);
     // Untouched, another member can have it.
     if (!connection->is_hello_routed && router_->MoveAway(connection)) return;

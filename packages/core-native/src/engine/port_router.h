@@ -55,14 +55,13 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   void OnOutputEnding(Connection* connection);
   void OnAnnounced(Connection* connection);
   void OnDetached(Connection* connection);
-  // Gives an idle connection of a server that ends to another member. False: nobody wants it.
-  bool MoveAway(Connection* connection);
 
   // -- RequestRouter.
 
   bool IsShared(uint16_t port) const override;
   bool RouteHello(Connection* connection, std::string_view servername) override;
   void Leave(Connection* connection) override;
+  bool MoveAway(Connection* connection) override;
   bool MustRoute(const Connection* connection) const override;
   Outcome FindServer(Connection* connection, const http1::RequestHead& head, std::string_view input,
                      size_t head_bytes, Route* route) override;

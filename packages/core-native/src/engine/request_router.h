@@ -30,6 +30,8 @@ class RequestRouter {
   // Of a server that has closed, and that JavaScript has not heard of: it goes to another server of
   // the port, or ends.
   virtual void Leave(Connection* connection) = 0;
+  // Gives an idle connection of a server that ends to another member. False: nobody wants it.
+  virtual bool MoveAway(Connection* connection) = 0;
   // False on a port whose only server has the connection already.
   virtual bool MustRoute(const Connection* connection) const = 0;
   // `input` begins with the request.

@@ -168,7 +168,11 @@ Http1Session::Advance Http1Session::AnswerUnrouted(Connection* connection,
   const bool is_expected =
       head.expect != http1::Expectation::kNone && head.body != http1::BodyKind::kNone;
   const bool is_broken = status == RouteStatus::kBadUrl || status == RouteStatus::kBadHost;
+  // Where the port has other members they get the connection when it is idle.
+  const bool is_last =
+      connection->server->is_unlistened && !router_->IsShared(connection->local_port);
   const bool keep_alive = !is_broken && head.keep_alive && !head.upgrade && !is_expected &&
+                          !is_last &&
                           head.content_length <= limits::kLingerBytesMax;
   if (!ComposeUnrouted(connection, &head, status, keep_alive, &native_reply_)) {
     transport_->Reset(connection);

@@ -34,7 +34,7 @@ program(async () => {
   const idle = await dial(port)
   await play(idle, [message('GET /idle', []), /answered/, { event: 'pending 0' }])
   const busy = await dial(port)
-  await play(busy, [message('GET /held', []), { event: 'request /held' }])
+  await play(busy, [message('GET /held'), { event: 'request /held' }])
   stopping = true
   server.close(() => log('closed'))
   for (const [socket, count] of pending) if (count === 0) socket.end()

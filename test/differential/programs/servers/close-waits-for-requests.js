@@ -1,7 +1,7 @@
 'use strict'
 // Orchestrators stop a service with SIGTERM: close() takes no more connections and calls back after the last answer.
 // covers: 27
-// breaks: close-ends-busy, close-keeps-idle
+// breaks: close-ends-busy
 
 const http = require('node:http')
 const net = require('node:net')
@@ -19,7 +19,7 @@ program(async () => {
   await talk(idle, [message('GET /quick', [])], /quick/)
   idle.socket.on('close', () => log('the idle one was closed'))
   const busy = await dial(port)
-  const answered = talk(busy, [message('GET /slow', [])])
+  const answered = talk(busy, message('GET /slow'))
   await logged('request /slow')
   log(server.close((error) => log('closed', error)) === server)
   setTimeout(() => log('the idle one is open'), 3000).unref()

@@ -1,0 +1,93 @@
+'use strict'
+
+// The end of a server's connections: those that are idle when somebody asks for it, and, after server.close(), each one
+// with its last answer. Stock Node leaves a connection that was busy at close() alone; under load it would go on for ever.
+
+const R = require('../records')
+const { closesUnserved } = require('./node-internals')
+const { State, publish } = require('./socket-state')
+const { kLane, kListener, kOutgoing, kParent, kReceiving, kSlot, kState, kTls } = require('./symbols')
+
+const { kDestroy, kShutdown } = R.ReplyType
+
+/** @type {boolean | undefined} asked when first needed */
+let isUnservedIdle
+
+/** Responses whose head is to say `Connection: close` only because their server was closed. @type {WeakSet<any>} */
+const endedByClose = new WeakSet()
+
+// A connection that has been served and is between two requests, or as Node decides one that has not
+// begun its first. The lane has the last word, because the next request may be on its way to JavaScript.
+/** @param {any} socket @returns {boolean} whether the lane was told */
+function closeIfIdle (socket) {
+  if (socket[kReceiving] !== null || socket.destroyed || (socket[kState] & State.kInHandler) !== 0) return false
+  if (socket._httpMessage && !socket._httpMessage.finished) return false
+  const isServed = (socket[kState] & State.kServed) !== 0
+  if (!isServed && !(isUnservedIdle ??= closesUnserved())) return false
+  let flags = isServed ? R.kReplyIfIdle : R.kReplyIfIdle | R.kReplyIfUnserved
+  const listener = socket.server[kListener]
+  if (listener.isClosing || listener.isClosed) flags |= R.kReplyMayMove
+  socket[kLane].writer.command(kDestroy, flags, socket[kSlot])
+  return true
+}
+
+// Others of a shared port take such a connection over when it is idle; one with TLS cannot move.
+/** @param {any} socket */
+function mayMove (socket) {
+  return socket.server[kListener].hasSuccessors && socket[kTls] === undefined
+}
+
+/** @param {any} res whose head has not been made */
+function endWith (res) {
+  if (res.headersSent || !res.shouldKeepAlive) return
+  res.shouldKeepAlive = false
+  endedByClose.add(res)
+}
+
+/** @param {any} res */
+function goOnAfter (res) {
+  if (res.headersSent || !endedByClose.delete(res)) return
+  res.shouldKeepAlive = true
+}
+
+/** @param {any} socket @returns {any[]} its unfinished responses, in their order */
+function unfinished (socket) {
+  return [...socket._httpMessage ? [socket._httpMessage] : [], ...socket[kOutgoing] ?? []]
+}
+
+/**
+ * A request has come to a server that was closed: the connection ends with its answer. What was to end it before goes on,
+ * so that no request is lost that a handler has begun.
+ *
+ * @param {any} socket @param {any} res its response, in its place
+ */
+function onLateRequest (socket, res) {
+  const parent = socket[kParent]
+  if (parent !== undefined) {
+    // The connection may be that of another server of this process, which goes on.
+    if (parent.server?.[kListener].isClosed) publish(parent, kShutdown)
+    return
+  }
+  if (mayMove(socket)) return
+  for (const earlier of unfinished(socket)) goOnAfter(earlier)
+  endWith(res)
+}
+
+// The server was closed: answers that are due are the last ones of their connections.
+/** @param {import('./listener').Listener} listener */
+function endWithAnswers (listener) {
+  for (const socket of listener.sockets) {
+    const last = unfinished(socket).pop()
+    if (last !== undefined && !mayMove(socket)) endWith(last)
+  }
+}
+
+// It listens again.
+/** @param {import('./listener').Listener} listener */
+function goOn (listener) {
+  for (const socket of listener.sockets) {
+    for (const res of unfinished(socket)) goOnAfter(res)
+  }
+}
+
+module.exports = { closeIfIdle, endWithAnswers, goOn, onLateRequest }
