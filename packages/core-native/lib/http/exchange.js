@@ -20,7 +20,7 @@ const { idleTimeout, kKeepAliveMarginMs } = require('./outgoing')
 const { served } = require('./served')
 const {
   kLane, kSlot, kState, kIncoming, kReceiving, kOutgoing, kUnacknowledged, kRead, kRequestCount, kOutgoingData,
-  kResource, kResourceEnded, kEndHeld, kEnded, kListener, kParent, kTls
+  kResource, kResourceEnded, kEndHeld, kEnded, kListener, kParent
 } = require('./symbols')
 
 const { kEnd, kShutdown, kUpgradeAccept, kUpgradeDecline } = R.ReplyType

@@ -506,6 +506,7 @@ void PortRouter::OnDetached(Connection* connection) {
   relays_.OnDetached(connection);
   if (connection->is_counted) CountClosed(connection);
   if (connection->is_lent) lent_.erase(connection);
+  if (!returns_.empty()) returns_.erase(connection);
   connection->is_lent = false;
   const bool is_tunnel = connection->phase == InputPhase::kUndecided ||
                          connection->phase == InputPhase::kOpaque ||

@@ -70,6 +70,11 @@ bool PortRouter::MoveAway(Connection* connection) {
       connection->unanswered != 0 || connection->queue != nullptr || connection->first_piece != 0) {
     return false;
   }
+  LaneServer* other = connection->is_announced ? ServerOn(port, connection->server) : nullptr;
+  if (other != nullptr && Fits(*port, connection->local_ip, *other)) {
+    transport_->Assign(connection, other);
+    return true;
+  }
   const size_t unhandled = connection->partial == nullptr ? 0 : connection->partial->size();
   if (unhandled + peer::kHandOverBytes > peer::kFrameBytesMax) return false;
   for (const uint64_t member : port->routes->peers()) {
@@ -212,13 +217,23 @@ void PortRouter::OnHandedOver(HandedConnection connection) {
   if (Port* port = Find(connection.port)) {
     port->statistics->received.fetch_add(1, std::memory_order_relaxed);
   }
-  Adopt(std::move(connection));
+  (void)Adopt(std::move(connection));
 }
 
-void PortRouter::OnTakenBack(HandedConnection connection) {
-  if (connection.origin == nullptr) return Adopt(std::move(connection));
-  close(connection.fd);
-  relays_.OnRefused(connection.origin->id);
+// A member may have left the prefix before this one has heard of it: the request looks for its
+// owner a little later, as often as a relayed one does.
+void PortRouter::OnTakenBack(HandedConnection handed) {
+  if (handed.origin != nullptr) {
+    close(handed.fd);
+    return relays_.OnRefused(handed.origin->id);
+  }
+  if (handed.hops != 0) --handed.hops;
+  std::string bytes = std::exchange(handed.bytes, {});
+  Connection* connection = Adopt(std::move(handed));
+  if (connection == nullptr || bytes.empty()) return;
+  connection->partial = std::make_unique<std::string>(std::move(bytes));
+  if (++returns_[connection] >= limits::kReturnsMax) connection->hops = limits::kHopsMax;
+  WaitReturned(connection);
 }
 
 // A server of this engine that has a prefix on the port.
@@ -240,7 +255,8 @@ LaneServer* PortRouter::ServerAt(const Port& port, const LocalAddress& local) {
   return nullptr;
 }
 
-void PortRouter::Adopt(HandedConnection handed) {
+// nullptr: it is closed.
+Connection* PortRouter::Adopt(HandedConnection handed) {
   const Port* port = Find(handed.port);
   LaneServer* server = ServerOn(port, nullptr);
   LocalAddress local;
@@ -253,14 +269,14 @@ void PortRouter::Adopt(HandedConnection handed) {
   const bool is_sound = handed.origin == nullptr || IsUnixConnection(handed.fd);
   if (server == nullptr || !is_sound) {
     close(handed.fd);
-    return;
+    return nullptr;
   }
   transport_->CountLoad();
   Connection* connection = transport_->Open(handed.fd, server, std::move(handed.origin));
-  if (connection == nullptr) return;
+  if (connection == nullptr) return nullptr;
   if (connection->local_port != handed.port) {
     transport_->Close(connection, 0);
-    return;
+    return nullptr;
   }
   connection->hops = handed.hops;
   if (handed.home != 0 && handed.home != self_ && connection->origin == nullptr) {
@@ -277,6 +293,7 @@ void PortRouter::Adopt(HandedConnection handed) {
   }
   if (!handed.bytes.empty()) session_->OnHandedOver(connection, handed.bytes);
   transport_->Watch(connection);
+  return connection->is_open() ? connection : nullptr;
 }
 
 }  // namespace httpsys::engine
