@@ -170,7 +170,20 @@ for (const kind of [kSecure, kPlain]) {
       assert.deepEqual(facts[2], facts[0])
       assert.equal(facts[0].encrypted, kind === kSecure ? true : undefined)
       assert.equal(facts[0].alpnProtocol, kind === kSecure ? 'h2' : undefined)
-      assert.equal(session.closed || session.destroyed, false, 'what one process closes is its stream alone')
+      assert.equal(session.closed || session.destroyed, false)
+    })
+
+    it('end their connection by Connection: close of the process that has it, and of no other', async (t) => {
+      const { port, members } = await processes(t, kind)
+      const session = await connect(t, kind, port)
+      const { here, others } = await whereIs(session, port, members)
+      let isLast = false
+      const gone = once(session, 'goaway').then(() => { isLast = true })
+      for (const name of others) assert.equal((await ask(session, `/${name}/facts?closes`)).status, 200)
+      for (const name of kNames) assert.equal((await ask(session, `/${name}/x`)).status, 200)
+      assert.equal(isLast, false)
+      assert.equal((await ask(session, `/${here}/facts?closes`)).status, 200)
+      await gone
     })
 
     it('bring bodies and trailers of any size both ways', async (t) => {

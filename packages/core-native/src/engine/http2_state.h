@@ -72,21 +72,21 @@ struct Http2Stream : FromSmallBlocks {
   std::string body;
   std::string request_trailers;  // Lines, of a request that is not told here.
   bool is_told = false;
-  bool is_parked = false;     // Waits for its owner.
-  bool is_head = false;       // No answer has a body.
-  bool is_connect = false;    // The bytes are a tunnel's
-  bool is_extended = false;   // (RFC 8441).
-  bool is_declined = false;   // Answered as any other request.
-  bool is_bodiless = false;   // The peer's direction ended with the head.
-  bool has_ended = false;     // The peer's direction.
-  bool is_end_due = false;    // Its end is told when what came before it is read.
-  bool is_answered = false;   // The final head was sent.
-  bool is_complete = false;   // Nothing follows what is to be sent.
-  bool is_gone = false;       // nghttp2 knows it no more.
-  bool is_deferred = false;   // It waits for bytes.
-  bool closes = false;        // The request's body is not wanted behind the answer.
+  bool is_parked = false;        // Waits for its owner.
+  bool is_head = false;          // No answer has a body.
+  bool is_connect = false;       // The bytes are a tunnel's
+  bool is_extended = false;      // (RFC 8441).
+  bool is_declined = false;      // Answered as any other request.
+  bool is_bodiless = false;      // The peer's direction ended with the head.
+  bool has_ended = false;        // The peer's direction.
+  bool is_end_due = false;       // Its end is told when what came before it is read.
+  bool is_answered = false;      // The final head was sent.
+  bool is_complete = false;      // Nothing follows what is to be sent.
+  bool is_gone = false;          // nghttp2 knows it no more.
+  bool is_deferred = false;      // It waits for bytes.
+  bool closes = false;           // The request's body is not wanted behind the answer.
   bool ends_connection = false;  // The application has said `Connection: close` in its answer.
-  uint32_t unread_bytes = 0;  // Of the peer's window.
+  uint32_t unread_bytes = 0;     // Of the peer's window.
   http2::ErrorCode reset_code = http2::kCancel;
   uint64_t queue_end = 0;   // RequestQueue::appended() behind its record.
   size_t piece_offset = 0;  // In the first piece of the current reply pass.
