@@ -341,6 +341,32 @@ TEST_F(PeerLinksTest, ASilentPeerIsGivenUpAndCannotAcknowledgeAnyMore) {
   EXPECT_TRUE(Until([&] { return played_.is_broken; }));
 }
 
+TEST_F(PeerLinksTest, APeerThatWasSilentIsGivenNothingBeforeItAnswers) {
+  LinkToScript();
+  HandOver("a");
+  ASSERT_TRUE(Until([&] { return sends_.taken_back.size() == 1; }, 2 * limits::kPeerAckMs));
+  EXPECT_EQ(sender_->Prepare(kId), PeerLinks::State::kGone);
+  ASSERT_TRUE(Until([&] { return played_.is_broken; }));
+  // It is asked over a link of its own, once.
+  receiver_->Accept(AcceptLink());
+  EXPECT_EQ(sender_->Prepare(kId), PeerLinks::State::kGone);
+  const int frees = sends_.frees;
+  ASSERT_TRUE(Until([&] { return sends_.frees == frees + 1; }));
+  EXPECT_EQ(sender_->Prepare(kId), PeerLinks::State::kReady);
+  HandOver("b");
+  ASSERT_TRUE(Until([&] { return receives_.handed.size() == 1; }));
+  EXPECT_EQ(receives_.handed[0].bytes, "b");
+}
+
+TEST_F(PeerLinksTest, WhatIsHandedToASilentPeerComesBackWithinTheTimeThatRequestsHave) {
+  LinkToScript();
+  const uint64_t since_ms = uv_hrtime() / 1'000'000;
+  for (int i = 0; i < 10; ++i) HandOver("a");
+  ASSERT_TRUE(Until([&] { return sends_.taken_back.size() == 10; }, 2 * limits::kPeerAckMs));
+  EXPECT_GE(uv_hrtime() / 1'000'000 - since_ms + 100, limits::kPeerSilentMs);
+  static_assert(limits::kPeerSilentMs < limits::kPeerAckMs);
+}
+
 TEST_F(PeerLinksTest, AReceiverWhoseSenderHasGivenUpDoesNotHandleTheConnection) {
   ScriptToReceiver();
   peer::Link hello;

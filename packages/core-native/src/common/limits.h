@@ -200,8 +200,12 @@ inline constexpr int kPeerReadsPerEvent = 64;
 inline constexpr size_t kPeerUnackedMax = 256;
 // Unhandled bytes of connections that are handed over in one message; a longer one goes alone.
 inline constexpr size_t kHandOverBytesMax = 64 * 1024;
-// A peer that does not acknowledge within this time is given up: what it was given goes elsewhere.
+// Within this time a request that was given to a peer is acknowledged, or goes to the next owner,
+// or gets 503.
 inline constexpr uint64_t kPeerAckMs = 5000;
+// A peer that has acknowledged nothing for so long is given up. The rest of the time above is for
+// what follows on a machine that is busy.
+inline constexpr uint64_t kPeerSilentMs = 4500;
 // How late acknowledgements are read: until then the descriptor is kept, which costs nothing.
 inline constexpr uint64_t kPeerAckLookMs = 5;
 // Frames that a peer does not read, before it is given up.
@@ -214,6 +218,10 @@ inline constexpr uint8_t kHopsMax = 8;
 inline constexpr uint8_t kReturnsMax = 100;
 // Longest text of an address with its zone.
 inline constexpr size_t kAddressBytesMax = 128;
+// What relays leave of the descriptors that a process may have (`ulimit -n`), for its connections,
+// links and files: one of so many, up to a maximum.
+inline constexpr size_t kDescriptorsSparedPart = 4;
+inline constexpr size_t kDescriptorsSparedMax = 1024;
 // Relays of a lane, request bytes that wait for a member to read them, and answers that it has
 // announced and not sent.
 inline constexpr size_t kRelaysMax = 4096;

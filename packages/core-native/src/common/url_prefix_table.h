@@ -29,6 +29,7 @@ enum class RouteStatus : uint8_t {
   kMisdirected,   // Of a host whose certificate another process has: 421.
   kBadUrl,        // Its owner takes no such URL: 400 "Invalid URL".
   kBadHost,       // It has no one valid Host, and its owner has prefixes: 400 "Invalid Hostname".
+  kNoRelay,       // Too many requests are at other members already: 503.
 };
 
 struct Route {

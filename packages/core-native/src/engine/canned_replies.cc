@@ -19,6 +19,7 @@ Page PageFor(RouteStatus status) {
     case RouteStatus::kOffline:
     case RouteStatus::kQueueFull:
     case RouteStatus::kQueueTimeout:
+    case RouteStatus::kNoRelay:
       return {"503 Service Unavailable", "Service Unavailable"};
     case RouteStatus::kMisdirected:
       return {"421 Misdirected Request", "Misdirected Request"};

@@ -74,6 +74,8 @@ std::string_view ReasonFor(RouteStatus status) {
       return "Hostname";
     case RouteStatus::kBadUrl:
       return "URL";
+    case RouteStatus::kNoRelay:
+      return "ConnLimit";
     default:
       return "N/A";
   }

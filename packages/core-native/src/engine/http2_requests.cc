@@ -155,7 +155,7 @@ bool Http2Session::FindServer(Connection* connection, Route* route) {
         Park(connection);
         return false;
       case RequestRouter::Outcome::kRelayed:
-        if (!BeginRelay(connection, member)) AnswerUnrouted(connection, RouteStatus::kOffline);
+        if (!BeginRelay(connection, member)) AnswerUnrouted(connection, RouteStatus::kNoRelay);
         return false;
       default:
         AnswerUnrouted(connection, route->status);

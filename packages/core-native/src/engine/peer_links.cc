@@ -8,6 +8,7 @@
 
 #include "common/limits.h"
 #include "engine/record_writer.h"
+#include "engine/socket_options.h"
 #include "sharing/meeting_place.h"
 
 namespace httpsys::engine {
@@ -32,6 +33,8 @@ bool SpeaksOurProtocol(const peer::Link& link) {
 
 }  // namespace
 
+static_assert(limits::kPeerSilentMs < limits::kPeerAckMs);
+
 PeerLinks::PeerLinks(uv_loop_t* loop, uint64_t self, Owner* owner)
     : loop_(loop), self_(self), owner_(owner) {
   uv_timer_init(loop, &timer_);
@@ -44,14 +47,24 @@ PeerLinks::State PeerLinks::Prepare(uint64_t member) {
   const auto found = links_.find(member);
   if (found != links_.end()) {
     Link& link = found->second;
+    if (link.is_silent) return State::kGone;
     const bool is_full = link.sent.size() >= limits::kPeerUnackedMax ||
                          link.channel->unsent_bytes() > limits::kPeerUnsentBytesMax;
     if (is_full) link.channel->set_is_reading(true);
     return is_full ? State::kFull : State::kReady;
   }
+  return Connect(member);
+}
+
+// A member that was silent is asked something first, and is given nothing before it has answered.
+PeerLinks::State PeerLinks::Connect(uint64_t member) {
   const int fd = sharing::ConnectTo(sharing::MemberName(member));
-  if (fd == -EAGAIN) return State::kFull;
-  if (fd < 0) return State::kGone;
+  if (fd == -EAGAIN) return Stalled(member);
+  stalled_since_ms_.erase(member);
+  if (fd < 0) {
+    silent_until_ms_.erase(member);
+    return State::kGone;
+  }
   if (!IsOurUser(fd)) {
     close(fd);
     return State::kGone;
@@ -63,9 +76,29 @@ PeerLinks::State PeerLinks::Prepare(uint64_t member) {
     channel->Close();
     return State::kGone;
   }
-  links_[member].channel = channel;
+  Link& link = links_[member];
+  link.channel = channel;
   members_[channel] = member;
-  return State::kReady;
+  if (!silent_until_ms_.contains(member)) return State::kReady;
+  // A connection without its descriptor is declined.
+  link.is_silent = true;
+  channel->Send(FrameType::kHandOver, peer::Encode(peer::HandOver{}));
+  return State::kGone;
+}
+
+// It has more links to accept than the system keeps for it.
+PeerLinks::State PeerLinks::Stalled(uint64_t member) {
+  const uint64_t now_ms = uv_now(loop_);
+  const auto silent = silent_until_ms_.find(member);
+  if (silent != silent_until_ms_.end()) {
+    if (now_ms < silent->second) return State::kGone;
+    silent_until_ms_.erase(silent);
+  }
+  const uint64_t since_ms = stalled_since_ms_.try_emplace(member, now_ms).first->second;
+  if (now_ms - since_ms < limits::kPeerSilentMs) return State::kFull;
+  stalled_since_ms_.erase(member);
+  silent_until_ms_[member] = now_ms + limits::kPeerSilentMs;
+  return State::kGone;
 }
 
 void PeerLinks::HandOver(uint64_t member, HandedConnection connection) {
@@ -177,6 +210,11 @@ PeerLinks::Link* PeerLinks::FindLink(Channel* channel, uint64_t* member) {
 }
 
 void PeerLinks::OnAnswer(Link* link, const peer::Frame& frame) {
+  if (link->is_silent) {
+    link->is_silent = false;
+    silent_until_ms_.erase(members_.find(link->channel)->second);
+    return owner_->OnLinkFree();
+  }
   if (frame.type == FrameType::kAnswered) {
     peer::Answered answered;
     if (peer::Decode(frame.payload, &answered)) owner_->OnAnswered(answered);
@@ -220,7 +258,7 @@ void PeerLinks::OnAnswer(Link* link, const peer::Frame& frame) {
 }
 
 // What the peer has not taken so far it cannot take any more.
-void PeerLinks::GiveUp(uint64_t member) {
+void PeerLinks::GiveUp(uint64_t member, bool is_silent) {
   const auto found = links_.find(member);
   if (found == links_.end()) return;
   Channel* channel = found->second.channel;
@@ -230,6 +268,12 @@ void PeerLinks::GiveUp(uint64_t member) {
   std::deque<Sent> left = std::move(found->second.sent);
   members_.erase(channel);
   links_.erase(found);
+  if (is_silent) {
+    silent_until_ms_[member] = uv_now(loop_) + limits::kPeerSilentMs;
+    Connect(member);
+  } else {
+    silent_until_ms_.erase(member);
+  }
   for (Sent& sent : left) owner_->OnTakenBack(std::move(sent.connection));
   owner_->OnLinkFree();
 }
@@ -253,11 +297,11 @@ void PeerLinks::CheckAges() {
   ReadAcknowledgements();
   std::vector<uint64_t> silent;
   for (const auto& [member, link] : links_) {
-    if (!link.sent.empty() && uv_now(loop_) - link.sent.front().since_ms >= limits::kPeerAckMs) {
+    if (!link.sent.empty() && uv_now(loop_) - link.sent.front().since_ms >= limits::kPeerSilentMs) {
       silent.push_back(member);
     }
   }
-  for (const uint64_t member : silent) GiveUp(member);
+  for (const uint64_t member : silent) GiveUp(member, true);
   const bool is_any = std::any_of(links_.begin(), links_.end(),
                                   [](const auto& item) { return !item.second.sent.empty(); });
   if (is_any) ArmTimer();
@@ -369,7 +413,8 @@ bool PeerLinks::Decline(Channel* channel, uint32_t sequence) {
 bool PeerLinks::OnRelay(Channel* channel, Received* received, const peer::Frame& frame, int fd) {
   peer::Relay message;
   const bool is_sound = received->is_known && peer::Decode(frame.payload, &message);
-  const bool is_welcome = is_sound && fd != -1 && owner_->CanTake(message.port);
+  const bool is_welcome =
+      is_sound && fd != -1 && LeavesDescriptors(fd) && owner_->CanTake(message.port);
   if (!is_welcome) {
     if (fd != -1) close(fd);
     if (!is_sound) return false;
@@ -427,7 +472,7 @@ void PeerLinks::TakeBatch(Channel* channel, Received* received) {
 void PeerLinks::OnBroken(Channel* channel) {
   uint64_t member = 0;
   if (FindLink(channel, &member) != nullptr) {
-    GiveUp(member);
+    GiveUp(member, false);
     return;
   }
   const auto found = received_.find(channel);

@@ -58,6 +58,7 @@ class PeerLinks final : public sharing::Channel::Handler {
     ~Owner() = default;
   };
 
+  // kGone: nobody is there, or nobody that answers.
   enum class State : uint8_t { kReady, kFull, kGone };
 
   PeerLinks(uv_loop_t* loop, uint64_t self, Owner* owner);
@@ -106,6 +107,7 @@ class PeerLinks final : public sharing::Channel::Handler {
     std::deque<Sent> sent;
     size_t unsent = 0;       // The last ones of them, until Flush().
     bool is_prompt = false;  // Answers of relays come over it.
+    bool is_silent = false;  // Its peer has not answered the question that it began with.
   };
 
   struct Received {
@@ -117,6 +119,8 @@ class PeerLinks final : public sharing::Channel::Handler {
     uint64_t number = 0;    // Of the link, used once.
   };
 
+  State Connect(uint64_t member);
+  State Stalled(uint64_t member);
   Link* FindLink(sharing::Channel* channel, uint64_t* member);
   // From `first` on as many as fit into one frame; how many that were.
   size_t SendSome(Link* link, size_t first);
@@ -131,7 +135,7 @@ class PeerLinks final : public sharing::Channel::Handler {
   // False: the peer asks more than it may, or does not listen.
   static bool Decline(sharing::Channel* channel, uint32_t sequence);
   void TakeBatch(sharing::Channel* channel, Received* received);
-  void GiveUp(uint64_t member);
+  void GiveUp(uint64_t member, bool is_silent);
   void ReadAcknowledgements();
   void CheckAges();
   void ArmTimer();
@@ -145,6 +149,10 @@ class PeerLinks final : public sharing::Channel::Handler {
   std::unordered_map<sharing::Channel*, Received> received_;  // From peers,
   std::unordered_map<uint64_t, sharing::Channel*> channels_;  // by their numbers.
   std::vector<uint64_t> unflushed_;                           // Members.
+  // Those that were given up because they were silent, until they answer: nobody waits for them any
+  // more. Until when is said where not even a link can be made to ask them.
+  std::unordered_map<uint64_t, uint64_t> silent_until_ms_;
+  std::unordered_map<uint64_t, uint64_t> stalled_since_ms_;  // Those that accept no links.
   uint64_t next_number_ = 1;
 };
 

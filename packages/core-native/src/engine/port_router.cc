@@ -434,7 +434,9 @@ RequestRouter::Outcome PortRouter::ToMember(Port* port, Connection* connection,
   }
   if (!is_relayed) return Move(port, connection, member, input);
   if (relays_.Send(connection, member, input.substr(0, head_bytes))) return Outcome::kRelayed;
-  return connection->unanswered != 0 ? Outcome::kLater : Refuse(route);
+  if (connection->unanswered != 0) return Outcome::kLater;
+  route->status = RouteStatus::kNoRelay;
+  return Outcome::kUnrouted;
 }
 
 // -- Waiting.

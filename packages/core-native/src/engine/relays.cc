@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -65,6 +66,11 @@ void Relays::Close() {
 Relay* Relays::Open(Connection* connection, uint64_t member) {
   int ends[2];
   if (relays_.size() >= limits::kRelaysMax || !MakePair(ends)) return nullptr;
+  if (!LeavesDescriptors(std::max(ends[0], ends[1]))) {
+    close(ends[0]);
+    close(ends[1]);
+    return nullptr;
+  }
   auto* relay = new Relay;
   if (uv_poll_init(loop_, &relay->poll, ends[0]) != 0) {
     close(ends[0]);

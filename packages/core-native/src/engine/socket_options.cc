@@ -3,7 +3,12 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+
+#include <algorithm>
+
+#include "common/limits.h"
 
 namespace httpsys::engine {
 namespace {
@@ -13,6 +18,14 @@ void SetInt(int fd, int level, int option, int value) {
 }
 
 }  // namespace
+
+bool LeavesDescriptors(int fd) {
+  rlimit allowed{};
+  if (getrlimit(RLIMIT_NOFILE, &allowed) != 0 || allowed.rlim_cur == RLIM_INFINITY) return true;
+  const rlim_t spared = std::min<rlim_t>(allowed.rlim_cur / limits::kDescriptorsSparedPart,
+                                         limits::kDescriptorsSparedMax);
+  return static_cast<rlim_t>(fd) < allowed.rlim_cur - spared;
+}
 
 void SetNoDelay(int fd, bool on) { SetInt(fd, IPPROTO_TCP, TCP_NODELAY, on ? 1 : 0); }
 

@@ -5,6 +5,11 @@
 
 namespace httpsys::engine {
 
+// Whether a process that has just been given this descriptor for a relay still has enough of them
+// for everything else. The system gives the lowest number that is free, so that at least as many
+// are in use.
+bool LeavesDescriptors(int fd);
+
 // Thread: any.
 void SetNoDelay(int fd, bool on);
 // The delay of the first probe in seconds; 0 leaves the system's.
