@@ -143,7 +143,7 @@ test('informational answers come before the final one', options, async (t) => {
 test('fields about the connection stay behind, and those that it names', options, async (t) => {
   const { client } = await serve(t, (/** @type {any} */ _req, /** @type {any} */ res) => {
     res.writeHead(200, {
-      Connection: 'close, X-Hop', 'X-Hop': '1', 'Keep-Alive': 'timeout=9', 'Proxy-Connection': 'x', Upgrade: 'h2c', 'X-End': 'e', 'Set-Cookie': ['a=1', 'b=2']
+      Connection: 'keep-alive, X-Hop', 'X-Hop': '1', 'Keep-Alive': 'timeout=9', 'Proxy-Connection': 'x', Upgrade: 'h2c', 'X-End': 'e', 'Set-Cookie': ['a=1', 'b=2']
     })
     res.end('x')
   })
