@@ -172,8 +172,7 @@ Http1Session::Advance Http1Session::AnswerUnrouted(Connection* connection,
   const bool is_last =
       connection->server->is_unlistened && !router_->IsShared(connection->local_port);
   const bool keep_alive = !is_broken && head.keep_alive && !head.upgrade && !is_expected &&
-                          !is_last &&
-                          head.content_length <= limits::kLingerBytesMax;
+                          !is_last && head.content_length <= limits::kLingerBytesMax;
   if (!ComposeUnrouted(connection, &head, status, keep_alive, &native_reply_)) {
     transport_->Reset(connection);
     return Advance::kWait;
