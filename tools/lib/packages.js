@@ -31,6 +31,11 @@ function findNginx () {
   return findProgram('nginx', '/usr/sbin/nginx')
 }
 
+/** @returns {string | null} Debian has it where only root's PATH leads to. */
+function findHaproxy () {
+  return findProgram('haproxy', '/usr/sbin/haproxy')
+}
+
 /** @returns {string | null} */
 function findChromium () {
   return findProgram('chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome')
@@ -88,6 +93,17 @@ const kTestNeeds = [
     // Their test says that it is skipped where nothing brings it.
     present: () => findChromium() !== null || findProgram('apt-get') === null,
     apt: ['chromium'],
+  },
+  {
+    what: 'nginx, in front of WebSockets',
+    // A test that needs a proxy says that it is skipped where nothing brings it.
+    present: () => findNginx() !== null || findProgram('apt-get') === null,
+    apt: ['nginx-light'],
+  },
+  {
+    what: 'HAProxy, in front of WebSockets',
+    present: () => findHaproxy() !== null || findProgram('apt-get') === null,
+    apt: ['haproxy'],
   },
   { what: 'curl', present: () => findProgram('curl') !== null, apt: ['curl'] },
 ]
@@ -224,6 +240,7 @@ module.exports = {
   findChromium,
   findClang,
   findFuzzingClang,
+  findHaproxy,
   findNginx,
   h2spec,
   nodeFolder,

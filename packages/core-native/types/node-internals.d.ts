@@ -36,6 +36,8 @@ export interface NodeInternals {
   contextsAreFrames: () => boolean
   /** Copies `requestCert`, `server[kSNICallback]` and what else only the constructor of a tls.Server sets. */
   copyTlsSettings: (from: object, to: object) => void
+  /** Sets `stream._readableState.reading` to false: no _read() is pending. */
+  forgetRead: (stream: object) => void
   /** `server[kHandshakeTimeout]` of a tls.Server. */
   handshakeTimeoutOf: (server: object) => number
   /** `server[kSNICallback]` of a tls.Server. */

@@ -149,6 +149,12 @@ module.exports = [
 
   // Flow of bytes.
   {
+    name: 'reading-stays',
+    file: 'lib/http/exchange.js',
+    find: 'forgetRead(socket)\n',
+    replace: '\n',
+  },
+  {
     name: 'paused-upload-flows',
     file: 'lib/http/socket.js',
     find: 'total >= kAcknowledgeBytes && (socket[kState] & State.kReadPaused) === 0',

@@ -11,7 +11,7 @@ const process = require('node:process') // The global one is an accessor, which 
 const R = require('../records')
 const { loadBinding } = require('../binding')
 const { splitTarget } = require('../url-prefix')
-const { kOutgoingUniqueHeaders, kNeedDrain, drainTicks, contextsAreFrames } = require('./node-internals')
+const { kOutgoingUniqueHeaders, kNeedDrain, drainTicks, contextsAreFrames, forgetRead } = require('./node-internals')
 const { consumed, materialise } = require('./socket')
 const { closeIfIdle, onLateRequest } = require('./closing')
 const { State, isLight, publish } = require('./socket-state')
@@ -327,7 +327,11 @@ function upgrade (server, socket, req, head) {
     socket.destroy()
     return
   }
-  if (!isLight(socket)) socket.readableFlowing = null
+  if (!isLight(socket)) {
+    socket.readableFlowing = null
+    // In HTTP mode a read waits for ever: nothing is pushed there. The first one from here on decides what the bytes are.
+    forgetRead(socket)
+  }
   server.emit(event, req, socket, head ?? Buffer.alloc(0))
 }
 

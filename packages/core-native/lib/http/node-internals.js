@@ -138,6 +138,13 @@ function copyTlsSettings (from, to) {
   }
 }
 
+// Ends a read that a Readable takes for pending, so that the next one calls _read() again. Only push() does it otherwise,
+// and nothing has come that could be pushed.
+/** @param {any} stream */
+function forgetRead (stream) {
+  stream._readableState.reading = false
+}
+
 // By the description of its symbol: Node has no public name for these settings of a tls.Server.
 /** @param {object} server @param {string} description @returns {any} */
 function tlsSetting (server, description) {
@@ -162,6 +169,8 @@ function collect () {
   for (const name of ['_consuming', '_dumped', '_readableState']) {
     if (!(name in request)) throw new InternalsError(`http.IncomingMessage#${name}`)
   }
+  // Whether a read is pending, which is an accessor since Node 20.9.
+  if (!('reading' in request._readableState)) throw new InternalsError('http.IncomingMessage#_readableState.reading')
   for (const name of ['_implicitHeader', '_finish', '_send', '_flush']) {
     findMethod(http.ServerResponse.prototype, name, 'http.ServerResponse.prototype')
   }
@@ -193,6 +202,7 @@ function collect () {
     refusesManyHeaders: refusesManyHeaders(),
     contextsAreFrames,
     copyTlsSettings,
+    forgetRead,
     handshakeTimeoutOf: (server) => tlsSetting(server, 'handshake-timeout'),
     sniCallbackOf: (server) => tlsSetting(server, 'snicallback'),
     connectionListener: findMethod(nodeHttp, '_connectionListener', 'http'),
