@@ -59,6 +59,7 @@ module.exports = {
   kFlagHasHost: 1 << 6,
   kFlagChunked: 1 << 7,
   kFlagLent: 1 << 8,
+  kFlagUndecided: 1 << 15,
   kFlagShared: 1 << 9,
   kFlagStream: 1 << 10,
   kFlagSecure: 1 << 11,

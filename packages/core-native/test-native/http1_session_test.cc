@@ -271,6 +271,26 @@ TEST(Http1SessionTest, WhatFollowsAToldRefusalIsToldToo) {
   EXPECT_EQ(js.Expect(RequestType::kClosed).number, 0u);
 }
 
+TEST(Http1SessionTest, AnEndWithinAMessageClosesAConnectionThatJavaScriptHasEnded) {
+  for (const std::string_view message :
+       {"GET / HT", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhello",
+        "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhe"}) {
+    FakeJavaScript js;
+    ServerSettings settings;
+    settings.wants_errors = true;
+    const Peer peer(js.Connect(settings));
+    const uint32_t slot = js.Expect(RequestType::kOpen).slot;
+    peer.Send(message);
+    if (message.front() == 'P') js.Expect(RequestType::kRequest);
+    js.Command(ReplyType::kShutdown, slot);
+    EXPECT_EQ(peer.ReadAll(), "");
+    peer.Finish();
+    const Event error = js.Expect(RequestType::kError);
+    EXPECT_EQ(error.number, static_cast<uint32_t>(ErrorKind::kIncomplete));
+    EXPECT_EQ(js.Expect(RequestType::kClosed).number, 0u);
+  }
+}
+
 TEST(Http1SessionTest, WhatFollowsATimeoutIsThrownAway) {
   FakeJavaScript js;
   ServerSettings settings;

@@ -123,10 +123,46 @@ TEST_F(WebSocketSessionTest, UndecidedBytesAreOpaqueWhenThatIsDecided) {
   const Socket socket = Upgrade("behind");
   socket.peer.Send("later");
   socket.peer.Finish();
+  EXPECT_EQ(js_.Expect(RequestType::kEof).flags, records::kFlagUndecided);
   EXPECT_TRUE(js_.IsQuiet());
   js_.Command(ReplyType::kUpgradeAccept, socket.slot);
   EXPECT_EQ(js_.Expect(RequestType::kBody).body, "later");
-  js_.Expect(RequestType::kEof);
+  EXPECT_EQ(js_.Expect(RequestType::kEof).flags, 0u);
+}
+
+TEST_F(WebSocketSessionTest, AnEndBehindUndecidedBytesIsMetByAWebSocket) {
+  const std::string first = ClientFrame(kFin | 1, "first");
+  const Socket socket = Upgrade(first);
+  socket.peer.Finish();
+  EXPECT_EQ(js_.Expect(RequestType::kEof).flags, records::kFlagUndecided);
+  Open(socket, {}, first);
+  EXPECT_EQ(js_.Expect(RequestType::kMessage).body, "first");
+  EXPECT_EQ(js_.Expect(RequestType::kEof).flags, 0u);
+}
+
+TEST_F(WebSocketSessionTest, ARefusedUpgradeWithBytesBehindItClosesWithItsPeer) {
+  const Socket socket = Upgrade("b");
+  js_.Command(ReplyType::kShutdown, socket.slot);
+  EXPECT_EQ(socket.peer.ReadAll(), "");
+  socket.peer.Finish();
+  EXPECT_EQ(js_.Expect(RequestType::kEof).flags, records::kFlagUndecided);
+  js_.Command(ReplyType::kUpgradeAccept, socket.slot);
+  EXPECT_EQ(js_.Expect(RequestType::kEof).flags, 0u);
+  EXPECT_EQ(js_.Expect(RequestType::kClosed).number, 0u);
+}
+
+TEST_F(WebSocketSessionTest, ARefusedUpgradeOfWhichNoMoreIsKeptIsClosed) {
+  for (const bool is_refused_first : {true, false}) {
+    const Socket socket = Upgrade();
+    if (is_refused_first) js_.Command(ReplyType::kShutdown, socket.slot);
+    size_t sent = 0;
+    while (sent < 2 * limits::kUndecidedBytesMax) {
+      sent += socket.peer.TrySend(std::string(16 * 1024, 'u'));
+      if (sent < limits::kUndecidedBytesMax) js_.IsQuiet(1);
+    }
+    if (!is_refused_first) js_.Command(ReplyType::kShutdown, socket.slot);
+    EXPECT_EQ(js_.Expect(RequestType::kClosed).number, 0u);
+  }
 }
 
 TEST_F(WebSocketSessionTest, AnUndecidedEndIsToldAtOnce) {

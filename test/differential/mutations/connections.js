@@ -169,8 +169,8 @@ module.exports = [
   {
     name: 'upgraded-flood',
     file: 'lib/http/exchange.js',
-    find: 'else socket[kUnacknowledged] += chunk.length // _read() acknowledges.',
-    replace: 'else consumed(socket, chunk.length)',
+    find: 'socket[kUnacknowledged] += chunk.length // _read() acknowledges.',
+    replace: 'consumed(socket, chunk.length)',
   },
   {
     name: 'writes-accepted-late',
@@ -189,8 +189,8 @@ module.exports = [
   {
     name: 'connect-answered',
     file: 'lib/http/exchange.js',
-    find: 'socket.destroy()\n    return\n  }\n  if (!isLight(socket)) socket.readableFlowing',
-    replace: "socket.end('HTTP/1.1 405 Method Not Allowed\\r\\n\\r\\n')\n    return\n  }\n  if (!isLight(socket)) socket.readableFlowing",
+    find: 'socket.destroy()\n    return\n  }\n  if (!isLight(socket)) {\n    socket.readableFlowing',
+    replace: "socket.end('HTTP/1.1 405 Method Not Allowed\\r\\n\\r\\n')\n    return\n  }\n  if (!isLight(socket)) {\n    socket.readableFlowing",
   },
   {
     name: 'http-listeners-stay',

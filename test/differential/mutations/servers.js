@@ -275,8 +275,8 @@ module.exports = [
   {
     name: 'upgrade-hands-no-bytes',
     file: 'lib/http/exchange.js',
-    find: 'if (socket.push(chunk)) consumed(socket, chunk.length)',
-    replace: 'if (chunk.toString().startsWith("GET ")) consumed(socket, chunk.length)\n    else if (socket.push(chunk)) consumed(socket, chunk.length)',
+    find: 'if (socket.push(chunk)) {',
+    replace: 'if (chunk.toString().startsWith("GET ")) {\n      consumed(socket, chunk.length)\n    } else if (socket.push(chunk)) {',
   },
   {
     name: 'upgraded-end-lost',

@@ -9,7 +9,7 @@ const diagnosticsChannel = require('node:diagnostics_channel')
 const os = require('node:os')
 const R = require('../records')
 const { Addresses, NearEnd } = require('./addresses')
-const { HttpSocket, hooks, materialise } = require('./socket')
+const { HttpSocket, hooks, isUnread, materialise } = require('./socket')
 const { SecureSocket } = require('./secure-socket')
 const { TlsFacts } = require('../tls/facts')
 const { failureOf, takeError } = require('../tls/failure')
@@ -86,7 +86,7 @@ function onRecord (lane, words, bytes, at) {
     case kBody: return onBody(socket, copy(bytes, at + R.kPayloadAt, words[w + 4]))
     case kBodyBlock: return onBody(socket, lane.receiveBlocks.take(words[w + 5], words[w + 4], (words[w + 1] >>> 8 & R.kFlagLent) !== 0))
     case kBodyEnd: return onBodyEnd(lane, socket, words, bytes, at)
-    case kEof: return onEof(socket)
+    case kEof: return (words[w + 1] >>> 8 & R.kFlagUndecided) !== 0 ? decideAtEnd(socket) : onEof(socket)
     case kError: return onError(socket, words[w + 4], copy(bytes, at + R.kPayloadAt, words[w + 5]))
     case kPeerCertificate: return onPeerCertificate(socket, words, bytes, at)
     case kTlsFailure: return onTlsFailure(socket, failureOf(words, bytes, at))
@@ -321,12 +321,19 @@ function socketClosed (socket, bits, errno) {
     if ((bits & State.kUpgraded) !== 0) {
       // With both sides ended the stream destroys itself, once what has arrived is read.
       if (!socket.writableEnded || socket.writableLength !== 0) socket.destroy()
+      else if (isUnread(socket)) onceFinished(socket, () => socket.destroy())
     } else if (socket.writableLength === 0) {
       socket.destroySoon() // As Node, which ends its side when the peer has: 'finish' comes before 'close'.
     } else {
       socket.destroy()
     }
   }
+}
+
+/** @param {any} socket that was ended @param {() => void} run */
+function onceFinished (socket, run) {
+  if (socket.writableFinished) run()
+  else socket.once('finish', run)
 }
 
 /** @type {boolean | undefined} asked when first needed */
@@ -411,6 +418,15 @@ function endReadable (socket) {
   socket[kState] |= State.kPeerEnded
   socket.push(null)
   socket.read(0) // 'end' also for a socket that nobody reads.
+}
+
+// The peer has ended before somebody has said what its bytes are. They are read as bytes now, as on Node: nobody who reads
+// them hears of the end, and what nobody reads may not keep the connection.
+/** @param {any} socket */
+function decideAtEnd (socket) {
+  if ((socket[kState] & State.kUndecided) === 0) return
+  socket[kState] &= ~State.kUndecided
+  publish(socket, R.ReplyType.kUpgradeAccept)
 }
 
 /** @param {any} socket */

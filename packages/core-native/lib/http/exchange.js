@@ -12,7 +12,7 @@ const R = require('../records')
 const { loadBinding } = require('../binding')
 const { splitTarget } = require('../url-prefix')
 const { kOutgoingUniqueHeaders, kNeedDrain, drainTicks, contextsAreFrames, forgetRead } = require('./node-internals')
-const { consumed, materialise } = require('./socket')
+const { closeUnread, consumed, materialise } = require('./socket')
 const { closeIfIdle, onLateRequest } = require('./closing')
 const { State, isLight, publish } = require('./socket-state')
 const { removeListeners, forgetResponse, showData } = require('./socket-listeners')
@@ -344,8 +344,12 @@ function onBody (socket, chunk) {
   }
   socket._unrefTimer()
   if ((socket[kState] & State.kUpgraded) !== 0) {
-    if (socket.push(chunk)) consumed(socket, chunk.length)
-    else socket[kUnacknowledged] += chunk.length // _read() acknowledges.
+    if (socket.push(chunk)) {
+      consumed(socket, chunk.length)
+    } else {
+      socket[kUnacknowledged] += chunk.length // _read() acknowledges.
+      closeUnread(socket)
+    }
     return
   }
   const req = socket[kReceiving]

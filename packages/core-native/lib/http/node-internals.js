@@ -170,7 +170,7 @@ function collect () {
     if (!(name in request)) throw new InternalsError(`http.IncomingMessage#${name}`)
   }
   // Whether a read is pending, which is an accessor since Node 20.9.
-  if (!('reading' in request._readableState)) throw new InternalsError('http.IncomingMessage#_readableState.reading')
+  if (!('reading' in /** @type {any} */ (request)._readableState)) throw new InternalsError('http.IncomingMessage#_readableState.reading')
   for (const name of ['_implicitHeader', '_finish', '_send', '_flush']) {
     findMethod(http.ServerResponse.prototype, name, 'http.ServerResponse.prototype')
   }

@@ -17,7 +17,7 @@ const {
   kErrorListener, kChannel
 } = require('./symbols')
 
-const { kData, kWindow, kUpgradeAccept, kDestroy, kReset, kSocketOption } = R.ReplyType
+const { kData, kEnd, kWindow, kUpgradeAccept, kDestroy, kReset, kSocketOption } = R.ReplyType
 
 // Consumed body bytes that are acknowledged together: a quarter of the lane's receive window.
 const kAcknowledgeBytes = 32 * 1024
@@ -201,6 +201,7 @@ class Methods extends net.Socket {
   _final (callback) {
     const self = /** @type {any} */ (this)
     shutdown(self)
+    if ((self[kState] & State.kUpgraded) !== 0 && self.readableLength >= self.readableHighWaterMark) closeUnread(self)
     // As after a shutdown by libuv: what the tick that ended the socket still does comes first.
     setImmediate(callback)
   }
@@ -432,6 +433,22 @@ function onceClosed (socket, closed) {
   else socket[kOnClosed] = run
 }
 
+// Whether nobody has ever begun to read what an upgraded socket receives.
+/** @param {any} socket */
+function isUnread (socket) {
+  return isLight(socket) || (socket.readableFlowing === null && socket.listenerCount('readable') === 0)
+}
+
+// An upgraded socket that was ended and that nobody reads, an answer to an upgrade that is not wanted, would keep its connection
+// for as long as the client likes: the client's end is never met behind what is unread. Called when no more is taken in.
+/** @param {any} socket */
+function closeUnread (socket) {
+  const bits = socket[kState]
+  if ((bits & (State.kFinSent | State.kCloseSoon | State.kLaneClosed)) !== State.kFinSent || !isUnread(socket)) return
+  socket[kState] |= State.kCloseSoon
+  socket[kLane].writer.command(kEnd, R.kReplyEnd | R.kReplyClose, socket[kSlot])
+}
+
 // Tells the lane that body bytes were consumed, unless reading is paused.
 /** @param {any} socket */
 function acknowledge (socket) {
@@ -452,4 +469,4 @@ function consumed (socket, bytes) {
   if (total >= kAcknowledgeBytes && (socket[kState] & State.kReadPaused) === 0) acknowledge(socket)
 }
 
-module.exports = { HttpSocket, consumed, hooks, materialise }
+module.exports = { HttpSocket, closeUnread, consumed, hooks, isUnread, materialise }

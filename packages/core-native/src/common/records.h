@@ -96,11 +96,14 @@ enum RequestFlags : uint32_t {  // Already shifted into place: word 1 >> 8.
   // kRequest: of a stream of an HTTP/2 connection that another member of a shared port has. Apart
   // from the version of its protocol it is a connection of its own.
   kFlagRelayedStream = 1u << 14,
+  // kEof: of an undecided upgrade. Its bytes are told first when JavaScript has decided, and then
+  // kEof without this flag. Behind it nothing comes for which a decision could wait.
+  kFlagUndecided = 1u << 15,
 };
 
 // kBody: word 4 bytes; then the bytes.            kBodyBlock: word 4 bytes, 5 block id.
 // kBodyEnd: word 4 trailer line count, 5 text bytes; then lines and text as in kRequest.
-// kEof: nothing more.                             kClosed: word 4 errno (0 = clean), positive.
+// kEof: nothing more; kFlagUndecided.             kClosed: word 4 errno (0 = clean), positive.
 // kCredit: word 4 bytes.                          kBlockDone: word 4 block id, 5 errno.
 // kError: word 4 ErrorKind, 5 raw bytes; then the raw bytes read since the message began (bounded).
 // kIntern: word 4 id, 5 name bytes, 6 value bytes; then name and value. A bare name has value bytes

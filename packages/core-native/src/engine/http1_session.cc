@@ -133,10 +133,10 @@ bool Http1Session::ReadWebSocket(Connection* connection) {
 
 // False when enough is kept.
 bool Http1Session::KeepUndecided(Connection* connection) {
-  const bool is_full =
-      connection->partial != nullptr && connection->partial->size() >= limits::kUndecidedBytesMax;
-  if (is_full) transport_->Pause(connection, kPauseUpgrade);
-  return !is_full;
+  if (!Transport::IsUndecidedFull(*connection)) return true;
+  transport_->Pause(connection, kPauseUpgrade);
+  transport_->CloseIfRefusedUpgrade(connection);
+  return false;
 }
 
 bool Http1Session::ReadIntoBlock(Connection* connection) {
@@ -201,8 +201,9 @@ void Http1Session::OnReadFailed(Connection* connection, int error) {
   }
   if (connection->phase == InputPhase::kUndecided &&
       (connection->partial != nullptr || connection->given_bytes != 0)) {
-    // What came before is told first; the end is met again then.
+    // What came before is told first, when JavaScript has decided; the end is met again then.
     transport_->Pause(connection, kPauseUpgrade);
+    records_->Eof(connection->slot, records::kFlagUndecided);
     return;
   }
   connection->peer_ended = true;
@@ -230,6 +231,13 @@ void Http1Session::OnEof(Connection* connection) {
     return;
   }
   connection->phase = InputPhase::kOver;
+  TellEnd(connection, phase);
+  // Both directions have ended, and JavaScript counts on this close.
+  if (connection->is_fin_sent) transport_->Close(connection, 0);
+}
+
+// The end of a connection that is not upgraded; `phase` is what it came in.
+void Http1Session::TellEnd(Connection* connection, InputPhase phase) {
   if (connection->parser != nullptr && phase == InputPhase::kHead) {
     const auto partial = std::move(connection->partial);
     Refuse(connection, ErrorKind::kIncomplete,

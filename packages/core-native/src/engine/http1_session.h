@@ -115,6 +115,7 @@ class Http1Session final {
   void DeliverBlock(Connection* connection, size_t bytes);
   void OnReadFailed(Connection* connection, int error);
   void OnEof(Connection* connection);
+  void TellEnd(Connection* connection, InputPhase phase);
   void Receive(Connection* connection, std::string_view bytes);
   void ConsumePartial(Connection* connection);
   size_t Consume(Connection* connection, std::string_view input);

@@ -307,7 +307,14 @@ void Http2Session::OnPausesChanged(Connection* connection) {
   if (stream->unread_bytes > kept) {
     GiveWindow(connection, stream->unread_bytes - static_cast<uint32_t>(kept));
   }
-  if (!stream->is_end_due || kept != 0) return;
+  if (!stream->is_end_due) return;
+  if (kept != 0) {
+    if (phase == InputPhase::kUndecided && !stream->is_hinted) {
+      stream->is_hinted = true;
+      records_->Eof(connection->slot, records::kFlagUndecided);
+    }
+    return;
+  }
   stream->is_end_due = false;
   connection->peer_ended = true;
   records_->Eof(connection->slot);

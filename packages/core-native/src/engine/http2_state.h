@@ -80,6 +80,7 @@ struct Http2Stream : FromSmallBlocks {
   bool is_bodiless = false;      // The peer's direction ended with the head.
   bool has_ended = false;        // The peer's direction.
   bool is_end_due = false;       // Its end is told when what came before it is read.
+  bool is_hinted = false;        // JavaScript knows that a decision waits for nothing more.
   bool is_answered = false;      // The final head was sent.
   bool is_complete = false;      // Nothing follows what is to be sent.
   bool is_gone = false;          // nghttp2 knows it no more.

@@ -269,7 +269,9 @@ void RecordWriter::BodyEnd(uint32_t slot, const std::vector<http1::HeaderLine>& 
   CopyLineText(trailers, CopyLineWords(record + records::kPayloadAt));
 }
 
-void RecordWriter::Eof(uint32_t slot) { Append(records::kHeaderBytes, RequestType::kEof, 0, slot); }
+void RecordWriter::Eof(uint32_t slot, uint32_t flags) {
+  Append(records::kHeaderBytes, RequestType::kEof, flags, slot);
+}
 
 void RecordWriter::Closed(uint32_t slot, int error, bool is_patient) {
   const Urgency urgency = is_patient ? Urgency::kLate : Urgency::kNow;

@@ -68,7 +68,8 @@ class RecordWriter {
   // A block of JavaScript's own (ReceiveBlocks), filled with `bytes`.
   void BodyLent(uint32_t slot, uint32_t loan_id, size_t bytes);
   void BodyEnd(uint32_t slot, const std::vector<http1::HeaderLine>& trailers);
-  void Eof(uint32_t slot);
+  // `flags`: 0 or kFlagUndecided.
+  void Eof(uint32_t slot, uint32_t flags = 0);
   // Patient: nobody waits for it, it may come with what comes next.
   void Closed(uint32_t slot, int error, bool is_patient);
   void Credit(uint32_t slot, uint32_t bytes);

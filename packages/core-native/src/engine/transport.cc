@@ -448,6 +448,15 @@ void Transport::CloseLingering(Connection* connection, bool is_told_late) {
   }
 }
 
+bool Transport::IsUndecidedFull(const Connection& connection) {
+  return connection.phase == InputPhase::kUndecided && connection.partial != nullptr &&
+         connection.partial->size() >= limits::kUndecidedBytesMax;
+}
+
+void Transport::CloseIfRefusedUpgrade(Connection* connection) {
+  if (connection->is_fin_sent && IsUndecidedFull(*connection)) CloseLingering(connection);
+}
+
 // A client that has announced its end with its last request sends nothing more but that: when it is
 // looked at a little later it has ended, without a wake for it.
 void Transport::LookLater(Connection* connection) {

@@ -166,6 +166,11 @@ class Transport {
   // Now, but what the peer still sends is thrown away, so that it can read the last reply.
   // `is_told_late`: the application has ended it, and nobody waits to hear that it has happened.
   void CloseLingering(Connection* connection, bool is_told_late = false);
+  // An upgrade of which nobody has said what its bytes are, and as many are kept as may be.
+  static bool IsUndecidedFull(const Connection& connection);
+  // Ends such an upgrade when JavaScript has ended its direction: nobody is going to read it, and
+  // the client's end would never be met behind what is unread.
+  void CloseIfRefusedUpgrade(Connection* connection);
   void Reset(Connection* connection);
   // Once per turn, before the poll: connections that were left alone for a while.
   void WatchOverdue();

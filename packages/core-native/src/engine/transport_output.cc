@@ -382,6 +382,7 @@ void Transport::OutputDone(Connection* connection) {
         connection->is_fin_sent = true;
         if (handler_ != nullptr) handler_->OnOutputEnding(connection);
         shutdown(connection->fd, SHUT_WR);
+        CloseIfRefusedUpgrade(connection);
       }
       return;
     case AfterOutput::kClose:

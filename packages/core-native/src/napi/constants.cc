@@ -60,6 +60,7 @@ constexpr Constant kConstants[] = {
     {"kFlagHasHost", Value(records::kFlagHasHost)},
     {"kFlagChunked", Value(records::kFlagChunked)},
     {"kFlagLent", Value(records::kFlagLent)},
+    {"kFlagUndecided", Value(records::kFlagUndecided)},
     {"kFlagShared", Value(records::kFlagShared)},
     {"kFlagStream", Value(records::kFlagStream)},
     {"kFlagSecure", Value(records::kFlagSecure)},
