@@ -2,6 +2,8 @@
 
 const neostandard = require('neostandard')
 
+const kTimers = ['setTimeout', 'setInterval', 'setImmediate', 'clearTimeout', 'clearInterval', 'clearImmediate']
+
 module.exports = [
   ...neostandard({
     ignores: ['**/build/**', '**/build-*/**', 'coverage/**', 'benchmarks/results/**'],
@@ -23,6 +25,15 @@ module.exports = [
     rules: {
       'no-restricted-properties': ['error', ...[['process', 'platform'], ['os', 'platform'], ['os', 'type']].map(([object, property]) =>
         ({ object, property, message: 'Ask the backend for its capabilities.' }))],
+      // The global ones may be an application's fake timers.
+      'no-restricted-globals': ['error', ...kTimers.map((name) => ({ name, message: 'Take it from node:timers.' }))],
+    },
+  },
+  {
+    // They run under a clock that stands still, too.
+    files: ['test/differential/kit.js', 'test/differential/programs/**/*.js'],
+    rules: {
+      'no-restricted-globals': ['error', ...kTimers.map((name) => ({ name, message: 'Take it from node:timers.' }))],
     },
   },
 ]

@@ -9,6 +9,7 @@
 const { createHash } = require('node:crypto')
 const { once } = require('node:events')
 const { inspect } = require('node:util')
+const { setImmediate, setTimeout } = require('node:timers')
 const { Wire } = require('../helpers/client')
 
 /**

@@ -9,6 +9,8 @@ const path = require('node:path')
 
 const kCoreNative = path.resolve(__dirname, '..', '..', 'packages', 'core-native')
 const kRegister = path.join(kCoreNative, 'register.js')
+/** Makes the application's clock stand still. */
+const kFrozenClock = path.join(__dirname, 'frozen-clock.js')
 const kPrograms = path.join(__dirname, 'programs')
 /** Programs on frameworks: their dependencies are brought by `npm run compat -- frameworks`. */
 const kFrameworkPrograms = path.join(__dirname, 'frameworks', 'programs')
@@ -21,6 +23,7 @@ const kProgramMs = 30_000
  * @property {string} file
  * @property {string[]} covers rows of table A (`7`) and rules of A.2 (`r7`), as in docs/compatibility.md
  * @property {string[]} breaks the mutations under which it has to fail
+ * @property {boolean} needsClock a dependency of it waits for the application's clock
  */
 
 /**
@@ -39,7 +42,7 @@ function programs (folder = kPrograms) {
     .map((name) => {
       const file = path.join(folder, name)
       const text = fs.readFileSync(file, 'utf8')
-      return { name: name.slice(0, -3).replaceAll(path.sep, '/'), file, covers: listed(text, 'covers'), breaks: listed(text, 'breaks') }
+      return { name: name.slice(0, -3).replaceAll(path.sep, '/'), file, covers: listed(text, 'covers'), breaks: listed(text, 'breaks'), needsClock: listed(text, 'clock').length !== 0 }
     })
 }
 
@@ -54,9 +57,10 @@ function withoutStacks (text) {
  * @param {string | null} register what to preload: null is stock Node
  * @param {NodeJS.ProcessEnv} [extra]
  * @param {number} [limitMs] after which it is ended
+ * @param {string[]} [preloads] what is loaded after that
  * @returns {Promise<Outcome>}
  */
-function runProgram (program, register, extra = {}, limitMs = kProgramMs) {
+function runProgram (program, register, extra = {}, limitMs = kProgramMs, preloads = []) {
   const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'httpsys-differential-'))
   const report = path.join(scratch, 'served')
   const env = {
@@ -66,7 +70,8 @@ function runProgram (program, register, extra = {}, limitMs = kProgramMs) {
     ...extra,
   }
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [...register === null ? [] : ['--require', register], program.file], {
+    const required = [...register === null ? [] : [register], ...preloads].flatMap((file) => ['--require', file])
+    const child = spawn(process.execPath, [...required, program.file], {
       cwd: scratch, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true,
     })
     // With what it started, which may hold on to its output.
@@ -91,4 +96,4 @@ function runProgram (program, register, extra = {}, limitMs = kProgramMs) {
   })
 }
 
-module.exports = { kCoreNative, kFrameworkPrograms, kPrograms, kRegister, programs, runProgram }
+module.exports = { kCoreNative, kFrozenClock, kFrameworkPrograms, kPrograms, kRegister, programs, runProgram }

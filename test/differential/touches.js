@@ -4,6 +4,7 @@
 // of the engine a real stream. Generated programs run all of them.
 
 const { PassThrough, pipeline } = require('node:stream')
+const { setImmediate } = require('node:timers')
 
 function noop () {}
 

@@ -5,6 +5,7 @@
 
 const fs = require('node:fs')
 const util = require('node:util')
+const { clearTimeout, setTimeout } = require('node:timers')
 const { loadBinding } = require('./binding')
 const { NativeLoadError, ServiceStateError } = require('./errors')
 const { useRuntimeDirectory } = require('./runtime-directory')

@@ -4,6 +4,7 @@
 // those of ws' own websocket.js; what is no socket of the engine gets that one's code.
 
 const { Buffer, Blob } = require('node:buffer')
+const { clearTimeout, setTimeout } = require('node:timers')
 const ws = require('ws')
 const { internals } = require('@httpsys/core-native')
 const { kSocketMark, extensionName, kDefaults, kEmpty } = require('./ws-internals')

@@ -6,6 +6,7 @@
 const cluster = /** @type {any} */ (require('node:cluster'))
 const fs = require('node:fs')
 const os = require('node:os')
+const { setImmediate } = require('node:timers')
 const { bindError } = require('./listen-error')
 const { addressOf, theEngine } = require('./listener')
 const { servers } = require('./connection')

@@ -5,6 +5,7 @@
 
 const http = require('node:http')
 const net = require('node:net')
+const { clearInterval, setInterval } = require('node:timers')
 const { loadBinding } = require('../binding')
 const { CapabilityError, ListenArgsError, PrefixStateError } = require('../errors')
 const { refuseIgnoredByServer } = require('../option-names')

@@ -7,6 +7,7 @@
 // `_readableState` or `_writableState`, and the accessors below then run net.Socket's constructor on it.
 
 const net = require('node:net')
+const { setImmediate } = require('node:timers')
 const R = require('../records')
 const { kInlineBytesMax } = require('../reply-writer')
 const { kNoBlock, hold, send, shutdown, waitingBytes } = require('./socket-output')

@@ -4,6 +4,7 @@
 // connections pass them on. When that ends nobody accepts, so it looks for a socket all the while.
 
 const net = require('node:net')
+const { clearInterval, setInterval } = require('node:timers')
 const { kBegin } = require('./symbols')
 const { systemErrorText } = require('./system-error')
 

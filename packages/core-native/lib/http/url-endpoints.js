@@ -4,6 +4,7 @@
 // listen() has run up to the moment when it would bind; what stands in for its handle is a UrlHandle.
 
 const net = require('node:net')
+const { setImmediate } = require('node:timers')
 const { loadBinding } = require('../binding')
 const { CapabilityError, UrlSharingError } = require('../errors')
 const { theEngine } = require('./listener')

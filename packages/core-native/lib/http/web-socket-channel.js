@@ -7,6 +7,7 @@
 // waits here, in order, and counts as buffered.
 
 const { Buffer } = require('node:buffer')
+const { setImmediate } = require('node:timers')
 const R = require('../records')
 const { kInlineBytesMax } = require('../reply-writer')
 const { Addresses } = require('./addresses')

@@ -7,6 +7,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const tls = require('node:tls')
+const { clearTimeout, setTimeout } = require('node:timers')
 const { CertificateFileError } = require('../errors')
 const { watchPath } = require('../watch-path')
 

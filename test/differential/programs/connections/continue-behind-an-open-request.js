@@ -5,6 +5,7 @@
 // breaks: turns-ignored
 
 const http = require('node:http')
+const { setImmediate } = require('node:timers')
 const { listen, log, message, program, talk } = require('../../kit')
 
 program(async () => {

@@ -5,6 +5,7 @@
 // breaks: open-answer-kept
 
 const http = require('node:http')
+const { setImmediate } = require('node:timers')
 const { listen, log, logged, message, program, talk, watch } = require('../../kit')
 
 program(async () => {

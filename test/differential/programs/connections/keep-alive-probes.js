@@ -6,6 +6,7 @@
 
 const http = require('node:http')
 const fs = require('node:fs')
+const { clearInterval, setInterval } = require('node:timers')
 const { listen, message, program, talk } = require('../../kit')
 
 /** @param {import('node:net').Socket} socket @returns {boolean | undefined} */

@@ -4,6 +4,7 @@
 // breaks: pause-unheard
 
 const http = require('node:http')
+const { setImmediate } = require('node:timers')
 const { listen, log, message, program, talk, watch } = require('../../kit')
 
 program(async () => {

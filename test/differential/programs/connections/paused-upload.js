@@ -4,6 +4,7 @@
 // breaks: paused-upload-flows
 
 const http = require('node:http')
+const { clearInterval, setInterval } = require('node:timers')
 const { dial, listen, log, message, program, talk } = require('../../kit')
 
 program(async () => {

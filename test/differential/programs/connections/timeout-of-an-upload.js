@@ -5,6 +5,7 @@
 // breaks: timeout-skips-request
 
 const http = require('node:http')
+const { setImmediate } = require('node:timers')
 const { listen, log, message, program, talk } = require('../../kit')
 
 program(async () => {

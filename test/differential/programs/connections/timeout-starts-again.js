@@ -4,6 +4,7 @@
 // breaks: activity-unnoticed
 
 const http = require('node:http')
+const { clearInterval, setInterval } = require('node:timers')
 const { listen, log, message, program, talk } = require('../../kit')
 
 program(async () => {

@@ -5,6 +5,7 @@
 // breaks: timeout-zero-ignored
 
 const http = require('node:http')
+const { setTimeout } = require('node:timers')
 const { listen, log, message, program, talk } = require('../../kit')
 
 program(async () => {

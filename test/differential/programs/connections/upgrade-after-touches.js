@@ -5,6 +5,7 @@
 // breaks: reading-stays
 
 const http = require('node:http')
+const { setImmediate } = require('node:timers')
 const { dial, listen, log, message, play, program } = require('../../kit')
 const { kRequestTouches } = require('../../touches')
 

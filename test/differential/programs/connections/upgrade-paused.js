@@ -4,6 +4,7 @@
 // breaks: upgraded-flood
 
 const http = require('node:http')
+const { clearInterval, setInterval } = require('node:timers')
 const { dial, listen, log, logged, message, play, program, talk } = require('../../kit')
 
 program(async () => {

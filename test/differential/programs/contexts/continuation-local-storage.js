@@ -5,6 +5,7 @@
 
 const http = require('node:http')
 const { createHook, executionAsyncId } = require('node:async_hooks')
+const { setTimeout } = require('node:timers')
 const { listen, log, logged, message, program, talk } = require('../../kit')
 
 const contexts = new Map()

@@ -6,6 +6,7 @@
 const { spawn } = require('node:child_process')
 const http = require('node:http')
 const { once } = require('node:events')
+const { clearTimeout, setTimeout } = require('node:timers')
 const { log, message, program, talk } = require('../../kit')
 
 if (process.argv[2] === 'child') {

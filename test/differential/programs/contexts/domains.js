@@ -6,6 +6,7 @@
 // eslint-disable-next-line n/no-deprecated-api -- what restify uses
 const domain = require('node:domain')
 const http = require('node:http')
+const { setTimeout } = require('node:timers')
 const { listen, log, message, program, talk } = require('../../kit')
 
 program(async () => {

@@ -4,6 +4,7 @@
 // breaks: flushed-heads-come-again, flush-waits
 
 const http = require('node:http')
+const { setTimeout } = require('node:timers')
 const { dial, listen, log, logged, message, play, program } = require('../../kit')
 
 program(async () => {

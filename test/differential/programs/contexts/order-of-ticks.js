@@ -4,6 +4,7 @@
 // breaks: no-ticks-before-the-end
 
 const http = require('node:http')
+const { setImmediate } = require('node:timers')
 const { listen, log, logged, message, program, talk } = require('../../kit')
 
 program(async () => {

@@ -5,6 +5,7 @@
 
 const http = require('node:http')
 const { AsyncLocalStorage } = require('node:async_hooks')
+const { setImmediate } = require('node:timers')
 const { listen, log, logged, message, program, talk } = require('../../kit')
 
 const storage = new AsyncLocalStorage()

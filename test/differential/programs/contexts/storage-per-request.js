@@ -5,6 +5,7 @@
 
 const http = require('node:http')
 const { AsyncLocalStorage, executionAsyncId } = require('node:async_hooks')
+const { setImmediate } = require('node:timers')
 const { setTimeout: sleep } = require('node:timers/promises')
 const { listen, log, message, program, talk } = require('../../kit')
 

@@ -5,6 +5,7 @@
 // breaks: resume-without-credit
 
 const http = require('node:http')
+const { setTimeout } = require('node:timers')
 const { dial, listen, log, message, play, program, talk, watch } = require('../../kit')
 
 program(async () => {

@@ -4,6 +4,7 @@
 // breaks: leaving-unnoticed
 
 const http = require('node:http')
+const { setImmediate } = require('node:timers')
 const { dial, listen, log, logged, message, play, program, watch } = require('../../kit')
 
 program(async () => {

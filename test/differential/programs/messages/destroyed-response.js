@@ -4,6 +4,7 @@
 // breaks: destroy-keeps-the-connection
 
 const http = require('node:http')
+const { setImmediate } = require('node:timers')
 const { listen, log, logged, message, program, talk, watch } = require('../../kit')
 
 program(async () => {

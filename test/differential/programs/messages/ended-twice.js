@@ -6,6 +6,7 @@
 
 const http = require('node:http')
 const stream = require('node:stream')
+const { setImmediate } = require('node:timers')
 const { listen, log, logged, message, program, talk } = require('../../kit')
 
 program(async () => {

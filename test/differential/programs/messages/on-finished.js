@@ -5,6 +5,7 @@
 // breaks: complete-untold
 
 const http = require('node:http')
+const { setImmediate } = require('node:timers')
 const { dial, listen, log, logged, message, play, program, talk } = require('../../kit')
 
 /** @param {any} msg @returns {boolean | undefined} */

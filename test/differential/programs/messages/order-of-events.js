@@ -5,6 +5,7 @@
 // breaks: response-closed-early
 
 const http = require('node:http')
+const { setImmediate } = require('node:timers')
 const { listen, log, message, program, talk, watch } = require('../../kit')
 
 program(async () => {

@@ -4,6 +4,7 @@
 // breaks: resume-without-credit
 
 const http = require('node:http')
+const { setImmediate } = require('node:timers')
 const { setTimeout } = require('node:timers/promises')
 const { dial, listen, log, logged, message, play, program, talk } = require('../../kit')
 

@@ -4,6 +4,7 @@
 // breaks: body-before-its-reader
 
 const http = require('node:http')
+const { setImmediate } = require('node:timers')
 const { listen, log, message, program, talk } = require('../../kit')
 
 program(async () => {

@@ -4,6 +4,7 @@
 // breaks: credit-lost
 
 const http = require('node:http')
+const { setTimeout } = require('node:timers')
 const { answer, dial, listen, log, message, program } = require('../../kit')
 
 program(async () => {

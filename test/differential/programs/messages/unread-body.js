@@ -4,6 +4,7 @@
 // breaks: unread-body-kept, first-piece-late
 
 const http = require('node:http')
+const { setImmediate } = require('node:timers')
 const { listen, log, message, program, talk, watch } = require('../../kit')
 
 program(async () => {

@@ -4,6 +4,7 @@
 // breaks: response-keeps-socket, message-cleared-late
 
 const http = require('node:http')
+const { setImmediate } = require('node:timers')
 const { listen, log, message, program, talk } = require('../../kit')
 
 program(async () => {

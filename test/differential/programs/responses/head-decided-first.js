@@ -4,6 +4,7 @@
 // breaks: header-made-again
 
 const http = require('node:http')
+const { setImmediate } = require('node:timers')
 const { listen, log, message, program, talk } = require('../../kit')
 
 program(async () => {

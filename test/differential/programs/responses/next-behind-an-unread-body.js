@@ -5,6 +5,7 @@
 // breaks: unread-body-stays
 
 const http = require('node:http')
+const { setImmediate } = require('node:timers')
 const { dial, listen, log, logged, message, play, program, talk } = require('../../kit')
 
 program(async () => {

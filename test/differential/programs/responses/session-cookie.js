@@ -3,6 +3,7 @@
 // and sets its cookie when the head is written.
 // covers: 7, 8, 9
 // breaks: saved-implicit-header
+// clock: express-session
 
 const http = require('node:http')
 const connect = require('connect')

@@ -4,6 +4,7 @@
 // breaks: close-keeps-idle, idle-with-half-a-head, unserved-are-idle
 
 const http = require('node:http')
+const { setTimeout } = require('node:timers')
 const { dial, listen, log, message, play, program } = require('../../kit')
 
 program(async () => {

@@ -5,6 +5,7 @@
 // breaks: close-ends-busy
 
 const http = require('node:http')
+const { setImmediate } = require('node:timers')
 const { listen, log, logged, message, program, talk } = require('../../kit')
 
 program(async () => {

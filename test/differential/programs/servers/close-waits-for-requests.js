@@ -5,6 +5,7 @@
 
 const http = require('node:http')
 const net = require('node:net')
+const { setTimeout } = require('node:timers')
 const { dial, listen, log, logged, message, program, talk } = require('../../kit')
 
 program(async () => {

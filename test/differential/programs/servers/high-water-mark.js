@@ -4,6 +4,7 @@
 // breaks: high-water-mark-of-requests, high-water-mark-of-responses
 
 const http = require('node:http')
+const { setImmediate } = require('node:timers')
 const { listen, log, message, program, talk } = require('../../kit')
 
 program(async () => {

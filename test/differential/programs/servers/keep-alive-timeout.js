@@ -4,6 +4,7 @@
 // breaks: keep-alive-timeout-of-the-start, keep-alive-forever
 
 const http = require('node:http')
+const { setTimeout } = require('node:timers')
 const { dial, listen, log, logged, message, play, program, talk } = require('../../kit')
 
 program(async () => {

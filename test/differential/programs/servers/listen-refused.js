@@ -4,6 +4,7 @@
 // breaks: bind-error-at-once
 
 const http = require('node:http')
+const { setImmediate } = require('node:timers')
 const { listen, log, message, program, talk, logged } = require('../../kit')
 
 program(async () => {

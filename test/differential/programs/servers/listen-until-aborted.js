@@ -5,6 +5,7 @@
 
 const http = require('node:http')
 const { once } = require('node:events')
+const { setImmediate } = require('node:timers')
 const { listen, log, message, program, talk } = require('../../kit')
 
 program(async () => {

@@ -4,6 +4,7 @@
 // breaks: dropped-silently, requests-not-counted
 
 const http = require('node:http')
+const { setImmediate } = require('node:timers')
 const { listen, log, message, program, talk } = require('../../kit')
 
 program(async () => {

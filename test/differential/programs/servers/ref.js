@@ -5,6 +5,7 @@
 
 const { spawn } = require('node:child_process')
 const http = require('node:http')
+const { setTimeout } = require('node:timers')
 const { log, program } = require('../../kit')
 
 // Another process, so that nothing of the client's keeps this one alive.

@@ -4,6 +4,7 @@
 // breaks: timeouts-of-the-start
 
 const http = require('node:http')
+const { setTimeout } = require('node:timers')
 const { dial, listen, log, message, play, program, talk } = require('../../kit')
 
 program(async () => {

@@ -4,6 +4,7 @@
 // breaks: unref-ignored
 
 const http = require('node:http')
+const { setTimeout } = require('node:timers')
 const { log, program } = require('../../kit')
 
 program(async () => {
