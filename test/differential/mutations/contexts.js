@@ -3,6 +3,12 @@
 /** @type {import('.').Mutation[]} */
 module.exports = [
   {
+    name: 'end-in-the-last-request',
+    file: 'lib/http/socket.js',
+    find: 'listener.endsOutside = !error && (self[kState] & State.kFinSent) !== 0',
+    replace: 'listener.endsOutside = false',
+  },
+  {
     name: 'one-context-for-all',
     file: 'lib/http/exchange.js',
     find: 'const resource = listener.resource.runInAsyncScope(newResource)',

@@ -14,6 +14,7 @@ const { SecureSocket } = require('./secure-socket')
 const { TlsFacts } = require('../tls/facts')
 const { failureOf, takeError } = require('../tls/failure')
 const { blockDone, resumeWrite } = require('./socket-output')
+const { rememberOutside } = require('./outside')
 const { State, isLight, publish, uncount, updateLoop } = require('./socket-state')
 const { systemError } = require('./system-error')
 const { onSocketError, showData } = require('./socket-listeners')
@@ -125,6 +126,7 @@ function onOpen (lane, slot, words, bytes, at) {
     socket[kTls].isEstablished = (flags & (R.kFlagFailed | R.kFlagPending)) === 0
   }
   lane.sockets[slot] = socket
+  rememberOutside()
   const { keyLog } = lane
   lane.keyLog = null
   updateLoop(socket)

@@ -141,6 +141,8 @@ class Listener {
     this.near = undefined
     this.id = 0
     this.listening = 0
+    /** Within the end of a connection that is not the doing of whoever runs. */
+    this.endsOutside = false
     /** Within server.close(). */
     this.isClosing = false
     /** From server.close() until the next listen(): connections end with the answers that are due. */

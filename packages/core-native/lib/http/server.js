@@ -20,6 +20,7 @@ const { applicationOf, classifyListen, isWildcard, readPrefix, restartMs } = req
 const { listenError } = require('./listen-error')
 const { Listener, addressOf, theEngine } = require('./listener')
 const { catchUp: catchUpWithReservations, watch: watchReservations } = require('./live-reservations')
+const { runOutside } = require('./outside')
 const { keyOf } = require('./prefixes')
 const { State } = require('./socket-state')
 const { errnoOf, systemError } = require('./system-error')
@@ -228,7 +229,8 @@ function methodsOf (Base) {
       const self = /** @type {any} */ (this)
       const listener = self[kListener]
       if (listener?.leaving) return
-      super._emitCloseIfDrained()
+      if (listener?.endsOutside) runOutside(() => super._emitCloseIfDrained())
+      else super._emitCloseIfDrained()
       listener?.forgetIfUnused()
     }
 

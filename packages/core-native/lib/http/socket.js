@@ -11,11 +11,12 @@ const { setImmediate } = require('node:timers')
 const R = require('../records')
 const { kInlineBytesMax } = require('../reply-writer')
 const { kNoBlock, hold, send, shutdown, waitingBytes } = require('./socket-output')
+const { runOutside } = require('./outside')
 const { State, isLight, publish, uncount, updateLoop } = require('./socket-state')
 const {
   kLane, kSlot, kState, kRemote, kIncoming, kReceiving, kOutgoing, kUnsent, kUnacknowledged, kHeldWrite,
   kRead, kWritten, kRequestCount, kOutgoingData, kOnClosed, kUnref, kHoldsLoop,
-  kErrorListener, kChannel
+  kErrorListener, kChannel, kListener
 } = require('./symbols')
 
 const { kData, kEnd, kWindow, kUpgradeAccept, kDestroy, kReset, kSocketOption } = R.ReplyType
@@ -245,7 +246,7 @@ class Methods extends net.Socket {
           updateLoop(self)
           publish(self, kDestroy)
           uncount(self)
-          if ((self[kState] & State.kLaneClosed) !== 0) process.nextTick(hooks.closed, self)
+          if ((self[kState] & State.kLaneClosed) !== 0) process.nextTick(runOutside, () => hooks.closed(self))
         }
         return this
       }
@@ -262,7 +263,11 @@ class Methods extends net.Socket {
     self[kState] &= ~State.kCounted
     self._handle = new ClosingHandle(self, error)
     updateLoop(self)
+    const listener = self._server?.[kListener]
+    // A side that was ended before is closed by an event of the connection: so is its server, if it waited for that.
+    if (listener !== undefined) listener.endsOutside = !error && (self[kState] & State.kFinSent) !== 0
     super._destroy(error, callback)
+    if (listener !== undefined) listener.endsOutside = false
   }
 
   resetAndDestroy () {
@@ -430,7 +435,7 @@ function onceClosed (socket, closed) {
     closed()
   }
   // As libuv: the server's own 'close', a tick, comes first.
-  if ((socket[kState] & State.kLaneClosed) !== 0) setImmediate(run)
+  if ((socket[kState] & State.kLaneClosed) !== 0) setImmediate(runOutside, run)
   else socket[kOnClosed] = run
 }
 

@@ -1,0 +1,27 @@
+'use strict'
+
+// The context of no request and of no application code, as libuv's callbacks about connections have it on Node. What ends
+// a connection is often begun in its last request, whose AsyncLocalStorage and domain are nothing to the events of the end.
+
+const { AsyncResource } = require('node:async_hooks')
+
+/** @type {AsyncResource | null} */
+let outside = null
+
+/** Called where nothing is entered: by a record of a lane. */
+function rememberOutside () {
+  if (outside !== null) return
+  outside = new AsyncResource('HTTPSYSOUTSIDE', { requireManualDestroy: true })
+  outside.emitDestroy() // It is nothing that could be left open.
+}
+
+/**
+ * @template T
+ * @param {() => T} run
+ * @returns {T}
+ */
+function runOutside (run) {
+  return outside === null ? run() : outside.runInAsyncScope(run)
+}
+
+module.exports = { rememberOutside, runOutside }
