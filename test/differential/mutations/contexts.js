@@ -3,6 +3,12 @@
 /** @type {import('.').Mutation[]} */
 module.exports = [
   {
+    name: 'server-resource-stays',
+    file: 'lib/http/listener.js',
+    find: 'this.resource.emitDestroy()',
+    replace: '',
+  },
+  {
     name: 'end-in-the-last-request',
     file: 'lib/http/socket.js',
     find: 'listener.endsOutside = !error && (self[kState] & State.kFinSent) !== 0',

@@ -155,8 +155,10 @@ class Listener {
     this.endsWithPrimary = false
     /** Closed on a shared port; requests of connections that JavaScript has not heard of may still come. @type {object | null} */
     this.leaving = null
-    /** The context of listen(), which requests inherit as on Node. */
-    this.resource = new AsyncResource('HTTPSERVER')
+    /** The context of listen(), which requests inherit as on Node. There before the first connection. @type {any} */
+    this.resource = null
+    /** Hooks have heard of its beginning, and not of its end. */
+    this.isResourceOpen = false
     /** How it shares its ports. */
     this.sharing = { queueName: '', queueMode: 'create', exclusive: false, isImplied: false, restartMs: 0 }
     /** What listen() is to open, when it was given prefixes. @type {import('./endpoints').Plan | null} */
@@ -346,6 +348,7 @@ class Listener {
   // The id stays while connections of an earlier listen() may still name it.
   open () {
     const e = theEngine()
+    if (!this.isResourceOpen) this.#renewResource()
     if (this.id === 0) {
       this.id = e.nextServerId++
       servers.set(this.id, this.server)
@@ -356,14 +359,10 @@ class Listener {
 
   /** @param {any} handle @param {number} backlog @param {boolean} isForeign @returns {number} a key above 0, or a negative errno */
   listen (handle, backlog, isForeign) {
-    const { resource } = this
-    if (this.listening === 0) this.resource = new AsyncResource('HTTPSERVER')
+    if (this.listening === 0) this.#renewResource()
     const { native } = this.open()
     const key = native.listen(this.id, handle.fd, backlog, !isForeign && this.isTls(addressOf(handle)))
-    if (key < 0) {
-      this.resource = resource
-      return key
-    }
+    if (key < 0) return key
     this.listening++
     served.servers++
     return key
@@ -371,7 +370,7 @@ class Listener {
 
   // On a socket that the engine accepts on already.
   listenShared () {
-    if (this.listening === 0) this.resource = new AsyncResource('HTTPSERVER')
+    if (this.listening === 0) this.#renewResource()
     this.listening++
     served.servers++
     return 0
@@ -424,6 +423,20 @@ class Listener {
     theEngine().native.unlisten(this.id)
     servers.delete(this.id)
     this.id = 0
+    this.#endResource()
+  }
+
+  #renewResource () {
+    this.#endResource()
+    this.resource = new AsyncResource('HTTPSERVER', { requireManualDestroy: true })
+    this.isResourceOpen = true
+  }
+
+  // Whatever comes later still runs in it.
+  #endResource () {
+    if (!this.isResourceOpen) return
+    this.isResourceOpen = false
+    this.resource.emitDestroy()
   }
 
   unlisten () {
