@@ -20,4 +20,20 @@ function bindError (errno, address, port) {
   return Object.assign(error, { errno, code, syscall, address }, port ? { port } : null)
 }
 
-module.exports = { bindError, listenError }
+/**
+ * An error as if it had been made where listen() was called: its own frames say nothing to who called that.
+ *
+ * @template T
+ * @param {T} error
+ * @param {Error} origin whose stack it gets
+ * @returns {T}
+ */
+function raisedAt (error, { stack }) {
+  if (!(error instanceof Error) || error.stack === undefined || stack === undefined) return error
+  const own = error.stack.indexOf('\n    at ')
+  const frames = stack.indexOf('\n    at ')
+  if (own !== -1 && frames !== -1) error.stack = error.stack.slice(0, own) + stack.slice(frames)
+  return error
+}
+
+module.exports = { bindError, listenError, raisedAt }

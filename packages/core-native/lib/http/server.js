@@ -17,7 +17,7 @@ const {
 } = require('./endpoints')
 const { argsOfWorker, openAsWorker } = require('./cluster-worker')
 const { applicationOf, classifyListen, isWildcard, readPrefix, restartMs } = require('./listen-args')
-const { listenError } = require('./listen-error')
+const { listenError, raisedAt } = require('./listen-error')
 const { Listener, addressOf, theEngine } = require('./listener')
 const { catchUp: catchUpWithReservations, watch: watchReservations } = require('./live-reservations')
 const { runOutside } = require('./outside')
@@ -87,6 +87,9 @@ function methodsOf (Base) {
      */
     _listen2 (address, port, addressType, backlog, fd, flags) {
       const self = /** @type {any} */ (this)
+      const origin = new Error()
+      Error.captureStackTrace(origin, self._listen2)
+      const fail = (/** @type {any} */ error) => process.nextTick(emitError, self, raisedAt(error, origin))
       const stockListen = () => super._listen2(address, port, addressType, backlog, fd, flags)
       // Node's lenient parser is Node's: such a server is served by Node throughout.
       if (isParsedByNode(self)) return stockListen()
@@ -98,7 +101,7 @@ function methodsOf (Base) {
         if (!self._handle) {
           const handle = createServerHandle(address, port, addressType, fd, flags)
           if (typeof handle === 'number') {
-            process.nextTick(emitError, self, listenError(handle, address, port))
+            fail(listenError(handle, address, port))
             return
           }
           self._handle = handle
@@ -111,7 +114,7 @@ function methodsOf (Base) {
       const plan = listener.plan ?? planForPort(self, address, port, flags)
       const refusal = refusalOf(plan, listener.sharing)
       if (refusal !== null) {
-        process.nextTick(emitError, self, refusal)
+        fail(refusal)
         listener.forgetIfUnused()
         return
       }
@@ -119,7 +122,7 @@ function methodsOf (Base) {
         try {
           self._handle = openUrls(self, plan)
         } catch (error) {
-          process.nextTick(emitError, self, error)
+          fail(error)
           listener.forgetIfUnused()
           return
         }
@@ -138,7 +141,7 @@ function methodsOf (Base) {
         }
         listener.opening = null
         if (error !== null) {
-          process.nextTick(emitError, self, error)
+          fail(error)
           listener.forgetIfUnused()
           return
         }
@@ -160,7 +163,7 @@ function methodsOf (Base) {
         } catch (error) {
           self._handle.close()
           self._handle = null
-          process.nextTick(emitError, self, error)
+          fail(error)
         }
       })
     }
