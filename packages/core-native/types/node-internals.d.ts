@@ -36,6 +36,8 @@ export interface NodeInternals {
   contextsAreFrames: () => boolean
   /** Copies `requestCert`, `server[kSNICallback]` and what else only the constructor of a tls.Server sets. */
   copyTlsSettings: (from: object, to: object) => void
+  /** Whether `server.maxConnections = 0` drops every connection: since Node 21; before, it is no limit. */
+  zeroIsALimit: boolean
   /** Sets `stream._readableState.reading` to false: no _read() is pending. */
   forgetRead: (stream: object) => void
   /** `server[kHandshakeTimeout]` of a tls.Server. */

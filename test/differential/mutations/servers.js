@@ -3,6 +3,18 @@
 /** @type {import('.').Mutation[]} */
 module.exports = [
   {
+    name: 'stack-of-listen-inside',
+    file: 'lib/http/listen-error.js',
+    find: 'if (own !== -1 && frames !== -1) error',
+    replace: 'if (own === 0 && frames !== -1) error',
+  },
+  {
+    name: 'zero-connections-unlimited',
+    file: 'lib/http/node-internals.js',
+    find: "zeroIsALimit: Number(process.versions.node.split('.')[0]) >= 21",
+    replace: "zeroIsALimit: Number(process.versions.node.split('.')[0]) < 21",
+  },
+  {
     name: 'listen-deferred',
     file: 'lib/http/server.js',
     find: 'return super.listen(...toPrimary ?? plan.args)',

@@ -22,7 +22,7 @@ const {
   onRequest, onBody, onBodyEnd, onThrown, forgetContext, copy, emitClose, flushHeldEnd, endResource
 } = require('./exchange')
 const { served } = require('./served')
-const { destroysQueued } = require('./node-internals')
+const { destroysQueued, zeroIsALimit } = require('./node-internals')
 const { describeError, describeAgain, connectionReset } = require('./client-error')
 const {
   kState, kIncoming, kReceiving, kOutgoing, kUnsent, kOnClosed, kRefusal, kListener, kChannel, kErrorListener, kParent, kRemote,
@@ -147,7 +147,7 @@ function onOpen (lane, slot, words, bytes, at) {
     server[kListener].sockets.add(socket)
     return
   }
-  if (server.maxConnections && server._connections >= server.maxConnections) {
+  if (isFull(server)) {
     socket[kState] = State.kDestroyed
     publish(socket, R.ReplyType.kDestroy)
     server.emit('drop', addresses.dropData())
@@ -166,6 +166,11 @@ function onOpen (lane, slot, words, bytes, at) {
   if (keyLog !== null) tellSecrets(socket, keyLog.lines)
   if (isSecure && !socket.destroyed) server[kListener].resource.runInAsyncScope(server.emit, server, 'secureConnection', socket)
   if (netServerSocket.hasSubscribers) netServerSocket.publish({ socket })
+}
+
+/** @param {any} server */
+function isFull ({ maxConnections, _connections: connections }) {
+  return (maxConnections || (zeroIsALimit && maxConnections === 0)) && connections >= maxConnections
 }
 
 // The socket of an HTTP/2 stream: it comes with its request and has the addresses of its connection.

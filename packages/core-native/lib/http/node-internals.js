@@ -203,6 +203,8 @@ function collect () {
     contextsAreFrames,
     copyTlsSettings,
     forgetRead,
+    // Nothing can be asked for it but a connection.
+    zeroIsALimit: Number(process.versions.node.split('.')[0]) >= 21,
     handshakeTimeoutOf: (server) => tlsSetting(server, 'handshake-timeout'),
     sniCallbackOf: (server) => tlsSetting(server, 'snicallback'),
     connectionListener: findMethod(nodeHttp, '_connectionListener', 'http'),
