@@ -2,6 +2,12 @@
 
 /** @type {import('.').Mutation[]} */
 module.exports = [
+  {
+    name: 'upgrade-not-asked',
+    file: 'lib/http/exchange.js',
+    find: "typeof server.shouldUpgradeCallback !== 'function'",
+    replace: "typeof server.shouldUpgradeCallback === 'function'",
+  },
   // Names and counters.
   {
     name: 'no-peer-name',

@@ -230,13 +230,13 @@ module.exports = [
   {
     name: 'only-upgrade-listener-overlooked',
     file: 'lib/http/exchange.js',
-    find: "req.method === 'CONNECT' || server.listenerCount('upgrade') > 0",
+    find: "req.method === 'CONNECT' || isUpgradeWanted(server, req)",
     replace: "req.method === 'CONNECT' || server.listenerCount('upgrade') > 1",
   },
   {
     name: 'upgrade-listeners-remembered',
     file: 'lib/http/exchange.js',
-    find: "req.method === 'CONNECT' || server.listenerCount('upgrade') > 0",
+    find: "req.method === 'CONNECT' || isUpgradeWanted(server, req)",
     replace: "req.method === 'CONNECT' || (server.upgrades ??= server.listenerCount('upgrade') > 0)",
   },
   {

@@ -189,7 +189,7 @@ function begin (server, socket, req, flags, body) {
 function start (server, socket, req, flags, body) {
   resetKeepAliveTimer(server, socket)
   if ((flags & R.kFlagUpgrade) !== 0) {
-    if (req.method === 'CONNECT' || server.listenerCount('upgrade') > 0) {
+    if (req.method === 'CONNECT' || isUpgradeWanted(server, req)) {
       upgrade(server, socket, req, body)
       return null
     }
@@ -207,6 +207,16 @@ function start (server, socket, req, flags, body) {
   }
   if ((flags & R.kFlagComplete) !== 0) complete(req, res)
   return res
+}
+
+// Since Node 22.21 the option decides, and its default counts listeners.
+/** @param {any} server @param {any} req */
+function isUpgradeWanted (server, req) {
+  if (typeof server.shouldUpgradeCallback !== 'function') return server.listenerCount('upgrade') > 0
+  req.upgrade = true
+  const isWanted = Boolean(server.shouldUpgradeCallback(req))
+  req.upgrade = isWanted
+  return isWanted
 }
 
 // The message is whole. When it was answered at once and nobody has looked at its stream, the stream's
@@ -323,7 +333,7 @@ function upgrade (server, socket, req, head) {
   if (!isLight(socket)) removeListeners(socket)
   server[kListener].sockets.delete(socket)
   endResource(req) // As Node frees its parser here.
-  if (event === 'connect' && server.listenerCount(event) === 0) {
+  if (server.listenerCount(event) === 0) {
     socket.destroy()
     return
   }
