@@ -59,7 +59,7 @@ module.exports = [
   {
     name: 'bind-error-at-once',
     file: 'lib/http/server.js',
-    find: 'process.nextTick(emitError, self, listenError(handle, address, port))',
+    find: 'fail(listenError(handle, address, port))',
     replace: 'emitError(self, listenError(handle, address, port))',
   },
   {
