@@ -7,7 +7,7 @@ const { once } = require('node:events')
 const fs = require('node:fs')
 const net = require('node:net')
 const nodeTls = require('node:tls')
-const { describe, it } = require('node:test')
+const { before, describe, it } = require('node:test')
 const core = /** @type {any} */ (require('@httpsys/core-native'))
 const { kLane } = require('../../packages/core-native/lib/http/symbols')
 const { localhost } = require('../helpers/tls')
@@ -125,12 +125,20 @@ async function send (client, bytes) {
 }
 
 describe('nothing is left of a connection', { skip: process.platform !== 'linux' && 'descriptors are counted in /proc' }, () => {
+  // The engine's own descriptors come with its first server, and stay.
+  before(async () => {
+    const { server } = new Server(false)
+    await listen(server)
+    server.close()
+    await once(server, 'close')
+  })
+
   for (const isSecure of [false, true]) {
     for (const [phase, steps] of Object.entries(kPhases)) {
       // What has come and is read by nobody keeps a connection of stock Node.
       const isUnread = core.backend === 'node' && /tunnel|upgraded/.test(phase)
       it(`that both sides leave ${phase}${isSecure ? ', over TLS' : ''}`, { skip: isUnread && 'stock Node keeps unread bytes' }, async () => {
-        const before = descriptors()
+        const atFirst = descriptors()
         const own = new Server(isSecure)
         const port = await listen(own.server)
         const cases = []
@@ -172,8 +180,8 @@ describe('nothing is left of a connection', { skip: process.platform !== 'linux'
         const closed = once(own.server, 'close')
         own.server.close()
         await closed
-        await until(() => descriptors() <= before)
-        assert.ok(descriptors() <= before, `${descriptors()} descriptors, ${before} before`)
+        await until(() => descriptors() <= atFirst)
+        assert.ok(descriptors() <= atFirst, `${descriptors()} descriptors, ${atFirst} before`)
       })
     }
   }
