@@ -175,6 +175,24 @@ TEST_F(PortRoutesTest, ANameBelongsToWhoHasRegisteredItsHost) {
   EXPECT_FALSE(owner("").is_there);
 }
 
+TEST_F(PortRoutesTest, ANameIsAlsoThatOfTheServerWhichIsAskedFor) {
+  Add(kPeer, 9, 1, "https://a.test:80/c/");
+  Add(kSelf, 7, 1, "https://a.test:80/a/");
+  Add(kSelf, 8, 1, "https://a.test:80/b/");
+  Add(kPeer, 8, 1, "https://b.test:80/");
+  const auto routes = Routes();
+  for (const uint32_t id : {7u, 8u}) {
+    const PortRoutes::HostOwner owner = routes->FindHost("a.test", {}, id);
+    EXPECT_TRUE(owner.is_preferred);
+    EXPECT_EQ(owner.member, 0u);
+    EXPECT_EQ(owner.server_id, id);
+  }
+  // The ids of another member are other servers.
+  EXPECT_FALSE(routes->FindHost("a.test", {}, 9).is_preferred);
+  EXPECT_FALSE(routes->FindHost("b.test", {}, 8).is_preferred);
+  EXPECT_FALSE(routes->FindHost("a.test", {}).is_preferred);
+}
+
 TEST_F(PortRoutesTest, OtherNamesBelongToThoseWhoSpeakForAnyHost) {
   Add(kPeer, 1, 1, "https://a.test:80/");
   Add(kPeer, 1, 2, "https://*:80/x/");

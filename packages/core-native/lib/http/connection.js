@@ -122,8 +122,9 @@ function onOpen (lane, slot, words, bytes, at) {
   const Socket = /** @type {any} */ (isSecure ? SecureSocket : HttpSocket)
   const socket = new Socket(lane, slot, server, addresses)
   if (isSecure) {
-    socket[kTls] = new TlsFacts(words, bytes, align(text + remoteBytes + localBytes))
-    socket[kTls].isEstablished = (flags & (R.kFlagFailed | R.kFlagPending)) === 0
+    const facts = new TlsFacts(words, bytes, align(text + remoteBytes + localBytes))
+    facts.isEstablished = (flags & (R.kFlagFailed | R.kFlagPending)) === 0
+    socket[kTls] = facts.seenBy(server?.[kListener].tls)
   }
   lane.sockets[slot] = socket
   rememberOutside()
@@ -180,7 +181,7 @@ function openStream (lane, slot, words, w) {
   const server = servers.get(words[w + 4])
   const Socket = /** @type {any} */ (parent[kTls] === undefined ? HttpSocket : SecureSocket)
   const socket = new Socket(lane, slot, server, parent[kRemote])
-  if (parent[kTls] !== undefined) socket[kTls] = parent[kTls]
+  if (parent[kTls] !== undefined) socket[kTls] = parent[kTls].seenBy(server?.[kListener].tls)
   socket[kParent] = parent
   socket[kState] = State.kStream
   lane.sockets[slot] = socket

@@ -98,8 +98,8 @@ Object.assign(prototype, {
   getCipher () { return this.destroyed ? null : this[kTls].cipher },
   /** @this {any} */
   isSessionReused () { return this.destroyed ? null : this[kTls].isReused },
-  /** @this {any} */
-  getSession () { return ask(this, Question.kSession) },
+  /** The client's certificate is part of it. @this {any} */
+  getSession () { return this[kTls].isForeign ? undefined : ask(this, Question.kSession) },
   /** As on Node: it is the client's. */
   getTLSTicket () { return undefined },
   /** @this {any} */

@@ -14,6 +14,7 @@ const kAsked = 1 << 17
 class TlsFacts {
   /** Of a connection whose handshake JavaScript hears of before it is done, or after it has failed: false. */
   isEstablished = true
+  isForeign = false
   /** @type {string[] | null} */
   #texts = null
   /** @type {X509Certificate[] | null} */
@@ -37,6 +38,17 @@ class TlsFacts {
     this.#text = bytes.toString('latin1', text, end)
     const size = words[w + 7]
     this.#certificates = size === 0 ? null : Buffer.from(bytes.subarray(end, end + size))
+  }
+
+  /**
+   * As a server may know them: one that asks for no certificate sees nothing of the one that a connection has shown to
+   * another server, whose rules it was checked by.
+   *
+   * @param {import('./server-tls').ServerTls | null | undefined} own of that server; null where the system has the certificates
+   * @returns {TlsFacts | ForeignFacts}
+   */
+  seenBy (own) {
+    return this.hasAsked && own && !own.asksForCertificate ? new ForeignFacts(this) : this
   }
 
   /** @param {number} index */
@@ -77,6 +89,33 @@ class TlsFacts {
     }
     return (this.#chain = chain)
   }
+}
+
+/** What a server may know of a connection whose client was asked for a certificate by another one. */
+class ForeignFacts {
+  #whole
+  isForeign = true
+  hasAsked = false
+  verifyResult = 0
+
+  /** @param {TlsFacts} whole */
+  constructor (whole) {
+    this.#whole = whole
+    this.isEstablished = whole.isEstablished
+    this.version = whole.version
+    this.isReused = whole.isReused
+  }
+
+  get servername () { return this.#whole.servername }
+  get alpn () { return this.#whole.alpn }
+  get cipher () { return this.#whole.cipher }
+  get protocol () { return this.#whole.protocol }
+  get authorizationError () { return null }
+  /** @returns {X509Certificate[]} */
+  get chain () { return [] }
+
+  /** A stream of the connection may be another server's. @param {import('./server-tls').ServerTls | null | undefined} own */
+  seenBy (own) { return this.#whole.seenBy(own) }
 }
 
 /**

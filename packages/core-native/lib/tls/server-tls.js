@@ -18,6 +18,8 @@ const kContextFields = [
   'maxVersion', 'secureProtocol', 'secureOptions', 'honorCipherOrder', 'crl', 'allowPartialTrustChain', 'sessionIdContext',
   'sessionTimeout', 'ticketKeys', 'privateKeyIdentifier', 'privateKeyEngine'
 ]
+/** What setSecureContext() changes. */
+const kRestoredFields = [...kContextFields, '_sharedCreds']
 // Each protocol after its length (RFC 7301, section 3.1).
 const kHttp2First = Buffer.from('\x02h2\x08http/1.1', 'latin1')
 const kHandshakeMsMax = 0xffffffff
@@ -56,9 +58,29 @@ class ServerTls {
   constructor (owner, offersHttp2, server) {
     this.owner = owner
     this.server = server
+    /** By the settings that lanes have. */
+    this.asksForCertificate = false
     this.offersHttp2 = offersHttp2
     const keys = owner.ticketKeys
     this.#ticketKeys = keys === undefined ? undefined : loadBinding().createTicketKeys(bytesOf(keys))
+  }
+
+  /**
+   * Changes settings. When that throws, everything is as it was before.
+   *
+   * @param {() => void} change
+   */
+  attempt (change) {
+    const { owner } = this
+    const settings = kRestoredFields.map((name) => [name, owner[name]])
+    const own = [this.#context, this.#handle, this.#heard, this.#givenHosts, this.#hosts]
+    try {
+      change()
+    } catch (error) {
+      for (const [name, value] of settings) owner[name] = value;
+      [this.#context, this.#handle, this.#heard, this.#givenHosts, this.#hosts] = /** @type {any} */ (own)
+      throw error
+    }
   }
 
   /** Other certificates or other settings: connections from now on have them. */
@@ -84,7 +106,7 @@ class ServerTls {
   /** @param {string} pattern @param {any} context */
   addHost (pattern, context) {
     hostOf(context)
-    this.#hosts.push({ pattern, context })
+    this.#hosts = [...this.#hosts, { pattern, context }]
     this.#handle = null
   }
 
@@ -110,10 +132,12 @@ class ServerTls {
     this.#stopWatching = watchDirectory(directory, (pairs) => {
       const fresh = [...pairs].filter(([pattern]) => pattern !== 'default').map(([pattern, pair]) => ({ pattern, options: pair }))
       const patterns = new Set(fresh.map(({ pattern }) => pattern))
-      this.setHosts([...fresh, ...hosts.filter(({ pattern, options: { key } }) => key === undefined || !patterns.has(pattern))])
-      if (pairs.has('default')) this.owner.setSecureContext({ ...options, ...pairs.get('default') })
-      this.contextChanged()
-      changed()
+      this.attempt(() => {
+        this.setHosts([...fresh, ...hosts.filter(({ pattern, options: { key } }) => key === undefined || !patterns.has(pattern))])
+        if (pairs.has('default')) this.owner.setSecureContext({ ...options, ...pairs.get('default') })
+        this.contextChanged()
+        changed()
+      })
     })
   }
 
@@ -149,6 +173,7 @@ class ServerTls {
       handshakeTimeout: Math.min(timeout, kHandshakeMsMax)
     })
     if (handle === undefined) throw new TlsUnavailableError('its context could not be made')
+    this.asksForCertificate = Boolean(owner.requestCert)
     return (this.#handle = handle)
   }
 

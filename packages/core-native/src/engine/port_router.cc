@@ -98,7 +98,7 @@ bool PortRouter::RouteHello(Connection* connection, std::string_view servername)
 }
 
 // A client may use a connection for other hosts than the one it named, but not to reach past the
-// certificate of another process: for a host that one has registered by name, the certificate that
+// certificate of another server: for a host that one has registered by name, the certificate that
 // the client was shown must do (RFC 9110, sections 7.4 and 15.5.20). `name` is the one that has
 // found the owner.
 bool PortRouter::IsMisdirected(const Routes& routes, const Connection* connection,
@@ -107,27 +107,49 @@ bool PortRouter::IsMisdirected(const Routes& routes, const Connection* connectio
   if (real->tls == nullptr) return false;
   const std::string_view servername = WithoutFinalDot(real->tls->hello().servername);
   if (servername.empty() || IsSameHost(name, servername)) return false;
-  const Routes::HostOwner owner = routes.FindHost(name, connection->local_ip);
-  return owner.is_named && owner.member != 0 && !real->tls->CoversHost(name);
+  const Routes::HostOwner owner =
+      routes.FindHost(name, connection->local_ip, real->tls->server_id());
+  return owner.is_named && !owner.is_preferred && !real->tls->CoversHost(name);
 }
 
-// Of a relayed request: its client was asked for a certificate by the rules of this server, and has
-// been found good where that is demanded. Another member may have other rules, or none.
-bool PortRouter::IsTrusted(const Connection* connection, const LaneServer& server) {
-  const auto context = server.config->TlsOf(connection->local_port, connection->local_ip);
-  if (context == nullptr || !context->settings().requests_certificate) return true;
-  // Where JavaScript chooses by host nobody knows here what it would choose.
-  if (context->settings().asks_host) return false;
-  const RelayOrigin& origin = *connection->origin;
-  const Asked asked = AskedOf(origin.facts);
-  return asked.is_asked &&
-         origin.trust == context->TrustOf(context->FindHost(asked.servername).get()) &&
-         (asked.is_verified || !context->settings().rejects_unauthorized);
+// The server whose handshake a connection began with may serve all of its requests. False on a
+// connection that another member relays: its handshake is that member's.
+bool PortRouter::IsOwnHandshake(const Connection* connection) {
+  return connection->origin == nullptr &&
+         (connection->tls == nullptr || connection->tls->server_id() == connection->server->id);
 }
 
-// Also what a server that was closed is left with, where another one has the port now.
+// The one place that says whether a server may get a request over a connection that another server
+// has made the handshake of, here or in another member. Every request comes past it, whatever its
+// protocol, before anything is answered for the server. Who the server is at present counts, and
+// what the handshake was then.
+bool PortRouter::MayServe(const Connection* connection, const LaneServer& server,
+                          const http1::RequestHead& head) {
+  const Connection* real = RealOf(connection);
+  const bool is_local = real->origin == nullptr;
+  if (is_local && (real->tls == nullptr || real->tls->server_id() == server.id)) return true;
+  const auto context = server.config->TlsOf(real->local_port, real->local_ip);
+  if (context == nullptr) return true;
+  tls::HandshakeTerms handshake;
+  if (is_local) {
+    handshake = real->tls->terms();
+  } else {
+    handshake = TermsOf(real->origin->facts);
+    handshake.trust = real->origin->trust;
+  }
+  const std::string_view name = http1::HostOf(head).name;
+  return tls::Admits(context->TermsFor(name, handshake), handshake);
+}
+
+RequestRouter::Outcome PortRouter::Misdirect(Route* route) {
+  route->status = RouteStatus::kMisdirected;
+  return Outcome::kUnrouted;
+}
+
+// Also what a server that was closed is left with, where another one has the port now, and what
+// another server has made the handshake of.
 bool PortRouter::MustRoute(const Connection* connection) const {
-  if (!connection->is_announced) return true;
+  if (!connection->is_announced || !IsOwnHandshake(connection)) return true;
   const Port* port = Find(connection->local_port);
   return port != nullptr && (port->routes->is_shared() || connection->server->is_unlistened);
 }
@@ -176,6 +198,7 @@ std::optional<RequestRouter::Outcome> PortRouter::LookUp(const Port& port, Conne
     const Route own =
         real->server->config->FindPrefix(connection->local_port, head, connection->local_ip);
     if (own.status == RouteStatus::kMatch) {
+      if (!MayServe(connection, *real->server, head)) return Misdirect(route);
       if (connection != real) Transport::SetServer(connection, real->server);
       *route = own;
       return Outcome::kHere;
@@ -186,10 +209,7 @@ std::optional<RequestRouter::Outcome> PortRouter::LookUp(const Port& port, Conne
     route->status = RouteStatus::kBadHost;
   }
   if (route->status != RouteStatus::kMatch) return Outcome::kUnrouted;
-  if (IsMisdirected(routes, connection, host.name)) {
-    route->status = RouteStatus::kMisdirected;
-    return Outcome::kUnrouted;
-  }
+  if (IsMisdirected(routes, connection, host.name)) return Misdirect(route);
   if (has_owner) return std::nullopt;
   if (uv_hrtime() / 1'000'000 >= routes.target(found.id).absent_until_ms) return Refuse(route);
   return Wait(connection, route);
@@ -201,6 +221,7 @@ RequestRouter::Outcome PortRouter::FindServer(Connection* connection,
                                               Route* route) {
   Port* port = Find(connection->local_port);
   if (port == nullptr) {
+    if (!MayServe(connection, *connection->server, head)) return Misdirect(route);
     transport_->Announce(connection, records::kFlagShared);
     return Outcome::kHere;
   }
@@ -216,7 +237,7 @@ RequestRouter::Outcome PortRouter::FindServer(Connection* connection,
       links_.Prepare(owner->member) == PeerLinks::State::kGone) {
     owner = OtherOwner(target, *owner);
   }
-  if (owner->member == 0) return ToServer(connection, *owner, route);
+  if (owner->member == 0) return ToServer(connection, *owner, head, route);
   return ToMember(port, connection, head, owner->member, input, head_bytes, route);
 }
 
@@ -224,13 +245,16 @@ RequestRouter::Outcome PortRouter::FindStreamServer(Connection* stream,
                                                     const http1::RequestHead& head, Route* route,
                                                     uint64_t* member) {
   Port* port = Find(stream->local_port);
-  if (port == nullptr) return Outcome::kHere;
+  if (port == nullptr) {
+    return MayServe(stream, *stream->server, head) ? Outcome::kHere : Misdirect(route);
+  }
   if (const auto decided = LookUp(*port, stream, head, route)) return *decided;
   const Routes::Owner* owner = ChooseForStream(port, route->id);
   if (owner == nullptr) return Wait(stream, route);
   if (owner->member == 0) {
     const auto server = servers_->find(owner->server_id);
     if (server == servers_->end()) return Refuse(route);
+    if (!MayServe(stream, *server->second, head)) return Misdirect(route);
     Transport::SetServer(stream, server->second.get());
     *route = {RouteStatus::kMatch, owner->prefix_id};
     return Outcome::kHere;
@@ -385,15 +409,11 @@ uint64_t PortRouter::BlockedMs() {
 }
 
 RequestRouter::Outcome PortRouter::ToServer(Connection* connection, const Routes::Owner& owner,
-                                            Route* route) {
+                                            const http1::RequestHead& head, Route* route) {
   const auto found = servers_->find(owner.server_id);
   if (found == servers_->end()) return Refuse(route);
   LaneServer* server = found->second.get();
-  if (connection->origin != nullptr && !IsTrusted(connection, *server)) {
-    if (connection->unanswered != 0) return Outcome::kLater;
-    route->status = RouteStatus::kMisdirected;
-    return Outcome::kUnrouted;
-  }
+  if (!MayServe(connection, *server, head)) return Misdirect(route);
   const bool is_other = connection->is_announced && connection->server != server;
   if (is_other && (connection->unanswered != 0 || connection->queue != nullptr)) {
     return Outcome::kLater;

@@ -132,7 +132,8 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   void AddWaiting(Connection* connection, uint32_t target_id);
   // Of those that wait: the number for a target. nullptr: it is not counted.
   uint32_t* WaitingFor(const Connection* connection, uint32_t target_id);
-  Outcome ToServer(Connection* connection, const Routes::Owner& owner, Route* route);
+  Outcome ToServer(Connection* connection, const Routes::Owner& owner,
+                   const http1::RequestHead& head, Route* route);
   Outcome ToMember(Port* port, Connection* connection, const http1::RequestHead& head,
                    uint64_t member, std::string_view input, size_t head_bytes, Route* route);
   Outcome Move(Port* port, Connection* connection, uint64_t member, std::string_view input);
@@ -149,7 +150,10 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   Outcome Return(Connection* connection);
   static bool IsMisdirected(const Routes& routes, const Connection* connection,
                             std::string_view name);
-  static bool IsTrusted(const Connection* connection, const LaneServer& server);
+  static bool IsOwnHandshake(const Connection* connection);
+  static bool MayServe(const Connection* connection, const LaneServer& server,
+                       const http1::RequestHead& head);
+  static Outcome Misdirect(Route* route);
   static bool IsLeftBehind(const Routes& routes, const Connection* connection, bool has_owner);
   Connection* Adopt(HandedConnection connection);
   // JavaScript has not read everything that it was given.

@@ -47,14 +47,17 @@ bool AreFacts(std::string_view bytes) {
   return parts == bytes.size() - records::kOpenSecureBytes;
 }
 
-Asked AskedOf(std::string_view facts) {
-  Asked asked;
-  if (!AreFacts(facts)) return asked;
+tls::HandshakeTerms TermsOf(std::string_view facts) {
+  tls::HandshakeTerms terms;
+  if (!AreFacts(facts)) return terms;
   const auto* words = reinterpret_cast<const uint8_t*>(facts.data());
-  asked.is_asked = (LoadWord(words, 0) & 1u << 17) != 0;
-  asked.is_verified = LoadWord(words, 1) == 0;
-  asked.servername = facts.substr(records::kOpenSecureBytes, LoadWord(words, 2));
-  return asked;
+  terms.protocol = static_cast<int>(LoadWord(words, 0) & 0xffff);
+  terms.is_asked = (LoadWord(words, 0) & 1u << 17) != 0;
+  terms.is_verified = terms.is_asked && LoadWord(words, 1) == 0;
+  // Behind the server's name and the protocol of ALPN. The sum of all parts is the text's length.
+  const size_t at = records::kOpenSecureBytes + LoadWord(words, 2) + LoadWord(words, 3);
+  terms.cipher = facts.substr(at, LoadWord(words, 4));
+  return terms;
 }
 
 uint8_t* RecordWriter::Append(size_t bytes, RequestType type, uint32_t flags, uint32_t slot,

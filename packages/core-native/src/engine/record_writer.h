@@ -13,6 +13,7 @@
 #include "engine/addresses.h"
 #include "http1/request_parser.h"
 #include "tls/facts.h"
+#include "tls/terms.h"
 
 namespace httpsys::engine {
 
@@ -20,13 +21,8 @@ namespace httpsys::engine {
 std::string EncodeFacts(const tls::Facts& facts);
 // Whether bytes of another process are that.
 bool AreFacts(std::string_view bytes);
-// What they say of a client's certificate.
-struct Asked {
-  bool is_asked = false;
-  bool is_verified = false;
-  std::string_view servername;
-};
-Asked AskedOf(std::string_view facts);
+// What they say of the handshake, but for its trust. Not facts: as of a connection without TLS.
+tls::HandshakeTerms TermsOf(std::string_view facts);
 
 // How soon JavaScript is woken for a record: at once, or with the next one, at most
 // limits::kOpenToldLateMs or limits::kToldLateMs later.

@@ -113,8 +113,8 @@ bool Transport::BeginTls(Connection* connection) {
       config.TlsOf(connection->local_port, connection->local_ip);
   if (context == nullptr || connection->origin != nullptr) return true;
   const uint64_t timeout_ms = context->settings().handshake_timeout_ms;
-  connection->tls =
-      tls::Session::Create(std::move(context), connection->fd, &wire_, connection->local_port);
+  connection->tls = tls::Session::Create(std::move(context), connection->fd, &wire_,
+                                         connection->local_port, connection->server->id);
   if (connection->tls == nullptr) return false;
   connection->phase = InputPhase::kHandshake;
   connection->message_start_ns = 0;

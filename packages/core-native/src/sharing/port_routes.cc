@@ -117,12 +117,22 @@ Route PortRoutes::Find(std::string_view name, std::string_view target,
   return route;
 }
 
-PortRoutes::HostOwner PortRoutes::FindHost(std::string_view name, const LocalAddress& local) const {
+PortRoutes::HostOwner PortRoutes::FindHost(std::string_view name, const LocalAddress& local,
+                                           uint32_t preferred_id) const {
   HostOwner found;
   for (const uint32_t id : table_.IdsOf(name, local, &found.is_named)) {
     for (const Owner& owner : targets_[id].owners) {
-      if (found.is_there && (found.member == 0 || owner.member != 0)) continue;
+      const bool is_preferred =
+          preferred_id != 0 && owner.member == 0 && owner.server_id == preferred_id;
+      const bool is_no_better = found.is_there && (found.member == 0 || owner.member != 0);
+      if (is_no_better && !is_preferred) continue;
       found.is_there = true;
+      found.is_preferred = is_preferred;
+      if (is_preferred) {
+        found.member = 0;
+        found.server_id = preferred_id;
+        return found;
+      }
       found.member = owner.member;
       found.server_id = owner.server_id;
     }

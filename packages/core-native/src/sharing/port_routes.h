@@ -60,14 +60,17 @@ class PortRoutes {
   Route Find(std::string_view name, std::string_view target, const LocalAddress& local) const;
   const Target& target(uint32_t id) const { return targets_[id]; }
 
-  // Who has the certificate of a name: who has registered that host, this engine first.
+  // Who has the certificate of a name: who has registered that host, the server of this engine with
+  // that id first, then this engine.
   struct HostOwner {
     bool is_there = false;
-    bool is_named = false;  // The name itself or a subdomain wildcard, not just any host.
-    uint64_t member = 0;    // 0 = this engine.
+    bool is_named = false;      // The name itself or a subdomain wildcard, not just any host.
+    bool is_preferred = false;  // It is the server that was asked for.
+    uint64_t member = 0;        // 0 = this engine.
     uint32_t server_id = 0;
   };
-  HostOwner FindHost(std::string_view name, const LocalAddress& local) const;
+  HostOwner FindHost(std::string_view name, const LocalAddress& local,
+                     uint32_t preferred_id = 0) const;
 
   // Some addresses of the port speak TLS and others do not: all its prefixes are bound to one each.
   bool is_mixed() const { return !places_.empty(); }

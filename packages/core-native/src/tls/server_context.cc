@@ -3,7 +3,10 @@
 #include <openssl/evp.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
+#include <openssl/x509_vfy.h>
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 #include "common/host_name.h"
@@ -46,23 +49,44 @@ class Digest {
   EVP_MD_CTX* context_;
 };
 
+template <typename Object>
+std::string DigestOf(const Object* object, int (*encode)(const Object*, unsigned char**)) {
+  Digest digest;
+  digest.AddDer<Object>(object, encode);
+  return digest.Finish();
+}
+
+// The order in which authorities were given means nothing, and OpenSSL changes the order in a store
+// when it first looks something up.
+void AddSorted(std::vector<std::string> digests, Digest* digest) {
+  std::sort(digests.begin(), digests.end());
+  for (const std::string& each : digests) digest->Add(each);
+}
+
 void AddTrust(SSL_CTX* context, Digest* digest) {
+  std::vector<std::string> digests;
   const STACK_OF(X509_NAME)* names = SSL_CTX_get_client_CA_list(context);
   for (int i = 0; i < sk_X509_NAME_num(names); ++i) {
-    digest->AddDer<X509_NAME>(sk_X509_NAME_value(names, i), i2d_X509_NAME);
+    digests.push_back(DigestOf<X509_NAME>(sk_X509_NAME_value(names, i), i2d_X509_NAME));
   }
+  AddSorted(std::move(digests), digest);
+  digests.clear();
   X509_STORE* store = SSL_CTX_get_cert_store(context);
   X509_STORE_lock(store);
   const STACK_OF(X509_OBJECT)* objects = X509_STORE_get0_objects(store);
   for (int i = 0; i < sk_X509_OBJECT_num(objects); ++i) {
     const X509_OBJECT* object = sk_X509_OBJECT_value(objects, i);
     if (const X509* certificate = X509_OBJECT_get0_X509(object)) {
-      digest->AddDer<X509>(certificate, i2d_X509);
+      digests.push_back(DigestOf<X509>(certificate, i2d_X509));
     } else if (X509_CRL* list = X509_OBJECT_get0_X509_CRL(const_cast<X509_OBJECT*>(object))) {
-      digest->AddDer<X509_CRL>(list, i2d_X509_CRL);
+      digests.push_back(DigestOf<X509_CRL>(list, i2d_X509_CRL));
     }
   }
   X509_STORE_unlock(store);
+  AddSorted(std::move(digests), digest);
+  // Node's allowPartialTrustChain: an authority in the middle of a chain is good enough.
+  const unsigned long flags = X509_VERIFY_PARAM_get_flags(X509_STORE_get0_param(store));
+  if ((flags & X509_V_FLAG_PARTIAL_CHAIN) != 0) digest->Add("partial chain");
 }
 
 // Calls `use` for each kind of key that the context has a certificate of.
@@ -134,6 +158,7 @@ std::shared_ptr<const ServerContext> ServerContext::Create(ContextSettings setti
   SSL_CTX* context = created->context_.get();
   created->identity_ = IdentityOf(context);
   created->trust_ = TrustIn(context);
+  created->FindCiphers();
   Session::PrepareContext(context, created->settings_.logs_keys);
   const std::string id = created->SessionIdContext(nullptr);
   SSL_CTX_set_session_id_context(context, reinterpret_cast<const unsigned char*>(id.data()),
@@ -148,6 +173,72 @@ std::shared_ptr<const HostContext> ServerContext::FindHost(std::string_view serv
     if (MatchesHost(WithoutFinalDot(host->pattern), name)) return host->context;
   }
   return nullptr;
+}
+
+// Once for each version of the settings, so that a request costs a look-up.
+void ServerContext::FindCiphers() {
+  constexpr std::pair<int, uint64_t> kVersions[] = {{TLS1_VERSION, SSL_OP_NO_TLSv1},
+                                                    {TLS1_1_VERSION, SSL_OP_NO_TLSv1_1},
+                                                    {TLS1_2_VERSION, SSL_OP_NO_TLSv1_2},
+                                                    {TLS1_3_VERSION, SSL_OP_NO_TLSv1_3}};
+  SSL_CTX* context = context_.get();
+  // 0 = no bound.
+  const int min = static_cast<int>(SSL_CTX_get_min_proto_version(context));
+  const int max = static_cast<int>(SSL_CTX_get_max_proto_version(context));
+  for (const auto& [version, is_off] : kVersions) {
+    const bool is_within = version >= min && (max == 0 || version <= max);
+    if (is_within && (SSL_CTX_get_options(context) & is_off) == 0) protocols_.push_back(version);
+  }
+  const STACK_OF(SSL_CIPHER)* ciphers = SSL_CTX_get_ciphers(context);
+  for (int i = 0; i < sk_SSL_CIPHER_num(ciphers); ++i) {
+    ciphers_.emplace_back(SSL_CIPHER_get_name(sk_SSL_CIPHER_value(ciphers, i)));
+  }
+  std::sort(ciphers_.begin(), ciphers_.end());
+}
+
+OwnerTerms ServerContext::TermsFor(std::string_view host, const HandshakeTerms& handshake) const {
+  OwnerTerms terms;
+  terms.allows_protocol =
+      std::find(protocols_.begin(), protocols_.end(), handshake.protocol) != protocols_.end();
+  terms.allows_cipher = std::binary_search(ciphers_.begin(), ciphers_.end(), handshake.cipher);
+  terms.asks = settings_.requests_certificate;
+  if (!terms.asks) return terms;
+  terms.rejects_unauthorized = settings_.rejects_unauthorized;
+  terms.is_known = !settings_.asks_host;
+  // A ClientHello names no addresses (RFC 6066, section 3).
+  std::array<uint8_t, 16> ip;
+  const bool is_name = !host.empty() && host.front() != '[' && !ParseIpAddress(host, &ip);
+  terms.trust = TrustOf(is_name ? FindHost(host).get() : nullptr);
+  return terms;
+}
+
+std::string ServerContext::TermsDigest(const UrlPrefix& prefix, std::string_view unique) const {
+  Digest digest;
+  if (!settings_.requests_certificate) {
+    digest.Add("asks for none");
+    return digest.Finish();
+  }
+  digest.Add(settings_.rejects_unauthorized ? "rejects" : "asks");
+  if (settings_.asks_host) {
+    digest.Add("unknown");
+    digest.Add(unique);
+    return digest.Finish();
+  }
+  if (prefix.host_kind == HostKind::kExplicit && !prefix.is_subdomain_wildcard) {
+    digest.Add(TrustOf(FindHost(prefix.host).get()));
+    return digest.Finish();
+  }
+  // Clients may name any host.
+  digest.Add(trust_);
+  const bool is_same_for_all = std::all_of(
+      settings_.hosts.begin(), settings_.hosts.end(),
+      [&](const ContextSettings::Host& host) { return host.context->trust() == trust_; });
+  if (is_same_for_all) return digest.Finish();
+  for (const ContextSettings::Host& host : settings_.hosts) {
+    digest.Add(host.pattern);
+    digest.Add(host.context->trust());
+  }
+  return digest.Finish();
 }
 
 std::string ServerContext::SessionIdContext(const HostContext* host) const {

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "common/url_prefix.h"
+#include "tls/terms.h"
 #include "tls/ticket_keys.h"
 
 namespace httpsys::tls {
@@ -76,12 +78,23 @@ class ServerContext {
   const std::string& TrustOf(const HostContext* host) const {
     return host == nullptr ? trust_ : host->trust();
   }
+  // What the server demands of a handshake that another server has made, for requests to a host: a
+  // name without a port, an IP address, or nothing.
+  OwnerTerms TermsFor(std::string_view host, const HandshakeTerms& handshake) const;
+  // A digest of the rules by which clients of a prefix are asked for certificates: equal for
+  // servers that ask by the same rules, or for none. `unique` names the server among all: where
+  // JavaScript chooses by name, the digest is that server's alone.
+  std::string TermsDigest(const UrlPrefix& prefix, std::string_view unique) const;
 
  private:
+  void FindCiphers();
+
   ContextSettings settings_;
   ContextPtr context_;
   std::string identity_;
   std::string trust_;
+  std::vector<int> protocols_;        // That clients may negotiate,
+  std::vector<std::string> ciphers_;  // and OpenSSL's names of the ciphers, sorted.
 };
 
 }  // namespace httpsys::tls

@@ -87,8 +87,9 @@ void Session::PrepareServer(SSL_CTX* context, const ContextSettings& settings) {
 // -- Life.
 
 std::unique_ptr<Session> Session::Create(std::shared_ptr<const ServerContext> context, int fd,
-                                         WireBuffer* wire, uint16_t port) {
+                                         WireBuffer* wire, uint16_t port, uint32_t server_id) {
   std::unique_ptr<Session> session(new Session);
+  session->server_id_ = server_id;
   session->fd_ = fd;
   session->wire_ = wire;
   session->ssl_ = SSL_new(context->context());
@@ -383,6 +384,20 @@ std::string_view Session::alpn() const {
   unsigned size = 0;
   SSL_get0_alpn_selected(ssl_, &name, &size);
   return {reinterpret_cast<const char*>(name), size};
+}
+
+HandshakeTerms Session::terms() const {
+  HandshakeTerms terms;
+  terms.protocol = SSL_version(ssl_);
+  if (const SSL_CIPHER* cipher = SSL_get_current_cipher(ssl_)) {
+    terms.cipher = Text(SSL_CIPHER_get_name(cipher));
+  }
+  terms.is_asked = context_->settings().requests_certificate;
+  // Without a certificate OpenSSL's result is a good one.
+  terms.is_verified = terms.is_asked && SSL_get0_peer_certificate(ssl_) != nullptr &&
+                      SSL_get_verify_result(ssl_) == X509_V_OK;
+  terms.trust = trust();
+  return terms;
 }
 
 Facts Session::Describe() const {

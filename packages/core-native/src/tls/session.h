@@ -19,6 +19,7 @@
 #include "tls/client_hello.h"
 #include "tls/facts.h"
 #include "tls/server_context.h"
+#include "tls/terms.h"
 
 struct ssl_session_st;  // SSL_SESSION.
 
@@ -63,7 +64,8 @@ class Session {
   // calls. Tickets are sealed with the keys of the context, or else with those of the port. nullptr
   // when out of memory.
   static std::unique_ptr<Session> Create(std::shared_ptr<const ServerContext> context, int fd,
-                                         WireBuffer* wire, uint16_t port = 0);
+                                         WireBuffer* wire, uint16_t port = 0,
+                                         uint32_t server_id = 0);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -107,6 +109,9 @@ class Session {
   bool CoversHost(std::string_view host) const;
   // By which rules the peer was asked for a certificate; see ServerContext::TrustOf().
   const std::string& trust() const { return context_->TrustOf(host_.get()); }
+  HandshakeTerms terms() const;
+  // The server whose handshake this is.
+  uint32_t server_id() const { return server_id_; }
   std::string_view alpn() const;
   // Empty when there is no answer.
   std::string Ask(Question question, std::string_view argument) const;
@@ -150,6 +155,7 @@ class Session {
   std::shared_ptr<TicketKeys> ticket_keys_;
   SSL* ssl_ = nullptr;
   int fd_ = -1;
+  uint32_t server_id_ = 0;
   WireBuffer* wire_ = nullptr;
   std::string unsent_;
   ClientHello hello_;

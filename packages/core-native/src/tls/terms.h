@@ -1,0 +1,37 @@
+#pragma once
+// The rule about client certificates: whether a connection that one server has opened may carry
+// requests of another server.
+
+#include <string_view>
+
+namespace httpsys::tls {
+
+// What a handshake has settled, wherever it took place. The views live as long as its connection.
+struct HandshakeTerms {
+  int protocol = 0;          // 0x0304 = TLS 1.3; 0 = the connection has no TLS.
+  std::string_view cipher;   // OpenSSL's name.
+  bool is_asked = false;     // The client was asked for a certificate,
+  bool is_verified = false;  // and has shown one that is good.
+  std::string_view trust;    // ServerContext::TrustOf() of those who asked: authorities and lists.
+};
+
+// What a server demands of a connection for one host name.
+struct OwnerTerms {
+  bool allows_protocol = false;  // The protocol and the cipher of the handshake are ones that the
+  bool allows_cipher = false;    // server would negotiate itself.
+  bool asks = false;
+  bool rejects_unauthorized = false;
+  bool is_known = true;  // False: JavaScript chooses by name (SNICallback), which nobody foresees.
+  std::string_view trust;  // Whom a certificate has to come from.
+};
+
+// Whether the handshake is as good as one that the owner would have made for that name. A server
+// does not ask this about its own handshakes. Thread: any.
+constexpr bool Admits(const OwnerTerms& owner, const HandshakeTerms& handshake) {
+  if (!owner.allows_protocol || !owner.allows_cipher) return false;
+  if (!owner.asks) return true;
+  return owner.is_known && handshake.is_asked && handshake.trust == owner.trust &&
+         (handshake.is_verified || !owner.rejects_unauthorized);
+}
+
+}  // namespace httpsys::tls
