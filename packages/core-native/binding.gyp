@@ -119,6 +119,7 @@
             'src/sharing/port_routes.cc',
             'src/sharing/port_state.cc',
             'src/sharing/removals.cc',
+            'src/sharing/terms.cc',
             'src/sharing/sharing.cc',
             'src/sharing/state_query.cc',
             'src/sharing/unix_diag.cc',

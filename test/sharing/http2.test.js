@@ -529,19 +529,18 @@ describe('Certificates and streams', { skip: kSkip }, () => {
     const rules = { a: {}, b: strict, c: strict, d: { ...strict, ca: other.cert }, e: { ...strict, rejectUnauthorized: false } }
     for (const [name, options] of Object.entries(rules)) {
       const one = await member(t)
-      const prefixes = [`https://${name}.test:${port}/`, `https://*:${port}/${name}/`]
-      await one.tell('listen', { name, isApp: true, on: [prefixes, { ...certificate('shared.test'), ...options }] })
+      await one.tell('listen', { name, isApp: true, on: [`https://${name}.rules.test:${port}/`, { ...certificate('*.rules.test'), ...options }] })
     }
     const open = (/** @type {string} */ servername, /** @type {any} */ options) =>
-      connect(t, kSecure, port, { servername, checkServerIdentity: () => undefined, ...options })
+      connect(t, kSecure, port, { servername, ca: certificate('*.rules.test').cert, checkServerIdentity: () => undefined, ...options })
     const statuses = async (/** @type {http2.ClientHttp2Session} */ session) =>
-      Object.fromEntries(await Promise.all(Object.keys(rules).map(async (name) => [name, (await ask(session, `/${name}/x`)).status])))
-    assert.deepEqual(await statuses(await open('a.test', good)), { a: 200, b: 421, c: 421, d: 421, e: 421 })
-    const session = await open('b.test', good)
+      Object.fromEntries(await Promise.all(Object.keys(rules).map(async (name) => [name, (await ask(session, '/x', { ':authority': `${name}.rules.test` })).status])))
+    assert.deepEqual(await statuses(await open('a.rules.test', good)), { a: 200, b: 421, c: 421, d: 421, e: 421 })
+    const session = await open('b.rules.test', good)
     assert.deepEqual(await statuses(session), { a: 200, b: 200, c: 200, d: 421, e: 200 })
-    for (const name of ['b', 'c', 'e']) assert.equal(JSON.parse((await ask(session, `/${name}/facts`)).text).authorized, true)
+    for (const name of ['b', 'c', 'e']) assert.equal(JSON.parse((await ask(session, '/facts', { ':authority': `${name}.rules.test` })).text).authorized, true)
     // Asked by the same authority's name, but it has shown nothing.
-    assert.deepEqual(await statuses(await open('e.test', {})), { a: 200, b: 421, c: 421, d: 421, e: 200 })
+    assert.deepEqual(await statuses(await open('e.rules.test', {})), { a: 200, b: 421, c: 421, d: 421, e: 200 })
   })
 })
 

@@ -12,10 +12,10 @@ const { certificate } = require('../helpers/certificates')
 const { freePort } = require('../helpers/free-port')
 const { kSkip, member, until } = require('./kit')
 
-/** @param {import('node:test').TestContext} t @param {number} port @param {string} name @param {any} [options] */
-async function serve (t, port, name, options) {
+/** @param {import('node:test').TestContext} t @param {number} port @param {string} name @param {any} [options] @param {string} [host] */
+async function serve (t, port, name, options, host = '*') {
   const started = await member(t)
-  await started.tell('listen', { name, on: [`https://*:${port}/${name}/`, { ...certificate('shared.test'), ...options }] })
+  await started.tell('listen', { name, on: [`https://${host}:${port}/${name}/`, { ...certificate('shared.test'), ...options }] })
   return started
 }
 
@@ -75,13 +75,14 @@ describe('Tickets of a shared port', { skip: kSkip }, () => {
     const strict = { requestCert: true, rejectUnauthorized: true, ca: authority.cert }
     const a = await serve(t, port, 'a')
     const open = await visit(port)
-    const b = await serve(t, port, 'b', strict)
+    // By name: for any host the first one would be in its way.
+    const b = await serve(t, port, 'b', strict, 'shared.test')
     await a.kill()
     await assert.rejects(visit(port, { session: open.session }), { code: /ECONNRESET|ERR_SSL/ })
     const shown = await visit(port, { ...good, session: open.session })
     assert.equal(shown.isReused, false)
     // With the same rules it is good, and the certificate goes with it.
-    await serve(t, port, 'c', strict)
+    await serve(t, port, 'c', strict, 'shared.test')
     await b.kill()
     assert.equal((await visit(port, { session: shown.session })).isReused, true)
   })

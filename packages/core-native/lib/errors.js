@@ -152,6 +152,16 @@ const ReservationFileError = declare('ERR_HTTPSYS_URLACL', Error,
     cause
   }))
 
+const TlsTermsError = declare('ERR_HTTPSYS_TLS_TERMS', Error,
+  /** @param {string} mine @param {string} prefix @param {number} pid */
+  (mine, prefix, pid) => ({
+    message: `Clients of ${mine} would be asked for certificates by other rules than those of ${prefix}, which process ${pid} has: ` +
+      'clients name a host when they connect, and these two have the same one. Nothing was changed. Give both the same requestCert, ' +
+      'rejectUnauthorized, ca and crl, and no SNICallback, or move one of them to another host or port',
+    prefix,
+    pid
+  }))
+
 const ServiceStateError = declare('ERR_HTTPSYS_SERVICE_STATE', Error,
   /** @param {number} port @param {string} problem */
   (port, problem) => ({ message: `Port ${port} did not tell its state: ${problem}`, port }))
@@ -216,6 +226,7 @@ module.exports = {
   ServiceStateError,
   TlsCertificateError,
   TlsOptionError,
+  TlsTermsError,
   TlsUnavailableError,
   Http2UnavailableError,
   UnsupportedRuntimeError,

@@ -376,6 +376,125 @@ TEST_F(PlayedPeersTest, WhyARegistrationIsRefusedIsTold) {
   EXPECT_EQ(result.reason, ConflictReason::kPrefix);
 }
 
+// -- Terms, which members of protocol 1 do not know.
+
+peer::Register WantedWithTerms(uint16_t port, const char* path, char terms,
+                               const std::string& host = "*") {
+  peer::Register wanted;
+  wanted.token = 1;
+  wanted.server_id = 1;
+  wanted.prefixes.push_back({1, "https://" + host + ":" + std::to_string(port) + path,
+                             std::string(terms == 0 ? 0 : peer::kTermsBytes, terms)});
+  return wanted;
+}
+
+TEST_F(PlayedPeersTest, ACoordinatorOfTheVersionBeforeIsToldNoTerms) {
+  for (const uint16_t protocol : {uint16_t{1}, peer::kProtocol}) {
+    ListenAsCoordinator();
+    Member& bob = Bob();
+    RegistrationResult result;
+    ASSERT_TRUE(bob.BeginRegister(port_, WantedWithTerms(port_, "/b/", 'x'), &result));
+    {
+      Raw member = AcceptMember();
+      ASSERT_TRUE(member.Next(FrameType::kHello).has_value());
+      member.Send(FrameType::kWelcome, peer::Welcome{protocol, 99});
+      member.Send(FrameType::kSync, peer::Sync{1});
+      peer::Register wanted;
+      NextRegister(member, &wanted);
+      EXPECT_EQ(wanted.prefixes[0].terms.empty(), protocol == 1);
+      // An error that the member of the version before does not know tells what it can.
+      member.Send(FrameType::kRegistered,
+                  peer::Registered{wanted.token, EADDRINUSE, 77, "https://*:1/", 10, ""});
+      ASSERT_TRUE(bob.TakeResult(&result));
+      EXPECT_EQ(result.error, EADDRINUSE);
+      EXPECT_EQ(result.reason, ConflictReason::kTerms);
+    }
+    close(coordinator_.fd);
+    bob_.reset();
+  }
+}
+
+TEST_F(PlayedPeersTest, AMemberOfTheVersionBeforeIsToldNoTermsAndCountsAsDifferent) {
+  alice_ = std::make_unique<Member>();
+  ASSERT_EQ(alice_->sharing().Meet(port_), static_cast<int>(Meeting::kOurs));
+  ASSERT_EQ(alice_->sharing().Contribute(port_, 1, holder_.fd()), 0);
+  RegistrationResult result;
+  ASSERT_FALSE(alice_->BeginRegister(port_, WantedWithTerms(port_, "/a/", 'x'), &result));
+  ASSERT_EQ(result.error, 0);
+  for (const int fd : result.sockets) close(fd);
+  for (const uint16_t protocol : {uint16_t{1}, peer::kProtocol}) {
+    Raw visitor = Visit();
+    visitor.Send(FrameType::kHello, peer::Hello{1, protocol, uint64_t{70} + protocol, 0, "played"});
+    const std::optional<std::string> payload = visitor.Next(FrameType::kEntry);
+    peer::Entry entry;
+    ASSERT_TRUE(payload.has_value() && peer::Decode(*payload, &entry));
+    EXPECT_EQ(entry.terms.empty(), protocol == 1);
+    const auto ask = [&](const char* path, char terms) {
+      visitor.Send(FrameType::kRegister, WantedWithTerms(port_, path, terms));
+      peer::Registered answer;
+      for (;;) {
+        const std::optional<std::string> next = visitor.Next(FrameType::kRegistered);
+        if (!next.has_value() || !peer::Decode(*next, &answer)) ADD_FAILURE();
+        return answer;
+      }
+    };
+    const peer::Registered refused = ask("/b/", 0);
+    EXPECT_EQ(refused.error, static_cast<uint32_t>(EADDRINUSE));
+    EXPECT_EQ(refused.reason, static_cast<uint8_t>(ConflictReason::kTerms));
+    EXPECT_EQ(refused.pid, static_cast<uint32_t>(getpid()));
+    EXPECT_EQ(ask("/b/", 'y').error, static_cast<uint32_t>(EADDRINUSE));
+    EXPECT_EQ(ask("/b/", 'x').error, 0u);
+  }
+}
+
+// A server changes its rules: others hear of it, unless one of them is in the way.
+TEST_F(PlayedPeersTest, TermsThatChangeAreComparedAndTold) {
+  alice_ = std::make_unique<Member>();
+  ASSERT_EQ(alice_->sharing().Meet(port_), static_cast<int>(Meeting::kOurs));
+  ASSERT_EQ(alice_->sharing().Contribute(port_, 1, holder_.fd()), 0);
+  const auto terms_of = [](char terms) {
+    return [terms](const std::string&) { return std::string(peer::kTermsBytes, terms); };
+  };
+  const auto add = [&](Member& member, uint32_t server_id, const char* path, char terms,
+                       const char* host = "*") {
+    peer::Register wanted = WantedWithTerms(port_, path, terms, host);
+    wanted.server_id = server_id;
+    wanted.token = 10 + server_id;
+    RegistrationResult result;
+    if (member.BeginRegister(port_, wanted, &result)) EXPECT_TRUE(member.TakeResult(&result));
+    for (const int fd : result.sockets) close(fd);
+    return result;
+  };
+  EXPECT_EQ(add(*alice_, 2, "/a/", 'x').error, 0);
+  Bob();
+  EXPECT_EQ(add(*bob_, 1, "/b/", 'x').error, 0);
+  RegistrationResult conflict;
+  for (Member* member : {alice_.get(), bob_.get()}) {
+    const uint32_t server_id = member == alice_.get() ? 2 : 1;
+    EXPECT_TRUE(member->sharing().ChangeTerms(server_id, terms_of('x'), &conflict));
+    EXPECT_FALSE(member->sharing().ChangeTerms(server_id, terms_of('y'), &conflict));
+    EXPECT_EQ(conflict.reason, ConflictReason::kTerms);
+    const char* other = server_id == 2 ? "/b/" : "/a/";
+    EXPECT_EQ(conflict.prefix, "https://*:" + std::to_string(port_) + other);
+    EXPECT_EQ(conflict.pid, static_cast<uint32_t>(getpid()));
+  }
+  bob_->Unregister(port_, 1);
+  EXPECT_TRUE(alice_->RoutesBecome(
+      port_, [](const PortRoutes& routes) { return routes.target_count() == 1; }));
+  // What the coordinator changes counts for the next wish of others.
+  EXPECT_TRUE(alice_->sharing().ChangeTerms(2, terms_of('y'), &conflict));
+  Carol();
+  EXPECT_EQ(add(*carol_, 3, "/c/", 'x').reason, ConflictReason::kTerms);
+  EXPECT_EQ(add(*carol_, 4, "/c/", 'y').error, 0);
+  EXPECT_FALSE(carol_->sharing().ChangeTerms(4, terms_of('z'), &conflict));
+  // What a member changes comes to the coordinator before its own next wish.
+  EXPECT_EQ(add(*carol_, 5, "/", 'x', "c.test").error, 0);
+  EXPECT_TRUE(carol_->sharing().ChangeTerms(5, terms_of('z'), &conflict));
+  EXPECT_EQ(add(*carol_, 6, "/6/", 'z', "c.test").error, 0);
+  EXPECT_EQ(add(*alice_, 7, "/7/", 'x', "c.test").reason, ConflictReason::kTerms);
+  EXPECT_EQ(add(*alice_, 8, "/8/", 'z', "c.test").error, 0);
+}
+
 // As many as there can be, played but for the coordinator and the last one.
 TEST_F(PlayedPeersTest, AMemberTooManyIsToldSo) {
   rlimit most{};

@@ -24,6 +24,7 @@ struct Wish {
   QueueMode mode = QueueMode::kCreate;
   uint32_t server_id = 1;
   bool is_again = false;
+  char terms = 0;  // Of all prefixes; 0 = none is told.
 };
 
 peer::Register Wanted(const Wish& wish) {
@@ -34,7 +35,8 @@ peer::Register Wanted(const Wish& wish) {
   wanted.queue_mode = static_cast<uint8_t>(wish.mode);
   wanted.is_again = wish.is_again ? 1 : 0;
   uint32_t id = 0;
-  for (const std::string& text : wish.prefixes) wanted.prefixes.push_back({id++, text});
+  const std::string terms(wish.terms == 0 ? 0 : peer::kTermsBytes, wish.terms);
+  for (const std::string& text : wish.prefixes) wanted.prefixes.push_back({id++, text, terms});
   return wanted;
 }
 
@@ -47,6 +49,7 @@ class PortStateTest : public testing::Test {
     member_ = conflict->member;
     queue_ = conflict->queue;
     reason_ = conflict->reason;
+    wanted_ = conflict->wanted;
     return conflict->error;
   }
   // As a coordinator does.
@@ -62,6 +65,7 @@ class PortStateTest : public testing::Test {
   uint64_t member_ = 0;
   std::string queue_;
   ConflictReason reason_ = ConflictReason::kNone;
+  std::string wanted_;
   PortState state_{80};
 };
 
@@ -105,6 +109,99 @@ TEST_F(PortStateTest, AServerMayRegisterAgainWhatItHas) {
   EXPECT_EQ(Add(kAlice, wish), 0);
   EXPECT_TRUE(state_.EntriesOf(kAlice, Wanted(wish)).empty());
   EXPECT_EQ(state_.entries().size(), 2u);
+}
+
+// -- Rules by which clients are asked for certificates.
+
+TEST_F(PortStateTest, PrefixesThatNoClientHelloTellsApartHaveTheSameTerms) {
+  struct Pair {
+    const char* one;
+    const char* other;
+    bool is_refused;
+  };
+  const Pair pairs[] = {
+      {"https://a.test:80/a/", "https://A.test:80/b/", true},
+      {"https://a.test:80/a/", "https://b.test:80/b/", false},
+      {"https://*:80/a/", "https://+:80/b/", true},
+      {"https://*:80/a/", "https://*:80/b/", true},
+      {"https://*:80/a/", "https://a.test:80/b/", false},
+      {"https://*.a.test:80/a/", "https://*.a.test:80/b/", true},
+      {"https://*.a.test:80/a/", "https://a.test:80/b/", false},
+      {"https://*.a.test:80/a/", "https://*.b.test:80/b/", false},
+      {"https://127.0.0.1:80/a/", "https://127.0.0.1:80/b/", true},
+      {"https://127.0.0.1:80/a/", "https://127.0.0.2:80/b/", false},
+      {"https://127.0.0.1:80/a/", "https://*:80/b/", false},
+      {"https://[::1]:80/a/", "https://[::1]:80/b/", true},
+  };
+  for (const uint64_t member : {kAlice, kBob}) {
+    for (const auto& [one, other, is_refused] : pairs) {
+      state_.Clear();
+      EXPECT_EQ(Add(kAlice, {.prefixes = {one}, .terms = 'x'}), 0);
+      const auto check = [&](char terms) {
+        return Check(
+            member,
+            {.prefixes = {"https://other.test:80/", other}, .server_id = 2, .terms = terms});
+      };
+      EXPECT_EQ(check('x'), 0) << one << " " << other;
+      EXPECT_EQ(check('y'), is_refused ? EADDRINUSE : 0) << one << " " << other;
+      if (is_refused) {
+        EXPECT_EQ(reason_, ConflictReason::kTerms);
+        EXPECT_EQ(member_, kAlice);
+        EXPECT_EQ(prefix_, one);
+        EXPECT_EQ(wanted_, other);
+      }
+      EXPECT_EQ(check(0), is_refused ? EADDRINUSE : 0) << "who tells none counts as different";
+    }
+  }
+}
+
+TEST_F(PortStateTest, WhoHasToldNoTermsCountsAsDifferent) {
+  EXPECT_EQ(Add(kAlice, {.prefixes = {"https://a.test:80/a/"}}), 0);
+  EXPECT_EQ(Check(kBob, {.prefixes = {"https://a.test:80/b/"}}), EADDRINUSE);
+  EXPECT_EQ(Check(kBob, {.prefixes = {"https://a.test:80/b/"}, .terms = 'x'}), EADDRINUSE);
+  EXPECT_EQ(reason_, ConflictReason::kTerms);
+  EXPECT_EQ(Check(kBob, {.prefixes = {"https://b.test:80/"}, .terms = 'x'}), 0);
+}
+
+TEST_F(PortStateTest, TermsMatterToNobodyWithoutTls) {
+  EXPECT_EQ(Add(kAlice, {.prefixes = {"http://a.test:80/a/"}}), 0);
+  EXPECT_EQ(Check(kBob, {.prefixes = {"http://a.test:80/b/"}}), 0);
+}
+
+TEST_F(PortStateTest, TermsOfOneServerAndOfAQueueMayDiffer) {
+  const std::vector<std::string> prefixes = {"https://a.test:80/a/", "https://a.test:80/b/"};
+  EXPECT_EQ(Add(kAlice, {.prefixes = {prefixes[0]}, .queue = "q", .terms = 'x'}), 0);
+  EXPECT_EQ(Add(kAlice, {.prefixes = {prefixes[1]}, .queue = "q", .terms = 'x'}), 0);
+  // Whoever serves the same prefixes is the same application.
+  EXPECT_EQ(
+      Check(kBob,
+            {.prefixes = prefixes, .queue = "q", .mode = QueueMode::kCreateOrAttach, .terms = 'y'}),
+      0);
+  EXPECT_EQ(Check(kBob, {.prefixes = {"https://a.test:80/c/"},
+                         .queue = "q",
+                         .mode = QueueMode::kCreateOrAttach,
+                         .terms = 'y'}),
+            EADDRINUSE);
+  EXPECT_EQ(reason_, ConflictReason::kTerms);
+}
+
+TEST_F(PortStateTest, TermsThatChangeAreToldAgainAndComparedWithOthers) {
+  EXPECT_EQ(Add(kAlice, {.prefixes = {"https://a.test:80/a/"}, .terms = 'x'}), 0);
+  EXPECT_EQ(Add(kBob, {.prefixes = {"https://b.test:80/"}, .terms = 'x'}), 0);
+  const Wish changed{.prefixes = {"https://a.test:80/a/"}, .is_again = true, .terms = 'y'};
+  EXPECT_FALSE(state_.CheckTerms(kAlice, Wanted(changed)).has_value());
+  ASSERT_EQ(state_.EntriesOf(kAlice, Wanted(changed)).size(), 1u);
+  EXPECT_EQ(Add(kAlice, changed), 0);
+  EXPECT_TRUE(state_.EntriesOf(kAlice, Wanted(changed)).empty());
+  EXPECT_EQ(state_.entries().size(), 2u);
+  EXPECT_EQ(Check(kBob, {.prefixes = {"https://a.test:80/b/"}, .terms = 'x'}), EADDRINUSE);
+  EXPECT_EQ(Add(kBob, {.prefixes = {"https://a.test:80/b/"}, .server_id = 2, .terms = 'y'}), 0);
+  const auto conflict = state_.CheckTerms(
+      kAlice, Wanted({.prefixes = {"https://a.test:80/a/"}, .is_again = true, .terms = 'z'}));
+  ASSERT_TRUE(conflict.has_value());
+  EXPECT_EQ(conflict->member, kBob);
+  EXPECT_EQ(conflict->prefix, "https://a.test:80/b/");
+  EXPECT_EQ(conflict->wanted, "https://a.test:80/a/");
 }
 
 // -- Queues.

@@ -172,10 +172,12 @@ export interface RegistrationResult {
   uid: number
   /** The prefix in the way. */
   prefix: string
+  /** With the reason 'terms': which prefix of those that were asked for it is in the way of; '' = not known. */
+  wanted: string
   /** Its queue; '' = none. */
   queue: string
   /** Why, where the error does not say it. */
-  reason: '' | 'prefix' | 'otherQueue' | 'queueMode' | 'exclusiveThere' | 'exclusiveWanted' | 'scheme' | 'plain' | 'members' | 'entries'
+  reason: '' | 'prefix' | 'otherQueue' | 'queueMode' | 'exclusiveThere' | 'exclusiveWanted' | 'scheme' | 'plain' | 'members' | 'entries' | 'terms'
   /** With EPROTO: the protocols that it speaks. */
   peerOldest: number
   peerNewest: number
@@ -351,6 +353,9 @@ export class Engine {
   listenBeside (port: number, backlog: number, narrower: number[]): number
   /** The result, or undefined: then options.registered has it later. */
   register (registration: Registration): RegistrationResult | undefined
+  /** Before configure() with another `tls`: what is in the way where that would ask clients for certificates by other rules
+   * than a prefix that no ClientHello tells from one of the server's; nothing has changed then. Otherwise others are told. */
+  changeTerms (serverId: number, tls: unknown): RegistrationResult | undefined
   /** Takes prefixes back ([] = all of the server); requests for them wait that long for the next owner. With a
    * token other than 0 options.registered tells when all members know. `stays`: the server listens on the port also
    * when it has no prefix left there. True when others are on the port. */

@@ -20,19 +20,30 @@ const { Server: StockServer } = https
 class Methods extends methodsOf(StockServer) {
   /** @param {any} options */
   setSecureContext (options) {
-    super.setSecureContext(options)
     const listener = /** @type {any} */ (this)[kListener]
-    listener?.tls.contextChanged()
-    listener?.tlsChanged()
+    if (listener === undefined) return super.setSecureContext(options)
+    listener.tls.attempt(() => {
+      super.setSecureContext(options)
+      listener.tls.contextChanged()
+      listener.tlsChanged()
+    })
   }
 
   /** @param {string} servername @param {any} context */
   addContext (servername, context) {
-    super.addContext(servername, context)
-    const self = /** @type {any} */ (this)
-    // The last one is [pattern, handle of a context of Node's].
-    self[kListener].tls.addHost(servername, self._contexts.at(-1)[1])
-    self[kListener].tlsChanged()
+    const { [kListener]: listener, _contexts: contexts } = /** @type {any} */ (this)
+    const { length } = contexts
+    try {
+      listener.tls.attempt(() => {
+        super.addContext(servername, context)
+        // The last one is [pattern, handle of a context of Node's].
+        listener.tls.addHost(servername, contexts.at(-1)[1])
+        listener.tlsChanged()
+      })
+    } catch (error) {
+      contexts.length = length
+      throw error
+    }
   }
 
   /** @param {Buffer} keys */

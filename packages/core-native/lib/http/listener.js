@@ -9,7 +9,7 @@ const { getSystemErrorName } = require('node:util')
 const { setImmediate } = require('node:timers')
 const { Engine } = require('../engine')
 const { loadBinding } = require('../binding')
-const { CapabilityError, Http2UnavailableError } = require('../errors')
+const { CapabilityError, Http2UnavailableError, TlsTermsError } = require('../errors')
 const { seconds, takeHttpSys } = require('../http-sys-options')
 const { kVerbosities, takeEngineOptions, takeHttp2 } = require('../options')
 const { findCertificates } = require('../tls/certificate-sources')
@@ -189,9 +189,15 @@ class Listener {
     this.hasStreams = false
   }
 
-  // Connections that are accepted from now on have what changed.
+  // Connections that are accepted from now on have what changed. Throws when a prefix of another server is in the way.
   tlsChanged () {
-    if (this.id !== 0) this.configure()
+    if (this.id === 0) return
+    const { native } = theEngine()
+    if (this.tls !== null && this.tlsPlaces !== null && loadBinding().capabilities.listensOnSockets) {
+      const conflict = native.changeTerms(this.id, this.tls.handle)
+      if (conflict !== undefined) throw new TlsTermsError(conflict.wanted, conflict.prefix, conflict.pid)
+    }
+    this.configure()
   }
 
   // A socket has listeners: they are to hear of a refused request.
@@ -271,10 +277,12 @@ class Listener {
     }
     return new LiveBindings(sources, prefixes, ({ options, hosts }) => {
       const own = /** @type {ServerTls} */ (this.tls)
-      own.setHosts(hosts)
-      own.owner.setSecureContext(options)
-      own.contextChanged()
-      this.tlsChanged()
+      own.attempt(() => {
+        own.setHosts(hosts)
+        own.owner.setSecureContext(options)
+        own.contextChanged()
+        this.tlsChanged()
+      })
     })
   }
 

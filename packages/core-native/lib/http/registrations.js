@@ -55,7 +55,7 @@ function warnOfLoss ({ prefix, pid }) {
 /** @param {import('./listener').Listener} listener whose prefixes the engine has been told to forget */
 function withdraw ({ asking }) {
   for (const token of [...asking.keys()]) {
-    pending.get(token)?.({ token, error: -ECANCELED, pid: 0, uid: 0, prefix: '', queue: '', reason: '', peerOldest: 0, peerNewest: 0, sockets: [], fed: [] })
+    pending.get(token)?.({ token, error: -ECANCELED, pid: 0, uid: 0, prefix: '', wanted: '', queue: '', reason: '', peerOldest: 0, peerNewest: 0, sockets: [], fed: [] })
   }
 }
 
@@ -134,7 +134,8 @@ function release (engine, listener, port, ids, { restartMs = 0, stays = false } 
 
 // Who is in the way of what is wanted, why, and what helps.
 /** @param {RegistrationResult} result @param {Wanted} wanted @param {string} queueName */
-function conflictText ({ pid, prefix, queue, reason }, { port, prefixes: [{ text: mine }] }, queueName) {
+function conflictText ({ pid, prefix, queue, reason, wanted }, { port, prefixes: [{ text: first }] }, queueName) {
+  const mine = wanted || first
   const there = `${prefix === mine ? prefix : `${mine}: ${prefix}`} is already registered by process ${pid}`
   const theirs = JSON.stringify(queue)
   const ours = JSON.stringify(queueName)
@@ -150,6 +151,10 @@ function conflictText ({ pid, prefix, queue, reason }, { port, prefixes: [{ text
         'prefixes whose hosts are IP addresses, not the same one, for both'
     case 'otherQueue':
       return `${there} for the queue ${theirs}, which is not ${ours}. Choose another prefix, or give both servers the same queueName`
+    case 'terms':
+      return `${mine}: process ${pid} has ${prefix}, and asks clients for certificates by other rules. Clients name a host ` +
+        'when they connect, and these two have the same one. Give both servers the same requestCert, rejectUnauthorized, ca and crl, and ' +
+        'no SNICallback, or choose another host or port'
     case 'queueMode':
       return `${there} for the same queue ${theirs}, and queueMode 'create' wants the prefix to be free. 'createOrAttach' or 'attach' shares it`
     case 'prefix':
@@ -165,7 +170,7 @@ function conflictText ({ pid, prefix, queue, reason }, { port, prefixes: [{ text
 function registrationError (result, wanted, queueName) {
   const { port, endpoints, prefixes, isPlain } = wanted
   const { pid, uid, prefix, error: errno } = result
-  const mine = prefixes[0].text
+  const mine = result.wanted || prefixes[0].text
   const details = { prefix: mine, pid, port }
   const withText = (/** @type {string} */ text) => {
     const error = systemError(errno, 'listen')

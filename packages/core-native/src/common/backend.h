@@ -133,14 +133,16 @@ enum class ConflictReason : uint8_t {
   kPlain = 7,            // Both listen on the port as a whole.
   kMembers = 8,          // limits::kMembersMax.
   kEntries = 9,          // limits::kEntriesMax.
+  kTerms = 10,           // Clients are asked for certificates by other rules, and cannot choose.
 };
-inline constexpr ConflictReason kConflictReasonLast = ConflictReason::kEntries;
+inline constexpr ConflictReason kConflictReasonLast = ConflictReason::kTerms;
 
 struct RegistrationResult {
   uint32_t token = 0;  // 0: of an old one, which a new coordinator does not grant again.
   int error = 0;       // A positive errno.
   uint32_t pid = 0;    // Who is in the way.
   uint32_t uid = 0;    // Of somebody else's process.
+  std::string wanted;  // With kTerms: which prefix of those that were asked for.
   std::string prefix;  // The one in the way,
   std::string queue;   // and its queue; empty = none.
   ConflictReason reason = ConflictReason::kNone;
@@ -282,6 +284,11 @@ class SocketBackend : public Backend {
   // True when the result is there at once, otherwise TakeResult() has it after a wake.
   virtual bool Register(const Registration& wanted, RegistrationResult* result) = 0;
   virtual bool TakeResult(RegistrationResult* result) = 0;
+  // The server is about to be configured with this context. False when clients of its prefixes
+  // would then be asked for certificates by other rules than those of a prefix that no ClientHello
+  // tells from them, which `conflict` names; nothing has changed then.
+  virtual bool ChangeTerms(uint32_t server_id, std::shared_ptr<const tls::ServerContext> context,
+                           RegistrationResult* conflict) = 0;
   // Some of a server's prefixes, or (empty) all. Requests wait that long for the next owner. With a
   // token TakeResult() says when all members know. `stays`: the server listens on, even without any
   // prefix. True when others are on the port.

@@ -80,6 +80,7 @@ int Engine::Configure(uint32_t server_id, ServerSettings settings) {
   if (config == nullptr) return -EINVAL;
   if (is_closed_) return -EBADF;
   for (const auto& lane : lanes_) lane->SetConfig(server_id, config);
+  configs_[server_id] = std::move(config);
   return 0;
 }
 
@@ -102,6 +103,7 @@ void Engine::StopListening(int key) {
 }
 
 void Engine::Unlisten(uint32_t server_id) {
+  configs_.erase(server_id);
   if (is_closed_) return;
   acceptor_.Remove(server_id);
   for (const auto& lane : lanes_) lane->Unlisten(server_id);
@@ -171,6 +173,24 @@ int Engine::ListenBeside(uint16_t port, int backlog, const std::vector<int>& nar
   return sharing::ListenBeside(port, backlog, narrower);
 }
 
+// By what rules clients are asked for certificates; empty without TLS.
+std::string Engine::TermsOf(uint32_t server_id, const tls::ServerContext* context,
+                            const std::string& text) const {
+  UrlPrefix prefix;
+  const bool is_secure = ParseUrlPrefix(text, &prefix) == PrefixError::kNone && prefix.is_https;
+  if (context == nullptr || !is_secure) return {};
+  const std::string server = std::to_string(sharing_.id()) + " " + std::to_string(server_id);
+  return context->TermsDigest(prefix, server);
+}
+
+bool Engine::ChangeTerms(uint32_t server_id, std::shared_ptr<const tls::ServerContext> context,
+                         RegistrationResult* conflict) {
+  const auto terms_of = [&](const std::string& prefix) {
+    return TermsOf(server_id, context.get(), prefix);
+  };
+  return sharing_.ChangeTerms(server_id, terms_of, conflict);
+}
+
 bool Engine::Register(const Registration& wanted, RegistrationResult* result) {
   peer::Register message;
   message.token = wanted.token;
@@ -181,8 +201,12 @@ bool Engine::Register(const Registration& wanted, RegistrationResult* result) {
   if (wanted.flags.is_ipv4) message.flags |= peer::kEntryIpv4;
   if (wanted.flags.is_exclusive) message.flags |= peer::kEntryExclusive;
   if (wanted.flags.is_fed) message.flags |= peer::kEntryFed;
+  const auto config = configs_.find(wanted.server_id);
+  const tls::ServerContext* context =
+      config == configs_.end() ? nullptr : config->second->settings().tls.get();
   for (const Registration::Prefix& prefix : wanted.prefixes) {
-    message.prefixes.push_back({prefix.id, prefix.text});
+    message.prefixes.push_back(
+        {prefix.id, prefix.text, TermsOf(wanted.server_id, context, prefix.text)});
   }
   const bool fits = message.prefixes.size() <= peer::kListItemsMax &&
                     peer::Encode(message).size() <= peer::kFrameBytesMax;

@@ -44,6 +44,8 @@ class Engine final : public SocketBackend, private sharing::Delegate {
   int ListenBeside(uint16_t port, int backlog, const std::vector<int>& narrower) override;
   bool Register(const Registration& wanted, RegistrationResult* result) override;
   bool TakeResult(RegistrationResult* result) override;
+  bool ChangeTerms(uint32_t server_id, std::shared_ptr<const tls::ServerContext> context,
+                   RegistrationResult* conflict) override;
   bool Unregister(uint16_t port, uint32_t server_id, std::vector<uint32_t> prefix_ids,
                   uint32_t wait_ms, uint32_t token, bool stays) override;
   void Reserve(uint16_t port, const std::vector<std::string>& prefixes) override;
@@ -74,6 +76,8 @@ class Engine final : public SocketBackend, private sharing::Delegate {
   // The lane with the fewest connections. Thread: any.
   Lane& NextLane();
   Acceptor::Sink SinkFor(uint32_t server_id);
+  std::string TermsOf(uint32_t server_id, const tls::ServerContext* context,
+                      const std::string& text) const;
 
   http1::MethodTable methods_;
   ConsumerSignal signal_;
@@ -82,6 +86,7 @@ class Engine final : public SocketBackend, private sharing::Delegate {
   Acceptor acceptor_;
   std::function<void()> wake_consumer_;
   PortStatistics statistics_;
+  std::unordered_map<uint32_t, std::shared_ptr<const ServerConfig>> configs_;  // By server.
   sharing::Sharing sharing_;
   bool is_closed_ = false;
 };

@@ -66,6 +66,7 @@ class EngineWrap : public Napi::ObjectWrap<EngineWrap> {
   Napi::Value Sockets(const Napi::CallbackInfo& info);
   Napi::Value ListenBeside(const Napi::CallbackInfo& info);
   Napi::Value Register(const Napi::CallbackInfo& info);
+  Napi::Value ChangeTerms(const Napi::CallbackInfo& info);
   Napi::Value Unregister(const Napi::CallbackInfo& info);
   void Reserve(const Napi::CallbackInfo& info);
   void Leave(const Napi::CallbackInfo& info);

@@ -61,6 +61,8 @@ const char* NameOf(ConflictReason reason) {
       return "members";
     case ConflictReason::kEntries:
       return "entries";
+    case ConflictReason::kTerms:
+      return "terms";
   }
   return "";
 }
@@ -109,6 +111,7 @@ Napi::Object ResultObject(Napi::Env env, const RegistrationResult& result) {
   object.Set("pid", Napi::Number::New(env, result.pid));
   object.Set("uid", Napi::Number::New(env, result.uid));
   object.Set("prefix", Napi::String::New(env, result.prefix));
+  object.Set("wanted", Napi::String::New(env, result.wanted));
   object.Set("queue", Napi::String::New(env, result.queue));
   object.Set("reason", Napi::String::New(env, NameOf(result.reason)));
   object.Set("peerOldest", Napi::Number::New(env, result.peer_oldest));

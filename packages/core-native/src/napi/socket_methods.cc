@@ -29,6 +29,7 @@ std::vector<Napi::ClassPropertyDescriptor<EngineWrap>> EngineWrap::ListeningMeth
       InstanceMethod<&EngineWrap::Sockets>("sockets"),
       InstanceMethod<&EngineWrap::ListenBeside>("listenBeside"),
       InstanceMethod<&EngineWrap::Register>("register"),
+      InstanceMethod<&EngineWrap::ChangeTerms>("changeTerms"),
       InstanceMethod<&EngineWrap::Unregister>("unregister"),
       InstanceMethod<&EngineWrap::Reserve>("reserve"),
       InstanceMethod<&EngineWrap::Leave>("leave"),
@@ -183,6 +184,13 @@ Napi::Value EngineWrap::Register(const Napi::CallbackInfo& info) {
     return info.Env().Undefined();
   }
   return ResultObject(info.Env(), result);
+}
+
+Napi::Value EngineWrap::ChangeTerms(const Napi::CallbackInfo& info) {
+  RegistrationResult conflict;
+  const bool is_done = backend_ == nullptr ||
+                       backend_->ChangeTerms(Number(info, 0), TlsContextOf(info[1]), &conflict);
+  return is_done ? info.Env().Undefined() : Napi::Value(ResultObject(info.Env(), conflict));
 }
 
 Napi::Value EngineWrap::Unregister(const Napi::CallbackInfo& info) {

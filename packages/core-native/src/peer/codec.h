@@ -18,12 +18,23 @@ inline constexpr size_t kTextBytesMax = 40 * 1024;
 // Most items of a list in a frame. Longer ones are sent as several frames.
 inline constexpr size_t kListItemsMax = 1024;
 
+// Bytes of a digest of the rules by which clients are asked for certificates.
+inline constexpr size_t kTermsBytes = 32;
+
 class Writer {
  public:
   template <typename... Values>
   void operator()(const Values&... values) {
     (Put(values), ...);
   }
+  // A field that a later version has added behind all others: absent when it is empty, so that the
+  // frame is then one of the version before.
+  template <typename Value>
+  void Added(const Value& value) {
+    if (!value.empty()) Put(value);
+  }
+  // Values that are no message: asked of those that are read.
+  void Require(bool) {}
   std::string Take() { return std::move(bytes_); }
 
  private:
@@ -60,6 +71,15 @@ class Reader {
   void operator()(Values&... values) {
     (Get(values), ...);
   }
+  // Empty when the frame ends before it. One that is there is not empty.
+  template <typename Value>
+  void Added(Value& value) {
+    value.clear();
+    if (!is_good_ || bytes_.empty()) return;
+    Get(value);
+    Require(!value.empty());
+  }
+  void Require(bool is_sound) { is_good_ = is_good_ && is_sound; }
   // Everything was there, and nothing is left.
   bool is_exact() const { return is_good_ && bytes_.empty(); }
   bool is_good() const { return is_good_; }

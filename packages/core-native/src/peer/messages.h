@@ -13,9 +13,11 @@
 namespace httpsys::peer {
 
 // Members with overlapping ranges understand each other: a version speaks its own protocol and the
-// one before.
-inline constexpr uint16_t kProtocol = 1;
+// one before. What each has added, and is not told to members of an earlier one:
+// 2: `terms` of kRegister and kEntry.
+inline constexpr uint16_t kProtocol = 2;
 inline constexpr uint16_t kProtocolOldest = 1;
+inline constexpr uint16_t kProtocolTerms = 2;
 
 enum class FrameType : uint8_t {
   kHello = 1,
@@ -93,6 +95,9 @@ enum EntryFlags : uint8_t {
 struct PrefixItem {
   uint32_t id = 0;  // The server's own number of it.
   std::string text;
+  // By what rules its clients are asked for certificates: a digest, or empty without TLS. On the
+  // wire they stand behind all prefixes.
+  std::string terms = {};
 
   template <typename Archive>
   void Fields(Archive& archive) {
@@ -112,6 +117,24 @@ struct Register {
   template <typename Archive>
   void Fields(Archive& archive) {
     archive(token, server_id, flags, queue_mode, is_again, queue, prefixes);
+    // As many as there are prefixes; or none, when all are empty.
+    std::vector<std::string> terms;
+    bool is_any = false;
+    for (const PrefixItem& item : prefixes) {
+      terms.push_back(item.terms);
+      is_any = is_any || !item.terms.empty();
+    }
+    if (!is_any) terms.clear();
+    archive.Added(terms);
+    if (terms.empty()) return;
+    archive.Require(terms.size() == prefixes.size());
+    is_any = false;
+    for (size_t i = 0; i < terms.size() && i < prefixes.size(); ++i) {
+      archive.Require(terms[i].empty() || terms[i].size() == kTermsBytes);
+      is_any = is_any || !terms[i].empty();
+      prefixes[i].terms = std::move(terms[i]);
+    }
+    archive.Require(is_any);
   }
 };
 
@@ -173,10 +196,13 @@ struct Entry {
   uint32_t absent_ms = 0;  // Its server has gone; requests wait this long for the next one.
   std::string queue;
   std::string prefix;
+  std::string terms = {};  // As in PrefixItem; empty also when its member has told none.
 
   template <typename Archive>
   void Fields(Archive& archive) {
     archive(member, server_id, prefix_id, flags, absent_ms, queue, prefix);
+    archive.Added(terms);
+    archive.Require(terms.empty() || terms.size() == kTermsBytes);
   }
 };
 

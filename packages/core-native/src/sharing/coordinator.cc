@@ -169,6 +169,7 @@ bool Sharing::OnHello(Port* port, Channel* channel, std::string_view payload) {
   if (!port->state.AddMember(member)) return false;
   Broadcast(port, FrameType::kMember, peer::Encode(member), -1, channel);
   session.id = hello.id;
+  session.protocol = member.protocol;
   peer::Welcome welcome;
   welcome.protocol = member.protocol;
   welcome.coordinator = id_;
@@ -189,6 +190,7 @@ void Sharing::SendSnapshot(Port* port, Channel* channel) {
       entry.absent_ms = static_cast<uint32_t>(
           there.absent_until_ms > now_ms ? there.absent_until_ms - now_ms : 1);
     }
+    if (port->sessions[channel].protocol < peer::kProtocolTerms) entry.terms.clear();
     channel->Send(FrameType::kEntry, peer::Encode(entry));
   }
   for (const SharedSocket& socket : port->sockets) {
@@ -229,12 +231,27 @@ void Sharing::Broadcast(Port* port, FrameType type, std::string_view payload, in
                         const Channel* except) {
   for (const auto& [channel, session] : port->sessions) {
     if (session.id == 0 || channel == except) continue;
-    // Who does not read is met again when the connection breaks.
-    if (channel->unsent_bytes() > limits::kPeerUnsentBytesMax) {
-      channel->ShutDown();
-    } else {
-      channel->Send(type, payload, fd);
-    }
+    SendTo(channel, type, payload, fd);
+  }
+}
+
+// Who does not read is met again when the connection breaks.
+void Sharing::SendTo(Channel* channel, FrameType type, std::string_view payload, int fd) {
+  if (channel->unsent_bytes() > limits::kPeerUnsentBytesMax) {
+    channel->ShutDown();
+  } else {
+    channel->Send(type, payload, fd);
+  }
+}
+
+// Members of an earlier protocol take a longer frame for nonsense.
+void Sharing::TellEntry(Port* port, const peer::Entry& entry) {
+  peer::Entry bare = entry;
+  bare.terms.clear();
+  const std::string payloads[] = {peer::Encode(bare), peer::Encode(entry)};
+  for (const auto& [channel, session] : port->sessions) {
+    if (session.id == 0) continue;
+    SendTo(channel, FrameType::kEntry, payloads[session.protocol >= peer::kProtocolTerms]);
   }
 }
 
@@ -285,15 +302,14 @@ RegistrationResult Sharing::Decide(Port* port, uint64_t member, const peer::Regi
     result.prefix = conflict->prefix;
     result.queue = conflict->queue;
     result.reason = conflict->reason;
+    result.wanted = conflict->wanted;
     return result;
   }
   const uint64_t now_ms = NowMs();
   for (const peer::Entry& entry : port->state.EntriesOf(member, wanted)) {
     if (!port->state.AddEntry(entry, now_ms)) result.error = EINVAL;
     if (port->sessions.empty()) continue;
-    OnThread(port->number, [this, entry](Port* port) {
-      Broadcast(port, FrameType::kEntry, peer::Encode(entry));
-    });
+    OnThread(port->number, [this, entry](Port* port) { TellEntry(port, entry); });
   }
   return result;
 }
@@ -342,7 +358,7 @@ void Sharing::RemoveEntries(Port* port, uint64_t member, const peer::Unregister&
     if (port->role != Role::kCoordinator || port->sessions.empty()) continue;
     OnThread(port->number, [this, entry, left](Port* port) {
       if (entry.absent_ms != 0) {
-        Broadcast(port, FrameType::kEntry, peer::Encode(entry));
+        TellEntry(port, entry);
       } else {
         Broadcast(port, FrameType::kEntryGone, peer::Encode(left));
       }
@@ -432,7 +448,7 @@ void Sharing::TickCoordinator(Port* port, uint64_t now_ms) {
   DropSilent(port, now_ms);
   const PortState::Expired expired = port->state.Expire(now_ms);
   for (const peer::Entry& entry : expired.offline) {
-    Broadcast(port, FrameType::kEntry, peer::Encode(entry));
+    TellEntry(port, entry);
   }
   for (const peer::EntryGone& gone : expired.gone) {
     Broadcast(port, FrameType::kEntryGone, peer::Encode(gone));

@@ -210,6 +210,7 @@ bool Sharing::OnWelcome(Port* port, std::string_view payload) {
   if (!peer::Decode(payload, &welcome)) return false;
   if (welcome.protocol < peer::kProtocolOldest || welcome.protocol > peer::kProtocol) return false;
   port->coordinator_id = welcome.coordinator;
+  port->protocol = welcome.protocol;
   // What follows is the whole state. Requests go by the last one until it is complete.
   port->told = std::make_unique<PortState>(port->number);
   return true;
@@ -246,11 +247,7 @@ bool Sharing::OnSync(Port* port, std::string_view payload) {
   if (port->has_joined) {
     // The new coordinator may have missed the last change, and has not all sockets.
     for (const auto& [server_id, list] : port->own) {
-      for (peer::Register again : list) {
-        again.is_again = 1;
-        again.token = 0;
-        channel->Send(FrameType::kRegister, peer::Encode(again));
-      }
+      for (const peer::Register& registered : list) SendAgain(*port, registered);
     }
     for (const SharedSocket& socket : port->sockets) {
       channel->Send(FrameType::kSocket, peer::Encode(peer::Sync{}), socket.fd);
@@ -271,7 +268,7 @@ void Sharing::Ask(Port* port, const peer::Register& wanted) {
   if (port->role == Role::kMember) {
     port->asked[wanted.token] = wanted;
     ExpectAnswer(port);
-    port->upstream->Send(FrameType::kRegister, peer::Encode(wanted));
+    SendRegister(*port, wanted);
     return;
   }
   RegistrationResult result = Decide(port, id_, wanted);
@@ -281,6 +278,21 @@ void Sharing::Ask(Port* port, const peer::Register& wanted) {
   } else {
     Complete(std::move(result), port);
   }
+}
+
+// A coordinator of an earlier protocol takes a longer frame for nonsense.
+void Sharing::SendRegister(const Port& port, peer::Register wanted) {
+  if (port.protocol < peer::kProtocolTerms) {
+    for (peer::PrefixItem& item : wanted.prefixes) item.terms.clear();
+  }
+  port.upstream->Send(FrameType::kRegister, peer::Encode(wanted));
+}
+
+// What is registered already; the answer tells nothing when it is granted.
+void Sharing::SendAgain(const Port& port, peer::Register registered) {
+  registered.is_again = 1;
+  registered.token = 0;
+  SendRegister(port, std::move(registered));
 }
 
 void Sharing::ExpectAnswer(Port* port) {
@@ -307,9 +319,17 @@ bool Sharing::OnRegistered(Port* port, std::string_view payload) {
   }
   const bool is_lost = answer.token == 0 && answer.error != 0;
   if (found == port->asked.end() && !is_lost) return true;
-  if (answer.error == 0) AddOwn(port, found->second);
-  if (!is_lost) port->asked.erase(found);
+  if (answer.error == 0) {
+    AddOwn(port, found->second);
+    // They have changed since it was asked for.
+    if (port->changed_terms.erase(answer.token) != 0) SendAgain(*port, found->second);
+  }
   RegistrationResult result;
+  if (!is_lost && answer.reason == static_cast<uint8_t>(ConflictReason::kTerms)) {
+    const auto conflict = port->state.CheckTerms(id_, found->second);
+    if (conflict) result.wanted = conflict->wanted;
+  }
+  if (!is_lost) port->asked.erase(found);
   result.token = answer.token;
   result.error = static_cast<int>(answer.error);
   result.pid = answer.pid;

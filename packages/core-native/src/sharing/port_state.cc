@@ -78,6 +78,24 @@ ConflictReason ReasonOf(const peer::Entry& there, const peer::Register& wanted) 
   return there.queue == wanted.queue ? ConflictReason::kQueueMode : ConflictReason::kOtherQueue;
 }
 
+// What a ClientHello says of the prefix that its connection is for: a host, or nothing but the
+// address that it has come to.
+std::string HelloKeyOf(const UrlPrefix& prefix) {
+  if (!prefix.is_https) return {};
+  const bool is_wildcard =
+      prefix.host_kind == HostKind::kStrongWildcard || prefix.host_kind == HostKind::kWeakWildcard;
+  const HostKind kind = is_wildcard ? HostKind::kWeakWildcard : prefix.host_kind;
+  std::string key = {static_cast<char>('0' + static_cast<int>(kind)),
+                     prefix.is_subdomain_wildcard ? '*' : '-'};
+  key.append(prefix.ip.begin(), prefix.ip.end());
+  return key.append(Folded(prefix.host));
+}
+
+// Whoever has told none may have any.
+bool HaveSameTerms(const std::string& one, const std::string& other) {
+  return !one.empty() && one == other;
+}
+
 // A connection speaks TLS or it does not, before its request tells whose it is.
 bool MeetOnOneSocket(const UrlPrefix& one, const UrlPrefix& other) {
   if (one.is_https == other.is_https) return false;
@@ -99,7 +117,45 @@ bool PortState::Parse(const std::string& text, StateEntry* entry) const {
                 parsed.is_subdomain_wildcard ? '*' : '-'};
   entry->key.append(parsed.ip.begin(), parsed.ip.end());
   entry->key.append(Folded(parsed.host)).append(Folded(parsed.path));
+  entry->hello_key = HelloKeyOf(parsed);
   return true;
+}
+
+// A server whose clients come to the candidate's server and the other way round, whatever they
+// name, but are asked for certificates by other rules. Those of one queue that have the same
+// prefixes are one application: each serves the clients that it has asked.
+const StateEntry* PortState::FindOtherTerms(uint64_t member, const peer::Register& wanted,
+                                            const StateEntry& candidate) const {
+  if (candidate.hello_key.empty()) return nullptr;
+  for (const StateEntry& there : entries_) {
+    if (there.is_absent() || IsOf(there, member, wanted.server_id) ||
+        there.hello_key != candidate.hello_key ||
+        HaveSameTerms(there.entry.terms, candidate.entry.terms)) {
+      continue;
+    }
+    const bool is_shared = !wanted.queue.empty() && there.entry.queue == wanted.queue &&
+                           std::any_of(wanted.prefixes.begin(), wanted.prefixes.end(),
+                                       [&](const peer::PrefixItem& item) {
+                                         StateEntry other;
+                                         return Parse(item.text, &other) && other.key == there.key;
+                                       });
+    if (!is_shared) return &there;
+  }
+  return nullptr;
+}
+
+std::optional<PortState::Conflict> PortState::CheckTerms(uint64_t member,
+                                                         const peer::Register& changed) const {
+  for (const peer::PrefixItem& item : changed.prefixes) {
+    StateEntry candidate;
+    if (!Parse(item.text, &candidate)) continue;
+    candidate.entry.terms = item.terms;
+    if (const StateEntry* there = FindOtherTerms(member, changed, candidate)) {
+      return Conflict{EADDRINUSE,         there->entry.member,    there->entry.prefix,
+                      there->entry.queue, ConflictReason::kTerms, item.text};
+    }
+  }
+  return std::nullopt;
 }
 
 const StateEntry* PortState::FindConflict(uint64_t member, const peer::Register& wanted,
@@ -161,8 +217,22 @@ std::optional<PortState::Conflict> PortState::Check(uint64_t member,
       return Conflict{EADDRINUSE, there->entry.member, there->entry.prefix, there->entry.queue,
                       reason};
     }
+    candidate.entry.terms = item.terms;
+    const StateEntry* there = FindOtherTerms(member, wanted, candidate);
+    // Those that are there have other terms now, which is a fact.
+    if (there != nullptr && !IsThere(member, wanted.server_id, item)) {
+      return Conflict{EADDRINUSE,         there->entry.member,    there->entry.prefix,
+                      there->entry.queue, ConflictReason::kTerms, item.text};
+    }
   }
   return std::nullopt;
+}
+
+bool PortState::IsThere(uint64_t member, uint32_t server_id, const peer::PrefixItem& item) const {
+  return std::any_of(entries_.begin(), entries_.end(), [&](const StateEntry& there) {
+    return IsOf(there, member, server_id) && there.entry.prefix_id == item.id &&
+           there.entry.prefix == item.text && !there.is_absent();
+  });
 }
 
 std::vector<peer::Entry> PortState::EntriesOf(uint64_t member, const peer::Register& wanted) const {
@@ -170,10 +240,12 @@ std::vector<peer::Entry> PortState::EntriesOf(uint64_t member, const peer::Regis
   for (const peer::PrefixItem& item : wanted.prefixes) {
     const bool is_there = std::any_of(entries_.begin(), entries_.end(), [&](const auto& there) {
       return IsOf(there, member, wanted.server_id) && there.entry.prefix_id == item.id &&
-             there.entry.prefix == item.text && !there.is_absent();
+             there.entry.prefix == item.text && there.entry.terms == item.terms &&
+             !there.is_absent();
     });
     if (is_there) continue;
-    result.push_back({member, wanted.server_id, item.id, wanted.flags, 0, wanted.queue, item.text});
+    result.push_back(
+        {member, wanted.server_id, item.id, wanted.flags, 0, wanted.queue, item.text, item.terms});
   }
   return result;
 }

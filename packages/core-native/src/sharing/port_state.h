@@ -18,6 +18,7 @@ struct StateEntry {
   peer::Entry entry;
   UrlPrefix parsed;
   std::string key;               // Equal for prefixes that requests cannot tell apart.
+  std::string hello_key;         // Equal for those that no ClientHello can; empty without TLS.
   uint64_t absent_until_ms = 0;  // 0 = its server is there.
 
   bool is_absent() const { return absent_until_ms != 0; }
@@ -34,6 +35,7 @@ class PortState {
     std::string prefix;
     std::string queue = {};  // Of that prefix.
     ConflictReason reason = ConflictReason::kNone;
+    std::string wanted = {};  // With kTerms: the prefix that is in its way.
   };
 
   explicit PortState(uint16_t port) : port_(port) {}
@@ -41,7 +43,10 @@ class PortState {
   // Why these may not be registered; nothing is changed. EINVAL: not a prefix of this port. ENOSPC:
   // too many. ENOENT: the queue to attach to does not exist.
   std::optional<Conflict> Check(uint64_t member, const peer::Register& wanted) const;
-  // The entries of a registration that may be, without those that are there already.
+  // Which prefix of others keeps a server from asking for certificates by these terms of a
+  // registration that is there already.
+  std::optional<Conflict> CheckTerms(uint64_t member, const peer::Register& changed) const;
+  // The entries of a registration that may be, without those that are there already as they are.
   std::vector<peer::Entry> EntriesOf(uint64_t member, const peer::Register& wanted) const;
 
   // -- Changes, each idempotent. False: what a peer says makes no sense.
@@ -73,7 +78,10 @@ class PortState {
 
  private:
   bool Parse(const std::string& text, StateEntry* entry) const;
+  bool IsThere(uint64_t member, uint32_t server_id, const peer::PrefixItem& item) const;
   static void SetOffline(StateEntry* entry, uint64_t now_ms);
+  const StateEntry* FindOtherTerms(uint64_t member, const peer::Register& wanted,
+                                   const StateEntry& candidate) const;
   const StateEntry* FindConflict(uint64_t member, const peer::Register& wanted,
                                  const StateEntry& candidate, ConflictReason* reason) const;
 

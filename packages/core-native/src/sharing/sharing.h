@@ -92,6 +92,12 @@ class Sharing final : private Channel::Handler {
   // with a token, TakeResult() says when everybody knows. `stays`: the server listens on, with what
   // it has left or without any prefix, and takes part.
   bool Unregister(uint16_t port, const peer::Unregister& gone, bool stays = false);
+  // A server is to ask clients of its prefixes for certificates by other rules: `terms_of` gives
+  // their digest for a prefix. False when a prefix of somebody else is in the way, which `conflict`
+  // names; nothing has changed then. Otherwise others are told.
+  bool ChangeTerms(uint32_t server_id,
+                   const std::function<std::string(const std::string& prefix)>& terms_of,
+                   RegistrationResult* conflict);
   // Prefixes that nobody gets while their owner is not there. In place of those before.
   void Reserve(uint16_t port, const std::vector<std::string>& prefixes);
   // Gives a port back that nothing was registered on.
@@ -110,6 +116,7 @@ class Sharing final : private Channel::Handler {
     uint64_t since_ms = 0;
     Credentials credentials;
     uint32_t synced = 0;  // Serial of the last change it has confirmed.
+    uint16_t protocol = 0;
   };
 
   // Of the coordinator: a registration that is to be confirmed by all.
@@ -155,6 +162,7 @@ class Sharing final : private Channel::Handler {
     std::map<uint32_t, std::vector<peer::Register>> own;
     std::vector<peer::Register> queued;        // Until there is a coordinator.
     std::map<uint32_t, peer::Register> asked;  // By token.
+    std::set<uint32_t> changed_terms;          // Tokens of those that have others since.
     std::map<uint32_t, Removal> removals;      // By token.
     // Coordinator.
     NamedSocket meeting;
@@ -169,6 +177,7 @@ class Sharing final : private Channel::Handler {
     Channel* upstream = nullptr;
     Credentials coordinator;
     uint64_t coordinator_id = 0;
+    uint16_t protocol = 0;            // That it speaks.
     std::unique_ptr<PortState> told;  // By a new coordinator, until that is everything.
     uint64_t join_deadline_ms = 0;
     uint64_t retry_at_ms = 0;
@@ -245,6 +254,8 @@ class Sharing final : private Channel::Handler {
   void TellTicketKeys();
   void Broadcast(Port* port, peer::FrameType type, std::string_view payload, int fd = -1,
                  const Channel* except = nullptr);
+  static void SendTo(Channel* channel, peer::FrameType type, std::string_view payload, int fd = -1);
+  void TellEntry(Port* port, const peer::Entry& entry);
   peer::Member Self() const;
   uint32_t PidOf(const Port& port, uint64_t member) const;
   bool HasDied(const Port& port, uint64_t member) const;
@@ -263,11 +274,21 @@ class Sharing final : private Channel::Handler {
   bool OnSync(Port* port, std::string_view payload);
   void AskForAll(Port* port);
   void Ask(Port* port, const peer::Register& wanted);
+  static void SendRegister(const Port& port, peer::Register wanted);
+  static void SendAgain(const Port& port, peer::Register registered);
   void ExpectAnswer(Port* port);
   bool OnRegistered(Port* port, std::string_view payload);
   void OnUpstreamBroken(Port* port);
   void GiveUpAsked(Port* port);
   void TickMember(Port* port, uint64_t now_ms);
+
+  // -- terms.cc, with ChangeTerms()
+
+  using TermsOf = std::function<std::string(const std::string& prefix)>;
+  static void ForRegistrations(Port* port, uint32_t server_id,
+                               const std::function<void(peer::Register*)>& use);
+  static bool SetTerms(peer::Register* registered, const TermsOf& terms_of);
+  void ApplyTerms(Port* port, uint32_t server_id, const TermsOf& terms_of);
 
   // -- removals.cc, with Unregister()
 

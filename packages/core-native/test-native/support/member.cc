@@ -61,7 +61,11 @@ RegistrationResult Member::Register(uint16_t port, uint32_t server_id,
   wanted.flags = flags;
   wanted.queue = queue;
   wanted.queue_mode = static_cast<uint8_t>(mode);
-  for (const std::string& text : prefixes) wanted.prefixes.push_back({++last_prefix_, text});
+  // Members of a test ask clients for no certificates.
+  const std::string terms(peer::kTermsBytes, 't');
+  for (const std::string& text : prefixes) {
+    wanted.prefixes.push_back({++last_prefix_, text, text.starts_with("https") ? terms : ""});
+  }
   RegistrationResult result;
   if (BeginRegister(port, wanted, &result)) {
     EXPECT_TRUE(TakeResult(&result));
