@@ -105,6 +105,11 @@ const kTestNeeds = [
     present: () => findHaproxy() !== null || findProgram('apt-get') === null,
     apt: ['haproxy'],
   },
+  {
+    what: 'certutil, which tells Chromium whom to trust',
+    present: () => findProgram('certutil') !== null || findProgram('apt-get') === null,
+    apt: ['libnss3-tools'],
+  },
   { what: 'curl', present: () => findProgram('curl') !== null, apt: ['curl'] },
 ]
 
