@@ -85,6 +85,11 @@ inline bool IsRelayed(InputPhase phase) {
   return phase >= InputPhase::kRelayLength && phase <= InputPhase::kRelayOpaque;
 }
 
+// An upgraded connection: what follows is not HTTP.
+inline bool IsTunnel(InputPhase phase) {
+  return phase >= InputPhase::kUndecided && phase <= InputPhase::kWebSocket;
+}
+
 // Thread: the lane. Owned by its Transport.
 struct Connection : TimerNode, FromSmallBlocks {  // Idle or lingering.
   // Small fields first: they fill what the timer leaves of its last word.

@@ -519,7 +519,7 @@ void PortRouter::ArmTimer() {
 void PortRouter::OnOutputEnding(Connection* connection) {
   RelayOrigin* origin = connection->origin.get();
   // An answer that ends the connection has said so.
-  if (origin == nullptr || (origin->closes && !origin->is_stream)) return;
+  if (origin == nullptr || origin->is_end_told || (origin->closes && !origin->is_stream)) return;
   origin->is_end_told = true;
   links_.SendEnded(*origin, true);
 }
@@ -530,9 +530,7 @@ void PortRouter::OnDetached(Connection* connection) {
   if (connection->is_lent) lent_.erase(connection);
   if (!returns_.empty()) returns_.erase(connection);
   connection->is_lent = false;
-  const bool is_tunnel = connection->phase == InputPhase::kUndecided ||
-                         connection->phase == InputPhase::kOpaque ||
-                         connection->phase == InputPhase::kWebSocket;
+  const bool is_tunnel = IsTunnel(connection->phase);
   const RelayOrigin* origin = connection->origin.get();
   // To whoever relays it: a stream has gone, and of a connection nothing is unanswered.
   const bool is_known = connection->peer_ended && !is_tunnel && origin != nullptr &&

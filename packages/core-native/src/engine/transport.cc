@@ -377,6 +377,8 @@ void Transport::FinishAfterOutput(Connection* connection, AfterOutput action) {
   if (action > connection->after_output) connection->after_output = action;
   if (connection->after_output == AfterOutput::kClose) {
     if (connection->phase == InputPhase::kAfterClose) connection->has_read_all = true;
+    // The application ends an upgraded connection by itself: what a relay gets of it is whole.
+    if (handler_ != nullptr && IsTunnel(connection->phase)) handler_->OnOutputEnding(connection);
     connection->phase = InputPhase::kOver;
     Pause(connection, kPauseOver);
   }
