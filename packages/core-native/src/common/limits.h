@@ -41,6 +41,9 @@ inline constexpr size_t kCreditBytes = 64 * 1024;
 inline constexpr size_t kGatherBytesMax = 32 * 1024;
 // Pieces of one sendmsg(2); well below IOV_MAX.
 inline constexpr int kVectorsMax = 64;
+// Unsent bytes of a connection above which the head of its next request is not taken up: a client
+// that asks and does not read costs this, one answer, and one read of further requests.
+inline constexpr size_t kUnsentBytesMax = 64 * 1024;
 // Bytes sent on one connection per writability event, so that a fast reader leaves room for others.
 inline constexpr size_t kSendBytesPerEvent = 1024 * 1024;
 

@@ -78,6 +78,8 @@ enum PauseReason : uint8_t {
   kPauseMemory = 1 << 4,  // No segment is free.
   kPauseOver = 1 << 5,
   kPauseRelay = 1 << 6,  // The member that answers does not read.
+  // Before a head: more than limits::kUnsentBytesMax wait for the socket to take them.
+  kPauseOutput = 1 << 7,
 };
 
 // The rest of a message whose owner is another member.

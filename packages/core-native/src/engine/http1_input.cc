@@ -109,6 +109,11 @@ Http1Session::Advance Http1Session::ConsumeHead(Connection* connection, std::str
     return Advance::kWait;
   }
   http1::RequestParser* parser = connection->parser.get();
+  // A head that has begun is read to its end: its time runs.
+  if (parser == nullptr && Transport::IsBehind(*connection)) {
+    transport_->Pause(connection, kPauseOutput);
+    return Advance::kWait;
+  }
   Advance begun = Advance::kWait;
   if (BeginHttp2(connection, input, &begun)) return begun;
   if (parser == nullptr) {

@@ -296,6 +296,7 @@ void Http1Session::ResumeWanted(const std::vector<Connection*>& touched) {
     if (!connection->wants_input_resumed || !connection->is_open()) continue;
     connection->wants_input_resumed = false;
     router_->OnOutputDone(connection);
+    if (!Transport::IsBehind(*connection)) transport_->Resume(connection, kPauseOutput);
     ResumeInput(connection, kPausePipeline);
     if (connection->is_open() && connection->unanswered == 0 && !connection->is_waiting) {
       ResumeInput(connection, kPauseOrder);

@@ -310,7 +310,7 @@ void Transport::OnPoll(uv_poll_t* poll, int status, int events) {
     }
     return;
   }
-  if ((events & UV_WRITABLE) != 0 && connection->queue != nullptr) self->WriteQueue(connection);
+  if ((events & UV_WRITABLE) != 0 && connection->queue != nullptr) self->OnWritable(connection);
   if ((events & UV_DISCONNECT) != 0 && connection->is_open() &&
       connection->pauses == kPausePipeline) {
     connection->is_disconnect_told = true;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "common/block_store.h"
+#include "common/limits.h"
 #include "engine/connection.h"
 #include "engine/record_writer.h"
 #include "engine/timer_lists.h"
@@ -133,6 +134,20 @@ class Transport {
   void ReturnBlock(uint32_t block_id) { ReportBlocks({block_id}, 0); }
   // What a stream has to send.
   size_t OutputBytes(const Connection* stream) const;
+  // Bytes that a connection has accepted for sending and its socket has not taken: those that wait,
+  // sealed ones included, and the payload of the current reply pass.
+  static size_t UnsentBytes(const Connection& connection) {
+    size_t bytes = connection.pass_payload_bytes;
+    if (connection.queue != nullptr) {
+      bytes += connection.queue->bytes();
+      if (connection.tls != nullptr) bytes += connection.tls->unsent_bytes();
+    }
+    return bytes;
+  }
+  // True while the head of the next request has to wait for the client to read.
+  static bool IsBehind(const Connection& connection) {
+    return UnsentBytes(connection) > limits::kUnsentBytesMax;
+  }
   // Connections whose output the kernel has not taken.
   size_t pending_outputs() const { return pending_outputs_; }
 
@@ -231,6 +246,7 @@ class Transport {
   void KeepStreamOutput(Connection* stream);
   void Link(Connection* connection, LaneServer* server);
   void Unlink(Connection* connection);
+  void OnWritable(Connection* connection);
   void WriteQueue(Connection* connection);
   void DropOutput(Connection* connection);
   void OutputDone(Connection* connection);

@@ -310,6 +310,14 @@ void Transport::KeepStreamOutput(Connection* stream) {
   streams_->OnBehind(stream);
 }
 
+void Transport::OnWritable(Connection* connection) {
+  WriteQueue(connection);
+  if (!connection->is_open() || (connection->pauses & kPauseOutput) == 0) return;
+  if (IsBehind(*connection)) return;
+  connection->wants_input_resumed = true;
+  Touch(connection);
+}
+
 void Transport::WriteQueue(Connection* connection) {
   const auto has_sealed = [=] {
     return connection->tls != nullptr && connection->tls->has_unsent();
@@ -366,7 +374,8 @@ void Transport::OutputDone(Connection* connection) {
   switch (connection->after_output) {
     case AfterOutput::kNothing:
       // Its next request may be another server's.
-      if ((connection->pauses & kPauseOrder) != 0 || connection->relay != nullptr) {
+      if ((connection->pauses & (kPauseOrder | kPauseOutput)) != 0 ||
+          connection->relay != nullptr) {
         connection->wants_input_resumed = true;
       }
       return;

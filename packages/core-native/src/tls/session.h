@@ -88,6 +88,7 @@ class Session {
   ssize_t Write(const iovec* vectors, int count, bool is_end = false);
   // Records that the socket did not take: Flush() when it takes more.
   bool has_unsent() const { return !unsent_.empty() && !is_held_; }
+  size_t unsent_bytes() const { return is_held_ ? 0 : unsent_.size(); }
   // 0 or a positive errno; EAGAIN when some are left.
   int Flush();
   // Says goodbye, once. False when that is left unsent.

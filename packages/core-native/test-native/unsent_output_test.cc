@@ -1,0 +1,323 @@
+// What a client costs that asks and does not read: a transport and a session over a socket pair,
+// on the test's own thread, with a router that says whose each request is.
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/limits.h"
+#include "engine/http1_session.h"
+#include "engine/http2_session.h"
+#include "engine/transport.h"
+
+namespace httpsys::engine {
+namespace {
+
+constexpr std::string_view kGet = "GET /x HTTP/1.1\r\nHost: a\r\n\r\n";
+// Longer than any answer of the lane.
+constexpr size_t kAnswerBytesMax = 512;
+
+class PlayedRouter final : public RequestRouter {
+ public:
+  Outcome outcome = Outcome::kHere;
+  RouteStatus status = RouteStatus::kMatch;
+
+  bool IsShared(uint16_t) const override { return true; }
+  bool RouteHello(Connection*, std::string_view) override { return true; }
+  void Leave(Connection*) override {}
+  bool MustRoute(const Connection*) const override { return true; }
+  Outcome FindServer(Connection*, const http1::RequestHead&, std::string_view, size_t,
+                     Route* route) override {
+    *route = {status, 0};
+    return outcome;
+  }
+  Outcome FindStreamServer(Connection*, const http1::RequestHead&, Route*, uint64_t*) override {
+    return Outcome::kUnrouted;
+  }
+  bool CanRelay(const Connection*) const override { return true; }
+  bool RelayStream(Connection*, uint64_t, std::string_view) override { return false; }
+  size_t UnsentBytes(const Connection*) const override { return 0; }
+  void RelayMore(Connection*, std::string_view) override {}
+  bool RelayEnd(Connection*) override { return false; }
+  void OnRelayedAnswer(Connection*) override {}
+  void OnRelayedUpgrade(Connection*, bool) override {}
+  void OnOutputDone(Connection*) override {}
+  void CountRequest(Connection*, uint32_t) override { ++requests; }
+
+  int requests = 0;
+};
+
+class UnsentOutputTest : public testing::Test, public InputHandler {
+ protected:
+  UnsentOutputTest() {
+    uv_loop_init(&loop_);
+    transport_ = std::make_unique<Transport>(&loop_, &records_, &lent_, &load_);
+    session_ = std::make_unique<Http1Session>(&methods_, &queue_, &records_, transport_.get(),
+                                              &router_, nullptr, &refused_);
+    http2_ = std::make_unique<Http2Session>(&loop_, &methods_, &queue_, &records_, transport_.get(),
+                                            &router_);
+    http2_->set_http1(session_.get());
+    session_->set_http2(http2_.get());
+    transport_->set_stream_handler(http2_.get());
+    transport_->set_input_handler(this);
+    server_.queued = &queued_;
+    server_.refused = &refusals_;
+    server_.config = ServerConfig::Create({});
+    int ends[2];
+    EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
+    peer_ = ends[1];
+    transport_->CountLoad();
+    connection_ = transport_->Open(ends[0], &server_);
+    transport_->Announce(connection_, records::kFlagShared);
+    transport_->Watch(connection_);
+  }
+
+  ~UnsentOutputTest() override {
+    transport_->Shutdown();
+    uv_run(&loop_, UV_RUN_DEFAULT);
+    EXPECT_EQ(uv_loop_close(&loop_), 0);
+    if (peer_ >= 0) close(peer_);
+  }
+
+  void OnReadable(Connection* connection) override { session_->OnReadable(connection); }
+  void OnDisconnect(Connection* connection) override { session_->OnDisconnect(connection); }
+  void OnHandshakeTimeout(Connection*) override {}
+  void OnOutputEnding(Connection*) override {}
+  void OnAnnounced(Connection*) override {}
+  void OnDetached(Connection*) override { is_closed_ = true; }
+
+  // What a lane does with its sockets until nothing more happens.
+  void Turn() {
+    for (int quiet = 0; quiet < 3; ++quiet) {
+      session_->BeginPass();
+      uv_run(&loop_, UV_RUN_NOWAIT);
+      while (transport_->has_touched()) {
+        transport_->FlushTouched(&touched_);
+        session_->ResumeWanted(touched_);
+        touched_.clear();
+      }
+      if (!is_closed_) most_ = std::max(most_, Transport::UnsentBytes(*connection_));
+    }
+    transport_->FreeClosed();
+  }
+
+  // Requests until the lane takes no more of them; returns how many.
+  int Flood(std::string_view request) {
+    std::string rest;
+    int whole = 0;
+    for (int blocked = 0; blocked < 3 && whole < 1'000'000;) {
+      if (rest.empty()) {
+        for (int i = 0; i < 100; ++i) rest.append(request);
+        whole += 100;
+      }
+      const ssize_t sent = send(peer_, rest.data(), rest.size(), MSG_NOSIGNAL);
+      blocked = sent > 0 ? 0 : blocked + 1;
+      if (sent > 0) rest.erase(0, static_cast<size_t>(sent));
+      Turn();
+      if (is_closed_) break;
+    }
+    unfinished_ = rest;
+    return whole;
+  }
+
+  // Everything that comes, until nothing does.
+  std::string ReadAll() {
+    std::string all;
+    std::vector<char> buffer(64 * 1024);
+    for (int quiet = 0; quiet < 3;) {
+      const ssize_t got = recv(peer_, buffer.data(), buffer.size(), 0);
+      if (got > 0) all.append(buffer.data(), static_cast<size_t>(got));
+      quiet = got > 0 ? 0 : quiet + 1;
+      if (!unfinished_.empty()) {
+        const ssize_t sent = send(peer_, unfinished_.data(), unfinished_.size(), MSG_NOSIGNAL);
+        if (sent > 0) unfinished_.erase(0, static_cast<size_t>(sent));
+      }
+      Turn();
+    }
+    return all;
+  }
+
+  static int Count(const std::string& text, std::string_view what) {
+    int found = 0;
+    for (size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += what.size()) ++found;
+    return found;
+  }
+
+  uv_loop_t loop_;
+  std::vector<uint64_t> memory_ = std::vector<uint64_t>(4 * 64 * 1024 / 8);
+  RequestQueue queue_{[this] {
+    std::vector<std::span<uint8_t>> segments;
+    for (size_t i = 0; i < 4; ++i) {
+      segments.emplace_back(reinterpret_cast<uint8_t*>(memory_.data()) + i * 64 * 1024, 64 * 1024);
+    }
+    return segments;
+  }()};
+  RecordWriter records_{&queue_, 1};
+  LentMemory lent_;
+  std::atomic<uint32_t> load_{0};
+  std::atomic<uint32_t> refused_count_{0};
+  std::atomic<uint64_t> queued_{0};
+  std::atomic<uint64_t> refusals_{0};
+  RefusedSlots refused_{&refused_count_};
+  http1::MethodTable methods_{{"GET", "HEAD", "POST", "OPTIONS"}};
+  PlayedRouter router_;
+  LaneServer server_;
+  std::unique_ptr<Transport> transport_;
+  std::unique_ptr<Http1Session> session_;
+  std::unique_ptr<Http2Session> http2_;
+  std::vector<Connection*> touched_;
+  std::string unfinished_;
+  Connection* connection_ = nullptr;
+  int peer_ = -1;
+  bool is_closed_ = false;
+  size_t most_ = 0;
+};
+
+struct Refusal {
+  const char* name;
+  RouteStatus status;
+  std::string_view line;
+};
+
+class UnreadRefusalTest : public UnsentOutputTest, public testing::WithParamInterface<Refusal> {};
+
+TEST_P(UnreadRefusalTest, RequestsWaitWhileTheirClientDoesNotReadAndAreAllAnsweredWhenItDoes) {
+  router_.outcome = RequestRouter::Outcome::kUnrouted;
+  router_.status = GetParam().status;
+  const int requests = Flood(kGet);
+  EXPECT_LT(requests, 1'000'000);
+  EXPECT_FALSE(is_closed_);
+  EXPECT_GT(most_, limits::kUnsentBytesMax);
+  EXPECT_LE(most_, limits::kUnsentBytesMax + kAnswerBytesMax);
+  EXPECT_EQ(Count(ReadAll(), GetParam().line), requests);
+  EXPECT_EQ(Transport::UnsentBytes(*connection_), 0u);
+  EXPECT_LE(most_, limits::kUnsentBytesMax + kAnswerBytesMax);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    , UnreadRefusalTest,
+    testing::Values(Refusal{"NotFound", RouteStatus::kNotFound, "HTTP/1.1 404 "},
+                    Refusal{"UnknownHost", RouteStatus::kUnknownHost, "HTTP/1.1 400 "},
+                    Refusal{"Reserved", RouteStatus::kReserved, "HTTP/1.1 503 "},
+                    Refusal{"Offline", RouteStatus::kOffline, "HTTP/1.1 503 "},
+                    Refusal{"QueueFull", RouteStatus::kQueueFull, "HTTP/1.1 503 "},
+                    Refusal{"Misdirected", RouteStatus::kMisdirected, "HTTP/1.1 421 "}),
+    [](const testing::TestParamInfo<Refusal>& info) { return std::string(info.param.name); });
+
+TEST_F(UnsentOutputTest, BodiesOfRefusedRequestsDoNotLetFurtherOnesThrough) {
+  router_.outcome = RequestRouter::Outcome::kUnrouted;
+  router_.status = RouteStatus::kNotFound;
+  const int requests = Flood(
+      "POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello"
+      "POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n");
+  EXPECT_LE(most_, limits::kUnsentBytesMax + kAnswerBytesMax);
+  EXPECT_EQ(Count(ReadAll(), "HTTP/1.1 404 "), 2 * requests);
+}
+
+TEST_F(UnsentOutputTest, ANewRequestWaitsForAnAnswerOfTheApplicationToo) {
+  const std::string big(1024 * 1024, 'x');
+  ASSERT_EQ(send(peer_, kGet.data(), kGet.size(), 0), static_cast<ssize_t>(kGet.size()));
+  Turn();
+  ASSERT_EQ(router_.requests, 1);
+  transport_->Send(connection_, big, big.size());
+  session_->OnAnswered(connection_);
+  Turn();
+  ASSERT_TRUE(Transport::IsBehind(*connection_));
+  ASSERT_EQ(send(peer_, kGet.data(), kGet.size(), 0), static_cast<ssize_t>(kGet.size()));
+  Turn();
+  EXPECT_EQ(router_.requests, 1);
+  EXPECT_EQ(ReadAll().size(), big.size());
+  EXPECT_EQ(router_.requests, 2);
+}
+
+TEST_F(UnsentOutputTest, AnAnswerThatTheSocketTakesInThisPassHoldsNothingBack) {
+  const std::string big(limits::kUnsentBytesMax + 1, 'x');
+  const std::string two = std::string(kGet).append(kGet);
+  server_.config = [] {
+    ServerSettings settings;
+    settings.pipelined_requests_max = 1;
+    return ServerConfig::Create(std::move(settings));
+  }();
+  ASSERT_EQ(send(peer_, two.data(), two.size(), 0), static_cast<ssize_t>(two.size()));
+  Turn();
+  ASSERT_EQ(router_.requests, 1);
+  transport_->Send(connection_, big, big.size());
+  session_->OnAnswered(connection_);
+  // As a record does that is handled in the same pass, before anything was sent.
+  session_->ResumeInput(connection_, kPausePipeline);
+  EXPECT_EQ(router_.requests, 1);
+  Turn();
+  EXPECT_EQ(router_.requests, 2);
+}
+
+TEST_F(UnsentOutputTest, ABodyIsReadThoughItsAnswerIsNot) {
+  const std::string big(1024 * 1024, 'x');
+  const std::string head = "POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n";
+  ASSERT_EQ(send(peer_, head.data(), head.size(), 0), static_cast<ssize_t>(head.size()));
+  Turn();
+  transport_->Send(connection_, big, big.size());
+  Turn();
+  ASSERT_TRUE(Transport::IsBehind(*connection_));
+  const std::string body(100'000, 'y');
+  size_t sent = 0;
+  while (sent < body.size()) {
+    const ssize_t count = send(peer_, body.data() + sent, body.size() - sent, MSG_NOSIGNAL);
+    ASSERT_GT(count, 0);
+    sent += static_cast<size_t>(count);
+    Turn();
+  }
+  EXPECT_EQ(connection_->body_bytes, 0u);
+  EXPECT_EQ(static_cast<int>(connection_->phase), static_cast<int>(InputPhase::kHead));
+}
+
+TEST_F(UnsentOutputTest, AHeadThatHasBegunIsReadToItsEnd) {
+  const std::string big(1024 * 1024, 'x');
+  const std::string first = std::string(kGet) + "GET /later HTTP/1.1\r\n";
+  ASSERT_EQ(send(peer_, first.data(), first.size(), 0), static_cast<ssize_t>(first.size()));
+  Turn();
+  transport_->Send(connection_, big, big.size());
+  session_->OnAnswered(connection_);
+  Turn();
+  ASSERT_TRUE(Transport::IsBehind(*connection_));
+  ASSERT_EQ(send(peer_, "Host: a\r\n\r\n", 11, 0), 11);
+  Turn();
+  EXPECT_EQ(router_.requests, 2);
+}
+
+TEST_F(UnsentOutputTest, AClientThatGoesWhileItsRequestsWaitEndsTheConnection) {
+  router_.outcome = RequestRouter::Outcome::kUnrouted;
+  router_.status = RouteStatus::kNotFound;
+  Flood(kGet);
+  ASSERT_FALSE(is_closed_);
+  close(std::exchange(peer_, -1));
+  Turn();
+  EXPECT_TRUE(is_closed_);
+}
+
+TEST_F(UnsentOutputTest, AClientThatSendsNothingMoreGetsTheAnswersToWhatItHasSent) {
+  router_.outcome = RequestRouter::Outcome::kUnrouted;
+  router_.status = RouteStatus::kNotFound;
+  const int requests = Flood(kGet);
+  // What the flood could not send ends within a request.
+  const int left = Count(unfinished_, "GET");
+  const bool is_whole = unfinished_.starts_with("GET") || unfinished_.empty();
+  unfinished_.clear();
+  shutdown(peer_, SHUT_WR);
+  Turn();
+  EXPECT_FALSE(is_closed_);
+  const std::string all = ReadAll();
+  EXPECT_EQ(Count(all, "HTTP/1.1 404 "), requests - left - (is_whole ? 0 : 1));
+  EXPECT_TRUE(is_closed_);
+}
+
+}  // namespace
+}  // namespace httpsys::engine
