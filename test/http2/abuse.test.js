@@ -257,3 +257,54 @@ test('windows that grow beyond what there is, and windows of nothing, are errors
   assert.equal(await none.goaway(), kProtocolError)
   await none.closed
 })
+
+/**
+ * A client that has asked for more than its socket takes, and reads nothing of it.
+ *
+ * @param {import('node:test').TestContext} t
+ * @param {(req: any, res: any) => void} handler of further requests
+ */
+async function unread (t, handler) {
+  const body = Buffer.alloc(32 * 1024 * 1024)
+  const { client, port, server } = await serve(t, (/** @type {any} */ req, /** @type {any} */ res) => {
+    if (req.url === '/large') res.end(body)
+    else handler(req, res)
+  })
+  const connected = once(server, 'connection')
+  const wire = await Frames.connect(t, port, Buffer.from([0, 4, 0x7f, 0xff, 0xff, 0xff]))
+  const [connection] = await connected
+  wire.socket.removeAllListeners('data')
+  wire.socket.pause()
+  wire.closed.catch(() => {}) // It is reset.
+  wire.send([frame(kType.windowUpdate, 0, 0, Buffer.from([0x7f, 0xff, 0, 0])), frame(kType.headers, kEndStream | kEndHeaders, 1, block(fieldsOf({ ':path': '/large' })))])
+  await once(server, 'request')
+  return { client, wire, closed: once(connection, 'close') }
+}
+
+test('a client that reads nothing and floods is cut off though it does not read why', { ...options, timeout: 60_000 }, async (t) => {
+  const { client, wire, closed } = await unread(t, answer)
+  wire.send(Array.from({ length: 1800 }, () => frame(kType.ping, 0, 0, Buffer.alloc(8))))
+  await closed
+  assert.equal((await request(client, {})).status, 200)
+})
+
+test('heads of streams that their client resets do not gather while it reads nothing', { ...options, timeout: 60_000 }, async (t) => {
+  const seen = { answers: 0, isClosed: false }
+  const { client, wire, closed } = await unread(t, (_req, res) => {
+    seen.answers++
+    res.setHeader('x-large', 'x'.repeat(8 * 1024))
+    res.end()
+  })
+  const head = block(fieldsOf({ ':path': '/head' }))
+  closed.then(() => { seen.isClosed = true })
+  // Fewer than may be reset.
+  for (let id = 3; id < 1900 && !seen.isClosed; id += 2) {
+    const before = seen.answers
+    wire.send(frame(kType.headers, kEndStream | kEndHeaders, id, head))
+    while (seen.answers === before && !seen.isClosed) await new Promise(setImmediate)
+    wire.send(frame(kType.reset, 0, id, word(kCancel)))
+  }
+  await closed
+  assert.ok(seen.answers < 500, `${seen.answers} answers`)
+  assert.equal((await request(client, {})).status, 200)
+})

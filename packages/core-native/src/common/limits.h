@@ -82,6 +82,12 @@ inline constexpr size_t kHttp2WireBytes = 64 * 1024;
 inline constexpr size_t kHttp2WireBytesMax = 256 * 1024;
 // Body bytes of all streams of a connection that its peer may send ahead of the streams' windows.
 inline constexpr int32_t kHttp2ConnectionWindowBytes = 1024 * 1024;
+// What a connection's socket has not taken: bytes made of frames, frames that wait behind them, and
+// heads of streams that the peer has reset meanwhile. Twice what one pass makes, and the heads of
+// some hundred streams. Bytes that wait for a window are not counted.
+inline constexpr size_t kHttp2UnsentBytesMax = 2 * 1024 * 1024;
+// What nghttp2 keeps of a frame that waits, beside its fields.
+inline constexpr size_t kHttp2FrameBytes = 256;
 // Acknowledgements of SETTINGS and PING that the peer does not read.
 inline constexpr size_t kHttp2UnsentAcksMax = 1000;
 // Entries of one SETTINGS frame: there are ten known ones.

@@ -40,6 +40,7 @@ void Http2Session::Receive(Connection* connection, std::string_view bytes) {
   const ssize_t used = ReadFrames(state, bytes);
   TellBegun();
   is_receiving_ = false;
+  if (state->failure == kNoError && IsUnread(state)) state->failure = kEnhanceYourCalm;
   if (state->failure != kNoError) {
     Fail(state, state->failure);
   } else if (used < 0) {
@@ -63,11 +64,22 @@ ssize_t Http2Session::ReadFrames(Http2State* state, std::string_view bytes) {
   return 0;
 }
 
-// Nothing more is read; the peer learns why.
+// True when the peer makes the lane answer and does not read the answers.
+bool Http2Session::IsUnread(const Http2State* state) const {
+  const Connection& connection = *state->connection;
+  if (connection.queue == nullptr) return false;
+  const size_t frames = api_->session_get_outbound_queue_size(state->session);
+  return Transport::UnsentBytes(connection) + state->abandoned_bytes +
+             frames * limits::kHttp2FrameBytes >
+         limits::kHttp2UnsentBytesMax;
+}
+
+// Nothing more is read; the peer learns why, if it reads that in time.
 void Http2Session::Fail(Http2State* state, ErrorCode code) {
   if (state->is_over) return;
-  state->is_over = true;
+  state->is_over = state->is_failed = true;
   api_->session_terminate_session(state->session, code);
+  transport_->StartIdleTimer(state->connection, limits::kLingerMs);
 }
 
 void Http2Session::OnEof(Connection* connection) {
@@ -211,6 +223,9 @@ int Http2Session::OnStreamClose(Ng* session, int32_t stream_id, uint32_t code, v
   // By nghttp2: a body that is not as long as it was said to be.
   if (code == kProtocolError) state->owner->CountError(state);
   stream->stream->is_gone = true;
+  if (state->owner->is_receiving_ && code != kNoError) {
+    state->abandoned_bytes += stream->stream->head_bytes;
+  }
   // What came before the end of a tunnel is still to be read.
   const bool is_kept = stream->partial != nullptr && !IsRelayed(stream->phase);
   if (stream->stream->is_end_due && is_kept) return 0;

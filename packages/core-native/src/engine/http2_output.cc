@@ -58,6 +58,10 @@ void Http2Session::Flush(Http2State* state) {
   wire_bytes_ = limits::kHttp2WireBytes;
   while (!is_done && !state->is_behind) {
     is_done = MakeFrames(state);
+    // All but bodies is made first.
+    if (state->abandoned_bytes != 0 && api_->session_get_outbound_queue_size(state->session) == 0) {
+      state->abandoned_bytes = 0;
+    }
     if (!wire_.empty() && !transport_->WriteNow(connection, wire_)) return;
     if (!is_done) state->is_behind = connection->queue != nullptr;
     wire_bytes_ = std::min(2 * wire_bytes_, limits::kHttp2WireBytesMax);

@@ -56,6 +56,7 @@ void Http2Session::SendHead(Connection* connection, std::string_view text, bool 
   Http2Stream* stream = connection->stream.get();
   if (stream->is_gone) return;
   if (!ParseResponseHead(text, &response_)) return FailStream(connection, kInternalError);
+  stream->head_bytes += static_cast<uint32_t>(text.size());
   const int status = response_.status;
   const bool is_tunnel = stream->is_connect && !stream->is_declined;
   if (status == kSwitchingProtocols) {

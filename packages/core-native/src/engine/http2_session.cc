@@ -208,13 +208,20 @@ void Http2Session::Watch(Http2State* state) {
 
 void Http2Session::OnIdleTimeout(Connection* connection, uint32_t timeout_ms) {
   connection->idle_timeout_ms = timeout_ms;
-  if (connection->http2->streams == 0) Watch(connection->http2.get());
+  if (connection->http2->streams == 0 && !connection->http2->is_failed)
+    Watch(connection->http2.get());
 }
 
 void Http2Session::OnTimer(Connection* connection) {
   if (connection->stream != nullptr) return OnStalled(connection);
   Http2State* state = connection->http2.get();
+  // It does not read why: what the kernel still has for it goes, too.
+  if (state->is_failed) return transport_->Reset(connection);
   if (state->awaits_notice) return FinishShutdown(state);
+  if (state->streams == 0 && connection->queue != nullptr) {
+    // Not idle: the peer still reads the last response.
+    return Watch(state);
+  }
   if (state->streams == 0) {
     if (state->is_noticed) return transport_->Close(connection, 0);
     return Shutdown(connection);

@@ -134,6 +134,7 @@ class Http2Session final : public StreamHandler {
   void Use(Connection* connection, std::unique_ptr<Http2State> state);
   bool SubmitSettings(Http2State* state, const ServerSettings& settings);
   void Fail(Http2State* state, http2::ErrorCode code);
+  bool IsUnread(const Http2State* state) const;
   void MarkDirty(Http2State* state);
   void AddDirty(Http2State* state);
   void Flush(Http2State* state);

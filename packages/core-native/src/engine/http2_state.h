@@ -48,10 +48,13 @@ struct Http2State {
   bool is_noticed = false;  // The first GOAWAY of two was sent,
   bool is_last = false;     // and the second one.
   bool is_over = false;     // It closes after its output.
+  bool is_failed = false;   // It closes within limits::kLingerMs, its output sent or not.
   bool awaits_ping = false;
   bool awaits_notice = false;  // The PING behind the first GOAWAY.
   bool is_behind = false;      // Flushing has stopped at limits::kHttp2WireBytes.
   http2::ErrorCode failure = http2::kNoError;
+  // Of streams that the peer has reset: their heads still wait for the socket.
+  size_t abandoned_bytes = 0;
   uint64_t received_ms = 0;
   Allowance resets;
   Allowance idle_frames;
@@ -88,6 +91,7 @@ struct Http2Stream : FromSmallBlocks {
   bool closes = false;           // The request's body is not wanted behind the answer.
   bool ends_connection = false;  // The application has said `Connection: close` in its answer.
   uint32_t unread_bytes = 0;     // Of the peer's window.
+  uint32_t head_bytes = 0;       // Of all heads of the response.
   http2::ErrorCode reset_code = http2::kCancel;
   uint64_t queue_end = 0;   // RequestQueue::appended() behind its record.
   size_t piece_offset = 0;  // In the first piece of the current reply pass.

@@ -176,6 +176,7 @@ inline constexpr uint8_t kFieldNoIndex = 1;
   F(session_consume_stream, int (*)(NgSession*, int32_t, size_t))                                  \
   F(session_resume_data, int (*)(NgSession*, int32_t))                                             \
   F(session_set_local_window_size, int (*)(NgSession*, uint8_t flags, int32_t, int32_t))           \
+  F(session_get_outbound_queue_size, size_t (*)(NgSession*))                                       \
   F(session_get_last_proc_stream_id, int32_t (*)(NgSession*))                                      \
   F(session_terminate_session, int (*)(NgSession*, uint32_t error_code))                           \
   F(submit_settings, int (*)(NgSession*, uint8_t flags, const NgSetting*, size_t))                 \
