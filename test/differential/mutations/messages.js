@@ -166,8 +166,8 @@ module.exports = [
   {
     name: 'credit-lost',
     file: 'lib/http/connection.js',
-    find: 'if (!isLight(socket)) socket._unrefTimer()\n  resumeWrite(socket)',
-    replace: 'if (!isLight(socket)) socket._unrefTimer()',
+    find: 'if ((socket[kState] & State.kStream) === 0) resumeWrite(socket)',
+    replace: 'if ((socket[kState] & State.kStream) === 0) return',
   },
 
   // Pipelining.

@@ -15,6 +15,7 @@ const { TlsFacts } = require('../tls/facts')
 const { failureOf, takeError } = require('../tls/failure')
 const { blockDone, resumeWrite } = require('./socket-output')
 const { rememberOutside } = require('./outside')
+const { forgetStream, resumeStreams } = require('./stream-credit')
 const { State, isLight, publish, uncount, updateLoop } = require('./socket-state')
 const { systemError } = require('./system-error')
 const { onSocketError, showData } = require('./socket-listeners')
@@ -25,7 +26,7 @@ const { served } = require('./served')
 const { destroysQueued, zeroIsALimit } = require('./node-internals')
 const { describeError, describeAgain, connectionReset } = require('./client-error')
 const {
-  kState, kIncoming, kReceiving, kOutgoing, kUnsent, kOnClosed, kRefusal, kListener, kChannel, kErrorListener, kParent, kRemote,
+  kState, kIncoming, kReceiving, kOutgoing, kUnsent, kOnClosed, kRefusal, kListener, kChannel, kErrorListener, kParent, kRemote, kTaken,
   kTls, kTlsError, kOnCertificate
 } = require('./symbols')
 
@@ -183,6 +184,7 @@ function openStream (lane, slot, words, w) {
   const socket = new Socket(lane, slot, server, parent[kRemote])
   if (parent[kTls] !== undefined) socket[kTls] = parent[kTls].seenBy(server?.[kListener].tls)
   socket[kParent] = parent
+  socket[kTaken] = 0
   socket[kState] = State.kStream
   lane.sockets[slot] = socket
   if ((parent[kState] & State.kHttp2) === 0) {
@@ -287,6 +289,7 @@ function onClosed (lane, slot, socket, errno) {
     socketClosed(socket, bits, errno)
   } finally {
     if ((bits & State.kWebSocket) !== 0) socket[kChannel].onClosed()
+    if ((bits & State.kStream) !== 0) forgetStream(socket, resumeWrite)
   }
 }
 
@@ -408,7 +411,8 @@ function onCredit (socket, bytes) {
   const unsent = socket[kUnsent] - bytes
   socket[kUnsent] = unsent > 0 ? unsent : 0
   if (!isLight(socket)) socket._unrefTimer()
-  resumeWrite(socket)
+  if ((socket[kState] & State.kStream) === 0) resumeWrite(socket)
+  else resumeStreams(socket, resumeWrite)
 }
 
 /** @param {import('../lane').Lane} lane @param {number} id @param {number} errno */

@@ -107,6 +107,7 @@ function onRequest (lane, socket, words, bytes, at) {
     req.httpVersionMajor = 2
     req.httpVersionMinor = 0
     req.httpVersion = '2.0'
+    if ((flags & R.kFlagRelayedStream) !== 0) socket[kState] |= State.kRelayedStream
   } else {
     const minor = (packed >>> 8) & 0xff
     req.httpVersionMajor = 1

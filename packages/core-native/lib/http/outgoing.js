@@ -17,7 +17,8 @@ const {
   end: stockEnd, write: stockWrite
 } = require('./node-internals')
 const { isStrict, keyOf, outHeaders, stockSetHeader } = require('./out-headers')
-const { kSendBytesMax } = require('./socket-output')
+const { hasCredit } = require('./socket-output')
+const { mayCopy, settleStream } = require('./stream-credit')
 const { State } = require('./socket-state')
 const { kLane, kSlot, kState, kUnsent, kWritten, kEnded, kResource } = require('./symbols')
 
@@ -66,7 +67,7 @@ const kNotDirect = State.kDestroyed | State.kLaneClosed | State.kUpgraded | Stat
 function isDirect (socket) {
   const bits = socket[kState]
   if ((bits & kNotDirect) !== 0) return false
-  if (socket[kUnsent] >= kSendBytesMax) return false
+  if (!hasCredit(socket)) return false
   if ((bits & State.kMaterialised) === 0) return true
   return socket.writable && socket.writableLength === 0 && socket.writableCorked === 0
 }
@@ -140,6 +141,9 @@ class Methods extends ServerResponse {
     if (self._trailer !== '' || isLongHead(self)) return super.end(chunk, encoding, callback)
     if (!self._hasBody) body = null
     const { socket } = self
+    if (body !== null && (socket[kState] & State.kStream) !== 0 && !mayCopy(socket, body.length)) {
+      return super.end(chunk, encoding, callback)
+    }
     let flags = R.kReplyEnd
     if (self._hasBody && self.chunkedEncoding) flags |= R.kReplyChunked
     if (self._last) {
@@ -241,6 +245,7 @@ class FileWrite {
 function count (socket, bytes) {
   socket[kUnsent] += bytes
   socket[kWritten] += bytes
+  if ((socket[kState] & State.kStream) !== 0) settleStream(socket)
   if ((socket[kState] & State.kMaterialised) !== 0) socket._unrefTimer()
 }
 

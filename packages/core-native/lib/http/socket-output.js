@@ -6,6 +6,7 @@ const { Buffer } = require('node:buffer')
 const R = require('../records')
 const { kInlineBytesMax } = require('../reply-writer')
 const { State, isLight, updateLoop } = require('./socket-state')
+const { kStreamBytesMin, hasStreamCredit, mayCopy, settleStream, waitForCredit } = require('./stream-credit')
 const { systemError } = require('./system-error')
 const { kLane, kSlot, kState, kUnsent, kHeldWrite, kWritten } = require('./symbols')
 
@@ -30,6 +31,14 @@ const kNoBlock = -1
  * @property {number} block the last one in flight, or kNoBlock
  * @property {Function} callback
  */
+
+/** @param {any} socket whether more may be published for it */
+function hasCredit (socket) {
+  const unsent = socket[kUnsent]
+  if (unsent < kStreamBytesMin) return true
+  if ((socket[kState] & (State.kStream | State.kRelayedStream)) === 0) return unsent < kSendBytesMax
+  return hasStreamCredit(socket)
+}
 
 // Written by the application, not yet accepted.
 /** @param {any} socket */
@@ -83,7 +92,13 @@ function send (socket, write) {
       write.callback(systemError(-32, 'write'))
       return
     }
-    if (socket[kUnsent] >= kSendBytesMax) {
+    // The end of a response is an empty one: it lets go of what came before.
+    if (chunks[write.next].chunk.length === 0) {
+      write.next++
+      continue
+    }
+    if (!hasCredit(socket)) {
+      if ((socket[kState] & State.kStream) !== 0) waitForCredit(socket)
       hold(socket, write)
       return
     }
@@ -96,7 +111,8 @@ function send (socket, write) {
       }
     }
     if (chunk.length === 0) continue
-    if (chunk.length <= copiedMax) {
+    const isKept = (socket[kState] & (State.kStream | State.kUpgraded)) === State.kStream && !mayCopy(socket, chunk.length)
+    if (chunk.length <= copiedMax && (!isKept || typeof chunk === 'string')) {
       const bytes = lane.writer.data(kData, slot, R.kReplyRaw, chunk, encoding, 0)
       socket[kUnsent] += bytes
       socket[kWritten] += bytes
@@ -110,6 +126,7 @@ function send (socket, write) {
       lane.blocks.set(block, { write, chunk })
     }
   }
+  if ((socket[kState] & State.kStream) !== 0) settleStream(socket)
   if (write.block === kNoBlock) write.callback()
   else hold(socket, write)
 }
@@ -132,4 +149,4 @@ function blockDone (write, block) {
   write.callback()
 }
 
-module.exports = { kNoBlock, kSendBytesMax, blockDone, hold, resumeWrite, send, shutdown, waitingBytes }
+module.exports = { kNoBlock, kSendBytesMax, blockDone, hasCredit, hold, resumeWrite, send, shutdown, waitingBytes }

@@ -22,7 +22,8 @@ const State = {
   kUndecided: 1 << 13, // Upgraded, and nobody has said whether its bytes are read as bytes or as frames.
   kWebSocket: 1 << 14, // Frames: this stream has none of them.
   kStream: 1 << 15, // A stream of an HTTP/2 connection.
-  kHttp2: 1 << 16 // A connection that has streams.
+  kHttp2: 1 << 16, // A connection that has streams.
+  kRelayedStream: 1 << 17 // A stream of a client's connection that another process has.
 }
 
 /** @param {any} socket */

@@ -27,6 +27,10 @@ module.exports = {
   kErrorListener: Symbol('httpsys.errorListener'),
   /** On the socket of an HTTP/2 stream: that of its connection. */
   kParent: Symbol('httpsys.parent'),
+  /** What it has of the credit that all streams of the connection share. */
+  kTaken: Symbol('httpsys.taken'),
+  /** On the socket of a connection with streams: that credit; see stream-credit.js. */
+  kStreamCredit: Symbol('httpsys.streamCredit'),
   /** What is known of its TLS; absent on a plain one. */
   kTls: Symbol('httpsys.tls'),
   kTlsError: Symbol('httpsys.tlsError'),

@@ -251,6 +251,7 @@ class Transport {
   void DropOutput(Connection* connection);
   void OutputDone(Connection* connection);
   void BeginQueue(Connection* connection);
+  static bool IsCreditDue(const Connection& connection);
   void AddCredit(Connection* connection, size_t bytes);
   void ReportBlocks(const std::vector<uint32_t>& blocks, int error);
 

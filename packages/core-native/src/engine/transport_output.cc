@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "common/limits.h"
 #include "common/socket_calls.h"
@@ -341,8 +342,7 @@ void Transport::WriteQueue(Connection* connection) {
     blocks_.clear();
     queue.Remove(sent, &blocks_);
     const size_t payload = std::min(connection->queue_payload_bytes, queue.bytes());
-    AddCredit(connection, connection->queue_payload_bytes - payload);
-    connection->queue_payload_bytes = payload;
+    AddCredit(connection, std::exchange(connection->queue_payload_bytes, payload) - payload);
     ReportBlocks(blocks_, 0);
     if (sent >= budget) break;
     budget -= sent;
@@ -402,9 +402,19 @@ void Transport::OutputDone(Connection* connection) {
   }
 }
 
+// A stream may have so little credit that JavaScript waits until all of it has left.
+bool Transport::IsCreditDue(const Connection& connection) {
+  if (connection.credit_bytes >= limits::kCreditBytes) return true;
+  const bool is_all = connection.queue_payload_bytes == 0 && connection.pass_payload_bytes == 0;
+  if (connection.credit_bytes < limits::kStreamCreditBytes || !is_all) return false;
+  // Nobody waits behind the end of a response.
+  if (connection.stream != nullptr) return !connection.stream->is_complete;
+  return connection.origin != nullptr && connection.origin->is_stream;
+}
+
 void Transport::AddCredit(Connection* connection, size_t bytes) {
   connection->credit_bytes += bytes;
-  if (connection->credit_bytes < limits::kCreditBytes) return;
+  if (!IsCreditDue(*connection)) return;
   // A block may be longer than a word counts.
   const size_t credit = std::min(connection->credit_bytes, size_t{UINT32_MAX});
   records_->Credit(connection->slot, static_cast<uint32_t>(credit));
