@@ -102,6 +102,7 @@
             'src/engine/reply_processor.cc',
             'src/engine/server_config.cc',
             'src/engine/socket_options.cc',
+            'src/engine/send_rate.cc',
             'src/engine/timer_lists.cc',
             'src/engine/transport.cc',
             'src/engine/transport_output.cc',

@@ -63,6 +63,7 @@ const kOurs = {
   queueLimit: 10,
   queueTimeout: 1000,
   http503Verbosity: 'basic',
+  minSendRate: 100,
   stripPrefix: true,
   strictUrl: true,
   http2: true,
@@ -77,7 +78,7 @@ const kOurs = {
   restart: true,
   waitMs: 1000
 }
-const kServer = ['maxRequestBodySize', 'pipelinedRequestsMax', 'queueLimit', 'queueTimeout', 'http503Verbosity', 'stripPrefix', 'strictUrl', 'http2', 'httpSys']
+const kServer = ['maxRequestBodySize', 'pipelinedRequestsMax', 'queueLimit', 'queueTimeout', 'http503Verbosity', 'minSendRate', 'stripPrefix', 'strictUrl', 'http2', 'httpSys']
 const kSources = ['certificates', 'certificateDirectory', 'devCert']
 const kQueue = ['queueName', 'queueMode']
 

@@ -12,6 +12,7 @@ const kDefaults = {
   queueLimit: 1000,
   queueTimeout: 120_000,
   http503Verbosity: 'full',
+  minSendRate: 150,
   stripPrefix: false,
   strictUrl: false
 }

@@ -91,6 +91,7 @@ class UnsentOutputTest : public testing::Test, public InputHandler {
   void OnReadable(Connection* connection) override { session_->OnReadable(connection); }
   void OnDisconnect(Connection* connection) override { session_->OnDisconnect(connection); }
   void OnHandshakeTimeout(Connection*) override {}
+  void OnTooSlow(Connection*) override {}
   void OnOutputEnding(Connection*) override {}
   void OnAnnounced(Connection*) override {}
   void OnDetached(Connection*) override { is_closed_ = true; }

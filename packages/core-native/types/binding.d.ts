@@ -37,6 +37,10 @@ export interface ServerConfig {
   queueLimit: number
   /** ms until a request is begun; 0 = no limit. */
   queueTimeout: number
+  /** Bytes per second that a client acknowledges; 0 = no limit. */
+  minSendRate: number
+  /** Averaged over at least so many ms. */
+  sendRateMs: number
   /** 0 basic (reset), 1 limited (status), 2 full (status and reason). */
   verbosity503: number
   /** Requests whose URL HTTP.SYS would not take are refused. */

@@ -37,6 +37,13 @@ export interface EngineServerOptions {
    */
   http503Verbosity?: 'basic' | 'limited' | 'full'
   /**
+   * Bytes per second that a client acknowledges, at least, while it has not taken all that it is sent; averaged over 60 s
+   * or more. Slower ones are disconnected (HTTP_TIMEOUT_LIMIT_INFO's MinSendRate). Time in which nothing is to be sent does
+   * not count, nor do upgraded connections and Unix sockets. 0 means no limit. Default 150, as HTTP.SYS, for servers that
+   * listen on URL prefixes, otherwise 0, as node:http.
+   */
+  minSendRate?: number
+  /**
    * Takes the path of the matched prefix off `req.url`, as a router mounted there sees it: `req.baseUrl` is
    * what was taken off, `req.originalUrl` the whole. Express and connect build on these. Default false.
    */
@@ -68,7 +75,7 @@ export interface HttpSysOptions {
     drainEntityBody?: number
     /** That a request may wait for JavaScript; `queueTimeout` unless it is given. */
     requestQueue?: number
-    /** Bytes per second that a client must take. */
+    /** Bytes per second that a client must take; the option `minSendRate` unless it is given. */
     minSendRate?: number
   }
   /**

@@ -40,7 +40,13 @@ const { systemErrorText } = require('./system-error')
 function leaveToKernel ({ own, kernel }, options) {
   if (options.http503Verbosity === undefined) own.http503Verbosity = 'limited'
   if (options.queueTimeout !== undefined && kernel.queue === 0) kernel.queue = seconds(own.queueTimeout)
+  if (options.minSendRate !== undefined && kernel.sendRateMin === 0) kernel.sendRateMin = own.minSendRate || kNoSendRate
 }
+
+/** To HTTP.SYS: none. */
+const kNoSendRate = 2 ** 32 - 1
+/** Over so long minSendRate is averaged, ms: a client that stands still in a tunnel is not cut off. */
+const kSendRateMs = 60_000
 
 /** What 32 bits hold: 49 days. */
 const kMsMax = 2 ** 32 - 1
@@ -127,6 +133,10 @@ class Listener {
       highWaterMark: server.highWaterMark, rejectNonStandardBodyWrites: server.rejectNonStandardBodyWrites
     }
     this.own = takeEngineOptions(options)
+    /** Where Node could listen, too, its clients may take what time they like. */
+    this.hasOwnSendRate = options.minSendRate !== undefined
+    /** Tests shorten it. */
+    this.sendRateMs = kSendRateMs
     this.http2 = takeHttp2(options.http2)
     this.kernel = takeHttpSys(options.httpSys)
     if (loadBinding().capabilities.kernelOptions) leaveToKernel(this, options)
@@ -330,6 +340,8 @@ class Listener {
       queueLimit: own.queueLimit,
       queueTimeout: Math.min(own.queueTimeout, kMsMax),
       verbosity503: kVerbosities.indexOf(own.http503Verbosity),
+      minSendRate: this.hasOwnSendRate || !this.prefixes.isImplied ? own.minSendRate : 0,
+      sendRateMs: this.sendRateMs,
       strictUrl: own.strictUrl,
       allowHalfOpen: Boolean(/** @type {any} */ (server).httpAllowHalfOpen),
       // Who looks at connections may listen to their sockets' errors.

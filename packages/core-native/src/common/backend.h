@@ -84,6 +84,8 @@ struct ServerSettings {
   uint32_t queue_limit = 0;       // Requests not begun by JavaScript; 0 = no limit.
   uint32_t queue_timeout_ms = 0;  // Until it begins one; 0 = no limit.
   Verbosity503 verbosity_503 = Verbosity503::kFull;
+  uint32_t send_rate_min = 0;      // Bytes per second that a client acknowledges; 0 = no limit.
+  uint32_t send_rate_ms = 60'000;  // Averaged over at least this time.
   bool no_delay = true;
   bool keep_alive = false;
   uint32_t keep_alive_delay_s = 0;

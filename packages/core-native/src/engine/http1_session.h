@@ -33,6 +33,8 @@ class Http1Session final {
   // Reads what is there, within limits, and delivers it.
   void OnReadable(Connection* connection);
   void OnDisconnect(Connection* connection);
+  // Ends a connection whose client takes less than minSendRate.
+  void OnTooSlow(Connection* connection);
   // Takes bytes that another process has read.
   void OnHandedOver(Connection* connection, std::string_view bytes) { Receive(connection, bytes); }
   // Goes on with bytes that were kept back; nothing when a reason to pause is left.

@@ -213,6 +213,11 @@ void Lane::OnDisconnect(Connection* connection) {
   session_->OnDisconnect(connection);
 }
 
+void Lane::OnTooSlow(Connection* connection) {
+  WakeUp();
+  session_->OnTooSlow(connection);
+}
+
 void Lane::OnOutputEnding(Connection* connection) { router_->OnOutputEnding(connection); }
 
 void Lane::OnAnnounced(Connection* connection) { router_->OnAnnounced(connection); }

@@ -111,6 +111,7 @@ class Lane final : public InputHandler {
   void OnReadable(Connection* connection) override;
   void OnDisconnect(Connection* connection) override;
   void OnHandshakeTimeout(Connection* connection) override;
+  void OnTooSlow(Connection* connection) override;
   void OnOutputEnding(Connection* connection) override;
   void OnAnnounced(Connection* connection) override;
   void OnDetached(Connection* connection) override;

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/send_rate.h"
+
 namespace httpsys::engine {
 
 // Owns copies of small pieces and names of lent blocks. Exists only while a connection is behind.
@@ -27,6 +29,9 @@ class OutputQueue {
 
   bool empty() const { return bytes_ == 0; }
   size_t bytes() const { return bytes_; }
+  // Bytes that have left since the queue was made.
+  uint64_t removed() const { return removed_; }
+  SendRateWatch& rate() { return rate_; }
   // Fills up to `count` vectors from the front; returns how many.
   int Peek(iovec* vectors, int count) const;
   // Removes bytes from the front; blocks that are sent whole are added to `done`.
@@ -53,6 +58,7 @@ class OutputQueue {
   std::deque<Piece> pieces_;
   size_t bytes_ = 0;
   uint64_t removed_ = 0;
+  SendRateWatch rate_;
   std::vector<uint64_t> marks_;  // As counted from the first byte that was ever queued.
 };
 

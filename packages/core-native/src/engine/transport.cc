@@ -31,10 +31,11 @@ Transport::Transport(uv_loop_t* loop, RecordWriter* records, LentMemory* lent,
                      std::atomic<uint32_t>* load)
     : loop_(loop), records_(records), lent_(lent), load_(load), pieces_(1), owners_(1) {
   uv_timer_init(loop, &timer_);
+  uv_timer_init(loop, &rate_timer_);
   uv_timer_init(loop, &unwatched_timer_);
   uv_idle_init(loop, &pending_idle_);
   // Of the loop: connections find their transport by it, without a pointer each.
-  timer_.data = unwatched_timer_.data = pending_idle_.data = loop->data = this;
+  timer_.data = rate_timer_.data = unwatched_timer_.data = pending_idle_.data = loop->data = this;
 }
 
 // -- Connections and slots.
@@ -511,12 +512,12 @@ void Transport::ReadLingering(Connection* connection) {
   }
 }
 
-void Transport::Reset(Connection* connection) {
+void Transport::Reset(Connection* connection, int error) {
   if (connection->stream != nullptr) return Close(connection, 0);
   const linger at_once{1, 0};
   setsockopt(connection->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
   connection->hops = 0;  // No FIN: the last descriptor of the socket resets it.
-  Close(connection, 0);
+  Close(connection, error);
 }
 
 void Transport::CloseDescriptor(Connection* connection) {
@@ -567,6 +568,7 @@ void Transport::Shutdown() {
     CloseDescriptor(connection);
   }
   FreeClosed();
+  uv_close(reinterpret_cast<uv_handle_t*>(&rate_timer_), nullptr);
   uv_close(reinterpret_cast<uv_handle_t*>(&unwatched_timer_), nullptr);
   uv_close(reinterpret_cast<uv_handle_t*>(&timer_), nullptr);
   uv_close(reinterpret_cast<uv_handle_t*>(&pending_idle_), nullptr);

@@ -29,6 +29,8 @@ class InputHandler {
   virtual void OnDisconnect(Connection* connection) = 0;
   // The time for its handshake is over.
   virtual void OnHandshakeTimeout(Connection* connection) = 0;
+  // The client takes less than the server's minSendRate: the connection is to end.
+  virtual void OnTooSlow(Connection* connection) = 0;
   // Nothing more is sent; its sending side is about to be shut down.
   virtual void OnOutputEnding(Connection* connection) = 0;
   // JavaScript hears of a connection, for the first time or as one of another server.
@@ -186,7 +188,7 @@ class Transport {
   // Ends such an upgrade when JavaScript has ended its direction: nobody is going to read it, and
   // the client's end would never be met behind what is unread.
   void CloseIfRefusedUpgrade(Connection* connection);
-  void Reset(Connection* connection);
+  void Reset(Connection* connection, int error = 0);
   // Once per turn, before the poll: connections that were left alone for a while.
   void WatchOverdue();
   // What was closed without libuv is forgotten here: nobody may look at it any more.
@@ -226,6 +228,7 @@ class Transport {
 
   static void OnPoll(uv_poll_t* poll, int status, int events);
   static void OnTimer(uv_timer_t* timer);
+  static void OnRateTimer(uv_timer_t* timer);
   static void OnPollClosed(uv_handle_t* handle);
   static void OnPending(uv_idle_t* idle);
 
@@ -263,6 +266,8 @@ class Transport {
   void ReadLingering(Connection* connection);
   void CloseDescriptor(Connection* connection);
   void ArmTimer();
+  void ArmRateTimer(const Connection& connection);
+  bool IsTooSlow(const Connection& connection) const;
 
   uv_loop_t* loop_;
   RecordWriter* records_;
@@ -274,6 +279,7 @@ class Transport {
   uv_idle_t pending_idle_;  // Runs while there is something in pending_.
   uint64_t timer_deadline_ms_ = UINT64_MAX;
   TimerLists timers_;
+  uv_timer_t rate_timer_;  // Runs while a client with a minSendRate has not taken all.
   uv_timer_t unwatched_timer_;
   std::deque<Unwatched> unwatched_;  // The one that has waited longest is the first.
 

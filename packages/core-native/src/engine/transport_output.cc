@@ -203,7 +203,47 @@ void Transport::BeginQueue(Connection* connection) {
   if (connection->queue != nullptr) return;
   connection->queue = std::make_unique<OutputQueue>();
   ++pending_outputs_;
+  if (connection->fd >= 0) ArmRateTimer(*connection);
   UpdatePoll(connection);
+}
+
+void Transport::ArmRateTimer(const Connection& connection) {
+  const ServerSettings& settings = connection.server->config->settings();
+  if (settings.send_rate_min == 0) return;
+  const uint64_t look_ms = std::max<uint64_t>(settings.send_rate_ms / SendRateWatch::kLooks, 1);
+  const bool is_set = uv_is_active(reinterpret_cast<uv_handle_t*>(&rate_timer_)) != 0;
+  if (is_set && uv_timer_get_due_in(&rate_timer_) <= look_ms) return;
+  uv_timer_start(&rate_timer_, OnRateTimer, look_ms, 0);
+}
+
+void Transport::OnRateTimer(uv_timer_t* timer) {
+  auto* self = static_cast<Transport*>(timer->data);
+  // A connection of HTTP/2 takes its streams along.
+  std::vector<Connection*> slow;
+  self->ForEach([&](Connection* connection) {
+    if (!connection->is_open() || connection->queue == nullptr || connection->fd < 0) return;
+    if (self->IsTooSlow(*connection)) {
+      slow.push_back(connection);
+    } else {
+      self->ArmRateTimer(*connection);
+    }
+  });
+  for (Connection* connection : slow) {
+    if (connection->is_open()) self->handler_->OnTooSlow(connection);
+  }
+}
+
+bool Transport::IsTooSlow(const Connection& connection) const {
+  const ServerSettings& settings = connection.server->config->settings();
+  // What was upgraded is no business of HTTP's limits.
+  const bool is_upgraded =
+      connection.phase == InputPhase::kUndecided || connection.phase == InputPhase::kOpaque ||
+      connection.phase == InputPhase::kWebSocket || connection.phase == InputPhase::kRelayOpaque;
+  if (settings.send_rate_min == 0 || is_upgraded) return false;
+  OutputQueue& queue = *connection.queue;
+  return queue.rate().IsTooSlow(
+      uv_now(loop_), queue.removed(), settings.send_rate_min, settings.send_rate_ms,
+      [&](Acknowledged* to) { return ReadAcknowledged(connection.fd, to); });
 }
 
 void Transport::FlushSealed(Connection* connection) {

@@ -1,6 +1,7 @@
 // What Http1Session does with requests that JavaScript does not get, or not yet.
 
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 
 #include "common/limits.h"
@@ -308,6 +309,12 @@ Http1Session::Advance Http1Session::RelayOpaque(Connection* connection, std::str
 }
 
 // -- Refusals.
+
+// What the kernel still has for the client goes with the connection.
+void Http1Session::OnTooSlow(Connection* connection) {
+  Log(connection, nullptr, 0, "Timer_MinBytesPerSecond");
+  transport_->Reset(connection, ETIMEDOUT);
+}
 
 void Http1Session::Refuse(Connection* connection, ErrorKind kind, std::string_view raw) {
   const bool is_in_body = connection->phase != InputPhase::kHead;

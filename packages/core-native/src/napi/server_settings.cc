@@ -63,6 +63,8 @@ bool ReadServerSettings(Napi::Object config, ServerSettings* settings) {
   return ReadBackendSettings(config, settings) && ReadHttp2(config, &settings->http2) &&
          ReadNumber(config, "queueLimit", &settings->queue_limit) &&
          ReadNumber(config, "queueTimeout", &settings->queue_timeout_ms) &&
+         ReadNumber(config, "minSendRate", &settings->send_rate_min) &&
+         ReadNumber(config, "sendRateMs", &settings->send_rate_ms) &&
          ReadNumber(config, "maxHeaderSize", &settings->header_bytes_max) &&
          ReadNumber(config, "maxHeaderLines", &settings->header_lines_max) &&
          ReadNumber(config, "maxRequestBodySize", &settings->body_bytes_max) &&
