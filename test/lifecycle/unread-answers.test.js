@@ -163,8 +163,15 @@ test('a client that leaves while its requests wait is forgotten, and its memory 
   t.after(() => server.kill())
   await server.message('isListening')
   const pid = /** @type {number} */ (server.process.pid)
-  const before = residentMiB(pid)
   const request = `GET /other HTTP/1.1\r\n${kShop}`
+  // What a process grows by with its first connections is no flood's.
+  const polite = await Promise.all(Array.from({ length: 100 }, () => dial(t, port)))
+  await Promise.all(polite.map(async (wire) => {
+    await wire.write(request).until('HTTP/1.1 404 ')
+    wire.socket.end()
+    await wire.untilClosed()
+  }))
+  const before = residentMiB(pid)
   const wires = await Promise.all(Array.from({ length: 100 }, () => dial(t, port)))
   await Promise.all(wires.map(async ({ socket }) => {
     socket.removeAllListeners('data')
@@ -180,7 +187,8 @@ test('a client that leaves while its requests wait is forgotten, and its memory 
       return false
     }
   }).length
-  const isBack = () => residentMiB(pid) - before < kGrowthMiB && descriptors() < 20
+  // V8 keeps some of what it has grown by.
+  const isBack = () => residentMiB(pid) - before < 2 * kGrowthMiB && descriptors() < 20
   for (const end = Date.now() + 10_000; !isBack();) {
     assert.ok(Date.now() < end, `${residentMiB(pid) - before} MiB more than before, ${descriptors()} sockets`)
     await new Promise((resolve) => setTimeout(resolve, 50))

@@ -47,6 +47,9 @@ inline constexpr int kVectorsMax = 64;
 // Unsent bytes of a connection above which the head of its next request is not taken up: a client
 // that asks and does not read costs this, one answer, and one read of further requests.
 inline constexpr size_t kUnsentBytesMax = 64 * 1024;
+// Connections that have ended with unsent output, after which malloc() is asked to give memory back
+// to the kernel: it keeps what a flood has left behind otherwise.
+inline constexpr size_t kTrimAfterDrops = 32;
 // Bytes sent on one connection per writability event, so that a fast reader leaves room for others.
 inline constexpr size_t kSendBytesPerEvent = 1024 * 1024;
 

@@ -32,10 +32,11 @@ Transport::Transport(uv_loop_t* loop, RecordWriter* records, LentMemory* lent,
     : loop_(loop), records_(records), lent_(lent), load_(load), pieces_(1), owners_(1) {
   uv_timer_init(loop, &timer_);
   uv_timer_init(loop, &rate_timer_);
+  uv_timer_init(loop, &trim_timer_);
   uv_timer_init(loop, &unwatched_timer_);
   uv_idle_init(loop, &pending_idle_);
   // Of the loop: connections find their transport by it, without a pointer each.
-  timer_.data = rate_timer_.data = unwatched_timer_.data = pending_idle_.data = loop->data = this;
+  timer_.data = rate_timer_.data = trim_timer_.data = unwatched_timer_.data = pending_idle_.data = loop->data = this;
 }
 
 // -- Connections and slots.
@@ -569,6 +570,7 @@ void Transport::Shutdown() {
   }
   FreeClosed();
   uv_close(reinterpret_cast<uv_handle_t*>(&rate_timer_), nullptr);
+  uv_close(reinterpret_cast<uv_handle_t*>(&trim_timer_), nullptr);
   uv_close(reinterpret_cast<uv_handle_t*>(&unwatched_timer_), nullptr);
   uv_close(reinterpret_cast<uv_handle_t*>(&timer_), nullptr);
   uv_close(reinterpret_cast<uv_handle_t*>(&pending_idle_), nullptr);

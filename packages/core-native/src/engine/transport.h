@@ -252,6 +252,7 @@ class Transport {
   void OnWritable(Connection* connection);
   void WriteQueue(Connection* connection);
   void DropOutput(Connection* connection);
+  void TrimSoon();
   void OutputDone(Connection* connection);
   void BeginQueue(Connection* connection);
   static bool IsCreditDue(const Connection& connection);
@@ -280,6 +281,8 @@ class Transport {
   uint64_t timer_deadline_ms_ = UINT64_MAX;
   TimerLists timers_;
   uv_timer_t rate_timer_;  // Runs while a client with a minSendRate has not taken all.
+  uv_timer_t trim_timer_;
+  size_t dropped_outputs_ = 0;  // Since the last trim.
   uv_timer_t unwatched_timer_;
   std::deque<Unwatched> unwatched_;  // The one that has waited longest is the first.
 

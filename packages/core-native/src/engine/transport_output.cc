@@ -1,6 +1,9 @@
 // The output side of Transport.
 
 #include <sys/socket.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include <algorithm>
 #include <cerrno>
@@ -406,8 +409,20 @@ void Transport::DropOutput(Connection* connection) {
     connection->queue->CollectBlocks(&blocks_);
     connection->queue.reset();
     --pending_outputs_;
+    if (++dropped_outputs_ >= limits::kTrimAfterDrops) TrimSoon();
   }
   ReportBlocks(blocks_, ECANCELED);
+}
+
+// Later than the connections are freed, and once for all of a flood.
+void Transport::TrimSoon() {
+  const auto trim = [](uv_timer_t* timer) {
+    static_cast<Transport*>(timer->data)->dropped_outputs_ = 0;
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+  };
+  uv_timer_start(&trim_timer_, trim, limits::kUnusedMs, 0);
 }
 
 void Transport::OutputDone(Connection* connection) {
