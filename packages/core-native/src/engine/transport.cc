@@ -36,7 +36,8 @@ Transport::Transport(uv_loop_t* loop, RecordWriter* records, LentMemory* lent,
   uv_timer_init(loop, &unwatched_timer_);
   uv_idle_init(loop, &pending_idle_);
   // Of the loop: connections find their transport by it, without a pointer each.
-  timer_.data = rate_timer_.data = trim_timer_.data = unwatched_timer_.data = pending_idle_.data = loop->data = this;
+  timer_.data = rate_timer_.data = trim_timer_.data = unwatched_timer_.data = pending_idle_.data =
+      loop->data = this;
 }
 
 // -- Connections and slots.
