@@ -87,6 +87,7 @@
             'src/websocket/zlib_pool.cc',
             'src/websocket/zlib_state.cc',
             'src/common/small_blocks.cc',
+            'src/common/allowance.cc',
             'src/engine/accept_watch.cc',
             'src/engine/acceptor.cc',
             'src/engine/addresses.cc',

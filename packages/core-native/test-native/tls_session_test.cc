@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "common/limits.h"
+#include "support/record_sealer.h"
 #include "tls/session.h"
 
 namespace httpsys::tls {
@@ -109,6 +110,24 @@ class TlsSessionTest : public testing::Test {
       if (got <= 0) return all;
       all.append(buffer, static_cast<size_t>(got));
     }
+  }
+
+  // Until the session has had enough of it.
+  void ChangeKeysBetweenData(int kind) {
+    Open();
+    ASSERT_EQ(Shake(), HandshakeStatus::kDone);
+    ClientRead();
+    char buffer[16];
+    size_t changes = 0;
+    for (; changes < 10'000; ++changes) {
+      SSL_key_update(client_, kind);
+      ASSERT_EQ(SSL_write(client_, "a", 1), 1);
+      if (session_->Read(buffer, sizeof buffer) != 1) break;
+      if (session_->has_failed()) break;
+    }
+    EXPECT_EQ(session_->failure().error, EPROTO);
+    EXPECT_GE(changes, limits::kTlsRekeysMax);
+    EXPECT_LT(changes, 10'000u);
   }
 
   int fds_[2] = {-1, -1};
@@ -260,6 +279,55 @@ TEST_F(TlsSessionTest, APeerThatOnlyChangesItsKeysIsGivenUp) {
   }
   EXPECT_TRUE(session_->has_failed());
   EXPECT_LT(changes, limits::kTlsBarrenBytesMax / 20);
+}
+
+// Data between the new keys is no excuse, and neither is a peer that does not take the answers.
+TEST_F(TlsSessionTest, NewKeysThatAreAnsweredAreCounted) {
+  ChangeKeysBetweenData(SSL_KEY_UPDATE_REQUESTED);
+}
+
+TEST_F(TlsSessionTest, NewKeysThatAreNotAnsweredAreCounted) {
+  ChangeKeysBetweenData(SSL_KEY_UPDATE_NOT_REQUESTED);
+}
+
+// OpenSSL goes through all that one call of the kernel has brought, and the session says no then.
+TEST_F(TlsSessionTest, NewKeysWithoutDataAreCounted) {
+  Open();
+  ASSERT_EQ(Shake(), HandshakeStatus::kDone);
+  ClientRead();
+  for (uint32_t i = 0; i < 2 * limits::kTlsRekeysMax; ++i) {
+    SSL_key_update(client_, SSL_KEY_UPDATE_REQUESTED);
+    ASSERT_EQ(SSL_do_handshake(client_), 1);
+  }
+  char buffer[16];
+  int error = EAGAIN;
+  for (int i = 0; i < 10 && error == EAGAIN; ++i) {
+    EXPECT_EQ(session_->Read(buffer, sizeof buffer), -1);
+    error = errno;
+  }
+  EXPECT_EQ(error, EPROTO);
+  EXPECT_TRUE(wire_.empty());
+}
+
+TEST_F(TlsSessionTest, WishesToRenegotiateBetweenDataAreCounted) {
+  SSL_CTX_set_max_proto_version(client_context_.get(), TLS1_2_VERSION);
+  SSL_CTX_set_cipher_list(client_context_.get(), "ECDHE-ECDSA-AES128-GCM-SHA256");
+  Open();
+  ASSERT_EQ(Shake(), HandshakeStatus::kDone);
+  RecordSealer sealer(client_);
+  const std::string hello("\1\0\0\0", 4);
+  char buffer[16];
+  size_t wishes = 0;
+  for (; wishes < 10'000; ++wishes) {
+    std::string records = sealer.Seal(SSL3_RT_HANDSHAKE, hello);
+    records += sealer.Seal(SSL3_RT_APPLICATION_DATA, "a");
+    ASSERT_EQ(write(fds_[1], records.data(), records.size()), static_cast<ssize_t>(records.size()));
+    if (session_->Read(buffer, sizeof buffer) != 1) break;
+  }
+  EXPECT_TRUE(session_->has_failed());
+  EXPECT_EQ(session_->failure().error, EPROTO);
+  EXPECT_GE(wishes, limits::kTlsRekeysMax);
+  EXPECT_LT(wishes, 10'000u);
 }
 
 TEST_F(TlsSessionTest, RecordsWithoutBytesAreCounted) {

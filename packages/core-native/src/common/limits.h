@@ -133,8 +133,14 @@ inline constexpr size_t kTlsRecordBytes = 16 * 1024;
 inline constexpr size_t kTlsWireBytes = 64 * 1024;
 inline constexpr size_t kTlsWireBytesMax = 256 * 1024;
 // What a peer may send without a byte for the application before it is given up: a record that is
-// not whole yet, and some new keys. Wishes to begin anew are refused, and their number is bounded.
+// not whole yet, and some new keys.
 inline constexpr size_t kTlsBarrenBytesMax = 32 * 1024;
+// Messages of the peer behind the handshake: new keys (TLS 1.3) and wishes to renegotiate (before
+// it, refused). So many at once, and so many a second from then on. OpenSSL answers each of them
+// while it reads, whether or not the peer takes the answers, and derives keys for 10 us. Ciphers
+// need a new key after 2^24 records, at the earliest.
+inline constexpr uint32_t kTlsRekeysMax = 100;
+inline constexpr uint32_t kTlsRekeysPerSecond = 10;
 // What it may send before the handshake is done: OpenSSL takes up to 128 KiB of ClientHello and 100
 // KiB of certificates.
 inline constexpr size_t kTlsHandshakeBytesMax = 256 * 1024;

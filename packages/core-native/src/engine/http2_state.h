@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "common/allowance.h"
 #include "common/small_blocks.h"
 #include "http2/frame_walker.h"
 #include "http2/nghttp2_api.h"
@@ -19,15 +20,6 @@ inline constexpr size_t kHttp2PrefaceBytes = 24;
 
 struct Connection;
 class Http2Session;
-
-// What a peer may do so often. A bucket that is filled again as time goes by.
-struct Allowance {
-  uint32_t used = 0;
-  uint64_t second = 0;
-
-  // False when it has done it too often.
-  bool Take(uint64_t now_ms, uint32_t most, uint32_t per_second);
-};
 
 // Thread: the lane. Owned by the Connection.
 struct Http2State {

@@ -245,6 +245,11 @@ ssize_t Session::Read(void* memory, size_t bytes) {
 
 // 0 at the end, otherwise a positive errno.
 int Session::OnReadResult(int result) {
+  if (has_failed()) {
+    // OnInfo() has counted too many new keys. Their answers are nobody else's.
+    Flush();
+    return failure_.error;
+  }
   const int why = SSL_get_error(ssl_, result);
   if (why == SSL_ERROR_ZERO_RETURN || (is_at_end_ && wire_error_ == 0)) {
     // The alert about an end without a goodbye is nobody else's.

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/allowance.h"
 #include "common/limits.h"
 #include "tls/client_hello.h"
 #include "tls/facts.h"
@@ -136,6 +137,7 @@ class Session {
   static ssl_session_st* OnFindSession(SSL* ssl, const unsigned char* id, int size, int* is_copied);
   static int OnNewSession(SSL* ssl, ssl_session_st* session);
   static void OnKeyLog(const SSL* ssl, const char* line);
+  static void OnInfo(const SSL* ssl, int where, int value);
   static const BIO_METHOD* WireMethod();
   static int OnWireRead(BIO* bio, char* to, int size);
   static int OnWireWrite(BIO* bio, const char* from, int size);
@@ -167,6 +169,7 @@ class Session {
   size_t wire_bytes_ = limits::kTlsWireBytes;  // To be sealed for one call of the kernel.
   size_t budget_ = 0;                          // Bytes that may still be read in this call.
   size_t barren_bytes_ = 0;  // Read since there was last something for the application.
+  Allowance rekeys_;         // New keys and wishes to renegotiate, behind the handshake.
   int wire_error_ = 0;
   Hello hello_state_ = Hello::kNone;
   bool is_shaken_ = false;  // OpenSSL's part of the handshake is done.

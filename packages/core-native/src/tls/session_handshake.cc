@@ -53,6 +53,8 @@ HandshakeStatus Session::Handshake() {
 
 HandshakeStatus Session::FinishHandshake() {
   is_established_ = true;
+  // From here on OpenSSL calls it for what comes behind the handshake only.
+  SSL_set_info_callback(ssl_, OnInfo);
   new_sessions_.clear();
   barren_bytes_ = 0;
   has_pending_ = SSL_has_pending(ssl_) == 1;
@@ -183,6 +185,17 @@ int Session::OnNewSession(SSL* ssl, SSL_SESSION* session) {
   i2d_SSL_SESSION(session, &to);
   self->new_sessions_.push_back(std::move(told));
   return 0;
+}
+
+// Counts what the peer may ask of OpenSSL behind the handshake. Data between two such messages does
+// not excuse them, and the bytes that answer them count for no credit.
+void Session::OnInfo(const SSL* ssl, int where, int) {
+  Session* self = Of(ssl);
+  const bool is_new_key = where == SSL_CB_ACCEPT_LOOP && SSL_get_state(ssl) == TLS_ST_SR_KEY_UPDATE;
+  if (!is_new_key && where != SSL_CB_HANDSHAKE_START) return;
+  const bool is_fine =
+      self->rekeys_.Take(TicketKeys::NowMs(), limits::kTlsRekeysMax, limits::kTlsRekeysPerSecond);
+  if (!is_fine && !self->has_failed()) self->Fail(EPROTO);
 }
 
 void Session::OnKeyLog(const SSL* ssl, const char* line) {

@@ -1,0 +1,18 @@
+#pragma once
+// How often a peer may do something that costs more than it brings.
+
+#include <cstdint>
+
+namespace httpsys {
+
+// A bucket that is filled again as time goes by. Thread: any, one at a time.
+struct Allowance {
+  uint32_t used = 0;
+  uint64_t second = 0;
+
+  // Returns false when the peer has done it too often: more than `most` at once, or more than
+  // `per_second` in the long run.
+  bool Take(uint64_t now_ms, uint32_t most, uint32_t per_second);
+};
+
+}  // namespace httpsys
