@@ -5,7 +5,7 @@
 const { test } = require('node:test')
 const assert = require('node:assert/strict')
 const { once } = require('node:events')
-const { Frames, block, fieldsOf, frame, kAck, kEndHeaders, kEndStream, kType } = require('./frames')
+const { Frames, block, fieldsOf, frame, kAck, kEndHeaders, kEndStream, kType, literal } = require('./frames')
 const { request, serve } = require('./kit')
 const { backend } = require('../helpers/backend')
 
@@ -15,6 +15,7 @@ const kFlowControlError = 3
 const kStreamClosed = 5
 const kFrameSizeError = 6
 const kCancel = 8
+const kCompressionError = 9
 const kEnhanceYourCalm = 11
 const kHeaderTableSize = 4096
 
@@ -83,6 +84,86 @@ test('fields beyond maxHeaderSize are answered with 431, a compression bomb ends
   assert.equal(await wire.goaway(), kEnhanceYourCalm)
   await wire.closed
   assert.equal((await request(client, {})).status, 200)
+})
+
+// An entry of the dynamic table, and how it is named when it is the last one that was made.
+const indexed = (/** @type {string} */ name, /** @type {Buffer | string} */ value) =>
+  Buffer.concat([Buffer.from([0x40]), literal(name), literal(value)])
+const kNewest = 0x80 | 62
+// Changes of the table's size (RFC 7541, section 6.3).
+const kTableOf0 = Buffer.from([0x20])
+const kTableOf4096 = Buffer.from([0x3f, 0xe1, 0x1f])
+const kTableOf4097 = Buffer.from([0x3f, 0xe2, 0x1f])
+
+test('a section of thousands of invalid fields costs one reset, and others are served', options, async (t) => {
+  const seen = /** @type {string[]} */ ([])
+  const { port } = await serve(t, (/** @type {any} */ req, /** @type {any} */ res) => {
+    seen.push(req.url)
+    res.end('ok')
+  })
+  const wire = await Frames.connect(t, port)
+  wire.send(frame(kType.headers, kEndStream | kEndHeaders, 1, Buffer.concat([block(fieldsOf({})), indexed('x', '\x01'), Buffer.alloc(10_000, kNewest)])))
+  wire.request(3, { ':path': '/good' })
+  assert.equal(await wire.reset(1), kProtocolError)
+  const next = await wire.next((/** @type {any} */ frame) => frame.type === kType.reset || frame.type === kType.headers)
+  assert.deepEqual([next?.type, next?.stream], [kType.headers, 3])
+  assert.deepEqual(seen, ['/good'])
+})
+
+test('a compression bomb behind an invalid field ends the connection', options, async (t) => {
+  const { client, port } = await serve(t, answer)
+  const wire = await Frames.connect(t, port)
+  const bomb = [block([...fieldsOf({}), ['x', '\x01']]), indexed('b', Buffer.alloc(3900, 'v')), Buffer.alloc(10_000, kNewest)]
+  wire.send(frame(kType.headers, kEndStream | kEndHeaders, 1, Buffer.concat(bomb)))
+  assert.equal(await wire.goaway(), kEnhanceYourCalm)
+  await wire.closed
+  assert.equal((await request(client, {})).status, 200)
+})
+
+test('tables that change their size in every section are followed', options, async (t) => {
+  const { port } = await serve(t, answer)
+  const wire = await Frames.connect(t, port)
+  for (let id = 1; id < 40; id += 2) {
+    const changes = Array.from({ length: 2000 }, () => Buffer.concat([kTableOf0, kTableOf4096]))
+    wire.send(frame(kType.headers, kEndStream | kEndHeaders, id, Buffer.concat([...changes, block(fieldsOf({})), indexed('x-a', 'b')])))
+    assert.ok(await wire.next((/** @type {any} */ frame) => frame.type === kType.headers && frame.stream === id))
+  }
+  // One that is larger than was agreed is an error.
+  wire.send(frame(kType.headers, kEndStream | kEndHeaders, 41, Buffer.concat([kTableOf4097, block(fieldsOf({}))])))
+  assert.equal(await wire.goaway(), kCompressionError)
+})
+
+test('the table of what is sent does not grow with what the client allows', options, async (t) => {
+  const { port } = await serve(t, (/** @type {any} */ req, /** @type {any} */ res) => {
+    res.setHeader('x-value', req.url)
+    res.end()
+  })
+  const wire = await Frames.connect(t, port, Buffer.from([0, 1, 0xff, 0xff, 0xff, 0xff]))
+  const nextBlock = async (/** @type {number} */ id) => {
+    wire.request(id, { ':path': `/${id}` })
+    const { payload } = await wire.next((/** @type {any} */ frame) => frame.type === kType.headers && frame.stream === id)
+    return payload
+  }
+  assert.deepEqual((await nextBlock(1)).subarray(0, 3), kTableOf4096)
+  wire.send(frame(kType.settings, 0, 0, Buffer.from([0, 1, 0, 0, 0, 0])))
+  const first = await nextBlock(3)
+  assert.deepEqual(first.subarray(0, 1), kTableOf0)
+  wire.send(frame(kType.settings, 0, 0, Buffer.from([0, 1, 0xff, 0xff, 0xff, 0xff])))
+  const second = await nextBlock(5)
+  assert.deepEqual(second.subarray(0, 3), kTableOf4096)
+})
+
+test('streams that the client makes the server reset end the connection', options, async (t) => {
+  const { client, port } = await serve(t, () => {})
+  const wire = await Frames.connect(t, port)
+  const head = block(fieldsOf({ ':path': '/hold' }))
+  // A window that overflows is the stream's error, not the connection's.
+  for (let id = 1; id < 400; id += 2) {
+    wire.send([frame(kType.headers, kEndStream | kEndHeaders, id, head), frame(kType.windowUpdate, 0, id, Buffer.from([0x7f, 0xff, 0xff, 0xff]))])
+  }
+  assert.equal(await wire.goaway(), kEnhanceYourCalm)
+  await wire.closed
+  assert.equal(client.destroyed, false)
 })
 
 test('a reader that opens no window gets its stream back after stallTimeout', options, async (t) => {

@@ -131,4 +131,4 @@ class Frames {
   }
 }
 
-module.exports = { Frames, block, fieldsOf, frame, kAck, kEndHeaders, kEndStream, kPreface, kType }
+module.exports = { Frames, block, fieldsOf, frame, kAck, kEndHeaders, kEndStream, kPreface, kType, literal }

@@ -141,5 +141,15 @@ TEST_F(RequestFieldsTest, TrailersHaveNoPseudoFields) {
   EXPECT_FALSE(fields_.FinishTrailers(&lines));
 }
 
+TEST_F(RequestFieldsTest, WhatFollowsARefusalIsCountedOnly) {
+  fields_.Reset(1024, 32);
+  fields_.Refuse();
+  fields_.Add("name", "value");
+  EXPECT_EQ(fields_.total_bytes(), 9u);
+  EXPECT_EQ(fields_.Finish(Methods(), true, &head_), FieldsStatus::kTooLarge);
+  fields_.Reset(1024, 32);
+  EXPECT_FALSE(fields_.is_refused());
+}
+
 }  // namespace
 }  // namespace httpsys::http2

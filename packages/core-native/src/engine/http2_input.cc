@@ -158,20 +158,32 @@ int Http2Session::OnField(Ng*, const Frame*, const uint8_t* name, size_t name_by
   if (state->fields == nullptr) return 0;
   state->fields->Add({reinterpret_cast<const char*>(name), name_bytes},
                      {reinterpret_cast<const char*>(value), value_bytes});
+  return CountFields(state) ? 0 : kNgCallbackFailure;
+}
+
+// False when the section expands to more than anybody means. What is refused goes on counting:
+// nghttp2 decodes it to its end.
+bool Http2Session::CountFields(Http2State* state) {
   const size_t most = state->connection->server->config->settings().header_bytes_max +
                       limits::kHttp2OversizeBytesMax;
-  if (state->fields->total_bytes() <= most) return 0;
+  if (state->fields->total_bytes() <= most) return true;
   state->failure = kEnhanceYourCalm;
-  return kNgCallbackFailure;
+  return false;
 }
 
 // nghttp2 would leave it out: whoever is behind us could take the message for another one.
-int Http2Session::OnInvalidField(Ng*, const Frame* frame, const uint8_t*, size_t, const uint8_t*,
-                                 size_t, uint8_t, void* user) {
+int Http2Session::OnInvalidField(Ng*, const Frame* frame, const uint8_t* name, size_t name_bytes,
+                                 const uint8_t* value, size_t value_bytes, uint8_t, void* user) {
   auto* state = static_cast<Http2State*>(user);
-  if (state->fields != nullptr) state->owner->ReturnFields(std::move(state->fields));
-  state->owner->ResetStream(state, frame->stream_id, kProtocolError);
-  return 0;
+  if (state->fields == nullptr) return 0;
+  // One reset for all of a section.
+  if (!state->fields->is_refused()) {
+    state->fields->Refuse();
+    state->owner->ResetStream(state, frame->stream_id, kProtocolError);
+  }
+  state->fields->Add({reinterpret_cast<const char*>(name), name_bytes},
+                     {reinterpret_cast<const char*>(value), value_bytes});
+  return CountFields(state) ? 0 : kNgCallbackFailure;
 }
 
 // One that nghttp2 refuses by itself, most often by resetting its stream.

@@ -43,7 +43,7 @@ uint32_t FlagsOf(const http1::RequestHead& head, bool has_ended) {
 void Http2Session::OnSection(Http2State* state, const Frame& frame) {
   state->connection->message_start_ns = 0;
   // Refused already.
-  if (state->fields == nullptr) return;
+  if (state->fields == nullptr || state->fields->is_refused()) return;
   if (Connection* stream = StreamOf(state->session, frame.stream_id)) {
     OnRequestTrailers(stream);
   } else if (frame.stream_id > state->last_stream) {

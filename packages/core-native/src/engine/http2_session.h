@@ -165,6 +165,7 @@ class Http2Session final : public StreamHandler {
   void AnswerRefused(Connection* stream, records::ErrorKind kind);
   void AnswerAlone(Connection* stream, std::string_view text);
   void RefuseBody(Connection* stream);
+  static bool CountFields(Http2State* state);
   void ResetStream(Http2State* state, int32_t id, http2::ErrorCode code);
   std::unique_ptr<http2::RequestFields> TakeFields();
   void ReturnFields(std::unique_ptr<http2::RequestFields> fields);

@@ -37,7 +37,7 @@ void RequestFields::Reset(size_t bytes_max, size_t lines_max) {
   bytes_max_ = bytes_max;
   lines_max_ = lines_max;
   kept_bytes_ = total_bytes_ = 0;
-  is_too_large_ = is_malformed_ = false;
+  is_too_large_ = is_malformed_ = is_refused_ = false;
 }
 
 void RequestFields::Add(std::string_view name, std::string_view value) {

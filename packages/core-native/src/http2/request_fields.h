@@ -27,6 +27,9 @@ class RequestFields {
   void Reset(size_t bytes_max, size_t lines_max);
 
   void Add(std::string_view name, std::string_view value);
+  // The section is answered already: what follows of it is counted and not kept.
+  void Refuse() { is_refused_ = is_too_large_ = true; }
+  bool is_refused() const { return is_refused_; }
   // Of all fields, kept or not: what a small block of compressed ones may expand to.
   size_t total_bytes() const { return total_bytes_; }
 
@@ -72,6 +75,7 @@ class RequestFields {
   size_t total_bytes_ = 0;
   bool is_too_large_ = false;
   bool is_malformed_ = false;
+  bool is_refused_ = false;
   bool has_cookie_ = false;
   bool has_host_line_ = false;
 };
