@@ -120,6 +120,15 @@ test('a compression bomb behind an invalid field ends the connection', options, 
   assert.equal((await request(client, {})).status, 200)
 })
 
+test('more fields than SETTINGS_MAX_HEADER_LIST_SIZE allows never reach the application', options, async (t) => {
+  const { port } = await serve(t, () => assert.fail('it did'))
+  const wire = await Frames.connect(t, port)
+  // A byte each, in the section; an array's entry and more each, in JavaScript.
+  wire.send(frame(kType.headers, kEndStream | kEndHeaders, 1, Buffer.concat([block(fieldsOf({})), indexed('b', ''), Buffer.alloc(10_000, kNewest)])))
+  const { payload } = await wire.next((/** @type {any} */ frame) => frame.type === kType.headers)
+  assert.ok(payload.includes('431'), payload.toString('latin1'))
+})
+
 test('tables that change their size in every section are followed', options, async (t) => {
   const { port } = await serve(t, answer)
   const wire = await Frames.connect(t, port)

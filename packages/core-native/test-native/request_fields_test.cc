@@ -141,6 +141,26 @@ TEST_F(RequestFieldsTest, TrailersHaveNoPseudoFields) {
   EXPECT_FALSE(fields_.FinishTrailers(&lines));
 }
 
+// A byte of a compressed section can be a whole field, which costs far more here than its text.
+TEST_F(RequestFieldsTest, NoMoreFieldsThanWereAnnouncedAreKept) {
+  constexpr size_t kBytesMax = 16 * 1024;
+  const size_t most = RequestFields::ListBytesMax(kBytesMax) / 32;
+  for (const size_t count : {most, most + 1}) {
+    fields_.Reset(kBytesMax, SIZE_MAX);
+    for (const auto& [name, value] : Get()) fields_.Add(name, value);
+    for (size_t i = 0; i < count; ++i) fields_.Add("a", "");
+    EXPECT_EQ(fields_.Finish(Methods(), true, &head_),
+              count == most ? FieldsStatus::kDone : FieldsStatus::kTooLarge);
+  }
+}
+
+TEST_F(RequestFieldsTest, ASmallLimitOfBytesLeavesRoomForFields) {
+  fields_.Reset(1024, SIZE_MAX);
+  for (const auto& [name, value] : Get()) fields_.Add(name, value);
+  for (int i = 0; i < 128; ++i) fields_.Add("a", "");
+  EXPECT_EQ(fields_.Finish(Methods(), true, &head_), FieldsStatus::kDone);
+}
+
 TEST_F(RequestFieldsTest, WhatFollowsARefusalIsCountedOnly) {
   fields_.Reset(1024, 32);
   fields_.Refuse();

@@ -94,6 +94,8 @@ inline constexpr int32_t kHttp2ConnectionWindowBytes = 1024 * 1024;
 inline constexpr size_t kHttp2UnsentBytesMax = 2 * 1024 * 1024;
 // What nghttp2 keeps of a frame that waits, beside its fields.
 inline constexpr size_t kHttp2FrameBytes = 256;
+// Fields of one section that are taken even where maxHeaderSize is small: what node:http2 takes.
+inline constexpr size_t kHttp2FieldsMin = 128;
 // Acknowledgements of SETTINGS and PING that the peer does not read.
 inline constexpr size_t kHttp2UnsentAcksMax = 1000;
 // Entries of one SETTINGS frame: there are ten known ones.

@@ -131,15 +131,12 @@ bool Http2Session::Upgrade(Connection* connection, const http1::RequestHead& hea
 
 bool Http2Session::SubmitSettings(Http2State* state, const ServerSettings& settings) {
   const Http2Settings& own = settings.http2;
-  const auto list_bytes =
-      static_cast<uint32_t>(std::min<size_t>(settings.header_bytes_max, UINT32_MAX / 2));
   const NgSetting entries[] = {
       {kHeaderTableSize, own.header_table_bytes},
       {kMaxConcurrentStreams, own.streams_max},
       {kInitialWindowSize, own.window_bytes},
       {kMaxFrameSize, own.frame_bytes_max},
-      // As it counts: 32 bytes more for each field.
-      {kMaxHeaderListSize, list_bytes + list_bytes / 2},
+      {kMaxHeaderListSize, http2::RequestFields::ListBytesMax(settings.header_bytes_max)},
       {kEnableConnectProtocol, 1},
       {kNoRfc7540Priorities, 1},
   };

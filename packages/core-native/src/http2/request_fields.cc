@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/limits.h"
 #include "http1/char_class.h"
 #include "http1/field_rules.h"
 
@@ -15,6 +16,9 @@ using http1::KnownField;
 // What servers of WebSockets look for. The answer to the key is not sent.
 constexpr std::string_view kSocketKey = "AAAAAAAAAAAAAAAAAAAAAA==";
 
+// What a field counts beside its bytes (RFC 9113, section 6.5.2).
+constexpr size_t kFieldOverhead = 32;
+
 bool IsVisible(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c > 0x20 && c < 0x7f; });
 }
@@ -26,6 +30,11 @@ bool IsToken(std::string_view text) {
 
 }  // namespace
 
+uint32_t RequestFields::ListBytesMax(size_t bytes_max) {
+  const auto bytes = static_cast<uint32_t>(std::min<size_t>(bytes_max, UINT32_MAX / 2));
+  return bytes + bytes / 2;
+}
+
 void RequestFields::Reset(size_t bytes_max, size_t lines_max) {
   text_.clear();
   lines_.clear();
@@ -35,7 +44,8 @@ void RequestFields::Reset(size_t bytes_max, size_t lines_max) {
     field->bytes.clear();
   }
   bytes_max_ = bytes_max;
-  lines_max_ = lines_max;
+  const size_t announced = ListBytesMax(bytes_max) / kFieldOverhead;
+  lines_max_ = std::min(lines_max, std::max(announced, limits::kHttp2FieldsMin));
   kept_bytes_ = total_bytes_ = 0;
   is_too_large_ = is_malformed_ = is_refused_ = false;
 }

@@ -23,8 +23,12 @@ enum class FieldsStatus : uint8_t {
 // HTTP/1.1 would do harm. Thread: any, one at a time.
 class RequestFields {
  public:
-  // `bytes_max` counts as in http1::RequestParser; `lines_max` without pseudo fields.
+  // `bytes_max` counts as in http1::RequestParser; `lines_max` without pseudo fields. There are
+  // never more lines than fit into the list that ListBytesMax() announces: one byte of a compressed
+  // section can be a whole field.
   void Reset(size_t bytes_max, size_t lines_max);
+  // SETTINGS_MAX_HEADER_LIST_SIZE, which counts 32 bytes more for each field.
+  static uint32_t ListBytesMax(size_t bytes_max);
 
   void Add(std::string_view name, std::string_view value);
   // The section is answered already: what follows of it is counted and not kept.
