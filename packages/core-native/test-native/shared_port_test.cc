@@ -48,7 +48,8 @@ class SharedPortTest : public testing::Test {
       wanted.prefixes.push_back({id++, prefix});
     }
     ASSERT_EQ(js.backend().Configure(1, settings), 0);
-    if (js.backend().Meet(port_) == static_cast<int>(Meeting::kOurs)) {
+    Stranger stranger;
+    if (js.backend().Meet(port_, &stranger) == static_cast<int>(Meeting::kOurs)) {
       ASSERT_GT(js.backend().Listen(1, holder_.fd(), 64, false), 0);
       ASSERT_EQ(js.backend().Contribute(port_, 1, holder_.fd()), 0);
     }
@@ -252,7 +253,8 @@ TEST_F(SharedPortTest, ClosingWhileConnectionsMoveLeavesNoDescriptor) {
           "http://*:" + std::to_string(port) + (server++ == 0 ? "/a/" : "/b/");
       settings.prefixes = {prefix};
       ASSERT_EQ(js->backend().Configure(1, settings), 0);
-      if (js->backend().Meet(port) == static_cast<int>(Meeting::kOurs)) {
+      Stranger stranger;
+      if (js->backend().Meet(port, &stranger) == static_cast<int>(Meeting::kOurs)) {
         ASSERT_GT(js->backend().Listen(1, holder.fd(), 64, false), 0);
         ASSERT_EQ(js->backend().Contribute(port, 1, holder.fd()), 0);
       }

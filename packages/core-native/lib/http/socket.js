@@ -265,7 +265,7 @@ class Methods extends net.Socket {
     updateLoop(self)
     const listener = self._server?.[kListener]
     // A side that was ended before is closed by an event of the connection: so is its server, if it waited for that.
-    if (listener !== undefined) listener.endsOutside = !error && (self[kState] & State.kFinSent) !== 0
+    if (listener !== undefined) listener.endsOutside = !error && self.writableFinished && (self[kState] & State.kFinSent) !== 0
     super._destroy(error, callback)
     if (listener !== undefined) listener.endsOutside = false
   }

@@ -11,8 +11,8 @@ const { once } = require('node:events')
 const { setTimeout: sleep } = require('node:timers/promises')
 const { dial, log, message, play, program } = require('../../kit')
 
-/** Of no server, or of those who wait here. */
-const kOthers = /^(PROMISE|Timeout|Immediate|TickObject|Microtask|DNSCHANNEL|TCPCONNECTWRAP|GETADDRINFOREQWRAP)$/
+/** Of no server, of those who wait here, or of the standard output, which opens with its first line. */
+const kOthers = /^(PIPEWRAP|PROMISE|Timeout|Immediate|TickObject|Microtask|DNSCHANNEL|TCPCONNECTWRAP|GETADDRINFOREQWRAP)$/
 /** Node tells of an end a turn later at most; a test must not end before ours have had theirs. */
 const kTellMs = 100
 
