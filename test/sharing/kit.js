@@ -344,6 +344,9 @@ class Load {
 /** @typedef {{ from: number, to: number }} Span in ms of performance.now() */
 /** @typedef {Span & { target: string }} Loss when the connection was begun and when its end was seen */
 
+/** The kernel ends a dead process's connections at once; one that it had handed over waits 5 s for an acknowledgement. */
+const kDeadMs = 4000
+
 /**
  * What a process had accepted and not handed over yet dies with it: how much that is depends on when it last had a CPU. No
  * other connection may be lost.
@@ -352,7 +355,7 @@ class Load {
  * @param {Span[]} kills from the signal until the end was seen
  * @returns {Loss[]} those that were not there at the time of any kill
  */
-const unexplained = (losses, kills) => losses.filter((loss) => !kills.some((kill) => loss.from <= kill.to && loss.to >= kill.from))
+const unexplained = (losses, kills) => losses.filter((loss) => !kills.some((kill) => loss.from <= kill.to && loss.to >= kill.from && loss.to <= kill.to + kDeadMs))
 
 /** Waits for what is told to nobody. @param {() => boolean | Promise<boolean>} isSo @param {string} what */
 async function until (isSo, what) {

@@ -17,6 +17,9 @@ const kDefaults = {
   strictUrl: false
 }
 
+/** Bytes per second: HTTP.SYS has 32 bits for it, the largest of which means something else. */
+const kSendRateMax = 2 ** 32 - 2
+
 /** All that createServer() takes beside Node's. */
 const kServerOptions = [...Object.keys(kDefaults), 'http2', 'httpSys']
 
@@ -91,9 +94,11 @@ function takeEngineOptions (options) {
         { code: 'ERR_INVALID_ARG_TYPE' })
     }
     const least = name === 'pipelinedRequestsMax' ? 1 : 0
-    if (typeof value === 'number' && (!Number.isSafeInteger(value) || value < least)) {
+    const most = name === 'minSendRate' ? kSendRateMax : Number.MAX_SAFE_INTEGER
+    if (typeof value === 'number' && (!Number.isSafeInteger(value) || value < least || value > most)) {
+      const bound = most === Number.MAX_SAFE_INTEGER ? '' : ` && <= ${most}`
       throw Object.assign(
-        new RangeError(`The value of "options.${name}" is out of range. It must be an integer >= ${least}. Received ${value}`),
+        new RangeError(`The value of "options.${name}" is out of range. It must be an integer >= ${least}${bound}. Received ${value}`),
         { code: 'ERR_OUT_OF_RANGE' })
     }
     if (name === 'http503Verbosity' && !kVerbosities.includes(value)) {

@@ -248,8 +248,10 @@ class Listener {
     this.isTlsPort = !this.isSecure
   }
 
-  // Of an https.Server: addContext() and setSecureContext() may have brought one, too.
+  // Of an https.Server: addContext() and setSecureContext() may have brought one, too. What is bound to prefixes is looked up by
+  // each listen(), for its own prefixes.
   get hasCertificate () {
+    if (this.bindings !== null) return false
     const { cert, pfx } = this.server
     return this.created.hasCertificate || cert !== undefined || pfx !== undefined || (this.tls !== null && this.tls.hasHosts)
   }
@@ -363,6 +365,8 @@ class Listener {
       },
       prefixes: this.prefixes.texts
     })
+    // The lanes take a server that is configured for one that listens; a closed one still ends its connections.
+    if (this.isClosed) theEngine().native.unlisten(this.id)
   }
 
   // The id stays while connections of an earlier listen() may still name it.
@@ -438,7 +442,11 @@ class Listener {
   // Connections that JavaScript has not heard of yet are refused from here on.
   forgetIfUnused () {
     const { _handle: handle, _connections: connections } = /** @type {any} */ (this.server)
-    if (this.id === 0 || handle || connections > 0 || this.opening !== null || this.leaving !== null) return
+    if (handle || this.opening !== null) return
+    // Also after a listen() that has failed.
+    this.tls?.stopWatching()
+    this.bindings?.stop()
+    if (this.id === 0 || connections > 0 || this.leaving !== null) return
     // Again: a setting changed since unlisten() has made the lanes remember the server.
     theEngine().native.unlisten(this.id)
     servers.delete(this.id)

@@ -21,7 +21,15 @@ function rememberOutside () {
  * @returns {T}
  */
 function runOutside (run) {
-  return outside === null ? run() : outside.runInAsyncScope(run)
+  if (outside === null) return run()
+  // The resource leaves an AsyncLocalStorage. A domain is entered by the tick or timer that runs this, and left only by exit().
+  const { domain } = /** @type {any} */ (process)
+  domain?.exit()
+  try {
+    return outside.runInAsyncScope(run)
+  } finally {
+    domain?.enter()
+  }
 }
 
 module.exports = { rememberOutside, runOutside }

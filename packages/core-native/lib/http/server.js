@@ -94,6 +94,12 @@ function methodsOf (Base) {
       // Node's lenient parser is Node's: such a server is served by Node throughout.
       if (isParsedByNode(self)) return stockListen()
       const listener = self[kListener]
+      try {
+        theEngine()
+      } catch (error) {
+        fail(error) // Such as that of a HTTPSYS_RUNTIME_DIRECTORY: a name look-up has no caller who could catch it.
+        return
+      }
       const isPort = typeof fd !== 'number' && addressType !== -1
       if (self._handle || !isPort) {
         // Pipes, sockets that somebody else has bound, those of a cluster's primary.

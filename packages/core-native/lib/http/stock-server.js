@@ -5,6 +5,7 @@
 
 const http = require('node:http')
 const https = require('node:https')
+const { CapabilityError } = require('../errors')
 const { refuseIgnoredByServer } = require('../option-names')
 const { findCertificates } = require('../tls/certificate-sources')
 const { CreatedTls, certificatesForPort } = require('../tls/listen-tls')
@@ -34,6 +35,7 @@ function methodsOf (Base) {
         if (plan.tls !== null || (isAdapter && !hasCertificate)) useTls(this, certificatesForPort(withThose(this, plan.tls), plan.args))
         return super.listen(...plan.args)
       }
+      if (plan.fd !== undefined) throw new CapabilityError('listen({ prefix, fd })', 'listensOnSockets', 'node')
       const secure = plan.prefixes.filter(({ scheme }) => scheme === 'https')
       const isKept = secure.length === 0 || (hasCertificate && plan.tls === null)
       const sources = isKept ? null : findCertificates(withThose(this, plan.tls), secure)

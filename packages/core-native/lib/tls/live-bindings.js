@@ -23,6 +23,7 @@ class LiveBindings {
   /** What is in force. */
   #stamp
   #warned = ''
+  #hasStopped = false
   /** @type {Map<string, () => void>} what ends it, by file */
   #watched = new Map()
   /** @type {NodeJS.Timeout | undefined} */
@@ -45,6 +46,7 @@ class LiveBindings {
 
   /** Reads them now. */
   look () {
+    if (this.#hasStopped) return
     try {
       const sources = findCertificates(this.#given, this.#prefixes())
       const stamp = stampOf(sources)
@@ -60,6 +62,7 @@ class LiveBindings {
   }
 
   stop () {
+    this.#hasStopped = true
     clearTimeout(this.#settling)
     for (const end of this.#watched.values()) end()
     this.#watched.clear()
