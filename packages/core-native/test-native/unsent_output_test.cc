@@ -34,6 +34,7 @@ class PlayedRouter final : public RequestRouter {
   bool IsShared(uint16_t) const override { return true; }
   bool RouteHello(Connection*, std::string_view) override { return true; }
   void Leave(Connection*) override {}
+  bool MoveAway(Connection*) override { return false; }
   bool MustRoute(const Connection*) const override { return true; }
   Outcome FindServer(Connection*, const http1::RequestHead&, std::string_view, size_t,
                      Route* route) override {
@@ -168,7 +169,7 @@ class UnsentOutputTest : public testing::Test, public InputHandler {
   std::atomic<uint32_t> refused_count_{0};
   std::atomic<uint64_t> queued_{0};
   std::atomic<uint64_t> refusals_{0};
-  RefusedSlots refused_{&refused_count_};
+  RefusedRequests refused_{&refused_count_};
   http1::MethodTable methods_{{"GET", "HEAD", "POST", "OPTIONS"}};
   PlayedRouter router_;
   LaneServer server_;

@@ -163,7 +163,8 @@ bool Http1Session::BeginHttp2(Connection* connection, std::string_view input, Ad
 bool Http1Session::UpgradeToHttp2(Connection* connection, const http1::RequestHead& head,
                                   std::string_view input, size_t* used) {
   const bool may = head.upgrade && connection->server->config->settings().http2.takes_upgrade &&
-                   connection->tls == nullptr && !connection->has_served;
+                   connection->tls == nullptr && connection->origin == nullptr &&
+                   !connection->has_served;
   std::string settings;
   if (!may || !http2::ReadUpgrade(head, &settings)) return false;
   const std::string_view rest = input.substr(*used);

@@ -32,6 +32,7 @@ struct HandedConnection {
   std::string bytes;
   std::unique_ptr<RelayOrigin> origin;  // Of one end of a relay.
   uint64_t home = 0;                    // As in peer::HandOver.
+  uint8_t returns = 0;                  // How often it was declined. Not told to the peer.
 };
 
 // Thread: the lane.

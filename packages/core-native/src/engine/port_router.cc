@@ -114,9 +114,19 @@ bool PortRouter::IsMisdirected(const Routes& routes, const Connection* connectio
 
 // The server whose handshake a connection began with may serve all of its requests. False on a
 // connection that another member relays: its handshake is that member's.
-bool PortRouter::IsOwnHandshake(const Connection* connection) {
-  return connection->origin == nullptr &&
-         (connection->tls == nullptr || connection->tls->server_id() == connection->server->id);
+// Neither is it where the server speaks TLS by now and the connection does not, nor where it asks
+// for certificates since a later listen().
+bool PortRouter::IsOwnHandshake(const Connection* connection, const LaneServer& server) {
+  if (connection->origin != nullptr) return false;
+  const tls::ServerContext* present = server.config->settings().tls.get();
+  const tls::Session* session = connection->tls.get();
+  if (session == nullptr) {
+    return present == nullptr ||
+           server.config->TlsOf(connection->local_port, connection->local_ip) == nullptr;
+  }
+  return session->server_id() == server.id &&
+         (present == nullptr || !present->settings().requests_certificate ||
+          session->context().settings().requests_certificate);
 }
 
 // The one place that says whether a server may get a request over a connection that another server
@@ -127,12 +137,13 @@ bool PortRouter::MayServe(const Connection* connection, const LaneServer& server
                           const http1::RequestHead& head) {
   const Connection* real = RealOf(connection);
   const bool is_local = real->origin == nullptr;
-  if (is_local && (real->tls == nullptr || real->tls->server_id() == server.id)) return true;
+  if (IsOwnHandshake(real, server)) return true;
   const auto context = server.config->TlsOf(real->local_port, real->local_ip);
   if (context == nullptr) return true;
   tls::HandshakeTerms handshake;
   if (is_local) {
-    handshake = real->tls->terms();
+    // Without TLS nothing was agreed upon.
+    if (real->tls != nullptr) handshake = real->tls->terms();
   } else {
     handshake = TermsOf(real->origin->facts);
     handshake.trust = real->origin->trust;
@@ -149,7 +160,8 @@ RequestRouter::Outcome PortRouter::Misdirect(Route* route) {
 // Also what a server that was closed is left with, where another one has the port now, and what
 // another server has made the handshake of.
 bool PortRouter::MustRoute(const Connection* connection) const {
-  if (!connection->is_announced || !IsOwnHandshake(connection)) return true;
+  if (!connection->is_announced) return true;
+  if (!IsOwnHandshake(connection, *connection->server)) return true;
   const Port* port = Find(connection->local_port);
   return port != nullptr && (port->routes->is_shared() || connection->server->is_unlistened);
 }

@@ -150,7 +150,9 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   Outcome Return(Connection* connection);
   static bool IsMisdirected(const Routes& routes, const Connection* connection,
                             std::string_view name);
-  static bool IsOwnHandshake(const Connection* connection);
+  static bool IsOwnHandshake(const Connection* connection, const LaneServer& server);
+  // Both speak TLS, or neither does.
+  static bool SpeakAlike(const Connection* connection, const LaneServer& server);
   static bool MayServe(const Connection* connection, const LaneServer& server,
                        const http1::RequestHead& head);
   static Outcome Misdirect(Route* route);

@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -46,6 +47,9 @@ void PortRouter::HandOver(Port* port, Connection* connection, uint64_t member,
                           HandedConnection handed) {
   handed.port = connection->local_port;
   port->statistics->handed_over.fetch_add(1, std::memory_order_relaxed);
+  if (const auto returned = returns_.find(connection); returned != returns_.end()) {
+    handed.returns = returned->second;
+  }
   handed.fd = transport_->Release(connection);
   if (handed.home == self_) OnLent();
   links_.HandOver(member, std::move(handed));
@@ -63,15 +67,23 @@ RequestRouter::Outcome PortRouter::Return(Connection* connection) {
   return Outcome::kElsewhere;
 }
 
+bool PortRouter::SpeakAlike(const Connection* connection, const LaneServer& server) {
+  const bool is_secure =
+      server.config->TlsOf(connection->local_port, connection->local_ip) != nullptr;
+  return is_secure == (connection->tls != nullptr);
+}
+
 bool PortRouter::MoveAway(Connection* connection) {
   if (connection->origin != nullptr) return Return(connection) == Outcome::kElsewhere;
+  // The application has ended its direction: nobody could answer.
+  if (connection->is_fin_sent || connection->after_output != AfterOutput::kNothing) return false;
   Port* port = Find(connection->local_port);
   if (port == nullptr || IsPinned(connection) || IsRelayed(connection->phase) ||
       connection->unanswered != 0 || connection->queue != nullptr || connection->first_piece != 0) {
     return false;
   }
   LaneServer* other = connection->is_announced ? ServerOn(port, connection->server) : nullptr;
-  if (other != nullptr && Fits(*port, connection->local_ip, *other)) {
+  if (other != nullptr && SpeakAlike(connection, *other)) {
     transport_->Assign(connection, other);
     return true;
   }
@@ -98,7 +110,7 @@ void PortRouter::Leave(Connection* connection) {
     return;
   }
   LaneServer* other = ServerOn(Find(connection->local_port), connection->server);
-  if (other != nullptr) {
+  if (other != nullptr && SpeakAlike(connection, *other)) {
     --connection->server->connections;
     ++other->connections;
     connection->server = other;
@@ -229,10 +241,14 @@ void PortRouter::OnTakenBack(HandedConnection handed) {
   }
   if (handed.hops != 0) --handed.hops;
   std::string bytes = std::exchange(handed.bytes, {});
+  const int returns = std::min<int>(handed.returns + 1, limits::kReturnsMax);
   Connection* connection = Adopt(std::move(handed));
   if (connection == nullptr || bytes.empty()) return;
+  // What came in plain text may not be read as the beginning of what comes over TLS.
+  if (connection->tls != nullptr) return transport_->Close(connection, 0);
   connection->partial = std::make_unique<std::string>(std::move(bytes));
-  if (++returns_[connection] >= limits::kReturnsMax) connection->hops = limits::kHopsMax;
+  returns_[connection] = static_cast<uint8_t>(returns);
+  if (returns >= limits::kReturnsMax) connection->hops = limits::kHopsMax;
   WaitReturned(connection);
 }
 
@@ -274,7 +290,9 @@ Connection* PortRouter::Adopt(HandedConnection handed) {
   transport_->CountLoad();
   Connection* connection = transport_->Open(handed.fd, server, std::move(handed.origin));
   if (connection == nullptr) return nullptr;
-  if (connection->local_port != handed.port) {
+  // What came in plain text may not be read as the beginning of what comes over TLS.
+  const bool is_mixed_up = connection->tls != nullptr && !handed.bytes.empty();
+  if (connection->local_port != handed.port || is_mixed_up) {
     transport_->Close(connection, 0);
     return nullptr;
   }

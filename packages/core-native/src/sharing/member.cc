@@ -141,6 +141,8 @@ bool Sharing::OnUpstreamFrame(Port* port, const peer::Frame& frame, int* fd) {
     case FrameType::kWelcome:
       return OnWelcome(port, frame.payload);
     case FrameType::kRefusal: {
+      // Whoever has welcomed this member cannot refuse it.
+      if (port->role != Role::kJoining) return false;
       peer::Refusal refusal;
       if (!peer::Decode(frame.payload, &refusal)) return false;
       RegistrationResult why;
