@@ -73,6 +73,23 @@ TEST_F(SendRateTest, AClientThatTakesNothingIsNotKeptForItsLongSegments) {
   EXPECT_LE(at_ms, 3 * kAverageMs);
 }
 
+// What one look wants, once in every 70 s: 21 bytes a second.
+TEST_F(SendRateTest, OneLargeStepNowAndThenDoesNotBeginTheAverageAnew) {
+  bool is_slow = false;
+  for (uint64_t look = 1; look <= 60 && !is_slow; ++look) {
+    now_ms_ += kLookMs;
+    if (look % 7 == 0) {
+      taken_ += kRate * kLookMs / 1000;
+      acknowledged_ += kRate * kLookMs / 1000;
+    }
+    is_slow = watch_.IsTooSlow(now_ms_, taken_, kRate, kAverageMs, [&](Acknowledged* to) {
+      *to = {acknowledged_, kSegmentBytes};
+      return true;
+    });
+  }
+  EXPECT_TRUE(is_slow);
+}
+
 TEST_F(SendRateTest, AConnectionWhoseSocketTakesEnoughIsNotAskedAbout) {
   EXPECT_EQ(RunForAnHour(kRate * kLookMs / 1000, 0), 0u);
   EXPECT_EQ(asked_, 0);

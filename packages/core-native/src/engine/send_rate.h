@@ -30,16 +30,15 @@ class SendRateWatch {
   bool IsTooSlow(uint64_t now_ms, uint64_t taken, uint64_t rate, uint64_t average_ms, Ask ask) {
     const uint64_t step = taken - taken_;
     taken_ = taken;
-    if (step * 1000 >= rate * (average_ms / kLooks)) {
-      since_ms_ = 0;
-      return false;
-    }
+    // Within an averaging time one large step does not begin a new one: it may be all there is.
+    const bool is_enough = step * 1000 >= rate * (average_ms / kLooks);
+    if (is_enough && since_ms_ == 0) return false;
     if (since_ms_ != 0 && now_ms - since_ms_ < average_ms) return false;
     Acknowledged now;
     if (!ask(&now)) return false;
     const uint64_t elapsed_ms = since_ms_ == 0 ? 0 : now_ms - since_ms_;
     if (elapsed_ms == 0 || (now.bytes - acknowledged_) * 1000 >= rate * elapsed_ms) {
-      since_ms_ = now_ms;
+      since_ms_ = is_enough ? 0 : now_ms;
       acknowledged_ = now.bytes;
       return false;
     }
