@@ -134,6 +134,23 @@ TEST_F(PlayedPeersTest, AMemberWhoseStateWasLostHalfwayKnowsItsOwnPrefixes) {
   EXPECT_EQ(bob.targets(port_), 2u);
 }
 
+TEST_F(PlayedPeersTest, ACoordinatorThatRefusesAMemberOfItsOwnIsLeft) {
+  ListenAsCoordinator();
+  Member& bob = Bob();
+  RegistrationResult result;
+  ASSERT_TRUE(bob.BeginRegister(port_, Wanted("/b/"), &result));
+  {
+    Raw member = AcceptMember();
+    Grant(member, bob, Prefix("/b/"));
+    close(coordinator_.fd);
+    member.Send(FrameType::kRefusal, peer::Refusal{1, 5, 6});
+    EXPECT_TRUE(member.IsEnded());
+  }
+  // Bob has the place now, and what he registers goes nowhere else.
+  EXPECT_EQ(Register(bob, "/c/").error, 0);
+  EXPECT_EQ(bob.targets(port_), 2u);
+}
+
 TEST_F(PlayedPeersTest, WhatIsNotGrantedAgainIsTold) {
   ListenAsCoordinator();
   Member& bob = Bob();
