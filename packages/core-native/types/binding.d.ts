@@ -45,6 +45,8 @@ export interface ServerConfig {
   verbosity503: number
   /** Requests whose URL HTTP.SYS would not take are refused. */
   strictUrl: boolean
+  /** Once it is closed, its connections end as soon as they are idle. */
+  endsIdle: boolean
   /** Whether JavaScript wants to hear of handshakes that fail. */
   wantsTlsErrors: boolean
   /** Of createTlsContext(); null = plain. */

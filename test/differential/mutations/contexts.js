@@ -11,8 +11,14 @@ module.exports = [
   {
     name: 'end-in-the-last-request',
     file: 'lib/http/socket.js',
-    find: 'listener.endsOutside = !error && (self[kState] & State.kFinSent) !== 0',
+    find: 'listener.endsOutside = !error && self.writableFinished && (self[kState] & State.kFinSent) !== 0',
     replace: 'listener.endsOutside = false',
+  },
+  {
+    name: 'end-in-the-last-domain',
+    file: 'lib/http/outside.js',
+    find: 'domain?.exit()',
+    replace: 'void domain',
   },
   {
     name: 'one-context-for-all',

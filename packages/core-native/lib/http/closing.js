@@ -73,10 +73,20 @@ function onLateRequest (socket, res) {
   endWith(res)
 }
 
+/** @param {import('./listener').Listener} listener @returns {boolean} whether a handler of the server runs at this moment */
+function isInHandler (listener) {
+  for (const socket of listener.sockets) {
+    if ((socket[kState] & State.kInHandler) !== 0) return true
+  }
+  return false
+}
+
 // The server was closed: answers that are due are the last ones of their connections.
 /** @param {import('./listener').Listener} listener */
 function endWithAnswers (listener) {
   for (const socket of listener.sockets) {
+    // A handler that closes its own server finds its answer as on Node.
+    if ((socket[kState] & State.kInHandler) !== 0) continue
     const last = unfinished(socket).pop()
     if (last !== undefined && !mayMove(socket)) endWith(last)
   }
@@ -90,4 +100,4 @@ function goOn (listener) {
   }
 }
 
-module.exports = { closeIfIdle, endWithAnswers, goOn, onLateRequest }
+module.exports = { closeIfIdle, endWithAnswers, goOn, isInHandler, onLateRequest }

@@ -476,7 +476,7 @@ function onResponseFinish () {
     socket.destroySoon()
   } else if (hasNext) {
     assign(socket, outgoing.shift())
-  } else if (!server[kListener].isClosed || !closeIfIdle(socket)) {
+  } else if (!server[kListener].isClosed || !server[kListener].endsIdle || !closeIfIdle(socket)) {
     startKeepAliveTimer(server, socket)
   }
 }

@@ -157,6 +157,8 @@ class Listener {
     this.isClosing = false
     /** From server.close() until the next listen(): connections end with the answers that are due. */
     this.isClosed = false
+    /** Once it is closed. Not where one of its own handlers has closed it: what that handler does next is as on Node. */
+    this.endsIdle = true
     /** Other processes, or workers, were on its ports when it was closed: idle connections without TLS move to them. */
     this.hasSuccessors = false
     /** listen(port) of a cluster's worker, which asks its primary. */
@@ -345,6 +347,7 @@ class Listener {
       minSendRate: this.hasOwnSendRate || !this.prefixes.isImplied ? own.minSendRate : 0,
       sendRateMs: this.sendRateMs,
       strictUrl: own.strictUrl,
+      endsIdle: this.endsIdle,
       allowHalfOpen: Boolean(/** @type {any} */ (server).httpAllowHalfOpen),
       // Who looks at connections may listen to their sockets' errors.
       wantsErrors: this.hasStreams || server.listenerCount('clientError') > 0 || server.listenerCount('connection') > 1 ||

@@ -10,7 +10,7 @@ const { loadBinding } = require('../binding')
 const { CapabilityError, ListenArgsError, PrefixStateError } = require('../errors')
 const { refuseIgnoredByServer } = require('../option-names')
 const { checkRegistration, findRefusal } = require('../reservations')
-const { closeIfIdle, endWithAnswers, goOn } = require('./closing')
+const { closeIfIdle, endWithAnswers, goOn, isInHandler } = require('./closing')
 const { connectionListener, createServerHandle, refusesManyHeaders } = require('./node-internals')
 const {
   kBindIpv6Only, kBindReusePort, closeUnneeded, emitError, listenBeside, openAll, openFor, ownEndpoint, takeHandle
@@ -62,6 +62,7 @@ function methodsOf (Base) {
       }
       listener.sharing = plan.sharing
       listener.endsWithPrimary = false
+      listener.endsIdle = true
       if (listener.isClosed) {
         listener.isClosed = false
         goOn(listener)
@@ -94,12 +95,6 @@ function methodsOf (Base) {
       // Node's lenient parser is Node's: such a server is served by Node throughout.
       if (isParsedByNode(self)) return stockListen()
       const listener = self[kListener]
-      try {
-        theEngine()
-      } catch (error) {
-        fail(error) // Such as that of a HTTPSYS_RUNTIME_DIRECTORY: a name look-up has no caller who could catch it.
-        return
-      }
       const isPort = typeof fd !== 'number' && addressType !== -1
       if (self._handle || !isPort) {
         // Pipes, sockets that somebody else has bound, those of a cluster's primary.
@@ -252,6 +247,10 @@ function methodsOf (Base) {
       listener.stopOpening()
       clearInterval(listener.checker)
       listener.isClosing = true
+      if (wasListening && isInHandler(listener)) {
+        listener.endsIdle = false
+        if (listener.id !== 0) listener.configure()
+      }
       try {
         return super.close(...args)
       } finally {

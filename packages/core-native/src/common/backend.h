@@ -80,6 +80,7 @@ struct ServerSettings {
   // The peer's end of its direction does not end the connection.
   bool allow_half_open = false;
   bool wants_errors = false;
+  bool ends_idle = true;          // Once it is closed: connections, as soon as they are idle.
   bool is_url_strict = false;     // Only for what HTTP.SYS takes: IsStrictTarget().
   uint32_t queue_limit = 0;       // Requests not begun by JavaScript; 0 = no limit.
   uint32_t queue_timeout_ms = 0;  // Until it begins one; 0 = no limit.

@@ -313,6 +313,7 @@ void Http1Session::LookWhetherIdle(Connection* connection) {
 
 void Http1Session::EndIdle(Connection* connection) {
   if (!IsIdle(connection) || router_->MoveAway(connection)) return;
+  if (!connection->server->config->settings().ends_idle) return;
   transport_->FinishAfterOutput(connection, AfterOutput::kClose);
 }
 

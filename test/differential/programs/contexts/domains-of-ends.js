@@ -2,6 +2,7 @@
 // The events of a connection's end, and of a server that waited for it, are in no domain of its last request (restify runs
 // each request in one).
 // covers: 36
+// breaks: end-in-the-last-domain
 
 // eslint-disable-next-line n/no-deprecated-api -- what restify uses
 const domain = require('node:domain')
