@@ -198,7 +198,10 @@ TargetParts SplitTarget(std::string_view target) {
     // A "://" inside a query belongs to a target without scheme.
     const bool is_absolute =
         scheme != std::string_view::npos && target.find_first_of("/?#") > scheme;
-    if (!is_absolute) return {"/"};
+    if (!is_absolute) {
+      parts.path = "/";
+      return parts;
+    }
     parts.is_absolute = true;
     target.remove_prefix(scheme + 3);
     const size_t end = std::min(target.find_first_of("/?#"), target.size());
