@@ -48,7 +48,7 @@ using peer::FrameType;
 void Sharing::BecomeCoordinator(Port* port, NamedSocket meeting) {
   port->role = Role::kCoordinator;
   port->has_joined = true;
-  port->meeting = meeting;
+  port->meeting = std::move(meeting);
 }
 
 // Until the founder of a port has its socket, others wait at the door: they would open one of their

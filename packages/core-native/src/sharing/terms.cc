@@ -38,8 +38,9 @@ bool Sharing::ChangeTerms(uint32_t server_id, const TermsOf& terms_of,
   if (is_closed_) return true;
   *conflict = {};
   // First all are looked at: a conflict on one port leaves the others as they are.
-  for (const auto& [number, port] : ports_) {
-    ForRegistrations(port.get(), server_id, [&](peer::Register* registered) {
+  for (const auto& entry : ports_) {
+    Port* port = entry.second.get();
+    ForRegistrations(port, server_id, [&](peer::Register* registered) {
       peer::Register changed = *registered;
       if (conflict->error != 0 || !SetTerms(&changed, terms_of)) return;
       const auto found = port->state.CheckTerms(id_, changed);
