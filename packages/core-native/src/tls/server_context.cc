@@ -66,7 +66,9 @@ void AddSorted(std::vector<std::string> digests, Digest* digest) {
 void AddTrust(SSL_CTX* context, Digest* digest) {
   std::vector<std::string> digests;
   const STACK_OF(X509_NAME)* names = SSL_CTX_get_client_CA_list(context);
-  for (int i = 0; i < sk_X509_NAME_num(names); ++i) {
+  const int count = sk_X509_NAME_num(names);
+  if (count > 0) digests.reserve(static_cast<size_t>(count));
+  for (int i = 0; i < count; ++i) {
     digests.push_back(DigestOf<X509_NAME>(sk_X509_NAME_value(names, i), i2d_X509_NAME));
   }
   AddSorted(std::move(digests), digest);
