@@ -30,7 +30,7 @@ module.exports = [
     },
   },
   {
-    // They run under a clock that stands still, too.
+    // The differential programs also run under a clock that stands still.
     files: ['test/differential/kit.js', 'test/differential/programs/**/*.js'],
     rules: {
       'no-restricted-globals': ['error', ...kTimers.map((name) => ({ name, message: 'Take it from node:timers.' }))],

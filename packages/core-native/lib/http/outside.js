@@ -12,7 +12,7 @@ let outside = null
 function rememberOutside () {
   if (outside !== null) return
   outside = new AsyncResource('HTTPSYSOUTSIDE', { requireManualDestroy: true })
-  outside.emitDestroy() // It is nothing that could be left open.
+  outside.emitDestroy() // The resource stands for no handle, so no tool may list it as left open.
 }
 
 /**

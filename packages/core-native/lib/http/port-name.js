@@ -17,7 +17,7 @@ const { systemError, systemErrorText } = require('./system-error')
  * @property {number} pid 0: not known, it does not listen
  */
 
-// What native.meet() finds.
+// Results of native.meet().
 const kOurs = 0
 const kMember = 1
 const kTaken = 2
