@@ -21,8 +21,10 @@ std::span<const uint8_t> ReplyReader::FindSegment(uint32_t id) {
 const uint8_t* ReplyReader::Next() {
   for (;;) {
     if (read_total_ == seen_total_) {
-      seen_total_ = control_[records::kReplyPublished].load(std::memory_order_acquire);
-      if (read_total_ == seen_total_) return nullptr;
+      const uint32_t published = control_[records::kReplyPublished].load(std::memory_order_acquire);
+      if (read_total_ == published) return nullptr;
+      if (is_held_ != nullptr && is_held_->load(std::memory_order_acquire)) return nullptr;
+      seen_total_ = published;
       if (segment_.empty()) segment_ = FindSegment(0);
     }
     HTTPSYS_CHECK(offset_ + records::kHeaderBytes <= segment_.size());

@@ -4,6 +4,7 @@
 // JavaScript fills segments, jumps between them with kJump and counts published bytes in the
 // control block. Memory that was read stays valid until GiveBack().
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -16,7 +17,10 @@ namespace httpsys {
 
 class ReplyReader {
  public:
-  explicit ReplyReader(ControlBlock control) : control_(control) {}
+  // While `is_held` nothing that Next() has not seen is returned: whoever sets it before a record is
+  // published is heard first. nullptr: never.
+  explicit ReplyReader(ControlBlock control, const std::atomic<bool>* is_held = nullptr)
+      : control_(control), is_held_(is_held) {}
   ReplyReader(const ReplyReader&) = delete;
   ReplyReader& operator=(const ReplyReader&) = delete;
 
@@ -29,7 +33,7 @@ class ReplyReader {
   bool HasMore() const {
     return control_[records::kReplyPublished].load(std::memory_order_seq_cst) != read_total_;
   }
-  // The next record, or nullptr; kJump records are followed. A record that does not fit where it
+  // The next record, or nullptr when there is none, or is_held; kJump records are followed. A record that does not fit where it
   // stands is a mistake of our own JavaScript and ends the process.
   const uint8_t* Next();
   // Nothing points into records that Next() returned any more.
@@ -39,6 +43,7 @@ class ReplyReader {
   std::span<const uint8_t> FindSegment(uint32_t id);
 
   ControlBlock control_;
+  const std::atomic<bool>* is_held_;
   std::mutex mutex_;
   std::vector<std::span<const uint8_t>> segments_;  // Guarded by mutex_.
 

@@ -32,7 +32,7 @@ Lane::Lane(size_t index, const LaneMemory& memory, const http1::MethodTable* met
       control_(memory.control),
       signal_(signal),
       queue_(memory.segments),
-      replies_(control_),
+      replies_(control_, &has_orders_),
       refused_(&control_[records::kRequestsRefused]),
       records_(&queue_, RandomSeed()),
       methods_(methods),
@@ -148,6 +148,7 @@ void Lane::BeforePoll() {
   PublishRequests();
   bool has_waited = false;
   for (int pass = 1;; ++pass) {
+    if (has_orders_.load(std::memory_order_acquire)) RunOrders();
     if (processor_->Run()) peek_ms_ = 0;
     if (router_->has_waiting() && !queue_.HasUnread()) router_->Retry();
     FlushAndResume();

@@ -94,7 +94,7 @@ class Lane final : public InputHandler {
   void AcceptLink(int fd);
 
  private:
-  enum class CommandKind : uint8_t { kConfig, kAdopt, kOther };
+  enum class CommandKind : uint8_t { kConfig, kUnlisten, kAdopt, kOther };
 
   struct Command {
     std::function<void()> run;
@@ -120,7 +120,9 @@ class Lane final : public InputHandler {
   // As a command, whose turn comes by itself or by a wake.
   void EnqueueAccepted(uint32_t server_id, const std::vector<int>& fds);
   void RunCommands();
+  void RunOrders();
   void RunConfigs();
+  void Run(const std::vector<Command>& commands);
   // `may_wait`: those without a request may get a second look.
   void TakeAccepted(bool may_wait);
   void TakeEarly();  // That second look, and what follows from it.
@@ -161,6 +163,8 @@ class Lane final : public InputHandler {
   std::mutex mutex_;
   std::vector<Command> commands_;         // Guarded by mutex_.
   std::atomic<bool> has_config_ = false;  // Written under mutex_: commands_ has settings.
+  // As has_config_, or servers that have stopped to listen.
+  std::atomic<bool> has_orders_ = false;
   std::mutex nap_mutex_;
   std::condition_variable nap_over_;
   bool is_napping_ = false;  // Guarded by nap_mutex_.

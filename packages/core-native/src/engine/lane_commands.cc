@@ -35,6 +35,9 @@ void Lane::Enqueue(std::function<void()> command, CommandKind kind) {
   const std::lock_guard lock(mutex_);
   commands_.push_back({std::move(command), kind});
   if (kind == CommandKind::kConfig) has_config_.store(true, std::memory_order_release);
+  if (kind == CommandKind::kConfig || kind == CommandKind::kUnlisten) {
+    has_orders_.store(true, std::memory_order_release);
+  }
 }
 
 void Lane::Post(std::function<void()> command, CommandKind kind) {
@@ -66,10 +69,32 @@ void Lane::RunCommands() {
     const std::lock_guard lock(mutex_);
     commands.swap(commands_);
     has_config_.store(false, std::memory_order_relaxed);
+    has_orders_.store(false, std::memory_order_relaxed);
   }
+  Run(commands);
+}
+
+// What a reply may have been made under: a server that was closed and listens again keeps the
+// connection of an answer that it ends afterwards. The rest of the commands waits for the wake that
+// came with them.
+void Lane::RunOrders() {
+  std::vector<Command> orders;
+  {
+    const std::lock_guard lock(mutex_);
+    has_orders_.store(false, std::memory_order_relaxed);
+    const auto other = std::find_if(commands_.begin(), commands_.end(), [](const Command& command) {
+      return command.kind == CommandKind::kOther;
+    });
+    orders.assign(std::make_move_iterator(commands_.begin()), std::make_move_iterator(other));
+    commands_.erase(commands_.begin(), other);
+  }
+  Run(orders);
+}
+
+void Lane::Run(const std::vector<Command>& commands) {
   for (const Command& command : commands) {
-    // It is about every connection that was accepted before.
-    if (command.kind == CommandKind::kOther) {
+    // They are about every connection that was accepted before.
+    if (command.kind == CommandKind::kOther || command.kind == CommandKind::kUnlisten) {
       OpenEarly();
       TakeAccepted(false);
     }
@@ -150,15 +175,17 @@ void Lane::SetConfig(uint32_t server_id, std::shared_ptr<const ServerConfig> con
 }
 
 void Lane::Unlisten(uint32_t server_id) {
-  Post([this, server_id] {
-    const auto found = servers_.find(server_id);
-    if (found != servers_.end()) {
-      found->second->is_unlistened = true;
-      is_late_due_ = true;
-      EndOrMove(found->second.get());
-    }
-    SweepServers();
-  });
+  Post(
+      [this, server_id] {
+        const auto found = servers_.find(server_id);
+        if (found != servers_.end()) {
+          found->second->is_unlistened = true;
+          is_late_due_ = true;
+          EndOrMove(found->second.get());
+        }
+        SweepServers();
+      },
+      CommandKind::kUnlisten);
 }
 
 // Connections without a request so far: JavaScript has not heard of them and cannot close them. And
