@@ -109,6 +109,7 @@
             'src/engine/transport_output.cc',
             'src/engine/peer_links.cc',
             'src/engine/port_router.cc',
+            'src/engine/port_router_admission.cc',
             'src/engine/port_router_moves.cc',
             'src/engine/port_statistics.cc',
             'src/peer/frame_reader.cc',

@@ -148,9 +148,7 @@ bool Http2Session::FindServer(Connection* connection, Route* route) {
     uint64_t member = 0;
     switch (router_->FindStreamServer(connection, head_, route, &member)) {
       case RequestRouter::Outcome::kHere:
-        if (connection->server->config->TakesHost(head_)) break;
-        AnswerUnrouted(connection, RouteStatus::kBadHost);
-        return false;
+        break;
       case RequestRouter::Outcome::kWaiting:
         Park(connection);
         return false;

@@ -97,66 +97,6 @@ bool PortRouter::RouteHello(Connection* connection, std::string_view servername)
   return false;
 }
 
-// A client may use a connection for other hosts than the one it named, but not to reach past the
-// certificate of another server: for a host that one has registered by name, the certificate that
-// the client was shown must do (RFC 9110, sections 7.4 and 15.5.20). `name` is the one that has
-// found the owner.
-bool PortRouter::IsMisdirected(const Routes& routes, const Connection* connection,
-                               std::string_view name) {
-  const Connection* real = RealOf(connection);
-  if (real->tls == nullptr) return false;
-  const std::string_view servername = WithoutFinalDot(real->tls->hello().servername);
-  if (servername.empty() || IsSameHost(name, servername)) return false;
-  const Routes::HostOwner owner =
-      routes.FindHost(name, connection->local_ip, real->tls->server_id());
-  return owner.is_named && !owner.is_preferred && !real->tls->CoversHost(name);
-}
-
-// The server whose handshake a connection began with may serve all of its requests. False on a
-// connection that another member relays: its handshake is that member's.
-// Neither is it where the server speaks TLS by now and the connection does not, nor where it asks
-// for certificates since a later listen().
-bool PortRouter::IsOwnHandshake(const Connection* connection, const LaneServer& server) {
-  if (connection->origin != nullptr) return false;
-  const tls::ServerContext* present = server.config->settings().tls.get();
-  const tls::Session* session = connection->tls.get();
-  if (session == nullptr) {
-    return present == nullptr ||
-           server.config->TlsOf(connection->local_port, connection->local_ip) == nullptr;
-  }
-  return session->server_id() == server.id &&
-         (present == nullptr || !present->settings().requests_certificate ||
-          session->context().settings().requests_certificate);
-}
-
-// The one place that says whether a server may get a request over a connection that another server
-// has made the handshake of, here or in another member. Every request comes past it, whatever its
-// protocol, before anything is answered for the server. Who the server is at present counts, and
-// what the handshake was then.
-bool PortRouter::MayServe(const Connection* connection, const LaneServer& server,
-                          const http1::RequestHead& head) {
-  const Connection* real = RealOf(connection);
-  const bool is_local = real->origin == nullptr;
-  if (IsOwnHandshake(real, server)) return true;
-  const auto context = server.config->TlsOf(real->local_port, real->local_ip);
-  if (context == nullptr) return true;
-  tls::HandshakeTerms handshake;
-  if (is_local) {
-    // Without TLS nothing was agreed upon.
-    if (real->tls != nullptr) handshake = real->tls->terms();
-  } else {
-    handshake = TermsOf(real->origin->facts);
-    handshake.trust = real->origin->trust;
-  }
-  const std::string_view name = http1::HostOf(head).name;
-  return tls::Admits(context->TermsFor(name, handshake), handshake);
-}
-
-RequestRouter::Outcome PortRouter::Misdirect(Route* route) {
-  route->status = RouteStatus::kMisdirected;
-  return Outcome::kUnrouted;
-}
-
 // Also what a server that was closed is left with, where another one has the port now, and what
 // another server has made the handshake of.
 bool PortRouter::MustRoute(const Connection* connection) const {
@@ -199,10 +139,9 @@ bool PortRouter::IsLeftBehind(const Routes& routes, const Connection* connection
 // the target of those.
 std::optional<RequestRouter::Outcome> PortRouter::LookUp(const Port& port, Connection* connection,
                                                          const http1::RequestHead& head,
-                                                         Route* route) {
+                                                         const HostName& host, Route* route) {
   const Routes& routes = *port.routes;
   const Connection* real = RealOf(connection);
-  const HostName host = http1::HostOf(head);
   const Route found = routes.Find(host.name, head.target, connection->local_ip);
   const bool is_match = found.status == RouteStatus::kMatch;
   const bool has_owner = is_match && !routes.target(found.id).owners.empty();
@@ -210,7 +149,7 @@ std::optional<RequestRouter::Outcome> PortRouter::LookUp(const Port& port, Conne
     const Route own =
         real->server->config->FindPrefix(connection->local_port, head, connection->local_ip);
     if (own.status == RouteStatus::kMatch) {
-      if (!MayServe(connection, *real->server, head)) return Misdirect(route);
+      if (!IsAllowed(connection, *real->server, host, route)) return Outcome::kUnrouted;
       if (connection != real) Transport::SetServer(connection, real->server);
       *route = own;
       return Outcome::kHere;
@@ -221,7 +160,10 @@ std::optional<RequestRouter::Outcome> PortRouter::LookUp(const Port& port, Conne
     route->status = RouteStatus::kBadHost;
   }
   if (route->status != RouteStatus::kMatch) return Outcome::kUnrouted;
-  if (IsMisdirected(routes, connection, host.name)) return Misdirect(route);
+  if (IsMisdirected(routes, connection, host.name)) {
+    route->status = RouteStatus::kMisdirected;
+    return Outcome::kUnrouted;
+  }
   if (has_owner) return std::nullopt;
   if (uv_hrtime() / 1'000'000 >= routes.target(found.id).absent_until_ms) return Refuse(route);
   return Wait(connection, route);
@@ -232,12 +174,13 @@ RequestRouter::Outcome PortRouter::FindServer(Connection* connection,
                                               std::string_view input, size_t head_bytes,
                                               Route* route) {
   Port* port = Find(connection->local_port);
+  const HostName host = http1::HostOf(head);
   if (port == nullptr) {
-    if (!MayServe(connection, *connection->server, head)) return Misdirect(route);
+    if (!IsAllowed(connection, *connection->server, host, route)) return Outcome::kUnrouted;
     transport_->Announce(connection, records::kFlagShared);
     return Outcome::kHere;
   }
-  if (const auto decided = LookUp(*port, connection, head, route)) return *decided;
+  if (const auto decided = LookUp(*port, connection, head, host, route)) return *decided;
   const Routes::Target& target = port->routes->target(route->id);
   const Routes::Owner* owner = nullptr;
   if (connection->is_lent) {
@@ -249,7 +192,7 @@ RequestRouter::Outcome PortRouter::FindServer(Connection* connection,
       links_.Prepare(owner->member) == PeerLinks::State::kGone) {
     owner = OtherOwner(target, *owner);
   }
-  if (owner->member == 0) return ToServer(connection, *owner, head, route);
+  if (owner->member == 0) return ToServer(connection, *owner, host, route);
   return ToMember(port, connection, head, owner->member, input, head_bytes, route);
 }
 
@@ -257,16 +200,17 @@ RequestRouter::Outcome PortRouter::FindStreamServer(Connection* stream,
                                                     const http1::RequestHead& head, Route* route,
                                                     uint64_t* member) {
   Port* port = Find(stream->local_port);
+  const HostName host = http1::HostOf(head);
   if (port == nullptr) {
-    return MayServe(stream, *stream->server, head) ? Outcome::kHere : Misdirect(route);
+    return IsAllowed(stream, *stream->server, host, route) ? Outcome::kHere : Outcome::kUnrouted;
   }
-  if (const auto decided = LookUp(*port, stream, head, route)) return *decided;
+  if (const auto decided = LookUp(*port, stream, head, host, route)) return *decided;
   const Routes::Owner* owner = ChooseForStream(port, route->id);
   if (owner == nullptr) return Wait(stream, route);
   if (owner->member == 0) {
     const auto server = servers_->find(owner->server_id);
     if (server == servers_->end()) return Refuse(route);
-    if (!MayServe(stream, *server->second, head)) return Misdirect(route);
+    if (!IsAllowed(stream, *server->second, host, route)) return Outcome::kUnrouted;
     Transport::SetServer(stream, server->second.get());
     *route = {RouteStatus::kMatch, owner->prefix_id};
     return Outcome::kHere;
@@ -421,11 +365,11 @@ uint64_t PortRouter::BlockedMs() {
 }
 
 RequestRouter::Outcome PortRouter::ToServer(Connection* connection, const Routes::Owner& owner,
-                                            const http1::RequestHead& head, Route* route) {
+                                            const HostName& host, Route* route) {
   const auto found = servers_->find(owner.server_id);
   if (found == servers_->end()) return Refuse(route);
   LaneServer* server = found->second.get();
-  if (!MayServe(connection, *server, head)) return Misdirect(route);
+  if (!IsAllowed(connection, *server, host, route)) return Outcome::kUnrouted;
   const bool is_other = connection->is_announced && connection->server != server;
   if (is_other && (connection->unanswered != 0 || connection->queue != nullptr)) {
     return Outcome::kLater;

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "common/host_name.h"
 #include "common/request_queue.h"
 #include "engine/peer_links.h"
 #include "engine/port_statistics.h"
@@ -132,14 +133,14 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   void AddWaiting(Connection* connection, uint32_t target_id);
   // Of those that wait: the number for a target. nullptr: it is not counted.
   uint32_t* WaitingFor(const Connection* connection, uint32_t target_id);
-  Outcome ToServer(Connection* connection, const Routes::Owner& owner,
-                   const http1::RequestHead& head, Route* route);
+  Outcome ToServer(Connection* connection, const Routes::Owner& owner, const HostName& host,
+                   Route* route);
   Outcome ToMember(Port* port, Connection* connection, const http1::RequestHead& head,
                    uint64_t member, std::string_view input, size_t head_bytes, Route* route);
   Outcome Move(Port* port, Connection* connection, uint64_t member, std::string_view input);
   void HandOver(Port* port, Connection* connection, uint64_t member, HandedConnection handed);
   std::optional<Outcome> LookUp(const Port& port, Connection* connection,
-                                const http1::RequestHead& head, Route* route);
+                                const http1::RequestHead& head, const HostName& host, Route* route);
   static Outcome Refuse(Route* route);
   // The one with the socket.
   static const Connection* RealOf(const Connection* connection);
@@ -154,8 +155,9 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   // Both speak TLS, or neither does.
   static bool SpeakAlike(const Connection* connection, const LaneServer& server);
   static bool MayServe(const Connection* connection, const LaneServer& server,
-                       const http1::RequestHead& head);
-  static Outcome Misdirect(Route* route);
+                       std::string_view name);
+  static bool IsAllowed(const Connection* connection, const LaneServer& server,
+                        const HostName& host, Route* route);
   static bool IsLeftBehind(const Routes& routes, const Connection* connection, bool has_owner);
   Connection* Adopt(HandedConnection connection);
   // JavaScript has not read everything that it was given.

@@ -33,10 +33,6 @@ std::shared_ptr<const ServerConfig> ServerConfig::Create(ServerSettings settings
   return config;
 }
 
-bool ServerConfig::TakesHost(const http1::RequestHead& head) const {
-  return settings_.prefixes.empty() || http1::HostOf(head).is_valid;
-}
-
 Route ServerConfig::FindPrefix(uint16_t local_port, const http1::RequestHead& head,
                                const LocalAddress& local) const {
   if (settings_.prefixes.empty()) return {RouteStatus::kMatch, 0};

@@ -19,12 +19,10 @@ class ServerConfig {
   static std::shared_ptr<const ServerConfig> Create(ServerSettings settings);
 
   const ServerSettings& settings() const { return settings_; }
-  // The prefix that owns a request on a connection to `local_port`.
+  // The prefix that owns a request on a connection to `local_port`. A server of a whole port or path
+  // takes every Host, as Node does; one with prefixes wants a valid one: http1::HostOf().
   Route FindPrefix(uint16_t local_port, const http1::RequestHead& head,
                    const LocalAddress& local) const;
-  // Whether its server answers a request with this Host. One that listens on a port or a path as a
-  // whole does, as Node; one with prefixes wants it to be valid: http1::HostOf().
-  bool TakesHost(const http1::RequestHead& head) const;
   // nullptr = plain.
   std::shared_ptr<const tls::ServerContext> TlsOf(uint16_t local_port,
                                                   const LocalAddress& local) const;

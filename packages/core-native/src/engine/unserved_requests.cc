@@ -19,9 +19,7 @@ bool Http1Session::FindServer(Connection* connection, const http1::RequestHead& 
   *advance = Advance::kWait;
   switch (router_->FindServer(connection, head, input, *used, route)) {
     case RequestRouter::Outcome::kHere:
-      if (connection->server->config->TakesHost(head)) return true;
-      *advance = AnswerUnrouted(connection, head, RouteStatus::kBadHost, used);
-      return false;
+      return true;
     case RequestRouter::Outcome::kUnrouted:
       *advance = AnswerUnrouted(connection, head, route->status, used);
       return false;
