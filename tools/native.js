@@ -39,15 +39,16 @@ function withoutRandomisation () {
   }
 }
 
-/** @param {string} folder that configure() gave */
-async function compile (folder) {
+/** @param {string} folder that configure() gave @param {string} [target] everything that is built by default */
+async function compile (folder, target) {
   const progress = new Progress({ unit: '% compiled', total: 100 })
   const onLine = (/** @type {string} */ line) => {
     const percent = /^\[ *(\d+)%\]/.exec(line)
     if (percent !== null) progress.set(Number(percent[1]))
   }
   try {
-    await run('cmake', ['--build', folder, '--parallel', String(kJobs)], { quiet: true, onLine })
+    const only = target === undefined ? [] : ['--target', target]
+    await run('cmake', ['--build', folder, '--parallel', String(kJobs), ...only], { quiet: true, onLine })
   } finally {
     progress.end()
   }
@@ -105,4 +106,4 @@ async function nativeTests (sanitizer, pattern) {
 
 if (require.main === module) main(nativeTests(process.argv[2] ?? 'none', process.argv[3]))
 
-module.exports = { compile, compileTests, configure, nativeTests, sanitizerOptions }
+module.exports = { compile, compileTests, configure, nativeTests, sanitizerOptions, withoutRandomisation }

@@ -7,21 +7,11 @@
 
 const crypto = require('node:crypto')
 const fs = require('node:fs')
-const os = require('node:os')
 const path = require('node:path')
 const { findClang } = require('./lib/packages')
 const { Progress } = require('./lib/progress')
-const { forEachParallel, kCoreNative, kRoot, listFiles, main, nodePrefix, run } = require('./lib/project')
+const { forEachParallel, kCoreNative, kRoot, listFiles, main, nodeHeaders, run } = require('./lib/project')
 const { configure } = require('./native')
-
-/** @returns {string | null} where node.h and node_api.h are: beside Node, or where node-gyp keeps them */
-function nodeHeaders () {
-  const prefix = nodePrefix()
-  const cached = path.join(process.env.XDG_CACHE_HOME ?? path.join(os.homedir(), '.cache'),
-    'node-gyp', process.versions.node)
-  const folder = path.join(prefix ?? cached, 'include', 'node')
-  return fs.existsSync(folder) ? folder : null
-}
 
 /** @param {string} file */
 function isForWindows (file) {

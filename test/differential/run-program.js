@@ -64,7 +64,7 @@ function runProgram (program, register, extra = {}, limitMs = kProgramMs, preloa
   const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'httpsys-differential-'))
   const report = path.join(scratch, 'served')
   const env = {
-    ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_|HTTPSYS_)/i.test(name))),
+    ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_|HTTPSYS_(?!ADDON$))/i.test(name))),
     NO_COLOR: '1',
     ...register === null ? {} : { HTTPSYS_REGISTER_REPORT: report },
     ...extra,

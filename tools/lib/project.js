@@ -62,6 +62,13 @@ function nodePrefix () {
   return fs.existsSync(path.join(prefix, 'include', 'node', 'node_api.h')) ? prefix : null
 }
 
+/** @returns {string | null} where node.h and node_api.h are: beside Node, or where node-gyp keeps them */
+function nodeHeaders () {
+  const cached = path.join(process.env.XDG_CACHE_HOME ?? path.join(os.homedir(), '.cache'), 'node-gyp', process.versions.node)
+  const folder = path.join(nodePrefix() ?? cached, 'include', 'node')
+  return fs.existsSync(folder) ? folder : null
+}
+
 /** A program ended badly. The message names the program; its output was shown as it ran. */
 class CommandError extends Error {
   /**
@@ -186,6 +193,7 @@ module.exports = {
   forEachParallel,
   listFiles,
   main,
+  nodeHeaders,
   nodePrefix,
   run,
 }
