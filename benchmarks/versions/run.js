@@ -26,7 +26,7 @@ const kKinds = ['instructions', 'calls', 'time']
 /** Rounds of counts: those differ less than times do. */
 const kCountRounds = 3
 /** V8 must have optimized everything before instructions are counted, and runs several times slower there. */
-const kCallgrindWarmUp = 12
+const kCallgrindWarmUp = 30
 const kCallgrindSeconds = 4
 const kWarmUp = 3
 const kConnections = 64
