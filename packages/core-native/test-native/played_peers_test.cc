@@ -146,8 +146,8 @@ TEST_F(PlayedPeersTest, ACoordinatorThatRefusesAMemberOfItsOwnIsLeft) {
     member.Send(FrameType::kRefusal, peer::Refusal{1, 5, 6});
     EXPECT_TRUE(member.IsEnded());
   }
-  // Bob has the place now, and what he registers goes nowhere else. Nobody else has to confirm it, so
-  // that it is granted before Bob's own thread has the routes.
+  // Bob has the place now, and what he registers goes nowhere else. Nobody else has to confirm it,
+  // so that it is granted before Bob's own thread has the routes.
   EXPECT_EQ(Register(bob, "/c/").error, 0);
   EXPECT_TRUE(bob.RoutesBecome(port_, [](const auto& r) { return r.target_count() == 2; }));
 }

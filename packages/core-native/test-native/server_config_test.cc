@@ -46,20 +46,12 @@ TEST(ServerConfigTest, ThePortOfTheConnectionChoosesAmongPrefixesOfSeveralPorts)
 }
 
 TEST(ServerConfigTest, OnlyAServerOfPrefixesWantsAValidHost) {
-  http1::RequestHead head;
-  head.target = "/";
-  head.has_host = true;
   for (const char* host : {"", "a_b.test:80", "a.test.", "[::1]:80"}) {
-    head.host = host;
-    EXPECT_TRUE(Config({"http://*:80/"})->TakesHost(head)) << host;
-    EXPECT_EQ(Config({"http://*:80/"})->FindPrefix(80, head, {}).status, RouteStatus::kMatch);
+    EXPECT_EQ(Find(*Config({"http://*:80/"}), 80, host, "/").status, RouteStatus::kMatch) << host;
   }
   for (const char* host : {"u@a.test", "a.test:80:x", "a b", ":80"}) {
-    head.host = host;
-    EXPECT_FALSE(Config({"http://*:80/"})->TakesHost(head)) << host;
-    EXPECT_EQ(Config({"http://*:80/"})->FindPrefix(80, head, {}).status, RouteStatus::kBadHost);
-    EXPECT_TRUE(Config({})->TakesHost(head)) << host;
-    EXPECT_EQ(Config({})->FindPrefix(80, head, {}).status, RouteStatus::kMatch);
+    EXPECT_EQ(Find(*Config({"http://*:80/"}), 80, host, "/").status, RouteStatus::kBadHost) << host;
+    EXPECT_EQ(Find(*Config({}), 80, host, "/").status, RouteStatus::kMatch) << host;
   }
 }
 

@@ -35,17 +35,14 @@ bool BeginsWithEscape(std::string_view text) {
 
 // Length of the registered name or IPv4 address that `text` begins with.
 size_t NameBytes(std::string_view text) {
-  size_t bytes = 0;
-  while (bytes < text.size()) {
-    if (kNameBytes[static_cast<uint8_t>(text[bytes])]) {
-      ++bytes;
-    } else if (BeginsWithEscape(text.substr(bytes))) {
-      bytes += 3;
-    } else {
-      break;
-    }
+  const char* const end = text.data() + text.size();
+  const char* at = text.data();
+  for (;;) {
+    while (at != end && kNameBytes[static_cast<uint8_t>(*at)]) ++at;
+    if (!BeginsWithEscape({at, static_cast<size_t>(end - at)})) break;
+    at += 3;
   }
-  return bytes;
+  return static_cast<size_t>(at - text.data());
 }
 
 // Length of the bracketed IPv6 address that `text` begins with, 0 when it is none.

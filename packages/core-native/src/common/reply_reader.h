@@ -17,8 +17,8 @@ namespace httpsys {
 
 class ReplyReader {
  public:
-  // While `is_held` nothing that Next() has not seen is returned: whoever sets it before a record is
-  // published is heard first. nullptr: never.
+  // While `is_held` nothing that Next() has not seen is returned: whoever sets it before a record
+  // is published is heard first. nullptr: never.
   explicit ReplyReader(ControlBlock control, const std::atomic<bool>* is_held = nullptr)
       : control_(control), is_held_(is_held) {}
   ReplyReader(const ReplyReader&) = delete;
@@ -33,8 +33,9 @@ class ReplyReader {
   bool HasMore() const {
     return control_[records::kReplyPublished].load(std::memory_order_seq_cst) != read_total_;
   }
-  // The next record, or nullptr when there is none, or is_held; kJump records are followed. A record that does not fit where it
-  // stands is a mistake of our own JavaScript and ends the process.
+  // The next record, or nullptr when there is none, or is_held; kJump records are followed. A
+  // record that does not fit where it stands is a mistake of our own JavaScript and ends the
+  // process.
   const uint8_t* Next();
   // Nothing points into records that Next() returned any more.
   void GiveBack();

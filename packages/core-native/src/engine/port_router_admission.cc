@@ -2,7 +2,6 @@
 
 #include "engine/port_router.h"
 
-
 namespace httpsys::engine {
 
 // A client may use a connection for other hosts than the one it named, but not to reach past the

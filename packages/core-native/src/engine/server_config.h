@@ -19,8 +19,8 @@ class ServerConfig {
   static std::shared_ptr<const ServerConfig> Create(ServerSettings settings);
 
   const ServerSettings& settings() const { return settings_; }
-  // The prefix that owns a request on a connection to `local_port`. A server of a whole port or path
-  // takes every Host, as Node does; one with prefixes wants a valid one: http1::HostOf().
+  // The prefix that owns a request on a connection to `local_port`. A server of a whole port or
+  // path takes every Host, as Node does; one with prefixes wants a valid one: http1::HostOf().
   Route FindPrefix(uint16_t local_port, const http1::RequestHead& head,
                    const LocalAddress& local) const;
   // nullptr = plain.
