@@ -98,13 +98,15 @@ async function sanitized ({ sanitizer, minutes, pattern, seed }) {
     return {
       name: file,
       run: async () => {
-        const { passed, failed } = await runTestFile(file, { env: environment(sanitizer, addon, reports) })
+        const { passed, failed, problem } = await runTestFile(file, { env: environment(sanitizer, addon, reports) })
         tally.passed += passed
         tally.failed += failed
         if (failed > 0) slow.add(file)
-        const text = takeReports(reports)
+        const text = `${file}${problem === null ? '' : ` ${problem}`}`
+        const report = takeReports(reports)
         // Whoever cannot even start has proved nothing.
-        return passed === 0 ? { isGood: false, text: `${file}: no test passed\n${text}` } : { isGood: text === '', text: `${file}\n${text}` }
+        if (passed === 0) return { isGood: false, text: `${text}: no test passed\n${report}` }
+        return { isGood: report === '', text: `${text}\n${report}` }
       }
     }
   })
