@@ -16,7 +16,7 @@ const { sum, tallyLine } = require('./lib/test-runner')
 const { lint } = require('./lint')
 const { nativeTests } = require('./native')
 const { setup } = require('./setup')
-const { jsTests } = require('./test')
+const { jsTests, kFrozenClock } = require('./test')
 const { tidy } = require('./tidy')
 const { wineTests } = require('./wine')
 
@@ -62,7 +62,13 @@ const kSteps = [
     onlyAll: true
   },
   { name: 'JavaScript tests on stock Node, the reference', seconds: 60, work: () => jsTests({ backend: 'reference' }), onlyAll: true },
-  { name: 'JavaScript tests on the engine', seconds: 190, work: () => jsTests({ backend: 'engine' }) },
+  { name: 'JavaScript tests on the engine', seconds: 190, work: () => jsTests({ backend: 'engine', without: kFrozenClock }) },
+  {
+    name: 'differential programs with a clock that stands still',
+    seconds: 60,
+    work: () => jsTests({ backend: 'engine', pattern: 'differential/frozen-clock' }),
+    onlyAll: true
+  },
   { name: 'sslyze: TLS with default options', seconds: 20, work: () => require('./tlsscan').tlsScan(), onlyAll: true },
   { name: 'HTTP.SYS below Wine', seconds: 400, work: () => wineTests(), onlyAll: true },
   // Fails where the suites cannot be fetched, and says so: a check that was left out proves nothing.

@@ -7,7 +7,7 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const path = require('node:path')
 const { describe, it } = require('node:test')
-const { kCoreNative, kFrozenClock, kFrameworkPrograms, kRegister, programs, runProgram } = require('./run-program')
+const { kCoreNative, kFrameworkPrograms, kRegister, programs, runProgram } = require('./run-program')
 const { kMutations } = require('./mutations')
 const { kAreas, kElsewhere } = require('./areas')
 
@@ -23,10 +23,6 @@ describe('differential programs', { concurrency: 2 }, () => {
       assert.equal(actual.output, expected.output)
       assert.ok(actual.served.servers > 0, 'the engine had no server')
       assert.match(expected.output, /exit 0\n$/, 'a program ends by itself')
-      // Fake timers are the application's: nothing of ours may wait for them.
-      if (program.needsClock) return
-      const frozen = await runProgram(program, kRegister, {}, undefined, [kFrozenClock])
-      assert.equal(frozen.output, expected.output, 'with a clock that stands still')
     })
   }
 })
