@@ -13,7 +13,7 @@ const os = require('node:os')
 const path = require('node:path')
 const { span } = require('./lib/progress')
 const { ask, kCoreNative, kRoot, main, nodeHeaders } = require('./lib/project')
-const { runTestFile } = require('./lib/test-runner')
+const { describe, runTestFile } = require('./lib/test-runner')
 const { compile, configure, withoutRandomisation } = require('./native')
 const { soakItems } = require('./soak')
 const { plan, testFiles } = require('./test')
@@ -22,6 +22,9 @@ const kLibraries = { address: ['libasan.so', 'libubsan.so'], thread: ['libtsan.s
 
 /** Those that put load and faults on servers, or many kinds of input. Without those that measure memory. */
 const kDefaultPattern = '^test/(sharing|lifecycle/(?!memory|unread)|dispatch|wire|http2|tls|websocket/(?!conformance/idle-sockets)|prefixes|differential/differential|fuzz|conformance/(cluster|worker-threads|limits|bad-input|close|back-pressure|pipelining))'
+
+/** Ends a file that hangs; the longest takes a third of it on a busy machine (ms). */
+const kFileTimeoutMs = 900_000
 
 /** @typedef {keyof typeof kLibraries} Sanitizer */
 
@@ -65,6 +68,7 @@ function environment (sanitizer, addon, reports) {
   return {
     HTTPSYS_BACKEND: '',
     HTTPSYS_ADDON: addon,
+    HTTPSYS_SANITIZER: sanitizer,
     LD_PRELOAD: librariesOf(sanitizer),
     // Node frees nothing when it ends, so that leaks cannot be told from what is in use: memory.test.js looks for those.
     ASAN_OPTIONS: `${common}:detect_leaks=0:alloc_dealloc_mismatch=0`,
@@ -98,15 +102,15 @@ async function sanitized ({ sanitizer, minutes, pattern, seed }) {
     return {
       name: file,
       run: async () => {
-        const { passed, failed, problem } = await runTestFile(file, { env: environment(sanitizer, addon, reports) })
+        const result = await runTestFile(file, { env: environment(sanitizer, addon, reports), timeoutMs: kFileTimeoutMs })
+        const { passed, failed } = result
         tally.passed += passed
         tally.failed += failed
         if (failed > 0) slow.add(file)
-        const text = `${file}${problem === null ? '' : ` ${problem}`}`
         const report = takeReports(reports)
         // Whoever cannot even start has proved nothing.
-        if (passed === 0) return { isGood: false, text: `${text}: no test passed\n${report}` }
-        return { isGood: report === '', text: `${text}\n${report}` }
+        if (passed === 0) return { isGood: false, text: `No test passed\n${describe(result)}\n${report}` }
+        return { isGood: report === '', text: `${file}\n${report}` }
       }
     }
   })

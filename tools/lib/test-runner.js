@@ -100,10 +100,11 @@ function readEvents (file) {
 /**
  * @param {{ status: number | null, signal: string | null, isLate: boolean }} end
  * @param {Event[]} events
+ * @param {number} timeoutMs
  * @returns {string | null}
  */
-function problemOf ({ status, signal, isLate }, events) {
-  if (isLate) return `did not end within ${kFileTimeoutMs / 1000} s`
+function problemOf ({ status, signal, isLate }, events, timeoutMs) {
+  if (isLate) return `did not end within ${timeoutMs / 1000} s`
   if (signal !== null) return `was ended by ${signal}`
   if (events.at(-1)?.type !== 'end') return `ended with ${status} before its tests did`
   const hasFailed = events.some(({ type }) => type === 'failed')
@@ -112,10 +113,10 @@ function problemOf ({ status, signal, isLate }, events) {
 
 /**
  * @param {string} file relative to the root
- * @param {{ env?: NodeJS.ProcessEnv, flags?: string[] }} [options]
+ * @param {{ env?: NodeJS.ProcessEnv, flags?: string[], timeoutMs?: number }} [options] timeoutMs: after which it is ended
  * @returns {Promise<FileResult>}
  */
-async function runTestFile (file, { env = {}, flags = [] } = {}) {
+async function runTestFile (file, { env = {}, flags = [], timeoutMs = kFileTimeoutMs } = {}) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'httpsys-test-'))
   const report = path.join(folder, 'events')
   const start = Date.now()
@@ -123,9 +124,9 @@ async function runTestFile (file, { env = {}, flags = [] } = {}) {
     const end = await runGroup(process.execPath, [
       `--test-timeout=${kTestTimeoutMs}`, `--test-reporter=${path.join(__dirname, 'reporter.js')}`, `--test-reporter-destination=${report}`,
       ...flags, file
-    ], { env: { NODE_ENV: 'test', ...env } })
+    ], { env: { NODE_ENV: 'test', ...env }, timeoutMs })
     const events = readEvents(report)
-    const problem = problemOf(end, events)
+    const problem = problemOf(end, events, timeoutMs)
     const count = (/** @type {string} */ wanted) => events.filter(({ type }) => type === wanted).length
     return {
       file,
