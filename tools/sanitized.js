@@ -70,6 +70,7 @@ function environment (sanitizer, addon, reports) {
     HTTPSYS_ADDON: addon,
     HTTPSYS_SANITIZER: sanitizer,
     LD_PRELOAD: librariesOf(sanitizer),
+    NODE_OPTIONS: `--require ${JSON.stringify(path.join(__dirname, 'lib', 'sanitized-children.js'))}`,
     // Node frees nothing when it ends, so that leaks cannot be told from what is in use: memory.test.js looks for those.
     ASAN_OPTIONS: `${common}:detect_leaks=0:alloc_dealloc_mismatch=0`,
     UBSAN_OPTIONS: `${common}:print_stacktrace=1`,
