@@ -234,3 +234,38 @@ test('an upgraded socket that nobody reads stops a fast sender', async (t) => {
   assert.ok(taken < kKernelBytesMax, `${taken / kMiB} MiB were taken`)
   assertBounded(await growth(child))
 })
+
+test('an upload is read to its end though the client does not read the answer that was written before', async (t) => {
+  const size = 10 * kMiB
+  const piece = Buffer.alloc(kMiB, 'x')
+  // More than the kernel takes: the rest of the answer is the server's.
+  const answer = kKernelBytesMax + 2 * kMiB
+  const server = http.createServer((req, res) => {
+    for (let bytes = 0; bytes < answer; bytes += piece.length) res.write(piece)
+    let got = 0
+    req.on('data', (chunk) => { got += chunk.length })
+    req.on('end', () => {
+      server.emit('read', got, res.writableLength)
+      res.end('<end>')
+    })
+  })
+  const read = once(server, 'read')
+  const wire = await dial(t, await serve(t, server))
+  let received = 0
+  wire.socket.removeAllListeners('data')
+  wire.socket.pause()
+  wire.write(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${size}\r\n\r\n`)
+  wire.write(Buffer.alloc(size))
+  const [got, unsent] = await read
+  assert.equal(got, size)
+  assert.ok(unsent > kMiB, `${unsent} bytes of the answer wait`)
+  const over = new Promise((resolve) => {
+    wire.socket.on('data', (/** @type {Buffer} */ chunk) => {
+      received += chunk.length
+      if (chunk.includes('<end>')) resolve(null)
+    })
+  })
+  wire.socket.resume()
+  await over
+  assert.ok(received > answer)
+})

@@ -6,16 +6,15 @@ const { test } = require('node:test')
 const assert = require('node:assert/strict')
 const { execFile } = require('node:child_process')
 const { once } = require('node:events')
-const net = require('node:net')
 const { promisify } = require('node:util')
-const { Frames, frame, kAck, kEndStream, kPreface, kType } = require('./frames')
+const { frame, kEndStream, kType } = require('./frames')
 const { serve } = require('./kit')
+const { begin, bodyOf, goOn, kLines } = require('./upgrade-kit')
 const https = require('../helpers/tls')
 const { http, backend } = require('../helpers/backend')
 
 const options = { skip: backend === 'node' && 'HTTP/2 without TLS on a server of node:http is ours' }
 const kUpgrade = { http2: { upgrade: true } }
-const kLines = 'Host: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n'
 const kFlowControlError = 3
 const run = promisify(execFile)
 
@@ -24,34 +23,6 @@ function tell (req, res) {
   let body = ''
   req.setEncoding('latin1').on('data', (/** @type {string} */ piece) => { body += piece })
   req.on('end', () => res.end(`${req.method} ${req.httpVersion} ${req.url} ${req.headers.upgrade} ${body}`))
-}
-
-/** @param {import('node:test').TestContext} t @param {number} port @param {string} text */
-async function begin (t, port, text) {
-  const socket = net.connect(port, '127.0.0.1')
-  t.after(() => socket.destroy())
-  socket.on('error', () => {}).write(text)
-  let head = ''
-  while (!head.includes('\r\n\r\n')) head += (await once(socket, 'data'))[0].toString('latin1')
-  return { socket, head: head.slice(0, head.indexOf('\r\n\r\n')), rest: Buffer.from(head.slice(head.indexOf('\r\n\r\n') + 4), 'latin1') }
-}
-
-/** As a client of HTTP/2 from here on. @param {{ socket: net.Socket, rest: Buffer }} begun */
-function goOn ({ socket, rest }) {
-  const wire = new Frames(socket)
-  socket.emit('data', rest)
-  socket.write(Buffer.concat([Buffer.from(kPreface), frame(kType.settings, 0, 0), frame(kType.settings, kAck, 0)]))
-  return wire
-}
-
-/** @param {Frames} wire @param {number} stream */
-async function bodyOf (wire, stream) {
-  const pieces = []
-  for (;;) {
-    const { flags, payload } = await wire.next((/** @type {any} */ each) => each.type === kType.data && each.stream === stream)
-    pieces.push(payload)
-    if ((flags & kEndStream) !== 0) return Buffer.concat(pieces).toString()
-  }
 }
 
 test('curl and nghttp upgrade, and go on over HTTP/2', options, async (t) => {

@@ -9,8 +9,9 @@ const { once } = require('node:events')
 const fs = require('node:fs')
 const { addReservation } = require('@httpsys/core-native/reservations')
 const { backend } = require('../helpers/backend')
+const { certificate } = require('../helpers/certificates')
 const { startChild } = require('../helpers/child')
-const { dial } = require('../helpers/client')
+const { dial, request: ask } = require('../helpers/client')
 const { freePort } = require('../helpers/free-port')
 const tls = require('../helpers/tls')
 const { ownUrlacl } = require('../helpers/urlacl')
@@ -71,16 +72,20 @@ async function readAnswers (socket, line, count) {
   assert.fail(`${count} answers are missing`)
 }
 
-/** @param {any} listenOptions @param {any} [serverOptions] */
-function startServer (listenOptions, serverOptions = {}) {
-  return startChild(({ http, report, args: [listenOptions, serverOptions] }) => {
+/** @param {any} listenOptions @param {any} [serverOptions] @param {any} [otherListenOptions] of a second server in the process */
+function startServer (listenOptions, serverOptions = {}, otherListenOptions = null) {
+  return startChild(({ http, report, args: [listenOptions, serverOptions, otherListenOptions] }) => {
     const server = http.createServer(serverOptions, (req, res) => {
       if (req.url !== '/block') return res.end()
       report({ blocked: true })
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
     })
-    server.listen(listenOptions, () => report({ isListening: true }))
-  }, { args: [listenOptions, serverOptions] })
+    const isListening = () => report({ isListening: true })
+    server.listen(listenOptions, () => {
+      if (otherListenOptions === null) isListening()
+      else http.createServer((req, res) => res.end()).listen(otherListenOptions, isListening)
+    })
+  }, { args: [listenOptions, serverOptions, otherListenOptions] })
 }
 
 /**
@@ -155,6 +160,27 @@ test('over TLS requests wait while their client does not read', options, async (
   const server = startServer({ prefix: `https://localhost:${port}/shop/`, ...tls.localhost() })
   const connect = () => tls.connect(port, { ALPNProtocols: ['http/1.1'] })
   await check(t, { server, port, request: `GET /other HTTP/1.1\r\n${kShop}`, line: 'HTTP/1.1 404 ', connect })
+})
+
+test('requests for a host that the certificate of the connection does not cover wait while their client does not read', options, async (t) => {
+  const port = await freePort()
+  const server = startServer({ prefix: `https://localhost:${port}/`, ...tls.localhost() }, {}, { prefix: `https://other.test:${port}/`, ...certificate('other.test') })
+  const connect = () => tls.connect(port, { ALPNProtocols: ['http/1.1'] })
+  await check(t, { server, port, request: 'GET / HTTP/1.1\r\nHost: other.test\r\n\r\n', line: 'HTTP/1.1 421 ', connect })
+})
+
+test('requests for a prefix whose process was killed wait while their client does not read', options, async (t) => {
+  const port = await freePort()
+  const server = startServer({ prefix: `http://localhost:${port}/shop/` })
+  const prepare = async () => {
+    const owner = startServer({ prefix: `http://localhost:${port}/gone/` })
+    t.after(() => owner.kill())
+    await owner.message('isListening')
+    await owner.kill()
+    while ((await ask({ port, path: '/gone/', headers: { host: 'localhost' } })).status !== 503);
+  }
+  // 404 where the flood takes longer than the 10 s for which nobody else is asked to speak for the prefix.
+  await check(t, { server, port, request: `GET /gone/x HTTP/1.1\r\n${kShop}`, line: 'HTTP/1.1 ', prepare })
 })
 
 test('a client that leaves while its requests wait is forgotten, and its memory is given back', options, async (t) => {

@@ -2,9 +2,10 @@
 
 // Servers of one port that ask clients for certificates by different rules, in one process and in two: all pairs of rules,
 // whatever the client names in its hello and in its requests, against a small model. A handler that needs a certificate
-// never runs without the right one.
+// never runs without the right one. In worker threads and in workers of node:cluster some pairs do.
 
 const assert = require('node:assert/strict')
+const cluster = require('node:cluster')
 const http2 = require('node:http2')
 const path = require('node:path')
 const tls = require('node:tls')
@@ -12,6 +13,7 @@ const { fork } = require('node:child_process')
 const { constants } = require('node:crypto')
 const { once } = require('node:events')
 const { after, before, describe, it } = require('node:test')
+const { Worker } = require('node:worker_threads')
 const { https } = require('@httpsys/core-native')
 const { serve } = require('../fixtures/client-certificate-rules')
 const { certificate, revocationList } = require('../helpers/certificates')
@@ -19,10 +21,12 @@ const { freePort } = require('../helpers/free-port')
 const { kSkip } = require('./kit')
 
 /** @typedef {import('../fixtures/client-certificate-rules').Rules} Rules */
+/** @typedef {typeof kPlaces[number]} Place where two servers are */
 
 /** @type {Rules[]} */
 const kRules = ['none', 'one', 'two', 'optional', 'list', 'callback', 'context']
 const kHosts = { a: 'a.pair.test', b: 'b.pair.test' }
+const kPlaces = /** @type {const} */ (['one process', 'two processes', 'two worker threads', 'two cluster workers'])
 const kProtocols = /** @type {const} */ (['host', 'absolute', 'pipelined', 'upgrade', 'http2', 'connect'])
 // Ends what hangs; nothing here takes a hundredth of it on an idle machine.
 const kAnswerMs = 60_000
@@ -73,31 +77,50 @@ function agree (one, other, host) {
 let material
 /** @type {Record<string, { key?: string, cert?: string }>} */
 let clients
-/** @type {Peer[]} */
-let peers = []
+/** @type {Record<Place, Peer[]>} none: the process of the test */
+const peers = { 'one process': [], 'two processes': [], 'two worker threads': [], 'two cluster workers': [] }
 
-// A process with servers of its own.
+const kFixture = path.join(__dirname, '..', 'fixtures', 'client-certificate-rules.js')
+const kEnvironment = { NODE_TEST_CONTEXT: undefined }
+
+// A process or a thread with servers of its own.
 class Peer {
   #waiting = /** @type {Map<number, (answer: any) => void>} */ (new Map())
   #last = 0
+  #send
 
-  constructor () {
-    this.process = fork(path.join(__dirname, '..', 'fixtures', 'client-certificate-rules.js'), [], { env: { ...process.env, NODE_TEST_CONTEXT: undefined } })
-    this.process.on('message', (/** @type {any} */ answer) => {
+  /** @param {import('node:events').EventEmitter} from what emits its messages @param {(message: any) => void} send @param {number} pid
+   * @param {() => Promise<unknown>} end */
+  constructor (from, send, pid, end) {
+    this.#send = send
+    this.pid = pid
+    this.end = end
+    from.on('message', (/** @type {any} */ answer) => {
       this.#waiting.get(answer.id)?.(answer)
       this.#waiting.delete(answer.id)
     })
     this.ready = new Promise((resolve) => this.#waiting.set(0, resolve))
   }
 
-  get pid () { return this.process.pid }
+  /** @param {import('node:child_process').ChildProcess} child */
+  static ofProcess (child) {
+    return new Peer(child, (message) => child.send(message), child.pid ?? 0, () => {
+      child.kill('SIGKILL')
+      return once(child, 'close')
+    })
+  }
+
+  static inThread () {
+    const thread = new Worker(kFixture)
+    return new Peer(thread, (message) => thread.postMessage(message), process.pid, () => thread.terminate())
+  }
 
   /** @param {string} command @param {any} [args] */
   async tell (command, args) {
     await this.ready
     const id = ++this.#last
     const answer = new Promise((resolve) => this.#waiting.set(id, resolve))
-    this.process.send({ id, command, args })
+    this.#send({ id, command, args })
     const { error } = /** @type {any} */ (await answer)
     if (error !== undefined) throw Object.assign(new Error(error.message), error)
   }
@@ -113,39 +136,48 @@ before(async () => {
   material = { own: certificate('*.pair.test'), authorities, list: revocationList('authority one', ['revoked client']) }
   clients = { nobody: {}, good, revoked, stranger }
   if (kSkip) return
-  peers = [new Peer(), new Peer()]
-  await Promise.all(peers.map(({ ready }) => ready))
+  cluster.setupPrimary({ exec: kFixture })
+  for (let i = 0; i < 2; i++) {
+    peers['two processes'].push(Peer.ofProcess(fork(kFixture, [], { env: { ...process.env, ...kEnvironment } })))
+    peers['two worker threads'].push(Peer.inThread())
+    peers['two cluster workers'].push(Peer.ofProcess(cluster.fork(kEnvironment).process))
+  }
+  await Promise.all(Object.values(peers).flat().map(({ ready }) => ready))
 })
 
-after(() => Promise.all(peers.map((peer) => {
-  peer.process.kill('SIGKILL')
-  return once(peer.process, 'close')
-})))
+after(() => Promise.all(Object.values(peers).flat().map((peer) => peer.end())))
 
 /**
  * Both servers, in the order in which they listen; calls `use` and closes them.
  *
  * @param {(Side & { prefix: string })[]} sides
- * @param {boolean} isOneProcess
+ * @param {Place} place
  * @param {(pids: (number | undefined)[]) => Promise<void>} use after the first one listens
  */
-async function withServers (sides, isOneProcess, use) {
+async function withServers (sides, place, use) {
+  const there = peers[place]
   /** @type {(() => Promise<void>)[]} */
   const open = []
   const listen = async (/** @type {Side & { prefix: string }} */ side, /** @type {number} */ i) => {
-    if (isOneProcess) open.push((await serve({ ...side, material })).close)
-    else await peers[i].tell('serve', { ...side, material })
+    if (there.length === 0) open.push((await serve({ ...side, material })).close)
+    else await there[i].tell('serve', { ...side, material })
   }
   try {
     await listen(sides[0], 0)
     let refusal = null
     await listen(sides[1], 1).catch((error) => { refusal = error })
-    const pids = isOneProcess ? [process.pid, process.pid] : peers.map(({ pid }) => pid)
+    const pids = there.length === 0 ? [process.pid, process.pid] : there.map(({ pid }) => pid)
     if (refusal !== null) throw Object.assign(refusal, { pids })
     await use(pids)
   } finally {
-    await Promise.all([...open.map((close) => close()), ...(isOneProcess ? [] : peers.map((peer) => peer.close()))])
+    await Promise.all([...open.map((close) => close()), ...there.map((peer) => peer.close())])
   }
+}
+
+/** @param {Place} place @returns {[Rules, Rules][]} what two servers there have */
+function pairsFor (place) {
+  if (place.includes('worker')) return [['none', 'one'], ['one', 'none'], ['one', 'two'], ['optional', 'one']]
+  return kRules.flatMap((one) => kRules.map((other) => /** @type {[Rules, Rules]} */ ([one, other])))
 }
 
 // -- The clients.
@@ -264,51 +296,45 @@ function clientsFor (...rules) {
 }
 
 describe('Servers that ask clients for certificates', { skip: kSkip }, () => {
-  for (const isOneProcess of [true, false]) {
-    const where = isOneProcess ? 'one process' : 'two processes'
-
-    it(`on hosts of their own: who has not shown what an owner wants gets 421, in ${where}`, async () => {
-      for (const one of kRules) {
-        for (const other of kRules) {
-          const port = await freePort()
-          // The first one has all names but the other's, so that every hello has one answer.
-          const isReversed = (kRules.indexOf(one) + kRules.indexOf(other)) % 2 === 1
-          const a = { name: 'a', rules: one, host: kHosts.a, prefix: `https://*:${port}/` }
-          const b = { name: 'b', rules: other, host: kHosts.b, prefix: `https://${kHosts.b}:${port}/` }
-          await withServers(isReversed ? [b, a] : [a, b], isOneProcess, async () => {
-            await Promise.all(clientsFor(one, other).flatMap((client) => [kHosts.a, kHosts.b, ''].map(async (servername) => {
-              const server = servername === kHosts.b ? b : a
-              const what = `${one} and ${other}, ${client} for '${servername}'`
-              compare(what, server, [a, b], servername, client, await askAll(port, servername, client))
-            })))
-          })
-        }
+  for (const place of kPlaces) {
+    it(`on hosts of their own: who has not shown what an owner wants gets 421, in ${place}`, async () => {
+      for (const [one, other] of pairsFor(place)) {
+        const port = await freePort()
+        // The first one has all names but the other's, so that every hello has one answer.
+        const isReversed = (kRules.indexOf(one) + kRules.indexOf(other)) % 2 === 1
+        const a = { name: 'a', rules: one, host: kHosts.a, prefix: `https://*:${port}/` }
+        const b = { name: 'b', rules: other, host: kHosts.b, prefix: `https://${kHosts.b}:${port}/` }
+        await withServers(isReversed ? [b, a] : [a, b], place, async () => {
+          await Promise.all(clientsFor(one, other).flatMap((client) => [kHosts.a, kHosts.b, ''].map(async (servername) => {
+            const server = servername === kHosts.b ? b : a
+            const what = `${one} and ${other}, ${client} for '${servername}'`
+            compare(what, server, [a, b], servername, client, await askAll(port, servername, client))
+          })))
+        })
       }
     })
 
-    it(`cannot have what no ClientHello tells apart, whoever is first, in ${where}`, async () => {
-      for (const one of kRules) {
-        for (const other of kRules) {
-          for (const [first, second] of [[`${kHosts.a}:0/x/`, `${kHosts.a}:0/y/`], ['*:0/x/', '+:0/y/'], ['127.0.0.1:0/', '127.0.0.1:0/y/']]) {
-            const port = await freePort()
-            const at = (/** @type {string} */ text) => `https://${text.replace(':0', `:${port}`)}`
-            const a = { name: 'a', rules: one, host: kHosts.a, prefix: at(first) }
-            const b = { name: 'b', rules: other, host: kHosts.a, prefix: at(second) }
-            const isNamed = first.startsWith(kHosts.a)
-            // Without a name all rules for any name count.
-            const hasSameRules = agree(a, b, kHosts.a) && (isNamed || agree(a, b, ''))
-            const what = `${one} has ${a.prefix}, ${other} wants ${b.prefix}`
-            if (hasSameRules) {
-              await withServers([a, b], isOneProcess, async () => {})
-              continue
-            }
-            await assert.rejects(withServers([a, b], isOneProcess, async () => {}), (/** @type {any} */ error) => {
-              assert.equal(error.code, 'EADDRINUSE', what)
-              assert.deepEqual([error.prefix, error.pid], [b.prefix, error.pids[0]], what)
-              for (const part of [a.prefix, b.prefix, `process ${error.pids[0]}`]) assert.ok(error.message.includes(part), `${what}: ${error.message}`)
-              return true
-            }, what)
+    it(`cannot have what no ClientHello tells apart, whoever is first, in ${place}`, async () => {
+      for (const [one, other] of pairsFor(place)) {
+        for (const [first, second] of [[`${kHosts.a}:0/x/`, `${kHosts.a}:0/y/`], ['*:0/x/', '+:0/y/'], ['127.0.0.1:0/', '127.0.0.1:0/y/']]) {
+          const port = await freePort()
+          const at = (/** @type {string} */ text) => `https://${text.replace(':0', `:${port}`)}`
+          const a = { name: 'a', rules: one, host: kHosts.a, prefix: at(first) }
+          const b = { name: 'b', rules: other, host: kHosts.a, prefix: at(second) }
+          const isNamed = first.startsWith(kHosts.a)
+          // Without a name all rules for any name count.
+          const hasSameRules = agree(a, b, kHosts.a) && (isNamed || agree(a, b, ''))
+          const what = `${one} has ${a.prefix}, ${other} wants ${b.prefix}`
+          if (hasSameRules) {
+            await withServers([a, b], place, async () => {})
+            continue
           }
+          await assert.rejects(withServers([a, b], place, async () => {}), (/** @type {any} */ error) => {
+            assert.equal(error.code, 'EADDRINUSE', what)
+            assert.deepEqual([error.prefix, error.pid], [b.prefix, error.pids[0]], what)
+            for (const part of [a.prefix, b.prefix, `process ${error.pids[0]}`]) assert.ok(error.message.includes(part), `${what}: ${error.message}`)
+            return true
+          }, what)
         }
       }
     })
@@ -317,7 +343,7 @@ describe('Servers that ask clients for certificates', { skip: kSkip }, () => {
   it('may change their rules while no prefix of others is in the way, and otherwise stay as they are', async (t) => {
     const port = await freePort()
     const one = await serve({ name: 'one', prefix: `https://${kHosts.a}:${port}/`, rules: 'one', host: kHosts.a, material })
-    const peer = peers[0]
+    const peer = peers['two processes'][0]
     t.after(() => Promise.all([one.close(), peer.close()]))
     const secure = { ...material.own, ca: material.authorities.one }
     const other = { ...material.own, ca: material.authorities.two }

@@ -8,34 +8,9 @@ const fs = require('node:fs')
 const { after, before, describe, it } = require('node:test')
 const { freePort } = require('../helpers/free-port')
 const { Load, Member, Stranger, ask, connect, dataSocket, descriptorsOf, kSkipStranger, meetingPlace, member, stateOf, until } = require('./kit')
+const { Type, frame, handOver, hello, link, register, unsigned } = require('./peer-frames')
 
-// As src/peer/messages.h; a test below shows that the hello is understood.
-const Type = { hello: 1, welcome: 2, register: 4, unregister: 6, member: 7, memberGone: 8, entry: 9, socket: 11, sync: 12, synced: 13, state: 15, link: 32, handOver: 33, taken: 34, declined: 35 }
-const kProtocol = 1
 const kTypesMax = 40
-
-/** @param {number} bits @param {...(number | bigint)} numbers */
-function unsigned (bits, ...numbers) {
-  return Buffer.concat(numbers.map((number) => {
-    const bytes = Buffer.alloc(8)
-    bytes.writeBigUInt64LE(BigInt(number))
-    return bytes.subarray(0, bits / 8)
-  }))
-}
-
-/** @param {string} text */
-const textOf = (text) => Buffer.concat([unsigned(16, text.length), Buffer.from(text)])
-
-/** @param {number} type @param {Buffer} [payload] @param {{ length?: number, fds?: number }} [header] */
-function frame (type, payload = Buffer.alloc(0), { length = payload.length, fds = 0 } = {}) {
-  return Buffer.concat([unsigned(32, length), unsigned(8, type, fds), unsigned(16, 0), payload])
-}
-
-const randomId = () => crypto.randomBytes(8).readBigUInt64LE()
-const hello = (id = randomId()) => frame(Type.hello, Buffer.concat([unsigned(16, kProtocol, kProtocol), unsigned(64, id), unsigned(32, 0), textOf('stranger')]))
-const link = (id = randomId()) => frame(Type.link, Buffer.concat([unsigned(16, kProtocol, kProtocol), unsigned(64, id)]))
-/** @param {number} port @param {string} bytes */
-const handOver = (port, bytes) => frame(Type.handOver, Buffer.concat([unsigned(32, 1), unsigned(16, port), unsigned(8, 1), unsigned(32, 0, bytes.length), Buffer.from(bytes)]), { fds: 1 })
 
 /** @param {number} max */
 const noise = (max) => crypto.randomBytes(crypto.randomInt(max))
@@ -141,15 +116,14 @@ describe('Members of a port', { skip: kSkipStranger }, () => {
 
   it('live on when a peer dies in the middle of a frame, at whatever byte, and keep no descriptor that came with it', async (t) => {
     const stranger = new Stranger(t)
-    const prefix = Buffer.concat([unsigned(16, 1), unsigned(32, 0), textOf(`http://*:${port}/ghost/`)])
-    const register = frame(Type.register, Buffer.concat([unsigned(32, 1, 1), unsigned(8, 0, 0, 0), textOf(''), prefix]))
+    const registration = register(`http://*:${port}/ghost/`)
     const unregister = frame(Type.unregister, Buffer.concat([unsigned(32, 1, 0), unsigned(8, 1), unsigned(16, 0), unsigned(32, 0)]))
     const socket = frame(Type.socket, unsigned(32, 0), { fds: 1 })
     const request = handOver(port, 'GET /b/ HTTP/1.1\r\nHost: h\r\n\r\n')
     const load = new Load(t, { port, targets: ['/a/', '/b/'], connections: 2 })
     /** @type {[string, Buffer, Buffer, string | undefined][]} */
     const cases = [
-      [meetingPlace(port), Buffer.alloc(0), hello(), undefined], [meetingPlace(port), hello(), register, undefined],
+      [meetingPlace(port), Buffer.alloc(0), hello(), undefined], [meetingPlace(port), hello(), registration, undefined],
       [meetingPlace(port), hello(), unregister, undefined], [meetingPlace(port), hello(), socket, 'listening'],
       ...sockets.flatMap((name) => /** @type {[string, Buffer, Buffer, string | undefined][]} */ ([
         [name, Buffer.alloc(0), link(), undefined], [name, link(), request, 'connected']
@@ -231,11 +205,10 @@ describe('Members of a port', { skip: kSkipStranger }, () => {
 
   it('answer 503 for the prefix of a member that cannot be reached, and forget it when it goes', async (t) => {
     const stranger = new Stranger(t)
-    const prefix = Buffer.concat([unsigned(16, 1), unsigned(32, 0), textOf(`http://*:${port}/ghost/`)])
-    const register = frame(Type.register, Buffer.concat([unsigned(32, 1, 1), unsigned(8, 0, 0, 0), textOf(''), prefix]))
+    const registration = register(`http://*:${port}/ghost/`)
     const client = await connect(t, port)
     assert.equal((await client.request('/ghost/')).status, 404)
-    await stranger.tell({ connect: meetingPlace(port), send: [{ hex: Buffer.concat([hello(), register]).toString('hex') }], waitMs: 300, keep: true })
+    await stranger.tell({ connect: meetingPlace(port), send: [{ hex: Buffer.concat([hello(), registration]).toString('hex') }], waitMs: 300, keep: true })
     await until(async () => (await client.request('/ghost/')).status === 503, 'the ghost is there')
     assert.equal((await client.request('/a/')).owner, 'a')
     stranger.process.kill('SIGKILL')

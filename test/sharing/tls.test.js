@@ -261,17 +261,43 @@ describe('Certificates of a shared port', { skip: kSkip }, () => {
     }
   })
 
-  it('are not asked for by what is no TLS', async (t) => {
-    const { port } = await hosts(t)
-    for (const bytes of ['GET / HTTP/1.1\r\nHost: a.test\r\n\r\n', '\x16\x03\x01', '\x16\x03\x01\x00\x05\x01\x00\x00\x01\x00', '\x80\x2e\x01\x00\x02']) {
-      const socket = net.connect({ port, host: '127.0.0.1', allowHalfOpen: true })
-      t.after(() => socket.destroy())
-      socket.on('error', () => {}).resume()
-      const gone = once(socket, 'close')
-      socket.end(bytes, 'latin1')
-      await gone
+  // What a client sees that sends these bytes, in one piece or byte by byte, and then goes on or ends.
+  /** @param {number} port @param {string} bytes @param {{ isSlow: boolean, ends: boolean }} how */
+  async function plainAnswer (port, bytes, { isSlow, ends }) {
+    const socket = net.connect({ port, host: '127.0.0.1', noDelay: true, allowHalfOpen: true })
+    let text = ''
+    // A reset by the bytes that nobody reads is an end, too.
+    const ended = new Promise((resolve) => {
+      socket.on('data', (piece) => { text += piece.toString('latin1') }).on('end', resolve).on('close', resolve).on('error', resolve)
+    })
+    for (const piece of isSlow ? bytes : [bytes]) {
+      socket.write(piece, 'latin1')
+      if (isSlow) await sleep(1)
     }
-    const client = await connect(t, port, undefined, trusting('b.test'))
-    assert.equal((await client.request('/', { host: 'b.test' })).owner, 'b')
+    if (ends) socket.end()
+    await ended
+    socket.destroy()
+    return text
+  }
+
+  it('are not asked for by what is no TLS, which gets what it gets on a port of one process', async (t) => {
+    const { port } = await hosts(t)
+    const alone = await freePort()
+    await member(t, 'alone', `https://*:${alone}/`, certificate('shared.test'))
+    const kGet = 'GET / HTTP/1.1\r\nHost: a.test\r\n\r\n'
+    const whole = [kGet, 'POST / HTTP/1.1\r\nHost: b.test\r\nContent-Length: 5\r\n\r\nhello', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'SSH-2.0-OpenSSH_9\r\n', '\x16\x03\x01\x00\x05\x02\x00\x00\x01\x00']
+    // The rest of these could follow, unless the client ends.
+    const parts = ['G', '\x80\x2e\x01\x00\x02', '\x16\x03\x01', '\x16\x03\x01\x00\x05\x01\x00\x00\x01\x00']
+    const cases = [...whole.map((bytes) => ({ bytes, ends: false })), ...[...whole, ...parts].map((bytes) => ({ bytes, ends: true }))]
+    for (const isSlow of [false, true]) {
+      const answersOf = (/** @type {number} */ at) => Promise.all(cases.map(({ bytes, ends }) => plainAnswer(at, bytes, { isSlow, ends })))
+      const expected = await answersOf(alone)
+      assert.match(expected[0], /^HTTP\/1\.1 400 [^]* speaks HTTPS/)
+      for (let i = 0; i < 3; i++) assert.deepEqual(await answersOf(port), expected)
+    }
+    for (const name of ['a', 'b']) {
+      const client = await connect(t, port, undefined, trusting(`${name}.test`))
+      assert.equal((await client.request('/', { host: `${name}.test` })).owner, name)
+    }
   })
 })

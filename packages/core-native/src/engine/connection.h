@@ -110,6 +110,7 @@ struct Connection : TimerNode, FromSmallBlocks {  // Idle or lingering.
   int fd = -1;
   uint32_t slot = 0;
   LocalAddress local_ip;
+  uint8_t returns = 0;  // From members that did not take it, since its last answer.
   uint16_t local_port = 0;
 
   bool has_served : 1 = false;       // A request has been read.
@@ -161,6 +162,8 @@ struct Connection : TimerNode, FromSmallBlocks {  // Idle or lingering.
   std::unique_ptr<tls::Session> tls;     // nullptr = plain.
 
   bool is_open() const { return life == Life::kOpen; }
+  // The next request looks for its owner anew.
+  void ForgetMoves() { hops = returns = 0; }
 };
 
 // What malloc() gives for 432 bytes.

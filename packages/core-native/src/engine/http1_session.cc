@@ -320,7 +320,7 @@ void Http1Session::EndIdle(Connection* connection) {
 // -- What JavaScript decides.
 
 void Http1Session::OnAnswered(Connection* connection) {
-  connection->hops = 0;
+  connection->ForgetMoves();
   if (connection->origin != nullptr) router_->OnRelayedAnswer(connection);
   if (connection->unanswered != 0) --connection->unanswered;
   const uint32_t most = connection->server->config->settings().pipelined_requests_max;

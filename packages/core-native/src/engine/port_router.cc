@@ -390,7 +390,8 @@ RequestRouter::Outcome PortRouter::ToMember(Port* port, Connection* connection,
                                             Route* route) {
   if (connection->origin != nullptr) return Return(connection);
   const bool is_pinned = IsPinned(connection);
-  if (connection->hops >= (is_pinned ? limits::kReturnsMax : limits::kHopsMax)) {
+  const uint8_t hops_max = is_pinned ? limits::kReturnsMax : limits::kHopsMax;
+  if (connection->hops >= hops_max || connection->returns >= limits::kReturnsMax) {
     return Refuse(route);
   }
   const bool has_more = HasMore(head, input.size() - head_bytes);
@@ -484,7 +485,6 @@ void PortRouter::OnDetached(Connection* connection) {
   relays_.OnDetached(connection);
   if (connection->is_counted) CountClosed(connection);
   if (connection->is_lent) lent_.erase(connection);
-  if (!returns_.empty()) returns_.erase(connection);
   connection->is_lent = false;
   const bool is_tunnel = IsTunnel(connection->phase);
   const RelayOrigin* origin = connection->origin.get();

@@ -192,8 +192,6 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   std::unordered_map<const Connection*, Lent> lent_;
   uv_timer_t free_timer_;    // Runs until this member has told that it is free again.
   uint64_t lent_at_ms_ = 0;  // To others, the last time.
-  // How often a member did not take them, of those that came back and are open.
-  std::unordered_map<const Connection*, uint8_t> returns_;
   bool is_lending_ = false;  // What Choose() has said last: somebody else, because of that.
   bool is_retrying_ = false;
   bool has_peers_ = false;  // On any port.

@@ -47,9 +47,7 @@ void PortRouter::HandOver(Port* port, Connection* connection, uint64_t member,
                           HandedConnection handed) {
   handed.port = connection->local_port;
   port->statistics->handed_over.fetch_add(1, std::memory_order_relaxed);
-  if (const auto returned = returns_.find(connection); returned != returns_.end()) {
-    handed.returns = returned->second;
-  }
+  handed.returns = connection->returns;
   handed.fd = transport_->Release(connection);
   if (handed.home == self_) OnLent();
   links_.HandOver(member, std::move(handed));
@@ -247,8 +245,7 @@ void PortRouter::OnTakenBack(HandedConnection handed) {
   // What came in plain text may not be read as the beginning of what comes over TLS.
   if (connection->tls != nullptr) return transport_->Close(connection, 0);
   connection->partial = std::make_unique<std::string>(std::move(bytes));
-  returns_[connection] = static_cast<uint8_t>(returns);
-  if (returns >= limits::kReturnsMax) connection->hops = limits::kHopsMax;
+  connection->returns = static_cast<uint8_t>(returns);
   WaitReturned(connection);
 }
 

@@ -177,6 +177,7 @@ Http1Session::Advance Http1Session::AnswerUnrouted(Connection* connection,
     return Advance::kWait;
   }
   transport_->Send(connection, native_reply_, 0);
+  connection->ForgetMoves();
   if (connection->origin != nullptr) {
     connection->origin->closes = !keep_alive;
     router_->OnRelayedAnswer(connection);
