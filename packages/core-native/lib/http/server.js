@@ -52,6 +52,8 @@ function methodsOf (Base) {
       // Refused by Node; the prefixes it listens on stay.
       if (self._handle) return super.listen()
       if (isParsedByNode(self)) refuseEngineOptions(plan)
+      // What it refuses in the environment is thrown here, not behind the look-up of a host, where nobody could catch it.
+      else if (loadBinding().capabilities.listensOnSockets) theEngine()
       listener.prefixes.clear()
       listener.plan = null
       listener.stopOpening()
