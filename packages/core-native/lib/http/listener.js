@@ -257,7 +257,7 @@ class Listener {
   // Of an https.Server: addContext() and setSecureContext() may have brought one, too. What is bound to prefixes is looked up by
   // each listen(), for its own prefixes.
   get hasCertificate () {
-    if (this.bindings !== null) return false
+    if (this.bindings !== null && !this.tls?.hasOwnContext) return false
     const { cert, pfx } = this.server
     return this.created.hasCertificate || cert !== undefined || pfx !== undefined || (this.tls !== null && this.tls.hasHosts)
   }
@@ -270,7 +270,8 @@ class Listener {
     if (this.isSecure) {
       const own = /** @type {ServerTls} */ (this.tls)
       copyTlsSettings(reader, this.server)
-      this.server.setSecureContext(sources.options)
+      own.hasOwnContext = false
+      own.follow(sources.options)
       own.settingsChanged(this.offersHttp2(options))
     } else {
       this.tls = new ServerTls(reader, this.offersHttp2(options), this.server)
@@ -297,8 +298,7 @@ class Listener {
       const own = /** @type {ServerTls} */ (this.tls)
       own.attempt(() => {
         own.setHosts(hosts)
-        own.owner.setSecureContext(options)
-        own.contextChanged()
+        own.follow(options)
         this.tlsChanged()
       })
     })
