@@ -23,11 +23,11 @@ const kRefusedOfNode = ['enableTrace', 'pskCallback', 'pskIdentityHint']
 const ofTls = kTlsOptions.filter((name) => !['certificates', 'certificateDirectory', 'devCert'].includes(name))
 const names = namesToTry().filter((name) => !kRefusedOfNode.includes(name))
 
-/** @param {string[]} flags @param {NodeJS.ProcessEnv} [env] @returns {Promise<any>} */
-function inProcess (flags, env = {}) {
+/** @param {string[]} flags @param {string[]} [asked] @returns {Promise<any>} */
+function inProcess (flags, asked = names) {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [...flags, kFixture, JSON.stringify(names)],
-      { env: { ...process.env, NODE_TEST_CONTEXT: undefined, ...env }, stdio: ['ignore', 'pipe', 'inherit'] })
+    const child = spawn(process.execPath, [...flags, kFixture, JSON.stringify(asked)],
+      { env: { ...process.env, NODE_TEST_CONTEXT: undefined }, stdio: ['ignore', 'pipe', 'inherit'] })
     let text = ''
     child.stdout.setEncoding('utf8').on('data', (piece) => { text += piece })
     child.on('error', reject)
@@ -51,6 +51,23 @@ test('names of Node and of others mean to servers what they mean to those of sto
 test('the same names mean to a program below register what they mean without it, in all forms', { timeout: kTimeout, skip: backend === 'node' }, async () => {
   const expected = await inProcess([])
   const actual = await inProcess(['--require', path.join(__dirname, '../../packages/core-native/register.js')])
+  assert.deepEqual(actual, expected)
+})
+
+test('names of ours mean to a program below register, where they have no effect, what they mean without it', { timeout: kTimeout, skip: backend === 'node' }, async () => {
+  /** Forms in which they have an effect. @type {[RegExp, string[]][]} */
+  const effects = [
+    [/^http\.createServer/, kServer], [/^https\.createServer/, [...kServer, ...kSources]],
+    [/ listen\({ port/, [...kQueue, 'prefix', 'prefixes']], [/^listen\({ path/, ['prefix', 'prefixes']]
+  ]
+  const asked = [...Object.keys(kOurs), ...Object.keys(kOurs).map((name) => name.slice(0, -1))]
+  const ineffective = (/** @type {Record<string, any>} */ all) => Object.fromEntries(Object.entries(all).filter(([form]) => {
+    const name = /** @type {RegExpExecArray} */ (/(\w+): /.exec(form))[1]
+    return !effects.some(([pattern, names]) => pattern.test(form) && names.includes(name))
+  }))
+  const expected = ineffective(await inProcess([], asked))
+  const actual = ineffective(await inProcess(['--require', path.join(__dirname, '../../packages/core-native/register.js')], asked))
+  assert.ok(Object.keys(expected).length > 300)
   assert.deepEqual(actual, expected)
 })
 

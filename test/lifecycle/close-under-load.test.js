@@ -5,6 +5,7 @@
 const assert = require('node:assert/strict')
 const { fork } = require('node:child_process')
 const { once } = require('node:events')
+const net = require('node:net')
 const path = require('node:path')
 const { test } = require('node:test')
 const { setTimeout: sleep } = require('node:timers/promises')
@@ -210,3 +211,38 @@ test('a server that listens again before its answers are due keeps their connect
     assert.doesNotMatch(await wire.until('quick'), /Connection: close/)
   }
 })
+
+/** What listen() refuses, by where it fails. @type {{ name: string, listen: (server: any, taken: number) => void }[]} */
+const failures = [
+  { name: 'for its arguments', listen: (server) => assert.throws(() => server.listen(70_000), { code: 'ERR_SOCKET_BAD_PORT' }) },
+  { name: 'on a port in use', listen: (server, taken) => server.listen(taken, '127.0.0.1') },
+  { name: 'on a path that nobody can have', listen: (server) => server.listen('/no/such/folder/socket') },
+  { name: 'on a host without an address', listen: (server) => server.listen({ port: 0, host: 'name.invalid' }) }
+]
+
+for (const { name, listen } of failures) {
+  test(`a listen() that fails ${name} leaves a closed server closed, which ends with its answers`, { timeout: kTimeout, skip: !isOurs && 'stock Node waits for keepAliveTimeout' }, async (t) => {
+    const other = net.createServer().listen(0, '127.0.0.1')
+    t.after(() => other.close())
+    await once(other, 'listening')
+    const server = http.createServer((req, res) => server.emit('asked', res))
+    server.keepAliveTimeout = 3600_000
+    t.after(() => server.closeAllConnections())
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const wire = await dial(t, server.address().port)
+    const asked = once(server, 'asked')
+    wire.write(get('/'))
+    const [res] = await asked
+    // once() would reject with the error.
+    const closed = new Promise((resolve) => server.once('close', resolve))
+    server.close()
+    const failed = name.startsWith('for') ? null : once(server, 'error')
+    listen(server, /** @type {any} */ (other.address()).port)
+    await failed
+    assert.equal(server.listening, false)
+    res.end('answered')
+    await closed
+    assert.match(await wire.untilClosed(), /\r\nConnection: close\r\n.*answered/s)
+  })
+}

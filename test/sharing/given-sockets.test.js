@@ -5,9 +5,12 @@
 const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const net = require('node:net')
+const os = require('node:os')
+const path = require('node:path')
 const { spawnSync } = require('node:child_process')
 const { once } = require('node:events')
 const { describe, it } = require('node:test')
+const http = require('../../packages/core-native')
 const { createServerHandle } = require('../../packages/core-native/lib/http/node-internals')
 const { freePort } = require('../helpers/free-port')
 const { Client, Member, ask, connect, kSkip, member, until } = require('./kit')
@@ -156,5 +159,29 @@ describe('listen({ prefix, fd })', { skip: kSkip }, () => {
     await a.listen('a', { prefix, fd: kFd })
     assert.equal((await ask(port, '/a/')).owner, 'a')
     await a.close('a')
+  })
+
+  it('takes a descriptor that was refused once, and has become that of another socket', async (t) => {
+    const refused = createServerHandle(path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'httpsys-given-')), 'socket'), -1, -1)
+    const { fd } = refused
+    const server = http.createServer((/** @type {any} */ req, /** @type {any} */ res) => res.end('served'))
+    server.listen({ prefix: 'http://*:80/', fd })
+    const [error] = await once(server, 'error')
+    assert.match(error.message, /is no TCP socket/)
+    await new Promise((resolve) => refused.close(resolve))
+    // The system gives the lowest number that is free.
+    const handles = []
+    while (handles.at(-1)?.fd !== fd) {
+      assert.ok(handles.length < 100)
+      handles.push(createServerHandle('127.0.0.1', 0, 4, undefined, 0))
+    }
+    const [given] = handles.splice(-1)
+    for (const handle of handles) handle.close()
+    const name = /** @type {{ port?: number }} */ ({})
+    given.getsockname(name)
+    server.listen({ prefix: `http://*:${name.port}/`, fd })
+    t.after(() => server.close())
+    await once(server, 'listening')
+    assert.equal(server.address().port, name.port)
   })
 })

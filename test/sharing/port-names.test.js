@@ -270,9 +270,17 @@ describe('HTTPSYS_RUNTIME_DIRECTORY', { skip: kSkip }, () => {
     const port = await freePort()
     for (const [value, message] of cases) {
       const one = await memberIn(t, value)
-      for (const on of [port, `http://*:${port}/a/`]) await assert.rejects(one.listen('a', on), { code: 'ERR_HTTPSYS_ENVIRONMENT', message }, value)
+      for (const on of [port, { port, host: 'localhost' }, `http://*:${port}/a/`]) await assert.rejects(one.listen('a', on), { code: 'ERR_HTTPSYS_ENVIRONMENT', message }, value)
       await assertFree(port)
       await one.kill()
+      if (kSkipStranger) continue
+      for (const args of [[], ['--port', String(port)]]) {
+        const { stderr, status } = spawnSync(process.execPath, [kCli, 'show', 'servicestate', ...args],
+          { env: { ...process.env, HTTPSYS_RUNTIME_DIRECTORY: value }, encoding: 'utf8' })
+        assert.equal(status, 1)
+        assert.match(stderr, /^httpsys: The environment variable HTTPSYS_RUNTIME_DIRECTORY must be /)
+        assert.match(stderr, message)
+      }
     }
     const one = await memberIn(t, at('good'))
     await one.listen('a', `http://*:${port}/a/`)

@@ -137,6 +137,50 @@ test('bindings act on an https.Server and on the port of an adapter, too', { tim
   }
 })
 
+test('bindings and folders leave the context alone that the application has set, also for the next listen()', { timeout: 30_000 }, async (t) => {
+  const { add, write } = bindingsOf(t)
+  const port = await freePort()
+  add(`*:${port}`, 'first.test')
+  const server = https.createServer({ http2: false })
+  t.after(() => { server.closeAllConnections(); server.close() })
+  for (const round of [1, 2]) {
+    server.listen(`https://*:${port}/`)
+    await once(server, 'listening')
+    if (round === 1) {
+      assert.equal(await certified(port, 'a.test'), 'first.test')
+      server.setSecureContext(certificate('own.test'))
+    }
+    assert.equal(await certified(port, 'a.test'), 'own.test')
+    // The binding of a host shows when both have been read.
+    write(`second${round}.test`, 'first.test')
+    if (round === 1) {
+      add(`host.test:${port}`, 'host.test')
+      await until(async () => await certified(port, 'host.test') === 'host.test')
+    }
+    assert.equal(await certified(port, 'a.test'), 'own.test')
+    server.close()
+    await once(server, 'close')
+  }
+
+  const folder = temporaryFolder(t)
+  const put = (/** @type {string} */ name, /** @type {string} */ subject) => {
+    const { cert, key } = certificate(subject)
+    fs.writeFileSync(path.join(folder, `${name}.crt`), cert)
+    fs.writeFileSync(path.join(folder, `${name}.key`), key)
+  }
+  put('default', 'first.test')
+  const followed = https.createServer({ certificateDirectory: folder, http2: false })
+  t.after(() => { followed.closeAllConnections(); followed.close() })
+  followed.listen(`https://*:${port}/`)
+  await once(followed, 'listening')
+  assert.equal(await certified(port, 'a.test'), 'first.test')
+  followed.setSecureContext(certificate('own.test'))
+  put('default', 'second.test')
+  put('host.test', 'host.test')
+  await until(async () => await certified(port, 'host.test') === 'host.test')
+  assert.equal(await certified(port, 'a.test'), 'own.test')
+})
+
 test('a file of bindings that cannot be read changes nothing, and a warning tells', { timeout: 30_000 }, async (t) => {
   const { add, file } = bindingsOf(t)
   const port = await freePort()

@@ -42,6 +42,8 @@ function findPorts ({ portsInUse }) {
   try {
     return portsInUse()
   } catch (error) {
+    // Of a variable that every look at ports depends on.
+    if (/** @type {any} */ (error).code === 'ERR_HTTPSYS_ENVIRONMENT') throw error
     throw new Error(`The ports in use cannot be found here (${/** @type {Error} */ (error).message}); name one with --port`)
   }
 }

@@ -7,6 +7,7 @@ const { OptionError } = require('./errors')
 const { misspelt, nearest } = require('./nearest')
 const { kServerOptions } = require('./options')
 const { kSourceOptions } = require('./tls/options')
+const { standIn } = require('./http/stand-in')
 
 const kPrefixOptions = ['prefix', 'prefixes']
 const kQueueOptions = ['queueName', 'queueMode']
@@ -46,6 +47,18 @@ function refuseMisplaced (where, options, accepted) {
 }
 
 /**
+ * The same in a form of Node's own. Below `register` whoever calls may know node:http alone, to which these names are unknown ones.
+ *
+ * @param {string} where
+ * @param {any} options
+ * @param {string[]} accepted
+ * @throws ERR_HTTPSYS_OPTION
+ */
+function refuseIgnored (where, options, accepted) {
+  if (!standIn.isRegistered) refuseMisplaced(where, options, accepted)
+}
+
+/**
  * Refuses options of ours that a server would ignore.
  *
  * @param {any} options of createServer()
@@ -53,8 +66,8 @@ function refuseMisplaced (where, options, accepted) {
  * @throws ERR_HTTPSYS_OPTION
  */
 function refuseIgnoredByServer (options, sources = []) {
-  if (options?.insecureHTTPParser !== true) refuseMisplaced('createServer()', options, [...kServerOptions, ...sources])
-  else refuseMisplaced('createServer() with "insecureHTTPParser"', options, sources.filter((name) => name === 'devCert'))
+  if (options?.insecureHTTPParser !== true) refuseIgnored('createServer()', options, [...kServerOptions, ...sources])
+  else refuseIgnored('createServer() with "insecureHTTPParser"', options, sources.filter((name) => name === 'devCert'))
 }
 
 /**
@@ -86,4 +99,4 @@ function refuseUnknown (where, options, known) {
   }
 }
 
-module.exports = { kCloseOptions, kOurs, kPlaceOf, kQueueOptions, refuseIgnoredByServer, refuseMisplaced, refuseMisspelt, refuseUnknown }
+module.exports = { kCloseOptions, kOurs, kPlaceOf, kQueueOptions, refuseIgnored, refuseIgnoredByServer, refuseMisplaced, refuseMisspelt, refuseUnknown }

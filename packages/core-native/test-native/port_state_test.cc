@@ -170,8 +170,7 @@ TEST_F(PortStateTest, TermsMatterToNobodyWithoutTls) {
 
 TEST_F(PortStateTest, TermsOfOneServerAndOfAQueueMayDiffer) {
   const std::vector<std::string> prefixes = {"https://a.test:80/a/", "https://a.test:80/b/"};
-  EXPECT_EQ(Add(kAlice, {.prefixes = {prefixes[0]}, .queue = "q", .terms = 'x'}), 0);
-  EXPECT_EQ(Add(kAlice, {.prefixes = {prefixes[1]}, .queue = "q", .terms = 'x'}), 0);
+  EXPECT_EQ(Add(kAlice, {.prefixes = prefixes, .queue = "q", .terms = 'x'}), 0);
   // Whoever serves the same prefixes is the same application.
   EXPECT_EQ(
       Check(kBob,
@@ -183,6 +182,23 @@ TEST_F(PortStateTest, TermsOfOneServerAndOfAQueueMayDiffer) {
                          .terms = 'y'}),
             EADDRINUSE);
   EXPECT_EQ(reason_, ConflictReason::kTerms);
+}
+
+TEST_F(PortStateTest, ServersOfAQueueWithOtherPrefixesHaveTheSameTerms) {
+  const std::vector<std::string> prefixes = {"https://a.test:80/a/", "https://a.test:80/b/"};
+  EXPECT_EQ(Add(kAlice, {.prefixes = {prefixes[0]}, .queue = "q", .terms = 'x'}), 0);
+  const auto check = [&](const std::vector<std::string>& wanted, char terms) {
+    return Check(
+        kBob,
+        {.prefixes = wanted, .queue = "q", .mode = QueueMode::kCreateOrAttach, .terms = terms});
+  };
+  EXPECT_EQ(check({prefixes[0]}, 'y'), 0);
+  EXPECT_EQ(check(prefixes, 'x'), 0);
+  // A client whom Alice has asked cannot have what Bob alone serves, and does not know it.
+  EXPECT_EQ(check(prefixes, 'y'), EADDRINUSE);
+  EXPECT_EQ(reason_, ConflictReason::kTerms);
+  EXPECT_EQ(prefix_, prefixes[0]);
+  EXPECT_EQ(wanted_, prefixes[1]);
 }
 
 TEST_F(PortStateTest, TermsThatChangeAreToldAgainAndComparedWithOthers) {

@@ -257,7 +257,7 @@ module.exports = [
   {
     name: 'never-lenient',
     file: 'lib/http/server.js',
-    find: 'if (isParsedByNode(self)) return stockListen()',
+    find: 'if (isParsedByNode(self)) return listen()',
     replace: '',
   },
   {

@@ -92,7 +92,36 @@ function endWithAnswers (listener) {
   }
 }
 
-// It listens again.
+/**
+ * Makes a server listen. A server that was closed before listens again only when this has succeeded: then its connections
+ * go on. When it has failed, they end with their answers as before.
+ *
+ * @param {any} server
+ * @param {() => void} start leaves server._handle null, or throws, when it has failed
+ */
+function listenAgain (server, start) {
+  const listener = server[kListener]
+  const { isClosed, endsIdle, leaving } = listener
+  // Requests on their way find the server listening.
+  listener.leaving = null
+  listener.isClosed = false
+  listener.endsIdle = true
+  if (isClosed && listener.id !== 0) listener.configure()
+  try {
+    start()
+  } finally {
+    if (server._handle) {
+      if (isClosed) goOn(listener)
+    } else {
+      listener.isClosed = isClosed
+      listener.endsIdle = endsIdle
+      listener.leaving = leaving
+      listener.listenFailed()
+    }
+  }
+}
+
+// The server listens again: unfinished responses keep their connections.
 /** @param {import('./listener').Listener} listener */
 function goOn (listener) {
   for (const socket of listener.sockets) {
@@ -100,4 +129,4 @@ function goOn (listener) {
   }
 }
 
-module.exports = { closeIfIdle, endWithAnswers, goOn, isInHandler, onLateRequest }
+module.exports = { closeIfIdle, endWithAnswers, isInHandler, listenAgain, onLateRequest }

@@ -11,7 +11,12 @@ const { listenError } = require('./listen-error')
 
 /** @typedef {import('./listen-args').Endpoint} Endpoint */
 
-/** Handles whose listen() has not succeeded so far, by descriptor: the next one may. @type {Map<number, any>} */
+/**
+ * Handles whose listen() has not succeeded so far, by descriptor: the next one may. A handle cannot be separated from its
+ * descriptor, so it stays open as long as the application leaves the descriptor open.
+ *
+ * @type {Map<number, { handle: any, identity: string }>}
+ */
 const kept = new Map()
 
 /**
@@ -23,9 +28,9 @@ const kept = new Map()
  * @throws what listen() is to emit
  */
 function placeGiven (endpoints, fd) {
-  const handle = kept.get(fd) ?? createServerHandle(null, null, null, fd)
+  const handle = keptHandle(fd) ?? createServerHandle(null, null, null, fd)
   if (typeof handle === 'number') throw listenError(handle, `fd ${fd}`, 0)
-  kept.set(fd, handle)
+  kept.set(fd, { handle, identity: identityOf(fd) })
   const { address, port } = addressOf(handle)
   const ports = endpoints.map((endpoint) => endpoint.port)
   if (port === undefined || address === undefined) throw new ListenArgsError(`"fd" ${fd} is no TCP socket`)
@@ -36,6 +41,24 @@ function placeGiven (endpoints, fd) {
   return { endpoints: [given, ...endpoints.filter((endpoint) => endpoint.port !== port)], port }
 }
 
+/** @param {number} fd @returns {any} undefined: none, or the descriptor has become that of another socket */
+function keptHandle (fd) {
+  const found = kept.get(fd)
+  if (found === undefined) return undefined
+  // To close the handle would close what the application has opened instead.
+  return identityOf(fd) === found.identity ? found.handle : undefined
+}
+
+/** Two descriptors of one socket have the same. @param {number} fd @returns {string} '' for a closed one */
+function identityOf (fd) {
+  try {
+    const { dev, ino } = fs.fstatSync(fd, { bigint: true })
+    return `${dev} ${ino}`
+  } catch {
+    return ''
+  }
+}
+
 /**
  * The server listens, on the descriptor or on the same socket of another member.
  *
@@ -43,15 +66,14 @@ function placeGiven (endpoints, fd) {
  * @param {any[]} handles that it listens on
  */
 function settleGiven (fd, handles) {
-  const handle = kept.get(fd)
+  const handle = kept.get(fd)?.handle
   kept.delete(fd)
   if (handle !== undefined && !handles.includes(handle)) handle.close()
 }
 
 /** Two descriptors of one socket. @param {any} one @param {any} other */
 function isSameSocket (one, other) {
-  const [{ dev, ino }, there] = [one, other].map(({ fd }) => fs.fstatSync(fd, { bigint: true }))
-  return dev === there.dev && ino === there.ino
+  return identityOf(one.fd) === identityOf(other.fd)
 }
 
 module.exports = { isSameSocket, placeGiven, settleGiven }

@@ -27,6 +27,7 @@ class Methods extends methodsOf(StockServer) {
       listener.tls.contextChanged()
       listener.tlsChanged()
     })
+    listener.tls.hasOwnContext = true
   }
 
   /** @param {string} servername @param {any} context */

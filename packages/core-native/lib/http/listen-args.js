@@ -7,7 +7,7 @@ const os = require('node:os')
 const { checkRegistration, whoAmI } = require('../reservations')
 const { nearest } = require('../nearest')
 const { ListenArgsError, OptionError, PrefixSyntaxError } = require('../errors')
-const { kCloseOptions, kPlaceOf, kQueueOptions, refuseMisplaced } = require('../option-names')
+const { kCloseOptions, kPlaceOf, kQueueOptions, refuseIgnored } = require('../option-names')
 const { kTlsOptions, splitOptions } = require('../tls/options')
 const { parseUrlPrefix } = require('../url-prefix')
 const { keyOf } = require('./prefixes')
@@ -70,9 +70,10 @@ function classifyListen (args, { isSecure = false } = {}) {
   if (typeof first === 'string' && first.includes('://')) return planOf([first], args.slice(1))
   if (Array.isArray(first)) return planOf(first, args.slice(1))
   if (typeof first !== 'object' || first === null || isHandle(first) || (first.prefix === undefined && first.prefixes === undefined)) {
-    refuseIgnored(args, isSecure)
+    refuseIgnoredByListen(args, isSecure)
     const options = typeof first === 'object' && first !== null && !isHandle(first) ? first : {}
-    return { kind: 'node', args, tls: options[kAdapterTls] ?? null, sharing: readSharing(options, true) }
+    const { exclusive } = options
+    return { kind: 'node', args, tls: options[kAdapterTls] ?? null, sharing: readSharing(isPort(options) ? options : { exclusive }, true) }
   }
   const { prefix, prefixes, ...options } = first
   if (prefix !== undefined && prefixes !== undefined) throw new ListenArgsError('"prefix" and "prefixes" exclude each other')
@@ -86,22 +87,27 @@ function isHandle (first) {
   return Boolean(first._handle || first.handle)
 }
 
+/** @param {any} options of listen() @returns {boolean} whether Node takes them for a port, not for a path or a descriptor */
+function isPort (options) {
+  const { path, fd } = options
+  return !(typeof fd === 'number' && fd >= 0) && ('port' in options || path === undefined)
+}
+
 /**
- * What Node's own forms of listen() would ignore: names of ours that have no effect there, and options of TLS where Node looks at no
- * options at all. A program that knows node:http alone (`register`) gives the latter as to Node.
+ * Refuses what Node's own forms of listen() would ignore: names of ours that have no effect there, and options of TLS where Node looks
+ * at no options at all. A program that knows node:http alone (`register`) gives both as to Node.
  *
  * @param {any[]} args
  * @param {boolean} isSecure
  */
-function refuseIgnored ([first, ...others], isSecure) {
+function refuseIgnoredByListen ([first, ...others], isSecure) {
   if (typeof first === 'object' && first !== null && !isHandle(first)) {
-    const { path, fd } = first
-    const isPort = !(typeof fd === 'number' && fd >= 0) && ('port' in first || path === undefined)
-    refuseMisplaced(isPort ? 'listen({ port })' : 'listen() without a port', first, isPort ? kQueueOptions : [])
+    if (isPort(first)) refuseIgnored('listen({ port })', first, kQueueOptions)
+    else refuseIgnored('listen() without a port', first, [])
   }
   for (const options of others) {
     if (typeof options !== 'object' || options === null) continue
-    refuseMisplaced('listen(port, …)', options, [])
+    refuseIgnored('listen(port, …)', options, [])
     const ofTls = standIn.isRegistered || isSecure ? undefined : Object.keys(options).find((name) => kTlsOptions.includes(name) && options[name] !== undefined)
     if (ofTls !== undefined) throw new OptionError('listen(port, …) of a server without TLS', ofTls, undefined, 'https.createServer()')
   }
@@ -148,8 +154,9 @@ function applicationOf ({ queueName, isImplied }) {
  * @throws ERR_HTTPSYS_OPTION, ERR_INVALID_ARG_TYPE, ERR_OUT_OF_RANGE
  */
 function restartMs (options) {
-  refuseMisplaced('close()', options, kCloseOptions)
+  refuseIgnored('close()', options, kCloseOptions)
   const { restart, waitMs } = options
+  if (standIn.isRegistered && typeof restart !== 'boolean') return 0
   if (restart === undefined && waitMs !== undefined) throw new OptionError('close() without "restart"', 'waitMs')
   if (restart !== undefined && typeof restart !== 'boolean') {
     throw Object.assign(

@@ -155,7 +155,7 @@ class Listener {
     this.endsOutside = false
     /** Within server.close(). */
     this.isClosing = false
-    /** From server.close() until the next listen(): connections end with the answers that are due. */
+    /** From server.close() until the next listen() that succeeds: connections end with the answers that are due. */
     this.isClosed = false
     /** Once it is closed. Not where one of its own handlers has closed it: what that handler does next is as on Node. */
     this.endsIdle = true
@@ -165,7 +165,11 @@ class Listener {
     this.asksPrimary = false
     /** A worker that its primary does not know to listen. */
     this.endsWithPrimary = false
-    /** Closed on a shared port; requests of connections that JavaScript has not heard of may still come. @type {object | null} */
+    /**
+     * Closed, and requests of connections that JavaScript has not heard of may still come. 'close' waits for them until the
+     * next listen().
+     * @type {{ holdsClose: boolean } | null}
+     */
     this.leaving = null
     /** The context of listen(), which requests inherit as on Node. There before the first connection. @type {any} */
     this.resource = null
@@ -253,7 +257,7 @@ class Listener {
   // Of an https.Server: addContext() and setSecureContext() may have brought one, too. What is bound to prefixes is looked up by
   // each listen(), for its own prefixes.
   get hasCertificate () {
-    if (this.bindings !== null) return false
+    if (this.bindings !== null && !this.tls?.hasOwnContext) return false
     const { cert, pfx } = this.server
     return this.created.hasCertificate || cert !== undefined || pfx !== undefined || (this.tls !== null && this.tls.hasHosts)
   }
@@ -266,7 +270,8 @@ class Listener {
     if (this.isSecure) {
       const own = /** @type {ServerTls} */ (this.tls)
       copyTlsSettings(reader, this.server)
-      this.server.setSecureContext(sources.options)
+      own.hasOwnContext = false
+      own.follow(sources.options)
       own.settingsChanged(this.offersHttp2(options))
     } else {
       this.tls = new ServerTls(reader, this.offersHttp2(options), this.server)
@@ -293,8 +298,7 @@ class Listener {
       const own = /** @type {ServerTls} */ (this.tls)
       own.attempt(() => {
         own.setHosts(hosts)
-        own.owner.setSecureContext(options)
-        own.contextChanged()
+        own.follow(options)
         this.tlsChanged()
       })
     })
@@ -369,7 +373,7 @@ class Listener {
       prefixes: this.prefixes.texts
     })
     // The lanes take a server that is configured for one that listens; a closed one still ends its connections.
-    if (this.isClosed) theEngine().native.unlisten(this.id)
+    if (this.isClosed && this.opening === null) theEngine().native.unlisten(this.id)
   }
 
   // The id stays while connections of an earlier listen() may still name it.
@@ -440,6 +444,18 @@ class Listener {
     if (this.opening === null) return
     this.opening = null
     this.unlisten()
+    this.#stayClosed()
+  }
+
+  // A listen() has failed.
+  listenFailed () {
+    this.#stayClosed()
+    this.forgetIfUnused()
+  }
+
+  // The lanes, which were configured for listen(), learn that a server that was closed before still is.
+  #stayClosed () {
+    if (this.isClosed && this.id !== 0) this.configure()
   }
 
   // Connections that JavaScript has not heard of yet are refused from here on.
@@ -497,7 +513,7 @@ class Listener {
   /** @param {Promise<unknown>} isKnown */
   #leave (isKnown) {
     const engine = theEngine()
-    const leaving = this.leaving = {}
+    const leaving = this.leaving = { holdsClose: true }
     let attempts = 1
     let isThrough = engine.drain(kLeaveMs, 'handled')
     const look = () => {
@@ -509,7 +525,8 @@ class Listener {
         return
       }
       this.leaving = null
-      this.server._emitCloseIfDrained()
+      if (leaving.holdsClose) this.server._emitCloseIfDrained()
+      else this.forgetIfUnused()
     }
     isKnown.then(() => setImmediate(look))
   }

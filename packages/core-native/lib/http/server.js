@@ -10,7 +10,7 @@ const { loadBinding } = require('../binding')
 const { CapabilityError, ListenArgsError, PrefixStateError } = require('../errors')
 const { refuseIgnoredByServer } = require('../option-names')
 const { checkRegistration, findRefusal } = require('../reservations')
-const { closeIfIdle, endWithAnswers, goOn, isInHandler } = require('./closing')
+const { closeIfIdle, endWithAnswers, isInHandler, listenAgain } = require('./closing')
 const { connectionListener, createServerHandle, refusesManyHeaders } = require('./node-internals')
 const {
   kBindIpv6Only, kBindReusePort, closeUnneeded, emitError, listenBeside, openAll, openFor, ownEndpoint, takeHandle
@@ -52,21 +52,18 @@ function methodsOf (Base) {
       // Refused by Node; the prefixes it listens on stay.
       if (self._handle) return super.listen()
       if (isParsedByNode(self)) refuseEngineOptions(plan)
+      // What it refuses in the environment is thrown here, not behind the look-up of a host, where nobody could catch it.
+      else if (loadBinding().capabilities.listensOnSockets) theEngine()
       listener.prefixes.clear()
       listener.plan = null
       listener.stopOpening()
-      if (listener.leaving !== null) {
-        // What is on its way finds the server listening. 'close' does not wait for the next close().
-        listener.leaving = null
+      if (listener.leaving?.holdsClose) {
+        // 'close' is that of the close() before, whatever becomes of this listen().
+        listener.leaving.holdsClose = false
         super._emitCloseIfDrained()
       }
       listener.sharing = plan.sharing
       listener.endsWithPrimary = false
-      listener.endsIdle = true
-      if (listener.isClosed) {
-        listener.isClosed = false
-        goOn(listener)
-      }
       const toPrimary = plan.kind === 'node' && isServedHere(self) ? argsOfWorker(plan.args) : null
       listener.asksPrimary = toPrimary !== null
       if (plan.kind === 'node') {
@@ -91,14 +88,26 @@ function methodsOf (Base) {
       const origin = new Error()
       Error.captureStackTrace(origin, self._listen2)
       const fail = (/** @type {any} */ error) => process.nextTick(emitError, self, raisedAt(error, origin))
-      const stockListen = () => super._listen2(address, port, addressType, backlog, fd, flags)
+      /** @param {() => void} [take] makes server._handle the engine's @param {() => void} [beside] listens on further sockets */
+      const listen = (take, beside) => listenAgain(self, () => {
+        take?.()
+        super._listen2(address, port, addressType, backlog, fd, flags)
+        if (!self._handle || beside === undefined) return
+        try {
+          beside()
+        } catch (error) {
+          self._handle.close()
+          self._handle = null
+          throw error
+        }
+      })
       // Node's lenient parser is Node's: such a server is served by Node throughout.
-      if (isParsedByNode(self)) return stockListen()
+      if (isParsedByNode(self)) return listen()
       const listener = self[kListener]
       const isPort = typeof fd !== 'number' && addressType !== -1
       if (self._handle || !isPort) {
         // Pipes, sockets that somebody else has bound, those of a cluster's primary.
-        if (!loadBinding().capabilities.listensOnSockets) return stockListen()
+        if (!loadBinding().capabilities.listensOnSockets) return listen()
         if (!self._handle) {
           const handle = createServerHandle(address, port, addressType, fd, flags)
           if (typeof handle === 'number') {
@@ -107,8 +116,7 @@ function methodsOf (Base) {
           }
           self._handle = handle
         }
-        takeHandle(self, self._handle, { isForeign: true })
-        stockListen()
+        listen(() => takeHandle(self, self._handle, { isForeign: true }))
         if (self._handle) startChecking.call(self)
         return
       }
@@ -116,18 +124,15 @@ function methodsOf (Base) {
       const refusal = refusalOf(plan, listener.sharing)
       if (refusal !== null) {
         fail(refusal)
-        listener.forgetIfUnused()
+        listener.listenFailed()
         return
       }
       if (!loadBinding().capabilities.listensOnSockets) {
         try {
-          self._handle = openUrls(self, plan)
+          listen(() => { self._handle = openUrls(self, plan) })
         } catch (error) {
           fail(error)
-          listener.forgetIfUnused()
-          return
         }
-        stockListen()
         return
       }
       const opening = listener.opening = {}
@@ -143,7 +148,7 @@ function methodsOf (Base) {
         listener.opening = null
         if (error !== null) {
           fail(error)
-          listener.forgetIfUnused()
+          listener.listenFailed()
           return
         }
         const [{ handle, isShared, isForeign }, ...others] = opened
@@ -155,15 +160,10 @@ function methodsOf (Base) {
           address = addressOf(handle).address ?? '::'
           addressType = net.isIPv6(address) ? 6 : 4
         }
-        takeHandle(self, handle, { isShared, isForeign })
-        stockListen()
-        if (!self._handle) return
         try {
-          listenBeside(self, others, backlog)
-          startChecking.call(self)
+          listen(() => takeHandle(self, handle, { isShared, isForeign }), () => listenBeside(self, others, backlog))
+          if (self._handle) startChecking.call(self)
         } catch (error) {
-          self._handle.close()
-          self._handle = null
           fail(error)
         }
       })
@@ -232,7 +232,7 @@ function methodsOf (Base) {
     _emitCloseIfDrained () {
       const self = /** @type {any} */ (this)
       const listener = self[kListener]
-      if (listener?.leaving) return
+      if (listener?.leaving?.holdsClose) return
       if (listener?.endsOutside) runOutside(() => super._emitCloseIfDrained())
       else super._emitCloseIfDrained()
       listener?.forgetIfUnused()

@@ -12,6 +12,8 @@ const { handshakeTimeoutOf, sniCallbackOf } = require('../http/node-internals')
 const { watchDirectory } = require('./certificate-directory')
 const { rememberError } = require('./failure')
 
+const { Server: StockServer } = tls
+
 /** What setSecureContext() of Node's leaves on the server, and creates its context of. */
 const kContextFields = [
   'pfx', 'key', 'passphrase', 'cert', 'clientCertEngine', 'ca', 'ciphers', 'sigalgs', 'ecdhCurve', 'dhparam', 'minVersion',
@@ -61,6 +63,8 @@ class ServerTls {
     /** By the settings that lanes have. */
     this.asksForCertificate = false
     this.offersHttp2 = offersHttp2
+    /** The application has called setSecureContext(): folders and bindings leave that context alone. */
+    this.hasOwnContext = false
     const keys = owner.ticketKeys
     this.#ticketKeys = keys === undefined ? undefined : loadBinding().createTicketKeys(bytesOf(keys))
   }
@@ -94,6 +98,13 @@ class ServerTls {
     const { ticketKeys: keys } = this.owner
     this.offersHttp2 = offersHttp2
     this.#ticketKeys = keys === undefined ? undefined : loadBinding().createTicketKeys(bytesOf(keys))
+    this.contextChanged()
+  }
+
+  /** What a folder or a binding has for hosts without a certificate of their own. @param {Record<string, any>} options */
+  follow (options) {
+    if (this.hasOwnContext) return
+    StockServer.prototype.setSecureContext.call(this.owner, options)
     this.contextChanged()
   }
 
@@ -134,8 +145,7 @@ class ServerTls {
       const patterns = new Set(fresh.map(({ pattern }) => pattern))
       this.attempt(() => {
         this.setHosts([...fresh, ...hosts.filter(({ pattern, options: { key } }) => key === undefined || !patterns.has(pattern))])
-        if (pairs.has('default')) this.owner.setSecureContext({ ...options, ...pairs.get('default') })
-        this.contextChanged()
+        if (pairs.has('default')) this.follow({ ...options, ...pairs.get('default') })
         changed()
       })
     })

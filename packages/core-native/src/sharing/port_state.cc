@@ -121,9 +121,9 @@ bool PortState::Parse(const std::string& text, StateEntry* entry) const {
   return true;
 }
 
-// A server whose clients come to the candidate's server and the other way round, whatever they
-// name, but are asked for certificates by other rules. Those of one queue that have the same
-// prefixes are one application: each serves the clients that it has asked.
+// The prefix of another server that no ClientHello can tell from the candidate's, and whose clients
+// are asked for certificates by other rules. Two servers of one queue that both have both prefixes
+// are one application: each answers all requests of the clients that it has asked.
 const StateEntry* PortState::FindOtherTerms(uint64_t member, const peer::Register& wanted,
                                             const StateEntry& candidate) const {
   if (candidate.hello_key.empty()) return nullptr;
@@ -134,14 +134,25 @@ const StateEntry* PortState::FindOtherTerms(uint64_t member, const peer::Registe
       continue;
     }
     const bool is_shared = !wanted.queue.empty() && there.entry.queue == wanted.queue &&
-                           std::any_of(wanted.prefixes.begin(), wanted.prefixes.end(),
-                                       [&](const peer::PrefixItem& item) {
-                                         StateEntry other;
-                                         return Parse(item.text, &other) && other.key == there.key;
-                                       });
+                           Has(there.entry, candidate.key) && Wants(wanted, there.key);
     if (!is_shared) return &there;
   }
   return nullptr;
+}
+
+bool PortState::Has(const peer::Entry& owner, const std::string& key) const {
+  return std::any_of(entries_.begin(), entries_.end(), [&](const StateEntry& there) {
+    return IsOf(there, owner.member, owner.server_id) && there.entry.queue == owner.queue &&
+           there.key == key && !there.is_absent();
+  });
+}
+
+bool PortState::Wants(const peer::Register& wanted, const std::string& key) const {
+  return std::any_of(wanted.prefixes.begin(), wanted.prefixes.end(),
+                     [&](const peer::PrefixItem& item) {
+                       StateEntry other;
+                       return Parse(item.text, &other) && other.key == key;
+                     });
 }
 
 std::optional<PortState::Conflict> PortState::CheckTerms(uint64_t member,

@@ -80,6 +80,9 @@ class PortState {
   bool Parse(const std::string& text, StateEntry* entry) const;
   bool IsThere(uint64_t member, uint32_t server_id, const peer::PrefixItem& item) const;
   static void SetOffline(StateEntry* entry, uint64_t now_ms);
+  // Whether the server of an entry has the prefix with this key, for the same queue.
+  bool Has(const peer::Entry& owner, const std::string& key) const;
+  bool Wants(const peer::Register& wanted, const std::string& key) const;
   const StateEntry* FindOtherTerms(uint64_t member, const peer::Register& wanted,
                                    const StateEntry& candidate) const;
   const StateEntry* FindConflict(uint64_t member, const peer::Register& wanted,
