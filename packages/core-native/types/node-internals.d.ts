@@ -10,6 +10,8 @@ export interface NodeInternals {
   kWritableFinished: symbol | null
   /** `response[kEndCallbacks]`: null, or callbacks of end() to be called at 'finish'. Since Node 24. */
   kEndCallbacks: symbol | null
+  /** `request[kDetachAbortSignal]()`: `request.signal` no longer aborts when the connection closes. Since Node 24. */
+  kDetachAbortSignal: symbol | null
   /** `response[kRejectNonStandardBodyWrites]`: createServer's option of that name. */
   kRejectNonStandardBodyWrites: symbol
   /** `server[kUniqueHeaders]` and `response[kUniqueHeaders]`: createServer's `uniqueHeaders`. */

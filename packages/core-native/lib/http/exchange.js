@@ -11,7 +11,7 @@ const process = require('node:process') // The global one is an accessor, which 
 const R = require('../records')
 const { loadBinding } = require('../binding')
 const { splitTarget } = require('../url-prefix')
-const { kOutgoingUniqueHeaders, kNeedDrain, drainTicks, contextsAreFrames, forgetRead } = require('./node-internals')
+const { kOutgoingUniqueHeaders, kNeedDrain, kDetachAbortSignal, drainTicks, contextsAreFrames, forgetRead } = require('./node-internals')
 const { closeUnread, consumed, materialise } = require('./socket')
 const { closeIfIdle, onLateRequest } = require('./closing')
 const { State, isLight, publish } = require('./socket-state')
@@ -462,6 +462,8 @@ function onResponseFinish () {
   if (!socket || socket[kLane] === undefined) return
   const { server } = socket
   if (responseFinish.hasSubscribers) responseFinish.publish({ request: req, response: this, socket, server })
+  // What the connection comes to is no longer about this request.
+  if (kDetachAbortSignal !== null) req[kDetachAbortSignal]()
   dequeue(socket)
   if (req[kEndHeld] !== true && !req._consuming && !req._readableState.resumeScheduled) req._dump()
   detach(socket, this)

@@ -189,6 +189,7 @@ function collect () {
     kCorked: findSymbol(response, 'corked', 'http.ServerResponse'),
     kWritableFinished: findOwnSymbol(response, 'kWritableFinished'),
     kEndCallbacks: findOwnSymbol(response, 'kEndCallbacks'),
+    kDetachAbortSignal: findOwnSymbol(http.IncomingMessage.prototype, 'kDetachAbortSignal'),
     kRejectNonStandardBodyWrites: findSymbol(response, 'kRejectNonStandardBodyWrites', 'http.ServerResponse'),
     kOutgoingUniqueHeaders: findSymbol(server, 'kUniqueHeaders', 'http.Server'),
     kShapeMode: findOwnSymbol(response, 'shapeMode'),
