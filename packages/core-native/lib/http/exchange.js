@@ -254,8 +254,10 @@ function flushHeldEnd (req) {
 function deliver (server, socket, req, flags) {
   enqueue(socket, req)
   const listener = server[kListener]
-  listener.responseOptions.rejectNonStandardBodyWrites = server.rejectNonStandardBodyWrites
-  const res = new listener.ServerResponse(req, listener.responseOptions)
+  const options = listener.responseOptions
+  options.highWaterMark = isLight(socket) ? server.highWaterMark : socket.writableHighWaterMark
+  options.rejectNonStandardBodyWrites = server.rejectNonStandardBodyWrites
+  const res = new listener.ServerResponse(req, options)
   res[kEnded] = false
   res._keepAliveTimeout = server.keepAliveTimeout
   res._maxRequestsPerSocket = server.maxRequestsPerSocket
