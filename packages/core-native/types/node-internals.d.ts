@@ -16,6 +16,8 @@ export interface NodeInternals {
   kRejectNonStandardBodyWrites: symbol
   /** `server[kUniqueHeaders]` and `response[kUniqueHeaders]`: createServer's `uniqueHeaders`. */
   kOutgoingUniqueHeaders: symbol
+  /** `server[kOptimizeEmptyRequests]`: createServer's `optimizeEmptyRequests`. Since Node 24. */
+  kOptimizeEmptyRequests: symbol | null
   /** `emitter[kShapeMode]`: `_events` was there before EventEmitter's constructor, and keeps its keys. Since Node 20. */
   kShapeMode: symbol | null
   /** `OutgoingMessage.prototype.setHeader`, which puts `[name, value]` into `[kOutHeaders]`; null: somebody has replaced it. */

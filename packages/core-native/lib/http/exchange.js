@@ -11,7 +11,9 @@ const process = require('node:process') // The global one is an accessor, which 
 const R = require('../records')
 const { loadBinding } = require('../binding')
 const { splitTarget } = require('../url-prefix')
-const { kOutgoingUniqueHeaders, kNeedDrain, kDetachAbortSignal, drainTicks, contextsAreFrames, forgetRead } = require('./node-internals')
+const {
+  kOutgoingUniqueHeaders, kNeedDrain, kDetachAbortSignal, kOptimizeEmptyRequests, drainTicks, contextsAreFrames, forgetRead
+} = require('./node-internals')
 const { closeUnread, consumed, materialise } = require('./socket')
 const { closeIfIdle, onLateRequest } = require('./closing')
 const { State, isLight, publish } = require('./socket-state')
@@ -269,6 +271,7 @@ function deliver (server, socket, req, flags) {
   if (isHttp2) res.useChunkedEncodingByDefault = true
   res[kOutgoingUniqueHeaders] = server[kOutgoingUniqueHeaders]
   if (requestStart.hasSubscribers) requestStart.publish({ request: req, response: res, socket, server })
+  if (kOptimizeEmptyRequests !== null && server[kOptimizeEmptyRequests] === true && isEmpty(req, flags)) settleSilently(req)
   if (socket._httpMessage) queue(socket, res)
   else assign(socket, res)
   if (listener.isClosed) onLateRequest(socket, res)
@@ -301,6 +304,13 @@ function deliver (server, socket, req, flags) {
   }
   server.emit('request', req, res)
   return res
+}
+
+// As Node: what announces no body. Over HTTP/2 a body needs no announcement.
+/** @param {any} req @param {number} flags */
+function isEmpty ({ headers, httpVersionMajor }, flags) {
+  if ('content-length' in headers || 'transfer-encoding' in headers) return false
+  return httpVersionMajor !== 2 || (flags & R.kFlagComplete) !== 0
 }
 
 /** @param {any} server @param {any} req @param {any} res */

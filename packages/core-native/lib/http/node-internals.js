@@ -192,6 +192,7 @@ function collect () {
     kDetachAbortSignal: findOwnSymbol(http.IncomingMessage.prototype, 'kDetachAbortSignal'),
     kRejectNonStandardBodyWrites: findSymbol(response, 'kRejectNonStandardBodyWrites', 'http.ServerResponse'),
     kOutgoingUniqueHeaders: findSymbol(server, 'kUniqueHeaders', 'http.Server'),
+    kOptimizeEmptyRequests: findOwnSymbol(server, 'OptimizeEmptyRequestsOption'),
     kShapeMode: findOwnSymbol(response, 'shapeMode'),
     isLenientHeaderValidation: /** @type {any} */ (http.OutgoingMessage.prototype)._isLenientHeaderValidation ?? null,
     setHeader: findStock(http.OutgoingMessage.prototype, 'setHeader', /ERR_HTTP_HEADERS_SENT/),
