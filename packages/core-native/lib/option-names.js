@@ -4,6 +4,7 @@
 // ignores what it does not know: that is an error. Names of Node's, and those that nobody knows, are left to Node in Node's own forms.
 
 const { OptionError } = require('./errors')
+const { lenientOption } = require('./http/lenient')
 const { misspelt, nearest } = require('./nearest')
 const { kServerOptions } = require('./options')
 const { kSourceOptions } = require('./tls/options')
@@ -53,8 +54,9 @@ function refuseMisplaced (where, options, accepted) {
  * @throws ERR_HTTPSYS_OPTION
  */
 function refuseIgnoredByServer (options, sources = []) {
-  if (options?.insecureHTTPParser !== true) refuseMisplaced('createServer()', options, [...kServerOptions, ...sources])
-  else refuseMisplaced('createServer() with "insecureHTTPParser"', options, sources.filter((name) => name === 'devCert'))
+  const lenient = lenientOption(options)
+  if (lenient === null) refuseMisplaced('createServer()', options, [...kServerOptions, ...sources])
+  else refuseMisplaced(`createServer() with "${lenient}"`, options, sources.filter((name) => name === 'devCert'))
 }
 
 /**

@@ -22,8 +22,10 @@ export interface NodeInternals {
   kShapeMode: symbol | null
   /** `OutgoingMessage.prototype.setHeader`, which puts `[name, value]` into `[kOutHeaders]`; null: somebody has replaced it. */
   setHeader: Function | null
-  /** `OutgoingMessage.prototype._isLenientHeaderValidation()`: createServer's `httpValidation`. Since Node 26; null before. */
+  /** `OutgoingMessage.prototype._isLenientHeaderValidation()`: whether headers may have what only a lenient parser takes. Node 26, releases of 24; else null. */
   isLenientHeaderValidation: Function | null
+  /** Whether createServer has `httpValidation`, beside `insecureHTTPParser`: Node 26 and releases of 24 do. */
+  knowsHttpValidation: boolean
   /** `OutgoingMessage.prototype.write`; null: somebody has replaced it. */
   write: Function | null
   /** `OutgoingMessage.prototype.end`; null: somebody has replaced it. */

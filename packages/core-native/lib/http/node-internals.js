@@ -199,6 +199,7 @@ function collect () {
     write: findStock(http.OutgoingMessage.prototype, 'write', /write_\(/),
     end: findStock(http.OutgoingMessage.prototype, 'end', /ERR_STREAM_WRITE_AFTER_END/),
     addHeaderLine: findStock(http.IncomingMessage.prototype, '_addHeaderLine', /matchKnownFields|joinDuplicateHeaders/),
+    knowsHttpValidation: 'httpValidation' in server,
     closesUnserved,
     destroysQueued,
     refusesManyHeaders: refusesManyHeaders(),
