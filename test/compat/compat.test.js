@@ -87,6 +87,8 @@ test('a suite that asks for a share of the files that reach a server is red belo
   assert.ok(isGreen(withLost(2)))
   assert.ok(!isGreen(withLost(3)))
   assert.match(summary([withLost(2)]), /100 files, 100 reach a server: 100 of them pass on stock, 98\.0 % of these on ours/)
+  const barely = { ...withLost(2), reaching: { files: 300, passStock: 299, passOurs: 293 } }
+  assert.match(summary([barely]), /299 of them pass on stock, 97\.9 % of these on ours/)
 })
 
 test('the fast part has its suites, and says which this system cannot have', (t) => {
@@ -185,6 +187,33 @@ test('a suite that is run by file survives one that does not load', async (t) =>
   const { tests } = await execute({ ...kSuite, runner: 'mocha', files: ['test/*.js'], byFile: [] }, folder, 'stock', path.join(folder, 'scratch'))
   assert.deepEqual([...tests].map(([name, { result }]) => [name, result]).sort(),
     [['test/bad.js: the file', 'fail'], ['test/good.js: is fine', 'pass']])
+})
+
+test('a file of Node\'s that fails once is lost on ours, and counts when it fails before it listens there', async (t) => {
+  const folder = makeFolder(t)
+  fs.mkdirSync(path.join(folder, 'test', 'parallel'), { recursive: true })
+  const write = (/** @type {string} */ name, /** @type {string} */ first) => fs.writeFileSync(path.join(folder, 'test', 'parallel', name), `
+    ${first}
+    const http = require('http')
+    const server = http.createServer((req, res) => res.end()).listen(0, () => {
+      http.get({ port: server.address().port, agent: false }, (res) => res.resume().on('end', () => server.close()))
+    })`)
+  write('test-http-early.js', "if (process.execArgv.some((arg) => arg.endsWith('register.js'))) process.exit(4)")
+  write('test-http-once.js', `
+    const fs = require('fs')
+    const file = require('path').join(process.env.NODE_TEST_DIR, 'came')
+    if (!fs.existsSync(file)) {
+      fs.writeFileSync(file, '')
+      process.exit(5)
+    }`)
+  write('test-http-fine.js', '')
+  const suite = { ...kSuite, runner: /** @type {const} */ ('node-core'), files: ['^parallel/test-http-'], share: 0.5 }
+  const stock = await execute(suite, folder, 'stock', path.join(folder, 'stock'))
+  const ours = await execute(suite, folder, 'ours', path.join(folder, 'ours'))
+  const verdict = compare(suite, stock, ours, [])
+  assert.deepEqual([...verdict.unexpected].sort(), ['parallel/test-http-early.js', 'parallel/test-http-once.js'])
+  assert.deepEqual(verdict.reaching, { files: 3, passStock: 3, passOurs: 1 })
+  assert.match(verdict.problems.join(), /of 3 files that reach a server and pass on stock 1 pass on the engine/)
 })
 
 test('a file of Node\'s is run with its flags, passes by its exit code, and says whether it reaches a server', async (t) => {

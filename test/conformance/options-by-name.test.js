@@ -99,12 +99,15 @@ const kServer = ['maxRequestBodySize', 'pipelinedRequestsMax', 'queueLimit', 'qu
 const kSources = ['certificates', 'certificateDirectory', 'devCert']
 const kQueue = ['queueName', 'queueMode']
 
+const hasValidation = 'httpValidation' in http.createServer()
+
 /** @type {[string, string[], (options: any) => any][]} each with the names of ours that have an effect there */
 const kForms = [
   ['http.createServer(options)', kServer, (options) => http.createServer(options)],
   ['new http.Server(options)', kServer, (options) => new http.Server(options)],
   ['https.createServer(options)', [...kServer, ...kSources], (options) => https.createServer(options)],
   ['createServer() of Node\'s lenient parser', [], (options) => http.createServer({ insecureHTTPParser: true, ...options })],
+  ['createServer() of Node\'s relaxed parser, where Node has it', hasValidation ? [] : kServer, (options) => http.createServer({ httpValidation: 'relaxed', ...options })],
   ['createAdapter(app, options)', [...kServer, ...kSources], (options) => createAdapter(() => {}, options)],
   ['listen({ port, … })', kQueue, (options) => http.createServer().listen({ port: 0, ...options })],
   ['listen({ port, … }) of https', kQueue, (options) => https.createServer(pair()).listen({ port: 0, ...options })],

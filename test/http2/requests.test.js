@@ -6,6 +6,7 @@
 const { test } = require('node:test')
 const assert = require('node:assert/strict')
 const { once } = require('node:events')
+const http = require('node:http')
 const { Frames, block, fieldsOf, frame, kEndHeaders, kEndStream, kType } = require('./frames')
 const { connect, request, serve } = require('./kit')
 const { backend } = require('../helpers/backend')
@@ -50,6 +51,21 @@ test('each request has a socket of its own with the addresses of the connection,
   assert.equal(connections.length, 1)
   assert.equal(await new Promise((resolve) => server.getConnections((_, count) => resolve(count))), 2)
   assert.equal(client.destroyed, false)
+})
+
+// Node 24 has the option for HTTP/1.1, where a body without either header does not exist.
+test('optimizeEmptyRequests settles a request without a body, and no other', options, async (t) => {
+  const { client } = await serve(t, (/** @type {any} */ req, /** @type {any} */ res) => {
+    const isSettled = req.destroyed
+    let text = ''
+    const answer = () => res.end(`${isSettled} ${text}`)
+    if (isSettled) answer()
+    else req.setEncoding('utf8').on('data', (/** @type {string} */ piece) => { text += piece }).on('end', answer)
+  }, /** @type {any} */ ({ optimizeEmptyRequests: true }))
+  const isKnown = '_dumpAndCloseReadable' in http.IncomingMessage.prototype
+  assert.equal((await request(client, {})).text, `${isKnown} `)
+  assert.equal((await request(client, { ':method': 'POST' }, { body: Buffer.from('some') })).text, 'false some')
+  assert.equal((await request(client, { ':method': 'POST', 'content-length': 4 }, { body: Buffer.from('some') })).text, 'false some')
 })
 
 test('a body arrives in pieces or at once, with and without a length', options, async (t) => {

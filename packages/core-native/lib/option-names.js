@@ -4,6 +4,7 @@
 // ignores what it does not know: that is an error. Names of Node's, and those that nobody knows, are left to Node in Node's own forms.
 
 const { OptionError } = require('./errors')
+const { lenientOption } = require('./http/lenient')
 const { misspelt, nearest } = require('./nearest')
 const { kServerOptions } = require('./options')
 const { kSourceOptions } = require('./tls/options')
@@ -66,8 +67,9 @@ function refuseIgnored (where, options, accepted) {
  * @throws ERR_HTTPSYS_OPTION
  */
 function refuseIgnoredByServer (options, sources = []) {
-  if (options?.insecureHTTPParser !== true) refuseIgnored('createServer()', options, [...kServerOptions, ...sources])
-  else refuseIgnored('createServer() with "insecureHTTPParser"', options, sources.filter((name) => name === 'devCert'))
+  const lenient = lenientOption(options)
+  if (lenient === null) refuseIgnored('createServer()', options, [...kServerOptions, ...sources])
+  else refuseIgnored(`createServer() with "${lenient}"`, options, sources.filter((name) => name === 'devCert'))
 }
 
 /**

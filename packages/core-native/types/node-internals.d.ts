@@ -10,16 +10,22 @@ export interface NodeInternals {
   kWritableFinished: symbol | null
   /** `response[kEndCallbacks]`: null, or callbacks of end() to be called at 'finish'. Since Node 24. */
   kEndCallbacks: symbol | null
+  /** `request[kDetachAbortSignal]()`: `request.signal` no longer aborts when the connection closes. Since Node 24. */
+  kDetachAbortSignal: symbol | null
   /** `response[kRejectNonStandardBodyWrites]`: createServer's option of that name. */
   kRejectNonStandardBodyWrites: symbol
   /** `server[kUniqueHeaders]` and `response[kUniqueHeaders]`: createServer's `uniqueHeaders`. */
   kOutgoingUniqueHeaders: symbol
+  /** `server[kOptimizeEmptyRequests]`: createServer's `optimizeEmptyRequests`. Since Node 24. */
+  kOptimizeEmptyRequests: symbol | null
   /** `emitter[kShapeMode]`: `_events` was there before EventEmitter's constructor, and keeps its keys. Since Node 20. */
   kShapeMode: symbol | null
   /** `OutgoingMessage.prototype.setHeader`, which puts `[name, value]` into `[kOutHeaders]`; null: somebody has replaced it. */
   setHeader: Function | null
-  /** `OutgoingMessage.prototype._isLenientHeaderValidation()`: createServer's `httpValidation`. Since Node 26; null before. */
+  /** `OutgoingMessage.prototype._isLenientHeaderValidation()`: whether headers may have what only a lenient parser takes. Node 26, releases of 24; else null. */
   isLenientHeaderValidation: Function | null
+  /** Whether createServer has `httpValidation`, beside `insecureHTTPParser`: Node 26 and releases of 24 do. */
+  knowsHttpValidation: boolean
   /** `OutgoingMessage.prototype.write`; null: somebody has replaced it. */
   write: Function | null
   /** `OutgoingMessage.prototype.end`; null: somebody has replaced it. */

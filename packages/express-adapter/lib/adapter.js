@@ -16,8 +16,9 @@ const kForeignEvents = new Set(['upgrade', 'connect', 'checkContinue', 'checkExp
 
 const kOptions = [
   'IncomingMessage', 'ServerResponse', 'allowHalfOpen', 'connectionsCheckingInterval', 'headersTimeout', 'highWaterMark',
-  'insecureHTTPParser', 'joinDuplicateHeaders', 'keepAlive', 'keepAliveInitialDelay', 'keepAliveTimeout', 'keepAliveTimeoutBuffer',
-  'maxHeaderSize', 'noDelay', 'pauseOnConnect', 'rejectNonStandardBodyWrites', 'requestTimeout', 'requireHostHeader', 'uniqueHeaders',
+  'httpValidation', 'insecureHTTPParser', 'joinDuplicateHeaders', 'keepAlive', 'keepAliveInitialDelay', 'keepAliveTimeout',
+  'keepAliveTimeoutBuffer', 'maxHeaderSize', 'noDelay', 'optimizeEmptyRequests', 'pauseOnConnect', 'rejectNonStandardBodyWrites',
+  'requestTimeout', 'requireHostHeader', 'shouldUpgradeCallback', 'uniqueHeaders',
   ...core.internals.kServerOptions, ...core.internals.kTlsOptions
 ]
 // Of listen(), beside those of TLS.

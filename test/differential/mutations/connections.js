@@ -3,6 +3,12 @@
 /** @type {import('.').Mutation[]} */
 module.exports = [
   {
+    name: 'close-emitted-unheard',
+    file: 'lib/http/socket-listeners.js',
+    find: "on.call(socket, 'close', onSocketClose)",
+    replace: "on.call(socket, 'close', onRecordInstead)",
+  },
+  {
     name: 'upgrade-not-asked',
     file: 'lib/http/exchange.js',
     find: "typeof server.shouldUpgradeCallback !== 'function'",

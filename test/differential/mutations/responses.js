@@ -56,7 +56,7 @@ module.exports = [
     'res._keepAliveTimeout = (listener.keepAlive ??= server.keepAliveTimeout)'),
   ofExchange('most-requests-read-once', 'const most = server.maxRequestsPerSocket', 'const most = (listener.most ??= server.maxRequestsPerSocket)'),
   ofExchange('host-rule-read-once', 'server.requireHostHeader && ', '(listener.host ??= server.requireHostHeader) && '),
-  ofExchange('body-rule-read-once', 'listener.responseOptions.rejectNonStandardBodyWrites = server.rejectNonStandardBodyWrites', ''),
+  ofExchange('body-rule-read-once', 'options.rejectNonStandardBodyWrites = server.rejectNonStandardBodyWrites', ''),
   ofExchange('headers-limit-ignored', "typeof maxHeadersCount === 'number' ? maxHeadersCount << 1 : kHeaderPairsDefault", 'kHeaderPairsDefault'),
   ofExchange('join-ignored', 'req.joinDuplicateHeaders = server.joinDuplicateHeaders || null', 'req.joinDuplicateHeaders = null'),
   { name: 'timeout-skips-server', file: 'lib/http/socket-listeners.js', find: "this.server.emit('timeout', this)", replace: 'false' },

@@ -244,14 +244,20 @@ module.exports = [
   },
   {
     name: 'high-water-mark-of-responses',
-    file: 'lib/http/listener.js',
-    find: 'highWaterMark: server.highWaterMark, rejectNonStandardBodyWrites',
-    replace: 'rejectNonStandardBodyWrites',
+    file: 'lib/http/exchange.js',
+    find: 'options.highWaterMark = isLight(socket) ? server.highWaterMark : socket.writableHighWaterMark',
+    replace: 'options.highWaterMark = 16384',
+  },
+  {
+    name: 'mark-of-the-server',
+    file: 'lib/http/exchange.js',
+    find: 'server.highWaterMark : socket.writableHighWaterMark',
+    replace: 'server.highWaterMark : server.highWaterMark',
   },
   {
     name: 'body-writes-never-rejected',
     file: 'lib/http/exchange.js',
-    find: 'listener.responseOptions.rejectNonStandardBodyWrites = server.rejectNonStandardBodyWrites',
+    find: 'options.rejectNonStandardBodyWrites = server.rejectNonStandardBodyWrites',
     replace: '',
   },
   {

@@ -11,7 +11,9 @@ const process = require('node:process') // The global one is an accessor, which 
 const R = require('../records')
 const { loadBinding } = require('../binding')
 const { splitTarget } = require('../url-prefix')
-const { kOutgoingUniqueHeaders, kNeedDrain, drainTicks, contextsAreFrames, forgetRead } = require('./node-internals')
+const {
+  kOutgoingUniqueHeaders, kNeedDrain, kDetachAbortSignal, kOptimizeEmptyRequests, drainTicks, contextsAreFrames, forgetRead
+} = require('./node-internals')
 const { closeUnread, consumed, materialise } = require('./socket')
 const { closeIfIdle, onLateRequest } = require('./closing')
 const { State, isLight, publish } = require('./socket-state')
@@ -254,8 +256,10 @@ function flushHeldEnd (req) {
 function deliver (server, socket, req, flags) {
   enqueue(socket, req)
   const listener = server[kListener]
-  listener.responseOptions.rejectNonStandardBodyWrites = server.rejectNonStandardBodyWrites
-  const res = new listener.ServerResponse(req, listener.responseOptions)
+  const options = listener.responseOptions
+  options.highWaterMark = isLight(socket) ? server.highWaterMark : socket.writableHighWaterMark
+  options.rejectNonStandardBodyWrites = server.rejectNonStandardBodyWrites
+  const res = new listener.ServerResponse(req, options)
   res[kEnded] = false
   res._keepAliveTimeout = server.keepAliveTimeout
   res._maxRequestsPerSocket = server.maxRequestsPerSocket
@@ -267,6 +271,7 @@ function deliver (server, socket, req, flags) {
   if (isHttp2) res.useChunkedEncodingByDefault = true
   res[kOutgoingUniqueHeaders] = server[kOutgoingUniqueHeaders]
   if (requestStart.hasSubscribers) requestStart.publish({ request: req, response: res, socket, server })
+  if (kOptimizeEmptyRequests !== null && server[kOptimizeEmptyRequests] === true && isEmpty(req, flags)) settleSilently(req)
   if (socket._httpMessage) queue(socket, res)
   else assign(socket, res)
   if (listener.isClosed) onLateRequest(socket, res)
@@ -299,6 +304,13 @@ function deliver (server, socket, req, flags) {
   }
   server.emit('request', req, res)
   return res
+}
+
+// As Node: what announces no body. Over HTTP/2 a body needs no announcement.
+/** @param {any} req @param {number} flags */
+function isEmpty ({ headers, httpVersionMajor }, flags) {
+  if ('content-length' in headers || 'transfer-encoding' in headers) return false
+  return httpVersionMajor !== 2 || (flags & R.kFlagComplete) !== 0
 }
 
 /** @param {any} server @param {any} req @param {any} res */
@@ -462,6 +474,8 @@ function onResponseFinish () {
   if (!socket || socket[kLane] === undefined) return
   const { server } = socket
   if (responseFinish.hasSubscribers) responseFinish.publish({ request: req, response: this, socket, server })
+  // What the connection comes to is no longer about this request.
+  if (kDetachAbortSignal !== null) req[kDetachAbortSignal]()
   dequeue(socket)
   if (req[kEndHeld] !== true && !req._consuming && !req._readableState.resumeScheduled) req._dump()
   detach(socket, this)

@@ -129,9 +129,8 @@ class Listener {
     this.IncomingMessage = options.IncomingMessage || EngineIncomingMessage
     this.ServerResponse = options.ServerResponse || EngineServerResponse
     this.methods = kMethods
-    this.responseOptions = {
-      highWaterMark: server.highWaterMark, rejectNonStandardBodyWrites: server.rejectNonStandardBodyWrites
-    }
+    /** Those of the next response. */
+    this.responseOptions = { highWaterMark: 0, rejectNonStandardBodyWrites: false }
     this.own = takeEngineOptions(options)
     /** Where Node could listen, too, its clients may take what time they like. */
     this.hasOwnSendRate = options.minSendRate !== undefined

@@ -18,6 +18,7 @@ const {
 const { argsOfWorker, openAsWorker } = require('./cluster-worker')
 const { applicationOf, classifyListen, isWildcard, readPrefix, restartMs } = require('./listen-args')
 const { listenError, raisedAt } = require('./listen-error')
+const { isParsedByNode } = require('./lenient')
 const { Listener, addressOf, theEngine } = require('./listener')
 const { catchUp: catchUpWithReservations, watch: watchReservations } = require('./live-reservations')
 const { runOutside } = require('./outside')
@@ -180,7 +181,7 @@ function methodsOf (Base) {
       const self = /** @type {any} */ (this)
       const parsed = readPrefix(text)
       const listener = requireListener(self)
-      if (isParsedByNode(self)) throw new PrefixStateError('a server with insecureHTTPParser is Node\'s own code, which knows no prefixes')
+      if (isParsedByNode(self)) throw new PrefixStateError('a server with Node\'s lenient parser (insecureHTTPParser, httpValidation) is Node\'s own code, which knows no prefixes')
       const { prefixes } = listener
       const present = prefixesOf(self)
       listener.requireTls(parsed)
@@ -368,17 +369,7 @@ function refuseEngineOptions (plan) {
   const ignored = plan.kind === 'prefixes'
     ? 'prefixes are'
     : plan.tls !== null ? `"${Object.keys(plan.tls)[0]}" is` : plan.sharing.queueName !== '' && !plan.sharing.isImplied ? '"queueName" is' : null
-  if (ignored !== null) throw new ListenArgsError(`${ignored} not for servers with insecureHTTPParser, which are Node's own code`)
-}
-
-/** @param {any} server */
-function isParsedByNode ({ insecureHTTPParser }) {
-  return insecureHTTPParser ?? isLenient()
-}
-
-// node --insecure-http-parser
-function isLenient () {
-  return [...process.execArgv, ...(process.env.NODE_OPTIONS ?? '').split(' ')].includes('--insecure-http-parser')
+  if (ignored !== null) throw new ListenArgsError(`${ignored} not for servers with Node's lenient parser (insecureHTTPParser, httpValidation), which are Node's own code`)
 }
 
 /** @param {any} socket */

@@ -7,11 +7,11 @@ const { EventEmitter } = require('node:events')
 const http = require('node:http')
 const { kNeedDrain } = require('./node-internals')
 const { hooks } = require('./socket')
-const { isLight } = require('./socket-state')
-const { kListener, kReceiving } = require('./symbols')
+const { State, isLight } = require('./socket-state')
+const { kListener, kReceiving, kState } = require('./symbols')
 
 // Events to which Node's listeners do what records do here. Ours are there because listeners are counted.
-const kCounted = ['data', 'end', 'close']
+const kCounted = ['data', 'end']
 const { on } = EventEmitter.prototype // Readable's would start to read.
 
 hooks.materialised = (socket) => {
@@ -19,11 +19,21 @@ hooks.materialised = (socket) => {
   socket.on('error', onSocketError)
   socket.on('drain', onSocketDrain)
   for (const event of kCounted) on.call(socket, event, onRecordInstead)
+  on.call(socket, 'close', onSocketClose)
   if (socket._httpMessage) on.call(socket, 'close', onResponseClosed)
   socket.server[kListener].socketUsed()
 }
 
 function onRecordInstead () {}
+
+// hooks.closed was called before, unless the application says so of a socket that is open: Node takes its word. Some call
+// the listener on something else.
+/** @this {any} */
+function onSocketClose () {
+  if (this?.[kState] === undefined || this.destroyed) return
+  this[kState] |= State.kFailed
+  hooks.closed(this)
+}
 
 // The response's, when it was assigned to a light socket.
 function onResponseClosed () {}
@@ -50,6 +60,7 @@ function removeListeners (socket) {
   socket.removeListener('error', onSocketError)
   socket.removeListener('drain', onSocketDrain)
   for (const event of kCounted) socket.removeListener(event, onRecordInstead)
+  socket.removeListener('close', onSocketClose)
   forgetResponse(socket)
 }
 
