@@ -7,7 +7,7 @@ const path = require('node:path')
 const { test } = require('node:test')
 const { addRatios, loadRow } = require('../benchmarks/lib/report')
 const { ratioOf, spread } = require('../benchmarks/lib/statistics')
-const { diagnose } = require('../tools/build')
+const { diagnose } = require('../packages/core-native/native/build')
 const { parseArgs, runSteps, stepsOn } = require('../tools/check')
 const { includeProblem } = require('../tools/check-layers')
 

@@ -6,7 +6,7 @@
 const path = require('node:path')
 const { NativeLoadError, UnsupportedRuntimeError } = require('./errors')
 
-const kAddon = path.join(__dirname, '..', 'build', 'Release', 'httpsys.node')
+const kAddon = path.join(__dirname, '..', 'native', 'build', 'Release', 'httpsys.node')
 
 /** @type {typeof import('../types/binding') | null} */
 let binding = null
