@@ -169,6 +169,13 @@ const kPrebuildNeeds = [
   { what: 'Python\'s venv module, for zig', present: () => fs.existsSync(zigFolder()) || hasVenv(), apt: ['python3-venv'] },
 ]
 
+/** @type {Need[]} */
+const kPackageNeeds = [
+  ...kPrebuildNeeds,
+  { what: 'mmdebstrap, which makes a fresh Debian', present: () => findProgram('mmdebstrap') !== null, apt: ['mmdebstrap'] },
+  { what: 'Python\'s pip', present: () => ask(findProgram('python3', 'python') ?? 'python3', ['-m', 'pip', '--version']) !== null, apt: ['python3-pip'] },
+]
+
 /** What a script may ask for. Each set contains what its members need to build the addon. */
 const kNeeds = {
   npm: [],
@@ -176,6 +183,7 @@ const kNeeds = {
   bench: [...kRunNeeds, ...kBenchNeeds],
   windows: kWindowsNeeds,
   prebuilds: kPrebuildNeeds,
+  packages: kPackageNeeds,
   wine: [...kWindowsNeeds, ...kWineNeeds],
   test: [...kRunNeeds, ...kTestNeeds],
   all: [...kRunNeeds, ...kTestNeeds, ...kAllNeeds],
