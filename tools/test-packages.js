@@ -11,7 +11,7 @@ const path = require('node:path')
 const { kDist, pack } = require('./pack')
 const { ensureNode } = require('./lib/node-version')
 const { nodePackage } = require('./lib/packages')
-const { findProgram, kRoot, main, run } = require('./lib/project')
+const { ask, findProgram, kRoot, main } = require('./lib/project')
 const { startRegistry } = require('./packages/registry')
 const { debianRoot, kNodes, kNpm, kNpmCache, muslRoot, runInRoot, whyNoRoots } = require('./packages/roots')
 const { setup } = require('./setup')
@@ -82,8 +82,9 @@ class Proof {
 
   async run () {
     await this.npm('install', '--no-audit', '--no-fund', ...kDependencies)
+    if (this.failed.length > 0) return
     for (const node of this.nodes) {
-      for (const { name, args } of kRuns) await this.step(`${path.posix.relative(kNodes, node).split('/')[0]}: ${name}`, [node, ...args], { isReadOnly: true })
+      for (const { name, args } of kRuns) await this.step(`${node.split('/').at(-3)}: ${name}`, [node, ...args], { isReadOnly: true })
     }
     for (const { name, args } of kTypeScript) await this.step(name, [this.nodes[0], ...args])
     await this.npm('ci', '--no-audit', '--no-fund', '--ignore-scripts')
@@ -98,10 +99,10 @@ function makeApplication (registry, folder) {
   fs.writeFileSync(path.join(folder, '.npmrc'), `@httpsys:registry=${registry}\n`)
 }
 
-/** @returns {Promise<NodeJS.ProcessEnv>} of npm within a root */
-async function npmEnvironment () {
+/** @returns {NodeJS.ProcessEnv} of npm within a root */
+function npmEnvironment () {
   const npm = /** @type {string} */ (findProgram('npm'))
-  const registry = (await run(npm, ['config', 'get', 'registry'], { quiet: true })).trim()
+  const registry = ask(npm, ['config', 'get', 'registry']) ?? ''
   return { npm_config_cache: kNpmCache, npm_config_registry: registry, npm_config_prefer_offline: 'true', npm_config_update_notifier: 'false', NODE_EXTRA_CA_CERTS: '/opt/ca.crt', npm_config_cafile: '/opt/ca.crt' }
 }
 
@@ -114,7 +115,7 @@ async function testPackages (isPacked) {
   const nodes = await Promise.all(kNodeVersions.map(ensureNode))
   const registry = await startRegistry(tarballs)
   const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'httpsys-packages-'))
-  const env = await npmEnvironment()
+  const env = npmEnvironment()
   const cache = path.join(os.homedir(), '.npm')
   fs.mkdirSync(cache, { recursive: true })
   /** @type {string[]} */

@@ -77,4 +77,4 @@ function writePlatformPackage (target, addon, folder, core) {
   fs.copyFileSync(addon, path.join(folder, 'httpsys.node'))
 }
 
-module.exports = { writePlatformPackage }
+module.exports = { manifest, writePlatformPackage }

@@ -8,7 +8,9 @@ const { once } = require('node:events')
 const fs = require('node:fs')
 const http = require('node:http')
 const path = require('node:path')
+const { manifest } = require('../lib/platform-package')
 const { ask } = require('../lib/project')
+const { kTargets } = require('../lib/targets')
 
 /** @param {string} tarball @returns {any} the manifest that is in it */
 function manifestOf (tarball) {
@@ -17,14 +19,32 @@ function manifestOf (tarball) {
   return JSON.parse(text)
 }
 
-/** @param {string[]} tarballs @param {() => string} url @returns {Map<string, any>} what the registry says of each package */
+/** @param {string[]} tarballs @param {string} url @returns {Map<string, any>} what the registry says of each package */
 function packuments (tarballs, url) {
   return new Map(tarballs.map((file) => {
-    const manifest = manifestOf(file)
+    const own = manifestOf(file)
     const integrity = `sha512-${crypto.createHash('sha512').update(fs.readFileSync(file)).digest('base64')}`
-    const version = { ...manifest, dist: { tarball: `${url()}/-/${path.basename(file)}`, integrity } }
-    return [manifest.name, { name: manifest.name, 'dist-tags': { latest: manifest.version }, versions: { [manifest.version]: version } }]
+    const version = { ...own, dist: { tarball: `${url}/-/${path.basename(file)}`, integrity } }
+    return [own.name, { name: own.name, 'dist-tags': { latest: own.version }, versions: { [own.version]: version } }]
   }))
+}
+
+/**
+ * Of platforms that were not packed: npm writes all of them into the lock file, and asks for the files of those that fit only.
+ *
+ * @param {Map<string, any>} known @param {string} url @returns {Map<string, any>}
+ */
+function withOtherPlatforms (known, url) {
+  const core = known.get('@httpsys/core-native')
+  const { version: latest, ...rest } = core.versions[core['dist-tags'].latest]
+  const all = new Map(known)
+  for (const target of kTargets) {
+    const other = /** @type {any} */ (manifest(target, { version: latest, ...rest }))
+    if (known.has(other.name)) continue
+    const version = { ...other, dist: { tarball: `${url}/-/${target.name}.tgz`, shasum: '0'.repeat(40) } }
+    all.set(other.name, { name: other.name, 'dist-tags': { latest }, versions: { [latest]: version } })
+  }
+  return all
 }
 
 /** @param {string[]} tarballs @returns {Promise<{ url: string, close: () => void }>} */
@@ -43,7 +63,7 @@ async function startRegistry (tarballs) {
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   url = `http://127.0.0.1:${/** @type {import('node:net').AddressInfo} */ (server.address()).port}`
-  known = packuments(tarballs, () => url)
+  known = withOtherPlatforms(packuments(tarballs, url), url)
   return {
     url,
     close: () => {

