@@ -7,9 +7,11 @@ const path = require('node:path')
 const { test } = require('node:test')
 const { addRatios, loadRow } = require('../benchmarks/lib/report')
 const { ratioOf, spread } = require('../benchmarks/lib/statistics')
-const { diagnose } = require('../tools/build')
+const { diagnose } = require('../packages/core-native/native/build')
 const { parseArgs, runSteps, stepsOn } = require('../tools/check')
 const { includeProblem } = require('../tools/check-layers')
+const { kTargets } = require('../tools/lib/targets')
+const { kProven, requireAddon } = require('../packages/core-native/lib/platform')
 
 const kRoot = path.join(__dirname, '..')
 
@@ -25,6 +27,17 @@ test('set-up without a compiler names it and the command that installs it, and e
   assert.equal(status, 1)
   assert.match(stderr, /Missing: a C\+\+20 compiler/)
   assert.match(stderr, /apt-get install -y --no-install-recommends g\+\+ make python3/)
+})
+
+test('every platform has its place in the loader and in the table, which knows the same runs', () => {
+  const rows = fs.readFileSync(path.join(kRoot, 'docs', 'platforms.md'), 'utf8').split('\n').filter((line) => line.startsWith('| `@httpsys/core-'))
+  for (const { name } of kTargets) {
+    // The loader asks for a package of that name, which is not here.
+    assert.throws(() => requireAddon(name), (/** @type {Error} */ error) => error.message.includes(`'@httpsys/core-${name}'`))
+    const row = rows.find((line) => line.includes(`core-${name}\``))
+    assert.ok(row !== undefined, name)
+    assert.equal(kProven.includes(name), !row.includes('**never run**'), name)
+  }
 })
 
 test('a missing header is named with the command that brings it', () => {

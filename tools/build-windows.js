@@ -7,7 +7,7 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
-const vm = require('node:vm')
+const { definesOn, sourcesOn } = require('./lib/gyp')
 const { kMingw, kMingwCompiler } = require('./lib/packages')
 const { forEachParallel, kCoreNative, kRoot, listFiles, main, nodePrefix, run } = require('./lib/project')
 const { setup } = require('./setup')
@@ -21,7 +21,7 @@ const kWindowsVersion = '0x0603'
 
 const kCompilerFlags = [
   '-std=c++20', '-O2', '-fno-exceptions', '-fno-rtti', '-fvisibility=hidden', '-Wall', '-Wextra', '-Wpedantic', '-MMD',
-  '-DNAPI_VERSION=8', '-DNAPI_DISABLE_CPP_EXCEPTIONS', '-DNODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS',
+  ...definesOn('win'),
   '-DNODE_GYP_MODULE_NAME=httpsys', '-DBUILDING_NODE_EXTENSION', '-DWIN32_LEAN_AND_MEAN', '-DNOMINMAX', '-DUNICODE',
   `-D_WIN32_WINNT=${kWindowsVersion}`
 ]
@@ -29,15 +29,6 @@ const kCompilerFlags = [
 const kUvFunctions = [
   'uv_async_init', 'uv_async_send', 'uv_close', 'uv_get_osfhandle', 'uv_hrtime', 'uv_inet_ntop', 'uv_ref', 'uv_strerror', 'uv_unref'
 ]
-
-/** @returns {string[]} relative to packages/core-native */
-function sources () {
-  const gyp = fs.readFileSync(path.join(kCoreNative, 'binding.gyp'), 'utf8').replace(/^\s*#.*$/gm, '')
-  // A literal of Python that JavaScript reads the same way.
-  const { targets: [target] } = vm.runInNewContext(`(${gyp})`)
-  const [, forWindows] = target.conditions.find((/** @type {any[]} */ [condition]) => condition === 'OS=="win"')
-  return [...target.sources, ...forWindows.sources]
-}
 
 /** @returns {string[]} folders */
 function includes () {
@@ -94,7 +85,7 @@ async function importLibrary () {
 async function buildForWindows () {
   await setup('windows')
   // One of them only says that the headers are right.
-  const files = [...sources(), kLayout]
+  const files = [...sourcesOn('win'), kLayout]
   const [node, napi] = includes()
   const flags = [`-I${path.join(kCoreNative, 'src')}`, '-isystem', node, '-isystem', napi]
   if (!await compile(kAddon, files, flags)) return kAddon

@@ -6,6 +6,7 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
+const { sourcesOn } = require('./lib/gyp')
 const { kCoreNative, listFiles } = require('./lib/project')
 
 /** @type {Record<string, string[]>} layer: the layers it may include */
@@ -57,8 +58,7 @@ function layerProblems (file, layer) {
 
 /** @returns {string[]} */
 function sourceListProblems () {
-  const gyp = fs.readFileSync(path.join(kCoreNative, 'binding.gyp'), 'utf8')
-  const named = new Set([...gyp.matchAll(/['"](src\/[^'"]+\.cc)['"]/g)].map((match) => match[1]))
+  const named = new Set((/** @type {const} */ (['linux', 'mac', 'win'])).flatMap(sourcesOn))
   // CMakeLists.txt takes every .cc file below src/, so the folder is its list.
   const present = new Set(listFiles(path.join(kCoreNative, 'src'), (file) => file.endsWith('.cc'))
     .map((file) => path.relative(kCoreNative, file).split(path.sep).join('/')))

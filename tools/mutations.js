@@ -7,7 +7,9 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
-const { kCoreNative, kRoot, forEachParallel, main, nodePrefix, run } = require('./lib/project')
+const { kCoreNative, kRoot, forEachParallel, main, run } = require('./lib/project')
+const { kAddon } = require('./lib/gyp')
+const { gypFlags } = require('../packages/core-native/native/build')
 const { kMutations } = require('../test/differential/mutations')
 const { kFrameworkPrograms, programs, runProgram } = require('../test/differential/run-program')
 const { hasDependencies } = require('./compat/programs')
@@ -44,7 +46,7 @@ function apply (folder, { name, file, find, replace }) {
 /** @param {string} folder @returns {string} what resolves its dependencies as the package itself does */
 function copyPackage (folder) {
   fs.mkdirSync(folder, { recursive: true })
-  for (const name of ['package.json', 'index.js', 'wrapper.mjs', 'register.js', 'lib', 'src', 'binding.gyp']) {
+  for (const name of ['package.json', 'index.js', 'wrapper.mjs', 'register.js', 'lib', 'src', path.join('native', 'binding.gyp')]) {
     fs.cpSync(path.join(kCoreNative, name), path.join(folder, name), { recursive: true })
   }
   return folder
@@ -62,14 +64,13 @@ async function buildMutants (folder, mutations) {
   for (const mutation of mutations) apply(folder, mutation)
   const header = path.join(folder, 'mutant.h')
   fs.writeFileSync(header, kMutantHeader)
-  const prefix = nodePrefix()
-  const flags = ['-C', folder, '--loglevel=error', ...(prefix === null ? [] : [`--nodedir=${prefix}`])]
+  const flags = gypFlags(path.join(folder, 'native'))
   const gyp = require.resolve('node-gyp/bin/node-gyp.js', { paths: [kRoot] })
   console.log(`Building the addon with ${mutations.length} mutations`)
   const env = { CXXFLAGS: `-include ${header}` }
   await run(process.execPath, [gyp, 'configure', ...flags], { quiet: true, env })
   await run(process.execPath, [gyp, 'build', '--jobs=2', ...flags], { quiet: true, env })
-  return path.join(folder, 'build', 'Release', 'httpsys.node')
+  return path.join(folder, 'native', 'build', 'Release', 'httpsys.node')
 }
 
 /** @param {string} pattern */
@@ -88,14 +89,13 @@ async function mutations (pattern) {
   try {
     const native = chosen.filter(isNative)
     const addon = native.length === 0 ? '' : await buildMutants(path.join(scratch, 'native'), native)
-    const stockAddon = path.join(kCoreNative, 'build', 'Release', 'httpsys.node')
     await forEachParallel(chosen, async (mutation) => {
       const folder = path.join(scratch, mutation.name)
       copyPackage(folder)
       if (!isNative(mutation)) apply(folder, mutation)
       const env = isNative(mutation)
         ? { HTTPSYS_ADDON: addon, HTTPSYS_MUTANT: mutation.name }
-        : { HTTPSYS_ADDON: stockAddon }
+        : { HTTPSYS_ADDON: kAddon }
       const survivors = []
       for (const program of all.filter(({ breaks }) => breaks.includes(mutation.name))) {
         const output = expected.get(program.name) ?? (await runProgram(program, null)).output

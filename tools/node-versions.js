@@ -5,30 +5,12 @@
 //
 //   node tools/node-versions.js <major or version> ... [-- pattern [--backend node | engine]]
 
-const fs = require('node:fs')
 const path = require('node:path')
-const { nodePackage, nodeProgram, nodeFolder } = require('./lib/packages')
-const { ask, findProgram, main, run } = require('./lib/project')
+const { ensureNode } = require('./lib/node-version')
+const { ask, main, run } = require('./lib/project')
 
 /** A major, or a version that npm can ask for. */
 const kVersion = /^\d+(\.\d+){0,2}$/
-
-/** @param {string} version @returns {Promise<string>} the program, installed when it was not there */
-async function ensureNode (version) {
-  const program = nodeProgram(version)
-  if (ask(program, ['--version']) !== null) return program
-  const npm = findProgram('npm')
-  if (npm === null) throw new Error('npm is missing: it comes with Node from nodejs.org; on Debian: apt-get install npm')
-  const folder = nodeFolder(version)
-  console.log(`Installing Node ${version}: npm install ${nodePackage()}@${version}`)
-  // What an interrupted run left behind.
-  fs.rmSync(folder, { recursive: true, force: true })
-  fs.mkdirSync(folder, { recursive: true })
-  await run(npm, ['install', '--prefix', folder, '--no-audit', '--no-fund', '--no-save', '--loglevel=error',
-    `${nodePackage()}@${version}`], { cwd: folder })
-  if (ask(program, ['--version']) === null) throw new Error(`${nodePackage()}@${version} does not run here.`)
-  return program
-}
 
 /** @param {string[]} versions @param {string[]} args for tools/test.js */
 async function testVersions (versions, args) {
@@ -55,5 +37,3 @@ if (require.main === module) {
   }
   main(testVersions(versions, args))
 }
-
-module.exports = { ensureNode }

@@ -2,14 +2,16 @@
 
 // Installs what is missing, and is quick when nothing is. The one place that installs anything.
 //
-//   node tools/setup.js [npm | run | test | all | bench | dev | windows | wine]
+//   node tools/setup.js [npm | run | test | all | bench | dev | windows | wine | prebuilds | packages]
 
 const fs = require('node:fs')
 const path = require('node:path')
 const {
-  kClangFormatVersion, kNeeds, kSslyzeVersion, clangFormat, clangFormatFolder, h2spec, sslyze, sslyzeFolder
+  kClangFormatVersion, kHeadersNode, kNeeds, kSslyzeVersion, kZigVersion, clangFormat, clangFormatFolder, findZig, h2spec, sslyze,
+  sslyzeFolder, zigFolder
 } = require('./lib/packages')
 const { kRoot, findProgram, main, run } = require('./lib/project')
+const { ensureNode } = require('./lib/node-version')
 
 const kNodeMajorMin = 20
 
@@ -96,9 +98,9 @@ async function ensureNodeModules () {
   await run(npm, args)
 }
 
-/** @param {string} program that it brings @param {string} folder @param {string} requirement of PyPI */
+/** @param {string | null} program that it brings, null: it is missing @param {string} folder @param {string} requirement of PyPI */
 async function ensurePython (program, folder, requirement) {
-  if (fs.existsSync(program)) return
+  if (program !== null && fs.existsSync(program)) return
   console.log(`Installing ${requirement} from PyPI`)
   const python = /** @type {string} */ (findProgram('python3', 'python'))
   // What an interrupted run left behind.
@@ -128,6 +130,10 @@ async function setup (set) {
   checkNode()
   await ensureSystemPackages(set)
   await ensureNodeModules()
+  if (set === 'prebuilds' || set === 'packages') {
+    await ensurePython(findZig(), zigFolder(), `ziglang==${kZigVersion}`)
+    await ensureNode(kHeadersNode)
+  }
   if (!['test', 'all', 'dev'].includes(set)) return
   await ensurePython(clangFormat(), clangFormatFolder(), `clang-format==${kClangFormatVersion}`)
   await ensureH2spec()

@@ -6,12 +6,14 @@
 const http = require('node:http')
 const nodeHttps = require('node:https')
 const { EnvironmentError, OptionError, WsInternalsError } = require('./lib/errors')
+const { checkRuntime } = require('./lib/runtime')
 
 // HTTPSYS_BACKEND=node chooses stock Node explicitly; it is the reference column of every suite.
 const backend = process.env.HTTPSYS_BACKEND || 'engine'
 if (backend !== 'node' && backend !== 'engine') {
   throw new EnvironmentError('HTTPSYS_BACKEND', backend, '"engine" or "node"')
 }
+if (backend === 'engine') checkRuntime()
 const { Server, createServer } = backend === 'node' ? require('./lib/http/stock-server') : require('./lib/http/server')
 const https = backend === 'node' ? require('./lib/http/stock-https-server') : require('./lib/http/https-server')
 const { EngineIncomingMessage } = require('./lib/http/incoming')

@@ -5,7 +5,7 @@
 const { spawn } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
-const { ensureNode } = require('../node-versions')
+const { ensureNode } = require('../lib/node-version')
 const { executePrograms } = require('./programs')
 const { kCoreNative, kJobs, forEachParallel, listFiles } = require('../lib/project')
 

@@ -161,12 +161,29 @@ const kWineNeeds = [
   { what: 'patchelf, which makes Debian\'s Wine run from any folder', present: () => findProgram('patchelf') !== null, apt: ['patchelf'] },
 ]
 
+/** @type {Need[]} */
+const kPrebuildNeeds = [
+  ...kWindowsNeeds,
+  { what: 'objcopy and strip', present: () => findProgram('x86_64-linux-gnu-objcopy') !== null, apt: ['binutils'] },
+  { what: 'objcopy and strip for arm64', present: () => findProgram('aarch64-linux-gnu-objcopy') !== null, apt: ['binutils-aarch64-linux-gnu'] },
+  { what: 'Python\'s venv module, for zig', present: () => fs.existsSync(zigFolder()) || hasVenv(), apt: ['python3-venv'] },
+]
+
+/** @type {Need[]} */
+const kPackageNeeds = [
+  ...kPrebuildNeeds,
+  { what: 'mmdebstrap, which makes a fresh Debian', present: () => findProgram('mmdebstrap') !== null, apt: ['mmdebstrap'] },
+  { what: 'Python\'s pip', present: () => ask(findProgram('python3', 'python') ?? 'python3', ['-m', 'pip', '--version']) !== null, apt: ['python3-pip'] },
+]
+
 /** What a script may ask for. Each set contains what its members need to build the addon. */
 const kNeeds = {
   npm: [],
   run: kRunNeeds,
   bench: [...kRunNeeds, ...kBenchNeeds],
   windows: kWindowsNeeds,
+  prebuilds: kPrebuildNeeds,
+  packages: kPackageNeeds,
   wine: [...kWindowsNeeds, ...kWineNeeds],
   test: [...kRunNeeds, ...kTestNeeds],
   all: [...kRunNeeds, ...kTestNeeds, ...kAllNeeds],
@@ -206,6 +223,24 @@ function h2spec () {
   return `${cacheFolder()}/h2spec-${kH2specVersion}/h2spec`
 }
 
+/** Its clang and C++ library are part of what a prebuilt addon is: another version makes other bytes. */
+const kZigVersion = '0.15.2'
+
+function zigFolder () {
+  return `${cacheFolder()}/zig-${kZigVersion}`
+}
+
+/** @returns {string | null} the pinned compiler of the prebuilt addons, if it is installed */
+function findZig () {
+  const libraries = `${zigFolder()}/lib`
+  const pythons = fs.existsSync(libraries) ? fs.readdirSync(libraries) : []
+  // The folder has the name of the version of Python that has put it there.
+  return pythons.map((python) => `${libraries}/${python}/site-packages/ziglang/zig`).find((file) => fs.existsSync(file)) ?? null
+}
+
+/** The oldest that is supported: a binary made for it serves newer ones. */
+const kHeadersNode = '20.20.2'
+
 const kSslyzeVersion = '6.3.1'
 
 function sslyzeFolder () {
@@ -238,7 +273,9 @@ module.exports = {
   kMingw,
   kMingwCompiler,
   kNeeds,
+  kHeadersNode,
   kSslyzeVersion,
+  kZigVersion,
   cacheFolder,
   clangFormat,
   clangFormatFolder,
@@ -247,10 +284,12 @@ module.exports = {
   findFuzzingClang,
   findHaproxy,
   findNginx,
+  findZig,
   h2spec,
   nodeFolder,
   nodePackage,
   nodeProgram,
   sslyze,
   sslyzeFolder,
+  zigFolder,
 }

@@ -7,6 +7,7 @@ const { spawn, spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
+const { nodePrefix } = require('../../packages/core-native/native/build')
 
 const kRoot = path.resolve(__dirname, '..', '..')
 const kCoreNative = path.join(kRoot, 'packages', 'core-native')
@@ -54,12 +55,6 @@ function findProgram (...names) {
     }
   }
   return null
-}
-
-/** @returns {string | null} the folder that holds include/node of the running Node, for --nodedir */
-function nodePrefix () {
-  const prefix = path.resolve(fs.realpathSync(process.execPath), '..', '..')
-  return fs.existsSync(path.join(prefix, 'include', 'node', 'node_api.h')) ? prefix : null
 }
 
 /** @returns {string | null} where node.h and node_api.h are: beside Node, or where node-gyp keeps them */

@@ -1,28 +1,75 @@
 'use strict'
 
-// Loads the addon. When that fails the error says what is wrong and which command helps; stock Node is
-// never used silently in its place.
+// Loads the addon: the file that HTTPSYS_ADDON names, otherwise the one that was compiled here, otherwise that of the platform's
+// package. When that fails the error says why each was refused and which command helps; stock Node is never used silently in
+// its place.
 
+const fs = require('node:fs')
 const path = require('node:path')
-const { NativeLoadError, UnsupportedRuntimeError } = require('./errors')
+const { NativeLoadError } = require('./errors')
+const { kProven, platformNames, requireAddon } = require('./platform')
 
-const kAddon = path.join(__dirname, '..', 'build', 'Release', 'httpsys.node')
+const kPackage = path.join(__dirname, '..')
+// Bundlers leave a path that is computed alone.
+const kCompiled = path.join(kPackage, 'native', 'build', 'Release', 'httpsys.node')
+/** Packages of the other platforms are beside this one. */
+const kOtherPlatform = /^core-((?:linux|darwin|win32)-.+)$/
 
 /** @type {typeof import('../types/binding') | null} */
 let binding = null
 
-/** @returns {typeof import('../types/binding')} */
+/**
+ * @typedef {object} Candidate
+ * @property {string} name
+ * @property {() => unknown} load
+ * @property {boolean} [isProven] false: nobody has ever run it, as far as we know
+ */
+
+/** @returns {Candidate[]} the first that can be loaded counts */
+function candidates () {
+  const { HTTPSYS_ADDON: chosen } = process.env
+  // Whoever chooses a file wants no other.
+  if (chosen) return [{ name: `HTTPSYS_ADDON=${chosen}`, load: () => require(path.resolve(chosen)) }]
+  return [
+    ...(fs.existsSync(kCompiled) ? [{ name: kCompiled, load: () => require(kCompiled) }] : []),
+    ...platformNames().map((name) => ({ name: `@httpsys/core-${name}`, load: () => requireAddon(name), isProven: kProven.includes(name) }))
+  ]
+}
+
+/** @returns {string[]} the platforms whose packages are installed */
+function installedPlatforms () {
+  try {
+    return fs.readdirSync(path.join(kPackage, '..')).flatMap((name) => kOtherPlatform.exec(name)?.[1] ?? [])
+  } catch {
+    return []
+  }
+}
+
+/** @param {string} name */
+function warnOfUnproven (name) {
+  process.emitWarning(
+    `${name} has been compiled and, as far as is known, never been run. docs/platforms.md has the table of platforms; ` +
+    'HTTPSYS_BACKEND=node uses stock Node instead', { code: 'HTTPSYS_PLATFORM' })
+}
+
+/**
+ * @returns {typeof import('../types/binding')}
+ * @throws {NativeLoadError}
+ */
 function loadBinding () {
   if (binding !== null) return binding
-  for (const runtime of ['electron', 'bun']) {
-    if (process.versions[runtime] !== undefined) throw new UnsupportedRuntimeError(runtime)
+  /** @type {{ name: string, error: Error }[]} */
+  const failures = []
+  for (const { name, load, isProven = true } of candidates()) {
+    try {
+      binding = /** @type {typeof import('../types/binding')} */ (load())
+      if (!isProven) warnOfUnproven(name)
+      return binding
+    } catch (error) {
+      failures.push({ name, error: /** @type {Error} */ (error) })
+    }
   }
-  try {
-    binding = require(process.env.HTTPSYS_ADDON ?? kAddon)
-  } catch (error) {
-    throw new NativeLoadError(/** @type {Error} */ (error))
-  }
-  return /** @type {typeof import('../types/binding')} */ (binding)
+  throw new NativeLoadError({ platform: platformNames()[0], failures, folder: kPackage, installed: installedPlatforms() })
 }
 
 module.exports = { loadBinding }

@@ -166,12 +166,36 @@ const ServiceStateError = declare('ERR_HTTPSYS_SERVICE_STATE', Error,
   /** @param {number} port @param {string} problem */
   (port, problem) => ({ message: `Port ${port} did not tell its state: ${problem}`, port }))
 
+/**
+ * @typedef {object} LoadFailure
+ * @property {string} platform that this process runs on
+ * @property {{ name: string, error: Error }[]} failures of each file or package that was tried, in this order
+ * @property {string} folder of core-native
+ * @property {string[]} installed platforms whose packages are there
+ */
+
+/** @param {LoadFailure} failure @returns {string} */
+function cureOf ({ platform, failures, folder, installed }) {
+  if (failures[0]?.name.startsWith('HTTPSYS_ADDON=')) return '  Name a file of this version and platform, or none.'
+  const others = installed.filter((name) => name !== platform)
+  return [
+    ...(others.length === 0 || installed.includes(platform)
+      ? []
+      : [`  The package of ${others.join(' and ')} is there: node_modules comes from another platform. Run npm install on this one.`]),
+    '  npm install --include=optional     installs it; if package-lock.json was made on another platform, delete it and node_modules first',
+    `  cd "${folder}" && npm run build     compiles it here; needs a C++20 compiler, make and Python 3`,
+    '  HTTPSYS_BACKEND=node               chooses stock Node instead'
+  ].join('\n')
+}
+
 const NativeLoadError = declare('ERR_HTTPSYS_NATIVE_LOAD', Error,
-  /** @param {Error} cause */
-  (cause) => ({
-    message: `The native part could not be loaded (${cause.message.split('\n')[0]}). ` +
-      'Build it with "npm run build" in the repository, or choose stock Node with HTTPSYS_BACKEND=node',
-    cause
+  /** @param {LoadFailure} failure */
+  (failure) => ({
+    message: `The native part for ${failure.platform} could not be loaded into Node.js ${process.version}:\n` +
+      `${failure.failures.map(({ name, error }) => `  ${name}: ${error.message.split('\n')[0]}\n`).join('')}${cureOf(failure)}`,
+    // A package that is missing says less than a file that was refused.
+    cause: (failure.failures.find(({ error }) => /** @type {NodeJS.ErrnoException} */ (error).code !== 'MODULE_NOT_FOUND') ?? failure.failures[0])?.error,
+    platform: failure.platform
   }))
 
 const UnsupportedRuntimeError = declare('ERR_HTTPSYS_UNSUPPORTED_RUNTIME', Error,

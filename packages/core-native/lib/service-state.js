@@ -7,7 +7,7 @@ const fs = require('node:fs')
 const util = require('node:util')
 const { clearTimeout, setTimeout } = require('node:timers')
 const { loadBinding } = require('./binding')
-const { NativeLoadError, ServiceStateError } = require('./errors')
+const { ServiceStateError } = require('./errors')
 const { useRuntimeDirectory } = require('./runtime-directory')
 
 /**
@@ -145,7 +145,7 @@ function askNative (port) {
   if (binding.capabilities?.listensOnSockets === false) {
     throw new ServiceStateError(port, 'with HTTP.SYS the operating system has it. Run:  netsh http show servicestate')
   }
-  if (binding.serviceState === undefined) throw new NativeLoadError(new Error('it is of another version: serviceState() is missing'))
+  if (binding.serviceState === undefined) throw new ServiceStateError(port, 'the addon is of another version: serviceState() is missing')
   useRuntimeDirectory(loadBinding())
   return binding.serviceState
 }

@@ -41,10 +41,28 @@ test('an error has its code, its details and the right base class', () => {
 })
 
 test('a load error keeps its cause and names the cure', () => {
-  const cause = new Error('cannot open file\nsecond line')
-  const error = new errors.NativeLoadError(cause)
-  assert.equal(error.cause, cause)
-  assert.match(error.message, /\(cannot open file\)\. Build it with "npm run build"/)
+  const missing = Object.assign(new Error("Cannot find module '@httpsys/core-linux-x64-gnu'\nRequire stack:"), { code: 'MODULE_NOT_FOUND' })
+  const refused = new Error('invalid ELF header\nsecond line')
+  const error = new errors.NativeLoadError({
+    platform: 'linux-x64-gnu',
+    failures: [{ name: '@httpsys/core-linux-x64-gnu', error: missing }, { name: '@httpsys/core-linux-x64-musl', error: refused }],
+    folder: '/a b/core-native',
+    installed: ['linux-arm64-gnu']
+  })
+  assert.equal(error.cause, refused)
+  assert.match(error.message, /for linux-x64-gnu .*\n {2}@httpsys\/core-linux-x64-gnu: Cannot find module '@httpsys\/core-linux-x64-gnu'\n {2}@httpsys\/core-linux-x64-musl: invalid ELF header\n/)
+  assert.match(error.message, /package of linux-arm64-gnu is there: node_modules comes from another platform/)
+  assert.match(error.message, /cd "\/a b\/core-native" && npm run build/)
+  assert.match(error.message, /npm install --include=optional/)
+  assert.match(error.message, /HTTPSYS_BACKEND=node/)
+})
+
+test('a load error of a chosen file names nothing else', () => {
+  const error = new errors.NativeLoadError({
+    platform: 'linux-x64-gnu', failures: [{ name: 'HTTPSYS_ADDON=/x.node', error: new Error('no such file') }], folder: '/f', installed: []
+  })
+  assert.match(error.message, /HTTPSYS_ADDON=\/x\.node: no such file\n {2}Name a file/)
+  assert.doesNotMatch(error.message, /npm install/)
 })
 
 test('an unknown option names the nearest one only when there is one', () => {

@@ -40,4 +40,5 @@ export interface Adapter<App extends Application = Application> {
  * @throws ERR_INVALID_ARG_TYPE when `app` is not a function
  * @throws ERR_HTTPSYS_OPTION when an option is misspelt, or belongs to another function
  */
+export function createAdapter<App extends RequestListener> (app: App, options?: AdapterOptions): Adapter<App>
 export function createAdapter<App extends Application> (app: App, options?: AdapterOptions): Adapter<App>

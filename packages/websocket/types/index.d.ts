@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net'
 import type { Duplex, DuplexOptions } from 'node:stream'
 import type { ZlibOptions } from 'node:zlib'
 
-/** What `send()` takes; a Blob is read first. */
-type Data = string | number | Buffer | ArrayBuffer | NodeJS.ArrayBufferView | Blob
+/** What `send()` takes; a Blob is read first, an array is one of bytes. Wide enough for whatever 'message' brings, as the types of `ws` are. */
+type Data = string | number | Buffer | ArrayBuffer | NodeJS.ArrayBufferView | Blob | readonly any[]
 /** What 'message' brings: a Buffer, unless `binaryType` says otherwise and the message is binary. */
 type RawData = Buffer | ArrayBuffer | Buffer[] | Blob
 type SendCallback = (error?: Error) => void

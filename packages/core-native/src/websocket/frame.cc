@@ -5,6 +5,7 @@
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define HTTPSYS_HAS_WIDE_UNMASK
+#include <cpuid.h>
 #include <immintrin.h>
 #endif
 
@@ -33,6 +34,20 @@ void XorWord(char* at, uint64_t key) {
 }
 
 #ifdef HTTPSYS_HAS_WIDE_UNMASK
+// Whether processor and system have AVX2: the wide registers are of use only where the system
+// saves them, too. __builtin_cpu_supports() says the same, but not every compiler's runtime
+// library has what it looks at. (Intel, Software Developer's Manual, volume 1, 14.7.1.)
+[[gnu::target("xsave")]] bool HasAvx2() {
+  constexpr uint64_t kSavesWideRegisters = 0x6;  // XMM and YMM.
+  unsigned a = 0;
+  unsigned b = 0;
+  unsigned c = 0;
+  unsigned d = 0;
+  if (__get_cpuid(1, &a, &b, &c, &d) == 0 || (c & bit_OSXSAVE) == 0) return false;
+  if ((_xgetbv(0) & kSavesWideRegisters) != kSavesWideRegisters) return false;
+  return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (b & bit_AVX2) != 0;
+}
+
 // Whole blocks; returns how many bytes they have.
 [[gnu::target("avx2")]] size_t UnmaskBlocks(char* data, size_t size, uint64_t key) {
   const __m256i keys = _mm256_set1_epi64x(static_cast<int64_t>(key));
@@ -96,7 +111,7 @@ void Unmask(char* data, size_t size, const uint8_t (&mask)[kMaskBytes], uint64_t
   uint64_t key;
   std::memcpy(&key, turned, sizeof key);
 #ifdef HTTPSYS_HAS_WIDE_UNMASK
-  static const bool is_wide = __builtin_cpu_supports("avx2") != 0;
+  static const bool is_wide = HasAvx2();
   if (is_wide && size >= kWideBlockBytes) {
     const size_t done = UnmaskBlocks(data, size, key);
     data += done;

@@ -1,0 +1,3 @@
+import * as adapter from './index.js'
+export * from './index.js'
+export default adapter

@@ -1,0 +1,54 @@
+'use strict'
+
+// What binding.gyp says: the one list of what the addon is compiled from. Builds without node-gyp read it here.
+
+const fs = require('node:fs')
+const path = require('node:path')
+const vm = require('node:vm')
+const { kCoreNative } = require('./project')
+
+/** Where node-gyp builds. Not the package's root: a binding.gyp there makes `npm ci` compile, whatever the manifest says. */
+const kNative = path.join(kCoreNative, 'native')
+
+/** The addon that `npm run build` makes. */
+const kAddon = addonOf('Release')
+
+/** @typedef {'linux' | 'mac' | 'win'} GypSystem */
+
+/** @param {'Release' | 'Debug'} configuration @returns {string} */
+function addonOf (configuration) {
+  return path.join(kNative, 'build', configuration, 'httpsys.node')
+}
+
+/** @returns {any} the one target */
+function readTarget () {
+  const text = fs.readFileSync(path.join(kNative, 'binding.gyp'), 'utf8').replace(/^\s*#.*$/gm, '')
+  // A literal of Python that JavaScript reads the same way.
+  return vm.runInNewContext(`(${text})`).targets[0]
+}
+
+/** @param {string} condition @param {GypSystem} system */
+function holds (condition, system) {
+  const [, wanted] = /^OS=="(\w+)"$/.exec(condition) ?? []
+  if (wanted === undefined) throw new Error(`binding.gyp: the condition ${condition} is of no known form`)
+  return wanted === system
+}
+
+/** @param {GypSystem} system @returns {any[]} the target, and what conditions add to it there */
+function partsOn (system) {
+  const target = readTarget()
+  const chosen = target.conditions.map((/** @type {any[]} */ [condition, then, otherwise = {}]) => holds(condition, system) ? then : otherwise)
+  return [target, ...chosen]
+}
+
+/** @param {GypSystem} system @returns {string[]} relative to packages/core-native, with slashes */
+function sourcesOn (system) {
+  return partsOn(system).flatMap(({ sources = [] }) => sources).map((file) => path.posix.join('native', file))
+}
+
+/** @param {GypSystem} system @returns {string[]} what the compiler is told, as `-D` options */
+function definesOn (system) {
+  return partsOn(system).flatMap(({ defines = [] }) => defines).map((name) => `-D${name}`)
+}
+
+module.exports = { addonOf, definesOn, kAddon, kNative, sourcesOn }

@@ -1,0 +1,149 @@
+'use strict'
+
+// Builds the addons of the platform packages, reproducibly: the same sources give the same bytes, in whatever folder and
+// whenever. zig is the compiler, which has clang, libc++, musl and the symbols of old glibcs and of macOS in one download;
+// mingw-w64 makes the one for Windows.
+//
+//   node tools/prebuilds.js [platform ...]
+
+const crypto = require('node:crypto')
+const fs = require('node:fs')
+const path = require('node:path')
+const { buildForWindows } = require('./build-windows')
+const { definesOn, kNative, sourcesOn } = require('./lib/gyp')
+const { findZig, kHeadersNode, nodeFolder, nodePackage, zigFolder } = require('./lib/packages')
+const { Progress } = require('./lib/progress')
+const { forEachParallel, kCoreNative, kJobs, kRoot, listFiles, main, run } = require('./lib/project')
+const { targetsOf } = require('./lib/targets')
+const { setup } = require('./setup')
+
+/** @typedef {import('./lib/targets').Target} Target */
+
+const kFolder = path.join(kCoreNative, 'build', 'prebuilds')
+
+/** Node finds the addon by these two; everything else stays inside, operator new of its own C++ library above all. */
+const kExports = '{ global: napi_register_module_v1; node_api_module_get_api_version_v1; local: *; };\n'
+
+/** Baseline of each architecture; nothing that finds undefined behaviour, which zig has on by default. */
+const kCompilerFlags = [
+  '-std=c++20', '-O2', '-g', '-fPIC', '-fno-exceptions', '-fno-rtti', '-fvisibility=hidden', '-fvisibility-inlines-hidden',
+  '-fno-sanitize=all', '-DNODE_GYP_MODULE_NAME=httpsys', '-DBUILDING_NODE_EXTENSION'
+]
+
+/** @param {Target} target @returns {string} the addon, whether it has been built yet or not */
+const prebuilt = ({ name }) => path.join(kFolder, name, 'httpsys.node')
+
+/** @returns {string} Node's headers: those of the oldest version that is supported, for every platform */
+const headers = () => path.join(nodeFolder(kHeadersNode), 'node_modules', nodePackage(), 'include', 'node')
+
+const nodeAddonApi = () => path.join(kRoot, 'node_modules', 'node-addon-api')
+
+/** @param {Target} target @returns {string[]} */
+function compilerFlags (target) {
+  const places = { [kCoreNative]: 'httpsys', [headers()]: 'node', [nodeAddonApi()]: 'node-addon-api', [zigFolder()]: 'zig' }
+  return [
+    '-target', /** @type {string} */ (target.zig), ...kCompilerFlags, ...definesOn(target.gyp),
+    // Nothing of the machine that builds may be in the file.
+    ...Object.entries(places).map(([from, to]) => `-ffile-prefix-map=${from}=${to}`),
+    '-I', path.join(kCoreNative, 'src'), '-isystem', headers(), '-isystem', nodeAddonApi()
+  ]
+}
+
+/** @param {Target} target @returns {string[]} */
+function linkerFlags (target) {
+  const common = ['-target', /** @type {string} */ (target.zig), '-O2', '-g']
+  if (target.os === 'darwin') {
+    // Stripped while it is linked: later the signature would not fit.
+    return [...common, '-dynamiclib', '-undefined', 'dynamic_lookup', '-Wl,-dead_strip', '-Wl,-s', '-Wl,-install_name,@rpath/httpsys.node']
+  }
+  return [
+    ...common, '-shared', '-Wl,--gc-sections', '-Wl,-z,nodelete', '-Wl,--build-id=sha1',
+    `-Wl,--version-script=${path.join(kFolder, 'exports.map')}`, '-Wl,-soname,httpsys.node', '-lpthread', '-ldl'
+  ]
+}
+
+/** @returns {NodeJS.ProcessEnv} */
+function environment () {
+  const cache = path.join(zigFolder(), 'cache')
+  return { ZIG_GLOBAL_CACHE_DIR: cache, ZIG_LOCAL_CACHE_DIR: cache, SOURCE_DATE_EPOCH: '0' }
+}
+
+/** @param {Target} target @returns {string} of everything that the file depends on, by content */
+function fingerprint (target) {
+  const hash = crypto.createHash('sha256').update([...compilerFlags(target), ...linkerFlags(target)].join('\n'))
+  const manifest = path.join(nodeAddonApi(), 'package.json')
+  for (const file of [path.join(kNative, 'binding.gyp'), manifest, ...listFiles(path.join(kCoreNative, 'src'))]) {
+    hash.update(`${path.relative(kRoot, file)}\n`).update(fs.readFileSync(file))
+  }
+  return hash.digest('hex')
+}
+
+/** @param {Target} target @param {string} addon with its debug symbols, which go into a file beside it */
+async function splitDebugSymbols ({ binutils }, addon) {
+  if (binutils === undefined) return
+  await run(`${binutils}-objcopy`, ['--only-keep-debug', addon, `${addon}.debug`])
+  await run(`${binutils}-strip`, ['--strip-unneeded', addon])
+  await run(`${binutils}-objcopy`, [`--add-gnu-debuglink=${addon}.debug`, addon])
+}
+
+/** @param {Target} target @param {string} addon */
+async function buildWithZig (target, addon) {
+  const zig = /** @type {string} */ (findZig())
+  const env = environment()
+  const objects = path.join(path.dirname(addon), 'objects')
+  fs.mkdirSync(objects, { recursive: true })
+  fs.writeFileSync(path.join(kFolder, 'exports.map'), kExports)
+  const sources = sourcesOn(target.gyp)
+  const objectOf = (/** @type {string} */ source) => path.join(objects, source.replaceAll('/', '_').replace(/\.cc$/, '.o'))
+  const progress = new Progress({ unit: 'files compiled', total: sources.length })
+  try {
+    await forEachParallel(sources, async (source) => {
+      await run(zig, ['c++', ...compilerFlags(target), '-c', path.join(kCoreNative, source), '-o', objectOf(source)], { env, quiet: true })
+      progress.add()
+    }, kJobs)
+  } finally {
+    progress.end()
+  }
+  console.log('Linking; the first time the C++ library is compiled, too')
+  await run(zig, ['c++', ...linkerFlags(target), ...sources.map(objectOf), '-o', addon], { env, quiet: true })
+  await splitDebugSymbols(target, addon)
+  fs.rmSync(objects, { recursive: true })
+}
+
+/** @param {Target} target @returns {Promise<string>} its addon, built when something has changed */
+async function prebuild (target) {
+  const addon = prebuilt(target)
+  fs.mkdirSync(path.dirname(addon), { recursive: true })
+  if (target.zig === undefined) {
+    fs.copyFileSync(await buildForWindows(), addon)
+    return addon
+  }
+  const stamp = path.join(path.dirname(addon), 'fingerprint')
+  const wanted = fingerprint(target)
+  if (fs.existsSync(addon) && fs.existsSync(stamp) && fs.readFileSync(stamp, 'utf8') === wanted) return addon
+  console.log(`Building the addon for ${target.name}`)
+  fs.rmSync(stamp, { force: true })
+  await buildWithZig(target, addon)
+  fs.writeFileSync(stamp, wanted)
+  return addon
+}
+
+/** @param {string[]} [names] of platforms; none: all @returns {Promise<string[]>} the addons */
+async function prebuilds (names = []) {
+  const targets = targetsOf(names)
+  await setup('prebuilds')
+  const addons = []
+  for (const target of targets) addons.push(await prebuild(target))
+  return addons
+}
+
+if (require.main === module) {
+  main(prebuilds(process.argv.slice(2)).then((addons) => {
+    for (const addon of addons) {
+      const hash = crypto.createHash('sha256').update(fs.readFileSync(addon)).digest('hex')
+      console.log(`${hash}  ${path.relative(kRoot, addon)} (${fs.statSync(addon).size} B)`)
+    }
+  }))
+}
+
+module.exports = { headers, prebuilds, prebuilt }
