@@ -116,9 +116,10 @@ function startChild (run, { args = [], flags = [], env = {}, fds = [] } = {}) {
  *
  * @param {string} name below test/fixtures
  * @param {string[]} [args]
+ * @param {NodeJS.ProcessEnv} [env]
  */
-function startFixture (name, args = []) {
-  return new Child([path.join(__dirname, '..', 'fixtures', name), ...args])
+function startFixture (name, args = [], env = {}) {
+  return new Child([path.join(__dirname, '..', 'fixtures', name), ...args], env)
 }
 
 module.exports = { startChild, startFixture }

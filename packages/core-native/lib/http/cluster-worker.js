@@ -10,7 +10,7 @@ const { setImmediate } = require('node:timers')
 const { bindError } = require('./listen-error')
 const { addressOf, theEngine } = require('./listener')
 const { servers } = require('./connection')
-const { hasSocket, joinPort, openHandle, takeConnection, withPort } = require('./endpoints')
+const { dropHandle, hasSocket, joinPort, openHandle, takeConnection, withPort } = require('./endpoints')
 const { queryPrimary } = require('./node-internals')
 const { kOurs, meet, warnOfStranger } = require('./port-name')
 const { register } = require('./registrations')
@@ -30,6 +30,8 @@ const { kBegin, kListener } = require('./symbols')
  */
 
 const kErrnoEADDRINUSE = -os.constants.errno.EADDRINUSE
+const kErrnoEINVAL = -os.constants.errno.EINVAL
+const kPortMax = 65535
 
 /** As Node reads what may be a number. @param {any} value @returns {number | false} */
 function toNumber (value) {
@@ -67,6 +69,20 @@ function argsOfWorker (args) {
 }
 
 /**
+ * What a primary has answered, 0 for a port. It may have answered anything.
+ *
+ * @param {any} status @param {any} handle @param {any} bound its port @param {number} port that was asked for, or 0
+ * @returns {number} an errno
+ */
+function errnoOf (status, handle, bound, port) {
+  const errno = status || handle?.getsockname?.({})
+  if (errno) return Number.isSafeInteger(errno) && errno < 0 ? errno : kErrnoEINVAL
+  // An address in use may be told as late as in listen(2), or never: the socket is then at another port.
+  if (port > 0 && Number.isInteger(bound) && bound !== port) return kErrnoEADDRINUSE
+  return bound > 0 && bound <= kPortMax && Number.isInteger(bound) ? 0 : kErrnoEINVAL
+}
+
+/**
  * @param {any} server
  * @param {Plan} plan listen(port)
  * @param {Query} query
@@ -78,23 +94,22 @@ function openAsWorker (server, plan, query, done) {
   const inUse = () => bindError(kErrnoEADDRINUSE, query.address, port)
   Reflect.apply(/** @type {Function} */ (queryPrimary), cluster, [server, query, (/** @type {number} */ status, /** @type {any} */ handle) => {
     if (server[kListener].opening !== opening) { // close(), or another listen(), came first.
-      handle?.close()
+      dropHandle(handle)
       return
     }
-    const bound = handle ? addressOf(handle).port : undefined
-    // An address in use may be told as late as in listen(2), or never: the socket is then at another port.
-    const errno = status || handle?.getsockname?.({}) || (port > 0 && bound !== undefined && bound !== port ? kErrnoEADDRINUSE : 0)
+    const bound = /** @type {number} */ (handle ? addressOf(handle).port : undefined)
+    const errno = errnoOf(status, handle, bound, port)
     if (errno !== 0) {
       const settled = (/** @type {Error | null} */ error, /** @type {import('./endpoints').Opened[]} */ opened) => {
         done(error, opened)
         // Behind 'listening', of which Node's primary does not hear without it.
-        setImmediate(() => handle?.close())
+        setImmediate(dropHandle, handle)
       }
       if (errno === kErrnoEADDRINUSE) return joinOthers(server, plan, query, inUse, settled)
       return settled(bindError(errno, query.address, port), [])
     }
     const kind = hasSocket(handle) ? takeShared : takeFed
-    kind(server, { ...withPort(plan, bound ?? port), port: bound ?? port, inUse }, handle, done)
+    kind(server, { ...withPort(plan, bound), port: bound, inUse }, handle, done)
   }])
 }
 

@@ -122,6 +122,8 @@ function takeConnection (listener, status, client) {
     listener.server.emit('error', systemError(status, 'accept'))
     return
   }
+  // A primary may send anything, or nothing.
+  if (!hasSocket(client ?? {})) return dropHandle(client)
   const failed = listener.open().native.adopt(listener.id, client.fd)
   client.close()
   // Out of descriptors a connection is refused, as by whoever accepts; peers must not end the worker with it.
@@ -133,6 +135,13 @@ function takeConnection (listener, status, client) {
 /** @param {any} handle */
 function hasSocket ({ fd }) {
   return typeof fd === 'number' && fd >= 0
+}
+
+/** Closes what a primary has sent instead of a handle: Node makes sockets and servers of some. @param {any} handle */
+function dropHandle (handle) {
+  // A socket's close() would be Node's, which calls one that it has not.
+  const end = handle?.destroy ?? handle?.close
+  if (typeof end === 'function') end.call(handle)
 }
 
 // -- Opening -------------------------------------------------------------------------------------
@@ -524,6 +533,7 @@ module.exports = {
   kBindReusePort,
   closeUnneeded,
   emitError,
+  dropHandle,
   hasSocket,
   joinPort,
   listenBeside,
