@@ -13,7 +13,7 @@ const { HttpSocket, hooks, isUnread, materialise } = require('./socket')
 const { SecureSocket } = require('./secure-socket')
 const { TlsFacts } = require('../tls/facts')
 const { failureOf, takeError } = require('../tls/failure')
-const { blockDone, resumeWrite } = require('./socket-output')
+const { blockDone, finishCopied, resumeWrite } = require('./socket-output')
 const { rememberOutside } = require('./outside')
 const { forgetStream, resumeStreams } = require('./stream-credit')
 const { State, isLight, publish, uncount, updateLoop } = require('./socket-state')
@@ -411,8 +411,9 @@ function onCredit (socket, bytes) {
   const unsent = socket[kUnsent] - bytes
   socket[kUnsent] = unsent > 0 ? unsent : 0
   if (!isLight(socket)) socket._unrefTimer()
-  if ((socket[kState] & State.kStream) === 0) resumeWrite(socket)
-  else resumeStreams(socket, resumeWrite)
+  if ((socket[kState] & State.kStream) === 0) return resumeWrite(socket)
+  resumeStreams(socket, resumeWrite)
+  finishCopied(socket)
 }
 
 /** @param {import('../lane').Lane} lane @param {number} id @param {number} errno */

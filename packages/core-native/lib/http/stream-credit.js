@@ -16,18 +16,41 @@ const kSharedBytes = 1024 * 1024
 const kSharedFreely = 256 * 1024
 // A stream may have unsent a quarter of what it has sent, and as much as is left for others.
 const kSentPart = 4
+// Of one stream: so many may have left without a word, the lane tells of as many and more (limits.h: kStreamCreditBytes).
+const kUntoldBytes = 8 * 1024
+// Unsent bytes of all streams above which their client is behind: a write on a stream that it does not read is not done before
+// bytes of the stream have left, so that Node's buffers count them. A client that reads nothing costs this beside those buffers.
+const kAheadBytes = 128 * 1024
+// A larger piece stays in the application's memory while the client is behind; a smaller one costs less as a copy.
+const kCopiedBytesMax = 4 * 1024
+
+// Whether its client reads a stream, so that it goes on however many others are stalled.
+/** @param {any} stream */
+function isRead (stream) {
+  const sent = stream[kWritten] - stream[kUnsent]
+  return sent >= kStreamBytesMax && stream[kUnsent] * kSentPart < sent
+}
+
+/** @param {number} unsent bytes of a stream @returns {number} those that come out of the common sum */
+function sharedBytes (unsent) {
+  return Math.max(0, unsent - kStreamBytesMin)
+}
 
 class StreamCredit {
   /** Bytes of all streams above kStreamBytesMin. */
   used = 0
+  /** Bytes of all streams that have more than kUntoldBytes. */
+  unsent = 0
   /** Streams with a write that waits, in the order in which they began to. @type {Set<any>} */
   waiting = new Set()
 
   // After the stream's kUnsent has changed.
   /** @param {any} stream */
   settle (stream) {
-    const taken = Math.max(0, stream[kUnsent] - kStreamBytesMin)
-    this.used += taken - stream[kTaken]
+    const before = stream[kTaken]
+    const taken = stream[kUnsent] > kUntoldBytes ? stream[kUnsent] : 0
+    this.unsent += taken - before
+    this.used += sharedBytes(taken) - sharedBytes(before)
     stream[kTaken] = taken
   }
 
@@ -36,8 +59,13 @@ class StreamCredit {
     this.settle(stream)
     if (stream[kUnsent] >= kStreamBytesMax || this.used >= kSharedBytes) return false
     if (this.used < kSharedFreely) return true
-    const taken = stream[kTaken]
+    const taken = sharedBytes(stream[kTaken])
     return taken * kSentPart < stream[kWritten] - stream[kUnsent] && taken < kSharedBytes - this.used
+  }
+
+  /** @param {any} stream @param {number} bytes that are about to be written on it */
+  isBehind (stream, bytes) {
+    return this.unsent + bytes > kAheadBytes && !isRead(stream)
   }
 }
 
@@ -54,18 +82,23 @@ function hasStreamCredit (stream) {
 }
 
 /**
- * Whether a piece is to be copied for the lane. Once its client does not keep up, larger ones stay where they are.
+ * Whether a piece is to be copied for the lane. While the client does not keep up, larger ones stay where they are.
  *
  * @param {any} stream
  * @param {number} bytes
  */
 function mayCopy (stream, bytes) {
-  return bytes <= kStreamBytesMin || stream[kParent] === undefined || creditOf(stream).used + bytes <= kSharedFreely
+  return bytes <= kCopiedBytesMax || stream[kParent] === undefined || !creditOf(stream).isBehind(stream, bytes)
+}
+
+/** Whether what was copied for the lane is to leave before its write is done. @param {any} stream */
+function isBehind (stream) {
+  return stream[kUnsent] > kUntoldBytes && stream[kParent] !== undefined && creditOf(stream).isBehind(stream, 0)
 }
 
 /** More of it is unsent. @param {any} stream */
 function settleStream (stream) {
-  if (stream[kUnsent] > kStreamBytesMin) creditOf(stream).settle(stream)
+  if (stream[kUnsent] > kUntoldBytes) creditOf(stream).settle(stream)
 }
 
 /** Its write waits until resumeStreams() lets it go on. @param {any} stream */
@@ -99,4 +132,4 @@ function forgetStream (stream, resume) {
   resumeStreams(stream, resume)
 }
 
-module.exports = { kStreamBytesMin, forgetStream, hasStreamCredit, mayCopy, resumeStreams, settleStream, waitForCredit }
+module.exports = { kStreamBytesMin, forgetStream, hasStreamCredit, isBehind, mayCopy, resumeStreams, settleStream, waitForCredit }

@@ -27,7 +27,7 @@ module.exports = {
   kErrorListener: Symbol('httpsys.errorListener'),
   /** On the socket of an HTTP/2 stream: that of its connection. */
   kParent: Symbol('httpsys.parent'),
-  /** What it has of the credit that all streams of the connection share. */
+  /** What of its unsent bytes is counted among those of all streams. */
   kTaken: Symbol('httpsys.taken'),
   /** On the socket of a connection with streams: that credit; see stream-credit.js. */
   kStreamCredit: Symbol('httpsys.streamCredit'),

@@ -266,16 +266,25 @@ void Transport::FlushSealed(Connection* connection) {
 
 void Transport::EnqueuePieces(Connection* connection, uint32_t piece, size_t offset) {
   BeginQueue(connection);
+  const auto is_shared = [](const Piece& from) {
+    return from.owner != 0 && from.bytes >= limits::kSharedBytesMin;
+  };
+  size_t copied = 0;
+  for (uint32_t at = piece; at != 0; at = pieces_[at].next) {
+    const Piece& from = pieces_[at];
+    if (from.block_id == OutputQueue::kNoBlock && !is_shared(from)) copied += from.bytes;
+  }
   for (; piece != 0; piece = pieces_[piece].next) {
-    const std::string_view bytes = pieces_[piece].view().substr(offset);
-    offset = 0;
     const Piece& from = pieces_[piece];
+    const std::string_view bytes = from.view().substr(offset);
+    offset = 0;
     if (from.block_id != OutputQueue::kNoBlock) {
       connection->queue->AppendBlock(from.block_id, bytes);
-    } else if (from.owner != 0 && bytes.size() >= limits::kSharedBytesMin) {
+    } else if (is_shared(from)) {
       connection->queue->AppendShared(owners_[from.owner], bytes);
     } else {
-      connection->queue->Append(bytes);
+      copied -= from.bytes;
+      connection->queue->Append(bytes, copied);
     }
   }
 }
