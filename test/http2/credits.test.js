@@ -105,7 +105,8 @@ async function readAhead (wire, id, written) {
 /** @type {[number, number, string][]} */
 const kStalled = [
   [0, kPieceBytes, 'closed windows'],
-  [64 * kKiB - 1, kPieceBytes, 'windows that have filled up']
+  [64 * kKiB - 1, kPieceBytes, 'windows that have filled up'],
+  [64 * kKiB - 1, 30 * kKiB, 'windows that have filled up, and larger pieces,']
 ]
 
 for (const [windowBytes, pieceBytes, name] of kStalled) {

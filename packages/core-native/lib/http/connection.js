@@ -26,7 +26,7 @@ const { served } = require('./served')
 const { destroysQueued, zeroIsALimit } = require('./node-internals')
 const { describeError, describeAgain, connectionReset } = require('./client-error')
 const {
-  kState, kIncoming, kReceiving, kOutgoing, kUnsent, kOnClosed, kRefusal, kListener, kChannel, kErrorListener, kParent, kRemote, kTaken,
+  kState, kIncoming, kReceiving, kOutgoing, kUnsent, kOnClosed, kRefusal, kListener, kChannel, kErrorListener, kParent, kRemote, kShared, kTaken,
   kTls, kTlsError, kOnCertificate
 } = require('./symbols')
 
@@ -185,6 +185,7 @@ function openStream (lane, slot, words, w) {
   if (parent[kTls] !== undefined) socket[kTls] = parent[kTls].seenBy(server?.[kListener].tls)
   socket[kParent] = parent
   socket[kTaken] = 0
+  socket[kShared] = 0
   socket[kState] = State.kStream
   lane.sockets[slot] = socket
   if ((parent[kState] & State.kHttp2) === 0) {

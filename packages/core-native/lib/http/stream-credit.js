@@ -4,7 +4,7 @@
 // part of its own, so that none waits for another one; what is above comes out of one sum, which a stream that its
 // client does not read shall not fill: a connection has a hundred of them.
 
-const { kParent, kStreamCredit, kTaken, kUnsent, kWritten } = require('./symbols')
+const { kParent, kShared, kStreamCredit, kTaken, kUnsent, kWritten } = require('./symbols')
 
 // Of each stream, always: what Node's own streams buffer before they ask to wait.
 const kStreamBytesMin = 16 * 1024
@@ -12,9 +12,9 @@ const kStreamBytesMin = 16 * 1024
 const kStreamBytesMax = 256 * 1024
 // Of all streams, above what each of them has. A client with a hundred streams that reads nothing costs this and 1.6 MB.
 const kSharedBytes = 1024 * 1024
-// As much of it goes to whoever comes first; the rest to streams that have sent something.
+// As much of it goes to whoever comes first; the rest to streams that are read.
 const kSharedFreely = 256 * 1024
-// A stream may have unsent a quarter of what it has sent, and as much as is left for others.
+// A stream that has sent kStreamBytesMax may have unsent a quarter of what it has sent, and as much as is left for others.
 const kSentPart = 4
 // Of one stream: so many may have left without a word, the lane tells of as many and more (limits.h: kStreamCreditBytes).
 const kUntoldBytes = 8 * 1024
@@ -31,13 +31,8 @@ function isRead (stream) {
   return sent >= kStreamBytesMax && stream[kUnsent] * kSentPart < sent
 }
 
-/** @param {number} unsent bytes of a stream @returns {number} those that come out of the common sum */
-function sharedBytes (unsent) {
-  return Math.max(0, unsent - kStreamBytesMin)
-}
-
 class StreamCredit {
-  /** Bytes of all streams above kStreamBytesMin. */
+  /** Bytes above kStreamBytesMin of all streams that were allowed to have them: a piece that begins below that is its stream's own. */
   used = 0
   /** Bytes of all streams that have more than kUntoldBytes. */
   unsent = 0
@@ -45,22 +40,24 @@ class StreamCredit {
   waiting = new Set()
 
   // After the stream's kUnsent has changed.
-  /** @param {any} stream */
-  settle (stream) {
-    const before = stream[kTaken]
-    const taken = stream[kUnsent] > kUntoldBytes ? stream[kUnsent] : 0
-    this.unsent += taken - before
-    this.used += sharedBytes(taken) - sharedBytes(before)
+  /** @param {any} stream @param {boolean} [isAllowed] to have more than kStreamBytesMin */
+  settle (stream, isAllowed = stream[kShared] !== 0) {
+    const unsent = stream[kUnsent]
+    const taken = unsent > kUntoldBytes ? unsent : 0
+    const shared = isAllowed ? Math.max(0, unsent - kStreamBytesMin) : 0
+    this.unsent += taken - stream[kTaken]
+    this.used += shared - stream[kShared]
     stream[kTaken] = taken
+    stream[kShared] = shared
   }
 
   /** @param {any} stream that has used up what is its own */
   has (stream) {
     this.settle(stream)
     if (stream[kUnsent] >= kStreamBytesMax || this.used >= kSharedBytes) return false
-    if (this.used < kSharedFreely) return true
-    const taken = sharedBytes(stream[kTaken])
-    return taken * kSentPart < stream[kWritten] - stream[kUnsent] && taken < kSharedBytes - this.used
+    const isAllowed = this.used < kSharedFreely || (isRead(stream) && stream[kShared] < kSharedBytes - this.used)
+    if (isAllowed) this.settle(stream, true)
+    return isAllowed
   }
 
   /** @param {any} stream @param {number} bytes that are about to be written on it */
