@@ -5,6 +5,7 @@
 
 const { test } = require('node:test')
 const assert = require('node:assert/strict')
+const { once } = require('node:events')
 const { Frames, block, fieldsOf, frame, kType } = require('./frames')
 const { serve } = require('./kit')
 const { backend } = require('../helpers/backend')
@@ -200,6 +201,35 @@ test('100 streams whose windows open late get all that is theirs', options, asyn
   wire.send(streamIds.map((id) => windowUpdate(id, 200_000)))
   const bodies = await readStreams(wire, streamIds, 150_000, true)
   for (const id of streamIds) assert.ok(Buffer.concat(/** @type {Buffer[]} */ (bodies.get(id))).equals(bodyOf(`/${id}`)), `stream ${id}`)
+})
+
+test('100 streams that wait for each other and for windows that open little by little get all that is theirs', options, async (t) => {
+  const bodyBytes = 100_000
+  const stepBytes = 10_000
+  const bodyOf = (/** @type {string} */ url) => Buffer.alloc(bodyBytes, url)
+  const finished = /** @type {Promise<any>[]} */ ([])
+  const { port } = await serve(t, async (/** @type {any} */ req, /** @type {any} */ res) => {
+    const body = bodyOf(req.url)
+    finished.push(once(res, 'finish'))
+    // Text, small pieces and ones that are not copied.
+    for (let at = 0, bytes = 500; at < bodyBytes; at += bytes, bytes = bytes * 3 % 7001) {
+      const piece = body.subarray(at, at + bytes)
+      if (!res.write(bytes % 2 === 0 ? piece : piece.latin1Slice())) await once(res, 'drain')
+    }
+    res.end()
+  })
+  const wire = await Frames.connect(t, port, windowSetting(0))
+  wire.send(windowUpdate(0, 2 ** 31 - 1 - 65535))
+  for (const id of streamIds) wire.request(id, { ':path': `/${id}` })
+  await readStreams(wire, streamIds, 0)
+  const bodies = new Map(streamIds.map((id) => [id, /** @type {Buffer[]} */ ([])]))
+  for (let at = 0; at < bodyBytes; at += stepBytes) {
+    wire.send(streamIds.map((id) => windowUpdate(id, stepBytes)))
+    for (const [id, pieces] of await readStreams(wire, streamIds, stepBytes, true)) bodies.get(id)?.push(...pieces)
+  }
+  for (const id of streamIds) assert.ok(Buffer.concat(/** @type {Buffer[]} */ (bodies.get(id))).equals(bodyOf(`/${id}`)), `stream ${id}`)
+  assert.equal(finished.length, kStreams)
+  await Promise.all(finished)
 })
 
 test('streams that end give back what they had of the credit', options, async (t) => {
