@@ -67,5 +67,20 @@ TEST(OutputQueueTest, BlocksThatNeverLeftCanBeNamed) {
   EXPECT_EQ(left, std::vector<uint32_t>{2});
 }
 
+TEST(OutputQueueTest, RoomIsMadeOnceForWhatIsKnownToFollow) {
+  OutputQueue queue;
+  const std::string piece(1000, 'x');
+  const auto address = [&] {
+    iovec first;
+    EXPECT_EQ(queue.Peek(&first, 1), 1);
+    return first.iov_base;
+  };
+  queue.Append(piece, 9 * piece.size());
+  const void* before = address();
+  for (size_t left = 9; left-- > 0;) queue.Append(piece, left * piece.size());
+  EXPECT_EQ(address(), before);
+  EXPECT_EQ(queue.bytes(), 10 * piece.size());
+}
+
 }  // namespace
 }  // namespace httpsys::engine

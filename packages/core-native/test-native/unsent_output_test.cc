@@ -103,6 +103,7 @@ class UnsentOutputTest : public testing::Test, public InputHandler {
     for (int quiet = 0; quiet < 3; ++quiet) {
       session_->BeginPass();
       uv_run(&loop_, UV_RUN_NOWAIT);
+      most_pieces_ = std::max(most_pieces_, transport_->pass_pieces());
       while (transport_->has_touched()) {
         transport_->FlushTouched(&touched_);
         session_->ResumeWanted(touched_);
@@ -205,6 +206,7 @@ class UnsentOutputTest : public testing::Test, public InputHandler {
   int peer_ = -1;
   bool is_closed_ = false;
   size_t most_ = 0;
+  size_t most_pieces_ = 0;
 };
 
 struct Refusal {
@@ -237,6 +239,13 @@ INSTANTIATE_TEST_SUITE_P(
                     Refusal{"QueueFull", RouteStatus::kQueueFull, "HTTP/1.1 503 "},
                     Refusal{"Misdirected", RouteStatus::kMisdirected, "HTTP/1.1 421 "}),
     [](const testing::TestParamInfo<Refusal>& info) { return std::string(info.param.name); });
+
+TEST_F(UnsentOutputTest, AnswersOfOneTurnKeepNoMemoryForEachOther) {
+  router_.outcome = RequestRouter::Outcome::kUnrouted;
+  router_.status = RouteStatus::kNotFound;
+  EXPECT_GT(Flood(kGet), 1000);
+  EXPECT_EQ(most_pieces_, 0u);
+}
 
 TEST_F(UnsentOutputTest, BodiesOfRefusedRequestsDoNotLetFurtherOnesThrough) {
   router_.outcome = RequestRouter::Outcome::kUnrouted;

@@ -187,8 +187,8 @@ module.exports = [
   {
     name: 'writes-accepted-late',
     file: 'lib/http/socket-output.js',
-    find: 'if (write.block === kNoBlock) write.callback()\n',
-    replace: 'if (write.block === kNoBlock) setImmediate(write.callback)\n',
+    find: 'isBehind(socket))) write.callback()\n',
+    replace: 'isBehind(socket))) setImmediate(write.callback)\n',
   },
 
   // Upgrades and CONNECT.

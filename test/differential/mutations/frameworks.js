@@ -254,8 +254,8 @@ module.exports = [
   {
     name: 'write-acknowledged-a-tick-later',
     file: 'lib/http/socket-output.js',
-    find: 'if (write.block === kNoBlock) write.callback()',
-    replace: 'if (write.block === kNoBlock) setImmediate(write.callback)',
+    find: 'isBehind(socket))) write.callback()',
+    replace: 'isBehind(socket))) setImmediate(write.callback)',
   },
   {
     name: 'bytes-behind-upgrade-lost',

@@ -166,7 +166,7 @@ module.exports = [
   {
     name: 'credit-lost',
     file: 'lib/http/connection.js',
-    find: 'if ((socket[kState] & State.kStream) === 0) resumeWrite(socket)',
+    find: 'if ((socket[kState] & State.kStream) === 0) return resumeWrite(socket)',
     replace: 'if ((socket[kState] & State.kStream) === 0) return',
   },
 

@@ -13,7 +13,7 @@ const { HttpSocket, hooks, isUnread, materialise } = require('./socket')
 const { SecureSocket } = require('./secure-socket')
 const { TlsFacts } = require('../tls/facts')
 const { failureOf, takeError } = require('../tls/failure')
-const { blockDone, resumeWrite } = require('./socket-output')
+const { blockDone, finishCopied, resumeWrite } = require('./socket-output')
 const { rememberOutside } = require('./outside')
 const { forgetStream, resumeStreams } = require('./stream-credit')
 const { State, isLight, publish, uncount, updateLoop } = require('./socket-state')
@@ -26,7 +26,7 @@ const { served } = require('./served')
 const { destroysQueued, zeroIsALimit } = require('./node-internals')
 const { describeError, describeAgain, connectionReset } = require('./client-error')
 const {
-  kState, kIncoming, kReceiving, kOutgoing, kUnsent, kOnClosed, kRefusal, kListener, kChannel, kErrorListener, kParent, kRemote, kTaken,
+  kState, kIncoming, kReceiving, kOutgoing, kUnsent, kOnClosed, kRefusal, kListener, kChannel, kErrorListener, kParent, kRemote, kShared, kTaken,
   kTls, kTlsError, kOnCertificate
 } = require('./symbols')
 
@@ -185,6 +185,7 @@ function openStream (lane, slot, words, w) {
   if (parent[kTls] !== undefined) socket[kTls] = parent[kTls].seenBy(server?.[kListener].tls)
   socket[kParent] = parent
   socket[kTaken] = 0
+  socket[kShared] = 0
   socket[kState] = State.kStream
   lane.sockets[slot] = socket
   if ((parent[kState] & State.kHttp2) === 0) {
@@ -411,8 +412,9 @@ function onCredit (socket, bytes) {
   const unsent = socket[kUnsent] - bytes
   socket[kUnsent] = unsent > 0 ? unsent : 0
   if (!isLight(socket)) socket._unrefTimer()
-  if ((socket[kState] & State.kStream) === 0) resumeWrite(socket)
-  else resumeStreams(socket, resumeWrite)
+  if ((socket[kState] & State.kStream) === 0) return resumeWrite(socket)
+  resumeStreams(socket, resumeWrite)
+  finishCopied(socket)
 }
 
 /** @param {import('../lane').Lane} lane @param {number} id @param {number} errno */

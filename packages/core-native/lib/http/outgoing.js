@@ -18,7 +18,7 @@ const {
 } = require('./node-internals')
 const { isStrict, keyOf, outHeaders, stockSetHeader } = require('./out-headers')
 const { hasCredit } = require('./socket-output')
-const { mayCopy, settleStream } = require('./stream-credit')
+const { kStreamBytesMin, mayCopy, settleStream } = require('./stream-credit')
 const { State } = require('./socket-state')
 const { kLane, kSlot, kState, kUnsent, kWritten, kEnded, kResource } = require('./symbols')
 
@@ -141,7 +141,8 @@ class Methods extends ServerResponse {
     if (self._trailer !== '' || isLongHead(self)) return super.end(chunk, encoding, callback)
     if (!self._hasBody) body = null
     const { socket } = self
-    if (body !== null && (socket[kState] & State.kStream) !== 0 && !mayCopy(socket, body.length)) {
+    const isStream = (socket[kState] & State.kStream) !== 0
+    if (isStream && body !== null && typeof body !== 'string' && body.length > kStreamBytesMin && !mayCopy(socket, body.length)) {
       return super.end(chunk, encoding, callback)
     }
     let flags = R.kReplyEnd

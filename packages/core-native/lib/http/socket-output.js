@@ -6,7 +6,7 @@ const { Buffer } = require('node:buffer')
 const R = require('../records')
 const { kInlineBytesMax } = require('../reply-writer')
 const { State, isLight, updateLoop } = require('./socket-state')
-const { kStreamBytesMin, hasStreamCredit, mayCopy, settleStream, waitForCredit } = require('./stream-credit')
+const { kStreamBytesMin, hasStreamCredit, isBehind, mayCopy, settleStream, waitForCredit } = require('./stream-credit')
 const { systemError } = require('./system-error')
 const { kLane, kSlot, kState, kUnsent, kHeldWrite, kWritten } = require('./symbols')
 
@@ -86,6 +86,7 @@ function send (socket, write) {
   const { chunks } = write
   const lane = socket[kLane]
   const slot = socket[kSlot]
+  const isStream = (socket[kState] & (State.kStream | State.kUpgraded)) === State.kStream
   const copiedMax = (socket[kState] & State.kUpgraded) !== 0 ? kInlineBytesMax : kCopiedBytesMax
   while (write.next < chunks.length) {
     if ((socket[kState] & State.kLaneClosed) !== 0) {
@@ -99,7 +100,7 @@ function send (socket, write) {
     }
     if (!hasCredit(socket)) {
       if ((socket[kState] & State.kStream) !== 0) waitForCredit(socket)
-      hold(socket, write)
+      holdRest(socket, write)
       return
     }
     let { chunk, encoding } = chunks[write.next++]
@@ -111,8 +112,8 @@ function send (socket, write) {
       }
     }
     if (chunk.length === 0) continue
-    const isKept = (socket[kState] & (State.kStream | State.kUpgraded)) === State.kStream && !mayCopy(socket, chunk.length)
-    if (chunk.length <= copiedMax && (!isKept || typeof chunk === 'string')) {
+    const isKept = isStream && typeof chunk !== 'string' && !mayCopy(socket, chunk.length)
+    if (chunk.length <= copiedMax && !isKept) {
       const bytes = lane.writer.data(kData, slot, R.kReplyRaw, chunk, encoding, 0)
       socket[kUnsent] += bytes
       socket[kWritten] += bytes
@@ -127,8 +128,25 @@ function send (socket, write) {
     }
   }
   if ((socket[kState] & State.kStream) !== 0) settleStream(socket)
-  if (write.block === kNoBlock) write.callback()
-  else hold(socket, write)
+  if (write.block === kNoBlock && !(isStream && isBehind(socket))) write.callback()
+  else holdRest(socket, write)
+}
+
+// What was published is in the lane's memory, or in lane.blocks: it need not be there twice. Node keeps the entries, too.
+/** @param {any} socket @param {Write} write */
+function holdRest (socket, write) {
+  for (let i = 0; i < write.next; i++) write.chunks[i].chunk = ''
+  write.chunks = write.chunks.slice(write.next)
+  write.next = 0
+  hold(socket, write)
+}
+
+/** Bytes of a stream have left: a write is done that waited for nothing else. @param {any} socket */
+function finishCopied (socket) {
+  const held = socket[kHeldWrite]
+  if (held === null || held.chunks.length !== 0 || held.block !== kNoBlock) return
+  hold(socket, null)
+  held.callback()
 }
 
 /** A credit lets a write go on that is not published yet. @param {any} socket */
@@ -149,4 +167,4 @@ function blockDone (write, block) {
   write.callback()
 }
 
-module.exports = { kNoBlock, kSendBytesMax, blockDone, hasCredit, hold, resumeWrite, send, shutdown, waitingBytes }
+module.exports = { kNoBlock, kSendBytesMax, blockDone, finishCopied, hasCredit, hold, resumeWrite, send, shutdown, waitingBytes }

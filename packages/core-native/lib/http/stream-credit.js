@@ -4,7 +4,7 @@
 // part of its own, so that none waits for another one; what is above comes out of one sum, which a stream that its
 // client does not read shall not fill: a connection has a hundred of them.
 
-const { kParent, kStreamCredit, kTaken, kUnsent, kWritten } = require('./symbols')
+const { kParent, kShared, kStreamCredit, kTaken, kUnsent, kWritten } = require('./symbols')
 
 // Of each stream, always: what Node's own streams buffer before they ask to wait.
 const kStreamBytesMin = 16 * 1024
@@ -12,32 +12,57 @@ const kStreamBytesMin = 16 * 1024
 const kStreamBytesMax = 256 * 1024
 // Of all streams, above what each of them has. A client with a hundred streams that reads nothing costs this and 1.6 MB.
 const kSharedBytes = 1024 * 1024
-// As much of it goes to whoever comes first; the rest to streams that have sent something.
+// As much of it goes to whoever comes first; the rest to streams that are read.
 const kSharedFreely = 256 * 1024
-// A stream may have unsent a quarter of what it has sent, and as much as is left for others.
+// A stream that has sent kStreamBytesMax may have unsent a quarter of what it has sent, and as much as is left for others.
 const kSentPart = 4
+// Of one stream: so many may have left without a word, the lane tells of as many and more (limits.h: kStreamCreditBytes).
+const kUntoldBytes = 8 * 1024
+// Unsent bytes of all streams above which their client is behind: a write on a stream that it does not read is not done before
+// bytes of the stream have left, so that Node's buffers count them. A client that reads nothing costs this beside those buffers.
+const kAheadBytes = 128 * 1024
+// A larger piece stays in the application's memory while the client is behind; a smaller one costs less as a copy.
+const kCopiedBytesMax = 4 * 1024
+
+// Whether its client reads a stream, so that it goes on however many others are stalled.
+/** @param {any} stream */
+function isRead (stream) {
+  const sent = stream[kWritten] - stream[kUnsent]
+  return sent >= kStreamBytesMax && stream[kUnsent] * kSentPart < sent
+}
 
 class StreamCredit {
-  /** Bytes of all streams above kStreamBytesMin. */
+  /** Bytes above kStreamBytesMin of all streams that were allowed to have them: a piece that begins below that is its stream's own. */
   used = 0
+  /** Bytes of all streams that have more than kUntoldBytes. */
+  unsent = 0
   /** Streams with a write that waits, in the order in which they began to. @type {Set<any>} */
   waiting = new Set()
 
   // After the stream's kUnsent has changed.
-  /** @param {any} stream */
-  settle (stream) {
-    const taken = Math.max(0, stream[kUnsent] - kStreamBytesMin)
-    this.used += taken - stream[kTaken]
+  /** @param {any} stream @param {boolean} [isAllowed] to have more than kStreamBytesMin */
+  settle (stream, isAllowed = stream[kShared] !== 0) {
+    const unsent = stream[kUnsent]
+    const taken = unsent > kUntoldBytes ? unsent : 0
+    const shared = isAllowed ? Math.max(0, unsent - kStreamBytesMin) : 0
+    this.unsent += taken - stream[kTaken]
+    this.used += shared - stream[kShared]
     stream[kTaken] = taken
+    stream[kShared] = shared
   }
 
   /** @param {any} stream that has used up what is its own */
   has (stream) {
     this.settle(stream)
     if (stream[kUnsent] >= kStreamBytesMax || this.used >= kSharedBytes) return false
-    if (this.used < kSharedFreely) return true
-    const taken = stream[kTaken]
-    return taken * kSentPart < stream[kWritten] - stream[kUnsent] && taken < kSharedBytes - this.used
+    const isAllowed = this.used < kSharedFreely || (isRead(stream) && stream[kShared] < kSharedBytes - this.used)
+    if (isAllowed) this.settle(stream, true)
+    return isAllowed
+  }
+
+  /** @param {any} stream @param {number} bytes that are about to be written on it */
+  isBehind (stream, bytes) {
+    return this.unsent + bytes > kAheadBytes && !isRead(stream)
   }
 }
 
@@ -54,18 +79,23 @@ function hasStreamCredit (stream) {
 }
 
 /**
- * Whether a piece is to be copied for the lane. Once its client does not keep up, larger ones stay where they are.
+ * Whether a piece is to be copied for the lane. While the client does not keep up, larger ones stay where they are.
  *
  * @param {any} stream
  * @param {number} bytes
  */
 function mayCopy (stream, bytes) {
-  return bytes <= kStreamBytesMin || stream[kParent] === undefined || creditOf(stream).used + bytes <= kSharedFreely
+  return bytes <= kCopiedBytesMax || stream[kParent] === undefined || !creditOf(stream).isBehind(stream, bytes)
+}
+
+/** Whether what was copied for the lane is to leave before its write is done. @param {any} stream */
+function isBehind (stream) {
+  return stream[kUnsent] > kUntoldBytes && stream[kParent] !== undefined && creditOf(stream).isBehind(stream, 0)
 }
 
 /** More of it is unsent. @param {any} stream */
 function settleStream (stream) {
-  if (stream[kUnsent] > kStreamBytesMin) creditOf(stream).settle(stream)
+  if (stream[kUnsent] > kUntoldBytes) creditOf(stream).settle(stream)
 }
 
 /** Its write waits until resumeStreams() lets it go on. @param {any} stream */
@@ -99,4 +129,4 @@ function forgetStream (stream, resume) {
   resumeStreams(stream, resume)
 }
 
-module.exports = { kStreamBytesMin, forgetStream, hasStreamCredit, mayCopy, resumeStreams, settleStream, waitForCredit }
+module.exports = { kStreamBytesMin, forgetStream, hasStreamCredit, isBehind, mayCopy, resumeStreams, settleStream, waitForCredit }

@@ -27,8 +27,9 @@ module.exports = {
   kErrorListener: Symbol('httpsys.errorListener'),
   /** On the socket of an HTTP/2 stream: that of its connection. */
   kParent: Symbol('httpsys.parent'),
-  /** What it has of the credit that all streams of the connection share. */
+  /** What of its unsent bytes is counted among those of all streams, and among those that come out of their common credit. */
   kTaken: Symbol('httpsys.taken'),
+  kShared: Symbol('httpsys.shared'),
   /** On the socket of a connection with streams: that credit; see stream-credit.js. */
   kStreamCredit: Symbol('httpsys.streamCredit'),
   /** What is known of its TLS; absent on a plain one. */

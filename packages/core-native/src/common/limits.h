@@ -37,7 +37,7 @@ inline constexpr int kPassesPerPoll = 4;
 // Bytes that left before JavaScript hears of it: a quarter of its default write credit.
 inline constexpr size_t kCreditBytes = 64 * 1024;
 // The same for a stream of HTTP/2 of which nothing is left to send: half of what each one may
-// always have unsent (socket-output.js: kStreamBytesMin).
+// always have unsent (stream-credit.js: kStreamBytesMin, kUntoldBytes).
 inline constexpr size_t kStreamCreditBytes = 8 * 1024;
 // Several pieces up to this many bytes in total are gathered into one buffer: cheaper than an
 // iovec.

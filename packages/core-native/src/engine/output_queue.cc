@@ -11,17 +11,19 @@ constexpr size_t kJoinBytesMax = 64 * 1024;
 
 }  // namespace
 
-void OutputQueue::Append(std::string_view bytes) {
+void OutputQueue::Append(std::string_view bytes, size_t more) {
   if (bytes.empty()) return;
   bytes_ += bytes.size();
-  if (!pieces_.empty() && pieces_.back().is_own() &&
-      pieces_.back().own.size() + bytes.size() <= kJoinBytesMax) {
-    pieces_.back().own.append(bytes);
-    return;
+  const bool is_joined = !pieces_.empty() && pieces_.back().is_own() &&
+                         pieces_.back().own.size() + bytes.size() <= kJoinBytesMax;
+  if (!is_joined) pieces_.emplace_back();
+  std::string* own = &pieces_.back().own;
+  const size_t needed = own->size() + bytes.size();
+  // A string that grows by itself has room for up to twice as much: a stalled client would cost it.
+  if (own->capacity() < needed) {
+    own->reserve(std::min(needed + more, std::max(needed, kJoinBytesMax)));
   }
-  Piece piece;
-  piece.own.assign(bytes);
-  pieces_.push_back(std::move(piece));
+  own->append(bytes);
 }
 
 void OutputQueue::AppendBlock(uint32_t block_id, std::string_view bytes) {

@@ -21,7 +21,8 @@ class OutputQueue {
  public:
   static constexpr uint32_t kNoBlock = 0xffffffffu;
 
-  void Append(std::string_view bytes);
+  // `more` bytes of the same kind follow at once: one allocation has room for them.
+  void Append(std::string_view bytes, size_t more = 0);
   // Bytes of a lent block, by reference.
   void AppendBlock(uint32_t block_id, std::string_view bytes);
   // Bytes that `owner` keeps, by reference.

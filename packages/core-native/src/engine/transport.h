@@ -150,6 +150,8 @@ class Transport {
   static bool IsBehind(const Connection& connection) {
     return UnsentBytes(connection) > limits::kUnsentBytesMax;
   }
+  // Pieces of output that wait for FlushTouched().
+  size_t pass_pieces() const { return pieces_.size() - 1; }
   // Connections whose output the kernel has not taken.
   size_t pending_outputs() const { return pending_outputs_; }
 
