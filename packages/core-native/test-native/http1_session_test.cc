@@ -348,8 +348,23 @@ TEST(Http1SessionTest, AnIdleConnectionThatThePeerEndsIsClosedQuietly) {
   FakeJavaScript js;
   const Peer peer(js.Connect());
   js.Expect(RequestType::kOpen);
+  peer.Send(kGet);
+  js.Answer(js.Expect(RequestType::kRequest).slot, "hi");
+  EXPECT_EQ(peer.Read(15), "HTTP/1.1 200 OK");
   peer.Send("\r\n");
   peer.Finish();
+  EXPECT_EQ(js.Expect(RequestType::kClosed).number, 0u);
+}
+
+TEST(Http1SessionTest, JavaScriptEndsAConnectionThatThePeerHasEndedWithoutARequest) {
+  FakeJavaScript js;
+  const Peer peer(js.Connect());
+  const uint32_t slot = js.Expect(RequestType::kOpen).slot;
+  peer.Send("\r\n");
+  peer.Finish();
+  js.Expect(RequestType::kEof);
+  EXPECT_TRUE(js.IsQuiet());
+  js.Command(ReplyType::kShutdown, slot);
   EXPECT_EQ(js.Expect(RequestType::kClosed).number, 0u);
   EXPECT_EQ(peer.ReadAll(), "");
 }

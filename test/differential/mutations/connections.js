@@ -9,6 +9,12 @@ module.exports = [
     replace: "on.call(socket, 'close', onRecordInstead)",
   },
   {
+    name: 'unheard-of-connection-ended',
+    file: 'src/engine/http1_session.cc',
+    find: 'return connection.is_announced && !connection.has_served &&',
+    replace: 'return !MUTANT("unheard-of-connection-ended") && connection.is_announced && !connection.has_served &&',
+  },
+  {
     name: 'upgrade-not-asked',
     file: 'lib/http/exchange.js',
     find: "typeof server.shouldUpgradeCallback !== 'function'",

@@ -236,6 +236,12 @@ void Http1Session::OnEof(Connection* connection) {
   if (connection->is_fin_sent) transport_->Close(connection, 0);
 }
 
+// JavaScript was told of it and of nothing else. It ends such a connection: who sees the end knows
+// then that 'connection' was there before.
+bool IsJustOpened(const Connection& connection) {
+  return connection.is_announced && !connection.has_served && connection.tls == nullptr;
+}
+
 // The end of a connection that is not upgraded; `phase` is what it came in.
 void Http1Session::TellEnd(Connection* connection, InputPhase phase) {
   if (connection->parser != nullptr && phase == InputPhase::kHead) {
@@ -245,7 +251,8 @@ void Http1Session::TellEnd(Connection* connection, InputPhase phase) {
   } else if (phase == InputPhase::kBodyLength || phase == InputPhase::kBodyChunked) {
     const auto raw = std::move(connection->raw);
     Refuse(connection, ErrorKind::kIncomplete, raw == nullptr ? "" : std::string_view(*raw));
-  } else if (connection->unanswered != 0 && !connection->is_fin_sent) {
+  } else if ((connection->unanswered != 0 || IsJustOpened(*connection)) &&
+             !connection->is_fin_sent) {
     records_->Eof(connection->slot);
   } else {
     transport_->FinishAfterOutput(connection, AfterOutput::kClose);
