@@ -18,7 +18,7 @@ function loadBinding () {
     if (process.versions[runtime] !== undefined) throw new UnsupportedRuntimeError(runtime)
   }
   try {
-    binding = require(process.env.HTTPSYS_ADDON ?? kAddon)
+    binding = require(process.env.HTTPSYS_ADDON || kAddon)
   } catch (error) {
     throw new NativeLoadError(/** @type {Error} */ (error))
   }
