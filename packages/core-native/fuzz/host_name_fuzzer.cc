@@ -27,7 +27,8 @@ std::string_view TakeLine(std::string_view* text) {
   return line;
 }
 
-// What other readers cut a host off at, or skip a part of an authority by.
+// Whether a name has a character at which other parsers of URLs end a host, or skip a part of the
+// authority.
 bool HasDelimiter(std::string_view name) {
   return name.find_first_of("@/?#\\ \t\r\n\"<>^`{|}") != std::string_view::npos ||
          name.find('\0') != std::string_view::npos;

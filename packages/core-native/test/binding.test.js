@@ -6,6 +6,7 @@
 const { test } = require('node:test')
 const assert = require('node:assert/strict')
 const net = require('node:net')
+const path = require('node:path')
 const http = require('node:http')
 const { once } = require('node:events')
 const { Worker } = require('node:worker_threads')
@@ -323,4 +324,9 @@ test('an engine that nobody refers to lets the process end', async () => {
   `
   const { stdout } = await promisify(execFile)(process.execPath, ['-e', script], { timeout: 20_000 })
   assert.equal(stdout, 'end\n')
+})
+
+test('an empty HTTPSYS_ADDON is none', async () => {
+  const script = "require('./packages/core-native/lib/binding').loadBinding()"
+  await promisify(execFile)(process.execPath, ['-e', script], { cwd: path.join(__dirname, '..', '..', '..'), env: { ...process.env, HTTPSYS_ADDON: '' } })
 })

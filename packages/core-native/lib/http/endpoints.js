@@ -482,7 +482,7 @@ function openFor (server, parsed, id) {
   const open = listeningOn(server)
   const { givenPort } = server[kListener]
   const plan = {
-    // Where a port's socket was given, it is the only one.
+    // A socket that listen({ prefix, fd }) was given is the only one of its port.
     endpoints: endpointsOf([parsed], undefined).filter((endpoint) => endpoint.port !== givenPort && !isOpen(open, endpoint)),
     prefixes: [{ id, port: parsed.port, text: parsed.prefix }],
     isPlain: false

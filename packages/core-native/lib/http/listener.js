@@ -253,8 +253,8 @@ class Listener {
     this.isTlsPort = !this.isSecure
   }
 
-  // Of an https.Server: addContext() and setSecureContext() may have brought one, too. What is bound to prefixes is looked up by
-  // each listen(), for its own prefixes.
+  // Whether the server has a certificate of its own. An https.Server may have got it by addContext() or setSecureContext(), too.
+  // A certificate that is bound to prefixes does not count: each listen() looks it up for its own prefixes.
   get hasCertificate () {
     if (this.bindings !== null && !this.tls?.hasOwnContext) return false
     const { cert, pfx } = this.server
@@ -516,7 +516,7 @@ class Listener {
     let attempts = 1
     let isThrough = engine.drain(kLeaveMs, 'handled')
     const look = () => {
-      if (this.leaving !== leaving) return // It listens again.
+      if (this.leaving !== leaving) return // The server listens again.
       // On an overloaded machine a lane may not have run at all.
       if (!isThrough && ++attempts <= kLeaveAttempts) isThrough = engine.drain(kLeaveMs, 'handled')
       if ((!isThrough && attempts < kLeaveAttempts) || engine.native.hasUnread()) {

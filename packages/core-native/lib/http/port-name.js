@@ -32,7 +32,7 @@ function nameOf (port) {
   return path.isAbsolute(name) ? name : `@${name}`
 }
 
-// Who it is, and what helps.
+// The text about whoever has the name of a port: the process and its user, and what its reader can do.
 /** @param {number} port @param {Stranger} stranger @returns {string} */
 function describe (port, { uid, pid }) {
   const name = nameOf(port)

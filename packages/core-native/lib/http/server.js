@@ -363,7 +363,7 @@ function isServedHere (server) {
   return loadBinding().capabilities.listensOnSockets && !isParsedByNode(server)
 }
 
-// What Node's own code would ignore: prefixes, TLS of an http.Server, the name of a queue.
+// Refuses options of listen() that Node's own code would ignore: prefixes, TLS of an http.Server, the name of a queue.
 /** @param {import('./listen-args').NodePlan | import('./listen-args').PrefixPlan} plan */
 function refuseEngineOptions (plan) {
   const ignored = plan.kind === 'prefixes'

@@ -1,18 +1,18 @@
 'use strict'
 
-// What the streams of one HTTP/2 connection may have accepted and not sent, together. Each stream always has a small
-// part of its own, so that none waits for another one; what is above comes out of one sum, which a stream that its
-// client does not read shall not fill: a connection has a hundred of them.
+// The credit for unsent output of HTTP/2: how many bytes the streams of one connection may have accepted and not sent. Each
+// stream has a small credit of its own, so that no stream waits for another one. Anything above it comes out of a sum that
+// all streams share. A connection has a hundred streams, so one that its client does not read must not use up the sum.
 
 const { kParent, kShared, kStreamCredit, kTaken, kUnsent, kWritten } = require('./symbols')
 
-// Of each stream, always: what Node's own streams buffer before they ask to wait.
+// Credit that every stream has of its own, bytes: as much as Node's own streams buffer before they ask to wait.
 const kStreamBytesMin = 16 * 1024
-// Of one stream, at most, as any connection of HTTP/1.1.
+// Largest credit of one stream, bytes: that of a connection of HTTP/1.1.
 const kStreamBytesMax = 256 * 1024
-// Of all streams, above what each of them has. A client with a hundred streams that reads nothing costs this and 1.6 MB.
+// Credit that all streams share above their own, bytes. A client with a hundred streams that reads nothing costs this and 1.6 MB.
 const kSharedBytes = 1024 * 1024
-// As much of it goes to whoever comes first; the rest to streams that are read.
+// Part of the shared credit that the first streams to ask get, bytes; the rest is for streams that are read.
 const kSharedFreely = 256 * 1024
 // A stream that has sent kStreamBytesMax may have unsent a quarter of what it has sent, and as much as is left for others.
 const kSentPart = 4
@@ -24,7 +24,7 @@ const kAheadBytes = 128 * 1024
 // A larger piece stays in the application's memory while the client is behind; a smaller one costs less as a copy.
 const kCopiedBytesMax = 4 * 1024
 
-// Whether its client reads a stream, so that it goes on however many others are stalled.
+// Whether the client of a stream reads it, so that it goes on however many others are stalled.
 /** @param {any} stream */
 function isRead (stream) {
   const sent = stream[kWritten] - stream[kUnsent]

@@ -19,10 +19,11 @@ bool PortRouter::IsMisdirected(const Routes& routes, const Connection* connectio
   return owner.is_named && !owner.is_preferred && !real->tls->CoversHost(name);
 }
 
-// The server whose handshake a connection began with may serve all of its requests. False on a
-// connection that another member relays: its handshake is that member's.
-// Neither is it where the server speaks TLS by now and the connection does not, nor where it asks
-// for certificates since a later listen().
+// Whether a connection began with the server's own handshake, under rules that still hold: then the
+// server may serve all of its requests. False
+// - on a connection that another member relays, whose handshake is that member's;
+// - on a connection without TLS, where the server has spoken TLS since a later listen();
+// - where the server has asked for certificates since a later listen(), and did not then.
 bool PortRouter::IsOwnHandshake(const Connection* connection, const LaneServer& server) {
   if (connection->origin != nullptr) return false;
   const tls::ServerContext* present = server.config->settings().tls.get();
