@@ -166,7 +166,8 @@ struct Connection : TimerNode, FromSmallBlocks {  // Idle or lingering.
   void ForgetMoves() { hops = returns = 0; }
 };
 
-// What malloc() of glibc gives for 432 bytes. Other C++ libraries' strings and maps have other sizes.
+// What malloc() of glibc gives for 432 bytes. Other C++ libraries' strings and maps have other
+// sizes.
 #ifdef __GLIBC__
 static_assert(sizeof(Connection) <= 424);
 #endif
