@@ -11,7 +11,7 @@ const { diagnose } = require('../packages/core-native/native/build')
 const { parseArgs, runSteps, stepsOn } = require('../tools/check')
 const { includeProblem } = require('../tools/check-layers')
 const { kTargets } = require('../tools/lib/targets')
-const { kProven, requireAddon } = require('../packages/core-native/lib/platform')
+const { kProven, tryAddon } = require('../packages/core-native/lib/platform')
 
 const kRoot = path.join(__dirname, '..')
 
@@ -33,7 +33,7 @@ test('every platform has its place in the loader and in the table, which knows t
   const rows = fs.readFileSync(path.join(kRoot, 'docs', 'platforms.md'), 'utf8').split('\n').filter((line) => line.startsWith('| `@httpsys/core-'))
   for (const { name } of kTargets) {
     // The loader asks for a package of that name, which is not here.
-    assert.throws(() => requireAddon(name), (/** @type {Error} */ error) => error.message.includes(`'@httpsys/core-${name}'`))
+    assert.ok(tryAddon(name).error?.message.includes(`'@httpsys/core-${name}'`), name)
     const row = rows.find((line) => line.includes(`core-${name}\``))
     assert.ok(row !== undefined, name)
     assert.equal(kProven.includes(name), !row.includes('**never run**'), name)

@@ -12,6 +12,7 @@ const { kDist, pack } = require('./pack')
 const { ensureNode } = require('./lib/node-version')
 const { nodePackage } = require('./lib/packages')
 const { ask, findProgram, kRoot, main } = require('./lib/project')
+const { kBundlers, kBundles } = require('./packages/bundles')
 const { startRegistry } = require('./packages/registry')
 const { debianRoot, kNodes, kNpm, kNpmCache, muslRoot, runInRoot, whyNoRoots } = require('./packages/roots')
 const { setup } = require('./setup')
@@ -26,6 +27,11 @@ const kRegister = ['--require', '@httpsys/core-native/register']
 /** What an application has beside our packages; the rest is for the compiler of TypeScript. */
 const kDependencies = ['@httpsys/express-adapter', '@httpsys/websocket', '@httpsys/cli', 'express@5', 'typescript@5', '@types/node@20', '@types/express@5']
 
+/** They look for what is wrong with a tarball's manifest and types. */
+const kLinters = ['publint@0.3.25', '@arethetypeswrong/cli@0.18.5']
+/** Where the tarballs are within a root. */
+const kTarballs = '/opt/dist'
+
 /** @type {{ name: string, args: string[] }[]} */
 const kRuns = [
   { name: 'Express, CommonJS', args: ['express.cjs'] },
@@ -39,7 +45,8 @@ const kRuns = [
 const kTypeScript = ['node16', 'nodenext', 'bundler'].map((resolution) => ({
   name: `TypeScript, ${resolution}`,
   args: ['node_modules/typescript/bin/tsc', '--noEmit', '--strict', '--skipLibCheck', 'false', '--esModuleInterop', '--target', 'es2022',
-    '--module', resolution === 'bundler' ? 'esnext' : resolution, '--moduleResolution', resolution, 'typed.ts']
+    '--module', resolution === 'bundler' ? 'esnext' : resolution, '--moduleResolution', resolution,
+    ...resolution === 'bundler' ? ['typed.ts', 'typed.mts'] : ['typed.ts', 'typed.mts', 'typed.cts']]
 }))
 
 /** @returns {string} the folder of npm that has started this, or that of the system */
@@ -90,6 +97,26 @@ class Proof {
     await this.npm('ci', '--no-audit', '--no-fund', '--ignore-scripts')
     await this.step('after npm ci --ignore-scripts', [this.nodes[0], 'express.cjs'])
   }
+
+  /** @param {string[]} tarballs their names */
+  async lint (tarballs) {
+    await this.npm('install', '--no-audit', '--no-fund', ...kLinters)
+    for (const name of tarballs) {
+      await this.step(`publint ${name}`, [this.nodes[0], 'node_modules/publint/src/cli.js', `${kTarballs}/${name}`, '--strict'])
+      if (!/core-(linux|darwin|win32)-|cli/.test(name)) {
+        await this.step(`are the types wrong, ${name}`, [this.nodes[0], 'node_modules/@arethetypeswrong/cli/dist/index.js', '--profile', 'node16', `${kTarballs}/${name}`])
+      }
+    }
+  }
+
+  async bundle () {
+    await this.npm('install', '--no-audit', '--no-fund', ...kBundlers)
+    const env = { PATH: `${path.posix.dirname(this.nodes[0])}:/usr/bin:/bin` }
+    for (const { name, files = {}, build, run } of kBundles) {
+      for (const [file, text] of Object.entries(files)) fs.writeFileSync(path.join(this.app, file), text)
+      await this.step(name, ['sh', '-c', `${build} && ${run}`], { env })
+    }
+  }
 }
 
 /** @param {string} registry @param {string} folder is made */
@@ -130,8 +157,12 @@ async function testPackages (isPacked) {
       fs.copyFileSync('/etc/hosts', path.join(root.folder, 'etc', 'hosts'))
       fs.copyFileSync('/etc/resolv.conf', path.join(root.folder, 'etc', 'resolv.conf'))
       fs.copyFileSync('/etc/ssl/certs/ca-certificates.crt', path.join(root.folder, 'opt', 'ca.crt'))
-      const proof = new Proof(root, app, { ...places, [kNpm]: npmFolder(), [kNpmCache]: cache }, programs, env)
+      const proof = new Proof(root, app, { ...places, [kNpm]: npmFolder(), [kNpmCache]: cache, [kTarballs]: kDist }, programs, env)
       await proof.run()
+      if (mounted.length > 0) {
+        await proof.lint(tarballs.map((file) => path.basename(file)))
+        await proof.bundle()
+      }
       failed.push(...proof.failed.map((name) => `${root.name}: ${name}`))
     }
   } finally {

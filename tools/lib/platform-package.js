@@ -51,6 +51,7 @@ function manifest ({ name, os, cpu, libc }, core) {
     author: core.author,
     repository: core.repository,
     engines: core.engines,
+    type: core.type,
     os: [os],
     cpu: [cpu],
     ...(libc === undefined ? {} : { libc: [libc] }),

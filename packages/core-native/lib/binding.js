@@ -7,7 +7,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { NativeLoadError } = require('./errors')
-const { kProven, platformNames, requireAddon } = require('./platform')
+const { kProven, platformNames, tryAddon } = require('./platform')
 
 const kPackage = path.join(__dirname, '..')
 // Bundlers leave a path that is computed alone.
@@ -21,18 +21,27 @@ let binding = null
 /**
  * @typedef {object} Candidate
  * @property {string} name
- * @property {() => unknown} load
+ * @property {() => { addon?: unknown, error?: Error }} load
  * @property {boolean} [isProven] false: nobody has ever run it, as far as we know
  */
+
+/** @param {string} file @returns {{ addon?: unknown, error?: Error }} */
+function tryFile (file) {
+  try {
+    return { addon: require(file) }
+  } catch (error) {
+    return { error: /** @type {Error} */ (error) }
+  }
+}
 
 /** @returns {Candidate[]} the first that can be loaded counts */
 function candidates () {
   const { HTTPSYS_ADDON: chosen } = process.env
   // Whoever chooses a file wants no other.
-  if (chosen) return [{ name: `HTTPSYS_ADDON=${chosen}`, load: () => require(path.resolve(chosen)) }]
+  if (chosen) return [{ name: `HTTPSYS_ADDON=${chosen}`, load: () => tryFile(path.resolve(chosen)) }]
   return [
-    ...(fs.existsSync(kCompiled) ? [{ name: kCompiled, load: () => require(kCompiled) }] : []),
-    ...platformNames().map((name) => ({ name: `@httpsys/core-${name}`, load: () => requireAddon(name), isProven: kProven.includes(name) }))
+    ...(fs.existsSync(kCompiled) ? [{ name: kCompiled, load: () => tryFile(kCompiled) }] : []),
+    ...platformNames().map((name) => ({ name: `@httpsys/core-${name}`, load: () => tryAddon(name), isProven: kProven.includes(name) }))
   ]
 }
 
@@ -61,13 +70,13 @@ function loadBinding () {
   /** @type {{ name: string, error: Error }[]} */
   const failures = []
   for (const { name, load, isProven = true } of candidates()) {
-    try {
-      binding = /** @type {typeof import('../types/binding')} */ (load())
-      if (!isProven) warnOfUnproven(name)
-      return binding
-    } catch (error) {
-      failures.push({ name, error: /** @type {Error} */ (error) })
+    const { addon, error } = load()
+    if (error !== undefined) {
+      failures.push({ name, error })
+      continue
     }
+    if (!isProven) warnOfUnproven(name)
+    return (binding = /** @type {typeof import('../types/binding')} */ (addon))
   }
   throw new NativeLoadError({ platform: platformNames()[0], failures, folder: kPackage, installed: installedPlatforms() })
 }

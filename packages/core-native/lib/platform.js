@@ -39,23 +39,27 @@ function platformNames () {
 }
 
 /**
- * The names are literal, so that bundlers and tracers (esbuild, webpack, @vercel/nft) find the files.
+ * The names are literal, so that bundlers and tracers (esbuild, webpack, @vercel/nft) find the files; within `try` bundlers take it that
+ * most of them are not installed.
  *
  * @param {string} name of platformNames()
- * @returns {unknown} what the package exports
- * @throws {Error} `MODULE_NOT_FOUND` where it is not installed or there is none
+ * @returns {{ addon?: unknown, error?: Error }} what the package exports, or why it cannot be had
  */
-function requireAddon (name) {
-  switch (name) {
-    case 'linux-x64-gnu': return require('@httpsys/core-linux-x64-gnu')
-    case 'linux-x64-musl': return require('@httpsys/core-linux-x64-musl')
-    case 'linux-arm64-gnu': return require('@httpsys/core-linux-arm64-gnu')
-    case 'linux-arm64-musl': return require('@httpsys/core-linux-arm64-musl')
-    case 'darwin-x64': return require('@httpsys/core-darwin-x64')
-    case 'darwin-arm64': return require('@httpsys/core-darwin-arm64')
-    case 'win32-x64': return require('@httpsys/core-win32-x64')
-    default: throw Object.assign(new Error(`there is no package for ${name}`), { code: 'MODULE_NOT_FOUND' })
+function tryAddon (name) {
+  try {
+    switch (name) {
+      case 'linux-x64-gnu': return { addon: require('@httpsys/core-linux-x64-gnu') }
+      case 'linux-x64-musl': return { addon: require('@httpsys/core-linux-x64-musl') }
+      case 'linux-arm64-gnu': return { addon: require('@httpsys/core-linux-arm64-gnu') }
+      case 'linux-arm64-musl': return { addon: require('@httpsys/core-linux-arm64-musl') }
+      case 'darwin-x64': return { addon: require('@httpsys/core-darwin-x64') }
+      case 'darwin-arm64': return { addon: require('@httpsys/core-darwin-arm64') }
+      case 'win32-x64': return { addon: require('@httpsys/core-win32-x64') }
+    }
+  } catch (error) {
+    return { error: /** @type {Error} */ (error) }
   }
+  return { error: Object.assign(new Error(`there is no package for ${name}`), { code: 'MODULE_NOT_FOUND' }) }
 }
 
-module.exports = { kProven, platformNames, requireAddon }
+module.exports = { kProven, platformNames, tryAddon }

@@ -36,9 +36,12 @@ export interface Adapter<App extends Application = Application> {
   uninstall (): void
 }
 
+/** The same type, known from elsewhere: what a result is assigned to says nothing of the function that was given. */
+type Known<App> = [App][App extends any ? 0 : never]
+
 /**
  * @throws ERR_INVALID_ARG_TYPE when `app` is not a function
  * @throws ERR_HTTPSYS_OPTION when an option is misspelt, or belongs to another function
  */
-export function createAdapter<App extends RequestListener> (app: App, options?: AdapterOptions): Adapter<App>
+export function createAdapter<App extends RequestListener> (app: App, options?: AdapterOptions): Adapter<Known<App>>
 export function createAdapter<App extends Application> (app: App, options?: AdapterOptions): Adapter<App>

@@ -1,0 +1,12 @@
+import http = require('@httpsys/core-native')
+import adapters = require('@httpsys/express-adapter')
+import WebSocket = require('@httpsys/websocket')
+import reservations = require('@httpsys/core-native/reservations')
+import certificates = require('@httpsys/core-native/ssl-certificates')
+
+const server: http.Server = http.createServer((req, res) => { res.end(req.urlPrefixPath) })
+server.listen(8080, () => { server.close() })
+adapters.createAdapter((req, res) => { res.end(req.url) }).listen('https://*:18443/', { key: '', cert: '' })
+const wss: WebSocket.Server = new WebSocket.Server({ server })
+wss.broadcast('to all', { filter: (client) => client.readyState === WebSocket.OPEN })
+console.log(Object.keys(reservations), Object.keys(certificates))
