@@ -68,9 +68,9 @@ function environment () {
   return { ZIG_GLOBAL_CACHE_DIR: cache, ZIG_LOCAL_CACHE_DIR: cache, SOURCE_DATE_EPOCH: '0' }
 }
 
-/** @param {Target} target @returns {string} of everything that the file depends on, by content */
+/** @param {Target} target @returns {string} of everything that the file depends on, by content: where the clone is counts for nothing */
 function fingerprint (target) {
-  const hash = crypto.createHash('sha256').update([...compilerFlags(target), ...linkerFlags(target)].join('\n'))
+  const hash = crypto.createHash('sha256').update([...compilerFlags(target), ...linkerFlags(target)].join('\n').replaceAll(kRoot, ''))
   const manifest = path.join(nodeAddonApi(), 'package.json')
   for (const file of [path.join(kNative, 'binding.gyp'), manifest, ...listFiles(path.join(kCoreNative, 'src'))]) {
     hash.update(`${path.relative(kRoot, file)}\n`).update(fs.readFileSync(file))

@@ -1,6 +1,6 @@
 'use strict'
 
-// A registry that has our tarballs only, on a port of its own: npm chooses the platform's package as it does among published
+// A registry that has our tarballs only, and takes what is published, on a port of its own: npm chooses the platform's package as it does among published
 // ones, by os, cpu and libc of its manifest.
 
 const crypto = require('node:crypto')
@@ -8,6 +8,7 @@ const { once } = require('node:events')
 const fs = require('node:fs')
 const http = require('node:http')
 const path = require('node:path')
+const { text } = require('node:stream/consumers')
 const { manifest } = require('../lib/platform-package')
 const { ask } = require('../lib/project')
 const { kTargets } = require('../lib/targets')
@@ -47,15 +48,28 @@ function withOtherPlatforms (known, url) {
   return all
 }
 
-/** @param {string[]} tarballs @returns {Promise<{ url: string, close: () => void }>} */
+/** @param {string[]} tarballs that it has from the beginning; others can be published @returns {Promise<{ url: string, close: () => void }>} */
 async function startRegistry (tarballs) {
   let url = ''
   /** @type {Map<string, any>} */
   let known = new Map()
-  const server = http.createServer((req, res) => {
+  const files = new Map(tarballs.map((file) => [path.basename(file), fs.readFileSync(file)]))
+  // npm publish
+  /** @param {any} packument @returns {boolean} */
+  const take = (packument) => {
+    const [attachment] = Object.entries(packument._attachments)
+    const [version] = Object.values(packument.versions)
+    const file = `${version.name.replace('@', '').replace('/', '-')}-${version.version}.tgz`
+    files.set(file, Buffer.from(/** @type {any} */ (attachment[1]).data, 'base64'))
+    version.dist.tarball = `${url}/-/${file}`
+    known.set(version.name, { name: version.name, 'dist-tags': { latest: version.version }, versions: { [version.version]: version } })
+    return true
+  }
+  const server = http.createServer(async (req, res) => {
+    if (req.method === 'PUT') return res.end(JSON.stringify({ ok: take(JSON.parse(await text(req))) }))
     const name = decodeURIComponent(/** @type {string} */ (req.url).slice(1))
-    const tarball = name.startsWith('-/') ? tarballs.find((file) => path.basename(file) === name.slice(2)) : undefined
-    if (tarball !== undefined) return res.end(fs.readFileSync(tarball))
+    const tarball = name.startsWith('-/') ? files.get(name.slice(2)) : undefined
+    if (tarball !== undefined) return res.end(tarball)
     const packument = known.get(name)
     res.statusCode = packument === undefined ? 404 : 200
     res.setHeader('Content-Type', 'application/json')
@@ -63,7 +77,8 @@ async function startRegistry (tarballs) {
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   url = `http://127.0.0.1:${/** @type {import('node:net').AddressInfo} */ (server.address()).port}`
-  known = withOtherPlatforms(packuments(tarballs, url), url)
+  known = packuments(tarballs, url)
+  if (known.has('@httpsys/core-native')) known = withOtherPlatforms(known, url)
   return {
     url,
     close: () => {

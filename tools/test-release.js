@@ -1,0 +1,77 @@
+'use strict'
+
+// Rehearses a release: in a clone that is thrown away, lerna makes the versions, the changelogs, the commit and the tag, everything
+// is packed, published to a registry of this test's own in the order that is printed, and installed from there.
+//
+//   node tools/test-release.js
+
+const assert = require('node:assert/strict')
+const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
+const { ask, findProgram, kCoreNative, kRoot, main, run } = require('./lib/project')
+const { platformNames } = require('../packages/core-native/lib/platform')
+const { startRegistry } = require('./packages/registry')
+const { prebuilds } = require('./prebuilds')
+
+/** @param {string} folder is made @param {string[]} platforms */
+async function cloneTo (folder, platforms) {
+  await run('git', ['clone', '--quiet', kRoot, folder])
+  fs.symlinkSync(path.join(kRoot, 'node_modules'), path.join(folder, 'node_modules'))
+  // Compiled here already, from the same sources.
+  for (const name of platforms) {
+    const from = path.join(kCoreNative, 'build', 'prebuilds', name)
+    fs.cpSync(from, path.join(folder, path.relative(kRoot, from)), { recursive: true })
+  }
+  // Who commits.
+  for (const [name, value] of [['user.name', 'a rehearsal'], ['user.email', 'rehearsal@localhost']]) await run('git', ['-C', folder, 'config', name, value])
+}
+
+/** @param {string} clone @param {string[]} tarballs @param {string} scratch */
+async function publishAndInstall (clone, tarballs, scratch) {
+  const npm = /** @type {string} */ (findProgram('npm'))
+  const registry = await startRegistry([])
+  try {
+    const host = registry.url.replace('http:', '')
+    const npmrc = path.join(scratch, 'npmrc')
+    fs.writeFileSync(npmrc, `@httpsys:registry=${registry.url}\n${host}/:_authToken=nobody's\n`)
+    const env = { npm_config_userconfig: npmrc }
+    for (const file of tarballs) await run(npm, ['publish', path.join(clone, file), '--provenance=false', '--loglevel=error'], { env, quiet: true, cwd: scratch })
+    const app = path.join(scratch, 'app')
+    fs.mkdirSync(app)
+    fs.writeFileSync(path.join(app, 'package.json'), '{ "private": true }')
+    await run(npm, ['install', '--prefer-offline', '--no-audit', '--no-fund', 'express@5', '@httpsys/express-adapter', '@httpsys/cli'], { env, quiet: true, cwd: app })
+    for (const name of ['express.cjs', 'kit.cjs']) fs.copyFileSync(path.join(kRoot, 'test', 'packages', 'programs', name), path.join(app, name))
+    await run(process.execPath, ['express.cjs'], { cwd: app, env: { HTTPSYS_ADDON: '' } })
+    return JSON.parse(fs.readFileSync(path.join(app, 'node_modules', '@httpsys', 'core-native', 'package.json'), 'utf8')).version
+  } finally {
+    registry.close()
+  }
+}
+
+async function testRelease () {
+  const platforms = platformNames().slice(0, 1)
+  await prebuilds(platforms)
+  const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'httpsys-release-'))
+  try {
+    const clone = path.join(scratch, 'clone')
+    await cloneTo(clone, platforms)
+    const output = await run(process.execPath, [path.join(clone, 'tools', 'release.js'), 'minor', ...platforms], { cwd: clone, keep: true })
+    const tarballs = [...output.matchAll(/npm publish (\S+\.tgz)$/gm)].map(([, file]) => file)
+    const tag = ask('git', ['-C', clone, 'describe', '--tags', '--exact-match'])
+    assert.equal(ask('git', ['-C', clone, 'status', '--porcelain']), '', 'a release leaves nothing behind that is not committed')
+    assert.equal(tarballs.length, platforms.length + 4, 'every package is published')
+    const version = await publishAndInstall(clone, tarballs, scratch)
+    assert.equal(tag, `v${version}`)
+    for (const name of fs.readdirSync(path.join(clone, 'packages'))) {
+      assert.ok(fs.readFileSync(path.join(clone, 'packages', name, 'CHANGELOG.md'), 'utf8').includes(version), `${name} has a changelog`)
+    }
+    console.log(`${tag} was made, published to a registry of this test, installed from there, and has served`)
+  } finally {
+    fs.rmSync(scratch, { recursive: true, force: true })
+  }
+}
+
+if (require.main === module) main(testRelease())
+
+module.exports = { testRelease }
