@@ -85,6 +85,32 @@ describe('servers that end on a shared port', { skip: kSkip }, () => {
     await wire.until(/next \d+ GET/)
   })
 
+  it('end a connection with its answer where no other process has its port, whoever has another port', async (t) => {
+    const [shared, alone] = [await freePort(), await freePort()]
+    await member(t, 'a', `http://*:${shared}/a/`)
+    /** @type {any[]} */
+    const held = []
+    const server = http.createServer((/** @type {any} */ req, /** @type {any} */ res) => {
+      held.push(res)
+      if (held.length === 2) server.emit('all')
+    })
+    await serve(t, server, [`http://*:${shared}/b/`, `http://*:${alone}/b/`])
+    const agent = new http.Agent({ keepAlive: true })
+    t.after(() => agent.destroy())
+    const all = once(server, 'all')
+    const answers = [shared, alone].map((port) => new Promise((resolve, reject) => {
+      http.get({ port, path: '/b/', agent }, (res) => {
+        res.resume()
+        resolve(res.headers.connection)
+      }).on('error', reject)
+    }))
+    await all
+    const closed = close(server)
+    for (const res of held) res.end('answered')
+    assert.deepEqual(await Promise.all(answers), ['keep-alive', 'close'])
+    await closed
+  })
+
   it('hear that a client has left which they have not answered, and which sends nothing more', async (t) => {
     const port = await freePort()
     await member(t, 'b', `http://*:${port}/b/`)

@@ -31,10 +31,11 @@ function closeIfIdle (socket) {
   return true
 }
 
-// Others of a shared port take such a connection over when it is idle; one with TLS cannot move.
+// Whether others of the connection's port take it over when it is idle; a connection with TLS cannot move.
 /** @param {any} socket */
 function mayMove (socket) {
-  return socket.server[kListener].hasSuccessors && socket[kTls] === undefined
+  const { successorPorts } = socket.server[kListener]
+  return successorPorts.size !== 0 && socket[kTls] === undefined && successorPorts.has(socket.localPort)
 }
 
 /** @param {any} res whose head has not been made */

@@ -158,8 +158,12 @@ class Listener {
     this.isClosed = false
     /** Once it is closed. Not where one of its own handlers has closed it: what that handler does next is as on Node. */
     this.endsIdle = true
-    /** Other processes, or workers, were on its ports when it was closed: idle connections without TLS move to them. */
-    this.hasSuccessors = false
+    /**
+     * Ports on which other processes, or workers, were when it was closed: idle connections without TLS move to them.
+     *
+     * @type {Set<number>}
+     */
+    this.successorPorts = new Set()
     /** listen(port) of a cluster's worker, which asks its primary. */
     this.asksPrimary = false
     /** A worker that its primary does not know to listen. */
@@ -493,9 +497,14 @@ class Listener {
     // First: the lanes know where requests go from here on. Also what was registered for a socket that could not listen,
     // and what others are being asked about.
     const ports = new Set([...this.ports, ...this.asking.values()])
-    const isKnown = [...ports].map((port) => release(theEngine(), this, port, [], this.sharing)).filter((known) => known !== null)
     this.ports.clear()
-    this.hasSuccessors = isKnown.length !== 0
+    this.successorPorts.clear()
+    const isKnown = [...ports].flatMap((port) => {
+      const known = release(theEngine(), this, port, [], this.sharing)
+      if (known === null) return []
+      this.successorPorts.add(port)
+      return [known]
+    })
     withdraw(this)
     // The engine may accept for it already where others listen.
     if (this.listening === 0 && ports.size === 0) return
