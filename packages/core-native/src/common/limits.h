@@ -249,6 +249,10 @@ inline constexpr size_t kDescriptorsSparedMax = 1024;
 // announced and not sent.
 inline constexpr size_t kRelaysMax = 4096;
 inline constexpr size_t kRelayUnsentBytesMax = 256 * 1024;
+// What the kernel may hold of the answer on a relayed stream of HTTP/2, as SO_SNDBUF counts: it
+// takes twice as much, with its own structures. A client with a hundred streams that reads nothing
+// would otherwise cost 20 MiB of kernel memory.
+inline constexpr int kRelayStreamBufferBytes = 16 * 1024;
 // Relayed requests that are kept until they are answered, per relay: longer ones cannot be told to
 // another member when the one that has them leaves.
 inline constexpr size_t kRelayKeptBytesMax = 64 * 1024;
