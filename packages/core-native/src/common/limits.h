@@ -32,6 +32,9 @@ inline constexpr size_t kSmallBlocksKeptBytes = 2 * 1024 * 1024;
 // Reply records handled before their output is sent, so that the first replies of a busy JavaScript
 // thread do not wait for the last.
 inline constexpr int kRepliesPerPass = 256;
+// Reply segments of a lane that keep their pages once they have been read: 2 MiB. Further ones are
+// needed while JavaScript is far ahead of the lane, and cost page faults then.
+inline constexpr uint32_t kReplySegmentsKept = 8;
 // Passes before a lane looks at its sockets again.
 inline constexpr int kPassesPerPoll = 4;
 // Bytes that left before JavaScript hears of it: a quarter of its default write credit.
