@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <string_view>
 
-#include "common/check.h"
-#include "common/url_prefix.h"
-#include "win/create_backend.h"
+#include "backend/create_http_sys_backend.h"
+#include "base/check.h"
+#include "url/url_prefix.h"
 #include "win/http_api.h"
 
 namespace httpsys::win {
