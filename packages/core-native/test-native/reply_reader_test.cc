@@ -1,4 +1,4 @@
-#include "common/reply_reader.h"
+#include "records/reply_reader.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -7,8 +7,8 @@
 #include <thread>
 #include <vector>
 
-#include "common/limits.h"
-#include "common/words.h"
+#include "base/limits.h"
+#include "records/words.h"
 
 namespace httpsys {
 namespace {
