@@ -7,7 +7,7 @@ const http = require('node:http')
 const diagnosticsChannel = require('node:diagnostics_channel')
 const { AsyncLocalStorage, AsyncResource } = require('node:async_hooks')
 const { Buffer } = require('node:buffer')
-const process = require('node:process') // The global one is an accessor, which V8 does not see through.
+const { nodeProcess } = require('../node-process')
 const R = require('../records')
 const { loadBinding } = require('../binding')
 const { splitTarget } = require('../url-prefix')
@@ -479,7 +479,8 @@ function onResponseFinish () {
   dequeue(socket)
   if (req[kEndHeld] !== true && !req._consuming && !req._readableState.resumeScheduled) req._dump()
   detach(socket, this)
-  process.nextTick(afterFinish, req, this)
+  if ((socket[kState] & State.kStream) !== 0) answerEnds(socket[kParent], this)
+  nodeProcess.nextTick(afterFinish, req, this)
   const outgoing = socket[kOutgoing]
   const hasNext = outgoing !== null && outgoing.length !== 0
   if (this[kEnded] !== true) {

@@ -7,6 +7,7 @@ const { AsyncResource } = require('node:async_hooks')
 const { Buffer } = require('node:buffer')
 const { X509Certificate } = require('node:crypto')
 const tls = require('node:tls')
+const { nodeProcess } = require('../node-process')
 const { loadBinding } = require('../binding')
 const R = require('../records')
 const { legacyCertificate, legacyChain } = require('../tls/facts')
@@ -152,7 +153,7 @@ Object.assign(prototype, {
     const connection = this[kParent] ?? this
     const isOpen = !this.destroyed && !connection.destroyed && (connection[kState] & State.kLaneClosed) === 0
     if (!isOpen || options?.requestCert !== true || !loadBinding().capabilities.systemCertificates) {
-      process.nextTick(done, renegotiationError('the server does not renegotiate'))
+      nodeProcess.nextTick(done, renegotiationError('the server does not renegotiate'))
       return false
     }
     askForCertificate(connection, (error) => {

@@ -8,6 +8,7 @@
 
 const net = require('node:net')
 const { setImmediate } = require('node:timers')
+const { nodeProcess } = require('../node-process')
 const R = require('../records')
 const { kInlineBytesMax } = require('../reply-writer')
 const { kNoBlock, hold, send, shutdown, waitingBytes } = require('./socket-output')
@@ -246,7 +247,7 @@ class Methods extends net.Socket {
           updateLoop(self)
           publish(self, kDestroy)
           uncount(self)
-          if ((self[kState] & State.kLaneClosed) !== 0) process.nextTick(runOutside, () => hooks.closed(self))
+          if ((self[kState] & State.kLaneClosed) !== 0) nodeProcess.nextTick(runOutside, () => hooks.closed(self))
         }
         return this
       }
