@@ -48,7 +48,7 @@ const HttpSocket = function Socket (lane, slot, server, remote) {
   this[kWritten] = 0
   this[kRequestCount] = 0
   this[kOutgoingData] = 0
-  this._httpMessage = undefined // As on Node, before the first request.
+  this._httpMessage = undefined // As on Node, before the first request. Of a connection with streams: exchange.js, answerBegins().
   this.server = server
   this._server = server
   // As EventEmitter leaves them before the first listener; `_events` is an accessor, see below.
@@ -259,8 +259,9 @@ class Methods extends net.Socket {
   /** @param {Error | null} error @param {(error?: Error | null) => void} callback */
   _destroy (error, callback) {
     const self = /** @type {any} */ (this)
-    // net.Socket's _destroy counts it out, also a stream of HTTP/2, which is none of the server's connections.
-    if ((self[kState] & State.kCounted) === 0 && self._server) self._server._connections++
+    const { _server } = self
+    // net.Socket's _destroy counts the socket out, and tells its server. A stream of HTTP/2 is none of the server's connections.
+    if ((self[kState] & State.kCounted) === 0) self._server = null
     self[kState] &= ~State.kCounted
     self._handle = new ClosingHandle(self, error)
     updateLoop(self)
@@ -270,6 +271,7 @@ class Methods extends net.Socket {
     super._destroy(error, callback)
     if (listener !== undefined) listener.endsOutside = false
   }
+    self._server = _server
 
   resetAndDestroy () {
     const self = /** @type {any} */ (this)
