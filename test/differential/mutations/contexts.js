@@ -17,8 +17,14 @@ module.exports = [
   {
     name: 'end-in-the-last-domain',
     file: 'lib/http/outside.js',
-    find: 'domain?.exit()',
-    replace: 'void domain',
+    find: 'for (let domain; (domain = /** @type {any} */ (nodeProcess).domain);) {',
+    replace: 'for (let domain; false;) {',
+  },
+  {
+    name: 'socket-in-a-domain',
+    file: 'lib/http/outside.js',
+    find: 'return /** @type {any} */ (nodeProcess).domain ? runOutside(',
+    replace: 'return false ? runOutside(',
   },
   {
     name: 'one-context-for-all',

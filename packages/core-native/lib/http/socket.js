@@ -12,7 +12,7 @@ const { nodeProcess } = require('../node-process')
 const R = require('../records')
 const { kInlineBytesMax } = require('../reply-writer')
 const { kNoBlock, hold, send, shutdown, waitingBytes } = require('./socket-output')
-const { runOutside } = require('./outside')
+const { runInDomainOf, runOutside } = require('./outside')
 const { State, isLight, publish, uncount, updateLoop } = require('./socket-state')
 const {
   kLane, kSlot, kState, kRemote, kIncoming, kReceiving, kOutgoing, kUnsent, kUnacknowledged, kHeldWrite,
@@ -73,9 +73,9 @@ function materialise (socket) {
   socket[kState] = state | State.kMaterialised
   const { server, _server } = socket
   const highWaterMark = server.highWaterMark
-  Reflect.apply(net.Socket, socket, [{
-    allowHalfOpen: true, readableHighWaterMark: highWaterMark, writableHighWaterMark: highWaterMark
-  }])
+  const options = { allowHalfOpen: socket.allowHalfOpen, readableHighWaterMark: highWaterMark, writableHighWaterMark: highWaterMark }
+  // As on Node, where the first request comes later: the socket is none of a request's domain.
+  runInDomainOf(server[kListener].resource, () => Reflect.apply(net.Socket, socket, [options]))
   socket.server = server
   socket._server = _server
   socket._paused = false
