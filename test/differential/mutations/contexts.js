@@ -3,6 +3,18 @@
 /** @type {import('.').Mutation[]} */
 module.exports = [
   {
+    name: 'probe-stays',
+    file: 'lib/http/node-internals.js',
+    find: 'storage.disable()\n  resource.emitDestroy()',
+    replace: 'storage.disable()',
+  },
+  {
+    name: 'server-resource-twice',
+    file: 'lib/http/listener.js',
+    find: '(this.listening === 0 && this.isResourceUsed)',
+    replace: 'this.listening === 0',
+  },
+  {
     name: 'server-resource-stays',
     file: 'lib/http/listener.js',
     find: 'this.resource.emitDestroy()',
