@@ -92,6 +92,16 @@ for (const [name, fact] of Object.entries(kFacts)) {
   })
 }
 
+// As on Node, where a connection with TLS ends when its client does, unlike a plain one: so do upgraded ones whose application
+// waits for nothing else. A stream of HTTP/2 can stay half open.
+Object.defineProperty(prototype, 'allowHalfOpen', {
+  configurable: true,
+  /** @this {any} */
+  get () { return (this[kState] & State.kStream) !== 0 || Boolean(this.server?.httpAllowHalfOpen) },
+  /** @this {any} */
+  set (value) { Object.defineProperty(this, 'allowHalfOpen', { value, writable: true, enumerable: true, configurable: true }) }
+})
+
 Object.assign(prototype, {
   /** @this {any} */
   getProtocol () { return this.destroyed ? null : this[kTls].protocol },

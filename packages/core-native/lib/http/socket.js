@@ -135,7 +135,8 @@ class Methods extends net.Socket {
 
   pause () {
     const self = /** @type {any} */ (this)
-    if ((self[kState] & State.kUpgraded) === 0) self[kState] |= State.kReadPaused
+    if ((self[kState] & State.kUpgraded) !== 0) return super.pause()
+    self[kState] |= State.kReadPaused
     return isLight(self) ? this : super.pause()
   }
 
@@ -145,7 +146,7 @@ class Methods extends net.Socket {
       self[kState] &= ~State.kReadPaused
       acknowledge(self)
     }
-    return isLight(self) ? this : super.resume()
+    return isLight(self) && (self[kState] & State.kUpgraded) === 0 ? this : super.resume()
   }
 
   /** @param {BufferEncoding} [encoding] */
@@ -270,8 +271,8 @@ class Methods extends net.Socket {
     if (listener !== undefined) listener.endsOutside = !error && self.writableFinished && (self[kState] & State.kFinSent) !== 0
     super._destroy(error, callback)
     if (listener !== undefined) listener.endsOutside = false
-  }
     self._server = _server
+  }
 
   resetAndDestroy () {
     const self = /** @type {any} */ (this)
