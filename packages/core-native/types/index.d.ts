@@ -286,6 +286,8 @@ export const internals: {
   (socket: Duplex, head: Uint8Array, settings: WebSocketSettings, owner: object) => WebSocketChannel | null
   /** Flags of WebSocketChannel#send, beside the opcode in the lowest four bits. */
   frames: { kFrameFin: number, kFrameCompress: number }
+  /** Node's own process object, also where a test runner gives modules a copy of it. */
+  nodeProcess: NodeJS.Process
   /** True when the path of a request target lies at or below the path of a prefix. */
   matchesPath (prefixPath: string, target: string): boolean
   /** ERR_HTTPSYS_WS_INTERNALS. */
