@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "common/limits.h"
+#include "base/limits.h"
 #include "sharing/listening_socket.h"
 #include "sharing/sharing.h"
 

@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "common/limits.h"
+#include "base/limits.h"
 #include "sharing/listening_socket.h"
 #include "sharing/sharing.h"
 

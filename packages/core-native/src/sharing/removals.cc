@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "common/limits.h"
+#include "base/limits.h"
 #include "sharing/sharing.h"
 
 namespace httpsys::sharing {

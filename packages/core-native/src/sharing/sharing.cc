@@ -8,8 +8,8 @@
 #include <cerrno>
 #include <utility>
 
-#include "common/limits.h"
-#include "common/signals_blocked.h"
+#include "base/limits.h"
+#include "base/signals_blocked.h"
 #include "sharing/listening_socket.h"
 #include "sharing/named_files.h"
 

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "common/url_prefix.h"
 #include "tls/terms.h"
 #include "tls/ticket_keys.h"
+#include "url/url_prefix.h"
 
 namespace httpsys::tls {
 
