@@ -138,7 +138,10 @@ declare module 'node:http' {
 
 /** Where the certificates of a server with TLS come from, beside Node's options. */
 export interface CertificateOptions {
-  /** Certificates of hosts (`*` stands for a label), or of the hosts of URL prefixes; the last one that fits counts. */
+  /**
+   * Certificates of hosts (`*` stands for a label), or of the hosts of URL prefixes; the last one that fits counts. An element with
+   * none of `ca`, `crl` and `allowPartialTrustChain` has the server's.
+   */
   certificates?: (Pick<SecureContextOptions,
     'allowPartialTrustChain' | 'ca' | 'cert' | 'clientCertEngine' | 'crl' | 'key' | 'passphrase' | 'pfx' | 'privateKeyEngine' | 'privateKeyIdentifier'
   > & ({ host: string } | { prefix: string }))[]
