@@ -6,6 +6,7 @@
 // credits (see socket.js), not here. A record is published as soon as it is written.
 
 const { Buffer } = require('node:buffer')
+const { nodeProcess } = require('./node-process')
 const R = require('./records')
 
 const {
@@ -332,7 +333,7 @@ class ReplyWriter {
     this.lastData = data
     this.lastFlags = flags
     this.lastSlot = slot
-    process.nextTick(forget, this, data) // It may be large.
+    nodeProcess.nextTick(forget, this, data) // It may be large.
     return id
   }
 
@@ -345,7 +346,7 @@ class ReplyWriter {
     words[w + 1] = type | (flags << 8)
     words[w + 3] = 0
     // Within dispatch() the end of the record ends it.
-    if (!this.batching) process.nextTick(closeBroadcast, this)
+    if (!this.batching) nodeProcess.nextTick(closeBroadcast, this)
   }
 
   /** @param {number} slot */

@@ -59,11 +59,11 @@ function judge (bytes, stock, ours, others = []) {
  * Whether the same server, asked twice, may have been looked at too soon the first time: then nothing is there that the
  * second outcome does not begin with.
  *
- * @param {Outcome | undefined} first undefined when none was reported
+ * @param {Outcome} first
  * @param {Outcome} second
  */
 function isEarlier (first, second) {
-  if (first === undefined || first.late === true || (first.open === false && second.open !== false)) return false
+  if (first.late === true || (first.open === false && second.open !== false)) return false
   return second.text.startsWith(first.text) && isDeepStrictEqual(first.errors, second.errors.slice(0, first.errors.length)) &&
     first.seen.every((entry, i) => {
       const later = second.seen[i]

@@ -6,6 +6,7 @@
 const http = require('node:http')
 const net = require('node:net')
 const { clearInterval, setInterval } = require('node:timers')
+const { nodeProcess } = require('../node-process')
 const { loadBinding } = require('../binding')
 const { CapabilityError, ListenArgsError, PrefixStateError } = require('../errors')
 const { refuseIgnoredByServer } = require('../option-names')
@@ -90,7 +91,7 @@ function methodsOf (Base) {
       const self = /** @type {any} */ (this)
       const { origin } = self[kListener]
       self[kListener].origin = null
-      const fail = (/** @type {any} */ error) => process.nextTick(emitError, self, raisedAt(error, origin))
+      const fail = (/** @type {any} */ error) => nodeProcess.nextTick(emitError, self, raisedAt(error, origin))
       /** @param {() => void} [take] makes server._handle the engine's @param {() => void} [beside] listens on further sockets */
       const listen = (take, beside) => listenAgain(self, () => {
         take?.()
