@@ -12,16 +12,12 @@ const { describe, it, test } = require('node:test')
 const { dockerfiles, lintDocker } = require('../../tools/lint-docker')
 const { hadolint } = require('../../tools/lib/packages')
 const { request } = require('../helpers/client')
+const { blocksOf } = require('../helpers/docs')
 const { freePort } = require('../helpers/free-port')
+const { complaintsOf, systemd } = require('../helpers/systemd')
 
 const kRoot = path.join(__dirname, '..', '..')
 const kDocker = path.join(kRoot, 'examples', 'docker')
-
-/** @param {string} page @param {string} language @returns {string[]} the page's blocks in that language */
-function blocksOf (page, language) {
-  const text = fs.readFileSync(path.join(kRoot, page), 'utf8')
-  return [...text.matchAll(/^```(\w*)\n(.*?)^```$/gms)].filter(([, name]) => name === language).map(([, , block]) => block)
-}
 
 test('README.md starts with the lines of docs/install.md', () => {
   const [lines] = blocksOf('docs/install.md', 'sh')
@@ -115,4 +111,14 @@ describe('an application that is process 1', { ...containers, timeout: kMs * 2 }
     process.kill(pid, 'SIGKILL')
     await ended
   })
+})
+
+test('systemd complains of nothing in the unit, and of mistakes that are made in it', systemd, (t) => {
+  const [text] = blocksOf('docs/install.md', 'ini')
+  assert.match(text, /^ExecStart=\/usr\/bin\/node /m)
+  const unit = text.replace('/usr/bin/node', process.execPath)
+  assert.equal(complaintsOf(t, 'hello.service', unit), '')
+  for (const [right, wrong] of [['DynamicUser=yes', 'DynamicUser=maybe'], ['LimitNOFILE', 'LimitNOFIL'], ['on-failure', 'on-failures'], [process.execPath, '/nowhere/node']]) {
+    assert.notEqual(complaintsOf(t, 'hello.service', unit.replace(right, wrong)), '', wrong)
+  }
 })

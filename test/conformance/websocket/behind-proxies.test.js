@@ -4,40 +4,24 @@
 // requests with bodies, whose sockets the application has used.
 
 const assert = require('node:assert/strict')
-const { spawn } = require('node:child_process')
 const { once } = require('node:events')
 const fs = require('node:fs')
 const stockHttp = require('node:http')
-const net = require('node:net')
-const os = require('node:os')
 const path = require('node:path')
 const { describe, it } = require('node:test')
 const { WebSocket, WebSocketServer } = require('ws')
 const { http } = require('../../helpers/backend')
 const { serve, request } = require('../../helpers/client')
+const { makeProxyFolder, nginxArgs, nginxWith, startProxy } = require('../../helpers/proxies')
 const { findHaproxy, findNginx } = require('../../../tools/lib/packages')
 
 // Ends what hangs; a conversation takes milliseconds.
 const kMs = 20_000
-// Between two looks at whether a proxy listens.
-const kLookMs = 20
 
 /** @typedef {(t: import('node:test').TestContext, upstream: number) => Promise<{ socketPath: string }>} Start */
 
 /** @param {number} upstream @param {string} folder */
-const nginxConfig = (upstream, folder) => `
-daemon off;
-master_process off;
-pid ${folder}/pid;
-error_log stderr warn;
-events { worker_connections 64; }
-http {
-  access_log off;
-  client_body_temp_path ${folder}/body;
-  proxy_temp_path ${folder}/proxy;
-  fastcgi_temp_path ${folder}/fastcgi;
-  uwsgi_temp_path ${folder}/uwsgi;
-  scgi_temp_path ${folder}/scgi;
+const nginxConfig = (upstream, folder) => nginxWith(folder, `
   map $http_upgrade $connection_upgrade { default upgrade; '' ''; }
   upstream application { server 127.0.0.1:${upstream}; keepalive 1; }
   server {
@@ -49,8 +33,7 @@ http {
       proxy_set_header Connection $connection_upgrade;
     }
   }
-}
-`
+`)
 
 /** @param {number} upstream @param {string} folder */
 const haproxyConfig = (upstream, folder) => `
@@ -71,34 +54,6 @@ backend back
 `
 
 /**
- * @param {import('node:test').TestContext} t
- * @param {string} program
- * @param {string[]} args
- * @param {string} folder where its socket is going to be
- */
-async function startProxy (t, program, args, folder) {
-  const socketPath = path.join(folder, 'socket')
-  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] })
-  let said = ''
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (piece) => { said += piece })
-  let hasEnded = false
-  const ended = once(child, 'close').then(() => { hasEnded = true })
-  t.after(async () => {
-    child.kill('SIGKILL')
-    await ended
-    fs.rmSync(folder, { recursive: true, force: true })
-  })
-  for (;;) {
-    const socket = net.connect(socketPath)
-    const isThere = await once(socket, 'connect').then(() => true, () => false)
-    socket.destroy()
-    if (isThere) return { socketPath }
-    assert.ok(!hasEnded, `${program} has ended: ${said}`)
-    await new Promise((resolve) => setTimeout(resolve, kLookMs))
-  }
-}
-
-/**
  * @param {string | null} program
  * @param {(upstream: number, folder: string) => string} config
  * @param {(file: string, folder: string) => string[]} argsOf
@@ -106,10 +61,12 @@ async function startProxy (t, program, args, folder) {
  */
 function proxy (program, config, argsOf) {
   return async (t, upstream) => {
-    const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'httpsys-proxy-'))
+    const folder = makeProxyFolder()
     const file = path.join(folder, 'config')
+    const socketPath = path.join(folder, 'socket')
     fs.writeFileSync(file, config(upstream, folder))
-    return startProxy(t, /** @type {string} */ (program), argsOf(file, folder), folder)
+    await startProxy(t, /** @type {string} */ (program), argsOf(file, folder), folder, { path: socketPath })
+    return { socketPath }
   }
 }
 
@@ -120,7 +77,7 @@ async function startHttpxy (t, upstream) {
   const front = createProxyServer({ target: `http://127.0.0.1:${upstream}`, agent, ws: true })
   const server = stockHttp.createServer((req, res) => { front.web(req, res) })
   server.on('upgrade', (req, socket, head) => { front.ws(req, /** @type {any} */ (socket), {}, head) })
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'httpsys-proxy-'))
+  const folder = makeProxyFolder()
   const socketPath = path.join(folder, 'socket')
   await serve(t, server, socketPath)
   t.after(() => {
@@ -134,7 +91,7 @@ const nginx = findNginx()
 const haproxy = findHaproxy()
 /** @type {Record<string, { start: Start, isThere: boolean }>} */
 const kProxies = {
-  nginx: { start: proxy(nginx, nginxConfig, (file, folder) => ['-p', folder, '-c', file]), isThere: nginx !== null },
+  nginx: { start: proxy(nginx, nginxConfig, nginxArgs), isThere: nginx !== null },
   HAProxy: { start: proxy(haproxy, haproxyConfig, (file) => ['-db', '-f', file]), isThere: haproxy !== null },
   httpxy: { start: startHttpxy, isThere: true },
 }
