@@ -155,7 +155,7 @@ enum class ReplyType : uint8_t {
   kResponse = 1,        // Response head, possibly with (all of) its body.
   kData = 2,            // A piece of response body, or raw bytes.
   kBlock = 3,           // The same by reference: Engine.sendBlock.
-  kTrailers = 4,        // Ends a chunked body. Implies kFlagEnd.
+  kTrailers = 4,        // Ends a chunked body, and with it the response.
   kEnd = 5,             // The response is complete.
   kWindow = 6,          // JavaScript consumed that many body bytes.
   kUpgradeAccept = 7,   // From here on the connection carries opaque bytes.
