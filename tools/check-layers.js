@@ -133,7 +133,7 @@ const kMethodsMax = 45
  * @type {string[]}
  */
 const kLargeClasses = [
-  'engine/connection/Transport', 'engine/DrainBarrier', 'engine/Engine',
+  'engine/connection/Transport', 'engine/Engine',
   'engine/Lane', 'napi/EngineWrap', 'sharing/Sharing', 'tls/Session',
 ]
 

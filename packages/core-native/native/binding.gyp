@@ -81,6 +81,7 @@
             '../src/base/small_blocks.cc',
             '../src/engine/accept/accept_watch.cc',
             '../src/engine/accept/acceptor.cc',
+            '../src/engine/accept/listener_poll_poll.cc',
             '../src/engine/config/server_config.cc',
             '../src/engine/connection/http2_state.cc',
             '../src/engine/connection/input.cc',
@@ -90,6 +91,7 @@
             '../src/engine/connection/socket_options.cc',
             '../src/engine/connection/timer_lists.cc',
             '../src/engine/connection/transport.cc',
+            '../src/engine/drain_barrier.cc',
             '../src/engine/engine.cc',
             '../src/engine/http1/http1_bodies.cc',
             '../src/engine/http1/http1_refusals.cc',
@@ -168,11 +170,17 @@
           ],
         }],
         ['OS=="linux"', {
+          'sources': [
+            '../src/engine/accept/listener_poll_epoll.cc',
+          ],
           # Threads of a worker that ends may still be within the addon when Node unloads it: with a clang build, whose
           # symbols do not pin it, that was a crash.
           'ldflags': ['-Wl,-z,nodelete'],
         }],
         ['OS=="mac"', {
+          'sources': [
+            '../src/engine/accept/listener_poll_other.cc',
+          ],
           'xcode_settings': {
             'CLANG_CXX_LANGUAGE_STANDARD': 'c++20',
             'CLANG_CXX_LIBRARY': 'libc++',

@@ -1,6 +1,5 @@
 #include "engine/lane.h"
 
-#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include "base/limits.h"
 #include "base/patience.h"
 #include "base/signals_blocked.h"
+#include "base/thread_name.h"
 #include "engine/statistics/error_log.h"
 
 namespace httpsys::engine {
@@ -79,9 +79,6 @@ int Lane::Start(Acceptor* lender) {
     uv_loop_close(&loop_);
     return failed;
   }
-#ifdef __linux__
-  pthread_setname_np(thread_, ("httpsys-io-" + std::to_string(index_)).c_str());
-#endif
   is_started_ = true;
   return 0;
 }
@@ -143,6 +140,7 @@ void Lane::Stop() {
 
 void Lane::Main(void* argument) {
   auto* self = static_cast<Lane*>(argument);
+  SetThreadName(("httpsys-io-" + std::to_string(self->index_)).c_str());
   uv_run(&self->loop_, UV_RUN_DEFAULT);
 }
 

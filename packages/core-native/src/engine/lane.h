@@ -21,6 +21,7 @@
 #include "engine/connection/pass_clock.h"
 #include "engine/connection/protocol.h"
 #include "engine/connection/transport.h"
+#include "engine/drain_barrier.h"
 #include "engine/http1/http1_session.h"
 #include "engine/http2/http2_session.h"
 #include "engine/opaque/opaque_session.h"
@@ -38,22 +39,6 @@
 #include "records/reply_reader.h"
 
 namespace httpsys::engine {
-
-// Lets one thread wait until all lanes have done what was published. Thread: any.
-class DrainBarrier {
- public:
-  DrainBarrier(size_t lanes, DrainGoal goal) : goal_(goal), lanes_left_(lanes) {}
-  DrainGoal goal() const { return goal_; }
-  void Arrive();
-  // True when all lanes arrived in time.
-  bool Wait(uint64_t timeout_ms);
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  const DrainGoal goal_;
-  size_t lanes_left_;
-};
 
 // Start: 1. loop and handles, 2. thread. Stop: 1. a command closes connections and handles, 2. the
 // loop ends, 3. the thread is joined, 4. the loop is closed.

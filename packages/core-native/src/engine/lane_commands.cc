@@ -20,17 +20,6 @@ constexpr uint64_t kNsPerMs = 1'000'000;
 
 }  // namespace
 
-void DrainBarrier::Arrive() {
-  const std::lock_guard lock(mutex_);
-  if (--lanes_left_ == 0) changed_.notify_all();
-}
-
-bool DrainBarrier::Wait(uint64_t timeout_ms) {
-  std::unique_lock lock(mutex_);
-  return changed_.wait_for(lock, std::chrono::milliseconds(timeout_ms),
-                           [this] { return lanes_left_ == 0; });
-}
-
 void Lane::Enqueue(std::function<void()> command, CommandKind kind) {
   const std::lock_guard lock(mutex_);
   commands_.push_back({std::move(command), kind});
