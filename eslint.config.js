@@ -4,6 +4,10 @@ const neostandard = require('neostandard')
 
 const kTimers = ['setTimeout', 'setInterval', 'setImmediate', 'clearTimeout', 'clearInterval', 'clearImmediate']
 
+/** What differs between backends is in their capabilities (packages/core-native/types/binding.d.ts). */
+const kSystemNames = [['process', 'platform'], ['os', 'platform'], ['os', 'type']].map(([object, property]) =>
+  ({ object, property, message: 'Ask the backend for its capabilities.' }))
+
 module.exports = [
   ...neostandard({
     ignores: ['**/build/**', '**/build-*/**', 'coverage/**', 'benchmarks/results/**'],
@@ -20,13 +24,17 @@ module.exports = [
     },
   },
   {
-    // What differs between backends is in their capabilities (packages/core-native/types/binding.d.ts).
     files: ['packages/*/*.js', 'packages/*/bin/**/*.js', 'packages/*/lib/**/*.js'],
     rules: {
-      'no-restricted-properties': ['error', ...[['process', 'platform'], ['os', 'platform'], ['os', 'type']].map(([object, property]) =>
-        ({ object, property, message: 'Ask the backend for its capabilities.' }))],
+      'no-restricted-properties': ['error', ...kSystemNames,
+        // Those of a test's context may be fake timers.
+        { object: 'process', property: 'nextTick', message: 'Take it from nodeProcess (lib/node-process.js).' },
+        ...['globalThis', 'global'].flatMap((object) => [...kTimers, 'queueMicrotask', 'performance', 'process'].map((property) =>
+          ({ object, property, message: 'The application may have replaced it.' })))],
       // The global ones may be an application's fake timers.
-      'no-restricted-globals': ['error', ...kTimers.map((name) => ({ name, message: 'Take it from node:timers.' }))],
+      'no-restricted-globals': ['error', ...kTimers.map((name) => ({ name, message: 'Take it from node:timers.' })),
+        { name: 'queueMicrotask', message: 'Take nodeProcess.nextTick.' },
+        { name: 'performance', message: 'Take it from node:perf_hooks.' }],
     },
   },
   {

@@ -19,6 +19,7 @@ const https = backend === 'node' ? require('./lib/http/stock-https-server') : re
 const { EngineIncomingMessage } = require('./lib/http/incoming')
 const { EngineServerResponse } = require('./lib/http/outgoing')
 const R = require('./lib/records')
+const { nodeProcess } = require('./lib/node-process')
 const { kServerOptions } = require('./lib/options')
 const { refuseMisplaced, refuseMisspelt, refuseUnknown } = require('./lib/option-names')
 const { webSocketOpener } = backend === 'node' ? { webSocketOpener: () => () => null } : require('./lib/http/web-socket-channel')
@@ -54,6 +55,7 @@ const face = {
     kServerOptions,
     kTlsOptions,
     matchesPath,
+    nodeProcess,
     parseUrlPrefix,
     refuseMisplaced,
     refuseMisspelt,

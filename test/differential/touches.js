@@ -5,6 +5,7 @@
 
 const { PassThrough, pipeline } = require('node:stream')
 const { setImmediate } = require('node:timers')
+const { message } = require('./kit')
 
 function noop () {}
 
@@ -69,4 +70,18 @@ const kRequestTouches = {
   },
 }
 
-module.exports = { kRequestTouches, kSocketTouches }
+/**
+ * By name: what comes before an upgrade, as steps of a conversation.
+ *
+ * @type {Record<string, (path: string) => any[]>}
+ */
+const kEarlierRequests = {
+  GET: (path) => [message(`GET ${path}`, [])],
+  POST: (path) => [message(`POST ${path}`, ['Content-Length: 5'], 'hello')],
+  'POST in pieces': (path) => [message(`POST ${path}`, ['Content-Length: 10'], 'hello'), 'world'],
+  chunked: (path) => [message(`POST ${path}`, ['Transfer-Encoding: chunked'], '5\r\nhello\r\n'), '0\r\n\r\n'],
+  'chunked with trailers': (path) => [message(`POST ${path}`, ['Transfer-Encoding: chunked'], '5\r\nhello\r\n0\r\nA: b\r\n\r\n')],
+  '100-continue': (path) => [message(`POST ${path}`, ['Content-Length: 5', 'Expect: 100-continue']), /100 Continue/, 'hello'],
+}
+
+module.exports = { kEarlierRequests, kRequestTouches, kSocketTouches }

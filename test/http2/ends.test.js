@@ -124,6 +124,103 @@ for (const [name, answer] of /** @type {[string, (res: any) => void][]} */ ([
   })
 }
 
+// What shutdown helpers do with the sockets of 'connection': http-terminator and http-graceful-shutdown ask the response that a socket
+// has for the end of its connection, and destroy sockets without one; stoppable, and terminus with it, ends sockets without requests.
+/** @type {Record<string, (sockets: Set<any>) => void>} */
+const kHelpers = {
+  'http-terminator': (sockets) => {
+    for (const socket of sockets) {
+      const res = socket._httpMessage
+      if (!res) socket.destroy()
+      else if (!res.headersSent) res.setHeader('connection', 'close')
+    }
+  },
+  stoppable: (sockets) => {
+    for (const socket of sockets) socket.end()
+  }
+}
+
+for (const [name, shutDown] of Object.entries(kHelpers)) {
+  test(`a helper that drains like ${name} loses no stream, and ends connections without one`, { ...options, timeout: 30_000 }, async (t) => {
+    /** @type {any[]} */
+    const held = []
+    const sockets = new Set()
+    const { client, server, port } = await serve(t, (/** @type {any} */ req, /** @type {any} */ res) => {
+      if (req.url === '/quick') return res.end('quick')
+      held.push(res)
+      server.emit('held')
+    })
+    server.on('connection', (/** @type {any} */ socket) => {
+      sockets.add(socket)
+      socket.once('close', () => sockets.delete(socket))
+    })
+    const [busy, begun, idle] = await Promise.all([connect(t, port), connect(t, port), connect(t, port)])
+    client.destroy()
+    const answers = [request(busy, { ':path': '/held' }), request(busy, { ':path': '/held' })]
+    const late = request(begun, { ':path': '/held' })
+    while (held.length < 3) await once(server, 'held')
+    held.find((res) => res.socket.remotePort === begun.socket?.localPort).write('begun ')
+    // The newest response of a connection has ended; others have not.
+    assert.equal((await request(busy, { ':path': '/quick' })).text, 'quick')
+    assert.equal((await request(idle, { ':path': '/quick' })).text, 'quick')
+    const gone = Promise.all([busy, idle].map((session) => once(session, 'close')))
+    shutDown(sockets)
+    await once(idle, 'close')
+    for (const res of held) res.end('answered')
+    for (const { text } of await Promise.all(answers)) assert.equal(text, 'answered')
+    assert.equal((await late).text, 'begun answered')
+    await gone
+  })
+}
+
+test("a connection's socket has the newest of its streams' unfinished responses, as one of HTTP/1.1 has its own", options, async (t) => {
+  /** @type {any[]} */
+  const held = []
+  const sockets = /** @type {any[]} */ ([])
+  const { server, port } = await serve(t, (/** @type {any} */ req, /** @type {any} */ res) => {
+    held.push(res)
+    server.emit('held')
+  })
+  server.on('connection', (/** @type {any} */ socket) => sockets.push(socket))
+  const client = await connect(t, port)
+  const streams = [1, 2, 3].map(() => client.request({ ':path': '/' }).on('error', () => {}))
+  while (held.length < 3) await once(server, 'held')
+  const [socket] = sockets
+  assert.ok(socket._httpMessage === held[2])
+  held[1].end()
+  await once(held[1], 'close')
+  assert.ok(socket._httpMessage === held[2])
+  held[2].end()
+  await once(held[2], 'close')
+  assert.ok(socket._httpMessage === held[0])
+  streams[0].close(NGHTTP2_CANCEL)
+  await once(held[0], 'close')
+  assert.equal(socket._httpMessage, null)
+})
+
+test("a server's 'close' comes once, whichever of its sockets closes last", options, async (t) => {
+  for (const end of /** @type {((socket: any) => void)[]} */ ([(socket) => socket.end(), (socket) => socket.destroy(), () => {}])) {
+    /** @type {any} */
+    let connection
+    const { client, server, port } = await serve(t, (/** @type {any} */ req, /** @type {any} */ res) => {
+      res.write('begun')
+      if (req.url === '/ends') setTimeout(() => res.end(), 20)
+    })
+    client.destroy()
+    let closes = 0
+    server.on('close', () => closes++)
+    server.once('connection', (/** @type {any} */ socket) => { connection = socket })
+    const other = await connect(t, port)
+    const streams = ['/ends', '/ends'].map((path) => other.request({ ':path': path }).on('error', () => {}).resume())
+    await Promise.all(streams.map((stream) => once(stream, 'data')))
+    server.close()
+    end(connection)
+    for (const stream of streams) if (!stream.closed) await once(stream, 'close')
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    assert.equal(closes, 1)
+  }
+})
+
 test('the first GOAWAY comes behind the answer with Connection: close', options, async (t) => {
   const { port } = await serve(t, (/** @type {any} */ _req, /** @type {any} */ res) => {
     res.setHeader('Connection', 'close')

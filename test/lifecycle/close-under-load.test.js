@@ -103,6 +103,24 @@ for (const kind of kinds) {
   }
 }
 
+for (const kind of kinds) {
+  test(`close() in a handler ends a server that is asked all the time: ${kind.name}`, { skip: skipped(kind) || (!isOurs && 'stock Node leaves connections that were busy to their clients'), timeout: kTimeout }, async (t) => {
+    let closes = false
+    const { server, clients } = await underLoad(t, kind, (req, res) => {
+      if (closes && server.listening) {
+        busy()
+        server.close()
+      }
+      res.end('served')
+    })
+    const told = once(clients, 'message')
+    closes = true
+    await once(server, 'close')
+    const [{ ended }] = await told
+    assert.equal(ended, kClients)
+  })
+}
+
 test('closeIdleConnections() leaves a server that is asked all the time to its clients, closeAllConnections() does not', { timeout: kTimeout }, async (t) => {
   const { server, clients } = await underLoad(t, kinds[0], (req, res) => res.end('served'))
   const told = once(clients, 'message')

@@ -4,18 +4,14 @@
 
 const assert = require('node:assert/strict')
 const { once } = require('node:events')
-const fs = require('node:fs')
 const net = require('node:net')
 const nodeTls = require('node:tls')
 const { before, describe, it } = require('node:test')
 const core = /** @type {any} */ (require('@httpsys/core-native'))
-const { kLane } = require('../../packages/core-native/lib/http/symbols')
 const { localhost } = require('../helpers/tls')
+const { kClientLeaves, kServerLeaves, descriptors, send, slotsOf, until } = require('../fixtures/connection-ends')
 const { listen } = require('../helpers/client')
 
-// A connection may linger for 2 s; the rest is for busy machines.
-const kGoneMs = 20_000
-const kLookMs = 50
 // More than anybody keeps who does not read.
 const kFlood = Buffer.alloc(300_000, 'x')
 
@@ -50,39 +46,6 @@ const kPhases = {
   ]))
 }
 
-/** @type {Record<string, (socket: any) => void>} */
-const kServerLeaves = {
-  end: (socket) => socket.end(),
-  'end with bytes': (socket) => socket.end('HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n'),
-  destroySoon: (socket) => socket.destroySoon(),
-  destroy: (socket) => socket.destroy(),
-  reset: (socket) => socket.resetAndDestroy()
-}
-
-/** @type {Record<string, (socket: net.Socket, plain: net.Socket) => void>} */
-const kClientLeaves = {
-  ends: (socket) => socket.end(),
-  'sends and ends': (socket) => socket.end('some more bytes'),
-  destroys: (socket) => socket.destroy(),
-  resets: (socket, plain) => plain.resetAndDestroy()
-}
-
-function descriptors () {
-  return fs.readdirSync('/proc/self/fd').filter((fd) => {
-    try {
-      return fs.readlinkSync(`/proc/self/fd/${fd}`).startsWith('socket:')
-    } catch {
-      return false // That of the folder.
-    }
-  }).length
-}
-
-/** @param {() => boolean} isDone */
-async function until (isDone) {
-  const end = performance.now() + kGoneMs
-  while (!isDone() && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, kLookMs))
-}
-
 /** A server that does with a connection what the path of a request says, and knows the sockets by the ports of their clients. */
 class Server {
   /** @type {Map<number, any>} */
@@ -114,14 +77,6 @@ class Server {
     if (!this.sockets.has(port)) await once(this.server, `of ${port}`)
     return this.sockets.get(port)
   }
-}
-
-/** @param {net.Socket} client @param {string | Buffer} bytes */
-async function send (client, bytes) {
-  // What does not fit waits in the client for somebody who reads.
-  await Promise.race([new Promise((resolve) => client.write(bytes, resolve)), new Promise((resolve) => setTimeout(resolve, kLookMs))])
-  // The lane's turn, and that of JavaScript, which hears of what it has read.
-  for (let i = 0; i < 5; i++) await new Promise((resolve) => setImmediate(resolve))
 }
 
 describe('nothing is left of a connection', { skip: process.platform !== 'linux' && 'descriptors are counted in /proc' }, () => {
@@ -173,8 +128,7 @@ describe('nothing is left of a connection', { skip: process.platform !== 'linux'
         const isGone = () => [...own.sockets.values()].every((socket) => socket.destroyed)
         await until(isGone)
         assert.deepEqual([...own.sockets.values()].filter((socket) => !socket.destroyed).map((socket) => socket.test), [], 'sockets that are not destroyed')
-        const lanes = [...new Set([...own.sockets.values()].map((socket) => socket[kLane]).filter(Boolean))]
-        const slots = () => lanes.flatMap(({ sockets }) => sockets.filter((/** @type {any} */ socket) => socket?.server === own.server)).map((/** @type {any} */ socket) => socket.test)
+        const slots = () => slotsOf(own.server, own.sockets.values())
         await until(() => slots().length === 0)
         assert.deepEqual(slots(), [], 'slots that are not free')
         const closed = once(own.server, 'close')

@@ -11,7 +11,7 @@ const { kSocketMark, extensionName, kDefaults, kEmpty } = require('./ws-internal
 const { settingsOf } = require('./settings')
 const { createReadError, closeCodeOf } = require('./read-error')
 
-const { webSocketOpener, frames: { kFrameFin, kFrameCompress } } = internals
+const { nodeProcess, webSocketOpener, frames: { kFrameFin, kFrameCompress } } = internals
 
 /** @typedef {import('@httpsys/core-native').WebSocketChannel} Channel */
 /** @typedef {(error?: Error) => void} Callback */
@@ -271,7 +271,7 @@ function whileUpgrading (server, run) {
 /** @param {any} server @param {WebSocket} webSocket */
 function forgetClient (server, webSocket) {
   server.clients.delete(webSocket)
-  if (server._shouldEmitClose && server.clients.size === 0) process.nextTick(emitServerClose, server)
+  if (server._shouldEmitClose && server.clients.size === 0) nodeProcess.nextTick(emitServerClose, server)
 }
 
 /** @param {any} server */
@@ -450,7 +450,7 @@ function sendAfterClose (self, data, callback) {
   if (data) self[kLost] = (self[kLost] ?? 0) + sizeOf(typeof data === 'string' ? data : toBytes(data))
   if (!callback) return
   const error = new Error(`WebSocket is not open: readyState ${self._readyState} (${kStates[self._readyState]})`)
-  process.nextTick(callback, error)
+  nodeProcess.nextTick(callback, error)
 }
 
 // -- Blobs: what is sent behind one waits until it has been read -----------------------------------
@@ -471,7 +471,7 @@ function readNext (self) {
     if (isBlob(data)) {
       data.arrayBuffer().then(
         (/** @type {ArrayBuffer} */ bytes) => onBlob(self, bytes),
-        (/** @type {Error} */ error) => process.nextTick(onBlobError, self, error))
+        (/** @type {Error} */ error) => nodeProcess.nextTick(onBlobError, self, error))
       return
     }
     queue.shift()
@@ -484,7 +484,7 @@ function readNext (self) {
 /** @param {State} self @param {ArrayBuffer} bytes */
 function onBlob (self, bytes) {
   if (self._socket.destroyed) {
-    process.nextTick(failPending, self, new Error('The socket was closed while the blob was being read'))
+    nodeProcess.nextTick(failPending, self, new Error('The socket was closed while the blob was being read'))
     return
   }
   const { flags, callback } = self[kPending].queue.shift()

@@ -3,6 +3,24 @@
 /** @type {import('.').Mutation[]} */
 module.exports = [
   {
+    name: 'secure-half-open',
+    file: 'lib/http/secure-socket.js',
+    find: 'get () { return (this[kState] & State.kStream) !== 0 ||',
+    replace: 'get () { return true ||',
+  },
+  {
+    name: 'light-resume',
+    file: 'lib/http/socket.js',
+    find: 'return isLight(self) && (self[kState] & State.kUpgraded) === 0 ? this : super.resume()',
+    replace: 'return isLight(self) ? this : super.resume()',
+  },
+  {
+    name: 'light-pause',
+    file: 'lib/http/socket.js',
+    find: 'if ((self[kState] & State.kUpgraded) !== 0) return super.pause()',
+    replace: 'if (isLight(self)) return this',
+  },
+  {
     name: 'close-emitted-unheard',
     file: 'lib/http/socket-listeners.js',
     find: "on.call(socket, 'close', onSocketClose)",

@@ -3,6 +3,18 @@
 /** @type {import('.').Mutation[]} */
 module.exports = [
   {
+    name: 'probe-stays',
+    file: 'lib/http/node-internals.js',
+    find: 'storage.disable()\n  resource.emitDestroy()',
+    replace: 'storage.disable()',
+  },
+  {
+    name: 'server-resource-twice',
+    file: 'lib/http/listener.js',
+    find: '(this.listening === 0 && this.isResourceUsed)',
+    replace: 'this.listening === 0',
+  },
+  {
     name: 'server-resource-stays',
     file: 'lib/http/listener.js',
     find: 'this.resource.emitDestroy()',
@@ -17,8 +29,14 @@ module.exports = [
   {
     name: 'end-in-the-last-domain',
     file: 'lib/http/outside.js',
-    find: 'domain?.exit()',
-    replace: 'void domain',
+    find: 'for (let domain; (domain = /** @type {any} */ (nodeProcess).domain);) {',
+    replace: 'for (let domain; false;) {',
+  },
+  {
+    name: 'socket-in-a-domain',
+    file: 'lib/http/outside.js',
+    find: 'return /** @type {any} */ (nodeProcess).domain ? runOutside(',
+    replace: 'return false ? runOutside(',
   },
   {
     name: 'one-context-for-all',

@@ -5,7 +5,7 @@
 
 const R = require('../records')
 const { closesUnserved } = require('./node-internals')
-const { State, publish } = require('./socket-state')
+const { State, ownMessage, publish } = require('./socket-state')
 const { kLane, kListener, kOutgoing, kParent, kReceiving, kSlot, kState, kTls } = require('./symbols')
 
 const { kDestroy, kShutdown } = R.ReplyType
@@ -21,7 +21,8 @@ const endedByClose = new WeakSet()
 /** @param {any} socket @returns {boolean} whether the lane was told */
 function closeIfIdle (socket) {
   if (socket[kReceiving] !== null || socket.destroyed || (socket[kState] & State.kInHandler) !== 0) return false
-  if (socket._httpMessage && !socket._httpMessage.finished) return false
+  const res = ownMessage(socket)
+  if (res && !res.finished) return false
   const isServed = (socket[kState] & State.kServed) !== 0
   if (!isServed && !(isUnservedIdle ??= closesUnserved())) return false
   let flags = isServed ? R.kReplyIfIdle : R.kReplyIfIdle | R.kReplyIfUnserved
@@ -53,7 +54,8 @@ function goOnAfter (res) {
 
 /** @param {any} socket @returns {any[]} its unfinished responses, in their order */
 function unfinished (socket) {
-  return [...socket._httpMessage ? [socket._httpMessage] : [], ...socket[kOutgoing] ?? []]
+  const res = ownMessage(socket)
+  return [...res ? [res] : [], ...socket[kOutgoing] ?? []]
 }
 
 /**

@@ -16,11 +16,11 @@ const { failureOf, takeError } = require('../tls/failure')
 const { blockDone, finishCopied, resumeWrite } = require('./socket-output')
 const { rememberOutside } = require('./outside')
 const { forgetStream, resumeStreams } = require('./stream-credit')
-const { State, isLight, publish, uncount, updateLoop } = require('./socket-state')
+const { State, isLight, ownMessage, publish, uncount, updateLoop } = require('./socket-state')
 const { systemError } = require('./system-error')
 const { onSocketError, showData } = require('./socket-listeners')
 const {
-  onRequest, onBody, onBodyEnd, onThrown, forgetContext, copy, emitClose, flushHeldEnd, endResource
+  onRequest, onBody, onBodyEnd, onThrown, forgetContext, copy, answerEnds, emitClose, flushHeldEnd, endResource
 } = require('./exchange')
 const { served } = require('./served')
 const { destroysQueued, zeroIsALimit } = require('./node-internals')
@@ -355,7 +355,8 @@ let isQueueDestroyed
 /** @param {any} socket */
 function connectionClosed (socket) {
   socket.server?.[kListener].sockets.delete(socket)
-  if ((socket[kState] & State.kUpgraded) !== 0) return
+  const bits = socket[kState]
+  if ((bits & State.kUpgraded) !== 0) return
   const incoming = socket[kIncoming]
   if (incoming !== null) {
     socket[kIncoming] = null
@@ -367,8 +368,10 @@ function connectionClosed (socket) {
   if (outgoing !== null && outgoing.length !== 0 && (isQueueDestroyed ??= destroysQueued())) {
     for (const res of outgoing.splice(0)) res.destroy(connectionReset())
   }
-  const res = socket._httpMessage
-  if (res && !closesWithSocket(socket)) emitClose(res)
+  const res = ownMessage(socket)
+  if (!res) return
+  if ((bits & State.kStream) !== 0) answerEnds(socket[kParent], res)
+  if (!closesWithSocket(socket)) emitClose(res)
 }
 
 // ServerResponse#assignSocket was called: its 'close' listener has its place among the application's.
@@ -456,7 +459,7 @@ function onEof (socket) {
   }
   const outgoing = socket[kOutgoing]
   if (outgoing !== null && outgoing.length !== 0) outgoing[outgoing.length - 1]._last = true
-  else if (socket._httpMessage) socket._httpMessage._last = true
+  else if (ownMessage(socket)) socket._httpMessage._last = true
   else socket.end()
 }
 

@@ -7,7 +7,7 @@ const http = require('node:http')
 const diagnosticsChannel = require('node:diagnostics_channel')
 const { AsyncLocalStorage, AsyncResource } = require('node:async_hooks')
 const { Buffer } = require('node:buffer')
-const process = require('node:process') // The global one is an accessor, which V8 does not see through.
+const { nodeProcess } = require('../node-process')
 const R = require('../records')
 const { loadBinding } = require('../binding')
 const { splitTarget } = require('../url-prefix')
@@ -22,7 +22,7 @@ const { idleTimeout, kKeepAliveMarginMs } = require('./outgoing')
 const { served } = require('./served')
 const {
   kLane, kSlot, kState, kIncoming, kReceiving, kOutgoing, kUnacknowledged, kRead, kRequestCount, kOutgoingData,
-  kResource, kResourceEnded, kEndHeld, kEnded, kListener, kParent
+  kResource, kResourceEnded, kEndHeld, kEnded, kListener, kParent, kStreamAnswers
 } = require('./symbols')
 
 const { kEnd, kShutdown, kUpgradeAccept, kUpgradeDecline } = R.ReplyType
@@ -274,6 +274,7 @@ function deliver (server, socket, req, flags) {
   if (kOptimizeEmptyRequests !== null && server[kOptimizeEmptyRequests] === true && isEmpty(req, flags)) settleSilently(req)
   if (socket._httpMessage) queue(socket, res)
   else assign(socket, res)
+  if (isStream) answerBegins(socket[kParent], res)
   if (listener.isClosed) onLateRequest(socket, res)
   res.on('finish', onResponseFinish)
 
@@ -460,6 +461,24 @@ function detach (socket, res) {
   res.socket = null
 }
 
+// Shutdown helpers (http-terminator, http-graceful-shutdown) look for the response of each connection, and destroy connections
+// without one. That of a connection with streams is the newest unfinished one of its streams: its head is the least likely to
+// have left.
+/** @param {any} connection @param {any} res of one of its streams */
+function answerBegins (connection, res) {
+  (connection[kStreamAnswers] ??= new Set()).add(res)
+  connection._httpMessage = res
+}
+
+/** @param {any} connection @param {any} res that has ended, or whose stream has */
+function answerEnds (connection, res) {
+  const answers = connection[kStreamAnswers]
+  answers.delete(res)
+  if (connection._httpMessage !== res) return
+  connection._httpMessage = null
+  for (const other of answers) connection._httpMessage = other
+}
+
 /** @param {any} socket @param {any} res */
 function queue (socket, res) {
   if (socket[kOutgoing] === null) socket[kOutgoing] = [res]
@@ -479,7 +498,8 @@ function onResponseFinish () {
   dequeue(socket)
   if (req[kEndHeld] !== true && !req._consuming && !req._readableState.resumeScheduled) req._dump()
   detach(socket, this)
-  process.nextTick(afterFinish, req, this)
+  if ((socket[kState] & State.kStream) !== 0) answerEnds(socket[kParent], this)
+  nodeProcess.nextTick(afterFinish, req, this)
   const outgoing = socket[kOutgoing]
   const hasNext = outgoing !== null && outgoing.length !== 0
   if (this[kEnded] !== true) {
@@ -564,5 +584,5 @@ function resetKeepAliveTimer (server, socket) {
 }
 
 module.exports = {
-  onRequest, onBody, onBodyEnd, onThrown, forgetContext, copy, emitClose, flushHeldEnd, endResource, headerPairsMax
+  onRequest, onBody, onBodyEnd, onThrown, forgetContext, copy, answerEnds, emitClose, flushHeldEnd, endResource, headerPairsMax
 }

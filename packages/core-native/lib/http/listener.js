@@ -178,6 +178,8 @@ class Listener {
     this.resource = null
     /** Hooks have heard of its beginning, and not of its end. */
     this.isResourceOpen = false
+    /** Whether it has been that of a listen(): a later one has a resource of its own. */
+    this.isResourceUsed = false
     /** How it shares its ports. */
     this.sharing = { queueName: '', queueMode: 'create', exclusive: false, isImplied: false, restartMs: 0 }
     /** What listen() is to open, when it was given prefixes. @type {import('./endpoints').Plan | null} */
@@ -393,7 +395,7 @@ class Listener {
 
   /** @param {any} handle @param {number} backlog @param {boolean} isForeign @returns {number} a key above 0, or a negative errno */
   listen (handle, backlog, isForeign) {
-    if (this.listening === 0) this.#renewResource()
+    this.#useResource()
     const { native } = this.open()
     const key = native.listen(this.id, handle.fd, backlog, !isForeign && this.isTls(addressOf(handle)))
     if (key < 0) return key
@@ -404,7 +406,7 @@ class Listener {
 
   // On a socket that the engine accepts on already.
   listenShared () {
-    if (this.listening === 0) this.#renewResource()
+    this.#useResource()
     this.listening++
     served.servers++
     return 0
@@ -476,8 +478,15 @@ class Listener {
     this.#endResource()
   }
 
+  // That of an earlier listen() may still be open for its connections.
+  #useResource () {
+    if (!this.isResourceOpen || (this.listening === 0 && this.isResourceUsed)) this.#renewResource()
+    this.isResourceUsed = true
+  }
+
   #renewResource () {
     this.#endResource()
+    this.isResourceUsed = false
     this.resource = new AsyncResource('HTTPSERVER', { requireManualDestroy: true })
     this.isResourceOpen = true
   }

@@ -119,6 +119,7 @@ function contextsAreFrames () {
   resource.runInAsyncScope(() => storage.enterWith(true))
   const stays = resource.runInAsyncScope(() => storage.getStore() === true)
   storage.disable()
+  resource.emitDestroy()
   areFrames = !stays
   return areFrames
 }

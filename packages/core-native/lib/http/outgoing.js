@@ -8,7 +8,7 @@
 const diagnosticsChannel = require('node:diagnostics_channel')
 const http = require('node:http')
 const { Buffer } = require('node:buffer')
-const process = require('node:process') // The global one is an accessor, which V8 does not see through.
+const { nodeProcess } = require('../node-process')
 const R = require('../records')
 const { loadBinding } = require('../binding')
 const { kInlineBytesMax } = require('../reply-writer')
@@ -161,7 +161,7 @@ class Methods extends ServerResponse {
     self[kEnded] = true
     self.finished = true
     self._finish()
-    process.nextTick(emitFinish, self)
+    nodeProcess.nextTick(emitFinish, self)
     return this
   }
 }

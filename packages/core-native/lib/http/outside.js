@@ -4,6 +4,7 @@
 // a connection is often begun in its last request, whose AsyncLocalStorage and domain are nothing to the events of the end.
 
 const { AsyncResource } = require('node:async_hooks')
+const { nodeProcess } = require('../node-process')
 
 /** @type {AsyncResource | null} */
 let outside = null
@@ -22,14 +23,30 @@ function rememberOutside () {
  */
 function runOutside (run) {
   if (outside === null) return run()
-  // The resource leaves an AsyncLocalStorage. A domain is entered by the tick or timer that runs this, and left only by exit().
-  const { domain } = /** @type {any} */ (process)
-  domain?.exit()
+  // The resource leaves an AsyncLocalStorage. Domains are entered by the tick or timer that runs this, by emitters and by the
+  // application, and left only by exit(), each as often as it was entered.
+  const domains = []
+  for (let domain; (domain = /** @type {any} */ (nodeProcess).domain);) {
+    domains.push(domain)
+    domain.exit()
+  }
   try {
     return outside.runInAsyncScope(run)
   } finally {
-    domain?.enter()
+    while (domains.length !== 0) domains.pop().enter()
   }
 }
 
-module.exports = { rememberOutside, runOutside }
+/**
+ * Runs what makes an emitter of a connection or server: one that is made in a domain belongs to it, and its events run there.
+ *
+ * @template T
+ * @param {import('node:async_hooks').AsyncResource} resource whose domain it belongs to
+ * @param {() => T} run
+ * @returns {T}
+ */
+function runInDomainOf (resource, run) {
+  return /** @type {any} */ (nodeProcess).domain ? runOutside(() => resource.runInAsyncScope(run)) : run()
+}
+
+module.exports = { rememberOutside, runInDomainOf, runOutside }

@@ -7,6 +7,7 @@ const { AsyncResource } = require('node:async_hooks')
 const { Buffer } = require('node:buffer')
 const { X509Certificate } = require('node:crypto')
 const tls = require('node:tls')
+const { nodeProcess } = require('../node-process')
 const { loadBinding } = require('../binding')
 const R = require('../records')
 const { legacyCertificate, legacyChain } = require('../tls/facts')
@@ -91,6 +92,16 @@ for (const [name, fact] of Object.entries(kFacts)) {
   })
 }
 
+// As on Node, where a connection with TLS ends when its client does, unlike a plain one: so do upgraded ones whose application
+// waits for nothing else. A stream of HTTP/2 can stay half open.
+Object.defineProperty(prototype, 'allowHalfOpen', {
+  configurable: true,
+  /** @this {any} */
+  get () { return (this[kState] & State.kStream) !== 0 || Boolean(this.server?.httpAllowHalfOpen) },
+  /** @this {any} */
+  set (value) { Object.defineProperty(this, 'allowHalfOpen', { value, writable: true, enumerable: true, configurable: true }) }
+})
+
 Object.assign(prototype, {
   /** @this {any} */
   getProtocol () { return this.destroyed ? null : this[kTls].protocol },
@@ -152,7 +163,7 @@ Object.assign(prototype, {
     const connection = this[kParent] ?? this
     const isOpen = !this.destroyed && !connection.destroyed && (connection[kState] & State.kLaneClosed) === 0
     if (!isOpen || options?.requestCert !== true || !loadBinding().capabilities.systemCertificates) {
-      process.nextTick(done, renegotiationError('the server does not renegotiate'))
+      nodeProcess.nextTick(done, renegotiationError('the server does not renegotiate'))
       return false
     }
     askForCertificate(connection, (error) => {

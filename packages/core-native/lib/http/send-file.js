@@ -6,6 +6,7 @@
 const fs = require('node:fs')
 const { Buffer } = require('node:buffer')
 const { finished, pipeline } = require('node:stream')
+const { nodeProcess } = require('../node-process')
 const { refuseUnknown } = require('../option-names')
 const { endWithFile } = require('./outgoing')
 const { errnoOf, systemError } = require('./system-error')
@@ -66,7 +67,7 @@ function sendFile (res, file, options, callback) {
   const sending = { res, fd: -1, file, isOurs: false, start, end, callback }
   if (typeof file === 'string' || Buffer.isBuffer(file) || file instanceof URL) {
     const refused = refusal(res)
-    if (refused !== null) return process.nextTick(callback, refused)
+    if (refused !== null) return nodeProcess.nextTick(callback, refused)
     return fs.open(file, 'r', (error, fd) => {
       if (error !== null) return callback(error)
       sending.fd = fd
@@ -77,7 +78,7 @@ function sendFile (res, file, options, callback) {
   sending.fd = typeof file === 'object' && file !== null ? file.fd : file
   if (typeof sending.fd !== 'number') throw typeError('file', 'a path, a FileHandle or a file descriptor', file)
   // A FileHandle that is closed has -1.
-  if (sending.fd === -1) return process.nextTick(callback, systemError(errnoOf('EBADF'), 'fstat'))
+  if (sending.fd === -1) return nodeProcess.nextTick(callback, systemError(errnoOf('EBADF'), 'fstat'))
   look(sending)
 }
 
@@ -90,7 +91,7 @@ function refusal (res) {
 
 /** @param {Sending} sending @param {Error | null} [error] */
 function settle ({ fd, isOurs, callback }, error = null) {
-  if (!isOurs) return process.nextTick(callback, error)
+  if (!isOurs) return nodeProcess.nextTick(callback, error)
   fs.close(fd, () => callback(error))
 }
 

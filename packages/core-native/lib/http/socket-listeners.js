@@ -7,7 +7,7 @@ const { EventEmitter } = require('node:events')
 const http = require('node:http')
 const { kNeedDrain } = require('./node-internals')
 const { hooks } = require('./socket')
-const { State, isLight } = require('./socket-state')
+const { State, isLight, ownMessage } = require('./socket-state')
 const { kListener, kReceiving, kState } = require('./symbols')
 
 // Events to which Node's listeners do what records do here. Ours are there because listeners are counted.
@@ -20,7 +20,7 @@ hooks.materialised = (socket) => {
   socket.on('drain', onSocketDrain)
   for (const event of kCounted) on.call(socket, event, onRecordInstead)
   on.call(socket, 'close', onSocketClose)
-  if (socket._httpMessage) on.call(socket, 'close', onResponseClosed)
+  if (ownMessage(socket)) on.call(socket, 'close', onResponseClosed)
   socket.server[kListener].socketUsed()
 }
 
@@ -68,7 +68,7 @@ function removeListeners (socket) {
 function onSocketTimeout () {
   const req = this[kReceiving]
   const reqHandled = req && !req.complete && req.emit('timeout', this)
-  const res = this._httpMessage
+  const res = ownMessage(this)
   const resHandled = res && res.emit('timeout', this)
   const serverHandled = this.server.emit('timeout', this)
   if (!reqHandled && !resHandled && !serverHandled) this.destroy()
@@ -76,7 +76,7 @@ function onSocketTimeout () {
 
 /** @this {any} */
 function onSocketDrain () {
-  const res = this._httpMessage
+  const res = ownMessage(this)
   if (res && !res.finished && res[kNeedDrain]) {
     res[kNeedDrain] = false
     res.emit('drain')
@@ -103,7 +103,7 @@ function onSocketError (error) {
   this.removeListener('error', onSocketError)
   if (this.listenerCount('error') === 0) this.on('error', noop)
   if (this.server.emit('clientError', error, this)) return
-  const res = this._httpMessage
+  const res = ownMessage(this)
   if (this.writable && (!res || !res._headerSent)) {
     this.write(kCannedReplies.get(error.code) ?? kBadRequest, 'latin1')
   }

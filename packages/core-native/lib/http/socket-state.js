@@ -2,7 +2,7 @@
 
 // What a socket of the engine is at the moment, and what follows from that for its lane, its server and the event loop.
 
-const { kLane, kSlot, kState, kHeldWrite, kUnref, kHoldsLoop } = require('./symbols')
+const { kLane, kSlot, kState, kHeldWrite, kUnref, kHoldsLoop, kStreamAnswers } = require('./symbols')
 
 // Bits of socket[kState].
 const State = {
@@ -29,6 +29,12 @@ const State = {
 /** @param {any} socket */
 function isLight (socket) {
   return (socket[kState] & State.kMaterialised) === 0
+}
+
+// The response whose turn it is on the socket. A connection with streams has none: its _httpMessage is one of theirs.
+/** @param {any} socket */
+function ownMessage (socket) {
+  return socket[kStreamAnswers] === undefined ? socket._httpMessage : undefined
 }
 
 /** @param {any} socket */
@@ -61,4 +67,4 @@ function updateLoop (socket) {
   else engine.unref()
 }
 
-module.exports = { State, isLight, uncount, publish, updateLoop }
+module.exports = { State, isLight, ownMessage, uncount, publish, updateLoop }

@@ -8,10 +8,11 @@
 
 const net = require('node:net')
 const { setImmediate } = require('node:timers')
+const { nodeProcess } = require('../node-process')
 const R = require('../records')
 const { kInlineBytesMax } = require('../reply-writer')
 const { kNoBlock, hold, send, shutdown, waitingBytes } = require('./socket-output')
-const { runOutside } = require('./outside')
+const { runInDomainOf, runOutside } = require('./outside')
 const { State, isLight, publish, uncount, updateLoop } = require('./socket-state')
 const {
   kLane, kSlot, kState, kRemote, kIncoming, kReceiving, kOutgoing, kUnsent, kUnacknowledged, kHeldWrite,
@@ -47,7 +48,7 @@ const HttpSocket = function Socket (lane, slot, server, remote) {
   this[kWritten] = 0
   this[kRequestCount] = 0
   this[kOutgoingData] = 0
-  this._httpMessage = undefined // As on Node, before the first request.
+  this._httpMessage = undefined // As on Node, before the first request. Of a connection with streams: exchange.js, answerBegins().
   this.server = server
   this._server = server
   // As EventEmitter leaves them before the first listener; `_events` is an accessor, see below.
@@ -72,9 +73,9 @@ function materialise (socket) {
   socket[kState] = state | State.kMaterialised
   const { server, _server } = socket
   const highWaterMark = server.highWaterMark
-  Reflect.apply(net.Socket, socket, [{
-    allowHalfOpen: true, readableHighWaterMark: highWaterMark, writableHighWaterMark: highWaterMark
-  }])
+  const options = { allowHalfOpen: socket.allowHalfOpen, readableHighWaterMark: highWaterMark, writableHighWaterMark: highWaterMark }
+  // As on Node, where the first request comes later: the socket is none of a request's domain.
+  runInDomainOf(server[kListener].resource, () => Reflect.apply(net.Socket, socket, [options]))
   socket.server = server
   socket._server = _server
   socket._paused = false
@@ -134,7 +135,8 @@ class Methods extends net.Socket {
 
   pause () {
     const self = /** @type {any} */ (this)
-    if ((self[kState] & State.kUpgraded) === 0) self[kState] |= State.kReadPaused
+    if ((self[kState] & State.kUpgraded) !== 0) return super.pause()
+    self[kState] |= State.kReadPaused
     return isLight(self) ? this : super.pause()
   }
 
@@ -144,7 +146,7 @@ class Methods extends net.Socket {
       self[kState] &= ~State.kReadPaused
       acknowledge(self)
     }
-    return isLight(self) ? this : super.resume()
+    return isLight(self) && (self[kState] & State.kUpgraded) === 0 ? this : super.resume()
   }
 
   /** @param {BufferEncoding} [encoding] */
@@ -246,7 +248,7 @@ class Methods extends net.Socket {
           updateLoop(self)
           publish(self, kDestroy)
           uncount(self)
-          if ((self[kState] & State.kLaneClosed) !== 0) process.nextTick(runOutside, () => hooks.closed(self))
+          if ((self[kState] & State.kLaneClosed) !== 0) nodeProcess.nextTick(runOutside, () => hooks.closed(self))
         }
         return this
       }
@@ -258,8 +260,9 @@ class Methods extends net.Socket {
   /** @param {Error | null} error @param {(error?: Error | null) => void} callback */
   _destroy (error, callback) {
     const self = /** @type {any} */ (this)
-    // net.Socket's _destroy counts it out, also a stream of HTTP/2, which is none of the server's connections.
-    if ((self[kState] & State.kCounted) === 0 && self._server) self._server._connections++
+    const { _server } = self
+    // net.Socket's _destroy counts the socket out, and tells its server. A stream of HTTP/2 is none of the server's connections.
+    if ((self[kState] & State.kCounted) === 0) self._server = null
     self[kState] &= ~State.kCounted
     self._handle = new ClosingHandle(self, error)
     updateLoop(self)
@@ -268,6 +271,7 @@ class Methods extends net.Socket {
     if (listener !== undefined) listener.endsOutside = !error && self.writableFinished && (self[kState] & State.kFinSent) !== 0
     super._destroy(error, callback)
     if (listener !== undefined) listener.endsOutside = false
+    self._server = _server
   }
 
   resetAndDestroy () {

@@ -29,6 +29,8 @@ module.exports = {
   /** What of its unsent bytes is counted among those of all streams, and among those that come out of their common credit. */
   kTaken: Symbol('httpsys.taken'),
   kShared: Symbol('httpsys.shared'),
+  /** On the socket of a connection with streams: their unfinished responses, a Set in the order of their requests. */
+  kStreamAnswers: Symbol('httpsys.streamAnswers'),
   /** On the socket of a connection with streams: that credit; see stream-credit.js. */
   kStreamCredit: Symbol('httpsys.streamCredit'),
   /** What is known of its TLS; absent on a plain one. */

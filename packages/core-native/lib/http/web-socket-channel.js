@@ -8,6 +8,7 @@
 
 const { Buffer } = require('node:buffer')
 const { setImmediate } = require('node:timers')
+const { nodeProcess } = require('../node-process')
 const R = require('../records')
 const { kInlineBytesMax } = require('../reply-writer')
 const { Addresses } = require('./addresses')
@@ -254,7 +255,7 @@ class WebSocketChannel {
    */
   send (flags, data, callback) {
     if ((this.state & kClosed) !== 0) {
-      if (callback !== undefined) process.nextTick(callback, destroyedError())
+      if (callback !== undefined) nodeProcess.nextTick(callback, destroyedError())
     } else if (this.held !== null || this.unsent >= kSendBytesMax) {
       this.hold(flags, data, callback)
     } else if ((typeof data === 'string' ? data.length * 3 : data.byteLength) <= kInlineBytesMax) {
@@ -267,7 +268,7 @@ class WebSocketChannel {
 
   /** @param {SendCallback} callback */
   accepted (callback) {
-    if (this.block === null) process.nextTick(callback, null)
+    if (this.block === null) nodeProcess.nextTick(callback, null)
     else this.block.callbacks.push(callback)
   }
 
@@ -333,13 +334,13 @@ class WebSocketChannel {
       for (let at = block; at !== null; at = at.previous) at.fail(error)
       for (const { bytes, callback } of held ?? []) {
         backlog.buffered -= bytes
-        if (callback !== undefined) process.nextTick(callback, error)
+        if (callback !== undefined) nodeProcess.nextTick(callback, error)
       }
     }
     // What is still told finds that nothing can be sent any more.
     if (this.events !== null) this.handlers.end(this.owner)
     // What somebody awaits of the stream, such as its 'finish', comes before the end of the WebSocket.
-    if (isLight(this.socket) || this.socket.closed) process.nextTick(tellClosed, this)
+    if (isLight(this.socket) || this.socket.closed) nodeProcess.nextTick(tellClosed, this)
     else this.socket.prependOnceListener('close', () => tellClosed(this))
   }
 
@@ -411,7 +412,7 @@ class BlockWrite {
     for (let at = backlog.block; at !== null; at = at.previous) {
       while (at.previous !== null && at.previous.isDone) at.previous = at.previous.previous
     }
-    for (const callback of this.callbacks) process.nextTick(callback, null)
+    for (const callback of this.callbacks) nodeProcess.nextTick(callback, null)
   }
 
   /** @param {Error} error */
@@ -419,7 +420,7 @@ class BlockWrite {
     if (this.isDone) return
     this.isDone = true
     this.leave()
-    for (const callback of this.callbacks) process.nextTick(callback, error)
+    for (const callback of this.callbacks) nodeProcess.nextTick(callback, error)
   }
 }
 

@@ -7,17 +7,7 @@
 const http = require('node:http')
 const { setImmediate } = require('node:timers')
 const { dial, listen, log, message, play, program } = require('../../kit')
-const { kRequestTouches } = require('../../touches')
-
-/** What comes before the upgrade. @type {Record<string, (path: string) => any[]>} */
-const kRequests = {
-  GET: (path) => [message(`GET ${path}`, [])],
-  POST: (path) => [message(`POST ${path}`, ['Content-Length: 5'], 'hello')],
-  'POST in pieces': (path) => [message(`POST ${path}`, ['Content-Length: 10'], 'hello'), 'world'],
-  chunked: (path) => [message(`POST ${path}`, ['Transfer-Encoding: chunked'], '5\r\nhello\r\n'), '0\r\n\r\n'],
-  'chunked with trailers': (path) => [message(`POST ${path}`, ['Transfer-Encoding: chunked'], '5\r\nhello\r\n0\r\nA: b\r\n\r\n')],
-  '100-continue': (path) => [message(`POST ${path}`, ['Content-Length: 5', 'Expect: 100-continue']), /100 Continue/, 'hello'],
-}
+const { kEarlierRequests, kRequestTouches } = require('../../touches')
 
 program(async () => {
   const server = http.createServer((req, res) => {
@@ -32,7 +22,7 @@ program(async () => {
     socket.on('data', (piece) => socket.end(`echo ${piece}`))
   })
   const port = await listen(server)
-  for (const [kind, request] of Object.entries(kRequests)) {
+  for (const [kind, request] of Object.entries(kEarlierRequests)) {
     for (const name of Object.keys(kRequestTouches)) {
       for (const before of [1, 2]) {
         const wire = await dial(port)

@@ -1,8 +1,8 @@
 'use strict'
 // The events of a connection's end, and of a server that waited for it, are in no domain of its last request (restify runs
-// each request in one).
+// each request in one), and the socket that a handler is the first to use belongs to none.
 // covers: 36
-// breaks: end-in-the-last-domain
+// breaks: end-in-the-last-domain, socket-in-a-domain
 
 // eslint-disable-next-line n/no-deprecated-api -- what restify uses
 const domain = require('node:domain')
@@ -13,7 +13,35 @@ const { listen, log, program } = require('../../kit')
 
 const where = () => process.domain === undefined || process.domain === null ? 'none' : 'a domain'
 
+/** What makes the socket a stream within the domain of a request. @type {Record<string, (req: any, res: any) => void>} */
+const kTouches = {
+  'res.write': (req, res) => res.write('a'),
+  'socket.on': (req) => req.socket.on('close', () => {}),
+  'socket.setTimeout': (req) => req.socket.setTimeout(60_000, () => {}),
+}
+
+async function serveTouched () {
+  for (const isListening of [false, true]) {
+    for (const [name, touch] of Object.entries(kTouches)) {
+      const own = domain.create()
+      const server = http.createServer((req, res) => domain.create().run(() => setImmediate(() => {
+        process.domain.run(() => touch(req, res))
+        log(`${name}, socket:`, req.socket.domain === null ? 'none' : req.socket.domain === own ? 'of listen()' : 'of the request', where())
+        res.end('b')
+      })))
+      const port = await (isListening ? own.run(() => listen(server)) : listen(server))
+      const agent = new http.Agent({ keepAlive: true })
+      const [res] = await once(http.get({ host: '127.0.0.1', port, agent }), 'response')
+      await once(res.resume(), 'end')
+      agent.destroy()
+      server.close()
+      await once(server, 'close')
+    }
+  }
+}
+
 program(async () => {
+  await serveTouched()
   for (const isWatched of [false, true]) {
     for (let i = 0; i < 10; i++) {
       const server = http.createServer((req, res) => domain.create().run(() => setImmediate(() => res.end('a'))))

@@ -1,31 +1,47 @@
 'use strict'
 // What jest --detectOpenHandles and why-is-node-running look at: after close() no async resource of a server or a connection is
-// left that had begun, not even of a server that never listened.
+// left that had begun, not even of a server that never listened, and each has ended once. A server has one, and each request, as on
+// Node each connection.
 // covers: 36
-// breaks: server-resource-stays
+// breaks: server-resource-stays, probe-stays, server-resource-twice
 
 const http = require('node:http')
+const https = require('node:https')
 const net = require('node:net')
+const tls = require('node:tls')
 const { createHook } = require('node:async_hooks')
 const { once } = require('node:events')
 const { setTimeout: sleep } = require('node:timers/promises')
-const { dial, log, message, play, program } = require('../../kit')
+const { certificate } = require('../../../helpers/certificates')
+const { log, message, program } = require('../../kit')
 
-/** Of no server, of those who wait here, or of the standard output, which opens with its first line. */
-const kOthers = /^(PIPEWRAP|PROMISE|Timeout|Immediate|TickObject|Microtask|DNSCHANNEL|TCPCONNECTWRAP|GETADDRINFOREQWRAP)$/
+/** Of no server, of those who wait here, of the standard output, or of TLS, which Node leaves to V8 to end. */
+const kOthers = /^(PIPEWRAP|PROMISE|Immediate|TickObject|Microtask|DNSCHANNEL|TCPCONNECTWRAP|GETADDRINFOREQWRAP|TLSWRAP)$/
 /** Node tells of an end a turn later at most; a test must not end before ours have had theirs. */
 const kTellMs = 100
+/** What a client sends is handled by then. */
+const kHandledMs = 30
 
-/** @type {Map<number, string>} */
+/** @type {Map<number, { type: string, resource: any }>} */
 const open = new Map()
+/** @type {Set<number>} */
+const ended = new Set()
+/** @type {Record<string, number>} */
+let begun = {}
 createHook({
-  init (id, type) {
-    if (!kOthers.test(type)) open.set(id, type)
+  init (id, type, trigger, resource) {
+    if (kOthers.test(type)) return
+    begun[type] = (begun[type] ?? 0) + 1
+    open.set(id, { type, resource })
   },
   destroy (id) {
-    open.delete(id)
+    if (ended.has(id)) log('ended twice')
+    if (open.delete(id)) ended.add(id)
   }
 }).enable()
+
+// A timer that the event loop does not wait for is not left open.
+const left = () => [...open.values()].filter(({ type, resource }) => type !== 'Timeout' || resource.hasRef()).map(({ type }) => type)
 
 /** What one client sends. @type {Record<string, string>} */
 const kClients = {
@@ -33,30 +49,57 @@ const kClients = {
   'two requests': message('GET /', []) + message('GET /'),
   'a body': message('POST /', ['Content-Length: 2'], 'xx'),
   'half a body': message('POST /', ['Content-Length: 2'], 'x'),
+  'a body when it is wanted': message('POST /', ['Content-Length: 2', 'Expect: 100-continue'], 'xx'),
   'an upgrade': message('GET /', ['Connection: Upgrade', 'Upgrade: websocket']),
+  'a tunnel': message('CONNECT a:1', []),
   nonsense: 'nonsense\r\n\r\n',
+  'a request whose handler throws': message('GET /throws', []),
+  'a request whose handler destroys': message('GET /destroys', []),
+  'a request that times out': message('GET /times', []),
+  'a request without an answer, and another': message('GET /silent', []) + message('GET /', []),
+}
+
+/** @type {Record<string, (req: any, res: any) => void>} */
+const kHandlers = {
+  '/throws': () => { throw new Error('thrown') },
+  '/destroys': (req) => req.socket.destroy(),
+  '/times': (req) => req.setTimeout(1),
+  '/silent': () => {},
+  '/': (req, res) => req.resume().on('end', () => res.end('answer')),
 }
 
 program(async () => {
+  process.on('uncaughtException', (error) => log(error.message))
   http.createServer()
-  const server = http.createServer((req, res) => req.resume().on('end', () => res.end('answer')))
-  server.on('upgrade', (req, socket) => socket.end('HTTP/1.1 101 Switching Protocols\r\n\r\n'))
-  for (const times of ['first', 'again']) {
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    for (const [name, bytes] of Object.entries(kClients)) {
-      const accepted = once(server, 'connection')
-      const wire = await dial(server.address().port)
-      await accepted
-      await play(wire, [bytes, null])
-      await wire.untilClosed()
-      log(times, name)
+  for (const isSecure of [false, true]) {
+    const where = isSecure ? 'TLS' : 'plain'
+    const server = (isSecure ? https : http).createServer(isSecure ? { ...certificate('localhost'), ALPNProtocols: ['http/1.1'] } : {}, (req, res) => kHandlers[req.url](req, res))
+    for (const type of ['upgrade', 'connect']) server.on(type, (req, socket) => socket.end('HTTP/1.1 101 Switching Protocols\r\n\r\n'))
+    for (const times of ['first', 'again']) {
+      begun = {}
+      server.listen(0, '127.0.0.1')
+      await once(server, 'listening')
+      for (const [name, bytes] of Object.entries(kClients)) {
+        const to = { port: server.address().port, host: '127.0.0.1' }
+        const client = isSecure ? tls.connect({ ...to, rejectUnauthorized: false }) : net.connect(to)
+        client.on('error', () => {}).resume()
+        await once(client, isSecure ? 'secureConnect' : 'connect')
+        client.write(bytes)
+        await sleep(kHandledMs)
+        client.destroy()
+        if (!client.closed) await once(client, 'close')
+        log(where, times, name)
+      }
+      server.close()
+      await once(server, 'close')
+      await sleep(kTellMs)
+      log(where, times, 'left:', left())
+      const requests = begun.HTTPINCOMINGMESSAGE
+      log('servers:', (begun.HTTPSERVER ?? 0) <= 1, 'requests:', requests > 0 && requests <= 2 * Object.keys(kClients).length)
+      log('others:', Object.keys(begun).filter((type) => !/^(HTTP|TCP|Timeout$|SHUTDOWNWRAP$|WRITEWRAP$)/.test(type)))
     }
-    server.close()
-    await once(server, 'close')
-    await sleep(kTellMs)
-    log(times, 'left:', [...open.values()])
   }
+  const server = http.createServer()
   const busy = net.createServer().listen(0, '127.0.0.1')
   await once(busy, 'listening')
   server.listen(busy.address().port, '127.0.0.1')
@@ -64,5 +107,5 @@ program(async () => {
   busy.close()
   await once(busy, 'close')
   await sleep(kTellMs)
-  log('refused, left:', [...open.values()])
+  log('refused, left:', left())
 })
