@@ -179,6 +179,8 @@ struct Connection : TimerNode, FromSmallBlocks {  // Idle or lingering.
 // sizes.
 #ifdef __GLIBC__
 static_assert(sizeof(Connection) <= 424);
+#else
+static_assert(sizeof(Connection) <= 448);
 #endif
 
 }  // namespace httpsys::engine
