@@ -109,6 +109,8 @@
             '../src/engine/peers/relays.cc',
             '../src/engine/reply_processor.cc',
             '../src/engine/requests/canned_replies.cc',
+            '../src/engine/requests/native_answer.cc',
+            '../src/engine/requests/request_gate.cc',
             '../src/engine/statistics/error_log.cc',
             '../src/engine/tls/tls_handshakes.cc',
             '../src/engine/websocket/websocket_session.cc',

@@ -31,12 +31,13 @@ class PlayedRouter final : public RequestRouter {
  public:
   Outcome outcome = Outcome::kHere;
   RouteStatus status = RouteStatus::kMatch;
+  bool must_route = true;
 
   bool IsShared(uint16_t) const override { return true; }
   bool RouteHello(Connection*, std::string_view) override { return true; }
   void Leave(Connection*) override {}
   bool MoveAway(Connection*) override { return false; }
-  bool MustRoute(const Connection*) const override { return true; }
+  bool MustRoute(const Connection*) const override { return must_route; }
   Outcome FindServer(Connection*, const http1::RequestHead&, std::string_view, size_t,
                      Route* route) override {
     *route = {status, 0};
@@ -63,10 +64,15 @@ class UnsentOutputTest : public testing::Test, public InputHandler {
   UnsentOutputTest() {
     uv_loop_init(&loop_);
     transport_ = std::make_unique<Transport>(&loop_, &records_, &lent_, &load_);
-    session_ = std::make_unique<Http1Session>(&methods_, &queue_, &records_, transport_.get(),
-                                              &router_, nullptr, &refused_);
+    answers_ = std::make_unique<NativeAnswers>(&methods_, transport_.get());
+    gate_ = std::make_unique<RequestGate>(&methods_, &queue_, transport_.get(), &refused_,
+                                          answers_.get(), &clock_);
+    session_ =
+        std::make_unique<Http1Session>(&methods_, &queue_, &records_, transport_.get(), &router_,
+                                       nullptr, gate_.get(), answers_.get(), &clock_);
     http2_ = std::make_unique<Http2Session>(&loop_, &methods_, &queue_, &records_, transport_.get(),
-                                            &router_);
+                                            &router_, gate_.get(), answers_.get());
+    gate_->set_writers(session_.get(), http2_.get());
     http2_->set_http1(session_.get());
     session_->set_http2(http2_.get());
     transport_->set_stream_handler(http2_.get());
@@ -101,7 +107,8 @@ class UnsentOutputTest : public testing::Test, public InputHandler {
   // What a lane does with its sockets until nothing more happens.
   void Turn() {
     for (int quiet = 0; quiet < 3; ++quiet) {
-      session_->BeginPass();
+      clock_.BeginPass();
+      gate_->BeginPass();
       uv_run(&loop_, UV_RUN_NOWAIT);
       most_pieces_ = std::max(most_pieces_, transport_->pass_pieces());
       while (transport_->has_touched()) {
@@ -198,6 +205,9 @@ class UnsentOutputTest : public testing::Test, public InputHandler {
   PlayedRouter router_;
   LaneServer server_;
   std::unique_ptr<Transport> transport_;
+  PassClock clock_;
+  std::unique_ptr<NativeAnswers> answers_;
+  std::unique_ptr<RequestGate> gate_;
   std::unique_ptr<Http1Session> session_;
   std::unique_ptr<Http2Session> http2_;
   std::vector<Connection*> touched_;
@@ -245,6 +255,56 @@ TEST_F(UnsentOutputTest, AnswersOfOneTurnKeepNoMemoryForEachOther) {
   router_.status = RouteStatus::kNotFound;
   EXPECT_GT(Flood(kGet), 1000);
   EXPECT_EQ(most_pieces_, 0u);
+}
+
+// On a port that one server has for itself answers of the lane are gathered.
+class UnsharedPortTest : public UnsentOutputTest {
+ protected:
+  UnsharedPortTest() {
+    router_.must_route = false;
+    ServerSettings settings;
+    settings.prefixes = {"http://a:80/served/"};
+    server_.config = ServerConfig::Create(std::move(settings));
+  }
+};
+
+TEST_F(UnsharedPortTest, GatheredAnswersWaitWhileTheirClientDoesNotReadAndAllLeaveWhenItDoes) {
+  const int requests = Flood(kGet);
+  EXPECT_LT(requests, 1'000'000);
+  EXPECT_FALSE(is_closed_);
+  EXPECT_GT(most_, limits::kUnsentBytesMax);
+  EXPECT_LE(most_, limits::kUnsentBytesMax + kAnswerBytesMax);
+  EXPECT_EQ(most_pieces_, 0u);
+  EXPECT_EQ(Count(ReadAll(), "HTTP/1.1 404 "), requests);
+  EXPECT_EQ(answers_->counters().Read(LaneCounter::kUnrouted), static_cast<uint64_t>(requests));
+  EXPECT_EQ(answers_->counters().Read(LaneCounter::kRefused), 0u);
+}
+
+TEST_F(UnsharedPortTest, AnswersToTheRequestsOfOneReadLeaveInOneWriteAndInOrder) {
+  // Packets show where one write ends.
+  int ends[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, ends), 0);
+  transport_->CountLoad();
+  Connection* connection = transport_->Open(ends[0], &server_);
+  transport_->Announce(connection, 0);
+  transport_->Watch(connection);
+  const std::string requests = std::string(kGet) + "HEAD /x HTTP/1.1\r\nHost: a\r\n\r\n" +
+                               std::string(kGet) + "malformed\r\n\r\n";
+  ASSERT_EQ(send(ends[1], requests.data(), requests.size(), 0),
+            static_cast<ssize_t>(requests.size()));
+  Turn();
+  std::vector<char> buffer(64 * 1024);
+  const ssize_t got = recv(ends[1], buffer.data(), buffer.size(), 0);
+  ASSERT_GT(got, 0);
+  const std::string answers(buffer.data(), static_cast<size_t>(got));
+  EXPECT_EQ(Count(answers, "HTTP/1.1 404 "), 3);
+  EXPECT_EQ(Count(answers, "</h1>"), 2);
+  EXPECT_EQ(Count(answers, "HTTP/1.1 400 "), 1);
+  EXPECT_GT(answers.find("HTTP/1.1 400 "), answers.rfind("HTTP/1.1 404 "));
+  EXPECT_EQ(recv(ends[1], buffer.data(), buffer.size(), 0), 0);
+  EXPECT_EQ(answers_->counters().Read(LaneCounter::kUnrouted), 3u);
+  EXPECT_EQ(answers_->counters().Read(LaneCounter::kRefused), 1u);
+  close(ends[1]);
 }
 
 TEST_F(UnsentOutputTest, BodiesOfRefusedRequestsDoNotLetFurtherOnesThrough) {

@@ -63,10 +63,15 @@ int Lane::Start(Acceptor* lender) {
   handshakes_ = std::make_unique<TlsHandshakes>(&records_, transport_.get(), router_.get());
   websockets_ = std::make_unique<WebSocketSession>(&loop_, &lent_, queue_.block_pool().get(),
                                                    &records_, transport_.get());
-  session_ = std::make_unique<Http1Session>(methods_, &queue_, &records_, transport_.get(),
-                                            router_.get(), websockets_.get(), &refused_);
+  answers_ = std::make_unique<NativeAnswers>(methods_, transport_.get());
+  gate_ = std::make_unique<RequestGate>(methods_, &queue_, transport_.get(), &refused_,
+                                        answers_.get(), &clock_);
+  session_ =
+      std::make_unique<Http1Session>(methods_, &queue_, &records_, transport_.get(), router_.get(),
+                                     websockets_.get(), gate_.get(), answers_.get(), &clock_);
   http2_ = std::make_unique<Http2Session>(&loop_, methods_, &queue_, &records_, transport_.get(),
-                                          router_.get());
+                                          router_.get(), gate_.get(), answers_.get());
+  gate_->set_writers(session_.get(), http2_.get());
   http2_->set_http1(session_.get());
   session_->set_http2(http2_.get());
   transport_->set_stream_handler(http2_.get());
@@ -140,9 +145,10 @@ void Lane::CloseHandles() {
 // -- The turn of the loop.
 
 void Lane::BeforePoll() {
-  session_->BeginPass();
+  clock_.BeginPass();
+  gate_->BeginPass();
   records_.BeginPass();
-  session_->RefuseOverdue(uv_now(&loop_));
+  gate_->RefuseOverdue(uv_now(&loop_));
   // What was read before is told before what JavaScript wants is done: a client that says goodbye
   // and loses its connection to another server of this process is heard first, as on one thread.
   PublishRequests();
@@ -176,7 +182,7 @@ void Lane::BeforePoll() {
   TakeEarly();
   if (!drains_.empty()) AnswerDrains();
   transport_->WatchOverdue();
-  if (session_->TakeDroppedLines()) ArmLogTimer();
+  if (answers_->TakeDroppedLines()) ArmLogTimer();
   ArmPeekTimer();
 }
 

@@ -17,12 +17,15 @@
 #include "base/contention.h"
 #include "engine/accept/accept_watch.h"
 #include "engine/config/server_config.h"
+#include "engine/connection/pass_clock.h"
 #include "engine/connection/transport.h"
 #include "engine/http1/http1_session.h"
 #include "engine/http2/http2_session.h"
 #include "engine/peers/port_router.h"
 #include "engine/peers/port_statistics.h"
 #include "engine/reply_processor.h"
+#include "engine/requests/native_answer.h"
+#include "engine/requests/request_gate.h"
 #include "engine/tls/tls_handshakes.h"
 #include "engine/websocket/websocket_session.h"
 #include "records/control_block.h"
@@ -178,6 +181,9 @@ class Lane final : public InputHandler {
   std::unique_ptr<WebSocketSession> websockets_;  // Outlives output that it has shared.
   std::unique_ptr<Transport> transport_;
   std::unique_ptr<TlsHandshakes> handshakes_;
+  PassClock clock_;
+  std::unique_ptr<NativeAnswers> answers_;
+  std::unique_ptr<RequestGate> gate_;
   std::unique_ptr<Http1Session> session_;
   std::unique_ptr<Http2Session> http2_;
   std::unique_ptr<ReplyProcessor> processor_;

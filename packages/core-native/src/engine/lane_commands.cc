@@ -298,7 +298,7 @@ void Lane::Drain(std::shared_ptr<DrainBarrier> barrier) {
 
 void Lane::RefuseAbandoned() {
   Post([this] {
-    if (!is_stopping_) session_->RefuseAbandoned();
+    if (!is_stopping_) gate_->RefuseAbandoned();
   });
 }
 

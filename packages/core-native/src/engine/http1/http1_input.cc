@@ -132,7 +132,7 @@ Http1Session::Advance Http1Session::ConsumeHead(Connection* connection, std::str
                                                                  : ErrorKind::kMalformed,
            input);
   } else {
-    if (lent == nullptr) connection->message_start_ns = Now();
+    if (lent == nullptr) connection->message_start_ns = clock_->Ns();
     *used = parser->head_bytes();
     advance = DeliverHead(connection, parser->head(), input, used);
   }
@@ -185,7 +185,7 @@ Http1Session::Advance Http1Session::KeepHead(Connection* connection, std::string
   }
   if (is_lent) return Advance::kWait;
   transport_->StopTimer(connection);
-  connection->message_start_ns = Now();
+  connection->message_start_ns = clock_->Ns();
   connection->parser = std::move(parser_);
   parser_ = TakeParser();
   return Advance::kWait;
@@ -202,7 +202,12 @@ Http1Session::Advance Http1Session::DeliverHead(Connection* connection,
   Route route{RouteStatus::kMatch, 0};
   const bool is_shared = router_->MustRoute(connection);
   Advance advance = Advance::kWait;
-  if (is_shared && !FindServer(connection, head, input, &route, used, &advance)) return advance;
+  if (is_shared) {
+    // Who gets the connection gets it without output that is still to leave.
+    answers_->Flush(connection);
+    if (!connection->is_open()) return Advance::kWait;
+    if (!FindServer(connection, head, input, &route, used, &advance)) return advance;
+  }
   const ServerConfig& config = *connection->server->config;
   const uint64_t body_max = config.settings().body_bytes_max;
   if (body_max != 0 && head.body == BodyKind::kLength && head.content_length > body_max) {
@@ -219,7 +224,8 @@ Http1Session::Advance Http1Session::DeliverHead(Connection* connection,
     return AnswerUnrouted(connection, head, RouteStatus::kBadUrl, used);
   }
   LaneServer* server = connection->server;
-  if (IsQueueFull(server)) return AnswerUnrouted(connection, head, RouteStatus::kQueueFull, used);
+  if (gate_->IsQueueFull(server))
+    return AnswerUnrouted(connection, head, RouteStatus::kQueueFull, used);
   router_->CountRequest(connection, route.id);
   RecordWriter::Request request;
   request.slot = connection->slot;
@@ -229,7 +235,7 @@ Http1Session::Advance Http1Session::DeliverHead(Connection* connection,
   if (connection->origin != nullptr && connection->origin->is_stream) {
     request.flags |= records::kFlagRelayedStream;
   }
-  request.arrival_ns = Now();
+  request.arrival_ns = clock_->Ns();
   request.head_bytes = *used;
   connection->has_served = true;
   connection->is_last_request = !head.keep_alive;
@@ -238,7 +244,7 @@ Http1Session::Advance Http1Session::DeliverHead(Connection* connection,
   if (head.upgrade) {
     request.body = rest;
     records_->RequestHead(head, request);
-    AddUnread(connection, head);
+    gate_->AddUnread(connection, head);
     BeginBody(connection, head);
     KeepRaw(connection, input.substr(0, *used));
     connection->declined_phase = connection->phase;
@@ -264,7 +270,7 @@ Http1Session::Advance Http1Session::DeliverHead(Connection* connection,
     request.body = TakeFirstPiece(connection, rest, used);
   }
   records_->RequestHead(head, request);
-  AddUnread(connection, head);
+  gate_->AddUnread(connection, head);
   if ((request.flags & records::kFlagComplete) != 0) {
     MessageDone(connection);
   } else {
@@ -466,6 +472,7 @@ Http1Session::Advance Http1Session::SkipChunked(Connection* connection, std::str
     return Advance::kGoOn;
   }
   if (step.status == DecodeStatus::kError || connection->body_bytes > limits::kLingerBytesMax) {
+    answers_->Flush(connection);
     transport_->FinishAfterOutput(connection, AfterOutput::kClose);
     transport_->Flush(connection);
     return Advance::kWait;

@@ -35,22 +35,19 @@ bool CountsForWindow(InputPhase phase) {
 
 Http1Session::Http1Session(const http1::MethodTable* methods, RequestQueue* queue,
                            RecordWriter* records, Transport* transport, RequestRouter* router,
-                           WebSocketSession* websockets, RefusedRequests* refused)
+                           WebSocketSession* websockets, RequestGate* gate, NativeAnswers* answers,
+                           PassClock* clock)
     : methods_(methods),
-      head_method_(methods->Find("HEAD")),
       queue_(queue),
       records_(records),
       transport_(transport),
       router_(router),
       websockets_(websockets),
-      refused_(refused),
+      gate_(gate),
+      answers_(answers),
+      clock_(clock),
       buffer_(limits::kReadBytes),
       parser_(std::make_unique<http1::RequestParser>(methods)) {}
-
-uint64_t Http1Session::Now() {
-  if (now_ns_ == 0) now_ns_ = uv_hrtime();
-  return now_ns_;
-}
 
 // -- Reading.
 
@@ -267,6 +264,7 @@ void Http1Session::Receive(Connection* connection, std::string_view bytes) {
     return;
   }
   const size_t used = Consume(connection, bytes);
+  answers_->Flush(connection);
   if (connection->is_open() && used < bytes.size()) {
     connection->partial = std::make_unique<std::string>(bytes.substr(used));
   }
@@ -276,6 +274,7 @@ void Http1Session::ConsumePartial(Connection* connection) {
   // Out of the connection meanwhile, so that its bytes stay where they are.
   std::unique_ptr<std::string> partial = std::move(connection->partial);
   const size_t used = Consume(connection, *partial);
+  answers_->Flush(connection);
   if (!connection->is_open()) return;
   if (used != partial->size()) {
     partial->erase(0, used);
@@ -403,7 +402,7 @@ void Http1Session::OnUpgradeDecline(Connection* connection) {
   if (connection->phase == InputPhase::kHead) {
     MessageDone(connection);
   } else {
-    connection->message_start_ns = Now();
+    connection->message_start_ns = clock_->Ns();
   }
   ResumeInput(connection, kPauseUpgrade);
 }

@@ -10,11 +10,12 @@
 
 #include "base/block_store.h"
 #include "engine/connection/connection.h"
+#include "engine/connection/pass_clock.h"
 #include "engine/connection/transport.h"
 #include "engine/http2/http2_session.h"
-#include "engine/requests/refused_requests.h"
+#include "engine/requests/native_answer.h"
+#include "engine/requests/request_gate.h"
 #include "engine/requests/request_router.h"
-#include "engine/requests/unread_requests.h"
 #include "engine/websocket/websocket_session.h"
 #include "http1/method_table.h"
 #include "records/record_writer.h"
@@ -24,11 +25,11 @@ namespace httpsys::engine {
 
 // Owns the read buffer and the parsers of its lane and lends a parser to a connection only while
 // its request head is incomplete. Thread: the lane.
-class Http1Session final {
+class Http1Session final : public AnswerWriter {
  public:
   Http1Session(const http1::MethodTable* methods, RequestQueue* queue, RecordWriter* records,
                Transport* transport, RequestRouter* router, WebSocketSession* websockets,
-               RefusedRequests* refused);
+               RequestGate* gate, NativeAnswers* answers, PassClock* clock);
 
   // Reads what is there, within limits, and delivers it.
   void OnReadable(Connection* connection);
@@ -73,35 +74,13 @@ class Http1Session final {
   // -- For streams of HTTP/2 connections.
 
   void set_http2(Http2Session* http2) { http2_ = http2; }
-  // A request of this connection has just been given to JavaScript.
-  void AddUnread(const Connection* connection, const http1::RequestHead& head);
-  // JavaScript has begun the request that ends there.
-  void SettleUnread(uint64_t end) { unread_.Settle(end); }
-  bool IsQueueFull(LaneServer* server);
-  // What is answered where JavaScript is not asked; counted and logged. `head` is nullptr when it
-  // is not known any more. False: with a reset.
-  bool ComposeUnrouted(const Connection* connection, const http1::RequestHead* head,
-                       RouteStatus status, bool keep_alive, std::string* reply);
-  void Log(const Connection* connection, const http1::RequestHead* head, int status,
-           std::string_view reason);
-  // Its request is refused, or it is reset when that was answered.
-  void RefuseStream(Connection* stream, records::ErrorKind kind);
+  // -- AnswerWriter.
 
-  // The clock of the current loop iteration.
-  void BeginPass() {
-    now_ns_ = 0;
-    unread_.Settle(queue_->begun());
-  }
-  // Refuses requests that JavaScript has not begun in time.
-  void RefuseOverdue(uint64_t now_ms) {
-    if (unread_.HasOverdue(now_ms)) RefuseTaken(now_ms);
-  }
-  // Refuses what JavaScript will never begin: its thread ends.
-  void RefuseAbandoned();
+  void WriteAnswer(Connection* connection, const NativeAnswer& answer) override;
+  void ResetRequest(Connection* connection, bool may_retry) override;
+
   // True when a connection was paused for want of memory since the last call.
   bool TakeStalled() { return std::exchange(is_stalled_, false); }
-  // True when the error log has left out a line since the last call.
-  bool TakeDroppedLines() { return std::exchange(has_dropped_lines_, false); }
   size_t kept_parsers() const { return parsers_.size(); }
 
  private:
@@ -157,8 +136,6 @@ class Http1Session final {
   // As on Node, the idle time also runs while the body of an answered request stands still.
   void TimeAnsweredBody(Connection* connection);
 
-  void RefuseTaken(uint64_t now_ms);
-  void RefuseUnread(const UnreadRequests::Item& item, RouteStatus status);
   void Refuse(Connection* connection, records::ErrorKind kind, std::string_view raw);
   void RefuseMore(Connection* connection, std::string_view input);
   void RefuseChunked(Connection* connection, std::string_view input);
@@ -167,26 +144,22 @@ class Http1Session final {
   std::unique_ptr<http1::RequestParser> TakeParser();
   std::unique_ptr<http1::ChunkedDecoder> TakeDecoder();
   void ReturnDecoder(Connection* connection);
-  uint64_t Now();
 
   const http1::MethodTable* methods_;
-  const int head_method_;
   RequestQueue* queue_;
   RecordWriter* records_;
   Transport* transport_;
   RequestRouter* router_;
   WebSocketSession* websockets_;
-  RefusedRequests* refused_;
+  RequestGate* gate_;
+  NativeAnswers* answers_;
+  PassClock* clock_;
   Http2Session* http2_ = nullptr;
-  uint64_t now_ns_ = 0;
   bool is_stalled_ = false;
-  bool has_dropped_lines_ = false;
-  UnreadRequests unread_;
   std::vector<char> buffer_;
   std::unique_ptr<http1::RequestParser> parser_;  // For heads that arrive whole.
   std::vector<std::unique_ptr<http1::RequestParser>> parsers_;
   std::vector<std::unique_ptr<http1::ChunkedDecoder>> decoders_;
-  std::string native_reply_;
   Block spare_block_;
   ReceiveBlocks::Loan loan_;
 };

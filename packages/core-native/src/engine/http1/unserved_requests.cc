@@ -6,8 +6,6 @@
 
 #include "base/limits.h"
 #include "engine/http1/http1_session.h"
-#include "engine/requests/canned_replies.h"
-#include "engine/statistics/error_log.h"
 
 namespace httpsys::engine {
 
@@ -43,124 +41,11 @@ void Http1Session::WaitForTurn(Connection* connection, size_t* used) {
   *used = 0;
 }
 
-// -- The request queue.
-
-void Http1Session::AddUnread(const Connection* connection, const http1::RequestHead& head) {
-  const LaneServer* server = connection->server;
-  UnreadRequests::Item item;
-  item.end = queue_->appended();
-  item.counter = server->queued;
-  item.slot = connection->slot;
-  item.is_head = head.method == head_method_;
-  item.is_first = connection->unanswered == 1;
-  const uint32_t timeout_ms = server->config->settings().queue_timeout_ms;
-  // One behind others waits for those.
-  if (timeout_ms != 0 && item.is_first) item.deadline_ms = Now() / 1'000'000 + timeout_ms;
-  unread_.Add(item);
-}
-
-// HTTP.SYS' timer of the request queue.
-void Http1Session::RefuseTaken(uint64_t now_ms) {
-  unread_.Settle(queue_->begun());
-  for (const UnreadRequests::Item& item : unread_.TakeOverdue(now_ms)) {
-    RefuseUnread(item, RouteStatus::kQueueTimeout);
-  }
-}
-
-void Http1Session::RefuseAbandoned() {
-  unread_.Settle(queue_->begun());
-  for (const UnreadRequests::Item& item : unread_.All()) {
-    if (item.is_first) RefuseUnread(item, RouteStatus::kOffline);
-  }
-}
-
-void Http1Session::RefuseUnread(const UnreadRequests::Item& item, RouteStatus status) {
-  Connection* connection = transport_->Find(item.slot);
-  const bool is_there = connection != nullptr && connection->is_open() &&
-                        connection->after_output == AfterOutput::kNothing;
-  if (!is_there || connection->unanswered == 0) return;
-  const ServerSettings& settings = connection->server->config->settings();
-  // As on Node, where there is no queue whose owner could go.
-  if (status == RouteStatus::kOffline && settings.prefixes.empty()) return;
-  if (!refused_->Claim(item.end, *queue_)) return;
-  connection->server->refused->fetch_add(1, std::memory_order_relaxed);
-  const bool is_silent = settings.verbosity_503 == Verbosity503::kBasic;
-  Log(connection, nullptr, is_silent ? 0 : StatusFor(status), ReasonFor(status));
-  native_reply_.clear();
-  if (!is_silent) {
-    const bool is_reason_told = settings.verbosity_503 == Verbosity503::kFull;
-    AppendRouteReply(status, is_reason_told ? ReasonFor(status) : std::string_view(), item.is_head,
-                     false, &native_reply_);
-  }
-  if (connection->stream != nullptr) return http2_->RefuseUnread(connection, native_reply_);
-  if (is_silent) return transport_->Reset(connection);
-  connection->phase = InputPhase::kOver;
-  transport_->Pause(connection, kPauseOver);
-  transport_->Send(connection, native_reply_, 0);
-  if (connection->origin != nullptr) {
-    connection->origin->closes = true;
-    router_->OnRelayedAnswer(connection);
-  }
-  transport_->FinishAfterOutput(connection, AfterOutput::kClose);
-  transport_->Flush(connection);
-}
-
-// The server does not keep up with what it was given.
-bool Http1Session::IsQueueFull(LaneServer* server) {
-  const uint32_t limit = server->config->settings().queue_limit;
-  if (limit == 0 || server->queued->load(std::memory_order_relaxed) < limit) return false;
-  unread_.Settle(queue_->begun());
-  return server->queued->load(std::memory_order_relaxed) >= limit;
-}
-
-void Http1Session::Log(const Connection* connection, const http1::RequestHead* head, int status,
-                       std::string_view reason) {
-  ErrorLog& log = ErrorLog::Instance();
-  if (!log.is_on()) return;
-  const RelayOrigin* origin = connection->origin.get();
-  const bool is_stream = connection->stream != nullptr || (origin != nullptr && origin->is_stream);
-  LogEntry entry;
-  if (origin != nullptr) {
-    entry.addresses = &origin->addresses;
-  } else {
-    entry.fd =
-        connection->stream == nullptr ? connection->fd : connection->stream->state->connection->fd;
-  }
-  entry.status = status;
-  entry.reason = reason;
-  entry.server_id = connection->server->id;
-  if (head != nullptr) {
-    entry.version_major = is_stream ? 2 : 1;
-    entry.version_minor = is_stream ? 0 : head->version_minor;
-    entry.method = methods_->Name(head->method);
-    entry.target = head->target;
-  }
-  if (!log.Write(entry)) has_dropped_lines_ = true;
-}
-
-bool Http1Session::ComposeUnrouted(const Connection* connection, const http1::RequestHead* head,
-                                   RouteStatus status, bool keep_alive, std::string* reply) {
-  const std::string_view reason = ReasonFor(status);
-  const int code = StatusFor(status);
-  const Verbosity503 verbosity = connection->server->config->settings().verbosity_503;
-  if (status == RouteStatus::kQueueFull) {
-    connection->server->refused->fetch_add(1, std::memory_order_relaxed);
-  }
-  const bool is_silent = code == 503 && verbosity == Verbosity503::kBasic;
-  Log(connection, head, is_silent ? 0 : code, reason);
-  if (is_silent) return false;
-  reply->clear();
-  const bool is_reason_told = code == 503 && verbosity == Verbosity503::kFull;
-  AppendRouteReply(status, is_reason_told ? reason : std::string_view(),
-                   head != nullptr && head->method == head_method_, keep_alive, reply);
-  return true;
-}
-
 // HTTP.SYS answers for prefixes that nobody registered; so does the engine.
 Http1Session::Advance Http1Session::AnswerUnrouted(Connection* connection,
                                                    const http1::RequestHead& head,
                                                    RouteStatus status, size_t* used) {
-  if (connection->unanswered != 0) {
+  if (NativeAnswers::MustWait(*connection)) {
     WaitForTurn(connection, used);
     return Advance::kWait;
   }
@@ -172,18 +57,13 @@ Http1Session::Advance Http1Session::AnswerUnrouted(Connection* connection,
       connection->server->is_unlistened && !router_->IsShared(connection->local_port);
   const bool keep_alive = !is_broken && head.keep_alive && !head.upgrade && !is_expected &&
                           !is_last && head.content_length <= limits::kLingerBytesMax;
-  if (!ComposeUnrouted(connection, &head, status, keep_alive, &native_reply_)) {
-    transport_->Reset(connection);
-    return Advance::kWait;
+  if (status == RouteStatus::kQueueFull) {
+    connection->server->refused->fetch_add(1, std::memory_order_relaxed);
   }
-  transport_->Send(connection, native_reply_, 0);
+  NativeAnswers::Unserved request{status, &head};
+  request.closes = !keep_alive;
   connection->ForgetMoves();
-  if (connection->origin != nullptr) {
-    connection->origin->closes = !keep_alive;
-    router_->OnRelayedAnswer(connection);
-  }
-  if (!keep_alive) transport_->FinishAfterOutput(connection, AfterOutput::kClose);
-  transport_->Flush(connection);
+  if (!answers_->AnswerUnserved(this, connection, request)) return Advance::kWait;
   if (!keep_alive || !connection->is_open()) return Advance::kWait;
   connection->has_served = true;
   connection->is_last_request = false;
@@ -205,16 +85,10 @@ void Http1Session::AnswerLost(Connection* connection, std::string_view requests)
   std::unique_ptr<http1::RequestParser> parser = TakeParser();
   parser->Reset(settings.header_bytes_max, settings.header_lines_max);
   const bool is_known = !requests.empty() && parser->Parse(requests) == http1::ParseStatus::kDone;
-  const http1::RequestHead* head = is_known ? &parser->head() : nullptr;
-  std::string reply;
-  if (ComposeUnrouted(connection, head, RouteStatus::kOffline, false, &reply)) {
-    // The answer to HEAD would have no body.
-    transport_->Send(connection, is_known ? reply : OfflineReply(), 0);
-    transport_->FinishAfterOutput(connection, AfterOutput::kClose);
-    transport_->Flush(connection);
-  } else {
-    transport_->Reset(connection);
-  }
+  NativeAnswers::Unserved request{RouteStatus::kOffline, is_known ? &parser->head() : nullptr};
+  request.closes = true;
+  request.serves_any_method = !is_known;
+  (void)answers_->AnswerUnserved(this, connection, request);
   if (parsers_.size() < limits::kSpareParsersMax) parsers_.push_back(std::move(parser));
 }
 
@@ -311,7 +185,7 @@ Http1Session::Advance Http1Session::RelayOpaque(Connection* connection, std::str
 
 // What the kernel still has for the client goes with the connection.
 void Http1Session::OnTooSlow(Connection* connection) {
-  Log(connection, nullptr, 0, "Timer_MinBytesPerSecond");
+  answers_->CountSlowReader(connection);
   transport_->Reset(connection, ETIMEDOUT);
 }
 
@@ -335,18 +209,32 @@ void Http1Session::Refuse(Connection* connection, ErrorKind kind, std::string_vi
     transport_->Close(connection, 0);
     return;
   }
-  Log(connection, nullptr, StatusFor(kind), ReasonFor(kind, is_in_body));
-  transport_->Send(connection, RefusalReply(kind), 0);
-  transport_->FinishAfterOutput(connection, AfterOutput::kClose);
-  transport_->Flush(connection);
+  answers_->AnswerRefused(this, connection, kind, is_in_body);
 }
 
-void Http1Session::RefuseStream(Connection* stream, ErrorKind kind) {
-  stream->message_start_ns = 0;
-  if (stream->unanswered == 0) return transport_->Close(stream, 0);
-  stream->phase = InputPhase::kRefused;
-  stream->refusal = kind;
-  records_->Error(stream->slot, kind, {});
+// -- AnswerWriter.
+
+void Http1Session::WriteAnswer(Connection* connection, const NativeAnswer& answer) {
+  if (answer.ends_input) {
+    connection->phase = InputPhase::kOver;
+    transport_->Pause(connection, kPauseOver);
+  }
+  answers_->Append(connection, answer);
+  // Whoever relays a message that is refused learns it from the end of the connection.
+  const bool is_relayed = connection->origin != nullptr && answer.counter != LaneCounter::kRefused;
+  if (is_relayed) {
+    answers_->Send(connection);
+    connection->origin->closes = answer.closes;
+    router_->OnRelayedAnswer(connection);
+  }
+  if (answer.closes) transport_->FinishAfterOutput(connection, AfterOutput::kClose);
+  const bool is_last = answer.closes || is_relayed || answers_->IsBatchFull(*connection);
+  if (is_last) answers_->Flush(connection);
+}
+
+void Http1Session::ResetRequest(Connection* connection, bool) {
+  answers_->Flush(connection);
+  transport_->Reset(connection);
 }
 
 }  // namespace httpsys::engine

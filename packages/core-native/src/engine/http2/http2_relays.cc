@@ -166,13 +166,11 @@ void Http2Session::OnRelayFailed(Connection* connection, bool is_begun) {
   const bool is_known =
       stream->fields != nullptr &&
       stream->fields->Finish(*methods_, stream->is_bodiless, &head_) == http2::FieldsStatus::kDone;
-  std::string reply;
-  const bool is_told = http1_->ComposeUnrouted(connection, is_known ? &head_ : nullptr,
-                                               RouteStatus::kOffline, true, &reply);
+  NativeAnswers::Unserved request{RouteStatus::kOffline, is_known ? &head_ : nullptr};
+  // Nobody knows what the member has done.
+  request.may_retry = false;
+  (void)answers_->AnswerUnserved(this, connection, request);
   ForgetRequest(connection);
-  if (is_told) return AnswerAlone(connection, reply);
-  // Not kRefusedStream, after which clients ask again: nobody knows what the member has done.
-  FailStream(connection, kInternalError);
 }
 
 }  // namespace httpsys::engine

@@ -6,8 +6,6 @@
 #include "base/limits.h"
 #include "engine/http1/http1_session.h"
 #include "engine/http2/http2_session.h"
-#include "engine/requests/canned_replies.h"
-#include "engine/statistics/error_log.h"
 #include "http2/request_text.h"
 #include "url/url_path.h"
 
@@ -16,6 +14,7 @@ namespace httpsys::engine {
 using http2::AppendLines;
 using http2::FieldsStatus;
 using http2::kFlagEndStream;
+using http2::kInternalError;
 using http2::kProtocolError;
 using http2::kRefusedStream;
 using http2::ParseTrailers;
@@ -121,10 +120,10 @@ void Http2Session::Tell(Connection* connection) {
       FailStream(connection, kProtocolError);
       break;
     case FieldsStatus::kUnknownMethod:
-      AnswerRefused(connection, ErrorKind::kMalformed);
+      answers_->AnswerRefused(this, connection, ErrorKind::kMalformed, false);
       break;
     case FieldsStatus::kTooLarge:
-      AnswerRefused(connection, ErrorKind::kHeaderOverflow);
+      answers_->AnswerRefused(this, connection, ErrorKind::kHeaderOverflow, false);
       break;
     case FieldsStatus::kDone:
       if (FindServer(connection, &route)) Deliver(connection, route.id, head_bytes);
@@ -172,14 +171,14 @@ bool Http2Session::FindServer(Connection* connection, Route* route) {
   const uint64_t known_bytes =
       std::max<uint64_t>(head_.content_length, connection->stream->body.size());
   if (body_max != 0 && known_bytes > body_max) {
-    AnswerRefused(connection, ErrorKind::kBodyTooLarge);
+    answers_->AnswerRefused(this, connection, ErrorKind::kBodyTooLarge, false);
     return false;
   }
   if (settings.is_url_strict && !IsStrictTarget(head_.target)) {
     AnswerUnrouted(connection, RouteStatus::kBadUrl);
     return false;
   }
-  if (!http1_->IsQueueFull(connection->server)) return true;
+  if (!gate_->IsQueueFull(connection->server)) return true;
   AnswerUnrouted(connection, RouteStatus::kQueueFull);
   return false;
 }
@@ -210,7 +209,7 @@ void Http2Session::Deliver(Connection* connection, uint32_t prefix_id, size_t he
   }
   records_->RequestHead(head_, request);
   stream->queue_end = queue_->appended();
-  http1_->AddUnread(connection, head_);
+  gate_->AddUnread(connection, head_);
   if (head_.upgrade) {
     if (!stream->body.empty()) connection->partial = std::make_unique<std::string>(stream->body);
     if (stream->has_ended) EndOfInput(connection);
@@ -270,7 +269,7 @@ void Http2Session::OnBodyPiece(Connection* connection, std::string_view piece) {
 
 void Http2Session::RefuseBody(Connection* connection) {
   GiveWindow(connection, connection->stream->unread_bytes);
-  http1_->RefuseStream(connection, ErrorKind::kBodyTooLarge);
+  RefuseStream(connection, ErrorKind::kBodyTooLarge);
 }
 
 void Http2Session::OnPeerEnd(Connection* connection) {
@@ -346,44 +345,54 @@ void Http2Session::CheckStreamTimeouts(Connection* connection, uint64_t now_ns,
   if (!connection->is_open() || connection->message_start_ns == 0 || request_ns == 0) return;
   if (now_ns - std::min(now_ns, connection->message_start_ns) <= request_ns) return;
   GiveWindow(connection, connection->stream->unread_bytes);
-  http1_->RefuseStream(connection, ErrorKind::kTimeout);
+  RefuseStream(connection, ErrorKind::kTimeout);
 }
 
 // -- Answers without JavaScript.
 
 void Http2Session::AnswerUnrouted(Connection* connection, RouteStatus status) {
-  std::string reply;
-  if (http1_->ComposeUnrouted(connection, &head_, status, true, &reply)) {
-    return AnswerAlone(connection, reply);
+  if (status == RouteStatus::kQueueFull) {
+    connection->server->refused->fetch_add(1, std::memory_order_relaxed);
   }
-  connection->stream->reset_code = kRefusedStream;
-  transport_->Close(connection, 0);
+  (void)answers_->AnswerUnserved(this, connection, {status, &head_});
 }
 
-void Http2Session::RefuseUnread(Connection* connection, std::string_view reply) {
-  // JavaScript has not begun it.
-  connection->stream->queue_end = 0;
-  if (!reply.empty()) return AnswerAlone(connection, reply);
-  connection->stream->reset_code = kRefusedStream;
-  transport_->Close(connection, 0);
-}
-
-void Http2Session::AnswerRefused(Connection* connection, ErrorKind kind) {
-  http1_->Log(connection, nullptr, StatusFor(kind), ReasonFor(kind, false));
-  AnswerAlone(connection, RefusalReply(kind));
-}
-
-void Http2Session::AnswerAlone(Connection* connection, std::string_view text) {
+void Http2Session::WriteAnswer(Connection* connection, const NativeAnswer& answer) {
+  Http2Stream* stream = connection->stream.get();
   connection->phase = InputPhase::kOver;
-  GiveWindow(connection, connection->stream->unread_bytes);
-  const size_t head_bytes = text.find("\r\n\r\n") + 4;
-  auto body = std::make_shared<const std::string>(text.substr(head_bytes));
-  OnHead(connection, text.substr(0, head_bytes), body->empty());
-  if (connection->is_open() && !body->empty() && !connection->stream->is_head) {
-    transport_->SendShared(connection, body, *body, 0);
-    connection->stream->response.BeginNothing();
+  // JavaScript has not begun it.
+  stream->queue_end = 0;
+  GiveWindow(connection, stream->unread_bytes);
+  OnHead(connection, answer.head, answer.pieces.empty());
+  for (const NativeAnswer::Piece& piece : answer.pieces) {
+    if (!connection->is_open() || stream->is_head) break;
+    std::shared_ptr<const void> owner = piece.owner;
+    std::string_view bytes = piece.bytes;
+    if (owner == nullptr) {
+      auto copy = std::make_shared<const std::string>(bytes);
+      bytes = *copy;
+      owner = std::move(copy);
+    }
+    transport_->SendShared(connection, std::move(owner), bytes, 0);
+    stream->response.BeginNothing();
   }
   if (connection->is_open()) OnEnd(connection, true, true);
+}
+
+void Http2Session::ResetRequest(Connection* connection, bool may_retry) {
+  // After kRefusedStream clients ask again.
+  connection->stream->queue_end = 0;
+  connection->stream->reset_code = may_retry ? kRefusedStream : kInternalError;
+  transport_->Close(connection, 0);
+}
+
+// Its request is refused, or it is reset when that was answered.
+void Http2Session::RefuseStream(Connection* stream, ErrorKind kind) {
+  stream->message_start_ns = 0;
+  if (stream->unanswered == 0) return transport_->Close(stream, 0);
+  stream->phase = InputPhase::kRefused;
+  stream->refusal = kind;
+  records_->Error(stream->slot, kind, {});
 }
 
 }  // namespace httpsys::engine

@@ -183,7 +183,7 @@ void Http2Session::OnEnd(Connection* connection, bool is_whole, bool closes) {
   connection->unanswered = 0;
   // JavaScript has begun what it answers: a busy connection is back with the next request before a
   // whole batch is read.
-  http1_->SettleUnread(stream->queue_end);
+  gate_->SettleUnread(stream->queue_end);
   // Nobody waits for the bytes of a tunnel that is none.
   if (closes || stream->is_declined) stream->closes = true;
   if (!stream->is_answered) return FailStream(connection, kCancel);

@@ -26,7 +26,8 @@ using http2::NgApi;
 using http2::NgSetting;
 
 Http2Session::Http2Session(uv_loop_t* loop, const http1::MethodTable* methods, RequestQueue* queue,
-                           RecordWriter* records, Transport* transport, RequestRouter* router)
+                           RecordWriter* records, Transport* transport, RequestRouter* router,
+                           RequestGate* gate, NativeAnswers* answers)
     : loop_(loop),
       api_(NgApi::Get()),
       methods_(methods),
@@ -34,7 +35,9 @@ Http2Session::Http2Session(uv_loop_t* loop, const http1::MethodTable* methods, R
       queue_(queue),
       records_(records),
       transport_(transport),
-      router_(router) {
+      router_(router),
+      gate_(gate),
+      answers_(answers) {
   if (api_ == nullptr) return;
   HTTPSYS_CHECK(api_->session_callbacks_new(&callbacks_) == 0 && api_->option_new(&option_) == 0);
   api_->session_callbacks_set_on_begin_frame_callback(callbacks_, OnBeginFrame);

@@ -12,6 +12,8 @@
 
 #include "engine/connection/connection.h"
 #include "engine/connection/transport.h"
+#include "engine/requests/native_answer.h"
+#include "engine/requests/request_gate.h"
 #include "engine/requests/request_router.h"
 #include "http1/method_table.h"
 #include "http2/nghttp2_api.h"
@@ -26,10 +28,11 @@ namespace httpsys::engine {
 class Http1Session;
 
 // Thread: the lane.
-class Http2Session final : public StreamHandler {
+class Http2Session final : public StreamHandler, public AnswerWriter {
  public:
   Http2Session(uv_loop_t* loop, const http1::MethodTable* methods, RequestQueue* queue,
-               RecordWriter* records, Transport* transport, RequestRouter* router);
+               RecordWriter* records, Transport* transport, RequestRouter* router,
+               RequestGate* gate, NativeAnswers* answers);
   ~Http2Session();
   Http2Session(const Http2Session&) = delete;
   Http2Session& operator=(const Http2Session&) = delete;
@@ -54,8 +57,6 @@ class Http2Session final : public StreamHandler {
   void OnEof(Connection* connection);
   // Two GOAWAYs; it closes when its streams have ended.
   void Shutdown(Connection* connection);
-  // Of a stream whose request JavaScript was given; with a reset where `reply` is empty.
-  void RefuseUnread(Connection* stream, std::string_view reply);
   // One GOAWAY, now.
   void Close(Connection* connection);
   // Closes a connection whose head began too long ago, or that never sent one.
@@ -105,6 +106,11 @@ class Http2Session final : public StreamHandler {
   void OnDetach(Connection* connection) override;
   void OnTimer(Connection* connection) override;
   void OnBehind(Connection* stream) override;
+
+  // -- AnswerWriter.
+
+  void WriteAnswer(Connection* stream, const NativeAnswer& answer) override;
+  void ResetRequest(Connection* stream, bool may_retry) override;
 
  private:
   using Ng = http2::NgSession;
@@ -162,8 +168,7 @@ class Http2Session final : public StreamHandler {
   void OnRequestTrailers(Connection* stream);
   void EndOfInput(Connection* stream);
   void AnswerUnrouted(Connection* stream, RouteStatus status);
-  void AnswerRefused(Connection* stream, records::ErrorKind kind);
-  void AnswerAlone(Connection* stream, std::string_view text);
+  void RefuseStream(Connection* stream, records::ErrorKind kind);
   void RefuseBody(Connection* stream);
   static bool CountFields(Http2State* state);
   void ResetStream(Http2State* state, int32_t id, http2::ErrorCode code);
@@ -201,6 +206,8 @@ class Http2Session final : public StreamHandler {
   RecordWriter* records_;
   Transport* transport_;
   RequestRouter* router_;
+  RequestGate* gate_;
+  NativeAnswers* answers_;
   Http1Session* http1_ = nullptr;
   http2::NgCallbacks* callbacks_ = nullptr;
   http2::NgOption* option_ = nullptr;
