@@ -9,7 +9,7 @@ const { addRatios, loadRow } = require('../benchmarks/lib/report')
 const { ratioOf, spread } = require('../benchmarks/lib/statistics')
 const { diagnose } = require('../packages/core-native/native/build')
 const { parseArgs, runSteps, stepsOn } = require('../tools/check')
-const { includeProblem } = require('../tools/check-layers')
+const { includeProblem, kRooms, tableProblems } = require('../tools/check-layers')
 const { kTargets } = require('../tools/lib/targets')
 const { kProven, tryAddon } = require('../packages/core-native/lib/platform')
 
@@ -46,16 +46,30 @@ test('a missing header is named with the command that brings it', () => {
   assert.match(diagnose('x.cc:1:10: fatal error: \'span\' file not found'), /header span /)
 })
 
-test('the layer check lets each layer include only the ones below it', () => {
-  assert.equal(includeProblem('engine', 'http1/request_parser.h'), null)
-  assert.equal(includeProblem('http1', 'common/records.h'), null)
+test('the layer check lets each room include only those that its table names', () => {
+  assert.equal(includeProblem('engine', 'engine/connection/connection.h'), null)
+  assert.equal(includeProblem('engine/http1', 'engine/http1/http1_session.h'), null)
+  assert.equal(includeProblem('http1', 'url/host_name.h'), null)
   assert.equal(includeProblem('engine', 'sys/socket.h'), null)
-  assert.match(includeProblem('common', 'http1/request_parser.h') ?? '', /common\/ may include common only/)
-  assert.match(includeProblem('napi', 'engine/connection.h') ?? '', /napi\/ may include/)
-  assert.equal(includeProblem('win', 'engine/record_writer.h'), null)
-  assert.match(includeProblem('win', 'engine/connection.h') ?? '', /win\/ may include/)
+  assert.match(includeProblem('base', 'http1/request_parser.h') ?? '', /base\/ may include itself only/)
+  assert.match(includeProblem('napi', 'engine/connection/connection.h') ?? '', /napi\/ may include/)
+  assert.equal(includeProblem('win', 'records/record_writer.h'), null)
+  assert.match(includeProblem('win', 'engine/connection/connection.h') ?? '', /win\/ may include/)
   assert.match(includeProblem('engine', 'win/lane.h') ?? '', /engine\/ may include/)
+  assert.match(includeProblem('engine/websocket', 'engine/http1/http1_session.h') ?? '', /engine\/websocket\/ may include/)
   assert.match(includeProblem('engine', 'napi.h') ?? '', /only src\/napi/)
+})
+
+test('the layer check refuses a circle in its table', () => {
+  assert.deepEqual(tableProblems({ low: [], high: ['low'] }), [])
+  assert.match(tableProblems({ low: ['high'], high: ['low'] }).join(), /low\/ include high\/, .* circle/)
+})
+
+test('docs/architecture.md shows the table of the layer check', () => {
+  const [, section] = fs.readFileSync(path.join(kRoot, 'docs', 'architecture.md'), 'utf8').split('## Rooms of the native sources')
+  const rows = [...section.split('\n## ')[0].matchAll(/^\| `(\S+)` \| .+ \| (.+) \|$/gm)]
+  const shown = rows.map(([, room, mayInclude]) => [room, [...mayInclude.matchAll(/`(\S+?)`/g)].map(([, other]) => other)])
+  assert.deepEqual(shown, Object.entries(kRooms))
 })
 
 test('the lock file names no registry host', () => {

@@ -1,59 +1,117 @@
 'use strict'
 
-// The include direction of the native sources (napi -> tls, common; engine -> sharing, peer, http1, http2, tls,
-// websocket, common; win -> http1, http2, tls, common; sharing -> peer, common; http2 -> http1, common; peer, http1, tls,
-// websocket, common -> common), and that binding.gyp names exactly the sources there are.
+// The rooms of the native sources: which folder of packages/core-native/src may include which other one, and that
+// native/binding.gyp names exactly the sources there are. docs/architecture.md shows the same table.
 
 const fs = require('node:fs')
 const path = require('node:path')
 const { sourcesOn } = require('./lib/gyp')
 const { kCoreNative, listFiles } = require('./lib/project')
 
-/** @type {Record<string, string[]>} layer: the layers it may include */
-const kMayInclude = {
-  common: ['common'],
-  http1: ['http1', 'common'],
-  http2: ['http2', 'http1', 'common'],
-  peer: ['peer', 'common'],
-  websocket: ['websocket', 'common'],
-  sharing: ['sharing', 'peer', 'common'],
-  tls: ['tls', 'common'],
-  engine: ['engine', 'sharing', 'peer', 'http1', 'http2', 'tls', 'websocket', 'common'],
-  win: ['win', 'http1', 'http2', 'tls', 'common'],
-  napi: ['napi', 'tls', 'common'],
+/**
+ * A room is a folder; files may include their own room, and those listed here. A room is listed after all that it may
+ * include, so the table has no circle.
+ *
+ * @type {Record<string, string[]>}
+ */
+const kRooms = {
+  base: [],
+  url: [],
+  peer: [],
+  http1: ['url'],
+  http2: ['base', 'http1'],
+  websocket: ['base'],
+  tls: ['base', 'url'],
+  records: ['base', 'url', 'http1', 'tls'],
+  backend: ['base', 'url', 'records'],
+  sharing: ['base', 'url', 'peer', 'backend'],
+  'engine/config': ['url', 'http1', 'backend'],
+  'engine/statistics': ['base', 'url', 'records'],
+  'engine/connection': ['base', 'url', 'http1', 'tls', 'records', 'engine/config'],
+  'engine/accept': ['base', 'records', 'engine/connection'],
+  'engine/requests': ['url', 'http1', 'records', 'engine/connection'],
+  'engine/tls': ['base', 'tls', 'records', 'engine/connection', 'engine/requests'],
+  'engine/websocket': ['base', 'websocket', 'records', 'engine/connection'],
+  'engine/http2': ['base', 'url', 'http1', 'http2', 'records', 'engine/statistics', 'engine/connection', 'engine/requests'],
+  'engine/http1': ['base', 'url', 'http1', 'http2', 'records', 'engine/statistics', 'engine/connection', 'engine/requests'],
+  'engine/peers': ['base', 'url', 'http1', 'peer', 'records', 'sharing', 'engine/connection', 'engine/requests'],
+  engine: ['base', 'http1', 'tls', 'records', 'backend', 'sharing', 'engine/config', 'engine/statistics', 'engine/connection',
+    'engine/accept', 'engine/tls', 'engine/websocket', 'engine/http2', 'engine/http1', 'engine/peers'],
+  win: ['base', 'url', 'http1', 'http2', 'tls', 'records', 'backend'],
+  napi: ['base', 'tls', 'records', 'backend'],
 }
 
-/** napi/ makes a backend through the first two headers and asks the system and other processes through the last two; everything else it sees is common/backend.h. */
-const kFactories = ['engine/create_engine.h', 'win/create_backend.h', 'win/ssl_binding.h', 'sharing/runtime_directory.h', 'sharing/state_query.h']
-
-/** What both backends write records with. */
-const kRecordWriters = ['engine/addresses.h', 'engine/record_writer.h']
+/**
+ * DEBTS. What the sources include today although the table forbids it: mostly circles. Nothing may be added. An entry that
+ * no file needs any more fails the check, so that it is deleted.
+ *
+ * @type {[from: string, to: string][]}
+ */
+const kDebts = [
+  ['engine/connection', 'engine/http2'],
+  ['engine/connection', 'engine/websocket'],
+  ['engine/http1', 'engine/http2'],
+  ['engine/http1', 'engine/websocket'],
+  ['engine/http2', 'engine/http1'],
+  ['engine/peers', 'engine/http1'],
+  ['engine/peers', 'engine/http2'],
+  ['napi', 'sharing'],
+  ['napi', 'win'],
+]
 
 /** Node's headers belong to the boundary alone: the engine is compiled and tested without Node. */
 const kNodeHeaders = /^(napi|node_api|node_api_types|js_native_api|node|v8)(\.h|\/)/
 
+/** @param {string} from @param {string} to */
+const isDebt = (from, to) => kDebts.some((debt) => debt[0] === from && debt[1] === to)
+
 /**
- * @param {string} layer of the including file
+ * @param {string} room of the including file
  * @param {string} included as #include names it
  * @returns {string | null} why it may not
  */
-function includeProblem (layer, included) {
-  if (kNodeHeaders.test(included) && layer !== 'napi') return 'only src/napi may include Node\'s headers'
-  const target = included.split('/')[0]
-  if (!included.includes('/') || !Object.hasOwn(kMayInclude, target)) return null
-  if (kMayInclude[layer].includes(target)) return null
-  if (layer === 'napi' && kFactories.includes(included)) return null
-  if (layer === 'win' && kRecordWriters.includes(included)) return null
-  return `${layer}/ may include ${kMayInclude[layer].join(', ')} only`
+function includeProblem (room, included) {
+  if (kNodeHeaders.test(included) && room !== 'napi') return 'only src/napi may include Node\'s headers'
+  const target = path.posix.dirname(included)
+  if (target === room || !Object.hasOwn(kRooms, target)) return null
+  if (kRooms[room].includes(target) || isDebt(room, target)) return null
+  return `${room}/ may include ${kRooms[room].join(', ') || 'itself'} only`
 }
 
-/** @param {string} file @param {string} layer @returns {string[]} */
-function layerProblems (file, layer) {
-  const text = fs.readFileSync(file, 'utf8')
-  return [...text.matchAll(/^\s*#\s*include\s*["<]([^">]+)[">]/gm)].flatMap(([, included]) => {
-    const problem = includeProblem(layer, included)
-    return problem === null ? [] : [`${path.relative(kCoreNative, file)} includes ${included}: ${problem}`]
+/** @param {Record<string, string[]>} rooms @returns {string[]} */
+function tableProblems (rooms) {
+  const problems = []
+  const above = new Set()
+  for (const [room, mayInclude] of Object.entries(rooms)) {
+    for (const other of mayInclude) {
+      if (!above.has(other)) problems.push(`the table lets ${room}/ include ${other}/, which is not listed before it: a circle, or an unknown room`)
+    }
+    above.add(room)
+  }
+  return problems
+}
+
+/** @typedef {{ file: string, room: string, included: string }} Inclusion */
+
+/** @returns {Inclusion[]} */
+function readInclusions () {
+  const src = path.join(kCoreNative, 'src')
+  return listFiles(src, (name) => /\.(h|cc)$/.test(name)).flatMap((full) => {
+    const file = path.relative(kCoreNative, full).split(path.sep).join('/')
+    const room = path.posix.dirname(file).replace(/^src\//, '')
+    return [...fs.readFileSync(full, 'utf8').matchAll(/^\s*#\s*include\s*["<]([^">]+)[">]/gm)]
+      .map(([, included]) => ({ file, room, included }))
   })
+}
+
+/** @param {Inclusion[]} inclusions @returns {string[]} what the table says and no file does */
+function unusedProblems (inclusions) {
+  const used = new Set(inclusions.map(({ room, included }) => `${room} ${path.posix.dirname(included)}`))
+  const allowed = Object.entries(kRooms).flatMap(([room, mayInclude]) => mayInclude.map((other) => [room, other]))
+  return [
+    ...allowed.filter(([from, to]) => !used.has(`${from} ${to}`)).map(([from, to]) => `the table lets ${from}/ include ${to}/, and no file does`),
+    ...kDebts.filter(([from, to]) => !used.has(`${from} ${to}`)).map(([from, to]) => `no file of ${from}/ includes ${to}/ any more: delete the debt`),
+  ]
 }
 
 /** @returns {string[]} */
@@ -70,17 +128,13 @@ function sourceListProblems () {
 
 /** @returns {string[]} every problem, one sentence each */
 function layerCheck () {
-  const problems = []
-  const src = path.join(kCoreNative, 'src')
-  for (const file of listFiles(src, (name) => /\.(h|cc)$/.test(name))) {
-    const layer = path.relative(src, file).split(path.sep)[0]
-    if (!Object.hasOwn(kMayInclude, layer)) {
-      problems.push(`${path.relative(kCoreNative, file)} is in no known layer (${Object.keys(kMayInclude).join(', ')})`)
-    } else {
-      problems.push(...layerProblems(file, layer))
-    }
-  }
-  return [...problems, ...sourceListProblems()]
+  const inclusions = readInclusions()
+  const includes = inclusions.flatMap(({ file, room, included }) => {
+    if (!Object.hasOwn(kRooms, room)) return [`${file} is in no known room (${Object.keys(kRooms).join(', ')})`]
+    const problem = includeProblem(room, included)
+    return problem === null ? [] : [`${file} includes ${included}: ${problem}`]
+  })
+  return [...new Set([...tableProblems(kRooms), ...includes, ...unusedProblems(inclusions), ...sourceListProblems()])]
 }
 
 if (require.main === module) {
@@ -89,4 +143,4 @@ if (require.main === module) {
   process.exitCode = problems.length > 0 ? 1 : 0
 }
 
-module.exports = { includeProblem, layerCheck }
+module.exports = { includeProblem, kDebts, kRooms, layerCheck, tableProblems }

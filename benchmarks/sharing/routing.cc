@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "common/url_prefix.h"
-#include "common/url_prefix_table.h"
+#include "url/url_prefix.h"
+#include "url/url_prefix_table.h"
 
 namespace {
 

@@ -9,7 +9,7 @@ const { describe, it } = require('node:test')
 const { freePort } = require('../helpers/free-port')
 const { ask, connect, kSkip, member, sleep } = require('./kit')
 
-/** Of src/common/limits.h. */
+/** Of src/base/limits.h. */
 const kWaitingMax = 1000
 
 describe('A server that closes on a shared port', { skip: kSkip }, () => {

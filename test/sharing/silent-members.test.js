@@ -15,7 +15,7 @@ const { ask, connect, descriptorsOf, kSkip, member, until } = require('./kit')
 
 const isLinux = process.platform === 'linux'
 const skipHttp2 = kSkip || (loadBinding().hasHttp2 ? false : 'this Node has no nghttp2')
-/** kPeerAckMs of src/common/limits.h, and what a busy machine may add: a second attempt would take as long again. */
+/** kPeerAckMs of src/base/limits.h, and what a busy machine may add: a second attempt would take as long again. */
 const kPeerAckMs = 5000
 const kLateMs = kPeerAckMs + 4000
 const kRequests = 16

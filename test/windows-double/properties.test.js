@@ -96,6 +96,11 @@ test('queueLimit and http503Verbosity are the queue\'s', timed, async (t) => {
   assert.deepEqual((await valuesOf(kProperty.verbosity, 'queue')).map(({ value }) => value), [2])
 })
 
+test('a queue without http503Verbosity has the default of the HTTP Server API, basic', timed, async (t) => {
+  await listening(t, { queueLimit: 18 })
+  assert.deepEqual((await valuesOf(kProperty.verbosity, 'queue')).map(({ value }) => value), [0])
+})
+
 // A queue that is open already keeps its properties: another one for each.
 for (const [name, fault, optionsFor] of /** @type {[string, string, (status: number) => any][]} */ ([
   ['httpSys.timeouts', 'HttpSetUrlGroupProperty:1', () => ({})],

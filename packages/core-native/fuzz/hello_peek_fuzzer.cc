@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "common/url_prefix.h"
 #include "tls/hello_peek.h"
+#include "url/url_prefix.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using httpsys::tls::PeekStatus;

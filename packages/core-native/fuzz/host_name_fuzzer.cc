@@ -6,10 +6,10 @@
 #include <string>
 #include <string_view>
 
-#include "common/host_name.h"
-#include "common/url_prefix_table.h"
 #include "http1/request_host.h"
 #include "pieces.h"
+#include "url/host_name.h"
+#include "url/url_prefix_table.h"
 
 namespace {
 

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "common/host_name.h"
-#include "common/url_path.h"
-#include "common/url_prefix_table.h"
+#include "url/host_name.h"
+#include "url/url_path.h"
+#include "url/url_prefix_table.h"
 
 namespace {
 

@@ -1,7 +1,7 @@
 'use strict'
 
 // URL prefixes as people write them, and their paths as requests are compared with them. Matching of
-// requests to prefixes is native (src/common/url_prefix_table.h); docs/url-prefixes.md is the reference.
+// requests to prefixes is native (src/url/url_prefix_table.h); docs/url-prefixes.md is the reference.
 
 const net = require('node:net')
 const { domainToASCII } = require('node:url')
@@ -22,7 +22,7 @@ const { PrefixSyntaxError } = require('./errors')
  */
 
 const kDefaultPort = { http: 80, https: 443 }
-// As in src/common/url_prefix.h.
+// As in src/url/url_prefix.h.
 const kPrefixPathBytesMax = 2048
 const kHostNameBytesMax = 253
 const kName = /^(?:[a-z0-9_-]{1,63}\.)*(?!\d+$)[a-z0-9_-]{1,63}$/
@@ -114,7 +114,7 @@ function readPath (text, refuse) {
 /**
  * The path of a request or prefix in the form in which the two are compared: percent-decoded except
  * `%2F`, without dot segments and query, case folded, with a final slash. The same as
- * src/common/url_path.h.
+ * src/url/url_path.h.
  *
  * @param {string} target a request target or a path
  * @returns {string}

@@ -1,6 +1,6 @@
 // Several processes on one listening socket: who accepts, and when.
 
-#include "engine/acceptor.h"
+#include "engine/accept/acceptor.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "engine/addresses.h"
+#include "records/addresses.h"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>

@@ -1,11 +1,11 @@
-#include "common/block_pool.h"
+#include "base/block_pool.h"
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <utility>
 
-#include "common/limits.h"
+#include "base/limits.h"
 
 namespace httpsys {
 namespace {

@@ -1,4 +1,4 @@
-#include "common/contention.h"
+#include "base/contention.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "engine/error_log.h"
+#include "engine/statistics/error_log.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "common/limits.h"
+#include "base/limits.h"
 
 namespace httpsys::engine {
 namespace {

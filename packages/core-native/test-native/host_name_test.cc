@@ -1,6 +1,6 @@
 // One reading of Host values, and of the host of a request.
 
-#include "common/host_name.h"
+#include "url/host_name.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <thread>
 
-#include "common/limits.h"
+#include "base/limits.h"
 #include "support/fake_javascript.h"
 
 namespace httpsys::test {

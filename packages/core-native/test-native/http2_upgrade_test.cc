@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "common/limits.h"
+#include "base/limits.h"
 #include "http1/method_table.h"
 #include "http1/request_parser.h"
 #include "http2/upgrade.h"

@@ -1,4 +1,4 @@
-#include "common/intern_table.h"
+#include "records/intern_table.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 
 #include <cstddef>
 
-#include "engine/http2_session.h"
+#include "engine/http2/http2_session.h"
 
 namespace httpsys::http2 {
 namespace {

@@ -1,4 +1,4 @@
-#include "engine/output_queue.h"
+#include "engine/connection/output_queue.h"
 
 #include <gtest/gtest.h>
 

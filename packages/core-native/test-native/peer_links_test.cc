@@ -1,6 +1,6 @@
 // Connections that change hands: acknowledged, declined, or taken back from whoever cannot answer.
 
-#include "engine/peer_links.h"
+#include "engine/peers/peer_links.h"
 
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "common/limits.h"
+#include "base/limits.h"
 #include "sharing/meeting_place.h"
 #include "support/descriptors.h"
 

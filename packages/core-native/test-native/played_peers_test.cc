@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "common/limits.h"
+#include "base/limits.h"
 #include "sharing/shared_ports.h"
 #include "sharing/state_query.h"
 #include "support/members_fixture.h"

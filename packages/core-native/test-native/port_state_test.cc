@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "common/backend.h"
-#include "common/limits.h"
+#include "backend/backend.h"
+#include "base/limits.h"
 
 namespace httpsys::sharing {
 namespace {

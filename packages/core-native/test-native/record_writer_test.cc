@@ -1,6 +1,6 @@
 // How soon JavaScript is woken for what a lane tells it.
 
-#include "engine/record_writer.h"
+#include "records/record_writer.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "engine/refused_requests.h"
+#include "engine/requests/refused_requests.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "common/words.h"
+#include "records/words.h"
 
 namespace httpsys::engine {
 namespace {

@@ -1,11 +1,11 @@
-#include "common/reply_reader.h"
+#include "records/reply_reader.h"
 
 #include <gtest/gtest.h>
 
 #include <thread>
 #include <vector>
 
-#include "common/words.h"
+#include "records/words.h"
 
 namespace httpsys {
 namespace {

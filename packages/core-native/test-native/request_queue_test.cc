@@ -1,4 +1,4 @@
-#include "common/request_queue.h"
+#include "records/request_queue.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "common/words.h"
+#include "records/words.h"
 
 namespace httpsys {
 namespace {

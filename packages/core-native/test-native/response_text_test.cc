@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "common/limits.h"
+#include "base/limits.h"
 
 namespace httpsys::http2 {
 namespace {

@@ -1,6 +1,6 @@
 // When a client takes too little: the arithmetic, with times and counts that the test names.
 
-#include "engine/send_rate.h"
+#include "engine/connection/send_rate.h"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>

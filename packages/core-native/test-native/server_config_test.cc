@@ -1,4 +1,4 @@
-#include "engine/server_config.h"
+#include "engine/config/server_config.h"
 
 #include <gtest/gtest.h>
 

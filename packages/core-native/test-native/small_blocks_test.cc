@@ -1,4 +1,4 @@
-#include "common/small_blocks.h"
+#include "base/small_blocks.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "common/limits.h"
+#include "base/limits.h"
 #include "http2/nghttp2_memory.h"
 
 namespace httpsys {

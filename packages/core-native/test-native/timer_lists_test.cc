@@ -1,10 +1,10 @@
-#include "engine/timer_lists.h"
+#include "engine/connection/timer_lists.h"
 
 #include <gtest/gtest.h>
 
 #include <array>
 
-#include "common/limits.h"
+#include "base/limits.h"
 
 namespace httpsys::engine {
 namespace {

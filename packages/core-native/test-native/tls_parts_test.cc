@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/limits.h"
+#include "base/limits.h"
 #include "tls/client_hello.h"
 #include "tls/hello_peek.h"
 #include "tls/ticket_keys.h"

@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-#include "common/limits.h"
+#include "base/limits.h"
 #include "support/record_sealer.h"
 #include "tls/session.h"
 

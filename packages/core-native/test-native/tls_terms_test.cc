@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "common/url_prefix.h"
 #include "tls/server_context.h"
 #include "tls/terms.h"
+#include "url/url_prefix.h"
 
 namespace httpsys::tls {
 namespace {

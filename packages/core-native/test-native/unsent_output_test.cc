@@ -14,11 +14,11 @@
 #include <string>
 #include <vector>
 
-#include "common/limits.h"
-#include "common/words.h"
-#include "engine/http1_session.h"
-#include "engine/http2_session.h"
-#include "engine/transport.h"
+#include "base/limits.h"
+#include "engine/connection/transport.h"
+#include "engine/http1/http1_session.h"
+#include "engine/http2/http2_session.h"
+#include "records/words.h"
 
 namespace httpsys::engine {
 namespace {

@@ -1,4 +1,4 @@
-#include "common/url_path.h"
+#include "url/url_path.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "common/url_prefix_table.h"
+#include "url/url_prefix_table.h"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
-#include "common/url_prefix.h"
+#include "url/url_prefix.h"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "common/url_path.h"
+#include "url/url_path.h"
 
 namespace httpsys {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/limits.h"
+#include "base/limits.h"
 #include "support/client_frames.h"
 #include "support/fake_javascript.h"
 

@@ -8,7 +8,7 @@ const path = require('node:path')
 const { test } = require('node:test')
 
 const kSources = path.join(__dirname, '..', 'src')
-const kFiles = ['common/limits.h', 'peer/codec.h', 'peer/frame_reader.h']
+const kFiles = ['base/limits.h', 'peer/codec.h', 'peer/frame_reader.h']
 
 /** @param {string} file of src */
 const read = (file) => fs.readFileSync(path.join(kSources, file), 'utf8')
@@ -31,7 +31,7 @@ function documented () {
 }
 
 test('the table of docs/port-sharing.md has every limit of that section of limits.h', () => {
-  const [, section] = /^\/\/ -- Port sharing\.\n([^]*?)^(?:\/\/ -- |\})/m.exec(read('common/limits.h')) ?? []
+  const [, section] = /^\/\/ -- Port sharing\.\n([^]*?)^(?:\/\/ -- |\})/m.exec(read('base/limits.h')) ?? []
   const names = [...constantsOf(section).keys()]
   assert.ok(names.length > 20, 'the section was not found')
   const table = documented()

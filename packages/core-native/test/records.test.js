@@ -1,7 +1,7 @@
 'use strict'
 
 // Goal: the two spellings of the record format agree. Method: compare every constant that the addon was
-// compiled with (src/common/records.h) with lib/records.js, in both directions.
+// compiled with (src/records/records.h) with lib/records.js, in both directions.
 
 const { test } = require('node:test')
 const assert = require('node:assert/strict')

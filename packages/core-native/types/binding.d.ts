@@ -29,9 +29,12 @@ export interface ServerConfig {
   maxRequestBodySize: number
   /** Unanswered requests of one connection that are handed to JavaScript before reading pauses. */
   pipelinedRequestsMax: number
-  /** True when JavaScript wants every kError record ('clientError' has a listener). */
   /** server.httpAllowHalfOpen */
   allowHalfOpen: boolean
+  /**
+   * True when JavaScript gets a kError record for each malformed message, because 'clientError' or a socket's 'error' may have
+   * a listener. When false, it gets one only while requests of that connection are unanswered.
+   */
   wantsErrors: boolean
   /** Requests given to JavaScript and not begun by it; 0 = no limit. */
   queueLimit: number

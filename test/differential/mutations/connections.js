@@ -10,7 +10,7 @@ module.exports = [
   },
   {
     name: 'unheard-of-connection-ended',
-    file: 'src/engine/http1_session.cc',
+    file: 'src/engine/http1/http1_session.cc',
     find: 'return connection.is_announced && !connection.has_served &&',
     replace: 'return !MUTANT("unheard-of-connection-ended") && connection.is_announced && !connection.has_served &&',
   },
@@ -264,7 +264,7 @@ module.exports = [
   },
   {
     name: 'reply-431-lost',
-    file: 'src/engine/canned_replies.cc',
+    file: 'src/engine/requests/canned_replies.cc',
     find: 'return "HTTP/1.1 431 Request Header Fields Too Large\\r\\nConnection: close\\r\\n\\r\\n";',
     replace: 'return MUTANT("reply-431-lost") ? "HTTP/1.1 400 Bad Request\\r\\nConnection: close\\r\\n\\r\\n"\n' +
       '        : "HTTP/1.1 431 Request Header Fields Too Large\\r\\nConnection: close\\r\\n\\r\\n";',

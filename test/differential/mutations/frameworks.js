@@ -247,7 +247,7 @@ module.exports = [
   },
   {
     name: 'idle-connections-left-open',
-    file: 'src/engine/http1_session.cc',
+    file: 'src/engine/http1/http1_session.cc',
     find: 'return connection->phase == InputPhase::kHead && connection->has_served &&',
     replace: 'return !MUTANT("idle-connections-left-open") && connection->phase == InputPhase::kHead && connection->has_served &&',
   },

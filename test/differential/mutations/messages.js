@@ -23,7 +23,7 @@ module.exports = [
   },
   {
     name: 'refused-with-501',
-    file: 'src/engine/canned_replies.cc',
+    file: 'src/engine/requests/canned_replies.cc',
     find: 'return "HTTP/1.1 400 Bad Request\\r\\nConnection: close\\r\\n\\r\\n";',
     replace: 'return MUTANT("refused-with-501") ? "HTTP/1.1 501 Not Implemented\\r\\nConnection: close\\r\\n\\r\\n"\n' +
       '        : "HTTP/1.1 400 Bad Request\\r\\nConnection: close\\r\\n\\r\\n";',
@@ -49,7 +49,7 @@ module.exports = [
 
   {
     name: 'split-head-forgotten',
-    file: 'src/engine/http1_session.cc',
+    file: 'src/engine/http1/http1_session.cc',
     find: 'connection->partial->append(bytes);',
     replace: 'if (MUTANT("split-head-forgotten")) connection->partial->clear();\n    connection->partial->append(bytes);',
   },
@@ -101,7 +101,7 @@ module.exports = [
   },
   {
     name: 'first-piece-late',
-    file: 'src/engine/http1_input.cc',
+    file: 'src/engine/http1/http1_input.cc',
     find: 'request.body = TakeFirstPiece(connection, rest, used);',
     replace: 'if (!MUTANT("first-piece-late")) request.body = TakeFirstPiece(connection, rest, used);',
   },

@@ -33,12 +33,12 @@ const { systemErrorText } = require('./system-error')
 /** @typedef {import('./listen-args').Endpoint} Endpoint */
 
 /**
- * Properties of HTTP.SYS's request queue are as Windows has them where nobody asks for others.
+ * Leaves properties of HTTP.SYS's request queue at Windows' defaults unless the application asks for others.
  *
  * @param {Listener} listener @param {any} options
  */
 function leaveToKernel ({ own, kernel }, options) {
-  if (options.http503Verbosity === undefined) own.http503Verbosity = 'limited'
+  if (options.http503Verbosity === undefined) own.http503Verbosity = 'basic'
   if (options.queueTimeout !== undefined && kernel.queue === 0) kernel.queue = seconds(own.queueTimeout)
   if (options.minSendRate !== undefined && kernel.sendRateMin === 0) kernel.sendRateMin = own.minSendRate || kNoSendRate
 }

@@ -18,7 +18,6 @@ module.exports = {
   kWritten: Symbol('httpsys.bytesWritten'),
   kRequestCount: Symbol('httpsys.requestCount'),
   kOutgoingData: Symbol('httpsys.outgoingData'),
-  kCloseError: Symbol('httpsys.closeError'),
   kOnClosed: Symbol('httpsys.onClosed'),
   kUnref: Symbol('httpsys.unref'),
   kHoldsLoop: Symbol('httpsys.holdsLoop'),

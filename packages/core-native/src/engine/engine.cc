@@ -7,8 +7,8 @@
 #include <cerrno>
 #include <utility>
 
-#include "engine/create_engine.h"
-#include "engine/error_log.h"
+#include "backend/create_engine.h"
+#include "engine/statistics/error_log.h"
 #include "sharing/listening_socket.h"
 #include "tls/ticket_keys.h"
 

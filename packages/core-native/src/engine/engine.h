@@ -6,10 +6,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "common/backend.h"
-#include "engine/acceptor.h"
+#include "backend/backend.h"
+#include "engine/accept/acceptor.h"
 #include "engine/lane.h"
-#include "engine/port_statistics.h"
+#include "engine/peers/port_statistics.h"
 #include "http1/method_table.h"
 #include "sharing/shared_ports.h"
 

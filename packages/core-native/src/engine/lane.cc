@@ -11,10 +11,10 @@
 #include <string>
 #include <utility>
 
-#include "common/limits.h"
-#include "common/patience.h"
-#include "common/signals_blocked.h"
-#include "engine/error_log.h"
+#include "base/limits.h"
+#include "base/patience.h"
+#include "base/signals_blocked.h"
+#include "engine/statistics/error_log.h"
 
 namespace httpsys::engine {
 namespace {

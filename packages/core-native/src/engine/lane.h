@@ -13,21 +13,21 @@
 #include <unordered_map>
 #include <vector>
 
-#include "common/backend.h"
-#include "common/contention.h"
-#include "common/control_block.h"
-#include "common/reply_reader.h"
-#include "engine/accept_watch.h"
-#include "engine/http1_session.h"
-#include "engine/http2_session.h"
-#include "engine/port_router.h"
-#include "engine/port_statistics.h"
-#include "engine/record_writer.h"
+#include "backend/backend.h"
+#include "base/contention.h"
+#include "engine/accept/accept_watch.h"
+#include "engine/config/server_config.h"
+#include "engine/connection/transport.h"
+#include "engine/http1/http1_session.h"
+#include "engine/http2/http2_session.h"
+#include "engine/peers/port_router.h"
+#include "engine/peers/port_statistics.h"
 #include "engine/reply_processor.h"
-#include "engine/server_config.h"
-#include "engine/tls_handshakes.h"
-#include "engine/transport.h"
-#include "engine/websocket_session.h"
+#include "engine/tls/tls_handshakes.h"
+#include "engine/websocket/websocket_session.h"
+#include "records/control_block.h"
+#include "records/record_writer.h"
+#include "records/reply_reader.h"
 
 namespace httpsys::engine {
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <utility>
 
-#include "common/limits.h"
-#include "common/patience.h"
+#include "base/limits.h"
+#include "base/patience.h"
 #include "engine/lane.h"
 
 namespace httpsys::engine {

@@ -3,10 +3,10 @@
 #include <cerrno>
 #include <charconv>
 
-#include "common/check.h"
-#include "common/limits.h"
-#include "common/words.h"
-#include "engine/socket_options.h"
+#include "base/check.h"
+#include "base/limits.h"
+#include "engine/connection/socket_options.h"
+#include "records/words.h"
 
 namespace httpsys::engine {
 namespace {

@@ -5,13 +5,13 @@
 #include <string_view>
 #include <vector>
 
-#include "common/block_store.h"
-#include "common/reply_reader.h"
-#include "engine/http1_session.h"
-#include "engine/http2_session.h"
-#include "engine/port_router.h"
-#include "engine/record_writer.h"
-#include "engine/transport.h"
+#include "base/block_store.h"
+#include "engine/connection/transport.h"
+#include "engine/http1/http1_session.h"
+#include "engine/http2/http2_session.h"
+#include "engine/peers/port_router.h"
+#include "records/record_writer.h"
+#include "records/reply_reader.h"
 
 namespace httpsys::engine {
 

@@ -1,6 +1,6 @@
 #include "http1/request_host.h"
 
-#include "common/url_path.h"
+#include "url/url_path.h"
 
 namespace httpsys::http1 {
 

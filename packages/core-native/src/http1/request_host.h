@@ -1,8 +1,8 @@
 #pragma once
 // The host that a request is for (RFC 9112, sections 3.2 and 3.3).
 
-#include "common/host_name.h"
 #include "http1/request_parser.h"
+#include "url/host_name.h"
 
 namespace httpsys::http1 {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "common/small_blocks.h"
+#include "base/small_blocks.h"
 
 namespace httpsys::http2 {
 namespace {

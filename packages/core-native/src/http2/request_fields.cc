@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "common/limits.h"
+#include "base/limits.h"
 #include "http1/char_class.h"
 #include "http1/field_rules.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "common/limits.h"
+#include "base/limits.h"
 #include "http1/char_class.h"
 
 namespace httpsys::http2 {

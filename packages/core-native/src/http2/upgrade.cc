@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "common/limits.h"
+#include "base/limits.h"
 #include "http1/request_host.h"
 
 namespace httpsys::http2 {

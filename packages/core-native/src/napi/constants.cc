@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-#include "common/limits.h"
-#include "common/records.h"
+#include "base/limits.h"
+#include "records/records.h"
 
 namespace httpsys {
 namespace {

@@ -5,10 +5,10 @@
 #include <string>
 #include <utility>
 
-#include "common/control_block.h"
-#include "common/limits.h"
+#include "base/limits.h"
 #include "napi/arguments.h"
 #include "napi/server_settings.h"
+#include "records/control_block.h"
 
 namespace httpsys {
 namespace {

@@ -5,12 +5,12 @@
 #include <type_traits>
 #include <utility>
 
-#include "common/backend.h"
+#include "backend/backend.h"
 
 #ifdef _WIN32
-#include "win/create_backend.h"
+#include "backend/create_http_sys_backend.h"
 #else
-#include "engine/create_engine.h"
+#include "backend/create_engine.h"
 #endif
 
 namespace httpsys {

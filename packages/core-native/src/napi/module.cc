@@ -2,9 +2,9 @@
 
 #include <napi.h>
 
-#include "common/records.h"
 #include "napi/constants.h"
 #include "napi/engine_wrap.h"
+#include "records/records.h"
 
 namespace httpsys {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "common/limits.h"
+#include "base/limits.h"
 #include "sharing/runtime_directory.h"
 #include "sharing/state_query.h"
 

@@ -3,7 +3,7 @@
 
 #include <napi.h>
 
-#include "common/backend.h"
+#include "backend/backend.h"
 
 namespace httpsys {
 

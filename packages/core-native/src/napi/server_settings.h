@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/backend.h"
+#include "backend/backend.h"
 
 namespace httpsys {
 

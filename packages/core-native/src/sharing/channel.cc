@@ -7,8 +7,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "common/limits.h"
-#include "common/socket_calls.h"
+#include "base/limits.h"
+#include "base/socket_calls.h"
 
 namespace httpsys::sharing {
 namespace {

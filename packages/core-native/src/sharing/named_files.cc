@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/limits.h"
+#include "base/limits.h"
 
 namespace httpsys::sharing {
 namespace {

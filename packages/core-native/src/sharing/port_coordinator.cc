@@ -4,7 +4,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "common/limits.h"
+#include "base/limits.h"
 
 namespace httpsys::sharing {
 namespace {

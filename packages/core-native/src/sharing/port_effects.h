@@ -11,7 +11,7 @@
 #include <optional>
 #include <string>
 
-#include "common/backend.h"
+#include "backend/backend.h"
 #include "peer/messages.h"
 #include "sharing/credentials.h"
 #include "sharing/port_counters.h"

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "common/limits.h"
+#include "base/limits.h"
 
 namespace httpsys::sharing {
 

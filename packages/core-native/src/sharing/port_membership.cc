@@ -3,7 +3,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "common/limits.h"
+#include "base/limits.h"
 #include "sharing/port_queries.h"
 
 namespace httpsys::sharing {

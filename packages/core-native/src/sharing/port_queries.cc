@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "common/limits.h"
+#include "base/limits.h"
 #include "peer/frame_reader.h"
 
 namespace httpsys::sharing {

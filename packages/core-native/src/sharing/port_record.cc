@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "common/limits.h"
+#include "base/limits.h"
 
 namespace httpsys::sharing {
 

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "common/url_prefix.h"
 #include "peer/messages.h"
 #include "sharing/port_effects.h"
 #include "sharing/port_state.h"
+#include "url/url_prefix.h"
 
 namespace httpsys::sharing {
 

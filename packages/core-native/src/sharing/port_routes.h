@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "common/url_prefix_table.h"
 #include "sharing/port_state.h"
+#include "url/url_prefix_table.h"
 
 namespace httpsys::sharing {
 

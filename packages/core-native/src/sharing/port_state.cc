@@ -8,8 +8,8 @@
 #include <set>
 #include <utility>
 
-#include "common/limits.h"
-#include "common/url_path.h"
+#include "base/limits.h"
+#include "url/url_path.h"
 
 namespace httpsys::sharing {
 namespace {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "common/backend.h"
-#include "common/url_prefix.h"
+#include "backend/backend.h"
 #include "peer/messages.h"
+#include "url/url_prefix.h"
 
 namespace httpsys::sharing {
 

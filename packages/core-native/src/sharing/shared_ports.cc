@@ -7,8 +7,8 @@
 #include <cerrno>
 #include <utility>
 
-#include "common/limits.h"
-#include "common/signals_blocked.h"
+#include "base/limits.h"
+#include "base/signals_blocked.h"
 #include "sharing/named_files.h"
 
 namespace httpsys::sharing {

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "common/backend.h"
+#include "backend/backend.h"
 #include "peer/messages.h"
 #include "sharing/channel.h"
 #include "sharing/meeting_place.h"

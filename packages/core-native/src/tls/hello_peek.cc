@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "common/host_name.h"
-#include "common/limits.h"
-#include "common/url_prefix.h"
+#include "base/limits.h"
+#include "url/host_name.h"
+#include "url/url_prefix.h"
 
 namespace httpsys::tls {
 namespace {

@@ -9,9 +9,9 @@
 #include <array>
 #include <utility>
 
-#include "common/host_name.h"
 #include "tls/client_hello.h"
 #include "tls/session.h"
+#include "url/host_name.h"
 
 namespace httpsys::tls {
 namespace {

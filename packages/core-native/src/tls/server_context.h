@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "common/url_prefix.h"
 #include "tls/terms.h"
 #include "tls/ticket_keys.h"
+#include "url/url_prefix.h"
 
 namespace httpsys::tls {
 

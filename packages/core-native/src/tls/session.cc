@@ -12,8 +12,8 @@
 #include <cstring>
 #include <utility>
 
-#include "common/limits.h"
-#include "common/socket_calls.h"
+#include "base/limits.h"
+#include "base/socket_calls.h"
 
 namespace httpsys::tls {
 namespace {

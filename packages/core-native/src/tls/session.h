@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "common/allowance.h"
-#include "common/limits.h"
+#include "base/allowance.h"
+#include "base/limits.h"
 #include "tls/client_hello.h"
 #include "tls/facts.h"
 #include "tls/server_context.h"

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "common/limits.h"
+#include "base/limits.h"
 #include "tls/session.h"
 
 namespace httpsys::tls {

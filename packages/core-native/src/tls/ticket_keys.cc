@@ -11,7 +11,7 @@
 #include <map>
 #include <utility>
 
-#include "common/limits.h"
+#include "base/limits.h"
 
 namespace httpsys::tls {
 namespace {

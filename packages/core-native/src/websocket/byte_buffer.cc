@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-#include "common/check.h"
+#include "base/check.h"
 
 namespace httpsys::websocket {
 

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "common/limits.h"
+#include "base/limits.h"
 
 namespace httpsys::websocket {
 namespace {

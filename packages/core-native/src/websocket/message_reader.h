@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-#include "common/block_pool.h"
+#include "base/block_pool.h"
 #include "websocket/byte_buffer.h"
 #include "websocket/frame.h"
 #include "websocket/inflater.h"

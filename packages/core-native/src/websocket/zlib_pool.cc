@@ -1,6 +1,6 @@
 #include "websocket/zlib_pool.h"
 
-#include "common/check.h"
+#include "base/check.h"
 #include "websocket/zlib_state.h"
 
 namespace httpsys::websocket {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "common/check.h"
+#include "base/check.h"
 
 namespace httpsys::websocket {
 namespace {

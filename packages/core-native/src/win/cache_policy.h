@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "common/records.h"
+#include "records/records.h"
 #include "win/http_api.h"
 
 namespace httpsys::win {

@@ -5,16 +5,17 @@
 #include <algorithm>
 #include <string_view>
 
-#include "common/check.h"
-#include "common/url_prefix.h"
-#include "win/create_backend.h"
+#include "backend/create_http_sys_backend.h"
+#include "base/check.h"
+#include "url/url_prefix.h"
 #include "win/http_api.h"
 
 namespace httpsys::win {
 namespace {
 
-// What HTTP.SYS has by default, and we.
-constexpr std::pair<uint32_t, Verbosity503> kUsualQueue = {1000, Verbosity503::kLimited};
+// Queue of servers without options of their own: length and verbosity are defaults of the HTTP
+// Server API (HttpServerQueueLengthProperty, HttpServer503VerbosityProperty).
+constexpr std::pair<uint32_t, Verbosity503> kUsualQueue = {1000, Verbosity503::kBasic};
 
 // Wine never finds a weak wildcard, and goes by the text of an address.
 std::string CoreUrl(const std::string& url) {

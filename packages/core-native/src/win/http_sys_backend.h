@@ -6,9 +6,9 @@
 #include <string>
 #include <utility>
 
-#include "common/backend.h"
-#include "common/consumer_signal.h"
+#include "backend/backend.h"
 #include "http1/method_table.h"
+#include "records/consumer_signal.h"
 #include "win/completion_port.h"
 #include "win/kernel_queue.h"
 #include "win/lane.h"

@@ -4,9 +4,9 @@
 #include <charconv>
 #include <cstring>
 
-#include "common/records.h"
-#include "engine/record_writer.h"
 #include "http1/char_class.h"
+#include "records/record_writer.h"
+#include "records/records.h"
 #include "tls/facts.h"
 
 namespace httpsys::win {

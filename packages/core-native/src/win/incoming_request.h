@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
-#include "engine/addresses.h"
 #include "http1/method_table.h"
 #include "http1/request_parser.h"
+#include "records/addresses.h"
 #include "win/http_api.h"
 
 namespace httpsys::win {

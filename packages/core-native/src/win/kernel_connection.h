@@ -6,7 +6,7 @@
 #include <memory>
 #include <set>
 
-#include "common/limits.h"
+#include "base/limits.h"
 #include "win/certificate_call.h"
 #include "win/exchange.h"
 #include "win/kernel_queue.h"

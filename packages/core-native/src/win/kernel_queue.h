@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "common/backend.h"
+#include "backend/backend.h"
 #include "win/completion_port.h"
 #include "win/operation.h"
 

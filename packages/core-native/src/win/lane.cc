@@ -6,7 +6,7 @@
 #include <chrono>
 #include <utility>
 
-#include "common/limits.h"
+#include "base/limits.h"
 
 namespace httpsys::win {
 namespace {

@@ -9,14 +9,14 @@
 #include <thread>
 #include <vector>
 
-#include "common/backend.h"
-#include "common/block_store.h"
-#include "common/consumer_signal.h"
-#include "common/control_block.h"
-#include "common/reply_reader.h"
-#include "common/request_queue.h"
-#include "engine/record_writer.h"
+#include "backend/backend.h"
+#include "base/block_store.h"
 #include "http1/method_table.h"
+#include "records/consumer_signal.h"
+#include "records/control_block.h"
+#include "records/record_writer.h"
+#include "records/reply_reader.h"
+#include "records/request_queue.h"
 #include "win/completion_port.h"
 #include "win/kernel_queue.h"
 #include "win/receiver.h"

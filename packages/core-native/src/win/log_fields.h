@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "engine/addresses.h"
+#include "records/addresses.h"
 #include "win/http_api.h"
 
 namespace httpsys::win {

@@ -6,9 +6,9 @@
 #include <memory>
 #include <utility>
 
-#include "common/check.h"
-#include "common/limits.h"
-#include "common/words.h"
+#include "base/check.h"
+#include "base/limits.h"
+#include "records/words.h"
 
 namespace httpsys::win {
 namespace {

@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <string_view>
 
-#include "common/block_store.h"
-#include "common/reply_reader.h"
-#include "engine/record_writer.h"
+#include "base/block_store.h"
+#include "records/record_writer.h"
+#include "records/reply_reader.h"
 #include "win/sent_file.h"
 #include "win/session.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string>
 
-#include "common/limits.h"
+#include "base/limits.h"
 #include "http1/request_host.h"
 
 namespace httpsys::win {

@@ -10,12 +10,12 @@
 #include <utility>
 #include <vector>
 
-#include "common/backend.h"
-#include "common/block_store.h"
-#include "common/request_queue.h"
-#include "common/url_prefix_table.h"
-#include "engine/record_writer.h"
+#include "backend/backend.h"
+#include "base/block_store.h"
 #include "http1/method_table.h"
+#include "records/record_writer.h"
+#include "records/request_queue.h"
+#include "url/url_prefix_table.h"
 #include "win/exchange.h"
 #include "win/incoming_request.h"
 #include "win/kernel_connection.h"

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "common/backend.h"
+#include "backend/backend.h"
 #include "win/http_api.h"
 
 namespace httpsys::win {

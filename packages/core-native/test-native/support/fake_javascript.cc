@@ -8,10 +8,10 @@
 #include <cerrno>
 #include <cstring>
 
-#include "common/control_block.h"
-#include "common/limits.h"
-#include "common/words.h"
-#include "engine/create_engine.h"
+#include "backend/create_engine.h"
+#include "base/limits.h"
+#include "records/control_block.h"
+#include "records/words.h"
 
 namespace httpsys::test {
 namespace {

@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "common/backend.h"
-#include "common/records.h"
+#include "backend/backend.h"
+#include "records/records.h"
 
 namespace httpsys::test {
 

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "engine/acceptor.h"
+#include "engine/accept/acceptor.h"
 #include "sharing/shared_ports.h"
 
 namespace httpsys::test {

@@ -1,0 +1,56 @@
+#include "base/block_store.h"
+
+#include <utility>
+
+namespace httpsys {
+
+uint32_t BlockStore::Put(Block block) {
+  const std::lock_guard lock(mutex_);
+  const uint32_t id = next_id_++;
+  blocks_.insert_or_assign(id, std::move(block));
+  return id;
+}
+
+Block BlockStore::Take(uint32_t id) {
+  const std::lock_guard lock(mutex_);
+  const auto found = blocks_.find(id);
+  if (found == blocks_.end()) return {};
+  Block block = std::move(found->second);
+  blocks_.erase(found);
+  return block;
+}
+
+void ReceiveBlocks::Lend(uint32_t id, uint8_t* memory) {
+  const std::lock_guard lock(mutex_);
+  loans_.push_back({memory, id});
+}
+
+ReceiveBlocks::Loan ReceiveBlocks::Take() {
+  const std::lock_guard lock(mutex_);
+  if (loans_.empty()) return {};
+  const Loan loan = loans_.back();
+  loans_.pop_back();
+  return loan;
+}
+
+uint32_t LentMemory::Lend(const uint8_t* data, size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  const uint32_t id = next_id_++;
+  views_.insert_or_assign(id, View{data, bytes});
+  return id;
+}
+
+bool LentMemory::Find(uint32_t id, View* view) {
+  const std::lock_guard lock(mutex_);
+  const auto found = views_.find(id);
+  if (found == views_.end()) return false;
+  *view = found->second;
+  return true;
+}
+
+void LentMemory::Return(uint32_t id) {
+  const std::lock_guard lock(mutex_);
+  views_.erase(id);
+}
+
+}  // namespace httpsys

@@ -1,0 +1,81 @@
+#include "base/small_blocks.h"
+
+#include <array>
+#include <cstdlib>
+#include <utility>
+
+#include "base/limits.h"
+
+namespace httpsys {
+namespace {
+
+// AddressSanitizer is to see each of them end.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kKeeps = false;
+#elif defined(__has_feature)
+constexpr bool kKeeps = !__has_feature(address_sanitizer);
+#else
+constexpr bool kKeeps = true;
+#endif
+
+constexpr size_t kStep = sizeof(void*);  // Between two sizes; malloc(3) rounds up further.
+
+struct Block {
+  Block* next;
+};
+
+// Those that nobody has, by size; the one freed last first: it is most likely cached.
+struct Kept {
+  std::array<Block*, SmallBlocks::kBytesMax / kStep> sizes{};
+  size_t bytes = 0;
+  bool is_over = false;  // What ends later on this thread is not kept.
+};
+
+// Without a destructor, so that it is there until the very end.
+thread_local constinit Kept kept;
+
+struct AtThreadEnd {
+  bool is_used = false;
+
+  ~AtThreadEnd() {
+    kept.is_over = true;
+    kept.bytes = 0;
+    for (Block*& first : kept.sizes) {
+      while (first != nullptr) std::free(std::exchange(first, first->next));
+    }
+  }
+};
+
+thread_local AtThreadEnd at_thread_end;
+
+size_t RoundedUp(size_t bytes) { return (bytes + kStep - 1) & ~(kStep - 1); }
+
+bool MayBeKept(size_t bytes) { return kKeeps && bytes != 0 && bytes <= SmallBlocks::kBytesMax; }
+
+}  // namespace
+
+void* SmallBlocks::Allocate(size_t bytes) {
+  if (!MayBeKept(bytes)) return std::malloc(bytes);
+  const size_t rounded = RoundedUp(bytes);
+  Block*& first = kept.sizes[rounded / kStep - 1];
+  if (first == nullptr) return std::malloc(rounded);
+  kept.bytes -= rounded;
+  return std::exchange(first, first->next);
+}
+
+void SmallBlocks::Free(void* block, size_t bytes) {
+  const size_t rounded = RoundedUp(bytes);
+  if (block == nullptr || !MayBeKept(bytes) || kept.is_over ||
+      kept.bytes + rounded > limits::kSmallBlocksKeptBytes) {
+    return std::free(block);
+  }
+  // Its destructor is due once it has been touched.
+  if (kept.bytes == 0) at_thread_end.is_used = true;
+  kept.bytes += rounded;
+  auto* freed = static_cast<Block*>(block);
+  freed->next = std::exchange(kept.sizes[rounded / kStep - 1], freed);
+}
+
+size_t SmallBlocks::KeptBytes() { return kept.bytes; }
+
+}  // namespace httpsys

@@ -1,0 +1,80 @@
+#include "engine/connection/output_queue.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace httpsys::engine {
+namespace {
+
+// Small pieces are joined up to this size, so that many of them do not become many vectors.
+constexpr size_t kJoinBytesMax = 64 * 1024;
+
+}  // namespace
+
+void OutputQueue::Append(std::string_view bytes, size_t more) {
+  if (bytes.empty()) return;
+  bytes_ += bytes.size();
+  const bool is_joined = !pieces_.empty() && pieces_.back().is_own() &&
+                         pieces_.back().own.size() + bytes.size() <= kJoinBytesMax;
+  if (!is_joined) pieces_.emplace_back();
+  std::string* own = &pieces_.back().own;
+  const size_t needed = own->size() + bytes.size();
+  // A string that grows by itself has room for up to twice as much: a stalled client would cost it.
+  // By a quarter at least, so that many small pieces are not copied once for each.
+  if (own->capacity() < needed) {
+    const size_t wanted = std::max(needed + more, own->size() + own->size() / 4);
+    own->reserve(std::min(wanted, std::max(needed, kJoinBytesMax)));
+  }
+  own->append(bytes);
+}
+
+void OutputQueue::AppendBlock(uint32_t block_id, std::string_view bytes) {
+  bytes_ += bytes.size();
+  Piece piece;
+  piece.block_id = block_id;
+  piece.lent = bytes;
+  pieces_.push_back(std::move(piece));
+}
+
+void OutputQueue::AppendShared(std::shared_ptr<const void> owner, std::string_view bytes) {
+  bytes_ += bytes.size();
+  Piece piece;
+  piece.owner = std::move(owner);
+  piece.lent = bytes;
+  pieces_.push_back(std::move(piece));
+}
+
+int OutputQueue::Peek(iovec* vectors, int count) const {
+  int used = 0;
+  for (const Piece& piece : pieces_) {
+    if (used == count) break;
+    const std::string_view left = piece.bytes().substr(piece.offset);
+    vectors[used].iov_base = const_cast<char*>(left.data());
+    vectors[used].iov_len = left.size();
+    ++used;
+  }
+  return used;
+}
+
+void OutputQueue::Remove(size_t bytes, std::vector<uint32_t>* done) {
+  bytes_ -= bytes;
+  removed_ += bytes;
+  std::erase_if(marks_, [this](uint64_t mark) { return mark <= removed_; });
+  while (bytes > 0) {
+    Piece& piece = pieces_.front();
+    const size_t step = std::min(bytes, piece.bytes().size() - piece.offset);
+    piece.offset += step;
+    bytes -= step;
+    if (piece.offset < piece.bytes().size()) return;
+    if (piece.block_id != kNoBlock) done->push_back(piece.block_id);
+    pieces_.pop_front();
+  }
+}
+
+void OutputQueue::CollectBlocks(std::vector<uint32_t>* blocks) const {
+  for (const Piece& piece : pieces_) {
+    if (piece.block_id != kNoBlock) blocks->push_back(piece.block_id);
+  }
+}
+
+}  // namespace httpsys::engine

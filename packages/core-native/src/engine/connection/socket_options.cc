@@ -1,0 +1,55 @@
+#include "engine/connection/socket_options.h"
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+
+#include "base/limits.h"
+
+namespace httpsys::engine {
+namespace {
+
+void SetInt(int fd, int level, int option, int value) {
+  setsockopt(fd, level, option, &value, sizeof value);
+}
+
+}  // namespace
+
+bool LeavesDescriptors(int fd) {
+  rlimit allowed{};
+  if (getrlimit(RLIMIT_NOFILE, &allowed) != 0 || allowed.rlim_cur == RLIM_INFINITY) return true;
+  const rlim_t spared = std::min<rlim_t>(allowed.rlim_cur / limits::kDescriptorsSparedPart,
+                                         limits::kDescriptorsSparedMax);
+  return static_cast<rlim_t>(fd) < allowed.rlim_cur - spared;
+}
+
+void SetNoDelay(int fd, bool on) { SetInt(fd, IPPROTO_TCP, TCP_NODELAY, on ? 1 : 0); }
+
+void SetKeepAlive(int fd, bool on, uint32_t initial_delay_s) {
+  SetInt(fd, SOL_SOCKET, SO_KEEPALIVE, on ? 1 : 0);
+  if (!on || initial_delay_s == 0) return;
+#ifdef TCP_KEEPIDLE
+  SetInt(fd, IPPROTO_TCP, TCP_KEEPIDLE, static_cast<int>(initial_delay_s));
+#else
+  SetInt(fd, IPPROTO_TCP, TCP_KEEPALIVE, static_cast<int>(initial_delay_s));
+#endif
+}
+
+void SetReceiveLowWater(int fd, int bytes) { SetInt(fd, SOL_SOCKET, SO_RCVLOWAT, bytes); }
+
+void SetCloseOnExec(int fd) {
+  const int flags = fcntl(fd, F_GETFD);
+  if (flags != -1) fcntl(fd, F_SETFD, flags | FD_CLOEXEC);
+}
+
+void SuppressSigpipe([[maybe_unused]] int fd) {
+#ifdef SO_NOSIGPIPE
+  SetInt(fd, SOL_SOCKET, SO_NOSIGPIPE, 1);
+#endif
+}
+
+}  // namespace httpsys::engine

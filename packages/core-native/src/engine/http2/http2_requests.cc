@@ -1,0 +1,389 @@
+// What Http2Session does with what is received on streams.
+
+#include <algorithm>
+#include <utility>
+
+#include "base/limits.h"
+#include "engine/http1/http1_session.h"
+#include "engine/http2/http2_session.h"
+#include "engine/requests/canned_replies.h"
+#include "engine/statistics/error_log.h"
+#include "http2/request_text.h"
+#include "url/url_path.h"
+
+namespace httpsys::engine {
+
+using http2::AppendLines;
+using http2::FieldsStatus;
+using http2::kFlagEndStream;
+using http2::kProtocolError;
+using http2::kRefusedStream;
+using http2::ParseTrailers;
+using http2::RequestFields;
+using records::ErrorKind;
+
+namespace {
+
+uint32_t FlagsOf(const http1::RequestHead& head, bool has_ended) {
+  uint32_t flags = records::kFlagStream | records::kFlagKeepAlive;
+  if (head.upgrade) flags |= records::kFlagUpgrade;
+  if (head.has_host) flags |= records::kFlagHasHost;
+  if (head.expect == http1::Expectation::kContinue) flags |= records::kFlagExpectContinue;
+  if (head.expect == http1::Expectation::kOther) flags |= records::kFlagExpectOther;
+  if (head.body == http1::BodyKind::kChunked) flags |= records::kFlagChunked;
+  if (head.body != http1::BodyKind::kNone) flags |= records::kFlagHasBody;
+  if (head.body == http1::BodyKind::kNone || has_ended) flags |= records::kFlagComplete;
+  return flags;
+}
+
+}  // namespace
+
+// -- Field sections.
+
+void Http2Session::OnSection(Http2State* state, const Frame& frame) {
+  state->connection->message_start_ns = 0;
+  // Refused already.
+  if (state->fields == nullptr || state->fields->is_refused()) return;
+  if (Connection* stream = StreamOf(state->session, frame.stream_id)) {
+    OnRequestTrailers(stream);
+  } else if (frame.stream_id > state->last_stream) {
+    state->last_stream = frame.stream_id;
+    OpenStream(state, frame.stream_id, (frame.flags & kFlagEndStream) != 0);
+  }
+}
+
+// With the section that was received.
+void Http2Session::OpenStream(Http2State* state, int32_t id, bool has_ended) {
+  auto stream = std::make_unique<Http2Stream>();
+  stream->state = state;
+  stream->id = id;
+  stream->fields = std::move(state->fields);
+  stream->is_bodiless = stream->has_ended = has_ended;
+  Connection* connection =
+      transport_->OpenStream(state->connection, state->connection->server, std::move(stream));
+  connection->stream->next = state->first_stream;
+  if (state->first_stream != nullptr) state->first_stream->stream->previous = connection;
+  state->first_stream = connection;
+  state->connection->has_served = true;
+  api_->session_set_stream_user_data(state->session, id, connection);
+  if (++state->streams == 1) Watch(state);
+  if (connection->stream->has_ended) {
+    Tell(connection);
+  } else {
+    // With what follows at once: as on HTTP/1, no tick runs between a head and a small body.
+    begun_.push_back(connection);
+  }
+}
+
+void Http2Session::TellBegun() {
+  // Telling one may close it, which takes it out of the list.
+  while (!begun_.empty()) {
+    Connection* stream = begun_.back();
+    begun_.pop_back();
+    if (stream->is_open() && !stream->stream->is_told) Tell(stream);
+  }
+}
+
+void Http2Session::OnRequestTrailers(Connection* connection) {
+  const auto fields = std::move(connection->stream->state->fields);
+  if (!fields->FinishTrailers(&trailers_)) return FailStream(connection, kProtocolError);
+  if (!connection->stream->is_told) Tell(connection);
+  if (!connection->is_open()) return;
+  connection->stream->has_ended = true;
+  if (connection->stream->is_parked || IsRelayed(connection->phase)) {
+    AppendLines(trailers_, &connection->stream->request_trailers);
+    if (!connection->stream->is_parked) EndRelayed(connection);
+    return;
+  }
+  // Telling uses the same lines for nothing.
+  if (connection->phase == InputPhase::kStream) {
+    records_->BodyEnd(connection->slot, trailers_);
+    connection->message_start_ns = 0;
+  } else {
+    EndOfInput(connection);
+  }
+}
+
+// -- Requests.
+
+void Http2Session::Tell(Connection* connection) {
+  Http2Stream* stream = connection->stream.get();
+  stream->is_told = true;
+  std::unique_ptr<RequestFields> fields = std::move(stream->fields);
+  const FieldsStatus status = fields->Finish(*methods_, stream->is_bodiless, &head_);
+  const size_t head_bytes = fields->total_bytes();
+  stream->is_head = head_.method == head_method_;
+  stream->is_connect = head_.upgrade;
+  stream->is_extended = fields->is_extended_connect();
+  Route route{RouteStatus::kMatch, 0};
+  switch (status) {
+    case FieldsStatus::kMalformed:
+      FailStream(connection, kProtocolError);
+      break;
+    case FieldsStatus::kUnknownMethod:
+      AnswerRefused(connection, ErrorKind::kMalformed);
+      break;
+    case FieldsStatus::kTooLarge:
+      AnswerRefused(connection, ErrorKind::kHeaderOverflow);
+      break;
+    case FieldsStatus::kDone:
+      if (FindServer(connection, &route)) Deliver(connection, route.id, head_bytes);
+      break;
+  }
+  const bool is_relayed = connection->is_open() && IsRelayed(connection->phase);
+  const bool is_kept =
+      stream->is_parked || (is_relayed && stream->body.size() <= limits::kRelayKeptBytesMax);
+  if (connection->is_open() && is_kept) {
+    stream->fields = std::move(fields);
+  } else {
+    if (is_relayed) stream->body = {};
+    ReturnFields(std::move(fields));
+  }
+}
+
+// False: answered, or another member's, or not known yet.
+bool Http2Session::FindServer(Connection* connection, Route* route) {
+  Connection* parent = connection->stream->state->connection;
+  if (router_->MustRoute(parent)) {
+    uint64_t member = 0;
+    switch (router_->FindStreamServer(connection, head_, route, &member)) {
+      case RequestRouter::Outcome::kHere:
+        break;
+      case RequestRouter::Outcome::kWaiting:
+        Park(connection);
+        return false;
+      case RequestRouter::Outcome::kRelayed:
+        if (!BeginRelay(connection, member)) AnswerUnrouted(connection, RouteStatus::kNoRelay);
+        return false;
+      default:
+        AnswerUnrouted(connection, route->status);
+        return false;
+    }
+  } else {
+    *route =
+        connection->server->config->FindPrefix(connection->local_port, head_, connection->local_ip);
+    if (route->status != RouteStatus::kMatch) {
+      AnswerUnrouted(connection, route->status);
+      return false;
+    }
+  }
+  const ServerSettings& settings = connection->server->config->settings();
+  const uint64_t body_max = settings.body_bytes_max;
+  const uint64_t known_bytes =
+      std::max<uint64_t>(head_.content_length, connection->stream->body.size());
+  if (body_max != 0 && known_bytes > body_max) {
+    AnswerRefused(connection, ErrorKind::kBodyTooLarge);
+    return false;
+  }
+  if (settings.is_url_strict && !IsStrictTarget(head_.target)) {
+    AnswerUnrouted(connection, RouteStatus::kBadUrl);
+    return false;
+  }
+  if (!http1_->IsQueueFull(connection->server)) return true;
+  AnswerUnrouted(connection, RouteStatus::kQueueFull);
+  return false;
+}
+
+void Http2Session::Deliver(Connection* connection, uint32_t prefix_id, size_t head_bytes) {
+  Http2Stream* stream = connection->stream.get();
+  Connection* parent = stream->state->connection;
+  LaneServer* server = connection->server;
+  if (!parent->is_announced) transport_->Assign(parent, server);
+  transport_->Announce(connection, 0);
+  router_->CountRequest(connection, prefix_id);
+  RecordWriter::Request request;
+  request.slot = connection->slot;
+  request.parent_slot = parent->slot;
+  request.server_id = server->id;
+  request.prefix_id = prefix_id;
+  const bool has_trailers = !stream->request_trailers.empty();
+  request.flags = FlagsOf(head_, stream->has_ended && !has_trailers);
+  request.arrival_ns = uv_now(loop_) * 1'000'000;
+  request.head_bytes = head_bytes;
+  connection->has_served = true;
+  connection->unanswered = 1;
+  if (head_.upgrade) {
+    connection->phase = connection->declined_phase = InputPhase::kAwaitUpgrade;
+    transport_->Pause(connection, kPauseUpgrade);
+  } else {
+    request.body = stream->body;
+  }
+  records_->RequestHead(head_, request);
+  stream->queue_end = queue_->appended();
+  http1_->AddUnread(connection, head_);
+  if (head_.upgrade) {
+    if (!stream->body.empty()) connection->partial = std::make_unique<std::string>(stream->body);
+    if (stream->has_ended) EndOfInput(connection);
+  } else if (!stream->has_ended) {
+    connection->message_start_ns = uv_hrtime();
+    // Within the record they do not count for anybody's window.
+    GiveWindow(connection, static_cast<uint32_t>(stream->body.size()));
+  } else if (has_trailers && ParseTrailers(stream->request_trailers, &trailers_)) {
+    records_->BodyEnd(connection->slot, trailers_);
+  }
+  stream->body_bytes = stream->body.size();
+  stream->body.clear();
+  stream->body.shrink_to_fit();
+}
+
+// -- Bodies, and the bytes of tunnels.
+
+void Http2Session::OnBodyPiece(Connection* connection, std::string_view piece) {
+  Http2Stream* stream = connection->stream.get();
+  stream->unread_bytes += static_cast<uint32_t>(piece.size());
+  if (!stream->is_told) {
+    if (stream->body.size() + piece.size() <= limits::kInlineBodyBytesMax) {
+      stream->body.append(piece);
+      return;
+    }
+    Tell(connection);
+    if (!connection->is_open()) return;
+  }
+  if (stream->is_parked) {
+    stream->body.append(piece);
+    return;
+  }
+  switch (connection->phase) {
+    case InputPhase::kStream: {
+      const uint64_t body_max = connection->server->config->settings().body_bytes_max;
+      stream->body_bytes += piece.size();
+      if (body_max != 0 && stream->body_bytes > body_max) return RefuseBody(connection);
+      records_->Body(connection->slot, piece);
+      return;
+    }
+    case InputPhase::kAwaitUpgrade:
+    case InputPhase::kUndecided:
+    case InputPhase::kOpaque:
+    case InputPhase::kWebSocket:
+      http1_->OnHandedOver(connection, piece);
+      if (connection->is_open()) OnPausesChanged(connection);
+      return;
+    case InputPhase::kRelayLength:
+    case InputPhase::kRelayChunked:
+    case InputPhase::kRelayUpgrade:
+    case InputPhase::kRelayOpaque:
+      return RelayPiece(connection, piece);
+    default:
+      GiveWindow(connection, stream->unread_bytes);
+  }
+}
+
+void Http2Session::RefuseBody(Connection* connection) {
+  GiveWindow(connection, connection->stream->unread_bytes);
+  http1_->RefuseStream(connection, ErrorKind::kBodyTooLarge);
+}
+
+void Http2Session::OnPeerEnd(Connection* connection) {
+  Http2Stream* stream = connection->stream.get();
+  stream->has_ended = true;
+  if (!stream->is_told) return Tell(connection);
+  if (stream->is_parked) return;
+  if (IsRelayed(connection->phase)) return EndRelayed(connection);
+  if (connection->phase == InputPhase::kStream) {
+    connection->message_start_ns = 0;
+    records_->BodyEnd(connection->slot, {});
+  } else {
+    EndOfInput(connection);
+  }
+}
+
+// Of a tunnel: told when what came before it has been.
+void Http2Session::EndOfInput(Connection* connection) {
+  connection->stream->is_end_due = true;
+  OnPausesChanged(connection);
+}
+
+void Http2Session::OnPausesChanged(Connection* connection) {
+  Http2Stream* stream = connection->stream.get();
+  const InputPhase phase = connection->phase;
+  if (stream->is_parked && connection->pauses == 0) return TellAgain(connection);
+  if (IsRelayed(phase)) return GiveRelayWindow(connection);
+  const bool is_tunnel = phase == InputPhase::kOpaque || phase == InputPhase::kWebSocket ||
+                         phase == InputPhase::kUndecided;
+  if (!is_tunnel) return;
+  const size_t kept = connection->partial == nullptr ? 0 : connection->partial->size();
+  if (stream->unread_bytes > kept) {
+    GiveWindow(connection, stream->unread_bytes - static_cast<uint32_t>(kept));
+  }
+  if (!stream->is_end_due) return;
+  if (kept != 0) {
+    if (phase == InputPhase::kUndecided && !stream->is_hinted) {
+      stream->is_hinted = true;
+      records_->Eof(connection->slot, records::kFlagUndecided);
+    }
+    return;
+  }
+  stream->is_end_due = false;
+  connection->peer_ended = true;
+  records_->Eof(connection->slot);
+  if (stream->is_gone) transport_->Close(connection, 0);
+}
+
+void Http2Session::GiveWindow(Connection* connection, uint32_t bytes) {
+  Http2Stream* stream = connection->stream.get();
+  const uint32_t given = std::min(bytes, stream->unread_bytes);
+  stream->unread_bytes -= given;
+  if (given == 0 || stream->state == nullptr || stream->is_gone || stream->has_ended) return;
+  api_->session_consume_stream(stream->state->session, stream->id, given);
+  if (!is_receiving_) MarkDirty(stream->state);
+}
+
+void Http2Session::OnWindow(Connection* connection, uint32_t bytes) {
+  if (connection->phase == InputPhase::kStream) return GiveWindow(connection, bytes);
+  http1_->OnWindow(connection, bytes);
+}
+
+void Http2Session::OnUpgradeDecline(Connection* connection) {
+  if (connection->phase != InputPhase::kAwaitUpgrade) return;
+  connection->stream->is_declined = true;
+  connection->phase = InputPhase::kOver;
+  connection->partial.reset();
+  GiveWindow(connection, connection->stream->unread_bytes);
+}
+
+void Http2Session::CheckStreamTimeouts(Connection* connection, uint64_t now_ns,
+                                       uint64_t request_ns) {
+  if (!connection->is_open() || connection->message_start_ns == 0 || request_ns == 0) return;
+  if (now_ns - std::min(now_ns, connection->message_start_ns) <= request_ns) return;
+  GiveWindow(connection, connection->stream->unread_bytes);
+  http1_->RefuseStream(connection, ErrorKind::kTimeout);
+}
+
+// -- Answers without JavaScript.
+
+void Http2Session::AnswerUnrouted(Connection* connection, RouteStatus status) {
+  std::string reply;
+  if (http1_->ComposeUnrouted(connection, &head_, status, true, &reply)) {
+    return AnswerAlone(connection, reply);
+  }
+  connection->stream->reset_code = kRefusedStream;
+  transport_->Close(connection, 0);
+}
+
+void Http2Session::RefuseUnread(Connection* connection, std::string_view reply) {
+  // JavaScript has not begun it.
+  connection->stream->queue_end = 0;
+  if (!reply.empty()) return AnswerAlone(connection, reply);
+  connection->stream->reset_code = kRefusedStream;
+  transport_->Close(connection, 0);
+}
+
+void Http2Session::AnswerRefused(Connection* connection, ErrorKind kind) {
+  http1_->Log(connection, nullptr, StatusFor(kind), ReasonFor(kind, false));
+  AnswerAlone(connection, RefusalReply(kind));
+}
+
+void Http2Session::AnswerAlone(Connection* connection, std::string_view text) {
+  connection->phase = InputPhase::kOver;
+  GiveWindow(connection, connection->stream->unread_bytes);
+  const size_t head_bytes = text.find("\r\n\r\n") + 4;
+  auto body = std::make_shared<const std::string>(text.substr(head_bytes));
+  OnHead(connection, text.substr(0, head_bytes), body->empty());
+  if (connection->is_open() && !body->empty() && !connection->stream->is_head) {
+    transport_->SendShared(connection, body, *body, 0);
+    connection->stream->response.BeginNothing();
+  }
+  if (connection->is_open()) OnEnd(connection, true, true);
+}
+
+}  // namespace httpsys::engine

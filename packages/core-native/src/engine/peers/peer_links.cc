@@ -1,0 +1,500 @@
+#include "engine/peers/peer_links.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/limits.h"
+#include "engine/connection/socket_options.h"
+#include "records/record_writer.h"
+#include "sharing/meeting_place.h"
+
+namespace httpsys::engine {
+
+using peer::FrameType;
+using sharing::Channel;
+
+namespace {
+
+bool IsOurUser(int fd) {
+  sharing::Credentials credentials;
+  return sharing::ReadCredentials(fd, &credentials) && credentials.uid == geteuid();
+}
+
+void CloseAll(std::span<const int> fds) {
+  for (const int fd : fds) close(fd);
+}
+
+bool SpeaksOurProtocol(const peer::Link& link) {
+  return link.newest >= peer::kProtocolOldest && link.oldest <= peer::kProtocol;
+}
+
+}  // namespace
+
+static_assert(limits::kPeerSilentMs < limits::kPeerAckMs);
+
+PeerLinks::PeerLinks(uv_loop_t* loop, uint64_t self, Owner* owner)
+    : loop_(loop), self_(self), owner_(owner) {
+  uv_timer_init(loop, &timer_);
+  timer_.data = this;
+}
+
+// -- To peers.
+
+PeerLinks::State PeerLinks::Prepare(uint64_t member) {
+  const auto found = links_.find(member);
+  if (found != links_.end()) {
+    Link& link = found->second;
+    if (link.is_silent) return State::kGone;
+    const bool is_full = link.sent.size() >= limits::kPeerUnackedMax ||
+                         link.channel->unsent_bytes() > limits::kPeerUnsentBytesMax;
+    if (is_full) link.channel->set_is_reading(true);
+    return is_full ? State::kFull : State::kReady;
+  }
+  return Connect(member);
+}
+
+// A member that was silent is asked something first, and is given nothing before it has answered.
+PeerLinks::State PeerLinks::Connect(uint64_t member) {
+  const int fd = sharing::ConnectTo(sharing::MemberName(member));
+  if (fd == -EAGAIN) return Stalled(member);
+  stalled_since_ms_.erase(member);
+  if (fd < 0) {
+    silent_until_ms_.erase(member);
+    return State::kGone;
+  }
+  if (!IsOurUser(fd)) {
+    close(fd);
+    return State::kGone;
+  }
+  auto* channel = new Channel(loop_, fd, this);
+  peer::Link hello;
+  hello.id = self_;
+  if (channel->Start() != 0 || !channel->Send(FrameType::kLink, peer::Encode(hello))) {
+    channel->Close();
+    return State::kGone;
+  }
+  Link& link = links_[member];
+  link.channel = channel;
+  members_[channel] = member;
+  if (!silent_until_ms_.contains(member)) return State::kReady;
+  // A connection without its descriptor is declined.
+  link.is_silent = true;
+  channel->Send(FrameType::kHandOver, peer::Encode(peer::HandOver{}));
+  return State::kGone;
+}
+
+// It has more links to accept than the system keeps for it.
+PeerLinks::State PeerLinks::Stalled(uint64_t member) {
+  const uint64_t now_ms = uv_now(loop_);
+  const auto silent = silent_until_ms_.find(member);
+  if (silent != silent_until_ms_.end()) {
+    if (now_ms < silent->second) return State::kGone;
+    silent_until_ms_.erase(silent);
+  }
+  const uint64_t since_ms = stalled_since_ms_.try_emplace(member, now_ms).first->second;
+  if (now_ms - since_ms < limits::kPeerSilentMs) return State::kFull;
+  stalled_since_ms_.erase(member);
+  silent_until_ms_[member] = now_ms + limits::kPeerSilentMs;
+  return State::kGone;
+}
+
+void PeerLinks::HandOver(uint64_t member, HandedConnection connection) {
+  Link& link = links_[member];
+  const uint32_t sequence = link.next_sequence++;
+  if (connection.origin != nullptr) link.is_prompt = true;
+  link.channel->set_is_reading(link.is_prompt);
+  link.sent.push_back({sequence, uv_now(loop_), std::move(connection)});
+  if (link.unsent++ == 0) unflushed_.push_back(member);
+  ArmTimer();
+}
+
+void PeerLinks::Flush() {
+  for (const uint64_t member : std::exchange(unflushed_, {})) {
+    const auto found = links_.find(member);
+    if (found == links_.end()) continue;
+    Link& link = found->second;
+    size_t first = link.sent.size() - std::exchange(link.unsent, 0);
+    while (first < link.sent.size()) first += SendSome(&link, first);
+  }
+}
+
+// What cannot be sent is taken back when the link breaks, which it must: the next acknowledgement
+// would cover it.
+size_t PeerLinks::SendSome(Link* link, size_t first) {
+  std::string payload;
+  std::vector<int> fds;
+  size_t at = first;
+  for (; at < link->sent.size() && fds.size() < peer::kFrameFdsMax; ++at) {
+    const auto& [sequence, since_ms, connection] = link->sent[at];
+    const size_t bytes = peer::kHandOverBytes + connection.bytes.size();
+    if (connection.origin != nullptr ||
+        (!fds.empty() && payload.size() + bytes > limits::kHandOverBytesMax)) {
+      break;
+    }
+    payload.append(peer::Encode(
+        peer::HandOver{sequence, connection.port, connection.hops, connection.idle_ms,
+                       static_cast<uint32_t>(connection.bytes.size()), connection.home}));
+    payload.append(connection.bytes);
+    fds.push_back(connection.fd);
+  }
+  const bool is_relay = fds.empty();
+  const bool is_sent = is_relay ? SendRelay(link, link->sent[at])
+                                : link->channel->Send(FrameType::kHandOver, payload, fds);
+  if (!is_sent) link->channel->ShutDown();
+  return is_relay ? 1 : fds.size();
+}
+
+bool PeerLinks::SendRelay(Link* link, const Sent& sent) {
+  const HandedConnection& connection = sent.connection;
+  const Addresses& addresses = connection.origin->addresses;
+  peer::Relay message{sent.sequence,
+                      connection.port,
+                      connection.hops,
+                      connection.origin->id,
+                      addresses.family,
+                      addresses.remote_port,
+                      addresses.local_port,
+                      addresses.remote,
+                      addresses.local,
+                      {},
+                      connection.origin->facts,
+                      connection.origin->trust,
+                      connection.origin->is_stream};
+  const auto& ip = addresses.local_ip;
+  if (ip.is_ip) message.local_ip.assign(ip.ip.begin(), ip.ip.end());
+  return link->channel->Send(FrameType::kRelay, peer::Encode(message), connection.fd);
+}
+
+void PeerLinks::ReadNow(uint64_t member) {
+  const auto found = links_.find(member);
+  if (found != links_.end()) found->second.channel->ReadNow();
+}
+
+void PeerLinks::TellFree() {
+  for (const auto& [member, link] : links_) {
+    if (link.channel->unsent_bytes() > limits::kPeerUnsentBytesMax) continue;
+    link.channel->Send(FrameType::kFree, {});
+  }
+}
+
+void PeerLinks::SendAnswered(const RelayOrigin& origin) {
+  const peer::Answered answer{origin.id, origin.sent_bytes, origin.closes};
+  SendBack(origin, FrameType::kAnswered, peer::Encode(answer));
+}
+
+void PeerLinks::SendDecided(const RelayOrigin& origin, bool is_upgraded) {
+  SendBack(origin, FrameType::kDecided, peer::Encode(peer::Decided{origin.id, is_upgraded}));
+}
+
+void PeerLinks::SendReturned(const RelayOrigin& origin) {
+  SendBack(origin, FrameType::kReturned, peer::Encode(peer::Returned{origin.id}));
+}
+
+void PeerLinks::SendEnded(const RelayOrigin& origin, bool is_whole) {
+  SendBack(origin, FrameType::kEnded, peer::Encode(peer::Ended{origin.id, is_whole}));
+}
+
+void PeerLinks::SendBack(const RelayOrigin& origin, FrameType type, const std::string& payload) {
+  const auto found = channels_.find(origin.link);
+  if (found != channels_.end()) found->second->Send(type, payload);
+}
+
+PeerLinks::Link* PeerLinks::FindLink(Channel* channel, uint64_t* member) {
+  const auto found = members_.find(channel);
+  if (found == members_.end()) return nullptr;
+  *member = found->second;
+  return &links_.find(*member)->second;
+}
+
+void PeerLinks::OnAnswer(Link* link, const peer::Frame& frame) {
+  if (link->is_silent) {
+    link->is_silent = false;
+    silent_until_ms_.erase(members_.find(link->channel)->second);
+    return owner_->OnLinkFree();
+  }
+  if (frame.type == FrameType::kAnswered) {
+    peer::Answered answered;
+    if (peer::Decode(frame.payload, &answered)) owner_->OnAnswered(answered);
+    return;
+  }
+  if (frame.type == FrameType::kDecided) {
+    peer::Decided decided;
+    if (peer::Decode(frame.payload, &decided)) owner_->OnDecided(decided);
+    return;
+  }
+  if (frame.type == FrameType::kReturned) {
+    peer::Returned returned;
+    if (peer::Decode(frame.payload, &returned)) owner_->OnReturned(returned);
+    return;
+  }
+  if (frame.type == FrameType::kEnded) {
+    peer::Ended end;
+    if (peer::Decode(frame.payload, &end)) owner_->OnEnded(end);
+    return;
+  }
+  peer::Sequence answer;
+  if (!peer::Decode(frame.payload, &answer)) return;
+  const bool was_full = link->sent.size() >= limits::kPeerUnackedMax;
+  if (frame.type == FrameType::kTaken) {
+    while (link->sent.size() > link->unsent &&
+           static_cast<int32_t>(link->sent.front().sequence - answer.sequence) <= 0) {
+      close(link->sent.front().connection.fd);
+      link->sent.pop_front();
+    }
+  } else if (frame.type == FrameType::kDeclined) {
+    const auto end = link->sent.end() - static_cast<std::ptrdiff_t>(link->unsent);
+    const auto found = std::find_if(link->sent.begin(), end, [&](const Sent& sent) {
+      return sent.sequence == answer.sequence;
+    });
+    if (found == end) return;
+    HandedConnection connection = std::move(found->connection);
+    link->sent.erase(found);
+    owner_->OnTakenBack(std::move(connection));
+  }
+  if (was_full) owner_->OnLinkFree();
+}
+
+// What the peer has not taken so far it cannot take any more.
+void PeerLinks::GiveUp(uint64_t member, bool is_silent) {
+  const auto found = links_.find(member);
+  if (found == links_.end()) return;
+  Channel* channel = found->second.channel;
+  channel->ShutDown();
+  channel->ReadRest();
+  channel->Close();
+  std::deque<Sent> left = std::move(found->second.sent);
+  members_.erase(channel);
+  links_.erase(found);
+  if (is_silent) {
+    silent_until_ms_[member] = uv_now(loop_) + limits::kPeerSilentMs;
+    Connect(member);
+  } else {
+    silent_until_ms_.erase(member);
+  }
+  for (Sent& sent : left) owner_->OnTakenBack(std::move(sent.connection));
+  owner_->OnLinkFree();
+}
+
+bool PeerLinks::HasUnacknowledged() {
+  ReadAcknowledgements();
+  return std::any_of(links_.begin(), links_.end(),
+                     [](const auto& item) { return !item.second.sent.empty(); });
+}
+
+// Nobody waits for an acknowledgement: a wake for each would cost as much as the hand-over.
+void PeerLinks::ReadAcknowledgements() {
+  std::vector<uint64_t> waiting;
+  for (const auto& [member, link] : links_) {
+    if (!link.sent.empty()) waiting.push_back(member);
+  }
+  for (const uint64_t member : waiting) ReadNow(member);
+}
+
+void PeerLinks::CheckAges() {
+  ReadAcknowledgements();
+  std::vector<uint64_t> silent;
+  for (const auto& [member, link] : links_) {
+    if (!link.sent.empty() && uv_now(loop_) - link.sent.front().since_ms >= limits::kPeerSilentMs) {
+      silent.push_back(member);
+    }
+  }
+  for (const uint64_t member : silent) GiveUp(member, true);
+  const bool is_any = std::any_of(links_.begin(), links_.end(),
+                                  [](const auto& item) { return !item.second.sent.empty(); });
+  if (is_any) ArmTimer();
+}
+
+void PeerLinks::ArmTimer() {
+  if (uv_is_active(reinterpret_cast<uv_handle_t*>(&timer_)) != 0) return;
+  uv_timer_start(
+      &timer_, [](uv_timer_t* timer) { static_cast<PeerLinks*>(timer->data)->CheckAges(); },
+      limits::kPeerAckLookMs, 0);
+}
+
+// -- From peers.
+
+void PeerLinks::Accept(int fd) {
+  if (!IsOurUser(fd) || received_.size() >= limits::kMembersMax) {
+    close(fd);
+    return;
+  }
+  auto* channel = new Channel(loop_, fd, this);
+  if (channel->Start() != 0) {
+    channel->Close();
+    return;
+  }
+  received_[channel].number = next_number_;
+  channels_[next_number_++] = channel;
+}
+
+void PeerLinks::OnFrame(Channel* channel, const peer::Frame& frame, std::span<const int> fds) {
+  uint64_t member = 0;
+  if (Link* link = FindLink(channel, &member)) {
+    CloseAll(fds);
+    OnAnswer(link, frame);
+    return;
+  }
+  const auto found = received_.find(channel);
+  const bool is_sound = found != received_.end() && OnReceived(channel, &found->second, frame, fds);
+  if (is_sound) return;
+  if (found != received_.end()) {
+    for (const HandedConnection& connection : found->second.connections) close(connection.fd);
+    channels_.erase(found->second.number);
+    received_.erase(found);
+  }
+  channel->Close();
+}
+
+// False: the peer speaks nonsense. The descriptors are closed or given on in any case.
+bool PeerLinks::OnReceived(Channel* channel, Received* received, const peer::Frame& frame,
+                           std::span<const int> fds) {
+  if (frame.type == FrameType::kHandOver) return OnHandOver(channel, received, frame, fds);
+  if (frame.type == FrameType::kRelay && frame.fds <= 1) {
+    return OnRelay(channel, received, frame, fds.empty() ? -1 : fds[0]);
+  }
+  CloseAll(fds);
+  if (frame.type == FrameType::kFree && received->is_known) owner_->OnFree(received->member);
+  if (frame.type != FrameType::kLink) return received->is_known;  // Of a later protocol.
+  peer::Link hello;
+  received->is_known = peer::Decode(frame.payload, &hello) && SpeaksOurProtocol(hello);
+  received->member = hello.id;
+  return received->is_known;
+}
+
+bool PeerLinks::OnHandOver(Channel* channel, Received* received, const peer::Frame& frame,
+                           std::span<const int> fds) {
+  struct Item {
+    peer::HandOver message;
+    std::string_view bytes;
+  };
+  std::vector<Item> items;
+  peer::Reader reader(frame.payload);
+  // A sender that is out of descriptors asks all the same.
+  const size_t count = std::max<size_t>(frame.fds, 1);
+  while (items.size() < count && reader.is_good()) {
+    Item& item = items.emplace_back();
+    reader(item.message);
+    item.bytes = reader.Take(item.message.bytes);
+  }
+  if (!received->is_known || !reader.is_exact()) {
+    CloseAll(fds);
+    return false;
+  }
+  for (size_t i = 0; i < items.size(); ++i) {
+    const auto& [message, bytes] = items[i];
+    if (i < fds.size() && owner_->CanTake(message.port)) {
+      HandedConnection connection;
+      connection.fd = fds[i];
+      connection.port = message.port;
+      connection.hops = message.hops;
+      connection.idle_ms = message.idle_ms;
+      connection.home = message.home;
+      connection.bytes.assign(bytes);
+      received->connections.push_back(std::move(connection));
+      received->sequence = message.sequence;
+      continue;
+    }
+    if (i < fds.size()) close(fds[i]);
+    if (Decline(channel, message.sequence)) continue;
+    CloseAll(fds.subspan(std::min(i + 1, fds.size())));
+    return false;
+  }
+  return true;
+}
+
+bool PeerLinks::Decline(Channel* channel, uint32_t sequence) {
+  channel->Send(FrameType::kDeclined, peer::Encode(peer::Sequence{sequence}));
+  return channel->unsent_bytes() <= limits::kPeerUnackedMax * peer::kFrameHeaderBytes * 2;
+}
+
+bool PeerLinks::OnRelay(Channel* channel, Received* received, const peer::Frame& frame, int fd) {
+  peer::Relay message;
+  const bool is_sound = received->is_known && peer::Decode(frame.payload, &message);
+  const bool is_welcome =
+      is_sound && fd != -1 && LeavesDescriptors(fd) && owner_->CanTake(message.port);
+  if (!is_welcome) {
+    if (fd != -1) close(fd);
+    if (!is_sound) return false;
+    return Decline(channel, message.sequence);
+  }
+  HandedConnection connection;
+  connection.fd = fd;
+  connection.port = message.port;
+  connection.hops = message.hops;
+  connection.origin = std::make_unique<RelayOrigin>();
+  connection.origin->link = received->number;
+  connection.origin->id = message.id;
+  Addresses& addresses = connection.origin->addresses;
+  addresses.family = message.family == 4 || message.family == 6 ? message.family : 0;
+  addresses.remote_port = message.remote_port;
+  addresses.local_port = message.port;
+  addresses.remote = message.remote.substr(0, limits::kAddressBytesMax);
+  addresses.local = message.local.substr(0, limits::kAddressBytesMax);
+  addresses.local_ip.is_ip = message.local_ip.size() == addresses.local_ip.ip.size();
+  if (addresses.local_ip.is_ip) {
+    std::copy(message.local_ip.begin(), message.local_ip.end(), addresses.local_ip.ip.begin());
+  }
+  connection.origin->trust = std::move(message.trust);
+  connection.origin->is_stream = message.is_stream != 0;
+  if (AreFacts(message.tls)) connection.origin->facts = std::move(message.tls);
+  received->connections.push_back(std::move(connection));
+  received->sequence = message.sequence;
+  return true;
+}
+
+void PeerLinks::OnBatchEnd(Channel* channel) {
+  const auto found = received_.find(channel);
+  if (found != received_.end()) TakeBatch(channel, &found->second);
+}
+
+// The acknowledgement comes before the requests are handled. When it cannot be sent the sender has
+// given up and keeps the connections, unless it has died: then nobody else has them.
+void PeerLinks::TakeBatch(Channel* channel, Received* received) {
+  if (received->connections.empty()) return;
+  std::vector<HandedConnection> connections = std::exchange(received->connections, {});
+  const bool is_told =
+      channel->Send(FrameType::kTaken, peer::Encode(peer::Sequence{received->sequence})) &&
+      channel->unsent_bytes() == 0;
+  if (!is_told) channel->ShutDown();
+  const bool is_ours = is_told || sharing::IsGone(received->member);
+  for (HandedConnection& connection : connections) {
+    if (is_ours) {
+      owner_->OnHandedOver(std::move(connection));
+    } else {
+      close(connection.fd);
+    }
+  }
+}
+
+void PeerLinks::OnBroken(Channel* channel) {
+  uint64_t member = 0;
+  if (FindLink(channel, &member) != nullptr) {
+    GiveUp(member, false);
+    return;
+  }
+  const auto found = received_.find(channel);
+  if (found != received_.end()) {
+    TakeBatch(channel, &found->second);
+    channels_.erase(found->second.number);
+    received_.erase(channel);
+  }
+  channel->Close();
+}
+
+void PeerLinks::Close() {
+  for (auto& [member, link] : links_) {
+    link.channel->Close();
+    for (const Sent& sent : link.sent) close(sent.connection.fd);
+  }
+  for (auto& [channel, received] : received_) channel->Close();
+  links_.clear();
+  members_.clear();
+  received_.clear();
+  channels_.clear();
+  uv_close(reinterpret_cast<uv_handle_t*>(&timer_), nullptr);
+}
+
+}  // namespace httpsys::engine

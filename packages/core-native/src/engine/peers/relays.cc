@@ -1,0 +1,426 @@
+#include "engine/peers/relays.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "base/limits.h"
+#include "base/socket_calls.h"
+#include "engine/connection/socket_options.h"
+#include "engine/http1/http1_session.h"
+#include "engine/http2/http2_session.h"
+#include "engine/peers/port_router.h"
+#include "records/record_writer.h"
+
+namespace httpsys::engine {
+namespace {
+
+bool MakePair(int* ends) {
+#ifdef __linux__
+  return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == 0;
+#else
+  if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return false;
+  for (int i = 0; i < 2; ++i) {
+    SetCloseOnExec(ends[i]);
+    fcntl(ends[i], F_SETFL, O_NONBLOCK);
+    SuppressSigpipe(ends[i]);
+  }
+  return true;
+#endif
+}
+
+// Certificates that a text of a frame has no room for stay behind; whether they were good does not.
+std::string FactsOf(const tls::Session& session) {
+  tls::Facts facts = session.Describe();
+  if (facts.certificates.size() > limits::kRelayCertificateBytesMax) facts.certificates.clear();
+  return EncodeFacts(facts);
+}
+
+// The one with a descriptor.
+const Connection* RealOf(const Connection* connection) {
+  return connection->stream == nullptr ? connection : connection->stream->state->connection;
+}
+
+}  // namespace
+
+void Relays::Start(Transport* transport, Http1Session* session, Http2Session* http2) {
+  transport_ = transport;
+  session_ = session;
+  http2_ = http2;
+}
+
+void Relays::Close() {
+  for (const auto& [id, relay] : relays_) {
+    if (relay->connection != nullptr) relay->connection->relay = nullptr;
+    close(relay->fd);
+    uv_close(reinterpret_cast<uv_handle_t*>(&relay->poll),
+             [](uv_handle_t* handle) { delete static_cast<Relay*>(handle->data); });
+  }
+  relays_.clear();
+}
+
+Relay* Relays::Open(Connection* connection, uint64_t member) {
+  int ends[2];
+  if (relays_.size() >= limits::kRelaysMax || !MakePair(ends)) return nullptr;
+  if (!LeavesDescriptors(std::max(ends[0], ends[1]))) {
+    close(ends[0]);
+    close(ends[1]);
+    return nullptr;
+  }
+  auto* relay = new Relay;
+  if (uv_poll_init(loop_, &relay->poll, ends[0]) != 0) {
+    close(ends[0]);
+    close(ends[1]);
+    delete relay;
+    return nullptr;
+  }
+  relay->poll.data = relay;
+  relay->owner = this;
+  relay->connection = connection;
+  relay->member = member;
+  relay->id = next_id_++;
+  relay->fd = ends[0];
+  connection->relay = relay;
+  relays_[relay->id] = relay;
+  HandedConnection handed;
+  handed.fd = ends[1];
+  handed.port = connection->local_port;
+  handed.hops = static_cast<uint8_t>(connection->hops + 1);
+  handed.origin = std::make_unique<RelayOrigin>();
+  handed.origin->id = relay->id;
+  handed.origin->is_stream = connection->stream != nullptr;
+  const Connection* real = RealOf(connection);
+  handed.origin->addresses = DescribeConnection(real->fd, nullptr);
+  if (real->tls != nullptr) {
+    handed.origin->facts = FactsOf(*real->tls);
+    handed.origin->trust = real->tls->trust();
+  }
+  links_->HandOver(member, std::move(handed));
+  Watch(relay);
+  return relay;
+}
+
+bool Relays::IsOnlyAt(const Connection* connection, uint64_t member) {
+  const Relay* relay = connection->relay;
+  return connection->unanswered == 0 ||
+         (relay != nullptr && relay->member == member && relay->pending == connection->unanswered);
+}
+
+bool Relays::HasPending(const Connection* connection) {
+  return connection->relay != nullptr && connection->relay->pending != 0;
+}
+
+bool Relays::Send(Connection* connection, uint64_t member, std::string_view head) {
+  if (connection->relay != nullptr && connection->relay->member != member) {
+    if (HasPending(connection)) return false;
+    Free(connection->relay);
+  }
+  Relay* relay = connection->relay != nullptr ? connection->relay : Open(connection, member);
+  if (relay == nullptr) return false;
+  // Of a stream its session keeps it.
+  if (relay->pending++ == 0) relay->is_kept = connection->stream == nullptr;
+  SendMore(connection, head);
+  return true;
+}
+
+bool Relays::CanSend(const Connection* connection) {
+  const Relay* relay = connection->relay;
+  return relay == nullptr || relay->unsent.size() < limits::kRelayUnsentBytesMax;
+}
+
+size_t Relays::UnsentBytes(const Connection* connection) {
+  return connection->relay == nullptr ? 0 : connection->relay->unsent.size();
+}
+
+void Relays::SendMore(Connection* connection, std::string_view bytes) {
+  Relay* relay = connection->relay;
+  if (relay == nullptr) return;
+  Keep(relay, bytes);
+  const bool is_behind = !relay->unsent.empty();
+  relay->unsent.append(bytes);
+  if (!is_behind) Write(relay);
+}
+
+// Requests that a member returns are told to another one; long ones are rare at that moment.
+void Relays::Keep(Relay* relay, std::string_view bytes) {
+  if (!relay->is_kept) return;
+  if (relay->kept.size() + bytes.size() > limits::kRelayKeptBytesMax) return Forget(relay);
+  relay->kept.append(bytes);
+}
+
+void Relays::Forget(Relay* relay) {
+  relay->is_kept = false;
+  relay->kept = {};
+}
+
+bool Relays::EndInput(Connection* connection) {
+  Relay* relay = connection->relay;
+  if (relay == nullptr || (relay->pending == 0 && !relay->is_opaque)) return false;
+  relay->is_ending = true;
+  if (relay->unsent.empty()) shutdown(relay->fd, SHUT_WR);
+  return true;
+}
+
+// -- The pair.
+
+void Relays::Watch(Relay* relay) {
+  int wanted = relay->connection->queue == nullptr ? UV_READABLE : 0;
+  // Told of its end in both directions only.
+  if (relay->is_ended) wanted = UV_PRIORITIZED;
+  if (!relay->unsent.empty()) wanted |= UV_WRITABLE;
+  if (wanted == 0) {
+    uv_poll_stop(&relay->poll);
+  } else {
+    uv_poll_start(&relay->poll, wanted, OnPoll);
+  }
+}
+
+void Relays::OnPoll(uv_poll_t* poll, int status, int events) {
+  auto* relay = static_cast<Relay*>(poll->data);
+  Relays* self = relay->owner;
+  if (relay->connection == nullptr) return self->SendRest(relay);
+  if (status < 0) return self->End(relay);
+  if (relay->is_ended && (events & UV_WRITABLE) == 0) return self->CloseBoth(relay);
+  if ((events & UV_WRITABLE) != 0) self->Write(relay);
+  if (relay->connection != nullptr && (events & UV_READABLE) != 0) self->Read(relay);
+}
+
+// What the member does not read any more is met as its end by the next read.
+void Relays::Write(Relay* relay) {
+  while (!relay->unsent.empty()) {
+    const ssize_t sent = send(relay->fd, relay->unsent.data(), relay->unsent.size(), kSendFlags);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0 && errno != EAGAIN && errno != EWOULDBLOCK) {
+      relay->unsent.clear();
+      if (relay->is_ended) return CloseBoth(relay);
+    }
+    if (sent < 0) break;
+    relay->unsent.erase(0, static_cast<size_t>(sent));
+  }
+  if (relay->unsent.empty() && relay->is_ending) shutdown(relay->fd, SHUT_WR);
+  Watch(relay);
+  Connection* connection = relay->connection;
+  if (connection->stream != nullptr) return http2_->OnPausesChanged(connection);
+  if ((connection->pauses & kPauseRelay) != 0 && CanSend(connection)) {
+    session_->ResumeInput(connection, kPauseRelay);
+  }
+}
+
+void Relays::Read(Relay* relay) {
+  if (buffer_.empty()) buffer_.resize(limits::kReadBytes);
+  for (int i = 0; i < limits::kReadsPerEvent; ++i) {
+    Connection* connection = relay->connection;
+    // Behind: goes on when the client has taken what it was sent.
+    if (connection->queue != nullptr || relay->is_ended) return Watch(relay);
+    const ssize_t got = recv(relay->fd, buffer_.data(), buffer_.size(), 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
+    if (got <= 0) return End(relay);
+    relay->received += static_cast<uint64_t>(got);
+    if (connection->stream != nullptr) {
+      // Once per turn: what of it the client does not take shows when all streams have been sent.
+      http2_->OnRelayedBytes(connection, {buffer_.data(), static_cast<size_t>(got)});
+      if (relay->connection != nullptr) CheckAnswers(relay);
+      return;
+    }
+    transport_->Send(connection, {buffer_.data(), static_cast<size_t>(got)}, 0);
+    transport_->Flush(connection);
+    if (relay->connection == nullptr) return;
+    CheckAnswers(relay);
+    if (relay->connection == nullptr || static_cast<size_t>(got) < buffer_.size()) return;
+  }
+}
+
+void Relays::CheckAnswers(Relay* relay) {
+  Connection* connection = relay->connection;
+  while (!relay->answers.empty() && relay->answers.front().total <= relay->received) {
+    const bool closes = relay->answers.front().closes != 0;
+    relay->answered_bytes = relay->answers.front().total;
+    relay->answers.pop_front();
+    Forget(relay);
+    if (relay->pending == 0) continue;
+    --relay->pending;
+    if (connection->stream != nullptr) {
+      http2_->OnEnd(connection, false, closes);
+      if (relay->connection == nullptr) return;
+      continue;
+    }
+    if (connection->idle_timeout_ms == 0) connection->idle_timeout_ms = limits::kNativeIdleMs;
+    // What follows in the input is looked at when the output has left.
+    transport_->Touch(connection);
+    session_->OnAnswered(connection);
+    if (closes) {
+      transport_->FinishAfterOutput(connection, AfterOutput::kClose);
+      return;
+    }
+  }
+  if (relay->is_returned && relay->answers.empty() && relay->pending != 0) OnReturned(relay->id);
+}
+
+// The member has closed its end.
+void Relays::End(Relay* relay) {
+  Connection* connection = relay->connection;
+  if (connection->stream != nullptr) return EndOfStream(relay);
+  // How far the answers go, what becomes of an upgrade and whose end this is may still be unread.
+  if (relay->pending != 0) links_->ReadNow(relay->member);
+  if (relay->connection == nullptr) return;
+  if (relay->is_opaque) {
+    relay->is_ended = true;
+    Watch(relay);
+    transport_->FinishAfterOutput(connection, AfterOutput::kShutdown);
+    transport_->Flush(connection);
+    return;
+  }
+  const bool is_lost = relay->pending != 0;
+  // The end of a process shows here before its link breaks, or after that.
+  if (is_lost && !relay->is_told) return Fail(relay);
+  // The application has closed it, which the client sees as it would without a relay.
+  Free(relay);
+  if (!is_lost) return;
+  transport_->FinishAfterOutput(connection, AfterOutput::kClose);
+  transport_->Flush(connection);
+}
+
+// The same of a stream, whose client must not take the end of a process for that of a message.
+void Relays::EndOfStream(Relay* relay) {
+  Connection* connection = relay->connection;
+  links_->ReadNow(relay->member);
+  if (relay->connection == nullptr) return;
+  const bool is_tunnel = relay->is_opaque;
+  const bool is_lost = relay->pending != 0 || is_tunnel;
+  if (is_lost && !relay->is_told) return Fail(relay);
+  if (is_tunnel && relay->is_whole && !relay->is_ended) {
+    relay->is_ended = true;
+    Watch(relay);
+    return http2_->OnEnd(connection, true, false);
+  }
+  Free(relay);
+  if (!is_tunnel) return http2_->OnRelayEnded(connection, is_lost);
+  http2_->OnDestroy(connection);
+}
+
+// Nobody answers what is unanswered.
+void Relays::Fail(Relay* relay) {
+  Connection* connection = relay->connection;
+  const bool is_lost = relay->pending != 0 || relay->is_opaque;
+  const bool is_begun =
+      relay->is_opaque || !relay->answers.empty() || relay->received != relay->answered_bytes;
+  const std::string requests = std::move(relay->kept);
+  Free(relay);
+  if (connection->stream != nullptr) {
+    return is_lost ? http2_->OnRelayFailed(connection, is_begun)
+                   : http2_->OnRelayEnded(connection, false);
+  }
+  if (!is_lost) return;
+  if (!is_begun) return session_->AnswerLost(connection, requests);
+  transport_->FinishAfterOutput(connection, AfterOutput::kClose);
+  transport_->Flush(connection);
+}
+
+// Nothing goes to the member of an upgraded connection any more, and nothing comes from it.
+void Relays::CloseBoth(Relay* relay) {
+  Connection* connection = relay->connection;
+  if (connection->stream != nullptr) return EndOfStream(relay);
+  Free(relay);
+  transport_->FinishAfterOutput(connection, AfterOutput::kClose);
+  transport_->Flush(connection);
+}
+
+void Relays::Resume(Connection* connection) {
+  if (connection->relay != nullptr) Watch(connection->relay);
+}
+
+void Relays::OnAnswered(const peer::Answered& answer) {
+  const auto found = relays_.find(answer.id);
+  if (found == relays_.end()) return;
+  Relay* relay = found->second;
+  if (relay->connection == nullptr) return;
+  if (relay->answers.size() >= limits::kRelayAnswersMax) return End(relay);
+  relay->answers.push_back(answer);
+  CheckAnswers(relay);
+}
+
+void Relays::OnDecided(const peer::Decided& decision) {
+  const auto found = relays_.find(decision.id);
+  if (found == relays_.end()) return;
+  Relay* relay = found->second;
+  Connection* connection = relay->connection;
+  if (connection == nullptr) return;
+  if (connection->phase != InputPhase::kRelayUpgrade || relay->pending == 0) return End(relay);
+  if (decision.is_upgraded != 0) {
+    relay->is_opaque = true;
+    relay->pending = 0;
+    connection->unanswered = 0;
+  }
+  if (connection->stream != nullptr) {
+    http2_->OnRelayedUpgrade(connection, relay->is_opaque);
+  } else {
+    session_->OnRelayedUpgrade(connection, relay->is_opaque);
+  }
+}
+
+void Relays::OnReturned(uint32_t id) {
+  const auto found = relays_.find(id);
+  if (found == relays_.end()) return;
+  Relay* relay = found->second;
+  Connection* connection = relay->connection;
+  if (connection == nullptr) return;
+  // It has answered some of them: the bytes come by another way than this.
+  relay->is_returned = true;
+  if (!relay->answers.empty()) return;
+  const bool is_kept =
+      connection->stream == nullptr ? relay->is_kept : Http2Session::CanTakeBack(connection);
+  const bool is_whole = is_kept && relay->received == relay->answered_bytes;
+  if (relay->pending == 0 || relay->is_opaque || relay->is_ending || !is_whole) return Fail(relay);
+  if (connection->stream != nullptr) {
+    Free(relay);
+    router_->WaitReturned(connection);
+    return http2_->TakeBack(connection);
+  }
+  const std::string requests = std::move(relay->kept);
+  const uint32_t count = relay->pending;
+  Free(relay);
+  router_->WaitReturned(connection);
+  session_->TakeBack(connection, requests, count);
+}
+
+void Relays::OnEnded(const peer::Ended& end) {
+  const auto found = relays_.find(end.id);
+  if (found == relays_.end()) return;
+  found->second->is_told = true;
+  found->second->is_whole = end.is_whole != 0;
+}
+
+void Relays::OnDetached(Connection* connection) {
+  Relay* relay = connection->relay;
+  if (relay == nullptr) return;
+  const Http2Stream* stream = connection->stream.get();
+  const bool is_whole = stream != nullptr && stream->has_ended && stream->is_complete;
+  if (!is_whole || relay->unsent.empty()) return Free(relay);
+  // The rest of a request that was answered early is its application's.
+  connection->relay = nullptr;
+  relay->connection = nullptr;
+  uv_poll_start(&relay->poll, UV_WRITABLE, OnPoll);
+}
+
+void Relays::SendRest(Relay* relay) {
+  const ssize_t sent = send(relay->fd, relay->unsent.data(), relay->unsent.size(), kSendFlags);
+  if (sent < 0 && (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK)) return;
+  if (sent > 0) relay->unsent.erase(0, static_cast<size_t>(sent));
+  if (sent <= 0 || relay->unsent.empty()) Free(relay);
+}
+
+void Relays::Free(Relay* relay) {
+  if (relay->connection != nullptr) relay->connection->relay = nullptr;
+  relay->connection = nullptr;
+  relays_.erase(relay->id);
+  uv_close(reinterpret_cast<uv_handle_t*>(&relay->poll),
+           [](uv_handle_t* handle) { delete static_cast<Relay*>(handle->data); });
+  close(relay->fd);
+}
+
+}  // namespace httpsys::engine

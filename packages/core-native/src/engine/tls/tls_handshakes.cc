@@ -1,0 +1,155 @@
+#include "engine/tls/tls_handshakes.h"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "base/limits.h"
+#include "base/socket_calls.h"
+#include "engine/connection/socket_options.h"
+#include "tls/hello_peek.h"
+
+namespace httpsys::engine {
+namespace {
+
+// For whoever speaks HTTP without TLS; it is read as text.
+constexpr std::string_view kPlainRefused =
+    "HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: text/plain\r\n"
+    "Content-Length: 39\r\n\r\nThis port speaks HTTPS, not plain HTTP\n";
+
+// A ClientHello of any size that is looked at, and the headers of its records.
+constexpr size_t kPeekBytes = limits::kHelloPeekBytesMax + 1024;
+
+}  // namespace
+
+bool TlsHandshakes::OnReadable(Connection* connection) {
+  if (!connection->is_hello_routed && !Route(connection)) return false;
+  return Continue(connection);
+}
+
+// On a shared port: who has the certificate? False: that is not known yet, or somebody else.
+bool TlsHandshakes::Route(Connection* connection) {
+  if (!router_->IsShared(connection->local_port)) {
+    connection->is_hello_routed = true;
+    return true;
+  }
+  char bytes[kPeekBytes];
+  const ssize_t got = recv(connection->fd, bytes, sizeof bytes, MSG_PEEK | MSG_DONTWAIT);
+  if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return false;
+  tls::PeekStatus status = tls::PeekStatus::kOther;
+  std::string servername;
+  if (got > 0) status = tls::PeekServername({bytes, static_cast<size_t>(got)}, &servername);
+  const uint32_t before = connection->given_bytes;
+  const bool has_grown = got > static_cast<ssize_t>(before) && got < ssize_t{sizeof bytes};
+  if (status == tls::PeekStatus::kNeedMore && has_grown) {
+    // What was seen stays unread, and is not told of again. At the end of the peer's data it is.
+    connection->given_bytes = static_cast<uint32_t>(got);
+    SetReceiveLowWater(connection->fd, static_cast<int>(got) + 1);
+    return false;
+  }
+  if (before != 0) SetReceiveLowWater(connection->fd, 1);
+  connection->given_bytes = 0;
+  if (status == tls::PeekStatus::kHello && !router_->RouteHello(connection, servername))
+    return false;
+  connection->is_hello_routed = true;
+  return true;
+}
+
+bool TlsHandshakes::Continue(Connection* connection) {
+  switch (connection->tls->Handshake()) {
+    case tls::HandshakeStatus::kDone:
+      return Establish(connection);
+    case tls::HandshakeStatus::kWaiting:
+      if (connection->tls->has_unsent()) transport_->FlushSealed(connection);
+      return false;
+    case tls::HandshakeStatus::kAsking: {
+      const uint32_t id = Suspend(connection);
+      records_->Hello(id, connection->server->id, connection->tls->hello());
+      return false;
+    }
+    case tls::HandshakeStatus::kTelling:
+      for (const tls::NewSession& session : connection->tls->new_sessions()) {
+        const uint32_t id = Suspend(connection);
+        records_->NewSession(id, connection->server->id, session);
+      }
+      return false;
+    case tls::HandshakeStatus::kFailed:
+      Fail(connection);
+      return false;
+  }
+  return false;
+}
+
+// What comes meanwhile stays in the socket. The id is that of the answer.
+uint32_t TlsHandshakes::Suspend(Connection* connection) {
+  const uint32_t id = next_id_++;
+  asking_[id] = connection;
+  transport_->Pause(connection, kPauseUpgrade);
+  transport_->UpdatePoll(connection);
+  return id;
+}
+
+bool TlsHandshakes::OnAnswer(uint32_t id, tls::HelloAnswer answer, Connection** connection) {
+  const auto found = asking_.find(id);
+  if (found == asking_.end()) return false;
+  *connection = found->second;
+  asking_.erase(found);
+  const bool is_left = std::any_of(asking_.begin(), asking_.end(),
+                                   [=](const auto& entry) { return entry.second == *connection; });
+  if (is_left) return false;
+  (*connection)->tls->Answer(std::move(answer));
+  transport_->Resume(*connection, kPauseUpgrade);
+  const bool is_over = Continue(*connection);
+  if ((*connection)->is_open()) transport_->UpdatePoll(*connection);
+  return is_over;
+}
+
+bool TlsHandshakes::Establish(Connection* connection) {
+  const tls::ContextSettings& settings = connection->tls->context().settings();
+  transport_->StopTimer(connection);
+  if (settings.requests_certificate && settings.rejects_unauthorized &&
+      connection->tls->Describe().verify_result != 0) {
+    connection->tls->Reject();
+    Fail(connection);
+    return false;
+  }
+  connection->phase = InputPhase::kHead;
+  connection->message_start_ns = uv_hrtime();
+  const bool is_left = connection->server->is_unlistened;
+  if (connection->is_announced || !router_->IsShared(connection->local_port)) {
+    // A server that was closed meanwhile has it nevertheless: it was accepted before.
+    transport_->AnnounceAnew(connection, is_left ? uint32_t{records::kFlagShared} : 0);
+  } else if (is_left) {
+    router_->Leave(connection);  // Otherwise with its first request, which tells whose it is.
+  }
+  transport_->FlushSealed(connection);
+  return connection->is_open();
+}
+
+void TlsHandshakes::Fail(Connection* connection) {
+  transport_->StopTimer(connection);
+  if (connection->server->config->settings().wants_tls_errors) {
+    transport_->Announce(connection, records::kFlagFailed);
+  }
+  if (connection->tls->is_plain_http()) {
+    // Best effort: nobody waits for more room.
+    (void)send(connection->fd, kPlainRefused.data(), kPlainRefused.size(),
+               kSendFlags | MSG_DONTWAIT);
+  }
+  // What is still under way must not destroy what has been said.
+  transport_->CloseLingering(connection);
+}
+
+void TlsHandshakes::OnTimeout(Connection* connection) {
+  connection->tls->TimeOut();
+  Fail(connection);
+}
+
+void TlsHandshakes::OnDetached(Connection* connection) {
+  if (connection->phase != InputPhase::kHandshake || asking_.empty()) return;
+  std::erase_if(asking_, [=](const auto& entry) { return entry.second == connection; });
+}
+
+}  // namespace httpsys::engine

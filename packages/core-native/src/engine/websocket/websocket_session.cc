@@ -1,0 +1,419 @@
+#include "engine/websocket/websocket_session.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "base/check.h"
+#include "base/limits.h"
+#include "records/words.h"
+#include "websocket/frame.h"
+
+namespace httpsys::engine {
+namespace {
+
+using websocket::ByteBuffer;
+using websocket::Opcode;
+
+uint32_t FlagsOf(const uint8_t* record) { return LoadWord(record, 1) >> 8; }
+
+std::string_view Bytes(const uint8_t* record, size_t at, size_t bytes) {
+  HTTPSYS_CHECK(at <= LoadWord(record, 0) && bytes <= LoadWord(record, 0) - at);
+  return {reinterpret_cast<const char*>(record) + at, bytes};
+}
+
+// A frame in one piece.
+std::shared_ptr<const ByteBuffer> Framed(Opcode opcode, bool is_final, bool is_compressed,
+                                         std::string_view payload) {
+  auto framed = std::make_shared<ByteBuffer>();
+  char* to = framed->Reserve(websocket::kServerHeaderBytesMax + payload.size());
+  const size_t header =
+      websocket::WriteFrameHeader(to, opcode, is_final, is_compressed, payload.size());
+  if (!payload.empty()) std::memcpy(to + header, payload.data(), payload.size());
+  framed->Grow(header + payload.size());
+  return framed;
+}
+
+}  // namespace
+
+struct WebSocketSession::Frame {
+  Frame(uint32_t flags, std::string_view payload)
+      : opcode(static_cast<Opcode>(flags & records::kFrameOpcode)),
+        is_final((flags & records::kFrameFin) != 0),
+        may_compress((flags & records::kFrameCompress) != 0),
+        payload(payload) {}
+
+  Opcode opcode;
+  bool is_final;
+  bool may_compress;
+  std::string_view payload;
+};
+
+struct WebSocketSession::Broadcast {
+  struct Compressed {
+    websocket::ZlibParameters parameters;
+    Shared shared;
+  };
+
+  Frame frame;
+  // Of a block: framing stands apart from it, so that it is not copied.
+  std::shared_ptr<const void> block;
+  Shared plain;
+  std::vector<Compressed> compressed;
+};
+
+// Writes the records of what was read.
+class WebSocketSession::Delivery final : public websocket::MessageSink {
+ public:
+  Delivery(WebSocketSession* session, Connection* connection)
+      : session_(session), connection_(connection) {}
+
+  bool OnMessage(const websocket::Message& message) override {
+    const uint32_t flags = message.opcode == Opcode::kBinary ? records::kMessageBinary : 0;
+    const size_t bytes = message.bytes.size();
+    RecordWriter& records = *session_->records_;
+    if (bytes <= limits::kInlineMessageBytesMax) {
+      records.Message(connection_->slot, flags, message.bytes);
+    } else {
+      records.MessageBlock(connection_->slot, flags, TakeBlock(message));
+    }
+    return Consume(bytes);
+  }
+
+  bool OnPing(std::string_view payload) override {
+    session_->Pong(connection_, payload);
+    if (!connection_->is_open()) return false;
+    return Control(Opcode::kPing, payload);
+  }
+
+  bool OnPong(std::string_view payload) override { return Control(Opcode::kPong, payload); }
+
+  void OnClose(uint16_t code, std::string_view reason) override {
+    session_->records_->CloseFrame(connection_->slot, code, reason);
+  }
+
+  void OnFailure(const websocket::Failure& failure) override {
+    session_->records_->FrameError(connection_->slot, static_cast<uint32_t>(failure.error),
+                                   failure.detail, failure.zlib_code, failure.zlib_message);
+  }
+
+ private:
+  static Block TakeBlock(const websocket::Message& message) {
+    Block block;
+    block.bytes = message.bytes.size();
+    if (message.owned != nullptr) {
+      if (!BlockPool::Fits(block.bytes, message.owned->capacity())) message.owned->Fit();
+      block.capacity = message.owned->capacity();
+      block.memory.reset(reinterpret_cast<uint8_t*>(message.owned->Release()));
+      return block;
+    }
+    block.memory.reset(static_cast<uint8_t*>(std::malloc(block.bytes)));
+    HTTPSYS_CHECK(block.memory != nullptr);
+    std::memcpy(block.memory.get(), message.bytes.data(), block.bytes);
+    return block;
+  }
+
+  bool Control(Opcode opcode, std::string_view payload) {
+    session_->records_->Control(connection_->slot, static_cast<uint32_t>(opcode), payload);
+    return Consume(payload.size());
+  }
+
+  bool Consume(size_t bytes) {
+    connection_->window_bytes -= static_cast<int64_t>(bytes) + records::kMessageCost;
+    return connection_->window_bytes > 0;
+  }
+
+  WebSocketSession* session_;
+  Connection* connection_;
+};
+
+WebSocketSession::WebSocketSession(uv_loop_t* loop, LentMemory* lent, BlockPool* pool,
+                                   RecordWriter* records, Transport* transport)
+    : lent_(lent), pool_(pool), records_(records), transport_(transport) {
+  uv_timer_init(loop, &unused_timer_);
+  unused_timer_.data = this;
+}
+
+void WebSocketSession::Close() {
+  uv_close(reinterpret_cast<uv_handle_t*>(&unused_timer_), nullptr);
+}
+
+// -- Input.
+
+size_t WebSocketSession::Read(Connection* connection, char* data, size_t size) {
+  if (connection->window_bytes <= 0) return 0;
+  Delivery delivery(this, connection);
+  WebSocketState& socket = *connection->websocket;
+  const size_t used = ReaderOf(&socket)->Read(data, size, &delivery);
+  KeepReader(&socket);
+  return used;
+}
+
+websocket::MessageReader* WebSocketSession::ReaderOf(WebSocketState* socket) {
+  if (socket->reader != nullptr) return socket->reader.get();
+  if (spare_reader_ != nullptr) {
+    socket->reader = std::move(spare_reader_);
+    socket->reader->Serve(socket->options, socket->inflater.get());
+  } else {
+    socket->reader =
+        std::make_unique<websocket::MessageReader>(socket->options, socket->inflater.get(), pool_);
+  }
+  return socket->reader.get();
+}
+
+void WebSocketSession::KeepReader(WebSocketState* socket) {
+  if (socket->reader->is_between_messages()) spare_reader_ = std::move(socket->reader);
+}
+
+std::span<char> WebSocketSession::Room(Connection* connection) {
+  websocket::MessageReader* reader = connection->websocket->reader.get();
+  if (reader == nullptr) return {};
+  const std::span<char> room = reader->Room(limits::kMessageReadBytesMin);
+  if (!room.empty()) WatchUnused();
+  return room.first(std::min(room.size(), limits::kMessageReadBytesMax));
+}
+
+void WebSocketSession::ReadInPlace(Connection* connection, size_t size) {
+  Delivery delivery(this, connection);
+  (void)connection->websocket->reader->ReadInPlace(size, &delivery);
+  KeepReader(connection->websocket.get());
+}
+
+void WebSocketSession::Pong(Connection* connection, std::string_view payload) {
+  WebSocketState& socket = *connection->websocket;
+  const bool is_over = connection->is_fin_sent || connection->after_output != AfterOutput::kNothing;
+  if (!socket.answers_pings || socket.is_close_sent || is_over) return;
+  // Sent at once, unless the peer does not read.
+  if (connection->queue != nullptr && socket.pongs_max != 0) {
+    if (connection->queue->marks() >= socket.pongs_max) {
+      transport_->Close(connection, 0);
+      return;
+    }
+    connection->queue->Mark();
+  }
+  auto framed = Framed(Opcode::kPong, true, false, payload);
+  const std::string_view bytes = framed->view();
+  transport_->SendShared(connection, std::move(framed), bytes, 0);
+}
+
+// -- Output.
+
+std::string_view WebSocketSession::OnWebSocket(Connection* connection, const uint8_t* record) {
+  const uint32_t flags = LoadWord(record, 4);
+  const uint32_t bytes_max = LoadWord(record, 5);
+  const uint32_t bits = LoadWord(record, 10);
+  connection->websocket = std::make_unique<WebSocketState>();
+  WebSocketState& socket = *connection->websocket;
+  constexpr auto kBytesMax = static_cast<uint32_t>(limits::kMessageBytesMax);
+  socket.options.max_payload = bytes_max == 0 ? kBytesMax : std::min(bytes_max, kBytesMax);
+  socket.options.max_fragments = LoadWord(record, 6);
+  socket.options.max_buffered_chunks = LoadWord(record, 7);
+  socket.options.skips_utf8 = (flags & records::kSocketSkipUtf8) != 0;
+  const bool deflates = (flags & records::kSocketDeflate) != 0;
+  if (deflates) {
+    socket.inflater = std::make_unique<websocket::Inflater>(
+        &zlib_, static_cast<int>(bits >> 8 & 0xff), (flags & records::kSocketClientAlone) == 0);
+  }
+  socket.pongs_max = LoadWord(record, 8);
+  socket.answers_pings = (flags & records::kSocketAutoPong) != 0;
+  socket.deflates = deflates;
+  socket.stands_alone = (flags & records::kSocketServerAlone) != 0;
+  socket.threshold = LoadWord(record, 9);
+  socket.parameters = {static_cast<int8_t>(bits & 0xff), static_cast<int8_t>(bits >> 16 & 0xff),
+                       static_cast<int8_t>(bits >> 24), static_cast<int8_t>(LoadWord(record, 11))};
+  if (deflates) WatchUnused();
+  return Bytes(record, records::kWebSocketFixedBytes, LoadWord(record, 12));
+}
+
+void WebSocketSession::WatchUnused() {
+  if (uv_is_active(reinterpret_cast<uv_handle_t*>(&unused_timer_)) != 0) return;
+  uv_timer_start(&unused_timer_, OnUnusedTimer, limits::kUnusedMs, limits::kUnusedMs);
+}
+
+void WebSocketSession::OnUnusedTimer(uv_timer_t* timer) {
+  auto* self = static_cast<WebSocketSession*>(timer->data);
+  self->zlib_.ReleaseIdle();
+  const bool has_blocks = self->pool_->Trim();
+  if (self->zlib_.live_states() == 0 && !has_blocks) uv_timer_stop(timer);
+}
+
+// False when nothing may be sent any more.
+bool WebSocketSession::Begin(Connection* connection, const Frame& frame, bool* is_compressed) {
+  WebSocketState& socket = *connection->websocket;
+  *is_compressed = false;
+  if (socket.is_close_sent) return false;
+  if (websocket::IsControl(frame.opcode)) {
+    socket.is_close_sent = frame.opcode == Opcode::kClose;
+    return true;
+  }
+  if (!socket.is_in_message) {
+    socket.is_compressing = frame.may_compress && socket.deflates &&
+                            (!socket.stands_alone || frame.payload.size() >= socket.threshold);
+  }
+  socket.is_in_message = !frame.is_final;
+  *is_compressed = socket.is_compressing;
+  return true;
+}
+
+void WebSocketSession::SendHeader(Connection* connection, const Frame& frame, bool is_compressed,
+                                  size_t bytes) {
+  char header[websocket::kServerHeaderBytesMax];
+  const size_t header_bytes =
+      websocket::WriteFrameHeader(header, frame.opcode, frame.is_final, is_compressed, bytes);
+  transport_->SendCopy(connection, {header, header_bytes});
+}
+
+void WebSocketSession::OnFrame(Connection* connection, const uint8_t* record) {
+  HTTPSYS_CHECK(connection->websocket != nullptr);
+  const Frame frame(FlagsOf(record), Bytes(record, records::kPayloadAt, LoadWord(record, 4)));
+  bool is_compressed;
+  if (!Begin(connection, frame, &is_compressed)) return;
+  if (is_compressed) {
+    SendCompressed(connection, frame);
+    return;
+  }
+  SendHeader(connection, frame, false, frame.payload.size());
+  transport_->Send(connection, frame.payload, frame.payload.size());
+}
+
+void WebSocketSession::OnFrameBlock(Connection* connection, const uint8_t* record) {
+  HTTPSYS_CHECK(connection->websocket != nullptr);
+  const uint32_t id = LoadWord(record, 4);
+  LentMemory::View view;
+  HTTPSYS_CHECK(lent_->Find(id, &view));
+  const Frame frame(FlagsOf(record), {reinterpret_cast<const char*>(view.data), view.bytes});
+  bool is_compressed;
+  if (Begin(connection, frame, &is_compressed) && !is_compressed) {
+    SendHeader(connection, frame, false, frame.payload.size());
+    transport_->SendBlock(connection, id, frame.payload);
+    return;
+  }
+  if (is_compressed) SendCompressed(connection, frame);
+  lent_->Return(id);
+  records_->BlockDone(id, 0);
+}
+
+websocket::Deflater* WebSocketSession::LoneDeflaterOf(const websocket::ZlibParameters& parameters) {
+  for (const LoneDeflater& known : lone_deflaters_) {
+    if (known.parameters == parameters) return known.deflater.get();
+  }
+  lone_deflaters_.push_back(
+      {parameters, std::make_unique<websocket::Deflater>(&zlib_, parameters, false)});
+  return lone_deflaters_.back().deflater.get();
+}
+
+websocket::Deflater* WebSocketSession::DeflaterOf(WebSocketState* socket) {
+  // A message in several frames must not meet another WebSocket's.
+  if (socket->stands_alone && !socket->is_in_message && socket->deflater == nullptr) {
+    return LoneDeflaterOf(socket->parameters);
+  }
+  if (socket->deflater == nullptr) {
+    socket->deflater =
+        std::make_unique<websocket::Deflater>(&zlib_, socket->parameters, !socket->stands_alone);
+  }
+  return socket->deflater.get();
+}
+
+bool WebSocketSession::SendCompressed(Connection* connection, const Frame& frame) {
+  WatchUnused();
+  auto payload = std::make_shared<ByteBuffer>();
+  WebSocketState& socket = *connection->websocket;
+  if (!DeflaterOf(&socket)->Deflate(frame.payload, frame.is_final, payload.get())) {
+    transport_->Close(connection, ENOMEM);
+    return false;
+  }
+  // Only the first frame of a message says that it is compressed.
+  SendHeader(connection, frame, frame.opcode != Opcode::kContinuation, payload->size());
+  const std::string_view bytes = payload->view();
+  if (bytes.empty()) return true;
+  transport_->SendShared(connection, std::move(payload), bytes, frame.payload.size());
+  return true;
+}
+
+// -- Broadcasts.
+
+void WebSocketSession::OnBroadcast(const uint8_t* record) {
+  const size_t bytes = LoadWord(record, 4);
+  const size_t slots = LoadWord(record, 5);
+  const std::string_view payload = Bytes(record, records::kPayloadAt, bytes);
+  const size_t slots_at = (records::kPayloadAt + bytes + 3) & ~size_t{3};
+  (void)Bytes(record, slots_at, slots * sizeof(uint32_t));
+  Broadcast broadcast{Frame(FlagsOf(record), payload), nullptr, {}, {}};
+  for (size_t i = 0; i < slots; ++i) {
+    Connection* connection = transport_->Find(LoadWord(record, slots_at / 4 + i));
+    if (connection != nullptr) BroadcastTo(connection, &broadcast);
+  }
+}
+
+void WebSocketSession::OnBroadcastBlock(const uint8_t* record) {
+  const uint32_t id = LoadWord(record, 4);
+  const size_t slots = LoadWord(record, 5);
+  (void)Bytes(record, records::kPayloadAt, slots * sizeof(uint32_t));
+  LentMemory::View view;
+  HTTPSYS_CHECK(lent_->Find(id, &view));
+  // Reports when the last connection has sent or dropped it.
+  std::shared_ptr<const void> block(view.data, [this, id](const void*) {
+    lent_->Return(id);
+    records_->BlockDone(id, 0);
+  });
+  Broadcast broadcast{
+      Frame(FlagsOf(record), {reinterpret_cast<const char*>(view.data), view.bytes}),
+      std::move(block),
+      {},
+      {}};
+  for (size_t i = 0; i < slots; ++i) {
+    Connection* connection = transport_->Find(LoadWord(record, records::kPayloadAt / 4 + i));
+    if (connection != nullptr) BroadcastTo(connection, &broadcast);
+  }
+}
+
+void WebSocketSession::BroadcastTo(Connection* connection, Broadcast* broadcast) {
+  HTTPSYS_CHECK(connection->websocket != nullptr);
+  const Frame& frame = broadcast->frame;
+  WebSocketState& socket = *connection->websocket;
+  bool is_compressed;
+  if (!Begin(connection, frame, &is_compressed)) return;
+  if (is_compressed) {
+    if (!frame.is_final || frame.opcode == Opcode::kContinuation) {
+      SendCompressed(connection, frame);
+      return;
+    }
+    const Shared* shared = CompressedFor(socket, broadcast);
+    if (shared == nullptr) return transport_->Close(connection, ENOMEM);
+    if (socket.deflater != nullptr) socket.deflater->ForgetContext();
+    transport_->SendShared(connection, shared->owner, shared->bytes, frame.payload.size());
+    return;
+  }
+  if (broadcast->block != nullptr) {
+    SendHeader(connection, frame, false, frame.payload.size());
+    transport_->SendShared(connection, broadcast->block, frame.payload, frame.payload.size());
+    return;
+  }
+  if (broadcast->plain.owner == nullptr) {
+    auto framed = Framed(frame.opcode, frame.is_final, false, frame.payload);
+    const std::string_view bytes = framed->view();
+    broadcast->plain = {std::move(framed), bytes};
+  }
+  transport_->SendShared(connection, broadcast->plain.owner, broadcast->plain.bytes,
+                         frame.payload.size());
+}
+
+// nullptr: zlib has no memory.
+const WebSocketSession::Shared* WebSocketSession::CompressedFor(const WebSocketState& socket,
+                                                                Broadcast* broadcast) {
+  for (const Broadcast::Compressed& known : broadcast->compressed) {
+    if (known.parameters == socket.parameters) return &known.shared;
+  }
+  WatchUnused();
+  const Frame& frame = broadcast->frame;
+  ByteBuffer payload;
+  if (!LoneDeflaterOf(socket.parameters)->Deflate(frame.payload, true, &payload)) return nullptr;
+  auto framed = Framed(frame.opcode, true, true, payload.view());
+  const std::string_view bytes = framed->view();
+  broadcast->compressed.push_back({socket.parameters, {std::move(framed), bytes}});
+  return &broadcast->compressed.back().shared;
+}
+
+}  // namespace httpsys::engine

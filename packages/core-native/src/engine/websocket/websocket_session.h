@@ -1,0 +1,92 @@
+#pragma once
+// WebSockets on the connections of a lane: from bytes to message records, from frame records to
+// bytes.
+
+#include <uv.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/block_pool.h"
+#include "base/block_store.h"
+#include "engine/connection/connection.h"
+#include "engine/connection/transport.h"
+#include "engine/websocket/websocket_state.h"
+#include "records/record_writer.h"
+#include "websocket/zlib_pool.h"
+
+namespace httpsys::engine {
+
+// Thread: the lane.
+class WebSocketSession final {
+ public:
+  WebSocketSession(uv_loop_t* loop, LentMemory* lent, BlockPool* pool, RecordWriter* records,
+                   Transport* transport);
+  WebSocketSession(const WebSocketSession&) = delete;
+  WebSocketSession& operator=(const WebSocketSession&) = delete;
+  // Before the loop is closed.
+  void Close();
+
+  // -- Input.
+
+  // Reads `size` bytes and writes over them. Returns how many were used: less when JavaScript must
+  // consume first what it was given.
+  size_t Read(Connection* connection, char* data, size_t size);
+  // Memory to receive into without a copy, and what to call then; mostly there is none.
+  std::span<char> Room(Connection* connection);
+  void ReadInPlace(Connection* connection, size_t size);
+
+  // -- What JavaScript wants. A record that claims what it cannot have is a mistake of our own
+  // JavaScript and ends the process.
+
+  // kWebSocket: begins, without reading. Returns what was read behind the request.
+  std::string_view OnWebSocket(Connection* connection, const uint8_t* record);
+  void OnFrame(Connection* connection, const uint8_t* record);
+  void OnFrameBlock(Connection* connection, const uint8_t* record);
+  void OnBroadcast(const uint8_t* record);
+  void OnBroadcastBlock(const uint8_t* record);
+
+ private:
+  class Delivery;
+  struct Frame;
+  struct Shared {
+    std::shared_ptr<const void> owner;
+    std::string_view bytes;
+  };
+  // What one broadcast has made so far.
+  struct Broadcast;
+  struct LoneDeflater {
+    websocket::ZlibParameters parameters;
+    std::unique_ptr<websocket::Deflater> deflater;
+  };
+
+  static void OnUnusedTimer(uv_timer_t* timer);
+  // Of zlib states and blocks.
+  void WatchUnused();
+
+  websocket::MessageReader* ReaderOf(WebSocketState* socket);
+  void KeepReader(WebSocketState* socket);
+  bool Begin(Connection* connection, const Frame& frame, bool* is_compressed);
+  void SendHeader(Connection* connection, const Frame& frame, bool is_compressed, size_t bytes);
+  bool SendCompressed(Connection* connection, const Frame& frame);
+  void BroadcastTo(Connection* connection, Broadcast* broadcast);
+  const Shared* CompressedFor(const WebSocketState& socket, Broadcast* broadcast);
+  websocket::Deflater* DeflaterOf(WebSocketState* socket);
+  websocket::Deflater* LoneDeflaterOf(const websocket::ZlibParameters& parameters);
+  void Pong(Connection* connection, std::string_view payload);
+
+  LentMemory* lent_;
+  BlockPool* pool_;
+  RecordWriter* records_;
+  Transport* transport_;
+  // Of a WebSocket that has read its messages to their end, for the next one that reads.
+  std::unique_ptr<websocket::MessageReader> spare_reader_;
+  uv_timer_t unused_timer_;
+  websocket::ZlibPool zlib_;
+  std::vector<LoneDeflater> lone_deflaters_;  // By what they were asked for; few.
+};
+
+}  // namespace httpsys::engine

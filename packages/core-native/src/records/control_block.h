@@ -1,0 +1,28 @@
+#pragma once
+// The words that a lane and JavaScript share beside the segments (records.h, ControlWord).
+
+#include <atomic>
+#include <cstdint>
+
+#include "records/records.h"
+
+namespace httpsys {
+
+// A view of an Int32Array over a SharedArrayBuffer, which must outlive it. JavaScript uses Atomics
+// on the same words, which V8 compiles to plain lock-free instructions, as std::atomic does.
+// Thread: any; every access is atomic.
+class ControlBlock {
+ public:
+  explicit ControlBlock(int32_t* words) : words_(words) {}
+
+  std::atomic<uint32_t>& operator[](records::ControlWord word) const {
+    static_assert(sizeof(std::atomic<uint32_t>) == sizeof(int32_t));
+    static_assert(std::atomic<uint32_t>::is_always_lock_free);
+    return *reinterpret_cast<std::atomic<uint32_t>*>(words_ + word);
+  }
+
+ private:
+  int32_t* words_;
+};
+
+}  // namespace httpsys

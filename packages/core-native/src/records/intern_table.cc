@@ -1,0 +1,128 @@
+#include "records/intern_table.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace httpsys {
+namespace {
+
+constexpr uint64_t kMultiplier = 0x9e3779b97f4a7c15u;
+
+uint64_t LoadUpTo8(const char* bytes, size_t count) {
+  uint64_t value = 0;
+  std::memcpy(&value, bytes, count);
+  return value;
+}
+
+uint64_t Mix(uint64_t state, uint64_t value) {
+  state = (state ^ value) * kMultiplier;
+  return state ^ state >> 29;
+}
+
+bool EqualsLowercase(std::string_view text, std::string_view lower) {
+  if (text.size() != lower.size()) return false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if ((text[i] | 0x20) != lower[i]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+InternTable::InternTable(uint64_t seed) : seed_(seed | 1), entries_(kEntries), seen_(kSeen) {}
+
+bool InternTable::IsSecret(std::string_view name) {
+  switch (name.size()) {
+    case 6:
+      return EqualsLowercase(name, "cookie");
+    case 10:
+      return EqualsLowercase(name, "set-cookie");
+    case 13:
+      return EqualsLowercase(name, "authorization");
+    case 19:
+      return EqualsLowercase(name, "proxy-authorization");
+    default:
+      return false;
+  }
+}
+
+uint64_t InternTable::Hash(std::string_view text, uint64_t seed) const {
+  uint64_t state = seed ^ text.size() * kMultiplier;
+  const char* at = text.data();
+  size_t left = text.size();
+  while (left > 8) {
+    state = Mix(state, LoadUpTo8(at, 8));
+    at += 8;
+    left -= 8;
+  }
+  state = Mix(state, LoadUpTo8(at, left));
+  return state ^ state >> 32;
+}
+
+InternTable::Result InternTable::FindLine(std::string_view name, std::string_view value) {
+  if (name.size() + value.size() > limits::kInternTextBytesMax || IsSecret(name)) return {};
+  return Find(Kind::kLine, Hash(value, Hash(name, seed_)), name, value);
+}
+
+InternTable::Result InternTable::FindName(std::string_view name) {
+  if (name.size() > limits::kInternTextBytesMax) return {};
+  return Find(Kind::kName, Hash(name, ~seed_), name, {});
+}
+
+InternTable::Result InternTable::FindTarget(std::string_view target) {
+  // A query rarely comes back.
+  if (target.size() > limits::kInternTextBytesMax || target.find('?') != std::string_view::npos)
+    return {};
+  return Find(Kind::kTarget, Hash(target, seed_ * kMultiplier), {}, target);
+}
+
+InternTable::Result InternTable::Find(Kind kind, uint64_t hash, std::string_view name,
+                                      std::string_view value) {
+  const size_t first = hash % limits::kInternSets * limits::kInternWays;
+  for (size_t i = first; i < first + limits::kInternWays; ++i) {
+    Entry& entry = entries_[i];
+    if (entry.hash != hash || entry.kind != kind || entry.name_bytes != name.size() ||
+        entry.text.size() != name.size() + value.size()) {
+      continue;
+    }
+    const std::string_view text = entry.text;
+    if (text.substr(0, name.size()) != name || text.substr(name.size()) != value) continue;
+    entry.last_record = record_;
+    return {true, false, entry.id};
+  }
+  return SeenBefore(hash) ? Define(kind, hash, name, value) : Result{};
+}
+
+bool InternTable::SeenBefore(uint64_t hash) {
+  uint32_t& seen = seen_[(hash >> 20) % kSeen];
+  const auto tag = static_cast<uint32_t>(hash >> 32) | 1;
+  if (seen == tag) return true;
+  seen = tag;
+  return false;
+}
+
+InternTable::Result InternTable::Define(Kind kind, uint64_t hash, std::string_view name,
+                                        std::string_view value) {
+  if (definitions_left_ == 0) return {};
+  const size_t first = hash % limits::kInternSets * limits::kInternWays;
+  const auto begin = entries_.begin() + static_cast<std::ptrdiff_t>(first);
+  // The least recently used, by age so that the counter may wrap.
+  const auto victim =
+      std::max_element(begin, begin + limits::kInternWays, [&](const Entry& a, const Entry& b) {
+        return (a.kind == Kind::kNone ? UINT32_MAX : record_ - a.last_record) <
+               (b.kind == Kind::kNone ? UINT32_MAX : record_ - b.last_record);
+      });
+  // The record that is being written may use this id already.
+  if (victim->kind != Kind::kNone && victim->last_record == record_) return {};
+  --definitions_left_;
+  if (victim->kind == Kind::kNone) victim->id = next_id_++;
+  victim->hash = hash;
+  victim->last_record = record_;
+  victim->kind = kind;
+  victim->name_bytes = static_cast<uint16_t>(name.size());
+  victim->text.assign(name);
+  victim->text.append(value);
+  return {true, true, victim->id};
+}
+
+}  // namespace httpsys

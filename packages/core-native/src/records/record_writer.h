@@ -1,0 +1,105 @@
+#pragma once
+// Writes the request records of one lane; records.h and docs/records.md say what each holds.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/block_store.h"
+#include "http1/request_parser.h"
+#include "records/addresses.h"
+#include "records/intern_table.h"
+#include "records/request_queue.h"
+#include "tls/facts.h"
+#include "tls/terms.h"
+
+namespace httpsys::engine {
+
+// What a kOpen says of TLS.
+std::string EncodeFacts(const tls::Facts& facts);
+// Whether bytes of another process are that.
+bool AreFacts(std::string_view bytes);
+// What they say of the handshake, but for its trust. Not facts: as of a connection without TLS.
+tls::HandshakeTerms TermsOf(std::string_view facts);
+
+// How soon JavaScript is woken for a record: at once, or with the next one, at most
+// limits::kOpenToldLateMs or limits::kToldLateMs later.
+enum class Urgency : uint8_t { kLate, kSoon, kNow };
+
+// Nothing here fails: the queue always has room. Thread: the lane.
+class RecordWriter {
+ public:
+  struct Request {
+    uint32_t slot = 0;
+    uint32_t parent_slot = 0;  // With kFlagStream.
+    uint32_t server_id = 0;
+    uint32_t prefix_id = 0;
+    uint32_t flags = 0;  // records::RequestFlags
+    uint64_t arrival_ns = 0;
+    size_t head_bytes = 0;  // On the wire.
+    std::string_view body;
+  };
+
+  RecordWriter(RequestQueue* queue, uint64_t intern_seed) : queue_(queue), intern_(intern_seed) {}
+
+  void BeginPass() { intern_.BeginPass(); }
+
+  // With `facts` the connection is one of TLS.
+  void Open(uint32_t slot, uint32_t server_id, const Addresses& addresses, uint32_t flags,
+            std::string_view facts);
+  void Hello(uint32_t id, uint32_t server_id, const tls::ClientHello& hello);
+  void NewSession(uint32_t id, uint32_t server_id, const tls::NewSession& session);
+  // None when it is empty.
+  void KeyLog(uint32_t slot, std::string_view lines);
+  void TlsFailure(uint32_t slot, const tls::Failure& failure);
+  void RequestHead(const http1::RequestHead& head, const Request& request);
+  // Inline, or copied into a block when it is large.
+  void Body(uint32_t slot, std::string_view bytes);
+  // What a peer showed when it was asked. `error` is the system's; certificates as with Open().
+  void PeerCertificate(uint32_t slot, uint32_t error, long verify_result,
+                       std::string_view certificates);
+  void BodyBlock(uint32_t slot, Block block);
+  // A block of JavaScript's own (ReceiveBlocks), filled with `bytes`.
+  void BodyLent(uint32_t slot, uint32_t loan_id, size_t bytes);
+  void BodyEnd(uint32_t slot, const std::vector<http1::HeaderLine>& trailers);
+  // `flags`: 0 or kFlagUndecided.
+  void Eof(uint32_t slot, uint32_t flags = 0);
+  // Patient: nobody waits for it, it may come with what comes next.
+  void Closed(uint32_t slot, int error, bool is_patient);
+  void Credit(uint32_t slot, uint32_t bytes);
+  void Error(uint32_t slot, records::ErrorKind kind, std::string_view raw);
+  void BlockDone(uint32_t block_id, int error);
+  // How soon JavaScript should be woken for what there was since the last call.
+  Urgency TakeUrgency() { return std::exchange(urgency_, Urgency::kLate); }
+
+  // -- Of a WebSocket.
+
+  void Message(uint32_t slot, uint32_t flags, std::string_view bytes);
+  void MessageBlock(uint32_t slot, uint32_t flags, Block block);
+  void Control(uint32_t slot, uint32_t opcode, std::string_view payload);
+  void CloseFrame(uint32_t slot, uint32_t code, std::string_view reason);
+  void FrameError(uint32_t slot, uint32_t error, uint32_t detail, int zlib_code,
+                  std::string_view text);
+
+ private:
+  uint8_t* Append(size_t bytes, records::RequestType type, uint32_t flags, uint32_t slot,
+                  Urgency urgency = Urgency::kNow);
+  // A record of words 4 and 5, and bytes.
+  void Piece(records::RequestType type, uint32_t flags, uint32_t slot, uint32_t word4,
+             uint32_t word5, std::string_view bytes);
+  void Intern(uint32_t id, std::string_view name, std::string_view value, bool is_name_only);
+  // Fills line_words_; returns the bytes of the literal parts.
+  size_t EncodeLines(const std::vector<http1::HeaderLine>& lines);
+  uint32_t EncodeTarget(std::string_view target);
+  uint8_t* CopyLineWords(uint8_t* to) const;
+  uint8_t* CopyLineText(const std::vector<http1::HeaderLine>& lines, uint8_t* to) const;
+
+  RequestQueue* queue_;
+  InternTable intern_;
+  std::vector<uint32_t> line_words_;  // Two per line.
+  Urgency urgency_ = Urgency::kLate;
+};
+
+}  // namespace httpsys::engine

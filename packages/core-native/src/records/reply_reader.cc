@@ -1,0 +1,52 @@
+#include "records/reply_reader.h"
+
+#include "base/check.h"
+#include "records/words.h"
+
+namespace httpsys {
+
+uint32_t ReplyReader::AddSegment(std::span<const uint8_t> memory) {
+  HTTPSYS_CHECK(memory.size() % records::kAlignBytes == 0);
+  const std::lock_guard lock(mutex_);
+  segments_.push_back(memory);
+  return static_cast<uint32_t>(segments_.size() - 1);
+}
+
+std::span<const uint8_t> ReplyReader::FindSegment(uint32_t id) {
+  const std::lock_guard lock(mutex_);
+  HTTPSYS_CHECK(id < segments_.size());
+  return segments_[id];
+}
+
+const uint8_t* ReplyReader::Next() {
+  for (;;) {
+    if (read_total_ == seen_total_) {
+      const uint32_t published = control_[records::kReplyPublished].load(std::memory_order_acquire);
+      if (read_total_ == published) return nullptr;
+      if (is_held_ != nullptr && is_held_->load(std::memory_order_acquire)) return nullptr;
+      seen_total_ = published;
+      if (segment_.empty()) segment_ = FindSegment(0);
+    }
+    HTTPSYS_CHECK(offset_ + records::kHeaderBytes <= segment_.size());
+    const uint8_t* record = segment_.data() + offset_;
+    const uint32_t bytes = LoadWord(record, 0);
+    HTTPSYS_CHECK(bytes >= records::kHeaderBytes && bytes % records::kAlignBytes == 0);
+    HTTPSYS_CHECK(bytes <= segment_.size() - offset_ && bytes <= seen_total_ - read_total_);
+    read_total_ += bytes;
+    offset_ += bytes;
+    if ((LoadWord(record, 1) & 0xff) != static_cast<uint32_t>(records::ReplyType::kJump)) {
+      return record;
+    }
+    segment_ = FindSegment(LoadWord(record, 2));
+    offset_ = 0;
+    ++left_;
+  }
+}
+
+void ReplyReader::GiveBack() {
+  if (left_ == given_back_) return;
+  given_back_ = left_;
+  control_[records::kSegmentsDone].store(left_, std::memory_order_release);
+}
+
+}  // namespace httpsys

@@ -1,0 +1,239 @@
+#include "url/url_prefix_table.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <type_traits>
+
+#include "url/url_path.h"
+
+namespace httpsys {
+namespace {
+
+std::string Folded(std::string text) {
+  FoldCase(text.data(), text.size());
+  return text;
+}
+
+// What identifies the host of a prefix within its category.
+std::string HostKey(const UrlPrefix& prefix) {
+  if (prefix.host_kind == HostKind::kIpBound) return {prefix.ip.begin(), prefix.ip.end()};
+  return Folded(prefix.host);
+}
+
+template <typename Item, typename Key>
+auto LowerBound(Item& items, const Key& key,
+                std::string std::remove_reference_t<decltype(items.front())>::*field) {
+  return std::lower_bound(items.begin(), items.end(), key,
+                          [field](const auto& item, const Key& k) { return item.*field < k; });
+}
+
+std::string_view IpKey(const LocalAddress& local) {
+  return {reinterpret_cast<const char*>(local.ip.data()), local.ip.size()};
+}
+
+// The name of a request's host as prefixes store theirs. One that is longer than any of theirs is
+// empty, which is none of theirs either.
+class ComparableName {
+ public:
+  explicit ComparableName(std::string_view name) {
+    if (name.size() > kHostNameBytesMax) return;
+    bytes_ = name.copy(text_, sizeof text_);
+    FoldCase(text_, bytes_);
+  }
+
+  std::string_view view() const { return {text_, bytes_}; }
+
+ private:
+  char text_[kHostNameBytesMax];
+  size_t bytes_ = 0;
+};
+
+// A request's path as entries store theirs, cut to the longest one that any entry can have.
+class ComparablePath {
+ public:
+  explicit ComparablePath(std::string_view path) {
+    std::string decoded;
+    if (!IsPlainPath(path)) {
+      decoded = DecodePath(path);
+      path = decoded;
+    }
+    bytes_ = path.copy(text_, kPrefixPathBytesMax);
+    if (bytes_ == path.size() && text_[bytes_ - 1] != '/') text_[bytes_++] = '/';
+    FoldCase(text_, bytes_);
+  }
+
+  std::string_view view() const { return {text_, bytes_}; }
+
+ private:
+  char text_[kPrefixPathBytesMax + 1];
+  size_t bytes_;
+};
+
+}  // namespace
+
+UrlPrefixTable::Category UrlPrefixTable::CategoryOf(const UrlPrefix& prefix) {
+  switch (prefix.host_kind) {
+    case HostKind::kStrongWildcard:
+      return kStrong;
+    case HostKind::kExplicit:
+      return prefix.is_subdomain_wildcard ? kSubdomains : kNames;
+    case HostKind::kIpBound:
+      return kAddresses;
+    case HostKind::kWeakWildcard:
+      break;
+  }
+  return kWeak;
+}
+
+UrlPrefixTable::Entry* UrlPrefixTable::FindOrCreate(const UrlPrefix& prefix) {
+  std::vector<Host>& hosts = hosts_[CategoryOf(prefix)];
+  const std::string name = HostKey(prefix);
+  auto host = LowerBound(hosts, name, &Host::name);
+  if (host == hosts.end() || host->name != name) host = hosts.insert(host, Host{name, {}});
+  const std::string path = Folded(prefix.path);
+  auto entry = LowerBound(host->entries, path, &Entry::path);
+  if (entry == host->entries.end() || entry->path != path) {
+    entry = host->entries.insert(entry, Entry{path});
+  }
+  return &*entry;
+}
+
+bool UrlPrefixTable::Add(const UrlPrefix& prefix, uint32_t id) {
+  Entry* entry = FindOrCreate(prefix);
+  if (entry->is_registered) return false;
+  entry->is_registered = true;
+  entry->id = id;
+  return true;
+}
+
+uint32_t UrlPrefixTable::AddOrFind(const UrlPrefix& prefix, uint32_t id) {
+  Entry* entry = FindOrCreate(prefix);
+  if (!entry->is_registered) entry->id = id;
+  entry->is_registered = true;
+  return entry->id;
+}
+
+bool UrlPrefixTable::AddReservation(const UrlPrefix& prefix) {
+  Entry* entry = FindOrCreate(prefix);
+  if (entry->is_reserved) return false;
+  entry->is_reserved = true;
+  return true;
+}
+
+bool UrlPrefixTable::Remove(const UrlPrefix& prefix) {
+  std::vector<Host>& hosts = hosts_[CategoryOf(prefix)];
+  const std::string name = HostKey(prefix);
+  const auto host = LowerBound(hosts, name, &Host::name);
+  if (host == hosts.end() || host->name != name) return false;
+  const std::string path = Folded(prefix.path);
+  const auto entry = LowerBound(host->entries, path, &Entry::path);
+  if (entry == host->entries.end() || entry->path != path || !entry->is_registered) return false;
+  entry->is_registered = false;
+  if (entry->is_reserved) return true;
+  host->entries.erase(entry);
+  if (host->entries.empty()) hosts.erase(host);
+  return true;
+}
+
+bool UrlPrefixTable::MatchesEverything(uint32_t* id) const {
+  // `+` is searched first: when it catches everything, nothing reaches the others.
+  const bool strong = !hosts_[kStrong].empty();
+  for (const Category category : {kNames, kSubdomains, kAddresses}) {
+    if (!strong && !hosts_[category].empty()) return false;
+  }
+  const std::vector<Host>& hosts = hosts_[strong ? kStrong : kWeak];
+  if (hosts.empty() || hosts[0].entries.size() != 1) return false;
+  const Entry& entry = hosts[0].entries[0];
+  if (entry.path != "/" || !entry.is_registered) return false;
+  *id = entry.id;
+  return true;
+}
+
+const UrlPrefixTable::Host* UrlPrefixTable::FindHost(Category category,
+                                                     std::string_view name) const {
+  const std::vector<Host>& hosts = hosts_[category];
+  const auto host = LowerBound(hosts, name, &Host::name);
+  return host == hosts.end() || host->name != name ? nullptr : &*host;
+}
+
+const UrlPrefixTable::Entry* UrlPrefixTable::FindPath(const Host* host, std::string_view path) {
+  if (host == nullptr) return nullptr;
+  const Entry* longest = nullptr;
+  // Entries that begin with what was compared so far are neighbours: each step narrows the range.
+  auto first = host->entries.begin();
+  const auto last = host->entries.end();
+  for (size_t slash = 0; slash != std::string_view::npos; slash = path.find('/', slash + 1)) {
+    const std::string_view part = path.substr(0, slash + 1);
+    first = std::lower_bound(first, last, part, [](const Entry& entry, std::string_view key) {
+      return entry.path < key;
+    });
+    if (first == last || !first->path.starts_with(part)) break;
+    if (first->path.size() == part.size()) longest = &*first;
+  }
+  return longest;
+}
+
+const UrlPrefixTable::Entry* UrlPrefixTable::FindExplicit(std::string_view name,
+                                                          std::string_view path,
+                                                          bool* host_known) const {
+  if (hosts_[kNames].empty() && hosts_[kSubdomains].empty()) return nullptr;
+  const ComparableName folded(name);
+  name = folded.view();
+  if (name.empty()) return nullptr;
+  const Host* holder = FindHost(kNames, name);
+  *host_known = *host_known || holder != nullptr;
+  if (const Entry* entry = FindPath(holder, path)) return entry;
+  // The longest suffix wins: `*.eu.shop.test` before `*.shop.test`.
+  for (size_t dot = name.find('.'); dot != std::string_view::npos; dot = name.find('.')) {
+    name.remove_prefix(dot + 1);
+    holder = dot == 0 ? nullptr : FindHost(kSubdomains, name);
+    *host_known = *host_known || holder != nullptr;
+    if (const Entry* entry = FindPath(holder, path)) return entry;
+  }
+  return nullptr;
+}
+
+std::vector<uint32_t> UrlPrefixTable::IdsOf(std::string_view name, const LocalAddress& local,
+                                            bool* is_named) const {
+  std::vector<uint32_t> ids;
+  const auto add = [&ids](const Host* holder) {
+    if (holder == nullptr) return;
+    for (const Entry& entry : holder->entries) {
+      if (entry.is_registered) ids.push_back(entry.id);
+    }
+  };
+  const ComparableName folded(name);
+  name = folded.view();
+  if (!name.empty()) add(FindHost(kNames, name));
+  for (size_t dot = name.find('.'); ids.empty() && dot != std::string_view::npos;
+       dot = name.find('.')) {
+    name.remove_prefix(dot + 1);
+    if (dot != 0) add(FindHost(kSubdomains, name));
+  }
+  *is_named = !ids.empty();
+  if (!*is_named && local.is_ip) add(FindHost(kAddresses, IpKey(local)));
+  if (!ids.empty()) return ids;
+  add(FindHost(kStrong, {}));
+  add(FindHost(kWeak, {}));
+  return ids;
+}
+
+Route UrlPrefixTable::Match(std::string_view name, std::string_view target,
+                            const LocalAddress& local) const {
+  const ComparablePath comparable(SplitTarget(target).path);
+  const std::string_view path = comparable.view();
+  bool host_known = !hosts_[kStrong].empty() || !hosts_[kWeak].empty();
+  const Entry* entry = FindPath(FindHost(kStrong, {}), path);
+  if (entry == nullptr) entry = FindExplicit(name, path, &host_known);
+  if (entry == nullptr && local.is_ip) {
+    const Host* address = FindHost(kAddresses, IpKey(local));
+    host_known = host_known || address != nullptr;
+    entry = FindPath(address, path);
+  }
+  if (entry == nullptr) entry = FindPath(FindHost(kWeak, {}), path);
+  if (entry == nullptr) return {host_known ? RouteStatus::kNotFound : RouteStatus::kUnknownHost, 0};
+  if (!entry->is_registered) return {RouteStatus::kReserved, 0};
+  return {RouteStatus::kMatch, entry->id};
+}
+
+}  // namespace httpsys
