@@ -64,17 +64,22 @@ class UnsentOutputTest : public testing::Test, public InputHandler {
   UnsentOutputTest() {
     uv_loop_init(&loop_);
     transport_ = std::make_unique<Transport>(&loop_, &records_, &lent_, &load_);
-    answers_ = std::make_unique<NativeAnswers>(&methods_, transport_.get());
+    answers_ = std::make_unique<NativeAnswers>(&methods_, output());
+    input_ = std::make_unique<Input>(&queue_, transport_.get(), &protocols_, answers_.get());
     gate_ = std::make_unique<RequestGate>(&methods_, &queue_, transport_.get(), &refused_,
                                           answers_.get(), &clock_);
-    session_ =
-        std::make_unique<Http1Session>(&methods_, &queue_, &records_, transport_.get(), &router_,
-                                       nullptr, gate_.get(), answers_.get(), &clock_);
-    http2_ = std::make_unique<Http2Session>(&loop_, &methods_, &queue_, &records_, transport_.get(),
-                                            &router_, gate_.get(), answers_.get());
-    gate_->set_writers(session_.get(), http2_.get());
-    http2_->set_http1(session_.get());
-    session_->set_http2(http2_.get());
+    exchanges_ = std::make_unique<Exchanges>(transport_.get(), &router_);
+    http2_ = std::make_unique<Http2Session>(&loop_, &methods_, &queue_, &lent_, &records_,
+                                            transport_.get(), input_.get(), &router_, gate_.get(),
+                                            answers_.get());
+    http1_ = std::make_unique<Http1Session>(&methods_, &queue_, &lent_, &records_, transport_.get(),
+                                            input_.get(), &router_, http2_.get(), gate_.get(),
+                                            answers_.get(), exchanges_.get(), &clock_);
+    for (int phase = 0; phase <= static_cast<int>(InputPhase::kOver); ++phase) {
+      protocols_.Set(static_cast<InputPhase>(phase), http1_.get());
+    }
+    protocols_.Set(InputPhase::kHttp2, http2_.get());
+    gate_->set_writers(http1_->writer(), http2_->writer());
     transport_->set_stream_handler(http2_.get());
     transport_->set_input_handler(this);
     server_.queued = &queued_;
@@ -96,13 +101,15 @@ class UnsentOutputTest : public testing::Test, public InputHandler {
     if (peer_ >= 0) close(peer_);
   }
 
-  void OnReadable(Connection* connection) override { session_->OnReadable(connection); }
-  void OnDisconnect(Connection* connection) override { session_->OnDisconnect(connection); }
-  void OnHandshakeTimeout(Connection*) override {}
+  void OnReadable(Connection* connection) override { input_->OnReadable(connection); }
+  void OnDisconnect(Connection* connection) override { input_->OnDisconnect(connection); }
+  void OnTimeout(Connection* connection) override { transport_->Close(connection, 0); }
   void OnTooSlow(Connection*) override {}
   void OnOutputEnding(Connection*) override {}
   void OnAnnounced(Connection*) override {}
   void OnDetached(Connection*) override { is_closed_ = true; }
+
+  OutputPass* output() { return transport_->output(); }
 
   // What a lane does with its sockets until nothing more happens.
   void Turn() {
@@ -110,13 +117,15 @@ class UnsentOutputTest : public testing::Test, public InputHandler {
       clock_.BeginPass();
       gate_->BeginPass();
       uv_run(&loop_, UV_RUN_NOWAIT);
-      most_pieces_ = std::max(most_pieces_, transport_->pass_pieces());
-      while (transport_->has_touched()) {
-        transport_->FlushTouched(&touched_);
-        session_->ResumeWanted(touched_);
+      most_pieces_ = std::max(most_pieces_, output()->pass_pieces());
+      while (output()->has_touched()) {
+        output()->FlushTouched(&touched_);
+        exchanges_->ResumeWanted(touched_, [this](Connection* connection, PauseReason reason) {
+          input_->Resume(connection, reason);
+        });
         touched_.clear();
       }
-      if (!is_closed_) most_ = std::max(most_, Transport::UnsentBytes(*connection_));
+      if (!is_closed_) most_ = std::max(most_, OutputPass::UnsentBytes(*connection_));
     }
     transport_->FreeClosed();
   }
@@ -175,7 +184,7 @@ class UnsentOutputTest : public testing::Test, public InputHandler {
       }
       (void)queue_.Consume(region.end);
     }
-    session_->OnWindow(connection_, static_cast<uint32_t>(bytes));
+    input_->OnWindow(connection_, static_cast<uint32_t>(bytes));
     return bytes;
   }
 
@@ -208,7 +217,10 @@ class UnsentOutputTest : public testing::Test, public InputHandler {
   PassClock clock_;
   std::unique_ptr<NativeAnswers> answers_;
   std::unique_ptr<RequestGate> gate_;
-  std::unique_ptr<Http1Session> session_;
+  Protocols protocols_;
+  std::unique_ptr<Input> input_;
+  std::unique_ptr<Exchanges> exchanges_;
+  std::unique_ptr<Http1Session> http1_;
   std::unique_ptr<Http2Session> http2_;
   std::vector<Connection*> touched_;
   std::string unfinished_;
@@ -236,7 +248,7 @@ TEST_P(UnreadRefusalTest, RequestsWaitWhileTheirClientDoesNotReadAndAreAllAnswer
   EXPECT_GT(most_, limits::kUnsentBytesMax);
   EXPECT_LE(most_, limits::kUnsentBytesMax + kAnswerBytesMax);
   EXPECT_EQ(Count(ReadAll(), GetParam().line), requests);
-  EXPECT_EQ(Transport::UnsentBytes(*connection_), 0u);
+  EXPECT_EQ(OutputPass::UnsentBytes(*connection_), 0u);
   EXPECT_LE(most_, limits::kUnsentBytesMax + kAnswerBytesMax);
 }
 
@@ -322,10 +334,10 @@ TEST_F(UnsentOutputTest, ANewRequestWaitsForAnAnswerOfTheApplicationToo) {
   ASSERT_EQ(send(peer_, kGet.data(), kGet.size(), 0), static_cast<ssize_t>(kGet.size()));
   Turn();
   ASSERT_EQ(router_.requests, 1);
-  transport_->Send(connection_, big, big.size());
-  session_->OnAnswered(connection_);
+  output()->Send(connection_, big, big.size());
+  exchanges_->OnAnswered(connection_);
   Turn();
-  ASSERT_TRUE(Transport::IsBehind(*connection_));
+  ASSERT_TRUE(OutputPass::IsBehind(*connection_));
   ASSERT_EQ(send(peer_, kGet.data(), kGet.size(), 0), static_cast<ssize_t>(kGet.size()));
   Turn();
   EXPECT_EQ(router_.requests, 1);
@@ -344,10 +356,10 @@ TEST_F(UnsentOutputTest, AnAnswerThatTheSocketTakesInThisPassHoldsNothingBack) {
   ASSERT_EQ(send(peer_, two.data(), two.size(), 0), static_cast<ssize_t>(two.size()));
   Turn();
   ASSERT_EQ(router_.requests, 1);
-  transport_->Send(connection_, big, big.size());
-  session_->OnAnswered(connection_);
+  output()->Send(connection_, big, big.size());
+  exchanges_->OnAnswered(connection_);
   // As a record does that is handled in the same pass, before anything was sent.
-  session_->ResumeInput(connection_, kPausePipeline);
+  input_->Resume(connection_, kPausePipeline);
   EXPECT_EQ(router_.requests, 1);
   Turn();
   EXPECT_EQ(router_.requests, 2);
@@ -360,9 +372,9 @@ TEST_F(UnsentOutputTest, ABodyOfTenMegabytesIsReadToItsEndThoughItsAnswerIsNot) 
       "POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: " + std::to_string(kBodyBytes) + "\r\n\r\n";
   ASSERT_EQ(send(peer_, head.data(), head.size(), 0), static_cast<ssize_t>(head.size()));
   Turn();
-  transport_->Send(connection_, big, big.size());
+  output()->Send(connection_, big, big.size());
   Turn();
-  ASSERT_TRUE(Transport::IsBehind(*connection_));
+  ASSERT_TRUE(OutputPass::IsBehind(*connection_));
   const std::string piece(64 * 1024, 'y');
   size_t read = 0;
   for (size_t sent = 0; sent < kBodyBytes;) {
@@ -375,7 +387,7 @@ TEST_F(UnsentOutputTest, ABodyOfTenMegabytesIsReadToItsEndThoughItsAnswerIsNot) 
   }
   EXPECT_EQ(read, kBodyBytes);
   EXPECT_EQ(static_cast<int>(connection_->phase), static_cast<int>(InputPhase::kHead));
-  EXPECT_TRUE(Transport::IsBehind(*connection_));
+  EXPECT_TRUE(OutputPass::IsBehind(*connection_));
   EXPECT_EQ(ReadAll().size(), big.size());
 }
 
@@ -384,10 +396,10 @@ TEST_F(UnsentOutputTest, AHeadThatHasBegunIsReadToItsEnd) {
   const std::string first = std::string(kGet) + "GET /later HTTP/1.1\r\n";
   ASSERT_EQ(send(peer_, first.data(), first.size(), 0), static_cast<ssize_t>(first.size()));
   Turn();
-  transport_->Send(connection_, big, big.size());
-  session_->OnAnswered(connection_);
+  output()->Send(connection_, big, big.size());
+  exchanges_->OnAnswered(connection_);
   Turn();
-  ASSERT_TRUE(Transport::IsBehind(*connection_));
+  ASSERT_TRUE(OutputPass::IsBehind(*connection_));
   ASSERT_EQ(send(peer_, "Host: a\r\n\r\n", 11, 0), 11);
   Turn();
   EXPECT_EQ(router_.requests, 2);

@@ -49,7 +49,7 @@ module.exports = [
 
   {
     name: 'split-head-forgotten',
-    file: 'src/engine/http1/http1_session.cc',
+    file: 'src/engine/connection/input.cc',
     find: 'connection->partial->append(bytes);',
     replace: 'if (MUTANT("split-head-forgotten")) connection->partial->clear();\n    connection->partial->append(bytes);',
   },
@@ -101,9 +101,9 @@ module.exports = [
   },
   {
     name: 'first-piece-late',
-    file: 'src/engine/http1/http1_input.cc',
-    find: 'request.body = TakeFirstPiece(connection, rest, used);',
-    replace: 'if (!MUTANT("first-piece-late")) request.body = TakeFirstPiece(connection, rest, used);',
+    file: 'src/engine/http1/http1_session.cc',
+    find: 'request.body = bodies_.TakeFirstPiece(connection, rest, used);',
+    replace: 'if (!MUTANT("first-piece-late")) request.body = bodies_.TakeFirstPiece(connection, rest, used);',
   },
   {
     name: 'unread-body-kept',

@@ -84,14 +84,14 @@ void NativeAnswers::Append(Connection* connection, const NativeAnswer& answer) {
 void NativeAnswers::Send(Connection* connection) {
   if (batched_ != connection || is_batch_sent_) return;
   is_batch_sent_ = true;
-  transport_->Send(connection, batch_, 0);
+  output_->Send(connection, batch_, 0);
 }
 
 void NativeAnswers::Flush(Connection* connection) {
   if (batched_ != connection) return;
   if (connection->is_open()) {
     Send(connection);
-    transport_->Flush(connection);
+    output_->Flush(connection);
   }
   batched_ = nullptr;
   is_batch_sent_ = false;

@@ -11,7 +11,8 @@
 
 #include "base/limits.h"
 #include "engine/connection/connection.h"
-#include "engine/connection/transport.h"
+#include "engine/connection/input.h"
+#include "engine/connection/output_pass.h"
 #include "engine/statistics/lane_counters.h"
 #include "http1/method_table.h"
 #include "http1/request_parser.h"
@@ -55,10 +56,10 @@ class AnswerWriter {
 };
 
 // Counts, logs and writes the answers of one lane. Thread: the lane.
-class NativeAnswers {
+class NativeAnswers final : public ReadObserver {
  public:
-  NativeAnswers(const http1::MethodTable* methods, Transport* transport)
-      : methods_(methods), head_method_(methods->Find("HEAD")), transport_(transport) {}
+  NativeAnswers(const http1::MethodTable* methods, OutputPass* output)
+      : methods_(methods), head_method_(methods->Find("HEAD")), output_(output) {}
   NativeAnswers(const NativeAnswers&) = delete;
   NativeAnswers& operator=(const NativeAnswers&) = delete;
 
@@ -97,9 +98,10 @@ class NativeAnswers {
   void Send(Connection* connection);
   // Writes it. The connection may be closed by that.
   void Flush(Connection* connection);
+  void OnRead(Connection* connection) override { Flush(connection); }
   // True when the next answer has to wait for the client to read, or for a write.
   bool IsBatchFull(const Connection& connection) const {
-    return batch_.size() + Transport::UnsentBytes(connection) > limits::kUnsentBytesMax;
+    return batch_.size() + OutputPass::UnsentBytes(connection) > limits::kUnsentBytesMax;
   }
 
   const LaneCounters& counters() const { return counters_; }
@@ -112,7 +114,7 @@ class NativeAnswers {
 
   const http1::MethodTable* methods_;
   const int head_method_;
-  Transport* transport_;
+  OutputPass* output_;
   LaneCounters counters_;
   bool has_dropped_lines_ = false;
   std::string text_;   // Of the answer that is being made.

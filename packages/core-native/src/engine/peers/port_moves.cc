@@ -1,4 +1,4 @@
-// Connections that change hands: from here to other members, and from them to here.
+#include "engine/peers/port_moves.h"
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -8,8 +8,7 @@
 #include <utility>
 
 #include "base/limits.h"
-#include "engine/http1/http1_session.h"
-#include "engine/peers/port_router.h"
+#include "engine/peers/port_admission.h"
 #include "http1/request_host.h"
 
 namespace httpsys::engine {
@@ -31,64 +30,57 @@ bool IsUnixConnection(int fd) {
 
 }  // namespace
 
-// -- Away.
-
-RequestRouter::Outcome PortRouter::Move(Port* port, Connection* connection, uint64_t member,
-                                        std::string_view input) {
+RequestRouter::Outcome PortMoves::Move(Port* port, Connection* connection, uint64_t member,
+                                       std::string_view input) {
   HandedConnection handed;
   handed.hops = static_cast<uint8_t>(connection->hops + 1);
-  handed.home = HomeOf(connection, member);
+  handed.home = choice_->HomeOf(connection, member);
   handed.bytes.assign(input);
   HandOver(port, connection, member, std::move(handed));
   return Outcome::kElsewhere;
 }
 
-void PortRouter::HandOver(Port* port, Connection* connection, uint64_t member,
-                          HandedConnection handed) {
+void PortMoves::HandOver(Port* port, Connection* connection, uint64_t member,
+                         HandedConnection handed) {
   handed.port = connection->local_port;
   port->statistics->handed_over.fetch_add(1, std::memory_order_relaxed);
   handed.returns = connection->returns;
   handed.fd = transport_->Release(connection);
-  if (handed.home == self_) OnLent();
-  links_.HandOver(member, std::move(handed));
+  if (handed.home == self_) choice_->OnLent();
+  links_->HandOver(member, std::move(handed));
 }
 
 // What another member relays is not passed on: it may be told again where it belongs, also what is
 // still on its way.
-RequestRouter::Outcome PortRouter::Return(Connection* connection) {
+RequestRouter::Outcome PortMoves::Return(Connection* connection) {
   if (connection->unanswered != 0 || connection->queue != nullptr || connection->first_piece != 0) {
     return Outcome::kLater;
   }
-  links_.SendReturned(*connection->origin);
+  links_->SendReturned(*connection->origin);
   connection->origin->is_end_told = true;
   transport_->Close(connection, 0);
   return Outcome::kElsewhere;
 }
 
-bool PortRouter::SpeakAlike(const Connection* connection, const LaneServer& server) {
-  const bool is_secure =
-      server.config->TlsOf(connection->local_port, connection->local_ip) != nullptr;
-  return is_secure == (connection->tls != nullptr);
-}
-
-bool PortRouter::MoveAway(Connection* connection) {
+bool PortMoves::MoveAway(Connection* connection) {
   if (connection->origin != nullptr) return Return(connection) == Outcome::kElsewhere;
   // The application has ended its direction: nobody could answer.
   if (connection->is_fin_sent || connection->after_output != AfterOutput::kNothing) return false;
-  Port* port = Find(connection->local_port);
-  if (port == nullptr || IsPinned(connection) || IsRelayed(connection->phase) ||
+  Port* port = table_->Find(connection->local_port);
+  if (port == nullptr || PortAdmission::IsPinned(connection) || IsRelayed(connection->phase) ||
       connection->unanswered != 0 || connection->queue != nullptr || connection->first_piece != 0) {
     return false;
   }
-  LaneServer* other = connection->is_announced ? ServerOn(port, connection->server) : nullptr;
-  if (other != nullptr && SpeakAlike(connection, *other)) {
+  LaneServer* other =
+      connection->is_announced ? table_->ServerOn(port, connection->server) : nullptr;
+  if (other != nullptr && PortAdmission::SpeakAlike(connection, *other)) {
     transport_->Assign(connection, other);
     return true;
   }
   const size_t unhandled = connection->partial == nullptr ? 0 : connection->partial->size();
   if (unhandled + peer::kHandOverBytes > peer::kFrameBytesMax) return false;
   for (const uint64_t member : port->routes->peers()) {
-    if (links_.Prepare(member) != PeerLinks::State::kReady) continue;
+    if (links_->Prepare(member) != PeerLinks::State::kReady) continue;
     HandedConnection handed;
     if (connection->has_served) {
       const uint32_t idle_ms = connection->idle_timeout_ms;
@@ -101,20 +93,20 @@ bool PortRouter::MoveAway(Connection* connection) {
   return false;
 }
 
-void PortRouter::Leave(Connection* connection) {
+void PortMoves::Leave(Connection* connection) {
   // Its owner goes on with it; streams end with what carries them.
   if (IsRelayed(connection->phase) || connection->http2 != nullptr ||
       connection->stream != nullptr) {
     return;
   }
-  LaneServer* other = ServerOn(Find(connection->local_port), connection->server);
-  if (other != nullptr && SpeakAlike(connection, *other)) {
+  LaneServer* other = table_->ServerOn(table_->Find(connection->local_port), connection->server);
+  if (other != nullptr && PortAdmission::SpeakAlike(connection, *other)) {
     --connection->server->connections;
     ++other->connections;
     connection->server = other;
   } else if (MoveAway(connection) || connection->unanswered != 0) {
     return;
-  } else if (!IsPinned(connection)) {
+  } else if (!PortAdmission::IsPinned(connection)) {
     // It would be refused with its first request.
     transport_->FinishAfterOutput(connection, AfterOutput::kClose);
   } else if (connection->phase != InputPhase::kHandshake) {
@@ -125,15 +117,13 @@ void PortRouter::Leave(Connection* connection) {
   }
 }
 
-// -- New connections.
-
 // Most often the first request is there when its connection is accepted, and before the connection
 // is one of this lane's.
-PortRouter::FirstLook PortRouter::PassOn(int fd, LaneServer** server, std::string_view* bytes) {
+PortMoves::FirstLook PortMoves::PassOn(int fd, LaneServer** server, std::string_view* bytes) {
   LocalAddress local;
-  Port* port = Find(LocalPort(fd, &local));
+  Port* port = table_->Find(LocalPort(fd, &local));
   if (port == nullptr || !port->routes->passes_on()) return FirstLook::kStays;
-  if (port->routes->is_mixed() && !Fits(*port, local, **server)) {
+  if (port->routes->is_mixed() && !table_->Fits(*port, local, **server)) {
     return PassOnByAddress(port, fd, local, server);
   }
   // What is read is to be told to JavaScript.
@@ -156,31 +146,23 @@ PortRouter::FirstLook PortRouter::PassOn(int fd, LaneServer** server, std::strin
   return is_passed_on ? FirstLook::kPassedOn : FirstLook::kStays;
 }
 
-// Whether a server would speak TLS on a connection to this address where that is spoken, and only
-// there.
-bool PortRouter::Fits(const Port& port, const LocalAddress& local, const LaneServer& server) {
-  const Routes::Place* place = port.routes->FindPlace(local);
-  return place == nullptr ||
-         place->is_secure == (server.config->TlsOf(port.routes->port(), local) != nullptr);
-}
-
 // Everybody accepts on all sockets of a port: whoever speaks another protocol gives the connection,
 // untouched, to a server that has a prefix at its address.
-PortRouter::FirstLook PortRouter::PassOnByAddress(Port* port, int fd, const LocalAddress& local,
-                                                  LaneServer** server) {
+PortMoves::FirstLook PortMoves::PassOnByAddress(Port* port, int fd, const LocalAddress& local,
+                                                LaneServer** server) {
   const Routes::Place& place = *port->routes->FindPlace(local);
-  if (LaneServer* other = ServerAt(*port, local)) {
+  if (LaneServer* other = table_->ServerAt(*port, local)) {
     *server = other;
     return FirstLook::kStays;
   }
   for (const Routes::Owner& owner : place.owners) {
-    if (owner.member == 0 || links_.Prepare(owner.member) != PeerLinks::State::kReady) continue;
+    if (owner.member == 0 || links_->Prepare(owner.member) != PeerLinks::State::kReady) continue;
     HandedConnection handed;
     handed.fd = fd;
     handed.port = port->routes->port();
     handed.hops = 1;
     port->statistics->handed_over.fetch_add(1, std::memory_order_relaxed);
-    links_.HandOver(owner.member, std::move(handed));
+    links_->HandOver(owner.member, std::move(handed));
     return FirstLook::kPassedOn;
   }
   // Nobody is left who could answer.
@@ -189,18 +171,17 @@ PortRouter::FirstLook PortRouter::PassOnByAddress(Port* port, int fd, const Loca
 }
 
 // False: that takes more than passing it on.
-bool PortRouter::HandOverNew(Port* port, int fd, const LocalAddress& local,
-                             std::string_view bytes) {
+bool PortMoves::HandOverNew(Port* port, int fd, const LocalAddress& local, std::string_view bytes) {
   const http1::RequestHead& head = parser_.head();
   const HostName host = http1::HostOf(head);
   const Route route = port->routes->Find(host.name, head.target, local);
   const bool is_simple = host.is_valid && route.status == RouteStatus::kMatch &&
                          !port->routes->target(route.id).owners.empty() &&
-                         !HasMore(head, bytes.size() - parser_.head_bytes());
+                         !PortAdmission::HasMore(head, bytes.size() - parser_.head_bytes());
   if (!is_simple) return false;
   const uint32_t turn = port->turns[route.id];
-  const Routes::Owner* owner = Choose(port, nullptr, route.id);
-  if (owner->member == 0 || links_.Prepare(owner->member) != PeerLinks::State::kReady) {
+  const Routes::Owner* owner = choice_->Choose(port, nullptr, route.id);
+  if (owner->member == 0 || links_->Prepare(owner->member) != PeerLinks::State::kReady) {
     port->turns[route.id] = turn;
     return false;
   }
@@ -208,23 +189,21 @@ bool PortRouter::HandOverNew(Port* port, int fd, const LocalAddress& local,
   handed.fd = fd;
   handed.port = port->routes->port();
   handed.hops = 1;
-  handed.home = HomeOf(nullptr, owner->member);
-  if (handed.home == self_) OnLent();
+  handed.home = choice_->HomeOf(nullptr, owner->member);
+  if (handed.home == self_) choice_->OnLent();
   handed.bytes.assign(bytes);
   port->statistics->handed_over.fetch_add(1, std::memory_order_relaxed);
-  links_.HandOver(owner->member, std::move(handed));
+  links_->HandOver(owner->member, std::move(handed));
   return true;
 }
 
-// -- Here.
-
-bool PortRouter::CanTake(uint16_t number) const {
-  const Port* port = Find(number);
+bool PortMoves::CanTake(uint16_t number) const {
+  const Port* port = table_->Find(number);
   return port != nullptr && !port->routes->local_servers().empty();
 }
 
-void PortRouter::OnHandedOver(HandedConnection connection) {
-  if (Port* port = Find(connection.port)) {
+void PortMoves::OnHandedOver(HandedConnection connection) {
+  if (Port* port = table_->Find(connection.port)) {
     port->statistics->received.fetch_add(1, std::memory_order_relaxed);
   }
   (void)Adopt(std::move(connection));
@@ -232,10 +211,10 @@ void PortRouter::OnHandedOver(HandedConnection connection) {
 
 // A member may have left the prefix before this one has heard of it: the request looks for its
 // owner a little later, as often as a relayed one does.
-void PortRouter::OnTakenBack(HandedConnection handed) {
+void PortMoves::OnTakenBack(HandedConnection handed) {
   if (handed.origin != nullptr) {
     close(handed.fd);
-    return relays_.OnRefused(handed.origin->id);
+    return relays_->OnRefused(handed.origin->id);
   }
   if (handed.hops != 0) --handed.hops;
   std::string bytes = std::exchange(handed.bytes, {});
@@ -246,37 +225,18 @@ void PortRouter::OnTakenBack(HandedConnection handed) {
   if (connection->tls != nullptr) return transport_->Close(connection, 0);
   connection->partial = std::make_unique<std::string>(std::move(bytes));
   connection->returns = static_cast<uint8_t>(returns);
-  WaitReturned(connection);
-}
-
-// A server of this engine that has a prefix on the port.
-LaneServer* PortRouter::ServerOn(const Port* port, const LaneServer* except) const {
-  if (port == nullptr) return nullptr;
-  for (const uint32_t id : port->routes->local_servers()) {
-    const auto found = servers_->find(id);
-    if (found != servers_->end() && found->second.get() != except) return found->second.get();
-  }
-  return nullptr;
-}
-
-// One that speaks what is spoken at this address.
-LaneServer* PortRouter::ServerAt(const Port& port, const LocalAddress& local) {
-  for (const uint32_t id : port.routes->local_servers()) {
-    const auto found = servers_->find(id);
-    if (found != servers_->end() && Fits(port, local, *found->second)) return found->second.get();
-  }
-  return nullptr;
+  waiting_->WaitReturned(connection);
 }
 
 // nullptr: it is closed.
-Connection* PortRouter::Adopt(HandedConnection handed) {
-  const Port* port = Find(handed.port);
-  LaneServer* server = ServerOn(port, nullptr);
+Connection* PortMoves::Adopt(HandedConnection handed) {
+  const Port* port = table_->Find(handed.port);
+  LaneServer* server = table_->ServerOn(port, nullptr);
   LocalAddress local;
   const bool is_mixed = port != nullptr && port->routes->is_mixed() && handed.origin == nullptr &&
                         LocalPort(handed.fd, &local) == handed.port;
-  if (is_mixed && server != nullptr && !Fits(*port, local, *server)) {
-    server = ServerAt(*port, local);
+  if (is_mixed && server != nullptr && !table_->Fits(*port, local, *server)) {
+    server = table_->ServerAt(*port, local);
   }
   // Peers may send any descriptor.
   const bool is_sound = handed.origin == nullptr || IsUnixConnection(handed.fd);
@@ -295,8 +255,7 @@ Connection* PortRouter::Adopt(HandedConnection handed) {
   }
   connection->hops = handed.hops;
   if (handed.home != 0 && handed.home != self_ && connection->origin == nullptr) {
-    lent_[connection].home = handed.home;
-    connection->is_lent = true;
+    choice_->Lend(connection, handed.home);
   }
   if (handed.idle_ms != 0) {
     connection->has_served = true;
@@ -306,7 +265,7 @@ Connection* PortRouter::Adopt(HandedConnection handed) {
     connection->idle_timeout_ms = handed.idle_ms;
     transport_->StartIdleTimer(connection, handed.idle_ms);
   }
-  if (!handed.bytes.empty()) session_->OnHandedOver(connection, handed.bytes);
+  if (!handed.bytes.empty()) input_->Receive(connection, handed.bytes);
   transport_->Watch(connection);
   return connection->is_open() ? connection : nullptr;
 }

@@ -16,15 +16,13 @@
 
 namespace httpsys::engine {
 
-inline constexpr size_t kHttp2PrefaceBytes = 24;
-
 struct Connection;
-class Http2Session;
+class StreamHandler;
 
 // Thread: the lane. Owned by the Connection.
 struct Http2State {
   http2::NgSession* session = nullptr;
-  Http2Session* owner = nullptr;
+  StreamHandler* owner = nullptr;
   Connection* connection = nullptr;
   Connection* first_stream = nullptr;
   uint32_t streams = 0;
@@ -32,7 +30,7 @@ struct Http2State {
   // The field section that is being received.
   std::unique_ptr<http2::RequestFields> fields;
   int continuations = 0;
-  http2::FrameWalker walker{kHttp2PrefaceBytes};
+  http2::FrameWalker walker{http2::kPreface.size()};
   http2::UsedStreams used;
   int32_t last_stream = 0;  // That the peer has opened.
 

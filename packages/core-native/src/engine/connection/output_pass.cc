@@ -1,4 +1,4 @@
-// The output side of Transport.
+#include "engine/connection/output_pass.h"
 
 #include <sys/socket.h>
 #ifdef __GLIBC__
@@ -12,7 +12,6 @@
 
 #include "base/limits.h"
 #include "base/socket_calls.h"
-#include "engine/connection/transport.h"
 
 namespace httpsys::engine {
 namespace {
@@ -26,7 +25,15 @@ int WriteError(const Connection& connection, int error) {
 
 }  // namespace
 
-ssize_t Transport::Write(Connection* connection, iovec* vectors, int count, bool is_end) {
+OutputPass::OutputPass(uv_loop_t* loop, RecordWriter* records, LentMemory* lent, OutputOwner* owner)
+    : records_(records), lent_(lent), owner_(owner), pieces_(1), owners_(1) {
+  uv_timer_init(loop, &trim_timer_);
+  trim_timer_.data = this;
+}
+
+void OutputPass::Close() { uv_close(reinterpret_cast<uv_handle_t*>(&trim_timer_), nullptr); }
+
+ssize_t OutputPass::Write(Connection* connection, iovec* vectors, int count, bool is_end) {
   if (connection->tls != nullptr) return connection->tls->Write(vectors, count, is_end);
   msghdr message{};
   message.msg_iov = vectors;
@@ -40,7 +47,8 @@ ssize_t Transport::Write(Connection* connection, iovec* vectors, int count, bool
   return sent;
 }
 
-Transport::Piece* Transport::AddPiece(Connection* connection, size_t bytes, size_t payload_bytes) {
+OutputPass::Piece* OutputPass::AddPiece(Connection* connection, size_t bytes,
+                                        size_t payload_bytes) {
   const auto index = static_cast<uint32_t>(pieces_.size());
   Piece& piece = pieces_.emplace_back();
   piece.bytes = bytes;
@@ -56,18 +64,18 @@ Transport::Piece* Transport::AddPiece(Connection* connection, size_t bytes, size
   return &piece;
 }
 
-void Transport::Send(Connection* connection, std::string_view bytes, size_t payload_bytes) {
+void OutputPass::Send(Connection* connection, std::string_view bytes, size_t payload_bytes) {
   if (bytes.empty()) return;
   Piece* piece = AddPiece(connection, bytes.size(), payload_bytes);
   piece->data = reinterpret_cast<const uint8_t*>(bytes.data());
 }
 
-void Transport::SendCopy(Connection* connection, std::string_view bytes) {
+void OutputPass::SendCopy(Connection* connection, std::string_view bytes) {
   const size_t count = std::min(bytes.size(), sizeof(Piece::copy));
   std::memcpy(AddPiece(connection, count, 0)->copy, bytes.data(), count);
 }
 
-void Transport::SendBlock(Connection* connection, uint32_t block_id, std::string_view bytes) {
+void OutputPass::SendBlock(Connection* connection, uint32_t block_id, std::string_view bytes) {
   if (bytes.empty()) {
     ReportBlocks({block_id}, 0);
     return;
@@ -77,21 +85,21 @@ void Transport::SendBlock(Connection* connection, uint32_t block_id, std::string
   piece->block_id = block_id;
 }
 
-void Transport::SendShared(Connection* connection, std::shared_ptr<const void> owner,
-                           std::string_view bytes, size_t payload_bytes) {
+void OutputPass::SendShared(Connection* connection, std::shared_ptr<const void> owner,
+                            std::string_view bytes, size_t payload_bytes) {
   Piece* piece = AddPiece(connection, bytes.size(), payload_bytes);
   piece->data = reinterpret_cast<const uint8_t*>(bytes.data());
   if (owners_.back() != owner) owners_.push_back(std::move(owner));
   piece->owner = static_cast<uint32_t>(owners_.size() - 1);
 }
 
-void Transport::Touch(Connection* connection) {
+void OutputPass::Touch(Connection* connection) {
   if (connection->is_touched) return;
   connection->is_touched = true;
   touched_.push_back(connection);
 }
 
-void Transport::FlushTouched(std::vector<Connection*>* touched) {
+void OutputPass::FlushTouched(std::vector<Connection*>* touched) {
   // Closing may add to nothing here, so the list is stable.
   for (Connection* connection : touched_) {
     connection->is_touched = false;
@@ -107,7 +115,7 @@ void Transport::FlushTouched(std::vector<Connection*>* touched) {
   owners_.resize(1);
 }
 
-void Transport::Flush(Connection* connection) {
+void OutputPass::Flush(Connection* connection) {
   if (connection->http2 != nullptr || connection->stream != nullptr) {
     streams_->OnTouched(connection);
     if (connection->stream != nullptr) return;
@@ -136,13 +144,13 @@ void Transport::Flush(Connection* connection) {
     }
     connection->queue_payload_bytes += payload_left;
     AddCredit(connection, payload - payload_left);
-    UpdatePoll(connection);
+    owner_->UpdatePoll(connection);
   }
-  if (connection->queue == nullptr) OutputDone(connection);
+  if (connection->queue == nullptr) owner_->OnOutputDone(connection);
 }
 
 // False when the connection was closed by an error. What was not sent begins at piece and offset.
-bool Transport::SendPieces(Connection* connection, uint32_t* piece, size_t* offset) {
+bool OutputPass::SendPieces(Connection* connection, uint32_t* piece, size_t* offset) {
   blocks_.clear();
   while (*piece != 0) {
     size_t attempted = 0;
@@ -152,7 +160,7 @@ bool Transport::SendPieces(Connection* connection, uint32_t* piece, size_t* offs
       if (IsWouldBlock(error)) break;
       ReportBlocks(blocks_, 0);
       connection->first_piece = *piece;
-      Close(connection, WriteError(*connection, error));
+      owner_->OnWriteFailed(connection, WriteError(*connection, error));
       return false;
     }
     Advance(static_cast<size_t>(sent), piece, offset);
@@ -162,8 +170,8 @@ bool Transport::SendPieces(Connection* connection, uint32_t* piece, size_t* offs
   return true;
 }
 
-ssize_t Transport::SendOnce(Connection* connection, uint32_t first, size_t offset,
-                            size_t* attempted) {
+ssize_t OutputPass::SendOnce(Connection* connection, uint32_t first, size_t offset,
+                             size_t* attempted) {
   iovec vectors[limits::kVectorsMax];
   vectors[0] = {};
   int count = 0;
@@ -191,7 +199,7 @@ ssize_t Transport::SendOnce(Connection* connection, uint32_t first, size_t offse
   return Write(connection, vectors, count, is_end);
 }
 
-void Transport::Advance(size_t bytes, uint32_t* piece, size_t* offset) {
+void OutputPass::Advance(size_t bytes, uint32_t* piece, size_t* offset) {
   while (bytes > 0) {
     const Piece& front = pieces_[*piece];
     const size_t left = front.bytes - *offset;
@@ -207,64 +215,25 @@ void Transport::Advance(size_t bytes, uint32_t* piece, size_t* offset) {
 }
 
 // Even an empty one says that there is something to send: what TLS has sealed.
-void Transport::BeginQueue(Connection* connection) {
+void OutputPass::BeginQueue(Connection* connection) {
   if (connection->queue != nullptr) return;
   connection->queue = std::make_unique<OutputQueue>();
   ++pending_outputs_;
-  if (connection->fd >= 0) ArmRateTimer(*connection);
-  UpdatePoll(connection);
+  owner_->OnQueueBegun(connection);
+  owner_->UpdatePoll(connection);
 }
 
-void Transport::ArmRateTimer(const Connection& connection) {
-  const ServerSettings& settings = connection.server->config->settings();
-  if (settings.send_rate_min == 0) return;
-  const uint64_t look_ms = std::max<uint64_t>(settings.send_rate_ms / SendRateWatch::kLooks, 1);
-  const bool is_set = uv_is_active(reinterpret_cast<uv_handle_t*>(&rate_timer_)) != 0;
-  if (is_set && uv_timer_get_due_in(&rate_timer_) <= look_ms) return;
-  uv_timer_start(&rate_timer_, OnRateTimer, look_ms, 0);
-}
-
-void Transport::OnRateTimer(uv_timer_t* timer) {
-  auto* self = static_cast<Transport*>(timer->data);
-  // A connection of HTTP/2 takes its streams along.
-  std::vector<Connection*> slow;
-  self->ForEach([&](Connection* connection) {
-    if (!connection->is_open() || connection->queue == nullptr || connection->fd < 0) return;
-    if (self->IsTooSlow(*connection)) {
-      slow.push_back(connection);
-    } else {
-      self->ArmRateTimer(*connection);
-    }
-  });
-  for (Connection* connection : slow) {
-    if (connection->is_open()) self->handler_->OnTooSlow(connection);
-  }
-}
-
-bool Transport::IsTooSlow(const Connection& connection) const {
-  const ServerSettings& settings = connection.server->config->settings();
-  // What was upgraded is no business of HTTP's limits.
-  const bool is_upgraded =
-      connection.phase == InputPhase::kUndecided || connection.phase == InputPhase::kOpaque ||
-      connection.phase == InputPhase::kWebSocket || connection.phase == InputPhase::kRelayOpaque;
-  if (settings.send_rate_min == 0 || is_upgraded) return false;
-  OutputQueue& queue = *connection.queue;
-  return queue.rate().IsTooSlow(
-      uv_now(loop_), queue.removed(), settings.send_rate_min, settings.send_rate_ms,
-      [&](Acknowledged* to) { return ReadAcknowledged(connection.fd, to); });
-}
-
-void Transport::FlushSealed(Connection* connection) {
+void OutputPass::FlushSealed(Connection* connection) {
   if (!connection->is_open() || !connection->tls->has_unsent()) return;
   const int error = connection->tls->Flush();
   if (error == EAGAIN) {
     BeginQueue(connection);
   } else if (error != 0) {
-    Close(connection, WriteError(*connection, error));
+    owner_->OnWriteFailed(connection, WriteError(*connection, error));
   }
 }
 
-void Transport::EnqueuePieces(Connection* connection, uint32_t piece, size_t offset) {
+void OutputPass::EnqueuePieces(Connection* connection, uint32_t piece, size_t offset) {
   BeginQueue(connection);
   const auto is_shared = [](const Piece& from) {
     return from.owner != 0 && from.bytes >= limits::kSharedBytesMin;
@@ -291,13 +260,13 @@ void Transport::EnqueuePieces(Connection* connection, uint32_t piece, size_t off
 
 // -- Of streams and what carries them.
 
-bool Transport::WriteNow(Connection* connection, std::string_view bytes) {
+bool OutputPass::WriteNow(Connection* connection, std::string_view bytes) {
   size_t sent = 0;
   if (connection->queue == nullptr) {
     iovec vector{const_cast<char*>(bytes.data()), bytes.size()};
     const ssize_t result = Write(connection, &vector, 1);
     if (result < 0 && !IsWouldBlock(errno)) {
-      Close(connection, WriteError(*connection, errno));
+      owner_->OnWriteFailed(connection, WriteError(*connection, errno));
       return false;
     }
     if (result > 0) sent = static_cast<size_t>(result);
@@ -306,25 +275,18 @@ bool Transport::WriteNow(Connection* connection, std::string_view bytes) {
   if (sent == bytes.size() && !is_sealed) return true;
   BeginQueue(connection);
   connection->queue->Append(bytes.substr(sent));
-  UpdatePoll(connection);
+  owner_->UpdatePoll(connection);
   return true;
 }
 
-void Transport::FinishNow(Connection* connection) {
-  connection->after_output = AfterOutput::kClose;
-  connection->phase = InputPhase::kOver;
-  Pause(connection, kPauseOver);
-  if (connection->queue == nullptr) OutputDone(connection);
-}
-
-size_t Transport::OutputBytes(const Connection* stream) const {
+size_t OutputPass::OutputBytes(const Connection* stream) const {
   size_t bytes = stream->queue == nullptr ? 0 : stream->queue->bytes();
   for (uint32_t at = stream->first_piece; at != 0; at = pieces_[at].next)
     bytes += pieces_[at].bytes;
   return bytes - (stream->first_piece == 0 ? 0 : stream->stream->piece_offset);
 }
 
-void Transport::TakeOutput(Connection* stream, size_t bytes, std::string* to) {
+void OutputPass::TakeOutput(Connection* stream, size_t bytes, std::string* to) {
   blocks_.clear();
   if (stream->queue != nullptr) {
     OutputQueue& queue = *stream->queue;
@@ -360,7 +322,7 @@ void Transport::TakeOutput(Connection* stream, size_t bytes, std::string* to) {
 }
 
 // The memory of the pass is given back.
-void Transport::KeepStreamOutput(Connection* stream) {
+void OutputPass::KeepStreamOutput(Connection* stream) {
   if (stream->first_piece == 0) return;
   EnqueuePieces(stream, stream->first_piece, stream->stream->piece_offset);
   stream->first_piece = stream->last_piece = 0;
@@ -368,7 +330,7 @@ void Transport::KeepStreamOutput(Connection* stream) {
   streams_->OnBehind(stream);
 }
 
-void Transport::OnWritable(Connection* connection) {
+void OutputPass::OnWritable(Connection* connection) {
   WriteQueue(connection);
   if (!connection->is_open() || (connection->pauses & kPauseOutput) == 0) return;
   if (IsBehind(*connection)) return;
@@ -376,7 +338,7 @@ void Transport::OnWritable(Connection* connection) {
   Touch(connection);
 }
 
-void Transport::WriteQueue(Connection* connection) {
+void OutputPass::WriteQueue(Connection* connection) {
   const auto has_sealed = [=] {
     return connection->tls != nullptr && connection->tls->has_unsent();
   };
@@ -392,7 +354,7 @@ void Transport::WriteQueue(Connection* connection) {
     const ssize_t result = Write(connection, vectors, count);
     if (result < 0) {
       const int error = errno;
-      if (!IsWouldBlock(error)) Close(connection, WriteError(*connection, error));
+      if (!IsWouldBlock(error)) owner_->OnWriteFailed(connection, WriteError(*connection, error));
       return;
     }
     const auto sent = static_cast<size_t>(result);
@@ -407,13 +369,13 @@ void Transport::WriteQueue(Connection* connection) {
   if (!queue.empty() || has_sealed()) return;
   connection->queue.reset();
   --pending_outputs_;
-  UpdatePoll(connection);
-  OutputDone(connection);
+  owner_->UpdatePoll(connection);
+  owner_->OnOutputDone(connection);
   if (connection->is_open() && connection->http2 != nullptr) streams_->OnOutputDone(connection);
   if (connection->wants_input_resumed) Touch(connection);
 }
 
-void Transport::DropOutput(Connection* connection) {
+void OutputPass::Drop(Connection* connection) {
   blocks_.clear();
   for (uint32_t at = connection->first_piece; at != 0; at = pieces_[at].next) {
     if (pieces_[at].block_id != OutputQueue::kNoBlock) blocks_.push_back(pieces_[at].block_id);
@@ -429,9 +391,9 @@ void Transport::DropOutput(Connection* connection) {
 }
 
 // Later than the connections are freed, and once for all of a flood.
-void Transport::TrimSoon() {
+void OutputPass::TrimSoon() {
   const auto trim = [](uv_timer_t* timer) {
-    static_cast<Transport*>(timer->data)->dropped_outputs_ = 0;
+    static_cast<OutputPass*>(timer->data)->dropped_outputs_ = 0;
 #ifdef __GLIBC__
     malloc_trim(0);
 #endif
@@ -439,40 +401,8 @@ void Transport::TrimSoon() {
   uv_timer_start(&trim_timer_, trim, limits::kUnusedMs, 0);
 }
 
-void Transport::OutputDone(Connection* connection) {
-  switch (connection->after_output) {
-    case AfterOutput::kNothing:
-      // Its next request may be another server's.
-      if ((connection->pauses & (kPauseOrder | kPauseOutput)) != 0 ||
-          connection->relay != nullptr) {
-        connection->wants_input_resumed = true;
-      }
-      return;
-    case AfterOutput::kShutdown:
-      if (connection->tls != nullptr && !connection->is_fin_sent && !connection->tls->Shutdown()) {
-        BeginQueue(connection);  // This is called again when it is sent.
-        return;
-      }
-      if (connection->peer_ended) {
-        connection->is_fin_sent = true;  // As good as.
-        Close(connection, 0);
-      } else if (!connection->is_fin_sent) {
-        connection->is_fin_sent = true;
-        if (handler_ != nullptr) handler_->OnOutputEnding(connection);
-        shutdown(connection->fd, SHUT_WR);
-        CloseIfRefusedUpgrade(connection);
-      }
-      return;
-    case AfterOutput::kClose:
-      // As on Node where Node could listen; who has closed the server waits for its connections.
-      CloseLingering(connection, connection->is_shared && connection->unanswered == 0 &&
-                                     !connection->server->is_unlistened);
-      return;
-  }
-}
-
 // A stream may have so little credit that JavaScript waits until all of it has left.
-bool Transport::IsCreditDue(const Connection& connection) {
+bool OutputPass::IsCreditDue(const Connection& connection) {
   if (connection.credit_bytes >= limits::kCreditBytes) return true;
   const bool is_all = connection.queue_payload_bytes == 0 && connection.pass_payload_bytes == 0;
   if (connection.credit_bytes < limits::kStreamCreditBytes || !is_all) return false;
@@ -481,7 +411,7 @@ bool Transport::IsCreditDue(const Connection& connection) {
   return connection.origin != nullptr && connection.origin->is_stream;
 }
 
-void Transport::AddCredit(Connection* connection, size_t bytes) {
+void OutputPass::AddCredit(Connection* connection, size_t bytes) {
   connection->credit_bytes += bytes;
   if (!IsCreditDue(*connection)) return;
   // A block may be longer than a word counts.
@@ -490,7 +420,7 @@ void Transport::AddCredit(Connection* connection, size_t bytes) {
   connection->credit_bytes -= credit;
 }
 
-void Transport::ReportBlocks(const std::vector<uint32_t>& blocks, int error) {
+void OutputPass::ReportBlocks(const std::vector<uint32_t>& blocks, int error) {
   for (const uint32_t id : blocks) {
     lent_->Return(id);
     records_->BlockDone(id, error);

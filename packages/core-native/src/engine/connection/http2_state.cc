@@ -1,4 +1,4 @@
-#include "engine/http2/http2_state.h"
+#include "engine/connection/http2_state.h"
 
 #include "http2/nghttp2_api.h"
 
