@@ -11,7 +11,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const { buildForWindows } = require('./build-windows')
 const { definesOn, kNative, sourcesOn } = require('./lib/gyp')
-const { findZig, kHeadersNode, nodeFolder, nodePackage, zigFolder } = require('./lib/packages')
+const { cacheFolder, findZig, kHeadersNode, nodeFolder, nodePackage, zigFolder } = require('./lib/packages')
 const { Progress } = require('./lib/progress')
 const { forEachParallel, kCoreNative, kJobs, kRoot, listFiles, main, run } = require('./lib/project')
 const { targetsOf } = require('./lib/targets')
@@ -40,7 +40,7 @@ const nodeAddonApi = () => path.join(kRoot, 'node_modules', 'node-addon-api')
 
 /** @param {Target} target @returns {string[]} */
 function compilerFlags (target) {
-  const places = { [kCoreNative]: 'httpsys', [headers()]: 'node', [nodeAddonApi()]: 'node-addon-api', [zigFolder()]: 'zig' }
+  const places = { [kCoreNative]: 'httpsys', [headers()]: 'node', [nodeAddonApi()]: 'node-addon-api' }
   return [
     '-target', /** @type {string} */ (target.zig), ...kCompilerFlags, ...definesOn(target.gyp),
     // Nothing of the machine that builds may be in the file.
@@ -62,15 +62,23 @@ function linkerFlags (target) {
   ]
 }
 
-/** @returns {NodeJS.ProcessEnv} */
-function environment () {
-  const cache = path.join(zigFolder(), 'cache')
-  return { ZIG_GLOBAL_CACHE_DIR: cache, ZIG_LOCAL_CACHE_DIR: cache, SOURCE_DATE_EPOCH: '0' }
+/**
+ * How zig is started. It compiles the C++ library and the C library's start files by itself, with none of our flags, so their debug
+ * information, and with it the addon's build-id, would have zig's folder and the current one. Here both are relative: the compiler writes
+ * down its current folder by the name in PWD, and zig its own files by their names below that folder.
+ *
+ * @returns {{ cwd: string, env: NodeJS.ProcessEnv, quiet: true }}
+ */
+function surroundings () {
+  const cache = path.join(zigFolder(), 'cache-relative')
+  const env = { PWD: '/proc/self/cwd', ZIG_LIB_DIR: 'lib', ZIG_GLOBAL_CACHE_DIR: cache, ZIG_LOCAL_CACHE_DIR: cache, SOURCE_DATE_EPOCH: '0' }
+  return { cwd: path.dirname(/** @type {string} */ (findZig())), env, quiet: true }
 }
 
 /** @param {Target} target @returns {string} of everything that the file depends on, by content: where the clone is counts for nothing */
 function fingerprint (target) {
-  const hash = crypto.createHash('sha256').update([...compilerFlags(target), ...linkerFlags(target)].join('\n').replaceAll(kRoot, ''))
+  const settings = [...compilerFlags(target), ...linkerFlags(target), ...Object.values(surroundings().env)]
+  const hash = crypto.createHash('sha256').update(settings.join('\n').replaceAll(kRoot, '').replaceAll(cacheFolder(), ''))
   const manifest = path.join(nodeAddonApi(), 'package.json')
   for (const file of [path.join(kNative, 'binding.gyp'), manifest, ...listFiles(path.join(kCoreNative, 'src'))]) {
     hash.update(`${path.relative(kRoot, file)}\n`).update(fs.readFileSync(file))
@@ -89,7 +97,7 @@ async function splitDebugSymbols ({ binutils }, addon) {
 /** @param {Target} target @param {string} addon */
 async function buildWithZig (target, addon) {
   const zig = /** @type {string} */ (findZig())
-  const env = environment()
+  const options = surroundings()
   const objects = path.join(path.dirname(addon), 'objects')
   fs.mkdirSync(objects, { recursive: true })
   fs.writeFileSync(path.join(kFolder, 'exports.map'), kExports)
@@ -98,14 +106,14 @@ async function buildWithZig (target, addon) {
   const progress = new Progress({ unit: 'files compiled', total: sources.length })
   try {
     await forEachParallel(sources, async (source) => {
-      await run(zig, ['c++', ...compilerFlags(target), '-c', path.join(kCoreNative, source), '-o', objectOf(source)], { env, quiet: true })
+      await run(zig, ['c++', ...compilerFlags(target), '-c', path.join(kCoreNative, source), '-o', objectOf(source)], options)
       progress.add()
     }, kJobs)
   } finally {
     progress.end()
   }
   console.log('Linking; the first time the C++ library is compiled, too')
-  await run(zig, ['c++', ...linkerFlags(target), ...sources.map(objectOf), '-o', addon], { env, quiet: true })
+  await run(zig, ['c++', ...linkerFlags(target), ...sources.map(objectOf), '-o', addon], options)
   await splitDebugSymbols(target, addon)
   fs.rmSync(objects, { recursive: true })
 }

@@ -2,7 +2,7 @@
 
 // Installs what is missing, and is quick when nothing is. The one place that installs anything.
 //
-//   node tools/setup.js [npm | run | test | all | bench | dev | windows | wine | prebuilds | packages]
+//   node tools/setup.js [npm | run | test | all | bench | dev | windows | wine | prebuilds | packages | emulation]
 
 const fs = require('node:fs')
 const path = require('node:path')
@@ -130,7 +130,7 @@ async function setup (set) {
   checkNode()
   await ensureSystemPackages(set)
   await ensureNodeModules()
-  if (set === 'prebuilds' || set === 'packages') {
+  if (['prebuilds', 'packages', 'emulation'].includes(set)) {
     await ensurePython(findZig(), zigFolder(), `ziglang==${kZigVersion}`)
     await ensureNode(kHeadersNode)
   }

@@ -8,7 +8,7 @@ const fs = require('node:fs')
 const { after, before, describe, it } = require('node:test')
 const { freePort } = require('../helpers/free-port')
 const { Load, Member, Stranger, ask, connect, dataSocket, descriptorsOf, kSkipStranger, meetingPlace, member, stateOf, until } = require('./kit')
-const { Type, frame, handOver, hello, link, register, unsigned } = require('./peer-frames')
+const { Type, frame, handOver, hello, link, register, relay, unsigned } = require('./peer-frames')
 
 const kTypesMax = 40
 
@@ -114,19 +114,40 @@ describe('Members of a port', { skip: kSkipStranger }, () => {
     await assertAlive()
   })
 
+  const kToB = 'GET /b/ HTTP/1.1\r\nHost: h\r\n\r\n'
+  const unregister = frame(Type.unregister, Buffer.concat([unsigned(32, 1, 0), unsigned(8, 1), unsigned(16, 0), unsigned(32, 7)]))
+
+  it('understand the frames that the tests here cut off, or send with something else, when they are whole', async (t) => {
+    const stranger = new Stranger(t)
+    /** @param {string} name @param {{ hex: string, fd?: string }[]} send */
+    const typesOf = async (name, ...send) => {
+      const { received, isClosed } = await stranger.tell({ connect: name, send, waitMs: 700 })
+      assert.equal(isClosed, false)
+      const types = []
+      for (let rest = Buffer.from(received, 'hex'); rest.length > 0; rest = rest.subarray(8 + rest.readUInt32LE(0))) types.push(rest[4])
+      return types
+    }
+    const whole = { hex: Buffer.concat([hello(), register(`http://*:${port}/whole/`), unregister]).toString('hex') }
+    assert.equal((await typesOf(meetingPlace(port), whole)).filter((type) => type === Type.registered).length, 2)
+    for (const name of sockets) {
+      const greeting = { hex: link().toString('hex') }
+      assert.deepEqual(await typesOf(name, greeting, { hex: handOver(port, kToB).toString('hex'), fd: 'connected' }), [Type.taken])
+      assert.equal((await typesOf(name, greeting, { hex: relay(port).toString('hex'), fd: 'unix' }))[0], Type.taken)
+    }
+    await assertAlive()
+  })
+
   it('live on when a peer dies in the middle of a frame, at whatever byte, and keep no descriptor that came with it', async (t) => {
     const stranger = new Stranger(t)
     const registration = register(`http://*:${port}/ghost/`)
-    const unregister = frame(Type.unregister, Buffer.concat([unsigned(32, 1, 0), unsigned(8, 1), unsigned(16, 0), unsigned(32, 0)]))
     const socket = frame(Type.socket, unsigned(32, 0), { fds: 1 })
-    const request = handOver(port, 'GET /b/ HTTP/1.1\r\nHost: h\r\n\r\n')
     const load = new Load(t, { port, targets: ['/a/', '/b/'], connections: 2 })
     /** @type {[string, Buffer, Buffer, string | undefined][]} */
     const cases = [
       [meetingPlace(port), Buffer.alloc(0), hello(), undefined], [meetingPlace(port), hello(), registration, undefined],
       [meetingPlace(port), hello(), unregister, undefined], [meetingPlace(port), hello(), socket, 'listening'],
       ...sockets.flatMap((name) => /** @type {[string, Buffer, Buffer, string | undefined][]} */ ([
-        [name, Buffer.alloc(0), link(), undefined], [name, link(), request, 'connected']
+        [name, Buffer.alloc(0), link(), undefined], [name, link(), handOver(port, kToB), 'connected'], [name, link(), relay(port), 'unix']
       ]))
     ]
     for (const [name, before, bytes, fd] of cases) {

@@ -10,7 +10,7 @@ const os = require('node:os')
 const path = require('node:path')
 const { execute } = require('../../tools/compat/execute')
 const { decodeBlock, parseFixtures } = require('../../tools/compat/wire/fixtures')
-const { kClasses, judge, statuses } = require('../../tools/compat/wire/judge')
+const { isEarlier, kClasses, judge, statuses } = require('../../tools/compat/wire/judge')
 const { kKnown, kPage } = require('../../tools/compat')
 
 const kFixtures = `
@@ -114,6 +114,20 @@ test('another segmentation, a close that was announced and one that was asked fo
   assert.equal(judge(pipeline, served('/a'), closed), 'close-as-asked')
   assert.equal(judge(Buffer.from('GET /a HTTP/1.1\r\n\r\n'), served('/a'), closed), 'different')
   assert.equal(judge(pipeline, closed, served('/a'), [closed]), 'different')
+})
+
+test('what ours does only once is not forgiven; an outcome that was looked at too soon is', () => {
+  const first = served('/a')
+  assert.ok(isEarlier(first, first))
+  assert.ok(isEarlier({ ...first, open: true }, { ...first, open: false }))
+  assert.ok(isEarlier({ text: '', seen: [seen('/a', { end: 'open' })], errors: [] }, first))
+  assert.ok(isEarlier({ text: '', seen: [], errors: [] }, first))
+  assert.ok(!isEarlier({ ...first, late: true }, first))
+  assert.ok(!isEarlier({ ...first, open: false }, { ...first, open: true }))
+  assert.ok(!isEarlier(served('/a', '/poison'), first))
+  assert.ok(!isEarlier({ ...first, text: `${first.text}x` }, first))
+  assert.ok(!isEarlier({ ...first, errors: ['HPE_INVALID_METHOD'] }, first))
+  assert.ok(!isEarlier({ ...first, seen: [seen('/a', { body: 'x', end: 'open' })] }, first))
 })
 
 test('every named difference is a row of the page, and what is listed is a named difference', () => {

@@ -172,8 +172,17 @@ const kPrebuildNeeds = [
 /** @type {Need[]} */
 const kPackageNeeds = [
   ...kPrebuildNeeds,
+  { what: 'ip, which starts networks of their own', present: () => findProgram('ip', '/usr/sbin/ip', '/sbin/ip') !== null, apt: ['iproute2'] },
   { what: 'mmdebstrap, which makes a fresh Debian', present: () => findProgram('mmdebstrap') !== null, apt: ['mmdebstrap'] },
   { what: 'Python\'s pip', present: () => ask(findProgram('python3', 'python') ?? 'python3', ['-m', 'pip', '--version']) !== null, apt: ['python3-pip'] },
+]
+
+/** @type {Need[]} */
+const kEmulationNeeds = [
+  ...kPackageNeeds,
+  { what: 'qemu-user, which runs programs for arm64', present: () => fs.existsSync('/usr/bin/qemu-aarch64-static'), apt: ['qemu-user-static'] },
+  { what: 'update-binfmts, which lets Linux start them', present: () => findProgram('update-binfmts', '/usr/sbin/update-binfmts') !== null, apt: ['binfmt-support'] },
+  { what: 'arch-test, which mmdebstrap asks about arm64', present: () => findProgram('arch-test') !== null, apt: ['arch-test'] },
 ]
 
 /** What a script may ask for. Each set contains what its members need to build the addon. */
@@ -184,6 +193,7 @@ const kNeeds = {
   windows: kWindowsNeeds,
   prebuilds: kPrebuildNeeds,
   packages: kPackageNeeds,
+  emulation: kEmulationNeeds,
   wine: [...kWindowsNeeds, ...kWineNeeds],
   test: [...kRunNeeds, ...kTestNeeds],
   all: [...kRunNeeds, ...kTestNeeds, ...kAllNeeds],
@@ -210,10 +220,10 @@ function clangFormat () {
   return `${clangFormatFolder()}/bin/clang-format`
 }
 
-/** @returns {string} the npm package that holds the program `node` for this platform */
-function nodePackage () {
+/** @param {string} [cpu] @returns {string} the npm package that holds the program `node` for this platform */
+function nodePackage (cpu = process.arch) {
   const platform = process.platform === 'win32' ? 'win' : process.platform
-  return `node-${platform}-${process.arch}`
+  return `node-${platform}-${cpu}`
 }
 
 const kH2specVersion = '2.2.1'
@@ -252,15 +262,15 @@ function sslyze () {
   return `${sslyzeFolder()}/bin/sslyze`
 }
 
-/** @param {string} version a major or a whole version @returns {string} */
-function nodeFolder (version) {
-  return `${cacheFolder()}/node-${version}`
+/** @param {string} version a major or a whole version @param {string} [cpu] @returns {string} */
+function nodeFolder (version, cpu = process.arch) {
+  return `${cacheFolder()}/node-${version}${cpu === process.arch ? '' : `-${cpu}`}`
 }
 
-/** @param {string} version @returns {string} that version of Node, whether it is installed yet or not */
-function nodeProgram (version) {
+/** @param {string} version @param {string} [cpu] @returns {string} that version of Node, whether it is installed yet or not */
+function nodeProgram (version, cpu = process.arch) {
   const file = process.platform === 'win32' ? 'node.exe' : 'node'
-  return `${nodeFolder(version)}/node_modules/${nodePackage()}/bin/${file}`
+  return `${nodeFolder(version, cpu)}/node_modules/${nodePackage(cpu)}/bin/${file}`
 }
 
 function hasVenv () {

@@ -1,7 +1,7 @@
 'use strict'
 
-// A registry that has our tarballs only, and takes what is published, on a port of its own: npm chooses the platform's package as it does among published
-// ones, by os, cpu and libc of its manifest.
+// A registry that has our tarballs only, and takes what is published, on its own port: npm chooses the platform's package as it does
+// among published ones, by os, cpu and libc of its manifest.
 
 const crypto = require('node:crypto')
 const { once } = require('node:events')
@@ -12,6 +12,17 @@ const { text } = require('node:stream/consumers')
 const { manifest } = require('../lib/platform-package')
 const { ask } = require('../lib/project')
 const { kTargets } = require('../lib/targets')
+
+/** Older than what a package manager refuses because it is new (Yarn 4). */
+const kPublished = '2020-01-01T00:00:00.000Z'
+
+/** @param {any} version with its `dist` @returns {any} what the registry says of a package that has this version only */
+const packument = (version) => ({
+  name: version.name,
+  'dist-tags': { latest: version.version },
+  time: { created: kPublished, modified: kPublished, [version.version]: kPublished },
+  versions: { [version.version]: version }
+})
 
 /** @param {string} tarball @returns {any} the manifest that is in it */
 function manifestOf (tarball) {
@@ -25,8 +36,7 @@ function packuments (tarballs, url) {
   return new Map(tarballs.map((file) => {
     const own = manifestOf(file)
     const integrity = `sha512-${crypto.createHash('sha512').update(fs.readFileSync(file)).digest('base64')}`
-    const version = { ...own, dist: { tarball: `${url}/-/${path.basename(file)}`, integrity } }
-    return [own.name, { name: own.name, 'dist-tags': { latest: own.version }, versions: { [own.version]: version } }]
+    return [own.name, packument({ ...own, dist: { tarball: `${url}/-/${path.basename(file)}`, integrity } })]
   }))
 }
 
@@ -42,8 +52,7 @@ function withOtherPlatforms (known, url) {
   for (const target of kTargets) {
     const other = /** @type {any} */ (manifest(target, { version: latest, ...rest }))
     if (known.has(other.name)) continue
-    const version = { ...other, dist: { tarball: `${url}/-/${target.name}.tgz`, shasum: '0'.repeat(40) } }
-    all.set(other.name, { name: other.name, 'dist-tags': { latest }, versions: { [latest]: version } })
+    all.set(other.name, packument({ ...other, dist: { tarball: `${url}/-/${target.name}.tgz`, shasum: '0'.repeat(40) } }))
   }
   return all
 }
@@ -55,28 +64,30 @@ async function startRegistry (tarballs) {
   let known = new Map()
   const files = new Map(tarballs.map((file) => [path.basename(file), fs.readFileSync(file)]))
   // npm publish
-  /** @param {any} packument @returns {boolean} */
-  const take = (packument) => {
-    const [attachment] = Object.entries(packument._attachments)
-    const [version] = Object.values(packument.versions)
+  /** @param {any} published @returns {boolean} */
+  const take = (published) => {
+    const [attachment] = Object.entries(published._attachments)
+    const [version] = Object.values(published.versions)
     const file = `${version.name.replace('@', '').replace('/', '-')}-${version.version}.tgz`
     files.set(file, Buffer.from(/** @type {any} */ (attachment[1]).data, 'base64'))
     version.dist.tarball = `${url}/-/${file}`
-    known.set(version.name, { name: version.name, 'dist-tags': { latest: version.version }, versions: { [version.version]: version } })
+    known.set(version.name, packument(version))
     return true
   }
+  // Part of every URL: what a package manager has kept of an earlier run, on the same port, is not what it is asked for now.
+  const base = `/${crypto.randomUUID()}/`
   const server = http.createServer(async (req, res) => {
     if (req.method === 'PUT') return res.end(JSON.stringify({ ok: take(JSON.parse(await text(req))) }))
-    const name = decodeURIComponent(/** @type {string} */ (req.url).slice(1))
+    const name = decodeURIComponent(/** @type {string} */ (req.url).slice(base.length))
     const tarball = name.startsWith('-/') ? files.get(name.slice(2)) : undefined
     if (tarball !== undefined) return res.end(tarball)
-    const packument = known.get(name)
-    res.statusCode = packument === undefined ? 404 : 200
+    const found = known.get(name)
+    res.statusCode = found === undefined ? 404 : 200
     res.setHeader('Content-Type', 'application/json')
-    res.end(JSON.stringify(packument ?? { error: 'not found' }))
+    res.end(JSON.stringify(found ?? { error: 'not found' }))
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
-  url = `http://127.0.0.1:${/** @type {import('node:net').AddressInfo} */ (server.address()).port}`
+  url = `http://127.0.0.1:${/** @type {import('node:net').AddressInfo} */ (server.address()).port}${base.slice(0, -1)}`
   known = packuments(tarballs, url)
   if (known.has('@httpsys/core-native')) known = withOtherPlatforms(known, url)
   return {

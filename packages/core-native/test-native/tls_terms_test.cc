@@ -20,24 +20,21 @@ namespace {
 // All of both sides, against the sentences of docs/tls.md.
 TEST(AdmitsTest, AHandshakeDoesForAnOwnerThatWouldHaveMadeItToo) {
   const bool both[] = {false, true};
-  for (const bool allows_protocol : both) {
-    for (const bool allows_cipher : both) {
-      for (const bool asks : both) {
-        for (const bool rejects : both) {
-          for (const bool is_known : both) {
-            for (const bool is_asked : both) {
-              for (const bool is_verified : both) {
-                for (const char* trust : {"", "a", "b"}) {
-                  const OwnerTerms owner{allows_protocol, allows_cipher, asks,
-                                         rejects,         is_known,      "a"};
-                  const HandshakeTerms handshake{0x0304, "cipher", is_asked, is_verified, trust};
-                  bool is_right = allows_protocol && allows_cipher;
-                  if (asks) {
-                    is_right = is_right && is_known && is_asked && std::string(trust) == "a";
-                    if (rejects) is_right = is_right && is_verified;
-                  }
-                  EXPECT_EQ(Admits(owner, handshake), is_right);
+  for (const bool is_negotiable : both) {
+    for (const bool asks : both) {
+      for (const bool rejects : both) {
+        for (const bool is_known : both) {
+          for (const bool is_asked : both) {
+            for (const bool is_verified : both) {
+              for (const char* trust : {"", "a", "b"}) {
+                const OwnerTerms owner{is_negotiable, asks, rejects, is_known, "a"};
+                const HandshakeTerms handshake{0x0304, "cipher", is_asked, is_verified, trust};
+                bool is_right = is_negotiable;
+                if (asks) {
+                  is_right = is_right && is_known && is_asked && std::string(trust) == "a";
+                  if (rejects) is_right = is_right && is_verified;
                 }
+                EXPECT_EQ(Admits(owner, handshake), is_right);
               }
             }
           }
@@ -163,30 +160,57 @@ TEST_F(TermsTest, AnAddressIsNoNameThatAPatternFits) {
   }
 }
 
+// Whether a server with this context would negotiate a version with a cipher.
+bool Negotiates(SSL_CTX* context, int version, const char* cipher) {
+  ContextSettings settings;
+  settings.context = context;
+  HandshakeTerms handshake;
+  handshake.protocol = version;
+  handshake.cipher = cipher;
+  return ServerContext::Create(settings)->TermsFor("a.test", handshake).is_negotiable;
+}
+
 TEST_F(TermsTest, VersionsAndCiphersAreThoseOfTheServer) {
   ContextPtr context(SSL_CTX_new(TLS_server_method()));
   SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
-  SSL_CTX_set_max_proto_version(context.get(), TLS1_3_VERSION);
-  SSL_CTX_set_options(context.get(), SSL_OP_NO_TLSv1_3);
   SSL_CTX_set_cipher_list(context.get(), "ECDHE-RSA-AES128-GCM-SHA256");
-  ContextSettings settings;
-  settings.context = context.get();
-  const auto server = ServerContext::Create(settings);
-  for (const auto& [version, cipher, allows_version, allows_cipher] :
-       std::vector<std::tuple<int, const char*, bool, bool>>{
-           {TLS1_2_VERSION, "ECDHE-RSA-AES128-GCM-SHA256", true, true},
-           {TLS1_2_VERSION, "ECDHE-RSA-AES256-GCM-SHA384", true, false},
-           {TLS1_3_VERSION, "TLS_AES_128_GCM_SHA256", false, true},
-           {TLS1_1_VERSION, "ECDHE-RSA-AES128-GCM-SHA256", false, true},
-           {0, "", false, false},
-       }) {
-    HandshakeTerms handshake;
-    handshake.protocol = version;
-    handshake.cipher = cipher;
-    const OwnerTerms terms = server->TermsFor("a.test", handshake);
-    EXPECT_EQ(terms.allows_protocol, allows_version) << version;
-    EXPECT_EQ(terms.allows_cipher, allows_cipher) << cipher;
+  const char* kOwn = "ECDHE-RSA-AES128-GCM-SHA256";
+  EXPECT_TRUE(Negotiates(context.get(), TLS1_2_VERSION, kOwn));
+  EXPECT_FALSE(Negotiates(context.get(), TLS1_2_VERSION, "ECDHE-RSA-AES256-GCM-SHA384"));
+  EXPECT_FALSE(Negotiates(context.get(), TLS1_1_VERSION, kOwn));
+  EXPECT_TRUE(Negotiates(context.get(), TLS1_3_VERSION, "TLS_AES_128_GCM_SHA256"));
+  EXPECT_FALSE(Negotiates(context.get(), TLS1_3_VERSION, kOwn)) << "a cipher of another version";
+  EXPECT_FALSE(Negotiates(context.get(), 0, ""));
+  SSL_CTX_set_options(context.get(), SSL_OP_NO_TLSv1_3);
+  EXPECT_FALSE(Negotiates(context.get(), TLS1_3_VERSION, "TLS_AES_128_GCM_SHA256"));
+  SSL_CTX_clear_options(context.get(), SSL_OP_NO_TLSv1_3);
+  SSL_CTX_set_max_proto_version(context.get(), TLS1_2_VERSION);
+  EXPECT_FALSE(Negotiates(context.get(), TLS1_3_VERSION, "TLS_AES_128_GCM_SHA256"));
+}
+
+// OpenSSL 3 speaks versions before TLS 1.2 at level 0 only, whatever their minimum says.
+TEST_F(TermsTest, AVersionThatTheSecurityLevelForbidsIsNotNegotiated) {
+  ContextPtr context(SSL_CTX_new(TLS_server_method()));
+  SSL_CTX_set_min_proto_version(context.get(), TLS1_VERSION);
+  const char* kCipher = "ECDHE-RSA-AES128-SHA";
+  SSL_CTX_set_security_level(context.get(), 0);
+  EXPECT_TRUE(Negotiates(context.get(), TLS1_VERSION, kCipher));
+  SSL_CTX_set_security_level(context.get(), 1);
+  EXPECT_FALSE(Negotiates(context.get(), TLS1_VERSION, kCipher));
+  EXPECT_TRUE(Negotiates(context.get(), TLS1_2_VERSION, kCipher));
+}
+
+TEST_F(TermsTest, TheSecurityLevelIsPartOfWhatMakesACertificateGood) {
+  std::vector<std::string> trusts;
+  for (const int level : {0, 1}) {
+    ContextPtr context = ContextOf({one_.get()});
+    SSL_CTX_set_security_level(context.get(), level);
+    ContextSettings settings;
+    settings.context = context.get();
+    settings.requests_certificate = true;
+    trusts.push_back(ServerContext::Create(settings)->TrustOf(nullptr));
   }
+  EXPECT_NE(trusts[0], trusts[1]);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@ import * as http from 'node:http'
 import * as nodeHttps from 'node:https'
 import type { SecureContextOptions, TlsOptions } from 'node:tls'
 import type { FileHandle } from 'node:fs/promises'
+import type { ListenOptions, Server as NetServer, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { WebSocketChannel, WebSocketHandlers, WebSocketSettings } from './web-socket'
 export * from 'node:http'
@@ -137,7 +138,10 @@ declare module 'node:http' {
 
 /** Where the certificates of a server with TLS come from, beside Node's options. */
 export interface CertificateOptions {
-  /** Certificates of hosts (`*` stands for a label), or of the hosts of URL prefixes; the last one that fits counts. */
+  /**
+   * Certificates of hosts (`*` stands for a label), or of the hosts of URL prefixes; the last one that fits counts. An element with
+   * none of `ca`, `crl` and `allowPartialTrustChain` has the server's.
+   */
   certificates?: (Pick<SecureContextOptions,
     'allowPartialTrustChain' | 'ca' | 'cert' | 'clientCertEngine' | 'crl' | 'key' | 'passphrase' | 'pfx' | 'privateKeyEngine' | 'privateKeyIdentifier'
   > & ({ host: string } | { prefix: string }))[]
@@ -152,7 +156,7 @@ export interface CertificateOptions {
 
 /** What `listen()` takes beside Node's arguments. Options of TLS are for `https://` prefixes. */
 export interface PrefixListenOptions extends CertificateOptions, Omit<TlsOptions, 'pskCallback' | 'pskIdentityHint' | 'enableTrace'>,
-  Pick<import('node:net').ListenOptions, 'backlog' | 'signal' | 'exclusive' | 'ipv6Only'> {
+  Pick<ListenOptions, 'backlog' | 'signal' | 'exclusive' | 'ipv6Only'> {
   /** A URL prefix, or several, such as `http://*:8080/shop/`. */
   prefix?: string | string[]
   prefixes?: string[]
@@ -170,6 +174,18 @@ export interface PrefixListenOptions extends CertificateOptions, Omit<TlsOptions
   queueMode?: 'create' | 'createOrAttach' | 'attach'
 }
 
+/** Node's options of `listen()`. Node also takes a port as text, such as that of an environment variable. */
+export interface PortListenOptions extends Omit<ListenOptions, 'port'> {
+  port?: number | string | null | undefined
+  /** A descriptor that is bound already, such as that of a systemd socket unit (3). */
+  fd?: number | undefined
+  /** SO_REUSEPORT. Node has the option from 22.12 on. */
+  reusePort?: boolean | undefined
+}
+
+/** An object that has a bound or listening socket. */
+export type ListenHandle = NetServer | Socket | { fd: number } | { _handle: object } | { handle: object }
+
 /** What `server.close()` takes beside its callback. */
 export interface CloseOptions {
   /** Requests for the server's prefixes wait for its successor at other processes of the port. Default false. */
@@ -181,7 +197,7 @@ export interface CloseOptions {
 /** `http.Server` on the engine. `instanceof http.Server` holds. */
 export class Server<
   Request extends typeof http.IncomingMessage = typeof http.IncomingMessage,
-  Response extends typeof http.ServerResponse = typeof http.ServerResponse
+  Response extends typeof http.ServerResponse<InstanceType<Request>> = typeof http.ServerResponse
 > extends http.Server<Request, Response> {
   constructor (requestListener?: http.RequestListener<Request, Response>)
   constructor (
@@ -199,10 +215,17 @@ export class Server<
    * has the name of the port, ERR_HTTPSYS_PEER_VERSION, ERR_HTTPSYS_PORT_COORDINATOR.
    * Throws ERR_HTTPSYS_TLS_CERTIFICATE, ERR_HTTPSYS_TLS_OPTION, ERR_HTTPSYS_SSLCERT for https:// prefixes.
    */
-  listen (prefix: string | string[], callback?: () => void): this
   listen (prefix: string | string[], options: PrefixListenOptions, callback?: () => void): this
+  listen (prefixes: string[], callback?: () => void): this
   listen (options: PrefixListenOptions, callback?: () => void): this
-  listen (...args: any[]): this
+  listen (options: PortListenOptions, callback?: () => void): this
+  listen (callback?: () => void): this
+  /** `where` is a port, also as text, the path of a Unix socket, or a URL prefix. */
+  listen (where?: number | string | null, callback?: () => void): this
+  listen (where?: number | string | null, hostOrBacklog?: string | number | null, callback?: () => void): this
+  listen (port?: number | string | null, host?: string | null, backlog?: number | null, callback?: () => void): this
+  listen (handle: ListenHandle, callback?: () => void): this
+  listen (handle: ListenHandle, backlog?: number | null, callback?: () => void): this
 
   close (callback?: (error?: Error) => void): this
   /** @throws ERR_HTTPSYS_OPTION, ERR_INVALID_ARG_TYPE, ERR_OUT_OF_RANGE; the server goes on then */
@@ -233,20 +256,74 @@ export class Server<
   removePrefix (prefix: string): Promise<void>
 }
 
-export function createServer (requestListener?: http.RequestListener): Server
-export function createServer (
-  options: http.ServerOptions & EngineServerOptions,
-  requestListener?: http.RequestListener
-): Server
+export function createServer<
+  Request extends typeof http.IncomingMessage = typeof http.IncomingMessage,
+  Response extends typeof http.ServerResponse<InstanceType<Request>> = typeof http.ServerResponse
+> (requestListener?: http.RequestListener<Request, Response>): Server<Request, Response>
+export function createServer<
+  Request extends typeof http.IncomingMessage = typeof http.IncomingMessage,
+  Response extends typeof http.ServerResponse<InstanceType<Request>> = typeof http.ServerResponse
+> (
+  options: http.ServerOptions<Request, Response> & EngineServerOptions,
+  requestListener?: http.RequestListener<Request, Response>
+): Server<Request, Response>
+
+/** `https.Server` on the engine; `Server` describes its members. */
+export interface HttpsServer<
+  Request extends typeof http.IncomingMessage = typeof http.IncomingMessage,
+  Response extends typeof http.ServerResponse<InstanceType<Request>> = typeof http.ServerResponse
+> extends nodeHttps.Server<Request, Response> {
+  listen (prefix: string | string[], options: PrefixListenOptions, callback?: () => void): this
+  listen (prefixes: string[], callback?: () => void): this
+  listen (options: PrefixListenOptions, callback?: () => void): this
+  listen (options: PortListenOptions, callback?: () => void): this
+  listen (callback?: () => void): this
+  /** `where` is a port, also as text, the path of a Unix socket, or a URL prefix. */
+  listen (where?: number | string | null, callback?: () => void): this
+  listen (where?: number | string | null, hostOrBacklog?: string | number | null, callback?: () => void): this
+  listen (port?: number | string | null, host?: string | null, backlog?: number | null, callback?: () => void): this
+  listen (handle: ListenHandle, callback?: () => void): this
+  listen (handle: ListenHandle, backlog?: number | null, callback?: () => void): this
+  close (callback?: (error?: Error) => void): this
+  close (options: CloseOptions, callback?: (error?: Error) => void): this
+  readonly prefixes: string[]
+  addPrefix (prefix: string): Promise<void>
+  removePrefix (prefix: string): Promise<void>
+}
+
+/** Options of `https.createServer`. */
+export type HttpsServerOptions<
+  Request extends typeof http.IncomingMessage = typeof http.IncomingMessage,
+  Response extends typeof http.ServerResponse<InstanceType<Request>> = typeof http.ServerResponse
+> = nodeHttps.ServerOptions<Request, Response> & EngineServerOptions & CertificateOptions
 
 /** `node:https` with servers on the engine. */
 export const https: Omit<typeof nodeHttps, 'createServer' | 'Server'> & {
-  Server: typeof nodeHttps.Server
-  createServer (requestListener?: http.RequestListener): nodeHttps.Server & Pick<Server, 'prefixes' | 'addPrefix' | 'removePrefix'>
-  createServer (
-    options: nodeHttps.ServerOptions & EngineServerOptions & CertificateOptions,
-    requestListener?: http.RequestListener
-  ): nodeHttps.Server & Pick<Server, 'prefixes' | 'addPrefix' | 'removePrefix'>
+  Server: {
+    new<
+      Request extends typeof http.IncomingMessage = typeof http.IncomingMessage,
+      Response extends typeof http.ServerResponse<InstanceType<Request>> = typeof http.ServerResponse
+    > (requestListener?: http.RequestListener<Request, Response>): HttpsServer<Request, Response>
+    new<
+      Request extends typeof http.IncomingMessage = typeof http.IncomingMessage,
+      Response extends typeof http.ServerResponse<InstanceType<Request>> = typeof http.ServerResponse
+    > (
+      options: HttpsServerOptions<Request, Response>,
+      requestListener?: http.RequestListener<Request, Response>
+    ): HttpsServer<Request, Response>
+    readonly prototype: HttpsServer
+  }
+  createServer<
+    Request extends typeof http.IncomingMessage = typeof http.IncomingMessage,
+    Response extends typeof http.ServerResponse<InstanceType<Request>> = typeof http.ServerResponse
+  > (requestListener?: http.RequestListener<Request, Response>): HttpsServer<Request, Response>
+  createServer<
+    Request extends typeof http.IncomingMessage = typeof http.IncomingMessage,
+    Response extends typeof http.ServerResponse<InstanceType<Request>> = typeof http.ServerResponse
+  > (
+    options: HttpsServerOptions<Request, Response>,
+    requestListener?: http.RequestListener<Request, Response>
+  ): HttpsServer<Request, Response>
 }
 
 /**

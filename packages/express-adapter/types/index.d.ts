@@ -1,7 +1,8 @@
 import type { RequestListener, ServerOptions } from 'node:http'
-import type { ListenOptions } from 'node:net'
 import type { TlsOptions } from 'node:tls'
-import type { CertificateOptions, CloseOptions, EngineServerOptions, PrefixListenOptions, Server } from '@httpsys/core-native'
+import type {
+  CertificateOptions, CloseOptions, EngineServerOptions, ListenHandle, PortListenOptions, PrefixListenOptions, Server
+} from '@httpsys/core-native'
 
 /** Express 4 or 5, connect, or any function of a request and a response. */
 export type Application = RequestListener | ((req: any, res: any, next?: any) => any)
@@ -11,6 +12,9 @@ export type AdapterTlsOptions = Omit<TlsOptions, 'pskCallback' | 'pskIdentityHin
 
 /** Options of `http.createServer`, of the engine, and of TLS. With classes of your own prototypes are not aligned. */
 export type AdapterOptions = ServerOptions & EngineServerOptions & AdapterTlsOptions
+
+/** Options of `listen()` on a port, an address or a Unix socket. */
+export type AdapterListenOptions = PortListenOptions & AdapterTlsOptions & Pick<PrefixListenOptions, 'queueName' | 'queueMode'>
 
 export interface Adapter<App extends Application = Application> {
   /** The application, unchanged. */
@@ -23,9 +27,17 @@ export interface Adapter<App extends Application = Application> {
    * @throws ERR_HTTPSYS_PREFIX_SYNTAX, ERR_HTTPSYS_LISTEN_ARGS, ERR_HTTPSYS_OPTION; ERR_HTTPSYS_TLS_CERTIFICATE and others for https://
    */
   listen (prefix: string | string[], options: PrefixListenOptions, callback?: () => void): Server
-  listen (prefix: string | string[], callback?: () => void): Server
-  listen (portOrPath: number | string, options: ListenOptions & AdapterTlsOptions & Pick<PrefixListenOptions, 'queueName' | 'queueMode'>, callback?: () => void): Server
-  listen (...args: any[]): Server
+  listen (prefixes: string[], callback?: () => void): Server
+  listen (options: PrefixListenOptions, callback?: () => void): Server
+  listen (options: AdapterListenOptions, callback?: () => void): Server
+  listen (portOrPath: number | string, options: AdapterListenOptions, callback?: () => void): Server
+  listen (callback?: () => void): Server
+  /** `where` is a port, also as text, the path of a Unix socket, or a URL prefix. */
+  listen (where?: number | string | null, callback?: () => void): Server
+  listen (where?: number | string | null, hostOrBacklog?: string | number | null, callback?: () => void): Server
+  listen (port?: number | string | null, host?: string | null, backlog?: number | null, callback?: () => void): Server
+  listen (handle: ListenHandle, callback?: () => void): Server
+  listen (handle: ListenHandle, backlog?: number | null, callback?: () => void): Server
   /** Stops listening as `http.Server#close` does. */
   close (callback?: (error?: Error) => void): Server
   close (options: CloseOptions, callback?: (error?: Error) => void): Server

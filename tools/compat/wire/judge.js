@@ -55,6 +55,23 @@ function judge (bytes, stock, ours, others = []) {
   return named !== undefined && references.some((reference) => isStricter(reference, ours)) ? named.name : 'different'
 }
 
+/**
+ * Whether the same server, asked twice, may have been looked at too soon the first time: then nothing is there that the
+ * second outcome does not begin with.
+ *
+ * @param {Outcome} first
+ * @param {Outcome} second
+ */
+function isEarlier (first, second) {
+  if (first.late === true || (first.open === false && second.open !== false)) return false
+  return second.text.startsWith(first.text) && isDeepStrictEqual(first.errors, second.errors.slice(0, first.errors.length)) &&
+    first.seen.every((entry, i) => {
+      const later = second.seen[i]
+      if (entry.end !== 'open') return isDeepStrictEqual(entry, later)
+      return later !== undefined && isDeepStrictEqual(entry.head, later.head) && later.body.startsWith(entry.body)
+    })
+}
+
 const kClasses = [...knownDifferences.map(({ name }) => name), kOtherSegments, kBehindAClose, kCloseAsAsked]
 
-module.exports = { kClasses, judge, statuses }
+module.exports = { isEarlier, kClasses, judge, statuses }

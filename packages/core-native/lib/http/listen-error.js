@@ -25,10 +25,11 @@ function bindError (errno, address, port) {
  *
  * @template T
  * @param {T} error
- * @param {Error} origin whose stack it gets
+ * @param {Error | null} origin whose stack it gets, if there is one
  * @returns {T}
  */
-function raisedAt (error, { stack }) {
+function raisedAt (error, origin) {
+  const stack = origin?.stack
   if (!(error instanceof Error) || error.stack === undefined || stack === undefined) return error
   const own = error.stack.indexOf('\n    at ')
   const frames = stack.indexOf('\n    at ')

@@ -56,6 +56,8 @@ function methodsOf (Base) {
       if (isParsedByNode(self)) refuseEngineOptions(plan)
       // What it refuses in the environment is thrown here, not behind the look-up of a host, where nobody could catch it.
       else if (loadBinding().capabilities.listensOnSockets) theEngine()
+      listener.origin = new Error()
+      Error.captureStackTrace(listener.origin, Methods.prototype.listen)
       listener.prefixes.clear()
       listener.plan = null
       listener.stopOpening()
@@ -87,8 +89,8 @@ function methodsOf (Base) {
      */
     _listen2 (address, port, addressType, backlog, fd, flags) {
       const self = /** @type {any} */ (this)
-      const origin = new Error()
-      Error.captureStackTrace(origin, self._listen2)
+      const { origin } = self[kListener]
+      self[kListener].origin = null
       const fail = (/** @type {any} */ error) => nodeProcess.nextTick(emitError, self, raisedAt(error, origin))
       /** @param {() => void} [take] makes server._handle the engine's @param {() => void} [beside] listens on further sockets */
       const listen = (take, beside) => listenAgain(self, () => {

@@ -7,7 +7,7 @@ const http = require('node:http')
 const https = require('node:https')
 const { CapabilityError } = require('../errors')
 const { refuseIgnoredByServer } = require('../option-names')
-const { findCertificates } = require('../tls/certificate-sources')
+const { findCertificates, trustedBy } = require('../tls/certificate-sources')
 const { CreatedTls, certificatesForPort } = require('../tls/listen-tls')
 const { kSourceOptions } = require('../tls/options')
 const { classifyListen, restartMs } = require('./listen-args')
@@ -75,7 +75,8 @@ function hasItsOwn (server) {
 function useTls (server, sources) {
   if (!(server instanceof StockHttpsServer)) return translate(server, sources)
   copyTlsSettings(new StockHttpsServer(sources.options), server)
-  addHosts(server, sources.hosts).setSecureContext(sources.options)
+  server.setSecureContext(sources.options)
+  addHosts(server, sources.hosts)
 }
 
 // What this server accepts is spoken with in the other way.
@@ -92,7 +93,7 @@ function translate (server, tls) {
 
 /** @param {any} server @param {import('../tls/certificate-sources').Sources['hosts']} hosts */
 function addHosts (server, hosts) {
-  for (const { pattern, options } of hosts) server.addContext(pattern, options)
+  for (const { pattern, options } of hosts) server.addContext(pattern, trustedBy(server, options))
   return server
 }
 

@@ -8,11 +8,11 @@ const os = require('node:os')
 const path = require('node:path')
 const tls = require('node:tls')
 const { CertificateFileError, EnvironmentError } = require('../errors')
+const { readText, rewriteFile } = require('../settings-file')
 
 const kVersion = 1
 const kFileBytesMax = 1024 * 1024
 const kBindingsMax = 1000
-const kOwnerOnly = 0o600
 
 /**
  * @typedef {object} Binding
@@ -40,11 +40,14 @@ function bindingsFile () {
 /** @returns {Binding[]} @throws ERR_HTTPSYS_SSLCERT */
 function listBindings () {
   const file = bindingsFile()
-  if (file === null) return []
+  return file === null ? [] : readBindings(file)
+}
+
+/** @param {string} file @returns {Binding[]} none where there is no file @throws ERR_HTTPSYS_SSLCERT */
+function readBindings (file) {
   let text
   try {
-    if (fs.statSync(file).size > kFileBytesMax) throw problem(file, `it is longer than ${kFileBytesMax} bytes`)
-    text = fs.readFileSync(file, 'utf8')
+    text = readText(file, kFileBytesMax, CertificateFileError)
   } catch (error) {
     if (/** @type {NodeJS.ErrnoException} */ (error).code === 'ENOENT') return []
     throw error instanceof CertificateFileError ? error : problem(file, /** @type {Error} */ (error).message, error)
@@ -121,37 +124,41 @@ function addBinding (endpoint, { cert, key, comment }) {
   const { host, port } = readEndpoint(endpoint)
   const added = { endpoint: `${host}:${port}`, cert: path.resolve(cert), key: path.resolve(key), ...(comment === undefined ? {} : { comment }) }
   readPair(added)
-  const bindings = listBindings()
-  if (bindings.some((other) => other.endpoint === added.endpoint)) {
-    throw Object.assign(new Error(`${added.endpoint} has a certificate already: delete it first`), { code: 'EEXIST' })
-  }
-  write([...bindings, added])
+  change((bindings) => {
+    if (bindings.some((other) => other.endpoint === added.endpoint)) {
+      throw Object.assign(new Error(`${added.endpoint} has a certificate already: delete it first`), { code: 'EEXIST' })
+    }
+    if (bindings.length >= kBindingsMax) throw problem(bindingsFile() ?? '', `it has ${kBindingsMax} bindings, which is the most`)
+    return [...bindings, added]
+  })
   return added
 }
 
 /** @param {string} endpoint @returns {Binding} what was bound */
 function deleteBinding (endpoint) {
   const { host, port } = readEndpoint(endpoint)
-  const bindings = listBindings()
-  const found = bindings.find((binding) => binding.endpoint === `${host}:${port}`)
-  if (found === undefined) throw Object.assign(new Error(`${host}:${port} has no certificate`), { code: 'ENOENT' })
-  write(bindings.filter((binding) => binding !== found))
-  return found
+  /** @type {Binding | undefined} */
+  let found
+  change((bindings) => {
+    found = bindings.find((binding) => binding.endpoint === `${host}:${port}`)
+    if (found === undefined) throw Object.assign(new Error(`${host}:${port} has no certificate`), { code: 'ENOENT' })
+    return bindings.filter((binding) => binding !== found)
+  })
+  return /** @type {Binding} */ (/** @type {unknown} */ (found))
 }
 
-/** @param {Binding[]} bindings */
-function write (bindings) {
+/** @param {(bindings: Binding[]) => Binding[]} make gives what is bound then */
+function change (make) {
   const file = bindingsFile()
   if (file === null) throw problem('this user', 'there is no home directory', undefined)
-  fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 })
-  const fresh = `${file}.${process.pid}`
-  try {
-    fs.writeFileSync(fresh, `${JSON.stringify({ version: kVersion, bindings }, null, 2)}\n`, { mode: kOwnerOnly, flag: 'wx' })
-    fs.renameSync(fresh, file)
-  } catch (error) {
-    fs.rmSync(fresh, { force: true })
-    throw error
-  }
+  rewriteFile(file, CertificateFileError, (target, owner) => {
+    if (owner !== undefined && ![0, owner].includes(process.geteuid?.() ?? owner)) {
+      throw Object.assign(new Error(`${file} belongs to user ${owner}, who alone may change it`), { code: 'EACCES' })
+    }
+    const text = `${JSON.stringify({ version: kVersion, bindings: make(readBindings(target)) }, null, 2)}\n`
+    if (Buffer.byteLength(text) > kFileBytesMax) throw problem(file, `it would be longer than ${kFileBytesMax} bytes`)
+    return text
+  })
 }
 
 module.exports = { addBinding, bindingsFile, bindingsFor, deleteBinding, filesFor, listBindings }

@@ -8,12 +8,12 @@ const { nearest } = require('../nearest')
 const { bindingsFor } = require('./bindings')
 const { readDirectory } = require('./certificate-directory')
 const { devCertificate } = require('./dev-certificate')
-const { kHostOptions, kTlsOptions } = require('./options')
+const { kHostOptions, kTlsOptions, kTrustOptions } = require('./options')
 
 /**
  * @typedef {object} Sources
  * @property {Record<string, any>} options for a tls.Server of Node's
- * @property {{ pattern: string, options: Record<string, any> }[]} hosts for addContext(), in this order
+ * @property {{ pattern: string, options: Record<string, any> }[]} hosts for addContext(), in this order, with trustedBy()
  * @property {string | null} directory to be watched
  * @property {Record<string, any>} given the options without what is bound
  * @property {import('../url-prefix').UrlPrefix[] | null} bound whose bindings were used; null: there is another certificate
@@ -72,6 +72,19 @@ function hostOf (prefix) {
   return parseUrlPrefix(prefix).host
 }
 
+/**
+ * Options of one host's context. A host that does not say whose client certificates are good has the server's authorities and
+ * lists of revoked certificates: without any, Node would trust every authority that it brings.
+ *
+ * @param {Record<string, any>} server its options, or a tls.Server, which has them as properties
+ * @param {Record<string, any>} options of the host
+ * @returns {Record<string, any>}
+ */
+function trustedBy (server, options) {
+  if (kTrustOptions.some((name) => options[name] !== undefined)) return options
+  return { ...options, ...Object.fromEntries(kTrustOptions.map((name) => [name, server[name]])) }
+}
+
 /** @param {string[]} names of an element of `certificates` @throws ERR_HTTPSYS_OPTION */
 function refuseForHost (names) {
   for (const name of names) {
@@ -86,4 +99,4 @@ function typeError (name, expected) {
   return Object.assign(new TypeError(`The "options.${name}" property must be ${expected}`), { code: 'ERR_INVALID_ARG_TYPE' })
 }
 
-module.exports = { findCertificates }
+module.exports = { findCertificates, trustedBy }

@@ -30,6 +30,9 @@ const kHostOptions = [
   'allowPartialTrustChain', 'ca', 'cert', 'clientCertEngine', 'crl', 'key', 'passphrase', 'pfx', 'privateKeyEngine', 'privateKeyIdentifier'
 ]
 
+/** Whose client certificates are good. */
+const kTrustOptions = ['allowPartialTrustChain', 'ca', 'crl']
+
 const kTlsOptions = [...kContextOptions, ...kSourceOptions, ...Object.keys(kUnsupported)]
 
 /**
@@ -55,4 +58,4 @@ function splitOptions (options) {
   return { tls: Object.keys(tls).length === 0 ? null : tls, others }
 }
 
-module.exports = { kCertificateOptions, kHostOptions, kSourceOptions, kTlsOptions, refuseUnsupported, splitOptions }
+module.exports = { kCertificateOptions, kHostOptions, kSourceOptions, kTlsOptions, kTrustOptions, refuseUnsupported, splitOptions }

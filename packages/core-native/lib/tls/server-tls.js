@@ -10,7 +10,9 @@ const { loadBinding } = require('../binding')
 const { TlsUnavailableError } = require('../errors')
 const { handshakeTimeoutOf, sniCallbackOf } = require('../http/node-internals')
 const { watchDirectory } = require('./certificate-directory')
+const { trustedBy } = require('./certificate-sources')
 const { rememberError } = require('./failure')
+const { kTrustOptions } = require('./options')
 
 const { Server: StockServer } = tls
 
@@ -49,6 +51,10 @@ class ServerTls {
   #ticketKeys
   /** Which of kTlsEvents had listeners when the context was made. */
   #heard = ''
+  /** Hosts of the options, folders and bindings. @type {import('./certificate-sources').Sources['hosts']} */
+  #sources = []
+  /** The server's kTrustOptions when the contexts of these hosts were made. @type {any[]} */
+  #trust = []
   /** Of the options, and what a program has added: these count before the others. @type {{ pattern: string, context: any }[]} */
   #givenHosts = []
   /** @type {{ pattern: string, context: any }[]} */
@@ -77,12 +83,12 @@ class ServerTls {
   attempt (change) {
     const { owner } = this
     const settings = kRestoredFields.map((name) => [name, owner[name]])
-    const own = [this.#context, this.#handle, this.#heard, this.#givenHosts, this.#hosts]
+    const own = [this.#context, this.#handle, this.#heard, this.#sources, this.#trust, this.#givenHosts, this.#hosts]
     try {
       change()
     } catch (error) {
       for (const [name, value] of settings) owner[name] = value;
-      [this.#context, this.#handle, this.#heard, this.#givenHosts, this.#hosts] = /** @type {any} */ (own)
+      [this.#context, this.#handle, this.#heard, this.#sources, this.#trust, this.#givenHosts, this.#hosts] = /** @type {any} */ (own)
       throw error
     }
   }
@@ -91,6 +97,7 @@ class ServerTls {
   contextChanged () {
     this.#context = null
     this.#handle = null
+    if (kTrustOptions.some((name, i) => this.owner[name] !== this.#trust[i])) this.setHosts(this.#sources)
   }
 
   /** Other settings than those the owner was created with. @param {boolean} offersHttp2 */
@@ -127,7 +134,10 @@ class ServerTls {
 
   /** @param {import('./certificate-sources').Sources['hosts']} hosts */
   setHosts (hosts) {
-    this.#givenHosts = hosts.map(({ pattern, options }) => ({ pattern, context: tls.createSecureContext(options) }))
+    const { owner } = this
+    this.#sources = hosts
+    this.#trust = kTrustOptions.map((name) => owner[name])
+    this.#givenHosts = hosts.map(({ pattern, options }) => ({ pattern, context: tls.createSecureContext(trustedBy(owner, options)) }))
     this.#handle = null
   }
 

@@ -1,5 +1,6 @@
 #include "tls/server_context.h"
 
+#include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
@@ -89,6 +90,8 @@ void AddTrust(SSL_CTX* context, Digest* digest) {
   // Node's allowPartialTrustChain: an authority in the middle of a chain is good enough.
   const unsigned long flags = X509_VERIFY_PARAM_get_flags(X509_STORE_get0_param(store));
   if ((flags & X509_V_FLAG_PARTIAL_CHAIN) != 0) digest->Add("partial chain");
+  // `@SECLEVEL` of Node's ciphers: keys and signatures of certificates that are too weak.
+  digest->Add(std::to_string(SSL_CTX_get_security_level(context)));
 }
 
 // Calls `use` for each kind of key that the context has a certificate of.
@@ -177,32 +180,42 @@ std::shared_ptr<const HostContext> ServerContext::FindHost(std::string_view serv
   return nullptr;
 }
 
-// Once for each version of the settings, so that a request costs a look-up.
+// Once for each version of the settings, so that a request costs a look-up. OpenSSL is asked,
+// because more than the names of versions and ciphers decides: also SSL_OP_NO_…, security levels
+// and sigalgs. Versions before TLS 1.2 sign with SHA-1, which OpenSSL 3 allows at security level 0
+// only: that it does not say here.
 void ServerContext::FindCiphers() {
-  constexpr std::pair<int, uint64_t> kVersions[] = {{TLS1_VERSION, SSL_OP_NO_TLSv1},
-                                                    {TLS1_1_VERSION, SSL_OP_NO_TLSv1_1},
-                                                    {TLS1_2_VERSION, SSL_OP_NO_TLSv1_2},
-                                                    {TLS1_3_VERSION, SSL_OP_NO_TLSv1_3}};
-  SSL_CTX* context = context_.get();
+  const std::unique_ptr<SSL, decltype(&SSL_free)> ssl(SSL_new(context_.get()), SSL_free);
+  if (ssl == nullptr) return;
   // 0 = no bound.
-  const int min = static_cast<int>(SSL_CTX_get_min_proto_version(context));
-  const int max = static_cast<int>(SSL_CTX_get_max_proto_version(context));
-  for (const auto& [version, is_off] : kVersions) {
-    const bool is_within = version >= min && (max == 0 || version <= max);
-    if (is_within && (SSL_CTX_get_options(context) & is_off) == 0) protocols_.push_back(version);
+  const int min = static_cast<int>(SSL_get_min_proto_version(ssl.get()));
+  const int max = static_cast<int>(SSL_get_max_proto_version(ssl.get()));
+  const bool has_old = SSL_get_security_level(ssl.get()) == 0;
+  for (const int version : {TLS1_VERSION, TLS1_1_VERSION, TLS1_2_VERSION, TLS1_3_VERSION}) {
+    if (version < TLS1_2_VERSION && !has_old) continue;
+    if (version < min || (max != 0 && version > max)) continue;
+    if (SSL_set_min_proto_version(ssl.get(), version) != 1 ||
+        SSL_set_max_proto_version(ssl.get(), version) != 1) {
+      continue;
+    }
+    STACK_OF(SSL_CIPHER)* ciphers = SSL_get1_supported_ciphers(ssl.get());
+    std::vector<std::string> names;
+    for (int i = 0; i < sk_SSL_CIPHER_num(ciphers); ++i) {
+      names.emplace_back(SSL_CIPHER_get_name(sk_SSL_CIPHER_value(ciphers, i)));
+    }
+    sk_SSL_CIPHER_free(ciphers);
+    std::sort(names.begin(), names.end());
+    if (!names.empty()) ciphers_.emplace_back(version, std::move(names));
   }
-  const STACK_OF(SSL_CIPHER)* ciphers = SSL_CTX_get_ciphers(context);
-  for (int i = 0; i < sk_SSL_CIPHER_num(ciphers); ++i) {
-    ciphers_.emplace_back(SSL_CIPHER_get_name(sk_SSL_CIPHER_value(ciphers, i)));
-  }
-  std::sort(ciphers_.begin(), ciphers_.end());
+  ERR_clear_error();
 }
 
 OwnerTerms ServerContext::TermsFor(std::string_view host, const HandshakeTerms& handshake) const {
   OwnerTerms terms;
-  terms.allows_protocol =
-      std::find(protocols_.begin(), protocols_.end(), handshake.protocol) != protocols_.end();
-  terms.allows_cipher = std::binary_search(ciphers_.begin(), ciphers_.end(), handshake.cipher);
+  for (const auto& [version, names] : ciphers_) {
+    if (version != handshake.protocol) continue;
+    terms.is_negotiable = std::binary_search(names.begin(), names.end(), handshake.cipher);
+  }
   terms.asks = settings_.requests_certificate;
   if (!terms.asks) return terms;
   terms.rejects_unauthorized = settings_.rejects_unauthorized;

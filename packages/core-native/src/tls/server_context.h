@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tls/terms.h"
@@ -93,8 +94,8 @@ class ServerContext {
   ContextPtr context_;
   std::string identity_;
   std::string trust_;
-  std::vector<int> protocols_;        // That clients may negotiate,
-  std::vector<std::string> ciphers_;  // and OpenSSL's names of the ciphers, sorted.
+  // Versions that clients may negotiate, each with OpenSSL's names of its ciphers, sorted.
+  std::vector<std::pair<int, std::vector<std::string>>> ciphers_;
 };
 
 }  // namespace httpsys::tls

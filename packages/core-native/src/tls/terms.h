@@ -17,8 +17,7 @@ struct HandshakeTerms {
 
 // What a server demands of a connection for one host name.
 struct OwnerTerms {
-  bool allows_protocol = false;  // The protocol and the cipher of the handshake are ones that the
-  bool allows_cipher = false;    // server would negotiate itself.
+  bool is_negotiable = false;  // The server would negotiate this version with this cipher, too.
   bool asks = false;
   bool rejects_unauthorized = false;
   bool is_known = true;  // False: JavaScript chooses by name (SNICallback), which nobody foresees.
@@ -28,7 +27,7 @@ struct OwnerTerms {
 // Whether the handshake is as good as one that the owner would have made for that name. A server
 // does not ask this about its own handshakes. Thread: any.
 constexpr bool Admits(const OwnerTerms& owner, const HandshakeTerms& handshake) {
-  if (!owner.allows_protocol || !owner.allows_cipher) return false;
+  if (!owner.is_negotiable) return false;
   if (!owner.asks) return true;
   return owner.is_known && handshake.is_asked && handshake.trust == owner.trust &&
          (handshake.is_verified || !owner.rejects_unauthorized);

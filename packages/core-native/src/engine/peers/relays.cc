@@ -71,6 +71,10 @@ Relay* Relays::Open(Connection* connection, uint64_t member) {
     close(ends[1]);
     return nullptr;
   }
+  if (connection->stream != nullptr) {
+    constexpr int kBytes = limits::kRelayStreamBufferBytes;
+    setsockopt(ends[1], SOL_SOCKET, SO_SNDBUF, &kBytes, sizeof kBytes);
+  }
   auto* relay = new Relay;
   if (uv_poll_init(loop_, &relay->poll, ends[0]) != 0) {
     close(ends[0]);

@@ -1,4 +1,4 @@
-/** What lib/ uses of `ws`, which has no types of its own. Not published: index.d.ts stands by itself. */
+/** What lib/ uses of `ws`, in place of @types/ws, whose accessors are properties. Not published: types/index.d.ts stands by itself. */
 declare module 'ws' {
   import { EventEmitter } from 'node:events'
 
