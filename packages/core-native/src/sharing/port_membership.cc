@@ -225,11 +225,13 @@ bool PortMembership::OnRefusal(std::string_view payload, uint64_t now_ms) {
 bool PortMembership::OnEntry(PortState* state, std::string_view payload, uint64_t now_ms) {
   peer::Entry entry;
   if (!peer::Decode(payload, &entry)) return false;
-  // What we have taken back meanwhile stays away.
+  // What we have taken back meanwhile stays away. It has taken the place of an absent one.
   const bool is_stale = told_ == nullptr && entry.member == record_->self.id &&
                         entry.absent_ms == 0 && !record_->own.contains(entry.server_id) &&
                         record_->asked.empty();
-  return is_stale || state->AddEntry(entry, now_ms);
+  if (!state->AddEntry(entry, now_ms)) return false;
+  if (is_stale) state->RemoveEntry({entry.member, entry.server_id, entry.prefix_id});
+  return true;
 }
 
 // What the new coordinator has told is the state from here on.

@@ -74,11 +74,9 @@ bool PortParticipant::Unregister(const peer::Unregister& gone, bool stays, uint6
   const bool has_others = !record_.state.entries().empty();
   if (gone.token != 0) record_.removals[gone.token] = {gone, now_ms};
   if (IsAlone()) {
-    if (has_others) {
-      record_.CompleteRemovals();
-    } else {
-      record_.removals.clear();
-    }
+    // The caller hears of this one now. Earlier ones may wait for somebody who has left since.
+    if (!has_others) record_.removals.erase(gone.token);
+    record_.CompleteRemovals();
     if (IsUnused()) End();
     return has_others;
   }

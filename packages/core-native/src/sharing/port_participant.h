@@ -63,6 +63,10 @@ class PortParticipant {
   // The port is given back: nothing is called any more, and its links are the caller's to close.
   bool is_over() const { return is_over_; }
   bool is_coordinator() const { return is_coordinator_; }
+  // This engine coordinates, or its coordinator knows it.
+  bool is_joined() const { return is_coordinator_ || membership_.is_joined(); }
+  // The one to the coordinator, or 0.
+  LinkId link() const { return membership_.link(); }
   // Nobody else is on the port, or to be expected.
   bool IsAlone() const;
   const PortRecord& record() const { return record_; }

@@ -11,8 +11,8 @@
 
 namespace httpsys::sharing {
 
-SharedPort::SharedPort(uint16_t number, peer::Member self, PortHost* host)
-    : number_(number), host_(host), participant_(number, std::move(self), this) {}
+SharedPort::SharedPort(uint16_t number, uint64_t life, peer::Member self, PortHost* host)
+    : number_(number), life_(life), host_(host), participant_(number, std::move(self), this) {}
 
 SharedPort::~SharedPort() {
   CloseMeeting();
@@ -136,7 +136,7 @@ size_t SharedPort::UnsentBytes(LinkId link) { return host_->UnsentBytes(link); }
 void SharedPort::CloseLink(LinkId link) { host_->CloseLink(link); }
 
 void SharedPort::Publish(std::shared_ptr<const PortRoutes> routes, std::optional<Applied> applied) {
-  host_->SetRoutes(std::move(routes), applied);
+  host_->SetRoutes(std::move(routes), life_, applied);
 }
 
 bool SharedPort::Accept(uint32_t server_id, const std::string& address) {

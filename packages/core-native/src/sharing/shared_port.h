@@ -29,7 +29,8 @@ class PortHost {
   // that ends, or a negative errno.
   virtual int WatchMeeting(uint16_t port, int fd) = 0;
   virtual void Unwatch(int key) = 0;
-  virtual void SetRoutes(std::shared_ptr<const PortRoutes> routes,
+  // `life` is that of the port, by which it knows its own when they are applied.
+  virtual void SetRoutes(std::shared_ptr<const PortRoutes> routes, uint64_t life,
                          std::optional<Applied> applied) = 0;
   virtual void AcceptFor(uint32_t server_id, int fd) = 0;
   // JavaScript hears of it.
@@ -45,13 +46,15 @@ class PortHost {
 // Thread: any, with the lock of SharedPorts.
 class SharedPort final : private PortEffects {
  public:
-  SharedPort(uint16_t number, peer::Member self, PortHost* host);
+  // `life` tells this object from others of the same port, before and after it.
+  SharedPort(uint16_t number, uint64_t life, peer::Member self, PortHost* host);
   // Closes its sockets and names; links are the host's.
   ~SharedPort();
   SharedPort(const SharedPort&) = delete;
   SharedPort& operator=(const SharedPort&) = delete;
 
   PortParticipant& participant() { return participant_; }
+  uint64_t life() const { return life_; }
   // This engine has taken the meeting place, whose door is closed yet; or needs none.
   void Found(NamedSocket meeting, uint64_t now_ms);
   void OpenMeeting() override;
@@ -87,6 +90,7 @@ class SharedPort final : private PortEffects {
   void LearnTicketKeys(const peer::TicketKeys& keys) override;
 
   const uint16_t number_;
+  const uint64_t life_;
   PortHost* const host_;
   std::map<std::string, int> sockets_;  // Listening ones, by address.
   NamedSocket meeting_;

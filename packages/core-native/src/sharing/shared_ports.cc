@@ -333,10 +333,13 @@ void SharedPorts::OnBroken(Channel* channel) {
   ArmTimers();
 }
 
-void SharedPorts::OnApplied(uint16_t number, const Applied& applied) {
-  Post([this, number, applied] {
+void SharedPorts::OnApplied(uint16_t number, uint64_t life, const Applied& applied) {
+  Post([this, number, life, applied] {
     const std::lock_guard lock(mutex_);
-    if (SharedPort* port = Find(number)) port->participant().OnApplied(applied, NowMs());
+    SharedPort* port = Find(number);
+    // Routes of before the port was given back confirm nothing now.
+    if (port == nullptr || port->life() != life) return;
+    port->participant().OnApplied(applied, NowMs());
     AfterInput(number);
   });
 }
@@ -371,7 +374,9 @@ SharedPort* SharedPorts::Add(uint16_t number) {
   peer::Member self{id_, static_cast<uint32_t>(getpid()), thread_number_, peer::kProtocol,
                     program_};
   PortHost* const host = this;
-  return (ports_[number] = std::make_unique<SharedPort>(number, std::move(self), host)).get();
+  return (ports_[number] =
+              std::make_unique<SharedPort>(number, ++last_life_, std::move(self), host))
+      .get();
 }
 
 void SharedPorts::AfterInput(uint16_t number) {
@@ -455,11 +460,13 @@ int SharedPorts::WatchMeeting(uint16_t port, int fd) {
 
 void SharedPorts::Unwatch(int key) { delegate_->Unwatch(key); }
 
-void SharedPorts::SetRoutes(std::shared_ptr<const PortRoutes> routes,
+void SharedPorts::SetRoutes(std::shared_ptr<const PortRoutes> routes, uint64_t life,
                             std::optional<Applied> applied) {
   std::function<void()> then;
   if (applied) {
-    then = [this, number = routes->port(), applied = *applied] { OnApplied(number, applied); };
+    then = [this, number = routes->port(), life, applied = *applied] {
+      OnApplied(number, life, applied);
+    };
   }
   delegate_->SetRoutes(std::move(routes), std::move(then));
 }

@@ -115,7 +115,7 @@ class SharedPorts final : private Channel::Handler, private PortHost {
   void Flush();
   int EnsureLinkSocket();
   void OnVisitor(uint16_t number, int fd);  // Without.
-  void OnApplied(uint16_t number, const Applied& applied);
+  void OnApplied(uint16_t number, uint64_t life, const Applied& applied);
 
   // -- Channel::Handler. Without the mutex.
 
@@ -132,7 +132,8 @@ class SharedPorts final : private Channel::Handler, private PortHost {
   void CloseLink(LinkId link) override;
   int WatchMeeting(uint16_t port, int fd) override;
   void Unwatch(int key) override;
-  void SetRoutes(std::shared_ptr<const PortRoutes> routes, std::optional<Applied> applied) override;
+  void SetRoutes(std::shared_ptr<const PortRoutes> routes, uint64_t life,
+                 std::optional<Applied> applied) override;
   void AcceptFor(uint32_t server_id, int fd) override;
   void Complete(RegistrationResult result) override;
   PortCounters Count(uint16_t port) override;
@@ -150,6 +151,7 @@ class SharedPorts final : private Channel::Handler, private PortHost {
   NamedSocket link_socket_;
   int link_key_ = 0;
   std::vector<RegistrationResult> results_;
+  uint64_t last_life_ = 0;
   bool is_closed_ = false;
 
   std::mutex commands_mutex_;
