@@ -134,7 +134,7 @@ const kMethodsMax = 45
  */
 const kLargeClasses = [
   'engine/connection/Transport', 'engine/Engine',
-  'engine/Lane', 'napi/EngineWrap', 'sharing/Sharing', 'tls/Session',
+  'engine/Lane', 'napi/EngineWrap', 'sharing/SharedPorts', 'tls/Session',
 ]
 
 /**

@@ -71,7 +71,7 @@ module.exports = [
   {
     name: 'response-close-untold-when-cut',
     file: 'lib/http/connection.js',
-    find: 'if (res && !closesWithSocket(socket)) emitClose(res)',
+    find: 'if (!closesWithSocket(socket)) emitClose(res)',
     replace: '',
   },
   {

@@ -70,7 +70,7 @@ module.exports = [
   {
     name: 'open-answer-kept',
     file: 'lib/http/connection.js',
-    find: 'if (res && !closesWithSocket(socket)) emitClose(res)',
+    find: 'if (!closesWithSocket(socket)) emitClose(res)',
     replace: '',
   },
   {
@@ -90,7 +90,7 @@ module.exports = [
   {
     name: 'response-closed-early',
     file: 'lib/http/exchange.js',
-    find: 'process.nextTick(afterFinish, req, this)',
+    find: 'nodeProcess.nextTick(afterFinish, req, this)',
     replace: 'afterFinish(req, this)',
   },
   {
