@@ -1,7 +1,7 @@
 'use strict'
 
 // Defects of the state machines of a shared port, each of which test-native/port_model_test.cc has to find
-// (tools/port-mutations.js). They were written before the checks of the model were tuned.
+// (tools/port-mutations.js).
 
 /**
  * @typedef {object} PortMutation
