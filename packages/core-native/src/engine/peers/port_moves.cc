@@ -123,7 +123,7 @@ PortMoves::FirstLook PortMoves::PassOn(int fd, LaneServer** server, std::string_
   LocalAddress local;
   Port* port = table_->Find(LocalPort(fd, &local));
   if (port == nullptr || !port->routes->passes_on()) return FirstLook::kStays;
-  if (port->routes->is_mixed() && !table_->Fits(*port, local, **server)) {
+  if (port->routes->is_mixed() && !PortTable::Fits(*port, local, **server)) {
     return PassOnByAddress(port, fd, local, server);
   }
   // What is read is to be told to JavaScript.
@@ -235,7 +235,7 @@ Connection* PortMoves::Adopt(HandedConnection handed) {
   LocalAddress local;
   const bool is_mixed = port != nullptr && port->routes->is_mixed() && handed.origin == nullptr &&
                         LocalPort(handed.fd, &local) == handed.port;
-  if (is_mixed && server != nullptr && !table_->Fits(*port, local, *server)) {
+  if (is_mixed && server != nullptr && !PortTable::Fits(*port, local, *server)) {
     server = table_->ServerAt(*port, local);
   }
   // Peers may send any descriptor.
