@@ -64,7 +64,8 @@ function librariesOf (sanitizer) {
 
 /** @param {Sanitizer} sanitizer @param {string} addon @param {string} reports a folder @returns {NodeJS.ProcessEnv} */
 function environment (sanitizer, addon, reports) {
-  const common = `log_path=${path.join(reports, 'report')}:log_exe_name=1:exitcode=66`
+  // A check of our own that fails is a finding, too: it aborts.
+  const common = `log_path=${path.join(reports, 'report')}:log_exe_name=1:exitcode=66:handle_abort=1`
   return {
     HTTPSYS_BACKEND: '',
     HTTPSYS_ADDON: addon,

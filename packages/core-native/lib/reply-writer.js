@@ -15,6 +15,8 @@ const {
 
 // Large enough for a maximal inline piece; two of them keep a busy lane supplied.
 const kSegmentBytes = 256 * 1024
+// Segments whose pages the lane keeps when it has read them (limits.h: kReplySegmentsKept).
+const kSegmentsKept = 8
 // The largest piece that is copied into a segment.
 const kInlineBytesMax = 64 * 1024
 // Unread records after which a sleeping lane is woken even though the batch is not finished. By
@@ -56,6 +58,8 @@ class ReplyWriter {
     this.jumps = 0
     /** @type {Segment[]} in the order in which they become free */
     this.waiting = []
+    /** Segments that the lane has left, those first whose pages it keeps. @type {Segment[]} */
+    this.free = []
     this.segment = this.#addSegment()
     this.offset = 0
     /** What the last frame said, for the one that says it again. @type {string | Uint8Array | null} */
@@ -74,17 +78,24 @@ class ReplyWriter {
     return new Segment(id, bytes)
   }
 
+  #nextSegment () {
+    const done = Atomics.load(this.control, R.kSegmentsDone) | 0
+    const { waiting, free } = this
+    while (waiting.length !== 0 && ((done - waiting[0].freeAt) | 0) >= 0) {
+      const segment = /** @type {Segment} */ (waiting.shift())
+      if (segment.id < kSegmentsKept) free.unshift(segment)
+      else free.push(segment)
+    }
+    return free.shift() ?? this.#addSegment()
+  }
+
   // Makes room for a record of `bytes` and a kJump behind it.
   /** @param {number} bytes */
   #reserve (bytes) {
     if (this.broadcastSlots !== 0) this.closeBroadcast()
     if (this.offset + bytes + R.kHeaderBytes <= kSegmentBytes) return
     if (bytes + R.kHeaderBytes > kSegmentBytes) throw new RangeError(`a record of ${bytes} bytes fits no segment`)
-    const done = Atomics.load(this.control, R.kSegmentsDone) | 0
-    const oldest = this.waiting[0]
-    const next = oldest !== undefined && ((done - oldest.freeAt) | 0) >= 0
-      ? /** @type {Segment} */ (this.waiting.shift())
-      : this.#addSegment()
+    const next = this.#nextSegment()
     const { words } = this.segment
     const w = this.offset >>> 2
     words[w] = R.kHeaderBytes

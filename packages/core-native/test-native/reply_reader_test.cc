@@ -1,10 +1,13 @@
 #include "records/reply_reader.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <thread>
 #include <vector>
 
+#include "base/limits.h"
 #include "records/words.h"
 
 namespace httpsys {
@@ -62,6 +65,43 @@ TEST_F(ReplyReaderTest, JumpsAreFollowedAndLeftSegmentsAreGivenBackOnDemand) {
   reader_.GiveBack();
   EXPECT_EQ(control_[records::kSegmentsDone].load(), 1u);
 }
+
+#ifdef __linux__
+TEST_F(ReplyReaderTest, PagesOfSurplusSegmentsAreReleasedWhenTheyAreGivenBack) {
+  const auto page_bytes = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  constexpr uint32_t kSegments = limits::kReplySegmentsKept + 2;
+  const size_t segment_bytes = 2 * page_bytes;
+  void* memory = mmap(nullptr, kSegments * segment_bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  auto* bytes = static_cast<uint8_t*>(memory);
+  for (uint32_t i = 0; i < kSegments; ++i) {
+    uint8_t* segment = bytes + i * segment_bytes;
+    reader_.AddSegment({segment, segment_bytes});
+    StoreWord(segment, 0, 16);
+    StoreWord(segment, 1, static_cast<uint32_t>(records::ReplyType::kEnd));
+    StoreWord(segment + 16, 0, 16);
+    StoreWord(segment + 16, 1, static_cast<uint32_t>(records::ReplyType::kJump));
+    StoreWord(segment + 16, 2, i + 1);
+    segment[page_bytes] = 1;
+  }
+  // The last segment is being read.
+  Publish(kSegments * 32 - 16);
+  while (reader_.Next() != nullptr) {
+  }
+  const auto is_resident = [&](uint32_t i) {
+    unsigned char pages[2] = {};
+    EXPECT_EQ(mincore(bytes + i * segment_bytes, segment_bytes, pages), 0);
+    return (pages[0] & 1) != 0 || (pages[1] & 1) != 0;
+  };
+  for (uint32_t i = 0; i < kSegments; ++i) EXPECT_TRUE(is_resident(i)) << i;
+  reader_.GiveBack();
+  for (uint32_t i = 0; i < kSegments; ++i) {
+    EXPECT_EQ(is_resident(i), i != limits::kReplySegmentsKept) << i;
+  }
+  munmap(memory, kSegments * segment_bytes);
+}
+#endif
 
 TEST_F(ReplyReaderTest, ManySegmentsInARow) {
   Add(0);

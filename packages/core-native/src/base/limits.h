@@ -32,6 +32,9 @@ inline constexpr size_t kSmallBlocksKeptBytes = 2 * 1024 * 1024;
 // Reply records handled before their output is sent, so that the first replies of a busy JavaScript
 // thread do not wait for the last.
 inline constexpr int kRepliesPerPass = 256;
+// Reply segments of a lane that keep their pages once they have been read: 2 MiB. Further ones are
+// needed while JavaScript is far ahead of the lane, and cost page faults then.
+inline constexpr uint32_t kReplySegmentsKept = 8;
 // Passes before a lane looks at its sockets again.
 inline constexpr int kPassesPerPoll = 4;
 // Bytes that left before JavaScript hears of it: a quarter of its default write credit.
@@ -249,6 +252,10 @@ inline constexpr size_t kDescriptorsSparedMax = 1024;
 // announced and not sent.
 inline constexpr size_t kRelaysMax = 4096;
 inline constexpr size_t kRelayUnsentBytesMax = 256 * 1024;
+// What the kernel may hold of the answer on a relayed stream of HTTP/2, as SO_SNDBUF counts: it
+// takes twice as much, with its own structures. A client with a hundred streams that reads nothing
+// would otherwise cost 20 MiB of kernel memory.
+inline constexpr int kRelayStreamBufferBytes = 16 * 1024;
 // Relayed requests that are kept until they are answered, per relay: longer ones cannot be told to
 // another member when the one that has them leaves.
 inline constexpr size_t kRelayKeptBytesMax = 64 * 1024;

@@ -1,9 +1,37 @@
 #include "records/reply_reader.h"
 
+#ifndef _WIN32
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
+
 #include "base/check.h"
+#include "base/limits.h"
 #include "records/words.h"
 
 namespace httpsys {
+namespace {
+
+// The whole pages of memory whose bytes nobody needs any more. Reading them afterwards is allowed.
+void ReleasePages(std::span<const uint8_t> memory) {
+#ifndef _WIN32
+  static const auto page_bytes = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto start = reinterpret_cast<uintptr_t>(memory.data());
+  const uintptr_t first = (start + page_bytes - 1) / page_bytes * page_bytes;
+  const uintptr_t end = (start + memory.size()) / page_bytes * page_bytes;
+  if (end <= first) return;
+#ifdef __linux__
+  constexpr int kAdvice = MADV_DONTNEED;
+#else
+  constexpr int kAdvice = MADV_FREE;
+#endif
+  (void)madvise(reinterpret_cast<void*>(first), end - first, kAdvice);
+#else
+  (void)memory;
+#endif
+}
+
+}  // namespace
 
 uint32_t ReplyReader::AddSegment(std::span<const uint8_t> memory) {
   HTTPSYS_CHECK(memory.size() % records::kAlignBytes == 0);
@@ -37,7 +65,9 @@ const uint8_t* ReplyReader::Next() {
     if ((LoadWord(record, 1) & 0xff) != static_cast<uint32_t>(records::ReplyType::kJump)) {
       return record;
     }
-    segment_ = FindSegment(LoadWord(record, 2));
+    if (segment_id_ >= limits::kReplySegmentsKept) surplus_.push_back(segment_);
+    segment_id_ = LoadWord(record, 2);
+    segment_ = FindSegment(segment_id_);
     offset_ = 0;
     ++left_;
   }
@@ -46,6 +76,8 @@ const uint8_t* ReplyReader::Next() {
 void ReplyReader::GiveBack() {
   if (left_ == given_back_) return;
   given_back_ = left_;
+  for (const std::span<const uint8_t> memory : surplus_) ReleasePages(memory);
+  surplus_.clear();
   control_[records::kSegmentsDone].store(left_, std::memory_order_release);
 }
 

@@ -37,7 +37,8 @@ class ReplyReader {
   // record that does not fit where it stands is a mistake of our own JavaScript and ends the
   // process.
   const uint8_t* Next();
-  // Nothing points into records that Next() returned any more.
+  // Nothing points into records that Next() returned any more. Pages of segments beyond the first
+  // limits::kReplySegmentsKept go back to the system, so that a flood does not keep its memory.
   void GiveBack();
 
  private:
@@ -49,6 +50,9 @@ class ReplyReader {
   std::vector<std::span<const uint8_t>> segments_;  // Guarded by mutex_.
 
   std::span<const uint8_t> segment_;
+  uint32_t segment_id_ = 0;
+  // Segments that were left since the last GiveBack() and keep no pages.
+  std::vector<std::span<const uint8_t>> surplus_;
   size_t offset_ = 0;
   uint32_t read_total_ = 0;
   uint32_t seen_total_ = 0;

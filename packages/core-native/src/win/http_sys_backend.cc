@@ -13,8 +13,8 @@
 namespace httpsys::win {
 namespace {
 
-// Queue of servers without options of their own: length and verbosity are defaults of the HTTP Server API
-// (HttpServerQueueLengthProperty, HttpServer503VerbosityProperty).
+// Queue of servers without options of their own: length and verbosity are defaults of the HTTP
+// Server API (HttpServerQueueLengthProperty, HttpServer503VerbosityProperty).
 constexpr std::pair<uint32_t, Verbosity503> kUsualQueue = {1000, Verbosity503::kBasic};
 
 // Wine never finds a weak wildcard, and goes by the text of an address.
