@@ -9,7 +9,7 @@ const { addRatios, loadRow } = require('../benchmarks/lib/report')
 const { ratioOf, spread } = require('../benchmarks/lib/statistics')
 const { diagnose } = require('../packages/core-native/native/build')
 const { parseArgs, runSteps, stepsOn } = require('../tools/check')
-const { includeProblem, kRooms, tableProblems } = require('../tools/check-layers')
+const { countMethods, includeProblem, kRooms, tableProblems } = require('../tools/check-layers')
 const { kTargets } = require('../tools/lib/targets')
 const { kProven, tryAddon } = require('../packages/core-native/lib/platform')
 
@@ -63,6 +63,44 @@ test('the layer check lets each room include only those that its table names', (
 test('the layer check refuses a circle in its table', () => {
   assert.deepEqual(tableProblems({ low: [], high: ['low'] }), [])
   assert.match(tableProblems({ low: ['high'], high: ['low'] }).join(), /low\/ include high\/, .* circle/)
+})
+
+test('the layer check counts the methods of a class', () => {
+  const text = `
+struct Plain { int value = 0; };
+class Counted final : public Base {
+ public:
+  explicit Counted(int first) : first_(first) {}
+  ~Counted();
+  Counted(const Counted&) = delete;
+  // Not this one: Commented();
+  static std::vector<int> One(int first, int second = 2);
+  bool two() const { return first_ == 2 && Help(first_); }
+  template <typename Function>
+  void Three(Function function) {
+    for (int i = 0; i < first_; ++i) function(i);
+  }
+  void Four(std::function<void(int)> done) override;
+
+ private:
+  struct Inner {
+    void NotItsOwn();
+  };
+  int first_;
+  std::vector<int> many_ = std::vector<int>(64);
+};
+`
+  assert.deepEqual(countMethods(text), [{ name: 'Plain', methods: 0 }, { name: 'Counted', methods: 4 }])
+})
+
+test('docs/architecture.md shows the protocol of every phase', () => {
+  const [, section] = fs.readFileSync(path.join(kRoot, 'docs', 'architecture.md'), 'utf8').split('## Protocols')
+  const header = fs.readFileSync(path.join(kRoot, 'packages', 'core-native', 'src', 'engine', 'connection', 'connection.h'), 'utf8')
+  const [, body] = /enum class InputPhase : uint8_t \{([^}]*)\}/.exec(header) ?? []
+  const phases = [...body.matchAll(/^ {2}(k\w+),/gm)].map(([, name]) => name)
+  assert.ok(phases.length >= 19)
+  const shown = [...section.split('\n## ')[0].matchAll(/^\| (`k.+`) \|/gm)].flatMap(([, names]) => [...names.matchAll(/`(k\w+)`/g)].map(([, name]) => name))
+  assert.deepEqual([...shown].sort(), [...phases].sort())
 })
 
 test('docs/architecture.md shows the table of the layer check', () => {

@@ -27,16 +27,17 @@ const kRooms = {
   sharing: ['base', 'url', 'peer', 'backend'],
   'engine/config': ['url', 'http1', 'backend'],
   'engine/statistics': ['base', 'url', 'records'],
-  'engine/connection': ['base', 'url', 'http1', 'tls', 'records', 'engine/config'],
+  'engine/connection': ['base', 'url', 'http1', 'http2', 'websocket', 'tls', 'records', 'engine/config'],
   'engine/accept': ['base', 'records', 'engine/connection'],
-  'engine/requests': ['url', 'http1', 'records', 'engine/connection'],
+  'engine/requests': ['base', 'url', 'http1', 'records', 'engine/statistics', 'engine/connection'],
   'engine/tls': ['base', 'tls', 'records', 'engine/connection', 'engine/requests'],
+  'engine/opaque': ['records', 'engine/connection'],
   'engine/websocket': ['base', 'websocket', 'records', 'engine/connection'],
-  'engine/http2': ['base', 'url', 'http1', 'http2', 'records', 'engine/statistics', 'engine/connection', 'engine/requests'],
-  'engine/http1': ['base', 'url', 'http1', 'http2', 'records', 'engine/statistics', 'engine/connection', 'engine/requests'],
+  'engine/http2': ['base', 'url', 'http1', 'http2', 'records', 'engine/connection', 'engine/requests'],
+  'engine/http1': ['base', 'url', 'http1', 'http2', 'records', 'engine/connection', 'engine/requests'],
   'engine/peers': ['base', 'url', 'http1', 'peer', 'records', 'sharing', 'engine/connection', 'engine/requests'],
   engine: ['base', 'http1', 'tls', 'records', 'backend', 'sharing', 'engine/config', 'engine/statistics', 'engine/connection',
-    'engine/accept', 'engine/tls', 'engine/websocket', 'engine/http2', 'engine/http1', 'engine/peers'],
+    'engine/accept', 'engine/requests', 'engine/tls', 'engine/opaque', 'engine/websocket', 'engine/http2', 'engine/http1', 'engine/peers'],
   win: ['base', 'url', 'http1', 'http2', 'tls', 'records', 'backend'],
   napi: ['base', 'tls', 'records', 'backend'],
 }
@@ -48,13 +49,7 @@ const kRooms = {
  * @type {[from: string, to: string][]}
  */
 const kDebts = [
-  ['engine/connection', 'engine/http2'],
-  ['engine/connection', 'engine/websocket'],
-  ['engine/http1', 'engine/http2'],
-  ['engine/http1', 'engine/websocket'],
-  ['engine/http2', 'engine/http1'],
-  ['engine/peers', 'engine/http1'],
-  ['engine/peers', 'engine/http2'],
+  ['backend', 'tls'],
   ['napi', 'sharing'],
   ['napi', 'win'],
 ]
@@ -91,22 +86,108 @@ function tableProblems (rooms) {
   return problems
 }
 
+/** @typedef {{ file: string, room: string, text: string }} Source */
 /** @typedef {{ file: string, room: string, included: string }} Inclusion */
 
-/** @returns {Inclusion[]} */
-function readInclusions () {
-  const src = path.join(kCoreNative, 'src')
-  return listFiles(src, (name) => /\.(h|cc)$/.test(name)).flatMap((full) => {
+/** @returns {Source[]} */
+function readSources () {
+  return listFiles(path.join(kCoreNative, 'src'), (name) => /\.(h|cc)$/.test(name)).map((full) => {
     const file = path.relative(kCoreNative, full).split(path.sep).join('/')
-    const room = path.posix.dirname(file).replace(/^src\//, '')
-    return [...fs.readFileSync(full, 'utf8').matchAll(/^\s*#\s*include\s*["<]([^">]+)[">]/gm)]
-      .map(([, included]) => ({ file, room, included }))
+    return { file, room: path.posix.dirname(file).replace(/^src\//, ''), text: fs.readFileSync(full, 'utf8') }
   })
 }
 
-/** @param {Inclusion[]} inclusions @returns {string[]} what the table says and no file does */
-function unusedProblems (inclusions) {
-  const used = new Set(inclusions.map(({ room, included }) => `${room} ${path.posix.dirname(included)}`))
+/** @param {Source[]} sources @returns {Inclusion[]} */
+const readInclusions = (sources) => sources.flatMap(({ file, room, text }) =>
+  [...text.matchAll(/^\s*#\s*include\s*["<]([^">]+)[">]/gm)].map(([, included]) => ({ file, room, included })))
+
+/** @typedef {{ file: string, room: string, name: string, rooms: string[] }} Declaration of a class of other rooms */
+
+/** @param {Source[]} sources @returns {Declaration[]} forward declarations of what other rooms define */
+function readDeclarations (sources) {
+  /** @type {Map<string, Set<string>>} class: the rooms that define one of that name */
+  const defined = new Map()
+  for (const { room, text } of sources) {
+    for (const [, name] of text.matchAll(/^(?:class|struct) (\w+)[^;{]*\{/gm)) {
+      defined.set(name, (defined.get(name) ?? new Set()).add(room))
+    }
+  }
+  return sources.flatMap(({ file, room, text }) => [...text.matchAll(/^(?:class|struct) (\w+);/gm)]
+    .map(([, name]) => ({ file, room, name, rooms: [...defined.get(name) ?? []] }))
+    .filter(({ rooms }) => rooms.length > 0 && !rooms.includes(room)))
+}
+
+/** @param {Declaration[]} declarations @returns {string[]} of those that would only hide a circle */
+function declarationProblems (declarations) {
+  return declarations.filter(({ room, rooms }) => !rooms.some((other) => kRooms[room].includes(other) || isDebt(room, other)))
+    .map(({ file, name, rooms }) => `${file} declares ${name} of ${rooms.join(', ')}/, which it may not include`)
+}
+
+/** A class with more methods does more than one thing. */
+const kMethodsMax = 45
+
+/**
+ * Classes that have more methods today, or share a pair of files. Nothing may be added; an entry that is no longer needed
+ * fails the check.
+ *
+ * @type {string[]}
+ */
+const kLargeClasses = [
+  'engine/connection/Transport', 'engine/Engine',
+  'engine/Lane', 'napi/EngineWrap', 'sharing/SharedPorts', 'tls/Session',
+]
+
+/**
+ * Counts the functions that a class declares, overrides and private ones included; constructors, destructors and what is
+ * deleted are none.
+ *
+ * @param {string} text of a header
+ * @returns {{ name: string, methods: number }[]} of the classes outside of all others
+ */
+function countMethods (text) {
+  const code = text.replace(/\/\/.*$/gm, '').replace(/"(?:[^"\\\n]|\\.)*"/g, '""')
+  return [...code.matchAll(/^(?:class|struct) (\w+)[^;{]*\{/gm)].map(({ 0: head, 1: name, index }) => {
+    let depth = 1
+    let body = ''
+    for (let at = index + head.length; depth > 0 && at < code.length; at++) {
+      if (code[at] === '{') depth++
+      if (depth === 1) body += code[at]
+      if (code[at] === '}' && --depth === 1) body += ';'
+    }
+    // A statement of the class that has an argument list, and no value before it, declares a function.
+    const methods = body.replace(/\b(?:public|private|protected):/g, ';').split(';')
+      .filter((one) => /[\w=\]>)(!+*-]\s*\(/.test(one) && !/^\s*(?:using|friend|static_assert|enum)\b/.test(one) && !/^[^(]*[^=!<>]=[^=]/.test(one) &&
+        !new RegExp(`(?:^|[^\\w])~?${name}\\s*\\(`).test(one) && !/=\s*(?:delete|default)\s*$|\boperator\b/.test(one)).length
+    return { name, methods }
+  })
+}
+
+/** @param {Source[]} sources @returns {string[]} */
+function classProblems (sources) {
+  const headers = sources.filter(({ file }) => file.endsWith('.h'))
+  const large = headers.flatMap(({ file, text }) => countMethods(text).filter(({ methods }) => methods > kMethodsMax)
+    .map(({ name, methods }) => ({ file, name: `${path.posix.dirname(file).replace(/^src\//, '')}/${name}`, why: `${name} has ${methods} methods, more than ${kMethodsMax}` })))
+  // Its methods are defined in the file of the same name as its header.
+  const spread = sources.filter(({ file }) => file.endsWith('.cc')).flatMap(({ file, text }) => {
+    const own = file.replace(/\.cc$/, '.h')
+    return [...new Set([...text.matchAll(/^(?! )(?:[\w:<>,*& ]+ )?[*&]?(\w+)::~?\w+\(/gm)].map(([, name]) => name))].flatMap((name) => {
+      const header = headers.find((other) => new RegExp(`^(?:class|struct) ${name}\\b[^;{]*\\{`, 'm').test(other.text) && other.room === path.posix.dirname(file).replace(/^src\//, ''))
+      return header === undefined || header.file === own ? [] : [{ file, name: `${header.room}/${name}`, why: `${name} of ${path.posix.basename(header.file)} has methods in this file, too` }]
+    })
+  })
+  const found = [...large, ...spread]
+  return [
+    ...found.filter(({ name }) => !kLargeClasses.includes(name)).map(({ file, why }) => `${file}: ${why}`),
+    ...kLargeClasses.filter((name) => !found.some((one) => one.name === name)).map((name) => `${name} is a class like others now: delete it from kLargeClasses`),
+  ]
+}
+
+/** @param {Inclusion[]} inclusions @param {Declaration[]} declarations @returns {string[]} what the table says and no file does */
+function unusedProblems (inclusions, declarations) {
+  const used = new Set([
+    ...inclusions.map(({ room, included }) => `${room} ${path.posix.dirname(included)}`),
+    ...declarations.flatMap(({ room, rooms }) => rooms.map((other) => `${room} ${other}`)),
+  ])
   const allowed = Object.entries(kRooms).flatMap(([room, mayInclude]) => mayInclude.map((other) => [room, other]))
   return [
     ...allowed.filter(([from, to]) => !used.has(`${from} ${to}`)).map(([from, to]) => `the table lets ${from}/ include ${to}/, and no file does`),
@@ -128,13 +209,16 @@ function sourceListProblems () {
 
 /** @returns {string[]} every problem, one sentence each */
 function layerCheck () {
-  const inclusions = readInclusions()
+  const sources = readSources()
+  const inclusions = readInclusions(sources)
+  const declarations = readDeclarations(sources)
   const includes = inclusions.flatMap(({ file, room, included }) => {
     if (!Object.hasOwn(kRooms, room)) return [`${file} is in no known room (${Object.keys(kRooms).join(', ')})`]
     const problem = includeProblem(room, included)
     return problem === null ? [] : [`${file} includes ${included}: ${problem}`]
   })
-  return [...new Set([...tableProblems(kRooms), ...includes, ...unusedProblems(inclusions), ...sourceListProblems()])]
+  return [...new Set([...tableProblems(kRooms), ...includes, ...unusedProblems(inclusions, declarations), ...declarationProblems(declarations),
+    ...classProblems(sources), ...sourceListProblems()])]
 }
 
 if (require.main === module) {
@@ -143,4 +227,4 @@ if (require.main === module) {
   process.exitCode = problems.length > 0 ? 1 : 0
 }
 
-module.exports = { includeProblem, kDebts, kRooms, layerCheck, tableProblems }
+module.exports = { countMethods, includeProblem, kDebts, kRooms, layerCheck, tableProblems }

@@ -16,6 +16,8 @@ const kDist = path.join(kRoot, 'dist')
 const kPackages = path.join(kRoot, 'packages')
 /** A package each; the first is that of the addon. */
 const kNames = ['core-native', 'express-adapter', 'websocket', 'cli']
+/** What a platform's package may take where it is installed; its debug symbols alone would be ten times as much. */
+const kPlatformBytesMax = 1_500_000
 
 /** @param {string} folder @returns {any} */
 const readManifest = (folder) => JSON.parse(fs.readFileSync(path.join(folder, 'package.json'), 'utf8'))
@@ -38,11 +40,12 @@ function stage (name, folder) {
   fs.writeFileSync(path.join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
 }
 
-/** @param {string} folder @returns {Promise<string>} the tarball */
-async function packFolder (folder) {
+/** @param {string} folder @param {number} [bytesMax] that it may take when it is unpacked @returns {Promise<string>} the tarball */
+async function packFolder (folder, bytesMax = Infinity) {
   const npm = /** @type {string} */ (findProgram('npm'))
   const output = await run(npm, ['pack', folder, '--json', '--pack-destination', kDist, '--loglevel=error'], { quiet: true })
-  const [{ filename, size }] = JSON.parse(output.slice(output.indexOf('[')))
+  const [{ filename, size, unpackedSize }] = JSON.parse(output.slice(output.indexOf('[')))
+  if (unpackedSize > bytesMax) throw new Error(`${filename} takes ${unpackedSize} B when it is unpacked, and ${bytesMax} B are allowed`)
   console.log(`${filename} (${Math.ceil(size / 1000)} kB)`)
   return path.join(kDist, filename)
 }
@@ -60,7 +63,7 @@ async function pack (platforms = []) {
     for (const target of targets) {
       const folder = path.join(staging, `core-${target.name}`)
       writePlatformPackage(target, prebuilt(target), folder, core)
-      tarballs.push(await packFolder(folder))
+      tarballs.push(await packFolder(folder, kPlatformBytesMax))
       const symbols = `${prebuilt(target)}.debug`
       if (fs.existsSync(symbols)) fs.copyFileSync(symbols, path.join(kDist, 'debug', `httpsys-${core.version}-${target.name}.debug`))
     }

@@ -13,10 +13,10 @@ const { Progress } = require('./lib/progress')
 const { forEachParallel, kCoreNative, kRoot, listFiles, main, nodeHeaders, run } = require('./lib/project')
 const { configure } = require('./native')
 
-/** @param {string} file */
-function isForWindows (file) {
+/** @param {string} file @returns {boolean} whether no compiler for Linux sees it */
+function isForAnotherSystem (file) {
   const [layer] = path.relative(path.join(kCoreNative, 'src'), file).split(path.sep)
-  return layer === 'win' || ['system_config.cc', 'url_methods.cc'].includes(path.basename(file))
+  return layer === 'win' || ['system_config.cc', 'url_methods.cc', 'listener_poll_other.cc'].includes(path.basename(file))
 }
 
 /** @param {string} pattern over file names */
@@ -40,8 +40,8 @@ async function tidy (pattern = '') {
   fs.mkdirSync(passed, { recursive: true })
 
   const files = listFiles(src, (name) => name.endsWith('.cc'))
-    // What is for Windows alone is seen by mingw's compiler: tools/build-windows.js.
-    .filter((file) => !isForWindows(file))
+    // What is for Windows alone is seen by mingw's compiler (tools/build-windows.js), what is for others by zig's (tools/prebuilds.js).
+    .filter((file) => !isForAnotherSystem(file))
     .filter((file) => headers !== null || !file.includes(`${path.sep}napi${path.sep}`))
     .filter((file) => new RegExp(pattern).test(file))
   if (headers === null) console.log('src/napi left out: Node\'s headers are not on this machine')

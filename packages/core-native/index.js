@@ -20,6 +20,7 @@ const { EngineIncomingMessage } = require('./lib/http/incoming')
 const { EngineServerResponse } = require('./lib/http/outgoing')
 const R = require('./lib/records')
 const { nodeProcess } = require('./lib/node-process')
+const { withInherited } = require('./lib/given-options')
 const { kServerOptions } = require('./lib/options')
 const { refuseMisplaced, refuseMisspelt, refuseUnknown } = require('./lib/option-names')
 const { webSocketOpener } = backend === 'node' ? { webSocketOpener: () => () => null } : require('./lib/http/web-socket-channel')
@@ -62,6 +63,7 @@ const face = {
     refuseUnknown,
     splitOptions,
     webSocketOpener,
+    withInherited,
     WsInternalsError
   }
 }

@@ -11,6 +11,7 @@ const nodeHttps = require('node:https')
 const path = require('node:path')
 const { createAdapter } = require('@httpsys/express-adapter')
 const { backend, http } = require('../helpers/backend')
+const { freePort } = require('../helpers/free-port')
 const { kTlsOptions } = require('../../packages/core-native/lib/tls/options')
 const { namesToTry, outcomes } = require('../fixtures/option-forms')
 
@@ -185,6 +186,85 @@ test('an error says where a name of ours belongs, or which one was meant', () =>
   assert.throws(() => http.createServer(/** @type {any} */ ({ devCret: true })), { message: 'createServer() has no option "devCret"; did you mean "devCert"?' })
   assert.throws(() => http.createServer().listen(0, /** @type {any} */ ({ key: 'k', cert: 'c' })),
     { code: 'ERR_HTTPSYS_OPTION', option: 'key', message: /: it belongs to https\.createServer\(\)$/ })
+})
+
+/** Options as a class of the application has them: by inheritance, and by accessors. @type {Record<string, (options: any) => any>} */
+const kInherited = {
+  'inherited from an object': (options) => Object.create(options),
+  'accessors of a class': (options) => {
+    class Config {}
+    for (const name of Object.keys(options)) Object.defineProperty(Config.prototype, name, { get: () => options[name], configurable: true })
+    return new Config()
+  }
+}
+
+for (const [how, made] of Object.entries(kInherited)) {
+  test(`names of ours are refused where they have no effect, ${how}`, () => {
+    for (const [title, accepted, form] of kForms.filter(([title]) => / ?options\)/.test(title))) { // The others copy what they are given.
+      for (const [name, value] of Object.entries(kOurs)) {
+        if (!accepted.includes(name)) assert.match(codeOf(form, made({ [name]: value })), /^ERR_HTTPSYS_(OPTION|LISTEN_ARGS)$/, `${title} ${name}`)
+      }
+    }
+    assert.throws(() => http.createServer().listen(made({ port: 0, stripPrefix: true })), { code: 'ERR_HTTPSYS_OPTION' })
+  })
+
+  test(`options of TLS are refused beside an http:// prefix and behind a port of a server without TLS, ${how}`, () => {
+    const tls = made({ key: 'k', cert: 'c' })
+    for (const args of [['http://127.0.0.1:1/', tls], [made({ prefix: 'http://127.0.0.1:1/', key: 'k' })], [0, tls], [0, '127.0.0.1', tls]]) {
+      assert.throws(() => http.createServer().listen(...args), { code: 'ERR_HTTPSYS_OPTION', option: 'key' })
+    }
+  })
+
+  test(`options of listen() with a prefix count, ${how}`, () => {
+    for (const args of [['http://127.0.0.1:1/', made({ queueMode: 'attach' })], [made({ prefix: 'http://127.0.0.1:1/', queueMode: 'attach' })]]) {
+      assert.throws(() => http.createServer().listen(...args), { code: 'ERR_HTTPSYS_LISTEN_ARGS', message: /needs a "queueName"/ })
+    }
+  })
+}
+
+test('methods of an object are no options, and neither is what every object has', () => {
+  class Config {
+    port = 0
+    restart () {}
+    queueName () {}
+    prefix () {}
+  }
+  const elsewhere = require('node:vm').runInNewContext('({ port: 0 })')
+  for (const options of [new Config(), elsewhere, Object.assign(Object.create(null), { port: 0 })]) http.createServer(options)
+  http.createServer().listen(elsewhere).close()
+})
+
+test('names of ours are refused where no options are looked for at all', async () => {
+  const behind = { code: 'ERR_HTTPSYS_OPTION', option: 'restart' }
+  assert.throws(() => http.createServer().close(() => {}, /** @type {any} */ ({ restart: true })), behind)
+  assert.throws(() => http.createServer().close(undefined, /** @type {any} */ ({ restart: true })), behind)
+  for (const create of [http.createServer, https.createServer]) {
+    assert.throws(() => create(() => {}, { strictUrl: true }), { code: 'ERR_HTTPSYS_OPTION', option: 'strictUrl' })
+  }
+})
+
+test('addPrefix(), removePrefix(), setSecureContext() and addContext() refuse names that they ignore', { skip: backend === 'node' && 'they are Node\'s own, or not there' }, async (t) => {
+  const server = /** @type {any} */ (http.createServer())
+  t.after(() => server.close())
+  const port = await freePort()
+  await new Promise((resolve) => server.listen(`http://127.0.0.1:${port}/`, resolve))
+  const [own] = server.prefixes
+  for (const [name, value] of Object.entries({ queueName: 'q', exclusive: true, key: 'k', devCert: true, restart: true, anything: 1 })) {
+    await assert.rejects(server.addPrefix(`${own}a/`, { [name]: value }), { code: 'ERR_HTTPSYS_OPTION', option: name })
+    await assert.rejects(server.removePrefix(own, { [name]: value }), { code: 'ERR_HTTPSYS_OPTION', option: name })
+  }
+  assert.deepEqual(server.prefixes, [own])
+  await server.addPrefix(`${own}a/`, { queueName: undefined })
+  const secure = https.createServer(pair())
+  for (const [name, value] of Object.entries(kOurs)) {
+    assert.throws(() => secure.setSecureContext({ ...pair(), [name]: value }), { code: 'ERR_HTTPSYS_OPTION', option: name })
+    assert.throws(() => secure.addContext('a.test', { ...pair(), [name]: value }), { code: 'ERR_HTTPSYS_OPTION', option: name })
+  }
+})
+
+test('names within an option that do not exist count as not given when they are undefined', { skip: backend === 'node' && 'node:http has no http2' }, () => {
+  http.createServer(/** @type {any} */ ({ http2: { maxConcurentStreams: undefined } }))
+  createAdapter(() => {}, /** @type {any} */ ({ Key: undefined, keepAlivTimeout: undefined }))
 })
 
 test('close() takes waitMs only with restart, which is a boolean', () => {

@@ -36,14 +36,15 @@ const made = new Map()
 
 /**
  * @param {string} name its common name, and (a host's) what it is for
- * @param {{ issuer?: string, kind?: 'rsa' | 'ec', days?: number, isCa?: boolean }} [options] no issuer: by itself
+ * @param {{ issuer?: string, kind?: 'rsa' | 'ec', bits?: number, days?: number, isCa?: boolean }} [options] no issuer: by itself;
+ *   `bits` of an RSA key
  * @returns {Pair}
  */
-function certificate (name, { issuer, kind = 'ec', days = 2, isCa = false } = {}) {
-  const id = `${name} ${issuer} ${kind} ${days}`.replaceAll(/[^a-zA-Z0-9]/g, '_')
+function certificate (name, { issuer, kind = 'ec', bits = 2048, days = 2, isCa = false } = {}) {
+  const id = `${name} ${issuer} ${kind} ${bits} ${days}`.replaceAll(/[^a-zA-Z0-9]/g, '_')
   const known = made.get(id)
   if (known !== undefined) return known
-  const key = kind === 'ec' ? ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1'] : ['-newkey', 'rsa:2048']
+  const key = kind === 'ec' ? ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1'] : ['-newkey', `rsa:${bits}`]
   const names = isCa ? 'basicConstraints=critical,CA:TRUE' : `subjectAltName=DNS:${name.replaceAll(' ', '-')}`
   if (issuer === undefined) {
     openssl(['req', '-x509', ...key, '-nodes', '-keyout', `${id}.key`, '-out', `${id}.crt`, '-days', String(days), '-subj', `/CN=${name}`,

@@ -7,13 +7,16 @@ const { test } = require('node:test')
 const assert = require('node:assert/strict')
 const { once } = require('node:events')
 const fs = require('node:fs')
+const net = require('node:net')
 const { addReservation } = require('@httpsys/core-native/reservations')
 const { backend } = require('../helpers/backend')
 const { certificate } = require('../helpers/certificates')
 const { startChild } = require('../helpers/child')
-const { dial, request: ask } = require('../helpers/client')
+const { dial, Wire } = require('../helpers/client')
 const { freePort } = require('../helpers/free-port')
 const tls = require('../helpers/tls')
+const { loadBinding } = require('../../packages/core-native/lib/binding')
+const { block, fieldsOf, frame, kEndHeaders, kEndStream, kPreface, kType } = require('../http2/frames')
 const { ownUrlacl } = require('../helpers/urlacl')
 
 const options = {
@@ -24,6 +27,8 @@ const kMiB = 1024 * 1024
 // Answers of the engine are several times as long as these requests.
 const kFloodBytes = 16 * kMiB
 const kGrowthMiB = 16
+// What is read of a flood where that goes slowly: more than any buffer has.
+const kSomeAnswers = 20_000
 // No room for so long: the server has stopped reading. On a busy machine the flood is shorter then.
 const kStalledMs = 1000
 
@@ -76,7 +81,7 @@ async function readAnswers (socket, line, count) {
 function startServer (listenOptions, serverOptions = {}, otherListenOptions = null) {
   return startChild(({ http, report, args: [listenOptions, serverOptions, otherListenOptions] }) => {
     const server = http.createServer(serverOptions, (req, res) => {
-      if (req.url !== '/block') return res.end()
+      if (!req.url?.endsWith('/block')) return res.end()
       report({ blocked: true })
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
     })
@@ -90,97 +95,219 @@ function startServer (listenOptions, serverOptions = {}, otherListenOptions = nu
 
 /**
  * @param {import('node:test').TestContext} t
- * @param {{ server: any, port: number, request: string, line: string, prepare?: () => Promise<void>, connect?: () => Promise<any> }} what
+ * @param {{ server: any, others?: any[], request: string, line: string, most?: number, prepare?: () => Promise<void>, connect: () => Promise<any> }} what
+ * `most` answers are read at most
  */
-async function check (t, { server, port, request, line, prepare, connect }) {
+async function check (t, { server, others = [], request, line, most = Infinity, prepare, connect }) {
   t.after(() => server.kill())
   await server.message('isListening')
   await prepare?.()
-  const open = connect ?? (async () => {
-    const { socket } = await dial(t, port)
-    socket.removeAllListeners('data')
-    return socket
-  })
-  const socket = await open()
+  const socket = await connect()
   t.after(() => socket.destroy())
   socket.pause()
-  const before = residentMiB(server.process.pid)
+  const pids = [server, ...others].map((each) => each.process.pid)
+  const before = pids.map(residentMiB)
+  const assertBounded = () => pids.forEach((pid, i) => {
+    const growth = residentMiB(pid) - before[i]
+    assert.ok(growth < kGrowthMiB, `process ${i} grew by ${growth} MiB`)
+  })
   const requests = await flood(socket, request)
-  const growth = residentMiB(server.process.pid) - before
-  assert.ok(growth < kGrowthMiB, `grew by ${growth} MiB`)
-  await readAnswers(socket, line, requests)
-  assert.ok(residentMiB(server.process.pid) - before < kGrowthMiB)
+  assertBounded()
+  await readAnswers(socket, line, Math.min(requests, most))
+  assertBounded()
+}
+
+/** @param {number} pid */
+function countSockets (pid) {
+  return fs.readdirSync(`/proc/${pid}/fd`).filter((fd) => {
+    try {
+      return fs.readlinkSync(`/proc/${pid}/fd/${fd}`).startsWith('socket:')
+    } catch {
+      return false
+    }
+  }).length
+}
+
+/** @type {Record<string, (socket: any) => void>} */
+const kWays = {
+  // What it has not read makes that a reset.
+  leaves: (socket) => socket.destroy(),
+  'ends its side and leaves': (socket) => {
+    socket.end()
+    setTimeout(() => socket.destroy(), 100)
+  }
+}
+
+/** @param {any[]} servers @param {any[]} sockets @param {string} request @param {(socket: any) => void} leave */
+async function checkLeaving (servers, sockets, request, leave) {
+  const pids = servers.map((server) => server.process.pid)
+  await Promise.all(sockets.map((socket) => {
+    socket.pause()
+    return flood(socket, request)
+  }))
+  const during = pids.map(countSockets)
+  for (const socket of sockets) {
+    socket.on('error', () => {})
+    leave(socket)
+  }
+  const isForgotten = () => pids.every((pid, i) => countSockets(pid) <= during[i] - sockets.length)
+  for (const end = Date.now() + 10_000; !isForgotten();) {
+    assert.ok(Date.now() < end, `${pids.map(countSockets)} sockets, ${during} before`)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+/**
+ * A connection of one process whose requests another one answers, which has come later.
+ *
+ * @param {import('node:test').TestContext} t
+ * @param {boolean} isTls
+ * @param {number} port
+ */
+async function startRelayed (t, isTls, port) {
+  const { scheme, credentials, connect } = kindOf(isTls)
+  const server = startServer({ prefix: `${scheme}://localhost:${port}/shop/`, ...credentials })
+  t.after(() => server.kill())
+  await server.message('isListening')
+  const socket = await connect(port)
+  t.after(() => socket.destroy())
+  const owner = startServer({ prefix: `${scheme}://localhost:${port}/owned/`, ...credentials }, { queueLimit: 1, queueTimeout: 0 })
+  t.after(() => owner.kill())
+  await owner.message('isListening')
+  return { server, owner, socket }
 }
 
 const kShop = 'Host: localhost\r\n\r\n'
 
-test('requests for a path that no prefix has wait while their client does not read', options, async (t) => {
-  const port = await freePort()
-  const server = startServer({ prefix: `http://localhost:${port}/shop/` })
-  await check(t, { server, port, request: `GET /other HTTP/1.1\r\n${kShop}`, line: 'HTTP/1.1 404 ' })
-})
-
-test('OPTIONS * waits while its client does not read', options, async (t) => {
-  const port = await freePort()
-  const server = startServer({ prefix: `http://localhost:${port}/shop/` })
-  await check(t, { server, port, request: `OPTIONS * HTTP/1.1\r\n${kShop}`, line: 'HTTP/1.1 404 ' })
-})
-
-test('requests for a host that no prefix has wait while their client does not read', options, async (t) => {
-  const port = await freePort()
-  const server = startServer({ prefix: `http://localhost:${port}/` })
-  await check(t, { server, port, request: 'GET / HTTP/1.1\r\nHost: other.test\r\n\r\n', line: 'HTTP/1.1 400 ' })
-})
-
-test('requests for a reserved prefix wait while their client does not read', options, async (t) => {
-  ownUrlacl(t)
-  const port = await freePort()
-  addReservation(`http://*:${port}/reserved/`, { register: ['app:somebody else'] })
-  const server = startServer({ prefix: `http://*:${port}/` })
-  await check(t, { server, port, request: `GET /reserved/x HTTP/1.1\r\n${kShop}`, line: 'HTTP/1.1 503 ' })
-})
-
-test('requests for a full queue wait while their client does not read', options, async (t) => {
-  const port = await freePort()
-  const server = startServer({ prefix: `http://*:${port}/` }, { queueLimit: 1, queueTimeout: 0 })
-  const prepare = async () => {
-    const blocking = await dial(t, port)
-    blocking.write(`GET /block HTTP/1.1\r\n${kShop}`)
-    await server.message('blocked')
-    const pair = await Promise.all([dial(t, port), dial(t, port)])
-    for (const wire of pair) wire.write(`GET / HTTP/1.1\r\n${kShop}`)
-    // One has the place in the queue.
-    await Promise.race(pair.map((wire) => wire.until('HTTP/1.1 503 ')))
+/** @param {boolean} isTls */
+function kindOf (isTls) {
+  return {
+    scheme: isTls ? 'https' : 'http',
+    credentials: isTls ? tls.localhost() : {},
+    /** @param {number} port @returns {Promise<any>} a socket that nobody reads */
+    connect: async (port) => {
+      if (isTls) return tls.connect(port, { ALPNProtocols: ['http/1.1'] })
+      const { socket } = new Wire({ port, host: '127.0.0.1' })
+      await once(socket, 'connect')
+      return socket.removeAllListeners('data')
+    }
   }
-  await check(t, { server, port, request: `GET / HTTP/1.1\r\n${kShop}`, line: 'HTTP/1.1 503 ', prepare })
-})
+}
 
-test('over TLS requests wait while their client does not read', options, async (t) => {
-  const port = await freePort()
-  const server = startServer({ prefix: `https://localhost:${port}/shop/`, ...tls.localhost() })
-  const connect = () => tls.connect(port, { ALPNProtocols: ['http/1.1'] })
-  await check(t, { server, port, request: `GET /other HTTP/1.1\r\n${kShop}`, line: 'HTTP/1.1 404 ', connect })
-})
+/** Occupies a server's JavaScript and its queue of one. @param {any} server @param {() => Promise<any>} connect @param {string} path */
+async function fillQueue (server, connect, path = '/') {
+  const ask = async (/** @type {string} */ target) => {
+    const socket = await connect()
+    socket.write(`GET ${target} HTTP/1.1\r\n${kShop}`)
+    return socket
+  }
+  const sockets = [await ask(`${path}block`)]
+  await server.message('blocked')
+  // One has the place in the queue.
+  sockets.push(await ask(path), await ask(path))
+  await Promise.race(sockets.map((socket) => readAnswers(socket, 'HTTP/1.1 503 ', 1)))
+  return sockets
+}
+
+for (const isTls of [false, true]) {
+  const { scheme, credentials, connect } = kindOf(isTls)
+  const suffix = isTls ? ', over TLS' : ''
+  const most = isTls ? kSomeAnswers : Infinity
+
+  test(`requests for a path that no prefix has wait while their client does not read${suffix}`, options, async (t) => {
+    const port = await freePort()
+    const server = startServer({ prefix: `${scheme}://localhost:${port}/shop/`, ...credentials })
+    await check(t, { server, connect: () => connect(port), request: `GET /other HTTP/1.1\r\n${kShop}`, line: 'HTTP/1.1 404 ' })
+  })
+
+  test(`OPTIONS * waits while its client does not read${suffix}`, options, async (t) => {
+    const port = await freePort()
+    const server = startServer({ prefix: `${scheme}://localhost:${port}/shop/`, ...credentials })
+    await check(t, { server, connect: () => connect(port), request: `OPTIONS * HTTP/1.1\r\n${kShop}`, line: 'HTTP/1.1 404 ', most })
+  })
+
+  test(`requests for a host that no prefix has wait while their client does not read${suffix}`, options, async (t) => {
+    const port = await freePort()
+    const server = startServer({ prefix: `${scheme}://localhost:${port}/`, ...credentials })
+    await check(t, { server, connect: () => connect(port), request: 'GET / HTTP/1.1\r\nHost: other.test\r\n\r\n', line: 'HTTP/1.1 400 ', most })
+  })
+
+  test(`requests for a reserved prefix wait while their client does not read${suffix}`, options, async (t) => {
+    ownUrlacl(t)
+    const port = await freePort()
+    addReservation(`${scheme}://*:${port}/reserved/`, { register: ['app:somebody else'] })
+    const server = startServer({ prefix: `${scheme}://*:${port}/`, ...credentials })
+    await check(t, { server, connect: () => connect(port), request: `GET /reserved/x HTTP/1.1\r\n${kShop}`, line: 'HTTP/1.1 503 ', most })
+  })
+
+  test(`requests for a full queue wait while their client does not read${suffix}`, options, async (t) => {
+    const port = await freePort()
+    const server = startServer({ prefix: `${scheme}://*:${port}/`, ...credentials }, { queueLimit: 1, queueTimeout: 0 })
+    const prepare = async () => {
+      const sockets = await fillQueue(server, () => connect(port))
+      t.after(() => { for (const socket of sockets) socket.destroy() })
+    }
+    await check(t, { server, connect: () => connect(port), request: `GET / HTTP/1.1\r\n${kShop}`, line: 'HTTP/1.1 503 ', most, prepare })
+  })
+
+  test(`requests for a prefix whose process was killed wait while their client does not read${suffix}`, options, async (t) => {
+    const port = await freePort()
+    const server = startServer({ prefix: `${scheme}://localhost:${port}/shop/`, ...credentials })
+    const request = `GET /gone/x HTTP/1.1\r\n${kShop}`
+    const prepare = async () => {
+      const owner = startServer({ prefix: `${scheme}://localhost:${port}/gone/`, ...credentials })
+      t.after(() => owner.kill())
+      await owner.message('isListening')
+      await owner.kill()
+      for (let status = ''; status !== '503';) {
+        const socket = await connect(port)
+        socket.write(request)
+        status = (await once(socket, 'data'))[0].toString('latin1').split(' ')[1]
+        socket.destroy()
+      }
+    }
+    // 404 where the flood takes longer than the 10 s for which nobody else is asked to speak for the prefix.
+    await check(t, { server, connect: () => connect(port), request, line: 'HTTP/1.1 ', most, prepare })
+  })
+
+  test(`requests for another process wait in both while their client does not read${suffix}`, options, async (t) => {
+    const port = await freePort()
+    const { server, owner, socket } = await startRelayed(t, isTls, port)
+    await check(t, { server, others: [owner], connect: async () => socket, request: `GET /owned/ HTTP/1.1\r\n${kShop}`, line: 'HTTP/1.1 200 ', most: kSomeAnswers })
+  })
+
+  test(`requests for the full queue of another process wait in both while their client does not read${suffix}`, options, async (t) => {
+    const port = await freePort()
+    const { server, owner, socket } = await startRelayed(t, isTls, port)
+    const prepare = async () => {
+      const sockets = await fillQueue(owner, () => connect(port), '/owned/')
+      t.after(() => { for (const each of sockets) each.destroy() })
+    }
+    await check(t, { server, others: [owner], connect: async () => socket, request: `GET /owned/ HTTP/1.1\r\n${kShop}`, line: 'HTTP/1.1 503 ', most: kSomeAnswers, prepare })
+  })
+
+  for (const [way, leave] of Object.entries(kWays)) {
+    test(`a client that ${way} while its requests wait is forgotten${suffix}`, options, async (t) => {
+      const port = await freePort()
+      const server = startServer({ prefix: `${scheme}://localhost:${port}/shop/`, ...credentials })
+      t.after(() => server.kill())
+      await server.message('isListening')
+      await checkLeaving([server], await Promise.all(Array.from({ length: 10 }, () => connect(port))), `GET /other HTTP/1.1\r\n${kShop}`, leave)
+    })
+
+    test(`a client that ${way} while its requests wait for another process is forgotten by both${suffix}`, options, async (t) => {
+      const port = await freePort()
+      const { server, owner, socket } = await startRelayed(t, isTls, port)
+      await checkLeaving([server, owner], [socket], `GET /owned/ HTTP/1.1\r\n${kShop}`, leave)
+    })
+  }
+}
 
 test('requests for a host that the certificate of the connection does not cover wait while their client does not read', options, async (t) => {
   const port = await freePort()
   const server = startServer({ prefix: `https://localhost:${port}/`, ...tls.localhost() }, {}, { prefix: `https://other.test:${port}/`, ...certificate('other.test') })
-  const connect = () => tls.connect(port, { ALPNProtocols: ['http/1.1'] })
-  await check(t, { server, port, request: 'GET / HTTP/1.1\r\nHost: other.test\r\n\r\n', line: 'HTTP/1.1 421 ', connect })
-})
-
-test('requests for a prefix whose process was killed wait while their client does not read', options, async (t) => {
-  const port = await freePort()
-  const server = startServer({ prefix: `http://localhost:${port}/shop/` })
-  const prepare = async () => {
-    const owner = startServer({ prefix: `http://localhost:${port}/gone/` })
-    t.after(() => owner.kill())
-    await owner.message('isListening')
-    await owner.kill()
-    while ((await ask({ port, path: '/gone/', headers: { host: 'localhost' } })).status !== 503);
-  }
-  // 404 where the flood takes longer than the 10 s for which nobody else is asked to speak for the prefix.
-  await check(t, { server, port, request: `GET /gone/x HTTP/1.1\r\n${kShop}`, line: 'HTTP/1.1 ', prepare })
+  const { connect } = kindOf(true)
+  await check(t, { server, connect: () => connect(port), request: 'GET / HTTP/1.1\r\nHost: other.test\r\n\r\n', line: 'HTTP/1.1 421 ', most: kSomeAnswers })
 })
 
 test('a client that leaves while its requests wait is forgotten, and its memory is given back', options, async (t) => {
@@ -206,16 +333,57 @@ test('a client that leaves while its requests wait is forgotten, and its memory 
     socket.resetAndDestroy()
     await once(socket, 'close')
   }))
-  const descriptors = () => fs.readdirSync(`/proc/${pid}/fd`).filter((fd) => {
-    try {
-      return fs.readlinkSync(`/proc/${pid}/fd/${fd}`).startsWith('socket:')
-    } catch {
-      return false
-    }
-  }).length
-  const isBack = () => residentMiB(pid) - before < kGrowthMiB && descriptors() < 20
+  const isBack = () => residentMiB(pid) - before < kGrowthMiB && countSockets(pid) < 20
   for (const end = Date.now() + 10_000; !isBack();) {
-    assert.ok(Date.now() < end, `${residentMiB(pid) - before} MiB more than before, ${descriptors()} sockets`)
+    assert.ok(Date.now() < end, `${residentMiB(pid) - before} MiB more than before, ${countSockets(pid)} sockets`)
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
 })
+
+/** @param {any} socket @param {string} path requests of HTTP/2 until the server ends the connection; the socket is not read */
+async function floodStreams (socket, path) {
+  const head = block(fieldsOf({ ':path': path, ':authority': 'localhost' }))
+  let id = 1
+  for (let sent = 0; !socket.destroyed; sent += 500 * head.length) {
+    assert.ok(sent < kFloodBytes, 'the server takes all requests of a client that does not read')
+    const piece = Buffer.concat(Array.from({ length: 500 }, () => frame(kType.headers, kEndStream | kEndHeaders, (id += 2), head)))
+    if (!socket.write(piece) && !await drained(socket)) break
+  }
+}
+
+for (const isTls of [false, true]) {
+  const { scheme, credentials } = kindOf(isTls)
+  const suffix = isTls ? ', over TLS' : ''
+  const skip = options.skip || (!loadBinding().hasHttp2 && 'this Node has no nghttp2')
+  for (const [name, serverOptions, path] of /** @type {[string, any, string][]} */ ([
+    ['for a path that no prefix has', {}, '/other'],
+    ['for a full queue', { queueLimit: 1, queueTimeout: 0 }, '/shop/x']
+  ])) {
+    test(`a client of HTTP/2 that goes on with requests ${name} and does not read is ended${suffix}`, { ...options, skip }, async (t) => {
+      const port = await freePort()
+      const server = startServer({ prefix: `${scheme}://localhost:${port}/shop/`, ...credentials }, { http2: true, ...serverOptions })
+      t.after(() => server.kill())
+      await server.message('isListening')
+      if (serverOptions.queueLimit) {
+        const sockets = await fillQueue(server, () => kindOf(isTls).connect(port), '/shop/')
+        t.after(() => { for (const socket of sockets) socket.destroy() })
+      }
+      const socket = isTls ? await tls.connect(port, { ALPNProtocols: ['h2'] }) : net.connect(port, '127.0.0.1')
+      t.after(() => socket.destroy())
+      socket.write(Buffer.concat([Buffer.from(kPreface), frame(kType.settings, 0, 0)]))
+      await once(socket, 'data')
+      socket.pause()
+      const pid = /** @type {number} */ (server.process.pid)
+      const before = residentMiB(pid)
+      const sockets = countSockets(pid)
+      // The server ends it before everything was written.
+      socket.on('error', () => {})
+      await floodStreams(socket, path)
+      const growth = residentMiB(pid) - before
+      assert.ok(growth < kGrowthMiB, `grew by ${growth} MiB`)
+      socket.resume()
+      while (countSockets(pid) >= sockets) await new Promise((resolve) => setTimeout(resolve, 50))
+      assert.ok(residentMiB(pid) - before < kGrowthMiB)
+    })
+  }
+}

@@ -9,6 +9,8 @@ const { kRoot } = require('./project')
 
 /** @typedef {import('./targets').Target} Target */
 
+/** Compiled into every addon. @type {[string, string]} */
+const kNodeAddonApi = ['node-addon-api', path.join(kRoot, 'node_modules', 'node-addon-api', 'LICENSE.md')]
 /** Of the compiler's folder, by what it links in; the texts are those that it brings. */
 const kZigNotices = {
   'libc++': 'lib/libcxx/LICENSE.TXT',
@@ -29,10 +31,10 @@ const kMingwNotices = {
 
 /** @param {Target} target @returns {[string, string][]} name and file of the licence of all that is linked into its addon */
 function noticesOf ({ zig, libc }) {
-  if (zig === undefined) return Object.entries(kMingwNotices)
+  if (zig === undefined) return [kNodeAddonApi, ...Object.entries(kMingwNotices)]
   const folder = path.dirname(/** @type {string} */ (findZig()))
   const libraries = [...Object.entries(kZigNotices), ...libc === undefined ? [] : [kLibcNotices[libc]]]
-  return libraries.map(([name, file]) => [name, path.join(folder, file)])
+  return [kNodeAddonApi, ...libraries.map(([name, file]) => /** @type {[string, string]} */ ([name, path.join(folder, file)]))]
 }
 
 /** @param {Target} target @returns {string} */

@@ -6,7 +6,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const { kBundlers, kBundles } = require('./bundles')
 const { kLayouts, kManagers } = require('./layouts')
-const { kNpm, runInRoot } = require('./roots')
+const { kApp, kNpm, runInRoot } = require('./roots')
 
 /** @typedef {import('./roots').Root} Root */
 
@@ -43,8 +43,8 @@ const kTypeScript = ['node16', 'nodenext', 'bundler'].map((resolution) => ({
 /** Of the longest step on an emulated processor, ms. */
 const kEmulatedTimeout = 900_000
 const kTimeout = 180_000
-/** From `npm install` to the first answer, with a warm cache of npm. */
-const kStartMsMax = 10_000
+/** From `npm init` to the first answer, of a core, with a warm cache of npm: what else the machine does counts for nothing. */
+const kStartSecondsMax = 10
 
 /**
  * @typedef {object} Setting
@@ -171,15 +171,23 @@ class Proof {
    */
   async start (lines, port) {
     const body = lines.replaceAll('8080', String(port)).replace(/sleep 2; curl (\S+)/, (_, url) => `
-      curl --silent --show-error --retry 100 --retry-delay 0 --retry-connrefused --retry-max-time 20 ${url} > answer; kill $!
+      until curl --silent ${url} > answer; do kill -0 $!; sleep 0.1; done
+      date +%s%3N > ../end; kill $!; wait $! || true; times > ../times
       test "$(cat answer)" = "Hello, world!"`)
     if (!body.includes('> answer')) throw new Error('The lines of the start end otherwise than with: sleep 2; curl URL')
     const app = this.#makeApplication('the start')
-    const begin = Date.now()
-    await this.step('the lines of the start', ['sh', '-e', '-c', `npm () { node ${kNpm}/bin/npm-cli.js "$@"; }\n${body}`], { app, env: this.#onPath })
-    await this.check(`an answer within ${kStartMsMax / 1000} s of npm install`, () => {
-      const ms = Date.now() - begin
-      if (ms > kStartMsMax) throw new Error(`It took ${ms} ms`)
+    // The lines make a folder of their own, in which npm does not read that of the application.
+    const env = { ...this.#onPath, npm_config_userconfig: `${kApp}/.npmrc` }
+    const npm = `npm () { test "$1" != install || date +%s%3N > ../begin; node ${kNpm}/bin/npm-cli.js "$@"; }`
+    await this.step('the lines of the start', ['sh', '-e', '-c', `${npm}\n${body}`], { app, env })
+    if (this.failed.includes('the lines of the start')) return
+    const [begin, end] = ['begin', 'end'].map((name) => Number(fs.readFileSync(path.join(app, name), 'utf8')))
+    // Of the shell, and of those that it has started; user and system each.
+    const used = fs.readFileSync(path.join(app, 'times'), 'utf8').match(/\d+m[\d.]+/g)?.map((text) => text.split('m').map(Number)) ?? []
+    const seconds = used.reduce((total, [minutes, rest]) => total + 60 * minutes + rest, 0)
+    const what = `an answer ${((end - begin) / 1000).toFixed(1)} s after npm install began, with ${seconds.toFixed(1)} s of a core, of ${kStartSecondsMax}`
+    await this.check(what, () => {
+      if (seconds === 0 || seconds > kStartSecondsMax) throw new Error('npm install and the application do more than they should')
     })
   }
 }

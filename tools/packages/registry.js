@@ -3,10 +3,12 @@
 // A registry that has our tarballs only, and takes what is published, on its own port: npm chooses the platform's package as it does
 // among published ones, by os, cpu and libc of its manifest.
 
+const { execFileSync } = require('node:child_process')
 const crypto = require('node:crypto')
 const { once } = require('node:events')
 const fs = require('node:fs')
 const http = require('node:http')
+const os = require('node:os')
 const path = require('node:path')
 const { text } = require('node:stream/consumers')
 const { manifest } = require('../lib/platform-package')
@@ -31,30 +33,45 @@ function manifestOf (tarball) {
   return JSON.parse(text)
 }
 
+/** @param {Buffer} tarball @returns {string} */
+const integrityOf = (tarball) => `sha512-${crypto.createHash('sha512').update(tarball).digest('base64')}`
+
 /** @param {string[]} tarballs @param {string} url @returns {Map<string, any>} what the registry says of each package */
 function packuments (tarballs, url) {
   return new Map(tarballs.map((file) => {
     const own = manifestOf(file)
-    const integrity = `sha512-${crypto.createHash('sha512').update(fs.readFileSync(file)).digest('base64')}`
-    return [own.name, packument({ ...own, dist: { tarball: `${url}/-/${path.basename(file)}`, integrity } })]
+    return [own.name, packument({ ...own, dist: { tarball: `${url}/-/${path.basename(file)}`, integrity: integrityOf(fs.readFileSync(file)) } })]
   }))
 }
 
-/**
- * Of platforms that were not packed: npm writes all of them into the lock file, and asks for the files of those that fit only.
- *
- * @param {Map<string, any>} known @param {string} url @returns {Map<string, any>}
- */
-function withOtherPlatforms (known, url) {
-  const core = known.get('@httpsys/core-native')
-  const { version: latest, ...rest } = core.versions[core['dist-tags'].latest]
-  const all = new Map(known)
-  for (const target of kTargets) {
-    const other = /** @type {any} */ (manifest(target, { version: latest, ...rest }))
-    if (known.has(other.name)) continue
-    all.set(other.name, packument({ ...other, dist: { tarball: `${url}/-/${target.name}.tgz`, shasum: '0'.repeat(40) } }))
+/** @param {any} own manifest @returns {Buffer} a tarball that has nothing else */
+function emptyTarball (own) {
+  const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'httpsys-registry-'))
+  try {
+    fs.mkdirSync(path.join(scratch, 'package'))
+    fs.writeFileSync(path.join(scratch, 'package', 'package.json'), JSON.stringify(own))
+    return execFileSync('tar', ['-cz', '-C', scratch, 'package'])
+  } finally {
+    fs.rmSync(scratch, { recursive: true })
   }
-  return all
+}
+
+/**
+ * Adds platforms that were not packed, without their addons: npm writes all of them into the lock file, and asks for the files of
+ * those that fit only; Yarn 1 asks for all, and leaves out what does not fit later.
+ *
+ * @param {Map<string, any>} known what the registry says of each package @param {Map<string, Buffer>} files @param {string} url
+ */
+function addOtherPlatforms (known, files, url) {
+  const core = known.get('@httpsys/core-native')
+  const own = core.versions[core['dist-tags'].latest]
+  for (const target of kTargets) {
+    const other = /** @type {any} */ (manifest(target, own))
+    if (known.has(other.name)) continue
+    const content = emptyTarball(other)
+    files.set(`${target.name}.tgz`, content)
+    known.set(other.name, packument({ ...other, dist: { tarball: `${url}/-/${target.name}.tgz`, integrity: integrityOf(content) } }))
+  }
 }
 
 /** @param {string[]} tarballs that it has from the beginning; others can be published @returns {Promise<{ url: string, close: () => void }>} */
@@ -89,7 +106,7 @@ async function startRegistry (tarballs) {
   await once(server.listen(0, '127.0.0.1'), 'listening')
   url = `http://127.0.0.1:${/** @type {import('node:net').AddressInfo} */ (server.address()).port}${base.slice(0, -1)}`
   known = packuments(tarballs, url)
-  if (known.has('@httpsys/core-native')) known = withOtherPlatforms(known, url)
+  if (known.has('@httpsys/core-native')) addOtherPlatforms(known, files, url)
   return {
     url,
     close: () => {

@@ -4,6 +4,7 @@
 // ignores what it does not know: that is an error. Names of Node's, and those that nobody knows, are left to Node in Node's own forms.
 
 const { OptionError } = require('./errors')
+const { namesGiven } = require('./given-options')
 const { lenientOption } = require('./http/lenient')
 const { misspelt, nearest } = require('./nearest')
 const { kServerOptions } = require('./options')
@@ -28,8 +29,8 @@ const kOurs = [...kPlaceOf.keys()]
 const kOthersWords = ['certificate', 'certificated', 'prefixed', 'refix', 'restarts', 'waits']
 
 /**
- * Refuses what is ours and has no effect here, and what is nearly spelt like a name of ours. Own enumerable properties count,
- * unless they are undefined.
+ * Refuses what is ours and has no effect here, and what is nearly spelt like a name of ours. Inherited properties count, too;
+ * undefined ones do not.
  *
  * @param {string} where
  * @param {any} options anything; null and what is no object has no options
@@ -38,7 +39,7 @@ const kOthersWords = ['certificate', 'certificated', 'prefixed', 'refix', 'resta
  */
 function refuseMisplaced (where, options, accepted) {
   if (typeof options !== 'object' || options === null) return
-  for (const name of Object.keys(options)) {
+  for (const name of namesGiven(options)) {
     if (accepted.includes(name)) continue
     const place = kPlaceOf.get(name)
     const meant = place !== undefined || kOthersWords.includes(name.toLowerCase()) ? undefined : misspelt(name, kOurs)
@@ -73,32 +74,43 @@ function refuseIgnoredByServer (options, sources = []) {
 }
 
 /**
+ * Refuses options that stand where Node looks for none, such as behind a callback.
+ *
+ * @param {string} where
+ * @param {any[]} args
+ * @throws ERR_HTTPSYS_OPTION
+ */
+function refuseBehind (where, args) {
+  for (const options of args) refuseIgnored(where, options, [])
+}
+
+/**
  * Refuses names that are nearly known ones. Others pass, as with Node's own functions: a newer Node may know them.
  *
  * @param {string} where
- * @param {object} options
+ * @param {any} options an object
  * @param {string[]} known
  * @throws ERR_HTTPSYS_OPTION
  */
 function refuseMisspelt (where, options, known) {
-  for (const name of Object.keys(options)) {
+  for (const name of namesGiven(options)) {
     const meant = known.includes(name) ? undefined : misspelt(name, known)
-    if (meant !== undefined) throw new OptionError(where, name, meant)
+    if (meant !== undefined && options[name] !== undefined) throw new OptionError(where, name, meant)
   }
 }
 
 /**
- * Refuses every name that is not known: for objects that only we read.
+ * Refuses every name that is not known, unless its value is undefined: for objects that only we read.
  *
  * @param {string} where
- * @param {object} options
+ * @param {any} options an object
  * @param {string[]} known
  * @throws ERR_HTTPSYS_OPTION
  */
 function refuseUnknown (where, options, known) {
-  for (const name of Object.keys(options)) {
-    if (!known.includes(name)) throw new OptionError(where, name, nearest(name, known), kPlaceOf.get(name))
+  for (const name of namesGiven(options)) {
+    if (!known.includes(name) && options[name] !== undefined) throw new OptionError(where, name, nearest(name, known), kPlaceOf.get(name))
   }
 }
 
-module.exports = { kCloseOptions, kOurs, kPlaceOf, kQueueOptions, refuseIgnored, refuseIgnoredByServer, refuseMisplaced, refuseMisspelt, refuseUnknown }
+module.exports = { kCloseOptions, kOurs, kPlaceOf, kQueueOptions, refuseBehind, refuseIgnored, refuseIgnoredByServer, refuseMisplaced, refuseMisspelt, refuseUnknown }

@@ -54,7 +54,7 @@ function takeHttp2 (option) {
   }
   const given = isObject ? option : {}
   for (const name of Object.keys(given)) {
-    if (!kHttp2Names.includes(name)) throw new OptionError('http2', name, nearest(name, kHttp2Names))
+    if (!kHttp2Names.includes(name) && given[name] !== undefined) throw new OptionError('http2', name, nearest(name, kHttp2Names))
   }
   const { allowHTTP1 = true, upgrade = false } = given
   for (const [name, value] of Object.entries({ allowHTTP1, upgrade })) {

@@ -17,6 +17,7 @@
 #include <filesystem>
 #include <fstream>
 #include <future>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -66,6 +67,8 @@ class Holder {
 
 class AcceptorTest : public testing::Test {
  protected:
+  explicit AcceptorTest(std::unique_ptr<ListenerPoll> poll = MakeListenerPoll())
+      : acceptor_(std::move(poll)) {}
   ~AcceptorTest() override {
     acceptor_.Stop();
     for (const int fd : fds_) close(fd);
@@ -142,6 +145,21 @@ class AcceptorTest : public testing::Test {
       if (Sleeps() == before) return true;
     }
     return false;
+  }
+
+  void ExpectItClosesWhatNobodyTakes() {
+    Connect();
+    ASSERT_TRUE(AreAccepted());
+    const int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    {
+      const test::DescriptorLimit limit(0);
+      ConnectTo(client);
+      pollfd watched{client, POLLIN, 0};
+      EXPECT_EQ(poll(&watched, 1, 2000), 1) << "with the first look, not with the last one";
+      char byte;
+      EXPECT_EQ(recv(client, &byte, 1, 0), 0);
+    }
+    close(client);
   }
 
   test::PortHolder port_;
@@ -229,18 +247,7 @@ TEST_F(AcceptorTest, OutOfDescriptorsItLeavesWhatWaitsToOthersFirst) {
 
 TEST_F(AcceptorTest, OutOfDescriptorsItClosesWhatNobodyElseTakes) {
   Start();
-  Connect();
-  ASSERT_TRUE(AreAccepted());
-  const int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  {
-    const test::DescriptorLimit limit(0);
-    ConnectTo(client);
-    pollfd watched{client, POLLIN, 0};
-    EXPECT_EQ(poll(&watched, 1, 2000), 1) << "with the first look, not with the last one";
-    char byte;
-    EXPECT_EQ(recv(client, &byte, 1, 0), 0);
-  }
-  close(client);
+  ExpectItClosesWhatNobodyTakes();
 }
 
 TEST_F(AcceptorTest, AListenerThatRestsMayBeRemoved) {
@@ -252,6 +259,49 @@ TEST_F(AcceptorTest, AListenerThatRestsMayBeRemoved) {
   acceptor_.Remove(1);
   EXPECT_TRUE(AreAccepted()) << "what waits is taken first";
   EXPECT_TRUE(ComesToRest());
+}
+
+// What systems without a file of their own have.
+class PortableAcceptorTest : public AcceptorTest {
+ protected:
+  PortableAcceptorTest() : AcceptorTest(MakePortableListenerPoll()) {}
+};
+
+TEST_F(PortableAcceptorTest, EveryConnectionIsAcceptedAndNothingWakesItOtherwise) {
+  Start();
+  for (int i = 0; i < 20; ++i) {
+    Connect();
+    ASSERT_TRUE(AreAccepted());
+  }
+  EXPECT_TRUE(ComesToRest());
+}
+
+TEST_F(PortableAcceptorTest, AListenerMayBeAddedAndRemovedWhileItWaits) {
+  ASSERT_EQ(acceptor_.Start(), 0);
+  ASSERT_TRUE(ComesToRest());
+  Add(false);
+  Connect();
+  ASSERT_TRUE(AreAccepted());
+  Connect();
+  acceptor_.Remove(1);
+  EXPECT_TRUE(AreAccepted()) << "what waits is taken first";
+  EXPECT_TRUE(ComesToRest());
+  Add(false);
+  Connect();
+  EXPECT_TRUE(AreAccepted());
+}
+
+TEST_F(PortableAcceptorTest, OutOfDescriptorsItClosesWhatNobodyElseTakes) {
+  Start();
+  ExpectItClosesWhatNobodyTakes();
+}
+
+TEST_F(PortableAcceptorTest, NoLaneCanWatchItsListeners) {
+  EXPECT_EQ(acceptor_.OpenSet(), -1);
+  ASSERT_EQ(acceptor_.Start(), 0);
+  Add(true);
+  Connect();
+  EXPECT_TRUE(AreAccepted());
 }
 
 // A listener that a lane watches.
@@ -319,6 +369,8 @@ TEST_F(LentListenerTest, ItIsTheThreadsWhileThePortIsShared) {
   Connect();
   EXPECT_TRUE(AreAccepted());
   EXPECT_FALSE(IsReady(0));
+  // It takes the duty when it has given away what it accepted.
+  EXPECT_TRUE(ComesToRest());
   EXPECT_TRUE(IsOnDuty());
   acceptor_.SetShared(port_.port(), false);
   ExpectItIsTheLanes();

@@ -39,8 +39,8 @@ class ErrorLogTest : public testing::Test {
     return lines;
   }
 
-  static LogEntry Entry() {
-    LogEntry entry;
+  static LogRecord Entry() {
+    LogRecord entry;
     entry.reason = "BadRequest";
     entry.status = 400;
     entry.server_id = 7;
@@ -95,7 +95,7 @@ TEST_F(ErrorLogTest, KnownAddressesAreTaken) {
   addresses.remote_port = 50312;
   addresses.local = "192.0.2.2";
   addresses.local_port = 443;
-  LogEntry entry = Entry();
+  LogRecord entry = Entry();
   entry.addresses = &addresses;
   entry.method = "GET";
   entry.target = "/a b";

@@ -7,7 +7,7 @@
 
 #include <cstddef>
 
-#include "engine/http2/http2_session.h"
+#include "http2/frame_walker.h"
 
 namespace httpsys::http2 {
 namespace {
@@ -62,7 +62,7 @@ TEST(Nghttp2ApiTest, NumbersAreThoseOfTheHeader) {
   EXPECT_EQ(int{kRefusedStream}, NGHTTP2_REFUSED_STREAM);
   EXPECT_EQ(int{kConnectError}, NGHTTP2_CONNECT_ERROR);
   EXPECT_EQ(int{kEnhanceYourCalm}, NGHTTP2_ENHANCE_YOUR_CALM);
-  EXPECT_EQ(engine::Http2Session::kPreface, NGHTTP2_CLIENT_MAGIC);
+  EXPECT_EQ(kPreface, NGHTTP2_CLIENT_MAGIC);
 }
 
 }  // namespace

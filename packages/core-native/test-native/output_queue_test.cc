@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
+#include <vector>
 
 namespace httpsys::engine {
 namespace {
@@ -65,6 +67,43 @@ TEST(OutputQueueTest, BlocksThatNeverLeftCanBeNamed) {
   queue.CollectBlocks(&left);
   EXPECT_EQ(done, std::vector<uint32_t>{1});
   EXPECT_EQ(left, std::vector<uint32_t>{2});
+}
+
+TEST(OutputQueueTest, ManyPiecesLeaveInOrderWhileMoreCome) {
+  OutputQueue queue;
+  std::vector<uint32_t> done;
+  std::vector<uint32_t> expected;
+  uint32_t next = 1;
+  const std::string block = "BLOCK";
+  for (size_t round = 0; round < 100; ++round) {
+    // Three come for two that leave.
+    for (int i = 0; i < 3; ++i) queue.AppendBlock(next++, block);
+    queue.Remove(2 * block.size(), &done);
+    while (expected.size() < 2 * (round + 1)) expected.push_back(expected.size() + 1);
+    ASSERT_EQ(done, expected);
+    ASSERT_EQ(queue.bytes(), (round + 1) * block.size());
+  }
+  std::vector<uint32_t> left;
+  queue.CollectBlocks(&left);
+  ASSERT_EQ(left.size(), 100u);
+  EXPECT_EQ(left.front(), 201u);
+  EXPECT_EQ(left.back(), 300u);
+}
+
+TEST(OutputQueueTest, WhatAPieceHasKeptIsFreedWhenItHasLeft) {
+  OutputQueue queue;
+  std::vector<uint32_t> done;
+  std::vector<std::weak_ptr<const void>> owners;
+  for (int i = 0; i < 4; ++i) {
+    auto owner = std::make_shared<const std::string>("shared");
+    owners.push_back(owner);
+    queue.AppendShared(owner, *owner);
+  }
+  for (size_t i = 0; i < owners.size(); ++i) {
+    EXPECT_FALSE(owners[i].expired());
+    queue.Remove(6, &done);
+    EXPECT_TRUE(owners[i].expired());
+  }
 }
 
 TEST(OutputQueueTest, RoomIsMadeOnceForWhatIsKnownToFollow) {

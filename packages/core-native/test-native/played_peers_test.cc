@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "base/limits.h"
-#include "sharing/sharing.h"
+#include "sharing/shared_ports.h"
 #include "sharing/state_query.h"
 #include "support/members_fixture.h"
 

@@ -1,7 +1,5 @@
 // Several members in one process on one port: joining, conflicts, elections, absent owners.
 
-#include "sharing/sharing.h"
-
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -12,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "sharing/shared_ports.h"
 #include "sharing/state_query.h"
 #include "support/members_fixture.h"
 

@@ -31,12 +31,13 @@ class PlayedRouter final : public RequestRouter {
  public:
   Outcome outcome = Outcome::kHere;
   RouteStatus status = RouteStatus::kMatch;
+  bool must_route = true;
 
   bool IsShared(uint16_t) const override { return true; }
   bool RouteHello(Connection*, std::string_view) override { return true; }
   void Leave(Connection*) override {}
   bool MoveAway(Connection*) override { return false; }
-  bool MustRoute(const Connection*) const override { return true; }
+  bool MustRoute(const Connection*) const override { return must_route; }
   Outcome FindServer(Connection*, const http1::RequestHead&, std::string_view, size_t,
                      Route* route) override {
     *route = {status, 0};
@@ -63,12 +64,22 @@ class UnsentOutputTest : public testing::Test, public InputHandler {
   UnsentOutputTest() {
     uv_loop_init(&loop_);
     transport_ = std::make_unique<Transport>(&loop_, &records_, &lent_, &load_);
-    session_ = std::make_unique<Http1Session>(&methods_, &queue_, &records_, transport_.get(),
-                                              &router_, nullptr, &refused_);
-    http2_ = std::make_unique<Http2Session>(&loop_, &methods_, &queue_, &records_, transport_.get(),
-                                            &router_);
-    http2_->set_http1(session_.get());
-    session_->set_http2(http2_.get());
+    answers_ = std::make_unique<NativeAnswers>(&methods_, output());
+    input_ = std::make_unique<Input>(&queue_, transport_.get(), &protocols_, answers_.get());
+    gate_ = std::make_unique<RequestGate>(&methods_, &queue_, transport_.get(), &refused_,
+                                          answers_.get(), &clock_);
+    exchanges_ = std::make_unique<Exchanges>(transport_.get(), &router_);
+    http2_ = std::make_unique<Http2Session>(&loop_, &methods_, &queue_, &lent_, &records_,
+                                            transport_.get(), input_.get(), &router_, gate_.get(),
+                                            answers_.get());
+    http1_ = std::make_unique<Http1Session>(&methods_, &queue_, &lent_, &records_, transport_.get(),
+                                            input_.get(), &router_, http2_.get(), gate_.get(),
+                                            answers_.get(), exchanges_.get(), &clock_);
+    for (int phase = 0; phase <= static_cast<int>(InputPhase::kOver); ++phase) {
+      protocols_.Set(static_cast<InputPhase>(phase), http1_.get());
+    }
+    protocols_.Set(InputPhase::kHttp2, http2_.get());
+    gate_->set_writers(http1_->writer(), http2_->writer());
     transport_->set_stream_handler(http2_.get());
     transport_->set_input_handler(this);
     server_.queued = &queued_;
@@ -90,26 +101,31 @@ class UnsentOutputTest : public testing::Test, public InputHandler {
     if (peer_ >= 0) close(peer_);
   }
 
-  void OnReadable(Connection* connection) override { session_->OnReadable(connection); }
-  void OnDisconnect(Connection* connection) override { session_->OnDisconnect(connection); }
-  void OnHandshakeTimeout(Connection*) override {}
+  void OnReadable(Connection* connection) override { input_->OnReadable(connection); }
+  void OnDisconnect(Connection* connection) override { input_->OnDisconnect(connection); }
+  void OnTimeout(Connection* connection) override { transport_->Close(connection, 0); }
   void OnTooSlow(Connection*) override {}
   void OnOutputEnding(Connection*) override {}
   void OnAnnounced(Connection*) override {}
   void OnDetached(Connection*) override { is_closed_ = true; }
 
+  OutputPass* output() { return transport_->output(); }
+
   // What a lane does with its sockets until nothing more happens.
   void Turn() {
     for (int quiet = 0; quiet < 3; ++quiet) {
-      session_->BeginPass();
+      clock_.BeginPass();
+      gate_->BeginPass();
       uv_run(&loop_, UV_RUN_NOWAIT);
-      most_pieces_ = std::max(most_pieces_, transport_->pass_pieces());
-      while (transport_->has_touched()) {
-        transport_->FlushTouched(&touched_);
-        session_->ResumeWanted(touched_);
+      most_pieces_ = std::max(most_pieces_, output()->pass_pieces());
+      while (output()->has_touched()) {
+        output()->FlushTouched(&touched_);
+        exchanges_->ResumeWanted(touched_, [this](Connection* connection, PauseReason reason) {
+          input_->Resume(connection, reason);
+        });
         touched_.clear();
       }
-      if (!is_closed_) most_ = std::max(most_, Transport::UnsentBytes(*connection_));
+      if (!is_closed_) most_ = std::max(most_, OutputPass::UnsentBytes(*connection_));
     }
     transport_->FreeClosed();
   }
@@ -168,7 +184,7 @@ class UnsentOutputTest : public testing::Test, public InputHandler {
       }
       (void)queue_.Consume(region.end);
     }
-    session_->OnWindow(connection_, static_cast<uint32_t>(bytes));
+    input_->OnWindow(connection_, static_cast<uint32_t>(bytes));
     return bytes;
   }
 
@@ -198,7 +214,13 @@ class UnsentOutputTest : public testing::Test, public InputHandler {
   PlayedRouter router_;
   LaneServer server_;
   std::unique_ptr<Transport> transport_;
-  std::unique_ptr<Http1Session> session_;
+  PassClock clock_;
+  std::unique_ptr<NativeAnswers> answers_;
+  std::unique_ptr<RequestGate> gate_;
+  Protocols protocols_;
+  std::unique_ptr<Input> input_;
+  std::unique_ptr<Exchanges> exchanges_;
+  std::unique_ptr<Http1Session> http1_;
   std::unique_ptr<Http2Session> http2_;
   std::vector<Connection*> touched_;
   std::string unfinished_;
@@ -226,7 +248,7 @@ TEST_P(UnreadRefusalTest, RequestsWaitWhileTheirClientDoesNotReadAndAreAllAnswer
   EXPECT_GT(most_, limits::kUnsentBytesMax);
   EXPECT_LE(most_, limits::kUnsentBytesMax + kAnswerBytesMax);
   EXPECT_EQ(Count(ReadAll(), GetParam().line), requests);
-  EXPECT_EQ(Transport::UnsentBytes(*connection_), 0u);
+  EXPECT_EQ(OutputPass::UnsentBytes(*connection_), 0u);
   EXPECT_LE(most_, limits::kUnsentBytesMax + kAnswerBytesMax);
 }
 
@@ -247,6 +269,56 @@ TEST_F(UnsentOutputTest, AnswersOfOneTurnKeepNoMemoryForEachOther) {
   EXPECT_EQ(most_pieces_, 0u);
 }
 
+// On a port that one server has for itself answers of the lane are gathered.
+class UnsharedPortTest : public UnsentOutputTest {
+ protected:
+  UnsharedPortTest() {
+    router_.must_route = false;
+    ServerSettings settings;
+    settings.prefixes = {"http://a:80/served/"};
+    server_.config = ServerConfig::Create(std::move(settings));
+  }
+};
+
+TEST_F(UnsharedPortTest, GatheredAnswersWaitWhileTheirClientDoesNotReadAndAllLeaveWhenItDoes) {
+  const int requests = Flood(kGet);
+  EXPECT_LT(requests, 1'000'000);
+  EXPECT_FALSE(is_closed_);
+  EXPECT_GT(most_, limits::kUnsentBytesMax);
+  EXPECT_LE(most_, limits::kUnsentBytesMax + kAnswerBytesMax);
+  EXPECT_EQ(most_pieces_, 0u);
+  EXPECT_EQ(Count(ReadAll(), "HTTP/1.1 404 "), requests);
+  EXPECT_EQ(answers_->counters().Read(LaneCounter::kUnrouted), static_cast<uint64_t>(requests));
+  EXPECT_EQ(answers_->counters().Read(LaneCounter::kRefused), 0u);
+}
+
+TEST_F(UnsharedPortTest, AnswersToTheRequestsOfOneReadLeaveInOneWriteAndInOrder) {
+  // Packets show where one write ends.
+  int ends[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, ends), 0);
+  transport_->CountLoad();
+  Connection* connection = transport_->Open(ends[0], &server_);
+  transport_->Announce(connection, 0);
+  transport_->Watch(connection);
+  const std::string requests = std::string(kGet) + "HEAD /x HTTP/1.1\r\nHost: a\r\n\r\n" +
+                               std::string(kGet) + "malformed\r\n\r\n";
+  ASSERT_EQ(send(ends[1], requests.data(), requests.size(), 0),
+            static_cast<ssize_t>(requests.size()));
+  Turn();
+  std::vector<char> buffer(64 * 1024);
+  const ssize_t got = recv(ends[1], buffer.data(), buffer.size(), 0);
+  ASSERT_GT(got, 0);
+  const std::string answers(buffer.data(), static_cast<size_t>(got));
+  EXPECT_EQ(Count(answers, "HTTP/1.1 404 "), 3);
+  EXPECT_EQ(Count(answers, "</h1>"), 2);
+  EXPECT_EQ(Count(answers, "HTTP/1.1 400 "), 1);
+  EXPECT_GT(answers.find("HTTP/1.1 400 "), answers.rfind("HTTP/1.1 404 "));
+  EXPECT_EQ(recv(ends[1], buffer.data(), buffer.size(), 0), 0);
+  EXPECT_EQ(answers_->counters().Read(LaneCounter::kUnrouted), 3u);
+  EXPECT_EQ(answers_->counters().Read(LaneCounter::kRefused), 1u);
+  close(ends[1]);
+}
+
 TEST_F(UnsentOutputTest, BodiesOfRefusedRequestsDoNotLetFurtherOnesThrough) {
   router_.outcome = RequestRouter::Outcome::kUnrouted;
   router_.status = RouteStatus::kNotFound;
@@ -262,10 +334,10 @@ TEST_F(UnsentOutputTest, ANewRequestWaitsForAnAnswerOfTheApplicationToo) {
   ASSERT_EQ(send(peer_, kGet.data(), kGet.size(), 0), static_cast<ssize_t>(kGet.size()));
   Turn();
   ASSERT_EQ(router_.requests, 1);
-  transport_->Send(connection_, big, big.size());
-  session_->OnAnswered(connection_);
+  output()->Send(connection_, big, big.size());
+  exchanges_->OnAnswered(connection_);
   Turn();
-  ASSERT_TRUE(Transport::IsBehind(*connection_));
+  ASSERT_TRUE(OutputPass::IsBehind(*connection_));
   ASSERT_EQ(send(peer_, kGet.data(), kGet.size(), 0), static_cast<ssize_t>(kGet.size()));
   Turn();
   EXPECT_EQ(router_.requests, 1);
@@ -284,10 +356,10 @@ TEST_F(UnsentOutputTest, AnAnswerThatTheSocketTakesInThisPassHoldsNothingBack) {
   ASSERT_EQ(send(peer_, two.data(), two.size(), 0), static_cast<ssize_t>(two.size()));
   Turn();
   ASSERT_EQ(router_.requests, 1);
-  transport_->Send(connection_, big, big.size());
-  session_->OnAnswered(connection_);
+  output()->Send(connection_, big, big.size());
+  exchanges_->OnAnswered(connection_);
   // As a record does that is handled in the same pass, before anything was sent.
-  session_->ResumeInput(connection_, kPausePipeline);
+  input_->Resume(connection_, kPausePipeline);
   EXPECT_EQ(router_.requests, 1);
   Turn();
   EXPECT_EQ(router_.requests, 2);
@@ -300,9 +372,9 @@ TEST_F(UnsentOutputTest, ABodyOfTenMegabytesIsReadToItsEndThoughItsAnswerIsNot) 
       "POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: " + std::to_string(kBodyBytes) + "\r\n\r\n";
   ASSERT_EQ(send(peer_, head.data(), head.size(), 0), static_cast<ssize_t>(head.size()));
   Turn();
-  transport_->Send(connection_, big, big.size());
+  output()->Send(connection_, big, big.size());
   Turn();
-  ASSERT_TRUE(Transport::IsBehind(*connection_));
+  ASSERT_TRUE(OutputPass::IsBehind(*connection_));
   const std::string piece(64 * 1024, 'y');
   size_t read = 0;
   for (size_t sent = 0; sent < kBodyBytes;) {
@@ -315,7 +387,7 @@ TEST_F(UnsentOutputTest, ABodyOfTenMegabytesIsReadToItsEndThoughItsAnswerIsNot) 
   }
   EXPECT_EQ(read, kBodyBytes);
   EXPECT_EQ(static_cast<int>(connection_->phase), static_cast<int>(InputPhase::kHead));
-  EXPECT_TRUE(Transport::IsBehind(*connection_));
+  EXPECT_TRUE(OutputPass::IsBehind(*connection_));
   EXPECT_EQ(ReadAll().size(), big.size());
 }
 
@@ -324,10 +396,10 @@ TEST_F(UnsentOutputTest, AHeadThatHasBegunIsReadToItsEnd) {
   const std::string first = std::string(kGet) + "GET /later HTTP/1.1\r\n";
   ASSERT_EQ(send(peer_, first.data(), first.size(), 0), static_cast<ssize_t>(first.size()));
   Turn();
-  transport_->Send(connection_, big, big.size());
-  session_->OnAnswered(connection_);
+  output()->Send(connection_, big, big.size());
+  exchanges_->OnAnswered(connection_);
   Turn();
-  ASSERT_TRUE(Transport::IsBehind(*connection_));
+  ASSERT_TRUE(OutputPass::IsBehind(*connection_));
   ASSERT_EQ(send(peer_, "Host: a\r\n\r\n", 11, 0), 11);
   Turn();
   EXPECT_EQ(router_.requests, 2);

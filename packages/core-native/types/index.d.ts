@@ -382,6 +382,8 @@ export const internals: {
   kTlsOptions: string[]
   /** Tells options of TLS from others; `tls` is null when there are none. */
   splitOptions (options: object): { tls: Record<string, any> | null, others: Record<string, any> }
+  /** A copy that has inherited options, and those of a class's accessors, as its own. */
+  withInherited<T extends object> (options: T): T
   /** In options of `https.createServer`: `true` for an adapter's; in those of `listen()` on a port: options of TLS. */
   readonly kAdapterTls: symbol
 }

@@ -34,7 +34,7 @@ class Adapter {
   /** One of the options of TLS that it was created with. @type {string | undefined} */
   #tlsName
 
-  /** @param {Application} app @param {AdapterOptions} options */
+  /** @param {Application} app @param {AdapterOptions} options all of them its own */
   constructor (app, options) {
     this.app = app
     if (options.IncomingMessage === undefined && options.ServerResponse === undefined) {
@@ -90,11 +90,24 @@ function watch (server, alignment) {
 function listenArgs (args) {
   const [where, options, ...rest] = args
   if (isPrefixForm(where)) return args
+  refuseTlsBehind(typeof where === 'object' && where !== null ? [options, ...rest] : rest)
   if (typeof where === 'object' && where !== null) return [portOptions(where), ...args.slice(1)]
   if (typeof options !== 'object' || options === null) return args
-  if (typeof where === 'number' || (typeof where === 'string' && /^\d+$/.test(where))) return [portOptions({ ...options, port: where }), ...rest]
-  if (typeof where === 'string') return [portOptions({ ...options, path: where }), ...rest]
+  const given = core.internals.withInherited(options)
+  if (typeof where === 'number' || (typeof where === 'string' && /^\d+$/.test(where))) return [portOptions({ ...given, port: where }), ...rest]
+  if (typeof where === 'string') return [portOptions({ ...given, path: where }), ...rest]
+  refuseTlsBehind([options])
   return args
+}
+
+// Node looks at no options there, and the adapter takes those for a port from one place.
+/** @param {any[]} args of listen() that are not read for options of TLS @throws ERR_HTTPSYS_OPTION */
+function refuseTlsBehind (args) {
+  for (const options of args) {
+    if (typeof options !== 'object' || options === null) continue
+    const [name] = Object.keys(splitTls(options).tls)
+    if (name !== undefined) throw new core.internals.OptionError('listen() behind where to listen', name, undefined, 'listen({ port, host, … }) and listen(port, { host, … })')
+  }
 }
 
 /** @param {any} where the first argument of listen() */
@@ -141,7 +154,7 @@ function createAdapter (app, options = {}) {
   }
   core.internals.refuseMisplaced('createAdapter()', options, kOptions)
   core.internals.refuseMisspelt('createAdapter()', options, kOptions)
-  return new Adapter(app, options)
+  return new Adapter(app, core.internals.withInherited(options))
 }
 
 module.exports = { createAdapter }

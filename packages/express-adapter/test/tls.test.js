@@ -59,6 +59,20 @@ const kForms = [
   ['key in createAdapter(), cert in listen()', () => createAdapter(answer, { minVersion: 'TLSv1.3' }), [0, pair()]]
 ]
 
+/** As a class of the application has them. */
+class Config {
+  get key () { return pair().key }
+  get cert () { return pair().cert }
+}
+
+for (const [how, options] of /** @type {[string, any][]} */ ([['inherited', Object.create(pair())], ['accessors of a class', new Config()]])) {
+  kForms.push(
+    [`createAdapter(app, options).listen(port), ${how},`, () => createAdapter(answer, options), [0]],
+    [`adapter.listen(port, options), ${how},`, () => createAdapter(answer), [0, options]],
+    [`adapter.listen({ port, … }), ${how},`, () => createAdapter(answer), [Object.assign(Object.create(options), { port: 0 })]],
+    [`adapter.listen({ key, cert }) with its port ${how}`, () => createAdapter(answer), [Object.assign(Object.create({ port: 0 }), pair())]])
+}
+
 for (const [title, create, args] of kForms) {
   test(`${title} serves HTTPS and no plain HTTP`, async (t) => {
     const { port } = await listen(t, create(), ...args)
@@ -66,6 +80,28 @@ for (const [title, create, args] of kForms) {
     assert.doesNotMatch(await getPlain(port), /200 OK/)
   })
 }
+
+test('options of TLS that listen() would not read are refused, whatever the adapter was created with', () => {
+  const terms = { requestCert: true, rejectUnauthorized: true }
+  const create = () => createAdapter(answer, pair())
+  for (const args of [[0, '127.0.0.1', terms], [0, 511, terms], [{ port: 0 }, terms], [{ port: 0 }, () => {}, terms], [undefined, terms], [0, {}, terms]]) {
+    for (const options of [terms, Object.create(terms)]) {
+      const given = args.map((arg) => arg === terms ? options : arg)
+      for (const adapter of [create(), createAdapter(answer)]) {
+        assert.throws(() => adapter.listen(...given), { code: 'ERR_HTTPSYS_OPTION', option: 'requestCert', message: /it belongs to listen\({ port, host, … }\)/ })
+        assert.equal(adapter.server.listening, false)
+      }
+    }
+  }
+})
+
+test('options of TLS beside http:// prefixes are refused, inherited ones, too', () => {
+  const prefix = 'http://127.0.0.1:1/'
+  for (const options of [pair(), Object.create(pair()), new Config()]) {
+    assert.throws(() => createAdapter(answer, options).listen(prefix), { code: 'ERR_HTTPSYS_OPTION', option: 'key' })
+    assert.throws(() => createAdapter(answer).listen([prefix], options), { code: 'ERR_HTTPSYS_OPTION', option: 'key' })
+  }
+})
 
 test('a Unix socket is spoken TLS on, too', async (t) => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'httpsys-'))

@@ -47,8 +47,8 @@ module.exports = [
   {
     name: 'finish-in-another-context',
     file: 'lib/http/outgoing.js',
-    find: 'process.nextTick(emitFinish, self)',
-    replace: 'self.req[Object.getOwnPropertySymbols(self.req).find((key) => key.description === "httpsys.resource")].runInAsyncScope(process.nextTick, process, emitFinish, self)',
+    find: 'nodeProcess.nextTick(emitFinish, self)',
+    replace: 'self.req[Object.getOwnPropertySymbols(self.req).find((key) => key.description === "httpsys.resource")].runInAsyncScope(nodeProcess.nextTick, nodeProcess, emitFinish, self)',
   },
   {
     name: 'requests-without-the-server-context',
@@ -83,8 +83,8 @@ module.exports = [
   {
     name: 'resources-not-destroyed',
     file: 'lib/http/exchange.js',
-    find: 'process.nextTick(afterFinish, req, this)',
-    replace: 'req[kResourceEnded] = true\n  process.nextTick(afterFinish, req, this)',
+    find: 'nodeProcess.nextTick(afterFinish, req, this)',
+    replace: 'req[kResourceEnded] = true\n  nodeProcess.nextTick(afterFinish, req, this)',
   },
   {
     name: 'thrown-into-nothing',

@@ -71,7 +71,7 @@ module.exports = [
   {
     name: 'response-close-untold-when-cut',
     file: 'lib/http/connection.js',
-    find: 'if (res && !closesWithSocket(socket)) emitClose(res)',
+    find: 'if (!closesWithSocket(socket)) emitClose(res)',
     replace: '',
   },
   {
@@ -247,9 +247,9 @@ module.exports = [
   },
   {
     name: 'idle-connections-left-open',
-    file: 'src/engine/http1/http1_session.cc',
-    find: 'return connection->phase == InputPhase::kHead && connection->has_served &&',
-    replace: 'return !MUTANT("idle-connections-left-open") && connection->phase == InputPhase::kHead && connection->has_served &&',
+    file: 'src/engine/connection/connection.h',
+    find: 'return phase == InputPhase::kHead && has_served && unanswered == 0',
+    replace: 'return !MUTANT("idle-connections-left-open") && phase == InputPhase::kHead && has_served && unanswered == 0',
   },
   {
     name: 'write-acknowledged-a-tick-later',

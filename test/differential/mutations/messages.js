@@ -49,7 +49,7 @@ module.exports = [
 
   {
     name: 'split-head-forgotten',
-    file: 'src/engine/http1/http1_session.cc',
+    file: 'src/engine/connection/input.cc',
     find: 'connection->partial->append(bytes);',
     replace: 'if (MUTANT("split-head-forgotten")) connection->partial->clear();\n    connection->partial->append(bytes);',
   },
@@ -70,7 +70,7 @@ module.exports = [
   {
     name: 'open-answer-kept',
     file: 'lib/http/connection.js',
-    find: 'if (res && !closesWithSocket(socket)) emitClose(res)',
+    find: 'if (!closesWithSocket(socket)) emitClose(res)',
     replace: '',
   },
   {
@@ -90,7 +90,7 @@ module.exports = [
   {
     name: 'response-closed-early',
     file: 'lib/http/exchange.js',
-    find: 'process.nextTick(afterFinish, req, this)',
+    find: 'nodeProcess.nextTick(afterFinish, req, this)',
     replace: 'afterFinish(req, this)',
   },
   {
@@ -101,9 +101,9 @@ module.exports = [
   },
   {
     name: 'first-piece-late',
-    file: 'src/engine/http1/http1_input.cc',
-    find: 'request.body = TakeFirstPiece(connection, rest, used);',
-    replace: 'if (!MUTANT("first-piece-late")) request.body = TakeFirstPiece(connection, rest, used);',
+    file: 'src/engine/http1/http1_session.cc',
+    find: 'request.body = bodies_.TakeFirstPiece(connection, rest, used);',
+    replace: 'if (!MUTANT("first-piece-late")) request.body = bodies_.TakeFirstPiece(connection, rest, used);',
   },
   {
     name: 'unread-body-kept',

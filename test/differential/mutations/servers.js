@@ -100,9 +100,9 @@ module.exports = [
   },
   {
     name: 'idle-with-half-a-head',
-    file: 'src/engine/reply_processor.cc',
-    find: 'if (is_unserved || Http1Session::IsIdle(connection)) {',
-    replace: 'if (is_unserved || Http1Session::IsIdle(connection) || MUTANT("idle-with-half-a-head")) {',
+    file: 'src/engine/http1/http1_replies.cc',
+    find: 'if (is_unserved || connection->IsIdle()) {',
+    replace: 'if (is_unserved || connection->IsIdle() || MUTANT("idle-with-half-a-head")) {',
   },
   {
     name: 'unserved-are-idle',

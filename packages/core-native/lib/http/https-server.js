@@ -6,7 +6,7 @@
 const https = require('node:https')
 const { ServerTls } = require('../tls/server-tls')
 const { findCertificates } = require('../tls/certificate-sources')
-const { refuseIgnoredByServer, refuseMisplaced } = require('../option-names')
+const { refuseBehind, refuseIgnored, refuseIgnoredByServer, refuseMisplaced } = require('../option-names')
 const { CreatedTls } = require('../tls/listen-tls')
 const { kSourceOptions, refuseUnsupported } = require('../tls/options')
 const { loadBinding } = require('../binding')
@@ -21,7 +21,9 @@ class Methods extends methodsOf(StockServer) {
   /** @param {any} options */
   setSecureContext (options) {
     const listener = /** @type {any} */ (this)[kListener]
+    // Node's constructor calls it with all that createServer() was given.
     if (listener === undefined) return super.setSecureContext(options)
+    refuseIgnored('setSecureContext()', options, [])
     listener.tls.attempt(() => {
       super.setSecureContext(options)
       listener.tls.contextChanged()
@@ -34,6 +36,7 @@ class Methods extends methodsOf(StockServer) {
   addContext (servername, context) {
     const { [kListener]: listener, _contexts: contexts } = /** @type {any} */ (this)
     const { length } = contexts
+    refuseIgnored('addContext()', context, [])
     try {
       listener.tls.attempt(() => {
         super.addContext(servername, context)
@@ -72,6 +75,7 @@ class Methods extends methodsOf(StockServer) {
 function Server (options, requestListener) {
   if (!(this instanceof Server)) return new (/** @type {any} */ (Server))(options, requestListener)
   refuseIgnoredByServer(options, kSourceOptions)
+  if (typeof options === 'function') refuseBehind('createServer() behind the listener', [requestListener])
   // Where the system has the certificates, a server with keys of its own is Node's.
   if (!loadBinding().capabilities.listensOnSockets) {
     refuseMisplaced('https.createServer() beside HTTP.SYS, where it is Node\'s,', options, kSourceOptions)

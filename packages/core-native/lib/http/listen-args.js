@@ -5,6 +5,7 @@
 const cluster = /** @type {any} */ (require('node:cluster'))
 const os = require('node:os')
 const { checkRegistration, whoAmI } = require('../reservations')
+const { namesGiven, withInherited } = require('../given-options')
 const { nearest } = require('../nearest')
 const { ListenArgsError, OptionError, PrefixSyntaxError } = require('../errors')
 const { kCloseOptions, kPlaceOf, kQueueOptions, refuseIgnored } = require('../option-names')
@@ -75,7 +76,7 @@ function classifyListen (args, { isSecure = false } = {}) {
     const { exclusive } = options
     return { kind: 'node', args, tls: options[kAdapterTls] ?? null, sharing: readSharing(isPort(options) ? options : { exclusive }, true) }
   }
-  const { prefix, prefixes, ...options } = first
+  const { prefix, prefixes, ...options } = withInherited(first)
   if (prefix !== undefined && prefixes !== undefined) throw new ListenArgsError('"prefix" and "prefixes" exclude each other')
   if (prefixes !== undefined && !Array.isArray(prefixes)) throw new ListenArgsError('"prefixes" must be an array')
   return planOf(prefixes ?? [prefix].flat(), [options, ...args.slice(1)])
@@ -108,7 +109,7 @@ function refuseIgnoredByListen ([first, ...others], isSecure) {
   for (const options of others) {
     if (typeof options !== 'object' || options === null) continue
     refuseIgnored('listen(port, …)', options, [])
-    const ofTls = standIn.isRegistered || isSecure ? undefined : Object.keys(options).find((name) => kTlsOptions.includes(name) && options[name] !== undefined)
+    const ofTls = standIn.isRegistered || isSecure ? undefined : namesGiven(options).find((name) => kTlsOptions.includes(name) && options[name] !== undefined)
     if (ofTls !== undefined) throw new OptionError('listen(port, …) of a server without TLS', ofTls, undefined, 'https.createServer()')
   }
 }
@@ -217,7 +218,7 @@ function readRest (rest) {
   const callback = typeof given.at(-1) === 'function' ? given.pop() : undefined
   const options = given.reduce((all, arg) => {
     if (typeof arg !== 'object') throw new ListenArgsError(`after a prefix come options and a callback, not ${String(arg)}`)
-    return { ...all, ...arg }
+    return { ...all, ...withInherited(arg) }
   }, {})
   for (const name of Object.keys(options)) {
     if (options[name] === undefined) {

@@ -9,7 +9,7 @@ const { clearInterval, setInterval } = require('node:timers')
 const { nodeProcess } = require('../node-process')
 const { loadBinding } = require('../binding')
 const { CapabilityError, ListenArgsError, PrefixStateError } = require('../errors')
-const { refuseIgnoredByServer } = require('../option-names')
+const { refuseBehind, refuseIgnoredByServer, refuseUnknown } = require('../option-names')
 const { checkRegistration, findRefusal } = require('../reservations')
 const { closeIfIdle, endWithAnswers, isInHandler, listenAgain } = require('./closing')
 const { connectionListener, createServerHandle, refusesManyHeaders } = require('./node-internals')
@@ -179,8 +179,9 @@ function methodsOf (Base) {
       return self._handle ? prefixesOf(self).map(({ prefix }) => prefix) : []
     }
 
-    /** @param {string} text */
-    async addPrefix (text) {
+    /** @param {string} text @param {...any} others none: options are those of listen() */
+    async addPrefix (text, ...others) {
+      refuseOptions('addPrefix()', others)
       const self = /** @type {any} */ (this)
       const parsed = readPrefix(text)
       const listener = requireListener(self)
@@ -209,8 +210,9 @@ function methodsOf (Base) {
       watchReservations(listener)
     }
 
-    /** @param {string} text */
-    async removePrefix (text) {
+    /** @param {string} text @param {...any} others none */
+    async removePrefix (text, ...others) {
+      refuseOptions('removePrefix()', others)
       const self = /** @type {any} */ (this)
       const parsed = readPrefix(text)
       const { prefixes } = requireListener(self)
@@ -246,6 +248,7 @@ function methodsOf (Base) {
     close (...args) {
       const listener = /** @type {any} */ (this)[kListener]
       const options = typeof args[0] === 'object' && args[0] !== null ? args.shift() : {}
+      refuseBehind('close() behind its first argument', args)
       const wasListening = Boolean(/** @type {any} */ (this)._handle)
       listener.sharing.restartMs = restartMs(options)
       listener.stopOpening()
@@ -308,6 +311,7 @@ function methodsOf (Base) {
 function Server (options, requestListener) {
   if (!(this instanceof Server)) return new (/** @type {any} */ (Server))(options, requestListener)
   refuseIgnoredByServer(options)
+  if (typeof options === 'function') refuseBehind('createServer() behind the listener', [requestListener])
   watchSettings(this)
   Reflect.apply(StockServer, this, [options, requestListener])
   const self = /** @type {any} */ (this)
@@ -466,6 +470,11 @@ function schemeOf (server) {
 function requireListener (server) {
   if (server._handle) return server[kListener]
   throw Object.assign(new Error('Server is not running.'), { code: 'ERR_SERVER_NOT_RUNNING' })
+}
+
+/** @param {string} where @param {any[]} args that no function of ours takes */
+function refuseOptions (where, args) {
+  for (const options of args) if (typeof options === 'object' && options !== null) refuseUnknown(where, options, [])
 }
 
 // A server that listens as Node's does has a prefix too: everything at its address.

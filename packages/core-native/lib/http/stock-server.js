@@ -6,7 +6,7 @@
 const http = require('node:http')
 const https = require('node:https')
 const { CapabilityError } = require('../errors')
-const { refuseIgnoredByServer } = require('../option-names')
+const { refuseBehind, refuseIgnoredByServer } = require('../option-names')
 const { findCertificates, trustedBy } = require('../tls/certificate-sources')
 const { CreatedTls, certificatesForPort } = require('../tls/listen-tls')
 const { kSourceOptions } = require('../tls/options')
@@ -55,6 +55,7 @@ function methodsOf (Base) {
     /** @param {...any} args */
     close (...args) {
       if (typeof args[0] === 'object' && args[0] !== null) restartMs(args.shift())
+      refuseBehind('close() behind its first argument', args)
       return super.close(...args)
     }
   }
@@ -135,6 +136,7 @@ function derive (Base) {
     if (!(this instanceof Server)) return new (/** @type {any} */ (Server))(options, requestListener)
     const isSecure = Base === StockHttpsServer
     refuseIgnoredByServer(options, isSecure ? kSourceOptions : [])
+    if (typeof options === 'function') refuseBehind('createServer() behind the listener', [requestListener])
     created.set(this, new CreatedTls(options))
     const isGiven = isSecure && typeof options === 'object' && options !== null && kSourceOptions.some((name) => options[name] !== undefined)
     const sources = isGiven ? findCertificates(options, []) : null

@@ -16,7 +16,8 @@ class CreatedTls {
   /** @param {any} options of createServer() */
   constructor (options) {
     const given = typeof options === 'object' && options !== null ? options : {}
-    this.options = splitOptions(given).tls ?? {}
+    // Node's constructor takes own properties alone.
+    this.options = splitOptions({ ...given }).tls ?? {}
     /** An adapter is asked for HTTPS: without any certificate it does not listen, where Node would refuse each handshake. */
     this.isAdapter = given[kAdapterTls] !== undefined
   }

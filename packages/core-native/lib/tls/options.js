@@ -3,6 +3,7 @@
 // Options of TLS: those of Node's https.createServer, and ours beside them.
 
 const { TlsOptionError } = require('../errors')
+const { withInherited } = require('../given-options')
 
 /** Of tls.createSecureContext(): Node reads and checks them. */
 const kContextOptions = [
@@ -54,7 +55,7 @@ function splitOptions (options) {
   const tls = {}
   /** @type {Record<string, any>} */
   const others = {}
-  for (const [name, value] of Object.entries(options)) (kTlsOptions.includes(name) ? tls : others)[name] = value
+  for (const [name, value] of Object.entries(withInherited(options))) (kTlsOptions.includes(name) ? tls : others)[name] = value
   return { tls: Object.keys(tls).length === 0 ? null : tls, others }
 }
 

@@ -11,7 +11,7 @@
 #include "engine/lane.h"
 #include "engine/peers/port_statistics.h"
 #include "http1/method_table.h"
-#include "sharing/sharing.h"
+#include "sharing/shared_ports.h"
 
 namespace httpsys::engine {
 
@@ -87,7 +87,7 @@ class Engine final : public SocketBackend, private sharing::Delegate {
   std::function<void()> wake_consumer_;
   PortStatistics statistics_;
   std::unordered_map<uint32_t, std::shared_ptr<const ServerConfig>> configs_;  // By server.
-  sharing::Sharing sharing_;
+  sharing::SharedPorts sharing_;
   bool is_closed_ = false;
 };
 

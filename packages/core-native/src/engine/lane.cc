@@ -1,6 +1,5 @@
 #include "engine/lane.h"
 
-#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include "base/limits.h"
 #include "base/patience.h"
 #include "base/signals_blocked.h"
+#include "base/thread_name.h"
 #include "engine/statistics/error_log.h"
 
 namespace httpsys::engine {
@@ -57,24 +57,7 @@ int Lane::Start(Acceptor* lender) {
                    [](uv_prepare_t* handle) { static_cast<Lane*>(handle->data)->BeforePoll(); });
   uv_check_start(&check_,
                  [](uv_check_t* handle) { static_cast<Lane*>(handle->data)->AfterPoll(); });
-  transport_ = std::make_unique<Transport>(&loop_, &records_, &lent_, &load_);
-  router_ =
-      std::make_unique<PortRouter>(&loop_, member_id_, methods_, &queue_, &servers_, statistics_);
-  handshakes_ = std::make_unique<TlsHandshakes>(&records_, transport_.get(), router_.get());
-  websockets_ = std::make_unique<WebSocketSession>(&loop_, &lent_, queue_.block_pool().get(),
-                                                   &records_, transport_.get());
-  session_ = std::make_unique<Http1Session>(methods_, &queue_, &records_, transport_.get(),
-                                            router_.get(), websockets_.get(), &refused_);
-  http2_ = std::make_unique<Http2Session>(&loop_, methods_, &queue_, &records_, transport_.get(),
-                                          router_.get());
-  http2_->set_http1(session_.get());
-  session_->set_http2(http2_.get());
-  transport_->set_stream_handler(http2_.get());
-  router_->Start(transport_.get(), session_.get(), http2_.get());
-  processor_ = std::make_unique<ReplyProcessor>(&replies_, &lent_, &records_, transport_.get(),
-                                                session_.get(), http2_.get(), router_.get(),
-                                                websockets_.get());
-  transport_->set_input_handler(this);
+  MakeSessions();
   if (lender != nullptr) {
     accept_watch_ = std::make_unique<AcceptWatch>(
         lender,
@@ -96,11 +79,55 @@ int Lane::Start(Acceptor* lender) {
     uv_loop_close(&loop_);
     return failed;
   }
-#ifdef __linux__
-  pthread_setname_np(thread_, ("httpsys-io-" + std::to_string(index_)).c_str());
-#endif
   is_started_ = true;
   return 0;
+}
+
+// From what reads and writes sockets to what speaks protocols on them.
+void Lane::MakeSessions() {
+  transport_ = std::make_unique<Transport>(&loop_, &records_, &lent_, &load_);
+  output_ = transport_->output();
+  answers_ = std::make_unique<NativeAnswers>(methods_, output_);
+  input_ = std::make_unique<Input>(&queue_, transport_.get(), &protocols_, answers_.get());
+  router_ = std::make_unique<PortRouter>(&loop_, member_id_, methods_, &queue_, &servers_,
+                                         statistics_, transport_.get(), input_.get());
+  handshakes_ = std::make_unique<TlsHandshakes>(&records_, transport_.get(), router_.get());
+  gate_ = std::make_unique<RequestGate>(methods_, &queue_, transport_.get(), &refused_,
+                                        answers_.get(), &clock_);
+  exchanges_ = std::make_unique<Exchanges>(transport_.get(), router_.get());
+  websockets_ = std::make_unique<WebSocketSession>(&loop_, &lent_, queue_.block_pool().get(),
+                                                   &records_, transport_.get(), input_.get());
+  opaque_ = std::make_unique<OpaqueSession>(&records_, transport_.get(), input_.get());
+  http2_ =
+      std::make_unique<Http2Session>(&loop_, methods_, &queue_, &lent_, &records_, transport_.get(),
+                                     input_.get(), router_.get(), gate_.get(), answers_.get());
+  http1_ = std::make_unique<Http1Session>(methods_, &queue_, &lent_, &records_, transport_.get(),
+                                          input_.get(), router_.get(), http2_.get(), gate_.get(),
+                                          answers_.get(), exchanges_.get(), &clock_);
+  relay_input_ = std::make_unique<RelayInput>(methods_, transport_.get(), input_.get(),
+                                              router_.get(), exchanges_.get(), answers_.get(),
+                                              http1_->writer(), http1_.get());
+  for (const InputPhase phase :
+       {InputPhase::kHead, InputPhase::kBodyLength, InputPhase::kBodyChunked,
+        InputPhase::kSkipLength, InputPhase::kSkipChunked, InputPhase::kAwaitUpgrade,
+        InputPhase::kAfterClose, InputPhase::kRefused, InputPhase::kOver}) {
+    protocols_.Set(phase, http1_.get());
+  }
+  for (const InputPhase phase : {InputPhase::kRelayLength, InputPhase::kRelayChunked,
+                                 InputPhase::kRelayUpgrade, InputPhase::kRelayOpaque}) {
+    protocols_.Set(phase, relay_input_.get());
+  }
+  protocols_.Set(InputPhase::kUndecided, opaque_.get());
+  protocols_.Set(InputPhase::kOpaque, opaque_.get());
+  protocols_.Set(InputPhase::kWebSocket, websockets_.get());
+  protocols_.Set(InputPhase::kHttp2, http2_.get());
+  gate_->set_writers(http1_->writer(), http2_->writer());
+  router_->Start(exchanges_.get(), relay_input_.get(), http2_->relayed());
+  processor_ =
+      std::make_unique<ReplyProcessor>(&replies_, &lent_, &records_, transport_.get(), &protocols_,
+                                       http1_.get(), http2_.get(), websockets_.get());
+  transport_->set_stream_handler(http2_.get());
+  transport_->set_input_handler(this);
 }
 
 void Lane::Stop() {
@@ -113,6 +140,7 @@ void Lane::Stop() {
 
 void Lane::Main(void* argument) {
   auto* self = static_cast<Lane*>(argument);
+  SetThreadName(("httpsys-io-" + std::to_string(self->index_)).c_str());
   uv_run(&self->loop_, UV_RUN_DEFAULT);
 }
 
@@ -140,17 +168,21 @@ void Lane::CloseHandles() {
 // -- The turn of the loop.
 
 void Lane::BeforePoll() {
-  session_->BeginPass();
+  clock_.BeginPass();
+  gate_->BeginPass();
   records_.BeginPass();
-  session_->RefuseOverdue(uv_now(&loop_));
+  gate_->RefuseOverdue(uv_now(&loop_));
   // What was read before is told before what JavaScript wants is done: a client that says goodbye
   // and loses its connection to another server of this process is heard first, as on one thread.
   PublishRequests();
   bool has_waited = false;
   for (int pass = 1;; ++pass) {
     if (has_orders_.load(std::memory_order_acquire)) RunOrders();
-    if (processor_->Run()) peek_ms_ = 0;
-    if (router_->has_waiting() && !queue_.HasUnread()) router_->Retry();
+    if (processor_->Run(&touched_)) {
+      peek_ms_ = 0;
+      ResumeTouched();
+    }
+    if (router_->waiting().has_waiting() && !queue_.HasUnread()) router_->waiting().Retry();
     FlushAndResume();
     router_->links().Flush();
     PublishRequests();
@@ -176,7 +208,7 @@ void Lane::BeforePoll() {
   TakeEarly();
   if (!drains_.empty()) AnswerDrains();
   transport_->WatchOverdue();
-  if (session_->TakeDroppedLines()) ArmLogTimer();
+  if (answers_->TakeDroppedLines()) ArmLogTimer();
   ArmPeekTimer();
 }
 
@@ -190,33 +222,40 @@ void Lane::AfterPoll() {
 // What goes on after output was sent may send more; each turn handles bytes that were read, so that
 // it ends.
 void Lane::FlushAndResume() {
-  while (transport_->has_touched()) {
-    transport_->FlushTouched(&touched_);
-    session_->ResumeWanted(touched_);
-    touched_.clear();
+  while (output_->has_touched()) {
+    output_->FlushTouched(&touched_);
+    ResumeTouched();
   }
+}
+
+void Lane::ResumeTouched() {
+  exchanges_->ResumeWanted(touched_, [this](Connection* connection, PauseReason reason) {
+    input_->Resume(connection, reason);
+  });
+  touched_.clear();
 }
 
 void Lane::OnReadable(Connection* connection) {
   WakeUp();
   if (has_config_.load(std::memory_order_acquire)) RunConfigs();
   if (connection->phase == InputPhase::kHandshake && !handshakes_->OnReadable(connection)) return;
-  session_->OnReadable(connection);
+  input_->OnReadable(connection);
 }
 
-void Lane::OnHandshakeTimeout(Connection* connection) {
+void Lane::OnTimeout(Connection* connection) {
   WakeUp();
-  handshakes_->OnTimeout(connection);
+  if (connection->phase == InputPhase::kHandshake) return handshakes_->OnTimeout(connection);
+  protocols_.Of(connection->phase)->OnTimeout(connection);
 }
 
 void Lane::OnDisconnect(Connection* connection) {
   WakeUp();
-  session_->OnDisconnect(connection);
+  input_->OnDisconnect(connection);
 }
 
 void Lane::OnTooSlow(Connection* connection) {
   WakeUp();
-  session_->OnTooSlow(connection);
+  http1_->OnTooSlow(connection);
 }
 
 void Lane::OnOutputEnding(Connection* connection) { router_->OnOutputEnding(connection); }
@@ -297,10 +336,10 @@ void Lane::PublishNow() {
   router_->OnPublishing();
   if (queue_.Publish()) signal_->Raise();
   // A stall may begin and end between two calls: whether somebody was paused is what counts.
-  while (!queue_.stalled() && session_->TakeStalled()) {
+  while (!queue_.stalled() && input_->TakeStalled()) {
     transport_->ForEach([this](Connection* connection) {
       if (connection->is_open() && (connection->pauses & kPauseMemory) != 0) {
-        session_->ResumeInput(connection, kPauseMemory);
+        input_->Resume(connection, kPauseMemory);
       }
     });
     if (queue_.Publish()) signal_->Raise();

@@ -17,12 +17,21 @@
 #include "base/contention.h"
 #include "engine/accept/accept_watch.h"
 #include "engine/config/server_config.h"
+#include "engine/connection/input.h"
+#include "engine/connection/pass_clock.h"
+#include "engine/connection/protocol.h"
 #include "engine/connection/transport.h"
+#include "engine/drain_barrier.h"
 #include "engine/http1/http1_session.h"
 #include "engine/http2/http2_session.h"
+#include "engine/opaque/opaque_session.h"
 #include "engine/peers/port_router.h"
 #include "engine/peers/port_statistics.h"
+#include "engine/peers/relay_input.h"
 #include "engine/reply_processor.h"
+#include "engine/requests/exchanges.h"
+#include "engine/requests/native_answer.h"
+#include "engine/requests/request_gate.h"
 #include "engine/tls/tls_handshakes.h"
 #include "engine/websocket/websocket_session.h"
 #include "records/control_block.h"
@@ -30,22 +39,6 @@
 #include "records/reply_reader.h"
 
 namespace httpsys::engine {
-
-// Lets one thread wait until all lanes have done what was published. Thread: any.
-class DrainBarrier {
- public:
-  DrainBarrier(size_t lanes, DrainGoal goal) : goal_(goal), lanes_left_(lanes) {}
-  DrainGoal goal() const { return goal_; }
-  void Arrive();
-  // True when all lanes arrived in time.
-  bool Wait(uint64_t timeout_ms);
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  const DrainGoal goal_;
-  size_t lanes_left_;
-};
 
 // Start: 1. loop and handles, 2. thread. Stop: 1. a command closes connections and handles, 2. the
 // loop ends, 3. the thread is joined, 4. the loop is closed.
@@ -110,7 +103,7 @@ class Lane final : public InputHandler {
 
   void OnReadable(Connection* connection) override;
   void OnDisconnect(Connection* connection) override;
-  void OnHandshakeTimeout(Connection* connection) override;
+  void OnTimeout(Connection* connection) override;
   void OnTooSlow(Connection* connection) override;
   void OnOutputEnding(Connection* connection) override;
   void OnAnnounced(Connection* connection) override;
@@ -131,6 +124,8 @@ class Lane final : public InputHandler {
   bool Take(const Accepted& accepted, bool may_wait);
   void BeforePoll();
   void AfterPoll();
+  void MakeSessions();
+  void ResumeTouched();
   void FlushAndResume();
   void FallAsleep();
   bool Nap();
@@ -177,8 +172,17 @@ class Lane final : public InputHandler {
   RecordWriter records_;
   std::unique_ptr<WebSocketSession> websockets_;  // Outlives output that it has shared.
   std::unique_ptr<Transport> transport_;
+  OutputPass* output_ = nullptr;  // Of the transport.
   std::unique_ptr<TlsHandshakes> handshakes_;
-  std::unique_ptr<Http1Session> session_;
+  PassClock clock_;
+  std::unique_ptr<NativeAnswers> answers_;
+  std::unique_ptr<RequestGate> gate_;
+  Protocols protocols_;
+  std::unique_ptr<Input> input_;
+  std::unique_ptr<Exchanges> exchanges_;
+  std::unique_ptr<Http1Session> http1_;
+  std::unique_ptr<OpaqueSession> opaque_;
+  std::unique_ptr<RelayInput> relay_input_;
   std::unique_ptr<Http2Session> http2_;
   std::unique_ptr<ReplyProcessor> processor_;
   std::unique_ptr<PortRouter> router_;

@@ -20,17 +20,6 @@ constexpr uint64_t kNsPerMs = 1'000'000;
 
 }  // namespace
 
-void DrainBarrier::Arrive() {
-  const std::lock_guard lock(mutex_);
-  if (--lanes_left_ == 0) changed_.notify_all();
-}
-
-bool DrainBarrier::Wait(uint64_t timeout_ms) {
-  std::unique_lock lock(mutex_);
-  return changed_.wait_for(lock, std::chrono::milliseconds(timeout_ms),
-                           [this] { return lanes_left_ == 0; });
-}
-
 void Lane::Enqueue(std::function<void()> command, CommandKind kind) {
   const std::lock_guard lock(mutex_);
   commands_.push_back({std::move(command), kind});
@@ -133,12 +122,12 @@ bool Lane::Take(const Accepted& accepted, bool may_wait) {
   const bool is_welcome = found != servers_.end() && !is_stopping_;
   LaneServer* server = is_welcome ? found->second.get() : nullptr;
   std::string_view bytes;
-  PortRouter::FirstLook look = PortRouter::FirstLook::kStays;
+  PortMoves::FirstLook look = PortMoves::FirstLook::kStays;
   if (is_welcome && router_->has_peers()) {
-    look = router_->PassOn(accepted.fd, &server, &bytes);
+    look = router_->moves().PassOn(accepted.fd, &server, &bytes);
   }
-  if (look == PortRouter::FirstLook::kTooEarly && may_wait) return false;
-  const bool is_passed_on = look == PortRouter::FirstLook::kPassedOn;
+  if (look == PortMoves::FirstLook::kTooEarly && may_wait) return false;
+  const bool is_passed_on = look == PortMoves::FirstLook::kPassedOn;
   if (!is_welcome || is_passed_on) {
     if (!is_passed_on) close(accepted.fd);
     load_.fetch_sub(1, std::memory_order_relaxed);
@@ -149,7 +138,7 @@ bool Lane::Take(const Accepted& accepted, bool may_wait) {
   if (connection->tls == nullptr && !router_->IsShared(connection->local_port)) {
     transport_->Announce(connection, 0);
   } else if (!bytes.empty()) {
-    session_->OnHandedOver(connection, bytes);
+    input_->Receive(connection, bytes);
   }
   transport_->Watch(connection);
   return true;
@@ -200,7 +189,7 @@ void Lane::EndOrMove(LaneServer* server) {
       if (connection->http2->streams != 0) transport_->Announce(connection, records::kFlagShared);
       return http2_->Shutdown(connection);
     }
-    if (connection->is_announced) return session_->EndIdle(connection);
+    if (connection->is_announced) return exchanges_->EndIdle(connection);
     if (connection->phase != InputPhase::kHandshake) return router_->Leave(connection);
     // Untouched, another member can have it.
     if (!connection->is_hello_routed && router_->MoveAway(connection)) return;
@@ -246,7 +235,7 @@ void Lane::AnswerHello(uint32_t id, tls::HelloAnswer answer) {
   Post([this, id, answer = std::move(answer)] {
     Connection* connection = nullptr;
     if (is_stopping_ || !handshakes_->OnAnswer(id, answer, &connection)) return;
-    session_->OnReadable(connection);
+    input_->OnReadable(connection);
     transport_->CheckPending(connection);
   });
 }
@@ -280,8 +269,13 @@ void Lane::CheckConnections(uint32_t server_id, uint64_t headers_timeout_ms,
     const uint64_t now_ns = uv_hrtime();
     transport_->ForEach([&](Connection* connection) {
       if (!connection->is_open() || connection->server->id != server_id) return;
-      session_->CheckTimeouts(connection, now_ns, headers_timeout_ms * kNsPerMs,
-                              request_timeout_ms * kNsPerMs);
+      const uint64_t headers_ns = headers_timeout_ms * kNsPerMs;
+      const uint64_t request_ns = request_timeout_ms * kNsPerMs;
+      if (connection->http2 != nullptr || connection->stream != nullptr) {
+        http2_->CheckTimeouts(connection, now_ns, headers_ns, request_ns);
+      } else {
+        http1_->CheckTimeouts(connection, now_ns, headers_ns, request_ns);
+      }
     });
   });
 }
@@ -298,13 +292,13 @@ void Lane::Drain(std::shared_ptr<DrainBarrier> barrier) {
 
 void Lane::RefuseAbandoned() {
   Post([this] {
-    if (!is_stopping_) session_->RefuseAbandoned();
+    if (!is_stopping_) gate_->RefuseAbandoned();
   });
 }
 
 void Lane::AnswerDrains() {
   if (replies_.HasMore()) return;
-  const bool is_sent = transport_->pending_outputs() == 0 && !router_->links().HasUnacknowledged();
+  const bool is_sent = output_->pending_outputs() == 0 && !router_->links().HasUnacknowledged();
   std::erase_if(drains_, [=](const std::shared_ptr<DrainBarrier>& barrier) {
     if (!is_sent && barrier->goal() == DrainGoal::kSent) return false;
     barrier->Arrive();

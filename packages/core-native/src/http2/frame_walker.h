@@ -8,6 +8,9 @@
 
 namespace httpsys::http2 {
 
+// What a client begins with that knows that it wants HTTP/2 (RFC 9113, section 3.4).
+inline constexpr std::string_view kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
 // Goes from frame to frame without reading them. Thread: any, one at a time.
 class FrameWalker {
  public:

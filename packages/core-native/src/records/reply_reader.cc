@@ -15,17 +15,17 @@ namespace {
 // The whole pages of memory whose bytes nobody needs any more. Reading them afterwards is allowed.
 void ReleasePages(std::span<const uint8_t> memory) {
 #ifndef _WIN32
-  static const auto page_bytes = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-  const auto start = reinterpret_cast<uintptr_t>(memory.data());
-  const uintptr_t first = (start + page_bytes - 1) / page_bytes * page_bytes;
-  const uintptr_t end = (start + memory.size()) / page_bytes * page_bytes;
-  if (end <= first) return;
+  static const auto page_bytes = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const size_t before =
+      (page_bytes - reinterpret_cast<uintptr_t>(memory.data()) % page_bytes) % page_bytes;
+  if (memory.size() < before + page_bytes) return;
+  const size_t bytes = (memory.size() - before) / page_bytes * page_bytes;
 #ifdef __linux__
   constexpr int kAdvice = MADV_DONTNEED;
 #else
   constexpr int kAdvice = MADV_FREE;
 #endif
-  (void)madvise(reinterpret_cast<void*>(first), end - first, kAdvice);
+  (void)madvise(const_cast<uint8_t*>(memory.data()) + before, bytes, kAdvice);
 #else
   (void)memory;
 #endif

@@ -8,14 +8,10 @@
 #include <cstdint>
 #include <string>
 
+#include "sharing/credentials.h"
 #include "sharing/runtime_directory.h"
 
 namespace httpsys::sharing {
-
-struct Credentials {
-  uint32_t uid = 0;
-  uint32_t pid = 0;
-};
 
 // A socket that listens under a name.
 struct NamedSocket {

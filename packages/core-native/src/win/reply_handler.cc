@@ -8,19 +8,11 @@
 
 #include "base/check.h"
 #include "base/limits.h"
-#include "records/words.h"
 
 namespace httpsys::win {
 namespace {
 
 using records::ReplyType;
-
-uint32_t FlagsOf(const uint8_t* record) { return LoadWord(record, 1) >> 8; }
-
-std::string_view Bytes(const uint8_t* record, size_t at, size_t bytes) {
-  HTTPSYS_CHECK(at + bytes <= LoadWord(record, 0));
-  return {reinterpret_cast<const char*>(record) + at, bytes};
-}
 
 void BeginChunk(Exchange* exchange, size_t bytes) {
   char line[20];
@@ -38,7 +30,7 @@ bool ReplyHandler::Run() {
     const uint8_t* record = replies_->Next();
     if (record == nullptr) break;
     ++handled;
-    Handle(record);
+    Handle(ReplyRecord(record));
   }
   if (handled == 0) return false;
   replies_->GiveBack();
@@ -46,15 +38,13 @@ bool ReplyHandler::Run() {
   return true;
 }
 
-void ReplyHandler::Handle(const uint8_t* record) {
-  const uint32_t slot = LoadWord(record, 2);
-  const auto type = static_cast<ReplyType>(LoadWord(record, 1) & 0xff);
-  if (type == ReplyType::kRelease) return session_->Release(slot);
-  KernelConnection* connection = session_->Find(slot);
+void ReplyHandler::Handle(const ReplyRecord& reply) {
+  if (reply.type() == ReplyType::kRelease) return session_->Release(reply.slot());
+  KernelConnection* connection = session_->Find(reply.slot());
   if (connection != nullptr) {
-    HandleOpen(connection, record);
-  } else if (type == ReplyType::kBlock) {
-    DropBlock(LoadWord(record, 4));
+    HandleOpen(connection, reply);
+  } else if (reply.type() == ReplyType::kBlock) {
+    DropBlock(reply.block_id());
   }
 }
 
@@ -65,35 +55,34 @@ void ReplyHandler::DropBlock(uint32_t id) {
 }
 
 // What is not here is for sockets and for WebSockets whose frames are native.
-void ReplyHandler::HandleOpen(KernelConnection* connection, const uint8_t* record) {
-  const uint32_t flags = FlagsOf(record);
-  switch (static_cast<ReplyType>(LoadWord(record, 1) & 0xff)) {
+void ReplyHandler::HandleOpen(KernelConnection* connection, const ReplyRecord& reply) {
+  switch (reply.type()) {
     case ReplyType::kResponse:
-      return OnResponse(connection, record);
+      return OnResponse(connection, reply);
     case ReplyType::kData:
-      return OnData(connection, record);
+      return OnData(connection, reply);
     case ReplyType::kBlock:
-      return OnBlock(connection, record);
+      return OnBlock(connection, reply);
     case ReplyType::kTrailers:
-      return OnTrailers(connection, record);
+      return OnTrailers(connection, reply);
     case ReplyType::kEnd:
-      return End(connection, flags | records::kReplyEnd, LoadWord(record, 4));
+      return End(connection, reply.flags() | records::kReplyEnd, reply.idle_timeout_ms());
     case ReplyType::kWindow:
-      return session_->OnWindow(connection, LoadWord(record, 4));
+      return session_->OnWindow(connection, reply.window_bytes());
     case ReplyType::kShutdown:
       return OnShutdown(connection);
     case ReplyType::kDestroy:
-      return OnDestroy(connection, flags);
+      return OnDestroy(connection, reply.flags());
     case ReplyType::kReset:
       return session_->Reset(connection);
     case ReplyType::kUpgradeAccept:
-      return session_->OnUpgrade(connection, (flags & records::kReplyUndecided) != 0);
+      return session_->OnUpgrade(connection, reply.has(records::kReplyUndecided));
     case ReplyType::kAskCertificate:
       return session_->AskCertificate(connection);
     case ReplyType::kCachePolicy:
-      return OnCachePolicy(connection, record);
+      return OnCachePolicy(connection, reply);
     case ReplyType::kIdleTimeout:
-      return session_->StartIdleTimer(connection, LoadWord(record, 4));
+      return session_->StartIdleTimer(connection, reply.idle_timeout_ms());
     default:
       return;
   }
@@ -101,22 +90,21 @@ void ReplyHandler::HandleOpen(KernelConnection* connection, const uint8_t* recor
 
 // -- Bytes.
 
-void ReplyHandler::OnResponse(KernelConnection* connection, const uint8_t* record) {
-  const uint32_t head_bytes = LoadWord(record, 4);
-  const std::string_view all =
-      Bytes(record, records::kResponseFixedBytes, size_t{head_bytes} + LoadWord(record, 5));
+void ReplyHandler::OnResponse(KernelConnection* connection, const ReplyRecord& reply) {
+  const ResponseReply response = reply.response();
   if (Exchange* exchange = Session::Current(connection); exchange != nullptr) {
-    exchange->Write(all.substr(0, head_bytes), head_bytes);
-    WriteBody(exchange, all.substr(head_bytes), FlagsOf(record));
+    exchange->Write(response.head(), response.head_bytes);
+    WriteBody(exchange, response.body(), reply.flags());
   }
-  End(connection, FlagsOf(record), LoadWord(record, 7));
+  End(connection, reply.flags(), response.idle_timeout_ms);
 }
 
-void ReplyHandler::OnData(KernelConnection* connection, const uint8_t* record) {
+void ReplyHandler::OnData(KernelConnection* connection, const ReplyRecord& reply) {
+  const BytesReply data = reply.bytes();
   if (Exchange* exchange = Session::Current(connection); exchange != nullptr) {
-    WriteBody(exchange, Bytes(record, records::kPayloadAt, LoadWord(record, 4)), FlagsOf(record));
+    WriteBody(exchange, data.bytes, reply.flags());
   }
-  End(connection, FlagsOf(record), LoadWord(record, 5));
+  End(connection, reply.flags(), data.idle_timeout_ms);
 }
 
 void ReplyHandler::WriteBody(Exchange* exchange, std::string_view bytes, uint32_t flags) {
@@ -129,20 +117,20 @@ void ReplyHandler::WriteBody(Exchange* exchange, std::string_view bytes, uint32_
   if (is_chunk) exchange->Write("\r\n", 0);
 }
 
-void ReplyHandler::OnTrailers(KernelConnection* connection, const uint8_t* record) {
+void ReplyHandler::OnTrailers(KernelConnection* connection, const ReplyRecord& reply) {
+  const BytesReply lines = reply.bytes();
   if (Exchange* exchange = Session::Current(connection); exchange != nullptr) {
-    const std::string_view lines = Bytes(record, records::kPayloadAt, LoadWord(record, 4));
     exchange->Write("0\r\n", 0);
-    exchange->Write(lines, lines.size());
+    exchange->Write(lines.bytes, lines.bytes.size());
     exchange->Write("\r\n", 0);
   }
-  const uint32_t flags = FlagsOf(record) | records::kReplyEnd;
-  End(connection, flags & ~uint32_t{records::kReplyChunked}, LoadWord(record, 5));
+  const uint32_t flags = reply.flags() | records::kReplyEnd;
+  End(connection, flags & ~uint32_t{records::kReplyChunked}, lines.idle_timeout_ms);
 }
 
-void ReplyHandler::OnBlock(KernelConnection* connection, const uint8_t* record) {
-  const uint32_t id = LoadWord(record, 4);
-  const uint32_t flags = FlagsOf(record);
+void ReplyHandler::OnBlock(KernelConnection* connection, const ReplyRecord& reply) {
+  const uint32_t id = reply.block_id();
+  const uint32_t flags = reply.flags();
   LentMemory::View view;
   HTTPSYS_CHECK(lent_->Find(id, &view));
   Exchange* exchange = Session::Current(connection);
@@ -179,10 +167,11 @@ void ReplyHandler::End(KernelConnection* connection, uint32_t flags, uint32_t id
 
 // -- Commands.
 
-void ReplyHandler::OnCachePolicy(KernelConnection* connection, const uint8_t* record) {
+void ReplyHandler::OnCachePolicy(KernelConnection* connection, const ReplyRecord& reply) {
   Exchange* exchange = Session::Current(connection);
   if (exchange == nullptr) return;
-  HTTPSYS_CHECK(exchange->cache_policy.Set(LoadWord(record, 4), LoadWord(record, 5)));
+  const CachePolicyReply policy = reply.cache_policy();
+  HTTPSYS_CHECK(exchange->cache_policy.Set(policy.kind, policy.seconds));
 }
 
 void ReplyHandler::OnShutdown(KernelConnection* connection) {

@@ -5,6 +5,7 @@
 
 #include "base/block_store.h"
 #include "records/record_writer.h"
+#include "records/replies.h"
 #include "records/reply_reader.h"
 #include "win/sent_file.h"
 #include "win/session.h"
@@ -22,14 +23,14 @@ class ReplyHandler {
   bool Run();
 
  private:
-  void Handle(const uint8_t* record);
-  void HandleOpen(KernelConnection* connection, const uint8_t* record);
-  void OnResponse(KernelConnection* connection, const uint8_t* record);
-  void OnData(KernelConnection* connection, const uint8_t* record);
-  void OnTrailers(KernelConnection* connection, const uint8_t* record);
-  void OnBlock(KernelConnection* connection, const uint8_t* record);
+  void Handle(const ReplyRecord& reply);
+  void HandleOpen(KernelConnection* connection, const ReplyRecord& reply);
+  void OnResponse(KernelConnection* connection, const ReplyRecord& reply);
+  void OnData(KernelConnection* connection, const ReplyRecord& reply);
+  void OnTrailers(KernelConnection* connection, const ReplyRecord& reply);
+  void OnBlock(KernelConnection* connection, const ReplyRecord& reply);
   void OnDestroy(KernelConnection* connection, uint32_t flags);
-  void OnCachePolicy(KernelConnection* connection, const uint8_t* record);
+  void OnCachePolicy(KernelConnection* connection, const ReplyRecord& reply);
   void OnShutdown(KernelConnection* connection);
   void DropBlock(uint32_t id);
   void WriteBody(Exchange* exchange, std::string_view bytes, uint32_t flags);

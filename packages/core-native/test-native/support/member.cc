@@ -30,7 +30,7 @@ PortHolder::PortHolder() {
 
 PortHolder::~PortHolder() { close(fd_); }
 
-Member::Member() : sharing_(std::make_unique<sharing::Sharing>(this)) {
+Member::Member() : sharing_(std::make_unique<sharing::SharedPorts>(this)) {
   EXPECT_EQ(acceptor_.Start(), 0);
   sharing_->Introduce(0, "test");
   lane_ = std::thread([this] { Work(); });

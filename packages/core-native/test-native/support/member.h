@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "engine/accept/acceptor.h"
-#include "sharing/sharing.h"
+#include "sharing/shared_ports.h"
 
 namespace httpsys::test {
 
@@ -57,7 +57,7 @@ class Member final : public sharing::Delegate {
   size_t targets(uint16_t port);
   // How often a socket was to be accepted from.
   int accepts();
-  sharing::Sharing& sharing() { return *sharing_; }
+  sharing::SharedPorts& sharing() { return *sharing_; }
   // Those that it was told, the last ones last.
   std::vector<std::string> ticket_keys();
 
@@ -85,7 +85,7 @@ class Member final : public sharing::Delegate {
   uint32_t last_token_ = 0;
   uint32_t last_prefix_ = 100;
   bool is_over_ = false;
-  std::unique_ptr<sharing::Sharing> sharing_;
+  std::unique_ptr<sharing::SharedPorts> sharing_;
   std::thread lane_;
 };
 

@@ -2,19 +2,14 @@
 
 #include <unistd.h>
 
-#ifdef __linux__
-#include <sys/epoll.h>
-#endif
-
 namespace httpsys::engine {
 
 AcceptWatch::~AcceptWatch() {
   if (fd_ != -1) close(fd_);
 }
 
-void AcceptWatch::Start([[maybe_unused]] uv_loop_t* loop) {
-#ifdef __linux__
-  fd_ = epoll_create1(EPOLL_CLOEXEC);
+void AcceptWatch::Start(uv_loop_t* loop) {
+  fd_ = acceptor_->OpenSet();
   if (fd_ == -1 || uv_poll_init(loop, &poll_, fd_) != 0) return;
   poll_.data = this;
   is_started_ = true;
@@ -23,7 +18,6 @@ void AcceptWatch::Start([[maybe_unused]] uv_loop_t* loop) {
     if (self->acceptor_->AcceptLent(self->sink_)) self->done_();
   });
   if (failed == 0) acceptor_->LendTo(fd_);
-#endif
 }
 
 void AcceptWatch::Close() {

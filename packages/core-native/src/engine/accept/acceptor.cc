@@ -1,11 +1,6 @@
 #include "engine/accept/acceptor.h"
 
 #include <fcntl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <poll.h>
-#include <pthread.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,46 +10,13 @@
 #include "base/limits.h"
 #include "base/patience.h"
 #include "base/signals_blocked.h"
-#include "engine/connection/socket_options.h"
+#include "base/thread_name.h"
 #include "records/addresses.h"
-
-#ifdef __linux__
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
-#endif
 
 namespace httpsys::engine {
 namespace {
 
 int OpenReserve() { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
-
-int Accept(int fd) {
-#ifdef __linux__
-  return accept4(fd, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
-#else
-  const int accepted = accept(fd, nullptr, nullptr);
-  if (accepted == -1) return -1;
-  SetCloseOnExec(accepted);
-  fcntl(accepted, F_SETFL, fcntl(accepted, F_GETFL) | O_NONBLOCK);
-  return accepted;
-#endif
-}
-
-// Connections that wait to be accepted, and how many may wait. False where nobody knows.
-bool ReadAcceptQueue([[maybe_unused]] int fd, [[maybe_unused]] size_t* waiting,
-                     [[maybe_unused]] size_t* room) {
-#ifdef __linux__
-  // Fields that mean something else for a listening socket (tcp_get_info() of the kernel).
-  tcp_info info{};
-  socklen_t size = sizeof info;
-  if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return false;
-  *waiting = info.tcpi_unacked;
-  *room = info.tcpi_sacked;
-  return true;
-#else
-  return false;
-#endif
-}
 
 uint64_t NowMs() { return uv_hrtime() / 1'000'000; }
 
@@ -70,30 +32,13 @@ void CloseIfOpen(int* fd) {
 
 }  // namespace
 
+Acceptor::Acceptor(std::unique_ptr<ListenerPoll> poll) : poll_(std::move(poll)) {}
+
 Acceptor::~Acceptor() { Stop(); }
 
 int Acceptor::Start() {
   reserve_fd_ = OpenReserve();
-#ifdef __linux__
-  control_read_fd_ = control_write_fd_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  epoll_fd_ = epoll_create1(EPOLL_CLOEXEC);
-  epoll_event event{};
-  event.events = EPOLLIN;
-  bool is_ready = control_read_fd_ != -1 && epoll_fd_ != -1 &&
-                  epoll_ctl(epoll_fd_, EPOLL_CTL_ADD, control_read_fd_, &event) == 0;
-#else
-  int ends[2];
-  bool is_ready = pipe(ends) == 0;
-  if (is_ready) {
-    control_read_fd_ = ends[0];
-    control_write_fd_ = ends[1];
-    for (const int fd : ends) {
-      SetCloseOnExec(fd);
-      fcntl(fd, F_SETFL, O_NONBLOCK);
-    }
-  }
-#endif
-  int status = is_ready ? 0 : -errno;
+  int status = poll_->Open();
   if (status == 0) {
     const SignalsBlocked blocked;
     status = uv_thread_create(&thread_, Main, this);
@@ -110,52 +55,32 @@ void Acceptor::Stop() {
     const std::lock_guard lock(mutex_);
     is_stopping_ = true;
   }
-  Signal();
+  poll_->Signal();
   uv_thread_join(&thread_);
   {
     const std::lock_guard lock(mutex_);
     for (const Listener& listener : listeners_) CloseListener(listener);
     listeners_.clear();
-    lent_epoll_fd_ = -1;
+    lent_set_ = -1;
   }
   CloseOwnDescriptors();
 }
 
 void Acceptor::CloseOwnDescriptors() {
-  if (control_write_fd_ != control_read_fd_) CloseIfOpen(&control_write_fd_);
-  control_write_fd_ = -1;
-  CloseIfOpen(&control_read_fd_);
-  CloseIfOpen(&epoll_fd_);
+  poll_->Close();
   CloseIfOpen(&reserve_fd_);
 }
 
 void Acceptor::Main(void* argument) {
-#ifdef __linux__
-  pthread_setname_np(pthread_self(), "httpsys-accept");
-#endif
+  SetThreadName("httpsys-accept");
   static_cast<Acceptor*>(argument)->Run();
-}
-
-void Acceptor::Signal() {
-  const uint64_t one = 1;
-  ssize_t written;
-  do {
-    written = write(control_write_fd_, &one, sizeof one);
-  } while (written < 0 && errno == EINTR);
 }
 
 // -- Listeners.
 
-int Acceptor::Watch([[maybe_unused]] const Listener& listener) {
-#ifdef __linux__
-  epoll_event event{};
-  event.events = EPOLLIN | EPOLLEXCLUSIVE;
-  event.data.fd = listener.key;
-  return epoll_ctl(EpollFdOf(listener), EPOLL_CTL_ADD, listener.fd, &event) == 0 ? 0 : -errno;
-#else
-  Signal();
-  return 0;
-#endif
+int Acceptor::Watch(const Listener& listener) {
+  return listener.is_lent ? poll_->WatchIn(lent_set_, listener.fd, listener.key)
+                          : poll_->Watch(listener.fd, listener.key);
 }
 
 int Acceptor::Add(uint32_t server_id, int fd, Sink sink, bool is_lendable) {
@@ -176,19 +101,16 @@ int Acceptor::Add(uint32_t server_id, int fd, Sink sink, bool is_lendable) {
   return key;
 }
 
-// Another descriptor of the same socket may live on, so close() alone would not end the watch.
-void Acceptor::Unwatch([[maybe_unused]] const Listener& listener, [[maybe_unused]] int epoll_fd) {
-#ifdef __linux__
-  epoll_ctl(epoll_fd, EPOLL_CTL_DEL, listener.fd, nullptr);
-#endif
-}
-
-int Acceptor::EpollFdOf(const Listener& listener) const {
-  return listener.is_lent ? lent_epoll_fd_ : epoll_fd_;
+void Acceptor::Unwatch(const Listener& listener) {
+  if (listener.is_lent) {
+    poll_->UnwatchIn(lent_set_, listener.fd);
+  } else {
+    poll_->Unwatch(listener.fd, listener.key);
+  }
 }
 
 void Acceptor::CloseListener(const Listener& listener) {
-  Unwatch(listener, EpollFdOf(listener));
+  Unwatch(listener);
   close(listener.fd);
 }
 
@@ -209,9 +131,6 @@ void Acceptor::RemoveIf(Predicate is_meant) {
     CloseListener(listener);
     return true;
   });
-#ifndef __linux__
-  Signal();
-#endif
 }
 
 void Acceptor::Look() {
@@ -220,7 +139,7 @@ void Acceptor::Look() {
     if (listeners_.empty() || is_stopping_) return;
     is_asked_to_look_ = true;
   }
-  Signal();
+  poll_->Signal();
 }
 
 void Acceptor::SetShared(uint16_t port, bool is_shared) {
@@ -238,38 +157,37 @@ void Acceptor::SetShared(uint16_t port, bool is_shared) {
 
 // -- A lane that accepts itself.
 
-void Acceptor::LendTo(int epoll_fd) {
+void Acceptor::LendTo(int set) {
   const std::lock_guard lock(mutex_);
-  lent_epoll_fd_ = epoll_fd;
+  lent_set_ = set;
 }
 
 bool Acceptor::IsForLane(const Listener& listener) const {
-  return listener.is_lendable && !listener.is_shared && lent_epoll_fd_ != -1;
+  return listener.is_lendable && !listener.is_shared && lent_set_ != -1;
 }
 
 // It is never watched by nobody: when the system refuses, whoever had it keeps it.
 void Acceptor::Settle(Listener* listener) {
   if (IsForLane(*listener) == listener->is_lent) return;
   if (!listener->is_lent) StandBy(listener);
-  const int from = EpollFdOf(*listener);
-  listener->is_lent = !listener->is_lent;
-  if (Watch(*listener) != 0) {
-    listener->is_lent = !listener->is_lent;
-    return;
-  }
-  Unwatch(*listener, from);
+  const auto give = [&] { listener->is_lent = !listener->is_lent; };
+  give();
+  const bool is_watched = Watch(*listener) == 0;
+  give();
+  if (!is_watched) return;
+  Unwatch(*listener);
+  give();
 }
 
-bool Acceptor::AcceptLent([[maybe_unused]] const LentSink& sink) {
-  bool has_accepted = false;
-#ifdef __linux__
+bool Acceptor::AcceptLent(const LentSink& sink) {
   const std::lock_guard lock(mutex_);
-  if (lent_epoll_fd_ == -1) return false;
-  epoll_event events[64];
-  const int count = epoll_wait(lent_epoll_fd_, events, 64, 0);
+  if (lent_set_ == -1) return false;
+  bool has_accepted = false;
+  std::vector<int> ready;
+  poll_->ReadyIn(lent_set_, &ready);
   std::vector<int> fds;
-  for (int i = 0; i < count; ++i) {
-    Listener* listener = Find(events[i].data.fd);
+  for (const int key : ready) {
+    Listener* listener = Find(key);
     if (listener == nullptr) continue;
     fds.clear();
     if (AcceptWaiting(*listener, &fds) == AcceptResult::kExhausted) {
@@ -280,7 +198,6 @@ bool Acceptor::AcceptLent([[maybe_unused]] const LentSink& sink) {
     has_accepted = true;
     sink(listener->server_id, fds);
   }
-#endif
   return has_accepted;
 }
 
@@ -292,7 +209,7 @@ void Acceptor::Run() {
   bool is_patient = false;
   for (;;) {
     if (is_patient != is_patient_) SetPatient(is_patient = is_patient_);
-    Wait(&ready, timeout_ms);
+    poll_->Wait(&ready, timeout_ms);
     // Who works on this CPU lets clients connect again: what waits then is handed over together.
     const bool gives_way = is_patient && !ready.empty() && !way_backoff_.Skip();
     if (gives_way) GiveWay();
@@ -313,7 +230,7 @@ void Acceptor::Run() {
       timeout_ms = TimeToLook();
     }
     if (gives_way) way_backoff_.OnWaited(accepted <= 1);
-    if (is_exhausted) PauseBriefly();
+    if (is_exhausted) poll_->Pause(limits::kAcceptBackoffMs);
   }
 }
 
@@ -341,23 +258,12 @@ bool Acceptor::Serve(Listener* listener, size_t* accepted) {
   return !is_exhausted;
 }
 
-// A process has its locks once: its worker threads do not keep each other from accepting.
-bool Acceptor::Lock([[maybe_unused]] const Listener& listener, [[maybe_unused]] Duty duty,
-                    [[maybe_unused]] bool is_wanted) {
-#ifdef __linux__
-  struct flock lock {};
-  lock.l_type = is_wanted ? F_WRLCK : F_UNLCK;
-  lock.l_whence = SEEK_SET;
-  lock.l_start = static_cast<off_t>(duty);
-  lock.l_len = 1;
-  return fcntl(listener.fd, F_SETLK, &lock) == 0 || (errno != EAGAIN && errno != EACCES);
-#else
-  return true;
-#endif
+bool Acceptor::Lock(const Listener& listener, Duty duty, bool is_wanted) const {
+  return poll_->Lock(listener.fd, static_cast<uint8_t>(duty), is_wanted);
 }
 
 void Acceptor::Rest(Listener* listener, uint64_t pause_ms) {
-  if (listener->look_at_ms == 0) Unwatch(*listener, EpollFdOf(*listener));
+  if (listener->look_at_ms == 0) Unwatch(*listener);
   listener->look_at_ms = NowMs() + pause_ms;
 }
 
@@ -409,7 +315,7 @@ bool Acceptor::MayTake(Listener* listener) {
   if (std::exchange(listener->has_stepped_down, false)) return true;
   size_t waiting = 0;
   size_t room = 0;
-  if (!listener->is_shared || !ReadAcceptQueue(listener->fd, &waiting, &room)) return true;
+  if (!listener->is_shared || !poll_->ReadQueue(listener->fd, &waiting, &room)) return true;
   const Standby::Step step = listener->standby.Look(waiting, room);
   if (step == Standby::Step::kTake) return true;
   TakeTurn(listener);
@@ -419,42 +325,6 @@ bool Acceptor::MayTake(Listener* listener) {
 
 uint64_t Acceptor::PauseMs(const Listener& listener) {
   return listener.is_deputy ? limits::kDeputyLookMs : limits::kAcceptLookMs;
-}
-
-void Acceptor::Wait(std::vector<int>* keys, [[maybe_unused]] int timeout_ms) {
-  keys->clear();
-#ifdef __linux__
-  epoll_event events[64];
-  const int count = epoll_wait(epoll_fd_, events, 64, timeout_ms);
-  bool is_signalled = false;
-  for (int i = 0; i < count; ++i) {
-    if (events[i].data.fd == 0) {
-      is_signalled = true;
-    } else {
-      keys->push_back(events[i].data.fd);
-    }
-  }
-#else
-  std::vector<pollfd> watched;
-  std::vector<int> watched_keys;
-  {
-    const std::lock_guard lock(mutex_);
-    for (const Listener& listener : listeners_) {
-      watched.push_back({listener.fd, POLLIN, 0});
-      watched_keys.push_back(listener.key);
-    }
-  }
-  watched.push_back({control_read_fd_, POLLIN, 0});
-  poll(watched.data(), static_cast<nfds_t>(watched.size()), -1);
-  for (size_t i = 0; i < watched_keys.size(); ++i) {
-    if (watched[i].revents != 0) keys->push_back(watched_keys[i]);
-  }
-  const bool is_signalled = watched.back().revents != 0;
-#endif
-  if (!is_signalled) return;
-  uint64_t signals[16];
-  while (read(control_read_fd_, signals, sizeof signals) > 0) {
-  }
 }
 
 // Whoever gets them is woken once, not in the middle: with one wake each, a busy machine would take
@@ -477,7 +347,7 @@ Acceptor::AcceptResult Acceptor::AcceptWaiting(const Listener& listener,
 }
 
 Acceptor::AcceptResult Acceptor::AcceptOne(const Listener& listener, std::vector<int>* accepted) {
-  const int fd = Accept(listener.fd);
+  const int fd = poll_->Accept(listener.fd);
   if (fd != -1) {
     accepted->push_back(fd);
     return AcceptResult::kAccepted;
@@ -507,15 +377,10 @@ bool Acceptor::GiveUpReserve(const Listener& listener) {
     return false;
   }
   CloseIfOpen(&reserve_fd_);
-  const int fd = Accept(listener.fd);
+  const int fd = poll_->Accept(listener.fd);
   if (fd != -1) close(fd);
   reserve_fd_ = OpenReserve();
   return fd != -1;
-}
-
-void Acceptor::PauseBriefly() {
-  pollfd control{control_read_fd_, POLLIN, 0};
-  poll(&control, 1, limits::kAcceptBackoffMs);
 }
 
 }  // namespace httpsys::engine

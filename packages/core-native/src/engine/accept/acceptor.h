@@ -17,10 +17,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <vector>
 
 #include "base/contention.h"
+#include "engine/accept/listener_poll.h"
 
 namespace httpsys::engine {
 
@@ -32,7 +34,7 @@ class Acceptor {
   // lane is in order with the commands that follow from that.
   using LentSink = std::function<void(uint32_t server_id, const std::vector<int>& fds)>;
 
-  Acceptor() = default;
+  explicit Acceptor(std::unique_ptr<ListenerPoll> poll = MakeListenerPoll());
   ~Acceptor();
   Acceptor(const Acceptor&) = delete;
   Acceptor& operator=(const Acceptor&) = delete;
@@ -59,9 +61,12 @@ class Acceptor {
 
   // -- Thread: a lane's.
 
-  // What is lendable, and on no shared port, is watched by this epoll descriptor from now on; it
-  // outlives the acceptor's use (Stop()). Once, before Add().
-  void LendTo(int epoll_fd);
+  // A set of listeners that a lane can watch as one descriptor, which is the caller's to close. -1:
+  // the system has none, or no more descriptors.
+  int OpenSet() const { return poll_->OpenSet(); }
+  // What is lendable, and on no shared port, is watched in this set from now on; it outlives the
+  // acceptor's use (Stop()). Once, before Add().
+  void LendTo(int set);
   // Accepts from the listeners that are ready there. False: there was nothing. Out of descriptors
   // the acceptor's thread takes the listener back.
   bool AcceptLent(const LentSink& sink);
@@ -88,8 +93,6 @@ class Acceptor {
 
   static void Main(void* argument);
   void Run();
-  // Waits for readiness; fills keys of ready listeners. Without the lock.
-  void Wait(std::vector<int>* keys, int timeout_ms);
   Listener* Find(int key);
   // Counts those that it accepts; false: out of descriptors.
   bool Serve(Listener* listener, size_t* accepted);
@@ -99,29 +102,27 @@ class Acceptor {
   void AddDue(std::vector<int>* keys);
   // Until the next look.
   static uint64_t PauseMs(const Listener& listener);
-  static bool Lock(const Listener& listener, Duty duty, bool is_wanted);
+  bool Lock(const Listener& listener, Duty duty, bool is_wanted) const;
   void TakeTurn(Listener* listener);
   void StepDown(Listener* listener);
   void Rest(Listener* listener, uint64_t pause_ms);
   // Waits to be woken.
   void StandBy(Listener* listener);
-  void Signal();
   AcceptResult AcceptSome(const Listener& listener, size_t* count = nullptr);
   AcceptResult AcceptWaiting(const Listener& listener, std::vector<int>* accepted);
   AcceptResult AcceptOne(const Listener& listener, std::vector<int>* accepted);
   bool GiveUpReserve(const Listener& listener);
-  void PauseBriefly();
   // Has it watched by whoever is to.
   void Settle(Listener* listener);
   bool IsForLane(const Listener& listener) const;
-  int EpollFdOf(const Listener& listener) const;
   int Watch(const Listener& listener);
-  static void Unwatch(const Listener& listener, int epoll_fd);
+  void Unwatch(const Listener& listener);
   template <typename Predicate>
   void RemoveIf(Predicate is_meant);
   void CloseListener(const Listener& listener);
   void CloseOwnDescriptors();
 
+  const std::unique_ptr<ListenerPoll> poll_;
   uv_thread_t thread_;
   bool is_started_ = false;
   WaitBackoff way_backoff_;  // The thread's.
@@ -135,10 +136,7 @@ class Acceptor {
   std::atomic<bool> is_patient_ = false;  // Written with the lock.
 
   int reserve_fd_ = -1;
-  int control_read_fd_ = -1;  // Also the eventfd where there is one.
-  int control_write_fd_ = -1;
-  int epoll_fd_ = -1;
-  int lent_epoll_fd_ = -1;  // The lane's. Guarded by mutex_.
+  int lent_set_ = -1;  // The lane's. Guarded by mutex_.
 };
 
 }  // namespace httpsys::engine

@@ -9,10 +9,10 @@
 
 #include "base/small_blocks.h"
 #include "engine/config/server_config.h"
+#include "engine/connection/http2_state.h"
 #include "engine/connection/output_queue.h"
 #include "engine/connection/timer_lists.h"
-#include "engine/http2/http2_state.h"
-#include "engine/websocket/websocket_state.h"
+#include "engine/connection/websocket_state.h"
 #include "http1/chunked_decoder.h"
 #include "http1/request_parser.h"
 #include "records/addresses.h"
@@ -22,8 +22,8 @@
 
 namespace httpsys::engine {
 
-class Transport;
-struct Relay;
+// What the relay of a connection knows, whose requests another member answers: peers/relays.
+struct RelayState {};
 
 // Of a connection that is one end of a relay: the client's is with another member.
 struct RelayOrigin {
@@ -156,12 +156,21 @@ struct Connection : TimerNode, FromSmallBlocks {  // Idle or lingering.
   // That left since the last kCredit; of a lingering one, thrown away so far.
   size_t credit_bytes = 0;
   std::unique_ptr<OutputQueue> queue;
-  Relay* relay = nullptr;  // Requests that another member answers.
+  RelayState* relay = nullptr;  // Requests that another member answers.
   std::unique_ptr<RelayOrigin> origin;
   std::unique_ptr<Addresses> addresses;  // Until it is announced.
   std::unique_ptr<tls::Session> tls;     // nullptr = plain.
 
   bool is_open() const { return life == Life::kOpen; }
+  // Between two requests, after the first one.
+  bool IsIdle() const {
+    return phase == InputPhase::kHead && has_served && unanswered == 0 && message_start_ns == 0 &&
+           partial == nullptr;
+  }
+  // No byte of a first request has come.
+  bool IsUnserved() const {
+    return phase == InputPhase::kHead && !has_served && parser == nullptr && partial == nullptr;
+  }
   // The next request looks for its owner anew.
   void ForgetMoves() { hops = returns = 0; }
 };
@@ -170,6 +179,8 @@ struct Connection : TimerNode, FromSmallBlocks {  // Idle or lingering.
 // sizes.
 #ifdef __GLIBC__
 static_assert(sizeof(Connection) <= 424);
+#else
+static_assert(sizeof(Connection) <= 448);
 #endif
 
 }  // namespace httpsys::engine

@@ -14,7 +14,7 @@ constexpr size_t kJoinBytesMax = 64 * 1024;
 void OutputQueue::Append(std::string_view bytes, size_t more) {
   if (bytes.empty()) return;
   bytes_ += bytes.size();
-  const bool is_joined = !pieces_.empty() && pieces_.back().is_own() &&
+  const bool is_joined = piece_count() > 0 && pieces_.back().is_own() &&
                          pieces_.back().own.size() + bytes.size() <= kJoinBytesMax;
   if (!is_joined) pieces_.emplace_back();
   std::string* own = &pieces_.back().own;
@@ -46,8 +46,8 @@ void OutputQueue::AppendShared(std::shared_ptr<const void> owner, std::string_vi
 
 int OutputQueue::Peek(iovec* vectors, int count) const {
   int used = 0;
-  for (const Piece& piece : pieces_) {
-    if (used == count) break;
+  for (size_t at = first_; at < pieces_.size() && used < count; ++at) {
+    const Piece& piece = pieces_[at];
     const std::string_view left = piece.bytes().substr(piece.offset);
     vectors[used].iov_base = const_cast<char*>(left.data());
     vectors[used].iov_len = left.size();
@@ -61,19 +61,28 @@ void OutputQueue::Remove(size_t bytes, std::vector<uint32_t>* done) {
   removed_ += bytes;
   std::erase_if(marks_, [this](uint64_t mark) { return mark <= removed_; });
   while (bytes > 0) {
-    Piece& piece = pieces_.front();
+    Piece& piece = pieces_[first_];
     const size_t step = std::min(bytes, piece.bytes().size() - piece.offset);
     piece.offset += step;
     bytes -= step;
     if (piece.offset < piece.bytes().size()) return;
     if (piece.block_id != kNoBlock) done->push_back(piece.block_id);
-    pieces_.pop_front();
+    PopFront();
   }
 }
 
+void OutputQueue::PopFront() {
+  pieces_[first_] = Piece();  // What it has kept is freed at once.
+  ++first_;
+  // No piece is moved more often than pieces have left.
+  if (first_ < piece_count()) return;
+  pieces_.erase(pieces_.begin(), pieces_.begin() + static_cast<ptrdiff_t>(first_));
+  first_ = 0;
+}
+
 void OutputQueue::CollectBlocks(std::vector<uint32_t>* blocks) const {
-  for (const Piece& piece : pieces_) {
-    if (piece.block_id != kNoBlock) blocks->push_back(piece.block_id);
+  for (size_t at = first_; at < pieces_.size(); ++at) {
+    if (pieces_[at].block_id != kNoBlock) blocks->push_back(pieces_[at].block_id);
   }
 }
 

@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -56,7 +55,12 @@ class OutputQueue {
     std::string_view bytes() const { return is_own() ? std::string_view(own) : lent; }
   };
 
-  std::deque<Piece> pieces_;
+  size_t piece_count() const { return pieces_.size() - first_; }
+  void PopFront();
+
+  // Not a deque: one that holds a single piece takes 4 KiB with libc++.
+  std::vector<Piece> pieces_;
+  size_t first_ = 0;  // Those before it have left.
   size_t bytes_ = 0;
   uint64_t removed_ = 0;
   SendRateWatch rate_;

@@ -41,6 +41,13 @@ void SetKeepAlive(int fd, bool on, uint32_t initial_delay_s) {
 
 void SetReceiveLowWater(int fd, int bytes) { SetInt(fd, SOL_SOCKET, SO_RCVLOWAT, bytes); }
 
+void SetOption(int fd, const SocketOptionReply& wanted) {
+  if (wanted.option == SocketOptionReply::kNoDelay) SetNoDelay(fd, wanted.is_on);
+  if (wanted.option == SocketOptionReply::kKeepAlive) {
+    SetKeepAlive(fd, wanted.is_on, wanted.delay_s);
+  }
+}
+
 void SetCloseOnExec(int fd) {
   const int flags = fcntl(fd, F_GETFD);
   if (flags != -1) fcntl(fd, F_SETFD, flags | FD_CLOEXEC);

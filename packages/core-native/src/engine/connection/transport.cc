@@ -29,15 +29,13 @@ int SocketError(int fd) {
 
 Transport::Transport(uv_loop_t* loop, RecordWriter* records, LentMemory* lent,
                      std::atomic<uint32_t>* load)
-    : loop_(loop), records_(records), lent_(lent), load_(load), pieces_(1), owners_(1) {
+    : loop_(loop), records_(records), output_(loop, records, lent, this), load_(load) {
   uv_timer_init(loop, &timer_);
   uv_timer_init(loop, &rate_timer_);
-  uv_timer_init(loop, &trim_timer_);
   uv_timer_init(loop, &unwatched_timer_);
   uv_idle_init(loop, &pending_idle_);
   // Of the loop: connections find their transport by it, without a pointer each.
-  timer_.data = rate_timer_.data = trim_timer_.data = unwatched_timer_.data = pending_idle_.data =
-      loop->data = this;
+  timer_.data = rate_timer_.data = unwatched_timer_.data = pending_idle_.data = loop->data = this;
 }
 
 // -- Connections and slots.
@@ -279,7 +277,7 @@ ssize_t Transport::Receive(Connection* connection, void* memory, size_t bytes) {
   if (connection->tls != nullptr) {
     const ssize_t opened = connection->tls->Read(memory, bytes);
     const int error = errno;
-    if (connection->tls->has_unsent()) BeginQueue(connection);
+    if (connection->tls->has_unsent()) output_.BeginQueue(connection);
     errno = error;
     return opened;
   }
@@ -299,6 +297,12 @@ bool Transport::Resume(Connection* connection, PauseReason reason) {
   return connection->pauses == 0;
 }
 
+void Transport::OnPeerEnded(Connection* connection) {
+  connection->peer_ended = true;
+  Pause(connection, kPauseOver);
+  UpdatePoll(connection);
+}
+
 void Transport::OnPoll(uv_poll_t* poll, int status, int events) {
   auto* connection = static_cast<Connection*>(poll->data);
   auto* self = static_cast<Transport*>(poll->loop->data);
@@ -313,7 +317,8 @@ void Transport::OnPoll(uv_poll_t* poll, int status, int events) {
     }
     return;
   }
-  if ((events & UV_WRITABLE) != 0 && connection->queue != nullptr) self->OnWritable(connection);
+  if ((events & UV_WRITABLE) != 0 && connection->queue != nullptr)
+    self->output_.OnWritable(connection);
   if ((events & UV_DISCONNECT) != 0 && connection->is_open() &&
       connection->pauses == kPausePipeline) {
     connection->is_disconnect_told = true;
@@ -365,13 +370,56 @@ void Transport::OnTimer(uv_timer_t* timer) {
     } else if (connection->queue != nullptr && connection->idle_timeout_ms != 0) {
       // Not idle: the peer still reads the last response.
       self->timers_.Start(node, now, connection->idle_timeout_ms);
-    } else if (connection->phase == InputPhase::kHandshake) {
-      self->handler_->OnHandshakeTimeout(connection);
     } else {
-      self->Close(connection, 0);
+      self->handler_->OnTimeout(connection);
     }
   }
   self->ArmTimer();
+}
+
+// -- Clients that take too little.
+
+void Transport::OnQueueBegun(Connection* connection) {
+  if (connection->fd >= 0) ArmRateTimer(*connection);
+}
+
+void Transport::ArmRateTimer(const Connection& connection) {
+  const ServerSettings& settings = connection.server->config->settings();
+  if (settings.send_rate_min == 0) return;
+  const uint64_t look_ms = std::max<uint64_t>(settings.send_rate_ms / SendRateWatch::kLooks, 1);
+  const bool is_set = uv_is_active(reinterpret_cast<uv_handle_t*>(&rate_timer_)) != 0;
+  if (is_set && uv_timer_get_due_in(&rate_timer_) <= look_ms) return;
+  uv_timer_start(&rate_timer_, OnRateTimer, look_ms, 0);
+}
+
+void Transport::OnRateTimer(uv_timer_t* timer) {
+  auto* self = static_cast<Transport*>(timer->data);
+  // A connection of HTTP/2 takes its streams along.
+  std::vector<Connection*> slow;
+  self->ForEach([&](Connection* connection) {
+    if (!connection->is_open() || connection->queue == nullptr || connection->fd < 0) return;
+    if (self->IsTooSlow(*connection)) {
+      slow.push_back(connection);
+    } else {
+      self->ArmRateTimer(*connection);
+    }
+  });
+  for (Connection* connection : slow) {
+    if (connection->is_open()) self->handler_->OnTooSlow(connection);
+  }
+}
+
+bool Transport::IsTooSlow(const Connection& connection) const {
+  const ServerSettings& settings = connection.server->config->settings();
+  // What was upgraded is no business of HTTP's limits.
+  const bool is_upgraded =
+      connection.phase == InputPhase::kUndecided || connection.phase == InputPhase::kOpaque ||
+      connection.phase == InputPhase::kWebSocket || connection.phase == InputPhase::kRelayOpaque;
+  if (settings.send_rate_min == 0 || is_upgraded) return false;
+  OutputQueue& queue = *connection.queue;
+  return queue.rate().IsTooSlow(
+      uv_now(loop_), queue.removed(), settings.send_rate_min, settings.send_rate_ms,
+      [&](Acknowledged* to) { return ReadAcknowledged(connection.fd, to); });
 }
 
 // -- Ends.
@@ -385,7 +433,46 @@ void Transport::FinishAfterOutput(Connection* connection, AfterOutput action) {
     connection->phase = InputPhase::kOver;
     Pause(connection, kPauseOver);
   }
-  Touch(connection);
+  output_.Touch(connection);
+}
+
+void Transport::FinishNow(Connection* connection) {
+  connection->after_output = AfterOutput::kClose;
+  connection->phase = InputPhase::kOver;
+  Pause(connection, kPauseOver);
+  if (connection->queue == nullptr) OnOutputDone(connection);
+}
+
+void Transport::OnOutputDone(Connection* connection) {
+  switch (connection->after_output) {
+    case AfterOutput::kNothing:
+      // Its next request may be another server's.
+      if ((connection->pauses & (kPauseOrder | kPauseOutput)) != 0 ||
+          connection->relay != nullptr) {
+        connection->wants_input_resumed = true;
+      }
+      return;
+    case AfterOutput::kShutdown:
+      if (connection->tls != nullptr && !connection->is_fin_sent && !connection->tls->Shutdown()) {
+        output_.BeginQueue(connection);  // This is called again when it is sent.
+        return;
+      }
+      if (connection->peer_ended) {
+        connection->is_fin_sent = true;  // As good as.
+        Close(connection, 0);
+      } else if (!connection->is_fin_sent) {
+        connection->is_fin_sent = true;
+        if (handler_ != nullptr) handler_->OnOutputEnding(connection);
+        shutdown(connection->fd, SHUT_WR);
+        CloseIfRefusedUpgrade(connection);
+      }
+      return;
+    case AfterOutput::kClose:
+      // As on Node where Node could listen; who has closed the server waits for its connections.
+      CloseLingering(connection, connection->is_shared && connection->unanswered == 0 &&
+                                     !connection->server->is_unlistened);
+      return;
+  }
 }
 
 void Transport::Detach(Connection* connection, int error, bool is_told_late) {
@@ -393,7 +480,7 @@ void Transport::Detach(Connection* connection, int error, bool is_told_late) {
   if (connection->http2 != nullptr || connection->stream != nullptr) {
     streams_->OnDetach(connection);
   }
-  DropOutput(connection);
+  output_.Drop(connection);
   TellClosed(connection, error, is_told_late);
   if (handler_ != nullptr) handler_->OnDetached(connection);
   --connection->server->connections;
@@ -571,7 +658,7 @@ void Transport::Shutdown() {
   }
   FreeClosed();
   uv_close(reinterpret_cast<uv_handle_t*>(&rate_timer_), nullptr);
-  uv_close(reinterpret_cast<uv_handle_t*>(&trim_timer_), nullptr);
+  output_.Close();
   uv_close(reinterpret_cast<uv_handle_t*>(&unwatched_timer_), nullptr);
   uv_close(reinterpret_cast<uv_handle_t*>(&timer_), nullptr);
   uv_close(reinterpret_cast<uv_handle_t*>(&pending_idle_), nullptr);

@@ -17,6 +17,8 @@
 #include "base/block_store.h"
 #include "base/limits.h"
 #include "engine/connection/connection.h"
+#include "engine/connection/output_pass.h"
+#include "engine/connection/stream_handler.h"
 #include "engine/connection/timer_lists.h"
 #include "records/record_writer.h"
 
@@ -27,8 +29,8 @@ class InputHandler {
   virtual void OnReadable(Connection* connection) = 0;
   // The peer ended its direction while only kPausePipeline keeps the connection from being read.
   virtual void OnDisconnect(Connection* connection) = 0;
-  // The time for its handshake is over.
-  virtual void OnHandshakeTimeout(Connection* connection) = 0;
+  // Its timer has run out.
+  virtual void OnTimeout(Connection* connection) = 0;
   // The client takes less than the server's minSendRate: the connection is to end.
   virtual void OnTooSlow(Connection* connection) = 0;
   // Nothing more is sent; its sending side is about to be shut down.
@@ -42,30 +44,9 @@ class InputHandler {
   ~InputHandler() = default;
 };
 
-// What sends and receives for the streams of HTTP/2 connections.
-class StreamHandler {
- public:
-  // A stream, or a connection with streams, has something to send in this pass.
-  virtual void OnTouched(Connection* connection) = 0;
-  // Sends what it can of all that were touched.
-  virtual void FlushSessions() = 0;
-  // The socket of a connection with streams has taken its output.
-  virtual void OnOutputDone(Connection* connection) = 0;
-  // A stream reads again, or no longer.
-  virtual void OnPausesChanged(Connection* stream) = 0;
-  // Before it is told that it is closed.
-  virtual void OnDetach(Connection* connection) = 0;
-  virtual void OnTimer(Connection* connection) = 0;
-  // What a stream has to send is kept.
-  virtual void OnBehind(Connection* stream) = 0;
-
- protected:
-  ~StreamHandler() = default;
-};
-
 // Thread: the lane. A Connection stays valid until the loop iteration after it was closed, so a
 // caller may look at its `life` after any call.
-class Transport {
+class Transport final : public OutputOwner {
  public:
   // `load` counts open connections, for whoever distributes new ones. The data of `loop` are its
   // own.
@@ -74,7 +55,11 @@ class Transport {
   Transport& operator=(const Transport&) = delete;
 
   void set_input_handler(InputHandler* handler) { handler_ = handler; }
-  void set_stream_handler(StreamHandler* handler) { streams_ = handler; }
+  void set_stream_handler(StreamHandler* handler) {
+    streams_ = handler;
+    output_.set_stream_handler(handler);
+  }
+  OutputPass* output() { return &output_; }
 
   // Takes the descriptor over. JavaScript hears of the connection by Announce(); nothing is heard
   // of the client before Watch().
@@ -108,56 +93,6 @@ class Transport {
     }
   }
 
-  // -- Output. Bytes must stay valid until FlushTouched().
-
-  // `payload_bytes` of them count for the connection's credits; JavaScript does not count framing.
-  void Send(Connection* connection, std::string_view bytes, size_t payload_bytes);
-  // A few bytes that are copied at once.
-  void SendCopy(Connection* connection, std::string_view bytes);
-  void SendBlock(Connection* connection, uint32_t block_id, std::string_view bytes);
-  // Bytes that `owner` keeps: several connections may send the same. Let go of when they are sent.
-  void SendShared(Connection* connection, std::shared_ptr<const void> owner, std::string_view bytes,
-                  size_t payload_bytes);
-  // For records without bytes that act after output: the connection takes part in FlushTouched().
-  void Touch(Connection* connection);
-  // One send per touched connection. Returns them in `touched` (some may be closed by now).
-  void FlushTouched(std::vector<Connection*>* touched);
-  bool has_touched() const { return !touched_.empty(); }
-  void Flush(Connection* connection);
-  // Gives bytes to the socket, and keeps what it does not take. For connections that send nothing
-  // by the methods above. False when it was closed by an error.
-  bool WriteNow(Connection* connection, std::string_view bytes);
-  // FinishAfterOutput() for these.
-  void FinishNow(Connection* connection);
-  // Moves up to `bytes` of a stream's output behind `to`.
-  void TakeOutput(Connection* stream, size_t bytes, std::string* to);
-  // Bytes of records that need not be sent count as sent.
-  void Credit(Connection* stream, size_t bytes) { AddCredit(stream, bytes); }
-  void ReturnBlock(uint32_t block_id) { ReportBlocks({block_id}, 0); }
-  // What a stream has to send.
-  size_t OutputBytes(const Connection* stream) const;
-  // Bytes that a connection has accepted for sending and its socket has not taken: those that wait,
-  // sealed ones included, and the payload of the current reply pass.
-  static size_t UnsentBytes(const Connection& connection) {
-    size_t bytes = connection.pass_payload_bytes;
-    if (connection.queue != nullptr) {
-      bytes += connection.queue->bytes();
-      if (connection.tls != nullptr) bytes += connection.tls->unsent_bytes();
-    }
-    return bytes;
-  }
-  // True while the head of the next request has to wait for the client to read.
-  static bool IsBehind(const Connection& connection) {
-    return UnsentBytes(connection) > limits::kUnsentBytesMax;
-  }
-  // Pieces of output that wait for FlushTouched().
-  size_t pass_pieces() const { return pieces_.size() - 1; }
-  // Connections whose output the kernel has not taken.
-  size_t pending_outputs() const { return pending_outputs_; }
-
-  // Output that the session of TLS has made by itself; the connection may be closed by it.
-  void FlushSealed(Connection* connection);
-
   // -- Reading.
 
   // As recv(2) without blocking: -1 and errno, 0 at the end of the peer's data.
@@ -166,12 +101,16 @@ class Transport {
   // True when no reason is left.
   bool Resume(Connection* connection, PauseReason reason);
   // Acts on `pauses`; the reasons alone stop nothing until the next readiness.
-  void UpdatePoll(Connection* connection);
+  void UpdatePoll(Connection* connection) override;
+  // The client has ended its direction: nothing more is read.
+  void OnPeerEnded(Connection* connection);
   // It may have been read in part: what TLS has opened already is read without a readiness.
   void CheckPending(Connection* connection);
 
   // -- Ends.
 
+  // FinishAfterOutput() for a connection whose output is written by WriteNow().
+  void FinishNow(Connection* connection);
   // After all output: the sending side, or all of it (then reads on for a while, see limits).
   void FinishAfterOutput(Connection* connection, AfterOutput action);
   // Now. `error` is a positive errno or 0.
@@ -203,19 +142,6 @@ class Transport {
   void StopTimer(Connection* connection);
 
  private:
-  struct Piece {
-    const uint8_t* data = nullptr;  // nullptr: `copy`.
-    size_t bytes = 0;
-    uint32_t next = 0;
-    uint32_t block_id = OutputQueue::kNoBlock;
-    uint32_t owner = 0;  // In owners_; 0 = none.
-    char copy[12];
-
-    std::string_view view() const {
-      return {data == nullptr ? copy : reinterpret_cast<const char*>(data), bytes};
-    }
-  };
-
   struct Slot {
     Connection* connection = nullptr;
     bool is_closed = true;
@@ -234,32 +160,21 @@ class Transport {
   static void OnPollClosed(uv_handle_t* handle);
   static void OnPending(uv_idle_t* idle);
 
+  // -- OutputOwner.
+
+  void OnWriteFailed(Connection* connection, int error) override { Close(connection, error); }
+  void OnQueueBegun(Connection* connection) override;
+  void OnOutputDone(Connection* connection) override;
+
+  void ArmRateTimer(const Connection& connection);
+  bool IsTooSlow(const Connection& connection) const;
   bool MakeWatchable(Connection* connection);
   void AddPending(Connection* connection);
   bool BeginTls(Connection* connection);
   uint32_t TakeSlot(Connection* connection);
   void FreeSlotIfDone(uint32_t slot);
-  Piece* AddPiece(Connection* connection, size_t bytes, size_t payload_bytes);
-
-  bool SendPieces(Connection* connection, uint32_t* piece, size_t* offset);
-  // As sendmsg(2) without blocking.
-  // `is_end`: nothing follows but the end.
-  ssize_t Write(Connection* connection, iovec* vectors, int count, bool is_end = false);
-  ssize_t SendOnce(Connection* connection, uint32_t piece, size_t offset, size_t* attempted);
-  void Advance(size_t bytes, uint32_t* piece, size_t* offset);
-  void EnqueuePieces(Connection* connection, uint32_t piece, size_t offset);
-  void KeepStreamOutput(Connection* stream);
   void Link(Connection* connection, LaneServer* server);
   void Unlink(Connection* connection);
-  void OnWritable(Connection* connection);
-  void WriteQueue(Connection* connection);
-  void DropOutput(Connection* connection);
-  void TrimSoon();
-  void OutputDone(Connection* connection);
-  void BeginQueue(Connection* connection);
-  static bool IsCreditDue(const Connection& connection);
-  void AddCredit(Connection* connection, size_t bytes);
-  void ReportBlocks(const std::vector<uint32_t>& blocks, int error);
 
   void Detach(Connection* connection, int error, bool is_told_late = false);
   void TellClosed(Connection* connection, int error, bool is_told_late = false);
@@ -269,12 +184,10 @@ class Transport {
   void ReadLingering(Connection* connection);
   void CloseDescriptor(Connection* connection);
   void ArmTimer();
-  void ArmRateTimer(const Connection& connection);
-  bool IsTooSlow(const Connection& connection) const;
 
   uv_loop_t* loop_;
   RecordWriter* records_;
-  LentMemory* lent_;
+  OutputPass output_;
   std::atomic<uint32_t>* load_;
   InputHandler* handler_ = nullptr;
   StreamHandler* streams_ = nullptr;
@@ -283,23 +196,15 @@ class Transport {
   uint64_t timer_deadline_ms_ = UINT64_MAX;
   TimerLists timers_;
   uv_timer_t rate_timer_;  // Runs while a client with a minSendRate has not taken all.
-  uv_timer_t trim_timer_;
-  size_t dropped_outputs_ = 0;  // Since the last trim.
   uv_timer_t unwatched_timer_;
   std::deque<Unwatched> unwatched_;  // The one that has waited longest is the first.
 
   Connection* first_ = nullptr;
   size_t allocated_ = 0;
-  size_t pending_outputs_ = 0;
   std::vector<Slot> slots_;
   std::vector<uint32_t> free_slots_;
-  std::vector<Piece> pieces_;  // Of the current reply pass; index 0 is unused.
-  std::vector<std::shared_ptr<const void>> owners_;  // Of these pieces; index 0 is unused.
-  std::vector<Connection*> touched_;
   std::vector<Connection*> pending_;
-  std::vector<char> gathered_;
   tls::WireBuffer wire_;
-  std::vector<uint32_t> blocks_;  // Scratch.
   std::vector<std::unique_ptr<Connection>> closed_;
 };
 

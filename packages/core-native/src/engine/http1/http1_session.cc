@@ -1,231 +1,104 @@
 #include "engine/http1/http1_session.h"
 
-#include <sys/ioctl.h>
-#include <sys/types.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <utility>
 
-#include "base/check.h"
 #include "base/limits.h"
+#include "http2/upgrade.h"
+#include "url/url_path.h"
 
 namespace httpsys::engine {
 namespace {
 
+using http1::BodyKind;
+using http1::ParseStatus;
 using records::ErrorKind;
 
-// A block that is filled less than this is shrunk, so that JavaScript does not keep what it cannot
-// see.
-constexpr size_t kShrinkBelowBytes = limits::kBlockBytes / 4 * 3;
-
-constexpr int kGoodbyeBytesMax = 40;
-
-bool IsUpgraded(InputPhase phase) {
-  return phase == InputPhase::kUndecided || phase == InputPhase::kOpaque ||
-         phase == InputPhase::kWebSocket;
+uint32_t FlagsOf(const http1::RequestHead& head) {
+  uint32_t flags = 0;
+  if (head.keep_alive) flags |= records::kFlagKeepAlive;
+  if (head.upgrade) flags |= records::kFlagUpgrade;
+  if (head.has_host) flags |= records::kFlagHasHost;
+  if (head.expect == http1::Expectation::kContinue) flags |= records::kFlagExpectContinue;
+  if (head.expect == http1::Expectation::kOther) flags |= records::kFlagExpectOther;
+  if (head.body == BodyKind::kChunked) flags |= records::kFlagChunked;
+  const bool has_body = head.body == BodyKind::kChunked ||
+                        (head.body == BodyKind::kLength && head.content_length != 0);
+  return flags | (has_body ? records::kFlagHasBody : records::kFlagComplete);
 }
 
-bool CountsForWindow(InputPhase phase) {
-  return phase == InputPhase::kBodyLength || phase == InputPhase::kBodyChunked ||
-         phase == InputPhase::kOpaque;
+// JavaScript was told of it and of nothing else. It ends such a connection: who sees the end knows
+// then that 'connection' was there before.
+bool IsJustOpened(const Connection& connection) {
+  return connection.is_announced && !connection.has_served && connection.tls == nullptr;
 }
 
 }  // namespace
 
-Http1Session::Http1Session(const http1::MethodTable* methods, RequestQueue* queue,
-                           RecordWriter* records, Transport* transport, RequestRouter* router,
-                           WebSocketSession* websockets, RefusedRequests* refused)
+Http1Session::Http1Session(const http1::MethodTable* methods, RequestQueue* queue, LentMemory* lent,
+                           RecordWriter* records, Transport* transport, Input* input,
+                           RequestRouter* router, Http2Entry* http2, RequestGate* gate,
+                           NativeAnswers* answers, Exchanges* exchanges, PassClock* clock)
     : methods_(methods),
-      head_method_(methods->Find("HEAD")),
-      queue_(queue),
       records_(records),
       transport_(transport),
+      output_(transport->output()),
+      input_(input),
       router_(router),
-      websockets_(websockets),
-      refused_(refused),
-      buffer_(limits::kReadBytes),
+      http2_(http2),
+      gate_(gate),
+      answers_(answers),
+      exchanges_(exchanges),
+      clock_(clock),
+      refusals_(records, transport, router, answers),
+      bodies_(queue, records, transport, exchanges, answers, &refusals_),
+      replies_(lent, transport, input, exchanges, router),
       parser_(std::make_unique<http1::RequestParser>(methods)) {}
-
-uint64_t Http1Session::Now() {
-  if (now_ns_ == 0) now_ns_ = uv_hrtime();
-  return now_ns_;
-}
 
 // -- Reading.
 
-void Http1Session::OnReadable(Connection* connection) {
-  for (int i = 0; i < limits::kReadsPerEvent; ++i) {
-    if (queue_->stalled()) {
-      PauseForMemory(connection);
-      transport_->UpdatePoll(connection);
-      return;
-    }
-    if (!ReadOnce(connection) || !connection->is_open() || connection->pauses != 0) return;
-  }
+std::span<char> Http1Session::Room(Connection* connection, std::span<char> shared) {
+  const bool is_body =
+      connection->phase == InputPhase::kBodyLength || connection->phase == InputPhase::kBodyChunked;
+  return is_body ? bodies_.Room(connection, shared) : shared;
 }
 
-// Requests behind the last one that was delivered are lost with their client. Where some are still
-// in the socket, the end is met when they are read.
-void Http1Session::OnDisconnect(Connection* connection) {
-  // A goodbye of TLS is no request: the shortest one with its record is longer.
-  const int unread_max = connection->tls == nullptr ? 0 : kGoodbyeBytesMax;
-  int unread = 0;
-  if (ioctl(connection->fd, FIONREAD, &unread) != 0 || unread > unread_max) return;
-  OnReadFailed(connection, 0);
-}
-
-void Http1Session::PauseForMemory(Connection* connection) {
-  is_stalled_ = true;
-  transport_->Pause(connection, kPauseMemory);
-}
-
-// True when there is probably more to read.
-bool Http1Session::ReadOnce(Connection* connection) {
-  size_t bytes_max = buffer_.size();
-  if (connection->phase == InputPhase::kWebSocket) return ReadWebSocket(connection);
-  if (connection->phase == InputPhase::kUndecided && !KeepUndecided(connection)) return false;
-  if (CountsForWindow(connection->phase)) {
-    if (connection->window_bytes <= 0) {
-      // Still watched: most often JavaScript makes room before the next poll.
-      transport_->Pause(connection, kPauseWindow);
-      return false;
-    }
-    const auto window = static_cast<uint64_t>(connection->window_bytes);
-    if (connection->phase == InputPhase::kBodyLength && connection->partial == nullptr &&
-        std::min(window, connection->body_bytes) >= limits::kDirectReadBytesMin) {
-      return ReadIntoBlock(connection);
-    }
-    bytes_max = std::min<uint64_t>(bytes_max, window);
+Protocol::Advance Http1Session::OnReadable(Connection* connection, std::string_view input,
+                                           size_t* used) {
+  switch (connection->phase) {
+    case InputPhase::kHead:
+      return ReadHead(connection, input, used);
+    case InputPhase::kBodyLength:
+      return bodies_.ReadLength(connection, input, used);
+    case InputPhase::kBodyChunked:
+      return bodies_.ReadChunked(connection, input, used);
+    case InputPhase::kSkipLength:
+      return bodies_.SkipLength(connection, input, used);
+    case InputPhase::kSkipChunked:
+      return bodies_.SkipChunked(connection, input, used);
+    case InputPhase::kAfterClose:
+      return ReadAfterClose(connection, input, used);
+    case InputPhase::kRefused:
+      refusals_.RefuseMore(connection, input);
+      return Advance::kWait;
+    default:
+      return Advance::kWait;
   }
-  const ssize_t got = transport_->Receive(connection, buffer_.data(), bytes_max);
-  if (got <= 0) {
-    OnReadFailed(connection, got == 0 ? 0 : errno);
-    return false;
-  }
-  const auto bytes = static_cast<size_t>(got);
-  Receive(connection, {buffer_.data(), bytes});
-  return bytes == bytes_max;
-}
-
-bool Http1Session::ReadWebSocket(Connection* connection) {
-  if (connection->window_bytes <= 0) {
-    transport_->Pause(connection, kPauseWindow);
-    return false;
-  }
-  std::span<char> room;
-  if (connection->partial == nullptr) room = websockets_->Room(connection);
-  const bool is_direct = !room.empty();
-  if (!is_direct) room = buffer_;
-  const ssize_t got = transport_->Receive(connection, room.data(), room.size());
-  if (got <= 0) {
-    OnReadFailed(connection, got == 0 ? 0 : errno);
-    return false;
-  }
-  const auto bytes = static_cast<size_t>(got);
-  if (is_direct) {
-    websockets_->ReadInPlace(connection, bytes);
-  } else {
-    Receive(connection, {room.data(), bytes});
-  }
-  return bytes == room.size();
-}
-
-// False when enough is kept.
-bool Http1Session::KeepUndecided(Connection* connection) {
-  if (!Transport::IsUndecidedFull(*connection)) return true;
-  transport_->Pause(connection, kPauseUpgrade);
-  transport_->CloseIfRefusedUpgrade(connection);
-  return false;
-}
-
-bool Http1Session::ReadIntoBlock(Connection* connection) {
-  const uint64_t allowed =
-      std::min(connection->body_bytes, static_cast<uint64_t>(connection->window_bytes));
-  const size_t bytes_max = std::min<uint64_t>(limits::kBlockBytes, allowed);
-  const ssize_t got = transport_->Receive(connection, BlockMemory(), bytes_max);
-  if (got <= 0) {
-    OnReadFailed(connection, got == 0 ? 0 : errno);
-    return false;
-  }
-  const auto bytes = static_cast<size_t>(got);
-  TimeAnsweredBody(connection);
-  connection->window_bytes -= got;
-  connection->body_bytes -= bytes;
-  DeliverBlock(connection, bytes);
-  if (connection->body_bytes == 0) {
-    records_->BodyEnd(connection->slot, {});
-    MessageDone(connection);
-  }
-  return bytes == bytes_max;
-}
-
-// Where the next piece is received: in a block that JavaScript lent, otherwise in one of its own.
-uint8_t* Http1Session::BlockMemory() {
-  if (loan_.memory == nullptr) loan_ = queue_->receive_blocks().Take();
-  if (loan_.memory != nullptr) return loan_.memory;
-  if (spare_block_.memory == nullptr) {
-    spare_block_.memory.reset(static_cast<uint8_t*>(std::malloc(limits::kBlockBytes)));
-    HTTPSYS_CHECK(spare_block_.memory != nullptr);
-  }
-  return spare_block_.memory.get();
-}
-
-// Hands over what was received in BlockMemory().
-void Http1Session::DeliverBlock(Connection* connection, size_t bytes) {
-  if (bytes <= limits::kInlinePieceBytesMax) {
-    records_->Body(connection->slot, {reinterpret_cast<const char*>(BlockMemory()), bytes});
-    return;
-  }
-  if (loan_.memory != nullptr) {
-    records_->BodyLent(connection->slot, std::exchange(loan_, {}).id, bytes);
-    return;
-  }
-  Block block = std::move(spare_block_);
-  block.bytes = bytes;
-  if (bytes < kShrinkBelowBytes) {
-    if (void* smaller = std::realloc(block.memory.get(), bytes)) {
-      (void)block.memory.release();
-      block.memory.reset(static_cast<uint8_t*>(smaller));
-    }
-  }
-  records_->BodyBlock(connection->slot, std::move(block));
-}
-
-// `error` 0 is the end of the peer's data.
-void Http1Session::OnReadFailed(Connection* connection, int error) {
-  if (error == EAGAIN || error == EWOULDBLOCK) return;
-  if (error != 0) {
-    transport_->Close(connection, error);
-    return;
-  }
-  if (connection->phase == InputPhase::kUndecided &&
-      (connection->partial != nullptr || connection->given_bytes != 0)) {
-    // What came before is told first, when JavaScript has decided; the end is met again then.
-    transport_->Pause(connection, kPauseUpgrade);
-    records_->Eof(connection->slot, records::kFlagUndecided);
-    return;
-  }
-  connection->peer_ended = true;
-  transport_->Pause(connection, kPauseOver);
-  transport_->UpdatePoll(connection);
-  OnEof(connection);
 }
 
 void Http1Session::OnEof(Connection* connection) {
+  transport_->OnPeerEnded(connection);
   const InputPhase phase = connection->phase;
   if (router_->RelayEnd(connection)) {
     // Who answers decides what it means.
-    if (phase != InputPhase::kRelayOpaque) connection->phase = InputPhase::kOver;
-    if (phase == InputPhase::kRelayOpaque && connection->is_fin_sent)
-      transport_->Close(connection, 0);
+    connection->phase = InputPhase::kOver;
     return;
   }
-  if (phase == InputPhase::kHttp2) return http2_->OnEof(connection);
   // Of a stream that is no tunnel only a reset ends the client's direction.
   const bool is_stream = connection->origin != nullptr && connection->origin->is_stream;
-  if (is_stream && !IsUpgraded(phase)) return transport_->Close(connection, 0);
-  if (IsUpgraded(phase) || phase == InputPhase::kRefused) {
+  if (is_stream) return transport_->Close(connection, 0);
+  if (phase == InputPhase::kRefused) {
     records_->Eof(connection->slot);
     if (connection->is_fin_sent) transport_->Close(connection, 0);
     return;
@@ -236,136 +109,299 @@ void Http1Session::OnEof(Connection* connection) {
   if (connection->is_fin_sent) transport_->Close(connection, 0);
 }
 
-// JavaScript was told of it and of nothing else. It ends such a connection: who sees the end knows
-// then that 'connection' was there before.
-bool IsJustOpened(const Connection& connection) {
-  return connection.is_announced && !connection.has_served && connection.tls == nullptr;
-}
-
 // The end of a connection that is not upgraded; `phase` is what it came in.
 void Http1Session::TellEnd(Connection* connection, InputPhase phase) {
   if (connection->parser != nullptr && phase == InputPhase::kHead) {
     const auto partial = std::move(connection->partial);
-    Refuse(connection, ErrorKind::kIncomplete,
-           partial == nullptr ? "" : std::string_view(*partial));
+    refusals_.Refuse(connection, ErrorKind::kIncomplete,
+                     partial == nullptr ? "" : std::string_view(*partial));
   } else if (phase == InputPhase::kBodyLength || phase == InputPhase::kBodyChunked) {
     const auto raw = std::move(connection->raw);
-    Refuse(connection, ErrorKind::kIncomplete, raw == nullptr ? "" : std::string_view(*raw));
+    refusals_.Refuse(connection, ErrorKind::kIncomplete,
+                     raw == nullptr ? "" : std::string_view(*raw));
   } else if ((connection->unanswered != 0 || IsJustOpened(*connection)) &&
              !connection->is_fin_sent) {
     records_->Eof(connection->slot);
   } else {
     transport_->FinishAfterOutput(connection, AfterOutput::kClose);
-    transport_->Flush(connection);
+    output_->Flush(connection);
   }
 }
 
-void Http1Session::Receive(Connection* connection, std::string_view bytes) {
-  if (connection->partial != nullptr) {
-    connection->partial->append(bytes);
-    ConsumePartial(connection);
-    return;
+// -- Heads.
+
+Protocol::Advance Http1Session::ReadHead(Connection* connection, std::string_view input,
+                                         size_t* used) {
+  const ServerSettings& settings = connection->server->config->settings();
+  if (connection->unanswered >= settings.pipelined_requests_max) {
+    transport_->Pause(connection, kPausePipeline);
+    return Advance::kWait;
   }
-  const size_t used = Consume(connection, bytes);
-  if (connection->is_open() && used < bytes.size()) {
-    connection->partial = std::make_unique<std::string>(bytes.substr(used));
+  http1::RequestParser* parser = connection->parser.get();
+  // A head that has begun is read to its end: its time runs.
+  if (parser == nullptr && OutputPass::IsBehind(*connection)) {
+    transport_->Pause(connection, kPauseOutput);
+    return Advance::kWait;
   }
+  Advance begun = Advance::kWait;
+  if (BeginHttp2(connection, input, &begun)) return begun;
+  if (parser == nullptr) {
+    parser = parser_.get();
+    parser->Reset(settings.header_bytes_max, settings.header_lines_max);
+  }
+  const ParseStatus status = parser->Parse(input);
+  if (status == ParseStatus::kNeedMore) return KeepHead(connection, input, used);
+  if (connection->is_timer_running()) transport_->StopTimer(connection);
+  // Its views are needed until the record is written.
+  std::unique_ptr<http1::RequestParser> lent = std::move(connection->parser);
+  Advance advance = Advance::kWait;
+  if (status == ParseStatus::kError) {
+    refusals_.Refuse(connection,
+                     parser->error() == http1::ParseError::kHeaderOverflow
+                         ? ErrorKind::kHeaderOverflow
+                         : ErrorKind::kMalformed,
+                     input);
+  } else {
+    if (lent == nullptr) connection->message_start_ns = clock_->Ns();
+    *used = parser->head_bytes();
+    advance = DeliverHead(connection, parser->head(), input, used);
+  }
+  if (lent != nullptr && parsers_.size() < limits::kSpareParsersMax) {
+    parsers_.push_back(std::move(lent));
+  }
+  return advance;
 }
 
-void Http1Session::ConsumePartial(Connection* connection) {
-  // Out of the connection meanwhile, so that its bytes stay where they are.
-  std::unique_ptr<std::string> partial = std::move(connection->partial);
-  const size_t used = Consume(connection, *partial);
-  if (!connection->is_open()) return;
-  if (used != partial->size()) {
-    partial->erase(0, used);
-    connection->partial = std::move(partial);
-  } else if (IsIdle(connection) && !connection->is_timer_running() &&
-             connection->idle_timeout_ms != 0) {
-    // Nothing but line ends was kept back when the last answer left.
-    transport_->StartIdleTimer(connection, connection->idle_timeout_ms);
-    if (connection->server->is_unlistened) LookWhetherIdle(connection);
+bool Http1Session::BeginHttp2(Connection* connection, std::string_view input, Advance* advance) {
+  const Http2Settings& settings = connection->server->config->settings().http2;
+  const bool is_stream = connection->origin != nullptr && connection->origin->is_stream;
+  if (connection->has_served || connection->parser != nullptr || is_stream) return false;
+  const bool is_secure = connection->tls != nullptr;
+  if (is_secure ? connection->tls->alpn() != "h2" : !settings.is_plain) return false;
+  if (!is_secure && !settings.is_alone) {
+    const size_t bytes = std::min(input.size(), http2::kPreface.size());
+    if (http2::kPreface.substr(0, bytes) != input.substr(0, bytes)) return false;
+    if (bytes < http2::kPreface.size()) return true;
   }
+  if (!http2_->Begin(connection)) return false;
+  *advance = Advance::kGoOn;
+  return true;
 }
 
-void Http1Session::ResumeInput(Connection* connection, PauseReason reason) {
-  if (!transport_->Resume(connection, reason)) return;
-  if (queue_->stalled()) {
-    PauseForMemory(connection);
-  } else if (connection->partial != nullptr) {
-    ConsumePartial(connection);
-  }
-  if (connection->is_open()) transport_->UpdatePoll(connection);
+// A body that has not come with its head would have to be waited for: such a request is answered
+// as any other, which RFC 7540 allows.
+bool Http1Session::UpgradeToHttp2(Connection* connection, const http1::RequestHead& head,
+                                  std::string_view input, size_t* used) {
+  const bool may = head.upgrade && connection->server->config->settings().http2.takes_upgrade &&
+                   connection->tls == nullptr && connection->origin == nullptr &&
+                   !connection->has_served;
+  std::string settings;
+  if (!may || !http2::ReadUpgrade(head, &settings)) return false;
+  const std::string_view rest = input.substr(*used);
+  if (rest.size() < head.content_length) return false;
+  const std::string_view body = rest.substr(0, head.content_length);
+  if (!http2_->Upgrade(connection, head, settings, body)) return false;
+  *used += body.size();
+  return true;
 }
 
-void Http1Session::ResumeWanted(const std::vector<Connection*>& touched) {
-  for (Connection* connection : touched) {
-    if (!connection->wants_input_resumed || !connection->is_open()) continue;
-    connection->wants_input_resumed = false;
-    router_->OnOutputDone(connection);
-    if (!Transport::IsBehind(*connection)) transport_->Resume(connection, kPauseOutput);
-    ResumeInput(connection, kPausePipeline);
-    if (connection->is_open() && connection->unanswered == 0 && !connection->is_waiting) {
-      ResumeInput(connection, kPauseOrder);
+Protocol::Advance Http1Session::KeepHead(Connection* connection, std::string_view input,
+                                         size_t* used) {
+  const bool is_lent = connection->parser != nullptr;
+  if (!(is_lent ? connection->parser : parser_)->started()) {
+    // Only line ends before a message: nothing to remember.
+    *used = input.size();
+    return Advance::kWait;
+  }
+  if (is_lent) return Advance::kWait;
+  transport_->StopTimer(connection);
+  connection->message_start_ns = clock_->Ns();
+  connection->parser = std::move(parser_);
+  parser_ = TakeParser();
+  return Advance::kWait;
+}
+
+Protocol::Advance Http1Session::DeliverHead(Connection* connection, const http1::RequestHead& head,
+                                            std::string_view input, size_t* used) {
+  if (head.lines.size() > UINT16_MAX) {
+    refusals_.Refuse(connection, ErrorKind::kHeaderOverflow, input);
+    return Advance::kWait;
+  }
+  if (UpgradeToHttp2(connection, head, input, used)) return Advance::kGoOn;
+  Route route{RouteStatus::kMatch, 0};
+  const bool is_shared = router_->MustRoute(connection);
+  Advance advance = Advance::kWait;
+  if (is_shared) {
+    // Who gets the connection gets it without output that is still to leave.
+    answers_->Flush(connection);
+    if (!connection->is_open()) return Advance::kWait;
+    if (!FindServer(connection, head, input, &route, used, &advance)) return advance;
+  }
+  const ServerConfig& config = *connection->server->config;
+  const uint64_t body_max = config.settings().body_bytes_max;
+  if (body_max != 0 && head.body == BodyKind::kLength && head.content_length > body_max) {
+    refusals_.Refuse(connection, ErrorKind::kBodyTooLarge, input);
+    return Advance::kWait;
+  }
+  if (!is_shared) {
+    route = config.FindPrefix(connection->local_port, head, connection->local_ip);
+    if (route.status != RouteStatus::kMatch) {
+      return AnswerUnrouted(connection, head, route.status, used);
     }
-    if (connection->is_open() && connection->server->is_unlistened) EndIdle(connection);
   }
+  if (config.settings().is_url_strict && !IsStrictTarget(head.target)) {
+    return AnswerUnrouted(connection, head, RouteStatus::kBadUrl, used);
+  }
+  LaneServer* server = connection->server;
+  if (gate_->IsQueueFull(server))
+    return AnswerUnrouted(connection, head, RouteStatus::kQueueFull, used);
+  router_->CountRequest(connection, route.id);
+  RecordWriter::Request request;
+  request.slot = connection->slot;
+  request.server_id = connection->server->id;
+  request.prefix_id = route.id;
+  request.flags = FlagsOf(head);
+  if (connection->origin != nullptr && connection->origin->is_stream) {
+    request.flags |= records::kFlagRelayedStream;
+  }
+  request.arrival_ns = clock_->Ns();
+  request.head_bytes = *used;
+  connection->has_served = true;
+  connection->is_last_request = !head.keep_alive;
+  ++connection->unanswered;
+  const std::string_view rest = input.substr(*used);
+  if (head.upgrade) {
+    request.body = rest;
+    records_->RequestHead(head, request);
+    gate_->AddUnread(connection, head);
+    exchanges_->BeginBody(connection, head);
+    Http1Bodies::KeepRaw(connection, input.substr(0, *used));
+    connection->declined_phase = connection->phase;
+    connection->phase = InputPhase::kAwaitUpgrade;
+    connection->given_bytes = static_cast<uint32_t>(rest.size());
+    connection->message_start_ns = 0;
+    transport_->Pause(connection, kPauseUpgrade);
+    return Advance::kWait;
+  }
+  size_t body_used = 0;
+  const bool has_body = (request.flags & records::kFlagHasBody) != 0;
+  if (head.body == BodyKind::kLength && head.content_length <= rest.size() &&
+      head.content_length <= limits::kInlineBodyBytesMax) {
+    request.body = rest.substr(0, head.content_length);
+    request.flags |= records::kFlagComplete;
+    *used += request.body.size();
+  } else if (head.body == BodyKind::kChunked &&
+             bodies_.DecodeInline(rest, &request.body, &body_used) &&
+             (body_max == 0 || request.body.size() <= body_max)) {
+    request.flags |= records::kFlagComplete;
+    *used += body_used;
+  } else if (has_body) {
+    exchanges_->BeginBody(connection, head);
+    request.body = bodies_.TakeFirstPiece(connection, rest, used);
+  }
+  records_->RequestHead(head, request);
+  gate_->AddUnread(connection, head);
+  if ((request.flags & records::kFlagComplete) != 0) {
+    exchanges_->MessageDone(connection);
+  } else {
+    Http1Bodies::KeepRaw(connection, input.substr(0, *used));
+  }
+  return Advance::kGoOn;
 }
 
-// As soon as its output has been given to the socket, and what is left of its input has been read.
-void Http1Session::LookWhetherIdle(Connection* connection) {
-  connection->wants_input_resumed = true;
-  transport_->Touch(connection);
+bool Http1Session::FindServer(Connection* connection, const http1::RequestHead& head,
+                              std::string_view input, Route* route, size_t* used,
+                              Advance* advance) {
+  *advance = Advance::kWait;
+  switch (router_->FindServer(connection, head, input, *used, route)) {
+    case RequestRouter::Outcome::kHere:
+      return true;
+    case RequestRouter::Outcome::kUnrouted:
+      *advance = AnswerUnrouted(connection, head, route->status, used);
+      return false;
+    case RequestRouter::Outcome::kLater:
+    case RequestRouter::Outcome::kWaiting:
+      WaitForTurn(connection, used);
+      return false;
+    case RequestRouter::Outcome::kElsewhere:
+      return false;
+    case RequestRouter::Outcome::kRelayed:
+      // Its bytes go to the member, which decides what becomes of an upgrade.
+      if (connection->phase != InputPhase::kRelayUpgrade) *advance = Advance::kGoOn;
+      return false;
+  }
+  return false;
 }
 
-void Http1Session::EndIdle(Connection* connection) {
-  if (!IsIdle(connection) || router_->MoveAway(connection)) return;
-  if (!connection->server->config->settings().ends_idle) return;
-  transport_->FinishAfterOutput(connection, AfterOutput::kClose);
+// The head is parsed again then.
+void Http1Session::WaitForTurn(Connection* connection, size_t* used) {
+  transport_->Pause(connection, kPauseOrder);
+  connection->message_start_ns = 0;
+  *used = 0;
+}
+
+// HTTP.SYS answers for prefixes that nobody registered; so does the engine.
+Protocol::Advance Http1Session::AnswerUnrouted(Connection* connection,
+                                               const http1::RequestHead& head, RouteStatus status,
+                                               size_t* used) {
+  if (NativeAnswers::MustWait(*connection)) {
+    WaitForTurn(connection, used);
+    return Advance::kWait;
+  }
+  const bool is_expected =
+      head.expect != http1::Expectation::kNone && head.body != http1::BodyKind::kNone;
+  const bool is_broken = status == RouteStatus::kBadUrl || status == RouteStatus::kBadHost;
+  // Where the port has other members they get the connection when it is idle.
+  const bool is_last =
+      connection->server->is_unlistened && !router_->IsShared(connection->local_port);
+  const bool keep_alive = !is_broken && head.keep_alive && !head.upgrade && !is_expected &&
+                          !is_last && head.content_length <= limits::kLingerBytesMax;
+  if (status == RouteStatus::kQueueFull) {
+    connection->server->refused->fetch_add(1, std::memory_order_relaxed);
+  }
+  NativeAnswers::Unserved request{status, &head};
+  request.closes = !keep_alive;
+  connection->ForgetMoves();
+  if (!answers_->AnswerUnserved(&refusals_, connection, request)) return Advance::kWait;
+  if (!keep_alive || !connection->is_open()) return Advance::kWait;
+  connection->has_served = true;
+  connection->is_last_request = false;
+  if (connection->idle_timeout_ms == 0) connection->idle_timeout_ms = limits::kNativeIdleMs;
+  exchanges_->BeginBody(connection, head);
+  if (connection->phase == InputPhase::kHead) {
+    exchanges_->MessageDone(connection);
+  } else {
+    connection->phase = connection->phase == InputPhase::kBodyLength ? InputPhase::kSkipLength
+                                                                     : InputPhase::kSkipChunked;
+  }
+  return Advance::kGoOn;
+}
+
+// llhttp refuses anything but line ends after a request that closes the connection.
+Protocol::Advance Http1Session::ReadAfterClose(Connection* connection, std::string_view input,
+                                               size_t* used) {
+  *used = input.size();
+  if (input.find_first_not_of("\r\n") == std::string_view::npos) return Advance::kGoOn;
+  refusals_.Refuse(connection, ErrorKind::kDataAfterClose, input);
+  return Advance::kWait;
 }
 
 // -- What JavaScript decides.
 
-void Http1Session::OnAnswered(Connection* connection) {
-  connection->ForgetMoves();
-  if (connection->origin != nullptr) router_->OnRelayedAnswer(connection);
-  if (connection->unanswered != 0) --connection->unanswered;
-  const uint32_t most = connection->server->config->settings().pipelined_requests_max;
-  if (connection->unanswered == 0) {
-    // Of what was upgraded, or refused, JavaScript decides when it ends.
-    const bool is_over = connection->peer_ended && connection->phase != InputPhase::kRefused &&
-                         !IsUpgraded(connection->phase);
-    if (connection->phase == InputPhase::kAfterClose || is_over) {
-      transport_->FinishAfterOutput(connection, AfterOutput::kClose);
-      return;
-    }
-    if (connection->phase == InputPhase::kHead && connection->partial == nullptr &&
-        connection->idle_timeout_ms != 0) {
-      transport_->StartIdleTimer(connection, connection->idle_timeout_ms);
-    }
-    if (connection->phase == InputPhase::kBodyLength ||
-        connection->phase == InputPhase::kBodyChunked) {
-      TimeAnsweredBody(connection);
-    }
-    if ((connection->pauses & kPauseOrder) != 0 || connection->server->is_unlistened) {
-      connection->wants_input_resumed = true;
-    }
-  }
-  if ((connection->pauses & kPausePipeline) != 0 && connection->unanswered < most) {
-    connection->wants_input_resumed = true;
-  }
-}
-
-void Http1Session::OnWindow(Connection* connection, uint32_t bytes) {
-  connection->window_bytes =
-      std::min(connection->window_bytes + int64_t{bytes}, limits::kReceiveWindowBytes);
-  if ((connection->pauses & kPauseWindow) != 0 && connection->window_bytes > 0) {
-    ResumeInput(connection, kPauseWindow);
+bool Http1Session::OnReply(Connection* connection, const ReplyRecord& reply) {
+  switch (reply.type()) {
+    case records::ReplyType::kUpgradeAccept:
+      OnUpgradeAccept(connection, reply.has(records::kReplyUndecided));
+      return true;
+    case records::ReplyType::kUpgradeDecline:
+      OnUpgradeDecline(connection);
+      return true;
+    default:
+      return replies_.OnReply(connection, reply);
   }
 }
 
 void Http1Session::OnUpgradeAccept(Connection* connection, bool is_undecided) {
-  if (connection->phase == InputPhase::kUndecided) return Decide(connection, InputPhase::kOpaque);
   if (connection->phase != InputPhase::kAwaitUpgrade) return;
   if (connection->origin != nullptr) router_->OnRelayedUpgrade(connection, true);
   connection->phase = is_undecided ? InputPhase::kUndecided : InputPhase::kOpaque;
@@ -377,22 +413,7 @@ void Http1Session::OnUpgradeAccept(Connection* connection, bool is_undecided) {
   connection->decoder.reset();
   connection->raw.reset();
   if (!is_undecided) connection->given_bytes = 0;
-  ResumeInput(connection, kPauseUpgrade);
-}
-
-void Http1Session::OnWebSocket(Connection* connection, std::string_view head) {
-  HTTPSYS_CHECK(connection->phase == InputPhase::kUndecided);
-  if (!head.empty()) {
-    if (connection->partial == nullptr) connection->partial = std::make_unique<std::string>();
-    connection->partial->insert(0, head);
-  }
-  Decide(connection, InputPhase::kWebSocket);
-}
-
-void Http1Session::Decide(Connection* connection, InputPhase phase) {
-  connection->phase = phase;
-  connection->given_bytes = 0;
-  ResumeInput(connection, kPauseUpgrade);
+  input_->Resume(connection, kPauseUpgrade);
 }
 
 void Http1Session::OnUpgradeDecline(Connection* connection) {
@@ -401,29 +422,17 @@ void Http1Session::OnUpgradeDecline(Connection* connection) {
   connection->given_bytes = 0;
   connection->phase = connection->declined_phase;
   if (connection->phase == InputPhase::kHead) {
-    MessageDone(connection);
+    exchanges_->MessageDone(connection);
   } else {
-    connection->message_start_ns = Now();
+    connection->message_start_ns = clock_->Ns();
   }
-  ResumeInput(connection, kPauseUpgrade);
+  input_->Resume(connection, kPauseUpgrade);
 }
 
-// What follows a refused message is refused too, as llhttp does in its error state. A body that
-// came too late or is too large would be fine by itself: it is thrown away.
-void Http1Session::RefuseMore(Connection* connection, std::string_view input) {
-  if (connection->refusal == ErrorKind::kTimeout ||
-      connection->refusal == ErrorKind::kBodyTooLarge) {
-    return;
-  }
-  records_->Error(connection->slot, connection->refusal, input.substr(0, limits::kRawBytesMax));
-}
+// -- Time.
 
 void Http1Session::CheckTimeouts(Connection* connection, uint64_t now_ns, uint64_t headers_ns,
                                  uint64_t request_ns) {
-  if (connection->http2 != nullptr) return http2_->CheckTimeouts(connection, now_ns, headers_ns);
-  if (connection->stream != nullptr) {
-    return http2_->CheckStreamTimeouts(connection, now_ns, request_ns);
-  }
   if (!connection->is_open() || connection->message_start_ns == 0 ||
       connection->after_output == AfterOutput::kClose) {
     return;
@@ -435,27 +444,26 @@ void Http1Session::CheckTimeouts(Connection* connection, uint64_t now_ns, uint64
   if (connection->phase == InputPhase::kSkipLength ||
       connection->phase == InputPhase::kSkipChunked) {
     transport_->FinishAfterOutput(connection, AfterOutput::kClose);
-    transport_->Flush(connection);
+    output_->Flush(connection);
     return;
   }
   const auto partial = std::move(connection->partial);
-  Refuse(connection, ErrorKind::kTimeout, partial == nullptr ? "" : std::string_view(*partial));
+  refusals_.Refuse(connection, ErrorKind::kTimeout,
+                   partial == nullptr ? "" : std::string_view(*partial));
 }
 
-void Http1Session::TimeAnsweredBody(Connection* connection) {
-  if (connection->unanswered != 0 || connection->idle_timeout_ms == 0) return;
-  transport_->StartIdleTimer(connection, connection->idle_timeout_ms);
+void Http1Session::OnTooSlow(Connection* connection) {
+  answers_->CountSlowReader(connection);
+  transport_->Reset(connection, ETIMEDOUT);
 }
 
-bool Http1Session::IsIdle(const Connection* connection) {
-  return connection->phase == InputPhase::kHead && connection->has_served &&
-         connection->unanswered == 0 && connection->message_start_ns == 0 &&
-         connection->partial == nullptr;
-}
+// -- Parsers.
 
-bool Http1Session::IsUnserved(const Connection* connection) {
-  return connection->phase == InputPhase::kHead && !connection->has_served &&
-         connection->parser == nullptr && connection->partial == nullptr;
+std::unique_ptr<http1::RequestParser> Http1Session::TakeParser() {
+  if (parsers_.empty()) return std::make_unique<http1::RequestParser>(methods_);
+  auto parser = std::move(parsers_.back());
+  parsers_.pop_back();
+  return parser;
 }
 
 }  // namespace httpsys::engine

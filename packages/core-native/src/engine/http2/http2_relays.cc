@@ -1,10 +1,8 @@
-// Streams whose owner is another member of the port, or is not known yet.
+#include "engine/http2/http2_relays.h"
 
 #include <utility>
 
 #include "base/limits.h"
-#include "engine/http1/http1_session.h"
-#include "engine/http2/http2_session.h"
 #include "http2/request_text.h"
 
 namespace httpsys::engine {
@@ -12,34 +10,24 @@ namespace httpsys::engine {
 using http2::AppendChunk;
 using http2::AppendLastChunk;
 using http2::AppendRequestHead;
-using http2::kInternalError;
-
-// -- Requests.
-
-// Told when the owner is found. The client's window bounds what is kept meanwhile.
-void Http2Session::Park(Connection* connection) {
-  connection->stream->is_parked = true;
-  connection->phase = InputPhase::kStream;
-  transport_->Pause(connection, kPauseOrder);
-}
 
 // False: that cannot be done now.
-bool Http2Session::BeginRelay(Connection* connection, uint64_t member) {
+bool Http2Relays::Begin(Connection* connection, uint64_t member, const http1::RequestHead& head) {
   Http2Stream* stream = connection->stream.get();
   relayed_.clear();
-  const http1::BodyKind body = AppendRequestHead(*methods_, head_, &relayed_);
+  const http1::BodyKind body = AppendRequestHead(*methods_, head, &relayed_);
   if (!router_->RelayStream(connection, member, relayed_)) return false;
   connection->has_served = true;
   connection->unanswered = 1;
   connection->phase =
       body == http1::BodyKind::kChunked ? InputPhase::kRelayChunked : InputPhase::kRelayLength;
-  if (head_.upgrade) connection->phase = InputPhase::kRelayUpgrade;
+  if (head.upgrade) connection->phase = InputPhase::kRelayUpgrade;
   if (!stream->body.empty()) SendRelayed(connection, stream->body);
   if (stream->has_ended && connection->is_open()) EndRelayed(connection);
   return true;
 }
 
-void Http2Session::RelayPiece(Connection* connection, std::string_view piece) {
+void Http2Relays::RelayPiece(Connection* connection, std::string_view piece) {
   Http2Stream* stream = connection->stream.get();
   if (stream->fields != nullptr) {
     if (stream->body.size() + piece.size() > limits::kRelayKeptBytesMax) {
@@ -51,7 +39,7 @@ void Http2Session::RelayPiece(Connection* connection, std::string_view piece) {
   SendRelayed(connection, piece);
 }
 
-void Http2Session::SendRelayed(Connection* connection, std::string_view piece) {
+void Http2Relays::SendRelayed(Connection* connection, std::string_view piece) {
   switch (connection->phase) {
     case InputPhase::kRelayUpgrade:
       // The client's window bounds it.
@@ -71,7 +59,7 @@ void Http2Session::SendRelayed(Connection* connection, std::string_view piece) {
 }
 
 // Of the client's direction.
-void Http2Session::EndRelayed(Connection* connection) {
+void Http2Relays::EndRelayed(Connection* connection) {
   Http2Stream* stream = connection->stream.get();
   switch (connection->phase) {
     case InputPhase::kRelayChunked:
@@ -91,88 +79,53 @@ void Http2Session::EndRelayed(Connection* connection) {
 }
 
 // What the member has not taken stays within the client's window.
-void Http2Session::GiveRelayWindow(Connection* connection) {
+void Http2Relays::GiveRelayWindow(Connection* connection) {
   const size_t unsent = router_->UnsentBytes(connection);
   const uint32_t unread = connection->stream->unread_bytes;
-  if (unread > unsent) GiveWindow(connection, unread - static_cast<uint32_t>(unsent));
+  if (unread > unsent) connections_->GiveWindow(connection, unread - static_cast<uint32_t>(unsent));
 }
 
-void Http2Session::ForgetRequest(Connection* connection) {
+void Http2Relays::ForgetRequest(Connection* connection) {
   Http2Stream* stream = connection->stream.get();
   if (stream->fields == nullptr) return;
-  ReturnFields(std::move(stream->fields));
+  connections_->ReturnFields(std::move(stream->fields));
   stream->body.clear();
   stream->body.shrink_to_fit();
 }
 
-void Http2Session::TakeBack(Connection* connection) {
-  connection->unanswered = 0;
-  ++connection->hops;
-  connection->partial.reset();
-  connection->stream->is_end_due = false;
-  Park(connection);
-}
-
-// Its owner may be known now.
-void Http2Session::TellAgain(Connection* connection) {
-  connection->stream->is_parked = false;
-  Tell(connection);
-}
-
-// -- Answers.
-
-void Http2Session::OnRelayedBytes(Connection* connection, std::string_view bytes) {
+void Http2Relays::OnRelayedBytes(Connection* connection, std::string_view bytes) {
   ForgetRequest(connection);
-  (void)SendText(connection, std::make_shared<const std::string>(bytes), false);
+  (void)responses_->SendText(connection, std::make_shared<const std::string>(bytes), false);
 }
 
-void Http2Session::OnRelayedUpgrade(Connection* connection, bool is_accepted) {
+void Http2Relays::OnRelayedUpgrade(Connection* connection, bool is_accepted) {
   Http2Stream* stream = connection->stream.get();
   ForgetRequest(connection);
   const std::unique_ptr<std::string> kept = std::move(connection->partial);
   if (!is_accepted) {
     stream->is_declined = true;
     connection->phase = InputPhase::kOver;
-    return GiveWindow(connection, stream->unread_bytes);
+    return connections_->GiveWindow(connection, stream->unread_bytes);
   }
   connection->phase = InputPhase::kRelayOpaque;
   if (kept != nullptr) SendRelayed(connection, *kept);
   if (connection->is_open() && std::exchange(stream->is_end_due, false)) EndRelayed(connection);
 }
 
-void Http2Session::OnRelayEnded(Connection* connection, bool is_answer_due) {
+void Http2Relays::OnRelayEnded(Connection* connection, bool is_answer_due) {
   Http2Stream* stream = connection->stream.get();
   ForgetRequest(connection);
   if (!is_answer_due) {
     // Nobody reads the rest of the request.
     connection->phase = InputPhase::kOver;
     stream->closes = true;
-    return GiveWindow(connection, stream->unread_bytes);
+    return connections_->GiveWindow(connection, stream->unread_bytes);
   }
   const bool is_tunnel = stream->is_connect && !stream->is_declined;
   if (stream->is_answered && !is_tunnel && stream->response.is_whole()) {
-    return OnEnd(connection, false, true);
+    return responses_->OnEnd(connection, false, true);
   }
-  OnDestroy(connection);
-}
-
-void Http2Session::OnRelayFailed(Connection* connection, bool is_begun) {
-  connection->unanswered = 0;
-  if (is_begun) {
-    ForgetRequest(connection);
-    return FailStream(connection, kInternalError);
-  }
-  Http2Stream* stream = connection->stream.get();
-  const bool is_known =
-      stream->fields != nullptr &&
-      stream->fields->Finish(*methods_, stream->is_bodiless, &head_) == http2::FieldsStatus::kDone;
-  std::string reply;
-  const bool is_told = http1_->ComposeUnrouted(connection, is_known ? &head_ : nullptr,
-                                               RouteStatus::kOffline, true, &reply);
-  ForgetRequest(connection);
-  if (is_told) return AnswerAlone(connection, reply);
-  // Not kRefusedStream, after which clients ask again: nobody knows what the member has done.
-  FailStream(connection, kInternalError);
+  responses_->OnDestroy(connection);
 }
 
 }  // namespace httpsys::engine

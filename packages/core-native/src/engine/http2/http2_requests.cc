@@ -1,28 +1,24 @@
-// What Http2Session does with what is received on streams.
+#include "engine/http2/http2_requests.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "base/limits.h"
-#include "engine/http1/http1_session.h"
-#include "engine/http2/http2_session.h"
-#include "engine/requests/canned_replies.h"
-#include "engine/statistics/error_log.h"
 #include "http2/request_text.h"
 #include "url/url_path.h"
 
 namespace httpsys::engine {
+namespace {
 
 using http2::AppendLines;
 using http2::FieldsStatus;
 using http2::kFlagEndStream;
+using http2::kInternalError;
 using http2::kProtocolError;
 using http2::kRefusedStream;
 using http2::ParseTrailers;
 using http2::RequestFields;
 using records::ErrorKind;
-
-namespace {
 
 uint32_t FlagsOf(const http1::RequestHead& head, bool has_ended) {
   uint32_t flags = records::kFlagStream | records::kFlagKeepAlive;
@@ -38,13 +34,11 @@ uint32_t FlagsOf(const http1::RequestHead& head, bool has_ended) {
 
 }  // namespace
 
-// -- Field sections.
-
-void Http2Session::OnSection(Http2State* state, const Frame& frame) {
+void Http2Requests::OnSection(Http2State* state, const Frame& frame) {
   state->connection->message_start_ns = 0;
   // Refused already.
   if (state->fields == nullptr || state->fields->is_refused()) return;
-  if (Connection* stream = StreamOf(state->session, frame.stream_id)) {
+  if (Connection* stream = Http2Connections::StreamOf(state->session, frame.stream_id)) {
     OnRequestTrailers(stream);
   } else if (frame.stream_id > state->last_stream) {
     state->last_stream = frame.stream_id;
@@ -53,7 +47,7 @@ void Http2Session::OnSection(Http2State* state, const Frame& frame) {
 }
 
 // With the section that was received.
-void Http2Session::OpenStream(Http2State* state, int32_t id, bool has_ended) {
+void Http2Requests::OpenStream(Http2State* state, int32_t id, bool has_ended) {
   auto stream = std::make_unique<Http2Stream>();
   stream->state = state;
   stream->id = id;
@@ -66,7 +60,7 @@ void Http2Session::OpenStream(Http2State* state, int32_t id, bool has_ended) {
   state->first_stream = connection;
   state->connection->has_served = true;
   api_->session_set_stream_user_data(state->session, id, connection);
-  if (++state->streams == 1) Watch(state);
+  if (++state->streams == 1) connections_->Watch(state);
   if (connection->stream->has_ended) {
     Tell(connection);
   } else {
@@ -75,7 +69,7 @@ void Http2Session::OpenStream(Http2State* state, int32_t id, bool has_ended) {
   }
 }
 
-void Http2Session::TellBegun() {
+void Http2Requests::TellBegun() {
   // Telling one may close it, which takes it out of the list.
   while (!begun_.empty()) {
     Connection* stream = begun_.back();
@@ -84,15 +78,16 @@ void Http2Session::TellBegun() {
   }
 }
 
-void Http2Session::OnRequestTrailers(Connection* connection) {
+void Http2Requests::OnRequestTrailers(Connection* connection) {
   const auto fields = std::move(connection->stream->state->fields);
-  if (!fields->FinishTrailers(&trailers_)) return FailStream(connection, kProtocolError);
+  if (!fields->FinishTrailers(&trailers_))
+    return responses_->FailStream(connection, kProtocolError);
   if (!connection->stream->is_told) Tell(connection);
   if (!connection->is_open()) return;
   connection->stream->has_ended = true;
   if (connection->stream->is_parked || IsRelayed(connection->phase)) {
     AppendLines(trailers_, &connection->stream->request_trailers);
-    if (!connection->stream->is_parked) EndRelayed(connection);
+    if (!connection->stream->is_parked) relays_->EndRelayed(connection);
     return;
   }
   // Telling uses the same lines for nothing.
@@ -104,9 +99,7 @@ void Http2Session::OnRequestTrailers(Connection* connection) {
   }
 }
 
-// -- Requests.
-
-void Http2Session::Tell(Connection* connection) {
+void Http2Requests::Tell(Connection* connection) {
   Http2Stream* stream = connection->stream.get();
   stream->is_told = true;
   std::unique_ptr<RequestFields> fields = std::move(stream->fields);
@@ -118,13 +111,13 @@ void Http2Session::Tell(Connection* connection) {
   Route route{RouteStatus::kMatch, 0};
   switch (status) {
     case FieldsStatus::kMalformed:
-      FailStream(connection, kProtocolError);
+      responses_->FailStream(connection, kProtocolError);
       break;
     case FieldsStatus::kUnknownMethod:
-      AnswerRefused(connection, ErrorKind::kMalformed);
+      answers_->AnswerRefused(this, connection, ErrorKind::kMalformed, false);
       break;
     case FieldsStatus::kTooLarge:
-      AnswerRefused(connection, ErrorKind::kHeaderOverflow);
+      answers_->AnswerRefused(this, connection, ErrorKind::kHeaderOverflow, false);
       break;
     case FieldsStatus::kDone:
       if (FindServer(connection, &route)) Deliver(connection, route.id, head_bytes);
@@ -137,12 +130,12 @@ void Http2Session::Tell(Connection* connection) {
     stream->fields = std::move(fields);
   } else {
     if (is_relayed) stream->body = {};
-    ReturnFields(std::move(fields));
+    connections_->ReturnFields(std::move(fields));
   }
 }
 
 // False: answered, or another member's, or not known yet.
-bool Http2Session::FindServer(Connection* connection, Route* route) {
+bool Http2Requests::FindServer(Connection* connection, Route* route) {
   Connection* parent = connection->stream->state->connection;
   if (router_->MustRoute(parent)) {
     uint64_t member = 0;
@@ -153,7 +146,8 @@ bool Http2Session::FindServer(Connection* connection, Route* route) {
         Park(connection);
         return false;
       case RequestRouter::Outcome::kRelayed:
-        if (!BeginRelay(connection, member)) AnswerUnrouted(connection, RouteStatus::kNoRelay);
+        if (!relays_->Begin(connection, member, head_))
+          AnswerUnrouted(connection, RouteStatus::kNoRelay);
         return false;
       default:
         AnswerUnrouted(connection, route->status);
@@ -172,19 +166,19 @@ bool Http2Session::FindServer(Connection* connection, Route* route) {
   const uint64_t known_bytes =
       std::max<uint64_t>(head_.content_length, connection->stream->body.size());
   if (body_max != 0 && known_bytes > body_max) {
-    AnswerRefused(connection, ErrorKind::kBodyTooLarge);
+    answers_->AnswerRefused(this, connection, ErrorKind::kBodyTooLarge, false);
     return false;
   }
   if (settings.is_url_strict && !IsStrictTarget(head_.target)) {
     AnswerUnrouted(connection, RouteStatus::kBadUrl);
     return false;
   }
-  if (!http1_->IsQueueFull(connection->server)) return true;
+  if (!gate_->IsQueueFull(connection->server)) return true;
   AnswerUnrouted(connection, RouteStatus::kQueueFull);
   return false;
 }
 
-void Http2Session::Deliver(Connection* connection, uint32_t prefix_id, size_t head_bytes) {
+void Http2Requests::Deliver(Connection* connection, uint32_t prefix_id, size_t head_bytes) {
   Http2Stream* stream = connection->stream.get();
   Connection* parent = stream->state->connection;
   LaneServer* server = connection->server;
@@ -210,14 +204,14 @@ void Http2Session::Deliver(Connection* connection, uint32_t prefix_id, size_t he
   }
   records_->RequestHead(head_, request);
   stream->queue_end = queue_->appended();
-  http1_->AddUnread(connection, head_);
+  gate_->AddUnread(connection, head_);
   if (head_.upgrade) {
     if (!stream->body.empty()) connection->partial = std::make_unique<std::string>(stream->body);
     if (stream->has_ended) EndOfInput(connection);
   } else if (!stream->has_ended) {
     connection->message_start_ns = uv_hrtime();
     // Within the record they do not count for anybody's window.
-    GiveWindow(connection, static_cast<uint32_t>(stream->body.size()));
+    connections_->GiveWindow(connection, static_cast<uint32_t>(stream->body.size()));
   } else if (has_trailers && ParseTrailers(stream->request_trailers, &trailers_)) {
     records_->BodyEnd(connection->slot, trailers_);
   }
@@ -226,9 +220,7 @@ void Http2Session::Deliver(Connection* connection, uint32_t prefix_id, size_t he
   stream->body.shrink_to_fit();
 }
 
-// -- Bodies, and the bytes of tunnels.
-
-void Http2Session::OnBodyPiece(Connection* connection, std::string_view piece) {
+void Http2Requests::OnBodyPiece(Connection* connection, std::string_view piece) {
   Http2Stream* stream = connection->stream.get();
   stream->unread_bytes += static_cast<uint32_t>(piece.size());
   if (!stream->is_told) {
@@ -255,30 +247,30 @@ void Http2Session::OnBodyPiece(Connection* connection, std::string_view piece) {
     case InputPhase::kUndecided:
     case InputPhase::kOpaque:
     case InputPhase::kWebSocket:
-      http1_->OnHandedOver(connection, piece);
+      input_->Receive(connection, piece);
       if (connection->is_open()) OnPausesChanged(connection);
       return;
     case InputPhase::kRelayLength:
     case InputPhase::kRelayChunked:
     case InputPhase::kRelayUpgrade:
     case InputPhase::kRelayOpaque:
-      return RelayPiece(connection, piece);
+      return relays_->RelayPiece(connection, piece);
     default:
-      GiveWindow(connection, stream->unread_bytes);
+      connections_->GiveWindow(connection, stream->unread_bytes);
   }
 }
 
-void Http2Session::RefuseBody(Connection* connection) {
-  GiveWindow(connection, connection->stream->unread_bytes);
-  http1_->RefuseStream(connection, ErrorKind::kBodyTooLarge);
+void Http2Requests::RefuseBody(Connection* connection) {
+  connections_->GiveWindow(connection, connection->stream->unread_bytes);
+  RefuseStream(connection, ErrorKind::kBodyTooLarge);
 }
 
-void Http2Session::OnPeerEnd(Connection* connection) {
+void Http2Requests::OnPeerEnd(Connection* connection) {
   Http2Stream* stream = connection->stream.get();
   stream->has_ended = true;
   if (!stream->is_told) return Tell(connection);
   if (stream->is_parked) return;
-  if (IsRelayed(connection->phase)) return EndRelayed(connection);
+  if (IsRelayed(connection->phase)) return relays_->EndRelayed(connection);
   if (connection->phase == InputPhase::kStream) {
     connection->message_start_ns = 0;
     records_->BodyEnd(connection->slot, {});
@@ -288,22 +280,22 @@ void Http2Session::OnPeerEnd(Connection* connection) {
 }
 
 // Of a tunnel: told when what came before it has been.
-void Http2Session::EndOfInput(Connection* connection) {
+void Http2Requests::EndOfInput(Connection* connection) {
   connection->stream->is_end_due = true;
   OnPausesChanged(connection);
 }
 
-void Http2Session::OnPausesChanged(Connection* connection) {
+void Http2Requests::OnPausesChanged(Connection* connection) {
   Http2Stream* stream = connection->stream.get();
   const InputPhase phase = connection->phase;
   if (stream->is_parked && connection->pauses == 0) return TellAgain(connection);
-  if (IsRelayed(phase)) return GiveRelayWindow(connection);
+  if (IsRelayed(phase)) return relays_->GiveRelayWindow(connection);
   const bool is_tunnel = phase == InputPhase::kOpaque || phase == InputPhase::kWebSocket ||
                          phase == InputPhase::kUndecided;
   if (!is_tunnel) return;
   const size_t kept = connection->partial == nullptr ? 0 : connection->partial->size();
   if (stream->unread_bytes > kept) {
-    GiveWindow(connection, stream->unread_bytes - static_cast<uint32_t>(kept));
+    connections_->GiveWindow(connection, stream->unread_bytes - static_cast<uint32_t>(kept));
   }
   if (!stream->is_end_due) return;
   if (kept != 0) {
@@ -319,71 +311,114 @@ void Http2Session::OnPausesChanged(Connection* connection) {
   if (stream->is_gone) transport_->Close(connection, 0);
 }
 
-void Http2Session::GiveWindow(Connection* connection, uint32_t bytes) {
-  Http2Stream* stream = connection->stream.get();
-  const uint32_t given = std::min(bytes, stream->unread_bytes);
-  stream->unread_bytes -= given;
-  if (given == 0 || stream->state == nullptr || stream->is_gone || stream->has_ended) return;
-  api_->session_consume_stream(stream->state->session, stream->id, given);
-  if (!is_receiving_) MarkDirty(stream->state);
+void Http2Requests::OnWindow(Connection* connection, uint32_t bytes) {
+  if (connection->phase == InputPhase::kStream) return connections_->GiveWindow(connection, bytes);
+  input_->OnWindow(connection, bytes);
 }
 
-void Http2Session::OnWindow(Connection* connection, uint32_t bytes) {
-  if (connection->phase == InputPhase::kStream) return GiveWindow(connection, bytes);
-  http1_->OnWindow(connection, bytes);
-}
-
-void Http2Session::OnUpgradeDecline(Connection* connection) {
+void Http2Requests::OnUpgradeDecline(Connection* connection) {
   if (connection->phase != InputPhase::kAwaitUpgrade) return;
   connection->stream->is_declined = true;
   connection->phase = InputPhase::kOver;
   connection->partial.reset();
-  GiveWindow(connection, connection->stream->unread_bytes);
+  connections_->GiveWindow(connection, connection->stream->unread_bytes);
 }
 
-void Http2Session::CheckStreamTimeouts(Connection* connection, uint64_t now_ns,
-                                       uint64_t request_ns) {
+void Http2Requests::CheckStreamTimeouts(Connection* connection, uint64_t now_ns,
+                                        uint64_t request_ns) {
   if (!connection->is_open() || connection->message_start_ns == 0 || request_ns == 0) return;
   if (now_ns - std::min(now_ns, connection->message_start_ns) <= request_ns) return;
-  GiveWindow(connection, connection->stream->unread_bytes);
-  http1_->RefuseStream(connection, ErrorKind::kTimeout);
+  connections_->GiveWindow(connection, connection->stream->unread_bytes);
+  RefuseStream(connection, ErrorKind::kTimeout);
 }
 
-// -- Answers without JavaScript.
-
-void Http2Session::AnswerUnrouted(Connection* connection, RouteStatus status) {
-  std::string reply;
-  if (http1_->ComposeUnrouted(connection, &head_, status, true, &reply)) {
-    return AnswerAlone(connection, reply);
+void Http2Requests::AnswerUnrouted(Connection* connection, RouteStatus status) {
+  if (status == RouteStatus::kQueueFull) {
+    connection->server->refused->fetch_add(1, std::memory_order_relaxed);
   }
-  connection->stream->reset_code = kRefusedStream;
-  transport_->Close(connection, 0);
+  (void)answers_->AnswerUnserved(this, connection, {status, &head_});
 }
 
-void Http2Session::RefuseUnread(Connection* connection, std::string_view reply) {
-  // JavaScript has not begun it.
-  connection->stream->queue_end = 0;
-  if (!reply.empty()) return AnswerAlone(connection, reply);
-  connection->stream->reset_code = kRefusedStream;
-  transport_->Close(connection, 0);
-}
-
-void Http2Session::AnswerRefused(Connection* connection, ErrorKind kind) {
-  http1_->Log(connection, nullptr, StatusFor(kind), ReasonFor(kind, false));
-  AnswerAlone(connection, RefusalReply(kind));
-}
-
-void Http2Session::AnswerAlone(Connection* connection, std::string_view text) {
+void Http2Requests::WriteAnswer(Connection* connection, const NativeAnswer& answer) {
+  Http2Stream* stream = connection->stream.get();
   connection->phase = InputPhase::kOver;
-  GiveWindow(connection, connection->stream->unread_bytes);
-  const size_t head_bytes = text.find("\r\n\r\n") + 4;
-  auto body = std::make_shared<const std::string>(text.substr(head_bytes));
-  OnHead(connection, text.substr(0, head_bytes), body->empty());
-  if (connection->is_open() && !body->empty() && !connection->stream->is_head) {
-    transport_->SendShared(connection, body, *body, 0);
-    connection->stream->response.BeginNothing();
+  // JavaScript has not begun it.
+  stream->queue_end = 0;
+  connections_->GiveWindow(connection, stream->unread_bytes);
+  responses_->OnHead(connection, answer.head, answer.pieces.empty());
+  for (const NativeAnswer::Piece& piece : answer.pieces) {
+    if (!connection->is_open() || stream->is_head) break;
+    std::shared_ptr<const void> owner = piece.owner;
+    std::string_view bytes = piece.bytes;
+    if (owner == nullptr) {
+      auto copy = std::make_shared<const std::string>(bytes);
+      bytes = *copy;
+      owner = std::move(copy);
+    }
+    output_->SendShared(connection, std::move(owner), bytes, 0);
+    stream->response.BeginNothing();
   }
-  if (connection->is_open()) OnEnd(connection, true, true);
+  if (connection->is_open()) responses_->OnEnd(connection, true, true);
+}
+
+void Http2Requests::ResetRequest(Connection* connection, bool may_retry) {
+  // After kRefusedStream clients ask again.
+  connection->stream->queue_end = 0;
+  connection->stream->reset_code = may_retry ? kRefusedStream : kInternalError;
+  transport_->Close(connection, 0);
+}
+
+// Its request is refused, or it is reset when that was answered.
+void Http2Requests::RefuseStream(Connection* stream, ErrorKind kind) {
+  stream->message_start_ns = 0;
+  if (stream->unanswered == 0) return transport_->Close(stream, 0);
+  stream->phase = InputPhase::kRefused;
+  stream->refusal = kind;
+  records_->Error(stream->slot, kind, {});
+}
+
+// Told when the owner is found. The client's window bounds what is kept meanwhile.
+void Http2Requests::Park(Connection* connection) {
+  connection->stream->is_parked = true;
+  connection->phase = InputPhase::kStream;
+  transport_->Pause(connection, kPauseOrder);
+}
+
+// Its owner may be known now.
+void Http2Requests::TellAgain(Connection* connection) {
+  connection->stream->is_parked = false;
+  Tell(connection);
+}
+
+void Http2Requests::TakeBack(Connection* connection) {
+  connection->unanswered = 0;
+  ++connection->hops;
+  connection->partial.reset();
+  connection->stream->is_end_due = false;
+  Park(connection);
+}
+
+void Http2Requests::OnRelayFailed(Connection* connection, bool is_begun) {
+  connection->unanswered = 0;
+  if (is_begun) {
+    relays_->ForgetRequest(connection);
+    return responses_->FailStream(connection, kInternalError);
+  }
+  Http2Stream* stream = connection->stream.get();
+  const bool is_known =
+      stream->fields != nullptr &&
+      stream->fields->Finish(*methods_, stream->is_bodiless, &head_) == http2::FieldsStatus::kDone;
+  NativeAnswers::Unserved request{RouteStatus::kOffline, is_known ? &head_ : nullptr};
+  // Nobody knows what the member has done.
+  request.may_retry = false;
+  (void)answers_->AnswerUnserved(this, connection, request);
+  relays_->ForgetRequest(connection);
+}
+
+void Http2Requests::OnDetach(Connection* connection) {
+  std::erase(begun_, connection);
+  Http2Stream* stream = connection->stream.get();
+  if (stream->fields != nullptr) connections_->ReturnFields(std::move(stream->fields));
 }
 
 }  // namespace httpsys::engine

@@ -2,39 +2,63 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <utility>
 
 #include "base/check.h"
 #include "base/limits.h"
-#include "engine/http1/http1_session.h"
 #include "http2/nghttp2_memory.h"
 #include "http2/upgrade.h"
 
 namespace httpsys::engine {
 
 using http2::AddUpgradedFields;
+using http2::FrameWalker;
+using http2::kContinuationFrame;
+using http2::kDataFrame;
 using http2::kEnableConnectProtocol;
+using http2::kEnhanceYourCalm;
+using http2::kFlagAck;
+using http2::kFlagEndStream;
+using http2::kHeadersFrame;
 using http2::kHeaderTableSize;
 using http2::kInitialWindowSize;
+using http2::kInternalError;
 using http2::kMaxConcurrentStreams;
 using http2::kMaxFrameSize;
 using http2::kMaxHeaderListSize;
+using http2::kNgBadPreface;
+using http2::kNgCallbackFailure;
+using http2::kNgFlooded;
 using http2::kNoError;
 using http2::kNoRfc7540Priorities;
+using http2::kPingFrame;
+using http2::kPriorityFrame;
 using http2::kPriorityUpdateFrame;
+using http2::kProtocolError;
+using http2::kResetFrame;
+using http2::kSettingsFrame;
+using http2::kStreamClosed;
 using http2::NgApi;
 using http2::NgSetting;
+using http2::UsedStreams;
 
 Http2Session::Http2Session(uv_loop_t* loop, const http1::MethodTable* methods, RequestQueue* queue,
-                           RecordWriter* records, Transport* transport, RequestRouter* router)
+                           LentMemory* lent, RecordWriter* records, Transport* transport,
+                           Input* input, RequestRouter* router, RequestGate* gate,
+                           NativeAnswers* answers)
     : loop_(loop),
       api_(NgApi::Get()),
       methods_(methods),
       head_method_(methods->Find("HEAD")),
-      queue_(queue),
-      records_(records),
       transport_(transport),
-      router_(router) {
+      output_(transport->output()),
+      connections_(loop, api_, transport),
+      responses_(api_, transport, router, gate, &connections_),
+      relays_(methods, router, &connections_, &responses_),
+      requests_(loop, api_, methods, queue, records, transport, input, router, gate, answers,
+                &connections_, &responses_, &relays_),
+      replies_(lent, transport, &connections_, &responses_, &requests_) {
   if (api_ == nullptr) return;
   HTTPSYS_CHECK(api_->session_callbacks_new(&callbacks_) == 0 && api_->option_new(&option_) == 0);
   api_->session_callbacks_set_on_begin_frame_callback(callbacks_, OnBeginFrame);
@@ -45,8 +69,8 @@ Http2Session::Http2Session(uv_loop_t* loop, const http1::MethodTable* methods, R
   api_->session_callbacks_set_on_frame_recv_callback(callbacks_, OnFrame);
   api_->session_callbacks_set_on_data_chunk_recv_callback(callbacks_, OnData);
   api_->session_callbacks_set_on_stream_close_callback(callbacks_, OnStreamClose);
-  api_->session_callbacks_set_send_data_callback(callbacks_, SendData);
-  api_->session_callbacks_set_on_frame_send_callback(callbacks_, OnFrameSent);
+  api_->session_callbacks_set_send_data_callback(callbacks_, Http2Responses::SendData);
+  api_->session_callbacks_set_on_frame_send_callback(callbacks_, Http2Responses::OnFrameSent);
   api_->option_set_no_auto_window_update(option_, 1);
   api_->option_set_max_outbound_ack(option_, limits::kHttp2UnsentAcksMax);
   api_->option_set_max_settings(option_, limits::kHttp2SettingsMax);
@@ -58,9 +82,7 @@ Http2Session::~Http2Session() {
   if (option_ != nullptr) api_->option_del(option_);
 }
 
-// -- Beginning.
-
-Http2Session::Ng* Http2Session::MakeSession(Http2State* state) {
+http2::NgSession* Http2Session::MakeSession(Http2State* state) {
   Ng* session = nullptr;
   if (api_ == nullptr) return nullptr;
   http2::NgMemory memory = http2::SmallBlockMemory();  // Is copied.
@@ -83,7 +105,7 @@ void Http2Session::Use(Connection* connection, std::unique_ptr<Http2State> state
   connection->http2 = std::move(state);
   connection->phase = InputPhase::kHttp2;
   if (connection->idle_timeout_ms == 0) connection->idle_timeout_ms = limits::kNativeIdleMs;
-  MarkDirty(connection->http2.get());
+  connections_.MarkDirty(connection->http2.get());
 }
 
 bool Http2Session::Begin(Connection* connection) {
@@ -108,24 +130,24 @@ bool Http2Session::Upgrade(Connection* connection, const http1::RequestHead& hea
   const ServerSettings& own = connection->server->config->settings();
   if (!is_upgraded || !SubmitSettings(made.get(), own)) return false;
   Use(connection, std::move(made));
-  if (!transport_->WriteNow(connection, kAnswer)) return true;
+  if (!output_->WriteNow(connection, kAnswer)) return true;
   Http2State* state = connection->http2.get();
   state->last_stream = kFirstStream;
   state->used.OnFrame(kFirstStream, true);
   connection->message_start_ns = 0;
-  state->fields = TakeFields();
+  state->fields = connections_.TakeFields();
   state->fields->Reset(own.header_bytes_max, own.header_lines_max);
   AddUpgradedFields(head, methods_->Name(head.method), state->fields.get());
-  is_receiving_ = true;
-  OpenStream(state, kFirstStream, body.empty());
+  connections_.set_receiving(true);
+  requests_.OpenStream(state, kFirstStream, body.empty());
   if (!body.empty()) {
     Connection* stream = state->first_stream;
     stream->stream->body.assign(body);
     stream->stream->has_ended = true;
-    TellBegun();
+    requests_.TellBegun();
   }
-  is_receiving_ = false;
-  MarkDirty(state);
+  connections_.set_receiving(false);
+  connections_.MarkDirty(state);
   return true;
 }
 
@@ -145,115 +167,221 @@ bool Http2Session::SubmitSettings(Http2State* state, const ServerSettings& setti
                                              limits::kHttp2ConnectionWindowBytes) == 0;
 }
 
-// -- Ends.
-
-void Http2Session::Shutdown(Connection* connection) {
-  if (SubmitNotice(connection->http2.get())) MarkDirty(connection->http2.get());
+Protocol::Advance Http2Session::OnReadable(Connection* connection, std::string_view input,
+                                           size_t* used) {
+  *used = input.size();
+  Http2State* state = connection->http2.get();
+  if (!state->is_over) Receive(state, input);
+  return Advance::kGoOn;
 }
 
-// The first GOAWAY of two. False: it was sent before.
-bool Http2Session::SubmitNotice(Http2State* state) {
-  if (state->is_over || std::exchange(state->is_noticed, true)) return false;
-  static constexpr uint8_t kOpaque[8] = {};
-  api_->submit_shutdown_notice(state->session);
-  api_->submit_ping(state->session, 0, kOpaque);
-  state->awaits_notice = true;
-  transport_->StartIdleTimer(state->connection, limits::kHttp2NoticeMs);
+void Http2Session::Receive(Http2State* state, std::string_view bytes) {
+  state->received_ms = uv_now(loop_);
+  connections_.set_receiving(true);
+  const ssize_t used = ReadFrames(state, bytes);
+  requests_.TellBegun();
+  connections_.set_receiving(false);
+  if (state->failure == kNoError && connections_.IsUnread(state)) state->failure = kEnhanceYourCalm;
+  if (state->failure != kNoError) {
+    connections_.Fail(state, state->failure);
+  } else if (used < 0) {
+    connections_.Fail(state, used == kNgFlooded      ? kEnhanceYourCalm
+                             : used == kNgBadPreface ? kProtocolError
+                                                     : kInternalError);
+  }
+  connections_.MarkDirty(state);
+}
+
+ssize_t Http2Session::ReadFrames(Http2State* state, std::string_view bytes) {
+  while (!bytes.empty() && state->failure == kNoError) {
+    const FrameWalker::Step step = state->walker.Read(bytes);
+    const ssize_t used = api_->session_mem_recv(
+        state->session, reinterpret_cast<const uint8_t*>(bytes.data()), step.used);
+    if (used < 0) return used;
+    bytes.remove_prefix(step.used);
+    if (step.kind == FrameWalker::Kind::kData) CheckStream(state, step.stream, false);
+    if (step.kind == FrameWalker::Kind::kBadPriority) state->failure = kProtocolError;
+  }
+  return 0;
+}
+
+void Http2Session::OnEof(Connection* connection) {
+  transport_->OnPeerEnded(connection);
+  Http2State* state = connection->http2.get();
+  // What it was sent is not read any more.
+  state->is_over = true;
+  transport_->Close(connection, 0);
+}
+
+int Http2Session::OnBeginFrame(Ng*, const Frame* frame, void* user) {
+  auto* state = static_cast<Http2State*>(user);
+  return Of(state)->CountFrame(state, *frame) ? 0 : kNgCallbackFailure;
+}
+
+// Frames that cost more than they bring, as long as there are few of them.
+bool Http2Session::CountFrame(Http2State* state, const Frame& frame) {
+  const uint64_t now = state->received_ms;
+  bool is_fine = true;
+  if (frame.type == kHeadersFrame && !CheckStream(state, frame.stream_id, true)) return false;
+  switch (frame.type) {
+    case kResetFrame:
+      is_fine = state->resets.Take(now, limits::kHttp2ResetsMax, limits::kHttp2ResetsPerSecond);
+      break;
+    case kContinuationFrame:
+      is_fine = ++state->continuations <= limits::kHttp2ContinuationsMax;
+      break;
+    case kDataFrame:
+      if (frame.length != 0 || (frame.flags & kFlagEndStream) != 0) break;
+      [[fallthrough]];
+    case kPriorityFrame:
+    case kSettingsFrame:
+    case kPingFrame:
+    case kPriorityUpdateFrame:
+      is_fine = state->idle_frames.Take(now, limits::kHttp2IdleFramesMax,
+                                        limits::kHttp2IdleFramesPerSecond);
+      break;
+    default:
+      state->continuations = 0;
+      break;
+  }
+  if (!is_fine) state->failure = kEnhanceYourCalm;
+  return is_fine;
+}
+
+bool Http2Session::CheckStream(Http2State* state, int32_t id, bool is_headers) {
+  if (id <= state->last_stream && api_->session_find_stream(state->session, id) != nullptr) {
+    return true;
+  }
+  switch (state->used.OnFrame(id, is_headers)) {
+    case UsedStreams::Verdict::kClosed:
+      state->failure = kStreamClosed;
+      return false;
+    case UsedStreams::Verdict::kSkipped:
+      state->failure = kProtocolError;
+      return false;
+    case UsedStreams::Verdict::kFine:
+      break;
+  }
   return true;
 }
 
-// What was on its way when the peer read the first one has arrived.
-void Http2Session::FinishShutdown(Http2State* state) {
-  if (std::exchange(state->is_last, true)) return;
-  state->awaits_notice = false;
-  api_->submit_goaway(state->session, 0, api_->session_get_last_proc_stream_id(state->session),
-                      kNoError, nullptr, 0);
-  Watch(state);
-  if (state->streams == 0) state->is_over = true;
-  MarkDirty(state);
+int Http2Session::OnBeginHeaders(Ng*, const Frame*, void* user) {
+  auto* state = static_cast<Http2State*>(user);
+  Http2Session* self = Of(state);
+  const ServerSettings& settings = state->connection->server->config->settings();
+  if (state->fields == nullptr) state->fields = self->connections_.TakeFields();
+  state->fields->Reset(settings.header_bytes_max, settings.header_lines_max);
+  state->continuations = 0;
+  if (state->connection->message_start_ns == 0) state->connection->message_start_ns = uv_hrtime();
+  return 0;
 }
 
-void Http2Session::Close(Connection* connection) {
-  Http2State* state = connection->http2.get();
-  Fail(state, kNoError);
-  Flush(state);
-  if (connection->is_open()) transport_->Close(connection, 0);
+int Http2Session::OnField(Ng*, const Frame*, const uint8_t* name, size_t name_bytes,
+                          const uint8_t* value, size_t value_bytes, uint8_t, void* user) {
+  auto* state = static_cast<Http2State*>(user);
+  if (state->fields == nullptr) return 0;
+  state->fields->Add({reinterpret_cast<const char*>(name), name_bytes},
+                     {reinterpret_cast<const char*>(value), value_bytes});
+  return CountFields(state) ? 0 : kNgCallbackFailure;
 }
 
-void Http2Session::OnNoStreams(Http2State* state) {
-  Connection* connection = state->connection;
-  if (!connection->is_open() || state->is_over) return;
-  if (state->is_last) {
-    state->is_over = true;
-    if (!is_receiving_) AddDirty(state);
+// False when the section expands to more than anybody means. What is refused goes on counting:
+// nghttp2 decodes it to its end.
+bool Http2Session::CountFields(Http2State* state) {
+  const size_t most = state->connection->server->config->settings().header_bytes_max +
+                      limits::kHttp2OversizeBytesMax;
+  if (state->fields->total_bytes() <= most) return true;
+  state->failure = kEnhanceYourCalm;
+  return false;
+}
+
+// nghttp2 would leave it out: whoever is behind us could take the message for another one.
+int Http2Session::OnInvalidField(Ng*, const Frame* frame, const uint8_t* name, size_t name_bytes,
+                                 const uint8_t* value, size_t value_bytes, uint8_t, void* user) {
+  auto* state = static_cast<Http2State*>(user);
+  if (state->fields == nullptr) return 0;
+  // One reset for all of a section.
+  if (!state->fields->is_refused()) {
+    state->fields->Refuse();
+    Of(state)->connections_.ResetStream(state, frame->stream_id, kProtocolError);
   }
-  Watch(state);
+  state->fields->Add({reinterpret_cast<const char*>(name), name_bytes},
+                     {reinterpret_cast<const char*>(value), value_bytes});
+  return CountFields(state) ? 0 : kNgCallbackFailure;
 }
 
-// One timer: idle without streams, PING with them.
-void Http2Session::Watch(Http2State* state) {
-  Connection* connection = state->connection;
-  if (state->awaits_notice || !connection->is_open()) return;
-  uint64_t timeout_ms = connection->idle_timeout_ms;
-  if (state->streams != 0) timeout_ms = connection->server->config->settings().http2.ping_ms;
-  if (timeout_ms != 0) {
-    transport_->StartIdleTimer(connection, timeout_ms);
+// One that nghttp2 refuses by itself, most often by resetting its stream.
+int Http2Session::OnInvalidFrame(Ng*, const Frame*, int, void* user) {
+  auto* state = static_cast<Http2State*>(user);
+  return Of(state)->connections_.CountError(state) ? 0 : kNgCallbackFailure;
+}
+
+int Http2Session::OnFrame(Ng* session, const Frame* frame, void* user) {
+  auto* state = static_cast<Http2State*>(user);
+  Http2Session* self = Of(state);
+  switch (frame->type) {
+    case kHeadersFrame:
+      self->requests_.OnSection(state, *frame);
+      break;
+    case kDataFrame: {
+      Connection* stream = Http2Connections::StreamOf(session, frame->stream_id);
+      if (stream != nullptr && (frame->flags & kFlagEndStream) != 0)
+        self->requests_.OnPeerEnd(stream);
+      break;
+    }
+    case kPingFrame:
+      if ((frame->flags & kFlagAck) != 0) self->connections_.OnPing(state);
+      break;
+    default:
+      break;
+  }
+  return state->failure == kNoError ? 0 : kNgCallbackFailure;
+}
+
+int Http2Session::OnData(Ng* session, uint8_t, int32_t stream_id, const uint8_t* data, size_t bytes,
+                         void* user) {
+  auto* state = static_cast<Http2State*>(user);
+  Http2Session* self = Of(state);
+  // Only the streams' own windows hold anybody back.
+  self->api_->session_consume_connection(session, bytes);
+  Connection* stream = Http2Connections::StreamOf(session, stream_id);
+  if (stream == nullptr) {
+    self->api_->session_consume_stream(session, stream_id, bytes);
   } else {
-    transport_->StopTimer(connection);
+    self->requests_.OnBodyPiece(stream, {reinterpret_cast<const char*>(data), bytes});
   }
+  return state->failure == kNoError ? 0 : kNgCallbackFailure;
 }
 
-void Http2Session::OnIdleTimeout(Connection* connection, uint32_t timeout_ms) {
-  connection->idle_timeout_ms = timeout_ms;
-  if (connection->http2->streams == 0 && !connection->http2->is_failed)
-    Watch(connection->http2.get());
+int Http2Session::OnStreamClose(Ng* session, int32_t stream_id, uint32_t code, void*) {
+  Connection* stream = Http2Connections::StreamOf(session, stream_id);
+  if (stream == nullptr) return 0;
+  Http2State* state = stream->stream->state;
+  // By nghttp2: a body that is not as long as it was said to be.
+  if (code == kProtocolError) Of(state)->connections_.CountError(state);
+  stream->stream->is_gone = true;
+  if (Of(state)->connections_.is_receiving() && code != kNoError) {
+    state->abandoned_bytes += stream->stream->head_bytes;
+  }
+  // What came before the end of a tunnel is still to be read.
+  const bool is_kept = stream->partial != nullptr && !IsRelayed(stream->phase);
+  if (stream->stream->is_end_due && is_kept) return 0;
+  // An answer that is complete: nobody waits to hear that it has left.
+  const bool is_patient = stream->stream->is_complete && stream->stream->has_ended;
+  Of(state)->transport_->CloseStream(stream, is_patient);
+  return 0;
 }
 
-void Http2Session::OnTimer(Connection* connection) {
-  if (connection->stream != nullptr) return OnStalled(connection);
-  Http2State* state = connection->http2.get();
-  // It does not read why: what the kernel still has for it goes, too.
-  if (state->is_failed) return transport_->Reset(connection);
-  if (state->awaits_notice) return FinishShutdown(state);
-  if (state->streams == 0 && connection->queue != nullptr) {
-    // Not idle: the peer still reads the last response.
-    return Watch(state);
-  }
-  if (state->streams == 0) {
-    if (state->is_noticed) return transport_->Close(connection, 0);
-    return Shutdown(connection);
-  }
-  const uint64_t ping_ms = connection->server->config->settings().http2.ping_ms;
-  if (ping_ms == 0) return;
-  const uint64_t silent_ms = uv_now(loop_) - state->received_ms;
-  if (silent_ms >= ping_ms && state->awaits_ping) {
-    return transport_->Close(connection, ETIMEDOUT);
-  }
-  if (silent_ms >= ping_ms) {
-    static constexpr uint8_t kOpaque[8] = {};
-    state->awaits_ping = true;
-    api_->submit_ping(state->session, 0, kOpaque);
-    MarkDirty(state);
-  }
-  transport_->StartIdleTimer(connection, ping_ms);
-}
-
-void Http2Session::OnPing(Http2State* state) {
-  state->awaits_ping = false;
-  if (state->awaits_notice) FinishShutdown(state);
-}
-
-void Http2Session::CheckTimeouts(Connection* connection, uint64_t now_ns, uint64_t headers_ns) {
-  if (!connection->is_open() || connection->message_start_ns == 0 || headers_ns == 0) return;
-  if (now_ns - std::min(now_ns, connection->message_start_ns) <= headers_ns) return;
-  Close(connection);
+void Http2Session::OnTouched(Connection* connection) {
+  if (connection->stream == nullptr) return connections_.AddDirty(connection->http2.get());
+  responses_.Resume(connection);
+  connections_.AddDirty(connection->stream->state);
 }
 
 void Http2Session::OnDetach(Connection* connection) {
   if (connection->http2 != nullptr) {
     Http2State* state = connection->http2.get();
-    std::replace(dirty_.begin(), dirty_.end(), state, static_cast<Http2State*>(nullptr));
-    state->is_over = true;
+    connections_.OnDetach(state);
     while (state->first_stream != nullptr) {
       state->first_stream->stream->is_gone = true;
       transport_->Close(state->first_stream, 0);
@@ -263,22 +391,21 @@ void Http2Session::OnDetach(Connection* connection) {
   Http2Stream* stream = connection->stream.get();
   Http2State* state = std::exchange(stream->state, nullptr);
   if (state == nullptr) return;
-  std::erase(begun_, connection);
   Connection*& before =
       stream->previous == nullptr ? state->first_stream : stream->previous->stream->next;
   before = stream->next;
   if (stream->next != nullptr) stream->next->stream->previous = stream->previous;
-  if (stream->fields != nullptr) ReturnFields(std::move(stream->fields));
+  requests_.OnDetach(connection);
   if (!state->connection->is_open()) return;
   // After the answer. Whoever closes the stream goes on to send, or marks the session below.
-  if (stream->ends_connection) SubmitNotice(state);
+  if (stream->ends_connection) connections_.SubmitNotice(state);
   if (!stream->is_gone) {
     // nghttp2 calls back no more.
     api_->session_set_stream_user_data(state->session, stream->id, nullptr);
     api_->submit_rst_stream(state->session, 0, stream->id, stream->reset_code);
-    MarkDirty(state);
+    connections_.MarkDirty(state);
   }
-  if (--state->streams == 0) OnNoStreams(state);
+  if (--state->streams == 0) connections_.OnNoStreams(state);
 }
 
 }  // namespace httpsys::engine

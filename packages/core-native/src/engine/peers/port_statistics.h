@@ -8,7 +8,7 @@
 #include <mutex>
 #include <utility>
 
-#include "sharing/sharing.h"
+#include "sharing/port_counters.h"
 
 namespace httpsys::engine {
 

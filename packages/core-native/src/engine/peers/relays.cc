@@ -11,9 +11,6 @@
 #include "base/limits.h"
 #include "base/socket_calls.h"
 #include "engine/connection/socket_options.h"
-#include "engine/http1/http1_session.h"
-#include "engine/http2/http2_session.h"
-#include "engine/peers/port_router.h"
 #include "records/record_writer.h"
 
 namespace httpsys::engine {
@@ -47,10 +44,10 @@ const Connection* RealOf(const Connection* connection) {
 
 }  // namespace
 
-void Relays::Start(Transport* transport, Http1Session* session, Http2Session* http2) {
-  transport_ = transport;
-  session_ = session;
-  http2_ = http2;
+void Relays::Start(Exchanges* exchanges, RelayInput* requests, RelayedStreams* streams) {
+  exchanges_ = exchanges;
+  requests_ = requests;
+  streams_ = streams;
 }
 
 void Relays::Close() {
@@ -109,21 +106,21 @@ Relay* Relays::Open(Connection* connection, uint64_t member) {
 }
 
 bool Relays::IsOnlyAt(const Connection* connection, uint64_t member) {
-  const Relay* relay = connection->relay;
+  const Relay* relay = Of(connection);
   return connection->unanswered == 0 ||
          (relay != nullptr && relay->member == member && relay->pending == connection->unanswered);
 }
 
 bool Relays::HasPending(const Connection* connection) {
-  return connection->relay != nullptr && connection->relay->pending != 0;
+  return connection->relay != nullptr && Of(connection)->pending != 0;
 }
 
 bool Relays::Send(Connection* connection, uint64_t member, std::string_view head) {
-  if (connection->relay != nullptr && connection->relay->member != member) {
+  if (connection->relay != nullptr && Of(connection)->member != member) {
     if (HasPending(connection)) return false;
-    Free(connection->relay);
+    Free(Of(connection));
   }
-  Relay* relay = connection->relay != nullptr ? connection->relay : Open(connection, member);
+  Relay* relay = connection->relay != nullptr ? Of(connection) : Open(connection, member);
   if (relay == nullptr) return false;
   // Of a stream its session keeps it.
   if (relay->pending++ == 0) relay->is_kept = connection->stream == nullptr;
@@ -132,16 +129,16 @@ bool Relays::Send(Connection* connection, uint64_t member, std::string_view head
 }
 
 bool Relays::CanSend(const Connection* connection) {
-  const Relay* relay = connection->relay;
+  const Relay* relay = Of(connection);
   return relay == nullptr || relay->unsent.size() < limits::kRelayUnsentBytesMax;
 }
 
 size_t Relays::UnsentBytes(const Connection* connection) {
-  return connection->relay == nullptr ? 0 : connection->relay->unsent.size();
+  return connection->relay == nullptr ? 0 : Of(connection)->unsent.size();
 }
 
 void Relays::SendMore(Connection* connection, std::string_view bytes) {
-  Relay* relay = connection->relay;
+  Relay* relay = Of(connection);
   if (relay == nullptr) return;
   Keep(relay, bytes);
   const bool is_behind = !relay->unsent.empty();
@@ -162,7 +159,7 @@ void Relays::Forget(Relay* relay) {
 }
 
 bool Relays::EndInput(Connection* connection) {
-  Relay* relay = connection->relay;
+  Relay* relay = Of(connection);
   if (relay == nullptr || (relay->pending == 0 && !relay->is_opaque)) return false;
   relay->is_ending = true;
   if (relay->unsent.empty()) shutdown(relay->fd, SHUT_WR);
@@ -208,9 +205,9 @@ void Relays::Write(Relay* relay) {
   if (relay->unsent.empty() && relay->is_ending) shutdown(relay->fd, SHUT_WR);
   Watch(relay);
   Connection* connection = relay->connection;
-  if (connection->stream != nullptr) return http2_->OnPausesChanged(connection);
+  if (connection->stream != nullptr) return streams_->OnRelayDrained(connection);
   if ((connection->pauses & kPauseRelay) != 0 && CanSend(connection)) {
-    session_->ResumeInput(connection, kPauseRelay);
+    input_->Resume(connection, kPauseRelay);
   }
 }
 
@@ -227,12 +224,12 @@ void Relays::Read(Relay* relay) {
     relay->received += static_cast<uint64_t>(got);
     if (connection->stream != nullptr) {
       // Once per turn: what of it the client does not take shows when all streams have been sent.
-      http2_->OnRelayedBytes(connection, {buffer_.data(), static_cast<size_t>(got)});
+      streams_->OnRelayedBytes(connection, {buffer_.data(), static_cast<size_t>(got)});
       if (relay->connection != nullptr) CheckAnswers(relay);
       return;
     }
-    transport_->Send(connection, {buffer_.data(), static_cast<size_t>(got)}, 0);
-    transport_->Flush(connection);
+    output_->Send(connection, {buffer_.data(), static_cast<size_t>(got)}, 0);
+    output_->Flush(connection);
     if (relay->connection == nullptr) return;
     CheckAnswers(relay);
     if (relay->connection == nullptr || static_cast<size_t>(got) < buffer_.size()) return;
@@ -249,14 +246,14 @@ void Relays::CheckAnswers(Relay* relay) {
     if (relay->pending == 0) continue;
     --relay->pending;
     if (connection->stream != nullptr) {
-      http2_->OnEnd(connection, false, closes);
+      streams_->OnRelayedAnswer(connection, closes);
       if (relay->connection == nullptr) return;
       continue;
     }
     if (connection->idle_timeout_ms == 0) connection->idle_timeout_ms = limits::kNativeIdleMs;
     // What follows in the input is looked at when the output has left.
-    transport_->Touch(connection);
-    session_->OnAnswered(connection);
+    output_->Touch(connection);
+    exchanges_->OnAnswered(connection);
     if (closes) {
       transport_->FinishAfterOutput(connection, AfterOutput::kClose);
       return;
@@ -276,7 +273,7 @@ void Relays::End(Relay* relay) {
     relay->is_ended = true;
     Watch(relay);
     transport_->FinishAfterOutput(connection, AfterOutput::kShutdown);
-    transport_->Flush(connection);
+    output_->Flush(connection);
     return;
   }
   const bool is_lost = relay->pending != 0;
@@ -286,7 +283,7 @@ void Relays::End(Relay* relay) {
   Free(relay);
   if (!is_lost) return;
   transport_->FinishAfterOutput(connection, AfterOutput::kClose);
-  transport_->Flush(connection);
+  output_->Flush(connection);
 }
 
 // The same of a stream, whose client must not take the end of a process for that of a message.
@@ -300,11 +297,11 @@ void Relays::EndOfStream(Relay* relay) {
   if (is_tunnel && relay->is_whole && !relay->is_ended) {
     relay->is_ended = true;
     Watch(relay);
-    return http2_->OnEnd(connection, true, false);
+    return streams_->OnRelayedEnd(connection);
   }
   Free(relay);
-  if (!is_tunnel) return http2_->OnRelayEnded(connection, is_lost);
-  http2_->OnDestroy(connection);
+  if (!is_tunnel) return streams_->OnRelayEnded(connection, is_lost);
+  streams_->OnRelayClosed(connection);
 }
 
 // Nobody answers what is unanswered.
@@ -316,13 +313,13 @@ void Relays::Fail(Relay* relay) {
   const std::string requests = std::move(relay->kept);
   Free(relay);
   if (connection->stream != nullptr) {
-    return is_lost ? http2_->OnRelayFailed(connection, is_begun)
-                   : http2_->OnRelayEnded(connection, false);
+    return is_lost ? streams_->OnRelayFailed(connection, is_begun)
+                   : streams_->OnRelayEnded(connection, false);
   }
   if (!is_lost) return;
-  if (!is_begun) return session_->AnswerLost(connection, requests);
+  if (!is_begun) return requests_->AnswerLost(connection, requests);
   transport_->FinishAfterOutput(connection, AfterOutput::kClose);
-  transport_->Flush(connection);
+  output_->Flush(connection);
 }
 
 // Nothing goes to the member of an upgraded connection any more, and nothing comes from it.
@@ -331,11 +328,11 @@ void Relays::CloseBoth(Relay* relay) {
   if (connection->stream != nullptr) return EndOfStream(relay);
   Free(relay);
   transport_->FinishAfterOutput(connection, AfterOutput::kClose);
-  transport_->Flush(connection);
+  output_->Flush(connection);
 }
 
 void Relays::Resume(Connection* connection) {
-  if (connection->relay != nullptr) Watch(connection->relay);
+  if (connection->relay != nullptr) Watch(Of(connection));
 }
 
 void Relays::OnAnswered(const peer::Answered& answer) {
@@ -361,9 +358,9 @@ void Relays::OnDecided(const peer::Decided& decision) {
     connection->unanswered = 0;
   }
   if (connection->stream != nullptr) {
-    http2_->OnRelayedUpgrade(connection, relay->is_opaque);
+    streams_->OnRelayedUpgrade(connection, relay->is_opaque);
   } else {
-    session_->OnRelayedUpgrade(connection, relay->is_opaque);
+    requests_->OnUpgrade(connection, relay->is_opaque);
   }
 }
 
@@ -377,19 +374,19 @@ void Relays::OnReturned(uint32_t id) {
   relay->is_returned = true;
   if (!relay->answers.empty()) return;
   const bool is_kept =
-      connection->stream == nullptr ? relay->is_kept : Http2Session::CanTakeBack(connection);
+      connection->stream == nullptr ? relay->is_kept : streams_->CanTakeBack(connection);
   const bool is_whole = is_kept && relay->received == relay->answered_bytes;
   if (relay->pending == 0 || relay->is_opaque || relay->is_ending || !is_whole) return Fail(relay);
   if (connection->stream != nullptr) {
     Free(relay);
-    router_->WaitReturned(connection);
-    return http2_->TakeBack(connection);
+    owner_->WaitReturned(connection);
+    return streams_->TakeBack(connection);
   }
   const std::string requests = std::move(relay->kept);
   const uint32_t count = relay->pending;
   Free(relay);
-  router_->WaitReturned(connection);
-  session_->TakeBack(connection, requests, count);
+  owner_->WaitReturned(connection);
+  requests_->TakeBack(connection, requests, count);
 }
 
 void Relays::OnEnded(const peer::Ended& end) {
@@ -400,10 +397,9 @@ void Relays::OnEnded(const peer::Ended& end) {
 }
 
 void Relays::OnDetached(Connection* connection) {
-  Relay* relay = connection->relay;
+  Relay* relay = Of(connection);
   if (relay == nullptr) return;
-  const Http2Stream* stream = connection->stream.get();
-  const bool is_whole = stream != nullptr && stream->has_ended && stream->is_complete;
+  const bool is_whole = connection->stream != nullptr && streams_->IsWhole(connection);
   if (!is_whole || relay->unsent.empty()) return Free(relay);
   // The rest of a request that was answered early is its application's.
   connection->relay = nullptr;

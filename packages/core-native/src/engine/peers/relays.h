@@ -14,17 +14,17 @@
 #include <vector>
 
 #include "engine/connection/connection.h"
+#include "engine/connection/input.h"
 #include "engine/connection/transport.h"
 #include "engine/peers/peer_links.h"
+#include "engine/peers/relay_input.h"
+#include "engine/requests/exchanges.h"
+#include "engine/requests/request_router.h"
 
 namespace httpsys::engine {
 
-class Http1Session;
-class Http2Session;
-class PortRouter;
-
 // Of one connection or one stream, to one member.
-struct Relay {
+struct Relay : RelayState {
   uv_poll_t poll;
   class Relays* owner = nullptr;
   Connection* connection = nullptr;  // nullptr = over, or only `unsent` is to be sent.
@@ -49,12 +49,28 @@ struct Relay {
 // Thread: the lane.
 class Relays {
  public:
-  Relays(uv_loop_t* loop, PeerLinks* links, PortRouter* router)
-      : loop_(loop), links_(links), router_(router) {}
+  // Hears of requests that came back from a member.
+  class Owner {
+   public:
+    // The request looks for its owner a little later.
+    virtual void WaitReturned(Connection* connection) = 0;
+
+   protected:
+    ~Owner() = default;
+  };
+
+  Relays(uv_loop_t* loop, PeerLinks* links, Owner* owner, Transport* transport, Input* input)
+      : loop_(loop),
+        links_(links),
+        owner_(owner),
+        transport_(transport),
+        output_(transport->output()),
+        input_(input) {}
   Relays(const Relays&) = delete;
   Relays& operator=(const Relays&) = delete;
 
-  void Start(Transport* transport, Http1Session* session, Http2Session* http2);
+  // Before the first request: where the requests of connections and those of streams are read.
+  void Start(Exchanges* exchanges, RelayInput* requests, RelayedStreams* streams);
   void Close();
 
   // The head of a request for a member that Prepare() found ready. False: not now.
@@ -95,15 +111,19 @@ class Relays {
   void CloseBoth(Relay* relay);
   static void Keep(Relay* relay, std::string_view bytes);
   static void Forget(Relay* relay);
+  static Relay* Of(const Connection* connection) { return static_cast<Relay*>(connection->relay); }
   void SendRest(Relay* relay);
   void Free(Relay* relay);
 
   uv_loop_t* loop_;
   PeerLinks* links_;
-  PortRouter* router_;
-  Transport* transport_ = nullptr;
-  Http1Session* session_ = nullptr;
-  Http2Session* http2_ = nullptr;
+  Owner* owner_;
+  Transport* transport_;
+  OutputPass* output_;
+  Input* input_;
+  Exchanges* exchanges_ = nullptr;
+  RelayInput* requests_ = nullptr;
+  RelayedStreams* streams_ = nullptr;
   std::map<uint32_t, Relay*> relays_;
   uint32_t next_id_ = 1;
   std::vector<char> buffer_;

@@ -50,8 +50,9 @@ std::string_view OfflineReply() {
   return "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
 }
 
-void AppendRouteReply(RouteStatus status, std::string_view reason, bool is_head_request,
-                      bool keep_alive, std::string* output) {
+size_t AppendRouteReply(RouteStatus status, std::string_view reason, bool is_head_request,
+                        bool keep_alive, std::string* output) {
+  const size_t begin = output->size();
   const Page page = PageFor(status);
   std::string body = "<!DOCTYPE html><title>";
   body.append(page.text).append("</title><h1>").append(page.text).append("</h1>\n");
@@ -61,7 +62,9 @@ void AppendRouteReply(RouteStatus status, std::string_view reason, bool is_head_
   output->append(std::to_string(body.size()));
   output->append(keep_alive ? "\r\nConnection: keep-alive\r\n\r\n"
                             : "\r\nConnection: close\r\n\r\n");
+  const size_t head_bytes = output->size() - begin;
   if (!is_head_request) output->append(body);
+  return head_bytes;
 }
 
 }  // namespace httpsys::engine

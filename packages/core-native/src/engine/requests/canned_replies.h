@@ -1,6 +1,7 @@
 #pragma once
 // Replies that the engine sends without JavaScript.
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -14,9 +15,9 @@ namespace httpsys::engine {
 std::string_view RefusalReply(records::ErrorKind kind);
 
 // For a request that nobody serves, in the words of HTTP.SYS; a reason that is not empty is named.
-// Appends a whole response.
-void AppendRouteReply(RouteStatus status, std::string_view reason, bool is_head_request,
-                      bool keep_alive, std::string* output);
+// Appends a whole response; returns the bytes of its head.
+size_t AppendRouteReply(RouteStatus status, std::string_view reason, bool is_head_request,
+                        bool keep_alive, std::string* output);
 
 // The 503 for a request whose owner has died, where the request is not known any more: it serves
 // HEAD as well. Closes the connection.

@@ -19,7 +19,7 @@ class RequestRouter {
     kLater,      // Answers before it, or their bytes, are still to leave.
     kWaiting,    // For its owner: asked again by itself.
     kElsewhere,  // The connection has left with its bytes.
-    kRelayed,    // Its head has left, its connection stays.
+    kRelayed,    // Its head has left, its connection stays: the phase says how its body goes on.
   };
 
   // Requests of this port have to be looked at before their connection has a server.
@@ -48,7 +48,7 @@ class RequestRouter {
   virtual bool CanRelay(const Connection* connection) const = 0;
   // The head of a stream's request as text. False: not now.
   virtual bool RelayStream(Connection* stream, uint64_t member, std::string_view head) = 0;
-  // What the member has not taken of it.
+  // The bytes that the member has not taken of it.
   virtual size_t UnsentBytes(const Connection* connection) const = 0;
   // What follows the head, as it came.
   virtual void RelayMore(Connection* connection, std::string_view bytes) = 0;
@@ -66,6 +66,49 @@ class RequestRouter {
 
  protected:
   ~RequestRouter() = default;
+};
+
+// What a relay says to the session of HTTP/2 whose stream's request another member answers. Thread:
+// the lane.
+class RelayedStreams {
+ public:
+  // Bytes of the answer; they are copied.
+  virtual void OnRelayedBytes(Connection* stream, std::string_view bytes) = 0;
+  // The answer is complete.
+  virtual void OnRelayedAnswer(Connection* stream, bool closes) = 0;
+  // The member has ended its direction of a tunnel, whose bytes are whole.
+  virtual void OnRelayedEnd(Connection* stream) = 0;
+  virtual void OnRelayedUpgrade(Connection* stream, bool is_accepted) = 0;
+  // The member has closed its end, where nothing is a tunnel's.
+  virtual void OnRelayEnded(Connection* stream, bool is_answer_due) = 0;
+  // The member has closed its end of a tunnel.
+  virtual void OnRelayClosed(Connection* stream) = 0;
+  // The member has died.
+  virtual void OnRelayFailed(Connection* stream, bool is_begun) = 0;
+  // The member has taken bytes of the request.
+  virtual void OnRelayDrained(Connection* stream) = 0;
+  // True while the request is whole here, so that another member may have it.
+  virtual bool CanTakeBack(const Connection* stream) const = 0;
+  virtual void TakeBack(Connection* stream) = 0;
+  // True when the client has sent and got everything.
+  virtual bool IsWhole(const Connection* stream) const = 0;
+
+ protected:
+  ~RelayedStreams() = default;
+};
+
+// How a connection of HTTP/1.1 becomes one of HTTP/2. Thread: the lane.
+class Http2Entry {
+ public:
+  // From here on the connection's input is frames, beginning with the preface. False: no memory.
+  virtual bool Begin(Connection* connection) = 0;
+  // The same for a connection whose first request asks for HTTP/2, and is answered on stream 1;
+  // `body` is all of its body. False: it stays a request of HTTP/1.1.
+  virtual bool Upgrade(Connection* connection, const http1::RequestHead& head,
+                       std::string_view settings, std::string_view body) = 0;
+
+ protected:
+  ~Http2Entry() = default;
 };
 
 }  // namespace httpsys::engine

@@ -165,7 +165,7 @@ bool ErrorLog::WriteDropped(bool is_last) {
   return true;
 }
 
-bool ErrorLog::Write(const LogEntry& entry) {
+bool ErrorLog::Write(const LogRecord& entry) {
   if (fd_ == -1) return true;
   const std::time_t now = std::time(nullptr);
   uint64_t dropped = 0;

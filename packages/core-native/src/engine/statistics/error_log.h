@@ -8,23 +8,11 @@
 #include <string>
 #include <string_view>
 
-#include "records/addresses.h"
+#include "engine/statistics/log_record.h"
 #include "records/records.h"
 #include "url/url_prefix_table.h"
 
 namespace httpsys::engine {
-
-struct LogEntry {
-  int fd = -1;                           // The connection, which is asked for its addresses
-  const Addresses* addresses = nullptr;  // unless they are known.
-  int version_major = 1;
-  int version_minor = -1;
-  std::string_view method;  // Empty = unknown, as the next two.
-  std::string_view target;
-  std::string_view reason;
-  int status = 0;  // 0 = none was sent.
-  uint32_t server_id = 0;
-};
 
 // HTTP.SYS's phrases.
 std::string_view ReasonFor(records::ErrorKind kind, bool is_in_body);
@@ -49,7 +37,7 @@ class ErrorLog {
   const std::string& path() const { return path_; }
   // False: the line was left out, because this second has had limits::kLogLinesPerSecond. Then
   // WriteDropped() is due in the next one.
-  bool Write(const LogEntry& entry);
+  bool Write(const LogRecord& entry);
   // Says how many lines were left out; within the same second only if `is_last`. False: not yet.
   bool WriteDropped(bool is_last);
 

@@ -62,7 +62,7 @@ bool TlsHandshakes::Continue(Connection* connection) {
     case tls::HandshakeStatus::kDone:
       return Establish(connection);
     case tls::HandshakeStatus::kWaiting:
-      if (connection->tls->has_unsent()) transport_->FlushSealed(connection);
+      if (connection->tls->has_unsent()) output_->FlushSealed(connection);
       return false;
     case tls::HandshakeStatus::kAsking: {
       const uint32_t id = Suspend(connection);
@@ -124,7 +124,7 @@ bool TlsHandshakes::Establish(Connection* connection) {
   } else if (is_left) {
     router_->Leave(connection);  // Otherwise with its first request, which tells whose it is.
   }
-  transport_->FlushSealed(connection);
+  output_->FlushSealed(connection);
   return connection->is_open();
 }
 

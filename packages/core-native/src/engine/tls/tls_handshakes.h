@@ -16,7 +16,7 @@ namespace httpsys::engine {
 class TlsHandshakes {
  public:
   TlsHandshakes(RecordWriter* records, Transport* transport, RequestRouter* router)
-      : records_(records), transport_(transport), router_(router) {}
+      : records_(records), transport_(transport), output_(transport->output()), router_(router) {}
 
   // In phase kHandshake. True when that is over and there may be something to read.
   bool OnReadable(Connection* connection);
@@ -35,6 +35,7 @@ class TlsHandshakes {
 
   RecordWriter* records_;
   Transport* transport_;
+  OutputPass* output_;
   RequestRouter* router_;
   uint32_t next_id_ = 1;
   std::unordered_map<uint32_t, Connection*> asking_;

@@ -8,7 +8,6 @@
 
 #include "base/check.h"
 #include "base/limits.h"
-#include "records/words.h"
 #include "websocket/frame.h"
 
 namespace httpsys::engine {
@@ -16,13 +15,6 @@ namespace {
 
 using websocket::ByteBuffer;
 using websocket::Opcode;
-
-uint32_t FlagsOf(const uint8_t* record) { return LoadWord(record, 1) >> 8; }
-
-std::string_view Bytes(const uint8_t* record, size_t at, size_t bytes) {
-  HTTPSYS_CHECK(at <= LoadWord(record, 0) && bytes <= LoadWord(record, 0) - at);
-  return {reinterpret_cast<const char*>(record) + at, bytes};
-}
 
 // A frame in one piece.
 std::shared_ptr<const ByteBuffer> Framed(Opcode opcode, bool is_final, bool is_compressed,
@@ -130,8 +122,13 @@ class WebSocketSession::Delivery final : public websocket::MessageSink {
 };
 
 WebSocketSession::WebSocketSession(uv_loop_t* loop, LentMemory* lent, BlockPool* pool,
-                                   RecordWriter* records, Transport* transport)
-    : lent_(lent), pool_(pool), records_(records), transport_(transport) {
+                                   RecordWriter* records, Transport* transport, Input* input)
+    : lent_(lent),
+      pool_(pool),
+      records_(records),
+      transport_(transport),
+      output_(transport->output()),
+      input_(input) {
   uv_timer_init(loop, &unused_timer_);
   unused_timer_.data = this;
 }
@@ -142,6 +139,32 @@ void WebSocketSession::Close() {
 
 // -- Input.
 
+std::span<char> WebSocketSession::Room(Connection* connection, std::span<char> shared) {
+  if (connection->window_bytes <= 0) {
+    transport_->Pause(connection, kPauseWindow);
+    return {};
+  }
+  if (connection->partial != nullptr) return shared;
+  const std::span<char> own = OwnRoom(connection);
+  return own.empty() ? shared : own;
+}
+
+Protocol::Advance WebSocketSession::OnReadable(Connection* connection, std::string_view input,
+                                               size_t* used) {
+  // The memory is the lane's buffer or what was kept: masks are removed there.
+  *used = Read(connection, const_cast<char*>(input.data()), input.size());
+  if (*used == input.size()) return Advance::kGoOn;
+  if (connection->is_open()) transport_->Pause(connection, kPauseWindow);
+  return Advance::kWait;
+}
+
+void WebSocketSession::OnEof(Connection* connection) {
+  transport_->OnPeerEnded(connection);
+  records_->Eof(connection->slot);
+  if (connection->is_fin_sent) transport_->Close(connection, 0);
+}
+
+// Returns how many bytes were used: less when JavaScript must consume first what it was given.
 size_t WebSocketSession::Read(Connection* connection, char* data, size_t size) {
   if (connection->window_bytes <= 0) return 0;
   Delivery delivery(this, connection);
@@ -167,7 +190,8 @@ void WebSocketSession::KeepReader(WebSocketState* socket) {
   if (socket->reader->is_between_messages()) spare_reader_ = std::move(socket->reader);
 }
 
-std::span<char> WebSocketSession::Room(Connection* connection) {
+// Mostly there is none.
+std::span<char> WebSocketSession::OwnRoom(Connection* connection) {
   websocket::MessageReader* reader = connection->websocket->reader.get();
   if (reader == nullptr) return {};
   const std::span<char> room = reader->Room(limits::kMessageReadBytesMin);
@@ -175,7 +199,7 @@ std::span<char> WebSocketSession::Room(Connection* connection) {
   return room.first(std::min(room.size(), limits::kMessageReadBytesMax));
 }
 
-void WebSocketSession::ReadInPlace(Connection* connection, size_t size) {
+void WebSocketSession::OnReceived(Connection* connection, size_t size) {
   Delivery delivery(this, connection);
   (void)connection->websocket->reader->ReadInPlace(size, &delivery);
   KeepReader(connection->websocket.get());
@@ -195,36 +219,59 @@ void WebSocketSession::Pong(Connection* connection, std::string_view payload) {
   }
   auto framed = Framed(Opcode::kPong, true, false, payload);
   const std::string_view bytes = framed->view();
-  transport_->SendShared(connection, std::move(framed), bytes, 0);
+  output_->SendShared(connection, std::move(framed), bytes, 0);
 }
 
 // -- Output.
 
-std::string_view WebSocketSession::OnWebSocket(Connection* connection, const uint8_t* record) {
-  const uint32_t flags = LoadWord(record, 4);
-  const uint32_t bytes_max = LoadWord(record, 5);
-  const uint32_t bits = LoadWord(record, 10);
+bool WebSocketSession::OnReply(Connection* connection, const ReplyRecord& reply) {
+  switch (reply.type()) {
+    case records::ReplyType::kWebSocket:
+      Begin(connection, reply.websocket());
+      return true;
+    case records::ReplyType::kFrame:
+      OnFrame(connection, reply);
+      return true;
+    case records::ReplyType::kFrameBlock:
+      OnFrameBlock(connection, reply);
+      return true;
+    default:
+      return false;
+  }
+}
+
+void WebSocketSession::Begin(Connection* connection, const WebSocketReply& wanted) {
+  HTTPSYS_CHECK(connection->phase == InputPhase::kUndecided);
   connection->websocket = std::make_unique<WebSocketState>();
   WebSocketState& socket = *connection->websocket;
   constexpr auto kBytesMax = static_cast<uint32_t>(limits::kMessageBytesMax);
-  socket.options.max_payload = bytes_max == 0 ? kBytesMax : std::min(bytes_max, kBytesMax);
-  socket.options.max_fragments = LoadWord(record, 6);
-  socket.options.max_buffered_chunks = LoadWord(record, 7);
-  socket.options.skips_utf8 = (flags & records::kSocketSkipUtf8) != 0;
-  const bool deflates = (flags & records::kSocketDeflate) != 0;
+  socket.options.max_payload =
+      wanted.bytes_max == 0 ? kBytesMax : std::min(wanted.bytes_max, kBytesMax);
+  socket.options.max_fragments = wanted.fragments_max;
+  socket.options.max_buffered_chunks = wanted.chunks_max;
+  socket.options.skips_utf8 = (wanted.flags & records::kSocketSkipUtf8) != 0;
+  const uint32_t bits = wanted.bits;
+  const bool deflates = (wanted.flags & records::kSocketDeflate) != 0;
   if (deflates) {
-    socket.inflater = std::make_unique<websocket::Inflater>(
-        &zlib_, static_cast<int>(bits >> 8 & 0xff), (flags & records::kSocketClientAlone) == 0);
+    socket.inflater =
+        std::make_unique<websocket::Inflater>(&zlib_, static_cast<int>(bits >> 8 & 0xff),
+                                              (wanted.flags & records::kSocketClientAlone) == 0);
   }
-  socket.pongs_max = LoadWord(record, 8);
-  socket.answers_pings = (flags & records::kSocketAutoPong) != 0;
+  socket.pongs_max = wanted.pongs_max;
+  socket.answers_pings = (wanted.flags & records::kSocketAutoPong) != 0;
   socket.deflates = deflates;
-  socket.stands_alone = (flags & records::kSocketServerAlone) != 0;
-  socket.threshold = LoadWord(record, 9);
+  socket.stands_alone = (wanted.flags & records::kSocketServerAlone) != 0;
+  socket.threshold = wanted.threshold;
   socket.parameters = {static_cast<int8_t>(bits & 0xff), static_cast<int8_t>(bits >> 16 & 0xff),
-                       static_cast<int8_t>(bits >> 24), static_cast<int8_t>(LoadWord(record, 11))};
+                       static_cast<int8_t>(bits >> 24), static_cast<int8_t>(wanted.memory_level)};
   if (deflates) WatchUnused();
-  return Bytes(record, records::kWebSocketFixedBytes, LoadWord(record, 12));
+  if (!wanted.head.empty()) {
+    if (connection->partial == nullptr) connection->partial = std::make_unique<std::string>();
+    connection->partial->insert(0, wanted.head);
+  }
+  connection->phase = InputPhase::kWebSocket;
+  connection->given_bytes = 0;
+  input_->Resume(connection, kPauseUpgrade);
 }
 
 void WebSocketSession::WatchUnused() {
@@ -240,7 +287,7 @@ void WebSocketSession::OnUnusedTimer(uv_timer_t* timer) {
 }
 
 // False when nothing may be sent any more.
-bool WebSocketSession::Begin(Connection* connection, const Frame& frame, bool* is_compressed) {
+bool WebSocketSession::BeginFrame(Connection* connection, const Frame& frame, bool* is_compressed) {
   WebSocketState& socket = *connection->websocket;
   *is_compressed = false;
   if (socket.is_close_sent) return false;
@@ -262,32 +309,32 @@ void WebSocketSession::SendHeader(Connection* connection, const Frame& frame, bo
   char header[websocket::kServerHeaderBytesMax];
   const size_t header_bytes =
       websocket::WriteFrameHeader(header, frame.opcode, frame.is_final, is_compressed, bytes);
-  transport_->SendCopy(connection, {header, header_bytes});
+  output_->SendCopy(connection, {header, header_bytes});
 }
 
-void WebSocketSession::OnFrame(Connection* connection, const uint8_t* record) {
+void WebSocketSession::OnFrame(Connection* connection, const ReplyRecord& reply) {
   HTTPSYS_CHECK(connection->websocket != nullptr);
-  const Frame frame(FlagsOf(record), Bytes(record, records::kPayloadAt, LoadWord(record, 4)));
+  const Frame frame(reply.flags(), reply.payload());
   bool is_compressed;
-  if (!Begin(connection, frame, &is_compressed)) return;
+  if (!BeginFrame(connection, frame, &is_compressed)) return;
   if (is_compressed) {
     SendCompressed(connection, frame);
     return;
   }
   SendHeader(connection, frame, false, frame.payload.size());
-  transport_->Send(connection, frame.payload, frame.payload.size());
+  output_->Send(connection, frame.payload, frame.payload.size());
 }
 
-void WebSocketSession::OnFrameBlock(Connection* connection, const uint8_t* record) {
+void WebSocketSession::OnFrameBlock(Connection* connection, const ReplyRecord& reply) {
   HTTPSYS_CHECK(connection->websocket != nullptr);
-  const uint32_t id = LoadWord(record, 4);
+  const uint32_t id = reply.block_id();
   LentMemory::View view;
   HTTPSYS_CHECK(lent_->Find(id, &view));
-  const Frame frame(FlagsOf(record), {reinterpret_cast<const char*>(view.data), view.bytes});
+  const Frame frame(reply.flags(), {reinterpret_cast<const char*>(view.data), view.bytes});
   bool is_compressed;
-  if (Begin(connection, frame, &is_compressed) && !is_compressed) {
+  if (BeginFrame(connection, frame, &is_compressed) && !is_compressed) {
     SendHeader(connection, frame, false, frame.payload.size());
-    transport_->SendBlock(connection, id, frame.payload);
+    output_->SendBlock(connection, id, frame.payload);
     return;
   }
   if (is_compressed) SendCompressed(connection, frame);
@@ -328,29 +375,25 @@ bool WebSocketSession::SendCompressed(Connection* connection, const Frame& frame
   SendHeader(connection, frame, frame.opcode != Opcode::kContinuation, payload->size());
   const std::string_view bytes = payload->view();
   if (bytes.empty()) return true;
-  transport_->SendShared(connection, std::move(payload), bytes, frame.payload.size());
+  output_->SendShared(connection, std::move(payload), bytes, frame.payload.size());
   return true;
 }
 
 // -- Broadcasts.
 
-void WebSocketSession::OnBroadcast(const uint8_t* record) {
-  const size_t bytes = LoadWord(record, 4);
-  const size_t slots = LoadWord(record, 5);
-  const std::string_view payload = Bytes(record, records::kPayloadAt, bytes);
-  const size_t slots_at = (records::kPayloadAt + bytes + 3) & ~size_t{3};
-  (void)Bytes(record, slots_at, slots * sizeof(uint32_t));
-  Broadcast broadcast{Frame(FlagsOf(record), payload), nullptr, {}, {}};
-  for (size_t i = 0; i < slots; ++i) {
-    Connection* connection = transport_->Find(LoadWord(record, slots_at / 4 + i));
+void WebSocketSession::OnBroadcast(const ReplyRecord& reply) {
+  if (reply.type() == records::ReplyType::kBroadcastBlock) return OnBroadcastBlock(reply);
+  const BroadcastReply wanted = reply.broadcast();
+  Broadcast broadcast{Frame(reply.flags(), wanted.payload), nullptr, {}, {}};
+  for (size_t i = 0; i < wanted.slots; ++i) {
+    Connection* connection = transport_->Find(wanted.slot(i));
     if (connection != nullptr) BroadcastTo(connection, &broadcast);
   }
 }
 
-void WebSocketSession::OnBroadcastBlock(const uint8_t* record) {
-  const uint32_t id = LoadWord(record, 4);
-  const size_t slots = LoadWord(record, 5);
-  (void)Bytes(record, records::kPayloadAt, slots * sizeof(uint32_t));
+void WebSocketSession::OnBroadcastBlock(const ReplyRecord& reply) {
+  const BroadcastReply wanted = reply.broadcast();
+  const uint32_t id = wanted.block_id;
   LentMemory::View view;
   HTTPSYS_CHECK(lent_->Find(id, &view));
   // Reports when the last connection has sent or dropped it.
@@ -358,13 +401,12 @@ void WebSocketSession::OnBroadcastBlock(const uint8_t* record) {
     lent_->Return(id);
     records_->BlockDone(id, 0);
   });
-  Broadcast broadcast{
-      Frame(FlagsOf(record), {reinterpret_cast<const char*>(view.data), view.bytes}),
-      std::move(block),
-      {},
-      {}};
-  for (size_t i = 0; i < slots; ++i) {
-    Connection* connection = transport_->Find(LoadWord(record, records::kPayloadAt / 4 + i));
+  Broadcast broadcast{Frame(reply.flags(), {reinterpret_cast<const char*>(view.data), view.bytes}),
+                      std::move(block),
+                      {},
+                      {}};
+  for (size_t i = 0; i < wanted.slots; ++i) {
+    Connection* connection = transport_->Find(wanted.slot(i));
     if (connection != nullptr) BroadcastTo(connection, &broadcast);
   }
 }
@@ -374,7 +416,7 @@ void WebSocketSession::BroadcastTo(Connection* connection, Broadcast* broadcast)
   const Frame& frame = broadcast->frame;
   WebSocketState& socket = *connection->websocket;
   bool is_compressed;
-  if (!Begin(connection, frame, &is_compressed)) return;
+  if (!BeginFrame(connection, frame, &is_compressed)) return;
   if (is_compressed) {
     if (!frame.is_final || frame.opcode == Opcode::kContinuation) {
       SendCompressed(connection, frame);
@@ -383,12 +425,12 @@ void WebSocketSession::BroadcastTo(Connection* connection, Broadcast* broadcast)
     const Shared* shared = CompressedFor(socket, broadcast);
     if (shared == nullptr) return transport_->Close(connection, ENOMEM);
     if (socket.deflater != nullptr) socket.deflater->ForgetContext();
-    transport_->SendShared(connection, shared->owner, shared->bytes, frame.payload.size());
+    output_->SendShared(connection, shared->owner, shared->bytes, frame.payload.size());
     return;
   }
   if (broadcast->block != nullptr) {
     SendHeader(connection, frame, false, frame.payload.size());
-    transport_->SendShared(connection, broadcast->block, frame.payload, frame.payload.size());
+    output_->SendShared(connection, broadcast->block, frame.payload, frame.payload.size());
     return;
   }
   if (broadcast->plain.owner == nullptr) {
@@ -396,8 +438,8 @@ void WebSocketSession::BroadcastTo(Connection* connection, Broadcast* broadcast)
     const std::string_view bytes = framed->view();
     broadcast->plain = {std::move(framed), bytes};
   }
-  transport_->SendShared(connection, broadcast->plain.owner, broadcast->plain.bytes,
-                         frame.payload.size());
+  output_->SendShared(connection, broadcast->plain.owner, broadcast->plain.bytes,
+                      frame.payload.size());
 }
 
 // nullptr: zlib has no memory.

@@ -13,18 +13,20 @@
 #include "base/block_pool.h"
 #include "base/block_store.h"
 #include "engine/connection/connection.h"
+#include "engine/connection/input.h"
+#include "engine/connection/protocol.h"
 #include "engine/connection/transport.h"
-#include "engine/websocket/websocket_state.h"
+#include "engine/connection/websocket_state.h"
 #include "records/record_writer.h"
 #include "websocket/zlib_pool.h"
 
 namespace httpsys::engine {
 
 // Thread: the lane.
-class WebSocketSession final {
+class WebSocketSession final : public Protocol {
  public:
   WebSocketSession(uv_loop_t* loop, LentMemory* lent, BlockPool* pool, RecordWriter* records,
-                   Transport* transport);
+                   Transport* transport, Input* input);
   WebSocketSession(const WebSocketSession&) = delete;
   WebSocketSession& operator=(const WebSocketSession&) = delete;
   // Before the loop is closed.
@@ -32,22 +34,20 @@ class WebSocketSession final {
 
   // -- Input.
 
-  // Reads `size` bytes and writes over them. Returns how many were used: less when JavaScript must
-  // consume first what it was given.
-  size_t Read(Connection* connection, char* data, size_t size);
-  // Memory to receive into without a copy, and what to call then; mostly there is none.
-  std::span<char> Room(Connection* connection);
-  void ReadInPlace(Connection* connection, size_t size);
+  // Of a message that is being read into memory of its own, that memory.
+  std::span<char> Room(Connection* connection, std::span<char> shared) override;
+  void OnReceived(Connection* connection, size_t bytes) override;
+  // Writes over what it reads.
+  Advance OnReadable(Connection* connection, std::string_view input, size_t* used) override;
+  void OnEof(Connection* connection) override;
+  void OnTimeout(Connection* connection) override { transport_->Close(connection, 0); }
+  bool OnReply(Connection* connection, const ReplyRecord& reply) override;
 
   // -- What JavaScript wants. A record that claims what it cannot have is a mistake of our own
   // JavaScript and ends the process.
 
-  // kWebSocket: begins, without reading. Returns what was read behind the request.
-  std::string_view OnWebSocket(Connection* connection, const uint8_t* record);
-  void OnFrame(Connection* connection, const uint8_t* record);
-  void OnFrameBlock(Connection* connection, const uint8_t* record);
-  void OnBroadcast(const uint8_t* record);
-  void OnBroadcastBlock(const uint8_t* record);
+  // kBroadcast and kBroadcastBlock, which name their connections themselves.
+  void OnBroadcast(const ReplyRecord& reply);
 
  private:
   class Delivery;
@@ -63,13 +63,19 @@ class WebSocketSession final {
     std::unique_ptr<websocket::Deflater> deflater;
   };
 
+  void Begin(Connection* connection, const WebSocketReply& wanted);
+  void OnFrame(Connection* connection, const ReplyRecord& reply);
+  void OnFrameBlock(Connection* connection, const ReplyRecord& reply);
+  void OnBroadcastBlock(const ReplyRecord& reply);
+  size_t Read(Connection* connection, char* data, size_t size);
+  std::span<char> OwnRoom(Connection* connection);
   static void OnUnusedTimer(uv_timer_t* timer);
   // Of zlib states and blocks.
   void WatchUnused();
 
   websocket::MessageReader* ReaderOf(WebSocketState* socket);
   void KeepReader(WebSocketState* socket);
-  bool Begin(Connection* connection, const Frame& frame, bool* is_compressed);
+  bool BeginFrame(Connection* connection, const Frame& frame, bool* is_compressed);
   void SendHeader(Connection* connection, const Frame& frame, bool is_compressed, size_t bytes);
   bool SendCompressed(Connection* connection, const Frame& frame);
   void BroadcastTo(Connection* connection, Broadcast* broadcast);
@@ -82,6 +88,8 @@ class WebSocketSession final {
   BlockPool* pool_;
   RecordWriter* records_;
   Transport* transport_;
+  OutputPass* output_;
+  Input* input_;
   // Of a WebSocket that has read its messages to their end, for the next one that reads.
   std::unique_ptr<websocket::MessageReader> spare_reader_;
   uv_timer_t unused_timer_;

@@ -1,0 +1,144 @@
+#include "engine/connection/input.h"
+
+#include <sys/ioctl.h>
+#include <sys/types.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/limits.h"
+
+namespace httpsys::engine {
+namespace {
+
+constexpr int kGoodbyeBytesMax = 40;
+
+}  // namespace
+
+Input::Input(const RequestQueue* queue, Transport* transport, const Protocols* protocols,
+             ReadObserver* observer)
+    : queue_(queue),
+      transport_(transport),
+      protocols_(protocols),
+      observer_(observer),
+      buffer_(limits::kReadBytes) {}
+
+void Input::OnReadable(Connection* connection) {
+  for (int i = 0; i < limits::kReadsPerEvent; ++i) {
+    if (queue_->stalled()) {
+      PauseForMemory(connection);
+      transport_->UpdatePoll(connection);
+      return;
+    }
+    if (!ReadOnce(connection) || !connection->is_open() || connection->pauses != 0) return;
+  }
+}
+
+// Where some requests are still in the socket, the end is met when they are read.
+void Input::OnDisconnect(Connection* connection) {
+  // A goodbye of TLS is no request: the shortest one with its record is longer.
+  const int unread_max = connection->tls == nullptr ? 0 : kGoodbyeBytesMax;
+  int unread = 0;
+  if (ioctl(connection->fd, FIONREAD, &unread) != 0 || unread > unread_max) return;
+  OnReadFailed(connection, 0);
+}
+
+void Input::PauseForMemory(Connection* connection) {
+  is_stalled_ = true;
+  transport_->Pause(connection, kPauseMemory);
+}
+
+// Returns true when there is probably more to read.
+bool Input::ReadOnce(Connection* connection) {
+  Protocol* protocol = protocols_->Of(connection->phase);
+  const std::span<char> room = protocol->Room(connection, buffer_);
+  if (room.empty()) return false;
+  const ssize_t got = transport_->Receive(connection, room.data(), room.size());
+  if (got <= 0) {
+    OnReadFailed(connection, got == 0 ? 0 : errno);
+    return false;
+  }
+  const auto bytes = static_cast<size_t>(got);
+  if (room.data() == buffer_.data()) {
+    Receive(connection, {buffer_.data(), bytes});
+  } else {
+    protocol->OnReceived(connection, bytes);
+  }
+  return bytes == room.size();
+}
+
+// `error` 0 is the end of the client's data.
+void Input::OnReadFailed(Connection* connection, int error) {
+  if (error == EAGAIN || error == EWOULDBLOCK) return;
+  if (error != 0) {
+    transport_->Close(connection, error);
+    return;
+  }
+  protocols_->Of(connection->phase)->OnEof(connection);
+}
+
+void Input::Receive(Connection* connection, std::string_view bytes) {
+  if (connection->partial != nullptr) {
+    connection->partial->append(bytes);
+    HandleKept(connection);
+    return;
+  }
+  const size_t used = Handle(connection, bytes);
+  if (connection->is_open() && used < bytes.size()) {
+    connection->partial = std::make_unique<std::string>(bytes.substr(used));
+  }
+}
+
+void Input::HandleKept(Connection* connection) {
+  // Out of the connection meanwhile, so that its bytes stay where they are.
+  std::unique_ptr<std::string> partial = std::move(connection->partial);
+  const size_t used = Handle(connection, *partial);
+  if (!connection->is_open()) return;
+  if (used != partial->size()) {
+    partial->erase(0, used);
+    connection->partial = std::move(partial);
+  } else if (Protocol* protocol = protocols_->Of(connection->phase); protocol != nullptr) {
+    protocol->OnKeptRead(connection);
+  }
+}
+
+// Returns how much of the input is done with.
+size_t Input::Handle(Connection* connection, std::string_view input) {
+  size_t at = 0;
+  while (at < input.size()) {
+    Protocol* protocol = protocols_->Of(connection->phase);
+    if (protocol == nullptr) break;
+    size_t used = 0;
+    const Protocol::Advance advance = protocol->OnReadable(connection, input.substr(at), &used);
+    at += used;
+    const bool is_over = !connection->is_open() || connection->phase == InputPhase::kRefused ||
+                         connection->phase == InputPhase::kOver;
+    if (is_over) {
+      at = input.size();
+      break;
+    }
+    if (advance == Protocol::Advance::kWait) break;
+  }
+  observer_->OnRead(connection);
+  return at;
+}
+
+void Input::Resume(Connection* connection, PauseReason reason) {
+  if (!transport_->Resume(connection, reason)) return;
+  if (queue_->stalled()) {
+    PauseForMemory(connection);
+  } else if (connection->partial != nullptr) {
+    HandleKept(connection);
+  }
+  if (connection->is_open()) transport_->UpdatePoll(connection);
+}
+
+void Input::OnWindow(Connection* connection, uint32_t bytes) {
+  connection->window_bytes =
+      std::min(connection->window_bytes + int64_t{bytes}, limits::kReceiveWindowBytes);
+  if ((connection->pauses & kPauseWindow) != 0 && connection->window_bytes > 0) {
+    Resume(connection, kPauseWindow);
+  }
+}
+
+}  // namespace httpsys::engine

@@ -1,0 +1,430 @@
+#include "engine/connection/output_pass.h"
+
+#include <sys/socket.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/limits.h"
+#include "base/socket_calls.h"
+
+namespace httpsys::engine {
+namespace {
+
+// The peer's end comes before the reset that answers what is sent after it. When the end has not
+// been read yet it is what happened; libuv, which reads before it writes, tells the application the
+// same.
+int WriteError(const Connection& connection, int error) {
+  return error == EPIPE && !connection.peer_ended ? 0 : error;
+}
+
+}  // namespace
+
+OutputPass::OutputPass(uv_loop_t* loop, RecordWriter* records, LentMemory* lent, OutputOwner* owner)
+    : records_(records), lent_(lent), owner_(owner), pieces_(1), owners_(1) {
+  uv_timer_init(loop, &trim_timer_);
+  trim_timer_.data = this;
+}
+
+void OutputPass::Close() { uv_close(reinterpret_cast<uv_handle_t*>(&trim_timer_), nullptr); }
+
+ssize_t OutputPass::Write(Connection* connection, iovec* vectors, int count, bool is_end) {
+  if (connection->tls != nullptr) return connection->tls->Write(vectors, count, is_end);
+  msghdr message{};
+  message.msg_iov = vectors;
+  message.msg_iovlen = static_cast<decltype(message.msg_iovlen)>(count);
+  constexpr int kFlags = kSendFlags | MSG_DONTWAIT;
+  ssize_t sent;
+  do {
+    sent = count == 1 ? send(connection->fd, vectors->iov_base, vectors->iov_len, kFlags)
+                      : sendmsg(connection->fd, &message, kFlags);
+  } while (sent < 0 && errno == EINTR);
+  return sent;
+}
+
+OutputPass::Piece* OutputPass::AddPiece(Connection* connection, size_t bytes,
+                                        size_t payload_bytes) {
+  const auto index = static_cast<uint32_t>(pieces_.size());
+  Piece& piece = pieces_.emplace_back();
+  piece.bytes = bytes;
+  if (connection->first_piece == 0) {
+    connection->first_piece = index;
+  } else {
+    pieces_[connection->last_piece].next = index;
+  }
+  connection->last_piece = index;
+  connection->pass_payload_bytes += payload_bytes;
+  if (connection->origin != nullptr) connection->origin->sent_bytes += bytes;
+  Touch(connection);
+  return &piece;
+}
+
+void OutputPass::Send(Connection* connection, std::string_view bytes, size_t payload_bytes) {
+  if (bytes.empty()) return;
+  Piece* piece = AddPiece(connection, bytes.size(), payload_bytes);
+  piece->data = reinterpret_cast<const uint8_t*>(bytes.data());
+}
+
+void OutputPass::SendCopy(Connection* connection, std::string_view bytes) {
+  const size_t count = std::min(bytes.size(), sizeof(Piece::copy));
+  std::memcpy(AddPiece(connection, count, 0)->copy, bytes.data(), count);
+}
+
+void OutputPass::SendBlock(Connection* connection, uint32_t block_id, std::string_view bytes) {
+  if (bytes.empty()) {
+    ReportBlocks({block_id}, 0);
+    return;
+  }
+  Piece* piece = AddPiece(connection, bytes.size(), bytes.size());
+  piece->data = reinterpret_cast<const uint8_t*>(bytes.data());
+  piece->block_id = block_id;
+}
+
+void OutputPass::SendShared(Connection* connection, std::shared_ptr<const void> owner,
+                            std::string_view bytes, size_t payload_bytes) {
+  Piece* piece = AddPiece(connection, bytes.size(), payload_bytes);
+  piece->data = reinterpret_cast<const uint8_t*>(bytes.data());
+  if (owners_.back() != owner) owners_.push_back(std::move(owner));
+  piece->owner = static_cast<uint32_t>(owners_.size() - 1);
+}
+
+void OutputPass::Touch(Connection* connection) {
+  if (connection->is_touched) return;
+  connection->is_touched = true;
+  touched_.push_back(connection);
+}
+
+void OutputPass::FlushTouched(std::vector<Connection*>* touched) {
+  // Closing may add to nothing here, so the list is stable.
+  for (Connection* connection : touched_) {
+    connection->is_touched = false;
+    if (connection->is_open()) Flush(connection);
+  }
+  if (streams_ != nullptr) streams_->FlushSessions();
+  for (Connection* connection : touched_) {
+    if (connection->stream != nullptr && connection->is_open()) KeepStreamOutput(connection);
+  }
+  touched->swap(touched_);
+  touched_.clear();
+  pieces_.resize(1);
+  owners_.resize(1);
+}
+
+void OutputPass::Flush(Connection* connection) {
+  if (connection->http2 != nullptr || connection->stream != nullptr) {
+    streams_->OnTouched(connection);
+    if (connection->stream != nullptr) return;
+  }
+  uint32_t piece = connection->first_piece;
+  if (piece != 0) {
+    const size_t payload = connection->pass_payload_bytes;
+    connection->pass_payload_bytes = 0;
+    size_t offset = 0;
+    const bool was_behind = connection->queue != nullptr;
+    if (!was_behind && !SendPieces(connection, &piece, &offset)) return;
+    const bool is_only = connection->first_piece == connection->last_piece;
+    const uint32_t last = std::exchange(connection->last_piece, 0);
+    connection->first_piece = 0;
+    if (piece != 0) EnqueuePieces(connection, piece, offset);
+    // The lane flushes each answer of its own as it makes it, and makes hundreds of thousands in
+    // one turn of the loop when clients flood it: such an answer leaves no piece behind.
+    if (is_only && last + 1 == pieces_.size()) pieces_.pop_back();
+    if (connection->tls != nullptr && connection->tls->has_unsent()) BeginQueue(connection);
+    size_t payload_left = 0;
+    if (was_behind) {
+      payload_left = payload;
+    } else if (piece != 0) {
+      // Framing counts as the first to leave: credits never run ahead of the payload.
+      payload_left = std::min(payload, connection->queue->bytes());
+    }
+    connection->queue_payload_bytes += payload_left;
+    AddCredit(connection, payload - payload_left);
+    owner_->UpdatePoll(connection);
+  }
+  if (connection->queue == nullptr) owner_->OnOutputDone(connection);
+}
+
+// False when the connection was closed by an error. What was not sent begins at piece and offset.
+bool OutputPass::SendPieces(Connection* connection, uint32_t* piece, size_t* offset) {
+  blocks_.clear();
+  while (*piece != 0) {
+    size_t attempted = 0;
+    const ssize_t sent = SendOnce(connection, *piece, *offset, &attempted);
+    if (sent < 0) {
+      const int error = errno;
+      if (IsWouldBlock(error)) break;
+      ReportBlocks(blocks_, 0);
+      connection->first_piece = *piece;
+      owner_->OnWriteFailed(connection, WriteError(*connection, error));
+      return false;
+    }
+    Advance(static_cast<size_t>(sent), piece, offset);
+    if (static_cast<size_t>(sent) < attempted) break;
+  }
+  ReportBlocks(blocks_, 0);
+  return true;
+}
+
+ssize_t OutputPass::SendOnce(Connection* connection, uint32_t first, size_t offset,
+                             size_t* attempted) {
+  iovec vectors[limits::kVectorsMax];
+  vectors[0] = {};
+  int count = 0;
+  size_t total = 0;
+  uint32_t at = first;
+  for (; at != 0 && count < limits::kVectorsMax; at = pieces_[at].next) {
+    const std::string_view bytes = pieces_[at].view().substr(at == first ? offset : 0);
+    vectors[count].iov_base = const_cast<char*>(bytes.data());
+    vectors[count].iov_len = bytes.size();
+    total += bytes.size();
+    ++count;
+  }
+  *attempted = total;
+  if (count > 1 && total <= limits::kGatherBytesMax) {
+    if (gathered_.empty()) gathered_.resize(limits::kGatherBytesMax);
+    char* to = gathered_.data();
+    for (int i = 0; i < count; ++i) {
+      std::memcpy(to, vectors[i].iov_base, vectors[i].iov_len);
+      to += vectors[i].iov_len;
+    }
+    vectors[0] = {gathered_.data(), total};
+    count = 1;
+  }
+  const bool is_end = at == 0 && connection->after_output != AfterOutput::kNothing;
+  return Write(connection, vectors, count, is_end);
+}
+
+void OutputPass::Advance(size_t bytes, uint32_t* piece, size_t* offset) {
+  while (bytes > 0) {
+    const Piece& front = pieces_[*piece];
+    const size_t left = front.bytes - *offset;
+    if (bytes < left) {
+      *offset += bytes;
+      return;
+    }
+    bytes -= left;
+    *offset = 0;
+    if (front.block_id != OutputQueue::kNoBlock) blocks_.push_back(front.block_id);
+    *piece = front.next;
+  }
+}
+
+// Even an empty one says that there is something to send: what TLS has sealed.
+void OutputPass::BeginQueue(Connection* connection) {
+  if (connection->queue != nullptr) return;
+  connection->queue = std::make_unique<OutputQueue>();
+  ++pending_outputs_;
+  owner_->OnQueueBegun(connection);
+  owner_->UpdatePoll(connection);
+}
+
+void OutputPass::FlushSealed(Connection* connection) {
+  if (!connection->is_open() || !connection->tls->has_unsent()) return;
+  const int error = connection->tls->Flush();
+  if (error == EAGAIN) {
+    BeginQueue(connection);
+  } else if (error != 0) {
+    owner_->OnWriteFailed(connection, WriteError(*connection, error));
+  }
+}
+
+void OutputPass::EnqueuePieces(Connection* connection, uint32_t piece, size_t offset) {
+  BeginQueue(connection);
+  const auto is_shared = [](const Piece& from) {
+    return from.owner != 0 && from.bytes >= limits::kSharedBytesMin;
+  };
+  size_t copied = 0;
+  for (uint32_t at = piece; at != 0; at = pieces_[at].next) {
+    const Piece& from = pieces_[at];
+    if (from.block_id == OutputQueue::kNoBlock && !is_shared(from)) copied += from.bytes;
+  }
+  for (; piece != 0; piece = pieces_[piece].next) {
+    const Piece& from = pieces_[piece];
+    const std::string_view bytes = from.view().substr(offset);
+    offset = 0;
+    if (from.block_id != OutputQueue::kNoBlock) {
+      connection->queue->AppendBlock(from.block_id, bytes);
+    } else if (is_shared(from)) {
+      connection->queue->AppendShared(owners_[from.owner], bytes);
+    } else {
+      copied -= from.bytes;
+      connection->queue->Append(bytes, copied);
+    }
+  }
+}
+
+// -- Of streams and what carries them.
+
+bool OutputPass::WriteNow(Connection* connection, std::string_view bytes) {
+  size_t sent = 0;
+  if (connection->queue == nullptr) {
+    iovec vector{const_cast<char*>(bytes.data()), bytes.size()};
+    const ssize_t result = Write(connection, &vector, 1);
+    if (result < 0 && !IsWouldBlock(errno)) {
+      owner_->OnWriteFailed(connection, WriteError(*connection, errno));
+      return false;
+    }
+    if (result > 0) sent = static_cast<size_t>(result);
+  }
+  const bool is_sealed = connection->tls != nullptr && connection->tls->has_unsent();
+  if (sent == bytes.size() && !is_sealed) return true;
+  BeginQueue(connection);
+  connection->queue->Append(bytes.substr(sent));
+  owner_->UpdatePoll(connection);
+  return true;
+}
+
+size_t OutputPass::OutputBytes(const Connection* stream) const {
+  size_t bytes = stream->queue == nullptr ? 0 : stream->queue->bytes();
+  for (uint32_t at = stream->first_piece; at != 0; at = pieces_[at].next)
+    bytes += pieces_[at].bytes;
+  return bytes - (stream->first_piece == 0 ? 0 : stream->stream->piece_offset);
+}
+
+void OutputPass::TakeOutput(Connection* stream, size_t bytes, std::string* to) {
+  blocks_.clear();
+  if (stream->queue != nullptr) {
+    OutputQueue& queue = *stream->queue;
+    while (bytes > 0 && !queue.empty()) {
+      iovec vector;
+      queue.Peek(&vector, 1);
+      const size_t count = std::min(bytes, vector.iov_len);
+      to->append(static_cast<const char*>(vector.iov_base), count);
+      queue.Remove(count, &blocks_);
+      bytes -= count;
+    }
+    if (queue.empty()) {
+      stream->queue.reset();
+      --pending_outputs_;
+    }
+  }
+  size_t* offset = &stream->stream->piece_offset;
+  while (bytes > 0 && stream->first_piece != 0) {
+    const std::string_view view = pieces_[stream->first_piece].view().substr(*offset);
+    const size_t count = std::min(bytes, view.size());
+    to->append(view.substr(0, count));
+    Advance(count, &stream->first_piece, offset);
+    bytes -= count;
+  }
+  if (stream->first_piece == 0) stream->last_piece = 0;
+  const size_t before = stream->queue_payload_bytes + stream->pass_payload_bytes;
+  const size_t payload = std::min(before, OutputBytes(stream));
+  // Which of the two counts does not matter to anybody else.
+  stream->queue_payload_bytes = payload;
+  stream->pass_payload_bytes = 0;
+  AddCredit(stream, before - payload);
+  ReportBlocks(blocks_, 0);
+}
+
+// The memory of the pass is given back.
+void OutputPass::KeepStreamOutput(Connection* stream) {
+  if (stream->first_piece == 0) return;
+  EnqueuePieces(stream, stream->first_piece, stream->stream->piece_offset);
+  stream->first_piece = stream->last_piece = 0;
+  stream->stream->piece_offset = 0;
+  streams_->OnBehind(stream);
+}
+
+void OutputPass::OnWritable(Connection* connection) {
+  WriteQueue(connection);
+  if (!connection->is_open() || (connection->pauses & kPauseOutput) == 0) return;
+  if (IsBehind(*connection)) return;
+  connection->wants_input_resumed = true;
+  Touch(connection);
+}
+
+void OutputPass::WriteQueue(Connection* connection) {
+  const auto has_sealed = [=] {
+    return connection->tls != nullptr && connection->tls->has_unsent();
+  };
+  if (has_sealed()) {
+    FlushSealed(connection);
+    if (!connection->is_open() || has_sealed()) return;
+  }
+  OutputQueue& queue = *connection->queue;
+  size_t budget = limits::kSendBytesPerEvent;
+  while (!queue.empty()) {
+    iovec vectors[limits::kVectorsMax];
+    const int count = queue.Peek(vectors, limits::kVectorsMax);
+    const ssize_t result = Write(connection, vectors, count);
+    if (result < 0) {
+      const int error = errno;
+      if (!IsWouldBlock(error)) owner_->OnWriteFailed(connection, WriteError(*connection, error));
+      return;
+    }
+    const auto sent = static_cast<size_t>(result);
+    blocks_.clear();
+    queue.Remove(sent, &blocks_);
+    const size_t payload = std::min(connection->queue_payload_bytes, queue.bytes());
+    AddCredit(connection, std::exchange(connection->queue_payload_bytes, payload) - payload);
+    ReportBlocks(blocks_, 0);
+    if (sent >= budget) break;
+    budget -= sent;
+  }
+  if (!queue.empty() || has_sealed()) return;
+  connection->queue.reset();
+  --pending_outputs_;
+  owner_->UpdatePoll(connection);
+  owner_->OnOutputDone(connection);
+  if (connection->is_open() && connection->http2 != nullptr) streams_->OnOutputDone(connection);
+  if (connection->wants_input_resumed) Touch(connection);
+}
+
+void OutputPass::Drop(Connection* connection) {
+  blocks_.clear();
+  for (uint32_t at = connection->first_piece; at != 0; at = pieces_[at].next) {
+    if (pieces_[at].block_id != OutputQueue::kNoBlock) blocks_.push_back(pieces_[at].block_id);
+  }
+  connection->first_piece = connection->last_piece = 0;
+  if (connection->queue != nullptr) {
+    connection->queue->CollectBlocks(&blocks_);
+    connection->queue.reset();
+    --pending_outputs_;
+    if (++dropped_outputs_ >= limits::kTrimAfterDrops) TrimSoon();
+  }
+  ReportBlocks(blocks_, ECANCELED);
+}
+
+// Later than the connections are freed, and once for all of a flood.
+void OutputPass::TrimSoon() {
+  const auto trim = [](uv_timer_t* timer) {
+    static_cast<OutputPass*>(timer->data)->dropped_outputs_ = 0;
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+  };
+  uv_timer_start(&trim_timer_, trim, limits::kUnusedMs, 0);
+}
+
+// A stream may have so little credit that JavaScript waits until all of it has left.
+bool OutputPass::IsCreditDue(const Connection& connection) {
+  if (connection.credit_bytes >= limits::kCreditBytes) return true;
+  const bool is_all = connection.queue_payload_bytes == 0 && connection.pass_payload_bytes == 0;
+  if (connection.credit_bytes < limits::kStreamCreditBytes || !is_all) return false;
+  // Nobody waits behind the end of a response.
+  if (connection.stream != nullptr) return !connection.stream->is_complete;
+  return connection.origin != nullptr && connection.origin->is_stream;
+}
+
+void OutputPass::AddCredit(Connection* connection, size_t bytes) {
+  connection->credit_bytes += bytes;
+  if (!IsCreditDue(*connection)) return;
+  // A block may be longer than a word counts.
+  const size_t credit = std::min(connection->credit_bytes, size_t{UINT32_MAX});
+  records_->Credit(connection->slot, static_cast<uint32_t>(credit));
+  connection->credit_bytes -= credit;
+}
+
+void OutputPass::ReportBlocks(const std::vector<uint32_t>& blocks, int error) {
+  for (const uint32_t id : blocks) {
+    lent_->Return(id);
+    records_->BlockDone(id, error);
+  }
+}
+
+}  // namespace httpsys::engine

@@ -1,0 +1,238 @@
+#include "engine/http1/http1_bodies.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "base/check.h"
+#include "base/limits.h"
+
+namespace httpsys::engine {
+namespace {
+
+using http1::DecodeStatus;
+using records::ErrorKind;
+
+// A block that is filled less than this is shrunk, so that JavaScript does not keep what it cannot
+// see.
+constexpr size_t kShrinkBelowBytes = limits::kBlockBytes / 4 * 3;
+
+}  // namespace
+
+// -- Receiving.
+
+std::span<char> Http1Bodies::Room(Connection* connection, std::span<char> shared) {
+  if (connection->window_bytes <= 0) {
+    // Still watched: most often JavaScript makes room before the next poll.
+    transport_->Pause(connection, kPauseWindow);
+    return {};
+  }
+  const auto window = static_cast<uint64_t>(connection->window_bytes);
+  if (connection->phase == InputPhase::kBodyLength && connection->partial == nullptr) {
+    const uint64_t allowed = std::min(window, connection->body_bytes);
+    if (allowed >= limits::kDirectReadBytesMin) {
+      return {reinterpret_cast<char*>(BlockMemory()),
+              std::min<uint64_t>(limits::kBlockBytes, allowed)};
+    }
+  }
+  return shared.first(std::min<uint64_t>(shared.size(), window));
+}
+
+void Http1Bodies::OnReceived(Connection* connection, size_t bytes) {
+  exchanges_->TimeAnsweredBody(connection);
+  connection->window_bytes -= static_cast<int64_t>(bytes);
+  connection->body_bytes -= bytes;
+  DeliverBlock(connection, bytes);
+  if (connection->body_bytes != 0) return;
+  records_->BodyEnd(connection->slot, {});
+  exchanges_->MessageDone(connection);
+}
+
+// Where the next piece is received: in a block that JavaScript lent, otherwise in one of its own.
+uint8_t* Http1Bodies::BlockMemory() {
+  if (loan_.memory == nullptr) loan_ = queue_->receive_blocks().Take();
+  if (loan_.memory != nullptr) return loan_.memory;
+  if (spare_block_.memory == nullptr) {
+    spare_block_.memory.reset(static_cast<uint8_t*>(std::malloc(limits::kBlockBytes)));
+    HTTPSYS_CHECK(spare_block_.memory != nullptr);
+  }
+  return spare_block_.memory.get();
+}
+
+// Hands over what was received in BlockMemory().
+void Http1Bodies::DeliverBlock(Connection* connection, size_t bytes) {
+  if (bytes <= limits::kInlinePieceBytesMax) {
+    records_->Body(connection->slot, {reinterpret_cast<const char*>(BlockMemory()), bytes});
+    return;
+  }
+  if (loan_.memory != nullptr) {
+    records_->BodyLent(connection->slot, std::exchange(loan_, {}).id, bytes);
+    return;
+  }
+  Block block = std::move(spare_block_);
+  block.bytes = bytes;
+  if (bytes < kShrinkBelowBytes) {
+    if (void* smaller = std::realloc(block.memory.get(), bytes)) {
+      (void)block.memory.release();
+      block.memory.reset(static_cast<uint8_t*>(smaller));
+    }
+  }
+  records_->BodyBlock(connection->slot, std::move(block));
+}
+
+// -- Pieces.
+
+Protocol::Advance Http1Bodies::ReadLength(Connection* connection, std::string_view input,
+                                          size_t* used) {
+  if (connection->window_bytes <= 0) {
+    transport_->Pause(connection, kPauseWindow);
+    return Advance::kWait;
+  }
+  exchanges_->TimeAnsweredBody(connection);
+  const uint64_t allowed =
+      std::min(static_cast<uint64_t>(connection->window_bytes), connection->body_bytes);
+  const std::string_view piece = input.substr(0, allowed);
+  records_->Body(connection->slot, piece);
+  connection->window_bytes -= static_cast<int64_t>(piece.size());
+  connection->body_bytes -= piece.size();
+  *used = piece.size();
+  if (connection->body_bytes == 0) {
+    records_->BodyEnd(connection->slot, {});
+    exchanges_->MessageDone(connection);
+  }
+  return Advance::kGoOn;
+}
+
+Protocol::Advance Http1Bodies::ReadChunked(Connection* connection, std::string_view input,
+                                           size_t* used) {
+  if (connection->window_bytes <= 0) {
+    transport_->Pause(connection, kPauseWindow);
+    return Advance::kWait;
+  }
+  exchanges_->TimeAnsweredBody(connection);
+  const uint64_t body_max = connection->server->config->settings().body_bytes_max;
+  const http1::ChunkedDecoder::Step step =
+      connection->decoder->Next(input.substr(0, static_cast<size_t>(connection->window_bytes)));
+  *used = step.consumed_bytes;
+  switch (step.status) {
+    case DecodeStatus::kNeedMore:
+      KeepRaw(connection, input.substr(0, step.consumed_bytes));
+      return step.consumed_bytes == 0 ? Advance::kWait : Advance::kGoOn;
+    case DecodeStatus::kBody:
+      connection->body_bytes += step.body.size();
+      if (body_max != 0 && connection->body_bytes > body_max) {
+        refusals_->Refuse(connection, ErrorKind::kBodyTooLarge, {});
+        return Advance::kWait;
+      }
+      KeepRaw(connection, input.substr(0, step.consumed_bytes));
+      connection->window_bytes -= static_cast<int64_t>(step.body.size());
+      records_->Body(connection->slot, step.body);
+      return Advance::kGoOn;
+    case DecodeStatus::kEnd:
+      if (connection->decoder->closes_connection()) connection->is_last_request = true;
+      records_->BodyEnd(connection->slot, connection->decoder->trailers());
+      exchanges_->ReturnDecoder(std::move(connection->decoder));
+      exchanges_->MessageDone(connection);
+      return Advance::kGoOn;
+    case DecodeStatus::kError:
+      RefuseChunked(connection, input);
+      return Advance::kWait;
+  }
+  return Advance::kWait;
+}
+
+void Http1Bodies::RefuseChunked(Connection* connection, std::string_view input) {
+  ErrorKind kind = ErrorKind::kMalformed;
+  const http1::ParseError error = connection->decoder->error();
+  if (error == http1::ParseError::kChunkExtensionsOverflow) kind = ErrorKind::kChunkExtensions;
+  if (error == http1::ParseError::kHeaderOverflow) kind = ErrorKind::kHeaderOverflow;
+  KeepRaw(connection, input);
+  const std::unique_ptr<std::string> raw = std::move(connection->raw);
+  refusals_->Refuse(connection, kind, raw == nullptr ? std::string_view() : std::string_view(*raw));
+}
+
+void Http1Bodies::KeepRaw(Connection* connection, std::string_view bytes) {
+  if (connection->decoder == nullptr) return;
+  if (connection->raw == nullptr) connection->raw = std::make_unique<std::string>();
+  const size_t room = limits::kRawBytesMax - connection->raw->size();
+  connection->raw->append(bytes.substr(0, room));
+}
+
+Protocol::Advance Http1Bodies::SkipLength(Connection* connection, std::string_view input,
+                                          size_t* used) {
+  *used = std::min<uint64_t>(input.size(), connection->body_bytes);
+  connection->body_bytes -= *used;
+  if (connection->body_bytes == 0) exchanges_->MessageDone(connection);
+  return Advance::kGoOn;
+}
+
+Protocol::Advance Http1Bodies::SkipChunked(Connection* connection, std::string_view input,
+                                           size_t* used) {
+  const http1::ChunkedDecoder::Step step = connection->decoder->Next(input);
+  *used = step.consumed_bytes;
+  connection->body_bytes += step.body.size();
+  if (step.status == DecodeStatus::kEnd) {
+    exchanges_->ReturnDecoder(std::move(connection->decoder));
+    exchanges_->MessageDone(connection);
+    return Advance::kGoOn;
+  }
+  if (step.status == DecodeStatus::kError || connection->body_bytes > limits::kLingerBytesMax) {
+    answers_->Flush(connection);
+    transport_->FinishAfterOutput(connection, AfterOutput::kClose);
+    transport_->output()->Flush(connection);
+    return Advance::kWait;
+  }
+  return step.consumed_bytes == 0 ? Advance::kWait : Advance::kGoOn;
+}
+
+// -- With the head.
+
+std::string_view Http1Bodies::TakeFirstPiece(Connection* connection, std::string_view input,
+                                             size_t* used) {
+  if (connection->phase == InputPhase::kBodyLength) {
+    const std::string_view piece =
+        input.substr(0, std::min<uint64_t>(limits::kInlineBodyBytesMax, connection->body_bytes));
+    connection->body_bytes -= piece.size();
+    *used += piece.size();
+    return piece;
+  }
+  // A limit is looked after when the pieces are counted.
+  const ServerSettings& settings = connection->server->config->settings();
+  if (settings.body_bytes_max != 0) return {};
+  const http1::ChunkedDecoder::Step step = connection->decoder->Next(input);
+  if (step.status == DecodeStatus::kBody && step.body.size() <= limits::kInlineBodyBytesMax) {
+    *used += step.consumed_bytes;
+    connection->body_bytes += step.body.size();
+    return step.body;
+  }
+  connection->decoder->Reset(settings.header_bytes_max, settings.header_lines_max);
+  return {};
+}
+
+bool Http1Bodies::DecodeInline(std::string_view input, std::string_view* body, size_t* used) {
+  if (input.empty()) return false;
+  std::unique_ptr<http1::ChunkedDecoder> decoder = exchanges_->TakeDecoder();
+  decoder->Reset(0);
+  *body = {};
+  size_t at = 0;
+  bool is_whole = false;
+  for (;;) {
+    const http1::ChunkedDecoder::Step step = decoder->Next(input.substr(at));
+    at += step.consumed_bytes;
+    if (step.status == DecodeStatus::kBody) {
+      if (!body->empty() || step.body.size() > limits::kInlineBodyBytesMax) break;
+      *body = step.body;
+      continue;
+    }
+    is_whole = step.status == DecodeStatus::kEnd && decoder->trailers().empty();
+    break;
+  }
+  *used = at;
+  if (!is_whole) *body = {};
+  exchanges_->ReturnDecoder(std::move(decoder));
+  return is_whole;
+}
+
+}  // namespace httpsys::engine

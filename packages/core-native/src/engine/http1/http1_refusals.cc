@@ -1,0 +1,65 @@
+#include "engine/http1/http1_refusals.h"
+
+#include "base/limits.h"
+
+namespace httpsys::engine {
+
+using records::ErrorKind;
+
+void Http1Refusals::Refuse(Connection* connection, ErrorKind kind, std::string_view raw) {
+  const bool is_in_body = connection->phase != InputPhase::kHead;
+  connection->message_start_ns = 0;
+  transport_->StopTimer(connection);
+  if (connection->after_output != AfterOutput::kClose &&
+      (connection->unanswered != 0 || connection->server->config->settings().wants_errors)) {
+    // Still read, so that the peer's end is noticed when nobody closes the connection.
+    connection->phase = InputPhase::kRefused;
+    connection->refusal = kind;
+    transport_->Announce(connection, records::kFlagShared);
+    records_->Error(connection->slot, kind, raw.substr(0, limits::kRawBytesMax));
+    return;
+  }
+  connection->phase = InputPhase::kOver;
+  transport_->Pause(connection, kPauseOver);
+  if (connection->after_output == AfterOutput::kClose) return;
+  if (connection->is_fin_sent) {
+    transport_->Close(connection, 0);
+    return;
+  }
+  answers_->AnswerRefused(this, connection, kind, is_in_body);
+}
+
+// As llhttp does in its error state. A body that came too late or is too large would be fine by
+// itself: it is thrown away.
+void Http1Refusals::RefuseMore(Connection* connection, std::string_view input) {
+  if (connection->refusal == ErrorKind::kTimeout ||
+      connection->refusal == ErrorKind::kBodyTooLarge) {
+    return;
+  }
+  records_->Error(connection->slot, connection->refusal, input.substr(0, limits::kRawBytesMax));
+}
+
+void Http1Refusals::WriteAnswer(Connection* connection, const NativeAnswer& answer) {
+  if (answer.ends_input) {
+    connection->phase = InputPhase::kOver;
+    transport_->Pause(connection, kPauseOver);
+  }
+  answers_->Append(connection, answer);
+  // Whoever relays a message that is refused learns it from the end of the connection.
+  const bool is_relayed = connection->origin != nullptr && answer.counter != LaneCounter::kRefused;
+  if (is_relayed) {
+    answers_->Send(connection);
+    connection->origin->closes = answer.closes;
+    router_->OnRelayedAnswer(connection);
+  }
+  if (answer.closes) transport_->FinishAfterOutput(connection, AfterOutput::kClose);
+  const bool is_last = answer.closes || is_relayed || answers_->IsBatchFull(*connection);
+  if (is_last) answers_->Flush(connection);
+}
+
+void Http1Refusals::ResetRequest(Connection* connection, bool) {
+  answers_->Flush(connection);
+  transport_->Reset(connection);
+}
+
+}  // namespace httpsys::engine

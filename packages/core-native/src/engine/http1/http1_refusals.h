@@ -1,0 +1,37 @@
+#pragma once
+// What HTTP/1.1 answers without JavaScript.
+
+#include <string_view>
+
+#include "engine/connection/connection.h"
+#include "engine/connection/transport.h"
+#include "engine/requests/native_answer.h"
+#include "engine/requests/request_router.h"
+#include "records/record_writer.h"
+
+namespace httpsys::engine {
+
+// Thread: the lane.
+class Http1Refusals final : public AnswerWriter {
+ public:
+  Http1Refusals(RecordWriter* records, Transport* transport, RequestRouter* router,
+                NativeAnswers* answers)
+      : records_(records), transport_(transport), router_(router), answers_(answers) {}
+
+  // Refuses the message that is being read; `raw` is what is known of it. JavaScript is told where
+  // it has asked for errors, or has an answer before this one to give.
+  void Refuse(Connection* connection, records::ErrorKind kind, std::string_view raw);
+  // What follows a refused message that JavaScript was told of.
+  void RefuseMore(Connection* connection, std::string_view input);
+
+  void WriteAnswer(Connection* connection, const NativeAnswer& answer) override;
+  void ResetRequest(Connection* connection, bool may_retry) override;
+
+ private:
+  RecordWriter* records_;
+  Transport* transport_;
+  RequestRouter* router_;
+  NativeAnswers* answers_;
+};
+
+}  // namespace httpsys::engine

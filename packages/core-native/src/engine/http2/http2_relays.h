@@ -1,0 +1,53 @@
+#pragma once
+// Requests on streams of HTTP/2 that another member of the port answers.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "engine/connection/connection.h"
+#include "engine/http2/http2_connections.h"
+#include "engine/http2/http2_responses.h"
+#include "engine/requests/request_router.h"
+#include "http1/method_table.h"
+#include "http1/request_parser.h"
+
+namespace httpsys::engine {
+
+// Thread: the lane.
+class Http2Relays {
+ public:
+  Http2Relays(const http1::MethodTable* methods, RequestRouter* router,
+              Http2Connections* connections, Http2Responses* responses)
+      : methods_(methods), router_(router), connections_(connections), responses_(responses) {}
+  Http2Relays(const Http2Relays&) = delete;
+  Http2Relays& operator=(const Http2Relays&) = delete;
+
+  // False: that cannot be done now.
+  bool Begin(Connection* connection, uint64_t member, const http1::RequestHead& head);
+  // A piece of the client's body, or of a tunnel.
+  void RelayPiece(Connection* connection, std::string_view piece);
+  // The client has ended its direction.
+  void EndRelayed(Connection* connection);
+  // What the member has not taken stays within the client's window.
+  void GiveRelayWindow(Connection* connection);
+  // From here on no other member can have the request.
+  void ForgetRequest(Connection* connection);
+
+  // -- What the member says: RelayedStreams.
+
+  void OnRelayedBytes(Connection* connection, std::string_view bytes);
+  void OnRelayedUpgrade(Connection* connection, bool is_accepted);
+  void OnRelayEnded(Connection* connection, bool is_answer_due);
+
+ private:
+  void SendRelayed(Connection* connection, std::string_view piece);
+
+  const http1::MethodTable* methods_;
+  RequestRouter* router_;
+  Http2Connections* connections_;
+  Http2Responses* responses_;
+  std::string relayed_;  // Scratch.
+};
+
+}  // namespace httpsys::engine

@@ -1,0 +1,44 @@
+#pragma once
+// What JavaScript replies on connections and streams of HTTP/2.
+
+#include <cstdint>
+
+#include "base/block_store.h"
+#include "engine/connection/connection.h"
+#include "engine/connection/transport.h"
+#include "engine/http2/http2_connections.h"
+#include "engine/http2/http2_requests.h"
+#include "engine/http2/http2_responses.h"
+#include "records/replies.h"
+
+namespace httpsys::engine {
+
+// Thread: the lane.
+class Http2Replies {
+ public:
+  Http2Replies(LentMemory* lent, Transport* transport, Http2Connections* connections,
+               Http2Responses* responses, Http2Requests* requests)
+      : lent_(lent),
+        transport_(transport),
+        output_(transport->output()),
+        connections_(connections),
+        responses_(responses),
+        requests_(requests) {}
+
+  // Returns false for a reply on a stream that HTTP/2 has nothing of its own for.
+  bool OnReply(Connection* connection, const ReplyRecord& reply);
+
+ private:
+  bool OnStreamReply(Connection* stream, const ReplyRecord& reply);
+  void OnStreamBlock(Connection* stream, const ReplyRecord& reply);
+  void EndStream(Connection* stream, uint32_t flags, uint32_t idle_timeout_ms);
+
+  LentMemory* lent_;
+  Transport* transport_;
+  OutputPass* output_;
+  Http2Connections* connections_;
+  Http2Responses* responses_;
+  Http2Requests* requests_;
+};
+
+}  // namespace httpsys::engine

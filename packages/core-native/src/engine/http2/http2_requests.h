@@ -1,0 +1,141 @@
+#pragma once
+// Requests on streams of HTTP/2.
+
+#include <uv.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "engine/connection/connection.h"
+#include "engine/connection/input.h"
+#include "engine/connection/transport.h"
+#include "engine/http2/http2_connections.h"
+#include "engine/http2/http2_relays.h"
+#include "engine/http2/http2_responses.h"
+#include "engine/requests/native_answer.h"
+#include "engine/requests/request_gate.h"
+#include "engine/requests/request_router.h"
+#include "http1/method_table.h"
+#include "http1/request_parser.h"
+#include "http2/nghttp2_api.h"
+#include "records/record_writer.h"
+#include "records/request_queue.h"
+
+namespace httpsys::engine {
+
+// Thread: the lane.
+class Http2Requests final : public AnswerWriter, public RelayedStreams {
+ public:
+  using Frame = http2::NgFrameHeader;
+
+  Http2Requests(uv_loop_t* loop, const http2::NgApi* api, const http1::MethodTable* methods,
+                RequestQueue* queue, RecordWriter* records, Transport* transport, Input* input,
+                RequestRouter* router, RequestGate* gate, NativeAnswers* answers,
+                Http2Connections* connections, Http2Responses* responses, Http2Relays* relays)
+      : loop_(loop),
+        api_(api),
+        methods_(methods),
+        head_method_(methods->Find("HEAD")),
+        queue_(queue),
+        records_(records),
+        transport_(transport),
+        output_(transport->output()),
+        input_(input),
+        router_(router),
+        gate_(gate),
+        answers_(answers),
+        connections_(connections),
+        responses_(responses),
+        relays_(relays) {}
+  Http2Requests(const Http2Requests&) = delete;
+  Http2Requests& operator=(const Http2Requests&) = delete;
+
+  // -- What is received.
+
+  // A field section is complete.
+  void OnSection(Http2State* state, const Frame& frame);
+  // With the section that was received.
+  void OpenStream(Http2State* state, int32_t id, bool has_ended);
+  // Tells JavaScript of the streams that what was just received has begun.
+  void TellBegun();
+  void OnBodyPiece(Connection* connection, std::string_view piece);
+  // The client has ended its direction.
+  void OnPeerEnd(Connection* connection);
+  // A stream reads again, or no longer.
+  void OnPausesChanged(Connection* connection);
+  // Refuses the request of a stream that began too long ago.
+  void CheckStreamTimeouts(Connection* connection, uint64_t now_ns, uint64_t request_ns);
+  void OnDetach(Connection* connection);
+
+  // -- What JavaScript decides.
+
+  void OnWindow(Connection* connection, uint32_t bytes);
+  void OnUpgradeDecline(Connection* connection);
+
+  // -- AnswerWriter.
+
+  void WriteAnswer(Connection* connection, const NativeAnswer& answer) override;
+  void ResetRequest(Connection* connection, bool may_retry) override;
+
+  // -- RelayedStreams.
+
+  void OnRelayedBytes(Connection* stream, std::string_view bytes) override {
+    relays_->OnRelayedBytes(stream, bytes);
+  }
+  void OnRelayedAnswer(Connection* stream, bool closes) override {
+    responses_->OnEnd(stream, false, closes);
+  }
+  void OnRelayedEnd(Connection* stream) override { responses_->OnEnd(stream, true, false); }
+  void OnRelayedUpgrade(Connection* stream, bool is_accepted) override {
+    relays_->OnRelayedUpgrade(stream, is_accepted);
+  }
+  void OnRelayEnded(Connection* stream, bool is_answer_due) override {
+    relays_->OnRelayEnded(stream, is_answer_due);
+  }
+  void OnRelayClosed(Connection* stream) override { responses_->OnDestroy(stream); }
+  void OnRelayFailed(Connection* stream, bool is_begun) override;
+  void OnRelayDrained(Connection* stream) override { OnPausesChanged(stream); }
+  bool CanTakeBack(const Connection* stream) const override {
+    return stream->stream->fields != nullptr;
+  }
+  void TakeBack(Connection* stream) override;
+  bool IsWhole(const Connection* stream) const override {
+    return stream->stream->has_ended && stream->stream->is_complete;
+  }
+
+ private:
+  void OnRequestTrailers(Connection* stream);
+  void Tell(Connection* stream);
+  bool FindServer(Connection* stream, Route* route);
+  void Deliver(Connection* stream, uint32_t prefix_id, size_t head_bytes);
+  void RefuseBody(Connection* stream);
+  void EndOfInput(Connection* stream);
+  void AnswerUnrouted(Connection* stream, RouteStatus status);
+  void RefuseStream(Connection* stream, records::ErrorKind kind);
+  void Park(Connection* stream);
+  void TellAgain(Connection* stream);
+
+  uv_loop_t* loop_;
+  const http2::NgApi* api_;
+  const http1::MethodTable* methods_;
+  const int head_method_;
+  RequestQueue* queue_;
+  RecordWriter* records_;
+  Transport* transport_;
+  OutputPass* output_;
+  Input* input_;
+  RequestRouter* router_;
+  RequestGate* gate_;
+  NativeAnswers* answers_;
+  Http2Connections* connections_;
+  Http2Responses* responses_;
+  Http2Relays* relays_;
+  std::vector<Connection*> begun_;  // Streams that are told at the end of what is being received.
+  http1::RequestHead head_;
+  std::vector<http1::HeaderLine> trailers_;
+};
+
+}  // namespace httpsys::engine

@@ -1,0 +1,59 @@
+#include "engine/opaque/opaque_session.h"
+
+#include <algorithm>
+
+namespace httpsys::engine {
+
+std::span<char> OpaqueSession::Room(Connection* connection, std::span<char> shared) {
+  if (connection->phase == InputPhase::kUndecided) {
+    if (!Transport::IsUndecidedFull(*connection)) return shared;
+    transport_->Pause(connection, kPauseUpgrade);
+    transport_->CloseIfRefusedUpgrade(connection);
+    return {};
+  }
+  if (connection->window_bytes <= 0) {
+    // Still watched: most often JavaScript makes room before the next poll.
+    transport_->Pause(connection, kPauseWindow);
+    return {};
+  }
+  return shared.first(
+      std::min<uint64_t>(shared.size(), static_cast<uint64_t>(connection->window_bytes)));
+}
+
+Protocol::Advance OpaqueSession::OnReadable(Connection* connection, std::string_view input,
+                                            size_t* used) {
+  if (connection->phase == InputPhase::kUndecided) return Advance::kWait;
+  if (connection->window_bytes <= 0) {
+    transport_->Pause(connection, kPauseWindow);
+    return Advance::kWait;
+  }
+  const std::string_view piece = input.substr(0, static_cast<size_t>(connection->window_bytes));
+  records_->Body(connection->slot, piece);
+  connection->window_bytes -= static_cast<int64_t>(piece.size());
+  *used = piece.size();
+  return Advance::kGoOn;
+}
+
+void OpaqueSession::OnEof(Connection* connection) {
+  const bool is_kept = connection->partial != nullptr || connection->given_bytes != 0;
+  if (connection->phase == InputPhase::kUndecided && is_kept) {
+    // What came before is told first, when JavaScript has decided; the end is met again then.
+    transport_->Pause(connection, kPauseUpgrade);
+    records_->Eof(connection->slot, records::kFlagUndecided);
+    return;
+  }
+  transport_->OnPeerEnded(connection);
+  records_->Eof(connection->slot);
+  if (connection->is_fin_sent) transport_->Close(connection, 0);
+}
+
+bool OpaqueSession::OnReply(Connection* connection, const ReplyRecord& reply) {
+  if (reply.type() != records::ReplyType::kUpgradeAccept) return false;
+  if (connection->phase != InputPhase::kUndecided) return true;
+  connection->phase = InputPhase::kOpaque;
+  connection->given_bytes = 0;
+  input_->Resume(connection, kPauseUpgrade);
+  return true;
+}
+
+}  // namespace httpsys::engine

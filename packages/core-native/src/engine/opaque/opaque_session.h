@@ -1,0 +1,35 @@
+#pragma once
+// Upgraded connections whose bytes the application reads by itself.
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "engine/connection/connection.h"
+#include "engine/connection/input.h"
+#include "engine/connection/protocol.h"
+#include "engine/connection/transport.h"
+#include "records/record_writer.h"
+
+namespace httpsys::engine {
+
+// In kUndecided JavaScript has not said what the bytes are, and they are kept; in kOpaque they go
+// to JavaScript as they come, as far as its window allows. Thread: the lane.
+class OpaqueSession final : public Protocol {
+ public:
+  OpaqueSession(RecordWriter* records, Transport* transport, Input* input)
+      : records_(records), transport_(transport), input_(input) {}
+
+  std::span<char> Room(Connection* connection, std::span<char> shared) override;
+  Advance OnReadable(Connection* connection, std::string_view input, size_t* used) override;
+  void OnEof(Connection* connection) override;
+  void OnTimeout(Connection* connection) override { transport_->Close(connection, 0); }
+  bool OnReply(Connection* connection, const ReplyRecord& reply) override;
+
+ private:
+  RecordWriter* records_;
+  Transport* transport_;
+  Input* input_;
+};
+
+}  // namespace httpsys::engine

@@ -1,0 +1,156 @@
+#include "engine/peers/owner_choice.h"
+
+#include <algorithm>
+
+#include "base/limits.h"
+#include "engine/peers/port_admission.h"
+
+namespace httpsys::engine {
+
+OwnerChoice::OwnerChoice(uv_loop_t* loop, uint64_t self, const RequestQueue* queue,
+                         PortTable* table, PeerLinks* links)
+    : self_(self), queue_(queue), table_(table), links_(links) {
+  uv_timer_init(loop, &free_timer_);
+  free_timer_.data = this;
+}
+
+void OwnerChoice::Close() { uv_close(reinterpret_cast<uv_handle_t*>(&free_timer_), nullptr); }
+
+// Of the owners of a queue: the one that has the connection as long as its JavaScript is not
+// blocked, otherwise the next one in turn. nullptr: JavaScript is about to be free. Without a
+// connection: for a new one.
+const sharing::PortRoutes::Owner* OwnerChoice::Choose(Port* port, const Connection* connection,
+                                                      uint32_t target_id) {
+  const auto& owners = port->routes->target(target_id).owners;
+  is_lending_ = false;
+  if (owners.size() == 1) return &owners[0];
+  const auto own = std::find_if(owners.begin(), owners.end(), [&](const Routes::Owner& owner) {
+    return owner.member == 0 && (connection == nullptr || !connection->is_announced ||
+                                 owner.server_id == connection->server->id);
+  });
+  const bool has_own = own != owners.end();
+  const bool is_announced = connection != nullptr && connection->is_announced;
+  const bool is_new = connection == nullptr || (!is_announced && connection->hops == 0);
+  if (has_own && ((is_announced && own->is_plain) || (is_new && own->is_fed))) return &*own;
+  const bool is_settled =
+      has_own && connection != nullptr && (connection->is_announced || connection->hops != 0);
+  if (is_settled && !IsBusy()) return &*own;
+  if (has_own && connection != nullptr && connection->origin != nullptr) return &*own;
+  if (is_settled && connection->hops != 0) {
+    // Whoever has passed it on may have been blocked for a moment only, and this one for long.
+    const uint64_t blocked_ms = BlockedMs();
+    if (blocked_ms < limits::kBlockedMs) return &*own;
+    const bool is_worse = blocked_ms >= limits::kBlockedMs << connection->hops;
+    if (!is_worse || connection->hops >= limits::kBlockedHopsMax) return nullptr;
+  }
+  if (is_settled && !IsBlocked()) return nullptr;
+  uint32_t& turn = port->turns[target_id];
+  is_lending_ = is_settled;
+  for (size_t i = 0; i < owners.size(); ++i) {
+    const Routes::Owner& next = owners[++turn % owners.size()];
+    if (next.member != 0 || (!is_settled && !IsBlocked())) return &next;
+    // It would have been the turn of this one.
+    is_lending_ = true;
+  }
+  return has_own ? &*own : &owners[0];
+}
+
+// A stream costs nobody a hand-over where its connection is. Otherwise as Choose().
+const sharing::PortRoutes::Owner* OwnerChoice::ChooseForStream(Port* port, uint32_t target_id) {
+  const Routes::Target& target = port->routes->target(target_id);
+  const auto& owners = target.owners;
+  if (owners.size() == 1) return &owners[0];
+  const auto own = std::find_if(owners.begin(), owners.end(),
+                                [](const Routes::Owner& owner) { return owner.member == 0; });
+  const bool has_own = own != owners.end();
+  if (has_own && (own->is_plain || !IsBusy())) return &*own;
+  if (has_own && !IsBlocked()) return nullptr;
+  uint32_t& turn = port->turns[target_id];
+  for (size_t i = 0; i < owners.size(); ++i) {
+    const Routes::Owner& next = owners[++turn % owners.size()];
+    if (next.member == 0) continue;
+    return links_->Prepare(next.member) == PeerLinks::State::kGone ? OtherOwner(target, next)
+                                                                   : &next;
+  }
+  return &*own;
+}
+
+// One of a queue that lives, after one that has just died.
+const sharing::PortRoutes::Owner* OwnerChoice::OtherOwner(const Routes::Target& target,
+                                                          const Routes::Owner& dead) {
+  for (const Routes::Owner& owner : target.owners) {
+    if (owner.member == dead.member) continue;
+    if (owner.member == 0 || links_->Prepare(owner.member) != PeerLinks::State::kGone)
+      return &owner;
+  }
+  return &dead;
+}
+
+// The owner that has passed this connection on, and is free again: with a request that finds it
+// idle.
+const sharing::PortRoutes::Owner* OwnerChoice::GivesBackTo(const Connection* connection,
+                                                           const Routes::Target& target,
+                                                           bool has_more) {
+  const auto [home, is_called_back] = lent_.find(connection)->second;
+  if (!is_called_back || has_more || PortAdmission::IsPinned(connection) ||
+      connection->unanswered != 0 || connection->queue != nullptr || connection->first_piece != 0 ||
+      Relays::HasPending(connection)) {
+    return nullptr;
+  }
+  for (const Routes::Owner& owner : target.owners) {
+    if (owner.member != home) continue;
+    is_lending_ = false;
+    return links_->Prepare(home) == PeerLinks::State::kReady ? &owner : nullptr;
+  }
+  return nullptr;
+}
+
+// Who is to have a connection back that goes on to `next`. 0: nobody.
+uint64_t OwnerChoice::HomeOf(const Connection* connection, uint64_t next) const {
+  if (!is_lending_) return 0;
+  const bool is_lent = connection != nullptr && connection->is_lent;
+  const uint64_t home = is_lent ? lent_.find(connection)->second.home : self_;
+  return home == next ? 0 : home;
+}
+
+// Others are told once this one has been free for a while: what is blocked again and again keeps
+// its connections away instead of sending them to and fro.
+void OwnerChoice::OnLent() {
+  lent_at_ms_ = uv_hrtime() / 1'000'000;
+  if (uv_is_active(reinterpret_cast<uv_handle_t*>(&free_timer_)) != 0) return;
+  uv_timer_start(
+      &free_timer_,
+      [](uv_timer_t* timer) {
+        auto* self = static_cast<OwnerChoice*>(timer->data);
+        const uint64_t since_ms = uv_hrtime() / 1'000'000 - self->lent_at_ms_;
+        if (since_ms < limits::kUnblockedMs || self->IsBlocked()) return;
+        uv_timer_stop(timer);
+        self->links_->TellFree();
+      },
+      limits::kUnblockedMs, limits::kUnblockedMs);
+}
+
+void OwnerChoice::OnFree(uint64_t member) {
+  for (auto& [connection, lent] : lent_) {
+    if (lent.home == member) lent.is_called_back = true;
+  }
+}
+
+void OwnerChoice::OnPublishing() {
+  if (table_->has_peers()) (void)BlockedMs();
+}
+
+// So long it has been working on the same batch. Looked at before each batch, so that time without
+// work is not counted.
+uint64_t OwnerChoice::BlockedMs() {
+  const uint64_t consumed = queue_->consumed();
+  const uint64_t now_ms = uv_hrtime() / 1'000'000;
+  if (consumed != consumed_ || !queue_->HasUnread()) {
+    consumed_ = consumed;
+    working_since_ms_ = now_ms;
+    return 0;
+  }
+  return now_ms - working_since_ms_;
+}
+
+}  // namespace httpsys::engine

@@ -1,0 +1,96 @@
+#include "engine/peers/port_admission.h"
+
+#include "records/record_writer.h"
+
+namespace httpsys::engine {
+
+const Connection* PortAdmission::RealOf(const Connection* connection) {
+  return connection->stream == nullptr ? connection : connection->stream->state->connection;
+}
+
+bool PortAdmission::IsPinned(const Connection* connection) {
+  const bool is_untouched =
+      connection->phase == InputPhase::kHandshake && !connection->is_hello_routed;
+  return (connection->tls != nullptr && !is_untouched) || connection->http2 != nullptr;
+}
+
+bool PortAdmission::HasMore(const http1::RequestHead& head, size_t rest) {
+  return head.body != http1::BodyKind::kChunked && !head.upgrade && head.content_length < rest;
+}
+
+// A client may use a connection for other hosts than the one it named, but not to reach past the
+// certificate of another server: for a host that one has registered by name, the certificate that
+// the client was shown must do (RFC 9110, sections 7.4 and 15.5.20). `name` is the one that has
+// found the owner.
+bool PortAdmission::IsMisdirected(const Routes& routes, const Connection* connection,
+                                  std::string_view name) {
+  const Connection* real = RealOf(connection);
+  if (real->tls == nullptr) return false;
+  const std::string_view servername = WithoutFinalDot(real->tls->hello().servername);
+  if (servername.empty() || IsSameHost(name, servername)) return false;
+  const Routes::HostOwner owner =
+      routes.FindHost(name, connection->local_ip, real->tls->server_id());
+  return owner.is_named && !owner.is_preferred && !real->tls->CoversHost(name);
+}
+
+// Whether a connection began with the server's own handshake, under rules that still hold: then the
+// server may serve all of its requests. False
+// - on a connection that another member relays, whose handshake is that member's;
+// - on a connection without TLS, where the server has spoken TLS since a later listen();
+// - where the server has asked for certificates since a later listen(), and did not then.
+bool PortAdmission::IsOwnHandshake(const Connection* connection, const LaneServer& server) {
+  if (connection->origin != nullptr) return false;
+  const tls::ServerContext* present = server.config->settings().tls.get();
+  const tls::Session* session = connection->tls.get();
+  if (session == nullptr) {
+    return present == nullptr ||
+           server.config->TlsOf(connection->local_port, connection->local_ip) == nullptr;
+  }
+  return session->server_id() == server.id &&
+         (present == nullptr || !present->settings().requests_certificate ||
+          session->context().settings().requests_certificate);
+}
+
+bool PortAdmission::SpeakAlike(const Connection* connection, const LaneServer& server) {
+  const bool is_secure =
+      server.config->TlsOf(connection->local_port, connection->local_ip) != nullptr;
+  return is_secure == (connection->tls != nullptr);
+}
+
+// The one place that says whether a server may get a request over a connection that another server
+// has made the handshake of, here or in another member. Every request comes past it, whatever its
+// protocol, before anything is answered for the server. Who the server is at present counts, and
+// what the handshake was then.
+bool PortAdmission::MayServe(const Connection* connection, const LaneServer& server,
+                             std::string_view name) {
+  const Connection* real = RealOf(connection);
+  const bool is_local = real->origin == nullptr;
+  if (IsOwnHandshake(real, server)) return true;
+  const auto context = server.config->TlsOf(real->local_port, real->local_ip);
+  if (context == nullptr) return true;
+  tls::HandshakeTerms handshake;
+  if (is_local) {
+    // Without TLS nothing was agreed upon.
+    if (real->tls != nullptr) handshake = real->tls->terms();
+  } else {
+    handshake = TermsOf(real->origin->facts);
+    handshake.trust = real->origin->trust;
+  }
+  return tls::Admits(context->TermsFor(name, handshake), handshake);
+}
+
+// What keeps a request from a server that the port's routes, or the lack of any, have chosen for
+// it. A server of a whole port takes every Host, as Node does. False: `route` says why.
+bool PortAdmission::IsAllowed(const Connection* connection, const LaneServer& server,
+                              const HostName& host, Route* route) {
+  if (!host.is_valid && !server.config->settings().prefixes.empty()) {
+    route->status = RouteStatus::kBadHost;
+  } else if (!MayServe(connection, server, host.name)) {
+    route->status = RouteStatus::kMisdirected;
+  } else {
+    return true;
+  }
+  return false;
+}
+
+}  // namespace httpsys::engine

@@ -1,0 +1,273 @@
+#include "engine/peers/port_moves.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "base/limits.h"
+#include "engine/peers/port_admission.h"
+#include "http1/request_host.h"
+
+namespace httpsys::engine {
+namespace {
+
+// One end of a relay's socket pair.
+bool IsUnixConnection(int fd) {
+  int type = 0;
+  int is_listening = 0;
+  socklen_t size = sizeof type;
+  if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) != 0 || type != SOCK_STREAM) return false;
+  size = sizeof is_listening;
+  if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &is_listening, &size) != 0) return false;
+  sockaddr_storage address{};
+  size = sizeof address;
+  return is_listening == 0 && getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) == 0 &&
+         address.ss_family == AF_UNIX;
+}
+
+}  // namespace
+
+RequestRouter::Outcome PortMoves::Move(Port* port, Connection* connection, uint64_t member,
+                                       std::string_view input) {
+  HandedConnection handed;
+  handed.hops = static_cast<uint8_t>(connection->hops + 1);
+  handed.home = choice_->HomeOf(connection, member);
+  handed.bytes.assign(input);
+  HandOver(port, connection, member, std::move(handed));
+  return Outcome::kElsewhere;
+}
+
+void PortMoves::HandOver(Port* port, Connection* connection, uint64_t member,
+                         HandedConnection handed) {
+  handed.port = connection->local_port;
+  port->statistics->handed_over.fetch_add(1, std::memory_order_relaxed);
+  handed.returns = connection->returns;
+  handed.fd = transport_->Release(connection);
+  if (handed.home == self_) choice_->OnLent();
+  links_->HandOver(member, std::move(handed));
+}
+
+// What another member relays is not passed on: it may be told again where it belongs, also what is
+// still on its way.
+RequestRouter::Outcome PortMoves::Return(Connection* connection) {
+  if (connection->unanswered != 0 || connection->queue != nullptr || connection->first_piece != 0) {
+    return Outcome::kLater;
+  }
+  links_->SendReturned(*connection->origin);
+  connection->origin->is_end_told = true;
+  transport_->Close(connection, 0);
+  return Outcome::kElsewhere;
+}
+
+bool PortMoves::MoveAway(Connection* connection) {
+  if (connection->origin != nullptr) return Return(connection) == Outcome::kElsewhere;
+  // The application has ended its direction: nobody could answer.
+  if (connection->is_fin_sent || connection->after_output != AfterOutput::kNothing) return false;
+  Port* port = table_->Find(connection->local_port);
+  if (port == nullptr || PortAdmission::IsPinned(connection) || IsRelayed(connection->phase) ||
+      connection->unanswered != 0 || connection->queue != nullptr || connection->first_piece != 0) {
+    return false;
+  }
+  LaneServer* other =
+      connection->is_announced ? table_->ServerOn(port, connection->server) : nullptr;
+  if (other != nullptr && PortAdmission::SpeakAlike(connection, *other)) {
+    transport_->Assign(connection, other);
+    return true;
+  }
+  const size_t unhandled = connection->partial == nullptr ? 0 : connection->partial->size();
+  if (unhandled + peer::kHandOverBytes > peer::kFrameBytesMax) return false;
+  for (const uint64_t member : port->routes->peers()) {
+    if (links_->Prepare(member) != PeerLinks::State::kReady) continue;
+    HandedConnection handed;
+    if (connection->has_served) {
+      const uint32_t idle_ms = connection->idle_timeout_ms;
+      handed.idle_ms = idle_ms != 0 ? idle_ms : peer::kIdleForever;
+    }
+    if (connection->partial != nullptr) handed.bytes = *connection->partial;
+    HandOver(port, connection, member, std::move(handed));
+    return true;
+  }
+  return false;
+}
+
+void PortMoves::Leave(Connection* connection) {
+  // Its owner goes on with it; streams end with what carries them.
+  if (IsRelayed(connection->phase) || connection->http2 != nullptr ||
+      connection->stream != nullptr) {
+    return;
+  }
+  LaneServer* other = table_->ServerOn(table_->Find(connection->local_port), connection->server);
+  if (other != nullptr && PortAdmission::SpeakAlike(connection, *other)) {
+    --connection->server->connections;
+    ++other->connections;
+    connection->server = other;
+  } else if (MoveAway(connection) || connection->unanswered != 0) {
+    return;
+  } else if (!PortAdmission::IsPinned(connection)) {
+    // It would be refused with its first request.
+    transport_->FinishAfterOutput(connection, AfterOutput::kClose);
+  } else if (connection->phase != InputPhase::kHandshake) {
+    // The server waits for its first request, and answers that.
+    transport_->Announce(connection, records::kFlagShared);
+    if (connection->idle_timeout_ms == 0) connection->idle_timeout_ms = limits::kNativeIdleMs;
+    transport_->StartIdleTimer(connection, connection->idle_timeout_ms);
+  }
+}
+
+// Most often the first request is there when its connection is accepted, and before the connection
+// is one of this lane's.
+PortMoves::FirstLook PortMoves::PassOn(int fd, LaneServer** server, std::string_view* bytes) {
+  LocalAddress local;
+  Port* port = table_->Find(LocalPort(fd, &local));
+  if (port == nullptr || !port->routes->passes_on()) return FirstLook::kStays;
+  if (port->routes->is_mixed() && !PortTable::Fits(*port, local, **server)) {
+    return PassOnByAddress(port, fd, local, server);
+  }
+  // What is read is to be told to JavaScript.
+  if (queue_->stalled()) return FirstLook::kStays;
+  // Who gets it is said by its ClientHello.
+  if ((*server)->config->TlsOf(port->routes->port(), local) != nullptr) return FirstLook::kStays;
+  if (buffer_.empty()) buffer_.resize(limits::kReadBytes);
+  ssize_t got;
+  do {
+    got = recv(fd, buffer_.data(), buffer_.size(), MSG_DONTWAIT);
+  } while (got < 0 && errno == EINTR);
+  if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return FirstLook::kTooEarly;
+  // Of its end, or an error, whoever opens it hears again.
+  if (got <= 0) return FirstLook::kStays;
+  *bytes = {buffer_.data(), static_cast<size_t>(got)};
+  const ServerSettings& settings = (*server)->config->settings();
+  parser_.Reset(settings.header_bytes_max, settings.header_lines_max);
+  const bool is_passed_on =
+      parser_.Parse(*bytes) == http1::ParseStatus::kDone && HandOverNew(port, fd, local, *bytes);
+  return is_passed_on ? FirstLook::kPassedOn : FirstLook::kStays;
+}
+
+// Everybody accepts on all sockets of a port: whoever speaks another protocol gives the connection,
+// untouched, to a server that has a prefix at its address.
+PortMoves::FirstLook PortMoves::PassOnByAddress(Port* port, int fd, const LocalAddress& local,
+                                                LaneServer** server) {
+  const Routes::Place& place = *port->routes->FindPlace(local);
+  if (LaneServer* other = table_->ServerAt(*port, local)) {
+    *server = other;
+    return FirstLook::kStays;
+  }
+  for (const Routes::Owner& owner : place.owners) {
+    if (owner.member == 0 || links_->Prepare(owner.member) != PeerLinks::State::kReady) continue;
+    HandedConnection handed;
+    handed.fd = fd;
+    handed.port = port->routes->port();
+    handed.hops = 1;
+    port->statistics->handed_over.fetch_add(1, std::memory_order_relaxed);
+    links_->HandOver(owner.member, std::move(handed));
+    return FirstLook::kPassedOn;
+  }
+  // Nobody is left who could answer.
+  close(fd);
+  return FirstLook::kPassedOn;
+}
+
+// False: that takes more than passing it on.
+bool PortMoves::HandOverNew(Port* port, int fd, const LocalAddress& local, std::string_view bytes) {
+  const http1::RequestHead& head = parser_.head();
+  const HostName host = http1::HostOf(head);
+  const Route route = port->routes->Find(host.name, head.target, local);
+  const bool is_simple = host.is_valid && route.status == RouteStatus::kMatch &&
+                         !port->routes->target(route.id).owners.empty() &&
+                         !PortAdmission::HasMore(head, bytes.size() - parser_.head_bytes());
+  if (!is_simple) return false;
+  const uint32_t turn = port->turns[route.id];
+  const Routes::Owner* owner = choice_->Choose(port, nullptr, route.id);
+  if (owner->member == 0 || links_->Prepare(owner->member) != PeerLinks::State::kReady) {
+    port->turns[route.id] = turn;
+    return false;
+  }
+  HandedConnection handed;
+  handed.fd = fd;
+  handed.port = port->routes->port();
+  handed.hops = 1;
+  handed.home = choice_->HomeOf(nullptr, owner->member);
+  if (handed.home == self_) choice_->OnLent();
+  handed.bytes.assign(bytes);
+  port->statistics->handed_over.fetch_add(1, std::memory_order_relaxed);
+  links_->HandOver(owner->member, std::move(handed));
+  return true;
+}
+
+bool PortMoves::CanTake(uint16_t number) const {
+  const Port* port = table_->Find(number);
+  return port != nullptr && !port->routes->local_servers().empty();
+}
+
+void PortMoves::OnHandedOver(HandedConnection connection) {
+  if (Port* port = table_->Find(connection.port)) {
+    port->statistics->received.fetch_add(1, std::memory_order_relaxed);
+  }
+  (void)Adopt(std::move(connection));
+}
+
+// A member may have left the prefix before this one has heard of it: the request looks for its
+// owner a little later, as often as a relayed one does.
+void PortMoves::OnTakenBack(HandedConnection handed) {
+  if (handed.origin != nullptr) {
+    close(handed.fd);
+    return relays_->OnRefused(handed.origin->id);
+  }
+  if (handed.hops != 0) --handed.hops;
+  std::string bytes = std::exchange(handed.bytes, {});
+  const int returns = std::min<int>(handed.returns + 1, limits::kReturnsMax);
+  Connection* connection = Adopt(std::move(handed));
+  if (connection == nullptr || bytes.empty()) return;
+  // What came in plain text may not be read as the beginning of what comes over TLS.
+  if (connection->tls != nullptr) return transport_->Close(connection, 0);
+  connection->partial = std::make_unique<std::string>(std::move(bytes));
+  connection->returns = static_cast<uint8_t>(returns);
+  waiting_->WaitReturned(connection);
+}
+
+// nullptr: it is closed.
+Connection* PortMoves::Adopt(HandedConnection handed) {
+  const Port* port = table_->Find(handed.port);
+  LaneServer* server = table_->ServerOn(port, nullptr);
+  LocalAddress local;
+  const bool is_mixed = port != nullptr && port->routes->is_mixed() && handed.origin == nullptr &&
+                        LocalPort(handed.fd, &local) == handed.port;
+  if (is_mixed && server != nullptr && !PortTable::Fits(*port, local, *server)) {
+    server = table_->ServerAt(*port, local);
+  }
+  // Peers may send any descriptor.
+  const bool is_sound = handed.origin == nullptr || IsUnixConnection(handed.fd);
+  if (server == nullptr || !is_sound) {
+    close(handed.fd);
+    return nullptr;
+  }
+  transport_->CountLoad();
+  Connection* connection = transport_->Open(handed.fd, server, std::move(handed.origin));
+  if (connection == nullptr) return nullptr;
+  // What came in plain text may not be read as the beginning of what comes over TLS.
+  const bool is_mixed_up = connection->tls != nullptr && !handed.bytes.empty();
+  if (connection->local_port != handed.port || is_mixed_up) {
+    transport_->Close(connection, 0);
+    return nullptr;
+  }
+  connection->hops = handed.hops;
+  if (handed.home != 0 && handed.home != self_ && connection->origin == nullptr) {
+    choice_->Lend(connection, handed.home);
+  }
+  if (handed.idle_ms != 0) {
+    connection->has_served = true;
+    connection->message_start_ns = 0;
+  }
+  if (handed.idle_ms != 0 && handed.idle_ms != peer::kIdleForever) {
+    connection->idle_timeout_ms = handed.idle_ms;
+    transport_->StartIdleTimer(connection, handed.idle_ms);
+  }
+  if (!handed.bytes.empty()) input_->Receive(connection, handed.bytes);
+  transport_->Watch(connection);
+  return connection->is_open() ? connection : nullptr;
+}
+
+}  // namespace httpsys::engine

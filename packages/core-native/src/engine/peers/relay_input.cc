@@ -1,0 +1,119 @@
+#include "engine/peers/relay_input.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace httpsys::engine {
+
+Protocol::Advance RelayInput::OnReadable(Connection* connection, std::string_view input,
+                                         size_t* used) {
+  if (connection->phase == InputPhase::kRelayUpgrade) return Advance::kWait;
+  if (!router_->CanRelay(connection)) {
+    transport_->Pause(connection, kPauseRelay);
+    return Advance::kWait;
+  }
+  switch (connection->phase) {
+    case InputPhase::kRelayLength:
+      return ReadLength(connection, input, used);
+    case InputPhase::kRelayChunked:
+      return ReadChunked(connection, input, used);
+    default:
+      *used = input.size();
+      router_->RelayMore(connection, input);
+      return Advance::kGoOn;
+  }
+}
+
+Protocol::Advance RelayInput::ReadLength(Connection* connection, std::string_view input,
+                                         size_t* used) {
+  *used = std::min<uint64_t>(input.size(), connection->body_bytes);
+  router_->RelayMore(connection, input.substr(0, *used));
+  connection->body_bytes -= *used;
+  if (connection->body_bytes == 0) exchanges_->MessageDone(connection);
+  return Advance::kGoOn;
+}
+
+Protocol::Advance RelayInput::ReadChunked(Connection* connection, std::string_view input,
+                                          size_t* used) {
+  const http1::ChunkedDecoder::Step step = connection->decoder->Next(input);
+  *used = step.status == http1::DecodeStatus::kError ? input.size() : step.consumed_bytes;
+  router_->RelayMore(connection, input.substr(0, *used));
+  if (step.status == http1::DecodeStatus::kError) {
+    // The member finds the same, and answers it.
+    connection->phase = InputPhase::kOver;
+    transport_->Pause(connection, kPauseOver);
+    return Advance::kWait;
+  }
+  if (step.status == http1::DecodeStatus::kEnd) {
+    exchanges_->ReturnDecoder(std::move(connection->decoder));
+    exchanges_->MessageDone(connection);
+  }
+  return *used == 0 ? Advance::kWait : Advance::kGoOn;
+}
+
+void RelayInput::OnEof(Connection* connection) {
+  if (connection->phase != InputPhase::kRelayOpaque) return text_->OnEof(connection);
+  transport_->OnPeerEnded(connection);
+  if (router_->RelayEnd(connection)) {
+    // The member decides what it means.
+    if (connection->is_fin_sent) transport_->Close(connection, 0);
+    return;
+  }
+  text_->OnEof(connection);
+}
+
+void RelayInput::Begin(Connection* connection, const http1::RequestHead& head) {
+  connection->has_served = true;
+  connection->is_last_request = !head.keep_alive;
+  ++connection->unanswered;
+  exchanges_->BeginBody(connection, head);
+  if (connection->phase == InputPhase::kBodyLength) {
+    connection->phase = InputPhase::kRelayLength;
+  } else if (connection->phase == InputPhase::kBodyChunked) {
+    connection->phase = InputPhase::kRelayChunked;
+  }
+  connection->message_start_ns = 0;
+  if (head.upgrade) {
+    connection->declined_phase = connection->phase;
+    connection->phase = InputPhase::kRelayUpgrade;
+    transport_->Pause(connection, kPauseUpgrade);
+  } else if (connection->phase == InputPhase::kHead) {
+    exchanges_->MessageDone(connection);
+  }
+}
+
+void RelayInput::OnUpgrade(Connection* connection, bool is_accepted) {
+  connection->phase = is_accepted ? InputPhase::kRelayOpaque : connection->declined_phase;
+  if (is_accepted) connection->decoder.reset();
+  if (connection->phase == InputPhase::kHead) exchanges_->MessageDone(connection);
+  input_->Resume(connection, kPauseUpgrade);
+}
+
+void RelayInput::TakeBack(Connection* connection, std::string_view requests, uint32_t count) {
+  connection->unanswered -= std::min(connection->unanswered, count);
+  ++connection->hops;
+  connection->phase = InputPhase::kHead;
+  connection->is_last_request = false;
+  connection->decoder.reset();
+  connection->parser.reset();
+  if (connection->partial == nullptr) connection->partial = std::make_unique<std::string>();
+  connection->partial->insert(0, requests);
+  transport_->Resume(connection, kPauseUpgrade);
+  transport_->Resume(connection, kPauseRelay);
+  transport_->Resume(connection, kPausePipeline);
+}
+
+void RelayInput::AnswerLost(Connection* connection, std::string_view requests) {
+  const ServerSettings& settings = connection->server->config->settings();
+  http1::RequestParser parser(methods_);
+  parser.Reset(settings.header_bytes_max, settings.header_lines_max);
+  const bool is_known = !requests.empty() && parser.Parse(requests) == http1::ParseStatus::kDone;
+  NativeAnswers::Unserved request{RouteStatus::kOffline, is_known ? &parser.head() : nullptr};
+  request.closes = true;
+  request.serves_any_method = !is_known;
+  (void)answers_->AnswerUnserved(writer_, connection, request);
+}
+
+}  // namespace httpsys::engine

@@ -1,0 +1,84 @@
+#include "engine/peers/waiting_requests.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/limits.h"
+
+namespace httpsys::engine {
+
+WaitingRequests::WaitingRequests(uv_loop_t* loop, Transport* transport, Input* input,
+                                 PortTable* table)
+    : transport_(transport), input_(input), table_(table) {
+  uv_timer_init(loop, &timer_);
+  timer_.data = this;
+}
+
+void WaitingRequests::Close() { uv_close(reinterpret_cast<uv_handle_t*>(&timer_), nullptr); }
+
+RequestRouter::Outcome WaitingRequests::Wait(Connection* connection, Route* route) {
+  if (connection->is_waiting) return Outcome::kWaiting;
+  const uint32_t* waiting = WaitingFor(connection, route->id);
+  const bool is_full = waiting != nullptr && *waiting >= limits::kWaitingMax;
+  if (is_full || waiting_.size() >= limits::kWaitingAllMax) {
+    route->status = RouteStatus::kQueueFull;
+    return Outcome::kUnrouted;
+  }
+  AddWaiting(connection, route->id);
+  return Outcome::kWaiting;
+}
+
+uint32_t* WaitingRequests::WaitingFor(const Connection* connection, uint32_t target_id) {
+  PortTable::Port* port = table_->Find(connection->local_port);
+  return port == nullptr || target_id >= port->waiting.size() ? nullptr : &port->waiting[target_id];
+}
+
+void WaitingRequests::AddWaiting(Connection* connection, uint32_t target_id) {
+  if (uint32_t* waiting = WaitingFor(connection, target_id)) ++*waiting;
+  waiting_.push_back({connection, target_id});
+  connection->is_waiting = true;
+  ArmTimer();
+}
+
+void WaitingRequests::WaitReturned(Connection* connection) {
+  transport_->Pause(connection, kPauseOrder);
+  if (!connection->is_waiting) AddWaiting(connection, kAnyTarget);
+}
+
+void WaitingRequests::Retry() {
+  if (waiting_.empty() || is_retrying_) return;
+  is_retrying_ = true;
+  const std::vector<Waiting> waiting = std::exchange(waiting_, {});
+  table_->ClearWaiting();
+  for (const Waiting& one : waiting) one.connection->is_waiting = false;
+  // Each may close itself, not another one.
+  for (const auto& [connection, target_id] : waiting) {
+    if (connection->is_open()) input_->Resume(connection, kPauseOrder);
+  }
+  is_retrying_ = false;
+}
+
+void WaitingRequests::ArmTimer() {
+  if (uv_is_active(reinterpret_cast<uv_handle_t*>(&timer_)) != 0) return;
+  uv_timer_start(
+      &timer_,
+      [](uv_timer_t* timer) {
+        auto* self = static_cast<WaitingRequests*>(timer->data);
+        self->Retry();
+        if (self->has_waiting()) self->ArmTimer();
+      },
+      limits::kWaitingRetryMs, 0);
+}
+
+void WaitingRequests::OnDetached(Connection* connection) {
+  if (!connection->is_waiting) return;
+  const auto found = std::find_if(waiting_.begin(), waiting_.end(),
+                                  [=](const Waiting& one) { return one.connection == connection; });
+  uint32_t* waiting = WaitingFor(connection, found->target_id);
+  // Since then the targets may be others, until the next Retry().
+  if (waiting != nullptr && *waiting != 0) --*waiting;
+  waiting_.erase(found);
+  connection->is_waiting = false;
+}
+
+}  // namespace httpsys::engine

@@ -1,0 +1,127 @@
+#include "engine/requests/native_answer.h"
+
+#include "base/limits.h"
+#include "engine/requests/canned_replies.h"
+#include "engine/statistics/error_log.h"
+
+namespace httpsys::engine {
+namespace {
+
+// Behind it a client that keeps on asking costs no memory that stays.
+constexpr size_t kKeptBytesMax = 2 * limits::kUnsentBytesMax;
+
+}  // namespace
+
+bool NativeAnswers::AnswerUnserved(AnswerWriter* writer, Connection* connection,
+                                   const Unserved& request) {
+  NativeAnswer answer;
+  answer.status = StatusFor(request.status);
+  answer.reason = ReasonFor(request.status);
+  answer.closes = request.closes;
+  answer.ends_input = request.ends_input;
+  answer.may_retry = request.may_retry;
+  const Verbosity503 verbosity = connection->server->config->settings().verbosity_503;
+  const bool is_unavailable = answer.status == 503;
+  if (is_unavailable) answer.counter = LaneCounter::kUnavailable;
+  if (is_unavailable && verbosity == Verbosity503::kBasic) {
+    answer.status = 0;
+    return Answer(writer, connection, request.head, answer);
+  }
+  if (request.serves_any_method) {
+    answer.head = OfflineReply();
+    return Answer(writer, connection, request.head, answer);
+  }
+  const bool is_reason_told = is_unavailable && verbosity == Verbosity503::kFull;
+  const bool is_head =
+      request.head == nullptr ? request.is_head_request : request.head->method == head_method_;
+  text_.clear();
+  const size_t head_bytes =
+      AppendRouteReply(request.status, is_reason_told ? answer.reason : std::string_view(), is_head,
+                       !request.closes, &text_);
+  const std::string_view text = text_;
+  answer.head = text.substr(0, head_bytes);
+  const NativeAnswer::Piece body{nullptr, text.substr(head_bytes)};
+  if (!body.bytes.empty()) answer.pieces = {&body, 1};
+  return Answer(writer, connection, request.head, answer);
+}
+
+void NativeAnswers::AnswerRefused(AnswerWriter* writer, Connection* connection,
+                                  records::ErrorKind kind, bool is_in_body) {
+  NativeAnswer answer;
+  answer.counter = LaneCounter::kRefused;
+  answer.status = StatusFor(kind);
+  answer.reason = ReasonFor(kind, is_in_body);
+  answer.head = RefusalReply(kind);
+  answer.closes = true;
+  (void)Answer(writer, connection, nullptr, answer);
+}
+
+bool NativeAnswers::Answer(AnswerWriter* writer, Connection* connection,
+                           const http1::RequestHead* head, const NativeAnswer& answer) {
+  counters_.Add(answer.counter);
+  Log(connection, head, answer.status, answer.reason);
+  if (answer.status != 0) {
+    writer->WriteAnswer(connection, answer);
+    return true;
+  }
+  counters_.Add(LaneCounter::kReset);
+  writer->ResetRequest(connection, answer.may_retry);
+  return false;
+}
+
+void NativeAnswers::CountSlowReader(const Connection* connection) {
+  counters_.Add(LaneCounter::kSlowReaders);
+  Log(connection, nullptr, 0, "Timer_MinBytesPerSecond");
+}
+
+void NativeAnswers::Append(Connection* connection, const NativeAnswer& answer) {
+  if (batched_ != connection && batched_ != nullptr) Flush(batched_);
+  batched_ = connection;
+  batch_.append(answer.head);
+  for (const NativeAnswer::Piece& piece : answer.pieces) batch_.append(piece.bytes);
+}
+
+void NativeAnswers::Send(Connection* connection) {
+  if (batched_ != connection || is_batch_sent_) return;
+  is_batch_sent_ = true;
+  output_->Send(connection, batch_, 0);
+}
+
+void NativeAnswers::Flush(Connection* connection) {
+  if (batched_ != connection) return;
+  if (connection->is_open()) {
+    Send(connection);
+    output_->Flush(connection);
+  }
+  batched_ = nullptr;
+  is_batch_sent_ = false;
+  batch_.clear();
+  if (batch_.capacity() > kKeptBytesMax) batch_.shrink_to_fit();
+}
+
+void NativeAnswers::Log(const Connection* connection, const http1::RequestHead* head, int status,
+                        std::string_view reason) {
+  ErrorLog& log = ErrorLog::Instance();
+  if (!log.is_on()) return;
+  const RelayOrigin* origin = connection->origin.get();
+  const bool is_stream = connection->stream != nullptr || (origin != nullptr && origin->is_stream);
+  LogRecord record;
+  if (origin != nullptr) {
+    record.addresses = &origin->addresses;
+  } else {
+    record.fd =
+        connection->stream == nullptr ? connection->fd : connection->stream->state->connection->fd;
+  }
+  record.status = status;
+  record.reason = reason;
+  record.server_id = connection->server->id;
+  if (head != nullptr) {
+    record.version_major = is_stream ? 2 : 1;
+    record.version_minor = is_stream ? 0 : head->version_minor;
+    record.method = methods_->Name(head->method);
+    record.target = head->target;
+  }
+  if (!log.Write(record)) has_dropped_lines_ = true;
+}
+
+}  // namespace httpsys::engine

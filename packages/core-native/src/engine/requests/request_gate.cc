@@ -1,0 +1,58 @@
+#include "engine/requests/request_gate.h"
+
+namespace httpsys::engine {
+
+bool RequestGate::IsQueueFull(LaneServer* server) {
+  const uint32_t limit = server->config->settings().queue_limit;
+  if (limit == 0 || server->queued->load(std::memory_order_relaxed) < limit) return false;
+  unread_.Settle(queue_->begun());
+  return server->queued->load(std::memory_order_relaxed) >= limit;
+}
+
+void RequestGate::AddUnread(const Connection* connection, const http1::RequestHead& head) {
+  const LaneServer* server = connection->server;
+  UnreadRequests::Item item;
+  item.end = queue_->appended();
+  item.counter = server->queued;
+  item.slot = connection->slot;
+  item.is_head = head.method == head_method_;
+  item.is_first = connection->unanswered == 1;
+  const uint32_t timeout_ms = server->config->settings().queue_timeout_ms;
+  // A request behind others waits for those.
+  if (timeout_ms != 0 && item.is_first) item.deadline_ms = clock_->Ms() + timeout_ms;
+  unread_.Add(item);
+}
+
+// HTTP.SYS' timer of the request queue.
+void RequestGate::RefuseTaken(uint64_t now_ms) {
+  unread_.Settle(queue_->begun());
+  for (const UnreadRequests::Item& item : unread_.TakeOverdue(now_ms)) {
+    RefuseUnread(item, RouteStatus::kQueueTimeout);
+  }
+}
+
+void RequestGate::RefuseAbandoned() {
+  unread_.Settle(queue_->begun());
+  for (const UnreadRequests::Item& item : unread_.All()) {
+    if (item.is_first) RefuseUnread(item, RouteStatus::kOffline);
+  }
+}
+
+void RequestGate::RefuseUnread(const UnreadRequests::Item& item, RouteStatus status) {
+  Connection* connection = transport_->Find(item.slot);
+  const bool is_there = connection != nullptr && connection->is_open() &&
+                        connection->after_output == AfterOutput::kNothing;
+  if (!is_there || connection->unanswered == 0) return;
+  // As on Node, where there is no queue whose owner could go.
+  const bool has_queue = !connection->server->config->settings().prefixes.empty();
+  if (status == RouteStatus::kOffline && !has_queue) return;
+  if (!refused_->Claim(item.end, *queue_)) return;
+  connection->server->refused->fetch_add(1, std::memory_order_relaxed);
+  NativeAnswers::Unserved request{status};
+  request.is_head_request = item.is_head;
+  request.closes = request.ends_input = true;
+  (void)answers_->AnswerUnserved(connection->stream == nullptr ? connections_ : streams_,
+                                 connection, request);
+}
+
+}  // namespace httpsys::engine

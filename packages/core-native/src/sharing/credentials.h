@@ -1,0 +1,13 @@
+#pragma once
+// Who is at the other end of a connection between processes, as the kernel says it.
+
+#include <cstdint>
+
+namespace httpsys::sharing {
+
+struct Credentials {
+  uint32_t uid = 0;
+  uint32_t pid = 0;
+};
+
+}  // namespace httpsys::sharing

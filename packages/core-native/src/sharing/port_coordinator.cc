@@ -1,0 +1,434 @@
+#include "sharing/port_coordinator.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "base/limits.h"
+
+namespace httpsys::sharing {
+namespace {
+
+bool IsSecure(const PortState& state) {
+  return std::any_of(state.entries().begin(), state.entries().end(),
+                     [](const StateEntry& there) { return there.parsed.is_https; });
+}
+
+}  // namespace
+
+using peer::FrameType;
+
+// -- Its term.
+
+void PortCoordinator::Begin(uint64_t now_ms) {
+  record_->has_joined = true;
+  if (!record_->state.members().empty()) reunion_deadline_ms_ = now_ms + limits::kReunionMs;
+}
+
+bool PortCoordinator::IsIdle() const {
+  const bool has_visitor = std::any_of(sessions_.begin(), sessions_.end(),
+                                       [](const auto& item) { return item.second.id == 0; });
+  return !has_visitor && confirmations_.empty() && !queries_.has_any() &&
+         reunion_deadline_ms_ == 0 && !record_->state.NextExpiry().has_value();
+}
+
+void PortCoordinator::Tick(uint64_t now_ms) {
+  CheckConfirmations(now_ms);
+  queries_.Finish(now_ms);
+  if (reunion_deadline_ms_ != 0 && now_ms >= reunion_deadline_ms_) EndReunion(now_ms);
+  DropSilent(now_ms);
+  ExpireEntries(now_ms);
+}
+
+// Who has not come back has died with the last coordinator.
+void PortCoordinator::EndReunion(uint64_t now_ms) {
+  reunion_deadline_ms_ = 0;
+  std::vector<uint64_t> lost;
+  for (const auto& [id, member] : record_->state.members()) {
+    if (!IsHere(id)) lost.push_back(id);
+  }
+  for (const uint64_t id : lost) RemoveMember(id, now_ms);
+}
+
+void PortCoordinator::ExpireEntries(uint64_t now_ms) {
+  const PortState::Expired expired = record_->state.Expire(now_ms);
+  if (expired.empty()) return;
+  for (const peer::Entry& entry : expired.offline) TellEntry(entry);
+  for (const peer::EntryGone& gone : expired.gone) {
+    Broadcast(FrameType::kEntryGone, peer::Encode(gone));
+  }
+  SyncAll();
+}
+
+void PortCoordinator::SayGoodbye(uint64_t now_ms) {
+  for (const auto& [server_id, list] : record_->own) {
+    TellChanges(record_->RemoveEntries(record_->self.id, {server_id, 0, 1, {}, 0}, now_ms));
+  }
+  SyncAll();
+}
+
+// -- Links.
+
+bool PortCoordinator::OnVisitor(LinkId link, const Credentials& who, uint64_t now_ms) {
+  if (sessions_.size() >= limits::kMembersMax + limits::kVisitorsMax) return false;
+  Session session;
+  session.since_ms = now_ms;
+  session.credentials = who;
+  sessions_[link] = session;
+  return true;
+}
+
+bool PortCoordinator::OnFrame(LinkId link, const peer::Frame& frame, const std::string& address,
+                              uint64_t now_ms) {
+  const auto found = sessions_.find(link);
+  if (found == sessions_.end()) return false;
+  Session& session = found->second;
+  // Asks, and does not read the answers.
+  if (effects_->UnsentBytes(link) > limits::kPeerUnsentBytesMax) return false;
+  if (frame.type == FrameType::kHello) return OnHello(link, frame.payload, now_ms);
+  if (frame.type == FrameType::kStateQuery) {
+    queries_.Begin(link, MemberLinks(), now_ms);
+    return true;
+  }
+  if (session.id == 0) return false;
+  switch (frame.type) {
+    case FrameType::kRegister:
+      return OnRegister(link, frame.payload, now_ms);
+    case FrameType::kUnregister:
+      return OnUnregister(link, frame.payload, now_ms);
+    case FrameType::kSocket:
+      // Known ones are not told again: each costs a descriptor for whoever does not read.
+      if (!address.empty() && record_->AddSocket(address)) {
+        TellSocket(address, link);
+        record_->EnsureAccepted();
+      }
+      return true;
+    case FrameType::kSynced: {
+      peer::Sync sync;
+      if (!peer::Decode(frame.payload, &sync)) return false;
+      session.synced = sync.serial;
+      CheckConfirmations(now_ms);
+      return true;
+    }
+    case FrameType::kState:
+      queries_.OnState(link, frame.payload, now_ms);
+      return true;
+    default:
+      // Of a later protocol.
+      return true;
+  }
+}
+
+void PortCoordinator::Refuse(LinkId link, peer::RefusalReason reason) {
+  peer::Refusal refusal;
+  refusal.reason = static_cast<uint8_t>(reason);
+  effects_->Send(link, FrameType::kRefusal, peer::Encode(refusal));
+}
+
+bool PortCoordinator::OnHello(LinkId link, std::string_view payload, uint64_t now_ms) {
+  peer::Hello hello;
+  Session& session = sessions_[link];
+  if (session.id != 0 || !peer::Decode(payload, &hello) || hello.id == 0 ||
+      hello.id == record_->self.id) {
+    return false;
+  }
+  if (hello.newest < peer::kProtocolOldest || hello.oldest > peer::kProtocol) {
+    Refuse(link, peer::RefusalReason::kVersion);
+    return true;
+  }
+  if (IsHere(hello.id)) return false;
+  // With this one itself. Those that the last coordinator had come back.
+  const auto& members = record_->state.members();
+  if (!members.contains(hello.id) && members.size() + 1 >= limits::kMembersMax) {
+    Refuse(link, peer::RefusalReason::kFull);
+    return true;
+  }
+  const peer::Member member{hello.id, session.credentials.pid, hello.thread,
+                            std::min(hello.newest, peer::kProtocol), hello.program};
+  if (!record_->state.AddMember(member)) return false;
+  Broadcast(FrameType::kMember, peer::Encode(member), link);
+  session.id = hello.id;
+  session.protocol = member.protocol;
+  peer::Welcome welcome;
+  welcome.protocol = member.protocol;
+  welcome.coordinator = record_->self.id;
+  effects_->Send(link, FrameType::kWelcome, peer::Encode(welcome));
+  SendSnapshot(link, now_ms);
+  return true;
+}
+
+void PortCoordinator::SendSnapshot(LinkId link, uint64_t now_ms) {
+  effects_->Send(link, FrameType::kMember, peer::Encode(record_->self));
+  for (const auto& [id, member] : record_->state.members()) {
+    effects_->Send(link, FrameType::kMember, peer::Encode(member));
+  }
+  for (const StateEntry& there : record_->state.entries()) {
+    peer::Entry entry = there.entry;
+    if (there.is_absent()) {
+      entry.absent_ms = static_cast<uint32_t>(
+          there.absent_until_ms > now_ms ? there.absent_until_ms - now_ms : 1);
+    }
+    if (sessions_[link].protocol < peer::kProtocolTerms) entry.terms.clear();
+    effects_->Send(link, FrameType::kEntry, peer::Encode(entry));
+  }
+  effects_->TellSocket(link, {});
+  if (IsSecure(record_->state)) {
+    const peer::TicketKeys keys = effects_->TellTicketKeys();
+    effects_->Send(link, FrameType::kTicketKeys, peer::Encode(keys));
+    // TellTicketKeys() tells the others when it is another one than they know.
+    if (sessions_.size() == 1 && !keys.keys.empty()) told_key_ = keys.keys[0].bytes;
+  }
+  effects_->Send(link, FrameType::kSync, peer::Encode(peer::Sync{serial_}));
+}
+
+bool PortCoordinator::TellsTicketKeys() const {
+  return !sessions_.empty() && IsSecure(record_->state);
+}
+
+void PortCoordinator::TellTicketKeys() {
+  if (!TellsTicketKeys()) return;
+  const peer::TicketKeys keys = effects_->TellTicketKeys();
+  if (keys.keys.empty() || keys.keys[0].bytes == told_key_) return;
+  told_key_ = keys.keys[0].bytes;
+  Broadcast(FrameType::kTicketKeys, peer::Encode(keys));
+}
+
+void PortCoordinator::Broadcast(FrameType type, const std::string& payload, LinkId except) {
+  for (const auto& [link, session] : sessions_) {
+    if (session.id != 0 && link != except) effects_->Tell(link, type, payload);
+  }
+}
+
+void PortCoordinator::TellSocket(const std::string& address, LinkId except) {
+  for (const auto& [link, session] : sessions_) {
+    if (session.id != 0 && link != except) effects_->TellSocket(link, address);
+  }
+}
+
+// Members of an earlier protocol take a longer frame for nonsense.
+void PortCoordinator::TellEntry(const peer::Entry& entry) {
+  peer::Entry bare = entry;
+  bare.terms.clear();
+  const std::string payloads[] = {peer::Encode(bare), peer::Encode(entry)};
+  for (const auto& [link, session] : sessions_) {
+    if (session.id == 0) continue;
+    effects_->Tell(link, FrameType::kEntry, payloads[session.protocol >= peer::kProtocolTerms]);
+  }
+}
+
+void PortCoordinator::TellChanges(const std::vector<PortRecord::Change>& changes) {
+  for (const auto& [entry, is_absent] : changes) {
+    if (is_absent) {
+      TellEntry(entry);
+    } else {
+      const peer::EntryGone gone{entry.member, entry.server_id, entry.prefix_id};
+      Broadcast(FrameType::kEntryGone, peer::Encode(gone));
+    }
+  }
+}
+
+std::vector<LinkId> PortCoordinator::MemberLinks() const {
+  std::vector<LinkId> links;
+  for (const auto& [link, session] : sessions_) {
+    if (session.id != 0) links.push_back(link);
+  }
+  return links;
+}
+
+// -- Registrations.
+
+// One that the last coordinator knew and that has not come back: its name vanished with its
+// process.
+bool PortCoordinator::HasDied(uint64_t member) const {
+  if (member == record_->self.id || member == 0) return false;
+  return !IsHere(member) && effects_->IsGone(member);
+}
+
+bool PortCoordinator::IsHere(uint64_t member) const {
+  return std::any_of(sessions_.begin(), sessions_.end(),
+                     [=](const auto& item) { return item.second.id == member; });
+}
+
+bool PortCoordinator::IsAwaiting() const {
+  const auto& members = record_->state.members();
+  return reunion_deadline_ms_ != 0 &&
+         std::any_of(members.begin(), members.end(),
+                     [&](const auto& item) { return !IsHere(item.first); });
+}
+
+// Adds what may be added. The members are told with the next SyncAll().
+RegistrationResult PortCoordinator::Decide(uint64_t member, const peer::Register& wanted,
+                                           uint64_t now_ms) {
+  RegistrationResult result;
+  result.token = wanted.token;
+  PortState& state = record_->state;
+  auto conflict = state.Check(member, wanted);
+  while (conflict && HasDied(conflict->member)) {
+    const peer::MemberGone gone{conflict->member};
+    state.RemoveMember(gone.id, now_ms);
+    Broadcast(FrameType::kMemberGone, peer::Encode(gone));
+    conflict = state.Check(member, wanted);
+  }
+  if (conflict) {
+    result.error = conflict->error;
+    result.pid = record_->PidOf(conflict->member);
+    result.prefix = conflict->prefix;
+    result.queue = conflict->queue;
+    result.reason = conflict->reason;
+    result.wanted = conflict->wanted;
+    return result;
+  }
+  for (const peer::Entry& entry : state.EntriesOf(member, wanted)) {
+    if (!state.AddEntry(entry, now_ms)) result.error = EINVAL;
+    TellEntry(entry);
+  }
+  return result;
+}
+
+bool PortCoordinator::Register(peer::Register wanted, RegistrationResult* result, uint64_t now_ms) {
+  const uint32_t token = wanted.token;
+  *result = Decide(record_->self.id, wanted, now_ms);
+  if (result->error != 0) return true;
+  record_->AddOwn(std::move(wanted));
+  if (sessions_.empty()) {
+    record_->Publish();
+    return true;
+  }
+  Confirm(SyncAll(), 0, token, now_ms);
+  return false;
+}
+
+void PortCoordinator::RegisterQueued(const peer::Register& wanted, uint64_t now_ms) {
+  RegistrationResult result = Decide(record_->self.id, wanted, now_ms);
+  if (result.error == 0) {
+    record_->AddOwn(wanted);
+    Confirm(SyncAll(), 0, wanted.token, now_ms);
+  } else {
+    effects_->Complete(std::move(result), true);
+  }
+}
+
+// A coordinator that died while it told its state has left out what this member has.
+void PortCoordinator::RegisterAgain(uint64_t now_ms) {
+  for (const auto& [server_id, list] : record_->own) {
+    for (peer::Register again : list) {
+      again.is_again = 1;
+      again.token = 0;
+      RegistrationResult result = Decide(record_->self.id, again, now_ms);
+      if (result.error != 0) effects_->Complete(std::move(result), true);
+    }
+  }
+}
+
+bool PortCoordinator::OnRegister(LinkId link, std::string_view payload, uint64_t now_ms) {
+  peer::Register wanted;
+  if (!peer::Decode(payload, &wanted)) return false;
+  const RegistrationResult result = Decide(sessions_[link].id, wanted, now_ms);
+  if (result.error != 0) {
+    const peer::Registered answer{wanted.token,  static_cast<uint32_t>(result.error), result.pid,
+                                  result.prefix, static_cast<uint8_t>(result.reason), result.queue};
+    effects_->Send(link, FrameType::kRegistered, peer::Encode(answer));
+    return true;
+  }
+  Confirm(SyncAll(), link, wanted.token, now_ms);
+  return true;
+}
+
+bool PortCoordinator::OnUnregister(LinkId link, std::string_view payload, uint64_t now_ms) {
+  peer::Unregister gone;
+  if (!peer::Decode(payload, &gone)) return false;
+  TellChanges(record_->RemoveEntries(sessions_[link].id, gone, now_ms));
+  const uint32_t serial = SyncAll();
+  if (gone.token != 0) Confirm(serial, link, gone.token, now_ms);
+  return true;
+}
+
+void PortCoordinator::TellRemoval(uint32_t token, const std::vector<PortRecord::Change>& changes,
+                                  uint64_t now_ms) {
+  TellChanges(changes);
+  const uint32_t serial = SyncAll();
+  if (token != 0) Confirm(serial, 0, token, now_ms);
+}
+
+// Everything told so far is to be in force. The serial by which that is confirmed.
+uint32_t PortCoordinator::SyncAll() {
+  const uint32_t serial = ++serial_;
+  Broadcast(FrameType::kSync, peer::Encode(peer::Sync{serial}));
+  record_->Publish(Applied{0, serial});
+  return serial;
+}
+
+void PortCoordinator::OnApplied(uint32_t serial, uint64_t now_ms) {
+  for (Confirmation& confirmation : confirmations_) {
+    if (confirmation.serial <= serial) confirmation.is_applied = true;
+  }
+  CheckConfirmations(now_ms);
+}
+
+void PortCoordinator::Confirm(uint32_t serial, LinkId link, uint32_t token, uint64_t now_ms) {
+  confirmations_.push_back({serial, now_ms + limits::kConfirmMs, link, token, false});
+}
+
+void PortCoordinator::CheckConfirmations(uint64_t now_ms) {
+  std::erase_if(confirmations_, [&](const Confirmation& confirmation) {
+    const bool is_confirmed =
+        confirmation.is_applied &&
+        std::all_of(sessions_.begin(), sessions_.end(), [&](const auto& item) {
+          return item.second.id == 0 || item.second.synced >= confirmation.serial;
+        });
+    const bool is_removal =
+        confirmation.link == 0 && record_->removals.contains(confirmation.token);
+    const bool is_over = is_confirmed && !(is_removal && IsAwaiting());
+    if (!is_over && now_ms < confirmation.deadline_ms) return false;
+    FinishConfirmation(confirmation, is_removal);
+    return true;
+  });
+}
+
+void PortCoordinator::FinishConfirmation(const Confirmation& confirmation, bool is_removal) {
+  if (is_removal) {
+    record_->removals.erase(confirmation.token);
+    record_->CompleteRemoval(confirmation.token);
+  } else if (confirmation.link == 0) {
+    RegistrationResult result;
+    result.token = confirmation.token;
+    effects_->Complete(std::move(result), true);
+  } else {
+    const peer::Registered answer{confirmation.token, 0, 0, {}, 0, {}};
+    effects_->Send(confirmation.link, FrameType::kRegistered, peer::Encode(answer));
+  }
+}
+
+// -- Ends.
+
+void PortCoordinator::OnBroken(LinkId link, uint64_t now_ms) {
+  const auto found = sessions_.find(link);
+  if (found == sessions_.end()) return;
+  const uint64_t id = found->second.id;
+  sessions_.erase(found);
+  std::erase_if(confirmations_,
+                [=](const Confirmation& confirmation) { return confirmation.link == link; });
+  if (id != 0) RemoveMember(id, now_ms);
+  CheckConfirmations(now_ms);
+  queries_.OnBroken(link, now_ms);
+}
+
+void PortCoordinator::RemoveMember(uint64_t id, uint64_t now_ms) {
+  record_->state.RemoveMember(id, now_ms);
+  Broadcast(FrameType::kMemberGone, peer::Encode(peer::MemberGone{id}));
+  SyncAll();
+}
+
+// Who came and did not say why takes a member's place.
+void PortCoordinator::DropSilent(uint64_t now_ms) {
+  std::vector<LinkId> silent;
+  for (const auto& [link, session] : sessions_) {
+    if (session.id == 0 && now_ms - session.since_ms >= limits::kStateMs) silent.push_back(link);
+  }
+  for (const LinkId link : silent) {
+    OnBroken(link, now_ms);
+    effects_->CloseLink(link);
+  }
+}
+
+}  // namespace httpsys::sharing

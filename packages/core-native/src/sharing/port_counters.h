@@ -1,0 +1,24 @@
+#pragma once
+// What a member has done on a port since it started: for people who ask for the state of the port.
+
+#include <cstdint>
+#include <map>
+#include <utility>
+
+namespace httpsys::sharing {
+
+struct PortCounters {
+  uint64_t connections = 0;  // Open now, that JavaScript knows of.
+  uint64_t handed_over = 0;
+  uint64_t received = 0;
+  struct Server {
+    uint64_t queued = 0;
+    uint64_t queue_limit = 0;
+    uint64_t refused = 0;  // Because the queue was full.
+  };
+  std::map<uint32_t, Server> servers;
+  // By server and prefix id.
+  std::map<std::pair<uint32_t, uint32_t>, uint64_t> requests;
+};
+
+}  // namespace httpsys::sharing

@@ -1,0 +1,421 @@
+#include "sharing/port_membership.h"
+
+#include <cerrno>
+#include <utility>
+
+#include "base/limits.h"
+#include "sharing/port_queries.h"
+
+namespace httpsys::sharing {
+namespace {
+
+// A newcomer leaves the place of a dead coordinator to those who know the port, and who is about to
+// leave to those who stay; they run at once.
+constexpr uint64_t kPatienceMs = 100;
+constexpr uint64_t kRetryMs = 5;
+// Above every errno; JavaScript looks their names up.
+constexpr uint32_t kErrnoMax = 4095;
+
+}  // namespace
+
+using peer::FrameType;
+
+// -- Its course.
+
+bool PortMembership::IsIdle() const { return is_joined_ && answer_deadline_ms_ == 0; }
+
+void PortMembership::Tick(uint64_t now_ms) {
+  if (record_->has_joined && !record_->removals.empty()) {
+    record_->GiveUpRemovals(now_ms);
+    if (record_->WantsNothing() && record_->removals.empty()) {
+      is_over_ = true;
+      return;
+    }
+  }
+  if (is_joined_) {
+    const bool is_late = answer_deadline_ms_ != 0 && now_ms >= answer_deadline_ms_;
+    if (is_late) GiveUpAsked();
+    return;
+  }
+  if (join_deadline_ms_ != 0 && now_ms >= join_deadline_ms_) {
+    RegistrationResult why;
+    why.error = ETIMEDOUT;
+    why.pid = coordinator_.pid;
+    FailJoining(why, now_ms);
+    return;
+  }
+  if (link_ == 0 && now_ms >= retry_at_ms_) Seek(now_ms);
+}
+
+// Finds the coordinator, or takes its place.
+void PortMembership::Seek(uint64_t now_ms) {
+  if (join_deadline_ms_ == 0) join_deadline_ms_ = now_ms + limits::kCoordinatorMs;
+  retry_at_ms_ = now_ms + kRetryMs;
+  const Visit visit = effects_->VisitMeeting();
+  switch (visit.result) {
+    case Visit::Result::kNobody:
+      SeekPlace(now_ms);
+      return;
+    case Visit::Result::kUnreachable:
+      FailByStranger(now_ms);
+      return;
+    case Visit::Result::kRefused: {
+      coordinator_ = visit.who;
+      RegistrationResult why;
+      why.error = visit.error;
+      why.pid = visit.who.pid;
+      why.uid = visit.who.uid;
+      FailJoining(why, now_ms);
+      return;
+    }
+    case Visit::Result::kLinked:
+      coordinator_ = visit.who;
+      link_ = visit.link;
+      peer::Hello hello;
+      hello.id = record_->self.id;
+      hello.thread = record_->self.thread;
+      hello.program = record_->self.program;
+      effects_->Send(link_, FrameType::kHello, peer::Encode(hello));
+  }
+}
+
+void PortMembership::SeekPlace(uint64_t now_ms) {
+  const uint64_t waited_ms = now_ms + limits::kCoordinatorMs - join_deadline_ms_;
+  const bool is_patient = !record_->has_joined || record_->WantsNothing();
+  if (is_patient && waited_ms < kPatienceMs) return;
+  if (effects_->TakeMeeting() != 0) {
+    FailByStranger(now_ms);
+    return;
+  }
+  join_deadline_ms_ = 0;
+  has_won_ = true;
+}
+
+// Gives up when another user has the name and nobody answers there. False: it may be one of this
+// user, or the kernel does not say.
+bool PortMembership::FailByStranger(uint64_t now_ms) {
+  if (now_ms < stranger_look_at_ms_) return false;
+  stranger_look_at_ms_ = now_ms + limits::kStrangerLookMs;
+  if (!effects_->IsStrangers(&coordinator_)) return false;
+  RegistrationResult why;
+  why.error = EACCES;
+  why.pid = coordinator_.pid;
+  why.uid = coordinator_.uid;
+  FailJoining(why, now_ms);
+  return true;
+}
+
+// Nobody may wait for an answer just now, and somebody has to know that the name is lost.
+void PortMembership::TellStranger(RegistrationResult why) {
+  for (const auto& [server_id, list] : record_->own) {
+    if (list.empty()) continue;
+    is_stranger_told_ = true;
+    why.prefix = list[0].prefixes[0].text;
+    effects_->Complete(std::move(why), true);
+    return;
+  }
+}
+
+void PortMembership::FailJoining(const RegistrationResult& why, uint64_t now_ms) {
+  record_->FailAll(why);
+  told_.reset();
+  if (link_ != 0) effects_->CloseLink(std::exchange(link_, 0));
+  if (record_->own.empty()) {
+    is_over_ = true;
+    return;
+  }
+  if (why.error == EACCES && !is_stranger_told_) TellStranger(why);
+  // It serves what it has, by the routes that it knows, and goes on trying.
+  join_deadline_ms_ = 0;
+  retry_at_ms_ = now_ms + limits::kCoordinatorMs;
+}
+
+void PortMembership::SayGoodbye() {
+  if (link_ == 0) return;
+  for (const auto& [token, removal] : record_->removals) {
+    if (removal.is_told) continue;
+    effects_->Send(link_, FrameType::kUnregister, peer::Encode(removal.gone));
+  }
+  for (const auto& [server_id, list] : record_->own) {
+    const peer::Unregister gone{server_id, 0, 1, {}, 0};
+    effects_->Send(link_, FrameType::kUnregister, peer::Encode(gone));
+  }
+}
+
+// -- The link to the coordinator.
+
+bool PortMembership::OnFrame(const peer::Frame& frame, const std::string& address,
+                             uint64_t now_ms) {
+  PortState* state = told_ != nullptr ? told_.get() : &record_->state;
+  switch (frame.type) {
+    case FrameType::kWelcome:
+      return OnWelcome(frame.payload);
+    case FrameType::kRefusal:
+      return OnRefusal(frame.payload, now_ms);
+    case FrameType::kMember: {
+      peer::Member member;
+      if (!peer::Decode(frame.payload, &member)) return false;
+      return member.id == record_->self.id || state->AddMember(member);
+    }
+    case FrameType::kMemberGone: {
+      peer::MemberGone gone;
+      if (!peer::Decode(frame.payload, &gone)) return false;
+      state->RemoveMember(gone.id, now_ms);
+      return true;
+    }
+    case FrameType::kEntry:
+      return OnEntry(state, frame.payload, now_ms);
+    case FrameType::kEntryGone: {
+      peer::EntryGone gone;
+      if (!peer::Decode(frame.payload, &gone)) return false;
+      state->RemoveEntry(gone);
+      return true;
+    }
+    case FrameType::kSocket:
+      if (!address.empty() && record_->AddSocket(address)) record_->EnsureAccepted();
+      return true;
+    case FrameType::kTicketKeys: {
+      peer::TicketKeys keys;
+      if (!peer::Decode(frame.payload, &keys)) return false;
+      effects_->LearnTicketKeys(keys);
+      return true;
+    }
+    case FrameType::kSync:
+      return OnSync(frame.payload, now_ms);
+    case FrameType::kRegistered:
+      return OnRegistered(frame.payload, now_ms);
+    case FrameType::kStateQuery:
+      // Asks, and does not read the answers.
+      if (effects_->UnsentBytes(link_) > limits::kPeerUnsentBytesMax) return false;
+      effects_->Send(link_, FrameType::kState, PortQueries::Describe(*record_, effects_->Count()));
+      return true;
+    default:
+      // Of a later protocol.
+      return true;
+  }
+}
+
+bool PortMembership::OnWelcome(std::string_view payload) {
+  peer::Welcome welcome;
+  if (!peer::Decode(payload, &welcome)) return false;
+  if (welcome.protocol < peer::kProtocolOldest || welcome.protocol > peer::kProtocol) return false;
+  coordinator_id_ = welcome.coordinator;
+  protocol_ = welcome.protocol;
+  // What follows is the whole state. Requests go by the last one until it is complete.
+  told_ = std::make_unique<PortState>(record_->number);
+  return true;
+}
+
+bool PortMembership::OnRefusal(std::string_view payload, uint64_t now_ms) {
+  // Whoever has welcomed this member cannot refuse it.
+  if (is_joined_) return false;
+  peer::Refusal refusal;
+  if (!peer::Decode(payload, &refusal)) return false;
+  RegistrationResult why;
+  const bool is_full = refusal.reason == static_cast<uint8_t>(peer::RefusalReason::kFull);
+  why.error = is_full ? ENOSPC : EPROTO;
+  if (is_full) why.reason = ConflictReason::kMembers;
+  why.pid = coordinator_.pid;
+  why.peer_oldest = refusal.oldest;
+  why.peer_newest = refusal.newest;
+  FailJoining(why, now_ms);
+  return true;
+}
+
+bool PortMembership::OnEntry(PortState* state, std::string_view payload, uint64_t now_ms) {
+  peer::Entry entry;
+  if (!peer::Decode(payload, &entry)) return false;
+  // What we have taken back meanwhile stays away. It has taken the place of an absent one.
+  const bool is_stale = told_ == nullptr && entry.member == record_->self.id &&
+                        entry.absent_ms == 0 && !record_->own.contains(entry.server_id) &&
+                        record_->asked.empty();
+  if (!state->AddEntry(entry, now_ms)) return false;
+  if (is_stale) state->RemoveEntry({entry.member, entry.server_id, entry.prefix_id});
+  return true;
+}
+
+// What the new coordinator has told is the state from here on.
+void PortMembership::AdoptTold(uint64_t now_ms) {
+  record_->state = std::move(*told_);
+  told_.reset();
+  if (record_->has_joined) {
+    for (const auto& [token, gone, changes] : record_->TakeUntold(now_ms)) {
+      TellRemoval(token, gone, now_ms);
+    }
+  }
+  // A new coordinator may not have heard of all that is ours; it does below.
+  for (const auto& [server_id, list] : record_->own) {
+    for (const peer::Register& registered : list) {
+      for (const peer::Entry& entry : record_->state.EntriesOf(record_->self.id, registered)) {
+        record_->state.AddEntry(entry, now_ms);
+      }
+    }
+  }
+}
+
+bool PortMembership::OnSync(std::string_view payload, uint64_t now_ms) {
+  peer::Sync sync;
+  if (!peer::Decode(payload, &sync)) return false;
+  if (told_ != nullptr) AdoptTold(now_ms);
+  record_->Publish(Applied{link_, sync.serial});
+  if (is_joined_) return true;
+  is_joined_ = true;
+  is_stranger_told_ = false;
+  join_deadline_ms_ = 0;
+  if (record_->has_joined) {
+    // The new coordinator may have missed the last change, and has not all sockets.
+    for (const auto& [server_id, list] : record_->own) {
+      for (const peer::Register& registered : list) SendAgain(registered);
+    }
+    effects_->TellSocket(link_, {});
+  }
+  record_->has_joined = true;
+  AskQueued(now_ms);
+  return true;
+}
+
+void PortMembership::OnApplied(const Applied& applied) {
+  if (applied.link != link_ || link_ == 0) return;
+  effects_->Send(link_, FrameType::kSynced, peer::Encode(peer::Sync{applied.serial}));
+}
+
+// -- What this engine wants.
+
+void PortMembership::AskQueued(uint64_t now_ms) {
+  for (peer::Register& wanted : std::exchange(record_->queued, {})) {
+    ExpectAnswer(now_ms);
+    SendRegister(wanted);
+    const uint32_t token = wanted.token;
+    record_->asked[token] = std::move(wanted);
+  }
+}
+
+void PortMembership::TellRemoval(uint32_t token, const peer::Unregister& gone, uint64_t now_ms) {
+  if (link_ == 0) return;
+  effects_->Send(link_, FrameType::kUnregister, peer::Encode(gone));
+  if (token != 0) ExpectAnswer(now_ms);
+}
+
+void PortMembership::TellAgain(uint32_t server_id) {
+  const auto found = record_->own.find(server_id);
+  if (!is_joined_ || found == record_->own.end()) return;
+  for (const peer::Register& registered : found->second) SendAgain(registered);
+}
+
+void PortMembership::TellSocket(const std::string& address) {
+  if (link_ != 0) effects_->TellSocket(link_, address);
+}
+
+// A coordinator of an earlier protocol takes a longer frame for nonsense.
+void PortMembership::SendRegister(peer::Register wanted) {
+  if (protocol_ < peer::kProtocolTerms) {
+    for (peer::PrefixItem& item : wanted.prefixes) item.terms.clear();
+  }
+  effects_->Send(link_, FrameType::kRegister, peer::Encode(wanted));
+}
+
+// What is registered already; the answer tells nothing when it is granted.
+void PortMembership::SendAgain(peer::Register registered) {
+  registered.is_again = 1;
+  registered.token = 0;
+  SendRegister(std::move(registered));
+}
+
+void PortMembership::ExpectAnswer(uint64_t now_ms) {
+  if (answer_deadline_ms_ == 0) answer_deadline_ms_ = now_ms + limits::kCoordinatorMs;
+}
+
+bool PortMembership::OnRegistered(std::string_view payload, uint64_t now_ms) {
+  peer::Registered answer;
+  if (!peer::Decode(payload, &answer) || answer.error > kErrnoMax) return false;
+  const bool is_removal = record_->removals.erase(answer.token) != 0;
+  if (is_removal) {
+    record_->CompleteRemoval(answer.token);
+    if (record_->WantsNothing() && record_->removals.empty()) {
+      is_over_ = true;
+      return true;
+    }
+  }
+  const bool is_asked = record_->asked.contains(answer.token);
+  // Otherwise registered again.
+  if (is_removal || is_asked) {
+    const size_t left = record_->asked.size() + record_->removals.size();
+    const bool is_last = left <= (is_removal ? 0U : 1U);
+    answer_deadline_ms_ = is_last ? 0 : now_ms + limits::kCoordinatorMs;
+  }
+  const bool is_lost = answer.token == 0 && answer.error != 0;
+  if (is_asked || is_lost) OnOwnRegistered(answer);
+  return true;
+}
+
+// The answer to what was asked for; or what this engine had is not granted again.
+void PortMembership::OnOwnRegistered(const peer::Registered& answer) {
+  RegistrationResult result;
+  const auto found = record_->asked.find(answer.token);
+  if (found != record_->asked.end()) {
+    if (answer.error == 0) {
+      record_->AddOwn(found->second);
+      // They have changed since it was asked for.
+      if (changed_terms_.erase(answer.token) != 0) SendAgain(found->second);
+    }
+    if (answer.reason == static_cast<uint8_t>(ConflictReason::kTerms)) {
+      const auto conflict = record_->state.CheckTerms(record_->self.id, found->second);
+      if (conflict) result.wanted = conflict->wanted;
+    }
+    record_->asked.erase(found);
+  }
+  result.token = answer.token;
+  result.error = static_cast<int>(answer.error);
+  result.pid = answer.pid;
+  result.prefix = answer.prefix;
+  result.queue = answer.queue;
+  // Others are of a later protocol.
+  if (answer.reason <= static_cast<uint8_t>(kConflictReasonLast)) {
+    result.reason = static_cast<ConflictReason>(answer.reason);
+  }
+  effects_->Complete(std::move(result), true);
+}
+
+// The coordinator has gone: routes stay, and everybody runs for its place.
+void PortMembership::OnBroken(uint64_t now_ms) {
+  link_ = 0;
+  const bool was_joined = std::exchange(is_joined_, false);
+  told_.reset();
+  answer_deadline_ms_ = 0;
+  for (auto& [token, removal] : record_->removals) removal.is_told = false;
+  if (!was_joined) {
+    retry_at_ms_ = now_ms + kRetryMs;
+    return;
+  }
+  for (auto& [token, wanted] : record_->asked) record_->queued.push_back(std::move(wanted));
+  record_->asked.clear();
+  join_deadline_ms_ = 0;
+  record_->state.RemoveMember(coordinator_id_, now_ms);
+  record_->Publish();
+  // Nobody is left who could hear of them.
+  if (record_->WantsNothing() && record_->state.members().empty()) record_->CompleteRemovals();
+  if (record_->WantsNothing() && record_->removals.empty()) {
+    is_over_ = true;
+    return;
+  }
+  Seek(now_ms);
+}
+
+// The coordinator does not answer. When it goes on it hears that this is not wanted any more.
+void PortMembership::GiveUpAsked() {
+  for (const auto& [token, wanted] : record_->asked) {
+    peer::Unregister gone;
+    gone.server_id = wanted.server_id;
+    for (const peer::PrefixItem& item : wanted.prefixes) gone.prefix_ids.push_back(item.id);
+    effects_->Send(link_, FrameType::kUnregister, peer::Encode(gone));
+  }
+  RegistrationResult why;
+  why.error = ETIMEDOUT;
+  why.pid = coordinator_.pid;
+  record_->FailAll(why);
+  record_->CompleteRemovals();
+  answer_deadline_ms_ = 0;
+  if (record_->WantsNothing() && record_->removals.empty()) is_over_ = true;
+}
+
+}  // namespace httpsys::sharing

@@ -1,0 +1,278 @@
+#include "sharing/port_participant.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "base/limits.h"
+
+namespace httpsys::sharing {
+
+PortParticipant::PortParticipant(uint16_t number, peer::Member self, PortEffects* effects)
+    : record_(number, std::move(self), effects),
+      coordinator_(&record_, effects),
+      membership_(&record_, effects) {}
+
+bool PortParticipant::IsAlone() const {
+  return is_coordinator_ && !coordinator_.has_links() && !coordinator_.IsAwaiting();
+}
+
+// Who leaves in order is heard first: by its coordinator, which others ask; or by those who have
+// come back to it as the new one.
+bool PortParticipant::IsUnused() const {
+  const bool is_heard = is_coordinator_ && !coordinator_.IsAwaiting();
+  return record_.WantsNothing() && (record_.removals.empty() || is_heard);
+}
+
+// -- Inputs of JavaScript.
+
+void PortParticipant::Found(uint64_t now_ms) {
+  is_coordinator_ = true;
+  coordinator_.Begin(now_ms);
+}
+
+bool PortParticipant::Register(peer::Register wanted, RegistrationResult* result, uint64_t now_ms) {
+  if (is_coordinator_) return coordinator_.Register(std::move(wanted), result, now_ms);
+  record_.queued.push_back(std::move(wanted));
+  if (membership_.is_joined()) {
+    membership_.AskQueued(now_ms);
+  } else {
+    membership_.SeekSoon();
+  }
+  return false;
+}
+
+// What the server has, and what it has asked for, is not its own any more.
+void PortParticipant::ForgetOwn(const peer::Unregister& gone, bool stays) {
+  const auto is_gone = [&](const peer::PrefixItem& item) {
+    return gone.is_all != 0 || std::find(gone.prefix_ids.begin(), gone.prefix_ids.end(), item.id) !=
+                                   gone.prefix_ids.end();
+  };
+  auto& own = record_.own[gone.server_id];
+  for (peer::Register& registered : own) std::erase_if(registered.prefixes, is_gone);
+  std::erase_if(own, [](const peer::Register& r) { return r.prefixes.empty(); });
+  if (own.empty() && !stays) {
+    record_.own.erase(gone.server_id);
+    // It stops accepting; when it listens again it may have the same number.
+    for (PortRecord::Socket& socket : record_.sockets) {
+      if (socket.accepted_by == gone.server_id) socket.accepted_by = 0;
+    }
+  }
+  if (gone.is_all == 0) return;
+  // Before they have been decided on.
+  std::erase_if(record_.queued,
+                [&](const peer::Register& wanted) { return wanted.server_id == gone.server_id; });
+  std::erase_if(record_.asked,
+                [&](const auto& item) { return item.second.server_id == gone.server_id; });
+}
+
+bool PortParticipant::Unregister(const peer::Unregister& gone, bool stays, uint64_t now_ms) {
+  ForgetOwn(gone, stays);
+  const auto changes = record_.RemoveEntries(record_.self.id, gone, now_ms);
+  record_.Publish();
+  record_.EnsureAccepted();
+  const bool has_others = !record_.state.entries().empty();
+  if (gone.token != 0) record_.removals[gone.token] = {gone, now_ms};
+  if (IsAlone()) {
+    // The caller hears of this one now. Earlier ones may wait for somebody who has left since.
+    if (!has_others) record_.removals.erase(gone.token);
+    record_.CompleteRemovals();
+    if (IsUnused()) End();
+    return has_others;
+  }
+  if (gone.token != 0 && !record_.has_joined) {
+    // Nothing was granted that could be taken back.
+    record_.CompleteRemovals();
+  } else if (is_coordinator_) {
+    if (gone.token != 0) record_.removals[gone.token].is_told = true;
+    coordinator_.TellRemoval(gone.token, changes, now_ms);
+  } else if (membership_.is_joined()) {
+    if (gone.token != 0) record_.removals[gone.token].is_told = true;
+    membership_.TellRemoval(gone.token, gone, now_ms);
+  }
+  if (IsUnused()) End();
+  return true;
+}
+
+void PortParticipant::Leave() {
+  if (IsUnused()) End();
+}
+
+void PortParticipant::Reserve(const std::vector<std::string>& prefixes) {
+  if (prefixes.empty() && record_.reserved.empty()) return;
+  record_.reserved.clear();
+  for (const std::string& text : prefixes) {
+    UrlPrefix parsed;
+    const bool is_sound = ParseUrlPrefix(text, &parsed) == PrefixError::kNone &&
+                          parsed.port == record_.number &&
+                          record_.reserved.size() < limits::kEntriesMax;
+    if (is_sound) record_.reserved.push_back(std::move(parsed));
+  }
+  record_.Publish();
+}
+
+int PortParticipant::Contribute(const std::string& address, uint32_t server_id) {
+  const bool is_full = record_.sockets.size() >= limits::kSharedSocketsMax;
+  if (!record_.AddSocket(address)) return is_full ? ENOSPC : EEXIST;
+  record_.sockets.back().accepted_by = server_id;
+  if (is_coordinator_) {
+    coordinator_.TellSocket(address);
+  } else {
+    membership_.TellSocket(address);
+  }
+  return 0;
+}
+
+void PortParticipant::Withdraw(const std::string& address) {
+  const auto found =
+      std::find_if(record_.sockets.begin(), record_.sockets.end(),
+                   [&](const PortRecord::Socket& socket) { return socket.address == address; });
+  if (found == record_.sockets.end()) return;
+  if (is_coordinator_ && !coordinator_.has_links() && record_.own.size() <= 1) {
+    record_.sockets.erase(found);
+    return;
+  }
+  found->accepted_by = 0;
+  record_.EnsureAccepted();
+}
+
+// False: nothing has changed.
+bool PortParticipant::SetTerms(peer::Register* registered, const TermsOf& terms_of) {
+  bool is_changed = false;
+  for (peer::PrefixItem& item : registered->prefixes) {
+    std::string terms = terms_of(item.text);
+    is_changed = is_changed || terms != item.terms;
+    item.terms = std::move(terms);
+  }
+  return is_changed;
+}
+
+void PortParticipant::CheckTerms(uint32_t server_id, const TermsOf& terms_of,
+                                 RegistrationResult* conflict) {
+  record_.ForRegistrations(server_id, [&](peer::Register* registered) {
+    peer::Register changed = *registered;
+    if (conflict->error != 0 || !SetTerms(&changed, terms_of)) return;
+    const auto found = record_.state.CheckTerms(record_.self.id, changed);
+    if (!found) return;
+    conflict->error = found->error;
+    conflict->pid = record_.PidOf(found->member);
+    conflict->prefix = found->prefix;
+    conflict->queue = found->queue;
+    conflict->wanted = found->wanted;
+    conflict->reason = found->reason;
+  });
+}
+
+void PortParticipant::ApplyTerms(uint32_t server_id, const TermsOf& terms_of, uint64_t now_ms) {
+  bool is_changed = false;
+  record_.ForRegistrations(server_id, [&](peer::Register* registered) {
+    if (!SetTerms(registered, terms_of)) return;
+    is_changed = true;
+    const bool is_asked = record_.asked.contains(registered->token);
+    if (is_asked) membership_.ChangeTermsOfAsked(registered->token);
+  });
+  const auto own = record_.own.find(server_id);
+  if (!is_changed || own == record_.own.end()) return;
+  for (const peer::Register& registered : own->second) {
+    for (const peer::Entry& entry : record_.state.EntriesOf(record_.self.id, registered)) {
+      record_.state.AddEntry(entry, now_ms);
+      if (is_coordinator_) coordinator_.TellEntry(entry);
+    }
+  }
+  if (!is_coordinator_) membership_.TellAgain(server_id);
+}
+
+// -- Inputs of links and time.
+
+bool PortParticipant::OnVisitor(LinkId link, const Credentials& who, uint64_t now_ms) {
+  return is_coordinator_ && coordinator_.OnVisitor(link, who, now_ms);
+}
+
+bool PortParticipant::OnFrame(LinkId link, const peer::Frame& frame, const std::string& address,
+                              uint64_t now_ms) {
+  bool is_sound;
+  if (is_coordinator_) {
+    is_sound = coordinator_.OnFrame(link, frame, address, now_ms);
+    if (!is_sound) coordinator_.OnBroken(link, now_ms);
+  } else {
+    is_sound = link == membership_.link() && membership_.OnFrame(frame, address, now_ms);
+    if (!is_sound && link == membership_.link()) membership_.OnBroken(now_ms);
+  }
+  Settle(now_ms);
+  return is_sound;
+}
+
+void PortParticipant::OnBroken(LinkId link, uint64_t now_ms) {
+  if (is_coordinator_) {
+    coordinator_.OnBroken(link, now_ms);
+  } else if (link == membership_.link()) {
+    membership_.OnBroken(now_ms);
+  }
+  Settle(now_ms);
+}
+
+void PortParticipant::OnApplied(const Applied& applied, uint64_t now_ms) {
+  if (is_coordinator_ && applied.link == 0) {
+    coordinator_.OnApplied(applied.serial, now_ms);
+  } else if (!is_coordinator_) {
+    membership_.OnApplied(applied);
+  }
+  Settle(now_ms);
+}
+
+void PortParticipant::Tick(uint64_t now_ms) {
+  if (is_coordinator_) {
+    coordinator_.Tick(now_ms);
+  } else {
+    membership_.Tick(now_ms);
+  }
+  Settle(now_ms);
+}
+
+bool PortParticipant::NeedsTicks() const {
+  return is_coordinator_ ? !coordinator_.IsIdle()
+                         : !membership_.IsIdle() || record_.state.NextExpiry().has_value();
+}
+
+void PortParticipant::SayGoodbye(uint64_t now_ms) {
+  if (is_coordinator_) {
+    coordinator_.SayGoodbye(now_ms);
+  } else {
+    membership_.SayGoodbye();
+  }
+}
+
+// This engine has taken the meeting place.
+void PortParticipant::TakePlace(uint64_t now_ms) {
+  const bool is_founder = !record_.has_joined && record_.sockets.empty();
+  is_coordinator_ = true;
+  coordinator_.Begin(now_ms);
+  // Until the founder of a port has its socket, others wait at the door: they would open one of
+  // their own, and one of the two would be in the other's way.
+  if (!is_founder) record_.effects->OpenMeeting();
+  for (const auto& [token, gone, changes] : record_.TakeUntold(now_ms)) {
+    coordinator_.TellRemoval(token, changes, now_ms);
+  }
+  coordinator_.RegisterAgain(now_ms);
+  for (const peer::Register& wanted : std::exchange(record_.queued, {})) {
+    coordinator_.RegisterQueued(wanted, now_ms);
+  }
+  coordinator_.Sync();
+  if (IsUnused()) End();
+}
+
+// After each input: what has become of it.
+void PortParticipant::Settle(uint64_t now_ms) {
+  if (!is_over_ && !is_coordinator_ && membership_.TakeWin()) TakePlace(now_ms);
+  const bool has_heard = std::exchange(record_.has_completed_removal, false);
+  const bool is_done = has_heard && record_.WantsNothing() && record_.removals.empty();
+  if (!is_over_ && (is_done || (!is_coordinator_ && membership_.is_over()))) End();
+}
+
+// The lanes keep the last routes: connections that are left know where their requests go.
+void PortParticipant::End() {
+  record_.CompleteRemovals();
+  is_over_ = true;
+}
+
+}  // namespace httpsys::sharing

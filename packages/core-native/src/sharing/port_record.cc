@@ -1,0 +1,158 @@
+#include "sharing/port_record.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/limits.h"
+
+namespace httpsys::sharing {
+
+uint32_t PortRecord::PidOf(uint64_t member) const {
+  if (member == self.id) return self.pid;
+  const auto found = state.members().find(member);
+  return found == state.members().end() ? 0 : found->second.pid;
+}
+
+void PortRecord::Publish(std::optional<Applied> applied) {
+  const bool has_idle =
+      std::any_of(own.begin(), own.end(), [](const auto& item) { return item.second.empty(); });
+  effects->Publish(PortRoutes::Create(number, self.id, state, reserved, has_idle), applied);
+}
+
+std::vector<PortRecord::Change> PortRecord::RemoveEntries(uint64_t member,
+                                                          const peer::Unregister& gone,
+                                                          uint64_t now_ms) {
+  std::vector<Change> changes;
+  for (const StateEntry& there : state.EntriesOfServer(member, gone.server_id)) {
+    peer::Entry entry = there.entry;
+    const bool is_meant =
+        gone.is_all != 0 || std::find(gone.prefix_ids.begin(), gone.prefix_ids.end(),
+                                      entry.prefix_id) != gone.prefix_ids.end();
+    if (!is_meant || there.is_absent()) continue;
+    state.RemoveEntry({member, gone.server_id, entry.prefix_id});
+    const bool has_other =
+        std::any_of(state.entries().begin(), state.entries().end(),
+                    [&](const StateEntry& other) { return other.key == there.key; });
+    const bool is_absent = gone.wait_ms != 0 && !has_other;
+    if (is_absent) {
+      entry.absent_ms = gone.wait_ms;
+      state.AddEntry(entry, now_ms);
+    }
+    changes.push_back({std::move(entry), is_absent});
+  }
+  return changes;
+}
+
+// The last coordinator may have ended before anybody heard of them. What is registered again since
+// then is told after them.
+std::vector<PortRecord::Untold> PortRecord::TakeUntold(uint64_t now_ms) {
+  std::vector<Untold> untold;
+  for (auto& [token, removal] : removals) {
+    if (std::exchange(removal.is_told, true)) continue;
+    peer::Unregister gone = removal.gone;
+    if (gone.wait_ms != 0) {
+      const uint64_t waited_ms = now_ms - removal.since_ms;
+      gone.wait_ms = gone.wait_ms > waited_ms ? gone.wait_ms - static_cast<uint32_t>(waited_ms) : 1;
+    }
+    untold.push_back({token, gone, RemoveEntries(self.id, gone, now_ms)});
+  }
+  // What nobody remembers to have taken back: it was given up, or this member was told too late.
+  for (const peer::Unregister& gone : StaleEntries()) {
+    untold.push_back({0, gone, RemoveEntries(self.id, gone, now_ms)});
+  }
+  return untold;
+}
+
+// What others take for this member's, and is not.
+std::vector<peer::Unregister> PortRecord::StaleEntries() const {
+  std::vector<peer::Unregister> result;
+  for (const StateEntry& there : state.EntriesOfMember(self.id)) {
+    const peer::Entry& entry = there.entry;
+    const auto has_it = [&](const peer::Register& registered) {
+      return registered.server_id == entry.server_id &&
+             std::any_of(registered.prefixes.begin(), registered.prefixes.end(),
+                         [&](const peer::PrefixItem& item) { return item.id == entry.prefix_id; });
+    };
+    const auto found = own.find(entry.server_id);
+    const bool is_wanted =
+        (found != own.end() && std::any_of(found->second.begin(), found->second.end(), has_it)) ||
+        std::any_of(queued.begin(), queued.end(), has_it);
+    if (is_wanted || there.is_absent()) continue;
+    result.push_back({entry.server_id, 0, 0, {entry.prefix_id}, 0});
+  }
+  return result;
+}
+
+void PortRecord::CompleteRemoval(uint32_t token) {
+  RegistrationResult result;
+  result.token = token;
+  has_completed_removal = true;
+  effects->Complete(std::move(result), false);
+}
+
+void PortRecord::CompleteRemovals() {
+  for (const auto& [token, removal] : removals) CompleteRemoval(token);
+  removals.clear();
+}
+
+void PortRecord::GiveUpRemovals(uint64_t now_ms) {
+  std::erase_if(removals, [&](const auto& item) {
+    const bool is_late = now_ms - item.second.since_ms >= limits::kRemovalMs;
+    if (is_late) CompleteRemoval(item.first);
+    return is_late;
+  });
+}
+
+void PortRecord::FailAll(const RegistrationResult& why) {
+  const auto fail = [&](uint32_t token) {
+    RegistrationResult result = why;
+    result.token = token;
+    effects->Complete(std::move(result), true);
+  };
+  for (const peer::Register& wanted : queued) fail(wanted.token);
+  for (const auto& [token, wanted] : asked) fail(token);
+  queued.clear();
+  asked.clear();
+}
+
+void PortRecord::AddOwn(peer::Register registered) {
+  const bool is_fed = (registered.flags & peer::kEntryFed) != 0;
+  own[registered.server_id].push_back(std::move(registered));
+  EnsureAccepted();
+  // The socket that others would wait for is nobody's here.
+  if (is_fed) effects->OpenMeeting();
+}
+
+void PortRecord::EnsureAccepted() {
+  if (own.empty()) return;
+  for (Socket& socket : sockets) {
+    const uint32_t server_id = own.begin()->first;
+    if (own.contains(socket.accepted_by) || !effects->Accept(server_id, socket.address)) continue;
+    socket.accepted_by = server_id;
+  }
+}
+
+bool PortRecord::AddSocket(const std::string& address) {
+  const bool is_known = std::any_of(sockets.begin(), sockets.end(), [&](const Socket& socket) {
+    return socket.address == address;
+  });
+  if (is_known || sockets.size() >= limits::kSharedSocketsMax) return false;
+  sockets.push_back({address});
+  return true;
+}
+
+void PortRecord::ForRegistrations(uint32_t server_id,
+                                  const std::function<void(peer::Register*)>& use) {
+  const auto found = own.find(server_id);
+  if (found != own.end()) {
+    for (peer::Register& registered : found->second) use(&registered);
+  }
+  for (peer::Register& wanted : queued) {
+    if (wanted.server_id == server_id) use(&wanted);
+  }
+  for (auto& [token, wanted] : asked) {
+    if (wanted.server_id == server_id) use(&wanted);
+  }
+}
+
+}  // namespace httpsys::sharing

@@ -1,0 +1,167 @@
+#include "sharing/shared_port.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "sharing/listening_socket.h"
+#include "sharing/runtime_directory.h"
+
+namespace httpsys::sharing {
+
+SharedPort::SharedPort(uint16_t number, uint64_t life, peer::Member self, PortHost* host)
+    : number_(number), life_(life), host_(host), participant_(number, std::move(self), this) {}
+
+SharedPort::~SharedPort() {
+  CloseMeeting();
+  CloseNamed(&meeting_);
+  for (const auto& [address, fd] : sockets_) close(fd);
+}
+
+// -- The meeting place.
+
+void SharedPort::Found(NamedSocket meeting, uint64_t now_ms) {
+  meeting_ = std::move(meeting);
+  participant_.Found(now_ms);
+}
+
+void SharedPort::OpenMeeting() {
+  if (meeting_.fd != -1) {
+    meeting_key_ = host_->WatchMeeting(number_, std::exchange(meeting_.fd, -1));
+  }
+}
+
+void SharedPort::CloseMeeting() {
+  if (meeting_key_ > 0) host_->Unwatch(meeting_key_);
+  meeting_key_ = 0;
+}
+
+Visit SharedPort::VisitMeeting() {
+  const int fd = ConnectTo(PortName(number_));
+  if (fd >= 0) return host_->OpenLink(number_, fd);
+  const bool is_free = fd == -ECONNREFUSED || fd == -ENOENT;
+  return {is_free ? Visit::Result::kNobody : Visit::Result::kUnreachable, 0, -fd, {}};
+}
+
+int SharedPort::TakeMeeting() { return ListenUnder(PortName(number_), &meeting_); }
+
+bool SharedPort::IsStrangers(Credentials* who) {
+  return sharing::IsStrangers(PortName(number_), who);
+}
+
+bool SharedPort::IsGone(uint64_t member) { return sharing::IsGone(member); }
+
+// -- Listening sockets.
+
+int SharedPort::Contribute(uint32_t server_id, int fd) {
+  const std::string address = IsListeningOn(fd, number_) ? BoundAddress(fd) : "";
+  const int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  if (copy == -1) return -errno;
+  if (address.empty() || sockets_.contains(address)) {
+    close(copy);
+    return address.empty() ? -EINVAL : 0;
+  }
+  fcntl(copy, F_SETFL, fcntl(copy, F_GETFL) | O_NONBLOCK);
+  sockets_[address] = copy;
+  const int refused = participant_.Contribute(address, server_id);
+  ForgetStraySockets();
+  return -refused;
+}
+
+void SharedPort::Withdraw(int fd) {
+  participant_.Withdraw(BoundAddress(fd));
+  ForgetStraySockets();
+}
+
+std::string SharedPort::Receive(int fd) {
+  std::string address = IsListeningOn(fd, number_) ? BoundAddress(fd) : "";
+  if (address.empty() || sockets_.contains(address)) {
+    close(fd);
+    return address;
+  }
+  fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+  sockets_[address] = fd;
+  return address;
+}
+
+void SharedPort::ForgetStraySockets() {
+  const auto& known = participant_.record().sockets;
+  std::erase_if(sockets_, [&](const auto& item) {
+    for (const PortRecord::Socket& socket : known) {
+      if (socket.address == item.first) return false;
+    }
+    close(item.second);
+    return true;
+  });
+}
+
+std::vector<int> SharedPort::SocketsAt(const std::string& address) const {
+  std::vector<int> found;
+  for (const PortRecord::Socket& socket : participant_.record().sockets) {
+    const bool is_meant = address.empty() || socket.address == address;
+    const auto there = sockets_.find(socket.address);
+    if (is_meant && there != sockets_.end()) found.push_back(there->second);
+  }
+  return found;
+}
+
+PortSockets SharedPort::CopySockets() const {
+  PortSockets copied;
+  for (const int fd : SocketsAt({})) {
+    const int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    if (copy != -1) copied.sockets.push_back(copy);
+  }
+  copied.fed = participant_.record().state.FedAddresses();
+  return copied;
+}
+
+// -- Effects.
+
+void SharedPort::Send(LinkId link, peer::FrameType type, std::string payload) {
+  host_->Send(link, type, std::move(payload), false);
+}
+
+void SharedPort::Tell(LinkId link, peer::FrameType type, std::string payload) {
+  host_->Send(link, type, std::move(payload), true);
+}
+
+void SharedPort::TellSocket(LinkId link, const std::string& address) {
+  host_->SendSocket(link, address);
+}
+
+size_t SharedPort::UnsentBytes(LinkId link) { return host_->UnsentBytes(link); }
+
+void SharedPort::CloseLink(LinkId link) { host_->CloseLink(link); }
+
+void SharedPort::Publish(std::shared_ptr<const PortRoutes> routes, std::optional<Applied> applied) {
+  host_->SetRoutes(std::move(routes), life_, applied);
+}
+
+bool SharedPort::Accept(uint32_t server_id, const std::string& address) {
+  const auto found = sockets_.find(address);
+  const int copy = found == sockets_.end() ? -1 : fcntl(found->second, F_DUPFD_CLOEXEC, 0);
+  if (copy == -1) return false;
+  host_->AcceptFor(server_id, copy);
+  return true;
+}
+
+void SharedPort::Complete(RegistrationResult result, bool is_registration) {
+  if (is_registration && result.error == 0) {
+    PortSockets copied = CopySockets();
+    result.sockets = std::move(copied.sockets);
+    result.fed = std::move(copied.fed);
+  }
+  host_->Complete(std::move(result));
+}
+
+PortCounters SharedPort::Count() { return host_->Count(number_); }
+
+peer::TicketKeys SharedPort::TellTicketKeys() { return host_->TellTicketKeys(number_); }
+
+void SharedPort::LearnTicketKeys(const peer::TicketKeys& keys) {
+  host_->LearnTicketKeys(number_, keys);
+}
+
+}  // namespace httpsys::sharing

@@ -1,0 +1,119 @@
+'use strict'
+
+// Defects of the state machines of a shared port, each of which test-native/port_model_test.cc has to find
+// (tools/port-mutations.js).
+
+/**
+ * @typedef {object} PortMutation
+ * @property {string} name
+ * @property {string} file in src/sharing
+ * @property {string} find occurs once in the file
+ * @property {string} replace MUTANT(name) is true while the mutation is switched on
+ */
+
+/** @type {PortMutation[]} */
+const kPortMutations = [
+  // As before "a prefix taken back at an election stays taken back": removals were not told to the next coordinator,
+  {
+    name: 'removals-forgotten-at-election',
+    file: 'port_membership.cc',
+    find: 'removal.is_told = false;',
+    replace: 'removal.is_told = MUTANT("removals-forgotten-at-election");'
+  },
+  // were confirmed by those who had come back,
+  {
+    name: 'removal-confirmed-while-awaiting',
+    file: 'port_coordinator.cc',
+    find: 'const bool is_over = is_confirmed && !(is_removal && IsAwaiting());',
+    replace: 'const bool is_over = is_confirmed && !(is_removal && IsAwaiting() && !MUTANT("removal-confirmed-while-awaiting"));'
+  },
+  // and what the next coordinator took for somebody's was not looked at.
+  {
+    name: 'stale-entries-untold',
+    file: 'port_record.cc',
+    find: 'if (is_wanted || there.is_absent()) continue;',
+    replace: 'if (is_wanted || there.is_absent() || MUTANT("stale-entries-untold")) continue;'
+  },
+  // As before "a relayed request whose owner is killed is answered with 503": the end of a process is taken for its own wish.
+  {
+    name: 'death-taken-for-a-wish',
+    file: 'port_state.cc',
+    find: 'return is_left(there) && !kept.insert(there.key).second;',
+    replace: 'return is_left(there) && (MUTANT("death-taken-for-a-wish") || !kept.insert(there.key).second);'
+  },
+  {
+    name: 'sync-dropped',
+    file: 'port_coordinator.cc',
+    find: '  Broadcast(FrameType::kSync, peer::Encode(peer::Sync{serial}));',
+    replace: '  if (!MUTANT("sync-dropped")) Broadcast(FrameType::kSync, peer::Encode(peer::Sync{serial}));'
+  },
+  {
+    name: 'confirmed-before-all-have-it',
+    file: 'port_coordinator.cc',
+    find: 'return item.second.id == 0 || item.second.synced >= confirmation.serial;',
+    replace: 'return MUTANT("confirmed-before-all-have-it") || item.second.id == 0 || item.second.synced >= confirmation.serial;'
+  },
+  {
+    name: 'stale-serial-taken',
+    file: 'port_coordinator.cc',
+    find: 'session.synced = sync.serial;',
+    replace: 'session.synced = MUTANT("stale-serial-taken") ? serial_ : sync.serial;'
+  },
+  {
+    name: 'own-lanes-not-waited-for',
+    file: 'port_coordinator.cc',
+    find: '        confirmation.is_applied &&',
+    replace: '        (confirmation.is_applied || MUTANT("own-lanes-not-waited-for")) &&'
+  },
+  {
+    name: 'removal-untold',
+    file: 'port_coordinator.cc',
+    find: '  TellChanges(record_->RemoveEntries(sessions_[link].id, gone, now_ms));',
+    replace: '  const auto changes = record_->RemoveEntries(sessions_[link].id, gone, now_ms);\n  if (!MUTANT("removal-untold")) TellChanges(changes);'
+  },
+  {
+    name: 'member-gone-untold',
+    file: 'port_coordinator.cc',
+    find: '  Broadcast(FrameType::kMemberGone, peer::Encode(peer::MemberGone{id}));',
+    replace: '  if (!MUTANT("member-gone-untold")) Broadcast(FrameType::kMemberGone, peer::Encode(peer::MemberGone{id}));'
+  },
+  {
+    name: 'asked-forgotten-at-election',
+    file: 'port_membership.cc',
+    find: 'for (auto& [token, wanted] : record_->asked) record_->queued.push_back(std::move(wanted));',
+    replace: 'for (auto& [token, wanted] : record_->asked) if (!MUTANT("asked-forgotten-at-election")) record_->queued.push_back(std::move(wanted));'
+  },
+  {
+    name: 'granted-again-unlooked',
+    file: 'port_coordinator.cc',
+    find: '  if (conflict) {',
+    replace: '  if (conflict && !(MUTANT("granted-again-unlooked") && wanted.is_again != 0)) {'
+  },
+  {
+    name: 'told-beside-the-old-state',
+    file: 'port_membership.cc',
+    find: '  told_ = std::make_unique<PortState>(record_->number);',
+    replace: '  if (!MUTANT("told-beside-the-old-state")) told_ = std::make_unique<PortState>(record_->number);'
+  },
+  {
+    name: 'silent-visitors-kept',
+    file: 'port_coordinator.cc',
+    find: 'if (session.id == 0 && now_ms - session.since_ms >= limits::kStateMs) silent.push_back(link);',
+    replace: 'if (!MUTANT("silent-visitors-kept") && session.id == 0 && now_ms - session.since_ms >= limits::kStateMs) silent.push_back(link);'
+  },
+  // Found by the model when it was new.
+  {
+    name: 'earlier-removals-cleared',
+    file: 'port_participant.cc',
+    find: '    if (!has_others) record_.removals.erase(gone.token);',
+    replace: '    if (!has_others && MUTANT("earlier-removals-cleared")) record_.removals.clear();\n    if (!has_others) record_.removals.erase(gone.token);'
+  },
+  {
+    name: 'stale-entry-leaves-absent-one',
+    file: 'port_membership.cc',
+    find: '  if (!state->AddEntry(entry, now_ms)) return false;\n  if (is_stale)',
+    replace: '  if (is_stale && MUTANT("stale-entry-leaves-absent-one")) return true;\n  if (!state->AddEntry(entry, now_ms)) return false;\n  if (is_stale)'
+  },
+]
+
+module.exports = { kPortMutations }
