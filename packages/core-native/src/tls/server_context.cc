@@ -199,8 +199,11 @@ void ServerContext::FindCiphers() {
       continue;
     }
     STACK_OF(SSL_CIPHER)* ciphers = SSL_get1_supported_ciphers(ssl.get());
+    // -1 where there are none.
+    const int count = std::max(sk_SSL_CIPHER_num(ciphers), 0);
     std::vector<std::string> names;
-    for (int i = 0; i < sk_SSL_CIPHER_num(ciphers); ++i) {
+    names.reserve(static_cast<size_t>(count));
+    for (int i = 0; i < count; ++i) {
       names.emplace_back(SSL_CIPHER_get_name(sk_SSL_CIPHER_value(ciphers, i)));
     }
     sk_SSL_CIPHER_free(ciphers);
