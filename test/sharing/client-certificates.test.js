@@ -45,6 +45,7 @@ function trustOf (rules, name, contextHost) {
 const kGood = { one: ['good', 'revoked'], two: ['stranger'], 'one but for what was taken back': ['good'] }
 
 /** @typedef {{ name: string, rules: Rules, host: string }} Side */
+/** @typedef {Side & { prefix: string | number }} ListeningSide with an argument of listen() */
 
 // What becomes of a handshake: null when the client is sent away.
 /** @param {Side} server @param {string} servername @param {string} client */
@@ -150,7 +151,7 @@ after(() => Promise.all(Object.values(peers).flat().map((peer) => peer.end())))
 /**
  * Both servers, in the order in which they listen; calls `use` and closes them.
  *
- * @param {(Side & { prefix: string })[]} sides
+ * @param {ListeningSide[]} sides
  * @param {Place} place
  * @param {(pids: (number | undefined)[]) => Promise<void>} use after the first one listens
  */
@@ -158,7 +159,7 @@ async function withServers (sides, place, use) {
   const there = peers[place]
   /** @type {(() => Promise<void>)[]} */
   const open = []
-  const listen = async (/** @type {Side & { prefix: string }} */ side, /** @type {number} */ i) => {
+  const listen = async (/** @type {ListeningSide} */ side, /** @type {number} */ i) => {
     if (there.length === 0) open.push((await serve({ ...side, material })).close)
     else await there[i].tell('serve', { ...side, material })
   }
@@ -174,9 +175,12 @@ async function withServers (sides, place, use) {
   }
 }
 
+/** @type {[Rules, Rules][]} */
+const kFewPairs = [['none', 'one'], ['one', 'none'], ['one', 'two'], ['optional', 'one']]
+
 /** @param {Place} place @returns {[Rules, Rules][]} what two servers there have */
 function pairsFor (place) {
-  if (place.includes('worker')) return [['none', 'one'], ['one', 'none'], ['one', 'two'], ['optional', 'one']]
+  if (place.includes('worker')) return kFewPairs
   return kRules.flatMap((one) => kRules.map((other) => /** @type {[Rules, Rules]} */ ([one, other])))
 }
 
@@ -295,23 +299,32 @@ function clientsFor (...rules) {
   return ['nobody', 'good', ...(has('two', 'context') ? ['stranger'] : []), ...(has('list') ? ['revoked'] : [])]
 }
 
+/**
+ * Two servers, of which one has a host and the other one all others, so that every hello has one answer; both orders of listen().
+ *
+ * @param {Place} place @param {[Rules, Rules][]} pairs @param {(port: number) => string | number} everywhere what the first one listens on
+ */
+async function compareOnOwnHosts (place, pairs, everywhere) {
+  for (const [one, other] of pairs) {
+    for (const isReversed of [false, true]) {
+      const port = await freePort()
+      const a = { name: 'a', rules: one, host: kHosts.a, prefix: everywhere(port) }
+      const b = { name: 'b', rules: other, host: kHosts.b, prefix: `https://${kHosts.b}:${port}/` }
+      await withServers(isReversed ? [b, a] : [a, b], place, async () => {
+        await Promise.all(clientsFor(one, other).flatMap((client) => [kHosts.a, kHosts.b, ''].map(async (servername) => {
+          const server = servername === kHosts.b ? b : a
+          const what = `${one} and ${other}, ${isReversed ? 'b' : 'a'} first, ${client} for '${servername}'`
+          compare(what, server, [a, b], servername, client, await askAll(port, servername, client))
+        })))
+      })
+    }
+  }
+}
+
 describe('Servers that ask clients for certificates', { skip: kSkip }, () => {
   for (const place of kPlaces) {
-    it(`on hosts of their own: who has not shown what an owner wants gets 421, in ${place}`, async () => {
-      for (const [one, other] of pairsFor(place)) {
-        const port = await freePort()
-        // The first one has all names but the other's, so that every hello has one answer.
-        const isReversed = (kRules.indexOf(one) + kRules.indexOf(other)) % 2 === 1
-        const a = { name: 'a', rules: one, host: kHosts.a, prefix: `https://*:${port}/` }
-        const b = { name: 'b', rules: other, host: kHosts.b, prefix: `https://${kHosts.b}:${port}/` }
-        await withServers(isReversed ? [b, a] : [a, b], place, async () => {
-          await Promise.all(clientsFor(one, other).flatMap((client) => [kHosts.a, kHosts.b, ''].map(async (servername) => {
-            const server = servername === kHosts.b ? b : a
-            const what = `${one} and ${other}, ${client} for '${servername}'`
-            compare(what, server, [a, b], servername, client, await askAll(port, servername, client))
-          })))
-        })
-      }
+    it(`on hosts of their own: who has not shown what an owner wants gets 421, whoever is first, in ${place}`, async () => {
+      await compareOnOwnHosts(place, pairsFor(place), (port) => `https://*:${port}/`)
     })
 
     it(`cannot have what no ClientHello tells apart, whoever is first, in ${place}`, async () => {
@@ -336,6 +349,20 @@ describe('Servers that ask clients for certificates', { skip: kSkip }, () => {
             return true
           }, what)
         }
+      }
+    })
+  }
+
+  for (const place of /** @type {Place[]} */ (['one process', 'two processes'])) {
+    it(`on a plain port and on a host of it: who has not shown what an owner wants gets 421, in ${place}`, async () => {
+      await compareOnOwnHosts(place, kFewPairs, (port) => port)
+    })
+
+    it(`cannot have one plain port twice, whatever their rules, in ${place}`, async () => {
+      for (const [one, other] of [...kFewPairs, /** @type {const} */ (['one', 'one'])]) {
+        const port = await freePort()
+        const sides = [one, other].map((rules) => ({ name: rules, rules, host: kHosts.a, prefix: port }))
+        await assert.rejects(withServers(sides, place, async () => {}), { code: 'EADDRINUSE' }, `${one} and ${other}`)
       }
     })
   }

@@ -56,6 +56,8 @@ export interface ServerConfig {
   tls: unknown
   /** Where it has it: an IP address, or '' for all of the port; none = everywhere. */
   tlsPlaces: { port: number, address: string }[]
+  /** How often the server has listened again after close(): connections of before are compared with its present rules. */
+  listening: number
   /** TCP_NODELAY on accepted connections. */
   noDelay: boolean
   /** SO_KEEPALIVE on accepted connections, with its initial delay in seconds. */

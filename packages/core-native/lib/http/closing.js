@@ -104,11 +104,12 @@ function endWithAnswers (listener) {
  */
 function listenAgain (server, start) {
   const listener = server[kListener]
-  const { isClosed, endsIdle, leaving } = listener
+  const { isClosed, endsIdle, leaving, timesReopened } = listener
   // Requests on their way find the server listening.
   listener.leaving = null
   listener.isClosed = false
   listener.endsIdle = true
+  if (isClosed) listener.timesReopened++
   if (isClosed && listener.id !== 0) listener.configure()
   try {
     start()
@@ -119,6 +120,7 @@ function listenAgain (server, start) {
       listener.isClosed = isClosed
       listener.endsIdle = endsIdle
       listener.leaving = leaving
+      listener.timesReopened = timesReopened
       listener.listenFailed()
     }
   }

@@ -156,6 +156,8 @@ class Listener {
     this.isClosing = false
     /** From server.close() until the next listen() that succeeds: connections end with the answers that are due. */
     this.isClosed = false
+    /** How often it has listened again after close(). */
+    this.timesReopened = 0
     /** Once it is closed. Not where one of its own handlers has closed it: what that handler does next is as on Node. */
     this.endsIdle = true
     /**
@@ -365,6 +367,7 @@ class Listener {
       wantsTlsErrors: server.listenerCount('clientError') > 0 || server.listenerCount('tlsClientError') > (this.isSecure ? 1 : 0),
       tls: tlsPlaces === null ? null : /** @type {ServerTls} */ (this.tls).handle,
       tlsPlaces: tlsPlaces ?? [],
+      listening: this.timesReopened,
       noDelay: server.noDelay !== false,
       keepAlive: Boolean(server.keepAlive),
       keepAliveInitialDelay: server.keepAliveInitialDelay || 0,

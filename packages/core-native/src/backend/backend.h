@@ -94,7 +94,8 @@ struct ServerSettings {
   std::vector<std::string> prefixes;  // Canonical, by id, unused ids empty; none = everything.
   std::shared_ptr<const tls::ServerContext> tls;  // nullptr = none,
   std::vector<TlsPlace> tls_places;               // and then on these; none = everywhere.
-  bool wants_tls_errors = false;                  // 'tlsClientError' has a listener.
+  uint32_t listening = 0;         // Grows with each listen() after close(): see tls::Maker.
+  bool wants_tls_errors = false;  // 'tlsClientError' has a listener.
   KernelSettings kernel;
 };
 

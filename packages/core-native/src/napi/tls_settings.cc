@@ -128,8 +128,10 @@ tls::HelloAnswer ReadHelloAnswer(Napi::Object given) {
 
 bool ReadBackendSettings(Napi::Object config, ServerSettings* settings) {
   settings->tls = TlsContextOf(config.Get("tls"));
+  const Napi::Value listening = config.Get("listening");
   const Napi::Value places = config.Get("tlsPlaces");
-  if (!places.IsArray()) return false;
+  if (!listening.IsNumber() || !places.IsArray()) return false;
+  settings->listening = listening.As<Napi::Number>().Uint32Value();
   for (uint32_t i = 0; i < places.As<Napi::Array>().Length(); ++i) {
     const Napi::Value given = places.As<Napi::Array>().Get(i);
     if (!given.IsObject()) return false;

@@ -87,9 +87,9 @@ void Session::PrepareServer(SSL_CTX* context, const ContextSettings& settings) {
 // -- Life.
 
 std::unique_ptr<Session> Session::Create(std::shared_ptr<const ServerContext> context, int fd,
-                                         WireBuffer* wire, uint16_t port, uint32_t server_id) {
+                                         WireBuffer* wire, uint16_t port, Maker maker) {
   std::unique_ptr<Session> session(new Session);
-  session->server_id_ = server_id;
+  session->maker_ = maker;
   session->fd_ = fd;
   session->wire_ = wire;
   session->ssl_ = SSL_new(context->context());

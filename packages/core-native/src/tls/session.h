@@ -58,6 +58,12 @@ enum class Question : uint32_t {
 // Records that are sealed and not handed to the socket yet; of one connection at a time.
 using WireBuffer = std::string;
 
+// The server whose handshake it is, and how often it had listened again after close() by then.
+struct Maker {
+  uint32_t server_id = 0;
+  uint32_t listening = 0;
+};
+
 // Thread: the lane.
 class Session {
  public:
@@ -65,8 +71,7 @@ class Session {
   // calls. Tickets are sealed with the keys of the context, or else with those of the port. nullptr
   // when out of memory.
   static std::unique_ptr<Session> Create(std::shared_ptr<const ServerContext> context, int fd,
-                                         WireBuffer* wire, uint16_t port = 0,
-                                         uint32_t server_id = 0);
+                                         WireBuffer* wire, uint16_t port = 0, Maker maker = {});
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -112,8 +117,7 @@ class Session {
   // By which rules the peer was asked for a certificate; see ServerContext::TrustOf().
   const std::string& trust() const { return context_->TrustOf(host_.get()); }
   HandshakeTerms terms() const;
-  // The server whose handshake this is.
-  uint32_t server_id() const { return server_id_; }
+  const Maker& maker() const { return maker_; }
   std::string_view alpn() const;
   // Empty when there is no answer.
   std::string Ask(Question question, std::string_view argument) const;
@@ -158,7 +162,7 @@ class Session {
   std::shared_ptr<TicketKeys> ticket_keys_;
   SSL* ssl_ = nullptr;
   int fd_ = -1;
-  uint32_t server_id_ = 0;
+  Maker maker_;
   WireBuffer* wire_ = nullptr;
   std::string unsent_;
   ClientHello hello_;

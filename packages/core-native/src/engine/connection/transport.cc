@@ -114,8 +114,9 @@ bool Transport::BeginTls(Connection* connection) {
       config.TlsOf(connection->local_port, connection->local_ip);
   if (context == nullptr || connection->origin != nullptr) return true;
   const uint64_t timeout_ms = context->settings().handshake_timeout_ms;
+  const tls::Maker maker{connection->server->id, config.settings().listening};
   connection->tls = tls::Session::Create(std::move(context), connection->fd, &wire_,
-                                         connection->local_port, connection->server->id);
+                                         connection->local_port, maker);
   if (connection->tls == nullptr) return false;
   connection->phase = InputPhase::kHandshake;
   connection->message_start_ns = 0;

@@ -29,15 +29,16 @@ bool PortAdmission::IsMisdirected(const Routes& routes, const Connection* connec
   const std::string_view servername = WithoutFinalDot(real->tls->hello().servername);
   if (servername.empty() || IsSameHost(name, servername)) return false;
   const Routes::HostOwner owner =
-      routes.FindHost(name, connection->local_ip, real->tls->server_id());
+      routes.FindHost(name, connection->local_ip, real->tls->maker().server_id);
   return owner.is_named && !owner.is_preferred && !real->tls->CoversHost(name);
 }
 
-// Whether a connection began with the server's own handshake, under rules that still hold: then the
-// server may serve all of its requests. False
+// Whether a connection began with the server's own handshake, made since its last listen(): then
+// the server may serve all of its requests, as on Node also those by rules that setSecureContext()
+// has replaced since. False
 // - on a connection that another member relays, whose handshake is that member's;
-// - on a connection without TLS, where the server has spoken TLS since a later listen();
-// - where the server has asked for certificates since a later listen(), and did not then.
+// - on a connection without TLS, where the server speaks TLS now;
+// - on a connection that is left of before close(), where a later listen() has other settings.
 bool PortAdmission::IsOwnHandshake(const Connection* connection, const LaneServer& server) {
   if (connection->origin != nullptr) return false;
   const tls::ServerContext* present = server.config->settings().tls.get();
@@ -46,9 +47,9 @@ bool PortAdmission::IsOwnHandshake(const Connection* connection, const LaneServe
     return present == nullptr ||
            server.config->TlsOf(connection->local_port, connection->local_ip) == nullptr;
   }
-  return session->server_id() == server.id &&
-         (present == nullptr || !present->settings().requests_certificate ||
-          session->context().settings().requests_certificate);
+  if (session->maker().server_id != server.id) return false;
+  return session->maker().listening == server.config->settings().listening ||
+         &session->context() == present;
 }
 
 bool PortAdmission::SpeakAlike(const Connection* connection, const LaneServer& server) {
