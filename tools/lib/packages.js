@@ -3,7 +3,8 @@
 // What the scripts need beside Node, how its presence is seen, and what brings it on Debian.
 
 const fs = require('node:fs')
-const { ask, findProgram } = require('./project')
+const path = require('node:path')
+const { ask, findProgram, kRoot } = require('./project')
 
 /**
  * @typedef {object} Need
@@ -284,6 +285,12 @@ function nodeProgram (version, cpu = process.arch) {
   return `${nodeFolder(version, cpu)}/node_modules/${nodePackage(cpu)}/bin/${file}`
 }
 
+/** @returns {string} Node's headers that prebuilt addons are compiled with, whether they are installed yet or not */
+const pinnedHeaders = () => path.join(nodeFolder(kHeadersNode), 'node_modules', nodePackage(), 'include', 'node')
+
+/** @returns {string} the folder of Node-API's headers for C++ */
+const nodeAddonApi = () => path.join(kRoot, 'node_modules', 'node-addon-api')
+
 function hasVenv () {
   const python = findProgram('python3', 'python')
   return python !== null && ask(python, ['-c', 'import ensurepip, venv']) !== null
@@ -310,9 +317,11 @@ module.exports = {
   h2spec,
   hadolint,
   hadolintFolder,
+  nodeAddonApi,
   nodeFolder,
   nodePackage,
   nodeProgram,
+  pinnedHeaders,
   sslyze,
   sslyzeFolder,
   zigFolder,
