@@ -72,6 +72,9 @@ const kRunNeeds = [
   },
 ]
 
+/** @type {Need} */
+const kCurlNeed = { what: 'curl', present: () => findProgram('curl') !== null, apt: ['curl'] }
+
 /** @type {Need[]} */
 const kTestNeeds = [
   { what: 'cmake', present: () => findProgram('cmake') !== null, apt: ['cmake'] },
@@ -111,7 +114,7 @@ const kTestNeeds = [
     present: () => findProgram('certutil') !== null || findProgram('apt-get') === null,
     apt: ['libnss3-tools'],
   },
-  { what: 'curl', present: () => findProgram('curl') !== null, apt: ['curl'] },
+  kCurlNeed,
 ]
 
 /** What `npm test` needs with --all only. @type {Need[]} */
@@ -172,7 +175,10 @@ const kPrebuildNeeds = [
 
 /** @type {Need[]} */
 const kPackageNeeds = [
+  // It compiles an installed package, too.
+  ...kRunNeeds,
   ...kPrebuildNeeds,
+  kCurlNeed,
   { what: 'ip, which starts networks of their own', present: () => findProgram('ip', '/usr/sbin/ip', '/sbin/ip') !== null, apt: ['iproute2'] },
   { what: 'mmdebstrap, which makes a fresh Debian', present: () => findProgram('mmdebstrap') !== null, apt: ['mmdebstrap'] },
   { what: 'Python\'s pip', present: () => ask(findProgram('python3', 'python') ?? 'python3', ['-m', 'pip', '--version']) !== null, apt: ['python3-pip'] },
