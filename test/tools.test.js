@@ -9,7 +9,7 @@ const { addRatios, loadRow } = require('../benchmarks/lib/report')
 const { ratioOf, spread } = require('../benchmarks/lib/statistics')
 const { diagnose } = require('../packages/core-native/native/build')
 const { parseArgs, runSteps, stepsOn } = require('../tools/check')
-const { countMethods, includeProblem, kRooms, tableProblems } = require('../tools/check-layers')
+const { countMethods, includeProblem, kRooms, tableProblems, wordProblems } = require('../tools/check-layers')
 const { kTargets } = require('../tools/lib/targets')
 const { released } = require('../tools/release')
 const { kProven, tryAddon } = require('../packages/core-native/lib/platform')
@@ -164,11 +164,11 @@ test('npm test leaves out what takes long, npm test -- --all nothing', () => {
   assert.match(fs.readFileSync(path.join(kRoot, '.ci', 'run'), 'utf8'), /^exec npm test -- --all$/m)
 })
 
-test('a step says where it is and what is left; one that fails fails the run, the others run, the counts come last', async () => {
+test('a step says where it is and what is left; one that fails fails the run, the others run, what failed and the counts come last', async () => {
   /** @type {string[]} */
   const lines = []
   const tally = { passed: 3, failed: 0, skipped: 1 }
-  const bad = { passed: 1, failed: 1, skipped: 0 }
+  const bad = { passed: 1, failed: 1, skipped: 0, failures: ['a test\n  at its line'] }
   let running = 0
   let most = 0
   const busy = async () => {
@@ -188,7 +188,8 @@ test('a step says where it is and what is left; one that fails fails the run, th
   assert.equal(lines[1], '\n[2/5] two\n  about 5 s; 16 s to the end')
   assert.equal(lines[2], 'two: no')
   assert.equal(lines[3], '\n[3/5] three\n[4/5] four\n  about 10 s; 11 s to the end')
-  assert.match(lines[5], /ok .* one\nFAILED .* two\nok .* three\nok .* four\nok .* five/)
+  assert.equal(lines[5], '\ntwo: no\n  FAILED a test\n      at its line')
+  assert.match(lines[6], /ok .* one\nFAILED .* two\nok .* three\nok .* four\nok .* five/)
   assert.equal(lines.at(-1), '4 passed, 1 failed, 1 skipped')
 })
 
@@ -199,6 +200,13 @@ test('nothing is run after an essential step has failed', async () => {
     { name: 'two', seconds: 1, work: async () => { ran = true } },
   ], () => {})
   assert.deepEqual([isGood, ran], [false, false])
+})
+
+test('the layer check lets only one room read the words of a record', () => {
+  const text = 'const uint32_t id = LoadField<records::kBlockBlockId>(record);'
+  const other = 'win/reply_handler.cc'
+  assert.deepEqual(wordProblems([{ file: 'records/replies.cc', room: 'records', text }]), [])
+  assert.match(wordProblems([{ file: other, room: 'win', text }]).join(), /^win\/reply_handler\.cc reads/)
 })
 
 test('all packages have one version, and depend on each other in it', () => {
