@@ -42,5 +42,20 @@ TEST(PortModelTest, RandomSchedulesNeverBreakWhatIsPromised) {
               static_cast<unsigned long long>(schedules));
 }
 
+// The survivor, process 4, has not read what the coordinator had told before it was killed, when
+// the newcomer, process 2, takes the place.
+TEST(PortModelTest, ANewcomerThatTakesThePlaceLearnsWhatSurvivorsExpectBack) {
+  using Kind = ModelStep::Kind;
+  ModelOptions options;
+  options.processes = 4;
+  options.steps = {
+      {Kind::kRegister, 68520, 42225}, {Kind::kRegister, 35839, 83926},
+      {Kind::kDeliver, 30553, 0},      {Kind::kDeliver, 21999, 0},
+      {Kind::kKill, 8008, 0},          {Kind::kRegister, 4273, 79344},
+      {Kind::kAdvance, 56240, 0},
+  };
+  EXPECT_EQ(PlayModel(options), "");
+}
+
 }  // namespace
 }  // namespace httpsys::test
