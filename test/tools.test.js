@@ -156,11 +156,11 @@ test('npm test leaves out what takes long, npm test -- --all nothing', () => {
   assert.match(fs.readFileSync(path.join(kRoot, '.ci', 'run'), 'utf8'), /^exec npm test -- --all$/m)
 })
 
-test('a step says where it is and what is left; one that fails fails the run, the others run, the counts come last', async () => {
+test('a step says where it is and what is left; one that fails fails the run, the others run, what failed and the counts come last', async () => {
   /** @type {string[]} */
   const lines = []
   const tally = { passed: 3, failed: 0, skipped: 1 }
-  const bad = { passed: 1, failed: 1, skipped: 0 }
+  const bad = { passed: 1, failed: 1, skipped: 0, failures: ['a test\n  at its line'] }
   let running = 0
   let most = 0
   const busy = async () => {
@@ -180,7 +180,8 @@ test('a step says where it is and what is left; one that fails fails the run, th
   assert.equal(lines[1], '\n[2/5] two\n  about 5 s; 16 s to the end')
   assert.equal(lines[2], 'two: no')
   assert.equal(lines[3], '\n[3/5] three\n[4/5] four\n  about 10 s; 11 s to the end')
-  assert.match(lines[5], /ok .* one\nFAILED .* two\nok .* three\nok .* four\nok .* five/)
+  assert.equal(lines[5], '\ntwo: no\n  FAILED a test\n      at its line')
+  assert.match(lines[6], /ok .* one\nFAILED .* two\nok .* three\nok .* four\nok .* five/)
   assert.equal(lines.at(-1), '4 passed, 1 failed, 1 skipped')
 })
 

@@ -90,6 +90,7 @@ const tallyOf = (value) => [value?.tally ?? value].filter((tally) => typeof tall
  * @property {boolean} isGood
  * @property {number} ms
  * @property {Tally[]} tallies
+ * @property {string} [message] of its error
  */
 
 /** @param {Step} step @param {(line: string) => void} write @returns {Promise<Ended>} */
@@ -99,8 +100,9 @@ async function runStep (step, write) {
     const tallies = tallyOf(await step.work())
     return { step, isGood: true, ms: Date.now() - start, tallies }
   } catch (error) {
-    write(`${step.name}: ${error instanceof Error ? error.message : error}`)
-    return { step, isGood: false, ms: Date.now() - start, tallies: tallyOf(error) }
+    const message = error instanceof Error ? error.message : String(error)
+    write(`${step.name}: ${message}`)
+    return { step, isGood: false, ms: Date.now() - start, tallies: tallyOf(error), message }
   }
 }
 
@@ -118,6 +120,17 @@ function together (steps) {
 /** @param {Step[]} part @returns {number} seconds */
 const secondsOf = (part) => Math.max(...part.map(({ seconds }) => seconds))
 
+/** What failed is said again at the end: who reads the last page of a long output needs it. A step may have hundreds. */
+const kFailuresShown = 20
+
+/** @param {Step} step @param {Tally[]} tallies @param {string} [message] @returns {string} */
+function describeFailed (step, tallies, message = '') {
+  const { failures } = sum(tallies)
+  const lines = failures.slice(0, kFailuresShown).map((failure) => `  FAILED ${failure.replaceAll('\n', '\n    ')}`)
+  if (failures.length > kFailuresShown) lines.push(`  and ${failures.length - kFailuresShown} more`)
+  return [`${step.name}: ${message}`, ...lines].join('\n')
+}
+
 /** @param {Step[]} steps @param {(line: string) => void} [write] @returns {Promise<boolean>} whether all was well */
 async function runSteps (steps, write = console.log) {
   const parts = together(steps)
@@ -131,6 +144,7 @@ async function runSteps (steps, write = console.log) {
     ended.push(...await Promise.all(part.map((step) => runStep(step, write))))
     if (ended.some(({ isGood, step }) => !isGood && step.essential)) break
   }
+  for (const { step, tallies, message } of ended.filter(({ isGood }) => !isGood)) write(`\n${describeFailed(step, tallies, message)}`)
   const failed = ended.filter(({ isGood }) => !isGood).length
   write(`\n${ended.map(({ step, isGood, ms }) => `${isGood ? 'ok    ' : 'FAILED'} ${(ms / 1000).toFixed(1).padStart(7)} s  ${step.name}`).join('\n')}`)
   write(`${failed === 0 ? 'Everything passed' : `${failed} of ${steps.length} steps failed`}, ${span(Date.now() - begin)}`)

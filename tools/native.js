@@ -87,10 +87,11 @@ async function nativeTests (sanitizer, pattern) {
     ...(pattern === undefined ? [] : ['--tests-regex', pattern]),
   ]
   const progress = new Progress({ unit: 'test programs', total: 0 })
-  const tally = { passed: 0, failed: 0, skipped: 0 }
+  const tally = { passed: 0, failed: 0, skipped: 0, failures: /** @type {string[]} */ ([]) }
   const onLine = (/** @type {string} */ line) => {
-    const [, total, result] = /^\s*\d+\/(\d+) Test +#\d+: .*?(Passed|Skipped|\*\*\*)/.exec(line) ?? []
+    const [, total, name, result] = /^\s*\d+\/(\d+) Test +#\d+: (\S+).*?(Passed|Skipped|\*\*\*)/.exec(line) ?? []
     if (total === undefined) return
+    if (result === '***') tally.failures.push(name)
     tally[result === 'Passed' ? 'passed' : result === 'Skipped' ? 'skipped' : 'failed']++
     progress.set(tally.passed + tally.failed + tally.skipped, Number(total))
   }

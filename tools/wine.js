@@ -15,6 +15,7 @@ const path = require('node:path')
 const { buildForWindows, buildWithDouble } = require('./build-windows')
 const { environment, ensureWindowsNode, ensureWine, kWindowsNodes, wine, wineServer } = require('./lib/wine')
 const { findProgram, kRoot, main, run } = require('./lib/project')
+const { firstLines, tallyLine } = require('./lib/test-runner')
 const { setup } = require('./setup')
 const { testFiles } = require('./test')
 
@@ -229,11 +230,18 @@ async function runStage (stage, majors) {
   return results
 }
 
-/** @param {Result[]} results @returns {number} how many failed */
+/** @param {Result[]} results @returns {import('./lib/test-runner').Tally} */
 function summarize (results) {
   const count = (/** @type {string} */ wanted) => results.filter(({ result }) => result === wanted).length
-  console.log(`\n${results.length} tests: ${count('passed')} passed, ${count('failed')} failed, ${count('skipped')} skipped`)
-  return count('failed')
+  const failed = results.filter(({ result }) => result === 'failed')
+  const tally = {
+    passed: count('passed'),
+    failed: failed.length,
+    skipped: count('skipped'),
+    failures: failed.map(({ file, name, why }) => `${name}\n  at ${file}\n  ${firstLines(why).replaceAll('\n', '\n  ')}`)
+  }
+  console.log(`\n${results.length} tests: ${tallyLine(tally)}`)
+  return tally
 }
 
 /**
@@ -259,7 +267,9 @@ async function wineTests ({ pattern = '', majors = [20, 22, 24], on, table = fal
   for (const stage of stages) columns.push(await runStage(stage, majors))
   if (table) await writeTable(files.filter((file) => file.startsWith(kFolder)), columns)
   if (on !== 'wine') columns.push(await runStage(slowStage(stages[stages.length - 1]), majors.slice(-1)))
-  if (summarize(columns.flat()) > 0) throw new Error('Tests failed on HTTP.SYS')
+  const tally = summarize(columns.flat())
+  if (tally.failed > 0) throw Object.assign(new Error('Tests failed on HTTP.SYS'), { tally })
+  return tally
 }
 
 if (require.main === module) {

@@ -21,10 +21,11 @@ const kShareMin = 0.4
 const kUsualCost = /** @type {[number, number]} */ ([2, 1])
 
 /** @typedef {import('./reporter').Event} Event */
-/** @typedef {{ passed: number, failed: number, skipped: number }} Tally */
+/** @typedef {{ passed: number, failed: number, skipped: number }} Counts */
+/** @typedef {Counts & { failures?: string[] }} Tally failures: a text for each, the first line of which has its name */
 
 /**
- * @typedef {Tally & {
+ * @typedef {Required<Tally> & {
  *   file: string,
  *   events: Event[],
  *   output: string,
@@ -136,6 +137,7 @@ async function runTestFile (file, { env = {}, flags = [], timeoutMs = kFileTimeo
       passed: count('passed'),
       failed: count('failed') + (problem === null ? 0 : 1),
       skipped: count('skipped'),
+      failures: failuresOf(file, events, problem),
       seconds: (Date.now() - start) / 1000,
       cpu: events.at(-1)?.cpu ?? null
     }
@@ -251,13 +253,23 @@ async function runTestFiles (files, { costs, env, flags, jobs = kJobs, write = c
   return results
 }
 
-/** @param {Tally[]} results @returns {Tally} */
-function sum (results) {
-  const of = (/** @type {keyof Tally} */ key) => results.reduce((total, result) => total + result[key], 0)
-  return { passed: of('passed'), failed: of('failed'), skipped: of('skipped') }
+/** @param {string} file @param {Event[]} events @param {string | null} problem @returns {string[]} */
+function failuresOf (file, events, problem) {
+  const failed = events.filter(({ type }) => type === 'failed')
+  const texts = failed.map(({ name, line, text = '' }) => `${name}\n  at ${file}:${line ?? 0}\n${indent(firstLines(text), '  ')}`)
+  return problem === null ? texts : [...texts, `${file} ${problem}`]
 }
 
-/** @param {Tally} tally */
+/** @param {string} text @returns {string} as much as says what was expected */
+const firstLines = (text) => text.split('\n').filter((line) => line.trim() !== '').slice(0, 4).join('\n')
+
+/** @param {Tally[]} results @returns {Required<Tally>} */
+function sum (results) {
+  const of = (/** @type {keyof Counts} */ key) => results.reduce((total, result) => total + result[key], 0)
+  return { passed: of('passed'), failed: of('failed'), skipped: of('skipped'), failures: results.flatMap(({ failures = [] }) => failures) }
+}
+
+/** @param {Counts} tally */
 const tallyLine = ({ passed, failed, skipped }) => `${passed} passed, ${failed} failed, ${skipped} skipped`
 
-module.exports = { describe, runGroup, runShared, runTestFile, runTestFiles, runWhile, sum, tallyLine }
+module.exports = { describe, firstLines, runGroup, runShared, runTestFile, runTestFiles, runWhile, sum, tallyLine }

@@ -27,7 +27,7 @@ const { destroysQueued, zeroIsALimit } = require('./node-internals')
 const { describeError, describeAgain, connectionReset } = require('./client-error')
 const {
   kState, kIncoming, kReceiving, kOutgoing, kUnsent, kOnClosed, kRefusal, kListener, kChannel, kErrorListener, kParent, kRemote, kShared, kTaken,
-  kTls, kTlsError, kOnCertificate
+  kTls, kTlsError, kOnCertificate, kEndsIn
 } = require('./symbols')
 
 const {
@@ -187,6 +187,7 @@ function openStream (lane, slot, words, w) {
   socket[kTaken] = 0
   socket[kShared] = 0
   socket[kState] = State.kStream
+  if (parent[kEndsIn] !== null) parent[kEndsIn] = null
   lane.sockets[slot] = socket
   if ((parent[kState] & State.kHttp2) === 0) {
     parent[kState] |= State.kHttp2 | State.kServed

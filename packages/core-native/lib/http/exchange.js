@@ -22,7 +22,7 @@ const { idleTimeout, kKeepAliveMarginMs } = require('./outgoing')
 const { served } = require('./served')
 const {
   kLane, kSlot, kState, kIncoming, kReceiving, kOutgoing, kUnacknowledged, kRead, kRequestCount, kOutgoingData,
-  kResource, kResourceEnded, kEndHeld, kEnded, kListener, kParent, kStreamAnswers
+  kResource, kResourceEnded, kEndHeld, kEnded, kListener, kParent, kStreamAnswers, kEndsIn
 } = require('./symbols')
 
 const { kEnd, kShutdown, kUpgradeAccept, kUpgradeDecline } = R.ReplyType
@@ -93,6 +93,7 @@ function onRequest (lane, socket, words, bytes, at) {
   const { server } = socket
   const listener = server[kListener]
   socket[kState] |= State.kServed
+  if (socket[kEndsIn] !== null) socket[kEndsIn] = null // The lane had this request before it was to close an idle connection.
   served.requests++
   socket[kRead] += words[w + 11] + bodyBytes
 

@@ -325,8 +325,8 @@ int Kernel::RunTasks() {
 void Kernel::Poll(std::unique_lock<std::mutex>& lock) {
   const int timeout_ms = RunTasks();
   std::vector<WSAPOLLFD> sockets{{waker_, POLLIN, 0}};
-  const std::vector<Listener> listeners = listeners_;
-  for (const Listener& listener : listeners) sockets.push_back({listener.socket, POLLIN, 0});
+  const size_t polled_listeners = listeners_.size();
+  for (const Listener& listener : listeners_) sockets.push_back({listener.socket, POLLIN, 0});
   std::vector<ConnectionRef> polled;
   for (const auto& [id, connection] : connections) {
     SHORT events = connection->wants_to_read() ? POLLIN : 0;
@@ -342,14 +342,18 @@ void Kernel::Poll(std::unique_lock<std::mutex>& lock) {
   if (sockets[0].revents != 0) {
     while (recv(waker_, bytes, sizeof bytes, 0) > 0) continue;
   }
-  for (size_t i = 0; i < listeners.size(); ++i) {
-    const SOCKET open = listeners[i].socket;
-    const bool is_open = std::any_of(listeners_.begin(), listeners_.end(),
-                                     [open](const auto& other) { return other.socket == open; });
-    if (is_open && sockets[1 + i].revents != 0) Accept(listeners[i]);
+  // Without the lock a listener may have been closed, and one of another port
+  // have got its handle.
+  for (size_t i = 0; i < polled_listeners; ++i) {
+    if (sockets[1 + i].revents == 0) continue;
+    const SOCKET readable = sockets[1 + i].fd;
+    const auto found =
+        std::find_if(listeners_.begin(), listeners_.end(),
+                     [readable](const Listener& other) { return other.socket == readable; });
+    if (found != listeners_.end()) Accept(*found);
   }
   for (size_t i = 0; i < polled.size(); ++i) {
-    const SHORT events = sockets[1 + listeners.size() + i].revents;
+    const SHORT events = sockets[1 + polled_listeners + i].revents;
     if ((events & POLLOUT) != 0) polled[i]->OnWritable();
     if ((events & (POLLIN | POLLHUP | POLLERR)) != 0) polled[i]->OnReadable();
   }
