@@ -127,12 +127,6 @@ const kPortMutations = [
     find: '      return OnKnown(link, frame.payload, now_ms);',
     replace: '      return MUTANT("known-unheard") || OnKnown(link, frame.payload, now_ms);'
   },
-  {
-    name: 'half-told-dropped',
-    file: 'port_membership.cc',
-    find: '  if (told_ != nullptr && !record_->has_joined) {',
-    replace: '  if (told_ != nullptr && !record_->has_joined && !MUTANT("half-told-dropped")) {'
-  },
   // Removals that a member had asked for were confirmed without those who had not come back.
   {
     name: 'removal-of-others-unawaited',
