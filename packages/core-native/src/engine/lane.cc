@@ -238,14 +238,14 @@ void Lane::ResumeTouched() {
 void Lane::OnReadable(Connection* connection) {
   WakeUp();
   if (has_config_.load(std::memory_order_acquire)) RunConfigs();
-  if (connection->phase == InputPhase::kHandshake && !handshakes_->OnReadable(connection)) return;
+  if (connection->phase() == InputPhase::kHandshake && !handshakes_->OnReadable(connection)) return;
   input_->OnReadable(connection);
 }
 
 void Lane::OnTimeout(Connection* connection) {
   WakeUp();
-  if (connection->phase == InputPhase::kHandshake) return handshakes_->OnTimeout(connection);
-  protocols_.Of(connection->phase)->OnTimeout(connection);
+  if (connection->phase() == InputPhase::kHandshake) return handshakes_->OnTimeout(connection);
+  protocols_.Of(connection->phase())->OnTimeout(connection);
 }
 
 void Lane::OnDisconnect(Connection* connection) {

@@ -190,7 +190,7 @@ void Lane::EndOrMove(LaneServer* server) {
       return http2_->Shutdown(connection);
     }
     if (connection->is_announced) return exchanges_->EndIdle(connection);
-    if (connection->phase != InputPhase::kHandshake) return router_->Leave(connection);
+    if (connection->phase() != InputPhase::kHandshake) return router_->Leave(connection);
     // Untouched, another member can have it.
     if (!connection->is_hello_routed && router_->MoveAway(connection)) return;
     transport_->Announce(connection, records::kFlagPending);

@@ -45,7 +45,7 @@ void ReplyProcessor::Handle(const ReplyRecord& reply) {
 void ReplyProcessor::HandleOpen(Connection* connection, const ReplyRecord& reply) {
   const bool is_framed = connection->http2 != nullptr || connection->stream != nullptr;
   if (is_framed && frames_->OnReply(connection, reply)) return;
-  Protocol* protocol = protocols_->Of(connection->phase);
+  Protocol* protocol = protocols_->Of(connection->phase());
   if (protocol != nullptr && protocol->OnReply(connection, reply)) return;
   if (protocol != websockets_ && websockets_->OnReply(connection, reply)) return;
   if (protocol != text_) (void)text_->OnReply(connection, reply);

@@ -7,9 +7,11 @@
 #include <memory>
 #include <string>
 
+#include "base/check.h"
 #include "base/small_blocks.h"
 #include "engine/config/server_config.h"
 #include "engine/connection/http2_state.h"
+#include "engine/connection/input_phase.h"
 #include "engine/connection/output_queue.h"
 #include "engine/connection/timer_lists.h"
 #include "engine/connection/websocket_state.h"
@@ -38,29 +40,6 @@ struct RelayOrigin {
   std::string trust;  // tls::Session::trust() of that.
 };
 
-// What the next byte from the peer belongs to.
-enum class InputPhase : uint8_t {
-  kHandshake,  // Of TLS.
-  kHead,
-  kBodyLength,
-  kBodyChunked,
-  kSkipLength,  // Body of a request that was answered without JavaScript.
-  kSkipChunked,
-  kAwaitUpgrade,  // JavaScript decides between kOpaque and the ordinary message.
-  kUndecided,     // Upgraded; JavaScript has not said to what. Bytes are kept.
-  kOpaque,
-  kWebSocket,
-  kRelayLength,  // As kBody…, of a request that another member answers.
-  kRelayChunked,
-  kRelayUpgrade,  // That member decides between kRelayOpaque and the ordinary message.
-  kRelayOpaque,
-  kHttp2,       // Frames, of a real connection.
-  kStream,      // The body of a stream's request, or what follows it.
-  kAfterClose,  // The last request of the connection has been read.
-  kRefused,     // JavaScript was told; it decides when the connection ends.
-  kOver,        // Refused or ended: nothing is read any more.
-};
-
 enum class Life : uint8_t {
   kOpen,       // Has its slot.
   kLingering,  // JavaScript was told kClosed; what still comes is thrown away.
@@ -82,22 +61,16 @@ enum PauseReason : uint8_t {
   kPauseOutput = 1 << 7,
 };
 
-// The rest of a message whose owner is another member.
-inline bool IsRelayed(InputPhase phase) {
-  return phase >= InputPhase::kRelayLength && phase <= InputPhase::kRelayOpaque;
-}
-
-// An upgraded connection: what follows is not HTTP.
-inline bool IsTunnel(InputPhase phase) {
-  return phase >= InputPhase::kUndecided && phase <= InputPhase::kWebSocket;
-}
-
 // Thread: the lane. Owned by its Transport.
 struct Connection : TimerNode, FromSmallBlocks {  // Idle or lingering.
   // Small fields first: they fill what the timer leaves of its last word.
   Life life = Life::kOpen;
   uint8_t poll_events = 0;
-  InputPhase phase = InputPhase::kHead;
+
+ private:
+  InputPhase phase_;
+
+ public:
   InputPhase declined_phase = InputPhase::kHead;  // What kUpgradeDecline goes on with.
   uint8_t pauses = 0;
   uint8_t hops = 0;  // Between members, since its last answer.
@@ -161,15 +134,24 @@ struct Connection : TimerNode, FromSmallBlocks {  // Idle or lingering.
   std::unique_ptr<Addresses> addresses;  // Until it is announced.
   std::unique_ptr<tls::Session> tls;     // nullptr = plain.
 
+  explicit Connection(InputPhase first = InputPhase::kHead) : phase_(first) {}
+
+  InputPhase phase() const { return phase_; }
+  // The only way from one phase to another. Aborts where NextPhases() does not have it.
+  void Enter(InputPhase next) {
+    HTTPSYS_CHECK(MayFollow(phase_, next));
+    phase_ = next;
+  }
+
   bool is_open() const { return life == Life::kOpen; }
   // Between two requests, after the first one.
   bool IsIdle() const {
-    return phase == InputPhase::kHead && has_served && unanswered == 0 && message_start_ns == 0 &&
+    return phase_ == InputPhase::kHead && has_served && unanswered == 0 && message_start_ns == 0 &&
            partial == nullptr;
   }
   // No byte of a first request has come.
   bool IsUnserved() const {
-    return phase == InputPhase::kHead && !has_served && parser == nullptr && partial == nullptr;
+    return phase_ == InputPhase::kHead && !has_served && parser == nullptr && partial == nullptr;
   }
   // The next request looks for its owner anew.
   void ForgetMoves() { hops = returns = 0; }

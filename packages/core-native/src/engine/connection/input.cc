@@ -50,7 +50,7 @@ void Input::PauseForMemory(Connection* connection) {
 
 // Returns true when there is probably more to read.
 bool Input::ReadOnce(Connection* connection) {
-  Protocol* protocol = protocols_->Of(connection->phase);
+  Protocol* protocol = protocols_->Of(connection->phase());
   const std::span<char> room = protocol->Room(connection, buffer_);
   if (room.empty()) return false;
   const ssize_t got = transport_->Receive(connection, room.data(), room.size());
@@ -74,7 +74,7 @@ void Input::OnReadFailed(Connection* connection, int error) {
     transport_->Close(connection, error);
     return;
   }
-  protocols_->Of(connection->phase)->OnEof(connection);
+  protocols_->Of(connection->phase())->OnEof(connection);
 }
 
 void Input::Receive(Connection* connection, std::string_view bytes) {
@@ -97,7 +97,7 @@ void Input::HandleKept(Connection* connection) {
   if (used != partial->size()) {
     partial->erase(0, used);
     connection->partial = std::move(partial);
-  } else if (Protocol* protocol = protocols_->Of(connection->phase); protocol != nullptr) {
+  } else if (Protocol* protocol = protocols_->Of(connection->phase()); protocol != nullptr) {
     protocol->OnKeptRead(connection);
   }
 }
@@ -106,13 +106,13 @@ void Input::HandleKept(Connection* connection) {
 size_t Input::Handle(Connection* connection, std::string_view input) {
   size_t at = 0;
   while (at < input.size()) {
-    Protocol* protocol = protocols_->Of(connection->phase);
+    Protocol* protocol = protocols_->Of(connection->phase());
     if (protocol == nullptr) break;
     size_t used = 0;
     const Protocol::Advance advance = protocol->OnReadable(connection, input.substr(at), &used);
     at += used;
-    const bool is_over = !connection->is_open() || connection->phase == InputPhase::kRefused ||
-                         connection->phase == InputPhase::kOver;
+    const bool is_over = !connection->is_open() || connection->phase() == InputPhase::kRefused ||
+                         connection->phase() == InputPhase::kOver;
     if (is_over) {
       at = input.size();
       break;

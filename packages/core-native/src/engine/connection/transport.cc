@@ -68,7 +68,7 @@ Connection* Transport::Open(int fd, LaneServer* server, std::unique_ptr<RelayOri
 
 void Transport::Watch(Connection* connection) {
   if (!connection->is_open()) return;
-  if (connection->phase != InputPhase::kAfterClose) return UpdatePoll(connection);
+  if (connection->phase() != InputPhase::kAfterClose) return UpdatePoll(connection);
   // It sends nothing more, and is most likely answered before it gives up.
   connection->is_unwatched = true;
   unwatched_.push_back({connection, uv_now(loop_), false});
@@ -76,13 +76,12 @@ void Transport::Watch(Connection* connection) {
 
 Connection* Transport::OpenStream(Connection* parent, LaneServer* server,
                                   std::unique_ptr<Http2Stream> stream) {
-  auto* connection = new Connection;
+  auto* connection = new Connection(InputPhase::kStream);
   connection->server = server;
   connection->window_bytes = limits::kReceiveWindowBytes;
   connection->local_port = parent->local_port;
   connection->local_ip = parent->local_ip;
   connection->hops = parent->hops;
-  connection->phase = InputPhase::kStream;
   connection->stream = std::move(stream);
   Link(connection, server);
   return connection;
@@ -118,7 +117,7 @@ bool Transport::BeginTls(Connection* connection) {
   connection->tls = tls::Session::Create(std::move(context), connection->fd, &wire_,
                                          connection->local_port, maker);
   if (connection->tls == nullptr) return false;
-  connection->phase = InputPhase::kHandshake;
+  connection->Enter(InputPhase::kHandshake);
   connection->message_start_ns = 0;
   if (timeout_ms != 0) StartIdleTimer(connection, timeout_ms);
   return true;
@@ -413,9 +412,10 @@ void Transport::OnRateTimer(uv_timer_t* timer) {
 bool Transport::IsTooSlow(const Connection& connection) const {
   const ServerSettings& settings = connection.server->config->settings();
   // What was upgraded is no business of HTTP's limits.
-  const bool is_upgraded =
-      connection.phase == InputPhase::kUndecided || connection.phase == InputPhase::kOpaque ||
-      connection.phase == InputPhase::kWebSocket || connection.phase == InputPhase::kRelayOpaque;
+  const bool is_upgraded = connection.phase() == InputPhase::kUndecided ||
+                           connection.phase() == InputPhase::kOpaque ||
+                           connection.phase() == InputPhase::kWebSocket ||
+                           connection.phase() == InputPhase::kRelayOpaque;
   if (settings.send_rate_min == 0 || is_upgraded) return false;
   OutputQueue& queue = *connection.queue;
   return queue.rate().IsTooSlow(
@@ -428,10 +428,10 @@ bool Transport::IsTooSlow(const Connection& connection) const {
 void Transport::FinishAfterOutput(Connection* connection, AfterOutput action) {
   if (action > connection->after_output) connection->after_output = action;
   if (connection->after_output == AfterOutput::kClose) {
-    if (connection->phase == InputPhase::kAfterClose) connection->has_read_all = true;
+    if (connection->phase() == InputPhase::kAfterClose) connection->has_read_all = true;
     // The application ends an upgraded connection by itself: what a relay gets of it is whole.
-    if (handler_ != nullptr && IsTunnel(connection->phase)) handler_->OnOutputEnding(connection);
-    connection->phase = InputPhase::kOver;
+    if (handler_ != nullptr && IsTunnel(connection->phase())) handler_->OnOutputEnding(connection);
+    connection->Enter(InputPhase::kOver);
     Pause(connection, kPauseOver);
   }
   output_.Touch(connection);
@@ -439,7 +439,7 @@ void Transport::FinishAfterOutput(Connection* connection, AfterOutput action) {
 
 void Transport::FinishNow(Connection* connection) {
   connection->after_output = AfterOutput::kClose;
-  connection->phase = InputPhase::kOver;
+  connection->Enter(InputPhase::kOver);
   Pause(connection, kPauseOver);
   if (connection->queue == nullptr) OnOutputDone(connection);
 }
@@ -542,7 +542,7 @@ void Transport::CloseLingering(Connection* connection, bool is_told_late) {
 }
 
 bool Transport::IsUndecidedFull(const Connection& connection) {
-  return connection.phase == InputPhase::kUndecided && connection.partial != nullptr &&
+  return connection.phase() == InputPhase::kUndecided && connection.partial != nullptr &&
          connection.partial->size() >= limits::kUndecidedBytesMax;
 }
 

@@ -30,7 +30,7 @@ std::span<char> Http1Bodies::Room(Connection* connection, std::span<char> shared
     return {};
   }
   const auto window = static_cast<uint64_t>(connection->window_bytes);
-  if (connection->phase == InputPhase::kBodyLength && connection->partial == nullptr) {
+  if (connection->phase() == InputPhase::kBodyLength && connection->partial == nullptr) {
     const uint64_t allowed = std::min(window, connection->body_bytes);
     if (allowed >= limits::kDirectReadBytesMin) {
       return {reinterpret_cast<char*>(BlockMemory()),
@@ -191,7 +191,7 @@ Protocol::Advance Http1Bodies::SkipChunked(Connection* connection, std::string_v
 
 std::string_view Http1Bodies::TakeFirstPiece(Connection* connection, std::string_view input,
                                              size_t* used) {
-  if (connection->phase == InputPhase::kBodyLength) {
+  if (connection->phase() == InputPhase::kBodyLength) {
     const std::string_view piece =
         input.substr(0, std::min<uint64_t>(limits::kInlineBodyBytesMax, connection->body_bytes));
     connection->body_bytes -= piece.size();

@@ -7,19 +7,19 @@ namespace httpsys::engine {
 using records::ErrorKind;
 
 void Http1Refusals::Refuse(Connection* connection, ErrorKind kind, std::string_view raw) {
-  const bool is_in_body = connection->phase != InputPhase::kHead;
+  const bool is_in_body = connection->phase() != InputPhase::kHead;
   connection->message_start_ns = 0;
   transport_->StopTimer(connection);
   if (connection->after_output != AfterOutput::kClose &&
       (connection->unanswered != 0 || connection->server->config->settings().wants_errors)) {
     // Still read, so that the peer's end is noticed when nobody closes the connection.
-    connection->phase = InputPhase::kRefused;
+    connection->Enter(InputPhase::kRefused);
     connection->refusal = kind;
     transport_->Announce(connection, records::kFlagShared);
     records_->Error(connection->slot, kind, raw.substr(0, limits::kRawBytesMax));
     return;
   }
-  connection->phase = InputPhase::kOver;
+  connection->Enter(InputPhase::kOver);
   transport_->Pause(connection, kPauseOver);
   if (connection->after_output == AfterOutput::kClose) return;
   if (connection->is_fin_sent) {
@@ -41,7 +41,7 @@ void Http1Refusals::RefuseMore(Connection* connection, std::string_view input) {
 
 void Http1Refusals::WriteAnswer(Connection* connection, const NativeAnswer& answer) {
   if (answer.ends_input) {
-    connection->phase = InputPhase::kOver;
+    connection->Enter(InputPhase::kOver);
     transport_->Pause(connection, kPauseOver);
   }
   answers_->Append(connection, answer);

@@ -138,7 +138,7 @@ void Http1Replies::OnDestroy(Connection* connection, const ReplyRecord& reply) {
   if (!connection->is_open()) return;
   // After a refusal there is usually more on its way; it must not destroy the reply.
   const bool is_refused =
-      connection->phase == InputPhase::kRefused || connection->phase == InputPhase::kOver;
+      connection->phase() == InputPhase::kRefused || connection->phase() == InputPhase::kOver;
   if (is_refused && !connection->peer_ended) {
     transport_->CloseLingering(connection);
   } else {

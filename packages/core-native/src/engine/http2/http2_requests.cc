@@ -85,13 +85,13 @@ void Http2Requests::OnRequestTrailers(Connection* connection) {
   if (!connection->stream->is_told) Tell(connection);
   if (!connection->is_open()) return;
   connection->stream->has_ended = true;
-  if (connection->stream->is_parked || IsRelayed(connection->phase)) {
+  if (connection->stream->is_parked || IsRelayed(connection->phase())) {
     AppendLines(trailers_, &connection->stream->request_trailers);
     if (!connection->stream->is_parked) relays_->EndRelayed(connection);
     return;
   }
   // Telling uses the same lines for nothing.
-  if (connection->phase == InputPhase::kStream) {
+  if (connection->phase() == InputPhase::kStream) {
     records_->BodyEnd(connection->slot, trailers_);
     connection->message_start_ns = 0;
   } else {
@@ -123,7 +123,7 @@ void Http2Requests::Tell(Connection* connection) {
       if (FindServer(connection, &route)) Deliver(connection, route.id, head_bytes);
       break;
   }
-  const bool is_relayed = connection->is_open() && IsRelayed(connection->phase);
+  const bool is_relayed = connection->is_open() && IsRelayed(connection->phase());
   const bool is_kept =
       stream->is_parked || (is_relayed && stream->body.size() <= limits::kRelayKeptBytesMax);
   if (connection->is_open() && is_kept) {
@@ -197,7 +197,7 @@ void Http2Requests::Deliver(Connection* connection, uint32_t prefix_id, size_t h
   connection->has_served = true;
   connection->unanswered = 1;
   if (head_.upgrade) {
-    connection->phase = connection->declined_phase = InputPhase::kAwaitUpgrade;
+    connection->Enter(InputPhase::kAwaitUpgrade);
     transport_->Pause(connection, kPauseUpgrade);
   } else {
     request.body = stream->body;
@@ -235,7 +235,7 @@ void Http2Requests::OnBodyPiece(Connection* connection, std::string_view piece) 
     stream->body.append(piece);
     return;
   }
-  switch (connection->phase) {
+  switch (connection->phase()) {
     case InputPhase::kStream: {
       const uint64_t body_max = connection->server->config->settings().body_bytes_max;
       stream->body_bytes += piece.size();
@@ -270,8 +270,8 @@ void Http2Requests::OnPeerEnd(Connection* connection) {
   stream->has_ended = true;
   if (!stream->is_told) return Tell(connection);
   if (stream->is_parked) return;
-  if (IsRelayed(connection->phase)) return relays_->EndRelayed(connection);
-  if (connection->phase == InputPhase::kStream) {
+  if (IsRelayed(connection->phase())) return relays_->EndRelayed(connection);
+  if (connection->phase() == InputPhase::kStream) {
     connection->message_start_ns = 0;
     records_->BodyEnd(connection->slot, {});
   } else {
@@ -287,7 +287,7 @@ void Http2Requests::EndOfInput(Connection* connection) {
 
 void Http2Requests::OnPausesChanged(Connection* connection) {
   Http2Stream* stream = connection->stream.get();
-  const InputPhase phase = connection->phase;
+  const InputPhase phase = connection->phase();
   if (stream->is_parked && connection->pauses == 0) return TellAgain(connection);
   if (IsRelayed(phase)) return relays_->GiveRelayWindow(connection);
   const bool is_tunnel = phase == InputPhase::kOpaque || phase == InputPhase::kWebSocket ||
@@ -312,14 +312,15 @@ void Http2Requests::OnPausesChanged(Connection* connection) {
 }
 
 void Http2Requests::OnWindow(Connection* connection, uint32_t bytes) {
-  if (connection->phase == InputPhase::kStream) return connections_->GiveWindow(connection, bytes);
+  if (connection->phase() == InputPhase::kStream)
+    return connections_->GiveWindow(connection, bytes);
   input_->OnWindow(connection, bytes);
 }
 
 void Http2Requests::OnUpgradeDecline(Connection* connection) {
-  if (connection->phase != InputPhase::kAwaitUpgrade) return;
+  if (connection->phase() != InputPhase::kAwaitUpgrade) return;
   connection->stream->is_declined = true;
-  connection->phase = InputPhase::kOver;
+  connection->Enter(InputPhase::kOver);
   connection->partial.reset();
   connections_->GiveWindow(connection, connection->stream->unread_bytes);
 }
@@ -341,7 +342,7 @@ void Http2Requests::AnswerUnrouted(Connection* connection, RouteStatus status) {
 
 void Http2Requests::WriteAnswer(Connection* connection, const NativeAnswer& answer) {
   Http2Stream* stream = connection->stream.get();
-  connection->phase = InputPhase::kOver;
+  connection->Enter(InputPhase::kOver);
   // JavaScript has not begun it.
   stream->queue_end = 0;
   connections_->GiveWindow(connection, stream->unread_bytes);
@@ -372,7 +373,7 @@ void Http2Requests::ResetRequest(Connection* connection, bool may_retry) {
 void Http2Requests::RefuseStream(Connection* stream, ErrorKind kind) {
   stream->message_start_ns = 0;
   if (stream->unanswered == 0) return transport_->Close(stream, 0);
-  stream->phase = InputPhase::kRefused;
+  stream->Enter(InputPhase::kRefused);
   stream->refusal = kind;
   records_->Error(stream->slot, kind, {});
 }
@@ -380,7 +381,7 @@ void Http2Requests::RefuseStream(Connection* stream, ErrorKind kind) {
 // Told when the owner is found. The client's window bounds what is kept meanwhile.
 void Http2Requests::Park(Connection* connection) {
   connection->stream->is_parked = true;
-  connection->phase = InputPhase::kStream;
+  connection->Enter(InputPhase::kStream);
   transport_->Pause(connection, kPauseOrder);
 }
 

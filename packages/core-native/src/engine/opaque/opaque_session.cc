@@ -5,7 +5,7 @@
 namespace httpsys::engine {
 
 std::span<char> OpaqueSession::Room(Connection* connection, std::span<char> shared) {
-  if (connection->phase == InputPhase::kUndecided) {
+  if (connection->phase() == InputPhase::kUndecided) {
     if (!Transport::IsUndecidedFull(*connection)) return shared;
     transport_->Pause(connection, kPauseUpgrade);
     transport_->CloseIfRefusedUpgrade(connection);
@@ -22,7 +22,7 @@ std::span<char> OpaqueSession::Room(Connection* connection, std::span<char> shar
 
 Protocol::Advance OpaqueSession::OnReadable(Connection* connection, std::string_view input,
                                             size_t* used) {
-  if (connection->phase == InputPhase::kUndecided) return Advance::kWait;
+  if (connection->phase() == InputPhase::kUndecided) return Advance::kWait;
   if (connection->window_bytes <= 0) {
     transport_->Pause(connection, kPauseWindow);
     return Advance::kWait;
@@ -36,7 +36,7 @@ Protocol::Advance OpaqueSession::OnReadable(Connection* connection, std::string_
 
 void OpaqueSession::OnEof(Connection* connection) {
   const bool is_kept = connection->partial != nullptr || connection->given_bytes != 0;
-  if (connection->phase == InputPhase::kUndecided && is_kept) {
+  if (connection->phase() == InputPhase::kUndecided && is_kept) {
     // What came before is told first, when JavaScript has decided; the end is met again then.
     transport_->Pause(connection, kPauseUpgrade);
     records_->Eof(connection->slot, records::kFlagUndecided);
@@ -49,8 +49,8 @@ void OpaqueSession::OnEof(Connection* connection) {
 
 bool OpaqueSession::OnReply(Connection* connection, const ReplyRecord& reply) {
   if (reply.type() != records::ReplyType::kUpgradeAccept) return false;
-  if (connection->phase != InputPhase::kUndecided) return true;
-  connection->phase = InputPhase::kOpaque;
+  if (connection->phase() != InputPhase::kUndecided) return true;
+  connection->Enter(InputPhase::kOpaque);
   connection->given_bytes = 0;
   input_->Resume(connection, kPauseUpgrade);
   return true;

@@ -67,7 +67,7 @@ bool PortMoves::MoveAway(Connection* connection) {
   // The application has ended its direction: nobody could answer.
   if (connection->is_fin_sent || connection->after_output != AfterOutput::kNothing) return false;
   Port* port = table_->Find(connection->local_port);
-  if (port == nullptr || PortAdmission::IsPinned(connection) || IsRelayed(connection->phase) ||
+  if (port == nullptr || PortAdmission::IsPinned(connection) || IsRelayed(connection->phase()) ||
       connection->unanswered != 0 || connection->queue != nullptr || connection->first_piece != 0) {
     return false;
   }
@@ -95,7 +95,7 @@ bool PortMoves::MoveAway(Connection* connection) {
 
 void PortMoves::Leave(Connection* connection) {
   // Its owner goes on with it; streams end with what carries them.
-  if (IsRelayed(connection->phase) || connection->http2 != nullptr ||
+  if (IsRelayed(connection->phase()) || connection->http2 != nullptr ||
       connection->stream != nullptr) {
     return;
   }
@@ -109,7 +109,7 @@ void PortMoves::Leave(Connection* connection) {
   } else if (!PortAdmission::IsPinned(connection)) {
     // It would be refused with its first request.
     transport_->FinishAfterOutput(connection, AfterOutput::kClose);
-  } else if (connection->phase != InputPhase::kHandshake) {
+  } else if (connection->phase() != InputPhase::kHandshake) {
     // The server waits for its first request, and answers that.
     transport_->Announce(connection, records::kFlagShared);
     if (connection->idle_timeout_ms == 0) connection->idle_timeout_ms = limits::kNativeIdleMs;

@@ -248,7 +248,7 @@ void PortRouter::OnDetached(Connection* connection) {
   relays_.OnDetached(connection);
   if (connection->is_counted) CountClosed(connection);
   choice_.OnDetached(connection);
-  const bool is_tunnel = IsTunnel(connection->phase);
+  const bool is_tunnel = IsTunnel(connection->phase());
   const RelayOrigin* origin = connection->origin.get();
   // To whoever relays it: a stream has gone, and of a connection nothing is unanswered.
   const bool is_known = connection->peer_ended && !is_tunnel && origin != nullptr &&

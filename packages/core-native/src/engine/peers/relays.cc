@@ -351,7 +351,7 @@ void Relays::OnDecided(const peer::Decided& decision) {
   Relay* relay = found->second;
   Connection* connection = relay->connection;
   if (connection == nullptr) return;
-  if (connection->phase != InputPhase::kRelayUpgrade || relay->pending == 0) return End(relay);
+  if (connection->phase() != InputPhase::kRelayUpgrade || relay->pending == 0) return End(relay);
   if (decision.is_upgraded != 0) {
     relay->is_opaque = true;
     relay->pending = 0;
@@ -373,8 +373,9 @@ void Relays::OnReturned(uint32_t id) {
   // It has answered some of them: the bytes come by another way than this.
   relay->is_returned = true;
   if (!relay->answers.empty()) return;
-  const bool is_kept =
-      connection->stream == nullptr ? relay->is_kept : streams_->CanTakeBack(connection);
+  const bool is_kept = connection->stream == nullptr
+                           ? relay->is_kept && RelayInput::CanTakeBack(connection)
+                           : streams_->CanTakeBack(connection);
   const bool is_whole = is_kept && relay->received == relay->answered_bytes;
   if (relay->pending == 0 || relay->is_opaque || relay->is_ending || !is_whole) return Fail(relay);
   if (connection->stream != nullptr) {

@@ -23,8 +23,9 @@ class Exchanges {
   Exchanges(const Exchanges&) = delete;
   Exchanges& operator=(const Exchanges&) = delete;
 
-  // The phase of the body behind this head; kHead where there is none.
-  void BeginBody(Connection* connection, const http1::RequestHead& head);
+  // Prepares for the body behind this head. Returns its phase, which the caller enters: kBodyLength
+  // or kBodyChunked, or kHead where there is no body.
+  InputPhase BeginBody(Connection* connection, const http1::RequestHead& head);
   // A request has been read to its end.
   void MessageDone(Connection* connection);
   // A request was answered.

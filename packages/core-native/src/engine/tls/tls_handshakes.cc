@@ -115,7 +115,7 @@ bool TlsHandshakes::Establish(Connection* connection) {
     Fail(connection);
     return false;
   }
-  connection->phase = InputPhase::kHead;
+  connection->Enter(InputPhase::kHead);
   connection->message_start_ns = uv_hrtime();
   const bool is_left = connection->server->is_unlistened;
   if (connection->is_announced || !router_->IsShared(connection->local_port)) {
@@ -148,7 +148,7 @@ void TlsHandshakes::OnTimeout(Connection* connection) {
 }
 
 void TlsHandshakes::OnDetached(Connection* connection) {
-  if (connection->phase != InputPhase::kHandshake || asking_.empty()) return;
+  if (connection->phase() != InputPhase::kHandshake || asking_.empty()) return;
   std::erase_if(asking_, [=](const auto& entry) { return entry.second == connection; });
 }
 

@@ -241,7 +241,7 @@ bool WebSocketSession::OnReply(Connection* connection, const ReplyRecord& reply)
 }
 
 void WebSocketSession::Begin(Connection* connection, const WebSocketReply& wanted) {
-  HTTPSYS_CHECK(connection->phase == InputPhase::kUndecided);
+  HTTPSYS_CHECK(connection->phase() == InputPhase::kUndecided);
   connection->websocket = std::make_unique<WebSocketState>();
   WebSocketState& socket = *connection->websocket;
   constexpr auto kBytesMax = static_cast<uint32_t>(limits::kMessageBytesMax);
@@ -269,7 +269,7 @@ void WebSocketSession::Begin(Connection* connection, const WebSocketReply& wante
     if (connection->partial == nullptr) connection->partial = std::make_unique<std::string>();
     connection->partial->insert(0, wanted.head);
   }
-  connection->phase = InputPhase::kWebSocket;
+  connection->Enter(InputPhase::kWebSocket);
   connection->given_bytes = 0;
   input_->Resume(connection, kPauseUpgrade);
 }
