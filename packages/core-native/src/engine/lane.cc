@@ -207,7 +207,7 @@ void Lane::BeforePoll() {
   if (router_->has_peers()) GiveWay();
   TakeEarly();
   if (!drains_.empty()) AnswerDrains();
-  transport_->WatchOverdue();
+  transport_->watch()->LookAtOverdue();
   if (answers_->TakeDroppedLines()) ArmLogTimer();
   ArmPeekTimer();
 }
@@ -338,7 +338,7 @@ void Lane::PublishNow() {
   // A stall may begin and end between two calls: whether somebody was paused is what counts.
   while (!queue_.stalled() && input_->TakeStalled()) {
     transport_->ForEach([this](Connection* connection) {
-      if (connection->is_open() && (connection->pauses & kPauseMemory) != 0) {
+      if (connection->is_open() && (connection->watch.pauses() & kPauseMemory) != 0) {
         input_->Resume(connection, kPauseMemory);
       }
     });

@@ -25,14 +25,14 @@ bool ReplyProcessor::Run(std::vector<Connection*>* touched) {
 void ReplyProcessor::Handle(const ReplyRecord& reply) {
   switch (reply.type()) {
     case ReplyType::kRelease:
-      return transport_->ReleaseSlot(reply.slot());
+      return transport_->slots()->Release(reply.slot());
     case ReplyType::kBroadcast:
     case ReplyType::kBroadcastBlock:
       return websockets_->OnBroadcast(reply);
     default:
       break;
   }
-  Connection* connection = transport_->Find(reply.slot());
+  Connection* connection = transport_->slots()->Find(reply.slot());
   if (connection != nullptr) return HandleOpen(connection, reply);
   if (reply.type() == ReplyType::kBlock || reply.type() == ReplyType::kFrameBlock) {
     lent_->Return(reply.block_id());

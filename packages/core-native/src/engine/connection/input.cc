@@ -27,10 +27,10 @@ void Input::OnReadable(Connection* connection) {
   for (int i = 0; i < limits::kReadsPerEvent; ++i) {
     if (queue_->stalled()) {
       PauseForMemory(connection);
-      transport_->UpdatePoll(connection);
+      transport_->watch()->Update(connection);
       return;
     }
-    if (!ReadOnce(connection) || !connection->is_open() || connection->pauses != 0) return;
+    if (!ReadOnce(connection) || !connection->is_open() || connection->watch.pauses() != 0) return;
   }
 }
 
@@ -45,7 +45,7 @@ void Input::OnDisconnect(Connection* connection) {
 
 void Input::PauseForMemory(Connection* connection) {
   is_stalled_ = true;
-  transport_->Pause(connection, kPauseMemory);
+  transport_->watch()->Pause(connection, kPauseMemory);
 }
 
 // Returns true when there is probably more to read.
@@ -124,19 +124,19 @@ size_t Input::Handle(Connection* connection, std::string_view input) {
 }
 
 void Input::Resume(Connection* connection, PauseReason reason) {
-  if (!transport_->Resume(connection, reason)) return;
+  if (!transport_->watch()->Resume(connection, reason)) return;
   if (queue_->stalled()) {
     PauseForMemory(connection);
   } else if (connection->partial != nullptr) {
     HandleKept(connection);
   }
-  if (connection->is_open()) transport_->UpdatePoll(connection);
+  if (connection->is_open()) transport_->watch()->Update(connection);
 }
 
 void Input::OnWindow(Connection* connection, uint32_t bytes) {
   connection->window_bytes =
       std::min(connection->window_bytes + int64_t{bytes}, limits::kReceiveWindowBytes);
-  if ((connection->pauses & kPauseWindow) != 0 && connection->window_bytes > 0) {
+  if ((connection->watch.pauses() & kPauseWindow) != 0 && connection->window_bytes > 0) {
     Resume(connection, kPauseWindow);
   }
 }

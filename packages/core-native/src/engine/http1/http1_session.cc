@@ -31,7 +31,7 @@ uint32_t FlagsOf(const http1::RequestHead& head) {
 // JavaScript was told of it and of nothing else. It ends such a connection: who sees the end knows
 // then that 'connection' was there before.
 bool IsJustOpened(const Connection& connection) {
-  return connection.is_announced && !connection.has_served && connection.tls == nullptr;
+  return connection.slot.is_announced() && !connection.has_served && connection.tls == nullptr;
 }
 
 }  // namespace
@@ -96,10 +96,10 @@ void Http1Session::OnEof(Connection* connection) {
     return;
   }
   // Of a stream that is no tunnel only a reset ends the client's direction.
-  const bool is_stream = connection->origin != nullptr && connection->origin->is_stream;
+  const bool is_stream = connection->origin() != nullptr && connection->origin()->is_stream;
   if (is_stream) return transport_->Close(connection, 0);
   if (phase == InputPhase::kRefused) {
-    records_->Eof(connection->slot);
+    records_->Eof(connection->slot.number());
     if (connection->is_fin_sent) transport_->Close(connection, 0);
     return;
   }
@@ -121,7 +121,7 @@ void Http1Session::TellEnd(Connection* connection, InputPhase phase) {
                      raw == nullptr ? "" : std::string_view(*raw));
   } else if ((connection->unanswered != 0 || IsJustOpened(*connection)) &&
              !connection->is_fin_sent) {
-    records_->Eof(connection->slot);
+    records_->Eof(connection->slot.number());
   } else {
     transport_->FinishAfterOutput(connection, AfterOutput::kClose);
     output_->Flush(connection);
@@ -134,13 +134,13 @@ Protocol::Advance Http1Session::ReadHead(Connection* connection, std::string_vie
                                          size_t* used) {
   const ServerSettings& settings = connection->server->config->settings();
   if (connection->unanswered >= settings.pipelined_requests_max) {
-    transport_->Pause(connection, kPausePipeline);
+    transport_->watch()->Pause(connection, kPausePipeline);
     return Advance::kWait;
   }
   http1::RequestParser* parser = connection->parser.get();
   // A head that has begun is read to its end: its time runs.
   if (parser == nullptr && OutputPass::IsBehind(*connection)) {
-    transport_->Pause(connection, kPauseOutput);
+    transport_->watch()->Pause(connection, kPauseOutput);
     return Advance::kWait;
   }
   Advance begun = Advance::kWait;
@@ -174,7 +174,7 @@ Protocol::Advance Http1Session::ReadHead(Connection* connection, std::string_vie
 
 bool Http1Session::BeginHttp2(Connection* connection, std::string_view input, Advance* advance) {
   const Http2Settings& settings = connection->server->config->settings().http2;
-  const bool is_stream = connection->origin != nullptr && connection->origin->is_stream;
+  const bool is_stream = connection->origin() != nullptr && connection->origin()->is_stream;
   if (connection->has_served || connection->parser != nullptr || is_stream) return false;
   const bool is_secure = connection->tls != nullptr;
   if (is_secure ? connection->tls->alpn() != "h2" : !settings.is_plain) return false;
@@ -193,7 +193,7 @@ bool Http1Session::BeginHttp2(Connection* connection, std::string_view input, Ad
 bool Http1Session::UpgradeToHttp2(Connection* connection, const http1::RequestHead& head,
                                   std::string_view input, size_t* used) {
   const bool may = head.upgrade && connection->server->config->settings().http2.takes_upgrade &&
-                   connection->tls == nullptr && connection->origin == nullptr &&
+                   connection->tls == nullptr && connection->origin() == nullptr &&
                    !connection->has_served;
   std::string settings;
   if (!may || !http2::ReadUpgrade(head, &settings)) return false;
@@ -257,11 +257,11 @@ Protocol::Advance Http1Session::DeliverHead(Connection* connection, const http1:
     return AnswerUnrouted(connection, head, RouteStatus::kQueueFull, used);
   router_->CountRequest(connection, route.id);
   RecordWriter::Request request;
-  request.slot = connection->slot;
+  request.slot = connection->slot.number();
   request.server_id = connection->server->id;
   request.prefix_id = route.id;
   request.flags = FlagsOf(head);
-  if (connection->origin != nullptr && connection->origin->is_stream) {
+  if (connection->origin() != nullptr && connection->origin()->is_stream) {
     request.flags |= records::kFlagRelayedStream;
   }
   request.arrival_ns = clock_->Ns();
@@ -279,7 +279,7 @@ Protocol::Advance Http1Session::DeliverHead(Connection* connection, const http1:
     connection->Enter(InputPhase::kAwaitUpgrade);
     connection->given_bytes = static_cast<uint32_t>(rest.size());
     connection->message_start_ns = 0;
-    transport_->Pause(connection, kPauseUpgrade);
+    transport_->watch()->Pause(connection, kPauseUpgrade);
     return Advance::kWait;
   }
   size_t body_used = 0;
@@ -334,7 +334,7 @@ bool Http1Session::FindServer(Connection* connection, const http1::RequestHead& 
 
 // The head is parsed again then.
 void Http1Session::WaitForTurn(Connection* connection, size_t* used) {
-  transport_->Pause(connection, kPauseOrder);
+  transport_->watch()->Pause(connection, kPauseOrder);
   connection->message_start_ns = 0;
   *used = 0;
 }
@@ -402,7 +402,7 @@ bool Http1Session::OnReply(Connection* connection, const ReplyRecord& reply) {
 
 void Http1Session::OnUpgradeAccept(Connection* connection, bool is_undecided) {
   if (connection->phase() != InputPhase::kAwaitUpgrade) return;
-  if (connection->origin != nullptr) router_->OnRelayedUpgrade(connection, true);
+  if (connection->origin() != nullptr) router_->OnRelayedUpgrade(connection, true);
   connection->Enter(is_undecided ? InputPhase::kUndecided : InputPhase::kOpaque);
   connection->unanswered = 0;
   if (connection->partial != nullptr) {
@@ -417,7 +417,7 @@ void Http1Session::OnUpgradeAccept(Connection* connection, bool is_undecided) {
 
 void Http1Session::OnUpgradeDecline(Connection* connection) {
   if (connection->phase() != InputPhase::kAwaitUpgrade) return;
-  if (connection->origin != nullptr) router_->OnRelayedUpgrade(connection, false);
+  if (connection->origin() != nullptr) router_->OnRelayedUpgrade(connection, false);
   connection->given_bytes = 0;
   connection->Enter(connection->declined_phase);
   if (connection->phase() == InputPhase::kHead) {

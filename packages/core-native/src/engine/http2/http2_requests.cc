@@ -92,7 +92,7 @@ void Http2Requests::OnRequestTrailers(Connection* connection) {
   }
   // Telling uses the same lines for nothing.
   if (connection->phase() == InputPhase::kStream) {
-    records_->BodyEnd(connection->slot, trailers_);
+    records_->BodyEnd(connection->slot.number(), trailers_);
     connection->message_start_ns = 0;
   } else {
     EndOfInput(connection);
@@ -182,12 +182,12 @@ void Http2Requests::Deliver(Connection* connection, uint32_t prefix_id, size_t h
   Http2Stream* stream = connection->stream.get();
   Connection* parent = stream->state->connection;
   LaneServer* server = connection->server;
-  if (!parent->is_announced) transport_->Assign(parent, server);
+  if (!parent->slot.is_announced()) transport_->Assign(parent, server);
   transport_->Announce(connection, 0);
   router_->CountRequest(connection, prefix_id);
   RecordWriter::Request request;
-  request.slot = connection->slot;
-  request.parent_slot = parent->slot;
+  request.slot = connection->slot.number();
+  request.parent_slot = parent->slot.number();
   request.server_id = server->id;
   request.prefix_id = prefix_id;
   const bool has_trailers = !stream->request_trailers.empty();
@@ -198,7 +198,7 @@ void Http2Requests::Deliver(Connection* connection, uint32_t prefix_id, size_t h
   connection->unanswered = 1;
   if (head_.upgrade) {
     connection->Enter(InputPhase::kAwaitUpgrade);
-    transport_->Pause(connection, kPauseUpgrade);
+    transport_->watch()->Pause(connection, kPauseUpgrade);
   } else {
     request.body = stream->body;
   }
@@ -213,7 +213,7 @@ void Http2Requests::Deliver(Connection* connection, uint32_t prefix_id, size_t h
     // Within the record they do not count for anybody's window.
     connections_->GiveWindow(connection, static_cast<uint32_t>(stream->body.size()));
   } else if (has_trailers && ParseTrailers(stream->request_trailers, &trailers_)) {
-    records_->BodyEnd(connection->slot, trailers_);
+    records_->BodyEnd(connection->slot.number(), trailers_);
   }
   stream->body_bytes = stream->body.size();
   stream->body.clear();
@@ -240,7 +240,7 @@ void Http2Requests::OnBodyPiece(Connection* connection, std::string_view piece) 
       const uint64_t body_max = connection->server->config->settings().body_bytes_max;
       stream->body_bytes += piece.size();
       if (body_max != 0 && stream->body_bytes > body_max) return RefuseBody(connection);
-      records_->Body(connection->slot, piece);
+      records_->Body(connection->slot.number(), piece);
       return;
     }
     case InputPhase::kAwaitUpgrade:
@@ -273,7 +273,7 @@ void Http2Requests::OnPeerEnd(Connection* connection) {
   if (IsRelayed(connection->phase())) return relays_->EndRelayed(connection);
   if (connection->phase() == InputPhase::kStream) {
     connection->message_start_ns = 0;
-    records_->BodyEnd(connection->slot, {});
+    records_->BodyEnd(connection->slot.number(), {});
   } else {
     EndOfInput(connection);
   }
@@ -288,7 +288,7 @@ void Http2Requests::EndOfInput(Connection* connection) {
 void Http2Requests::OnPausesChanged(Connection* connection) {
   Http2Stream* stream = connection->stream.get();
   const InputPhase phase = connection->phase();
-  if (stream->is_parked && connection->pauses == 0) return TellAgain(connection);
+  if (stream->is_parked && connection->watch.pauses() == 0) return TellAgain(connection);
   if (IsRelayed(phase)) return relays_->GiveRelayWindow(connection);
   const bool is_tunnel = phase == InputPhase::kOpaque || phase == InputPhase::kWebSocket ||
                          phase == InputPhase::kUndecided;
@@ -301,13 +301,13 @@ void Http2Requests::OnPausesChanged(Connection* connection) {
   if (kept != 0) {
     if (phase == InputPhase::kUndecided && !stream->is_hinted) {
       stream->is_hinted = true;
-      records_->Eof(connection->slot, records::kFlagUndecided);
+      records_->Eof(connection->slot.number(), records::kFlagUndecided);
     }
     return;
   }
   stream->is_end_due = false;
   connection->peer_ended = true;
-  records_->Eof(connection->slot);
+  records_->Eof(connection->slot.number());
   if (stream->is_gone) transport_->Close(connection, 0);
 }
 
@@ -374,15 +374,15 @@ void Http2Requests::RefuseStream(Connection* stream, ErrorKind kind) {
   stream->message_start_ns = 0;
   if (stream->unanswered == 0) return transport_->Close(stream, 0);
   stream->Enter(InputPhase::kRefused);
-  stream->refusal = kind;
-  records_->Error(stream->slot, kind, {});
+  stream->uncommon().refusal = kind;
+  records_->Error(stream->slot.number(), kind, {});
 }
 
 // Told when the owner is found. The client's window bounds what is kept meanwhile.
 void Http2Requests::Park(Connection* connection) {
   connection->stream->is_parked = true;
   connection->Enter(InputPhase::kStream);
-  transport_->Pause(connection, kPauseOrder);
+  transport_->watch()->Pause(connection, kPauseOrder);
 }
 
 // Its owner may be known now.

@@ -133,12 +133,12 @@ void Http2Responses::OnBehind(Connection* connection) {
 
 // Some of the stream's output has left.
 void Http2Responses::OnProgress(Connection* connection) {
-  if (connection->relay != nullptr && connection->queue == nullptr) {
+  if (connection->relay() != nullptr && connection->output.queue() == nullptr) {
     router_->OnOutputDone(connection);
   }
   if (!connection->is_timer_running()) return;
   transport_->StopTimer(connection);
-  if (connection->queue != nullptr) OnBehind(connection);
+  if (connection->output.queue() != nullptr) OnBehind(connection);
 }
 
 // The peer opens no window for what it has asked for, or does not read.

@@ -31,7 +31,7 @@ void Exchanges::MessageDone(Connection* connection) {
 
 void Exchanges::OnAnswered(Connection* connection) {
   connection->ForgetMoves();
-  if (connection->origin != nullptr) router_->OnRelayedAnswer(connection);
+  if (connection->origin() != nullptr) router_->OnRelayedAnswer(connection);
   if (connection->unanswered != 0) --connection->unanswered;
   const uint32_t most = connection->server->config->settings().pipelined_requests_max;
   if (connection->unanswered == 0) {
@@ -50,11 +50,11 @@ void Exchanges::OnAnswered(Connection* connection) {
         connection->phase() == InputPhase::kBodyChunked) {
       TimeAnsweredBody(connection);
     }
-    if ((connection->pauses & kPauseOrder) != 0 || connection->server->is_unlistened) {
+    if ((connection->watch.pauses() & kPauseOrder) != 0 || connection->server->is_unlistened) {
       connection->wants_input_resumed = true;
     }
   }
-  if ((connection->pauses & kPausePipeline) != 0 && connection->unanswered < most) {
+  if ((connection->watch.pauses() & kPausePipeline) != 0 && connection->unanswered < most) {
     connection->wants_input_resumed = true;
   }
 }
