@@ -9,7 +9,7 @@ const { addRatios, loadRow } = require('../benchmarks/lib/report')
 const { ratioOf, spread } = require('../benchmarks/lib/statistics')
 const { diagnose } = require('../packages/core-native/native/build')
 const { parseArgs, runSteps, stepsOn } = require('../tools/check')
-const { countMethods, includeProblem, kRooms, tableProblems } = require('../tools/check-layers')
+const { countMethods, includeProblem, kRooms, tableProblems, wordProblems } = require('../tools/check-layers')
 const { kTargets } = require('../tools/lib/targets')
 const { kProven, tryAddon } = require('../packages/core-native/lib/platform')
 
@@ -213,6 +213,13 @@ test('nothing is run after an essential step has failed', async () => {
     { name: 'two', seconds: 1, work: async () => { ran = true } },
   ], () => {})
   assert.deepEqual([isGood, ran], [false, false])
+})
+
+test('the layer check lets only one room read the words of a record', () => {
+  const text = 'const uint32_t id = LoadField<records::kBlockBlockId>(record);'
+  const other = 'win/reply_handler.cc'
+  assert.deepEqual(wordProblems([{ file: 'records/replies.cc', room: 'records', text }]), [])
+  assert.match(wordProblems([{ file: other, room: 'win', text }]).join(), /^win\/reply_handler\.cc reads/)
 })
 
 test('all packages have one version, and depend on each other in it', () => {

@@ -207,6 +207,17 @@ function sourceListProblems () {
   ]
 }
 
+/**
+ * Words of records are read and written in one room: what is read elsewhere was read there once and compared with the record's
+ * size, and may not be looked at again while somebody else writes it.
+ *
+ * @param {Source[]} sources @returns {string[]}
+ */
+function wordProblems (sources) {
+  return sources.filter(({ room, text }) => room !== 'records' && /\b(Load|Store)(Word|Field)\b/.test(text))
+    .map(({ file }) => `${file} reads or writes words of records, which only records/ does`)
+}
+
 /** @returns {string[]} every problem, one sentence each */
 function layerCheck () {
   const sources = readSources()
@@ -218,7 +229,7 @@ function layerCheck () {
     return problem === null ? [] : [`${file} includes ${included}: ${problem}`]
   })
   return [...new Set([...tableProblems(kRooms), ...includes, ...unusedProblems(inclusions, declarations), ...declarationProblems(declarations),
-    ...classProblems(sources), ...sourceListProblems()])]
+    ...classProblems(sources), ...wordProblems(sources), ...sourceListProblems()])]
 }
 
 if (require.main === module) {
@@ -227,4 +238,4 @@ if (require.main === module) {
   process.exitCode = problems.length > 0 ? 1 : 0
 }
 
-module.exports = { countMethods, includeProblem, kDebts, kRooms, layerCheck, tableProblems }
+module.exports = { countMethods, includeProblem, kDebts, kRooms, layerCheck, tableProblems, wordProblems }

@@ -5,7 +5,8 @@
 const { test } = require('node:test')
 const assert = require('node:assert/strict')
 const { once } = require('node:events')
-const { Frames, block, fieldsOf, frame, kAck, kEndHeaders, kEndStream, kType, literal } = require('./frames')
+const { setTimeout: sleep } = require('node:timers/promises')
+const { Frames, block, fieldsOf, frame, kEndHeaders, kEndStream, kType, literal } = require('./frames')
 const { request, serve } = require('./kit')
 const { backend } = require('../helpers/backend')
 
@@ -198,12 +199,21 @@ test('a reader that opens no window gets its stream back after stallTimeout', op
   await once(server, 'request')
   assert.equal(await wire.reset(1), kCancel)
   await new Promise((resolve) => res.destroyed ? resolve(undefined) : res.on('close', resolve))
-  // One that reads slowly is not stalled.
-  wire.send(frame(kType.settings, 0, 0, Buffer.from([0, 4, 0, 0, 0x80, 0])))
-  wire.request(3, {})
-  await wire.next((/** @type {any} */ frame) => frame.type === kType.data && frame.stream === 3)
-  wire.send(frame(kType.ping, 0, 0, Buffer.alloc(8)))
-  await wire.next((/** @type {any} */ frame) => frame.type === kType.ping && frame.flags === kAck)
+})
+
+test('a reader that opens a byte of window now and then keeps its stream until it stops', options, async (t) => {
+  const stallTimeout = 1500
+  const { port } = await serve(t, (/** @type {any} */ _req, /** @type {any} */ res) => { res.end(Buffer.alloc(200_000)) }, { http2: { stallTimeout } })
+  const wire = await Frames.connect(t, port, Buffer.from([0, 4, 0, 0, 0, 0]))
+  wire.request(1, {})
+  const until = performance.now() + 2 * stallTimeout
+  while (performance.now() < until) {
+    await sleep(stallTimeout / 15)
+    wire.send(frame(kType.windowUpdate, 0, 1, Buffer.from([0, 0, 0, 1])))
+    const { type, payload } = await wire.next((/** @type {any} */ { type, stream }) => (type === kType.data || type === kType.reset) && stream === 1)
+    assert.deepEqual([type, payload.length], [kType.data, 1])
+  }
+  assert.equal(await wire.reset(1), kCancel)
 })
 
 /** @type {Record<string, [string, string][]>} */

@@ -36,7 +36,7 @@ const kRefusal = 'HTTP/1.1 400 Bad Request\r\nContent-Type: text/html; charset=u
 /** Lines of Host that are not one valid value: no reading of them may choose a handler. */
 const kInvalid = [
   ['u@a.test'], ['u:p@a.test'], ['@a.test'], ['b.test#@a.test'], ['b.test?@a.test'], ['b.test/@a.test'], ['a.test:80:x'], ['a.test:x'],
-  ['a.test:80x'], ['a.test b.test'], ['a.test, b.test'], ['a.test/'], ['http://a.test'], [':80'], ['::1'], ['[::1'], ['[::1]x'],
+  ['a.test:80x'], ['a.test b.test'], ['a.test\tb.test'], ['a.test, b.test'], ['a.test/'], ['http://a.test'], [':80'], ['::1'], ['[::1'], ['[::1]x'],
   ['[a.test]'], ['[fe80::1%25lo]'], ['a%test'], ['"a.test"'], ['b\xfccher.test'], ['a.test', 'b.test'], ['a.test', 'a.test'],
   ['a.test', ''], ['', ''], []
 ]
@@ -44,7 +44,7 @@ const kInvalid = [
 /** Lines of Host that are, and which of two prefixes gets them. */
 const kValid = [
   ['a.test', 'a'], ['A.TEST:80', 'a'], ['a.test:', 'a'], ['a.test.', 'a'], ['a.test.:8080', 'a'], ['a_b.test', 'any'], ['', 'any'],
-  ['[::1]', 'any'], ['[::1]:80', 'any'], ['127.0.0.1:80', 'any'], ['a%2etest', 'any'], ['a.test..', 'any'], ['x.a.test', 'any']
+  ['[::1]', 'any'], ['[::1]:80', 'any'], ['127.0.0.1:80', 'any'], ['a%2etest', 'any'], ['.', 'any'], ['.:80', 'any'], ['\ta.test\t', 'a'], ['a.test..', 'any'], ['x.a.test', 'any']
 ]
 
 /** @param {string} line @param {string[]} hosts */
@@ -124,12 +124,59 @@ describe('A server of prefixes', { skip: kSkip }, () => {
     const { server } = noting(http)
     const port = await freePort()
     await serve(t, server, [`http://a.test:${port}/`, `http://*:${port}/`])
-    for (const [target, owner] of [['http://a.test/', 'a'], ['http://A.test.:1/x?y', 'a'], ['http://b.test/', 'any'], ['/?u=http://a.test/', 'any']]) {
+    for (const [target, owner] of [['http://a.test/', 'a'], ['http://A.test.:1/x?y', 'a'], ['HTTPS://a.test/', 'a'], ['http://a%2etest/', 'any'], ['http://b.test/', 'any'], ['/?u=http://a.test/', 'any']]) {
       const text = await (await dial(t, port)).write(`GET ${target} HTTP/1.1\r\nHost: b.test\r\nConnection: close\r\n\r\n`).untilClosed()
       assert.match(text, new RegExp(`^HTTP/1\\.1 200 [^]*\r\n\r\n${owner}$`), target)
     }
-    for (const target of ['http://u@a.test/', 'http://@a.test/', 'http:///', 'http://:80/', 'http://a.test:80:x/', 'http://[a.test]/']) {
+    for (const target of ['http://u@a.test/', 'http://@a.test/', 'http:///', 'http://:80/', 'http://a.test:80:x/', 'http://[a.test]/', 'http://./', 'http://[fe80::1%25lo]/']) {
       assert.equal(await (await dial(t, port)).write(head(`GET ${target} HTTP/1.1`, ['a.test'])).untilClosed(), kRefusal, target)
+    }
+  })
+})
+
+describe('CONNECT', { skip: kSkip }, () => {
+  /** @param {import('node:test').TestContext} t @param {object} [options] */
+  async function serveTunnels (t, options) {
+    const { server, seen } = noting(http, options)
+    server.on('connect', (/** @type {any} */ req, /** @type {any} */ socket) => {
+      socket.end(`HTTP/1.1 200 OK\r\n\r\n${/\/\/a\.test:/.test(req.urlPrefix) ? 'a' : 'any'}`)
+    })
+    const port = await freePort()
+    await serve(t, server, [`http://a.test:${port}/`, `http://*:${port}/`])
+    return { port, seen }
+  }
+
+  it('is for the host of its target, whatever its Host line has', limits, async (t) => {
+    const { port } = await serveTunnels(t)
+    for (const [target, host, owner] of [
+      ['a.test:443', 'b.test', 'a'], ['A.Test.:443', '', 'a'], ['b.test:443', 'a.test', 'any'], ['[::1]:443', 'a.test', 'any']
+    ]) {
+      const text = await (await dial(t, port)).write(head(`CONNECT ${target} HTTP/1.1`, [host])).untilClosed()
+      assert.equal(text, `HTTP/1.1 200 OK\r\n\r\n${owner}`, target)
+    }
+    assert.equal(await (await dial(t, port)).write('CONNECT a.test:443 HTTP/1.0\r\n\r\n').untilClosed(), 'HTTP/1.1 200 OK\r\n\r\na')
+  })
+
+  it('is refused without one valid Host, or a host and a port to connect to', limits, async (t) => {
+    const { port, seen } = await serveTunnels(t)
+    for (const [target, ...hosts] of [
+      ['a.test:443'], ['a.test:443', 'u@a.test'], ['a.test:443', 'a.test:443', 'a.test:443'], ['a.test', 'a.test'], ['a.test:', 'a.test'],
+      ['u@a.test:443', 'a.test'], [':443', 'a.test'], ['/', 'a.test'], ['http://a.test:443', 'a.test'], ['http://a.test/', 'a.test']
+    ]) {
+      assert.equal(await (await dial(t, port)).write(head(`CONNECT ${target} HTTP/1.1`, hosts)).untilClosed(), kRefusal, target)
+    }
+    assert.deepEqual(seen, [])
+  })
+
+  it('is so over HTTP/2, too', { ...limits, skip: kSkipHttp2 }, async (t) => {
+    const { port } = await serveTunnels(t, { http2: true })
+    const session = http2.connect(`http://127.0.0.1:${port}`)
+    t.after(() => session.destroy())
+    for (const [authority, status] of /** @type {const} */ ([['a.test:443', 200], ['a.test', 400], ['a.test:', 400], [':443', 400]])) {
+      const stream = session.request({ ':method': 'CONNECT', ':authority': authority }, { endStream: false })
+      const [answer] = await once(stream, 'response')
+      assert.equal(answer[':status'], status, authority)
+      stream.destroy()
     }
   })
 })

@@ -14,11 +14,10 @@ const { constants } = require('node:crypto')
 const { once } = require('node:events')
 const { after, before, describe, it } = require('node:test')
 const { Worker } = require('node:worker_threads')
-const { https } = require('@httpsys/core-native')
 const { serve } = require('../fixtures/client-certificate-rules')
 const { certificate, revocationList } = require('../helpers/certificates')
 const { freePort } = require('../helpers/free-port')
-const { kSkip } = require('./kit')
+const { kSkip, member } = require('./kit')
 
 /** @typedef {import('../fixtures/client-certificate-rules').Rules} Rules */
 /** @typedef {typeof kPlaces[number]} Place where two servers are */
@@ -127,6 +126,18 @@ class Peer {
   }
 
   close () { return this.tell('close') }
+}
+
+// What a peer is to others, in the process of the test.
+function here () {
+  /** @type {(() => Promise<void>)[]} */
+  const open = []
+  return {
+    pid: process.pid,
+    /** @param {string} command @param {any} wanted */
+    tell: async (command, wanted) => { open.push((await serve(wanted)).close) },
+    close: () => Promise.all(open.splice(0).map((close) => close()))
+  }
 }
 
 before(async () => {
@@ -367,48 +378,50 @@ describe('Servers that ask clients for certificates', { skip: kSkip }, () => {
     })
   }
 
-  it('may change their rules while no prefix of others is in the way, and otherwise stay as they are', async (t) => {
-    const port = await freePort()
-    const one = await serve({ name: 'one', prefix: `https://${kHosts.a}:${port}/`, rules: 'one', host: kHosts.a, material })
-    const peer = peers['two processes'][0]
-    t.after(() => Promise.all([one.close(), peer.close()]))
-    const secure = { ...material.own, ca: material.authorities.one }
-    const other = { ...material.own, ca: material.authorities.two }
-    const statusOf = async (/** @type {string} */ client) => (await askAll(port, kHosts.a, client))?.get(`host ${kHosts.a}`)?.status
-    one.server.setSecureContext(other)
-    assert.deepEqual([await statusOf('good'), await statusOf('stranger')], [undefined, 200])
-    one.server.setSecureContext(secure)
-    const second = { name: 'two', prefix: `https://${kHosts.a}:${port}/two/`, rules: 'one', host: kHosts.a, material }
-    await assert.rejects(peer.tell('serve', { ...second, rules: 'two' }), { code: 'EADDRINUSE' })
-    await peer.tell('serve', second)
-    for (const change of [
-      () => one.server.setSecureContext(other),
-      () => one.server.setSecureContext({ ...secure, crl: material.list }),
-      () => one.server.addContext(kHosts.a, other),
-      () => one.server.addContext('*.pair.test', other)
-    ]) {
-      assert.throws(change, (/** @type {any} */ error) => {
-        assert.deepEqual([error.code, error.prefix, error.pid], ['ERR_HTTPSYS_TLS_TERMS', second.prefix, peer.pid])
-        for (const part of [`https://${kHosts.a}:${port}/ `, second.prefix, `process ${peer.pid}`]) assert.ok(error.message.includes(part), error.message)
-        return true
-      })
-      assert.equal(one.server.ca, secure.ca)
-      assert.equal(one.server._contexts.length, 0)
-      assert.deepEqual([await statusOf('good'), await statusOf('stranger')], [200, undefined])
-    }
-    // The same authorities in new words, and other hosts.
-    one.server.setSecureContext({ ...secure, ca: [material.authorities.one] })
-    one.server.addContext('c.pair.test', other)
-    one.server.addContext(kHosts.a, secure)
-    assert.equal(await statusOf('good'), 200)
-    await peer.close()
-    one.server.setSecureContext(other)
-    one.server.addContext(kHosts.a, other)
-    assert.deepEqual([await statusOf('good'), await statusOf('stranger')], [undefined, 200])
-    // Others know what it has changed to.
-    await assert.rejects(peer.tell('serve', second), { code: 'EADDRINUSE' })
-    await peer.tell('serve', { ...second, rules: 'two' })
-  })
+  for (const place of /** @type {Place[]} */ (['one process', 'two processes'])) {
+    it(`may change their rules while no prefix of others is in the way, and otherwise stay as they are, in ${place}`, async (t) => {
+      const port = await freePort()
+      const one = await serve({ name: 'one', prefix: `https://${kHosts.a}:${port}/`, rules: 'one', host: kHosts.a, material })
+      const peer = place === 'one process' ? here() : peers[place][0]
+      t.after(() => Promise.all([one.close(), peer.close()]))
+      const secure = { ...material.own, ca: material.authorities.one }
+      const other = { ...material.own, ca: material.authorities.two }
+      const statusOf = async (/** @type {string} */ client) => (await askAll(port, kHosts.a, client))?.get(`host ${kHosts.a}`)?.status
+      one.server.setSecureContext(other)
+      assert.deepEqual([await statusOf('good'), await statusOf('stranger')], [undefined, 200])
+      one.server.setSecureContext(secure)
+      const second = { name: 'two', prefix: `https://${kHosts.a}:${port}/two/`, rules: 'one', host: kHosts.a, material }
+      await assert.rejects(peer.tell('serve', { ...second, rules: 'two' }), { code: 'EADDRINUSE' })
+      await peer.tell('serve', second)
+      for (const change of [
+        () => one.server.setSecureContext(other),
+        () => one.server.setSecureContext({ ...secure, crl: material.list }),
+        () => one.server.addContext(kHosts.a, other),
+        () => one.server.addContext('*.pair.test', other)
+      ]) {
+        assert.throws(change, (/** @type {any} */ error) => {
+          assert.deepEqual([error.code, error.prefix, error.pid], ['ERR_HTTPSYS_TLS_TERMS', second.prefix, peer.pid])
+          for (const part of [`https://${kHosts.a}:${port}/ `, second.prefix, `process ${peer.pid}`]) assert.ok(error.message.includes(part), error.message)
+          return true
+        })
+        assert.equal(one.server.ca, secure.ca)
+        assert.equal(one.server._contexts.length, 0)
+        assert.deepEqual([await statusOf('good'), await statusOf('stranger')], [200, undefined])
+      }
+      // The same authorities in new words, and other hosts.
+      one.server.setSecureContext({ ...secure, ca: [material.authorities.one] })
+      one.server.addContext('c.pair.test', other)
+      one.server.addContext(kHosts.a, secure)
+      assert.equal(await statusOf('good'), 200)
+      await peer.close()
+      one.server.setSecureContext(other)
+      one.server.addContext(kHosts.a, other)
+      assert.deepEqual([await statusOf('good'), await statusOf('stranger')], [undefined, 200])
+      // Others know what it has changed to.
+      await assert.rejects(peer.tell('serve', second), { code: 'EADDRINUSE' })
+      await peer.tell('serve', { ...second, rules: 'two' })
+    })
+  }
 
   it('compare connections that were opened by earlier rules with their present ones', async (t) => {
     const port = await freePort()
@@ -428,32 +441,36 @@ describe('Servers that ask clients for certificates', { skip: kSkip }, () => {
     assert.deepEqual(await statuses(), [200, 200])
   })
 
-  it('and those that do not take no request over a version or a cipher that they would not negotiate', async (t) => {
-    const port = await freePort()
-    const kOptions = {
-      a: {},
-      b: { minVersion: 'TLSv1.3' },
-      c: { maxVersion: 'TLSv1.2', ciphers: 'ECDHE-ECDSA-AES128-GCM-SHA256' },
-      d: { secureOptions: constants.SSL_OP_NO_TLSv1_3 }
-    }
-    for (const [name, options] of Object.entries(kOptions)) {
-      const server = /** @type {any} */ (https).createServer({ ...material.own, ...options }, (/** @type {any} */ req, /** @type {any} */ res) => res.end(name))
-      t.after(() => {
-        server.close()
-        server.closeAllConnections()
-      })
-      await once(server.listen(`https://${name}.pair.test:${port}/`), 'listening')
-    }
-    const statuses = async (/** @type {any} */ options) => {
-      const session = http2.connect(`https://127.0.0.1:${port}`, { servername: kHosts.a, rejectUnauthorized: false, ...options })
-      const answers = await Promise.all(Object.keys(kOptions).map((name) => ask(session, { ':authority': `${name}.pair.test` })))
-      session.destroy()
-      return answers.map(({ status }) => status)
-    }
-    assert.deepEqual(await statuses({}), [200, 200, 421, 421])
-    assert.deepEqual(await statuses({ maxVersion: 'TLSv1.2', ciphers: 'ECDHE-ECDSA-AES128-GCM-SHA256' }), [200, 421, 200, 200])
-    assert.deepEqual(await statuses({ maxVersion: 'TLSv1.2', ciphers: 'ECDHE-ECDSA-AES256-GCM-SHA384' }), [200, 421, 421, 200])
-  })
+  for (const place of /** @type {Place[]} */ (['one process', 'two processes'])) {
+    it(`and those that do not take no request over a version or a cipher that they would not negotiate, in ${place}`, async (t) => {
+      const port = await freePort()
+      const kOptions = {
+        a: {},
+        b: { minVersion: 'TLSv1.3' },
+        c: { maxVersion: 'TLSv1.2', ciphers: 'ECDHE-ECDSA-AES128-GCM-SHA256' },
+        d: { secureOptions: constants.SSL_OP_NO_TLSv1_3 }
+      }
+      // The server of the handshake is `a`; where there are two processes, the owners of the other hosts are in the other one.
+      const acceptor = await member(t)
+      const owner = place === 'one process' ? acceptor : await member(t)
+      for (const [name, options] of Object.entries(kOptions)) {
+        await (name === 'a' ? acceptor : owner).listen(name, `https://${name}.pair.test:${port}/`, { ...material.own, ...options })
+      }
+      const statuses = async (/** @type {any} */ options) => {
+        const session = http2.connect(`https://127.0.0.1:${port}`, { servername: kHosts.a, rejectUnauthorized: false, ...options })
+        const answers = await Promise.all(Object.keys(kOptions).map((name) => ask(session, { ':authority': `${name}.pair.test` })))
+        session.destroy()
+        // Over HTTP/1.1 the connection, not a stream, would go to the owner.
+        const text = await converse({ port, host: '127.0.0.1', servername: kHosts.a, rejectUnauthorized: false, ...options },
+          Object.keys(kOptions).map((name, i) => `GET / HTTP/1.1\r\nHost: ${name}.pair.test\r\n${i === 3 ? 'Connection: close\r\n' : ''}\r\n`).join(''))
+        assert.deepEqual([...String(text).matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status)), answers.map(({ status }) => status))
+        return answers.map(({ status }) => status)
+      }
+      assert.deepEqual(await statuses({}), [200, 200, 421, 421])
+      assert.deepEqual(await statuses({ maxVersion: 'TLSv1.2', ciphers: 'ECDHE-ECDSA-AES128-GCM-SHA256' }), [200, 421, 200, 200])
+      assert.deepEqual(await statuses({ maxVersion: 'TLSv1.2', ciphers: 'ECDHE-ECDSA-AES256-GCM-SHA384' }), [200, 421, 421, 200])
+    })
+  }
 
   it('count also when the server of the handshake has gone and its connections are left', async (t) => {
     const port = await freePort()

@@ -12,6 +12,7 @@ const { Lane, viewsOf } = require('./lane')
 const { drainTicks } = require('./http/node-internals')
 
 const { kPad, kIntern, kOversize } = R.RequestType
+const { Mask, Word } = R
 
 // Four segments let a lane fill one while JavaScript reads another and two more are on their way.
 const kSegmentsPerLane = 4
@@ -96,14 +97,14 @@ class Engine {
     let records = 0
     let began = 0
     while (at < end) {
-      const next = at + words[at >>> 2]
-      const type = words[(at >>> 2) + 1] & 0xff
+      const next = at + words[(at >>> 2) + Word.kRecordBytes]
+      const type = words[(at >>> 2) + Word.kRecordType] & Mask.kRecordType
       // Should application code end the process or the worker, native must not deliver this twice.
       control[R.kDispatchResume] = next
       if (type === kIntern) {
         lane.define({ words, bytes }, at)
       } else if (type !== kPad) {
-        if (type === kOversize) this.#deliverBlock(lane, words[(at >>> 2) + 5])
+        if (type === kOversize) this.#deliverBlock(lane, words[(at >>> 2) + Word.kOversizeBlockId])
         else this.#deliver(lane, words, bytes, at)
         // Without drainTicks native closes a callback scope after each record.
         if (drainTicks === null) {

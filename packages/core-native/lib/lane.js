@@ -8,6 +8,8 @@ const R = require('./records')
 const { ReceiveBlocks } = require('./receive-blocks')
 const { ReplyWriter } = require('./reply-writer')
 
+const { Word } = R
+
 // Of an ArrayBuffer that is no part of V8's heap: that has those of up to 64 bytes.
 const kCountedBytes = 128
 // Taken over between two of these. V8 looks at 32 MiB.
@@ -71,9 +73,9 @@ class Lane {
   /** @param {Views} views @param {number} at */
   define ({ words, bytes }, at) {
     const w = at >>> 2
-    const id = words[w + 4]
-    const nameBytes = words[w + 5]
-    const valueBytes = words[w + 6]
+    const id = words[w + Word.kInternId]
+    const nameBytes = words[w + Word.kInternNameBytes]
+    const valueBytes = words[w + Word.kInternValueBytes]
     const text = at + R.kInternTextAt
     this.names[id] = bytes.toString('latin1', text, text + nameBytes)
     this.values[id] = valueBytes === (R.kInternNameOnly | 0)

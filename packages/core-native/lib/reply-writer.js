@@ -12,6 +12,10 @@ const R = require('./records')
 const {
   kResponse, kData, kBlock, kJump, kFrame, kFrameBlock, kBroadcast, kBroadcastBlock
 } = R.ReplyType
+const { Mask, Shift, Word } = R
+
+// Of the words that each type has for itself.
+const kFirst = R.kHeaderBytes >>> 2
 
 // Large enough for a maximal inline piece; two of them keep a busy lane supplied.
 const kSegmentBytes = 256 * 1024
@@ -98,10 +102,10 @@ class ReplyWriter {
     const next = this.#nextSegment()
     const { words } = this.segment
     const w = this.offset >>> 2
-    words[w] = R.kHeaderBytes
-    words[w + 1] = kJump
-    words[w + 2] = next.id
-    words[w + 3] = 0
+    words[w + Word.kRecordBytes] = R.kHeaderBytes
+    words[w + Word.kRecordType] = kJump
+    words[w + Word.kJumpSegment] = next.id
+    words[w + Word.kRecordExtra] = 0
     this.published = (this.published + R.kHeaderBytes) | 0
     this.jumps = (this.jumps + 1) | 0
     this.segment.freeAt = this.jumps
@@ -132,22 +136,22 @@ class ReplyWriter {
    * @param {number} type of ReplyType
    * @param {number} flags
    * @param {number} slot
-   * @param {number} [a] word 4
-   * @param {number} [b] word 5
-   * @param {number} [c] word 6
+   * @param {number} [a] its first word of its own
+   * @param {number} [b] the second
+   * @param {number} [c] the third
    */
   command (type, flags, slot, a = 0, b = 0, c = 0) {
     this.#reserve(32)
     const { words } = this.segment
     const w = this.offset >>> 2
-    words[w] = 32
-    words[w + 1] = type | (flags << 8)
-    words[w + 2] = slot
-    words[w + 3] = 0
-    words[w + 4] = a
-    words[w + 5] = b
-    words[w + 6] = c
-    words[w + 7] = 0
+    words[w + Word.kRecordBytes] = 32
+    words[w + Word.kRecordType] = type | (flags << Shift.kRecordFlags)
+    words[w + Word.kRecordSlot] = slot
+    words[w + Word.kRecordExtra] = 0
+    words[w + kFirst] = a
+    words[w + kFirst + 1] = b
+    words[w + kFirst + 2] = c
+    words[w + kFirst + 3] = 0
     this.#publish(32)
   }
 
@@ -188,14 +192,14 @@ class ReplyWriter {
     }
     const size = (R.kResponseFixedBytes + total + 7) & ~7
     const w = this.offset >>> 2
-    words[w] = size
-    words[w + 1] = kResponse | (flags << 8)
-    words[w + 2] = slot
-    words[w + 3] = 0
-    words[w + 4] = headBytes
-    words[w + 5] = total - headBytes
-    words[w + 6] = status
-    words[w + 7] = idleMs
+    words[w + Word.kRecordBytes] = size
+    words[w + Word.kRecordType] = kResponse | (flags << Shift.kRecordFlags)
+    words[w + Word.kRecordSlot] = slot
+    words[w + Word.kRecordExtra] = 0
+    words[w + Word.kResponseHeadBytes] = headBytes
+    words[w + Word.kResponseBodyBytes] = total - headBytes
+    words[w + Word.kResponseStatus] = status
+    words[w + Word.kResponseIdleTimeoutMs] = idleMs
     this.#publish(size)
     return total
   }
@@ -225,12 +229,12 @@ class ReplyWriter {
     }
     const size = (24 + total + 7) & ~7
     const w = this.offset >>> 2
-    words[w] = size
-    words[w + 1] = type | (flags << 8)
-    words[w + 2] = slot
-    words[w + 3] = 0
-    words[w + 4] = total
-    words[w + 5] = idleMs
+    words[w + Word.kRecordBytes] = size
+    words[w + Word.kRecordType] = type | (flags << Shift.kRecordFlags)
+    words[w + Word.kRecordSlot] = slot
+    words[w + Word.kRecordExtra] = 0
+    words[w + Word.kDataBytes] = total
+    words[w + Word.kDataIdleTimeoutMs] = idleMs
     this.#publish(size)
     return total
   }
@@ -264,12 +268,12 @@ class ReplyWriter {
     this.#reserve(size)
     const { words, bytes } = this.segment
     const w = this.offset >>> 2
-    words[w] = size
-    words[w + 1] = type
-    words[w + 2] = slot
-    words[w + 3] = 0
-    for (let i = 0; i < fields.length; i++) words[w + 4 + i] = fields[i]
-    words[w + 4 + fields.length] = data.byteLength
+    words[w + Word.kRecordBytes] = size
+    words[w + Word.kRecordType] = type
+    words[w + Word.kRecordSlot] = slot
+    words[w + Word.kRecordExtra] = 0
+    for (let i = 0; i < fields.length; i++) words[w + kFirst + i] = fields[i]
+    words[w + kFirst + fields.length] = data.byteLength
     bytes.set(data, this.offset + payloadAt)
     this.#publish(size)
   }
@@ -292,11 +296,11 @@ class ReplyWriter {
     const { words } = this.segment
     const size = (24 + total + 7) & ~7
     const w = this.offset >>> 2
-    words[w] = size
-    words[w + 1] = kFrame | (flags << 8)
-    words[w + 2] = slot
-    words[w + 3] = 0
-    words[w + 4] = total
+    words[w + Word.kRecordBytes] = size
+    words[w + Word.kRecordType] = kFrame | (flags << Shift.kRecordFlags)
+    words[w + Word.kRecordSlot] = slot
+    words[w + Word.kRecordExtra] = 0
+    words[w + Word.kFrameBytes] = total
     this.#publish(size)
     this.lastData = data
     this.lastFlags = flags
@@ -316,7 +320,7 @@ class ReplyWriter {
   frameBlock (slot, flags, data) {
     const isAgain = data === this.lastData && flags === this.lastFlags && slot !== this.lastSlot && this.afterPublish === null
     if (isAgain && this.broadcastSlots !== 0) {
-      const id = this.segment.words[(this.offset >>> 2) + 4] >>> 0
+      const id = this.segment.words[(this.offset >>> 2) + Word.kBroadcastBlockId] >>> 0
       this.#addSlot(slot)
       return id
     }
@@ -325,7 +329,7 @@ class ReplyWriter {
     if (isAgain) {
       this.#open(kBroadcastBlock, flags, 0)
       this.broadcastBytes = 0
-      this.segment.words[(this.offset >>> 2) + 4] = id
+      this.segment.words[(this.offset >>> 2) + Word.kBroadcastBlockId] = id
       this.#addSlot(slot)
       return id
     }
@@ -343,8 +347,8 @@ class ReplyWriter {
     this.#reserve(24 + room + kBroadcastSlotsMax * 4 + R.kAlignBytes * 2)
     const { words } = this.segment
     const w = this.offset >>> 2
-    words[w + 1] = type | (flags << 8)
-    words[w + 3] = 0
+    words[w + Word.kRecordType] = type | (flags << Shift.kRecordFlags)
+    words[w + Word.kRecordExtra] = 0
     // Within dispatch() the end of the record ends it.
     if (!this.batching) nodeProcess.nextTick(closeBroadcast, this)
   }
@@ -373,7 +377,7 @@ class ReplyWriter {
     if (this.broadcastSlots === 0) {
       this.#open(kBroadcast, flags, typeof data === 'string' ? data.length * 3 : data.byteLength)
       this.broadcastBytes = this.#payload(data)
-      this.segment.words[(this.offset >>> 2) + 4] = this.broadcastBytes
+      this.segment.words[(this.offset >>> 2) + Word.kBroadcastBytes] = this.broadcastBytes
     }
     const { broadcastBytes } = this
     this.#addSlot(slot)
@@ -403,14 +407,16 @@ class ReplyWriter {
     const slotsAt = (payloadEnd + 3) & ~3
     let size = (slotsAt + slots * 4 + 7) & ~7
     if (slots === 1) { // It has remained an ordinary one.
-      words[w + 1] = (words[w + 1] & ~0xff) | ((words[w + 1] & 0xff) === kBroadcast ? kFrame : kFrameBlock)
-      words[w + 2] = words[w + (slotsAt >>> 2)]
+      const type = words[w + Word.kRecordType]
+      const isInline = (type & Mask.kRecordType) === kBroadcast
+      words[w + Word.kRecordType] = (type & ~Mask.kRecordType) | (isInline ? kFrame : kFrameBlock)
+      words[w + Word.kRecordSlot] = words[w + (slotsAt >>> 2)]
       size = (payloadEnd + 7) & ~7
     } else {
-      words[w + 2] = 0
-      words[w + 5] = slots
+      words[w + Word.kRecordSlot] = 0
+      words[w + Word.kBroadcastSlots] = slots
     }
-    words[w] = size
+    words[w + Word.kRecordBytes] = size
     this.#publish(size)
   }
 }

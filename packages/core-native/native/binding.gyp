@@ -20,6 +20,7 @@
         '../src/napi/server_settings.cc',
         '../src/records/intern_table.cc',
         '../src/records/record_writer.cc',
+        '../src/records/replies.cc',
         '../src/records/reply_reader.cc',
         '../src/records/request_queue.cc',
         '../src/url/host_name.cc',

@@ -155,7 +155,25 @@ TEST(RequestHostTest, AnAbsoluteFormTargetWinsOverTheLine) {
   EXPECT_EQ(HostOf("GET http://[::1]:80/ HTTP/1.1", "Host:\r\n"), "[::1]");
   EXPECT_EQ(HostOf("GET /?u=http://b.test/ HTTP/1.1", "Host: a.test\r\n"), "a.test");
   EXPECT_EQ(HostOf("OPTIONS * HTTP/1.1", "Host: a.test\r\n"), "a.test");
-  EXPECT_EQ(HostOf("CONNECT b.test:443 HTTP/1.1", "Host: a.test\r\n"), "a.test");
+}
+
+TEST(RequestHostTest, TheTargetOfConnectWinsOverTheLine) {
+  EXPECT_EQ(HostOf("CONNECT b.test:443 HTTP/1.1", "Host: a.test\r\n"), "b.test");
+  EXPECT_EQ(HostOf("CONNECT B.test.:1 HTTP/1.1", "Host:\r\n"), "B.test");
+  EXPECT_EQ(HostOf("CONNECT [::1]:443 HTTP/1.1", "Host: a.test\r\n"), "[::1]");
+  EXPECT_EQ(HostOf("CONNECT 127.0.0.1:443 HTTP/1.1", "Host: a.test\r\n"), "127.0.0.1");
+  EXPECT_EQ(HostOf("CONNECT b.test:443 HTTP/1.0", ""), "b.test");
+  EXPECT_EQ(HostOf("CONNECT b.test:443 HTTP/1.1", ""), "invalid");
+  EXPECT_EQ(HostOf("CONNECT b.test:443 HTTP/1.1", "Host: u@a.test\r\n"), "invalid");
+}
+
+TEST(RequestHostTest, TheTargetOfConnectHasAHostAndAPort) {
+  for (const char* target : {"b.test", "b.test:", "b1", "127.0.0.1", "[::1]", "[::1]:", ":443",
+                             ".:443", "u@b.test:443", "b.test:443:1", "b.test:x1", "/x", "/x:1",
+                             "http://b.test:443", "http://b.test:443/", "*"}) {
+    const std::string line = std::string("CONNECT ") + target + " HTTP/1.1";
+    EXPECT_EQ(HostOf(line, "Host: b.test\r\n"), "invalid") << target;
+  }
 }
 
 TEST(RequestHostTest, AnAbsoluteFormTargetExcusesNoLine) {

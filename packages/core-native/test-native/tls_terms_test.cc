@@ -5,7 +5,9 @@
 #include <openssl/evp.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
+#include <openssl/x509_vfy.h>
 
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
@@ -211,6 +213,65 @@ TEST_F(TermsTest, TheSecurityLevelIsPartOfWhatMakesACertificateGood) {
     trusts.push_back(ServerContext::Create(settings)->TrustOf(nullptr));
   }
   EXPECT_NE(trusts[0], trusts[1]);
+}
+
+// Sets what OpenSSL's own store of authorities is named by, as long as a test runs.
+class CertificateFolder {
+ public:
+  explicit CertificateFolder(const char* folder) {
+    setenv(X509_get_default_cert_dir_env(), folder, 1);
+  }
+  ~CertificateFolder() { unsetenv(X509_get_default_cert_dir_env()); }
+  CertificateFolder(const CertificateFolder&) = delete;
+  CertificateFolder& operator=(const CertificateFolder&) = delete;
+};
+
+std::string TrustOf(const ContextPtr& context) {
+  ContextSettings settings;
+  settings.context = context.get();
+  settings.requests_certificate = true;
+  return ServerContext::Create(settings)->TrustOf(nullptr);
+}
+
+// node --use-openssl-ca: authorities are looked up in a folder when a client shows a certificate.
+TEST_F(TermsTest, FoldersOfAuthoritiesArePartOfWhatMakesACertificateGood) {
+  std::vector<std::string> trusts;
+  for (const char* folder : {"/", "/tmp", "/tmp:/", "/nowhere", "/tmp/."}) {
+    const CertificateFolder set(folder);
+    ContextPtr context(SSL_CTX_new(TLS_server_method()));
+    X509_STORE_set_default_paths(SSL_CTX_get_cert_store(context.get()));
+    trusts.push_back(TrustOf(context));
+  }
+  for (size_t i = 0; i < 4; ++i) {
+    for (size_t k = 0; k < i; ++k) EXPECT_NE(trusts[i], trusts[k]) << i << " and " << k;
+  }
+  EXPECT_EQ(trusts[4], trusts[1]) << "another name of the same folder";
+}
+
+// What a PKCS#12 file has beside its certificate is added to the store, to the names that clients
+// get, and to the chain.
+TEST_F(TermsTest, FoldersCountForAStoreThatHasMoreThanTheAuthoritiesItWasGiven) {
+  std::vector<std::string> trusts;
+  for (const char* folder : {"/", "/tmp"}) {
+    const CertificateFolder set(folder);
+    ContextPtr context = ContextOf({one_.get()});
+    SSL_CTX_add1_chain_cert(context.get(), one_.get());
+    trusts.push_back(TrustOf(context));
+    context = ContextOf({one_.get()});
+    X509_STORE_add_cert(SSL_CTX_get_cert_store(context.get()), two_.get());
+    trusts.push_back(TrustOf(context));
+  }
+  EXPECT_NE(trusts[0], trusts[2]);
+  EXPECT_NE(trusts[1], trusts[3]);
+}
+
+TEST_F(TermsTest, FoldersMeanNothingToAServerThatNamesItsAuthorities) {
+  std::vector<std::string> trusts;
+  for (const char* folder : {"/", "/tmp"}) {
+    const CertificateFolder set(folder);
+    trusts.push_back(TrustOf(ContextOf({one_.get(), two_.get()})));
+  }
+  EXPECT_EQ(trusts[0], trusts[1]);
 }
 
 }  // namespace

@@ -422,3 +422,5 @@ export function fatalException (error: unknown): void
 export const watchSignal: undefined | ((signal: number, callback: () => void) => (() => void) | undefined)
 /** Every constant of records.h by name, for the test that compares lib/records.js with it. */
 export const constants: Record<string, number>
+/** Every field of records/layout.h by name, for the same test: its word, its lowest bit there, and how many it has. */
+export const fields: Record<string, [word: number, shift: number, bits: number]>

@@ -198,7 +198,7 @@ module.exports`,
   {
     name: 'last-connection-unnoticed',
     file: 'lib/http/socket-state.js',
-    find: 'socket._server._emitCloseIfDrained()',
+    find: '_server._emitCloseIfDrained()',
     replace: '',
   },
   {

@@ -21,10 +21,10 @@ module.exports = [
     replace: '',
   },
   {
-    name: 'end-in-the-last-request',
-    file: 'lib/http/socket.js',
-    find: 'listener.endsOutside = !error && self.writableFinished && (self[kState] & State.kFinSent) !== 0',
-    replace: 'listener.endsOutside = false',
+    name: 'idle-end-elsewhere',
+    file: 'lib/http/server.js',
+    find: 'socket[kEndsIn] = endsIn ??= captureContext()',
+    replace: 'socket[kEndsIn] = null',
   },
   {
     name: 'end-in-the-last-domain',

@@ -59,8 +59,8 @@ module.exports = [
   {
     name: 'unusual-method-as-get',
     file: 'lib/http/exchange.js',
-    find: 'req.method = listener.methods[packed & 0xff]',
-    replace: "req.method = listener.methods[packed & 0xff]\n  if (!/^(GET|HEAD|PUT|POST|PATCH|DELETE|OPTIONS|CONNECT)$/.test(req.method)) req.method = 'GET'",
+    find: 'req.method = listener.methods[packed & Mask.kRequestMethod]',
+    replace: "req.method = listener.methods[packed & Mask.kRequestMethod]\n  if (!/^(GET|HEAD|PUT|POST|PATCH|DELETE|OPTIONS|CONNECT)$/.test(req.method)) req.method = 'GET'",
   },
   {
     name: 'abort-untold',

@@ -18,7 +18,7 @@ module.exports = [
   {
     name: 'half-the-methods',
     file: 'lib/http/exchange.js',
-    find: 'listener.methods[packed & 0xff]',
+    find: 'listener.methods[packed & Mask.kRequestMethod]',
     replace: 'listener.methods[packed & 0xf]',
   },
   {

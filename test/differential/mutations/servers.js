@@ -95,8 +95,8 @@ module.exports = [
   {
     name: 'close-keeps-idle',
     file: 'lib/http/server.js',
-    find: 'if (closeIfIdle(socket)) isAny = true',
-    replace: '',
+    find: 'if (!closeIfIdle(socket)) continue',
+    replace: 'continue',
   },
   {
     name: 'idle-with-half-a-head',
@@ -125,7 +125,7 @@ module.exports = [
   {
     name: 'light-sockets-not-uncounted',
     file: 'lib/http/socket-state.js',
-    find: 'socket._server._connections--',
+    find: '_server._connections--',
     replace: '',
   },
   {

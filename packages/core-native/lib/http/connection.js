@@ -27,14 +27,14 @@ const { destroysQueued, zeroIsALimit } = require('./node-internals')
 const { describeError, describeAgain, connectionReset } = require('./client-error')
 const {
   kState, kIncoming, kReceiving, kOutgoing, kUnsent, kOnClosed, kRefusal, kListener, kChannel, kErrorListener, kParent, kRemote, kShared, kTaken,
-  kTls, kTlsError, kOnCertificate
+  kTls, kTlsError, kOnCertificate, kEndsIn
 } = require('./symbols')
 
 const {
   kOpen, kRequest, kBody, kBodyBlock, kBodyEnd, kEof, kClosed, kCredit, kError, kBlockDone,
   kMessage, kMessageBlock, kControl, kCloseFrame, kFrameError, kHello, kTlsFailure, kNewSession, kKeyLog, kPeerCertificate
 } = R.RequestType
-const { ErrorKind } = R
+const { ErrorKind, Mask, Shift, Word } = R
 const { kRelease } = R.ReplyType
 const kEPIPE = os.constants.errno.EPIPE
 
@@ -42,6 +42,9 @@ const netServerSocket = diagnosticsChannel.channel('net.server.socket')
 
 /** Servers by id, as the lanes name them. @type {Map<number, any>} */
 const servers = new Map()
+
+/** @param {Int32Array} words @param {number} w @returns {number} of the record that begins there */
+const flagsAt = (words, w) => words[w + Word.kRecordFlags] >>> Shift.kRecordFlags
 
 /**
  * Handles one record.
@@ -53,13 +56,14 @@ const servers = new Map()
  */
 function onRecord (lane, words, bytes, at) {
   const w = at >>> 2
-  const type = words[w + 1] & 0xff
-  if (type === kBlockDone) return onBlockDone(lane, words[w + 4] >>> 0, words[w + 5])
+  const type = words[w + Word.kRecordType] & Mask.kRecordType
+  if (type === kBlockDone) return onBlockDone(lane, words[w + Word.kBlockDoneBlockId] >>> 0, words[w + Word.kBlockDoneError])
   if (type === kHello) return onHello(lane, words, bytes, at)
   if (type === kNewSession) return onNewSession(lane, words, bytes, at)
-  const slot = words[w + 2]
+  const slot = words[w + Word.kRecordSlot]
   if (type === kKeyLog) {
-    lane.keyLog = { slot, lines: bytes.toString('latin1', at + R.kPayloadAt, at + R.kPayloadAt + words[w + 4]) }
+    const text = at + R.kPayloadAt
+    lane.keyLog = { slot, lines: bytes.toString('latin1', text, text + words[w + Word.kKeyLogBytes]) }
     return
   }
   if (type === kOpen) return onOpen(lane, slot, words, bytes, at)
@@ -77,22 +81,25 @@ function onRecord (lane, words, bytes, at) {
     case kCloseFrame:
     case kFrameError: return entry[kChannel].onRecord(words, bytes, at)
     case kCredit:
-      if (entry[kChannel] !== undefined) entry[kChannel].onCredit(words[w + 4])
+      if (entry[kChannel] !== undefined) entry[kChannel].onCredit(words[w + Word.kCreditBytes])
       // Who writes to a WebSocket's socket himself gets the credit, too: nobody knows whose bytes have left.
-      if (entry[kUnsent] > 0) onCredit(entry, words[w + 4])
+      if (entry[kUnsent] > 0) onCredit(entry, words[w + Word.kCreditBytes])
       return
   }
   // Of a WebSocket whose socket nobody uses, the channel is there.
   const socket = entry[kChannel] === undefined ? entry : entry[kChannel].keepSocket()
   switch (type) {
-    case kBody: return onBody(socket, copy(bytes, at + R.kPayloadAt, words[w + 4]))
-    case kBodyBlock: return onBody(socket, lane.receiveBlocks.take(words[w + 5], words[w + 4], (words[w + 1] >>> 8 & R.kFlagLent) !== 0))
+    case kBody: return onBody(socket, copy(bytes, at + R.kPayloadAt, words[w + Word.kBodyBytes]))
+    case kBodyBlock: {
+      const isLent = (flagsAt(words, w) & R.kFlagLent) !== 0
+      return onBody(socket, lane.receiveBlocks.take(words[w + Word.kBodyBlockId], words[w + Word.kBodyBytes], isLent))
+    }
     case kBodyEnd: return onBodyEnd(lane, socket, words, bytes, at)
-    case kEof: return (words[w + 1] >>> 8 & R.kFlagUndecided) !== 0 ? decideAtEnd(socket) : onEof(socket)
-    case kError: return onError(socket, words[w + 4], copy(bytes, at + R.kPayloadAt, words[w + 5]))
+    case kEof: return (flagsAt(words, w) & R.kFlagUndecided) !== 0 ? decideAtEnd(socket) : onEof(socket)
+    case kError: return onError(socket, words[w + Word.kErrorKind], copy(bytes, at + R.kPayloadAt, words[w + Word.kErrorBytes]))
     case kPeerCertificate: return onPeerCertificate(socket, words, bytes, at)
     case kTlsFailure: return onTlsFailure(socket, failureOf(words, bytes, at))
-    case kClosed: return onClosed(lane, slot, socket, words[w + 4])
+    case kClosed: return onClosed(lane, slot, socket, words[w + Word.kClosedError])
   }
 }
 
@@ -101,24 +108,24 @@ function onRecord (lane, words, bytes, at) {
 /** @param {import('../lane').Lane} lane @param {number} slot @param {Int32Array} words @param {Buffer} bytes @param {number} at */
 function onOpen (lane, slot, words, bytes, at) {
   const w = at >>> 2
-  const server = servers.get(words[w + 4])
-  const remotePort = words[w + 5] & 0xffff
-  const family = words[w + 5] >>> 16
-  const remoteBytes = words[w + 7] & 0xffff
-  const localBytes = words[w + 7] >>> 16
+  const server = servers.get(words[w + Word.kOpenServerId])
+  const remotePort = words[w + Word.kOpenRemotePort] & Mask.kOpenRemotePort
+  const family = words[w + Word.kOpenFamily] >>> Shift.kOpenFamily
+  const remoteBytes = words[w + Word.kOpenRemoteBytes] & Mask.kOpenRemoteBytes
+  const localBytes = words[w + Word.kOpenLocalBytes] >>> Shift.kOpenLocalBytes
   const text = at + R.kOpenFixedBytes
   const remote = bytes.toString('latin1', text, text + remoteBytes)
   const local = bytes.toString('latin1', text + remoteBytes, text + remoteBytes + localBytes)
   // Most often the same as before, and then no string of its own: of a proxy's connections both.
   if (remote !== lane.remoteAddress) lane.remoteAddress = remote
-  const localPort = words[w + 6]
+  const localPort = words[w + Word.kOpenLocalPort]
   let near = server?.[kListener].near
   if (near === undefined || local !== near.address || localPort !== near.port || family !== near.family) {
     near = new NearEnd(server, family, local, localPort)
     if (server !== undefined) server[kListener].near = near
   }
   const addresses = new Addresses(near, lane.remoteAddress, remotePort)
-  const flags = words[w + 1] >>> 8
+  const flags = flagsAt(words, w)
   const isSecure = (flags & R.kFlagSecure) !== 0
   const Socket = /** @type {any} */ (isSecure ? SecureSocket : HttpSocket)
   const socket = new Socket(lane, slot, server, addresses)
@@ -178,8 +185,8 @@ function isFull ({ maxConnections, _connections: connections }) {
 // The socket of an HTTP/2 stream: it comes with its request and has the addresses of its connection.
 /** @param {import('../lane').Lane} lane @param {number} slot @param {Int32Array} words @param {number} w */
 function openStream (lane, slot, words, w) {
-  const parent = lane.sockets[words[w + 3]]
-  const server = servers.get(words[w + 4])
+  const parent = lane.sockets[words[w + Word.kRecordExtra]]
+  const server = servers.get(words[w + Word.kRequestServerId])
   const Socket = /** @type {any} */ (parent[kTls] === undefined ? HttpSocket : SecureSocket)
   const socket = new Socket(lane, slot, server, parent[kRemote])
   if (parent[kTls] !== undefined) socket[kTls] = parent[kTls].seenBy(server?.[kListener].tls)
@@ -187,6 +194,7 @@ function openStream (lane, slot, words, w) {
   socket[kTaken] = 0
   socket[kShared] = 0
   socket[kState] = State.kStream
+  if (parent[kEndsIn] !== null) parent[kEndsIn] = null
   lane.sockets[slot] = socket
   if ((parent[kState] & State.kHttp2) === 0) {
     parent[kState] |= State.kHttp2 | State.kServed
@@ -212,20 +220,20 @@ function align (at) {
 /** @param {import('../lane').Lane} lane @param {Int32Array} words @param {Buffer} bytes @param {number} at */
 function onHello (lane, words, bytes, at) {
   const w = at >>> 2
-  const id = words[w + 4]
-  const server = servers.get(words[w + 5])
+  const id = words[w + Word.kHelloId]
+  const server = servers.get(words[w + Word.kHelloServerId])
   const tls = server?.[kListener].tls
-  const flags = words[w + 1] >>> 8
+  const flags = flagsAt(words, w)
   const text = at + R.kHelloTextAt
-  const end = text + words[w + 6]
+  const end = text + words[w + Word.kHelloServernameBytes]
   const servername = bytes.toString('latin1', text, end)
   /** @type {string[]} */
   const protocols = []
-  for (let from = end; from < end + words[w + 7];) {
+  for (let from = end; from < end + words[w + Word.kHelloAlpnBytes];) {
     const size = bytes[from]
     protocols.push(bytes.toString('latin1', from + 1, from += 1 + size))
   }
-  const sessionId = copy(bytes, end + words[w + 7], words[w + 8])
+  const sessionId = copy(bytes, end + words[w + Word.kHelloAlpnBytes], words[w + Word.kHelloSessionIdBytes])
   forgetContext()
   if (!tls) return lane.native.answerHello(lane.index, id, { isRefused: true })
   const hello = { servername, protocols, sessionId, hasTicket: (flags & R.kHelloTicket) !== 0, wantsStatus: (flags & R.kHelloStatus) !== 0 }
@@ -240,10 +248,10 @@ function onHello (lane, words, bytes, at) {
 /** @param {import('../lane').Lane} lane @param {Int32Array} words @param {Buffer} bytes @param {number} at */
 function onNewSession (lane, words, bytes, at) {
   const w = at >>> 2
-  const id = words[w + 4]
+  const id = words[w + Word.kNewSessionId]
   const text = at + R.kNewSessionTextAt
-  const sessionId = copy(bytes, text, words[w + 6])
-  const session = copy(bytes, text + words[w + 6], words[w + 7])
+  const sessionId = copy(bytes, text, words[w + Word.kNewSessionSessionIdBytes])
+  const session = copy(bytes, text + words[w + Word.kNewSessionSessionIdBytes], words[w + Word.kNewSessionSessionBytes])
   let isDone = false
   const done = () => {
     if (isDone) return
@@ -251,7 +259,7 @@ function onNewSession (lane, words, bytes, at) {
     lane.native.answerHello(lane.index, id, {})
   }
   forgetContext()
-  if (!servers.get(words[w + 5])?.emit('newSession', sessionId, session, done)) done()
+  if (!servers.get(words[w + Word.kNewSessionServerId])?.emit('newSession', sessionId, session, done)) done()
 }
 
 /** @param {any} socket @param {string} lines */
@@ -262,8 +270,8 @@ function tellSecrets (socket, lines) {
 /** @param {any} socket @param {Int32Array} words @param {Buffer} bytes @param {number} at */
 function onPeerCertificate (socket, words, bytes, at) {
   const w = at >>> 2
-  const error = words[w + 4]
-  if (error === 0) socket[kTls].setPeer(words[w + 5], copy(bytes, at + R.kPeerCertificateAt, words[w + 6]))
+  const error = words[w + Word.kPeerCertificateError]
+  if (error === 0) socket[kTls].setPeer(words[w + Word.kPeerCertificateVerifyResult], copy(bytes, at + R.kPeerCertificateAt, words[w + Word.kPeerCertificateBytes]))
   socket[kOnCertificate]?.(error)
 }
 

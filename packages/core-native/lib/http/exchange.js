@@ -22,10 +22,11 @@ const { idleTimeout, kKeepAliveMarginMs } = require('./outgoing')
 const { served } = require('./served')
 const {
   kLane, kSlot, kState, kIncoming, kReceiving, kOutgoing, kUnacknowledged, kRead, kRequestCount, kOutgoingData,
-  kResource, kResourceEnded, kEndHeld, kEnded, kListener, kParent, kStreamAnswers
+  kResource, kResourceEnded, kEndHeld, kEnded, kListener, kParent, kStreamAnswers, kEndsIn
 } = require('./symbols')
 
 const { kEnd, kShutdown, kUpgradeAccept, kUpgradeDecline } = R.ReplyType
+const { Mask, Shift, Word } = R
 
 const { assignSocket: stockAssignSocket, detachSocket: stockDetachSocket } = http.ServerResponse.prototype
 
@@ -83,18 +84,19 @@ function onRequest (lane, socket, words, bytes, at) {
     return
   }
   const w = at >>> 2
-  const flags = words[w + 1] >>> 8
-  const packed = words[w + 5]
-  const lines = packed >>> 16
-  const target = words[w + 6]
-  const textBytes = words[w + 7]
-  const bodyBytes = words[w + 8]
+  const flags = words[w + Word.kRecordFlags] >>> Shift.kRecordFlags
+  const packed = words[w + Word.kRequestMethod] // And its version, and the number of its lines.
+  const lines = packed >>> Shift.kRequestLines
+  const target = words[w + Word.kRequestTarget]
+  const textBytes = words[w + Word.kRequestTextBytes]
+  const bodyBytes = words[w + Word.kRequestBodyBytes]
   const textAt = at + R.kRequestFixedBytes + (lines << 3)
   const { server } = socket
   const listener = server[kListener]
   socket[kState] |= State.kServed
+  if (socket[kEndsIn] !== null) socket[kEndsIn] = null // The lane had this request before it was to close an idle connection.
   served.requests++
-  socket[kRead] += words[w + 11] + bodyBytes
+  socket[kRead] += words[w + Word.kRequestWireBytes] + bodyBytes
 
   const text = textBytes === 0 ? '' : bytes.toString('latin1', textAt, textAt + textBytes)
   const req = new listener.IncomingMessage(socket)
@@ -111,14 +113,14 @@ function onRequest (lane, socket, words, bytes, at) {
     req.httpVersion = '2.0'
     if ((flags & R.kFlagRelayedStream) !== 0) socket[kState] |= State.kRelayedStream
   } else {
-    const minor = (packed >>> 8) & 0xff
+    const minor = (packed >>> Shift.kRequestMinorVersion) & Mask.kRequestMinorVersion
     req.httpVersionMajor = 1
     req.httpVersionMinor = minor
     req.httpVersion = minor === 1 ? '1.1' : '1.0'
   }
   req.joinDuplicateHeaders = server.joinDuplicateHeaders || null
-  if (listener.prefixes.texts.length !== 0) namePrefix(req, listener, words[w + 9])
-  req.method = listener.methods[packed & 0xff]
+  if (listener.prefixes.texts.length !== 0) namePrefix(req, listener, words[w + Word.kRequestPrefixId])
+  req.method = listener.methods[packed & Mask.kRequestMethod]
   req.upgrade = false
   const raw = lane.readLines(words, w + (R.kRequestFixedBytes >>> 2), lines, text, skip)
   req._addHeaderLines(raw, limitLines(server, raw))
@@ -404,11 +406,11 @@ function onBodyEnd (lane, socket, words, bytes, at) {
   socket[kReceiving] = null
   if (req === null) return
   const w = at >>> 2
-  const lines = words[w + 4]
+  const lines = words[w + Word.kBodyEndLines]
   const text = at + R.kPayloadAt + (lines << 3)
   req.complete = true
   if (lines !== 0) {
-    const raw = lane.readLines(words, w + (R.kPayloadAt >>> 2), lines, bytes.toString('latin1', text, text + words[w + 5]), 0)
+    const raw = lane.readLines(words, w + (R.kPayloadAt >>> 2), lines, bytes.toString('latin1', text, text + words[w + Word.kBodyEndTextBytes]), 0)
     limitLines(socket.server, raw)
     req._addHeaderLines(raw, raw.length)
   }

@@ -150,8 +150,11 @@ class Listener {
     this.near = undefined
     this.id = 0
     this.listening = 0
-    /** Within the end of a connection that is not the doing of whoever runs. */
-    this.endsOutside = false
+    /**
+     * Runs the end of the server, within the end of a connection that was begun elsewhere.
+     * @type {(<T>(run: () => T) => T) | null}
+     */
+    this.endsIn = null
     /** Within server.close(). */
     this.isClosing = false
     /** From server.close() until the next listen() that succeeds: connections end with the answers that are due. */
@@ -172,8 +175,8 @@ class Listener {
     this.endsWithPrimary = false
     /**
      * Closed, and requests of connections that JavaScript has not heard of may still come. 'close' waits for them until the
-     * next listen().
-     * @type {{ holdsClose: boolean } | null}
+     * next listen(), and then come in the context of the last connection's end.
+     * @type {{ holdsClose: boolean, endsIn: Listener['endsIn'] } | null}
      */
     this.leaving = null
     /** The context of listen(), which requests inherit as on Node. There before the first connection. @type {any} */
@@ -533,7 +536,7 @@ class Listener {
   /** @param {Promise<unknown>} isKnown */
   #leave (isKnown) {
     const engine = theEngine()
-    const leaving = this.leaving = { holdsClose: true }
+    const leaving = this.leaving = { holdsClose: true, endsIn: /** @type {Listener['endsIn']} */ (null) }
     let attempts = 1
     let isThrough = engine.drain(kLeaveMs, 'handled')
     const look = () => {
@@ -545,8 +548,10 @@ class Listener {
         return
       }
       this.leaving = null
+      this.endsIn = leaving.endsIn
       if (leaving.holdsClose) this.server._emitCloseIfDrained()
       else this.forgetIfUnused()
+      this.endsIn = null
     }
     isKnown.then(() => setImmediate(look))
   }

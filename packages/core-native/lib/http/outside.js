@@ -6,13 +6,15 @@
 const { AsyncResource } = require('node:async_hooks')
 const { nodeProcess } = require('../node-process')
 
+const kResourceOptions = { requireManualDestroy: true }
+
 /** @type {AsyncResource | null} */
 let outside = null
 
 /** Called where nothing is entered: by a record of a lane. */
 function rememberOutside () {
   if (outside !== null) return
-  outside = new AsyncResource('HTTPSYSOUTSIDE', { requireManualDestroy: true })
+  outside = new AsyncResource('HTTPSYSOUTSIDE', kResourceOptions)
   outside.emitDestroy() // The resource stands for no handle, so no tool may list it as left open.
 }
 
@@ -22,7 +24,16 @@ function rememberOutside () {
  * @returns {T}
  */
 function runOutside (run) {
-  if (outside === null) return run()
+  return outside === null ? run() : runIn(outside, run)
+}
+
+/**
+ * @template T
+ * @param {AsyncResource} resource
+ * @param {() => T} run
+ * @returns {T}
+ */
+function runIn (resource, run) {
   // The resource leaves an AsyncLocalStorage. Domains are entered by the tick or timer that runs this, by emitters and by the
   // application, and left only by exit(), each as often as it was entered.
   const domains = []
@@ -31,10 +42,18 @@ function runOutside (run) {
     domain.exit()
   }
   try {
-    return outside.runInAsyncScope(run)
+    return resource.runInAsyncScope(run)
   } finally {
     while (domains.length !== 0) domains.pop().enter()
   }
+}
+
+/** @returns {<T>(run: () => T) => T} runs a function where this was called: in its AsyncLocalStorage and its domain */
+function captureContext () {
+  const resource = new AsyncResource('HTTPSYSCONTEXT', kResourceOptions)
+  resource.emitDestroy() // As in rememberOutside(); it would leave the resource's domain, too.
+  const { domain } = /** @type {any} */ (nodeProcess)
+  return (run) => runIn(resource, () => domain ? domain.run(run) : run())
 }
 
 /**
@@ -49,4 +68,4 @@ function runInDomainOf (resource, run) {
   return /** @type {any} */ (nodeProcess).domain ? runOutside(() => resource.runInAsyncScope(run)) : run()
 }
 
-module.exports = { rememberOutside, runInDomainOf, runOutside }
+module.exports = { captureContext, rememberOutside, runInDomainOf, runOutside }

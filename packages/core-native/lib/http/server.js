@@ -22,12 +22,12 @@ const { listenError, raisedAt } = require('./listen-error')
 const { isParsedByNode } = require('./lenient')
 const { Listener, addressOf, theEngine } = require('./listener')
 const { catchUp: catchUpWithReservations, watch: watchReservations } = require('./live-reservations')
-const { runOutside } = require('./outside')
+const { captureContext } = require('./outside')
 const { keyOf } = require('./prefixes')
 const { State } = require('./socket-state')
 const { errnoOf, systemError } = require('./system-error')
 const { addUrl, openUrls } = require('./url-endpoints')
-const { kLane, kListener, kState } = require('./symbols')
+const { kEndsIn, kLane, kListener, kState } = require('./symbols')
 
 // How long close() waits for the I/O threads; they need microseconds unless the machine is overloaded.
 const kCloseMs = 100
@@ -238,8 +238,11 @@ function methodsOf (Base) {
     _emitCloseIfDrained () {
       const self = /** @type {any} */ (this)
       const listener = self[kListener]
-      if (listener?.leaving?.holdsClose) return
-      if (listener?.endsOutside) runOutside(() => super._emitCloseIfDrained())
+      if (listener?.leaving?.holdsClose) {
+        if (!self._handle && self._connections === 0) listener.leaving.endsIn = listener.endsIn ?? captureContext()
+        return
+      }
+      if (listener?.endsIn) listener.endsIn(() => super._emitCloseIfDrained())
       else super._emitCloseIfDrained()
       listener?.forgetIfUnused()
     }
@@ -272,15 +275,22 @@ function methodsOf (Base) {
     closeAllConnections () {
       super.closeAllConnections()
       const sockets = Array.from(/** @type {any} */ (this)[kListener]?.sockets ?? [])
+      // Idle ones that were to be closed before are gone on Node: the last end is not theirs.
+      for (const socket of sockets) if (socket[kEndsIn] !== null) socket.destroy()
       for (const socket of sockets) socket.destroy()
       if (sockets.length > 0) theEngine().drain(kCloseMs, 'handled')
     }
 
     closeIdleConnections () {
       super.closeIdleConnections()
+      const listener = /** @type {any} */ (this)[kListener]
       let isAny = false
-      for (const socket of Array.from(/** @type {any} */ (this)[kListener]?.sockets ?? [])) {
-        if (closeIfIdle(socket)) isAny = true
+      let endsIn = null
+      for (const socket of Array.from(listener?.sockets ?? [])) {
+        if (!closeIfIdle(socket)) continue
+        isAny = true
+        // As on Node, where they are gone now: a server that was closed before has ended with the first call that found them idle.
+        if (socket[kEndsIn] === null || !listener.isClosed) socket[kEndsIn] = endsIn ??= captureContext()
       }
       // They are closed when this returns, as on Node: a client in this process may want to use one next.
       if (isAny) theEngine().drain(kCloseMs, 'handled')

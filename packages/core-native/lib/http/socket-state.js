@@ -2,7 +2,7 @@
 
 // What a socket of the engine is at the moment, and what follows from that for its lane, its server and the event loop.
 
-const { kLane, kSlot, kState, kHeldWrite, kUnref, kHoldsLoop, kStreamAnswers } = require('./symbols')
+const { kLane, kSlot, kState, kHeldWrite, kUnref, kHoldsLoop, kStreamAnswers, kEndsIn, kListener } = require('./symbols')
 
 // Bits of socket[kState].
 const State = {
@@ -41,8 +41,12 @@ function ownMessage (socket) {
 function uncount (socket) {
   if ((socket[kState] & State.kCounted) === 0) return
   socket[kState] &= ~State.kCounted
-  socket._server._connections--
-  socket._server._emitCloseIfDrained()
+  const { _server } = socket
+  _server._connections--
+  const listener = _server[kListener]
+  listener.endsIn = socket[kEndsIn]
+  _server._emitCloseIfDrained()
+  listener.endsIn = null
 }
 
 /** @param {any} socket @param {number} type @param {number} [a] @param {number} [b] @param {number} [c] */

@@ -12,11 +12,11 @@ const { nodeProcess } = require('../node-process')
 const R = require('../records')
 const { kInlineBytesMax } = require('../reply-writer')
 const { kNoBlock, hold, send, shutdown, waitingBytes } = require('./socket-output')
-const { runInDomainOf, runOutside } = require('./outside')
+const { captureContext, runInDomainOf, runOutside } = require('./outside')
 const { State, isLight, publish, uncount, updateLoop } = require('./socket-state')
 const {
   kLane, kSlot, kState, kRemote, kIncoming, kReceiving, kOutgoing, kUnsent, kUnacknowledged, kHeldWrite,
-  kRead, kWritten, kRequestCount, kOutgoingData, kOnClosed, kUnref, kHoldsLoop,
+  kRead, kWritten, kRequestCount, kOutgoingData, kOnClosed, kUnref, kHoldsLoop, kEndsIn,
   kErrorListener, kChannel, kListener
 } = require('./symbols')
 
@@ -228,6 +228,8 @@ class Methods extends net.Socket {
     const isClosing = (self[kState] & State.kCloseSoon) !== 0
     self[kState] |= State.kCloseSoon
     if (isLight(self)) {
+      // As on Node, where it closes in the callback of shutdown(2), which runs where that was called.
+      if (self._server?.[kListener].isClosed) self[kEndsIn] ??= captureContext()
       if ((self[kState] & State.kFinSent) === 0) shutdown(self)
       else if (!isClosing) this.destroy()
       return
@@ -267,10 +269,9 @@ class Methods extends net.Socket {
     self._handle = new ClosingHandle(self, error)
     updateLoop(self)
     const listener = self._server?.[kListener]
-    // A side that was ended before is closed by an event of the connection: so is its server, if it waited for that.
-    if (listener !== undefined) listener.endsOutside = !error && self.writableFinished && (self[kState] & State.kFinSent) !== 0
+    if (listener !== undefined) listener.endsIn = self[kEndsIn]
     super._destroy(error, callback)
-    if (listener !== undefined) listener.endsOutside = false
+    if (listener !== undefined) listener.endsIn = null
     self._server = _server
   }
 
@@ -335,7 +336,7 @@ Object.setPrototypeOf(HttpSocket, net.Socket)
 
 for (const [name, value] of /** @type {[string, any][]} */ ([
   ['connecting', false], ['_hadError', false], ['_parent', null], ['_host', null], ['parser', null],
-  ['_paused', false], ['timeout', undefined], ['allowHalfOpen', true], [kUnref, false]
+  ['_paused', false], ['timeout', undefined], ['allowHalfOpen', true], [kUnref, false], [kEndsIn, null]
 ])) {
   Object.defineProperty(HttpSocket.prototype, name, { value, writable: true, configurable: true })
 }

@@ -19,6 +19,8 @@ module.exports = {
   kRequestCount: Symbol('httpsys.requestCount'),
   kOutgoingData: Symbol('httpsys.outgoingData'),
   kOnClosed: Symbol('httpsys.onClosed'),
+  /** Runs the end of its server where something was called that has told the lane to close it; otherwise null. */
+  kEndsIn: Symbol('httpsys.endsIn'),
   kUnref: Symbol('httpsys.unref'),
   kHoldsLoop: Symbol('httpsys.holdsLoop'),
   kRefusal: Symbol('httpsys.refusal'),

@@ -21,6 +21,7 @@ const {
 
 const { kWindow, kWebSocket } = R.ReplyType
 const { kMessage, kMessageBlock, kControl, kCloseFrame, kFrameError, kEof } = R.RequestType
+const { Mask, Shift, Word } = R
 
 /** @typedef {import('../../types/web-socket').WebSocketHandlers} Handlers */
 /** @typedef {import('../../types/web-socket').WebSocketSettings} Settings */
@@ -141,8 +142,8 @@ class WebSocketChannel {
   /** @param {Int32Array} words @param {Buffer} bytes @param {number} at */
   onMessage (words, bytes, at) {
     const w = at >>> 2
-    const length = words[w + 4]
-    const isBinary = (words[w + 1] >>> 8 & R.kMessageBinary) !== 0
+    const length = words[w + Word.kMessageBytes]
+    const isBinary = (words[w + Word.kRecordFlags] >>> Shift.kRecordFlags & R.kMessageBinary) !== 0
     this.read += length
     const data = copyOf(bytes, at + R.kPayloadAt, length)
     const cost = length + R.kMessageCost
@@ -157,27 +158,32 @@ class WebSocketChannel {
   /** @param {Int32Array} words @param {Buffer} bytes @param {number} at */
   onRecord (words, bytes, at) {
     const w = at >>> 2
-    const type = words[w + 1] & 0xff
-    const length = words[w + 4]
+    const type = words[w + Word.kRecordType] & Mask.kRecordType
     const text = at + R.kPayloadAt
     switch (type) {
       case kMessageBlock: {
+        const length = words[w + Word.kMessageBytes]
         this.read += length
-        const block = this.lane.takeBlock(words[w + 5])
+        const block = this.lane.takeBlock(words[w + Word.kMessageBlockId])
         if (block === undefined) return
-        const isBinary = (words[w + 1] >>> 8 & R.kMessageBinary) !== 0
+        const isBinary = (words[w + Word.kRecordFlags] >>> Shift.kRecordFlags & R.kMessageBinary) !== 0
         this.deliver(kMessage, length + R.kMessageCost, block, isBinary)
         return
       }
-      case kControl:
-        this.deliver(kControl, length + R.kMessageCost, words[w + 5], copyOf(bytes, text, length))
+      case kControl: {
+        const length = words[w + Word.kControlBytes]
+        this.deliver(kControl, length + R.kMessageCost, words[w + Word.kControlOpcode], copyOf(bytes, text, length))
         return
+      }
       case kCloseFrame:
-        this.deliver(kCloseFrame, 0, words[w + 4], copyOf(bytes, text, words[w + 5]))
+        this.deliver(kCloseFrame, 0, words[w + Word.kCloseFrameCode], copyOf(bytes, text, words[w + Word.kCloseFrameBytes]))
         return
       case kFrameError: {
         const from = at + R.kFrameErrorTextAt
-        this.deliver(kFrameError, 0, words[w + 4], words[w + 6], words[w + 7], bytes.toString('latin1', from, from + words[w + 5]))
+        const zlibText = bytes.toString('latin1', from, from + words[w + Word.kFrameErrorTextBytes])
+        this.deliver(
+          kFrameError, 0, words[w + Word.kFrameErrorKind], words[w + Word.kFrameErrorDetail], words[w + Word.kFrameErrorZlibCode], zlibText
+        )
       }
     }
   }
@@ -489,7 +495,8 @@ function openWebSocket (Channel, socket, head, settings, owner) {
   }
   const bits = deflate === null
     ? 0
-    : deflate.serverMaxWindowBits | deflate.clientMaxWindowBits << 8 | (deflate.level & 0xff) << 16 | deflate.memLevel << 24
+    : deflate.serverMaxWindowBits | deflate.clientMaxWindowBits << Shift.kWebSocketClientBits |
+      (deflate.level & Mask.kWebSocketLevel) << Shift.kWebSocketLevel | deflate.memLevel << Shift.kWebSocketMemoryLevel
   const channel = new Channel(socket, owner, settings.allowSynchronousEvents ? 0 : kDeferred)
   socket[kChannel] = channel
   if (channel.socket instanceof WeakRef) channel.lane.sockets[channel.slot] = channel

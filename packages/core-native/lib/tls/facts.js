@@ -8,8 +8,11 @@ const os = require('node:os')
 const R = require('../records')
 const { protocolName, verifyError } = require('./names')
 
-const kReused = 1 << 16
-const kAsked = 1 << 17
+const { Mask, Shift, Word } = R
+/** Of the sizes of texts, in the order in which these follow. */
+const kTexts = [
+  Word.kSecureServernameBytes, Word.kSecureAlpnBytes, Word.kSecureCipherBytes, Word.kSecureCipherStandardBytes, Word.kSecureCipherVersionBytes
+]
 
 class TlsFacts {
   /** Of a connection whose handshake JavaScript hears of before it is done, or after it has failed: false. */
@@ -27,16 +30,16 @@ class TlsFacts {
   /** @param {Int32Array} words @param {Buffer} bytes @param {number} at where they stand in the record */
   constructor (words, bytes, at) {
     const w = at >>> 2
-    this.version = words[w] & 0xffff
-    this.isReused = (words[w] & kReused) !== 0
+    this.version = words[w + Word.kSecureProtocol] & Mask.kSecureProtocol
+    this.isReused = (words[w + Word.kSecureIsReused] >>> Shift.kSecureIsReused & 1) !== 0
     /** Whether the peer was asked for a certificate. */
-    this.hasAsked = (words[w] & kAsked) !== 0
-    this.verifyResult = words[w + 1]
-    this.#sizes = [words[w + 2], words[w + 3], words[w + 4], words[w + 5], words[w + 6]]
+    this.hasAsked = (words[w + Word.kSecureHasAsked] >>> Shift.kSecureHasAsked & 1) !== 0
+    this.verifyResult = words[w + Word.kSecureVerifyResult]
+    this.#sizes = kTexts.map((word) => words[w + word])
     const text = at + R.kOpenSecureBytes
     const end = text + this.#sizes.reduce((sum, size) => sum + size, 0)
     this.#text = bytes.toString('latin1', text, end)
-    const size = words[w + 7]
+    const size = words[w + Word.kSecureCertificatesBytes]
     this.#certificates = size === 0 ? null : Buffer.from(bytes.subarray(end, end + size))
   }
 

@@ -7,6 +7,9 @@ const R = require('../records')
 const { systemError } = require('../http/system-error')
 
 const { ECONNRESET, EPROTO, ETIMEDOUT, ECANCELED } = os.constants.errno
+const { Word } = R
+/** Of the sizes of texts, in the order in which these follow. */
+const kTexts = [Word.kTlsFailureTextBytes, Word.kTlsFailureLibraryBytes, Word.kTlsFailureFunctionBytes, Word.kTlsFailureReasonBytes]
 
 /** Errors of callbacks, by the text that stands for them in a record. @type {Map<string, Error>} */
 const callbackErrors = new Map()
@@ -34,9 +37,9 @@ function takeError (name) {
  */
 function failureOf (words, bytes, at) {
   const w = at >>> 2
-  const errno = words[w + 4]
+  const errno = words[w + Word.kTlsFailureError]
   let from = at + R.kTlsFailureTextAt
-  const [text, library, fn, reason] = [5, 6, 7, 8].map((word) => {
+  const [text, library, fn, reason] = kTexts.map((word) => {
     from += words[w + word]
     return bytes.toString('latin1', from - words[w + word], from)
   })

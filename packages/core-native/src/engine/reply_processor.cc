@@ -10,11 +10,10 @@ using records::ReplyType;
 
 bool ReplyProcessor::Run(std::vector<Connection*>* touched) {
   int handled = 0;
-  while (handled < limits::kRepliesPerPass) {
-    const uint8_t* record = replies_->Next();
-    if (record == nullptr) break;
+  ReplyRecord reply;
+  while (handled < limits::kRepliesPerPass && replies_->NextOrEnd(&reply)) {
     ++handled;
-    Handle(ReplyRecord(record));
+    Handle(reply);
   }
   if (handled == 0) return false;
   transport_->output()->FlushTouched(touched);

@@ -6,10 +6,11 @@
 
 namespace httpsys::http1 {
 
-// The host of an absolute-form target, otherwise that of the Host line. Invalid when the request
-// has more than one Host line, equal ones included, when it is HTTP/1.1 or later and has none, and
-// when the value of its line or the authority of its target is none. A server of URL prefixes
-// refuses such a request. Views into what `head` views. Thread: any.
+// The host of an absolute-form target or of CONNECT's target, otherwise that of the Host line.
+// Invalid when the request has more than one Host line, equal ones included, when it is HTTP/1.1 or
+// later and has none, when the value of its line or the authority of its target is none, and when
+// CONNECT names no port. A server of URL prefixes refuses such a request. Views into what `head`
+// views. Thread: any.
 [[nodiscard]] HostName HostOf(const RequestHead& head);
 
 }  // namespace httpsys::http1

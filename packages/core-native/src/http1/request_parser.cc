@@ -135,6 +135,7 @@ void RequestParser::FillHead(std::string_view message) {
   const bool is_connect = head_.method == methods_->connect();
   const ConnectionOptions& connection = fields_.connection();
   head_.target = message.substr(target_begin_, target_bytes_);
+  head_.is_connect = is_connect;
   head_.keep_alive = head_.version_minor > 0 ? !connection.close : connection.keep_alive;
   head_.upgrade = is_connect || (connection.upgrade && fields_.has_upgrade());
   head_.content_length = is_connect ? 0 : fields_.content_length();

@@ -23,8 +23,9 @@ struct RequestHead {
   uint8_t version_minor = 1;        // HTTP/1.x
   BodyKind body = BodyKind::kNone;  // Of CONNECT: none, whatever its lines say.
   Expectation expect = Expectation::kNone;
-  bool keep_alive = true;  // What llhttp_should_keep_alive() would say.
-  bool upgrade = false;    // `Connection: upgrade` with an Upgrade line, or CONNECT.
+  bool keep_alive = true;   // What llhttp_should_keep_alive() would say.
+  bool upgrade = false;     // `Connection: upgrade` with an Upgrade line, or CONNECT.
+  bool is_connect = false;  // CONNECT, whose target is a host and a port.
   bool has_host = false;
   bool repeats_host = false;  // More than one Host line, which is an error: HostOf().
   uint64_t content_length = 0;

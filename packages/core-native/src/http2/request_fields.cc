@@ -106,7 +106,8 @@ FieldsStatus RequestFields::Finish(const http1::MethodTable& methods, bool ends_
   const int index = methods.Find(method);
   if (index < 0) return FieldsStatus::kUnknownMethod;
   head->method = static_cast<uint16_t>(index);
-  head->upgrade = index == methods.connect() || is_extended_connect();
+  head->is_connect = index == methods.connect();
+  head->upgrade = head->is_connect || is_extended_connect();
   return FillLines(head, ends_stream) ? FieldsStatus::kDone : FieldsStatus::kMalformed;
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "base/limits.h"
+#include "records/layout.h"
 #include "records/records.h"
 
 namespace httpsys {
@@ -139,12 +140,32 @@ constexpr Constant kConstants[] = {
     {"kControlWords", Value(records::kControlWords)},
 };
 
+struct NamedField {
+  const char* name;
+  records::Field field;
+};
+
+#define HTTPSYS_NAMED_FIELD(record, name, ...) {"k" #record #name, records::k##record##name},
+constexpr NamedField kFields[] = {HTTPSYS_RECORD_FIELDS(HTTPSYS_NAMED_FIELD)};
+#undef HTTPSYS_NAMED_FIELD
+
 }  // namespace
 
 Napi::Object RecordConstants(Napi::Env env) {
   Napi::Object result = Napi::Object::New(env);
   for (const Constant& constant : kConstants) {
     result.Set(constant.name, Napi::Number::New(env, constant.value));
+  }
+  return result;
+}
+
+Napi::Object RecordFields(Napi::Env env) {
+  Napi::Object result = Napi::Object::New(env);
+  for (const auto& [name, field] : kFields) {
+    Napi::Array parts = Napi::Array::New(env, 3);
+    const uint32_t numbers[] = {field.word, field.shift, field.bits};
+    for (uint32_t i = 0; i < 3; ++i) parts.Set(i, Napi::Number::New(env, numbers[i]));
+    result.Set(name, parts);
   }
   return result;
 }

@@ -6,5 +6,7 @@
 namespace httpsys {
 
 Napi::Object RecordConstants(Napi::Env env);
+// By name: word, lowest bit, number of bits.
+Napi::Object RecordFields(Napi::Env env);
 
 }  // namespace httpsys

@@ -47,6 +47,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   EngineWrap::AddListeningExports(env, exports);
   exports.Set("capabilities", CapabilitiesObject(env, HostCapabilities()));
   exports.Set("constants", RecordConstants(env));
+  exports.Set("fields", RecordFields(env));
   exports.Set("formatVersion", Napi::Number::New(env, records::kFormatVersion));
   return exports;
 }

@@ -24,14 +24,15 @@ uint32_t Size32(size_t bytes) { return static_cast<uint32_t>(bytes); }
 std::string EncodeFacts(const tls::Facts& facts) {
   std::string bytes(records::kOpenSecureBytes, '\0');
   auto* to = reinterpret_cast<uint8_t*>(bytes.data());
-  StoreWord(to, 0,
-            static_cast<uint32_t>(facts.protocol) | (facts.is_reused ? 1u << 16 : 0) |
-                (facts.has_asked ? 1u << 17 : 0));
-  StoreWord(to, 1, static_cast<uint32_t>(facts.verify_result));
+  StoreWord(to, records::kSecureProtocol.word,
+            Part<records::kSecureProtocol>(static_cast<uint32_t>(facts.protocol)) |
+                Part<records::kSecureIsReused>(facts.is_reused) |
+                Part<records::kSecureHasAsked>(facts.has_asked));
+  StoreField<records::kSecureVerifyResult>(to, static_cast<uint32_t>(facts.verify_result));
   const std::string_view parts[] = {facts.servername,     facts.alpn,
                                     facts.cipher,         facts.cipher_standard,
                                     facts.cipher_version, facts.certificates};
-  size_t word = 2;
+  size_t word = records::kSecureServernameBytes.word;
   for (const std::string_view part : parts) StoreWord(to, word++, Size32(part.size()));
   for (const std::string_view part : parts) bytes.append(part);
   return bytes;
@@ -41,7 +42,8 @@ bool AreFacts(std::string_view bytes) {
   if (bytes.size() < records::kOpenSecureBytes) return false;
   const auto* words = reinterpret_cast<const uint8_t*>(bytes.data());
   uint64_t parts = 0;
-  for (size_t word = 2; word < records::kOpenSecureBytes / 4; ++word) {
+  for (size_t word = records::kSecureServernameBytes.word; word < records::kOpenSecureBytes / 4;
+       ++word) {
     parts += LoadWord(words, word);
   }
   return parts == bytes.size() - records::kOpenSecureBytes;
@@ -51,12 +53,13 @@ tls::HandshakeTerms TermsOf(std::string_view facts) {
   tls::HandshakeTerms terms;
   if (!AreFacts(facts)) return terms;
   const auto* words = reinterpret_cast<const uint8_t*>(facts.data());
-  terms.protocol = static_cast<int>(LoadWord(words, 0) & 0xffff);
-  terms.is_asked = (LoadWord(words, 0) & 1u << 17) != 0;
-  terms.is_verified = terms.is_asked && LoadWord(words, 1) == 0;
+  terms.protocol = static_cast<int>(LoadField<records::kSecureProtocol>(words));
+  terms.is_asked = LoadField<records::kSecureHasAsked>(words) != 0;
+  terms.is_verified = terms.is_asked && LoadField<records::kSecureVerifyResult>(words) == 0;
   // Behind the server's name and the protocol of ALPN. The sum of all parts is the text's length.
-  const size_t at = records::kOpenSecureBytes + LoadWord(words, 2) + LoadWord(words, 3);
-  terms.cipher = facts.substr(at, LoadWord(words, 4));
+  const size_t at = records::kOpenSecureBytes + LoadField<records::kSecureServernameBytes>(words) +
+                    LoadField<records::kSecureAlpnBytes>(words);
+  terms.cipher = facts.substr(at, LoadField<records::kSecureCipherBytes>(words));
   return terms;
 }
 
@@ -78,10 +81,14 @@ void RecordWriter::Open(uint32_t slot, uint32_t server_id, const Addresses& addr
   const Urgency urgency = facts.empty() ? Urgency::kNow : Urgency::kSoon;
   uint8_t* record = Append(plain_bytes + facts.size(), RequestType::kOpen, flags, slot, urgency);
   Copy(record + plain_bytes, facts);
-  StoreWord(record, 4, server_id);
-  StoreWord(record, 5, uint32_t{addresses.remote_port} | uint32_t{addresses.family} << 16);
-  StoreWord(record, 6, addresses.local_port);
-  StoreWord(record, 7, Size32(addresses.remote.size()) | Size32(addresses.local.size()) << 16);
+  StoreField<records::kOpenServerId>(record, server_id);
+  StoreWord(record, records::kOpenRemotePort.word,
+            Part<records::kOpenRemotePort>(addresses.remote_port) |
+                Part<records::kOpenFamily>(addresses.family));
+  StoreField<records::kOpenLocalPort>(record, addresses.local_port);
+  StoreWord(record, records::kOpenRemoteBytes.word,
+            Part<records::kOpenRemoteBytes>(Size32(addresses.remote.size())) |
+                Part<records::kOpenLocalBytes>(Size32(addresses.local.size())));
   Copy(Copy(record + records::kOpenFixedBytes, addresses.remote), addresses.local);
 }
 
@@ -90,11 +97,11 @@ void RecordWriter::Hello(uint32_t id, uint32_t server_id, const tls::ClientHello
   const uint32_t flags = (hello.has_ticket ? records::kHelloTicket : 0) |
                          (hello.wants_status ? records::kHelloStatus : 0);
   uint8_t* record = Append(records::kHelloTextAt + text_bytes, RequestType::kHello, flags, 0);
-  StoreWord(record, 4, id);
-  StoreWord(record, 5, server_id);
-  StoreWord(record, 6, Size32(hello.servername.size()));
-  StoreWord(record, 7, Size32(hello.alpn.size()));
-  StoreWord(record, 8, Size32(hello.session_id.size()));
+  StoreField<records::kHelloId>(record, id);
+  StoreField<records::kHelloServerId>(record, server_id);
+  StoreField<records::kHelloServernameBytes>(record, Size32(hello.servername.size()));
+  StoreField<records::kHelloAlpnBytes>(record, Size32(hello.alpn.size()));
+  StoreField<records::kHelloSessionIdBytes>(record, Size32(hello.session_id.size()));
   uint8_t* to = Copy(record + records::kHelloTextAt, hello.servername);
   Copy(Copy(to, hello.alpn), hello.session_id);
 }
@@ -102,17 +109,17 @@ void RecordWriter::Hello(uint32_t id, uint32_t server_id, const tls::ClientHello
 void RecordWriter::NewSession(uint32_t id, uint32_t server_id, const tls::NewSession& session) {
   uint8_t* record = Append(records::kNewSessionTextAt + session.id.size() + session.data.size(),
                            RequestType::kNewSession, 0, 0);
-  StoreWord(record, 4, id);
-  StoreWord(record, 5, server_id);
-  StoreWord(record, 6, Size32(session.id.size()));
-  StoreWord(record, 7, Size32(session.data.size()));
+  StoreField<records::kNewSessionId>(record, id);
+  StoreField<records::kNewSessionServerId>(record, server_id);
+  StoreField<records::kNewSessionSessionIdBytes>(record, Size32(session.id.size()));
+  StoreField<records::kNewSessionSessionBytes>(record, Size32(session.data.size()));
   Copy(Copy(record + records::kNewSessionTextAt, session.id), session.data);
 }
 
 void RecordWriter::KeyLog(uint32_t slot, std::string_view lines) {
   if (lines.empty()) return;
   uint8_t* record = Append(records::kPayloadAt + lines.size(), RequestType::kKeyLog, 0, slot);
-  StoreWord(record, 4, Size32(lines.size()));
+  StoreField<records::kKeyLogBytes>(record, Size32(lines.size()));
   Copy(record + records::kPayloadAt, lines);
 }
 
@@ -120,9 +127,9 @@ void RecordWriter::PeerCertificate(uint32_t slot, uint32_t error, long verify_re
                                    std::string_view certificates) {
   uint8_t* record = Append(records::kPeerCertificateAt + certificates.size(),
                            RequestType::kPeerCertificate, 0, slot);
-  StoreWord(record, 4, error);
-  StoreWord(record, 5, static_cast<uint32_t>(verify_result));
-  StoreWord(record, 6, Size32(certificates.size()));
+  StoreField<records::kPeerCertificateError>(record, error);
+  StoreField<records::kPeerCertificateVerifyResult>(record, static_cast<uint32_t>(verify_result));
+  StoreField<records::kPeerCertificateBytes>(record, Size32(certificates.size()));
   Copy(record + records::kPeerCertificateAt, certificates);
 }
 
@@ -131,11 +138,11 @@ void RecordWriter::TlsFailure(uint32_t slot, const tls::Failure& failure) {
       Append(records::kTlsFailureTextAt + failure.text.size() + failure.library.size() +
                  failure.function.size() + failure.reason_text.size(),
              RequestType::kTlsFailure, 0, slot);
-  StoreWord(record, 4, static_cast<uint32_t>(failure.error));
-  StoreWord(record, 5, Size32(failure.text.size()));
-  StoreWord(record, 6, Size32(failure.library.size()));
-  StoreWord(record, 7, Size32(failure.function.size()));
-  StoreWord(record, 8, Size32(failure.reason_text.size()));
+  StoreField<records::kTlsFailureError>(record, static_cast<uint32_t>(failure.error));
+  StoreField<records::kTlsFailureTextBytes>(record, Size32(failure.text.size()));
+  StoreField<records::kTlsFailureLibraryBytes>(record, Size32(failure.library.size()));
+  StoreField<records::kTlsFailureFunctionBytes>(record, Size32(failure.function.size()));
+  StoreField<records::kTlsFailureReasonBytes>(record, Size32(failure.reason_text.size()));
   uint8_t* to = Copy(record + records::kTlsFailureTextAt, failure.text);
   Copy(Copy(Copy(to, failure.library), failure.function), failure.reason_text);
 }
@@ -144,10 +151,10 @@ void RecordWriter::Intern(uint32_t id, std::string_view name, std::string_view v
                           bool is_name_only) {
   uint8_t* record =
       Append(records::kInternTextAt + name.size() + value.size(), RequestType::kIntern, 0, 0);
-  StoreWord(record, 4, id);
-  StoreWord(record, 5, Size32(name.size()));
-  StoreWord(record, 6, is_name_only ? records::kInternNameOnly : Size32(value.size()));
-  StoreWord(record, 7, 0);
+  StoreField<records::kInternId>(record, id);
+  StoreField<records::kInternNameBytes>(record, Size32(name.size()));
+  StoreField<records::kInternValueBytes>(
+      record, is_name_only ? records::kInternNameOnly : Size32(value.size()));
   Copy(Copy(record + records::kInternTextAt, name), value);
 }
 
@@ -198,17 +205,19 @@ void RecordWriter::RequestHead(const http1::RequestHead& head, const Request& re
   const size_t bytes = records::kRequestFixedBytes + line_words_.size() * sizeof(uint32_t) +
                        text_bytes + request.body.size();
   uint8_t* record = Append(bytes, RequestType::kRequest, request.flags, request.slot);
-  StoreWord(record, 3, request.parent_slot);
-  StoreWord(record, 4, request.server_id);
-  StoreWord(
-      record, 5,
-      uint32_t{head.method} | uint32_t{head.version_minor} << 8 | Size32(head.lines.size()) << 16);
-  StoreWord(record, 6, target);
-  StoreWord(record, 7, Size32(text_bytes));
-  StoreWord(record, 8, Size32(request.body.size()));
-  StoreWord(record, 9, request.prefix_id);
-  StoreWord(record, 10, static_cast<uint32_t>(request.arrival_ns / 1'000'000));
-  StoreWord(record, 11, Size32(request.head_bytes));
+  StoreField<records::kRecordExtra>(record, request.parent_slot);
+  StoreField<records::kRequestServerId>(record, request.server_id);
+  StoreWord(record, records::kRequestMethod.word,
+            Part<records::kRequestMethod>(head.method) |
+                Part<records::kRequestMinorVersion>(head.version_minor) |
+                Part<records::kRequestLines>(Size32(head.lines.size())));
+  StoreField<records::kRequestTarget>(record, target);
+  StoreField<records::kRequestTextBytes>(record, Size32(text_bytes));
+  StoreField<records::kRequestBodyBytes>(record, Size32(request.body.size()));
+  StoreField<records::kRequestPrefixId>(record, request.prefix_id);
+  StoreField<records::kRequestArrivalMs>(record,
+                                         static_cast<uint32_t>(request.arrival_ns / 1'000'000));
+  StoreField<records::kRequestWireBytes>(record, Size32(request.head_bytes));
   uint8_t* to = CopyLineWords(record + records::kRequestFixedBytes);
   if (is_literal) to = Copy(to, head.target);
   Copy(CopyLineText(head.lines, to), request.body);
@@ -228,7 +237,7 @@ uint8_t* RecordWriter::CopyLineText(const std::vector<http1::HeaderLine>& lines,
 void RecordWriter::Body(uint32_t slot, std::string_view bytes) {
   if (bytes.size() <= limits::kInlinePieceBytesMax) {
     uint8_t* record = Append(records::kPayloadAt + bytes.size(), RequestType::kBody, 0, slot);
-    StoreWord(record, 4, Size32(bytes.size()));
+    StoreField<records::kBodyBytes>(record, Size32(bytes.size()));
     Copy(record + records::kPayloadAt, bytes);
     return;
   }
@@ -252,14 +261,14 @@ void RecordWriter::BodyBlock(uint32_t slot, Block block) {
   const size_t bytes = block.bytes;
   const uint32_t id = queue_->blocks().Put(std::move(block));
   uint8_t* record = Append(records::kPayloadAt, RequestType::kBodyBlock, 0, slot);
-  StoreWord(record, 4, Size32(bytes));
-  StoreWord(record, 5, id);
+  StoreField<records::kBodyBytes>(record, Size32(bytes));
+  StoreField<records::kBodyBlockId>(record, id);
 }
 
 void RecordWriter::BodyLent(uint32_t slot, uint32_t loan_id, size_t bytes) {
   uint8_t* record = Append(records::kPayloadAt, RequestType::kBodyBlock, records::kFlagLent, slot);
-  StoreWord(record, 4, Size32(bytes));
-  StoreWord(record, 5, loan_id);
+  StoreField<records::kBodyBytes>(record, Size32(bytes));
+  StoreField<records::kBodyBlockId>(record, loan_id);
 }
 
 void RecordWriter::BodyEnd(uint32_t slot, const std::vector<http1::HeaderLine>& trailers) {
@@ -267,8 +276,8 @@ void RecordWriter::BodyEnd(uint32_t slot, const std::vector<http1::HeaderLine>& 
   const size_t text_bytes = EncodeLines(trailers);
   uint8_t* record = Append(records::kPayloadAt + line_words_.size() * sizeof(uint32_t) + text_bytes,
                            RequestType::kBodyEnd, 0, slot);
-  StoreWord(record, 4, Size32(trailers.size()));
-  StoreWord(record, 5, Size32(text_bytes));
+  StoreField<records::kBodyEndLines>(record, Size32(trailers.size()));
+  StoreField<records::kBodyEndTextBytes>(record, Size32(text_bytes));
   CopyLineText(trailers, CopyLineWords(record + records::kPayloadAt));
 }
 
@@ -279,65 +288,69 @@ void RecordWriter::Eof(uint32_t slot, uint32_t flags) {
 void RecordWriter::Closed(uint32_t slot, int error, bool is_patient) {
   const Urgency urgency = is_patient ? Urgency::kLate : Urgency::kNow;
   uint8_t* record = Append(records::kPayloadAt, RequestType::kClosed, 0, slot, urgency);
-  StoreWord(record, 4, static_cast<uint32_t>(error));
-  StoreWord(record, 5, 0);
+  StoreField<records::kClosedError>(record, static_cast<uint32_t>(error));
 }
 
 void RecordWriter::Credit(uint32_t slot, uint32_t bytes) {
   uint8_t* record = Append(records::kPayloadAt, RequestType::kCredit, 0, slot);
-  StoreWord(record, 4, bytes);
-  StoreWord(record, 5, 0);
+  StoreField<records::kCreditBytes>(record, bytes);
 }
 
 void RecordWriter::Error(uint32_t slot, records::ErrorKind kind, std::string_view raw) {
   uint8_t* record = Append(records::kPayloadAt + raw.size(), RequestType::kError, 0, slot);
-  StoreWord(record, 4, static_cast<uint32_t>(kind));
-  StoreWord(record, 5, Size32(raw.size()));
+  StoreField<records::kErrorKind>(record, static_cast<uint32_t>(kind));
+  StoreField<records::kErrorBytes>(record, Size32(raw.size()));
   Copy(record + records::kPayloadAt, raw);
 }
 
 void RecordWriter::BlockDone(uint32_t block_id, int error) {
   uint8_t* record = Append(records::kPayloadAt, RequestType::kBlockDone, 0, 0);
-  StoreWord(record, 4, block_id);
-  StoreWord(record, 5, static_cast<uint32_t>(error));
+  StoreField<records::kBlockDoneBlockId>(record, block_id);
+  StoreField<records::kBlockDoneError>(record, static_cast<uint32_t>(error));
 }
 
 // -- Of a WebSocket.
 
-void RecordWriter::Piece(RequestType type, uint32_t flags, uint32_t slot, uint32_t word4,
-                         uint32_t word5, std::string_view bytes) {
+uint8_t* RecordWriter::Piece(RequestType type, uint32_t flags, uint32_t slot,
+                             std::string_view bytes) {
   uint8_t* record = Append(records::kPayloadAt + bytes.size(), type, flags, slot);
-  StoreWord(record, 4, word4);
-  StoreWord(record, 5, word5);
   Copy(record + records::kPayloadAt, bytes);
+  return record;
 }
 
 void RecordWriter::Message(uint32_t slot, uint32_t flags, std::string_view bytes) {
-  Piece(RequestType::kMessage, flags, slot, Size32(bytes.size()), 0, bytes);
+  uint8_t* record = Piece(RequestType::kMessage, flags, slot, bytes);
+  StoreField<records::kMessageBytes>(record, Size32(bytes.size()));
 }
 
 void RecordWriter::MessageBlock(uint32_t slot, uint32_t flags, Block block) {
   const uint32_t bytes = Size32(block.bytes);
   const uint32_t id = queue_->blocks().Put(std::move(block));
-  Piece(RequestType::kMessageBlock, flags, slot, bytes, id, {});
+  uint8_t* record = Piece(RequestType::kMessageBlock, flags, slot, {});
+  StoreField<records::kMessageBytes>(record, bytes);
+  StoreField<records::kMessageBlockId>(record, id);
 }
 
 void RecordWriter::Control(uint32_t slot, uint32_t opcode, std::string_view payload) {
-  Piece(RequestType::kControl, 0, slot, Size32(payload.size()), opcode, payload);
+  uint8_t* record = Piece(RequestType::kControl, 0, slot, payload);
+  StoreField<records::kControlBytes>(record, Size32(payload.size()));
+  StoreField<records::kControlOpcode>(record, opcode);
 }
 
 void RecordWriter::CloseFrame(uint32_t slot, uint32_t code, std::string_view reason) {
-  Piece(RequestType::kCloseFrame, 0, slot, code, Size32(reason.size()), reason);
+  uint8_t* record = Piece(RequestType::kCloseFrame, 0, slot, reason);
+  StoreField<records::kCloseFrameCode>(record, code);
+  StoreField<records::kCloseFrameBytes>(record, Size32(reason.size()));
 }
 
 void RecordWriter::FrameError(uint32_t slot, uint32_t error, uint32_t detail, int zlib_code,
                               std::string_view text) {
   uint8_t* record =
       Append(records::kFrameErrorTextAt + text.size(), RequestType::kFrameError, 0, slot);
-  StoreWord(record, 4, error);
-  StoreWord(record, 5, Size32(text.size()));
-  StoreWord(record, 6, detail);
-  StoreWord(record, 7, static_cast<uint32_t>(zlib_code));
+  StoreField<records::kFrameErrorKind>(record, error);
+  StoreField<records::kFrameErrorTextBytes>(record, Size32(text.size()));
+  StoreField<records::kFrameErrorDetail>(record, detail);
+  StoreField<records::kFrameErrorZlibCode>(record, static_cast<uint32_t>(zlib_code));
   Copy(record + records::kFrameErrorTextAt, text);
 }
 

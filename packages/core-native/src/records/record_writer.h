@@ -86,9 +86,8 @@ class RecordWriter {
  private:
   uint8_t* Append(size_t bytes, records::RequestType type, uint32_t flags, uint32_t slot,
                   Urgency urgency = Urgency::kNow);
-  // A record of words 4 and 5, and bytes.
-  void Piece(records::RequestType type, uint32_t flags, uint32_t slot, uint32_t word4,
-             uint32_t word5, std::string_view bytes);
+  // A record whose payload is `bytes`. What it says besides is for the caller to write.
+  uint8_t* Piece(records::RequestType type, uint32_t flags, uint32_t slot, std::string_view bytes);
   void Intern(uint32_t id, std::string_view name, std::string_view value, bool is_name_only);
   // Fills line_words_; returns the bytes of the literal parts.
   size_t EncodeLines(const std::vector<http1::HeaderLine>& lines);

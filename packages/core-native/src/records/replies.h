@@ -3,27 +3,41 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
+#include <variant>
 
-#include "base/check.h"
 #include "records/records.h"
 #include "records/words.h"
 
 namespace httpsys {
 
 struct ResponseReply {
-  std::string_view all;  // Head and body.
-  size_t head_bytes;
+  std::string_view head;
+  std::string_view body;  // Behind the head, in one piece with it.
   uint32_t idle_timeout_ms;
 
-  std::string_view head() const { return all.substr(0, head_bytes); }
-  std::string_view body() const { return all.substr(head_bytes); }
+  std::string_view all() const { return {head.data(), head.size() + body.size()}; }
 };
 
 // Of kData and kTrailers.
 struct BytesReply {
   std::string_view bytes;
   uint32_t idle_timeout_ms;
+};
+
+// Of kBlock and kFrameBlock.
+struct BlockReply {
+  uint32_t id;
+};
+
+// Of kEnd and kIdleTimeout.
+struct TimeoutReply {
+  uint32_t ms;
+};
+
+struct WindowReply {
+  uint32_t bytes;
 };
 
 struct SocketOptionReply {
@@ -48,9 +62,21 @@ struct WebSocketReply {
   uint32_t chunks_max;
   uint32_t pongs_max;
   uint32_t threshold;
-  uint32_t bits;
-  uint32_t memory_level;
+  // Of zlib.
+  int8_t server_bits;
+  int8_t client_bits;
+  int8_t level;
+  int8_t memory_level;
+  int8_t strategy;
   std::string_view head;  // What was read behind the request.
+};
+
+struct FrameReply {
+  std::string_view payload;
+};
+
+struct JumpReply {
+  uint32_t segment;
 };
 
 // A payload and the connections that it goes to.
@@ -63,76 +89,40 @@ struct BroadcastReply {
   uint32_t slot(size_t index) const { return LoadWord(slots_at, index); }
 };
 
-// One reply. Lengths within it are checked: a record that claims more than it has is a mistake of
-// our own JavaScript and ends the process. Valid as long as its memory.
+// One reply. Text and payloads stand in the record's memory and are valid as long as that is. Each
+// accessor is for the types that its struct is of.
 class ReplyRecord {
  public:
-  explicit ReplyRecord(const uint8_t* words)
-      : words_(words),
-        slot_(LoadWord(words, 2)),
-        flags_(LoadWord(words, 1) >> 8),
-        type_(static_cast<records::ReplyType>(LoadWord(words, 1) & 0xff)) {}
+  // False: the record is shorter than what its type or its lengths say, or no record at all. Reads
+  // each word once: whoever writes them may go on while they are read. Of a type that this version
+  // does not know there is a header only.
+  [[nodiscard]] static bool Read(std::span<const uint8_t> record, ReplyRecord* reply);
 
   records::ReplyType type() const { return type_; }
   uint32_t flags() const { return flags_; }
   bool has(uint32_t flag) const { return (flags_ & flag) != 0; }
   uint32_t slot() const { return slot_; }
 
-  ResponseReply response() const {
-    const size_t head_bytes = LoadWord(words_, 4);
-    return {Bytes(records::kResponseFixedBytes, head_bytes + LoadWord(words_, 5)), head_bytes,
-            LoadWord(words_, 7)};
-  }
-  BytesReply bytes() const {
-    return {Bytes(records::kPayloadAt, LoadWord(words_, 4)), LoadWord(words_, 5)};
-  }
-  // Of kFrame.
-  std::string_view payload() const { return Bytes(records::kPayloadAt, LoadWord(words_, 4)); }
-  // Of kBlock, kFrameBlock and kBroadcastBlock.
-  uint32_t block_id() const { return LoadWord(words_, 4); }
-  // Of kWindow.
-  uint32_t window_bytes() const { return LoadWord(words_, 4); }
-  // Of kEnd and kIdleTimeout.
-  uint32_t idle_timeout_ms() const { return LoadWord(words_, 4); }
-  SocketOptionReply socket_option() const {
-    return {LoadWord(words_, 4), LoadWord(words_, 5) != 0, LoadWord(words_, 6)};
-  }
-  CachePolicyReply cache_policy() const { return {LoadWord(words_, 4), LoadWord(words_, 5)}; }
-  WebSocketReply websocket() const {
-    return {LoadWord(words_, 4),
-            LoadWord(words_, 5),
-            LoadWord(words_, 6),
-            LoadWord(words_, 7),
-            LoadWord(words_, 8),
-            LoadWord(words_, 9),
-            LoadWord(words_, 10),
-            LoadWord(words_, 11),
-            Bytes(records::kWebSocketFixedBytes, LoadWord(words_, 12))};
-  }
-  BroadcastReply broadcast() const {
-    const size_t slots = LoadWord(words_, 5);
-    if (type_ == records::ReplyType::kBroadcastBlock) {
-      return {{}, block_id(), SlotsAt(records::kPayloadAt, slots), slots};
-    }
-    const size_t bytes = LoadWord(words_, 4);
-    const size_t slots_at = (records::kPayloadAt + bytes + 3) & ~size_t{3};
-    return {Bytes(records::kPayloadAt, bytes), 0, SlotsAt(slots_at, slots), slots};
-  }
+  const ResponseReply& response() const { return std::get<ResponseReply>(contents_); }
+  const BytesReply& bytes() const { return std::get<BytesReply>(contents_); }
+  std::string_view payload() const { return std::get<FrameReply>(contents_).payload; }
+  uint32_t block_id() const { return std::get<BlockReply>(contents_).id; }
+  uint32_t window_bytes() const { return std::get<WindowReply>(contents_).bytes; }
+  uint32_t idle_timeout_ms() const { return std::get<TimeoutReply>(contents_).ms; }
+  const SocketOptionReply& socket_option() const { return std::get<SocketOptionReply>(contents_); }
+  const CachePolicyReply& cache_policy() const { return std::get<CachePolicyReply>(contents_); }
+  const WebSocketReply& websocket() const { return std::get<WebSocketReply>(contents_); }
+  const BroadcastReply& broadcast() const { return std::get<BroadcastReply>(contents_); }
+  uint32_t segment() const { return std::get<JumpReply>(contents_).segment; }
 
  private:
-  std::string_view Bytes(size_t at, size_t bytes) const {
-    const size_t all = LoadWord(words_, 0);
-    HTTPSYS_CHECK(at <= all && bytes <= all - at);
-    return {reinterpret_cast<const char*>(words_) + at, bytes};
-  }
-  const uint8_t* SlotsAt(size_t at, size_t slots) const {
-    return reinterpret_cast<const uint8_t*>(Bytes(at, slots * sizeof(uint32_t)).data());
-  }
-
-  const uint8_t* words_;
-  uint32_t slot_;
-  uint32_t flags_;
-  records::ReplyType type_;
+  uint32_t slot_ = 0;
+  uint32_t flags_ = 0;
+  records::ReplyType type_ = records::ReplyType::kJump;
+  std::variant<std::monostate, ResponseReply, BytesReply, BlockReply, TimeoutReply, WindowReply,
+               SocketOptionReply, CachePolicyReply, WebSocketReply, FrameReply, JumpReply,
+               BroadcastReply>
+      contents_;
 };
 
 }  // namespace httpsys

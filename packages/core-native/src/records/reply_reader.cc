@@ -1,5 +1,9 @@
 #include "records/reply_reader.h"
 
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
 #ifndef _WIN32
 #include <sys/mman.h>
 #include <unistd.h>
@@ -40,37 +44,55 @@ uint32_t ReplyReader::AddSegment(std::span<const uint8_t> memory) {
   return static_cast<uint32_t>(segments_.size() - 1);
 }
 
-std::span<const uint8_t> ReplyReader::FindSegment(uint32_t id) {
+bool ReplyReader::EnterSegment(uint32_t id) {
   const std::lock_guard lock(mutex_);
-  HTTPSYS_CHECK(id < segments_.size());
-  return segments_[id];
+  if (id >= segments_.size()) return false;
+  segment_ = segments_[id];
+  segment_id_ = id;
+  offset_ = 0;
+  return true;
 }
 
-const uint8_t* ReplyReader::Next() {
-  for (;;) {
-    if (read_total_ == seen_total_) {
-      const uint32_t published = control_[records::kReplyPublished].load(std::memory_order_acquire);
-      if (read_total_ == published) return nullptr;
-      if (is_held_ != nullptr && is_held_->load(std::memory_order_acquire)) return nullptr;
-      seen_total_ = published;
-      if (segment_.empty()) segment_ = FindSegment(0);
-    }
-    HTTPSYS_CHECK(offset_ + records::kHeaderBytes <= segment_.size());
-    const uint8_t* record = segment_.data() + offset_;
-    const uint32_t bytes = LoadWord(record, 0);
-    HTTPSYS_CHECK(bytes >= records::kHeaderBytes && bytes % records::kAlignBytes == 0);
-    HTTPSYS_CHECK(bytes <= segment_.size() - offset_ && bytes <= seen_total_ - read_total_);
-    read_total_ += bytes;
-    offset_ += bytes;
-    if ((LoadWord(record, 1) & 0xff) != static_cast<uint32_t>(records::ReplyType::kJump)) {
-      return record;
-    }
-    if (segment_id_ >= limits::kReplySegmentsKept) surplus_.push_back(segment_);
-    segment_id_ = LoadWord(record, 2);
-    segment_ = FindSegment(segment_id_);
-    offset_ = 0;
-    ++left_;
+ReplyReader::Result ReplyReader::ReadRecord(ReplyRecord* reply) {
+  if (read_total_ == seen_total_) {
+    const uint32_t published = control_[records::kReplyPublished].load(std::memory_order_acquire);
+    if (read_total_ == published) return Result::kNone;
+    if (is_held_ != nullptr && is_held_->load(std::memory_order_acquire)) return Result::kNone;
+    seen_total_ = published;
+    if (segment_.empty() && !EnterSegment(0)) return Result::kMalformed;
   }
+  const size_t room = std::min<size_t>(segment_.size() - offset_, seen_total_ - read_total_);
+  if (room < records::kHeaderBytes) return Result::kMalformed;
+  const uint32_t bytes = LoadField<records::kRecordBytes>(segment_.data() + offset_);
+  if (bytes > room || bytes < records::kHeaderBytes || bytes % records::kAlignBytes != 0 ||
+      !ReplyRecord::Read(segment_.subspan(offset_, bytes), reply)) {
+    return Result::kMalformed;
+  }
+  read_total_ += bytes;
+  offset_ += bytes;
+  return Result::kReply;
+}
+
+ReplyReader::Result ReplyReader::Next(ReplyRecord* reply) {
+  while (!is_malformed_) {
+    const Result result = ReadRecord(reply);
+    if (result == Result::kReply && reply->type() == records::ReplyType::kJump) {
+      if (segment_id_ >= limits::kReplySegmentsKept) surplus_.push_back(segment_);
+      ++left_;
+      is_malformed_ = !EnterSegment(reply->segment());
+      continue;
+    }
+    is_malformed_ = result == Result::kMalformed;
+    if (!is_malformed_) return result;
+  }
+  return Result::kMalformed;
+}
+
+void ReplyReader::EndProcess(const ReplyRecord& reply) const {
+  std::fprintf(
+      stderr, "httpsys: a reply at byte %zu of segment %u, of type %u or behind it, is malformed\n",
+      offset_, segment_id_, static_cast<unsigned>(reply.type()));
+  std::abort();
 }
 
 void ReplyReader::GiveBack() {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "records/control_block.h"
+#include "records/replies.h"
 
 namespace httpsys {
 
@@ -33,16 +34,28 @@ class ReplyReader {
   bool HasMore() const {
     return control_[records::kReplyPublished].load(std::memory_order_seq_cst) != read_total_;
   }
-  // The next record, or nullptr when there is none, or is_held; kJump records are followed. A
-  // record that does not fit where it stands is a mistake of our own JavaScript and ends the
-  // process.
-  const uint8_t* Next();
+  enum class Result : uint8_t { kReply, kNone, kMalformed };
+  // The next reply. kNone: there is none, or is_held. kJump is followed. kMalformed: what was
+  // published is longer than its segment, or than what it says of itself; all later calls give the
+  // same.
+  Result Next(ReplyRecord* reply);
+  // The same, where a malformed reply is a mistake of our own JavaScript: it ends the process.
+  // False: there is none.
+  bool NextOrEnd(ReplyRecord* reply) {
+    const Result result = Next(reply);
+    if (result == Result::kMalformed) EndProcess(*reply);
+    return result == Result::kReply;
+  }
   // Nothing points into records that Next() returned any more. Pages of segments beyond the first
   // limits::kReplySegmentsKept go back to the system, so that a flood does not keep its memory.
   void GiveBack();
 
  private:
-  std::span<const uint8_t> FindSegment(uint32_t id);
+  // False: nobody has added it.
+  bool EnterSegment(uint32_t id);
+  // The next record as it stands, kJump among them.
+  Result ReadRecord(ReplyRecord* reply);
+  [[noreturn]] void EndProcess(const ReplyRecord& reply) const;
 
   ControlBlock control_;
   const std::atomic<bool>* is_held_;
@@ -58,6 +71,7 @@ class ReplyReader {
   uint32_t seen_total_ = 0;
   uint32_t left_ = 0;
   uint32_t given_back_ = 0;
+  bool is_malformed_ = false;
 };
 
 }  // namespace httpsys

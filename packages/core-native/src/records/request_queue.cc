@@ -51,8 +51,8 @@ uint8_t* RequestQueue::AppendOversize(size_t bytes) {
   const uint32_t id = blocks_.Put(std::move(block));
   uint8_t* record = Append(kOversizeRecordBytes);
   StoreHeader(record, kOversizeRecordBytes, records::RequestType::kOversize, 0, 0);
-  StoreWord(record, 4, static_cast<uint32_t>(bytes));
-  StoreWord(record, 5, id);
+  StoreField<records::kOversizeBytes>(record, static_cast<uint32_t>(bytes));
+  StoreField<records::kOversizeBlockId>(record, id);
   return memory;
 }
 
@@ -81,7 +81,7 @@ void RequestQueue::FlushBacklog() {
   const uint8_t* backlog = reinterpret_cast<const uint8_t*>(backlog_.data());
   size_t at = 0;
   while (at < backlog_bytes_) {
-    const size_t bytes = LoadWord(backlog + at, 0);
+    const size_t bytes = LoadField<records::kRecordBytes>(backlog + at);
     if (write_offset_ + bytes > segment_bytes_ && !MoveToNextSegment()) break;
     std::memcpy(segments_[write_segment_].memory.data() + write_offset_, backlog + at, bytes);
     write_offset_ += bytes;

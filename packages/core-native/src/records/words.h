@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "records/layout.h"
 #include "records/records.h"
 
 namespace httpsys {
@@ -19,16 +20,42 @@ inline void StoreWord(uint8_t* record, size_t index, uint32_t value) {
   std::memcpy(record + index * 4, &value, sizeof value);
 }
 
+template <records::Field kField>
+constexpr uint32_t PartOf(uint32_t word) {
+  if constexpr (kField.bits == 32) return word;
+  return word >> kField.shift & ((1u << kField.bits) - 1);
+}
+
+// A field's share of a word that has several. What is too large for it is cut.
+template <records::Field kField>
+constexpr uint32_t Part(uint32_t value) {
+  static_assert(kField.bits < 32);
+  return (value & ((1u << kField.bits) - 1)) << kField.shift;
+}
+
+template <records::Field kField>
+uint32_t LoadField(const uint8_t* record) {
+  return PartOf<kField>(LoadWord(record, kField.word));
+}
+
+template <records::Field kField>
+void StoreField(uint8_t* record, uint32_t value) {
+  static_assert(kField.bits == 32, "its word has other fields");
+  StoreWord(record, kField.word, value);
+}
+
 inline constexpr size_t AlignRecord(size_t bytes) {
   return (bytes + records::kAlignBytes - 1) & ~(records::kAlignBytes - 1);
 }
 
 inline void StoreHeader(uint8_t* record, size_t bytes, records::RequestType type, uint32_t flags,
                         uint32_t slot) {
-  StoreWord(record, 0, static_cast<uint32_t>(bytes));
-  StoreWord(record, 1, static_cast<uint32_t>(type) | flags << 8);
-  StoreWord(record, 2, slot);
-  StoreWord(record, 3, 0);
+  StoreField<records::kRecordBytes>(record, static_cast<uint32_t>(bytes));
+  StoreWord(
+      record, records::kRecordType.word,
+      Part<records::kRecordType>(static_cast<uint32_t>(type)) | Part<records::kRecordFlags>(flags));
+  StoreField<records::kRecordSlot>(record, slot);
+  StoreField<records::kRecordExtra>(record, 0);
 }
 
 }  // namespace httpsys

@@ -5,9 +5,11 @@
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 #include <openssl/x509_vfy.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <utility>
 
 #include "tls/client_hello.h"
@@ -64,6 +66,32 @@ void AddSorted(std::vector<std::string> digests, Digest* digest) {
   for (const std::string& each : digests) digest->Add(each);
 }
 
+// The folders in which OpenSSL looks for authorities where it has its own store of them. The
+// numbers of a folder are the same under all its names.
+void AddFolders(Digest* digest) {
+  const char* set = std::getenv(X509_get_default_cert_dir_env());
+  const std::string_view folders = set != nullptr ? set : X509_get_default_cert_dir();
+  for (size_t at = 0; at <= folders.size();) {
+    const size_t end = std::min(folders.find(':', at), folders.size());
+    const std::string folder(folders.substr(at, end - at));
+    struct stat facts;
+    if (stat(folder.c_str(), &facts) == 0) {
+      digest->Add(std::to_string(facts.st_dev) + ":" + std::to_string(facts.st_ino));
+    } else {
+      digest->Add(folder);
+    }
+    at = end + 1;
+  }
+}
+
+// Whether a chain, which may be nullptr, has this certificate in it.
+bool IsIn(STACK_OF(X509) * chain, const X509* certificate) {
+  for (int i = 0; i < sk_X509_num(chain); ++i) {
+    if (X509_cmp(sk_X509_value(chain, i), certificate) == 0) return true;
+  }
+  return false;
+}
+
 void AddTrust(SSL_CTX* context, Digest* digest) {
   std::vector<std::string> digests;
   const STACK_OF(X509_NAME)* names = SSL_CTX_get_client_CA_list(context);
@@ -72,8 +100,16 @@ void AddTrust(SSL_CTX* context, Digest* digest) {
   for (int i = 0; i < count; ++i) {
     digests.push_back(DigestOf<X509_NAME>(sk_X509_NAME_value(names, i), i2d_X509_NAME));
   }
+  const std::vector<std::string> named = digests;
   AddSorted(std::move(digests), digest);
   digests.clear();
+  STACK_OF(X509)* chain = nullptr;
+  SSL_CTX_get0_chain_certs(context, &chain);
+  // Node names to clients the authorities that it was given (`ca`, `pfx`), not those of a store. A
+  // store with `ca` in it has nothing else; one with those of `pfx`, which are in the chain, too,
+  // may have the folders.
+  bool has_own = false;
+  bool has_others = false;
   X509_STORE* store = SSL_CTX_get_cert_store(context);
   X509_STORE_lock(store);
   const STACK_OF(X509_OBJECT)* objects = X509_STORE_get0_objects(store);
@@ -81,12 +117,20 @@ void AddTrust(SSL_CTX* context, Digest* digest) {
     const X509_OBJECT* object = sk_X509_OBJECT_value(objects, i);
     if (const X509* certificate = X509_OBJECT_get0_X509(object)) {
       digests.push_back(DigestOf<X509>(certificate, i2d_X509));
+      const std::string name =
+          DigestOf<X509_NAME>(X509_get_subject_name(certificate), i2d_X509_NAME);
+      const bool is_named = std::find(named.begin(), named.end(), name) != named.end();
+      has_others = has_others || !is_named;
+      has_own = has_own || (is_named && !IsIn(chain, certificate));
     } else if (X509_CRL* list = X509_OBJECT_get0_X509_CRL(const_cast<X509_OBJECT*>(object))) {
       digests.push_back(DigestOf<X509_CRL>(list, i2d_X509_CRL));
     }
   }
   X509_STORE_unlock(store);
   AddSorted(std::move(digests), digest);
+  // No function tells whether the store looks further (node --use-openssl-ca): where it may, the
+  // folders count.
+  if (!has_own || has_others) AddFolders(digest);
   // Node's allowPartialTrustChain: an authority in the middle of a chain is good enough.
   const unsigned long flags = X509_VERIFY_PARAM_get_flags(X509_STORE_get0_param(store));
   if ((flags & X509_V_FLAG_PARTIAL_CHAIN) != 0) digest->Add("partial chain");

@@ -26,11 +26,10 @@ void BeginChunk(Exchange* exchange, size_t bytes) {
 
 bool ReplyHandler::Run() {
   int handled = 0;
-  while (handled < limits::kRepliesPerPass) {
-    const uint8_t* record = replies_->Next();
-    if (record == nullptr) break;
+  ReplyRecord reply;
+  while (handled < limits::kRepliesPerPass && replies_->NextOrEnd(&reply)) {
     ++handled;
-    Handle(ReplyRecord(record));
+    Handle(reply);
   }
   if (handled == 0) return false;
   replies_->GiveBack();
@@ -91,10 +90,10 @@ void ReplyHandler::HandleOpen(KernelConnection* connection, const ReplyRecord& r
 // -- Bytes.
 
 void ReplyHandler::OnResponse(KernelConnection* connection, const ReplyRecord& reply) {
-  const ResponseReply response = reply.response();
+  const ResponseReply& response = reply.response();
   if (Exchange* exchange = Session::Current(connection); exchange != nullptr) {
-    exchange->Write(response.head(), response.head_bytes);
-    WriteBody(exchange, response.body(), reply.flags());
+    exchange->Write(response.head, response.head.size());
+    WriteBody(exchange, response.body, reply.flags());
   }
   End(connection, reply.flags(), response.idle_timeout_ms);
 }

@@ -1,8 +1,8 @@
 'use strict'
-// The events of a connection's end, and of a server that waited for it, are not those of its last request, whose store they
-// would keep; what a handler destroys ends there and then.
+// The events of a connection's end are not those of its last request, whose store they would keep; nor is the end of a server
+// that was closed behind the last answer. What a handler destroys, or answers behind close(), ends there and then.
 // covers: 36
-// breaks: end-in-the-last-request
+// breaks: idle-end-elsewhere
 
 const http = require('node:http')
 const { AsyncLocalStorage } = require('node:async_hooks')
@@ -24,13 +24,20 @@ const kEnds = {
   reset: (req) => req.socket.resetAndDestroy(),
 }
 
-/** How a handler answers. @type {Record<string, (res: any) => void>} */
+/** How a handler answers. @type {Record<string, (res: any, close: () => void) => void>} */
 const kAnswers = {
   'at once': (res) => res.end('a'),
   later: (res) => setImmediate(() => res.end('a')),
   'in pieces': (res) => {
     res.write('a')
     setImmediate(() => res.end('b'))
+  },
+  'behind close()': (res, close) => {
+    res.write('a')
+    setImmediate(() => {
+      storage.exit(close)
+      setImmediate(() => res.end('b'))
+    })
   },
 }
 
@@ -40,7 +47,9 @@ async function serve (isWatched, handle) {
   const seen = new Set()
   let open = 0
   const server = http.createServer((req, res) => storage.run('request', () => handle(req, res, close)))
-  const close = () => server.close(() => seen.add(`callback ${store()}`))
+  const close = () => {
+    if (server.listening) server.close(() => seen.add(`callback ${store()}`))
+  }
   server.on('connection', (socket) => {
     if (!isWatched) return
     open++
@@ -79,7 +88,7 @@ program(async () => {
       for (const keepAlive of [false, true]) {
         // Closed while the answer is on its way: its connection is what the server waits for.
         for (let i = 0; i < 10; i++) {
-          const { port, close, ended } = await serve(isWatched, (req, res) => answer(res))
+          const { port, close, ended } = await serve(isWatched, (req, res, close) => answer(res, close))
           const agent = new http.Agent({ keepAlive })
           const done = ended()
           http.get({ host: '127.0.0.1', port, agent }, (res) => {

@@ -386,18 +386,23 @@ void OutputPass::Drop(Connection* connection) {
     connection->output.queue_->CollectBlocks(&blocks_);
     connection->output.queue_.reset();
     --pending_outputs_;
-    if (++dropped_outputs_ >= limits::kTrimAfterDrops) TrimSoon();
+    ++dropped_outputs_;
+    TrimSoonAfterMany();
   }
   ReportBlocks(blocks_, ECANCELED);
 }
 
-// Later than the connections are freed, and once for all of a flood.
-void OutputPass::TrimSoon() {
+// The trim comes when the connections have been freed, and once for all of a flood. Drops while the
+// timer runs do not postpone it: many of them are followed by a trim of their own.
+void OutputPass::TrimSoonAfterMany() {
+  if (dropped_outputs_ < limits::kTrimAfterDrops) return;
+  if (uv_is_active(reinterpret_cast<uv_handle_t*>(&trim_timer_)) != 0) return;
+  dropped_outputs_ = 0;
   const auto trim = [](uv_timer_t* timer) {
-    static_cast<OutputPass*>(timer->data)->dropped_outputs_ = 0;
 #ifdef __GLIBC__
     malloc_trim(0);
 #endif
+    static_cast<OutputPass*>(timer->data)->TrimSoonAfterMany();
   };
   uv_timer_start(&trim_timer_, trim, limits::kUnusedMs, 0);
 }

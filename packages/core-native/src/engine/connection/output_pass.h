@@ -136,7 +136,7 @@ class OutputPass {
   void EnqueuePieces(Connection* connection, uint32_t piece, size_t offset);
   void KeepStreamOutput(Connection* stream);
   void WriteQueue(Connection* connection);
-  void TrimSoon();
+  void TrimSoonAfterMany();
   static bool IsCreditDue(const Connection& connection);
   void AddCredit(Connection* connection, size_t bytes);
   void ReportBlocks(const std::vector<uint32_t>& blocks, int error);
@@ -146,7 +146,7 @@ class OutputPass {
   OutputOwner* owner_;
   StreamHandler* streams_ = nullptr;
   uv_timer_t trim_timer_;
-  size_t dropped_outputs_ = 0;  // Since the last trim.
+  size_t dropped_outputs_ = 0;  // Since trim_timer_ was started.
   size_t pending_outputs_ = 0;
   std::vector<Piece> pieces_;  // Of the current reply pass; index 0 is unused.
   std::vector<std::shared_ptr<const void>> owners_;  // Of these pieces; index 0 is unused.

@@ -52,12 +52,12 @@ bool Http1Replies::OnReply(Connection* connection, const ReplyRecord& reply) {
 // -- Bytes.
 
 void Http1Replies::OnResponse(Connection* connection, const ReplyRecord& reply) {
-  const ResponseReply response = reply.response();
+  const ResponseReply& response = reply.response();
   if (!reply.has(records::kReplyChunked)) {
-    output_->Send(connection, response.all, response.all.size());
+    output_->Send(connection, response.all(), response.all().size());
   } else {
-    output_->Send(connection, response.head(), response.head_bytes);
-    SendBody(connection, response.body(), reply.flags());
+    output_->Send(connection, response.head, response.head.size());
+    SendBody(connection, response.body, reply.flags());
   }
   End(connection, reply.flags(), response.idle_timeout_ms);
 }

@@ -42,10 +42,10 @@ bool Http2Replies::OnStreamReply(Connection* stream, const ReplyRecord& reply) {
   switch (reply.type()) {
     case ReplyType::kResponse: {
       const ResponseReply response = reply.response();
-      const std::string_view body = response.body();
-      responses_->OnHead(stream, response.head(), body.empty() && reply.has(records::kReplyEnd));
+      const std::string_view body = response.body;
+      responses_->OnHead(stream, response.head, body.empty() && reply.has(records::kReplyEnd));
       if (!stream->is_open()) return true;
-      output_->Credit(stream, response.head_bytes);
+      output_->Credit(stream, response.head.size());
       is_unframed ? responses_->OnBody(stream, body) : responses_->OnText(stream, body);
       EndStream(stream, reply.flags(), response.idle_timeout_ms);
       return true;

@@ -250,20 +250,17 @@ void WebSocketSession::Begin(Connection* connection, const WebSocketReply& wante
   socket.options.max_fragments = wanted.fragments_max;
   socket.options.max_buffered_chunks = wanted.chunks_max;
   socket.options.skips_utf8 = (wanted.flags & records::kSocketSkipUtf8) != 0;
-  const uint32_t bits = wanted.bits;
   const bool deflates = (wanted.flags & records::kSocketDeflate) != 0;
   if (deflates) {
-    socket.inflater =
-        std::make_unique<websocket::Inflater>(&zlib_, static_cast<int>(bits >> 8 & 0xff),
-                                              (wanted.flags & records::kSocketClientAlone) == 0);
+    socket.inflater = std::make_unique<websocket::Inflater>(
+        &zlib_, wanted.client_bits, (wanted.flags & records::kSocketClientAlone) == 0);
   }
   socket.pongs_max = wanted.pongs_max;
   socket.answers_pings = (wanted.flags & records::kSocketAutoPong) != 0;
   socket.deflates = deflates;
   socket.stands_alone = (wanted.flags & records::kSocketServerAlone) != 0;
   socket.threshold = wanted.threshold;
-  socket.parameters = {static_cast<int8_t>(bits & 0xff), static_cast<int8_t>(bits >> 16 & 0xff),
-                       static_cast<int8_t>(bits >> 24), static_cast<int8_t>(wanted.memory_level)};
+  socket.parameters = {wanted.server_bits, wanted.level, wanted.memory_level, wanted.strategy};
   if (deflates) WatchUnused();
   if (!wanted.head.empty()) {
     if (connection->partial == nullptr) connection->partial = std::make_unique<std::string>();
