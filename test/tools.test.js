@@ -11,6 +11,7 @@ const { diagnose } = require('../packages/core-native/native/build')
 const { parseArgs, runSteps, stepsOn } = require('../tools/check')
 const { countMethods, includeProblem, kRooms, tableProblems, wordProblems } = require('../tools/check-layers')
 const { kTargets } = require('../tools/lib/targets')
+const { released } = require('../tools/release')
 const { kProven, tryAddon } = require('../packages/core-native/lib/platform')
 
 const kRoot = path.join(__dirname, '..')
@@ -52,6 +53,13 @@ test('every platform has its place in the loader and in the table, which knows t
     assert.ok(row !== undefined, name)
     assert.equal(kProven.includes(name), !row.includes('**never run**'), name)
   }
+})
+
+test('a release dates what the changelog has of unreleased changes, and asks for that section', () => {
+  const date = new Date('2026-01-02T03:04:05Z')
+  assert.equal(released('# Changelog\n\n## Unreleased\n\n* $& new\n\n## 0.1.0 (2025-01-01)\n', '0.2.0', date),
+    '# Changelog\n\n## Unreleased\n\n## 0.2.0 (2026-01-02)\n\n* $& new\n\n## 0.1.0 (2025-01-01)\n')
+  assert.throws(() => released('# Changelog\n\n## 0.1.0 (2025-01-01)\n', '0.2.0', date), /"## Unreleased"/)
 })
 
 test('a missing header is named with the command that brings it', () => {

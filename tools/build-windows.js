@@ -7,9 +7,9 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
-const { definesOn, sourcesOn } = require('./lib/gyp')
+const { definesOn, folderFlags, sourcesOn } = require('./lib/gyp')
 const { kMingw, kMingwCompiler } = require('./lib/packages')
-const { forEachParallel, kCoreNative, kRoot, listFiles, main, nodePrefix, run } = require('./lib/project')
+const { forEachParallel, kCoreNative, kRoot, listFiles, main, run } = require('./lib/project')
 const { setup } = require('./setup')
 
 const kBuild = path.join(kCoreNative, 'build', 'win32-x64')
@@ -18,6 +18,9 @@ const kLayout = path.join('test-windows', 'httpapi_layout.cc')
 const kDoubleSources = path.join('test-windows', 'httpapi_double')
 // 8.1 and newer, which is what Node 20 runs on.
 const kWindowsVersion = '0x0603'
+
+/** Where MSVC, too, has libraries start; otherwise the linker makes a number of the output file's path. */
+const kImageBase = '0x180000000'
 
 const kCompilerFlags = [
   '-std=c++20', '-O2', '-fno-exceptions', '-fno-rtti', '-fvisibility=hidden', '-Wall', '-Wextra', '-Wpedantic', '-MMD',
@@ -29,13 +32,6 @@ const kCompilerFlags = [
 const kUvFunctions = [
   'uv_async_init', 'uv_async_send', 'uv_close', 'uv_get_osfhandle', 'uv_hrtime', 'uv_inet_ntop', 'uv_ref', 'uv_strerror', 'uv_unref'
 ]
-
-/** @returns {string[]} folders */
-function includes () {
-  const prefix = nodePrefix()
-  if (prefix === null) throw new Error('Node\'s headers (uv.h) are not beside this Node. Use a Node from nodejs.org, which brings them along.')
-  return [path.join(prefix, 'include', 'node'), path.join(kRoot, 'node_modules', 'node-addon-api')]
-}
 
 /** @param {string} object @returns {boolean} whether it is newer than all that it was made from */
 function isCurrent (object) {
@@ -78,7 +74,8 @@ async function importLibrary () {
   const definition = path.join(kBuild, 'node.def')
   fs.writeFileSync(definition, `LIBRARY node.exe\nEXPORTS\n${[...names, ...kUvFunctions].map((name) => `${name.trim()}\n`).join('')}`)
   const library = path.join(kBuild, 'libnode.a')
-  await run(`${kMingw}-dlltool`, ['-d', definition, '-l', library])
+  // Names of its temporary files are in the library; by themselves they have the folder and the process in them.
+  await run(`${kMingw}-dlltool`, ['--deterministic-libraries', '--temp-prefix', 'libnode', '-d', definition, '-l', library], { cwd: kBuild })
 }
 
 /** @returns {Promise<string>} the addon */
@@ -86,12 +83,11 @@ async function buildForWindows () {
   await setup('windows')
   // One of them only says that the headers are right.
   const files = [...sourcesOn('win'), kLayout]
-  const [node, napi] = includes()
-  const flags = [`-I${path.join(kCoreNative, 'src')}`, '-isystem', node, '-isystem', napi]
-  if (!await compile(kAddon, files, flags)) return kAddon
+  if (!await compile(kAddon, files, folderFlags())) return kAddon
   await importLibrary()
   await run(kMingwCompiler, [
-    '-shared', '-static', '-s', '-o', kAddon, ...files.map(objectOf), `-L${kBuild}`, '-lnode', '-lhttpapi', '-lws2_32'
+    '-shared', '-static', '-s', '-Wl,--no-insert-timestamp', `-Wl,--image-base=${kImageBase}`, '-o', kAddon,
+    ...files.map(objectOf), `-L${kBuild}`, '-lnode', '-lhttpapi', '-lws2_32'
   ])
   return kAddon
 }

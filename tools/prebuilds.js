@@ -10,8 +10,8 @@ const crypto = require('node:crypto')
 const fs = require('node:fs')
 const path = require('node:path')
 const { buildForWindows } = require('./build-windows')
-const { definesOn, kNative, sourcesOn } = require('./lib/gyp')
-const { cacheFolder, findZig, kHeadersNode, nodeFolder, nodePackage, zigFolder } = require('./lib/packages')
+const { definesOn, folderFlags, kNative, sourcesOn } = require('./lib/gyp')
+const { cacheFolder, findZig, nodeAddonApi, zigFolder } = require('./lib/packages')
 const { Progress } = require('./lib/progress')
 const { forEachParallel, kCoreNative, kJobs, kRoot, listFiles, main, run } = require('./lib/project')
 const { targetsOf } = require('./lib/targets')
@@ -33,21 +33,9 @@ const kCompilerFlags = [
 /** @param {Target} target @returns {string} the addon, whether it has been built yet or not */
 const prebuilt = ({ name }) => path.join(kFolder, name, 'httpsys.node')
 
-/** @returns {string} Node's headers: those of the oldest version that is supported, for every platform */
-const headers = () => path.join(nodeFolder(kHeadersNode), 'node_modules', nodePackage(), 'include', 'node')
-
-const nodeAddonApi = () => path.join(kRoot, 'node_modules', 'node-addon-api')
-
 /** @param {Target} target @returns {string[]} */
-function compilerFlags (target) {
-  const places = { [kCoreNative]: 'httpsys', [headers()]: 'node', [nodeAddonApi()]: 'node-addon-api' }
-  return [
-    '-target', /** @type {string} */ (target.zig), ...kCompilerFlags, ...definesOn(target.gyp),
-    // Nothing of the machine that builds may be in the file.
-    ...Object.entries(places).map(([from, to]) => `-ffile-prefix-map=${from}=${to}`),
-    '-I', path.join(kCoreNative, 'src'), '-isystem', headers(), '-isystem', nodeAddonApi()
-  ]
-}
+const compilerFlags = (target) =>
+  ['-target', /** @type {string} */ (target.zig), ...kCompilerFlags, ...definesOn(target.gyp), ...folderFlags()]
 
 /** @param {Target} target @returns {string[]} */
 function linkerFlags (target) {
@@ -154,4 +142,4 @@ if (require.main === module) {
   }))
 }
 
-module.exports = { headers, prebuilds, prebuilt }
+module.exports = { prebuilds, prebuilt }

@@ -1,10 +1,12 @@
 'use strict'
 
-// Makes a release up to the last step: versions, changelogs, commit and tag by lerna from the commits' messages, then all
-// tarballs. The last step, which cannot be taken back, is printed: to push, and to publish in this order.
+// Makes a release up to the last step: versions and the packages' changelogs by lerna from the commits' messages, the section
+// "Unreleased" of CHANGELOG.md as that of the version, commit and tag, then all tarballs. The last step, which cannot be taken back,
+// is printed: to push, and to publish in this order.
 //
 //   node tools/release.js <patch | minor | major | version>
 
+const fs = require('node:fs')
 const path = require('node:path')
 const { pack } = require('./pack')
 const { ask, kRoot, main, run } = require('./lib/project')
@@ -12,11 +14,31 @@ const { ask, kRoot, main, run } = require('./lib/project')
 /** What lerna takes. */
 const kBump = /^(patch|minor|major|\d+\.\d+\.\d+(-[\w.]+)?)$/
 
+const kChangelog = path.join(kRoot, 'CHANGELOG.md')
+const kUnreleased = '\n## Unreleased\n'
+
+/**
+ * @param {string} text of CHANGELOG.md, which is written by hand for users @param {string} version @param {Date} date
+ * @returns {string} its text with what was not released before as the version's section, and an empty one for what follows
+ */
+function released (text, version, date) {
+  if (text.split(kUnreleased).length !== 2) throw new Error('CHANGELOG.md has to have one section "## Unreleased", with what is new for users')
+  return text.replace(kUnreleased, () => `${kUnreleased}\n## ${version} (${date.toISOString().slice(0, 10)})\n`)
+}
+
 /** @param {string} bump @param {string[]} [platforms] none: all @returns {Promise<string[]>} tarballs in the order of publishing */
 async function release (bump, platforms) {
   if (ask('git', ['status', '--porcelain']) !== '') throw new Error('There are changes that are not committed: a release is made of commits only. Run:  git status')
+  const changelog = fs.readFileSync(kChangelog, 'utf8')
+  released(changelog, bump, new Date())
   const lerna = require.resolve('lerna/dist/cli.js', { paths: [kRoot] })
-  await run(process.execPath, [lerna, 'version', bump, '--exact', '--conventional-commits', '--force-publish', '--no-push', '--yes'])
+  await run(process.execPath, [lerna, 'version', bump, '--exact', '--conventional-commits', '--force-publish', '--no-git-tag-version', '--no-push', '--yes'])
+  const { version } = JSON.parse(fs.readFileSync(path.join(kRoot, 'lerna.json'), 'utf8'))
+  // lerna has put all commits of all packages above what users are told.
+  fs.writeFileSync(kChangelog, released(changelog, version, new Date()))
+  await run('git', ['add', '--all'])
+  await run('git', ['commit', '--quiet', '--message', `chore(release): v${version}`])
+  await run('git', ['tag', '--annotate', `v${version}`, '--message', `v${version}`])
   return pack(platforms)
 }
 
@@ -37,4 +59,4 @@ if (require.main === module) {
   }
 }
 
-module.exports = { release }
+module.exports = { release, released }

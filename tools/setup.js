@@ -132,8 +132,8 @@ async function setup (set) {
   await ensureNodeModules()
   if (['prebuilds', 'packages', 'emulation'].includes(set)) {
     await ensurePython(findZig(), zigFolder(), `ziglang==${kZigVersion}`)
-    await ensureNode(kHeadersNode)
   }
+  if (['windows', 'wine', 'prebuilds', 'packages', 'emulation'].includes(set)) await ensureNode(kHeadersNode)
   if (!['test', 'all', 'dev'].includes(set)) return
   await ensurePython(clangFormat(), clangFormatFolder(), `clang-format==${kClangFormatVersion}`)
   await ensureH2spec()

@@ -17,6 +17,7 @@ const { ask, findProgram, kRoot, main } = require('./lib/project')
 const { targetsOf } = require('./lib/targets')
 const { problemsOf, takenFromNode } = require('./packages/addon-file')
 const { buildFromSource } = require('./packages/from-source')
+const { alpineImages, debianImages } = require('./packages/images')
 const { kTarballs, Proof } = require('./packages/proof')
 const { startRegistry } = require('./packages/registry')
 const { debianArmRoot, debianRoot, ensureEmulation, kMuslNode, kNodes, kNpm, kNpmCache, muslRoot, whyNoRoots } = require('./packages/roots')
@@ -31,16 +32,19 @@ const { setup } = require('./setup')
  * @property {() => Promise<Root>} makeRoot
  * @property {string[]} nodes versions, besides those that the root has itself
  * @property {string} [musl] the C library, within the root
+ * @property {string[]} [dockerfiles] examples whose images have this platform
  * @property {boolean} [isThorough] also linters, bundlers and other package managers, which differ by no platform
  * @property {boolean} [isEmulated]
  */
 
 /** One of each line that is supported, and the next one. */
 const kNodeVersions = ['20', '22', '24', '26']
+/** The line of Node of the images in the examples. */
+const kImageNode = '24'
 /** @type {Place[]} */
 const kPlaces = [
-  { platform: 'linux-x64-gnu', makeRoot: debianRoot, nodes: kNodeVersions, isThorough: true },
-  { platform: 'linux-x64-musl', makeRoot: () => muslRoot('x64'), nodes: [], musl: 'usr/lib/ld-musl-x86_64.so.1' },
+  { platform: 'linux-x64-gnu', makeRoot: debianRoot, nodes: kNodeVersions, isThorough: true, dockerfiles: ['Dockerfile', 'Dockerfile.distroless'] },
+  { platform: 'linux-x64-musl', makeRoot: () => muslRoot('x64'), nodes: [], musl: 'usr/lib/ld-musl-x86_64.so.1', dockerfiles: ['Dockerfile.alpine'] },
   { platform: 'linux-arm64-gnu', makeRoot: debianArmRoot, nodes: ['24'], isEmulated: true },
   { platform: 'linux-arm64-musl', makeRoot: () => muslRoot('arm64'), nodes: [], musl: 'usr/lib/ld-musl-aarch64.so.1', isEmulated: true }
 ]
@@ -104,7 +108,7 @@ async function checkAddon (proof, { platform, musl }, nodes) {
 
 /** @param {Place} place @param {{ tarballs: string[], registry: string, scratch: string }} given @returns {Promise<string[]>} what has failed */
 async function prove (place, { tarballs, registry, scratch }) {
-  const { isEmulated = false, isThorough = false, makeRoot, nodes } = place
+  const { dockerfiles = [], isEmulated = false, isThorough = false, makeRoot, nodes } = place
   const cpu = targetsOf([place.platform])[0].cpu
   const programs = await Promise.all(nodes.map((version) => ensureNode(version, cpu)))
   const root = await makeRoot()
@@ -120,6 +124,12 @@ async function prove (place, { tarballs, registry, scratch }) {
     : Object.fromEntries(programs.map((node, index) => [nodes[index], node]))
   await checkAddon(proof, place, byVersion)
   await proof.run()
+  if (dockerfiles.length > 0) {
+    const images = place.musl === undefined
+      ? await debianImages(root, mounts, `${kNodes}/node-${kImageNode}/bin/node`, scratch)
+      : alpineImages(root, mounts, scratch)
+    await proof.dockerfiles(dockerfiles, images)
+  }
   if (isThorough) {
     await proof.start(startLines(), await freePort())
     await proof.checkTypes()

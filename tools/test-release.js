@@ -14,6 +14,9 @@ const { platformNames } = require('../packages/core-native/lib/platform')
 const { startRegistry } = require('./packages/registry')
 const { prebuilds } = require('./prebuilds')
 
+/** Files that a release may change. */
+const kReleased = /^(lerna\.json|package-lock\.json|CHANGELOG\.md|packages\/[^/]+\/(CHANGELOG\.md|package\.json))$/
+
 /** @param {string} folder is made @param {string[]} platforms */
 async function cloneTo (folder, platforms) {
   await run('git', ['clone', '--quiet', kRoot, folder])
@@ -34,7 +37,7 @@ async function publishAndInstall (clone, tarballs, scratch) {
   try {
     const host = registry.url.replace('http:', '')
     const npmrc = path.join(scratch, 'npmrc')
-    fs.writeFileSync(npmrc, `@httpsys:registry=${registry.url}\n${host}/:_authToken=nobody's\n`)
+    fs.writeFileSync(npmrc, `@httpsys:registry=${registry.url}/\n${host}/:_authToken=nobody's\n`)
     const env = { npm_config_userconfig: npmrc }
     for (const file of tarballs) await run(npm, ['publish', path.join(clone, file), '--provenance=false', '--loglevel=error'], { env, quiet: true, cwd: scratch })
     const app = path.join(scratch, 'app')
@@ -63,6 +66,10 @@ async function testRelease () {
     assert.equal(tarballs.length, platforms.length + 4, 'every package is published')
     const version = await publishAndInstall(clone, tarballs, scratch)
     assert.equal(tag, `v${version}`)
+    const released = ask('git', ['-C', clone, 'show', '--format=', '--name-only', `${tag}^{commit}`])
+    assert.deepEqual(released?.split('\n').filter((file) => !kReleased.test(file)), [], 'a release changes versions and changelogs only')
+    const changes = ask('git', ['-C', clone, 'show', '--format=', '--unified=0', `${tag}^{commit}`, '--', 'CHANGELOG.md'])?.split('\n').filter((line) => /^[-+](?![-+])/.test(line))
+    assert.deepEqual(changes?.filter((line) => line !== '+'), [`+## ${version} (${new Date().toISOString().slice(0, 10)})`], 'what users are told stays as it was written')
     for (const name of fs.readdirSync(path.join(clone, 'packages'))) {
       assert.ok(fs.readFileSync(path.join(clone, 'packages', name, 'CHANGELOG.md'), 'utf8').includes(version), `${name} has a changelog`)
     }

@@ -5,6 +5,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const vm = require('node:vm')
+const { nodeAddonApi, pinnedHeaders } = require('./packages')
 const { kCoreNative } = require('./project')
 
 /** Where node-gyp builds. Not the package's root: a binding.gyp there makes `npm ci` compile, whatever the manifest says. */
@@ -51,4 +52,13 @@ function definesOn (system) {
   return partsOn(system).flatMap(({ defines = [] }) => defines).map((name) => `-D${name}`)
 }
 
-module.exports = { addonOf, definesOn, kAddon, kNative, sourcesOn }
+/** @returns {string[]} options of gcc and clang: where headers are, and names for these folders that are the same on every machine */
+function folderFlags () {
+  const names = { [kCoreNative]: 'httpsys', [pinnedHeaders()]: 'node', [nodeAddonApi()]: 'node-addon-api' }
+  return [
+    ...Object.entries(names).map(([folder, name]) => `-ffile-prefix-map=${folder}=${name}`),
+    '-I', path.join(kCoreNative, 'src'), '-isystem', pinnedHeaders(), '-isystem', nodeAddonApi()
+  ]
+}
+
+module.exports = { addonOf, definesOn, folderFlags, kAddon, kNative, sourcesOn }

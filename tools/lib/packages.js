@@ -3,7 +3,8 @@
 // What the scripts need beside Node, how its presence is seen, and what brings it on Debian.
 
 const fs = require('node:fs')
-const { ask, findProgram } = require('./project')
+const path = require('node:path')
+const { ask, findProgram, kRoot } = require('./project')
 
 /**
  * @typedef {object} Need
@@ -71,6 +72,9 @@ const kRunNeeds = [
   },
 ]
 
+/** @type {Need} */
+const kCurlNeed = { what: 'curl', present: () => findProgram('curl') !== null, apt: ['curl'] }
+
 /** @type {Need[]} */
 const kTestNeeds = [
   { what: 'cmake', present: () => findProgram('cmake') !== null, apt: ['cmake'] },
@@ -110,7 +114,7 @@ const kTestNeeds = [
     present: () => findProgram('certutil') !== null || findProgram('apt-get') === null,
     apt: ['libnss3-tools'],
   },
-  { what: 'curl', present: () => findProgram('curl') !== null, apt: ['curl'] },
+  kCurlNeed,
 ]
 
 /** What `npm test` needs with --all only. @type {Need[]} */
@@ -171,7 +175,10 @@ const kPrebuildNeeds = [
 
 /** @type {Need[]} */
 const kPackageNeeds = [
+  // It compiles an installed package, too.
+  ...kRunNeeds,
   ...kPrebuildNeeds,
+  kCurlNeed,
   { what: 'ip, which starts networks of their own', present: () => findProgram('ip', '/usr/sbin/ip', '/sbin/ip') !== null, apt: ['iproute2'] },
   { what: 'mmdebstrap, which makes a fresh Debian', present: () => findProgram('mmdebstrap') !== null, apt: ['mmdebstrap'] },
   { what: 'Python\'s pip', present: () => ask(findProgram('python3', 'python') ?? 'python3', ['-m', 'pip', '--version']) !== null, apt: ['python3-pip'] },
@@ -284,6 +291,12 @@ function nodeProgram (version, cpu = process.arch) {
   return `${nodeFolder(version, cpu)}/node_modules/${nodePackage(cpu)}/bin/${file}`
 }
 
+/** @returns {string} Node's headers that prebuilt addons are compiled with, whether they are installed yet or not */
+const pinnedHeaders = () => path.join(nodeFolder(kHeadersNode), 'node_modules', nodePackage(), 'include', 'node')
+
+/** @returns {string} the folder of Node-API's headers for C++ */
+const nodeAddonApi = () => path.join(kRoot, 'node_modules', 'node-addon-api')
+
 function hasVenv () {
   const python = findProgram('python3', 'python')
   return python !== null && ask(python, ['-c', 'import ensurepip, venv']) !== null
@@ -310,9 +323,11 @@ module.exports = {
   h2spec,
   hadolint,
   hadolintFolder,
+  nodeAddonApi,
   nodeFolder,
   nodePackage,
   nodeProgram,
+  pinnedHeaders,
   sslyze,
   sslyzeFolder,
   zigFolder,

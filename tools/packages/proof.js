@@ -4,7 +4,9 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
+const { kRoot } = require('../lib/project')
 const { kBundlers, kBundles } = require('./bundles')
+const { runDockerfile } = require('./dockerfile')
 const { kLayouts, kManagers } = require('./layouts')
 const { kApp, kNpm, runInRoot } = require('./roots')
 
@@ -16,6 +18,7 @@ const kOurs = ['@httpsys/express-adapter', '@httpsys/websocket', '@httpsys/cli']
 const kDependencies = [...kOurs, 'express@5', 'ws@8', 'typescript@5', '@types/node@20', '@types/express@5']
 /** They look for what is wrong with a tarball's manifest and types. */
 const kLinters = ['publint@0.3.25', '@arethetypeswrong/cli@0.18.5']
+const kContainers = path.join(kRoot, 'examples', 'docker')
 /** Where the tarballs and the package managers are within a root. */
 const kTarballs = '/opt/dist'
 const kManagersFolder = '/opt/managers'
@@ -161,6 +164,17 @@ class Proof {
       for (const program of ['express.cjs', 'express.mjs', 'ws.cjs']) {
         await this.step(`${name}: ${program}`, ['sh', '-c', `${run} ${program}`], { app, mounts, env: this.#onPath, isAlone: true, isReadOnly: true })
       }
+    }
+  }
+
+  /** Dockerfiles of the examples. @param {string[]} files @param {Record<string, import('./dockerfile').Image>} bases */
+  async dockerfiles (files, bases) {
+    const context = this.#makeApplication('a container')
+    fs.cpSync(kContainers, context, { recursive: true })
+    await this.npm('npm install, for containers', ['install', 'express@5', '@httpsys/express-adapter'], { app: context })
+    for (const file of files) {
+      await this.check(`${file}: built, served and stopped`, () => runDockerfile(fs.readFileSync(path.join(kContainers, file), 'utf8'), 'Hello, world!',
+        { bases, context, scratch: this.setting.scratch, env: this.setting.env }))
     }
   }
 

@@ -33,14 +33,21 @@ function manifestOf (tarball) {
   return JSON.parse(text)
 }
 
-/** @param {Buffer} tarball @returns {string} */
-const integrityOf = (tarball) => `sha512-${crypto.createHash('sha512').update(tarball).digest('base64')}`
+/**
+ * @param {Buffer} tarball @param {string} url of it
+ * @returns {object} its part of a packument; Yarn 1 knows by `shasum` alone that the tarball in its cache is another one of that version
+ */
+const distOf = (tarball, url) => ({
+  tarball: url,
+  shasum: crypto.createHash('sha1').update(tarball).digest('hex'),
+  integrity: `sha512-${crypto.createHash('sha512').update(tarball).digest('base64')}`
+})
 
 /** @param {string[]} tarballs @param {string} url @returns {Map<string, any>} what the registry says of each package */
 function packuments (tarballs, url) {
   return new Map(tarballs.map((file) => {
     const own = manifestOf(file)
-    return [own.name, packument({ ...own, dist: { tarball: `${url}/-/${path.basename(file)}`, integrity: integrityOf(fs.readFileSync(file)) } })]
+    return [own.name, packument({ ...own, dist: distOf(fs.readFileSync(file), `${url}/-/${path.basename(file)}`) })]
   }))
 }
 
@@ -70,7 +77,7 @@ function addOtherPlatforms (known, files, url) {
     if (known.has(other.name)) continue
     const content = emptyTarball(other)
     files.set(`${target.name}.tgz`, content)
-    known.set(other.name, packument({ ...other, dist: { tarball: `${url}/-/${target.name}.tgz`, integrity: integrityOf(content) } }))
+    known.set(other.name, packument({ ...other, dist: distOf(content, `${url}/-/${target.name}.tgz`) }))
   }
 }
 

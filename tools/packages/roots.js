@@ -58,6 +58,11 @@ const debianRoot = () => ensureRoot('debian-12-curl', async (folder) => {
   await mmdebstrap(['--variant=minbase', '--include=ca-certificates,libatomic1,curl', 'bookworm', folder])
 })
 
+/** @returns {Promise<Root>} what distroless has for Node: the libraries of Debian 12 that it needs; neither a shell nor npm */
+const distrolessRoot = () => ensureRoot('distroless', async (folder) => {
+  await mmdebstrap(['--variant=extract', '--include=libc6,libstdc++6,libatomic1', 'bookworm', folder])
+})
+
 /** @returns {Promise<Root>} the libraries of Debian 12 that Node needs, unpacked only: its installation scripts would be emulated */
 const debianArmRoot = () => ensureRoot('debian-12-arm64', async (folder) => {
   await mmdebstrap(['--variant=extract', '--architectures=arm64', '--include=libc6,libstdc++6,libatomic1,busybox-static', 'bookworm', folder])
@@ -107,19 +112,23 @@ async function ensureEmulation () {
 /**
  * @typedef {object} InRoot
  * @property {string} app the folder that is the application's
+ * @property {string} [place] where that folder is within the root, and where the command starts
  * @property {Record<string, string>} [mounts] further folders, by where they are in the root
  * @property {boolean} [isReadOnly] the application's folder cannot be written
  * @property {boolean} [isAlone] it has a network of its own, of which it sees the loopback address only
+ * @property {number} [user] instead of root
  * @property {NodeJS.ProcessEnv} [env]
- * @property {number} [timeout] ms
  */
 
 /** @param {string} text @returns {string} for a shell */
 const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`
 
-/** @param {Root} root @param {string[]} command @param {InRoot} options @returns {Promise<string>} its output */
-function runInRoot ({ folder }, command, { app, mounts = {}, isReadOnly = false, isAlone = false, env = {}, timeout = 120_000 }) {
-  const places = { ...mounts, [kApp]: app }
+/**
+ * @param {Root} root @param {string[]} command which is its process 1; the root needs no shell @param {InRoot} options
+ * @returns {[string, string[]]} a program and its arguments
+ */
+function inRoot ({ folder }, command, { app, place = kApp, mounts = {}, isReadOnly = false, isAlone = false, user = 0, env = {} }) {
+  const places = { ...mounts, [place]: app }
   const lines = Object.entries(places).flatMap(([to, from]) => {
     const target = quoted(path.join(folder, to))
     return [`mkdir -p ${target}`, `mount --bind ${quoted(from)} ${target}`]
@@ -127,14 +136,21 @@ function runInRoot ({ folder }, command, { app, mounts = {}, isReadOnly = false,
   const variables = Object.entries({ PATH: '/usr/bin:/bin', HOME: '/tmp', ...env }).map(([name, value]) => quoted(`${name}=${value}`))
   const script = [
     'set -e', ...lines,
-    ...(isReadOnly ? [`mount -o remount,bind,ro ${quoted(path.join(folder, kApp))}`] : []),
+    ...(isReadOnly ? [`mount -o remount,bind,ro ${quoted(path.join(folder, place))}`] : []),
     ...(isAlone ? ['ip link set lo up'] : []),
     `mount -t proc proc ${quoted(path.join(folder, 'proc'))}`, `mount --rbind /dev ${quoted(path.join(folder, 'dev'))}`,
     `mount -t tmpfs tmpfs ${quoted(path.join(folder, 'tmp'))}`,
-    `chroot=$(command -v chroot)\nexec env -i ${variables.join(' ')} "$chroot" ${quoted(folder)} sh -c ${quoted(`cd ${quoted(kApp)} && exec ${command.map(quoted).join(' ')}`)}`
+    'enter=$(command -v unshare)',
+    `exec env -i ${variables.join(' ')} "$enter" --root=${quoted(folder)} --wd=${quoted(place)} --setgid=${user} --setuid=${user} -- ${command.map(quoted).join(' ')}`
   ].join('\n')
   const own = ['--mount', '--pid', ...isAlone ? ['--net'] : [], '--fork', '--kill-child', '--propagation', 'private']
-  return run('unshare', [...own, 'sh', '-c', script], { quiet: true, timeout })
+  return ['unshare', [...own, 'sh', '-c', script]]
+}
+
+/** @param {Root} root @param {string[]} command @param {InRoot & { timeout?: number }} options @returns {Promise<string>} its output */
+function runInRoot (root, command, { timeout = 120_000, ...options }) {
+  const [program, args] = inRoot(root, command, options)
+  return run(program, args, { quiet: true, timeout })
 }
 
 /** @returns {string | null} why roots cannot be made here, or null */
@@ -144,4 +160,4 @@ function whyNoRoots () {
   return null
 }
 
-module.exports = { debianArmRoot, debianRoot, ensureEmulation, kApp, kMuslNode, kNodes, kNpm, kNpmCache, muslRoot, runInRoot, whyNoRoots }
+module.exports = { debianArmRoot, debianRoot, distrolessRoot, ensureEmulation, inRoot, kApp, kMuslNode, kNodes, kNpm, kNpmCache, muslRoot, runInRoot, whyNoRoots }

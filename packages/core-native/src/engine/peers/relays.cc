@@ -241,7 +241,7 @@ void Relays::CheckAnswers(Relay* relay) {
   while (!relay->answers.empty() && relay->answers.front().total <= relay->received) {
     const bool closes = relay->answers.front().closes != 0;
     relay->answered_bytes = relay->answers.front().total;
-    relay->answers.pop_front();
+    relay->answers.erase(relay->answers.begin());
     Forget(relay);
     if (relay->pending == 0) continue;
     --relay->pending;
