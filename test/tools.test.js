@@ -16,6 +16,20 @@ const { kProven, tryAddon } = require('../packages/core-native/lib/platform')
 
 const kRoot = path.join(__dirname, '..')
 
+/** @returns {string} the header that has the phases of a connection's input */
+const readPhases = () => fs.readFileSync(path.join(kRoot, 'packages', 'core-native', 'src', 'engine', 'connection', 'input_phase.h'), 'utf8')
+
+/** @param {string} text @returns {string[]} the constants that it names */
+const namesIn = (text) => [...text.matchAll(/\bk[A-Z]\w*/g)].map(([name]) => name)
+
+/** @param {string} header @returns {string[]} the phases, in order */
+function phasesOf (header) {
+  const [, body] = /enum class InputPhase : uint8_t \{([^}]*)\}/.exec(header) ?? []
+  const phases = [...body.matchAll(/^ {2}(k\w+),/gm)].map(([, name]) => name)
+  assert.ok(phases.length >= 19)
+  return phases
+}
+
 /** @param {string} text */
 const scripts = (text) => [...text.matchAll(/npm run ([a-z0-9:-]+)/g)].map((match) => match[1])
 
@@ -103,12 +117,19 @@ class Counted final : public Base {
 
 test('docs/architecture.md shows the protocol of every phase', () => {
   const [, section] = fs.readFileSync(path.join(kRoot, 'docs', 'architecture.md'), 'utf8').split('## Protocols')
-  const header = fs.readFileSync(path.join(kRoot, 'packages', 'core-native', 'src', 'engine', 'connection', 'connection.h'), 'utf8')
-  const [, body] = /enum class InputPhase : uint8_t \{([^}]*)\}/.exec(header) ?? []
-  const phases = [...body.matchAll(/^ {2}(k\w+),/gm)].map(([, name]) => name)
-  assert.ok(phases.length >= 19)
+  const phases = phasesOf(readPhases())
   const shown = [...section.split('\n## ')[0].matchAll(/^\| (`k.+`) \|/gm)].flatMap(([, names]) => [...names.matchAll(/`(k\w+)`/g)].map(([, name]) => name))
   assert.deepEqual([...shown].sort(), [...phases].sort())
+})
+
+test('docs/architecture.md shows the phases that may follow each phase', () => {
+  const header = readPhases()
+  const [, section] = fs.readFileSync(path.join(kRoot, 'docs', 'architecture.md'), 'utf8').split('## Phases')
+  const shown = [...section.split('\n## ')[0].matchAll(/^\| `(k\w+)` \| .+ \| (`k.+`) \|$/gm)]
+    .map(([, phase, next]) => [phase, namesIn(next)])
+  const groups = [...header.matchAll(/((?:\s*case k\w+:)+)(?:\s*\/\/.*)*\s*return PhasesOf\(\s*\{([^}]*)\}\)/g)]
+  const next = new Map(groups.flatMap(([, cases, names]) => namesIn(cases).map((phase) => [phase, namesIn(names)])))
+  assert.deepEqual(shown, phasesOf(header).map((phase) => [phase, next.get(phase)]))
 })
 
 test('docs/architecture.md shows the table of the layer check', () => {

@@ -57,7 +57,7 @@ async function build (folder) {
 function play (program, seed, mutant, steps) {
   const since = performance.now()
   const env = { ...process.env, HTTPSYS_MUTANT: mutant, HTTPSYS_MODEL_SEED: String(seed), HTTPSYS_MODEL_STEPS: String(steps) }
-  const { status, stdout } = spawnSync(program, [], { env, encoding: 'utf8', timeout: kFoundMs })
+  const { status, stdout } = spawnSync(program, ['--gtest_fail_fast'], { env, encoding: 'utf8', timeout: kFoundMs })
   return { isFound: status === 1, stdout, ms: performance.now() - since }
 }
 

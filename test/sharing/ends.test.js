@@ -81,7 +81,13 @@ describe('servers that end on a shared port', { skip: kSkip }, () => {
     respond()
     await wire.until(/late \/a\/1/)
     wire.write(kGet('/a/2'))
-    await b.listen('next', `http://*:${port}/a/`)
+    // Nothing tells when the other process has heard of the end: its own listen() does.
+    for (let listens = false; !listens;) {
+      listens = await b.listen('next', `http://*:${port}/a/`).then(() => true, (/** @type {any} */ error) => {
+        if (error.code !== 'EADDRINUSE') throw error
+        return false
+      })
+    }
     await wire.until(/next \d+ GET/)
   })
 

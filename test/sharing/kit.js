@@ -274,6 +274,8 @@ class Load {
   targets
   /** The new connections that were lost. @type {Loss[]} */
   losses = []
+  /** Answers other than 200. @type {Refusal[]} */
+  refusals = []
 
   /** @param {import('node:test').TestContext} t @param {LoadOptions} options */
   constructor (t, { port, targets, connections = 4, isKept = true, pauseMs = 2, secure, owners = (target) => new RegExp(`^${target.split('/')[1]}$`) }) {
@@ -294,6 +296,7 @@ class Load {
           target.statuses[status] = (target.statuses[status] ?? 0) + 1
           if (status === 200 && !owners(target.target).test(owner)) target.wrong.push(owner)
           if (status === 200) target.answers++
+          else this.refusals.push({ target: target.target, status, at: performance.now() })
         } catch (error) {
           const { isNew, message } = /** @type {LostError} */ (error)
           target.lost[isNew ? 'new' : 'kept'].push(message)
@@ -342,6 +345,7 @@ class Load {
 }
 
 /** @typedef {{ from: number, to: number }} Span in ms of performance.now() */
+/** @typedef {{ target: string, status: number, at: number }} Refusal when its answer was there */
 /** @typedef {Span & { target: string }} Loss when the connection was begun and when its end was seen */
 
 /** The kernel ends a dead process's connections at once; one that it had handed over waits 5 s for an acknowledgement. */

@@ -22,6 +22,21 @@ uint64_t FromEnvironment(const char* name, uint64_t otherwise) {
   return text == nullptr || *text == '\0' ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
+// The survivor, process 4, has not read what the coordinator had told before it was killed, when
+// the newcomer, process 2, takes the place.
+TEST(PortModelTest, ANewcomerThatTakesThePlaceLearnsWhatSurvivorsExpectBack) {
+  using Kind = ModelStep::Kind;
+  ModelOptions options;
+  options.processes = 4;
+  options.steps = {
+      {Kind::kRegister, 68520, 42225}, {Kind::kRegister, 35839, 83926},
+      {Kind::kDeliver, 30553, 0},      {Kind::kDeliver, 21999, 0},
+      {Kind::kKill, 8008, 0},          {Kind::kRegister, 4273, 79344},
+      {Kind::kAdvance, 56240, 0},
+  };
+  EXPECT_EQ(PlayModel(options), "");
+}
+
 TEST(PortModelTest, RandomSchedulesNeverBreakWhatIsPromised) {
   const auto clock = std::chrono::system_clock::now().time_since_epoch().count();
   uint64_t seed = FromEnvironment("HTTPSYS_MODEL_SEED", static_cast<uint64_t>(clock) & 0xffffffff);

@@ -24,8 +24,8 @@ const kPortMutations = [
   {
     name: 'removal-confirmed-while-awaiting',
     file: 'port_coordinator.cc',
-    find: 'const bool is_over = is_confirmed && !(is_removal && IsAwaiting());',
-    replace: 'const bool is_over = is_confirmed && !(is_removal && IsAwaiting() && !MUTANT("removal-confirmed-while-awaiting"));'
+    find: 'const bool is_over = is_confirmed && !(confirmation.is_removal && IsAwaiting());',
+    replace: 'const bool is_over = is_confirmed && !(confirmation.is_removal && IsAwaiting() && !MUTANT("removal-confirmed-while-awaiting"));'
   },
   // and what the next coordinator took for somebody's was not looked at.
   {
@@ -38,8 +38,8 @@ const kPortMutations = [
   {
     name: 'death-taken-for-a-wish',
     file: 'port_state.cc',
-    find: 'return is_left(there) && !kept.insert(there.key).second;',
-    replace: 'return is_left(there) && (MUTANT("death-taken-for-a-wish") || !kept.insert(there.key).second);'
+    find: 'if (!is_left(there) || kept.insert(there.key).second) return false;',
+    replace: 'if (!is_left(there) || (kept.insert(there.key).second && !MUTANT("death-taken-for-a-wish"))) return false;'
   },
   {
     name: 'sync-dropped',
@@ -113,6 +113,26 @@ const kPortMutations = [
     file: 'port_membership.cc',
     find: '  if (!state->AddEntry(entry, now_ms)) return false;\n  if (is_stale)',
     replace: '  if (is_stale && MUTANT("stale-entry-leaves-absent-one")) return true;\n  if (!state->AddEntry(entry, now_ms)) return false;\n  if (is_stale)'
+  },
+  // What survivors know of killed processes was forgotten when a newcomer became the coordinator.
+  {
+    name: 'known-untold',
+    file: 'port_membership.cc',
+    find: '  TellKnown(before, now_ms);',
+    replace: '  if (!MUTANT("known-untold")) TellKnown(before, now_ms);'
+  },
+  {
+    name: 'known-unheard',
+    file: 'port_coordinator.cc',
+    find: '      return OnKnown(link, frame.payload, now_ms);',
+    replace: '      return MUTANT("known-unheard") || OnKnown(link, frame.payload, now_ms);'
+  },
+  // Removals that a member had asked for were confirmed without those who had not come back.
+  {
+    name: 'removal-of-others-unawaited',
+    file: 'port_coordinator.cc',
+    find: '.token = gone.token, .is_removal = true}',
+    replace: '.token = gone.token, .is_removal = !MUTANT("removal-of-others-unawaited")}'
   },
 ]
 

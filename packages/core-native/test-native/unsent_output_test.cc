@@ -75,7 +75,7 @@ class UnsentOutputTest : public testing::Test, public InputHandler {
     http1_ = std::make_unique<Http1Session>(&methods_, &queue_, &lent_, &records_, transport_.get(),
                                             input_.get(), &router_, http2_.get(), gate_.get(),
                                             answers_.get(), exchanges_.get(), &clock_);
-    for (int phase = 0; phase <= static_cast<int>(InputPhase::kOver); ++phase) {
+    for (size_t phase = 0; phase < kInputPhases; ++phase) {
       protocols_.Set(static_cast<InputPhase>(phase), http1_.get());
     }
     protocols_.Set(InputPhase::kHttp2, http2_.get());
@@ -386,7 +386,7 @@ TEST_F(UnsentOutputTest, ABodyOfTenMegabytesIsReadToItsEndThoughItsAnswerIsNot) 
     read += ReadBodies();
   }
   EXPECT_EQ(read, kBodyBytes);
-  EXPECT_EQ(static_cast<int>(connection_->phase), static_cast<int>(InputPhase::kHead));
+  EXPECT_EQ(static_cast<int>(connection_->phase()), static_cast<int>(InputPhase::kHead));
   EXPECT_TRUE(OutputPass::IsBehind(*connection_));
   EXPECT_EQ(ReadAll().size(), big.size());
 }

@@ -207,7 +207,7 @@ void Lane::BeforePoll() {
   if (router_->has_peers()) GiveWay();
   TakeEarly();
   if (!drains_.empty()) AnswerDrains();
-  transport_->WatchOverdue();
+  transport_->watch()->LookAtOverdue();
   if (answers_->TakeDroppedLines()) ArmLogTimer();
   ArmPeekTimer();
 }
@@ -238,14 +238,14 @@ void Lane::ResumeTouched() {
 void Lane::OnReadable(Connection* connection) {
   WakeUp();
   if (has_config_.load(std::memory_order_acquire)) RunConfigs();
-  if (connection->phase == InputPhase::kHandshake && !handshakes_->OnReadable(connection)) return;
+  if (connection->phase() == InputPhase::kHandshake && !handshakes_->OnReadable(connection)) return;
   input_->OnReadable(connection);
 }
 
 void Lane::OnTimeout(Connection* connection) {
   WakeUp();
-  if (connection->phase == InputPhase::kHandshake) return handshakes_->OnTimeout(connection);
-  protocols_.Of(connection->phase)->OnTimeout(connection);
+  if (connection->phase() == InputPhase::kHandshake) return handshakes_->OnTimeout(connection);
+  protocols_.Of(connection->phase())->OnTimeout(connection);
 }
 
 void Lane::OnDisconnect(Connection* connection) {
@@ -338,7 +338,7 @@ void Lane::PublishNow() {
   // A stall may begin and end between two calls: whether somebody was paused is what counts.
   while (!queue_.stalled() && input_->TakeStalled()) {
     transport_->ForEach([this](Connection* connection) {
-      if (connection->is_open() && (connection->pauses & kPauseMemory) != 0) {
+      if (connection->is_open() && (connection->watch.pauses() & kPauseMemory) != 0) {
         input_->Resume(connection, kPauseMemory);
       }
     });

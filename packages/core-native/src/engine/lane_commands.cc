@@ -189,8 +189,8 @@ void Lane::EndOrMove(LaneServer* server) {
       if (connection->http2->streams != 0) transport_->Announce(connection, records::kFlagShared);
       return http2_->Shutdown(connection);
     }
-    if (connection->is_announced) return exchanges_->EndIdle(connection);
-    if (connection->phase != InputPhase::kHandshake) return router_->Leave(connection);
+    if (connection->slot.is_announced()) return exchanges_->EndIdle(connection);
+    if (connection->phase() != InputPhase::kHandshake) return router_->Leave(connection);
     // Untouched, another member can have it.
     if (!connection->is_hello_routed && router_->MoveAway(connection)) return;
     transport_->Announce(connection, records::kFlagPending);
@@ -236,7 +236,7 @@ void Lane::AnswerHello(uint32_t id, tls::HelloAnswer answer) {
     Connection* connection = nullptr;
     if (is_stopping_ || !handshakes_->OnAnswer(id, answer, &connection)) return;
     input_->OnReadable(connection);
-    transport_->CheckPending(connection);
+    transport_->watch()->CheckPending(connection);
   });
 }
 
@@ -244,7 +244,7 @@ std::string Lane::AskTls(uint32_t slot, tls::Question question, std::string argu
   auto answer = std::make_shared<std::promise<std::string>>();
   std::future<std::string> result = answer->get_future();
   Post([this, slot, question, argument = std::move(argument), answer] {
-    const Connection* connection = is_stopping_ ? nullptr : transport_->Find(slot);
+    const Connection* connection = is_stopping_ ? nullptr : transport_->slots()->Find(slot);
     const bool has_tls = connection != nullptr && connection->tls != nullptr;
     answer->set_value(has_tls ? connection->tls->Ask(question, argument) : std::string());
   });

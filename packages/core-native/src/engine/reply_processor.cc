@@ -24,14 +24,14 @@ bool ReplyProcessor::Run(std::vector<Connection*>* touched) {
 void ReplyProcessor::Handle(const ReplyRecord& reply) {
   switch (reply.type()) {
     case ReplyType::kRelease:
-      return transport_->ReleaseSlot(reply.slot());
+      return transport_->slots()->Release(reply.slot());
     case ReplyType::kBroadcast:
     case ReplyType::kBroadcastBlock:
       return websockets_->OnBroadcast(reply);
     default:
       break;
   }
-  Connection* connection = transport_->Find(reply.slot());
+  Connection* connection = transport_->slots()->Find(reply.slot());
   if (connection != nullptr) return HandleOpen(connection, reply);
   if (reply.type() == ReplyType::kBlock || reply.type() == ReplyType::kFrameBlock) {
     lent_->Return(reply.block_id());
@@ -44,7 +44,7 @@ void ReplyProcessor::Handle(const ReplyRecord& reply) {
 void ReplyProcessor::HandleOpen(Connection* connection, const ReplyRecord& reply) {
   const bool is_framed = connection->http2 != nullptr || connection->stream != nullptr;
   if (is_framed && frames_->OnReply(connection, reply)) return;
-  Protocol* protocol = protocols_->Of(connection->phase);
+  Protocol* protocol = protocols_->Of(connection->phase());
   if (protocol != nullptr && protocol->OnReply(connection, reply)) return;
   if (protocol != websockets_ && websockets_->OnReply(connection, reply)) return;
   if (protocol != text_) (void)text_->OnReply(connection, reply);

@@ -96,6 +96,11 @@ bool PortCoordinator::OnFrame(LinkId link, const peer::Frame& frame, const std::
       return OnRegister(link, frame.payload, now_ms);
     case FrameType::kUnregister:
       return OnUnregister(link, frame.payload, now_ms);
+    case FrameType::kEntry:
+      return OnKnown(link, frame.payload, now_ms);
+    case FrameType::kSync:
+      if (std::exchange(has_unsynced_, false)) SyncAll();
+      return true;
     case FrameType::kSocket:
       // Known ones are not told again: each costs a descriptor for whoever does not read.
       if (!address.empty() && record_->AddSocket(address)) {
@@ -264,9 +269,7 @@ RegistrationResult PortCoordinator::Decide(uint64_t member, const peer::Register
   PortState& state = record_->state;
   auto conflict = state.Check(member, wanted);
   while (conflict && HasDied(conflict->member)) {
-    const peer::MemberGone gone{conflict->member};
-    state.RemoveMember(gone.id, now_ms);
-    Broadcast(FrameType::kMemberGone, peer::Encode(gone));
+    TellMemberGone(conflict->member, now_ms);
     conflict = state.Check(member, wanted);
   }
   if (conflict) {
@@ -294,7 +297,7 @@ bool PortCoordinator::Register(peer::Register wanted, RegistrationResult* result
     record_->Publish();
     return true;
   }
-  Confirm(SyncAll(), 0, token, now_ms);
+  Confirm({.serial = SyncAll(), .token = token}, now_ms);
   return false;
 }
 
@@ -302,7 +305,7 @@ void PortCoordinator::RegisterQueued(const peer::Register& wanted, uint64_t now_
   RegistrationResult result = Decide(record_->self.id, wanted, now_ms);
   if (result.error == 0) {
     record_->AddOwn(wanted);
-    Confirm(SyncAll(), 0, wanted.token, now_ms);
+    Confirm({.serial = SyncAll(), .token = wanted.token}, now_ms);
   } else {
     effects_->Complete(std::move(result), true);
   }
@@ -330,7 +333,7 @@ bool PortCoordinator::OnRegister(LinkId link, std::string_view payload, uint64_t
     effects_->Send(link, FrameType::kRegistered, peer::Encode(answer));
     return true;
   }
-  Confirm(SyncAll(), link, wanted.token, now_ms);
+  Confirm({.serial = SyncAll(), .link = link, .token = wanted.token}, now_ms);
   return true;
 }
 
@@ -339,7 +342,25 @@ bool PortCoordinator::OnUnregister(LinkId link, std::string_view payload, uint64
   if (!peer::Decode(payload, &gone)) return false;
   TellChanges(record_->RemoveEntries(sessions_[link].id, gone, now_ms));
   const uint32_t serial = SyncAll();
-  if (gone.token != 0) Confirm(serial, link, gone.token, now_ms);
+  if (gone.token != 0) {
+    Confirm({.serial = serial, .link = link, .token = gone.token, .is_removal = true}, now_ms);
+  }
+  return true;
+}
+
+// A member that has come back knows of an absent prefix that this coordinator has not heard of.
+bool PortCoordinator::OnKnown(LinkId link, std::string_view payload, uint64_t now_ms) {
+  peer::Entry entry;
+  if (!peer::Decode(payload, &entry) || entry.absent_ms == 0) return false;
+  // Another member has told of it, or it has an owner. That is on its way to this member, too.
+  if (record_->state.HasPrefix(entry.prefix)) return true;
+  if (record_->state.AddEntry(entry, now_ms)) {
+    TellEntry(entry);
+    has_unsynced_ = true;
+  } else {
+    const peer::EntryGone gone{entry.member, entry.server_id, entry.prefix_id};
+    effects_->Send(link, FrameType::kEntryGone, peer::Encode(gone));
+  }
   return true;
 }
 
@@ -347,7 +368,7 @@ void PortCoordinator::TellRemoval(uint32_t token, const std::vector<PortRecord::
                                   uint64_t now_ms) {
   TellChanges(changes);
   const uint32_t serial = SyncAll();
-  if (token != 0) Confirm(serial, 0, token, now_ms);
+  if (token != 0) Confirm({.serial = serial, .token = token, .is_removal = true}, now_ms);
 }
 
 // Everything told so far is to be in force. The serial by which that is confirmed.
@@ -365,8 +386,9 @@ void PortCoordinator::OnApplied(uint32_t serial, uint64_t now_ms) {
   CheckConfirmations(now_ms);
 }
 
-void PortCoordinator::Confirm(uint32_t serial, LinkId link, uint32_t token, uint64_t now_ms) {
-  confirmations_.push_back({serial, now_ms + limits::kConfirmMs, link, token, false});
+void PortCoordinator::Confirm(Confirmation confirmation, uint64_t now_ms) {
+  confirmation.deadline_ms = now_ms + limits::kConfirmMs;
+  confirmations_.push_back(confirmation);
 }
 
 void PortCoordinator::CheckConfirmations(uint64_t now_ms) {
@@ -376,26 +398,24 @@ void PortCoordinator::CheckConfirmations(uint64_t now_ms) {
         std::all_of(sessions_.begin(), sessions_.end(), [&](const auto& item) {
           return item.second.id == 0 || item.second.synced >= confirmation.serial;
         });
-    const bool is_removal =
-        confirmation.link == 0 && record_->removals.contains(confirmation.token);
-    const bool is_over = is_confirmed && !(is_removal && IsAwaiting());
+    const bool is_over = is_confirmed && !(confirmation.is_removal && IsAwaiting());
     if (!is_over && now_ms < confirmation.deadline_ms) return false;
-    FinishConfirmation(confirmation, is_removal);
+    FinishConfirmation(confirmation);
     return true;
   });
 }
 
-void PortCoordinator::FinishConfirmation(const Confirmation& confirmation, bool is_removal) {
-  if (is_removal) {
-    record_->removals.erase(confirmation.token);
-    record_->CompleteRemoval(confirmation.token);
-  } else if (confirmation.link == 0) {
+void PortCoordinator::FinishConfirmation(const Confirmation& confirmation) {
+  const auto& [serial, deadline_ms, link, token, is_removal, is_applied] = confirmation;
+  if (link != 0) {
+    const peer::Registered answer{token, 0, 0, {}, 0, {}};
+    effects_->Send(link, FrameType::kRegistered, peer::Encode(answer));
+  } else if (!is_removal) {
     RegistrationResult result;
-    result.token = confirmation.token;
+    result.token = token;
     effects_->Complete(std::move(result), true);
-  } else {
-    const peer::Registered answer{confirmation.token, 0, 0, {}, 0, {}};
-    effects_->Send(confirmation.link, FrameType::kRegistered, peer::Encode(answer));
+  } else if (record_->removals.erase(token) != 0) {
+    record_->CompleteRemoval(token);
   }
 }
 
@@ -414,9 +434,18 @@ void PortCoordinator::OnBroken(LinkId link, uint64_t now_ms) {
 }
 
 void PortCoordinator::RemoveMember(uint64_t id, uint64_t now_ms) {
-  record_->state.RemoveMember(id, now_ms);
-  Broadcast(FrameType::kMemberGone, peer::Encode(peer::MemberGone{id}));
+  TellMemberGone(id, now_ms);
   SyncAll();
+}
+
+// Which prefixes others share, so that they are not expected back, is for the coordinator to say: a
+// member that has just taken one back knows it differently.
+void PortCoordinator::TellMemberGone(uint64_t id, uint64_t now_ms) {
+  const std::vector<peer::EntryGone> shared = record_->state.RemoveMember(id, now_ms);
+  Broadcast(FrameType::kMemberGone, peer::Encode(peer::MemberGone{id}));
+  for (const peer::EntryGone& gone : shared) {
+    Broadcast(FrameType::kEntryGone, peer::Encode(gone));
+  }
 }
 
 // Who came and did not say why takes a member's place.

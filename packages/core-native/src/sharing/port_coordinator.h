@@ -81,6 +81,7 @@ class PortCoordinator {
     uint64_t deadline_ms = 0;
     LinkId link = 0;  // Whose; 0 = this engine's.
     uint32_t token = 0;
+    bool is_removal = false;  // Also those who have not come back are to know of it.
     bool is_applied = false;  // By the lanes of this engine.
   };
 
@@ -89,15 +90,17 @@ class PortCoordinator {
   void SendSnapshot(LinkId link, uint64_t now_ms);
   bool OnRegister(LinkId link, std::string_view payload, uint64_t now_ms);
   bool OnUnregister(LinkId link, std::string_view payload, uint64_t now_ms);
+  bool OnKnown(LinkId link, std::string_view payload, uint64_t now_ms);
   RegistrationResult Decide(uint64_t member, const peer::Register& wanted, uint64_t now_ms);
   void RemoveMember(uint64_t id, uint64_t now_ms);
+  void TellMemberGone(uint64_t id, uint64_t now_ms);
   void DropSilent(uint64_t now_ms);
   void EndReunion(uint64_t now_ms);
   void ExpireEntries(uint64_t now_ms);
   uint32_t SyncAll();
-  void Confirm(uint32_t serial, LinkId link, uint32_t token, uint64_t now_ms);
+  void Confirm(Confirmation confirmation, uint64_t now_ms);
   void CheckConfirmations(uint64_t now_ms);
-  void FinishConfirmation(const Confirmation& confirmation, bool is_removal);
+  void FinishConfirmation(const Confirmation& confirmation);
   void Broadcast(peer::FrameType type, const std::string& payload, LinkId except = 0);
   std::vector<LinkId> MemberLinks() const;
   bool HasDied(uint64_t member) const;
@@ -108,6 +111,7 @@ class PortCoordinator {
   PortQueries queries_;
   std::map<LinkId, Session> sessions_;
   uint32_t serial_ = 0;
+  bool has_unsynced_ = false;  // Entries that members knew and that are not in force yet.
   std::vector<Confirmation> confirmations_;
   uint64_t reunion_deadline_ms_ = 0;
   std::string told_key_;  // The newest one of those that the members know.

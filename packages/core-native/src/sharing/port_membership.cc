@@ -26,7 +26,7 @@ bool PortMembership::IsIdle() const { return is_joined_ && answer_deadline_ms_ =
 
 void PortMembership::Tick(uint64_t now_ms) {
   if (record_->has_joined && !record_->removals.empty()) {
-    record_->GiveUpRemovals(now_ms);
+    record_->GiveUpRemovals(now_ms, limits::kRemovalMs);
     if (record_->WantsNothing() && record_->removals.empty()) {
       is_over_ = true;
       return;
@@ -34,7 +34,7 @@ void PortMembership::Tick(uint64_t now_ms) {
   }
   if (is_joined_) {
     const bool is_late = answer_deadline_ms_ != 0 && now_ms >= answer_deadline_ms_;
-    if (is_late) GiveUpAsked();
+    if (is_late) GiveUpAsked(now_ms);
     return;
   }
   if (join_deadline_ms_ != 0 && now_ms >= join_deadline_ms_) {
@@ -236,21 +236,81 @@ bool PortMembership::OnEntry(PortState* state, std::string_view payload, uint64_
 
 // What the new coordinator has told is the state from here on.
 void PortMembership::AdoptTold(uint64_t now_ms) {
-  record_->state = std::move(*told_);
+  const PortState before = std::exchange(record_->state, std::move(*told_));
   told_.reset();
-  if (record_->has_joined) {
-    for (const auto& [token, gone, changes] : record_->TakeUntold(now_ms)) {
-      TellRemoval(token, gone, now_ms);
-    }
+  TellKnown(before, now_ms);
+  // Also of a newcomer, which may have left the port before and come back.
+  for (const auto& [token, gone, changes] : record_->TakeUntold(now_ms)) {
+    TellRemoval(token, gone, now_ms);
   }
-  // A new coordinator may not have heard of all that is ours; it does below.
+  AddOwnEntries(now_ms);
+}
+
+// A new coordinator may not have heard of all that is this member's: OnSync() tells it.
+void PortMembership::AddOwnEntries(uint64_t now_ms) {
   for (const auto& [server_id, list] : record_->own) {
     for (const peer::Register& registered : list) {
+      if (IsRefused(registered)) continue;
       for (const peer::Entry& entry : record_->state.EntriesOf(record_->self.id, registered)) {
         record_->state.AddEntry(entry, now_ms);
       }
     }
   }
+}
+
+// Another member was given the prefix while the coordinator changed.
+bool PortMembership::IsRefused(peer::Register registered) const {
+  registered.is_again = 1;
+  return record_->state.Check(record_->self.id, registered).has_value();
+}
+
+// Registrations that the coordinator does not grant again are others' from here on.
+void PortMembership::RemoveRefused() {
+  for (const auto& [server_id, list] : record_->own) {
+    for (const peer::Register& registered : list) {
+      if (!IsRefused(registered)) continue;
+      for (const peer::PrefixItem& item : registered.prefixes) {
+        record_->state.RemoveEntry({record_->self.id, server_id, item.id});
+      }
+    }
+  }
+  record_->Publish();
+}
+
+// The new coordinator may know less than this member: it was new on the port, or did not hear what
+// the last coordinator told. Prefixes whose owner it does not know are expected back, as those of a
+// killed process: an owner that lives registers them again.
+void PortMembership::TellKnown(const PortState& before, uint64_t now_ms) {
+  PortState& state = record_->state;
+  bool has_told = false;
+  for (const StateEntry& there : before.entries()) {
+    const bool is_its_own =
+        there.entry.member == record_->self.id || state.members().contains(there.entry.member);
+    const bool is_over = there.is_absent() ? there.absent_until_ms <= now_ms : is_its_own;
+    if (is_over || state.HasKey(there.key)) continue;
+    peer::Entry entry = there.entry;
+    if (there.is_absent()) {
+      entry.absent_ms = static_cast<uint32_t>(there.absent_until_ms - now_ms);
+    } else {
+      entry.flags |= peer::kEntryOffline;
+      entry.absent_ms = limits::kOfflineMs;
+    }
+    if (!state.AddEntry(entry, now_ms)) return;
+    if (protocol_ < peer::kProtocolTerms) entry.terms.clear();
+    effects_->Send(link_, FrameType::kEntry, peer::Encode(entry));
+    has_told = true;
+  }
+  if (has_told) effects_->Send(link_, FrameType::kSync, peer::Encode(peer::Sync{}));
+}
+
+// The coordinator has gone while it told its state to a newcomer, which knows nothing else: if the
+// newcomer takes the place, it knows whom to wait for and what is expected back.
+void PortMembership::KeepHalfTold(uint64_t now_ms) {
+  if (told_ != nullptr && !record_->has_joined) {
+    record_->state = std::move(*told_);
+    record_->state.RemoveMember(coordinator_id_, now_ms);
+  }
+  told_.reset();
 }
 
 bool PortMembership::OnSync(std::string_view payload, uint64_t now_ms) {
@@ -344,6 +404,7 @@ bool PortMembership::OnRegistered(std::string_view payload, uint64_t now_ms) {
     answer_deadline_ms_ = is_last ? 0 : now_ms + limits::kCoordinatorMs;
   }
   const bool is_lost = answer.token == 0 && answer.error != 0;
+  if (is_lost) RemoveRefused();
   if (is_asked || is_lost) OnOwnRegistered(answer);
   return true;
 }
@@ -380,7 +441,7 @@ void PortMembership::OnOwnRegistered(const peer::Registered& answer) {
 void PortMembership::OnBroken(uint64_t now_ms) {
   link_ = 0;
   const bool was_joined = std::exchange(is_joined_, false);
-  told_.reset();
+  KeepHalfTold(now_ms);
   answer_deadline_ms_ = 0;
   for (auto& [token, removal] : record_->removals) removal.is_told = false;
   if (!was_joined) {
@@ -402,7 +463,7 @@ void PortMembership::OnBroken(uint64_t now_ms) {
 }
 
 // The coordinator does not answer. When it goes on it hears that this is not wanted any more.
-void PortMembership::GiveUpAsked() {
+void PortMembership::GiveUpAsked(uint64_t now_ms) {
   for (const auto& [token, wanted] : record_->asked) {
     peer::Unregister gone;
     gone.server_id = wanted.server_id;
@@ -413,8 +474,9 @@ void PortMembership::GiveUpAsked() {
   why.error = ETIMEDOUT;
   why.pid = coordinator_.pid;
   record_->FailAll(why);
-  record_->CompleteRemovals();
-  answer_deadline_ms_ = 0;
+  // Those that were asked for since then have their own time.
+  record_->GiveUpRemovals(now_ms, limits::kCoordinatorMs);
+  answer_deadline_ms_ = record_->removals.empty() ? 0 : now_ms + limits::kCoordinatorMs;
   if (record_->WantsNothing() && record_->removals.empty()) is_over_ = true;
 }
 

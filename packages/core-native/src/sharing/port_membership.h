@@ -70,12 +70,17 @@ class PortMembership {
   bool OnEntry(PortState* state, std::string_view payload, uint64_t now_ms);
   bool OnSync(std::string_view payload, uint64_t now_ms);
   void AdoptTold(uint64_t now_ms);
+  void TellKnown(const PortState& before, uint64_t now_ms);
+  void KeepHalfTold(uint64_t now_ms);
+  void AddOwnEntries(uint64_t now_ms);
+  void RemoveRefused();
+  bool IsRefused(peer::Register registered) const;
   bool OnRegistered(std::string_view payload, uint64_t now_ms);
   void OnOwnRegistered(const peer::Registered& answer);
   void SendRegister(peer::Register wanted);
   void SendAgain(peer::Register registered);
   void ExpectAnswer(uint64_t now_ms);
-  void GiveUpAsked();
+  void GiveUpAsked(uint64_t now_ms);
 
   PortRecord* const record_;
   PortEffects* const effects_;

@@ -95,9 +95,9 @@ void PortRecord::CompleteRemovals() {
   removals.clear();
 }
 
-void PortRecord::GiveUpRemovals(uint64_t now_ms) {
+void PortRecord::GiveUpRemovals(uint64_t now_ms, uint64_t after_ms) {
   std::erase_if(removals, [&](const auto& item) {
-    const bool is_late = now_ms - item.second.since_ms >= limits::kRemovalMs;
+    const bool is_late = now_ms - item.second.since_ms >= after_ms;
     if (is_late) CompleteRemoval(item.first);
     return is_late;
   });

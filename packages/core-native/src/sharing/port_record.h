@@ -61,8 +61,8 @@ class PortRecord {
   // JavaScript hears that everybody knows, or that nobody is left who could say so.
   void CompleteRemoval(uint32_t token);
   void CompleteRemovals();
-  // Gives up those that one coordinator after the other has not confirmed in time.
-  void GiveUpRemovals(uint64_t now_ms);
+  // Gives up those that nobody has confirmed for so long.
+  void GiveUpRemovals(uint64_t now_ms, uint64_t after_ms);
   // All that was asked for and not granted fails.
   void FailAll(const RegistrationResult& why);
   void AddOwn(peer::Register registered);

@@ -268,8 +268,9 @@ bool PortState::AddMember(const peer::Member& member) {
   return true;
 }
 
-void PortState::RemoveMember(uint64_t id, uint64_t now_ms) {
+std::vector<peer::EntryGone> PortState::RemoveMember(uint64_t id, uint64_t now_ms) {
   members_.erase(id);
+  std::vector<peer::EntryGone> shared;
   const auto is_left = [=](const StateEntry& there) {
     return there.entry.member == id && !there.is_absent();
   };
@@ -278,12 +279,14 @@ void PortState::RemoveMember(uint64_t id, uint64_t now_ms) {
     if (!is_left(there)) kept.insert(there.key);
   }
   std::erase_if(entries_, [&](const StateEntry& there) {
-    return is_left(there) && !kept.insert(there.key).second;
+    if (!is_left(there) || kept.insert(there.key).second) return false;
+    shared.push_back({id, there.entry.server_id, there.entry.prefix_id});
+    return true;
   });
   for (StateEntry& there : entries_) {
-    if (!is_left(there)) continue;
-    SetOffline(&there, now_ms);
+    if (is_left(there)) SetOffline(&there, now_ms);
   }
+  return shared;
 }
 
 bool PortState::AddEntry(const peer::Entry& entry, uint64_t now_ms) {
@@ -307,6 +310,16 @@ void PortState::RemoveEntry(const peer::EntryGone& gone) {
   std::erase_if(entries_, [&](const StateEntry& there) {
     return IsOf(there, gone.member, gone.server_id) && there.entry.prefix_id == gone.prefix_id;
   });
+}
+
+bool PortState::HasKey(const std::string& key) const {
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [&](const StateEntry& there) { return there.key == key; });
+}
+
+bool PortState::HasPrefix(const std::string& text) const {
+  StateEntry candidate;
+  return Parse(text, &candidate) && HasKey(candidate.key);
 }
 
 std::vector<StateEntry> PortState::EntriesOfServer(uint64_t member, uint32_t server_id) const {

@@ -52,11 +52,15 @@ class PortState {
   // -- Changes, each idempotent. False: what a peer says makes no sense.
 
   bool AddMember(const peer::Member& member);
-  // What it served and has not taken back is offline for a while, unless somebody shares it.
-  void RemoveMember(uint64_t id, uint64_t now_ms);
+  // What it served and has not taken back is offline for a while, unless somebody shares it: those
+  // entries are removed, and returned.
+  std::vector<peer::EntryGone> RemoveMember(uint64_t id, uint64_t now_ms);
   // Takes the place of absent entries with the same prefix.
   bool AddEntry(const peer::Entry& entry, uint64_t now_ms);
   void RemoveEntry(const peer::EntryGone& gone);
+  // There is an entry, absent or not, that requests cannot tell apart from one with this key.
+  bool HasKey(const std::string& key) const;
+  bool HasPrefix(const std::string& text) const;
   // What is to be removed or told anew as absent when servers go.
   std::vector<StateEntry> EntriesOfServer(uint64_t member, uint32_t server_id) const;
   std::vector<StateEntry> EntriesOfMember(uint64_t member) const;

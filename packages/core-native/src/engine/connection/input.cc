@@ -27,10 +27,10 @@ void Input::OnReadable(Connection* connection) {
   for (int i = 0; i < limits::kReadsPerEvent; ++i) {
     if (queue_->stalled()) {
       PauseForMemory(connection);
-      transport_->UpdatePoll(connection);
+      transport_->watch()->Update(connection);
       return;
     }
-    if (!ReadOnce(connection) || !connection->is_open() || connection->pauses != 0) return;
+    if (!ReadOnce(connection) || !connection->is_open() || connection->watch.pauses() != 0) return;
   }
 }
 
@@ -45,12 +45,12 @@ void Input::OnDisconnect(Connection* connection) {
 
 void Input::PauseForMemory(Connection* connection) {
   is_stalled_ = true;
-  transport_->Pause(connection, kPauseMemory);
+  transport_->watch()->Pause(connection, kPauseMemory);
 }
 
 // Returns true when there is probably more to read.
 bool Input::ReadOnce(Connection* connection) {
-  Protocol* protocol = protocols_->Of(connection->phase);
+  Protocol* protocol = protocols_->Of(connection->phase());
   const std::span<char> room = protocol->Room(connection, buffer_);
   if (room.empty()) return false;
   const ssize_t got = transport_->Receive(connection, room.data(), room.size());
@@ -74,7 +74,7 @@ void Input::OnReadFailed(Connection* connection, int error) {
     transport_->Close(connection, error);
     return;
   }
-  protocols_->Of(connection->phase)->OnEof(connection);
+  protocols_->Of(connection->phase())->OnEof(connection);
 }
 
 void Input::Receive(Connection* connection, std::string_view bytes) {
@@ -97,7 +97,7 @@ void Input::HandleKept(Connection* connection) {
   if (used != partial->size()) {
     partial->erase(0, used);
     connection->partial = std::move(partial);
-  } else if (Protocol* protocol = protocols_->Of(connection->phase); protocol != nullptr) {
+  } else if (Protocol* protocol = protocols_->Of(connection->phase()); protocol != nullptr) {
     protocol->OnKeptRead(connection);
   }
 }
@@ -106,13 +106,13 @@ void Input::HandleKept(Connection* connection) {
 size_t Input::Handle(Connection* connection, std::string_view input) {
   size_t at = 0;
   while (at < input.size()) {
-    Protocol* protocol = protocols_->Of(connection->phase);
+    Protocol* protocol = protocols_->Of(connection->phase());
     if (protocol == nullptr) break;
     size_t used = 0;
     const Protocol::Advance advance = protocol->OnReadable(connection, input.substr(at), &used);
     at += used;
-    const bool is_over = !connection->is_open() || connection->phase == InputPhase::kRefused ||
-                         connection->phase == InputPhase::kOver;
+    const bool is_over = !connection->is_open() || connection->phase() == InputPhase::kRefused ||
+                         connection->phase() == InputPhase::kOver;
     if (is_over) {
       at = input.size();
       break;
@@ -124,19 +124,19 @@ size_t Input::Handle(Connection* connection, std::string_view input) {
 }
 
 void Input::Resume(Connection* connection, PauseReason reason) {
-  if (!transport_->Resume(connection, reason)) return;
+  if (!transport_->watch()->Resume(connection, reason)) return;
   if (queue_->stalled()) {
     PauseForMemory(connection);
   } else if (connection->partial != nullptr) {
     HandleKept(connection);
   }
-  if (connection->is_open()) transport_->UpdatePoll(connection);
+  if (connection->is_open()) transport_->watch()->Update(connection);
 }
 
 void Input::OnWindow(Connection* connection, uint32_t bytes) {
   connection->window_bytes =
       std::min(connection->window_bytes + int64_t{bytes}, limits::kReceiveWindowBytes);
-  if ((connection->pauses & kPauseWindow) != 0 && connection->window_bytes > 0) {
+  if ((connection->watch.pauses() & kPauseWindow) != 0 && connection->window_bytes > 0) {
     Resume(connection, kPauseWindow);
   }
 }

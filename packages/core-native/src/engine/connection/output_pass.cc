@@ -52,14 +52,14 @@ OutputPass::Piece* OutputPass::AddPiece(Connection* connection, size_t bytes,
   const auto index = static_cast<uint32_t>(pieces_.size());
   Piece& piece = pieces_.emplace_back();
   piece.bytes = bytes;
-  if (connection->first_piece == 0) {
-    connection->first_piece = index;
+  if (connection->output.first_piece_ == 0) {
+    connection->output.first_piece_ = index;
   } else {
-    pieces_[connection->last_piece].next = index;
+    pieces_[connection->output.last_piece_].next = index;
   }
-  connection->last_piece = index;
-  connection->pass_payload_bytes += payload_bytes;
-  if (connection->origin != nullptr) connection->origin->sent_bytes += bytes;
+  connection->output.last_piece_ = index;
+  connection->output.pass_payload_bytes_ += payload_bytes;
+  if (connection->origin() != nullptr) connection->origin()->sent_bytes += bytes;
   Touch(connection);
   return &piece;
 }
@@ -94,15 +94,15 @@ void OutputPass::SendShared(Connection* connection, std::shared_ptr<const void> 
 }
 
 void OutputPass::Touch(Connection* connection) {
-  if (connection->is_touched) return;
-  connection->is_touched = true;
+  if (connection->output.is_touched_) return;
+  connection->output.is_touched_ = true;
   touched_.push_back(connection);
 }
 
 void OutputPass::FlushTouched(std::vector<Connection*>* touched) {
   // Closing may add to nothing here, so the list is stable.
   for (Connection* connection : touched_) {
-    connection->is_touched = false;
+    connection->output.is_touched_ = false;
     if (connection->is_open()) Flush(connection);
   }
   if (streams_ != nullptr) streams_->FlushSessions();
@@ -120,16 +120,16 @@ void OutputPass::Flush(Connection* connection) {
     streams_->OnTouched(connection);
     if (connection->stream != nullptr) return;
   }
-  uint32_t piece = connection->first_piece;
+  uint32_t piece = connection->output.first_piece_;
   if (piece != 0) {
-    const size_t payload = connection->pass_payload_bytes;
-    connection->pass_payload_bytes = 0;
+    const size_t payload = connection->output.pass_payload_bytes_;
+    connection->output.pass_payload_bytes_ = 0;
     size_t offset = 0;
-    const bool was_behind = connection->queue != nullptr;
+    const bool was_behind = connection->output.queue_ != nullptr;
     if (!was_behind && !SendPieces(connection, &piece, &offset)) return;
-    const bool is_only = connection->first_piece == connection->last_piece;
-    const uint32_t last = std::exchange(connection->last_piece, 0);
-    connection->first_piece = 0;
+    const bool is_only = connection->output.first_piece_ == connection->output.last_piece_;
+    const uint32_t last = std::exchange(connection->output.last_piece_, 0);
+    connection->output.first_piece_ = 0;
     if (piece != 0) EnqueuePieces(connection, piece, offset);
     // The lane flushes each answer of its own as it makes it, and makes hundreds of thousands in
     // one turn of the loop when clients flood it: such an answer leaves no piece behind.
@@ -140,13 +140,13 @@ void OutputPass::Flush(Connection* connection) {
       payload_left = payload;
     } else if (piece != 0) {
       // Framing counts as the first to leave: credits never run ahead of the payload.
-      payload_left = std::min(payload, connection->queue->bytes());
+      payload_left = std::min(payload, connection->output.queue_->bytes());
     }
-    connection->queue_payload_bytes += payload_left;
+    connection->output.queue_payload_bytes_ += payload_left;
     AddCredit(connection, payload - payload_left);
     owner_->UpdatePoll(connection);
   }
-  if (connection->queue == nullptr) owner_->OnOutputDone(connection);
+  if (connection->output.queue_ == nullptr) owner_->OnOutputDone(connection);
 }
 
 // False when the connection was closed by an error. What was not sent begins at piece and offset.
@@ -159,7 +159,7 @@ bool OutputPass::SendPieces(Connection* connection, uint32_t* piece, size_t* off
       const int error = errno;
       if (IsWouldBlock(error)) break;
       ReportBlocks(blocks_, 0);
-      connection->first_piece = *piece;
+      connection->output.first_piece_ = *piece;
       owner_->OnWriteFailed(connection, WriteError(*connection, error));
       return false;
     }
@@ -216,8 +216,8 @@ void OutputPass::Advance(size_t bytes, uint32_t* piece, size_t* offset) {
 
 // Even an empty one says that there is something to send: what TLS has sealed.
 void OutputPass::BeginQueue(Connection* connection) {
-  if (connection->queue != nullptr) return;
-  connection->queue = std::make_unique<OutputQueue>();
+  if (connection->output.queue_ != nullptr) return;
+  connection->output.queue_ = std::make_unique<OutputQueue>();
   ++pending_outputs_;
   owner_->OnQueueBegun(connection);
   owner_->UpdatePoll(connection);
@@ -248,12 +248,12 @@ void OutputPass::EnqueuePieces(Connection* connection, uint32_t piece, size_t of
     const std::string_view bytes = from.view().substr(offset);
     offset = 0;
     if (from.block_id != OutputQueue::kNoBlock) {
-      connection->queue->AppendBlock(from.block_id, bytes);
+      connection->output.queue_->AppendBlock(from.block_id, bytes);
     } else if (is_shared(from)) {
-      connection->queue->AppendShared(owners_[from.owner], bytes);
+      connection->output.queue_->AppendShared(owners_[from.owner], bytes);
     } else {
       copied -= from.bytes;
-      connection->queue->Append(bytes, copied);
+      connection->output.queue_->Append(bytes, copied);
     }
   }
 }
@@ -262,7 +262,7 @@ void OutputPass::EnqueuePieces(Connection* connection, uint32_t piece, size_t of
 
 bool OutputPass::WriteNow(Connection* connection, std::string_view bytes) {
   size_t sent = 0;
-  if (connection->queue == nullptr) {
+  if (connection->output.queue_ == nullptr) {
     iovec vector{const_cast<char*>(bytes.data()), bytes.size()};
     const ssize_t result = Write(connection, &vector, 1);
     if (result < 0 && !IsWouldBlock(errno)) {
@@ -274,22 +274,22 @@ bool OutputPass::WriteNow(Connection* connection, std::string_view bytes) {
   const bool is_sealed = connection->tls != nullptr && connection->tls->has_unsent();
   if (sent == bytes.size() && !is_sealed) return true;
   BeginQueue(connection);
-  connection->queue->Append(bytes.substr(sent));
+  connection->output.queue_->Append(bytes.substr(sent));
   owner_->UpdatePoll(connection);
   return true;
 }
 
 size_t OutputPass::OutputBytes(const Connection* stream) const {
-  size_t bytes = stream->queue == nullptr ? 0 : stream->queue->bytes();
-  for (uint32_t at = stream->first_piece; at != 0; at = pieces_[at].next)
+  size_t bytes = stream->output.queue_ == nullptr ? 0 : stream->output.queue_->bytes();
+  for (uint32_t at = stream->output.first_piece_; at != 0; at = pieces_[at].next)
     bytes += pieces_[at].bytes;
-  return bytes - (stream->first_piece == 0 ? 0 : stream->stream->piece_offset);
+  return bytes - (stream->output.first_piece_ == 0 ? 0 : stream->stream->piece_offset);
 }
 
 void OutputPass::TakeOutput(Connection* stream, size_t bytes, std::string* to) {
   blocks_.clear();
-  if (stream->queue != nullptr) {
-    OutputQueue& queue = *stream->queue;
+  if (stream->output.queue_ != nullptr) {
+    OutputQueue& queue = *stream->output.queue_;
     while (bytes > 0 && !queue.empty()) {
       iovec vector;
       queue.Peek(&vector, 1);
@@ -299,40 +299,40 @@ void OutputPass::TakeOutput(Connection* stream, size_t bytes, std::string* to) {
       bytes -= count;
     }
     if (queue.empty()) {
-      stream->queue.reset();
+      stream->output.queue_.reset();
       --pending_outputs_;
     }
   }
   size_t* offset = &stream->stream->piece_offset;
-  while (bytes > 0 && stream->first_piece != 0) {
-    const std::string_view view = pieces_[stream->first_piece].view().substr(*offset);
+  while (bytes > 0 && stream->output.first_piece_ != 0) {
+    const std::string_view view = pieces_[stream->output.first_piece_].view().substr(*offset);
     const size_t count = std::min(bytes, view.size());
     to->append(view.substr(0, count));
-    Advance(count, &stream->first_piece, offset);
+    Advance(count, &stream->output.first_piece_, offset);
     bytes -= count;
   }
-  if (stream->first_piece == 0) stream->last_piece = 0;
-  const size_t before = stream->queue_payload_bytes + stream->pass_payload_bytes;
+  if (stream->output.first_piece_ == 0) stream->output.last_piece_ = 0;
+  const size_t before = stream->output.queue_payload_bytes_ + stream->output.pass_payload_bytes_;
   const size_t payload = std::min(before, OutputBytes(stream));
   // Which of the two counts does not matter to anybody else.
-  stream->queue_payload_bytes = payload;
-  stream->pass_payload_bytes = 0;
+  stream->output.queue_payload_bytes_ = payload;
+  stream->output.pass_payload_bytes_ = 0;
   AddCredit(stream, before - payload);
   ReportBlocks(blocks_, 0);
 }
 
 // The memory of the pass is given back.
 void OutputPass::KeepStreamOutput(Connection* stream) {
-  if (stream->first_piece == 0) return;
-  EnqueuePieces(stream, stream->first_piece, stream->stream->piece_offset);
-  stream->first_piece = stream->last_piece = 0;
+  if (stream->output.first_piece_ == 0) return;
+  EnqueuePieces(stream, stream->output.first_piece_, stream->stream->piece_offset);
+  stream->output.first_piece_ = stream->output.last_piece_ = 0;
   stream->stream->piece_offset = 0;
   streams_->OnBehind(stream);
 }
 
 void OutputPass::OnWritable(Connection* connection) {
   WriteQueue(connection);
-  if (!connection->is_open() || (connection->pauses & kPauseOutput) == 0) return;
+  if (!connection->is_open() || (connection->watch.pauses() & kPauseOutput) == 0) return;
   if (IsBehind(*connection)) return;
   connection->wants_input_resumed = true;
   Touch(connection);
@@ -346,7 +346,7 @@ void OutputPass::WriteQueue(Connection* connection) {
     FlushSealed(connection);
     if (!connection->is_open() || has_sealed()) return;
   }
-  OutputQueue& queue = *connection->queue;
+  OutputQueue& queue = *connection->output.queue_;
   size_t budget = limits::kSendBytesPerEvent;
   while (!queue.empty()) {
     iovec vectors[limits::kVectorsMax];
@@ -360,14 +360,15 @@ void OutputPass::WriteQueue(Connection* connection) {
     const auto sent = static_cast<size_t>(result);
     blocks_.clear();
     queue.Remove(sent, &blocks_);
-    const size_t payload = std::min(connection->queue_payload_bytes, queue.bytes());
-    AddCredit(connection, std::exchange(connection->queue_payload_bytes, payload) - payload);
+    const size_t payload = std::min(connection->output.queue_payload_bytes_, queue.bytes());
+    AddCredit(connection,
+              std::exchange(connection->output.queue_payload_bytes_, payload) - payload);
     ReportBlocks(blocks_, 0);
     if (sent >= budget) break;
     budget -= sent;
   }
   if (!queue.empty() || has_sealed()) return;
-  connection->queue.reset();
+  connection->output.queue_.reset();
   --pending_outputs_;
   owner_->UpdatePoll(connection);
   owner_->OnOutputDone(connection);
@@ -377,13 +378,13 @@ void OutputPass::WriteQueue(Connection* connection) {
 
 void OutputPass::Drop(Connection* connection) {
   blocks_.clear();
-  for (uint32_t at = connection->first_piece; at != 0; at = pieces_[at].next) {
+  for (uint32_t at = connection->output.first_piece_; at != 0; at = pieces_[at].next) {
     if (pieces_[at].block_id != OutputQueue::kNoBlock) blocks_.push_back(pieces_[at].block_id);
   }
-  connection->first_piece = connection->last_piece = 0;
-  if (connection->queue != nullptr) {
-    connection->queue->CollectBlocks(&blocks_);
-    connection->queue.reset();
+  connection->output.first_piece_ = connection->output.last_piece_ = 0;
+  if (connection->output.queue_ != nullptr) {
+    connection->output.queue_->CollectBlocks(&blocks_);
+    connection->output.queue_.reset();
     --pending_outputs_;
     ++dropped_outputs_;
     TrimSoonAfterMany();
@@ -408,21 +409,22 @@ void OutputPass::TrimSoonAfterMany() {
 
 // A stream may have so little credit that JavaScript waits until all of it has left.
 bool OutputPass::IsCreditDue(const Connection& connection) {
-  if (connection.credit_bytes >= limits::kCreditBytes) return true;
-  const bool is_all = connection.queue_payload_bytes == 0 && connection.pass_payload_bytes == 0;
-  if (connection.credit_bytes < limits::kStreamCreditBytes || !is_all) return false;
+  if (connection.output.credit_bytes_ >= limits::kCreditBytes) return true;
+  const bool is_all =
+      connection.output.queue_payload_bytes_ == 0 && connection.output.pass_payload_bytes_ == 0;
+  if (connection.output.credit_bytes_ < limits::kStreamCreditBytes || !is_all) return false;
   // Nobody waits behind the end of a response.
   if (connection.stream != nullptr) return !connection.stream->is_complete;
-  return connection.origin != nullptr && connection.origin->is_stream;
+  return connection.origin() != nullptr && connection.origin()->is_stream;
 }
 
 void OutputPass::AddCredit(Connection* connection, size_t bytes) {
-  connection->credit_bytes += bytes;
+  connection->output.credit_bytes_ += bytes;
   if (!IsCreditDue(*connection)) return;
   // A block may be longer than a word counts.
-  const size_t credit = std::min(connection->credit_bytes, size_t{UINT32_MAX});
-  records_->Credit(connection->slot, static_cast<uint32_t>(credit));
-  connection->credit_bytes -= credit;
+  const size_t credit = std::min(connection->output.credit_bytes_, size_t{UINT32_MAX});
+  records_->Credit(connection->slot.number(), static_cast<uint32_t>(credit));
+  connection->output.credit_bytes_ -= credit;
 }
 
 void OutputPass::ReportBlocks(const std::vector<uint32_t>& blocks, int error) {

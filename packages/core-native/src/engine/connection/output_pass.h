@@ -77,9 +77,9 @@ class OutputPass {
   // Bytes that a connection has accepted for sending and its socket has not taken: those that wait,
   // sealed ones included, and the payload of the current reply pass.
   static size_t UnsentBytes(const Connection& connection) {
-    size_t bytes = connection.pass_payload_bytes;
-    if (connection.queue != nullptr) {
-      bytes += connection.queue->bytes();
+    size_t bytes = connection.output.pass_payload_bytes_;
+    if (connection.output.queue_ != nullptr) {
+      bytes += connection.output.queue_->bytes();
       if (connection.tls != nullptr) bytes += connection.tls->unsent_bytes();
     }
     return bytes;
@@ -100,6 +100,14 @@ class OutputPass {
   void OnWritable(Connection* connection);
   // Even an empty queue says that there is something to send: what TLS has sealed.
   void BeginQueue(Connection* connection);
+  // Marks the end of what waits for the socket. Only if something does.
+  static void MarkQueue(Connection* connection) { connection->output.queue_->Mark(); }
+  // How fast the client takes what waits for the socket. Only if something does.
+  static SendRateWatch* RateOf(Connection* connection) {
+    return &connection->output.queue_->rate();
+  }
+  // Payload that was sent for another server.
+  static void ForgetCredit(Connection* connection) { connection->output.credit_bytes_ = 0; }
   // Forgets what is not sent.
   void Drop(Connection* connection);
 

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "engine/connection/connection.h"
+#include "engine/connection/input_phase.h"
 #include "records/replies.h"
 
 namespace httpsys::engine {
@@ -56,7 +57,7 @@ class Protocols {
   Protocol* Of(InputPhase phase) const { return by_phase_[static_cast<size_t>(phase)]; }
 
  private:
-  std::array<Protocol*, static_cast<size_t>(InputPhase::kOver) + 1> by_phase_{};
+  std::array<Protocol*, kInputPhases> by_phase_{};
 };
 
 }  // namespace httpsys::engine

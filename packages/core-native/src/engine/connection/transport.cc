@@ -18,27 +18,20 @@ namespace {
 // Reads of lingering input; it is thrown away, so the size only matters for the number of calls.
 constexpr size_t kDiscardBytes = 16 * 1024;
 
-int SocketError(int fd) {
-  int error = 0;
-  socklen_t size = sizeof error;
-  if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) != 0) return errno;
-  return error;
-}
-
 }  // namespace
 
 Transport::Transport(uv_loop_t* loop, RecordWriter* records, LentMemory* lent,
                      std::atomic<uint32_t>* load)
-    : loop_(loop), records_(records), output_(loop, records, lent, this), load_(load) {
-  uv_timer_init(loop, &timer_);
-  uv_timer_init(loop, &rate_timer_);
-  uv_timer_init(loop, &unwatched_timer_);
-  uv_idle_init(loop, &pending_idle_);
-  // Of the loop: connections find their transport by it, without a pointer each.
-  timer_.data = rate_timer_.data = unwatched_timer_.data = pending_idle_.data = loop->data = this;
-}
+    : records_(records),
+      watch_(loop, this),
+      output_(loop, records, lent, this),
+      timers_(loop, [this](Connection* connection) { OnTimeout(connection); }),
+      slow_clients_(
+          loop, &output_, [this](const auto& look) { ForEach(look); },
+          [this](Connection* connection) { handler_->OnTooSlow(connection); }),
+      load_(load) {}
 
-// -- Connections and slots.
+// -- Connections.
 
 Connection* Transport::Open(int fd, LaneServer* server, std::unique_ptr<RelayOrigin> origin) {
   auto* connection = new Connection;
@@ -55,7 +48,7 @@ Connection* Transport::Open(int fd, LaneServer* server, std::unique_ptr<RelayOri
   connection->fd = fd;
   connection->window_bytes = limits::kReceiveWindowBytes;
   connection->message_start_ns = uv_hrtime();
-  connection->origin = std::move(origin);
+  if (origin != nullptr) connection->uncommon().origin = std::move(origin);
   connection->local_port = addresses.local_port;
   connection->local_ip = addresses.local_ip;
   Link(connection, server);
@@ -68,21 +61,19 @@ Connection* Transport::Open(int fd, LaneServer* server, std::unique_ptr<RelayOri
 
 void Transport::Watch(Connection* connection) {
   if (!connection->is_open()) return;
-  if (connection->phase != InputPhase::kAfterClose) return UpdatePoll(connection);
+  if (connection->phase() != InputPhase::kAfterClose) return watch_.Update(connection);
   // It sends nothing more, and is most likely answered before it gives up.
-  connection->is_unwatched = true;
-  unwatched_.push_back({connection, uv_now(loop_), false});
+  watch_.LeaveAlone(connection, false);
 }
 
 Connection* Transport::OpenStream(Connection* parent, LaneServer* server,
                                   std::unique_ptr<Http2Stream> stream) {
-  auto* connection = new Connection;
+  auto* connection = new Connection(InputPhase::kStream);
   connection->server = server;
   connection->window_bytes = limits::kReceiveWindowBytes;
   connection->local_port = parent->local_port;
   connection->local_ip = parent->local_ip;
   connection->hops = parent->hops;
-  connection->phase = InputPhase::kStream;
   connection->stream = std::move(stream);
   Link(connection, server);
   return connection;
@@ -112,23 +103,25 @@ bool Transport::BeginTls(Connection* connection) {
   const ServerConfig& config = *connection->server->config;
   std::shared_ptr<const tls::ServerContext> context =
       config.TlsOf(connection->local_port, connection->local_ip);
-  if (context == nullptr || connection->origin != nullptr) return true;
+  if (context == nullptr || connection->origin() != nullptr) return true;
   const uint64_t timeout_ms = context->settings().handshake_timeout_ms;
   const tls::Maker maker{connection->server->id, config.settings().listening};
   connection->tls = tls::Session::Create(std::move(context), connection->fd, &wire_,
                                          connection->local_port, maker);
   if (connection->tls == nullptr) return false;
-  connection->phase = InputPhase::kHandshake;
+  connection->Enter(InputPhase::kHandshake);
   connection->message_start_ns = 0;
   if (timeout_ms != 0) StartIdleTimer(connection, timeout_ms);
   return true;
 }
 
 void Transport::Announce(Connection* connection, uint32_t flags) {
-  if (connection->is_announced) return;
-  connection->is_announced = true;
+  if (!connection->slot.is_announced()) Tell(connection, flags);
+}
+
+void Transport::Tell(Connection* connection, uint32_t flags) {
   connection->is_shared = (flags & records::kFlagShared) != 0;
-  connection->slot = TakeSlot(connection);
+  slots_.Take(connection);
   if (connection->stream != nullptr) return;
   if (handler_ != nullptr) handler_->OnAnnounced(connection);
   // Kept until now; asked again when it goes from one server to another.
@@ -137,23 +130,19 @@ void Transport::Announce(Connection* connection, uint32_t flags) {
     addresses = std::make_unique<Addresses>(DescribeConnection(connection->fd, nullptr));
   }
   const bool has_secrets = connection->tls != nullptr && (flags & records::kFlagPending) == 0;
-  if (has_secrets) records_->KeyLog(connection->slot, connection->tls->TakeKeyLog());
+  if (has_secrets) records_->KeyLog(connection->slot.number(), connection->tls->TakeKeyLog());
   std::string facts;
   if (connection->tls != nullptr) facts = EncodeFacts(connection->tls->Describe());
-  if (connection->origin != nullptr) facts = connection->origin->facts;
-  records_->Open(connection->slot, connection->server->id, *addresses, flags, facts);
+  if (connection->origin() != nullptr) facts = connection->origin()->facts;
+  records_->Open(connection->slot.number(), connection->server->id, *addresses, flags, facts);
 }
 
 void Transport::AnnounceAnew(Connection* connection, uint32_t flags) {
-  const bool was_announced = connection->is_announced;
-  const uint32_t before = connection->slot;
-  connection->is_announced = false;
-  Announce(connection, flags);
-  if (!was_announced) return;
-  records_->Closed(before, 0, false);
-  slots_[before].connection = nullptr;
-  slots_[before].is_closed = true;
-  FreeSlotIfDone(before);
+  const SlotState before = connection->slot;
+  Tell(connection, flags);
+  if (!before.is_announced()) return;
+  records_->Closed(before.number(), 0, false);
+  slots_.Close(before.number());
 }
 
 void Transport::Assign(Connection* connection, LaneServer* server) {
@@ -163,7 +152,7 @@ void Transport::Assign(Connection* connection, LaneServer* server) {
     ++server->connections;
     connection->server = server;
     connection->window_bytes = limits::kReceiveWindowBytes;
-    connection->credit_bytes = 0;
+    output_.ForgetCredit(connection);
     connection->idle_timeout_ms = 0;
   }
   Announce(connection, records::kFlagShared);
@@ -177,102 +166,7 @@ int Transport::Release(Connection* connection) {
   return fd;
 }
 
-uint32_t Transport::TakeSlot(Connection* connection) {
-  uint32_t slot;
-  if (free_slots_.empty()) {
-    slot = static_cast<uint32_t>(slots_.size());
-    slots_.emplace_back();
-  } else {
-    slot = free_slots_.back();
-    free_slots_.pop_back();
-  }
-  slots_[slot] = {connection, false, false};
-  return slot;
-}
-
-Connection* Transport::Find(uint32_t slot) const {
-  return slot < slots_.size() ? slots_[slot].connection : nullptr;
-}
-
-void Transport::ReleaseSlot(uint32_t slot) {
-  HTTPSYS_CHECK(slot < slots_.size() && !slots_[slot].is_released);
-  slots_[slot].is_released = true;
-  FreeSlotIfDone(slot);
-}
-
-void Transport::FreeSlotIfDone(uint32_t slot) {
-  if (slots_[slot].is_closed && slots_[slot].is_released) free_slots_.push_back(slot);
-}
-
-// -- Readiness.
-
-void Transport::UpdatePoll(Connection* connection) {
-  if (connection->life == Life::kClosing) return;
-  if (connection->stream != nullptr) return streams_->OnPausesChanged(connection);
-  CheckPending(connection);
-  int wanted = 0;
-  if (connection->pauses == 0) wanted |= UV_READABLE;
-  // Requests that nobody answers would otherwise outlive their client.
-  if (connection->pauses == kPausePipeline && !connection->is_disconnect_told &&
-      !connection->server->config->settings().allow_half_open) {
-    wanted |= UV_DISCONNECT;
-  }
-  if (connection->queue != nullptr) wanted |= UV_WRITABLE;
-  if (wanted == connection->poll_events || !MakeWatchable(connection)) return;
-  connection->poll_events = static_cast<uint8_t>(wanted);
-  if (wanted == 0) {
-    uv_poll_stop(&connection->poll);
-  } else {
-    uv_poll_start(&connection->poll, wanted, OnPoll);
-  }
-}
-
-// Three calls of the kernel, which a connection that brings its request and is answered at once
-// does without. False when it must end: its caller is in the middle of something.
-bool Transport::MakeWatchable(Connection* connection) {
-  if (connection->is_watchable) return true;
-  if (connection->is_unwatchable) return false;
-  connection->is_watchable = uv_poll_init(loop_, &connection->poll, connection->fd) == 0;
-  connection->is_unwatchable = !connection->is_watchable;
-  connection->poll.data = connection;
-  if (connection->is_unwatchable) AddPending(connection);
-  return connection->is_watchable;
-}
-
-void Transport::CheckPending(Connection* connection) {
-  if (connection->tls == nullptr || connection->pauses != 0 || !connection->is_open() ||
-      !connection->tls->has_pending()) {
-    return;
-  }
-  AddPending(connection);
-}
-
-void Transport::AddPending(Connection* connection) {
-  if (connection->is_pending) return;
-  connection->is_pending = true;
-  if (pending_.empty()) uv_idle_start(&pending_idle_, OnPending);
-  pending_.push_back(connection);
-}
-
-// Once per turn of the loop, so that others get theirs.
-void Transport::OnPending(uv_idle_t* idle) {
-  auto* self = static_cast<Transport*>(idle->data);
-  std::vector<Connection*> connections;
-  connections.swap(self->pending_);
-  uv_idle_stop(idle);
-  for (Connection* connection : connections) connection->is_pending = false;
-  // None of them is freed before the loop goes on.
-  for (Connection* connection : connections) {
-    if (connection->is_unwatchable) {
-      self->Close(connection, ENOMEM);
-      self->CloseDescriptor(connection);
-      continue;
-    }
-    if (!connection->is_open() || connection->pauses != 0) continue;
-    self->handler_->OnReadable(connection);
-    self->CheckPending(connection);
-  }
-}
+// -- Reading.
 
 ssize_t Transport::Receive(Connection* connection, void* memory, size_t bytes) {
   if (connection->tls != nullptr) {
@@ -289,138 +183,40 @@ ssize_t Transport::Receive(Connection* connection, void* memory, size_t bytes) {
   return got;
 }
 
-void Transport::Pause(Connection* connection, PauseReason reason) {
-  connection->pauses = static_cast<uint8_t>(connection->pauses | reason);
-}
-
-bool Transport::Resume(Connection* connection, PauseReason reason) {
-  connection->pauses = static_cast<uint8_t>(connection->pauses & ~reason);
-  return connection->pauses == 0;
-}
-
 void Transport::OnPeerEnded(Connection* connection) {
   connection->peer_ended = true;
-  Pause(connection, kPauseOver);
-  UpdatePoll(connection);
+  watch_.Pause(connection, kPauseOver);
+  watch_.Update(connection);
 }
 
-void Transport::OnPoll(uv_poll_t* poll, int status, int events) {
-  auto* connection = static_cast<Connection*>(poll->data);
-  auto* self = static_cast<Transport*>(poll->loop->data);
-  if (status < 0) {
-    // libuv has stopped the watcher: the socket is in an error state.
-    connection->poll_events = 0;
-    const int error = SocketError(connection->fd);
-    if (connection->is_open()) {
-      self->Close(connection, error != 0 ? error : ECONNRESET);
-    } else {
-      self->CloseDescriptor(connection);
-    }
-    return;
-  }
-  if ((events & UV_WRITABLE) != 0 && connection->queue != nullptr)
-    self->output_.OnWritable(connection);
-  if ((events & UV_DISCONNECT) != 0 && connection->is_open() &&
-      connection->pauses == kPausePipeline) {
-    connection->is_disconnect_told = true;
-    self->UpdatePoll(connection);
-    self->handler_->OnDisconnect(connection);
-    return;
-  }
-  if ((events & UV_READABLE) == 0) return;
+void Transport::OnReadable(Connection* connection) {
   if (connection->life == Life::kLingering) {
-    self->ReadLingering(connection);
+    ReadLingering(connection);
   } else if (connection->is_open()) {
-    // Readiness while paused: only now is it worth a system call to stop watching.
-    if (connection->pauses != 0) {
-      self->UpdatePoll(connection);
-    } else {
-      self->handler_->OnReadable(connection);
-      self->CheckPending(connection);
-    }
+    handler_->OnReadable(connection);
   }
 }
 
-// -- Timers.
-
-void Transport::StartIdleTimer(Connection* connection, uint64_t timeout_ms) {
-  if (timers_.Start(connection, uv_now(loop_), timeout_ms)) ArmTimer();
+void Transport::OnWatchFailed(Connection* connection, int error) {
+  Close(connection, error);
+  CloseDescriptor(connection);  // Of one that lingers.
 }
-
-void Transport::StopTimer(Connection* connection) { timers_.Stop(connection); }
-
-void Transport::ArmTimer() {
-  const uint64_t deadline = timers_.NextDeadline();
-  // Firing early is harmless, so a later deadline does not move the timer.
-  if (deadline >= timer_deadline_ms_) return;
-  timer_deadline_ms_ = deadline;
-  const uint64_t now = uv_now(loop_);
-  uv_timer_start(&timer_, OnTimer, deadline > now ? deadline - now : 0, 0);
-}
-
-void Transport::OnTimer(uv_timer_t* timer) {
-  auto* self = static_cast<Transport*>(timer->data);
-  self->timer_deadline_ms_ = UINT64_MAX;
-  const uint64_t now = uv_now(self->loop_);
-  while (TimerNode* node = self->timers_.TakeExpired(now)) {
-    auto* connection = static_cast<Connection*>(node);
-    if (!connection->is_open()) {
-      self->CloseDescriptor(connection);
-    } else if (connection->http2 != nullptr || connection->stream != nullptr) {
-      self->streams_->OnTimer(connection);
-    } else if (connection->queue != nullptr && connection->idle_timeout_ms != 0) {
-      // Not idle: the peer still reads the last response.
-      self->timers_.Start(node, now, connection->idle_timeout_ms);
-    } else {
-      self->handler_->OnTimeout(connection);
-    }
-  }
-  self->ArmTimer();
-}
-
-// -- Clients that take too little.
 
 void Transport::OnQueueBegun(Connection* connection) {
-  if (connection->fd >= 0) ArmRateTimer(*connection);
+  if (connection->fd >= 0) slow_clients_.Watch(*connection);
 }
 
-void Transport::ArmRateTimer(const Connection& connection) {
-  const ServerSettings& settings = connection.server->config->settings();
-  if (settings.send_rate_min == 0) return;
-  const uint64_t look_ms = std::max<uint64_t>(settings.send_rate_ms / SendRateWatch::kLooks, 1);
-  const bool is_set = uv_is_active(reinterpret_cast<uv_handle_t*>(&rate_timer_)) != 0;
-  if (is_set && uv_timer_get_due_in(&rate_timer_) <= look_ms) return;
-  uv_timer_start(&rate_timer_, OnRateTimer, look_ms, 0);
-}
-
-void Transport::OnRateTimer(uv_timer_t* timer) {
-  auto* self = static_cast<Transport*>(timer->data);
-  // A connection of HTTP/2 takes its streams along.
-  std::vector<Connection*> slow;
-  self->ForEach([&](Connection* connection) {
-    if (!connection->is_open() || connection->queue == nullptr || connection->fd < 0) return;
-    if (self->IsTooSlow(*connection)) {
-      slow.push_back(connection);
-    } else {
-      self->ArmRateTimer(*connection);
-    }
-  });
-  for (Connection* connection : slow) {
-    if (connection->is_open()) self->handler_->OnTooSlow(connection);
+void Transport::OnTimeout(Connection* connection) {
+  if (!connection->is_open()) {
+    CloseDescriptor(connection);
+  } else if (connection->http2 != nullptr || connection->stream != nullptr) {
+    streams_->OnTimer(connection);
+  } else if (connection->output.queue() != nullptr && connection->idle_timeout_ms != 0) {
+    // Not idle: the peer still reads the last response.
+    timers_.Start(connection, connection->idle_timeout_ms);
+  } else {
+    handler_->OnTimeout(connection);
   }
-}
-
-bool Transport::IsTooSlow(const Connection& connection) const {
-  const ServerSettings& settings = connection.server->config->settings();
-  // What was upgraded is no business of HTTP's limits.
-  const bool is_upgraded =
-      connection.phase == InputPhase::kUndecided || connection.phase == InputPhase::kOpaque ||
-      connection.phase == InputPhase::kWebSocket || connection.phase == InputPhase::kRelayOpaque;
-  if (settings.send_rate_min == 0 || is_upgraded) return false;
-  OutputQueue& queue = *connection.queue;
-  return queue.rate().IsTooSlow(
-      uv_now(loop_), queue.removed(), settings.send_rate_min, settings.send_rate_ms,
-      [&](Acknowledged* to) { return ReadAcknowledged(connection.fd, to); });
 }
 
 // -- Ends.
@@ -428,28 +224,28 @@ bool Transport::IsTooSlow(const Connection& connection) const {
 void Transport::FinishAfterOutput(Connection* connection, AfterOutput action) {
   if (action > connection->after_output) connection->after_output = action;
   if (connection->after_output == AfterOutput::kClose) {
-    if (connection->phase == InputPhase::kAfterClose) connection->has_read_all = true;
+    if (connection->phase() == InputPhase::kAfterClose) connection->has_read_all = true;
     // The application ends an upgraded connection by itself: what a relay gets of it is whole.
-    if (handler_ != nullptr && IsTunnel(connection->phase)) handler_->OnOutputEnding(connection);
-    connection->phase = InputPhase::kOver;
-    Pause(connection, kPauseOver);
+    if (handler_ != nullptr && IsTunnel(connection->phase())) handler_->OnOutputEnding(connection);
+    connection->Enter(InputPhase::kOver);
+    watch_.Pause(connection, kPauseOver);
   }
   output_.Touch(connection);
 }
 
 void Transport::FinishNow(Connection* connection) {
   connection->after_output = AfterOutput::kClose;
-  connection->phase = InputPhase::kOver;
-  Pause(connection, kPauseOver);
-  if (connection->queue == nullptr) OnOutputDone(connection);
+  connection->Enter(InputPhase::kOver);
+  watch_.Pause(connection, kPauseOver);
+  if (connection->output.queue() == nullptr) OnOutputDone(connection);
 }
 
 void Transport::OnOutputDone(Connection* connection) {
   switch (connection->after_output) {
     case AfterOutput::kNothing:
       // Its next request may be another server's.
-      if ((connection->pauses & (kPauseOrder | kPauseOutput)) != 0 ||
-          connection->relay != nullptr) {
+      if ((connection->watch.pauses() & (kPauseOrder | kPauseOutput)) != 0 ||
+          connection->relay() != nullptr) {
         connection->wants_input_resumed = true;
       }
       return;
@@ -490,17 +286,13 @@ void Transport::Detach(Connection* connection, int error, bool is_told_late) {
 }
 
 void Transport::TellClosed(Connection* connection, int error, bool is_told_late) {
-  if (!connection->is_announced) return;
-  connection->is_announced = false;
+  if (!connection->slot.is_announced()) return;
   if (connection->tls != nullptr && connection->tls->has_failed()) {
-    records_->TlsFailure(connection->slot, connection->tls->failure());
+    records_->TlsFailure(connection->slot.number(), connection->tls->failure());
     is_told_late = false;
   }
-  records_->Closed(connection->slot, error, is_told_late);
-  Slot& slot = slots_[connection->slot];
-  slot.connection = nullptr;
-  slot.is_closed = true;
-  FreeSlotIfDone(connection->slot);
+  records_->Closed(connection->slot.number(), error, is_told_late);
+  slots_.Close(connection);
 }
 
 void Transport::Close(Connection* connection, int error) {
@@ -531,18 +323,21 @@ void Transport::CloseLingering(Connection* connection, bool is_told_late) {
   }
   connection->is_fin_sent = true;
   connection->life = Life::kLingering;
-  connection->credit_bytes = 0;
   if (connection->peer_ended) {
     CloseDescriptor(connection);
   } else if (connection->has_read_all) {
-    LookLater(connection);
+    // A client that has announced its end with its last request sends nothing more but that: when
+    // it is looked at a little later it has ended, without a wake for it.
+    watch_.PauseOnly(connection, kPauseOver);
+    watch_.Update(connection);
+    watch_.LeaveAlone(connection, true);
   } else {
     WatchLingering(connection);
   }
 }
 
 bool Transport::IsUndecidedFull(const Connection& connection) {
-  return connection.phase == InputPhase::kUndecided && connection.partial != nullptr &&
+  return connection.phase() == InputPhase::kUndecided && connection.partial != nullptr &&
          connection.partial->size() >= limits::kUndecidedBytesMax;
 }
 
@@ -550,40 +345,12 @@ void Transport::CloseIfRefusedUpgrade(Connection* connection) {
   if (connection->is_fin_sent && IsUndecidedFull(*connection)) CloseLingering(connection);
 }
 
-// A client that has announced its end with its last request sends nothing more but that: when it is
-// looked at a little later it has ended, without a wake for it.
-void Transport::LookLater(Connection* connection) {
-  connection->pauses = kPauseOver;
-  UpdatePoll(connection);
-  connection->is_unwatched = true;
-  unwatched_.push_back({connection, uv_now(loop_), true});
-}
-
-void Transport::WatchOverdue() {
-  if (unwatched_.empty()) return;
-  const uint64_t now_ms = uv_now(loop_);
-  while (!unwatched_.empty() && unwatched_.front().since_ms + limits::kUnwatchedMs <= now_ms) {
-    const auto [connection, since_ms, is_lingering] = unwatched_.front();
-    unwatched_.pop_front();
-    if (is_lingering) {
-      connection->is_unwatched = false;
-      WatchLingering(connection);
-    } else if (connection->is_open()) {
-      connection->is_unwatched = false;
-      UpdatePoll(connection);
-    }
-  }
-  if (unwatched_.empty()) return;
-  // The turn that follows looks.
-  uv_timer_start(&unwatched_timer_, [](uv_timer_t*) {}, limits::kUnwatchedWakeMs, 0);
-}
-
 void Transport::WatchLingering(Connection* connection) {
   ReadLingering(connection);
   if (connection->life == Life::kClosing) return;
-  connection->pauses = 0;
-  UpdatePoll(connection);
-  if (timers_.Start(connection, uv_now(loop_), limits::kLingerMs)) ArmTimer();
+  watch_.PauseOnly(connection, 0);
+  watch_.Update(connection);
+  timers_.Start(connection, limits::kLingerMs);
 }
 
 void Transport::ReadLingering(Connection* connection) {
@@ -594,8 +361,8 @@ void Transport::ReadLingering(Connection* connection) {
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
     if (got > 0) {
-      connection->credit_bytes += static_cast<size_t>(got);
-      if (connection->credit_bytes < limits::kLingerBytesMax) continue;
+      connection->discarded_bytes += static_cast<uint32_t>(got);
+      if (connection->discarded_bytes < limits::kLingerBytesMax) continue;
     }
     CloseDescriptor(connection);
     return;
@@ -627,21 +394,12 @@ void Transport::CloseDescriptor(Connection* connection) {
 
 void Transport::CloseHandle(Connection* connection) {
   StopTimer(connection);
-  if (connection->is_pending) std::erase(pending_, connection);
-  if (connection->is_unwatched) {
-    std::erase_if(unwatched_, [=](const Unwatched& each) { return each.connection == connection; });
-  }
   Unlink(connection);
-  if (connection->is_watchable) {
-    uv_close(reinterpret_cast<uv_handle_t*>(&connection->poll), OnPollClosed);
-  } else {
-    closed_.emplace_back(connection);
-  }
+  if (!watch_.End(connection)) closed_.emplace_back(connection);
 }
 
-void Transport::OnPollClosed(uv_handle_t* handle) {
-  auto* connection = static_cast<Connection*>(handle->data);
-  --static_cast<Transport*>(handle->loop->data)->allocated_;
+void Transport::OnUnwatched(Connection* connection) {
+  --allocated_;
   delete connection;
 }
 
@@ -658,11 +416,10 @@ void Transport::Shutdown() {
     CloseDescriptor(connection);
   }
   FreeClosed();
-  uv_close(reinterpret_cast<uv_handle_t*>(&rate_timer_), nullptr);
+  slow_clients_.Close();
   output_.Close();
-  uv_close(reinterpret_cast<uv_handle_t*>(&unwatched_timer_), nullptr);
-  uv_close(reinterpret_cast<uv_handle_t*>(&timer_), nullptr);
-  uv_close(reinterpret_cast<uv_handle_t*>(&pending_idle_), nullptr);
+  timers_.Close();
+  watch_.Close();
 }
 
 }  // namespace httpsys::engine

@@ -1,5 +1,5 @@
 #pragma once
-// The sockets of a lane: slots, readiness, output, timeouts, and the ways to close.
+// The connections of a lane: how they open, are told to JavaScript, and end.
 
 #include <sys/types.h>
 #include <sys/uio.h>
@@ -7,7 +7,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <span>
 #include <string>
@@ -17,9 +16,12 @@
 #include "base/block_store.h"
 #include "base/limits.h"
 #include "engine/connection/connection.h"
+#include "engine/connection/connection_timers.h"
 #include "engine/connection/output_pass.h"
+#include "engine/connection/slots.h"
+#include "engine/connection/slow_clients.h"
+#include "engine/connection/socket_watch.h"
 #include "engine/connection/stream_handler.h"
-#include "engine/connection/timer_lists.h"
 #include "records/record_writer.h"
 
 namespace httpsys::engine {
@@ -46,7 +48,7 @@ class InputHandler {
 
 // Thread: the lane. A Connection stays valid until the loop iteration after it was closed, so a
 // caller may look at its `life` after any call.
-class Transport final : public OutputOwner {
+class Transport final : private OutputOwner, private WatchHandler {
  public:
   // `load` counts open connections, for whoever distributes new ones. The data of `loop` are its
   // own.
@@ -58,8 +60,11 @@ class Transport final : public OutputOwner {
   void set_stream_handler(StreamHandler* handler) {
     streams_ = handler;
     output_.set_stream_handler(handler);
+    watch_.set_stream_handler(handler);
   }
   OutputPass* output() { return &output_; }
+  SocketWatch* watch() { return &watch_; }
+  Slots* slots() { return &slots_; }
 
   // Takes the descriptor over. JavaScript hears of the connection by Announce(); nothing is heard
   // of the client before Watch().
@@ -80,10 +85,6 @@ class Transport final : public OutputOwner {
   int Release(Connection* connection);
   // A connection is about to be opened that nobody has counted yet.
   void CountLoad() { load_->fetch_add(1, std::memory_order_relaxed); }
-  // The open connection of a slot, or nullptr.
-  Connection* Find(uint32_t slot) const;
-  // JavaScript has forgotten the slot.
-  void ReleaseSlot(uint32_t slot);
   // Every connection; it may close the one that it is called with.
   template <typename Function>
   void ForEach(Function function) {
@@ -97,15 +98,8 @@ class Transport final : public OutputOwner {
 
   // As recv(2) without blocking: -1 and errno, 0 at the end of the peer's data.
   ssize_t Receive(Connection* connection, void* memory, size_t bytes);
-  void Pause(Connection* connection, PauseReason reason);
-  // True when no reason is left.
-  bool Resume(Connection* connection, PauseReason reason);
-  // Acts on `pauses`; the reasons alone stop nothing until the next readiness.
-  void UpdatePoll(Connection* connection) override;
   // The client has ended its direction: nothing more is read.
   void OnPeerEnded(Connection* connection);
-  // It may have been read in part: what TLS has opened already is read without a readiness.
-  void CheckPending(Connection* connection);
 
   // -- Ends.
 
@@ -130,80 +124,59 @@ class Transport final : public OutputOwner {
   // the client's end would never be met behind what is unread.
   void CloseIfRefusedUpgrade(Connection* connection);
   void Reset(Connection* connection, int error = 0);
-  // Once per turn, before the poll: connections that were left alone for a while.
-  void WatchOverdue();
   // What was closed without libuv is forgotten here: nobody may look at it any more.
   void FreeClosed();
   // Closes everything without telling JavaScript.
   void Shutdown();
   bool is_empty() const { return allocated_ == 0; }
 
-  void StartIdleTimer(Connection* connection, uint64_t timeout_ms);
-  void StopTimer(Connection* connection);
+  void StartIdleTimer(Connection* connection, uint64_t timeout_ms) {
+    timers_.Start(connection, timeout_ms);
+  }
+  void StopTimer(Connection* connection) { timers_.Stop(connection); }
 
  private:
-  struct Slot {
-    Connection* connection = nullptr;
-    bool is_closed = true;
-    bool is_released = true;
-  };
-
-  struct Unwatched {
-    Connection* connection;
-    uint64_t since_ms;
-    bool is_lingering;
-  };
-
-  static void OnPoll(uv_poll_t* poll, int status, int events);
-  static void OnTimer(uv_timer_t* timer);
-  static void OnRateTimer(uv_timer_t* timer);
-  static void OnPollClosed(uv_handle_t* handle);
-  static void OnPending(uv_idle_t* idle);
-
   // -- OutputOwner.
 
   void OnWriteFailed(Connection* connection, int error) override { Close(connection, error); }
+  void UpdatePoll(Connection* connection) override { watch_.Update(connection); }
   void OnQueueBegun(Connection* connection) override;
   void OnOutputDone(Connection* connection) override;
 
-  void ArmRateTimer(const Connection& connection);
-  bool IsTooSlow(const Connection& connection) const;
-  bool MakeWatchable(Connection* connection);
-  void AddPending(Connection* connection);
+  // -- WatchHandler.
+
+  void OnReadable(Connection* connection) override;
+  void OnWritable(Connection* connection) override { output_.OnWritable(connection); }
+  void OnDisconnect(Connection* connection) override { handler_->OnDisconnect(connection); }
+  void OnWatchFailed(Connection* connection, int error) override;
+  void OnLingerDue(Connection* connection) override { WatchLingering(connection); }
+  void OnUnwatched(Connection* connection) override;
+
+  void OnTimeout(Connection* connection);
   bool BeginTls(Connection* connection);
-  uint32_t TakeSlot(Connection* connection);
-  void FreeSlotIfDone(uint32_t slot);
   void Link(Connection* connection, LaneServer* server);
   void Unlink(Connection* connection);
 
   void Detach(Connection* connection, int error, bool is_told_late = false);
+  void Tell(Connection* connection, uint32_t flags);
   void TellClosed(Connection* connection, int error, bool is_told_late = false);
   void CloseHandle(Connection* connection);
-  void LookLater(Connection* connection);
   void WatchLingering(Connection* connection);
   void ReadLingering(Connection* connection);
   void CloseDescriptor(Connection* connection);
-  void ArmTimer();
 
-  uv_loop_t* loop_;
   RecordWriter* records_;
+  SocketWatch watch_;
   OutputPass output_;
+  ConnectionTimers timers_;
+  SlowClients slow_clients_;
+  Slots slots_;
   std::atomic<uint32_t>* load_;
   InputHandler* handler_ = nullptr;
   StreamHandler* streams_ = nullptr;
-  uv_timer_t timer_;
-  uv_idle_t pending_idle_;  // Runs while there is something in pending_.
-  uint64_t timer_deadline_ms_ = UINT64_MAX;
-  TimerLists timers_;
-  uv_timer_t rate_timer_;  // Runs while a client with a minSendRate has not taken all.
-  uv_timer_t unwatched_timer_;
-  std::deque<Unwatched> unwatched_;  // The one that has waited longest is the first.
 
   Connection* first_ = nullptr;
   size_t allocated_ = 0;
-  std::vector<Slot> slots_;
-  std::vector<uint32_t> free_slots_;
-  std::vector<Connection*> pending_;
   tls::WireBuffer wire_;
   std::vector<std::unique_ptr<Connection>> closed_;
 };

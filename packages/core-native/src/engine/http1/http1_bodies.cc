@@ -26,11 +26,11 @@ constexpr size_t kShrinkBelowBytes = limits::kBlockBytes / 4 * 3;
 std::span<char> Http1Bodies::Room(Connection* connection, std::span<char> shared) {
   if (connection->window_bytes <= 0) {
     // Still watched: most often JavaScript makes room before the next poll.
-    transport_->Pause(connection, kPauseWindow);
+    transport_->watch()->Pause(connection, kPauseWindow);
     return {};
   }
   const auto window = static_cast<uint64_t>(connection->window_bytes);
-  if (connection->phase == InputPhase::kBodyLength && connection->partial == nullptr) {
+  if (connection->phase() == InputPhase::kBodyLength && connection->partial == nullptr) {
     const uint64_t allowed = std::min(window, connection->body_bytes);
     if (allowed >= limits::kDirectReadBytesMin) {
       return {reinterpret_cast<char*>(BlockMemory()),
@@ -46,7 +46,7 @@ void Http1Bodies::OnReceived(Connection* connection, size_t bytes) {
   connection->body_bytes -= bytes;
   DeliverBlock(connection, bytes);
   if (connection->body_bytes != 0) return;
-  records_->BodyEnd(connection->slot, {});
+  records_->BodyEnd(connection->slot.number(), {});
   exchanges_->MessageDone(connection);
 }
 
@@ -64,11 +64,12 @@ uint8_t* Http1Bodies::BlockMemory() {
 // Hands over what was received in BlockMemory().
 void Http1Bodies::DeliverBlock(Connection* connection, size_t bytes) {
   if (bytes <= limits::kInlinePieceBytesMax) {
-    records_->Body(connection->slot, {reinterpret_cast<const char*>(BlockMemory()), bytes});
+    records_->Body(connection->slot.number(),
+                   {reinterpret_cast<const char*>(BlockMemory()), bytes});
     return;
   }
   if (loan_.memory != nullptr) {
-    records_->BodyLent(connection->slot, std::exchange(loan_, {}).id, bytes);
+    records_->BodyLent(connection->slot.number(), std::exchange(loan_, {}).id, bytes);
     return;
   }
   Block block = std::move(spare_block_);
@@ -79,7 +80,7 @@ void Http1Bodies::DeliverBlock(Connection* connection, size_t bytes) {
       block.memory.reset(static_cast<uint8_t*>(smaller));
     }
   }
-  records_->BodyBlock(connection->slot, std::move(block));
+  records_->BodyBlock(connection->slot.number(), std::move(block));
 }
 
 // -- Pieces.
@@ -87,19 +88,19 @@ void Http1Bodies::DeliverBlock(Connection* connection, size_t bytes) {
 Protocol::Advance Http1Bodies::ReadLength(Connection* connection, std::string_view input,
                                           size_t* used) {
   if (connection->window_bytes <= 0) {
-    transport_->Pause(connection, kPauseWindow);
+    transport_->watch()->Pause(connection, kPauseWindow);
     return Advance::kWait;
   }
   exchanges_->TimeAnsweredBody(connection);
   const uint64_t allowed =
       std::min(static_cast<uint64_t>(connection->window_bytes), connection->body_bytes);
   const std::string_view piece = input.substr(0, allowed);
-  records_->Body(connection->slot, piece);
+  records_->Body(connection->slot.number(), piece);
   connection->window_bytes -= static_cast<int64_t>(piece.size());
   connection->body_bytes -= piece.size();
   *used = piece.size();
   if (connection->body_bytes == 0) {
-    records_->BodyEnd(connection->slot, {});
+    records_->BodyEnd(connection->slot.number(), {});
     exchanges_->MessageDone(connection);
   }
   return Advance::kGoOn;
@@ -108,7 +109,7 @@ Protocol::Advance Http1Bodies::ReadLength(Connection* connection, std::string_vi
 Protocol::Advance Http1Bodies::ReadChunked(Connection* connection, std::string_view input,
                                            size_t* used) {
   if (connection->window_bytes <= 0) {
-    transport_->Pause(connection, kPauseWindow);
+    transport_->watch()->Pause(connection, kPauseWindow);
     return Advance::kWait;
   }
   exchanges_->TimeAnsweredBody(connection);
@@ -128,11 +129,11 @@ Protocol::Advance Http1Bodies::ReadChunked(Connection* connection, std::string_v
       }
       KeepRaw(connection, input.substr(0, step.consumed_bytes));
       connection->window_bytes -= static_cast<int64_t>(step.body.size());
-      records_->Body(connection->slot, step.body);
+      records_->Body(connection->slot.number(), step.body);
       return Advance::kGoOn;
     case DecodeStatus::kEnd:
       if (connection->decoder->closes_connection()) connection->is_last_request = true;
-      records_->BodyEnd(connection->slot, connection->decoder->trailers());
+      records_->BodyEnd(connection->slot.number(), connection->decoder->trailers());
       exchanges_->ReturnDecoder(std::move(connection->decoder));
       exchanges_->MessageDone(connection);
       return Advance::kGoOn;
@@ -191,7 +192,7 @@ Protocol::Advance Http1Bodies::SkipChunked(Connection* connection, std::string_v
 
 std::string_view Http1Bodies::TakeFirstPiece(Connection* connection, std::string_view input,
                                              size_t* used) {
-  if (connection->phase == InputPhase::kBodyLength) {
+  if (connection->phase() == InputPhase::kBodyLength) {
     const std::string_view piece =
         input.substr(0, std::min<uint64_t>(limits::kInlineBodyBytesMax, connection->body_bytes));
     connection->body_bytes -= piece.size();

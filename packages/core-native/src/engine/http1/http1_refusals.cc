@@ -7,20 +7,20 @@ namespace httpsys::engine {
 using records::ErrorKind;
 
 void Http1Refusals::Refuse(Connection* connection, ErrorKind kind, std::string_view raw) {
-  const bool is_in_body = connection->phase != InputPhase::kHead;
+  const bool is_in_body = connection->phase() != InputPhase::kHead;
   connection->message_start_ns = 0;
   transport_->StopTimer(connection);
   if (connection->after_output != AfterOutput::kClose &&
       (connection->unanswered != 0 || connection->server->config->settings().wants_errors)) {
     // Still read, so that the peer's end is noticed when nobody closes the connection.
-    connection->phase = InputPhase::kRefused;
-    connection->refusal = kind;
+    connection->Enter(InputPhase::kRefused);
+    connection->uncommon().refusal = kind;
     transport_->Announce(connection, records::kFlagShared);
-    records_->Error(connection->slot, kind, raw.substr(0, limits::kRawBytesMax));
+    records_->Error(connection->slot.number(), kind, raw.substr(0, limits::kRawBytesMax));
     return;
   }
-  connection->phase = InputPhase::kOver;
-  transport_->Pause(connection, kPauseOver);
+  connection->Enter(InputPhase::kOver);
+  transport_->watch()->Pause(connection, kPauseOver);
   if (connection->after_output == AfterOutput::kClose) return;
   if (connection->is_fin_sent) {
     transport_->Close(connection, 0);
@@ -32,24 +32,26 @@ void Http1Refusals::Refuse(Connection* connection, ErrorKind kind, std::string_v
 // As llhttp does in its error state. A body that came too late or is too large would be fine by
 // itself: it is thrown away.
 void Http1Refusals::RefuseMore(Connection* connection, std::string_view input) {
-  if (connection->refusal == ErrorKind::kTimeout ||
-      connection->refusal == ErrorKind::kBodyTooLarge) {
+  if (connection->refusal() == ErrorKind::kTimeout ||
+      connection->refusal() == ErrorKind::kBodyTooLarge) {
     return;
   }
-  records_->Error(connection->slot, connection->refusal, input.substr(0, limits::kRawBytesMax));
+  records_->Error(connection->slot.number(), connection->refusal(),
+                  input.substr(0, limits::kRawBytesMax));
 }
 
 void Http1Refusals::WriteAnswer(Connection* connection, const NativeAnswer& answer) {
   if (answer.ends_input) {
-    connection->phase = InputPhase::kOver;
-    transport_->Pause(connection, kPauseOver);
+    connection->Enter(InputPhase::kOver);
+    transport_->watch()->Pause(connection, kPauseOver);
   }
   answers_->Append(connection, answer);
   // Whoever relays a message that is refused learns it from the end of the connection.
-  const bool is_relayed = connection->origin != nullptr && answer.counter != LaneCounter::kRefused;
+  const bool is_relayed =
+      connection->origin() != nullptr && answer.counter != LaneCounter::kRefused;
   if (is_relayed) {
     answers_->Send(connection);
-    connection->origin->closes = answer.closes;
+    connection->origin()->closes = answer.closes;
     router_->OnRelayedAnswer(connection);
   }
   if (answer.closes) transport_->FinishAfterOutput(connection, AfterOutput::kClose);

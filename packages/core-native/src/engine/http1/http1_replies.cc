@@ -110,8 +110,8 @@ void Http1Replies::End(Connection* connection, uint32_t flags, uint32_t idle_tim
   if ((flags & records::kReplyChunked) != 0) output_->Send(connection, "0\r\n\r\n", 0);
   output_->Touch(connection);
   connection->idle_timeout_ms = idle_timeout_ms;
-  if (connection->origin != nullptr) {
-    connection->origin->closes = (flags & records::kReplyClose) != 0;
+  if (connection->origin() != nullptr) {
+    connection->origin()->closes = (flags & records::kReplyClose) != 0;
   }
   exchanges_->OnAnswered(connection);
   if ((flags & records::kReplyClose) != 0) {
@@ -138,7 +138,7 @@ void Http1Replies::OnDestroy(Connection* connection, const ReplyRecord& reply) {
   if (!connection->is_open()) return;
   // After a refusal there is usually more on its way; it must not destroy the reply.
   const bool is_refused =
-      connection->phase == InputPhase::kRefused || connection->phase == InputPhase::kOver;
+      connection->phase() == InputPhase::kRefused || connection->phase() == InputPhase::kOver;
   if (is_refused && !connection->peer_ended) {
     transport_->CloseLingering(connection);
   } else {

@@ -31,7 +31,7 @@ uint32_t FlagsOf(const http1::RequestHead& head) {
 // JavaScript was told of it and of nothing else. It ends such a connection: who sees the end knows
 // then that 'connection' was there before.
 bool IsJustOpened(const Connection& connection) {
-  return connection.is_announced && !connection.has_served && connection.tls == nullptr;
+  return connection.slot.is_announced() && !connection.has_served && connection.tls == nullptr;
 }
 
 }  // namespace
@@ -59,14 +59,14 @@ Http1Session::Http1Session(const http1::MethodTable* methods, RequestQueue* queu
 // -- Reading.
 
 std::span<char> Http1Session::Room(Connection* connection, std::span<char> shared) {
-  const bool is_body =
-      connection->phase == InputPhase::kBodyLength || connection->phase == InputPhase::kBodyChunked;
+  const bool is_body = connection->phase() == InputPhase::kBodyLength ||
+                       connection->phase() == InputPhase::kBodyChunked;
   return is_body ? bodies_.Room(connection, shared) : shared;
 }
 
 Protocol::Advance Http1Session::OnReadable(Connection* connection, std::string_view input,
                                            size_t* used) {
-  switch (connection->phase) {
+  switch (connection->phase()) {
     case InputPhase::kHead:
       return ReadHead(connection, input, used);
     case InputPhase::kBodyLength:
@@ -89,21 +89,21 @@ Protocol::Advance Http1Session::OnReadable(Connection* connection, std::string_v
 
 void Http1Session::OnEof(Connection* connection) {
   transport_->OnPeerEnded(connection);
-  const InputPhase phase = connection->phase;
+  const InputPhase phase = connection->phase();
   if (router_->RelayEnd(connection)) {
     // Who answers decides what it means.
-    connection->phase = InputPhase::kOver;
+    connection->Enter(InputPhase::kOver);
     return;
   }
   // Of a stream that is no tunnel only a reset ends the client's direction.
-  const bool is_stream = connection->origin != nullptr && connection->origin->is_stream;
+  const bool is_stream = connection->origin() != nullptr && connection->origin()->is_stream;
   if (is_stream) return transport_->Close(connection, 0);
   if (phase == InputPhase::kRefused) {
-    records_->Eof(connection->slot);
+    records_->Eof(connection->slot.number());
     if (connection->is_fin_sent) transport_->Close(connection, 0);
     return;
   }
-  connection->phase = InputPhase::kOver;
+  connection->Enter(InputPhase::kOver);
   TellEnd(connection, phase);
   // Both directions have ended, and JavaScript counts on this close.
   if (connection->is_fin_sent) transport_->Close(connection, 0);
@@ -121,7 +121,7 @@ void Http1Session::TellEnd(Connection* connection, InputPhase phase) {
                      raw == nullptr ? "" : std::string_view(*raw));
   } else if ((connection->unanswered != 0 || IsJustOpened(*connection)) &&
              !connection->is_fin_sent) {
-    records_->Eof(connection->slot);
+    records_->Eof(connection->slot.number());
   } else {
     transport_->FinishAfterOutput(connection, AfterOutput::kClose);
     output_->Flush(connection);
@@ -134,13 +134,13 @@ Protocol::Advance Http1Session::ReadHead(Connection* connection, std::string_vie
                                          size_t* used) {
   const ServerSettings& settings = connection->server->config->settings();
   if (connection->unanswered >= settings.pipelined_requests_max) {
-    transport_->Pause(connection, kPausePipeline);
+    transport_->watch()->Pause(connection, kPausePipeline);
     return Advance::kWait;
   }
   http1::RequestParser* parser = connection->parser.get();
   // A head that has begun is read to its end: its time runs.
   if (parser == nullptr && OutputPass::IsBehind(*connection)) {
-    transport_->Pause(connection, kPauseOutput);
+    transport_->watch()->Pause(connection, kPauseOutput);
     return Advance::kWait;
   }
   Advance begun = Advance::kWait;
@@ -174,7 +174,7 @@ Protocol::Advance Http1Session::ReadHead(Connection* connection, std::string_vie
 
 bool Http1Session::BeginHttp2(Connection* connection, std::string_view input, Advance* advance) {
   const Http2Settings& settings = connection->server->config->settings().http2;
-  const bool is_stream = connection->origin != nullptr && connection->origin->is_stream;
+  const bool is_stream = connection->origin() != nullptr && connection->origin()->is_stream;
   if (connection->has_served || connection->parser != nullptr || is_stream) return false;
   const bool is_secure = connection->tls != nullptr;
   if (is_secure ? connection->tls->alpn() != "h2" : !settings.is_plain) return false;
@@ -193,7 +193,7 @@ bool Http1Session::BeginHttp2(Connection* connection, std::string_view input, Ad
 bool Http1Session::UpgradeToHttp2(Connection* connection, const http1::RequestHead& head,
                                   std::string_view input, size_t* used) {
   const bool may = head.upgrade && connection->server->config->settings().http2.takes_upgrade &&
-                   connection->tls == nullptr && connection->origin == nullptr &&
+                   connection->tls == nullptr && connection->origin() == nullptr &&
                    !connection->has_served;
   std::string settings;
   if (!may || !http2::ReadUpgrade(head, &settings)) return false;
@@ -257,11 +257,11 @@ Protocol::Advance Http1Session::DeliverHead(Connection* connection, const http1:
     return AnswerUnrouted(connection, head, RouteStatus::kQueueFull, used);
   router_->CountRequest(connection, route.id);
   RecordWriter::Request request;
-  request.slot = connection->slot;
+  request.slot = connection->slot.number();
   request.server_id = connection->server->id;
   request.prefix_id = route.id;
   request.flags = FlagsOf(head);
-  if (connection->origin != nullptr && connection->origin->is_stream) {
+  if (connection->origin() != nullptr && connection->origin()->is_stream) {
     request.flags |= records::kFlagRelayedStream;
   }
   request.arrival_ns = clock_->Ns();
@@ -274,13 +274,12 @@ Protocol::Advance Http1Session::DeliverHead(Connection* connection, const http1:
     request.body = rest;
     records_->RequestHead(head, request);
     gate_->AddUnread(connection, head);
-    exchanges_->BeginBody(connection, head);
+    connection->declined_phase = exchanges_->BeginBody(connection, head);
     Http1Bodies::KeepRaw(connection, input.substr(0, *used));
-    connection->declined_phase = connection->phase;
-    connection->phase = InputPhase::kAwaitUpgrade;
+    connection->Enter(InputPhase::kAwaitUpgrade);
     connection->given_bytes = static_cast<uint32_t>(rest.size());
     connection->message_start_ns = 0;
-    transport_->Pause(connection, kPauseUpgrade);
+    transport_->watch()->Pause(connection, kPauseUpgrade);
     return Advance::kWait;
   }
   size_t body_used = 0;
@@ -296,7 +295,7 @@ Protocol::Advance Http1Session::DeliverHead(Connection* connection, const http1:
     request.flags |= records::kFlagComplete;
     *used += body_used;
   } else if (has_body) {
-    exchanges_->BeginBody(connection, head);
+    connection->Enter(exchanges_->BeginBody(connection, head));
     request.body = bodies_.TakeFirstPiece(connection, rest, used);
   }
   records_->RequestHead(head, request);
@@ -327,7 +326,7 @@ bool Http1Session::FindServer(Connection* connection, const http1::RequestHead& 
       return false;
     case RequestRouter::Outcome::kRelayed:
       // Its bytes go to the member, which decides what becomes of an upgrade.
-      if (connection->phase != InputPhase::kRelayUpgrade) *advance = Advance::kGoOn;
+      if (connection->phase() != InputPhase::kRelayUpgrade) *advance = Advance::kGoOn;
       return false;
   }
   return false;
@@ -335,7 +334,7 @@ bool Http1Session::FindServer(Connection* connection, const http1::RequestHead& 
 
 // The head is parsed again then.
 void Http1Session::WaitForTurn(Connection* connection, size_t* used) {
-  transport_->Pause(connection, kPauseOrder);
+  transport_->watch()->Pause(connection, kPauseOrder);
   connection->message_start_ns = 0;
   *used = 0;
 }
@@ -367,12 +366,12 @@ Protocol::Advance Http1Session::AnswerUnrouted(Connection* connection,
   connection->has_served = true;
   connection->is_last_request = false;
   if (connection->idle_timeout_ms == 0) connection->idle_timeout_ms = limits::kNativeIdleMs;
-  exchanges_->BeginBody(connection, head);
-  if (connection->phase == InputPhase::kHead) {
+  const InputPhase body = exchanges_->BeginBody(connection, head);
+  if (body == InputPhase::kHead) {
     exchanges_->MessageDone(connection);
   } else {
-    connection->phase = connection->phase == InputPhase::kBodyLength ? InputPhase::kSkipLength
-                                                                     : InputPhase::kSkipChunked;
+    connection->Enter(body == InputPhase::kBodyLength ? InputPhase::kSkipLength
+                                                      : InputPhase::kSkipChunked);
   }
   return Advance::kGoOn;
 }
@@ -402,9 +401,9 @@ bool Http1Session::OnReply(Connection* connection, const ReplyRecord& reply) {
 }
 
 void Http1Session::OnUpgradeAccept(Connection* connection, bool is_undecided) {
-  if (connection->phase != InputPhase::kAwaitUpgrade) return;
-  if (connection->origin != nullptr) router_->OnRelayedUpgrade(connection, true);
-  connection->phase = is_undecided ? InputPhase::kUndecided : InputPhase::kOpaque;
+  if (connection->phase() != InputPhase::kAwaitUpgrade) return;
+  if (connection->origin() != nullptr) router_->OnRelayedUpgrade(connection, true);
+  connection->Enter(is_undecided ? InputPhase::kUndecided : InputPhase::kOpaque);
   connection->unanswered = 0;
   if (connection->partial != nullptr) {
     connection->partial->erase(0, connection->given_bytes);
@@ -417,11 +416,11 @@ void Http1Session::OnUpgradeAccept(Connection* connection, bool is_undecided) {
 }
 
 void Http1Session::OnUpgradeDecline(Connection* connection) {
-  if (connection->phase != InputPhase::kAwaitUpgrade) return;
-  if (connection->origin != nullptr) router_->OnRelayedUpgrade(connection, false);
+  if (connection->phase() != InputPhase::kAwaitUpgrade) return;
+  if (connection->origin() != nullptr) router_->OnRelayedUpgrade(connection, false);
   connection->given_bytes = 0;
-  connection->phase = connection->declined_phase;
-  if (connection->phase == InputPhase::kHead) {
+  connection->Enter(connection->declined_phase);
+  if (connection->phase() == InputPhase::kHead) {
     exchanges_->MessageDone(connection);
   } else {
     connection->message_start_ns = clock_->Ns();
@@ -439,10 +438,10 @@ void Http1Session::CheckTimeouts(Connection* connection, uint64_t now_ns, uint64
   }
   const uint64_t age_ns = now_ns - std::min(now_ns, connection->message_start_ns);
   const bool headers_late =
-      connection->phase == InputPhase::kHead && headers_ns != 0 && age_ns > headers_ns;
+      connection->phase() == InputPhase::kHead && headers_ns != 0 && age_ns > headers_ns;
   if (!headers_late && (request_ns == 0 || age_ns <= request_ns)) return;
-  if (connection->phase == InputPhase::kSkipLength ||
-      connection->phase == InputPhase::kSkipChunked) {
+  if (connection->phase() == InputPhase::kSkipLength ||
+      connection->phase() == InputPhase::kSkipChunked) {
     transport_->FinishAfterOutput(connection, AfterOutput::kClose);
     output_->Flush(connection);
     return;

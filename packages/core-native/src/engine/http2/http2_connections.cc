@@ -37,7 +37,7 @@ void Http2Connections::FlushSessions() {
 // Makes frames as long as the socket takes them.
 void Http2Connections::Flush(Http2State* state) {
   Connection* connection = state->connection;
-  state->is_behind = connection->queue != nullptr;
+  state->is_behind = connection->output.queue() != nullptr;
   bool is_done = false;
   wire_bytes_ = limits::kHttp2WireBytes;
   while (!is_done && !state->is_behind) {
@@ -47,7 +47,7 @@ void Http2Connections::Flush(Http2State* state) {
       state->abandoned_bytes = 0;
     }
     if (!wire_.empty() && !output_->WriteNow(connection, wire_)) return;
-    if (!is_done) state->is_behind = connection->queue != nullptr;
+    if (!is_done) state->is_behind = connection->output.queue() != nullptr;
     wire_bytes_ = std::min(2 * wire_bytes_, limits::kHttp2WireBytesMax);
   }
   if (wire_.capacity() > 2 * limits::kHttp2WireBytesMax) wire_.shrink_to_fit();
@@ -103,7 +103,7 @@ void Http2Connections::ResetStream(Http2State* state, int32_t id, ErrorCode code
 // True when the peer makes the lane answer and does not read the answers.
 bool Http2Connections::IsUnread(const Http2State* state) const {
   const Connection& connection = *state->connection;
-  if (connection.queue == nullptr) return false;
+  if (connection.output.queue() == nullptr) return false;
   const size_t frames = api_->session_get_outbound_queue_size(state->session);
   return OutputPass::UnsentBytes(connection) + state->abandoned_bytes +
              frames * limits::kHttp2FrameBytes >
@@ -228,7 +228,7 @@ void Http2Connections::OnTimer(Http2State* state) {
   // It does not read why: what the kernel still has for it goes, too.
   if (state->is_failed) return transport_->Reset(connection);
   if (state->awaits_notice) return FinishShutdown(state);
-  if (state->streams == 0 && connection->queue != nullptr) {
+  if (state->streams == 0 && connection->output.queue() != nullptr) {
     // Not idle: the peer still reads the last response.
     return Watch(state);
   }

@@ -19,9 +19,10 @@ bool Http2Relays::Begin(Connection* connection, uint64_t member, const http1::Re
   if (!router_->RelayStream(connection, member, relayed_)) return false;
   connection->has_served = true;
   connection->unanswered = 1;
-  connection->phase =
+  InputPhase phase =
       body == http1::BodyKind::kChunked ? InputPhase::kRelayChunked : InputPhase::kRelayLength;
-  if (head.upgrade) connection->phase = InputPhase::kRelayUpgrade;
+  if (head.upgrade) phase = InputPhase::kRelayUpgrade;
+  connection->Enter(phase);
   if (!stream->body.empty()) SendRelayed(connection, stream->body);
   if (stream->has_ended && connection->is_open()) EndRelayed(connection);
   return true;
@@ -40,7 +41,7 @@ void Http2Relays::RelayPiece(Connection* connection, std::string_view piece) {
 }
 
 void Http2Relays::SendRelayed(Connection* connection, std::string_view piece) {
-  switch (connection->phase) {
+  switch (connection->phase()) {
     case InputPhase::kRelayUpgrade:
       // The client's window bounds it.
       if (connection->partial == nullptr) connection->partial = std::make_unique<std::string>();
@@ -61,7 +62,7 @@ void Http2Relays::SendRelayed(Connection* connection, std::string_view piece) {
 // Of the client's direction.
 void Http2Relays::EndRelayed(Connection* connection) {
   Http2Stream* stream = connection->stream.get();
-  switch (connection->phase) {
+  switch (connection->phase()) {
     case InputPhase::kRelayChunked:
       relayed_.clear();
       AppendLastChunk(stream->request_trailers, &relayed_);
@@ -104,10 +105,10 @@ void Http2Relays::OnRelayedUpgrade(Connection* connection, bool is_accepted) {
   const std::unique_ptr<std::string> kept = std::move(connection->partial);
   if (!is_accepted) {
     stream->is_declined = true;
-    connection->phase = InputPhase::kOver;
+    connection->Enter(InputPhase::kOver);
     return connections_->GiveWindow(connection, stream->unread_bytes);
   }
-  connection->phase = InputPhase::kRelayOpaque;
+  connection->Enter(InputPhase::kRelayOpaque);
   if (kept != nullptr) SendRelayed(connection, *kept);
   if (connection->is_open() && std::exchange(stream->is_end_due, false)) EndRelayed(connection);
 }
@@ -117,7 +118,7 @@ void Http2Relays::OnRelayEnded(Connection* connection, bool is_answer_due) {
   ForgetRequest(connection);
   if (!is_answer_due) {
     // Nobody reads the rest of the request.
-    connection->phase = InputPhase::kOver;
+    connection->Enter(InputPhase::kOver);
     stream->closes = true;
     return connections_->GiveWindow(connection, stream->unread_bytes);
   }

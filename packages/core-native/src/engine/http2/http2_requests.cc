@@ -85,14 +85,14 @@ void Http2Requests::OnRequestTrailers(Connection* connection) {
   if (!connection->stream->is_told) Tell(connection);
   if (!connection->is_open()) return;
   connection->stream->has_ended = true;
-  if (connection->stream->is_parked || IsRelayed(connection->phase)) {
+  if (connection->stream->is_parked || IsRelayed(connection->phase())) {
     AppendLines(trailers_, &connection->stream->request_trailers);
     if (!connection->stream->is_parked) relays_->EndRelayed(connection);
     return;
   }
   // Telling uses the same lines for nothing.
-  if (connection->phase == InputPhase::kStream) {
-    records_->BodyEnd(connection->slot, trailers_);
+  if (connection->phase() == InputPhase::kStream) {
+    records_->BodyEnd(connection->slot.number(), trailers_);
     connection->message_start_ns = 0;
   } else {
     EndOfInput(connection);
@@ -123,7 +123,7 @@ void Http2Requests::Tell(Connection* connection) {
       if (FindServer(connection, &route)) Deliver(connection, route.id, head_bytes);
       break;
   }
-  const bool is_relayed = connection->is_open() && IsRelayed(connection->phase);
+  const bool is_relayed = connection->is_open() && IsRelayed(connection->phase());
   const bool is_kept =
       stream->is_parked || (is_relayed && stream->body.size() <= limits::kRelayKeptBytesMax);
   if (connection->is_open() && is_kept) {
@@ -182,12 +182,12 @@ void Http2Requests::Deliver(Connection* connection, uint32_t prefix_id, size_t h
   Http2Stream* stream = connection->stream.get();
   Connection* parent = stream->state->connection;
   LaneServer* server = connection->server;
-  if (!parent->is_announced) transport_->Assign(parent, server);
+  if (!parent->slot.is_announced()) transport_->Assign(parent, server);
   transport_->Announce(connection, 0);
   router_->CountRequest(connection, prefix_id);
   RecordWriter::Request request;
-  request.slot = connection->slot;
-  request.parent_slot = parent->slot;
+  request.slot = connection->slot.number();
+  request.parent_slot = parent->slot.number();
   request.server_id = server->id;
   request.prefix_id = prefix_id;
   const bool has_trailers = !stream->request_trailers.empty();
@@ -197,8 +197,8 @@ void Http2Requests::Deliver(Connection* connection, uint32_t prefix_id, size_t h
   connection->has_served = true;
   connection->unanswered = 1;
   if (head_.upgrade) {
-    connection->phase = connection->declined_phase = InputPhase::kAwaitUpgrade;
-    transport_->Pause(connection, kPauseUpgrade);
+    connection->Enter(InputPhase::kAwaitUpgrade);
+    transport_->watch()->Pause(connection, kPauseUpgrade);
   } else {
     request.body = stream->body;
   }
@@ -213,7 +213,7 @@ void Http2Requests::Deliver(Connection* connection, uint32_t prefix_id, size_t h
     // Within the record they do not count for anybody's window.
     connections_->GiveWindow(connection, static_cast<uint32_t>(stream->body.size()));
   } else if (has_trailers && ParseTrailers(stream->request_trailers, &trailers_)) {
-    records_->BodyEnd(connection->slot, trailers_);
+    records_->BodyEnd(connection->slot.number(), trailers_);
   }
   stream->body_bytes = stream->body.size();
   stream->body.clear();
@@ -235,12 +235,12 @@ void Http2Requests::OnBodyPiece(Connection* connection, std::string_view piece) 
     stream->body.append(piece);
     return;
   }
-  switch (connection->phase) {
+  switch (connection->phase()) {
     case InputPhase::kStream: {
       const uint64_t body_max = connection->server->config->settings().body_bytes_max;
       stream->body_bytes += piece.size();
       if (body_max != 0 && stream->body_bytes > body_max) return RefuseBody(connection);
-      records_->Body(connection->slot, piece);
+      records_->Body(connection->slot.number(), piece);
       return;
     }
     case InputPhase::kAwaitUpgrade:
@@ -270,10 +270,10 @@ void Http2Requests::OnPeerEnd(Connection* connection) {
   stream->has_ended = true;
   if (!stream->is_told) return Tell(connection);
   if (stream->is_parked) return;
-  if (IsRelayed(connection->phase)) return relays_->EndRelayed(connection);
-  if (connection->phase == InputPhase::kStream) {
+  if (IsRelayed(connection->phase())) return relays_->EndRelayed(connection);
+  if (connection->phase() == InputPhase::kStream) {
     connection->message_start_ns = 0;
-    records_->BodyEnd(connection->slot, {});
+    records_->BodyEnd(connection->slot.number(), {});
   } else {
     EndOfInput(connection);
   }
@@ -287,8 +287,8 @@ void Http2Requests::EndOfInput(Connection* connection) {
 
 void Http2Requests::OnPausesChanged(Connection* connection) {
   Http2Stream* stream = connection->stream.get();
-  const InputPhase phase = connection->phase;
-  if (stream->is_parked && connection->pauses == 0) return TellAgain(connection);
+  const InputPhase phase = connection->phase();
+  if (stream->is_parked && connection->watch.pauses() == 0) return TellAgain(connection);
   if (IsRelayed(phase)) return relays_->GiveRelayWindow(connection);
   const bool is_tunnel = phase == InputPhase::kOpaque || phase == InputPhase::kWebSocket ||
                          phase == InputPhase::kUndecided;
@@ -301,25 +301,26 @@ void Http2Requests::OnPausesChanged(Connection* connection) {
   if (kept != 0) {
     if (phase == InputPhase::kUndecided && !stream->is_hinted) {
       stream->is_hinted = true;
-      records_->Eof(connection->slot, records::kFlagUndecided);
+      records_->Eof(connection->slot.number(), records::kFlagUndecided);
     }
     return;
   }
   stream->is_end_due = false;
   connection->peer_ended = true;
-  records_->Eof(connection->slot);
+  records_->Eof(connection->slot.number());
   if (stream->is_gone) transport_->Close(connection, 0);
 }
 
 void Http2Requests::OnWindow(Connection* connection, uint32_t bytes) {
-  if (connection->phase == InputPhase::kStream) return connections_->GiveWindow(connection, bytes);
+  if (connection->phase() == InputPhase::kStream)
+    return connections_->GiveWindow(connection, bytes);
   input_->OnWindow(connection, bytes);
 }
 
 void Http2Requests::OnUpgradeDecline(Connection* connection) {
-  if (connection->phase != InputPhase::kAwaitUpgrade) return;
+  if (connection->phase() != InputPhase::kAwaitUpgrade) return;
   connection->stream->is_declined = true;
-  connection->phase = InputPhase::kOver;
+  connection->Enter(InputPhase::kOver);
   connection->partial.reset();
   connections_->GiveWindow(connection, connection->stream->unread_bytes);
 }
@@ -341,7 +342,7 @@ void Http2Requests::AnswerUnrouted(Connection* connection, RouteStatus status) {
 
 void Http2Requests::WriteAnswer(Connection* connection, const NativeAnswer& answer) {
   Http2Stream* stream = connection->stream.get();
-  connection->phase = InputPhase::kOver;
+  connection->Enter(InputPhase::kOver);
   // JavaScript has not begun it.
   stream->queue_end = 0;
   connections_->GiveWindow(connection, stream->unread_bytes);
@@ -372,16 +373,16 @@ void Http2Requests::ResetRequest(Connection* connection, bool may_retry) {
 void Http2Requests::RefuseStream(Connection* stream, ErrorKind kind) {
   stream->message_start_ns = 0;
   if (stream->unanswered == 0) return transport_->Close(stream, 0);
-  stream->phase = InputPhase::kRefused;
-  stream->refusal = kind;
-  records_->Error(stream->slot, kind, {});
+  stream->Enter(InputPhase::kRefused);
+  stream->uncommon().refusal = kind;
+  records_->Error(stream->slot.number(), kind, {});
 }
 
 // Told when the owner is found. The client's window bounds what is kept meanwhile.
 void Http2Requests::Park(Connection* connection) {
   connection->stream->is_parked = true;
-  connection->phase = InputPhase::kStream;
-  transport_->Pause(connection, kPauseOrder);
+  connection->Enter(InputPhase::kStream);
+  transport_->watch()->Pause(connection, kPauseOrder);
 }
 
 // Its owner may be known now.

@@ -99,7 +99,7 @@ class Http2Requests final : public AnswerWriter, public RelayedStreams {
   void OnRelayFailed(Connection* stream, bool is_begun) override;
   void OnRelayDrained(Connection* stream) override { OnPausesChanged(stream); }
   bool CanTakeBack(const Connection* stream) const override {
-    return stream->stream->fields != nullptr;
+    return stream->stream->fields != nullptr && IsRelayed(stream->phase());
   }
   void TakeBack(Connection* stream) override;
   bool IsWhole(const Connection* stream) const override {

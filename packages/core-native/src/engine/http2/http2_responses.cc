@@ -133,12 +133,12 @@ void Http2Responses::OnBehind(Connection* connection) {
 
 // Some of the stream's output has left.
 void Http2Responses::OnProgress(Connection* connection) {
-  if (connection->relay != nullptr && connection->queue == nullptr) {
+  if (connection->relay() != nullptr && connection->output.queue() == nullptr) {
     router_->OnOutputDone(connection);
   }
   if (!connection->is_timer_running()) return;
   transport_->StopTimer(connection);
-  if (connection->queue != nullptr) OnBehind(connection);
+  if (connection->output.queue() != nullptr) OnBehind(connection);
 }
 
 // The peer opens no window for what it has asked for, or does not read.
@@ -189,7 +189,7 @@ void Http2Responses::SendHead(Connection* connection, std::string_view text, boo
   if (stream->is_extended && is_success) return FailStream(connection, kConnectError);
   response_fields_.Fill(status, response_.lines);
   // What the lane answers by itself, and what other members answer, is about the request alone.
-  const bool is_application = connection->phase == InputPhase::kStream || stream->is_declined;
+  const bool is_application = connection->phase() == InputPhase::kStream || stream->is_declined;
   if (response_fields_.closes() && is_application) stream->ends_connection = true;
   if (stream->is_head || IsWithoutBody(status)) {
     stream->response.BeginNothing();

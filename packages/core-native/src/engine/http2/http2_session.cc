@@ -103,7 +103,7 @@ std::unique_ptr<Http2State> Http2Session::MakeState(Connection* connection) {
 
 void Http2Session::Use(Connection* connection, std::unique_ptr<Http2State> state) {
   connection->http2 = std::move(state);
-  connection->phase = InputPhase::kHttp2;
+  connection->Enter(InputPhase::kHttp2);
   if (connection->idle_timeout_ms == 0) connection->idle_timeout_ms = limits::kNativeIdleMs;
   connections_.MarkDirty(connection->http2.get());
 }
@@ -364,7 +364,7 @@ int Http2Session::OnStreamClose(Ng* session, int32_t stream_id, uint32_t code, v
     state->abandoned_bytes += stream->stream->head_bytes;
   }
   // What came before the end of a tunnel is still to be read.
-  const bool is_kept = stream->partial != nullptr && !IsRelayed(stream->phase);
+  const bool is_kept = stream->partial != nullptr && !IsRelayed(stream->phase());
   if (stream->stream->is_end_due && is_kept) return 0;
   // An answer that is complete: nobody waits to hear that it has left.
   const bool is_patient = stream->stream->is_complete && stream->stream->has_ended;

@@ -5,15 +5,15 @@
 namespace httpsys::engine {
 
 std::span<char> OpaqueSession::Room(Connection* connection, std::span<char> shared) {
-  if (connection->phase == InputPhase::kUndecided) {
+  if (connection->phase() == InputPhase::kUndecided) {
     if (!Transport::IsUndecidedFull(*connection)) return shared;
-    transport_->Pause(connection, kPauseUpgrade);
+    transport_->watch()->Pause(connection, kPauseUpgrade);
     transport_->CloseIfRefusedUpgrade(connection);
     return {};
   }
   if (connection->window_bytes <= 0) {
     // Still watched: most often JavaScript makes room before the next poll.
-    transport_->Pause(connection, kPauseWindow);
+    transport_->watch()->Pause(connection, kPauseWindow);
     return {};
   }
   return shared.first(
@@ -22,13 +22,13 @@ std::span<char> OpaqueSession::Room(Connection* connection, std::span<char> shar
 
 Protocol::Advance OpaqueSession::OnReadable(Connection* connection, std::string_view input,
                                             size_t* used) {
-  if (connection->phase == InputPhase::kUndecided) return Advance::kWait;
+  if (connection->phase() == InputPhase::kUndecided) return Advance::kWait;
   if (connection->window_bytes <= 0) {
-    transport_->Pause(connection, kPauseWindow);
+    transport_->watch()->Pause(connection, kPauseWindow);
     return Advance::kWait;
   }
   const std::string_view piece = input.substr(0, static_cast<size_t>(connection->window_bytes));
-  records_->Body(connection->slot, piece);
+  records_->Body(connection->slot.number(), piece);
   connection->window_bytes -= static_cast<int64_t>(piece.size());
   *used = piece.size();
   return Advance::kGoOn;
@@ -36,21 +36,21 @@ Protocol::Advance OpaqueSession::OnReadable(Connection* connection, std::string_
 
 void OpaqueSession::OnEof(Connection* connection) {
   const bool is_kept = connection->partial != nullptr || connection->given_bytes != 0;
-  if (connection->phase == InputPhase::kUndecided && is_kept) {
+  if (connection->phase() == InputPhase::kUndecided && is_kept) {
     // What came before is told first, when JavaScript has decided; the end is met again then.
-    transport_->Pause(connection, kPauseUpgrade);
-    records_->Eof(connection->slot, records::kFlagUndecided);
+    transport_->watch()->Pause(connection, kPauseUpgrade);
+    records_->Eof(connection->slot.number(), records::kFlagUndecided);
     return;
   }
   transport_->OnPeerEnded(connection);
-  records_->Eof(connection->slot);
+  records_->Eof(connection->slot.number());
   if (connection->is_fin_sent) transport_->Close(connection, 0);
 }
 
 bool OpaqueSession::OnReply(Connection* connection, const ReplyRecord& reply) {
   if (reply.type() != records::ReplyType::kUpgradeAccept) return false;
-  if (connection->phase != InputPhase::kUndecided) return true;
-  connection->phase = InputPhase::kOpaque;
+  if (connection->phase() != InputPhase::kUndecided) return true;
+  connection->Enter(InputPhase::kOpaque);
   connection->given_bytes = 0;
   input_->Resume(connection, kPauseUpgrade);
   return true;

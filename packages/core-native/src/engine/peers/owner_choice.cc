@@ -25,17 +25,17 @@ const sharing::PortRoutes::Owner* OwnerChoice::Choose(Port* port, const Connecti
   is_lending_ = false;
   if (owners.size() == 1) return &owners[0];
   const auto own = std::find_if(owners.begin(), owners.end(), [&](const Routes::Owner& owner) {
-    return owner.member == 0 && (connection == nullptr || !connection->is_announced ||
+    return owner.member == 0 && (connection == nullptr || !connection->slot.is_announced() ||
                                  owner.server_id == connection->server->id);
   });
   const bool has_own = own != owners.end();
-  const bool is_announced = connection != nullptr && connection->is_announced;
+  const bool is_announced = connection != nullptr && connection->slot.is_announced();
   const bool is_new = connection == nullptr || (!is_announced && connection->hops == 0);
   if (has_own && ((is_announced && own->is_plain) || (is_new && own->is_fed))) return &*own;
-  const bool is_settled =
-      has_own && connection != nullptr && (connection->is_announced || connection->hops != 0);
+  const bool is_settled = has_own && connection != nullptr &&
+                          (connection->slot.is_announced() || connection->hops != 0);
   if (is_settled && !IsBusy()) return &*own;
-  if (has_own && connection != nullptr && connection->origin != nullptr) return &*own;
+  if (has_own && connection != nullptr && connection->origin() != nullptr) return &*own;
   if (is_settled && connection->hops != 0) {
     // Whoever has passed it on may have been blocked for a moment only, and this one for long.
     const uint64_t blocked_ms = BlockedMs();
@@ -93,7 +93,7 @@ const sharing::PortRoutes::Owner* OwnerChoice::GivesBackTo(const Connection* con
                                                            bool has_more) {
   const auto [home, is_called_back] = lent_.find(connection)->second;
   if (!is_called_back || has_more || PortAdmission::IsPinned(connection) ||
-      connection->unanswered != 0 || connection->queue != nullptr || connection->first_piece != 0 ||
+      connection->unanswered != 0 || !connection->output.is_empty() ||
       Relays::HasPending(connection)) {
     return nullptr;
   }

@@ -10,7 +10,7 @@ const Connection* PortAdmission::RealOf(const Connection* connection) {
 
 bool PortAdmission::IsPinned(const Connection* connection) {
   const bool is_untouched =
-      connection->phase == InputPhase::kHandshake && !connection->is_hello_routed;
+      connection->phase() == InputPhase::kHandshake && !connection->is_hello_routed;
   return (connection->tls != nullptr && !is_untouched) || connection->http2 != nullptr;
 }
 
@@ -40,7 +40,7 @@ bool PortAdmission::IsMisdirected(const Routes& routes, const Connection* connec
 // - on a connection without TLS, where the server speaks TLS now;
 // - on a connection that is left of before close(), where a later listen() has other settings.
 bool PortAdmission::IsOwnHandshake(const Connection* connection, const LaneServer& server) {
-  if (connection->origin != nullptr) return false;
+  if (connection->origin() != nullptr) return false;
   const tls::ServerContext* present = server.config->settings().tls.get();
   const tls::Session* session = connection->tls.get();
   if (session == nullptr) {
@@ -65,7 +65,7 @@ bool PortAdmission::SpeakAlike(const Connection* connection, const LaneServer& s
 bool PortAdmission::MayServe(const Connection* connection, const LaneServer& server,
                              std::string_view name) {
   const Connection* real = RealOf(connection);
-  const bool is_local = real->origin == nullptr;
+  const bool is_local = real->origin() == nullptr;
   if (IsOwnHandshake(real, server)) return true;
   const auto context = server.config->TlsOf(real->local_port, real->local_ip);
   if (context == nullptr) return true;
@@ -74,8 +74,8 @@ bool PortAdmission::MayServe(const Connection* connection, const LaneServer& ser
     // Without TLS nothing was agreed upon.
     if (real->tls != nullptr) handshake = real->tls->terms();
   } else {
-    handshake = TermsOf(real->origin->facts);
-    handshake.trust = real->origin->trust;
+    handshake = TermsOf(real->origin()->facts);
+    handshake.trust = real->origin()->trust;
   }
   return tls::Admits(context->TermsFor(name, handshake), handshake);
 }

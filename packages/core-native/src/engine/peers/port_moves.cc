@@ -53,26 +53,26 @@ void PortMoves::HandOver(Port* port, Connection* connection, uint64_t member,
 // What another member relays is not passed on: it may be told again where it belongs, also what is
 // still on its way.
 RequestRouter::Outcome PortMoves::Return(Connection* connection) {
-  if (connection->unanswered != 0 || connection->queue != nullptr || connection->first_piece != 0) {
+  if (connection->unanswered != 0 || !connection->output.is_empty()) {
     return Outcome::kLater;
   }
-  links_->SendReturned(*connection->origin);
-  connection->origin->is_end_told = true;
+  links_->SendReturned(*connection->origin());
+  connection->origin()->is_end_told = true;
   transport_->Close(connection, 0);
   return Outcome::kElsewhere;
 }
 
 bool PortMoves::MoveAway(Connection* connection) {
-  if (connection->origin != nullptr) return Return(connection) == Outcome::kElsewhere;
+  if (connection->origin() != nullptr) return Return(connection) == Outcome::kElsewhere;
   // The application has ended its direction: nobody could answer.
   if (connection->is_fin_sent || connection->after_output != AfterOutput::kNothing) return false;
   Port* port = table_->Find(connection->local_port);
-  if (port == nullptr || PortAdmission::IsPinned(connection) || IsRelayed(connection->phase) ||
-      connection->unanswered != 0 || connection->queue != nullptr || connection->first_piece != 0) {
+  if (port == nullptr || PortAdmission::IsPinned(connection) || IsRelayed(connection->phase()) ||
+      connection->unanswered != 0 || !connection->output.is_empty()) {
     return false;
   }
   LaneServer* other =
-      connection->is_announced ? table_->ServerOn(port, connection->server) : nullptr;
+      connection->slot.is_announced() ? table_->ServerOn(port, connection->server) : nullptr;
   if (other != nullptr && PortAdmission::SpeakAlike(connection, *other)) {
     transport_->Assign(connection, other);
     return true;
@@ -95,7 +95,7 @@ bool PortMoves::MoveAway(Connection* connection) {
 
 void PortMoves::Leave(Connection* connection) {
   // Its owner goes on with it; streams end with what carries them.
-  if (IsRelayed(connection->phase) || connection->http2 != nullptr ||
+  if (IsRelayed(connection->phase()) || connection->http2 != nullptr ||
       connection->stream != nullptr) {
     return;
   }
@@ -109,7 +109,7 @@ void PortMoves::Leave(Connection* connection) {
   } else if (!PortAdmission::IsPinned(connection)) {
     // It would be refused with its first request.
     transport_->FinishAfterOutput(connection, AfterOutput::kClose);
-  } else if (connection->phase != InputPhase::kHandshake) {
+  } else if (connection->phase() != InputPhase::kHandshake) {
     // The server waits for its first request, and answers that.
     transport_->Announce(connection, records::kFlagShared);
     if (connection->idle_timeout_ms == 0) connection->idle_timeout_ms = limits::kNativeIdleMs;
@@ -254,7 +254,7 @@ Connection* PortMoves::Adopt(HandedConnection handed) {
     return nullptr;
   }
   connection->hops = handed.hops;
-  if (handed.home != 0 && handed.home != self_ && connection->origin == nullptr) {
+  if (handed.home != 0 && handed.home != self_ && connection->origin() == nullptr) {
     choice_->Lend(connection, handed.home);
   }
   if (handed.idle_ms != 0) {

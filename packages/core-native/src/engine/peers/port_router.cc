@@ -64,7 +64,7 @@ bool PortRouter::RouteHello(Connection* connection, std::string_view servername)
 // Also what a server that was closed is left with, where another one has the port now, and what
 // another server has made the handshake of.
 bool PortRouter::MustRoute(const Connection* connection) const {
-  if (!connection->is_announced) return true;
+  if (!connection->slot.is_announced()) return true;
   if (!PortAdmission::IsOwnHandshake(connection, *connection->server)) return true;
   const PortTable::Port* port = table_.Find(connection->local_port);
   return port != nullptr && (port->routes->is_shared() || connection->server->is_unlistened);
@@ -78,8 +78,8 @@ RequestRouter::Outcome PortRouter::Refuse(Route* route) {
 // As on Node, a server that was closed goes on with the connections that it was busy with, unless
 // another member has its prefix now.
 bool PortRouter::IsLeftBehind(const Routes& routes, const Connection* connection, bool has_owner) {
-  return connection->is_announced && connection->server->is_unlistened &&
-         (!has_owner || !routes.is_shared() || connection->origin != nullptr ||
+  return connection->slot.is_announced() && connection->server->is_unlistened &&
+         (!has_owner || !routes.is_shared() || connection->origin() != nullptr ||
           PortAdmission::IsPinned(connection));
 }
 
@@ -186,8 +186,8 @@ RequestRouter::Outcome PortRouter::ToServer(Connection* connection, const Routes
   LaneServer* server = table_.Server(owner.server_id);
   if (server == nullptr) return Refuse(route);
   if (!PortAdmission::IsAllowed(connection, *server, host, route)) return Outcome::kUnrouted;
-  const bool is_other = connection->is_announced && connection->server != server;
-  if (is_other && (connection->unanswered != 0 || connection->queue != nullptr)) {
+  const bool is_other = connection->slot.is_announced() && connection->server != server;
+  if (is_other && (connection->unanswered != 0 || connection->output.queue() != nullptr)) {
     return Outcome::kLater;
   }
   // Answers of another member come first.
@@ -204,7 +204,7 @@ RequestRouter::Outcome PortRouter::ToMember(PortTable::Port* port, Connection* c
                                             const http1::RequestHead& head, uint64_t member,
                                             std::string_view input, size_t head_bytes,
                                             Route* route) {
-  if (connection->origin != nullptr) return moves_.Return(connection);
+  if (connection->origin() != nullptr) return moves_.Return(connection);
   const bool is_pinned = PortAdmission::IsPinned(connection);
   const uint8_t hops_max = is_pinned ? limits::kReturnsMax : limits::kHopsMax;
   if (connection->hops >= hops_max || connection->returns >= limits::kReturnsMax) {
@@ -214,8 +214,7 @@ RequestRouter::Outcome PortRouter::ToMember(PortTable::Port* port, Connection* c
   const bool is_relayed =
       has_more || is_pinned || input.size() + peer::kHandOverBytes > peer::kFrameBytesMax;
   const bool is_ready = is_relayed ? Relays::IsOnlyAt(connection, member)
-                                   : connection->unanswered == 0 && connection->queue == nullptr &&
-                                         connection->first_piece == 0;
+                                   : connection->unanswered == 0 && connection->output.is_empty();
   if (!is_ready) return Outcome::kLater;
   switch (links_.Prepare(member)) {
     case PeerLinks::State::kGone:
@@ -237,7 +236,7 @@ RequestRouter::Outcome PortRouter::ToMember(PortTable::Port* port, Connection* c
 
 // Told before the end is seen: by itself it could be that of the process.
 void PortRouter::OnOutputEnding(Connection* connection) {
-  RelayOrigin* origin = connection->origin.get();
+  RelayOrigin* origin = connection->origin();
   // An answer that ends the connection has said so.
   if (origin == nullptr || origin->is_end_told || (origin->closes && !origin->is_stream)) return;
   origin->is_end_told = true;
@@ -248,8 +247,8 @@ void PortRouter::OnDetached(Connection* connection) {
   relays_.OnDetached(connection);
   if (connection->is_counted) CountClosed(connection);
   choice_.OnDetached(connection);
-  const bool is_tunnel = IsTunnel(connection->phase);
-  const RelayOrigin* origin = connection->origin.get();
+  const bool is_tunnel = IsTunnel(connection->phase());
+  const RelayOrigin* origin = connection->origin();
   // To whoever relays it: a stream has gone, and of a connection nothing is unanswered.
   const bool is_known = connection->peer_ended && !is_tunnel && origin != nullptr &&
                         (origin->is_stream || connection->unanswered == 0);
@@ -264,16 +263,16 @@ void PortRouter::OnDetached(Connection* connection) {
 // -- Relays, and counting.
 
 void PortRouter::OnRelayedAnswer(Connection* connection) {
-  links_.SendAnswered(*connection->origin);
+  links_.SendAnswered(*connection->origin());
 }
 
 void PortRouter::OnRelayedUpgrade(Connection* connection, bool is_accepted) {
-  links_.SendDecided(*connection->origin, is_accepted);
+  links_.SendDecided(*connection->origin(), is_accepted);
 }
 
 // A relayed request's client is another member's.
 void PortRouter::OnAnnounced(Connection* connection) {
-  if (connection->is_counted || connection->origin != nullptr) return;
+  if (connection->is_counted || connection->origin() != nullptr) return;
   const PortTable::Port* port = table_.Find(connection->local_port);
   if (port == nullptr) return;
   port->statistics->connections.fetch_add(1, std::memory_order_relaxed);

@@ -9,12 +9,12 @@ namespace httpsys::engine {
 
 Protocol::Advance RelayInput::OnReadable(Connection* connection, std::string_view input,
                                          size_t* used) {
-  if (connection->phase == InputPhase::kRelayUpgrade) return Advance::kWait;
+  if (connection->phase() == InputPhase::kRelayUpgrade) return Advance::kWait;
   if (!router_->CanRelay(connection)) {
-    transport_->Pause(connection, kPauseRelay);
+    transport_->watch()->Pause(connection, kPauseRelay);
     return Advance::kWait;
   }
-  switch (connection->phase) {
+  switch (connection->phase()) {
     case InputPhase::kRelayLength:
       return ReadLength(connection, input, used);
     case InputPhase::kRelayChunked:
@@ -42,8 +42,8 @@ Protocol::Advance RelayInput::ReadChunked(Connection* connection, std::string_vi
   router_->RelayMore(connection, input.substr(0, *used));
   if (step.status == http1::DecodeStatus::kError) {
     // The member finds the same, and answers it.
-    connection->phase = InputPhase::kOver;
-    transport_->Pause(connection, kPauseOver);
+    connection->Enter(InputPhase::kOver);
+    transport_->watch()->Pause(connection, kPauseOver);
     return Advance::kWait;
   }
   if (step.status == http1::DecodeStatus::kEnd) {
@@ -54,7 +54,7 @@ Protocol::Advance RelayInput::ReadChunked(Connection* connection, std::string_vi
 }
 
 void RelayInput::OnEof(Connection* connection) {
-  if (connection->phase != InputPhase::kRelayOpaque) return text_->OnEof(connection);
+  if (connection->phase() != InputPhase::kRelayOpaque) return text_->OnEof(connection);
   transport_->OnPeerEnded(connection);
   if (router_->RelayEnd(connection)) {
     // The member decides what it means.
@@ -68,41 +68,52 @@ void RelayInput::Begin(Connection* connection, const http1::RequestHead& head) {
   connection->has_served = true;
   connection->is_last_request = !head.keep_alive;
   ++connection->unanswered;
-  exchanges_->BeginBody(connection, head);
-  if (connection->phase == InputPhase::kBodyLength) {
-    connection->phase = InputPhase::kRelayLength;
-  } else if (connection->phase == InputPhase::kBodyChunked) {
-    connection->phase = InputPhase::kRelayChunked;
-  }
+  InputPhase body = exchanges_->BeginBody(connection, head);
+  if (body == InputPhase::kBodyLength) body = InputPhase::kRelayLength;
+  if (body == InputPhase::kBodyChunked) body = InputPhase::kRelayChunked;
   connection->message_start_ns = 0;
   if (head.upgrade) {
-    connection->declined_phase = connection->phase;
-    connection->phase = InputPhase::kRelayUpgrade;
-    transport_->Pause(connection, kPauseUpgrade);
-  } else if (connection->phase == InputPhase::kHead) {
+    connection->declined_phase = body;
+    connection->Enter(InputPhase::kRelayUpgrade);
+    transport_->watch()->Pause(connection, kPauseUpgrade);
+  } else if (body == InputPhase::kHead) {
     exchanges_->MessageDone(connection);
+  } else {
+    connection->Enter(body);
   }
 }
 
 void RelayInput::OnUpgrade(Connection* connection, bool is_accepted) {
-  connection->phase = is_accepted ? InputPhase::kRelayOpaque : connection->declined_phase;
+  connection->Enter(is_accepted ? InputPhase::kRelayOpaque : connection->declined_phase);
   if (is_accepted) connection->decoder.reset();
-  if (connection->phase == InputPhase::kHead) exchanges_->MessageDone(connection);
+  if (connection->phase() == InputPhase::kHead) exchanges_->MessageDone(connection);
   input_->Resume(connection, kPauseUpgrade);
+}
+
+bool RelayInput::CanTakeBack(const Connection* connection) {
+  switch (connection->phase()) {
+    case InputPhase::kHead:
+    case InputPhase::kAfterClose:
+    case InputPhase::kRefused:
+    case InputPhase::kOver:
+      return true;
+    default:
+      return IsRelayed(connection->phase()) && connection->phase() != InputPhase::kRelayOpaque;
+  }
 }
 
 void RelayInput::TakeBack(Connection* connection, std::string_view requests, uint32_t count) {
   connection->unanswered -= std::min(connection->unanswered, count);
   ++connection->hops;
-  connection->phase = InputPhase::kHead;
+  connection->Enter(InputPhase::kHead);
   connection->is_last_request = false;
   connection->decoder.reset();
   connection->parser.reset();
   if (connection->partial == nullptr) connection->partial = std::make_unique<std::string>();
   connection->partial->insert(0, requests);
-  transport_->Resume(connection, kPauseUpgrade);
-  transport_->Resume(connection, kPauseRelay);
-  transport_->Resume(connection, kPausePipeline);
+  transport_->watch()->Resume(connection, kPauseUpgrade);
+  transport_->watch()->Resume(connection, kPauseRelay);
+  transport_->watch()->Resume(connection, kPausePipeline);
 }
 
 void RelayInput::AnswerLost(Connection* connection, std::string_view requests) {

@@ -42,7 +42,10 @@ class RelayInput final : public Protocol {
   void Begin(Connection* connection, const http1::RequestHead& head);
   // What becomes of a request that asks for an upgrade.
   void OnUpgrade(Connection* connection, bool is_accepted);
-  // Requests that the member was to answer are read again.
+  // True if the input of the connection can be read again from the requests that a member had. A
+  // peer sends what it likes: it may give requests back that this connection is past.
+  static bool CanTakeBack(const Connection* connection);
+  // Requests that the member was to answer are read again. Only if CanTakeBack().
   void TakeBack(Connection* connection, std::string_view requests, uint32_t count);
   // They have no answer: the member has died, and nobody knows what it has done. What is known of
   // them begins with the first one.

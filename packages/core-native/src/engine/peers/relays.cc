@@ -52,7 +52,7 @@ void Relays::Start(Exchanges* exchanges, RelayInput* requests, RelayedStreams* s
 
 void Relays::Close() {
   for (const auto& [id, relay] : relays_) {
-    if (relay->connection != nullptr) relay->connection->relay = nullptr;
+    if (relay->connection != nullptr) relay->connection->uncommon().relay = nullptr;
     close(relay->fd);
     uv_close(reinterpret_cast<uv_handle_t*>(&relay->poll),
              [](uv_handle_t* handle) { delete static_cast<Relay*>(handle->data); });
@@ -85,7 +85,7 @@ Relay* Relays::Open(Connection* connection, uint64_t member) {
   relay->member = member;
   relay->id = next_id_++;
   relay->fd = ends[0];
-  connection->relay = relay;
+  connection->uncommon().relay = relay;
   relays_[relay->id] = relay;
   HandedConnection handed;
   handed.fd = ends[1];
@@ -112,15 +112,15 @@ bool Relays::IsOnlyAt(const Connection* connection, uint64_t member) {
 }
 
 bool Relays::HasPending(const Connection* connection) {
-  return connection->relay != nullptr && Of(connection)->pending != 0;
+  return connection->relay() != nullptr && Of(connection)->pending != 0;
 }
 
 bool Relays::Send(Connection* connection, uint64_t member, std::string_view head) {
-  if (connection->relay != nullptr && Of(connection)->member != member) {
+  if (connection->relay() != nullptr && Of(connection)->member != member) {
     if (HasPending(connection)) return false;
     Free(Of(connection));
   }
-  Relay* relay = connection->relay != nullptr ? Of(connection) : Open(connection, member);
+  Relay* relay = connection->relay() != nullptr ? Of(connection) : Open(connection, member);
   if (relay == nullptr) return false;
   // Of a stream its session keeps it.
   if (relay->pending++ == 0) relay->is_kept = connection->stream == nullptr;
@@ -134,7 +134,7 @@ bool Relays::CanSend(const Connection* connection) {
 }
 
 size_t Relays::UnsentBytes(const Connection* connection) {
-  return connection->relay == nullptr ? 0 : Of(connection)->unsent.size();
+  return connection->relay() == nullptr ? 0 : Of(connection)->unsent.size();
 }
 
 void Relays::SendMore(Connection* connection, std::string_view bytes) {
@@ -169,7 +169,7 @@ bool Relays::EndInput(Connection* connection) {
 // -- The pair.
 
 void Relays::Watch(Relay* relay) {
-  int wanted = relay->connection->queue == nullptr ? UV_READABLE : 0;
+  int wanted = relay->connection->output.queue() == nullptr ? UV_READABLE : 0;
   // Told of its end in both directions only.
   if (relay->is_ended) wanted = UV_PRIORITIZED;
   if (!relay->unsent.empty()) wanted |= UV_WRITABLE;
@@ -206,7 +206,7 @@ void Relays::Write(Relay* relay) {
   Watch(relay);
   Connection* connection = relay->connection;
   if (connection->stream != nullptr) return streams_->OnRelayDrained(connection);
-  if ((connection->pauses & kPauseRelay) != 0 && CanSend(connection)) {
+  if ((connection->watch.pauses() & kPauseRelay) != 0 && CanSend(connection)) {
     input_->Resume(connection, kPauseRelay);
   }
 }
@@ -216,7 +216,7 @@ void Relays::Read(Relay* relay) {
   for (int i = 0; i < limits::kReadsPerEvent; ++i) {
     Connection* connection = relay->connection;
     // Behind: goes on when the client has taken what it was sent.
-    if (connection->queue != nullptr || relay->is_ended) return Watch(relay);
+    if (connection->output.queue() != nullptr || relay->is_ended) return Watch(relay);
     const ssize_t got = recv(relay->fd, buffer_.data(), buffer_.size(), 0);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
@@ -332,7 +332,7 @@ void Relays::CloseBoth(Relay* relay) {
 }
 
 void Relays::Resume(Connection* connection) {
-  if (connection->relay != nullptr) Watch(Of(connection));
+  if (connection->relay() != nullptr) Watch(Of(connection));
 }
 
 void Relays::OnAnswered(const peer::Answered& answer) {
@@ -351,7 +351,7 @@ void Relays::OnDecided(const peer::Decided& decision) {
   Relay* relay = found->second;
   Connection* connection = relay->connection;
   if (connection == nullptr) return;
-  if (connection->phase != InputPhase::kRelayUpgrade || relay->pending == 0) return End(relay);
+  if (connection->phase() != InputPhase::kRelayUpgrade || relay->pending == 0) return End(relay);
   if (decision.is_upgraded != 0) {
     relay->is_opaque = true;
     relay->pending = 0;
@@ -373,8 +373,9 @@ void Relays::OnReturned(uint32_t id) {
   // It has answered some of them: the bytes come by another way than this.
   relay->is_returned = true;
   if (!relay->answers.empty()) return;
-  const bool is_kept =
-      connection->stream == nullptr ? relay->is_kept : streams_->CanTakeBack(connection);
+  const bool is_kept = connection->stream == nullptr
+                           ? relay->is_kept && RelayInput::CanTakeBack(connection)
+                           : streams_->CanTakeBack(connection);
   const bool is_whole = is_kept && relay->received == relay->answered_bytes;
   if (relay->pending == 0 || relay->is_opaque || relay->is_ending || !is_whole) return Fail(relay);
   if (connection->stream != nullptr) {
@@ -402,7 +403,7 @@ void Relays::OnDetached(Connection* connection) {
   const bool is_whole = connection->stream != nullptr && streams_->IsWhole(connection);
   if (!is_whole || relay->unsent.empty()) return Free(relay);
   // The rest of a request that was answered early is its application's.
-  connection->relay = nullptr;
+  connection->uncommon().relay = nullptr;
   relay->connection = nullptr;
   uv_poll_start(&relay->poll, UV_WRITABLE, OnPoll);
 }
@@ -415,7 +416,7 @@ void Relays::SendRest(Relay* relay) {
 }
 
 void Relays::Free(Relay* relay) {
-  if (relay->connection != nullptr) relay->connection->relay = nullptr;
+  if (relay->connection != nullptr) relay->connection->uncommon().relay = nullptr;
   relay->connection = nullptr;
   relays_.erase(relay->id);
   uv_close(reinterpret_cast<uv_handle_t*>(&relay->poll),

@@ -112,7 +112,9 @@ class Relays {
   void CloseBoth(Relay* relay);
   static void Keep(Relay* relay, std::string_view bytes);
   static void Forget(Relay* relay);
-  static Relay* Of(const Connection* connection) { return static_cast<Relay*>(connection->relay); }
+  static Relay* Of(const Connection* connection) {
+    return static_cast<Relay*>(connection->relay());
+  }
   void SendRest(Relay* relay);
   void Free(Relay* relay);
 

@@ -41,7 +41,7 @@ void WaitingRequests::AddWaiting(Connection* connection, uint32_t target_id) {
 }
 
 void WaitingRequests::WaitReturned(Connection* connection) {
-  transport_->Pause(connection, kPauseOrder);
+  transport_->watch()->Pause(connection, kPauseOrder);
   if (!connection->is_waiting) AddWaiting(connection, kAnyTarget);
 }
 

@@ -8,22 +8,19 @@ namespace httpsys::engine {
 
 using http1::BodyKind;
 
-void Exchanges::BeginBody(Connection* connection, const http1::RequestHead& head) {
+InputPhase Exchanges::BeginBody(Connection* connection, const http1::RequestHead& head) {
   connection->body_bytes = head.body == BodyKind::kChunked ? 0 : head.content_length;
-  connection->phase = InputPhase::kHead;
-  if (head.body == BodyKind::kLength && head.content_length != 0) {
-    connection->phase = InputPhase::kBodyLength;
-  } else if (head.body == BodyKind::kChunked) {
-    connection->phase = InputPhase::kBodyChunked;
-    connection->decoder = TakeDecoder();
-    const ServerSettings& settings = connection->server->config->settings();
-    connection->decoder->Reset(settings.header_bytes_max, settings.header_lines_max);
-  }
+  if (head.body == BodyKind::kLength && head.content_length != 0) return InputPhase::kBodyLength;
+  if (head.body != BodyKind::kChunked) return InputPhase::kHead;
+  connection->decoder = TakeDecoder();
+  const ServerSettings& settings = connection->server->config->settings();
+  connection->decoder->Reset(settings.header_bytes_max, settings.header_lines_max);
+  return InputPhase::kBodyChunked;
 }
 
 void Exchanges::MessageDone(Connection* connection) {
   connection->message_start_ns = 0;
-  connection->phase = connection->is_last_request ? InputPhase::kAfterClose : InputPhase::kHead;
+  connection->Enter(connection->is_last_request ? InputPhase::kAfterClose : InputPhase::kHead);
   connection->raw.reset();
   // The answer may have come before the end of the body.
   if (connection->unanswered == 0 && connection->idle_timeout_ms != 0) {
@@ -34,30 +31,30 @@ void Exchanges::MessageDone(Connection* connection) {
 
 void Exchanges::OnAnswered(Connection* connection) {
   connection->ForgetMoves();
-  if (connection->origin != nullptr) router_->OnRelayedAnswer(connection);
+  if (connection->origin() != nullptr) router_->OnRelayedAnswer(connection);
   if (connection->unanswered != 0) --connection->unanswered;
   const uint32_t most = connection->server->config->settings().pipelined_requests_max;
   if (connection->unanswered == 0) {
     // Of what was upgraded, or refused, JavaScript decides when it ends.
-    const bool is_over = connection->peer_ended && connection->phase != InputPhase::kRefused &&
-                         !IsTunnel(connection->phase);
-    if (connection->phase == InputPhase::kAfterClose || is_over) {
+    const bool is_over = connection->peer_ended && connection->phase() != InputPhase::kRefused &&
+                         !IsTunnel(connection->phase());
+    if (connection->phase() == InputPhase::kAfterClose || is_over) {
       transport_->FinishAfterOutput(connection, AfterOutput::kClose);
       return;
     }
-    if (connection->phase == InputPhase::kHead && connection->partial == nullptr &&
+    if (connection->phase() == InputPhase::kHead && connection->partial == nullptr &&
         connection->idle_timeout_ms != 0) {
       transport_->StartIdleTimer(connection, connection->idle_timeout_ms);
     }
-    if (connection->phase == InputPhase::kBodyLength ||
-        connection->phase == InputPhase::kBodyChunked) {
+    if (connection->phase() == InputPhase::kBodyLength ||
+        connection->phase() == InputPhase::kBodyChunked) {
       TimeAnsweredBody(connection);
     }
-    if ((connection->pauses & kPauseOrder) != 0 || connection->server->is_unlistened) {
+    if ((connection->watch.pauses() & kPauseOrder) != 0 || connection->server->is_unlistened) {
       connection->wants_input_resumed = true;
     }
   }
-  if ((connection->pauses & kPausePipeline) != 0 && connection->unanswered < most) {
+  if ((connection->watch.pauses() & kPausePipeline) != 0 && connection->unanswered < most) {
     connection->wants_input_resumed = true;
   }
 }

@@ -23,8 +23,9 @@ class Exchanges {
   Exchanges(const Exchanges&) = delete;
   Exchanges& operator=(const Exchanges&) = delete;
 
-  // The phase of the body behind this head; kHead where there is none.
-  void BeginBody(Connection* connection, const http1::RequestHead& head);
+  // Prepares for the body behind this head. Returns its phase, which the caller enters: kBodyLength
+  // or kBodyChunked, or kHead where there is no body.
+  InputPhase BeginBody(Connection* connection, const http1::RequestHead& head);
   // A request has been read to its end.
   void MessageDone(Connection* connection);
   // A request was answered.
@@ -43,7 +44,7 @@ class Exchanges {
       if (!connection->wants_input_resumed || !connection->is_open()) continue;
       connection->wants_input_resumed = false;
       router_->OnOutputDone(connection);
-      if (!OutputPass::IsBehind(*connection)) transport_->Resume(connection, kPauseOutput);
+      if (!OutputPass::IsBehind(*connection)) transport_->watch()->Resume(connection, kPauseOutput);
       resume(connection, kPausePipeline);
       if (connection->is_open() && connection->unanswered == 0 && !connection->is_waiting) {
         resume(connection, kPauseOrder);

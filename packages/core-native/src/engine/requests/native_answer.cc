@@ -103,7 +103,7 @@ void NativeAnswers::Log(const Connection* connection, const http1::RequestHead* 
                         std::string_view reason) {
   ErrorLog& log = ErrorLog::Instance();
   if (!log.is_on()) return;
-  const RelayOrigin* origin = connection->origin.get();
+  const RelayOrigin* origin = connection->origin();
   const bool is_stream = connection->stream != nullptr || (origin != nullptr && origin->is_stream);
   LogRecord record;
   if (origin != nullptr) {

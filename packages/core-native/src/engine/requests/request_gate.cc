@@ -14,7 +14,7 @@ void RequestGate::AddUnread(const Connection* connection, const http1::RequestHe
   UnreadRequests::Item item;
   item.end = queue_->appended();
   item.counter = server->queued;
-  item.slot = connection->slot;
+  item.slot = connection->slot.number();
   item.is_head = head.method == head_method_;
   item.is_first = connection->unanswered == 1;
   const uint32_t timeout_ms = server->config->settings().queue_timeout_ms;
@@ -39,7 +39,7 @@ void RequestGate::RefuseAbandoned() {
 }
 
 void RequestGate::RefuseUnread(const UnreadRequests::Item& item, RouteStatus status) {
-  Connection* connection = transport_->Find(item.slot);
+  Connection* connection = transport_->slots()->Find(item.slot);
   const bool is_there = connection != nullptr && connection->is_open() &&
                         connection->after_output == AfterOutput::kNothing;
   if (!is_there || connection->unanswered == 0) return;

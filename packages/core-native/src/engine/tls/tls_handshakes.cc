@@ -86,8 +86,8 @@ bool TlsHandshakes::Continue(Connection* connection) {
 uint32_t TlsHandshakes::Suspend(Connection* connection) {
   const uint32_t id = next_id_++;
   asking_[id] = connection;
-  transport_->Pause(connection, kPauseUpgrade);
-  transport_->UpdatePoll(connection);
+  transport_->watch()->Pause(connection, kPauseUpgrade);
+  transport_->watch()->Update(connection);
   return id;
 }
 
@@ -100,9 +100,9 @@ bool TlsHandshakes::OnAnswer(uint32_t id, tls::HelloAnswer answer, Connection** 
                                    [=](const auto& entry) { return entry.second == *connection; });
   if (is_left) return false;
   (*connection)->tls->Answer(std::move(answer));
-  transport_->Resume(*connection, kPauseUpgrade);
+  transport_->watch()->Resume(*connection, kPauseUpgrade);
   const bool is_over = Continue(*connection);
-  if ((*connection)->is_open()) transport_->UpdatePoll(*connection);
+  if ((*connection)->is_open()) transport_->watch()->Update(*connection);
   return is_over;
 }
 
@@ -115,10 +115,10 @@ bool TlsHandshakes::Establish(Connection* connection) {
     Fail(connection);
     return false;
   }
-  connection->phase = InputPhase::kHead;
+  connection->Enter(InputPhase::kHead);
   connection->message_start_ns = uv_hrtime();
   const bool is_left = connection->server->is_unlistened;
-  if (connection->is_announced || !router_->IsShared(connection->local_port)) {
+  if (connection->slot.is_announced() || !router_->IsShared(connection->local_port)) {
     // A server that was closed meanwhile has it nevertheless: it was accepted before.
     transport_->AnnounceAnew(connection, is_left ? uint32_t{records::kFlagShared} : 0);
   } else if (is_left) {
@@ -148,7 +148,7 @@ void TlsHandshakes::OnTimeout(Connection* connection) {
 }
 
 void TlsHandshakes::OnDetached(Connection* connection) {
-  if (connection->phase != InputPhase::kHandshake || asking_.empty()) return;
+  if (connection->phase() != InputPhase::kHandshake || asking_.empty()) return;
   std::erase_if(asking_, [=](const auto& entry) { return entry.second == connection; });
 }
 

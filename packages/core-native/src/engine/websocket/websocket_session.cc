@@ -67,9 +67,9 @@ class WebSocketSession::Delivery final : public websocket::MessageSink {
     const size_t bytes = message.bytes.size();
     RecordWriter& records = *session_->records_;
     if (bytes <= limits::kInlineMessageBytesMax) {
-      records.Message(connection_->slot, flags, message.bytes);
+      records.Message(connection_->slot.number(), flags, message.bytes);
     } else {
-      records.MessageBlock(connection_->slot, flags, TakeBlock(message));
+      records.MessageBlock(connection_->slot.number(), flags, TakeBlock(message));
     }
     return Consume(bytes);
   }
@@ -83,11 +83,11 @@ class WebSocketSession::Delivery final : public websocket::MessageSink {
   bool OnPong(std::string_view payload) override { return Control(Opcode::kPong, payload); }
 
   void OnClose(uint16_t code, std::string_view reason) override {
-    session_->records_->CloseFrame(connection_->slot, code, reason);
+    session_->records_->CloseFrame(connection_->slot.number(), code, reason);
   }
 
   void OnFailure(const websocket::Failure& failure) override {
-    session_->records_->FrameError(connection_->slot, static_cast<uint32_t>(failure.error),
+    session_->records_->FrameError(connection_->slot.number(), static_cast<uint32_t>(failure.error),
                                    failure.detail, failure.zlib_code, failure.zlib_message);
   }
 
@@ -108,7 +108,7 @@ class WebSocketSession::Delivery final : public websocket::MessageSink {
   }
 
   bool Control(Opcode opcode, std::string_view payload) {
-    session_->records_->Control(connection_->slot, static_cast<uint32_t>(opcode), payload);
+    session_->records_->Control(connection_->slot.number(), static_cast<uint32_t>(opcode), payload);
     return Consume(payload.size());
   }
 
@@ -141,7 +141,7 @@ void WebSocketSession::Close() {
 
 std::span<char> WebSocketSession::Room(Connection* connection, std::span<char> shared) {
   if (connection->window_bytes <= 0) {
-    transport_->Pause(connection, kPauseWindow);
+    transport_->watch()->Pause(connection, kPauseWindow);
     return {};
   }
   if (connection->partial != nullptr) return shared;
@@ -154,13 +154,13 @@ Protocol::Advance WebSocketSession::OnReadable(Connection* connection, std::stri
   // The memory is the lane's buffer or what was kept: masks are removed there.
   *used = Read(connection, const_cast<char*>(input.data()), input.size());
   if (*used == input.size()) return Advance::kGoOn;
-  if (connection->is_open()) transport_->Pause(connection, kPauseWindow);
+  if (connection->is_open()) transport_->watch()->Pause(connection, kPauseWindow);
   return Advance::kWait;
 }
 
 void WebSocketSession::OnEof(Connection* connection) {
   transport_->OnPeerEnded(connection);
-  records_->Eof(connection->slot);
+  records_->Eof(connection->slot.number());
   if (connection->is_fin_sent) transport_->Close(connection, 0);
 }
 
@@ -210,12 +210,12 @@ void WebSocketSession::Pong(Connection* connection, std::string_view payload) {
   const bool is_over = connection->is_fin_sent || connection->after_output != AfterOutput::kNothing;
   if (!socket.answers_pings || socket.is_close_sent || is_over) return;
   // Sent at once, unless the peer does not read.
-  if (connection->queue != nullptr && socket.pongs_max != 0) {
-    if (connection->queue->marks() >= socket.pongs_max) {
+  if (connection->output.queue() != nullptr && socket.pongs_max != 0) {
+    if (connection->output.queue()->marks() >= socket.pongs_max) {
       transport_->Close(connection, 0);
       return;
     }
-    connection->queue->Mark();
+    OutputPass::MarkQueue(connection);
   }
   auto framed = Framed(Opcode::kPong, true, false, payload);
   const std::string_view bytes = framed->view();
@@ -241,7 +241,7 @@ bool WebSocketSession::OnReply(Connection* connection, const ReplyRecord& reply)
 }
 
 void WebSocketSession::Begin(Connection* connection, const WebSocketReply& wanted) {
-  HTTPSYS_CHECK(connection->phase == InputPhase::kUndecided);
+  HTTPSYS_CHECK(connection->phase() == InputPhase::kUndecided);
   connection->websocket = std::make_unique<WebSocketState>();
   WebSocketState& socket = *connection->websocket;
   constexpr auto kBytesMax = static_cast<uint32_t>(limits::kMessageBytesMax);
@@ -266,7 +266,7 @@ void WebSocketSession::Begin(Connection* connection, const WebSocketReply& wante
     if (connection->partial == nullptr) connection->partial = std::make_unique<std::string>();
     connection->partial->insert(0, wanted.head);
   }
-  connection->phase = InputPhase::kWebSocket;
+  connection->Enter(InputPhase::kWebSocket);
   connection->given_bytes = 0;
   input_->Resume(connection, kPauseUpgrade);
 }
@@ -383,7 +383,7 @@ void WebSocketSession::OnBroadcast(const ReplyRecord& reply) {
   const BroadcastReply wanted = reply.broadcast();
   Broadcast broadcast{Frame(reply.flags(), wanted.payload), nullptr, {}, {}};
   for (size_t i = 0; i < wanted.slots; ++i) {
-    Connection* connection = transport_->Find(wanted.slot(i));
+    Connection* connection = transport_->slots()->Find(wanted.slot(i));
     if (connection != nullptr) BroadcastTo(connection, &broadcast);
   }
 }
@@ -403,7 +403,7 @@ void WebSocketSession::OnBroadcastBlock(const ReplyRecord& reply) {
                       {},
                       {}};
   for (size_t i = 0; i < wanted.slots; ++i) {
-    Connection* connection = transport_->Find(wanted.slot(i));
+    Connection* connection = transport_->slots()->Find(wanted.slot(i));
     if (connection != nullptr) BroadcastTo(connection, &broadcast);
   }
 }

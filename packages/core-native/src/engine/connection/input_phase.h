@@ -1,0 +1,119 @@
+#pragma once
+// The phase of a connection's input: what the next byte from the peer belongs to.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+
+namespace httpsys::engine {
+
+enum class InputPhase : uint8_t {
+  kHandshake,  // Of TLS.
+  kHead,
+  kBodyLength,
+  kBodyChunked,
+  kSkipLength,  // Body of a request that was answered without JavaScript.
+  kSkipChunked,
+  kAwaitUpgrade,  // JavaScript decides between kOpaque and the ordinary message.
+  kUndecided,     // Upgraded; JavaScript has not said to what. Bytes are kept.
+  kOpaque,
+  kWebSocket,
+  kRelayLength,  // As kBody…, of a request that another member answers.
+  kRelayChunked,
+  kRelayUpgrade,  // That member decides between kRelayOpaque and the ordinary message.
+  kRelayOpaque,
+  kHttp2,       // Frames, of a real connection.
+  kStream,      // The body of a stream's request, or what follows it.
+  kAfterClose,  // The last request of the connection has been read.
+  kRefused,     // JavaScript was told; it decides when the connection ends.
+  kOver,        // Refused or ended: nothing is read any more.
+};
+
+constexpr size_t kInputPhases = static_cast<size_t>(InputPhase::kOver) + 1;
+
+// A set of phases, one bit each.
+using PhaseSet = uint32_t;
+static_assert(kInputPhases <= 32);
+
+constexpr PhaseSet PhasesOf(std::initializer_list<InputPhase> phases) {
+  PhaseSet set = 0;
+  for (const InputPhase phase : phases) set |= PhaseSet{1} << static_cast<unsigned>(phase);
+  return set;
+}
+
+// The phases that may follow a phase, beside itself. docs/architecture.md shows this table.
+constexpr PhaseSet NextPhases(InputPhase phase) {
+  using enum InputPhase;
+  switch (phase) {
+    case kHandshake:
+      return PhasesOf({kHead, kOver});
+    case kHead:
+      return PhasesOf({kHandshake, kBodyLength, kBodyChunked, kSkipLength, kSkipChunked,
+                       kAwaitUpgrade, kRelayLength, kRelayChunked, kRelayUpgrade, kHttp2,
+                       kAfterClose, kRefused, kOver});
+    case kBodyLength:
+    case kBodyChunked:
+      return PhasesOf({kHead, kAfterClose, kRefused, kOver});
+    case kSkipLength:
+    case kSkipChunked:
+      return PhasesOf({kHead, kOver});
+    case kAwaitUpgrade:
+      return PhasesOf({kHead, kBodyLength, kBodyChunked, kUndecided, kOpaque, kAfterClose, kOver});
+    case kUndecided:
+      return PhasesOf({kOpaque, kWebSocket, kOver});
+    case kRelayLength:
+    case kRelayChunked:
+      // The member may give the request back.
+      return PhasesOf({kHead, kStream, kAfterClose, kOver});
+    case kRelayUpgrade:
+      return PhasesOf(
+          {kHead, kRelayLength, kRelayChunked, kRelayOpaque, kStream, kAfterClose, kOver});
+    case kStream:
+      return PhasesOf({kAwaitUpgrade, kRelayLength, kRelayChunked, kRelayUpgrade, kRefused, kOver});
+    case kAfterClose:
+      return PhasesOf({kHead, kRefused, kOver});
+    case kRefused:
+      return PhasesOf({kHead, kOver});
+    case kOver:
+      // The client has ended within a message, which is refused then; or a member gives a request
+      // back.
+      return PhasesOf({kHead, kRefused});
+    case kOpaque:
+    case kWebSocket:
+    case kRelayOpaque:
+    case kHttp2:
+      return PhasesOf({kOver});
+  }
+  return 0;
+}
+
+namespace phases {
+
+// What may follow each phase, and itself.
+inline constexpr auto kNext = [] {
+  std::array<PhaseSet, kInputPhases> next{};
+  for (size_t i = 0; i < next.size(); ++i) {
+    const auto phase = static_cast<InputPhase>(i);
+    next[i] = NextPhases(phase) | PhasesOf({phase});
+  }
+  return next;
+}();
+
+}  // namespace phases
+
+constexpr bool MayFollow(InputPhase before, InputPhase after) {
+  return (phases::kNext[static_cast<size_t>(before)] >> static_cast<unsigned>(after) & 1) != 0;
+}
+
+// The rest of a message whose owner is another member.
+constexpr bool IsRelayed(InputPhase phase) {
+  return phase >= InputPhase::kRelayLength && phase <= InputPhase::kRelayOpaque;
+}
+
+// An upgraded connection: what follows is not HTTP.
+constexpr bool IsTunnel(InputPhase phase) {
+  return phase >= InputPhase::kUndecided && phase <= InputPhase::kWebSocket;
+}
+
+}  // namespace httpsys::engine

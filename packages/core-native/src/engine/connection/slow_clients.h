@@ -1,0 +1,41 @@
+#pragma once
+// Finds the clients that take less than the minSendRate of their server.
+
+#include <uv.h>
+
+#include <functional>
+
+#include "engine/connection/connection.h"
+#include "engine/connection/output_pass.h"
+
+namespace httpsys::engine {
+
+// Its timer runs only while a client with a minSendRate has not taken all. Thread: the lane.
+class SlowClients {
+ public:
+  // Calls a function with every connection of the lane.
+  using ForEach = std::function<void(const std::function<void(Connection*)>&)>;
+
+  // `on_slow` may close the connection that it is called with, and others.
+  SlowClients(uv_loop_t* loop, OutputPass* output, ForEach for_each,
+              std::function<void(Connection*)> on_slow);
+  SlowClients(const SlowClients&) = delete;
+  SlowClients& operator=(const SlowClients&) = delete;
+  // Before the loop is closed.
+  void Close();
+
+  // The socket of the connection has begun to take less than there is.
+  void Watch(const Connection& connection);
+
+ private:
+  static void OnTimer(uv_timer_t* timer);
+  bool IsTooSlow(Connection* connection) const;
+
+  uv_loop_t* loop_;
+  OutputPass* output_;
+  ForEach for_each_;
+  std::function<void(Connection*)> on_slow_;
+  uv_timer_t timer_;
+};
+
+}  // namespace httpsys::engine
