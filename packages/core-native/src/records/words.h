@@ -22,8 +22,11 @@ inline void StoreWord(uint8_t* record, size_t index, uint32_t value) {
 
 template <records::Field kField>
 constexpr uint32_t PartOf(uint32_t word) {
-  if constexpr (kField.bits == 32) return word;
-  return word >> kField.shift & ((1u << kField.bits) - 1);
+  if constexpr (kField.bits == 32) {
+    return word;
+  } else {
+    return word >> kField.shift & ((1u << kField.bits) - 1);
+  }
 }
 
 // A field's share of a word that has several. What is too large for it is cut.
