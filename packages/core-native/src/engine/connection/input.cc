@@ -45,7 +45,7 @@ void Input::OnDisconnect(Connection* connection) {
 
 void Input::PauseForMemory(Connection* connection) {
   is_stalled_ = true;
-  transport_->watch()->Pause(connection, kPauseMemory);
+  SocketWatch::Pause(connection, kPauseMemory);
 }
 
 // Returns true when there is probably more to read.
@@ -124,7 +124,7 @@ size_t Input::Handle(Connection* connection, std::string_view input) {
 }
 
 void Input::Resume(Connection* connection, PauseReason reason) {
-  if (!transport_->watch()->Resume(connection, reason)) return;
+  if (!SocketWatch::Resume(connection, reason)) return;
   if (queue_->stalled()) {
     PauseForMemory(connection);
   } else if (connection->partial != nullptr) {

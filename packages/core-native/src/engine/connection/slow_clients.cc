@@ -6,9 +6,9 @@
 
 namespace httpsys::engine {
 
-SlowClients::SlowClients(uv_loop_t* loop, OutputPass* output, ForEach for_each,
+SlowClients::SlowClients(uv_loop_t* loop, ForEach for_each,
                          std::function<void(Connection*)> on_slow)
-    : loop_(loop), output_(output), for_each_(std::move(for_each)), on_slow_(std::move(on_slow)) {
+    : loop_(loop), for_each_(std::move(for_each)), on_slow_(std::move(on_slow)) {
   uv_timer_init(loop, &timer_);
   timer_.data = this;
 }
@@ -49,7 +49,7 @@ bool SlowClients::IsTooSlow(Connection* connection) const {
   const bool is_upgraded =
       IsTunnel(connection->phase()) || connection->phase() == InputPhase::kRelayOpaque;
   if (settings.send_rate_min == 0 || is_upgraded) return false;
-  return output_->RateOf(connection)
+  return OutputPass::RateOf(connection)
       ->IsTooSlow(uv_now(loop_), connection->output.queue()->removed(), settings.send_rate_min,
                   settings.send_rate_ms,
                   [&](Acknowledged* to) { return ReadAcknowledged(connection->fd, to); });

@@ -17,8 +17,7 @@ class SlowClients {
   using ForEach = std::function<void(const std::function<void(Connection*)>&)>;
 
   // `on_slow` may close the connection that it is called with, and others.
-  SlowClients(uv_loop_t* loop, OutputPass* output, ForEach for_each,
-              std::function<void(Connection*)> on_slow);
+  SlowClients(uv_loop_t* loop, ForEach for_each, std::function<void(Connection*)> on_slow);
   SlowClients(const SlowClients&) = delete;
   SlowClients& operator=(const SlowClients&) = delete;
   // Before the loop is closed.
@@ -32,7 +31,6 @@ class SlowClients {
   bool IsTooSlow(Connection* connection) const;
 
   uv_loop_t* loop_;
-  OutputPass* output_;
   ForEach for_each_;
   std::function<void(Connection*)> on_slow_;
   uv_timer_t timer_;

@@ -27,7 +27,7 @@ Transport::Transport(uv_loop_t* loop, RecordWriter* records, LentMemory* lent,
       output_(loop, records, lent, this),
       timers_(loop, [this](Connection* connection) { OnTimeout(connection); }),
       slow_clients_(
-          loop, &output_, [this](const auto& look) { ForEach(look); },
+          loop, [this](const auto& look) { ForEach(look); },
           [this](Connection* connection) { handler_->OnTooSlow(connection); }),
       load_(load) {}
 
@@ -152,7 +152,7 @@ void Transport::Assign(Connection* connection, LaneServer* server) {
     ++server->connections;
     connection->server = server;
     connection->window_bytes = limits::kReceiveWindowBytes;
-    output_.ForgetCredit(connection);
+    OutputPass::ForgetCredit(connection);
     connection->idle_timeout_ms = 0;
   }
   Announce(connection, records::kFlagShared);
@@ -185,7 +185,7 @@ ssize_t Transport::Receive(Connection* connection, void* memory, size_t bytes) {
 
 void Transport::OnPeerEnded(Connection* connection) {
   connection->peer_ended = true;
-  watch_.Pause(connection, kPauseOver);
+  SocketWatch::Pause(connection, kPauseOver);
   watch_.Update(connection);
 }
 
@@ -228,7 +228,7 @@ void Transport::FinishAfterOutput(Connection* connection, AfterOutput action) {
     // The application ends an upgraded connection by itself: what a relay gets of it is whole.
     if (handler_ != nullptr && IsTunnel(connection->phase())) handler_->OnOutputEnding(connection);
     connection->Enter(InputPhase::kOver);
-    watch_.Pause(connection, kPauseOver);
+    SocketWatch::Pause(connection, kPauseOver);
   }
   output_.Touch(connection);
 }
@@ -236,7 +236,7 @@ void Transport::FinishAfterOutput(Connection* connection, AfterOutput action) {
 void Transport::FinishNow(Connection* connection) {
   connection->after_output = AfterOutput::kClose;
   connection->Enter(InputPhase::kOver);
-  watch_.Pause(connection, kPauseOver);
+  SocketWatch::Pause(connection, kPauseOver);
   if (connection->output.queue() == nullptr) OnOutputDone(connection);
 }
 
@@ -328,7 +328,7 @@ void Transport::CloseLingering(Connection* connection, bool is_told_late) {
   } else if (connection->has_read_all) {
     // A client that has announced its end with its last request sends nothing more but that: when
     // it is looked at a little later it has ended, without a wake for it.
-    watch_.PauseOnly(connection, kPauseOver);
+    SocketWatch::PauseOnly(connection, kPauseOver);
     watch_.Update(connection);
     watch_.LeaveAlone(connection, true);
   } else {
@@ -348,7 +348,7 @@ void Transport::CloseIfRefusedUpgrade(Connection* connection) {
 void Transport::WatchLingering(Connection* connection) {
   ReadLingering(connection);
   if (connection->life == Life::kClosing) return;
-  watch_.PauseOnly(connection, 0);
+  SocketWatch::PauseOnly(connection, 0);
   watch_.Update(connection);
   timers_.Start(connection, limits::kLingerMs);
 }

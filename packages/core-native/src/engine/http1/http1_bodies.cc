@@ -26,7 +26,7 @@ constexpr size_t kShrinkBelowBytes = limits::kBlockBytes / 4 * 3;
 std::span<char> Http1Bodies::Room(Connection* connection, std::span<char> shared) {
   if (connection->window_bytes <= 0) {
     // Still watched: most often JavaScript makes room before the next poll.
-    transport_->watch()->Pause(connection, kPauseWindow);
+    SocketWatch::Pause(connection, kPauseWindow);
     return {};
   }
   const auto window = static_cast<uint64_t>(connection->window_bytes);
@@ -88,7 +88,7 @@ void Http1Bodies::DeliverBlock(Connection* connection, size_t bytes) {
 Protocol::Advance Http1Bodies::ReadLength(Connection* connection, std::string_view input,
                                           size_t* used) {
   if (connection->window_bytes <= 0) {
-    transport_->watch()->Pause(connection, kPauseWindow);
+    SocketWatch::Pause(connection, kPauseWindow);
     return Advance::kWait;
   }
   exchanges_->TimeAnsweredBody(connection);
@@ -109,7 +109,7 @@ Protocol::Advance Http1Bodies::ReadLength(Connection* connection, std::string_vi
 Protocol::Advance Http1Bodies::ReadChunked(Connection* connection, std::string_view input,
                                            size_t* used) {
   if (connection->window_bytes <= 0) {
-    transport_->watch()->Pause(connection, kPauseWindow);
+    SocketWatch::Pause(connection, kPauseWindow);
     return Advance::kWait;
   }
   exchanges_->TimeAnsweredBody(connection);

@@ -20,7 +20,7 @@ void Http1Refusals::Refuse(Connection* connection, ErrorKind kind, std::string_v
     return;
   }
   connection->Enter(InputPhase::kOver);
-  transport_->watch()->Pause(connection, kPauseOver);
+  SocketWatch::Pause(connection, kPauseOver);
   if (connection->after_output == AfterOutput::kClose) return;
   if (connection->is_fin_sent) {
     transport_->Close(connection, 0);
@@ -43,7 +43,7 @@ void Http1Refusals::RefuseMore(Connection* connection, std::string_view input) {
 void Http1Refusals::WriteAnswer(Connection* connection, const NativeAnswer& answer) {
   if (answer.ends_input) {
     connection->Enter(InputPhase::kOver);
-    transport_->watch()->Pause(connection, kPauseOver);
+    SocketWatch::Pause(connection, kPauseOver);
   }
   answers_->Append(connection, answer);
   // Whoever relays a message that is refused learns it from the end of the connection.

@@ -134,13 +134,13 @@ Protocol::Advance Http1Session::ReadHead(Connection* connection, std::string_vie
                                          size_t* used) {
   const ServerSettings& settings = connection->server->config->settings();
   if (connection->unanswered >= settings.pipelined_requests_max) {
-    transport_->watch()->Pause(connection, kPausePipeline);
+    SocketWatch::Pause(connection, kPausePipeline);
     return Advance::kWait;
   }
   http1::RequestParser* parser = connection->parser.get();
   // A head that has begun is read to its end: its time runs.
   if (parser == nullptr && OutputPass::IsBehind(*connection)) {
-    transport_->watch()->Pause(connection, kPauseOutput);
+    SocketWatch::Pause(connection, kPauseOutput);
     return Advance::kWait;
   }
   Advance begun = Advance::kWait;
@@ -279,7 +279,7 @@ Protocol::Advance Http1Session::DeliverHead(Connection* connection, const http1:
     connection->Enter(InputPhase::kAwaitUpgrade);
     connection->given_bytes = static_cast<uint32_t>(rest.size());
     connection->message_start_ns = 0;
-    transport_->watch()->Pause(connection, kPauseUpgrade);
+    SocketWatch::Pause(connection, kPauseUpgrade);
     return Advance::kWait;
   }
   size_t body_used = 0;
@@ -334,7 +334,7 @@ bool Http1Session::FindServer(Connection* connection, const http1::RequestHead& 
 
 // The head is parsed again then.
 void Http1Session::WaitForTurn(Connection* connection, size_t* used) {
-  transport_->watch()->Pause(connection, kPauseOrder);
+  SocketWatch::Pause(connection, kPauseOrder);
   connection->message_start_ns = 0;
   *used = 0;
 }

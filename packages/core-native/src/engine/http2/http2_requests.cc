@@ -198,7 +198,7 @@ void Http2Requests::Deliver(Connection* connection, uint32_t prefix_id, size_t h
   connection->unanswered = 1;
   if (head_.upgrade) {
     connection->Enter(InputPhase::kAwaitUpgrade);
-    transport_->watch()->Pause(connection, kPauseUpgrade);
+    SocketWatch::Pause(connection, kPauseUpgrade);
   } else {
     request.body = stream->body;
   }
@@ -382,7 +382,7 @@ void Http2Requests::RefuseStream(Connection* stream, ErrorKind kind) {
 void Http2Requests::Park(Connection* connection) {
   connection->stream->is_parked = true;
   connection->Enter(InputPhase::kStream);
-  transport_->watch()->Pause(connection, kPauseOrder);
+  SocketWatch::Pause(connection, kPauseOrder);
 }
 
 // Its owner may be known now.

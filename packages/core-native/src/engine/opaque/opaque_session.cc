@@ -7,13 +7,13 @@ namespace httpsys::engine {
 std::span<char> OpaqueSession::Room(Connection* connection, std::span<char> shared) {
   if (connection->phase() == InputPhase::kUndecided) {
     if (!Transport::IsUndecidedFull(*connection)) return shared;
-    transport_->watch()->Pause(connection, kPauseUpgrade);
+    SocketWatch::Pause(connection, kPauseUpgrade);
     transport_->CloseIfRefusedUpgrade(connection);
     return {};
   }
   if (connection->window_bytes <= 0) {
     // Still watched: most often JavaScript makes room before the next poll.
-    transport_->watch()->Pause(connection, kPauseWindow);
+    SocketWatch::Pause(connection, kPauseWindow);
     return {};
   }
   return shared.first(
@@ -24,7 +24,7 @@ Protocol::Advance OpaqueSession::OnReadable(Connection* connection, std::string_
                                             size_t* used) {
   if (connection->phase() == InputPhase::kUndecided) return Advance::kWait;
   if (connection->window_bytes <= 0) {
-    transport_->watch()->Pause(connection, kPauseWindow);
+    SocketWatch::Pause(connection, kPauseWindow);
     return Advance::kWait;
   }
   const std::string_view piece = input.substr(0, static_cast<size_t>(connection->window_bytes));
@@ -38,7 +38,7 @@ void OpaqueSession::OnEof(Connection* connection) {
   const bool is_kept = connection->partial != nullptr || connection->given_bytes != 0;
   if (connection->phase() == InputPhase::kUndecided && is_kept) {
     // What came before is told first, when JavaScript has decided; the end is met again then.
-    transport_->watch()->Pause(connection, kPauseUpgrade);
+    SocketWatch::Pause(connection, kPauseUpgrade);
     records_->Eof(connection->slot.number(), records::kFlagUndecided);
     return;
   }

@@ -17,7 +17,7 @@ PortRouter::PortRouter(uv_loop_t* loop, uint64_t self, const http1::MethodTable*
       table_(servers, statistics),
       links_(loop, self, this),
       choice_(loop, self, queue, &table_, &links_),
-      waiting_(loop, transport, input, &table_),
+      waiting_(loop, input, &table_),
       relays_(loop, &links_, &waiting_, transport, input),
       moves_(self, methods, queue, transport, input, &table_, &links_, &choice_, &waiting_,
              &relays_) {}

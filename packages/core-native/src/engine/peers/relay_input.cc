@@ -11,7 +11,7 @@ Protocol::Advance RelayInput::OnReadable(Connection* connection, std::string_vie
                                          size_t* used) {
   if (connection->phase() == InputPhase::kRelayUpgrade) return Advance::kWait;
   if (!router_->CanRelay(connection)) {
-    transport_->watch()->Pause(connection, kPauseRelay);
+    SocketWatch::Pause(connection, kPauseRelay);
     return Advance::kWait;
   }
   switch (connection->phase()) {
@@ -43,7 +43,7 @@ Protocol::Advance RelayInput::ReadChunked(Connection* connection, std::string_vi
   if (step.status == http1::DecodeStatus::kError) {
     // The member finds the same, and answers it.
     connection->Enter(InputPhase::kOver);
-    transport_->watch()->Pause(connection, kPauseOver);
+    SocketWatch::Pause(connection, kPauseOver);
     return Advance::kWait;
   }
   if (step.status == http1::DecodeStatus::kEnd) {
@@ -75,7 +75,7 @@ void RelayInput::Begin(Connection* connection, const http1::RequestHead& head) {
   if (head.upgrade) {
     connection->declined_phase = body;
     connection->Enter(InputPhase::kRelayUpgrade);
-    transport_->watch()->Pause(connection, kPauseUpgrade);
+    SocketWatch::Pause(connection, kPauseUpgrade);
   } else if (body == InputPhase::kHead) {
     exchanges_->MessageDone(connection);
   } else {
@@ -111,9 +111,9 @@ void RelayInput::TakeBack(Connection* connection, std::string_view requests, uin
   connection->parser.reset();
   if (connection->partial == nullptr) connection->partial = std::make_unique<std::string>();
   connection->partial->insert(0, requests);
-  transport_->watch()->Resume(connection, kPauseUpgrade);
-  transport_->watch()->Resume(connection, kPauseRelay);
-  transport_->watch()->Resume(connection, kPausePipeline);
+  SocketWatch::Resume(connection, kPauseUpgrade);
+  SocketWatch::Resume(connection, kPauseRelay);
+  SocketWatch::Resume(connection, kPausePipeline);
 }
 
 void RelayInput::AnswerLost(Connection* connection, std::string_view requests) {

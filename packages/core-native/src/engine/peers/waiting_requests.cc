@@ -7,9 +7,8 @@
 
 namespace httpsys::engine {
 
-WaitingRequests::WaitingRequests(uv_loop_t* loop, Transport* transport, Input* input,
-                                 PortTable* table)
-    : transport_(transport), input_(input), table_(table) {
+WaitingRequests::WaitingRequests(uv_loop_t* loop, Input* input, PortTable* table)
+    : input_(input), table_(table) {
   uv_timer_init(loop, &timer_);
   timer_.data = this;
 }
@@ -41,7 +40,7 @@ void WaitingRequests::AddWaiting(Connection* connection, uint32_t target_id) {
 }
 
 void WaitingRequests::WaitReturned(Connection* connection) {
-  transport_->watch()->Pause(connection, kPauseOrder);
+  SocketWatch::Pause(connection, kPauseOrder);
   if (!connection->is_waiting) AddWaiting(connection, kAnyTarget);
 }
 

@@ -21,7 +21,7 @@ class WaitingRequests final : public Relays::Owner {
  public:
   using Outcome = RequestRouter::Outcome;
 
-  WaitingRequests(uv_loop_t* loop, Transport* transport, Input* input, PortTable* table);
+  WaitingRequests(uv_loop_t* loop, Input* input, PortTable* table);
   WaitingRequests(const WaitingRequests&) = delete;
   WaitingRequests& operator=(const WaitingRequests&) = delete;
   // Before the loop is closed.
@@ -48,7 +48,6 @@ class WaitingRequests final : public Relays::Owner {
   uint32_t* WaitingFor(const Connection* connection, uint32_t target_id);
   void ArmTimer();
 
-  Transport* transport_;
   Input* input_;
   PortTable* table_;
   uv_timer_t timer_;

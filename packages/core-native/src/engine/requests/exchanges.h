@@ -44,7 +44,7 @@ class Exchanges {
       if (!connection->wants_input_resumed || !connection->is_open()) continue;
       connection->wants_input_resumed = false;
       router_->OnOutputDone(connection);
-      if (!OutputPass::IsBehind(*connection)) transport_->watch()->Resume(connection, kPauseOutput);
+      if (!OutputPass::IsBehind(*connection)) SocketWatch::Resume(connection, kPauseOutput);
       resume(connection, kPausePipeline);
       if (connection->is_open() && connection->unanswered == 0 && !connection->is_waiting) {
         resume(connection, kPauseOrder);

@@ -86,7 +86,7 @@ bool TlsHandshakes::Continue(Connection* connection) {
 uint32_t TlsHandshakes::Suspend(Connection* connection) {
   const uint32_t id = next_id_++;
   asking_[id] = connection;
-  transport_->watch()->Pause(connection, kPauseUpgrade);
+  SocketWatch::Pause(connection, kPauseUpgrade);
   transport_->watch()->Update(connection);
   return id;
 }
@@ -100,7 +100,7 @@ bool TlsHandshakes::OnAnswer(uint32_t id, tls::HelloAnswer answer, Connection** 
                                    [=](const auto& entry) { return entry.second == *connection; });
   if (is_left) return false;
   (*connection)->tls->Answer(std::move(answer));
-  transport_->watch()->Resume(*connection, kPauseUpgrade);
+  SocketWatch::Resume(*connection, kPauseUpgrade);
   const bool is_over = Continue(*connection);
   if ((*connection)->is_open()) transport_->watch()->Update(*connection);
   return is_over;

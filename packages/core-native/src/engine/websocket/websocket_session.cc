@@ -141,7 +141,7 @@ void WebSocketSession::Close() {
 
 std::span<char> WebSocketSession::Room(Connection* connection, std::span<char> shared) {
   if (connection->window_bytes <= 0) {
-    transport_->watch()->Pause(connection, kPauseWindow);
+    SocketWatch::Pause(connection, kPauseWindow);
     return {};
   }
   if (connection->partial != nullptr) return shared;
@@ -154,7 +154,7 @@ Protocol::Advance WebSocketSession::OnReadable(Connection* connection, std::stri
   // The memory is the lane's buffer or what was kept: masks are removed there.
   *used = Read(connection, const_cast<char*>(input.data()), input.size());
   if (*used == input.size()) return Advance::kGoOn;
-  if (connection->is_open()) transport_->watch()->Pause(connection, kPauseWindow);
+  if (connection->is_open()) SocketWatch::Pause(connection, kPauseWindow);
   return Advance::kWait;
 }
 
