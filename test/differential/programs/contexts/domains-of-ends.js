@@ -46,8 +46,11 @@ program(async () => {
     for (let i = 0; i < 10; i++) {
       const server = http.createServer((req, res) => domain.create().run(() => setImmediate(() => res.end('a'))))
       const seen = new Set()
+      const ends = []
       server.on('connection', (socket) => {
-        if (isWatched) socket.on('close', () => seen.add(`socket ${where()}`))
+        if (!isWatched) return
+        socket.on('close', () => seen.add(`socket ${where()}`))
+        ends.push(once(socket, 'close'))
       })
       server.on('close', () => seen.add(`server ${where()}`))
       const port = await listen(server)
@@ -57,6 +60,7 @@ program(async () => {
         server.close(() => seen.add(`callback ${where()}`))
       })
       await closed
+      await Promise.all(ends)
       await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
       log(isWatched ? 'watched' : 'unwatched', [...seen].filter((event) => !event.startsWith('socket') || isWatched).sort())
     }
