@@ -11,6 +11,7 @@
 
 #include "base/limits.h"
 #include "engine/connection/output_pass.h"
+#include "support/own_queue.h"
 
 namespace {
 
@@ -74,15 +75,8 @@ class HeapTrimTest : public testing::Test, public OutputOwner {
 
   uv_loop_t loop_;
   uv_timer_t steps_;
-  std::vector<uint64_t> memory_ = std::vector<uint64_t>(4 * 64 * 1024 / 8);
-  RequestQueue queue_{[this] {
-    std::vector<std::span<uint8_t>> segments;
-    for (size_t i = 0; i < 4; ++i) {
-      segments.emplace_back(reinterpret_cast<uint8_t*>(memory_.data()) + i * 64 * 1024, 64 * 1024);
-    }
-    return segments;
-  }()};
-  RecordWriter records_{&queue_, 1};
+  test::OwnQueue queue_;
+  RecordWriter records_{queue_.get(), 1};
   LentMemory lent_;
   std::unique_ptr<OutputPass> output_;
 };

@@ -8,23 +8,12 @@
 
 #include "base/limits.h"
 #include "support/fake_javascript.h"
+#include "support/http1_messages.h"
 
 namespace httpsys::test {
 namespace {
 
-constexpr std::string_view kGet = "GET /x HTTP/1.1\r\nHost: a\r\n\r\n";
-constexpr std::string_view kBad = "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n";
-
-std::string Post(size_t length, std::string_view body) {
-  return "POST /p HTTP/1.1\r\nHost: a\r\nContent-Length: " + std::to_string(length) + "\r\n\r\n" +
-         std::string(body);
-}
-
-std::string Chunked(std::string_view body) {
-  return "POST /c HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n" + std::string(body);
-}
-
-// Body pieces up to kBodyEnd.
+// The pieces of a body, together, up to kBodyEnd.
 std::string ReadBody(FakeJavaScript& js, Event* end = nullptr) {
   std::string body;
   for (;;) {
@@ -195,155 +184,6 @@ TEST(Http1SessionTest, LineEndsBehindTheLastPipelinedRequestDoNotStopTheIdleTime
   EXPECT_EQ(js.Expect(RequestType::kClosed).number, 0u);
 }
 
-TEST(Http1SessionTest, AMalformedMessageIsAnsweredWithoutJavaScript) {
-  FakeJavaScript js;
-  const Peer peer(js.Connect());
-  js.Expect(RequestType::kOpen);
-  peer.Send("BAD\r\n\r\n");
-  EXPECT_EQ(peer.ReadAll(), kBad);
-  EXPECT_EQ(js.Expect(RequestType::kClosed).number, 0u);
-}
-
-TEST(Http1SessionTest, AServerThatWantsErrorsGetsTheRawBytes) {
-  FakeJavaScript js;
-  ServerSettings settings;
-  settings.wants_errors = true;
-  const Peer peer(js.Connect(settings));
-  js.Expect(RequestType::kOpen);
-  peer.Send("GET / HTTP/1.1\r\nBad Header: x\r\n\r\n");
-  const Event error = js.Expect(RequestType::kError);
-  EXPECT_EQ(error.number, static_cast<uint32_t>(ErrorKind::kMalformed));
-  EXPECT_EQ(error.body, "GET / HTTP/1.1\r\nBad Header: x\r\n\r\n");
-  js.Data(ReplyType::kData, error.slot, records::kReplyRaw, "bye");
-  js.Command(ReplyType::kDestroy, error.slot);
-  EXPECT_EQ(peer.ReadAll(), "bye");
-  js.Expect(RequestType::kClosed);
-}
-
-TEST(Http1SessionTest, AnErrorBehindAnUnansweredRequestIsJavaScriptsToAnswer) {
-  FakeJavaScript js;
-  const Peer peer(js.Connect());
-  js.Expect(RequestType::kOpen);
-  peer.Send(std::string(kGet) + "BAD\r\n\r\n");
-  js.Expect(RequestType::kRequest);
-  EXPECT_EQ(js.Expect(RequestType::kError).body, "BAD\r\n\r\n");
-}
-
-TEST(Http1SessionTest, AMalformedChunkIsReportedWithTheMessageFromItsBeginning) {
-  FakeJavaScript js;
-  const Peer peer(js.Connect());
-  js.Expect(RequestType::kOpen);
-  const std::string message = Chunked("3\r\nabc\r\nxyz\r\n");
-  peer.Send(message);
-  EXPECT_EQ(js.Expect(RequestType::kRequest).body, "abc");
-  const Event error = js.Expect(RequestType::kError);
-  EXPECT_EQ(error.number, static_cast<uint32_t>(ErrorKind::kMalformed));
-  EXPECT_EQ(error.body, message);
-}
-
-TEST(Http1SessionTest, BytesAfterAClosingRequestAreAnError) {
-  FakeJavaScript js;
-  const Peer peer(js.Connect());
-  js.Expect(RequestType::kOpen);
-  peer.Send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n\r\n");
-  js.Expect(RequestType::kRequest);
-  EXPECT_TRUE(js.IsQuiet(20));  // A line end alone is none.
-  peer.Send(kGet);
-  EXPECT_EQ(js.Expect(RequestType::kError).number,
-            static_cast<uint32_t>(ErrorKind::kDataAfterClose));
-}
-
-TEST(Http1SessionTest, WhatFollowsAToldRefusalIsToldToo) {
-  FakeJavaScript js;
-  ServerSettings settings;
-  settings.wants_errors = true;
-  const Peer peer(js.Connect(settings));
-  const uint32_t slot = js.Expect(RequestType::kOpen).slot;
-  peer.Send("*");
-  EXPECT_EQ(js.Expect(RequestType::kError).body, "*");
-  peer.Send(kGet);
-  const Event error = js.Expect(RequestType::kError);
-  EXPECT_EQ(error.number, static_cast<uint32_t>(ErrorKind::kMalformed));
-  EXPECT_EQ(error.body, kGet);
-  peer.Finish();
-  js.Expect(RequestType::kEof);
-  js.Command(ReplyType::kShutdown, slot);
-  EXPECT_EQ(js.Expect(RequestType::kClosed).number, 0u);
-}
-
-TEST(Http1SessionTest, AnEndWithinAMessageClosesAConnectionThatJavaScriptHasEnded) {
-  for (const std::string_view message :
-       {"GET / HT", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhello",
-        "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhe"}) {
-    FakeJavaScript js;
-    ServerSettings settings;
-    settings.wants_errors = true;
-    const Peer peer(js.Connect(settings));
-    const uint32_t slot = js.Expect(RequestType::kOpen).slot;
-    peer.Send(message);
-    if (message.front() == 'P') js.Expect(RequestType::kRequest);
-    js.Command(ReplyType::kShutdown, slot);
-    EXPECT_EQ(peer.ReadAll(), "");
-    peer.Finish();
-    const Event error = js.Expect(RequestType::kError);
-    EXPECT_EQ(error.number, static_cast<uint32_t>(ErrorKind::kIncomplete));
-    EXPECT_EQ(js.Expect(RequestType::kClosed).number, 0u);
-  }
-}
-
-TEST(Http1SessionTest, WhatFollowsATimeoutIsThrownAway) {
-  FakeJavaScript js;
-  ServerSettings settings;
-  settings.wants_errors = true;
-  const Peer peer(js.Connect(settings));
-  const uint32_t slot = js.Expect(RequestType::kOpen).slot;
-  peer.Send("GET / HT");
-  EXPECT_TRUE(js.IsQuiet(20));
-  js.backend().CheckConnections(1, 10, 60'000);
-  EXPECT_EQ(js.Expect(RequestType::kError).number, static_cast<uint32_t>(ErrorKind::kTimeout));
-  peer.Send("TP/1.1\r\n\r\n");
-  peer.Finish();
-  js.Expect(RequestType::kEof);
-  js.Command(ReplyType::kShutdown, slot);
-  EXPECT_EQ(js.Expect(RequestType::kClosed).number, 0u);
-}
-
-TEST(Http1SessionTest, AHeadOverTheLimitIsRefusedWith431) {
-  FakeJavaScript js;
-  ServerSettings settings;
-  settings.header_bytes_max = 200;
-  const Peer peer(js.Connect(settings));
-  js.Expect(RequestType::kOpen);
-  peer.Send("GET / HTTP/1.1\r\nX: " + std::string(300, 'x'));
-  EXPECT_EQ(peer.ReadAll(),
-            "HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\n\r\n");
-  js.Expect(RequestType::kClosed);
-}
-
-TEST(Http1SessionTest, ABodyOverTheLimitIsRefusedBeforeJavaScriptSeesItsRequest) {
-  FakeJavaScript js;
-  ServerSettings settings;
-  settings.body_bytes_max = 4;
-  const Peer peer(js.Connect(settings));
-  js.Expect(RequestType::kOpen);
-  peer.Send(Post(5, "12345"));
-  EXPECT_EQ(peer.ReadAll(), "HTTP/1.1 413 Payload Too Large\r\nConnection: close\r\n\r\n");
-  js.Expect(RequestType::kClosed);
-}
-
-TEST(Http1SessionTest, AChunkedBodyOverTheLimitIsReportedWhileItStreams) {
-  FakeJavaScript js;
-  ServerSettings settings;
-  settings.body_bytes_max = 4;
-  const Peer peer(js.Connect(settings));
-  js.Expect(RequestType::kOpen);
-  peer.Send(Chunked("3\r\nabc\r\n"));
-  js.Expect(RequestType::kRequest);
-  js.Expect(RequestType::kBody);
-  peer.Send("2\r\nde\r\n0\r\n\r\n");
-  EXPECT_EQ(js.Expect(RequestType::kError).number, static_cast<uint32_t>(ErrorKind::kBodyTooLarge));
-}
-
 TEST(Http1SessionTest, AnIdleConnectionThatThePeerEndsIsClosedQuietly) {
   FakeJavaScript js;
   const Peer peer(js.Connect());
@@ -367,28 +207,6 @@ TEST(Http1SessionTest, JavaScriptEndsAConnectionThatThePeerHasEndedWithoutAReque
   js.Command(ReplyType::kShutdown, slot);
   EXPECT_EQ(js.Expect(RequestType::kClosed).number, 0u);
   EXPECT_EQ(peer.ReadAll(), "");
-}
-
-TEST(Http1SessionTest, AnEndWithinAHeadIsABadRequest) {
-  for (size_t length = 1; length < kGet.size(); ++length) {
-    FakeJavaScript js;
-    const Peer peer(js.Connect());
-    js.Expect(RequestType::kOpen);
-    peer.Send(kGet.substr(0, length));
-    peer.Finish();
-    EXPECT_EQ(peer.ReadAll(), kBad) << length;
-    js.Expect(RequestType::kClosed);
-  }
-}
-
-TEST(Http1SessionTest, AnEndWithinABodyIsReportedAsIncomplete) {
-  FakeJavaScript js;
-  const Peer peer(js.Connect());
-  js.Expect(RequestType::kOpen);
-  peer.Send(Post(10, "abc"));
-  peer.Finish();
-  EXPECT_EQ(js.Expect(RequestType::kRequest).body, "abc");
-  EXPECT_EQ(js.Expect(RequestType::kError).number, static_cast<uint32_t>(ErrorKind::kIncomplete));
 }
 
 TEST(Http1SessionTest, AnEndWhileARequestWaitsIsToldAndTheAnswerStillLeaves) {
@@ -438,18 +256,6 @@ TEST(Http1SessionTest, ADeclinedUpgradeIsAnOrdinaryRequestWithItsBody) {
   js.Command(ReplyType::kUpgradeDecline, request.slot);
   EXPECT_EQ(ReadBody(js), "abc");
   EXPECT_EQ(js.Expect(RequestType::kRequest).target, "/x");
-}
-
-TEST(Http1SessionTest, AMessageThatTakesTooLongIsRefusedWith408) {
-  FakeJavaScript js;
-  const Peer peer(js.Connect());
-  js.Expect(RequestType::kOpen);
-  peer.Send("GET / HT");
-  js.backend().CheckConnections(1, 60'000, 60'000);
-  EXPECT_TRUE(js.IsQuiet(20));
-  js.backend().CheckConnections(1, 10, 60'000);
-  EXPECT_EQ(peer.ReadAll(), "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n");
-  js.Expect(RequestType::kClosed);
 }
 
 TEST(Http1SessionTest, ARequestThatWasReadWholeIsNoLongerTimed) {
@@ -538,66 +344,6 @@ TEST(Http1SessionTest, WithoutFreeSegmentsALaneWaitsAndLosesNothing) {
   EXPECT_TRUE(js.IsQuiet(20));
 }
 
-TEST(Http1SessionTest, RequestsThatNoPrefixOwnsAreAnsweredInTheirTurn) {
-  FakeJavaScript js;
-  ServerSettings settings;
-  settings.prefixes = {"http://shop.test:80/a/", "http://shop.test:80/b/"};
-  const Peer peer(js.Connect(settings));
-  js.Expect(RequestType::kOpen);
-  peer.Send(
-      "GET /b/1 HTTP/1.1\r\nHost: shop.test\r\n\r\n"
-      "GET /c HTTP/1.1\r\nHost: shop.test\r\n\r\n"
-      "HEAD /c HTTP/1.1\r\nHost: shop.test\r\n\r\n"
-      "POST /a HTTP/1.1\r\nHost: other.test\r\nContent-Length: 3\r\n\r\nxyz"
-      "GET /a/2 HTTP/1.1\r\nHost: shop.test\r\n\r\n");
-  Event request = js.Expect(RequestType::kRequest);
-  EXPECT_EQ(request.prefix_id, 1u);
-  EXPECT_TRUE(js.IsQuiet(20));
-  EXPECT_TRUE(peer.IsQuiet(20));
-  js.Answer(request.slot, "first");
-  request = js.Expect(RequestType::kRequest);
-  EXPECT_EQ(request.target, "/a/2");
-  EXPECT_EQ(request.prefix_id, 0u);
-  js.Answer(request.slot, "last", records::kReplyClose);
-  const std::string all = peer.ReadAll();
-  const size_t first = all.find("first");
-  const size_t not_found = all.find("404 Not Found");
-  const size_t head = all.find("404 Not Found", not_found + 1);
-  const size_t bad_host = all.find("400 Bad Request");
-  const size_t last = all.find("last");
-  EXPECT_LT(first, not_found);
-  EXPECT_LT(not_found, head);
-  EXPECT_LT(head, bad_host);
-  EXPECT_LT(bad_host, last);
-  EXPECT_NE(all.find("Bad Request - Invalid Hostname"), std::string::npos);
-  // The answer to HEAD has no body: the next status line follows its blank line.
-  EXPECT_EQ(all.substr(all.find("\r\n\r\n", head) + 4, 12), "HTTP/1.1 400");
-}
-
-TEST(Http1SessionTest, AServerOfPrefixesRefusesARequestWithoutOneValidHost) {
-  for (const std::string_view host :
-       {"Host: u@shop.test\r\n", "Host: shop.test:80:x\r\n", "Host: other.test#@shop.test\r\n",
-        "Host: shop.test\r\nHost: shop.test\r\n", ""}) {
-    FakeJavaScript js;
-    ServerSettings settings;
-    settings.prefixes = {"http://shop.test:80/", "http://*:80/"};
-    const Peer peer(js.Connect(settings));
-    js.Expect(RequestType::kOpen);
-    peer.Send("GET /first HTTP/1.1\r\nHost: shop.test\r\n\r\nGET /odd HTTP/1.1\r\n" +
-              std::string(host) + "\r\nGET /behind HTTP/1.1\r\nHost: shop.test\r\n\r\n");
-    const Event request = js.Expect(RequestType::kRequest);
-    EXPECT_EQ(request.target, "/first");
-    js.Answer(request.slot, "first");
-    const std::string all = peer.ReadAll();
-    const size_t refused = all.find("HTTP/1.1 400 Bad Request");
-    EXPECT_LT(all.find("first"), refused) << host;
-    ASSERT_NE(refused, std::string::npos) << host;
-    EXPECT_NE(all.find("Connection: close\r\n", refused), std::string::npos);
-    EXPECT_TRUE(all.ends_with("Bad Request - Invalid Hostname</h1>\n")) << all;
-    EXPECT_EQ(js.Expect(RequestType::kClosed).number, 0u);
-  }
-}
-
 TEST(Http1SessionTest, AServerOfAPortTakesWhateverHostARequestHas) {
   FakeJavaScript js;
   const Peer peer(js.Connect());
@@ -608,30 +354,6 @@ TEST(Http1SessionTest, AServerOfAPortTakesWhateverHostARequestHas) {
     EXPECT_EQ(request.target, "/x") << host;
     js.Answer(request.slot, "taken");
   }
-}
-
-TEST(Http1SessionTest, AUrlThatIsNotTakenIsAnsweredInItsTurnAndEndsTheConnection) {
-  FakeJavaScript js;
-  ServerSettings settings;
-  settings.is_url_strict = true;
-  const Peer peer(js.Connect(settings));
-  js.Expect(RequestType::kOpen);
-  peer.Send(
-      "GET /%C0%A4 HTTP/1.1\r\nHost: h\r\n\r\n"
-      "POST /% HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nxyz"
-      "GET /behind HTTP/1.1\r\nHost: h\r\n\r\n");
-  const Event request = js.Expect(RequestType::kRequest);
-  EXPECT_EQ(request.target, "/%C0%A4");
-  EXPECT_TRUE(js.IsQuiet(20));
-  EXPECT_TRUE(peer.IsQuiet(20));
-  js.Answer(request.slot, "first");
-  const std::string all = peer.ReadAll();
-  const size_t refused = all.find("HTTP/1.1 400 Bad Request");
-  EXPECT_LT(all.find("first"), refused);
-  ASSERT_NE(refused, std::string::npos);
-  EXPECT_NE(all.find("Connection: close\r\n", refused), std::string::npos);
-  EXPECT_TRUE(all.ends_with("Bad Request - Invalid URL</h1>\n")) << all;
-  EXPECT_EQ(js.Expect(RequestType::kClosed).number, 0u);
 }
 
 TEST(Http1SessionTest, AResetWhileReadingIsReportedWithItsErrno) {

@@ -1,4 +1,4 @@
-// Which phase of a connection's input may follow which.
+// The phases of a connection's input, and which of them may follow which.
 
 #include "engine/connection/input_phase.h"
 

@@ -179,7 +179,8 @@ struct Shortest {
   std::vector<uint32_t> words;  // From the fifth on, the last of them the last that the type needs.
 };
 
-// Of every type that has words of its own: as many as it needs are read, one less is malformed.
+// Each type that has words of its own is read with as many as it needs, and malformed with a byte
+// less.
 TEST_F(ReplyReaderTest, ARecordShorterThanItsTypeIsMalformed) {
   const Shortest all[] = {
       {ReplyType::kResponse, {0, 0, 200, 0}},

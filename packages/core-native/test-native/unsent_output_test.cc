@@ -19,6 +19,7 @@
 #include "engine/http1/http1_session.h"
 #include "engine/http2/http2_session.h"
 #include "records/words.h"
+#include "support/own_queue.h"
 
 namespace httpsys::engine {
 namespace {
@@ -171,16 +172,17 @@ class UnsentOutputTest : public testing::Test, public InputHandler {
     size_t bytes = 0;
     queue_.Publish();
     for (RequestQueue::Region region; queue_.Next(&region);) {
-      const uint8_t* segment =
-          reinterpret_cast<const uint8_t*>(memory_.data()) + size_t{region.segment} * 64 * 1024;
-      for (uint32_t at = region.start; at < region.end; at += LoadWord(segment + at, 0)) {
-        const auto type = static_cast<records::RequestType>(LoadWord(segment + at, 1) & 0xff);
+      const uint8_t* segment = own_queue_.At(region.segment);
+      for (uint32_t at = region.start; at < region.end;
+           at += LoadField<records::kRecordBytes>(segment + at)) {
+        const auto type =
+            static_cast<records::RequestType>(LoadField<records::kRecordType>(segment + at));
         if (type == records::RequestType::kBodyBlock) {
-          (void)queue_.blocks().Take(LoadWord(segment + at, 5));
+          (void)queue_.blocks().Take(LoadField<records::kBodyBlockId>(segment + at));
         } else if (type != records::RequestType::kBody) {
           continue;
         }
-        bytes += LoadWord(segment + at, 4);
+        bytes += LoadField<records::kBodyBytes>(segment + at);
       }
       (void)queue_.Consume(region.end);
     }
@@ -195,14 +197,8 @@ class UnsentOutputTest : public testing::Test, public InputHandler {
   }
 
   uv_loop_t loop_;
-  std::vector<uint64_t> memory_ = std::vector<uint64_t>(4 * 64 * 1024 / 8);
-  RequestQueue queue_{[this] {
-    std::vector<std::span<uint8_t>> segments;
-    for (size_t i = 0; i < 4; ++i) {
-      segments.emplace_back(reinterpret_cast<uint8_t*>(memory_.data()) + i * 64 * 1024, 64 * 1024);
-    }
-    return segments;
-  }()};
+  test::OwnQueue own_queue_;
+  RequestQueue& queue_ = *own_queue_.get();
   RecordWriter records_{&queue_, 1};
   LentMemory lent_;
   std::atomic<uint32_t> load_{0};

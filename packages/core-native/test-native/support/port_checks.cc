@@ -1,0 +1,403 @@
+// What must hold in the model of a shared port, after each step and at the end of a schedule.
+
+#include <algorithm>
+#include <map>
+
+#include "support/port_world.h"
+
+namespace httpsys::test::model {
+
+// -- What JavaScript hears, and what must hold then.
+
+void Model::GiveBack(Process& process) {
+  for (Server& server : process.servers) {
+    if (server.is_granted && !server.is_gone) Fail("a port was given back that is in use");
+  }
+  left_.insert(process.id);
+  LetGo(process);
+  // What lanes have yet to take is none of the next participant's.
+  for (auto& [routes, applied] : process.lanes) applied.reset();
+  process.stale_lanes = process.lanes.size();
+  for (auto& owners : process.owners) owners.clear();
+}
+
+void Model::After(Process& process) {
+  ReadResults(process);
+  if (process.port != nullptr && process.port->is_over()) GiveBack(process);
+  ReadResults(process);
+  CheckOwners();
+}
+
+void Model::ReadResults(Process& process) {
+  for (const RegistrationResult& result : std::exchange(process.results, {})) {
+    for (Server& server : process.servers) {
+      if (result.token == 0 && result.error != 0 && server.is_granted && !server.is_gone &&
+          result.prefix == PrefixText(server.prefix)) {
+        server.SetGone(now_ms_);  // Told to be lost. The engine keeps it, and asks again.
+      }
+      if (result.token == 0) continue;
+      if (server.removal == result.token) {
+        server.removal = 0;
+        OnRemoved(process, server);
+      } else if (server.token == result.token) {
+        server.token = 0;
+        if (result.error != 0) server.SetGone(now_ms_);
+        if (result.error == 0 && !server.is_gone) OnGranted(process, server);
+      }
+    }
+  }
+  if (process.port == nullptr || holder_ != process.id || is_door_open_) return;
+  // The founder binds the port's socket, unless somebody has it.
+  const bool is_used = std::any_of(processes_.begin(), processes_.end(), [&](const auto& other) {
+    return other.get() != &process && other->port != nullptr && other->port->record().has_joined;
+  });
+  const bool is_founding = std::any_of(process.servers.begin(), process.servers.end(),
+                                       [](const Server& s) { return s.is_granted && !s.is_gone; });
+  if (!is_founding) return;
+  if (!is_used) {
+    process.port->Contribute("[::]", 1);
+    process.OpenMeeting();
+    return;
+  }
+  for (Server& server : process.servers) {
+    if (server.is_gone || process.port == nullptr) continue;
+    server.SetGone(now_ms_);
+    server.token = 0;
+    process.port->Unregister({server.id, 0, 1, {}, 0}, false, now_ms_);
+  }
+}
+
+Process* Model::Coordinator() const {
+  for (const auto& process : processes_) {
+    if (process->id == holder_ && process->port != nullptr) return process.get();
+  }
+  return nullptr;
+}
+
+// Both ends of its link to the coordinator are there, and both go by it.
+bool Model::IsInSession(const Process& process) const {
+  if (process.port == nullptr) return false;
+  if (process.port->is_coordinator()) return holder_ == process.id;
+  for (const Link& link : links_) {
+    const bool is_its = link.id[0] == process.id && link.id[1] == holder_ && link.is_accepted;
+    if (is_its && link.is_open[0] && link.is_open[1]) return process.port->is_joined();
+  }
+  return false;
+}
+
+// It has been in session for so long that it has confirmed something.
+bool Model::HasConfirmed(const Process& process) const {
+  return process.port->is_coordinator() || process.synced_link == process.port->link();
+}
+
+// A coordinator that lives has ended the session, or has waited in vain for the process to come
+// back after an election: it does not wait for it now.
+bool Model::IsCut(const Process& process) const {
+  const Process* coordinator = Coordinator();
+  const bool is_late = coordinator != nullptr && coordinator != &process &&
+                       now_ms_ - holder_since_ms_ >= limits::kReunionMs &&
+                       !coordinator->port->record().state.members().contains(process.id);
+  return process.is_cut || is_late ||
+         std::any_of(links_.begin(), links_.end(), [&](const Link& link) {
+           return link.id[0] == process.id && link.is_open[0] && !link.is_open[1] &&
+                  alive_.contains(link.id[1]);
+         });
+}
+
+bool Model::IsLinked(const Process& process, const Process& coordinator) const {
+  return std::any_of(links_.begin(), links_.end(), [&](const Link& link) {
+    return link.id[0] == process.id && link.id[1] == coordinator.id && link.is_open[0] &&
+           link.is_accepted;
+  });
+}
+
+bool Model::HasRoute(const Process& by, uint64_t owner, uint32_t server, uint64_t self) const {
+  if (by.routes == nullptr) return false;
+  for (uint32_t i = 0; i < by.routes->target_count(); ++i) {
+    for (const PortRoutes::Owner& each : by.routes->target(i).owners) {
+      const uint64_t member = each.member == 0 ? self : each.member;
+      if (member == owner && each.server_id == server) return true;
+    }
+  }
+  return false;
+}
+
+// A registration is in force everywhere when it is answered. Who does not confirm in time is not
+// waited for, so that only what was answered sooner is looked at.
+void Model::OnGranted(Process& process, Server& server) {
+  server.is_granted = true;
+  if (now_ms_ - server.asked_ms >= limits::kConfirmMs) return;
+  for (const auto& other : processes_) {
+    // Alone, it decides at once, and its lanes follow.
+    if (other.get() == &process || !other->is_alive || !IsInSession(*other)) continue;
+    if (!IsInSession(process) || !HasConfirmed(*other)) continue;
+    if (!HasRoute(*other, process.id, server.id, other->id)) {
+      Fail("process " + std::to_string(other->id) + " has no route to a confirmed prefix of " +
+           std::to_string(process.id));
+    }
+  }
+}
+
+// A removal is known everywhere when it is answered, also by those who have not come to the new
+// coordinator yet.
+void Model::OnRemoved(Process& process, Server& server) {
+  if (now_ms_ - server.asked_ms >= limits::kConfirmMs || server.token != 0) return;
+  // Cut by a coordinator that lives, it can tell nobody.
+  if (!server.is_granted || process.is_cut) return;
+  const bool has_left = process.port != nullptr && process.port->is_over();
+  for (const auto& other : processes_) {
+    if (other.get() == &process || !other->is_alive || other->port == nullptr) continue;
+    if (!other->port->record().has_joined) continue;
+    // A coordinator that leaves has told it, and does not wait.
+    if (IsCut(*other) || (has_left && IsLinked(*other, process))) continue;
+    if (HasRoute(*other, process.id, server.id, other->id)) {
+      Fail("process " + std::to_string(other->id) + " has a route to a prefix that " +
+           std::to_string(process.id) + " was told to be gone");
+    }
+  }
+}
+
+// Never two owners of a prefix outside one queue.
+void Model::CheckOwners() {
+  std::map<uint32_t, std::pair<uint64_t, std::string>> owners;
+  for (const auto& process : processes_) {
+    if (!process->is_alive || process->agains != 0 || !IsInSession(*process)) continue;
+    for (const Server& server : process->servers) {
+      if (!server.is_granted || server.is_gone) continue;
+      const auto [found, is_new] = owners.insert({server.prefix, {process->id, server.queue}});
+      const bool is_shared = !server.queue.empty() && server.queue == found->second.second;
+      if (is_new || is_shared) continue;
+      Fail("prefix " + std::to_string(server.prefix) + " has two owners: " +
+           std::to_string(found->second.first) + " and " + std::to_string(process->id));
+    }
+  }
+}
+
+Server* Model::FindServer(uint64_t member, uint32_t server_id, const Process** owner) const {
+  for (const auto* list : {&processes_, &buried_}) {
+    for (const auto& process : *list) {
+      if (process->id != member) continue;
+      *owner = process.get();
+      for (Server& server : process->servers) {
+        if (server.id == server_id) return &server;
+      }
+    }
+  }
+  return nullptr;
+}
+
+// What was taken back, has been away for long enough, or was taken back by a successor.
+bool Model::MayForget(uint64_t member, uint32_t server_id) const {
+  const Process* owner = nullptr;
+  const Server* server = FindServer(member, server_id, &owner);
+  if (server == nullptr || server->is_gone || !server->is_granted) return true;
+  if (owner->is_alive) return false;
+  if (now_ms_ - owner->died_ms >= limits::kOfflineMs) return true;
+  for (const auto* list : {&processes_, &buried_}) {
+    for (const auto& other : *list) {
+      for (const Server& later : other->servers) {
+        const bool is_other = later.prefix == server->prefix && &later != server && later.is_gone;
+        // What was said before may be heard after.
+        const bool is_slow =
+            !later.is_granted || (!server->queue.empty() && later.queue == server->queue);
+        const uint64_t slack_ms = is_slow ? limits::kRemovalMs : 0;
+        if (is_other && later.gone_ms + slack_ms >= owner->died_ms) return true;
+      }
+    }
+  }
+  return false;
+}
+
+// Requests for a prefix whose process was killed get 503 for a while, or its successor, and never
+// 404.
+void Model::CheckKnowledge(Process& process, const PortRoutes* before) {
+  for (uint32_t prefix = 0; prefix < kPrefixes; ++prefix) {
+    const std::string path = "/" + std::to_string(prefix) + "/";
+    auto& owners = process.owners[prefix];
+    const Route route = process.routes->Find("a", path, {});
+    if (route.status == RouteStatus::kMatch && !process.routes->target(route.id).owners.empty()) {
+      owners.clear();
+      for (const PortRoutes::Owner& owner : process.routes->target(route.id).owners) {
+        owners.emplace_back(owner.member == 0 ? process.id : owner.member, owner.server_id);
+      }
+    }
+    if (route.status == RouteStatus::kOffline && owners.empty()) {
+      for (const sharing::StateEntry& there : process.port->record().state.entries()) {
+        if (there.is_absent() && there.entry.prefix == PrefixText(prefix)) {
+          owners.emplace_back(there.entry.member, there.entry.server_id);
+        }
+      }
+    }
+    const bool is_known =
+        route.status == RouteStatus::kMatch || route.status == RouteStatus::kOffline;
+    if (is_known || before == nullptr) continue;
+    const bool may_forget = std::any_of(owners.begin(), owners.end(), [this](const auto& owner) {
+      return MayForget(owner.first, owner.second);
+    });
+    if (!owners.empty() && !may_forget) {
+      const Process* owner = nullptr;
+      FindServer(owners[0].first, owners[0].second, &owner);
+      Fail("process " + std::to_string(process.id) + " has forgotten a prefix of the " +
+           (owner->is_alive ? "living" : "killed") + " process " + std::to_string(owner->id));
+    }
+    owners.clear();
+  }
+}
+
+size_t Model::Pending() const {
+  size_t pending = 0;
+  for (const Link& link : links_) {
+    for (const int side : {0, 1}) {
+      if (link.process[side] < 0 || !link.is_open[side]) continue;
+      pending += link.to[side].frames.size() + (link.to[side].is_ended ? 1 : 0);
+      pending += side == 1 && !link.is_accepted ? 1 : 0;
+    }
+  }
+  for (const auto& process : processes_) pending += process->is_alive ? process->lanes.size() : 0;
+  return pending;
+}
+
+// -- The end of a schedule.
+
+void Model::Settle() {
+  for (const auto& process : processes_) process->is_paused = false;
+  const uint64_t end_ms = now_ms_ + kSettleMs;
+  bool has_died = false;
+  while (now_ms_ < end_ms && failure_.empty()) {
+    DeliverAll();
+    if (!has_died && now_ms_ >= end_ms - kSettleMs + 2 * limits::kCoordinatorMs + kWaitMs + 1500) {
+      has_died = true;
+      CheckAgreement();
+      CheckDeath();
+      CheckPromptness();
+    }
+    const bool is_busy = now_ms_ < end_ms - limits::kOfflineMs;
+    Advance(is_busy ? kTickMs : 20 * kTickMs);
+    ++steps_;
+  }
+  if (failure_.empty()) CheckAgreement();
+  for (const auto& process : processes_) {
+    if (process->port != nullptr && process->port->NeedsTicks()) {
+      Fail("process " + std::to_string(process->id) + " waits for something for ever");
+    }
+  }
+}
+
+void Model::DeliverAll() {
+  for (size_t i = 0; i < 4000 && Pending() != 0; ++i) {
+    const size_t before = Pending();
+    for (const auto& process : processes_) {
+      while (process->IsRunning() && !process->lanes.empty()) Apply(*process);
+    }
+    ++steps_;
+    if (!Deliver(0, false) && Pending() == before) break;
+  }
+}
+
+// While everybody runs and nothing is on its way, nobody waits for a deadline: a registration and
+// its removal are confirmed without any time going by.
+void Model::CheckPromptness() {
+  const Process* coordinator = Coordinator();
+  if (coordinator == nullptr || !failure_.empty()) return;
+  const auto& state = coordinator->port->record().state;
+  uint32_t choice = 1;
+  while (choice < kPrefixes && state.HasPrefix(PrefixText(choice))) ++choice;
+  if (choice == kPrefixes || choice % 5 == 0) return;
+  for (const auto& process : processes_) {
+    if (!process->is_alive || process->port == nullptr || !failure_.empty()) continue;
+    Register(*process, choice);
+    DeliverAll();
+    const Server& server = process->servers.back();
+    if (server.token == 0 && server.is_granted) {
+      const auto there = std::count_if(process->servers.begin(), process->servers.end(),
+                                       [](const Server& each) { return !each.is_gone; });
+      Unregister(*process, static_cast<uint32_t>(there - 1));
+      DeliverAll();
+    }
+    if (server.token != 0 || server.removal != 0) {
+      Fail("process " + std::to_string(process->id) + " waits although everybody runs");
+    }
+  }
+}
+
+// There is one coordinator, and all have the same state, in which everybody's prefixes are.
+void Model::CheckAgreement() {
+  std::optional<std::set<std::string>> first;
+  int coordinators = 0;
+  for (const auto& process : processes_) {
+    if (process->port == nullptr) {
+      for (const Server& server : process->servers) {
+        if (process->is_alive && (server.token != 0 || server.removal != 0)) {
+          Fail("process " + std::to_string(process->id) + " was never answered");
+        }
+      }
+      continue;
+    }
+    coordinators += process->port->is_coordinator() ? 1 : 0;
+    if (!IsInSession(*process)) {
+      Fail("process " + std::to_string(process->id) + " has found no coordinator");
+      continue;
+    }
+    std::set<std::string> entries;
+    for (const sharing::StateEntry& there : process->port->record().state.entries()) {
+      const peer::Entry& entry = there.entry;
+      entries.insert(std::to_string(entry.member) + ":" + std::to_string(entry.server_id) + " " +
+                     entry.prefix + (there.is_absent() ? " absent" : ""));
+      if (!there.is_absent() && !alive_.contains(entry.member)) {
+        Fail("an entry of the dead process " + std::to_string(entry.member) + " is left");
+      }
+    }
+    if (!first) first = entries;
+    if (*first != entries) {
+      std::string text = "process " + std::to_string(process->id) + " knows another state:";
+      for (const std::string& each : *first) text.append(entries.contains(each) ? "" : " -" + each);
+      for (const std::string& each : entries) text.append(first->contains(each) ? "" : " +" + each);
+      Fail(text);
+    }
+    for (const Server& server : process->servers) {
+      if (server.token != 0 || server.removal != 0) {
+        Fail("process " + std::to_string(process->id) + " was never answered");
+      }
+      const bool is_there =
+          entries.contains(std::to_string(process->id) + ":" + std::to_string(server.id) + " " +
+                           PrefixText(server.prefix));
+      const bool is_lost = server.is_gone && server.is_granted && !is_there;
+      if (server.is_granted && !server.is_gone && !is_there) {
+        Fail("a prefix of process " + std::to_string(process->id) + " was lost untold");
+      }
+      (void)is_lost;
+      if (!server.is_granted && server.is_gone && is_there) {
+        Fail("process " + std::to_string(process->id) + " has a prefix that it was refused");
+      }
+      const bool is_own = process->port->record().own.contains(server.id);
+      if (server.is_gone && is_there && !is_own) {
+        Fail("a prefix that process " + std::to_string(process->id) + " took back is left");
+      }
+    }
+  }
+  if (coordinators > 1) Fail("there are two coordinators");
+}
+
+// What a killed process had is expected back for a while, unless somebody has it.
+void Model::CheckDeath() {
+  const Process* coordinator = Coordinator();
+  if (coordinator == nullptr) return;
+  for (const auto& process : processes_) {
+    if (process->is_alive) continue;
+    for (const Server& server : process->servers) {
+      const bool is_known =
+          std::any_of(server.witnesses.begin(), server.witnesses.end(),
+                      [this](uint64_t id) { return alive_.contains(id) && !left_.contains(id); });
+      const auto& entries = coordinator->port->record().state.entries();
+      const bool is_there =
+          std::any_of(entries.begin(), entries.end(), [&](const sharing::StateEntry& there) {
+            return there.entry.prefix == PrefixText(server.prefix);
+          });
+      if (is_known && !is_there && !MayForget(process->id, server.id)) {
+        Fail("the prefix of a killed process is forgotten at once");
+      }
+    }
+  }
+}
+
+}  // namespace httpsys::test::model

@@ -1,0 +1,329 @@
+#include "support/port_world.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <map>
+
+namespace httpsys::test::model {
+
+// -- The world of a process.
+
+Visit Process::VisitMeeting() {
+  if (model->holder_ == 0) return {Visit::Result::kNobody, 0, 0, {}};
+  Link link;
+  link.process[0] = index;
+  link.id[0] = id;
+  for (const auto& other : model->processes_) {
+    if (other->id == model->holder_) link.process[1] = other->index;
+  }
+  link.id[1] = model->holder_;
+  model->links_.push_back(link);
+  return {Visit::Result::kLinked, model->links_.size(), 0, {0, static_cast<uint32_t>(link.id[1])}};
+}
+
+int Process::TakeMeeting() {
+  if (model->holder_ != 0) return -EADDRINUSE;
+  model->holder_ = id;
+  model->holder_since_ms_ = model->now_ms_;
+  model->is_door_open_ = false;
+  return 0;
+}
+
+void Process::OpenMeeting() {
+  if (model->holder_ == id) model->is_door_open_ = true;
+}
+
+bool Process::IsGone(uint64_t member) { return !model->alive_.contains(member); }
+
+void Process::Send(LinkId link, FrameType type, std::string payload) {
+  Link& sent = model->links_[link - 1];
+  const int side = sent.id[0] == id ? 0 : 1;
+  if (!sent.is_open[side]) return;
+  peer::Register wanted;
+  const bool is_again =
+      type == FrameType::kRegister && peer::Decode(payload, &wanted) && wanted.token == 0;
+  if (is_again) ++agains;
+  if (type == FrameType::kSynced) synced_link = link;
+  if (type == FrameType::kSynced && sent.is_open[1 - side]) is_cut = false;
+  if (sent.is_open[1 - side]) sent.to[1 - side].frames.emplace_back(type, std::move(payload));
+}
+
+void Process::CloseLink(LinkId link) {
+  model->Cut(link - 1, model->links_[link - 1].id[0] == id ? 0 : 1);
+}
+
+void Process::Complete(RegistrationResult result, bool) { results.push_back(std::move(result)); }
+
+// -- Steps.
+
+void Model::Start(int index) {
+  auto process = std::make_unique<Process>(this, index, ++last_id_);
+  alive_.insert(process->id);
+  if (static_cast<size_t>(index) < processes_.size()) {
+    buried_.push_back(std::exchange(processes_[index], std::move(process)));
+  } else {
+    processes_.push_back(std::move(process));
+  }
+}
+
+void Model::EndLink(size_t index, int side) {
+  Link& link = links_[index];
+  if (!link.is_open[side]) return;
+  link.is_open[side] = false;
+  link.to[1 - side].is_ended = true;
+  link.to[side].frames.clear();
+}
+
+// A process that lives ends one of its links.
+void Model::Cut(size_t index, int side) {
+  EndLink(index, side);
+  for (const auto& process : processes_) {
+    if (side == 1 && process->id == links_[index].id[0]) process->is_cut = true;
+  }
+}
+
+// The port is given back, or its process has ended.
+void Model::LetGo(Process& process) {
+  for (size_t i = 0; i < links_.size(); ++i) {
+    for (const int side : {0, 1}) {
+      if (links_[i].id[side] == process.id) EndLink(i, side);
+    }
+  }
+  if (holder_ == process.id) {
+    holder_ = 0;
+    is_door_open_ = false;
+  }
+  process.port.reset();
+}
+
+void Model::Kill(Process& process) {
+  if (!process.is_alive) return;
+  for (Server& server : process.servers) {
+    if (!server.is_granted || server.is_gone || !IsInSession(process)) continue;
+    for (const auto& other : processes_) {
+      if (other.get() == &process || !IsInSession(*other)) continue;
+      for (const auto& there : other->port->record().state.EntriesOfServer(process.id, server.id)) {
+        if (!there.is_absent()) server.witnesses.push_back(other->id);
+      }
+    }
+  }
+  process.is_alive = false;
+  process.died_ms = now_ms_;
+  alive_.erase(process.id);
+  LetGo(process);
+}
+
+void Model::Exit(Process& process) {
+  if (!process.IsRunning()) return;
+  if (process.port != nullptr) process.port->SayGoodbye(now_ms_);
+  for (Server& server : process.servers) server.SetGone(now_ms_);
+  Kill(process);
+}
+
+void Model::Register(Process& process, uint32_t choice) {
+  if (!process.IsRunning() || process.servers.size() >= 24) return;
+  Server server;
+  server.id = ++process.last_server;
+  server.prefix = choice % kPrefixes;
+  server.token = ++process.last_token;
+  server.asked_ms = now_ms_;
+  if (choice % 5 == 0) server.queue = "q";
+  peer::Register wanted;
+  wanted.token = server.token;
+  wanted.server_id = server.id;
+  wanted.queue = server.queue;
+  wanted.queue_mode = static_cast<uint8_t>(QueueMode::kCreateOrAttach);
+  wanted.prefixes.push_back({server.id, PrefixText(server.prefix), {}});
+  process.servers.push_back(server);
+  if (process.port == nullptr) {
+    peer::Member self{process.id, static_cast<uint32_t>(process.id), 0, peer::kProtocol, "model"};
+    process.port = std::make_unique<PortParticipant>(kPort, self, &process);
+    // Who finds the name free while others have the port's socket cannot listen, and joins them.
+    const bool is_used = std::any_of(processes_.begin(), processes_.end(), [&](const auto& other) {
+      return other->port != nullptr && other.get() != &process;
+    });
+    if (holder_ == 0 && !is_used) {
+      holder_ = process.id;
+      holder_since_ms_ = now_ms_;
+      process.port->Found(now_ms_);
+      process.port->Contribute("[::]", server.id);
+      process.OpenMeeting();
+    }
+  }
+  RegistrationResult result;
+  if (process.port->Register(wanted, &result, now_ms_)) {
+    result.token = server.token;
+    process.results.push_back(result);
+  } else {
+    process.port->Tick(now_ms_);
+  }
+  After(process);
+}
+
+void Model::Unregister(Process& process, uint32_t choice) {
+  std::vector<Server*> there;
+  for (Server& server : process.servers) {
+    if (!server.is_gone) there.push_back(&server);
+  }
+  if (!process.IsRunning() || there.empty() || process.port == nullptr) return;
+  Server& server = *there[choice % there.size()];
+  server.SetGone(now_ms_);
+  server.token = 0;  // Nobody waits for its registration any more.
+  server.removal = ++process.last_token;
+  server.asked_ms = now_ms_;
+  server.is_awaited = choice % 3 == 0;
+  server.is_cut = !IsInSession(process);
+  const peer::Unregister gone{server.id, server.is_awaited ? kWaitMs : 0, 1, {}, server.removal};
+  if (!process.port->Unregister(gone, false, now_ms_)) server.removal = 0;
+  After(process);
+}
+
+void Model::Apply(Process& process) {
+  if (!process.IsRunning() || process.lanes.empty()) return;
+  const auto [routes, applied] = std::move(process.lanes.front());
+  process.lanes.pop_front();
+  const auto before = std::exchange(process.routes, routes);
+  if (process.stale_lanes != 0) {
+    --process.stale_lanes;
+  } else if (process.port != nullptr) {
+    CheckKnowledge(process, before.get());
+  }
+  if (applied && process.port != nullptr) process.port->OnApplied(*applied, now_ms_);
+  After(process);
+}
+
+void Model::Advance(uint64_t ms) {
+  now_ms_ += ms;
+  if (now_ms_ - last_tick_ms_ < kTickMs) return;
+  last_tick_ms_ = now_ms_;
+  for (const auto& process : processes_) {
+    if (!process->IsRunning() || process->port == nullptr || !process->port->NeedsTicks()) continue;
+    process->port->Tick(now_ms_);
+    After(*process);
+  }
+}
+
+// Somebody who is no member: asks for the state, says nothing, or speaks nonsense.
+void Model::Visitor(uint32_t choice, bool is_query) {
+  if (holder_ == 0) return;
+  Link link;
+  link.id[1] = holder_;
+  for (const auto& other : processes_) {
+    if (other->id == holder_) link.process[1] = other->index;
+  }
+  auto& frames = link.to[1].frames;
+  if (is_query) {
+    frames.emplace_back(FrameType::kStateQuery, "");
+  } else if (choice % 4 != 0) {
+    std::string bytes(choice % 23, static_cast<char>(choice));
+    frames.emplace_back(static_cast<FrameType>(choice % 20), std::move(bytes));
+  }
+  links_.push_back(std::move(link));
+  if (choice % 2 == 0 && is_query) EndLink(links_.size() - 1, 0);
+}
+
+bool Model::DeliverOn(size_t index, int side, bool is_twice) {
+  Process* process = links_[index].process[side] < 0
+                         ? nullptr
+                         : processes_[static_cast<size_t>(links_[index].process[side])].get();
+  const bool is_it = process != nullptr && process->id == links_[index].id[side];
+  if (!links_[index].is_open[side]) return false;
+  if (links_[index].process[side] < 0) {
+    links_[index].to[side].frames.clear();
+    return false;
+  }
+  if (!is_it || !process->IsRunning() || process->port == nullptr) return false;
+  const LinkId id = index + 1;
+  if (side == 1 && !links_[index].is_accepted) {
+    if (holder_ != process->id || !is_door_open_) return false;
+    links_[index].is_accepted = true;
+    const uint32_t pid = static_cast<uint32_t>(links_[index].id[0]);
+    if (!process->port->OnVisitor(id, {0, pid}, now_ms_)) EndLink(index, 1);
+    return true;
+  }
+  Direction& direction = links_[index].to[side];
+  if (direction.frames.empty()) {
+    if (!direction.is_ended) return false;
+    EndLink(index, side);
+    process->agains = side == 0 ? 0 : process->agains;
+    if (side == 0) process->is_cut |= alive_.contains(links_[index].id[1]);
+    for (Server& server : process->servers) server.is_cut = true;
+    process->port->OnBroken(id, now_ms_);
+    After(*process);
+    return true;
+  }
+  const auto [type, payload] = direction.frames.front();
+  direction.frames.pop_front();
+  for (int i = 0; i < (is_twice ? 2 : 1); ++i) {
+    if (process->port == nullptr || !links_[index].is_open[side]) break;
+    peer::Registered answer;
+    const bool is_again = side == 0 && type == FrameType::kRegistered &&
+                          peer::Decode(payload, &answer) && answer.token == 0;
+    if (is_again && process->agains > 0) --process->agains;
+    const std::string address = type == FrameType::kSocket ? "[::]" : "";
+    if (!process->port->OnFrame(id, {type, 0, payload}, address, now_ms_)) Cut(index, side);
+    After(*process);
+  }
+  return true;
+}
+
+// False: there is nothing for anybody who runs.
+bool Model::Deliver(uint32_t choice, bool is_twice) {
+  std::vector<std::pair<size_t, int>> ready;
+  for (size_t i = 0; i < links_.size(); ++i) {
+    for (const int side : {0, 1}) {
+      const Direction& to = links_[i].to[side];
+      const bool has_any =
+          !to.frames.empty() || to.is_ended || (side == 1 && !links_[i].is_accepted);
+      if (links_[i].is_open[side] && has_any) ready.emplace_back(i, side);
+    }
+  }
+  // One link after the other until there is something for somebody who runs.
+  for (size_t i = 0; i < ready.size(); ++i) {
+    const auto [link, side] = ready[(choice + i) % ready.size()];
+    if (DeliverOn(link, side, is_twice)) return true;
+  }
+  return false;
+}
+
+// -- One step of a schedule.
+
+void Model::Play(const ModelStep& step) {
+  ++steps_;
+  Process& process = *processes_[step.a % processes_.size()];
+  switch (step.kind) {
+    case ModelStep::Kind::kDeliver:
+      (void)Deliver(step.a, false);
+      return;
+    case ModelStep::Kind::kApply:
+      return Apply(process);
+    case ModelStep::Kind::kAdvance:
+      return Advance(step.a % 40 == 0 ? 300 : step.a % 12);
+    case ModelStep::Kind::kRegister:
+      return Register(process, step.b);
+    case ModelStep::Kind::kUnregister:
+      return Unregister(process, step.b);
+    case ModelStep::Kind::kKill:
+      return Kill(process);
+    case ModelStep::Kind::kExit:
+      return Exit(process);
+    case ModelStep::Kind::kStart:
+      if (!process.is_alive) Start(process.index);
+      return;
+    case ModelStep::Kind::kPause:
+      process.is_paused = true;
+      return;
+    case ModelStep::Kind::kContinue:
+      process.is_paused = false;
+      return;
+    case ModelStep::Kind::kDuplicate:
+      (void)Deliver(step.a, true);
+      return;
+    case ModelStep::Kind::kHostile:
+      return Visitor(step.b, false);
+    case ModelStep::Kind::kQuery:
+      return Visitor(step.b, true);
+  }
+}
+
+}  // namespace httpsys::test::model

@@ -1,0 +1,195 @@
+#pragma once
+// The inside of support/port_model.h: processes, their links and the clock. port_world.cc lets
+// things happen, port_checks.cc says what must hold, port_model.cc plays schedules.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/limits.h"
+#include "sharing/port_participant.h"
+#include "support/port_model.h"
+
+namespace httpsys::test::model {
+
+using peer::FrameType;
+using sharing::Applied;
+using sharing::LinkId;
+using sharing::PortParticipant;
+using sharing::PortRoutes;
+using sharing::Visit;
+
+inline constexpr uint16_t kPort = 8080;
+inline constexpr uint32_t kPrefixes = 6;
+inline constexpr uint64_t kTickMs = 10;
+// Nothing lasts longer: an announced successor is waited for, and then expected to be restarted.
+inline constexpr uint32_t kWaitMs = 700;
+inline constexpr uint64_t kSettleMs = kWaitMs + limits::kOfflineMs + 5000;
+
+inline std::string PrefixText(uint32_t number) {
+  return "http://*:8080/" + std::to_string(number % kPrefixes) + "/";
+}
+
+// Frames in one direction.
+struct Direction {
+  std::deque<std::pair<FrameType, std::string>> frames;
+  bool is_ended = false;  // By the sender; the receiver hears of it behind the frames.
+};
+
+// A connection to the meeting place. Side 0 has connected, side 1 has the meeting place.
+struct Link {
+  int process[2] = {-1, -1};  // Index; -1 = a visitor that the model plays.
+  uint64_t id[2] = {0, 0};    // Of the process, which may have ended since.
+  Direction to[2];
+  bool is_open[2] = {true, true};
+  bool is_accepted = false;
+};
+
+class Model;
+
+// What JavaScript of a process knows of one server.
+struct Server {
+  uint32_t id = 0;
+  uint32_t prefix = 0;
+  std::string queue;
+  uint32_t token = 0;
+  bool is_granted = false;
+  bool is_gone = false;                  // Taken back, or told to be lost.
+  uint64_t asked_ms = 0;                 // When it was asked for, or taken back.
+  uint64_t gone_ms = 0;                  // Since when is_gone is true.
+  uint32_t removal = 0;                  // Token of a removal that is not confirmed.
+  bool is_cut = false;                   // Its process has lost its coordinator since.
+  bool is_awaited = false;               // It was taken back with a successor to come.
+  std::vector<uint64_t> witnesses = {};  // Who knew of it when its process was killed.
+
+  void SetGone(uint64_t now_ms) {
+    if (!std::exchange(is_gone, true)) gone_ms = now_ms;
+  }
+};
+
+struct Process final : sharing::PortEffects {
+  Process(Model* model, int index, uint64_t id) : model(model), index(index), id(id) {}
+
+  Visit VisitMeeting() override;
+  int TakeMeeting() override;
+  bool IsStrangers(sharing::Credentials*) override { return false; }
+  void OpenMeeting() override;
+  bool IsGone(uint64_t member) override;
+  void Send(LinkId link, FrameType type, std::string payload) override;
+  void Tell(LinkId link, FrameType type, std::string payload) override {
+    Send(link, type, std::move(payload));
+  }
+  void TellSocket(LinkId link, const std::string&) override {
+    Send(link, FrameType::kSocket, peer::Encode(peer::Sync{}));
+  }
+  size_t UnsentBytes(LinkId) override { return 0; }
+  void CloseLink(LinkId link) override;
+  void Publish(std::shared_ptr<const PortRoutes> next, std::optional<Applied> applied) override {
+    lanes.emplace_back(std::move(next), applied);
+  }
+  bool Accept(uint32_t, const std::string&) override { return true; }
+  void Complete(RegistrationResult result, bool is_registration) override;
+  sharing::PortCounters Count() override { return {}; }
+  peer::TicketKeys TellTicketKeys() override { return {}; }
+  void LearnTicketKeys(const peer::TicketKeys&) override {}
+
+  bool IsRunning() const { return is_alive && !is_paused; }
+
+  Model* model;
+  int index;
+  uint64_t id;
+  bool is_alive = true;
+  bool is_paused = false;
+  uint64_t died_ms = 0;
+  std::unique_ptr<PortParticipant> port;
+  std::deque<std::pair<std::shared_ptr<const PortRoutes>, std::optional<Applied>>> lanes;
+  std::shared_ptr<const PortRoutes> routes;  // In force.
+  // Routes at the front of `lanes` that are of an earlier life of the port.
+  size_t stale_lanes = 0;
+  // Whose each prefix was, as far as the routes have told: member and server.
+  std::array<std::vector<std::pair<uint64_t, uint32_t>>, kPrefixes> owners;
+  std::vector<Server> servers;
+  std::vector<RegistrationResult> results;  // That JavaScript has not read.
+  LinkId synced_link = 0;                   // Over which it has confirmed something.
+  bool is_cut = false;                      // By a coordinator that lives, and not back yet.
+  int agains = 0;                           // Registrations told again and not answered.
+  uint32_t last_token = 0;
+  uint32_t last_server = 0;
+};
+
+class Model {
+ public:
+  explicit Model(uint32_t processes) {
+    for (uint32_t i = 0; i < processes; ++i) Start(static_cast<int>(i));
+  }
+
+  void Play(const ModelStep& step);
+  // Everything goes on and nobody does anything new: what must have happened by then.
+  void Settle();
+  const std::string& failure() const { return failure_; }
+  uint64_t steps() const { return steps_; }
+
+  void Fail(const std::string& what) {
+    if (failure_.empty()) failure_ = "at " + std::to_string(now_ms_) + " ms: " + what;
+  }
+
+ private:
+  friend struct Process;
+
+  void Start(int index);
+  void Kill(Process& process);
+  void Exit(Process& process);
+  void Register(Process& process, uint32_t choice);
+  void Unregister(Process& process, uint32_t choice);
+  bool Deliver(uint32_t choice, bool is_twice);
+  bool DeliverOn(size_t link, int side, bool is_twice);
+  void Apply(Process& process);
+  void Advance(uint64_t ms);
+  void Visitor(uint32_t choice, bool is_query);
+  void After(Process& process);
+  void ReadResults(Process& process);
+  void OnGranted(Process& process, Server& server);
+  void OnRemoved(Process& process, Server& server);
+  void LetGo(Process& process);
+  void GiveBack(Process& process);
+  void EndLink(size_t link, int side);
+  void Cut(size_t link, int side);
+  bool IsInSession(const Process& process) const;
+  bool HasConfirmed(const Process& process) const;
+  bool IsCut(const Process& process) const;
+  bool IsLinked(const Process& process, const Process& coordinator) const;
+  bool HasRoute(const Process& by, uint64_t owner, uint32_t server, uint64_t self) const;
+  void CheckOwners();
+  void CheckKnowledge(Process& process, const PortRoutes* before);
+  bool MayForget(uint64_t member, uint32_t server_id) const;
+  Server* FindServer(uint64_t member, uint32_t server_id, const Process** owner) const;
+  void CheckAgreement();
+  void CheckDeath();
+  void CheckPromptness();
+  void DeliverAll();
+  Process* Coordinator() const;
+  size_t Pending() const;
+
+  uint64_t now_ms_ = 1000;
+  uint64_t last_tick_ms_ = 1000;
+  uint64_t last_id_ = 0;
+  uint64_t steps_ = 0;
+  std::vector<std::unique_ptr<Process>> processes_;
+  std::vector<std::unique_ptr<Process>> buried_;
+  std::set<uint64_t> alive_;
+  std::set<uint64_t> left_;  // Have given the port back once.
+  std::vector<Link> links_;
+  uint64_t holder_ = 0;  // Id of the process that has the meeting place; 0 = nobody.
+  uint64_t holder_since_ms_ = 0;
+  bool is_door_open_ = false;
+  std::string failure_;
+};
+
+}  // namespace httpsys::test::model
