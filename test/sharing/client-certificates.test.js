@@ -408,7 +408,7 @@ describe('Servers that ask clients for certificates', { skip: kSkip }, () => {
         assert.equal(one.server._contexts.length, 0)
         assert.deepEqual([await statusOf('good'), await statusOf('stranger')], [200, undefined])
       }
-      // The same authorities in new words, and other hosts.
+      // Neither authorities that are given in another form nor other hosts change the rules.
       one.server.setSecureContext({ ...secure, ca: [material.authorities.one] })
       one.server.addContext('c.pair.test', other)
       one.server.addContext(kHosts.a, secure)

@@ -134,7 +134,7 @@ class CrashRun {
     await sleep(Math.max(0, until - Date.now()))
     for (const load of loads) {
       this.#count(victim, await load.stop())
-      // Its prefix is expected back for so long; a machine that stands still meanwhile is no defect.
+      // The prefix of a killed process is expected back for kOfflineMs. A machine that stands still for longer is no defect.
       report.killedUnexpected += load.refusals.filter(({ target, status, at }) =>
         target === `/${victim}/` && !(status === 503 || (status === 404 && at >= kill.from + kOfflineMs))).length
       report.othersUnexplained += unexplained(load.losses.filter(({ target }) => target !== `/${victim}/`), [kill]).length

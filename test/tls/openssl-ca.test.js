@@ -25,7 +25,7 @@ let own
 /** @type {{ key: string, cert: string }} */
 let client
 
-// As OpenSSL looks for it: <hash of the subject>.0.
+// OpenSSL looks for an authority in the file <hash of the subject>.0.
 /** @param {string} name @param {string} authority @returns {string} */
 function folderOf (name, authority) {
   const made = path.join(folder, name)

@@ -175,7 +175,7 @@ const kPrebuildNeeds = [
 
 /** @type {Need[]} */
 const kPackageNeeds = [
-  // It compiles an installed package, too.
+  // test:packages compiles an installed package, too.
   ...kRunNeeds,
   ...kPrebuildNeeds,
   kCurlNeed,

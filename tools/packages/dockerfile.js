@@ -155,7 +155,7 @@ async function serve (image, expected) {
     while (answer === null) {
       if (child.exitCode !== null || Date.now() > deadline) throw new Error(`There was no answer. ${output}`)
       await wait(50)
-      // Until it has a child it has no network of its own either.
+      // The network of the container exists as soon as its first process has a child.
       const pid = first()
       if (pid !== undefined) answer = askWithin(pid, port)
     }
@@ -164,7 +164,7 @@ async function serve (image, expected) {
     const [status] = await Promise.race([ended, wait(kMs, ['nothing: it does not end'], { ref: false })])
     assert.equal(status, 0, `what SIGTERM leads to: ${output}`)
   } finally {
-    // It does not end with its parent: Linux forgets that when the user changes.
+    // The application does not end with its parent: Linux drops that wish (PR_SET_PDEATHSIG) when the user changes.
     const pid = first()
     if (pid !== undefined) process.kill(pid, 'SIGKILL')
     await ended

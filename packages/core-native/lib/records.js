@@ -128,8 +128,8 @@ module.exports = {
   kFrameFin: 1 << 4,
   kFrameCompress: 1 << 5,
 
-  // Where the fields of a record stand, as records/layout.h has it: their words; of those that share a word with others
-  // also the lowest bit and, moved down to bit 0, all bits.
+  // The place of each field in its record, the same as in records/layout.h. Word is the index of the field's 32-bit word. A field that
+  // shares a word has its lowest bit in Shift, and in Mask all its bits, moved down to bit 0.
   Word: {
     kRecordBytes: 0,
     kRecordType: 1,

@@ -14,7 +14,7 @@ const {
 } = R.ReplyType
 const { Mask, Shift, Word } = R
 
-// Of the words that each type has for itself.
+// Index of the first word behind the header: its meaning depends on the record's type.
 const kFirst = R.kHeaderBytes >>> 2
 
 // Large enough for a maximal inline piece; two of them keep a busy lane supplied.

@@ -9,7 +9,7 @@ const records = require('../lib/records')
 const { loadBinding } = require('../lib/binding')
 const { onRecord } = require('../lib/http/connection')
 
-/** Of lib/records.js: about fields. */
+/** Exports of lib/records.js that are about fields. */
 const kLayout = ['Word', 'Shift', 'Mask']
 
 /** @returns {Map<string, number>} */

@@ -85,7 +85,7 @@ function onRequest (lane, socket, words, bytes, at) {
   }
   const w = at >>> 2
   const flags = words[w + Word.kRecordFlags] >>> Shift.kRecordFlags
-  const packed = words[w + Word.kRequestMethod] // And its version, and the number of its lines.
+  const packed = words[w + Word.kRequestMethod] // The method, the minor version and the number of lines share this word.
   const lines = packed >>> Shift.kRequestLines
   const target = words[w + Word.kRequestTarget]
   const textBytes = words[w + Word.kRequestTextBytes]

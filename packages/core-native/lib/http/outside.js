@@ -51,7 +51,9 @@ function runIn (resource, run) {
 /** @returns {<T>(run: () => T) => T} runs a function where this was called: in its AsyncLocalStorage and its domain */
 function captureContext () {
   const resource = new AsyncResource('HTTPSYSCONTEXT', kResourceOptions)
-  resource.emitDestroy() // As in rememberOutside(); it would leave the resource's domain, too.
+  // The resource stands for no handle, so no tool may list it as left open. AsyncResource.runInAsyncScope() keeps to the store alone:
+  // the domain is entered by itself.
+  resource.emitDestroy()
   const { domain } = /** @type {any} */ (nodeProcess)
   return (run) => runIn(resource, () => domain ? domain.run(run) : run())
 }

@@ -289,7 +289,8 @@ function methodsOf (Base) {
       for (const socket of Array.from(listener?.sockets ?? [])) {
         if (!closeIfIdle(socket)) continue
         isAny = true
-        // As on Node, where they are gone now: a server that was closed before has ended with the first call that found them idle.
+        // Node closes an idle connection within this call, so that a closed server ends here. The first call that finds a connection
+        // idle decides the context.
         if (socket[kEndsIn] === null || !listener.isClosed) socket[kEndsIn] = endsIn ??= captureContext()
       }
       // They are closed when this returns, as on Node: a client in this process may want to use one next.

@@ -228,7 +228,7 @@ class Methods extends net.Socket {
     const isClosing = (self[kState] & State.kCloseSoon) !== 0
     self[kState] |= State.kCloseSoon
     if (isLight(self)) {
-      // As on Node, where it closes in the callback of shutdown(2), which runs where that was called.
+      // Node closes such a socket in the callback of shutdown(2), which runs in the context of the caller of destroySoon().
       if (self._server?.[kListener].isClosed) self[kEndsIn] ??= captureContext()
       if ((self[kState] & State.kFinSent) === 0) shutdown(self)
       else if (!isClosing) this.destroy()

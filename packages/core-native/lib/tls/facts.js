@@ -9,7 +9,7 @@ const R = require('../records')
 const { protocolName, verifyError } = require('./names')
 
 const { Mask, Shift, Word } = R
-/** Of the sizes of texts, in the order in which these follow. */
+/** The words with the sizes of the texts, in the order of the texts. */
 const kTexts = [
   Word.kSecureServernameBytes, Word.kSecureAlpnBytes, Word.kSecureCipherBytes, Word.kSecureCipherStandardBytes, Word.kSecureCipherVersionBytes
 ]

@@ -8,7 +8,7 @@ const { systemError } = require('../http/system-error')
 
 const { ECONNRESET, EPROTO, ETIMEDOUT, ECANCELED } = os.constants.errno
 const { Word } = R
-/** Of the sizes of texts, in the order in which these follow. */
+/** The words with the sizes of the texts, in the order of the texts. */
 const kTexts = [Word.kTlsFailureTextBytes, Word.kTlsFailureLibraryBytes, Word.kTlsFailureFunctionBytes, Word.kTlsFailureReasonBytes]
 
 /** Errors of callbacks, by the text that stands for them in a record. @type {Map<string, Error>} */

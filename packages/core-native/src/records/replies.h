@@ -20,18 +20,18 @@ struct ResponseReply {
   std::string_view all() const { return {head.data(), head.size() + body.size()}; }
 };
 
-// Of kData and kTrailers.
+// What kData and kTrailers say.
 struct BytesReply {
   std::string_view bytes;
   uint32_t idle_timeout_ms;
 };
 
-// Of kBlock and kFrameBlock.
+// What kBlock and kFrameBlock say.
 struct BlockReply {
   uint32_t id;
 };
 
-// Of kEnd and kIdleTimeout.
+// What kEnd and kIdleTimeout say.
 struct TimeoutReply {
   uint32_t ms;
 };
@@ -62,7 +62,7 @@ struct WebSocketReply {
   uint32_t chunks_max;
   uint32_t pongs_max;
   uint32_t threshold;
-  // Of zlib.
+  // Parameters of zlib for the two directions.
   int8_t server_bits;
   int8_t client_bits;
   int8_t level;
@@ -81,8 +81,8 @@ struct JumpReply {
 
 // A payload and the connections that it goes to.
 struct BroadcastReply {
-  std::string_view payload;  // Of kBroadcast.
-  uint32_t block_id;         // Of kBroadcastBlock.
+  std::string_view payload;  // Valid for kBroadcast.
+  uint32_t block_id;         // Valid for kBroadcastBlock.
   const uint8_t* slots_at;
   size_t slots;
 

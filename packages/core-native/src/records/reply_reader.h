@@ -35,12 +35,12 @@ class ReplyReader {
     return control_[records::kReplyPublished].load(std::memory_order_seq_cst) != read_total_;
   }
   enum class Result : uint8_t { kReply, kNone, kMalformed };
-  // The next reply. kNone: there is none, or is_held. kJump is followed. kMalformed: what was
-  // published is longer than its segment, or than what it says of itself; all later calls give the
-  // same.
+  // Reads the next reply, and follows kJump. kNone: no reply was published, or is_held. kMalformed:
+  // the record is longer than its segment or than what was published, or its contents are longer
+  // than the record. All later calls return kMalformed, too.
   Result Next(ReplyRecord* reply);
-  // The same, where a malformed reply is a mistake of our own JavaScript: it ends the process.
-  // False: there is none.
+  // Next() for replies of our own JavaScript, where a malformed one is our mistake and ends the
+  // process. Returns false if there is no reply.
   bool NextOrEnd(ReplyRecord* reply) {
     const Result result = Next(reply);
     if (result == Result::kMalformed) EndProcess(*reply);

@@ -438,8 +438,8 @@ void PortCoordinator::RemoveMember(uint64_t id, uint64_t now_ms) {
   SyncAll();
 }
 
-// Which prefixes others share, so that they are not expected back, is for the coordinator to say: a
-// member that has just taken one back knows it differently.
+// The coordinator names the prefixes that other members share, which are not expected back: a
+// member that has just taken one of them back would count differently.
 void PortCoordinator::TellMemberGone(uint64_t id, uint64_t now_ms) {
   const std::vector<peer::EntryGone> shared = record_->state.RemoveMember(id, now_ms);
   Broadcast(FrameType::kMemberGone, peer::Encode(peer::MemberGone{id}));

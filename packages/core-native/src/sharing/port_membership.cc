@@ -474,7 +474,7 @@ void PortMembership::GiveUpAsked(uint64_t now_ms) {
   why.error = ETIMEDOUT;
   why.pid = coordinator_.pid;
   record_->FailAll(why);
-  // Those that were asked for since then have their own time.
+  // Removals that were asked for after that question have their own time.
   record_->GiveUpRemovals(now_ms, limits::kCoordinatorMs);
   answer_deadline_ms_ = record_->removals.empty() ? 0 : now_ms + limits::kCoordinatorMs;
   if (record_->WantsNothing() && record_->removals.empty()) is_over_ = true;

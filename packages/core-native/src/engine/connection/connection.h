@@ -1,5 +1,6 @@
 #pragma once
-// What a lane knows of one connection. An idle one owns no buffers, so its memory is this struct.
+// State of one client connection or stream, owned by its lane. An idle connection has no buffers:
+// its memory cost is sizeof(Connection).
 
 #include <cstdint>
 #include <memory>
@@ -26,67 +27,75 @@
 namespace httpsys::engine {
 
 enum class Life : uint8_t {
-  kOpen,       // Has its slot.
-  kLingering,  // JavaScript was told kClosed; what still comes is thrown away.
-  kClosing,    // The descriptor is closed; the memory goes when libuv says so.
+  kOpen,       // The connection has its slot.
+  kLingering,  // JavaScript was told kClosed. Further input is thrown away.
+  kClosing,    // The descriptor is closed. libuv has yet to let go of the memory.
 };
 
 enum class AfterOutput : uint8_t { kNothing, kShutdown, kClose };
 
-// Thread: the lane. Owned by its Transport.
-struct Connection : TimerNode, FromSmallBlocks {  // Idle or lingering.
-  // Small fields first: they fill what the timer leaves of its last word.
+// Thread: the lane. Transport owns every Connection. TimerNode is the timer of an idle or lingering
+// connection.
+struct Connection : TimerNode, FromSmallBlocks {
+  // The small fields come first: they fill what the timer leaves of its last word.
   Life life = Life::kOpen;
 
  private:
   InputPhase phase_;
 
  public:
-  InputPhase declined_phase = InputPhase::kHead;  // What kUpgradeDecline goes on with.
-  uint8_t hops = 0;                               // Between members, since its last answer.
+  // The phase that follows kUpgradeDecline.
+  InputPhase declined_phase = InputPhase::kHead;
+  // How often the connection has moved between members since its last answer.
+  uint8_t hops = 0;
   AfterOutput after_output = AfterOutput::kNothing;
   bool has_served : 1 = false;       // A request has been read.
   bool is_last_request : 1 = false;  // The message being read is the last one.
   bool peer_ended : 1 = false;
-  bool has_read_all : 1 = false;  // Up to the end of the last request, when it was answered.
+  // True if the last request had been read to its end when it was answered.
+  bool has_read_all : 1 = false;
   bool is_fin_sent : 1 = false;
   bool wants_input_resumed : 1 = false;
-  bool is_shared : 1 = false;        // Announced with kFlagShared.
-  bool is_hello_routed : 1 = false;  // On a shared port: it is where its certificate is.
-  bool is_counted : 1 = false;       // Among the open ones of its port.
-  bool is_waiting : 1 = false;       // In the lane's list of those whose request has no owner yet.
-  bool is_lent : 1 = false;          // By a member that was blocked: the lane's router knows whose.
+  bool is_shared : 1 = false;        // kOpen had kFlagShared.
+  bool is_hello_routed : 1 = false;  // The ClientHello has found the member with the certificate.
+  bool is_counted : 1 = false;       // The port counts the connection among its open ones.
+  bool is_waiting : 1 = false;       // WaitingRequests has it: the request has no owner yet.
+  bool is_lent : 1 = false;          // A blocked member has lent it. OwnerChoice knows which one.
 
   WatchState watch;
   LaneServer* server = nullptr;
-  Connection* previous = nullptr;  // Of all connections of the lane.
+  // The list of all connections of the lane.
+  Connection* previous = nullptr;
   Connection* next = nullptr;
   int fd = -1;
   SlotState slot;
   LocalAddress local_ip;
-  uint8_t returns = 0;  // From members that did not take it, since its last answer.
+  // How often a member has given the connection back since its last answer.
+  uint8_t returns = 0;
   uint16_t local_port = 0;
 
-  // Input. The pointers are empty except within a message that is not whole yet.
+  // Input. The pointers are empty, except within a message that is not whole yet.
   uint32_t unanswered = 0;
-  uint32_t given_bytes = 0;  // Of `partial`, already in an upgrade's kRequest; or peeked at.
+  // How many bytes of `partial` JavaScript has already, or the lane has peeked at.
+  uint32_t given_bytes = 0;
   int64_t window_bytes;
-  uint64_t body_bytes = 0;        // Left; of a chunked one, so far.
+  // The bytes of the body that are still to come. Of a chunked body, those that have come.
+  uint64_t body_bytes = 0;
   uint64_t message_start_ns = 0;  // 0 = no message has begun.
   std::unique_ptr<std::string> partial;
-  std::unique_ptr<std::string> raw;  // Of a chunked message, for kError.
+  std::unique_ptr<std::string> raw;  // A chunked message as it came, for kError.
   std::unique_ptr<http1::RequestParser> parser;
   std::unique_ptr<http1::ChunkedDecoder> decoder;
-  std::unique_ptr<WebSocketState> websocket;  // In phase kWebSocket.
-  std::unique_ptr<Http2State> http2;          // In phase kHttp2.
-  std::unique_ptr<Http2Stream> stream;        // Of a connection that is a stream: it has no fd.
+  std::unique_ptr<WebSocketState> websocket;  // Valid in phase kWebSocket.
+  std::unique_ptr<Http2State> http2;          // Valid in phase kHttp2.
+  std::unique_ptr<Http2Stream> stream;        // Not nullptr: this is a stream, without an fd.
 
   // Output.
   OutputState output;
   uint32_t idle_timeout_ms = 0;          // Set by the record that ended the last response.
-  uint32_t discarded_bytes = 0;          // While it lingers.
-  std::unique_ptr<Addresses> addresses;  // Until it is announced.
-  std::unique_ptr<tls::Session> tls;     // nullptr = plain.
+  uint32_t discarded_bytes = 0;          // How much a lingering connection has thrown away.
+  std::unique_ptr<Addresses> addresses;  // nullptr as soon as JavaScript was told of them.
+  std::unique_ptr<tls::Session> tls;     // nullptr = no TLS.
 
  private:
   std::unique_ptr<UncommonState> uncommon_;
@@ -115,12 +124,12 @@ struct Connection : TimerNode, FromSmallBlocks {  // Idle or lingering.
   }
 
   bool is_open() const { return life == Life::kOpen; }
-  // Between two requests, after the first one.
+  // True between two requests, after the first one.
   bool IsIdle() const {
     return phase_ == InputPhase::kHead && has_served && unanswered == 0 && message_start_ns == 0 &&
            partial == nullptr;
   }
-  // No byte of a first request has come.
+  // True if no byte of a first request has come.
   bool IsUnserved() const {
     return phase_ == InputPhase::kHead && !has_served && parser == nullptr && partial == nullptr;
   }

@@ -32,7 +32,7 @@ class ConnectionTimers {
   uv_loop_t* loop_;
   std::function<void(Connection*)> on_timeout_;
   uv_timer_t timer_;
-  uint64_t deadline_ms_ = UINT64_MAX;  // Of timer_.
+  uint64_t deadline_ms_ = UINT64_MAX;  // When timer_ fires; UINT64_MAX = timer_ does not run.
   TimerLists lists_;
 };
 

@@ -9,21 +9,21 @@
 namespace httpsys::engine {
 
 enum class InputPhase : uint8_t {
-  kHandshake,  // Of TLS.
+  kHandshake,  // The TLS handshake.
   kHead,
   kBodyLength,
   kBodyChunked,
-  kSkipLength,  // Body of a request that was answered without JavaScript.
+  kSkipLength,  // The body of a request that was answered without JavaScript.
   kSkipChunked,
   kAwaitUpgrade,  // JavaScript decides between kOpaque and the ordinary message.
-  kUndecided,     // Upgraded; JavaScript has not said to what. Bytes are kept.
+  kUndecided,     // Upgraded, and JavaScript has not said to what. The lane keeps the bytes.
   kOpaque,
   kWebSocket,
-  kRelayLength,  // As kBody…, of a request that another member answers.
+  kRelayLength,  // The body of a request that another member answers; chunked in kRelayChunked.
   kRelayChunked,
-  kRelayUpgrade,  // That member decides between kRelayOpaque and the ordinary message.
+  kRelayUpgrade,  // The other member decides between kRelayOpaque and the ordinary message.
   kRelayOpaque,
-  kHttp2,       // Frames, of a real connection.
+  kHttp2,       // Frames of HTTP/2, on the connection itself.
   kStream,      // The body of a stream's request, or what follows it.
   kAfterClose,  // The last request of the connection has been read.
   kRefused,     // JavaScript was told; it decides when the connection ends.
@@ -90,7 +90,7 @@ constexpr PhaseSet NextPhases(InputPhase phase) {
 
 namespace phases {
 
-// What may follow each phase, and itself.
+// NextPhases() of each phase, with the phase itself: a phase may be entered again.
 inline constexpr auto kNext = [] {
   std::array<PhaseSet, kInputPhases> next{};
   for (size_t i = 0; i < next.size(); ++i) {
@@ -106,12 +106,12 @@ constexpr bool MayFollow(InputPhase before, InputPhase after) {
   return (phases::kNext[static_cast<size_t>(before)] >> static_cast<unsigned>(after) & 1) != 0;
 }
 
-// The rest of a message whose owner is another member.
+// True if another member owns the message that is being read.
 constexpr bool IsRelayed(InputPhase phase) {
   return phase >= InputPhase::kRelayLength && phase <= InputPhase::kRelayOpaque;
 }
 
-// An upgraded connection: what follows is not HTTP.
+// True if the connection was upgraded: what follows is not HTTP.
 constexpr bool IsTunnel(InputPhase phase) {
   return phase >= InputPhase::kUndecided && phase <= InputPhase::kWebSocket;
 }

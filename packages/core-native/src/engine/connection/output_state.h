@@ -20,13 +20,14 @@ class OutputState {
  private:
   friend class OutputPass;
 
-  uint32_t first_piece_ = 0;  // Of the current reply pass; 0 = none.
+  // The list of the pieces that the current reply pass has for the connection; 0 = none.
+  uint32_t first_piece_ = 0;
   uint32_t last_piece_ = 0;
-  size_t pass_payload_bytes_ = 0;  // Of these pieces, as JavaScript counts.
+  size_t pass_payload_bytes_ = 0;  // The payload of those pieces, as JavaScript counts.
   size_t queue_payload_bytes_ = 0;
   size_t credit_bytes_ = 0;  // Payload that has left since the last kCredit.
   std::unique_ptr<OutputQueue> queue_;
-  bool is_touched_ = false;  // In the list of the current reply pass.
+  bool is_touched_ = false;  // The current reply pass will flush the connection.
 };
 
 }  // namespace httpsys::engine

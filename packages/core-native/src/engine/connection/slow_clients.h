@@ -10,7 +10,8 @@
 
 namespace httpsys::engine {
 
-// Its timer runs only while a client with a minSendRate has not taken all. Thread: the lane.
+// Measures clients of servers with a minSendRate. The timer runs only while such a client has not
+// taken all output. Thread: the lane.
 class SlowClients {
  public:
   // Calls a function with every connection of the lane.

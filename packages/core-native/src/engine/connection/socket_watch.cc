@@ -22,7 +22,7 @@ int SocketError(int fd) {
 SocketWatch::SocketWatch(uv_loop_t* loop, WatchHandler* handler) : loop_(loop), handler_(handler) {
   uv_timer_init(loop, &alone_timer_);
   uv_idle_init(loop, &pending_idle_);
-  // Of the loop: connections find their watch by it, without a pointer each.
+  // The data of the loop are the watch, so that a connection needs no pointer to it.
   pending_idle_.data = loop->data = this;
 }
 

@@ -199,7 +199,8 @@ void Transport::OnReadable(Connection* connection) {
 
 void Transport::OnWatchFailed(Connection* connection, int error) {
   Close(connection, error);
-  CloseDescriptor(connection);  // Of one that lingers.
+  // Close() leaves the descriptor of a lingering connection open.
+  CloseDescriptor(connection);
 }
 
 void Transport::OnQueueBegun(Connection* connection) {

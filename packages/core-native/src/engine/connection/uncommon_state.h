@@ -12,23 +12,24 @@ namespace httpsys::engine {
 // The requests of a connection that another member answers: peers/relays derives from it.
 struct RelayState {};
 
-// A connection that is one end of a relay: the client's is with another member.
+// One end of a relay. The client is connected to another member, which relays a request or stream.
 struct RelayOrigin {
-  uint64_t link = 0;  // Over which it came.
-  uint32_t id = 0;
+  uint64_t link = 0;  // The link to the member that relays.
+  uint32_t id = 0;    // The relay's number on that link.
   uint64_t sent_bytes = 0;
-  bool closes = false;       // With the answer that ends now.
-  bool is_stream = false;    // The client's is one of HTTP/2.
-  bool is_end_told = false;  // To whoever relays it.
+  bool closes = false;       // The answer that ends now closes the connection.
+  bool is_stream = false;    // A stream of HTTP/2 is relayed.
+  bool is_end_told = false;  // The member that relays was told of the end.
   Addresses addresses;
-  std::string facts;  // Of its TLS, as kOpen has them; empty = plain.
-  std::string trust;  // tls::Session::trust() of that.
+  std::string facts;  // The client's TLS session, as kOpen has it; empty = no TLS.
+  std::string trust;  // tls::Session::trust() of the client's TLS session.
 };
 
-// What few connections need. Made when it is first needed, freed with the connection.
+// State that few connections need. It is made when it is first needed, and freed with the
+// connection.
 struct UncommonState {
   RelayState* relay = nullptr;          // Written by Relays; nullptr = no other member answers.
-  std::unique_ptr<RelayOrigin> origin;  // Of a connection that another member relays.
+  std::unique_ptr<RelayOrigin> origin;  // nullptr = the client is connected to this process.
   records::ErrorKind refusal{};         // Why the request was refused. Valid in phase kRefused.
 };
 

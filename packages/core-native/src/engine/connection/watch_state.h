@@ -33,9 +33,9 @@ class WatchState {
   uint8_t pauses_ = 0;
   bool is_watchable_ : 1 = false;        // `poll_` is initialized.
   bool is_unwatchable_ : 1 = false;      // Initializing `poll_` has failed.
-  bool is_left_alone_ : 1 = false;       // Among those that are looked at later.
-  bool is_pending_ : 1 = false;          // Among those with input that no readiness tells of.
-  bool is_disconnect_told_ : 1 = false;  // While kPausePipeline alone stops reading.
+  bool is_left_alone_ : 1 = false;       // SocketWatch looks at the connection later.
+  bool is_pending_ : 1 = false;          // Input is there, and poll() does not tell of it.
+  bool is_disconnect_told_ : 1 = false;  // OnDisconnect() was called in this pause.
 };
 
 }  // namespace httpsys::engine
