@@ -28,7 +28,7 @@ module.exports = [
     rules: {
       'no-restricted-properties': ['error', ...kSystemNames,
         // Those of a test's context may be fake timers.
-        { object: 'process', property: 'nextTick', message: 'Take it from nodeProcess (lib/node-process.js).' },
+        { object: 'process', property: 'nextTick', message: 'Take it from nodeProcess (lib/node/node-process.js).' },
         ...['globalThis', 'global'].flatMap((object) => [...kTimers, 'queueMicrotask', 'performance', 'process'].map((property) =>
           ({ object, property, message: 'The application may have replaced it.' })))],
       // The global ones may be an application's fake timers.
@@ -39,7 +39,7 @@ module.exports = [
   },
   {
     // It says which backend to load.
-    files: ['packages/core-native/lib/platform.js'],
+    files: ['packages/core-native/lib/backend/platform.js'],
     rules: { 'no-restricted-properties': 'off' },
   },
   {

@@ -12,7 +12,7 @@ const { parseArgs, runSteps, stepsOn } = require('../tools/check')
 const { countMethods, includeProblem, kRooms, tableProblems, wordProblems } = require('../tools/check-layers')
 const { kTargets } = require('../tools/lib/targets')
 const { released } = require('../tools/release')
-const { kProven, tryAddon } = require('../packages/core-native/lib/platform')
+const { kProven, tryAddon } = require('../packages/core-native/lib/backend/platform')
 
 const kRoot = path.join(__dirname, '..')
 

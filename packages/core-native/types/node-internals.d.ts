@@ -1,4 +1,4 @@
-/** Every undocumented member of Node that this package uses. lib/http/node-internals.js checks them. */
+/** Every undocumented member of Node that this package uses. lib/node/node-internals.js checks them. */
 export interface NodeInternals {
   /** `response[kNeedDrain]`: write() returned false, 'drain' is owed. */
   kNeedDrain: symbol

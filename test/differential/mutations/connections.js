@@ -131,8 +131,8 @@ module.exports = [
   {
     name: 'socket-close-lost',
     file: 'lib/http/socket.js',
-    find: 'hooks.closed(socket)\n    closed()',
-    replace: 'hooks.closed(socket)',
+    find: 'connectionClosed(socket)\n    closed()',
+    replace: 'connectionClosed(socket)',
   },
   {
     name: 'idle-end-unheard',
@@ -172,13 +172,13 @@ module.exports = [
   },
   {
     name: 'open-request-forgotten',
-    file: 'lib/http/connection.js',
+    file: 'lib/http/connection-end.js',
     find: 'else abort(incoming)',
     replace: '',
   },
   {
     name: 'only-the-first-aborted',
-    file: 'lib/http/connection.js',
+    file: 'lib/http/connection-end.js',
     find: 'for (const req of incoming) abort(req)',
     replace: 'abort(incoming[0])',
   },
@@ -307,7 +307,7 @@ module.exports = [
   },
   {
     name: 'listeners-asked-once',
-    file: 'lib/http/server.js',
+    file: 'lib/listen/server.js',
     find: 'if (event === undefined || kWatchedEvents.has(event)) reconfigure(this)',
     replace: '',
   },

@@ -23,8 +23,8 @@ module.exports = [
   {
     name: 'socket-close-unheard',
     file: 'lib/http/socket.js',
-    find: '    hooks.closed(socket)\n    closed()',
-    replace: '    hooks.closed(socket)',
+    find: '    connectionClosed(socket)\n    closed()',
+    replace: '    connectionClosed(socket)',
   },
   {
     name: 'raw-latin1-as-utf8',
@@ -64,13 +64,13 @@ module.exports = [
   },
   {
     name: 'abort-untold',
-    file: 'lib/http/connection.js',
+    file: 'lib/http/connection-end.js',
     find: 'else abort(incoming)',
     replace: 'else if (incoming.aborted) abort(incoming)',
   },
   {
     name: 'response-close-untold-when-cut',
-    file: 'lib/http/connection.js',
+    file: 'lib/http/connection-end.js',
     find: 'if (!closesWithSocket(socket)) emitClose(res)',
     replace: '',
   },
@@ -94,13 +94,13 @@ module.exports = [
   },
   {
     name: 'foreign-connection-unserved',
-    file: 'lib/http/server.js',
+    file: 'lib/listen/server.js',
     find: 'if (!isOurs(socket)) connectionListener.call(this, socket)',
     replace: '',
   },
   {
     name: 'port-known-later',
-    file: 'lib/http/endpoints.js',
+    file: 'lib/listen/endpoints.js',
     find: '  Object.assign(handle, own)\n',
     replace: '  Object.assign(handle, own)\n  let early = true\n  setImmediate(() => { early = false })\n' +
       '  const { getsockname } = handle\n  handle.getsockname = (/** @type {any} */ out) => early ? 0 : getsockname.call(handle, out)\n',
@@ -215,13 +215,13 @@ module.exports = [
   },
   {
     name: 'address-in-use-ignored',
-    file: 'lib/http/endpoints.js',
+    file: 'lib/listen/endpoints.js',
     find: '      if (delayed !== 0) return delayed\n',
     replace: '',
   },
   {
     name: 'listeners-captured-at-creation',
-    file: 'lib/http/server.js',
+    file: 'lib/listen/server.js',
     find: "  self.prependListener('connection', onConnection)\n",
     replace: "  self.prependListener('connection', onConnection)\n  const [first] = self.listeners('request')\n  const { emit } = self\n" +
       '  self.emit = function (/** @type {any} */ type, /** @type {any[]} */ ...args) {\n' +

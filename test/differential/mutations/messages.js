@@ -5,7 +5,7 @@ module.exports = [
   // What was sent.
   {
     name: 'raw-names-lowered',
-    file: 'lib/lane.js',
+    file: 'lib/records/lane.js',
     find: "this.names[id] = bytes.toString('latin1', text, text + nameBytes)",
     replace: "this.names[id] = bytes.toString('latin1', text, text + nameBytes).toLowerCase()",
   },
@@ -63,13 +63,13 @@ module.exports = [
   // Clients that leave.
   {
     name: 'abort-without-error',
-    file: 'lib/http/connection.js',
+    file: 'lib/http/connection-end.js',
     find: 'req.destroy(connectionReset())',
     replace: 'req.destroy()',
   },
   {
     name: 'open-answer-kept',
-    file: 'lib/http/connection.js',
+    file: 'lib/http/connection-end.js',
     find: 'if (!closesWithSocket(socket)) emitClose(res)',
     replace: '',
   },

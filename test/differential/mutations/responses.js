@@ -6,7 +6,7 @@ const inFile = (file) => (name, find, replace) => ({ name, file, find, replace }
 const ofOutgoing = inFile('lib/http/outgoing.js')
 const ofOutHeaders = inFile('lib/http/out-headers.js')
 const ofExchange = inFile('lib/http/exchange.js')
-const ofReplyWriter = inFile('lib/reply-writer.js')
+const ofReplyWriter = inFile('lib/records/reply-writer.js')
 
 const kHead = 'idleMs, self._header, body)'
 

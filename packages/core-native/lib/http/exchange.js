@@ -7,22 +7,23 @@ const http = require('node:http')
 const diagnosticsChannel = require('node:diagnostics_channel')
 const { AsyncLocalStorage, AsyncResource } = require('node:async_hooks')
 const { Buffer } = require('node:buffer')
-const { nodeProcess } = require('../node-process')
-const R = require('../records')
-const { loadBinding } = require('../binding')
-const { splitTarget } = require('../url-prefix')
+const { nodeProcess } = require('../node/node-process')
+const R = require('../records/records')
+const { loadBinding } = require('../backend/binding')
+const { splitTarget } = require('../prefixes/url-prefix')
 const {
   kOutgoingUniqueHeaders, kNeedDrain, kDetachAbortSignal, kOptimizeEmptyRequests, drainTicks, contextsAreFrames, forgetRead
-} = require('./node-internals')
+} = require('../node/node-internals')
 const { closeUnread, consumed, materialise } = require('./socket')
 const { closeIfIdle, onLateRequest } = require('./closing')
+const { answerEnds, emitClose, endResource, flushHeldEnd } = require('./connection-end')
 const { State, isLight, publish } = require('./socket-state')
 const { removeListeners, forgetResponse, showData } = require('./socket-listeners')
 const { idleTimeout, kKeepAliveMarginMs } = require('./outgoing')
 const { served } = require('./served')
 const {
   kLane, kSlot, kState, kIncoming, kReceiving, kOutgoing, kUnacknowledged, kRead, kRequestCount, kOutgoingData,
-  kResource, kResourceEnded, kEndHeld, kEnded, kListener, kParent, kStreamAnswers, kEndsIn
+  kResource, kEndHeld, kEnded, kListener, kParent, kStreamAnswers, kEndsIn
 } = require('./symbols')
 
 const { kEnd, kShutdown, kUpgradeAccept, kUpgradeDecline } = R.ReplyType
@@ -75,7 +76,7 @@ function copy (bytes, from, length) {
 
 // -- Requests ------------------------------------------------------------------------------------
 
-/** @param {import('../lane').Lane} lane @param {any} socket @param {Int32Array} words @param {Buffer} bytes @param {number} at */
+/** @param {import('../records/lane').Lane} lane @param {any} socket @param {Int32Array} words @param {Buffer} bytes @param {number} at */
 function onRequest (lane, socket, words, bytes, at) {
   if (socket.destroyed || (socket[kState] & State.kFailed) !== 0) return
   // It has waited for longer than queueTimeout, and its client was told.
@@ -151,7 +152,7 @@ function onRequest (lane, socket, words, bytes, at) {
   }
 }
 
-/** @param {any} req @param {import('./listener').Listener} listener @param {number} id of the prefix */
+/** @param {any} req @param {import('../listen/listener').Listener} listener @param {number} id of the prefix */
 function namePrefix (req, listener, id) {
   const { names, paths } = listener.prefixes
   req.urlPrefix = names[id]
@@ -245,13 +246,6 @@ function pushEnd (req) {
     keepContext()
     throw error
   }
-}
-
-/** @param {any} req */
-function flushHeldEnd (req) {
-  if (req[kEndHeld] !== true) return
-  req[kEndHeld] = false
-  req.push(null)
 }
 
 /** @param {any} server @param {any} socket @param {any} req @param {number} flags @returns {any} the response */
@@ -400,7 +394,7 @@ function pushBody (socket, req, chunk) {
   showData(socket, chunk)
 }
 
-/** @param {import('../lane').Lane} lane @param {any} socket @param {Int32Array} words @param {Buffer} bytes @param {number} at */
+/** @param {import('../records/lane').Lane} lane @param {any} socket @param {Int32Array} words @param {Buffer} bytes @param {number} at */
 function onBodyEnd (lane, socket, words, bytes, at) {
   const req = socket[kReceiving]
   socket[kReceiving] = null
@@ -472,15 +466,6 @@ function answerBegins (connection, res) {
   connection._httpMessage = res
 }
 
-/** @param {any} connection @param {any} res that has ended, or whose stream has */
-function answerEnds (connection, res) {
-  const answers = connection[kStreamAnswers]
-  answers.delete(res)
-  if (connection._httpMessage !== res) return
-  connection._httpMessage = null
-  for (const other of answers) connection._httpMessage = other
-}
-
 /** @param {any} socket @param {any} res */
 function queue (socket, res) {
   if (socket[kOutgoing] === null) socket[kOutgoing] = [res]
@@ -541,14 +526,6 @@ function afterFinish (req, res) {
   endResource(req)
 }
 
-// Once: what is left of the message still runs in its context.
-/** @param {any} req */
-function endResource (req) {
-  if (!req[kResource] || req[kResourceEnded] === true) return
-  req[kResourceEnded] = true
-  req[kResource].emitDestroy()
-}
-
 /** @param {any} req */
 function settleSilently (req) {
   const state = req._readableState
@@ -559,14 +536,6 @@ function settleSilently (req) {
   state.destroyed = true
   state.closed = true
   state.closeEmitted = true
-}
-
-/** @param {any} res */
-function emitClose (res) {
-  if (res._closed) return
-  res.destroyed = true
-  res._closed = true
-  res.emit('close')
 }
 
 // -- The idle time between requests, where JavaScript has to count it ----------------------------
@@ -586,5 +555,5 @@ function resetKeepAliveTimer (server, socket) {
 }
 
 module.exports = {
-  onRequest, onBody, onBodyEnd, onThrown, forgetContext, copy, answerEnds, emitClose, flushHeldEnd, endResource, headerPairsMax
+  onRequest, onBody, onBodyEnd, onThrown, forgetContext, copy, headerPairsMax
 }

@@ -8,14 +8,14 @@
 const diagnosticsChannel = require('node:diagnostics_channel')
 const http = require('node:http')
 const { Buffer } = require('node:buffer')
-const { nodeProcess } = require('../node-process')
-const R = require('../records')
-const { loadBinding } = require('../binding')
-const { kInlineBytesMax } = require('../reply-writer')
+const { nodeProcess } = require('../node/node-process')
+const R = require('../records/records')
+const { loadBinding } = require('../backend/binding')
+const { kInlineBytesMax } = require('../records/reply-writer')
 const {
   kCorked, kOutHeaders, kRejectNonStandardBodyWrites, kWritableFinished, kEndCallbacks, kShapeMode,
   end: stockEnd, write: stockWrite
-} = require('./node-internals')
+} = require('../node/node-internals')
 const { isStrict, keyOf, outHeaders, stockSetHeader } = require('./out-headers')
 const { hasCredit } = require('./socket-output')
 const { kStreamBytesMin, mayCopy, settleStream } = require('./stream-credit')

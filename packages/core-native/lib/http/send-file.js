@@ -6,10 +6,10 @@
 const fs = require('node:fs')
 const { Buffer } = require('node:buffer')
 const { finished, pipeline } = require('node:stream')
-const { nodeProcess } = require('../node-process')
-const { refuseUnknown } = require('../option-names')
+const { nodeProcess } = require('../node/node-process')
+const { refuseUnknown } = require('../options/option-names')
 const { endWithFile } = require('./outgoing')
-const { errnoOf, systemError } = require('./system-error')
+const { errnoOf, systemError } = require('../base/system-error')
 
 /**
  * @typedef {object} Sending

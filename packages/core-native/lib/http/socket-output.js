@@ -3,11 +3,11 @@
 // What a socket sends: bytes go out as reply records; credits bound what was accepted and is not sent yet.
 
 const { Buffer } = require('node:buffer')
-const R = require('../records')
-const { kInlineBytesMax } = require('../reply-writer')
+const R = require('../records/records')
+const { kInlineBytesMax } = require('../records/reply-writer')
 const { State, isLight, updateLoop } = require('./socket-state')
 const { kStreamBytesMin, hasStreamCredit, isBehind, mayCopy, settleStream, waitForCredit } = require('./stream-credit')
-const { systemError } = require('./system-error')
+const { systemError } = require('../base/system-error')
 const { kLane, kSlot, kState, kUnsent, kHeldWrite, kWritten } = require('./symbols')
 
 const { kData, kEnd, kShutdown } = R.ReplyType

@@ -8,11 +8,13 @@
 
 const net = require('node:net')
 const { setImmediate } = require('node:timers')
-const { nodeProcess } = require('../node-process')
-const R = require('../records')
-const { kInlineBytesMax } = require('../reply-writer')
+const { nodeProcess } = require('../node/node-process')
+const R = require('../records/records')
+const { kInlineBytesMax } = require('../records/reply-writer')
 const { kNoBlock, hold, send, shutdown, waitingBytes } = require('./socket-output')
 const { captureContext, runInDomainOf, runOutside } = require('./outside')
+const { connectionClosed } = require('./connection-end')
+const { addListeners } = require('./socket-listeners')
 const { State, isLight, publish, uncount, updateLoop } = require('./socket-state')
 const {
   kLane, kSlot, kState, kRemote, kIncoming, kReceiving, kOutgoing, kUnsent, kUnacknowledged, kHeldWrite,
@@ -56,11 +58,6 @@ const HttpSocket = function Socket (lane, slot, server, remote) {
   this._maxListeners = undefined
 }
 
-// Listeners that a connection in HTTP mode has on Node, set by socket-listeners.js; what a WebSocket's has, set by
-// web-socket-channel.js.
-/** @type {{ materialised: (socket: any) => void, closed: (socket: any) => void, webSocket: (socket: any) => void }} */
-const hooks = { materialised () {}, closed () {}, webSocket () {} }
-
 // A WebSocket lets go of a socket that nobody uses; from now on it is one that somebody has changed.
 /** @param {any} socket */
 function keep (socket) {
@@ -79,8 +76,8 @@ function materialise (socket) {
   socket.server = server
   socket._server = _server
   socket._paused = false
-  if ((state & State.kUpgraded) === 0) hooks.materialised(socket)
-  if ((state & State.kWebSocket) !== 0) hooks.webSocket(socket)
+  if ((state & State.kUpgraded) === 0) addListeners(socket)
+  if ((state & State.kWebSocket) !== 0) socket[kChannel].useAsStream(socket)
   const listener = socket[kErrorListener]
   if (listener !== undefined) {
     socket[kErrorListener] = undefined
@@ -250,7 +247,7 @@ class Methods extends net.Socket {
           updateLoop(self)
           publish(self, kDestroy)
           uncount(self)
-          if ((self[kState] & State.kLaneClosed) !== 0) nodeProcess.nextTick(runOutside, () => hooks.closed(self))
+          if ((self[kState] & State.kLaneClosed) !== 0) nodeProcess.nextTick(runOutside, () => connectionClosed(self))
         }
         return this
       }
@@ -436,7 +433,7 @@ function onceClosed (socket, closed) {
     const held = socket[kHeldWrite]
     hold(socket, null)
     held?.callback() // As libuv, which cancels what is in flight: the error is the socket's.
-    hooks.closed(socket)
+    connectionClosed(socket)
     closed()
   }
   // As libuv: the server's own 'close', a tick, comes first.
@@ -480,4 +477,4 @@ function consumed (socket, bytes) {
   if (total >= kAcknowledgeBytes && (socket[kState] & State.kReadPaused) === 0) acknowledge(socket)
 }
 
-module.exports = { HttpSocket, closeUnread, consumed, hooks, isUnread, materialise }
+module.exports = { HttpSocket, closeUnread, consumed, isUnread, materialise }

@@ -6,13 +6,13 @@
 const { Buffer } = require('node:buffer')
 const { createHash } = require('node:crypto')
 const tls = require('node:tls')
-const { loadBinding } = require('../binding')
-const { TlsUnavailableError } = require('../errors')
-const { handshakeTimeoutOf, sniCallbackOf } = require('../http/node-internals')
+const { loadBinding } = require('../backend/binding')
+const { TlsUnavailableError } = require('../base/errors')
+const { handshakeTimeoutOf, sniCallbackOf } = require('../node/node-internals')
 const { watchDirectory } = require('./certificate-directory')
 const { trustedBy } = require('./certificate-sources')
 const { rememberError } = require('./failure')
-const { kTrustOptions } = require('./options')
+const { kTrustOptions } = require('../options/tls-options')
 
 const { Server: StockServer } = tls
 

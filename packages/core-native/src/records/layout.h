@@ -1,5 +1,5 @@
 #pragma once
-// Where the fields of a record stand. lib/records.js repeats the numbers for JavaScript, and a test
+// Where the fields of a record stand. lib/records/records.js repeats the numbers for JavaScript, and a test
 // compares the two.
 
 #include <cstddef>
