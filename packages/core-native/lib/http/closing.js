@@ -76,7 +76,7 @@ function onLateRequest (socket, res) {
   endWith(res)
 }
 
-/** @param {import('../listen/listener').Listener} listener @returns {boolean} whether a handler of the server runs at this moment */
+/** @param {import('../../types/internal').EngineListener} listener @returns {boolean} whether a handler of the server runs at this moment */
 function isInHandler (listener) {
   for (const socket of listener.sockets) {
     if ((socket[kState] & State.kInHandler) !== 0) return true
@@ -85,7 +85,7 @@ function isInHandler (listener) {
 }
 
 // The server was closed: answers that are due are the last ones of their connections.
-/** @param {import('../listen/listener').Listener} listener */
+/** @param {import('../../types/internal').EngineListener} listener */
 function endWithAnswers (listener) {
   for (const socket of listener.sockets) {
     // A handler that closes its own server finds its answer as on Node.
@@ -127,7 +127,7 @@ function listenAgain (server, start) {
 }
 
 // The server listens again: unfinished responses keep their connections.
-/** @param {import('../listen/listener').Listener} listener */
+/** @param {import('../../types/internal').EngineListener} listener */
 function goOn (listener) {
   for (const socket of listener.sockets) {
     for (const res of unfinished(socket)) goOnAfter(res)

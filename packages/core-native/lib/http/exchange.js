@@ -152,7 +152,7 @@ function onRequest (lane, socket, words, bytes, at) {
   }
 }
 
-/** @param {any} req @param {import('../listen/listener').Listener} listener @param {number} id of the prefix */
+/** @param {any} req @param {import('../../types/internal').EngineListener} listener @param {number} id of the prefix */
 function namePrefix (req, listener, id) {
   const { names, paths } = listener.prefixes
   req.urlPrefix = names[id]
