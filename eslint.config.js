@@ -1,6 +1,7 @@
 'use strict'
 
 const neostandard = require('neostandard')
+const privateNames = require('./tools/eslint/private-names')
 
 const kTimers = ['setTimeout', 'setInterval', 'setImmediate', 'clearTimeout', 'clearInterval', 'clearImmediate']
 
@@ -36,6 +37,16 @@ module.exports = [
         { name: 'queueMicrotask', message: 'Take nodeProcess.nextTick.' },
         { name: 'performance', message: 'Take it from node:perf_hooks.' }],
     },
+  },
+  {
+    // @httpsys/websocket has members of ws, which lib/ws-internals.js looks for.
+    files: ['packages/{core-native,express-adapter,cli}/*.js', 'packages/{core-native,express-adapter,cli}/{lib,bin}/**/*.js'],
+    plugins: { httpsys: { rules: { 'private-names': privateNames } } },
+    rules: { 'httpsys/private-names': 'error' },
+  },
+  {
+    files: ['packages/core-native/lib/node/**/*.js'],
+    rules: { 'httpsys/private-names': ['error', { everywhere: true }] },
   },
   {
     // It says which backend to load.

@@ -62,6 +62,7 @@ const kRooms = {
   'test/fuzz': [],
   'test/differential/mutations': [],
   'test/differential': [],
+  'tools/eslint': ['lib/node'],
   'tools/lib': ['packages/core-native', 'packages/core-native/native'],
   'tools/compat': ['packages/core-native', 'packages/websocket', 'test/differential', 'tools/lib'],
   'tools/compat/wire': ['test/fuzz', 'tools/compat'],

@@ -20,6 +20,7 @@ const { EngineIncomingMessage } = require('./lib/http/incoming')
 const { EngineServerResponse } = require('./lib/http/outgoing')
 const R = require('./lib/records/records')
 const { nodeProcess } = require('./lib/node/node-process')
+const { hasHandle } = require('./lib/node/server')
 const { withInherited } = require('./lib/options/given-options')
 const { kServerOptions } = require('./lib/options/server-options')
 const { refuseMisplaced, refuseMisspelt, refuseUnknown } = require('./lib/options/option-names')
@@ -50,6 +51,7 @@ const face = {
     IncomingMessage: backend === 'node' ? http.IncomingMessage : EngineIncomingMessage,
     ServerResponse: backend === 'node' ? http.ServerResponse : EngineServerResponse,
     OptionError,
+    hasHandle,
     frames: { kFrameFin: R.kFrameFin, kFrameCompress: R.kFrameCompress },
     kAdapterTls,
     kServerOptions,

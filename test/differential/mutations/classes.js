@@ -8,7 +8,7 @@ module.exports = [
   {
     name: 'end-told-by-method',
     file: 'lib/http/exchange.js',
-    find: 'tellEnd(socket, this._last, !hasNext)',
+    find: 'tellEnd(socket, isLast(this), !hasNext)',
     replace: '',
   },
   {
@@ -180,7 +180,7 @@ module.exports`,
   {
     name: 'message-cleared-late',
     file: 'lib/http/exchange.js',
-    find: 'socket._httpMessage = null\n  res.socket = null',
+    find: 'setAnswer(socket, null)\n  res.socket = null',
     replace: 'process.nextTick(() => { if (socket._httpMessage === res) socket._httpMessage = null })\n  res.socket = null',
   },
   {
@@ -198,7 +198,7 @@ module.exports`,
   {
     name: 'last-connection-unnoticed',
     file: 'lib/http/socket-state.js',
-    find: '_server._emitCloseIfDrained()',
+    find: '  emitCloseIfDrained(server)\n',
     replace: '',
   },
   {

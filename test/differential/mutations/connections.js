@@ -257,8 +257,8 @@ module.exports = [
   {
     name: 'continue-too-early',
     file: 'lib/http/exchange.js',
-    find: 'res._expect_continue = true',
-    replace: 'res._expect_continue = true\n    res.writeContinue()',
+    find: 'expectContinue(res)\n',
+    replace: 'expectContinue(res)\n    res.writeContinue()\n',
   },
   {
     name: 'expectation-ignored',
@@ -314,7 +314,7 @@ module.exports = [
   {
     name: 'reply-into-an-answer',
     file: 'lib/http/socket-listeners.js',
-    find: 'if (this.writable && (!res || !res._headerSent)) {',
+    find: 'if (this.writable && (!res || !isHeadSent(res))) {',
     replace: 'if (this.writable || res) {',
   },
   {

@@ -126,7 +126,7 @@ module.exports = [
   {
     name: 'socket-event-missing',
     file: 'lib/http/exchange.js',
-    find: "if (res._eventsCount > 0) res.emit('socket', socket)",
+    find: "if (isHeard(res)) res.emit('socket', socket)",
     replace: '',
   },
   {
@@ -138,7 +138,7 @@ module.exports = [
   {
     name: 'unread-body-left',
     file: 'lib/http/exchange.js',
-    find: 'if (req[kEndHeld] !== true && !req._consuming && !req._readableState.resumeScheduled) req._dump()',
+    find: 'if (req[kEndHeld] !== true) dumpUnread(req)',
     replace: '',
   },
   {
@@ -180,14 +180,14 @@ module.exports = [
   {
     name: 'last-header-line-lost',
     file: 'lib/http/exchange.js',
-    find: 'req._addHeaderLines(raw, limitLines(server, raw))',
-    replace: 'req._addHeaderLines(raw, limitLines(server, raw) - 2)',
+    find: 'addHeaderLines(req, raw, limitLines(server, raw))',
+    replace: 'addHeaderLines(req, raw, limitLines(server, raw) - 2)',
   },
   {
     name: 'raw-headers-left-out',
     file: 'lib/http/exchange.js',
-    find: 'req._addHeaderLines(raw, limitLines(server, raw))',
-    replace: 'req._addHeaderLines(raw, limitLines(server, raw))\n  req.rawHeaders = []',
+    find: 'addHeaderLines(req, raw, limitLines(server, raw))',
+    replace: 'addHeaderLines(req, raw, limitLines(server, raw))\n  req.rawHeaders = []',
   },
   {
     name: 'write-head-copied-at-load',
@@ -210,8 +210,8 @@ module.exports = [
   {
     name: 'keep-alive-of-the-default',
     file: 'lib/http/exchange.js',
-    find: 'res._keepAliveTimeout = server.keepAliveTimeout',
-    replace: 'res._keepAliveTimeout = 5000',
+    find: 'setConnectionLimits(res, server.keepAliveTimeout, ',
+    replace: 'setConnectionLimits(res, 5000, ',
   },
   {
     name: 'address-in-use-ignored',
@@ -266,8 +266,8 @@ module.exports = [
   {
     name: 'write-past-response-lost',
     file: 'lib/http/socket-output.js',
-    find: '  socket._unrefTimer()\n  const { chunks } = write\n',
-    replace: '  socket._unrefTimer()\n  const { chunks } = write\n' +
+    find: '  restartTimeout(socket)\n  const { chunks } = write\n',
+    replace: '  restartTimeout(socket)\n  const { chunks } = write\n' +
       '  if ((socket[kState] & State.kUpgraded) === 0 && socket._httpMessage && !socket._httpMessage._header) return write.callback()\n',
   },
   {

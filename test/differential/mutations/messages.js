@@ -108,14 +108,14 @@ module.exports = [
   {
     name: 'unread-body-kept',
     file: 'lib/http/exchange.js',
-    find: 'if (req[kEndHeld] !== true && !req._consuming && !req._readableState.resumeScheduled) req._dump()',
+    find: 'if (req[kEndHeld] !== true) dumpUnread(req)',
     replace: '',
   },
   {
     name: 'answered-body-lost',
     file: 'lib/http/exchange.js',
-    find: 'if (req === null || req._dumped) {',
-    replace: 'if (req === null || req._dumped || socket._httpMessage === null) {',
+    find: 'if (req === null || isDumped(req)) {',
+    replace: 'if (req === null || isDumped(req) || socket._httpMessage === null) {',
   },
   {
     name: 'complete-untold',
@@ -126,8 +126,8 @@ module.exports = [
   {
     name: 'held-end-lost',
     file: 'lib/http/exchange.js',
-    find: 'flushHeldEnd(req)\n      if (!req._consuming) req._dump()',
-    replace: 'if (!req._consuming) req._dump()',
+    find: 'flushHeldEnd(req)\n      dumpUnconsumed(req)',
+    replace: 'dumpUnconsumed(req)',
   },
 
   {
@@ -174,19 +174,19 @@ module.exports = [
   {
     name: 'turns-ignored',
     file: 'lib/http/exchange.js',
-    find: 'if (socket._httpMessage) queue(socket, res)\n  else assign(socket, res)',
+    find: 'if (answerOf(socket)) queue(socket, res)\n  else assign(socket, res)',
     replace: 'assign(socket, res)',
   },
   {
     name: 'socket-untold',
     file: 'lib/http/exchange.js',
-    find: "if (res._eventsCount > 0) res.emit('socket', socket)",
+    find: "if (isHeard(res)) res.emit('socket', socket)",
     replace: '',
   },
   {
     name: 'closing-answer-forgotten',
     file: 'lib/http/exchange.js',
-    find: 'if (this._last) {\n    socket.destroySoon()',
-    replace: 'if (this._last && !hasNext) {\n    socket.destroySoon()',
+    find: 'if (isLast(this)) {\n    socket.destroySoon()',
+    replace: 'if (isLast(this) && !hasNext) {\n    socket.destroySoon()',
   },
 ]

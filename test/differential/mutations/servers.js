@@ -125,7 +125,7 @@ module.exports = [
   {
     name: 'light-sockets-not-uncounted',
     file: 'lib/http/socket-state.js',
-    find: '_server._connections--',
+    find: '  uncountConnection(server)\n',
     replace: '',
   },
   {
@@ -167,8 +167,8 @@ module.exports = [
   {
     name: 'keep-alive-timeout-of-the-start',
     file: 'lib/http/exchange.js',
-    find: 'res._keepAliveTimeout = server.keepAliveTimeout',
-    replace: 'res._keepAliveTimeout = listener.keepAliveTimeout ??= server.keepAliveTimeout',
+    find: 'setConnectionLimits(res, server.keepAliveTimeout, ',
+    replace: 'setConnectionLimits(res, listener.keepAliveTimeout ??= server.keepAliveTimeout, ',
   },
   {
     name: 'keep-alive-forever',

@@ -5,6 +5,7 @@
 
 const R = require('../records/records')
 const { closesUnserved } = require('../node/node-internals')
+const { handleOf } = require('../node/server')
 const { State, ownMessage, publish } = require('./socket-state')
 const { kLane, kListener, kOutgoing, kParent, kReceiving, kSlot, kState, kTls } = require('./symbols')
 
@@ -114,7 +115,7 @@ function listenAgain (server, start) {
   try {
     start()
   } finally {
-    if (server._handle) {
+    if (handleOf(server)) {
       if (isClosed) goOn(listener)
     } else {
       listener.isClosed = isClosed

@@ -4,6 +4,7 @@
 // listeners of a socket. A light socket has no listeners, so its end calls these functions.
 
 const { destroysQueued } = require('../node/node-internals')
+const { answerOf, close, setAnswer } = require('../node/response')
 const { connectionReset } = require('./client-error')
 const { State, isLight, ownMessage } = require('./socket-state')
 const {
@@ -63,9 +64,9 @@ function flushHeldEnd (req) {
 function answerEnds (connection, res) {
   const answers = connection[kStreamAnswers]
   answers.delete(res)
-  if (connection._httpMessage !== res) return
-  connection._httpMessage = null
-  for (const other of answers) connection._httpMessage = other
+  if (answerOf(connection) !== res) return
+  setAnswer(connection, null)
+  for (const other of answers) setAnswer(connection, other)
 }
 
 // Once: what is left of the message still runs in its context.
@@ -78,10 +79,7 @@ function endResource (req) {
 
 /** @param {any} res */
 function emitClose (res) {
-  if (res._closed) return
-  res.destroyed = true
-  res._closed = true
-  res.emit('close')
+  if (close(res)) res.emit('close')
 }
 
 module.exports = { answerEnds, connectionClosed, emitClose, endResource, flushHeldEnd }

@@ -23,6 +23,9 @@ const { connectionClosed } = require('./connection-end')
 const { onRequest, onBody, onBodyEnd, onThrown, forgetContext, copy } = require('./exchange')
 const { served } = require('./served')
 const { zeroIsALimit } = require('../node/node-internals')
+const { answerOf, makeLast } = require('../node/response')
+const { connectionsOf, countConnection } = require('../node/server')
+const { restartTimeout } = require('../node/socket')
 const { describeError, describeAgain } = require('./client-error')
 const {
   kState, kOutgoing, kUnsent, kOnClosed, kRefusal, kListener, kChannel, kErrorListener, kParent, kRemote, kShared, kTaken,
@@ -151,7 +154,7 @@ function onOpen (lane, slot, words, bytes, at) {
   }
   if (isPending) { // Only counts: close() waits for it.
     socket[kState] |= State.kFailed
-    server._connections++
+    countConnection(server)
     server[kListener].sockets.add(socket)
     return
   }
@@ -167,7 +170,7 @@ function onOpen (lane, slot, words, bytes, at) {
     return
   }
   served.connections++
-  server._connections++
+  countConnection(server)
   server[kListener].sockets.add(socket)
   if (server.timeout) socket.setTimeout(server.timeout)
   server[kListener].resource.runInAsyncScope(server.emit, server, 'connection', socket)
@@ -177,8 +180,9 @@ function onOpen (lane, slot, words, bytes, at) {
 }
 
 /** @param {any} server */
-function isFull ({ maxConnections, _connections: connections }) {
-  return (maxConnections || (zeroIsALimit && maxConnections === 0)) && connections >= maxConnections
+function isFull (server) {
+  const { maxConnections } = server
+  return (maxConnections || (zeroIsALimit && maxConnections === 0)) && connectionsOf(server) >= maxConnections
 }
 
 // The socket of an HTTP/2 stream: it comes with its request and has the addresses of its connection.
@@ -379,7 +383,7 @@ function onError (socket, kind, raw) {
 function onCredit (socket, bytes) {
   const unsent = socket[kUnsent] - bytes
   socket[kUnsent] = unsent > 0 ? unsent : 0
-  if (!isLight(socket)) socket._unrefTimer()
+  if (!isLight(socket)) restartTimeout(socket)
   if ((socket[kState] & State.kStream) === 0) return resumeWrite(socket)
   resumeStreams(socket, resumeWrite)
   finishCopied(socket)
@@ -423,8 +427,8 @@ function onEof (socket) {
     return
   }
   const outgoing = socket[kOutgoing]
-  if (outgoing !== null && outgoing.length !== 0) outgoing[outgoing.length - 1]._last = true
-  else if (ownMessage(socket)) socket._httpMessage._last = true
+  if (outgoing !== null && outgoing.length !== 0) makeLast(outgoing[outgoing.length - 1])
+  else if (ownMessage(socket)) makeLast(answerOf(socket))
   else socket.end()
 }
 

@@ -6,6 +6,7 @@
 const { EventEmitter } = require('node:events')
 const http = require('node:http')
 const { kNeedDrain } = require('../node/node-internals')
+const { isHeadSent } = require('../node/response')
 const { connectionClosed } = require('./connection-end')
 const { State, isLight, ownMessage } = require('./socket-state')
 const { kListener, kReceiving, kState } = require('./symbols')
@@ -105,7 +106,7 @@ function onSocketError (error) {
   if (this.listenerCount('error') === 0) this.on('error', noop)
   if (this.server.emit('clientError', error, this)) return
   const res = ownMessage(this)
-  if (this.writable && (!res || !res._headerSent)) {
+  if (this.writable && (!res || !isHeadSent(res))) {
     this.write(kCannedReplies.get(error.code) ?? kBadRequest, 'latin1')
   }
   this.destroy(error)

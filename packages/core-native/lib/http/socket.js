@@ -9,6 +9,7 @@
 const net = require('node:net')
 const { setImmediate } = require('node:timers')
 const { nodeProcess } = require('../node/node-process')
+const { becomeStream, settleDestroyed } = require('../node/socket')
 const R = require('../records/records')
 const { kInlineBytesMax } = require('../records/reply-writer')
 const { kNoBlock, hold, send, shutdown, waitingBytes } = require('./socket-output')
@@ -68,14 +69,11 @@ function keep (socket) {
 function materialise (socket) {
   const state = socket[kState]
   socket[kState] = state | State.kMaterialised
-  const { server, _server } = socket
+  const { server } = socket
   const highWaterMark = server.highWaterMark
   const options = { allowHalfOpen: socket.allowHalfOpen, readableHighWaterMark: highWaterMark, writableHighWaterMark: highWaterMark }
   // As on Node, where the first request comes later: the socket is none of a request's domain.
-  runInDomainOf(server[kListener].resource, () => Reflect.apply(net.Socket, socket, [options]))
-  socket.server = server
-  socket._server = _server
-  socket._paused = false
+  becomeStream(socket, () => runInDomainOf(server[kListener].resource, () => Reflect.apply(net.Socket, socket, [options])))
   if ((state & State.kUpgraded) === 0) addListeners(socket)
   if ((state & State.kWebSocket) !== 0) socket[kChannel].useAsStream(socket)
   const listener = socket[kErrorListener]
@@ -84,13 +82,7 @@ function materialise (socket) {
     socket.on('error', listener)
   }
   if ((state & State.kDestroyed) !== 0) {
-    // Destroyed while light: the states say so, and only 'close' is still to come.
-    for (const s of [socket._readableState, socket._writableState]) {
-      s.destroyed = s.closed = s.closeEmitted = true
-    }
-    const { _readableState, _writableState } = socket
-    if ((state & State.kFinSent) !== 0) _writableState.ending = _writableState.ended = _writableState.finished = true
-    if ((state & State.kPeerEnded) !== 0) _readableState.ended = _readableState.endEmitted = true
+    settleDestroyed(socket, (state & State.kFinSent) !== 0, (state & State.kPeerEnded) !== 0)
     if ((state & State.kLaneClosed) === 0) onceClosed(socket, () => socket.emit('close', false))
   } else if ((state & State.kFinSent) !== 0) {
     // The FIN is on its way; end() only brings the stream's state along.

@@ -12,6 +12,7 @@ const { addressOf, theEngine } = require('./listener')
 const { servers } = require('../http/connection')
 const { dropHandle, hasSocket, joinPort, openHandle, takeConnection, withPort } = require('./endpoints')
 const { queryPrimary } = require('../node/node-internals')
+const { hasHandle } = require('../node/server')
 const { kOurs, meet, warnOfStranger } = require('./port-name')
 const { register } = require('./registrations')
 const { kBegin, kListener } = require('../http/symbols')
@@ -50,7 +51,7 @@ function argsOfWorker (args) {
   const [first] = args
   if (typeof first === 'object' && first !== null) {
     const { fd, port, exclusive, ipv6Only, reusePort } = first
-    const isElsewhere = first._handle || first.handle || (typeof fd === 'number' && fd >= 0)
+    const isElsewhere = hasHandle(first) || (typeof fd === 'number' && fd >= 0)
     if (isElsewhere || !('port' in first) || exclusive || ipv6Only || reusePort) return null
     if (port !== undefined && port !== null && typeof port !== 'number' && typeof port !== 'string') return null
     // What Node asks of the options it asks of these, also what is inherited.

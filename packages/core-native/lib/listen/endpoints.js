@@ -7,6 +7,7 @@ const net = require('node:net')
 const os = require('node:os')
 const { PrefixStateError } = require('../base/errors')
 const { createServerHandle } = require('../node/node-internals')
+const { handleOf, setHandle } = require('../node/server')
 const { isSameSocket, placeGiven, settleGiven } = require('./given-socket')
 const { endpointsOf } = require('./listen-args')
 const { addressOf, theEngine } = require('./listener')
@@ -94,7 +95,7 @@ function takeHandle (server, handle, { isShared = false, isForeign = false, hasM
     /** @param {...any} args */
     close (...args) {
       own.unref()
-      if (server._handle === handle || server._handle === null) {
+      if (handleOf(server) === handle || handleOf(server) === null) {
         listener.unlisten()
         for (const { handle } of listener.beside.splice(0)) handle.close()
       } else if (isListening && listener.listening > 0) {
@@ -359,7 +360,7 @@ function replaceHandle (server, old, handle, isShared, backlog) {
   }
   if (!old.hasRef()) handle.unref()
   const item = server[kListener].beside.find((/** @type {any} */ other) => other.handle === old)
-  if (item === undefined) server._handle = handle
+  if (item === undefined) setHandle(server, handle)
   else item.handle = handle
   old.close()
   return 0
@@ -521,8 +522,8 @@ function closeUnneeded (server) {
   }
   if (isNeeded(ownEndpoint(server)) || listener.beside.length === 0) return
   // Another one becomes the server's own, which address() tells and close() closes.
-  const { _handle: handle } = server
-  server._handle = listener.beside.shift().handle
+  const handle = handleOf(server)
+  setHandle(server, listener.beside.shift().handle)
   handle.close()
 }
 

@@ -11,6 +11,7 @@ const { CreatedTls } = require('../tls/listen-tls')
 const { kSourceOptions, refuseUnsupported } = require('../options/tls-options')
 const { loadBinding } = require('../backend/binding')
 const { connectionListener } = require('../node/node-internals')
+const { contextsOf } = require('../node/tls')
 const { attach, isOurs, methodsOf, onConnection, watchSettings } = require('./server')
 const { Server: StockUrlServer } = require('./stock-https-server')
 const { kListener } = require('../http/symbols')
@@ -34,14 +35,15 @@ class Methods extends methodsOf(StockServer) {
 
   /** @param {string} servername @param {any} context */
   addContext (servername, context) {
-    const { [kListener]: listener, _contexts: contexts } = /** @type {any} */ (this)
+    const { [kListener]: listener } = /** @type {any} */ (this)
+    const contexts = contextsOf(this)
     const { length } = contexts
     refuseIgnored('addContext()', context, [])
     try {
       listener.tls.attempt(() => {
         super.addContext(servername, context)
         // The last one is [pattern, handle of a context of Node's].
-        listener.tls.addHost(servername, contexts.at(-1)[1])
+        listener.tls.addHost(servername, contexts[contexts.length - 1][1])
         listener.tlsChanged()
       })
     } catch (error) {

@@ -4,6 +4,7 @@
 
 const cluster = /** @type {any} */ (require('node:cluster'))
 const os = require('node:os')
+const { hasHandle } = require('../node/server')
 const { checkRegistration, whoAmI } = require('../prefixes/reservations')
 const { namesGiven, withInherited } = require('../options/given-options')
 const { nearest } = require('../base/nearest')
@@ -69,9 +70,9 @@ function classifyListen (args, { isSecure = false } = {}) {
   const [first] = args
   if (typeof first === 'string' && first.includes('://')) return planOf([first], args.slice(1))
   if (Array.isArray(first)) return planOf(first, args.slice(1))
-  if (typeof first !== 'object' || first === null || isHandle(first) || (first.prefix === undefined && first.prefixes === undefined)) {
+  if (typeof first !== 'object' || first === null || hasHandle(first) || (first.prefix === undefined && first.prefixes === undefined)) {
     refuseIgnoredByListen(args, isSecure)
-    const options = typeof first === 'object' && first !== null && !isHandle(first) ? first : {}
+    const options = typeof first === 'object' && first !== null && !hasHandle(first) ? first : {}
     const { exclusive } = options
     return { kind: 'node', args, tls: options[kAdapterTls] ?? null, sharing: readSharing(isPort(options) ? options : { exclusive }, true) }
   }
@@ -79,12 +80,6 @@ function classifyListen (args, { isSecure = false } = {}) {
   if (prefix !== undefined && prefixes !== undefined) throw new ListenArgsError('"prefix" and "prefixes" exclude each other')
   if (prefixes !== undefined && !Array.isArray(prefixes)) throw new ListenArgsError('"prefixes" must be an array')
   return planOf(prefixes ?? [prefix].flat(), [options, ...args.slice(1)])
-}
-
-// A server, a socket or a handle, whose properties are no options.
-/** @param {any} first */
-function isHandle (first) {
-  return Boolean(first._handle || first.handle)
 }
 
 /** @param {any} options of listen() @returns {boolean} whether Node takes them for a port, not for a path or a descriptor */
@@ -101,7 +96,7 @@ function isPort (options) {
  * @param {boolean} isSecure
  */
 function refuseIgnoredByListen ([first, ...others], isSecure) {
-  if (typeof first === 'object' && first !== null && !isHandle(first)) {
+  if (typeof first === 'object' && first !== null && !hasHandle(first)) {
     if (isPort(first)) refuseIgnored('listen({ port })', first, kQueueOptions)
     else refuseIgnored('listen() without a port', first, [])
   }

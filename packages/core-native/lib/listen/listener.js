@@ -22,6 +22,7 @@ const { servers, onRecord, onThrown } = require('../http/connection')
 const { headerPairsMax } = require('../http/exchange')
 const { EngineIncomingMessage } = require('../http/incoming')
 const { copyTlsSettings, refusesManyHeaders } = require('../node/node-internals')
+const { connectionsOf, emitCloseIfDrained, handleOf } = require('../node/server')
 const { EngineServerResponse } = require('../http/outgoing')
 const { unwatch } = require('./live-reservations')
 const { Prefixes } = require('../prefixes/prefixes')
@@ -471,12 +472,11 @@ class Listener {
 
   // Connections that JavaScript has not heard of yet are refused from here on.
   forgetIfUnused () {
-    const { _handle: handle, _connections: connections } = /** @type {any} */ (this.server)
-    if (handle || this.opening !== null) return
+    if (handleOf(this.server) || this.opening !== null) return
     // Also after a listen() that has failed.
     this.tls?.stopWatching()
     this.bindings?.stop()
-    if (this.id === 0 || connections > 0 || this.leaving !== null) return
+    if (this.id === 0 || connectionsOf(this.server) > 0 || this.leaving !== null) return
     // Again: a setting changed since unlisten() has made the lanes remember the server.
     theEngine().native.unlisten(this.id)
     servers.delete(this.id)
@@ -549,7 +549,7 @@ class Listener {
       }
       this.leaving = null
       this.endsIn = leaving.endsIn
-      if (leaving.holdsClose) this.server._emitCloseIfDrained()
+      if (leaving.holdsClose) emitCloseIfDrained(this.server)
       else this.forgetIfUnused()
       this.endsIn = null
     }

@@ -13,6 +13,7 @@ const { refuseBehind, refuseIgnoredByServer, refuseUnknown } = require('../optio
 const { checkRegistration, findRefusal } = require('../prefixes/reservations')
 const { closeIfIdle, endWithAnswers, isInHandler, listenAgain } = require('../http/closing')
 const { connectionListener, createServerHandle, refusesManyHeaders } = require('../node/node-internals')
+const { handleOf } = require('../node/server')
 const {
   kBindIpv6Only, kBindReusePort, closeUnneeded, emitError, listenBeside, openAll, openFor, ownEndpoint, takeHandle
 } = require('./endpoints')
@@ -253,7 +254,7 @@ function methodsOf (Base) {
       const listener = /** @type {any} */ (this)[kListener]
       const options = typeof args[0] === 'object' && args[0] !== null ? args.shift() : {}
       refuseBehind('close() behind its first argument', args)
-      const wasListening = Boolean(/** @type {any} */ (this)._handle)
+      const wasListening = Boolean(handleOf(/** @type {any} */ (this)))
       listener.sharing.restartMs = restartMs(options)
       listener.stopOpening()
       clearInterval(listener.checker)
@@ -480,7 +481,7 @@ function schemeOf (server) {
 
 /** @param {any} server @returns {Listener} */
 function requireListener (server) {
-  if (server._handle) return server[kListener]
+  if (handleOf(server)) return server[kListener]
   throw Object.assign(new Error('Server is not running.'), { code: 'ERR_SERVER_NOT_RUNNING' })
 }
 

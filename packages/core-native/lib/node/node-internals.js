@@ -1,7 +1,7 @@
 'use strict'
 
-// The one place in this package that touches members of Node which its documentation does not
-// promise. Each is checked when the package loads; types/node-internals.d.ts is the inventory.
+// What Node has and does not document: functions, symbols, and answers to how it behaves. Each is looked for when the package
+// loads. types/node-internals.d.ts is the inventory; private-members.js has the names that begin with an underscore.
 
 const { AsyncLocalStorage, AsyncResource } = require('node:async_hooks')
 const cluster = /** @type {any} */ (require('node:cluster'))
@@ -10,6 +10,7 @@ const { Buffer } = require('node:buffer')
 const net = require('node:net')
 const { Duplex } = require('node:stream')
 const { InternalsError } = require('../base/errors')
+const { checkPrivateMembers } = require('./private-members')
 
 /** @typedef {import('../../types/node-internals').NodeInternals} NodeInternals */
 
@@ -139,13 +140,6 @@ function copyTlsSettings (from, to) {
   }
 }
 
-// Ends a read that a Readable takes for pending, so that the next one calls _read() again. Only push() does it otherwise,
-// and nothing has come that could be pushed.
-/** @param {any} stream */
-function forgetRead (stream) {
-  stream._readableState.reading = false
-}
-
 // By the description of its symbol: Node has no public name for these settings of a tls.Server.
 /** @param {object} server @param {string} description @returns {any} */
 function tlsSetting (server, description) {
@@ -163,27 +157,7 @@ function collect () {
   const request = new http.IncomingMessage(/** @type {any} */ ({ readableHighWaterMark: 16384 }))
   const response = new http.ServerResponse(request)
   const server = http.createServer()
-  for (const name of ['_header', '_headerSent', '_hasBody', '_last', '_contentLength', '_trailer',
-    'chunkedEncoding', 'outputData', 'shouldKeepAlive', '_keepAliveTimeout']) {
-    if (!(name in response)) throw new InternalsError(`http.ServerResponse#${name}`)
-  }
-  for (const name of ['_consuming', '_dumped', '_readableState']) {
-    if (!(name in request)) throw new InternalsError(`http.IncomingMessage#${name}`)
-  }
-  // Whether a read is pending, which is an accessor since Node 20.9.
-  if (!('reading' in /** @type {any} */ (request)._readableState)) throw new InternalsError('http.IncomingMessage#_readableState.reading')
-  for (const name of ['_implicitHeader', '_finish', '_send', '_flush']) {
-    findMethod(http.ServerResponse.prototype, name, 'http.ServerResponse.prototype')
-  }
-  for (const name of ['_addHeaderLine', '_addHeaderLines', '_dump']) {
-    findMethod(http.IncomingMessage.prototype, name, 'http.IncomingMessage.prototype')
-  }
-  for (const name of ['_listen2', '_emitCloseIfDrained']) {
-    findMethod(http.Server.prototype, name, 'http.Server.prototype')
-  }
-  for (const name of ['_unrefTimer', '_getpeername']) {
-    findMethod(net.Socket.prototype, name, 'net.Socket.prototype')
-  }
+  checkPrivateMembers(request, response, server)
   return {
     kNeedDrain: findSymbol(response, 'kNeedDrain', 'http.ServerResponse'),
     kOutHeaders: findSymbol(response, 'kOutHeaders', 'http.ServerResponse'),
@@ -206,7 +180,6 @@ function collect () {
     refusesManyHeaders: refusesManyHeaders(),
     contextsAreFrames,
     copyTlsSettings,
-    forgetRead,
     // Nothing can be asked for it but a connection.
     zeroIsALimit: Number(process.versions.node.split('.')[0]) >= 21,
     handshakeTimeoutOf: (server) => tlsSetting(server, 'handshake-timeout'),
