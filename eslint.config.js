@@ -1,6 +1,7 @@
 'use strict'
 
 const neostandard = require('neostandard')
+const privateNames = require('./tools/eslint/private-names')
 
 const kTimers = ['setTimeout', 'setInterval', 'setImmediate', 'clearTimeout', 'clearInterval', 'clearImmediate']
 
@@ -28,7 +29,7 @@ module.exports = [
     rules: {
       'no-restricted-properties': ['error', ...kSystemNames,
         // Those of a test's context may be fake timers.
-        { object: 'process', property: 'nextTick', message: 'Take it from nodeProcess (lib/node-process.js).' },
+        { object: 'process', property: 'nextTick', message: 'Take it from nodeProcess (lib/node/node-process.js).' },
         ...['globalThis', 'global'].flatMap((object) => [...kTimers, 'queueMicrotask', 'performance', 'process'].map((property) =>
           ({ object, property, message: 'The application may have replaced it.' })))],
       // The global ones may be an application's fake timers.
@@ -38,8 +39,18 @@ module.exports = [
     },
   },
   {
+    // @httpsys/websocket has members of ws, which lib/ws-internals.js looks for.
+    files: ['packages/{core-native,express-adapter,cli}/*.js', 'packages/{core-native,express-adapter,cli}/{lib,bin}/**/*.js'],
+    plugins: { httpsys: { rules: { 'private-names': privateNames } } },
+    rules: { 'httpsys/private-names': 'error' },
+  },
+  {
+    files: ['packages/core-native/lib/node/**/*.js'],
+    rules: { 'httpsys/private-names': ['error', { everywhere: true }] },
+  },
+  {
     // It says which backend to load.
-    files: ['packages/core-native/lib/platform.js'],
+    files: ['packages/core-native/lib/backend/platform.js'],
     rules: { 'no-restricted-properties': 'off' },
   },
   {

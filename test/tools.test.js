@@ -9,10 +9,11 @@ const { addRatios, loadRow } = require('../benchmarks/lib/report')
 const { ratioOf, spread } = require('../benchmarks/lib/statistics')
 const { diagnose } = require('../packages/core-native/native/build')
 const { parseArgs, runSteps, stepsOn } = require('../tools/check')
-const { countMethods, includeProblem, kRooms, tableProblems, wordProblems } = require('../tools/check-layers')
+const { countMethods, importProblem, includeProblem, kRooms, tableProblems, wordProblems } = require('../tools/check-layers')
+const { circleProblems, importsOf } = require('../tools/lib/modules')
 const { kTargets } = require('../tools/lib/targets')
 const { released } = require('../tools/release')
-const { kProven, tryAddon } = require('../packages/core-native/lib/platform')
+const { kProven, tryAddon } = require('../packages/core-native/lib/backend/platform')
 
 const kRoot = path.join(__dirname, '..')
 
@@ -82,6 +83,30 @@ test('the layer check lets each room include only those that its table names', (
   assert.match(includeProblem('engine', 'napi.h') ?? '', /only src\/napi/)
 })
 
+test('the layer check lets JavaScript import only from rooms that its table names', () => {
+  const lib = 'packages/core-native/lib'
+  const problemOf = (/** @type {string} */ file, /** @type {string} */ text) => importsOf(file, text).map((one) => importProblem(one))
+  assert.deepEqual(problemOf(`${lib}/http/socket.js`, "const { Lane } = require('../records/lane')"), [null])
+  assert.deepEqual(problemOf(`${lib}/http/socket.js`, "const { State } = require('./socket-state')"), [null])
+  assert.match(problemOf(`${lib}/http/socket.js`, "const { Listener } = require('../listen/listener')").join(), /lib\/http may import/)
+  assert.match(problemOf(`${lib}/http/socket.js`, "/** @type {import('../listen/listener').Listener} */").join(), /lib\/http may import/)
+  assert.match(problemOf(`${lib}/errors.js`, "require('./base/errors')").join(), /no known room/)
+  assert.match(problemOf('packages/cli/lib/program.js', "require('@httpsys/websocket')").join(), /packages\/cli may import packages\/core-native only/)
+  assert.match(problemOf('tools/compat/suites.js', "require('./wire/execute')").join(), /tools\/compat may import/)
+  assert.deepEqual(problemOf(`${lib}/http/socket.js`, "require('node:net') // as require('../listen/server') does"), [])
+  assert.deepEqual(problemOf(`${lib}/http/socket.js`, "/** @type {import('../../types/binding').Engine} */"), [])
+})
+
+test('the layer check finds files that require each other, wherever they do', () => {
+  const file = 'packages/core-native/lib/http/socket.js'
+  const other = 'packages/core-native/lib/http/socket-state.js'
+  const late = importsOf(other, "function late () { return require('./socket') }")
+  const early = importsOf(file, "const { State } = require('./socket-state')")
+  assert.deepEqual(circleProblems(early), [])
+  assert.deepEqual(circleProblems([...early, ...late]), [`${file} requires ${other} requires ${file}: a circle`])
+  assert.deepEqual(circleProblems([...early, ...importsOf(other, "/** @type {import('./socket').HttpSocket} */")]), [])
+})
+
 test('the layer check refuses a circle in its table', () => {
   assert.deepEqual(tableProblems({ low: [], high: ['low'] }), [])
   assert.match(tableProblems({ low: ['high'], high: ['low'] }).join(), /low\/ include high\/, .* circle/)
@@ -133,7 +158,7 @@ test('docs/architecture.md shows the phases that may follow each phase', () => {
 })
 
 test('docs/architecture.md shows the table of the layer check', () => {
-  const [, section] = fs.readFileSync(path.join(kRoot, 'docs', 'architecture.md'), 'utf8').split('## Rooms of the native sources')
+  const [, section] = fs.readFileSync(path.join(kRoot, 'docs', 'architecture.md'), 'utf8').split('## Rooms\n')
   const rows = [...section.split('\n## ')[0].matchAll(/^\| `(\S+)` \| .+ \| (.+) \|$/gm)]
   const shown = rows.map(([, room, mayInclude]) => [room, [...mayInclude.matchAll(/`(\S+?)`/g)].map(([, other]) => other)])
   assert.deepEqual(shown, Object.entries(kRooms))

@@ -1,16 +1,19 @@
 'use strict'
 
-// The rooms of the native sources: which folder of packages/core-native/src may include which other one, and that
-// native/binding.gyp names exactly the sources there are. docs/architecture.md shows the same table.
+// The rooms of the sources: which folder of packages/core-native/src may include which other one, which folder of
+// packages/core-native/lib, which package and which folder of tools may require which other one, and that native/binding.gyp
+// names exactly the native sources there are. docs/architecture.md shows the same table.
 
 const fs = require('node:fs')
 const path = require('node:path')
 const { sourcesOn } = require('./lib/gyp')
+const { circleProblems, readImports, roomOf } = require('./lib/modules')
 const { kCoreNative, listFiles } = require('./lib/project')
 
 /**
  * A room is a folder; files may include their own room, and those listed here. A room is listed after all that it may
- * include, so the table has no circle.
+ * include, so the table has no circle. Rooms of src/ come first, without its name; those of JavaScript have the name of their
+ * folder, which for a package is also that of its lib/ and bin/, and for core-native the rooms of its lib/.
  *
  * @type {Record<string, string[]>}
  */
@@ -23,7 +26,7 @@ const kRooms = {
   websocket: ['base'],
   tls: ['base', 'url'],
   records: ['base', 'url', 'http1', 'tls'],
-  backend: ['base', 'url', 'records'],
+  backend: ['base', 'url', 'tls', 'records'],
   sharing: ['base', 'url', 'peer', 'backend'],
   'engine/config': ['url', 'http1', 'backend'],
   'engine/statistics': ['base', 'url', 'records'],
@@ -39,26 +42,37 @@ const kRooms = {
   engine: ['base', 'http1', 'tls', 'records', 'backend', 'sharing', 'engine/config', 'engine/statistics', 'engine/connection',
     'engine/accept', 'engine/requests', 'engine/tls', 'engine/opaque', 'engine/websocket', 'engine/http2', 'engine/http1', 'engine/peers'],
   win: ['base', 'url', 'http1', 'http2', 'tls', 'records', 'backend'],
-  napi: ['base', 'tls', 'records', 'backend'],
+  napi: ['base', 'tls', 'records', 'backend', 'sharing', 'win'],
+  'lib/base': [],
+  'lib/node': ['lib/base'],
+  'lib/options': ['lib/base', 'lib/node'],
+  'lib/records': ['lib/node'],
+  'lib/prefixes': ['lib/base', 'lib/options'],
+  'lib/backend': ['lib/base', 'lib/node', 'lib/records', 'lib/prefixes'],
+  'lib/tls': ['lib/base', 'lib/node', 'lib/options', 'lib/records', 'lib/prefixes', 'lib/backend'],
+  'lib/http': ['lib/base', 'lib/node', 'lib/options', 'lib/records', 'lib/prefixes', 'lib/backend', 'lib/tls'],
+  'lib/websocket': ['lib/node', 'lib/records', 'lib/http'],
+  'lib/listen': ['lib/base', 'lib/node', 'lib/options', 'lib/records', 'lib/prefixes', 'lib/backend', 'lib/tls', 'lib/http'],
+  'packages/core-native': ['lib/base', 'lib/node', 'lib/options', 'lib/records', 'lib/prefixes', 'lib/backend', 'lib/http', 'lib/websocket', 'lib/listen'],
+  'packages/express-adapter': ['packages/core-native'],
+  'packages/websocket': ['packages/core-native'],
+  'packages/cli': ['packages/core-native'],
+  'packages/core-native/native': [],
+  'packages/core-native/test-native': [],
+  'test/fuzz': [],
+  'test/differential/mutations': [],
+  'test/differential': [],
+  'tools/eslint': ['lib/node'],
+  'tools/lib': ['packages/core-native', 'packages/core-native/native'],
+  'tools/compat': ['packages/core-native', 'packages/websocket', 'test/differential', 'tools/lib'],
+  'tools/compat/wire': ['test/fuzz', 'tools/compat'],
+  'tools/packages': ['tools/lib'],
+  tools: ['lib/backend', 'packages/core-native/native', 'packages/core-native/test-native', 'test/differential/mutations', 'test/differential',
+    'tools/lib', 'tools/compat', 'tools/compat/wire', 'tools/packages'],
 }
-
-/**
- * DEBTS. What the sources include today although the table forbids it: mostly circles. Nothing may be added. An entry that
- * no file needs any more fails the check, so that it is deleted.
- *
- * @type {[from: string, to: string][]}
- */
-const kDebts = [
-  ['backend', 'tls'],
-  ['napi', 'sharing'],
-  ['napi', 'win'],
-]
 
 /** Node's headers belong to the boundary alone: the engine is compiled and tested without Node. */
 const kNodeHeaders = /^(napi|node_api|node_api_types|js_native_api|node|v8)(\.h|\/)/
-
-/** @param {string} from @param {string} to */
-const isDebt = (from, to) => kDebts.some((debt) => debt[0] === from && debt[1] === to)
 
 /**
  * @param {string} room of the including file
@@ -69,7 +83,7 @@ function includeProblem (room, included) {
   if (kNodeHeaders.test(included) && room !== 'napi') return 'only src/napi may include Node\'s headers'
   const target = path.posix.dirname(included)
   if (target === room || !Object.hasOwn(kRooms, target)) return null
-  if (kRooms[room].includes(target) || isDebt(room, target)) return null
+  if (kRooms[room].includes(target)) return null
   return `${room}/ may include ${kRooms[room].join(', ') || 'itself'} only`
 }
 
@@ -119,7 +133,7 @@ function readDeclarations (sources) {
 
 /** @param {Declaration[]} declarations @returns {string[]} of those that would only hide a circle */
 function declarationProblems (declarations) {
-  return declarations.filter(({ room, rooms }) => !rooms.some((other) => kRooms[room].includes(other) || isDebt(room, other)))
+  return declarations.filter(({ room, rooms }) => !rooms.some((other) => kRooms[room].includes(other)))
     .map(({ file, name, rooms }) => `${file} declares ${name} of ${rooms.join(', ')}/, which it may not include`)
 }
 
@@ -182,17 +196,28 @@ function classProblems (sources) {
   ]
 }
 
-/** @param {Inclusion[]} inclusions @param {Declaration[]} declarations @returns {string[]} what the table says and no file does */
-function unusedProblems (inclusions, declarations) {
+/** @typedef {import('./lib/modules').Import} Import */
+
+/** @param {Import} one @returns {string | null} why the file may not import the other one */
+function importProblem ({ file, to }) {
+  const [from, target] = [roomOf(file), roomOf(to)]
+  if (!Object.hasOwn(kRooms, from)) return `${file} is in no known room`
+  if (from === target || kRooms[from].includes(target)) return null
+  return `${file} imports ${to}: ${from} may import ${kRooms[from].join(', ') || 'itself'} only`
+}
+
+/**
+ * @param {Inclusion[]} inclusions @param {Declaration[]} declarations @param {Import[]} imports
+ * @returns {string[]} what the table says and no file does
+ */
+function unusedProblems (inclusions, declarations, imports) {
   const used = new Set([
     ...inclusions.map(({ room, included }) => `${room} ${path.posix.dirname(included)}`),
     ...declarations.flatMap(({ room, rooms }) => rooms.map((other) => `${room} ${other}`)),
+    ...imports.map(({ file, to }) => `${roomOf(file)} ${roomOf(to)}`),
   ])
   const allowed = Object.entries(kRooms).flatMap(([room, mayInclude]) => mayInclude.map((other) => [room, other]))
-  return [
-    ...allowed.filter(([from, to]) => !used.has(`${from} ${to}`)).map(([from, to]) => `the table lets ${from}/ include ${to}/, and no file does`),
-    ...kDebts.filter(([from, to]) => !used.has(`${from} ${to}`)).map(([from, to]) => `no file of ${from}/ includes ${to}/ any more: delete the debt`),
-  ]
+  return allowed.filter(([from, to]) => !used.has(`${from} ${to}`)).map(([from, to]) => `the table lets ${from}/ include ${to}/, and no file does`)
 }
 
 /** @returns {string[]} */
@@ -223,13 +248,14 @@ function layerCheck () {
   const sources = readSources()
   const inclusions = readInclusions(sources)
   const declarations = readDeclarations(sources)
+  const imports = readImports()
   const includes = inclusions.flatMap(({ file, room, included }) => {
     if (!Object.hasOwn(kRooms, room)) return [`${file} is in no known room (${Object.keys(kRooms).join(', ')})`]
     const problem = includeProblem(room, included)
     return problem === null ? [] : [`${file} includes ${included}: ${problem}`]
   })
-  return [...new Set([...tableProblems(kRooms), ...includes, ...unusedProblems(inclusions, declarations), ...declarationProblems(declarations),
-    ...classProblems(sources), ...wordProblems(sources), ...sourceListProblems()])]
+  return [...new Set([...tableProblems(kRooms), ...includes, ...imports.flatMap((one) => importProblem(one) ?? []), ...circleProblems(imports),
+    ...unusedProblems(inclusions, declarations, imports), ...declarationProblems(declarations), ...classProblems(sources), ...wordProblems(sources), ...sourceListProblems()])]
 }
 
 if (require.main === module) {
@@ -238,4 +264,4 @@ if (require.main === module) {
   process.exitCode = problems.length > 0 ? 1 : 0
 }
 
-module.exports = { countMethods, includeProblem, kDebts, kRooms, layerCheck, tableProblems, wordProblems }
+module.exports = { countMethods, importProblem, includeProblem, kRooms, layerCheck, tableProblems, wordProblems }

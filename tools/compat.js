@@ -16,6 +16,7 @@ const { execute } = require('./compat/execute')
 const { UnreachableError, compatFolder, ensureSuite, isAvailable } = require('./compat/fetch')
 const { summary, updatePage } = require('./compat/report')
 const { kSuites } = require('./compat/suites')
+const { executeWire } = require('./compat/wire/execute')
 const { kRoot, main } = require('./lib/project')
 
 const kKnown = path.join(kRoot, 'test', 'compat', 'known-differences.json')
@@ -29,7 +30,7 @@ const kShownError = 600
 
 /** @typedef {import('./compat/suites').Suite} Suite */
 
-/** What came of stock Node, by what was run: a suite over another protocol is the same there. @type {Map<string, import('./compat/execute').Execution>} */
+/** What came of stock Node, by what was run: a suite over another protocol is the same there. @type {Map<string, import('./compat/child').Execution>} */
 const stockRuns = new Map()
 
 /**
@@ -41,7 +42,7 @@ async function runSuite (suite, listed) {
   const scratch = path.join(compatFolder(), 'runs', path.basename(folder))
   /** @param {'stock' | 'ours'} mode */
   const once = async (mode) => {
-    const execution = await execute(suite, folder, mode, `${scratch}-${mode}`)
+    const execution = await (suite.runner === 'wire' ? executeWire : execute)(suite, folder, mode, `${scratch}-${mode}`)
     const passed = [...execution.tests.values()].filter(({ result }) => result === 'pass').length
     console.log(`${suite.name}: ${mode}, ${passed} of ${execution.tests.size} pass (${execution.seconds.toFixed(1)} s)` +
       (mode === 'ours' ? `, the engine served ${execution.requests} requests${suite.over === undefined ? '' : ` over ${suite.over}`}` : ''))

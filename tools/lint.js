@@ -1,6 +1,6 @@
 'use strict'
 
-// ESLint over every JavaScript file, and the layer check of the native sources.
+// ESLint over every JavaScript file, and the layer check of the sources.
 //
 //   node tools/lint.js [--fix]
 
@@ -15,7 +15,7 @@ async function lint ({ fix = false } = {}) {
   const problems = layerCheck()
   for (const problem of problems) console.error(problem)
   await run(process.execPath, [eslint, '--max-warnings=0', ...(fix ? ['--fix'] : []), '.'], { quiet: true })
-  if (problems.length > 0) throw new Error(`${problems.length} problems in the native layers`)
+  if (problems.length > 0) throw new Error(`${problems.length} problems in the layers`)
 }
 
 if (require.main === module) main(lint({ fix: process.argv.includes('--fix') }))

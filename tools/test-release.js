@@ -10,7 +10,7 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { ask, findProgram, kCoreNative, kRoot, main, run } = require('./lib/project')
-const { platformNames } = require('../packages/core-native/lib/platform')
+const { platformNames } = require('../packages/core-native/lib/backend/platform')
 const { startRegistry } = require('./packages/registry')
 const { prebuilds } = require('./prebuilds')
 

@@ -5,8 +5,8 @@
 
 const http = require('node:http')
 const nodeHttps = require('node:https')
-const { EnvironmentError, OptionError, WsInternalsError } = require('./lib/errors')
-const { checkRuntime } = require('./lib/runtime')
+const { EnvironmentError, OptionError, WsInternalsError } = require('./lib/base/errors')
+const { checkRuntime } = require('./lib/base/runtime')
 
 // HTTPSYS_BACKEND=node chooses stock Node explicitly; it is the reference column of every suite.
 const backend = process.env.HTTPSYS_BACKEND || 'engine'
@@ -14,21 +14,21 @@ if (backend !== 'node' && backend !== 'engine') {
   throw new EnvironmentError('HTTPSYS_BACKEND', backend, '"engine" or "node"')
 }
 if (backend === 'engine') checkRuntime()
-const { Server, createServer } = backend === 'node' ? require('./lib/http/stock-server') : require('./lib/http/server')
-const https = backend === 'node' ? require('./lib/http/stock-https-server') : require('./lib/http/https-server')
+const { Server, createServer } = backend === 'node' ? require('./lib/listen/stock-server') : require('./lib/listen/server')
+const https = backend === 'node' ? require('./lib/listen/stock-https-server') : require('./lib/listen/https-server')
 const { EngineIncomingMessage } = require('./lib/http/incoming')
 const { EngineServerResponse } = require('./lib/http/outgoing')
-const R = require('./lib/records')
-const { nodeProcess } = require('./lib/node-process')
-const { withInherited } = require('./lib/given-options')
-const { kServerOptions } = require('./lib/options')
-const { refuseMisplaced, refuseMisspelt, refuseUnknown } = require('./lib/option-names')
-const { webSocketOpener } = backend === 'node' ? { webSocketOpener: () => () => null } : require('./lib/http/web-socket-channel')
-const { flushCache, setCachePolicy } = backend === 'node' ? require('./lib/http/stock-cache') : require('./lib/http/kernel-cache')
+const R = require('./lib/records/records')
+const { nodeProcess } = require('./lib/node/node-process')
+const { hasHandle } = require('./lib/node/server')
+const { withInherited } = require('./lib/options/given-options')
+const { kServerOptions } = require('./lib/options/server-options')
+const { refuseMisplaced, refuseMisspelt, refuseUnknown } = require('./lib/options/option-names')
+const { webSocketOpener } = backend === 'node' ? { webSocketOpener: () => () => null } : require('./lib/websocket/web-socket-channel')
+const { flushCache, setCachePolicy } = backend === 'node' ? require('./lib/listen/stock-cache') : require('./lib/listen/kernel-cache')
 const { sendFile } = require('./lib/http/send-file')
-const { kAdapterTls } = require('./lib/http/symbols')
-const { kTlsOptions, splitOptions } = require('./lib/tls/options')
-const { matchesPath, parseUrlPrefix } = require('./lib/url-prefix')
+const { kAdapterTls, kTlsOptions, splitOptions } = require('./lib/options/tls-options')
+const { matchesPath, parseUrlPrefix } = require('./lib/prefixes/url-prefix')
 
 const face = {
   ...http,
@@ -51,6 +51,7 @@ const face = {
     IncomingMessage: backend === 'node' ? http.IncomingMessage : EngineIncomingMessage,
     ServerResponse: backend === 'node' ? http.ServerResponse : EngineServerResponse,
     OptionError,
+    hasHandle,
     frames: { kFrameFin: R.kFrameFin, kFrameCompress: R.kFrameCompress },
     kAdapterTls,
     kServerOptions,

@@ -17,9 +17,9 @@ const https = require('node:https')
 const { syncBuiltinESMExports } = require('node:module')
 const { isMainThread, threadId } = require('node:worker_threads')
 const core = require('./index.js')
-const { loadBinding } = require('./lib/binding')
+const { loadBinding } = require('./lib/backend/binding')
 const { served } = require('./lib/http/served')
-const { standIn } = require('./lib/http/stand-in')
+const { standIn } = require('./lib/options/stand-in')
 
 const kNames = /** @type {const} */ (['Server', 'createServer'])
 const kFaces = [

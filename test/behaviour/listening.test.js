@@ -8,7 +8,7 @@ const { once } = require('node:events')
 const { http, backend } = require('../helpers/backend')
 const { needs } = require('../helpers/capabilities')
 const { listen, request, serve, stop } = require('../helpers/client')
-const { urlError } = require('../../packages/core-native/lib/http/url-error')
+const { urlError } = require('../../packages/core-native/lib/listen/url-error')
 const { freePort } = require('../helpers/free-port')
 
 /** Stock Node knows no prefixes. */

@@ -12,7 +12,7 @@ const path = require('node:path')
 const { createAdapter } = require('@httpsys/express-adapter')
 const { backend, http } = require('../helpers/backend')
 const { freePort } = require('../helpers/free-port')
-const { kTlsOptions } = require('../../packages/core-native/lib/tls/options')
+const { kTlsOptions } = require('../../packages/core-native/lib/options/tls-options')
 const { namesToTry, outcomes } = require('../fixtures/option-forms')
 
 const { https } = /** @type {any} */ (http)
@@ -140,7 +140,7 @@ function codeOf (form, options) {
 }
 
 test('all names of ours are known to this test', () => {
-  const { kOurs: ours } = require('../../packages/core-native/lib/option-names')
+  const { kOurs: ours } = require('../../packages/core-native/lib/options/option-names')
   assert.deepEqual(ours.toSorted?.() ?? [...ours].sort(), Object.keys(kOurs).sort())
 })
 

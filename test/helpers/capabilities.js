@@ -3,7 +3,7 @@
 // What the server under test can do, for tests that run on every backend: one that needs more than that is skipped,
 // and says what for. packages/core-native/types/binding.d.ts explains the names.
 
-const { loadBinding } = require('../../packages/core-native/lib/binding')
+const { loadBinding } = require('../../packages/core-native/lib/backend/binding')
 const { backend } = require('./backend')
 
 /** @typedef {Exclude<keyof import('../../packages/core-native/types/binding').Capabilities, 'name' | 'lanesMax'>} Capability */

@@ -18,7 +18,7 @@ const kClients = 8
 // Of the I/O threads' way to JavaScript: what clients have sent by then is there.
 const kBusyMs = 30
 const isOurs = backend !== 'node'
-const { hasHttp2 } = isOurs ? require('../../packages/core-native/lib/binding').loadBinding() : { hasHttp2: false }
+const { hasHttp2 } = isOurs ? require('../../packages/core-native/lib/backend/binding').loadBinding() : { hasHttp2: false }
 const kTimeout = 60_000
 
 /** @typedef {{ name: string, scheme: string, hasPrefix?: boolean, options?: any }} Kind */

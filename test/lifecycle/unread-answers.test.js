@@ -15,7 +15,7 @@ const { startChild } = require('../helpers/child')
 const { dial, Wire } = require('../helpers/client')
 const { freePort } = require('../helpers/free-port')
 const tls = require('../helpers/tls')
-const { loadBinding } = require('../../packages/core-native/lib/binding')
+const { loadBinding } = require('../../packages/core-native/lib/backend/binding')
 const { block, fieldsOf, frame, kEndHeaders, kEndStream, kPreface, kType } = require('../http2/frames')
 const { ownUrlacl } = require('../helpers/urlacl')
 

@@ -17,7 +17,7 @@ const { certificate } = require('../helpers/certificates')
 const { dial, serve } = require('../helpers/client')
 const { freePort } = require('../helpers/free-port')
 
-const { hasHttp2 } = backend === 'node' ? { hasHttp2: false } : require('../../packages/core-native/lib/binding').loadBinding()
+const { hasHttp2 } = backend === 'node' ? { hasHttp2: false } : require('../../packages/core-native/lib/backend/binding').loadBinding()
 const kSkip = backend === 'node' && 'node:http has no prefixes'
 const kSkipHttp2 = kSkip || (!hasHttp2 && 'this Node has no nghttp2')
 // A connection that does not end ends its test, not the file.

@@ -15,7 +15,7 @@ const { test } = require('node:test')
 const tls = require('node:tls')
 const { createServer, backend } = require('@httpsys/core-native')
 const { certificate } = require('../helpers/certificates')
-const { hasHttp2 } = backend === 'node' ? { hasHttp2: false } : require('../../packages/core-native/lib/binding').loadBinding()
+const { hasHttp2 } = backend === 'node' ? { hasHttp2: false } : require('../../packages/core-native/lib/backend/binding').loadBinding()
 
 const skip = backend === 'node' ? 'node:http has no request queue' : false
 

@@ -17,7 +17,7 @@ const { http, backend } = require('../helpers/backend')
 const { Wire, dial, get, request, serve } = require('../helpers/client')
 const { freePort } = require('../helpers/free-port')
 
-const { hasHttp2 } = backend === 'node' ? { hasHttp2: false } : require('../../packages/core-native/lib/binding').loadBinding()
+const { hasHttp2 } = backend === 'node' ? { hasHttp2: false } : require('../../packages/core-native/lib/backend/binding').loadBinding()
 const kSkip = backend === 'node' && 'node:http has no strictUrl'
 // A connection that does not end ends its test, not the file.
 const limits = { timeout: 20_000 }

@@ -11,7 +11,7 @@ const { spawn, spawnSync } = require('node:child_process')
 const { once } = require('node:events')
 const { createInterface } = require('node:readline')
 const { setTimeout: sleep } = require('node:timers/promises')
-const { loadBinding } = require('../../packages/core-native/lib/binding')
+const { loadBinding } = require('../../packages/core-native/lib/backend/binding')
 const { backend } = require('../helpers/backend')
 
 const kMember = path.join(__dirname, '..', 'fixtures', 'sharing-member.js')

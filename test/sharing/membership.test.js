@@ -53,7 +53,7 @@ describe('Members of a port', { skip: kSkip }, () => {
   it('find all sockets of the first one, which has several addresses and is slow between them', async (t) => {
     const port = await freePort()
     const first = startChild(({ http, report, args: [prefix] }) => {
-      const { Listener } = require(`${process.cwd()}/packages/core-native/lib/http/listener`)
+      const { Listener } = require(`${process.cwd()}/packages/core-native/lib/listen/listener`)
       const { contribute } = Listener.prototype
       Listener.prototype.contribute = function (/** @type {any} */ handle, /** @type {boolean} */ isLast) {
         contribute.call(this, handle, isLast)

@@ -10,7 +10,7 @@ const http2 = require('node:http2')
 const { once } = require('node:events')
 const { describe, it } = require('node:test')
 const { freePort } = require('../helpers/free-port')
-const { loadBinding } = require('../../packages/core-native/lib/binding')
+const { loadBinding } = require('../../packages/core-native/lib/backend/binding')
 const { ask, connect, descriptorsOf, kSkip, member, until } = require('./kit')
 
 const isLinux = process.platform === 'linux'

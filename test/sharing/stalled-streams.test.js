@@ -8,7 +8,7 @@ const { test } = require('node:test')
 const { startChild } = require('../helpers/child')
 const { freePort } = require('../helpers/free-port')
 const { Frames, frame, kType } = require('../http2/frames')
-const { loadBinding } = require('../../packages/core-native/lib/binding')
+const { loadBinding } = require('../../packages/core-native/lib/backend/binding')
 const { kSkip } = require('./kit')
 
 const kPieceBytes = 8 * 1024

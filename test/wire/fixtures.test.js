@@ -8,8 +8,8 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
-const { execute } = require('../../tools/compat/execute')
 const { decodeBlock, parseFixtures } = require('../../tools/compat/wire/fixtures')
+const { executeWire } = require('../../tools/compat/wire/execute')
 const { isEarlier, kClasses, judge, statuses } = require('../../tools/compat/wire/judge')
 const { kKnown, kPage } = require('../../tools/compat')
 
@@ -143,8 +143,8 @@ test('fixtures go to both servers whole, byte by byte and cut off; what differs 
   const suite = /** @type {const} */ ({
     name: 'example', source: { kind: 'pypi', name: 'example', version: '1', sha256: '', members: [] }, runner: 'wire', files: ['*.md'], limitSeconds: 60
   })
-  const stock = await execute({ ...suite, source: { ...suite.source, members: [] }, files: [...suite.files] }, folder, 'stock', path.join(folder, 'run-stock'))
-  const ours = await execute({ ...suite, source: { ...suite.source, members: [] }, files: [...suite.files] }, folder, 'ours', path.join(folder, 'run-ours'))
+  const stock = await executeWire({ ...suite, source: { ...suite.source, members: [] }, files: [...suite.files] }, folder, 'stock', path.join(folder, 'run-stock'))
+  const ours = await executeWire({ ...suite, source: { ...suite.source, members: [] }, files: [...suite.files] }, folder, 'ours', path.join(folder, 'run-ours'))
   assert.equal(stock.tests.size, 5 * 3 + kClasses.length)
   assert.deepEqual([...stock.tests.values()].filter(({ result }) => result !== 'pass'), [])
   const lost = [...ours.tests].filter(([, { result }]) => result !== 'pass')

@@ -26,7 +26,7 @@ const kMaxKnownOver = 50
  * @property {{ files: number, passStock: number, passOurs: number } | null} reaching tests that reach a server, where that is known
  */
 
-/** @param {import('./execute').Execution} execution */
+/** @param {import('./child').Execution} execution */
 function tally ({ tests, seconds }) {
   const count = (/** @type {string} */ wanted) => [...tests.values()].filter(({ result }) => result === wanted).length
   return { passed: count('pass'), failed: count('fail'), skipped: count('skip'), seconds }
@@ -34,13 +34,13 @@ function tally ({ tests, seconds }) {
 
 /**
  * @param {import('./suites').Suite} suite
- * @param {import('./execute').Execution} stock
- * @param {import('./execute').Execution} ours
+ * @param {import('./child').Execution} stock
+ * @param {import('./child').Execution} ours
  * @param {Known[]} listed
  * @returns {Verdict}
  */
 function compare (suite, stock, ours, listed) {
-  const passes = (/** @type {import('./execute').Execution} */ { tests }, /** @type {string} */ name) => tests.get(name)?.result === 'pass'
+  const passes = (/** @type {import('./child').Execution} */ { tests }, /** @type {string} */ name) => tests.get(name)?.result === 'pass'
   const names = [...new Set([...stock.tests.keys(), ...ours.tests.keys()])]
   // A failure that stock Node has not even a name for: a file or a hook that did not end.
   const isNew = (/** @type {string} */ name) => ours.tests.get(name)?.result === 'fail' && !stock.tests.has(name)
@@ -77,8 +77,8 @@ function compare (suite, stock, ours, listed) {
 /**
  * Takes what stock Node fails when it is asked again out of what it passes.
  *
- * @param {import('./execute').Execution} stock
- * @param {import('./execute').Execution} again of stock, too
+ * @param {import('./child').Execution} stock
+ * @param {import('./child').Execution} again of stock, too
  * @param {string[]} names that ours has lost
  * @returns {string[]} those that stock passed once and failed now
  */

@@ -2,24 +2,15 @@
 
 // Runs a suite once, on stock Node or on ours, and returns what became of each test.
 
-const { spawn } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
 const { ensureNode } = require('../lib/node-version')
 const { executePrograms } = require('./programs')
-const { kCoreNative, kJobs, forEachParallel, listFiles } = require('../lib/project')
+const { kJobs, forEachParallel, listFiles } = require('../lib/project')
+const { cleanEnvironment, emptyFolder, expand, kRegister, readLines, requestsIn, start } = require('./child')
 
-/** @typedef {'pass' | 'fail' | 'skip'} Result */
-
-/**
- * @typedef {object} Execution
- * @property {Map<string, { result: Result, error?: string }>} tests
- * @property {number} requests that the engine served
- * @property {boolean} timedOut
- * @property {number} seconds
- * @property {Set<string>} reaching node-core on stock: files in which an http server accepted a connection
- * @property {string} output the end of what was printed
- */
+/** @typedef {import('./child').Result} Result */
+/** @typedef {import('./child').Execution} Execution */
 
 const kDefaultLimitSeconds = 240
 /** For one file of Node's; its own runner allows 120 s on machines of any kind. */
@@ -28,61 +19,6 @@ const kTestTimeoutMs = 60_000
 /** Most of Node's tests wait for timers rather than for a processor. */
 const kFilesAtATime = kJobs * 2
 const kProgressMs = 10_000
-const kRegister = path.join(kCoreNative, 'register.js')
-
-/** @param {NodeJS.ProcessEnv} extra @returns {NodeJS.ProcessEnv} this one without what npm and node:test put into it */
-function cleanEnvironment (extra) {
-  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_|HTTPSYS_)/i.test(name)))
-  return { ...env, ...extra }
-}
-
-/**
- * @param {string} program
- * @param {string[]} args
- * @param {{ cwd: string, env: NodeJS.ProcessEnv, limitMs: number }} options
- * @returns {Promise<{ status: number | null, timedOut: boolean, output: string }>}
- */
-function start (program, args, { cwd, env, limitMs }) {
-  return new Promise((resolve, reject) => {
-    // A group of its own: what tests leave running ends with it.
-    const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
-    let output = ''
-    let timedOut = false
-    const endGroup = () => {
-      try {
-        process.kill(-(/** @type {number} */ (child.pid)), 'SIGKILL')
-      } catch {}
-    }
-    const timer = setTimeout(() => {
-      timedOut = true
-      endGroup()
-    }, limitMs)
-    const take = (/** @type {Buffer} */ piece) => {
-      output = (output + piece).slice(-4000)
-    }
-    child.stdout.on('data', take)
-    child.stderr.on('data', take)
-    child.on('error', reject)
-    child.on('exit', () => setTimeout(endGroup, 100))
-    child.on('close', (status) => {
-      clearTimeout(timer)
-      resolve({ status, timedOut, output })
-    })
-  })
-}
-
-/** @param {string} file of lines of JSON @returns {any[]} */
-function readLines (file) {
-  if (!fs.existsSync(file)) return []
-  // The last line of a run that was ended may be half a line.
-  return fs.readFileSync(file, 'utf8').split('\n').flatMap((line) => {
-    try {
-      return [JSON.parse(line)]
-    } catch {
-      return []
-    }
-  })
-}
 
 /** @param {string} file @returns {Map<string, { result: Result, error?: string }>} tests of the same name numbered */
 function readResults (file) {
@@ -95,9 +31,6 @@ function readResults (file) {
   return tests
 }
 
-/** @param {string} report @returns {number} */
-const requestsIn = (report) => readLines(report).reduce((sum, { requests }) => sum + requests, 0)
-
 /** @param {import('./suites').Suite} suite @returns {string[]} what the engine is preloaded with */
 const preloadsOf = ({ preload }) => [kRegister, ...preload === undefined ? [] : [path.join(__dirname, preload)]]
 
@@ -105,13 +38,6 @@ const preloadsOf = ({ preload }) => [kRegister, ...preload === undefined ? [] : 
 /** @param {import('./suites').Suite} suite @param {string} report @returns {NodeJS.ProcessEnv} */
 function reportTo ({ over }, report) {
   return over === undefined ? { HTTPSYS_REGISTER_REPORT: report } : { HTTPSYS_COMPAT_OVER: over, HTTPSYS_COMPAT_OVER_REPORT: report }
-}
-
-/** @param {string[]} globs such as test/*.js and test/** /*.test.js @param {string} folder @returns {string[]} */
-function expand (globs, folder) {
-  const pattern = (/** @type {string} */ glob) => glob.replace(/[.+]/g, '\\$&').replace(/\*\*\/|\*/g, (stars) => stars === '*' ? '[^/]*' : '(?:.*/)?')
-  const wanted = new RegExp(`^(?:${globs.map(pattern).join('|')})$`)
-  return listFiles(folder, (file) => wanted.test(path.relative(folder, file))).map((file) => path.relative(folder, file))
 }
 
 /** @param {import('./suites').Suite} suite @param {string} folder @param {string[]} files @returns {string[]} */
@@ -244,18 +170,17 @@ async function executeNodeCore (suite, folder, mode, scratch) {
 }
 
 /**
+ * Runs a suite; those with the runner 'wire' are run by wire/execute.js.
+ *
  * @param {import('./suites').Suite} suite
  * @param {string} folder
  * @param {'stock' | 'ours'} mode
  * @param {string} scratch
  */
 function execute (suite, folder, mode, scratch) {
-  fs.rmSync(scratch, { recursive: true, force: true })
-  fs.mkdirSync(scratch, { recursive: true })
-  // Not at the top: it is built on what this file exports.
-  if (suite.runner === 'wire') return require('./wire/execute').executeWire(suite, folder, mode, scratch)
+  emptyFolder(scratch)
   if (suite.source.kind === 'own') return executePrograms(suite.source, mode)
   return suite.runner === 'node-core' ? executeNodeCore(suite, folder, mode, scratch) : executeWhole(suite, folder, mode, scratch)
 }
 
-module.exports = { cleanEnvironment, execute, expand, kRegister, readLines, readResults, requestsIn, start }
+module.exports = { execute, readResults }

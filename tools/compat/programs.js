@@ -86,12 +86,12 @@ async function runStock (program) {
 /**
  * @param {OwnSource} source
  * @param {'stock' | 'ours'} mode
- * @returns {Promise<import('./execute').Execution>}
+ * @returns {Promise<import('./child').Execution>}
  */
 async function executePrograms ({ name, programs: folder }, mode) {
   const all = programs(folder)
   const began = Date.now()
-  /** @type {import('./execute').Execution} */
+  /** @type {import('./child').Execution} */
   const execution = { tests: new Map(all.map((program) => [program.name, { result: 'fail', error: 'did not run' }])), requests: 0, timedOut: false, seconds: 0, reaching: new Set(), output: '' }
   let done = 0
   const progress = setInterval(() => console.log(`${name}: ${mode}, ${done} of ${all.length} programs after ${Math.round((Date.now() - began) / 1000)} s`), kProgressMs)

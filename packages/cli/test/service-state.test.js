@@ -6,7 +6,7 @@ const fs = require('node:fs')
 const net = require('node:net')
 const path = require('node:path')
 const { test } = require('node:test')
-const { checkServiceState } = require('../../core-native/lib/service-state-check')
+const { checkServiceState } = require('../../core-native/lib/backend/service-state-check')
 const { run } = require('../lib/program')
 const { httpsys, makeFolder } = require('./support')
 

@@ -1,6 +1,6 @@
 'use strict'
 
-// Goal: the native surface works by itself. Method: a handful of lines play lib/engine.js over the raw
+// Goal: the native surface works by itself. Method: a handful of lines play lib/backend/engine.js over the raw
 // binding; clients are plain sockets.
 
 const { test } = require('node:test')
@@ -12,8 +12,8 @@ const { once } = require('node:events')
 const { Worker } = require('node:worker_threads')
 const { execFile } = require('node:child_process')
 const { promisify } = require('node:util')
-const R = require('../lib/records')
-const { loadBinding } = require('../lib/binding')
+const R = require('../lib/records/records')
+const { loadBinding } = require('../lib/backend/binding')
 
 const { Engine, capabilities } = loadBinding()
 const { kRequest, kClosed } = R.RequestType
@@ -316,7 +316,7 @@ test('a terminated worker takes its engine with it', async () => {
 
 test('an engine that nobody refers to lets the process end', async () => {
   const script = `
-    const { Engine } = require(${JSON.stringify(require.resolve('../lib/binding'))}).loadBinding()
+    const { Engine } = require(${JSON.stringify(require.resolve('../lib/backend/binding'))}).loadBinding()
     new Engine({
       lanes: [{ control: new Int32Array(new SharedArrayBuffer(256)), segments: [new Uint8Array(1024), new Uint8Array(1024)] }],
       methods: ['GET'],
@@ -329,6 +329,6 @@ test('an engine that nobody refers to lets the process end', async () => {
 })
 
 test('an empty HTTPSYS_ADDON is none', async () => {
-  const script = "require('./packages/core-native/lib/binding').loadBinding()"
+  const script = "require('./packages/core-native/lib/backend/binding').loadBinding()"
   await promisify(execFile)(process.execPath, ['-e', script], { cwd: path.join(__dirname, '..', '..', '..'), env: { ...process.env, HTTPSYS_ADDON: '' } })
 })

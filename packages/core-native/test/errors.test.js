@@ -4,9 +4,9 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const path = require('node:path')
 const { test } = require('node:test')
-const errors = require('../lib/errors')
+const errors = require('../lib/base/errors')
 
-test('docs/errors.md explains exactly the codes that lib/errors.js declares', () => {
+test('docs/errors.md explains exactly the codes that lib/base/errors.js declares', () => {
   const text = fs.readFileSync(path.join(__dirname, '../../../docs/errors.md'), 'utf8')
   const documented = [...text.matchAll(/^## (ERR_HTTPSYS_\w+)$/gm)].map(([, code]) => code)
   assert.deepEqual(documented.sort(), [...errors.codes].sort())

@@ -5,9 +5,9 @@
 const { test } = require('node:test')
 const assert = require('node:assert/strict')
 const http = require('..')
-const { loadBinding } = require('../lib/binding')
-const { seconds, takeHttpSys } = require('../lib/http-sys-options')
-const { addCertificate } = require('../lib/system-config')
+const { loadBinding } = require('../lib/backend/binding')
+const { seconds, takeHttpSys } = require('../lib/options/http-sys-options')
+const { addCertificate } = require('../lib/backend/system-config')
 
 test('without the option nothing is asked for', () => {
   assert.deepEqual(takeHttpSys(undefined), {

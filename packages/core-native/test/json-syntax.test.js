@@ -2,7 +2,7 @@
 
 const assert = require('node:assert/strict')
 const { test } = require('node:test')
-const { explainJsonError } = require('../lib/json-syntax')
+const { explainJsonError } = require('../lib/base/json-syntax')
 
 const kSample = '{ "version": 1, "a": [-0.5e+3, 0, true, false, null, "\\u00e9\\n\\"", {}, [], { "b": [[1], 2] }] }\r\n'
 

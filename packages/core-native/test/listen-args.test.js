@@ -3,7 +3,7 @@
 const assert = require('node:assert/strict')
 const os = require('node:os')
 const { test } = require('node:test')
-const { classifyListen } = require('../lib/http/listen-args')
+const { classifyListen } = require('../lib/listen/listen-args')
 
 const hasLoopback6 = Object.values(os.networkInterfaces()).flat().some(({ address }) => address === '::1')
 const endpoints = (...args) => classifyListen(args).endpoints

@@ -9,7 +9,7 @@ const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
-const { platformNames } = require('../lib/platform')
+const { platformNames } = require('../lib/backend/platform')
 
 const kPackage = path.join(__dirname, '..')
 const kListens = 'require("@httpsys/core-native").createServer((q, r) => r.end()).listen(0, () => process.exit())'

@@ -2,7 +2,7 @@
 
 const assert = require('node:assert/strict')
 const { test } = require('node:test')
-const { misspelt, nearest } = require('../lib/nearest')
+const { misspelt, nearest } = require('../lib/base/nearest')
 
 test('a misspelling has one error in six letters, two in eleven, and any case', () => {
   const names = ['http2', 'prefix', 'queueLimit', 'maxRequestBodySize']
@@ -23,7 +23,7 @@ test('of several names the nearest is meant', () => {
 })
 
 test('what only we read has no unknown names', () => {
-  const { addReservation } = require('../lib/reservations')
+  const { addReservation } = require('../lib/prefixes/reservations')
   const { sendFile } = require('../lib/http/send-file')
   assert.throws(() => addReservation('http://*:1/', /** @type {any} */ ({ register: [], delgate: [] })),
     { code: 'ERR_HTTPSYS_OPTION', message: 'addReservation() has no option "delgate"; did you mean "delegate"?' })

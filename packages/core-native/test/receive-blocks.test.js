@@ -2,8 +2,8 @@
 
 const assert = require('node:assert/strict')
 const { test } = require('node:test')
-const { kBlockBytes } = require('../lib/records')
-const { ReceiveBlocks } = require('../lib/receive-blocks')
+const { kBlockBytes } = require('../lib/records/records')
+const { ReceiveBlocks } = require('../lib/records/receive-blocks')
 
 /** A binding that remembers what was lent, and plays the lane. */
 class Native {

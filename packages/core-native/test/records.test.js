@@ -1,15 +1,15 @@
 'use strict'
 
 // Goal: the two spellings of the record format agree. Method: compare every constant that the addon was
-// compiled with (src/records/records.h) with lib/records.js, in both directions.
+// compiled with (src/records/records.h) with lib/records/records.js, in both directions.
 
 const { test } = require('node:test')
 const assert = require('node:assert/strict')
-const records = require('../lib/records')
-const { loadBinding } = require('../lib/binding')
+const records = require('../lib/records/records')
+const { loadBinding } = require('../lib/backend/binding')
 const { onRecord } = require('../lib/http/connection')
 
-/** Exports of lib/records.js that are about fields. */
+/** Exports of lib/records/records.js that are about fields. */
 const kLayout = ['Word', 'Shift', 'Mask']
 
 /** @returns {Map<string, number>} */
@@ -22,12 +22,12 @@ function flat () {
   return all
 }
 
-test('lib/records.js and records.h give every constant the same value', () => {
+test('lib/records/records.js and records.h give every constant the same value', () => {
   const native = new Map(Object.entries(loadBinding().constants).map(([name, value]) => [name, value >>> 0]))
   assert.deepEqual(new Map([...flat()].sort()), new Map([...native].sort()))
 })
 
-test('lib/records.js has each field of a record where layout.h has it, as wide as there', () => {
+test('lib/records/records.js has each field of a record where layout.h has it, as wide as there', () => {
   const native = Object.entries(loadBinding().fields)
   const parts = native.filter(([, [, , bits]]) => bits < 32)
   assert.deepEqual(records.Word, Object.fromEntries(native.map(([name, [word]]) => [name, word])))

@@ -4,7 +4,7 @@ const assert = require('node:assert/strict')
 const { once } = require('node:events')
 const { constants } = require('node:os')
 const { test } = require('node:test')
-const { onRegistered } = require('../lib/http/registrations')
+const { onRegistered } = require('../lib/listen/registrations')
 
 test('a prefix that a new coordinator does not grant again is a warning that names prefix and process', async () => {
   const warned = once(process, 'warning')

@@ -10,8 +10,8 @@ const { test } = require('node:test')
 const {
   addReservation, checkRegistration, deleteReservation, findRefusal, listReservations, reservationsFile,
   reservationsOfPort, watchReservations, whoAmI
-} = require('../lib/reservations')
-const { rewriteReservations } = require('../lib/reservations-file')
+} = require('../lib/prefixes/reservations')
+const { rewriteReservations } = require('../lib/prefixes/reservations-file')
 
 /** A path for reservations that are this test's. */
 function useFile (t, content) {
@@ -211,7 +211,7 @@ test('a file behind a symbolic link is written where it is', (t) => {
 test('reservations of processes that write at the same time are all kept', async (t) => {
   useFile(t)
   const program = `
-    const { addReservation } = require(${JSON.stringify(path.join(__dirname, '../lib/reservations'))})
+    const { addReservation } = require(${JSON.stringify(path.join(__dirname, '../lib/prefixes/reservations'))})
     for (let i = 0; i < 10; i++) addReservation('http://*:80/' + process.argv[1] + '/' + i, { register: [] })`
   const children = ['a', 'b', 'c'].map((name) => spawn(process.execPath, ['-e', program, name], { stdio: 'inherit' }))
   for (const [code] of await Promise.all(children.map((child) => once(child, 'exit')))) assert.equal(code, 0)
@@ -229,7 +229,7 @@ test('what a writer that died left behind is in nobody\'s way for long', (t) => 
 test('of several that find what a dead writer left behind each writes', async (t) => {
   const name = useFile(t, file())
   const program = `
-    const { addReservation } = require(${JSON.stringify(path.join(__dirname, '../lib/reservations'))})
+    const { addReservation } = require(${JSON.stringify(path.join(__dirname, '../lib/prefixes/reservations'))})
     addReservation('http://*:80/' + process.argv[1] + '/', { register: [] })`
   fs.writeFileSync(`${name}.new`, '{')
   fs.utimesSync(`${name}.new`, 0, 0)
@@ -438,7 +438,7 @@ test('a watch tells of a file that comes, changes, breaks, is mended, and goes',
 
 test('a watch does not keep the process running', async (t) => {
   useFile(t, file())
-  const program = `require(${JSON.stringify(path.join(__dirname, '../lib/reservations'))}).watchReservations(() => {})`
+  const program = `require(${JSON.stringify(path.join(__dirname, '../lib/prefixes/reservations'))}).watchReservations(() => {})`
   const [code] = await once(spawn(process.execPath, ['-e', program], { stdio: 'inherit' }), 'exit')
   assert.equal(code, 0)
 })

@@ -5,8 +5,8 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { test } = require('node:test')
-const { portsInUse, readServiceState } = require('../lib/service-state')
-const { checkServiceState } = require('../lib/service-state-check')
+const { portsInUse, readServiceState } = require('../lib/backend/service-state')
+const { checkServiceState } = require('../lib/backend/service-state-check')
 
 const registration = { prefix: 'http://*:8080/', queue: '', requests: 1, queued: 0, queueLimit: 1000, refused: 0 }
 const member = {

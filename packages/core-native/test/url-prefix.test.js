@@ -2,7 +2,7 @@
 
 const assert = require('node:assert/strict')
 const { test } = require('node:test')
-const { comparablePath, matchesPath, parseUrlPrefix, splitTarget } = require('../lib/url-prefix')
+const { comparablePath, matchesPath, parseUrlPrefix, splitTarget } = require('../lib/prefixes/url-prefix')
 
 const syntax = { name: 'TypeError', code: 'ERR_HTTPSYS_PREFIX_SYNTAX' }
 

@@ -361,6 +361,8 @@ export const internals: {
   /** What makes an upgraded connection of the engine a WebSocket, and returns null when it is none or was read already. */
   webSocketOpener (handlers: WebSocketHandlers):
   (socket: Duplex, head: Uint8Array, settings: WebSocketSettings, owner: object) => WebSocketChannel | null
+  /** Whether the argument of `listen()` is a server, a socket or a handle, whose properties are no options. */
+  hasHandle (options: object): boolean
   /** Flags of WebSocketChannel#send, beside the opcode in the lowest four bits. */
   frames: { kFrameFin: number, kFrameCompress: number }
   /** Node's own process object, also where a test runner gives modules a copy of it. */

@@ -119,7 +119,7 @@ function isPrefixForm (where) {
 // What is no plain object is a handle, or has properties of its own that Node looks at.
 /** @param {any} options */
 function portOptions (options) {
-  if (options._handle || options.handle) return options
+  if (core.internals.hasHandle(options)) return options
   core.internals.refuseMisspelt('listen()', options, [...kListenOptions, ...core.internals.kTlsOptions])
   const { tls, others } = splitTls(options)
   return Object.keys(tls).length === 0 ? options : { ...others, [kAdapterTls]: tls }

@@ -8,7 +8,7 @@ module.exports = [
   {
     name: 'end-told-by-method',
     file: 'lib/http/exchange.js',
-    find: 'tellEnd(socket, this._last, !hasNext)',
+    find: 'tellEnd(socket, isLast(this), !hasNext)',
     replace: '',
   },
   {
@@ -47,13 +47,13 @@ module.exports = [
   },
   {
     name: 'request-class-ignored',
-    file: 'lib/http/listener.js',
+    file: 'lib/listen/listener.js',
     find: 'options.IncomingMessage || EngineIncomingMessage',
     replace: 'EngineIncomingMessage',
   },
   {
     name: 'response-class-ignored',
-    file: 'lib/http/listener.js',
+    file: 'lib/listen/listener.js',
     find: 'options.ServerResponse || EngineServerResponse',
     replace: 'EngineServerResponse',
   },
@@ -103,13 +103,13 @@ module.exports`,
   // The class of servers, and its events.
   {
     name: 'server-needs-new',
-    file: 'lib/http/server.js',
+    file: 'lib/listen/server.js',
     find: 'if (!(this instanceof Server)) return new (/** @type {any} */ (Server))(options, requestListener)',
     replace: 'if (!(this instanceof Server)) throw new TypeError("Class constructor Server cannot be invoked without \'new\'")',
   },
   {
     name: 'server-by-new-target',
-    file: 'lib/http/server.js',
+    file: 'lib/listen/server.js',
     find: 'if (!(this instanceof Server)) return',
     replace: 'if (new.target === undefined) return',
   },
@@ -174,13 +174,13 @@ module.exports`,
   {
     name: 'close-unheard',
     file: 'lib/http/socket.js',
-    find: 'hooks.closed(socket)\n    closed()',
-    replace: 'hooks.closed(socket)',
+    find: 'connectionClosed(socket)\n    closed()',
+    replace: 'connectionClosed(socket)',
   },
   {
     name: 'message-cleared-late',
     file: 'lib/http/exchange.js',
-    find: 'socket._httpMessage = null\n  res.socket = null',
+    find: 'setAnswer(socket, null)\n  res.socket = null',
     replace: 'process.nextTick(() => { if (socket._httpMessage === res) socket._httpMessage = null })\n  res.socket = null',
   },
   {
@@ -198,12 +198,12 @@ module.exports`,
   {
     name: 'last-connection-unnoticed',
     file: 'lib/http/socket-state.js',
-    find: '_server._emitCloseIfDrained()',
+    find: '  emitCloseIfDrained(server)\n',
     replace: '',
   },
   {
     name: 'close-all-forgets',
-    file: 'lib/http/server.js',
+    file: 'lib/listen/server.js',
     find: 'for (const socket of sockets) socket.destroy()',
     replace: 'for (const socket of sockets) closeIfIdle(socket)',
   },

@@ -131,8 +131,8 @@ module.exports = [
   {
     name: 'socket-close-lost',
     file: 'lib/http/socket.js',
-    find: 'hooks.closed(socket)\n    closed()',
-    replace: 'hooks.closed(socket)',
+    find: 'connectionClosed(socket)\n    closed()',
+    replace: 'connectionClosed(socket)',
   },
   {
     name: 'idle-end-unheard',
@@ -172,13 +172,13 @@ module.exports = [
   },
   {
     name: 'open-request-forgotten',
-    file: 'lib/http/connection.js',
+    file: 'lib/http/connection-end.js',
     find: 'else abort(incoming)',
     replace: '',
   },
   {
     name: 'only-the-first-aborted',
-    file: 'lib/http/connection.js',
+    file: 'lib/http/connection-end.js',
     find: 'for (const req of incoming) abort(req)',
     replace: 'abort(incoming[0])',
   },
@@ -257,8 +257,8 @@ module.exports = [
   {
     name: 'continue-too-early',
     file: 'lib/http/exchange.js',
-    find: 'res._expect_continue = true',
-    replace: 'res._expect_continue = true\n    res.writeContinue()',
+    find: 'expectContinue(res)\n',
+    replace: 'expectContinue(res)\n    res.writeContinue()\n',
   },
   {
     name: 'expectation-ignored',
@@ -307,14 +307,14 @@ module.exports = [
   },
   {
     name: 'listeners-asked-once',
-    file: 'lib/http/server.js',
+    file: 'lib/listen/server.js',
     find: 'if (event === undefined || kWatchedEvents.has(event)) reconfigure(this)',
     replace: '',
   },
   {
     name: 'reply-into-an-answer',
     file: 'lib/http/socket-listeners.js',
-    find: 'if (this.writable && (!res || !res._headerSent)) {',
+    find: 'if (this.writable && (!res || !isHeadSent(res))) {',
     replace: 'if (this.writable || res) {',
   },
   {

@@ -4,25 +4,25 @@
 module.exports = [
   {
     name: 'probe-stays',
-    file: 'lib/http/node-internals.js',
+    file: 'lib/node/node-internals.js',
     find: 'storage.disable()\n  resource.emitDestroy()',
     replace: 'storage.disable()',
   },
   {
     name: 'server-resource-twice',
-    file: 'lib/http/listener.js',
+    file: 'lib/listen/listener.js',
     find: '(this.listening === 0 && this.isResourceUsed)',
     replace: 'this.listening === 0',
   },
   {
     name: 'server-resource-stays',
-    file: 'lib/http/listener.js',
+    file: 'lib/listen/listener.js',
     find: 'this.resource.emitDestroy()',
     replace: '',
   },
   {
     name: 'idle-end-elsewhere',
-    file: 'lib/http/server.js',
+    file: 'lib/listen/server.js',
     find: 'socket[kEndsIn] = endsIn ??= captureContext()',
     replace: 'socket[kEndsIn] = null',
   },
@@ -88,7 +88,7 @@ module.exports = [
   },
   {
     name: 'thrown-into-nothing',
-    file: 'lib/engine.js',
+    file: 'lib/backend/engine.js',
     find: 'this.handlers.record(lane, words, bytes, at)\n    } catch (error) {\n      this.handlers.thrown(error)',
     replace: 'this.handlers.record(lane, words, bytes, at)\n    } catch (error) {',
   },

@@ -23,8 +23,8 @@ module.exports = [
   {
     name: 'socket-close-unheard',
     file: 'lib/http/socket.js',
-    find: '    hooks.closed(socket)\n    closed()',
-    replace: '    hooks.closed(socket)',
+    find: '    connectionClosed(socket)\n    closed()',
+    replace: '    connectionClosed(socket)',
   },
   {
     name: 'raw-latin1-as-utf8',
@@ -64,13 +64,13 @@ module.exports = [
   },
   {
     name: 'abort-untold',
-    file: 'lib/http/connection.js',
+    file: 'lib/http/connection-end.js',
     find: 'else abort(incoming)',
     replace: 'else if (incoming.aborted) abort(incoming)',
   },
   {
     name: 'response-close-untold-when-cut',
-    file: 'lib/http/connection.js',
+    file: 'lib/http/connection-end.js',
     find: 'if (!closesWithSocket(socket)) emitClose(res)',
     replace: '',
   },
@@ -94,13 +94,13 @@ module.exports = [
   },
   {
     name: 'foreign-connection-unserved',
-    file: 'lib/http/server.js',
+    file: 'lib/listen/server.js',
     find: 'if (!isOurs(socket)) connectionListener.call(this, socket)',
     replace: '',
   },
   {
     name: 'port-known-later',
-    file: 'lib/http/endpoints.js',
+    file: 'lib/listen/endpoints.js',
     find: '  Object.assign(handle, own)\n',
     replace: '  Object.assign(handle, own)\n  let early = true\n  setImmediate(() => { early = false })\n' +
       '  const { getsockname } = handle\n  handle.getsockname = (/** @type {any} */ out) => early ? 0 : getsockname.call(handle, out)\n',
@@ -126,7 +126,7 @@ module.exports = [
   {
     name: 'socket-event-missing',
     file: 'lib/http/exchange.js',
-    find: "if (res._eventsCount > 0) res.emit('socket', socket)",
+    find: "if (isHeard(res)) res.emit('socket', socket)",
     replace: '',
   },
   {
@@ -138,7 +138,7 @@ module.exports = [
   {
     name: 'unread-body-left',
     file: 'lib/http/exchange.js',
-    find: 'if (req[kEndHeld] !== true && !req._consuming && !req._readableState.resumeScheduled) req._dump()',
+    find: 'if (req[kEndHeld] !== true) dumpUnread(req)',
     replace: '',
   },
   {
@@ -180,14 +180,14 @@ module.exports = [
   {
     name: 'last-header-line-lost',
     file: 'lib/http/exchange.js',
-    find: 'req._addHeaderLines(raw, limitLines(server, raw))',
-    replace: 'req._addHeaderLines(raw, limitLines(server, raw) - 2)',
+    find: 'addHeaderLines(req, raw, limitLines(server, raw))',
+    replace: 'addHeaderLines(req, raw, limitLines(server, raw) - 2)',
   },
   {
     name: 'raw-headers-left-out',
     file: 'lib/http/exchange.js',
-    find: 'req._addHeaderLines(raw, limitLines(server, raw))',
-    replace: 'req._addHeaderLines(raw, limitLines(server, raw))\n  req.rawHeaders = []',
+    find: 'addHeaderLines(req, raw, limitLines(server, raw))',
+    replace: 'addHeaderLines(req, raw, limitLines(server, raw))\n  req.rawHeaders = []',
   },
   {
     name: 'write-head-copied-at-load',
@@ -210,18 +210,18 @@ module.exports = [
   {
     name: 'keep-alive-of-the-default',
     file: 'lib/http/exchange.js',
-    find: 'res._keepAliveTimeout = server.keepAliveTimeout',
-    replace: 'res._keepAliveTimeout = 5000',
+    find: 'setConnectionLimits(res, server.keepAliveTimeout, ',
+    replace: 'setConnectionLimits(res, 5000, ',
   },
   {
     name: 'address-in-use-ignored',
-    file: 'lib/http/endpoints.js',
+    file: 'lib/listen/endpoints.js',
     find: '      if (delayed !== 0) return delayed\n',
     replace: '',
   },
   {
     name: 'listeners-captured-at-creation',
-    file: 'lib/http/server.js',
+    file: 'lib/listen/server.js',
     find: "  self.prependListener('connection', onConnection)\n",
     replace: "  self.prependListener('connection', onConnection)\n  const [first] = self.listeners('request')\n  const { emit } = self\n" +
       '  self.emit = function (/** @type {any} */ type, /** @type {any[]} */ ...args) {\n' +
@@ -266,8 +266,8 @@ module.exports = [
   {
     name: 'write-past-response-lost',
     file: 'lib/http/socket-output.js',
-    find: '  socket._unrefTimer()\n  const { chunks } = write\n',
-    replace: '  socket._unrefTimer()\n  const { chunks } = write\n' +
+    find: '  restartTimeout(socket)\n  const { chunks } = write\n',
+    replace: '  restartTimeout(socket)\n  const { chunks } = write\n' +
       '  if ((socket[kState] & State.kUpgraded) === 0 && socket._httpMessage && !socket._httpMessage._header) return write.callback()\n',
   },
   {

@@ -5,7 +5,7 @@ module.exports = [
   // What was sent.
   {
     name: 'raw-names-lowered',
-    file: 'lib/lane.js',
+    file: 'lib/records/lane.js',
     find: "this.names[id] = bytes.toString('latin1', text, text + nameBytes)",
     replace: "this.names[id] = bytes.toString('latin1', text, text + nameBytes).toLowerCase()",
   },
@@ -63,13 +63,13 @@ module.exports = [
   // Clients that leave.
   {
     name: 'abort-without-error',
-    file: 'lib/http/connection.js',
+    file: 'lib/http/connection-end.js',
     find: 'req.destroy(connectionReset())',
     replace: 'req.destroy()',
   },
   {
     name: 'open-answer-kept',
-    file: 'lib/http/connection.js',
+    file: 'lib/http/connection-end.js',
     find: 'if (!closesWithSocket(socket)) emitClose(res)',
     replace: '',
   },
@@ -108,14 +108,14 @@ module.exports = [
   {
     name: 'unread-body-kept',
     file: 'lib/http/exchange.js',
-    find: 'if (req[kEndHeld] !== true && !req._consuming && !req._readableState.resumeScheduled) req._dump()',
+    find: 'if (req[kEndHeld] !== true) dumpUnread(req)',
     replace: '',
   },
   {
     name: 'answered-body-lost',
     file: 'lib/http/exchange.js',
-    find: 'if (req === null || req._dumped) {',
-    replace: 'if (req === null || req._dumped || socket._httpMessage === null) {',
+    find: 'if (req === null || isDumped(req)) {',
+    replace: 'if (req === null || isDumped(req) || socket._httpMessage === null) {',
   },
   {
     name: 'complete-untold',
@@ -126,8 +126,8 @@ module.exports = [
   {
     name: 'held-end-lost',
     file: 'lib/http/exchange.js',
-    find: 'flushHeldEnd(req)\n      if (!req._consuming) req._dump()',
-    replace: 'if (!req._consuming) req._dump()',
+    find: 'flushHeldEnd(req)\n      dumpUnconsumed(req)',
+    replace: 'dumpUnconsumed(req)',
   },
 
   {
@@ -174,19 +174,19 @@ module.exports = [
   {
     name: 'turns-ignored',
     file: 'lib/http/exchange.js',
-    find: 'if (socket._httpMessage) queue(socket, res)\n  else assign(socket, res)',
+    find: 'if (answerOf(socket)) queue(socket, res)\n  else assign(socket, res)',
     replace: 'assign(socket, res)',
   },
   {
     name: 'socket-untold',
     file: 'lib/http/exchange.js',
-    find: "if (res._eventsCount > 0) res.emit('socket', socket)",
+    find: "if (isHeard(res)) res.emit('socket', socket)",
     replace: '',
   },
   {
     name: 'closing-answer-forgotten',
     file: 'lib/http/exchange.js',
-    find: 'if (this._last) {\n    socket.destroySoon()',
-    replace: 'if (this._last && !hasNext) {\n    socket.destroySoon()',
+    find: 'if (isLast(this)) {\n    socket.destroySoon()',
+    replace: 'if (isLast(this) && !hasNext) {\n    socket.destroySoon()',
   },
 ]

@@ -6,7 +6,7 @@ const inFile = (file) => (name, find, replace) => ({ name, file, find, replace }
 const ofOutgoing = inFile('lib/http/outgoing.js')
 const ofOutHeaders = inFile('lib/http/out-headers.js')
 const ofExchange = inFile('lib/http/exchange.js')
-const ofReplyWriter = inFile('lib/reply-writer.js')
+const ofReplyWriter = inFile('lib/records/reply-writer.js')
 
 const kHead = 'idleMs, self._header, body)'
 
@@ -48,12 +48,12 @@ module.exports = [
 
   // What comes behind it.
   ofExchange('response-keeps-socket', 'res.socket = null', ''),
-  ofExchange('unread-body-stays', '!req._readableState.resumeScheduled) req._dump()', '!req._readableState.resumeScheduled) return'),
+  ofExchange('unread-body-stays', '!== true) dumpUnread(req)', '!== true) return'),
   ofOutgoing('idle-connection-kept', 'return timeout + (server.keepAliveTimeoutBuffer ?? kKeepAliveMarginMs)', 'return 40_000'),
 
   // Options are read when they are used.
-  ofExchange('keep-alive-read-once', 'res._keepAliveTimeout = server.keepAliveTimeout',
-    'res._keepAliveTimeout = (listener.keepAlive ??= server.keepAliveTimeout)'),
+  ofExchange('keep-alive-read-once', 'setConnectionLimits(res, server.keepAliveTimeout, ',
+    'setConnectionLimits(res, listener.keepAlive ??= server.keepAliveTimeout, '),
   ofExchange('most-requests-read-once', 'const most = server.maxRequestsPerSocket', 'const most = (listener.most ??= server.maxRequestsPerSocket)'),
   ofExchange('host-rule-read-once', 'server.requireHostHeader && ', '(listener.host ??= server.requireHostHeader) && '),
   ofExchange('body-rule-read-once', 'options.rejectNonStandardBodyWrites = server.rejectNonStandardBodyWrites', ''),

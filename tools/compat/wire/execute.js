@@ -7,7 +7,7 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
-const { cleanEnvironment, expand, kRegister, readLines, requestsIn, start } = require('../execute')
+const { cleanEnvironment, emptyFolder, expand, kRegister, readLines, requestsIn, start } = require('../child')
 const { readFixtures } = require('./fixtures')
 const { isEarlier, kClasses, judge } = require('./judge')
 
@@ -122,7 +122,7 @@ async function results (tests, reference, outcomes, scratch, limitMs) {
   const seconds = differing.size === 0 ? new Map() : await askAgain([...differing.values()], outcomes, scratch, limitMs)
   /** @type {Map<string, Set<string>>} inputs of each known difference */
   const classes = new Map(kClasses.map((name) => [name, new Set()]))
-  /** @type {import('../execute').Execution['tests']} */
+  /** @type {import('../child').Execution['tests']} */
   const found = new Map()
   for (const { name, jobs } of tests) {
     const wrong = []
@@ -145,16 +145,17 @@ async function results (tests, reference, outcomes, scratch, limitMs) {
  * @param {string} folder
  * @param {'stock' | 'ours'} mode stock first: it leaves the reference
  * @param {string} scratch
- * @returns {Promise<import('../execute').Execution>}
+ * @returns {Promise<import('../child').Execution>}
  */
 async function executeWire (suite, folder, mode, scratch) {
+  emptyFolder(scratch)
   const began = Date.now()
   const limitMs = (suite.limitSeconds ?? kDefaultLimitSeconds) * 1000
   const tests = testsOf(readFixtures(expand(suite.files, folder).map((file) => path.join(folder, file))))
   const saved = path.join(path.dirname(scratch), `${suite.name}-reference.json`)
   const { outcomes, timedOut, output, requests, inputs } = await runJobs(tests.flatMap(({ jobs }) => jobs), mode, scratch, 'all', limitMs)
   console.log(`${suite.name}: ${mode}, ${inputs} inputs in ${((Date.now() - began) / 1000).toFixed(1)} s`)
-  /** @type {import('../execute').Execution['tests']} */
+  /** @type {import('../child').Execution['tests']} */
   let found
   if (mode === 'stock') {
     fs.writeFileSync(saved, JSON.stringify([...outcomes]))

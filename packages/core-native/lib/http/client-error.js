@@ -7,8 +7,8 @@
 const http = require('node:http')
 const { Buffer } = require('node:buffer')
 const { Duplex } = require('node:stream')
-const { BodyTooLargeError } = require('../errors')
-const { ErrorKind } = require('../records')
+const { BodyTooLargeError } = require('../base/errors')
+const { ErrorKind } = require('../records/records')
 
 const { Server: StockServer } = http
 

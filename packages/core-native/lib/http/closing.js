@@ -3,8 +3,9 @@
 // The end of a server's connections: those that are idle when somebody asks for it, and, after server.close(), each one
 // with its last answer. Stock Node leaves a connection that was busy at close() alone; under load it would go on for ever.
 
-const R = require('../records')
-const { closesUnserved } = require('./node-internals')
+const R = require('../records/records')
+const { closesUnserved } = require('../node/node-internals')
+const { handleOf } = require('../node/server')
 const { State, ownMessage, publish } = require('./socket-state')
 const { kLane, kListener, kOutgoing, kParent, kReceiving, kSlot, kState, kTls } = require('./symbols')
 
@@ -76,7 +77,7 @@ function onLateRequest (socket, res) {
   endWith(res)
 }
 
-/** @param {import('./listener').Listener} listener @returns {boolean} whether a handler of the server runs at this moment */
+/** @param {import('../../types/internal').EngineListener} listener @returns {boolean} whether a handler of the server runs at this moment */
 function isInHandler (listener) {
   for (const socket of listener.sockets) {
     if ((socket[kState] & State.kInHandler) !== 0) return true
@@ -85,7 +86,7 @@ function isInHandler (listener) {
 }
 
 // The server was closed: answers that are due are the last ones of their connections.
-/** @param {import('./listener').Listener} listener */
+/** @param {import('../../types/internal').EngineListener} listener */
 function endWithAnswers (listener) {
   for (const socket of listener.sockets) {
     // A handler that closes its own server finds its answer as on Node.
@@ -114,7 +115,7 @@ function listenAgain (server, start) {
   try {
     start()
   } finally {
-    if (server._handle) {
+    if (handleOf(server)) {
       if (isClosed) goOn(listener)
     } else {
       listener.isClosed = isClosed
@@ -127,7 +128,7 @@ function listenAgain (server, start) {
 }
 
 // The server listens again: unfinished responses keep their connections.
-/** @param {import('./listener').Listener} listener */
+/** @param {import('../../types/internal').EngineListener} listener */
 function goOn (listener) {
   for (const socket of listener.sockets) {
     for (const res of unfinished(socket)) goOnAfter(res)

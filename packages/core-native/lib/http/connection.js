@@ -7,9 +7,9 @@
 const { Buffer } = require('node:buffer')
 const diagnosticsChannel = require('node:diagnostics_channel')
 const os = require('node:os')
-const R = require('../records')
+const R = require('../records/records')
 const { Addresses, NearEnd } = require('./addresses')
-const { HttpSocket, hooks, isUnread, materialise } = require('./socket')
+const { HttpSocket, isUnread, materialise } = require('./socket')
 const { SecureSocket } = require('./secure-socket')
 const { TlsFacts } = require('../tls/facts')
 const { failureOf, takeError } = require('../tls/failure')
@@ -17,16 +17,18 @@ const { blockDone, finishCopied, resumeWrite } = require('./socket-output')
 const { rememberOutside } = require('./outside')
 const { forgetStream, resumeStreams } = require('./stream-credit')
 const { State, isLight, ownMessage, publish, uncount, updateLoop } = require('./socket-state')
-const { systemError } = require('./system-error')
+const { systemError } = require('../base/system-error')
 const { onSocketError, showData } = require('./socket-listeners')
-const {
-  onRequest, onBody, onBodyEnd, onThrown, forgetContext, copy, answerEnds, emitClose, flushHeldEnd, endResource
-} = require('./exchange')
+const { connectionClosed } = require('./connection-end')
+const { onRequest, onBody, onBodyEnd, onThrown, forgetContext, copy } = require('./exchange')
 const { served } = require('./served')
-const { destroysQueued, zeroIsALimit } = require('./node-internals')
-const { describeError, describeAgain, connectionReset } = require('./client-error')
+const { zeroIsALimit } = require('../node/node-internals')
+const { answerOf, makeLast } = require('../node/response')
+const { connectionsOf, countConnection } = require('../node/server')
+const { restartTimeout } = require('../node/socket')
+const { describeError, describeAgain } = require('./client-error')
 const {
-  kState, kIncoming, kReceiving, kOutgoing, kUnsent, kOnClosed, kRefusal, kListener, kChannel, kErrorListener, kParent, kRemote, kShared, kTaken,
+  kState, kOutgoing, kUnsent, kOnClosed, kRefusal, kListener, kChannel, kErrorListener, kParent, kRemote, kShared, kTaken,
   kTls, kTlsError, kOnCertificate, kEndsIn
 } = require('./symbols')
 
@@ -49,7 +51,7 @@ const flagsAt = (words, w) => words[w + Word.kRecordFlags] >>> Shift.kRecordFlag
 /**
  * Handles one record.
  *
- * @param {import('../lane').Lane} lane
+ * @param {import('../records/lane').Lane} lane
  * @param {Int32Array} words
  * @param {Buffer} bytes
  * @param {number} at
@@ -105,7 +107,7 @@ function onRecord (lane, words, bytes, at) {
 
 // -- Connections ---------------------------------------------------------------------------------
 
-/** @param {import('../lane').Lane} lane @param {number} slot @param {Int32Array} words @param {Buffer} bytes @param {number} at */
+/** @param {import('../records/lane').Lane} lane @param {number} slot @param {Int32Array} words @param {Buffer} bytes @param {number} at */
 function onOpen (lane, slot, words, bytes, at) {
   const w = at >>> 2
   const server = servers.get(words[w + Word.kOpenServerId])
@@ -152,7 +154,7 @@ function onOpen (lane, slot, words, bytes, at) {
   }
   if (isPending) { // Only counts: close() waits for it.
     socket[kState] |= State.kFailed
-    server._connections++
+    countConnection(server)
     server[kListener].sockets.add(socket)
     return
   }
@@ -168,7 +170,7 @@ function onOpen (lane, slot, words, bytes, at) {
     return
   }
   served.connections++
-  server._connections++
+  countConnection(server)
   server[kListener].sockets.add(socket)
   if (server.timeout) socket.setTimeout(server.timeout)
   server[kListener].resource.runInAsyncScope(server.emit, server, 'connection', socket)
@@ -178,12 +180,13 @@ function onOpen (lane, slot, words, bytes, at) {
 }
 
 /** @param {any} server */
-function isFull ({ maxConnections, _connections: connections }) {
-  return (maxConnections || (zeroIsALimit && maxConnections === 0)) && connections >= maxConnections
+function isFull (server) {
+  const { maxConnections } = server
+  return (maxConnections || (zeroIsALimit && maxConnections === 0)) && connectionsOf(server) >= maxConnections
 }
 
 // The socket of an HTTP/2 stream: it comes with its request and has the addresses of its connection.
-/** @param {import('../lane').Lane} lane @param {number} slot @param {Int32Array} words @param {number} w */
+/** @param {import('../records/lane').Lane} lane @param {number} slot @param {Int32Array} words @param {number} w */
 function openStream (lane, slot, words, w) {
   const parent = lane.sockets[words[w + Word.kRecordExtra]]
   const server = servers.get(words[w + Word.kRequestServerId])
@@ -217,7 +220,7 @@ function align (at) {
 }
 
 // A handshake waits for what the application makes of the ClientHello.
-/** @param {import('../lane').Lane} lane @param {Int32Array} words @param {Buffer} bytes @param {number} at */
+/** @param {import('../records/lane').Lane} lane @param {Int32Array} words @param {Buffer} bytes @param {number} at */
 function onHello (lane, words, bytes, at) {
   const w = at >>> 2
   const id = words[w + Word.kHelloId]
@@ -245,7 +248,7 @@ function onHello (lane, words, bytes, at) {
 }
 
 // A handshake waits until the application has kept its session.
-/** @param {import('../lane').Lane} lane @param {Int32Array} words @param {Buffer} bytes @param {number} at */
+/** @param {import('../records/lane').Lane} lane @param {Int32Array} words @param {Buffer} bytes @param {number} at */
 function onNewSession (lane, words, bytes, at) {
   const w = at >>> 2
   const id = words[w + Word.kNewSessionId]
@@ -288,7 +291,7 @@ function onTlsFailure (socket, error) {
   if (!server[kListener].isSecure && !server.emit('clientError', error, socket)) socket.destroy(error)
 }
 
-/** @param {import('../lane').Lane} lane @param {number} slot @param {any} socket @param {number} errno */
+/** @param {import('../records/lane').Lane} lane @param {number} slot @param {any} socket @param {number} errno */
 function onClosed (lane, slot, socket, errno) {
   lane.sockets[slot] = undefined
   lane.writer.command(kRelease, 0, slot)
@@ -356,48 +359,6 @@ function onceFinished (socket, run) {
   else socket.once('finish', run)
 }
 
-/** @type {boolean | undefined} asked when first needed */
-let isQueueDestroyed
-
-// What Node's 'close' listeners of an HTTP connection do. Runs just before the socket's 'close'.
-/** @param {any} socket */
-function connectionClosed (socket) {
-  socket.server?.[kListener].sockets.delete(socket)
-  const bits = socket[kState]
-  if ((bits & State.kUpgraded) !== 0) return
-  const incoming = socket[kIncoming]
-  if (incoming !== null) {
-    socket[kIncoming] = null
-    if (Array.isArray(incoming)) for (const req of incoming) abort(req)
-    else abort(incoming)
-  }
-  socket[kReceiving] = null
-  const outgoing = socket[kOutgoing]
-  if (outgoing !== null && outgoing.length !== 0 && (isQueueDestroyed ??= destroysQueued())) {
-    for (const res of outgoing.splice(0)) res.destroy(connectionReset())
-  }
-  const res = ownMessage(socket)
-  if (!res) return
-  if ((bits & State.kStream) !== 0) answerEnds(socket[kParent], res)
-  if (!closesWithSocket(socket)) emitClose(res)
-}
-
-// ServerResponse#assignSocket was called: its 'close' listener has its place among the application's.
-/** @param {any} socket */
-function closesWithSocket (socket) {
-  if (isLight(socket) || (socket[kState] & State.kDestroyed) !== 0) return false
-  return socket.listeners('close').some((/** @type {Function} */ listener) => listener.name === 'onServerResponseClose')
-}
-
-/** @param {any} req */
-function abort (req) {
-  flushHeldEnd(req)
-  req.destroy(connectionReset())
-  endResource(req)
-}
-
-hooks.closed = connectionClosed
-
 /** @param {any} socket @param {number} kind @param {Buffer} raw */
 function onError (socket, kind, raw) {
   socket[kState] |= State.kFailed
@@ -422,13 +383,13 @@ function onError (socket, kind, raw) {
 function onCredit (socket, bytes) {
   const unsent = socket[kUnsent] - bytes
   socket[kUnsent] = unsent > 0 ? unsent : 0
-  if (!isLight(socket)) socket._unrefTimer()
+  if (!isLight(socket)) restartTimeout(socket)
   if ((socket[kState] & State.kStream) === 0) return resumeWrite(socket)
   resumeStreams(socket, resumeWrite)
   finishCopied(socket)
 }
 
-/** @param {import('../lane').Lane} lane @param {number} id @param {number} errno */
+/** @param {import('../records/lane').Lane} lane @param {number} id @param {number} errno */
 function onBlockDone (lane, id, errno) {
   const sent = lane.blocks.get(id)
   lane.blocks.delete(id)
@@ -466,8 +427,8 @@ function onEof (socket) {
     return
   }
   const outgoing = socket[kOutgoing]
-  if (outgoing !== null && outgoing.length !== 0) outgoing[outgoing.length - 1]._last = true
-  else if (ownMessage(socket)) socket._httpMessage._last = true
+  if (outgoing !== null && outgoing.length !== 0) makeLast(outgoing[outgoing.length - 1])
+  else if (ownMessage(socket)) makeLast(answerOf(socket))
   else socket.end()
 }
 

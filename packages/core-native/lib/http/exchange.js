@@ -7,22 +7,26 @@ const http = require('node:http')
 const diagnosticsChannel = require('node:diagnostics_channel')
 const { AsyncLocalStorage, AsyncResource } = require('node:async_hooks')
 const { Buffer } = require('node:buffer')
-const { nodeProcess } = require('../node-process')
-const R = require('../records')
-const { loadBinding } = require('../binding')
-const { splitTarget } = require('../url-prefix')
+const { nodeProcess } = require('../node/node-process')
+const R = require('../records/records')
+const { loadBinding } = require('../backend/binding')
+const { splitTarget } = require('../prefixes/url-prefix')
 const {
-  kOutgoingUniqueHeaders, kNeedDrain, kDetachAbortSignal, kOptimizeEmptyRequests, drainTicks, contextsAreFrames, forgetRead
-} = require('./node-internals')
+  kOutgoingUniqueHeaders, kNeedDrain, kDetachAbortSignal, kOptimizeEmptyRequests, drainTicks, contextsAreFrames
+} = require('../node/node-internals')
+const { addHeaderLines, dumpUnconsumed, dumpUnread, isBuffering, isDumped, isUnheard, settleSilently } = require('../node/request')
+const { answerOf, expectContinue, flush, isHeard, isLast, onPendingData, setAnswer, setConnectionLimits } = require('../node/response')
+const { forgetRead, restartTimeout } = require('../node/socket')
 const { closeUnread, consumed, materialise } = require('./socket')
 const { closeIfIdle, onLateRequest } = require('./closing')
+const { answerEnds, emitClose, endResource, flushHeldEnd } = require('./connection-end')
 const { State, isLight, publish } = require('./socket-state')
 const { removeListeners, forgetResponse, showData } = require('./socket-listeners')
 const { idleTimeout, kKeepAliveMarginMs } = require('./outgoing')
 const { served } = require('./served')
 const {
   kLane, kSlot, kState, kIncoming, kReceiving, kOutgoing, kUnacknowledged, kRead, kRequestCount, kOutgoingData,
-  kResource, kResourceEnded, kEndHeld, kEnded, kListener, kParent, kStreamAnswers, kEndsIn
+  kResource, kEndHeld, kEnded, kListener, kParent, kStreamAnswers, kEndsIn
 } = require('./symbols')
 
 const { kEnd, kShutdown, kUpgradeAccept, kUpgradeDecline } = R.ReplyType
@@ -75,7 +79,7 @@ function copy (bytes, from, length) {
 
 // -- Requests ------------------------------------------------------------------------------------
 
-/** @param {import('../lane').Lane} lane @param {any} socket @param {Int32Array} words @param {Buffer} bytes @param {number} at */
+/** @param {import('../records/lane').Lane} lane @param {any} socket @param {Int32Array} words @param {Buffer} bytes @param {number} at */
 function onRequest (lane, socket, words, bytes, at) {
   if (socket.destroyed || (socket[kState] & State.kFailed) !== 0) return
   // It has waited for longer than queueTimeout, and its client was told.
@@ -123,7 +127,7 @@ function onRequest (lane, socket, words, bytes, at) {
   req.method = listener.methods[packed & Mask.kRequestMethod]
   req.upgrade = false
   const raw = lane.readLines(words, w + (R.kRequestFixedBytes >>> 2), lines, text, skip)
-  req._addHeaderLines(raw, limitLines(server, raw))
+  addHeaderLines(req, raw, limitLines(server, raw))
 
   const resource = listener.resource.runInAsyncScope(newResource)
   req[kResource] = resource
@@ -151,7 +155,7 @@ function onRequest (lane, socket, words, bytes, at) {
   }
 }
 
-/** @param {any} req @param {import('./listener').Listener} listener @param {number} id of the prefix */
+/** @param {any} req @param {import('../../types/internal').EngineListener} listener @param {number} id of the prefix */
 function namePrefix (req, listener, id) {
   const { names, paths } = listener.prefixes
   req.urlPrefix = names[id]
@@ -208,7 +212,7 @@ function start (server, socket, req, flags, body) {
     res = deliver(server, socket, req, flags)
   } finally {
     socket[kState] &= ~State.kInHandler
-    if (body !== null && !req._dumped) req.push(body)
+    if (body !== null && !isDumped(req)) req.push(body)
   }
   if ((flags & R.kFlagComplete) !== 0) complete(req, res)
   return res
@@ -229,8 +233,7 @@ function isUpgradeWanted (server, req) {
 /** @param {any} req @param {any} res */
 function complete (req, res) {
   req.complete = true
-  if (res.finished && req._eventsCount === 0 && !req._consuming && req.readableFlowing === null &&
-      req._readableState.length === 0) {
+  if (res.finished && isUnheard(req) && !isBuffering(req)) {
     req[kEndHeld] = true
     return
   }
@@ -247,13 +250,6 @@ function pushEnd (req) {
   }
 }
 
-/** @param {any} req */
-function flushHeldEnd (req) {
-  if (req[kEndHeld] !== true) return
-  req[kEndHeld] = false
-  req.push(null)
-}
-
 /** @param {any} server @param {any} socket @param {any} req @param {number} flags @returns {any} the response */
 function deliver (server, socket, req, flags) {
   enqueue(socket, req)
@@ -263,8 +259,7 @@ function deliver (server, socket, req, flags) {
   options.rejectNonStandardBodyWrites = server.rejectNonStandardBodyWrites
   const res = new listener.ServerResponse(req, options)
   res[kEnded] = false
-  res._keepAliveTimeout = server.keepAliveTimeout
-  res._maxRequestsPerSocket = server.maxRequestsPerSocket
+  setConnectionLimits(res, server.keepAliveTimeout, server.maxRequestsPerSocket)
   res.shouldKeepAlive = (flags & R.kFlagKeepAlive) !== 0
   const isStream = (flags & R.kFlagStream) !== 0
   // A response of the application's own class takes 2.0 for something older than 1.1, which knows no chunks; the lane
@@ -274,7 +269,7 @@ function deliver (server, socket, req, flags) {
   res[kOutgoingUniqueHeaders] = server[kOutgoingUniqueHeaders]
   if (requestStart.hasSubscribers) requestStart.publish({ request: req, response: res, socket, server })
   if (kOptimizeEmptyRequests !== null && server[kOptimizeEmptyRequests] === true && isEmpty(req, flags)) settleSilently(req)
-  if (socket._httpMessage) queue(socket, res)
+  if (answerOf(socket)) queue(socket, res)
   else assign(socket, res)
   if (isStream) answerBegins(socket[kParent], res)
   if (listener.isClosed) onLateRequest(socket, res)
@@ -319,7 +314,7 @@ function isEmpty ({ headers, httpVersionMajor }, flags) {
 /** @param {any} server @param {any} req @param {any} res */
 function expect (server, req, res) {
   if (kContinueExpression.test(req.headers.expect)) {
-    res._expect_continue = true
+    expectContinue(res)
     if (server.listenerCount('checkContinue') > 0) {
       server.emit('checkContinue', req, res)
     } else {
@@ -368,7 +363,7 @@ function onBody (socket, chunk) {
     socket[kReceiving] = null // It has lost a piece: its end may come, but is not told.
     return
   }
-  socket._unrefTimer()
+  restartTimeout(socket)
   if ((socket[kState] & State.kUpgraded) !== 0) {
     if (socket.push(chunk)) {
       consumed(socket, chunk.length)
@@ -379,7 +374,7 @@ function onBody (socket, chunk) {
     return
   }
   const req = socket[kReceiving]
-  if (req === null || req._dumped) {
+  if (req === null || isDumped(req)) {
     consumed(socket, chunk.length)
     showData(socket, chunk)
     return
@@ -400,7 +395,7 @@ function pushBody (socket, req, chunk) {
   showData(socket, chunk)
 }
 
-/** @param {import('../lane').Lane} lane @param {any} socket @param {Int32Array} words @param {Buffer} bytes @param {number} at */
+/** @param {import('../records/lane').Lane} lane @param {any} socket @param {Int32Array} words @param {Buffer} bytes @param {number} at */
 function onBodyEnd (lane, socket, words, bytes, at) {
   const req = socket[kReceiving]
   socket[kReceiving] = null
@@ -412,7 +407,7 @@ function onBodyEnd (lane, socket, words, bytes, at) {
   if (lines !== 0) {
     const raw = lane.readLines(words, w + (R.kPayloadAt >>> 2), lines, bytes.toString('latin1', text, text + words[w + Word.kBodyEndTextBytes]), 0)
     limitLines(socket.server, raw)
-    req._addHeaderLines(raw, raw.length)
+    addHeaderLines(req, raw, raw.length)
   }
   if ((socket[kState] & State.kReadPaused) !== 0) socket.resume() // For the next message.
   current = req[kResource]
@@ -445,10 +440,10 @@ function assign (socket, res) {
     res.assignSocket(socket)
     return
   }
-  socket._httpMessage = res
+  setAnswer(socket, res)
   res.socket = socket
-  if (res._eventsCount > 0) res.emit('socket', socket)
-  if (res.outputData.length !== 0 || res.finished || res[kNeedDrain]) res._flush()
+  if (isHeard(res)) res.emit('socket', socket)
+  if (res.outputData.length !== 0 || res.finished || res[kNeedDrain]) flush(res)
 }
 
 // The counterpart: there is no listener to remove, and removing one would make the socket a stream too.
@@ -459,7 +454,7 @@ function detach (socket, res) {
     if (!isLight(socket)) forgetResponse(socket)
     return
   }
-  socket._httpMessage = null
+  setAnswer(socket, null)
   res.socket = null
 }
 
@@ -469,16 +464,7 @@ function detach (socket, res) {
 /** @param {any} connection @param {any} res of one of its streams */
 function answerBegins (connection, res) {
   (connection[kStreamAnswers] ??= new Set()).add(res)
-  connection._httpMessage = res
-}
-
-/** @param {any} connection @param {any} res that has ended, or whose stream has */
-function answerEnds (connection, res) {
-  const answers = connection[kStreamAnswers]
-  answers.delete(res)
-  if (connection._httpMessage !== res) return
-  connection._httpMessage = null
-  for (const other of answers) connection._httpMessage = other
+  setAnswer(connection, res)
 }
 
 /** @param {any} socket @param {any} res */
@@ -486,7 +472,7 @@ function queue (socket, res) {
   if (socket[kOutgoing] === null) socket[kOutgoing] = [res]
   else socket[kOutgoing].push(res)
   // The sum bounds what waits behind the response whose turn it is.
-  res._onPendingData = (/** @type {number} */ delta) => { socket[kOutgoingData] += delta }
+  onPendingData(res, (delta) => { socket[kOutgoingData] += delta })
 }
 
 /** @this {any} */
@@ -498,7 +484,7 @@ function onResponseFinish () {
   // What the connection comes to is no longer about this request.
   if (kDetachAbortSignal !== null) req[kDetachAbortSignal]()
   dequeue(socket)
-  if (req[kEndHeld] !== true && !req._consuming && !req._readableState.resumeScheduled) req._dump()
+  if (req[kEndHeld] !== true) dumpUnread(req)
   detach(socket, this)
   if ((socket[kState] & State.kStream) !== 0) answerEnds(socket[kParent], this)
   nodeProcess.nextTick(afterFinish, req, this)
@@ -506,9 +492,9 @@ function onResponseFinish () {
   const hasNext = outgoing !== null && outgoing.length !== 0
   if (this[kEnded] !== true) {
     this[kEnded] = true
-    tellEnd(socket, this._last, !hasNext)
+    tellEnd(socket, isLast(this), !hasNext)
   }
-  if (this._last) {
+  if (isLast(this)) {
     socket.destroySoon()
   } else if (hasNext) {
     assign(socket, outgoing.shift())
@@ -529,44 +515,16 @@ function tellEnd (socket, last, idle) {
 /** @param {any} req @param {any} res */
 function afterFinish (req, res) {
   if (req[kEndHeld] === true) {
-    if (req._eventsCount === 0 && !req._consuming && !req.destroyed && req.readableFlowing === null) {
+    if (isUnheard(req) && !req.destroyed) {
       req[kEndHeld] = false
       settleSilently(req)
     } else {
       flushHeldEnd(req)
-      if (!req._consuming) req._dump()
+      dumpUnconsumed(req)
     }
   }
   emitClose(res)
   endResource(req)
-}
-
-// Once: what is left of the message still runs in its context.
-/** @param {any} req */
-function endResource (req) {
-  if (!req[kResource] || req[kResourceEnded] === true) return
-  req[kResourceEnded] = true
-  req[kResource].emitDestroy()
-}
-
-/** @param {any} req */
-function settleSilently (req) {
-  const state = req._readableState
-  req._dumped = true
-  req._consuming = true
-  state.ended = true
-  state.endEmitted = true
-  state.destroyed = true
-  state.closed = true
-  state.closeEmitted = true
-}
-
-/** @param {any} res */
-function emitClose (res) {
-  if (res._closed) return
-  res.destroyed = true
-  res._closed = true
-  res.emit('close')
 }
 
 // -- The idle time between requests, where JavaScript has to count it ----------------------------
@@ -586,5 +544,5 @@ function resetKeepAliveTimer (server, socket) {
 }
 
 module.exports = {
-  onRequest, onBody, onBodyEnd, onThrown, forgetContext, copy, answerEnds, emitClose, flushHeldEnd, endResource, headerPairsMax
+  onRequest, onBody, onBodyEnd, onThrown, forgetContext, copy, headerPairsMax
 }

@@ -3,8 +3,8 @@
 // http.IncomingMessage with the fields that exchange.js keeps on a request.
 
 const http = require('node:http')
-const { splitTarget } = require('../url-prefix')
-const { addHeaderLine: stockAddHeaderLine } = require('./node-internals')
+const { splitTarget } = require('../prefixes/url-prefix')
+const { addHeaderLine: stockAddHeaderLine } = require('../node/node-internals')
 const { kResource, kResourceEnded, kEndHeld } = require('./symbols')
 
 // Field names with a remembered rule. Applications meet some dozens; a client that invents names

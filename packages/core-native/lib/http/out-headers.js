@@ -3,7 +3,7 @@
 // Where a response's headers are kept until they are sent, and the short way into it.
 
 const http = require('node:http')
-const { kOutHeaders, isLenientHeaderValidation, setHeader } = require('./node-internals')
+const { kOutHeaders, isLenientHeaderValidation, setHeader } = require('../node/node-internals')
 
 // Field names with a remembered key. Applications set some dozens; who makes names up only takes Node's own way.
 const kKeysMax = 512

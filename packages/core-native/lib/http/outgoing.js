@@ -8,14 +8,16 @@
 const diagnosticsChannel = require('node:diagnostics_channel')
 const http = require('node:http')
 const { Buffer } = require('node:buffer')
-const { nodeProcess } = require('../node-process')
-const R = require('../records')
-const { loadBinding } = require('../binding')
-const { kInlineBytesMax } = require('../reply-writer')
+const { nodeProcess } = require('../node/node-process')
+const R = require('../records/records')
+const { loadBinding } = require('../backend/binding')
+const { kInlineBytesMax } = require('../records/reply-writer')
 const {
   kCorked, kOutHeaders, kRejectNonStandardBodyWrites, kWritableFinished, kEndCallbacks, kShapeMode,
   end: stockEnd, write: stockWrite
-} = require('./node-internals')
+} = require('../node/node-internals')
+const { answerOf, finish, hasBody, hasTrailers, headIsSent, headOf, isHeadSent, isLast, makeHead } = require('../node/response')
+const { hadError, restartTimeout } = require('../node/socket')
 const { isStrict, keyOf, outHeaders, stockSetHeader } = require('./out-headers')
 const { hasCredit } = require('./socket-output')
 const { kStreamBytesMin, mayCopy, settleStream } = require('./stream-credit')
@@ -75,14 +77,14 @@ function isDirect (socket) {
 /** @param {any} res */
 function isShort (res) {
   const { socket } = res
-  return socket !== null && socket !== undefined && socket[kLane] !== undefined && socket._httpMessage === res &&
+  return socket !== null && socket !== undefined && socket[kLane] !== undefined && answerOf(socket) === res &&
     !res.finished && !res.destroyed && !res.strictContentLength && res.outputData.length === 0 &&
     res[kCorked] === 0 && isDirect(socket)
 }
 
 /** @param {any} res the head of which exists */
 function isLongHead (res) {
-  return !res._headerSent && res._header.length > kShortHeadMax
+  return !isHeadSent(res) && /** @type {string} */ (headOf(res)).length > kShortHeadMax
 }
 
 /**
@@ -191,11 +193,11 @@ function given (...args) {
  */
 function endWithFile (res, fd, start, bytes) {
   const lane = res.socket?.[kLane]
-  if (lane === undefined || !loadBinding().capabilities.sendsFiles || !isShort(res) || res._trailer !== '') return false
+  if (lane === undefined || !loadBinding().capabilities.sendsFiles || !isShort(res) || hasTrailers(res)) return false
   if (res.end !== Methods.prototype.end || res.write !== stockWrite || ServerResponse.prototype.end !== stockEnd) return false
-  if (res._header === null) {
-    res._implicitHeader()
-    if (!isShort(res) || !res._hasBody) return false
+  if (headOf(res) === null) {
+    makeHead(res)
+    if (!isShort(res) || !hasBody(res)) return false
   }
   if (isLongHead(res)) return false
   const block = lane.native.sendFile(lane.index, fd, start, bytes)
@@ -205,20 +207,20 @@ function endWithFile (res, fd, start, bytes) {
   const { batching } = writer
   // The lane shall see all of it at once: the kernel keeps only responses that leave in one call.
   writer.batching = true
-  if (!res._headerSent) count(socket, writer.response(socket[kSlot], 0, res.statusCode, 0, res._header, null))
+  if (!isHeadSent(res)) count(socket, writer.response(socket[kSlot], 0, res.statusCode, 0, headOf(res), null))
   writer.command(kBlock, res.chunkedEncoding ? R.kReplyChunked : 0, socket[kSlot], block)
-  const flags = R.kReplyEnd | (res.chunkedEncoding ? R.kReplyChunked : 0) | (res._last ? R.kReplyClose : 0)
-  writer.command(kEnd, flags, socket[kSlot], res._last ? 0 : idleTimeout(socket))
+  const flags = R.kReplyEnd | (res.chunkedEncoding ? R.kReplyChunked : 0) | (isLast(res) ? R.kReplyClose : 0)
+  writer.command(kEnd, flags, socket[kSlot], isLast(res) ? 0 : idleTimeout(socket))
   writer.batching = batching
   if (!batching) writer.signal()
-  res._headerSent = true
+  headIsSent(res)
   socket[kWritten] += bytes
   res[kEnded] = true
   res.finished = true
   // Until it has left, writableFinished is false.
   res.outputSize += bytes
   lane.blocks.set(block, { write: new FileWrite(res, bytes), chunk: kNothing })
-  res._finish()
+  finish(res)
   return true
 }
 
@@ -234,7 +236,7 @@ class FileWrite {
     const { res } = this
     res.outputSize -= this.bytes
     // Not before: destroy() has to cut it off.
-    if (res._last && res.socket !== null) res.socket[kState] |= State.kCloseSoon | State.kFinSent
+    if (isLast(res) && res.socket !== null) res.socket[kState] |= State.kCloseSoon | State.kFinSent
     const resource = res.req[kResource]
     // At once: the end of the connection may be the next record.
     if (resource) resource.runInAsyncScope(emitFinish, undefined, res)
@@ -247,7 +249,7 @@ function count (socket, bytes) {
   socket[kUnsent] += bytes
   socket[kWritten] += bytes
   if ((socket[kState] & State.kStream) !== 0) settleStream(socket)
-  if ((socket[kState] & State.kMaterialised) !== 0) socket._unrefTimer()
+  if ((socket[kState] & State.kMaterialised) !== 0) restartTimeout(socket)
 }
 
 // Those of an end() after the one that sent the answer.
@@ -260,7 +262,7 @@ function callBack (res, key) {
 
 /** @param {any} res */
 function emitFinish (res) {
-  if (res.socket !== null && res.socket._hadError) return
+  if (res.socket !== null && hadError(res.socket)) return
   if (kWritableFinished !== null) res[kWritableFinished] = true
   if (kEndCallbacks !== null && res[kEndCallbacks] !== null) callBack(res, kEndCallbacks)
   res.emit('finish')

@@ -6,10 +6,11 @@
 const fs = require('node:fs')
 const { Buffer } = require('node:buffer')
 const { finished, pipeline } = require('node:stream')
-const { nodeProcess } = require('../node-process')
-const { refuseUnknown } = require('../option-names')
+const { nodeProcess } = require('../node/node-process')
+const { hasBody } = require('../node/response')
+const { refuseUnknown } = require('../options/option-names')
 const { endWithFile } = require('./outgoing')
-const { errnoOf, systemError } = require('./system-error')
+const { errnoOf, systemError } = require('../base/system-error')
 
 /**
  * @typedef {object} Sending
@@ -114,7 +115,7 @@ function begin (sending, stats) {
   if (!res.headersSent && !hasNoBody && !res.hasHeader('content-length') && !res.hasHeader('transfer-encoding')) {
     res.setHeader('Content-Length', length)
   }
-  if (length === 0 || hasNoBody || !res._hasBody) res.end()
+  if (length === 0 || hasNoBody || !hasBody(res)) res.end()
   else if (!endWithFile(res, fd, start, length)) return stream(sending, length)
   // What was handed over has a handle of its own.
   finished(res, (error) => settle(sending, error ?? null))

@@ -5,8 +5,9 @@
 
 const { EventEmitter } = require('node:events')
 const http = require('node:http')
-const { kNeedDrain } = require('./node-internals')
-const { hooks } = require('./socket')
+const { kNeedDrain } = require('../node/node-internals')
+const { isHeadSent } = require('../node/response')
+const { connectionClosed } = require('./connection-end')
 const { State, isLight, ownMessage } = require('./socket-state')
 const { kListener, kReceiving, kState } = require('./symbols')
 
@@ -14,7 +15,8 @@ const { kListener, kReceiving, kState } = require('./symbols')
 const kCounted = ['data', 'end']
 const { on } = EventEmitter.prototype // Readable's would start to read.
 
-hooks.materialised = (socket) => {
+/** @param {any} socket that has become a stream */
+function addListeners (socket) {
   socket.on('timeout', onSocketTimeout)
   socket.on('error', onSocketError)
   socket.on('drain', onSocketDrain)
@@ -26,13 +28,13 @@ hooks.materialised = (socket) => {
 
 function onRecordInstead () {}
 
-// hooks.closed was called before, unless the application says so of a socket that is open: Node takes its word. Some call
+// connectionClosed() was called before, unless the application says so of a socket that is open: Node takes its word. Some call
 // the listener on something else.
 /** @this {any} */
 function onSocketClose () {
   if (this?.[kState] === undefined || this.destroyed) return
   this[kState] |= State.kFailed
-  hooks.closed(this)
+  connectionClosed(this)
 }
 
 // The response's, when it was assigned to a light socket.
@@ -104,10 +106,10 @@ function onSocketError (error) {
   if (this.listenerCount('error') === 0) this.on('error', noop)
   if (this.server.emit('clientError', error, this)) return
   const res = ownMessage(this)
-  if (this.writable && (!res || !res._headerSent)) {
+  if (this.writable && (!res || !isHeadSent(res))) {
     this.write(kCannedReplies.get(error.code) ?? kBadRequest, 'latin1')
   }
   this.destroy(error)
 }
 
-module.exports = { onSocketError, removeListeners, forgetResponse, showData }
+module.exports = { addListeners, onSocketError, removeListeners, forgetResponse, showData }

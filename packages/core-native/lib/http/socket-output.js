@@ -3,11 +3,12 @@
 // What a socket sends: bytes go out as reply records; credits bound what was accepted and is not sent yet.
 
 const { Buffer } = require('node:buffer')
-const R = require('../records')
-const { kInlineBytesMax } = require('../reply-writer')
+const { restartTimeout } = require('../node/socket')
+const R = require('../records/records')
+const { kInlineBytesMax } = require('../records/reply-writer')
 const { State, isLight, updateLoop } = require('./socket-state')
 const { kStreamBytesMin, hasStreamCredit, isBehind, mayCopy, settleStream, waitForCredit } = require('./stream-credit')
-const { systemError } = require('./system-error')
+const { systemError } = require('../base/system-error')
 const { kLane, kSlot, kState, kUnsent, kHeldWrite, kWritten } = require('./symbols')
 
 const { kData, kEnd, kShutdown } = R.ReplyType
@@ -82,7 +83,7 @@ function chunkBytes ({ chunk, encoding }) {
 // reference may be changed by the application once the callback ran: it waits for their last block.
 /** @param {any} socket @param {Write} write */
 function send (socket, write) {
-  socket._unrefTimer()
+  restartTimeout(socket)
   const { chunks } = write
   const lane = socket[kLane]
   const slot = socket[kSlot]

@@ -2,6 +2,9 @@
 
 // What a socket of the engine is at the moment, and what follows from that for its lane, its server and the event loop.
 
+const { answerOf } = require('../node/response')
+const { emitCloseIfDrained, uncountConnection } = require('../node/server')
+const { serverOf } = require('../node/socket')
 const { kLane, kSlot, kState, kHeldWrite, kUnref, kHoldsLoop, kStreamAnswers, kEndsIn, kListener } = require('./symbols')
 
 // Bits of socket[kState].
@@ -34,18 +37,18 @@ function isLight (socket) {
 // The response whose turn it is on the socket. A connection with streams has none: its _httpMessage is one of theirs.
 /** @param {any} socket */
 function ownMessage (socket) {
-  return socket[kStreamAnswers] === undefined ? socket._httpMessage : undefined
+  return socket[kStreamAnswers] === undefined ? answerOf(socket) : undefined
 }
 
 /** @param {any} socket */
 function uncount (socket) {
   if ((socket[kState] & State.kCounted) === 0) return
   socket[kState] &= ~State.kCounted
-  const { _server } = socket
-  _server._connections--
-  const listener = _server[kListener]
+  const server = serverOf(socket)
+  uncountConnection(server)
+  const listener = server[kListener]
   listener.endsIn = socket[kEndsIn]
-  _server._emitCloseIfDrained()
+  emitCloseIfDrained(server)
   listener.endsIn = null
 }
 

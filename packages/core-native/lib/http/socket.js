@@ -8,11 +8,14 @@
 
 const net = require('node:net')
 const { setImmediate } = require('node:timers')
-const { nodeProcess } = require('../node-process')
-const R = require('../records')
-const { kInlineBytesMax } = require('../reply-writer')
+const { nodeProcess } = require('../node/node-process')
+const { becomeStream, settleDestroyed } = require('../node/socket')
+const R = require('../records/records')
+const { kInlineBytesMax } = require('../records/reply-writer')
 const { kNoBlock, hold, send, shutdown, waitingBytes } = require('./socket-output')
 const { captureContext, runInDomainOf, runOutside } = require('./outside')
+const { connectionClosed } = require('./connection-end')
+const { addListeners } = require('./socket-listeners')
 const { State, isLight, publish, uncount, updateLoop } = require('./socket-state')
 const {
   kLane, kSlot, kState, kRemote, kIncoming, kReceiving, kOutgoing, kUnsent, kUnacknowledged, kHeldWrite,
@@ -56,11 +59,6 @@ const HttpSocket = function Socket (lane, slot, server, remote) {
   this._maxListeners = undefined
 }
 
-// Listeners that a connection in HTTP mode has on Node, set by socket-listeners.js; what a WebSocket's has, set by
-// web-socket-channel.js.
-/** @type {{ materialised: (socket: any) => void, closed: (socket: any) => void, webSocket: (socket: any) => void }} */
-const hooks = { materialised () {}, closed () {}, webSocket () {} }
-
 // A WebSocket lets go of a socket that nobody uses; from now on it is one that somebody has changed.
 /** @param {any} socket */
 function keep (socket) {
@@ -71,29 +69,20 @@ function keep (socket) {
 function materialise (socket) {
   const state = socket[kState]
   socket[kState] = state | State.kMaterialised
-  const { server, _server } = socket
+  const { server } = socket
   const highWaterMark = server.highWaterMark
   const options = { allowHalfOpen: socket.allowHalfOpen, readableHighWaterMark: highWaterMark, writableHighWaterMark: highWaterMark }
   // As on Node, where the first request comes later: the socket is none of a request's domain.
-  runInDomainOf(server[kListener].resource, () => Reflect.apply(net.Socket, socket, [options]))
-  socket.server = server
-  socket._server = _server
-  socket._paused = false
-  if ((state & State.kUpgraded) === 0) hooks.materialised(socket)
-  if ((state & State.kWebSocket) !== 0) hooks.webSocket(socket)
+  becomeStream(socket, () => runInDomainOf(server[kListener].resource, () => Reflect.apply(net.Socket, socket, [options])))
+  if ((state & State.kUpgraded) === 0) addListeners(socket)
+  if ((state & State.kWebSocket) !== 0) socket[kChannel].useAsStream(socket)
   const listener = socket[kErrorListener]
   if (listener !== undefined) {
     socket[kErrorListener] = undefined
     socket.on('error', listener)
   }
   if ((state & State.kDestroyed) !== 0) {
-    // Destroyed while light: the states say so, and only 'close' is still to come.
-    for (const s of [socket._readableState, socket._writableState]) {
-      s.destroyed = s.closed = s.closeEmitted = true
-    }
-    const { _readableState, _writableState } = socket
-    if ((state & State.kFinSent) !== 0) _writableState.ending = _writableState.ended = _writableState.finished = true
-    if ((state & State.kPeerEnded) !== 0) _readableState.ended = _readableState.endEmitted = true
+    settleDestroyed(socket, (state & State.kFinSent) !== 0, (state & State.kPeerEnded) !== 0)
     if ((state & State.kLaneClosed) === 0) onceClosed(socket, () => socket.emit('close', false))
   } else if ((state & State.kFinSent) !== 0) {
     // The FIN is on its way; end() only brings the stream's state along.
@@ -250,7 +239,7 @@ class Methods extends net.Socket {
           updateLoop(self)
           publish(self, kDestroy)
           uncount(self)
-          if ((self[kState] & State.kLaneClosed) !== 0) nodeProcess.nextTick(runOutside, () => hooks.closed(self))
+          if ((self[kState] & State.kLaneClosed) !== 0) nodeProcess.nextTick(runOutside, () => connectionClosed(self))
         }
         return this
       }
@@ -436,7 +425,7 @@ function onceClosed (socket, closed) {
     const held = socket[kHeldWrite]
     hold(socket, null)
     held?.callback() // As libuv, which cancels what is in flight: the error is the socket's.
-    hooks.closed(socket)
+    connectionClosed(socket)
     closed()
   }
   // As libuv: the server's own 'close', a tick, comes first.
@@ -480,4 +469,4 @@ function consumed (socket, bytes) {
   if (total >= kAcknowledgeBytes && (socket[kState] & State.kReadPaused) === 0) acknowledge(socket)
 }
 
-module.exports = { HttpSocket, closeUnread, consumed, hooks, isUnread, materialise }
+module.exports = { HttpSocket, closeUnread, consumed, isUnread, materialise }

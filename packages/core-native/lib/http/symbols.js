@@ -53,8 +53,5 @@ module.exports = {
   kBegin: Symbol('httpsys.begin'),
 
   /** On a server. */
-  kListener: Symbol('httpsys.listener'),
-
-  /** In the options of createServer() and of listen() on a port: those of TLS that an adapter was given (tls/listen-tls.js). */
-  kAdapterTls: Symbol('httpsys.adapterTls')
+  kListener: Symbol('httpsys.listener')
 }

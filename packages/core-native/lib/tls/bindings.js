@@ -7,8 +7,8 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const tls = require('node:tls')
-const { CertificateFileError, EnvironmentError } = require('../errors')
-const { readText, rewriteFile } = require('../settings-file')
+const { CertificateFileError, EnvironmentError } = require('../base/errors')
+const { readText, rewriteFile } = require('../base/settings-file')
 
 const kVersion = 1
 const kFileBytesMax = 1024 * 1024
@@ -98,19 +98,19 @@ function readPair ({ endpoint, cert, key }) {
 /**
  * What is bound to the hosts and ports of prefixes.
  *
- * @param {import('../url-prefix').UrlPrefix[]} prefixes
+ * @param {import('../prefixes/url-prefix').UrlPrefix[]} prefixes
  * @returns {{ host: string, pair: { key: string, cert: string } }[]} host '*' = every one
  */
 function bindingsFor (prefixes) {
   return meant(prefixes).map((binding) => ({ host: readEndpoint(binding.endpoint).host, pair: readPair(binding) }))
 }
 
-/** @param {import('../url-prefix').UrlPrefix[]} prefixes @returns {string[]} the files of what is bound to their hosts and ports */
+/** @param {import('../prefixes/url-prefix').UrlPrefix[]} prefixes @returns {string[]} the files of what is bound to their hosts and ports */
 function filesFor (prefixes) {
   return meant(prefixes).flatMap(({ cert, key }) => [cert, key])
 }
 
-/** @param {import('../url-prefix').UrlPrefix[]} prefixes @returns {Binding[]} */
+/** @param {import('../prefixes/url-prefix').UrlPrefix[]} prefixes @returns {Binding[]} */
 function meant (prefixes) {
   return listBindings().filter(({ endpoint }) => {
     const { host, port } = readEndpoint(endpoint)

@@ -8,8 +8,8 @@ const fs = require('node:fs')
 const path = require('node:path')
 const tls = require('node:tls')
 const { clearTimeout, setTimeout } = require('node:timers')
-const { CertificateFileError } = require('../errors')
-const { watchPath } = require('../watch-path')
+const { CertificateFileError } = require('../base/errors')
+const { watchPath } = require('../base/watch-path')
 
 /** A renewal writes several files one after the other. */
 const kSettleMs = 200

@@ -3,12 +3,13 @@
 // Where the certificates of a server come from: its options, a folder, the bindings of this user, or one made
 // for development.
 
-const { OptionError, TlsCertificateError } = require('../errors')
-const { nearest } = require('../nearest')
+const { OptionError, TlsCertificateError } = require('../base/errors')
+const { nearest } = require('../base/nearest')
+const { parseUrlPrefix } = require('../prefixes/url-prefix')
 const { bindingsFor } = require('./bindings')
 const { readDirectory } = require('./certificate-directory')
 const { devCertificate } = require('./dev-certificate')
-const { kHostOptions, kTlsOptions, kTrustOptions } = require('./options')
+const { kHostOptions, kTlsOptions, kTrustOptions } = require('../options/tls-options')
 
 /**
  * @typedef {object} Sources
@@ -16,12 +17,12 @@ const { kHostOptions, kTlsOptions, kTrustOptions } = require('./options')
  * @property {{ pattern: string, options: Record<string, any> }[]} hosts for addContext(), in this order, with trustedBy()
  * @property {string | null} directory to be watched
  * @property {Record<string, any>} given the options without what is bound
- * @property {import('../url-prefix').UrlPrefix[] | null} bound whose bindings were used; null: there is another certificate
+ * @property {import('../prefixes/url-prefix').UrlPrefix[] | null} bound whose bindings were used; null: there is another certificate
  */
 
 /**
  * @param {Record<string, any>} given options of TLS, ours among them
- * @param {import('../url-prefix').UrlPrefix[]} prefixes with https; none: the server listens on ports
+ * @param {import('../prefixes/url-prefix').UrlPrefix[]} prefixes with https; none: the server listens on ports
  * @returns {Sources}
  * @throws ERR_HTTPSYS_TLS_CERTIFICATE, ERR_HTTPSYS_SSLCERT, ERR_INVALID_ARG_TYPE
  */
@@ -54,7 +55,7 @@ function findCertificates (given, prefixes) {
   return { options, hosts, directory: certificateDirectory, given, bound: usesBindings ? prefixes : null }
 }
 
-/** @param {Record<string, any>} options @param {Sources['hosts']} hosts @param {import('../url-prefix').UrlPrefix[]} prefixes */
+/** @param {Record<string, any>} options @param {Sources['hosts']} hosts @param {import('../prefixes/url-prefix').UrlPrefix[]} prefixes */
 function useBindings (options, hosts, prefixes) {
   const bound = bindingsFor(prefixes)
   for (const { host, pair } of bound) {
@@ -67,7 +68,6 @@ function useBindings (options, hosts, prefixes) {
 // The host of a prefix, for a certificate of its own.
 /** @param {unknown} prefix */
 function hostOf (prefix) {
-  const { parseUrlPrefix } = require('../url-prefix')
   if (typeof prefix !== 'string') throw new OptionError('an element of "certificates" without "host" and "prefix"', 'host', undefined)
   return parseUrlPrefix(prefix).host
 }

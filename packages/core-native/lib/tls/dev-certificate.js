@@ -7,8 +7,8 @@ const { X509Certificate } = require('node:crypto')
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
-const { loadBinding } = require('../binding')
-const { TlsUnavailableError } = require('../errors')
+const { loadBinding } = require('../backend/binding')
+const { TlsUnavailableError } = require('../base/errors')
 
 const kDays = 365
 /** Made anew so long before it ends: no server runs longer on a developer's machine. */

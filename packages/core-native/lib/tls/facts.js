@@ -5,7 +5,7 @@
 const { Buffer } = require('node:buffer')
 const { X509Certificate } = require('node:crypto')
 const os = require('node:os')
-const R = require('../records')
+const R = require('../records/records')
 const { protocolName, verifyError } = require('./names')
 
 const { Mask, Shift, Word } = R

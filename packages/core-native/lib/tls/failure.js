@@ -3,8 +3,8 @@
 // Errors of TLS as Node makes them.
 
 const os = require('node:os')
-const R = require('../records')
-const { systemError } = require('../http/system-error')
+const R = require('../records/records')
+const { systemError } = require('../base/system-error')
 
 const { ECONNRESET, EPROTO, ETIMEDOUT, ECANCELED } = os.constants.errno
 const { Word } = R

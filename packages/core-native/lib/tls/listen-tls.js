@@ -3,13 +3,12 @@
 // The options of TLS that listen() finds: its own, those of createServer() and createAdapter(), and what is bound to host and port.
 
 const net = require('node:net')
-const { TlsCertificateError } = require('../errors')
-const { kAdapterTls } = require('../http/symbols')
-const { parseUrlPrefix } = require('../url-prefix')
+const { TlsCertificateError } = require('../base/errors')
+const { parseUrlPrefix } = require('../prefixes/url-prefix')
 const { findCertificates } = require('./certificate-sources')
-const { kCertificateOptions, splitOptions } = require('./options')
+const { kAdapterTls, kCertificateOptions, splitOptions } = require('../options/tls-options')
 
-/** @typedef {import('../url-prefix').UrlPrefix} UrlPrefix */
+/** @typedef {import('../prefixes/url-prefix').UrlPrefix} UrlPrefix */
 
 /** What is known of TLS when a server is created. */
 class CreatedTls {

@@ -5,12 +5,12 @@
 
 const fs = require('node:fs')
 const { clearTimeout, setTimeout } = require('node:timers')
-const { watchPath } = require('../watch-path')
+const { watchPath } = require('../base/watch-path')
 const { bindingsFile, filesFor } = require('./bindings')
 const { findCertificates } = require('./certificate-sources')
 
 /** @typedef {import('./certificate-sources').Sources} Sources */
-/** @typedef {import('../url-prefix').UrlPrefix} UrlPrefix */
+/** @typedef {import('../prefixes/url-prefix').UrlPrefix} UrlPrefix */
 
 /** A renewal writes several files one after the other. */
 const kSettleMs = 200

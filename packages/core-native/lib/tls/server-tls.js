@@ -6,13 +6,14 @@
 const { Buffer } = require('node:buffer')
 const { createHash } = require('node:crypto')
 const tls = require('node:tls')
-const { loadBinding } = require('../binding')
-const { TlsUnavailableError } = require('../errors')
-const { handshakeTimeoutOf, sniCallbackOf } = require('../http/node-internals')
+const { loadBinding } = require('../backend/binding')
+const { TlsUnavailableError } = require('../base/errors')
+const { handshakeTimeoutOf, sniCallbackOf } = require('../node/node-internals')
+const { externalOf, kSharedContext, sharedContextOf } = require('../node/tls')
 const { watchDirectory } = require('./certificate-directory')
 const { trustedBy } = require('./certificate-sources')
 const { rememberError } = require('./failure')
-const { kTrustOptions } = require('./options')
+const { kTrustOptions } = require('../options/tls-options')
 
 const { Server: StockServer } = tls
 
@@ -23,7 +24,7 @@ const kContextFields = [
   'sessionTimeout', 'ticketKeys', 'privateKeyIdentifier', 'privateKeyEngine'
 ]
 /** What setSecureContext() changes. */
-const kRestoredFields = [...kContextFields, '_sharedCreds']
+const kRestoredFields = [...kContextFields, kSharedContext]
 // Each protocol after its length (RFC 7301, section 3.1).
 const kHttp2First = Buffer.from('\x02h2\x08http/1.1', 'latin1')
 const kHandshakeMsMax = 0xffffffff
@@ -177,7 +178,7 @@ class ServerTls {
     this.#context ??= tls.createSecureContext(Object.fromEntries(kContextFields.map((name) => [name, owner[name]])))
     const timeout = handshakeTimeoutOf(owner)
     const handle = loadBinding().createTlsContext({
-      context: externalOf(this.#context),
+      context: requireExternal(this.#context),
       hosts: [...this.#givenHosts, ...this.#hosts].map(({ pattern, context }) => ({ pattern, context: hostOf(context, logsKeys) })),
       ticketKeys: this.#ticketKeys,
       sessionIdContext: contextIdOf(owner),
@@ -230,7 +231,7 @@ class ServerTls {
     if (!wantsStatus || server.listenerCount('OCSPRequest') === 0) return next()
     const fits = (/** @type {{ pattern: string }} */ { pattern }) => matchesHost(pattern, servername)
     const added = servername === '' ? undefined : [...this.#givenHosts, ...this.#hosts].findLast(fits)?.context
-    const chosen = context ?? added ?? this.owner._sharedCreds
+    const chosen = context ?? added ?? sharedContextOf(this.owner)
     const { context: handle = chosen } = chosen
     server.emit('OCSPRequest', handle.getCertificate(), handle.getIssuer(),
       once((error, response) => error ? refuse(error) : next(response || undefined)))
@@ -289,15 +290,15 @@ function hostOf (context, logsKeys = false) {
   const copies = logsKeys ? kCopies.logging : kCopies.quiet
   let host = typeof handle === 'object' && handle !== null ? copies.get(handle) : undefined
   if (host !== undefined) return host
-  host = loadBinding().copyTlsHost(handle?._external, logsKeys)
+  host = loadBinding().copyTlsHost(externalOf(handle), logsKeys)
   if (host === undefined) throw invalidContext()
   copies.set(handle, host)
   return host
 }
 
 /** @param {any} context */
-function externalOf (context) {
-  const external = context.context?._external
+function requireExternal (context) {
+  const external = externalOf(context.context)
   if (external === undefined) throw new TlsUnavailableError('this Node.js does not give its contexts away')
   return external
 }

@@ -1,5 +1,6 @@
 #pragma once
-// The numbers of records/records.h by name, for the test that compares lib/records.js with them.
+// The numbers of records/records.h by name, for the test that compares lib/records/records.js with
+// them.
 
 #include <napi.h>
 

@@ -38,7 +38,7 @@ bool FlagOf(Napi::Object from, const char* name) {
   return value.IsBoolean() && value.As<Napi::Boolean>();
 }
 
-// As lib/http/registrations.js knows them.
+// As lib/listen/registrations.js knows them.
 const char* NameOf(ConflictReason reason) {
   switch (reason) {
     case ConflictReason::kNone:

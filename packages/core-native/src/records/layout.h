@@ -1,6 +1,6 @@
 #pragma once
-// Where the fields of a record stand. lib/records.js repeats the numbers for JavaScript, and a test
-// compares the two.
+// Where the fields of a record stand. lib/records/records.js repeats the numbers for JavaScript,
+// and a test compares the two.
 
 #include <cstddef>
 #include <cstdint>

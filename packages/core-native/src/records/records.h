@@ -1,6 +1,6 @@
 #pragma once
 // The records that the I/O threads and the JavaScript thread exchange. docs/records.md is the
-// prose; lib/records.js repeats the numbers for JavaScript and a test compares the two.
+// prose; lib/records/records.js repeats the numbers for JavaScript and a test compares the two.
 //
 // Every record starts with four 32-bit words in host byte order and is a multiple of 8 bytes long:
 //   word 0  size of the record in bytes, these words and padding included

@@ -32,10 +32,10 @@ inline constexpr size_t kHostNameBytesMax = 253;
 inline constexpr size_t kHostLabelBytesMax = 63;
 
 // Parses the canonical form only: scheme in lower case, port present, final slash present, IDN
-// hosts as punycode (lib/url-prefix.js turns what people write into it). A host in mixed case is
-// accepted and lowered. `prefix` is left half-written after an error, which names the first part
-// that is wrong. 0.0.0.0 and [::] are refused: no connection has them as its local address. Thread:
-// any.
+// hosts as punycode (lib/prefixes/url-prefix.js turns what people write into it). A host in mixed
+// case is accepted and lowered. `prefix` is left half-written after an error, which names the first
+// part that is wrong. 0.0.0.0 and [::] are refused: no connection has them as its local address.
+// Thread: any.
 [[nodiscard]] PrefixError ParseUrlPrefix(std::string_view text, UrlPrefix* prefix);
 
 // Parses dotted-decimal IPv4 (as ::ffff:a.b.c.d) or IPv6 without brackets and zone. Thread: any.

@@ -1,0 +1,84 @@
+'use strict'
+
+// Loads the addon: the file that HTTPSYS_ADDON names, otherwise the one that was compiled here, otherwise that of the platform's
+// package. When that fails the error says why each was refused and which command helps; stock Node is never used silently in
+// its place.
+
+const fs = require('node:fs')
+const path = require('node:path')
+const { NativeLoadError } = require('../base/errors')
+const { kProven, platformNames, tryAddon } = require('./platform')
+
+const kPackage = path.join(__dirname, '..', '..')
+// Bundlers leave a path that is computed alone.
+const kCompiled = path.join(kPackage, 'native', 'build', 'Release', 'httpsys.node')
+/** Packages of the other platforms are beside this one. */
+const kOtherPlatform = /^core-((?:linux|darwin|win32)-.+)$/
+
+/** @type {typeof import('../../types/binding') | null} */
+let binding = null
+
+/**
+ * @typedef {object} Candidate
+ * @property {string} name
+ * @property {() => { addon?: unknown, error?: Error }} load
+ * @property {boolean} [isProven] false: nobody has ever run it, as far as we know
+ */
+
+/** @param {string} file @returns {{ addon?: unknown, error?: Error }} */
+function tryFile (file) {
+  try {
+    return { addon: require(file) }
+  } catch (error) {
+    return { error: /** @type {Error} */ (error) }
+  }
+}
+
+/** @returns {Candidate[]} the first that can be loaded counts */
+function candidates () {
+  const { HTTPSYS_ADDON: chosen } = process.env
+  // Whoever chooses a file wants no other.
+  if (chosen) return [{ name: `HTTPSYS_ADDON=${chosen}`, load: () => tryFile(path.resolve(chosen)) }]
+  return [
+    ...(fs.existsSync(kCompiled) ? [{ name: kCompiled, load: () => tryFile(kCompiled) }] : []),
+    ...platformNames().map((name) => ({ name: `@httpsys/core-${name}`, load: () => tryAddon(name), isProven: kProven.includes(name) }))
+  ]
+}
+
+/** @returns {string[]} the platforms whose packages are installed */
+function installedPlatforms () {
+  try {
+    return fs.readdirSync(path.join(kPackage, '..')).flatMap((name) => kOtherPlatform.exec(name)?.[1] ?? [])
+  } catch {
+    return []
+  }
+}
+
+/** @param {string} name */
+function warnOfUnproven (name) {
+  process.emitWarning(
+    `${name} has been compiled and, as far as is known, never been run. docs/platforms.md has the table of platforms; ` +
+    'HTTPSYS_BACKEND=node uses stock Node instead', { code: 'HTTPSYS_PLATFORM' })
+}
+
+/**
+ * @returns {typeof import('../../types/binding')}
+ * @throws {NativeLoadError}
+ */
+function loadBinding () {
+  if (binding !== null) return binding
+  /** @type {{ name: string, error: Error }[]} */
+  const failures = []
+  for (const { name, load, isProven = true } of candidates()) {
+    const { addon, error } = load()
+    if (error !== undefined) {
+      failures.push({ name, error })
+      continue
+    }
+    if (!isProven) warnOfUnproven(name)
+    return (binding = /** @type {typeof import('../../types/binding')} */ (addon))
+  }
+  throw new NativeLoadError({ platform: platformNames()[0], failures, folder: kPackage, installed: installedPlatforms() })
+}
+
+module.exports = { loadBinding }

@@ -1,0 +1,171 @@
+'use strict'
+
+// The engine of this JavaScript environment (main thread or worker): its lanes, their memory, and the
+// loop that turns request records into calls. What a record means is connection.js' business.
+
+const { availableParallelism } = require('node:os')
+const { performance } = require('node:perf_hooks')
+const R = require('../records/records')
+const { loadBinding } = require('./binding')
+const { EnvironmentError } = require('../base/errors')
+const { Lane, viewsOf } = require('../records/lane')
+const { drainTicks } = require('../node/node-internals')
+
+const { kPad, kIntern, kOversize } = R.RequestType
+const { Mask, Word } = R
+
+// Four segments let a lane fill one while JavaScript reads another and two more are on their way.
+const kSegmentsPerLane = 4
+const kSegmentBytes = 256 * 1024
+// One call of dispatch() ends after this time so that timers and other handles get their turn.
+const kDispatchMs = 10
+const kRecordsPerClockLook = 16
+// How long an exit waits for accepted replies to leave.
+const kExitDrainMs = 1000
+
+/**
+ * @typedef {object} Handlers
+ * @property {(result: import('../../types/binding').RegistrationResult) => void} registered
+ * @property {(lane: Lane, words: Int32Array, bytes: Buffer, at: number) => void} record anything but kPad, kIntern and kOversize
+ * @property {(error: unknown) => void} thrown reports what application code threw
+ */
+
+class Engine {
+  /** @param {Handlers} handlers @param {string[]} methods */
+  constructor (handlers, methods) {
+    const binding = loadBinding()
+    this.handlers = handlers
+    this.refs = 0
+    this.nextServerId = 1
+    const memory = Array.from({ length: laneCount(binding.capabilities.lanesMax) }, () => ({
+      control: new Int32Array(new SharedArrayBuffer(R.kControlWords * 4)),
+      segments: Array.from({ length: kSegmentsPerLane }, () => new Uint8Array(new ArrayBuffer(kSegmentBytes)))
+    }))
+    this.native = new binding.Engine({
+      lanes: memory,
+      methods,
+      dispatch: (lane, segment, start, end) => this.#dispatch(lane, segment, start, end),
+      registered: handlers.registered
+    })
+    this.lanes = memory.map((m, i) => new Lane(this, i, this.native, m))
+    // process.exit(), an uncaught exception and a natural end all come past here.
+    process.on('exit', () => this.#drainToTheEnd())
+  }
+
+  /** Keeps the event loop alive while something counts on it. */
+  ref () {
+    if (this.refs++ === 0) this.native.ref()
+  }
+
+  unref () {
+    if (--this.refs === 0) this.native.unref()
+  }
+
+  /**
+   * Blocks until everything published has left, or only been handled.
+   *
+   * @param {number} timeoutMs
+   * @param {'sent' | 'handled'} [until]
+   */
+  drain (timeoutMs, until = 'sent') {
+    for (const { writer } of this.lanes) writer.signal()
+    return this.native.drain(timeoutMs, until)
+  }
+
+  // Exit listeners of the application run after ours and may still answer: nothing runs later that
+  // could send it, so from here on every record is waited for.
+  #drainToTheEnd () {
+    const deadline = performance.now() + kExitDrainMs
+    const drain = () => this.drain(Math.max(0, deadline - performance.now()))
+    if (loadBinding().capabilities.listensOnSockets) this.native.refuseAbandoned()
+    drain()
+    for (const { writer } of this.lanes) writer.afterPublish = drain
+  }
+
+  /**
+   * @param {number} laneIndex
+   * @param {number} segment
+   * @param {number} start
+   * @param {number} end
+   */
+  #dispatch (laneIndex, segment, start, end) {
+    const lane = this.lanes[laneIndex]
+    const { control, writer } = lane
+    const { words, bytes } = lane.segments[segment]
+    writer.batching = true
+    let at = start
+    let records = 0
+    let began = 0
+    while (at < end) {
+      const next = at + words[(at >>> 2) + Word.kRecordBytes]
+      const type = words[(at >>> 2) + Word.kRecordType] & Mask.kRecordType
+      // Should application code end the process or the worker, native must not deliver this twice.
+      control[R.kDispatchResume] = next
+      if (type === kIntern) {
+        lane.define({ words, bytes }, at)
+      } else if (type !== kPad) {
+        if (type === kOversize) this.#deliverBlock(lane, words[(at >>> 2) + Word.kOversizeBlockId])
+        else this.#deliver(lane, words, bytes, at)
+        // Without drainTicks native closes a callback scope after each record.
+        if (drainTicks === null) {
+          at = next
+          break
+        }
+        if ((++records & (kRecordsPerClockLook - 1)) === 0) {
+          const now = performance.now()
+          if (began === 0) began = now
+          else if (now - began > kDispatchMs) {
+            at = next
+            break
+          }
+        }
+      }
+      at = next
+    }
+    writer.batching = false
+    writer.signal()
+    return at
+  }
+
+  /** @param {Lane} lane @param {number} id */
+  #deliverBlock (lane, id) {
+    const { words, bytes } = viewsOf(this.native.takeBlock(lane.index, id))
+    this.#deliver(lane, words, bytes, 0)
+  }
+
+  // What application code throws becomes an uncaught exception, and the next record still runs.
+  /** @param {Lane} lane @param {Int32Array} words @param {Buffer} bytes @param {number} at */
+  #deliver (lane, words, bytes, at) {
+    try {
+      this.handlers.record(lane, words, bytes, at)
+    } catch (error) {
+      this.handlers.thrown(error)
+    }
+    if (drainTicks === null) {
+      lane.writer.closeBroadcast()
+      return
+    }
+    // nextTicks and microtasks of one record run before the next one.
+    for (;;) {
+      try {
+        drainTicks()
+        lane.writer.closeBroadcast()
+        return
+      } catch (error) {
+        this.handlers.thrown(error)
+      }
+    }
+  }
+}
+
+/** @param {number} most of the backend */
+function laneCount (most) {
+  const text = process.env.HTTPSYS_IO_THREADS
+  // One I/O thread feeds several JavaScript threads' worth of requests; half the cores, at most four.
+  if (!text) return Math.min(4, most, Math.max(1, availableParallelism() >> 1))
+  const wanted = Number(text)
+  if (Number.isInteger(wanted) && wanted >= 1 && wanted <= most) return wanted
+  throw new EnvironmentError('HTTPSYS_IO_THREADS', text, `a whole number from 1 to ${most}`)
+}
+
+module.exports = { Engine }

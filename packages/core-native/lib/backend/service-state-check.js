@@ -1,0 +1,100 @@
+'use strict'
+
+// Checks the text with which a member of a port describes its state. It comes from whoever answers at that port: every
+// size is bounded, and nothing but the described fields is passed on.
+
+const { ServiceStateError } = require('../base/errors')
+
+/** @typedef {import('./service-state').ServiceState} ServiceState */
+
+// Ten thousand prefixes take 2 MB.
+const kStateBytesMax = 16 * 1024 * 1024
+const kMembersMax = 10_000
+const kRegistrationsMax = 200_000
+const kSocketsMax = 1000
+
+/**
+ * @param {number} port
+ * @param {string} text
+ * @returns {ServiceState} only what is described above; control characters replaced
+ * @throws ERR_HTTPSYS_SERVICE_STATE
+ */
+function checkServiceState (port, text) {
+  if (text.length > kStateBytesMax) throw new ServiceStateError(port, `the answer is longer than ${kStateBytesMax} bytes`)
+  let value
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw new ServiceStateError(port, 'the answer is not JSON')
+  }
+  const state = kState(value, 'the answer', (problem) => { throw new ServiceStateError(port, problem) })
+  if (state.port !== port) throw new ServiceStateError(port, `the answer is about port ${state.port}`)
+  return state
+}
+
+/** @typedef {(problem: string) => never} Refuse */
+/** @template T @typedef {(value: unknown, where: string, refuse: Refuse) => T} Check */
+
+/** @param {number} least @param {number} most @returns {Check<number>} */
+function integer (least, most) {
+  return (value, where, refuse) => Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most
+    ? Number(value)
+    : refuse(`${where} is no integer from ${least} to ${most}`)
+}
+
+/** @param {number} charsMax @returns {Check<string>} */
+function string (charsMax) {
+  return (value, where, refuse) => typeof value === 'string' && value.length <= charsMax
+    // They would command the terminal, or turn its text around.
+    ? value.replace(/[\p{Cc}\u2028-\u202e\u2066-\u2069]|\p{Cs}/gu, '\ufffd')
+    : refuse(`${where} is no string of at most ${charsMax} characters`)
+}
+
+/** @template T @param {Check<T>} check @param {number} lengthMax @returns {Check<T[]>} */
+function list (check, lengthMax) {
+  return (value, where, refuse) => Array.isArray(value) && value.length <= lengthMax
+    ? value.map((element, index) => check(element, `${where}[${index}]`, refuse))
+    : refuse(`${where} is no array of at most ${lengthMax} elements`)
+}
+
+/**
+ * @template {Record<string, Check<any>>} F
+ * @param {F} fields
+ * @returns {Check<{ [K in keyof F]: ReturnType<F[K]> }>}
+ */
+function object (fields) {
+  return (value, where, refuse) => {
+    if (typeof value !== 'object' || value === null) return refuse(`${where} is no object`)
+    return /** @type {any} */ (Object.fromEntries(Object.entries(fields).map(([name, check]) =>
+      [name, check(/** @type {any} */ (value)[name], `${where}.${name}`, refuse)])))
+  }
+}
+
+const count = integer(0, Number.MAX_SAFE_INTEGER)
+const kPid = integer(1, 2 ** 31 - 1)
+const kState = object({
+  port: integer(1, 65535),
+  protocol: integer(0, 65535),
+  coordinator: kPid,
+  members: list(object({
+    pid: kPid,
+    id: string(16),
+    thread: integer(0, 2 ** 31 - 1),
+    program: string(255),
+    protocol: integer(0, 65535),
+    registrations: list(object({
+      prefix: string(4096),
+      queue: string(255),
+      requests: count,
+      queued: count,
+      queueLimit: count,
+      refused: count
+    }), kRegistrationsMax),
+    connections: count,
+    handedOver: count,
+    received: count
+  }), kMembersMax),
+  sockets: list(string(128), kSocketsMax)
+})
+
+module.exports = { checkServiceState }

@@ -1,0 +1,155 @@
+'use strict'
+
+// Which ports of this user are in use, and what their members tell about them. Whoever can make a socket can
+// choose its name and answer as a member: nothing here is trusted, everything is bounded.
+
+const fs = require('node:fs')
+const util = require('node:util')
+const { clearTimeout, setTimeout } = require('node:timers')
+const { loadBinding } = require('./binding')
+const { ServiceStateError } = require('../base/errors')
+const { useRuntimeDirectory } = require('./runtime-directory')
+const { checkServiceState } = require('./service-state-check')
+
+/**
+ * @typedef {object} Registration
+ * @property {string} prefix
+ * @property {string} queue '' for a queue of its own without a name
+ * @property {number} requests given to the application
+ * @property {number} queued now
+ * @property {number} queueLimit
+ * @property {number} refused with 503
+ *
+ * @typedef {object} Member one JavaScript environment
+ * @property {number} pid
+ * @property {string} id
+ * @property {number} thread 0 for the main thread
+ * @property {string} program
+ * @property {number} protocol
+ * @property {Registration[]} registrations
+ * @property {number} connections open now
+ * @property {number} handedOver connections given to other members
+ * @property {number} received connections got from other members
+ *
+ * @typedef {object} ServiceState of one port
+ * @property {number} port
+ * @property {number} protocol
+ * @property {number} coordinator pid
+ * @property {Member[]} members
+ * @property {string[]} sockets
+ *
+ * @typedef {{ own: number[], others: { port: number, uid: number }[] }} PortsInUse
+ *
+ * @typedef {(port: number, callback: (errno: number, text?: string) => void) => void} AskNative
+ */
+
+const kProcNetUnix = '/proc/net/unix'
+// A hundred thousand sockets; what lies behind is not looked at.
+const kProcBytesMax = 16 * 1024 * 1024
+const kOthersMax = 1000
+// The coordinator is given one second by the native side.
+const kTimeoutMs = 3000
+
+/**
+ * The ports on which httpsys listens, by the names of the sockets where members meet. Linux only.
+ *
+ * @param {{ file?: string, uid?: number, start?: string }} [options]
+ * @returns {PortsInUse} `others` are of other users, of other versions of the protocol, or meet elsewhere
+ */
+function portsInUse ({ file = kProcNetUnix, uid = process.geteuid?.() ?? -1, start = startOfFiles() } = {}) {
+  const own = new Set()
+  const text = readStart(file)
+  const isHere = start === ''
+  for (const port of isHere ? [] : filesOf(text, start)) own.add(port)
+  /** @type {Map<string, { port: number, uid: number }>} */
+  const others = new Map()
+  // libuv before 1.47 fills names up with zeros, which the kernel shows as "@".
+  for (const [name, protocol, user, digits] of text.matchAll(/(?<= )@httpsys\/(\d{1,3})\/(\d{1,10})\/([1-9]\d{0,4})@*$/gm)) {
+    const port = Number(digits)
+    if (port > 65535) continue
+    if (isHere && protocol === '1' && Number(user) === uid) own.add(port)
+    else if (others.size < kOthersMax) others.set(name, { port, uid: Number(user) })
+  }
+  return { own: [...own].sort((a, b) => a - b), others: [...others.values()] }
+}
+
+/** @returns {string} what the names of ports begin with in HTTPSYS_RUNTIME_DIRECTORY; '' = they are abstract */
+function startOfFiles () {
+  if (!process.env.HTTPSYS_RUNTIME_DIRECTORY) return ''
+  const binding = loadBinding()
+  useRuntimeDirectory(binding)
+  return binding.portName?.(1).slice(0, -1) ?? ''
+}
+
+// Of living processes in this network namespace: the kernel lists no others, whatever files they left.
+/** @param {string} text of /proc/net/unix, as latin1 @param {string} start @returns {number[]} ports */
+function filesOf (text, start) {
+  const before = ` ${Buffer.from(start).toString('latin1')}`
+  return text.split('\n').flatMap((line) => {
+    const at = line.indexOf(before)
+    const digits = at === -1 ? '' : line.slice(at + before.length)
+    return /^[1-9]\d{0,4}$/.test(digits) && Number(digits) <= 65535 ? [Number(digits)] : []
+  })
+}
+
+/** @param {string} file of unknown length, as those of /proc are */
+function readStart (file) {
+  const fd = fs.openSync(file, 'r')
+  try {
+    /** @type {Buffer[]} */
+    const pieces = []
+    for (let length = 0; length < kProcBytesMax;) {
+      const piece = Buffer.alloc(64 * 1024)
+      const read = fs.readSync(fd, piece)
+      if (read === 0) break
+      pieces.push(piece.subarray(0, read))
+      length += read
+    }
+    return Buffer.concat(pieces).toString('latin1')
+  } finally {
+    fs.closeSync(fd)
+  }
+}
+
+/**
+ * Asks the members of a port of this user for its state.
+ *
+ * @param {number} port
+ * @param {{ ask?: AskNative, timeoutMs?: number }} [options] for tests
+ * @returns {Promise<ServiceState>} rejects with the system's error (ECONNREFUSED: nothing listens there, …) or
+ *   ERR_HTTPSYS_SERVICE_STATE
+ */
+async function readServiceState (port, { ask = askNative(port), timeoutMs = kTimeoutMs } = {}) {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new ServiceStateError(port, `no answer within ${timeoutMs} ms`)), timeoutMs)
+    ask(port, (errno, text = '') => {
+      clearTimeout(timer)
+      if (errno !== 0) return reject(systemError(port, errno))
+      try {
+        resolve(checkServiceState(port, text))
+      } catch (error) {
+        reject(error)
+      }
+    })
+  })
+}
+
+/** @param {number} port @returns {AskNative} */
+function askNative (port) {
+  const binding = /** @type {{ serviceState?: AskNative, capabilities?: { listensOnSockets: boolean } }} */ (/** @type {unknown} */ (loadBinding()))
+  if (binding.capabilities?.listensOnSockets === false) {
+    throw new ServiceStateError(port, 'with HTTP.SYS the operating system has it. Run:  netsh http show servicestate')
+  }
+  if (binding.serviceState === undefined) throw new ServiceStateError(port, 'the addon is of another version: serviceState() is missing')
+  useRuntimeDirectory(loadBinding())
+  return binding.serviceState
+}
+
+/** @param {number} port @param {number} number as libuv's, or as errno */
+function systemError (port, number) {
+  const errno = -Math.abs(number)
+  const code = util.getSystemErrorName(errno)
+  return Object.assign(new Error(`Port ${port} did not tell its state: ${code}`), { errno, code, syscall: 'connect', port })
+}
+
+module.exports = { portsInUse, readServiceState }

@@ -1,0 +1,99 @@
+'use strict'
+
+// Certificates and reservations of the operating system's HTTP server, for the command line. What it refuses is
+// thrown with what that means.
+
+const { loadBinding } = require('./binding')
+const { CapabilityError } = require('../base/errors')
+const { errnoOf } = require('../base/system-error')
+const { parseUrlPrefix } = require('../prefixes/url-prefix')
+
+/** Its error codes: [Node's code, what it means for a user]. @type {Record<number, [string, string]>} */
+const kMeanings = {
+  2: ['ENOENT', 'there is none'],
+  5: ['EACCES', 'only an administrator may do that'],
+  87: ['EINVAL', 'HTTP.SYS does not take it'],
+  183: ['EEXIST', 'there is one already'],
+  1312: ['ENOENT', 'the store has no certificate with this hash and a private key']
+}
+const kHashExpression = /^[\da-f]{40}$/i
+
+/** @returns {boolean} whether there is such a server here */
+function isThere () {
+  try {
+    return loadBinding().capabilities.systemCertificates
+  } catch {
+    return false // What is kept in files can be changed without the addon.
+  }
+}
+
+/** @param {string} what */
+function config (what) {
+  const { capabilities, systemConfig } = loadBinding()
+  if (systemConfig === undefined || !capabilities.systemCertificates) throw new CapabilityError(what, 'systemCertificates', capabilities.name)
+  return systemConfig
+}
+
+/** @param {string} what @param {any} answer @returns {any} the answer when it is no error code */
+function checked (what, answer) {
+  if (typeof answer !== 'number' || answer === 0) return answer
+  const [code, meaning] = kMeanings[answer] ?? ['UNKNOWN', `error ${answer}; what it means is shown by: net helpmsg ${answer}`]
+  throw Object.assign(new Error(`${what}: ${meaning}`), { code, errno: errnoOf(code), status: answer })
+}
+
+/** @param {string} problem */
+function wrongArgument (problem) {
+  return Object.assign(new TypeError(problem), { code: 'ERR_INVALID_ARG_VALUE' })
+}
+
+/** @param {string} text `*:443`, `127.0.0.1:443`, `[::1]:443`, `shop.example:443` */
+function readEndpoint (text) {
+  const [, host, port] = /^(.+):(\d{1,5})$/.exec(text) ?? []
+  if (host === undefined || Number(port) < 1 || Number(port) > 65535) throw wrongArgument(`"${text}" is no host and port, such as shop.example:443 or *:443`)
+  return { host: host === '*' ? '' : host.replace(/^\[|\]$/g, ''), port: Number(port) }
+}
+
+/** @param {{ host: string, port: number }} endpoint */
+function endpointText ({ host, port }) {
+  return `${host === '' ? '*' : host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+/** @returns {{ endpoint: string, hash: string, store: string }[]} */
+function listCertificates () {
+  const list = checked('show sslcert', config('show sslcert').listCertificates())
+  return list.map((/** @type {import('../../types/binding').SystemCertificate} */ { hash, store, ...where }) =>
+    ({ endpoint: endpointText(where), hash: Buffer.from(hash).toString('hex'), store }))
+}
+
+/** @param {string} endpoint @param {{ hash: string, store?: string }} certificate */
+function addCertificate (endpoint, { hash, store = 'MY' }) {
+  const { host, port } = readEndpoint(endpoint)
+  if (!kHashExpression.test(hash)) throw wrongArgument(`"${hash}" is no thumbprint of a certificate: 40 hexadecimal digits`)
+  checked(`add sslcert ${endpoint}`, config('add sslcert --certhash').addCertificate(host, port, Buffer.from(hash, 'hex'), store))
+}
+
+/** @param {string} endpoint */
+function deleteCertificate (endpoint) {
+  const { host, port } = readEndpoint(endpoint)
+  checked(`delete sslcert ${endpoint}`, config('delete sslcert').deleteCertificate(host, port))
+}
+
+/** @returns {{ prefix: string, sddl: string }[]} */
+function listReservations () {
+  return checked('show urlacl', config('show urlacl').listReservations())
+}
+
+/** @param {string} prefix @param {string} sddl */
+function addReservation (prefix, sddl) {
+  const url = parseUrlPrefix(prefix).prefix
+  checked(`add urlacl ${url}`, config('add urlacl --sddl').addReservation(url, sddl))
+}
+
+/** @param {string} prefix */
+function deleteReservation (prefix) {
+  checked(`delete urlacl ${prefix}`, config('delete urlacl').deleteReservation(parseUrlPrefix(prefix).prefix))
+}
+
+module.exports = {
+  addCertificate, addReservation, deleteCertificate, deleteReservation, isThere, listCertificates, listReservations
+}

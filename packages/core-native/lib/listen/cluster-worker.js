@@ -1,0 +1,249 @@
+'use strict'
+
+// listen(port) in a worker of node:cluster. The primary is asked first, as on Node, and whatever it answers, the port
+// is shared with other processes: docs/port-sharing.md.
+
+const cluster = /** @type {any} */ (require('node:cluster'))
+const fs = require('node:fs')
+const os = require('node:os')
+const { setImmediate } = require('node:timers')
+const { bindError } = require('./listen-error')
+const { addressOf, theEngine } = require('./listener')
+const { servers } = require('../http/connection')
+const { dropHandle, hasSocket, joinPort, openHandle, takeConnection, withPort } = require('./endpoints')
+const { queryPrimary } = require('../node/node-internals')
+const { hasHandle } = require('../node/server')
+const { kOurs, meet, warnOfStranger } = require('./port-name')
+const { register } = require('./registrations')
+const { kBegin, kListener } = require('../http/symbols')
+
+/**
+ * @typedef {import('./endpoints').Done} Done
+ * @typedef {import('./endpoints').Plan} Plan
+ *
+ * @typedef {object} Query what Node asks a primary
+ * @property {string | null} address
+ * @property {number} port
+ * @property {number} addressType
+ * @property {number} [fd]
+ * @property {number} [flags]
+ * @property {number} [backlog]
+ */
+
+const kErrnoEADDRINUSE = -os.constants.errno.EADDRINUSE
+const kErrnoEINVAL = -os.constants.errno.EINVAL
+const kPortMax = 65535
+
+/** As Node reads what may be a number. @param {any} value @returns {number | false} */
+function toNumber (value) {
+  const number = Number(value)
+  return number >= 0 ? number : false
+}
+
+/**
+ * The arguments of listen() with which Node leaves the port to _listen2(), where the primary is asked.
+ *
+ * @param {any[]} args
+ * @returns {any[] | null} null: Node's own way
+ */
+function argsOfWorker (args) {
+  if (!cluster.isWorker) return null
+  const [first] = args
+  if (typeof first === 'object' && first !== null) {
+    const { fd, port, exclusive, ipv6Only, reusePort } = first
+    const isElsewhere = hasHandle(first) || (typeof fd === 'number' && fd >= 0)
+    if (isElsewhere || !('port' in first) || exclusive || ipv6Only || reusePort) return null
+    if (port !== undefined && port !== null && typeof port !== 'number' && typeof port !== 'string') return null
+    // What Node asks of the options it asks of these, also what is inherited.
+    return [Object.assign(Object.create(first), { exclusive: true }), ...args.slice(1)]
+  }
+  const isAny = first === undefined || first === null || typeof first === 'function'
+  if (!isAny && typeof first !== 'number' && (typeof first !== 'string' || toNumber(first) === false)) return null
+  const callback = args.at(-1)
+  const options = {
+    port: isAny ? 0 : first,
+    ...(typeof args[1] === 'string' && { host: args[1] }),
+    backlog: toNumber(args.length > 1 && args[1]) || toNumber(args.length > 2 && args[2]) || undefined,
+    exclusive: true
+  }
+  return typeof callback === 'function' ? [options, callback] : [options]
+}
+
+/**
+ * What a primary has answered, 0 for a port. It may have answered anything.
+ *
+ * @param {any} status @param {any} handle @param {any} bound its port @param {number} port that was asked for, or 0
+ * @returns {number} an errno
+ */
+function errnoOf (status, handle, bound, port) {
+  const errno = status || handle?.getsockname?.({})
+  if (errno) return Number.isSafeInteger(errno) && errno < 0 ? errno : kErrnoEINVAL
+  // An address in use may be told as late as in listen(2), or never: the socket is then at another port.
+  if (port > 0 && Number.isInteger(bound) && bound !== port) return kErrnoEADDRINUSE
+  return bound > 0 && bound <= kPortMax && Number.isInteger(bound) ? 0 : kErrnoEINVAL
+}
+
+/**
+ * @param {any} server
+ * @param {Plan} plan listen(port)
+ * @param {Query} query
+ * @param {Done} done
+ */
+function openAsWorker (server, plan, query, done) {
+  const { port } = query
+  const { opening } = server[kListener]
+  const inUse = () => bindError(kErrnoEADDRINUSE, query.address, port)
+  Reflect.apply(/** @type {Function} */ (queryPrimary), cluster, [server, query, (/** @type {number} */ status, /** @type {any} */ handle) => {
+    if (server[kListener].opening !== opening) { // close(), or another listen(), came first.
+      dropHandle(handle)
+      return
+    }
+    const bound = /** @type {number} */ (handle ? addressOf(handle).port : undefined)
+    const errno = errnoOf(status, handle, bound, port)
+    if (errno !== 0) {
+      const settled = (/** @type {Error | null} */ error, /** @type {import('./endpoints').Opened[]} */ opened) => {
+        done(error, opened)
+        // Behind 'listening', of which Node's primary does not hear without it.
+        setImmediate(dropHandle, handle)
+      }
+      if (errno === kErrnoEADDRINUSE) return joinOthers(server, plan, query, inUse, settled)
+      return settled(bindError(errno, query.address, port), [])
+    }
+    const kind = hasSocket(handle) ? takeShared : takeFed
+    kind(server, { ...withPort(plan, bound), port: bound, inUse }, handle, done)
+  }])
+}
+
+/** @typedef {Plan & { port: number, inUse: () => Error }} Wanted */
+
+// Whoever has the port may be one of ours, and then the worker joins it as a process does.
+/** @param {any} server @param {Plan} plan @param {Query} query @param {() => Error} inUse @param {Done} done */
+function joinOthers (server, plan, { port, backlog = 0 }, inUse, done) {
+  const listener = server[kListener]
+  const { native } = listener.open()
+  let meeting
+  try {
+    meeting = meet(listener, { ...plan, port })
+  } catch (error) {
+    return done(/** @type {Error} */ (error), [])
+  }
+  // Also where the name is another user's: the port is in use, whoever has it.
+  if (meeting.found <= kOurs) {
+    if (meeting.found === kOurs) native.leave(port)
+    return done(inUse(), [])
+  }
+  // A worker that has the port from the primary is in the way of one that has not, as on Node: they are not one queue,
+  // unless the application says so.
+  const { queueName, isImplied } = listener.sharing
+  joinPort(server, { ...plan, port, inUse, ...(isImplied && { queueName: `${queueName}, joined` }) }, backlog, (error, opened) => {
+    if (error === null) endWithPrimary(listener)
+    done(error, opened)
+  })
+}
+
+// The primary accepts, and sends connections from now on. Whose they are is known when the port's members have heard
+// of this one.
+/** @param {any} server @param {Wanted} wanted @param {any} handle of Node's, without a descriptor @param {Done} done */
+function takeFed (server, wanted, handle, done) {
+  const listener = server[kListener]
+  /** @type {[number, any][] | null} */
+  let held = []
+  const onconnection = (/** @type {number} */ status, /** @type {any} */ client) => {
+    if (held === null) takeConnection(listener, status, client)
+    else held.push([status, client])
+  }
+  Object.defineProperty(handle, 'onconnection', {
+    configurable: true, enumerable: true, get: () => onconnection, set () {}
+  })
+  handle[kBegin] = () => {
+    const waiting = held ?? []
+    held = null
+    for (const [status, client] of waiting) takeConnection(listener, status, client)
+  }
+  // The engine keeps the process alive, as for all other sockets.
+  handle.unref()
+  const { close } = handle
+  handle.close = (/** @type {unknown} */ closed) => {
+    for (const [, client] of held?.splice(0) ?? []) client?.close()
+    close.call(handle)
+    disconnected(listener, closed)
+    // Node's own never calls back: it has a server to wait for whenever a worker disconnects.
+    if (typeof closed === 'function') closed()
+  }
+  join(server, { ...wanted, isFed: true }, handle, (sockets) => {
+    for (const fd of sockets) fs.closeSync(fd)
+    return true
+  }, done)
+}
+
+// Everybody accepts on it (cluster.SCHED_NONE).
+/** @param {any} server @param {Wanted} wanted @param {any} handle @param {Done} done */
+function takeShared (server, wanted, handle, done) {
+  const { close } = handle
+  handle.close = (/** @type {any[]} */ ...args) => {
+    disconnected(server[kListener], args[0])
+    return close.apply(handle, args)
+  }
+  const { address } = addressOf(handle)
+  // Another worker may have brought it: then the engine accepts on it already.
+  join(server, wanted, handle, (sockets) => sockets.some((fd) => {
+    const other = openHandle(fd)
+    if (typeof other === 'number') return false
+    const isSame = addressOf(other).address === address
+    other.close()
+    return isSame
+  }), done)
+}
+
+// A worker that disconnects closes its handles; those of a server that does not listen yet by themselves.
+/** @param {import('./listener').Listener} listener @param {unknown} closed what close() was given */
+function disconnected (listener, closed) {
+  if (typeof closed === 'function') listener.stopOpening()
+}
+
+/**
+ * @param {any} server
+ * @param {Wanted & { isFed?: boolean }} wanted
+ * @param {any} handle
+ * @param {(sockets: number[]) => boolean} isShared whether the engine need not accept on the handle; the descriptors are its
+ * @param {Done} done
+ */
+function join (server, wanted, handle, isShared, done) {
+  const listener = server[kListener]
+  const [endpoint] = wanted.endpoints
+  const opened = (/** @type {number[]} */ sockets) => [{ endpoint, handle, isShared: isShared(sockets), isForeign: true }]
+  let meeting
+  try {
+    meeting = meet(listener, wanted)
+  } catch (error) {
+    handle.close()
+    return done(/** @type {Error} */ (error), [])
+  }
+  const { found, stranger } = meeting
+  // Where processes cannot meet.
+  if (found < 0) return done(null, opened([]))
+  // A machine without IPv6.
+  const host = endpoint.host ?? (addressOf(handle).address === '0.0.0.0' ? '0.0.0.0' : undefined)
+  register(listener, { ...wanted, endpoints: [{ ...endpoint, host }] }, (error, sockets) => {
+    if (error === null && stranger !== null) warnOfStranger(wanted.port, stranger)
+    if (error === null) return done(null, opened(sockets))
+    handle.close()
+    theEngine().native.leave(wanted.port)
+    done(error, [])
+  })
+}
+
+// worker.disconnect() closes what the primary knows of. This server it does not know of: it ends when it hears that.
+/** @param {import('./listener').Listener} listener */
+function endWithPrimary (listener) {
+  listener.endsWithPrimary = true
+  if (!cluster.worker.listeners('disconnect').includes(onDisconnect)) cluster.worker.on('disconnect', onDisconnect)
+}
+
+function onDisconnect () {
+  for (const server of servers.values()) {
+    if (server[kListener].endsWithPrimary && server.listening) server.close()
+  }
+}
+
+module.exports = { argsOfWorker, openAsWorker }

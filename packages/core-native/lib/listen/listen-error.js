@@ -1,0 +1,40 @@
+'use strict'
+
+const { systemError, systemErrorText } = require('../base/system-error')
+
+// What Node's listen() emits.
+/** @param {number} errno @param {string} address @param {number} port */
+function listenError (errno, address, port) {
+  const { code, syscall } = systemError(errno, 'listen')
+  const where = port > 0 ? `${address}:${port}` : address
+  const error = new Error(`${syscall} ${code}: ${systemErrorText(errno)}${where ? ` ${where}` : ''}`)
+  return Object.assign(error, { code, errno, syscall, address }, port ? { port } : null)
+}
+
+// What it emits in a worker of node:cluster, whose primary binds.
+/** @param {number} errno @param {string | null} address @param {number} port */
+function bindError (errno, address, port) {
+  const { code, syscall } = systemError(errno, 'bind')
+  const where = port > 0 ? ` ${address}:${port}` : address ? ` ${address}` : ''
+  const error = new Error(`${syscall} ${code}${where}`)
+  return Object.assign(error, { errno, code, syscall, address }, port ? { port } : null)
+}
+
+/**
+ * An error as if it had been made where listen() was called: its own frames say nothing to who called that.
+ *
+ * @template T
+ * @param {T} error
+ * @param {Error | null} origin whose stack it gets, if there is one
+ * @returns {T}
+ */
+function raisedAt (error, origin) {
+  const stack = origin?.stack
+  if (!(error instanceof Error) || error.stack === undefined || stack === undefined) return error
+  const own = error.stack.indexOf('\n    at ')
+  const frames = stack.indexOf('\n    at ')
+  if (own !== -1 && frames !== -1) error.stack = error.stack.slice(0, own) + stack.slice(frames)
+  return error
+}
+
+module.exports = { bindError, listenError, raisedAt }

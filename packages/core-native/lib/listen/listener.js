@@ -1,0 +1,560 @@
+'use strict'
+
+// What the engine knows of one server, and the engine itself.
+
+const http = require('node:http')
+const https = require('node:https')
+const { AsyncResource } = require('node:async_hooks')
+const { getSystemErrorName } = require('node:util')
+const { setImmediate } = require('node:timers')
+const { Engine } = require('../backend/engine')
+const { loadBinding } = require('../backend/binding')
+const { CapabilityError, Http2UnavailableError, TlsTermsError } = require('../base/errors')
+const { seconds, takeHttpSys } = require('../options/http-sys-options')
+const { kVerbosities, takeEngineOptions, takeHttp2 } = require('../options/server-options')
+const { findCertificates } = require('../tls/certificate-sources')
+const { LiveBindings } = require('../tls/live-bindings')
+const { CreatedTls, certificatesForPort, impliedPrefix } = require('../tls/listen-tls')
+const { useRuntimeDirectory } = require('../backend/runtime-directory')
+const { refuseUnsupported } = require('../options/tls-options')
+const { ServerTls } = require('../tls/server-tls')
+const { servers, onRecord, onThrown } = require('../http/connection')
+const { headerPairsMax } = require('../http/exchange')
+const { EngineIncomingMessage } = require('../http/incoming')
+const { copyTlsSettings, refusesManyHeaders } = require('../node/node-internals')
+const { connectionsOf, emitCloseIfDrained, handleOf } = require('../node/server')
+const { EngineServerResponse } = require('../http/outgoing')
+const { unwatch } = require('./live-reservations')
+const { Prefixes } = require('../prefixes/prefixes')
+const { introduce, onRegistered, release, withdraw } = require('./registrations')
+const { served } = require('../http/served')
+const { refusedOption } = require('../tls/system-certificate')
+const { systemErrorText } = require('../base/system-error')
+
+/** @typedef {import('./listen-args').Endpoint} Endpoint */
+
+/**
+ * Leaves properties of HTTP.SYS's request queue at Windows' defaults unless the application asks for others.
+ *
+ * @param {Listener} listener @param {any} options
+ */
+function leaveToKernel ({ own, kernel }, options) {
+  if (options.http503Verbosity === undefined) own.http503Verbosity = 'basic'
+  if (options.queueTimeout !== undefined && kernel.queue === 0) kernel.queue = seconds(own.queueTimeout)
+  if (options.minSendRate !== undefined && kernel.sendRateMin === 0) kernel.sendRateMin = own.minSendRate || kNoSendRate
+}
+
+/** To HTTP.SYS: none. */
+const kNoSendRate = 2 ** 32 - 1
+/** Over so long minSendRate is averaged, ms: a client that stands still in a tunnel is not cut off. */
+const kSendRateMs = 60_000
+
+/** What 32 bits hold: 49 days. */
+const kMsMax = 2 ** 32 - 1
+
+// `register` replaces it.
+const { Server: StockHttpsServer } = https
+
+// Methods by id, as the lanes name them. Node's parser knows QUERY before http.METHODS lists it.
+const kMethods = http.METHODS.includes('QUERY') ? http.METHODS : [...http.METHODS, 'QUERY']
+
+// How long a server that leaves a shared port waits for the I/O threads; they need microseconds.
+const kLeaveMs = 100
+const kLeaveAttempts = 20
+
+/** Backends that have not run where they are meant to: docs/windows.md. */
+const kExperimental = ['http.sys']
+
+/** @type {Engine | null} */
+let engine = null
+
+/** @param {any} server @returns {number} */
+function headerLinesMax (server) {
+  const pairs = headerPairsMax(server)
+  return refusesManyHeaders && pairs > 0 ? pairs >>> 1 : Infinity
+}
+
+// Requests are served without it.
+/** @param {{ path: string, error: number }} failure */
+function warnOfErrorLog ({ path, error }) {
+  process.emitWarning(`The error log ${path} cannot be opened: ${systemErrorText(error)}. Refused requests are not logged; let the ` +
+    'environment variable HTTPSYS_ERROR_LOG name a file that this process may write, in a folder that exists, and restart it',
+  { code: 'HTTPSYS_ERROR_LOG' })
+}
+
+// It serves, too, but as long as this process does.
+/** @param {any} handle @param {number} error */
+function warnOfUnshared (handle, error) {
+  const { address, port } = addressOf(handle)
+  const code = getSystemErrorName(error)
+  const cause = code === 'ENOSPC'
+    ? 'a port shares 64 listening sockets at most. Listen on fewer addresses, or on all of them ("*" as the host of a prefix)'
+    : `${systemErrorText(error)} (${code})`
+  process.emitWarning(`The listening socket ${address}:${port} is not shared with other processes of the port, so that connections to this ` +
+    `address end with this process: ${cause}`, { code: 'HTTPSYS_SOCKET_UNSHARED' })
+}
+
+function theEngine () {
+  if (engine === null) {
+    const binding = loadBinding()
+    const { capabilities, fatalException, openErrorLog } = binding
+    useRuntimeDirectory(binding)
+    engine = new Engine({
+      record: onRecord,
+      thrown: (error) => onThrown(error, fatalException),
+      registered: onRegistered
+    }, kMethods)
+    if (kExperimental.includes(capabilities.name)) {
+      process.emitWarning(`The backend ${capabilities.name} is experimental`, 'ExperimentalWarning')
+    }
+    const failure = openErrorLog?.()
+    if (failure !== undefined) warnOfErrorLog(failure)
+    // To whom it shares ports with; the operating system knows by itself.
+    if (capabilities.listensOnSockets) introduce(engine)
+  }
+  return engine
+}
+
+/** @param {any} handle @returns {{ address?: string, port?: number }} */
+function addressOf (handle) {
+  const address = {}
+  handle.getsockname?.(address)
+  return address
+}
+
+// What the engine knows of one server.
+class Listener {
+  /** @param {any} server @param {any} options */
+  constructor (server, options) {
+    this.server = server
+    this.IncomingMessage = options.IncomingMessage || EngineIncomingMessage
+    this.ServerResponse = options.ServerResponse || EngineServerResponse
+    this.methods = kMethods
+    /** Those of the next response. */
+    this.responseOptions = { highWaterMark: 0, rejectNonStandardBodyWrites: false }
+    this.own = takeEngineOptions(options)
+    /** Where Node could listen, too, its clients may take what time they like. */
+    this.hasOwnSendRate = options.minSendRate !== undefined
+    /** Tests shorten it. */
+    this.sendRateMs = kSendRateMs
+    this.http2 = takeHttp2(options.http2)
+    this.kernel = takeHttpSys(options.httpSys)
+    if (loadBinding().capabilities.kernelOptions) leaveToKernel(this, options)
+    if (options.httpSys !== undefined && !loadBinding().capabilities.kernelOptions) {
+      throw new CapabilityError('createServer({ httpSys })', 'kernelOptions', loadBinding().capabilities.name)
+    }
+    if (this.http2.isWanted === true && !loadBinding().hasHttp2) throw new Http2UnavailableError()
+    this.prefixes = new Prefixes()
+    /** Open connections in HTTP mode. @type {Set<any>} */
+    this.sockets = new Set()
+    /** Of the connection opened last. @type {import('../http/addresses').NearEnd | undefined} */
+    this.near = undefined
+    this.id = 0
+    this.listening = 0
+    /**
+     * Runs the end of the server, within the end of a connection that was begun elsewhere.
+     * @type {(<T>(run: () => T) => T) | null}
+     */
+    this.endsIn = null
+    /** Within server.close(). */
+    this.isClosing = false
+    /** From server.close() until the next listen() that succeeds: connections end with the answers that are due. */
+    this.isClosed = false
+    /** How often it has listened again after close(). */
+    this.timesReopened = 0
+    /** Once it is closed. Not where one of its own handlers has closed it: what that handler does next is as on Node. */
+    this.endsIdle = true
+    /**
+     * Ports on which other processes, or workers, were when it was closed: idle connections without TLS move to them.
+     *
+     * @type {Set<number>}
+     */
+    this.successorPorts = new Set()
+    /** listen(port) of a cluster's worker, which asks its primary. */
+    this.asksPrimary = false
+    /** A worker that its primary does not know to listen. */
+    this.endsWithPrimary = false
+    /**
+     * Closed, and requests of connections that JavaScript has not heard of may still come. 'close' waits for them until the
+     * next listen(), and then come in the context of the last connection's end.
+     * @type {{ holdsClose: boolean, endsIn: Listener['endsIn'] } | null}
+     */
+    this.leaving = null
+    /** The context of listen(), which requests inherit as on Node. There before the first connection. @type {any} */
+    this.resource = null
+    /** Hooks have heard of its beginning, and not of its end. */
+    this.isResourceOpen = false
+    /** Whether it has been that of a listen(): a later one has a resource of its own. */
+    this.isResourceUsed = false
+    /** How it shares its ports. */
+    this.sharing = { queueName: '', queueMode: 'create', exclusive: false, isImplied: false, restartMs: 0 }
+    /** What listen() is to open, when it was given prefixes. @type {import('./endpoints').Plan | null} */
+    this.plan = null
+    /** The listen() that other processes are being asked about. @type {object | null} */
+    this.opening = null
+    /** Ports on which it has registered prefixes. @type {Set<number>} */
+    this.ports = new Set()
+    /** The same, while others are being asked. @type {Map<number, number>} ports by token */
+    this.asking = new Map()
+    /** The port whose socket listen({ prefix, fd }) was given; 0: none. */
+    this.givenPort = 0
+    /** What it listens on beside server._handle. @type {{ endpoint: Endpoint, handle: any }[]} */
+    this.beside = []
+    /** @type {NodeJS.Timeout | undefined} */
+    this.checker = undefined
+    /** An https.Server: what is given no scheme is TLS. */
+    this.isSecure = false
+    /** An http.Server that listens on a port with TLS, because it is an adapter's. */
+    this.isTlsPort = false
+    /** The bindings that its certificates come from. @type {LiveBindings | null} */
+    this.bindings = null
+    /** What createServer() was told about TLS. */
+    this.created = new CreatedTls(options)
+    /** @type {ServerTls | null} */
+    this.tls = null
+    /** Whether a handler has used one of the sockets. */
+    this.hasStreams = false
+  }
+
+  // Connections that are accepted from now on have what changed. Throws when a prefix of another server is in the way.
+  tlsChanged () {
+    if (this.id === 0) return
+    const { native } = theEngine()
+    if (this.tls !== null && this.tlsPlaces !== null && loadBinding().capabilities.listensOnSockets) {
+      const conflict = native.changeTerms(this.id, this.tls.handle)
+      if (conflict !== undefined) throw new TlsTermsError(conflict.wanted, conflict.prefix, conflict.pid)
+    }
+    this.configure()
+  }
+
+  // A socket has listeners: they are to hear of a refused request.
+  socketUsed () {
+    if (this.hasStreams) return
+    this.hasStreams = true
+    if (this.id !== 0) this.configure()
+  }
+
+  // For prefixes that ask for TLS: with the options of listen(), and those that the server has.
+  /** @param {import('./listen-args').PrefixPlan} plan */
+  prepareTls ({ prefixes, tls }) {
+    this.isTlsPort = false
+    const secure = prefixes.filter(({ scheme }) => scheme === 'https')
+    if (secure.length === 0) return
+    const { capabilities } = loadBinding()
+    if (!capabilities.listensOnSockets) {
+      if (!capabilities.systemCertificates) throw new CapabilityError(`listen('${secure[0].prefix}')`, 'systemCertificates', capabilities.name)
+      if (tls !== null) throw refusedOption(secure[0], Object.keys(tls)[0])
+      return
+    }
+    if (this.isSecure && tls === null && this.hasCertificate) return
+    const options = this.created.with(tls ?? {})
+    this.#useTls(options, () => findCertificates(options, secure))
+  }
+
+  // For a port. Only adapters give options of TLS for one.
+  /** @param {import('./listen-args').NodePlan} plan */
+  preparePortTls ({ args, tls }) {
+    this.isTlsPort = false
+    if (tls === null && !(this.created.isAdapter && !this.hasCertificate)) return
+    if (!loadBinding().capabilities.listensOnSockets) {
+      if (tls === null) return
+      throw refusedOption(impliedPrefix(args) ?? { prefix: 'https://*/', scheme: 'https', host: '*', port: 443, path: '/', bind: { kind: 'wildcard' } }, Object.keys(tls)[0])
+    }
+    const options = this.created.with(tls ?? {})
+    this.#useTls(options, () => certificatesForPort(options, args))
+    this.isTlsPort = !this.isSecure
+  }
+
+  // Whether the server has a certificate of its own. An https.Server may have got it by addContext() or setSecureContext(), too.
+  // A certificate that is bound to prefixes does not count: each listen() looks it up for its own prefixes.
+  get hasCertificate () {
+    if (this.bindings !== null && !this.tls?.hasOwnContext) return false
+    const { cert, pfx } = this.server
+    return this.created.hasCertificate || cert !== undefined || pfx !== undefined || (this.tls !== null && this.tls.hasHosts)
+  }
+
+  /** @param {Record<string, any>} options @param {() => import('../tls/certificate-sources').Sources} find */
+  #useTls (options, find) {
+    refuseUnsupported(options)
+    const sources = find()
+    const reader = new StockHttpsServer(sources.options)
+    if (this.isSecure) {
+      const own = /** @type {ServerTls} */ (this.tls)
+      copyTlsSettings(reader, this.server)
+      own.hasOwnContext = false
+      own.follow(sources.options)
+      own.settingsChanged(this.offersHttp2(options))
+    } else {
+      this.tls = new ServerTls(reader, this.offersHttp2(options), this.server)
+    }
+    this.useSources(sources)
+  }
+
+  /** @param {import('../tls/certificate-sources').Sources} sources */
+  useSources (sources) {
+    const own = /** @type {ServerTls} */ (this.tls)
+    own.setHosts(sources.hosts)
+    own.watch(sources, () => this.tlsChanged())
+    this.bindings?.stop()
+    this.bindings = sources.bound === null ? null : this.#follow(sources, sources.bound)
+  }
+
+  /** @param {import('../tls/certificate-sources').Sources} sources @param {import('../prefixes/url-prefix').UrlPrefix[]} bound of a port: the prefix that stands for it */
+  #follow (sources, bound) {
+    const prefixes = () => {
+      const own = this.prefixes.claims().filter(({ scheme }) => scheme === 'https')
+      return own.length > 0 ? own : bound
+    }
+    return new LiveBindings(sources, prefixes, ({ options, hosts }) => {
+      const own = /** @type {ServerTls} */ (this.tls)
+      own.attempt(() => {
+        own.setHosts(hosts)
+        own.follow(options)
+        this.tlsChanged()
+      })
+    })
+  }
+
+  /** @param {import('../prefixes/url-prefix').UrlPrefix} parsed */
+  requireTls (parsed) {
+    if (parsed.scheme !== 'https' || this.tls !== null || loadBinding().capabilities.systemCertificates) return
+    const options = this.created.with({})
+    this.#useTls(options, () => findCertificates(options, [parsed]))
+  }
+
+  // Unless the application names protocols itself, or wants none of it.
+  /** @param {any} tls options */
+  offersHttp2 ({ ALPNProtocols, ALPNCallback }) {
+    return ALPNProtocols === undefined && ALPNCallback === undefined && this.http2.isWanted !== false && loadBinding().hasHttp2
+  }
+
+  // Where it speaks TLS; [] = everywhere, null = nowhere. By address where the port has both: there all prefixes are
+  // bound to addresses, and elsewhere the server may also accept at those of others.
+  get tlsPlaces () {
+    if (this.tls === null) return null
+    if (this.prefixes.isImplied) return this.isSecure || this.isTlsPort ? [] : null
+    const prefixes = this.prefixes.claims()
+    const places = prefixes.filter(({ scheme }) => scheme === 'https').map(({ port, bind }) => {
+      const isMixed = prefixes.some((other) => other.port === port && other.scheme === 'http')
+      return { port, address: (isMixed && bind.host) || '' }
+    })
+    return places.length === 0 ? null : places
+  }
+
+  /** @param {{ address?: string, port?: number }} socket no port: not TCP */
+  isTls ({ address, port }) {
+    const places = this.tlsPlaces
+    return places !== null && port !== undefined &&
+      (places.length === 0 || places.some((place) => place.port === port && (place.address === '' || place.address === address)))
+  }
+
+  // Settings that the lanes read. Called whenever one of them may have changed.
+  configure () {
+    const { server, own, tlsPlaces } = this
+    theEngine().native.configure(this.id, {
+      maxHeaderSize: server.maxHeaderSize || http.maxHeaderSize,
+      maxHeaderLines: headerLinesMax(server),
+      maxRequestBodySize: own.maxRequestBodySize,
+      pipelinedRequestsMax: own.pipelinedRequestsMax,
+      queueLimit: own.queueLimit,
+      queueTimeout: Math.min(own.queueTimeout, kMsMax),
+      verbosity503: kVerbosities.indexOf(own.http503Verbosity),
+      minSendRate: this.hasOwnSendRate || !this.prefixes.isImplied ? own.minSendRate : 0,
+      sendRateMs: this.sendRateMs,
+      strictUrl: own.strictUrl,
+      endsIdle: this.endsIdle,
+      allowHalfOpen: Boolean(/** @type {any} */ (server).httpAllowHalfOpen),
+      // Who looks at connections may listen to their sockets' errors.
+      wantsErrors: this.hasStreams || server.listenerCount('clientError') > 0 || server.listenerCount('connection') > 1 ||
+        server.listenerCount('secureConnection') > (this.isSecure ? 1 : 0),
+      // Node's own listener only goes on to 'clientError'.
+      wantsTlsErrors: server.listenerCount('clientError') > 0 || server.listenerCount('tlsClientError') > (this.isSecure ? 1 : 0),
+      tls: tlsPlaces === null ? null : /** @type {ServerTls} */ (this.tls).handle,
+      tlsPlaces: tlsPlaces ?? [],
+      listening: this.timesReopened,
+      noDelay: server.noDelay !== false,
+      keepAlive: Boolean(server.keepAlive),
+      keepAliveInitialDelay: server.keepAliveInitialDelay || 0,
+      http2: this.http2.settings,
+      kernel: {
+        ...this.kernel,
+        idle: seconds(server.keepAliveTimeout),
+        header: seconds(server.headersTimeout),
+        body: seconds(server.requestTimeout)
+      },
+      prefixes: this.prefixes.texts
+    })
+    // The lanes take a server that is configured for one that listens; a closed one still ends its connections.
+    if (this.isClosed && this.opening === null) theEngine().native.unlisten(this.id)
+  }
+
+  // The id stays while connections of an earlier listen() may still name it.
+  open () {
+    const e = theEngine()
+    if (!this.isResourceOpen) this.#renewResource()
+    if (this.id === 0) {
+      this.id = e.nextServerId++
+      servers.set(this.id, this.server)
+    }
+    this.configure()
+    return e
+  }
+
+  /** @param {any} handle @param {number} backlog @param {boolean} isForeign @returns {number} a key above 0, or a negative errno */
+  listen (handle, backlog, isForeign) {
+    this.#useResource()
+    const { native } = this.open()
+    const key = native.listen(this.id, handle.fd, backlog, !isForeign && this.isTls(addressOf(handle)))
+    if (key < 0) return key
+    this.listening++
+    served.servers++
+    return key
+  }
+
+  // On a socket that the engine accepts on already.
+  listenShared () {
+    this.#useResource()
+    this.listening++
+    served.servers++
+    return 0
+  }
+
+  // Other members of the port may have the socket, too, so that it outlives this process.
+  /** @param {any} handle @param {boolean} isLast of the port's sockets that this listen() opens */
+  contribute (handle, isLast) {
+    const { port } = addressOf(handle)
+    if (port === undefined || !this.ports.has(port)) return
+    const failed = theEngine().native.contribute(port, this.id, handle.fd, isLast)
+    if (failed !== 0) warnOfUnshared(handle, failed)
+  }
+
+  /** @param {number[]} ports @param {{ id: number }[]} prefixes @returns {Promise<unknown>} when others on the ports know */
+  unregister (ports, prefixes) {
+    const ids = prefixes.map(({ id }) => id)
+    const isKnown = ports.filter((port) => this.ports.has(port))
+      .map((port) => release(theEngine(), this, port, ids, { stays: this.prefixes.hasLostOn(port) }))
+    const claims = this.prefixes.claims()
+    for (const port of ports) {
+      if (!claims.some((prefix) => prefix.port === port)) this.ports.delete(port)
+    }
+    return Promise.all(isKnown)
+  }
+
+  /** @param {number} key of listen() @param {any} handle */
+  stopListening (key, handle) {
+    this.listening--
+    if (key <= 0) return
+    const { port } = addressOf(handle)
+    const { native } = theEngine()
+    // First: somebody has to accept on it as long as others have it.
+    if (port !== undefined && this.ports.has(port)) native.withdraw(port, handle.fd)
+    native.stopListening(key)
+  }
+
+  // A listen() that has not listened so far never will.
+  stopOpening () {
+    if (this.opening === null) return
+    this.opening = null
+    this.unlisten()
+    this.#stayClosed()
+  }
+
+  // A listen() has failed.
+  listenFailed () {
+    this.#stayClosed()
+    this.forgetIfUnused()
+  }
+
+  // The lanes, which were configured for listen(), learn that a server that was closed before still is.
+  #stayClosed () {
+    if (this.isClosed && this.id !== 0) this.configure()
+  }
+
+  // Connections that JavaScript has not heard of yet are refused from here on.
+  forgetIfUnused () {
+    if (handleOf(this.server) || this.opening !== null) return
+    // Also after a listen() that has failed.
+    this.tls?.stopWatching()
+    this.bindings?.stop()
+    if (this.id === 0 || connectionsOf(this.server) > 0 || this.leaving !== null) return
+    // Again: a setting changed since unlisten() has made the lanes remember the server.
+    theEngine().native.unlisten(this.id)
+    servers.delete(this.id)
+    this.id = 0
+    this.#endResource()
+  }
+
+  // That of an earlier listen() may still be open for its connections.
+  #useResource () {
+    if (!this.isResourceOpen || (this.listening === 0 && this.isResourceUsed)) this.#renewResource()
+    this.isResourceUsed = true
+  }
+
+  #renewResource () {
+    this.#endResource()
+    this.isResourceUsed = false
+    this.resource = new AsyncResource('HTTPSERVER', { requireManualDestroy: true })
+    this.isResourceOpen = true
+  }
+
+  // Whatever comes later still runs in it.
+  #endResource () {
+    if (!this.isResourceOpen) return
+    this.isResourceOpen = false
+    this.resource.emitDestroy()
+  }
+
+  unlisten () {
+    unwatch(this)
+    this.tls?.stopWatching()
+    this.bindings?.stop()
+    const { native } = theEngine()
+    // First: the lanes know where requests go from here on. Also what was registered for a socket that could not listen,
+    // and what others are being asked about.
+    const ports = new Set([...this.ports, ...this.asking.values()])
+    this.ports.clear()
+    this.successorPorts.clear()
+    const isKnown = [...ports].flatMap((port) => {
+      const known = release(theEngine(), this, port, [], this.sharing)
+      if (known === null) return []
+      this.successorPorts.add(port)
+      return [known]
+    })
+    withdraw(this)
+    // The engine may accept for it already where others listen.
+    if (this.listening === 0 && ports.size === 0) return
+    const wasListening = this.listening !== 0
+    this.listening = 0
+    native.unlisten(this.id)
+    // Handshakes under way are waited for; lanes tell of them first.
+    if ((isKnown.length > 0 || this.tls !== null) && wasListening) this.#leave(Promise.all(isKnown))
+  }
+
+  // Requests that lanes have taken for this server are on their way: who closes without dropping any
+  // answers them. Behind the barrier nothing more comes; what there is, is read within the next turns.
+  // When others know, too, nobody accepts for it any more.
+  /** @param {Promise<unknown>} isKnown */
+  #leave (isKnown) {
+    const engine = theEngine()
+    const leaving = this.leaving = { holdsClose: true, endsIn: /** @type {Listener['endsIn']} */ (null) }
+    let attempts = 1
+    let isThrough = engine.drain(kLeaveMs, 'handled')
+    const look = () => {
+      if (this.leaving !== leaving) return // The server listens again.
+      // On an overloaded machine a lane may not have run at all.
+      if (!isThrough && ++attempts <= kLeaveAttempts) isThrough = engine.drain(kLeaveMs, 'handled')
+      if ((!isThrough && attempts < kLeaveAttempts) || engine.native.hasUnread()) {
+        setImmediate(look)
+        return
+      }
+      this.leaving = null
+      this.endsIn = leaving.endsIn
+      if (leaving.holdsClose) emitCloseIfDrained(this.server)
+      else this.forgetIfUnused()
+      this.endsIn = null
+    }
+    isKnown.then(() => setImmediate(look))
+  }
+}
+
+module.exports = { Listener, addressOf, theEngine }

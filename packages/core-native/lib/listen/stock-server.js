@@ -1,0 +1,159 @@
+'use strict'
+
+// HTTPSYS_BACKEND=node: node:http itself, which only learns to listen on URL prefixes. The reference
+// to compare the engine with, and a way out where the addon cannot be built.
+
+const http = require('node:http')
+const https = require('node:https')
+const { CapabilityError } = require('../base/errors')
+const { refuseBehind, refuseIgnoredByServer } = require('../options/option-names')
+const { findCertificates, trustedBy } = require('../tls/certificate-sources')
+const { CreatedTls, certificatesForPort } = require('../tls/listen-tls')
+const { kSourceOptions } = require('../options/tls-options')
+const { classifyListen, restartMs } = require('./listen-args')
+const { copyTlsSettings } = require('../node/node-internals')
+
+const { Server: StockServer } = http
+const { Server: StockHttpsServer } = https
+
+/** What they were told about TLS. @type {WeakMap<object, CreatedTls>} */
+const created = new WeakMap()
+
+/**
+ * @param {any} Base http.Server or https.Server
+ * @returns {any}
+ */
+function methodsOf (Base) {
+  return class extends Base {
+    /** @param {...any} args @returns {any} */
+    listen (...args) {
+      const isSecureServer = this instanceof StockHttpsServer
+      const plan = classifyListen(args, { isSecure: isSecureServer })
+      const { isAdapter } = /** @type {CreatedTls} */ (created.get(this))
+      const hasCertificate = isSecureServer && hasItsOwn(this)
+      if (plan.kind === 'node') {
+        if (plan.tls !== null || (isAdapter && !hasCertificate)) useTls(this, certificatesForPort(withThose(this, plan.tls), plan.args))
+        return super.listen(...plan.args)
+      }
+      if (plan.fd !== undefined) throw new CapabilityError('listen({ prefix, fd })', 'listensOnSockets', 'node')
+      const secure = plan.prefixes.filter(({ scheme }) => scheme === 'https')
+      const isKept = secure.length === 0 || (hasCertificate && plan.tls === null)
+      const sources = isKept ? null : findCertificates(withThose(this, plan.tls), secure)
+      if (isSecureServer && sources !== null) useTls(this, sources)
+      const [own, ...others] = plan.endpoints
+      const isSecure = (/** @type {{ port: number }} */ { port }) => plan.prefixes.some((prefix) => prefix.port === port && prefix.scheme === 'https')
+      const tls = sources ?? { options: this, hosts: [] }
+      for (const endpoint of others) listenBeside(this, endpoint, isSecure(endpoint) ? tls : null)
+      const { host, port, ipv6Only } = own
+      const options = { ...plan.options, port }
+      if (host !== undefined) options.host = host
+      if (ipv6Only !== undefined) options.ipv6Only = ipv6Only
+      if (isSecure(own) !== isSecureServer) translate(this, isSecure(own) ? tls : null)
+      return super.listen(options, plan.callback)
+    }
+
+    /** @param {...any} args */
+    close (...args) {
+      if (typeof args[0] === 'object' && args[0] !== null) restartMs(args.shift())
+      refuseBehind('close() behind its first argument', args)
+      return super.close(...args)
+    }
+  }
+}
+
+/** @param {any} server @param {Record<string, any> | null} tls options of listen() */
+function withThose (server, tls) {
+  return /** @type {CreatedTls} */ (created.get(server)).with(tls ?? {})
+}
+
+// One that addContext() or setSecureContext() has brought counts, too.
+/** @param {any} server of https */
+function hasItsOwn (server) {
+  return /** @type {CreatedTls} */ (created.get(server)).hasCertificate || server.cert !== undefined || server.pfx !== undefined
+}
+
+/** @param {any} server @param {import('../tls/certificate-sources').Sources} sources */
+function useTls (server, sources) {
+  if (!(server instanceof StockHttpsServer)) return translate(server, sources)
+  copyTlsSettings(new StockHttpsServer(sources.options), server)
+  server.setSecureContext(sources.options)
+  addHosts(server, sources.hosts)
+}
+
+// What this server accepts is spoken with in the other way.
+/** @param {any} server @param {any} tls certificates, or null */
+function translate (server, tls) {
+  const listeners = server.listeners('connection')
+  server.removeAllListeners('connection')
+  const other = serverBeside(server, tls, (socket) => {
+    if (server instanceof StockHttpsServer) server.emit('secureConnection', socket)
+    else for (const listener of listeners) listener.call(server, socket)
+  })
+  server.on('connection', (/** @type {any} */ socket) => other.emit('connection', socket))
+}
+
+/** @param {any} server @param {import('../tls/certificate-sources').Sources['hosts']} hosts */
+function addHosts (server, hosts) {
+  for (const { pattern, options } of hosts) server.addContext(pattern, trustedBy(server, options))
+  return server
+}
+
+/** @param {any} server @param {any} tls certificates, or null @param {(socket: any) => void} serve */
+function serverBeside (server, tls, serve) {
+  if (tls === null) {
+    const beside = new StockServer()
+    beside.removeAllListeners('connection')
+    return beside.on('connection', serve)
+  }
+  const beside = addHosts(new StockHttpsServer(tls.options), tls.hosts)
+  beside.removeAllListeners('secureConnection')
+  beside.on('tlsClientError', (/** @type {any} */ error, /** @type {any} */ socket) => server.emit('tlsClientError', error, socket))
+  return beside.on('secureConnection', (/** @type {any} */ socket) => {
+    serve(socket)
+    if (!(server instanceof StockHttpsServer)) server.emit('secureConnection', socket)
+  })
+}
+
+// A further address: its connections are this server's.
+/** @param {any} server @param {{ host?: string, port: number, ipv6Only?: boolean }} endpoint @param {any} tls */
+function listenBeside (server, endpoint, tls) {
+  server.once('listening', () => {
+    const event = server instanceof StockHttpsServer ? 'secureConnection' : 'connection'
+    const beside = serverBeside(server, tls, (socket) => server.emit(event, socket))
+    beside.on('error', (/** @type {any} */ error) => server.emit('error', error))
+    beside.listen(endpoint)
+    server.once('close', () => beside.close())
+  })
+}
+
+/**
+ * @param {any} Base
+ * @returns {any}
+ */
+function derive (Base) {
+  /** @this {any} @param {any} [options] @param {any} [requestListener] */
+  function Server (options, requestListener) {
+    if (!(this instanceof Server)) return new (/** @type {any} */ (Server))(options, requestListener)
+    const isSecure = Base === StockHttpsServer
+    refuseIgnoredByServer(options, isSecure ? kSourceOptions : [])
+    if (typeof options === 'function') refuseBehind('createServer() behind the listener', [requestListener])
+    created.set(this, new CreatedTls(options))
+    const isGiven = isSecure && typeof options === 'object' && options !== null && kSourceOptions.some((name) => options[name] !== undefined)
+    const sources = isGiven ? findCertificates(options, []) : null
+    Reflect.apply(Base, this, [sources?.options ?? options, requestListener])
+    if (sources !== null) addHosts(this, sources.hosts)
+  }
+  Server.prototype = methodsOf(Base).prototype
+  Object.defineProperty(Server.prototype, 'constructor', { value: Server, writable: true, configurable: true })
+  Object.setPrototypeOf(Server, Base)
+  return Server
+}
+
+const Server = derive(StockServer)
+
+/** @param {any} [options] @param {any} [requestListener] @returns {http.Server} */
+function createServer (options, requestListener) {
+  return new Server(options, requestListener)
+}
+
+module.exports = { Server, createServer, derive }

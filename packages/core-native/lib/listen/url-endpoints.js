@@ -1,0 +1,180 @@
+'use strict'
+
+// Listening where the operating system's own HTTP server listens: it is told URLs, not given sockets. Node's
+// listen() has run up to the moment when it would bind; what stands in for its handle is a UrlHandle.
+
+const net = require('node:net')
+const { setImmediate } = require('node:timers')
+const { loadBinding } = require('../backend/binding')
+const { CapabilityError, UrlSharingError } = require('../base/errors')
+const { theEngine } = require('./listener')
+const { createServerHandle } = require('../node/node-internals')
+const { listenError } = require('./listen-error')
+const { parseUrlPrefix } = require('../prefixes/url-prefix')
+const { requireCertificate } = require('../tls/system-certificate')
+const { optionError, queueError, urlError } = require('./url-error')
+const { kQueueModes } = require('./listen-args')
+const { kListener } = require('../http/symbols')
+
+// A port that nobody listened on may be taken, by a client's connection for one, before it is registered.
+const kFreePortTries = 10
+
+/**
+ * @typedef {import('./endpoints').Plan} Plan
+ * @typedef {import('../prefixes/url-prefix').UrlPrefix} UrlPrefix
+ */
+
+// Stands where Node expects the libuv handle of a listening server.
+class UrlHandle {
+  #referenced = false
+  #server
+
+  /** @param {any} server @param {string} address @param {number} port */
+  constructor (server, address, port) {
+    this.#server = server
+    this.address = address
+    this.port = port
+  }
+
+  listen () {
+    const status = this.#server[kListener].listenShared()
+    this.ref()
+    return status
+  }
+
+  /** @param {{ address?: string, family?: string, port?: number }} to */
+  getsockname (to) {
+    Object.assign(to, { address: this.address, family: net.isIPv6(this.address) ? 'IPv6' : 'IPv4', port: this.port })
+    return 0
+  }
+
+  ref () {
+    if (this.#referenced) return
+    this.#referenced = true
+    theEngine().ref()
+  }
+
+  unref () {
+    if (!this.#referenced) return
+    this.#referenced = false
+    theEngine().unref()
+  }
+
+  hasRef () {
+    return this.#referenced
+  }
+
+  /** @param {() => void} [closed] */
+  close (closed) {
+    this.unref()
+    this.#server[kListener].unlisten()
+    if (typeof closed === 'function') setImmediate(closed)
+  }
+}
+
+/**
+ * @param {any} listener
+ * @returns {boolean} whether another process has made the queue, and its URLs
+ * @throws what listen() is to emit
+ */
+function openQueue (listener) {
+  const { queueName, queueMode, isImplied } = listener.sharing
+  const { capabilities } = loadBinding()
+  if (isImplied) throw new UrlSharingError('queueName')
+  if (queueName !== '' && !capabilities.namedQueues) throw new CapabilityError('listen({ queueName })', 'namedQueues', capabilities.name)
+  const { status, property, isAttached } = listener.open().native.openQueue(listener.id, queueName, kQueueModes.indexOf(queueMode))
+  if (status === 0) return isAttached
+  if (property === 'queueName') throw queueError(status, queueName)
+  throw property === '' ? queueError(status) : optionError(status, property)
+}
+
+/**
+ * @param {any} listener
+ * @param {number} id
+ * @param {string} url
+ * @param {object} [members] of the error
+ * @throws what listen() is to emit
+ */
+function register (listener, id, url, members) {
+  const { native } = theEngine()
+  const { status, property } = native.addUrl(listener.id, id, url)
+  if (status !== 0) throw property === '' ? urlError(status, url, members) : optionError(status, `httpSys.${property}`)
+  try {
+    requireCertificate(parseUrlPrefix(url))
+  } catch (error) {
+    native.removeUrl(listener.id, id)
+    throw error
+  }
+}
+
+/**
+ * Registers what a server is to listen on: everything, or nothing.
+ *
+ * @param {any} server
+ * @param {Plan} plan
+ * @returns {UrlHandle}
+ * @throws what listen() is to emit
+ */
+function openUrls (server, plan) {
+  const listener = server[kListener]
+  const { host, port } = plan.endpoints[0]
+  const isAttached = openQueue(listener)
+  if (isAttached) return new UrlHandle(server, host ?? '::', port || freePort(host))
+  for (let tries = port === 0 ? kFreePortTries : 1; ; tries--) {
+    const at = port || freePort(host)
+    try {
+      registerAll(listener, plan, at)
+      return new UrlHandle(server, host ?? '::', at)
+    } catch (error) {
+      if (tries === 1 || /** @type {any} */ (error).code !== 'EADDRINUSE') throw error
+    }
+  }
+}
+
+/**
+ * @param {any} listener
+ * @param {Plan} plan
+ * @param {number} at the port, where the plan leaves it open
+ * @throws what listen() is to emit; nothing is registered then
+ */
+function registerAll (listener, { endpoints: [{ host, port }], prefixes, isPlain }, at) {
+  /** @type {number[]} */
+  const registered = []
+  try {
+    for (const { id, text } of prefixes) {
+      const url = isPlain && port === 0 ? text.replace(/:0\/$/, `:${at}/`) : text
+      register(listener, id, url, isPlain ? { address: host ?? '::', port: at } : undefined)
+      registered.push(id)
+    }
+  } catch (error) {
+    for (const other of registered) theEngine().native.removeUrl(listener.id, other)
+    throw error
+  }
+}
+
+// The system's server takes no port of its own choice.
+/** @param {string | undefined} host @returns {number} one that nobody listens on */
+function freePort (host) {
+  const handle = createServerHandle(host ?? '0.0.0.0', 0, net.isIPv6(host ?? '') ? 6 : 4)
+  if (typeof handle === 'number') throw listenError(handle, host ?? '::', 0)
+  const address = /** @type {{ port?: number }} */ ({})
+  const status = handle.getsockname(address)
+  handle.close()
+  if (status !== 0) throw listenError(status, host ?? '::', 0)
+  return address.port ?? 0
+}
+
+/**
+ * Registers a further prefix of a listening server.
+ *
+ * @param {any} server
+ * @param {UrlPrefix} parsed
+ * @param {number} id
+ */
+function addUrl (server, parsed, id) {
+  // One that listens on a port is registered by that: its own prefix is there already.
+  server[kListener].configure()
+  register(server[kListener], id, parsed.prefix)
+}
+
+module.exports = { UrlHandle, addUrl, openUrls }

@@ -1,0 +1,49 @@
+'use strict'
+
+// What Node's http.IncomingMessage does not document, by what it is for.
+
+/** @typedef {import('../../types/node-internals').PrivateRequest} PrivateRequest */
+
+/** Makes `headers`, or trailers, of the first `count` entries of rawHeaders. @param {PrivateRequest} req @param {string[]} raw @param {number} count */
+function addHeaderLines (req, raw, count) {
+  req._addHeaderLines(raw, count)
+}
+
+/** @param {PrivateRequest} req @returns {boolean} whether the rest of its body is thrown away */
+function isDumped (req) {
+  return req._dumped
+}
+
+/** @param {PrivateRequest} req @returns {boolean} whether nobody has listened to it or begun to read it */
+function isUnheard (req) {
+  return req._eventsCount === 0 && !req._consuming && req.readableFlowing === null
+}
+
+/** @param {PrivateRequest} req @returns {boolean} whether a part of its body waits to be read */
+function isBuffering (req) {
+  return req._readableState.length !== 0
+}
+
+/** Throws the rest of its body away unless somebody has begun to read it, or is about to. @param {PrivateRequest} req */
+function dumpUnread (req) {
+  if (!req._consuming && !req._readableState.resumeScheduled) req._dump()
+}
+
+/** Throws the rest of its body away unless somebody has begun to read it. @param {PrivateRequest} req */
+function dumpUnconsumed (req) {
+  if (!req._consuming) req._dump()
+}
+
+/** Gives it the state of a request that was dumped, has ended and was closed, without the events. @param {PrivateRequest} req */
+function settleSilently (req) {
+  const state = req._readableState
+  req._dumped = true
+  req._consuming = true
+  state.ended = true
+  state.endEmitted = true
+  state.destroyed = true
+  state.closed = true
+  state.closeEmitted = true
+}
+
+module.exports = { addHeaderLines, dumpUnconsumed, dumpUnread, isBuffering, isDumped, isUnheard, settleSilently }

@@ -1,0 +1,42 @@
+'use strict'
+
+// What Node's http.Server and net.Server do not document, by what it is for.
+
+/** @typedef {import('../../types/node-internals').PrivateServer} PrivateServer */
+
+/** @param {PrivateServer} server @returns {any} what it listens on; null or undefined: it does not listen */
+function handleOf (server) {
+  return server._handle
+}
+
+/** @param {PrivateServer} server @param {any} handle what it listens on */
+function setHandle (server, handle) {
+  server._handle = handle
+}
+
+/** @param {any} options of listen() @returns {boolean} whether they are a server, a socket or a handle, whose properties are no options */
+function hasHandle (options) {
+  return Boolean(options._handle || options.handle)
+}
+
+/** @param {PrivateServer} server @returns {number} its open connections */
+function connectionsOf (server) {
+  return server._connections
+}
+
+/** @param {PrivateServer} server that has one connection more */
+function countConnection (server) {
+  server._connections++
+}
+
+/** @param {PrivateServer} server that has one connection less */
+function uncountConnection (server) {
+  server._connections--
+}
+
+/** Emits 'close' when it does not listen and has no connections any more. @param {PrivateServer} server */
+function emitCloseIfDrained (server) {
+  server._emitCloseIfDrained()
+}
+
+module.exports = { connectionsOf, countConnection, emitCloseIfDrained, handleOf, hasHandle, setHandle, uncountConnection }

@@ -1,0 +1,29 @@
+'use strict'
+
+// What Node's tls.Server and its contexts do not document.
+
+const { InternalsError } = require('../base/errors')
+
+/** The property of a tls.Server that has the context of setSecureContext(). */
+const kSharedContext = '_sharedCreds'
+
+/** @param {any} server a tls.Server @returns {any} the context of setSecureContext() */
+function sharedContextOf (server) {
+  const { _sharedCreds: context } = server
+  if (context === undefined) throw new InternalsError('tls.Server#_sharedCreds')
+  return context
+}
+
+/** @param {any} server a tls.Server @returns {[pattern: RegExp, context: any][]} those of addContext() */
+function contextsOf (server) {
+  const { _contexts: contexts } = server
+  if (!Array.isArray(contexts)) throw new InternalsError('tls.Server#_contexts')
+  return contexts
+}
+
+/** @param {any} context the handle in a tls.SecureContext @returns {unknown} OpenSSL's context; undefined where there is none */
+function externalOf (context) {
+  return context?._external
+}
+
+module.exports = { contextsOf, externalOf, kSharedContext, sharedContextOf }

@@ -1,0 +1,128 @@
+'use strict'
+
+// The option httpSys: what is asked of HTTP.SYS beside what every backend does. docs/windows.md explains the names.
+
+const path = require('node:path')
+const { nearest } = require('../base/nearest')
+const { OptionError } = require('../base/errors')
+
+/** HTTP_AUTH_ENABLE_…  @type {Record<string, number>} */
+const kSchemes = { basic: 1, digest: 2, ntlm: 4, negotiate: 8, kerberos: 16 }
+const kFormats = ['w3c', 'ncsa']
+/** By HTTP_LOGGING_ROLLOVER_TYPE. */
+const kRollovers = ['size', 'daily', 'weekly', 'monthly', 'hourly']
+const kMost32 = 2 ** 32 - 1
+// HTTP.SYS refuses less.
+const kBandwidthMin = 1024
+// Its timeouts are 16 bits of seconds, and 0 is its own default.
+const kSecondsMax = 2 ** 16 - 1
+
+/** @param {string} name @param {string} type @param {any} value */
+function wrongType (name, type, value) {
+  return Object.assign(
+    new TypeError(`The "options.httpSys${name}" property must be ${type}. Received ${value === null ? 'null' : `type ${typeof value}`}`),
+    { code: 'ERR_INVALID_ARG_TYPE' })
+}
+
+/** @param {string} name @param {string[]} known @param {any} value */
+function wrongValue (name, known, value) {
+  return Object.assign(
+    new TypeError(`The property 'options.httpSys${name}' must be one of: '${known.join("', '")}'. Received ${JSON.stringify(value)}`),
+    { code: 'ERR_INVALID_ARG_VALUE' })
+}
+
+/** @param {any} value @param {string} name @param {string[]} known @returns {Record<string, any>} */
+function group (value, name, known) {
+  if (value === undefined) return {}
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw wrongType(name, 'an instance of Object', value)
+  for (const key of Object.keys(value)) {
+    if (!known.includes(key)) throw new OptionError(`httpSys${name}`, key, nearest(key, known))
+  }
+  return value
+}
+
+/** @param {any} value @param {string} name @param {number} least @returns {number} 0 = not given */
+function whole (value, name, least) {
+  if (value === undefined) return 0
+  if (typeof value !== 'number') throw wrongType(name, 'of type number', value)
+  if (!Number.isInteger(value) || value < least || value > kMost32) {
+    throw Object.assign(
+      new RangeError(`The value of "options.httpSys${name}" is out of range. It must be an integer >= ${least} && <= ${kMost32}. Received ${value}`),
+      { code: 'ERR_OUT_OF_RANGE' })
+  }
+  return value
+}
+
+/** @param {any} value @param {string} name @param {boolean} byDefault */
+function yesOrNo (value, name, byDefault) {
+  if (value === undefined) return byDefault
+  if (typeof value !== 'boolean') throw wrongType(name, 'of type boolean', value)
+  return value
+}
+
+/** @param {any} value @param {string} name @param {string[]} known @returns {number} which one; the first by default */
+function choice (value, name, known) {
+  if (value === undefined) return 0
+  if (!known.includes(value)) throw wrongValue(name, known, value)
+  return known.indexOf(value)
+}
+
+/** @param {number} ms @returns {number} whole seconds; as many as there are when it means for ever */
+function seconds (ms) {
+  if (!(ms > 0) || ms === Infinity) return kSecondsMax
+  return Math.min(kSecondsMax, Math.ceil(ms / 1000))
+}
+
+/** @param {any} value @returns {number} of the option, in seconds; 0 = not given */
+function givenSeconds (value) {
+  return value === 0 ? 0 : seconds(value)
+}
+
+/** @param {any} given */
+function readLogging (given) {
+  const { directory, format, rollover, maxFileSize } = group(given, '.logging', ['directory', 'format', 'rollover', 'maxFileSize'])
+  if (given === undefined) return { logDirectory: '', logIsNcsa: false, logRollover: 0, logBytesMax: 0 }
+  if (typeof directory !== 'string') throw wrongType('.logging.directory', 'of type string', directory)
+  if (!path.isAbsolute(directory)) throw wrongValue('.logging.directory', ['an absolute path'], directory)
+  return {
+    logDirectory: directory,
+    logIsNcsa: choice(format, '.logging.format', kFormats) === 1,
+    logRollover: rollover === undefined ? kRollovers.indexOf('daily') : choice(rollover, '.logging.rollover', kRollovers),
+    logBytesMax: whole(maxFileSize, '.logging.maxFileSize', 1024 * 1024)
+  }
+}
+
+/** @param {any} given */
+function readAuthentication (given) {
+  const { schemes, allowAnonymous } = group(given, '.authentication', ['schemes', 'allowAnonymous'])
+  if (given === undefined) return { authSchemes: 0, allowAnonymous: true }
+  if (!Array.isArray(schemes)) throw wrongType('.authentication.schemes', 'an instance of Array', schemes)
+  let authSchemes = 0
+  for (const scheme of schemes) {
+    if (!Object.hasOwn(kSchemes, scheme)) throw wrongValue('.authentication.schemes', Object.keys(kSchemes), scheme)
+    authSchemes |= kSchemes[scheme]
+  }
+  return { authSchemes, allowAnonymous: yesOrNo(allowAnonymous, '.authentication.allowAnonymous', true) }
+}
+
+/**
+ * @param {any} option of createServer
+ * @returns {Omit<import('../../types/binding').KernelConfig, 'idle' | 'header' | 'body'>}
+ */
+function takeHttpSys (option) {
+  const { maxBandwidth, maxConnections, bufferResponses, timeouts, logging, authentication } =
+    group(option, '', ['maxBandwidth', 'maxConnections', 'bufferResponses', 'timeouts', 'logging', 'authentication'])
+  const { drainEntityBody, requestQueue, minSendRate } = group(timeouts, '.timeouts', ['drainEntityBody', 'requestQueue', 'minSendRate'])
+  return {
+    maxBandwidth: whole(maxBandwidth, '.maxBandwidth', kBandwidthMin),
+    maxConnections: whole(maxConnections, '.maxConnections', 1),
+    bufferResponses: yesOrNo(bufferResponses, '.bufferResponses', false),
+    drain: givenSeconds(whole(drainEntityBody, '.timeouts.drainEntityBody', 1)),
+    queue: givenSeconds(whole(requestQueue, '.timeouts.requestQueue', 1)),
+    sendRateMin: whole(minSendRate, '.timeouts.minSendRate', 1),
+    ...readLogging(logging),
+    ...readAuthentication(authentication)
+  }
+}
+
+module.exports = { seconds, takeHttpSys }

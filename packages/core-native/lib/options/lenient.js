@@ -1,0 +1,30 @@
+'use strict'
+
+// Who asks for Node's lenient parser gets it from Node, which then serves him throughout.
+
+const { knowsHttpValidation } = require('../node/node-internals')
+
+/** Values of httpValidation, and whether the parser is lenient then. Others decide nothing. */
+const kValidations = new Map([['strict', false], ['relaxed', true], ['insecure', true]])
+
+// node --insecure-http-parser
+function isLenientProcess () {
+  return [...process.execArgv, ...(process.env.NODE_OPTIONS ?? '').split(' ')].includes('--insecure-http-parser')
+}
+
+/**
+ * @param {any} options of createServer()
+ * @returns {string | null} the one that asks for the lenient parser
+ */
+function lenientOption (options) {
+  if (knowsHttpValidation && kValidations.get(options?.httpValidation) === true) return 'httpValidation'
+  return options?.insecureHTTPParser === true ? 'insecureHTTPParser' : null
+}
+
+/** @param {any} server with these options as they are now */
+function isParsedByNode ({ httpValidation, insecureHTTPParser }) {
+  const isLenient = knowsHttpValidation ? kValidations.get(httpValidation) : undefined
+  return isLenient ?? insecureHTTPParser ?? isLenientProcess()
+}
+
+module.exports = { isParsedByNode, lenientOption }

@@ -1,0 +1,116 @@
+'use strict'
+
+// Where which option of ours has an effect. Given anywhere else, or nearly spelt like that, it would be ignored in silence, as Node
+// ignores what it does not know: that is an error. Names of Node's, and those that nobody knows, are left to Node in Node's own forms.
+
+const { OptionError } = require('../base/errors')
+const { namesGiven } = require('./given-options')
+const { lenientOption } = require('./lenient')
+const { misspelt, nearest } = require('../base/nearest')
+const { kServerOptions } = require('./server-options')
+const { kSourceOptions } = require('./tls-options')
+const { standIn } = require('./stand-in')
+
+const kPrefixOptions = ['prefix', 'prefixes']
+const kQueueOptions = ['queueName', 'queueMode']
+const kCloseOptions = ['restart', 'waitMs']
+
+/** Names of ours, and where they belong. @type {Map<string, string>} */
+const kPlaceOf = new Map([
+  ...kServerOptions.map((name) => /** @type {[string, string]} */ ([name, 'createServer() and createAdapter()'])),
+  ...kSourceOptions.map((name) => /** @type {[string, string]} */ ([name, 'https.createServer(), createAdapter(), and listen() with an https:// prefix'])),
+  ...kPrefixOptions.map((name) => /** @type {[string, string]} */ ([name, 'listen({ … })'])),
+  ...kQueueOptions.map((name) => /** @type {[string, string]} */ ([name, 'listen({ … })'])),
+  ...kCloseOptions.map((name) => /** @type {[string, string]} */ ([name, 'close()']))
+])
+const kOurs = [...kPlaceOf.keys()]
+
+/** Words that programs may well use for something else, however near to a name of ours they are. */
+const kOthersWords = ['certificate', 'certificated', 'prefixed', 'refix', 'restarts', 'waits']
+
+/**
+ * Refuses what is ours and has no effect here, and what is nearly spelt like a name of ours. Inherited properties count, too;
+ * undefined ones do not.
+ *
+ * @param {string} where
+ * @param {any} options anything; null and what is no object has no options
+ * @param {string[]} accepted those of ours that have an effect here
+ * @throws ERR_HTTPSYS_OPTION
+ */
+function refuseMisplaced (where, options, accepted) {
+  if (typeof options !== 'object' || options === null) return
+  for (const name of namesGiven(options)) {
+    if (accepted.includes(name)) continue
+    const place = kPlaceOf.get(name)
+    const meant = place !== undefined || kOthersWords.includes(name.toLowerCase()) ? undefined : misspelt(name, kOurs)
+    if ((place === undefined && meant === undefined) || options[name] === undefined) continue
+    throw new OptionError(where, name, meant, place)
+  }
+}
+
+/**
+ * The same in a form of Node's own. Below `register` whoever calls may know node:http alone, to which these names are unknown ones.
+ *
+ * @param {string} where
+ * @param {any} options
+ * @param {string[]} accepted
+ * @throws ERR_HTTPSYS_OPTION
+ */
+function refuseIgnored (where, options, accepted) {
+  if (!standIn.isRegistered) refuseMisplaced(where, options, accepted)
+}
+
+/**
+ * Refuses options of ours that a server would ignore.
+ *
+ * @param {any} options of createServer()
+ * @param {string[]} [sources] of certificates
+ * @throws ERR_HTTPSYS_OPTION
+ */
+function refuseIgnoredByServer (options, sources = []) {
+  const lenient = lenientOption(options)
+  if (lenient === null) refuseIgnored('createServer()', options, [...kServerOptions, ...sources])
+  else refuseIgnored(`createServer() with "${lenient}"`, options, sources.filter((name) => name === 'devCert'))
+}
+
+/**
+ * Refuses options that stand where Node looks for none, such as behind a callback.
+ *
+ * @param {string} where
+ * @param {any[]} args
+ * @throws ERR_HTTPSYS_OPTION
+ */
+function refuseBehind (where, args) {
+  for (const options of args) refuseIgnored(where, options, [])
+}
+
+/**
+ * Refuses names that are nearly known ones. Others pass, as with Node's own functions: a newer Node may know them.
+ *
+ * @param {string} where
+ * @param {any} options an object
+ * @param {string[]} known
+ * @throws ERR_HTTPSYS_OPTION
+ */
+function refuseMisspelt (where, options, known) {
+  for (const name of namesGiven(options)) {
+    const meant = known.includes(name) ? undefined : misspelt(name, known)
+    if (meant !== undefined && options[name] !== undefined) throw new OptionError(where, name, meant)
+  }
+}
+
+/**
+ * Refuses every name that is not known, unless its value is undefined: for objects that only we read.
+ *
+ * @param {string} where
+ * @param {any} options an object
+ * @param {string[]} known
+ * @throws ERR_HTTPSYS_OPTION
+ */
+function refuseUnknown (where, options, known) {
+  for (const name of namesGiven(options)) {
+    if (!known.includes(name) && options[name] !== undefined) throw new OptionError(where, name, nearest(name, known), kPlaceOf.get(name))
+  }
+}
+
+module.exports = { kCloseOptions, kOurs, kPlaceOf, kQueueOptions, refuseBehind, refuseIgnored, refuseIgnoredByServer, refuseMisplaced, refuseMisspelt, refuseUnknown }

@@ -1,0 +1,114 @@
+'use strict'
+
+// Options of ours beside http.createServer's. A value of the wrong kind is refused; lib/options/option-names.js refuses names.
+
+const { OptionError } = require('../base/errors')
+const { nearest } = require('../base/nearest')
+
+/** name: default. Units and reasons: types/index.d.ts, docs/options.md. */
+const kDefaults = {
+  maxRequestBodySize: 0,
+  pipelinedRequestsMax: 32,
+  queueLimit: 1000,
+  queueTimeout: 120_000,
+  http503Verbosity: 'full',
+  minSendRate: 150,
+  stripPrefix: false,
+  strictUrl: false
+}
+
+/** Bytes per second: HTTP.SYS has 32 bits for it, the largest of which means something else. */
+const kSendRateMax = 2 ** 32 - 2
+
+/** All that createServer() takes beside Node's. */
+const kServerOptions = [...Object.keys(kDefaults), 'http2', 'httpSys']
+
+/** Of the option http2, when it is an object: default, least, most. */
+const kHttp2Numbers = {
+  maxConcurrentStreams: [100, 1, 2 ** 31 - 1],
+  initialWindowSize: [128 * 1024, 65535, 2 ** 31 - 1],
+  maxFrameSize: [16 * 1024, 16 * 1024, 2 ** 24 - 1],
+  headerTableSize: [4096, 0, 2 ** 20],
+  pingInterval: [0, 0, 2 ** 31 - 1],
+  stallTimeout: [120_000, 0, 2 ** 31 - 1]
+}
+
+const kHttp2Names = [...Object.keys(kHttp2Numbers), 'allowHTTP1', 'upgrade']
+
+/** How much a client learns from a 503, in HTTP.SYS's words. */
+const kVerbosities = ['basic', 'limited', 'full']
+
+/**
+ * What the lanes are to do for clients that speak HTTP/2.
+ *
+ * @param {any} option true, false, an object, or undefined
+ * @throws ERR_INVALID_ARG_TYPE, ERR_OUT_OF_RANGE, ERR_HTTPSYS_OPTION
+ * @returns {{ isWanted: boolean | undefined, settings: import('../../types/binding').Http2Settings }} undefined: only where TLS negotiates it
+ */
+function takeHttp2 (option) {
+  const isObject = typeof option === 'object' && option !== null
+  if (option !== undefined && typeof option !== 'boolean' && !isObject) {
+    throw Object.assign(
+      new TypeError(`The "options.http2" property must be of type boolean or an instance of Object. Received ${option === null ? 'null' : `type ${typeof option}`}`),
+      { code: 'ERR_INVALID_ARG_TYPE' })
+  }
+  const given = isObject ? option : {}
+  for (const name of Object.keys(given)) {
+    if (!kHttp2Names.includes(name) && given[name] !== undefined) throw new OptionError('http2', name, nearest(name, kHttp2Names))
+  }
+  const { allowHTTP1 = true, upgrade = false } = given
+  for (const [name, value] of Object.entries({ allowHTTP1, upgrade })) {
+    if (typeof value !== 'boolean') {
+      throw Object.assign(new TypeError(`The "options.http2.${name}" property must be of type boolean. Received ${value === null ? 'null' : `type ${typeof value}`}`), { code: 'ERR_INVALID_ARG_TYPE' })
+    }
+  }
+  /** @type {any} */
+  const settings = { plain: isObject || option === true, alone: !allowHTTP1, upgrade }
+  for (const [name, [byDefault, least, most]] of Object.entries(kHttp2Numbers)) {
+    const { [name]: value = byDefault } = given
+    if (typeof value !== 'number') {
+      throw Object.assign(new TypeError(`The "options.http2.${name}" property must be of type number. Received type ${typeof value}`), { code: 'ERR_INVALID_ARG_TYPE' })
+    }
+    if (!Number.isInteger(value) || value < least || value > most) {
+      throw Object.assign(
+        new RangeError(`The value of "options.http2.${name}" is out of range. It must be an integer >= ${least} && <= ${most}. Received ${value}`),
+        { code: 'ERR_OUT_OF_RANGE' })
+    }
+    settings[name] = value
+  }
+  return { isWanted: isObject ? true : option, settings }
+}
+
+/**
+ * @param {Record<string, any>} options
+ * @returns {typeof kDefaults}
+ */
+function takeEngineOptions (options) {
+  const own = /** @type {Record<string, any>} */ ({ ...kDefaults })
+  for (const [name, byDefault] of Object.entries(kDefaults)) {
+    const value = options[name]
+    if (value === undefined) continue
+    if (typeof value !== typeof byDefault) {
+      throw Object.assign(
+        new TypeError(`The "options.${name}" property must be of type ${typeof byDefault}. Received ${value === null ? 'null' : `type ${typeof value}`}`),
+        { code: 'ERR_INVALID_ARG_TYPE' })
+    }
+    const least = name === 'pipelinedRequestsMax' ? 1 : 0
+    const most = name === 'minSendRate' ? kSendRateMax : Number.MAX_SAFE_INTEGER
+    if (typeof value === 'number' && (!Number.isSafeInteger(value) || value < least || value > most)) {
+      const bound = most === Number.MAX_SAFE_INTEGER ? '' : ` && <= ${most}`
+      throw Object.assign(
+        new RangeError(`The value of "options.${name}" is out of range. It must be an integer >= ${least}${bound}. Received ${value}`),
+        { code: 'ERR_OUT_OF_RANGE' })
+    }
+    if (name === 'http503Verbosity' && !kVerbosities.includes(value)) {
+      throw Object.assign(
+        new TypeError(`The property 'options.${name}' must be one of: '${kVerbosities.join("', '")}'. Received ${JSON.stringify(value)}`),
+        { code: 'ERR_INVALID_ARG_VALUE' })
+    }
+    own[name] = value
+  }
+  return /** @type {typeof kDefaults} */ (own)
+}
+
+module.exports = { kServerOptions, kVerbosities, takeEngineOptions, takeHttp2 }

@@ -1,0 +1,65 @@
+'use strict'
+
+// Options of TLS: those of Node's https.createServer, and ours beside them.
+
+const { TlsOptionError } = require('../base/errors')
+const { withInherited } = require('./given-options')
+
+/** Of tls.createSecureContext(): Node reads and checks them. */
+const kContextOptions = [
+  'ALPNProtocols', 'ALPNCallback', 'SNICallback', 'allowPartialTrustChain', 'ca', 'cert', 'ciphers', 'clientCertEngine', 'crl',
+  'dhparam', 'ecdhCurve', 'handshakeTimeout', 'honorCipherOrder', 'key', 'maxVersion', 'minVersion', 'passphrase', 'pfx',
+  'privateKeyEngine', 'privateKeyIdentifier', 'rejectUnauthorized', 'requestCert', 'secureOptions', 'secureProtocol',
+  'sessionIdContext', 'sessionTimeout', 'sigalgs', 'ticketKeys'
+]
+
+/** Node's that lanes do not have: they would be ignored in silence otherwise. @type {Record<string, string>} */
+const kUnsupported = {
+  enableTrace: 'run openssl s_client -trace against the server',
+  pskCallback: 'use certificates',
+  pskIdentityHint: 'use certificates'
+}
+
+/** Ours: where certificates come from. */
+const kSourceOptions = ['certificates', 'certificateDirectory', 'devCert']
+
+/** In the options of createServer() and of listen() on a port: those of TLS that an adapter was given (tls/listen-tls.js). */
+const kAdapterTls = Symbol('httpsys.adapterTls')
+
+/** Those that bring certificates. */
+const kCertificateOptions = ['cert', 'key', 'passphrase', 'pfx', 'SNICallback', 'privateKeyEngine', 'privateKeyIdentifier', ...kSourceOptions]
+
+/** What counts of the context of one host: its certificate and whom it trusts. Versions and ciphers are those of the server, as on Node. */
+const kHostOptions = [
+  'allowPartialTrustChain', 'ca', 'cert', 'clientCertEngine', 'crl', 'key', 'passphrase', 'pfx', 'privateKeyEngine', 'privateKeyIdentifier'
+]
+
+/** Whose client certificates are good. */
+const kTrustOptions = ['allowPartialTrustChain', 'ca', 'crl']
+
+const kTlsOptions = [...kContextOptions, ...kSourceOptions, ...Object.keys(kUnsupported)]
+
+/**
+ * @param {Record<string, any>} options
+ * @throws ERR_HTTPSYS_TLS_OPTION
+ */
+function refuseUnsupported (options) {
+  for (const [name, instead] of Object.entries(kUnsupported)) {
+    if (options[name] !== undefined && options[name] !== false) throw new TlsOptionError(name, instead)
+  }
+}
+
+/**
+ * @param {Record<string, any>} options
+ * @returns {{ tls: Record<string, any> | null, others: Record<string, any> }} null when none of them is one of TLS
+ */
+function splitOptions (options) {
+  /** @type {Record<string, any>} */
+  const tls = {}
+  /** @type {Record<string, any>} */
+  const others = {}
+  for (const [name, value] of Object.entries(withInherited(options))) (kTlsOptions.includes(name) ? tls : others)[name] = value
+  return { tls: Object.keys(tls).length === 0 ? null : tls, others }
+}
+
+module.exports = { kAdapterTls, kCertificateOptions, kHostOptions, kSourceOptions, kTlsOptions, kTrustOptions, refuseUnsupported, splitOptions }

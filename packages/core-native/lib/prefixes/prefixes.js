@@ -1,0 +1,135 @@
+'use strict'
+
+// The URL prefixes of one server, and the numbers by which lanes name them.
+
+const { comparablePath } = require('./url-prefix')
+
+/** @typedef {import('./url-prefix').UrlPrefix} UrlPrefix */
+
+// An id is used again only after this many later removals, so that records on their way to JavaScript
+// never name a newer prefix.
+const kRetiredIdsKept = 256
+
+class Prefixes {
+  /** Canonical, by id; '' is an unused id. No ids = everything on the socket. @type {string[]} */
+  texts = []
+  /** What a record on its way may still name. @type {string[]} */
+  names = []
+  /** Their paths. @type {string[]} */
+  paths = []
+  /** @type {Map<string, { id: number, parsed: UrlPrefix }>} */
+  #entries = new Map()
+  /** Ids without a prefix, the oldest first. @type {number[]} */
+  #retired = []
+  /** Taken away by reservations: the server still has their sockets. @type {Map<string, UrlPrefix>} */
+  #lost = new Map()
+  /** What stands for a server that was given a port: everything at its address, registered as id 0. @type {UrlPrefix | null} */
+  implied = null
+
+  get size () {
+    return this.#entries.size
+  }
+
+  /** Whether no prefix was given: everything on the socket. */
+  get isImplied () {
+    return this.#entries.size === 0 && this.#lost.size === 0
+  }
+
+  /** In the order in which they were added. @returns {UrlPrefix[]} */
+  list () {
+    return [...this.#entries.values()].map(({ parsed }) => parsed)
+  }
+
+  /** The same, also of a server that was given a port. @returns {UrlPrefix[]} */
+  held () {
+    if (!this.isImplied) return this.list()
+    return this.implied === null ? [] : [this.implied]
+  }
+
+  /** What its sockets are for. @returns {UrlPrefix[]} */
+  claims () {
+    return [...this.list(), ...this.#lost.values()]
+  }
+
+  /** @param {number} port */
+  hasLostOn (port) {
+    for (const lost of this.#lost.values()) if (lost.port === port) return true
+    return false
+  }
+
+  clear () {
+    for (const parsed of this.list()) this.delete(parsed)
+    this.#lost.clear()
+    this.implied = null
+    this.texts = []
+  }
+
+  /** @param {UrlPrefix} parsed */
+  has (parsed) {
+    return this.#entries.has(keyOf(parsed))
+  }
+
+  /** @param {UrlPrefix} parsed @returns {number | undefined} */
+  idOf (parsed) {
+    return this.#entries.get(keyOf(parsed))?.id
+  }
+
+  /** @param {UrlPrefix} parsed @returns {number} its id */
+  add (parsed) {
+    const id = this.#retired.length > kRetiredIdsKept ? /** @type {number} */ (this.#retired.shift()) : this.names.length
+    this.#set(id, parsed)
+    return id
+  }
+
+  /** From here on the server has prefixes; that of its port is the first of them. @param {UrlPrefix} implied */
+  makeExplicit (implied) {
+    if (!this.isImplied) return
+    this.#retired = this.#retired.filter((id) => id !== 0)
+    this.#set(0, implied)
+  }
+
+  /** @param {UrlPrefix} parsed one of held() @returns {number} the id that it had */
+  lose (parsed) {
+    this.makeExplicit(parsed)
+    const id = this.idOf(parsed) ?? 0
+    this.delete(parsed)
+    this.#lost.set(keyOf(parsed), parsed)
+    return id
+  }
+
+  /** @param {UrlPrefix} parsed that is registered, perhaps again */
+  regain (parsed) {
+    this.#lost.delete(keyOf(parsed))
+  }
+
+  /** @param {number} id @param {UrlPrefix} parsed */
+  #set (id, parsed) {
+    this.names[id] = parsed.prefix
+    this.paths[id] = parsed.path
+    this.#entries.set(keyOf(parsed), { id, parsed })
+    this.#publish()
+  }
+
+  /** @param {UrlPrefix} parsed */
+  delete (parsed) {
+    const entry = this.#entries.get(keyOf(parsed))
+    if (entry === undefined) return
+    this.#entries.delete(keyOf(parsed))
+    this.#retired.push(entry.id)
+    this.#publish()
+  }
+
+  #publish () {
+    const texts = new Array(this.names.length).fill('')
+    for (const { id, parsed } of this.#entries.values()) texts[id] = parsed.prefix
+    this.texts = texts
+  }
+}
+
+// Prefixes that differ in case or in the writing of a path are the same one.
+/** @param {UrlPrefix} parsed */
+function keyOf ({ scheme, host, port, path }) {
+  return `${scheme}://${host}:${port}${comparablePath(path)}`
+}
+
+module.exports = { Prefixes, keyOf }

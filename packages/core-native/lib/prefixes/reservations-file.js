@@ -1,0 +1,212 @@
+'use strict'
+
+// The file of the reservations: read with every field checked, because people edit it; written whole.
+// docs/reservations.md describes the format.
+
+const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
+const { EnvironmentError, ReservationFileError } = require('../base/errors')
+const { explainJsonError } = require('../base/json-syntax')
+const { nearest } = require('../base/nearest')
+const { principalProblem } = require('./principals')
+const { reservationKey } = require('./reservation-table')
+const { readText, rewriteFile } = require('../base/settings-file')
+const { parseUrlPrefix } = require('./url-prefix')
+
+/**
+ * @typedef {object} Reservation
+ * @property {string} prefix canonical
+ * @property {string[]} register who may register it and what lies below
+ * @property {string[]} delegate who may reserve below it
+ * @property {string} [comment]
+ */
+
+const kVersion = 1
+// Reading takes milliseconds at these sizes; listen() waits for it.
+const kFileBytesMax = 1024 * 1024
+const kReservationsMax = 10_000
+const kPrincipalsMax = 64
+const kCommentCharsMax = 1000
+
+/** @returns {string | null} null when this user has no home directory */
+function reservationsFile () {
+  const { HTTPSYS_URLACL: chosen, XDG_CONFIG_HOME: config } = process.env
+  if (chosen) {
+    // Relative, every working directory would have reservations of its own.
+    if (!path.isAbsolute(chosen)) throw new EnvironmentError('HTTPSYS_URLACL', chosen, 'an absolute path')
+    return chosen
+  }
+  try {
+    return path.join(config && path.isAbsolute(config) ? config : path.join(os.homedir(), '.config'), 'httpsys', 'urlacl.json')
+  } catch {
+    return null
+  }
+}
+
+/**
+ * Changes whenever the content may have changed.
+ *
+ * @param {string} file
+ * @returns {string} '' when there is no such file
+ */
+function fileStamp (file) {
+  try {
+    const { dev, ino, mtimeNs, size } = fs.statSync(file, { bigint: true })
+    return [dev, ino, mtimeNs, size].join(' ')
+  } catch (error) {
+    if (isMissing(error) || isOutOfReach(error)) return ''
+    throw unreadable(file, error)
+  }
+}
+
+/** @param {unknown} error */
+function isMissing (error) {
+  return ['ENOENT', 'ENOTDIR'].includes(/** @type {NodeJS.ErrnoException} */ (error).code ?? '')
+}
+
+/**
+ * In a folder of somebody else, such as the home of the user that the process was before setuid(): these are not its
+ * user's reservations. Who has named the file hears of it.
+ *
+ * @param {unknown} error of stat()
+ */
+function isOutOfReach (error) {
+  return /** @type {NodeJS.ErrnoException} */ (error).code === 'EACCES' && !process.env.HTTPSYS_URLACL
+}
+
+/** @param {string} file @param {unknown} error */
+function unreadable (file, error) {
+  return new ReservationFileError(file, `it cannot be read (${/** @type {Error} */ (error).message})`,
+    'Let this user read it, or name another file with HTTPSYS_URLACL', error)
+}
+
+/**
+ * @param {string} file
+ * @returns {Reservation[]} none when there is no such file
+ * @throws ERR_HTTPSYS_URLACL
+ */
+function readReservations (file) {
+  if (fileStamp(file) === '') return []
+  let text
+  try {
+    text = readText(file, kFileBytesMax, ReservationFileError)
+  } catch (error) {
+    if (isMissing(error)) return []
+    throw error instanceof ReservationFileError ? error : unreadable(file, error)
+  }
+  return parseReservations(text, file)
+}
+
+/** @param {string} text @param {string} file @returns {Reservation[]} */
+function parseReservations (text, file) {
+  /** @param {string} problem @param {string} cure @returns {never} */
+  const refuse = (problem, cure) => { throw new ReservationFileError(file, problem, cure) }
+  if (text.trim() === '') return []
+  let content
+  try {
+    content = JSON.parse(text)
+  } catch (error) {
+    refuse(explainJsonError(text) ?? /** @type {Error} */ (error).message, 'Correct it there')
+  }
+  checkFields(content, 'the file', { version: true, reservations: true }, refuse)
+  if (content.version !== kVersion) {
+    refuse(`version is ${JSON.stringify(content.version)}`, `This version of httpsys reads version ${kVersion}`)
+  }
+  const { reservations } = content
+  if (!Array.isArray(reservations) || reservations.length > kReservationsMax) {
+    refuse('reservations is no array', `Make it an array of at most ${kReservationsMax} objects`)
+  }
+  const known = new Map()
+  return reservations.map((/** @type {unknown} */ entry, /** @type {number} */ index) => {
+    const where = `reservations[${index}]`
+    const reservation = readReservation(entry, where, refuse)
+    const key = reservationKey(reservation.prefix)
+    const first = known.get(key)
+    if (first !== undefined) refuse(`${where}.prefix is the same as ${first}.prefix`, 'Delete one of the two')
+    known.set(key, where)
+    return reservation
+  })
+}
+
+/**
+ * @param {unknown} entry
+ * @param {string} where
+ * @param {(problem: string, cure: string) => never} refuse
+ * @returns {Reservation}
+ */
+function readReservation (entry, where, refuse) {
+  checkFields(entry, where, { prefix: true, register: true, delegate: false, comment: false }, refuse)
+  const { prefix, register, delegate = [], comment } = /** @type {Record<string, any>} */ (entry)
+  for (const [name, principals] of Object.entries({ register, delegate })) {
+    if (!Array.isArray(principals) || principals.length > kPrincipalsMax) {
+      refuse(`${where}.${name} is no array`, `Make it an array of at most ${kPrincipalsMax} strings such as "app:shop"`)
+    }
+    for (const [index, principal] of principals.entries()) {
+      const problem = principalProblem(principal)
+      if (problem !== null) refuse(`${where}.${name}[${index}] is ${brief(principal)}`, `It ${problem}`)
+    }
+  }
+  if (comment !== undefined && (typeof comment !== 'string' || comment.length > kCommentCharsMax)) {
+    refuse(`${where}.comment is ${brief(comment)}`, `Make it a string of at most ${kCommentCharsMax} characters`)
+  }
+  return { prefix: readPrefix(prefix, where, refuse), register, delegate, ...(comment === undefined ? {} : { comment }) }
+}
+
+/** @param {unknown} text @param {string} where @param {(problem: string, cure: string) => never} refuse */
+function readPrefix (text, where, refuse) {
+  if (typeof text !== 'string') return refuse(`${where}.prefix is ${brief(text)}`, 'Make it a URL prefix such as "http://*:8080/shop/"')
+  try {
+    return parseUrlPrefix(text).prefix
+  } catch (error) {
+    return refuse(`${where}.prefix: ${/** @type {Error} */ (error).message}`, 'Correct it there')
+  }
+}
+
+/**
+ * @param {unknown} value
+ * @param {string} where
+ * @param {Record<string, boolean>} fields name: whether it must be there
+ * @param {(problem: string, cure: string) => never} refuse
+ */
+function checkFields (value, where, fields, refuse) {
+  const names = Object.keys(fields)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    refuse(`${where} is ${brief(value)}`, `Make it an object with ${names.map((name) => `"${name}"`).join(', ')}`)
+  }
+  for (const name of Object.keys(value)) {
+    if (Object.hasOwn(fields, name)) continue
+    const meant = nearest(name, names)
+    refuse(`${where} has a field ${brief(name)}`, meant === undefined ? `It can have ${names.join(', ')}` : `Did you mean "${meant}"?`)
+  }
+  for (const name of names) {
+    if (fields[name] && !Object.hasOwn(value, name)) refuse(`${where} has no "${name}"`, 'Add it')
+  }
+}
+
+/** @param {unknown} value */
+function brief (value) {
+  const text = JSON.stringify(value) ?? String(value)
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text
+}
+
+/**
+ * Reads the file, has it changed and puts the result in its place, alone among the writers that come here.
+ *
+ * @param {string} file
+ * @param {(reservations: Reservation[], owner: number | undefined) => Reservation[]} change
+ *   `owner` is the uid of the file's owner, undefined when there is no file; may be asked again when the file has changed
+ */
+function rewriteReservations (file, change) {
+  rewriteFile(file, ReservationFileError, (target, owner) => {
+    const reservations = change(readReservations(target), owner)
+    const text = `${JSON.stringify({ version: kVersion, reservations }, null, 2)}\n`
+    if (reservations.length > kReservationsMax || Buffer.byteLength(text) > kFileBytesMax) {
+      throw new ReservationFileError(file, `it would be longer than ${kReservationsMax} reservations or ${kFileBytesMax} bytes`,
+        'Delete what is not needed')
+    }
+    return text
+  })
+}
+
+module.exports = { fileStamp, readReservations, reservationsFile, rewriteReservations }

@@ -1,0 +1,129 @@
+'use strict'
+
+// One I/O thread as JavaScript sees it: the memory shared with it, the lines it has interned, the
+// sockets of its connections.
+
+const { Buffer } = require('node:buffer')
+const R = require('./records')
+const { ReceiveBlocks } = require('./receive-blocks')
+const { ReplyWriter } = require('./reply-writer')
+
+const { Word } = R
+
+// Of an ArrayBuffer that is no part of V8's heap: that has those of up to 64 bytes.
+const kCountedBytes = 128
+// Taken over between two of these. V8 looks at 32 MiB.
+const kForeignBytes = 2 * 1024 * 1024
+
+class Lane {
+  /**
+   * @param {any} engine
+   * @param {number} index
+   * @param {import('../../types/binding').Engine} native
+   * @param {import('../../types/binding').LaneMemory} memory
+   */
+  constructor (engine, index, native, memory) {
+    this.engine = engine
+    this.index = index
+    this.native = native
+    this.control = memory.control
+    this.segments = memory.segments.map((bytes) => viewsOf(bytes))
+    this.receiveBlocks = new ReceiveBlocks(native, index)
+    this.writer = new ReplyWriter(native, index, memory.control)
+    /** @type {(any | undefined)[]} socket by slot */
+    this.sockets = []
+    /**
+     * By id of a block that is being sent: whose it is (a Write of socket-output.js or a SharedBlock of
+     * web-socket-channel.js), and its memory, which only this keeps alive.
+     *
+     * @type {Map<number, { write: any, chunk: Uint8Array }>}
+     */
+    this.blocks = new Map()
+    /** Since V8 has looked at them. */
+    this.foreignBytes = 0
+    /** Of the connection opened last. */
+    this.remoteAddress = ''
+    /** Secrets of the connection that is told of next. @type {{ slot: number, lines: string } | null} */
+    this.keyLog = null
+    /** @type {string[]} header name (or target) by intern id */
+    this.names = []
+    /** @type {string[]} header value by intern id */
+    this.values = []
+  }
+
+  /**
+   * A block of the lane, whose memory is the lane's again when V8 has let go of it; undefined when the thread is being
+   * terminated.
+   *
+   * @param {number} id
+   */
+  takeBlock (id) {
+    const block = this.native.takeBlock(this.index, id)
+    if (block === undefined) return undefined
+    // V8 counts memory that comes from elsewhere, but only when it allocates an ArrayBuffer itself it asks whether the
+    // young ones are worth a look. Otherwise the dead wait for a collection of everything, tens of times the work.
+    if ((this.foreignBytes += block.byteLength) >= kForeignBytes) {
+      this.foreignBytes = 0
+      Buffer.allocUnsafeSlow(kCountedBytes)
+    }
+    return Buffer.from(block)
+  }
+
+  // kIntern: the lane will use this id from now on.
+  /** @param {Views} views @param {number} at */
+  define ({ words, bytes }, at) {
+    const w = at >>> 2
+    const id = words[w + Word.kInternId]
+    const nameBytes = words[w + Word.kInternNameBytes]
+    const valueBytes = words[w + Word.kInternValueBytes]
+    const text = at + R.kInternTextAt
+    this.names[id] = bytes.toString('latin1', text, text + nameBytes)
+    this.values[id] = valueBytes === (R.kInternNameOnly | 0)
+      ? ''
+      : bytes.toString('latin1', text + nameBytes, text + nameBytes + valueBytes)
+  }
+
+  /**
+   * The header lines of a record as `rawHeaders` has them.
+   *
+   * @param {Int32Array} words
+   * @param {number} w index of the first line's words
+   * @param {number} count lines
+   * @param {string} text the record's literal text
+   * @param {number} at where the lines' text begins in it
+   * @returns {string[]}
+   */
+  readLines (words, w, count, text, at) {
+    const lines = new Array(count << 1)
+    const { names, values } = this
+    let position = at
+    for (let i = 0; i < count; i++) {
+      const first = words[w + (i << 1)]
+      if (first < 0) { // kInternBit is the sign bit.
+        const id = first & 0x7fffffff
+        lines[i << 1] = names[id]
+        lines[(i << 1) + 1] = values[id]
+        continue
+      }
+      if ((first & R.kNameBit) !== 0) {
+        lines[i << 1] = names[first & ~R.kNameBit]
+      } else {
+        lines[i << 1] = text.slice(position, position += first)
+      }
+      lines[(i << 1) + 1] = text.slice(position, position += words[w + (i << 1) + 1])
+    }
+    return lines
+  }
+}
+
+/** @typedef {{ words: Int32Array, bytes: Buffer }} Views */
+
+/** @param {Uint8Array | ArrayBuffer} memory @returns {Views} */
+function viewsOf (memory) {
+  const bytes = memory instanceof ArrayBuffer
+    ? Buffer.from(memory)
+    : Buffer.from(memory.buffer, memory.byteOffset, memory.byteLength)
+  return { words: new Int32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >>> 2), bytes }
+}
+
+module.exports = { Lane, viewsOf }

@@ -1,0 +1,59 @@
+'use strict'
+
+// Memory that a lane receives large pieces of bodies into. It is JavaScript's own, lent in advance, since
+// V8 frees its own memory with less work than memory that comes from elsewhere.
+
+const { Buffer } = require('node:buffer')
+const R = require('./records')
+
+// Lent at a time, per lane: what two full receive windows of 16 connections hold. Grows with demand from
+// none, so that only a lane that receives uploads has any (at most 4 MiB).
+const kLoansMax = 64
+// A block that is filled less than this is copied, so that the application does not keep what it cannot see.
+const kCopyBelowBytes = R.kBlockBytes / 4 * 3
+
+class ReceiveBlocks {
+  /** Blocks by id. @type {Buffer[]} */
+  #loans = []
+  #native
+  #lane
+
+  /** @param {import('../../types/binding').Engine} native @param {number} lane */
+  constructor (native, lane) {
+    this.#native = native
+    this.#lane = lane
+  }
+
+  /**
+   * The block of a kBodyBlock record.
+   *
+   * @param {number} id
+   * @param {number} bytes
+   * @param {boolean} isLent
+   * @returns {Buffer}
+   */
+  take (id, bytes, isLent) {
+    if (!isLent) {
+      if (this.#loans.length < kLoansMax) this.#lend(this.#loans.length, Buffer.allocUnsafeSlow(R.kBlockBytes))
+      return Buffer.from(this.#native.takeBlock(this.#lane, id))
+    }
+    const block = this.#loans[id]
+    if (bytes < kCopyBelowBytes) {
+      // No slice of a pool, which would be as large.
+      const copy = Buffer.allocUnsafeSlow(bytes)
+      block.copy(copy, 0, 0, bytes)
+      this.#lend(id, block)
+      return copy
+    }
+    this.#lend(id, Buffer.allocUnsafeSlow(R.kBlockBytes))
+    return bytes === R.kBlockBytes ? block : block.subarray(0, bytes)
+  }
+
+  /** @param {number} id @param {Buffer} block */
+  #lend (id, block) {
+    this.#loans[id] = block
+    this.#native.lendBlock(this.#lane, id, block)
+  }
+}
+
+module.exports = { ReceiveBlocks }

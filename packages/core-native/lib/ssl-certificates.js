@@ -1,7 +1,0 @@
-'use strict'
-
-// What `@httpsys/core-native/ssl-certificates` exports; the engine itself uses more of bindings.js.
-
-const { addBinding, bindingsFile, deleteBinding, listBindings } = require('./tls/bindings')
-
-module.exports = { addBinding, bindingsFile, deleteBinding, listBindings }

@@ -1,0 +1,7 @@
+'use strict'
+
+// What `@httpsys/core-native/ssl-certificates` exports; the engine itself uses more of bindings.js.
+
+const { addBinding, bindingsFile, deleteBinding, listBindings } = require('./bindings')
+
+module.exports = { addBinding, bindingsFile, deleteBinding, listBindings }

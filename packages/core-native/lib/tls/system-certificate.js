@@ -1,0 +1,40 @@
+'use strict'
+
+// https:// prefixes where the operating system has the certificates: what is bound to a host and port there.
+
+const net = require('node:net')
+const { loadBinding } = require('../backend/binding')
+const { SystemCertificateError } = require('../base/errors')
+
+/** @typedef {import('../prefixes/url-prefix').UrlPrefix} UrlPrefix */
+
+/** The system's error code. */
+const kFileNotFound = 2
+// netsh wants one, and shows it beside the binding.
+const kAppId = '{6d1c2f4e-3b7a-4c58-9e21-5a0d8f6347b2}'
+
+/** @param {UrlPrefix} prefix @returns {string} the command that binds a certificate */
+function bindingCommand ({ host, port }) {
+  const name = host.replace(/^\[|\]$/g, '')
+  const isName = name !== '*' && name !== '+' && net.isIP(name) === 0
+  const where = isName ? `hostnameport=${name}:${port}` : `ipport=${net.isIP(name) === 0 ? '0.0.0.0' : host}:${port}`
+  return `netsh http add sslcert ${where} certhash=<thumbprint> appid=${kAppId}${isName ? ' certstorename=MY' : ''}`
+}
+
+/** @param {UrlPrefix} prefix @throws ERR_HTTPSYS_SYSTEM_CERTIFICATE when clients would be refused in their handshakes */
+function requireCertificate (prefix) {
+  const { systemConfig } = loadBinding()
+  if (prefix.scheme !== 'https' || systemConfig === undefined) return
+  const name = prefix.host.replace(/^\[|\]$/g, '')
+  const hosts = name === '*' || name === '+' ? [''] : [name, '']
+  // Whoever may not look finds out by its clients.
+  const isMissing = hosts.every((host) => systemConfig.findCertificate(host, prefix.port) === kFileNotFound)
+  if (isMissing) throw new SystemCertificateError(prefix.prefix, 'HTTP.SYS has no certificate for', bindingCommand(prefix))
+}
+
+/** @param {UrlPrefix} prefix @param {string} option @returns {Error} */
+function refusedOption (prefix, option) {
+  return new SystemCertificateError(prefix.prefix, `HTTP.SYS takes no "${option}" from listen() for`, bindingCommand(prefix))
+}
+
+module.exports = { bindingCommand, refusedOption, requireCertificate }

@@ -1,0 +1,532 @@
+'use strict'
+
+// The way between a WebSocket's object and its lane: messages instead of bytes. What an event means to the
+// application (states, closing, errors) is its owner's business, see packages/websocket.
+//
+// Output is as on a socket: up to kSendBytesMax accepted bytes are on their way to the peer; what comes above
+// waits here, in order, and counts as buffered.
+
+const { Buffer } = require('node:buffer')
+const { setImmediate } = require('node:timers')
+const { nodeProcess } = require('../node/node-process')
+const R = require('../records/records')
+const { kInlineBytesMax } = require('../records/reply-writer')
+const { Addresses } = require('../http/addresses')
+const { HttpSocket } = require('../http/socket')
+const { kSendBytesMax } = require('../http/socket-output')
+const { State, isLight } = require('../http/socket-state')
+const {
+  kLane, kSlot, kState, kRemote, kUnsent, kChannel, kRead, kHoldsLoop, kErrorListener
+} = require('../http/symbols')
+
+const { kWindow, kWebSocket } = R.ReplyType
+const { kMessage, kMessageBlock, kControl, kCloseFrame, kFrameError, kEof } = R.RequestType
+const { Mask, Shift, Word } = R
+
+/** @typedef {import('../../types/web-socket').WebSocketHandlers} Handlers */
+/** @typedef {import('../../types/web-socket').WebSocketSettings} Settings */
+/** @typedef {import('../../types/web-socket').SendCallback} SendCallback */
+/** @typedef {{ data: string | Uint8Array, flags: number, bytes: number, callback: SendCallback | undefined }} Held */
+/** @typedef {{ type: number, a: any, b: any, c: any, d: any, cost: number }} Event */
+
+// Consumed bytes that are acknowledged together: a quarter of the lane's receive window.
+const kAcknowledgeBytes = 32 * 1024
+const kPingOpcode = 9
+const kEmpty = Buffer.alloc(0)
+// Bits of a channel's state.
+const kPaused = 1 << 0
+const kDeferred = 1 << 1 // One event a turn.
+const kClosed = 1 << 2 // By the lane.
+const kEnding = 1 << 3 // Once nothing waits for credit.
+const kGone = 1 << 4 // Nothing but the events that wait comes before the end.
+// Below this a loop over the bytes is faster than a call.
+const kLoopBytesMax = 48
+// What the lane may keep back of a credit (limits.h: kCreditBytes).
+const kCreditStepBytes = 64 * 1024
+
+// What most have never had.
+class Backlog {
+  /** Not accepted by the lane, or by reference and not sent. */
+  buffered = 0
+  /** Events that wait. @type {Event[] | null} */
+  events = null
+  /** Frames that wait for credit. @type {Held[] | null} */
+  held = null
+  /** The last block that is being sent. @type {BlockWrite | null} */
+  block = null
+}
+
+// Private methods would be a field of each.
+class WebSocketChannel {
+  /**
+   * @param {any} socket
+   * @param {any} owner
+   * @param {number} state
+   */
+  constructor (socket, owner, state) {
+    this.lane = socket[kLane]
+    this.slot = socket[kSlot]
+    /** Weakly while nobody has used it, which is most of an idle WebSocket's memory. */
+    this.socket = isUnused(socket) ? new WeakRef(socket) : socket
+    // Instead of the object, which goes with the socket.
+    const { near, remoteAddress, remotePort } = socket[kRemote]
+    this.near = near
+    this.remoteAddress = remoteAddress
+    this.remotePort = remotePort
+    /** Payload, for the socket's bytesRead. */
+    this.read = socket[kRead]
+    this.owner = owner
+    this.state = state
+    this.unacknowledged = 0
+    /** Accepted by the lane and not sent. */
+    this.unsent = socket[kUnsent]
+    /** From its first use on. @type {Backlog | null} */
+    this.backlog = null
+  }
+
+  get buffered () {
+    return this.backlog === null ? 0 : this.backlog.buffered
+  }
+
+  get events () {
+    return this.backlog === null ? null : this.backlog.events
+  }
+
+  get held () {
+    return this.backlog === null ? null : this.backlog.held
+  }
+
+  /** @returns {BlockWrite | null} */
+  get block () {
+    return this.backlog === null ? null : this.backlog.block
+  }
+
+  more () {
+    if (this.backlog === null) this.backlog = new Backlog()
+    return this.backlog
+  }
+
+  // -- The socket ----------------------------------------------------------------------------------
+
+  /** In the place of the socket, for the records. */
+  get [kChannel] () {
+    return this
+  }
+
+  /** The socket, which is kept from now on. */
+  keepSocket () {
+    const { socket } = this
+    return socket instanceof WeakRef ? this.keep(socket.deref() ?? this.revive()) : socket
+  }
+
+  /** @param {any} socket */
+  keep (socket) {
+    this.socket = socket
+    socket[kRead] = this.read
+    if ((this.state & kClosed) === 0 && this.lane.sockets[this.slot] === this) this.lane.sockets[this.slot] = socket
+    return socket
+  }
+
+  /** A WebSocket's stream never has data, and its errors are the WebSocket's. @param {any} socket that has become a stream */
+  useAsStream (socket) {
+    this.keep(socket)
+    socket.on('error', noop)
+    if ((this.state & kPaused) !== 0) socket.pause()
+    else socket.resume() // For its 'end'.
+  }
+
+  // As it was when it was let go of: anything that changes one keeps it.
+  revive () {
+    const addresses = new Addresses(this.near, this.remoteAddress, this.remotePort)
+    const socket = /** @type {any} */ (new (/** @type {any} */ (HttpSocket))(this.lane, this.slot, this.near.server, addresses))
+    socket[kState] |= State.kServed | State.kUpgraded | State.kWebSocket
+    socket[kHoldsLoop] = true
+    socket[kChannel] = this
+    return socket
+  }
+
+  // -- Input ---------------------------------------------------------------------------------------
+
+  /** @param {Int32Array} words @param {Buffer} bytes @param {number} at */
+  onMessage (words, bytes, at) {
+    const w = at >>> 2
+    const length = words[w + Word.kMessageBytes]
+    const isBinary = (words[w + Word.kRecordFlags] >>> Shift.kRecordFlags & R.kMessageBinary) !== 0
+    this.read += length
+    const data = copyOf(bytes, at + R.kPayloadAt, length)
+    const cost = length + R.kMessageCost
+    if (this.events !== null || (this.state & (kPaused | kDeferred)) !== 0) {
+      this.wait({ type: kMessage, a: data, b: isBinary, c: undefined, d: undefined, cost })
+      return
+    }
+    if ((this.unacknowledged += cost) >= kAcknowledgeBytes) this.acknowledge()
+    this.handlers.message(this.owner, data, isBinary)
+  }
+
+  /** @param {Int32Array} words @param {Buffer} bytes @param {number} at */
+  onRecord (words, bytes, at) {
+    const w = at >>> 2
+    const type = words[w + Word.kRecordType] & Mask.kRecordType
+    const text = at + R.kPayloadAt
+    switch (type) {
+      case kMessageBlock: {
+        const length = words[w + Word.kMessageBytes]
+        this.read += length
+        const block = this.lane.takeBlock(words[w + Word.kMessageBlockId])
+        if (block === undefined) return
+        const isBinary = (words[w + Word.kRecordFlags] >>> Shift.kRecordFlags & R.kMessageBinary) !== 0
+        this.deliver(kMessage, length + R.kMessageCost, block, isBinary)
+        return
+      }
+      case kControl: {
+        const length = words[w + Word.kControlBytes]
+        this.deliver(kControl, length + R.kMessageCost, words[w + Word.kControlOpcode], copyOf(bytes, text, length))
+        return
+      }
+      case kCloseFrame:
+        this.deliver(kCloseFrame, 0, words[w + Word.kCloseFrameCode], copyOf(bytes, text, words[w + Word.kCloseFrameBytes]))
+        return
+      case kFrameError: {
+        const from = at + R.kFrameErrorTextAt
+        const zlibText = bytes.toString('latin1', from, from + words[w + Word.kFrameErrorTextBytes])
+        this.deliver(
+          kFrameError, 0, words[w + Word.kFrameErrorKind], words[w + Word.kFrameErrorDetail], words[w + Word.kFrameErrorZlibCode], zlibText
+        )
+      }
+    }
+  }
+
+  /** @param {number} type @param {number} cost @param {any} a @param {any} b @param {any} [c] @param {any} [d] */
+  deliver (type, cost, a, b, c, d) {
+    if (this.events !== null || (this.state & (kPaused | kDeferred)) !== 0) this.wait({ type, a, b, c, d, cost })
+    else this.tell({ type, a, b, c, d, cost })
+  }
+
+  /** @param {Event} event */
+  tell ({ type, a, b, c, d, cost }) {
+    if (cost !== 0 && (this.unacknowledged += cost) >= kAcknowledgeBytes) this.acknowledge()
+    const { handlers, owner } = this
+    if (type === kMessage) handlers.message(owner, a, b)
+    else if (type === kCloseFrame) handlers.close(owner, a, b)
+    else if (type === kFrameError) handlers.error(owner, a, b, c, d)
+    else if (type === kEof) handlers.end(owner)
+    else if (a === kPingOpcode) handlers.ping(owner, b)
+    else handlers.pong(owner, b)
+  }
+
+  /** @param {Event} event */
+  wait (event) {
+    if (this.events !== null) {
+      this.events.push(event)
+      return
+    }
+    this.more().events = [event]
+    if ((this.state & kPaused) === 0) setImmediate(pump, this)
+  }
+
+  /** The peer has ended its direction. */
+  onEnd () {
+    this.deliver(kEof, 0, undefined, undefined)
+  }
+
+  acknowledge () {
+    const bytes = this.unacknowledged
+    this.unacknowledged = 0
+    if ((this.state & kClosed) === 0) this.lane.writer.command(kWindow, 0, this.slot, bytes)
+  }
+
+  pause () {
+    this.state |= kPaused
+    if (!(this.socket instanceof WeakRef) && !isLight(this.socket)) this.socket.pause()
+  }
+
+  resume () {
+    if (!(this.socket instanceof WeakRef) && !isLight(this.socket)) this.socket.resume()
+    if ((this.state & kPaused) === 0) return
+    this.state &= ~kPaused
+    if (this.events !== null) setImmediate(pump, this)
+  }
+
+  /** Tells the next event that waits, and leaves the others to later turns. */
+  pump () {
+    if (this.events === null || (this.state & (kPaused | kClosed)) === kPaused) return
+    const event = /** @type {Event} */ (this.events.shift())
+    if (this.events.length === 0) this.more().events = null
+    else setImmediate(pump, this) // Before the application, which may throw.
+    this.tell(event)
+    if (this.events === null && (this.state & kGone) !== 0) this.handlers.closed(this.owner)
+  }
+
+  // -- Output --------------------------------------------------------------------------------------
+
+  /**
+   * Sends a frame. The callback runs in a later tick, when the frame was accepted; for a large one, whose bytes
+   * must not change until then, when it was sent.
+   *
+   * @param {number} flags R.kFrame…
+   * @param {string | Uint8Array} data
+   * @param {SendCallback} [callback]
+   */
+  send (flags, data, callback) {
+    if ((this.state & kClosed) !== 0) {
+      if (callback !== undefined) nodeProcess.nextTick(callback, destroyedError())
+    } else if (this.held !== null || this.unsent >= kSendBytesMax) {
+      this.hold(flags, data, callback)
+    } else if ((typeof data === 'string' ? data.length * 3 : data.byteLength) <= kInlineBytesMax) {
+      this.unsent += this.lane.writer.frame(this.slot, flags, data)
+      if (callback !== undefined) this.accepted(callback)
+    } else {
+      this.sendBlock(flags, data, callback)
+    }
+  }
+
+  /** @param {SendCallback} callback */
+  accepted (callback) {
+    if (this.block === null) nodeProcess.nextTick(callback, null)
+    else this.block.callbacks.push(callback)
+  }
+
+  /** @param {number} flags @param {string | Uint8Array} data @param {SendCallback} [callback] */
+  sendBlock (flags, data, callback) {
+    const chunk = typeof data === 'string' ? Buffer.from(data) : data
+    if (chunk.byteLength <= kInlineBytesMax) {
+      this.unsent += this.lane.writer.frame(this.slot, flags, chunk)
+      if (callback !== undefined) this.accepted(callback)
+      return
+    }
+    const block = this.lane.writer.frameBlock(this.slot, flags, chunk)
+    if (block === undefined) return
+    this.unsent += chunk.byteLength
+    const backlog = this.more()
+    backlog.buffered += chunk.byteLength
+    const write = backlog.block = new BlockWrite(this, chunk.byteLength, callback)
+    const known = this.lane.blocks.get(block)
+    if (known === undefined) this.lane.blocks.set(block, { write: new SharedBlock(write), chunk })
+    else known.write.add(write)
+  }
+
+  /** @param {number} flags @param {string | Uint8Array} data @param {SendCallback} [callback] */
+  hold (flags, data, callback) {
+    const bytes = typeof data === 'string' ? Buffer.byteLength(data) : data.byteLength
+    const backlog = this.more()
+    backlog.buffered += bytes
+    const held = { data, flags, bytes, callback }
+    if (backlog.held === null) backlog.held = [held]
+    else backlog.held.push(held)
+  }
+
+  /** @param {number} bytes that left */
+  onCredit (bytes) {
+    const unsent = this.unsent - bytes
+    this.unsent = unsent > 0 ? unsent : 0
+    // A block that others have, too, is told to be sent when the slowest has taken it.
+    if (this.unsent < kCreditStepBytes) for (let at = this.block; at !== null; at = at.previous) at.leave()
+    const { backlog, held } = this
+    if (backlog === null || held === null || this.unsent >= kSendBytesMax) return
+    backlog.held = null
+    let i = 0
+    for (; i < held.length && this.unsent < kSendBytesMax; i++) {
+      const { data, flags, bytes, callback } = held[i]
+      backlog.buffered -= bytes
+      this.send(flags, data, callback)
+    }
+    if (i < held.length) {
+      backlog.held = i === 0 ? held : held.slice(i)
+      return
+    }
+    if ((this.state & kEnding) !== 0) this.keepSocket().end()
+  }
+
+  /** The lane has closed the connection. */
+  onClosed () {
+    this.state |= kClosed
+    const { backlog, held, block } = this
+    if (backlog !== null && (held !== null || block !== null)) {
+      backlog.held = null
+      backlog.block = null
+      const error = destroyedError()
+      for (let at = block; at !== null; at = at.previous) at.fail(error)
+      for (const { bytes, callback } of held ?? []) {
+        backlog.buffered -= bytes
+        if (callback !== undefined) nodeProcess.nextTick(callback, error)
+      }
+    }
+    // What is still told finds that nothing can be sent any more.
+    if (this.events !== null) this.handlers.end(this.owner)
+    // What somebody awaits of the stream, such as its 'finish', comes before the end of the WebSocket.
+    if (isLight(this.socket) || this.socket.closed) nodeProcess.nextTick(tellClosed, this)
+    else this.socket.prependOnceListener('close', () => tellClosed(this))
+  }
+
+  tellClosed () {
+    this.state |= kGone
+    // What the connection left is told first, also while paused.
+    if (this.events === null) this.handlers.closed(this.owner)
+    else if ((this.state & kPaused) !== 0) setImmediate(pump, this)
+  }
+
+  /** Closes at once, what waits is lost. */
+  destroy () {
+    this.keepSocket().destroy()
+  }
+
+  /** Ends this direction behind everything that was sent. */
+  end () {
+    if ((this.state & kClosed) !== 0) return
+    if (this.held !== null) this.state |= kEnding
+    else this.keepSocket().end()
+  }
+}
+
+// A block that frames of one or several channels are in.
+class SharedBlock {
+  /** @param {BlockWrite} write */
+  constructor (write) {
+    this.writes = [write]
+  }
+
+  /** @param {BlockWrite} write */
+  add (write) {
+    this.writes.push(write)
+  }
+
+  done () {
+    for (const write of this.writes) write.done()
+  }
+}
+
+// A frame that is sent by reference, and the callbacks of what was accepted behind it.
+class BlockWrite {
+  /** @param {WebSocketChannel} channel @param {number} bytes @param {SendCallback} [callback] */
+  constructor (channel, bytes, callback) {
+    this.channel = channel
+    this.bytes = bytes
+    /** @type {SendCallback[]} */
+    this.callbacks = callback === undefined ? [] : [callback]
+    /** @type {BlockWrite | null} */
+    this.previous = channel.block
+    this.isDone = false
+    this.isCounted = true
+  }
+
+  // This channel's peer has taken it, or as good as.
+  leave () {
+    if (this.isCounted) this.channel.more().buffered -= this.bytes
+    this.isCounted = false
+  }
+
+  done () {
+    if (this.isDone) return
+    this.isDone = true
+    this.leave()
+    const { channel } = this
+    const backlog = channel.more()
+    // One that others have, too, may be done later than those behind it.
+    while (backlog.block !== null && backlog.block.isDone) backlog.block = backlog.block.previous
+    for (let at = backlog.block; at !== null; at = at.previous) {
+      while (at.previous !== null && at.previous.isDone) at.previous = at.previous.previous
+    }
+    for (const callback of this.callbacks) nodeProcess.nextTick(callback, null)
+  }
+
+  /** @param {Error} error */
+  fail (error) {
+    if (this.isDone) return
+    this.isDone = true
+    this.leave()
+    for (const callback of this.callbacks) nodeProcess.nextTick(callback, error)
+  }
+}
+
+/** @type {Handlers} */
+WebSocketChannel.prototype.handlers = /** @type {any} */ (null)
+
+/** What a socket has that nobody has put anything on. @type {Set<string | symbol> | undefined} */
+let ownKeys
+
+/** @param {any} socket */
+function isUnused (socket) {
+  if (!isLight(socket) || socket[kErrorListener] !== undefined || socket[kHoldsLoop] === false) return false
+  ownKeys ??= new Set([...Reflect.ownKeys(new (/** @type {any} */ (HttpSocket))(socket[kLane], 0, socket.server, null)), kErrorListener])
+  for (const key of Reflect.ownKeys(socket)) if (!ownKeys.has(key)) return false
+  return true
+}
+
+/** @param {WebSocketChannel} channel */
+function pump (channel) {
+  channel.pump()
+}
+
+/** @param {WebSocketChannel} channel */
+function tellClosed (channel) {
+  channel.tellClosed()
+}
+
+function destroyedError () {
+  return Object.assign(new Error('Cannot call write after a stream was destroyed'), { code: 'ERR_STREAM_DESTROYED' })
+}
+
+// Applications keep what they are given; the record's memory is used again.
+/** @param {Buffer} bytes @param {number} from @param {number} length @returns {Buffer} */
+function copyOf (bytes, from, length) {
+  if (length === 0) return kEmpty
+  const data = Buffer.allocUnsafe(length)
+  if (length <= kLoopBytesMax) for (let i = 0; i < length; i++) data[i] = bytes[from + i]
+  else data.set(bytes.subarray(from, from + length))
+  return data
+}
+
+/**
+ * Makes an upgraded connection a WebSocket: its bytes are frames from here on. `head` is what the 'upgrade' event
+ * came with.
+ *
+ * @param {typeof WebSocketChannel} Channel
+ * @param {any} socket
+ * @param {Uint8Array} head
+ * @param {Settings} settings
+ * @param {any} owner
+ * @returns {WebSocketChannel | null} null when the socket is none of the engine's, or was read already
+ */
+function openWebSocket (Channel, socket, head, settings, owner) {
+  if (typeof socket?.[kState] !== 'number' || (socket[kState] & State.kUndecided) === 0) return null
+  if ((socket[kState] & (State.kLaneClosed | State.kPeerEnded | State.kFinSent)) !== 0 || socket.destroyed) return null
+  if (!isLight(socket) && (socket.writableLength !== 0 || socket.listenerCount('data') !== 0 || socket.listenerCount('readable') !== 0)) {
+    return null // Somebody else uses it, or is about to.
+  }
+  socket[kState] &= ~State.kUndecided
+  socket[kState] |= State.kWebSocket
+  const { deflate } = settings
+  let flags = (settings.autoPong ? R.kSocketAutoPong : 0) | (settings.skipUTF8Validation ? R.kSocketSkipUtf8 : 0)
+  if (deflate !== null) {
+    flags |= R.kSocketDeflate | (deflate.serverNoContextTakeover ? R.kSocketServerAlone : 0) |
+      (deflate.clientNoContextTakeover ? R.kSocketClientAlone : 0)
+  }
+  const bits = deflate === null
+    ? 0
+    : deflate.serverMaxWindowBits | deflate.clientMaxWindowBits << Shift.kWebSocketClientBits |
+      (deflate.level & Mask.kWebSocketLevel) << Shift.kWebSocketLevel | deflate.memLevel << Shift.kWebSocketMemoryLevel
+  const channel = new Channel(socket, owner, settings.allowSynchronousEvents ? 0 : kDeferred)
+  socket[kChannel] = channel
+  if (channel.socket instanceof WeakRef) channel.lane.sockets[channel.slot] = channel
+  channel.lane.writer.fields(kWebSocket, channel.slot, [
+    flags, settings.maxPayload, settings.maxFragments, settings.maxBufferedChunks, settings.maxPendingAutoPongs,
+    deflate === null ? 0 : deflate.threshold, bits, deflate === null ? 0 : deflate.strategy
+  ], head)
+  if (!isLight(socket)) channel.useAsStream(socket)
+  return channel
+}
+
+function noop () {}
+
+/**
+ * What makes WebSockets for owners that are told things by the same functions.
+ *
+ * @param {Handlers} handlers
+ */
+function webSocketOpener (handlers) {
+  class Channel extends WebSocketChannel {}
+  Channel.prototype.handlers = handlers
+  return openWebSocket.bind(null, Channel)
+}
+
+module.exports = { webSocketOpener }
