@@ -9,7 +9,8 @@ const tls = require('node:tls')
 const { describe, it } = require('node:test')
 const { certificate } = require('../helpers/certificates')
 const { freePort } = require('../helpers/free-port')
-const { kSkip, member, sleep } = require('./kit')
+const { apart } = require('../helpers/waiting')
+const { kSkip, member } = require('./kit')
 
 const kUpgrade = ['Connection: Upgrade', 'Upgrade: echo']
 const kBody = 'x'.repeat(200_000)
@@ -56,7 +57,7 @@ async function converse (port, isSecure, pieces) {
     setTimeout(reject, 20_000, new Error(`no end after ${text.slice(0, 1000)}`)).unref()
   })
   for (const [i, piece] of pieces.entries()) {
-    if (i !== 0) await sleep(20)
+    if (i !== 0) await apart(20)
     socket.write(piece, 'latin1')
   }
   socket.end()
