@@ -87,7 +87,7 @@ test('after close() a kept-alive connection that was busy is answered and then t
 })
 
 test('close() in a handler that has answered leaves that connection until it times out', async (t) => {
-  const server = http.createServer({ keepAliveTimeout: 400 }, (req, res) => {
+  const server = http.createServer({ keepAliveTimeout: 1500 }, (req, res) => {
     res.end('x')
     server.close()
   })

@@ -298,7 +298,7 @@ test('a body that goes on slowly after its response outlives keepAliveTimeout', 
     })
     req.on('end', () => log('end'))
     res.end('early')
-  }, [message('POST /', ['Content-Length: 4']), /early/, 'a', { event: '1' }, 'b', { event: '2' }, 'c', { event: '3' }, 'd', message('GET /next'), /next/, { event: '4' }], { server: { keepAliveTimeout: 100 } })
+  }, [message('POST /', ['Content-Length: 4']), /early/, 'a', { event: '1' }, 'b', { event: '2' }, 'c', { event: '3' }, 'd', message('GET /next'), /next/, { event: '4' }], { server: { keepAliveTimeout: 400 } })
   assert.deepEqual(events, ['1', '2', '3', 'end', '4'])
 })
 

@@ -182,9 +182,10 @@ test('no listener of HTTP is left on it', async (t) => {
 
 test('no timeout of HTTP reaches it', async (t) => {
   const server = http.createServer({
-    headersTimeout: 100, requestTimeout: 120, keepAliveTimeout: 80, connectionsCheckingInterval: 20, keepAliveTimeoutBuffer: 0
+    // Enough for each request, also on a busy machine.
+    headersTimeout: 500, requestTimeout: 600, keepAliveTimeout: 400, connectionsCheckingInterval: 20, keepAliveTimeoutBuffer: 0
   })
-  server.timeout = 100
+  server.timeout = 500
   let timeouts = 0
   server.on('timeout', () => { timeouts++ })
   const wss = echo(new WebSocketServer({ server }))
@@ -200,7 +201,7 @@ test('no timeout of HTTP reaches it', async (t) => {
   slow.write(handshake())
   await slow.until('101 Switching')
   slow.write(frame('half a frame').subarray(0, 9))
-  await silence(500)
+  await silence(1500)
   assert.deepEqual([wss.clients.size, timeouts], [2, 0])
   slow.write(frame('half a frame').subarray(9))
   await slow.until('half a frame')
