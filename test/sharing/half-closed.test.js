@@ -79,7 +79,9 @@ describe('A client that ends its side', { skip: kSkip }, () => {
         await listen(await member(t), name, shared)
         await listen(one, name, alone)
       }
-      for (const [what, pieces] of Object.entries(kCases)) {
+      for (const [what, given] of Object.entries(kCases)) {
+        // Where the end of the client ends the connection, the last answer that is to be late has to be later than that.
+        const pieces = allowsHalfOpen ? given : given.map((piece) => piece.replace(/\?ms=\d+(?![^]*\?ms=)/, '?ms=5000'))
         // The process that has accepted the connection answers the one or the other.
         const exchanged = pieces.map((piece) => piece.replaceAll('/a/', '/-/').replaceAll('/b/', '/a/').replaceAll('/-/', '/b/'))
         for (const [ours, owner] of [[pieces, 'b'], [exchanged, 'a']]) {
