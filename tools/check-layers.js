@@ -16,9 +16,9 @@ const { kCoreNative, listFiles } = require('./lib/project')
  */
 const kRooms = {
   base: [],
-  url: [],
+  url: ['base'],
   peer: [],
-  http1: ['url'],
+  http1: ['base', 'url'],
   http2: ['base', 'http1'],
   websocket: ['base'],
   tls: ['base', 'url'],

@@ -65,7 +65,9 @@ function options () {
 /** @param {Case} what @param {number} port @param {number} cpu @param {number} seconds @param {number} [connections] @returns {Promise<number>} requests */
 async function requestsOf (what, port, cpu, seconds, connections = kConnections) {
   const load = await what.clients(port, cpu, connections)
-  return (await load(seconds).summary).requests
+  const { requests } = await load(seconds).summary
+  if (requests === 0) throw new Error(`${what.name}: no request was answered in ${seconds} s, so that there is nothing to divide by. Stop what else runs on this machine, and start again`)
+  return requests
 }
 
 /** @param {Version[]} versions @param {Case} what @param {Plan} plan */

@@ -3,9 +3,12 @@
 // Processes come to a port and leave it, in any order and by any way, while requests run.
 
 const assert = require('node:assert/strict')
+const http = require('node:http')
 const net = require('node:net')
 const { once } = require('node:events')
+const { text } = require('node:stream/consumers')
 const { describe, it } = require('node:test')
+const { startChild } = require('../helpers/child')
 const { freePort } = require('../helpers/free-port')
 const { Load, ask, assertFree, connect, kSkip, member, silence, unexplained, until } = require('./kit')
 
@@ -40,7 +43,39 @@ async function takeWithStock (port) {
   await once(server, 'close')
 }
 
+/** @param {import('node:http').RequestOptions} where */
+async function bodyOf (where) {
+  const [res] = await once(http.get({ ...where, agent: false }), 'response')
+  return text(res)
+}
+
 describe('Members of a port', { skip: kSkip }, () => {
+  it('find all sockets of the first one, which has several addresses and is slow between them', async (t) => {
+    const port = await freePort()
+    const first = startChild(({ http, report, args: [prefix] }) => {
+      const { Listener } = require(`${process.cwd()}/packages/core-native/lib/http/listener`)
+      const { contribute } = Listener.prototype
+      Listener.prototype.contribute = function (/** @type {any} */ handle, /** @type {boolean} */ isLast) {
+        contribute.call(this, handle, isLast)
+        if (!isLast) report({ first: true })
+        // The thread is held up for longer than another process takes to open what it finds free.
+        if (!isLast) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500)
+      }
+      const server = http.createServer((req, res) => { res.end('first') })
+      server.on('error', (error) => report({ error: error.message }))
+      server.listen(/** @type {any} */ (prefix), () => report({ listening: true }))
+    }, { args: [`http://localhost:${port}/first/`] })
+    t.after(() => first.kill())
+    await first.message('first')
+    const second = await member(t, 'second', `http://localhost:${port}/second/`)
+    await first.message('listening')
+    for (const host of ['127.0.0.1', '::1']) {
+      assert.equal(await bodyOf({ host, port, path: '/first/', headers: { host: `localhost:${port}` } }), 'first', host)
+      assert.match(await bodyOf({ host, port, path: '/second/', headers: { host: `localhost:${port}` } }), /second/, host)
+    }
+    await second.close('second')
+  })
+
   it('come and go while others are asked, the one that was first too', async (t) => {
     const port = await freePort()
     const a = await join(t, port, 'a')

@@ -51,7 +51,7 @@ class SharedPortTest : public testing::Test {
     Stranger stranger;
     if (js.backend().Meet(port_, &stranger) == static_cast<int>(Meeting::kOurs)) {
       ASSERT_GT(js.backend().Listen(1, holder_.fd(), 64, false), 0);
-      ASSERT_EQ(js.backend().Contribute(port_, 1, holder_.fd()), 0);
+      ASSERT_EQ(js.backend().Contribute(port_, 1, holder_.fd(), true), 0);
     }
     RegistrationResult result;
     if (!js.backend().Register(wanted, &result)) result = js.ExpectResult();
@@ -256,7 +256,7 @@ TEST_F(SharedPortTest, ClosingWhileConnectionsMoveLeavesNoDescriptor) {
       Stranger stranger;
       if (js->backend().Meet(port, &stranger) == static_cast<int>(Meeting::kOurs)) {
         ASSERT_GT(js->backend().Listen(1, holder.fd(), 64, false), 0);
-        ASSERT_EQ(js->backend().Contribute(port, 1, holder.fd()), 0);
+        ASSERT_EQ(js->backend().Contribute(port, 1, holder.fd(), true), 0);
       }
       Registration wanted;
       wanted.token = 1;

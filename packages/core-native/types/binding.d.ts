@@ -354,8 +354,11 @@ export class Engine {
   meet (port: number): { found: number, uid: number, pid: number }
   /** Takes a port without a meeting place: servers of this engine share it, nobody can join. 0 or a negative errno. */
   takeAlone (port: number): number
-  /** Lets other members have a listening socket of the port, which the server accepts on. 0 or a negative errno. */
-  contribute (port: number, serverId: number, fd: number): number
+  /**
+   * Lets other members have a listening socket of the port, which the server accepts on. 0 or a negative errno. Who has founded
+   * the port keeps others waiting until `isLast`, so that they find all of its sockets.
+   */
+  contribute (port: number, serverId: number, fd: number, isLast: boolean): number
   /** The opposite: nobody else needs the socket, or somebody else of this engine accepts on it. */
   withdraw (port: number, fd: number): void
   /** What the port is listened on with now; nothing where this engine is no member. */

@@ -33,6 +33,7 @@ const { kBegin, kListener } = require('./symbols')
  * @property {any} handle bound; other members of the port may have it, too
  * @property {boolean} isShared another server accepts on it, or somebody who is no member of the port
  * @property {boolean} [isForeign] bound by somebody else, who may have given it to others, too
+ * @property {boolean} [hasMore] further sockets of the same port are listened on right after it
  *
  * @typedef {(error: Error | null, opened: Opened[]) => void} Done
  */
@@ -53,8 +54,9 @@ const kBindReusePort = 2
  * @param {object} [how]
  * @param {boolean} [how.isShared] the engine accepts on it already
  * @param {boolean} [how.isForeign] bound by somebody else, who may have given it to others, too
+ * @param {boolean} [how.hasMore] further sockets of its port follow
  */
-function takeHandle (server, handle, { isShared = false, isForeign = false } = {}) {
+function takeHandle (server, handle, { isShared = false, isForeign = false, hasMore = false } = {}) {
   const listener = server[kListener]
   if (!isShared && !hasSocket(handle)) {
     takeClusterHandle(listener, handle)
@@ -73,7 +75,7 @@ function takeHandle (server, handle, { isShared = false, isForeign = false } = {
       key = isShared ? listener.listenShared() : listener.listen(handle, backlog, isForeign)
       if (key < 0) return key
       isListening = true
-      if (!isShared) listener.contribute(handle)
+      if (!isShared) listener.contribute(handle, !hasMore)
       own.ref()
       handle[kBegin]?.()
       return 0
@@ -278,7 +280,7 @@ function bindAll (endpoints) {
   for (const endpoint of endpoints) {
     const handle = endpoint.given ?? bind(endpoint)
     if (typeof handle === 'number') return { opened, failure: listenError(handle, endpoint.host ?? '::', endpoint.port) }
-    opened.push({ endpoint, handle, isShared: false, isForeign: endpoint.given !== undefined })
+    opened.push({ endpoint, handle, isShared: false, isForeign: endpoint.given !== undefined, hasMore: opened.length + 1 < endpoints.length })
   }
   return { opened, failure: null }
 }
@@ -432,8 +434,9 @@ function covers ({ address }, { host }) {
 function listenBeside (server, opened, backlog) {
   const { beside } = server[kListener]
   const before = beside.length
-  for (const [at, { endpoint, handle, isShared, isForeign }] of opened.entries()) {
-    takeHandle(server, handle, { isShared, isForeign })
+  for (const [at, item] of opened.entries()) {
+    const { endpoint, handle } = item
+    takeHandle(server, handle, item)
     const status = handle.listen(backlog || kBacklogDefault)
     if (status === 0) {
       beside.push({ endpoint, handle })

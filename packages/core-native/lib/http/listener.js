@@ -419,11 +419,11 @@ class Listener {
   }
 
   // Other members of the port may have the socket, too, so that it outlives this process.
-  /** @param {any} handle */
-  contribute (handle) {
+  /** @param {any} handle @param {boolean} isLast of the port's sockets that this listen() opens */
+  contribute (handle, isLast) {
     const { port } = addressOf(handle)
     if (port === undefined || !this.ports.has(port)) return
-    const failed = theEngine().native.contribute(port, this.id, handle.fd)
+    const failed = theEngine().native.contribute(port, this.id, handle.fd, isLast)
     if (failed !== 0) warnOfUnshared(handle, failed)
   }
 

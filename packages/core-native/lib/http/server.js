@@ -155,7 +155,8 @@ function methodsOf (Base) {
           listener.listenFailed()
           return
         }
-        const [{ handle, isShared, isForeign }, ...others] = opened
+        const [own, ...others] = opened
+        const { handle } = own
         if (plan.isPlain) listener.prefixes.implied = impliedBy(plan, handle)
         if (listener.ports.size > 0 && !isAnyPort(plan)) watchReservations(listener)
         self._handle = handle
@@ -165,7 +166,7 @@ function methodsOf (Base) {
           addressType = net.isIPv6(address) ? 6 : 4
         }
         try {
-          listen(() => takeHandle(self, handle, { isShared, isForeign }), () => listenBeside(self, others, backlog))
+          listen(() => takeHandle(self, handle, own), () => listenBeside(self, others, backlog))
           if (self._handle) startChecking.call(self)
         } catch (error) {
           fail(error)

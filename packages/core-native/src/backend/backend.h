@@ -276,8 +276,9 @@ class SocketBackend : public Backend {
   // Takes a port without a meeting place: servers of this engine share it, and nobody can join.
   // 0 or -errno.
   virtual int TakeAlone(uint16_t port) = 0;
-  // Lets others have a listening socket of the port that the server accepts on. 0 or -errno.
-  virtual int Contribute(uint16_t port, uint32_t server_id, int fd) = 0;
+  // Lets others have a listening socket of the port that the server accepts on. Who takes the port
+  // first has it to itself until the last of its sockets is here. 0 or -errno.
+  virtual int Contribute(uint16_t port, uint32_t server_id, int fd, bool is_last) = 0;
   // The server stops accepting on it: other servers do, or it is closed where nobody else has it.
   virtual void Withdraw(uint16_t port, int fd) = 0;
   // What the members of a port have now; nothing where this engine is no member.

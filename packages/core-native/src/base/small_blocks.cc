@@ -20,13 +20,13 @@ constexpr bool kKeeps = true;
 
 constexpr size_t kStep = sizeof(void*);  // Between two sizes; malloc(3) rounds up further.
 
-struct Block {
-  Block* next;
+struct FreeBlock {
+  FreeBlock* next;
 };
 
 // Those that nobody has, by size; the one freed last first: it is most likely cached.
 struct Kept {
-  std::array<Block*, SmallBlocks::kBytesMax / kStep> sizes{};
+  std::array<FreeBlock*, SmallBlocks::kBytesMax / kStep> sizes{};
   size_t bytes = 0;
   bool is_over = false;  // What ends later on this thread is not kept.
 };
@@ -40,7 +40,7 @@ struct AtThreadEnd {
   ~AtThreadEnd() {
     kept.is_over = true;
     kept.bytes = 0;
-    for (Block*& first : kept.sizes) {
+    for (FreeBlock*& first : kept.sizes) {
       while (first != nullptr) std::free(std::exchange(first, first->next));
     }
   }
@@ -57,7 +57,7 @@ bool MayBeKept(size_t bytes) { return kKeeps && bytes != 0 && bytes <= SmallBloc
 void* SmallBlocks::Allocate(size_t bytes) {
   if (!MayBeKept(bytes)) return std::malloc(bytes);
   const size_t rounded = RoundedUp(bytes);
-  Block*& first = kept.sizes[rounded / kStep - 1];
+  FreeBlock*& first = kept.sizes[rounded / kStep - 1];
   if (first == nullptr) return std::malloc(rounded);
   kept.bytes -= rounded;
   return std::exchange(first, first->next);
@@ -72,7 +72,7 @@ void SmallBlocks::Free(void* block, size_t bytes) {
   // Its destructor is due once it has been touched.
   if (kept.bytes == 0) at_thread_end.is_used = true;
   kept.bytes += rounded;
-  auto* freed = static_cast<Block*>(block);
+  auto* freed = static_cast<FreeBlock*>(block);
   freed->next = std::exchange(kept.sizes[rounded / kStep - 1], freed);
 }
 

@@ -161,8 +161,8 @@ int Engine::Meet(uint16_t port, Stranger* stranger) { return sharing_.Meet(port,
 
 int Engine::TakeAlone(uint16_t port) { return sharing_.TakeAlone(port); }
 
-int Engine::Contribute(uint16_t port, uint32_t server_id, int fd) {
-  return sharing_.Contribute(port, server_id, fd);
+int Engine::Contribute(uint16_t port, uint32_t server_id, int fd, bool is_last) {
+  return sharing_.Contribute(port, server_id, fd, is_last);
 }
 
 void Engine::Withdraw(uint16_t port, int fd) { sharing_.Withdraw(port, fd); }

@@ -38,7 +38,7 @@ class Engine final : public SocketBackend, private sharing::Delegate {
   void Introduce(uint32_t thread, std::string program) override;
   int Meet(uint16_t port, Stranger* stranger) override;
   int TakeAlone(uint16_t port) override;
-  int Contribute(uint16_t port, uint32_t server_id, int fd) override;
+  int Contribute(uint16_t port, uint32_t server_id, int fd, bool is_last) override;
   void Withdraw(uint16_t port, int fd) override;
   PortSockets Sockets(uint16_t port) override;
   int ListenBeside(uint16_t port, int backlog, const std::vector<int>& narrower) override;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/ascii.h"
 #include "http1/char_class.h"
 
 namespace httpsys::http1 {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <limits>
 
-#include "http1/char_class.h"
+#include "base/ascii.h"
 
 namespace httpsys::http1 {
 namespace {

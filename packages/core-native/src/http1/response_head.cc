@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "http1/char_class.h"
 
 namespace httpsys::http1 {

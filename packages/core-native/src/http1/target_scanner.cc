@@ -1,5 +1,6 @@
 #include "http1/target_scanner.h"
 
+#include "base/ascii.h"
 #include "http1/byte_scan.h"
 
 namespace httpsys::http1 {

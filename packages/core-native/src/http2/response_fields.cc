@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "http1/char_class.h"
 
 namespace httpsys::http2 {
@@ -55,14 +56,14 @@ void ResponseFields::Begin(const std::vector<HeaderLine>& lines) {
   size_t bytes = 0;
   for (const HeaderLine& line : lines) {
     bytes += line.name.size();
-    if (line.name.size() != 10 || !http1::EqualsIgnoringCase(line.name, "connection")) continue;
+    if (line.name.size() != 10 || !EqualsIgnoringCase(line.name, "connection")) continue;
     std::string_view rest = line.value;
     while (!rest.empty()) {
       const size_t comma = std::min(rest.find(','), rest.size());
       const std::string_view option = rest.substr(0, comma);
       const size_t from = std::min(option.find_first_not_of(" \t"), option.size());
       const std::string_view name = option.substr(from, option.find_last_not_of(" \t") + 1 - from);
-      if (http1::EqualsIgnoringCase(name, "close")) {
+      if (EqualsIgnoringCase(name, "close")) {
         closes_ = true;
       } else if (!name.empty()) {
         nominated_.push_back(name);
@@ -75,9 +76,8 @@ void ResponseFields::Begin(const std::vector<HeaderLine>& lines) {
 }
 
 bool ResponseFields::IsNominated(std::string_view lower_name) const {
-  return std::any_of(nominated_.begin(), nominated_.end(), [=](std::string_view name) {
-    return http1::EqualsIgnoringCase(name, lower_name);
-  });
+  return std::any_of(nominated_.begin(), nominated_.end(),
+                     [=](std::string_view name) { return EqualsIgnoringCase(name, lower_name); });
 }
 
 void ResponseFields::Add(std::string_view name, std::string_view value) {
@@ -94,7 +94,7 @@ void ResponseFields::AddStatus(int status) {
 void ResponseFields::AddLines(const std::vector<HeaderLine>& lines, bool is_accept) {
   for (const HeaderLine& line : lines) {
     const size_t at = names_.size();
-    for (const char c : line.name) names_.push_back(http1::LowerCase(c));
+    for (const char c : line.name) names_.push_back(LowerCase(c));
     const std::string_view name = std::string_view(names_).substr(at);
     if (IsOfConnection(name) || IsNominated(name) || !IsName(name) || !IsValue(line.value)) {
       continue;

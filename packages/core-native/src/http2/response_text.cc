@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/ascii.h"
 #include "base/limits.h"
-#include "http1/char_class.h"
 
 namespace httpsys::http2 {
 namespace {
@@ -36,15 +36,15 @@ bool ParseNumber(std::string_view text, int base, uint64_t* number) {
 }
 
 bool ReadFraming(const HeaderLine& line, ResponseHead* head) {
-  if (line.name.size() == 14 && http1::EqualsIgnoringCase(line.name, "content-length")) {
+  if (line.name.size() == 14 && EqualsIgnoringCase(line.name, "content-length")) {
     head->has_length = true;
     return ParseNumber(line.value, 10, &head->content_length);
   }
-  if (line.name.size() == 17 && http1::EqualsIgnoringCase(line.name, "transfer-encoding")) {
+  if (line.name.size() == 17 && EqualsIgnoringCase(line.name, "transfer-encoding")) {
     constexpr std::string_view kChunked = "chunked";
     head->is_chunked =
         line.value.size() >= kChunked.size() &&
-        http1::EqualsIgnoringCase(line.value.substr(line.value.size() - kChunked.size()), kChunked);
+        EqualsIgnoringCase(line.value.substr(line.value.size() - kChunked.size()), kChunked);
   }
   return true;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/ascii.h"
 #include "base/limits.h"
 #include "http1/request_host.h"
 
@@ -13,14 +14,6 @@ using http1::HeaderLine;
 
 constexpr size_t kSettingBytes = 6;
 
-char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
-
-// `word` is in lower case.
-bool IsWord(std::string_view text, std::string_view word) {
-  return std::equal(text.begin(), text.end(), word.begin(), word.end(),
-                    [](char a, char b) { return Lower(a) == b; });
-}
-
 // A list with commas.
 bool HasWord(std::string_view list, std::string_view word) {
   while (true) {
@@ -28,7 +21,7 @@ bool HasWord(std::string_view list, std::string_view word) {
     std::string_view item = list.substr(0, end);
     while (!item.empty() && (item.front() == ' ' || item.front() == '\t')) item.remove_prefix(1);
     while (!item.empty() && (item.back() == ' ' || item.back() == '\t')) item.remove_suffix(1);
-    if (IsWord(item, word)) return true;
+    if (EqualsIgnoringCase(item, word)) return true;
     if (end == list.size()) return false;
     list.remove_prefix(end + 1);
   }
@@ -60,12 +53,12 @@ bool Decode(std::string_view text, std::string* bytes) {
   return (bits & ((1u << count) - 1)) == 0;
 }
 
-bool IsOfConnection(std::string_view name) {
+bool StaysBehind(std::string_view name) {
   static constexpr std::string_view kNames[] = {
       "connection", "http2-settings",   "upgrade",           "host",  "keep-alive",
       "te",         "proxy-connection", "transfer-encoding", "expect"};
   return std::any_of(std::begin(kNames), std::end(kNames),
-                     [=](std::string_view each) { return IsWord(name, each); });
+                     [=](std::string_view each) { return EqualsIgnoringCase(name, each); });
 }
 
 }  // namespace
@@ -84,9 +77,10 @@ bool ReadUpgrade(const http1::RequestHead& head, std::string* settings) {
   bool names_settings = false;
   int settings_lines = 0;
   for (const HeaderLine& line : head.lines) {
-    if (IsWord(line.name, "upgrade")) names_protocol |= HasWord(line.value, "h2c");
-    if (IsWord(line.name, "connection")) names_settings |= HasWord(line.value, "http2-settings");
-    if (!IsWord(line.name, "http2-settings")) continue;
+    if (EqualsIgnoringCase(line.name, "upgrade")) names_protocol |= HasWord(line.value, "h2c");
+    if (EqualsIgnoringCase(line.name, "connection"))
+      names_settings |= HasWord(line.value, "http2-settings");
+    if (!EqualsIgnoringCase(line.name, "http2-settings")) continue;
     ++settings_lines;
     const bool is_fine = line.value.size() <= limits::kHttp2UpgradeSettingsBytes &&
                          Decode(line.value, settings) && settings->size() % kSettingBytes == 0;
@@ -103,9 +97,9 @@ void AddUpgradedFields(const http1::RequestHead& head, std::string_view method,
   fields->Add(":path", head.target);
   std::string name;
   for (const HeaderLine& line : head.lines) {
-    if (IsOfConnection(line.name)) continue;
+    if (StaysBehind(line.name)) continue;
     name.assign(line.name);
-    std::transform(name.begin(), name.end(), name.begin(), Lower);
+    std::transform(name.begin(), name.end(), name.begin(), LowerCase);
     fields->Add(name, line.value);
   }
 }

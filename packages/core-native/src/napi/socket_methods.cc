@@ -138,10 +138,11 @@ Napi::Value EngineWrap::TakeAlone(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value EngineWrap::Contribute(const Napi::CallbackInfo& info) {
-  const int status = backend_ == nullptr
-                         ? UV_EBADF
-                         : backend_->Contribute(static_cast<uint16_t>(Number(info, 0)),
-                                                Number(info, 1), static_cast<int>(Number(info, 2)));
+  const int status =
+      backend_ == nullptr
+          ? UV_EBADF
+          : backend_->Contribute(static_cast<uint16_t>(Number(info, 0)), Number(info, 1),
+                                 static_cast<int>(Number(info, 2)), info[3].ToBoolean());
   return Napi::Number::New(info.Env(), status);
 }
 

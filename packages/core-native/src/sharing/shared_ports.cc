@@ -63,14 +63,14 @@ int SharedPorts::TakeAlone(uint16_t number) {
   return 0;
 }
 
-int SharedPorts::Contribute(uint16_t number, uint32_t server_id, int fd) {
+int SharedPorts::Contribute(uint16_t number, uint32_t server_id, int fd, bool is_last) {
   const std::lock_guard lock(mutex_);
   SharedPort* port = Find(number);
   if (port == nullptr) return -EBADF;
   const int status = port->Contribute(server_id, fd);
-  // Until the founder of a port has its socket, others wait at the door: they would open one of
-  // their own, and one of the two would be in the other's way.
-  port->OpenMeeting();
+  // Until the founder of a port has all its sockets, others wait at the door: they would open one
+  // of their own, and one of the two would be in the other's way.
+  if (is_last) port->OpenMeeting();
   AfterInput(number);
   return status;
 }

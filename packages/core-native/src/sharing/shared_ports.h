@@ -64,8 +64,9 @@ class SharedPorts final : private Channel::Handler, private PortHost {
   // See Backend. `stranger` may be null.
   int Meet(uint16_t port, Stranger* stranger = nullptr);
   int TakeAlone(uint16_t port);
-  // A listening socket of the port, which the server accepts on. Duplicated.
-  int Contribute(uint16_t port, uint32_t server_id, int fd);
+  // A listening socket of the port, which the server accepts on. Duplicated. `is_last`: the server
+  // opens no further one for the time being.
+  int Contribute(uint16_t port, uint32_t server_id, int fd, bool is_last = true);
   // The server accepts on it no more; see Backend.
   void Withdraw(uint16_t port, int fd);
   // See Backend.

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/ascii.h"
 #include "tls/hello_peek.h"
 
 namespace httpsys::tls {
@@ -35,8 +36,6 @@ std::string_view NextProtocol(std::string_view* list) {
   list->remove_prefix(size + 1);
   return protocol;
 }
-
-char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
 
 }  // namespace
 
@@ -80,7 +79,7 @@ bool MatchesHost(std::string_view pattern, std::string_view host) {
     if (at < pattern.size() && pattern[at] == '*') {
       star = at++;
       star_host = i;
-    } else if (at < pattern.size() && Lower(pattern[at]) == Lower(host[i])) {
+    } else if (at < pattern.size() && LowerCase(pattern[at]) == LowerCase(host[i])) {
       ++at;
       ++i;
     } else if (star != std::string_view::npos && host[star_host] != '.') {

@@ -5,15 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/ascii.h"
 #include "url/url_prefix.h"
 
 namespace httpsys {
 namespace {
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
-
-bool IsHexDigit(char c) { return IsDigit(c) || (Lower(c) >= 'a' && Lower(c) <= 'f'); }
+bool IsHexDigit(char c) { return IsDigit(c) || (LowerCase(c) >= 'a' && LowerCase(c) <= 'f'); }
 
 // `unreserved` and `sub-delims` of RFC 3986: what a registered name is made of, beside escapes.
 constexpr std::array<bool, 256> kNameBytes = [] {
@@ -78,7 +76,7 @@ std::string_view WithoutFinalDot(std::string_view name) {
 
 bool IsSameHost(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](char x, char y) { return Lower(x) == Lower(y); });
+                    [](char x, char y) { return LowerCase(x) == LowerCase(y); });
 }
 
 }  // namespace httpsys

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "base/ascii.h"
 #include "url/url_path.h"
 
 namespace httpsys {
@@ -10,8 +11,6 @@ namespace {
 
 constexpr std::string_view kHttp = "http://";
 constexpr std::string_view kHttps = "https://";
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 bool IsNameCharacter(char c) {
   return IsDigit(c) || (c >= 'a' && c <= 'z') || c == '-' || c == '_';

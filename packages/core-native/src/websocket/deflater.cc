@@ -9,8 +9,6 @@ namespace {
 
 // What a sync flush ends with.
 constexpr size_t kTrailerBytes = 4;
-// zlib takes no more at once.
-constexpr size_t kInputBytesMax = size_t{1} << 30;
 // First guess at the output of a large message; more than 6 (zlib.h) in any case.
 constexpr size_t kOutputBytes = 16 * 1024;
 

@@ -15,9 +15,6 @@ constexpr size_t kChunkBytes = 16 * 1024;
 // RFC 7692, section 7.2.2.
 constexpr std::string_view kTrailer("\x00\x00\xff\xff", 4);
 
-// zlib takes no more at once.
-constexpr size_t kInputBytesMax = size_t{1} << 30;
-
 // Between two blocks and at a byte's end: the window is all that the next block needs.
 bool IsBetweenBlocks(const z_stream& stream) {
   constexpr int kUnusedBits = 0x3f;

@@ -13,6 +13,9 @@
 
 namespace httpsys::websocket {
 
+// zlib takes no more bytes of input at once.
+inline constexpr size_t kInputBytesMax = size_t{1} << 30;
+
 // The windows and tables of a state, in pages of their own: malloc would keep what is freed between
 // other blocks for itself. Pages that a short message does not touch cost nothing.
 class ZlibPages {

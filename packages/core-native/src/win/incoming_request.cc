@@ -4,15 +4,13 @@
 #include <charconv>
 #include <cstring>
 
-#include "http1/char_class.h"
+#include "base/ascii.h"
 #include "records/record_writer.h"
 #include "records/records.h"
 #include "tls/facts.h"
 
 namespace httpsys::win {
 namespace {
-
-using http1::EqualsIgnoringCase;
 
 // By HTTP_HEADER_ID, as RFCs write them.
 constexpr std::array<std::string_view, HttpHeaderRequestMaximum> kRequestNames = {

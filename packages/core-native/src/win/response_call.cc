@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "http1/char_class.h"
+#include "base/ascii.h"
 
 namespace httpsys::win {
 namespace {
@@ -47,7 +47,7 @@ constexpr size_t kTextBytesMax = 0xffff;
 
 size_t FindKnown(std::string_view name) {
   for (size_t id = 0; id < kResponseNames.size(); ++id) {
-    if (http1::EqualsIgnoringCase(name, kResponseNames[id])) return id;
+    if (EqualsIgnoringCase(name, kResponseNames[id])) return id;
   }
   return kResponseNames.size();
 }
@@ -71,7 +71,7 @@ bool ResponseCall::Read(std::string text) {
 
 bool ResponseCall::is_framed() const {
   return std::any_of(head_.lines.begin(), head_.lines.end(), [](const http1::HeaderLine& line) {
-    return http1::EqualsIgnoringCase(line.name, kResponseNames[HttpHeaderTransferEncoding]);
+    return EqualsIgnoringCase(line.name, kResponseNames[HttpHeaderTransferEncoding]);
   });
 }
 

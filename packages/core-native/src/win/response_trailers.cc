@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "base/ascii.h"
 #include "http1/char_class.h"
 #include "http2/response_text.h"
 
@@ -20,7 +21,7 @@ bool IsSent(const http1::HeaderLine& line) {
          std::all_of(line.name.begin(), line.name.end(),
                      [](char c) { return http1::HasClass(c, http1::kTokenChar); }) &&
          std::none_of(kOfConnection.begin(), kOfConnection.end(), [&line](std::string_view name) {
-           return http1::EqualsIgnoringCase(line.name, name);
+           return EqualsIgnoringCase(line.name, name);
          });
 }
 

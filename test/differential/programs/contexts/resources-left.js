@@ -10,7 +10,7 @@ const https = require('node:https')
 const net = require('node:net')
 const tls = require('node:tls')
 const { createHook } = require('node:async_hooks')
-const { once } = require('node:events')
+const { EventEmitter, once } = require('node:events')
 const { setTimeout: sleep } = require('node:timers/promises')
 const { certificate } = require('../../../helpers/certificates')
 const { log, message, program } = require('../../kit')
@@ -19,8 +19,8 @@ const { log, message, program } = require('../../kit')
 const kOthers = /^(PIPEWRAP|PROMISE|Immediate|TickObject|Microtask|DNSCHANNEL|TCPCONNECTWRAP|GETADDRINFOREQWRAP|TLSWRAP)$/
 /** Node tells of an end a turn later at most; a test must not end before ours have had theirs. */
 const kTellMs = 100
-/** What a client sends is handled by then. */
-const kHandledMs = 30
+/** What a server does with the rest of a client's bytes is done by then; nothing depends on it. */
+const kRestMs = 30
 
 /** @type {Map<number, { type: string, resource: any }>} */
 const open = new Map()
@@ -59,6 +59,12 @@ const kClients = {
   'a request without an answer, and another': message('GET /silent', []) + message('GET /', []),
 }
 
+/** What tells the client that its bytes have been handled, where it is not a handler. @type {Record<string, string>} */
+const kToldByClient = { nonsense: 'data', 'a request whose handler destroys': 'close', 'a request that times out': 'close' }
+
+/** Says "handled" when a handler has run, or has thrown. */
+const handlers = new EventEmitter()
+
 /** @type {Record<string, (req: any, res: any) => void>} */
 const kHandlers = {
   '/throws': () => { throw new Error('thrown') },
@@ -69,12 +75,23 @@ const kHandlers = {
 }
 
 program(async () => {
-  process.on('uncaughtException', (error) => log(error.message))
+  process.on('uncaughtException', (error) => {
+    log(error.message)
+    handlers.emit('handled')
+  })
   http.createServer()
   for (const isSecure of [false, true]) {
     const where = isSecure ? 'TLS' : 'plain'
-    const server = (isSecure ? https : http).createServer(isSecure ? { ...certificate('localhost'), ALPNProtocols: ['http/1.1'] } : {}, (req, res) => kHandlers[req.url](req, res))
-    for (const type of ['upgrade', 'connect']) server.on(type, (req, socket) => socket.end('HTTP/1.1 101 Switching Protocols\r\n\r\n'))
+    const server = (isSecure ? https : http).createServer(isSecure ? { ...certificate('localhost'), ALPNProtocols: ['http/1.1'] } : {}, (req, res) => {
+      kHandlers[req.url](req, res)
+      handlers.emit('handled')
+    })
+    for (const type of ['upgrade', 'connect']) {
+      server.on(type, (req, socket) => {
+        socket.end('HTTP/1.1 101 Switching Protocols\r\n\r\n')
+        handlers.emit('handled')
+      })
+    }
     for (const times of ['first', 'again']) {
       begun = {}
       server.listen(0, '127.0.0.1')
@@ -84,8 +101,11 @@ program(async () => {
         const client = isSecure ? tls.connect({ ...to, rejectUnauthorized: false }) : net.connect(to)
         client.on('error', () => {}).resume()
         await once(client, isSecure ? 'secureConnect' : 'connect')
+        const type = kToldByClient[name]
+        const isHandled = bytes === '' ? null : type === undefined ? once(handlers, 'handled') : once(client, type)
         client.write(bytes)
-        await sleep(kHandledMs)
+        await isHandled
+        await sleep(kRestMs)
         client.destroy()
         if (!client.closed) await once(client, 'close')
         log(where, times, name)

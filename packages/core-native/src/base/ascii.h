@@ -1,0 +1,23 @@
+#pragma once
+// Letters and digits of ASCII, of which the names in HTTP and URLs are made: no locale decides.
+
+#include <cstddef>
+#include <string_view>
+
+namespace httpsys {
+
+constexpr bool IsAlpha(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
+constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+constexpr char LowerCase(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
+
+// `lower` must be in lower case.
+constexpr bool EqualsIgnoringCase(std::string_view text, std::string_view lower) {
+  if (text.size() != lower.size()) return false;
+  for (size_t i = 0; i < text.size(); i++) {
+    if (LowerCase(text[i]) != lower[i]) return false;
+  }
+  return true;
+}
+
+}  // namespace httpsys
