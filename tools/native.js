@@ -9,6 +9,9 @@ const path = require('node:path')
 const { Progress } = require('./lib/progress')
 const { ask, findProgram, kCoreNative, kJobs, main, run } = require('./lib/project')
 
+/** The long ones among the test programs wait most of their time. */
+const kProgramsOfACore = 2
+
 const kSanitizers = ['none', 'address', 'thread']
 
 /**
@@ -83,7 +86,7 @@ async function nativeTests (sanitizer, pattern) {
   const folder = await compileTests(sanitizer)
   const [program, ...args] = [
     ...(sanitizer === 'thread' ? withoutRandomisation() : []),
-    'ctest', '--test-dir', folder, '--output-on-failure', '--no-tests=error', '--parallel', String(kJobs),
+    'ctest', '--test-dir', folder, '--output-on-failure', '--no-tests=error', '--parallel', String(kJobs * kProgramsOfACore),
     ...(pattern === undefined ? [] : ['--tests-regex', pattern]),
   ]
   const progress = new Progress({ unit: 'test programs', total: 0 })
