@@ -10,6 +10,7 @@ const { test } = require('node:test')
 const { Progress, span } = require('../tools/lib/progress')
 const { shuffle } = require('../tools/lib/shuffle')
 const { describe, runShared, runTestFile, runTestFiles, sum } = require('../tools/lib/test-runner')
+const { until } = require('./helpers/waiting')
 const soak = require('../tools/soak')
 const { parseArgs, plan } = require('../tools/test')
 
@@ -82,8 +83,7 @@ test('what a file has started ends with it', { skip: process.platform === 'win32
       return false
     }
   }
-  for (let i = 0; i < 100 && isAlive(); i++) await new Promise((resolve) => setTimeout(resolve, 20))
-  assert.equal(isAlive(), false)
+  await until(() => !isAlive(), 'the end of the process')
 })
 
 test('as many files run at a time as the cores have room for', async () => {

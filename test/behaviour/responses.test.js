@@ -11,6 +11,7 @@ const { Readable, pipeline } = require('node:stream')
 const { http } = require('../helpers/backend')
 const { needs } = require('../helpers/capabilities')
 const { request, serve } = require('../helpers/client')
+const { silence } = require('../helpers/waiting')
 
 const kMegabyte = 1024 * 1024
 
@@ -178,7 +179,8 @@ test('a reader who stops makes write() return false, and drain follows', needs('
   })
   const port = await serve(t, server)
   const res = await open(port)
-  await new Promise((resolve) => setTimeout(resolve, 100))
+  // Nobody reads: the writer fills what lies between.
+  await silence(100)
   let bytes = 0
   for await (const piece of res) bytes += piece.length
   assert.equal(bytes, 200 * 64 * 1024)

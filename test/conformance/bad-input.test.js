@@ -10,6 +10,7 @@ const nodeHttp = require('node:http')
 const { http, backend } = require('../helpers/backend')
 const { startChild } = require('../helpers/child')
 const { dial, get, listen, request, serve, stop } = require('../helpers/client')
+const { silence } = require('../helpers/waiting')
 
 const kHead = 'POST /p HTTP/1.1\r\nHost: a\r\n'
 const kClosing = 'GET /c HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
@@ -328,7 +329,7 @@ test('a listener that does nothing keeps the connection, and destroying the sock
   const wire = await dial(t, await serve(t, server))
   wire.write('rubbish\r\n\r\n')
   const socket = /** @type {net.Socket} */ (await seen)
-  await new Promise((resolve) => setTimeout(resolve, 50))
+  await silence(50)
   assert.equal(wire.text, '')
   assert.equal(wire.closed, false)
   assert.equal(socket.destroyed, false)
@@ -349,7 +350,7 @@ test('further bytes after a refused message give no second clientError', async (
   wire.write('rubbish\r\n\r\n')
   const socket = /** @type {net.Socket} */ (await seen)
   wire.write('more rubbish\r\n\r\n').write(get())
-  await new Promise((resolve) => setTimeout(resolve, 50))
+  await silence(50)
   const before = errors
   socket.end('bye')
   await wire.until('bye')

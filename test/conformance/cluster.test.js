@@ -57,7 +57,7 @@ test('disconnect() lets a worker answer what it has begun', async (t) => {
   await wire.until('\r\n\r\n1')
   wire.write('GET /slow HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
   const other = request({ port, path: '/slow' })
-  await new Promise((resolve) => setTimeout(resolve, 50))
+  await app.message('slow 2')
   app.send({ order: 'disconnect', id: 1 })
   assert.match(await wire.untilClosed(), /slow$/)
   assert.equal((await other).body, 'slow')

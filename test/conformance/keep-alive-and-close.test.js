@@ -150,7 +150,7 @@ test('an idle connection is closed after keepAliveTimeout', async (t) => {
 })
 
 test('a connection that is used again outlives its keepAliveTimeout', async (t) => {
-  const { text } = await compare(t, (req, res) => setTimeout(() => res.end(kBody), 1200), [message('GET /1', []), /body/, message('GET /2', []), /body[^]*body/, kLast], { server: { keepAliveTimeout: 50 } })
+  const { text } = await compare(t, (req, res) => setTimeout(() => res.end(kBody), 2200), [message('GET /1', []), /body/, message('GET /2', []), /body[^]*body/, kLast], { server: { keepAliveTimeout: 1000 } })
   assert.equal(answers(text), 3)
 })
 

@@ -11,6 +11,7 @@ const { http } = require('../helpers/backend')
 const { startChild } = require('../helpers/child')
 const { request, serve } = require('../helpers/client')
 const { compare, message } = require('../helpers/differential')
+const { silence } = require('../helpers/waiting')
 
 test('listeners taken from a listening server and called later answer', async (t) => {
   const server = http.createServer((req, res) => res.end('application'))
@@ -114,7 +115,7 @@ test('without any listener a request waits: nothing is answered', async (t) => {
   let settled = false
   const answer = request(port).then(({ body }) => { settled = true; return body }, (error) => { settled = true; return error.code })
   const [socket] = await connected
-  await new Promise((resolve) => setTimeout(resolve, 100))
+  await silence(100)
   assert.equal(settled, false)
   socket.destroy()
   assert.equal(await answer, 'ECONNRESET')

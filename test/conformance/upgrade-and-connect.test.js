@@ -9,6 +9,7 @@ const { once } = require('node:events')
 const { http } = require('../helpers/backend')
 const { dial, get, serve } = require('../helpers/client')
 const { kKernelBytesMax } = require('../helpers/kernel-buffers')
+const { readByPeer, silence } = require('../helpers/waiting')
 
 const kUpgrade = 'GET /u HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'
 const kConnect = 'CONNECT b:443 HTTP/1.1\r\nHost: b:443\r\n\r\n'
@@ -17,11 +18,6 @@ const kEstablished = 'HTTP/1.1 200 Connection Established\r\n\r\n'
 const kMiB = 1024 * 1024
 
 const kKinds = /** @type {const} */ ([['upgrade', kUpgrade, kSwitching], ['connect', kConnect, kEstablished]])
-
-/** @param {number} ms */
-function passed (ms) {
-  return new Promise((resolve) => setTimeout(resolve, ms))
-}
 
 // Before the server is stopped, which waits for such sockets.
 /** @param {import('node:test').TestContext} t @param {Promise<any[]>} upgraded */
@@ -77,7 +73,7 @@ for (const [event] of kKinds) {
   test(`${event}: data that came before a listener was added is kept`, async (t) => {
     const { socket, wire } = await open(t, event)
     wire.write('early')
-    await passed(50)
+    await readByPeer(wire.socket)
     assert.equal(String((await once(socket, 'data'))[0]), 'early')
   })
 
@@ -123,7 +119,8 @@ for (const [event] of kKinds) {
     await wire.until('bye')
     wire.socket.end('x'.repeat(50_000))
     await wire.untilClosed()
-    await passed(50)
+    // What came is there long before; later it is there, too.
+    await silence(50)
     let bytes = 0
     socket.on('data', (piece) => { bytes += piece.length })
     const closed = once(socket, 'close')
@@ -177,7 +174,7 @@ for (const [event] of kKinds) {
       }), false)
     })
     assert.ok(socket.writableLength > 0)
-    await passed(300)
+    await silence(300)
     assert.equal(called, false)
     let bytes = 0
     wire.socket.on('data', (piece) => { bytes += piece.length })
@@ -277,13 +274,14 @@ for (const [event] of kKinds) {
   })
 
   test(`${event}: the timeouts of requests and idle connections do not hold for the socket`, async (t) => {
-    const server = http.createServer({ headersTimeout: 50, requestTimeout: 50, keepAliveTimeout: 50, connectionsCheckingInterval: 20 })
+    // Enough for the request, also on a busy machine.
+    const server = http.createServer({ headersTimeout: 500, requestTimeout: 500, keepAliveTimeout: 500, connectionsCheckingInterval: 20 })
     const upgraded = once(server, event)
     destroyAfter(t, upgraded)
     const wire = await dial(t, await serve(t, server))
     wire.write(event === 'upgrade' ? kUpgrade : kConnect)
     const [, socket] = await upgraded
-    await passed(300)
+    await silence(1200)
     assert.equal(wire.closed, false)
     socket.write('still here')
     await wire.until('still here')

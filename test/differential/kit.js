@@ -21,6 +21,8 @@ const { Wire } = require('../helpers/client')
 
 /** Ends a program that waits for what never comes; none takes a quarter of it on a busy machine. */
 const kProgramMs = 15_000
+/** How long a program waits for what may not come at all before it goes on and shows what has happened otherwise. */
+const kWithinMs = 9000
 
 /** @type {string[]} */
 const events = []
@@ -70,6 +72,19 @@ async function logged (text) {
       waiting.add(wake)
     })
   }
+}
+
+/**
+ * Waits for what comes at once on stock Node, and may never come on a server that differs. The limit is only for that one.
+ *
+ * @template T, U
+ * @param {Promise<T>} promise
+ * @param {U} [otherwise] the result when it has not come
+ * @param {number} [ms] less where nothing may be what comes on stock Node, too
+ * @returns {Promise<T | U>}
+ */
+function within (promise, otherwise, ms = kWithinMs) {
+  return Promise.race([promise, new Promise((resolve) => setTimeout(resolve, ms, otherwise).unref())])
 }
 
 /** Adds to what the client saw. @param {...unknown} words */
@@ -191,4 +206,4 @@ function program (main) {
   })
 }
 
-module.exports = { answer, dial, listen, listening, log, logged, message, play, program, talk, watch }
+module.exports = { answer, dial, listen, listening, log, logged, message, play, program, talk, watch, within }

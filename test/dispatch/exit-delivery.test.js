@@ -73,6 +73,7 @@ test('an answer of 1 MB before process.exit() arrives at a client that begins to
   const wire = await dial(t, await child.message('port'))
   wire.socket.pause()
   wire.write(get())
+  // Time is the subject: less than the second that a process waits for its last answers.
   setTimeout(() => wire.socket.resume(), 200)
   assert.equal(bodyLength(await wire.untilClosed()), 1024 * 1024)
   assert.equal((await child.exit).code, 0)
@@ -82,11 +83,10 @@ test('a client that never reads does not hold up process.exit()', async (t) => {
   const child = startServer('process.exit(0)', 64 * 1024 * 1024)
   const wire = await dial(t, await child.message('port'))
   wire.socket.pause()
-  const started = Date.now()
   wire.write(get())
-  assert.equal((await child.exit).code, 0)
-  // exitDrainMs is 1000.
-  assert.ok(Date.now() - started < 10_000)
+  // A process waits a second for its last answers. One that waits for ever is killed after a minute.
+  const { code, signal } = await child.exit
+  assert.deepEqual({ code, signal }, { code: 0, signal: null })
 })
 
 test('answers to 50 connections before process.exit() all arrive', async (t) => {

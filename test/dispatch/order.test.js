@@ -5,24 +5,27 @@
 
 const { test } = require('node:test')
 const assert = require('node:assert/strict')
+const fs = require('node:fs')
 const { backend } = require('../helpers/backend')
 const { startChild } = require('../helpers/child')
 const { dial, get, request } = require('../helpers/client')
+const { haveCome, signalFile } = require('./kit')
 
 /**
  * A server that notes the order of what its handlers start, in a process of its own.
  *
  * @param {string} name of the backend
+ * @param {string} sent a file that ends the gathering
  */
-function startServer (name) {
-  return startChild(({ http, report }) => {
+function startServer (name, sent) {
+  return startChild(({ http, report, args: [sent] }) => {
+    const fs = require('node:fs')
     const notes = /** @type {string[]} */ ([])
     let turn = 0
     const server = http.createServer((req, res) => {
       if (req.url === '/gather') {
         report({ gathering: true })
-        const until = performance.now() + 150
-        while (performance.now() < until);
+        while (!fs.existsSync(sent));
         res.end('gathered')
         turn = 0
         notes.length = 0
@@ -50,7 +53,7 @@ function startServer (name) {
       res.end('x')
     })
     server.listen(0, '127.0.0.1', () => report({ port: /** @type {any} */ (server.address()).port }))
-  }, { env: { HTTPSYS_BACKEND: name === 'node' ? 'node' : '' } })
+  }, { args: [sent], env: { HTTPSYS_BACKEND: name === 'node' ? 'node' : '' } })
 }
 
 /**
@@ -61,13 +64,16 @@ function startServer (name) {
  * @returns {Promise<string[]>}
  */
 async function notesOf (t, name, connections, pipelined) {
-  const child = startServer(name)
+  const sent = signalFile(t)
+  const child = startServer(name, sent)
   t.after(() => child.kill())
   const port = await child.message('port')
   const wires = await Promise.all(Array.from({ length: connections }, () => dial(t, port)))
   const gathered = request({ port, path: '/gather' })
   await child.message('gathering')
   for (const wire of wires) wire.write(get().repeat(pipelined))
+  await haveCome(wires, name)
+  fs.writeFileSync(sent, '')
   await gathered
   for (const wire of wires) await wire.until('\r\n\r\nx', pipelined)
   return JSON.parse((await request({ port, path: '/notes' })).body)
@@ -90,7 +96,9 @@ test('pipelined requests run as if each had come in a segment of its own', {
 })
 
 test('when the fifth of 64 handlers throws, it is an uncaughtException and the others answer', async (t) => {
-  const child = startChild(({ http, report }) => {
+  const sent = signalFile(t)
+  const child = startChild(({ http, report, args: [sent] }) => {
+    const fs = require('node:fs')
     let turn = 0
     const thrown = /** @type {string[]} */ ([])
     process.on('uncaughtException', (error, origin) => thrown.push(`${origin}: ${error.message}`))
@@ -98,8 +106,7 @@ test('when the fifth of 64 handlers throws, it is an uncaughtException and the o
     const server = http.createServer((req, res) => {
       if (req.url === '/gather') {
         report({ gathering: true })
-        const until = performance.now() + 150
-        while (performance.now() < until);
+        while (!fs.existsSync(sent));
         res.end('gathered')
         return
       }
@@ -108,13 +115,15 @@ test('when the fifth of 64 handlers throws, it is an uncaughtException and the o
       if (n === 5) throw new Error(`handler ${n}`)
     })
     server.listen(0, '127.0.0.1', () => report({ port: /** @type {any} */ (server.address()).port }))
-  })
+  }, { args: [sent] })
   t.after(() => child.kill())
   const port = await child.message('port')
   const wires = await Promise.all(Array.from({ length: 64 }, () => dial(t, port)))
   const gathered = request({ port, path: '/gather' })
   await child.message('gathering')
   for (const wire of wires) wire.write(get())
+  await haveCome(wires)
+  fs.writeFileSync(sent, '')
   await gathered
   let open = wires.length
   await /** @type {Promise<void>} */ (new Promise((resolve) => {

@@ -13,10 +13,10 @@ const { dial, listen, stop } = require('./client')
 
 // Ends a conversation that hangs; none takes a tenth of it on a busy machine.
 const kConversationMs = 20_000
-// What a server gets to notice by itself that the client has left.
-const kLeaveMs = 500
-// What the last events get, those of the closing connection, to come as on node:http.
-const kSettleMs = 3000
+// What a server gets to notice by itself that the client has left, also on a busy machine; one that does not read never does.
+const kLeaveMs = 2000
+// Ends the wait for the last events, those of the closing connection, where fewer come than on node:http.
+const kSettleMs = 10_000
 const kShownCharacters = 2000
 
 /**

@@ -311,7 +311,7 @@ test('a connection that sends no request, or no whole one, is closed after heade
 })
 
 test('a body that does not end is refused after requestTimeout', options, async (t) => {
-  const { port } = await serve(t, () => {}, { headersTimeout: 100, requestTimeout: 100, connectionsCheckingInterval: 20 })
+  const { port } = await serve(t, () => {}, { headersTimeout: 1000, requestTimeout: 1000, connectionsCheckingInterval: 20 })
   const wire = await Frames.connect(t, port)
   wire.request(1, { ':method': 'POST' }, kEndHeaders)
   const head = await wire.next((/** @type {any} */ frame) => frame.type === kType.headers)

@@ -4,7 +4,7 @@
 
 const { once } = require('node:events')
 const net = require('node:net')
-const { setTimeout: sleep } = require('node:timers/promises')
+const { apart } = require('../helpers/waiting')
 const { Frames, frame, kAck, kEndStream, kPreface, kType } = require('./frames')
 
 const kLines = 'Host: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n'
@@ -15,7 +15,7 @@ async function begin (t, port, ...pieces) {
   t.after(() => socket.destroy())
   socket.on('error', () => {}).setNoDelay()
   for (const [i, piece] of pieces.entries()) {
-    if (i !== 0) await sleep(5)
+    if (i !== 0) await apart(5)
     socket.write(piece)
   }
   let head = ''

@@ -215,6 +215,7 @@ test('a server that listens again before its answers are due keeps their connect
   for (let round = 0; round < 5; round++) {
     for (const wire of wires) wire.write(get('/slow'))
     while (slow.length < kClients) {
+      // Looked at again and again, so that a connection that was closed is not waited for.
       await Promise.race([once(server, 'slow'), sleep(20)])
       assert.equal(wires.filter(({ closed }) => closed).length, 0, 'connections were closed')
     }

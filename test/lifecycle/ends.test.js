@@ -93,6 +93,7 @@ function startServer (step, ending) {
       socket.write('HTTP/1.1 101 Switching Protocols\r\n\r\n')
       reached()
     })
+    // Nothing tells of half a head; where it comes after all the end is that of an idle connection.
     if (step === 'during a request head') server.on('connection', () => setTimeout(reached, 20))
     server.listen(0, '127.0.0.1', () => {
       report({ port: /** @type {any} */ (server.address()).port })
@@ -141,6 +142,7 @@ test('the exit listeners of the application may still answer and look at the ser
         process.on('exit', () => {
           res.end(`listening ${server.listening}`)
         })
+        // In a turn of its own, when the I/O thread has gone to sleep.
         if (args[0]) setTimeout(() => process.exit(0), 20)
         else process.exit(0)
       })
@@ -212,6 +214,8 @@ for (const [step, bytes] of Object.entries({
     const child = startChild(({ http, report }) => {
       const server = http.createServer((req, res) => {
         server.close()
+        process.send?.({ closing: true })
+        // The process would end meanwhile, were it not held.
         if (req.url === '/late') setTimeout(() => res.end('late'), 30)
         if (req.url === '/read') req.resume().on('end', () => res.end('read'))
       })
@@ -227,7 +231,10 @@ for (const [step, bytes] of Object.entries({
     const wire = new Wire({ port: await child.message('port'), host: '127.0.0.1' })
     t.after(() => wire.destroy())
     wire.write(bytes ?? get('/never'))
-    if (bytes === null) setTimeout(() => wire.destroy(), 100)
+    if (bytes === null) {
+      await child.message('closing')
+      wire.destroy()
+    }
     const { code, signal, stderr } = await child.exit
     assert.deepEqual({ code, signal, stderr }, { code: 0, signal: null, stderr: '' })
   })

@@ -1,6 +1,7 @@
 'use strict'
 
-// Goal: what a connection or request costs is given back.
+// Goal: what a connection or request costs is given back. The collector has no event that says when it has taken something: it
+// is asked again and again, and a slow machine gets ten seconds for what takes a tenth of one.
 
 const { test } = require('node:test')
 const assert = require('node:assert/strict')
@@ -30,7 +31,7 @@ test('requests, responses and sockets of ended connections are collected', async
     })
     process.on('message', async () => {
       const { gc } = /** @type {any} */ (globalThis)
-      for (let i = 0; i < 50 && refs.some((ref) => ref.deref() !== undefined); i++) {
+      for (let i = 0; i < 500 && refs.filter((ref) => ref.deref() !== undefined).length > 6; i++) {
         await new Promise((resolve) => setTimeout(resolve, 20))
         gc()
       }
@@ -60,7 +61,7 @@ test('requests of a connection that stays open are collected', async (t) => {
     })
     process.on('message', async () => {
       const { gc } = /** @type {any} */ (globalThis)
-      for (let i = 0; i < 50 && refs.filter((ref) => ref.deref() !== undefined).length > 6; i++) {
+      for (let i = 0; i < 500 && refs.filter((ref) => ref.deref() !== undefined).length > 6; i++) {
         await new Promise((resolve) => setTimeout(resolve, 20))
         gc()
       }
@@ -90,7 +91,7 @@ test('closed servers are collected', async (t) => {
     })
     const run = async () => {
       for (let i = 0; i < 50; i++) await listenAndClose()
-      for (let i = 0; i < 50 && refs.filter((ref) => ref.deref() !== undefined).length > 2; i++) {
+      for (let i = 0; i < 500 && refs.filter((ref) => ref.deref() !== undefined).length > 2; i++) {
         await new Promise((resolve) => setTimeout(resolve, 20))
         gc()
       }

@@ -15,9 +15,12 @@ const { test } = require('node:test')
 const tls = require('node:tls')
 const { createServer, backend } = require('@httpsys/core-native')
 const { certificate } = require('../helpers/certificates')
+const { silence } = require('../helpers/waiting')
 const { hasHttp2 } = backend === 'node' ? { hasHttp2: false } : require('../../packages/core-native/lib/backend/binding').loadBinding()
 
 const skip = backend === 'node' ? 'node:http has no request queue' : false
+// JavaScript that is not made to stand still begins a request within a hundredth of it.
+const kTimeoutMs = 500
 
 // It tells every request that it begins, and stands still in some until it is told to go on.
 const kServer = `
@@ -95,7 +98,7 @@ const localOnly = (/** @type {string} */ host, /** @type {any} */ options, /** @
 const request = (method, url) => `${method} ${url} HTTP/1.1\r\nHost: a\r\n${method === 'POST' ? 'Content-Length: 4\r\n' : ''}\r\n${method === 'POST' ? 'body' : ''}`
 
 test('a request that is not begun in time gets 503 and is not begun later', { skip }, async (t) => {
-  const server = await new Server(t, { queueTimeout: 200, http503Verbosity: 'limited' }).start()
+  const server = await new Server(t, { queueTimeout: kTimeoutMs, http503Verbosity: 'limited' }).start()
   await server.block()
   const answers = await Promise.all([
     send(server, request('GET', '/get')),
@@ -121,7 +124,7 @@ test('one that is begun in time is served, whatever the time', { skip }, async (
   const server = await new Server(t, { queueTimeout: 60_000 }).start()
   await server.block()
   const answers = [send(server, 'GET /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')]
-  await new Promise((resolve) => setTimeout(resolve, 300))
+  await silence(300)
   server.goOn()
   for (const answer of await Promise.all(answers)) assert.match(answer, /^HTTP\/1\.1 200 [^]*served$/)
 })
@@ -130,20 +133,20 @@ test('0 waits for ever', { skip }, async (t) => {
   const server = await new Server(t, { queueTimeout: 0 }).start()
   await server.block()
   const answer = send(server, 'GET /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
-  await new Promise((resolve) => setTimeout(resolve, 300))
+  await silence(300)
   server.goOn()
   assert.match(await answer, /served$/)
 })
 
 test('one that JavaScript has begun to answer is left alone', { skip }, async (t) => {
-  const server = await new Server(t, { queueTimeout: 200 }).start()
+  const server = await new Server(t, { queueTimeout: kTimeoutMs }).start()
   // In one batch, as far as the I/O thread can see.
   const socket = net.connect(server.port, '127.0.0.1')
   let received = ''
   socket.setEncoding('latin1').on('data', (data) => { received += data })
   socket.write(request('GET', '/early') + request('GET', '/block'))
   await server.says(/blocked/)
-  await new Promise((resolve) => setTimeout(resolve, 500))
+  await silence(2 * kTimeoutMs)
   server.goOn()
   while (received.split('served').length < 3) await once(socket, 'data')
   assert.doesNotMatch(received, /503/)
@@ -151,7 +154,7 @@ test('one that JavaScript has begun to answer is left alone', { skip }, async (t
 })
 
 test('streams of HTTP/2 get it each, and their connection goes on', { skip: skip || (hasHttp2 ? false : 'this Node has no nghttp2') }, async (t) => {
-  const server = await new Server(t, { queueTimeout: 200, http2: true, http503Verbosity: 'full' }).start()
+  const server = await new Server(t, { queueTimeout: kTimeoutMs, http2: true, http503Verbosity: 'full' }).start()
   const client = http2.connect(`http://127.0.0.1:${server.port}`)
   t.after(() => client.destroy())
   const ask = async (/** @type {string} */ url, method = 'GET') => {
@@ -182,7 +185,7 @@ for (const [name, options, connect] of /** @type {[string, object, any][]} */ ([
   ['HTTP/1.1 with TLS', certificate('localhost'), connectTls]
 ])) {
   test(`connections are served after a refused one whose socket was destroyed: ${name}`, { skip, timeout: 30_000 }, async (t) => {
-    const server = await new Server(t, { ...options, queueTimeout: 200, destroysFirst: true }).start()
+    const server = await new Server(t, { ...options, queueTimeout: kTimeoutMs, destroysFirst: true }).start()
     const kept = connect({ port: server.port, host: '127.0.0.1' })
     let received = ''
     kept.setEncoding('latin1').on('data', (/** @type {string} */ data) => { received += data })
@@ -207,7 +210,7 @@ for (const [name, scheme, options] of /** @type {[string, string, object][]} */ 
   ['HTTP/2 with TLS', 'https', certificate('localhost')]
 ])) {
   test(`streams are served after a refused one whose connection was destroyed: ${name}`, { skip: skip || (hasHttp2 ? false : 'this Node has no nghttp2'), timeout: 30_000 }, async (t) => {
-    const server = await new Server(t, { ...options, queueTimeout: 200, http2: true, destroysFirst: true }).start()
+    const server = await new Server(t, { ...options, queueTimeout: kTimeoutMs, http2: true, destroysFirst: true }).start()
     const connect = () => {
       const client = http2.connect(`${scheme}://localhost:${server.port}`, { lookup: localOnly, ca: certificate('localhost').cert })
       client.on('error', () => {})
@@ -241,7 +244,7 @@ test("'basic' resets the connection, and the error log has the reason", { skip }
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'httpsys-log-'))
   t.after(() => fs.rmSync(folder, { recursive: true }))
   const file = path.join(folder, 'httperr.log')
-  const server = await new Server(t, { queueTimeout: 200, http503Verbosity: 'basic' }, { HTTPSYS_ERROR_LOG: file }).start()
+  const server = await new Server(t, { queueTimeout: kTimeoutMs, http503Verbosity: 'basic' }, { HTTPSYS_ERROR_LOG: file }).start()
   await server.block()
   assert.equal(await send(server, request('GET', '/a')), 'ECONNRESET')
   assert.match(fs.readFileSync(file, 'latin1'), / - - - - \d+ Timer_AppPool\n$/)
@@ -249,7 +252,7 @@ test("'basic' resets the connection, and the error log has the reason", { skip }
 })
 
 test('a keep-alive connection has the time for each of its requests', { skip }, async (t) => {
-  const server = await new Server(t, { queueTimeout: 200 }).start()
+  const server = await new Server(t, { queueTimeout: kTimeoutMs }).start()
   const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
   t.after(() => agent.destroy())
   const ask = async (/** @type {string} */ url) => {
@@ -259,7 +262,8 @@ test('a keep-alive connection has the time for each of its requests', { skip }, 
     return res.statusCode
   }
   assert.equal(await ask('/one'), 200)
-  await new Promise((resolve) => setTimeout(resolve, 300))
+  // Longer than the timeout, with no request under way.
+  await silence(2 * kTimeoutMs)
   assert.equal(await ask('/two'), 200)
   await server.block()
   assert.equal(await ask('/three'), 503)

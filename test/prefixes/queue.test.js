@@ -11,6 +11,7 @@ const os = require('node:os')
 const path = require('node:path')
 const { test } = require('node:test')
 const { createServer, backend } = require('@httpsys/core-native')
+const { until } = require('../helpers/waiting')
 
 const skip = backend === 'node' ? 'node:http has no request queue' : false
 
@@ -128,18 +129,20 @@ test('the error log takes a hundred lines a second and says how many it left out
     socket.write('\x00')
     await once(socket.resume(), 'close')
   }
-  // More than a hundred in each of several seconds, however they fall.
+  // More than a hundred in each of several seconds, however they fall, unless the machine is very slow.
   const began = Date.now()
   let sent = 0
   while (Date.now() - began < 2500) {
     await Promise.all(Array.from({ length: 50 }, bad))
     sent += 50
   }
+  // Of seconds that are begun, the first and the last are in part.
+  const most = 100 * (Math.floor((Date.now() - began) / 1000) + 2)
   const lines = fs.readFileSync(file, 'latin1').split('\n')
   const logged = lines.filter((line) => line.endsWith('BadRequest')).length
   const dropped = lines.flatMap((line) => Number(/^#Dropped: (\d+)/.exec(line)?.[1] ?? 0)).reduce((a, b) => a + b, 0)
-  assert.ok(logged <= 400, `${logged} lines in about three seconds`)
-  assert.ok(logged + dropped <= sent && dropped > 0, `${logged} + ${dropped} of ${sent}`)
+  assert.ok(logged <= most, `${logged} lines, ${most} expected at most`)
+  assert.ok(logged + dropped <= sent && (dropped > 0 || sent <= most), `${logged} + ${dropped} of ${sent}`)
 })
 
 /** What a log says of a burst: lines, and lines left out. @param {string} file */
@@ -172,8 +175,7 @@ for (const end of ['goes on', 'ends']) {
       await once(child, 'exit')
     }
     const isAll = () => burstIn(file).logged + burstIn(file).dropped === kSent
-    const deadline = end === 'goes on' ? Date.now() + 10_000 : 0
-    while (!isAll() && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 20))
+    if (end === 'goes on') await until(isAll, `${kSent} lines, or their count`)
     const { logged, dropped } = burstIn(file)
     assert.equal(logged + dropped, kSent)
     assert.ok(dropped > 0 || Date.now() - began > 6000, 'nothing was left out: the test tests nothing')

@@ -15,8 +15,11 @@ const { dial, request, serve } = require('../helpers/client')
 const { freePort } = require('../helpers/free-port')
 const tls = require('../helpers/tls')
 const { ownUrlacl } = require('../helpers/urlacl')
+const { until } = require('../helpers/waiting')
 
 // A request that nobody answers ends its test, not the file: a busy machine needs a second for the longest.
+// Less than a test may take, so that a failure names what did not come.
+const kUntilMs = 20_000
 const limits = { skip: backend === 'node' ? 'node:http has no prefixes to reserve' : false, timeout: 30_000 }
 
 /** @param {number} port @param {string} url @returns {Promise<number>} the status */
@@ -26,13 +29,9 @@ async function statusOf (port, url) {
   return response.statusCode
 }
 
-/** @param {() => Promise<boolean>} isSo */
-async function eventually (isSo) {
-  for (const end = Date.now() + 10_000; ;) {
-    if (await isSo()) return
-    assert.ok(Date.now() < end, 'not within 10 s')
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
+/** @param {number} port @param {string} url @param {number} status */
+function untilStatus (port, url, status) {
+  return until(async () => await statusOf(port, url) === status, `${status} for ${url}`, kUntilMs)
 }
 
 test('a prefix reserved for another application is EACCES, one reserved for this is not', limits, async (t) => {
@@ -60,14 +59,14 @@ test('what a running server lost, or nobody has registered, is answered with 503
   const warned = once(process, 'warning')
   addReservation(`http://*:${port}/a/`, { register: ['app:somebody else'] })
   addReservation(`http://*:${port}/b/`, { register: ['app:somebody else'] })
-  await eventually(async () => await statusOf(port, '/a/x') === 503)
-  await eventually(async () => await statusOf(port, '/b/x') === 503)
+  await untilStatus(port, '/a/x', 503)
+  await untilStatus(port, '/b/x', 503)
   assert.equal(await statusOf(port, '/c'), 200)
   const [warning] = await warned
   assert.match(warning.message, /\/a\/" cannot be registered: .*The running server has lost it/)
   assert.deepEqual(server.prefixes, [`http://*:${port}/`])
   deleteReservation(`http://*:${port}/b/`)
-  await eventually(async () => await statusOf(port, '/b/x') === 200)
+  await untilStatus(port, '/b/x', 200)
 })
 
 const kTheirs = { register: ['app:somebody else'] }
@@ -98,7 +97,7 @@ test('a server that has lost its only prefix answers 503, and may add it again w
   }
   await ask(/200 OK/, 1)
   addReservation(prefix, kTheirs)
-  await eventually(async () => await statusOf(port, '/a/x') === 503)
+  await untilStatus(port, '/a/x', 503)
   await ask(/503 Service Unavailable/, 1)
   assert.deepEqual(server.prefixes, [])
   assert.equal(await statusOf(port, '/b'), 404)
@@ -106,20 +105,20 @@ test('a server that has lost its only prefix answers 503, and may add it again w
   await assert.rejects(server.removePrefix(prefix), { code: 'ERR_HTTPSYS_PREFIX_STATE', message: /it has none/ })
   // A change that has nothing to do with it takes nothing from it.
   addReservation(`http://*:${port}/b/`, kTheirs)
-  await eventually(async () => await statusOf(port, '/b/') === 503)
+  await untilStatus(port, '/b/', 503)
   assert.deepEqual(seen.map(({ code }) => code), ['HTTPSYS_PREFIX_DROPPED'])
 
   deleteReservation(prefix)
   deleteReservation(`http://*:${port}/b/`)
   // Nobody has it, and nobody keeps it.
-  await eventually(async () => await statusOf(port, '/a/x') === 400)
+  await untilStatus(port, '/a/x', 400)
   await server.addPrefix(prefix)
   assert.deepEqual(server.prefixes, [prefix])
   assert.equal((await request({ port, path: '/a/x' })).body, prefix)
   await ask(/200 OK/, 2)
   assert.equal(await statusOf(port, '/b'), 404)
   addReservation(prefix, kTheirs)
-  await eventually(async () => await statusOf(port, '/a/x') === 503)
+  await untilStatus(port, '/a/x', 503)
   assert.equal(seen.length, 2)
 })
 
@@ -129,12 +128,12 @@ test('a server that has lost its only prefix of a port listens there on, until i
   const server = createServer(echo)
   await serve(t, server, [`http://*:${kept}/`, `http://*:${lost}/a/`])
   addReservation(`http://*:${lost}/`, kTheirs)
-  await eventually(async () => await statusOf(lost, '/a/') === 503)
+  await untilStatus(lost, '/a/', 503)
   assert.equal(await statusOf(kept, '/a/'), 200)
   assert.deepEqual(server.prefixes, [`http://*:${kept}/`])
   // What comes and goes beside it does not take its port along.
   deleteReservation(`http://*:${lost}/`)
-  await eventually(async () => await statusOf(lost, '/a/') === 400)
+  await untilStatus(lost, '/a/', 400)
   await server.addPrefix(`http://*:${lost}/b/`)
   assert.deepEqual([await statusOf(lost, '/b/'), await statusOf(lost, '/a/')], [200, 404])
   await server.removePrefix(`http://*:${lost}/b/`)
@@ -160,7 +159,7 @@ test('a port goes on speaking TLS when its prefixes are lost', limits, async (t)
   assert.equal(await status(), 200)
   addReservation(`https://*:${port}/a/`, kTheirs)
   addReservation(`http://*:${plain}/a/`, kTheirs)
-  await eventually(async () => await statusOf(plain, '/a/') === 503)
+  await untilStatus(plain, '/a/', 503)
   assert.equal(await status(), 503)
   deleteReservation(`https://*:${port}/a/`)
   await server.addPrefix(`https://*:${port}/a/`)
@@ -219,13 +218,13 @@ test('a server on a port loses what is reserved below it, or the port, and may h
   await serve(t, server, port)
   assert.deepEqual(server.prefixes, [`http://*:${port}/`])
   addReservation(`http://*:${port}/b/`, kTheirs)
-  await eventually(async () => await statusOf(port, '/b/x') === 503)
+  await untilStatus(port, '/b/x', 503)
   assert.equal((await request(port)).body, 'undefined')
   addReservation(`http://*:${port}/`, kTheirs)
-  await eventually(async () => await statusOf(port, '/') === 503)
+  await untilStatus(port, '/', 503)
   assert.deepEqual(server.prefixes, [])
   deleteReservation(`http://*:${port}/`)
-  await eventually(async () => await statusOf(port, '/') === 404)
+  await untilStatus(port, '/', 404)
   assert.equal(await statusOf(port, '/b/x'), 503)
   await server.addPrefix(`http://*:${port}/`)
   assert.equal((await request(port)).body, `http://*:${port}/`)
@@ -238,7 +237,7 @@ test('a server on a port loses what is reserved below it, or the port, and may h
   await serve(t, server, port, '127.0.0.1')
   assert.deepEqual(server.prefixes, [`http://127.0.0.1:${port}/`])
   addReservation(`http://127.0.0.1:${port}/`, kTheirs)
-  await eventually(async () => await statusOf(port, '/') === 503)
+  await untilStatus(port, '/', 503)
 })
 
 test('a port that nothing is reserved on is served without looking at requests first', limits, async (t) => {
@@ -248,7 +247,7 @@ test('a port that nothing is reserved on is served without looking at requests f
   const servers = [createServer(), createServer(), createServer()]
   const ports = [await serve(t, servers[0], reserved), await serve(t, servers[1], free), await serve(t, servers[2], 0)]
   addReservation(`http://*:${ports[2]}/`, kTheirs)
-  await eventually(async () => await statusOf(reserved, '/b/') === 503)
+  await untilStatus(reserved, '/b/', 503)
   // JavaScript hears of a connection before its request only where every request is this server's.
   let early = 0
   servers[0].on('connection', () => { early++ })

@@ -161,8 +161,11 @@ describe('A relayed request that its owner refuses', { skip: kSkip }, () => {
     const { port, b } = await frontAndBack(t, {}, { queueLimit: 1 })
     const client = await session(t, port)
     const port2 = /** @type {any} */ (client.socket).localPort
-    await b.tell('block', { ms: 1000 })
-    const answers = await Promise.all(['/1', '/2', '/3', '/4'].map((target) => ask(client, target)))
+    const release = await b.block(t)
+    const asked = ['/1', '/2', '/3', '/4'].map((target) => ask(client, target))
+    await Promise.race(asked)
+    release()
+    const answers = await Promise.all(asked)
     assert.ok(answers.some(({ status }) => status === 503))
     assert.ok(b.lines().length > 0)
     for (const line of b.lines()) {

@@ -14,7 +14,7 @@ const { describe, it } = require('node:test')
 const WebSocket = require('ws')
 const { certificate } = require('../helpers/certificates')
 const { freePort } = require('../helpers/free-port')
-const { kSkip, member, sleep, stateOf, until } = require('./kit')
+const { kSkip, member, readByPeer, silence, sleep, stateOf, until } = require('./kit')
 const { request } = require('../http2/kit')
 
 const kMegabyte = 1024 * 1024
@@ -252,7 +252,7 @@ for (const kind of [kSecure, kPlain]) {
         for (let i = 0; i < pieces; i++) stream.write(body.subarray(0, body.length / pieces), () => { sent += body.length / pieces })
         stream.end()
         await told(members[name], 'patient begun')
-        await sleep(50)
+        await silence(50)
         assert.ok(sent < kMegabyte, `${name} does not read, and ${sent} bytes were taken from the client`)
         assert.equal((await ask(session, `/${name}/x`)).status, 200)
         assert.equal(await members[name].tell('goOn', { key: 'patient' }), true)
@@ -333,7 +333,8 @@ for (const kind of [kSecure, kPlain]) {
         await told(members[name], 'deaf opened')
         // More than the lane reads for a socket that nobody reads, less than the window of a stream.
         stream.end(Buffer.alloc(60_000))
-        await sleep(50)
+        // Time for both ends to be under way; one that is late is the ordinary case.
+        await silence(50)
         await members[name].tell('goOn', { key: 'deaf' })
         assert.equal(await end, NGHTTP2_NO_ERROR)
         assert.equal(Buffer.concat(pieces).toString(), 'bye')
@@ -406,7 +407,7 @@ for (const kind of [kSecure, kPlain]) {
       closed.then(() => { isClosed = true })
       await until(() => goaways.length === 2, 'two GOAWAYs')
       assert.equal(goaways[0], 2 ** 31 - 1)
-      await sleep(30)
+      await silence(30)
       assert.equal(isClosed, false, 'it waits for streams of others')
       counted.end('y')
       await once(counted, 'end')
@@ -436,6 +437,7 @@ for (const kind of [kSecure, kPlain]) {
         }))
       }
       await round()
+      // A baseline that is taken early is too high at most by what is still being closed.
       await sleep(50)
       const before = await Promise.all(kNames.map((name) => members[name].tell('descriptors')))
       for (let i = 0; i < 3; i++) await round()
@@ -466,12 +468,14 @@ describe('Queues of several processes', { skip: kSkip }, () => {
     }
     const index = owner === 'a' ? 0 : 1
     // While it is blocked the other one answers.
-    await members[index].tell('block', { ms: 1500 })
-    await sleep(100)
+    const release = await members[index].block(t)
     const held = ask(session, '/q/first')
-    await sleep(50)
+    // What has lain before a thread for 10 ms makes it a blocked one.
+    await readByPeer(session.socket)
+    await silence(50)
     const answered = await ask(session, '/q/x')
     assert.equal(answered.headers['x-owner'], ['b', 'a'][index])
+    release()
     assert.equal((await held).status, 200)
     await members[index].kill()
   })

@@ -5,6 +5,7 @@
 const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const net = require('node:net')
+const os = require('node:os')
 const path = require('node:path')
 const tls = require('node:tls')
 const { spawn, spawnSync } = require('node:child_process')
@@ -13,6 +14,7 @@ const { createInterface } = require('node:readline')
 const { setTimeout: sleep } = require('node:timers/promises')
 const { loadBinding } = require('../../packages/core-native/lib/backend/binding')
 const { backend } = require('../helpers/backend')
+const { readByPeer, silence, until } = require('../helpers/waiting')
 
 const kMember = path.join(__dirname, '..', 'fixtures', 'sharing-member.js')
 // Ends what hangs; nothing here takes a tenth of it on a busy machine.
@@ -92,6 +94,25 @@ class Member {
    */
   listen (name, ...on) {
     return this.tell('listen', { name, on })
+  }
+
+  /**
+   * Keeps the JavaScript of this process busy, at most until the end of the test.
+   *
+   * @param {import('node:test').TestContext} t
+   * @returns {Promise<() => void>} ends it
+   */
+  async block (t) {
+    const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'httpsys-block-'))
+    const [begun, over] = ['begun', 'over'].map((name) => path.join(folder, name))
+    const release = () => fs.writeFileSync(over, '')
+    t.after(() => {
+      release()
+      fs.rmSync(folder, { recursive: true })
+    })
+    await this.tell('block', { begun, over })
+    await until(() => fs.existsSync(begun), 'the process is busy')
+    return release
   }
 
   /** @param {string} name @param {any} [options] */
@@ -361,15 +382,6 @@ const kDeadMs = 4000
  */
 const unexplained = (losses, kills) => losses.filter((loss) => !kills.some((kill) => loss.from <= kill.to && loss.to >= kill.from && loss.to <= kill.to + kDeadMs))
 
-/** Waits for what is told to nobody. @param {() => boolean | Promise<boolean>} isSo @param {string} what */
-async function until (isSo, what) {
-  const deadline = Date.now() + kAnswerMs
-  while (!await isSo()) {
-    if (Date.now() > deadline) throw new Error(`not within ${kAnswerMs} ms: ${what}`)
-    await sleep(5)
-  }
-}
-
 /** @param {number} pid @returns {number} open descriptors of a process */
 function descriptorsOf (pid) {
   return fs.readdirSync(`/proc/${pid}/fd`).length
@@ -439,6 +451,8 @@ module.exports = {
   kSkipStranger,
   meetingPlace,
   member,
+  readByPeer,
+  silence,
   sleep,
   stateOf,
   unexplained,

@@ -7,7 +7,7 @@ const assert = require('node:assert/strict')
 const { once } = require('node:events')
 const { describe, it } = require('node:test')
 const { freePort } = require('../helpers/free-port')
-const { ask, connect, kSkip, member, sleep } = require('./kit')
+const { ask, connect, kSkip, member, until } = require('./kit')
 
 /** Of src/base/limits.h. */
 const kWaitingMax = 1000
@@ -53,7 +53,7 @@ describe('A server that closes on a shared port', { skip: kSkip }, () => {
     await member(t, 'b', `http://*:${port}/b/`)
     const client = await connect(t, port)
     const answer = client.request('/a/?ms=300')
-    while (await a.tell('requests') === 0) await sleep(5)
+    await until(async () => await a.tell('requests') !== 0, 'the request is begun')
     const closed = a.close('a')
     assert.equal((await answer).owner, 'a')
     assert.equal((await client.request('/b/')).owner, 'b')
@@ -110,7 +110,7 @@ describe('A server that closes on a shared port', { skip: kSkip }, () => {
     /** @type {number[]} */
     const statuses = []
     const answers = Promise.all(clients.map(async (client) => { statuses.push((await client.request('/a/')).status) }))
-    while (statuses.length < 10) await sleep(5)
+    await until(() => statuses.length >= 10, 'ten are turned away')
     const other = ask(port, '/c/')
     await b.listen('c2', `http://*:${port}/c/`)
     assert.equal((await other).owner, 'c2')

@@ -10,7 +10,7 @@ const { text } = require('node:stream/consumers')
 const { describe, it } = require('node:test')
 const { startChild } = require('../helpers/child')
 const { freePort } = require('../helpers/free-port')
-const { Load, ask, assertFree, connect, kSkip, member, sleep, unexplained, until } = require('./kit')
+const { Load, ask, assertFree, connect, kSkip, member, silence, unexplained, until } = require('./kit')
 
 /** @param {number} port @param {string} name */
 const prefixOf = (port, name) => `http://*:${port}/${name}/`
@@ -319,7 +319,8 @@ describe('Members of a port', { skip: kSkip }, () => {
     b.process.kill('SIGSTOP')
     const answers = clients.map((client) => client.request('/b/'))
     await load.further(10)
-    await sleep(200)
+    // Longer than any moment in which nobody is asked for what the stopped one has.
+    await silence(200)
     b.process.kill('SIGCONT')
     for (const { owner } of await Promise.all(answers)) assert.equal(owner, 'b')
     assert.equal(await b.tell('requests'), clients.length)

@@ -5,12 +5,13 @@
 const assert = require('node:assert/strict')
 const { describe, it } = require('node:test')
 const { freePort } = require('../helpers/free-port')
-const { Load, ask, connect, kSkip, member, sleep, stateOf, until } = require('./kit')
+const { Load, ask, connect, kSkip, member, readByPeer, silence, stateOf, until } = require('./kit')
 
 const kConnections = 64
 const kRequests = 50
 const kAtATime = 4
-const kBlockMs = 2000
+// What has lain before a thread for 10 ms makes it a blocked one.
+const kBlockedMs = 50
 
 /** @param {number} port @param {string} [queueMode] @param {string} [queueName] */
 const onQueue = (port, queueMode = 'createOrAttach', queueName = 'shop') => ({ prefix: `http://*:${port}/`, queueName, queueMode })
@@ -95,19 +96,19 @@ describe('A queue', { skip: kSkip }, () => {
     const owners = await Promise.all(clients.map(async (client) => (await client.request('/')).owner))
     const first = owners.indexOf('a')
     assert.notEqual(first, -1)
-    await a.tell('block', { ms: kBlockMs })
-    // It begins 20 ms after the answer.
-    await sleep(100)
+    const release = await a.block(t)
     // By what lies before the thread unread it is found to be blocked. How long others wait is measured by npm run bench.
     let isBlocked = true
     const begun = clients[first].request('/').finally(() => { isBlocked = false })
-    await sleep(50)
+    await readByPeer(clients[first].socket)
+    await silence(kBlockedMs)
     const others = clients.filter((_, i) => i !== first)
     const answers = await Promise.all(others.map((client) => client.request('/')))
     // New connections are given to both in turn, also to the blocked one.
     for (let i = 0; i < 20; i++) answers.push(await ask(port, '/'))
     assert.ok(isBlocked)
     assert.deepEqual([...new Set(answers.map(({ owner }) => owner))], ['b'])
+    release()
     assert.equal((await begun).owner, 'a')
   })
 
@@ -130,17 +131,18 @@ describe('A queue', { skip: kSkip }, () => {
     const isEven = (/** @type {{ a: number, b: number }} */ { a, b }) => Math.min(a, b) >= 0.4 * (a + b)
     await until(async () => isEven(await askAll()), 'an even start')
     const first = clients[owners.indexOf('a')]
-    await a.tell('block', { ms: kBlockMs })
-    await sleep(100)
+    const release = await a.block(t)
     let isBlocked = true
     const begun = first.request('/').finally(() => { isBlocked = false })
-    await sleep(50)
+    await readByPeer(first.socket)
+    await silence(kBlockedMs)
     // All at once, and again: what comes for the one that is blocked does not wait, also when the other one has its connection.
     for (let i = 0; i < 3; i++) {
       const answers = await Promise.all(clients.filter((client) => client !== first).map((client) => client.request('/')))
       assert.deepEqual([...new Set(answers.map(({ owner }) => owner))], ['b'])
     }
     assert.ok(isBlocked)
+    release()
     assert.equal((await begun).owner, 'a')
     await until(async () => isEven(await askAll()), 'as even as before')
     // And they stay there: what moves now is due to a busy machine.
@@ -163,10 +165,10 @@ describe('A queue', { skip: kSkip }, () => {
     const clients = await Promise.all(Array.from({ length: kConnections }, () => connect(t, port)))
     const owners = await Promise.all(clients.map(async (client) => (await client.request('/')).owner))
     const first = owners.indexOf('a')
-    await a.tell('block', { ms: kBlockMs })
-    await sleep(100)
+    await a.block(t)
     clients[first].request('/').catch(() => {})
-    await sleep(50)
+    await readByPeer(clients[first].socket)
+    await silence(kBlockedMs)
     const others = clients.filter((_, i) => i !== first)
     const kept = await Promise.all(others.map(async (client) => [client, (await client.request('/')).owner]))
     await a.kill()

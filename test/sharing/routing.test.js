@@ -10,7 +10,8 @@ const { after, describe, it } = require('node:test')
 const { isDeepStrictEqual } = require('node:util')
 const { dial } = require('../helpers/client')
 const { freePort } = require('../helpers/free-port')
-const { Member, ask, connect, kSkip, member, sleep, stateOf, until } = require('./kit')
+const { apart } = require('../helpers/waiting')
+const { Member, ask, connect, kSkip, member, silence, stateOf, until } = require('./kit')
 
 const kMegabyte = 1024 * 1024
 
@@ -121,7 +122,8 @@ describe('Processes on prefixes of one port', { skip: kSkip }, () => {
     const port = await membersOn(t, 'a', 'b', 'c')
     const clients = []
     for (const owner of ['a', 'b', 'c', 'a', 'b', 'c']) clients.push({ owner, client: await connect(t, port) })
-    await sleep(50)
+    // A while of silence, after which each of them is still somewhere.
+    await silence(50)
     for (const { owner, client } of clients) assert.equal((await client.request(`/${owner}/late`)).owner, owner)
   })
 
@@ -183,7 +185,7 @@ describe('Processes on prefixes of one port', { skip: kSkip }, () => {
         for (const writes of [[head + text], [head, ...text.match(/[^]{1,9000}/g) ?? []]]) {
           const [answer] = client.send(writes[0])
           for (const more of writes.slice(1)) {
-            await sleep(1)
+            await apart(1)
             client.socket.write(more)
           }
           const { owner, body } = await answer
@@ -198,9 +200,9 @@ describe('Processes on prefixes of one port', { skip: kSkip }, () => {
     for (const client of await connectionsVia(t, port, ['a', 'b'])) {
       for (const name of ['a', 'b']) {
         const [answer] = client.send(`POST /${name}/ HTTP/1.1\r\nHost: h\r\nContent-Length: 20\r\n\r\n01234`)
-        await sleep(10)
+        await apart(10)
         client.socket.write('56789')
-        await sleep(10)
+        await apart(10)
         client.socket.write('abcdefghij')
         const { owner, body } = await answer
         assert.deepEqual([owner, body.split(' ')[6]], [name, sumOf('0123456789abcdefghij')])
@@ -228,7 +230,7 @@ describe('Processes on prefixes of one port', { skip: kSkip }, () => {
         const pieces = ['GE', `T /${name[0]}`, '/slow HT', 'TP/1.1\r\nHos', 't: h\r', '\n\r', '\n']
         const [answer] = client.send(pieces[0])
         for (const piece of pieces.slice(1)) {
-          await sleep(2)
+          await apart(2)
           client.socket.write(piece)
         }
         assert.equal((await answer).owner, name)

@@ -9,7 +9,7 @@ const { startChild } = require('../helpers/child')
 const { freePort } = require('../helpers/free-port')
 const { Frames, frame, kType } = require('../http2/frames')
 const { loadBinding } = require('../../packages/core-native/lib/backend/binding')
-const { kSkip } = require('./kit')
+const { kSkip, silence } = require('./kit')
 
 const kPieceBytes = 8 * 1024
 const kStreams = 50
@@ -60,7 +60,7 @@ test('relayed streams whose client opens no window have a bounded number of byte
     for (let before = -1; told.accepted !== before || told.begun !== kStreams;) {
       before = told.accepted
       owner.send('count')
-      await new Promise((resolve) => setTimeout(resolve, kQuietMs))
+      await silence(kQuietMs)
     }
     assert.ok(told.accepted <= kStreams * kStreamBytesMax, `${told.accepted / kStreams} bytes of each stream`)
   })

@@ -11,7 +11,8 @@ const { once } = require('node:events')
 const { describe, it } = require('node:test')
 const { certificate } = require('../helpers/certificates')
 const { freePort } = require('../helpers/free-port')
-const { Client, Load, connect, kSkip, member, sleep, stateOf } = require('./kit')
+const { apart, knowsEnds } = require('../helpers/waiting')
+const { Client, Load, connect, kSkip, member, readByPeer, stateOf } = require('./kit')
 
 const kMegabyte = 1024 * 1024
 
@@ -92,7 +93,7 @@ describe('Processes on https prefixes of one port', { skip: kSkip }, () => {
         assert.deepEqual([large.owner, ...large.body.split(' ').slice(5)], [name, String(kMegabyte), sumOf(body)])
         const head = `POST /${name}/ HTTP/1.1\r\nHost: shared.test\r\nTransfer-Encoding: chunked\r\n\r\n`
         const [chunked] = client.send(head + chunks.slice(0, 5000))
-        await sleep(5)
+        await apart(5)
         client.socket.write(chunks.slice(5000), 'latin1')
         const { owner, body: text } = await chunked
         assert.deepEqual([owner, ...text.split(' ').slice(5)], [name, '100003', sumOf('abc' + 'x'.repeat(100_000))])
@@ -126,7 +127,7 @@ describe('Processes on https prefixes of one port', { skip: kSkip }, () => {
     const { port } = await membersOn(t, 'a', 'b')
     for (const client of await several(t, port)) {
       for (const name of ['a', 'b']) client.send(`POST /${name}/gone HTTP/1.1\r\nHost: shared.test\r\nContent-Length: 10\r\n\r\n12345`)[0].catch(() => {})
-      await sleep(2)
+      await readByPeer(client.socket)
       await client.destroy()
     }
     const client = await connect(t, port, undefined, trusting())
@@ -139,7 +140,7 @@ describe('Processes on https prefixes of one port', { skip: kSkip }, () => {
     for (const client of clients) assert.equal((await client.request('/a/1')).owner, 'a')
     await members[0].kill()
     // Those that the dead process had have gone with it.
-    await sleep(20)
+    await knowsEnds(clients.map(({ socket }) => socket))
     const kept = clients.filter(({ isOpen }) => isOpen)
     if (kept.length === 0) kept.push(await connect(t, port, undefined, trusting()))
     for (const client of kept) {
@@ -205,7 +206,7 @@ describe('Certificates of a shared port', { skip: kSkip }, () => {
           client.pause()
           for (const byte of hello) {
             server.write(Buffer.from([byte]))
-            if (Math.random() < 0.05) await sleep(1)
+            if (Math.random() < 0.05) await apart(1)
           }
           client.pipe(server)
         })
@@ -272,7 +273,7 @@ describe('Certificates of a shared port', { skip: kSkip }, () => {
     })
     for (const piece of isSlow ? bytes : [bytes]) {
       socket.write(piece, 'latin1')
-      if (isSlow) await sleep(1)
+      if (isSlow) await apart(1)
     }
     if (ends) socket.end()
     await ended

@@ -13,7 +13,7 @@ const { WebSocket } = require('ws')
 const { startFixture } = require('../helpers/child')
 const { Wire } = require('../helpers/client')
 const { freePort } = require('../helpers/free-port')
-const { Load, ask, connect, kSkip } = require('./kit')
+const { Load, ask, connect, kSkip, silence } = require('./kit')
 
 const kNumbers = [1, 2, 3]
 
@@ -216,7 +216,8 @@ describe('WebSockets on a shared port', { skip: kSkip, concurrency: false }, () 
     const back = clients.filter(({ number }) => number === 2)
       .map(({ socket }) => new Promise((resolve) => socket.once('disconnect', () => socket.once('connect', () => resolve(null)))))
     // A poll that has just been accepted may be in the hands of the process that dies, whomever it is for.
-    await sleep(300)
+    // Nothing tells when a poll is where it belongs. It has a second or more until the next one: see pollers().
+    await silence(300)
     await members[1].kill()
     members[1] = await member(t, 2, port)
     await Promise.all(back)

@@ -15,6 +15,7 @@ const bindings = require('@httpsys/core-native/ssl-certificates')
 const { certificate } = require('../helpers/certificates')
 const { freePort } = require('../helpers/free-port')
 const { connect, localhost } = require('../helpers/tls')
+const { until } = require('../helpers/waiting')
 
 /** @param {import('node:test').TestContext} t */
 function temporaryFolder (t) {
@@ -49,6 +50,11 @@ async function certified (port, servername) {
   return subject.CN
 }
 
+/** Waits for what a running server has at most a second to do. @param {number} port @param {string} servername @param {string} name */
+function untilCertified (port, servername, name) {
+  return until(async () => await certified(port, servername) === name, `the certificate of ${name} for ${servername}`)
+}
+
 /** @param {import('node:test').TestContext} t @param {Record<string, string>} variables */
 function environment (t, variables) {
   const before = { ...process.env }
@@ -59,11 +65,6 @@ function environment (t, variables) {
       else process.env[name] = before[name]
     }
   })
-}
-
-/** Waits for what a running server has at most a second to do. @param {() => Promise<boolean>} isDone */
-async function until (isDone) {
-  while (!await isDone()) await new Promise((resolve) => setTimeout(resolve, 20))
 }
 
 /** @param {import('node:test').TestContext} t */
@@ -96,21 +97,21 @@ test('what is bound, deleted and bound again counts for new connections of a run
   assert.equal(await certified(port, 'a.test'), 'first.test')
 
   add(`host.test:${port}`, 'host.test')
-  await until(async () => await certified(port, 'host.test') === 'host.test')
+  await untilCertified(port, 'host.test', 'host.test')
   assert.equal(await certified(port, 'a.test'), 'first.test')
 
   const warned = once(process, 'warning')
   remove(`host.test:${port}`)
-  await until(async () => await certified(port, 'host.test') === 'first.test')
+  await untilCertified(port, 'host.test', 'first.test')
   remove(`*:${port}`)
   assert.equal((await warned)[0].code, 'ERR_HTTPSYS_TLS_CERTIFICATE')
   assert.equal(await certified(port, 'a.test'), 'first.test')
 
   add(`*:${port}`, 'second.test')
-  await until(async () => await certified(port, 'a.test') === 'second.test')
+  await untilCertified(port, 'a.test', 'second.test')
 
   write('third.test', 'second.test')
-  await until(async () => await certified(port, 'a.test') === 'third.test')
+  await untilCertified(port, 'a.test', 'third.test')
 
   open.write('GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
   const [answer] = await once(open, 'data')
@@ -132,7 +133,7 @@ test('bindings act on an https.Server and on the port of an adapter, too', { tim
     if (!server.listening) await once(server, 'listening')
     assert.equal(await certified(port, 'a.test'), 'first.test')
     add(`a.test:${port}`, 'second.test')
-    await until(async () => await certified(port, 'a.test') === 'second.test')
+    await untilCertified(port, 'a.test', 'second.test')
     await assert.rejects(connect(port, { maxVersion: 'TLSv1.2', rejectUnauthorized: false }))
   }
 })
@@ -155,7 +156,7 @@ test('bindings and folders leave the context alone that the application has set,
     write(`second${round}.test`, 'first.test')
     if (round === 1) {
       add(`host.test:${port}`, 'host.test')
-      await until(async () => await certified(port, 'host.test') === 'host.test')
+      await untilCertified(port, 'host.test', 'host.test')
     }
     assert.equal(await certified(port, 'a.test'), 'own.test')
     server.close()
@@ -177,7 +178,7 @@ test('bindings and folders leave the context alone that the application has set,
   followed.setSecureContext(certificate('own.test'))
   put('default', 'second.test')
   put('host.test', 'host.test')
-  await until(async () => await certified(port, 'host.test') === 'host.test')
+  await untilCertified(port, 'host.test', 'host.test')
   assert.equal(await certified(port, 'a.test'), 'own.test')
 })
 
@@ -193,7 +194,7 @@ test('a file of bindings that cannot be read changes nothing, and a warning tell
   assert.equal(await certified(port, 'a.test'), 'first.test')
   fs.writeFileSync(file, before)
   add(`a.test:${port}`, 'second.test')
-  await until(async () => await certified(port, 'a.test') === 'second.test')
+  await untilCertified(port, 'a.test', 'second.test')
 })
 
 test('addPrefix() finds the certificate that is bound to the new host, also on a server that has none', { timeout: 30_000 }, async (t) => {
@@ -260,12 +261,8 @@ test('a folder of certificates is followed, and what is wrong in it changes noth
 
   fs.writeFileSync(path.join(folder, 'new.test.pem'), pem(certificate('new.test')))
   write('default', certificate('second.test'))
-  const until = async (/** @type {string} */ host, /** @type {string} */ name) => {
-    for (let i = 0; i < 200 && await certified(port, host) !== name; i++) await new Promise((resolve) => setTimeout(resolve, 20))
-    assert.equal(await certified(port, host), name)
-  }
-  await until('new.test', 'new.test')
-  await until('x.test', 'second.test')
+  await untilCertified(port, 'new.test', 'new.test')
+  await untilCertified(port, 'x.test', 'second.test')
 
   const warned = once(process, 'warning')
   fs.writeFileSync(path.join(folder, 'broken.test.pem'), 'none')

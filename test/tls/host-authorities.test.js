@@ -13,6 +13,7 @@ const { after, before, describe, it } = require('node:test')
 const { https } = /** @type {any} */ (require('@httpsys/core-native'))
 const { certificate, revocationList } = require('../helpers/certificates')
 const { freePort } = require('../helpers/free-port')
+const { until } = require('../helpers/waiting')
 const { Member, kSkip } = require('../sharing/kit')
 
 const kHost = 'host.authorities.test'
@@ -151,10 +152,10 @@ describe('A host with a certificate of its own', { skip: kSkip }, () => {
       })
       socket.on('error', reject)
     })
-    while (await shown() !== kHost) {
+    await until(async () => {
       assert.deepEqual(warnings, [])
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    }
+      return await shown() === kHost
+    }, 'the new certificate')
     assert.deepEqual(await seenAt(port, kHost), kStaffOnly)
     assert.deepEqual(warnings, [])
   })

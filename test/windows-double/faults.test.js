@@ -120,7 +120,7 @@ function makeServer () {
     if (req.url === '/end') return res.end('all of it')
     if (req.url === '/read') return req.resume().on('end', () => res.end('read'))
     if (req.url !== '/write') return
-    // Each piece with a call of its own.
+    // Each piece with a call of its own, which it also has where a timer is late.
     const write = (/** @type {number} */ left) => {
       res.write('a piece')
       if (left > 0) setTimeout(write, 20, left - 1)

@@ -14,6 +14,7 @@ const { setTimeout: sleep } = require('node:timers/promises')
 const { Sender } = require('ws')
 const { columns, serve } = require('./support/columns')
 const { RawClient, frame } = require('./support/raw-client')
+const { readByPeer, until } = require('../../../test/helpers/waiting')
 
 const kFin = 0x80
 
@@ -74,7 +75,12 @@ compare('a client that pings while it is always behind stays, as long as it gets
   t.after(() => client.destroy())
   client.write(['GET / HTTP/1.1', 'Host: a', 'Upgrade: websocket', 'Connection: Upgrade', 'Sec-WebSocket-Version: 13',
     'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==', '', ''].join('\r\n'))
-  client.on('data', () => {
+  let pongs = 0
+  let rest = ''
+  client.on('data', (piece) => {
+    const text = rest + piece.toString('latin1')
+    pongs += text.split('\x8a\x01p').length - 1
+    rest = text.slice(-2)
     client.pause()
     setTimeout(() => client.resume(), 2)
   })
@@ -83,9 +89,11 @@ compare('a client that pings while it is always behind stays, as long as it gets
   const timer = setInterval(() => {
     while (socket.bufferedAmount < 200_000 && socket.readyState === socket.OPEN) socket.send(chunk)
   }, 2)
-  await sleep(50)
+  await until(() => socket.bufferedAmount > 0, 'output waits')
   for (let i = 0; i < 60; i++) {
     client.write(frame(kFin | 9, 'p'))
+    // As many as are allowed are never on their way, however slow the machine is.
+    await until(() => pongs > i - 10, 'pongs')
     await sleep(10)
   }
   clearInterval(timer)
@@ -108,11 +116,12 @@ compare('frames that the application writes to the socket itself', async (t, col
       bytes += part.length
       socket._socket.write(part)
     }
+    // In turns of their own; how fast they leave does not matter.
     await sleep(1)
   }
   socket.send('last')
   // Beyond 256 KiB, what was written waited for ever.
-  await Promise.race([client.until(bytes + 6), sleep(5000)])
+  await Promise.race([client.until(bytes + 6), sleep(20_000, null, { ref: false })])
   assert.equal(client.received.length, bytes + 6, column.name)
 })
 
@@ -136,12 +145,12 @@ compare('what a reset connection has left is told to a WebSocket that is closing
   client.socket.pause()
   client.write(frame(kFin | 1, 'a'), frame(kFin | 1, 'b'))
   for (let i = 0; i < kSends; i++) socket.send(Buffer.alloc(60_000), () => { calls++ })
-  await sleep(100)
+  await readByPeer(client.socket)
   client.socket.resetAndDestroy()
-  await sleep(100)
+  await until(() => socket.readyState !== socket.OPEN, 'the reset is known')
   socket.resume()
   await closed
-  await sleep(50)
+  await until(() => calls >= kSends && late >= 2, `the callbacks: ${calls}, ${late}`)
   assert.deepEqual([calls, late], [kSends, 2], column.name)
   assert.equal(socket.bufferedAmount, 2 * 'late'.length, column.name)
   return notes.sort()
@@ -154,12 +163,11 @@ compare('a client that reads is not taken for one that does not, whose neighbour
   const [, reading, silent] = all
   silent.client.socket.pause()
   const data = Buffer.alloc(100_000, 'x')
-  // Until the kernel takes no more for the silent one.
+  // More than the kernel takes for the silent one, in turns of their own.
   for (let i = 0; i < 200; i++) {
     for (const { socket } of all) socket.send(data)
     await sleep(3)
   }
-  const deadline = Date.now() + 20_000
-  while (reading.socket.bufferedAmount > 0 && Date.now() < deadline) await sleep(10)
+  await until(() => reading.socket.bufferedAmount === 0, 'the one that reads has everything', 20_000)
   return { reading: reading.socket.bufferedAmount, isSilentBehind: silent.socket.bufferedAmount > 0 }
 })

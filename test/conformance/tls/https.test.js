@@ -137,6 +137,7 @@ test('a request that is paused holds its sender back, and goes on with all that 
   let heldBack = false
   const { port } = await serve(t, {}, (req, res) => {
     req.pause()
+    // Silence of the reader; on a slow machine less has come by then.
     setTimeout(() => {
       let got = 0
       req.on('data', (/** @type {Buffer} */ chunk) => { got += chunk.length })

@@ -7,6 +7,7 @@ const assert = require('node:assert/strict')
 const WebSocket = require('faye-websocket')
 const { http } = require('../../helpers/backend')
 const { request } = require('../../helpers/client')
+const { silence } = require('../../helpers/waiting')
 const { ask, atEnd, closing, connect, frame, handshake, open, refusal, serve } = require('./kit')
 
 /**
@@ -92,7 +93,7 @@ test('it is a stream: piped into itself it echoes, and a slow reader holds it ba
   client.pause()
   const piece = 'p'.repeat(256 * 1024)
   for (let i = 0; i < 64; i++) client.send(piece)
-  await new Promise((resolve) => setTimeout(resolve, 100))
+  await silence(100)
   assert.ok(client.bufferedAmount > 0)
   let count = 0
   const all = new Promise((resolve) => client.on('message', (data) => {

@@ -10,6 +10,7 @@ const { Duplex } = require('node:stream')
 const { setTimeout: sleep } = require('node:timers/promises')
 const { WebSocketServer } = require('ws')
 const { http } = require('../../helpers/backend')
+const { silence } = require('../../helpers/waiting')
 const { atEnd, closing, connect, echo, frame, handshake, serve } = require('./kit')
 
 const kAccepted = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'
@@ -65,7 +66,7 @@ test('cork() holds back, uncork() sends what was written in one piece', async (t
   socket.cork()
   for (const word of ['one ', 'two ', 'three']) socket.write(word)
   assert.deepEqual([socket.writableCorked, socket.writableLength], [1, 13])
-  await sleep(30)
+  await silence(30)
   assert.ok(!wire.text.includes('one'))
   socket.uncork()
   await wire.until('one two three')
@@ -85,20 +86,31 @@ test('setNoDelay, setKeepAlive, ref and unref return the socket, setEncoding cha
 
 test('setTimeout counts from the last byte in either direction, and 0 ends it', async (t) => {
   const { socket, wire } = await upgraded(t)
+  const timeout = 800
   let timeouts = 0
-  socket.resume()
-  socket.setTimeout(150, () => { timeouts++ })
+  let early = 0
+  let active = performance.now()
+  socket.on('data', () => { active = performance.now() })
+  socket.setTimeout(timeout, () => {
+    timeouts++
+    // Where the machine has kept both sides from writing for so long the timeout is right.
+    if (performance.now() - active < timeout) early++
+  })
   for (let i = 0; i < 8; i++) {
-    await sleep(40)
+    await sleep(200)
     if (i % 2 === 0) wire.write('in')
-    else socket.write('out')
+    else {
+      active = performance.now()
+      socket.write('out')
+    }
   }
-  assert.equal(timeouts, 0)
+  assert.equal(early, 0)
+  const before = timeouts
   await once(socket, 'timeout')
-  assert.deepEqual([timeouts, socket.destroyed], [1, false])
+  assert.deepEqual([timeouts - before, early, socket.destroyed], [1, 0, false])
   socket.setTimeout(0)
-  await sleep(250)
-  assert.equal(timeouts, 1)
+  await silence(timeout + 200)
+  assert.equal(timeouts - before, 1)
 })
 
 test('head is what came with the request, and may be put back', async (t) => {
@@ -116,7 +128,8 @@ test('a paused socket keeps its bytes for later, and no more than some', async (
   socket.pause()
   const piece = Buffer.alloc(1024 * 1024, 'x')
   for (let i = 0; i < 32; i++) wire.socket.write(piece)
-  await sleep(100)
+  // Silence of the sender; on a slow machine more is left of what it wrote.
+  await silence(100)
   assert.ok(wire.socket.writableLength > 8 * piece.length)
   let bytes = 0
   socket.on('data', (data) => { bytes += data.length })
@@ -169,9 +182,10 @@ test('no listener of HTTP is left on it', async (t) => {
 
 test('no timeout of HTTP reaches it', async (t) => {
   const server = http.createServer({
-    headersTimeout: 100, requestTimeout: 120, keepAliveTimeout: 80, connectionsCheckingInterval: 20, keepAliveTimeoutBuffer: 0
+    // Enough for each request, also on a busy machine.
+    headersTimeout: 500, requestTimeout: 600, keepAliveTimeout: 400, connectionsCheckingInterval: 20, keepAliveTimeoutBuffer: 0
   })
-  server.timeout = 100
+  server.timeout = 500
   let timeouts = 0
   server.on('timeout', () => { timeouts++ })
   const wss = echo(new WebSocketServer({ server }))
@@ -187,7 +201,7 @@ test('no timeout of HTTP reaches it', async (t) => {
   slow.write(handshake())
   await slow.until('101 Switching')
   slow.write(frame('half a frame').subarray(0, 9))
-  await sleep(500)
+  await silence(1500)
   assert.deepEqual([wss.clients.size, timeouts], [2, 0])
   slow.write(frame('half a frame').subarray(9))
   await slow.until('half a frame')

@@ -84,6 +84,7 @@ test('an upgrade is decided later, after asking somebody else', async (t) => {
   const wss = echo(new WebSocketServer({ noServer: true }))
   server.on('upgrade', async (req, socket, head) => {
     socket.on('error', () => {})
+    server.emit('asking')
     await sleep(30)
     if (req.url !== '/yes') return socket.end('HTTP/1.1 403 Forbidden\r\nConnection: close\r\n\r\n')
     wss.handleUpgrade(req, socket, head, (client) => wss.emit('connection', client, req))
@@ -91,8 +92,9 @@ test('an upgrade is decided later, after asking somebody else', async (t) => {
   const port = await serve(t, server)
   const wire = await connect(t, port)
   // What the client sends meanwhile is not lost.
+  const asking = once(server, 'asking')
   wire.write(handshake('/yes'))
-  await sleep(5)
+  await asking
   wire.write(frame('early'))
   await wire.until('\x81\x05early')
   assert.equal((await refusal(t, port, '/no')).status, 403)

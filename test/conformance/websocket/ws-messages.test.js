@@ -10,6 +10,7 @@ const { Readable } = require('node:stream')
 const { pipeline } = require('node:stream/promises')
 const { WebSocketServer, createWebSocketStream } = require('ws')
 const { http } = require('../../helpers/backend')
+const { silence } = require('../../helpers/waiting')
 const { ask, closing, echo, open, serve } = require('./kit')
 
 /**
@@ -188,7 +189,8 @@ test('bufferedAmount is what the client has not taken, and goes to 0 as it does'
     called.push(error ?? null)
     resolve(null)
   }))))
-  await new Promise((resolve) => setTimeout(resolve, 50))
+  // Silence of the client; on a slow machine more is left.
+  await silence(50)
   const amount = ours.bufferedAmount
   assert.ok(amount > 0 && amount <= 16 * (piece.length + 10), `${amount}`)
   assert.ok(called.length < 16)
@@ -208,7 +210,7 @@ test('a server that pauses a WebSocket holds its client back', async (t) => {
   ours.pause()
   const piece = Buffer.alloc(1024 * 1024)
   for (let i = 0; i < 32; i++) client.send(piece)
-  await new Promise((resolve) => setTimeout(resolve, 100))
+  await silence(100)
   assert.ok(client.bufferedAmount > 8 * piece.length, `${client.bufferedAmount}`)
   assert.equal(received, 0)
   ours.resume()
@@ -223,7 +225,8 @@ test('terminate() drops what waits, and tells each send() so', async (t) => {
   ours.on('error', () => {})
   const send = () => new Promise((resolve) => ours.send(Buffer.alloc(1024 * 1024), resolve))
   const results = Array.from({ length: 32 }, send)
-  await new Promise((resolve) => setTimeout(resolve, 20))
+  // Time for some of it to be on its way; how much is not compared.
+  await silence(20)
   // What is on its way to the system is called back without an error; this one is behind it.
   results.push(send())
   const closed = closing(ours)

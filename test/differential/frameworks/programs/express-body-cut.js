@@ -5,7 +5,7 @@
 
 const express = require('express')
 const http = require('node:http')
-const { dial, listen, log, logged, message, play, program } = require('../../kit')
+const { dial, listen, log, logged, message, play, program, within } = require('../../kit')
 
 program(async () => {
   const app = express()
@@ -19,5 +19,5 @@ program(async () => {
   const wire = await dial(await listen(http.createServer(app)))
   await play(wire, [message('POST /', ['Content-Type: application/json', 'Content-Length: 30'], '{"a":'), { event: 'begun' }])
   wire.destroy()
-  await Promise.race([logged('req close'), new Promise((resolve) => setTimeout(resolve, 5000).unref())])
+  await within(logged('req close'))
 })

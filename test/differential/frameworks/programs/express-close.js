@@ -5,7 +5,7 @@
 
 const express = require('express')
 const { once } = require('node:events')
-const { answer, dial, listening, log, message, play, program } = require('../../kit')
+const { answer, dial, listening, log, message, play, program, within } = require('../../kit')
 
 program(async () => {
   const app = express()
@@ -18,14 +18,17 @@ program(async () => {
   const server = app.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const port = listening(server)
-  server.keepAliveTimeout = 100
+  // Nothing but close() ends the idle one within the program.
+  server.keepAliveTimeout = 60_000
   const idle = await dial(port)
   await play(idle, [message('GET /quick', []), /quick/])
   const busy = await dial(port)
   await play(busy, [message('GET /busy', []), { event: 'busy' }])
   server.close(() => log('closed'))
-  answer('idle', await Promise.race([idle.untilClosed(), new Promise((resolve) => setTimeout(resolve, 500, 'still open').unref())]))
+  answer('idle', await within(idle.untilClosed(), 'still open'))
   log('finishing', server.listening)
+  // The busy one is idle for a moment once it is answered.
+  server.keepAliveTimeout = 100
   finish?.()
   answer('busy', await busy.untilClosed())
   idle.destroy()

@@ -5,7 +5,7 @@
 
 const express = require('express')
 const http = require('node:http')
-const { answer, dial, listen, log, logged, message, play, program, watch } = require('../../kit')
+const { answer, dial, listen, log, logged, message, play, program, watch, within } = require('../../kit')
 
 program(async () => {
   const app = express()
@@ -20,5 +20,5 @@ program(async () => {
   await play(wire, [message('GET /events', ['Accept: text/event-stream']), /two\n\n/])
   answer(wire.text)
   wire.destroy()
-  await Promise.race([logged('left'), new Promise((resolve) => setTimeout(resolve, 5000).unref())])
+  await within(logged('left'))
 })

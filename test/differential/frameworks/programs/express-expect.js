@@ -5,7 +5,7 @@
 
 const express = require('express')
 const http = require('node:http')
-const { answer, dial, listen, message, play, program, talk } = require('../../kit')
+const { answer, dial, listen, message, play, program, talk, within } = require('../../kit')
 
 program(async () => {
   const app = express()
@@ -15,7 +15,7 @@ program(async () => {
   const wire = await dial(port)
   await play(wire, [head])
   // A client that gets no 100 sends the body after a while all the same.
-  await Promise.race([wire.until(/ 100 /), new Promise((resolve) => setTimeout(resolve, 2000).unref())])
+  await within(wire.until(/ 100 /))
   await play(wire, ['body'])
   answer(await wire.untilClosed())
   await talk(port, message('POST /', ['Expect: miracles', 'Content-Length: 0', 'Connection: close']))

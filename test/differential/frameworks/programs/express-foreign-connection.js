@@ -6,7 +6,7 @@
 const express = require('express')
 const http = require('node:http')
 const net = require('node:net')
-const { listen, log, message, program, talk, dial, play, answer } = require('../../kit')
+const { listen, log, message, program, talk, dial, play, answer, within } = require('../../kit')
 
 program(async () => {
   const app = express()
@@ -24,7 +24,7 @@ program(async () => {
   })
   const wire = await dial(await listen(front))
   await play(wire, [message('GET /tunnelled')])
-  await Promise.race([wire.untilClosed(), new Promise((resolve) => setTimeout(resolve, 3000).unref())])
+  await within(wire.untilClosed())
   answer(wire.text)
   await talk(port, message('GET /direct'))
 })

@@ -7,7 +7,7 @@ const express = require('express')
 const fs = require('node:fs')
 const http = require('node:http')
 const path = require('node:path')
-const { dial, listen, log, message, play, program } = require('../../kit')
+const { dial, listen, log, message, play, program, within } = require('../../kit')
 
 program(async () => {
   const file = path.join(process.cwd(), 'large')
@@ -31,6 +31,6 @@ program(async () => {
   wire.socket.pause()
   await play(wire, [{ wait: 200 }])
   wire.destroy()
-  await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, 5000).unref())])
+  await within(closed)
   log(ends.callback, ends.socket)
 })

@@ -5,7 +5,7 @@
 
 const express = require('express')
 const http = require('node:http')
-const { dial, listen, log, message, play, program, answer } = require('../../kit')
+const { dial, listen, log, message, play, program, answer, within } = require('../../kit')
 
 program(async () => {
   for (const handled of [false, true]) {
@@ -24,7 +24,7 @@ program(async () => {
     }
     const wire = await dial(await listen(server))
     await play(wire, [message('GET /')])
-    await Promise.race([wire.untilClosed(), new Promise((resolve) => setTimeout(resolve, 5000).unref())])
+    await within(wire.untilClosed())
     answer(wire.closed, wire.text)
   }
 })

@@ -5,7 +5,7 @@
 
 const EventSource = require('faye-websocket').EventSource
 const http = require('node:http')
-const { answer, dial, listen, log, logged, message, play, program } = require('../../kit')
+const { answer, dial, listen, log, logged, message, play, program, within } = require('../../kit')
 
 program(async () => {
   const server = http.createServer((req, res) => {
@@ -19,9 +19,9 @@ program(async () => {
   })
   const wire = await dial(await listen(server))
   await play(wire, [message('GET /', ['Accept: text/event-stream', 'Last-Event-ID: 5']), { event: 'open' }])
-  await Promise.race([wire.until(/two\r\n\r\n/), new Promise((resolve) => setTimeout(resolve, 2000).unref())])
+  await within(wire.until(/two\r\n\r\n/))
   wire.socket.end()
-  await Promise.race([logged('close'), new Promise((resolve) => setTimeout(resolve, 2000).unref())])
+  await within(logged('close'))
   answer(wire.text)
   wire.destroy()
 })

@@ -7,7 +7,7 @@ const { GraphQLInt, GraphQLObjectType, GraphQLSchema, GraphQLString } = require(
 const { useServer } = require('graphql-ws/use/ws')
 const http = require('node:http')
 const { WebSocketServer } = require('ws')
-const { answer, dial, listen, log, logged, message, play, program } = require('../../kit')
+const { answer, dial, listen, log, logged, message, play, program, within } = require('../../kit')
 
 const frame = (value) => {
   const text = JSON.stringify(value)
@@ -28,7 +28,7 @@ program(async () => {
     message('GET /graphql', ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==', 'Sec-WebSocket-Protocol: graphql-transport-ws'],
       frame({ type: 'connection_init', payload: { token: 't' } })),
   ])
-  await Promise.race([wire.until(/connection_ack/), new Promise((resolve) => setTimeout(resolve, 2000).unref())])
+  await within(wire.until(/connection_ack/))
   if (/connection_ack/.test(wire.text)) {
     await play(wire, [frame({ id: '1', type: 'subscribe', payload: { query: 'subscription { count(to: 3) }' } }), /"id":"1","type":"complete"/])
     await play(wire, [frame({ id: '2', type: 'subscribe', payload: { query: '{ hello }' } }), /"id":"2","type":"complete"/])

@@ -4,7 +4,7 @@
 // breaks: abort-untold
 
 const Hapi = require('@hapi/hapi')
-const { dial, listening, log, logged, message, play, program, watch } = require('../../kit')
+const { dial, listening, log, logged, message, play, program, watch, within } = require('../../kit')
 
 program(async () => {
   const server = Hapi.server({ port: 0, host: '127.0.0.1' })
@@ -27,5 +27,5 @@ program(async () => {
   const wire = await dial(listening(server.listener))
   await play(wire, [message('GET /'), { event: 'handler' }])
   wire.destroy()
-  await Promise.race([logged('response'), new Promise((resolve) => setTimeout(resolve, 3000).unref())])
+  await within(logged('response'))
 })

@@ -4,7 +4,7 @@
 // breaks: set-timeout-on-socket-ignored
 
 const Hapi = require('@hapi/hapi')
-const { answer, dial, listening, log, message, play, program } = require('../../kit')
+const { answer, dial, listening, log, message, play, program, within } = require('../../kit')
 
 program(async () => {
   const server = Hapi.server({ port: 0, host: '127.0.0.1' })
@@ -18,7 +18,7 @@ program(async () => {
   for (const [line, ...headers] of [['GET /server'], ['POST /payload', 'Content-Length: 5'], ['GET /socket']]) {
     const wire = await dial(port)
     await play(wire, [message(line, [...headers, 'Connection: close'])])
-    await Promise.race([wire.untilClosed(), new Promise((resolve) => setTimeout(resolve, 3000).unref())])
+    await within(wire.untilClosed(), undefined, 3000)
     answer(line, wire.closed, wire.text)
     wire.destroy()
   }

@@ -4,7 +4,7 @@
 // breaks: connection-event-missing
 
 const Hapi = require('@hapi/hapi')
-const { answer, dial, listening, log, message, play, program } = require('../../kit')
+const { answer, dial, listening, log, message, play, program, within } = require('../../kit')
 
 program(async () => {
   const server = Hapi.server({ port: 0, host: '127.0.0.1' })
@@ -17,17 +17,18 @@ program(async () => {
   server.ext('onPreStop', () => log('stopping'))
   await server.start()
   const port = listening(server.listener)
+  // Nothing but stop() ends the idle one within the program.
+  server.listener.keepAliveTimeout = 60_000
   const silent = await dial(port)
   const idle = await dial(port)
   await play(idle, [message('GET /quick', []), /quick/])
   const busy = await dial(port)
   await play(busy, [message('GET /busy', []), { event: 'busy' }])
   const stopped = server.stop({ timeout: 20_000 })
-  const limit = () => new Promise((resolve) => setTimeout(resolve, 3000, 'still open').unref())
-  answer('idle', await Promise.race([idle.untilClosed(), limit()]))
-  answer('silent', await Promise.race([silent.untilClosed(), limit()]))
+  answer('idle', await within(idle.untilClosed(), 'still open'))
+  answer('silent', await within(silent.untilClosed(), 'still open'))
   finish?.()
-  answer('busy', await Promise.race([busy.untilClosed(), limit()]))
-  await Promise.race([stopped, limit()])
+  answer('busy', await within(busy.untilClosed(), 'still open'))
+  await within(stopped, 'still open')
   for (const wire of [silent, idle, busy]) wire.destroy()
 })

@@ -6,7 +6,7 @@
 const { serve } = require('@hono/node-server')
 const { once } = require('node:events')
 const { Hono } = require('hono')
-const { dial, listening, log, logged, message, play, program } = require('../../kit')
+const { dial, listening, log, logged, message, play, program, within } = require('../../kit')
 
 program(async () => {
   const app = new Hono()
@@ -26,6 +26,6 @@ program(async () => {
     const wire = await dial(port)
     await play(wire, [message(`GET ${path}`), step])
     wire.destroy()
-    await Promise.race([logged(event), new Promise((resolve) => setTimeout(resolve, 3000).unref())])
+    await within(logged(event))
   }
 })

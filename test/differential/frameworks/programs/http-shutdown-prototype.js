@@ -5,7 +5,7 @@
 
 const http = require('node:http')
 require('http-shutdown').extend()
-const { answer, dial, listen, log, message, play, program } = require('../../kit')
+const { answer, dial, listen, log, message, play, program, within } = require('../../kit')
 
 program(async () => {
   for (const how of ['shutdown', 'forceShutdown']) {
@@ -18,11 +18,10 @@ program(async () => {
     const silent = await dial(port)
     const busy = await dial(port)
     await play(busy, [message('GET /', []), { event: how }])
-    const limit = () => new Promise((resolve) => setTimeout(resolve, 3000, 'still open').unref())
     const done = new Promise((resolve) => server[how](() => resolve('done')))
-    answer('silent', await Promise.race([silent.untilClosed(), limit()]))
+    answer('silent', await within(silent.untilClosed(), 'still open'))
     if (how === 'shutdown') finish?.()
-    answer('busy', await Promise.race([busy.untilClosed(), limit()]), await Promise.race([done, limit()]))
+    answer('busy', await within(busy.untilClosed(), 'still open'), await within(done, 'still open'))
     silent.destroy()
     busy.destroy()
   }

@@ -5,7 +5,7 @@
 
 const http = require('node:http')
 const { createHttpTerminator } = require('http-terminator')
-const { answer, dial, listen, log, message, play, program } = require('../../kit')
+const { answer, dial, listen, log, message, play, program, within } = require('../../kit')
 
 program(async () => {
   let finish
@@ -23,8 +23,7 @@ program(async () => {
   const busy = await dial(port)
   await play(busy, [message('GET /busy', []), { event: 'busy' }])
   const terminated = terminate().then(() => 'terminated')
-  const limit = () => new Promise((resolve) => setTimeout(resolve, 5000, 'not terminated').unref())
-  answer(await Promise.race([idle.untilClosed(), limit()]), await Promise.race([silent.untilClosed(), limit()]))
+  answer(await within(idle.untilClosed(), 'not terminated'), await within(silent.untilClosed(), 'not terminated'))
   finish?.()
-  answer(await Promise.race([busy.untilClosed(), limit()]), await Promise.race([terminated, limit()]))
+  answer(await within(busy.untilClosed(), 'not terminated'), await within(terminated, 'not terminated'))
 })

@@ -6,7 +6,7 @@
 const Koa = require('koa')
 const http = require('node:http')
 const { Readable } = require('node:stream')
-const { dial, listen, log, logged, message, play, program, watch } = require('../../kit')
+const { dial, listen, log, logged, message, play, program, watch, within } = require('../../kit')
 
 program(async () => {
   const app = new Koa()
@@ -23,5 +23,5 @@ program(async () => {
   const wire = await dial(await listen(http.createServer(app.callback())))
   await play(wire, [message('GET /'), /tick/])
   wire.destroy()
-  for (const event of ['left', 'body close']) await Promise.race([logged(event), new Promise((resolve) => setTimeout(resolve, 3000).unref())])
+  for (const event of ['left', 'body close']) await within(logged(event))
 })

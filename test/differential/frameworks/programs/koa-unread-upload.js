@@ -5,7 +5,7 @@
 
 const Koa = require('koa')
 const http = require('node:http')
-const { answer, dial, listen, log, message, play, program } = require('../../kit')
+const { answer, dial, listen, log, message, play, program, within } = require('../../kit')
 
 program(async () => {
   const app = new Koa()
@@ -18,6 +18,6 @@ program(async () => {
   const wire = await dial(await listen(http.createServer(app.callback())))
   const size = 300_000
   await play(wire, [message('POST /upload', [`Content-Length: ${size}`]), /401[^]*Unauthorized/, 'x'.repeat(size), message('GET /after')])
-  await Promise.race([wire.untilClosed(), new Promise((resolve) => setTimeout(resolve, 3000).unref())])
+  await within(wire.untilClosed())
   answer(wire.text)
 })

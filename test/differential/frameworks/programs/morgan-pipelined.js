@@ -7,7 +7,7 @@
 const connect = require('connect')
 const http = require('node:http')
 const morgan = require('morgan')
-const { dial, listen, log, logged, message, play, program } = require('../../kit')
+const { dial, listen, log, logged, message, play, program, within } = require('../../kit')
 
 program(async () => {
   const app = connect()
@@ -20,5 +20,5 @@ program(async () => {
   finishFirst?.()
   await play(wire, [/healthy/])
   wire.destroy()
-  await Promise.race([logged('morgan'), new Promise((resolve) => setTimeout(resolve, 3000).unref())])
+  await within(logged('morgan'))
 })

@@ -7,7 +7,7 @@ const express = require('express')
 const fs = require('node:fs')
 const http = require('node:http')
 const multer = require('multer')
-const { dial, listen, log, logged, message, play, program } = require('../../kit')
+const { dial, listen, log, logged, message, play, program, within } = require('../../kit')
 
 program(async () => {
   const storage = multer.diskStorage({
@@ -24,5 +24,5 @@ program(async () => {
   await play(wire, [message('POST /', ['Content-Type: multipart/form-data; boundary=B', 'Content-Length: 900']),
     '--B\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nhalf of it', { event: 'storing' }])
   wire.destroy()
-  await Promise.race([logged('error'), new Promise((resolve) => setTimeout(resolve, 5000).unref())])
+  await within(logged('error'))
 })

@@ -8,7 +8,7 @@ const { Controller, Module, Sse } = require('@nestjs/common')
 const { NestFactory } = require('@nestjs/core')
 const { ExpressAdapter } = require('@nestjs/platform-express')
 const { Observable } = require('rxjs')
-const { answer, dial, listening, log, logged, message, play, program } = require('../../kit')
+const { answer, dial, listening, log, logged, message, play, program, within } = require('../../kit')
 
 class Events {
   stream () {
@@ -31,5 +31,5 @@ program(async () => {
   await play(wire, [message('GET /events', ['Accept: text/event-stream']), /two\n\n/])
   answer(wire.text)
   wire.destroy()
-  await Promise.race([logged('unsubscribed'), new Promise((resolve) => setTimeout(resolve, 3000).unref())])
+  await within(logged('unsubscribed'))
 })

@@ -8,7 +8,7 @@ const { Body, Controller, Get, Header, HttpCode, Ip, Module, NotFoundException, 
 const { NestFactory } = require('@nestjs/core')
 const { ExpressAdapter } = require('@nestjs/platform-express')
 const { map } = require('rxjs')
-const { answer, dial, listening, log, message, play, program, talk } = require('../../kit')
+const { answer, dial, listening, log, message, play, program, talk, within } = require('../../kit')
 
 class Wrapped { intercept (context, next) { return next.handle().pipe(map((data) => ({ data, by: context.getHandler().name }))) } }
 class Cats {
@@ -43,7 +43,6 @@ program(async () => {
   await talk(port, message('POST /cats', ['Content-Type: application/json', 'Content-Length: 7', 'Connection: close'], '{"a":1}'))
   const wire = await dial(port)
   await play(wire, [message('GET /cats/to/never'), { event: 'never' }])
-  const limit = () => new Promise((resolve) => setTimeout(resolve, 3000, 'still open').unref())
-  answer(await Promise.race([app.close().then(() => 'closed'), limit()]), await Promise.race([wire.untilClosed(), limit()]))
+  answer(await within(app.close().then(() => 'closed'), 'still open'), await within(wire.untilClosed(), 'still open'))
   wire.destroy()
 })

@@ -5,7 +5,7 @@
 
 const { HttpInstrumentation } = require('@opentelemetry/instrumentation-http')
 const { NodeTracerProvider } = require('@opentelemetry/sdk-trace-node')
-const { log, logged, dial, listen, message, play, program } = require('../../kit')
+const { log, logged, dial, listen, message, play, program, within } = require('../../kit')
 const provider = new NodeTracerProvider({
   spanProcessors: [{
     onStart: () => {},
@@ -26,11 +26,10 @@ program(async () => {
     if (req.url === '/answered') res.end('answer')
     if (req.url === '/begun') res.write('begun')
   }))
-  const limit = () => new Promise((resolve) => setTimeout(resolve, 2000).unref())
   for (const [path, step] of [['/answered', /answer$/], ['/begun', /begun/], ['/cut', { event: 'request /cut' }]]) {
     const wire = await dial(port)
     await play(wire, [message(`GET ${path}`, []), step])
     wire.destroy()
-    await Promise.race([logged(`span ${path}`), limit()])
+    await within(logged(`span ${path}`))
   }
 })

@@ -4,7 +4,7 @@
 // breaks: abort-untold
 
 const restify = require('restify')
-const { dial, listening, log, logged, message, play, program } = require('../../kit')
+const { dial, listening, log, logged, message, play, program, within } = require('../../kit')
 const { once } = require('node:events')
 
 program(async () => {
@@ -22,7 +22,7 @@ program(async () => {
   await play(wire, [message('GET /'), { event: 'handler' }])
   wire.destroy()
   for (const event of ['aborted', 'after']) {
-    await Promise.race([logged(event), new Promise((resolve) => setTimeout(resolve, 2000).unref())])
+    await within(logged(event))
     goOn()
     goOn = () => {}
   }

@@ -7,7 +7,7 @@ const fs = require('node:fs')
 const http = require('node:http')
 const path = require('node:path')
 const send = require('send')
-const { dial, listen, log, message, play, program, answer } = require('../../kit')
+const { dial, listen, log, message, play, program, answer, within } = require('../../kit')
 
 program(async () => {
   const root = process.cwd()
@@ -31,6 +31,6 @@ program(async () => {
     message('GET /a.txt', []), /abcdef/, message('GET /a.txt', ['If-Modified-Since: Sun, 13 Sep 2020 12:26:40 GMT']), /304 [^]*\r\n\r\n/,
     message('GET /a.txt', ['Range: bytes=2-3']), /206 [^]*\r\n\r\ncd/, message('GET /b.txt')
   ])
-  await Promise.race([wire.untilClosed(), new Promise((resolve) => setTimeout(resolve, 3000).unref())])
+  await within(wire.untilClosed())
   answer(wire.text)
 })

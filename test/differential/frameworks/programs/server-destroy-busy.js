@@ -5,7 +5,7 @@
 
 const http = require('node:http')
 const enableDestroy = require('server-destroy')
-const { answer, dial, listen, log, message, play, program, watch } = require('../../kit')
+const { answer, dial, listen, log, message, play, program, watch, within } = require('../../kit')
 
 program(async () => {
   const server = http.createServer((req, res) => {
@@ -17,7 +17,6 @@ program(async () => {
   enableDestroy(server)
   const wire = await dial(await listen(server))
   await play(wire, [message('GET /', []), /begun/])
-  const limit = () => new Promise((resolve) => setTimeout(resolve, 3000, 'still open').unref())
-  answer(await Promise.race([new Promise((resolve) => server.destroy(() => resolve('destroyed'))), limit()]))
-  answer(await Promise.race([wire.untilClosed(), limit()]))
+  answer(await within(new Promise((resolve) => server.destroy(() => resolve('destroyed'))), 'still open'))
+  answer(await within(wire.untilClosed(), 'still open'))
 })

@@ -5,7 +5,7 @@
 
 const http = require('node:http')
 const sockjs = require('sockjs')
-const { answer, dial, listen, log, message, play, program } = require('../../kit')
+const { answer, dial, listen, log, message, play, program, within } = require('../../kit')
 
 program(async () => {
   const echo = sockjs.createServer({ log: (severity, text) => log(severity, text.replace(/\d+ms/, 'ms')) })
@@ -18,7 +18,7 @@ program(async () => {
   ]) {
     const wire = await dial(port)
     await play(wire, [message(line, ['Connection: Upgrade', ...headers])])
-    await Promise.race([wire.untilClosed(), new Promise((resolve) => setTimeout(resolve, 1000).unref())])
+    await within(wire.untilClosed())
     answer(line, wire.closed, wire.text)
     wire.destroy()
   }

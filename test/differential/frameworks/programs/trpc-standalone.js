@@ -5,7 +5,7 @@
 
 const { initTRPC } = require('@trpc/server')
 const { createHTTPServer } = require('@trpc/server/adapters/standalone')
-const { dial, listen, log, logged, message, play, program, talk } = require('../../kit')
+const { dial, listen, log, logged, message, play, program, talk, within } = require('../../kit')
 
 program(async () => {
   const t = initTRPC.context().create({ isDev: false })
@@ -31,5 +31,5 @@ program(async () => {
   const wire = await dial(port)
   await play(wire, [message('GET /waits', close), { event: 'waiting' }])
   wire.destroy()
-  await Promise.race([logged('aborted'), new Promise((resolve) => setTimeout(resolve, 3000).unref())])
+  await within(logged('aborted'))
 })

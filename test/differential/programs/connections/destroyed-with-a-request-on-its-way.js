@@ -21,7 +21,7 @@ program(async () => {
   const wire = await dial(port)
   await logged('connection')
   wire.write(message('GET /refused'))
-  // The request is in the server's hands before this turn is over.
+  // The request is in the server's hands before this turn is over: no event may tell, since JavaScript must not hear of it.
   for (const until = Date.now() + 200; Date.now() < until;);
   sockets[0].destroy()
   await wire.untilClosed()

@@ -7,7 +7,8 @@ const http = require('node:http')
 const { listen, log, message, program, talk } = require('../../kit')
 
 program(async () => {
-  const options = { headersTimeout: 300, requestTimeout: 300, connectionsCheckingInterval: 50 }
+  // Enough for the head of a request on a busy machine.
+  const options = { headersTimeout: 700, requestTimeout: 700, connectionsCheckingInterval: 50 }
   for (const isHeard of [false, true]) {
     const server = http.createServer(options, (req) => {
       log('request')

@@ -25,7 +25,7 @@ program(async () => {
     let tries = 0
     const timer = setInterval(() => {
       const now = isProbing(req.socket)
-      if (!now && ++tries < 100) return
+      if (!now && ++tries < 500) return
       clearInterval(timer)
       res.end(`${before} ${now}`)
     }, 20)

@@ -8,7 +8,7 @@ const http = require('node:http')
 const { Worker } = require('node:worker_threads')
 const { listen, log, logged, program, watch } = require('../../kit')
 
-/** How long the server's thread hears nothing; the client needs a hundredth of it. */
+/** How long the server's thread hears nothing: the silence is what is tested. The client needs a hundredth of it. */
 const kDeafMs = 300
 
 program(async () => {

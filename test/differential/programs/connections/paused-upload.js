@@ -10,6 +10,7 @@ const { dial, listen, log, message, program, talk } = require('../../kit')
 program(async () => {
   const total = 48 * 1024 * 1024
   const server = http.createServer((req, res) => {
+    // Nothing says that a sender has stopped: nothing came for as long as this. A slow machine ends it early, with fewer bytes.
     let seen = -1
     const timer = setInterval(() => {
       const { bytesRead } = req.socket

@@ -8,9 +8,12 @@ const http = require('node:http')
 const { setImmediate } = require('node:timers')
 const { listen, log, message, program, talk } = require('../../kit')
 
+/** The connection is over before so much time has passed again after the answer. */
+const kTimeoutMs = 400
+
 program(async () => {
   const server = http.createServer((req, res) => {
-    req.setTimeout(50, (socket) => {
+    req.setTimeout(kTimeoutMs, (socket) => {
       log('request timeout', socket === req.socket, req.complete)
       setImmediate(() => {
         res.writeHead(408, { Connection: 'close' })

@@ -14,6 +14,7 @@ program(async () => {
     req.socket.on('timeout', () => log('timeout'))
     res.writeHead(200, { 'Content-Type': 'text/event-stream' })
     res.write('data: 1\n\n')
+    // Silence for longer than the timeout that was taken away.
     setTimeout(() => res.end('data: 2\n\n'), 900)
   })
   server.timeout = 400

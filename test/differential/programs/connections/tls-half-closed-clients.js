@@ -7,12 +7,9 @@
 const https = require('node:https')
 const tls = require('node:tls')
 const { once } = require('node:events')
-const { setTimeout } = require('node:timers')
 const { certificate } = require('../../../helpers/certificates')
+const { drained, readByPeer, until } = require('../../../helpers/waiting')
 const { listen, log, message, program } = require('../../kit')
-
-// A client waits for so long before it ends; what it has sent is handled by then.
-const kHandledMs = 30
 
 /** @type {Record<string, string>} */
 const kPhases = {
@@ -28,6 +25,13 @@ const kPhases = {
   'in a tunnel': message('CONNECT a:1', [], 'x'),
 }
 
+/** Waits until what was sent has had its effect. @param {any} server @param {tls.TLSSocket} client @param {string} bytes */
+async function handled (server, client, bytes) {
+  if (!bytes.includes('\r\n\r\n')) await readByPeer(client)
+  else if (bytes.includes('/silent')) await once(server, 'silent')
+  else await once(client, 'data')
+}
+
 program(async () => {
   for (const isWatched of [false, true]) {
     /** @type {string[]} */
@@ -35,7 +39,8 @@ program(async () => {
     const server = https.createServer({ ...certificate('localhost'), ALPNProtocols: ['http/1.1'] }, (req, res) => {
       req.on('error', () => {})
       if (req.url === '/begun') res.write('begun')
-      else if (req.url !== '/silent') res.end('answer')
+      else if (req.url === '/silent') server.emit('silent')
+      else res.end('answer')
     })
     for (const type of ['upgrade', 'connect']) {
       server.on(type, (req, socket) => {
@@ -53,11 +58,14 @@ program(async () => {
       const client = tls.connect({ port, host: '127.0.0.1', rejectUnauthorized: false, allowHalfOpen: true })
       client.on('error', () => {}).resume()
       await once(client, 'secureConnect')
-      client.write(bytes)
       const ended = once(client, 'end')
-      setTimeout(() => client.end(), kHandledMs)
+      const isHandled = handled(server, client, bytes)
+      client.write(bytes)
+      await isHandled
+      client.end()
       await ended
-      await new Promise((resolve) => setTimeout(resolve, kHandledMs))
+      await drained(server)
+      if (isWatched) await until(() => seen.includes('close'), 'the end of the connection')
       log(isWatched ? 'watched' : 'unwatched', phase, seen)
     }
   }

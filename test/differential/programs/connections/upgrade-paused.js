@@ -19,6 +19,7 @@ program(async () => {
     socket.on('close', () => log('close', bytes))
     socket.pause()
     socket.write('HTTP/1.1 101 Switching Protocols\r\n\r\n')
+    // Nothing says that a sender has stopped: nothing came for as long as this. A slow machine ends it early, with fewer bytes.
     let seen = -1
     const timer = setInterval(() => {
       const { bytesRead } = socket

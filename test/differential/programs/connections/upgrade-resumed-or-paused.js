@@ -9,7 +9,7 @@ const { setImmediate, setTimeout } = require('node:timers')
 const { dial, listen, log, logged, message, play, program } = require('../../kit')
 
 const kBytes = 2_000_000
-// Within it bytes come that were not to.
+// Silence: within it bytes come that were not to. On a slow machine fewer do.
 const kStillMs = 50
 
 /** @type {Record<string, (socket: any) => void>} */

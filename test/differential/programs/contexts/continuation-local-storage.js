@@ -5,8 +5,8 @@
 
 const http = require('node:http')
 const { createHook, executionAsyncId } = require('node:async_hooks')
-const { setTimeout } = require('node:timers')
-const { listen, log, logged, message, program, talk } = require('../../kit')
+const { clearInterval, setInterval, setTimeout } = require('node:timers')
+const { listen, log, logged, message, program, talk, within } = require('../../kit')
 
 const contexts = new Map()
 const requests = new Set()
@@ -41,9 +41,9 @@ program(async () => {
     await talk(port, message(`GET ${path}`))
     await logged(`close ${path}`)
   }
-  while (destroyed < requests.size) {
-    await new Promise((resolve) => setTimeout(resolve, 5))
-    if (process.uptime() > 5) break
-  }
+  // They are destroyed when their memory is collected, which no event tells of.
+  const looks = setInterval(() => { if (destroyed === requests.size) log('all destroyed') }, 5)
+  await within(logged('all destroyed'))
+  clearInterval(looks)
   log('destroyed', requests.size, destroyed)
 })

@@ -30,6 +30,7 @@ program(async () => {
   const wire = await dial(await listen(server))
   await play(wire, [message('POST /', ['Content-Length: 400006']), 'abcdef', { event: 'response close' }, /too large/])
   wire.write('x'.repeat(400_000)).write(message('GET /'))
+  // Silence, in which what was written meets a request that nobody reads; how much does so is not compared.
   setTimeout(() => server.emit('goes on'), 200)
   await talk(wire, [])
 })

@@ -23,6 +23,7 @@ program(async () => {
   wire.socket.pause()
   wire.write(message('POST /', [`Content-Length: ${total}`, 'Connection: close']))
   for (let i = 0; i < 16; i++) wire.write(Buffer.alloc(total / 16, 97 + i))
+  // A client that is late; on a slow machine less is waiting by then.
   setTimeout(() => wire.socket.on('data', (piece) => {
     bytes += piece.toString('latin1').match(/[a-p]{8,}/g)?.join('').length ?? 0
     text = `${text}${piece.subarray(-8).toString('latin1')}`.slice(-8)

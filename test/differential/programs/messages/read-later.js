@@ -8,7 +8,7 @@ const { setImmediate } = require('node:timers')
 const { setTimeout } = require('node:timers/promises')
 const { dial, listen, log, logged, message, play, program, talk } = require('../../kit')
 
-/** Resolves when nothing more comes: the server has read as much as it does for an application that does not. */
+/** Resolves when nothing more comes: the server has read as much as it does for an application that does not; on a slow machine too early. */
 async function full (req) {
   for (let before = -1; before !== req.readableLength;) {
     before = req.readableLength

@@ -32,6 +32,7 @@ program(async () => {
   let bytes = 0
   wire.socket.on('data', (piece) => { for (const byte of piece) if (byte === row[0]) bytes++ })
   wire.write(message('GET /'))
+  // A client that is late; how late does not matter to what comes back.
   setTimeout(() => wire.socket.resume(), 200)
   await wire.untilClosed()
   answer(bytes)

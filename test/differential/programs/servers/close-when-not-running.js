@@ -4,6 +4,7 @@
 // breaks: close-callback-at-once
 
 const http = require('node:http')
+const { drained } = require('../../../helpers/waiting')
 const { listen, log, logged, message, program, talk, watch } = require('../../kit')
 
 program(async () => {
@@ -12,6 +13,8 @@ program(async () => {
   log(server.close((error) => log('never listened', error.name, error.code, error.message)) === server)
   await logged('never listened')
   await talk(await listen(server), message('GET /'))
+  // How often 'close' comes depends on it.
+  await drained(server)
   server.close((error) => log('first', error))
   server.close((error) => log('second', error?.code))
   log('returned')

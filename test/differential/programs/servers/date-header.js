@@ -17,6 +17,7 @@ program(async () => {
     const seconds = Date.parse(date) / 1000
     log(path, new Date(date).toUTCString() === date, seconds >= from && seconds <= Math.floor(Date.now() / 1000), date !== before)
     before = date
+    // Time is the subject: another second.
     await play(wire, [{ wait: 2100 }])
   }
 })

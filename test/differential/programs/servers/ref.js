@@ -8,6 +8,7 @@ const http = require('node:http')
 const { setTimeout } = require('node:timers')
 const { log, program } = require('../../kit')
 
+// Its pauses are the silences in which this process would end, were there nothing to hold it.
 // Another process, so that nothing of the client's keeps this one alive.
 const kClient = `
 const http = require('node:http')

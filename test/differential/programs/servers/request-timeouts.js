@@ -4,8 +4,7 @@
 // breaks: timeouts-of-the-start
 
 const http = require('node:http')
-const { setTimeout } = require('node:timers')
-const { dial, listen, log, message, play, program, talk } = require('../../kit')
+const { dial, listen, log, message, play, program, talk, within } = require('../../kit')
 
 program(async () => {
   const server = http.createServer({ connectionsCheckingInterval: 20 }, (req, res) => {
@@ -22,11 +21,11 @@ program(async () => {
   const second = await dial(port)
   await play(second, [message('GET /quick', []), /quick$/, 'GET'])
   server.headersTimeout = 300
-  setTimeout(() => log('too late'), 5000).unref()
-  await talk(head, [])
-  await talk(second, [])
+  const inTime = async (wire) => { if (await within(talk(wire, []), 'late') === 'late') log('too late') }
+  await inTime(head)
+  await inTime(second)
   server.requestTimeout = 300
-  await talk(body, [])
+  await inTime(body)
 
   const told = http.createServer({ connectionsCheckingInterval: 20, requestTimeout: 200, headersTimeout: 100 })
   told.once('clientError', (error, socket) => {

@@ -18,11 +18,11 @@ program(async () => {
       })
     }
   })
-  log(server.setTimeout(100) === server, server.timeout)
+  log(server.setTimeout(400) === server, server.timeout)
   const port = await listen(server)
   await talk(port, [message('GET /nobody')])
   await talk(port, [message('POST /both', ['Content-Length: 3', 'Connection: close']), /late/, 'abc'])
-  server.setTimeout(80, (socket) => {
+  server.setTimeout(200, (socket) => {
     log('server timeout', socket.server === server)
     socket.destroy()
   })
@@ -30,7 +30,8 @@ program(async () => {
   server.removeAllListeners('timeout')
   server.timeout = 0
   const wire = await dial(port)
-  await play(wire, [message('GET /never', []), { event: 'request /never' }, { wait: 300 }])
+  // Silence for longer than any timeout before.
+  await play(wire, [message('GET /never', []), { event: 'request /never' }, { wait: 600 }])
   log('open', !wire.closed)
   server.timeout = 60
   await talk(port, [])

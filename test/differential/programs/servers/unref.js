@@ -19,8 +19,9 @@ program(async () => {
   const again = http.createServer().listen(0)
   again.ref()
   log(again.unref().unref() === again)
+  // Ends the process that lives on; one that does not is over before.
   setTimeout(() => {
     log('still running')
     process.exit()
-  }, 3000).unref()
+  }, 9000).unref()
 })
