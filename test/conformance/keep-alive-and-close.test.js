@@ -4,7 +4,10 @@
 
 const { test } = require('node:test')
 const assert = require('node:assert/strict')
+const { backend, http } = require('../helpers/backend')
+const { dial, get, serve } = require('../helpers/client')
 const { compare, message } = require('../helpers/differential')
+const { silence } = require('../helpers/waiting')
 
 const kBody = 'body of the answer'
 const kLast = message('GET /last')
@@ -219,4 +222,17 @@ test('a client that half-closes still gets the answer to what it asked', async (
     }, [message('GET /', []), null], { prepare: (server) => { server.httpAllowHalfOpen = true } })
     assert.ok(text.endsWith(kBody))
   }
+})
+
+test('keepAliveTimeout ends with the first byte of a request on the engine, on Node with its last line', async (t) => {
+  // docs/compatibility.md, keep-alive-within-a-head. Node 20 adds a second of its own to the time (keepAliveTimeoutBuffer).
+  const port = await serve(t, http.createServer({ keepAliveTimeout: 100 }, (req, res) => res.end(kBody)))
+  const wire = await dial(t, port)
+  wire.write(get())
+  await wire.until(kBody)
+  wire.write('GET /next HTTP/1.1\r\nHost: a\r\n')
+  if (backend === 'node') return wire.untilClosed()
+  await silence(1500)
+  wire.write('\r\n')
+  await wire.until(/answer[^]*answer/)
 })
