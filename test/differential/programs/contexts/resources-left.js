@@ -60,7 +60,14 @@ const kClients = {
 }
 
 /** What tells the client that its bytes have been handled, where it is not a handler. @type {Record<string, string>} */
-const kToldByClient = { nonsense: 'data', 'a request whose handler destroys': 'close', 'a request that times out': 'close' }
+const kToldByClient = {
+  nonsense: 'data',
+  'a request whose handler destroys': 'close',
+  'a request that times out': 'close',
+  // A client that leaves before it has read everything resets the connection, of which the upgraded socket would tell.
+  'an upgrade': 'end',
+  'a tunnel': 'end',
+}
 
 /** Says "handled" when a handler has run, or has thrown. */
 const handlers = new EventEmitter()
@@ -86,12 +93,7 @@ program(async () => {
       kHandlers[req.url](req, res)
       handlers.emit('handled')
     })
-    for (const type of ['upgrade', 'connect']) {
-      server.on(type, (req, socket) => {
-        socket.end('HTTP/1.1 101 Switching Protocols\r\n\r\n')
-        handlers.emit('handled')
-      })
-    }
+    for (const type of ['upgrade', 'connect']) server.on(type, (req, socket) => socket.end('HTTP/1.1 101 Switching Protocols\r\n\r\n'))
     for (const times of ['first', 'again']) {
       begun = {}
       server.listen(0, '127.0.0.1')
