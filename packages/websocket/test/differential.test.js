@@ -439,7 +439,7 @@ for (const [name, { options, run }] of Object.entries(programs)) {
       if (reference === undefined) closesItself = isClosed
       for (const client of wss.clients) client.terminate()
       await Promise.all(closes)
-      // What comes after 'close'.
+      // The notes that are written after 'close' are waited for.
       if (reference !== undefined) await until(() => notes.length + seen.length >= wanted, 'the last notes', kAnswerMs).catch(() => {})
       await sleep(1)
       notes.push(...seen)

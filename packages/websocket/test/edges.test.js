@@ -92,7 +92,7 @@ compare('a client that pings while it is always behind stays, as long as it gets
   await until(() => socket.bufferedAmount > 0, 'output waits')
   for (let i = 0; i < 60; i++) {
     client.write(frame(kFin | 9, 'p'))
-    // As many as are allowed are never on their way, however slow the machine is.
+    // At most ten pings are on their way at a time, fewer than are allowed, however slow the machine is.
     await until(() => pongs > i - 10, 'pongs')
     await sleep(10)
   }

@@ -170,7 +170,8 @@ test('a client that does not read is bounded by bufferedAmount, and gets everyth
     socket.send(piece, () => { accepted += piece.length })
     sent += piece.length
     if (socket.bufferedAmount < 2 * kMiB) continue
-    await sleep(20) // What the kernels take; on a slow machine they get less.
+    // The kernels get time to take what was sent; on a slow machine they take less of it.
+    await sleep(20)
     isStopped = socket.bufferedAmount >= 2 * kMiB
   }
   assert.ok(sent < 64 * kMiB)

@@ -14,7 +14,7 @@ const {
 /** @type {boolean | undefined} asked when first needed */
 let isQueueDestroyed
 
-// What Node's 'close' listeners of an HTTP connection do. Runs just before the socket's 'close'.
+// Does what Node's 'close' listeners of an HTTP connection do, just before the socket's 'close'.
 /** @param {any} socket */
 function connectionClosed (socket) {
   socket.server?.[kListener].sockets.delete(socket)

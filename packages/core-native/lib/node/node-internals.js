@@ -1,6 +1,6 @@
 'use strict'
 
-// What Node has and does not document: functions, symbols, and answers to how it behaves. Each is looked for when the package
+// Undocumented functions and symbols of Node, and answers to how it behaves. Each is looked for when the package
 // loads. types/node-internals.d.ts is the inventory; private-members.js has the names that begin with an underscore.
 
 const { AsyncLocalStorage, AsyncResource } = require('node:async_hooks')

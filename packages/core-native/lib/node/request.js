@@ -1,6 +1,6 @@
 'use strict'
 
-// What Node's http.IncomingMessage does not document, by what it is for.
+// Functions for the undocumented members of http.IncomingMessage, named by what each member is for.
 
 /** @typedef {import('../../types/node-internals').PrivateRequest} PrivateRequest */
 

@@ -1,6 +1,6 @@
 'use strict'
 
-// What Node's http.ServerResponse does not document, by what it is for.
+// Functions for the undocumented members of http.ServerResponse, named by what each member is for.
 
 /** @typedef {import('../../types/node-internals').PrivateResponse} PrivateResponse */
 /** @typedef {import('../../types/node-internals').PrivateSocket} PrivateSocket */

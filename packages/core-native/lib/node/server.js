@@ -1,6 +1,6 @@
 'use strict'
 
-// What Node's http.Server and net.Server do not document, by what it is for.
+// Functions for the undocumented members of http.Server and net.Server, named by what each member is for.
 
 /** @typedef {import('../../types/node-internals').PrivateServer} PrivateServer */
 

@@ -1,6 +1,6 @@
 'use strict'
 
-// What Node's net.Socket and its streams do not document, by what it is for.
+// Functions for the undocumented members of net.Socket and its streams, named by what each member is for.
 
 /** @typedef {import('../../types/node-internals').PrivateSocket} PrivateSocket */
 

@@ -1,6 +1,6 @@
 'use strict'
 
-// What Node's tls.Server and its contexts do not document.
+// Functions for the undocumented members of tls.Server and of its contexts.
 
 const { InternalsError } = require('../base/errors')
 

@@ -38,7 +38,7 @@ bool FlagOf(Napi::Object from, const char* name) {
   return value.IsBoolean() && value.As<Napi::Boolean>();
 }
 
-// As lib/listen/registrations.js knows them.
+// Names of conflicts, which lib/listen/registrations.js turns into texts of errors.
 const char* NameOf(ConflictReason reason) {
   switch (reason) {
     case ConflictReason::kNone:

@@ -1,6 +1,6 @@
 #pragma once
-// Where the fields of a record stand. lib/records/records.js repeats the numbers for JavaScript,
-// and a test compares the two.
+// The fields of a record: word, shift and mask of each. lib/records/records.js repeats the numbers
+// for JavaScript, and a test compares the two.
 
 #include <cstddef>
 #include <cstdint>
