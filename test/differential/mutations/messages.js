@@ -56,8 +56,8 @@ module.exports = [
   {
     name: 'line-ends-refused',
     file: 'src/http1/request_parser.cc',
-    find: 'if (!SkipPadding(message, "\\r\\n"))',
-    replace: 'if (!MUTANT("line-ends-refused") && !SkipPadding(message, "\\r\\n"))',
+    find: "if (!SkipPadding(message, '\\r', '\\n'))",
+    replace: 'if (!MUTANT("line-ends-refused") && !SkipPadding(message, \'\\r\', \'\\n\'))',
   },
 
   // Clients that leave.

@@ -34,10 +34,11 @@ ParseStatus RequestParser::Fail(ParseError error) {
   return ParseStatus::kError;
 }
 
-// Moves on to the first byte that is none of `skipped`. False when the limit is reached.
-bool RequestParser::SkipPadding(std::string_view message, std::string_view skipped) {
+// Moves on to the first byte that is neither `first` nor `second`. False when the limit is reached.
+bool RequestParser::SkipPadding(std::string_view message, char first, char second) {
   const size_t begin = position_;
-  while (position_ < message.size() && skipped.find(message[position_]) != std::string_view::npos) {
+  while (position_ < message.size() &&
+         (message[position_] == first || message[position_] == second)) {
     ++position_;
   }
   return budget_.TakePadding(position_ - begin);
@@ -98,7 +99,7 @@ ParseError RequestParser::ScanVersion(std::string_view message) {
 ParseError RequestParser::Step(std::string_view message) {
   switch (phase_) {
     case Phase::kLeadingLineEnds:
-      if (!SkipPadding(message, "\r\n")) return ParseError::kHeaderOverflow;
+      if (!SkipPadding(message, '\r', '\n')) return ParseError::kHeaderOverflow;
       if (position_ == message.size()) return ParseError::kNone;
       started_ = true;
       phase_ = Phase::kMethod;
@@ -106,7 +107,7 @@ ParseError RequestParser::Step(std::string_view message) {
     case Phase::kMethod:
       return ScanMethod(message);
     case Phase::kSpaceBeforeTarget:
-      if (!SkipPadding(message, " ")) return ParseError::kHeaderOverflow;
+      if (!SkipPadding(message, ' ', ' ')) return ParseError::kHeaderOverflow;
       if (position_ == message.size()) return ParseError::kNone;
       target_begin_ = position_;
       phase_ = Phase::kTarget;
@@ -114,7 +115,7 @@ ParseError RequestParser::Step(std::string_view message) {
     case Phase::kTarget:
       return ScanTarget(message);
     case Phase::kSpaceBeforeVersion:
-      if (!SkipPadding(message, " ")) return ParseError::kHeaderOverflow;
+      if (!SkipPadding(message, ' ', ' ')) return ParseError::kHeaderOverflow;
       if (position_ == message.size()) return ParseError::kNone;
       phase_ = Phase::kVersion;
       [[fallthrough]];

@@ -77,7 +77,7 @@ class RequestParser {
   ParseError ScanMethod(std::string_view message);
   ParseError ScanTarget(std::string_view message);
   ParseError ScanVersion(std::string_view message);
-  bool SkipPadding(std::string_view message, std::string_view skipped);
+  bool SkipPadding(std::string_view message, char first, char second);
   void FillHead(std::string_view message);
 
   const MethodTable* methods_;

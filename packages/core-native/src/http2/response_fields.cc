@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/ascii.h"
-#include "http1/char_class.h"
+#include "http1/byte_scan.h"
 
 namespace httpsys::http2 {
 namespace {
@@ -37,20 +37,19 @@ bool IsOfConnection(std::string_view name) {
 }
 
 bool IsName(std::string_view name) {
-  return std::all_of(name.begin(), name.end(),
-                     [](char c) { return http1::HasClass(c, http1::kTokenChar); });
+  const char* const end = name.data() + name.size();
+  return http1::SkipToken(name.data(), end) == end;
 }
 
 bool IsValue(std::string_view value) {
-  return std::all_of(value.begin(), value.end(),
-                     [](char c) { return http1::HasClass(c, http1::kFieldValueChar); });
+  const char* const end = value.data() + value.size();
+  return http1::SkipFieldValue(value.data(), end) == end;
 }
 
 }  // namespace
 
 void ResponseFields::Begin(const std::vector<HeaderLine>& lines) {
   fields_.clear();
-  names_.clear();
   nominated_.clear();
   closes_ = false;
   size_t bytes = 0;
@@ -71,8 +70,8 @@ void ResponseFields::Begin(const std::vector<HeaderLine>& lines) {
       rest.remove_prefix(std::min(comma + 1, rest.size()));
     }
   }
-  // Views into it must stay.
-  names_.reserve(bytes);
+  // As long as it will be: views into it must stay.
+  names_.resize(bytes);
 }
 
 bool ResponseFields::IsNominated(std::string_view lower_name) const {
@@ -92,10 +91,10 @@ void ResponseFields::AddStatus(int status) {
 }
 
 void ResponseFields::AddLines(const std::vector<HeaderLine>& lines, bool is_accept) {
+  char* at = names_.data();
   for (const HeaderLine& line : lines) {
-    const size_t at = names_.size();
-    for (const char c : line.name) names_.push_back(LowerCase(c));
-    const std::string_view name = std::string_view(names_).substr(at);
+    const std::string_view name(at, line.name.size());
+    at = std::transform(line.name.begin(), line.name.end(), at, LowerCase);
     if (IsOfConnection(name) || IsNominated(name) || !IsName(name) || !IsValue(line.value)) {
       continue;
     }

@@ -17,9 +17,10 @@ constexpr size_t kStatusAt = 9;
 constexpr size_t kStatusEnd = 12;
 
 std::string_view Trim(std::string_view text) {
-  const size_t from = text.find_first_not_of(" \t");
-  if (from == std::string_view::npos) return {};
-  return text.substr(from, text.find_last_not_of(" \t") - from + 1);
+  const auto is_space = [](char c) { return c == ' ' || c == '\t'; };
+  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  return text;
 }
 
 bool ParseLine(std::string_view text, HeaderLine* line) {
