@@ -120,8 +120,8 @@ module.exports = [
   {
     name: 'first-header-in-lower-case',
     file: 'lib/http/outgoing.js',
-    find: 'headers[key] = [name, value]',
-    replace: 'headers[key] = [Object.keys(headers).length === 0 ? key : name, value]',
+    find: 'headers[field.key] = [name, value]',
+    replace: 'headers[field.key] = [Object.keys(headers).length === 0 ? field.key : name, value]',
   },
   {
     name: 'socket-event-missing',

@@ -22,8 +22,10 @@ module.exports = [
   ofOutgoing('reason-from-the-table', kHead,
     "idleMs, self._header.replace(/^(.{12}) [^\\r]*/, (_, start) => start + ' ' + http.STATUS_CODES[self.statusCode]), body)"),
   ofOutHeaders('header-names-with-prototype', 'OutHeaders.prototype = Object.create(null)', 'OutHeaders.prototype = {}'),
-  ofOutgoing('refused-header-remembered', 'validateHeaderValue(name, value)', 'self[kOutHeaders] ??= outHeaders()\n    validateHeaderValue(name, value)'),
-  ofOutgoing('header-value-unchecked', 'validateHeaderValue(name, value)', ''),
+  ofOutgoing('refused-header-remembered', 'checkValue(field, name, value)', 'self[kOutHeaders] ??= outHeaders()\n    checkValue(field, name, value)'),
+  ofOutgoing('header-value-unchecked', 'checkValue(field, name, value)', ''),
+  ofOutHeaders('refused-value-remembered', 'validateHeaderValue(name, value)', 'field.checked = value\n  validateHeaderValue(name, value)'),
+  ofOutHeaders('header-value-checked-once', 'value === field.checked', 'field.checked !== null'),
   ofOutgoing('header-after-the-head', 'if (self._header || super.setHeader', 'if (super.setHeader'),
   ofReplyWriter('head-always-latin1', "const isText = typeof body === 'string' && (flags & R.kReplyChunked) === 0", 'const isText = false'),
 

@@ -4,11 +4,11 @@
 // listeners of a socket. A light socket has no listeners, so its end calls these functions.
 
 const { destroysQueued } = require('../node/node-internals')
-const { answerOf, close, setAnswer } = require('../node/response')
+const { close, setAnswer } = require('../node/response')
 const { connectionReset } = require('./client-error')
 const { State, isLight, ownMessage } = require('./socket-state')
 const {
-  kEndHeld, kIncoming, kListener, kOutgoing, kParent, kReceiving, kResource, kResourceEnded, kState, kStreamAnswers
+  kEndHeld, kIncoming, kListener, kNewer, kOlder, kOutgoing, kParent, kReceiving, kResource, kResourceEnded, kState, kStreamAnswer
 } = require('./symbols')
 
 /** @type {boolean | undefined} asked when first needed */
@@ -60,13 +60,31 @@ function flushHeldEnd (req) {
   req.push(null)
 }
 
+// Shutdown helpers (http-terminator, http-graceful-shutdown) look for the response of each connection, and destroy connections
+// without one. That of a connection with streams is the newest unfinished one of its streams: its head is the least likely to
+// have left.
+/** @param {any} connection @param {any} res of one of its streams */
+function answerBegins (connection, res) {
+  const older = connection[kStreamAnswer] ?? null
+  if (older !== null) older[kNewer] = res
+  res[kOlder] = older
+  res[kNewer] = null
+  connection[kStreamAnswer] = res
+  setAnswer(connection, res)
+}
+
 /** @param {any} connection @param {any} res that has ended, or whose stream has */
 function answerEnds (connection, res) {
-  const answers = connection[kStreamAnswers]
-  answers.delete(res)
-  if (answerOf(connection) !== res) return
-  setAnswer(connection, null)
-  for (const other of answers) setAnswer(connection, other)
+  const { [kOlder]: older, [kNewer]: newer } = res
+  if (older === undefined) return // It has ended before.
+  res[kOlder] = undefined
+  if (older !== null) older[kNewer] = newer
+  if (newer !== null) {
+    newer[kOlder] = older
+    return
+  }
+  connection[kStreamAnswer] = older
+  setAnswer(connection, older)
 }
 
 // Once: what is left of the message still runs in its context.
@@ -82,4 +100,4 @@ function emitClose (res) {
   if (close(res)) res.emit('close')
 }
 
-module.exports = { answerEnds, connectionClosed, emitClose, endResource, flushHeldEnd }
+module.exports = { answerBegins, answerEnds, connectionClosed, emitClose, endResource, flushHeldEnd }

@@ -19,14 +19,14 @@ const { answerOf, expectContinue, flush, isHeard, isLast, onPendingData, setAnsw
 const { forgetRead, restartTimeout } = require('../node/socket')
 const { closeUnread, consumed, materialise } = require('./socket')
 const { closeIfIdle, onLateRequest } = require('./closing')
-const { answerEnds, emitClose, endResource, flushHeldEnd } = require('./connection-end')
+const { answerBegins, answerEnds, emitClose, endResource, flushHeldEnd } = require('./connection-end')
 const { State, isLight, publish } = require('./socket-state')
 const { removeListeners, forgetResponse, showData } = require('./socket-listeners')
-const { idleTimeout, kKeepAliveMarginMs } = require('./outgoing')
+const { idleTimeout, kKeepAliveMarginMs, tellIdleTimeout } = require('./outgoing')
 const { served } = require('./served')
 const {
   kLane, kSlot, kState, kIncoming, kReceiving, kOutgoing, kUnacknowledged, kRead, kRequestCount, kOutgoingData,
-  kResource, kEndHeld, kEnded, kListener, kParent, kStreamAnswers, kEndsIn
+  kResource, kEndHeld, kEnded, kListener, kParent, kEndsIn
 } = require('./symbols')
 
 const { kEnd, kShutdown, kUpgradeAccept, kUpgradeDecline } = R.ReplyType
@@ -97,7 +97,7 @@ function onRequest (lane, socket, words, bytes, at) {
   const textAt = at + R.kRequestFixedBytes + (lines << 3)
   const { server } = socket
   const listener = server[kListener]
-  socket[kState] |= State.kServed
+  socket[kState] = (socket[kState] | State.kServed) & ~State.kIdleCounted
   if (socket[kEndsIn] !== null) socket[kEndsIn] = null // The lane had this request before it was to close an idle connection.
   served.requests++
   socket[kRead] += words[w + Word.kRequestWireBytes] + bodyBytes
@@ -458,15 +458,6 @@ function detach (socket, res) {
   res.socket = null
 }
 
-// Shutdown helpers (http-terminator, http-graceful-shutdown) look for the response of each connection, and destroy connections
-// without one. That of a connection with streams is the newest unfinished one of its streams: its head is the least likely to
-// have left.
-/** @param {any} connection @param {any} res of one of its streams */
-function answerBegins (connection, res) {
-  (connection[kStreamAnswers] ??= new Set()).add(res)
-  setAnswer(connection, res)
-}
-
 /** @param {any} socket @param {any} res */
 function queue (socket, res) {
   if (socket[kOutgoing] === null) socket[kOutgoing] = [res]
@@ -507,7 +498,7 @@ function onResponseFinish () {
 function tellEnd (socket, last, idle) {
   if ((socket[kState] & (State.kLaneClosed | State.kFinSent)) !== 0) return
   if (last) return // destroySoon() says it with kReplyClose.
-  socket[kLane].writer.command(kEnd, R.kReplyEnd, socket[kSlot], idle ? idleTimeout(socket) : 0)
+  socket[kLane].writer.command(kEnd, R.kReplyEnd, socket[kSlot], idle ? tellIdleTimeout(socket) : 0)
 }
 
 // The tick after 'finish': res 'close'. A request that nobody listened to is closed silently, with
@@ -531,7 +522,8 @@ function afterFinish (req, res) {
 
 /** @param {any} server @param {any} socket */
 function startKeepAliveTimer (server, socket) {
-  if (!server.keepAliveTimeout || idleTimeout(socket) !== 0 || (socket[kState] & State.kStream) !== 0) return
+  if ((socket[kState] & (State.kStream | State.kIdleCounted)) !== 0) return
+  if (!server.keepAliveTimeout || idleTimeout(socket) !== 0) return
   socket.setTimeout(server.keepAliveTimeout + (server.keepAliveTimeoutBuffer ?? kKeepAliveMarginMs))
   socket[kState] |= State.kKeepAliveTimer
 }

@@ -5,10 +5,13 @@
 const http = require('node:http')
 const { kOutHeaders, isLenientHeaderValidation, setHeader } = require('../node/node-internals')
 
-// Field names with a remembered key. Applications set some dozens; who makes names up only takes Node's own way.
+const { validateHeaderValue } = http
+
+// Field names that are remembered. Applications set some dozens; who makes names up only takes Node's own way.
 const kKeysMax = 512
-// Longest field name (characters) that is worth remembering.
+// Longest field name, and longest value, that is worth remembering (characters).
 const kNameMax = 64
+const kValueMax = 64
 
 // As Node's own object it has no prototype to speak of; unlike that, which is a dictionary from its first
 // key on, V8 gives it a hidden class.
@@ -16,39 +19,55 @@ const kNameMax = 64
 function OutHeaders () {}
 OutHeaders.prototype = Object.create(null)
 
-/** Keys by field name as it was given. @type {Map<string, string>} */
-const keys = new Map()
+/**
+ * A field name that Node takes.
+ *
+ * @typedef {object} Field
+ * @property {string} key what Node files it under
+ * @property {string} checked the value that was found right last: most responses set the same ones
+ */
+
+/** Fields by their name as it was given. @type {Map<string, Field>} */
+const fields = new Map()
 
 /**
- * What Node files a field under, for names that it takes: it would check each again, and make a new string.
+ * What is known of a field: Node would check its name each time, and make a new string.
  *
  * @param {string} name
- * @returns {string | undefined} undefined: let Node set it
+ * @returns {Field | undefined} undefined: let Node set it
  */
-function keyOf (name) {
-  return keys.get(name) ?? learnKey(name)
+function fieldOf (name) {
+  return fields.get(name) ?? learnField(name)
+}
+
+/** Throws as Node does when a value may not be sent. @param {Field} field @param {string} name @param {any} value */
+function checkValue (field, name, value) {
+  if (value === field.checked) return
+  validateHeaderValue(name, value)
+  if (typeof value === 'string' && value.length <= kValueMax) field.checked = value
 }
 
 // Asks Node itself, so that the rules are those of the running version.
 /** @param {unknown} name */
-function learnKey (name) {
-  if (typeof name !== 'string' || name.length > kNameMax || keys.size >= kKeysMax) return undefined
+function learnField (name) {
+  if (typeof name !== 'string' || name.length > kNameMax || fields.size >= kKeysMax) return undefined
   const probe = Object.assign(Object.create(http.OutgoingMessage.prototype), { _header: null, [kOutHeaders]: null })
   try {
     setHeader?.call(probe, name, 'a')
   } catch {
     return undefined // Node says again what is wrong with it.
   }
-  const fields = Object.entries(probe[kOutHeaders] ?? {})
-  if (fields.length !== 1) return undefined
-  const [[key, pair]] = fields
+  const entries = Object.entries(probe[kOutHeaders] ?? {})
+  if (entries.length !== 1) return undefined
+  const [[key, pair]] = entries
   if (!Array.isArray(pair) || pair.length !== 2 || pair[0] !== name || pair[1] !== 'a') return undefined
-  keys.set(name, key)
-  return key
+  const field = { key, checked: 'a' }
+  fields.set(name, field)
+  return field
 }
 
 /** Node's own setHeader() when it does what the short way does; null: there is none. */
-const stockSetHeader = learnKey('Content-Type') === undefined ? null : setHeader
+const stockSetHeader = learnField('Content-Type') === undefined ? null : setHeader
 
 /** Whether a response's values are checked as http.validateHeaderValue() does. @param {any} res */
 function isStrict (res) {
@@ -60,4 +79,4 @@ function outHeaders () {
   return new (/** @type {any} */ (OutHeaders))()
 }
 
-module.exports = { isStrict, keyOf, outHeaders, stockSetHeader }
+module.exports = { checkValue, fieldOf, isStrict, outHeaders, stockSetHeader }

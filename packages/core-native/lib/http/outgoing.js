@@ -18,14 +18,14 @@ const {
 } = require('../node/node-internals')
 const { answerOf, finish, hasBody, hasTrailers, headIsSent, headOf, isHeadSent, isLast, makeHead } = require('../node/response')
 const { hadError, restartTimeout } = require('../node/socket')
-const { isStrict, keyOf, outHeaders, stockSetHeader } = require('./out-headers')
+const { checkValue, fieldOf, isStrict, outHeaders, stockSetHeader } = require('./out-headers')
 const { hasCredit } = require('./socket-output')
 const { kStreamBytesMin, mayCopy, settleStream } = require('./stream-credit')
 const { State } = require('./socket-state')
 const { kLane, kSlot, kState, kUnsent, kWritten, kEnded, kResource } = require('./symbols')
 
 const { kData, kBlock, kEnd } = R.ReplyType
-const { ServerResponse, validateHeaderValue } = http
+const { ServerResponse } = http
 const StockServerResponse = ServerResponse
 
 // Characters. A head shares its record with a piece of the body, and a record has to fit a segment.
@@ -105,17 +105,24 @@ function idleTimeout (socket) {
   return timeout + (server.keepAliveTimeoutBuffer ?? kKeepAliveMarginMs)
 }
 
+/** idleTimeout() for a reply that says it to the lane. @param {any} socket */
+function tellIdleTimeout (socket) {
+  const idleMs = idleTimeout(socket)
+  if (idleMs !== 0) socket[kState] |= State.kIdleCounted
+  return idleMs
+}
+
 class Methods extends ServerResponse {
   /** @param {string} name @param {any} value @returns {any} */
   setHeader (name, value) {
     const self = /** @type {any} */ (this)
     // Instrumentation that replaces it is called instead of the short way, here and in end().
     if (self._header || super.setHeader !== stockSetHeader || !isStrict(self)) return super.setHeader(name, value)
-    const key = keyOf(name)
-    if (key === undefined) return super.setHeader(name, value)
-    validateHeaderValue(name, value)
+    const field = fieldOf(name)
+    if (field === undefined) return super.setHeader(name, value)
+    checkValue(field, name, value)
     const headers = self[kOutHeaders] ??= outHeaders()
-    headers[key] = [name, value]
+    headers[field.key] = [name, value]
     return this
   }
 
@@ -153,7 +160,7 @@ class Methods extends ServerResponse {
       flags |= R.kReplyClose
       socket[kState] |= State.kCloseSoon | State.kFinSent
     }
-    const idleMs = self._last ? 0 : idleTimeout(socket)
+    const idleMs = self._last ? 0 : tellIdleTimeout(socket)
     const { writer } = socket[kLane]
     const bytes = self._headerSent
       ? writer.data(kData, socket[kSlot], flags, body ?? '', 'utf8', idleMs)
@@ -210,7 +217,7 @@ function endWithFile (res, fd, start, bytes) {
   if (!isHeadSent(res)) count(socket, writer.response(socket[kSlot], 0, res.statusCode, 0, headOf(res), null))
   writer.command(kBlock, res.chunkedEncoding ? R.kReplyChunked : 0, socket[kSlot], block)
   const flags = R.kReplyEnd | (res.chunkedEncoding ? R.kReplyChunked : 0) | (isLast(res) ? R.kReplyClose : 0)
-  writer.command(kEnd, flags, socket[kSlot], isLast(res) ? 0 : idleTimeout(socket))
+  writer.command(kEnd, flags, socket[kSlot], isLast(res) ? 0 : tellIdleTimeout(socket))
   writer.batching = batching
   if (!batching) writer.signal()
   headIsSent(res)
@@ -268,4 +275,4 @@ function emitFinish (res) {
   res.emit('finish')
 }
 
-module.exports = { EngineServerResponse, endWithFile, idleTimeout, kKeepAliveMarginMs }
+module.exports = { EngineServerResponse, endWithFile, idleTimeout, kKeepAliveMarginMs, tellIdleTimeout }

@@ -5,7 +5,7 @@
 const { answerOf } = require('../node/response')
 const { emitCloseIfDrained, uncountConnection } = require('../node/server')
 const { serverOf } = require('../node/socket')
-const { kLane, kSlot, kState, kHeldWrite, kUnref, kHoldsLoop, kStreamAnswers, kEndsIn, kListener } = require('./symbols')
+const { kLane, kSlot, kState, kHeldWrite, kUnref, kHoldsLoop, kStreamAnswer, kEndsIn, kListener } = require('./symbols')
 
 // Bits of socket[kState].
 const State = {
@@ -26,7 +26,8 @@ const State = {
   kWebSocket: 1 << 14, // Frames: this stream has none of them.
   kStream: 1 << 15, // A stream of an HTTP/2 connection.
   kHttp2: 1 << 16, // A connection that has streams.
-  kRelayedStream: 1 << 17 // A stream of a client's connection that another process has.
+  kRelayedStream: 1 << 17, // A stream of a client's connection that another process has.
+  kIdleCounted: 1 << 18 // The lane was told, since the last request, how long the connection may be idle: nobody else counts.
 }
 
 /** @param {any} socket */
@@ -37,7 +38,7 @@ function isLight (socket) {
 // The response whose turn it is on the socket. A connection with streams has none: its _httpMessage is one of theirs.
 /** @param {any} socket */
 function ownMessage (socket) {
-  return socket[kStreamAnswers] === undefined ? answerOf(socket) : undefined
+  return socket[kStreamAnswer] === undefined ? answerOf(socket) : undefined
 }
 
 /** @param {any} socket */

@@ -31,8 +31,8 @@ module.exports = {
   /** What of its unsent bytes is counted among those of all streams, and among those that come out of their common credit. */
   kTaken: Symbol('httpsys.taken'),
   kShared: Symbol('httpsys.shared'),
-  /** On the socket of a connection with streams: their unfinished responses, a Set in the order of their requests. */
-  kStreamAnswers: Symbol('httpsys.streamAnswers'),
+  /** On the socket of a connection with streams: the newest of their unfinished responses. */
+  kStreamAnswer: Symbol('httpsys.streamAnswer'),
   /** On the socket of a connection with streams: that credit; see stream-credit.js. */
   kStreamCredit: Symbol('httpsys.streamCredit'),
   /** What is known of its TLS; absent on a plain one. */
@@ -48,6 +48,9 @@ module.exports = {
 
   /** On a response: true once the lane has been told that it is complete. */
   kEnded: Symbol('httpsys.ended'),
+  /** On an unfinished response of a stream: its neighbours among those of the connection, in the order of their requests; null: none. */
+  kOlder: Symbol('httpsys.older'),
+  kNewer: Symbol('httpsys.newer'),
 
   /** On a handle without a descriptor: its server listens from now on. */
   kBegin: Symbol('httpsys.begin'),

@@ -1,7 +1,7 @@
 'use strict'
 // Bad names and values are refused with Node's codes, and leave a response as it was.
 // covers: 10
-// breaks: refused-header-remembered, header-value-unchecked, header-after-the-head
+// breaks: refused-header-remembered, header-value-unchecked, header-value-checked-once, refused-value-remembered, header-after-the-head
 
 const http = require('node:http')
 const { listen, log, message, program, talk } = require('../../kit')
@@ -19,6 +19,10 @@ program(async () => {
     refused('name', () => res.setHeader('a b', '1'))
     refused('value', () => res.setHeader('a', 'b\nc'))
     refused('undefined', () => res.setHeader('a', undefined))
+    for (const value of ['b', 'b', 'b\nc', 'b\nc', undefined, 'b', ['b\nc'], ['b'], 7]) {
+      refused('again', () => res.setHeader('X-Again', value))
+      log(res.getHeader('x-again'))
+    }
     refused('append', () => res.appendHeader('a', '\u0000'))
     refused('status', () => res.writeHead(1000))
     refused('reason', () => res.writeHead(200, 'a\r\nb'))
