@@ -49,7 +49,10 @@ async function load (port, cpu, seconds) {
 async function compareInstructions ({ cpus, rounds, seconds, warmUp }) {
   const all = await inRounds(kSides, { rounds, seconds: Math.ceil(seconds * kFactor), warmUp: Math.ceil(warmUp * kWarmFactor) }, {
     start: (side) => start(side, cpus.server),
-    warmUp: ({ server }, _side, duration) => load(server.port, cpus.client, duration),
+    async warmUp ({ server }, _side, duration) {
+      await load(server.port, cpus.client, duration)
+      await server.begin(() => load(server.port, cpus.client, duration))
+    },
     measure: ({ server }, _side, duration) => server.measure(() => load(server.port, cpus.client, duration)),
     describe: (side, instructions) => `${side.padEnd(8)} ${Math.round(instructions)} instructions`,
   })

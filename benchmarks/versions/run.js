@@ -28,7 +28,9 @@ const kCountRounds = 3
 /** Rounds of instructions. V8 compiles and collects garbage now and then, which only adds to a round: the lowest ones are compared. */
 const kInstructionRounds = 6
 /** V8 must have optimized everything before instructions are counted, and runs several times slower there. */
-const kCallgrindWarmUp = 30
+const kCallgrindWarmUp = 20
+/** The same while instructions are counted, before the first round. */
+const kCountedWarmUp = 16
 const kCallgrindSeconds = 4
 const kWarmUp = 3
 const kConnections = 64
@@ -77,7 +79,10 @@ async function instructions (versions, what, { cpus }) {
   const { startCase } = require('./cases')
   return inRounds(versions, { rounds: kInstructionRounds, seconds: kCallgrindSeconds, warmUp: kCallgrindWarmUp }, {
     start: ({ name, folder }) => startCase(what, folder, cpus.server, (args) => CountedServer.start(name, cpus.server, args)),
-    warmUp: ({ server }, _version, seconds) => requestsOf(what, server.port, cpus.client, seconds, kCountedConnections),
+    async warmUp ({ server }, _version, seconds) {
+      await requestsOf(what, server.port, cpus.client, seconds, kCountedConnections)
+      await server.begin(() => requestsOf(what, server.port, cpus.client, kCountedWarmUp, kCountedConnections))
+    },
     measure: ({ server }, _version, seconds) => server.measure(() => requestsOf(what, server.port, cpus.client, seconds, kCountedConnections)),
     describe: ({ name }, count) => `${what.name} ${name}: ${Math.round(count)} instructions`,
   })
