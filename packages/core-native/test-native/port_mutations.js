@@ -38,8 +38,8 @@ const kPortMutations = [
   {
     name: 'death-taken-for-a-wish',
     file: 'port_state.cc',
-    find: 'if (!is_left(there) || kept.insert(there.key).second) return false;',
-    replace: 'if (!is_left(there) || (kept.insert(there.key).second && !MUTANT("death-taken-for-a-wish"))) return false;'
+    find: 'if (kept.insert(there.key).second) {',
+    replace: 'if (kept.insert(there.key).second && !MUTANT("death-taken-for-a-wish")) {'
   },
   {
     name: 'sync-dropped',

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -370,10 +371,10 @@ TEST_F(PortStateTest, AddressesThatOthersAcceptOnAreToldOnce) {
 TEST_F(PortStateTest, TheNextOwnerTakesAnAbsentOnesPlace) {
   ASSERT_TRUE(state_.AddEntry({kAlice, 1, 7, 0, 500, "", "http://*:80/a/"}, 1000));
   EXPECT_EQ(state_.NextExpiry(), 1500u);
-  EXPECT_TRUE(state_.entries()[0].is_absent());
+  EXPECT_TRUE(state_.entries().front().is_absent());
   EXPECT_EQ(Add(kBob, {.prefixes = {"http://*:80/A/"}}), 0);
   ASSERT_EQ(state_.entries().size(), 1u);
-  EXPECT_EQ(state_.entries()[0].entry.member, kBob);
+  EXPECT_EQ(state_.entries().front().entry.member, kBob);
   EXPECT_EQ(state_.NextExpiry(), std::nullopt);
 }
 
@@ -389,7 +390,7 @@ TEST_F(PortStateTest, AbsentOwnersAreOfflineForAWhileWhenTheirTimeIsOver) {
   EXPECT_EQ(first.offline[0].prefix_id, 8u);
   EXPECT_EQ(first.offline[0].flags & peer::kEntryOffline, peer::kEntryOffline);
   EXPECT_EQ(first.offline[0].absent_ms, limits::kOfflineMs);
-  EXPECT_TRUE(state_.entries()[1].is_offline());
+  EXPECT_TRUE(std::next(state_.entries().begin())->is_offline());
   EXPECT_TRUE(state_.Expire(1100).empty());
   const PortState::Expired second = state_.Expire(1100 + limits::kOfflineMs);
   ASSERT_EQ(second.gone.size(), 1u);

@@ -1,6 +1,8 @@
 #include "sharing/port_record.h"
 
 #include <algorithm>
+#include <set>
+#include <unordered_set>
 #include <utility>
 
 #include "base/limits.h"
@@ -23,17 +25,13 @@ std::vector<PortRecord::Change> PortRecord::RemoveEntries(uint64_t member,
                                                           const peer::Unregister& gone,
                                                           uint64_t now_ms) {
   std::vector<Change> changes;
+  const std::unordered_set<uint32_t> prefix_ids(gone.prefix_ids.begin(), gone.prefix_ids.end());
   for (const StateEntry& there : state.EntriesOfServer(member, gone.server_id)) {
     peer::Entry entry = there.entry;
-    const bool is_meant =
-        gone.is_all != 0 || std::find(gone.prefix_ids.begin(), gone.prefix_ids.end(),
-                                      entry.prefix_id) != gone.prefix_ids.end();
+    const bool is_meant = gone.is_all != 0 || prefix_ids.contains(entry.prefix_id);
     if (!is_meant || there.is_absent()) continue;
     state.RemoveEntry({member, gone.server_id, entry.prefix_id});
-    const bool has_other =
-        std::any_of(state.entries().begin(), state.entries().end(),
-                    [&](const StateEntry& other) { return other.key == there.key; });
-    const bool is_absent = gone.wait_ms != 0 && !has_other;
+    const bool is_absent = gone.wait_ms != 0 && !state.HasKey(there.key);
     if (is_absent) {
       entry.absent_ms = gone.wait_ms;
       state.AddEntry(entry, now_ms);
@@ -65,18 +63,18 @@ std::vector<PortRecord::Untold> PortRecord::TakeUntold(uint64_t now_ms) {
 
 // What others take for this member's, and is not.
 std::vector<peer::Unregister> PortRecord::StaleEntries() const {
+  std::set<std::pair<uint32_t, uint32_t>> wanted;  // Servers and their numbers of prefixes.
+  const auto add = [&](const peer::Register& registered) {
+    for (const peer::PrefixItem& item : registered.prefixes) {
+      wanted.insert({registered.server_id, item.id});
+    }
+  };
+  for (const auto& [server_id, list] : own) std::for_each(list.begin(), list.end(), add);
+  std::for_each(queued.begin(), queued.end(), add);
   std::vector<peer::Unregister> result;
   for (const StateEntry& there : state.EntriesOfMember(self.id)) {
     const peer::Entry& entry = there.entry;
-    const auto has_it = [&](const peer::Register& registered) {
-      return registered.server_id == entry.server_id &&
-             std::any_of(registered.prefixes.begin(), registered.prefixes.end(),
-                         [&](const peer::PrefixItem& item) { return item.id == entry.prefix_id; });
-    };
-    const auto found = own.find(entry.server_id);
-    const bool is_wanted =
-        (found != own.end() && std::any_of(found->second.begin(), found->second.end(), has_it)) ||
-        std::any_of(queued.begin(), queued.end(), has_it);
+    const bool is_wanted = wanted.contains({entry.server_id, entry.prefix_id});
     if (is_wanted || there.is_absent()) continue;
     result.push_back({entry.server_id, 0, 0, {entry.prefix_id}, 0});
   }

@@ -23,13 +23,14 @@ std::shared_ptr<const PortRoutes> PortRoutes::Create(uint16_t port, uint64_t sel
   // What it is asked for is never its own.
   routes->is_shared_ = routes->has_idle_ = has_idle;
   std::set<std::pair<uint64_t, uint32_t>> servers;
-  for (const StateEntry& there : state.entries()) {
+  // The table is sorted: what comes in its order goes to its end.
+  state.entries().ForEachByKey([&](const StateEntry& there) {
     const peer::Entry& entry = there.entry;
     auto& targets = routes->targets_;
     if (there.is_offline()) {
       routes->is_shared_ = routes->has_offline_ = true;
       (void)routes->offline_.Add(there.parsed, 0);
-      continue;
+      return;
     }
     // One that is there already has another owner of the same queue.
     const uint32_t id =
@@ -39,17 +40,21 @@ std::shared_ptr<const PortRoutes> PortRoutes::Create(uint16_t port, uint64_t sel
     if (there.is_absent()) {
       target.absent_until_ms = there.absent_until_ms;
       routes->is_shared_ = true;
-      continue;
+      return;
     }
     const bool is_own = entry.member == self;
     target.owners.push_back({is_own ? 0 : entry.member, entry.server_id, entry.prefix_id,
                              (entry.flags & peer::kEntryPlain) != 0,
                              (entry.flags & peer::kEntryFed) != 0});
-    servers.insert({entry.member, entry.server_id});
-    if (is_own) {
-      AddOnce(&routes->local_servers_, entry.server_id);
+  });
+  // In the order in which they came: connections that any of them may take are the first one's.
+  for (const StateEntry& there : state.entries()) {
+    const uint64_t member = there.entry.member;
+    if (there.is_absent() || !servers.insert({member, there.entry.server_id}).second) continue;
+    if (member == self) {
+      routes->local_servers_.push_back(there.entry.server_id);
     } else {
-      AddOnce(&routes->peers_, entry.member);
+      AddOnce(&routes->peers_, member);
     }
   }
   routes->places_ = PlacesOf(self, state);
@@ -72,7 +77,7 @@ bool PortRoutes::IsOneCluster() const {
 std::vector<PortRoutes::Place> PortRoutes::PlacesOf(uint64_t self, const PortState& state) {
   std::vector<Place> places;
   const auto is_secure = [](const StateEntry& there) { return there.parsed.is_https; };
-  const auto& entries = state.entries();
+  const PortEntries& entries = state.entries();
   const bool is_mixed = std::any_of(entries.begin(), entries.end(), is_secure) &&
                         !std::all_of(entries.begin(), entries.end(), is_secure);
   if (!is_mixed) return places;

@@ -2,42 +2,20 @@
 // Who has registered what on one port. Every member has a copy; the coordinator's counts.
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "backend/backend.h"
 #include "peer/messages.h"
-#include "url/url_prefix.h"
+#include "sharing/port_entries.h"
+#include "sharing/port_rules.h"
 
 namespace httpsys::sharing {
-
-struct StateEntry {
-  peer::Entry entry;
-  UrlPrefix parsed;
-  std::string key;               // Equal for prefixes that requests cannot tell apart.
-  std::string hello_key;         // Equal for those that no ClientHello can; empty without TLS.
-  uint64_t absent_until_ms = 0;  // 0 = its server is there.
-
-  bool is_absent() const { return absent_until_ms != 0; }
-  // Absent, and nobody waits for it: its owner has died, or its successor has not come in time.
-  bool is_offline() const { return is_absent() && (entry.flags & peer::kEntryOffline) != 0; }
-};
 
 // Pure: no sockets, no threads, no clock.
 class PortState {
  public:
-  struct Conflict {
-    int error = 0;  // A positive errno.
-    uint64_t member = 0;
-    std::string prefix;
-    std::string queue = {};  // Of that prefix.
-    ConflictReason reason = ConflictReason::kNone;
-    std::string wanted = {};  // With kTerms: the prefix that is in its way.
-  };
-
   explicit PortState(uint16_t port) : port_(port) {}
 
   // Why these may not be registered; nothing is changed. EINVAL: not a prefix of this port. ENOSPC:
@@ -59,7 +37,7 @@ class PortState {
   bool AddEntry(const peer::Entry& entry, uint64_t now_ms);
   void RemoveEntry(const peer::EntryGone& gone);
   // There is an entry, absent or not, that requests cannot tell apart from one with this key.
-  bool HasKey(const std::string& key) const;
+  bool HasKey(const std::string& key) const { return entries_.HasKey(key); }
   bool HasPrefix(const std::string& text) const;
   // What is to be removed or told anew as absent when servers go.
   std::vector<StateEntry> EntriesOfServer(uint64_t member, uint32_t server_id) const;
@@ -74,27 +52,18 @@ class PortState {
   Expired Expire(uint64_t now_ms);
 
   const std::map<uint64_t, peer::Member>& members() const { return members_; }
-  const std::vector<StateEntry>& entries() const { return entries_; }
+  const PortEntries& entries() const { return entries_; }
   std::optional<uint64_t> NextExpiry() const;
   // Where connections come from somebody who is no member, as text; each once.
   std::vector<std::string> FedAddresses() const;
   void Clear();
 
  private:
-  bool Parse(const std::string& text, StateEntry* entry) const;
-  bool IsThere(uint64_t member, uint32_t server_id, const peer::PrefixItem& item) const;
   static void SetOffline(StateEntry* entry, uint64_t now_ms);
-  // Whether the server of an entry has the prefix with this key, for the same queue.
-  bool Has(const peer::Entry& owner, const std::string& key) const;
-  bool Wants(const peer::Register& wanted, const std::string& key) const;
-  const StateEntry* FindOtherTerms(uint64_t member, const peer::Register& wanted,
-                                   const StateEntry& candidate) const;
-  const StateEntry* FindConflict(uint64_t member, const peer::Register& wanted,
-                                 const StateEntry& candidate, ConflictReason* reason) const;
 
   uint16_t port_;
   std::map<uint64_t, peer::Member> members_;
-  std::vector<StateEntry> entries_;
+  PortEntries entries_;
 };
 
 }  // namespace httpsys::sharing

@@ -1,0 +1,225 @@
+#include "sharing/port_rules.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+namespace httpsys::sharing {
+namespace {
+
+// As two listen(2) on a port: a wildcard address and any other are in each other's way.
+bool OverlapsAsPort(const UrlPrefix& one, uint8_t one_flags, const UrlPrefix& other,
+                    uint8_t other_flags) {
+  const bool is_one_bound = one.host_kind == HostKind::kIpBound;
+  const bool is_other_bound = other.host_kind == HostKind::kIpBound;
+  if (is_one_bound && is_other_bound) return one.ip == other.ip;
+  // An IPv4 wildcard leaves IPv6 addresses alone.
+  if (is_one_bound) return (other_flags & peer::kEntryIpv4) == 0 || IsIpv4(one, one_flags);
+  if (is_other_bound) return (one_flags & peer::kEntryIpv4) == 0 || IsIpv4(other, other_flags);
+  return true;
+}
+
+// Whoever comes back after the coordinator has changed may find others in its queue, or nobody yet.
+bool IsMode(const peer::Register& wanted, QueueMode mode) {
+  return wanted.is_again == 0 && wanted.queue_mode == static_cast<uint8_t>(mode);
+}
+
+bool SharesQueue(const peer::Entry& there, const peer::Register& wanted) {
+  return !wanted.queue.empty() && there.queue == wanted.queue &&
+         !IsMode(wanted, QueueMode::kCreate);
+}
+
+// Workers of one cluster, each with the port as a whole: the same one, and in a process each.
+bool ShareAPort(const StateEntry& there, uint64_t member, const peer::Register& wanted,
+                const std::string& key) {
+  const bool is_same_address =
+      there.key == key && ((there.entry.flags ^ wanted.flags) & peer::kEntryIpv4) == 0;
+  return is_same_address && there.entry.member != member && SharesQueue(there.entry, wanted);
+}
+
+// Of two that cannot have one prefix.
+ConflictReason ReasonOf(const peer::Entry& there, const peer::Register& wanted) {
+  if (there.queue.empty() || wanted.queue.empty()) return ConflictReason::kPrefix;
+  return there.queue == wanted.queue ? ConflictReason::kQueueMode : ConflictReason::kOtherQueue;
+}
+
+// Whoever has told none may have any.
+bool HaveSameTerms(const std::string& one, const std::string& other) {
+  return !one.empty() && one == other;
+}
+
+// A connection speaks TLS or it does not, before its request tells whose it is.
+bool MeetOnOneSocket(const UrlPrefix& one, const UrlPrefix& other) {
+  if (one.is_https == other.is_https) return false;
+  const bool are_bound = one.host_kind == HostKind::kIpBound && other.host_kind == one.host_kind;
+  return !are_bound || one.ip == other.ip;
+}
+
+}  // namespace
+
+PortRules::PortRules(const PortEntries& entries, uint16_t port, uint64_t member,
+                     const peer::Register& wanted)
+    : entries_(entries), member_(member), wanted_(wanted) {
+  candidates_.reserve(wanted.prefixes.size());
+  for (const peer::PrefixItem& item : wanted.prefixes) {
+    StateEntry& candidate = candidates_.emplace_back().emplace();
+    if (ParseEntry(port, item.text, &candidate)) {
+      candidate.entry.terms = item.terms;
+      keys_.insert(candidate.key);
+    } else {
+      candidates_.back().reset();
+    }
+  }
+}
+
+std::optional<Conflict> PortRules::Check() {
+  const auto is_its_queue = [&](const StateEntry& there) {
+    return there.entry.queue == wanted_.queue && !there.is_absent();
+  };
+  if (IsMode(wanted_, QueueMode::kAttach) &&
+      std::none_of(entries_.begin(), entries_.end(), is_its_queue)) {
+    return Conflict{ENOENT, 0, wanted_.queue};
+  }
+  for (size_t i = 0; i < candidates_.size(); ++i) {
+    if (auto conflict = CheckOne(i)) return conflict;
+  }
+  return std::nullopt;
+}
+
+std::optional<Conflict> PortRules::CheckOne(size_t index) {
+  const peer::PrefixItem& item = wanted_.prefixes[index];
+  if (!candidates_[index]) return Conflict{EINVAL, 0, item.text};
+  const StateEntry& candidate = *candidates_[index];
+  if (const std::string* other = FindOwnScheme(index)) {
+    return Conflict{EADDRINUSE, member_, *other, wanted_.queue, ConflictReason::kScheme};
+  }
+  if (const auto [there, reason] = FindConflict(candidate); there != nullptr) {
+    return Conflict{EADDRINUSE, there->entry.member, there->entry.prefix, there->entry.queue,
+                    reason};
+  }
+  const StateEntry* there = FindOtherTerms(candidate);
+  // Those that are there have other terms now, which is a fact.
+  if (there != nullptr && !IsThere(item)) return TermsConflict(*there, item.text);
+  return std::nullopt;
+}
+
+std::optional<Conflict> PortRules::CheckTerms() {
+  for (size_t i = 0; i < candidates_.size(); ++i) {
+    if (!candidates_[i]) continue;
+    const StateEntry* there = FindOtherTerms(*candidates_[i]);
+    if (there != nullptr) return TermsConflict(*there, wanted_.prefixes[i].text);
+  }
+  return std::nullopt;
+}
+
+PortRules::Place PortRules::PlaceOf(const UrlPrefix& prefix) {
+  return {prefix.is_https, prefix.host_kind == HostKind::kIpBound, prefix.ip};
+}
+
+// An earlier prefix of the same registration that cannot share a socket with this one.
+const std::string* PortRules::FindOwnScheme(size_t index) {
+  const UrlPrefix& prefix = candidates_[index]->parsed;
+  if (!places_.try_emplace(PlaceOf(prefix), index).second) return nullptr;
+  for (const auto& [place, first] : places_) {
+    if (MeetOnOneSocket(candidates_[first]->parsed, prefix)) return &wanted_.prefixes[first].text;
+  }
+  return nullptr;
+}
+
+PortRules::Found PortRules::FindConflict(const StateEntry& candidate) {
+  Found found;
+  if ((wanted_.flags & peer::kEntryPlain) != 0) {
+    // A port as a whole also depends on who has the same one.
+    found = FindByPlace(candidate);
+  } else {
+    const auto [known, is_new] = by_place_.try_emplace(PlaceOf(candidate.parsed));
+    if (is_new) known->second = FindByPlace(candidate);
+    found = known->second;
+  }
+  if (found.there != nullptr) return found;
+  found.there = entries_.FindKey(candidate.key, [&](const StateEntry& there) {
+    return !there.is_absent() && !there.IsOf(member_, wanted_.server_id) &&
+           !SharesQueue(there.entry, wanted_);
+  });
+  if (found.there != nullptr) found.reason = ReasonOf(found.there->entry, wanted_);
+  return found;
+}
+
+// The first entry that is in the candidate's way, whatever their paths and host names.
+PortRules::Found PortRules::FindByPlace(const StateEntry& candidate) const {
+  for (const StateEntry& there : entries_) {
+    if (there.is_absent()) continue;
+    const bool is_own = there.IsOf(member_, wanted_.server_id);
+    const bool are_plain = (there.entry.flags & wanted_.flags & peer::kEntryPlain) != 0;
+    if (!is_own && (there.entry.flags & peer::kEntryExclusive) != 0) {
+      return {&there, ConflictReason::kExclusiveThere};
+    }
+    if (!is_own && (wanted_.flags & peer::kEntryExclusive) != 0) {
+      return {&there, ConflictReason::kExclusiveWanted};
+    }
+    if (MeetOnOneSocket(there.parsed, candidate.parsed)) return {&there, ConflictReason::kScheme};
+    if (!is_own && are_plain &&
+        OverlapsAsPort(there.parsed, there.entry.flags, candidate.parsed, wanted_.flags) &&
+        !ShareAPort(there, member_, wanted_, candidate.key)) {
+      return {&there, ConflictReason::kPlain};
+    }
+  }
+  return {};
+}
+
+// The prefix of another server that no ClientHello can tell from the candidate's, and whose clients
+// are asked for certificates by other rules. Two servers of one queue that both have both prefixes
+// are one application: each answers all requests of the clients that it has asked.
+const StateEntry* PortRules::FindOtherTerms(const StateEntry& candidate) {
+  if (candidate.hello_key.empty()) return nullptr;
+  for (const Other& other : OthersOf(candidate)) {
+    if (other.unwanted != nullptr) return other.unwanted;
+    const peer::Entry& owner = other.first->entry;
+    const bool has_both = entries_.FindKey(candidate.key, [&](const StateEntry& there) {
+      return there.IsOf(owner.member, owner.server_id) && there.entry.queue == owner.queue &&
+             !there.is_absent();
+    }) != nullptr;
+    if (!has_both) return other.first;
+  }
+  return nullptr;
+}
+
+const std::vector<PortRules::Other>& PortRules::OthersOf(const StateEntry& candidate) {
+  if (by_hello_.empty()) {
+    for (const StateEntry& there : entries_) {
+      if (!there.is_absent() && !there.hello_key.empty() &&
+          !there.IsOf(member_, wanted_.server_id)) {
+        by_hello_[there.hello_key].push_back(&there);
+      }
+    }
+  }
+  const auto [known, is_new] = others_.try_emplace({candidate.hello_key, candidate.entry.terms});
+  std::vector<Other>& others = known->second;
+  const auto there_are = by_hello_.find(candidate.hello_key);
+  if (!is_new || there_are == by_hello_.end()) return others;
+  std::map<std::tuple<uint64_t, uint32_t, std::string_view>, size_t> of_server;
+  for (const StateEntry* there : there_are->second) {
+    if (HaveSameTerms(there->entry.terms, candidate.entry.terms)) continue;
+    const peer::Entry& owner = there->entry;
+    const auto [server, is_first] =
+        of_server.try_emplace({owner.member, owner.server_id, owner.queue}, others.size());
+    if (is_first) others.push_back({there});
+    Other& other = others[server->second];
+    const bool is_shared =
+        !wanted_.queue.empty() && owner.queue == wanted_.queue && keys_.contains(there->key);
+    if (other.unwanted == nullptr && !is_shared) other.unwanted = there;
+  }
+  return others;
+}
+
+bool PortRules::IsThere(const peer::PrefixItem& item) const {
+  const StateEntry* there = entries_.Find(member_, wanted_.server_id, item.id);
+  return there != nullptr && there->entry.prefix == item.text && !there->is_absent();
+}
+
+Conflict PortRules::TermsConflict(const StateEntry& there, const std::string& text) const {
+  return {EADDRINUSE,        there.entry.member,     there.entry.prefix,
+          there.entry.queue, ConflictReason::kTerms, text};
+}
+
+}  // namespace httpsys::sharing
