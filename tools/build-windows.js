@@ -1,6 +1,6 @@
 'use strict'
 
-// Builds the addon for Windows (x64) with mingw-w64. What is compiled is binding.gyp's to say, and it is
+// Builds the addon for Windows (x64) with mingw-w64. What is compiled is native/sources.js's to say, and it is
 // compiled as MSVC does there as far as this compiler can show: no GNU extensions.
 //
 //   node tools/build-windows.js

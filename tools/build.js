@@ -8,8 +8,9 @@ const crypto = require('node:crypto')
 const fs = require('node:fs')
 const path = require('node:path')
 const { diagnose, gypFlags } = require('../packages/core-native/native/build')
+const { batchesOn } = require('../packages/core-native/native/sources')
 const { Progress } = require('./lib/progress')
-const { addonOf, kNative, sourcesOn } = require('./lib/gyp')
+const { addonOf, kNative } = require('./lib/gyp')
 const { CommandError, kCoreNative, kJobs, kRoot, listFiles, main, run } = require('./lib/project')
 
 /**
@@ -23,7 +24,7 @@ function fingerprint (configuration) {
     process.env.CXX ?? '', process.env.CXXFLAGS ?? ''].join('\n'))
   const manifest = path.join(kRoot, 'node_modules', 'node-addon-api', 'package.json')
   for (const file of [
-    path.join(kNative, 'binding.gyp'), manifest, ...listFiles(path.join(kCoreNative, 'src')),
+    path.join(kNative, 'binding.gyp'), path.join(kNative, 'sources.js'), manifest, ...listFiles(path.join(kCoreNative, 'src')),
   ]) {
     hash.update(`${file}\n`).update(fs.existsSync(file) ? fs.readFileSync(file) : '')
   }
@@ -38,8 +39,8 @@ function explain (error) {
 
 /** @param {string[]} args of node */
 async function compile (args) {
-  const total = sourcesOn(process.platform === 'win32' ? 'win' : process.platform === 'darwin' ? 'mac' : 'linux').length
-  const progress = new Progress({ unit: 'files compiled', total })
+  const total = batchesOn(process.platform === 'win32' ? 'win' : process.platform === 'darwin' ? 'mac' : 'linux').length
+  const progress = new Progress({ unit: 'batches compiled', total })
   const onLine = (/** @type {string} */ line) => {
     if (/^\s+CXX\(|^\s+\w+\.cc$/.test(line)) progress.add()
   }

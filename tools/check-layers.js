@@ -1,7 +1,7 @@
 'use strict'
 
 // The rooms of the sources: which folder of packages/core-native/src may include which other one, which folder of
-// packages/core-native/lib, which package and which folder of tools may require which other one, and that native/binding.gyp
+// packages/core-native/lib, which package and which folder of tools may require which other one, and that native/sources.js
 // names exactly the native sources there are. docs/architecture.md shows the same table.
 
 const fs = require('node:fs')
@@ -227,8 +227,8 @@ function sourceListProblems () {
   const present = new Set(listFiles(path.join(kCoreNative, 'src'), (file) => file.endsWith('.cc'))
     .map((file) => path.relative(kCoreNative, file).split(path.sep).join('/')))
   return [
-    ...[...present].filter((file) => !named.has(file)).map((file) => `binding.gyp does not name ${file}`),
-    ...[...named].filter((file) => !present.has(file)).map((file) => `binding.gyp names ${file}, which does not exist`),
+    ...[...present].filter((file) => !named.has(file)).map((file) => `native/sources.js does not name ${file}`),
+    ...[...named].filter((file) => !present.has(file)).map((file) => `native/sources.js names ${file}, which does not exist`),
   ]
 }
 

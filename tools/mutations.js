@@ -46,7 +46,7 @@ function apply (folder, { name, file, find, replace }) {
 /** @param {string} folder @returns {string} what resolves its dependencies as the package itself does */
 function copyPackage (folder) {
   fs.mkdirSync(folder, { recursive: true })
-  for (const name of ['package.json', 'index.js', 'wrapper.mjs', 'register.js', 'lib', 'src', path.join('native', 'binding.gyp')]) {
+  for (const name of ['package.json', 'index.js', 'wrapper.mjs', 'register.js', 'lib', 'src', path.join('native', 'binding.gyp'), path.join('native', 'sources.js')]) {
     fs.cpSync(path.join(kCoreNative, name), path.join(folder, name), { recursive: true })
   }
   return folder

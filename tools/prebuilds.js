@@ -68,7 +68,7 @@ function fingerprint (target) {
   const settings = [...compilerFlags(target), ...linkerFlags(target), ...Object.values(surroundings().env)]
   const hash = crypto.createHash('sha256').update(settings.join('\n').replaceAll(kRoot, '').replaceAll(cacheFolder(), ''))
   const manifest = path.join(nodeAddonApi(), 'package.json')
-  for (const file of [path.join(kNative, 'binding.gyp'), manifest, ...listFiles(path.join(kCoreNative, 'src'))]) {
+  for (const file of [path.join(kNative, 'binding.gyp'), path.join(kNative, 'sources.js'), manifest, ...listFiles(path.join(kCoreNative, 'src'))]) {
     hash.update(`${path.relative(kRoot, file)}\n`).update(fs.readFileSync(file))
   }
   return hash.digest('hex')

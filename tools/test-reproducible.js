@@ -14,7 +14,7 @@ const { prebuilds } = require('./prebuilds')
 
 /** What a build reads of the clone. */
 const kParts = [
-  'package.json', 'package-lock.json', 'tools', 'packages/core-native/src', 'packages/core-native/native/binding.gyp',
+  'package.json', 'package-lock.json', 'tools', 'packages/core-native/src', 'packages/core-native/native/binding.gyp', 'packages/core-native/native/sources.js',
   'packages/core-native/native/build.js', 'packages/core-native/test-windows'
 ]
 

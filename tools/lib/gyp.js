@@ -1,10 +1,11 @@
 'use strict'
 
-// What binding.gyp says: the one list of what the addon is compiled from. Builds without node-gyp read it here.
+// How the addon is compiled, by native/binding.gyp and native/sources.js: builds without node-gyp read it here.
 
 const fs = require('node:fs')
 const path = require('node:path')
 const vm = require('node:vm')
+const sources = require('../../packages/core-native/native/sources')
 const { nodeAddonApi, pinnedHeaders } = require('./packages')
 const { kCoreNative } = require('./project')
 
@@ -14,7 +15,7 @@ const kNative = path.join(kCoreNative, 'native')
 /** The addon that `npm run build` makes. */
 const kAddon = addonOf('Release')
 
-/** @typedef {'linux' | 'mac' | 'win'} GypSystem */
+/** @typedef {import('../../packages/core-native/native/sources').GypSystem} GypSystem */
 
 /** @param {'Release' | 'Debug'} configuration @returns {string} */
 function addonOf (configuration) {
@@ -44,7 +45,7 @@ function partsOn (system) {
 
 /** @param {GypSystem} system @returns {string[]} relative to packages/core-native, with slashes */
 function sourcesOn (system) {
-  return partsOn(system).flatMap(({ sources = [] }) => sources).map((file) => path.posix.join('native', file))
+  return sources.sourcesOn(system).map((file) => `src/${file}`)
 }
 
 /** @param {GypSystem} system @returns {string[]} what the compiler is told, as `-D` options */

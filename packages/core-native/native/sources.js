@@ -1,0 +1,219 @@
+'use strict'
+
+// What the addon is compiled from, for each system; every build reads it here. binding.gyp runs this file:
+//
+//   node sources.js linux | mac | win
+//
+// It prints what the compiler gets: batches, each of which includes several of the files. The headers that these share
+// are then read once, which takes half of the time off a build. Windows gets the files themselves.
+
+const fs = require('node:fs')
+const path = require('node:path')
+
+/** Relative to src/. */
+const kEverywhere = [
+  'base/block_pool.cc',
+  'base/block_store.cc',
+  'http1/chunked_decoder.cc',
+  'http1/field_rules.cc',
+  'http1/field_scanner.cc',
+  'http1/method_table.cc',
+  'http1/parse_error.cc',
+  'http1/request_host.cc',
+  'http1/request_parser.cc',
+  'http1/target_scanner.cc',
+  'http2/response_text.cc',
+  'napi/constants.cc',
+  'napi/engine_wrap.cc',
+  'napi/module.cc',
+  'napi/server_settings.cc',
+  'records/intern_table.cc',
+  'records/record_writer.cc',
+  'records/replies.cc',
+  'records/reply_reader.cc',
+  'records/request_queue.cc',
+  'url/host_name.cc',
+  'url/url_path.cc',
+  'url/url_prefix.cc',
+  'url/url_prefix_table.cc',
+]
+
+const kHttpSys = [
+  'http1/response_head.cc',
+  'napi/system_config.cc',
+  'napi/url_methods.cc',
+  'win/certificate_call.cc',
+  'win/completion_port.cc',
+  'win/exchange.cc',
+  'win/http_api.cc',
+  'win/http_sys_backend.cc',
+  'win/incoming_request.cc',
+  'win/kernel_queue.cc',
+  'win/lane.cc',
+  'win/log_fields.cc',
+  'win/receiver.cc',
+  'win/reply_handler.cc',
+  'win/response_call.cc',
+  'win/response_trailers.cc',
+  'win/sent_file.cc',
+  'win/server_session.cc',
+  'win/session.cc',
+  'win/ssl_binding.cc',
+  'win/url_group.cc',
+]
+
+const kEngine = [
+  'base/allowance.cc',
+  'base/small_blocks.cc',
+  'engine/accept/accept_watch.cc',
+  'engine/accept/acceptor.cc',
+  'engine/accept/listener_poll_poll.cc',
+  'engine/config/server_config.cc',
+  'engine/connection/connection_timers.cc',
+  'engine/connection/http2_state.cc',
+  'engine/connection/input.cc',
+  'engine/connection/output_pass.cc',
+  'engine/connection/output_queue.cc',
+  'engine/connection/send_rate.cc',
+  'engine/connection/slots.cc',
+  'engine/connection/slow_clients.cc',
+  'engine/connection/socket_options.cc',
+  'engine/connection/socket_watch.cc',
+  'engine/connection/timer_lists.cc',
+  'engine/connection/transport.cc',
+  'engine/drain_barrier.cc',
+  'engine/engine.cc',
+  'engine/http1/http1_bodies.cc',
+  'engine/http1/http1_refusals.cc',
+  'engine/http1/http1_replies.cc',
+  'engine/http1/http1_session.cc',
+  'engine/http2/http2_connections.cc',
+  'engine/http2/http2_relays.cc',
+  'engine/http2/http2_replies.cc',
+  'engine/http2/http2_requests.cc',
+  'engine/http2/http2_responses.cc',
+  'engine/http2/http2_session.cc',
+  'engine/lane.cc',
+  'engine/lane_commands.cc',
+  'engine/opaque/opaque_session.cc',
+  'engine/peers/owner_choice.cc',
+  'engine/peers/peer_links.cc',
+  'engine/peers/port_admission.cc',
+  'engine/peers/port_moves.cc',
+  'engine/peers/port_router.cc',
+  'engine/peers/port_statistics.cc',
+  'engine/peers/port_table.cc',
+  'engine/peers/relay_input.cc',
+  'engine/peers/relays.cc',
+  'engine/peers/waiting_requests.cc',
+  'engine/reply_processor.cc',
+  'engine/requests/canned_replies.cc',
+  'engine/requests/exchanges.cc',
+  'engine/requests/native_answer.cc',
+  'engine/requests/request_gate.cc',
+  'engine/statistics/error_log.cc',
+  'engine/tls/tls_handshakes.cc',
+  'engine/websocket/websocket_session.cc',
+  'http2/frame_walker.cc',
+  'http2/nghttp2_api.cc',
+  'http2/nghttp2_memory.cc',
+  'http2/request_fields.cc',
+  'http2/request_text.cc',
+  'http2/response_fields.cc',
+  'http2/upgrade.cc',
+  'http2/used_streams.cc',
+  'napi/port_sharing.cc',
+  'napi/signal_watch.cc',
+  'napi/socket_methods.cc',
+  'napi/tls_settings.cc',
+  'peer/frame_reader.cc',
+  'records/addresses.cc',
+  'sharing/channel.cc',
+  'sharing/listening_socket.cc',
+  'sharing/meeting_place.cc',
+  'sharing/named_files.cc',
+  'sharing/port_entries.cc',
+  'sharing/port_routes.cc',
+  'sharing/port_rules.cc',
+  'sharing/port_state.cc',
+  'sharing/port_coordinator.cc',
+  'sharing/port_links.cc',
+  'sharing/port_membership.cc',
+  'sharing/port_participant.cc',
+  'sharing/port_queries.cc',
+  'sharing/port_record.cc',
+  'sharing/shared_port.cc',
+  'sharing/shared_ports.cc',
+  'sharing/state_query.cc',
+  'sharing/unix_diag.cc',
+  'tls/client_hello.cc',
+  'tls/dev_certificate.cc',
+  'tls/hello_peek.cc',
+  'tls/server_context.cc',
+  'tls/session.cc',
+  'tls/session_handshake.cc',
+  'tls/ticket_keys.cc',
+  'websocket/byte_buffer.cc',
+  'websocket/deflater.cc',
+  'websocket/frame.cc',
+  'websocket/inflater.cc',
+  'websocket/message_reader.cc',
+  'websocket/read_error.cc',
+  'websocket/utf8.cc',
+  'websocket/zlib_pool.cc',
+  'websocket/zlib_state.cc',
+]
+
+// One of these makes what the system has.
+const kOnLinux = ['engine/accept/listener_poll_epoll.cc']
+const kElsewhere = ['engine/accept/listener_poll_other.cc']
+
+/** <linux/tcp.h> of one and <netinet/tcp.h> of others declare the same names: in no batch. */
+const kAlone = ['engine/accept/listener_poll_epoll.cc', 'engine/connection/send_rate.cc']
+
+/** Files a batch: with more of them the cores wait for the last one, and a change of one file takes longer to compile. */
+const kBatchSize = 8
+
+/** @typedef {'linux' | 'mac' | 'win'} GypSystem names of gyp */
+
+/** @param {GypSystem} system @returns {string[]} files below src/, with slashes */
+function sourcesOn (system) {
+  if (system === 'win') return [...kEverywhere, ...kHttpSys]
+  return [...kEverywhere, ...kEngine, ...(system === 'linux' ? kOnLinux : kElsewhere)].sort()
+}
+
+/** @param {string} file @param {string} text a file that has not changed is not compiled again */
+function writeChanged (file, text) {
+  if (fs.existsSync(file) && fs.readFileSync(file, 'utf8') === text) return
+  fs.mkdirSync(path.dirname(file), { recursive: true })
+  fs.writeFileSync(file, text)
+}
+
+/**
+ * Writes batches into native/build.
+ *
+ * @param {GypSystem} system
+ * @param {string} [folder] native/
+ * @returns {string[]} files relative to it, with slashes
+ */
+function batchesOn (system, folder = __dirname) {
+  const inSource = (/** @type {string} */ file) => `../src/${file}`
+  if (system === 'win') return sourcesOn(system).map(inSource)
+  const shared = sourcesOn(system).filter((file) => !kAlone.includes(file))
+  const alone = sourcesOn(system).filter((file) => kAlone.includes(file))
+  /** @type {string[]} */
+  const batches = []
+  for (let begin = 0; begin < shared.length; begin += kBatchSize) {
+    const batch = `build/batches/${batches.length + 1}.cc`
+    const lines = shared.slice(begin, begin + kBatchSize).map((file) => `#include "../../../src/${file}"\n`)
+    writeChanged(path.join(folder, batch), lines.join(''))
+    batches.push(batch)
+  }
+  return [...batches, ...alone.map(inSource)]
+}
+
+if (require.main === module) {
+  console.log(batchesOn(/** @type {GypSystem} */ (process.argv[2])).join('\n'))
+}
+
+module.exports = { batchesOn, sourcesOn }
