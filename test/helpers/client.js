@@ -70,6 +70,26 @@ function request (where, body) {
 }
 
 /**
+ * Counts how often a text has something in it, each time that the text has grown. A long text that comes in many pieces
+ * is read once, not once a piece.
+ *
+ * @param {string} wanted
+ * @returns {(text: string) => number}
+ */
+function counter (wanted) {
+  let found = 0
+  let from = 0
+  return (text) => {
+    for (let at = text.indexOf(wanted, from); at !== -1; at = text.indexOf(wanted, from)) {
+      found++
+      from = at + wanted.length
+    }
+    from = Math.max(from, text.length - wanted.length + 1)
+    return found
+  }
+}
+
+/**
  * A plain connection that keeps what arrives.
  */
 class Wire {
@@ -101,8 +121,8 @@ class Wire {
    * @returns {Promise<string>} everything received
    */
   async until (wanted, times = 1) {
-    const pattern = typeof wanted === 'string' ? new RegExp(wanted.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'), 'g') : new RegExp(wanted, 'g')
-    while ((this.text.match(pattern) ?? []).length < times) {
+    const count = typeof wanted === 'string' ? counter(wanted) : (/** @type {string} */ text) => (text.match(new RegExp(wanted, 'g')) ?? []).length
+    while (count(this.text) < times) {
       if (this.closed) throw new Error(`closed before ${wanted} (${times}): ${JSON.stringify(this.text.slice(-2000))}`)
       await this.#change()
     }
