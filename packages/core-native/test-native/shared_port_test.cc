@@ -137,8 +137,12 @@ TEST_F(SharedPortTest, WhateverComesFirstReachesItsOwnerWhenManyConnectAtOnce) {
   for (size_t i = 0; i < clients.size(); ++i) {
     const std::string& body = kinds[i % kinds.size()].second;
     if (!body.empty()) Expect(clients[i], body);
-    if (i % kinds.size() == 4) EXPECT_TRUE(clients[i].Read(12) == "HTTP/1.1 404");
-    if (i % kinds.size() == 5) EXPECT_TRUE(clients[i].Read(12) == "HTTP/1.1 400");
+    if (i % kinds.size() == 4) {
+      EXPECT_TRUE(clients[i].Read(12) == "HTTP/1.1 404");
+    }
+    if (i % kinds.size() == 5) {
+      EXPECT_TRUE(clients[i].Read(12) == "HTTP/1.1 400");
+    }
     if (i % kinds.size() == 6) Expect(clients[i], "alice /a/3");
   }
 }
