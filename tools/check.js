@@ -50,8 +50,8 @@ const kTypeScript = path.join(kRoot, 'node_modules', 'typescript', 'bin', 'tsc')
 const kSteps = [
   { name: 'install what is missing', seconds: 45, work: () => setup('test'), essential: true },
   { name: 'install what only --all needs', seconds: 60, work: () => setup('all'), essential: true, onlyAll: true },
-  { name: 'build the addon', seconds: 80, work: () => build(), essential: true },
-  { name: 'C++ tests, address and undefined-behaviour sanitizers: compile', seconds: 100, work: () => compileTests('address') },
+  { name: 'build the addon', seconds: 40, work: () => build(), essential: true },
+  { name: 'C++ tests, address and undefined-behaviour sanitizers: compile', seconds: 75, work: () => compileTests('address') },
   // They wait most of their time: what one core is enough for runs beside them.
   { name: 'C++ tests, address and undefined-behaviour sanitizers: run', seconds: 40, work: () => nativeTests('address') },
   { name: 'lint and layers', seconds: 24, work: () => lint(), beside: true },
@@ -67,7 +67,7 @@ const kSteps = [
     onlyAll: true
   },
   { name: 'JavaScript tests on stock Node, the reference', seconds: 60, work: () => jsTests({ backend: 'reference' }), onlyAll: true },
-  { name: 'JavaScript tests on the engine', seconds: 190, work: () => jsTests({ backend: 'engine', without: kFrozenClock }) },
+  { name: 'JavaScript tests on the engine', seconds: 300, work: () => jsTests({ backend: 'engine', without: kFrozenClock }) },
   {
     name: 'differential programs with a clock that stands still',
     seconds: 60,

@@ -7,7 +7,7 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
-const { findFuzzingClang } = require('./lib/packages')
+const { findSanitizingClang } = require('./lib/packages')
 const { forEachParallel, kCoreNative, listFiles, main, run } = require('./lib/project')
 const { compile, configure } = require('./native')
 
@@ -41,7 +41,7 @@ async function fuzzOne (build, name, seconds) {
 
 /** @param {number} seconds per target @param {string} [pattern] */
 async function fuzz (seconds, pattern = '') {
-  const clang = findFuzzingClang()
+  const clang = findSanitizingClang()
   if (clang === null) throw new Error('clang++ with libFuzzer is not installed: npm run setup')
   const build = await configure('fuzz', ['-DHTTPSYS_FUZZ=ON', `-DCMAKE_CXX_COMPILER=${clang}`])
   await compile(build)

@@ -43,7 +43,7 @@ function findChromium () {
 }
 
 /** @returns {string | null} a clang++ that has libFuzzer and the sanitizers */
-function findFuzzingClang () {
+function findSanitizingClang () {
   for (const version of kClangVersions) {
     const clang = findProgram(`clang++${version}`)
     if (clang === null) continue
@@ -55,6 +55,11 @@ function findFuzzingClang () {
     if (found) return clang
   }
   return null
+}
+
+/** @returns {string | null} what gives addresses in reports of clang's sanitizers their names; the sanitizers take no file of another name */
+function findSymbolizer () {
+  return findProgram('llvm-symbolizer', ...kClangVersions.filter(Boolean).map((version) => `/usr/lib/llvm${version}/bin/llvm-symbolizer`))
 }
 
 /** @type {Need[]} */
@@ -78,6 +83,12 @@ const kCurlNeed = { what: 'curl', present: () => findProgram('curl') !== null, a
 /** @type {Need[]} */
 const kTestNeeds = [
   { what: 'cmake', present: () => findProgram('cmake') !== null, apt: ['cmake'] },
+  {
+    what: 'clang++ with its sanitizers',
+    present: () => findSanitizingClang() !== null,
+    apt: ['clang-16', 'libclang-rt-16-dev'],
+  },
+  { what: 'llvm-symbolizer, which names functions in reports of sanitizers', present: () => findSymbolizer() !== null, apt: ['llvm-16'] },
   { what: 'pkg-config', present: () => findProgram('pkg-config', 'pkgconf') !== null, apt: ['pkg-config'] },
   { what: 'the header gtest/gtest.h (GoogleTest)', present: () => hasHeader('gtest/gtest.h'), apt: ['libgtest-dev'] },
   { what: 'the header uv.h (libuv)', present: () => hasHeader('uv.h'), apt: ['libuv1-dev'] },
@@ -119,11 +130,6 @@ const kTestNeeds = [
 
 /** What `npm test` needs with --all only. @type {Need[]} */
 const kAllNeeds = [
-  {
-    what: 'clang++ with libFuzzer',
-    present: () => findFuzzingClang() !== null,
-    apt: ['clang-16', 'libclang-rt-16-dev'],
-  },
   { what: 'clang-tidy', present: () => findClang('clang-tidy') !== null, apt: ['clang-tidy-16'] },
   {
     what: 'xz, for test suites from Debian\'s archive',
@@ -316,9 +322,10 @@ module.exports = {
   clangFormatFolder,
   findChromium,
   findClang,
-  findFuzzingClang,
   findHaproxy,
   findNginx,
+  findSanitizingClang,
+  findSymbolizer,
   findZig,
   h2spec,
   hadolint,
