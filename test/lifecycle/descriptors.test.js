@@ -65,6 +65,8 @@ class Server {
       })
     }
     this.server.on('clientError', () => {})
+    // Many wait for a connection of theirs at once.
+    this.server.setMaxListeners(0)
     this.server.on(isSecure ? 'secureConnection' : 'connection', (/** @type {any} */ socket) => {
       this.sockets.set(socket.remotePort, socket)
       socket.on('error', () => {})
