@@ -8,7 +8,7 @@ const crypto = require('node:crypto')
 const fs = require('node:fs')
 const path = require('node:path')
 const { diagnose, gypFlags } = require('../packages/core-native/native/build')
-const { batchesOn } = require('../packages/core-native/native/sources')
+const { compiledOn } = require('../packages/core-native/native/sources')
 const { Progress } = require('./lib/progress')
 const { addonOf, kNative } = require('./lib/gyp')
 const { CommandError, kCoreNative, kJobs, kRoot, listFiles, main, run } = require('./lib/project')
@@ -39,7 +39,7 @@ function explain (error) {
 
 /** @param {string[]} args of node */
 async function compile (args) {
-  const total = batchesOn(process.platform === 'win32' ? 'win' : process.platform === 'darwin' ? 'mac' : 'linux').length
+  const total = compiledOn(process.platform === 'win32' ? 'win' : process.platform === 'darwin' ? 'mac' : 'linux').length
   const progress = new Progress({ unit: 'batches compiled', total })
   const onLine = (/** @type {string} */ line) => {
     if (/^\s+CXX\(|^\s+\w+\.cc$/.test(line)) progress.add()

@@ -10,7 +10,9 @@
 const fs = require('node:fs')
 const path = require('node:path')
 
-/** Relative to src/. */
+const kSources = path.join(__dirname, '..', 'src')
+
+/** Below src/, as the lists after it. */
 const kEverywhere = [
   'base/block_pool.cc',
   'base/block_store.cc',
@@ -190,30 +192,33 @@ function writeChanged (file, text) {
 }
 
 /**
- * Writes batches into native/build.
+ * Writes batches of the system's files, with paths from one folder to the other, so that their text is the same in every clone.
  *
  * @param {GypSystem} system
- * @param {string} [folder] native/
- * @returns {string[]} files relative to it, with slashes
+ * @param {string} folder is made
+ * @returns {string[]} what is to be compiled: the batches, and the files that are in none
  */
-function batchesOn (system, folder = __dirname) {
-  const inSource = (/** @type {string} */ file) => `../src/${file}`
-  if (system === 'win') return sourcesOn(system).map(inSource)
-  const shared = sourcesOn(system).filter((file) => !kAlone.includes(file))
-  const alone = sourcesOn(system).filter((file) => kAlone.includes(file))
+function writeBatches (system, folder) {
+  const files = sourcesOn(system).map((file) => path.join(kSources, file))
+  if (system === 'win') return files
+  const isAlone = (/** @type {string} */ file) => kAlone.includes(path.relative(kSources, file))
+  const shared = files.filter((file) => !isAlone(file))
   /** @type {string[]} */
   const batches = []
   for (let begin = 0; begin < shared.length; begin += kBatchSize) {
-    const batch = `build/batches/${batches.length + 1}.cc`
-    const lines = shared.slice(begin, begin + kBatchSize).map((file) => `#include "../../../src/${file}"\n`)
-    writeChanged(path.join(folder, batch), lines.join(''))
+    const batch = path.join(folder, `${batches.length + 1}.cc`)
+    writeChanged(batch, shared.slice(begin, begin + kBatchSize).map((file) => `#include "${path.relative(folder, file)}"\n`).join(''))
     batches.push(batch)
   }
-  return [...batches, ...alone.map(inSource)]
+  return [...batches, ...files.filter(isAlone)]
 }
+
+/** @param {GypSystem} system @returns {string[]} what node-gyp compiles */
+const compiledOn = (system) => writeBatches(system, path.join(__dirname, 'build', 'batches'))
 
 if (require.main === module) {
-  console.log(batchesOn(/** @type {GypSystem} */ (process.argv[2])).join('\n'))
+  const compiled = compiledOn(/** @type {GypSystem} */ (process.argv[2]))
+  console.log(compiled.map((file) => path.relative(__dirname, file).replaceAll(path.sep, '/')).join('\n'))
 }
 
-module.exports = { batchesOn, sourcesOn }
+module.exports = { compiledOn, sourcesOn, writeBatches }
