@@ -21,7 +21,7 @@ enum class Expectation : uint8_t { kNone, kContinue, kOther };
 struct RequestHead {
   uint16_t method = 0;              // Index into the MethodTable.
   uint8_t version_minor = 1;        // HTTP/1.x
-  BodyKind body = BodyKind::kNone;  // Of CONNECT: none, whatever its lines say.
+  BodyKind body = BodyKind::kNone;  // kNone for CONNECT, whatever its lines say.
   Expectation expect = Expectation::kNone;
   bool keep_alive = true;   // What llhttp_should_keep_alive() would say.
   bool upgrade = false;     // `Connection: upgrade` with an Upgrade line, or CONNECT.
@@ -30,7 +30,7 @@ struct RequestHead {
   bool repeats_host = false;  // More than one Host line, which is an error: HostOf().
   uint64_t content_length = 0;
   std::string_view target;
-  std::string_view host;  // Value of the first Host line.
+  std::string_view host;  // The value of the first Host line.
   std::vector<HeaderLine> lines;
 };
 

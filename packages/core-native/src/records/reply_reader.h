@@ -18,8 +18,9 @@ namespace httpsys {
 
 class ReplyReader {
  public:
-  // While *is_held is true, Next() returns no records that were published since its last call: what
-  // its writer has queued before they were published must be handled first. nullptr = never.
+  // While *is_held is true, Next() returns only records that it has already seen as published. So
+  // commands that were queued, with *is_held set, before a record was published are handled before
+  // the record. nullptr = never held.
   explicit ReplyReader(ControlBlock control, const std::atomic<bool>* is_held = nullptr)
       : control_(control), is_held_(is_held) {}
   ReplyReader(const ReplyReader&) = delete;
