@@ -1,5 +1,9 @@
 #pragma once
 // The effects of the state machines of one port: their only way to act on the world.
+//
+// The state machines (PortParticipant and its parts) are pure: they have no thread, lock, socket or
+// clock. SharedPorts implements this interface with channels and names; the model test implements
+// it with queues and a clock of its own.
 
 #include <cstddef>
 #include <cstdint>
