@@ -23,7 +23,7 @@ struct RequestHead {
   uint8_t version_minor = 1;        // HTTP/1.x
   BodyKind body = BodyKind::kNone;  // kNone for CONNECT, whatever its lines say.
   Expectation expect = Expectation::kNone;
-  bool keep_alive = true;   // What llhttp_should_keep_alive() would say.
+  bool keep_alive = true;   // The result of llhttp_should_keep_alive().
   bool upgrade = false;     // `Connection: upgrade` with an Upgrade line, or CONNECT.
   bool is_connect = false;  // CONNECT, whose target is a host and a port.
   bool has_host = false;
@@ -55,7 +55,7 @@ class RequestParser {
   const RequestHead& head() const { return head_; }
   // After kDone: length of the head, blank line included.
   size_t head_bytes() const { return position_; }
-  // After kError.
+  // The error. Valid after kError.
   ParseError error() const { return error_; }
   // True once a byte of the message that is not an ignored leading CRLF was seen.
   bool started() const { return started_; }

@@ -46,7 +46,7 @@ class PortRules {
   // The sockets on which a prefix is served. Prefixes with the same place conflict with the same
   // entries, except for entries with the same key.
   using Place =
-      // Whether it has TLS, whether it is bound to an address, and to which.
+      // TLS or not, bound to an address or not, and the address.
       std::tuple<bool, bool, std::array<uint8_t, 16>>;
 
   struct Found {

@@ -132,7 +132,8 @@ class Acceptor {
   const std::unique_ptr<ListenerPoll> poll_;
   uv_thread_t thread_;
   bool is_started_ = false;
-  WaitBackoff way_backoff_;  // Of GiveWay(). Used by the thread only.
+  // Decides whether the thread gives way before it accepts. Used by the thread only.
+  WaitBackoff way_backoff_;
 
   std::mutex mutex_;  // Guards everything below. Held while accepting, so that Remove() is exact.
   std::vector<Listener> listeners_;
