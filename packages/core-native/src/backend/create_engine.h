@@ -29,14 +29,15 @@ inline constexpr BackendCapabilities kEngineCapabilities = {
     .ipv6 = true,
 };
 
-// Starts the threads. nullptr and a negative errno when one of them cannot be started.
+// Makes an engine and starts its threads. Returns nullptr, and sets *status to a negative errno, if
+// a thread cannot be started.
 std::unique_ptr<SocketBackend> CreateEngine(BackendOptions options, int* status);
 
-// Opens the error log of the process, unless it is. 0; or once the positive errno why that is not
-// possible, with the path.
+// Opens the error log of the process if it is not open. Returns 0; or, once, the positive errno why
+// it cannot be opened. Sets the path.
 int OpenErrorLog(std::string* path);
 
-// Whether the running program has what HTTP/2 needs.
+// Returns true if the running program has the functions that HTTP/2 needs.
 bool HasHttp2();
 
 }  // namespace httpsys

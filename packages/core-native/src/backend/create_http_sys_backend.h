@@ -9,8 +9,8 @@ namespace httpsys {
 
 BackendCapabilities HttpSysCapabilities();
 
-// Opens a server session and a request queue and starts the thread. nullptr and a negative errno of
-// libuv when that fails.
+// Opens a server session and a request queue, and starts the thread. Returns nullptr, and sets
+// *status to a negative errno of libuv, if that fails.
 std::unique_ptr<UrlBackend> CreateHttpSysBackend(BackendOptions options, int* status);
 
 }  // namespace httpsys

@@ -1,16 +1,16 @@
 #pragma once
-// How often a peer may do something that costs more than it brings.
+// A limit on how often a peer may do something that costs more than it brings.
 
 #include <cstdint>
 
 namespace httpsys {
 
-// A bucket that is filled again as time goes by. Thread: any, one at a time.
+// A token bucket. Thread: any, one at a time.
 struct Allowance {
   uint32_t used = 0;
   uint64_t second = 0;
 
-  // Returns false when the peer has done it too often: more than `most` at once, or more than
+  // Counts one event. Returns false if there were too many: more than `most` at once, or more than
   // `per_second` in the long run.
   bool Take(uint64_t now_ms, uint32_t most, uint32_t per_second);
 };

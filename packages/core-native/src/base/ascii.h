@@ -1,5 +1,5 @@
 #pragma once
-// Letters and digits of ASCII, of which the names in HTTP and URLs are made: no locale decides.
+// Letters and digits of ASCII, of which names in HTTP and URLs consist, independent of the locale.
 
 #include <cstddef>
 #include <string_view>

@@ -1,5 +1,5 @@
 #pragma once
-// Memory that changes its owner between the threads by a number.
+// Memory that moves between threads, named by a number.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,18 +15,18 @@ struct FreeDeleter {
   void operator()(void* memory) const { std::free(memory); }
 };
 
-// malloc'd, because its last owner may be an ArrayBuffer whose finalizer only knows free().
+// Memory from malloc(), because its last owner may be an ArrayBuffer whose finalizer calls free().
 struct Block {
   std::unique_ptr<uint8_t, FreeDeleter> memory;
   size_t bytes = 0;
-  size_t capacity = 0;  // Of `memory`, when it may go to a BlockPool.
+  size_t capacity = 0;  // The capacity of `memory`, if it may go to a BlockPool; otherwise 0.
 };
 
 // Blocks on their way to JavaScript (kBodyBlock, kOversize). Thread: any.
 class BlockStore {
  public:
   uint32_t Put(Block block);
-  // Empty when there is no such block.
+  // Returns an empty block if there is no such block.
   Block Take(uint32_t id);
 
  private:
@@ -35,8 +35,8 @@ class BlockStore {
   uint32_t next_id_ = 0;
 };
 
-// Memory of JavaScript that a lane receives into (Engine.lendBlock): V8 frees its own memory with
-// less work than memory that comes from elsewhere. Thread: any.
+// Memory of JavaScript into which a lane receives (Engine.lendBlock): V8 frees its own memory with
+// less work than external memory. Thread: any.
 class ReceiveBlocks {
  public:
   struct Loan {
@@ -44,9 +44,10 @@ class ReceiveBlocks {
     uint32_t id = 0;
   };
 
-  // limits::kBlockBytes of memory, which stay until a kBodyBlock record gives `id` back.
+  // Lends limits::kBlockBytes of memory, which must stay valid until a kBodyBlock record gives `id`
+  // back.
   void Lend(uint32_t id, uint8_t* memory);
-  // The one lent last, whose memory is most likely cached. Empty when there is none.
+  // Returns the memory lent last, which is most likely cached; empty if there is none.
   Loan Take();
 
  private:
@@ -54,8 +55,8 @@ class ReceiveBlocks {
   std::vector<Loan> loans_;
 };
 
-// Memory of JavaScript that a lane sends from (Engine.sendBlock). Ids are never used twice, so that
-// a kBlockDone that JavaScript has not read yet cannot mean a newer block. Thread: any.
+// Memory of JavaScript from which a lane sends (Engine.sendBlock). Ids are never used twice, so
+// that a kBlockDone that JavaScript has not read yet cannot mean a newer block. Thread: any.
 class LentMemory {
  public:
   struct View {
@@ -64,9 +65,9 @@ class LentMemory {
   };
 
   uint32_t Lend(const uint8_t* data, size_t bytes);
-  // The lane's view of a block; false when there is no such block.
+  // Finds a block for the lane. Returns false if there is no such block.
   bool Find(uint32_t id, View* view);
-  // The lane is done with it.
+  // The lane does not use the block any more.
   void Return(uint32_t id);
 
  private:

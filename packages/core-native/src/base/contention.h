@@ -1,6 +1,6 @@
 #pragma once
-// What a thread leaves out while other programs have the CPU that it waits for: one more wake among
-// theirs would cost more than it brings.
+// Decides which waits and looks a thread skips while other programs use its CPU: one more wake
+// among theirs would cost more than it brings.
 
 #include <algorithm>
 #include <cstddef>
@@ -11,17 +11,17 @@
 
 namespace httpsys {
 
-// Waits for others to work on this CPU: whether they are worth it is learned from the last ones.
+// Learns from the last waits for others on this CPU whether the next one is worthwhile.
 class WaitBackoff {
  public:
-  // Whether the next one is left out.
+  // Returns true if the next wait must be skipped.
   bool Skip() {
     if (left_ == 0) return false;
     --left_;
     return true;
   }
 
-  // The last one was in vain.
+  // True if the last wait was in vain.
   bool is_active() const { return skips_ != 0; }
   void OnWaited(bool is_in_vain) {
     skips_ = is_in_vain ? std::min(2 * skips_ + 1, limits::kWaitsSkippedMax) : 0;
@@ -33,17 +33,18 @@ class WaitBackoff {
   int left_ = 0;
 };
 
-// Looks of a process that is not on duty at a port, at the connections that wait there. Whoever is
-// on duty may only wait for the CPU, and takes more at a time than all others together.
+// What a process that is not on duty at a port does about the connections that wait there. The
+// process on duty may only be waiting for the CPU, and accepts more at a time than all others
+// together.
 class Standby {
  public:
   enum class Step : uint8_t {
-    kLeave,  // The one on duty takes them.
-    kTake,   // It is behind, or has stopped.
-    kRest,   // There is no load.
+    kLeave,  // The process on duty will accept them.
+    kTake,   // The process on duty is behind or has stopped: accept them.
+    kRest,   // There is no load: wait to be woken.
   };
 
-  // `waiting` connections are in a queue with room for `room`.
+  // Takes one look at a queue with `waiting` connections and room for `room`.
   Step Look(size_t waiting, size_t room) {
     const bool is_less = waiting < std::exchange(before_, waiting);
     quiet_ = waiting == 0 ? quiet_ + 1 : 0;
@@ -60,8 +61,9 @@ class Standby {
 
  private:
   size_t before_ = 0;
-  int quiet_ = 0;      // Looks in a row that found nothing,
-  int untouched_ = 0;  // and those that found what the look before has seen, or more.
+  int quiet_ = 0;  // The number of looks in a row that found nothing.
+  // The number of looks in a row that found no fewer connections than the look before.
+  int untouched_ = 0;
 };
 
 }  // namespace httpsys

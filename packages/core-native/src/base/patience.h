@@ -6,9 +6,9 @@
 
 namespace httpsys {
 
-// A patient thread that gets something to do does not interrupt whoever runs on the only free CPU:
-// meanwhile more comes for it. Without effect where systems do not know this, or where somebody has
-// chosen how the process runs. Thread: the one that it is about.
+// Makes the calling thread patient, or not. A patient thread that gets work does not interrupt the
+// thread that runs on the only free CPU: meanwhile more work arrives for it. Has no effect on
+// systems without this, or if somebody has chosen a scheduling policy for the process.
 inline void SetPatient([[maybe_unused]] bool is_patient) {
 #ifdef SCHED_BATCH
   int policy = 0;
@@ -19,7 +19,7 @@ inline void SetPatient([[maybe_unused]] bool is_patient) {
 #endif
 }
 
-// Lets whoever waits for this CPU run first. Thread: any.
+// Lets other threads that wait for this CPU run first. Thread: any.
 inline void GiveWay() { sched_yield(); }
 
 }  // namespace httpsys

@@ -1,6 +1,6 @@
 #pragma once
-// Threads that are started while one of these lives take no signals: they are for the
-// application's.
+// Blocks all signals on the calling thread while it exists: threads started meanwhile inherit that,
+// so that signals go to the application's threads.
 
 #include <pthread.h>
 

@@ -1,7 +1,7 @@
 #pragma once
-// Memory of what comes and goes with every stream of HTTP/2, six blocks: malloc(3) is fast only
-// while it has a handful of each size to give. Each thread keeps what it frees, up to
-// limits::kSmallBlocksKeptBytes.
+// Memory for the six blocks that come and go with every stream of HTTP/2: malloc(3) is fast only
+// while it has a handful of free blocks of each size. Each thread keeps the blocks that it frees,
+// up to limits::kSmallBlocksKeptBytes.
 
 #include <cstddef>
 
@@ -9,21 +9,21 @@
 
 namespace httpsys {
 
-// Thread: any; a block may be freed on another one.
+// Thread: any. A block may be freed on another thread.
 class SmallBlocks {
  public:
-  // Larger ones are malloc's.
+  // Larger blocks come from malloc(3).
   static constexpr size_t kBytesMax = 1024;
 
-  // nullptr when out of memory. Aligned as by malloc(3).
+  // Returns nullptr if out of memory. Aligned as by malloc(3).
   static void* Allocate(size_t bytes);
-  // As many bytes as were asked for.
+  // `bytes` must be the number that was asked for.
   static void Free(void* block, size_t bytes);
-  // Of this thread.
+  // The bytes that this thread keeps.
   static size_t KeptBytes();
 };
 
-// Base of what is allocated from them.
+// Base class of objects that are allocated from small blocks.
 struct FromSmallBlocks {
   static void* operator new(size_t bytes) {
     void* block = SmallBlocks::Allocate(bytes);

@@ -1,5 +1,5 @@
 #pragma once
-// What differs between systems in calls on sockets.
+// Differences between systems in calls on sockets.
 
 #include <sys/socket.h>
 
@@ -7,7 +7,7 @@
 
 namespace httpsys {
 
-// No SIGPIPE. Where send(2) has no flag against it, the socket has an option.
+// Flags for send(2) against SIGPIPE. Where it has none, sockets have an option (SuppressSigpipe()).
 #ifdef MSG_NOSIGNAL
 inline constexpr int kSendFlags = MSG_NOSIGNAL;
 #else

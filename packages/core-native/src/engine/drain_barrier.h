@@ -9,13 +9,14 @@
 
 namespace httpsys::engine {
 
-// Lets one thread wait until all lanes have done what was published. Thread: any.
+// Lets one thread wait until all lanes have handled the replies published so far. Thread: any.
 class DrainBarrier {
  public:
   DrainBarrier(size_t lanes, DrainGoal goal) : goal_(goal), lanes_left_(lanes) {}
   DrainGoal goal() const { return goal_; }
+  // Must be called once by each lane.
   void Arrive();
-  // True when all lanes arrived in time.
+  // Blocks. Returns true if all lanes arrived in time.
   bool Wait(uint64_t timeout_ms);
 
  private:

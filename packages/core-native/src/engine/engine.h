@@ -1,5 +1,6 @@
 #pragma once
-// The engine: one per JavaScript environment, several may live in one process.
+// The engine: the acceptor, the lanes and port sharing of one JavaScript environment. A process may
+// have several.
 
 #include <cstdint>
 #include <memory>
@@ -15,12 +16,13 @@
 
 namespace httpsys::engine {
 
+// Thread: JavaScript, unless a member says otherwise. backend.h describes the overridden methods.
 class Engine final : public SocketBackend, private sharing::Delegate {
  public:
   explicit Engine(BackendOptions options);
   ~Engine() override;
 
-  // 0 or a negative errno; only Close() may follow a failure.
+  // Starts the threads. Returns 0 or a negative errno; after a failure only Close() may be called.
   int Start();
 
   size_t lane_count() const override { return lanes_.size(); }
@@ -60,7 +62,7 @@ class Engine final : public SocketBackend, private sharing::Delegate {
   void Close() override;
 
  private:
-  // -- sharing::Delegate.
+  // -- sharing::Delegate. Thread: any.
 
   void SetRoutes(std::shared_ptr<const sharing::PortRoutes> routes,
                  std::function<void()> applied) override;
@@ -73,7 +75,7 @@ class Engine final : public SocketBackend, private sharing::Delegate {
   peer::TicketKeys TellTicketKeys(uint16_t port) override;
   void LearnTicketKeys(uint16_t port, const peer::TicketKeys& keys) override;
 
-  // The lane with the fewest connections. Thread: any.
+  // Returns the lane with the fewest connections. Thread: any.
   Lane& NextLane();
   Acceptor::Sink SinkFor(uint32_t server_id);
   std::string TermsOf(uint32_t server_id, const tls::ServerContext* context,
@@ -86,7 +88,7 @@ class Engine final : public SocketBackend, private sharing::Delegate {
   Acceptor acceptor_;
   std::function<void()> wake_consumer_;
   PortStatistics statistics_;
-  std::unordered_map<uint32_t, std::shared_ptr<const ServerConfig>> configs_;  // By server.
+  std::unordered_map<uint32_t, std::shared_ptr<const ServerConfig>> configs_;  // By server id.
   sharing::SharedPorts sharing_;
   bool is_closed_ = false;
 };

@@ -1,5 +1,5 @@
 #pragma once
-// One I/O thread: a libuv loop, its connections, and both directions of records.
+// A lane: an I/O thread with a libuv loop, its connections, and the records to and from JavaScript.
 
 #include <uv.h>
 
@@ -40,8 +40,8 @@
 
 namespace httpsys::engine {
 
-// Start: 1. loop and handles, 2. thread. Stop: 1. a command closes connections and handles, 2. the
-// loop ends, 3. the thread is joined, 4. the loop is closed.
+// Starting: 1. the loop and its handles, 2. the thread. Stopping: 1. a command closes connections
+// and handles, 2. the loop ends, 3. the thread is joined, 4. the loop is closed.
 class Lane final : public InputHandler {
  public:
   Lane(size_t index, const LaneMemory& memory, const http1::MethodTable* methods,
@@ -52,8 +52,9 @@ class Lane final : public InputHandler {
 
   // -- Thread: the owner's.
 
-  // 0 or a negative errno; must not be used after a failure. `lender`: whose listeners this lane
-  // may watch itself; null = it is given connections.
+  // Returns 0 or a negative errno; the lane must not be used after a failure. `lender` is the
+  // acceptor whose listeners this lane may watch itself; nullptr = the acceptor gives connections
+  // to the lane.
   int Start(Acceptor* lender);
   void Stop();
 
@@ -63,27 +64,40 @@ class Lane final : public InputHandler {
   ReplyReader& replies() { return replies_; }
   LentMemory& lent() { return lent_; }
   RefusedRequests& refused() { return refused_; }
+  // The number of connections that the lane has or was given.
   uint32_t load() const { return load_.load(std::memory_order_relaxed); }
+  // Wakes the lane from its poll or nap.
   void Wake();
+  // Wakes the lane if it has announced that it sleeps (kLaneSleeping). A lane that is awake sees
+  // published replies by itself.
   void WakeIfSleeping();
 
-  // Commands run on the lane, in the order in which they were given.
+  // Commands. They run on the lane's thread, in the order of the calls.
 
-  // Counts for every request that is sent when it has returned, unless other commands wait.
+  // Adds a server or changes its settings. When it has returned, the settings apply to every
+  // request that a client sends, unless other commands wait.
   void SetConfig(uint32_t server_id, std::shared_ptr<const ServerConfig> config);
+  // The server has stopped listening: ends its idle connections or gives them to another member.
   void Unlisten(uint32_t server_id);
-  // Takes the descriptor over.
+  // Gives the lane accepted connections. Takes the descriptors over.
   void Adopt(uint32_t server_id, const std::vector<int>& fds);
+  // Refuses or closes what is older than the timeouts; 0 = no limit.
   void CheckConnections(uint32_t server_id, uint64_t headers_timeout_ms,
                         uint64_t request_timeout_ms);
+  // Makes the lane arrive at the barrier once the replies published so far are handled, and also
+  // sent if the barrier's goal is DrainGoal::kSent.
   void Drain(std::shared_ptr<DrainBarrier> barrier);
+  // Answers the requests that JavaScript will not begin, because its thread is ending.
   void RefuseAbandoned();
-  // `done` is called on the lane, also when that ends.
+  // Replaces the routes of a port. `done` is called on the lane's thread, also if the lane is
+  // stopping.
   void SetRoutes(std::shared_ptr<const sharing::PortRoutes> routes, std::function<void()> done);
+  // Continues a handshake that waits for JavaScript.
   void AnswerHello(uint32_t id, tls::HelloAnswer answer);
-  // Waits for the answer.
+  // Asks the TLS session of a connection, and waits for the answer up to limits::kTlsAskMs. Returns
+  // an empty string if there is none.
   std::string AskTls(uint32_t slot, tls::Question question, std::string argument);
-  // A lane of another member wants to speak to this one. Takes the descriptor over.
+  // Accepts a link from a lane of another member. Takes the descriptor over.
   void AcceptLink(int fd);
 
  private:
@@ -110,24 +124,34 @@ class Lane final : public InputHandler {
   void OnDetached(Connection* connection) override;
   void Post(std::function<void()> command, CommandKind kind = CommandKind::kOther);
   void Enqueue(std::function<void()> command, CommandKind kind);
-  // As a command, whose turn comes by itself or by a wake.
+  // Enqueues the connections as a command, without waking the lane.
   void EnqueueAccepted(uint32_t server_id, const std::vector<int>& fds);
   void RunCommands();
+  // Runs the commands that replies may depend on: those up to the first kOther.
   void RunOrders();
+  // Runs the kConfig commands that are first in the queue.
   void RunConfigs();
   void Run(const std::vector<Command>& commands);
-  // `may_wait`: those without a request may get a second look.
+  // Opens the accepted connections. `may_wait`: those without a request so far may be opened later,
+  // by TakeEarly().
   void TakeAccepted(bool may_wait);
-  void TakeEarly();  // That second look, and what follows from it.
+  // Opens the connections that waited for their request, and handles what they have.
+  void TakeEarly();
   void OpenEarly();
-  // False: it has no request so far, and shall be looked at again.
+  // Opens one connection or passes it on to another member. Returns false if it has no request so
+  // far and shall be looked at again.
   bool Take(const Accepted& accepted, bool may_wait);
+  // What the lane does in each turn of the loop before and after it waits for events.
   void BeforePoll();
   void AfterPoll();
   void MakeSessions();
   void ResumeTouched();
   void FlushAndResume();
+  // Announces in the control block that the lane may sleep, so that JavaScript wakes it for
+  // replies.
   void FallAsleep();
+  // Waits up to limits::kNapUs for JavaScript to finish its batch. Returns true if JavaScript has
+  // ended the wait.
   bool Nap();
   bool EndNap();
   void WakeUp();
@@ -152,13 +176,15 @@ class Lane final : public InputHandler {
   uv_timer_t peek_timer_;
   uv_timer_t late_timer_;
   uv_timer_t log_timer_;
-  std::unique_ptr<AcceptWatch> accept_watch_;  // Null: connections are given.
-  bool is_late_due_ = false;                   // What was to be told late is told now.
+  std::unique_ptr<AcceptWatch> accept_watch_;  // nullptr = the acceptor's thread accepts.
+  // The next PublishRequests() also publishes records that could have been told later.
+  bool is_late_due_ = false;
 
   std::mutex mutex_;
-  std::vector<Command> commands_;         // Guarded by mutex_.
-  std::atomic<bool> has_config_ = false;  // Written under mutex_: commands_ has settings.
-  // As has_config_, or servers that have stopped to listen.
+  std::vector<Command> commands_;  // Guarded by mutex_.
+  // commands_ has a kConfig command. Written with mutex_ held.
+  std::atomic<bool> has_config_ = false;
+  // commands_ has a kConfig or kUnlisten command. Written with mutex_ held.
   std::atomic<bool> has_orders_ = false;
   std::mutex nap_mutex_;
   std::condition_variable nap_over_;
@@ -170,9 +196,10 @@ class Lane final : public InputHandler {
   ReplyReader replies_;
   RefusedRequests refused_;
   RecordWriter records_;
-  std::unique_ptr<WebSocketSession> websockets_;  // Outlives output that it has shared.
+  // Destroyed after transport_, whose queues may hold output that refers to the session.
+  std::unique_ptr<WebSocketSession> websockets_;
   std::unique_ptr<Transport> transport_;
-  OutputPass* output_ = nullptr;  // Of the transport.
+  OutputPass* output_ = nullptr;  // The transport's.
   std::unique_ptr<TlsHandshakes> handshakes_;
   PassClock clock_;
   std::unique_ptr<NativeAnswers> answers_;
@@ -190,12 +217,12 @@ class Lane final : public InputHandler {
   const uint64_t member_id_;
   PortStatistics* statistics_;
 
-  // The lane's alone.
+  // Used by the lane's thread only.
   LaneServers servers_;
   std::vector<std::shared_ptr<DrainBarrier>> drains_;
   std::vector<Connection*> touched_;
-  std::vector<Accepted> accepted_;  // New connections, within RunCommands().
-  std::vector<Accepted> early_;     // Those without a request, until the end of the turn.
+  std::vector<Accepted> accepted_;  // New connections that Run() has still to open.
+  std::vector<Accepted> early_;     // New connections without a request, until the end of the turn.
   bool is_sleeping_ = false;
   bool is_stopping_ = false;
   uint64_t peek_ms_ = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// Gives the reply records of a lane to the protocols of the connections that they are for.
+// Gives each reply record of a lane to the protocol of its connection.
 
 #include <vector>
 
@@ -17,8 +17,8 @@ namespace httpsys::engine {
 // Thread: the lane.
 class ReplyProcessor {
  public:
-  // `text` has the replies that are the same on every connection whose output is text; `frames`
-  // those on connections and streams of HTTP/2.
+  // `text` handles the replies that are the same on every connection whose output is text; `frames`
+  // handles those on connections and streams of HTTP/2.
   ReplyProcessor(ReplyReader* replies, LentMemory* lent, RecordWriter* records,
                  Transport* transport, const Protocols* protocols, Protocol* text, Protocol* frames,
                  WebSocketSession* websockets)
@@ -31,9 +31,9 @@ class ReplyProcessor {
         frames_(frames),
         websockets_(websockets) {}
 
-  // One pass: handles records (limits::kRepliesPerPass), sends what they say, gives their memory
-  // back. Fills `touched` with the connections that have sent something. False when there were
-  // none.
+  // Runs one pass: handles up to limits::kRepliesPerPass records, sends the output and gives the
+  // records' memory back. Fills `touched` with the connections that have sent something. Returns
+  // false if there was no record.
   bool Run(std::vector<Connection*>* touched);
 
  private:

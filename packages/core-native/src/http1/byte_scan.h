@@ -1,6 +1,6 @@
 #pragma once
-// Runs of bytes of one class, 16 at a time where the processor has SSE2 (all of x86-64). Nothing is
-// read at or beyond `end`.
+// Skips runs of bytes of one class, 16 at a time where the processor has SSE2 (all of x86-64).
+// Nothing is read at or beyond `end`.
 
 #include "http1/char_class.h"
 
@@ -27,7 +27,7 @@ namespace sse2 {
 
 inline __m128i Load(const char* p) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p)); }
 
-// Bytes whose unsigned distance from `low` is at most `span`.
+// Selects the bytes whose unsigned distance from `low` is at most `span`.
 inline __m128i InRange(__m128i bytes, char low, char span) {
   const __m128i distance = _mm_sub_epi8(bytes, _mm_set1_epi8(low));
   return _mm_cmpeq_epi8(_mm_min_epu8(distance, _mm_set1_epi8(span)), distance);
@@ -39,8 +39,8 @@ inline unsigned Mask(__m128i bytes) { return static_cast<unsigned>(_mm_movemask_
 
 }  // namespace sse2
 
-// First byte that is not a token character. Letters, digits and '-' are what names are made of; the
-// rest of the class is looked up.
+// Returns the first byte that is not a token character. Names consist mostly of letters, digits and
+// '-'; the rest of the class is looked up.
 inline const char* SkipToken(const char* p, const char* end) {
   while (end - p >= 16) {
     const __m128i bytes = sse2::Load(p);
@@ -59,7 +59,7 @@ inline const char* SkipToken(const char* p, const char* end) {
   return SkipClass<kTokenChar>(p, end);
 }
 
-// First byte that may not stand in a field value: a control character other than HTAB.
+// Returns the first byte that may not stand in a field value: a control character other than HTAB.
 inline const char* SkipFieldValue(const char* p, const char* end) {
   while (end - p >= 16) {
     const __m128i bytes = sse2::Load(p);
@@ -72,7 +72,7 @@ inline const char* SkipFieldValue(const char* p, const char* end) {
   return SkipClass<kFieldValueChar>(p, end);
 }
 
-// First byte that is not part of a path.
+// Returns the first byte that is not part of a path.
 inline const char* SkipTarget(const char* p, const char* end) {
   while (end - p >= 16) {
     const __m128i bytes = sse2::Load(p);

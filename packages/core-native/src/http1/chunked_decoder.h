@@ -12,8 +12,8 @@
 
 namespace httpsys::http1 {
 
-// Names and values of the extensions of one chunk. Node's limit, which nobody can change:
-// extensions are of no use here, and without a limit a peer could send them for ever.
+// Most bytes of names and values in the extensions of one chunk. Node has the same fixed limit:
+// extensions are not used, and without a limit a peer could send them for ever.
 inline constexpr size_t kChunkExtensionBytesMax = 16 * 1024;
 
 enum class DecodeStatus : uint8_t { kNeedMore, kBody, kEnd, kError };
@@ -24,19 +24,19 @@ class ChunkedDecoder {
  public:
   struct Step {
     DecodeStatus status;
-    size_t consumed_bytes;  // Of the input, always <= input.size().
-    std::string_view body;  // Points into the input; dies with it.
+    size_t consumed_bytes;  // The bytes of the input that were used.
+    std::string_view body;  // A view into the input.
   };
 
   ChunkedDecoder() = default;
   ChunkedDecoder(ChunkedDecoder&&) = default;
   ChunkedDecoder& operator=(ChunkedDecoder&&) = default;
 
-  // Must precede the first Next().
+  // Must be called before the first Next().
   void Reset(size_t trailer_bytes_max, size_t trailer_lines_max = kAnyLines);
 
-  // Looks at `input` and takes one step. Call again with what is left until kNeedMore.
-  // After kEnd or kError: Reset() first.
+  // Takes one step. Must be called again with the rest of the input until it returns kNeedMore.
+  // After kEnd or kError, Reset() must be called first.
   [[nodiscard]] Step Next(std::string_view input);
 
   // After kEnd: trailer lines; views into memory of this decoder, valid until Reset().
@@ -63,7 +63,7 @@ class ChunkedDecoder {
     kEnd,
   };
 
-  // One byte outside data and trailers.
+  // Takes one byte outside of data and trailers.
   ParseError Take(char c);
   ParseError TakeSize(char c);
   ParseError TakeExtension(char c);
@@ -74,7 +74,8 @@ class ChunkedDecoder {
   Step TakeTrailers(std::string_view input, size_t position);
 
   std::vector<HeaderLine> trailers_;
-  std::vector<char> trailer_text_;  // Not a string: views into it must survive a move.
+  // A vector, because views into it must survive a move, which those into a short string do not.
+  std::vector<char> trailer_text_;
   FieldScanner fields_;
   uint64_t chunk_bytes_left_ = 0;
   size_t extension_bytes_ = 0;

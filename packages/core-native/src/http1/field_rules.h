@@ -1,6 +1,6 @@
 #pragma once
-// What the values of the header fields that frame a message mean, to the letter as Node reads them.
-// Values come with the white space behind them: llhttp looks at it.
+// The meaning of the header fields that frame a message, exactly as Node reads them. Values include
+// the white space behind them, because llhttp examines it.
 
 #include <cstdint>
 #include <string_view>
@@ -9,7 +9,7 @@
 
 namespace httpsys::http1 {
 
-// Fields the parser itself obeys.
+// The fields that the parser itself obeys.
 enum class KnownField : uint8_t {
   kOther,
   kConnection,  // Or Proxy-Connection.
@@ -22,10 +22,11 @@ enum class KnownField : uint8_t {
 
 KnownField FindKnownField(std::string_view name);
 
-// Digits, then spaces. An empty `value` is refused only when it is `complete`.
+// Parses digits followed by spaces. An empty `value` is refused only if it is `complete`.
 ParseError ParseContentLength(std::string_view value, bool complete, uint64_t* length);
 
-// Stricter than Node: `chunked` alone is known, other codings have no end that we could find.
+// Accepts `chunked` only, which is stricter than Node: the end of another coding could not be
+// found.
 ParseError CheckTransferEncoding(std::string_view value, bool complete);
 
 struct ConnectionOptions {
@@ -37,7 +38,7 @@ struct ConnectionOptions {
 // Adds the options of one line.
 void ReadConnection(std::string_view value, ConnectionOptions* options);
 
-// Node's test for `100-continue` anywhere in the value, as a word.
+// Returns true if the value has the word `100-continue` anywhere, as Node tests it.
 bool ExpectsContinue(std::string_view value);
 
 }  // namespace httpsys::http1

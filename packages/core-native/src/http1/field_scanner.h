@@ -13,25 +13,25 @@
 
 namespace httpsys::http1 {
 
-// White space that Node skips without counting it: line ends before a request, spaces in the
-// request line, space before values. Without a limit a peer could make one head grow for ever. As
-// much as Node's default for what does count.
+// Most white space that is not counted in the size of a head: line ends before a request, spaces in
+// the request line, and spaces before values. Node skips it without a limit, so that a peer could
+// make one head grow for ever. The limit is Node's default for the counted bytes.
 inline constexpr size_t kPaddingBytesMax = 16 * 1024;
 
-// Limits above this one count as this one: offsets in a head have 32 bits, and names of one
-// byte take five in a head. 256 MiB.
+// Largest header limit; larger ones count as this one (256 MiB). Offsets in a head have 32 bits,
+// and a name of one byte takes five bytes in a head.
 inline constexpr size_t kHeaderBytesCeiling = size_t{256} << 20;
 
-// No limit on the number of lines but what their bytes allow.
+// No limit on the number of lines, except by their bytes.
 inline constexpr size_t kAnyLines = SIZE_MAX;
 
-// What a section of a message may still take up.
+// How much more a section of a message may take up.
 struct HeadBudget {
-  size_t counted_bytes = 0;  // Target, names and values: one less than this may come.
+  size_t counted_bytes = 0;  // Bytes of target, names and values. Fewer than this may come.
   size_t padding_bytes = kPaddingBytesMax;
-  size_t lines_max = kAnyLines;  // In the whole section.
+  size_t lines_max = kAnyLines;  // The number of lines in the whole section.
 
-  // Whether `bytes` more fit. Node refuses the message that reaches the limit.
+  // Returns true if `bytes` more fit. Node refuses a message that reaches the limit.
   bool Fits(size_t bytes) const { return bytes < counted_bytes; }
   bool Take(size_t bytes) {
     if (!Fits(bytes)) return false;
@@ -63,9 +63,9 @@ class FieldScanner {
   size_t position() const { return position_; }
   ParseError error() const { return error_; }
 
-  // After kDone.
+  // The number of lines. Valid after kDone.
   size_t line_count() const { return lines_.size(); }
-  // Views into `text`, which must be what the last Scan() was given.
+  // Returns a line as views into `text`, which must be the text of the last Scan().
   HeaderLine Line(std::string_view text, size_t index) const;
   bool has_content_length() const { return has_content_length_; }
   uint64_t content_length() const { return content_length_; }
@@ -112,7 +112,7 @@ class FieldScanner {
   std::vector<LineOffsets> lines_;
   HeadBudget budget_;
   size_t position_ = 0;
-  size_t span_begin_ = 0;  // Of the name or value being scanned.
+  size_t span_begin_ = 0;  // Where the name or value that is being scanned begins.
   size_t name_begin_ = 0;
   size_t name_bytes_ = 0;
   uint64_t content_length_ = 0;

@@ -16,17 +16,17 @@ class MethodTable {
 
   // Index of a method, or -1. Methods are case-sensitive (RFC 9110, section 9.1).
   int Find(std::string_view method) const;
-  // True when some method starts with these bytes: lets a wrong method be refused at its first
+  // Returns true if some method starts with these bytes: so a wrong method is refused at its first
   // wrong byte.
   bool IsPrefix(std::string_view bytes) const;
   std::string_view Name(uint16_t index) const { return methods_[index]; }
   int connect() const { return connect_; }
-  // Bytes of the longest method.
+  // The length of the longest method.
   size_t longest_bytes() const { return by_length_.empty() ? 0 : by_length_.size() - 1; }
 
  private:
   std::vector<std::string> methods_;
-  std::vector<std::vector<uint16_t>> by_length_;  // Indices of the methods of that many bytes.
+  std::vector<std::vector<uint16_t>> by_length_;  // The indices of the methods, by their length.
   int connect_ = -1;
 };
 

@@ -6,11 +6,11 @@
 
 namespace httpsys::http1 {
 
-// The host of an absolute-form target or of CONNECT's target, otherwise that of the Host line.
-// Invalid when the request has more than one Host line, equal ones included, when it is HTTP/1.1 or
-// later and has none, when the value of its line or the authority of its target is none, and when
-// CONNECT names no port. A server of URL prefixes refuses such a request. Views into what `head`
-// views. Thread: any.
+// Returns the host of an absolute-form target or of CONNECT's target, otherwise that of the Host
+// line. Returns an invalid one if the request has several Host lines (even equal ones); if it is
+// HTTP/1.1 or later and has none; if the line's value or the target's authority is malformed; or if
+// CONNECT names no port. A server of URL prefixes refuses such a request. The result views the same
+// memory as `head`. Thread: any.
 [[nodiscard]] HostName HostOf(const RequestHead& head);
 
 }  // namespace httpsys::http1

@@ -21,16 +21,16 @@ enum class Expectation : uint8_t { kNone, kContinue, kOther };
 struct RequestHead {
   uint16_t method = 0;              // Index into the MethodTable.
   uint8_t version_minor = 1;        // HTTP/1.x
-  BodyKind body = BodyKind::kNone;  // Of CONNECT: none, whatever its lines say.
+  BodyKind body = BodyKind::kNone;  // kNone for CONNECT, whatever its lines say.
   Expectation expect = Expectation::kNone;
-  bool keep_alive = true;   // What llhttp_should_keep_alive() would say.
+  bool keep_alive = true;   // The result of llhttp_should_keep_alive().
   bool upgrade = false;     // `Connection: upgrade` with an Upgrade line, or CONNECT.
   bool is_connect = false;  // CONNECT, whose target is a host and a port.
   bool has_host = false;
   bool repeats_host = false;  // More than one Host line, which is an error: HostOf().
   uint64_t content_length = 0;
   std::string_view target;
-  std::string_view host;  // Value of the first Host line.
+  std::string_view host;  // The value of the first Host line.
   std::vector<HeaderLine> lines;
 };
 
@@ -55,7 +55,7 @@ class RequestParser {
   const RequestHead& head() const { return head_; }
   // After kDone: length of the head, blank line included.
   size_t head_bytes() const { return position_; }
-  // After kError.
+  // The error. Valid after kError.
   ParseError error() const { return error_; }
   // True once a byte of the message that is not an ignored leading CRLF was seen.
   bool started() const { return started_; }

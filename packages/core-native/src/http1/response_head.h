@@ -1,6 +1,6 @@
 #pragma once
-// Reads the head of a response that an application wrote as text, for a backend that has to be told
-// its parts.
+// Reads the head of a response that an application wrote as text, for a backend that needs its
+// parts.
 
 #include <cstddef>
 #include <cstdint>
@@ -21,12 +21,12 @@ struct ResponseHead {
   bool is_interim() const { return status < 200 && status != 101; }
 };
 
-// Length of the head that the text begins with, blank line included; 0 when its end is not there
-// yet.
+// Returns the length of the head at the beginning of the text, blank line included; 0 if the head
+// is incomplete.
 size_t ResponseHeadBytes(std::string_view text);
 
-// `text` is a whole head. False when it is none that may be sent: another protocol, a status that
-// is no number from 100 to 999, bytes that no name or value may have. Thread: any.
+// Parses a complete head. Returns false if it cannot be sent: another protocol, a status that is no
+// number from 100 to 999, or bytes that no name or value may have. Thread: any.
 [[nodiscard]] bool ParseResponseHead(std::string_view text, ResponseHead* head);
 
 }  // namespace httpsys::http1

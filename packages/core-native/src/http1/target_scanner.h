@@ -19,7 +19,7 @@ class TargetScanner {
   bool may_end() const { return state_ >= State::kAuthority; }
 
  private:
-  // Those a target may end in come last.
+  // The states in which a target may end come last.
   enum class State : uint8_t {
     kStart,
     kScheme,

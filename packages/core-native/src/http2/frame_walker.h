@@ -1,6 +1,7 @@
 #pragma once
-// What nghttp2 does not look at: DATA for streams that it has forgotten, and, since priorities are
-// those of RFC 9218 here, PRIORITY frames that RFC 7540 (sections 5.3.1, 6.3) refuses.
+// Finds frames that nghttp2 does not check: DATA for streams that it has forgotten, and PRIORITY
+// frames that RFC 7540 (sections 5.3.1, 6.3) refuses, which nghttp2 ignores because the server uses
+// the priorities of RFC 9218.
 
 #include <cstddef>
 #include <cstdint>
@@ -8,32 +9,33 @@
 
 namespace httpsys::http2 {
 
-// What a client begins with that knows that it wants HTTP/2 (RFC 9113, section 3.4).
+// The first bytes of a client that uses HTTP/2 without negotiation (RFC 9113, section 3.4).
 inline constexpr std::string_view kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-// Goes from frame to frame without reading them. Thread: any, one at a time.
+// Goes from frame to frame without reading their payload. Thread: any, one at a time.
 class FrameWalker {
  public:
   enum class Kind : uint8_t {
-    kMore,         // Everything was used.
-    kData,         // What follows is DATA, or the rest of its head.
-    kBadPriority,  // A PRIORITY frame for no stream, or for one that is to depend on itself.
+    kMore,         // All bytes were used.
+    kData,         // The bytes that follow are a DATA frame, or the rest of its header.
+    kBadPriority,  // A PRIORITY frame names no stream, or a stream that would depend on itself.
   };
   struct Step {
     Kind kind = Kind::kMore;
     size_t used = 0;
-    int32_t stream = 0;  // Of kData.
+    int32_t stream = 0;  // Valid with kData.
   };
 
   // `skipped` bytes come before the first frame.
   explicit FrameWalker(size_t skipped) : left_(skipped) {}
 
-  // The bytes that follow those that were used.
+  // Takes a step over the next bytes.
   Step Read(std::string_view bytes);
 
  private:
   static constexpr size_t kHeadBytes = 9;
-  static constexpr size_t kSeenBytes = kHeadBytes + 4;  // With the stream it depends on.
+  // A frame header, and the dependency of a PRIORITY frame.
+  static constexpr size_t kSeenBytes = kHeadBytes + 4;
 
   int32_t stream() const;
   size_t length() const;
@@ -41,7 +43,7 @@ class FrameWalker {
 
   uint8_t seen_[kSeenBytes];
   size_t seen_bytes_ = 0;
-  size_t left_;  // To be skipped.
+  size_t left_;  // The bytes that are still to be skipped.
 };
 
 }  // namespace httpsys::http2

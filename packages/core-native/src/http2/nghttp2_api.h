@@ -42,7 +42,7 @@ struct NgPriority {
   uint8_t exclusive;
 };
 
-// What HEADERS begins with in nghttp2's union of frames, and PRIORITY, and RST_STREAM.
+// The beginnings of HEADERS, PRIORITY and RST_STREAM frames in nghttp2's union of frames.
 struct NgHeadersFrame {
   NgFrameHeader header;
   size_t padding_bytes;
@@ -70,7 +70,7 @@ struct NgProvider {
   NgRead read;
 };
 
-// Where a session's memory comes from.
+// The functions that allocate a session's memory.
 struct NgMemory {
   void* user;
   void* (*allocate)(size_t bytes, void* user);
@@ -129,7 +129,7 @@ enum SettingId : int32_t {
   kNoRfc7540Priorities = 9,
 };
 
-// What callbacks answer, and what the session does.
+// Results of callbacks and of functions of the session.
 inline constexpr int kNgWouldBlock = -504;
 inline constexpr int kNgDeferred = -508;
 inline constexpr int kNgStreamFailure = -521;
@@ -198,7 +198,7 @@ struct NgApi {
   HTTPSYS_NGHTTP2_FUNCTIONS(HTTPSYS_MEMBER)
 #undef HTTPSYS_MEMBER
 
-  // nullptr where the running program lacks one of them. Thread: any.
+  // Returns the functions, or nullptr if the running program lacks one of them. Thread: any.
   static const NgApi* Get();
 };
 

@@ -1,11 +1,11 @@
 #pragma once
-// Where nghttp2's sessions have their memory from: small_blocks.h.
+// The memory of nghttp2's sessions: small_blocks.h.
 
 #include "http2/nghttp2_api.h"
 
 namespace httpsys::http2 {
 
-// For any number of sessions. Thread: any.
+// Returns allocation functions for any number of sessions. Thread: any.
 NgMemory SmallBlockMemory();
 
 }  // namespace httpsys::http2

@@ -1,5 +1,5 @@
 #pragma once
-// The fields of one HTTP/2 field section on their way to a request head (RFC 9113, section 8).
+// Turns the fields of one HTTP/2 field section into a request head (RFC 9113, section 8).
 
 #include <cstddef>
 #include <cstdint>
@@ -14,37 +14,38 @@ namespace httpsys::http2 {
 
 enum class FieldsStatus : uint8_t {
   kDone,
-  kMalformed,      // The stream is to be reset.
+  kMalformed,      // The stream must be reset.
   kUnknownMethod,  // 400.
   kTooLarge,       // 431.
 };
 
-// Keeps copies. What nghttp2 has checked is not checked again, except where another meaning in
-// HTTP/1.1 would do harm. Thread: any, one at a time.
+// Keeps copies of the fields. What nghttp2 has checked is not checked again, except where another
+// meaning in HTTP/1.1 would do harm. Thread: any, one at a time.
 class RequestFields {
  public:
   // `bytes_max` counts as in http1::RequestParser; `lines_max` without pseudo fields. There are
   // never more lines than fit into the list that ListBytesMax() announces: one byte of a compressed
   // section can be a whole field.
   void Reset(size_t bytes_max, size_t lines_max);
-  // SETTINGS_MAX_HEADER_LIST_SIZE, which counts 32 bytes more for each field.
+  // Returns the value of SETTINGS_MAX_HEADER_LIST_SIZE, which counts 32 more bytes for each field.
   static uint32_t ListBytesMax(size_t bytes_max);
 
   void Add(std::string_view name, std::string_view value);
-  // The section is answered already: what follows of it is counted and not kept.
+  // Refuses the section, which is answered already: its further fields are counted and not kept.
   void Refuse() { is_refused_ = is_too_large_ = true; }
   bool is_refused() const { return is_refused_; }
-  // Of all fields, kept or not: what a small block of compressed ones may expand to.
+  // The bytes of all fields, kept or not: a small block of compressed fields may expand to many.
   size_t total_bytes() const { return total_bytes_; }
 
-  // The head as HTTP/1.1 would have it: Host from :authority, one Cookie line, what upgrades an
-  // extended CONNECT. Views live until Reset().
+  // Makes the head as HTTP/1.1 would have it: Host from :authority, one Cookie line, and the lines
+  // of an upgrade for an extended CONNECT. The views live until Reset().
   FieldsStatus Finish(const http1::MethodTable& methods, bool ends_stream,
                       http1::RequestHead* head);
-  // The same of a trailer section. False when it is malformed; too many lines are left out.
+  // The same for a trailer section. Returns false if it is malformed. Lines beyond the limit are
+  // left out.
   bool FinishTrailers(std::vector<http1::HeaderLine>* lines) const;
 
-  // After Finish(): by RFC 8441.
+  // True for an extended CONNECT (RFC 8441). Valid after Finish().
   bool is_extended_connect() const { return !protocol_.bytes.empty(); }
   std::string_view authority() const { return authority_.bytes; }
 

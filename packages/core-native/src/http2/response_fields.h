@@ -1,5 +1,5 @@
 #pragma once
-// A response head of HTTP/1.1 as fields of HTTP/2.
+// Turns a response head of HTTP/1.1 into fields of HTTP/2.
 
 #include <string>
 #include <string_view>
@@ -13,15 +13,15 @@ namespace httpsys::http2 {
 // Reused from one head to the next. Thread: any, one at a time.
 class ResponseFields {
  public:
-  // Without what is about the connection (RFC 9113, section 8.2.2), names in lower case. The
-  // fields point into the lines and into this object.
+  // Fills in the fields, with names in lower case and without lines about the connection (RFC 9113,
+  // section 8.2.2). The fields point into the lines and into this object.
   void Fill(int status, const std::vector<http1::HeaderLine>& lines);
-  // The answer to an extended CONNECT: a 101 becomes a 200, and its accept key goes.
+  // Fills in the answer to an extended CONNECT: a 101 becomes a 200 without the accept key.
   void FillAccept(const std::vector<http1::HeaderLine>& lines);
-  // Those of a trailer section.
+  // Fills in the fields of a trailer section.
   void FillTrailers(const std::vector<http1::HeaderLine>& lines);
 
-  // The lines say `Connection: close`.
+  // True if the lines say `Connection: close`.
   bool closes() const { return closes_; }
 
   const NgField* data() const { return fields_.data(); }
@@ -35,7 +35,7 @@ class ResponseFields {
   bool IsNominated(std::string_view lower_name) const;
 
   std::vector<NgField> fields_;
-  std::string names_;  // In lower case.
+  std::string names_;  // The names in lower case.
   std::vector<std::string_view> nominated_;
   char status_[3];
   bool closes_ = false;

@@ -1,5 +1,5 @@
 #pragma once
-// What an application wrote for HTTP/1.1, taken apart again: heads, body, trailers.
+// Takes apart what an application wrote for HTTP/1.1: heads, body, trailers.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,33 +19,33 @@ struct ResponseHead {
   uint64_t content_length = 0;
 };
 
-// `text` is a head with its blank line; the views point into it. False when it is none.
+// Parses a head with its blank line; the views point into `text`. Returns false if it is malformed.
 bool ParseResponseHead(std::string_view text, ResponseHead* head);
-// Lines up to the end or a blank line. False when one of them is none.
+// Parses lines up to the end or a blank line. Returns false if one of them is malformed.
 bool ParseTrailers(std::string_view text, std::vector<http1::HeaderLine>* lines);
 
-// Reads text as it was written, in pieces of any size. The application is trusted not to attack,
-// not to be right: what is no HTTP fails, and memory is bounded. Thread: any, one at a time.
+// Reads the text in pieces of any size. The application is trusted not to attack, but not to be
+// correct: malformed text fails, and memory is bounded. Thread: any, one at a time.
 class ResponseText {
  public:
   enum class Kind : uint8_t {
-    kNeedMore,  // Everything was used.
+    kNeedMore,  // All bytes were used.
     kHead,      // `bytes` is a head: parse it, then call one of Begin…().
     kBody,      // `bytes` is a piece of body.
-    kTrailers,  // `bytes` are the lines behind the last chunk; the body is whole.
+    kTrailers,  // `bytes` are the lines behind the last chunk; the body is complete.
     kFailed,
   };
   struct Step {
     Kind kind = Kind::kNeedMore;
     size_t used = 0;
-    std::string_view bytes;  // Of the input, or of this object until the next call.
+    std::string_view bytes;  // A view into the input, or into this object until the next call.
   };
 
   Step Next(std::string_view input);
 
   // -- After a head.
 
-  void BeginHead() { phase_ = Phase::kHead; }  // An interim one; or none so far.
+  void BeginHead() { phase_ = Phase::kHead; }  // Expects another head: the one before was interim.
   void BeginNothing() { phase_ = Phase::kDone; }
   void BeginLength(uint64_t bytes) {
     phase_ = bytes == 0 ? Phase::kDone : Phase::kLength;
@@ -54,19 +54,20 @@ class ResponseText {
   void BeginChunks() { phase_ = Phase::kChunkSize; }
   void BeginUntilEnd() { phase_ = Phase::kUntilEnd; }
 
-  // Bytes of the body that need no framing, in a message whose framing is chunks or the end.
+  // True if bytes of the body need no framing by the application: the message is framed by chunks
+  // or by its end.
   bool takes_unframed() const { return phase_ == Phase::kChunkSize || phase_ == Phase::kUntilEnd; }
   bool is_before_head() const { return phase_ == Phase::kHead; }
-  // That many bytes, if they come next, are body.
+  // True if the next `bytes` bytes are body.
   bool IsNextBody(size_t bytes) const {
     return phase_ == Phase::kUntilEnd ||
            ((phase_ == Phase::kLength || phase_ == Phase::kChunkData) && left_ >= bytes);
   }
-  // That many, which IsNextBody(), go without Next().
+  // Skips bytes of the body that are not given to Next(). IsNextBody() must be true for them.
   void SkipBody(size_t bytes);
   bool is_done() const { return phase_ == Phase::kDone; }
   bool is_until_end() const { return phase_ == Phase::kUntilEnd; }
-  // The message may end here.
+  // True if the message may end here.
   bool is_whole() const { return phase_ == Phase::kDone || phase_ == Phase::kUntilEnd; }
 
  private:
@@ -78,7 +79,7 @@ class ResponseText {
     kChunkEnd,
     kTrailers,
     kUntilEnd,
-    kDone,  // More is dropped, as a client of HTTP/1.1 would.
+    kDone,  // Further bytes are dropped, as a client of HTTP/1.1 would drop them.
     kFailed,
   };
 
@@ -89,9 +90,9 @@ class ResponseText {
   Step ReadChunkEnd(std::string_view input);
 
   Phase phase_ = Phase::kHead;
-  bool is_kept_used_ = false;  // kept_ was returned.
+  bool is_kept_used_ = false;  // kept_ has been returned by Next().
   uint64_t left_ = 0;
-  std::string kept_;  // Of a head, a trailer section or a line that is not whole.
+  std::string kept_;  // The beginning of an incomplete head, trailer section or line.
 };
 
 }  // namespace httpsys::http2

@@ -1,5 +1,5 @@
 #pragma once
-// A request of HTTP/1.1 that asks for HTTP/2 (RFC 7540, section 3.2).
+// Requests of HTTP/1.1 that ask for an upgrade to HTTP/2 (RFC 7540, section 3.2).
 
 #include <string>
 
@@ -8,11 +8,12 @@
 
 namespace httpsys::http2 {
 
-// Whether it does, in a form that has a meaning as a stream: then the payload of the SETTINGS frame
-// that it has with it. What is malformed about it leaves it a request of HTTP/1.1.
+// Returns true if the request asks for HTTP/2 and can become stream 1; `settings` is then the
+// payload of its SETTINGS frame. If anything about the upgrade is malformed, the request stays one
+// of HTTP/1.1.
 bool ReadUpgrade(const http1::RequestHead& head, std::string* settings);
 
-// The fields of stream 1: without those about the connection.
+// Adds the fields of stream 1, which are those of the request without fields about the connection.
 void AddUpgradedFields(const http1::RequestHead& head, std::string_view method,
                        RequestFields* fields);
 

@@ -7,7 +7,7 @@
 
 namespace httpsys {
 
-// An argument that is a number, otherwise 0.
+// Returns a numeric argument, or 0 if it is no number.
 inline uint32_t Number(const Napi::CallbackInfo& info, size_t index) {
   return info[index].IsNumber() ? info[index].As<Napi::Number>().Uint32Value() : 0;
 }

@@ -1,13 +1,13 @@
 #pragma once
-// The numbers of records/records.h by name, for the test that compares lib/records/records.js with
-// them.
+// Returns the numbers of records/records.h by name, for the test that compares them with
+// lib/records/records.js.
 
 #include <napi.h>
 
 namespace httpsys {
 
 Napi::Object RecordConstants(Napi::Env env);
-// By name: word, lowest bit, number of bits.
+// Returns the fields of records/layout.h by name: word, lowest bit, number of bits.
 Napi::Object RecordFields(Napi::Env env);
 
 }  // namespace httpsys

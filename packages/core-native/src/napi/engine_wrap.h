@@ -16,20 +16,21 @@ namespace httpsys {
 class EngineWrap : public Napi::ObjectWrap<EngineWrap> {
  public:
   static Napi::Function Define(Napi::Env env);
-  // What the addon exports beside it.
+  // Adds the other exports of the addon.
   static void AddListeningExports(Napi::Env env, Napi::Object exports);
 
   explicit EngineWrap(const Napi::CallbackInfo& info);
   ~EngineWrap() override;
 
-  // In place of ObjectWrap's, which ends the process while worker.terminate() is under way: N-API
-  // then refuses calls, and errors cannot be thrown. Null makes a method return undefined.
+  // Replaces ObjectWrap's, which ends the process while worker.terminate() is under way: N-API
+  // refuses calls then, and errors cannot be thrown. nullptr makes a method return undefined.
   static EngineWrap* Unwrap(Napi::Object object);
 
  private:
   enum class Dispatched : uint8_t { kAll, kSome, kStop };
 
-  // The handle outlives the object: libuv frees it after the loop has let go.
+  // Wakes the JavaScript thread. The handle outlives the object: it is freed after the loop has
+  // closed it.
   struct Wakeup {
     uv_async_t async;
     EngineWrap* engine = nullptr;
@@ -50,7 +51,7 @@ class EngineWrap : public Napi::ObjectWrap<EngineWrap> {
   void Unref(const Napi::CallbackInfo& info);
   void Close(const Napi::CallbackInfo& info);
 
-  // In socket_methods.cc or url_methods.cc, whichever is compiled.
+  // Defined in socket_methods.cc or url_methods.cc, whichever is compiled.
   static std::vector<Napi::ClassPropertyDescriptor<EngineWrap>> ListeningMethods();
 
   // -- In socket_methods.cc.
@@ -88,7 +89,7 @@ class EngineWrap : public Napi::ObjectWrap<EngineWrap> {
 
   bool ReadLanes(Napi::Array lanes, BackendOptions* options);
   bool OpenWakeup(Napi::Env env);
-  // The lane of the first argument, or false with an exception pending.
+  // Reads the lane in the first argument. Returns false, with an exception pending, if it is none.
   bool ReadLane(const Napi::CallbackInfo& info, size_t* lane) const;
 
   void OnWake();

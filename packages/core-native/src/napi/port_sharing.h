@@ -1,5 +1,5 @@
 #pragma once
-// Registrations of types/binding.d.ts as the backends know them, and `serviceState`.
+// Converts registrations of types/binding.d.ts for the backends, and implements `serviceState`.
 
 #include <napi.h>
 
@@ -7,7 +7,7 @@
 
 namespace httpsys {
 
-// False when a member is missing or of another type.
+// Returns false if a member is missing or has another type.
 bool ReadRegistration(Napi::Object from, Registration* registration);
 Napi::Object ResultObject(Napi::Env env, const RegistrationResult& result);
 Napi::Object SocketsObject(Napi::Env env, const PortSockets& there);

@@ -1,5 +1,5 @@
 #pragma once
-// ServerConfig of types/binding.d.ts as the backends know it.
+// Converts ServerConfig of types/binding.d.ts for the backends.
 
 #include <napi.h>
 
@@ -10,14 +10,14 @@
 
 namespace httpsys {
 
-// False when a member is missing or of another type. JavaScript has checked the ranges.
+// Returns false if a member is missing or has another type. JavaScript has checked the ranges.
 bool ReadServerSettings(Napi::Object config, ServerSettings* settings);
 
-// What it says for one kind of backend only: of TLS in tls_settings.cc, of a kernel that serves by
+// Reads the members for one kind of backend: TLS in tls_settings.cc, or a kernel that serves by
 // itself in url_methods.cc, whichever is compiled.
 bool ReadBackendSettings(Napi::Object config, ServerSettings* settings);
 
-// The strings of an array; others are left out.
+// Returns the strings of an array, without elements of other types.
 std::vector<std::string> Strings(Napi::Array array);
 
 }  // namespace httpsys

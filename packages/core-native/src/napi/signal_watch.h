@@ -1,4 +1,4 @@
-// Signals of the process, without being one of its listeners.
+// Watches signals of the process without being one of its listeners.
 
 #ifndef HTTPSYS_NAPI_SIGNAL_WATCH_H_
 #define HTTPSYS_NAPI_SIGNAL_WATCH_H_

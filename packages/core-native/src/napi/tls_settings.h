@@ -1,5 +1,5 @@
 #pragma once
-// What JavaScript makes of the options of TLS, as handles that it keeps.
+// Makes objects of the TLS options, which JavaScript keeps as handles.
 
 #include <napi.h>
 
@@ -17,7 +17,7 @@ Napi::Value CreateTicketKeys(const Napi::CallbackInfo& info);
 // makeDevCertificate(names, days)
 Napi::Value MakeDevCertificate(const Napi::CallbackInfo& info);
 
-// What createTlsContext() gave; nullptr for anything else.
+// Returns the context of a handle of createTlsContext(); nullptr for any other value.
 std::shared_ptr<const tls::ServerContext> TlsContextOf(Napi::Value value);
 tls::HelloAnswer ReadHelloAnswer(Napi::Object given);
 

@@ -1,7 +1,7 @@
 #pragma once
-// Values in the frames between members of a shared port: fixed-size integers in little-endian
-// order, texts with a 16-bit length. What comes from a peer is untrusted: a Reader never reads
-// beyond its bytes and remembers that it wanted to.
+// The encoding of values in frames between members of a shared port: fixed-size integers in
+// little-endian order, texts with a 16-bit length. Bytes of a peer are untrusted: a Reader never
+// reads beyond its bytes, and remembers that it should have.
 
 #include <concepts>
 #include <cstdint>
@@ -12,13 +12,13 @@
 
 namespace httpsys::peer {
 
-// Longest text in a frame, in bytes: what is known of a client's TLS is the longest, with its
+// Longest text in a frame, in bytes. The longest one describes a client's TLS, with its
 // certificates (kRelayCertificateBytesMax).
 inline constexpr size_t kTextBytesMax = 40 * 1024;
-// Most items of a list in a frame. Longer ones are sent as several frames.
+// Most items of a list in a frame. Longer lists are sent as several frames.
 inline constexpr size_t kListItemsMax = 1024;
 
-// Bytes of a digest of the rules by which clients are asked for certificates.
+// Length of a digest of the rules by which clients are asked for certificates.
 inline constexpr size_t kTermsBytes = 32;
 
 class Writer {
@@ -27,13 +27,13 @@ class Writer {
   void operator()(const Values&... values) {
     (Put(values), ...);
   }
-  // A field that a later version has added behind all others: absent when it is empty, so that the
-  // frame is then one of the version before.
+  // Writes a field that a later version has added behind all others. An empty field is absent, so
+  // that the frame is one of the earlier version.
   template <typename Value>
   void Added(const Value& value) {
     if (!value.empty()) Put(value);
   }
-  // Values that are no message: asked of those that are read.
+  // Checks are for Reader only.
   void Require(bool) {}
   std::string Take() { return std::move(bytes_); }
 
@@ -71,7 +71,7 @@ class Reader {
   void operator()(Values&... values) {
     (Get(values), ...);
   }
-  // Empty when the frame ends before it. One that is there is not empty.
+  // Reads a field of Writer::Added(): empty if the frame ends before it.
   template <typename Value>
   void Added(Value& value) {
     value.clear();
@@ -80,11 +80,11 @@ class Reader {
     Require(!value.empty());
   }
   void Require(bool is_sound) { is_good_ = is_good_ && is_sound; }
-  // Everything was there, and nothing is left.
+  // True if every value was there and no bytes are left.
   bool is_exact() const { return is_good_ && bytes_.empty(); }
   bool is_good() const { return is_good_; }
   std::string_view rest() const { return bytes_; }
-  // Bytes that are no value; none when there are not so many.
+  // Takes raw bytes; none if there are not enough.
   std::string_view Take(size_t bytes) {
     const std::string_view taken = bytes_.substr(0, Has(bytes) ? bytes : 0);
     bytes_.remove_prefix(taken.size());
@@ -142,7 +142,7 @@ std::string Encode(const Message& message) {
   return writer.Take();
 }
 
-// False when the bytes are not exactly one such message.
+// Decodes a message. Returns false if the bytes are not exactly one such message.
 template <typename Message>
 [[nodiscard]] bool Decode(std::string_view bytes, Message* message) {
   Reader reader(bytes);

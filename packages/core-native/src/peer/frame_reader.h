@@ -12,16 +12,16 @@
 namespace httpsys::peer {
 
 inline constexpr size_t kFrameHeaderBytes = 8;
-// Longest payload in bytes: what one read of a lane leaves unhandled is below it.
+// Longest payload in bytes. The bytes that one read of a lane leaves unhandled fit.
 inline constexpr size_t kFrameBytesMax = 1024 * 1024;
-// Most descriptors of one frame: connections that one process hands to another at a time. Systems
-// allow some hundred.
+// Most descriptors of one frame, that is connections handed over at a time. Systems allow some
+// hundred.
 inline constexpr uint8_t kFrameFdsMax = 64;
 
 struct Frame {
   FrameType type{};
   uint8_t fds = 0;
-  std::string_view payload;  // Until the next call.
+  std::string_view payload;  // Valid until the next call of FrameReader.
 };
 
 std::string FrameHeader(FrameType type, size_t payload_bytes, uint8_t fds);
@@ -30,8 +30,9 @@ class FrameReader {
  public:
   enum class Result : uint8_t { kFrame, kNeedMore, kBad };
 
-  // Adds what was received.
+  // Adds received bytes.
   void Append(std::string_view bytes);
+  // Takes the next frame. kBad: the bytes are not frames of this protocol.
   Result Next(Frame* frame);
   size_t buffered_bytes() const { return buffer_.size() - at_; }
 

@@ -1,8 +1,8 @@
 #pragma once
-// What the members of a shared port say to each other; docs/port-sharing.md is the prose.
+// The messages between members of a shared port; docs/port-sharing.md describes the protocol.
 //
-// Control connection, member <-> coordinator: kHello, then everything up to kState.
-// Data connection, lane <-> lane: kLink, then kHandOver and its answers.
+// Control connection (member to coordinator): kHello, then the types up to kTicketKeys. Data
+// connection (lane to lane): kLink, then kHandOver, kRelay and their answers.
 
 #include <cstdint>
 #include <string>
@@ -12,9 +12,9 @@
 
 namespace httpsys::peer {
 
-// Members with overlapping ranges understand each other: a version speaks its own protocol and the
-// one before. What each has added, and is not told to members of an earlier one:
-// 2: `terms` of kRegister and kEntry.
+// The protocol versions. Members whose ranges overlap understand each other: each version speaks
+// its own protocol and the one before. What a version has added is not sent to members of earlier
+// ones. Version 2: `terms` of kRegister and kEntry.
 inline constexpr uint16_t kProtocol = 2;
 inline constexpr uint16_t kProtocolOldest = 1;
 inline constexpr uint16_t kProtocolTerms = 2;
@@ -30,17 +30,17 @@ enum class FrameType : uint8_t {
   kMemberGone = 8,
   kEntry = 9,
   kEntryGone = 10,
-  kSocket = 11,  // With a listening socket.
+  kSocket = 11,  // Carries a listening socket.
   kSync = 12,
   kSynced = 13,
   kStateQuery = 14,
   kState = 15,
   kTicketKeys = 16,
   kLink = 32,
-  kHandOver = 33,  // With connections.
+  kHandOver = 33,  // Carries connections.
   kTaken = 34,
   kDeclined = 35,
-  kRelay = 36,  // With one end of a socket pair.
+  kRelay = 36,  // Carries one end of a socket pair.
   kAnswered = 37,
   kDecided = 38,
   kReturned = 39,
@@ -85,18 +85,19 @@ struct Refusal {
 };
 
 enum EntryFlags : uint8_t {
-  kEntryPlain = 1 << 0,      // Registered as a port, not as a prefix.
-  kEntryExclusive = 1 << 1,  // Nobody else on this port.
+  kEntryPlain = 1 << 0,      // The server listens on a port, not on a prefix.
+  kEntryExclusive = 1 << 1,  // No other server may be on the port.
   kEntryIpv4 = 1 << 2,       // With kEntryPlain: bound to IPv4 only.
-  kEntryOffline = 1 << 3,    // With absent_ms: its owner has died, so that nobody waits for it.
-  kEntryFed = 1 << 4,        // With kEntryPlain: somebody who is no member accepts for it.
+  // With absent_ms: the owner has died, so that requests get 503 instead of waiting.
+  kEntryOffline = 1 << 3,
+  kEntryFed = 1 << 4,  // With kEntryPlain: a program that is no member accepts for the server.
 };
 
 struct PrefixItem {
-  uint32_t id = 0;  // The server's own number of it.
+  uint32_t id = 0;  // The server's own number of the prefix.
   std::string text;
-  // By what rules its clients are asked for certificates: a digest, or empty without TLS. On the
-  // wire they stand behind all prefixes.
+  // A digest of the rules by which clients of the prefix are asked for certificates; empty without
+  // TLS. In a frame, the digests stand behind all prefixes.
   std::string terms = {};
 
   template <typename Archive>
@@ -110,7 +111,7 @@ struct Register {
   uint32_t server_id = 0;
   uint8_t flags = 0;
   uint8_t queue_mode = 0;
-  uint8_t is_again = 0;  // After the coordinator has changed.
+  uint8_t is_again = 0;  // The registration was granted by an earlier coordinator.
   std::string queue;
   std::vector<PrefixItem> prefixes;
 
@@ -141,10 +142,10 @@ struct Register {
 struct Registered {
   uint32_t token = 0;
   uint32_t error = 0;  // A positive errno.
-  uint32_t pid = 0;    // Who is in the way.
+  uint32_t pid = 0;    // The process in the way.
   std::string prefix;
   uint8_t reason = 0;  // A ConflictReason.
-  std::string queue;   // Of who is in the way.
+  std::string queue;   // The queue of the prefix in the way.
 
   template <typename Archive>
   void Fields(Archive& archive) {
@@ -154,10 +155,10 @@ struct Registered {
 
 struct Unregister {
   uint32_t server_id = 0;
-  uint32_t wait_ms = 0;  // How long requests wait for the next owner.
+  uint32_t wait_ms = 0;  // How long requests wait for a new owner.
   uint8_t is_all = 0;
   std::vector<uint32_t> prefix_ids;
-  uint32_t token = 0;  // Not 0: kRegistered says when it is in force everywhere.
+  uint32_t token = 0;  // Not 0: a kRegistered frame confirms the removal when all members apply it.
 
   template <typename Archive>
   void Fields(Archive& archive) {
@@ -193,10 +194,10 @@ struct Entry {
   uint32_t server_id = 0;
   uint32_t prefix_id = 0;
   uint8_t flags = 0;
-  uint32_t absent_ms = 0;  // Its server has gone; requests wait this long for the next one.
+  uint32_t absent_ms = 0;  // Not 0: the server has gone, and requests wait this long for a new one.
   std::string queue;
   std::string prefix;
-  std::string terms = {};  // As in PrefixItem; empty also when its member has told none.
+  std::string terms = {};  // As in PrefixItem; empty also if the member has sent none.
 
   template <typename Archive>
   void Fields(Archive& archive) {
@@ -217,7 +218,7 @@ struct EntryGone {
   }
 };
 
-// What was told before it is to be in force; the answer says that it is.
+// Members must apply everything told before. The answer (kSynced) says that they do.
 struct Sync {
   uint32_t serial = 0;
 
@@ -227,7 +228,7 @@ struct Sync {
   }
 };
 
-// With what tickets of TLS sessions are sealed on the port.
+// A key that seals tickets of TLS sessions on the port.
 struct TicketKey {
   std::string bytes;
   uint64_t age_ms = 0;
@@ -259,15 +260,18 @@ struct Link {
   }
 };
 
-// One for each descriptor of the frame, in their order. Each is followed by the bytes that were
-// read of its connection and not handled.
+// A connection that moves. A frame has one for each of its descriptors, in their order, each
+// followed by the bytes that were read of the connection and not handled.
 struct HandOver {
   uint32_t sequence = 0;
   uint16_t port = 0;
-  uint8_t hops = 0;      // How often it was passed on since its last answer.
-  uint32_t idle_ms = 0;  // 0 = not between two requests; or kIdleForever.
-  uint32_t bytes = 0;    // That follow.
-  uint64_t home = 0;     // Whose it is: a member that passes it on because it is blocked; or 0.
+  uint8_t hops = 0;  // The number of moves since the connection's last answer.
+  // The idle timeout of a connection between two requests, or kIdleForever; 0 = it is not between
+  // two requests.
+  uint32_t idle_ms = 0;
+  uint32_t bytes = 0;  // The number of bytes that follow.
+  // The member that passed the connection on because it was blocked, and wants it back; 0 = none.
+  uint64_t home = 0;
 
   template <typename Archive>
   void Fields(Archive& archive) {
@@ -275,25 +279,25 @@ struct HandOver {
   }
 };
 inline constexpr uint32_t kIdleForever = 0xffffffff;
-// Of its fields, without the bytes that follow.
+// The length of a HandOver without the bytes that follow it.
 inline constexpr size_t kHandOverBytes = 23;
 
-// A client's connection stays with the sender; its requests come over the descriptor, and their
-// answers go back over it.
+// A relay. The client's connection stays with the sender; its requests come over the descriptor,
+// and the answers go back over it.
 struct Relay {
   uint32_t sequence = 0;
   uint16_t port = 0;
   uint8_t hops = 0;
-  uint32_t id = 0;  // The sender's number of it.
+  uint32_t id = 0;  // The sender's number of the relay.
   uint8_t family = 0;
   uint16_t remote_port = 0;
   uint16_t local_port = 0;
   std::string remote;
   std::string local;
   std::string local_ip;   // 16 bytes, or none.
-  std::string tls;        // What a kOpen record says of it; empty = plain.
-  std::string trust;      // By whose rules the client was asked for a certificate: a digest.
-  uint8_t is_stream = 0;  // Of an HTTP/2 connection, with one request.
+  std::string tls;        // The client's TLS as in a kOpen record; empty = no TLS.
+  std::string trust;      // ServerContext::TrustOf() of the server that made the handshake.
+  uint8_t is_stream = 0;  // The relay carries one request of a stream of HTTP/2.
 
   template <typename Archive>
   void Fields(Archive& archive) {
@@ -302,10 +306,10 @@ struct Relay {
   }
 };
 
-// An answer over a relay is whole.
+// An answer over a relay is complete.
 struct Answered {
   uint32_t id = 0;
-  uint64_t total = 0;  // Bytes sent over it so far, this answer included.
+  uint64_t total = 0;  // The bytes sent over the relay so far, this answer included.
   uint8_t closes = 0;  // The connection ends with this answer.
 
   template <typename Archive>
@@ -314,10 +318,11 @@ struct Answered {
   }
 };
 
-// What the owner makes of a relayed request that asks for an upgrade; nothing follows it before.
+// The owner accepts or declines the upgrade that a relayed request asks for. The sender waits for
+// it before it sends more.
 struct Decided {
   uint32_t id = 0;
-  uint8_t is_upgraded = 0;  // Bytes of neither HTTP nor a request from here on, both ways.
+  uint8_t is_upgraded = 0;  // From here on both directions carry opaque bytes.
 
   template <typename Archive>
   void Fields(Archive& archive) {
@@ -325,7 +330,8 @@ struct Decided {
   }
 };
 
-// The owner has nobody any more for the requests that are unanswered, and has begun none of them.
+// The owner returns the unanswered requests, of which it has begun none, because it has no server
+// for them any more.
 struct Returned {
   uint32_t id = 0;
 
@@ -335,11 +341,11 @@ struct Returned {
   }
 };
 
-// The owner of a relay ends its output, or closes it, because its application wants it, or its
-// client: an end without this, or an answer that says so, is that of a process.
+// The owner ends its output or closes the relay on behalf of its application or of the client. An
+// end without this message (or without an answer that closes) means that the process has ended.
 struct Ended {
   uint32_t id = 0;
-  uint8_t is_whole = 0;  // What it has sent of a stream's tunnel is all.
+  uint8_t is_whole = 0;  // All bytes of a stream's tunnel were sent.
 
   template <typename Archive>
   void Fields(Archive& archive) {
@@ -347,7 +353,9 @@ struct Ended {
   }
 };
 
-// kFree has no fields: the sender is not blocked any more, and takes back what is its own.
+// The payload of kTaken (acknowledges this connection and all before it) and kDeclined (this
+// connection only). kFree has no payload: the sender is not blocked any more, and takes back the
+// connections whose home it is.
 
 // kTaken: this one and all before it. kDeclined: this one only.
 struct Sequence {

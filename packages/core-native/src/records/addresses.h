@@ -19,10 +19,10 @@ struct Addresses {
   LocalAddress local_ip;
 };
 
-// Thread: any. `peer` is what accept() said, or nullptr to ask the socket. What cannot be found out
-// (a connection that is already reset) stays empty.
+// Describes a connection. `peer` is the address that accept() returned, or nullptr to ask the
+// socket. What cannot be found out (the connection is already reset) stays empty. Thread: any.
 Addresses DescribeConnection(int fd, const sockaddr_storage* peer);
-// The port of this end, or 0, and its address.
+// Returns the port of this end, or 0, and sets its address.
 uint16_t LocalPort(int fd, LocalAddress* local);
 
 }  // namespace httpsys::engine

@@ -1,5 +1,5 @@
 #pragma once
-// Tells the JavaScript thread that records wait, unless it is looking anyway.
+// Wakes the JavaScript thread for new records, unless it is reading records anyway.
 
 #include <atomic>
 #include <functional>
@@ -8,20 +8,21 @@
 namespace httpsys {
 
 // No wake-up is lost: a producer publishes and then reads the flag, the consumer clears the flag
-// and then looks once more, all sequentially consistent.
+// and then looks once more, and all accesses are sequentially consistent.
 class ConsumerSignal {
  public:
   // `wake` must be callable on any thread.
   explicit ConsumerSignal(std::function<void()> wake) : wake_(std::move(wake)) {}
 
-  // Thread: any producer, after publishing.
+  // Must be called after records were published. Thread: any.
   void Raise() {
     if (!is_draining()) wake_();
   }
-  // Thread: any.
+  // True while the consumer reads records. Thread: any.
   bool is_draining() const { return is_draining_.load(std::memory_order_seq_cst); }
 
-  // Thread: the consumer. Look for records once more after EndDrain().
+  // Enclose the reading of records. The consumer must look for records once more after EndDrain().
+  // Thread: the consumer.
   void BeginDrain() { is_draining_.store(true, std::memory_order_seq_cst); }
   void EndDrain() { is_draining_.store(false, std::memory_order_seq_cst); }
 

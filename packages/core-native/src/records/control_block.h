@@ -9,8 +9,8 @@
 namespace httpsys {
 
 // A view of an Int32Array over a SharedArrayBuffer, which must outlive it. JavaScript uses Atomics
-// on the same words, which V8 compiles to plain lock-free instructions, as std::atomic does.
-// Thread: any; every access is atomic.
+// on the same words, which V8 compiles to plain lock-free instructions, as std::atomic is. Every
+// access is atomic. Thread: any.
 class ControlBlock {
  public:
   explicit ControlBlock(int32_t* words) : words_(words) {}

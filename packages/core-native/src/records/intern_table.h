@@ -1,11 +1,12 @@
 #pragma once
-// Ids for header lines, header names and targets that come back, so that JavaScript need not make
-// the same strings again.
+// Ids for header lines, header names and targets that repeat, so that JavaScript need not make the
+// same strings again.
 //
-// A bounded set-associative table. An id is made for a text seen twice, in order from 0 on, so that
-// they are indices of arrays without holes; a text that pushes another out takes over its id, which
-// JavaScript is told by a new kIntern record. What a peer sends can cost evictions, never memory or
-// long searches; the hash is seeded so that it cannot choose its victims.
+// The table is bounded and set-associative. A text gets an id when it is seen for the second time.
+// Ids count from 0, so that they are indices of arrays without holes. A text that evicts another
+// one takes over its id, and a new kIntern record tells JavaScript. A peer can cause evictions,
+// never memory use or long searches; the hash is seeded, so that the peer cannot choose its
+// victims.
 
 #include <array>
 #include <cstddef>
@@ -19,38 +20,37 @@
 
 namespace httpsys {
 
-// Thread: one lane.
+// The table of one lane. Thread: the lane.
 class InternTable {
  public:
   enum class Kind : uint8_t { kNone, kLine, kName, kTarget };
 
   struct Result {
     bool has_id = false;
-    bool is_new = false;  // Define the id by a kIntern record before its first use.
+    bool is_new = false;  // The id must be defined by a kIntern record before its first use.
     uint32_t id = 0;
   };
 
   explicit InternTable(uint64_t seed);
 
-  // Ids returned after this call stay what they are until the next one: one call per request
-  // record.
+  // Begins a request record. Ids returned after this call stay valid until the next call.
   void BeginRecord() { ++record_; }
-  // Allows a number of new ids (limits::kInternDefinitionsPerPass).
+  // Begins a pass, which may define limits::kInternDefinitionsPerPass new ids.
   void BeginPass() { definitions_left_ = limits::kInternDefinitionsPerPass; }
 
-  // A whole line when it may have an id and has, or gets, one; else nothing.
+  // Finds the id of a whole line, and makes one if the line may have one.
   Result FindLine(std::string_view name, std::string_view value);
   Result FindName(std::string_view name);
   Result FindTarget(std::string_view target);
 
-  // Lines whose values are secrets never get an id: authorization, proxy-authorization, cookie,
-  // set-cookie.
+  // Returns true for names whose values are secrets and never get an id: authorization,
+  // proxy-authorization, cookie, set-cookie.
   static bool IsSecret(std::string_view name);
 
  private:
   struct Entry {
     uint64_t hash = 0;
-    uint32_t last_record = 0;  // BeginRecord() count of the last use.
+    uint32_t last_record = 0;  // The count of BeginRecord() at the last use.
     Kind kind = Kind::kNone;
     uint16_t name_bytes = 0;
     uint32_t id = 0;
@@ -70,7 +70,8 @@ class InternTable {
   uint32_t definitions_left_ = limits::kInternDefinitionsPerPass;
   uint32_t next_id_ = 0;
   std::vector<Entry> entries_;  // Sets of kInternWays.
-  std::vector<uint32_t> seen_;  // Part of the hash of texts seen once, overwritten at will.
+  // Parts of the hashes of texts seen once; entries overwrite each other.
+  std::vector<uint32_t> seen_;
 };
 
 }  // namespace httpsys

@@ -7,7 +7,7 @@
 
 namespace httpsys::records {
 
-// Some bits of a word, or the whole.
+// A word of a record, or some bits of it.
 struct Field {
   uint32_t word;
   uint32_t shift = 0;

@@ -1,5 +1,6 @@
 #pragma once
-// Writes the request records of one lane; records.h and docs/records.md say what each holds.
+// Writes the request records of one lane. records.h and docs/records.md say what each record
+// contains.
 
 #include <cstdint>
 #include <string>
@@ -17,28 +18,29 @@
 
 namespace httpsys::engine {
 
-// What a kOpen says of TLS.
+// Encodes what a kOpen record says of TLS.
 std::string EncodeFacts(const tls::Facts& facts);
-// Whether bytes of another process are that.
+// Returns true if bytes of another process have this form.
 bool AreFacts(std::string_view bytes);
-// What they say of the handshake, but for its trust. Not facts: as of a connection without TLS.
+// Reads the terms of the handshake, without its trust. Malformed bytes give the terms of a
+// connection without TLS.
 tls::HandshakeTerms TermsOf(std::string_view facts);
 
-// How soon JavaScript is woken for a record: at once, or with the next one, at most
-// limits::kOpenToldLateMs or limits::kToldLateMs later.
+// How soon JavaScript is woken for a record: at once (kNow), or together with a later record but
+// within limits::kOpenToldLateMs (kSoon) or limits::kToldLateMs (kLate).
 enum class Urgency : uint8_t { kLate, kSoon, kNow };
 
-// Nothing here fails: the queue always has room. Thread: the lane.
+// Each method writes one type of record. None fails: the queue always has room. Thread: the lane.
 class RecordWriter {
  public:
   struct Request {
     uint32_t slot = 0;
-    uint32_t parent_slot = 0;  // With kFlagStream.
+    uint32_t parent_slot = 0;  // The connection of a stream. Valid with kFlagStream.
     uint32_t server_id = 0;
     uint32_t prefix_id = 0;
     uint32_t flags = 0;  // records::RequestFlags
     uint64_t arrival_ns = 0;
-    size_t head_bytes = 0;  // On the wire.
+    size_t head_bytes = 0;  // The length of the head on the wire.
     std::string_view body;
   };
 
@@ -46,35 +48,36 @@ class RecordWriter {
 
   void BeginPass() { intern_.BeginPass(); }
 
-  // With `facts` the connection is one of TLS.
+  // `facts` is empty for a connection without TLS.
   void Open(uint32_t slot, uint32_t server_id, const Addresses& addresses, uint32_t flags,
             std::string_view facts);
   void Hello(uint32_t id, uint32_t server_id, const tls::ClientHello& hello);
   void NewSession(uint32_t id, uint32_t server_id, const tls::NewSession& session);
-  // None when it is empty.
+  // Writes nothing if `lines` is empty.
   void KeyLog(uint32_t slot, std::string_view lines);
   void TlsFailure(uint32_t slot, const tls::Failure& failure);
   void RequestHead(const http1::RequestHead& head, const Request& request);
-  // Inline, or copied into a block when it is large.
+  // Writes the bytes inline, or copies them into a block if they are large.
   void Body(uint32_t slot, std::string_view bytes);
-  // What a peer showed when it was asked. `error` is the system's; certificates as with Open().
+  // The certificates that a peer has shown when asked. `error` is the system's; the certificates
+  // are as with Open().
   void PeerCertificate(uint32_t slot, uint32_t error, long verify_result,
                        std::string_view certificates);
   void BodyBlock(uint32_t slot, Block block);
-  // A block of JavaScript's own (ReceiveBlocks), filled with `bytes`.
+  // `loan_id` names a block that JavaScript has lent (ReceiveBlocks), of which `bytes` are filled.
   void BodyLent(uint32_t slot, uint32_t loan_id, size_t bytes);
   void BodyEnd(uint32_t slot, const std::vector<http1::HeaderLine>& trailers);
-  // `flags`: 0 or kFlagUndecided.
+  // `flags` is 0 or kFlagUndecided.
   void Eof(uint32_t slot, uint32_t flags = 0);
-  // Patient: nobody waits for it, it may come with what comes next.
+  // `is_patient`: nobody waits for the record, so that it may come with later records.
   void Closed(uint32_t slot, int error, bool is_patient);
   void Credit(uint32_t slot, uint32_t bytes);
   void Error(uint32_t slot, records::ErrorKind kind, std::string_view raw);
   void BlockDone(uint32_t block_id, int error);
-  // How soon JavaScript should be woken for what there was since the last call.
+  // Returns how soon JavaScript should be woken for the records since the last call.
   Urgency TakeUrgency() { return std::exchange(urgency_, Urgency::kLate); }
 
-  // -- Of a WebSocket.
+  // -- Records of a WebSocket.
 
   void Message(uint32_t slot, uint32_t flags, std::string_view bytes);
   void MessageBlock(uint32_t slot, uint32_t flags, Block block);
@@ -86,10 +89,10 @@ class RecordWriter {
  private:
   uint8_t* Append(size_t bytes, records::RequestType type, uint32_t flags, uint32_t slot,
                   Urgency urgency = Urgency::kNow);
-  // A record whose payload is `bytes`. What it says besides is for the caller to write.
+  // Appends a record whose payload is `bytes`. The caller writes the other fields.
   uint8_t* Piece(records::RequestType type, uint32_t flags, uint32_t slot, std::string_view bytes);
   void Intern(uint32_t id, std::string_view name, std::string_view value, bool is_name_only);
-  // Fills line_words_; returns the bytes of the literal parts.
+  // Fills line_words_. Returns the bytes of the literal parts.
   size_t EncodeLines(const std::vector<http1::HeaderLine>& lines);
   uint32_t EncodeTarget(std::string_view target);
   uint8_t* CopyLineWords(uint8_t* to) const;

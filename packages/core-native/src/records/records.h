@@ -34,7 +34,7 @@ enum class RequestType : uint8_t {
   kBlockDone = 10,  // A block given by Engine.sendBlock was sent or dropped.
   kIntern = 11,     // Defines an id for a header line, a header name or a target.
   kOversize = 12,   // A record too large for a segment, in a block of its own.
-  // Of a connection that kWebSocket has made a WebSocket.
+  // Records of a connection that kWebSocket has made a WebSocket.
   kMessage = 13,          // A whole message.
   kMessageBlock = 14,     // The same in a block of its own: Engine.takeBlock(lane, id).
   kControl = 15,          // A ping or a pong.
@@ -74,7 +74,7 @@ inline constexpr uint32_t kNameBit = 0x40000000u;
 enum RequestFlags : uint32_t {  // Already shifted into place: word 1 >> 8.
   kFlagHasBody = 1u << 0,       // Content-Length > 0 or chunked: kBody… and kBodyEnd follow.
   kFlagComplete = 1u << 1,      // The message ends within this record (no kBodyEnd follows).
-  kFlagKeepAlive = 1u << 2,     // What llhttp_should_keep_alive() says.
+  kFlagKeepAlive = 1u << 2,     // The result of llhttp_should_keep_alive().
   kFlagUpgrade = 1u << 3,  // Upgrade or CONNECT: the lane waits for kUpgradeAccept/kUpgradeDecline;
                            // the body bytes are what was read after the head.
   kFlagExpectContinue = 1u << 4,
@@ -220,7 +220,7 @@ enum SocketFlags : uint32_t {
   kSocketClientAlone = 1u << 4,  // with client_no_context_takeover.
 };
 enum FrameFlags : uint32_t {  // word 1 >> 8.
-  kFrameOpcode = 0xf,         // Of RFC 6455; 0 continues a message.
+  kFrameOpcode = 0xf,         // The opcode of RFC 6455; 0 continues a message.
   kFrameFin = 1u << 4,
   kFrameCompress = 1u << 5,  // If it was negotiated; of the frame that begins a message.
 };

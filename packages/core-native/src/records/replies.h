@@ -1,5 +1,5 @@
 #pragma once
-// Reply records, read: what each type of record says.
+// The contents of reply records, one struct for each form.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,24 +14,24 @@ namespace httpsys {
 
 struct ResponseReply {
   std::string_view head;
-  std::string_view body;  // Behind the head, in one piece with it.
+  std::string_view body;  // The body follows the head in one piece of memory.
   uint32_t idle_timeout_ms;
 
   std::string_view all() const { return {head.data(), head.size() + body.size()}; }
 };
 
-// What kData and kTrailers say.
+// kData and kTrailers.
 struct BytesReply {
   std::string_view bytes;
   uint32_t idle_timeout_ms;
 };
 
-// What kBlock and kFrameBlock say.
+// kBlock and kFrameBlock.
 struct BlockReply {
   uint32_t id;
 };
 
-// What kEnd and kIdleTimeout say.
+// kEnd and kIdleTimeout.
 struct TimeoutReply {
   uint32_t ms;
 };
@@ -49,7 +49,7 @@ struct SocketOptionReply {
   uint32_t delay_s;
 };
 
-// The kind and time of a cache policy, as JavaScript has checked them.
+// kCachePolicy. JavaScript has checked the values.
 struct CachePolicyReply {
   uint32_t kind;
   uint32_t seconds;
@@ -68,7 +68,7 @@ struct WebSocketReply {
   int8_t level;
   int8_t memory_level;
   int8_t strategy;
-  std::string_view head;  // What was read behind the request.
+  std::string_view head;  // The bytes that were read behind the request.
 };
 
 struct FrameReply {
@@ -79,7 +79,7 @@ struct JumpReply {
   uint32_t segment;
 };
 
-// A payload and the connections that it goes to.
+// kBroadcast and kBroadcastBlock: a payload, and the slots of the connections that get it.
 struct BroadcastReply {
   std::string_view payload;  // Valid for kBroadcast.
   uint32_t block_id;         // Valid for kBroadcastBlock.
@@ -89,13 +89,13 @@ struct BroadcastReply {
   uint32_t slot(size_t index) const { return LoadWord(slots_at, index); }
 };
 
-// One reply. Text and payloads stand in the record's memory and are valid as long as that is. Each
-// accessor is for the types that its struct is of.
+// One reply record. Texts and payloads are views into the record's memory, and valid as long as
+// that. Each accessor may be called only for types with its struct.
 class ReplyRecord {
  public:
-  // False: the record is shorter than what its type or its lengths say, or no record at all. Reads
-  // each word once: whoever writes them may go on while they are read. Of a type that this version
-  // does not know there is a header only.
+  // Reads a record. Returns false if it is shorter than its type or its lengths require, or no
+  // record at all. Reads each word once, because the writer may change it meanwhile. Of an unknown
+  // type, only the header is read.
   [[nodiscard]] static bool Read(std::span<const uint8_t> record, ReplyRecord* reply);
 
   records::ReplyType type() const { return type_; }

@@ -1,5 +1,5 @@
 #pragma once
-// The reply records of one lane on their way from JavaScript.
+// Reads the reply records that JavaScript writes for one lane.
 //
 // JavaScript fills segments, jumps between them with kJump and counts published bytes in the
 // control block. Memory that was read stays valid until GiveBack().
@@ -18,19 +18,20 @@ namespace httpsys {
 
 class ReplyReader {
  public:
-  // While `is_held` nothing that Next() has not seen is returned: whoever sets it before a record
-  // is published is heard first. nullptr: never.
+  // While *is_held is true, Next() returns only records that it has already seen as published. So
+  // commands that were queued, with *is_held set, before a record was published are handled before
+  // the record. nullptr = never held.
   explicit ReplyReader(ControlBlock control, const std::atomic<bool>* is_held = nullptr)
       : control_(control), is_held_(is_held) {}
   ReplyReader(const ReplyReader&) = delete;
   ReplyReader& operator=(const ReplyReader&) = delete;
 
-  // Thread: JavaScript. The memory must outlive the reader. Returns the segment's id.
+  // Adds a segment, whose memory must outlive the reader. Returns its id. Thread: JavaScript.
   uint32_t AddSegment(std::span<const uint8_t> memory);
 
   // -- Thread: the lane.
 
-  // Something was published that Next() has not returned. A full barrier.
+  // True if Next() has not returned everything that was published. A full memory barrier.
   bool HasMore() const {
     return control_[records::kReplyPublished].load(std::memory_order_seq_cst) != read_total_;
   }
@@ -46,14 +47,15 @@ class ReplyReader {
     if (result == Result::kMalformed) EndProcess(*reply);
     return result == Result::kReply;
   }
-  // Nothing points into records that Next() returned any more. Pages of segments beyond the first
-  // limits::kReplySegmentsKept go back to the system, so that a flood does not keep its memory.
+  // Must be called when nothing refers to the records of Next() any more. Gives the pages of
+  // segments beyond the first limits::kReplySegmentsKept back to the system, so that a flood does
+  // not keep its memory.
   void GiveBack();
 
  private:
-  // False: nobody has added it.
+  // Returns false if no such segment was added.
   bool EnterSegment(uint32_t id);
-  // The next record as it stands, kJump among them.
+  // Reads the next record, kJump included.
   Result ReadRecord(ReplyRecord* reply);
   [[noreturn]] void EndProcess(const ReplyRecord& reply) const;
 
@@ -64,7 +66,7 @@ class ReplyReader {
 
   std::span<const uint8_t> segment_;
   uint32_t segment_id_ = 0;
-  // Segments that were left since the last GiveBack() and keep no pages.
+  // Segments that were left since the last GiveBack() and need not keep their pages.
   std::vector<std::span<const uint8_t>> surplus_;
   size_t offset_ = 0;
   uint32_t read_total_ = 0;

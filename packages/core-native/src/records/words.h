@@ -1,5 +1,5 @@
 #pragma once
-// Records are 32-bit words in host byte order within byte memory.
+// Access to the fields of records, which are 32-bit words in host byte order within byte memory.
 
 #include <cstddef>
 #include <cstdint>
@@ -29,7 +29,7 @@ constexpr uint32_t PartOf(uint32_t word) {
   }
 }
 
-// A field's share of a word that has several. What is too large for it is cut.
+// Returns a word with only this field set. A value that is too large is cut.
 template <records::Field kField>
 constexpr uint32_t Part(uint32_t value) {
   static_assert(kField.bits < 32);

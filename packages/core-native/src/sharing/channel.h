@@ -1,5 +1,5 @@
 #pragma once
-// A connection between two members of a port: frames, some with a descriptor, over a Unix socket.
+// A connection between two members of a port: frames, some with descriptors, over a Unix socket.
 
 #include <uv.h>
 
@@ -14,47 +14,48 @@
 
 namespace httpsys::sharing {
 
-// Thread: its loop's. Everything that arrives is untrusted.
+// One end of the connection. Everything that arrives is untrusted. Thread: that of the loop.
 class Channel {
  public:
   class Handler {
    public:
-    // `fds` are the handler's: as many as the frame says, or fewer, when the sender had none or
-    // this process has no room for them.
+    // A frame has arrived. `fds` are the handler's to close: as many as the frame says, or fewer if
+    // the sender sent none or this process had no room for them.
     virtual void OnFrame(Channel* channel, const peer::Frame& frame, std::span<const int> fds) = 0;
-    // Frames that were in one read have been told.
+    // All frames of one read have been given to OnFrame().
     virtual void OnBatchEnd(Channel* channel) = 0;
-    // The peer has gone or spoke nonsense. Close() follows from the handler.
+    // The peer has gone or sent an invalid frame. The handler must call Close().
     virtual void OnBroken(Channel* channel) = 0;
 
    protected:
     ~Handler() = default;
   };
 
-  // Takes the connected, non-blocking descriptor over.
+  // Takes over a connected, non-blocking descriptor.
   Channel(uv_loop_t* loop, int fd, Handler* handler);
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
 
-  // 0 or a negative errno; after a failure only Close() may follow.
+  // Begins to read. Returns 0 or a negative errno; after a failure only Close() may be called.
   int Start();
-  // `fds`, at most kFrameFdsMax, stay the caller's. False when nothing was sent: the channel is
-  // broken, of which OnBroken() tells later; or the payload is too long, or the system refuses the
-  // descriptors.
+  // Sends a frame. `fds`, at most kFrameFdsMax, stay the caller's. Returns false if nothing was
+  // sent: the channel is broken (OnBroken() follows later), the payload is too long, or the system
+  // refuses the descriptors.
   bool Send(peer::FrameType type, std::string_view payload, std::span<const int> fds = {});
   bool Send(peer::FrameType type, std::string_view payload, int fd) {
     return Send(type, payload, std::span<const int>(&fd, fd == -1 ? 0 : 1));
   }
-  // Frames that wait for the peer to read, in bytes.
+  // The bytes of frames that wait for the peer to read.
   size_t unsent_bytes() const { return unsent_bytes_; }
-  // Reads without waiting for readiness.
+  // Reads at once what has come.
   void ReadNow();
-  // False: what comes waits for ReadNow(); only the peer's end is noticed by itself.
+  // With false, bytes are read by ReadNow() only; just the end of the peer is noticed.
   void set_is_reading(bool is_reading);
-  // From here on the peer's sends fail; ReadRest() tells what it has sent before. Close() follows.
+  // Shuts down both directions: the peer's later sends fail. ReadRest() delivers what it sent
+  // before; Close() must follow.
   void ShutDown();
   void ReadRest();
-  // Ends it; the object frees itself when libuv has let go.
+  // Closes the channel. The object frees itself when libuv has released its handle.
   void Close();
   bool is_closed() const { return is_closed_; }
 
@@ -62,7 +63,7 @@ class Channel {
   struct Unsent {
     std::string bytes;
     size_t at = 0;
-    std::vector<int> fds;  // Duplicates.
+    std::vector<int> fds;  // Duplicates of the caller's descriptors.
   };
 
   ~Channel();
@@ -80,7 +81,8 @@ class Channel {
   const int fd_;
   Handler* handler_;
   peer::FrameReader reader_;
-  std::deque<std::vector<int>> received_fds_;  // By the frame that they came with.
+  // The descriptors that were received, one list for each message that brought some.
+  std::deque<std::vector<int>> received_fds_;
   std::deque<Unsent> unsent_;
   size_t unsent_bytes_ = 0;
   bool is_started_ = false;

@@ -1,5 +1,5 @@
 #pragma once
-// Who is at the other end of a connection between processes, as the kernel says it.
+// Who is at the other end of a connection between processes, according to the kernel.
 
 #include <cstdint>
 

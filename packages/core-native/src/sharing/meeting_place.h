@@ -1,9 +1,9 @@
 #pragma once
-// Names under which the members of a shared port find each other, and who is at the other end.
+// The names under which the members of a shared port find each other.
 //
-// Linux: abstract Unix sockets, which belong to the network namespace as the port does and vanish
-// with their process. Elsewhere, and where HTTPSYS_RUNTIME_DIRECTORY is set: sockets in a directory
-// of the user's own (named_files.h), which nobody else can take.
+// On Linux, the names are abstract Unix sockets, which belong to the network namespace as the port
+// does and vanish with their process. Elsewhere, and if HTTPSYS_RUNTIME_DIRECTORY is set, they are
+// sockets in a directory of the user (named_files.h), which nobody else can write to.
 
 #include <cstdint>
 #include <string>
@@ -16,28 +16,33 @@ namespace httpsys::sharing {
 // A socket that listens under a name.
 struct NamedSocket {
   int fd = -1;
-  int lock_fd = -1;  // Where names are files.
+  int lock_fd = -1;  // The lock file of the name; -1 where names are not files.
   std::string name;
 };
 
 // Thread: any. Statuses are 0 or a negative errno; descriptors are non-blocking and close-on-exec.
 
-// Where lanes of a member are reached.
+// The name under which the lanes of a member are reached.
 std::string MemberName(uint64_t id);
-// -EADDRINUSE when another process has the name, -EACCES where its directory is somebody else's.
-// The descriptors are the caller's, who gives them back with CloseNamed().
+// Listens under a name. Returns 0; -EADDRINUSE if another process has the name; -EACCES if its
+// directory is another user's. The descriptors are the caller's, who gives them back with
+// CloseNamed().
 int ListenUnder(const std::string& name, NamedSocket* socket);
-// Also removes the files of the name.
+// Closes the descriptors and removes the files of the name.
 void CloseNamed(NamedSocket* socket);
-// A connection, or a negative errno; -ECONNREFUSED when nobody listens.
+// Connects to a name. Returns a descriptor, or a negative errno; -ECONNREFUSED if nobody listens.
 int ConnectTo(const std::string& name);
-// Another user has the name or its directory: `stranger` says who, as far as that is known (pid 0
-// where nobody listens). Returns false where this user has it, nobody, or the kernel does not say.
+// Returns true if another user has the name or its directory. Sets `stranger` as far as it is known
+// (pid 0 if nobody listens). Returns false if this user or nobody has it, or the kernel does not
+// tell.
 bool IsStrangers(const std::string& name, Credentials* stranger);
-// Nobody of this user listens under the name of a member: its process has ended.
+// Returns true if no process of this user listens under the name of a member: the member's process
+// has ended.
 bool IsGone(uint64_t id);
+// Reads who is at the other end of a connected Unix socket. Returns false if the kernel does not
+// tell.
 bool ReadCredentials(int fd, Credentials* credentials);
-// A member's id: unguessable, so that no two are the same.
+// Makes an id for a member: random and unguessable, so that no two members have the same.
 uint64_t RandomId();
 
 }  // namespace httpsys::sharing

@@ -1,8 +1,7 @@
 #pragma once
-// Names of members that are files: each is a socket with a lock file beside it. The lock says
-// whether the owner of the name lives, because the kernel gives it back when a process ends in any
-// way, whereas the files stay behind. A file system that keeps locks between its processes is
-// needed (a local one).
+// Names of members as files. Each name is a socket with a lock file beside it. The lock says
+// whether the owner of the name lives: the kernel releases it when the process ends in any way,
+// whereas the files stay. The file system must keep locks between its processes (a local one does).
 
 #include <cstdint>
 #include <string>
@@ -11,20 +10,21 @@ namespace httpsys::sharing {
 
 // Thread: any.
 
-// 0 when the folder of a name is this user's alone: owned by the effective uid, mode 0700, and not
-// a symbolic link. Otherwise a negative errno, -EACCES for a folder that is not.
+// Checks that the folder of a name is private: owned by the effective uid, mode 0700 and not a
+// symbolic link. Returns 0, -EACCES if it is not private, or another negative errno.
 int CheckFolder(const std::string& name);
-// The uid that owns the folder of a name. Returns false where there is none.
+// Reads the uid that owns the folder of a name. Returns false if there is no folder.
 bool UidOfFolder(const std::string& name, uint32_t* uid);
-// Makes the folder of a name, for this user alone. 0 also when it is there.
+// Makes the folder of a name, for this user alone. Returns 0 also if it exists.
 int MakeFolder(const std::string& name);
-// Takes the lock of a name: a descriptor that keeps it until it is closed, -EADDRINUSE when another
-// process has it, or another negative errno. What a process that has ended left there is removed.
+// Takes the lock of a name and removes what a process that has ended left there. Returns a
+// descriptor that holds the lock until it is closed; -EADDRINUSE if another process has the lock;
+// or another negative errno.
 int LockName(const std::string& name);
-// Removes socket and lock file of a name whose lock is `lock_fd`, and closes that.
+// Removes the socket and the lock file of a name, and closes `lock_fd`, which holds its lock.
 void RemoveName(const std::string& name, int lock_fd);
-// Removes what processes that were killed have left in the folder of a name. Returns the number of
-// names removed. Looks at kSweptNamesMax files at most.
+// Removes the files of killed processes from the folder of a name. Looks at kSweptNamesMax files at
+// most. Returns the number of names removed.
 int SweepFolder(const std::string& name);
 
 }  // namespace httpsys::sharing

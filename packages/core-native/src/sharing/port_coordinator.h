@@ -1,6 +1,6 @@
 #pragma once
-// The coordinator's part on one port: decides on registrations, first come, first served, tells all
-// members, and confirms a registration when every member goes by it.
+// The coordinator's part on one port. The coordinator decides on registrations, first come, first
+// served, tells all members, and confirms a registration once every member applies it.
 
 #include <cstdint>
 #include <map>
@@ -14,8 +14,8 @@
 
 namespace httpsys::sharing {
 
-// A pure state machine: frames and the time come in, frames and other effects go out. One thread at
-// a time. Used while this engine coordinates.
+// A pure state machine: frames and the time come in, frames and other effects go out. Used while
+// this engine coordinates. Thread: one at a time.
 class PortCoordinator {
  public:
   PortCoordinator(PortRecord* record, PortEffects* effects)
@@ -23,66 +23,70 @@ class PortCoordinator {
 
   // -- Its term.
 
-  // Members that are known already have time to come back.
+  // Begins the term. Members that are known already get limits::kReunionMs to come back.
   void Begin(uint64_t now_ms);
-  // Nobody waits for anything, nor does a deadline run: no ticks are needed.
+  // True if nobody waits for anything and no deadline runs, so that Tick() need not be called.
   bool IsIdle() const;
   void Tick(uint64_t now_ms);
-  // This engine ends: takes its prefixes back.
+  // Takes all prefixes of this engine back, because the engine is ending.
   void SayGoodbye(uint64_t now_ms);
 
   // -- Links.
 
-  // Somebody has come. False: there is no room.
+  // Somebody has connected to the meeting place. Returns false if there is no room.
   bool OnVisitor(LinkId link, const Credentials& who, uint64_t now_ms);
-  // `address` is that of a listening socket of the port which has come with the frame, or empty.
-  // False: the peer speaks nonsense and is to be cut off.
+  // Handles a frame. `address` is the address of the listening socket that came with it, or empty.
+  // Returns false if the peer breaks the protocol: the caller must cut it off.
   bool OnFrame(LinkId link, const peer::Frame& frame, const std::string& address, uint64_t now_ms);
   void OnBroken(LinkId link, uint64_t now_ms);
-  // This engine's lanes go by what was told up to `serial`.
+  // The lanes of this engine apply all changes up to `serial`.
   void OnApplied(uint32_t serial, uint64_t now_ms);
   bool has_links() const { return !sessions_.empty(); }
-  // Some of those that a new coordinator knows of have not come back, and hear of no change.
+  // True if members that this new coordinator knows of have not come back: they hear of no change.
   bool IsAwaiting() const;
 
   // -- What this engine wants.
 
-  // Decides. True: the result is there; otherwise Complete() follows when all have confirmed it.
+  // Decides on a registration of this engine. Returns true if `result` is final; otherwise
+  // PortEffects::Complete() is called when all members have confirmed it.
   bool Register(peer::Register wanted, RegistrationResult* result, uint64_t now_ms);
-  // The same for what has waited for a coordinator; Complete() always follows.
+  // The same for a registration that has waited for a coordinator. Always ends with Complete().
   void RegisterQueued(const peer::Register& wanted, uint64_t now_ms);
-  // Registers again what this engine has, where the last coordinator has left it out.
+  // Registers the prefixes of this engine again, in case the last coordinator has left them out.
   void RegisterAgain(uint64_t now_ms);
-  // Entries were removed from the record. With a token Complete() follows when everybody knows.
+  // Tells the members of entries that were removed from the record. With a token, Complete() is
+  // called when everybody knows.
   void TellRemoval(uint32_t token, const std::vector<PortRecord::Change>& changes, uint64_t now_ms);
+  // Tells the members of removed or absent entries, of a new entry, or of a listening socket.
+  // SyncAll() makes them apply it.
   void TellChanges(const std::vector<PortRecord::Change>& changes);
   void TellEntry(const peer::Entry& entry);
   void TellSocket(const std::string& address, LinkId except = 0);
-  // Everything told so far is to be in force.
+  // Makes the members apply everything told so far.
   void Sync() { SyncAll(); }
-  // Tells keys of session tickets that have been replaced, as time goes by.
+  // Tells the members of a new key for session tickets, if there is one.
   void TellTicketKeys();
-  // The members use session tickets.
+  // True if there are members and the port has TLS, so that ticket keys are told.
   bool TellsTicketKeys() const;
 
  private:
-  // One other member, or somebody who only asks.
+  // A link to another member, or to a program that only asks for the state.
   struct Session {
-    uint64_t id = 0;  // 0 = has not said hello.
+    uint64_t id = 0;  // The member's id; 0 = no kHello has come.
     uint64_t since_ms = 0;
     Credentials credentials;
-    uint32_t synced = 0;  // Serial of the last change it has confirmed.
+    uint32_t synced = 0;  // The serial of the last change that the member has confirmed.
     uint16_t protocol = 0;
   };
 
-  // A registration or removal that is to be confirmed by all.
+  // A registration or removal that all members have to confirm.
   struct Confirmation {
     uint32_t serial = 0;
     uint64_t deadline_ms = 0;
-    LinkId link = 0;  // Whose; 0 = this engine's.
+    LinkId link = 0;  // The link of the member that asked; 0 = this engine.
     uint32_t token = 0;
-    bool is_removal = false;  // Also those who have not come back are to know of it.
-    bool is_applied = false;  // By the lanes of this engine.
+    bool is_removal = false;  // Members that have not come back must confirm it, too.
+    bool is_applied = false;  // The lanes of this engine apply it.
   };
 
   bool OnHello(LinkId link, std::string_view payload, uint64_t now_ms);
@@ -111,10 +115,11 @@ class PortCoordinator {
   PortQueries queries_;
   std::map<LinkId, Session> sessions_;
   uint32_t serial_ = 0;
-  bool has_unsynced_ = false;  // Entries that members knew and that are not in force yet.
+  bool has_unsynced_ = false;  // Members have told of absent entries since the last sync.
   std::vector<Confirmation> confirmations_;
+  // Until when members of the last term may come back; 0 = that time is over.
   uint64_t reunion_deadline_ms_ = 0;
-  std::string told_key_;  // The newest one of those that the members know.
+  std::string told_key_;  // The newest ticket key that the members know.
 };
 
 }  // namespace httpsys::sharing

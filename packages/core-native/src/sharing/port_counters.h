@@ -1,5 +1,6 @@
 #pragma once
-// What a member has done on a port since it started: for people who ask for the state of the port.
+// What a member has done on a port since it started: shown to people who ask for the state of the
+// port.
 
 #include <cstdint>
 #include <map>
@@ -8,16 +9,16 @@
 namespace httpsys::sharing {
 
 struct PortCounters {
-  uint64_t connections = 0;  // Open now, that JavaScript knows of.
+  uint64_t connections = 0;  // Connections that are open and known to JavaScript.
   uint64_t handed_over = 0;
   uint64_t received = 0;
   struct Server {
     uint64_t queued = 0;
     uint64_t queue_limit = 0;
-    uint64_t refused = 0;  // Because the queue was full.
+    uint64_t refused = 0;  // Requests refused because the queue was full.
   };
   std::map<uint32_t, Server> servers;
-  // By server and prefix id.
+  // The number of requests, by server id and prefix id.
   std::map<std::pair<uint32_t, uint32_t>, uint64_t> requests;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// What the state machines of one port ask of the world: their only way out.
+// The effects of the state machines of one port: their only way to act on the world.
 //
 // The state machines (PortParticipant and its parts) are pure: they have no thread, lock, socket or
 // clock. SharedPorts implements this interface with channels and names; the model test implements
@@ -19,19 +19,19 @@
 
 namespace httpsys::sharing {
 
-// A control connection between two members, or to somebody who only asks. 0 is none.
+// A control connection to another member, or to a program that only asks for the state. 0 = none.
 using LinkId = uint64_t;
 
-// Names a version of the routes. PortParticipant::OnApplied() gets it back when all lanes go by it.
+// Names a version of the routes. PortParticipant::OnApplied() gets it back when all lanes apply it.
 struct Applied {
-  LinkId link = 0;  // From whom the version came; 0 = this engine coordinates.
+  LinkId link = 0;  // The link from which the version came; 0 = this engine coordinates.
   uint32_t serial = 0;
 };
 
-// What came of a visit to the meeting place.
+// The result of a visit to the meeting place.
 struct Visit {
   enum class Result : uint8_t {
-    kLinked,       // `link` leads to the coordinator.
+    kLinked,       // `link` is connected to the coordinator.
     kNobody,       // The name is free.
     kUnreachable,  // The name is taken, and nobody answers there.
     kRefused,      // `error` says why: another user is there (EACCES), or resources are missing.
@@ -40,51 +40,58 @@ struct Visit {
   Result result = Result::kUnreachable;
   LinkId link = 0;
   int error = 0;
-  Credentials who;  // With kLinked and kRefused.
+  Credentials who;  // Who is at the meeting place. Valid with kLinked and kRefused.
 };
 
-// Calls return at once, and none of them calls the state machine back. Those of the first group are
-// made by Tick() and the link inputs of the state machine only, never on behalf of JavaScript.
+// Calls return at once and never call the state machine back. The calls of the group "Names" are
+// made from Tick() and the link inputs only, never on behalf of JavaScript.
 class PortEffects {
  public:
   // -- Names.
 
   // Connects to the meeting place of the port.
   virtual Visit VisitMeeting() = 0;
-  // Takes the meeting place; visitors wait at its door until OpenMeeting(). 0 or a negative errno.
+  // Takes the meeting place. Visitors are not accepted until OpenMeeting(). Returns 0 or a negative
+  // errno.
   virtual int TakeMeeting() = 0;
-  // Whether another user has the name of the port, and who.
+  // Returns true if another user has the name of the port, and sets who it is.
   virtual bool IsStrangers(Credentials* who) = 0;
 
   // -- Asked at any time.
 
-  // Lets visitors of the meeting place in. Idempotent; nothing without a meeting place.
+  // Begins to accept visitors of the meeting place. Idempotent; does nothing without a meeting
+  // place.
   virtual void OpenMeeting() = 0;
-  // Whether the process of a member has ended.
+  // Returns true if the process of a member has ended.
   virtual bool IsGone(uint64_t member) = 0;
 
   // -- Links. Frames of one link arrive in order. Unknown links are ignored.
 
   virtual void Send(LinkId link, peer::FrameType type, std::string payload) = 0;
-  // The same, to a member that is cut off when it leaves kPeerUnsentBytesMax unread.
+  // The same, but a member that has left kPeerUnsentBytesMax unread is cut off instead.
   virtual void Tell(LinkId link, peer::FrameType type, std::string payload) = 0;
-  // A listening socket of the port, or without an address all of them. Cuts off as Tell() does.
+  // Sends the listening socket with this address, or all of the port's sockets if `address` is
+  // empty. Cuts off as Tell() does.
   virtual void TellSocket(LinkId link, const std::string& address) = 0;
   virtual size_t UnsentBytes(LinkId link) = 0;
-  // Nothing is heard of the link after it.
+  // Closes the link, of which nothing is heard any more.
   virtual void CloseLink(LinkId link) = 0;
 
   // -- This engine.
 
-  // Gives the lanes a new version of the routes. `applied`: OnApplied() is to follow.
+  // Gives the lanes a new version of the routes. With `applied`, OnApplied() must be called when
+  // all lanes apply it.
   virtual void Publish(std::shared_ptr<const PortRoutes> routes,
                        std::optional<Applied> applied) = 0;
-  // Accepts for a server of this engine from a listening socket of the port. False: not now.
+  // Lets a server of this engine accept from a listening socket of the port. Returns false if that
+  // is not possible now.
   virtual bool Accept(uint32_t server_id, const std::string& address) = 0;
-  // JavaScript hears of it. Without an error a registration gets the sockets of the port along.
+  // Tells JavaScript of a result. A registration without an error also gets copies of the port's
+  // sockets.
   virtual void Complete(RegistrationResult result, bool is_registration) = 0;
   virtual PortCounters Count() = 0;
-  // The keys of session tickets of the port, and those that its coordinator tells.
+  // Returns this engine's keys for session tickets of the port; and takes over those that the
+  // coordinator tells.
   virtual peer::TicketKeys TellTicketKeys() = 0;
   virtual void LearnTicketKeys(const peer::TicketKeys& keys) = 0;
 

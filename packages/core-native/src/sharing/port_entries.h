@@ -15,29 +15,35 @@
 
 namespace httpsys::sharing {
 
+// One registered prefix.
 struct StateEntry {
   peer::Entry entry;
   UrlPrefix parsed;
-  std::string key;               // Equal for prefixes that requests cannot tell apart.
-  std::string hello_key;         // Equal for those that no ClientHello can; empty without TLS.
-  uint64_t absent_until_ms = 0;  // 0 = its server is there.
+  std::string key;  // The same for prefixes that a request cannot tell apart.
+  // The same for prefixes that a ClientHello cannot tell apart; empty without TLS.
+  std::string hello_key;
+  uint64_t absent_until_ms = 0;  // Until when the prefix waits for a server; 0 = it has its server.
 
   bool is_absent() const { return absent_until_ms != 0; }
-  // Absent, and nobody waits for it: its owner has died, or its successor has not come in time.
+  // True if the entry is absent and nobody is expected: its owner has died, or its successor has
+  // not come in time.
   bool is_offline() const { return is_absent() && (entry.flags & peer::kEntryOffline) != 0; }
   bool IsOf(uint64_t member, uint32_t server_id) const {
     return entry.member == member && entry.server_id == server_id;
   }
 };
 
-// Of a prefix with these flags: whether its connections come to an IPv4 address, or may.
+// Returns true if a prefix with these flags is for IPv4 connections only: it is bound to an IPv4
+// address, or registered for the IPv4 wildcard.
 bool IsIpv4(const UrlPrefix& prefix, uint8_t flags);
 
-// False when this is no prefix of that port. Fills in all but `entry` and `absent_until_ms`.
+// Parses a prefix. Returns false if it is no prefix of that port. Sets all members but `entry` and
+// `absent_until_ms`.
 bool ParseEntry(uint16_t port, const std::string& prefix, StateEntry* entry);
 
-// Registrations in the order in which they came. A port has up to limits::kEntriesMax of them, and
-// a member may bring all at once: whatever is asked for each of them is found by an index.
+// The registrations, in the order in which they came. A port has up to limits::kEntriesMax of them,
+// and a member may register all at once: so everything that is asked per entry is found by an
+// index.
 class PortEntries {
  public:
   using List = std::list<StateEntry>;
@@ -54,7 +60,7 @@ class PortEntries {
   const StateEntry& back() const { return list_.back(); }
   size_t size() const { return list_.size(); }
   bool empty() const { return list_.empty(); }
-  // Calls `use` for each; those of one host come together, and by path.
+  // Calls `use` for each entry in the order of the keys: by host, then by path.
   template <typename Use>
   void ForEachByKey(const Use& use) const {
     for (const auto& [key, at] : by_key_) use(std::as_const(*at));
@@ -63,7 +69,7 @@ class PortEntries {
   // -- Some of them.
 
   const StateEntry* Find(uint64_t member, uint32_t server_id, uint32_t prefix_id) const;
-  // The first one with that key for which `is_meant`, or null.
+  // Returns the first entry with that key for which `is_meant` returns true, or nullptr.
   template <typename IsMeant>
   const StateEntry* FindKey(const std::string& key, const IsMeant& is_meant) const {
     const auto [first, last] = by_key_.equal_range(key);
@@ -90,11 +96,11 @@ class PortEntries {
 
   // -- Changes.
 
-  // No other one has its member, server and number of the prefix.
+  // Adds an entry. No other entry may have the same member, server and prefix id.
   void Add(StateEntry entry);
   void Remove(const StateEntry* entry);
-  // Removes those for which `is_meant`, which may change of the others what no index is made of:
-  // flags and absence.
+  // Removes the entries for which `is_meant` returns true. It may change flags and absence of the
+  // others, of which there is no index.
   template <typename IsMeant>
   void RemoveIf(const IsMeant& is_meant) {
     for (auto i = list_.begin(); i != list_.end();) {
@@ -105,13 +111,13 @@ class PortEntries {
   void Clear();
 
  private:
-  using Id = std::tuple<uint64_t, uint32_t, uint32_t>;  // Member, server, number of the prefix.
+  using Id = std::tuple<uint64_t, uint32_t, uint32_t>;  // Member, server, prefix id.
 
   static Id IdOf(const StateEntry& entry) {
     return {entry.entry.member, entry.entry.server_id, entry.entry.prefix_id};
   }
 
-  // The indexes point into the list, whose entries stay where they are, also when it is moved.
+  // The indexes point into the list: its entries stay where they are, also if the list is moved.
   List list_;
   std::map<Id, List::iterator> by_id_;
   std::multimap<std::string_view, List::iterator> by_key_;

@@ -1,6 +1,5 @@
 #pragma once
-// The control connections of all ports of an engine: channels by their LinkId, and what is to be
-// sent on them.
+// The control connections of all ports of an engine: channels by LinkId, and the frames to be sent.
 
 #include <uv.h>
 
@@ -17,8 +16,8 @@
 
 namespace httpsys::sharing {
 
-// Thread: any, with the lock of SharedPorts; but Open(), Flush(), UnsentBytes(), Remove() and
-// CloseAll() on the thread of the loop only. What is sent waits for Flush(), in order.
+// Frames wait for Flush(), which keeps their order. Thread: any, with the lock of SharedPorts held;
+// Open(), Flush(), UnsentBytes(), Remove() and CloseAll() on the thread of the loop only.
 class PortLinks {
  public:
   PortLinks() = default;
@@ -27,24 +26,25 @@ class PortLinks {
 
   struct Place {
     LinkId link = 0;
-    uint16_t port = 0;  // 0 = the link is to be closed, and nobody hears of it any more.
+    uint16_t port = 0;  // 0 = the link is closing, or unknown: its frames are ignored.
   };
 
-  // Takes a connected descriptor over. 0 when it cannot be watched; it is closed then.
+  // Opens a link on a connected descriptor, which it takes over. Returns 0 if it cannot be watched;
+  // the descriptor is closed then.
   LinkId Open(uv_loop_t* loop, int fd, Channel::Handler* handler, uint16_t port);
   Place Find(Channel* channel) const;
   void Send(LinkId link, peer::FrameType type, std::string payload, bool is_cut_off);
-  // A listening socket of the link's port, by its address; empty = all.
+  // Sends the listening socket of the link's port that has this address; empty = all of them.
   void SendSocket(LinkId link, const std::string& address);
   void Close(LinkId link);
-  // The port is given back.
+  // Closes all links of a port.
   void CloseOf(uint16_t port);
   bool has_pending() const { return !pending_.empty(); }
-  // Descriptors of a port by address, which stay the callee's.
+  // Returns the descriptors of a port's sockets with this address. They stay the callee's.
   using SocketsOf = std::function<std::vector<int>(uint16_t port, const std::string& address)>;
   void Flush(const SocketsOf& sockets_of);
   size_t UnsentBytes(LinkId link) const;
-  // Closes a channel at once. Also one that is not known any more.
+  // Closes a channel at once, also one that is not known any more.
   void Remove(Channel* channel);
   void CloseAll();
 
@@ -55,7 +55,7 @@ class PortLinks {
     LinkId link = 0;
     Kind kind = Kind::kSend;
     peer::FrameType type{};
-    std::string payload;  // Of kSocket: the address.
+    std::string payload;  // The frame's payload; the address for kSocket.
     uint16_t port = 0;
   };
   struct Entry {

@@ -1,6 +1,7 @@
 #pragma once
-// A member's part on one port: finds the coordinator, asks it for what this engine wants, and keeps
-// a copy of its state. When the coordinator goes, it runs for the meeting place with the others.
+// A member's part on one port. A member finds the coordinator, asks it for what this engine wants,
+// and keeps a copy of the port's state. When the coordinator goes, members compete for the meeting
+// place.
 
 #include <cstdint>
 #include <memory>
@@ -14,49 +15,52 @@
 
 namespace httpsys::sharing {
 
-// A pure state machine: frames and the time come in, frames and other effects go out. One thread at
-// a time. Used while this engine does not coordinate.
+// A pure state machine: frames and the time come in, frames and other effects go out. Used while
+// this engine does not coordinate. Thread: one at a time.
 class PortMembership {
  public:
   PortMembership(PortRecord* record, PortEffects* effects) : record_(record), effects_(effects) {}
 
   // -- Its course.
 
-  // The next Tick() looks for the coordinator.
+  // Makes the next Tick() look for the coordinator.
   void SeekSoon() { retry_at_ms_ = 0; }
-  // No deadline runs: no ticks are needed.
+  // True if no deadline runs, so that Tick() need not be called.
   bool IsIdle() const;
   void Tick(uint64_t now_ms);
-  // The coordinator knows this engine, and this engine its state.
+  // True if the coordinator knows this engine and this engine has the coordinator's state.
   bool is_joined() const { return is_joined_; }
+  // The link to the coordinator; 0 = none.
   LinkId link() const { return link_; }
-  // True once: this engine has taken the meeting place, and PortCoordinator goes on.
+  // Returns true once when this engine has taken the meeting place: PortCoordinator takes over.
   bool TakeWin() { return std::exchange(has_won_, false); }
-  // The port is to be given back: joining has failed, or nobody is left who could hear of a
-  // removal.
+  // True if the port must be given up: joining has failed, or the last removal is done and nothing
+  // is wanted.
   bool is_over() const { return is_over_; }
-  // This engine ends: takes its prefixes back.
+  // Takes all prefixes of this engine back, because the engine is ending.
   void SayGoodbye();
 
   // -- The link to the coordinator.
 
-  // `address` is that of a listening socket of the port which has come with the frame, or empty.
-  // False: the coordinator speaks nonsense and is to be cut off.
+  // Handles a frame. `address` is the address of the listening socket that came with it, or empty.
+  // Returns false if the coordinator breaks the protocol: the caller must cut it off.
   bool OnFrame(const peer::Frame& frame, const std::string& address, uint64_t now_ms);
   void OnBroken(uint64_t now_ms);
-  // This engine's lanes go by what the coordinator of that link has told up to `serial`.
+  // The lanes of this engine apply what the coordinator of that link has told up to the serial.
   void OnApplied(const Applied& applied);
 
   // -- What this engine wants.
 
-  // Asks for what waited for a coordinator. Complete() follows.
+  // Asks for the registrations that waited for a coordinator. PortEffects::Complete() is called for
+  // each.
   void AskQueued(uint64_t now_ms);
-  // Tells what the record does not have any more. With a token Complete() follows.
+  // Tells the coordinator of a removal. With a token, Complete() is called when everybody knows.
   void TellRemoval(uint32_t token, const peer::Unregister& gone, uint64_t now_ms);
-  // Registers again what a server has; the answer tells nothing when it is granted.
+  // Registers the prefixes of a server again. Complete() is called only if that is refused.
   void TellAgain(uint32_t server_id);
   void TellSocket(const std::string& address);
-  // Terms have changed of what the coordinator is being asked for: it hears of it after its answer.
+  // The terms of a registration have changed while the coordinator decides on it: they are sent
+  // after its answer.
   void ChangeTermsOfAsked(uint32_t token) { changed_terms_.insert(token); }
 
  private:
@@ -87,17 +91,20 @@ class PortMembership {
   bool is_joined_ = false;
   bool has_won_ = false;
   bool is_over_ = false;
-  std::set<uint32_t> changed_terms_;  // Tokens of those that have others since they were asked for.
+  // Tokens of registrations whose terms have changed since they were asked for.
+  std::set<uint32_t> changed_terms_;
   LinkId link_ = 0;
   Credentials coordinator_;
   uint64_t coordinator_id_ = 0;
-  uint16_t protocol_ = 0;            // That the coordinator speaks with this engine.
-  std::unique_ptr<PortState> told_;  // By a new coordinator, until that is everything.
+  uint16_t protocol_ = 0;  // The protocol version that the coordinator uses with this engine.
+  // The state as a new coordinator tells it, until it is complete; nullptr = none.
+  std::unique_ptr<PortState> told_;
   uint64_t join_deadline_ms_ = 0;
   uint64_t retry_at_ms_ = 0;
   uint64_t stranger_look_at_ms_ = 0;
-  bool is_stranger_told_ = false;    // Of this loss of the meeting place.
-  uint64_t answer_deadline_ms_ = 0;  // Of what was asked; 0 = nothing was.
+  bool is_stranger_told_ = false;  // JavaScript was told that another user has the meeting place.
+  // Until when the coordinator must answer; 0 = nothing was asked.
+  uint64_t answer_deadline_ms_ = 0;
 };
 
 }  // namespace httpsys::sharing

@@ -1,6 +1,6 @@
 #pragma once
-// This engine's part on one port: what JavaScript wants of it, and which of the two parts, member
-// or coordinator, it plays.
+// This engine's part on one port, as JavaScript and the links see it: passes inputs to the part
+// that it plays, member or coordinator.
 
 #include <cstdint>
 #include <functional>
@@ -14,60 +14,68 @@
 namespace httpsys::sharing {
 
 // A pure state machine: calls of JavaScript, frames and the time come in, frames and other effects
-// go out. It has no thread, lock, socket or clock. One thread at a time.
+// go out. It has no thread, lock, socket or clock. Thread: one at a time.
 class PortParticipant {
  public:
-  // `effects` outlives it.
+  // `effects` must outlive the object.
   PortParticipant(uint16_t number, peer::Member self, PortEffects* effects);
 
   // -- Inputs of JavaScript.
 
-  // This engine has taken the meeting place, as the first one, or needs none.
+  // This engine is the first on the port and has taken the meeting place, or needs none: it
+  // coordinates.
   void Found(uint64_t now_ms);
-  // True when the result is there at once; otherwise Complete() follows.
+  // Registers prefixes. Returns true if `result` is final; otherwise PortEffects::Complete() is
+  // called later.
   bool Register(peer::Register wanted, RegistrationResult* result, uint64_t now_ms);
-  // False: nobody else is on the port. Otherwise, with a token, Complete() follows when everybody
-  // knows. `stays`: the server listens on, with what it has left or without any prefix.
+  // Takes prefixes back. Returns false if nobody else is on the port. Otherwise, with a token,
+  // Complete() is called when everybody knows. `stays`: the server listens on, with the prefixes it
+  // has left or without any.
   bool Unregister(const peer::Unregister& gone, bool stays, uint64_t now_ms);
-  // Gives the port back if nothing was registered on it.
+  // Gives the port up if nothing is registered on it.
   void Leave();
   void Reserve(const std::vector<std::string>& prefixes);
-  // A listening socket that a server accepts on. 0, or a positive errno.
+  // Adds a listening socket that a server accepts from. Returns 0 or a positive errno.
   int Contribute(const std::string& address, uint32_t server_id);
-  // The server accepts on it no more: others do, unless it is nobody's.
+  // The server does not accept from the socket any more. Another server of the engine does instead;
+  // the socket is removed if there is none and nobody else is on the port.
   void Withdraw(const std::string& address);
-  // By what digest a server's clients are asked for certificates at a prefix.
+  // Returns the digest of the rules by which a server asks the clients of a prefix for
+  // certificates.
   using TermsOf = std::function<std::string(const std::string& prefix)>;
-  // What is in the way of new terms; nothing changes.
+  // Checks whether a server may have new terms, and sets `conflict` if not. Changes nothing.
   void CheckTerms(uint32_t server_id, const TermsOf& terms_of, RegistrationResult* conflict);
+  // Gives a server new terms, and tells the others.
   void ApplyTerms(uint32_t server_id, const TermsOf& terms_of, uint64_t now_ms);
 
   // -- Inputs of links and time.
 
-  // Somebody has come to the meeting place. False: not to be let in.
+  // Somebody has connected to the meeting place. Returns false if the link must be closed.
   bool OnVisitor(LinkId link, const Credentials& who, uint64_t now_ms);
-  // False: the peer speaks nonsense. The link counts as broken then, and is the caller's to close.
+  // Handles a frame. Returns false if the peer breaks the protocol: the link counts as broken then,
+  // and the caller must close it.
   bool OnFrame(LinkId link, const peer::Frame& frame, const std::string& address, uint64_t now_ms);
   void OnBroken(LinkId link, uint64_t now_ms);
   void OnApplied(const Applied& applied, uint64_t now_ms);
   void Tick(uint64_t now_ms);
-  // Ticks are due every few milliseconds.
+  // True if Tick() must be called every few milliseconds.
   bool NeedsTicks() const;
   void TellTicketKeys() { coordinator_.TellTicketKeys(); }
   bool TellsTicketKeys() const { return is_coordinator_ && coordinator_.TellsTicketKeys(); }
-  // This engine ends in order: its prefixes are nobody's from here on.
+  // Takes all prefixes of this engine back, because the engine is ending in order.
   void SayGoodbye(uint64_t now_ms);
 
   // -- What it is.
 
-  // The port is given back: nothing is called any more, and its links are the caller's to close.
+  // True if the port is given up: no method may be called any more, and the caller must close the
+  // links.
   bool is_over() const { return is_over_; }
   bool is_coordinator() const { return is_coordinator_; }
-  // This engine coordinates, or its coordinator knows it.
+  // True if this engine coordinates, or its coordinator knows it.
   bool is_joined() const { return is_coordinator_ || membership_.is_joined(); }
-  // The one to the coordinator, or 0.
+  // The link to the coordinator; 0 = none.
   LinkId link() const { return membership_.link(); }
-  // Nobody else is on the port, or to be expected.
+  // True if nobody else is on the port or expected there.
   bool IsAlone() const;
   const PortRecord& record() const { return record_; }
 

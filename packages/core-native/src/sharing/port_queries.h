@@ -1,6 +1,6 @@
 #pragma once
-// Answers of a port's coordinator to people who ask for the state of the port: JSON, collected from
-// all members.
+// The coordinator's answers to programs that ask for the state of a port: JSON, collected from all
+// members.
 
 #include <cstdint>
 #include <set>
@@ -12,20 +12,20 @@
 
 namespace httpsys::sharing {
 
-// A pure state machine. One thread at a time.
+// A pure state machine. Thread: one at a time.
 class PortQueries {
  public:
   PortQueries(PortRecord* record, PortEffects* effects) : record_(record), effects_(effects) {}
 
-  // What this engine says of itself: one member of the answer.
+  // Returns what this engine says of itself: one element of the answer.
   static std::string Describe(const PortRecord& record, const PortCounters& counters);
 
-  // Somebody asks; `members` are asked in turn.
+  // Begins an answer for the link `asking`, and asks the members.
   void Begin(LinkId asking, const std::vector<LinkId>& members, uint64_t now_ms);
-  // A member has answered.
+  // Adds a member's answer.
   void OnState(LinkId member, std::string_view payload, uint64_t now_ms);
   void OnBroken(LinkId link, uint64_t now_ms);
-  // Answers what is complete or has waited long enough.
+  // Sends the answers that are complete or have waited long enough.
   void Finish(uint64_t now_ms);
   bool has_any() const { return !queries_.empty(); }
   void Clear() { queries_.clear(); }

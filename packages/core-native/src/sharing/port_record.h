@@ -1,5 +1,5 @@
 #pragma once
-// What an engine knows of one port and wants there, whichever part it plays: coordinator or member.
+// What an engine knows of one port and wants there, as member or coordinator.
 
 #include <cstdint>
 #include <functional>
@@ -15,63 +15,64 @@
 
 namespace httpsys::sharing {
 
-// A pure state machine's data, with what both parts do with it. One thread at a time.
+// The data of the state machines, with what both parts do with it. Thread: one at a time.
 class PortRecord {
  public:
-  // Prefixes that were taken back, until every member is known to have heard of it.
+  // Prefixes that were taken back, kept until every member is known to have heard of it.
   struct Removal {
     peer::Unregister gone;
     uint64_t since_ms = 0;
-    bool is_told = false;  // To the present coordinator, or to all if this engine coordinates.
+    // The present coordinator was told, or all members if this engine coordinates.
+    bool is_told = false;
   };
 
   struct Socket {
     std::string address;
-    uint32_t accepted_by = 0;  // A server of this engine, or 0.
+    uint32_t accepted_by = 0;  // The server of this engine that accepts from the socket; 0 = none.
   };
 
-  // An entry that RemoveEntries() has removed, or left behind as absent.
+  // An entry that RemoveEntries() has removed, or has left as absent.
   struct Change {
     peer::Entry entry;
     bool is_absent = false;
   };
 
-  // A removal that has to be told now. Token 0: nobody waits for the answer.
+  // A removal that has to be told now. Token 0 = nobody waits for the answer.
   struct Untold {
     uint32_t token = 0;
     peer::Unregister gone;
     std::vector<Change> changes;
   };
 
-  // `self` is this engine as others see it.
+  // `self` describes this engine to the others.
   PortRecord(uint16_t number, peer::Member self, PortEffects* effects)
       : number(number), self(std::move(self)), state(number), effects(effects) {}
   PortRecord(const PortRecord&) = delete;
   PortRecord& operator=(const PortRecord&) = delete;
 
-  // Nothing is registered here, and nothing is about to be.
+  // True if nothing is registered for this engine and nothing is being registered.
   bool WantsNothing() const { return own.empty() && queued.empty() && asked.empty(); }
   uint32_t PidOf(uint64_t member) const;
   void Publish(std::optional<Applied> applied = {});
-  // Removes entries of a server, or leaves them behind as absent until its successor comes.
+  // Removes entries of a server, or leaves them as absent until a successor comes.
   std::vector<Change> RemoveEntries(uint64_t member, const peer::Unregister& gone, uint64_t now_ms);
-  // What the present coordinator, perhaps this engine, does not know to be taken back: removals,
-  // and entries that others take for this engine's and are not. They count as told from here on.
+  // Returns the removals that the present coordinator (perhaps this engine) does not know of, among
+  // them entries that others attribute to this engine by mistake. They count as told from here on.
   std::vector<Untold> TakeUntold(uint64_t now_ms);
-  // JavaScript hears that everybody knows, or that nobody is left who could say so.
+  // Tells JavaScript that everybody knows of a removal, or that nobody is left who could say so.
   void CompleteRemoval(uint32_t token);
   void CompleteRemovals();
-  // Gives up those that nobody has confirmed for so long.
+  // Completes the removals that nobody has confirmed for `after_ms`.
   void GiveUpRemovals(uint64_t now_ms, uint64_t after_ms);
-  // All that was asked for and not granted fails.
+  // Fails all registrations that were not granted.
   void FailAll(const RegistrationResult& why);
   void AddOwn(peer::Register registered);
-  // Connections that wait on any of the port's sockets are everybody's: who opened it may have
-  // died.
+  // Makes sure that a server of this engine accepts from each of the port's sockets: the process
+  // that opened one may have died.
   void EnsureAccepted();
-  // A listening socket of the port, by its address. False where it is known, or one too many.
+  // Adds a listening socket by its address. Returns false if it is known, or there are too many.
   bool AddSocket(const std::string& address);
-  // Calls `use` with what a server has registered, or is about to.
+  // Calls `use` with every registration of a server, granted or not.
   void ForRegistrations(uint32_t server_id, const std::function<void(peer::Register*)>& use);
 
   const uint16_t number;
@@ -79,13 +80,15 @@ class PortRecord {
   PortState state;
   std::vector<Socket> sockets;
   std::vector<UrlPrefix> reserved;
-  // By server; empty lists are of those that have lost their prefixes and listen on.
+  // Granted registrations, by server. An empty list belongs to a server that has no prefix left and
+  // listens on.
   std::map<uint32_t, std::vector<peer::Register>> own;
-  std::vector<peer::Register> queued;        // Until there is a coordinator.
-  std::map<uint32_t, peer::Register> asked;  // Of the coordinator, by token.
-  std::map<uint32_t, Removal> removals;      // By token.
-  bool has_joined = false;                   // Once.
-  bool has_completed_removal = false;        // Since the participant has looked.
+  std::vector<peer::Register> queued;  // Registrations that wait for a coordinator.
+  // Registrations on which the coordinator decides, by token.
+  std::map<uint32_t, peer::Register> asked;
+  std::map<uint32_t, Removal> removals;  // Removals, by token.
+  bool has_joined = false;  // This engine has been on the port, as member or coordinator.
+  bool has_completed_removal = false;  // A removal was completed since the participant has looked.
   PortEffects* const effects;
 
  private:

@@ -1,5 +1,6 @@
 #pragma once
-// Who serves which request on a port: one immutable version, which lanes read without a lock.
+// Who serves which request on a port: one immutable version of the routes, which lanes read without
+// a lock.
 
 #include <algorithm>
 #include <array>
@@ -19,67 +20,74 @@ class PortRoutes {
     uint64_t member = 0;  // 0 = this engine.
     uint32_t server_id = 0;
     uint32_t prefix_id = 0;
-    bool is_plain = false;  // Listens on the port as a whole: its connections stay, as on Node.
-    bool is_fed = false;    // Somebody else shares connections out among the owners already.
+    // The server listens on the whole port: its connections stay, as on Node.
+    bool is_plain = false;
+    // Another program (the primary of a cluster) distributes connections among the owners.
+    bool is_fed = false;
   };
 
   struct Target {
-    std::vector<Owner> owners;  // Of one queue. Empty = waits for an absent one.
+    // The owners, all of one queue. Empty = the owner is absent and awaited.
+    std::vector<Owner> owners;
     uint64_t absent_until_ms = 0;
 
-    // Whether one of them takes whatever Host a request has, as Node does.
+    // True if an owner takes requests with any Host, as Node does.
     bool has_plain_owner() const {
       return std::any_of(owners.begin(), owners.end(),
                          [](const Owner& owner) { return owner.is_plain; });
     }
   };
 
-  // `self` is this engine's id. `has_idle`: a server of it listens without any prefix.
+  // Makes the routes from the state. `self` is this engine's id. `has_idle`: a server of this
+  // engine listens without any prefix.
   static std::shared_ptr<const PortRoutes> Create(uint16_t port, uint64_t self,
                                                   const PortState& state,
                                                   const std::vector<UrlPrefix>& reserved = {},
                                                   bool has_idle = false);
 
   uint16_t port() const { return port_; }
-  // Another member or more than one server is registered: requests have to be looked at before
-  // their connection has a server. Not where workers of one cluster are all there is: each serves
+  // True if a request must be read before the server of its connection is known: another member, or
+  // a second server, is registered. False if only workers of one cluster are there: each serves
   // what its primary gives it.
   bool is_shared() const { return is_shared_; }
-  // False: nobody is left, and no requests come.
+  // False if nobody is registered, so that no requests come.
   bool is_used() const { return has_idle_ || !targets_.empty(); }
   bool has_peers() const { return !peers_.empty(); }
-  // Connections may be somebody else's.
+  // True if a connection may belong to another member.
   bool passes_on() const { return is_shared_ && has_peers(); }
-  // Other members with a server on the port.
+  // The other members with a server on the port.
   const std::vector<uint64_t>& peers() const { return peers_; }
-  // Servers of this engine.
+  // The servers of this engine on the port.
   const std::vector<uint32_t>& local_servers() const { return local_servers_; }
-  // With kMatch, `id` is that of a target. kOffline: whose it was has died, and nobody has a wider
-  // prefix.
-  // `name` is a name of ReadHost().
+  // Finds the target of a request. With kMatch, the route's `id` is that of a target. kOffline: the
+  // owner has died, and nobody has a wider prefix. `name` is a name of ReadHost().
   Route Find(std::string_view name, std::string_view target, const LocalAddress& local) const;
   const Target& target(uint32_t id) const { return targets_[id]; }
 
-  // Who has the certificate of a name: who has registered that host, the server of this engine with
-  // that id first, then this engine.
+  // Who has the certificate for a name.
   struct HostOwner {
     bool is_there = false;
-    bool is_named = false;      // The name itself or a subdomain wildcard, not just any host.
-    bool is_preferred = false;  // It is the server that was asked for.
+    // The owner has registered the name or a subdomain wildcard, not a wildcard for any host.
+    bool is_named = false;
+    bool is_preferred = false;  // The owner is the preferred server.
     uint64_t member = 0;        // 0 = this engine.
     uint32_t server_id = 0;
   };
+  // Finds an owner that has registered this host: the server of this engine with `preferred_id` if
+  // it has, otherwise another one of this engine, otherwise another member.
   HostOwner FindHost(std::string_view name, const LocalAddress& local,
                      uint32_t preferred_id = 0) const;
 
-  // Some addresses of the port speak TLS and others do not: all its prefixes are bound to one each.
+  // True if some addresses of the port use TLS and others do not. Then every prefix is bound to one
+  // address.
   bool is_mixed() const { return !places_.empty(); }
+  // One address of a mixed port.
   struct Place {
     std::array<uint8_t, 16> ip{};
     bool is_secure = false;
-    std::vector<Owner> owners;  // Some prefix of each is here.
+    std::vector<Owner> owners;  // Each has a prefix bound to this address.
   };
-  // Of a mixed port. nullptr: nobody has registered anything at this address.
+  // Finds the place of an address on a mixed port; nullptr = nobody has registered anything there.
   const Place* FindPlace(const LocalAddress& local) const;
   size_t target_count() const { return targets_.size(); }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Who may register what beside whom on one port: docs/port-sharing.md.
+// The rules for registrations beside each other on one port (docs/port-sharing.md).
 
 #include <array>
 #include <cstdint>
@@ -19,44 +19,46 @@
 
 namespace httpsys::sharing {
 
-// Why a registration may not be.
+// Why a registration is refused.
 struct Conflict {
   int error = 0;  // A positive errno.
   uint64_t member = 0;
   std::string prefix;
-  std::string queue = {};  // Of that prefix.
+  std::string queue = {};  // The queue of that prefix.
   ConflictReason reason = ConflictReason::kNone;
-  std::string wanted = {};  // With kTerms: the prefix that is in its way.
+  std::string wanted = {};  // With kTerms: the prefix of the registration that is in conflict.
 };
 
-// One registration beside the entries of a port. Both are as long as a port allows: what holds for
-// many of the prefixes is worked out once. Used while neither changes.
+// Checks one registration against the entries of a port. Both may be as long as a port allows, so
+// results that hold for many prefixes are worked out once. Neither may change during use.
 class PortRules {
  public:
   PortRules(const PortEntries& entries, uint16_t port, uint64_t member,
             const peer::Register& wanted);
 
-  // EINVAL: not a prefix of this port. ENOENT: the queue to attach to does not exist. EADDRINUSE
-  // otherwise.
+  // Returns the first conflict. EINVAL: no prefix of this port. ENOENT: the queue to attach to does
+  // not exist. EADDRINUSE: any other conflict.
   std::optional<Conflict> Check();
-  // Which prefix of others keeps its server from asking for certificates by these terms.
+  // Returns the prefix of others that keeps the server from asking for certificates by these terms.
   std::optional<Conflict> CheckTerms();
 
  private:
-  // On which sockets a prefix is served. Prefixes alike in this are alike for all of the port's
-  // entries but those with the same key.
+  // The sockets on which a prefix is served. Prefixes with the same place conflict with the same
+  // entries, except for entries with the same key.
   using Place =
-      std::tuple<bool, bool, std::array<uint8_t, 16>>;  // TLS, bound to an address, which.
+      // TLS or not, bound to an address or not, and the address.
+      std::tuple<bool, bool, std::array<uint8_t, 16>>;
 
   struct Found {
     const StateEntry* there = nullptr;
     ConflictReason reason = ConflictReason::kNone;
   };
 
-  // A server that has entries which no ClientHello can tell from a candidate's, and other terms.
+  // A server with other terms that has entries a ClientHello cannot tell from the candidate's.
   struct Other {
-    const StateEntry* first = nullptr;     // Of those entries.
-    const StateEntry* unwanted = nullptr;  // One that the registration has not, too; or null.
+    const StateEntry* first = nullptr;  // The first of those entries.
+    // An entry that the registration does not share; nullptr = none.
+    const StateEntry* unwanted = nullptr;
   };
 
   static Place PlaceOf(const UrlPrefix& prefix);
@@ -72,11 +74,11 @@ class PortRules {
   const PortEntries& entries_;
   const uint64_t member_;
   const peer::Register& wanted_;
-  std::vector<std::optional<StateEntry>> candidates_;  // Nothing for what is no prefix.
-  std::unordered_set<std::string_view> keys_;          // Of the candidates.
-  std::map<Place, size_t> places_;                     // The first candidate of each so far.
+  std::vector<std::optional<StateEntry>> candidates_;  // Empty for a text that is no prefix.
+  std::unordered_set<std::string_view> keys_;          // The keys of the candidates.
+  std::map<Place, size_t> places_;  // The index of the first candidate of each place so far.
   std::map<Place, Found> by_place_;
-  // Entries by what a ClientHello tells; filled for the first candidate with TLS.
+  // Entries by hello_key. Filled for the first candidate with TLS.
   std::unordered_map<std::string_view, std::vector<const StateEntry*>> by_hello_;
   std::map<std::pair<std::string_view, std::string_view>, std::vector<Other>> others_;
 };

@@ -1,5 +1,6 @@
 #pragma once
-// Who has registered what on one port. Every member has a copy; the coordinator's counts.
+// The state of one port: its members and registrations. Every member has a copy; the coordinator's
+// is decisive.
 
 #include <cstdint>
 #include <map>
@@ -13,36 +14,39 @@
 
 namespace httpsys::sharing {
 
-// Pure: no sockets, no threads, no clock.
+// Pure: has no sockets, threads or clock.
 class PortState {
  public:
   explicit PortState(uint16_t port) : port_(port) {}
 
-  // Why these may not be registered; nothing is changed. EINVAL: not a prefix of this port. ENOSPC:
-  // too many. ENOENT: the queue to attach to does not exist.
+  // Returns why the prefixes cannot be registered, and changes nothing. EINVAL: no prefix of this
+  // port. ENOSPC: too many. ENOENT: the queue to attach to does not exist. EADDRINUSE: any other
+  // conflict.
   std::optional<Conflict> Check(uint64_t member, const peer::Register& wanted) const;
-  // Which prefix of others keeps a server from asking for certificates by these terms of a
-  // registration that is there already.
+  // Returns the prefix of others that keeps a server from changing the terms of a registration that
+  // it has.
   std::optional<Conflict> CheckTerms(uint64_t member, const peer::Register& changed) const;
-  // The entries of a registration that may be, without those that are there already as they are.
+  // Returns the entries that a registration adds or changes.
   std::vector<peer::Entry> EntriesOf(uint64_t member, const peer::Register& wanted) const;
 
-  // -- Changes, each idempotent. False: what a peer says makes no sense.
+  // -- Changes. Each is idempotent. They return false if what a peer says makes no sense.
 
   bool AddMember(const peer::Member& member);
-  // What it served and has not taken back is offline for a while, unless somebody shares it: those
-  // entries are removed, and returned.
+  // Removes a member. Its prefixes are offline for a while, except for those that another owner
+  // shares: these are removed, and returned.
   std::vector<peer::EntryGone> RemoveMember(uint64_t id, uint64_t now_ms);
-  // Takes the place of absent entries with the same prefix.
+  // Adds or replaces an entry. It also replaces absent entries with the same key. Returns false if
+  // it is no prefix of the port or there are too many.
   bool AddEntry(const peer::Entry& entry, uint64_t now_ms);
   void RemoveEntry(const peer::EntryGone& gone);
-  // There is an entry, absent or not, that requests cannot tell apart from one with this key.
+  // True if an entry, absent or not, has this key.
   bool HasKey(const std::string& key) const { return entries_.HasKey(key); }
   bool HasPrefix(const std::string& text) const;
-  // What is to be removed or told anew as absent when servers go.
+  // Copies of the entries of a server, or of a member.
   std::vector<StateEntry> EntriesOfServer(uint64_t member, uint32_t server_id) const;
   std::vector<StateEntry> EntriesOfMember(uint64_t member) const;
-  // Entries whose time has run out: those of announced successors are offline then, others gone.
+  // The entries whose time was over: those whose successor did not come are offline now, those that
+  // were offline are gone.
   struct Expired {
     std::vector<peer::Entry> offline;
     std::vector<peer::EntryGone> gone;
@@ -54,7 +58,8 @@ class PortState {
   const std::map<uint64_t, peer::Member>& members() const { return members_; }
   const PortEntries& entries() const { return entries_; }
   std::optional<uint64_t> NextExpiry() const;
-  // Where connections come from somebody who is no member, as text; each once.
+  // The addresses whose connections another program distributes (a cluster's primary), as text;
+  // each once.
   std::vector<std::string> FedAddresses() const;
   void Clear();
 

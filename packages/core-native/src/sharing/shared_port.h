@@ -1,5 +1,5 @@
 #pragma once
-// One port of an engine: its state machine, and what that has in the system: sockets and names.
+// One port of an engine: its state machine, and its sockets and names in the system.
 
 #include <cstdint>
 #include <functional>
@@ -15,25 +15,26 @@
 
 namespace httpsys::sharing {
 
-// What SharedPorts does for its ports.
+// What a port asks of SharedPorts. Called with its lock held.
 class PortHost {
  public:
-  // Opens a link to the coordinator of a port. Takes the connected descriptor over. A Visit with
-  // kLinked, kRefused or kUnreachable.
+  // Opens a link to the coordinator of a port on a connected descriptor, which it takes over. The
+  // result is kLinked, kRefused or kUnreachable.
   virtual Visit OpenLink(uint16_t port, int fd) = 0;
   virtual void Send(LinkId link, peer::FrameType type, std::string payload, bool is_cut_off) = 0;
   virtual void SendSocket(LinkId link, const std::string& address) = 0;
   virtual size_t UnsentBytes(LinkId link) = 0;
   virtual void CloseLink(LinkId link) = 0;
-  // Accepts visitors of the port on a listening descriptor, which it takes over. The key by which
-  // that ends, or a negative errno.
+  // Accepts visitors of the port from a listening descriptor, which it takes over. Returns a key
+  // for Unwatch(), or a negative errno.
   virtual int WatchMeeting(uint16_t port, int fd) = 0;
   virtual void Unwatch(int key) = 0;
-  // `life` is that of the port, by which it knows its own when they are applied.
+  // Gives routes to the lanes. `life` is that of the port: SharedPorts ignores a confirmation that
+  // belongs to an earlier life.
   virtual void SetRoutes(std::shared_ptr<const PortRoutes> routes, uint64_t life,
                          std::optional<Applied> applied) = 0;
   virtual void AcceptFor(uint32_t server_id, int fd) = 0;
-  // JavaScript hears of it.
+  // Hands a result to JavaScript.
   virtual void Complete(RegistrationResult result) = 0;
   virtual PortCounters Count(uint16_t port) = 0;
   virtual peer::TicketKeys TellTicketKeys(uint16_t port) = 0;
@@ -43,33 +44,38 @@ class PortHost {
   ~PortHost() = default;
 };
 
-// Thread: any, with the lock of SharedPorts.
+// Carries out the effects of its participant. Thread: any, with the lock of SharedPorts held.
 class SharedPort final : private PortEffects {
  public:
-  // `life` tells this object from others of the same port, before and after it.
+  // `life` distinguishes this object from earlier and later ones of the same port.
   SharedPort(uint16_t number, uint64_t life, peer::Member self, PortHost* host);
-  // Closes its sockets and names; links are the host's.
+  // Closes the port's sockets and names. Its links are the host's.
   ~SharedPort();
   SharedPort(const SharedPort&) = delete;
   SharedPort& operator=(const SharedPort&) = delete;
 
   PortParticipant& participant() { return participant_; }
   uint64_t life() const { return life_; }
-  // This engine has taken the meeting place, whose door is closed yet; or needs none.
+  // This engine is the first on the port. `meeting` is its meeting place, not open to visitors yet;
+  // or empty if the engine needs none.
   void Found(NamedSocket meeting, uint64_t now_ms);
   void OpenMeeting() override;
-  // No visitors come any more.
+  // Stops accepting visitors.
   void CloseMeeting();
-  // A listening socket of the port that a server accepts on. Duplicated. 0 or a negative errno.
+  // Adds a duplicate of a listening socket of the port that a server accepts from. Returns 0 or a
+  // negative errno.
   int Contribute(uint32_t server_id, int fd);
+  // The server does not accept from the socket any more.
   void Withdraw(int fd);
-  // A descriptor that came with a frame, which it takes over: the address of a listening socket of
-  // the port, or empty. ForgetStraySockets() follows when the participant has seen the frame.
+  // Takes over a descriptor that came with a frame. Returns its address if it is a listening socket
+  // of the port, otherwise an empty string. ForgetStraySockets() must be called when the
+  // participant has seen the frame.
   std::string Receive(int fd);
+  // Closes the sockets that the participant does not have in its record.
   void ForgetStraySockets();
-  // Those with an address, empty = all; they stay the port's.
+  // The sockets with this address; empty = all. They stay the port's.
   std::vector<int> SocketsAt(const std::string& address) const;
-  // Copies, and the addresses for which others accept.
+  // Returns duplicates of the sockets, and the addresses whose connections others distribute.
   PortSockets CopySockets() const;
 
  private:
@@ -92,7 +98,7 @@ class SharedPort final : private PortEffects {
   const uint16_t number_;
   const uint64_t life_;
   PortHost* const host_;
-  std::map<std::string, int> sockets_;  // Listening ones, by address.
+  std::map<std::string, int> sockets_;  // The listening sockets, by address.
   NamedSocket meeting_;
   int meeting_key_ = 0;
   PortParticipant participant_;

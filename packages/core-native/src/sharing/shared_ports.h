@@ -1,8 +1,8 @@
 #pragma once
-// Port sharing of one engine: on which ports it meets other members, and what they have agreed on.
+// Port sharing of one engine.
 //
-// SharedPorts owns the thread, the lock and the channels; what happens on a port is decided by its
-// PortParticipant, a pure state machine. The thread starts with the first other member.
+// SharedPorts owns the thread, the lock and the channels. What happens on a port is decided by its
+// PortParticipant, a pure state machine. The thread starts when another member appears.
 
 #include <uv.h>
 
@@ -26,23 +26,26 @@
 
 namespace httpsys::sharing {
 
-// What the engine does for it. Thread: any; without locks of the caller's that SharedPorts needs.
+// What SharedPorts asks of the engine. Calls may come with the lock of SharedPorts held, so that
+// the engine must not call SharedPorts back. Thread: any.
 class Delegate {
  public:
-  // `applied` is called, on any thread, when all lanes go by the routes.
+  // Gives routes to the lanes. `applied` is called, on any thread, when all lanes apply them.
   virtual void SetRoutes(std::shared_ptr<const PortRoutes> routes,
                          std::function<void()> applied) = 0;
-  // Accepts from a listening descriptor, which it takes over. A key above 0, or a negative errno.
+  // Accepts from a listening descriptor, which it takes over. Returns a key above 0, or a negative
+  // errno.
   virtual int Watch(int fd, std::function<void(int fd)> sink) = 0;
   virtual void Unwatch(int key) = 0;
-  // Accepts for a server, until it stops listening. Takes the descriptor over.
+  // Accepts for a server, until the server stops listening. Takes the descriptor over.
   virtual void AcceptFor(uint32_t server_id, int fd) = 0;
-  // A lane of a peer wants to speak to a lane of ours. Takes the descriptor over.
+  // A lane of another member has connected to reach a lane of ours. Takes the descriptor over.
   virtual void OnLink(int fd) = 0;
-  // A result waits for TakeResult().
+  // Makes JavaScript call TakeResult().
   virtual void WakeConsumer() = 0;
   virtual PortCounters Count(uint16_t port) = 0;
-  // The keys of session tickets on a port, and those that its coordinator tells.
+  // Returns the keys for session tickets on a port; and takes over those that its coordinator
+  // tells.
   virtual peer::TicketKeys TellTicketKeys(uint16_t port) = 0;
   virtual void LearnTicketKeys(uint16_t port, const peer::TicketKeys& keys) = 0;
 
@@ -57,74 +60,77 @@ class SharedPorts final : private Channel::Handler, private PortHost {
   SharedPorts(const SharedPorts&) = delete;
   SharedPorts& operator=(const SharedPorts&) = delete;
 
-  // -- Thread: JavaScript. None of them waits.
+  // -- Thread: JavaScript. No call waits for another process.
 
-  // Who this is, for other people: set before the first Meet() or Register().
+  // Describes this engine to people who ask for the state of a port. Must be called before the
+  // first Meet() or Register().
   void Introduce(uint32_t thread, std::string program);
-  // See Backend. `stranger` may be null.
+  // See SocketBackend in backend.h. `stranger` may be nullptr.
   int Meet(uint16_t port, Stranger* stranger = nullptr);
   int TakeAlone(uint16_t port);
-  // A listening socket of the port, which the server accepts on. Duplicated. `is_last`: the server
-  // opens no further one for the time being.
+  // Adds a duplicate of a listening socket of the port that the server accepts from. `is_last`: the
+  // server opens no further socket for the time being.
   int Contribute(uint16_t port, uint32_t server_id, int fd, bool is_last = true);
-  // The server accepts on it no more; see Backend.
+  // The server does not accept from the socket any more; see SocketBackend.
   void Withdraw(uint16_t port, int fd);
-  // See Backend.
+  // See SocketBackend.
   PortSockets Sockets(uint16_t port);
-  // True when the result is there at once; otherwise TakeResult() has it later.
+  // Registers prefixes. Returns true if `result` is final; otherwise TakeResult() returns it later.
   bool Register(uint16_t port, peer::Register wanted, RegistrationResult* result);
   bool TakeResult(RegistrationResult* result);
-  // When it returns this engine's lanes are told. False: nobody else is on the port. Otherwise,
-  // with a token, TakeResult() says when everybody knows. `stays`: the server listens on, with what
-  // it has left or without any prefix, and takes part.
+  // Takes prefixes back. When it returns, the lanes of this engine have been told. Returns false if
+  // nobody else is on the port. Otherwise, with a token, TakeResult() says when everybody knows.
+  // `stays`: the server listens on, with the prefixes it has left or without any, and takes part.
   bool Unregister(uint16_t port, const peer::Unregister& gone, bool stays = false);
-  // A server is to ask clients of its prefixes for certificates by other rules: `terms_of` gives
-  // their digest for a prefix. False when a prefix of somebody else is in the way, which `conflict`
-  // names; nothing has changed then. Otherwise others are told.
+  // Changes the rules by which a server asks the clients of its prefixes for certificates;
+  // `terms_of` returns their digest for a prefix. Returns false, and changes nothing, if a prefix
+  // of another owner is in the way, which `conflict` names. Otherwise the others are told.
   bool ChangeTerms(uint32_t server_id, const PortParticipant::TermsOf& terms_of,
                    RegistrationResult* conflict);
-  // Prefixes that nobody gets while their owner is not there. In place of those before.
+  // Replaces the reserved prefixes, whose requests nobody else gets while their owner is not there.
   void Reserve(uint16_t port, const std::vector<std::string>& prefixes);
-  // Gives a port back that nothing was registered on.
+  // Gives a port up on which nothing was registered.
   void Leave(uint16_t port);
-  // Idempotent; no Delegate calls after it.
+  // Ends the thread and leaves all ports. No Delegate calls come after it. Idempotent.
   void Close();
 
   uint64_t id() const { return id_; }
 
  private:
-  // -- The thread. The mutex is held unless said otherwise.
+  // -- The thread. mutex_ must be held unless a comment says otherwise.
 
-  // Without the mutex, or with it. False: it will not run.
+  // Runs a command on the thread, which it starts if needed. Returns false if the command will not
+  // run. May be called with or without mutex_.
   bool Post(std::function<void()> command);
-  void AbandonLoop();  // With commands_mutex_.
-  void RunCommands();  // Without.
+  void AbandonLoop();  // Called with commands_mutex_ held instead.
+  void RunCommands();  // Called without mutex_.
   static void Main(void* argument);
-  void Tick();  // Without.
+  void Tick();  // Called without mutex_.
   void ArmTimers();
-  void TellTicketKeys();  // Without.
+  void TellTicketKeys();  // Called without mutex_.
   void StopThread();
   static uint64_t NowMs();
 
-  // -- Ports. The mutex is held.
+  // -- Ports. mutex_ must be held unless a comment says otherwise.
 
   SharedPort* Find(uint16_t number);
   SharedPort* Add(uint16_t number);
-  // After each call of a port's participant: it may have given the port back, and what it has to
-  // say waits to be sent.
+  // Must be called after each call of a port's participant: the port may have been given up, and
+  // frames may wait to be sent.
   void AfterInput(uint16_t number);
   void Flush();
+  // Listens under the name of this member, if it does not yet. Returns 0 or a positive errno.
   int EnsureLinkSocket();
-  void OnVisitor(uint16_t number, int fd);  // Without.
+  void OnVisitor(uint16_t number, int fd);  // Called without mutex_, on the acceptor's thread.
   void OnApplied(uint16_t number, uint64_t life, const Applied& applied);
 
-  // -- Channel::Handler. Without the mutex.
+  // -- Channel::Handler. Called without mutex_, on the thread.
 
   void OnFrame(Channel* channel, const peer::Frame& frame, std::span<const int> fds) override;
   void OnBatchEnd(Channel*) override {}
   void OnBroken(Channel* channel) override;
 
-  // -- PortHost. The mutex is held.
+  // -- PortHost. Called with mutex_ held.
 
   Visit OpenLink(uint16_t port, int fd) override;
   void Send(LinkId link, peer::FrameType type, std::string payload, bool is_cut_off) override;
@@ -146,7 +152,7 @@ class SharedPorts final : private Channel::Handler, private PortHost {
   uint32_t thread_number_ = 0;
   std::string program_;
 
-  std::mutex mutex_;  // Guards everything below but the commands.
+  std::mutex mutex_;  // Guards everything below, up to commands_mutex_.
   std::map<uint16_t, std::unique_ptr<SharedPort>> ports_;
   PortLinks links_;
   NamedSocket link_socket_;

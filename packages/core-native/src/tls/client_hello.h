@@ -1,5 +1,5 @@
 #pragma once
-// What a client asks for before anything is decided, and what fits it.
+// Reads a ClientHello, and finds what fits it.
 
 #include <openssl/types.h>
 
@@ -10,18 +10,19 @@
 
 namespace httpsys::tls {
 
-// Within the callback of SSL_CTX_set_client_hello_cb(). What is malformed counts as not given: the
-// handshake itself refuses it.
+// Reads the ClientHello. Must be called within the callback of SSL_CTX_set_client_hello_cb(). A
+// malformed extension counts as absent: the handshake itself refuses it.
 ClientHello ReadClientHello(SSL* ssl);
 
-// The list in the body of an ALPN extension.
+// Returns the protocol list in the body of an ALPN extension.
 std::string_view AlpnOf(std::string_view extension);
 
-// The first of `ours` that is among `theirs`; empty when there is none. Both are lists as on the
-// wire, and so well-formed or cut off at what is not.
+// Returns the first protocol of `ours` that is in `theirs`; empty if there is none. Both are lists
+// in wire format; they are read up to the first malformed entry.
 std::string_view ChooseProtocol(std::string_view ours, std::string_view theirs);
 
-// `*` stands for one label or a part of it; host names have no case.
+// Returns true if a host matches a pattern, in which `*` stands for one label or a part of it. Case
+// does not matter.
 bool MatchesHost(std::string_view pattern, std::string_view host);
 
 }  // namespace httpsys::tls

@@ -1,5 +1,5 @@
 #pragma once
-// A certificate for development: made here, trusted by nobody.
+// A self-signed certificate for development, trusted by nobody.
 
 #include <string>
 #include <vector>
@@ -7,11 +7,11 @@
 namespace httpsys::tls {
 
 struct KeyPair {
-  std::string key;  // PEM; empty when it could not be made.
+  std::string key;  // PEM; empty if it could not be made.
   std::string certificate;
 };
 
-// Signed by itself, P-256, for these host names and addresses. Thread: any.
+// Makes a self-signed certificate with a P-256 key for these host names and addresses. Thread: any.
 KeyPair MakeDevCertificate(const std::vector<std::string>& names, int days);
 
 }  // namespace httpsys::tls

@@ -1,6 +1,5 @@
 #pragma once
-// The TLS of one connection: bytes of the application on one side, records in a socket on the
-// other.
+// The TLS of one connection: plain bytes on the application's side, records on the socket's.
 
 #include <openssl/bio.h>
 #include <openssl/types.h>
@@ -29,100 +28,109 @@ namespace httpsys::tls {
 // What JavaScript decides about a ClientHello.
 struct HelloAnswer {
   bool is_refused = false;
-  std::string reason;                       // Then: the text of the failure.
-  std::shared_ptr<const HostContext> host;  // nullptr = the server's own.
+  std::string reason;                       // The text of the failure, if is_refused.
+  std::shared_ptr<const HostContext> host;  // The certificate to use; nullptr = the server's own.
   bool has_alpn = false;
-  std::string alpn;     // Empty = none of those offered.
-  std::string session;  // The one with hello().session_id, as NewSession has it; empty = none.
-  std::string status;   // OCSP's response; empty = none.
+  std::string alpn;  // The protocol; empty = none of those offered. Valid if has_alpn.
+  // The session with the id hello().session_id, as in NewSession::data; empty = none.
+  std::string session;
+  std::string status;  // The OCSP response; empty = none.
 };
 
 enum class HandshakeStatus : uint8_t {
   kDone,
-  kWaiting,  // For the peer.
-  kAsking,   // JavaScript is to Answer() hello().
-  kTelling,  // Done, but JavaScript is to hear of new_sessions() first: then Handshake() once more.
+  kWaiting,  // The peer has to send more.
+  kAsking,   // JavaScript has to answer hello(): Answer() must be called.
+  // Done, but JavaScript must hear of new_sessions() first; then Handshake() must be called once
+  // more.
+  kTelling,
   kFailed,
 };
 
-// What JavaScript may ask of an open connection.
+// Questions of JavaScript about an open connection.
 enum class Question : uint32_t {
   kSession = 1,
   kFinished = 2,
   kPeerFinished = 3,
-  kCertificate = 4,  // Our own, DER.
+  kCertificate = 4,  // The server's own certificate, DER.
   kKeyingMaterial = 5,
-  kSharedSigalgs = 6,  // Lines.
+  kSharedSigalgs = 6,  // One name per line.
 };
 
-// Records that are sealed and not handed to the socket yet; of one connection at a time.
+// Records that are sealed and not handed to the socket yet. One buffer serves all connections of a
+// lane, one at a time.
 using WireBuffer = std::string;
 
-// The server whose handshake it is, and how often it had listened again after close() by then.
+// The server that makes a handshake, and how many times it had called listen() again after close()
+// by then.
 struct Maker {
   uint32_t server_id = 0;
   uint32_t listening = 0;
 };
 
-// Thread: the lane.
+// The TLS session of one connection. Thread: the lane.
 class Session {
  public:
-  // Works on the descriptor, which stays the caller's. `wire` must outlive it and be empty between
-  // calls. Tickets are sealed with the keys of the context, or else with those of the port. nullptr
-  // when out of memory.
+  // Uses the descriptor, which stays the caller's. `wire` must outlive the session and be empty
+  // between calls. Tickets are sealed with the keys of the context or, if it has none, of the port.
+  // Returns nullptr if out of memory.
   static std::unique_ptr<Session> Create(std::shared_ptr<const ServerContext> context, int fd,
                                          WireBuffer* wire, uint16_t port = 0, Maker maker = {});
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
+  // Continues the handshake with what the socket has.
   HandshakeStatus Handshake();
   const ClientHello& hello() const { return hello_; }
+  // Answers hello(). Handshake() must be called then.
   void Answer(HelloAnswer answer);
   const std::vector<NewSession>& new_sessions() const { return new_sessions_; }
-  // The secrets as far as they are known, lines in the format that tools for captures read.
+  // Returns the secrets known so far, as lines in the format of SSLKEYLOGFILE, and forgets them.
   std::string TakeKeyLog() { return std::exchange(key_log_, {}); }
   bool is_established() const { return is_established_; }
 
-  // As recv(2) without blocking: -1 and errno (EPROTO: see failure()), 0 at the end of the peer's
-  // data.
+  // Reads plain bytes like recv(2) without blocking: returns -1 and sets errno (EPROTO: see
+  // failure()), or 0 at the end of the peer's data.
   ssize_t Read(void* memory, size_t bytes);
-  // There is something to Read() of which the socket tells nothing.
+  // True if there may be bytes to Read() that the socket does not report.
   bool has_pending() const { return has_pending_; }
-  // As sendmsg(2) without blocking. What was taken may be unsent. `is_end`: Shutdown() follows when
-  // all of it was taken; its goodbye is sent along.
+  // Writes plain bytes like sendmsg(2) without blocking. Bytes that were taken may still be unsent.
+  // `is_end`: Shutdown() follows if everything is taken; its close_notify goes into the same call.
   ssize_t Write(const iovec* vectors, int count, bool is_end = false);
-  // Records that the socket did not take: Flush() when it takes more.
+  // True if the socket did not take all sealed records. Flush() must be called when it takes more.
   bool has_unsent() const { return !unsent_.empty() && !is_held_; }
   size_t unsent_bytes() const { return is_held_ ? 0 : unsent_.size(); }
-  // 0 or a positive errno; EAGAIN when some are left.
+  // Sends sealed records. Returns 0 or a positive errno; EAGAIN if some are left.
   int Flush();
-  // Says goodbye, once. False when that is left unsent.
+  // Sends close_notify, once. Returns false if it is left unsent.
   bool Shutdown();
 
-  // The peer is not let in, or was too slow: what failure() says then.
+  // Records a failure: the peer was rejected, or was too slow.
   void Reject() { Fail(ECONNRESET); }
   void TimeOut() {
     Fail(ETIMEDOUT);
-    if (!is_established_) unsent_.clear();  // It must not look like the end of a handshake.
+    // What is unsent must not look like the end of a handshake.
+    if (!is_established_) unsent_.clear();
   }
   const Failure& failure() const { return failure_; }
   bool has_failed() const { return failure_.error != 0; }
-  // A peer whose first bytes are a request without TLS.
+  // True if the peer's first bytes were a request without TLS.
   bool is_plain_http() const;
   const ServerContext& context() const { return *context_; }
   Facts Describe() const;
-  // Whether the certificate that the peer was shown is one for this host, a name or an address.
+  // Returns true if the certificate shown to the peer covers this host, a name or an address.
   bool CoversHost(std::string_view host) const;
-  // By which rules the peer was asked for a certificate; see ServerContext::TrustOf().
+  // Identifies the authorities by which the peer was asked for a certificate; see
+  // ServerContext::TrustOf().
   const std::string& trust() const { return context_->TrustOf(host_.get()); }
   HandshakeTerms terms() const;
   const Maker& maker() const { return maker_; }
   std::string_view alpn() const;
-  // Empty when there is no answer.
+  // Answers a question of JavaScript; empty = no answer.
   std::string Ask(Question question, std::string_view argument) const;
 
-  // What every context of a lane has: how it chooses, and how little it keeps.
+  // Sets what every context of a lane needs: callbacks, and options that save memory.
   static void PrepareContext(SSL_CTX* context, bool logs_keys);
   static void PrepareServer(SSL_CTX* context, const ContextSettings& settings);
 
@@ -170,19 +178,19 @@ class Session {
   std::vector<NewSession> new_sessions_;
   std::string key_log_;
   Failure failure_;
-  size_t wire_bytes_ = limits::kTlsWireBytes;  // To be sealed for one call of the kernel.
-  size_t budget_ = 0;                          // Bytes that may still be read in this call.
-  size_t barren_bytes_ = 0;  // Read since there was last something for the application.
-  Allowance rekeys_;         // New keys and wishes to renegotiate, behind the handshake.
+  size_t wire_bytes_ = limits::kTlsWireBytes;  // The bytes to be sealed for one send(2).
+  size_t budget_ = 0;                          // The bytes that may still be read in this call.
+  size_t barren_bytes_ = 0;  // The bytes that were read since the last byte for the application.
+  Allowance rekeys_;  // Budget of key updates and renegotiation requests after the handshake.
   int wire_error_ = 0;
   Hello hello_state_ = Hello::kNone;
-  bool is_shaken_ = false;  // OpenSSL's part of the handshake is done.
+  bool is_shaken_ = false;  // OpenSSL has completed the handshake.
   bool is_established_ = false;
-  bool is_at_end_ = false;  // Of the socket.
-  bool is_held_ = false;    // What is unsent waits for what the application sends.
-  bool is_filled_ = false;  // The last read took all it asked for: there is probably more.
+  bool is_at_end_ = false;  // The socket's end was read.
+  bool is_held_ = false;    // Unsent records wait to be sent with the application's first bytes.
+  bool is_filled_ = false;  // The last read filled its buffer: there is probably more.
   bool has_pending_ = false;
-  bool is_shut_ = false;  // The goodbye is sealed.
+  bool is_shut_ = false;  // close_notify is sealed.
 };
 
 }  // namespace httpsys::tls

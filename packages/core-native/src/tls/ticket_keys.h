@@ -1,6 +1,6 @@
 #pragma once
 // The keys of session tickets, in memory only. All lanes that serve a port share one set, so that a
-// session that began on one of them goes on on any; the processes of a shared port tell each other.
+// session can be resumed on any of them; the processes of a shared port tell each other their keys.
 
 #include <openssl/types.h>
 
@@ -15,9 +15,9 @@
 namespace httpsys::tls {
 
 inline constexpr size_t kTicketNameBytes = 16;
-// As Node hands them out: name, key of the HMAC, key of AES-128-CBC.
+// The keys in Node's format: name, key of the HMAC, key of AES-128-CBC.
 inline constexpr size_t kTicketKeysBytes = 48;
-// As members of a port tell each other: the name, and two keys of 32 bytes.
+// A key in the format of the peer protocol: the name, and two keys of 32 bytes.
 inline constexpr size_t kToldKeyBytes = 80;
 
 // Thread: any.
@@ -28,23 +28,25 @@ class TicketKeys {
     uint64_t age_ms = 0;
   };
 
-  // Random ones that are replaced by themselves (limits::kTicketKeyMs). nullptr without randomness.
+  // Makes random keys, which are replaced regularly (limits::kTicketKeyMs). Returns nullptr without
+  // randomness.
   static std::shared_ptr<TicketKeys> Create();
-  // Those of a port of this process, made when first asked for.
+  // Returns the keys of a port of this process, made on first use.
   static std::shared_ptr<TicketKeys> OfPort(uint16_t port);
-  // These, for ever. nullptr unless there are kTicketKeysBytes.
+  // Makes keys that are never replaced. Returns nullptr unless there are kTicketKeysBytes.
   static std::shared_ptr<TicketKeys> Fixed(std::string_view bytes);
 
   // The clock of the calls below.
   static uint64_t NowMs();
-  // What others on the port need to open what is sealed here, the newest first. Replaces what is
-  // due.
+  // Returns the keys that others on the port need to open tickets made here, the newest first.
+  // Replaces keys that are due.
   std::vector<Told> Tell(uint64_t now_ms);
-  // Seals with the first of these from now on. Those that there are go on to open.
+  // Seals with the first of these keys from now on. The keys that exist can still open tickets.
   void Learn(uint64_t now_ms, const std::vector<Told>& told);
 
-  // What SSL_CTX_set_tlsext_ticket_key_evp_cb() asks for: below 0 = failure, 0 = not ours (a full
-  // handshake follows), 1 = done, 2 = done, and the client should have a new ticket.
+  // Serve the callback of SSL_CTX_set_tlsext_ticket_key_evp_cb(). They return below 0 for a
+  // failure; 0 if the key is not ours (a full handshake follows); 1 for success; 2 for success if
+  // the client should get a new ticket.
   int Seal(uint64_t now_ms, uint8_t* name, uint8_t* iv, EVP_CIPHER_CTX* cipher, EVP_MAC_CTX* mac);
   int Open(uint64_t now_ms, const uint8_t* name, const uint8_t* iv, EVP_CIPHER_CTX* cipher,
            EVP_MAC_CTX* mac);
@@ -68,8 +70,8 @@ class TicketKeys {
 
   std::mutex mutex_;
   bool is_fixed_ = false;
-  bool is_learned_ = false;  // Guarded by mutex_: somebody else tells when they are replaced.
-  std::vector<Key> keys_;    // Guarded by mutex_; the newest first.
+  bool is_learned_ = false;  // Another process decides when keys are replaced. Guarded by mutex_.
+  std::vector<Key> keys_;    // The newest first. Guarded by mutex_.
 };
 
 }  // namespace httpsys::tls

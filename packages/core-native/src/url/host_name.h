@@ -1,15 +1,15 @@
 #pragma once
-// The host that a Host field, an authority or a server name of TLS names. Whatever goes by a host
-// (URL prefixes, the 421 rule, the choice of a certificate) has its name from here: two readings of
-// one value would let a request reach the handler of one host by the rules of another.
+// Reads host names: of Host fields, authorities and TLS server names. All rules about hosts (URL
+// prefixes, 421, the choice of a certificate) use this one reading: two readings of one value would
+// let a request reach the handler of one host by the rules of another.
 
 #include <string_view>
 
 namespace httpsys {
 
 struct HostName {
-  // Without port and final dot, in the case in which it came; of an IPv6 address with brackets.
-  // Empty when no host is named.
+  // The name without port and final dot, in its original case; an IPv6 address with brackets. Empty
+  // if no host is named.
   std::string_view name;
   bool is_valid = false;  // When false, `name` is empty.
 };
@@ -20,11 +20,12 @@ struct HostName {
 // of `authority`. Linear in the length, allocates nothing. Thread: any.
 [[nodiscard]] HostName ReadHost(std::string_view authority);
 
-// `name` without the dot of the DNS root: `a.test.` and `a.test` are one host. Thread: any.
+// Returns `name` without the dot of the DNS root: `a.test.` and `a.test` are the same host. Thread:
+// any.
 [[nodiscard]] std::string_view WithoutFinalDot(std::string_view name);
 
-// Whether two names of ReadHost() or WithoutFinalDot() are one host; their case does not matter.
-// Thread: any.
+// Returns true if two names of ReadHost() or WithoutFinalDot() are the same host; case does not
+// matter. Thread: any.
 [[nodiscard]] bool IsSameHost(std::string_view a, std::string_view b);
 
 }  // namespace httpsys

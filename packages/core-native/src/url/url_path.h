@@ -1,5 +1,5 @@
 #pragma once
-// The form of a path in which URL prefixes and requests are compared.
+// Brings paths into the form in which URL prefixes and requests are compared.
 
 #include <string>
 #include <string_view>
@@ -15,14 +15,14 @@ namespace httpsys {
 [[nodiscard]] std::string DecodePath(std::string_view path);
 
 struct TargetParts {
-  std::string_view path;           // Without query; "/" when the target has none.
-  std::string_view authority;      // Of an absolute-form target, otherwise empty.
-  bool is_absolute = false;        // Has a scheme, and so an authority, which may be empty.
+  std::string_view path;       // The path without its query; "/" if the target has no path.
+  std::string_view authority;  // The authority of an absolute-form target; otherwise empty.
+  bool is_absolute = false;    // The target has a scheme, and so an authority, which may be empty.
   bool is_pathless_query = false;  // `http://host?query`.
 };
 
-// A request target as received: origin-form, absolute-form, authority-form or `*`; the last two
-// have the path `/`.
+// Splits a request target as received: origin-form, absolute-form, authority-form or `*`; the last
+// two have the path `/`.
 [[nodiscard]] TargetParts SplitTarget(std::string_view target);
 
 // True when HTTP.SYS would take a request with this target, whose bytes are visible ASCII. It

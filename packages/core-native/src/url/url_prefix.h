@@ -8,7 +8,7 @@
 
 namespace httpsys {
 
-// In the order in which they are searched.
+// The kinds of hosts, in the order in which they are searched.
 enum class HostKind : uint8_t { kStrongWildcard, kExplicit, kIpBound, kWeakWildcard };
 
 struct UrlPrefix {

@@ -1,5 +1,5 @@
 #pragma once
-// Which URL prefix owns a request? Matching as HTTP.SYS does it: docs/url-prefixes.md.
+// Finds the URL prefix that owns a request, as HTTP.SYS does (docs/url-prefixes.md).
 
 #include <array>
 #include <cstdint>
@@ -20,16 +20,17 @@ struct LocalAddress {
 enum class RouteStatus : uint8_t {
   kMatch,
   kUnknownHost,  // No prefix of this port speaks for the host: 400 "Invalid Hostname".
-  kNotFound,     // Some prefix does, none for this path: 404.
-  kReserved,     // The best match is a reservation nobody registered: 503.
-  // Not from the table, but answered like these:
-  kOffline,       // Its owner has gone: 503.
-  kQueueFull,     // Its owner does not keep up: 503.
-  kQueueTimeout,  // Its owner has not begun it in time: 503.
-  kMisdirected,   // Of a host whose certificate another process has: 421.
-  kBadUrl,        // Its owner takes no such URL: 400 "Invalid URL".
-  kBadHost,       // It has no one valid Host, and its owner has prefixes: 400 "Invalid Hostname".
-  kNoRelay,       // Too many requests are at other members already: 503.
+  kNotFound,     // Some prefix speaks for the host, but none for this path: 404.
+  kReserved,     // The best match is a reserved prefix that nobody has registered: 503.
+  // The following do not come from the table, but are answered in the same way.
+  kOffline,       // The owner has gone: 503.
+  kQueueFull,     // The owner's queue is full: 503.
+  kQueueTimeout,  // The owner has not begun the request in time: 503.
+  kMisdirected,   // Another server has the certificate for the host: 421.
+  kBadUrl,        // The owner does not take such a URL: 400 "Invalid URL".
+  // The request has not exactly one valid Host, and the owner has prefixes: 400 "Invalid Hostname".
+  kBadHost,
+  kNoRelay,  // Too many requests are relayed to other members already: 503.
 };
 
 struct Route {
@@ -37,33 +38,34 @@ struct Route {
   uint32_t id;  // With kMatch: the id given to Add().
 };
 
-// The prefixes of one (scheme, port). Copy to change, then publish the copy: readers never lock.
+// The prefixes of one scheme and port. To change a published table, change a copy and publish that:
+// readers never lock.
 class UrlPrefixTable {
  public:
-  // False when an identical prefix is there already. Case of host and path makes no difference.
+  // Adds a prefix. Returns false if an identical one exists. The case of host and path does not
+  // matter.
   [[nodiscard]] bool Add(const UrlPrefix& prefix, uint32_t id);
-  // The id of an identical prefix that is there already, otherwise `id`, which is added.
+  // Returns the id of an identical prefix that exists; otherwise adds the prefix and returns `id`.
   uint32_t AddOrFind(const UrlPrefix& prefix, uint32_t id);
-  // A reservation rejects what it matches best until the same prefix is added. False when it is
-  // there already.
+  // Adds a reservation: requests that match it best are rejected until the same prefix is added.
+  // Returns false if it exists.
   [[nodiscard]] bool AddReservation(const UrlPrefix& prefix);
-  // Takes a prefix back; a reservation of it stays. False when it was not there.
+  // Removes a prefix; a reservation of it stays. Returns false if it does not exist.
   bool Remove(const UrlPrefix& prefix);
 
-  // True when one prefix catches every request, so that Match() need not be called.
+  // Returns true if one prefix catches every request, so that Match() need not be called.
   bool MatchesEverything(uint32_t* id) const;
 
-  // `name` is a name of ReadHost(), empty when the request names no host. `target` is the request
-  // target as received: origin-form, absolute-form, authority-form or `*`; the last two have the
-  // path
-  // `/`. Only its path counts here: http1::HostOf() has read its authority. Nothing is allocated
-  // for paths without '%' and dot segments. Linear in the length of `target` and logarithmic in the
-  // number of prefixes; never fails, whatever the bytes.
+  // Finds the prefix of a request. `name` is a name of ReadHost(), empty if the request names no
+  // host. `target` is the request target as received: origin-form, absolute-form, authority-form or
+  // `*`; the last two have the path `/`. Only its path is used: http1::HostOf() has read its
+  // authority. Nothing is allocated for paths without '%' and dot segments. Linear in the length of
+  // `target` and logarithmic in the number of prefixes; never fails, whatever the bytes.
   Route Match(std::string_view name, std::string_view target, const LocalAddress& local) const;
 
-  // Of all paths of a host: by its name, by the longest subdomain wildcard, or (`is_named` false)
-  // by the address that the client has connected to, or the wildcards that speak for every host.
-  // `name` as in Match().
+  // Returns the ids of all prefixes of a host: those of its name, or of the longest subdomain
+  // wildcard; or (`is_named` false) those of the address that the client has connected to, or of
+  // the wildcards for every host. `name` is as in Match().
   std::vector<uint32_t> IdsOf(std::string_view name, const LocalAddress& local,
                               bool* is_named) const;
 
@@ -81,7 +83,8 @@ class UrlPrefixTable {
     std::vector<Entry> entries;
   };
 
-  // The four categories; subdomain wildcards stand apart because they are looked up otherwise.
+  // The four kinds of hosts; subdomain wildcards are separate because they are looked up in another
+  // way.
   enum Category : uint8_t { kStrong, kNames, kSubdomains, kAddresses, kWeak, kCategories };
 
   static Category CategoryOf(const UrlPrefix& prefix);
@@ -90,7 +93,7 @@ class UrlPrefixTable {
   const Host* FindHost(Category category, std::string_view name) const;
   const Entry* FindExplicit(std::string_view name, std::string_view path, bool* host_known) const;
 
-  std::array<std::vector<Host>, kCategories> hosts_;  // Each sorted by name.
+  std::array<std::vector<Host>, kCategories> hosts_;  // The hosts of each category, sorted by name.
 };
 
 }  // namespace httpsys

@@ -1,6 +1,6 @@
 #pragma once
-// Memory of one message, in malloc's own: large ones grow by moving pages, none is zeroed first,
-// and whoever takes it over frees it with free().
+// The memory of one message, from malloc(): large blocks grow by moving pages, nothing is zeroed
+// first, and whoever takes the memory over frees it with free().
 
 #include <cstddef>
 #include <cstdint>
@@ -21,23 +21,25 @@ class ByteBuffer {
   bool empty() const { return size_ == 0; }
   std::string_view view() const { return {data_, size_}; }
 
-  // Room for `bytes` more in one piece behind size(). Grows at least by half, so that appending
-  // stays linear, but not beyond `size_max` in all unless `bytes` need it.
+  // Returns room for `bytes` more behind size(), in one piece. Grows at least by half, so that
+  // appending stays linear, but not beyond `size_max` in total unless `bytes` require it.
   char* Reserve(size_t bytes, size_t size_max = SIZE_MAX);
-  // After writing into what Reserve() gave.
+  // Adds bytes that were written into the room of Reserve().
   void Grow(size_t bytes) { size_ += bytes; }
   void Shrink(size_t bytes) { size_ -= bytes; }
-  // `bytes` may be empty, and may not lie in this buffer.
+  // Appends a copy. `bytes` may be empty, and must not lie in this buffer.
   void Append(std::string_view bytes, size_t size_max = SIZE_MAX);
-  // Gives memory beyond size() back.
+  // Frees the memory beyond size().
   void Fit();
-  // Memory from malloc() for it to begin with, `capacity` bytes; what it had is freed.
+  // Takes over `capacity` bytes of memory from malloc() as an empty buffer. Frees the memory it
+  // had.
   void Adopt(char* memory, size_t capacity);
-  // Keeps the memory.
+  // Empties the buffer and keeps its memory.
   void Clear() { size_ = 0; }
-  // Frees it.
+  // Frees the memory.
   void Reset();
-  // The caller frees it with free(). nullptr when nothing was ever reserved.
+  // Gives the memory to the caller, who frees it with free(). Returns nullptr if nothing was ever
+  // reserved.
   [[nodiscard]] char* Release();
 
  private:

@@ -10,18 +10,19 @@ namespace httpsys::websocket {
 
 class Deflater : public ZlibUser {
  public:
-  // Without `takes_over` (server_no_context_takeover, or our own choice, which needs no consent)
-  // every message stands alone: any number of WebSockets with the same parameters may share one
-  // Deflater, and one result may be sent to all of them; see ForgetContext().
+  // Without `takes_over` (server_no_context_takeover, or our own choice, which needs no consent),
+  // every message is compressed by itself. Then any number of WebSockets with the same parameters
+  // may share one Deflater, and one result may be sent to all of them; see ForgetContext().
   Deflater(ZlibPool* pool, const ZlibParameters& parameters, bool takes_over)
       : ZlibUser(pool, true, parameters, takes_over) {}
 
-  // Appends the payload of a frame to `out`, without the 00 00 ff ff of RFC 7692, 7.2.1, when it is
-  // the last of its message. Returns false when there is no memory; the WebSocket is lost then.
+  // Appends the compressed payload of a frame to `out`; the last one of a message without the 00 00
+  // ff ff of RFC 7692, section 7.2.1. Returns false if out of memory: the WebSocket cannot be used
+  // any more then.
   bool Deflate(std::string_view payload, bool is_last_of_message, ByteBuffer* out);
 
-  // Must follow when a compressed message that this Deflater did not make is sent on its WebSocket:
-  // distances into earlier messages are wrong from then on.
+  // Must be called when a compressed message that this Deflater did not make is sent on its
+  // WebSocket: its distances into earlier messages are wrong from then on.
   void ForgetContext() { Drop(); }
 };
 

@@ -22,7 +22,7 @@ inline constexpr size_t kMaskBytes = 4;
 // Longest header without a mask, which is what a server writes.
 inline constexpr size_t kServerHeaderBytesMax = 10;
 inline constexpr size_t kClientHeaderBytesMax = kServerHeaderBytesMax + kMaskBytes;
-// Longest payload of a control frame, and what a close frame's code leaves of it for the reason.
+// Longest payload of a control frame, and longest reason in a close frame.
 inline constexpr size_t kControlBytesMax = 125;
 inline constexpr size_t kReasonBytesMax = kControlBytesMax - 2;
 
@@ -35,14 +35,15 @@ inline constexpr uint16_t kAbnormalClosure = 1006;
 size_t WriteFrameHeader(char* out, Opcode opcode, bool is_final, bool is_compressed,
                         uint64_t payload_bytes);
 
-// A whole control frame. `out` has room for 2 + kControlBytesMax; a payload beyond kControlBytesMax
-// is cut there. Returns its bytes.
+// Writes a whole control frame to `out`, which has room for 2 + kControlBytesMax. A payload beyond
+// kControlBytesMax is cut. Returns the length of the frame.
 size_t WriteControlFrame(char* out, Opcode opcode, std::string_view payload);
-// A whole close frame; kNoStatus gives one without a payload. A longer reason is cut at
-// kReasonBytesMax: callers check it where they can still say so.
+// Writes a whole close frame; kNoStatus gives one without a payload. A reason beyond
+// kReasonBytesMax is cut: callers check it where they can still report it. Returns the length of
+// the frame.
 size_t WriteCloseFrame(char* out, uint16_t code, std::string_view reason);
 
-// Codes that a close frame may carry.
+// Returns true for the codes that a close frame may carry.
 bool IsCloseCode(uint32_t code);
 
 // Removes (or applies) a mask in place. `phase` is how many bytes of the payload came before.

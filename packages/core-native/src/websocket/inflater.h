@@ -38,7 +38,7 @@ class Inflater : public ZlibUser {
 
   const char* zlib_message_ = "";
   int zlib_code_ = 0;
-  // Where Node's 16 KiB output chunk stands; see inflater.cc.
+  // The position in Node's output chunk of 16 KiB; see inflater.cc.
   uint16_t chunk_at_ = 0;
 };
 

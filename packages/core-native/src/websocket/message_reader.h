@@ -41,8 +41,9 @@ struct Failure {
   const char* zlib_message = "";  // A literal.
 };
 
-// What was read, in the peer's order. Bytes are valid during the call only. Each returns whether to
-// go on: false ends the Read() that called, and nothing is lost. The reader must outlive the call.
+// Receives the events in the peer's order. Bytes are valid during the call only. OnMessage(),
+// OnPing() and OnPong() return whether to go on: false ends the Read() that made the call, and
+// nothing is lost. The reader must outlive the call.
 class MessageSink {
  public:
   virtual bool OnMessage(const Message& message) = 0;
@@ -58,9 +59,9 @@ class MessageSink {
   ~MessageSink() = default;
 };
 
-// Memory: nothing between messages. Within one, what has arrived of it (growing by halves, or at
-// once a block of the pool) and, for a compressed one, what it inflated to so far: each at most
-// max_payload and some KiB. Thread: any, one at a time.
+// Needs no memory between messages. Within a message it keeps what has arrived (growing by halves,
+// or at once a block of the pool) and, for a compressed message, what it was inflated to so far:
+// each at most max_payload and some KiB. Thread: any, one at a time.
 class MessageReader {
  public:
   // `inflater` when permessage-deflate was negotiated, else nullptr. `pool` may have memory for
@@ -69,7 +70,7 @@ class MessageReader {
                          BlockPool* pool = nullptr)
       : options_(options), inflater_(inflater), pool_(pool) {}
 
-  // Between messages, or before the first: goes on with those of another client.
+  // Continues with the messages of another client. Only between messages, or before the first one.
   void Serve(const ReaderOptions& options, Inflater* inflater) {
     options_ = options;
     inflater_ = inflater;
@@ -88,20 +89,20 @@ class MessageReader {
   // `size` bytes were put there, one arrival. Returns false when the sink stopped it.
   bool ReadInPlace(size_t size, MessageSink* sink);
 
-  // After OnClose or OnFailure.
+  // True after OnClose() or OnFailure().
   bool has_ended() const { return state_ == State::kEnded; }
-  // Between two messages, with no byte of a frame read.
+  // True between two messages, if no byte of the next frame was read.
   bool is_between_messages() const {
     return state_ == State::kHeader && header_bytes_ == 0 && !is_fragmented();
   }
 
  private:
   enum class State : uint8_t { kHeader, kPayload, kEnded };
-  // What is left of the bytes given to Read().
+  // The rest of the bytes that were given to Read().
   struct Input;
 
   bool is_fragmented() const { return message_opcode_ != Opcode::kContinuation; }
-  // Whether the payload being read is not appended to message_ as it is.
+  // True if the payload that is being read is not appended to message_ as it is.
   bool is_kept_apart() const { return is_compressed_ || IsControl(opcode_); }
   size_t length_bytes() const;
   uint64_t HeldBytes() const;
@@ -133,17 +134,17 @@ class MessageReader {
   BlockPool* pool_;
   // Plain bytes of the message so far.
   ByteBuffer message_;
-  // Bytes so far of a frame that is kept apart.
+  // The bytes so far of a frame that is kept apart.
   ByteBuffer frame_;
   uint64_t payload_bytes_ = 0;
   uint64_t payload_left_ = 0;
-  // Of the message's frames so far, as their headers say.
+  // The lengths of the message's frames so far, according to their headers.
   uint64_t announced_bytes_ = 0;
   uint32_t fragments_ = 0;
   // Arrivals that hold bytes of what is incomplete, as `ws` would buffer them.
   uint32_t chunks_ = 0;
   uint32_t detail_ = 0;
-  // Of the text being read. Whole again after each that was good.
+  // Checks the text that is being read. It is complete after each valid text.
   Utf8Validator utf8_;
   uint8_t mask_[kMaskBytes] = {};
   uint8_t header_[kClientHeaderBytesMax] = {};

@@ -24,10 +24,10 @@ enum class ReadError : uint8_t {
   kInflate = 13,                  // Z_DATA_ERROR and others of zlib, 1007; with zlib's message
 };
 
-// "WS_ERR_INVALID_OPCODE" and so on; for kInflate that of `zlib_code`.
+// Returns "WS_ERR_INVALID_OPCODE" and so on; for kInflate, the name of `zlib_code`.
 const char* ReadErrorCode(ReadError error, int zlib_code = -3);
 
-// What the close frame says that answers it.
+// Returns the code of the close frame that answers the error.
 uint16_t CloseCodeOf(ReadError error);
 
 }  // namespace httpsys::websocket

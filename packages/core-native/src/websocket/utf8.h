@@ -1,5 +1,5 @@
 #pragma once
-// Whether bytes are UTF-8 as RFC 3629 has it: nothing overlong, no surrogates, nothing beyond
+// Checks for UTF-8 as RFC 3629 defines it: nothing overlong, no surrogates, nothing beyond
 // U+10FFFF.
 
 #include <cstdint>
@@ -7,13 +7,13 @@
 
 namespace httpsys::websocket {
 
-// Looks at a text piece by piece; after a good one it is ready for the next. Thread: any, one at a
-// time.
+// Checks a text piece by piece. After a valid text it is ready for the next one. Thread: any, one
+// at a time.
 class Utf8Validator {
  public:
-  // False as soon as no continuation can make it valid; stays false.
+  // Adds a piece. Returns false, now and later, once no continuation can make the text valid.
   bool Add(std::string_view piece);
-  // Whether all that was added is valid and ends at a character's end.
+  // True if everything added is valid and ends at the end of a character.
   bool is_complete() const { return is_valid_ && missing_ == 0; }
   bool is_valid() const { return is_valid_; }
 

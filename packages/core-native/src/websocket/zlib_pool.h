@@ -1,8 +1,10 @@
 #pragma once
-// zlib's states of one I/O thread. A state costs 40 KiB (inflating) or 270 KiB (deflating), so a
-// WebSocket that is not in use has none: what it must remember is kept as a dictionary, which is no
-// longer than what it has seen. States in use stay with their owners up to a number; beyond it the
-// one unused for longest goes to who needs it.
+// The zlib states of one lane.
+//
+// A state costs 40 KiB (inflating) or 270 KiB (deflating), so an idle WebSocket has none: what it
+// must remember is kept as a dictionary, which is no longer than what it has seen. States in use
+// stay with their owners up to a limit; beyond it, the one unused for longest goes to the WebSocket
+// that needs one.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,11 +13,11 @@
 
 namespace httpsys::websocket {
 
-// States that stay with their owners. Putting a dictionary back costs a deflater 20 us and an
-// inflater 3 us, so it is deflaters that a few hundred busy WebSockets should not take turns at.
+// The numbers of states that stay with their owners. Restoring a dictionary costs a deflater 20 us
+// and an inflater 3 us, so a few hundred busy WebSockets should not have to share deflaters.
 inline constexpr size_t kLiveInflatersMax = 128;
 inline constexpr size_t kLiveDeflatersMax = 512;
-// Unused states kept for whoever comes next.
+// The number of unused states that are kept for the next owner.
 inline constexpr size_t kSpareStatesMax = 4;
 // Longest dictionary of a deflater: a state taken away costs that much compression and memory at
 // most. (An inflater must remember all that its window holds.)
@@ -36,14 +38,14 @@ struct ZlibParameters {
 struct ZlibState;  // zlib_state.h
 class ZlibPool;
 
-// Who has a state; the base of Inflater and Deflater.
+// The owner of a state; the base of Inflater and Deflater.
 class ZlibUser {
  public:
   ZlibUser(const ZlibUser&) = delete;
   ZlibUser& operator=(const ZlibUser&) = delete;
 
-  // Gives the state back now, between messages; what the next message needs stays as a dictionary.
-  // Within a message nothing happens.
+  // Gives the state back; what the next message needs is kept as a dictionary. Does nothing within
+  // a message.
   void Release();
   bool has_state() const { return state_ != nullptr; }
   size_t dictionary_bytes() const { return dictionary_.size(); }
@@ -53,17 +55,18 @@ class ZlibUser {
       : pool_(pool), parameters_(parameters), is_deflate_(is_deflate), takes_over_(takes_over) {}
   ~ZlibUser();
 
-  // A state that knows what came before, marked as used. nullptr: no memory.
+  // Returns a state with the history of the messages before, marked as used; nullptr if out of
+  // memory.
   ZlibState* Acquire();
-  // After a message: the state may be taken away now, or is given back when nothing of it is
-  // needed.
+  // Must be called after a message: the state may be taken away from now on, or is given back if
+  // nothing of it is needed.
   void EndMessage(bool can_be_dictionary);
   // Forgets state and dictionary.
   void Drop();
 
  private:
   friend class ZlibPool;
-  // Of a live state.
+  // Keeps the history of a live state as a dictionary.
   void StoreDictionary();
 
   ZlibPool* pool_;
@@ -74,7 +77,8 @@ class ZlibUser {
   bool takes_over_;
 };
 
-// Thread: the one that uses its Inflaters and Deflaters, which must be gone before it.
+// Owns the states. All its Inflaters and Deflaters must be destroyed before it. Thread: the one
+// that uses them.
 class ZlibPool {
  public:
   explicit ZlibPool(size_t inflaters_max = kLiveInflatersMax,
@@ -86,12 +90,12 @@ class ZlibPool {
   // Takes the states away that were not used since the last call, and frees all spare ones. Meant
   // for a timer of a few seconds; cheap when nothing is live.
   void ReleaseIdle();
-  // States of owners that are between messages.
+  // The number of states whose owners are between messages.
   size_t live_states() const { return inflaters_.count + deflaters_.count; }
 
  private:
   friend class ZlibUser;
-  // Live states of one kind, by when they were used.
+  // The live states of one kind, in the order of their last use.
   struct LiveStates {
     size_t count_max = 0;
     size_t count = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// What only the module itself sees of zlib.
+// The parts of zlib that only src/websocket uses.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace httpsys::websocket {
 
-// zlib takes no more bytes of input at once.
+// Most bytes of input that are given to zlib at once.
 inline constexpr size_t kInputBytesMax = size_t{1} << 30;
 
 // The windows and tables of a state, in pages of their own: malloc would keep what is freed between
@@ -36,24 +36,25 @@ struct ZlibState {
   z_stream stream = {};
   ZlibParameters parameters;
   bool is_deflate = false;
-  // Whether its owner is between messages: then it is in the pool's list and may be taken away.
+  // True if the owner is between messages: then the state is in the pool's list and may be taken
+  // away.
   bool is_live = false;
   uint32_t turn = 0;
   ZlibUser* user = nullptr;
-  // In the list of live or of spare states.
+  // The neighbours in the list of live or of spare states.
   ZlibState* newer = nullptr;
   ZlibState* older = nullptr;
   ZlibPages pages;
 };
 
-// nullptr: no memory.
+// Returns nullptr if out of memory.
 ZlibState* MakeZlibState(bool is_deflate, const ZlibParameters& parameters);
 void FreeZlibState(ZlibState* state);
-// As new, with the same parameters.
+// Resets a state, which keeps its parameters.
 void ResetZlibState(ZlibState* state);
-// Between messages: what the next one may refer to.
+// Appends the history that the next message may refer to. Only between messages.
 void SaveDictionary(ZlibState* state, ByteBuffer* out);
-// Into a state that is as new.
+// Restores the history of a state that was just made or reset.
 void RestoreDictionary(ZlibState* state, std::string_view dictionary);
 
 }  // namespace httpsys::websocket

@@ -11,7 +11,7 @@ namespace httpsys::win {
 // call. Thread: any, one at a time.
 class CachePolicy {
  public:
-  // False when there is no such policy.
+  // Returns false if there is no such policy.
   bool Set(uint32_t policy, uint32_t seconds) {
     static_assert(int{records::kCacheUserInvalidates} == int{HttpCachePolicyUserInvalidates});
     static_assert(int{records::kCacheTimeToLive} == int{HttpCachePolicyTimeToLive});
@@ -20,7 +20,7 @@ class CachePolicy {
     policy_.SecondsToLive = seconds;
     return true;
   }
-  // nullptr: nothing is to be kept.
+  // Returns the policy; nullptr = the response must not be cached.
   HTTP_CACHE_POLICY* get() { return policy_.Policy == HttpCachePolicyNocache ? nullptr : &policy_; }
 
  private:

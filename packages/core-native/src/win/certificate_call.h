@@ -10,15 +10,15 @@ namespace httpsys::win {
 
 struct KernelConnection;
 
-// Asks the client of a connection for its certificate, which HTTP.SYS does once per connection: by
-// a renegotiation, or after the handshake of TLS 1.3. Thread: the lane. It must stay until
-// is_outstanding() is false.
+// Asks the client of a connection for its certificate. HTTP.SYS does so once per connection, by a
+// renegotiation or after the handshake of TLS 1.3. Must stay alive until is_outstanding() is false.
+// Thread: the lane.
 class CertificateCall : public Operation {
  public:
   struct Answer {
-    uint32_t error = NO_ERROR;  // Also without a certificate.
-    long verify_result = 0;     // Of OpenSSL, as kOpen has it.
-    std::string certificates;   // As kOpen has them.
+    uint32_t error = NO_ERROR;  // NO_ERROR also if the client has no certificate.
+    long verify_result = 0;     // OpenSSL's code, as in kOpen.
+    std::string certificates;   // As in kOpen.
   };
 
   explicit CertificateCall(KernelConnection* connection)
@@ -26,9 +26,11 @@ class CertificateCall : public Operation {
 
   KernelConnection* const connection;
   bool is_outstanding() const { return is_outstanding_; }
-  // False: it was done at once, and OnCompletion() is to be called with *result.
+  // Starts the call. Returns false if it was done at once: the caller must call OnCompletion() with
+  // *result.
   bool Start(KernelQueue* queue, HTTP_CONNECTION_ID id, CallResult* result);
-  // True: *answer is there. False: it did not fit, and Start() has to be called again.
+  // Returns true if *answer is set. Returns false if the answer did not fit: Start() must be called
+  // again.
   bool OnCompletion(const CallResult& result, Answer* answer);
 
  private:

@@ -7,7 +7,7 @@
 
 namespace httpsys::win {
 
-// Where the calls of all request queues complete. Thread: any.
+// The port at which the calls of all request queues complete. Thread: any.
 class CompletionPort {
  public:
   // A completion without an operation belongs to no call: Wake().
@@ -16,15 +16,16 @@ class CompletionPort {
     CallResult result;
   };
 
-  // nullptr and the system's error code on failure.
+  // Returns nullptr, and sets the system's error code, on failure.
   static std::unique_ptr<CompletionPort> Open(uint32_t* error);
   CompletionPort(const CompletionPort&) = delete;
   CompletionPort& operator=(const CompletionPort&) = delete;
   ~CompletionPort();
 
-  // Calls of the handle complete here, unless they are done at once. NO_ERROR or the system's code.
+  // Makes the calls of a handle complete here, unless they are done at once. Returns NO_ERROR or
+  // the system's error code.
   uint32_t Add(HANDLE handle);
-  // False when nothing completed within that time.
+  // Waits for a completion. Returns false if there was none in time.
   bool Wait(uint32_t timeout_ms, Completion* completion);
   // Ends a Wait().
   void Wake();

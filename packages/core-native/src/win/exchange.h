@@ -22,51 +22,51 @@ namespace httpsys::win {
 
 struct KernelConnection;
 
-// One request in the hands of HTTP.SYS and its response. Bytes of a response come as an application
-// writes them to a socket; of their head the parts are told to HTTP.SYS, the rest goes through as
-// it is, chunk framing included, or opaque bytes. One call per direction is outstanding at a time.
-//
-// Thread: the lane. It must stay until has_calls() is false.
+// One request of HTTP.SYS and its response. The bytes of the response come as an application writes
+// them to a socket. HTTP.SYS is given the parts of the head; the rest goes through as it is, chunk
+// framing and opaque bytes included. At most one call per direction is outstanding. Must stay alive
+// until has_calls() is false. Thread: the lane.
 class Exchange {
  public:
   // A piece of output that a call has taken over.
   struct Piece {
     std::string copy;
-    const uint8_t* block = nullptr;  // Lent memory, or a file, in place of the copy.
+    const uint8_t* block = nullptr;  // Lent memory; it or a file takes the place of the copy.
     std::unique_ptr<SentFile> file;
     uint32_t block_id = 0;
     bool has_block() const { return block != nullptr || file != nullptr; }
     size_t bytes = 0;
-    size_t payload_bytes = 0;  // As JavaScript counts: without framing.
+    size_t payload_bytes = 0;  // The bytes as JavaScript counts them: without framing.
   };
 
   Exchange(std::shared_ptr<KernelQueue> queue, HTTP_REQUEST_ID id, bool is_core_only);
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
 
-  // The connection that it is answered on, nullptr when nobody wants to hear of it any more.
+  // The connection on which the request is answered; nullptr = nobody wants to hear of it any more.
   KernelConnection* connection = nullptr;
-  // The body is given to JavaScript: more of it has to be received.
+  // JavaScript gets the body, and more of it must be received.
   bool has_more_body = false;
-  // Nothing of it is asked for before JavaScript has said that the client may send it.
+  // The body is not received before JavaScript has told the client to send it (100 Continue).
   bool awaits_continue = false;
-  // JavaScript was told an error in place of the request.
+  // JavaScript was told of an error instead of the request.
   bool is_refused = false;
-  // Given to JavaScript so far.
+  // The bytes of the body given to JavaScript so far.
   uint64_t body_bytes = 0;
-  // What becomes of it when JavaScript takes an upgrade.
+  // The state of an upgrade.
   OpaqueChannel opaque;
-  // Before the head is sent.
+  // Set before the head is sent.
   CachePolicy cache_policy;
-  // By the kernel, which takes all that it is given at once.
+  // The kernel buffers the response, and takes everything at once.
   bool is_buffered = false;
-  // nullptr = it is not logged.
+  // nullptr = the request is not logged.
   std::unique_ptr<LogFields> log;
-  // Before anything is written: of HTTP/2 or 3, where chunk framing is not sent, and whose
-  // connection outlives it; and whether its method is HEAD.
+  // Set before anything is written. A stream of HTTP/2 or 3: chunk framing is not sent, and the
+  // connection outlives the stream.
   bool is_stream = false;
+  // The method is HEAD.
   bool is_head_request = false;
-  // Of the session: in its list of those to be looked at, or of those to be freed.
+  // Used by Session: the exchange is in its list of touched, or of discarded, ones.
   bool is_touched = false;
   bool is_discarded = false;
 
@@ -74,21 +74,22 @@ class Exchange {
 
   void Write(std::string_view bytes, size_t payload_bytes);
   void WriteBlock(uint32_t block_id, std::span<const uint8_t> memory);
-  // Its bytes take no credit: nothing of JavaScript's is kept for them.
+  // Sends a part of a file. Its bytes take no credit, because no memory of JavaScript is held for
+  // them.
   void WriteFile(uint32_t block_id, std::unique_ptr<SentFile> file);
-  // Nothing more is written; with `closes` the connection ends behind it.
+  // Ends the response. With `closes`, the connection ends behind it.
   void End(bool closes);
-  // The same for one that has ended and is being sent.
+  // Makes the connection end behind a response that has ended and is being sent.
   void CloseBehind() { closes_ = true; }
   bool is_ended() const { return is_ended_; }
   bool closes() const { return closes_; }
-  // Whether a call would say something new, and none is outstanding.
+  // True if there is something to send and no call is outstanding.
   bool CanSend() const;
-  // Makes that call. NO_ERROR: it was completed at once.
+  // Makes a call that sends what waits. NO_ERROR: it was completed at once.
   CallResult Send();
-  // To be called once for each Send() that has completed. What was sent.
+  // Returns what was sent. Must be called once for each completed Send().
   std::vector<Piece> TakeSent();
-  // What no call has taken over yet.
+  // Takes the pieces that no call has taken over.
   std::vector<Piece> TakeWaiting() { return std::exchange(pieces_, {}); }
   size_t TakeSentHeadBytes();
   // The end of the response has been sent.
@@ -97,24 +98,24 @@ class Exchange {
   // The response is a 101 to an upgrade that JavaScript has taken.
   bool is_opaque() const { return has_head_ && opaque.is_accepted() && head_.status() == 101; }
   bool is_head_sent() const { return is_head_sent_; }
-  // Part of it is a file that waits, or is being sent.
+  // True if a file waits or is being sent.
   bool HasFile() const;
-  // Nothing that was written waits, or is being sent.
+  // True if nothing waits and nothing is being sent.
   bool IsIdle() const { return !is_sending_ && pieces_.empty() && is_head_sent_; }
-  // What the application wrote, if it wrote anything, cannot be sent as a response.
+  // True if the application's output cannot be sent as a response.
   bool is_hopeless() const { return is_malformed_ || (is_ended_ && !has_head_); }
 
   // -- The request's body, or the peer's opaque bytes.
 
-  // Whether there is something to receive, and it is wanted.
+  // True if more bytes of the peer must be received.
   bool WantsBytes() const { return (has_more_body && !awaits_continue) || opaque.WantsBytes(); }
   bool is_receiving() const { return is_receiving_; }
   CallResult Receive(size_t bytes_max);
   std::string_view OnReceived(size_t bytes);
   void OnReceiveFailed() { is_receiving_ = false; }
 
-  // Cuts the connection; where HTTP.SYS has no call for that, what goes out in place of a response
-  // is an empty one, or what there is of it. Output that was waiting.
+  // Cuts the connection. Where HTTP.SYS has no call for that, an empty response, or what there is
+  // of it, is sent instead. Returns the output that was waiting.
   [[nodiscard]] std::vector<Piece> Abort();
 
   bool has_calls() const { return is_sending_ || is_receiving_; }
@@ -141,7 +142,7 @@ class Exchange {
   const HTTP_REQUEST_ID id_;
   const bool is_core_only_;
 
-  std::string head_text_;  // Until it is whole.
+  std::string head_text_;  // The head until it is complete.
   ResponseCall head_;
   bool has_head_ = false;
   bool is_head_sent_ = false;
@@ -152,12 +153,12 @@ class Exchange {
   bool is_malformed_ = false;
   bool is_aborted_ = false;
   bool is_sending_ = false;
-  http2::ResponseText text_;    // Of a stream.
-  size_t uncredited_ = 0;       // What was framing there.
+  http2::ResponseText text_;  // Takes a stream's output apart.
+  size_t uncredited_ = 0;  // The bytes of framing in a stream's output that have not been credited.
   std::vector<Piece> pieces_;   // Waiting.
   std::vector<Piece> sending_;  // In the outstanding call.
   std::vector<HTTP_DATA_CHUNK> chunks_;
-  std::unique_ptr<ResponseTrailers> trailers_;  // Of a stream; nullptr = none.
+  std::unique_ptr<ResponseTrailers> trailers_;  // The trailers of a stream; nullptr = none.
   size_t sent_head_bytes_ = 0;
   Call send_call_{OperationKind::kSend, this};
 

@@ -1,7 +1,7 @@
 #pragma once
-// Windows' HTTP Server API, version 2 (httpapi.dll), with what the headers of some compilers lack
-// or have wrong. Names and values are those of Microsoft's documentation; a test compares them with
-// its published metadata.
+// Windows' HTTP Server API, version 2 (httpapi.dll), with declarations that the headers of some
+// compilers lack or have wrong. Names and values are those of Microsoft's documentation; a test
+// compares them with its published metadata.
 
 // The order matters: windows.h would bring in the old winsock.
 // clang-format off
@@ -35,8 +35,8 @@
 
 namespace httpsys::win {
 
-// HTTP_LOG_FIELDS_DATA: that of mingw-w64 has no ServiceNameLength, and so everything behind it in
-// the wrong place.
+// HTTP_LOG_FIELDS_DATA. The one of mingw-w64 has no ServiceNameLength, so that all later members
+// are in the wrong place.
 struct LogFieldsData {
   HTTP_LOG_DATA Base;
   USHORT UserNameLength;
@@ -70,7 +70,7 @@ struct LogFieldsData {
   USHORT SubStatus;
 };
 
-// Of HTTP_REQUEST_INFO; newer than Windows 8.
+// Values of HTTP_REQUEST_INFO_TYPE that are newer than Windows 8.
 inline constexpr int kRequestInfoAuth = 0;         // HttpRequestInfoTypeAuth
 inline constexpr int kRequestInfoSslProtocol = 2;  // HttpRequestInfoTypeSslProtocol
 
@@ -85,7 +85,7 @@ struct SslProtocolInfo {
   ULONG KeyExchangeStrength;
 };
 
-// Of HTTP_DATA_CHUNK_TYPE, and the variant of HTTP_DATA_CHUNK; newer than Windows 8.
+// A value of HTTP_DATA_CHUNK_TYPE, and its variant of HTTP_DATA_CHUNK; newer than Windows 8.
 inline constexpr int kDataChunkTrailers = 4;  // HttpDataChunkTrailers
 struct ChunkTrailers {
   USHORT TrailerCount;
@@ -96,8 +96,8 @@ inline constexpr int kFeatureResponseTrailers = 1;  // HttpFeatureResponseTraile
 
 // HTTP_SERVICE_CONFIG_ID: certificates by host name and port, since Windows 8.
 inline constexpr int kServiceConfigSslSni = 5;  // HttpServiceConfigSslSniCertInfo
-// A port whose certificates come from a store in the file system: only whether there is one is
-// asked.
+// HTTP_SERVICE_CONFIG_ID: a port whose certificates come from a store in the file system. Only its
+// existence is queried.
 inline constexpr int kServiceConfigSslCcs = 6;  // HttpServiceConfigSslCcsCertInfo
 // HTTP_SERVICE_CONFIG_SSL_SNI_KEY, _QUERY and _SET.
 struct SslSniKey {
@@ -119,12 +119,12 @@ struct SslSniSet {
   HTTP_SERVICE_CONFIG_SSL_PARAM ParamDesc;
 };
 
-// What is logged of a request: HTTP_LOG_FIELD_... of the date, the time, both addresses, the port,
-// the method, stem, query, status, host, client and referrer.
+// The fields of a request that are logged: HTTP_LOG_FIELD_... of the date, the time, both
+// addresses, the port, the method, stem, query, status, host, client and referrer.
 inline constexpr ULONG kLogFields =
     0x1 | 0x2 | 0x4 | 0x40 | 0x80 | 0x100 | 0x200 | 0x400 | 0x8000 | 0x10000 | 0x40000 | 0x100000;
 
-// Whoever reads structures that the kernel fills must agree with it on where their members are.
+// The kernel fills these structures: program and kernel must agree on the places of their members.
 static_assert(sizeof(void*) != 8 || sizeof(HTTP_DATA_CHUNK) == 32);
 static_assert(sizeof(void*) != 8 || sizeof(ChunkTrailers) == 16);
 static_assert(sizeof(void*) != 8 || offsetof(ChunkTrailers, pTrailers) == 8);
@@ -162,12 +162,12 @@ static_assert(HttpServerAuthenticationProperty == 0 && HttpServerLoggingProperty
               HttpServerQueueLengthProperty == 4 && HttpServer503VerbosityProperty == 6 &&
               HttpServerBindingProperty == 7);
 
-// Only the functions that Wine's httpapi.dll has are called: it ends the process at any other one.
-// The environment variable HTTPSYS_HTTPAPI=core asks for that. Thread: any.
+// Returns true if only the functions of Wine's httpapi.dll may be called: it ends the process at
+// any other one. The environment variable HTTPSYS_HTTPAPI=core asks for that. Thread: any.
 bool IsCoreOnly();
 
-// Whether a response of HTTP/2 or 3 may have trailers. The function that tells is newer than
-// Windows 8 and looked up when this is called first; without it: no. Thread: any.
+// Returns true if a response of HTTP/2 or 3 may have trailers. Asks a function that is newer than
+// Windows 8; returns false without it. Thread: any.
 bool SupportsResponseTrailers();
 
 }  // namespace httpsys::win

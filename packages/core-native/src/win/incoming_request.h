@@ -11,14 +11,14 @@
 
 namespace httpsys::win {
 
-// A request as HTTP.SYS delivers it, in the words of the records. Views point into the memory it
-// was received into. What HTTP.SYS does not tell: the order of the lines, and how known names were
+// A request of HTTP.SYS, translated for the records. The views point into the memory into which the
+// request was received. HTTP.SYS does not tell the order of the lines, nor how known names were
 // written. Thread: any, one at a time.
 class IncomingRequest {
  public:
   explicit IncomingRequest(const http1::MethodTable* methods) : methods_(methods) {}
 
-  // False when JavaScript has no such method.
+  // Reads a request. Returns false if JavaScript does not have its method.
   [[nodiscard]] bool Read(const HTTP_REQUEST& request);
 
   const http1::RequestHead& head() const { return head_; }
@@ -26,10 +26,10 @@ class IncomingRequest {
   std::string_view body() const { return body_; }
   // records::RequestFlags.
   uint32_t flags() const { return flags_; }
-  // As Node counts maxHeaderSize: target, names and values.
+  // The length of the head as Node counts it for maxHeaderSize: target, names and values.
   size_t head_bytes() const { return head_bytes_; }
   bool has_more_body() const { return has_more_body_; }
-  // One of several at a time on its connection: HTTP/2 or 3.
+  // True if the request is on a stream of HTTP/2 or 3.
   bool is_stream() const { return is_stream_; }
 
  private:
@@ -45,14 +45,15 @@ class IncomingRequest {
   size_t head_bytes_ = 0;
   bool has_more_body_ = false;
   bool is_stream_ = false;
-  bool has_upgrade_ = false;    // An Upgrade line,
-  bool wants_upgrade_ = false;  // and Connection names it.
+  bool has_upgrade_ = false;    // There is an Upgrade line.
+  bool wants_upgrade_ = false;  // The Connection line names it.
 };
 
 engine::Addresses DescribeAddresses(const HTTP_REQUEST& request);
-// What a kOpen says of TLS; empty without it.
+// Returns what a kOpen record says of TLS; empty without TLS.
 std::string DescribeTls(const HTTP_REQUEST& request);
-// Of what a client has shown, or nullptr. The result of the verification; certificates as in kOpen.
+// Describes the certificate that a client has shown; `client` nullptr = none. Returns the result of
+// the verification, and sets `certificates` as in kOpen.
 long DescribeCertificate(const HTTP_SSL_CLIENT_CERT_INFO* client, std::string* certificates);
 
 }  // namespace httpsys::win

@@ -13,9 +13,10 @@
 
 namespace httpsys::win {
 
-// What JavaScript takes for a connection: requests of one TCP connection for one server. HTTP.SYS
-// names connections with their first request, and says when they end if it is asked to.
-// A request of HTTP/2 or 3 has one of its own, whose parent that is. Thread: the lane.
+// What JavaScript sees as a connection: the requests of one TCP connection for one server. HTTP.SYS
+// names connections with their first request, and reports their end if it is asked to. A request of
+// HTTP/2 or 3 has a KernelConnection of its own, whose parent is that of the TCP connection.
+// Thread: the lane.
 struct KernelConnection {
   struct DisconnectCall : Operation {
     explicit DisconnectCall(KernelConnection* connection)
@@ -28,21 +29,21 @@ struct KernelConnection {
   uint32_t server_id = 0;
 
   KernelConnection* parent = nullptr;
-  std::set<KernelConnection*> streams;  // Those that have it as their parent.
+  std::set<KernelConnection*> streams;  // The streams of which this is the parent.
 
-  // JavaScript knows it by this slot.
+  // JavaScript knows the connection by `slot`.
   bool is_open = false;
   uint32_t slot = 0;
-  // Those whose responses are not sent yet, in the order of their requests.
+  // The exchanges whose responses are not sent yet, in the order of their requests.
   std::deque<Exchange*> exchanges;
   int64_t window_bytes = limits::kReceiveWindowBytes;
-  size_t credit_bytes = 0;  // Left since the last kCredit.
+  size_t credit_bytes = 0;  // The payload that has left since the last kCredit record.
   uint32_t idle_timeout_ms = limits::kNativeIdleMs;
   uint64_t idle_deadline_ms = 0;  // 0 = none.
 
-  bool is_watched = false;  // The call below is outstanding.
+  bool is_watched = false;  // disconnect_call is outstanding.
   DisconnectCall disconnect_call{this};
-  // Of one whose client was asked.
+  // Set once the client was asked for its certificate.
   std::unique_ptr<CertificateCall> certificate_call;
 };
 

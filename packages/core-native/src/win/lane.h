@@ -26,11 +26,11 @@
 
 namespace httpsys::win {
 
-// The thread that every call of the request queues completes on. Thread: JavaScript, except where
-// it says otherwise.
+// The thread on which every call of the request queues completes. Thread: JavaScript, unless a
+// comment says otherwise.
 class Lane {
  public:
-  // All memory must outlive it.
+  // All memory must outlive the lane.
   Lane(CompletionPort* port, const LaneMemory& memory, const http1::MethodTable* methods,
        ConsumerSignal* signal);
   Lane(const Lane&) = delete;
@@ -40,8 +40,8 @@ class Lane {
   void Start();
   // Ends every call and the thread. Idempotent.
   void Stop();
-  // After Stop(): no call is outstanding. One that a driver has lost may still write to its memory,
-  // which must then stay for ever.
+  // True if no call is outstanding after Stop(). Otherwise a driver has lost a call and may still
+  // write to its memory, which must then never be freed.
   bool IsQuiet() const;
 
   RequestQueue& requests() { return queue_; }
@@ -53,11 +53,12 @@ class Lane {
   void Wake();
   void WakeIfSleeping();
 
-  // They run on the lane before it takes another request.
+  // Commands. They run on the lane before it takes another request.
   void SetServer(uint32_t server_id, ServerSettings settings);
-  // Requests of the queue are taken, for that server (0 = whom their context names).
+  // Begins to take requests from a queue, for that server; 0 = the server that the request's
+  // context names.
   void AddQueue(std::shared_ptr<KernelQueue> queue, uint32_t server_id);
-  // No further ones are. The queue stays until all of them are answered.
+  // Stops taking requests from a queue. The queue is kept until all its requests are answered.
   void RemoveQueue(const KernelQueue* queue);
   void Unlisten(uint32_t server_id);
   bool Drain(uint64_t timeout_ms, DrainGoal goal);
@@ -94,10 +95,11 @@ class Lane {
 
   std::mutex mutex_;
   std::condition_variable reached_;
-  std::vector<std::function<void()>> posted_;       // Guarded by mutex_.
-  std::vector<std::shared_ptr<Barrier>> barriers_;  // The lane's; their members by mutex_.
+  std::vector<std::function<void()>> posted_;  // Guarded by mutex_.
+  // Used by the lane. The members are guarded by mutex_.
+  std::vector<std::shared_ptr<Barrier>> barriers_;
 
-  // The lane's.
+  // Used by the lane only.
   std::vector<std::unique_ptr<Receiver>> receivers_;
   bool is_stopping_ = false;
   bool was_stalled_ = false;

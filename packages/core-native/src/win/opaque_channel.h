@@ -4,15 +4,15 @@
 
 namespace httpsys::win {
 
-// What a connection is behind a response with 101: bytes in both directions that HTTP.SYS does not
-// look at. They take the calls that bodies take. Thread: the lane.
+// The state of a connection behind a 101 response: bytes in both directions that HTTP.SYS does not
+// examine. They use the calls for bodies. Thread: the lane.
 class OpaqueChannel {
  public:
-  // Of the call that sends the 101, which has no body.
+  // The flags of the call that sends the 101, which has no body.
   static constexpr ULONG kHeadFlags =
       HTTP_SEND_RESPONSE_FLAG_OPAQUE | HTTP_SEND_RESPONSE_FLAG_MORE_DATA;
 
-  // JavaScript has taken the upgrade. Held: it will say when it wants the peer's bytes.
+  // JavaScript has accepted the upgrade. `is_held`: it will say when it wants the peer's bytes.
   void Accept(bool is_held) {
     is_accepted_ = true;
     is_held_ = is_held;
@@ -24,7 +24,7 @@ class OpaqueChannel {
   // The peer has ended its direction.
   void OnPeerEnd() { has_peer_ended_ = true; }
 
-  // Whether bytes of the peer are to be asked for.
+  // True if bytes of the peer must be received.
   bool WantsBytes() const { return is_open_ && !is_held_ && !has_peer_ended_; }
 
  private:

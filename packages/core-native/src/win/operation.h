@@ -9,11 +9,12 @@ namespace httpsys::win {
 
 enum class OperationKind : uint8_t { kReceive, kReceiveBody, kSend, kDisconnect, kCertificate };
 
-// A call that the kernel completes later. It and the memory it names must stay until then.
+// A call that the kernel completes later. It, and the memory that it names, must stay valid until
+// then.
 struct Operation : OVERLAPPED {
   explicit Operation(OperationKind kind) : OVERLAPPED{}, kind(kind) {}
 
-  // Before each use.
+  // Must be called before each use.
   OVERLAPPED* Reset() {
     static_cast<OVERLAPPED&>(*this) = OVERLAPPED{};
     return this;
@@ -22,7 +23,7 @@ struct Operation : OVERLAPPED {
   const OperationKind kind;
 };
 
-// A call's result: NO_ERROR when it was done at once, which no completion follows;
+// The result of a call: NO_ERROR if it was done at once, without a later completion;
 // ERROR_IO_PENDING; or another error, which is final.
 struct CallResult {
   uint32_t error = NO_ERROR;

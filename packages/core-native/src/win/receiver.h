@@ -14,10 +14,11 @@ namespace httpsys::win {
 // Takes the requests of one queue, with several calls for them outstanding. Thread: the lane.
 class Receiver {
  public:
-  // A request; its memory is used again when this returns. False: no more before Start().
+  // Called with each request, whose memory is reused when the call returns. Returns false to stop
+  // receiving until Start().
   using OnRequest = std::function<bool(const Receiver& receiver, const HTTP_REQUEST& request)>;
 
-  // `server_id`: whose requests these are; 0 = what their context says.
+  // `server_id` is the server that gets the requests; 0 = the one that their context names.
   Receiver(std::shared_ptr<KernelQueue> queue, uint32_t server_id, OnRequest on_request);
   Receiver(const Receiver&) = delete;
   Receiver& operator=(const Receiver&) = delete;
@@ -25,15 +26,17 @@ class Receiver {
   const std::shared_ptr<KernelQueue>& queue() const { return queue_; }
   uint32_t server_id() const { return server_id_; }
 
-  // Has all calls outstanding, unless the kernel gives no requests or nobody wants more.
+  // Makes all calls that are not outstanding, unless the kernel refuses or nobody wants more
+  // requests.
   void Start();
-  // No further requests; those that are being received still come. It must stay until IsQuiet().
+  // Stops taking requests; those that are being received still come. The object must stay alive
+  // until IsQuiet().
   void Stop();
   bool is_stopped() const { return is_stopped_; }
   bool IsQuiet() const { return outstanding_ == 0; }
   bool is_refused() const { return is_refused_; }
 
-  // Of an operation whose kind is kReceive.
+  // Returns the receiver of an operation whose kind is kReceive.
   static Receiver* Of(Operation* operation);
   void OnCompletion(Operation* operation, const CallResult& result);
 
@@ -43,7 +46,7 @@ class Receiver {
     HTTP_REQUEST* memory() { return reinterpret_cast<HTTP_REQUEST*>(buffer.data()); }
     Receiver* const receiver;
     std::vector<uint64_t> buffer;  // Words, for alignment.
-    HTTP_REQUEST_ID id = 0;        // Of one that did not fit.
+    HTTP_REQUEST_ID id = 0;        // The id of a request that did not fit; 0 = none.
     bool is_outstanding = false;
   };
 
@@ -57,7 +60,7 @@ class Receiver {
   size_t outstanding_ = 0;
   bool is_stopped_ = false;
   bool is_full_ = false;
-  bool is_refused_ = false;  // The last call for a request failed: not at once again.
+  bool is_refused_ = false;  // The last call failed: it is not repeated at once.
 };
 
 }  // namespace httpsys::win

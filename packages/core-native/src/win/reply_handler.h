@@ -12,14 +12,15 @@
 
 namespace httpsys::win {
 
-// Turns the reply records of the lane into what Session does. Thread: the lane.
+// Turns the reply records of the lane into calls of Session. Thread: the lane.
 class ReplyHandler {
  public:
   ReplyHandler(ReplyReader* replies, LentMemory* lent, SentFiles* files,
                engine::RecordWriter* records, Session* session)
       : replies_(replies), lent_(lent), files_(files), records_(records), session_(session) {}
 
-  // Handles what is published (limits::kRepliesPerPass) and sends. False when there was nothing.
+  // Handles published records (up to limits::kRepliesPerPass) and sends. Returns false if there
+  // were none.
   bool Run();
 
  private:

@@ -9,12 +9,12 @@
 
 namespace httpsys::win {
 
-// The trailer section of a response of HTTP/2 or 3, as the last chunk of its body. It must stay
+// The trailer section of a response of HTTP/2 or 3, as the last chunk of its body. Must stay alive
 // until the call has completed. Thread: any, one at a time.
 class ResponseTrailers {
  public:
-  // `text` has whole lines. False when there is nothing in it that can be sent; lines about the
-  // connection are left out, as from a head.
+  // Reads whole lines. Returns false if none of them can be sent. Lines about the connection are
+  // left out, as in a head.
   [[nodiscard]] bool Read(std::string_view text);
 
   HTTP_DATA_CHUNK chunk();

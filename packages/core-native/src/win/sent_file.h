@@ -9,15 +9,15 @@
 
 namespace httpsys::win {
 
-// A part of a file that HTTP.SYS reads by itself. It has a handle of its own: what becomes of the
-// application's descriptor does not matter any more. Thread: any, one at a time.
+// A part of a file that HTTP.SYS reads by itself. It has its own handle, so that the application
+// may close its descriptor. Thread: any, one at a time.
 class SentFile {
  public:
-  // `bytes` from `start` on, of a descriptor of Node's. nullptr when it is none.
+  // Opens `bytes` bytes from `start` on of a descriptor of Node. Returns nullptr if it is no file.
   static std::unique_ptr<SentFile> Open(int fd, uint64_t start, uint64_t bytes);
   SentFile(const SentFile&) = delete;
   SentFile& operator=(const SentFile&) = delete;
-  // The call that has it has completed.
+  // The call that uses the file must have completed.
   ~SentFile();
 
   uint64_t bytes() const { return bytes_; }
@@ -32,11 +32,11 @@ class SentFile {
   const uint64_t bytes_;
 };
 
-// Those on their way to the lane, by the ids of LentMemory. Thread: any.
+// Files on their way to the lane, by the ids of LentMemory. Thread: any.
 class SentFiles {
  public:
   void Put(uint32_t id, std::unique_ptr<SentFile> file);
-  // nullptr when that is no file.
+  // Returns nullptr if the id is not that of a file.
   std::unique_ptr<SentFile> Take(uint32_t id);
 
  private:

@@ -7,10 +7,10 @@
 
 namespace httpsys::win {
 
-// A server session of the HTTP Server API: what URL groups belong to. Thread: any, one at a time.
+// A server session of the HTTP Server API, to which URL groups belong. Thread: any, one at a time.
 class ServerSession {
  public:
-  // nullptr and the system's error code when httpapi.dll or its driver cannot be used.
+  // Returns nullptr, and sets the system's error code, if httpapi.dll or its driver cannot be used.
   static std::unique_ptr<ServerSession> Open(uint32_t* error);
   ServerSession(const ServerSession&) = delete;
   ServerSession& operator=(const ServerSession&) = delete;

@@ -23,8 +23,8 @@
 
 namespace httpsys::win {
 
-// The requests that HTTP.SYS has given to this process: from its structures to records, and back.
-// Thread: the lane.
+// The requests that HTTP.SYS has given to this process: turns its structures into records, and
+// replies into calls. Thread: the lane.
 class Session {
  public:
   Session(const http1::MethodTable* methods, RequestQueue* queue, engine::RecordWriter* records,
@@ -38,50 +38,51 @@ class Session {
   void SetServer(uint32_t server_id, ServerSettings settings);
   void Unlisten(uint32_t server_id);
 
-  // `request` may go when this returns. With a server id the queue is one that another process
-  // made: its contexts say nothing here.
+  // Handles a request, whose memory may be reused when this returns. `server_id` is not 0 for a
+  // queue that another process made: the contexts of its requests mean nothing here.
   void OnRequest(const std::shared_ptr<KernelQueue>& queue, uint32_t server_id,
                  const HTTP_REQUEST& request);
-  // Any operation but kReceive.
+  // Handles the completion of any operation but kReceive.
   void OnCompletion(Operation* operation, const CallResult& result);
 
-  // -- What JavaScript wants.
+  // -- Replies of JavaScript.
 
   KernelConnection* Find(uint32_t slot) const;
-  // The one that its next bytes are for, or nullptr.
+  // Returns the exchange that gets the next bytes of JavaScript, or nullptr.
   static Exchange* Current(const KernelConnection* connection);
-  // Send() will look at it.
+  // Makes the next Flush() look at the exchange.
   void Touch(Exchange* exchange);
   void OnWindow(KernelConnection* connection, uint32_t bytes);
   void StartIdleTimer(KernelConnection* connection, uint32_t timeout_ms);
-  // The end of the connection for JavaScript.
+  // Ends the connection for JavaScript.
   void Close(KernelConnection* connection, int error);
-  // The same, and what was not answered is cut off; opaque bytes leave if they can at once.
+  // Ends the connection for JavaScript and cuts off unanswered requests. Opaque bytes are sent if
+  // that is possible at once.
   void Destroy(KernelConnection* connection);
-  // The same without any of them.
+  // The same, without sending opaque bytes.
   void Reset(KernelConnection* connection);
-  // JavaScript takes the upgrade that it was asked about, or is to be given its bytes now.
+  // JavaScript accepts an upgrade, or wants the bytes of one that it has accepted.
   void OnUpgrade(KernelConnection* connection, bool is_held);
-  // The client is to show a certificate.
+  // Asks the client for a certificate.
   void AskCertificate(KernelConnection* connection);
   void Release(uint32_t slot);
 
-  // Sends what was touched, and frees what is over.
+  // Sends the output of touched exchanges, and frees exchanges that are over.
   void Flush();
-  // Bodies are asked for again: there is memory.
+  // Receives bodies again, because there is memory for records.
   void Resume();
-  // Milliseconds until RunTimers() has something to do, or that many.
+  // Returns the milliseconds until RunTimers() has something to do, at most `most`.
   uint32_t TimeoutMs(uint32_t most) const;
   void RunTimers();
 
-  // Everything that was written has been sent.
+  // True if everything that was written has been sent.
   bool IsSent() const;
   size_t calls() const { return calls_; }
 
  private:
   struct Server {
     ServerSettings settings;
-    UrlPrefixTable prefixes;  // Of settings, by id.
+    UrlPrefixTable prefixes;  // The prefixes of the settings, by id.
     size_t connections = 0;
     bool is_listening = true;
   };
@@ -98,7 +99,7 @@ class Session {
                    std::string_view response);
   Exchange* AddExchange(const std::shared_ptr<KernelQueue>& queue, KernelConnection* connection,
                         HTTP_REQUEST_ID id);
-  // JavaScript answers, and destroys the connection.
+  // Refuses a request: JavaScript answers, and destroys the connection.
   void Refuse(Exchange* exchange, records::ErrorKind kind);
   void ReceiveBody(Exchange* exchange);
   void OnBody(Exchange* exchange, const CallResult& result);
@@ -130,7 +131,7 @@ class Session {
   std::unordered_map<Exchange*, std::unique_ptr<Exchange>> exchanges_;
   std::vector<Exchange*> touched_;
   std::vector<Exchange*> discarded_;
-  std::set<std::pair<uint64_t, uint32_t>> timers_;  // Deadline and slot.
+  std::set<std::pair<uint64_t, uint32_t>> timers_;  // The deadlines, each with its slot.
   size_t calls_ = 0;
 };
 

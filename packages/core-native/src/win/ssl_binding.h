@@ -9,11 +9,11 @@
 
 namespace httpsys::win {
 
-// Whoever made a binding, as netsh shows it: this one is httpsys.
+// The application id of bindings that httpsys makes; netsh shows it.
 inline constexpr GUID kAppId = {
     0x6d1c2f4e, 0x3b7a, 0x4c58, {0x9e, 0x21, 0x5a, 0x0d, 0x8f, 0x63, 0x47, 0xb2}};
 
-// As long as it is there the configuration may be read and changed. Thread: any.
+// The configuration of HTTP.SYS can be read and changed while this object exists. Thread: any.
 class Configuration {
  public:
   Configuration() : error_(HttpInitialize(HTTPAPI_VERSION_2, HTTP_INITIALIZE_CONFIG, nullptr)) {}
@@ -29,29 +29,30 @@ class Configuration {
   const uint32_t error_;
 };
 
-// A certificate that HTTP.SYS uses for a port, or for a host name and port: what
-// `netsh http show sslcert` shows. It is the machine's, not this process's.
-// Every status is NO_ERROR or the system's error code. Thread: any.
+// A certificate that HTTP.SYS uses for a port, or for a host name and port, as `netsh http show
+// sslcert` shows it. It belongs to the machine, not to this process. Statuses are NO_ERROR or the
+// system's error code. Thread: any.
 class SslBinding {
  public:
-  std::string host;  // Empty = every address; an address; or a name, which counts for SNI.
+  std::string host;  // Empty = every address; an IP address; or a host name (SNI).
   uint16_t port = 0;
-  std::vector<uint8_t> hash;  // Of the certificate, SHA-1.
+  std::vector<uint8_t> hash;  // The SHA-1 hash of the certificate.
   std::string store = "MY";
   GUID app_id{};
 
-  // Of exactly this host and port; ERROR_FILE_NOT_FOUND = there is none.
+  // Finds the binding of exactly this host and port; ERROR_FILE_NOT_FOUND = there is none.
   uint32_t Read();
   uint32_t Write() const;
   uint32_t Delete() const;
-  // All of them, those of names last.
+  // Lists all bindings; those of host names come last.
   static uint32_t List(const std::function<void(const SslBinding&)>& each);
 
  private:
   bool is_named() const;
 };
 
-// Who may register the URLs below a prefix: `netsh http show urlacl`.
+// The reservation of a URL prefix: who may register URLs below it, as `netsh http show urlacl`
+// shows.
 class UrlReservation {
  public:
   std::string prefix;

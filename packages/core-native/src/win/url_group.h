@@ -12,23 +12,24 @@ namespace httpsys::win {
 class KernelQueue;
 class ServerSession;
 
-// One URL and where its requests go. A group each, because Wine allows no second URL in a group.
-// Thread: any, one at a time. The session and the queue must outlive it.
+// One URL, and the queue that gets its requests. Each URL has a group of its own, because Wine
+// allows no second URL in a group. The session and the queue must outlive it. Thread: any, one at a
+// time.
 class UrlGroup {
  public:
-  // nullptr and the system's error code on failure.
+  // Returns nullptr, and sets the system's error code, on failure.
   static std::unique_ptr<UrlGroup> Open(const ServerSession& session, uint32_t* error);
   UrlGroup(const UrlGroup&) = delete;
   UrlGroup& operator=(const UrlGroup&) = delete;
-  // The URL is free for others when it returns.
+  // Removes the URL: others can register it when the destructor has returned.
   ~UrlGroup();
 
-  // The rest returns NO_ERROR or the system's error code.
+  // The other methods return NO_ERROR or the system's error code.
 
-  // Before Add(): what the settings ask for. On failure *property is what was refused, in the words
-  // of the option httpSys.
+  // Applies the settings. Must be called before Add(). On failure, *property names the refused
+  // member of the option httpSys.
   uint32_t Apply(const KernelSettings& settings, const char** property);
-  // Requests below `url` (UTF-8) arrive in the queue with this context.
+  // Registers `url` (UTF-8): requests below it arrive in the queue with this context.
   uint32_t Add(const KernelQueue& queue, const std::string& url, HTTP_URL_CONTEXT context);
 
  private:
@@ -42,7 +43,7 @@ class UrlGroup {
   uint32_t SetAuthentication(const KernelSettings& settings);
 
   const HTTP_URL_GROUP_ID id_;
-  std::wstring url_;  // Empty until it is registered.
+  std::wstring url_;  // Empty until the URL is registered.
 };
 
 }  // namespace httpsys::win

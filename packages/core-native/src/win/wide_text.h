@@ -6,7 +6,7 @@
 
 namespace httpsys::win {
 
-// UTF-8 as Windows wants it.
+// Converts UTF-8 to the wide text of Windows.
 inline std::wstring Widen(const std::string& text) {
   const int bytes = static_cast<int>(text.size());
   std::wstring wide;

@@ -1,11 +1,11 @@
 #pragma once
-// A lane that accepts itself.
+// A lane that accepts connections itself.
 //
-// The thread that accepts does a quarter of the work for a new connection without TLS, and deals
-// connections out to several lanes. Beside a handshake that is not worth the wakes of two threads:
-// the only lane of an engine watches such listeners in its own loop, if no other process has given
-// it the socket. The acceptor stays their owner, and takes them back when other processes accept on
-// the port, too.
+// For a connection without TLS the acceptor's thread does a quarter of the work, and it can give
+// connections to several lanes. For a connection with TLS, the handshake dwarfs this gain, and the
+// wakes of two threads are not worth it. So the only lane of an engine watches such listeners in
+// its own loop, if no other process accepts from the socket. The acceptor still owns the listeners,
+// and takes them back when other processes accept on the port, too.
 
 #include <uv.h>
 
@@ -16,20 +16,21 @@
 
 namespace httpsys::engine {
 
+// Thread: the lane.
 class AcceptWatch {
  public:
-  // The listeners of `acceptor`, which outlives the loop. `sink` is Acceptor::LentSink; `done` is
-  // called when it has been.
+  // Watches the lendable listeners of `acceptor`, which outlives the loop. `sink` gets the accepted
+  // connections; `done` is called after it, once per readiness.
   AcceptWatch(Acceptor* acceptor, Acceptor::LentSink sink, std::function<void()> done)
       : acceptor_(acceptor), sink_(std::move(sink)), done_(std::move(done)) {}
   ~AcceptWatch();
   AcceptWatch(const AcceptWatch&) = delete;
   AcceptWatch& operator=(const AcceptWatch&) = delete;
 
-  // Before the loop runs. Without effect where the system cannot watch a set of descriptors as one,
-  // or has no more of them: the acceptor's thread accepts then.
+  // Starts before the loop runs. Has no effect if the system cannot watch a set of descriptors as
+  // one, or has no descriptor left: then the acceptor's thread accepts.
   void Start(uv_loop_t* loop);
-  // On the loop's thread; it ends when the handle is closed.
+  // Stops watching. The loop frees the handle in its next iteration.
   void Close();
 
  private:

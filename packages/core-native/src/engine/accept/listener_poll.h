@@ -1,5 +1,5 @@
 #pragma once
-// What a system has for waiting on listening sockets and accepting from them.
+// How a system waits on listening sockets and accepts from them.
 
 #include <cstddef>
 #include <cstdint>
@@ -8,51 +8,53 @@
 
 namespace httpsys::engine {
 
-// Watches the listeners of an Acceptor. Each is named by a key above 0. Calls that do not say
-// otherwise may come from any thread, and none of them waits.
+// Watches the listeners of an Acceptor. Each listener is named by a key above 0. Calls may come
+// from any thread unless they say otherwise, and no call but Wait() and Pause() waits.
 class ListenerPoll {
  public:
   virtual ~ListenerPoll() = default;
 
-  // 0 or a negative errno. Before everything else.
+  // Must be called first. Returns 0 or a negative errno.
   virtual int Open() = 0;
-  // After the last Wait().
+  // Must be called after the last Wait().
   virtual void Close() = 0;
-  // Ends a Wait(), or the next one.
+  // Ends the current Wait() or Pause(), or the next one.
   virtual void Signal() = 0;
-  // 0 or a negative errno; then nothing is watched.
+  // Watches a listener. Returns 0 or a negative errno, and watches nothing then.
   virtual int Watch(int fd, int key) = 0;
   virtual void Unwatch(int fd, int key) = 0;
-  // Thread: one. Waits until listeners are ready, Signal() is called or the time is over, and fills
-  // `keys`. -1 = for ever.
+  // Waits until listeners are ready, Signal() is called or the time is over, and fills `keys` with
+  // the ready listeners. -1 = no time limit. Thread: always the same one.
   virtual void Wait(std::vector<int>* keys, int timeout_ms) = 0;
-  // Thread: the one of Wait(). Waits for Signal() or the end of this time.
+  // Waits for Signal() or the end of the time. Thread: that of Wait().
   virtual void Pause(int timeout_ms) = 0;
 
   // -- Listeners that another loop watches, as one descriptor.
 
-  // Such a descriptor, or -1 where the system has none.
+  // Opens a set of listeners that can be polled as one descriptor. Returns -1 where the system has
+  // no such sets.
   virtual int OpenSet() const = 0;
-  // 0 or a negative errno.
+  // Adds a listener to the set. Returns 0 or a negative errno.
   virtual int WatchIn(int set, int fd, int key) const = 0;
   virtual void UnwatchIn(int set, int fd) const = 0;
-  // The listeners of the set that are ready.
+  // Fills `keys` with the ready listeners of the set.
   virtual void ReadyIn(int set, std::vector<int>* keys) const = 0;
 
   // -- Sockets.
 
-  // A non-blocking descriptor that is closed on exec, or -1 and errno.
+  // Accepts one connection: a non-blocking, close-on-exec descriptor, or -1 and errno.
   virtual int Accept(int fd) const = 0;
-  // Connections that wait to be accepted, and how many may wait. False where nobody knows.
+  // Reads how many connections wait to be accepted and how many may wait. Returns false if the
+  // system does not tell.
   virtual bool ReadQueue(int fd, size_t* waiting, size_t* room) const = 0;
-  // Takes or gives back this byte of the socket, among processes. True where nobody else has it, or
-  // the system has no such locks.
+  // Takes or releases the lock of one byte of the socket, against other processes. Returns false if
+  // another process has it. Returns true where the system has no such locks.
   virtual bool Lock(int fd, uint8_t byte, bool is_wanted) const = 0;
 };
 
-// That of this system.
+// Makes the best one for this system.
 std::unique_ptr<ListenerPoll> MakeListenerPoll();
-// One for every system: poll(2), without sets and locks.
+// Makes the one that works on every system: poll(2), without sets and locks.
 std::unique_ptr<ListenerPoll> MakePortableListenerPoll();
 
 }  // namespace httpsys::engine

@@ -1,5 +1,5 @@
 #pragma once
-// What a lane knows of one listening server.
+// The settings of a listening server, as the lanes have them.
 
 #include <atomic>
 #include <cstdint>
@@ -12,18 +12,20 @@
 
 namespace httpsys::engine {
 
-// One version of a server's settings; a change makes a new one. Immutable, shared by the lanes.
+// One version of a server's settings; a change makes a new object. Immutable, and shared by the
+// lanes.
 class ServerConfig {
  public:
-  // nullptr when a prefix is not canonical.
+  // Returns nullptr if a prefix is not canonical.
   static std::shared_ptr<const ServerConfig> Create(ServerSettings settings);
 
   const ServerSettings& settings() const { return settings_; }
-  // The prefix that owns a request on a connection to `local_port`. A server of a whole port or
-  // path takes every Host, as Node does; one with prefixes wants a valid one: http1::HostOf().
+  // Finds the prefix that owns a request on a connection to `local_port`. A server of a whole port
+  // or path takes every Host, as Node does; a server with prefixes needs a valid Host
+  // (http1::HostOf()).
   Route FindPrefix(uint16_t local_port, const http1::RequestHead& head,
                    const LocalAddress& local) const;
-  // nullptr = plain.
+  // The TLS context for connections to this port and address; nullptr = they are plain.
   std::shared_ptr<const tls::ServerContext> TlsOf(uint16_t local_port,
                                                   const LocalAddress& local) const;
 
@@ -41,15 +43,19 @@ class ServerConfig {
   std::vector<PortTable> ports_;
 };
 
-// Lives as long as the lane knows of listeners or connections of the server. Thread: the lane.
+// The state of a server in one lane. Lives until the server has stopped listening and its last
+// connection in this lane has gone. Thread: the lane.
 struct LaneServer {
   uint32_t id = 0;
+  // The number of its connections and streams.
   uint32_t connections = 0;
+  // The server has stopped listening.
   bool is_unlistened = false;
-  // Requests not begun by JavaScript, and those that were refused for it; of all lanes.
+  // Counters of all lanes together: requests that JavaScript has not begun, and requests that were
+  // refused for that reason.
   std::atomic<uint64_t>* queued = nullptr;
   std::atomic<uint64_t>* refused = nullptr;
-  // By prefix id, found when first counted.
+  // Counters of requests, by prefix id; nullptr until the first request.
   std::vector<std::atomic<uint64_t>*> requests;
   std::shared_ptr<const ServerConfig> config;
 };

@@ -26,12 +26,14 @@
 
 namespace httpsys::engine {
 
+// How much of a connection still exists.
 enum class Life : uint8_t {
   kOpen,       // The connection has its slot.
   kLingering,  // JavaScript was told kClosed. Further input is thrown away.
   kClosing,    // The descriptor is closed. libuv has yet to let go of the memory.
 };
 
+// What happens once all output has been given to the socket.
 enum class AfterOutput : uint8_t { kNothing, kShutdown, kClose };
 
 // Thread: the lane. Transport owns every Connection. TimerNode is the timer of an idle or lingering
@@ -46,21 +48,27 @@ struct Connection : TimerNode, FromSmallBlocks {
  public:
   // The phase that follows kUpgradeDecline.
   InputPhase declined_phase = InputPhase::kHead;
-  // How often the connection has moved between members since its last answer.
+  // How many times the connection has moved to another member, or a relayed request has come back,
+  // since the last answer.
   uint8_t hops = 0;
   AfterOutput after_output = AfterOutput::kNothing;
   bool has_served : 1 = false;       // A request has been read.
   bool is_last_request : 1 = false;  // The message being read is the last one.
+  // True if the peer has ended its sending direction.
   bool peer_ended : 1 = false;
   // True if the last request had been read to its end when it was answered.
   bool has_read_all : 1 = false;
+  // True if the sending direction has been shut down.
   bool is_fin_sent : 1 = false;
+  // True if Exchanges::ResumeWanted() is to resume the input after this pass.
   bool wants_input_resumed : 1 = false;
-  bool is_shared : 1 = false;        // kOpen had kFlagShared.
-  bool is_hello_routed : 1 = false;  // The ClientHello has found the member with the certificate.
+  bool is_shared : 1 = false;        // The kOpen record had kFlagShared.
+  bool is_hello_routed : 1 = false;  // The ClientHello was routed by its server name.
   bool is_counted : 1 = false;       // The port counts the connection among its open ones.
-  bool is_waiting : 1 = false;       // WaitingRequests has it: the request has no owner yet.
-  bool is_lent : 1 = false;          // A blocked member has lent it. OwnerChoice knows which one.
+  // WaitingRequests holds the connection: its request has no owner yet.
+  bool is_waiting : 1 = false;
+  // Another member lent the connection while it was blocked. OwnerChoice knows which member.
+  bool is_lent : 1 = false;
 
   WatchState watch;
   LaneServer* server = nullptr;
@@ -70,32 +78,43 @@ struct Connection : TimerNode, FromSmallBlocks {
   int fd = -1;
   SlotState slot;
   LocalAddress local_ip;
-  // How often a member has given the connection back since its last answer.
+  // How many hand-overs of the connection were declined or have failed since the last answer.
   uint8_t returns = 0;
   uint16_t local_port = 0;
 
-  // Input. The pointers are empty, except within a message that is not whole yet.
+  // -- Input.
+
+  // The number of requests that were read and have no whole answer yet.
   uint32_t unanswered = 0;
-  // How many bytes of `partial` JavaScript has already, or the lane has peeked at.
+  // The number of bytes of `partial` that JavaScript has already received or that the lane has
+  // peeked at.
   uint32_t given_bytes = 0;
+  // The bytes of body or tunnel that JavaScript may still be given before it consumes some. May
+  // become negative.
   int64_t window_bytes;
-  // The bytes of the body that are still to come. Of a chunked body, those that have come.
+  // With a known length: the bytes of the body that are still to come. With a chunked body: the
+  // bytes that have come.
   uint64_t body_bytes = 0;
   uint64_t message_start_ns = 0;  // 0 = no message has begun.
+  // Bytes that were received and not handled yet. This and the next three pointers are nullptr
+  // except within a message that is not whole.
   std::unique_ptr<std::string> partial;
-  std::unique_ptr<std::string> raw;  // A chunked message as it came, for kError.
+  std::unique_ptr<std::string> raw;  // The bytes of a chunked message as received, for kError.
   std::unique_ptr<http1::RequestParser> parser;
   std::unique_ptr<http1::ChunkedDecoder> decoder;
-  std::unique_ptr<WebSocketState> websocket;  // Valid in phase kWebSocket.
-  std::unique_ptr<Http2State> http2;          // Valid in phase kHttp2.
-  std::unique_ptr<Http2Stream> stream;        // Not nullptr: this is a stream, without an fd.
+  std::unique_ptr<WebSocketState> websocket;  // Not nullptr from phase kWebSocket on.
+  std::unique_ptr<Http2State> http2;          // Not nullptr from phase kHttp2 on.
+  std::unique_ptr<Http2Stream> stream;        // Not nullptr for a stream, whose fd is -1.
 
-  // Output.
+  // -- Output.
   OutputState output;
-  uint32_t idle_timeout_ms = 0;          // Set by the record that ended the last response.
-  uint32_t discarded_bytes = 0;          // How much a lingering connection has thrown away.
-  std::unique_ptr<Addresses> addresses;  // nullptr as soon as JavaScript was told of them.
-  std::unique_ptr<tls::Session> tls;     // nullptr = no TLS.
+  // Taken from the record that ended the last response. 0 = no timeout.
+  uint32_t idle_timeout_ms = 0;
+  // The bytes that were discarded since the connection began to linger.
+  uint32_t discarded_bytes = 0;
+  // The addresses until JavaScript is told of them; nullptr afterwards.
+  std::unique_ptr<Addresses> addresses;
+  std::unique_ptr<tls::Session> tls;  // nullptr = no TLS.
 
  private:
   std::unique_ptr<UncommonState> uncommon_;
@@ -133,11 +152,11 @@ struct Connection : TimerNode, FromSmallBlocks {
   bool IsUnserved() const {
     return phase_ == InputPhase::kHead && !has_served && parser == nullptr && partial == nullptr;
   }
-  // The next request looks for its owner anew.
+  // Called when a request was answered: the limits on moves count anew for the next one.
   void ForgetMoves() { hops = returns = 0; }
 };
 
-// What malloc() of glibc gives for 432 bytes. Other C++ libraries' strings and maps have other
+// malloc() of glibc takes 432 bytes for 424. The strings and maps of other C++ libraries have other
 // sizes.
 #ifdef __GLIBC__
 static_assert(sizeof(Connection) <= 424);

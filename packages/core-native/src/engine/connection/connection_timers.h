@@ -14,14 +14,15 @@ namespace httpsys::engine {
 // Thread: the lane.
 class ConnectionTimers {
  public:
-  // `on_timeout` hears of a connection whose time has run out, and may start it anew.
+  // Calls `on_timeout` with each connection whose timer has expired. The callee may start the timer
+  // again.
   ConnectionTimers(uv_loop_t* loop, std::function<void(Connection*)> on_timeout);
   ConnectionTimers(const ConnectionTimers&) = delete;
   ConnectionTimers& operator=(const ConnectionTimers&) = delete;
-  // Before the loop is closed.
+  // Must be called before the loop is closed.
   void Close();
 
-  // Restarts a running timer.
+  // Starts the connection's timer, or restarts it if it is running.
   void Start(Connection* connection, uint64_t timeout_ms);
   void Stop(Connection* connection) { lists_.Stop(connection); }
 

@@ -1,6 +1,6 @@
 #pragma once
-// What a lane knows of one HTTP/2 connection and of one of its streams. A stream is a Connection
-// without a descriptor; what is sent on it goes to the session of its real one.
+// The state of one HTTP/2 connection and of one of its streams. A stream is a Connection without a
+// descriptor; its output goes through the nghttp2 session of the connection that carries it.
 
 #include <cstdint>
 #include <memory>
@@ -19,7 +19,7 @@ namespace httpsys::engine {
 struct Connection;
 class StreamHandler;
 
-// Thread: the lane. Owned by the Connection.
+// The HTTP/2 part of a connection. Thread: the lane. Owned by the Connection.
 struct Http2State {
   http2::NgSession* session = nullptr;
   StreamHandler* owner = nullptr;
@@ -27,25 +27,33 @@ struct Http2State {
   Connection* first_stream = nullptr;
   uint32_t streams = 0;
 
-  // The field section that is being received.
+  // The field section that is being received; nullptr = none.
   std::unique_ptr<http2::RequestFields> fields;
   int continuations = 0;
   http2::FrameWalker walker{http2::kPreface.size()};
   http2::UsedStreams used;
-  int32_t last_stream = 0;  // That the peer has opened.
+  int32_t last_stream = 0;  // The highest stream id that the peer has opened.
 
-  bool is_dirty = false;    // In the list of those to flush.
-  bool is_noticed = false;  // The first GOAWAY of two was sent,
-  bool is_last = false;     // and the second one.
-  bool is_over = false;     // It closes after its output.
-  bool is_failed = false;   // It closes within limits::kLingerMs, its output sent or not.
+  bool is_dirty = false;    // Http2Connections has the session in its list of sessions to flush.
+  bool is_noticed = false;  // The first of the two GOAWAY frames was submitted.
+  bool is_last = false;     // The second GOAWAY frame was submitted.
+  bool is_over = false;     // Input is ignored, and the connection closes after its output.
+  // The connection closes within limits::kLingerMs, even if output is left.
+  bool is_failed = false;
+  // A PING that tests whether the peer is alive has no ACK yet.
   bool awaits_ping = false;
-  bool awaits_notice = false;  // The PING behind the first GOAWAY.
-  bool is_behind = false;      // Flushing has stopped at limits::kHttp2WireBytes.
+  bool awaits_notice = false;  // The PING sent behind the first GOAWAY has no ACK yet.
+  // The socket did not take all frames: flushing goes on when its queue is empty.
+  bool is_behind = false;
+  // Why the connection must end; kNoError = it need not. Set by callbacks and acted on after the
+  // read.
   http2::ErrorCode failure = http2::kNoError;
-  // Of streams that the peer has reset: their heads still wait for the socket.
+  // The bytes of response heads of streams that ended with an error while frames were read. The
+  // heads may still wait for the socket.
   size_t abandoned_bytes = 0;
+  // When bytes were received last, in loop time.
   uint64_t received_ms = 0;
+  // Budgets of what costs more than it brings: resets, frames without effect, errors.
   Allowance resets;
   Allowance idle_frames;
   Allowance errors;
@@ -53,39 +61,48 @@ struct Http2State {
   ~Http2State();
 };
 
-// Thread: the lane. Owned by the stream's Connection.
+// The HTTP/2 part of a stream. Thread: the lane. Owned by the stream's Connection.
 struct Http2Stream : FromSmallBlocks {
-  Http2State* state = nullptr;  // nullptr: the session knows nothing of it any more.
+  Http2State* state = nullptr;  // nullptr once the stream is detached from its connection.
   Connection* previous = nullptr;
   Connection* next = nullptr;
   int32_t id = 0;
-  // Until the request is told, which waits for what of its body was received with its head; of one
-  // that another member answers, until it begins to.
+  // The request's fields and the body bytes that were received so far, until the request is given
+  // to JavaScript. If another member answers the request, they are kept for a retry until that
+  // member's answer begins.
   std::unique_ptr<http2::RequestFields> fields;
   std::string body;
-  std::string request_trailers;  // Lines, of a request that is not told here.
+  std::string request_trailers;  // Trailer lines of a request that is waiting or relayed.
   bool is_told = false;
-  bool is_parked = false;        // Waits for its owner.
-  bool is_head = false;          // No answer has a body.
-  bool is_connect = false;       // The bytes are a tunnel's
-  bool is_extended = false;      // (RFC 8441).
-  bool is_declined = false;      // Answered as any other request.
-  bool is_bodiless = false;      // The peer's direction ended with the head.
-  bool has_ended = false;        // The peer's direction.
-  bool is_end_due = false;       // Its end is told when what came before it is read.
-  bool is_hinted = false;        // JavaScript knows that a decision waits for nothing more.
-  bool is_answered = false;      // The final head was sent.
-  bool is_complete = false;      // Nothing follows what is to be sent.
-  bool is_gone = false;          // nghttp2 knows it no more.
-  bool is_deferred = false;      // It waits for bytes.
-  bool closes = false;           // The request's body is not wanted behind the answer.
-  bool ends_connection = false;  // The application has said `Connection: close` in its answer.
-  uint32_t unread_bytes = 0;     // Of the peer's window.
-  uint32_t head_bytes = 0;       // Of all heads of the response.
+  bool is_parked = false;    // The request waits in WaitingRequests until its owner is known.
+  bool is_head = false;      // The method is HEAD: no answer has a body.
+  bool is_connect = false;   // The method is CONNECT: the bytes belong to a tunnel.
+  bool is_extended = false;  // The request is an extended CONNECT (RFC 8441).
+  bool is_declined = false;  // JavaScript has declined the tunnel and answers as any other request.
+  bool is_bodiless = false;  // END_STREAM came with the head.
+  bool has_ended = false;    // The peer has ended its direction.
+  // The end of a tunnel's input is to be told once the bytes before it are read.
+  bool is_end_due = false;
+  // JavaScript was told that nothing follows the bytes kept for an undecided upgrade.
+  bool is_hinted = false;
+  bool is_answered = false;  // The final (not 1xx) response head was submitted.
+  bool is_complete = false;  // The response is complete: nothing follows the output that is queued.
+  bool is_gone = false;      // nghttp2 has closed the stream.
+  // nghttp2 waits for Http2Responses::Resume() before it asks for more output.
+  bool is_deferred = false;
+  bool closes = false;  // The rest of the request's body is reset after the answer.
+  // The application's answer had `Connection: close`: a GOAWAY follows it.
+  bool ends_connection = false;
+  // Bytes of the receive window that have not been given back to the peer.
+  uint32_t unread_bytes = 0;
+  uint32_t head_bytes = 0;  // The bytes of all response heads, 1xx included.
   http2::ErrorCode reset_code = http2::kCancel;
-  uint64_t queue_end = 0;   // RequestQueue::appended() behind its record.
-  size_t piece_offset = 0;  // In the first piece of the current reply pass.
+  // RequestQueue::appended() behind the request's record; 0 = JavaScript does not have the request.
+  uint64_t queue_end = 0;
+  size_t piece_offset = 0;  // How much of the first piece of the current reply pass has been sent.
+  // The bytes of the request's body received so far.
   uint64_t body_bytes = 0;
+  // Trailer lines of the response.
   std::string trailers;
   http2::ResponseText response;
 };

@@ -1,5 +1,5 @@
 #pragma once
-// Reads the connections of a lane and gives what comes to the protocol that each is in.
+// Reads the sockets of a lane and hands the bytes to the protocol of each connection.
 
 #include <cstdint>
 #include <memory>
@@ -16,7 +16,7 @@
 
 namespace httpsys::engine {
 
-// Hears when what was read of a connection has been handled.
+// Observer that is called whenever the bytes of one read have been handled.
 class ReadObserver {
  public:
   virtual void OnRead(Connection* connection) = 0;
@@ -34,18 +34,20 @@ class Input {
   Input(const Input&) = delete;
   Input& operator=(const Input&) = delete;
 
-  // Reads what is there, within limits, and delivers it.
+  // Reads what the socket has, at most limits::kReadsPerEvent times, and delivers it.
   void OnReadable(Connection* connection);
-  // The client has ended its direction while only kPausePipeline keeps the connection from being
-  // read: requests behind the last one that was delivered are lost with their client.
+  // Called when the client ended its direction while only kPausePipeline keeps the connection from
+  // being read. Treats it as the end of the input if the socket holds no further request.
   void OnDisconnect(Connection* connection);
-  // Bytes that were read elsewhere: by another process, or as frames of HTTP/2.
+  // Delivers bytes that were read elsewhere: by another process, or from the frames of HTTP/2.
   void Receive(Connection* connection, std::string_view bytes);
-  // Goes on with bytes that were kept back; nothing when a reason to pause is left.
+  // Removes a reason to pause. If none is left, delivers the bytes that were kept back and reads
+  // again.
   void Resume(Connection* connection, PauseReason reason);
-  // JavaScript has consumed so much of what it was given.
+  // Called when JavaScript has consumed `bytes` of body or tunnel: gives them back to the window.
   void OnWindow(Connection* connection, uint32_t bytes);
-  // True when a connection was paused for want of memory since the last call.
+  // Returns true if a connection was paused because no segment was free (kPauseMemory) since the
+  // last call.
   bool TakeStalled() { return std::exchange(is_stalled_, false); }
 
  private:

@@ -10,24 +10,34 @@ namespace httpsys::engine {
 
 enum class InputPhase : uint8_t {
   kHandshake,  // The TLS handshake.
+  // The next request.
   kHead,
+  // A body of known length.
   kBodyLength,
   kBodyChunked,
-  kSkipLength,  // The body of a request that was answered without JavaScript.
+  // A body of known length whose request was answered without JavaScript; it is discarded.
+  kSkipLength,
+  // The same as kSkipLength for a chunked body.
   kSkipChunked,
-  kAwaitUpgrade,  // JavaScript decides between kOpaque and the ordinary message.
-  kUndecided,     // Upgraded, and JavaScript has not said to what. The lane keeps the bytes.
+  kAwaitUpgrade,  // Unknown until JavaScript accepts (kOpaque, kUndecided) or declines an upgrade.
+  // The connection was upgraded and JavaScript has not said to what. The lane keeps the bytes.
+  kUndecided,
+  // A tunnel, or an upgraded connection, whose bytes the application reads.
   kOpaque,
+  // Frames of a WebSocket.
   kWebSocket,
-  kRelayLength,  // The body of a request that another member answers; chunked in kRelayChunked.
+  kRelayLength,  // The body, of known length, of a request that another member answers.
+  // The same as kRelayLength for a chunked body.
   kRelayChunked,
-  kRelayUpgrade,  // The other member decides between kRelayOpaque and the ordinary message.
+  kRelayUpgrade,  // Unknown until the other member accepts (kRelayOpaque) or declines an upgrade.
+  // A tunnel whose bytes another member reads.
   kRelayOpaque,
-  kHttp2,       // Frames of HTTP/2, on the connection itself.
-  kStream,      // The body of a stream's request, or what follows it.
-  kAfterClose,  // The last request of the connection has been read.
-  kRefused,     // JavaScript was told; it decides when the connection ends.
-  kOver,        // Refused or ended: nothing is read any more.
+  kHttp2,       // Frames of HTTP/2, on the connection that carries the streams.
+  kStream,      // The body of a request on a stream of HTTP/2.
+  kAfterClose,  // Nothing but line ends: the last request of the connection has been read.
+  // The message was refused and JavaScript was told: it decides when the connection ends.
+  kRefused,
+  kOver,  // Nothing is read any more: the message was refused or the connection is ending.
 };
 
 constexpr size_t kInputPhases = static_cast<size_t>(InputPhase::kOver) + 1;

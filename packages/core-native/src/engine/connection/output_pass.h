@@ -1,6 +1,6 @@
 #pragma once
-// What the connections of a lane send: gathered while replies are handled, written once per
-// connection and pass, kept where the socket does not take it.
+// The output of a lane's connections. Output is gathered while replies are handled, written once
+// per connection and pass, and queued if the socket does not take it.
 
 #include <sys/types.h>
 #include <sys/uio.h>
@@ -20,62 +20,70 @@
 
 namespace httpsys::engine {
 
-// The owner of the sockets.
+// What OutputPass asks of the owner of the sockets. Thread: the lane.
 class OutputOwner {
  public:
-  // The socket takes nothing any more: the connection is to be closed. `error` is a positive errno,
-  // or 0 for the end of the client.
+  // A write has failed: the connection must be closed. `error` is a positive errno, or 0 if the
+  // client has ended the connection.
   virtual void OnWriteFailed(Connection* connection, int error) = 0;
-  // Whether the connection waits for room in its socket has changed.
+  // The connection has begun, or has ceased, to wait for room in its socket.
   virtual void UpdatePoll(Connection* connection) = 0;
-  // The socket has begun to take less than there is.
+  // The socket did not take all output: the connection now has an OutputQueue.
   virtual void OnQueueBegun(Connection* connection) = 0;
-  // Nothing is left to be sent.
+  // All output has been given to the socket.
   virtual void OnOutputDone(Connection* connection) = 0;
 
  protected:
   ~OutputOwner() = default;
 };
 
-// Thread: the lane.
+// Sends for all connections and streams of one lane. Thread: the lane.
 class OutputPass {
  public:
   OutputPass(uv_loop_t* loop, RecordWriter* records, LentMemory* lent, OutputOwner* owner);
   OutputPass(const OutputPass&) = delete;
   OutputPass& operator=(const OutputPass&) = delete;
-  // Before the loop is closed.
+  // Must be called before the loop is closed.
   void Close();
 
   void set_stream_handler(StreamHandler* handler) { streams_ = handler; }
 
-  // -- Sending. Bytes must stay valid until FlushTouched().
+  // -- Sending. The bytes passed to Send() and SendBlock() must stay valid until FlushTouched().
 
-  // `payload_bytes` of them count for the connection's credits; JavaScript does not count framing.
+  // `payload_bytes` is how many of the bytes count for credits: JavaScript does not count framing.
   void Send(Connection* connection, std::string_view bytes, size_t payload_bytes);
-  // A few bytes that are copied at once.
+  // Sends a copy of at most 12 bytes.
   void SendCopy(Connection* connection, std::string_view bytes);
+  // Sends a block that JavaScript has lent. It is returned, with a kBlockDone record, once it is
+  // sent or dropped.
   void SendBlock(Connection* connection, uint32_t block_id, std::string_view bytes);
-  // Bytes that `owner` keeps: several connections may send the same. Let go of when they are sent.
+  // Sends bytes that `owner` keeps alive; several connections may share them. `owner` is released
+  // when the bytes have been sent.
   void SendShared(Connection* connection, std::shared_ptr<const void> owner, std::string_view bytes,
                   size_t payload_bytes);
-  // For records without bytes that act after output: the connection takes part in FlushTouched().
+  // Makes the connection take part in the next FlushTouched(), even without bytes to send.
   void Touch(Connection* connection);
-  // One send per touched connection. Returns them in `touched` (some may be closed by now).
+  // Writes the output of every touched connection, as a rule with one system call each. Fills
+  // `touched` with these connections, of which some may have been closed.
   void FlushTouched(std::vector<Connection*>* touched);
   bool has_touched() const { return !touched_.empty(); }
+  // Writes what the current pass has for the connection. May close it.
   void Flush(Connection* connection);
-  // Gives bytes to the socket, and keeps what it does not take. For connections that send nothing
-  // by the methods above. False when it was closed by an error.
+  // Writes bytes at once and queues what the socket does not take. Only for connections that do not
+  // use the methods above (those of HTTP/2). Returns false if the connection was closed by an
+  // error.
   bool WriteNow(Connection* connection, std::string_view bytes);
-  // Moves up to `bytes` of a stream's output behind `to`.
+  // Moves up to `bytes` of a stream's output to the end of `to`.
   void TakeOutput(Connection* stream, size_t bytes, std::string* to);
-  // Bytes of records that need not be sent count as sent.
+  // Counts bytes of reply records as sent although they are not sent as they are (framing that
+  // HTTP/2 replaces).
   void Credit(Connection* stream, size_t bytes) { AddCredit(stream, bytes); }
+  // Gives a lent block back to JavaScript without sending it.
   void ReturnBlock(uint32_t block_id) { ReportBlocks({block_id}, 0); }
-  // What a stream has to send.
+  // The bytes that a stream has to send, from this pass and from before.
   size_t OutputBytes(const Connection* stream) const;
-  // Bytes that a connection has accepted for sending and its socket has not taken: those that wait,
-  // sealed ones included, and the payload of the current reply pass.
+  // The bytes that the connection has accepted and its socket has not taken: queued bytes, bytes
+  // sealed by TLS, and the payload of the current pass.
   static size_t UnsentBytes(const Connection& connection) {
     size_t bytes = connection.output.pass_payload_bytes_;
     if (connection.output.queue_ != nullptr) {
@@ -88,36 +96,38 @@ class OutputPass {
   static bool IsBehind(const Connection& connection) {
     return UnsentBytes(connection) > limits::kUnsentBytesMax;
   }
-  // Pieces of output that wait for FlushTouched().
+  // The number of pieces that wait for FlushTouched().
   size_t pass_pieces() const { return pieces_.size() - 1; }
-  // Connections whose output the kernel has not taken.
+  // The number of connections and streams whose output waits in a queue.
   size_t pending_outputs() const { return pending_outputs_; }
 
-  // Output that the session of TLS has made by itself; the connection may be closed by it.
+  // Writes bytes that the TLS session has sealed by itself (handshakes, alerts). May close the
+  // connection.
   void FlushSealed(Connection* connection);
 
   // The socket has room again.
   void OnWritable(Connection* connection);
-  // Even an empty queue says that there is something to send: what TLS has sealed.
+  // Makes the connection wait for room in its socket. The queue may be empty: then only bytes
+  // sealed by TLS wait.
   void BeginQueue(Connection* connection);
-  // Marks the end of what waits for the socket. Only if something does.
+  // Marks the end of the queued output. The connection must have a queue.
   static void MarkQueue(Connection* connection) { connection->output.queue_->Mark(); }
-  // How fast the client takes what waits for the socket. Only if something does.
+  // The rate at which the client takes the queued output. The connection must have a queue.
   static SendRateWatch* RateOf(Connection* connection) {
     return &connection->output.queue_->rate();
   }
-  // Payload that was sent for another server.
+  // Forgets payload that has left and was not reported yet: it was sent for another server.
   static void ForgetCredit(Connection* connection) { connection->output.credit_bytes_ = 0; }
-  // Forgets what is not sent.
+  // Drops all output that has not been sent, and returns its blocks with ECANCELED.
   void Drop(Connection* connection);
 
  private:
   struct Piece {
-    const uint8_t* data = nullptr;  // nullptr: `copy`.
+    const uint8_t* data = nullptr;  // nullptr = the bytes are in `copy`.
     size_t bytes = 0;
     uint32_t next = 0;
     uint32_t block_id = OutputQueue::kNoBlock;
-    uint32_t owner = 0;  // In owners_; 0 = none.
+    uint32_t owner = 0;  // Index into owners_; 0 = none.
     char copy[12];
 
     std::string_view view() const {
@@ -128,8 +138,8 @@ class OutputPass {
   Piece* AddPiece(Connection* connection, size_t bytes, size_t payload_bytes);
 
   bool SendPieces(Connection* connection, uint32_t* piece, size_t* offset);
-  // As sendmsg(2) without blocking.
-  // `is_end`: nothing follows but the end.
+  // Writes like sendmsg(2), without blocking, through TLS where the connection has it. `is_end`:
+  // nothing follows but the end of the connection.
   ssize_t Write(Connection* connection, iovec* vectors, int count, bool is_end = false);
   ssize_t SendOnce(Connection* connection, uint32_t piece, size_t offset, size_t* attempted);
   void Advance(size_t bytes, uint32_t* piece, size_t* offset);
@@ -146,13 +156,15 @@ class OutputPass {
   OutputOwner* owner_;
   StreamHandler* streams_ = nullptr;
   uv_timer_t trim_timer_;
-  size_t dropped_outputs_ = 0;  // Since trim_timer_ was started.
+  size_t dropped_outputs_ = 0;  // Queues that were dropped since trim_timer_ was started.
   size_t pending_outputs_ = 0;
-  std::vector<Piece> pieces_;  // Of the current reply pass; index 0 is unused.
-  std::vector<std::shared_ptr<const void>> owners_;  // Of these pieces; index 0 is unused.
+  std::vector<Piece> pieces_;  // The pieces of the current reply pass. Index 0 is unused.
+  // The owners of these pieces' bytes. Index 0 is unused.
+  std::vector<std::shared_ptr<const void>> owners_;
   std::vector<Connection*> touched_;
+  // Scratch memory: small pieces that are written as one.
   std::vector<char> gathered_;
-  std::vector<uint32_t> blocks_;  // Scratch.
+  std::vector<uint32_t> blocks_;  // Scratch memory: the blocks to return.
 };
 
 }  // namespace httpsys::engine

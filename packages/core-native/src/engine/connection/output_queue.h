@@ -1,5 +1,5 @@
 #pragma once
-// Output that the kernel did not take yet.
+// The queue of output that the kernel has not taken yet.
 
 #include <sys/uio.h>
 
@@ -20,27 +20,28 @@ class OutputQueue {
  public:
   static constexpr uint32_t kNoBlock = 0xffffffffu;
 
-  // `more` bytes of the same kind follow at once: one allocation has room for them.
+  // Appends a copy. `more` is how many bytes the next calls will append: one allocation has room
+  // for all of them.
   void Append(std::string_view bytes, size_t more = 0);
-  // Bytes of a lent block, by reference.
+  // Appends bytes of a lent block by reference.
   void AppendBlock(uint32_t block_id, std::string_view bytes);
-  // Bytes that `owner` keeps, by reference.
+  // Appends bytes by reference; `owner` keeps them alive.
   void AppendShared(std::shared_ptr<const void> owner, std::string_view bytes);
 
   bool empty() const { return bytes_ == 0; }
   size_t bytes() const { return bytes_; }
-  // Bytes that have left since the queue was made.
+  // The bytes that were removed since the queue was made.
   uint64_t removed() const { return removed_; }
   SendRateWatch& rate() { return rate_; }
   // Fills up to `count` vectors from the front; returns how many.
   int Peek(iovec* vectors, int count) const;
-  // Removes bytes from the front; blocks that are sent whole are added to `done`.
+  // Removes bytes from the front. Adds the ids of blocks that are sent whole to `done`.
   void Remove(size_t bytes, std::vector<uint32_t>* done);
-  // Marks the end of what is queued now.
+  // Sets a mark behind the bytes that are queued now.
   void Mark() { marks_.push_back(removed_ + bytes_); }
-  // Marks that bytes are still left before.
+  // The number of marks that have unsent bytes before them.
   size_t marks() const { return marks_.size(); }
-  // Names all blocks in the queue.
+  // Fills `blocks` with the ids of all blocks in the queue.
   void CollectBlocks(std::vector<uint32_t>* blocks) const;
 
  private:
@@ -58,13 +59,13 @@ class OutputQueue {
   size_t piece_count() const { return pieces_.size() - first_; }
   void PopFront();
 
-  // Not a deque: one that holds a single piece takes 4 KiB with libc++.
+  // A vector, because a deque with a single piece takes 4 KiB with libc++.
   std::vector<Piece> pieces_;
-  size_t first_ = 0;  // Those before it have left.
+  size_t first_ = 0;  // Index of the first piece that has not left.
   size_t bytes_ = 0;
   uint64_t removed_ = 0;
   SendRateWatch rate_;
-  std::vector<uint64_t> marks_;  // As counted from the first byte that was ever queued.
+  std::vector<uint64_t> marks_;  // Positions, counted from the first byte that was ever queued.
 };
 
 }  // namespace httpsys::engine

@@ -8,11 +8,11 @@
 
 namespace httpsys::engine {
 
-// What one connection or stream still has to send. Everybody reads it, OutputPass alone writes it.
+// What one connection or stream still has to send. Only OutputPass writes it; everybody reads it.
 class OutputState {
  public:
-  // Output that the socket did not take; nullptr = none. Exists without bytes, too, while the
-  // session of TLS has sealed bytes to send.
+  // The output that the socket did not take; nullptr = none. The queue may be empty while bytes
+  // that TLS has sealed are still to be sent.
   const OutputQueue* queue() const { return queue_.get(); }
   // True if nothing is to be sent, in this pass or later.
   bool is_empty() const { return queue_ == nullptr && first_piece_ == 0; }
@@ -20,14 +20,15 @@ class OutputState {
  private:
   friend class OutputPass;
 
-  // The list of the pieces that the current reply pass has for the connection; 0 = none.
+  // The first and last piece of the connection in the current reply pass; 0 = none.
   uint32_t first_piece_ = 0;
   uint32_t last_piece_ = 0;
-  size_t pass_payload_bytes_ = 0;  // The payload of those pieces, as JavaScript counts.
+  size_t pass_payload_bytes_ = 0;  // The payload of these pieces, as JavaScript counts it.
+  // The payload in the queue, as JavaScript counts it.
   size_t queue_payload_bytes_ = 0;
-  size_t credit_bytes_ = 0;  // Payload that has left since the last kCredit.
+  size_t credit_bytes_ = 0;  // The payload that has left since the last kCredit record.
   std::unique_ptr<OutputQueue> queue_;
-  bool is_touched_ = false;  // The current reply pass will flush the connection.
+  bool is_touched_ = false;  // The next FlushTouched() flushes the connection.
 };
 
 }  // namespace httpsys::engine

@@ -1,5 +1,5 @@
 #pragma once
-// What a protocol does for the connections that speak it.
+// The interface of a protocol towards the connections that speak it.
 
 #include <array>
 #include <cstddef>
@@ -13,14 +13,15 @@
 
 namespace httpsys::engine {
 
-// The phase of a connection's input says which protocol reads it. Thread: the lane.
+// A protocol of the lane. The phase of a connection's input says which protocol reads it. Thread:
+// the lane.
 class Protocol {
  public:
   enum class Advance : uint8_t { kGoOn, kWait };
 
-  // Where the next bytes are received. What is received in `shared`, the buffer of the lane, comes
-  // to OnReadable(), what is received in other memory to OnReceived(). Empty: nothing is read now,
-  // and the connection is paused.
+  // The memory into which the next bytes are received. `shared` is the lane's buffer: bytes
+  // received there come to OnReadable(), bytes received into other memory to OnReceived(). Returns
+  // an empty span if the connection was paused and nothing is to be read.
   virtual std::span<char> Room(Connection* connection, std::span<char> shared) {
     (void)connection;
     return shared;
@@ -29,17 +30,17 @@ class Protocol {
     (void)connection;
     (void)bytes;
   }
-  // Handles one step of the input, which is not empty, and sets how much of it is done with. What
-  // is left comes again: at once after kGoOn, with more or when the connection is resumed after
-  // kWait.
+  // Handles one step of the input, which is not empty, and sets `used` to the number of bytes that
+  // are done with. The rest comes again: at once after kGoOn; after kWait when more bytes come or
+  // the connection is resumed.
   virtual Advance OnReadable(Connection* connection, std::string_view input, size_t* used) = 0;
-  // Everything that was kept back has been handled.
+  // All bytes that were kept back have been handled.
   virtual void OnKeptRead(Connection* connection) { (void)connection; }
   // The client has ended its direction.
   virtual void OnEof(Connection* connection) = 0;
-  // The connection's timer has run out.
+  // The connection's timer has expired.
   virtual void OnTimeout(Connection* connection) = 0;
-  // Returns false for a reply that this protocol has nothing of its own for.
+  // Handles a reply record. Returns false if the protocol leaves this type of reply to another one.
   virtual bool OnReply(Connection* connection, const ReplyRecord& reply) = 0;
 
  protected:
@@ -52,8 +53,8 @@ class Protocols {
   void Set(InputPhase phase, Protocol* protocol) {
     by_phase_[static_cast<size_t>(phase)] = protocol;
   }
-  // nullptr in kHandshake, whose bytes are those of TLS, and in kStream, whose bytes come in
-  // frames.
+  // nullptr in kHandshake, whose bytes TLS reads, and in kStream, whose bytes come in frames of
+  // HTTP/2.
   Protocol* Of(InputPhase phase) const { return by_phase_[static_cast<size_t>(phase)]; }
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
-// Whether a client takes what it has asked for: by what it has acknowledged, because a socket
-// buffer takes megabytes of which the client has read nothing.
+// Measures whether a client takes the bytes it has asked for. Acknowledged bytes count, because a
+// socket buffer takes megabytes of which the client has read nothing.
 
 #include <algorithm>
 #include <cstdint>
@@ -8,29 +8,31 @@
 namespace httpsys::engine {
 
 struct Acknowledged {
-  uint64_t bytes = 0;          // Since the connection began.
-  uint32_t segment_bytes = 0;  // The longest that is sent at a time.
+  uint64_t bytes = 0;          // Bytes that the peer has acknowledged since the connection began.
+  uint32_t segment_bytes = 0;  // The largest TCP segment that is sent.
 };
 
-// Returns false if the descriptor is no TCP connection or the system does not tell.
+// Reads the TCP counters of a descriptor. Returns false if it is no TCP connection or the system
+// does not provide them.
 bool ReadAcknowledged(int fd, Acknowledged* to);
 
-// The average of one connection while its socket does not take all. Lives in its OutputQueue, so
+// Measures one connection while its socket does not take all output. Lives in the OutputQueue, so
 // that time without unsent output does not count. Thread: the lane.
 class SendRateWatch {
  public:
-  // Looks of one averaging time. A connection of which the socket has taken enough since the last
-  // look is not asked about.
+  // The number of looks in one averaging time. A connection whose socket has taken enough since the
+  // last look is not asked for its acknowledged bytes.
   static constexpr uint64_t kLooks = 6;
 
-  // Called every `average_ms` / kLooks. `taken` is what the socket has taken since the queue
-  // began; `ask` fills an Acknowledged and returns false if there is none. Returns true when the
-  // client has acknowledged less than `rate` bytes a second for at least `average_ms`.
+  // Called every `average_ms` / kLooks. `taken` is the number of bytes the socket has taken since
+  // the queue began; `ask` fills an Acknowledged and returns false if that is impossible. Returns
+  // true if the client has acknowledged less than `rate` bytes per second for at least
+  // `average_ms`.
   template <typename Ask>
   bool IsTooSlow(uint64_t now_ms, uint64_t taken, uint64_t rate, uint64_t average_ms, Ask ask) {
     const uint64_t step = taken - taken_;
     taken_ = taken;
-    // Within an averaging time one large step does not begin a new one: it may be all there is.
+    // Within an averaging time, one large step does not start a new one: nothing may follow it.
     const bool is_enough = step * 1000 >= rate * (average_ms / kLooks);
     if (is_enough && since_ms_ == 0) return false;
     if (since_ms_ != 0 && now_ms - since_ms_ < average_ms) return false;
@@ -42,15 +44,17 @@ class SendRateWatch {
       acknowledged_ = now.bytes;
       return false;
     }
-    // A receiver that reads little by little opens its window by whole segments. Those of the
-    // loopback interface are long: at most as much time again.
+    // A receiver that reads slowly opens its window by whole segments, and those of the loopback
+    // interface are long: wait for one segment's time more, but at most twice the averaging time.
     const uint64_t segment_ms = now.segment_bytes * uint64_t{1000} / rate;
     return elapsed_ms >= average_ms + std::min(segment_ms, average_ms);
   }
 
  private:
-  uint64_t since_ms_ = 0;  // 0 = the socket takes enough.
+  uint64_t since_ms_ = 0;  // When the averaging time began; 0 = the socket takes enough.
+  // Acknowledged::bytes at since_ms_.
   uint64_t acknowledged_ = 0;
+  // `taken` at the last look.
   uint64_t taken_ = 0;
 };
 

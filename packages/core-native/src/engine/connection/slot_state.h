@@ -4,13 +4,13 @@
 
 namespace httpsys::engine {
 
-// Under which number JavaScript knows a connection or stream. Everybody reads it, Slots alone
-// writes it.
+// The number by which JavaScript knows a connection or stream. Only Slots writes it; everybody
+// reads it.
 class SlotState {
  public:
-  // True if JavaScript has heard of the connection, and not of its end.
+  // True from kOpen, or the first request of a stream, until kClosed.
   bool is_announced() const { return is_announced_; }
-  // Valid if is_announced(); afterwards the last one.
+  // The slot's number. Valid if is_announced(), and afterwards the last number it had.
   uint32_t number() const { return number_; }
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// The numbers by which JavaScript knows the connections of a lane.
+// The table of slots: the numbers by which JavaScript knows the connections and streams of a lane.
 
 #include <cstdint>
 #include <vector>
@@ -8,18 +8,18 @@
 
 namespace httpsys::engine {
 
-// A slot is free again when its connection is closed and JavaScript has released the number, in
+// A slot is free again once its connection is closed and JavaScript has released the number, in
 // either order. Thread: the lane.
 class Slots {
  public:
-  // Gives the connection a slot, also when it has one: the caller closes that one then.
+  // Gives the connection a new slot. If it has one already, the caller must Close() the old number.
   void Take(Connection* connection);
-  // JavaScript hears that the connection has ended.
+  // Marks the connection's slot as closed: Find() does not return the connection any more.
   void Close(Connection* connection);
   void Close(uint32_t number);
-  // The open connection of a slot, or nullptr. JavaScript may ask for any number.
+  // Returns the open connection of a slot, or nullptr. Any number is allowed.
   Connection* Find(uint32_t number) const;
-  // JavaScript has forgotten the slot.
+  // Called when JavaScript will not name the slot again. Aborts if the slot is released already.
   void Release(uint32_t number);
 
  private:

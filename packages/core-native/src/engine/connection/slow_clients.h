@@ -1,5 +1,5 @@
 #pragma once
-// Finds the clients that take less than the minSendRate of their server.
+// Finds clients that read their responses more slowly than their server's minSendRate.
 
 #include <uv.h>
 
@@ -10,8 +10,8 @@
 
 namespace httpsys::engine {
 
-// Measures clients of servers with a minSendRate. The timer runs only while such a client has not
-// taken all output. Thread: the lane.
+// Measures the clients of servers that have a minSendRate. The timer runs only while such a client
+// has unsent output. Thread: the lane.
 class SlowClients {
  public:
   // Calls a function with every connection of the lane.
@@ -21,10 +21,10 @@ class SlowClients {
   SlowClients(uv_loop_t* loop, ForEach for_each, std::function<void(Connection*)> on_slow);
   SlowClients(const SlowClients&) = delete;
   SlowClients& operator=(const SlowClients&) = delete;
-  // Before the loop is closed.
+  // Must be called before the loop is closed.
   void Close();
 
-  // The socket of the connection has begun to take less than there is.
+  // Called when the socket of the connection did not take all output: the measurement begins.
   void Watch(const Connection& connection);
 
  private:

@@ -1,5 +1,6 @@
 #pragma once
-// Options of a connected socket. Failures are ignored: the socket works without them.
+// Options of connected sockets. Failures are ignored: the socket works without the option. Thread:
+// any.
 
 #include <cstdint>
 
@@ -7,21 +8,20 @@
 
 namespace httpsys::engine {
 
-// Whether a process that has just been given this descriptor for a relay still has enough of them
-// for everything else. The system gives the lowest number that is free, so that at least as many
-// are in use.
+// Returns whether the process has enough descriptors left for other things after it got `fd` for a
+// relay. The system assigns the lowest free number, so at least `fd` descriptors are in use.
 bool LeavesDescriptors(int fd);
 
-// Thread: any.
 void SetNoDelay(int fd, bool on);
-// The delay of the first probe in seconds; 0 leaves the system's.
+// Turns keep-alive probes on or off. `initial_delay_s` is the delay of the first probe in seconds;
+// 0 keeps the system's default.
 void SetKeepAlive(int fd, bool on, uint32_t initial_delay_s);
-// What JavaScript wants of a connection's socket.
+// Sets the option that a kSocketOption record of JavaScript names.
 void SetOption(int fd, const SocketOptionReply& wanted);
 void SetCloseOnExec(int fd);
-// Readable from so many bytes on, or at the end of the peer's data.
+// Makes the socket readable only when `bytes` are there, or the peer has ended its direction.
 void SetReceiveLowWater(int fd, int bytes);
-// No SIGPIPE where send(2) has no flag against it.
+// Prevents SIGPIPE on systems where send(2) has no flag against it.
 void SuppressSigpipe(int fd);
 
 }  // namespace httpsys::engine

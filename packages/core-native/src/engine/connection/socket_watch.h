@@ -1,5 +1,6 @@
 #pragma once
-// When the sockets of a lane are read and written: readiness, and the reasons to leave it alone.
+// Decides when the sockets of a lane are read and written: watches readiness and keeps the reasons
+// to pause.
 
 #include <uv.h>
 
@@ -12,17 +13,18 @@
 
 namespace httpsys::engine {
 
-// What hears of readiness. A connection may be closed by any call.
+// The receiver of readiness. Every call may close the connection. Thread: the lane.
 class WatchHandler {
  public:
-  // The connection is open and not paused, or lingering.
+  // There may be bytes to read. The connection is open and not paused, or it is lingering.
   virtual void OnReadable(Connection* connection) = 0;
+  // The socket has room again for the queued output.
   virtual void OnWritable(Connection* connection) = 0;
-  // The peer ended its direction while only kPausePipeline keeps the connection from being read.
+  // The peer ended its direction while kPausePipeline was the only reason not to read.
   virtual void OnDisconnect(Connection* connection) = 0;
   // The connection cannot be watched any more. `error` is a positive errno.
   virtual void OnWatchFailed(Connection* connection, int error) = 0;
-  // The connection was left alone as a lingering one, and its time is over.
+  // The time for which LeaveAlone() left a lingering connection alone is over.
   virtual void OnLingerDue(Connection* connection) = 0;
   // libuv has let go of the connection: its memory can be freed.
   virtual void OnUnwatched(Connection* connection) = 0;
@@ -31,41 +33,43 @@ class WatchHandler {
   ~WatchHandler() = default;
 };
 
-// Thread: the lane. The data of `loop` are its own.
+// Owns the libuv watchers of a lane's connections. It uses `loop->data`. Thread: the lane.
 class SocketWatch {
  public:
   SocketWatch(uv_loop_t* loop, WatchHandler* handler);
   SocketWatch(const SocketWatch&) = delete;
   SocketWatch& operator=(const SocketWatch&) = delete;
-  // Before the loop is closed.
+  // Must be called before the loop is closed.
   void Close();
 
   void set_stream_handler(StreamHandler* handler) { streams_ = handler; }
 
-  // The reasons alone stop nothing until the next readiness.
+  // Adds a reason not to read. The watcher runs on until Update() or the next readiness.
   static void Pause(Connection* connection, PauseReason reason) {
     connection->watch.pauses_ = static_cast<uint8_t>(connection->watch.pauses_ | reason);
   }
-  // True when no reason is left.
+  // Removes a reason. Returns true if none is left.
   static bool Resume(Connection* connection, PauseReason reason) {
     connection->watch.pauses_ = static_cast<uint8_t>(connection->watch.pauses_ & ~reason);
     return connection->watch.pauses_ == 0;
   }
-  // Forgets every reason but `reason`; 0 = all.
+  // Replaces all reasons by `reason`; 0 = none.
   static void PauseOnly(Connection* connection, uint8_t reason) {
     connection->watch.pauses_ = reason;
   }
-  // Acts on the reasons to pause, and on output that waits for the socket.
+  // Starts or stops the watcher according to the reasons to pause and to output that waits for the
+  // socket.
   void Update(Connection* connection);
-  // The connection may have been read in part: what TLS has opened already is read without a
-  // readiness.
+  // Schedules another OnReadable() if TLS holds decrypted bytes, of which the kernel does not tell.
   void CheckPending(Connection* connection);
-  // Looks at a connection that sends nothing more in limits::kUnwatchedMs: at a lingering one by
-  // OnLingerDue(), at an open one by Update().
+  // Stops watching a client that sends nothing more, and looks at it after limits::kUnwatchedMs:
+  // with OnLingerDue() if `is_lingering`, otherwise with Update().
   void LeaveAlone(Connection* connection, bool is_lingering);
-  // Once per turn, before the poll: connections that were left alone for long enough.
+  // Looks at the connections whose time alone is over. Called once per turn of the loop, before the
+  // poll.
   void LookAtOverdue();
-  // Forgets the connection. True if OnUnwatched() comes for it later.
+  // Stops watching the connection for ever. Returns true if OnUnwatched() will be called for it;
+  // otherwise its memory can be freed at once.
   bool End(Connection* connection);
 
  private:
@@ -84,10 +88,12 @@ class SocketWatch {
   uv_loop_t* loop_;
   WatchHandler* handler_;
   StreamHandler* streams_ = nullptr;
-  uv_idle_t pending_idle_;  // Runs while there is something in pending_.
+  uv_idle_t pending_idle_;  // Runs while pending_ is not empty.
+  // Connections with decrypted bytes, or that cannot be watched; handled in the next turn of the
+  // loop.
   std::vector<Connection*> pending_;
   uv_timer_t alone_timer_;
-  std::deque<LeftAlone> left_alone_;  // The one that has waited longest is the first.
+  std::deque<LeftAlone> left_alone_;  // In the order of since_ms.
 };
 
 }  // namespace httpsys::engine

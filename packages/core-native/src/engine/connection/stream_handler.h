@@ -4,21 +4,23 @@
 
 namespace httpsys::engine {
 
-// What sends and receives for the streams of HTTP/2 connections.
+// What Transport and OutputPass ask of HTTP/2, for connections that carry streams and for streams.
+// Thread: the lane.
 class StreamHandler {
  public:
-  // A stream, or a connection with streams, has something to send in this pass.
+  // A stream, or a connection that carries streams, has something to send in this pass.
   virtual void OnTouched(Connection* connection) = 0;
-  // Sends what it can of all that were touched.
+  // Writes frames for all connections that OnTouched() has named.
   virtual void FlushSessions() = 0;
-  // The socket of a connection with streams has taken its output.
+  // The socket has taken all output of a connection that carries streams.
   virtual void OnOutputDone(Connection* connection) = 0;
-  // A stream reads again, or no longer.
+  // The reasons to pause a stream's input have changed.
   virtual void OnPausesChanged(Connection* stream) = 0;
-  // Before it is told that it is closed.
+  // The connection or stream is about to close. JavaScript has not been told yet.
   virtual void OnDetach(Connection* connection) = 0;
+  // The timer of a connection that carries streams, or of a stream, has expired.
   virtual void OnTimer(Connection* connection) = 0;
-  // What a stream has to send is kept.
+  // Output of the stream was queued, because no window or no room was left for it.
   virtual void OnBehind(Connection* stream) = 0;
 
  protected:

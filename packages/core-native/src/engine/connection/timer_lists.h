@@ -1,6 +1,6 @@
 #pragma once
-// Many timers of few distinct durations: one list per duration, in order of expiry, so that
-// starting and stopping one costs a few pointer writes.
+// Many timers with few distinct durations. There is one list per duration, in order of expiry, so
+// that starting or stopping a timer costs a few pointer writes.
 
 #include <cstddef>
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace httpsys::engine {
 
-// A base of what it times. Must be stopped before it goes away.
+// Base class of an object with a timer. The timer must be stopped before the object is destroyed.
 struct TimerNode {
   static constexpr uint8_t kNoList = 0xff;
 
@@ -20,16 +20,17 @@ struct TimerNode {
   bool is_timer_running() const { return timer_list != kNoList; }
 };
 
-// The caller supplies the time. Thread: one at a time.
+// The lists. The caller supplies the time. Thread: one at a time.
 class TimerLists {
  public:
-  // Restarts a running node. With more than limits::kTimerListsMax durations at a time a node
-  // shares the list of the next shorter one. True when the earliest deadline may have changed.
+  // Starts a node, or restarts it if it runs. With more than limits::kTimerListsMax durations at a
+  // time, a node shares the list of the next shorter one. Returns true if the earliest deadline may
+  // have changed.
   bool Start(TimerNode* node, uint64_t now_ms, uint64_t duration_ms);
   void Stop(TimerNode* node);
-  // Stops and returns a node whose deadline has come, or nullptr.
+  // Stops and returns one node whose deadline has passed, or nullptr.
   TimerNode* TakeExpired(uint64_t now_ms);
-  // UINT64_MAX when nothing runs.
+  // The earliest deadline; UINT64_MAX if no node runs.
   uint64_t NextDeadline() const;
 
  private:

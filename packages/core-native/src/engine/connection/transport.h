@@ -1,5 +1,5 @@
 #pragma once
-// The connections of a lane: how they open, are told to JavaScript, and end.
+// Opens, announces and closes the connections of a lane.
 
 #include <sys/types.h>
 #include <sys/uio.h>
@@ -26,32 +26,34 @@
 
 namespace httpsys::engine {
 
+// What Transport asks of the lane, for each connection. Thread: the lane.
 class InputHandler {
  public:
+  // There may be bytes to read.
   virtual void OnReadable(Connection* connection) = 0;
-  // The peer ended its direction while only kPausePipeline keeps the connection from being read.
+  // The peer ended its direction while kPausePipeline was the only reason not to read.
   virtual void OnDisconnect(Connection* connection) = 0;
-  // Its timer has run out.
+  // The connection's timer has expired.
   virtual void OnTimeout(Connection* connection) = 0;
-  // The client takes less than the server's minSendRate: the connection is to end.
+  // The client reads more slowly than the server's minSendRate: the connection must be ended.
   virtual void OnTooSlow(Connection* connection) = 0;
-  // Nothing more is sent; its sending side is about to be shut down.
+  // All output has left, and the sending direction is about to be shut down.
   virtual void OnOutputEnding(Connection* connection) = 0;
-  // JavaScript hears of a connection, for the first time or as one of another server.
+  // JavaScript is about to hear of the connection, for the first time or as one of another server.
   virtual void OnAnnounced(Connection* connection) = 0;
-  // It is no longer open.
+  // The connection is no longer open.
   virtual void OnDetached(Connection* connection) = 0;
 
  protected:
   ~InputHandler() = default;
 };
 
-// Thread: the lane. A Connection stays valid until the loop iteration after it was closed, so a
-// caller may look at its `life` after any call.
+// Owns the connections and streams of a lane. Thread: the lane. A Connection stays valid until the
+// loop iteration after the one that closed it, so a caller may look at its `life` after any call.
 class Transport final : private OutputOwner, private WatchHandler {
  public:
-  // `load` counts open connections, for whoever distributes new ones. The data of `loop` are its
-  // own.
+  // `load` counts the open connections, for the thread that distributes new ones. `loop->data` is
+  // used by SocketWatch.
   Transport(uv_loop_t* loop, RecordWriter* records, LentMemory* lent, std::atomic<uint32_t>* load);
   Transport(const Transport&) = delete;
   Transport& operator=(const Transport&) = delete;
@@ -66,26 +68,29 @@ class Transport final : private OutputOwner, private WatchHandler {
   SocketWatch* watch() { return &watch_; }
   Slots* slots() { return &slots_; }
 
-  // Takes the descriptor over. JavaScript hears of the connection by Announce(); nothing is heard
-  // of the client before Watch().
+  // Opens a connection on a descriptor, which it takes over. `origin` is set for one end of a
+  // relay. Announce() tells JavaScript of the connection, and nothing is read before Watch().
+  // Returns nullptr if there is no memory for TLS; the descriptor is closed then.
   Connection* Open(int fd, LaneServer* server, std::unique_ptr<RelayOrigin> origin = nullptr);
-  // After what came with it has been read.
+  // Begins to watch the connection, after the bytes that came with it have been handled.
   void Watch(Connection* connection);
-  // A stream of `parent`. JavaScript hears of it with its request, after Announce().
+  // Opens a stream of `parent`. JavaScript hears of it with its request, after Announce().
   Connection* OpenStream(Connection* parent, LaneServer* server,
                          std::unique_ptr<Http2Stream> stream);
-  // Flags are those of kOpen. Nothing when it is announced already.
+  // Gives the connection a slot and tells JavaScript of it, with the flags of kOpen. Does nothing
+  // if it is announced already.
   void Announce(Connection* connection, uint32_t flags);
-  // The same for one that is announced already: for JavaScript it is a new one, and the one before
-  // has ended then.
+  // The same for a connection that is announced already: JavaScript sees a new connection and the
+  // end of the old one.
   void AnnounceAnew(Connection* connection, uint32_t flags);
-  // Gives the connection to another server: for JavaScript it is a new one.
+  // Gives the connection to a server and announces it. If it had another server, JavaScript sees a
+  // new connection and the end of the old one.
   void Assign(Connection* connection, LaneServer* server);
-  // Gives the descriptor away; for JavaScript the connection has ended.
+  // Ends the connection without closing the descriptor, which is the caller's then.
   int Release(Connection* connection);
-  // A connection is about to be opened that nobody has counted yet.
+  // Counts a connection that is about to be opened and was not counted when it was accepted.
   void CountLoad() { load_->fetch_add(1, std::memory_order_relaxed); }
-  // Every connection; it may close the one that it is called with.
+  // Calls `function` with every connection and stream. It may close the one that it is called with.
   template <typename Function>
   void ForEach(Function function) {
     for (Connection *at = first_, *next = nullptr; at != nullptr; at = next) {
@@ -96,38 +101,46 @@ class Transport final : private OutputOwner, private WatchHandler {
 
   // -- Reading.
 
-  // As recv(2) without blocking: -1 and errno, 0 at the end of the peer's data.
+  // Reads like recv(2) without blocking, through TLS where the connection has it: returns -1 and
+  // sets errno, or 0 at the end of the peer's data.
   ssize_t Receive(Connection* connection, void* memory, size_t bytes);
-  // The client has ended its direction: nothing more is read.
+  // Records that the client has ended its direction: nothing more is read.
   void OnPeerEnded(Connection* connection);
 
   // -- Ends.
 
-  // FinishAfterOutput() for a connection whose output is written by WriteNow().
+  // Closes after all output a connection whose output is written by OutputPass::WriteNow().
   void FinishNow(Connection* connection);
-  // After all output: the sending side, or all of it (then reads on for a while, see limits).
+  // After all output, shuts down the sending direction (kShutdown) or closes the connection
+  // (kClose), which then lingers. A weaker action does not replace a stronger one.
   void FinishAfterOutput(Connection* connection, AfterOutput action);
-  // Now. `error` is a positive errno or 0.
+  // Closes the connection or stream at once. `error`, a positive errno or 0, is told to JavaScript.
   void Close(Connection* connection, int error);
-  // Of a stream; `is_told_late` as below.
+  // Closes a stream. `is_told_late` is as in CloseLingering().
   void CloseStream(Connection* stream, bool is_told_late);
   // Gives a connection or a stream to another server, before JavaScript hears of it.
   static void SetServer(Connection* connection, LaneServer* server);
-  // The same before the first byte of TLS is read. False when out of memory.
+  // The same before the first byte of TLS is read: the handshake is the new server's. Returns false
+  // if out of memory.
   bool RestartTls(Connection* connection, LaneServer* server);
-  // Now, but what the peer still sends is thrown away, so that it can read the last reply.
-  // `is_told_late`: the application has ended it, and nobody waits to hear that it has happened.
+  // Ends the connection at once, but reads and discards what the peer still sends for a while
+  // (limits::kLingerMs), so that the peer can read the last reply. `is_told_late`: JavaScript may
+  // hear of the end late, because the application has ended the connection and does not wait for
+  // it.
   void CloseLingering(Connection* connection, bool is_told_late = false);
-  // An upgrade of which nobody has said what its bytes are, and as many are kept as may be.
+  // Returns true if an undecided upgrade has received as many bytes as the lane keeps for it.
   static bool IsUndecidedFull(const Connection& connection);
-  // Ends such an upgrade when JavaScript has ended its direction: nobody is going to read it, and
-  // the client's end would never be met behind what is unread.
+  // Ends such an upgrade if the sending direction is shut down: nobody will read the bytes, and the
+  // client's end behind them would never be seen.
   void CloseIfRefusedUpgrade(Connection* connection);
+  // Closes the connection with a TCP reset; a stream as Close() does.
   void Reset(Connection* connection, int error = 0);
-  // What was closed without libuv is forgotten here: nobody may look at it any more.
+  // Frees the closed connections that libuv does not hold. Nobody may use them any more.
   void FreeClosed();
-  // Closes everything without telling JavaScript.
+  // Closes every connection and the timers. Called when the lane stops: what is still recorded for
+  // JavaScript is not read.
   void Shutdown();
+  // True if no connection is allocated.
   bool is_empty() const { return allocated_ == 0; }
 
   void StartIdleTimer(Connection* connection, uint64_t timeout_ms) {

@@ -6,20 +6,22 @@
 
 namespace httpsys::engine {
 
-// Why input is left unread.
+// The reasons not to read a connection's input.
 enum PauseReason : uint8_t {
-  kPauseWindow = 1 << 0,    // JavaScript has not consumed enough of the body.
-  kPausePipeline = 1 << 1,  // Enough requests wait for their answers.
-  kPauseOrder = 1 << 2,     // A native answer waits for the answers before it.
+  kPauseWindow = 1 << 0,    // JavaScript has not consumed enough of the body or tunnel.
+  kPausePipeline = 1 << 1,  // The limit of unanswered requests (pipelinedRequestsMax) is reached.
+  kPauseOrder = 1 << 2,     // The next request waits for earlier answers, or for its owner.
+  // JavaScript, or another member, has to accept or decline an upgrade.
   kPauseUpgrade = 1 << 3,
-  kPauseMemory = 1 << 4,  // No segment is free.
+  kPauseMemory = 1 << 4,  // The lane has no free request segment.
+  // Nothing is read any more: the input has ended or the connection is ending.
   kPauseOver = 1 << 5,
-  kPauseRelay = 1 << 6,  // The member that answers does not read.
-  // Before a head: more than limits::kUnsentBytesMax wait for the socket to take them.
+  kPauseRelay = 1 << 6,  // The member that answers the relayed request does not read.
+  // A request head waits because more than limits::kUnsentBytesMax of output are unsent.
   kPauseOutput = 1 << 7,
 };
 
-// How the socket of one connection is watched. Everybody reads it, SocketWatch alone writes it.
+// How the socket of one connection is watched. Only SocketWatch writes it; everybody reads it.
 class WatchState {
  public:
   // The reasons not to read, a set of PauseReason.
@@ -31,11 +33,11 @@ class WatchState {
   uv_poll_t poll_;
   uint8_t poll_events_ = 0;
   uint8_t pauses_ = 0;
-  bool is_watchable_ : 1 = false;        // `poll_` is initialized.
-  bool is_unwatchable_ : 1 = false;      // Initializing `poll_` has failed.
-  bool is_left_alone_ : 1 = false;       // SocketWatch looks at the connection later.
-  bool is_pending_ : 1 = false;          // Input is there, and poll() does not tell of it.
-  bool is_disconnect_told_ : 1 = false;  // OnDisconnect() was called in this pause.
+  bool is_watchable_ : 1 = false;    // `poll_` is initialized.
+  bool is_unwatchable_ : 1 = false;  // Initializing `poll_` has failed.
+  bool is_left_alone_ : 1 = false;   // The connection is in SocketWatch's list of those left alone.
+  bool is_pending_ : 1 = false;      // The connection is in SocketWatch's list of pending ones.
+  bool is_disconnect_told_ : 1 = false;  // OnDisconnect() has been called for the connection.
 };
 
 }  // namespace httpsys::engine

@@ -1,5 +1,5 @@
 #pragma once
-// What a lane knows of a WebSocket beside its connection.
+// The WebSocket part of a connection.
 
 #include <cstdint>
 #include <memory>
@@ -10,27 +10,32 @@
 
 namespace httpsys::engine {
 
-// Thread: the lane. Freed with its connection, and so after every call that uses its reader. There
-// are many, and most are idle: small.
+// Thread: the lane. Freed with its connection, and so after every call that uses its reader. Kept
+// small, because there are many WebSockets and most are idle.
 struct WebSocketState {
-  std::unique_ptr<websocket::Inflater> inflater;  // With permessage-deflate only.
-  // With permessage-deflate, from the first compressed message, unless each stands alone.
+  // Decompresses messages; nullptr without permessage-deflate.
+  std::unique_ptr<websocket::Inflater> inflater;
+  // Compresses messages. Made for the first message that needs it: a compressed one with context
+  // takeover, or a compressed one in several frames. Other messages use a deflater of the lane.
   std::unique_ptr<websocket::Deflater> deflater;
-  // Only within a message, and from the end on.
+  // Reads messages. Not nullptr within a message, and after the last one.
   std::unique_ptr<websocket::MessageReader> reader;
   websocket::ReaderOptions options;
-  websocket::ZlibParameters parameters;  // Of the deflater.
-  uint32_t threshold = 0;  // Bytes; a shorter message that stands alone goes as it is.
-  uint32_t pongs_max = 0;  // Unsent; 0 = any number.
+  websocket::ZlibParameters parameters;  // The parameters for the deflater.
+  // Without context takeover, messages with fewer bytes than this are not compressed.
+  uint32_t threshold = 0;
+  uint32_t pongs_max = 0;  // The number of pongs that may wait for the socket; 0 = no limit.
+  // Outgoing messages may be compressed.
   bool deflates : 1 = false;
-  bool stands_alone : 1 = false;  // server_no_context_takeover.
+  bool stands_alone : 1 = false;  // server_no_context_takeover was negotiated.
   bool answers_pings : 1 = false;
   bool is_close_sent : 1 = false;
-  bool is_in_message : 1 = false;   // A frame without kFrameFin was sent.
-  bool is_compressing : 1 = false;  // That message.
+  // The last data frame sent had no kFrameFin: its message goes on.
+  bool is_in_message : 1 = false;
+  bool is_compressing : 1 = false;  // The message that is being sent is compressed.
 };
 
-// What malloc() gives for 64 bytes.
+// malloc() of glibc takes 64 bytes for 56.
 static_assert(sizeof(WebSocketState) <= 56);
 
 }  // namespace httpsys::engine

@@ -1,5 +1,5 @@
 #pragma once
-// Bodies of HTTP/1.1 requests: those that JavaScript gets, and those that are thrown away.
+// Reads the bodies of HTTP/1.1 requests: those that JavaScript gets, and those that are discarded.
 
 #include <cstdint>
 #include <span>
@@ -31,24 +31,27 @@ class Http1Bodies {
         answers_(answers),
         refusals_(refusals) {}
 
-  // Where the body is received: in a block of its own where there is much left of it. Empty: it
-  // waits until JavaScript has consumed what it was given.
+  // The memory for the next bytes of a body: a block if much of the body is left, otherwise a part
+  // of `shared`. Returns an empty span, and pauses the connection, until JavaScript has consumed
+  // what it was given.
   std::span<char> Room(Connection* connection, std::span<char> shared);
-  // So many bytes of a block.
+  // Hands over the bytes that were received into a block.
   void OnReceived(Connection* connection, size_t bytes);
 
   Advance ReadLength(Connection* connection, std::string_view input, size_t* used);
   Advance ReadChunked(Connection* connection, std::string_view input, size_t* used);
+  // Reads and discards a body whose request was answered without JavaScript.
   Advance SkipLength(Connection* connection, std::string_view input, size_t* used);
   Advance SkipChunked(Connection* connection, std::string_view input, size_t* used);
 
-  // What came of a body with its head: as on Node, no tick runs between the two.
+  // Takes the part of a body that came with its head. It goes into the request's record, because
+  // Node runs no tick between a head and a body that came with it.
   std::string_view TakeFirstPiece(Connection* connection, std::string_view input, size_t* used);
-  // A small chunked body in one piece and without trailers goes into its request's record. Returns
-  // false for another one.
+  // Decodes a chunked body that is small, in one piece and without trailers; it goes into the
+  // request's record. Returns false for any other body.
   bool DecodeInline(std::string_view input, std::string_view* body, size_t* used);
-  // 'clientError' shows a chunked message from its beginning; a body with a length cannot be
-  // malformed.
+  // Keeps the bytes of a chunked message, because 'clientError' shows it from its beginning. A body
+  // with a length cannot be malformed, and is not kept.
   static void KeepRaw(Connection* connection, std::string_view bytes);
 
  private:

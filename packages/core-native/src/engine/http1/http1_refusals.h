@@ -1,5 +1,5 @@
 #pragma once
-// What HTTP/1.1 answers without JavaScript.
+// Refusals and native answers on connections of HTTP/1.1.
 
 #include <string_view>
 
@@ -18,10 +18,11 @@ class Http1Refusals final : public AnswerWriter {
                 NativeAnswers* answers)
       : records_(records), transport_(transport), router_(router), answers_(answers) {}
 
-  // Refuses the message that is being read; `raw` is what is known of it. JavaScript is told where
-  // it has asked for errors, or has an answer before this one to give.
+  // Refuses the message that is being read; `raw` is what is known of its bytes. JavaScript is told
+  // (kError) if it listens for errors or has an earlier request to answer. Otherwise the lane
+  // answers, and the connection closes.
   void Refuse(Connection* connection, records::ErrorKind kind, std::string_view raw);
-  // What follows a refused message that JavaScript was told of.
+  // Handles bytes that follow a refused message of which JavaScript was told.
   void RefuseMore(Connection* connection, std::string_view input);
 
   void WriteAnswer(Connection* connection, const NativeAnswer& answer) override;

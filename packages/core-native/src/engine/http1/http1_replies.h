@@ -1,6 +1,6 @@
 #pragma once
-// What JavaScript replies on connections whose output is text: HTTP/1.1, and everything that was
-// upgraded from it.
+// Sends the replies of JavaScript on connections whose output is text: HTTP/1.1, and everything
+// that was upgraded from it.
 
 #include <cstddef>
 #include <cstdint>
@@ -28,7 +28,7 @@ class Http1Replies {
         exchanges_(exchanges),
         router_(router) {}
 
-  // Returns false for a reply that is for another protocol.
+  // Returns false for a type of reply that another protocol handles.
   bool OnReply(Connection* connection, const ReplyRecord& reply);
 
  private:

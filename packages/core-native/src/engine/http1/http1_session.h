@@ -1,5 +1,5 @@
 #pragma once
-// HTTP/1.1 on the connections of a lane: from bytes to request records.
+// HTTP/1.1 on the connections of a lane: turns bytes into request records.
 
 #include <cstdint>
 #include <memory>
@@ -51,8 +51,8 @@ class Http1Session final : public Protocol {
   // Refuses a message that began too long ago (nanoseconds; 0 = no limit).
   void CheckTimeouts(Connection* connection, uint64_t now_ns, uint64_t headers_ns,
                      uint64_t request_ns);
-  // Ends a connection whose client takes less than minSendRate. What the kernel still has for the
-  // client goes with the connection.
+  // Resets a connection whose client reads more slowly than minSendRate. Bytes that the kernel
+  // still has for the client are lost.
   void OnTooSlow(Connection* connection);
   AnswerWriter* writer() { return &refusals_; }
   size_t kept_parsers() const { return parsers_.size(); }
@@ -60,17 +60,22 @@ class Http1Session final : public Protocol {
  private:
   Advance ReadHead(Connection* connection, std::string_view input, size_t* used);
   Advance ReadAfterClose(Connection* connection, std::string_view input, size_t* used);
-  // The end of a connection that is not upgraded; `phase` is what it came in.
+  // Handles the end of the client's direction on a connection that is not upgraded. `phase` is the
+  // phase in which the end came.
   void TellEnd(Connection* connection, InputPhase phase);
 
-  // Whether it is HTTP/2: then what follows is not HTTP/1.1, or not yet to be looked at.
+  // Upgrades the connection to HTTP/2 if the request asks for it (h2c). Returns false if it stays
+  // HTTP/1.1.
   bool UpgradeToHttp2(Connection* connection, const http1::RequestHead& head,
                       std::string_view input, size_t* used);
+  // Begins HTTP/2 if that was negotiated or the input begins with its preface. Returns false for
+  // HTTP/1.1; true also while too few bytes have come to tell.
   bool BeginHttp2(Connection* connection, std::string_view input, Advance* advance);
   Advance KeepHead(Connection* connection, std::string_view input, size_t* used);
   Advance DeliverHead(Connection* connection, const http1::RequestHead& head,
                       std::string_view input, size_t* used);
-  // Returns false if somebody else has the request, or nobody yet: `advance` says how to go on.
+  // Returns true if this lane serves the request. Returns false if another member has it, or its
+  // owner is not known yet; `advance` says how to go on.
   bool FindServer(Connection* connection, const http1::RequestHead& head, std::string_view input,
                   Route* route, size_t* used, Advance* advance);
   void WaitForTurn(Connection* connection, size_t* used);
@@ -94,7 +99,8 @@ class Http1Session final : public Protocol {
   Http1Refusals refusals_;
   Http1Bodies bodies_;
   Http1Replies replies_;
-  std::unique_ptr<http1::RequestParser> parser_;  // For heads that arrive whole.
+  std::unique_ptr<http1::RequestParser> parser_;  // Parses the heads that arrive whole.
+  // Spare parsers for heads that arrive in pieces.
   std::vector<std::unique_ptr<http1::RequestParser>> parsers_;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// Connections of HTTP/2 as a whole: frames that are sent, and ways to end.
+// The frames, timers and ways to end of whole connections of HTTP/2.
 
 #include <uv.h>
 
@@ -26,53 +26,66 @@ class Http2Connections {
   Http2Connections(const Http2Connections&) = delete;
   Http2Connections& operator=(const Http2Connections&) = delete;
 
+  // The stream with this id; nullptr = unknown or already closed here.
   static Connection* StreamOf(Ng* session, int32_t id);
 
   // -- Frames.
 
-  // nghttp2 must not be asked for output meanwhile.
+  // True while nghttp2 reads frames. It must not be asked for output then.
   void set_receiving(bool is_receiving) { is_receiving_ = is_receiving; }
   bool is_receiving() const { return is_receiving_; }
-  // From outside of a flush: the connection has frames to send.
+  // Makes the connection take part in the next flush. Only outside of FlushSessions().
   void MarkDirty(Http2State* state);
+  // Adds the session to those that FlushSessions() handles.
   void AddDirty(Http2State* state);
+  // Writes the frames of all sessions that were added.
   void FlushSessions();
-  // Makes frames as long as the socket takes them.
+  // Makes frames of one session and writes them, as long as the socket takes them.
   void Flush(Http2State* state);
   void OnOutputDone(Connection* connection);
-  // True when the next frame has to wait for a write.
+  // True if the next DATA frame has to wait until the frames made so far are written.
   bool IsWireFull();
-  // A frame with so much of a stream's output.
+  // Appends a DATA frame with `bytes` of a stream's output.
   void TakeOutput(Connection* stream, const uint8_t* frame_header, size_t bytes);
-  // JavaScript, or another member, has read so much of a stream's body.
+  // Gives the peer back as much of the stream's window: JavaScript, or another member, has read the
+  // bytes.
   void GiveWindow(Connection* stream, uint32_t bytes);
+  // Sends RST_STREAM, and counts it as an error of the peer.
   void ResetStream(Http2State* state, int32_t id, http2::ErrorCode code);
 
   // -- Ends.
 
-  // Two GOAWAYs; it closes when its streams have ended.
+  // Ends the connection gracefully: sends the first GOAWAY and a PING. The second GOAWAY follows
+  // the PING's ACK, and the connection closes when its streams have ended.
   void Shutdown(Connection* connection);
-  // The first GOAWAY of two. False: it was sent before.
+  // Submits the first GOAWAY and the PING. Returns false if that was done before.
   bool SubmitNotice(Http2State* state);
-  // One GOAWAY, now.
+  // Sends one GOAWAY and closes the connection at once.
   void Close(Connection* connection);
-  // Nothing more is read; the peer learns why, if it reads that in time.
+  // Ends the connection because of an error: nothing more is read, and a GOAWAY names the error if
+  // the peer reads it within limits::kLingerMs.
   void Fail(Http2State* state, http2::ErrorCode code);
-  // What the peer does wrong, which costs a frame each time. False when that is too often.
+  // Counts an error of the peer that costs the lane a frame. Returns false, and sets the failure,
+  // if there are too many.
   bool CountError(Http2State* state);
-  // True when the peer makes the lane answer and does not read the answers.
+  // True if the peer makes the lane answer without reading the answers.
   bool IsUnread(const Http2State* state) const;
+  // The last stream of the connection has ended.
   void OnNoStreams(Http2State* state);
+  // The ACK of a PING has come.
   void OnPing(Http2State* state);
+  // The connection closes: it is not flushed any more.
   void OnDetach(Http2State* state);
 
   // -- Time.
 
-  // One timer: idle without streams, PING with them.
+  // Starts the connection's timer: the idle timeout if it has no streams, the PING interval if it
+  // has.
   void Watch(Http2State* state);
   void OnTimer(Http2State* state);
+  // JavaScript has set the idle timeout.
   void OnIdleTimeout(Connection* connection, uint32_t timeout_ms);
-  // Closes a connection whose head began too long ago, or that never sent one.
+  // Closes a connection whose field section began too long ago, or whose preface has not come.
   void CheckTimeouts(Connection* connection, uint64_t now_ns, uint64_t headers_ns);
 
   // -- Memory for field sections.
@@ -91,9 +104,9 @@ class Http2Connections {
   OutputPass* output_;
   bool is_receiving_ = false;
   std::vector<Http2State*> dirty_;
-  std::string wire_;           // Frames of the session that is being flushed.
-  size_t wire_bytes_ = 0;      // As many, and the next one waits.
-  bool is_wire_full_ = false;  // One waits.
+  std::string wire_;           // The frames of the session that is being flushed.
+  size_t wire_bytes_ = 0;      // The length of wire_ from which the next DATA frame waits.
+  bool is_wire_full_ = false;  // A DATA frame waits for the next write.
   std::vector<std::unique_ptr<http2::RequestFields>> spare_fields_;
 };
 

@@ -1,5 +1,6 @@
 #pragma once
-// Requests on streams of HTTP/2 that another member of the port answers.
+// Requests on streams of HTTP/2 that another member of the port answers, at the member that has the
+// client.
 
 #include <cstdint>
 #include <string>
@@ -23,18 +24,19 @@ class Http2Relays {
   Http2Relays(const Http2Relays&) = delete;
   Http2Relays& operator=(const Http2Relays&) = delete;
 
-  // False: that cannot be done now.
+  // Sends the request's head, and the body so far, to the member. Returns false if no relay can be
+  // opened.
   bool Begin(Connection* connection, uint64_t member, const http1::RequestHead& head);
-  // A piece of the client's body, or of a tunnel.
+  // Sends a piece of the request's body, or of a tunnel.
   void RelayPiece(Connection* connection, std::string_view piece);
-  // The client has ended its direction.
+  // Tells the member that the client has ended its direction.
   void EndRelayed(Connection* connection);
-  // What the member has not taken stays within the client's window.
+  // Gives the client its window back, except for bytes that the member has not taken.
   void GiveRelayWindow(Connection* connection);
-  // From here on no other member can have the request.
+  // Frees the kept request: from here on no other member can get it.
   void ForgetRequest(Connection* connection);
 
-  // -- What the member says: RelayedStreams.
+  // -- What the member says, as in RelayedStreams.
 
   void OnRelayedBytes(Connection* connection, std::string_view bytes);
   void OnRelayedUpgrade(Connection* connection, bool is_accepted);
@@ -47,7 +49,7 @@ class Http2Relays {
   RequestRouter* router_;
   Http2Connections* connections_;
   Http2Responses* responses_;
-  std::string relayed_;  // Scratch.
+  std::string relayed_;  // Scratch memory: text for the member.
 };
 
 }  // namespace httpsys::engine

@@ -1,5 +1,5 @@
 #pragma once
-// Requests on streams of HTTP/2.
+// Receives requests on streams of HTTP/2, and hands them to JavaScript or another member.
 
 #include <uv.h>
 
@@ -55,18 +55,20 @@ class Http2Requests final : public AnswerWriter, public RelayedStreams {
 
   // -- What is received.
 
-  // A field section is complete.
+  // A field section is complete: a request's head, or its trailers.
   void OnSection(Http2State* state, const Frame& frame);
-  // With the section that was received.
+  // Opens a stream with the field section that was just received. `has_ended`: it had END_STREAM.
   void OpenStream(Http2State* state, int32_t id, bool has_ended);
-  // Tells JavaScript of the streams that what was just received has begun.
+  // Hands over the requests that began in the bytes just read, with the body bytes that came along.
   void TellBegun();
+  // A piece of a request's body, or of a tunnel, has come.
   void OnBodyPiece(Connection* connection, std::string_view piece);
-  // The client has ended its direction.
+  // The client has ended its direction of the stream.
   void OnPeerEnd(Connection* connection);
-  // A stream reads again, or no longer.
+  // The reasons to pause the stream's input have changed: gives window back, tells a due end, or
+  // looks for the owner again.
   void OnPausesChanged(Connection* connection);
-  // Refuses the request of a stream that began too long ago.
+  // Refuses the request of a stream if its body began too long ago.
   void CheckStreamTimeouts(Connection* connection, uint64_t now_ns, uint64_t request_ns);
   void OnDetach(Connection* connection);
 
@@ -108,6 +110,7 @@ class Http2Requests final : public AnswerWriter, public RelayedStreams {
 
  private:
   void OnRequestTrailers(Connection* stream);
+  // Looks for the owner of the request and hands it over, or answers it.
   void Tell(Connection* stream);
   bool FindServer(Connection* stream, Route* route);
   void Deliver(Connection* stream, uint32_t prefix_id, size_t head_bytes);
@@ -115,6 +118,7 @@ class Http2Requests final : public AnswerWriter, public RelayedStreams {
   void EndOfInput(Connection* stream);
   void AnswerUnrouted(Connection* stream, RouteStatus status);
   void RefuseStream(Connection* stream, records::ErrorKind kind);
+  // Keeps the request until its owner is known.
   void Park(Connection* stream);
   void TellAgain(Connection* stream);
 
@@ -133,7 +137,7 @@ class Http2Requests final : public AnswerWriter, public RelayedStreams {
   Http2Connections* connections_;
   Http2Responses* responses_;
   Http2Relays* relays_;
-  std::vector<Connection*> begun_;  // Streams that are told at the end of what is being received.
+  std::vector<Connection*> begun_;  // Streams whose requests are handed over by TellBegun().
   http1::RequestHead head_;
   std::vector<http1::HeaderLine> trailers_;
 };

@@ -1,5 +1,5 @@
 #pragma once
-// What is sent on streams of HTTP/2.
+// Sends responses on streams of HTTP/2.
 
 #include <cstddef>
 #include <cstdint>
@@ -36,30 +36,35 @@ class Http2Responses {
   Http2Responses(const Http2Responses&) = delete;
   Http2Responses& operator=(const Http2Responses&) = delete;
 
-  // A whole head; `is_all` when nothing follows it.
+  // Sends a complete head in the text of HTTP/1.1. `is_all`: nothing follows it.
   void OnHead(Connection* stream, std::string_view head, bool is_all);
-  // As the application framed it.
+  // Sends text in which the application has framed head and body itself.
   void OnText(Connection* stream, std::string_view text);
-  // A piece of body by itself.
+  // Sends a piece of the body, without framing.
   void OnBody(Connection* stream, std::string_view bytes);
+  // Sends a lent block. `is_framed`: the block is body only; otherwise it may have framing of the
+  // application.
   void OnBlock(Connection* stream, uint32_t block_id, std::string_view bytes, bool is_framed);
+  // Keeps the trailer lines for the end of the response.
   void OnTrailers(Connection* stream, std::string_view lines);
-  // The response is complete: certainly, or if its framing says so. With `closes` the rest of the
-  // request is not wanted.
+  // Ends the response. `is_whole`: the caller knows that it is complete; otherwise its framing must
+  // say so, or the stream fails. `closes`: the rest of the request's body is not wanted.
   void OnEnd(Connection* stream, bool is_whole, bool closes);
+  // JavaScript destroys the stream: it is reset unless the response is complete.
   void OnDestroy(Connection* stream);
-  // Sends what can be sent.
+  // Writes what can be written of the stream's output at once.
   void FlushNow(Connection* stream);
-  // As text. Returns the bytes that are none of a body.
+  // Sends text of the application or of another member, by reference to `copy`. Returns the number
+  // of bytes that are not body.
   size_t SendText(Connection* connection, const std::shared_ptr<const std::string>& copy,
                   bool counts_body);
-  // Resets the stream.
+  // Resets the stream with this code and closes it.
   void FailStream(Connection* connection, http2::ErrorCode code);
-  // nghttp2 learns that there is more to send.
+  // Tells nghttp2 that the stream has more to send.
   void Resume(Connection* connection);
-  // What the stream has to send is kept.
+  // Output of the stream was queued: the stall timer starts.
   void OnBehind(Connection* connection);
-  // The peer opens no window for what it has asked for, or does not read.
+  // The stall timer has expired: the peer opens no window, or does not read. Resets the stream.
   void OnStalled(Connection* connection);
 
   // -- Callbacks of nghttp2.

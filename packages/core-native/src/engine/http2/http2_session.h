@@ -1,6 +1,6 @@
 #pragma once
-// HTTP/2 on the connections of a lane: frames to request records, and what is sent on streams to
-// frames.
+// HTTP/2 on the connections of a lane: turns frames into request records, and the output of streams
+// into frames.
 
 #include <uv.h>
 
@@ -28,7 +28,7 @@
 
 namespace httpsys::engine {
 
-// Reads the frames of all connections of HTTP/2 of a lane. Thread: the lane.
+// Reads the frames of all HTTP/2 connections of a lane. Thread: the lane.
 class Http2Session final : public Protocol, public StreamHandler, public Http2Entry {
  public:
   Http2Session(uv_loop_t* loop, const http1::MethodTable* methods, RequestQueue* queue,
@@ -57,10 +57,10 @@ class Http2Session final : public Protocol, public StreamHandler, public Http2En
     return replies_.OnReply(connection, reply);
   }
 
-  // Two GOAWAYs; it closes when its streams have ended.
+  // Ends the connection gracefully, as Http2Connections::Shutdown() says.
   void Shutdown(Connection* connection) { connections_.Shutdown(connection); }
-  // Closes a connection whose head began too long ago, or that never sent one; refuses the request
-  // of a stream that began too long ago.
+  // Closes a connection whose field section began too long ago or whose preface has not come;
+  // refuses the request of a stream whose body began too long ago.
   void CheckTimeouts(Connection* connection, uint64_t now_ns, uint64_t headers_ns,
                      uint64_t request_ns) {
     if (connection->http2 != nullptr) {

@@ -1,5 +1,5 @@
 #pragma once
-// Upgraded connections whose bytes the application reads by itself.
+// Upgraded connections and tunnels whose bytes the application reads.
 
 #include <cstdint>
 #include <span>
@@ -13,8 +13,8 @@
 
 namespace httpsys::engine {
 
-// In kUndecided JavaScript has not said what the bytes are, and they are kept; in kOpaque they go
-// to JavaScript as they come, as far as its window allows. Thread: the lane.
+// In phase kUndecided, JavaScript has not said what the bytes are, and the lane keeps them. In
+// phase kOpaque, they go to JavaScript as they come, as far as its window allows. Thread: the lane.
 class OpaqueSession final : public Protocol {
  public:
   OpaqueSession(RecordWriter* records, Transport* transport, Input* input)

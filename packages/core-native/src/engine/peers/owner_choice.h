@@ -1,5 +1,5 @@
 #pragma once
-// Which of the owners of a queue gets a request.
+// Chooses which owner of a queue gets a request.
 
 #include <uv.h>
 
@@ -16,7 +16,8 @@
 
 namespace httpsys::engine {
 
-// Thread: the lane.
+// Balances requests between the owners of a queue, and moves them away from owners whose JavaScript
+// is blocked. Thread: the lane.
 class OwnerChoice {
  public:
   using Routes = sharing::PortRoutes;
@@ -26,22 +27,36 @@ class OwnerChoice {
               PeerLinks* links);
   OwnerChoice(const OwnerChoice&) = delete;
   OwnerChoice& operator=(const OwnerChoice&) = delete;
-  // Before the loop is closed.
+  // Must be called before the loop is closed.
   void Close();
 
+  // Chooses the owner for a request: the connection's own server while its JavaScript is not
+  // blocked, otherwise the next owner in turn. `connection` nullptr = a connection that was just
+  // accepted. Returns nullptr if the request must wait because JavaScript is about to be free.
   const Routes::Owner* Choose(Port* port, const Connection* connection, uint32_t target_id);
+  // The same for a stream of HTTP/2, which stays with its connection as long as an owner is here
+  // and not blocked.
   const Routes::Owner* ChooseForStream(Port* port, uint32_t target_id);
+  // Returns an owner that can be reached, in place of one that cannot; `dead` if there is none.
   const Routes::Owner* OtherOwner(const Routes::Target& target, const Routes::Owner& dead);
+  // Returns the owner that lent this connection and wants it back, if the connection is idle but
+  // for this request. Returns nullptr if the connection stays.
   const Routes::Owner* GivesBackTo(const Connection* connection, const Routes::Target& target,
                                    bool has_more);
+  // Returns the member that shall get the connection back when it goes to `next` only because an
+  // owner is blocked; 0 = nobody.
   uint64_t HomeOf(const Connection* connection, uint64_t next) const;
+  // Must be called when a connection was passed on because this member is blocked. Other members
+  // are told (PeerLinks::TellFree()) when it has been free for a while.
   void OnLent();
-  // Another member has passed this connection on because it was blocked.
+  // Notes that member `home` has passed this connection on because it was blocked.
   void Lend(Connection* connection, uint64_t home) {
     lent_[connection].home = home;
     connection->is_lent = true;
   }
+  // A member wants the connections back whose home it is.
   void OnFree(uint64_t member);
+  // Must be called before records are published: measures how long JavaScript has been busy.
   void OnPublishing();
   void OnDetached(Connection* connection) {
     if (connection->is_lent) lent_.erase(connection);
@@ -49,13 +64,14 @@ class OwnerChoice {
   }
 
  private:
-  // JavaScript has not read everything that it was given.
+  // True if JavaScript has not read everything that it was given.
   bool IsBusy() const { return queue_->HasUnread(); }
+  // How long JavaScript has been working on the same batch.
   uint64_t BlockedMs();
-  // Others should take what comes.
+  // True if other owners should take new requests.
   bool IsBlocked() { return BlockedMs() >= limits::kBlockedMs; }
 
-  // A connection that another member passed on because it was blocked.
+  // A connection that another member has passed on because it was blocked.
   struct Lent {
     uint64_t home = 0;
     bool is_called_back = false;
@@ -65,12 +81,13 @@ class OwnerChoice {
   const RequestQueue* queue_;
   PortTable* table_;
   PeerLinks* links_;
-  uint64_t consumed_ = 0;          // What JavaScript had read when it was looked at last.
-  uint64_t working_since_ms_ = 0;  // On what it has not read, at the earliest.
+  uint64_t consumed_ = 0;          // What JavaScript had read at the last look.
+  uint64_t working_since_ms_ = 0;  // Since when JavaScript has been working on the batch.
   std::unordered_map<const Connection*, Lent> lent_;
-  uv_timer_t free_timer_;    // Runs until this member has told that it is free again.
-  uint64_t lent_at_ms_ = 0;  // To others, the last time.
-  bool is_lending_ = false;  // What Choose() has said last: somebody else, because of that.
+  uv_timer_t free_timer_;    // Runs until the other members were told that this one is free again.
+  uint64_t lent_at_ms_ = 0;  // When a connection was passed on last.
+  // True if the last Choose() chose another member because this one is blocked.
+  bool is_lending_ = false;
 };
 
 }  // namespace httpsys::engine

@@ -1,9 +1,9 @@
 #pragma once
-// A lane's connections to the lanes of other members, over which client connections change hands.
+// The links of a lane to lanes of other members, over which client connections change hands.
 //
-// Ownership is acknowledged before the request is handled: until then the sender keeps descriptor
-// and bytes. A peer that breaks or stays silent loses what it has not acknowledged, and cannot
-// acknowledge it any more.
+// A hand-over is acknowledged before the request is handled: until then the sender keeps the
+// descriptor and the bytes. If a peer breaks the link or stays silent, the sender takes back what
+// was not acknowledged, and the peer cannot acknowledge it any more.
 
 #include <uv.h>
 
@@ -23,71 +23,75 @@
 
 namespace httpsys::engine {
 
-// A client connection on its way, and what was read of it and not handled.
+// A client connection that moves to another member, with the bytes that were read and not handled.
+// Also one end of a relay's socket pair.
 struct HandedConnection {
   int fd = -1;
   uint16_t port = 0;
   uint8_t hops = 0;
   uint32_t idle_ms = 0;
   std::string bytes;
-  std::unique_ptr<RelayOrigin> origin;  // Of one end of a relay.
-  uint64_t home = 0;                    // As in peer::HandOver.
-  uint8_t returns = 0;                  // How often it was declined. Not told to the peer.
+  std::unique_ptr<RelayOrigin> origin;  // Set for one end of a relay.
+  uint64_t home = 0;    // The member that shall get the connection back; as in peer::HandOver.
+  uint8_t returns = 0;  // How many hand-overs of the connection have failed. Not sent to the peer.
 };
 
 // Thread: the lane.
 class PeerLinks final : public sharing::Channel::Handler {
  public:
+  // What the links ask of the router.
   class Owner {
    public:
-    // Whether a connection of this port is welcome.
+    // True if a connection of this port can be taken.
     virtual bool CanTake(uint16_t port) const = 0;
-    // From a peer, acknowledged.
+    // A peer has handed over a connection, and the acknowledgement was sent.
     virtual void OnHandedOver(HandedConnection connection) = 0;
-    // The peer has not taken it. The descriptor is the owner's again.
+    // The peer has not taken a connection. Its descriptor is the owner's again.
     virtual void OnTakenBack(HandedConnection connection) = 0;
+    // Messages of a member that answers relayed requests.
     virtual void OnAnswered(const peer::Answered& answer) = 0;
     virtual void OnDecided(const peer::Decided& decision) = 0;
     virtual void OnReturned(const peer::Returned& returned) = 0;
     virtual void OnEnded(const peer::Ended& end) = 0;
-    // It would have the connections back whose home it is.
+    // The member wants the connections back whose home it is.
     virtual void OnFree(uint64_t member) = 0;
-    // A link that was full is not any more.
+    // A link that was full, or to a silent member, may be ready.
     virtual void OnLinkFree() = 0;
 
    protected:
     ~Owner() = default;
   };
 
-  // kGone: nobody is there, or nobody that answers.
+  // kGone: the member has ended or does not answer.
   enum class State : uint8_t { kReady, kFull, kGone };
 
   PeerLinks(uv_loop_t* loop, uint64_t self, Owner* owner);
   PeerLinks(const PeerLinks&) = delete;
   PeerLinks& operator=(const PeerLinks&) = delete;
 
-  // Whether HandOver() can be called; makes the link when there is none.
+  // Returns kReady if HandOver() may be called. Makes the link if there is none.
   State Prepare(uint64_t member);
-  // Takes the descriptor over. After Prepare() said kReady.
+  // Hands a connection over. Takes the descriptor over. Prepare() must have returned kReady.
   void HandOver(uint64_t member, HandedConnection connection);
-  // Sends what was handed over: all that one turn of the loop has for a peer, so that it is woken
-  // for all.
+  // Sends what was handed over. Called once per turn of the loop, so that a peer is woken once for
+  // everything.
   void Flush();
-  // Reads what the peer has answered by now.
+  // Reads at once what the peer has answered.
   void ReadNow(uint64_t member);
-  // Tells the other end of a relay of an answer, what becomes of an upgrade, or that it should look
-  // for somebody else.
+  // Tells the relaying member that an answer is complete, what becomes of an upgrade, that it must
+  // look for another owner, or that this end is closing.
   void SendAnswered(const RelayOrigin& origin);
   void SendDecided(const RelayOrigin& origin, bool is_upgraded);
   void SendReturned(const RelayOrigin& origin);
   void SendEnded(const RelayOrigin& origin, bool is_whole);
-  // To all who may have been handed something: this member is free again.
+  // Tells every member with a link that this member is free again.
   void TellFree();
-  // Connections are on their way: when the process ended now, they would be lost.
+  // True if hand-overs are not acknowledged: their connections would be lost if the process ended
+  // now.
   bool HasUnacknowledged();
-  // A link from a peer. Takes the descriptor over.
+  // Accepts a link from a peer. Takes the descriptor over.
   void Accept(int fd);
-  // Nothing is taken back.
+  // Closes all links. Connections that were not acknowledged are closed, too.
   void Close();
 
   void OnFrame(sharing::Channel* channel, const peer::Frame& frame,
@@ -106,24 +110,25 @@ class PeerLinks final : public sharing::Channel::Handler {
     sharing::Channel* channel = nullptr;
     uint32_t next_sequence = 1;
     std::deque<Sent> sent;
-    size_t unsent = 0;       // The last ones of them, until Flush().
-    bool is_prompt = false;  // Answers of relays come over it.
-    bool is_silent = false;  // Its peer has not answered the question that it began with.
+    size_t unsent = 0;       // How many of the last entries of `sent` wait for Flush().
+    bool is_prompt = false;  // Relays use the link, so it is read whenever bytes come.
+    // The peer was silent before, and has not answered the first question on this link.
+    bool is_silent = false;
   };
 
   struct Received {
-    bool is_known = false;  // Has said who it is.
+    bool is_known = false;  // The peer has said who it is.
     uint64_t member = 0;
-    // Of the current batch, not acknowledged yet.
+    // Connections of the current batch, which are not acknowledged yet.
     std::vector<HandedConnection> connections;
-    uint32_t sequence = 0;  // Of the last one.
-    uint64_t number = 0;    // Of the link, used once.
+    uint32_t sequence = 0;  // The sequence number of the last one.
+    uint64_t number = 0;    // The number of the link, which is never used again.
   };
 
   State Connect(uint64_t member);
   State Stalled(uint64_t member);
   Link* FindLink(sharing::Channel* channel, uint64_t* member);
-  // From `first` on as many as fit into one frame; how many that were.
+  // Sends entries from `first` on, as many as fit into one frame. Returns how many it has sent.
   size_t SendSome(Link* link, size_t first);
   static bool SendRelay(Link* link, const Sent& sent);
   void SendBack(const RelayOrigin& origin, peer::FrameType type, const std::string& payload);
@@ -133,7 +138,7 @@ class PeerLinks final : public sharing::Channel::Handler {
   bool OnHandOver(sharing::Channel* channel, Received* received, const peer::Frame& frame,
                   std::span<const int> fds);
   bool OnRelay(sharing::Channel* channel, Received* received, const peer::Frame& frame, int fd);
-  // False: the peer asks more than it may, or does not listen.
+  // Declines a hand-over. Returns false if the peer does not read its answers.
   static bool Decline(sharing::Channel* channel, uint32_t sequence);
   void TakeBatch(sharing::Channel* channel, Received* received);
   void GiveUp(uint64_t member, bool is_silent);
@@ -145,15 +150,17 @@ class PeerLinks final : public sharing::Channel::Handler {
   const uint64_t self_;
   Owner* owner_;
   uv_timer_t timer_;
-  std::map<uint64_t, Link> links_;                            // To peers,
-  std::unordered_map<sharing::Channel*, uint64_t> members_;   // and whose they are.
-  std::unordered_map<sharing::Channel*, Received> received_;  // From peers,
-  std::unordered_map<uint64_t, sharing::Channel*> channels_;  // by their numbers.
-  std::vector<uint64_t> unflushed_;                           // Members.
-  // Those that were given up because they were silent, until they answer: nobody waits for them any
-  // more. Until when is said where not even a link can be made to ask them.
+  std::map<uint64_t, Link> links_;  // Links to peers, by member.
+  // The member of each channel in links_.
+  std::unordered_map<sharing::Channel*, uint64_t> members_;
+  std::unordered_map<sharing::Channel*, Received> received_;  // Links from peers.
+  std::unordered_map<uint64_t, sharing::Channel*> channels_;  // Links from peers, by number.
+  std::vector<uint64_t> unflushed_;  // Members with entries that wait for Flush().
+  // Members that were given up because they were silent, until they answer: nobody waits for them.
+  // The value is the time until which no new attempt is made where not even a link can be made.
   std::unordered_map<uint64_t, uint64_t> silent_until_ms_;
-  std::unordered_map<uint64_t, uint64_t> stalled_since_ms_;  // Those that accept no links.
+  // Since when members have not accepted a link.
+  std::unordered_map<uint64_t, uint64_t> stalled_since_ms_;
   uint64_t next_number_ = 1;
 };
 

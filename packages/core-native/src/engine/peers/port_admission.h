@@ -1,5 +1,5 @@
 #pragma once
-// What keeps a request from the server that the port's routes have chosen for it.
+// The rules that keep a request from a server although the port's routes have chosen the server.
 
 #include <cstddef>
 #include <string_view>
@@ -12,24 +12,33 @@
 
 namespace httpsys::engine {
 
-// Thread: the lane.
+// Stateless. Thread: the lane.
 class PortAdmission {
  public:
   using Routes = sharing::PortRoutes;
 
-  // The one with the socket.
+  // Returns the connection that has the socket: that of a stream, otherwise the connection itself.
   static const Connection* RealOf(const Connection* connection);
-  // Its descriptor alone is worth nothing to others; before the first byte of TLS was read it is.
+  // True if the connection cannot move to another member because it has TLS or HTTP/2 state. It can
+  // until the first byte of TLS was read.
   static bool IsPinned(const Connection* connection);
-  // More than the request has been read; `rest` is what came behind its head.
+  // True if bytes behind the request have been read; `rest` is the number of bytes behind its head.
   static bool HasMore(const http1::RequestHead& head, size_t rest);
+  // True if the client asks for a host of another server, and was not shown a certificate for that
+  // host (421).
   static bool IsMisdirected(const Routes& routes, const Connection* connection,
                             std::string_view name);
+  // True if the server made the TLS handshake of the connection since its last listen(), or if
+  // neither has TLS.
   static bool IsOwnHandshake(const Connection* connection, const LaneServer& server);
-  // Both speak TLS, or neither does.
+  // True if connection and server both use TLS, or neither does.
   static bool SpeakAlike(const Connection* connection, const LaneServer& server);
+  // True if the server may answer a request for `name` on a connection whose handshake another
+  // server made.
   static bool MayServe(const Connection* connection, const LaneServer& server,
                        std::string_view name);
+  // Applies all rules. Returns false and sets the route's status if the server may not have the
+  // request.
   static bool IsAllowed(const Connection* connection, const LaneServer& server,
                         const HostName& host, Route* route);
 };

@@ -1,5 +1,5 @@
 #pragma once
-// Connections that change hands: from here to other members, and from them to here.
+// Moves whole connections to other members, and takes those that come from them.
 
 #include <cstdint>
 #include <string_view>
@@ -25,6 +25,7 @@ class PortMoves {
   using Routes = sharing::PortRoutes;
   using Port = PortTable::Port;
   using Outcome = RequestRouter::Outcome;
+  // The result of PassOn().
   enum class FirstLook : uint8_t { kPassedOn, kStays, kTooEarly };
 
   PortMoves(uint64_t self, const http1::MethodTable* methods, const RequestQueue* queue,
@@ -43,19 +44,21 @@ class PortMoves {
   PortMoves(const PortMoves&) = delete;
   PortMoves& operator=(const PortMoves&) = delete;
 
-  // For a connection that was just accepted. When its first request is there already, whole, and
-  // another member's, the connection goes there. Otherwise `bytes` are what was read of it: nothing
-  // when it was too early, and worth a second look. `server` accepted it; it may be another one's.
+  // Looks at a connection that was just accepted. If its first request is there, complete, and
+  // another member's, the connection goes there (kPassedOn). Otherwise `bytes` are the bytes that
+  // were read. kTooEarly: nothing had come, and a second look is worthwhile. `server` is the one
+  // that accepted; it is replaced if another server of this engine must have the connection.
   FirstLook PassOn(int fd, LaneServer** server, std::string_view* bytes);
-  // The connection goes to the member with what was read of it.
+  // Moves the connection to the member, with the bytes that were read and not handled.
   Outcome Move(Port* port, Connection* connection, uint64_t member, std::string_view input);
+  // Releases the connection and hands it to the member.
   void HandOver(Port* port, Connection* connection, uint64_t member, HandedConnection handed);
-  // A relayed request is told again where it belongs.
+  // Gives a relayed request back to the member that relays it, which looks for another owner.
   Outcome Return(Connection* connection);
-  // As RequestRouter says.
+  // As in RequestRouter.
   bool MoveAway(Connection* connection);
   void Leave(Connection* connection);
-  // As PeerLinks::Owner says.
+  // As in PeerLinks::Owner.
   bool CanTake(uint16_t port) const;
   void OnHandedOver(HandedConnection connection);
   void OnTakenBack(HandedConnection connection);
@@ -74,7 +77,7 @@ class PortMoves {
   OwnerChoice* choice_;
   WaitingRequests* waiting_;
   Relays* relays_;
-  http1::RequestParser parser_;  // Of PassOn(), as its memory.
+  http1::RequestParser parser_;  // The parser and the buffer of PassOn().
   std::vector<char> buffer_;
 };
 

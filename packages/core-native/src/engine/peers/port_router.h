@@ -1,5 +1,5 @@
 #pragma once
-// The requests of shared ports: which of the lane's servers, or which other member, they are for.
+// Routes the requests of shared ports to servers of the lane and to other members.
 
 #include <uv.h>
 
@@ -25,7 +25,8 @@
 
 namespace httpsys::engine {
 
-// Thread: the lane.
+// Ties together what peers/ consists of: links, relays, moves, waiting requests and the choice of
+// an owner. Thread: the lane.
 class PortRouter final : public RequestRouter, public PeerLinks::Owner {
  public:
   PortRouter(uv_loop_t* loop, uint64_t self, const http1::MethodTable* methods,
@@ -34,17 +35,17 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   PortRouter(const PortRouter&) = delete;
   PortRouter& operator=(const PortRouter&) = delete;
 
-  // Before the first request: who reads and answers relayed ones.
+  // Sets who reads relayed requests. Must be called before the first request.
   void Start(Exchanges* exchanges, RelayInput* requests, RelayedStreams* streams);
   void Close();
 
   void SetRoutes(std::shared_ptr<const sharing::PortRoutes> routes);
-  // True when a connection may go to another member.
+  // True if a connection of some port may go to another member.
   bool has_peers() const { return table_.has_peers(); }
   PortMoves& moves() { return moves_; }
   PeerLinks& links() { return links_; }
   WaitingRequests& waiting() { return waiting_; }
-  // JavaScript is about to be given more.
+  // Records are about to be published.
   void OnPublishing() { choice_.OnPublishing(); }
   void OnOutputEnding(Connection* connection);
   void OnAnnounced(Connection* connection);

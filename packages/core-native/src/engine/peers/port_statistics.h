@@ -12,7 +12,7 @@
 
 namespace httpsys::engine {
 
-// Counters live as long as the object, so that lanes keep pointers to them. Thread: any.
+// Counters live as long as the object: lanes keep pointers to them. Thread: any.
 class PortStatistics {
  public:
   using Counter = std::atomic<uint64_t>;

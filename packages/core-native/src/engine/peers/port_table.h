@@ -1,5 +1,5 @@
 #pragma once
-// The ports of a lane that servers share, and who owns what there.
+// The shared ports of a lane, and the routes on each.
 
 #include <algorithm>
 #include <cstdint>
@@ -24,7 +24,8 @@ class PortTable {
   struct Port {
     std::shared_ptr<const Routes> routes;
     PortStatistics::Port* statistics = nullptr;
-    // By target: the owner that gets the next new connection, and the requests that wait.
+    // For each target of the routes: the owner whose turn is next, and the number of requests that
+    // wait.
     std::vector<uint32_t> turns;
     std::vector<uint32_t> waiting;
 
@@ -37,24 +38,25 @@ class PortTable {
   PortTable& operator=(const PortTable&) = delete;
 
   void SetRoutes(std::shared_ptr<const Routes> routes);
-  // True when connections may go to other members, on any port.
+  // True if connections may go to other members, on any port.
   bool has_peers() const { return has_peers_; }
   const Port* Find(uint16_t number) const;
   Port* Find(uint16_t number);
+  // True if the port has other members or several servers.
   bool IsShared(uint16_t port) const;
-  // A server of this engine that has a prefix on the port.
+  // Returns a server of this engine that has a prefix on the port and is not `except`, or nullptr.
   LaneServer* ServerOn(const Port* port, const LaneServer* except) const;
-  // One that speaks what is spoken at this address.
+  // Returns a server of this engine that fits the address, or nullptr.
   LaneServer* ServerAt(const Port& port, const LocalAddress& local);
-  // True when the server would speak TLS on a connection to this address where that is spoken, and
-  // only there.
+  // True if the server uses TLS on a connection to this address exactly if the port's prefixes at
+  // this address do.
   static bool Fits(const Port& port, const LocalAddress& local, const LaneServer& server);
-  // nullptr when the lane does not know it any more.
+  // Returns the server, or nullptr if the lane does not have it any more.
   LaneServer* Server(uint32_t id) const {
     const auto found = servers_->find(id);
     return found == servers_->end() ? nullptr : found->second.get();
   }
-  // No request waits any more, on any port.
+  // Resets the counts of waiting requests of all ports.
   void ClearWaiting() {
     for (Port& port : ports_) std::fill(port.waiting.begin(), port.waiting.end(), 0);
   }

@@ -1,5 +1,5 @@
 #pragma once
-// Reads requests that another member of the port answers.
+// Reads requests that another member of the port answers, at the member that has the client.
 
 #include <cstdint>
 #include <string_view>
@@ -15,8 +15,8 @@
 
 namespace httpsys::engine {
 
-// The member has the last word on the bytes of such a request: here only its end is looked for.
-// Thread: the lane.
+// Only looks for the end of each request: the answering member parses the bytes and decides what is
+// wrong with them. Thread: the lane.
 class RelayInput final : public Protocol {
  public:
   RelayInput(const http1::MethodTable* methods, Transport* transport, Input* input,
@@ -38,17 +38,17 @@ class RelayInput final : public Protocol {
   void OnTimeout(Connection* connection) override { transport_->Close(connection, 0); }
   bool OnReply(Connection*, const ReplyRecord&) override { return false; }
 
-  // The head of a request has left.
+  // The head of a request has been sent to the member: reads its body from here on.
   void Begin(Connection* connection, const http1::RequestHead& head);
-  // What becomes of a request that asks for an upgrade.
+  // The member has accepted or declined an upgrade.
   void OnUpgrade(Connection* connection, bool is_accepted);
-  // True if the input of the connection can be read again from the requests that a member had. A
-  // peer sends what it likes: it may give requests back that this connection is past.
+  // True if the input can be set back to unanswered requests. Peers are not trusted: one may return
+  // requests when the connection is past them.
   static bool CanTakeBack(const Connection* connection);
-  // Requests that the member was to answer are read again. Only if CanTakeBack().
+  // Reads `count` requests, whose bytes are `requests`, again. CanTakeBack() must be true.
   void TakeBack(Connection* connection, std::string_view requests, uint32_t count);
-  // They have no answer: the member has died, and nobody knows what it has done. What is known of
-  // them begins with the first one.
+  // Answers requests whose member has died: nobody knows what it has done with them. `requests` are
+  // the bytes that are known, from the first request on.
   void AnswerLost(Connection* connection, std::string_view requests);
 
  private:
@@ -62,7 +62,7 @@ class RelayInput final : public Protocol {
   Exchanges* exchanges_;
   NativeAnswers* answers_;
   AnswerWriter* writer_;
-  Protocol* text_;  // Of connections whose requests are not relayed.
+  Protocol* text_;  // The protocol of connections whose requests are not relayed.
 };
 
 }  // namespace httpsys::engine

@@ -1,8 +1,8 @@
 #pragma once
-// Requests that another member answers while their connection stays with this one: more requests
-// have been read behind them, or the connection cannot move. The owner serves its end of a socket
-// pair as it would the client's connection, and tells over the link how many bytes each answer ends
-// at and what becomes of an upgrade.
+// Relays: another member answers a request while the connection stays here, because more requests
+// have been read behind it or the connection cannot move. The answering member serves its end of a
+// socket pair as it would serve the client's connection. Over the link it says at which byte each
+// answer ends, and what becomes of an upgrade.
 
 #include <uv.h>
 
@@ -22,38 +22,41 @@
 
 namespace httpsys::engine {
 
-// Of one connection or one stream, to one member.
+// The relay of one connection or stream to one member.
 struct Relay : RelayState {
   uv_poll_t poll;
   class Relays* owner = nullptr;
-  Connection* connection = nullptr;  // nullptr = over, or only `unsent` is to be sent.
+  // nullptr = the relay has ended, or only `unsent` is still to be sent.
+  Connection* connection = nullptr;
   uint64_t member = 0;
   uint32_t id = 0;
   int fd = -1;
-  std::string unsent;           // To the member.
-  uint64_t received = 0;        // Bytes of answers.
-  uint64_t answered_bytes = 0;  // Where the last whole answer ended.
-  uint32_t pending = 0;         // Requests without a whole answer.
-  std::string kept;             // All bytes of these requests, while is_kept.
+  std::string unsent;           // Bytes for the member.
+  uint64_t received = 0;        // Bytes of answers that were received.
+  uint64_t answered_bytes = 0;  // The position at which the last complete answer ended.
+  uint32_t pending = 0;         // The number of requests without a complete answer.
+  std::string kept;             // All bytes of these requests, if is_kept.
   bool is_kept = false;
-  bool is_opaque = false;    // Upgraded.
-  bool is_ending = false;    // The client has ended its direction.
-  bool is_ended = false;     // The member has.
-  bool is_returned = false;  // Behind the answers that are still to come.
-  bool is_told = false;      // The member has said that it ends it,
-  bool is_whole = false;     // and that what it has sent of a stream's tunnel is all.
-  // At most kRelayAnswersMax. Each stream has its own, and a deque of one item takes 4 KiB with
-  // libc++: it is a vector.
+  bool is_opaque = false;  // The connection is upgraded: the relay is a tunnel.
+  bool is_ending = false;  // The client has ended its direction.
+  bool is_ended = false;   // The member has ended its direction.
+  // The member returns the requests without an answer, once the bytes of its earlier answers have
+  // come.
+  bool is_returned = false;
+  bool is_told = false;   // The member has said that it closes its end.
+  bool is_whole = false;  // The member has said that all bytes of a stream's tunnel were sent.
+  // Ends of answers whose bytes have not all come; at most limits::kRelayAnswersMax. A vector,
+  // because every relayed stream has one and a deque of one item takes 4 KiB with libc++.
   std::vector<peer::Answered> answers;
 };
 
-// Thread: the lane.
+// The relays of one lane, on the side of the client. Thread: the lane.
 class Relays {
  public:
-  // Hears of requests that came back from a member.
+  // Receives requests that came back from a member.
   class Owner {
    public:
-    // The request looks for its owner a little later.
+    // The request must look for its owner again, a little later.
     virtual void WaitReturned(Connection* connection) = 0;
 
    protected:
@@ -70,22 +73,27 @@ class Relays {
   Relays(const Relays&) = delete;
   Relays& operator=(const Relays&) = delete;
 
-  // Before the first request: where the requests of connections and those of streams are read.
+  // Sets who reads the requests of connections and of streams. Must be called before the first
+  // request.
   void Start(Exchanges* exchanges, RelayInput* requests, RelayedStreams* streams);
   void Close();
 
-  // The head of a request for a member that Prepare() found ready. False: not now.
+  // Sends the head of a request to a member for which PeerLinks::Prepare() returned kReady. Returns
+  // false if that is not possible now: the relay to another member has pending requests, or there
+  // are too many relays or descriptors.
   bool Send(Connection* connection, uint64_t member, std::string_view head);
-  // What follows it. Thrown away when the relay has ended meanwhile.
+  // Sends what follows the head. Dropped if the relay has ended.
   void SendMore(Connection* connection, std::string_view bytes);
+  // True if the member has taken enough to be sent more.
   static bool CanSend(const Connection* connection);
   static size_t UnsentBytes(const Connection* connection);
-  // Nothing more follows. False: no request is unanswered.
+  // Tells the member that nothing more follows. Returns false if no request is unanswered.
   bool EndInput(Connection* connection);
-  // All unanswered requests of the connection are this member's.
+  // True if all unanswered requests of the connection are at this member.
   static bool IsOnlyAt(const Connection* connection, uint64_t member);
+  // True if some relayed request of the connection has no complete answer.
   static bool HasPending(const Connection* connection);
-  // The client has taken what it was sent.
+  // The client has taken the output: reads from the member again.
   void Resume(Connection* connection);
   void OnDetached(Connection* connection);
 
@@ -93,9 +101,9 @@ class Relays {
 
   void OnAnswered(const peer::Answered& answer);
   void OnDecided(const peer::Decided& decision);
-  // It has not taken the relay.
+  // The member has declined the relay.
   void OnRefused(uint32_t id) { OnReturned(id); }
-  // Unanswered requests look for their owner again.
+  // The member returns the unanswered requests: they look for their owner again.
   void OnReturned(uint32_t id);
   void OnEnded(const peer::Ended& end);
 

@@ -1,5 +1,5 @@
 #pragma once
-// Requests that wait until it is known who answers them.
+// The requests that wait until their owner is known or can take them.
 
 #include <uv.h>
 
@@ -24,14 +24,15 @@ class WaitingRequests final : public Relays::Owner {
   WaitingRequests(uv_loop_t* loop, Input* input, PortTable* table);
   WaitingRequests(const WaitingRequests&) = delete;
   WaitingRequests& operator=(const WaitingRequests&) = delete;
-  // Before the loop is closed.
+  // Must be called before the loop is closed.
   void Close();
 
-  // The request waits for its target, unless too many do.
+  // Makes the request wait for its target. Returns kWaiting, or kUnrouted with
+  // RouteStatus::kQueueFull if too many wait.
   Outcome Wait(Connection* connection, Route* route);
-  // A request that came back looks for its owner a little later.
+  // Makes a request that came back look for its owner a little later.
   void WaitReturned(Connection* connection) override;
-  // Looks again at requests that wait for their owner.
+  // Resumes the input of every waiting connection and stream, which looks for its owner again.
   void Retry();
   bool has_waiting() const { return !waiting_.empty(); }
   void OnDetached(Connection* connection);
@@ -44,7 +45,7 @@ class WaitingRequests final : public Relays::Owner {
   static constexpr uint32_t kAnyTarget = UINT32_MAX;
 
   void AddWaiting(Connection* connection, uint32_t target_id);
-  // Of those that wait: the number for a target. nullptr: it is not counted.
+  // The count of requests that wait for a target; nullptr if they are not counted.
   uint32_t* WaitingFor(const Connection* connection, uint32_t target_id);
   void ArmTimer();
 

@@ -1,5 +1,5 @@
 #pragma once
-// Replies that the engine sends without JavaScript.
+// The texts of answers that the engine gives without JavaScript.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,16 +11,16 @@
 
 namespace httpsys::engine {
 
-// What node:http sends for a refused message; closes the connection.
+// The answer of node:http to a refused message. It says that the connection closes.
 std::string_view RefusalReply(records::ErrorKind kind);
 
-// For a request that nobody serves, in the words of HTTP.SYS; a reason that is not empty is named.
-// Appends a whole response; returns the bytes of its head.
+// Appends the answer of HTTP.SYS to a request that nobody serves; names `reason` if that is not
+// empty. Returns the bytes of its head.
 size_t AppendRouteReply(RouteStatus status, std::string_view reason, bool is_head_request,
                         bool keep_alive, std::string* output);
 
-// The 503 for a request whose owner has died, where the request is not known any more: it serves
-// HEAD as well. Closes the connection.
+// The 503 for a request whose owner has died and whose method is not known: it has no body, so that
+// it serves HEAD as well. It says that the connection closes.
 std::string_view OfflineReply();
 
 }  // namespace httpsys::engine

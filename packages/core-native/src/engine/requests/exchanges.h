@@ -1,6 +1,6 @@
 #pragma once
-// The messages of a connection in the framing of HTTP/1.1: where a request's body begins and ends,
-// and what its answer changes.
+// Tracks the messages of a connection in the framing of HTTP/1.1: where the body of a request
+// begins and ends, and what an answer changes.
 
 #include <cstdint>
 #include <memory>
@@ -23,21 +23,24 @@ class Exchanges {
   Exchanges(const Exchanges&) = delete;
   Exchanges& operator=(const Exchanges&) = delete;
 
-  // Prepares for the body behind this head. Returns its phase, which the caller enters: kBodyLength
-  // or kBodyChunked, or kHead where there is no body.
+  // Prepares to read the body behind this head. Returns the phase that the caller enters:
+  // kBodyLength or kBodyChunked, or kHead if there is no body.
   InputPhase BeginBody(Connection* connection, const http1::RequestHead& head);
-  // A request has been read to its end.
+  // Must be called when a request has been read to its end.
   void MessageDone(Connection* connection);
-  // A request was answered.
+  // Must be called when the answer to a request is complete.
   void OnAnswered(Connection* connection);
-  // Ends an idle connection of a server that was closed, or gives it to another member of its port.
+  // Ends a connection that is idle and whose server was closed, or gives it to another member of
+  // the port.
   void EndIdle(Connection* connection);
-  // As on Node, the idle time also runs while the body of an answered request stands still.
+  // Starts the idle timer while the rest of the body of an answered request is awaited, as Node
+  // does.
   void TimeAnsweredBody(Connection* connection);
-  // Everything that was kept back has been read: line ends only, where the connection is idle.
+  // Must be called when all bytes that were kept back have been handled. If the connection is idle
+  // (they were line ends), its idle timer starts.
   void OnKeptRead(Connection* connection);
-  // Goes on with what waited for answers or output, once that has been given to the socket.
-  // `resume` is called with the connection and the reason to resume.
+  // Resumes the input of the `touched` connections that waited for answers or output. `resume` is
+  // called with a connection and the reason that is over.
   template <typename Function>
   void ResumeWanted(const std::vector<Connection*>& touched, Function resume) {
     for (Connection* connection : touched) {

@@ -1,6 +1,6 @@
 #pragma once
 // Answers that a lane gives without JavaScript: to requests that nobody serves, to messages that
-// are refused, and for owners that are away or do not keep up.
+// are refused, and on behalf of owners that are away or do not keep up.
 
 #include <cstdint>
 #include <memory>
@@ -21,7 +21,7 @@
 
 namespace httpsys::engine {
 
-// One answer. Its views are valid while it is written.
+// One answer. Its views are valid until AnswerWriter::WriteAnswer() returns.
 struct NativeAnswer {
   // A piece of the body. `owner` keeps the bytes until they have been sent; bytes without an owner
   // are copied.
@@ -30,25 +30,25 @@ struct NativeAnswer {
     std::string_view bytes;
   };
 
-  LaneCounter counter = LaneCounter::kUnrouted;  // The counter that it belongs to.
+  LaneCounter counter = LaneCounter::kUnrouted;  // The counter that counts the answer.
   int status = 0;                                // 0 = nothing is sent: the request is reset.
-  std::string_view reason;                       // For the error log.
+  std::string_view reason;                       // The reason phrase for the error log.
   // Status line and header lines of HTTP/1.1, with the empty line behind them. A protocol that has
   // other heads translates it.
   std::string_view head;
-  std::span<const Piece> pieces;  // Of the body. Empty for HEAD.
+  std::span<const Piece> pieces;  // The body. Empty for HEAD.
   bool closes = false;            // True when the connection ends behind it (HTTP/1).
   bool ends_input = false;        // True when JavaScript had the request: nothing more is read.
   bool may_retry = true;          // True when nobody has begun the request.
 };
 
-// What a protocol does with an answer. Thread: the lane.
+// Writes answers in a protocol. Thread: the lane.
 class AnswerWriter {
  public:
-  // Sends the answer behind everything that was sent on the connection before. It may be closed by
-  // that.
+  // Sends the answer behind all earlier output of the connection. May close the connection.
   virtual void WriteAnswer(Connection* connection, const NativeAnswer& answer) = 0;
-  // Ends the request without an answer.
+  // Resets the request instead of answering it. `may_retry`: the client can be told that nobody has
+  // begun the request.
   virtual void ResetRequest(Connection* connection, bool may_retry) = 0;
 
  protected:
@@ -63,49 +63,50 @@ class NativeAnswers final : public ReadObserver {
   NativeAnswers(const NativeAnswers&) = delete;
   NativeAnswers& operator=(const NativeAnswers&) = delete;
 
-  // Why a request gets an answer by its route alone, and what is known of it.
+  // A request that is answered because of its route's status, and what is known of it.
   struct Unserved {
     RouteStatus status;
-    const http1::RequestHead* head = nullptr;  // nullptr = not known any more.
-    bool is_head_request = false;              // Of one whose head is not known.
+    const http1::RequestHead* head = nullptr;  // nullptr = the head is not known any more.
+    bool is_head_request = false;              // The method is HEAD. Valid if `head` is nullptr.
     bool closes = false;
     bool ends_input = false;
     bool may_retry = true;
     bool serves_any_method = false;  // True when nothing at all is known of the request.
   };
 
-  // The answer in the words of HTTP.SYS; at Verbosity503::kBasic a 503 is a reset. Returns false
-  // for a reset.
+  // Gives the answer of HTTP.SYS; a 503 becomes a reset if the server's verbosity is
+  // Verbosity503::kBasic. Returns false for a reset.
   bool AnswerUnserved(AnswerWriter* writer, Connection* connection, const Unserved& request);
-  // What node:http answers to a message that it refuses.
+  // Gives the answer of node:http to a message that it refuses.
   void AnswerRefused(AnswerWriter* writer, Connection* connection, records::ErrorKind kind,
                      bool is_in_body);
-  // Any answer. Returns false for a reset.
+  // Counts, logs and writes any answer. Returns false for a reset.
   bool Answer(AnswerWriter* writer, Connection* connection, const http1::RequestHead* head,
               const NativeAnswer& answer);
-  // True while answers of JavaScript come before one that is made now.
+  // True if answers of JavaScript must leave before one that is made now.
   static bool MustWait(const Connection& connection) { return connection.unanswered != 0; }
 
-  // A client that takes less than minSendRate ends with its connection, without an answer.
+  // Counts and logs a client that reads more slowly than minSendRate. It gets no answer.
   void CountSlowReader(const Connection* connection);
 
   // -- For protocols whose output is text. The answers to the requests of one read leave in one
   // write, unless limits::kUnsentBytesMax of output wait.
 
+  // Appends an answer to the output of the current read. The bytes are copied.
   void Append(Connection* connection, const NativeAnswer& answer);
-  // Gives what was appended to the transport, without a write. Flush() must follow before the next
+  // Gives what was appended to OutputPass without writing it. Flush() must follow before the next
   // Append().
   void Send(Connection* connection);
-  // Writes it. The connection may be closed by that.
+  // Writes what was appended. May close the connection.
   void Flush(Connection* connection);
   void OnRead(Connection* connection) override { Flush(connection); }
-  // True when the next answer has to wait for the client to read, or for a write.
+  // True if Flush() must be called before the next answer is made, because enough output waits.
   bool IsBatchFull(const Connection& connection) const {
     return batch_.size() + OutputPass::UnsentBytes(connection) > limits::kUnsentBytesMax;
   }
 
   const LaneCounters& counters() const { return counters_; }
-  // True when the error log has left out a line since the last call.
+  // True if the error log has left out a line since the last call.
   bool TakeDroppedLines() { return std::exchange(has_dropped_lines_, false); }
 
  private:
@@ -117,8 +118,8 @@ class NativeAnswers final : public ReadObserver {
   OutputPass* output_;
   LaneCounters counters_;
   bool has_dropped_lines_ = false;
-  std::string text_;   // Of the answer that is being made.
-  std::string batch_;  // Appended for `batched_`.
+  std::string text_;   // The text of the answer that is being made.
+  std::string batch_;  // The answers that were appended for `batched_`.
   Connection* batched_ = nullptr;
   bool is_batch_sent_ = false;
 };

@@ -1,5 +1,5 @@
 #pragma once
-// Requests that the lane has refused while they waited for JavaScript, which must not begin them.
+// The requests that a lane has refused while they waited for JavaScript, which must not begin them.
 
 #include <atomic>
 #include <cstddef>
@@ -12,29 +12,29 @@
 namespace httpsys::engine {
 
 // A request is named by the position of its record in the lane's queue: RequestQueue::appended()
-// right behind it. No two requests have the same one, whichever connections and slots they come
-// from. An entry leaves when JavaScript asks about its request, or about any later one: a request
-// that JavaScript passes over (its socket is destroyed) leaves nothing behind.
+// right behind it. No two requests have the same position, whichever connection or slot they have.
+// An entry is removed when JavaScript asks about its request or a later one, so a request that
+// JavaScript skips (its socket is destroyed) leaves nothing behind.
 class RefusedRequests {
  public:
-  // `count` is the number of entries, which JavaScript looks at before it asks.
+  // `count` is set to the number of entries. JavaScript reads it before it asks.
   explicit RefusedRequests(std::atomic<uint32_t>* count) : count_(count) {}
 
-  // Thread: the lane, before the client can know. False: JavaScript has begun the request meanwhile
-  // and answers it.
+  // Refuses a request. Must be called before the client is answered. Returns false if JavaScript
+  // has begun the request meanwhile and will answer it. Thread: the lane.
   bool Claim(uint64_t end, const RequestQueue& queue) {
     const std::lock_guard lock(mutex_);
     ends_.insert(end);
     Tell();
-    // JavaScript says how far it is before it looks at the count. What it asks about now waits for
-    // the mutex, and finds whatever is decided here.
+    // JavaScript stores its position before it reads the count. So either begun() shows here that
+    // it has come to the request, or it sees the entry; a question it asks now waits for the mutex.
     if (queue.begun() < end) return true;
     ends_.erase(end);
     Tell();
     return false;
   }
 
-  // Thread: JavaScript, which has come to the request. True: it was refused.
+  // Returns true if the request that JavaScript is about to begin was refused. Thread: JavaScript.
   bool Take(uint64_t end) {
     const std::lock_guard lock(mutex_);
     const bool was_there = ends_.erase(end) != 0;

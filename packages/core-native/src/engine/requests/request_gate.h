@@ -1,5 +1,5 @@
 #pragma once
-// What stands between a lane and the queue of requests that JavaScript reads.
+// The limits of a server's request queue.
 
 #include <cstdint>
 
@@ -15,8 +15,8 @@
 
 namespace httpsys::engine {
 
-// Counts the requests that JavaScript was given and has not begun, keeps new ones out while there
-// are too many, and answers those that wait too long. Thread: the lane.
+// Counts the requests that JavaScript was given and has not begun, refuses new ones while there are
+// too many, and answers those that wait too long. Thread: the lane.
 class RequestGate {
  public:
   RequestGate(const http1::MethodTable* methods, RequestQueue* queue, Transport* transport,
@@ -30,24 +30,24 @@ class RequestGate {
   RequestGate(const RequestGate&) = delete;
   RequestGate& operator=(const RequestGate&) = delete;
 
-  // Who writes the answers of connections and those of streams of HTTP/2.
+  // Sets who writes the answers on connections and those on streams of HTTP/2.
   void set_writers(AnswerWriter* connections, AnswerWriter* streams) {
     connections_ = connections;
     streams_ = streams;
   }
 
-  // True when the server does not keep up with what it was given.
+  // True if the server has as many unbegun requests as its limit allows.
   bool IsQueueFull(LaneServer* server);
-  // A request of this connection has just been given to JavaScript.
+  // Must be called when a request of this connection was given to JavaScript.
   void AddUnread(const Connection* connection, const http1::RequestHead& head);
-  // JavaScript has begun the request that ends there.
+  // Must be called when JavaScript is known to have begun the request whose record ends at `end`.
   void SettleUnread(uint64_t end) { unread_.Settle(end); }
   void BeginPass() { unread_.Settle(queue_->begun()); }
-  // Answers requests that JavaScript has not begun in time.
+  // Answers the requests that JavaScript has not begun in time, and makes JavaScript skip them.
   void RefuseOverdue(uint64_t now_ms) {
     if (unread_.HasOverdue(now_ms)) RefuseTaken(now_ms);
   }
-  // Answers what JavaScript will never begin: its thread ends.
+  // Answers the requests that JavaScript will never begin, because its thread is ending.
   void RefuseAbandoned();
 
  private:

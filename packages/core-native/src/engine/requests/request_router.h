@@ -1,5 +1,5 @@
 #pragma once
-// Whose request is it? Of ports that several servers share.
+// Finds the server or member that owns a request on a port that several servers share.
 
 #include <cstdint>
 #include <string_view>
@@ -10,100 +10,113 @@
 
 namespace httpsys::engine {
 
-// Thread: the lane.
+// The interface of the router towards the protocols. Thread: the lane.
 class RequestRouter {
  public:
   enum class Outcome : uint8_t {
-    kHere,       // The connection has its server; the route is that of its prefix.
-    kUnrouted,   // Nobody's: answered by status.
-    kLater,      // Answers before it, or their bytes, are still to leave.
-    kWaiting,    // For its owner: asked again by itself.
-    kElsewhere,  // The connection has left with its bytes.
-    kRelayed,    // Its head has left, its connection stays: the phase says how its body goes on.
+    kHere,       // The connection has its server, and the route is that of the prefix.
+    kUnrouted,   // Nobody owns the request: the lane answers according to the route's status.
+    kLater,      // Earlier answers, or their bytes, have to leave first.
+    kWaiting,    // The request waits for its owner. The router resumes the input by itself.
+    kElsewhere,  // The connection has moved to another member, with the bytes read, or was closed.
+    // The head was sent to another member, and the connection stays. Its phase says how the body is
+    // read.
+    kRelayed,
   };
 
-  // Requests of this port have to be looked at before their connection has a server.
+  // Returns true if the server of a connection to this port is known only when its request has been
+  // read.
   virtual bool IsShared(uint16_t port) const = 0;
-  // Before TLS begins: to the server, or the member, that has the certificate of this name. False:
-  // the connection has left.
+  // Gives a connection, before its TLS handshake begins, to the server or member that has the
+  // certificate for this name. Returns false if the connection is not to be read here any more.
   virtual bool RouteHello(Connection* connection, std::string_view servername) = 0;
-  // Of a server that has closed, and that JavaScript has not heard of: it goes to another server of
-  // the port, or ends.
+  // Handles a connection that JavaScript has not heard of and whose server has stopped listening:
+  // gives it to another server or member of the port, or ends it.
   virtual void Leave(Connection* connection) = 0;
-  // Gives an idle connection of a server that ends to another member. False: nobody wants it.
+  // Gives an idle connection, whose server is ending, to another server or member of the port.
+  // Returns false if nobody takes it.
   virtual bool MoveAway(Connection* connection) = 0;
-  // False on a port whose only server has the connection already.
+  // Returns true if FindServer() must be asked for the requests of this connection; false on a port
+  // whose only server has the connection already.
   virtual bool MustRoute(const Connection* connection) const = 0;
-  // `input` begins with the request.
+  // Finds who gets the request. `input` begins with the request, whose head has `head_bytes`. Sets
+  // `route`.
   virtual Outcome FindServer(Connection* connection, const http1::RequestHead& head,
                              std::string_view input, size_t head_bytes, Route* route) = 0;
-  // The same for a stream of HTTP/2: kHere, kUnrouted, kWaiting, or kRelayed with the member that
-  // RelayStream() is to be called with.
+  // The same for a stream of HTTP/2. The outcome is kHere, kUnrouted or kWaiting, or kRelayed with
+  // the `member` to which the caller sends the request by RelayStream().
   virtual Outcome FindStreamServer(Connection* stream, const http1::RequestHead& head, Route* route,
                                    uint64_t* member) = 0;
 
-  // -- A request that another member answers.
+  // -- A request that another member answers, at the member that has the client.
 
-  // False: the member does not read; asked again by ResumeInput(kPauseRelay).
+  // Returns false if the member does not read. Input is resumed with kPauseRelay when it does.
   virtual bool CanRelay(const Connection* connection) const = 0;
-  // The head of a stream's request as text. False: not now.
+  // Sends the head of a stream's request, as HTTP/1.1, to the member. Returns false if that is not
+  // possible now.
   virtual bool RelayStream(Connection* stream, uint64_t member, std::string_view head) = 0;
-  // The bytes that the member has not taken of it.
+  // The bytes of the request that the member has not taken.
   virtual size_t UnsentBytes(const Connection* connection) const = 0;
-  // What follows the head, as it came.
+  // Sends what follows the head, as received. Dropped if the relay has ended.
   virtual void RelayMore(Connection* connection, std::string_view bytes) = 0;
-  // The client has ended its direction. False: nothing is being relayed.
+  // Tells the member that the client has ended its direction. Returns false if nothing is being
+  // relayed.
   virtual bool RelayEnd(Connection* connection) = 0;
 
-  // -- The same, where it is answered.
+  // -- The same, at the member that answers.
 
-  // An answer that goes to another member's client is whole.
+  // An answer to another member's client is complete.
   virtual void OnRelayedAnswer(Connection* connection) = 0;
   virtual void OnRelayedUpgrade(Connection* connection, bool is_accepted) = 0;
 
+  // All output of the connection has been given to the socket: the relay may send more.
   virtual void OnOutputDone(Connection* connection) = 0;
+  // Counts a request that JavaScript gets, by prefix.
   virtual void CountRequest(Connection* connection, uint32_t prefix_id) = 0;
 
  protected:
   ~RequestRouter() = default;
 };
 
-// What a relay says to the session of HTTP/2 whose stream's request another member answers. Thread:
-// the lane.
+// What a relay tells the session of HTTP/2 about a stream whose request another member answers.
+// Thread: the lane.
 class RelayedStreams {
  public:
-  // Bytes of the answer; they are copied.
+  // Bytes of the answer. The callee copies them.
   virtual void OnRelayedBytes(Connection* stream, std::string_view bytes) = 0;
-  // The answer is complete.
+  // The answer is complete. `closes`: the member reads nothing more of the request.
   virtual void OnRelayedAnswer(Connection* stream, bool closes) = 0;
-  // The member has ended its direction of a tunnel, whose bytes are whole.
+  // The member has ended its direction of a tunnel, after all bytes.
   virtual void OnRelayedEnd(Connection* stream) = 0;
   virtual void OnRelayedUpgrade(Connection* stream, bool is_accepted) = 0;
-  // The member has closed its end, where nothing is a tunnel's.
+  // The member has closed the relay, which is no tunnel. `is_answer_due`: the answer is not
+  // complete.
   virtual void OnRelayEnded(Connection* stream, bool is_answer_due) = 0;
-  // The member has closed its end of a tunnel.
+  // The member has closed the relay, which is a tunnel.
   virtual void OnRelayClosed(Connection* stream) = 0;
-  // The member has died.
+  // The member has died or broken the rules. `is_begun`: part of the answer has arrived.
   virtual void OnRelayFailed(Connection* stream, bool is_begun) = 0;
-  // The member has taken bytes of the request.
+  // The member has taken bytes of the request: the client's window may grow.
   virtual void OnRelayDrained(Connection* stream) = 0;
-  // True while the request is whole here, so that another member may have it.
+  // True while the whole request is kept here, so that another member can get it.
   virtual bool CanTakeBack(const Connection* stream) const = 0;
+  // Makes the request wait for its owner again.
   virtual void TakeBack(Connection* stream) = 0;
-  // True when the client has sent and got everything.
+  // True if the client has sent everything and received the complete answer.
   virtual bool IsWhole(const Connection* stream) const = 0;
 
  protected:
   ~RelayedStreams() = default;
 };
 
-// How a connection of HTTP/1.1 becomes one of HTTP/2. Thread: the lane.
+// Turns a connection of HTTP/1.1 into one of HTTP/2. Thread: the lane.
 class Http2Entry {
  public:
-  // From here on the connection's input is frames, beginning with the preface. False: no memory.
+  // From here on the input consists of frames, beginning with the client's preface. Returns false
+  // if out of memory.
   virtual bool Begin(Connection* connection) = 0;
-  // The same for a connection whose first request asks for HTTP/2, and is answered on stream 1;
-  // `body` is all of its body. False: it stays a request of HTTP/1.1.
+  // The same for a connection whose first request asks for an upgrade to HTTP/2 and is answered on
+  // stream 1. `body` is its whole body. Returns false if it stays a request of HTTP/1.1.
   virtual bool Upgrade(Connection* connection, const http1::RequestHead& head,
                        std::string_view settings, std::string_view body) = 0;
 

@@ -1,5 +1,5 @@
 #pragma once
-// Requests that were given to JavaScript and that it has not begun: a server's request queue.
+// A server's request queue: requests that were given to JavaScript and that it has not begun.
 
 #include <algorithm>
 #include <atomic>
@@ -10,18 +10,19 @@
 
 namespace httpsys::engine {
 
-// Thread: the lane. The counters are those of all lanes together.
+// The queue of one lane, for all its servers. The counters are shared by all lanes. Thread: the
+// lane.
 class UnreadRequests {
  public:
   using Counter = std::atomic<uint64_t>;
 
   struct Item {
-    uint64_t end = 0;  // RequestQueue::appended() behind the request's record.
+    uint64_t end = 0;  // RequestQueue::appended() behind the request's record: names the request.
     Counter* counter = nullptr;
-    uint64_t deadline_ms = 0;  // 0 = it may wait for ever.
+    uint64_t deadline_ms = 0;  // 0 = it may wait without limit.
     uint32_t slot = 0;
-    bool is_head = false;   // The method.
-    bool is_first = false;  // None of its connection is before it.
+    bool is_head = false;   // The method is HEAD.
+    bool is_first = false;  // No other request of its connection is unanswered.
   };
 
   void Add(const Item& item) {
@@ -32,7 +33,7 @@ class UnreadRequests {
     if (item.deadline_ms != 0) next_deadline_ms_ = std::min(next_deadline_ms_, item.deadline_ms);
   }
 
-  // JavaScript has begun everything up to there.
+  // Removes the requests that JavaScript has begun: those up to `begun`.
   void Settle(uint64_t begun) {
     while (count_ != 0 && ring_[first_].end <= begun) {
       ring_[first_].counter->fetch_sub(1, std::memory_order_relaxed);
@@ -41,7 +42,7 @@ class UnreadRequests {
     }
   }
 
-  // Those whose time has run out, each once. They are in the queue as before.
+  // The requests whose deadline has passed. Each is returned once, and stays in the queue.
   bool HasOverdue(uint64_t now_ms) const { return next_deadline_ms_ <= now_ms; }
   std::vector<Item> TakeOverdue(uint64_t now_ms) {
     std::vector<Item> overdue;
@@ -76,7 +77,7 @@ class UnreadRequests {
   std::vector<Item> ring_ = std::vector<Item>(64);
   size_t first_ = 0;
   size_t count_ = 0;
-  uint64_t next_deadline_ms_ = UINT64_MAX;  // Or sooner.
+  uint64_t next_deadline_ms_ = UINT64_MAX;  // The earliest deadline, or a time before it.
 };
 
 }  // namespace httpsys::engine

@@ -1,6 +1,6 @@
 #pragma once
-// The log of requests that were refused before JavaScript: docs/error-log.md. One file a process,
-// which several processes may share: each line is one write to its end.
+// The log of requests that were refused before JavaScript had them (docs/error-log.md). A process
+// writes to one file, which several processes may share: each line is one write to its end.
 
 #include <atomic>
 #include <cstdint>
@@ -14,16 +14,18 @@
 
 namespace httpsys::engine {
 
-// HTTP.SYS's phrases.
+// The reason phrase of HTTP.SYS's error log.
 std::string_view ReasonFor(records::ErrorKind kind, bool is_in_body);
 std::string_view ReasonFor(RouteStatus status);
+// The status code of the answer.
 int StatusFor(records::ErrorKind kind);
 int StatusFor(RouteStatus status);
 
-// Thread: any.
+// Writes the log. Thread: any.
 class ErrorLog {
  public:
-  // The process' own: HTTPSYS_ERROR_LOG names its file, without it nothing is written.
+  // The log of this process, in the file that HTTPSYS_ERROR_LOG names. Without that variable
+  // nothing is written.
   static ErrorLog& Instance();
 
   explicit ErrorLog(const char* path);
@@ -32,13 +34,15 @@ class ErrorLog {
   ErrorLog& operator=(const ErrorLog&) = delete;
 
   bool is_on() const { return fd_ != -1; }
-  // Why the file could not be opened, a positive errno; 0 = it was, or that has been asked before.
+  // Returns why the file could not be opened, a positive errno. Returns 0 if it was opened, and on
+  // every later call.
   int TakeFailure() { return failure_.exchange(0, std::memory_order_relaxed); }
   const std::string& path() const { return path_; }
-  // False: the line was left out, because this second has had limits::kLogLinesPerSecond. Then
-  // WriteDropped() is due in the next one.
+  // Writes a line. Returns false if the line was left out because this second has had
+  // limits::kLogLinesPerSecond lines: the caller must call WriteDropped() in a later second.
   bool Write(const LogRecord& entry);
-  // Says how many lines were left out; within the same second only if `is_last`. False: not yet.
+  // Writes how many lines were left out; in the same second as the last line only if `is_last`.
+  // Returns false if nothing was written because it is too early.
   bool WriteDropped(bool is_last);
 
  private:

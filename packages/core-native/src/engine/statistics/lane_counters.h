@@ -1,5 +1,5 @@
 #pragma once
-// What a lane has counted since it started.
+// Counters of a lane since it started.
 
 #include <array>
 #include <atomic>
@@ -8,18 +8,19 @@
 
 namespace httpsys::engine {
 
-// The fixed set of counters. An answer without JavaScript counts as exactly one of the first three;
-// where nothing was sent but a reset, as kReset, too.
+// The counters. An answer without JavaScript counts in exactly one of the first three; if only a
+// reset was sent, in kReset, too.
 enum class LaneCounter : uint8_t {
   kUnrouted,     // No prefix owns the request: 400, 404, 421.
-  kUnavailable,  // Its owner is away or does not keep up: 503.
+  kUnavailable,  // The owner is away or does not keep up: 503.
   kRefused,      // The message is malformed, too large or too slow: 400, 408, 413, 431.
   kReset,        // The request ended with a reset instead of an answer.
-  kSlowReaders,  // Connections that ended because the client took less than minSendRate.
+  kSlowReaders,  // A connection ended because the client read more slowly than minSendRate.
   kCount,
 };
 
-// One writer, so that counting takes no locked instruction. Thread: Add() the lane, Read() any.
+// One thread writes, so that counting needs no locked instruction. Thread: the lane for Add(), any
+// for Read().
 class LaneCounters {
  public:
   void Add(LaneCounter counter) {

@@ -1,5 +1,5 @@
 #pragma once
-// What a log says of one request.
+// What the error log says of one request.
 
 #include <cstdint>
 #include <string_view>
@@ -10,7 +10,8 @@ namespace httpsys::engine {
 
 // The fields of one line. The views must be valid while the line is written.
 struct LogRecord {
-  // The connection's descriptor, which is asked for its addresses unless `addresses` has them.
+  // The connection's descriptor. Its addresses are read from the kernel unless `addresses` has
+  // them.
   int fd = -1;
   const Addresses* addresses = nullptr;
   int version_major = 1;

@@ -1,6 +1,6 @@
 #pragma once
-// Connections of a lane whose TLS is not established yet. JavaScript hears of them when it is, or
-// when it has to choose a certificate or a protocol.
+// TLS handshakes on the connections of a lane. JavaScript hears of a connection when its handshake
+// is complete, or when JavaScript has to choose the certificate or the protocol.
 
 #include <cstdint>
 #include <unordered_map>
@@ -18,12 +18,14 @@ class TlsHandshakes {
   TlsHandshakes(RecordWriter* records, Transport* transport, RequestRouter* router)
       : records_(records), transport_(transport), output_(transport->output()), router_(router) {}
 
-  // In phase kHandshake. True when that is over and there may be something to read.
+  // Continues a handshake (phase kHandshake). Returns true if it is complete and there may be bytes
+  // to read.
   bool OnReadable(Connection* connection);
+  // The handshake has taken too long: it fails.
   void OnTimeout(Connection* connection);
   void OnDetached(Connection* connection);
-  // Of a kHello or kNewSession. True as with OnReadable(); `connection` is then the one it was
-  // about.
+  // Continues the handshake that waited for JavaScript's answer to the kHello or kNewSession record
+  // `id`. Returns true as OnReadable() does, and sets `connection`. An unknown id is ignored.
   bool OnAnswer(uint32_t id, tls::HelloAnswer answer, Connection** connection);
 
  private:
@@ -38,6 +40,7 @@ class TlsHandshakes {
   OutputPass* output_;
   RequestRouter* router_;
   uint32_t next_id_ = 1;
+  // The connections that wait for an answer of JavaScript, by the id of the record.
   std::unordered_map<uint32_t, Connection*> asking_;
 };
 

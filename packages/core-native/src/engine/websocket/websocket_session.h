@@ -1,5 +1,5 @@
 #pragma once
-// WebSockets on the connections of a lane: from bytes to message records, from frame records to
+// WebSockets on the connections of a lane: turns bytes into message records, and frame records into
 // bytes.
 
 #include <uv.h>
@@ -29,34 +29,35 @@ class WebSocketSession final : public Protocol {
                    Transport* transport, Input* input);
   WebSocketSession(const WebSocketSession&) = delete;
   WebSocketSession& operator=(const WebSocketSession&) = delete;
-  // Before the loop is closed.
+  // Must be called before the loop is closed.
   void Close();
 
   // -- Input.
 
-  // Of a message that is being read into memory of its own, that memory.
+  // The memory of the message that is being read, if it has memory of its own; otherwise `shared`.
   std::span<char> Room(Connection* connection, std::span<char> shared) override;
   void OnReceived(Connection* connection, size_t bytes) override;
-  // Writes over what it reads.
+  // Unmasks the input in place: its memory is overwritten.
   Advance OnReadable(Connection* connection, std::string_view input, size_t* used) override;
   void OnEof(Connection* connection) override;
   void OnTimeout(Connection* connection) override { transport_->Close(connection, 0); }
   bool OnReply(Connection* connection, const ReplyRecord& reply) override;
 
-  // -- What JavaScript wants. A record that claims what it cannot have is a mistake of our own
-  // JavaScript and ends the process.
+  // -- Replies of JavaScript. A record that names what it must not (a connection that is no
+  // WebSocket, an unknown block) is a mistake of our own JavaScript and ends the process.
 
-  // kBroadcast and kBroadcastBlock, which name their connections themselves.
+  // Handles kBroadcast and kBroadcastBlock, whose records list their connections.
   void OnBroadcast(const ReplyRecord& reply);
 
  private:
   class Delivery;
   struct Frame;
+  // Bytes that several connections send, and what keeps them alive.
   struct Shared {
     std::shared_ptr<const void> owner;
     std::string_view bytes;
   };
-  // What one broadcast has made so far.
+  // The forms in which one broadcast has been framed so far.
   struct Broadcast;
   struct LoneDeflater {
     websocket::ZlibParameters parameters;
@@ -70,7 +71,7 @@ class WebSocketSession final : public Protocol {
   size_t Read(Connection* connection, char* data, size_t size);
   std::span<char> OwnRoom(Connection* connection);
   static void OnUnusedTimer(uv_timer_t* timer);
-  // Of zlib states and blocks.
+  // Starts the timer that frees unused zlib states and blocks.
   void WatchUnused();
 
   websocket::MessageReader* ReaderOf(WebSocketState* socket);
@@ -90,11 +91,12 @@ class WebSocketSession final : public Protocol {
   Transport* transport_;
   OutputPass* output_;
   Input* input_;
-  // Of a WebSocket that has read its messages to their end, for the next one that reads.
+  // A reader that is between messages, for the next WebSocket that reads.
   std::unique_ptr<websocket::MessageReader> spare_reader_;
   uv_timer_t unused_timer_;
   websocket::ZlibPool zlib_;
-  std::vector<LoneDeflater> lone_deflaters_;  // By what they were asked for; few.
+  // Deflaters without context takeover, one for each set of parameters.
+  std::vector<LoneDeflater> lone_deflaters_;
 };
 
 }  // namespace httpsys::engine
