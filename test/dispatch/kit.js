@@ -14,10 +14,9 @@ const { readByPeer, until } = require('../helpers/waiting')
  * @param {string} [name] of the server's backend
  */
 async function haveCome (wires, name = backend) {
-  for (const { socket } of wires) {
-    if (name === 'node') await until(() => socket.writableLength === 0, 'the kernel has taken everything')
-    else await readByPeer(socket)
-  }
+  const sockets = wires.map(({ socket }) => socket)
+  if (name === 'node') await until(() => sockets.every((socket) => socket.writableLength === 0), 'the kernel has taken everything')
+  else await readByPeer(...sockets)
 }
 
 /**

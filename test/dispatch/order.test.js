@@ -25,7 +25,8 @@ function startServer (name, sent) {
     const server = http.createServer((req, res) => {
       if (req.url === '/gather') {
         report({ gathering: true })
-        while (!fs.existsSync(sent));
+        // Blocks the thread, and leaves the core to those who are waited for.
+        while (!fs.existsSync(sent)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1)
         res.end('gathered')
         turn = 0
         notes.length = 0
@@ -106,7 +107,8 @@ test('when the fifth of 64 handlers throws, it is an uncaughtException and the o
     const server = http.createServer((req, res) => {
       if (req.url === '/gather') {
         report({ gathering: true })
-        while (!fs.existsSync(sent));
+        // Blocks the thread, and leaves the core to those who are waited for.
+        while (!fs.existsSync(sent)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1)
         res.end('gathered')
         return
       }

@@ -74,35 +74,42 @@ const kTables = ['/proc/net/tcp', '/proc/net/tcp6'].filter((file) => fs.existsSy
 /** @param {number | undefined} port @returns {string} as the kernel's tables have it */
 const hex = (port = 0) => port.toString(16).toUpperCase().padStart(4, '0')
 
+/** @typedef {{ state: string, unsent: boolean, unread: boolean }} End one end of a connection, as the kernel has it */
+
+/** Local address and port, remote ones, state, and the bytes that were not sent and not read. */
+const kLine = /:([0-9A-F]{4}) [0-9A-F]+:([0-9A-F]{4}) (..) ([0-9A-F]{8}):([0-9A-F]{8})/g
+
 /**
- * @param {number | undefined} localPort
- * @param {number | undefined} remotePort
- * @returns {{ state: string, unsent: boolean, unread: boolean } | null} one end of a connection, as the kernel has it
+ * Reads the kernel's tables once: they may have thousands of lines, of connections that wait for their end, and take 30 ms then.
+ *
+ * @returns {(localPort: number | undefined, remotePort: number | undefined) => End | undefined}
  */
-function endOf (localPort, remotePort) {
-  // A machine may have thousands of connections that wait for their end: no line is looked at by itself.
-  const pattern = new RegExp(`:${hex(localPort)} [0-9A-F]+:${hex(remotePort)} (..) ([0-9A-F]{8}):([0-9A-F]{8})`)
+function readEnds () {
+  /** @type {Map<string, End>} */
+  const ends = new Map()
   for (const file of kTables) {
-    const found = pattern.exec(fs.readFileSync(file, 'latin1'))
-    if (found === null) continue
-    const [, state, sending, receiving] = found
-    return { state, unsent: sending !== '00000000', unread: receiving !== '00000000' }
+    for (const [, local, remote, state, sending, receiving] of fs.readFileSync(file, 'latin1').matchAll(kLine)) {
+      const key = `${local} ${remote}`
+      if (!ends.has(key)) ends.set(key, { state, unsent: sending !== '00000000', unread: receiving !== '00000000' })
+    }
   }
-  return null
+  return (localPort, remotePort) => ends.get(`${hex(localPort)} ${hex(remotePort)}`)
 }
 
 /**
- * Waits until the process at the other end of a connection on this machine has read all that this end has written. What it
- * makes of the bytes before it reads the next ones, it has made before it obeys a command of its JavaScript.
+ * Waits until the processes at the other ends of connections on this machine have read all that these ends have written. What
+ * they make of the bytes before they read the next ones, they have made before they obey a command of their JavaScript.
  *
- * @param {import('node:net').Socket} socket
+ * @param {...import('node:net').Socket} sockets
  * @returns {Promise<void>}
  */
-async function readByPeer (socket) {
-  await until(() => socket.writableLength === 0, 'the kernel has taken everything')
+async function readByPeer (...sockets) {
+  await until(() => sockets.every((socket) => socket.writableLength === 0), 'the kernel has taken everything')
   if (kTables.length === 0) return sleep(kReadMs)
-  const { localPort, remotePort } = socket
-  await until(() => !endOf(localPort, remotePort)?.unsent && !endOf(remotePort, localPort)?.unread, 'the peer has read everything')
+  await until(() => {
+    const endOf = readEnds()
+    return sockets.every(({ localPort, remotePort }) => !endOf(localPort, remotePort)?.unsent && !endOf(remotePort, localPort)?.unread)
+  }, 'the peers have read everything')
 }
 
 /**
@@ -113,7 +120,10 @@ async function readByPeer (socket) {
  */
 async function knowsEnds (sockets) {
   if (kTables.length === 0) return sleep(kReadMs)
-  await until(() => sockets.every((socket) => socket.destroyed || endOf(socket.localPort, socket.remotePort)?.state === kEstablished), 'the ends are known')
+  await until(() => {
+    const endOf = readEnds()
+    return sockets.every((socket) => socket.destroyed || endOf(socket.localPort, socket.remotePort)?.state === kEstablished)
+  }, 'the ends are known')
 }
 
 module.exports = { apart, connectionsOf, drained, knowsEnds, readByPeer, silence, until }
