@@ -1,5 +1,5 @@
 #pragma once
-// Writes the request records of one lane. records.h and docs/records.md say what each record
+// Writes the request records of one lane. records.h and docs/internals/records.md say what each record
 // contains.
 
 #include <cstdint>
