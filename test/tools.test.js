@@ -140,16 +140,16 @@ class Counted final : public Base {
   assert.deepEqual(countMethods(text), [{ name: 'Plain', methods: 0 }, { name: 'Counted', methods: 4 }])
 })
 
-test('docs/architecture.md shows the protocol of every phase', () => {
-  const [, section] = fs.readFileSync(path.join(kRoot, 'docs', 'architecture.md'), 'utf8').split('## Protocols')
+test('docs/internals/architecture.md shows the protocol of every phase', () => {
+  const [, section] = fs.readFileSync(path.join(kRoot, 'docs', 'internals', 'architecture.md'), 'utf8').split('## Protocols')
   const phases = phasesOf(readPhases())
   const shown = [...section.split('\n## ')[0].matchAll(/^\| (`k.+`) \|/gm)].flatMap(([, names]) => [...names.matchAll(/`(k\w+)`/g)].map(([, name]) => name))
   assert.deepEqual([...shown].sort(), [...phases].sort())
 })
 
-test('docs/architecture.md shows the phases that may follow each phase', () => {
+test('docs/internals/architecture.md shows the phases that may follow each phase', () => {
   const header = readPhases()
-  const [, section] = fs.readFileSync(path.join(kRoot, 'docs', 'architecture.md'), 'utf8').split('## Phases')
+  const [, section] = fs.readFileSync(path.join(kRoot, 'docs', 'internals', 'architecture.md'), 'utf8').split('## Phases')
   const shown = [...section.split('\n## ')[0].matchAll(/^\| `(k\w+)` \| .+ \| (`k.+`) \|$/gm)]
     .map(([, phase, next]) => [phase, namesIn(next)])
   const groups = [...header.matchAll(/((?:\s*case k\w+:)+)(?:\s*\/\/.*)*\s*return PhasesOf\(\s*\{([^}]*)\}\)/g)]
@@ -157,8 +157,8 @@ test('docs/architecture.md shows the phases that may follow each phase', () => {
   assert.deepEqual(shown, phasesOf(header).map((phase) => [phase, next.get(phase)]))
 })
 
-test('docs/architecture.md shows the table of the layer check', () => {
-  const [, section] = fs.readFileSync(path.join(kRoot, 'docs', 'architecture.md'), 'utf8').split('## Rooms\n')
+test('docs/internals/architecture.md shows the table of the layer check', () => {
+  const [, section] = fs.readFileSync(path.join(kRoot, 'docs', 'internals', 'architecture.md'), 'utf8').split('## Rooms\n')
   const rows = [...section.split('\n## ')[0].matchAll(/^\| `(\S+)` \| .+ \| (.+) \|$/gm)]
   const shown = rows.map(([, room, mayInclude]) => [room, [...mayInclude.matchAll(/`(\S+?)`/g)].map(([, other]) => other)])
   assert.deepEqual(shown, Object.entries(kRooms))

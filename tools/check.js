@@ -35,7 +35,7 @@ const kThorough = 'HTTPSYS_THOROUGH'
  * @property {boolean} [beside] runs at the same time as the one before it: that one leaves a core idle, and neither of them disturbs the other
  */
 
-// Where the addon is HTTP.SYS's: the files whose results docs/windows.md shows. What the rest of the project needs to be
+// Where the addon is HTTP.SYS's: the files whose results docs/internals/windows.md shows. What the rest of the project needs to be
 // checked is there on Linux.
 /** @type {Step[]} */
 const kWindowsSteps = [

@@ -6,7 +6,7 @@
 //
 //   node tools/wine.js [pattern over file names] [--node 20] [--on wine | double] [--table]
 //
-// --table writes the results of all backends into docs/windows.md.
+// --table writes the results of all backends into docs/internals/windows.md.
 
 const { spawn } = require('node:child_process')
 const fs = require('node:fs')
@@ -209,7 +209,7 @@ async function writeTable (files, windows) {
   for (const { file, name } of columns[1]) {
     lines.push(`| ${name.replaceAll('|', '\\|')} | ${columns.map((results) => cell(results, file, name)).join(' | ')} |`)
   }
-  const page = path.join(kRoot, 'docs', 'windows.md')
+  const page = path.join(kRoot, 'docs', 'internals', 'windows.md')
   const [before, rest] = fs.readFileSync(page, 'utf8').split(kTableBegin)
   fs.writeFileSync(page, `${before}${kTableBegin}\n${lines.join('\n')}\n${kTableEnd}${rest.split(kTableEnd)[1]}`)
 }

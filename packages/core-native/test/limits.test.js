@@ -21,16 +21,16 @@ function constantsOf (text) {
   }))
 }
 
-/** @returns {Map<string, number>} the table of docs/port-sharing.md */
+/** @returns {Map<string, number>} the table of docs/internals/port-sharing.md */
 function documented () {
-  const text = fs.readFileSync(path.join(__dirname, '../../../docs/port-sharing.md'), 'utf8')
+  const text = fs.readFileSync(path.join(__dirname, '../../../docs/internals/port-sharing.md'), 'utf8')
   const [section] = /^## Limits\n[^]*?(?=^## )/m.exec(text) ?? ['']
   const units = /** @type {Record<string, number>} */ ({ undefined: 1, KiB: 1024, MiB: 1024 * 1024 })
   return new Map([...section.matchAll(/^\| `(k\w+)` \| ([\d,]+)(?: (KiB|MiB))? \|/gm)].map(([, name, digits, unit]) =>
     [name, Number(digits.replaceAll(',', '')) * units[unit]]))
 }
 
-test('the table of docs/port-sharing.md has every limit of that section of limits.h', () => {
+test('the table of docs/internals/port-sharing.md has every limit of that section of limits.h', () => {
   const [, section] = /^\/\/ -- Port sharing\.\n([^]*?)^(?:\/\/ -- |\})/m.exec(read('base/limits.h')) ?? []
   const names = [...constantsOf(section).keys()]
   assert.ok(names.length > 20, 'the section was not found')
@@ -46,7 +46,7 @@ test('it says nothing else than the sources', () => {
 })
 
 test('every row of it is read', () => {
-  const text = fs.readFileSync(path.join(__dirname, '../../../docs/port-sharing.md'), 'utf8')
+  const text = fs.readFileSync(path.join(__dirname, '../../../docs/internals/port-sharing.md'), 'utf8')
   const [section] = /^## Limits\n[^]*?(?=^## )/m.exec(text) ?? ['']
   const rows = section.split('\n').filter((line) => line.startsWith('| ')).length
   assert.equal(documented().size, rows - 1) // Its head.

@@ -400,7 +400,7 @@ export class Engine {
 }
 
 export const capabilities: Capabilities
-/** Asks who listens on a port: a status (0 or a negative errno) and JSON (docs/port-sharing.md), to be validated. */
+/** Asks who listens on a port: a status (0 or a negative errno) and JSON (docs/cli.md), to be validated. */
 export const serviceState: undefined | ((port: number, callback: (status: number, text: string) => void) => void)
 /**
  * Chooses the folder of the names under which processes that share ports meet ('' = the default), for the whole process: 0, or

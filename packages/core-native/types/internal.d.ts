@@ -1,4 +1,4 @@
-/** What rooms of lib know of each other where one may not import the other (docs/architecture.md#rooms). */
+/** What rooms of lib know of each other where one may not import the other (docs/internals/architecture.md#rooms). */
 
 import { Prefixes } from '../lib/prefixes/prefixes'
 

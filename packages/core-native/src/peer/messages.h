@@ -1,5 +1,6 @@
 #pragma once
-// The messages between members of a shared port; docs/port-sharing.md describes the protocol.
+// The messages between members of a shared port; docs/internals/port-sharing.md describes the
+// protocol.
 //
 // Control connection (member to coordinator): kHello, then the types up to kTicketKeys. Data
 // connection (lane to lane): kLink, then kHandOver, kRelay and their answers.

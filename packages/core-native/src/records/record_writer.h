@@ -1,6 +1,6 @@
 #pragma once
-// Writes the request records of one lane. records.h and docs/records.md say what each record
-// contains.
+// Writes the request records of one lane. records.h and docs/internals/records.md say what each
+// record contains.
 
 #include <cstdint>
 #include <string>

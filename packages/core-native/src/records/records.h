@@ -1,12 +1,12 @@
 #pragma once
-// The records that the I/O threads and the JavaScript thread exchange. docs/records.md is the
-// prose; lib/records/records.js repeats the numbers for JavaScript and a test compares the two.
+// The records that the I/O threads and the JavaScript thread exchange. docs/internals/records.md is
+// the prose; lib/records/records.js repeats the numbers for JavaScript and a test compares the two.
 //
 // Every record starts with four 32-bit words in host byte order and is a multiple of 8 bytes long:
 //   word 0  size of the record in bytes, these words and padding included
 //   word 1  type in the low 8 bits, flags in the upper 24
-//   word 2  connection slot (dense small integer per lane, see Slot life in docs/records.md)
-//   word 3  0, or what a flag says
+//   word 2  connection slot: a dense small integer per lane
+//   word 3  0, unless a flag says otherwise
 // Readers skip types they do not know and never trust a length without comparing it to the size.
 
 #include <cstddef>

@@ -6,9 +6,9 @@
 
 namespace httpsys::sharing {
 
-// Blocks for up to `timeout_ms`. Returns 0 and JSON, whose form docs/port-sharing.md describes, or
-// a negative errno: -ECONNREFUSED if nobody shares the port; -EACCES if another user's process has
-// its place; -ETIMEDOUT. What the coordinator says is untrusted. Thread: any.
+// Blocks for up to `timeout_ms`. Returns 0 and JSON in the form of one of the `ports` of
+// docs/cli.md, or a negative errno: -ECONNREFUSED if nobody shares the port; -EACCES if another
+// user's process has its place; -ETIMEDOUT. What the coordinator says is untrusted. Thread: any.
 int QueryState(uint16_t port, uint64_t timeout_ms, std::string* text);
 
 }  // namespace httpsys::sharing

@@ -52,7 +52,8 @@ constexpr PhaseSet PhasesOf(std::initializer_list<InputPhase> phases) {
   return set;
 }
 
-// The phases that may follow a phase, beside itself. docs/architecture.md shows this table.
+// The phases that may follow a phase, beside itself. docs/internals/architecture.md shows this
+// table.
 constexpr PhaseSet NextPhases(InputPhase phase) {
   using enum InputPhase;
   switch (phase) {
