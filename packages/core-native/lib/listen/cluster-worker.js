@@ -242,7 +242,7 @@ function endWithPrimary (listener) {
 
 function onDisconnect () {
   for (const server of servers.values()) {
-    if (server[kListener].endsWithPrimary && server.listening) server.close()
+    if (/** @type {import('./listener').Listener} */ (server[kListener]).endsWithPrimary && server.listening) server.close()
   }
 }
 

@@ -20,6 +20,7 @@ const { SocketlessHandle } = require('./socketless-handle')
 const { kBegin, kListener } = require('../http/symbols')
 
 /**
+ * @typedef {import('../../types/node-internals').ListenHandle} ListenHandle
  * @typedef {import('./listen-args').Endpoint} Endpoint
  * @typedef {import('../prefixes/url-prefix').UrlPrefix} UrlPrefix
  *
@@ -522,7 +523,7 @@ function closeUnneeded (server) {
   }
   if (isNeeded(ownEndpoint(server)) || listener.beside.length === 0) return
   // Another one becomes the server's own, which address() tells and close() closes.
-  const handle = handleOf(server)
+  const handle = /** @type {ListenHandle} */ (handleOf(server)) // It listens.
   setHandle(server, listener.beside.shift().handle)
   handle.close()
 }

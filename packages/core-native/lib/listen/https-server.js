@@ -36,7 +36,7 @@ class Methods extends methodsOf(StockServer) {
   /** @param {string} servername @param {any} context */
   addContext (servername, context) {
     const { [kListener]: listener } = /** @type {any} */ (this)
-    const contexts = contextsOf(this)
+    const contexts = contextsOf(/** @type {import('../../types/node-internals').PrivateTlsServer} */ (/** @type {unknown} */ (this)))
     const { length } = contexts
     refuseIgnored('addContext()', context, [])
     try {

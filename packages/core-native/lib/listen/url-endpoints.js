@@ -20,6 +20,7 @@ const { kListener } = require('../http/symbols')
 const kFreePortTries = 10
 
 /**
+ * @typedef {import('../../types/node-internals').ListenHandle} ListenHandle
  * @typedef {import('./endpoints').Plan} Plan
  * @typedef {import('../prefixes/url-prefix').UrlPrefix} UrlPrefix
  */
@@ -158,7 +159,7 @@ function freePort (host) {
   const handle = createServerHandle(host ?? '0.0.0.0', 0, net.isIPv6(host ?? '') ? 6 : 4)
   if (typeof handle === 'number') throw listenError(handle, host ?? '::', 0)
   const address = /** @type {{ port?: number }} */ ({})
-  const status = handle.getsockname(address)
+  const status = /** @type {Required<ListenHandle>} */ (handle).getsockname(address)
   handle.close()
   if (status !== 0) throw listenError(status, host ?? '::', 0)
   return address.port ?? 0

@@ -47,7 +47,7 @@ class TlsFacts {
    * As a server may know them: one that asks for no certificate sees nothing of the one that a connection has shown to
    * another server, whose rules it was checked by.
    *
-   * @param {import('./server-tls').ServerTls | null | undefined} own of that server; null where the system has the certificates
+   * @param {{ readonly asksForCertificate: boolean } | null | undefined} own of that server; null where the system has the certificates
    * @returns {TlsFacts | ForeignFacts}
    */
   seenBy (own) {
@@ -117,7 +117,7 @@ class ForeignFacts {
   /** @returns {X509Certificate[]} */
   get chain () { return [] }
 
-  /** A stream of the connection may be another server's. @param {import('./server-tls').ServerTls | null | undefined} own */
+  /** A stream of the connection may be another server's. @param {{ readonly asksForCertificate: boolean } | null | undefined} own */
   seenBy (own) { return this.#whole.seenBy(own) }
 }
 
