@@ -2,18 +2,20 @@
 
 import type { AsyncResource } from 'node:async_hooks'
 import type * as http from 'node:http'
+import type * as https from 'node:https'
 import type * as net from 'node:net'
 import type * as tls from 'node:tls'
 import type { Addresses, NearEnd } from '../lib/http/addresses'
 import type { StreamCredit } from '../lib/http/stream-credit'
+import type { Listener } from '../lib/listen/listener'
 import type { Prefixes } from '../lib/prefixes/prefixes'
 import type { Lane } from '../lib/records/lane'
 import type { ForeignFacts, TlsFacts } from '../lib/tls/facts'
-import type { Hello } from '../lib/tls/server-tls'
+import type { Hello, ServerTls } from '../lib/tls/server-tls'
 import type { HelloAnswer } from './binding'
 import type {
   kCorked, kDetachAbortSignal, kEndCallbacks, kNeedDrain, kOptimizeEmptyRequests, kOutHeaders, kOutgoingUniqueHeaders,
-  kRejectNonStandardBodyWrites, kShapeMode, kWritableFinished, ListenHandle, PrivateRequest, PrivateResponse, PrivateServer, PrivateSocket
+  kRejectNonStandardBodyWrites, kShapeMode, kWritableFinished, ListenHandle, PrivateRequest, PrivateResponse, PrivateServer, PrivateSocket, PrivateTlsServer
 } from './node-internals'
 
 export declare const kLane: unique symbol
@@ -180,6 +182,32 @@ export interface EngineServer extends http.Server, PrivateServer {
   [kOutgoingUniqueHeaders]: unknown
 }
 
+/** A handle that a server is to listen on. */
+export interface BoundHandle extends ListenHandle {
+  /** Its server listens from now on. */
+  [kBegin]? (): void
+}
+
+/** An EngineServer to lib/listen, which knows all of its Listener. */
+export interface ListenServer extends EngineServer {
+  [kListener]: Listener
+}
+
+/** An https.Server of the engine. */
+export type ListenHttpsServer = ListenServer & PrivateTlsServer & { [kListener]: { tls: ServerTls } }
+
+/** http.Server as the base of the class whose objects are ListenServers. */
+export interface ListenServerBase extends Omit<typeof http.Server, 'prototype'> {
+  new (options?: http.ServerOptions, requestListener?: http.RequestListener): ListenServer
+  readonly prototype: ListenServer
+}
+
+/** The same of https.Server. */
+export interface ListenHttpsServerBase extends Omit<typeof https.Server, 'prototype'> {
+  new (options?: https.ServerOptions, requestListener?: http.RequestListener): ListenHttpsServer
+  readonly prototype: ListenHttpsServer
+}
+
 /** The socket of a connection of the engine, or of a stream of HTTP/2 (lib/http/socket.js). The symbols are those of lib/http/symbols.js. */
 export interface EngineSocket extends net.Socket, PrivateSocket {
   [kLane]: Lane
@@ -225,6 +253,13 @@ export interface EngineSocket extends net.Socket, PrivateSocket {
   readonly writableBuffer?: PendingChunk[]
   /** The second argument is Node's own, undocumented one. */
   destroy (error?: Error, callback?: (error?: Error | null) => void): this
+}
+
+/** What makes them: lib/http/socket.js, and secure-socket.js. */
+export interface EngineSocketConstructor {
+  /** No server: it was closed, and the connection is. No addresses: of a socket that is only looked at. */
+  new (lane: Lane, slot: number, server: EngineServer | undefined, remote: Addresses | null): EngineSocket
+  readonly prototype: EngineSocket
 }
 
 /** net.Socket as the base of the class whose objects are EngineSockets. */

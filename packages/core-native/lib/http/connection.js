@@ -137,7 +137,7 @@ function onOpen (lane, slot, words, bytes, at) {
   const flags = flagsAt(words, w)
   const isSecure = (flags & R.kFlagSecure) !== 0
   const Socket = isSecure ? SecureSocket : HttpSocket
-  const socket = /** @type {EngineSocket} */ (new Socket(lane, slot, server, addresses))
+  const socket = new Socket(lane, slot, server, addresses)
   if (isSecure) {
     const facts = new TlsFacts(words, bytes, align(text + remoteBytes + localBytes))
     facts.isEstablished = (flags & (R.kFlagFailed | R.kFlagPending)) === 0
@@ -198,7 +198,7 @@ function openStream (lane, slot, words, w) {
   const parent = /** @type {EngineSocket} */ (lane.sockets[words[w + Word.kRecordExtra]])
   const server = servers.get(words[w + Word.kRequestServerId])
   const Socket = parent[kTls] === undefined ? HttpSocket : SecureSocket
-  const socket = /** @type {EngineSocket} */ (new Socket(lane, slot, server, parent[kRemote]))
+  const socket = new Socket(lane, slot, server, parent[kRemote])
   const facts = parent[kTls]
   if (facts !== undefined) socket[kTls] = facts.seenBy(server?.[kListener].tls)
   socket[kParent] = parent

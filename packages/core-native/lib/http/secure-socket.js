@@ -24,7 +24,6 @@ const { kLane, kOnCertificate, kParent, kSlot, kState, kTls } = require('./symbo
 const Question = { kSession: 1, kFinished: 2, kPeerFinished: 3, kCertificate: 4, kKeyingMaterial: 5, kSharedSigalgs: 6 }
 
 /**
- * @constructor
  * @this {EngineSecureSocket}
  * @param {import('../records/lane').Lane} lane
  * @param {number} slot
@@ -187,4 +186,5 @@ Object.assign(prototype, {
   setSession () {}
 })
 
-module.exports = { SecureSocket }
+// To TypeScript a function does not make what its prototype says.
+module.exports = { SecureSocket: /** @type {import('../../types/internal').EngineSocketConstructor} */ (/** @type {unknown} */ (SecureSocket)) }

@@ -460,4 +460,11 @@ function consumed (socket, bytes) {
   if (total >= kAcknowledgeBytes && (socket[kState] & State.kReadPaused) === 0) acknowledge(socket)
 }
 
-module.exports = { HttpSocket, closeUnread, consumed, isUnread, materialise }
+module.exports = {
+  // To TypeScript a function does not make what the class is that it has the prototype of.
+  HttpSocket: /** @type {import('../../types/internal').EngineSocketConstructor} */ (/** @type {unknown} */ (HttpSocket)),
+  closeUnread,
+  consumed,
+  isUnread,
+  materialise
+}

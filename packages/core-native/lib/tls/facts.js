@@ -122,13 +122,17 @@ class ForeignFacts {
 }
 
 /**
+ * @typedef {Omit<import('node:tls').PeerCertificate, 'infoAccess'> & { infoAccess?: Record<string, string[]> | string, issuerCertificate?: LegacyCertificate }} LegacyCertificate
+ */
+
+/**
  * A certificate as `getPeerCertificate()` gives it.
  *
  * @param {X509Certificate} certificate
- * @returns {any}
+ * @returns {LegacyCertificate}
  */
 function legacyCertificate (certificate) {
-  const legacy = /** @type {any} */ (certificate.toLegacyObject())
+  const legacy = /** @type {LegacyCertificate} */ (certificate.toLegacyObject())
   if (typeof legacy.infoAccess === 'string') {
     const info = Object.create(null)
     for (const [, key, value] of legacy.infoAccess.matchAll(/([^\n:]*):([^\n]*)(?:\n|$)/g)) {
@@ -143,7 +147,7 @@ function legacyCertificate (certificate) {
  * With each certificate's issuer, the last one its own.
  *
  * @param {X509Certificate[]} chain
- * @returns {any}
+ * @returns {LegacyCertificate}
  */
 function legacyChain (chain) {
   const [first, ...others] = chain
