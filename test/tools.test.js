@@ -76,7 +76,7 @@ test('types that say nothing are found wherever the compiler reads them, and now
   assert.deepEqual(typesIn('const f = (/** @type {any[]} */ ...a) =>\n  /** @type {any} */ (a)'), ['1 any', '2 any'])
   assert.deepEqual(typesIn('/** @type {(() => any) | null} */\nlet a'), ['1 any'])
   assert.deepEqual(typesIn('/** @param {*} a @param {Function} b @param {Object} c @param {?} d */\nfunction f (a, b, c, d) {}'), ['1 *', '1 Function', '1 Object', '1 ?'])
-  assert.deepEqual(typesIn('class A { /** @type {Map<number, any>} */ #a }\n/** @typedef {{ a: any }} B */'), ['1 any', '2 any'])
+  assert.deepEqual(typesIn('class A {\n  /** @type {Map<number, any>} */\n  #a\n}\n/** @typedef {{ a: any }} B */'), ['2 any', '5 any'])
   assert.deepEqual(typesIn('// any\n/* any */\n/** If any. @param {unknown} a any @param {object} b */\nfunction any (a, b) { return any }'), [])
 })
 

@@ -5,8 +5,9 @@
 
 const { Buffer, Blob } = require('node:buffer')
 const { clearTimeout, setTimeout } = require('node:timers')
+const ws = require('ws')
 const { internals } = require('@httpsys/core-native')
-const { WsWebSocket, kSocketMark, extensionName, kDefaults, kEmpty } = require('./ws-internals')
+const { kSocketMark, extensionName, kDefaults, kEmpty } = require('./ws-internals')
 const { settingsOf } = require('./settings')
 const { createReadError, closeCodeOf } = require('./read-error')
 
@@ -53,7 +54,7 @@ const kStates = ['CONNECTING', 'OPEN', 'CLOSING', 'CLOSED']
 /** @param {WebSocket} self @returns {State} */
 const hidden = (self) => self
 
-class WebSocket extends WsWebSocket {
+class WebSocket extends ws.WebSocket {
   /** @param {unknown} address null: of a server @param {unknown} [protocols] @param {WsServerOptions} [options] */
   constructor (address, protocols, options) {
     // A server gives them.
@@ -285,7 +286,7 @@ function whileUpgrading (server, run) {
 
 /** @param {WsServer} server @param {WebSocket} webSocket */
 function forgetClient (server, webSocket) {
-  const clients = /** @type {Set<object>} */ (server.clients) // It was one of them.
+  const clients = /** @type {Set<WebSocket>} */ (server.clients) // It was one of them.
   clients.delete(webSocket)
   if (server._shouldEmitClose && clients.size === 0) nodeProcess.nextTick(emitServerClose, server)
 }

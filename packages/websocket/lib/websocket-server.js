@@ -5,9 +5,7 @@ const ws = require('ws')
 const core = require('@httpsys/core-native')
 const { NativeWebSocket, whileUpgrading } = require('./native-websocket')
 
-/** @typedef {import('../types/ws-internals').WsServer} WsServer */
-
-const { completeUpgrade } = /** @type {WsServer} */ (/** @type {unknown} */ (ws.WebSocketServer.prototype))
+const { completeUpgrade } = ws.WebSocketServer.prototype
 
 const kOpen = 1
 // A filter by another name would have the message sent to everybody.
@@ -16,7 +14,7 @@ const kBroadcastOptions = ['filter', 'binary', 'compress', 'fin', 'mask']
 const kLongText = 16 * 1024
 
 class WebSocketServer extends ws.WebSocketServer {
-  /** @param {ConstructorParameters<typeof ws.WebSocketServer>[0]} options which ws checks @param {() => void} [callback] */
+  /** @param {import('../types').ServerOptions | undefined} options which ws checks @param {() => void} [callback] */
   constructor (options, callback) {
     core.internals.refuseMisplaced('WebSocketServer()', options, [])
     const given = { WebSocket: NativeWebSocket, ...options }
@@ -33,7 +31,7 @@ class WebSocketServer extends ws.WebSocketServer {
 
   /** @param {...unknown} args the handshake's */
   completeUpgrade (...args) {
-    whileUpgrading(/** @type {WsServer} */ (/** @type {unknown} */ (this)), () => Reflect.apply(completeUpgrade, this, args))
+    whileUpgrading(this, () => Reflect.apply(completeUpgrade, this, args))
   }
 
   /**

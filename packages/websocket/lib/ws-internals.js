@@ -8,11 +8,6 @@ const ws = require('ws')
 const { internals } = require('@httpsys/core-native')
 const { version } = require('ws/package.json')
 
-/** @typedef {import('../types/ws-internals').WsServer} WsServer */
-
-/** With what the types of ws do not have. */
-const WsWebSocket = /** @type {import('../types/ws-internals').WsWebSocketBase} */ (/** @type {unknown} */ (ws.WebSocket))
-
 /** Members that a WebSocket made for a server has, and that native-websocket.js reads or writes. */
 const kWebSocketMembers = [
   '_binaryType', '_closeCode', '_closeFrameReceived', '_closeFrameSent', '_closeMessage', '_closeTimer', '_closeTimeout',
@@ -41,7 +36,7 @@ const isMethod = (value) => typeof value === 'function'
 function findSocketMark () {
   const socket = new Duplex({ read () {}, write (_chunk, _encoding, callback) { callback() } })
   const before = new Set(Object.getOwnPropertySymbols(socket))
-  const webSocket = new WsWebSocket(null, undefined, { autoPong: true })
+  const webSocket = new ws.WebSocket(null, undefined, { autoPong: true })
   check(webSocket, kWebSocketMembers, 'WebSocket#')
   check(webSocket, kWebSocketMethods, 'WebSocket#', isMethod)
   webSocket.setSocket(socket, Buffer.alloc(0), {})
@@ -58,17 +53,17 @@ const kOwnMembers = ['_events', '_eventsCount', '_readyState', '_socket']
 // What two new WebSockets of a server have in common. Few ever change it.
 /** @param {import('../types/ws-internals').WsServerOptions} options of a server @returns {Map<string | symbol, unknown>} */
 function findDefaults ({ closeTimeout }) {
-  const [one, other] = [1, 2].map(() => /** @type {object} */ (new WsWebSocket(null, undefined, { closeTimeout })))
+  const [one, other] = [1, 2].map(() => /** @type {object} */ (new ws.WebSocket(null, undefined, { closeTimeout })))
   const names = Reflect.ownKeys(one).filter((name) => Reflect.get(one, name) === Reflect.get(other, name) && !kOwnMembers.includes(/** @type {string} */ (name)))
   return new Map(names.map((name) => [name, Reflect.get(one, name)]))
 }
 
 function collect () {
   if (!version.startsWith('8.')) throw unknownWs('API of version 8')
-  const server = /** @type {WsServer} */ (/** @type {unknown} */ (new ws.WebSocketServer({ noServer: true })))
+  const server = new ws.WebSocketServer({ noServer: true })
   check(server, kServerMembers.filter((name) => name !== '_server' && name !== '_removeListeners'), 'WebSocketServer#')
   check(server, kServerMethods, 'WebSocketServer#', isMethod)
-  const { PerMessageDeflate } = /** @type {typeof ws & { PerMessageDeflate: { new (options: object): object, readonly extensionName: string } }} */ (ws)
+  const { PerMessageDeflate } = ws
   if (!isMethod(PerMessageDeflate)) throw unknownWs('PerMessageDeflate')
   check(new PerMessageDeflate({}), kDeflateMembers, 'PerMessageDeflate#')
   return { kSocketMark: findSocketMark(), extensionName: PerMessageDeflate.extensionName, kDefaults: findDefaults(server.options) }
@@ -76,7 +71,7 @@ function collect () {
 
 // Programs, and ws' own tests, compare with it by identity.
 function findEmpty () {
-  const { _closeMessage } = new WsWebSocket(null, undefined, {})
+  const { _closeMessage } = new ws.WebSocket(null, undefined, {})
   if (!Buffer.isBuffer(_closeMessage) || _closeMessage.length !== 0) throw unknownWs('empty WebSocket#_closeMessage')
   return _closeMessage
 }
@@ -86,4 +81,4 @@ function deflateOf (extensions, name) {
   return extensions[name]
 }
 
-module.exports = { ...collect(), WsWebSocket, kEmpty: findEmpty(), deflateOf }
+module.exports = { ...collect(), kEmpty: findEmpty(), deflateOf }

@@ -33,6 +33,7 @@ export interface WebSocketState extends EventEmitter {
 /** ws' own class, whose functions find out themselves what they are given. */
 export interface WsWebSocket extends WebSocketState {
   readonly bufferedAmount: number
+  readonly readyState: 0 | 1 | 2 | 3
   close (code?: unknown, data?: unknown): void
   pause (): void
   ping (data?: unknown, mask?: unknown, callback?: unknown): void
@@ -63,12 +64,18 @@ export interface WsServerOptions {
 
 /** A WebSocketServer. */
 export interface WsServer extends EventEmitter {
-  clients?: Set<object>
+  /** Not with clientTracking: false. */
+  clients?: Set<WsWebSocket>
   options: WsServerOptions
   /** close() was called, and 'close' is due. */
   _shouldEmitClose: boolean
   _state: number
   completeUpgrade (...args: unknown[]): void
+}
+
+export interface WsServerBase {
+  new (options?: object, callback?: () => void): WsServer
+  readonly prototype: WsServer
 }
 
 export interface PerMessageDeflate {
