@@ -10,6 +10,7 @@ const { ratioOf, spread } = require('../benchmarks/lib/statistics')
 const { diagnose } = require('../packages/core-native/native/build')
 const { parseArgs, runSteps, stepsOn } = require('../tools/check')
 const { countMethods, importProblem, includeProblem, kRooms, tableProblems, wordProblems } = require('../tools/check-layers')
+const { kOpenTypesMax, openTypeProblems, openTypes, openTypesOf } = require('../tools/lib/any-types')
 const { circleProblems, importsOf } = require('../tools/lib/modules')
 const { kTargets } = require('../tools/lib/targets')
 const { released } = require('../tools/release')
@@ -67,6 +68,24 @@ test('a missing header is named with the command that brings it', () => {
   assert.match(diagnose('x.cc:1:10: fatal error: napi.h: No such file or directory'), /header napi\.h .* npm ci/)
   assert.match(diagnose('x.cc:1:10: fatal error: span: No such file or directory'), /header span .* apt-get install g\+\+/)
   assert.match(diagnose('x.cc:1:10: fatal error: \'span\' file not found'), /header span /)
+})
+
+test('types that say nothing are found wherever the compiler reads them, and nowhere else', () => {
+  const typesIn = (/** @type {string} */ text) => openTypesOf(text).map(({ line, type }) => `${line} ${type}`)
+  assert.deepEqual(typesIn('/** @param {any} a not any word @param {Record<string, any>} b */\nfunction f (a, b) {}'), ['1 any', '1 any'])
+  assert.deepEqual(typesIn('const f = (/** @type {any[]} */ ...a) =>\n  /** @type {any} */ (a)'), ['1 any', '2 any'])
+  assert.deepEqual(typesIn('/** @type {(() => any) | null} */\nlet a'), ['1 any'])
+  assert.deepEqual(typesIn('/** @param {*} a @param {Function} b @param {Object} c @param {?} d */\nfunction f (a, b, c, d) {}'), ['1 *', '1 Function', '1 Object', '1 ?'])
+  assert.deepEqual(typesIn('class A {\n  /** @type {Map<number, any>} */\n  #a\n}\n/** @typedef {{ a: any }} B */'), ['2 any', '5 any'])
+  assert.deepEqual(typesIn('// any\n/* any */\n/** If any. @param {unknown} a any @param {object} b */\nfunction any (a, b) { return any }'), [])
+})
+
+test('lib has no more types that say nothing than it is allowed to', () => {
+  const open = openTypes()
+  assert.deepEqual(openTypeProblems(open), [])
+  const tooMany = Array.from({ length: kOpenTypesMax + 1 }, (_, index) => `a.js:${index} any`)
+  assert.match(openTypeProblems(tooMany)[0], /a\.js:0 any/)
+  assert.equal(openTypeProblems(tooMany.slice(1)).length, 0)
 })
 
 test('the layer check lets each room include only those that its table names', () => {

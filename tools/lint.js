@@ -1,21 +1,22 @@
 'use strict'
 
-// ESLint over every JavaScript file, and the layer check of the sources.
+// ESLint over every JavaScript file, the layer check of the sources, and the count of types that say nothing.
 //
 //   node tools/lint.js [--fix]
 
 const path = require('node:path')
 const { layerCheck } = require('./check-layers')
+const { openTypeProblems, openTypes } = require('./lib/any-types')
 const { kRoot, main, run } = require('./lib/project')
 
 /** @param {{ fix?: boolean }} [options] */
 async function lint ({ fix = false } = {}) {
   const eslint = path.join(kRoot, 'node_modules', 'eslint', 'bin', 'eslint.js')
   /** @type {string[]} */
-  const problems = layerCheck()
+  const problems = [...layerCheck(), ...openTypeProblems(openTypes())]
   for (const problem of problems) console.error(problem)
   await run(process.execPath, [eslint, '--max-warnings=0', ...(fix ? ['--fix'] : []), '.'], { quiet: true })
-  if (problems.length > 0) throw new Error(`${problems.length} problems in the layers`)
+  if (problems.length > 0) throw new Error(`${problems.length} problems in the layers and types`)
 }
 
 if (require.main === module) main(lint({ fix: process.argv.includes('--fix') }))

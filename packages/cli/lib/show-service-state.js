@@ -43,7 +43,7 @@ function findPorts ({ portsInUse }) {
     return portsInUse()
   } catch (error) {
     // Of a variable that every look at ports depends on.
-    if (/** @type {any} */ (error).code === 'ERR_HTTPSYS_ENVIRONMENT') throw error
+    if (/** @type {NodeJS.ErrnoException} */ (error).code === 'ERR_HTTPSYS_ENVIRONMENT') throw error
     throw new Error(`The ports in use cannot be found here (${/** @type {Error} */ (error).message}); name one with --port`)
   }
 }

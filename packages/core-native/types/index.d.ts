@@ -359,8 +359,8 @@ export const internals: {
   /** Reads a URL prefix as `listen()` does. Throws ERR_HTTPSYS_PREFIX_SYNTAX. */
   parseUrlPrefix (text: string): { scheme: 'http' | 'https', host: string, port: number, path: string, prefix: string }
   /** What makes an upgraded connection of the engine a WebSocket, and returns null when it is none or was read already. */
-  webSocketOpener (handlers: WebSocketHandlers):
-  (socket: Duplex, head: Uint8Array, settings: WebSocketSettings, owner: object) => WebSocketChannel | null
+  webSocketOpener<Owner extends object = any> (handlers: WebSocketHandlers<Owner>):
+  (socket: Duplex, head: Uint8Array, settings: WebSocketSettings, owner: Owner) => WebSocketChannel | null
   /** Whether the argument of `listen()` is a server, a socket or a handle, whose properties are no options. */
   hasHandle (options: object): boolean
   /** Flags of WebSocketChannel#send, beside the opcode in the lowest four bits. */

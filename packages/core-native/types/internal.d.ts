@@ -1,15 +1,128 @@
 /** What rooms of lib know of each other where one may not import the other (docs/internals/architecture.md#rooms). */
 
-import { Prefixes } from '../lib/prefixes/prefixes'
+import type { AsyncResource } from 'node:async_hooks'
+import type * as http from 'node:http'
+import type * as https from 'node:https'
+import type * as net from 'node:net'
+import type * as tls from 'node:tls'
+import type { Addresses, NearEnd } from '../lib/http/addresses'
+import type { StreamCredit } from '../lib/http/stream-credit'
+import type { Listener } from '../lib/listen/listener'
+import type { Prefixes } from '../lib/prefixes/prefixes'
+import type { Lane } from '../lib/records/lane'
+import type { ForeignFacts, TlsFacts } from '../lib/tls/facts'
+import type { Hello, ServerTls } from '../lib/tls/server-tls'
+import type { HelloAnswer } from './binding'
+import type {
+  kCorked, kDetachAbortSignal, kEndCallbacks, kNeedDrain, kOptimizeEmptyRequests, kOutHeaders, kOutgoingUniqueHeaders,
+  kRejectNonStandardBodyWrites, kShapeMode, kWritableFinished, ListenHandle, PrivateRequest, PrivateResponse, PrivateServer, PrivateSocket, PrivateTlsServer
+} from './node-internals'
+
+export declare const kLane: unique symbol
+export declare const kSlot: unique symbol
+export declare const kState: unique symbol
+export declare const kRemote: unique symbol
+export declare const kIncoming: unique symbol
+export declare const kReceiving: unique symbol
+export declare const kOutgoing: unique symbol
+export declare const kUnsent: unique symbol
+export declare const kUnacknowledged: unique symbol
+export declare const kHeldWrite: unique symbol
+export declare const kRead: unique symbol
+export declare const kWritten: unique symbol
+export declare const kRequestCount: unique symbol
+export declare const kOutgoingData: unique symbol
+export declare const kOnClosed: unique symbol
+export declare const kEndsIn: unique symbol
+export declare const kUnref: unique symbol
+export declare const kHoldsLoop: unique symbol
+export declare const kRefusal: unique symbol
+export declare const kChannel: unique symbol
+export declare const kErrorListener: unique symbol
+export declare const kParent: unique symbol
+export declare const kTaken: unique symbol
+export declare const kShared: unique symbol
+export declare const kStreamAnswer: unique symbol
+export declare const kStreamCredit: unique symbol
+export declare const kTls: unique symbol
+export declare const kTlsError: unique symbol
+export declare const kOnCertificate: unique symbol
+export declare const kResource: unique symbol
+export declare const kResourceEnded: unique symbol
+export declare const kEndHeld: unique symbol
+export declare const kEnded: unique symbol
+export declare const kOlder: unique symbol
+export declare const kNewer: unique symbol
+export declare const kBegin: unique symbol
+export declare const kListener: unique symbol
+
+/** Of lib/http/symbols.js, which says what each fact is. */
+export interface Symbols {
+  readonly kLane: typeof kLane
+  readonly kSlot: typeof kSlot
+  readonly kState: typeof kState
+  readonly kRemote: typeof kRemote
+  readonly kIncoming: typeof kIncoming
+  readonly kReceiving: typeof kReceiving
+  readonly kOutgoing: typeof kOutgoing
+  readonly kUnsent: typeof kUnsent
+  readonly kUnacknowledged: typeof kUnacknowledged
+  readonly kHeldWrite: typeof kHeldWrite
+  readonly kRead: typeof kRead
+  readonly kWritten: typeof kWritten
+  readonly kRequestCount: typeof kRequestCount
+  readonly kOutgoingData: typeof kOutgoingData
+  readonly kOnClosed: typeof kOnClosed
+  readonly kEndsIn: typeof kEndsIn
+  readonly kUnref: typeof kUnref
+  readonly kHoldsLoop: typeof kHoldsLoop
+  readonly kRefusal: typeof kRefusal
+  readonly kChannel: typeof kChannel
+  readonly kErrorListener: typeof kErrorListener
+  readonly kParent: typeof kParent
+  readonly kTaken: typeof kTaken
+  readonly kShared: typeof kShared
+  readonly kStreamAnswer: typeof kStreamAnswer
+  readonly kStreamCredit: typeof kStreamCredit
+  readonly kTls: typeof kTls
+  readonly kTlsError: typeof kTlsError
+  readonly kOnCertificate: typeof kOnCertificate
+  readonly kResource: typeof kResource
+  readonly kResourceEnded: typeof kResourceEnded
+  readonly kEndHeld: typeof kEndHeld
+  readonly kEnded: typeof kEnded
+  readonly kOlder: typeof kOlder
+  readonly kNewer: typeof kNewer
+  readonly kBegin: typeof kBegin
+  readonly kListener: typeof kListener
+}
+
+/** Runs a function where something was called before: in its AsyncLocalStorage and its domain. */
+export type RunThere = <T>(run: () => T) => T
 
 /** A server's Listener (lib/listen/listener.js), as far as lib/http uses it: lib/listen is above lib/http. */
 export interface EngineListener {
   /** By which the engine knows the server; 0 when it does not. */
   id: number
   /** Open connections in HTTP mode. */
-  sockets: Set<any>
+  sockets: Set<EngineSocket>
   prefixes: Prefixes
   own: { stripPrefix: boolean }
+  /** The application's own class, or ours. */
+  IncomingMessage: new (socket: EngineSocket) => EngineRequest
+  ServerResponse: new (req: EngineRequest, options: ResponseOptions) => EngineResponse
+  methods: string[]
+  /** Those of the next response. */
+  responseOptions: ResponseOptions
+  /** Of the connection opened last. */
+  near: NearEnd | undefined
+  /** The context of listen(). There before the first connection. */
+  resource: AsyncResource
+  /** An https.Server. */
+  isSecure: boolean
+  tls: EngineServerTls | null
+  /** Ports on which others take over idle connections. */
+  successorPorts: Set<number>
   /** Within server.close(). */
   isClosing: boolean
   /** From server.close() until the next listen() that succeeds. */
@@ -19,9 +132,231 @@ export interface EngineListener {
   /** Whether idle connections end once it is closed. */
   endsIdle: boolean
   /** Closed, and requests of connections that JavaScript has not heard of may still come. */
-  leaving: object | null
+  leaving: { holdsClose: boolean, endsIn: RunThere | null } | null
+  /** Runs the end of the server, within the end of a connection that was begun elsewhere. */
+  endsIn: RunThere | null
   /** Tells the lanes of settings that may have changed. */
   configure (): void
   /** A listen() has failed. */
   listenFailed (): void
+  /** A socket has listeners. */
+  socketUsed (): void
+}
+
+/** A server's ServerTls (lib/tls/server-tls.js), as far as lib/http uses it. */
+export interface EngineServerTls {
+  readonly asksForCertificate: boolean
+  ask (server: EngineServer, hello: Hello, answer: (answer: HelloAnswer) => void): void
+}
+
+/** What a response is made with. */
+export interface ResponseOptions {
+  highWaterMark: number
+  rejectNonStandardBodyWrites: boolean
+}
+
+/**
+ * An http.Server or https.Server of the engine. What createServer()'s options become has Node's names, whether its types know
+ * them or not.
+ */
+export interface EngineServer extends http.Server, PrivateServer {
+  [kListener]: EngineListener
+  connectionsCheckingInterval: number
+  highWaterMark: number
+  httpAllowHalfOpen: boolean
+  /** Since Node 26, and releases of 24. */
+  httpValidation?: string
+  insecureHTTPParser?: boolean
+  joinDuplicateHeaders?: boolean
+  keepAlive?: boolean
+  keepAliveInitialDelay?: number
+  /** Since Node 24. */
+  keepAliveTimeoutBuffer?: number
+  maxHeaderSize?: number
+  noDelay?: boolean
+  rejectNonStandardBodyWrites: boolean
+  requireHostHeader: boolean
+  /** Since Node 22.21. */
+  shouldUpgradeCallback?: (req: http.IncomingMessage) => unknown
+  [kOptimizeEmptyRequests]: boolean
+  [kOutgoingUniqueHeaders]: unknown
+}
+
+/** A handle that a server is to listen on. */
+export interface BoundHandle extends ListenHandle {
+  /** Its server listens from now on. */
+  [kBegin]? (): void
+}
+
+/** An EngineServer to lib/listen, which knows all of its Listener. */
+export interface ListenServer extends EngineServer {
+  [kListener]: Listener
+}
+
+/** An https.Server of the engine. */
+export type ListenHttpsServer = ListenServer & PrivateTlsServer & { [kListener]: { tls: ServerTls } }
+
+/** http.Server as the base of the class whose objects are ListenServers. */
+export interface ListenServerBase extends Omit<typeof http.Server, 'prototype'> {
+  new (options?: http.ServerOptions, requestListener?: http.RequestListener): ListenServer
+  readonly prototype: ListenServer
+}
+
+/** The same of https.Server. */
+export interface ListenHttpsServerBase extends Omit<typeof https.Server, 'prototype'> {
+  new (options?: https.ServerOptions, requestListener?: http.RequestListener): ListenHttpsServer
+  readonly prototype: ListenHttpsServer
+}
+
+/** The socket of a connection of the engine, or of a stream of HTTP/2 (lib/http/socket.js). The symbols are those of lib/http/symbols.js. */
+export interface EngineSocket extends net.Socket, PrivateSocket {
+  [kLane]: Lane
+  [kSlot]: number
+  /** Bits of State (lib/http/socket-state.js). */
+  [kState]: number
+  [kRemote]: Addresses
+  /** Requests that are not answered so far, in their order. */
+  [kIncoming]: EngineRequest | EngineRequest[] | null
+  /** Whose body is being received. */
+  [kReceiving]: EngineRequest | null
+  /** Responses whose turn has not come. */
+  [kOutgoing]: EngineResponse[] | null
+  [kUnsent]: number
+  [kUnacknowledged]: number
+  [kHeldWrite]: SocketWrite | null
+  [kRead]: number
+  [kWritten]: number
+  [kRequestCount]: number
+  [kOutgoingData]: number
+  [kOnClosed]?: (() => void) | undefined
+  [kEndsIn]: RunThere | null
+  [kUnref]: boolean
+  [kHoldsLoop]: boolean
+  [kRefusal]?: Error & { code: string }
+  [kChannel]?: SocketChannel
+  [kErrorListener]?: ((error: Error) => void) | undefined
+  [kParent]?: EngineSocket
+  /** These two: on the socket of a stream alone. */
+  [kTaken]: number
+  [kShared]: number
+  [kStreamAnswer]?: EngineResponse | null
+  [kStreamCredit]?: StreamCredit
+  [kTls]?: TlsFacts | ForeignFacts
+  [kTlsError]?: Error
+  [kOnCertificate]?: ((status: number | null) => void) | undefined
+  /** Undefined where a connection came too late for its server: then it is destroyed, and has no requests. */
+  server: EngineServer
+  /** Null while net.Socket destroys one that its server does not count. */
+  _server: EngineServer | null
+  _httpMessage: EngineResponse | null | undefined
+  readableFlowing: boolean | null
+  readonly writableBuffer?: PendingChunk[]
+  /** The second argument is Node's own, undocumented one. */
+  destroy (error?: Error, callback?: (error?: Error | null) => void): this
+}
+
+/** What makes them: lib/http/socket.js, and secure-socket.js. */
+export interface EngineSocketConstructor {
+  /** No server: it was closed, and the connection is. No addresses: of a socket that is only looked at. */
+  new (lane: Lane, slot: number, server: EngineServer | undefined, remote: Addresses | null): EngineSocket
+  readonly prototype: EngineSocket
+}
+
+/** net.Socket as the base of the class whose objects are EngineSockets. */
+export interface EngineSocketBase extends Omit<typeof net.Socket, 'prototype'> {
+  new (options?: net.SocketConstructorOpts): EngineSocket
+  readonly prototype: EngineSocket
+}
+
+/** The socket of a connection with TLS, with the face of a tls.TLSSocket (lib/http/secure-socket.js). */
+export interface EngineSecureSocket extends EngineSocket, Pick<tls.TLSSocket, 'getX509Certificate'> {
+  [kTls]: TlsFacts | ForeignFacts
+  readonly authorizationError: string | null
+}
+
+/** What a socket may be that an application gives to one of our servers: `[kLane]` tells. */
+export type AnySocket = net.Socket & Partial<Pick<EngineSocket, typeof kLane | typeof kState>>
+
+/** A piece that a stream was given to write. */
+export interface PendingChunk {
+  chunk: string | Uint8Array
+  encoding: BufferEncoding
+}
+
+/** A write in flight: held until everything is published, which may need credits, and its blocks have left. */
+export interface SocketWrite {
+  socket: EngineSocket
+  chunks: PendingChunk[]
+  /** Index of the first chunk that was not published. */
+  next: number
+  /** The last block in flight, or kNoBlock. */
+  block: number
+  callback: (error?: Error | null) => void
+}
+
+/** Somebody else who waits until a block has left. */
+export interface BlockOwner {
+  done (): void
+}
+
+/** A WebSocketChannel (lib/websocket), as far as lib/http uses it: lib/websocket is above lib/http. */
+export interface SocketChannel {
+  /** Itself: while nobody uses the socket, the channel has its place in Lane.sockets. */
+  readonly [kChannel]: SocketChannel
+  keep (socket: EngineSocket): EngineSocket
+  /** The socket, which is kept from now on. */
+  keepSocket (): EngineSocket
+  useAsStream (socket: EngineSocket): void
+  onMessage (words: Int32Array, bytes: Buffer, at: number): void
+  onRecord (words: Int32Array, bytes: Buffer, at: number): void
+  onCredit (bytes: number): void
+  onEnd (): void
+  onClosed (): void
+}
+
+/** A request of the engine's own class, or of the application's. */
+export interface EngineRequest extends http.IncomingMessage, PrivateRequest {
+  [kResource]: AsyncResource | null
+  [kResourceEnded]: boolean
+  [kEndHeld]: boolean
+  [kDetachAbortSignal] (): void
+  joinDuplicateHeaders: boolean | null
+  upgrade: boolean
+  urlPrefix?: string
+  urlPrefixPath?: string
+  /** With stripPrefix, as below a router. */
+  originalUrl?: string
+  baseUrl?: string
+}
+
+/** http.IncomingMessage as the base of EngineIncomingMessage. */
+export interface EngineRequestBase extends Omit<typeof http.IncomingMessage, 'prototype'> {
+  new (socket: net.Socket): EngineRequest
+  readonly prototype: EngineRequest
+}
+
+/** A response of the engine's own class, or of the application's. */
+export interface EngineResponse extends http.ServerResponse<EngineRequest>, PrivateResponse {
+  [kEnded]: boolean
+  [kOlder]?: EngineResponse | null | undefined
+  [kNewer]?: EngineResponse | null
+  [kCorked]: number
+  [kEndCallbacks]: ((error: null) => void)[] | null
+  [kNeedDrain]: boolean
+  [kOutHeaders]: Record<string, [name: string, value: unknown]> | null
+  [kOutgoingUniqueHeaders]: unknown
+  [kRejectNonStandardBodyWrites]: boolean
+  [kShapeMode]: boolean
+  [kWritableFinished]: boolean
+  socket: EngineSocket | null
+  maxRequestsOnConnectionReached?: boolean
+  /** What it keeps until it has a socket. */
+  outputData: { data: string | Uint8Array, encoding: BufferEncoding | null, callback: ((error?: Error | null) => void) | null }[]
+  outputSize: number
+}
+
+/** http.ServerResponse as the base of EngineServerResponse. */
+export interface EngineResponseBase extends Omit<typeof http.ServerResponse, 'prototype'> {
+  new (req: EngineRequest, options?: Partial<ResponseOptions>): EngineResponse
+  readonly prototype: EngineResponse
 }

@@ -1,3 +1,20 @@
+import type { Cluster } from 'node:cluster'
+import type * as http from 'node:http'
+import type { Duplex } from 'node:stream'
+import type * as tls from 'node:tls'
+
+/** Symbols of Node; NodeInternals says what each one is of. */
+export declare const kNeedDrain: unique symbol
+export declare const kOutHeaders: unique symbol
+export declare const kCorked: unique symbol
+export declare const kWritableFinished: unique symbol
+export declare const kEndCallbacks: unique symbol
+export declare const kDetachAbortSignal: unique symbol
+export declare const kRejectNonStandardBodyWrites: unique symbol
+export declare const kOutgoingUniqueHeaders: unique symbol
+export declare const kOptimizeEmptyRequests: unique symbol
+export declare const kShapeMode: unique symbol
+
 /** Undocumented members of an http.IncomingMessage. lib/node/private-members.js checks that Node has them, and those below. */
 export interface PrivateRequest {
   /** Somebody has begun to read it. */
@@ -9,7 +26,7 @@ export interface PrivateRequest {
   readonly readableFlowing: boolean | null
   _readableState: ReadableState
   /** Adds one line to headers; overridden to see the fields that matter here. */
-  _addHeaderLine (field: string, value: string, headers: object): void
+  _addHeaderLine (field: string, value: string, headers: Record<string, string | string[]>): void
   /** Makes headers, or trailers, of the first `count` entries of rawHeaders. */
   _addHeaderLines (raw: string[], count: number): void
   /** Throws the rest of its body away. */
@@ -70,34 +87,37 @@ export interface PrivateResponse {
   _finish (): void
   /** Writes what it kept while it had no socket. */
   _flush (): void
+  /** Whether headers may have what only a lenient parser takes. */
+  _isLenientHeaderValidation (this: http.OutgoingMessage): boolean
   /** Makes the head of what was set so far. */
   _implicitHeader (): void
   /** Writes the head, and text behind it; what the stock methods write with. */
-  _send (data: any, encoding?: any, callback?: any): boolean
+  _send (data: string | Uint8Array, encoding?: BufferEncoding | null, callback?: (() => void) | null): boolean
 }
 
 /** Undocumented members of a net.Socket. */
 export interface PrivateSocket {
   /** The server whose 'request' listeners serve it. */
-  server: any
+  server: unknown
   _bytesDispatched: number
   _events: object
   _eventsCount: number
   /** It was destroyed with an error. */
   _hadError: boolean
   /** What stands for the descriptor. */
-  _handle: any
+  _handle: { close (closed: () => void): void, reset? (closed: () => void): number } | null
   /** The host that it was to connect to. */
   _host: string | null
   /** The response whose turn it is. */
-  _httpMessage: any
+  _httpMessage: unknown
   _maxListeners: number | undefined
-  _parent: any
+  /** What it is a part of, of a TLSSocket over another stream; null. */
+  _parent: unknown
   /** The http module does not read it. */
   _paused: boolean
   _readableState: ReadableState
   /** The server that counts it. */
-  _server: any
+  _server: unknown
   _writableState: WritableState
   _getpeername (): object
   _getsockname (): object
@@ -109,60 +129,95 @@ export interface PrivateSocket {
 export interface PrivateServer {
   /** Its open connections. */
   _connections: number
-  /** What it listens on. */
-  _handle: any
+  /** What it listens on; null or undefined: it does not listen. */
+  _handle: ListenHandle | null | undefined
   /** Emits 'close' when it does not listen and has no connections. */
   _emitCloseIfDrained (): void
   /** What listen() ends in: makes the handle, and begins to listen. */
-  _listen2 (...args: any[]): void
+  _listen2 (address: string | null, port: number | null, addressType: number | null, backlog: number, fd?: number, flags?: number): void
 }
 
-/** Undocumented members of a tls.Server, of its contexts and of a tls.TLSSocket. */
-export interface PrivateTls {
-  /** Of a tls.Server: what addContext() has added. */
-  _contexts: [RegExp, any][]
-  /** Of a tls.Server: the context of setSecureContext(). */
-  _sharedCreds: any
-  /** Of the handle in a tls.SecureContext: OpenSSL's context. */
-  _external: unknown
-  /** Of a tls.TLSSocket: the handshake is over. */
+/** What a server listens on: a handle of libuv, one that node:cluster sends, or what stands for one (lib/listen). */
+export interface ListenHandle {
+  /** Below 0, or absent: it is no socket of this process. */
+  readonly fd?: number
+  close (closed?: () => void): void
+  /** Tells address, family and port; 0 or a negative errno. */
+  getsockname? (out: { address?: string, family?: string, port?: number }): number
+  hasRef (): boolean
+  /** 0 or a negative errno. */
+  listen (backlog: number): number
+  ref? (): void
+  unref (): void
+}
+
+/** The handle of a context: what tls.SecureContext has as its `context`. */
+export interface ContextHandle {
+  /** OpenSSL's context. */
+  readonly _external?: unknown
+  getCertificate (): Buffer | null
+  getIssuer (): Buffer | null
+}
+
+/** Undocumented members of a tls.Server, and settings of its that Node has as properties. */
+export interface PrivateTlsServer extends tls.Server, tls.SecureContextOptions,
+  Pick<tls.TlsOptions, 'ALPNCallback' | 'ALPNProtocols' | 'rejectUnauthorized' | 'requestCert' | 'sessionTimeout' | 'ticketKeys'> {
+  /** What addContext() has added. */
+  _contexts: [pattern: RegExp, context: ContextHandle | tls.SecureContext][]
+  /** The context of setSecureContext(). */
+  _sharedCreds?: tls.SecureContext
+}
+
+/** Of a tls.TLSSocket. */
+export interface PrivateTlsSocket {
+  /** The handshake is over. */
   _secureEstablished: boolean
+}
+
+/** What Node asks a primary of node:cluster. */
+export interface PrimaryQuery {
+  address: string | null
+  port: number
+  addressType: number
+  fd?: number
+  flags?: number
+  backlog?: number
 }
 
 /** Functions, symbols and behaviour of Node that are not documented. lib/node/node-internals.js checks them. */
 export interface NodeInternals {
   /** `response[kNeedDrain]`: write() returned false, 'drain' is owed. */
-  kNeedDrain: symbol
+  kNeedDrain: typeof kNeedDrain
   /** `response[kOutHeaders]`: null, or `[name, value]` by lower-case name. */
-  kOutHeaders: symbol
+  kOutHeaders: typeof kOutHeaders
   /** `response[kCorked]`: corks taken before the response had a socket. */
-  kCorked: symbol
+  kCorked: typeof kCorked
   /** `response[kWritableFinished]`: what writableFinished says. Since Node 24; before, it is worked out. */
-  kWritableFinished: symbol | null
+  kWritableFinished: typeof kWritableFinished | null
   /** `response[kEndCallbacks]`: null, or callbacks of end() to be called at 'finish'. Since Node 24. */
-  kEndCallbacks: symbol | null
+  kEndCallbacks: typeof kEndCallbacks | null
   /** `request[kDetachAbortSignal]()`: `request.signal` no longer aborts when the connection closes. Since Node 24. */
-  kDetachAbortSignal: symbol | null
+  kDetachAbortSignal: typeof kDetachAbortSignal | null
   /** `response[kRejectNonStandardBodyWrites]`: createServer's option of that name. */
-  kRejectNonStandardBodyWrites: symbol
+  kRejectNonStandardBodyWrites: typeof kRejectNonStandardBodyWrites
   /** `server[kUniqueHeaders]` and `response[kUniqueHeaders]`: createServer's `uniqueHeaders`. */
-  kOutgoingUniqueHeaders: symbol
+  kOutgoingUniqueHeaders: typeof kOutgoingUniqueHeaders
   /** `server[kOptimizeEmptyRequests]`: createServer's `optimizeEmptyRequests`. Since Node 24. */
-  kOptimizeEmptyRequests: symbol | null
+  kOptimizeEmptyRequests: typeof kOptimizeEmptyRequests | null
   /** `emitter[kShapeMode]`: `_events` was there before EventEmitter's constructor, and keeps its keys. Since Node 20. */
-  kShapeMode: symbol | null
+  kShapeMode: typeof kShapeMode | null
   /** `OutgoingMessage.prototype.setHeader`, which puts `[name, value]` into `[kOutHeaders]`; null: somebody has replaced it. */
-  setHeader: Function | null
+  setHeader: http.OutgoingMessage['setHeader'] | null
   /** `OutgoingMessage.prototype._isLenientHeaderValidation()`: whether headers may have what only a lenient parser takes. Node 26, releases of 24; else null. */
-  isLenientHeaderValidation: Function | null
+  isLenientHeaderValidation: ((this: http.OutgoingMessage) => boolean) | null
   /** Whether createServer has `httpValidation`, beside `insecureHTTPParser`: Node 26 and releases of 24 do. */
   knowsHttpValidation: boolean
   /** `OutgoingMessage.prototype.write`; null: somebody has replaced it. */
-  write: Function | null
+  write: http.OutgoingMessage['write'] | null
   /** `OutgoingMessage.prototype.end`; null: somebody has replaced it. */
-  end: Function | null
+  end: http.OutgoingMessage['end'] | null
   /** `IncomingMessage.prototype._addHeaderLine(field, value, headers)`: one line into `headers`; null as above. */
-  addHeaderLine: Function | null
+  addHeaderLine: ((this: { joinDuplicateHeaders: boolean | null }, field: string, value: string, headers: Record<string, string | string[]>) => void) | null
   /** Whether closeIdleConnections() closes connections that have not begun a request: Node 26 does. */
   closesUnserved: () => boolean
   /** Whether responses behind an unfinished one are destroyed with their connection: since Node 24. */
@@ -172,19 +227,19 @@ export interface NodeInternals {
   /** Whether AsyncLocalStorage keeps its values beside the async resource: since Node 24. */
   contextsAreFrames: () => boolean
   /** Copies `requestCert`, `server[kSNICallback]` and what else only the constructor of a tls.Server sets. */
-  copyTlsSettings: (from: object, to: object) => void
+  copyTlsSettings: (from: tls.Server, to: tls.Server) => void
   /** Whether `server.maxConnections = 0` drops every connection: since Node 21; before, it is no limit. */
   zeroIsALimit: boolean
   /** `server[kHandshakeTimeout]` of a tls.Server. */
-  handshakeTimeoutOf: (server: object) => number
+  handshakeTimeoutOf: (server: tls.Server) => number
   /** `server[kSNICallback]` of a tls.Server. */
-  sniCallbackOf: (server: object) => Function | undefined
+  sniCallbackOf: (server: tls.Server) => tls.TlsOptions['SNICallback']
   /** `http._connectionListener`: Node's own way of serving a socket. */
-  connectionListener: Function
+  connectionListener: (this: http.Server, socket: Duplex) => void
   /** `net._createServerHandle`: binds as net.Server does. */
-  createServerHandle: Function
+  createServerHandle: (address: string | null, port: number | null, addressType: number | null, fd?: number, flags?: number) => ListenHandle | number
   /** In a worker, `cluster._getServer(server, query, (errno, handle) => {})`: asks the primary for a handle, as net.Server does. */
-  queryPrimary: Function | null
+  queryPrimary: ((this: Cluster, server: http.Server, query: PrimaryQuery, callback: (status: unknown, handle: unknown) => void) => void) | null
   /** `process._tickCallback`, or null where Node no longer has it. */
   drainTicks: (() => void) | null
 }

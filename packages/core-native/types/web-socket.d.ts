@@ -27,18 +27,18 @@ export interface WebSocketSettings {
 }
 
 /** What an owner is told, in the peer's order. After close and error only end and closed come. */
-export interface WebSocketHandlers {
-  message (owner: any, data: Buffer, isBinary: boolean): void
-  ping (owner: any, data: Buffer): void
-  pong (owner: any, data: Buffer): void
+export interface WebSocketHandlers<Owner = any> {
+  message (owner: Owner, data: Buffer, isBinary: boolean): void
+  ping (owner: Owner, data: Buffer): void
+  pong (owner: Owner, data: Buffer): void
   /** code 1005: the close frame had none. */
-  close (owner: any, code: number, reason: Buffer): void
+  close (owner: Owner, code: number, reason: Buffer): void
   /** `kind` is a websocket::ReadError; the I/O thread reads no further. */
-  error (owner: any, kind: number, detail: number, zlibCode: number, zlibText: string): void
+  error (owner: Owner, kind: number, detail: number, zlibCode: number, zlibText: string): void
   /** The peer has ended its direction. */
-  end (owner: any): void
+  end (owner: Owner): void
   /** The connection is gone. The last one, in a tick of its own. */
-  closed (owner: any): void
+  closed (owner: Owner): void
 }
 
 export type SendCallback = (error?: Error | null) => void

@@ -7,6 +7,8 @@ const { Alignment } = require('./alignment')
 
 const { kAdapterTls } = core.internals
 
+/** @typedef {import('node:http').RequestListener} RequestListener */
+/** @typedef {import('@httpsys/core-native').PrefixListenOptions} PrefixListenOptions */
 /** @typedef {import('../types').Application} Application */
 /** @typedef {import('../types').AdapterOptions} AdapterOptions */
 /** @typedef {import('../types').Adapter} PublicAdapter */
@@ -44,22 +46,22 @@ class Adapter {
     this.#tlsName = Object.keys(tls)[0]
     const given = { ...options, ...this.#alignment?.constructors }
     this.server = this.#tlsName === undefined
-      ? core.createServer(given, /** @type {any} */ (app))
-      : /** @type {any} */ (core.https.createServer(/** @type {any} */ ({ ...given, [kAdapterTls]: true }), /** @type {any} */ (app)))
+      ? core.createServer(given, /** @type {RequestListener} */ (app))
+      : /** @type {core.Server} */ (/** @type {unknown} */ (core.https.createServer({ ...given, [kAdapterTls]: true }, /** @type {RequestListener} */ (app)))) // As types/index.d.ts says.
     if (this.#alignment !== null) watch(this.server, this.#alignment)
   }
 
-  /** @param {any[]} args */
+  /** @param {unknown[]} args @returns {core.Server} */
   listen (...args) {
     // Mounting may have put another application's prototypes above this one's since.
     this.#alignment?.install()
     if (this.#tlsName !== undefined) refuseWithoutTls(this.#tlsName, args)
-    return this.server.listen(...listenArgs(args))
+    return this.server.listen(...(/** @type {[options: import('@httpsys/core-native').PortListenOptions]} */ (listenArgs(args)))) // It finds out what they are.
   }
 
-  /** @param {...any} args those of the server's close() */
+  /** @param {...unknown} args those of the server's close() */
   close (...args) {
-    return this.server.close(...args)
+    return this.server.close(...(/** @type {[callback?: () => void]} */ (args)))
   }
 
   uninstall () {
@@ -67,14 +69,14 @@ class Adapter {
   }
 }
 
-/** @param {any} server @param {Alignment} alignment */
+/** @param {core.Server} server @param {Alignment} alignment */
 function watch (server, alignment) {
   alignment.server = server
   // Not a listener: their number is visible, and for 'upgrade' it decides what a request means.
   Object.defineProperty(server, 'emit', {
     configurable: true,
     writable: true,
-    /** @this {any} @param {string} event @param {any} first @param {any} second */
+    /** @this {core.Server} @param {string} event @param {object} first @param {object} [second] */
     value: function (event, first, second) {
       if (kForeignEvents.has(event)) alignment.undo(first, second)
       return Reflect.apply(Object.getPrototypeOf(this).emit, this, arguments)
@@ -85,7 +87,8 @@ function watch (server, alignment) {
 /**
  * `(port | path, options, callback)` is ours; everything else is the server's own form. Options of TLS mean HTTPS in both.
  *
- * @param {any[]} args
+ * @param {unknown[]} args
+ * @returns {unknown[]}
  */
 function listenArgs (args) {
   const [where, options, ...rest] = args
@@ -101,7 +104,7 @@ function listenArgs (args) {
 }
 
 // Node looks at no options there, and the adapter takes those for a port from one place.
-/** @param {any[]} args of listen() that are not read for options of TLS @throws ERR_HTTPSYS_OPTION */
+/** @param {unknown[]} args of listen() that are not read for options of TLS @throws ERR_HTTPSYS_OPTION */
 function refuseTlsBehind (args) {
   for (const options of args) {
     if (typeof options !== 'object' || options === null) continue
@@ -110,14 +113,14 @@ function refuseTlsBehind (args) {
   }
 }
 
-/** @param {any} where the first argument of listen() */
+/** @param {unknown} where the first argument of listen() */
 function isPrefixForm (where) {
   return Array.isArray(where) || (typeof where === 'string' && where.includes('://')) ||
-    (typeof where === 'object' && where !== null && (where.prefix !== undefined || where.prefixes !== undefined))
+    (typeof where === 'object' && where !== null && (/** @type {PrefixListenOptions} */ (where).prefix !== undefined || /** @type {PrefixListenOptions} */ (where).prefixes !== undefined))
 }
 
 // What is no plain object is a handle, or has properties of its own that Node looks at.
-/** @param {any} options */
+/** @param {object} options @returns {object} */
 function portOptions (options) {
   if (core.internals.hasHandle(options)) return options
   core.internals.refuseMisspelt('listen()', options, [...kListenOptions, ...core.internals.kTlsOptions])
@@ -125,16 +128,17 @@ function portOptions (options) {
   return Object.keys(tls).length === 0 ? options : { ...others, [kAdapterTls]: tls }
 }
 
-/** @param {any} options @returns {{ tls: Record<string, any>, others: Record<string, any> }} what is undefined is not given */
+/** @param {object} options @returns {{ tls: Record<string, unknown>, others: Record<string, unknown> }} what is undefined is not given */
 function splitTls (options) {
   const { tls, others } = core.internals.splitOptions(options)
   return { tls: Object.fromEntries(Object.entries(tls ?? {}).filter(([, value]) => value !== undefined)), others }
 }
 
-/** @param {string} name of an option of TLS @param {any[]} args of listen() @throws ERR_HTTPSYS_OPTION where none of them would use it */
+/** @param {string} name of an option of TLS @param {unknown[]} args of listen() @throws ERR_HTTPSYS_OPTION where none of them would use it */
 function refuseWithoutTls (name, [where]) {
   if (!isPrefixForm(where)) return
-  const prefixes = typeof where === 'object' ? where.prefixes ?? where.prefix ?? where : where
+  const given = /** @type {string | PrefixListenOptions} */ (where)
+  const prefixes = typeof given === 'object' ? given.prefixes ?? given.prefix ?? given : given
   if ([prefixes].flat().every((prefix) => typeof prefix === 'string' && prefix.startsWith('http://'))) {
     throw new core.internals.OptionError('createAdapter() for http:// prefixes alone', name)
   }
@@ -147,7 +151,7 @@ function refuseWithoutTls (name, [where]) {
  */
 function createAdapter (app, options = {}) {
   if (typeof app !== 'function') {
-    const hint = typeof (/** @type {any} */ (app)?.callback) === 'function' ? '; pass app.callback()' : ''
+    const hint = typeof (/** @type {{ callback?: unknown } | null | undefined} */ (/** @type {unknown} */ (app))?.callback) === 'function' ? '; pass app.callback()' : ''
     throw Object.assign(
       new TypeError(`The "app" argument must be of type function. Received ${app === null ? 'null' : typeof app}${hint}`),
       { code: 'ERR_INVALID_ARG_TYPE' })

@@ -7,38 +7,45 @@ const http = require('node:http')
 const core = require('@httpsys/core-native')
 const { insertPrototype } = require('./insert-prototype')
 
-const { IncomingMessage, ServerResponse } = /** @type {any} */ (core.internals)
+// They make objects, and can be applied to some: TypeScript has no word for both.
+const { IncomingMessage, ServerResponse } = /** @type {Constructors} */ (/** @type {unknown} */ (core.internals))
+
+/** @typedef {import('node:net').Socket} Socket */
+/** @typedef {import('../types').Application & { request: http.IncomingMessage, response: http.ServerResponse }} ExpressApplication with prototypes of its own */
+/** @typedef {Omit<typeof http.ServerResponse, 'prototype'> & { new (req: http.IncomingMessage, options?: object): http.ServerResponse, prototype: http.ServerResponse }} ResponseClass */
+/** @typedef {{ IncomingMessage: typeof http.IncomingMessage, ServerResponse: ResponseClass }} Constructors */
 
 /** How one application and its server share prototypes. */
 class Alignment {
-  /** The server whose 'request' listeners decide. @type {any} */
+  /** The server whose 'request' listeners decide. @type {http.Server | null} */
   server = null
 
-  /** @type {any} */
+  /** @type {ExpressApplication} */
   #app
   #enabled = true
   /** @type {(() => void)[]} */
   #removals = []
 
   /**
-   * @param {any} app
+   * @param {import('../types').Application} app
    * @returns {Alignment | null} null when the application has no prototypes of its own
    */
   static of (app) {
-    const fits = isBelow(app.request, http.IncomingMessage.prototype) && isBelow(app.response, http.ServerResponse.prototype)
-    return fits ? new Alignment(app) : null
+    const { request, response } = /** @type {Partial<ExpressApplication>} */ (app)
+    const fits = isBelow(request, http.IncomingMessage.prototype) && isBelow(response, http.ServerResponse.prototype)
+    return fits ? new Alignment(/** @type {ExpressApplication} */ (app)) : null
   }
 
-  /** @param {any} app */
+  /** @param {ExpressApplication} app */
   constructor (app) {
     this.#app = app
     const alignment = this
-    /** @this {any} @param {any} socket */
+    /** @this {http.IncomingMessage} @param {Socket} socket */
     function Request (socket) {
       if (!alignment.#applies()) return new IncomingMessage(socket)
       Reflect.apply(IncomingMessage, this, [socket])
     }
-    /** @this {any} @param {any} req @param {any} options */
+    /** @this {http.ServerResponse} @param {http.IncomingMessage} req @param {object} options */
     function Response (req, options) {
       // Both or none: a request that was made plain gets a plain response.
       if (Object.getPrototypeOf(req) !== Request.prototype) return new ServerResponse(req, options)
@@ -49,7 +56,7 @@ class Alignment {
     // V8 sizes new objects by the constructors up this chain; too small ones are copied as they grow.
     Object.setPrototypeOf(Request, IncomingMessage)
     Object.setPrototypeOf(Response, ServerResponse)
-    this.constructors = /** @type {any} */ ({ IncomingMessage: Request, ServerResponse: Response })
+    this.constructors = /** @type {Constructors} */ (/** @type {unknown} */ ({ IncomingMessage: Request, ServerResponse: Response }))
     this.install()
   }
 
@@ -57,7 +64,7 @@ class Alignment {
   // would swallow what they assign.
   #applies () {
     if (!this.#enabled) return false
-    const listeners = this.server.listeners('request')
+    const listeners = /** @type {http.Server} */ (this.server).listeners('request')
     return listeners.length === 1 && listeners[0] === this.#app
   }
 
@@ -77,7 +84,7 @@ class Alignment {
     this.#removals.splice(0).forEach((remove) => remove())
   }
 
-  /** @param {any} req @param {any} res a response, a socket or nothing */
+  /** @param {object} req @param {object | undefined} res a response, a socket or nothing */
   undo (req, res) {
     const { IncomingMessage: Request, ServerResponse: Response } = this.constructors
     if (Object.getPrototypeOf(req) === Request.prototype) Object.setPrototypeOf(req, IncomingMessage.prototype)
@@ -85,7 +92,7 @@ class Alignment {
   }
 }
 
-/** @param {any} object @param {object} ancestor */
+/** @param {unknown} object @param {object} ancestor */
 function isBelow (object, ancestor) {
   return typeof object === 'object' && object !== null && Object.prototype.isPrototypeOf.call(ancestor, object)
 }

@@ -14,7 +14,8 @@ const { createReadError, closeCodeOf } = require('./read-error')
 const { nodeProcess, webSocketOpener, frames: { kFrameFin, kFrameCompress } } = internals
 
 /** @typedef {import('@httpsys/core-native').WebSocketChannel} Channel */
-/** @typedef {(error?: Error) => void} Callback */
+/** @typedef {import('node:stream').Duplex} Duplex */
+/** @typedef {(error?: Error | null) => void} Callback */
 
 const kChannel = Symbol('httpsys.channel')
 const kSocket = Symbol('httpsys.socket')
@@ -36,15 +37,29 @@ const kClosed = 3
 const kServerClosed = 2
 const kStates = ['CONNECTING', 'OPEN', 'CLOSING', 'CLOSED']
 
-/** @typedef {import('../types/ws-internals').WebSocketState & { [key: symbol]: any }} State */
+/** @typedef {import('../types/ws-internals').WsServer} WsServer */
+/** @typedef {import('../types/ws-internals').WsServerOptions} WsServerOptions */
+/** @typedef {string | Uint8Array | Blob} Sent what is sent, once it is known to be that; a Blob is read before */
+/** @typedef {{ queue: { flags: number, data: Sent, callback: Callback | undefined }[], bytes: number }} Pending what waits for a Blob */
 
-/** @param {any} self @returns {State} */
+/**
+ * A WebSocket, with the members of its that are no one else's business. Without a channel ws' own code serves it.
+ *
+ * @typedef {WebSocket & {
+ *   [kChannel]?: Channel, [kSocket]?: Duplex | null, [kPending]?: Pending | undefined, [kIsFirstFragment]?: boolean, [kLost]?: number, [kServer]?: WsServer
+ * }} State
+ */
+/** @typedef {State & { [kChannel]: Channel }} Native one with a channel */
+
+/** @param {WebSocket} self @returns {State} */
 const hidden = (self) => self
 
 class WebSocket extends ws.WebSocket {
-  /** @param {any} address null: of a server @param {any} [protocols] @param {any} [options] */
+  /** @param {unknown} address null: of a server @param {unknown} [protocols] @param {WsServerOptions} [options] */
   constructor (address, protocols, options) {
-    super(address, protocols, address === null ? quietly(options) : options)
+    // A server gives them.
+    const given = /** @type {WsServerOptions} */ (options)
+    super(address, protocols, address === null ? quietly(given) : options)
     isBare = false
     const self = hidden(this)
     if (address !== null) {
@@ -52,20 +67,20 @@ class WebSocket extends ws.WebSocket {
       return
     }
     self._events = new Listeners()
-    if (!options.autoPong) self._autoPong = false
-    else if (upgrading?.options !== options) self._maxPendingAutoPongs = options.maxPendingAutoPongs | 0
+    if (!given.autoPong) self._autoPong = false
+    else if (upgrading?.options !== given) self._maxPendingAutoPongs = /** @type {number} */ (given.maxPendingAutoPongs) | 0
   }
 
   /**
-   * @param {any} socket
+   * @param {Duplex} socket of the engine, as soon as it has a channel
    * @param {Buffer} head
-   * @param {any} options
+   * @param {WsServerOptions} options
    */
   setSocket (socket, head, options) {
     const self = hidden(this)
     const pongsMax = self._maxPendingAutoPongs ?? upgrading?.options.maxPendingAutoPongs ?? 0
     const settings = self._isServer ? settingsOf(self, options, pongsMax) : null
-    const channel = settings === null ? null : openWebSocket(socket, head, settings, this)
+    const channel = settings === null ? null : openWebSocket(socket, head, settings, /** @type {Native} */ (self))
     if (channel === null) {
       if (self._isServer && self._autoPong) {
         self._maxPendingAutoPongs = pongsMax | 0
@@ -76,16 +91,17 @@ class WebSocket extends ws.WebSocket {
       return
     }
     self[kChannel] = channel // From here on `_socket` is the channel's.
-    socket[kSocketMark] = this
-    socket.setTimeout(0)
-    socket.setNoDelay()
+    const own = /** @type {import('node:net').Socket & { [kSocketMark]?: WebSocket }} */ (socket)
+    own[kSocketMark] = this
+    own.setTimeout(0)
+    own.setNoDelay()
     self._readyState = kOpen
     this.emit('open')
     opened = this
   }
 
   // The first listener of a server's WebSocket is the server's own, a function and its scope for each: see emitClose().
-  /** @param {string | symbol} event @param {(...args: any[]) => void} listener */
+  /** @param {string | symbol} event @param {(...args: any[]) => void} listener any: of every event, as in Node's types */
   on (event, listener) {
     if (opened === this) {
       opened = null
@@ -94,7 +110,7 @@ class WebSocket extends ws.WebSocket {
         return this
       }
     }
-    return super.on(/** @type {any} */ (event), listener)
+    return super.on(event, listener)
   }
 
   get _socket () {
@@ -113,7 +129,7 @@ class WebSocket extends ws.WebSocket {
     return channel.buffered + (hidden(this)[kPending]?.bytes ?? 0) + (hidden(this)[kLost] ?? 0)
   }
 
-  /** @param {any} data @param {any} [options] @param {any} [callback] */
+  /** @param {unknown} data @param {unknown} [options] @param {unknown} [callback] */
   send (data, options, callback) {
     const self = hidden(this)
     const channel = self[kChannel]
@@ -127,7 +143,7 @@ class WebSocket extends ws.WebSocket {
     }
     if (typeof data === 'number') data = data.toString()
     if (self._readyState !== kOpen) {
-      sendAfterClose(self, data, callback)
+      sendAfterClose(self, data, /** @type {Callback | undefined} */ (callback))
       return
     }
     let flags = (typeof data === 'string' ? kText : kBinary) | kFrameFin | kFrameCompress
@@ -140,23 +156,23 @@ class WebSocket extends ws.WebSocket {
     if (self[kPending] === undefined && data instanceof Uint8Array === false && typeof data !== 'string') {
       self[kPending] = { queue: [], bytes: 0 }
     }
-    if (self[kPending] === undefined) channel.send(flags, data, callback)
-    else enqueue(self, flags, data, callback)
+    if (self[kPending] === undefined) channel.send(flags, /** @type {string | Uint8Array} */ (data), /** @type {Callback | undefined} */ (callback))
+    else enqueue(/** @type {Native} */ (self), flags, /** @type {Sent} */ (data), /** @type {Callback | undefined} */ (callback))
   }
 
-  /** @param {any} [data] @param {any} [mask] @param {any} [callback] */
+  /** @param {unknown} [data] @param {unknown} [mask] @param {unknown} [callback] */
   ping (data, mask, callback) {
     if (hidden(this)[kChannel] === undefined) super.ping(data, mask, callback)
-    else sendControl(hidden(this), kPing, data, mask, callback)
+    else sendControl(/** @type {Native} */ (hidden(this)), kPing, data, mask, callback)
   }
 
-  /** @param {any} [data] @param {any} [mask] @param {any} [callback] */
+  /** @param {unknown} [data] @param {unknown} [mask] @param {unknown} [callback] */
   pong (data, mask, callback) {
     if (hidden(this)[kChannel] === undefined) super.pong(data, mask, callback)
-    else sendControl(hidden(this), kPong, data, mask, callback)
+    else sendControl(/** @type {Native} */ (hidden(this)), kPong, data, mask, callback)
   }
 
-  /** @param {number} [code] @param {any} [data] */
+  /** @param {number} [code] @param {unknown} [data] */
   close (code, data) {
     const self = hidden(this)
     if (self[kChannel] === undefined) {
@@ -169,16 +185,16 @@ class WebSocket extends ws.WebSocket {
       return
     }
     const payload = closePayload(code, data)
-    const sent = (/** @type {Error | undefined} */ error) => {
+    const sent = (/** @type {Error | null | undefined} */ error) => {
       // The socket's own listeners handle it.
       if (error) return
       self._closeFrameSent = true
-      if (self._closeFrameReceived || self._errorEmitted) self[kChannel].end()
+      if (self._closeFrameReceived || self._errorEmitted) /** @type {Native} */ (self)[kChannel].end()
     }
     if (self[kPending] === undefined) self[kChannel].send(kClose | kFrameFin, payload, sent)
-    else enqueue(self, kClose | kFrameFin, payload, sent)
+    else enqueue(/** @type {Native} */ (self), kClose | kFrameFin, payload, sent)
     self._readyState = kClosing
-    setCloseTimer(self)
+    setCloseTimer(/** @type {Native} */ (self))
   }
 
   terminate () {
@@ -231,7 +247,7 @@ class WebSocket extends ws.WebSocket {
 let isBare = false
 
 // What nearly all have is no field of each, which would be most of an idle one's memory.
-/** @param {string | symbol} name @param {(self: any) => any} get @param {(value: any) => boolean} isDefault */
+/** @param {string | symbol} name @param {(self: State) => unknown} get @param {(value: unknown) => boolean} isDefault */
 function define (name, get, isDefault) {
   Object.defineProperty(WebSocket.prototype, name, {
     configurable: true,
@@ -251,12 +267,12 @@ define('_sender', (self) => self[kChannel] === undefined ? null : kSenderStub, (
 define('_extensions', () => kNoExtensions, () => isBare)
 Object.defineProperty(WebSocket.prototype, '_autoPong', { value: true, writable: true, configurable: true })
 
-/** The server whose handshake is going on. @type {any} */
+/** The server whose handshake is going on. @type {WsServer | null} */
 let upgrading = null
 /** The WebSocket that was opened last, until something listens to it. @type {WebSocket | null} */
 let opened = null
 
-/** @param {any} server @param {() => void} run */
+/** @param {WsServer} server @param {() => void} run */
 function whileUpgrading (server, run) {
   const outer = upgrading
   upgrading = server
@@ -268,13 +284,14 @@ function whileUpgrading (server, run) {
   }
 }
 
-/** @param {any} server @param {WebSocket} webSocket */
+/** @param {WsServer} server @param {WebSocket} webSocket */
 function forgetClient (server, webSocket) {
-  server.clients.delete(webSocket)
-  if (server._shouldEmitClose && server.clients.size === 0) nodeProcess.nextTick(emitServerClose, server)
+  const clients = /** @type {Set<WebSocket>} */ (server.clients) // It was one of them.
+  clients.delete(webSocket)
+  if (server._shouldEmitClose && clients.size === 0) nodeProcess.nextTick(emitServerClose, server)
 }
 
-/** @param {any} server */
+/** @param {WsServer} server */
 function emitServerClose (server) {
   server._state = kServerClosed
   server.emit('close')
@@ -285,11 +302,11 @@ class Listeners {}
 Object.setPrototypeOf(Listeners.prototype, null)
 Reflect.deleteProperty(Listeners.prototype, 'constructor')
 
-/** Options by those of a server. @type {WeakMap<object, object>} */
+/** Options by those of a server. @type {WeakMap<WsServerOptions, WsServerOptions>} */
 const quietOptions = new WeakMap()
 
 // Without autoPong, for which ws would make a function per WebSocket.
-/** @param {any} options */
+/** @param {WsServerOptions} options */
 function quietly (options) {
   let quiet = quietOptions.get(options)
   if (quiet === undefined) {
@@ -302,7 +319,7 @@ function quietly (options) {
 
 // -- What the I/O thread tells ---------------------------------------------------------------------
 
-/** @type {import('@httpsys/core-native').WebSocketHandlers} */
+/** @type {import('@httpsys/core-native').WebSocketHandlers<Native>} */
 const handlers = {
   message (owner, data, isBinary) {
     if (data.length === 0) data = kEmpty
@@ -357,7 +374,7 @@ function destroy (channel) {
   channel.destroy()
 }
 
-/** @param {State} self */
+/** @param {Native} self */
 function setCloseTimer (self) {
   self._closeTimer = setTimeout(destroy, self._closeTimeout, self[kChannel])
 }
@@ -372,25 +389,26 @@ function flagsOf (flags, options) {
   return flags
 }
 
-/** @param {any} data @returns {any} a Blob stays one */
+/** @param {unknown} data @returns {Uint8Array | Blob} a Blob stays one */
 function toBytes (data) {
   if (data instanceof ArrayBuffer) return new Uint8Array(data)
   if (ArrayBuffer.isView(data)) return new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
-  return isBlob(data) ? data : Buffer.from(data)
+  return isBlob(data) ? data : Buffer.from(/** @type {string | number[]} */ (data)) // Which says what is wrong with others.
 }
 
-/** @param {any} value */
+/** @param {unknown} value @returns {value is Blob} */
 function isBlob (value) {
-  return typeof value === 'object' && typeof value.arrayBuffer === 'function' && typeof value.type === 'string' &&
-    typeof value.stream === 'function' && (value[Symbol.toStringTag] === 'Blob' || value[Symbol.toStringTag] === 'File')
+  const blob = /** @type {Partial<Blob> & { [Symbol.toStringTag]?: unknown }} */ (value)
+  return typeof blob === 'object' && typeof blob.arrayBuffer === 'function' && typeof blob.type === 'string' &&
+    typeof blob.stream === 'function' && (blob[Symbol.toStringTag] === 'Blob' || blob[Symbol.toStringTag] === 'File')
 }
 
 /**
- * @param {State} self
+ * @param {Native} self
  * @param {number} opcode
- * @param {any} data
- * @param {any} mask
- * @param {any} callback
+ * @param {unknown} data
+ * @param {unknown} mask
+ * @param {unknown} callback
  */
 function sendControl (self, opcode, data, mask, callback) {
   if (typeof data === 'function') {
@@ -401,40 +419,43 @@ function sendControl (self, opcode, data, mask, callback) {
   }
   if (typeof data === 'number') data = data.toString()
   if (self._readyState !== kOpen) {
-    sendAfterClose(self, data, callback)
+    sendAfterClose(self, data, /** @type {Callback | undefined} */ (callback))
     return
   }
   data = data || kEmpty
   if (typeof data !== 'string' && !(data instanceof Uint8Array)) data = toBytes(data)
-  if (sizeOf(data) > kControlBytesMax) throw new RangeError('The data size must not be greater than 125 bytes')
-  if (self[kPending] === undefined && isBlob(data)) self[kPending] = { queue: [], bytes: 0 }
-  if (self[kPending] === undefined) self[kChannel].send(opcode | kFrameFin, data, callback)
-  else enqueue(self, opcode | kFrameFin, data, callback)
+  const sent = /** @type {Sent} */ (data)
+  const done = /** @type {Callback | undefined} */ (callback)
+  if (sizeOf(sent) > kControlBytesMax) throw new RangeError('The data size must not be greater than 125 bytes')
+  if (self[kPending] === undefined && isBlob(sent)) self[kPending] = { queue: [], bytes: 0 }
+  if (self[kPending] === undefined) self[kChannel].send(opcode | kFrameFin, /** @type {string | Uint8Array} */ (sent), done)
+  else enqueue(self, opcode | kFrameFin, sent, done)
 }
 
-/** @param {any} data */
+/** @param {Sent} data */
 function sizeOf (data) {
   if (typeof data === 'string') return Buffer.byteLength(data)
   return data instanceof Uint8Array ? data.byteLength : data.size
 }
 
-/** @param {number | undefined} code @param {any} data */
+/** @param {number | undefined} code @param {unknown} data */
 function closePayload (code, data) {
   if (code === undefined) return kEmpty
   if (typeof code !== 'number' || !isCloseCode(code)) {
     throw new TypeError('First argument must be a valid error code number')
   }
-  if (data === undefined || !data.length) {
+  const reason = /** @type {string | Uint8Array | undefined} */ (data) // What else it may be is refused below.
+  if (reason === undefined || !reason.length) {
     const payload = Buffer.allocUnsafe(2)
     payload.writeUInt16BE(code, 0)
     return payload
   }
-  const length = Buffer.byteLength(data)
+  const length = Buffer.byteLength(reason)
   if (length > kReasonBytesMax) throw new RangeError('The message must not be greater than 123 bytes')
   const payload = Buffer.allocUnsafe(2 + length)
   payload.writeUInt16BE(code, 0)
-  if (typeof data === 'string') payload.write(data, 2)
-  else if (data instanceof Uint8Array) payload.set(data, 2)
+  if (typeof reason === 'string') payload.write(reason, 2)
+  else if (reason instanceof Uint8Array) payload.set(reason, 2)
   else throw new TypeError('Second argument must be a string or a Uint8Array')
   return payload
 }
@@ -445,7 +466,7 @@ function isCloseCode (code) {
   return (code >= 1000 && code <= 1014 && code !== 1004 && code !== 1005 && code !== 1006) || (code >= 3000 && code <= 4999)
 }
 
-/** @param {State} self @param {any} data @param {any} callback */
+/** @param {State} self @param {unknown} data @param {Callback | undefined} callback */
 function sendAfterClose (self, data, callback) {
   if (data) self[kLost] = (self[kLost] ?? 0) + sizeOf(typeof data === 'string' ? data : toBytes(data))
   if (!callback) return
@@ -455,17 +476,18 @@ function sendAfterClose (self, data, callback) {
 
 // -- Blobs: what is sent behind one waits until it has been read -----------------------------------
 
-/** @param {State} self @param {number} flags @param {any} data @param {any} callback */
+/** @param {Native} self @param {number} flags @param {Sent} data @param {Callback | undefined} callback */
 function enqueue (self, flags, data, callback) {
-  const pending = self[kPending]
+  const pending = /** @type {Pending} */ (self[kPending])
   pending.bytes += sizeOf(data)
   pending.queue.push({ flags, data, callback })
   if (pending.queue.length === 1) readNext(self)
 }
 
-/** @param {State} self */
+/** @param {Native} self */
 function readNext (self) {
-  const { queue } = self[kPending]
+  const pending = /** @type {Pending} */ (self[kPending])
+  const { queue } = pending
   while (queue.length !== 0) {
     const { flags, data, callback } = queue[0]
     if (isBlob(data)) {
@@ -475,30 +497,31 @@ function readNext (self) {
       return
     }
     queue.shift()
-    self[kPending].bytes -= sizeOf(data)
+    pending.bytes -= sizeOf(data)
     self[kChannel].send(flags, data, callback)
   }
   self[kPending] = undefined
 }
 
-/** @param {State} self @param {ArrayBuffer} bytes */
+/** @param {Native} self @param {ArrayBuffer} bytes */
 function onBlob (self, bytes) {
-  if (self._socket.destroyed) {
+  if (/** @type {Duplex} */ (self._socket).destroyed) {
     nodeProcess.nextTick(failPending, self, new Error('The socket was closed while the blob was being read'))
     return
   }
-  const { flags, callback } = self[kPending].queue.shift()
-  self[kPending].bytes -= bytes.byteLength
+  const pending = /** @type {Pending} */ (self[kPending])
+  const { flags, callback } = /** @type {Pending['queue'][number]} */ (pending.queue.shift())
+  pending.bytes -= bytes.byteLength
   self[kChannel].send(flags, new Uint8Array(bytes), callback)
   readNext(self)
 }
 
-/** @param {State} self @param {Error} error */
+/** @param {Native} self @param {Error} error */
 function failPending (self, error) {
-  for (const { callback } of self[kPending].queue) if (typeof callback === 'function') callback(error)
+  for (const { callback } of /** @type {Pending} */ (self[kPending]).queue) if (typeof callback === 'function') callback(error)
 }
 
-/** @param {State} self @param {Error} error */
+/** @param {Native} self @param {Error} error */
 function onBlobError (self, error) {
   failPending(self, error)
   if (self._readyState === kClosed) return

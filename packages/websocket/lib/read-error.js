@@ -6,7 +6,7 @@ const { constants } = require('node:zlib')
 
 /** @typedef {{ code: string, status: number, type: ErrorConstructor | RangeErrorConstructor, text: (detail: number) => string }} Kind */
 
-/** @param {string} code @param {number} status @param {(detail: number) => string} text @param {any} [type] @returns {Kind} */
+/** @param {string} code @param {number} status @param {(detail: number) => string} text @param {Kind['type']} [type] @returns {Kind} */
 function kind (code, status, text, type = RangeError) {
   return { code: `WS_ERR_${code}`, status, type, text }
 }

@@ -15,7 +15,7 @@ const kUint31Max = 0x7fffffff
 
 /**
  * @param {import('../types/ws-internals').WebSocketState} state
- * @param {any} options of setSocket()
+ * @param {import('../types/ws-internals').WsServerOptions} options of setSocket()
  * @param {number} pongsMax
  * @returns {WebSocketSettings | null} null when only ws itself can do what is asked
  */
@@ -24,9 +24,9 @@ function settingsOf (state, options, pongsMax) {
   const deflate = negotiated === undefined ? null : deflateSettings(negotiated)
   if (deflate === undefined) return null
   return {
-    maxPayload: Math.max(0, options.maxPayload | 0),
-    maxFragments: Math.max(0, options.maxFragments | 0),
-    maxBufferedChunks: Math.max(0, options.maxBufferedChunks | 0),
+    maxPayload: Math.max(0, /** @type {number} */ (options.maxPayload) | 0),
+    maxFragments: Math.max(0, /** @type {number} */ (options.maxFragments) | 0),
+    maxBufferedChunks: Math.max(0, /** @type {number} */ (options.maxBufferedChunks) | 0),
     autoPong: state._autoPong === true,
     maxPendingAutoPongs: Math.max(0, pongsMax | 0),
     skipUTF8Validation: Boolean(options.skipUTF8Validation),

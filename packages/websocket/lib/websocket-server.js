@@ -5,7 +5,7 @@ const ws = require('ws')
 const core = require('@httpsys/core-native')
 const { NativeWebSocket, whileUpgrading } = require('./native-websocket')
 
-const { completeUpgrade } = /** @type {any} */ (ws.WebSocketServer.prototype)
+const { completeUpgrade } = ws.WebSocketServer.prototype
 
 const kOpen = 1
 // A filter by another name would have the message sent to everybody.
@@ -14,7 +14,7 @@ const kBroadcastOptions = ['filter', 'binary', 'compress', 'fin', 'mask']
 const kLongText = 16 * 1024
 
 class WebSocketServer extends ws.WebSocketServer {
-  /** @param {any} options @param {() => void} [callback] */
+  /** @param {import('../types').ServerOptions | undefined} options which ws checks @param {() => void} [callback] */
   constructor (options, callback) {
     core.internals.refuseMisplaced('WebSocketServer()', options, [])
     const given = { WebSocket: NativeWebSocket, ...options }
@@ -29,7 +29,7 @@ class WebSocketServer extends ws.WebSocketServer {
     Object.assign(this.options, { port: given.port, server: null })
   }
 
-  /** @param {...any} args the handshake's */
+  /** @param {...unknown} args the handshake's */
   completeUpgrade (...args) {
     whileUpgrading(this, () => Reflect.apply(completeUpgrade, this, args))
   }
@@ -37,7 +37,7 @@ class WebSocketServer extends ws.WebSocketServer {
   /**
    * Sends the same to all clients that are open.
    *
-   * @param {any} data
+   * @param {unknown} data which send() checks
    * @param {import('../types').BroadcastOptions} [options]
    * @returns {number} how many
    */
@@ -54,7 +54,7 @@ class WebSocketServer extends ws.WebSocketServer {
       bytes = Buffer.from(bytes)
     }
     for (const client of this.clients) {
-      if (client.readyState !== kOpen || (filter !== undefined && !filter(/** @type {any} */ (client)))) continue
+      if (client.readyState !== kOpen || (filter !== undefined && !filter(/** @type {import('../types')} */ (/** @type {unknown} */ (client))))) continue
       client.send(bytes, sendOptions)
       count++
     }

@@ -22,25 +22,25 @@ const kDeflateMembers = ['_options', '_threshold', 'params']
 /** @param {string} what */
 const unknownWs = (what) => new internals.WsInternalsError(version, what)
 
-/** @param {any} holder @param {string[]} names @param {string} where @param {(value: any) => boolean} [isFine] */
+/** @param {object} holder @param {string[]} names @param {string} where @param {(value: unknown) => boolean} [isFine] */
 function check (holder, names, where, isFine = () => true) {
   for (const name of names) {
-    if (!(name in holder) || !isFine(holder[name])) throw unknownWs(`${where}${name}`)
+    if (!(name in holder) || !isFine(/** @type {Record<string, unknown>} */ (holder)[name])) throw unknownWs(`${where}${name}`)
   }
 }
 
-/** @param {any} value */
+/** @param {unknown} value */
 const isMethod = (value) => typeof value === 'function'
 
 // The mark on a socket that has a WebSocket: completeUpgrade() refuses such a one.
 function findSocketMark () {
   const socket = new Duplex({ read () {}, write (_chunk, _encoding, callback) { callback() } })
   const before = new Set(Object.getOwnPropertySymbols(socket))
-  const webSocket = /** @type {any} */ (new ws.WebSocket(/** @type {any} */ (null), undefined, /** @type {any} */ ({ autoPong: true })))
+  const webSocket = new ws.WebSocket(null, undefined, { autoPong: true })
   check(webSocket, kWebSocketMembers, 'WebSocket#')
   check(webSocket, kWebSocketMethods, 'WebSocket#', isMethod)
   webSocket.setSocket(socket, Buffer.alloc(0), {})
-  const mark = Object.getOwnPropertySymbols(socket).find((symbol) => !before.has(symbol) && /** @type {any} */ (socket)[symbol] === webSocket)
+  const mark = Object.getOwnPropertySymbols(socket).find((symbol) => !before.has(symbol) && /** @type {Duplex & Record<symbol, unknown>} */ (socket)[symbol] === webSocket)
   if (mark === undefined) throw unknownWs('symbol of the socket\'s WebSocket')
   webSocket.on('error', () => {})
   socket.destroy()
@@ -51,34 +51,34 @@ function findSocketMark () {
 const kOwnMembers = ['_events', '_eventsCount', '_readyState', '_socket']
 
 // What two new WebSockets of a server have in common. Few ever change it.
-/** @param {any} options of a server @returns {Map<string | symbol, any>} */
+/** @param {import('../types/ws-internals').WsServerOptions} options of a server @returns {Map<string | symbol, unknown>} */
 function findDefaults ({ closeTimeout }) {
-  const [one, other] = [1, 2].map(() => /** @type {any} */ (new ws.WebSocket(/** @type {any} */ (null), undefined, /** @type {any} */ ({ closeTimeout }))))
-  const names = Reflect.ownKeys(one).filter((name) => one[name] === other[name] && !kOwnMembers.includes(/** @type {string} */ (name)))
-  return new Map(names.map((name) => [name, one[name]]))
+  const [one, other] = [1, 2].map(() => /** @type {object} */ (new ws.WebSocket(null, undefined, { closeTimeout })))
+  const names = Reflect.ownKeys(one).filter((name) => Reflect.get(one, name) === Reflect.get(other, name) && !kOwnMembers.includes(/** @type {string} */ (name)))
+  return new Map(names.map((name) => [name, Reflect.get(one, name)]))
 }
 
 function collect () {
   if (!version.startsWith('8.')) throw unknownWs('API of version 8')
-  const server = /** @type {any} */ (new ws.WebSocketServer({ noServer: true }))
+  const server = new ws.WebSocketServer({ noServer: true })
   check(server, kServerMembers.filter((name) => name !== '_server' && name !== '_removeListeners'), 'WebSocketServer#')
   check(server, kServerMethods, 'WebSocketServer#', isMethod)
-  const { PerMessageDeflate } = /** @type {any} */ (ws)
+  const { PerMessageDeflate } = ws
   if (!isMethod(PerMessageDeflate)) throw unknownWs('PerMessageDeflate')
   check(new PerMessageDeflate({}), kDeflateMembers, 'PerMessageDeflate#')
-  return { kSocketMark: findSocketMark(), extensionName: /** @type {string} */ (PerMessageDeflate.extensionName), kDefaults: findDefaults(server.options) }
+  return { kSocketMark: findSocketMark(), extensionName: PerMessageDeflate.extensionName, kDefaults: findDefaults(server.options) }
 }
 
 // Programs, and ws' own tests, compare with it by identity.
 function findEmpty () {
-  const { _closeMessage } = /** @type {any} */ (new ws.WebSocket(/** @type {any} */ (null), undefined, /** @type {any} */ ({})))
+  const { _closeMessage } = new ws.WebSocket(null, undefined, {})
   if (!Buffer.isBuffer(_closeMessage) || _closeMessage.length !== 0) throw unknownWs('empty WebSocket#_closeMessage')
   return _closeMessage
 }
 
-/** @param {any} extensions as negotiated @param {string} name */
+/** @param {import('../types/ws-internals').WebSocketState['_extensions']} extensions as negotiated @param {string} name @returns {import('../types/ws-internals').PerMessageDeflate | undefined} */
 function deflateOf (extensions, name) {
-  return /** @type {import('../types/ws-internals').PerMessageDeflate | undefined} */ (extensions[name])
+  return extensions[name]
 }
 
 module.exports = { ...collect(), kEmpty: findEmpty(), deflateOf }

@@ -58,15 +58,15 @@ function list (check, lengthMax) {
 }
 
 /**
- * @template {Record<string, Check<any>>} F
+ * @template {Record<string, Check<unknown>>} F
  * @param {F} fields
  * @returns {Check<{ [K in keyof F]: ReturnType<F[K]> }>}
  */
 function object (fields) {
   return (value, where, refuse) => {
     if (typeof value !== 'object' || value === null) return refuse(`${where} is no object`)
-    return /** @type {any} */ (Object.fromEntries(Object.entries(fields).map(([name, check]) =>
-      [name, check(/** @type {any} */ (value)[name], `${where}.${name}`, refuse)])))
+    return /** @type {{ [K in keyof F]: ReturnType<F[K]> }} */ (Object.fromEntries(Object.entries(fields).map(([name, check]) =>
+      [name, check(/** @type {Record<string, unknown>} */ (value)[name], `${where}.${name}`, refuse)])))
   }
 }
 

@@ -34,9 +34,9 @@ function config (what) {
   return systemConfig
 }
 
-/** @param {string} what @param {any} answer @returns {any} the answer when it is no error code */
+/** @template T @param {string} what @param {T} answer @returns {Exclude<T, number>} the answer when it is no error code */
 function checked (what, answer) {
-  if (typeof answer !== 'number' || answer === 0) return answer
+  if (typeof answer !== 'number' || answer === 0) return /** @type {Exclude<T, number>} */ (answer)
   const [code, meaning] = kMeanings[answer] ?? ['UNKNOWN', `error ${answer}; what it means is shown by: net helpmsg ${answer}`]
   throw Object.assign(new Error(`${what}: ${meaning}`), { code, errno: errnoOf(code), status: answer })
 }

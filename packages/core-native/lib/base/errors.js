@@ -9,7 +9,7 @@
 const codes = []
 
 /**
- * @template {any[]} A
+ * @template {unknown[]} A
  * @param {string} code
  * @param {ErrorConstructor} Base
  * @param {(...args: A) => { message: string, cause?: unknown, [detail: string]: unknown }} describe

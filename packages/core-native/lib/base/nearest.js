@@ -13,7 +13,7 @@ const kLettersForTwoErrors = 11
  * The name that comes nearest, for an error message.
  *
  * @param {string} word
- * @param {string[]} candidates
+ * @param {readonly string[]} candidates
  * @returns {string | undefined}
  */
 function nearest (word, candidates) {
@@ -25,14 +25,14 @@ function nearest (word, candidates) {
  * one error, others two: a letter too many, too few, another one, or two that have changed places.
  *
  * @param {string} word
- * @param {string[]} candidates
+ * @param {readonly string[]} candidates
  * @returns {string | undefined}
  */
 function misspelt (word, candidates) {
   return closest(word, candidates, ({ length }) => length < kLettersForOneError ? 0 : length < kLettersForTwoErrors ? 1 : 2)
 }
 
-/** @param {string} word @param {string[]} candidates @param {(name: string) => number} mostOf errors in a name */
+/** @param {string} word @param {readonly string[]} candidates @param {(name: string) => number} mostOf errors in a name */
 function closest (word, candidates, mostOf) {
   let best
   let least = Infinity

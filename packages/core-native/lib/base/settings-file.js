@@ -40,7 +40,7 @@ function readText (file, bytesMax, FileError) {
     }
     return new TextDecoder('utf-8', { fatal: true }).decode(buffer.subarray(0, length))
   } catch (error) {
-    if (/** @type {any} */ (error).code !== 'ERR_ENCODING_INVALID_ENCODED_DATA') throw error
+    if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'ERR_ENCODING_INVALID_ENCODED_DATA') throw error
     throw new FileError(file, 'it is not UTF-8', 'Save it as UTF-8')
   } finally {
     fs.closeSync(fd)

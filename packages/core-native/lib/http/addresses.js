@@ -4,7 +4,7 @@
 
 /** What many connections have in common. */
 class NearEnd {
-  /** @param {any} server undefined: it was closed @param {number} family @param {string} address @param {number} port */
+  /** @param {import('../../types/internal').EngineServer | undefined} server undefined: it was closed @param {number} family @param {string} address @param {number} port */
   constructor (server, family, address, port) {
     this.server = server
     this.family = family

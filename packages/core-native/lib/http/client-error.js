@@ -12,6 +12,9 @@ const { ErrorKind } = require('../records/records')
 
 const { Server: StockServer } = http
 
+/** @typedef {import('../../types/internal').EngineServer} EngineServer */
+/** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
+
 // The lane keeps nothing of a body of a given length; its early end is described without bytes anyway.
 const kUnfinishedBody = Buffer.from('POST / HTTP/1.1\r\nContent-Length: 1\r\n\r\n')
 
@@ -23,11 +26,13 @@ const kFallback = new Map([
   [ErrorKind.kDataAfterClose, ['HPE_CLOSED_CONNECTION', 'Data after `Connection: close`']]
 ])
 
+/** @typedef {Error & { code: string, reason?: string }} ParseError as Node's parser has it */
+
 /**
  * @param {number} kind ErrorKind
  * @param {Buffer} raw bytes since the message began
- * @param {any} socket
- * @returns {Error & { code: string }}
+ * @param {EngineSocket} socket
+ * @returns {ParseError}
  */
 function describeError (kind, raw, socket) {
   if (kind === ErrorKind.kTimeout) return coded(new Error('Request timeout'), 'ERR_HTTP_REQUEST_TIMEOUT')
@@ -48,9 +53,9 @@ function describeError (kind, raw, socket) {
 /**
  * What follows a refused message is refused for the same reason, whatever it is.
  *
- * @param {any} first the error of describeError()
+ * @param {ParseError} first the error of describeError()
  * @param {Buffer} raw
- * @returns {Error & { code: string }}
+ * @returns {ParseError}
  */
 function describeAgain (first, raw) {
   const error = coded(new Error(first.message), first.code)
@@ -60,21 +65,22 @@ function describeAgain (first, raw) {
 /**
  * @param {Buffer} raw
  * @param {boolean} ended
- * @param {any} server its limits count
- * @returns {any}
+ * @param {Pick<EngineServer, 'maxHeaderSize' | 'maxHeadersCount'>} server its limits count
+ * @returns {ParseError | null}
  */
 function askNode (raw, ended, { maxHeaderSize, maxHeadersCount }) {
+  /** @type {ParseError | null} */
   let told = null
   const server = new StockServer({ maxHeaderSize, requireHostHeader: false }, () => {})
   server.maxHeadersCount = maxHeadersCount
-  server.on('clientError', (error) => { told = error })
+  server.on('clientError', (error) => { told = /** @type {ParseError} */ (error) })
   for (const event of ['upgrade', 'connect', 'checkContinue', 'checkExpectation']) server.on(event, () => {})
   const socket = new Duplex({ read () {}, write (_chunk, _encoding, callback) { callback() } })
   socket.on('error', () => {})
   server.emit('connection', socket)
   // The message that was malformed is no request: nobody who watches servers may see one here.
-  const { parser } = /** @type {any} */ (socket)
-  if (parser) parser.onIncoming = (/** @type {http.IncomingMessage & { upgrade: boolean }} */ req) => req.upgrade ? 2 : 0
+  const { parser } = /** @type {Duplex & { parser?: { onIncoming: (req: http.IncomingMessage & { upgrade: boolean }) => number } | null }} */ (socket)
+  if (parser) parser.onIncoming = (req) => req.upgrade ? 2 : 0
   // Node's listeners parse synchronously; no stream machinery is needed to reach them.
   socket.emit('data', raw)
   if (told === null && ended) socket.emit('end')

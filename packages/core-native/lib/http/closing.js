@@ -11,15 +11,19 @@ const { kLane, kListener, kOutgoing, kParent, kReceiving, kSlot, kState, kTls } 
 
 const { kDestroy, kShutdown } = R.ReplyType
 
+/** @typedef {import('../../types/internal').EngineResponse} EngineResponse */
+/** @typedef {import('../../types/internal').EngineServer} EngineServer */
+/** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
+
 /** @type {boolean | undefined} asked when first needed */
 let isUnservedIdle
 
-/** Responses whose head is to say `Connection: close` only because their server was closed. @type {WeakSet<any>} */
+/** Responses whose head is to say `Connection: close` only because their server was closed. @type {WeakSet<EngineResponse>} */
 const endedByClose = new WeakSet()
 
 // A connection that has been served and is between two requests, or as Node decides one that has not
 // begun its first. The lane has the last word, because the next request may be on its way to JavaScript.
-/** @param {any} socket @returns {boolean} whether the lane was told */
+/** @param {EngineSocket} socket @returns {boolean} whether the lane was told */
 function closeIfIdle (socket) {
   if (socket[kReceiving] !== null || socket.destroyed || (socket[kState] & State.kInHandler) !== 0) return false
   const res = ownMessage(socket)
@@ -34,26 +38,26 @@ function closeIfIdle (socket) {
 }
 
 // Whether others of the connection's port take it over when it is idle; a connection with TLS cannot move.
-/** @param {any} socket */
+/** @param {EngineSocket} socket */
 function mayMove (socket) {
   const { successorPorts } = socket.server[kListener]
-  return successorPorts.size !== 0 && socket[kTls] === undefined && successorPorts.has(socket.localPort)
+  return successorPorts.size !== 0 && socket[kTls] === undefined && successorPorts.has(/** @type {number} */ (socket.localPort))
 }
 
-/** @param {any} res whose head has not been made */
+/** @param {EngineResponse} res whose head has not been made */
 function endWith (res) {
   if (res.headersSent || !res.shouldKeepAlive) return
   res.shouldKeepAlive = false
   endedByClose.add(res)
 }
 
-/** @param {any} res */
+/** @param {EngineResponse} res */
 function goOnAfter (res) {
   if (res.headersSent || !endedByClose.delete(res)) return
   res.shouldKeepAlive = true
 }
 
-/** @param {any} socket @returns {any[]} its unfinished responses, in their order */
+/** @param {EngineSocket} socket @returns {EngineResponse[]} its unfinished responses, in their order */
 function unfinished (socket) {
   const res = ownMessage(socket)
   return [...res ? [res] : [], ...socket[kOutgoing] ?? []]
@@ -63,7 +67,7 @@ function unfinished (socket) {
  * A request has come to a server that was closed: the connection ends with its answer. What was to end it before goes on,
  * so that no request is lost that a handler has begun.
  *
- * @param {any} socket @param {any} res its response, in its place
+ * @param {EngineSocket} socket @param {EngineResponse} res its response, in its place
  */
 function onLateRequest (socket, res) {
   const parent = socket[kParent]
@@ -100,7 +104,7 @@ function endWithAnswers (listener) {
  * Makes a server listen. A server that was closed before listens again only when this has succeeded: then its connections
  * go on. When it has failed, they end with their answers as before.
  *
- * @param {any} server
+ * @param {EngineServer} server
  * @param {() => void} start leaves server._handle null, or throws, when it has failed
  */
 function listenAgain (server, start) {

@@ -11,11 +11,15 @@ const {
   kEndHeld, kIncoming, kListener, kNewer, kOlder, kOutgoing, kParent, kReceiving, kResource, kResourceEnded, kState, kStreamAnswer
 } = require('./symbols')
 
+/** @typedef {import('../../types/internal').EngineRequest} EngineRequest */
+/** @typedef {import('../../types/internal').EngineResponse} EngineResponse */
+/** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
+
 /** @type {boolean | undefined} asked when first needed */
 let isQueueDestroyed
 
 // Does what Node's 'close' listeners of an HTTP connection do, just before the socket's 'close'.
-/** @param {any} socket */
+/** @param {EngineSocket} socket */
 function connectionClosed (socket) {
   socket.server?.[kListener].sockets.delete(socket)
   const bits = socket[kState]
@@ -33,18 +37,18 @@ function connectionClosed (socket) {
   }
   const res = ownMessage(socket)
   if (!res) return
-  if ((bits & State.kStream) !== 0) answerEnds(socket[kParent], res)
+  if ((bits & State.kStream) !== 0) answerEnds(/** @type {EngineSocket} */ (socket[kParent]), res)
   if (!closesWithSocket(socket)) emitClose(res)
 }
 
 // ServerResponse#assignSocket was called: its 'close' listener has its place among the application's.
-/** @param {any} socket */
+/** @param {EngineSocket} socket */
 function closesWithSocket (socket) {
   if (isLight(socket) || (socket[kState] & State.kDestroyed) !== 0) return false
-  return socket.listeners('close').some((/** @type {Function} */ listener) => listener.name === 'onServerResponseClose')
+  return socket.listeners('close').some(({ name }) => name === 'onServerResponseClose')
 }
 
-/** @param {any} req */
+/** @param {EngineRequest} req */
 function abort (req) {
   flushHeldEnd(req)
   req.destroy(connectionReset())
@@ -53,7 +57,7 @@ function abort (req) {
 
 // -- Its messages --------------------------------------------------------------------------------
 
-/** @param {any} req */
+/** @param {EngineRequest} req */
 function flushHeldEnd (req) {
   if (req[kEndHeld] !== true) return
   req[kEndHeld] = false
@@ -63,7 +67,7 @@ function flushHeldEnd (req) {
 // Shutdown helpers (http-terminator, http-graceful-shutdown) look for the response of each connection, and destroy connections
 // without one. That of a connection with streams is the newest unfinished one of its streams: its head is the least likely to
 // have left.
-/** @param {any} connection @param {any} res of one of its streams */
+/** @param {EngineSocket} connection @param {EngineResponse} res of one of its streams */
 function answerBegins (connection, res) {
   const older = connection[kStreamAnswer] ?? null
   if (older !== null) older[kNewer] = res
@@ -73,14 +77,15 @@ function answerBegins (connection, res) {
   setAnswer(connection, res)
 }
 
-/** @param {any} connection @param {any} res that has ended, or whose stream has */
+/** @param {EngineSocket} connection @param {EngineResponse} res that has ended, or whose stream has */
 function answerEnds (connection, res) {
   const { [kOlder]: older, [kNewer]: newer } = res
   if (older === undefined) return // It has ended before.
   res[kOlder] = undefined
   if (older !== null) older[kNewer] = newer
   if (newer !== null) {
-    newer[kOlder] = older
+    // The two are set together.
+    /** @type {EngineResponse} */ (newer)[kOlder] = older
     return
   }
   connection[kStreamAnswer] = older
@@ -88,14 +93,15 @@ function answerEnds (connection, res) {
 }
 
 // Once: what is left of the message still runs in its context.
-/** @param {any} req */
+/** @param {EngineRequest} req */
 function endResource (req) {
-  if (!req[kResource] || req[kResourceEnded] === true) return
+  const resource = req[kResource]
+  if (!resource || req[kResourceEnded] === true) return
   req[kResourceEnded] = true
-  req[kResource].emitDestroy()
+  resource.emitDestroy()
 }
 
-/** @param {any} res */
+/** @param {EngineResponse} res */
 function emitClose (res) {
   if (close(res)) res.emit('close')
 }

@@ -42,7 +42,13 @@ const kEPIPE = os.constants.errno.EPIPE
 
 const netServerSocket = diagnosticsChannel.channel('net.server.socket')
 
-/** Servers by id, as the lanes name them. @type {Map<number, any>} */
+/** @typedef {import('../../types/internal').EngineResponse} EngineResponse */
+/** @typedef {import('../../types/internal').EngineServer} EngineServer */
+/** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
+/** @typedef {import('../../types/internal').EngineSecureSocket} EngineSecureSocket */
+/** @typedef {import('../../types/internal').SocketChannel} SocketChannel */
+
+/** Servers by id, as the lanes name them. @type {Map<number, EngineServer>} */
 const servers = new Map()
 
 /** @param {Int32Array} words @param {number} w @returns {number} of the record that begins there */
@@ -76,20 +82,21 @@ function onRecord (lane, words, bytes, at) {
   }
   forgetContext()
   switch (type) {
-    case kRequest: return onRequest(lane, entry, words, bytes, at)
-    case kMessage: return entry[kChannel].onMessage(words, bytes, at)
+    // In HTTP mode it is a socket.
+    case kRequest: return onRequest(lane, /** @type {EngineSocket} */ (entry), words, bytes, at)
+    case kMessage: return /** @type {SocketChannel} */ (entry[kChannel]).onMessage(words, bytes, at)
     case kMessageBlock:
     case kControl:
     case kCloseFrame:
-    case kFrameError: return entry[kChannel].onRecord(words, bytes, at)
+    case kFrameError: return /** @type {SocketChannel} */ (entry[kChannel]).onRecord(words, bytes, at)
     case kCredit:
-      if (entry[kChannel] !== undefined) entry[kChannel].onCredit(words[w + Word.kCreditBytes])
-      // Who writes to a WebSocket's socket himself gets the credit, too: nobody knows whose bytes have left.
-      if (entry[kUnsent] > 0) onCredit(entry, words[w + Word.kCreditBytes])
+      if (entry[kChannel] !== undefined) /** @type {SocketChannel} */ (entry[kChannel]).onCredit(words[w + Word.kCreditBytes])
+      // Who writes to a WebSocket's socket himself gets the credit, too: nobody knows whose bytes have left. A channel has none.
+      if (/** @type {EngineSocket} */ (entry)[kUnsent] > 0) onCredit(/** @type {EngineSocket} */ (entry), words[w + Word.kCreditBytes])
       return
   }
   // Of a WebSocket whose socket nobody uses, the channel is there.
-  const socket = entry[kChannel] === undefined ? entry : entry[kChannel].keepSocket()
+  const socket = entry[kChannel] === undefined ? /** @type {EngineSocket} */ (entry) : /** @type {SocketChannel} */ (entry[kChannel]).keepSocket()
   switch (type) {
     case kBody: return onBody(socket, copy(bytes, at + R.kPayloadAt, words[w + Word.kBodyBytes]))
     case kBodyBlock: {
@@ -129,7 +136,7 @@ function onOpen (lane, slot, words, bytes, at) {
   const addresses = new Addresses(near, lane.remoteAddress, remotePort)
   const flags = flagsAt(words, w)
   const isSecure = (flags & R.kFlagSecure) !== 0
-  const Socket = /** @type {any} */ (isSecure ? SecureSocket : HttpSocket)
+  const Socket = isSecure ? SecureSocket : HttpSocket
   const socket = new Socket(lane, slot, server, addresses)
   if (isSecure) {
     const facts = new TlsFacts(words, bytes, align(text + remoteBytes + localBytes))
@@ -179,7 +186,7 @@ function onOpen (lane, slot, words, bytes, at) {
   if (netServerSocket.hasSubscribers) netServerSocket.publish({ socket })
 }
 
-/** @param {any} server */
+/** @param {EngineServer} server */
 function isFull (server) {
   const { maxConnections } = server
   return (maxConnections || (zeroIsALimit && maxConnections === 0)) && connectionsOf(server) >= maxConnections
@@ -188,11 +195,12 @@ function isFull (server) {
 // The socket of an HTTP/2 stream: it comes with its request and has the addresses of its connection.
 /** @param {import('../records/lane').Lane} lane @param {number} slot @param {Int32Array} words @param {number} w */
 function openStream (lane, slot, words, w) {
-  const parent = lane.sockets[words[w + Word.kRecordExtra]]
+  const parent = /** @type {EngineSocket} */ (lane.sockets[words[w + Word.kRecordExtra]])
   const server = servers.get(words[w + Word.kRequestServerId])
-  const Socket = /** @type {any} */ (parent[kTls] === undefined ? HttpSocket : SecureSocket)
+  const Socket = parent[kTls] === undefined ? HttpSocket : SecureSocket
   const socket = new Socket(lane, slot, server, parent[kRemote])
-  if (parent[kTls] !== undefined) socket[kTls] = parent[kTls].seenBy(server?.[kListener].tls)
+  const facts = parent[kTls]
+  if (facts !== undefined) socket[kTls] = facts.seenBy(server?.[kListener].tls)
   socket[kParent] = parent
   socket[kTaken] = 0
   socket[kShared] = 0
@@ -265,22 +273,23 @@ function onNewSession (lane, words, bytes, at) {
   if (!servers.get(words[w + Word.kNewSessionServerId])?.emit('newSession', sessionId, session, done)) done()
 }
 
-/** @param {any} socket @param {string} lines */
+/** @param {EngineSocket} socket @param {string} lines */
 function tellSecrets (socket, lines) {
   for (const line of lines.split(/(?<=\n)/)) socket.server.emit('keylog', Buffer.from(line, 'latin1'), socket)
 }
 
-/** @param {any} socket @param {Int32Array} words @param {Buffer} bytes @param {number} at */
+/** @param {EngineSocket} socket @param {Int32Array} words @param {Buffer} bytes @param {number} at */
 function onPeerCertificate (socket, words, bytes, at) {
   const w = at >>> 2
   const error = words[w + Word.kPeerCertificateError]
-  if (error === 0) socket[kTls].setPeer(words[w + Word.kPeerCertificateVerifyResult], copy(bytes, at + R.kPeerCertificateAt, words[w + Word.kPeerCertificateBytes]))
+  // Where the system asks for certificates no server knows less than another: these are no ForeignFacts.
+  if (error === 0) /** @type {TlsFacts} */ (socket[kTls]).setPeer(words[w + Word.kPeerCertificateVerifyResult], copy(bytes, at + R.kPeerCertificateAt, words[w + Word.kPeerCertificateBytes]))
   socket[kOnCertificate]?.(error)
 }
 
-/** @param {any} socket @param {Error} error */
+/** @param {EngineSocket} socket @param {Error} error */
 function onTlsFailure (socket, error) {
-  if (socket[kTls].isEstablished) {
+  if (/** @type {EngineSecureSocket} */ (socket)[kTls].isEstablished) {
     socket[kTlsError] = error // Of an established connection: what kClosed is about.
     return
   }
@@ -291,7 +300,7 @@ function onTlsFailure (socket, error) {
   if (!server[kListener].isSecure && !server.emit('clientError', error, socket)) socket.destroy(error)
 }
 
-/** @param {import('../records/lane').Lane} lane @param {number} slot @param {any} socket @param {number} errno */
+/** @param {import('../records/lane').Lane} lane @param {number} slot @param {EngineSocket} socket @param {number} errno */
 function onClosed (lane, slot, socket, errno) {
   lane.sockets[slot] = undefined
   lane.writer.command(kRelease, 0, slot)
@@ -300,12 +309,12 @@ function onClosed (lane, slot, socket, errno) {
   try {
     socketClosed(socket, bits, errno)
   } finally {
-    if ((bits & State.kWebSocket) !== 0) socket[kChannel].onClosed()
+    if ((bits & State.kWebSocket) !== 0) /** @type {SocketChannel} */ (socket[kChannel]).onClosed()
     if ((bits & State.kStream) !== 0) forgetStream(socket, resumeWrite)
   }
 }
 
-/** @param {any} socket @param {number} bits @param {number} errno */
+/** @param {EngineSocket} socket @param {number} bits @param {number} errno */
 function socketClosed (socket, bits, errno) {
   const closed = socket[kOnClosed]
   if (closed !== undefined) {
@@ -353,13 +362,13 @@ function socketClosed (socket, bits, errno) {
   }
 }
 
-/** @param {any} socket that was ended @param {() => void} run */
+/** @param {EngineSocket} socket that was ended @param {() => void} run */
 function onceFinished (socket, run) {
   if (socket.writableFinished) run()
   else socket.once('finish', run)
 }
 
-/** @param {any} socket @param {number} kind @param {Buffer} raw */
+/** @param {EngineSocket} socket @param {number} kind @param {Buffer} raw */
 function onError (socket, kind, raw) {
   socket[kState] |= State.kFailed
   // One that came too late has no server that could be told.
@@ -379,7 +388,7 @@ function onError (socket, kind, raw) {
   endReadable(socket)
 }
 
-/** @param {any} socket @param {number} bytes */
+/** @param {EngineSocket} socket @param {number} bytes */
 function onCredit (socket, bytes) {
   const unsent = socket[kUnsent] - bytes
   socket[kUnsent] = unsent > 0 ? unsent : 0
@@ -399,7 +408,7 @@ function onBlockDone (lane, id, errno) {
   else blockDone(sent.write, id)
 }
 
-/** @param {any} socket */
+/** @param {EngineSocket} socket */
 function endReadable (socket) {
   socket[kState] |= State.kPeerEnded
   socket.push(null)
@@ -408,19 +417,19 @@ function endReadable (socket) {
 
 // The peer has ended before somebody has said what its bytes are. They are read as bytes now, as on Node: nobody who reads
 // them hears of the end, and what nobody reads may not keep the connection.
-/** @param {any} socket */
+/** @param {EngineSocket} socket */
 function decideAtEnd (socket) {
   if ((socket[kState] & State.kUndecided) === 0) return
   socket[kState] &= ~State.kUndecided
   publish(socket, R.ReplyType.kUpgradeAccept)
 }
 
-/** @param {any} socket */
+/** @param {EngineSocket} socket */
 function onEof (socket) {
   if (isLight(socket)) socket[kState] |= State.kPeerEnded
   else if (!socket.destroyed) endReadable(socket)
   updateLoop(socket)
-  if ((socket[kState] & State.kWebSocket) !== 0) socket[kChannel].onEnd()
+  if ((socket[kState] & State.kWebSocket) !== 0) /** @type {SocketChannel} */ (socket[kChannel]).onEnd()
   if ((socket[kState] & State.kUpgraded) !== 0 || socket.destroyed) return
   if (!socket.server.httpAllowHalfOpen) {
     socket.end()
@@ -428,7 +437,7 @@ function onEof (socket) {
   }
   const outgoing = socket[kOutgoing]
   if (outgoing !== null && outgoing.length !== 0) makeLast(outgoing[outgoing.length - 1])
-  else if (ownMessage(socket)) makeLast(answerOf(socket))
+  else if (ownMessage(socket)) makeLast(/** @type {EngineResponse} */ (answerOf(socket)))
   else socket.end()
 }
 

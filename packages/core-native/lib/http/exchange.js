@@ -45,6 +45,11 @@ const kResourceOptions = { requireManualDestroy: true }
 const requestStart = diagnosticsChannel.channel('http.server.request.start')
 const responseFinish = diagnosticsChannel.channel('http.server.response.finish')
 
+/** @typedef {import('../../types/internal').EngineRequest} EngineRequest */
+/** @typedef {import('../../types/internal').EngineResponse} EngineResponse */
+/** @typedef {import('../../types/internal').EngineServer} EngineServer */
+/** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
+
 /** The async resource whose record is being handled. @type {AsyncResource | null} */
 let current = null
 
@@ -79,7 +84,7 @@ function copy (bytes, from, length) {
 
 // -- Requests ------------------------------------------------------------------------------------
 
-/** @param {import('../records/lane').Lane} lane @param {any} socket @param {Int32Array} words @param {Buffer} bytes @param {number} at */
+/** @param {import('../records/lane').Lane} lane @param {EngineSocket} socket @param {Int32Array} words @param {Buffer} bytes @param {number} at */
 function onRequest (lane, socket, words, bytes, at) {
   if (socket.destroyed || (socket[kState] & State.kFailed) !== 0) return
   // It has waited for longer than queueTimeout, and its client was told.
@@ -155,24 +160,24 @@ function onRequest (lane, socket, words, bytes, at) {
   }
 }
 
-/** @param {any} req @param {import('../../types/internal').EngineListener} listener @param {number} id of the prefix */
+/** @param {EngineRequest} req @param {import('../../types/internal').EngineListener} listener @param {number} id of the prefix */
 function namePrefix (req, listener, id) {
   const { names, paths } = listener.prefixes
   req.urlPrefix = names[id]
   if (!listener.own.stripPrefix) return
-  const { base, rest } = splitTarget(paths[id], req.url)
+  const { base, rest } = splitTarget(paths[id], /** @type {string} */ (req.url))
   // As below a router that is mounted there: Express and connect build on these two.
   req.originalUrl = req.url
   req.baseUrl = base
   req.url = rest
 }
 
-/** @param {any} server @returns {number} entries of rawHeaders that become headers; 0 and below is no limit */
+/** @param {EngineServer} server @returns {number} entries of rawHeaders that become headers; 0 and below is no limit */
 function headerPairsMax ({ maxHeadersCount }) {
   return typeof maxHeadersCount === 'number' ? maxHeadersCount << 1 : kHeaderPairsDefault
 }
 
-/** @param {any} server @param {string[]} raw shortened to what Node keeps @returns {number} entries that become headers */
+/** @param {EngineServer} server @param {string[]} raw shortened to what Node keeps @returns {number} entries that become headers */
 function limitLines (server, raw) {
   const most = headerPairsMax(server)
   if (most <= 0 || raw.length <= most) return raw.length
@@ -184,7 +189,7 @@ function newResource () {
   return new AsyncResource('HTTPINCOMINGMESSAGE', kResourceOptions)
 }
 
-/** @param {any} server @param {any} socket @param {any} req @param {number} flags @param {Buffer | null} body @returns {any} the response, null after an upgrade */
+/** @param {EngineServer} server @param {EngineSocket} socket @param {EngineRequest} req @param {number} flags @param {Buffer | null} body @returns {EngineResponse | null} the response, null after an upgrade */
 function begin (server, socket, req, flags, body) {
   try {
     return start(server, socket, req, flags, body)
@@ -194,7 +199,7 @@ function begin (server, socket, req, flags, body) {
   }
 }
 
-/** @param {any} server @param {any} socket @param {any} req @param {number} flags @param {Buffer | null} body @returns {any} as begin() */
+/** @param {EngineServer} server @param {EngineSocket} socket @param {EngineRequest} req @param {number} flags @param {Buffer | null} body @returns {EngineResponse | null} as begin() */
 function start (server, socket, req, flags, body) {
   resetKeepAliveTimer(server, socket)
   if ((flags & R.kFlagUpgrade) !== 0) {
@@ -219,7 +224,7 @@ function start (server, socket, req, flags, body) {
 }
 
 // Since Node 22.21 the option decides, and its default counts listeners.
-/** @param {any} server @param {any} req */
+/** @param {EngineServer} server @param {EngineRequest} req */
 function isUpgradeWanted (server, req) {
   if (typeof server.shouldUpgradeCallback !== 'function') return server.listenerCount('upgrade') > 0
   req.upgrade = true
@@ -230,7 +235,7 @@ function isUpgradeWanted (server, req) {
 
 // The message is whole. When it was answered at once and nobody has looked at its stream, the stream's
 // machinery runs only if somebody does before the response is closed: see afterFinish().
-/** @param {any} req @param {any} res */
+/** @param {EngineRequest} req @param {EngineResponse} res */
 function complete (req, res) {
   req.complete = true
   if (res.finished && isUnheard(req) && !isBuffering(req)) {
@@ -240,7 +245,7 @@ function complete (req, res) {
   pushEnd(req)
 }
 
-/** @param {any} req */
+/** @param {EngineRequest} req */
 function pushEnd (req) {
   try {
     req.push(null)
@@ -250,7 +255,7 @@ function pushEnd (req) {
   }
 }
 
-/** @param {any} server @param {any} socket @param {any} req @param {number} flags @returns {any} the response */
+/** @param {EngineServer} server @param {EngineSocket} socket @param {EngineRequest} req @param {number} flags @returns {EngineResponse} the response */
 function deliver (server, socket, req, flags) {
   enqueue(socket, req)
   const listener = server[kListener]
@@ -271,7 +276,7 @@ function deliver (server, socket, req, flags) {
   if (kOptimizeEmptyRequests !== null && server[kOptimizeEmptyRequests] === true && isEmpty(req, flags)) settleSilently(req)
   if (answerOf(socket)) queue(socket, res)
   else assign(socket, res)
-  if (isStream) answerBegins(socket[kParent], res)
+  if (isStream) answerBegins(/** @type {EngineSocket} */ (socket[kParent]), res)
   if (listener.isClosed) onLateRequest(socket, res)
   res.on('finish', onResponseFinish)
 
@@ -285,9 +290,9 @@ function deliver (server, socket, req, flags) {
     const most = server.maxRequestsPerSocket
     // Of the client's connection the member counts that has it.
     if (typeof most === 'number' && most > 0 && (flags & R.kFlagRelayedStream) === 0) {
-      const count = ++(isStream ? socket[kParent] : socket)[kRequestCount]
+      const count = ++(isStream ? /** @type {EngineSocket} */ (socket[kParent]) : socket)[kRequestCount]
       res.maxRequestsOnConnectionReached = most <= count
-      if (isStream && most <= count) publish(socket[kParent], kShutdown)
+      if (isStream && most <= count) publish(/** @type {EngineSocket} */ (socket[kParent]), kShutdown)
       if (most < count) {
         server.emit('dropRequest', req, socket)
         res.writeHead(503)
@@ -305,15 +310,15 @@ function deliver (server, socket, req, flags) {
 }
 
 // As Node: what announces no body. Over HTTP/2 a body needs no announcement.
-/** @param {any} req @param {number} flags */
+/** @param {EngineRequest} req @param {number} flags */
 function isEmpty ({ headers, httpVersionMajor }, flags) {
   if ('content-length' in headers || 'transfer-encoding' in headers) return false
   return httpVersionMajor !== 2 || (flags & R.kFlagComplete) !== 0
 }
 
-/** @param {any} server @param {any} req @param {any} res */
+/** @param {EngineServer} server @param {EngineRequest} req @param {EngineResponse} res */
 function expect (server, req, res) {
-  if (kContinueExpression.test(req.headers.expect)) {
+  if (kContinueExpression.test(/** @type {string} */ (req.headers.expect))) {
     expectContinue(res)
     if (server.listenerCount('checkContinue') > 0) {
       server.emit('checkContinue', req, res)
@@ -329,14 +334,14 @@ function expect (server, req, res) {
   }
 }
 
-/** @param {any} server @param {any} socket @param {any} req @param {Buffer | null} head */
+/** @param {EngineServer} server @param {EngineSocket} socket @param {EngineRequest} req @param {Buffer | null} head */
 function upgrade (server, socket, req, head) {
   req.upgrade = true
   req.complete = true
   req.push(null)
   const event = req.method === 'CONNECT' ? 'connect' : 'upgrade'
   // Whether a WebSocket's bytes are read as bytes or as frames shows later: in _read(), or openWebSocket().
-  const isUndecided = event === 'upgrade' && loadBinding().capabilities.nativeFrames && kWebSocketExpression.test(req.headers.upgrade)
+  const isUndecided = event === 'upgrade' && loadBinding().capabilities.nativeFrames && kWebSocketExpression.test(/** @type {string} */ (req.headers.upgrade))
   socket[kLane].writer.command(kUpgradeAccept, isUndecided ? R.kReplyUndecided : 0, socket[kSlot])
   // A WebSocket's stays light unless somebody uses it as a stream.
   if (isLight(socket) && !isUndecided) materialise(socket)
@@ -356,7 +361,7 @@ function upgrade (server, socket, req, head) {
   server.emit(event, req, socket, head ?? Buffer.alloc(0))
 }
 
-/** @param {any} socket @param {Buffer} chunk */
+/** @param {EngineSocket} socket @param {Buffer} chunk */
 function onBody (socket, chunk) {
   socket[kRead] += chunk.length
   if (socket.destroyed) {
@@ -379,11 +384,12 @@ function onBody (socket, chunk) {
     showData(socket, chunk)
     return
   }
-  current = req[kResource]
-  req[kResource].runInAsyncScope(pushBody, undefined, socket, req, chunk)
+  const resource = /** @type {AsyncResource} */ (req[kResource])
+  current = resource
+  resource.runInAsyncScope(pushBody, undefined, socket, req, chunk)
 }
 
-/** @param {any} socket @param {any} req @param {Buffer} chunk */
+/** @param {EngineSocket} socket @param {EngineRequest} req @param {Buffer} chunk */
 function pushBody (socket, req, chunk) {
   try {
     if (!req.push(chunk)) socket.pause()
@@ -395,7 +401,7 @@ function pushBody (socket, req, chunk) {
   showData(socket, chunk)
 }
 
-/** @param {import('../records/lane').Lane} lane @param {any} socket @param {Int32Array} words @param {Buffer} bytes @param {number} at */
+/** @param {import('../records/lane').Lane} lane @param {EngineSocket} socket @param {Int32Array} words @param {Buffer} bytes @param {number} at */
 function onBodyEnd (lane, socket, words, bytes, at) {
   const req = socket[kReceiving]
   socket[kReceiving] = null
@@ -410,13 +416,14 @@ function onBodyEnd (lane, socket, words, bytes, at) {
     addHeaderLines(req, raw, raw.length)
   }
   if ((socket[kState] & State.kReadPaused) !== 0) socket.resume() // For the next message.
-  current = req[kResource]
-  req[kResource].runInAsyncScope(pushEnd, undefined, req)
+  const resource = /** @type {AsyncResource} */ (req[kResource])
+  current = resource
+  resource.runInAsyncScope(pushEnd, undefined, req)
 }
 
 // -- Responses in order --------------------------------------------------------------------------
 
-/** @param {any} socket @param {any} req */
+/** @param {EngineSocket} socket @param {EngineRequest} req */
 function enqueue (socket, req) {
   const incoming = socket[kIncoming]
   if (incoming === null) socket[kIncoming] = req
@@ -424,7 +431,7 @@ function enqueue (socket, req) {
   else socket[kIncoming] = [incoming, req]
 }
 
-/** @param {any} socket */
+/** @param {EngineSocket} socket */
 function dequeue (socket) {
   const incoming = socket[kIncoming]
   if (!Array.isArray(incoming)) socket[kIncoming] = null
@@ -434,7 +441,7 @@ function dequeue (socket) {
 
 // ServerResponse#assignSocket without its 'close' listener, which would make a light socket a stream.
 // connectionClosed() does what that listener does.
-/** @param {any} socket @param {any} res */
+/** @param {EngineSocket} socket @param {EngineResponse} res */
 function assign (socket, res) {
   if (res.assignSocket !== stockAssignSocket || !isLight(socket)) {
     res.assignSocket(socket)
@@ -447,7 +454,7 @@ function assign (socket, res) {
 }
 
 // The counterpart: there is no listener to remove, and removing one would make the socket a stream too.
-/** @param {any} socket @param {any} res */
+/** @param {EngineSocket} socket @param {EngineResponse} res */
 function detach (socket, res) {
   if (res.detachSocket !== stockDetachSocket || !isLight(socket)) {
     res.detachSocket(socket)
@@ -458,15 +465,15 @@ function detach (socket, res) {
   res.socket = null
 }
 
-/** @param {any} socket @param {any} res */
+/** @param {EngineSocket} socket @param {EngineResponse} res */
 function queue (socket, res) {
   if (socket[kOutgoing] === null) socket[kOutgoing] = [res]
-  else socket[kOutgoing].push(res)
+  else /** @type {EngineResponse[]} */ (socket[kOutgoing]).push(res)
   // The sum bounds what waits behind the response whose turn it is.
   onPendingData(res, (delta) => { socket[kOutgoingData] += delta })
 }
 
-/** @this {any} */
+/** @this {EngineResponse} */
 function onResponseFinish () {
   const { req, socket } = this
   if (!socket || socket[kLane] === undefined) return
@@ -477,7 +484,7 @@ function onResponseFinish () {
   dequeue(socket)
   if (req[kEndHeld] !== true) dumpUnread(req)
   detach(socket, this)
-  if ((socket[kState] & State.kStream) !== 0) answerEnds(socket[kParent], this)
+  if ((socket[kState] & State.kStream) !== 0) answerEnds(/** @type {EngineSocket} */ (socket[kParent]), this)
   nodeProcess.nextTick(afterFinish, req, this)
   const outgoing = socket[kOutgoing]
   const hasNext = outgoing !== null && outgoing.length !== 0
@@ -488,13 +495,13 @@ function onResponseFinish () {
   if (isLast(this)) {
     socket.destroySoon()
   } else if (hasNext) {
-    assign(socket, outgoing.shift())
+    assign(socket, /** @type {EngineResponse} */ (outgoing.shift()))
   } else if (!server[kListener].isClosed || !server[kListener].endsIdle || !closeIfIdle(socket)) {
     startKeepAliveTimer(server, socket)
   }
 }
 
-/** @param {any} socket @param {boolean} last @param {boolean} idle */
+/** @param {EngineSocket} socket @param {boolean} last @param {boolean} idle */
 function tellEnd (socket, last, idle) {
   if ((socket[kState] & (State.kLaneClosed | State.kFinSent)) !== 0) return
   if (last) return // destroySoon() says it with kReplyClose.
@@ -503,7 +510,7 @@ function tellEnd (socket, last, idle) {
 
 // The tick after 'finish': res 'close'. A request that nobody listened to is closed silently, with
 // the state it would have had; one that somebody discovered meanwhile goes the ordinary way.
-/** @param {any} req @param {any} res */
+/** @param {EngineRequest} req @param {EngineResponse} res */
 function afterFinish (req, res) {
   if (req[kEndHeld] === true) {
     if (isUnheard(req) && !req.destroyed) {
@@ -520,7 +527,7 @@ function afterFinish (req, res) {
 
 // -- The idle time between requests, where JavaScript has to count it ----------------------------
 
-/** @param {any} server @param {any} socket */
+/** @param {EngineServer} server @param {EngineSocket} socket */
 function startKeepAliveTimer (server, socket) {
   if ((socket[kState] & (State.kStream | State.kIdleCounted)) !== 0) return
   if (!server.keepAliveTimeout || idleTimeout(socket) !== 0) return
@@ -528,7 +535,7 @@ function startKeepAliveTimer (server, socket) {
   socket[kState] |= State.kKeepAliveTimer
 }
 
-/** @param {any} server @param {any} socket */
+/** @param {EngineServer} server @param {EngineSocket} socket */
 function resetKeepAliveTimer (server, socket) {
   if ((socket[kState] & State.kKeepAliveTimer) === 0) return
   socket[kState] &= ~State.kKeepAliveTimer

@@ -13,8 +13,10 @@ const kRulesMax = 512
 // Longest field name (characters) that is worth a rule.
 const kRuleNameMax = 64
 
+/** @typedef {import('../../types/internal').EngineRequest} EngineRequest */
+
 // V8 takes the name that stacks show from the function, not from its 'name' property.
-/** @this {any} @param {any} socket */
+/** @this {EngineRequest} @param {import('node:net').Socket} socket */
 const EngineIncomingMessage = function IncomingMessage (socket) {
   Reflect.apply(http.IncomingMessage, this, [socket])
   this[kResource] = null
@@ -38,7 +40,7 @@ const rules = new Map()
 /** @param {string} field @returns {Rule | undefined} undefined for what is no ordinary key, `__proto__` */
 function learnRule (field) {
   if (rules.size >= kRulesMax || field.length > kRuleNameMax) return undefined
-  /** @type {any} */
+  /** @type {Record<string, string | string[]>} */
   const headers = {}
   for (const value of ['a', 'b']) stockAddHeaderLine?.call({ joinDuplicateHeaders: false }, field, value, headers)
   const [key] = Object.keys(headers)
@@ -49,11 +51,10 @@ function learnRule (field) {
   return rule
 }
 
-class Methods extends http.IncomingMessage {
+class Methods extends /** @type {import('../../types/internal').EngineRequestBase} */ (http.IncomingMessage) {
   // Node's makes a new string of most names for each line, which V8 then has to look up.
-  /** @param {string} field @param {string} value @param {any} headers */
+  /** @param {string} field @param {string} value @param {Record<string, string | string[]>} headers */
   _addHeaderLine (field, value, headers) {
-    // @ts-expect-error: not in @types/node; see node-internals.d.ts
     const inherited = super._addHeaderLine
     const rule = inherited === stockAddHeaderLine ? rules.get(field) ?? learnRule(field) : undefined
     if (rule === undefined) {
@@ -64,10 +65,9 @@ class Methods extends http.IncomingMessage {
     const before = headers[key]
     if (rule.isList) {
       if (before === undefined) headers[key] = [value]
-      else before.push(value)
+      else /** @type {string[]} */ (before).push(value)
     } else if (separator === null) {
       if (before === undefined) headers[key] = value
-      // @ts-expect-error: not in @types/node; see node-internals.d.ts
       else if (this.joinDuplicateHeaders) headers[key] = `${before}, ${value}`
     } else {
       headers[key] = typeof before === 'string' ? before + separator + value : value
@@ -76,13 +76,13 @@ class Methods extends http.IncomingMessage {
 }
 
 // Found out when somebody asks: few do.
-/** @this {any} @returns {string | undefined} */
+/** @this {EngineRequest} @returns {string | undefined} */
 function urlPrefixPath () {
   const { urlPrefix } = this
   if (typeof urlPrefix !== 'string') return undefined
   const path = urlPrefix.slice(urlPrefix.indexOf('/', urlPrefix.indexOf('://') + 3))
   // Routers shorten `url` and leave the whole one here, as stripPrefix does.
-  const { base } = splitTarget(path, this.originalUrl ?? this.url)
+  const { base } = splitTarget(path, this.originalUrl ?? /** @type {string} */ (this.url))
   Object.defineProperty(this, 'urlPrefixPath', { value: base, configurable: true, writable: true })
   return base
 }

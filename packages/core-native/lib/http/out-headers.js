@@ -15,7 +15,7 @@ const kValueMax = 64
 
 // As Node's own object it has no prototype to speak of; unlike that, which is a dictionary from its first
 // key on, V8 gives it a hidden class.
-/** @this {any} */
+/** @constructor */
 function OutHeaders () {}
 OutHeaders.prototype = Object.create(null)
 
@@ -40,10 +40,10 @@ function fieldOf (name) {
   return fields.get(name) ?? learnField(name)
 }
 
-/** Throws as Node does when a value may not be sent. @param {Field} field @param {string} name @param {any} value */
+/** Throws as Node does when a value may not be sent. @param {Field} field @param {string} name @param {unknown} value */
 function checkValue (field, name, value) {
   if (value === field.checked) return
-  validateHeaderValue(name, value)
+  validateHeaderValue(name, /** @type {string} */ (value)) // It says what is wrong with others.
   if (typeof value === 'string' && value.length <= kValueMax) field.checked = value
 }
 
@@ -69,14 +69,14 @@ function learnField (name) {
 /** Node's own setHeader() when it does what the short way does; null: there is none. */
 const stockSetHeader = learnField('Content-Type') === undefined ? null : setHeader
 
-/** Whether a response's values are checked as http.validateHeaderValue() does. @param {any} res */
+/** Whether a response's values are checked as http.validateHeaderValue() does. @param {import('node:http').OutgoingMessage} res */
 function isStrict (res) {
   return isLenientHeaderValidation === null || isLenientHeaderValidation.call(res) === false
 }
 
-/** @returns {any} */
+/** @returns {Record<string, [name: string, value: unknown]>} */
 function outHeaders () {
-  return new (/** @type {any} */ (OutHeaders))()
+  return /** @type {Record<string, [name: string, value: unknown]>} */ (new OutHeaders())
 }
 
 module.exports = { checkValue, fieldOf, isStrict, outHeaders, stockSetHeader }

@@ -35,8 +35,12 @@ const kShortHeadMax = 16 * 1024
 const kKeepAliveMarginMs = 1000
 const kNothing = Buffer.alloc(0)
 
+/** @typedef {import('../../types/internal').EngineRequest} EngineRequest */
+/** @typedef {import('../../types/internal').EngineResponse} EngineResponse */
+/** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
+
 // Listeners by event: no prototype to speak of, but a hidden class.
-/** @this {any} */
+/** @constructor */
 function Events () {}
 Events.prototype = Object.create(null)
 
@@ -46,16 +50,16 @@ const responseCreated = diagnosticsChannel.channel('http.server.response.created
 /**
  * Named as Node's own, in stacks too; see incoming.js.
  *
- * @this {any}
- * @param {any} req
- * @param {any} [options]
+ * @this {EngineResponse}
+ * @param {EngineRequest} req
+ * @param {Partial<import('../../types/internal').ResponseOptions>} [options]
  */
 const EngineServerResponse = function ServerResponse (req, options) {
   // Node takes 2.0 for something older than 1.1 and asks for TE, which makes all headers, wanted or not.
   const isHttp2 = req[kResource] !== undefined && req.httpVersionMajor === 2 && !responseCreated.hasSubscribers
   if (isHttp2) req.httpVersionMinor = 1
   // EventEmitter's would be a dictionary. It takes what is there for one that never shrinks.
-  this._events = new (/** @type {any} */ (Events))()
+  this._events = new Events()
   this._eventsCount = 0
   Reflect.apply(StockServerResponse, this, [req, options])
   if (isHttp2) req.httpVersionMinor = 0
@@ -65,7 +69,7 @@ const EngineServerResponse = function ServerResponse (req, options) {
 
 const kNotDirect = State.kDestroyed | State.kLaneClosed | State.kUpgraded | State.kFinSent | State.kCloseSoon
 
-/** @param {any} socket the response's socket is an engine socket in a state where bytes may go directly to the lane */
+/** @param {EngineSocket} socket the response's socket is an engine socket in a state where bytes may go directly to the lane */
 function isDirect (socket) {
   const bits = socket[kState]
   if ((bits & kNotDirect) !== 0) return false
@@ -74,7 +78,7 @@ function isDirect (socket) {
   return socket.writable && socket.writableLength === 0 && socket.writableCorked === 0
 }
 
-/** @param {any} res */
+/** @param {EngineResponse} res */
 function isShort (res) {
   const { socket } = res
   return socket !== null && socket !== undefined && socket[kLane] !== undefined && answerOf(socket) === res &&
@@ -82,7 +86,7 @@ function isShort (res) {
     res[kCorked] === 0 && isDirect(socket)
 }
 
-/** @param {any} res the head of which exists */
+/** @param {EngineResponse} res the head of which exists */
 function isLongHead (res) {
   return !isHeadSent(res) && /** @type {string} */ (headOf(res)).length > kShortHeadMax
 }
@@ -90,7 +94,7 @@ function isLongHead (res) {
 /**
  * How long the lane keeps the connection after this response, ms; 0 = not by its own clock.
  *
- * @param {any} socket
+ * @param {EngineSocket} socket
  */
 function idleTimeout (socket) {
   const { server } = socket
@@ -105,72 +109,70 @@ function idleTimeout (socket) {
   return timeout + (server.keepAliveTimeoutBuffer ?? kKeepAliveMarginMs)
 }
 
-/** idleTimeout() for a reply that says it to the lane. @param {any} socket */
+/** idleTimeout() for a reply that says it to the lane. @param {EngineSocket} socket */
 function tellIdleTimeout (socket) {
   const idleMs = idleTimeout(socket)
   if (idleMs !== 0) socket[kState] |= State.kIdleCounted
   return idleMs
 }
 
-class Methods extends ServerResponse {
-  /** @param {string} name @param {any} value @returns {any} */
+class Methods extends /** @type {import('../../types/internal').EngineResponseBase} */ (ServerResponse) {
+  /** @param {string} name @param {number | string | readonly string[]} value @returns {this} */
   setHeader (name, value) {
-    const self = /** @type {any} */ (this)
     // Instrumentation that replaces it is called instead of the short way, here and in end().
-    if (self._header || super.setHeader !== stockSetHeader || !isStrict(self)) return super.setHeader(name, value)
+    if (this._header || super.setHeader !== stockSetHeader || !isStrict(this)) return super.setHeader(name, value)
     const field = fieldOf(name)
     if (field === undefined) return super.setHeader(name, value)
     checkValue(field, name, value)
-    const headers = self[kOutHeaders] ??= outHeaders()
+    const headers = this[kOutHeaders] ??= outHeaders()
     headers[field.key] = [name, value]
     return this
   }
 
-  /** @param {any} [chunk] @param {any} [encoding] @param {any} [callback] @returns {any} */
+  /** @param {unknown} [chunk] @param {BufferEncoding | (() => void)} [encoding] @param {() => void} [callback] @returns {this} */
   end (chunk, encoding, callback) {
-    const self = /** @type {any} */ (this)
-    if (super.end !== stockEnd) return Reflect.apply(super.end, self, given(chunk, encoding, callback))
-    if (callback !== undefined || (encoding && encoding !== 'utf8') || !isShort(self)) {
-      return super.end(chunk, encoding, callback)
+    if (super.end !== stockEnd) return Reflect.apply(super.end, this, given(chunk, encoding, callback))
+    if (callback !== undefined || (encoding && encoding !== 'utf8') || !isShort(this)) {
+      return super.end(chunk, /** @type {BufferEncoding} */ (encoding), callback)
     }
     let body = null
     if (chunk) {
       const isText = typeof chunk === 'string'
-      if (!(isText || chunk instanceof Uint8Array) || self[kRejectNonStandardBodyWrites] ||
+      if (!(isText || chunk instanceof Uint8Array) || this[kRejectNonStandardBodyWrites] ||
           chunk.length * (isText ? 3 : 1) > kInlineBytesMax) {
-        return super.end(chunk, encoding, callback)
+        return super.end(chunk, /** @type {BufferEncoding} */ (encoding), callback)
       }
       body = chunk
     }
-    if (self._header === null) {
-      self._contentLength = body === null ? 0 : typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength
-      self._implicitHeader()
-      if (!isShort(self)) return super.end(chunk, encoding, callback)
+    if (this._header === null) {
+      this._contentLength = body === null ? 0 : typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength
+      this._implicitHeader()
+      if (!isShort(this)) return super.end(chunk, /** @type {BufferEncoding} */ (encoding), callback)
     }
-    if (self._trailer !== '' || isLongHead(self)) return super.end(chunk, encoding, callback)
-    if (!self._hasBody) body = null
-    const { socket } = self
+    if (this._trailer !== '' || isLongHead(this)) return super.end(chunk, /** @type {BufferEncoding} */ (encoding), callback)
+    if (!this._hasBody) body = null
+    const socket = /** @type {EngineSocket} */ (this.socket) // See isShort().
     const isStream = (socket[kState] & State.kStream) !== 0
     if (isStream && body !== null && typeof body !== 'string' && body.length > kStreamBytesMin && !mayCopy(socket, body.length)) {
-      return super.end(chunk, encoding, callback)
+      return super.end(chunk, /** @type {BufferEncoding} */ (encoding), callback)
     }
     let flags = R.kReplyEnd
-    if (self._hasBody && self.chunkedEncoding) flags |= R.kReplyChunked
-    if (self._last) {
+    if (this._hasBody && this.chunkedEncoding) flags |= R.kReplyChunked
+    if (this._last) {
       flags |= R.kReplyClose
       socket[kState] |= State.kCloseSoon | State.kFinSent
     }
-    const idleMs = self._last ? 0 : tellIdleTimeout(socket)
+    const idleMs = this._last ? 0 : tellIdleTimeout(socket)
     const { writer } = socket[kLane]
-    const bytes = self._headerSent
+    const bytes = this._headerSent
       ? writer.data(kData, socket[kSlot], flags, body ?? '', 'utf8', idleMs)
-      : writer.response(socket[kSlot], flags, self.statusCode, idleMs, self._header, body)
-    self._headerSent = true
+      : writer.response(socket[kSlot], flags, this.statusCode, idleMs, /** @type {string} */ (this._header), body)
+    this._headerSent = true
     count(socket, bytes)
-    self[kEnded] = true
-    self.finished = true
-    self._finish()
-    nodeProcess.nextTick(emitFinish, self)
+    this[kEnded] = true
+    this.finished = true
+    this._finish()
+    nodeProcess.nextTick(emitFinish, this)
     return this
   }
 }
@@ -183,7 +185,7 @@ Object.defineProperty(EngineServerResponse.prototype, 'constructor', {
 Object.setPrototypeOf(EngineServerResponse, ServerResponse)
 
 // Who replaced end() may count what it was called with.
-/** @param {...any} args @returns {any[]} without what was left out */
+/** @param {...unknown} args @returns {unknown[]} without what was left out */
 function given (...args) {
   while (args.length !== 0 && args[args.length - 1] === undefined) args.pop()
   return args
@@ -193,7 +195,7 @@ function given (...args) {
  * Ends a response with a part of a file that the kernel reads. False when that is nothing for this response or backend:
  * somebody else wants to see its bytes, or some are still on their way.
  *
- * @param {any} res that has a body
+ * @param {EngineResponse} res that has a body
  * @param {number} fd may be closed when this returns
  * @param {number} start
  * @param {number} bytes at least one
@@ -209,12 +211,12 @@ function endWithFile (res, fd, start, bytes) {
   if (isLongHead(res)) return false
   const block = lane.native.sendFile(lane.index, fd, start, bytes)
   if (block === undefined || block < 0) return false
-  const { socket } = res
+  const socket = /** @type {EngineSocket} */ (res.socket) // See isShort().
   const { writer } = lane
   const { batching } = writer
   // The lane shall see all of it at once: the kernel keeps only responses that leave in one call.
   writer.batching = true
-  if (!isHeadSent(res)) count(socket, writer.response(socket[kSlot], 0, res.statusCode, 0, headOf(res), null))
+  if (!isHeadSent(res)) count(socket, writer.response(socket[kSlot], 0, res.statusCode, 0, /** @type {string} */ (headOf(res)), null))
   writer.command(kBlock, res.chunkedEncoding ? R.kReplyChunked : 0, socket[kSlot], block)
   const flags = R.kReplyEnd | (res.chunkedEncoding ? R.kReplyChunked : 0) | (isLast(res) ? R.kReplyClose : 0)
   writer.command(kEnd, flags, socket[kSlot], isLast(res) ? 0 : tellIdleTimeout(socket))
@@ -233,7 +235,7 @@ function endWithFile (res, fd, start, bytes) {
 
 // A file on its way.
 class FileWrite {
-  /** @param {any} res @param {number} bytes */
+  /** @param {EngineResponse} res @param {number} bytes */
   constructor (res, bytes) {
     this.res = res
     this.bytes = bytes
@@ -251,7 +253,7 @@ class FileWrite {
   }
 }
 
-/** @param {any} socket @param {number} bytes */
+/** @param {EngineSocket} socket @param {number} bytes */
 function count (socket, bytes) {
   socket[kUnsent] += bytes
   socket[kWritten] += bytes
@@ -260,14 +262,14 @@ function count (socket, bytes) {
 }
 
 // Those of an end() after the one that sent the answer.
-/** @param {any} res @param {symbol} key */
+/** @param {EngineResponse} res @param {NonNullable<typeof kEndCallbacks>} key */
 function callBack (res, key) {
-  const callbacks = res[key]
+  const callbacks = /** @type {((error: null) => void)[]} */ (res[key])
   res[key] = null
   for (const callback of callbacks) callback(null)
 }
 
-/** @param {any} res */
+/** @param {EngineResponse} res */
 function emitFinish (res) {
   if (res.socket !== null && hadError(res.socket)) return
   if (kWritableFinished !== null) res[kWritableFinished] = true

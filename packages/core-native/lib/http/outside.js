@@ -6,6 +6,8 @@
 const { AsyncResource } = require('node:async_hooks')
 const { nodeProcess } = require('../node/node-process')
 
+/** @typedef {NodeJS.Process & { domain?: import('node:domain').Domain | null }} ProcessInDomain what node:domain adds */
+
 const kResourceOptions = { requireManualDestroy: true }
 
 /** @type {AsyncResource | null} */
@@ -36,15 +38,16 @@ function runOutside (run) {
 function runIn (resource, run) {
   // The resource leaves an AsyncLocalStorage. Domains are entered by the tick or timer that runs this, by emitters and by the
   // application, and left only by exit(), each as often as it was entered.
+  /** @type {import('node:domain').Domain[]} */
   const domains = []
-  for (let domain; (domain = /** @type {any} */ (nodeProcess).domain);) {
+  for (let domain; (domain = /** @type {ProcessInDomain} */ (nodeProcess).domain);) {
     domains.push(domain)
     domain.exit()
   }
   try {
     return resource.runInAsyncScope(run)
   } finally {
-    while (domains.length !== 0) domains.pop().enter()
+    while (domains.length !== 0) domains.pop()?.enter()
   }
 }
 
@@ -54,7 +57,7 @@ function captureContext () {
   // The resource stands for no handle, so no tool may list it as left open. AsyncResource.runInAsyncScope() keeps to the store alone:
   // the domain is entered by itself.
   resource.emitDestroy()
-  const { domain } = /** @type {any} */ (nodeProcess)
+  const { domain } = /** @type {ProcessInDomain} */ (nodeProcess)
   return (run) => runIn(resource, () => domain ? domain.run(run) : run())
 }
 
@@ -67,7 +70,7 @@ function captureContext () {
  * @returns {T}
  */
 function runInDomainOf (resource, run) {
-  return /** @type {any} */ (nodeProcess).domain ? runOutside(() => resource.runInAsyncScope(run)) : run()
+  return /** @type {ProcessInDomain} */ (nodeProcess).domain ? runOutside(() => resource.runInAsyncScope(run)) : run()
 }
 
 module.exports = { captureContext, rememberOutside, runInDomainOf, runOutside }

@@ -16,15 +16,19 @@ const { HttpSocket } = require('./socket')
 const { State, publish } = require('./socket-state')
 const { kLane, kOnCertificate, kParent, kSlot, kState, kTls } = require('./symbols')
 
+/** @typedef {import('../../types/internal').EngineServer} EngineServer */
+/** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
+/** @typedef {import('../../types/internal').EngineSecureSocket} EngineSecureSocket */
+
 /** As src/tls/session.h numbers them. */
 const Question = { kSession: 1, kFinished: 2, kPeerFinished: 3, kCertificate: 4, kKeyingMaterial: 5, kSharedSigalgs: 6 }
 
 /**
- * @this {any}
- * @param {any} lane
+ * @this {EngineSecureSocket}
+ * @param {import('../records/lane').Lane} lane
  * @param {number} slot
- * @param {import('node:http').Server} server
- * @param {any} remote
+ * @param {EngineServer | undefined} server
+ * @param {import('./addresses').Addresses} remote
  */
 const SecureSocket = function TLSSocket (lane, slot, server, remote) {
   Reflect.apply(HttpSocket, this, [lane, slot, server, remote])
@@ -41,7 +45,7 @@ Object.defineProperty(prototype, 'constructor', { value: tls.TLSSocket, writable
 Object.setPrototypeOf(SecureSocket, tls.TLSSocket)
 
 // Undefined when the connection is gone.
-/** @param {any} socket @param {number} question @param {Buffer} [argument] @returns {Buffer | undefined} */
+/** @param {EngineSocket} socket @param {number} question @param {Buffer} [argument] @returns {Buffer | undefined} */
 function ask (socket, question, argument) {
   if ((socket[kState] & State.kLaneClosed) !== 0 || socket.destroyed) return undefined
   const { native, index } = socket[kLane]
@@ -55,7 +59,7 @@ function renegotiationError (why) {
 }
 
 // One answer is for all who ask meanwhile.
-/** @param {any} connection @param {(error: Error | null) => void} callback */
+/** @param {EngineSocket} connection @param {(error: Error | null) => void} callback */
 function askForCertificate (connection, callback) {
   const earlier = connection[kOnCertificate]
   const onClose = () => connection[kOnCertificate]?.(null)
@@ -72,7 +76,7 @@ function askForCertificate (connection, callback) {
   if (earlier === undefined) publish(connection, R.ReplyType.kAskCertificate)
 }
 
-/** @type {Record<string, (socket: any) => any>} */
+/** @type {Record<string, (socket: EngineSocket) => unknown>} */
 const kFacts = {
   encrypted: () => true,
   secureConnecting: ({ [kTls]: facts }) => facts?.isEstablished === false,
@@ -96,53 +100,53 @@ for (const [name, fact] of Object.entries(kFacts)) {
 // waits for nothing else. A stream of HTTP/2 can stay half open.
 Object.defineProperty(prototype, 'allowHalfOpen', {
   configurable: true,
-  /** @this {any} */
+  /** @this {EngineSecureSocket} */
   get () { return (this[kState] & State.kStream) !== 0 || Boolean(this.server?.httpAllowHalfOpen) },
-  /** @this {any} */
+  /** @this {EngineSecureSocket} */
   set (value) { Object.defineProperty(this, 'allowHalfOpen', { value, writable: true, enumerable: true, configurable: true }) }
 })
 
 Object.assign(prototype, {
-  /** @this {any} */
+  /** @this {EngineSecureSocket} */
   getProtocol () { return this.destroyed ? null : this[kTls].protocol },
-  /** @this {any} */
+  /** @this {EngineSecureSocket} */
   getCipher () { return this.destroyed ? null : this[kTls].cipher },
-  /** @this {any} */
+  /** @this {EngineSecureSocket} */
   isSessionReused () { return this.destroyed ? null : this[kTls].isReused },
-  /** The client's certificate is part of it. @this {any} */
+  /** The client's certificate is part of it. @this {EngineSecureSocket} */
   getSession () { return this[kTls].isForeign ? undefined : ask(this, Question.kSession) },
   /** As on Node: it is the client's. */
   getTLSTicket () { return undefined },
-  /** @this {any} */
+  /** @this {EngineSecureSocket} */
   getFinished () { return ask(this, Question.kFinished) },
-  /** @this {any} */
+  /** @this {EngineSecureSocket} */
   getPeerFinished () { return ask(this, Question.kPeerFinished) },
   /** As on Node: it is the client's. */
   getEphemeralKeyInfo () { return null },
-  /** @this {any} */
+  /** @this {EngineSecureSocket} */
   getSharedSigalgs () {
     return (ask(this, Question.kSharedSigalgs)?.toString('latin1') ?? '').split('\n').filter(Boolean).map(signatureName)
   },
-  /** @this {any} @param {boolean} [isDetailed] */
+  /** @this {EngineSecureSocket} @param {boolean} [isDetailed] */
   getPeerCertificate (isDetailed) {
     if (this.destroyed) return null
     const { chain } = this[kTls]
     if (chain.length === 0) return {}
     return isDetailed ? legacyChain(chain) : legacyCertificate(chain[0])
   },
-  /** @this {any} */
+  /** @this {EngineSecureSocket} */
   getPeerX509Certificate () { return this[kTls].chain[0] },
-  /** @this {any} */
+  /** @this {EngineSecureSocket} */
   getX509Certificate () {
     const der = ask(this, Question.kCertificate)
     return der === undefined ? undefined : new X509Certificate(der)
   },
-  /** @this {any} */
+  /** @this {EngineSecureSocket} */
   getCertificate () {
     const own = this.getX509Certificate()
     return own === undefined ? null : legacyCertificate(own)
   },
-  /** @this {any} @param {number} length @param {string} label @param {Buffer} [context] */
+  /** @this {EngineSecureSocket} @param {number} length @param {string} label @param {Buffer} [context] */
   exportKeyingMaterial (length, label, context) {
     if (typeof length !== 'number' || !(length > 0) || !Number.isInteger(length)) {
       throw Object.assign(new RangeError(`The value of "length" is out of range. It must be a positive integer. Received ${length}`), { code: 'ERR_OUT_OF_RANGE' })
@@ -157,7 +161,7 @@ Object.assign(prototype, {
   },
   /** Nobody renegotiates here anyway. */
   disableRenegotiation () {},
-  /** @this {any} @param {any} options @param {(error: Error | null) => void} [callback] */
+  /** @this {EngineSecureSocket} @param {{ requestCert?: unknown, rejectUnauthorized?: unknown } | undefined} options @param {(error: Error | null) => void} [callback] */
   renegotiate (options, callback) {
     const done = typeof callback === 'function' ? AsyncResource.bind(callback) : () => {}
     const connection = this[kParent] ?? this
@@ -182,4 +186,5 @@ Object.assign(prototype, {
   setSession () {}
 })
 
-module.exports = { SecureSocket }
+// To TypeScript a function does not make what its prototype says.
+module.exports = { SecureSocket: /** @type {import('../../types/internal').EngineSocketConstructor} */ (/** @type {unknown} */ (SecureSocket)) }

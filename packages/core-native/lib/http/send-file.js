@@ -12,11 +12,13 @@ const { refuseUnknown } = require('../options/option-names')
 const { endWithFile } = require('./outgoing')
 const { errnoOf, systemError } = require('../base/system-error')
 
+/** @typedef {import('../../types/internal').EngineResponse} EngineResponse */
+
 /**
  * @typedef {object} Sending
- * @property {any} res
+ * @property {EngineResponse} res
  * @property {number} fd
- * @property {any} file what the application gave: a FileHandle is open as long as somebody has it
+ * @property {unknown} file what the application gave: a FileHandle is open as long as somebody has it
  * @property {boolean} isOurs we have opened it
  * @property {number | undefined} start
  * @property {number | undefined} end the last byte
@@ -33,11 +35,11 @@ function typeError (name, wanted, value) {
   return coded('ERR_INVALID_ARG_TYPE', TypeError, `The "${name}" argument must be ${wanted}. Received ${value === null ? null : typeof value}`)
 }
 
-/** @param {any} options @returns {{ start?: number, end?: number }} */
+/** @param {unknown} options @returns {{ start?: number, end?: number }} */
 function readRange (options) {
   if (typeof options !== 'object' || options === null) throw typeError('options', 'of type object', options)
   refuseUnknown('sendFile()', options, ['start', 'end'])
-  const { start, end } = options
+  const { start, end } = /** @type {{ start?: number, end?: number }} */ (options) // What is no number is refused below.
   for (const [name, value] of Object.entries({ start, end })) {
     if (value === undefined) continue
     if (typeof value !== 'number') throw typeError(`options.${name}`, 'of type number', value)
@@ -55,35 +57,36 @@ function readRange (options) {
  * Ends a response with a file. The callback comes once: with null when everything was handed to the system, or with an
  * error. Before the head was sent the response is still the application's then.
  *
- * @param {any} res
- * @param {any} file a path, a FileHandle or a descriptor; the latter two remain the application's
- * @param {any} options start and end (the last byte), as with fs.createReadStream()
- * @param {any} callback
+ * @param {EngineResponse} res
+ * @param {unknown} file a path, a FileHandle or a descriptor; the latter two remain the application's
+ * @param {unknown} options start and end (the last byte), as with fs.createReadStream()
+ * @param {unknown} [callback]
  */
 function sendFile (res, file, options, callback) {
   if (typeof options === 'function') [options, callback] = [{}, options]
   if (typeof callback !== 'function') throw typeError('callback', 'of type function', callback)
   const { start, end } = readRange(options ?? {})
+  const settled = /** @type {Sending['callback']} */ (callback)
   /** @type {Sending} */
-  const sending = { res, fd: -1, file, isOurs: false, start, end, callback }
+  const sending = { res, fd: -1, file, isOurs: false, start, end, callback: settled }
   if (typeof file === 'string' || Buffer.isBuffer(file) || file instanceof URL) {
     const refused = refusal(res)
-    if (refused !== null) return nodeProcess.nextTick(callback, refused)
+    if (refused !== null) return nodeProcess.nextTick(settled, refused)
     return fs.open(file, 'r', (error, fd) => {
-      if (error !== null) return callback(error)
+      if (error !== null) return settled(error)
       sending.fd = fd
       sending.isOurs = true
       look(sending)
     })
   }
-  sending.fd = typeof file === 'object' && file !== null ? file.fd : file
+  sending.fd = /** @type {number} */ (typeof file === 'object' && file !== null ? /** @type {{ fd: unknown }} */ (file).fd : file)
   if (typeof sending.fd !== 'number') throw typeError('file', 'a path, a FileHandle or a file descriptor', file)
   // A FileHandle that is closed has -1.
-  if (sending.fd === -1) return nodeProcess.nextTick(callback, systemError(errnoOf('EBADF'), 'fstat'))
+  if (sending.fd === -1) return nodeProcess.nextTick(settled, systemError(errnoOf('EBADF'), 'fstat'))
   look(sending)
 }
 
-/** @param {any} res @returns {Error | null} why nothing can be written to it */
+/** @param {EngineResponse} res @returns {Error | null} why nothing can be written to it */
 function refusal (res) {
   if (res.writableEnded) return coded('ERR_STREAM_WRITE_AFTER_END', Error, 'write after end')
   if (res.destroyed) return coded('ERR_STREAM_PREMATURE_CLOSE', Error, 'Premature close')

@@ -11,11 +11,13 @@ const { connectionClosed } = require('./connection-end')
 const { State, isLight, ownMessage } = require('./socket-state')
 const { kListener, kReceiving, kState } = require('./symbols')
 
+/** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
+
 // Events to which Node's listeners do what records do here. Ours are there because listeners are counted.
 const kCounted = ['data', 'end']
 const { on } = EventEmitter.prototype // Readable's would start to read.
 
-/** @param {any} socket that has become a stream */
+/** @param {EngineSocket} socket that has become a stream */
 function addListeners (socket) {
   socket.on('timeout', onSocketTimeout)
   socket.on('error', onSocketError)
@@ -30,7 +32,7 @@ function onRecordInstead () {}
 
 // connectionClosed() was called before, unless the application says so of a socket that is open: Node takes its word. Some call
 // the listener on something else.
-/** @this {any} */
+/** @this {EngineSocket} */
 function onSocketClose () {
   if (this?.[kState] === undefined || this.destroyed) return
   this[kState] |= State.kFailed
@@ -40,7 +42,7 @@ function onSocketClose () {
 // The response's, when it was assigned to a light socket.
 function onResponseClosed () {}
 
-/** @param {any} socket that its response has left */
+/** @param {EngineSocket} socket that its response has left */
 function forgetResponse (socket) {
   socket.removeListener('close', onResponseClosed)
 }
@@ -49,14 +51,14 @@ function forgetResponse (socket) {
  * The 'data' of a socket in HTTP mode: bytes of bodies and of refused requests. Heads and chunk framing
  * stay on the lane.
  *
- * @param {any} socket
+ * @param {EngineSocket} socket
  * @param {Buffer} chunk
  */
 function showData (socket, chunk) {
   if (!isLight(socket) && socket.listenerCount('data') > 1) socket.emit('data', chunk)
 }
 
-/** After an upgrade the socket is the application's. @param {any} socket */
+/** After an upgrade the socket is the application's. @param {EngineSocket} socket */
 function removeListeners (socket) {
   socket.removeListener('timeout', onSocketTimeout)
   socket.removeListener('error', onSocketError)
@@ -66,7 +68,7 @@ function removeListeners (socket) {
   forgetResponse(socket)
 }
 
-/** @this {any} */
+/** @this {EngineSocket} */
 function onSocketTimeout () {
   const req = this[kReceiving]
   const reqHandled = req && !req.complete && req.emit('timeout', this)
@@ -76,7 +78,7 @@ function onSocketTimeout () {
   if (!reqHandled && !resHandled && !serverHandled) this.destroy()
 }
 
-/** @this {any} */
+/** @this {EngineSocket} */
 function onSocketDrain () {
   const res = ownMessage(this)
   if (res && !res.finished && res[kNeedDrain]) {
@@ -100,14 +102,14 @@ function cannedReply (status) {
 
 function noop () {}
 
-/** @this {any} @param {any} error */
+/** @this {EngineSocket} @param {Error & { code?: string }} error */
 function onSocketError (error) {
   this.removeListener('error', onSocketError)
   if (this.listenerCount('error') === 0) this.on('error', noop)
   if (this.server.emit('clientError', error, this)) return
   const res = ownMessage(this)
   if (this.writable && (!res || !isHeadSent(res))) {
-    this.write(kCannedReplies.get(error.code) ?? kBadRequest, 'latin1')
+    this.write(kCannedReplies.get(error.code ?? '') ?? kBadRequest, 'latin1')
   }
   this.destroy(error)
 }

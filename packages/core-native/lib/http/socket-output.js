@@ -22,18 +22,11 @@ const kCopiedBytesMax = 32 * 1024
 // Block ids count from 0.
 const kNoBlock = -1
 
-/**
- * A write in flight: held until everything is published, which may need credits, and its blocks have left.
- *
- * @typedef {object} Write
- * @property {any} socket
- * @property {{ chunk: any, encoding: BufferEncoding }[]} chunks
- * @property {number} next index of the first chunk that was not published
- * @property {number} block the last one in flight, or kNoBlock
- * @property {Function} callback
- */
+/** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
+/** @typedef {import('../../types/internal').PendingChunk} PendingChunk */
+/** @typedef {import('../../types/internal').SocketWrite} Write */
 
-/** @param {any} socket whether more may be published for it */
+/** @param {EngineSocket} socket whether more may be published for it */
 function hasCredit (socket) {
   const unsent = socket[kUnsent]
   if (unsent < kStreamBytesMin) return true
@@ -42,7 +35,7 @@ function hasCredit (socket) {
 }
 
 // Written by the application, not yet accepted.
-/** @param {any} socket */
+/** @param {EngineSocket} socket */
 function waitingBytes (socket) {
   if (isLight(socket)) return 0
   let bytes = 0
@@ -52,14 +45,14 @@ function waitingBytes (socket) {
   return bytes
 }
 
-/** @param {any} socket @param {Write | null} write */
+/** @param {EngineSocket} socket @param {Write | null} write */
 function hold (socket, write) {
   socket[kHeldWrite] = write
   if ((socket[kState] & State.kPeerEnded) !== 0) updateLoop(socket)
 }
 
 // FIN after everything accepted; with kCloseSoon the lane also closes without waiting for the peer.
-/** @param {any} socket */
+/** @param {EngineSocket} socket */
 function shutdown (socket) {
   const bits = socket[kState]
   if ((bits & (State.kFinSent | State.kLaneClosed)) !== 0) return
@@ -73,7 +66,7 @@ function shutdown (socket) {
   }
 }
 
-/** @param {{ chunk: any, encoding: BufferEncoding }} entry */
+/** @param {PendingChunk} entry */
 function chunkBytes ({ chunk, encoding }) {
   return typeof chunk === 'string' ? Buffer.byteLength(chunk, encoding) : chunk.length
 }
@@ -81,7 +74,7 @@ function chunkBytes ({ chunk, encoding }) {
 // Publishes chunks while there is credit. The callback runs at once when all were accepted: then
 // writableLength is 0 right after write(), as after a write that the kernel took. Bytes that are sent by
 // reference may be changed by the application once the callback ran: it waits for their last block.
-/** @param {any} socket @param {Write} write */
+/** @param {EngineSocket} socket @param {Write} write */
 function send (socket, write) {
   restartTimeout(socket)
   const { chunks } = write
@@ -121,11 +114,12 @@ function send (socket, write) {
     } else {
       socket[kUnsent] += chunk.length
       socket[kWritten] += chunk.length
-      const block = lane.writer.block(slot, R.kReplyRaw, chunk)
+      // A string this long has become a Buffer.
+      const block = lane.writer.block(slot, R.kReplyRaw, /** @type {Uint8Array} */ (chunk))
       if (block === undefined) return
       write.block = block
       // With the chunk: the bytes of a string are in no other place.
-      lane.blocks.set(block, { write, chunk })
+      lane.blocks.set(block, { write, chunk: /** @type {Uint8Array} */ (chunk) })
     }
   }
   if ((socket[kState] & State.kStream) !== 0) settleStream(socket)
@@ -134,7 +128,7 @@ function send (socket, write) {
 }
 
 // What was published is in the lane's memory, or in lane.blocks: it need not be there twice. Node keeps the entries, too.
-/** @param {any} socket @param {Write} write */
+/** @param {EngineSocket} socket @param {Write} write */
 function holdRest (socket, write) {
   for (let i = 0; i < write.next; i++) write.chunks[i].chunk = ''
   write.chunks = write.chunks.slice(write.next)
@@ -142,7 +136,7 @@ function holdRest (socket, write) {
   hold(socket, write)
 }
 
-/** Bytes of a stream have left: a write is done that waited for nothing else. @param {any} socket */
+/** Bytes of a stream have left: a write is done that waited for nothing else. @param {EngineSocket} socket */
 function finishCopied (socket) {
   const held = socket[kHeldWrite]
   if (held === null || held.chunks.length !== 0 || held.block !== kNoBlock) return
@@ -150,7 +144,7 @@ function finishCopied (socket) {
   held.callback()
 }
 
-/** A credit lets a write go on that is not published yet. @param {any} socket */
+/** A credit lets a write go on that is not published yet. @param {EngineSocket} socket */
 function resumeWrite (socket) {
   const held = socket[kHeldWrite]
   if (held === null || held.next === held.chunks.length || socket.destroyed) return

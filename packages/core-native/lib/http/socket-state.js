@@ -7,6 +7,9 @@ const { emitCloseIfDrained, uncountConnection } = require('../node/server')
 const { serverOf } = require('../node/socket')
 const { kLane, kSlot, kState, kHeldWrite, kUnref, kHoldsLoop, kStreamAnswer, kEndsIn, kListener } = require('./symbols')
 
+/** @typedef {import('../../types/internal').EngineServer} EngineServer */
+/** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
+
 // Bits of socket[kState].
 const State = {
   kMaterialised: 1 << 0,
@@ -30,22 +33,23 @@ const State = {
   kIdleCounted: 1 << 18 // The lane was told, since the last request, how long the connection may be idle: nobody else counts.
 }
 
-/** @param {any} socket */
+/** @param {EngineSocket} socket */
 function isLight (socket) {
   return (socket[kState] & State.kMaterialised) === 0
 }
 
 // The response whose turn it is on the socket. A connection with streams has none: its _httpMessage is one of theirs.
-/** @param {any} socket */
+/** @param {EngineSocket} socket */
 function ownMessage (socket) {
   return socket[kStreamAnswer] === undefined ? answerOf(socket) : undefined
 }
 
-/** @param {any} socket */
+/** @param {EngineSocket} socket */
 function uncount (socket) {
   if ((socket[kState] & State.kCounted) === 0) return
   socket[kState] &= ~State.kCounted
-  const server = serverOf(socket)
+  // It is counted.
+  const server = /** @type {EngineServer} */ (serverOf(socket))
   uncountConnection(server)
   const listener = server[kListener]
   listener.endsIn = socket[kEndsIn]
@@ -53,7 +57,7 @@ function uncount (socket) {
   listener.endsIn = null
 }
 
-/** @param {any} socket @param {number} type @param {number} [a] @param {number} [b] @param {number} [c] */
+/** @param {EngineSocket} socket @param {number} type @param {number} [a] @param {number} [b] @param {number} [c] */
 function publish (socket, type, a, b, c) {
   if ((socket[kState] & State.kLaneClosed) === 0) {
     socket[kLane].writer.command(type, 0, socket[kSlot], a, b, c)
@@ -62,7 +66,7 @@ function publish (socket, type, a, b, c) {
 
 // An open connection keeps the event loop alive, as an active libuv handle does: until the lane has
 // closed it; but an upgraded one whose peer has ended holds it only for a write that waits, or for its own close.
-/** @param {any} socket */
+/** @param {EngineSocket} socket */
 function updateLoop (socket) {
   const bits = socket[kState]
   const isQuiet = (bits & (State.kUpgraded | State.kPeerEnded | State.kFinSent)) === (State.kUpgraded | State.kPeerEnded) &&

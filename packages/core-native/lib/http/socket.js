@@ -25,21 +25,26 @@ const {
 
 const { kData, kEnd, kWindow, kUpgradeAccept, kDestroy, kReset, kSocketOption } = R.ReplyType
 
+/** @typedef {import('../../types/internal').EngineServer} EngineServer */
+/** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
+/** @typedef {import('../../types/internal').SocketChannel} SocketChannel */
+/** @typedef {import('./addresses').Addresses} Addresses */
+
 // Consumed body bytes that are acknowledged together: a quarter of the lane's receive window.
 const kAcknowledgeBytes = 32 * 1024
 
 /**
- * @this {any}
- * @param {any} lane
+ * @this {EngineSocket}
+ * @param {import('../records/lane').Lane} lane
  * @param {number} slot
- * @param {import('node:http').Server} server
- * @param {any} remote addresses, see connection.js
+ * @param {EngineServer | undefined} server undefined: it was closed, and the connection is
+ * @param {Addresses | null} remote null: of a socket that is only looked at
  */
 const HttpSocket = function Socket (lane, slot, server, remote) {
   this[kLane] = lane
   this[kSlot] = slot
   this[kState] = State.kCounted
-  this[kRemote] = remote
+  this[kRemote] = /** @type {Addresses} */ (remote)
   this[kIncoming] = null
   this[kReceiving] = null
   this[kOutgoing] = null
@@ -52,20 +57,20 @@ const HttpSocket = function Socket (lane, slot, server, remote) {
   this[kRequestCount] = 0
   this[kOutgoingData] = 0
   this._httpMessage = undefined // As on Node, before the first request. Of a connection with streams: exchange.js, answerBegins().
-  this.server = server
-  this._server = server
+  this.server = /** @type {EngineServer} */ (server)
+  this._server = /** @type {EngineServer} */ (server)
   // As EventEmitter leaves them before the first listener; `_events` is an accessor, see below.
   this._eventsCount = 0
   this._maxListeners = undefined
 }
 
 // A WebSocket lets go of a socket that nobody uses; from now on it is one that somebody has changed.
-/** @param {any} socket */
+/** @param {EngineSocket} socket */
 function keep (socket) {
-  if ((socket[kState] & State.kWebSocket) !== 0) socket[kChannel].keep(socket)
+  if ((socket[kState] & State.kWebSocket) !== 0) /** @type {SocketChannel} */ (socket[kChannel]).keep(socket)
 }
 
-/** @param {any} socket */
+/** @param {EngineSocket} socket */
 function materialise (socket) {
   const state = socket[kState]
   socket[kState] = state | State.kMaterialised
@@ -75,7 +80,7 @@ function materialise (socket) {
   // As on Node, where the first request comes later: the socket is none of a request's domain.
   becomeStream(socket, () => runInDomainOf(server[kListener].resource, () => Reflect.apply(net.Socket, socket, [options])))
   if ((state & State.kUpgraded) === 0) addListeners(socket)
-  if ((state & State.kWebSocket) !== 0) socket[kChannel].useAsStream(socket)
+  if ((state & State.kWebSocket) !== 0) /** @type {SocketChannel} */ (socket[kChannel]).useAsStream(socket)
   const listener = socket[kErrorListener]
   if (listener !== undefined) {
     socket[kErrorListener] = undefined
@@ -92,55 +97,52 @@ function materialise (socket) {
 }
 
 // Upgraded, open both ways, and not used as a stream so far.
-/** @param {any} socket */
+/** @param {EngineSocket} socket */
 function isUntouched (socket) {
   const ends = State.kDestroyed | State.kLaneClosed | State.kFinSent
   return (socket[kState] & (State.kUpgraded | State.kMaterialised | ends)) === State.kUpgraded
 }
 
-class Methods extends net.Socket {
+class Methods extends /** @type {import('../../types/internal').EngineSocketBase} */ (net.Socket) {
   // -- Facts about the connection ----------------------------------------------------------------
 
   _getpeername () {
-    return /** @type {any} */ (this)[kRemote].peer
+    return this[kRemote].peer
   }
 
   _getsockname () {
     // As Node: only as long as there is a connection; who was at the other end is known for ever.
-    return this.destroyed ? {} : /** @type {any} */ (this)[kRemote].local
+    return this.destroyed ? {} : this[kRemote].local
   }
 
   // -- Reading -------------------------------------------------------------------------------------
 
   _read () {
-    const self = /** @type {any} */ (this)
-    if ((self[kState] & State.kUpgraded) === 0) return
-    if ((self[kState] & State.kUndecided) !== 0) {
-      self[kState] &= ~State.kUndecided
-      publish(self, kUpgradeAccept)
+    if ((this[kState] & State.kUpgraded) === 0) return
+    if ((this[kState] & State.kUndecided) !== 0) {
+      this[kState] &= ~State.kUndecided
+      publish(this, kUpgradeAccept)
     }
-    acknowledge(self)
+    acknowledge(this)
   }
 
   pause () {
-    const self = /** @type {any} */ (this)
-    if ((self[kState] & State.kUpgraded) !== 0) return super.pause()
-    self[kState] |= State.kReadPaused
-    return isLight(self) ? this : super.pause()
+    if ((this[kState] & State.kUpgraded) !== 0) return super.pause()
+    this[kState] |= State.kReadPaused
+    return isLight(this) ? this : super.pause()
   }
 
   resume () {
-    const self = /** @type {any} */ (this)
-    if ((self[kState] & State.kReadPaused) !== 0) {
-      self[kState] &= ~State.kReadPaused
-      acknowledge(self)
+    if ((this[kState] & State.kReadPaused) !== 0) {
+      this[kState] &= ~State.kReadPaused
+      acknowledge(this)
     }
-    return isLight(self) && (self[kState] & State.kUpgraded) === 0 ? this : super.resume()
+    return isLight(this) && (this[kState] & State.kUpgraded) === 0 ? this : super.resume()
   }
 
   /** @param {BufferEncoding} [encoding] */
   setEncoding (encoding) {
-    if ((/** @type {any} */ (this)[kState] & State.kUpgraded) === 0) {
+    if ((this[kState] & State.kUpgraded) === 0) {
       throw Object.assign(
         new Error('Changing the socket encoding is not allowed per RFC7230 Section 3.'),
         { code: 'ERR_HTTP_SOCKET_ENCODING' })
@@ -150,125 +152,117 @@ class Methods extends net.Socket {
 
   // -- What a handshake does with an upgraded socket, which need not be a stream for it -----------------
 
+  // Of listeners of every event nothing is known but that they are functions, as in Node's types.
   /** @param {string | symbol} event @param {(...args: any[]) => void} listener */
   on (event, listener) {
-    const self = /** @type {any} */ (this)
-    if (event !== 'error' || !isUntouched(self) || self[kErrorListener] !== undefined) return super.on(/** @type {any} */ (event), listener)
-    self[kErrorListener] = listener
+    if (event !== 'error' || !isUntouched(this) || this[kErrorListener] !== undefined) return super.on(/** @type {string} */ (event), listener)
+    this[kErrorListener] = listener
     return this
   }
 
-  /** @param {string | symbol} event @param {(...args: any[]) => void} listener */
+  /** @param {string | symbol} event @param {(...args: any[]) => void} listener any: as in on() */
   removeListener (event, listener) {
-    const self = /** @type {any} */ (this)
-    if (event !== 'error' || !isUntouched(self) || self[kErrorListener] !== listener) return super.removeListener(event, listener)
-    self[kErrorListener] = undefined
+    if (event !== 'error' || !isUntouched(this) || this[kErrorListener] !== listener) return super.removeListener(event, listener)
+    this[kErrorListener] = undefined
     return this
   }
 
-  /** @param {any} text */
+  /** @param {unknown} text */
   write (text) {
-    const self = /** @type {any} */ (this)
-    if (typeof text !== 'string' || arguments.length !== 1 || text.length * 3 > kInlineBytesMax || !isUntouched(self)) {
+    if (typeof text !== 'string' || arguments.length !== 1 || text.length * 3 > kInlineBytesMax || !isUntouched(this)) {
       return Reflect.apply(super.write, this, arguments)
     }
-    const bytes = self[kLane].writer.data(kData, self[kSlot], R.kReplyRaw, text, 'utf8', 0)
-    self[kUnsent] += bytes
-    self[kWritten] += bytes
+    const bytes = this[kLane].writer.data(kData, this[kSlot], R.kReplyRaw, text, 'utf8', 0)
+    this[kUnsent] += bytes
+    this[kWritten] += bytes
     return true
   }
 
   // -- Writing -------------------------------------------------------------------------------------
 
-  /** @param {any} chunk @param {BufferEncoding} encoding @param {(error?: Error | null) => void} callback */
+  /** @param {string | Uint8Array} chunk @param {BufferEncoding} encoding @param {(error?: Error | null) => void} callback */
   _write (chunk, encoding, callback) {
     send(this, { socket: this, chunks: [{ chunk, encoding }], next: 0, block: kNoBlock, callback })
   }
 
-  /** @param {{ chunk: any, encoding: BufferEncoding }[]} chunks @param {(error?: Error | null) => void} callback */
+  /** @param {import('../../types/internal').PendingChunk[]} chunks @param {(error?: Error | null) => void} callback */
   _writev (chunks, callback) {
     send(this, { socket: this, chunks, next: 0, block: kNoBlock, callback })
   }
 
   /** @param {(error?: Error | null) => void} callback */
   _final (callback) {
-    const self = /** @type {any} */ (this)
-    shutdown(self)
-    if ((self[kState] & State.kUpgraded) !== 0 && self.readableLength >= self.readableHighWaterMark) closeUnread(self)
+    shutdown(this)
+    if ((this[kState] & State.kUpgraded) !== 0 && this.readableLength >= this.readableHighWaterMark) closeUnread(this)
     // As after a shutdown by libuv: what the tick that ended the socket still does comes first.
     setImmediate(callback)
   }
 
-  /** @param {...any} args */
+  /** @param {...unknown} args */
   end (...args) {
     if (isLight(this) && args.length === 0) {
       keep(this)
-      if (this.writable) shutdown(/** @type {any} */ (this))
+      if (this.writable) shutdown(this)
       return this
     }
     return Reflect.apply(super.end, this, args)
   }
 
   destroySoon () {
-    const self = /** @type {any} */ (this)
     if (this.destroyed) return
     // A closing reply may have been published already: then the lane closes by itself.
-    keep(self)
-    const isClosing = (self[kState] & State.kCloseSoon) !== 0
-    self[kState] |= State.kCloseSoon
-    if (isLight(self)) {
+    keep(this)
+    const isClosing = (this[kState] & State.kCloseSoon) !== 0
+    this[kState] |= State.kCloseSoon
+    if (isLight(this)) {
       // Node closes such a socket in the callback of shutdown(2), which runs in the context of the caller of destroySoon().
-      if (self._server?.[kListener].isClosed) self[kEndsIn] ??= captureContext()
-      if ((self[kState] & State.kFinSent) === 0) shutdown(self)
+      if (this._server?.[kListener].isClosed) this[kEndsIn] ??= captureContext()
+      if ((this[kState] & State.kFinSent) === 0) shutdown(this)
       else if (!isClosing) this.destroy()
       return
     }
     super.destroySoon()
   }
 
-  /** @param {any} [error] @param {any} [callback] */
+  /** @param {Error} [error] @param {(error?: Error | null) => void} [callback] Node's own, undocumented */
   destroy (error, callback) {
-    const self = /** @type {any} */ (this)
-    if (isLight(self)) {
+    if (isLight(this)) {
       if (error || typeof callback === 'function') {
-        materialise(self)
+        materialise(this)
       } else {
-        if ((self[kState] & State.kDestroyed) === 0) {
-          keep(self)
-          self[kState] |= State.kDestroyed
-          updateLoop(self)
-          publish(self, kDestroy)
-          uncount(self)
-          if ((self[kState] & State.kLaneClosed) !== 0) nodeProcess.nextTick(runOutside, () => connectionClosed(self))
+        if ((this[kState] & State.kDestroyed) === 0) {
+          keep(this)
+          this[kState] |= State.kDestroyed
+          updateLoop(this)
+          publish(this, kDestroy)
+          uncount(this)
+          if ((this[kState] & State.kLaneClosed) !== 0) nodeProcess.nextTick(runOutside, () => connectionClosed(this))
         }
         return this
       }
     }
-    // @ts-expect-error: the second argument is Node's own, undocumented one
     return super.destroy(error, callback)
   }
 
   /** @param {Error | null} error @param {(error?: Error | null) => void} callback */
   _destroy (error, callback) {
-    const self = /** @type {any} */ (this)
-    const { _server } = self
+    const { _server } = this
     // net.Socket's _destroy counts the socket out, and tells its server. A stream of HTTP/2 is none of the server's connections.
-    if ((self[kState] & State.kCounted) === 0) self._server = null
-    self[kState] &= ~State.kCounted
-    self._handle = new ClosingHandle(self, error)
-    updateLoop(self)
-    const listener = self._server?.[kListener]
-    if (listener !== undefined) listener.endsIn = self[kEndsIn]
+    if ((this[kState] & State.kCounted) === 0) this._server = null
+    this[kState] &= ~State.kCounted
+    this._handle = new ClosingHandle(this, error)
+    updateLoop(this)
+    const listener = this._server?.[kListener]
+    if (listener !== undefined) listener.endsIn = this[kEndsIn]
     super._destroy(error, callback)
     if (listener !== undefined) listener.endsIn = null
-    self._server = _server
+    this._server = _server
   }
 
   resetAndDestroy () {
-    const self = /** @type {any} */ (this)
-    if (isLight(self)) materialise(self)
-    if (self.destroyed) return super.resetAndDestroy()
-    self.resetAndClosing = true
+    if (isLight(this)) materialise(this)
+    if (this.destroyed) return super.resetAndDestroy()
+    this.resetAndClosing = true
     return this.destroy()
   }
 
@@ -285,35 +279,32 @@ class Methods extends net.Socket {
   }
 
   _unrefTimer () {
-    // @ts-expect-error: not in @types/node; see node-internals.d.ts
     if (!isLight(this)) super._unrefTimer()
   }
 
   /** @param {boolean} [enable] */
   setNoDelay (enable) {
-    publish(/** @type {any} */ (this), kSocketOption, 1, enable === undefined || enable ? 1 : 0)
+    publish(this, kSocketOption, 1, enable === undefined || enable ? 1 : 0)
     return this
   }
 
   /** @param {boolean} [enable] @param {number} [initialDelay] ms */
   setKeepAlive (enable, initialDelay) {
-    publish(/** @type {any} */ (this), kSocketOption, 2, enable ? 1 : 0, ~~(/** @type {number} */ (initialDelay) / 1000))
+    publish(this, kSocketOption, 2, enable ? 1 : 0, ~~(/** @type {number} */ (initialDelay) / 1000))
     return this
   }
 
   ref () {
-    const self = /** @type {any} */ (this)
-    keep(self)
-    self[kUnref] = false
-    updateLoop(self)
+    keep(this)
+    this[kUnref] = false
+    updateLoop(this)
     return this
   }
 
   unref () {
-    const self = /** @type {any} */ (this)
-    keep(self)
-    self[kUnref] = true
-    updateLoop(self)
+    keep(this)
+    this[kUnref] = true
+    updateLoop(this)
     return this
   }
 }
@@ -323,7 +314,7 @@ HttpSocket.prototype = Methods.prototype
 Object.defineProperty(HttpSocket.prototype, 'constructor', { value: net.Socket, writable: true, configurable: true })
 Object.setPrototypeOf(HttpSocket, net.Socket)
 
-for (const [name, value] of /** @type {[string, any][]} */ ([
+for (const [name, value] of /** @type {[string | symbol, unknown][]} */ ([
   ['connecting', false], ['_hadError', false], ['_parent', null], ['_host', null], ['parser', null],
   ['_paused', false], ['timeout', undefined], ['allowHalfOpen', true], [kUnref, false], [kEndsIn, null]
 ])) {
@@ -331,7 +322,7 @@ for (const [name, value] of /** @type {[string, any][]} */ ([
 }
 
 // What a light socket answers without becoming a stream; afterwards Node's own accessor does.
-/** @type {Record<string, (socket: any) => any>} */
+/** @type {Record<string, (socket: EngineSocket) => unknown>} */
 const kLightAnswers = {
   destroyed: (socket) => (socket[kState] & State.kDestroyed) !== 0,
   writable: (socket) => (socket[kState] & (State.kDestroyed | State.kFinSent | State.kLaneClosed)) === 0,
@@ -392,7 +383,7 @@ for (const name of ['_readableState', '_writableState', '_events']) {
  * lane has closed the connection.
  */
 class ClosingHandle {
-  /** @param {any} socket @param {Error | null} error */
+  /** @param {EngineSocket} socket @param {Error | null} error */
   constructor (socket, error) {
     this.socket = socket
     this.error = error
@@ -419,7 +410,7 @@ class ClosingHandle {
   }
 }
 
-/** @param {any} socket @param {() => void} closed */
+/** @param {EngineSocket} socket @param {() => void} closed */
 function onceClosed (socket, closed) {
   const run = () => {
     const held = socket[kHeldWrite]
@@ -434,14 +425,14 @@ function onceClosed (socket, closed) {
 }
 
 // Whether nobody has ever begun to read what an upgraded socket receives.
-/** @param {any} socket */
+/** @param {EngineSocket} socket */
 function isUnread (socket) {
   return isLight(socket) || (socket.readableFlowing === null && socket.listenerCount('readable') === 0)
 }
 
 // An upgraded socket that was ended and that nobody reads, an answer to an upgrade that is not wanted, would keep its connection
 // for as long as the client likes: the client's end is never met behind what is unread. Called when no more is taken in.
-/** @param {any} socket */
+/** @param {EngineSocket} socket */
 function closeUnread (socket) {
   const bits = socket[kState]
   if ((bits & (State.kFinSent | State.kCloseSoon | State.kLaneClosed)) !== State.kFinSent || !isUnread(socket)) return
@@ -450,7 +441,7 @@ function closeUnread (socket) {
 }
 
 // Tells the lane that body bytes were consumed, unless reading is paused.
-/** @param {any} socket */
+/** @param {EngineSocket} socket */
 function acknowledge (socket) {
   const bytes = socket[kUnacknowledged]
   if (bytes === 0) return
@@ -461,7 +452,7 @@ function acknowledge (socket) {
 /**
  * Bytes that arrived and were given to the application.
  *
- * @param {any} socket
+ * @param {EngineSocket} socket
  * @param {number} bytes
  */
 function consumed (socket, bytes) {
@@ -469,4 +460,11 @@ function consumed (socket, bytes) {
   if (total >= kAcknowledgeBytes && (socket[kState] & State.kReadPaused) === 0) acknowledge(socket)
 }
 
-module.exports = { HttpSocket, closeUnread, consumed, isUnread, materialise }
+module.exports = {
+  // To TypeScript a function does not make what the class is that it has the prototype of.
+  HttpSocket: /** @type {import('../../types/internal').EngineSocketConstructor} */ (/** @type {unknown} */ (HttpSocket)),
+  closeUnread,
+  consumed,
+  isUnread,
+  materialise
+}

@@ -6,6 +6,8 @@
 
 const { kParent, kShared, kStreamCredit, kTaken, kUnsent, kWritten } = require('./symbols')
 
+/** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
+
 // Credit that every stream has of its own, bytes: as much as Node's own streams buffer before they ask to wait.
 const kStreamBytesMin = 16 * 1024
 // Largest credit of one stream, bytes: that of a connection of HTTP/1.1.
@@ -25,7 +27,7 @@ const kAheadBytes = 128 * 1024
 const kCopiedBytesMax = 4 * 1024
 
 // Whether the client of a stream reads it, so that it goes on however many others are stalled.
-/** @param {any} stream */
+/** @param {EngineSocket} stream */
 function isRead (stream) {
   const sent = stream[kWritten] - stream[kUnsent]
   return sent >= kStreamBytesMax && stream[kUnsent] * kSentPart < sent
@@ -36,11 +38,11 @@ class StreamCredit {
   used = 0
   /** Bytes of all streams that have more than kUntoldBytes. */
   unsent = 0
-  /** Streams with a write that waits, in the order in which they began to. @type {Set<any>} */
+  /** Streams with a write that waits, in the order in which they began to. @type {Set<EngineSocket>} */
   waiting = new Set()
 
   // After the stream's kUnsent has changed.
-  /** @param {any} stream @param {boolean} [isAllowed] to have more than kStreamBytesMin */
+  /** @param {EngineSocket} stream @param {boolean} [isAllowed] to have more than kStreamBytesMin */
   settle (stream, isAllowed = stream[kShared] !== 0) {
     const unsent = stream[kUnsent]
     const taken = unsent > kUntoldBytes ? unsent : 0
@@ -51,7 +53,7 @@ class StreamCredit {
     stream[kShared] = shared
   }
 
-  /** @param {any} stream that has used up what is its own */
+  /** @param {EngineSocket} stream that has used up what is its own */
   has (stream) {
     this.settle(stream)
     if (stream[kUnsent] >= kStreamBytesMax || this.used >= kSharedBytes) return false
@@ -60,18 +62,18 @@ class StreamCredit {
     return isAllowed
   }
 
-  /** @param {any} stream @param {number} bytes that are about to be written on it */
+  /** @param {EngineSocket} stream @param {number} bytes that are about to be written on it */
   isBehind (stream, bytes) {
     return this.unsent + bytes > kAheadBytes && !isRead(stream)
   }
 }
 
-/** @param {any} stream @returns {StreamCredit} */
+/** @param {EngineSocket} stream whose connection is this process's @returns {StreamCredit} */
 function creditOf (stream) {
-  return (stream[kParent][kStreamCredit] ??= new StreamCredit())
+  return (/** @type {EngineSocket} */ (stream[kParent])[kStreamCredit] ??= new StreamCredit())
 }
 
-/** @param {any} stream of which kStreamBytesMin or more are unsent */
+/** @param {EngineSocket} stream of which kStreamBytesMin or more are unsent */
 function hasStreamCredit (stream) {
   // Relayed by another process: this one does not know the other streams of the client's connection.
   if (stream[kParent] === undefined) return false
@@ -81,24 +83,24 @@ function hasStreamCredit (stream) {
 /**
  * Whether a piece is to be copied for the lane. While the client does not keep up, larger ones stay where they are.
  *
- * @param {any} stream
+ * @param {EngineSocket} stream
  * @param {number} bytes
  */
 function mayCopy (stream, bytes) {
   return bytes <= kCopiedBytesMax || stream[kParent] === undefined || !creditOf(stream).isBehind(stream, bytes)
 }
 
-/** Whether what was copied for the lane is to leave before its write is done. @param {any} stream */
+/** Whether what was copied for the lane is to leave before its write is done. @param {EngineSocket} stream */
 function isBehind (stream) {
   return stream[kUnsent] > kUntoldBytes && stream[kParent] !== undefined && creditOf(stream).isBehind(stream, 0)
 }
 
-/** More of it is unsent. @param {any} stream */
+/** More of it is unsent. @param {EngineSocket} stream */
 function settleStream (stream) {
   if (stream[kUnsent] > kUntoldBytes) creditOf(stream).settle(stream)
 }
 
-/** Its write waits until resumeStreams() lets it go on. @param {any} stream */
+/** Its write waits until resumeStreams() lets it go on. @param {EngineSocket} stream */
 function waitForCredit (stream) {
   if (stream[kParent] !== undefined) creditOf(stream).waiting.add(stream)
 }
@@ -106,11 +108,11 @@ function waitForCredit (stream) {
 /**
  * Bytes of a stream have left, or it has ended.
  *
- * @param {any} stream
- * @param {(stream: any) => void} resume what waits for credit
+ * @param {EngineSocket} stream
+ * @param {(stream: EngineSocket) => void} resume what waits for credit
  */
 function resumeStreams (stream, resume) {
-  const credit = /** @type {StreamCredit | undefined} */ (stream[kParent]?.[kStreamCredit])
+  const credit = stream[kParent]?.[kStreamCredit]
   if (credit === undefined) return
   credit.settle(stream)
   for (const waiting of credit.waiting) {
@@ -120,13 +122,13 @@ function resumeStreams (stream, resume) {
   }
 }
 
-/** The stream has ended. @param {any} stream @param {(stream: any) => void} resume */
+/** The stream has ended. @param {EngineSocket} stream @param {(stream: EngineSocket) => void} resume */
 function forgetStream (stream, resume) {
-  const credit = /** @type {StreamCredit | undefined} */ (stream[kParent]?.[kStreamCredit])
+  const credit = stream[kParent]?.[kStreamCredit]
   if (credit === undefined) return
   credit.waiting.delete(stream)
   stream[kUnsent] = 0
   resumeStreams(stream, resume)
 }
 
-module.exports = { kStreamBytesMin, forgetStream, hasStreamCredit, isBehind, mayCopy, resumeStreams, settleStream, waitForCredit }
+module.exports = { StreamCredit, kStreamBytesMin, forgetStream, hasStreamCredit, isBehind, mayCopy, resumeStreams, settleStream, waitForCredit }

@@ -1,8 +1,8 @@
 'use strict'
 
-// Hidden state of the http face. One symbol per fact, declared here only.
+// Hidden state of the http face. One symbol per fact, declared here only; types/internal.d.ts says what each one is of.
 
-module.exports = {
+module.exports = /** @type {import('../../types/internal').Symbols} */ ({
   /** On a socket: its lane, slot and what JavaScript knows of the connection's state. */
   kLane: Symbol('httpsys.lane'),
   kSlot: Symbol('httpsys.slot'),
@@ -57,4 +57,4 @@ module.exports = {
 
   /** On a server. */
   kListener: Symbol('httpsys.listener')
-}
+})

@@ -3,7 +3,7 @@
 // listen(port) in a worker of node:cluster. The primary is asked first, as on Node, and whatever it answers, the port
 // is shared with other processes: docs/port-sharing.md.
 
-const cluster = /** @type {any} */ (require('node:cluster'))
+const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster'))) // As in node-internals.js.
 const fs = require('node:fs')
 const os = require('node:os')
 const { setImmediate } = require('node:timers')
@@ -21,20 +21,16 @@ const { kBegin, kListener } = require('../http/symbols')
  * @typedef {import('./endpoints').Done} Done
  * @typedef {import('./endpoints').Plan} Plan
  *
- * @typedef {object} Query what Node asks a primary
- * @property {string | null} address
- * @property {number} port
- * @property {number} addressType
- * @property {number} [fd]
- * @property {number} [flags]
- * @property {number} [backlog]
+ * @typedef {import('../../types/internal').BoundHandle} BoundHandle
+ * @typedef {import('../../types/internal').ListenServer} ListenServer
+ * @typedef {import('../../types/node-internals').PrimaryQuery} Query
  */
 
 const kErrnoEADDRINUSE = -os.constants.errno.EADDRINUSE
 const kErrnoEINVAL = -os.constants.errno.EINVAL
 const kPortMax = 65535
 
-/** As Node reads what may be a number. @param {any} value @returns {number | false} */
+/** As Node reads what may be a number. @param {unknown} value @returns {number | false} */
 function toNumber (value) {
   const number = Number(value)
   return number >= 0 ? number : false
@@ -43,14 +39,14 @@ function toNumber (value) {
 /**
  * The arguments of listen() with which Node leaves the port to _listen2(), where the primary is asked.
  *
- * @param {any[]} args
- * @returns {any[] | null} null: Node's own way
+ * @param {unknown[]} args
+ * @returns {unknown[] | null} null: Node's own way
  */
 function argsOfWorker (args) {
   if (!cluster.isWorker) return null
   const [first] = args
   if (typeof first === 'object' && first !== null) {
-    const { fd, port, exclusive, ipv6Only, reusePort } = first
+    const { fd, port, exclusive, ipv6Only, reusePort } = /** @type {Record<string, unknown>} */ (first)
     const isElsewhere = hasHandle(first) || (typeof fd === 'number' && fd >= 0)
     if (isElsewhere || !('port' in first) || exclusive || ipv6Only || reusePort) return null
     if (port !== undefined && port !== null && typeof port !== 'number' && typeof port !== 'string') return null
@@ -72,11 +68,11 @@ function argsOfWorker (args) {
 /**
  * What a primary has answered, 0 for a port. It may have answered anything.
  *
- * @param {any} status @param {any} handle @param {any} bound its port @param {number} port that was asked for, or 0
+ * @param {unknown} status @param {unknown} handle @param {number} bound its port, or what stands for it @param {number} port that was asked for, or 0
  * @returns {number} an errno
  */
 function errnoOf (status, handle, bound, port) {
-  const errno = status || handle?.getsockname?.({})
+  const errno = /** @type {number | undefined} */ (status || /** @type {Partial<BoundHandle> | null | undefined} */ (handle)?.getsockname?.({}))
   if (errno) return Number.isSafeInteger(errno) && errno < 0 ? errno : kErrnoEINVAL
   // An address in use may be told as late as in listen(2), or never: the socket is then at another port.
   if (port > 0 && Number.isInteger(bound) && bound !== port) return kErrnoEADDRINUSE
@@ -84,7 +80,7 @@ function errnoOf (status, handle, bound, port) {
 }
 
 /**
- * @param {any} server
+ * @param {ListenServer} server
  * @param {Plan} plan listen(port)
  * @param {Query} query
  * @param {Done} done
@@ -93,12 +89,12 @@ function openAsWorker (server, plan, query, done) {
   const { port } = query
   const { opening } = server[kListener]
   const inUse = () => bindError(kErrnoEADDRINUSE, query.address, port)
-  Reflect.apply(/** @type {Function} */ (queryPrimary), cluster, [server, query, (/** @type {number} */ status, /** @type {any} */ handle) => {
+  Reflect.apply(/** @type {NonNullable<typeof queryPrimary>} */ (queryPrimary), cluster, [server, query, (/** @type {unknown} */ status, /** @type {unknown} */ handle) => {
     if (server[kListener].opening !== opening) { // close(), or another listen(), came first.
       dropHandle(handle)
       return
     }
-    const bound = /** @type {number} */ (handle ? addressOf(handle).port : undefined)
+    const bound = /** @type {number} */ (handle ? addressOf(/** @type {BoundHandle} */ (handle)).port : undefined)
     const errno = errnoOf(status, handle, bound, port)
     if (errno !== 0) {
       const settled = (/** @type {Error | null} */ error, /** @type {import('./endpoints').Opened[]} */ opened) => {
@@ -110,14 +106,14 @@ function openAsWorker (server, plan, query, done) {
       return settled(bindError(errno, query.address, port), [])
     }
     const kind = hasSocket(handle) ? takeShared : takeFed
-    kind(server, { ...withPort(plan, bound), port: bound, inUse }, handle, done)
+    kind(server, { ...withPort(plan, bound), port: bound, inUse }, /** @type {BoundHandle} */ (handle), done) // It has a port.
   }])
 }
 
 /** @typedef {Plan & { port: number, inUse: () => Error }} Wanted */
 
 // Whoever has the port may be one of ours, and then the worker joins it as a process does.
-/** @param {any} server @param {Plan} plan @param {Query} query @param {() => Error} inUse @param {Done} done */
+/** @param {ListenServer} server @param {Plan} plan @param {Query} query @param {() => Error} inUse @param {Done} done */
 function joinOthers (server, plan, { port, backlog = 0 }, inUse, done) {
   const listener = server[kListener]
   const { native } = listener.open()
@@ -143,12 +139,12 @@ function joinOthers (server, plan, { port, backlog = 0 }, inUse, done) {
 
 // The primary accepts, and sends connections from now on. Whose they are is known when the port's members have heard
 // of this one.
-/** @param {any} server @param {Wanted} wanted @param {any} handle of Node's, without a descriptor @param {Done} done */
+/** @param {ListenServer} server @param {Wanted} wanted @param {BoundHandle} handle of Node's, without a descriptor @param {Done} done */
 function takeFed (server, wanted, handle, done) {
   const listener = server[kListener]
-  /** @type {[number, any][] | null} */
+  /** @type {[status: number, client: unknown][] | null} */
   let held = []
-  const onconnection = (/** @type {number} */ status, /** @type {any} */ client) => {
+  const onconnection = (/** @type {number} */ status, /** @type {unknown} */ client) => {
     if (held === null) takeConnection(listener, status, client)
     else held.push([status, client])
   }
@@ -164,7 +160,7 @@ function takeFed (server, wanted, handle, done) {
   handle.unref()
   const { close } = handle
   handle.close = (/** @type {unknown} */ closed) => {
-    for (const [, client] of held?.splice(0) ?? []) client?.close()
+    for (const [, client] of held?.splice(0) ?? []) /** @type {BoundHandle | undefined} */ (client)?.close()
     close.call(handle)
     disconnected(listener, closed)
     // Node's own never calls back: it has a server to wait for whenever a worker disconnects.
@@ -177,10 +173,10 @@ function takeFed (server, wanted, handle, done) {
 }
 
 // Everybody accepts on it (cluster.SCHED_NONE).
-/** @param {any} server @param {Wanted} wanted @param {any} handle @param {Done} done */
+/** @param {ListenServer} server @param {Wanted} wanted @param {BoundHandle} handle @param {Done} done */
 function takeShared (server, wanted, handle, done) {
   const { close } = handle
-  handle.close = (/** @type {any[]} */ ...args) => {
+  handle.close = (/** @type {[closed?: () => void]} */ ...args) => {
     disconnected(server[kListener], args[0])
     return close.apply(handle, args)
   }
@@ -202,9 +198,9 @@ function disconnected (listener, closed) {
 }
 
 /**
- * @param {any} server
+ * @param {ListenServer} server
  * @param {Wanted & { isFed?: boolean }} wanted
- * @param {any} handle
+ * @param {BoundHandle} handle
  * @param {(sockets: number[]) => boolean} isShared whether the engine need not accept on the handle; the descriptors are its
  * @param {Done} done
  */
@@ -237,12 +233,13 @@ function join (server, wanted, handle, isShared, done) {
 /** @param {import('./listener').Listener} listener */
 function endWithPrimary (listener) {
   listener.endsWithPrimary = true
-  if (!cluster.worker.listeners('disconnect').includes(onDisconnect)) cluster.worker.on('disconnect', onDisconnect)
+  const worker = /** @type {import('node:cluster').Worker} */ (cluster.worker)
+  if (!worker.listeners('disconnect').includes(onDisconnect)) worker.on('disconnect', onDisconnect)
 }
 
 function onDisconnect () {
   for (const server of servers.values()) {
-    if (server[kListener].endsWithPrimary && server.listening) server.close()
+    if (/** @type {import('./listener').Listener} */ (server[kListener]).endsWithPrimary && server.listening) server.close()
   }
 }
 

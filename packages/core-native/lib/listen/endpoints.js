@@ -20,6 +20,9 @@ const { SocketlessHandle } = require('./socketless-handle')
 const { kBegin, kListener } = require('../http/symbols')
 
 /**
+ * @typedef {import('../../types/internal').BoundHandle} BoundHandle
+ * @typedef {import('../../types/internal').ListenServer} ListenServer
+ * @typedef {import('../../types/node-internals').ListenHandle} ListenHandle
  * @typedef {import('./listen-args').Endpoint} Endpoint
  * @typedef {import('../prefixes/url-prefix').UrlPrefix} UrlPrefix
  *
@@ -31,7 +34,7 @@ const { kBegin, kListener } = require('../http/symbols')
  *
  * @typedef {object} Opened
  * @property {Endpoint} endpoint
- * @property {any} handle bound; other members of the port may have it, too
+ * @property {BoundHandle} handle bound; other members of the port may have it, too
  * @property {boolean} isShared another server accepts on it, or somebody who is no member of the port
  * @property {boolean} [isForeign] bound by somebody else, who may have given it to others, too
  * @property {boolean} [hasMore] further sockets of the same port are listened on right after it
@@ -50,8 +53,8 @@ const kBindReusePort = 2
 /**
  * Makes a bound libuv handle listen on the engine. Everything else about it stays Node's.
  *
- * @param {any} server
- * @param {any} handle
+ * @param {ListenServer} server
+ * @param {BoundHandle} handle
  * @param {object} [how]
  * @param {boolean} [how.isShared] the engine accepts on it already
  * @param {boolean} [how.isForeign] bound by somebody else, who may have given it to others, too
@@ -92,7 +95,7 @@ function takeHandle (server, handle, { isShared = false, isForeign = false, hasM
       theEngine().unref()
     },
     hasRef: () => referenced,
-    /** @param {...any} args */
+    /** @param {[closed?: () => void]} args */
     close (...args) {
       own.unref()
       if (handleOf(server) === handle || handleOf(server) === null) {
@@ -109,9 +112,9 @@ function takeHandle (server, handle, { isShared = false, isForeign = false, hasM
 }
 
 // In a cluster worker the primary accepts and sends connections; they move on to a lane.
-/** @param {import('./listener').Listener} listener @param {any} handle */
+/** @param {import('./listener').Listener} listener @param {ListenHandle} handle */
 function takeClusterHandle (listener, handle) {
-  const onconnection = (/** @type {number} */ status, /** @type {any} */ client) => takeConnection(listener, status, client)
+  const onconnection = (/** @type {number} */ status, /** @type {unknown} */ client) => takeConnection(listener, status, client)
   Object.defineProperty(handle, 'onconnection', {
     configurable: true, enumerable: true, get: () => onconnection, set () {}
   })
@@ -119,14 +122,14 @@ function takeClusterHandle (listener, handle) {
   served.servers++
 }
 
-/** @param {import('./listener').Listener} listener @param {number} status @param {any} client */
+/** @param {import('./listener').Listener} listener @param {number} status @param {unknown} client what a primary has sent */
 function takeConnection (listener, status, client) {
   if (status !== 0) {
     listener.server.emit('error', systemError(status, 'accept'))
     return
   }
   // A primary may send anything, or nothing.
-  if (!hasSocket(client ?? {})) return dropHandle(client)
+  if (!hasSocket(client)) return dropHandle(client)
   const failed = listener.open().native.adopt(listener.id, client.fd)
   client.close()
   // Out of descriptors a connection is refused, as by whoever accepts; peers must not end the worker with it.
@@ -135,15 +138,17 @@ function takeConnection (listener, status, client) {
   }
 }
 
-/** @param {any} handle */
-function hasSocket ({ fd }) {
+/** @param {unknown} handle of anybody @returns {handle is ListenHandle & { fd: number }} */
+function hasSocket (handle) {
+  const { fd } = /** @type {{ fd?: unknown }} */ (handle ?? {})
   return typeof fd === 'number' && fd >= 0
 }
 
-/** Closes what a primary has sent instead of a handle: Node makes sockets and servers of some. @param {any} handle */
+/** Closes what a primary has sent instead of a handle: Node makes sockets and servers of some. @param {unknown} handle */
 function dropHandle (handle) {
   // A socket's close() would be Node's, which calls one that it has not.
-  const end = handle?.destroy ?? handle?.close
+  const given = /** @type {{ destroy?: unknown, close?: unknown } | null | undefined} */ (handle)
+  const end = given?.destroy ?? given?.close
   if (typeof end === 'function') end.call(handle)
 }
 
@@ -152,7 +157,7 @@ function dropHandle (handle) {
 /**
  * Binds what a plan needs, alone or with other processes on its ports: everything, or nothing.
  *
- * @param {any} server
+ * @param {ListenServer} server
  * @param {Plan} plan
  * @param {number} backlog
  * @param {Done} done runs before this returns unless others have to be asked
@@ -188,7 +193,7 @@ function openAll (server, { endpoints, prefixes, isPlain, fd }, backlog, done) {
   next()
 }
 
-/** @param {any} server @param {Plan & { fd: number }} plan @param {number} backlog @param {Done} done */
+/** @param {ListenServer} server @param {Plan & { fd: number }} plan @param {number} backlog @param {Done} done */
 function openGiven (server, { fd, ...plan }, backlog, done) {
   let placed
   try {
@@ -216,7 +221,7 @@ function openGiven (server, { fd, ...plan }, backlog, done) {
  * @property {() => Error} [inUse] what Node would say
  */
 
-/** @param {any} server @param {Group} group @param {number} backlog @param {Done} done */
+/** @param {ListenServer} server @param {Group} group @param {number} backlog @param {Done} done */
 function openPort (server, group, backlog, done) {
   const listener = server[kListener]
   const { native } = listener.open()
@@ -244,7 +249,7 @@ function openPort (server, group, backlog, done) {
 /**
  * Binds sockets of a port that no other member has.
  *
- * @param {any} server
+ * @param {ListenServer} server
  * @param {Group} group
  * @param {typeof meet | null} meets how the port is taken, which has happened where the port is known; null: it is not shared
  * @param {Done} done runs before this returns
@@ -290,7 +295,7 @@ function bindAll (endpoints) {
  * Where others listen already: on their sockets, as far as these are at the right address, and without any where others
  * pass on what somebody gives them who is no member.
  *
- * @param {any} server
+ * @param {ListenServer} server
  * @param {Group} group
  * @param {number} backlog
  * @param {Done} done
@@ -330,15 +335,15 @@ function joinPort (server, group, backlog, done) {
 /**
  * A handle that becomes one with a socket as soon as there is one to be had.
  *
- * @param {any} server
+ * @param {ListenServer} server
  * @param {Endpoint} endpoint
  * @param {string} feeder the address that others accept on
  * @param {number} backlog
  */
 function socketless (server, endpoint, feeder, backlog) {
   const { port, host } = endpoint
-  /** @type {SocketlessHandle} */
-  const handle = new SocketlessHandle(host ?? feeder, port, () => {
+  // takeHandle() gives it the other half.
+  const handle = /** @type {BoundHandle} */ (/** @type {unknown} */ (new SocketlessHandle(host ?? feeder, port, () => {
     const { sockets, fed } = theEngine().native.sockets(port)
     const there = openHandles(sockets)
     const shared = there.find((socket) => covers(addressOf(socket), endpoint))
@@ -346,11 +351,11 @@ function socketless (server, endpoint, feeder, backlog) {
     for (const socket of there) if (socket !== shared) socket.close()
     if (typeof found === 'number') return fed.some((address) => covers({ address }, endpoint)) ? 0 : found
     return replaceHandle(server, handle, found, shared !== undefined, backlog)
-  })
+  })))
   return handle
 }
 
-/** @param {any} server @param {any} old @param {any} handle @param {boolean} isShared @param {number} backlog @returns {number} 0 or a negative errno */
+/** @param {ListenServer} server @param {ListenHandle} old @param {BoundHandle} handle @param {boolean} isShared @param {number} backlog @returns {number} 0 or a negative errno */
 function replaceHandle (server, old, handle, isShared, backlog) {
   takeHandle(server, handle, { isShared })
   const status = handle.listen(backlog || kBacklogDefault)
@@ -359,7 +364,7 @@ function replaceHandle (server, old, handle, isShared, backlog) {
     return status
   }
   if (!old.hasRef()) handle.unref()
-  const item = server[kListener].beside.find((/** @type {any} */ other) => other.handle === old)
+  const item = server[kListener].beside.find((other) => other.handle === old)
   if (item === undefined) setHandle(server, handle)
   else item.handle = handle
   old.close()
@@ -378,7 +383,7 @@ function withPort (group, port) {
   return { ...group, prefixes: group.prefixes.map((prefix) => ({ ...prefix, text: prefix.text.replace(/:0\/$/, `:${port}/`) })) }
 }
 
-/** @param {Endpoint} endpoint @returns {any} a handle, or a negative errno */
+/** @param {Endpoint} endpoint @returns {ListenHandle | number} a handle, or a negative errno */
 function bind ({ host, port, ipv6Only, reusePort }) {
   const type = host === undefined || net.isIPv6(host) ? 6 : 4
   const reuse = reusePort ? kBindReusePort : 0
@@ -394,11 +399,11 @@ function bind ({ host, port, ipv6Only, reusePort }) {
 }
 
 // A wildcard address beside narrower ones of the same port is the kernel's only with some help.
-/** @param {Endpoint} endpoint @param {number} backlog @param {any[]} narrower @returns {any} a handle, or a negative errno */
+/** @param {Endpoint} endpoint @param {number} backlog @param {ListenHandle[]} narrower @returns {ListenHandle | number} a handle, or a negative errno */
 function bindBeside (endpoint, backlog, narrower) {
   const handle = bind(endpoint)
   if (handle !== kErrnoEADDRINUSE || endpoint.host !== undefined) return handle
-  const fd = theEngine().native.listenBeside(endpoint.port, backlog || kBacklogDefault, narrower.map((other) => other.fd))
+  const fd = theEngine().native.listenBeside(endpoint.port, backlog || kBacklogDefault, narrower.map((other) => /** @type {number} */ (other.fd)))
   return fd < 0 ? fd : openHandle(fd)
 }
 
@@ -412,7 +417,7 @@ function openHandles (fds) {
   return fds.map((fd) => openHandle(fd)).filter((handle) => typeof handle !== 'number')
 }
 
-/** @param {any} handle @returns {number} 0 when it has none */
+/** @param {ListenHandle} handle @returns {number} 0 when it has none */
 function portOf (handle) {
   return addressOf(handle).port ?? 0
 }
@@ -427,7 +432,7 @@ function covers ({ address }, { host }) {
 /**
  * Lets a server listen on what was opened beside its own handle.
  *
- * @param {any} server
+ * @param {ListenServer} server
  * @param {Opened[]} opened
  * @param {number} backlog
  * @throws what Node's listen() would emit
@@ -451,15 +456,15 @@ function listenBeside (server, opened, backlog) {
 /**
  * Where a listening server listens, its own handle first.
  *
- * @param {any} server
+ * @param {ListenServer} server
  * @returns {Endpoint[]}
  */
 function listeningOn (server) {
   const { beside } = server[kListener]
-  return [ownEndpoint(server), ...beside.map((/** @type {any} */ { endpoint }) => endpoint)]
+  return [ownEndpoint(server), ...beside.map(({ endpoint }) => endpoint)]
 }
 
-/** @param {any} server @returns {Endpoint} */
+/** @param {ListenServer} server @returns {Endpoint} */
 function ownEndpoint (server) {
   const address = server.address()
   if (address === null || typeof address !== 'object') {
@@ -477,7 +482,7 @@ function isOpen (open, { host, port }) {
 /**
  * Registers a further prefix, and opens what it needs and is not open yet: everything, or nothing.
  *
- * @param {any} server
+ * @param {ListenServer} server
  * @param {UrlPrefix} parsed
  * @param {number} id
  * @returns {Promise<void>}
@@ -508,7 +513,7 @@ function openFor (server, parsed, id) {
 /**
  * Closes what none of the server's prefixes needs any more. Connections that were accepted stay.
  *
- * @param {any} server
+ * @param {ListenServer} server
  */
 function closeUnneeded (server) {
   const listener = server[kListener]
@@ -522,12 +527,12 @@ function closeUnneeded (server) {
   }
   if (isNeeded(ownEndpoint(server)) || listener.beside.length === 0) return
   // Another one becomes the server's own, which address() tells and close() closes.
-  const handle = handleOf(server)
-  setHandle(server, listener.beside.shift().handle)
+  const handle = /** @type {ListenHandle} */ (handleOf(server)) // It listens.
+  setHandle(server, /** @type {typeof listener.beside[number]} */ (listener.beside.shift()).handle)
   handle.close()
 }
 
-/** @param {any} server @param {Error} error */
+/** @param {ListenServer} server @param {Error} error */
 function emitError (server, error) {
   server.emit('error', error)
 }

@@ -9,13 +9,14 @@ const { createServerHandle } = require('../node/node-internals')
 const { addressOf } = require('./listener')
 const { listenError } = require('./listen-error')
 
+/** @typedef {import('../../types/node-internals').ListenHandle} ListenHandle */
 /** @typedef {import('./listen-args').Endpoint} Endpoint */
 
 /**
  * Handles whose listen() has not succeeded so far, by descriptor: the next one may. A handle cannot be separated from its
  * descriptor, so it stays open as long as the application leaves the descriptor open.
  *
- * @type {Map<number, { handle: any, identity: string }>}
+ * @type {Map<number, { handle: ListenHandle, identity: string }>}
  */
 const kept = new Map()
 
@@ -41,7 +42,7 @@ function placeGiven (endpoints, fd) {
   return { endpoints: [given, ...endpoints.filter((endpoint) => endpoint.port !== port)], port }
 }
 
-/** @param {number} fd @returns {any} undefined: none, or the descriptor has become that of another socket */
+/** @param {number} fd @returns {ListenHandle | undefined} undefined: none, or the descriptor has become that of another socket */
 function keptHandle (fd) {
   const found = kept.get(fd)
   if (found === undefined) return undefined
@@ -63,7 +64,7 @@ function identityOf (fd) {
  * The server listens, on the descriptor or on the same socket of another member.
  *
  * @param {number} fd
- * @param {any[]} handles that it listens on
+ * @param {ListenHandle[]} handles that it listens on
  */
 function settleGiven (fd, handles) {
   const handle = kept.get(fd)?.handle
@@ -71,9 +72,9 @@ function settleGiven (fd, handles) {
   if (handle !== undefined && !handles.includes(handle)) handle.close()
 }
 
-/** Two descriptors of one socket. @param {any} one @param {any} other */
+/** Two descriptors of one socket. @param {ListenHandle} one @param {ListenHandle} other */
 function isSameSocket (one, other) {
-  return identityOf(one.fd) === identityOf(other.fd)
+  return identityOf(/** @type {number} */ (one.fd)) === identityOf(/** @type {number} */ (other.fd))
 }
 
 module.exports = { isSameSocket, placeGiven, settleGiven }

@@ -18,10 +18,19 @@ const { kListener } = require('../http/symbols')
 
 const { Server: StockServer } = https
 
-class Methods extends methodsOf(StockServer) {
-  /** @param {any} options */
+/** @typedef {import('../../types/internal').ListenHttpsServer} ListenHttpsServer */
+/** @typedef {import('../../types').HttpsServerOptions} HttpsServerOptions what a user has given: whether it is that, is found out where it is taken */
+/** @typedef {import('../../types/internal').ListenServerBase} ListenServerBase */
+/** @typedef {import('../../types/internal').ListenHttpsServerBase} ListenHttpsServerBase */
+/** @typedef {import('node:http').RequestListener} RequestListener */
+
+// To TypeScript https.Server is none of http.Server; methodsOf() leaves what it has of tls.Server as it is.
+const Base = /** @type {ListenServerBase} */ (/** @type {unknown} */ (StockServer))
+
+class Methods extends /** @type {ListenHttpsServerBase} */ (/** @type {unknown} */ (methodsOf(Base))) {
+  /** @param {import('node:tls').SecureContextOptions} options */
   setSecureContext (options) {
-    const listener = /** @type {any} */ (this)[kListener]
+    const { [kListener]: listener } = this
     // Node's constructor calls it with all that createServer() was given.
     if (listener === undefined) return super.setSecureContext(options)
     refuseIgnored('setSecureContext()', options, [])
@@ -33,9 +42,9 @@ class Methods extends methodsOf(StockServer) {
     listener.tls.hasOwnContext = true
   }
 
-  /** @param {string} servername @param {any} context */
+  /** @param {string} servername @param {import('node:tls').SecureContextOptions} context */
   addContext (servername, context) {
-    const { [kListener]: listener } = /** @type {any} */ (this)
+    const { [kListener]: listener } = this
     const contexts = contextsOf(this)
     const { length } = contexts
     refuseIgnored('addContext()', context, [])
@@ -55,7 +64,7 @@ class Methods extends methodsOf(StockServer) {
   /** @param {Buffer} keys */
   setTicketKeys (keys) {
     super.setTicketKeys(keys)
-    const listener = /** @type {any} */ (this)[kListener]
+    const { [kListener]: listener } = this
     listener.tls.setTicketKeys(keys)
     listener.tlsChanged()
   }
@@ -63,7 +72,7 @@ class Methods extends methodsOf(StockServer) {
   // Whoever asks wants to give them to others: from now on sessions are sealed with these.
   getTicketKeys () {
     const keys = super.getTicketKeys()
-    const listener = /** @type {any} */ (this)[kListener]
+    const { [kListener]: listener } = this
     listener.tls.setTicketKeys(keys)
     listener.tlsChanged()
     return keys
@@ -71,11 +80,13 @@ class Methods extends methodsOf(StockServer) {
 }
 
 /**
- * @param {any} [options] those of https.createServer, and of http.createServer's ours
- * @param {any} [requestListener]
+ * @constructor
+ * @this {ListenHttpsServer}
+ * @param {HttpsServerOptions | RequestListener} [options] those of https.createServer, and of http.createServer's ours
+ * @param {RequestListener} [requestListener]
  */
 function Server (options, requestListener) {
-  if (!(this instanceof Server)) return new (/** @type {any} */ (Server))(options, requestListener)
+  if (!(this instanceof Server)) return new Server(options, requestListener)
   refuseIgnoredByServer(options, kSourceOptions)
   if (typeof options === 'function') refuseBehind('createServer() behind the listener', [requestListener])
   // Where the system has the certificates, a server with keys of its own is Node's.
@@ -87,34 +98,34 @@ function Server (options, requestListener) {
   const created = new CreatedTls(options)
   if (typeof options === 'object' && options !== null) {
     refuseUnsupported(options)
-    if (kSourceOptions.some((name) => options[name] !== undefined)) {
-      sources = findCertificates(options, [])
-      options = sources.options
+    const given = options
+    if (kSourceOptions.some((name) => given[name] !== undefined)) {
+      sources = findCertificates(given, [])
+      options = /** @type {HttpsServerOptions} */ (sources.options)
     }
   }
   watchSettings(this)
   Reflect.apply(StockServer, this, [options, requestListener])
-  const self = /** @type {any} */ (this)
-  attach(self, options)
-  self[kListener].isSecure = true
-  self[kListener].created = created
-  self[kListener].tls = new ServerTls(self, self[kListener].offersHttp2(options ?? {}), self)
-  if (sources !== null) self[kListener].useSources(sources)
-  const [stockListener] = self.listeners('connection')
-  self.removeListener('connection', stockListener)
-  self.prependListener('connection', (/** @type {any} */ socket) => {
-    if (!isOurs(socket)) stockListener.call(self, socket)
+  attach(this, options)
+  this[kListener].isSecure = true
+  this[kListener].created = created
+  this[kListener].tls = new ServerTls(this, this[kListener].offersHttp2(/** @type {HttpsServerOptions} */ (options ?? {})), this)
+  if (sources !== null) this[kListener].useSources(sources)
+  const [stockListener] = /** @type {((socket: import('node:net').Socket) => void)[]} */ (this.listeners('connection'))
+  this.removeListener('connection', stockListener)
+  this.prependListener('connection', (/** @type {import('../../types/internal').AnySocket} */ socket) => {
+    if (!isOurs(socket)) stockListener.call(this, socket)
   })
-  self.removeListener('secureConnection', connectionListener)
-  self.prependListener('secureConnection', onConnection)
+  this.removeListener('secureConnection', connectionListener)
+  this.prependListener('secureConnection', onConnection)
 }
 Server.prototype = Methods.prototype
 Object.defineProperty(Server.prototype, 'constructor', { value: Server, writable: true, configurable: true })
 Object.setPrototypeOf(Server, StockServer)
 
-/** @param {any} [options] @param {any} [requestListener] @returns {https.Server} */
+/** @param {HttpsServerOptions | RequestListener} [options] @param {RequestListener} [requestListener] @returns {https.Server} */
 function createServer (options, requestListener) {
-  return new (/** @type {any} */ (Server))(options, requestListener)
+  return /** @type {https.Server & Server} */ (new Server(options, requestListener))
 }
 
 module.exports = { Server, createServer }

@@ -22,7 +22,7 @@ function requireCache (what) {
 }
 
 /**
- * @param {any} res whose head has not been sent
+ * @param {import('../../types/internal').EngineResponse} res whose head has not been sent
  * @param {{ policy: 'none' | 'userInvalidates' | 'timeToLive', seconds?: number }} given
  */
 function setCachePolicy (res, given) {
@@ -45,11 +45,11 @@ function setCachePolicy (res, given) {
   }
   const lane = res.socket?.[kLane]
   if (lane === undefined) throw new CapabilityError('setCachePolicy() for a response of Node\'s own code', 'caches', 'node')
-  lane.writer.command(R.ReplyType.kCachePolicy, 0, res.socket[kSlot], kPolicies[policy], seconds)
+  lane.writer.command(R.ReplyType.kCachePolicy, 0, /** @type {import('../../types/internal').EngineSocket} */ (res.socket)[kSlot], kPolicies[policy], seconds)
 }
 
 /**
- * @param {any} server
+ * @param {import('../../types/internal').ListenServer} server
  * @param {string} url a prefix of the server, or something below one
  * @param {{ recursive?: boolean }} [options]
  */

@@ -2,7 +2,7 @@
 
 // What the arguments of listen() ask for: Node's own kinds of addresses, or URL prefixes.
 
-const cluster = /** @type {any} */ (require('node:cluster'))
+const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster'))) // As in node-internals.js.
 const os = require('node:os')
 const { hasHandle } = require('../node/server')
 const { checkRegistration, whoAmI } = require('../prefixes/reservations')
@@ -16,14 +16,18 @@ const { keyOf } = require('../prefixes/prefixes')
 const { standIn } = require('../options/stand-in')
 
 /**
+ * @typedef {import('../../types/node-internals').ListenHandle} ListenHandle
+ * @typedef {import('../options/tls-options').GivenTlsOptions} GivenTlsOptions
  * @typedef {import('../prefixes/url-prefix').UrlPrefix} UrlPrefix
+ *
+ * @typedef {import('../../types').PrefixListenOptions & { [kAdapterTls]?: GivenTlsOptions }} GivenOptions of listen(): whether it is that, is found out below
  *
  * @typedef {object} Endpoint one socket to listen on
  * @property {string} [host] an IP address; absent = every address, IPv6 and IPv4
  * @property {number} port
  * @property {boolean} [ipv6Only]
  * @property {boolean} [reusePort] others bind it, too, and the kernel shares out
- * @property {any} [given] a bound handle that listen() was given for it
+ * @property {ListenHandle} [given] a bound handle that listen() was given for it
  *
  * @typedef {object} SharingOptions
  * @property {string} queueName '' = a queue of its own
@@ -34,8 +38,8 @@ const { standIn } = require('../options/stand-in')
  *
  * @typedef {object} NodePlan
  * @property {'node'} kind
- * @property {any[]} args for net.Server.listen()
- * @property {Record<string, any> | null} tls options of TLS that an adapter was given, null = none
+ * @property {unknown[]} args for net.Server.listen()
+ * @property {GivenTlsOptions | null} tls options of TLS that an adapter was given, null = none
  * @property {SharingOptions} sharing
  *
  * @typedef {object} PrefixPlan
@@ -44,9 +48,9 @@ const { standIn } = require('../options/stand-in')
  * @property {UrlPrefix[]} prefixes each once, in the order given
  * @property {import('node:net').ListenOptions} options without port and host
  * @property {number} [fd] a bound socket of one of the ports
- * @property {Record<string, any> | null} tls options of TLS, null = none was given
+ * @property {GivenTlsOptions | null} tls options of TLS, null = none was given
  * @property {SharingOptions} sharing
- * @property {((...args: any[]) => void) | undefined} callback
+ * @property {(() => void) | undefined} callback
  */
 
 // Options of listen() with prefixes that say how, not where: Node's, and ours.
@@ -61,7 +65,7 @@ const kLoopback4 = '127.0.0.1'
 const kLoopback6 = '::1'
 
 /**
- * @param {any[]} args
+ * @param {unknown[]} args
  * @param {{ isSecure?: boolean }} [server] an https.Server
  * @returns {NodePlan | PrefixPlan}
  * @throws ERR_HTTPSYS_PREFIX_SYNTAX, ERR_HTTPSYS_OPTION, ERR_HTTPSYS_LISTEN_ARGS
@@ -70,19 +74,20 @@ function classifyListen (args, { isSecure = false } = {}) {
   const [first] = args
   if (typeof first === 'string' && first.includes('://')) return planOf([first], args.slice(1))
   if (Array.isArray(first)) return planOf(first, args.slice(1))
-  if (typeof first !== 'object' || first === null || hasHandle(first) || (first.prefix === undefined && first.prefixes === undefined)) {
+  const given = /** @type {GivenOptions} */ (first)
+  if (typeof first !== 'object' || first === null || hasHandle(first) || (given.prefix === undefined && given.prefixes === undefined)) {
     refuseIgnoredByListen(args, isSecure)
-    const options = typeof first === 'object' && first !== null && !hasHandle(first) ? first : {}
+    const options = typeof first === 'object' && first !== null && !hasHandle(first) ? given : {}
     const { exclusive } = options
     return { kind: 'node', args, tls: options[kAdapterTls] ?? null, sharing: readSharing(isPort(options) ? options : { exclusive }, true) }
   }
-  const { prefix, prefixes, ...options } = withInherited(first)
+  const { prefix, prefixes, ...options } = withInherited(given)
   if (prefix !== undefined && prefixes !== undefined) throw new ListenArgsError('"prefix" and "prefixes" exclude each other')
   if (prefixes !== undefined && !Array.isArray(prefixes)) throw new ListenArgsError('"prefixes" must be an array')
   return planOf(prefixes ?? [prefix].flat(), [options, ...args.slice(1)])
 }
 
-/** @param {any} options of listen() @returns {boolean} whether Node takes them for a port, not for a path or a descriptor */
+/** @param {{ path?: unknown, fd?: unknown }} options of listen() @returns {boolean} whether Node takes them for a port, not for a path or a descriptor */
 function isPort (options) {
   const { path, fd } = options
   return !(typeof fd === 'number' && fd >= 0) && ('port' in options || path === undefined)
@@ -92,7 +97,7 @@ function isPort (options) {
  * Refuses what Node's own forms of listen() would ignore: names of ours that have no effect there, and options of TLS where Node looks
  * at no options at all. A program that knows node:http alone (`register`) gives both as to Node.
  *
- * @param {any[]} args
+ * @param {unknown[]} args
  * @param {boolean} isSecure
  */
 function refuseIgnoredByListen ([first, ...others], isSecure) {
@@ -103,14 +108,14 @@ function refuseIgnoredByListen ([first, ...others], isSecure) {
   for (const options of others) {
     if (typeof options !== 'object' || options === null) continue
     refuseIgnored('listen(port, …)', options, [])
-    const ofTls = standIn.isRegistered || isSecure ? undefined : namesGiven(options).find((name) => kTlsOptions.includes(name) && options[name] !== undefined)
+    const ofTls = standIn.isRegistered || isSecure ? undefined : namesGiven(options).find((name) => kTlsOptions.includes(name) && /** @type {Record<string, unknown>} */ (options)[name] !== undefined)
     if (ofTls !== undefined) throw new OptionError('listen(port, …) of a server without TLS', ofTls, undefined, 'https.createServer()')
   }
 }
 
 // Workers of one node:cluster application are one queue without being told. On a port they are that whatever its name;
 // with `exclusive` what one listens on is its own, as on Node.
-/** @param {any} options @param {boolean} [isPort] listen(port) @returns {SharingOptions} */
+/** @param {Pick<GivenOptions, 'queueName' | 'queueMode' | 'exclusive'>} options @param {boolean} [isPort] listen(port) @returns {SharingOptions} */
 function readSharing ({ queueName, queueMode, exclusive }, isPort = false) {
   if (queueName !== undefined && (typeof queueName !== 'string' || queueName === '' || queueName.length > kQueueNameMax)) {
     throw new ListenArgsError(`"queueName" must be a string of 1 to ${kQueueNameMax} characters`)
@@ -144,7 +149,7 @@ function applicationOf ({ queueName, isImplied }) {
 /**
  * How long requests are to wait for the successor of a server that closes.
  *
- * @param {any} options of close()
+ * @param {import('../../types').CloseOptions} options of close(), as they were given
  * @returns {number} milliseconds
  * @throws ERR_HTTPSYS_OPTION, ERR_INVALID_ARG_TYPE, ERR_OUT_OF_RANGE
  */
@@ -169,8 +174,8 @@ function restartMs (options) {
 }
 
 /**
- * @param {any[]} texts
- * @param {any[]} rest
+ * @param {unknown[]} texts
+ * @param {unknown[]} rest
  * @returns {PrefixPlan}
  */
 function planOf (texts, rest) {
@@ -181,7 +186,7 @@ function planOf (texts, rest) {
   if (tls !== null && parsed.every(({ scheme }) => scheme === 'http')) {
     throw new OptionError('listen() without an https:// prefix', Object.keys(tls)[0])
   }
-  const { ipv6Only, queueName, queueMode, exclusive, fd, ...how } = others
+  const { ipv6Only, queueName, queueMode, exclusive, fd, ...how } = /** @type {GivenOptions} */ (others)
   if (fd !== undefined && !(Number.isInteger(fd) && fd >= 0)) throw new ListenArgsError('"fd" beside a prefix must be a number, 0 or above')
   if (fd !== undefined && ipv6Only !== undefined) throw new ListenArgsError('"fd" and "ipv6Only" exclude each other')
   const sharing = readSharing({ queueName, queueMode, exclusive })
@@ -199,18 +204,18 @@ function planOf (texts, rest) {
   }
 }
 
-/** @param {any} text @returns {UrlPrefix} */
+/** @param {unknown} text @returns {UrlPrefix} */
 function readPrefix (text) {
   if (typeof text !== 'string') throw new ListenArgsError(`a URL prefix is a string, not ${text === null ? 'null' : `of type ${typeof text}`}`)
   if (!text.includes('://')) throw new PrefixSyntaxError(text, 'it must begin with "http://" or "https://", in lower case')
   return parseUrlPrefix(text)
 }
 
-/** @param {any[]} rest what follows the prefixes: options, callback, both or neither */
+/** @param {unknown[]} rest what follows the prefixes: options, callback, both or neither */
 function readRest (rest) {
   const given = rest.filter((arg) => arg !== undefined && arg !== null)
-  const callback = typeof given.at(-1) === 'function' ? given.pop() : undefined
-  const options = given.reduce((all, arg) => {
+  const callback = typeof given.at(-1) === 'function' ? /** @type {() => void} */ (given.pop()) : undefined
+  const options = given.reduce((/** @type {Record<string, unknown>} */ all, arg) => {
     if (typeof arg !== 'object') throw new ListenArgsError(`after a prefix come options and a callback, not ${String(arg)}`)
     return { ...all, ...withInherited(arg) }
   }, {})

@@ -32,11 +32,19 @@ const { refusedOption } = require('../tls/system-certificate')
 const { systemErrorText } = require('../base/system-error')
 
 /** @typedef {import('./listen-args').Endpoint} Endpoint */
+/** @typedef {import('../../types').EngineServerOptions & http.ServerOptions} ServerOptions what a user has given: whether it is that, is found out where it is taken */
+/** @typedef {import('../../types/internal').EngineListener} EngineListener */
+/** @typedef {import('../../types/internal').EngineServer} EngineServer */
+/** @typedef {import('../../types/internal').ListenHttpsServer} ListenHttpsServer */
+/** @typedef {import('../../types/internal').ListenServer} ListenServer */
+/** @typedef {import('../../types/node-internals').ListenHandle} ListenHandle */
+/** @typedef {import('../../types/node-internals').PrivateTlsServer} PrivateTlsServer */
+/** @typedef {import('../options/tls-options').GivenTlsOptions} GivenTlsOptions */
 
 /**
  * Leaves properties of HTTP.SYS's request queue at Windows' defaults unless the application asks for others.
  *
- * @param {Listener} listener @param {any} options
+ * @param {Listener} listener @param {ServerOptions} options
  */
 function leaveToKernel ({ own, kernel }, options) {
   if (options.http503Verbosity === undefined) own.http503Verbosity = 'basic'
@@ -68,7 +76,7 @@ const kExperimental = ['http.sys']
 /** @type {Engine | null} */
 let engine = null
 
-/** @param {any} server @returns {number} */
+/** @param {EngineServer} server @returns {number} */
 function headerLinesMax (server) {
   const pairs = headerPairsMax(server)
   return refusesManyHeaders && pairs > 0 ? pairs >>> 1 : Infinity
@@ -83,7 +91,7 @@ function warnOfErrorLog ({ path, error }) {
 }
 
 // It serves, too, but as long as this process does.
-/** @param {any} handle @param {number} error */
+/** @param {ListenHandle} handle @param {number} error */
 function warnOfUnshared (handle, error) {
   const { address, port } = addressOf(handle)
   const code = getSystemErrorName(error)
@@ -115,7 +123,7 @@ function theEngine () {
   return engine
 }
 
-/** @param {any} handle @returns {{ address?: string, port?: number }} */
+/** @param {Pick<ListenHandle, 'getsockname'>} handle @returns {{ address?: string, port?: number }} */
 function addressOf (handle) {
   const address = {}
   handle.getsockname?.(address)
@@ -124,11 +132,12 @@ function addressOf (handle) {
 
 // What the engine knows of one server.
 class Listener {
-  /** @param {any} server @param {any} options */
+  /** @param {ListenServer} server @param {ServerOptions} options */
   constructor (server, options) {
     this.server = server
-    this.IncomingMessage = options.IncomingMessage || EngineIncomingMessage
-    this.ServerResponse = options.ServerResponse || EngineServerResponse
+    // Objects of the application's own classes are Node's to TypeScript; they get what ours have when it is needed.
+    this.IncomingMessage = /** @type {EngineListener['IncomingMessage']} */ (/** @type {unknown} */ (options.IncomingMessage || EngineIncomingMessage))
+    this.ServerResponse = /** @type {EngineListener['ServerResponse']} */ (/** @type {unknown} */ (options.ServerResponse || EngineServerResponse))
     this.methods = kMethods
     /** Those of the next response. */
     this.responseOptions = { highWaterMark: 0, rejectNonStandardBodyWrites: false }
@@ -145,7 +154,7 @@ class Listener {
     }
     if (this.http2.isWanted === true && !loadBinding().hasHttp2) throw new Http2UnavailableError()
     this.prefixes = new Prefixes()
-    /** Open connections in HTTP mode. @type {Set<any>} */
+    /** Open connections in HTTP mode. @type {EngineListener['sockets']} */
     this.sockets = new Set()
     /** Of the connection opened last. @type {import('../http/addresses').NearEnd | undefined} */
     this.near = undefined
@@ -180,14 +189,16 @@ class Listener {
      * @type {{ holdsClose: boolean, endsIn: Listener['endsIn'] } | null}
      */
     this.leaving = null
-    /** The context of listen(), which requests inherit as on Node. There before the first connection. @type {any} */
-    this.resource = null
+    /** The context of listen(), which requests inherit as on Node. There before the first connection. @type {AsyncResource} */
+    this.resource = /** @type {AsyncResource} */ (/** @type {unknown} */ (null))
     /** Hooks have heard of its beginning, and not of its end. */
     this.isResourceOpen = false
     /** Whether it has been that of a listen(): a later one has a resource of its own. */
     this.isResourceUsed = false
     /** How it shares its ports. */
     this.sharing = { queueName: '', queueMode: 'create', exclusive: false, isImplied: false, restartMs: 0 }
+    /** Where listen() was called: the stack of its errors. @type {Error | null} */
+    this.origin = null
     /** What listen() is to open, when it was given prefixes. @type {import('./endpoints').Plan | null} */
     this.plan = null
     /** The listen() that other processes are being asked about. @type {object | null} */
@@ -198,7 +209,7 @@ class Listener {
     this.asking = new Map()
     /** The port whose socket listen({ prefix, fd }) was given; 0: none. */
     this.givenPort = 0
-    /** What it listens on beside server._handle. @type {{ endpoint: Endpoint, handle: any }[]} */
+    /** What it listens on beside server._handle. @type {{ endpoint: Endpoint, handle: ListenHandle }[]} */
     this.beside = []
     /** @type {NodeJS.Timeout | undefined} */
     this.checker = undefined
@@ -269,23 +280,23 @@ class Listener {
   // A certificate that is bound to prefixes does not count: each listen() looks it up for its own prefixes.
   get hasCertificate () {
     if (this.bindings !== null && !this.tls?.hasOwnContext) return false
-    const { cert, pfx } = this.server
+    const { cert, pfx } = /** @type {Partial<ListenHttpsServer>} */ (this.server)
     return this.created.hasCertificate || cert !== undefined || pfx !== undefined || (this.tls !== null && this.tls.hasHosts)
   }
 
-  /** @param {Record<string, any>} options @param {() => import('../tls/certificate-sources').Sources} find */
+  /** @param {GivenTlsOptions} options @param {() => import('../tls/certificate-sources').Sources} find */
   #useTls (options, find) {
     refuseUnsupported(options)
     const sources = find()
     const reader = new StockHttpsServer(sources.options)
     if (this.isSecure) {
       const own = /** @type {ServerTls} */ (this.tls)
-      copyTlsSettings(reader, this.server)
+      copyTlsSettings(reader, /** @type {ListenHttpsServer} */ (this.server))
       own.hasOwnContext = false
       own.follow(sources.options)
       own.settingsChanged(this.offersHttp2(options))
     } else {
-      this.tls = new ServerTls(reader, this.offersHttp2(options), this.server)
+      this.tls = new ServerTls(/** @type {https.Server & PrivateTlsServer} */ (reader), this.offersHttp2(options), this.server)
     }
     this.useSources(sources)
   }
@@ -323,7 +334,7 @@ class Listener {
   }
 
   // Unless the application names protocols itself, or wants none of it.
-  /** @param {any} tls options */
+  /** @param {GivenTlsOptions} options */
   offersHttp2 ({ ALPNProtocols, ALPNCallback }) {
     return ALPNProtocols === undefined && ALPNCallback === undefined && this.http2.isWanted !== false && loadBinding().hasHttp2
   }
@@ -363,7 +374,7 @@ class Listener {
       sendRateMs: this.sendRateMs,
       strictUrl: own.strictUrl,
       endsIdle: this.endsIdle,
-      allowHalfOpen: Boolean(/** @type {any} */ (server).httpAllowHalfOpen),
+      allowHalfOpen: Boolean(server.httpAllowHalfOpen),
       // Who looks at connections may listen to their sockets' errors.
       wantsErrors: this.hasStreams || server.listenerCount('clientError') > 0 || server.listenerCount('connection') > 1 ||
         server.listenerCount('secureConnection') > (this.isSecure ? 1 : 0),
@@ -400,11 +411,11 @@ class Listener {
     return e
   }
 
-  /** @param {any} handle @param {number} backlog @param {boolean} isForeign @returns {number} a key above 0, or a negative errno */
+  /** @param {ListenHandle} handle @param {number} backlog @param {boolean} isForeign @returns {number} a key above 0, or a negative errno */
   listen (handle, backlog, isForeign) {
     this.#useResource()
     const { native } = this.open()
-    const key = native.listen(this.id, handle.fd, backlog, !isForeign && this.isTls(addressOf(handle)))
+    const key = native.listen(this.id, /** @type {number} */ (handle.fd), backlog, !isForeign && this.isTls(addressOf(handle)))
     if (key < 0) return key
     this.listening++
     served.servers++
@@ -420,11 +431,11 @@ class Listener {
   }
 
   // Other members of the port may have the socket, too, so that it outlives this process.
-  /** @param {any} handle @param {boolean} isLast of the port's sockets that this listen() opens */
+  /** @param {ListenHandle} handle @param {boolean} isLast of the port's sockets that this listen() opens */
   contribute (handle, isLast) {
     const { port } = addressOf(handle)
     if (port === undefined || !this.ports.has(port)) return
-    const failed = theEngine().native.contribute(port, this.id, handle.fd, isLast)
+    const failed = theEngine().native.contribute(port, this.id, /** @type {number} */ (handle.fd), isLast)
     if (failed !== 0) warnOfUnshared(handle, failed)
   }
 
@@ -440,14 +451,14 @@ class Listener {
     return Promise.all(isKnown)
   }
 
-  /** @param {number} key of listen() @param {any} handle */
+  /** @param {number} key of listen() @param {ListenHandle} handle */
   stopListening (key, handle) {
     this.listening--
     if (key <= 0) return
     const { port } = addressOf(handle)
     const { native } = theEngine()
     // First: somebody has to accept on it as long as others have it.
-    if (port !== undefined && this.ports.has(port)) native.withdraw(port, handle.fd)
+    if (port !== undefined && this.ports.has(port)) native.withdraw(port, /** @type {number} */ (handle.fd))
     native.stopListening(key)
   }
 

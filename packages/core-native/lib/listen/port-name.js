@@ -105,7 +105,7 @@ function meet (listener, { port, isPlain, prefixes }) {
  * @returns {Stranger | null}
  */
 function strangerOf (error) {
-  const { uid, pid } = /** @type {any} */ (error ?? {})
+  const { uid, pid } = /** @type {Stranger} */ (error ?? {})
   if (error instanceof PortNameError) return { uid, pid }
   // Nobody has ever answered there.
   return error instanceof CoordinatorError && pid === 0 ? { pid } : null

@@ -39,22 +39,27 @@ const kWatchedEvents = new Set([
 // Whatever a program puts in their place later (register, instrumentation), these are Node's.
 const { Server: StockServer } = http
 
+/** @typedef {import('../../types/internal').AnySocket} AnySocket */
+/** @typedef {import('../../types/internal').ListenServer} ListenServer */
+/** @typedef {import('../../types/internal').ListenServerBase} ListenServerBase */
+/** @typedef {import('../../types/node-internals').ListenHandle} ListenHandle */
+/** @typedef {import('./listener').ServerOptions} ServerOptions */
+/** @typedef {[options?: net.ListenOptions, callback?: () => void]} ListenArgs what Node makes of the others, it finds out by itself */
+
 /**
  * What a server of the engine does in its own way.
  *
- * @param {any} Base http.Server or https.Server
- * @returns {any}
+ * @param {ListenServerBase} Base http.Server or https.Server
  */
 function methodsOf (Base) {
-  const Methods = class extends Base {
-    /** @param {...any} args @returns {any} */
+  class Methods extends Base {
+    /** @param {...unknown} args @returns {this} */
     listen (...args) {
-      const self = /** @type {any} */ (this)
-      const listener = self[kListener]
+      const listener = this[kListener]
       const plan = classifyListen(args, listener)
       // Refused by Node; the prefixes it listens on stay.
-      if (self._handle) return super.listen()
-      if (isParsedByNode(self)) refuseEngineOptions(plan)
+      if (this._handle) return super.listen()
+      if (isParsedByNode(this)) refuseEngineOptions(plan)
       // What it refuses in the environment is thrown here, not behind the look-up of a host, where nobody could catch it.
       else if (loadBinding().capabilities.listensOnSockets) theEngine()
       listener.origin = new Error()
@@ -69,63 +74,63 @@ function methodsOf (Base) {
       }
       listener.sharing = plan.sharing
       listener.endsWithPrimary = false
-      const toPrimary = plan.kind === 'node' && isServedHere(self) ? argsOfWorker(plan.args) : null
+      const toPrimary = plan.kind === 'node' && isServedHere(this) ? argsOfWorker(plan.args) : null
       listener.asksPrimary = toPrimary !== null
       if (plan.kind === 'node') {
         listener.preparePortTls(plan)
-        return super.listen(...toPrimary ?? plan.args)
+        return super.listen(...(/** @type {ListenArgs} */ (toPrimary ?? plan.args)))
       }
-      if (plan.fd !== undefined && !isServedHere(self)) throw new CapabilityError('listen({ prefix, fd })', 'listensOnSockets', loadBinding().capabilities.name)
+      if (plan.fd !== undefined && !isServedHere(this)) throw new CapabilityError('listen({ prefix, fd })', 'listensOnSockets', loadBinding().capabilities.name)
       listener.prepareTls(plan)
-      return listenOnPrefixes(self, plan, Base)
+      listenOnPrefixes(this, plan, Base)
+      return this
     }
 
     /**
-     * @param {any} address
-     * @param {any} port
-     * @param {any} addressType
-     * @param {any} backlog
-     * @param {any} fd
-     * @param {any} flags
+     * @param {string | null} address
+     * @param {number | null} port
+     * @param {number | null} addressType
+     * @param {number} backlog
+     * @param {number} [fd]
+     * @param {number} [flags]
      */
     _listen2 (address, port, addressType, backlog, fd, flags) {
-      const self = /** @type {any} */ (this)
-      const { origin } = self[kListener]
-      self[kListener].origin = null
-      const fail = (/** @type {any} */ error) => nodeProcess.nextTick(emitError, self, raisedAt(error, origin))
+      const { origin } = this[kListener]
+      this[kListener].origin = null
+      const fail = (/** @type {unknown} */ error) => nodeProcess.nextTick(emitError, this, raisedAt(error, origin))
       /** @param {() => void} [take] makes server._handle the engine's @param {() => void} [beside] listens on further sockets */
-      const listen = (take, beside) => listenAgain(self, () => {
+      const listen = (take, beside) => listenAgain(this, () => {
         take?.()
         super._listen2(address, port, addressType, backlog, fd, flags)
-        if (!self._handle || beside === undefined) return
+        if (!this._handle || beside === undefined) return
         try {
           beside()
         } catch (error) {
-          self._handle.close()
-          self._handle = null
+          this._handle.close()
+          this._handle = null
           throw error
         }
       })
       // Node's lenient parser is Node's: such a server is served by Node throughout.
-      if (isParsedByNode(self)) return listen()
-      const listener = self[kListener]
+      if (isParsedByNode(this)) return listen()
+      const listener = this[kListener]
       const isPort = typeof fd !== 'number' && addressType !== -1
-      if (self._handle || !isPort) {
+      if (this._handle || !isPort) {
         // Pipes, sockets that somebody else has bound, those of a cluster's primary.
         if (!loadBinding().capabilities.listensOnSockets) return listen()
-        if (!self._handle) {
+        if (!this._handle) {
           const handle = createServerHandle(address, port, addressType, fd, flags)
           if (typeof handle === 'number') {
-            fail(listenError(handle, address, port))
+            fail(listenError(handle, /** @type {string} */ (address), /** @type {number} */ (port)))
             return
           }
-          self._handle = handle
+          this._handle = handle
         }
-        listen(() => takeHandle(self, self._handle, { isForeign: true }))
-        if (self._handle) startChecking.call(self)
+        listen(() => takeHandle(this, /** @type {ListenHandle} */ (this._handle), { isForeign: true }))
+        if (this._handle) startChecking.call(this)
         return
       }
-      const plan = listener.plan ?? planForPort(self, address, port, flags)
+      const plan = listener.plan ?? planForPort(this, address, /** @type {number} */ (port), flags)
       const refusal = refusalOf(plan, listener.sharing)
       if (refusal !== null) {
         fail(refusal)
@@ -134,7 +139,7 @@ function methodsOf (Base) {
       }
       if (!loadBinding().capabilities.listensOnSockets) {
         try {
-          listen(() => { self._handle = openUrls(self, plan) })
+          listen(() => { this._handle = openUrls(this, plan) })
         } catch (error) {
           fail(error)
         }
@@ -142,8 +147,8 @@ function methodsOf (Base) {
       }
       const opening = listener.opening = {}
       const open = (/** @type {import('./endpoints').Done} */ done) => {
-        if (!listener.asksPrimary) return openAll(self, plan, backlog, done)
-        openAsWorker(self, plan, { address, port, addressType, fd, flags, backlog }, done)
+        if (!listener.asksPrimary) return openAll(this, plan, backlog, done)
+        openAsWorker(this, plan, { address, port: /** @type {number} */ (port), addressType: /** @type {number} */ (addressType), fd, flags, backlog }, done)
       }
       open((error, opened) => {
         if (listener.opening !== opening) { // close(), or another listen(), came before the answer of others.
@@ -160,15 +165,15 @@ function methodsOf (Base) {
         const { handle } = own
         if (plan.isPlain) listener.prefixes.implied = impliedBy(plan, handle)
         if (listener.ports.size > 0 && !isAnyPort(plan)) watchReservations(listener)
-        self._handle = handle
+        this._handle = handle
         if (!address && !listener.asksPrimary) {
           // In use may be found out as late as in listen(2), and is then named as on Node.
           address = addressOf(handle).address ?? '::'
           addressType = net.isIPv6(address) ? 6 : 4
         }
         try {
-          listen(() => takeHandle(self, handle, own), () => listenBeside(self, others, backlog))
-          if (self._handle) startChecking.call(self)
+          listen(() => takeHandle(this, handle, own), () => listenBeside(this, others, backlog))
+          if (this._handle) startChecking.call(this)
         } catch (error) {
           fail(error)
         }
@@ -177,19 +182,17 @@ function methodsOf (Base) {
 
     /** Canonical, in the order in which they were added. */
     get prefixes () {
-      const self = /** @type {any} */ (this)
-      return self._handle ? prefixesOf(self).map(({ prefix }) => prefix) : []
+      return this._handle ? prefixesOf(this).map(({ prefix }) => prefix) : []
     }
 
-    /** @param {string} text @param {...any} others none: options are those of listen() */
+    /** @param {string} text @param {...unknown} others none: options are those of listen() */
     async addPrefix (text, ...others) {
       refuseOptions('addPrefix()', others)
-      const self = /** @type {any} */ (this)
       const parsed = readPrefix(text)
-      const listener = requireListener(self)
-      if (isParsedByNode(self)) throw new PrefixStateError('a server with Node\'s lenient parser (insecureHTTPParser, httpValidation) is Node\'s own code, which knows no prefixes')
+      const listener = requireListener(this)
+      if (isParsedByNode(this)) throw new PrefixStateError('a server with Node\'s lenient parser (insecureHTTPParser, httpValidation) is Node\'s own code, which knows no prefixes')
       const { prefixes } = listener
-      const present = prefixesOf(self)
+      const present = prefixesOf(this)
       listener.requireTls(parsed)
       if (present.some((other) => keyOf(other) === keyOf(parsed))) throw inUse(parsed.prefix)
       checkRegistration(parsed.prefix, applicationOf(listener.sharing))
@@ -200,8 +203,8 @@ function methodsOf (Base) {
       try {
         // The lanes know it before others send requests for it.
         listener.configure()
-        if (!loadBinding().capabilities.listensOnSockets) return addUrl(self, parsed, id)
-        await openFor(self, parsed, id)
+        if (!loadBinding().capabilities.listensOnSockets) return addUrl(this, parsed, id)
+        await openFor(this, parsed, id)
       } catch (error) {
         prefixes.delete(parsed)
         listener.configure()
@@ -212,13 +215,12 @@ function methodsOf (Base) {
       watchReservations(listener)
     }
 
-    /** @param {string} text @param {...any} others none */
+    /** @param {string} text @param {...unknown} others none */
     async removePrefix (text, ...others) {
       refuseOptions('removePrefix()', others)
-      const self = /** @type {any} */ (this)
       const parsed = readPrefix(text)
-      const { prefixes } = requireListener(self)
-      const present = prefixesOf(self)
+      const { prefixes } = requireListener(this)
+      const present = prefixesOf(this)
       if (!present.some((other) => keyOf(other) === keyOf(parsed))) {
         throw new PrefixStateError(`${parsed.prefix} is none of the server's prefixes (${present.map(({ prefix }) => prefix).join(', ') || 'it has none'})`)
       }
@@ -226,22 +228,21 @@ function methodsOf (Base) {
       const id = prefixes.idOf(parsed) ?? 0
       prefixes.delete(parsed)
       if (!loadBinding().capabilities.listensOnSockets) {
-        theEngine().native.removeUrl(self[kListener].id, id)
-        self[kListener].configure()
+        theEngine().native.removeUrl(this[kListener].id, id)
+        this[kListener].configure()
         return
       }
-      const isEverywhere = self[kListener].unregister([parsed.port], [{ id }])
-      self[kListener].configure()
-      closeUnneeded(self)
+      const isEverywhere = this[kListener].unregister([parsed.port], [{ id }])
+      this[kListener].configure()
+      closeUnneeded(this)
       await isEverywhere
     }
 
     // The last connection of a closed server lets go of it.
     _emitCloseIfDrained () {
-      const self = /** @type {any} */ (this)
-      const listener = self[kListener]
+      const listener = this[kListener]
       if (listener?.leaving?.holdsClose) {
-        if (!self._handle && self._connections === 0) listener.leaving.endsIn = listener.endsIn ?? captureContext()
+        if (!this._handle && this._connections === 0) listener.leaving.endsIn = listener.endsIn ?? captureContext()
         return
       }
       if (listener?.endsIn) listener.endsIn(() => super._emitCloseIfDrained())
@@ -249,12 +250,12 @@ function methodsOf (Base) {
       listener?.forgetIfUnused()
     }
 
-    /** @param {...any} args */
+    /** @param {...unknown} args */
     close (...args) {
-      const listener = /** @type {any} */ (this)[kListener]
-      const options = typeof args[0] === 'object' && args[0] !== null ? args.shift() : {}
+      const listener = this[kListener]
+      const options = typeof args[0] === 'object' && args[0] !== null ? /** @type {object} */ (args.shift()) : {}
       refuseBehind('close() behind its first argument', args)
-      const wasListening = Boolean(handleOf(/** @type {any} */ (this)))
+      const wasListening = Boolean(handleOf(this))
       listener.sharing.restartMs = restartMs(options)
       listener.stopOpening()
       clearInterval(listener.checker)
@@ -264,7 +265,7 @@ function methodsOf (Base) {
         if (listener.id !== 0) listener.configure()
       }
       try {
-        return super.close(...args)
+        return super.close(...(/** @type {[callback?: (error?: Error) => void]} */ (args)))
       } finally {
         listener.isClosing = false
         if (wasListening) {
@@ -276,7 +277,7 @@ function methodsOf (Base) {
 
     closeAllConnections () {
       super.closeAllConnections()
-      const sockets = Array.from(/** @type {any} */ (this)[kListener]?.sockets ?? [])
+      const sockets = Array.from(this[kListener]?.sockets ?? [])
       // Idle ones that were to be closed before are gone on Node: the last end is not theirs.
       for (const socket of sockets) if (socket[kEndsIn] !== null) socket.destroy()
       for (const socket of sockets) socket.destroy()
@@ -285,7 +286,7 @@ function methodsOf (Base) {
 
     closeIdleConnections () {
       super.closeIdleConnections()
-      const listener = /** @type {any} */ (this)[kListener]
+      const listener = this[kListener]
       let isAny = false
       let endsIn = null
       for (const socket of Array.from(listener?.sockets ?? [])) {
@@ -303,10 +304,10 @@ function methodsOf (Base) {
   for (const name of /** @type {const} */ (['on', 'addListener', 'prependListener', 'removeListener', 'off', 'removeAllListeners'])) {
     Object.defineProperty(Methods.prototype, name, {
       value: {
-        /** @this {any} @param {any} event @param {...any} rest */
+        /** @this {ListenServer} @param {string | symbol | undefined} event @param {...unknown} rest */
         [name] (event, ...rest) {
-          const result = Base.prototype[name].call(this, event, ...rest)
-          if (event === undefined || kWatchedEvents.has(event)) reconfigure(this)
+          const result = /** @type {(...args: unknown[]) => unknown} */ (Base.prototype[name]).call(this, event, ...rest)
+          if (event === undefined || kWatchedEvents.has(/** @type {string} */ (event))) reconfigure(this)
           return result
         }
       }[name],
@@ -318,31 +319,32 @@ function methodsOf (Base) {
 }
 
 /**
- * @param {any} [options] those of http.createServer, and maxRequestBodySize, pipelinedRequestsMax
- * @param {any} [requestListener]
+ * @constructor
+ * @this {ListenServer}
+ * @param {ServerOptions | http.RequestListener} [options] those of http.createServer, and maxRequestBodySize, pipelinedRequestsMax
+ * @param {http.RequestListener} [requestListener]
  */
 function Server (options, requestListener) {
-  if (!(this instanceof Server)) return new (/** @type {any} */ (Server))(options, requestListener)
+  if (!(this instanceof Server)) return new Server(options, requestListener)
   refuseIgnoredByServer(options)
   if (typeof options === 'function') refuseBehind('createServer() behind the listener', [requestListener])
   watchSettings(this)
   Reflect.apply(StockServer, this, [options, requestListener])
-  const self = /** @type {any} */ (this)
-  attach(self, options)
-  self.removeListener('connection', connectionListener)
-  self.prependListener('connection', onConnection)
+  attach(this, options)
+  this.removeListener('connection', connectionListener)
+  this.prependListener('connection', onConnection)
 }
-Server.prototype = methodsOf(StockServer).prototype
+Server.prototype = methodsOf(/** @type {ListenServerBase} */ (StockServer)).prototype
 Object.defineProperty(Server.prototype, 'constructor', { value: Server, writable: true, configurable: true })
 Object.setPrototypeOf(Server, StockServer)
 
-/** @param {any} server that Node's constructor has made @param {any} options */
+/** @param {ListenServer} server that Node's constructor has made @param {ServerOptions | http.RequestListener | undefined} options */
 function attach (server, options) {
   server[kListener] = new Listener(server, typeof options === 'object' && options !== null ? options : {})
 }
 
 // Lanes that serve it must hear of a change.
-/** @param {any} server */
+/** @param {ListenServer} server */
 function reconfigure (server) {
   const listener = server[kListener]
   if (listener !== undefined && listener.id !== 0) listener.configure()
@@ -359,9 +361,9 @@ function watched (name, key) {
     [name, {
       enumerable: true,
       configurable: true,
-      /** @this {any} */
+      /** @this {ListenServer & Record<symbol, unknown>} */
       get () { return this[key] },
-      /** @this {any} */
+      /** @this {ListenServer & Record<symbol, unknown>} */
       set (value) {
         this[key] = value
         reconfigure(this)
@@ -372,13 +374,13 @@ function watched (name, key) {
 
 // Before Node's constructor sets them: a property that becomes another kind of property makes V8 forget the hidden
 // class, and every request reads a dozen of a server's.
-/** @param {any} server */
+/** @param {ListenServer} server */
 function watchSettings (server) {
   Object.defineProperties(server, kWatchedSettings)
 }
 
 // Sockets, and connections that it is given, are the engine's.
-/** @param {any} server */
+/** @param {ListenServer} server */
 function isServedHere (server) {
   return loadBinding().capabilities.listensOnSockets && !isParsedByNode(server)
 }
@@ -392,20 +394,20 @@ function refuseEngineOptions (plan) {
   if (ignored !== null) throw new ListenArgsError(`${ignored} not for servers with Node's lenient parser (insecureHTTPParser, httpValidation), which are Node's own code`)
 }
 
-/** @param {any} socket */
+/** @param {AnySocket} socket */
 function isOurs (socket) {
-  return socket[kLane] !== undefined && (socket[kState] & State.kUpgraded) === 0
+  return socket[kLane] !== undefined && (/** @type {number} */ (socket[kState]) & State.kUpgraded) === 0
 }
 
 // Sockets that did not come from the engine (emit('connection', socket)) are served by Node's own code,
 // and so are tunnels: upgraded connections that the application gives to a server again.
-/** @this {any} @param {any} socket */
+/** @this {http.Server} @param {AnySocket} socket */
 function onConnection (socket) {
   if (!isOurs(socket)) connectionListener.call(this, socket)
 }
 
 // As Node: the two message timeouts are enforced at intervals.
-/** @this {any} */
+/** @this {ListenServer} */
 function startChecking () {
   const listener = this[kListener]
   clearInterval(listener.checker)
@@ -419,7 +421,7 @@ function startChecking () {
   }, this.connectionsCheckingInterval).unref()
 }
 
-/** @param {any} server @param {import('./listen-args').PrefixPlan} plan @param {any} Base */
+/** @param {ListenServer} server @param {import('./listen-args').PrefixPlan} plan @param {ListenServerBase} Base */
 function listenOnPrefixes (server, plan, Base) {
   const listener = server[kListener]
   listener.plan = {
@@ -434,15 +436,15 @@ function listenOnPrefixes (server, plan, Base) {
   const options = { ...plan.options, port, exclusive: true }
   if (host !== undefined) options.host = host
   if (ipv6Only !== undefined) options.ipv6Only = ipv6Only
-  return Base.prototype.listen.call(server, options, plan.callback)
+  Base.prototype.listen.call(server, options, plan.callback)
 }
 
 // listen(port, host) as a prefix: everything at its address.
-/** @param {any} server @param {string | null} address @param {number} port @param {number} flags @returns {import('./endpoints').Plan} */
+/** @param {ListenServer} server @param {string | null} address @param {number} port @param {number | undefined} flags @returns {import('./endpoints').Plan} */
 function planForPort (server, address, port, flags) {
   const host = address && !isWildcard(address) ? address : undefined
   const text = `${schemeOf(server)}://${host === undefined ? '*' : host.includes(':') ? `[${host.split('%')[0]}]` : host}:${port}/`
-  const endpoint = { host: address || undefined, port, ipv6Only: (flags & kBindIpv6Only) !== 0, reusePort: (flags & kBindReusePort) !== 0 }
+  const endpoint = { host: address || undefined, port, ipv6Only: (/** @type {number} */ (flags) & kBindIpv6Only) !== 0, reusePort: (/** @type {number} */ (flags) & kBindReusePort) !== 0 }
   return { endpoints: [endpoint], prefixes: [{ id: 0, port, text }], isPlain: true }
 }
 
@@ -467,31 +469,31 @@ function refusalOf (plan, sharing) {
 }
 
 // The same prefix, once the port is known.
-/** @param {import('./endpoints').Plan} plan @param {any} handle */
+/** @param {import('./endpoints').Plan} plan @param {ListenHandle} handle */
 function impliedBy ({ prefixes: [{ text }] }, handle) {
   return readPrefix(text.replace(/:0\/$/, `:${addressOf(handle).port}/`))
 }
 
 // Of a server that was given a port, not a prefix.
-/** @param {any} server */
+/** @param {ListenServer} server */
 function schemeOf (server) {
   const { isSecure, isTlsPort } = server[kListener]
   return isSecure || isTlsPort ? 'https' : 'http'
 }
 
-/** @param {any} server @returns {Listener} */
+/** @param {ListenServer} server @returns {Listener} */
 function requireListener (server) {
   if (handleOf(server)) return server[kListener]
   throw Object.assign(new Error('Server is not running.'), { code: 'ERR_SERVER_NOT_RUNNING' })
 }
 
-/** @param {string} where @param {any[]} args that no function of ours takes */
+/** @param {string} where @param {unknown[]} args that no function of ours takes */
 function refuseOptions (where, args) {
   for (const options of args) if (typeof options === 'object' && options !== null) refuseUnknown(where, options, [])
 }
 
 // A server that listens as Node's does has a prefix too: everything at its address.
-/** @param {any} server @returns {import('../prefixes/url-prefix').UrlPrefix[]} */
+/** @param {ListenServer} server @returns {import('../prefixes/url-prefix').UrlPrefix[]} */
 function prefixesOf (server) {
   const { prefixes } = server[kListener]
   if (!prefixes.isImplied || prefixes.implied !== null) return prefixes.held()
@@ -506,9 +508,9 @@ function inUse (prefix) {
   return Object.assign(error, { prefix, pid: process.pid })
 }
 
-/** @param {any} [options] @param {any} [requestListener] @returns {http.Server} */
+/** @param {ServerOptions | http.RequestListener} [options] @param {http.RequestListener} [requestListener] @returns {http.Server} */
 function createServer (options, requestListener) {
-  return new (/** @type {any} */ (Server))(options, requestListener)
+  return /** @type {http.Server & Server} */ (new Server(options, requestListener))
 }
 
 module.exports = { Server, attach, createServer, isOurs, methodsOf, onConnection, watchSettings }

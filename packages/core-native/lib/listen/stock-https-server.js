@@ -5,11 +5,13 @@
 const https = require('node:https')
 const { derive } = require('./stock-server')
 
-const Server = derive(https.Server)
+/** @typedef {import('node:http').RequestListener} RequestListener */
 
-/** @param {any} [options] @param {any} [requestListener] @returns {https.Server} */
+const Server = derive(/** @type {import('./stock-server').ServerClass} */ (https.Server))
+
+/** @param {import('./stock-server').ServerOptions | RequestListener} [options] @param {RequestListener} [requestListener] @returns {https.Server} */
 function createServer (options, requestListener) {
-  return new Server(options, requestListener)
+  return /** @type {https.Server} */ (new Server(options, requestListener))
 }
 
 module.exports = { Server, createServer }

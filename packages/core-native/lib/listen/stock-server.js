@@ -19,13 +19,16 @@ const { Server: StockHttpsServer } = https
 /** What they were told about TLS. @type {WeakMap<object, CreatedTls>} */
 const created = new WeakMap()
 
-/**
- * @param {any} Base http.Server or https.Server
- * @returns {any}
- */
+/** @typedef {https.Server & import('../../types/node-internals').PrivateTlsServer} SecureServer */
+/** @typedef {import('node:net').Socket} Socket */
+/** @typedef {Pick<import('../tls/certificate-sources').Sources, 'options' | 'hosts'>} Certificates */
+/** @typedef {import('../../types').HttpsServerOptions & http.ServerOptions} ServerOptions what a user has given: whether it is that, is found out where it is taken */
+/** @typedef {new (options?: ServerOptions | http.RequestListener, requestListener?: http.RequestListener) => http.Server} ServerClass of http or of https */
+
+/** @param {ServerClass} Base */
 function methodsOf (Base) {
   return class extends Base {
-    /** @param {...any} args @returns {any} */
+    /** @param {...unknown} args */
     listen (...args) {
       const isSecureServer = this instanceof StockHttpsServer
       const plan = classifyListen(args, { isSecure: isSecureServer })
@@ -33,7 +36,7 @@ function methodsOf (Base) {
       const hasCertificate = isSecureServer && hasItsOwn(this)
       if (plan.kind === 'node') {
         if (plan.tls !== null || (isAdapter && !hasCertificate)) useTls(this, certificatesForPort(withThose(this, plan.tls), plan.args))
-        return super.listen(...plan.args)
+        return super.listen(...(/** @type {[options?: import('node:net').ListenOptions, callback?: () => void]} */ (plan.args)))
       }
       if (plan.fd !== undefined) throw new CapabilityError('listen({ prefix, fd })', 'listensOnSockets', 'node')
       const secure = plan.prefixes.filter(({ scheme }) => scheme === 'https')
@@ -42,7 +45,7 @@ function methodsOf (Base) {
       if (isSecureServer && sources !== null) useTls(this, sources)
       const [own, ...others] = plan.endpoints
       const isSecure = (/** @type {{ port: number }} */ { port }) => plan.prefixes.some((prefix) => prefix.port === port && prefix.scheme === 'https')
-      const tls = sources ?? { options: this, hosts: [] }
+      const tls = sources ?? { options: /** @type {SecureServer} */ (/** @type {http.Server} */ (this)), hosts: [] }
       for (const endpoint of others) listenBeside(this, endpoint, isSecure(endpoint) ? tls : null)
       const { host, port, ipv6Only } = own
       const options = { ...plan.options, port }
@@ -52,27 +55,27 @@ function methodsOf (Base) {
       return super.listen(options, plan.callback)
     }
 
-    /** @param {...any} args */
+    /** @param {...unknown} args */
     close (...args) {
-      if (typeof args[0] === 'object' && args[0] !== null) restartMs(args.shift())
+      if (typeof args[0] === 'object' && args[0] !== null) restartMs(/** @type {object} */ (args.shift()))
       refuseBehind('close() behind its first argument', args)
-      return super.close(...args)
+      return super.close(...(/** @type {[callback?: (error?: Error) => void]} */ (args)))
     }
   }
 }
 
-/** @param {any} server @param {Record<string, any> | null} tls options of listen() */
+/** @param {http.Server} server @param {import('../options/tls-options').GivenTlsOptions | null} tls options of listen() */
 function withThose (server, tls) {
   return /** @type {CreatedTls} */ (created.get(server)).with(tls ?? {})
 }
 
 // One that addContext() or setSecureContext() has brought counts, too.
-/** @param {any} server of https */
+/** @param {http.Server} server of https */
 function hasItsOwn (server) {
-  return /** @type {CreatedTls} */ (created.get(server)).hasCertificate || server.cert !== undefined || server.pfx !== undefined
+  return /** @type {CreatedTls} */ (created.get(server)).hasCertificate || /** @type {SecureServer} */ (server).cert !== undefined || /** @type {SecureServer} */ (server).pfx !== undefined
 }
 
-/** @param {any} server @param {import('../tls/certificate-sources').Sources} sources */
+/** @param {http.Server} server @param {import('../tls/certificate-sources').Sources} sources */
 function useTls (server, sources) {
   if (!(server instanceof StockHttpsServer)) return translate(server, sources)
   copyTlsSettings(new StockHttpsServer(sources.options), server)
@@ -81,7 +84,7 @@ function useTls (server, sources) {
 }
 
 // What this server accepts is spoken with in the other way.
-/** @param {any} server @param {any} tls certificates, or null */
+/** @param {http.Server} server @param {Certificates | null} tls */
 function translate (server, tls) {
   const listeners = server.listeners('connection')
   server.removeAllListeners('connection')
@@ -89,16 +92,16 @@ function translate (server, tls) {
     if (server instanceof StockHttpsServer) server.emit('secureConnection', socket)
     else for (const listener of listeners) listener.call(server, socket)
   })
-  server.on('connection', (/** @type {any} */ socket) => other.emit('connection', socket))
+  server.on('connection', (/** @type {Socket} */ socket) => other.emit('connection', socket))
 }
 
-/** @param {any} server @param {import('../tls/certificate-sources').Sources['hosts']} hosts */
+/** @param {https.Server} server @param {import('../tls/certificate-sources').Sources['hosts']} hosts */
 function addHosts (server, hosts) {
-  for (const { pattern, options } of hosts) server.addContext(pattern, trustedBy(server, options))
+  for (const { pattern, options } of hosts) server.addContext(pattern, trustedBy(/** @type {SecureServer} */ (server), options))
   return server
 }
 
-/** @param {any} server @param {any} tls certificates, or null @param {(socket: any) => void} serve */
+/** @param {http.Server} server @param {Certificates | null} tls @param {(socket: Socket) => void} serve @returns {http.Server} */
 function serverBeside (server, tls, serve) {
   if (tls === null) {
     const beside = new StockServer()
@@ -107,33 +110,30 @@ function serverBeside (server, tls, serve) {
   }
   const beside = addHosts(new StockHttpsServer(tls.options), tls.hosts)
   beside.removeAllListeners('secureConnection')
-  beside.on('tlsClientError', (/** @type {any} */ error, /** @type {any} */ socket) => server.emit('tlsClientError', error, socket))
-  return beside.on('secureConnection', (/** @type {any} */ socket) => {
+  beside.on('tlsClientError', (/** @type {Error} */ error, /** @type {Socket} */ socket) => server.emit('tlsClientError', error, socket))
+  return beside.on('secureConnection', (/** @type {Socket} */ socket) => {
     serve(socket)
     if (!(server instanceof StockHttpsServer)) server.emit('secureConnection', socket)
   })
 }
 
 // A further address: its connections are this server's.
-/** @param {any} server @param {{ host?: string, port: number, ipv6Only?: boolean }} endpoint @param {any} tls */
+/** @param {http.Server} server @param {{ host?: string, port: number, ipv6Only?: boolean }} endpoint @param {Certificates | null} tls */
 function listenBeside (server, endpoint, tls) {
   server.once('listening', () => {
     const event = server instanceof StockHttpsServer ? 'secureConnection' : 'connection'
     const beside = serverBeside(server, tls, (socket) => server.emit(event, socket))
-    beside.on('error', (/** @type {any} */ error) => server.emit('error', error))
+    beside.on('error', (/** @type {Error} */ error) => server.emit('error', error))
     beside.listen(endpoint)
     server.once('close', () => beside.close())
   })
 }
 
-/**
- * @param {any} Base
- * @returns {any}
- */
+/** @param {ServerClass} Base @returns {ServerClass} */
 function derive (Base) {
-  /** @this {any} @param {any} [options] @param {any} [requestListener] */
+  /** @constructor @this {http.Server} @param {ServerOptions | http.RequestListener} [options] @param {http.RequestListener} [requestListener] */
   function Server (options, requestListener) {
-    if (!(this instanceof Server)) return new (/** @type {any} */ (Server))(options, requestListener)
+    if (!(this instanceof Server)) return new Server(options, requestListener)
     const isSecure = Base === StockHttpsServer
     refuseIgnoredByServer(options, isSecure ? kSourceOptions : [])
     if (typeof options === 'function') refuseBehind('createServer() behind the listener', [requestListener])
@@ -141,17 +141,17 @@ function derive (Base) {
     const isGiven = isSecure && typeof options === 'object' && options !== null && kSourceOptions.some((name) => options[name] !== undefined)
     const sources = isGiven ? findCertificates(options, []) : null
     Reflect.apply(Base, this, [sources?.options ?? options, requestListener])
-    if (sources !== null) addHosts(this, sources.hosts)
+    if (sources !== null) addHosts(/** @type {https.Server} */ (this), sources.hosts)
   }
   Server.prototype = methodsOf(Base).prototype
   Object.defineProperty(Server.prototype, 'constructor', { value: Server, writable: true, configurable: true })
   Object.setPrototypeOf(Server, Base)
-  return Server
+  return /** @type {ServerClass} */ (/** @type {unknown} */ (Server)) // Its prototype is of a class that TypeScript does not follow.
 }
 
-const Server = derive(StockServer)
+const Server = derive(/** @type {ServerClass} */ (StockServer))
 
-/** @param {any} [options] @param {any} [requestListener] @returns {http.Server} */
+/** @param {ServerOptions | http.RequestListener} [options] @param {http.RequestListener} [requestListener] @returns {http.Server} */
 function createServer (options, requestListener) {
   return new Server(options, requestListener)
 }

@@ -20,6 +20,9 @@ const { kListener } = require('../http/symbols')
 const kFreePortTries = 10
 
 /**
+ * @typedef {import('../../types/node-internals').ListenHandle} ListenHandle
+ * @typedef {import('../../types/internal').ListenServer} ListenServer
+ * @typedef {import('./listener').Listener} Listener
  * @typedef {import('./endpoints').Plan} Plan
  * @typedef {import('../prefixes/url-prefix').UrlPrefix} UrlPrefix
  */
@@ -29,7 +32,7 @@ class UrlHandle {
   #referenced = false
   #server
 
-  /** @param {any} server @param {string} address @param {number} port */
+  /** @param {ListenServer} server @param {string} address @param {number} port */
   constructor (server, address, port) {
     this.#server = server
     this.address = address
@@ -73,7 +76,7 @@ class UrlHandle {
 }
 
 /**
- * @param {any} listener
+ * @param {Listener} listener
  * @returns {boolean} whether another process has made the queue, and its URLs
  * @throws what listen() is to emit
  */
@@ -89,7 +92,7 @@ function openQueue (listener) {
 }
 
 /**
- * @param {any} listener
+ * @param {Listener} listener
  * @param {number} id
  * @param {string} url
  * @param {object} [members] of the error
@@ -110,7 +113,7 @@ function register (listener, id, url, members) {
 /**
  * Registers what a server is to listen on: everything, or nothing.
  *
- * @param {any} server
+ * @param {ListenServer} server
  * @param {Plan} plan
  * @returns {UrlHandle}
  * @throws what listen() is to emit
@@ -126,13 +129,13 @@ function openUrls (server, plan) {
       registerAll(listener, plan, at)
       return new UrlHandle(server, host ?? '::', at)
     } catch (error) {
-      if (tries === 1 || /** @type {any} */ (error).code !== 'EADDRINUSE') throw error
+      if (tries === 1 || /** @type {NodeJS.ErrnoException} */ (error).code !== 'EADDRINUSE') throw error
     }
   }
 }
 
 /**
- * @param {any} listener
+ * @param {Listener} listener
  * @param {Plan} plan
  * @param {number} at the port, where the plan leaves it open
  * @throws what listen() is to emit; nothing is registered then
@@ -158,7 +161,7 @@ function freePort (host) {
   const handle = createServerHandle(host ?? '0.0.0.0', 0, net.isIPv6(host ?? '') ? 6 : 4)
   if (typeof handle === 'number') throw listenError(handle, host ?? '::', 0)
   const address = /** @type {{ port?: number }} */ ({})
-  const status = handle.getsockname(address)
+  const status = /** @type {Required<ListenHandle>} */ (handle).getsockname(address)
   handle.close()
   if (status !== 0) throw listenError(status, host ?? '::', 0)
   return address.port ?? 0
@@ -167,7 +170,7 @@ function freePort (host) {
 /**
  * Registers a further prefix of a listening server.
  *
- * @param {any} server
+ * @param {ListenServer} server
  * @param {UrlPrefix} parsed
  * @param {number} id
  */

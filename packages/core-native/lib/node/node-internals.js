@@ -4,7 +4,8 @@
 // loads. types/node-internals.d.ts is the inventory; private-members.js has the names that begin with an underscore.
 
 const { AsyncLocalStorage, AsyncResource } = require('node:async_hooks')
-const cluster = /** @type {any} */ (require('node:cluster'))
+// The module itself is the object, which its types say of its default export alone.
+const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster')))
 const http = require('node:http')
 const { Buffer } = require('node:buffer')
 const net = require('node:net')
@@ -18,42 +19,46 @@ const { checkPrivateMembers } = require('./private-members')
 const { Server: StockServer } = http
 
 /**
+ * @template {symbol} S the one that types/node-internals.d.ts has for it
  * @param {object} holder
  * @param {string} description
  * @param {string} where
- * @returns {symbol}
+ * @returns {S}
  */
 function findSymbol (holder, description, where) {
   for (let o = holder; o !== null; o = Object.getPrototypeOf(o)) {
     const found = Object.getOwnPropertySymbols(o).find((s) => s.description === description)
-    if (found !== undefined) return found
+    if (found !== undefined) return /** @type {S} */ (found)
   }
   throw new InternalsError(`Symbol(${description}) of ${where}`)
 }
 
-/** @param {object} holder @param {string} description @returns {symbol | null} null in versions without it */
+/** @template {symbol} S as above @param {object} holder @param {string} description @returns {S | null} null in versions without it */
 function findOwnSymbol (holder, description) {
-  return Object.getOwnPropertySymbols(holder).find((s) => s.description === description) ?? null
+  return /** @type {S | undefined} */ (Object.getOwnPropertySymbols(holder).find((s) => s.description === description)) ?? null
 }
 
 /**
- * @param {any} holder
+ * @template F what types/node-internals.d.ts says of it
+ * @param {object} holder
  * @param {string} name
  * @param {string} where
- * @returns {Function}
+ * @returns {F}
  */
 function findMethod (holder, name, where) {
-  const method = holder[name]
+  /** @type {unknown} */
+  const method = Reflect.get(holder, name)
   if (typeof method !== 'function') throw new InternalsError(`${where}.${name}`)
-  return method
+  return /** @type {F} */ (method)
 }
 
 // A method for which there is a shorter way, unless somebody has put his own in its place before this package was
 // loaded: he wants to see every call.
-/** @param {object} prototype of Node's class @param {string} name @param {RegExp} known to be in Node's source @returns {Function | null} */
+/** @template F as above @param {object} prototype of Node's class @param {string} name @param {RegExp} known to be in Node's source @returns {F | null} */
 function findStock (prototype, name, known) {
-  const method = /** @type {any} */ (prototype)[name]
-  return typeof method === 'function' && known.test(Function.prototype.toString.call(method)) ? method : null
+  /** @type {unknown} */
+  const method = Reflect.get(prototype, name)
+  return typeof method === 'function' && known.test(Function.prototype.toString.call(method)) ? /** @type {F} */ (method) : null
 }
 
 /** @returns {Duplex} what a server takes for a connection */
@@ -101,7 +106,7 @@ function refusesManyHeaders () {
   const socket = unconnected()
   server.emit('connection', socket)
   // Nobody who watches servers may see this request.
-  const { parser } = /** @type {any} */ (socket)
+  const { parser } = /** @type {Duplex & { parser?: { onIncoming: (req: http.IncomingMessage) => number } | null }} */ (socket)
   if (parser) parser.onIncoming = () => 0
   socket.emit('data', Buffer.from('GET / HTTP/1.1\r\nHost: a\r\nA: b\r\n\r\n'))
   socket.destroy()
@@ -128,36 +133,34 @@ function contextsAreFrames () {
 /**
  * Gives a tls.Server what another one was created with and setSecureContext() does not set.
  *
- * @param {any} from
- * @param {any} to
+ * @param {import('node:tls').Server} from
+ * @param {import('node:tls').Server} to
  */
 function copyTlsSettings (from, to) {
-  for (const name of ['requestCert', 'rejectUnauthorized', 'ALPNCallback', 'ALPNProtocols', 'sessionTimeout', 'ticketKeys']) to[name] = from[name]
+  for (const name of ['requestCert', 'rejectUnauthorized', 'ALPNCallback', 'ALPNProtocols', 'sessionTimeout', 'ticketKeys']) Reflect.set(to, name, Reflect.get(from, name))
   for (const description of ['handshake-timeout', 'snicallback']) {
     const symbol = findOwnSymbol(from, description)
     if (symbol === null) throw new InternalsError(`Symbol(${description}) of tls.Server`)
-    to[symbol] = from[symbol]
+    Reflect.set(to, symbol, Reflect.get(from, symbol))
   }
 }
 
 // By the description of its symbol: Node has no public name for these settings of a tls.Server.
-/** @param {object} server @param {string} description @returns {any} */
+/** @template T of the setting @param {object} server @param {string} description @returns {T} */
 function tlsSetting (server, description) {
   const symbol = findOwnSymbol(server, description)
   if (symbol === null) throw new InternalsError(`Symbol(${description}) of tls.Server`)
-  return /** @type {any} */ (server)[symbol]
+  return /** @type {T} */ (Reflect.get(server, symbol))
 }
 
 /** @returns {NodeInternals} */
 function collect () {
-  /** @type {any} */
-  const nodeHttp = http
-  /** @type {any} */
-  const nodeNet = net
-  const request = new http.IncomingMessage(/** @type {any} */ ({ readableHighWaterMark: 16384 }))
+  // All that the constructor reads of a socket.
+  const request = new http.IncomingMessage(/** @type {net.Socket} */ ({ readableHighWaterMark: 16384 }))
   const response = new http.ServerResponse(request)
   const server = http.createServer()
   checkPrivateMembers(request, response, server)
+  const { _tickCallback: tickCallback } = /** @type {NodeJS.Process & { _tickCallback?: () => void }} */ (process)
   return {
     kNeedDrain: findSymbol(response, 'kNeedDrain', 'http.ServerResponse'),
     kOutHeaders: findSymbol(response, 'kOutHeaders', 'http.ServerResponse'),
@@ -169,7 +172,7 @@ function collect () {
     kOutgoingUniqueHeaders: findSymbol(server, 'kUniqueHeaders', 'http.Server'),
     kOptimizeEmptyRequests: findOwnSymbol(server, 'OptimizeEmptyRequestsOption'),
     kShapeMode: findOwnSymbol(response, 'shapeMode'),
-    isLenientHeaderValidation: /** @type {any} */ (http.OutgoingMessage.prototype)._isLenientHeaderValidation ?? null,
+    isLenientHeaderValidation: /** @type {Partial<Pick<import('../../types/node-internals').PrivateResponse, '_isLenientHeaderValidation'>>} */ (http.OutgoingMessage.prototype)._isLenientHeaderValidation ?? null,
     setHeader: findStock(http.OutgoingMessage.prototype, 'setHeader', /ERR_HTTP_HEADERS_SENT/),
     write: findStock(http.OutgoingMessage.prototype, 'write', /write_\(/),
     end: findStock(http.OutgoingMessage.prototype, 'end', /ERR_STREAM_WRITE_AFTER_END/),
@@ -184,14 +187,12 @@ function collect () {
     zeroIsALimit: Number(process.versions.node.split('.')[0]) >= 21,
     handshakeTimeoutOf: (server) => tlsSetting(server, 'handshake-timeout'),
     sniCallbackOf: (server) => tlsSetting(server, 'snicallback'),
-    connectionListener: findMethod(nodeHttp, '_connectionListener', 'http'),
-    createServerHandle: findMethod(nodeNet, '_createServerHandle', 'net'),
+    connectionListener: findMethod(http, '_connectionListener', 'http'),
+    createServerHandle: findMethod(net, '_createServerHandle', 'net'),
     queryPrimary: cluster.isWorker ? findMethod(cluster, '_getServer', 'cluster') : null,
     // Runs the nextTick queue and the microtasks, as Node does between two timers. Where it is gone,
     // every record gets a native callback scope of its own instead.
-    drainTicks: typeof /** @type {any} */ (process)._tickCallback === 'function'
-      ? /** @type {any} */ (process)._tickCallback
-      : null
+    drainTicks: typeof tickCallback === 'function' ? tickCallback : null
   }
 }
 

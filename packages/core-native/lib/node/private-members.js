@@ -26,10 +26,10 @@ const kSocketMethods = ['_getpeername', '_getsockname', '_unrefTimer']
 /** Fields of an http.Server. */
 const kServerFields = ['_connections', '_handle']
 const kServerMethods = ['_emitCloseIfDrained', '_listen2']
-/** Where no object has it from the beginning: the function of Node whose source names it. @type {[name: string, user: Function, where: string][]} */
+/** Where no object has it from the beginning: the function of Node whose source names it. @type {[name: string, user: unknown, where: string][]} */
 const kLate = [
   ['_httpMessage', http.ServerResponse.prototype.assignSocket, 'net.Socket'],
-  ['_maxRequestsPerSocket', /** @type {any} */ (http.OutgoingMessage.prototype)._storeHeader, 'http.ServerResponse']
+  ['_maxRequestsPerSocket', /** @type {{ _storeHeader?: unknown }} */ (http.OutgoingMessage.prototype)._storeHeader, 'http.ServerResponse']
 ]
 /** Only set, as Node's http module sets it on its sockets; a Node without it loses nothing. */
 const kHarmless = ['_paused']
@@ -44,9 +44,9 @@ function checkFields (holder, names, where) {
   for (const name of names) if (!(name in holder)) throw new InternalsError(`${where}#${name}`)
 }
 
-/** @param {any} prototype @param {string[]} names @param {string} where */
+/** @param {object} prototype @param {string[]} names @param {string} where */
 function checkMethods (prototype, names, where) {
-  for (const name of names) if (typeof prototype[name] !== 'function') throw new InternalsError(`${where}.prototype.${name}`)
+  for (const name of names) if (typeof Reflect.get(prototype, name) !== 'function') throw new InternalsError(`${where}.prototype.${name}`)
 }
 
 /**
@@ -62,7 +62,7 @@ function checkPrivateMembers (request, response, server) {
   checkMethods(net.Socket.prototype, kSocketMethods, 'net.Socket')
   checkFields(server, kServerFields, 'http.Server')
   checkMethods(http.Server.prototype, kServerMethods, 'http.Server')
-  const { _readableState: readable, _writableState: writable } = /** @type {any} */ (new net.Socket())
+  const { _readableState: readable, _writableState: writable } = /** @type {net.Socket & { _readableState: object, _writableState: object }} */ (new net.Socket())
   // Whether a read is pending is an accessor since Node 20.9.
   checkFields(readable, ['closed', 'closeEmitted', 'destroyed', 'ended', 'endEmitted', 'length', 'reading', 'resumeScheduled'], 'stream.Readable#_readableState')
   checkFields(writable, ['closed', 'closeEmitted', 'destroyed', 'ended', 'ending', 'finished'], 'stream.Writable#_writableState')

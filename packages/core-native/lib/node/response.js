@@ -3,7 +3,6 @@
 // Functions for the undocumented members of http.ServerResponse, named by what each member is for.
 
 /** @typedef {import('../../types/node-internals').PrivateResponse} PrivateResponse */
-/** @typedef {import('../../types/node-internals').PrivateSocket} PrivateSocket */
 
 /** What its head is to say about the connection. @param {PrivateResponse} res @param {number} keepAliveTimeout @param {number | null} maxRequestsPerSocket */
 function setConnectionLimits (res, keepAliveTimeout, maxRequestsPerSocket) {
@@ -21,12 +20,12 @@ function onPendingData (res, listener) {
   res._onPendingData = listener
 }
 
-/** @param {PrivateSocket} socket @returns {any} the response whose turn it is; null or undefined: none */
+/** @template R @param {{ _httpMessage: R }} socket @returns {R} the response whose turn it is; null or undefined: none */
 function answerOf (socket) {
   return socket._httpMessage
 }
 
-/** @param {PrivateSocket} socket @param {any} res the response whose turn it is, or null */
+/** @template R @param {{ _httpMessage: R }} socket @param {R} res the response whose turn it is, or null */
 function setAnswer (socket, res) {
   socket._httpMessage = res
 }

@@ -2,19 +2,20 @@
 
 // Functions for the undocumented members of http.Server and net.Server, named by what each member is for.
 
+/** @typedef {import('../../types/node-internals').ListenHandle} ListenHandle */
 /** @typedef {import('../../types/node-internals').PrivateServer} PrivateServer */
 
-/** @param {PrivateServer} server @returns {any} what it listens on; null or undefined: it does not listen */
+/** @param {PrivateServer} server @returns {ListenHandle | null | undefined} what it listens on; null or undefined: it does not listen */
 function handleOf (server) {
   return server._handle
 }
 
-/** @param {PrivateServer} server @param {any} handle what it listens on */
+/** @param {PrivateServer} server @param {ListenHandle} handle what it listens on */
 function setHandle (server, handle) {
   server._handle = handle
 }
 
-/** @param {any} options of listen() @returns {boolean} whether they are a server, a socket or a handle, whose properties are no options */
+/** @param {{ _handle?: unknown, handle?: unknown }} options of listen() @returns {boolean} whether they are a server, a socket or a handle, whose properties are no options */
 function hasHandle (options) {
   return Boolean(options._handle || options.handle)
 }

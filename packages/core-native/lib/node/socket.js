@@ -9,7 +9,7 @@ function restartTimeout (socket) {
   socket._unrefTimer()
 }
 
-/** @param {PrivateSocket} socket @returns {any} the server that counts it */
+/** @template S @param {{ _server: S }} socket @returns {S} the server that counts it */
 function serverOf (socket) {
   return socket._server
 }
@@ -43,7 +43,7 @@ function settleDestroyed (socket, hasEnded, hasPeerEnded) {
 
 // Ends a read that a Readable takes for pending, so that the next one calls _read() again. Only push() does it otherwise,
 // and nothing has come that could be pushed.
-/** @param {PrivateSocket} stream */
+/** @param {Pick<PrivateSocket, '_readableState'>} stream */
 function forgetRead (stream) {
   stream._readableState.reading = false
 }

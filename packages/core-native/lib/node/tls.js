@@ -4,24 +4,27 @@
 
 const { InternalsError } = require('../base/errors')
 
+/** @typedef {import('../../types/node-internals').PrivateTlsServer} PrivateTlsServer */
+/** @typedef {import('node:tls').SecureContext} SecureContext */
+
 /** The property of a tls.Server that has the context of setSecureContext(). */
 const kSharedContext = '_sharedCreds'
 
-/** @param {any} server a tls.Server @returns {any} the context of setSecureContext() */
+/** @param {PrivateTlsServer} server @returns {SecureContext} the context of setSecureContext() */
 function sharedContextOf (server) {
   const { _sharedCreds: context } = server
   if (context === undefined) throw new InternalsError('tls.Server#_sharedCreds')
   return context
 }
 
-/** @param {any} server a tls.Server @returns {[pattern: RegExp, context: any][]} those of addContext() */
+/** @param {PrivateTlsServer} server @returns {PrivateTlsServer['_contexts']} those of addContext() */
 function contextsOf (server) {
   const { _contexts: contexts } = server
   if (!Array.isArray(contexts)) throw new InternalsError('tls.Server#_contexts')
   return contexts
 }
 
-/** @param {any} context the handle in a tls.SecureContext @returns {unknown} OpenSSL's context; undefined where there is none */
+/** @param {{ _external?: unknown } | null | undefined} context the handle in a tls.SecureContext @returns {unknown} OpenSSL's context; undefined where there is none */
 function externalOf (context) {
   return context?._external
 }

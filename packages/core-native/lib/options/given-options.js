@@ -6,7 +6,7 @@
 /**
  * The names of an object's own and inherited options. Methods of a class are none, nor is anything that every object has.
  *
- * @param {any} options an object
+ * @param {object} options
  * @returns {string[]} each once, own ones first
  */
 function namesGiven (options) {
@@ -23,13 +23,14 @@ function namesGiven (options) {
 /**
  * A copy that has all of them as its own.
  *
- * @param {any} options an object
- * @returns {Record<string, any>}
+ * @template {object} T
+ * @param {T} options
+ * @returns {T}
  */
 function withInherited (options) {
-  const all = { ...options }
-  for (const name of namesGiven(options)) all[name] = options[name]
-  return all
+  const all = /** @type {Record<string, unknown>} */ ({ ...options })
+  for (const name of namesGiven(options)) all[name] = /** @type {Record<string, unknown>} */ (options)[name]
+  return /** @type {T} */ (all)
 }
 
 module.exports = { namesGiven, withInherited }

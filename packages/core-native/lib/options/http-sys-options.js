@@ -17,31 +17,31 @@ const kBandwidthMin = 1024
 // Its timeouts are 16 bits of seconds, and 0 is its own default.
 const kSecondsMax = 2 ** 16 - 1
 
-/** @param {string} name @param {string} type @param {any} value */
+/** @param {string} name @param {string} type @param {unknown} value */
 function wrongType (name, type, value) {
   return Object.assign(
     new TypeError(`The "options.httpSys${name}" property must be ${type}. Received ${value === null ? 'null' : `type ${typeof value}`}`),
     { code: 'ERR_INVALID_ARG_TYPE' })
 }
 
-/** @param {string} name @param {string[]} known @param {any} value */
+/** @param {string} name @param {string[]} known @param {unknown} value */
 function wrongValue (name, known, value) {
   return Object.assign(
     new TypeError(`The property 'options.httpSys${name}' must be one of: '${known.join("', '")}'. Received ${JSON.stringify(value)}`),
     { code: 'ERR_INVALID_ARG_VALUE' })
 }
 
-/** @param {any} value @param {string} name @param {string[]} known @returns {Record<string, any>} */
+/** @param {unknown} value @param {string} name @param {string[]} known @returns {Record<string, unknown>} */
 function group (value, name, known) {
   if (value === undefined) return {}
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw wrongType(name, 'an instance of Object', value)
   for (const key of Object.keys(value)) {
     if (!known.includes(key)) throw new OptionError(`httpSys${name}`, key, nearest(key, known))
   }
-  return value
+  return /** @type {Record<string, unknown>} */ (value)
 }
 
-/** @param {any} value @param {string} name @param {number} least @returns {number} 0 = not given */
+/** @param {unknown} value @param {string} name @param {number} least @returns {number} 0 = not given */
 function whole (value, name, least) {
   if (value === undefined) return 0
   if (typeof value !== 'number') throw wrongType(name, 'of type number', value)
@@ -53,18 +53,19 @@ function whole (value, name, least) {
   return value
 }
 
-/** @param {any} value @param {string} name @param {boolean} byDefault */
+/** @param {unknown} value @param {string} name @param {boolean} byDefault */
 function yesOrNo (value, name, byDefault) {
   if (value === undefined) return byDefault
   if (typeof value !== 'boolean') throw wrongType(name, 'of type boolean', value)
   return value
 }
 
-/** @param {any} value @param {string} name @param {string[]} known @returns {number} which one; the first by default */
+/** @param {unknown} value @param {string} name @param {string[]} known @returns {number} which one; the first by default */
 function choice (value, name, known) {
   if (value === undefined) return 0
-  if (!known.includes(value)) throw wrongValue(name, known, value)
-  return known.indexOf(value)
+  const index = known.indexOf(/** @type {string} */ (value))
+  if (index === -1) throw wrongValue(name, known, value)
+  return index
 }
 
 /** @param {number} ms @returns {number} whole seconds; as many as there are when it means for ever */
@@ -73,12 +74,12 @@ function seconds (ms) {
   return Math.min(kSecondsMax, Math.ceil(ms / 1000))
 }
 
-/** @param {any} value @returns {number} of the option, in seconds; 0 = not given */
+/** @param {number} value @returns {number} of the option, in seconds; 0 = not given */
 function givenSeconds (value) {
   return value === 0 ? 0 : seconds(value)
 }
 
-/** @param {any} given */
+/** @param {unknown} given */
 function readLogging (given) {
   const { directory, format, rollover, maxFileSize } = group(given, '.logging', ['directory', 'format', 'rollover', 'maxFileSize'])
   if (given === undefined) return { logDirectory: '', logIsNcsa: false, logRollover: 0, logBytesMax: 0 }
@@ -92,7 +93,7 @@ function readLogging (given) {
   }
 }
 
-/** @param {any} given */
+/** @param {unknown} given */
 function readAuthentication (given) {
   const { schemes, allowAnonymous } = group(given, '.authentication', ['schemes', 'allowAnonymous'])
   if (given === undefined) return { authSchemes: 0, allowAnonymous: true }
@@ -106,7 +107,7 @@ function readAuthentication (given) {
 }
 
 /**
- * @param {any} option of createServer
+ * @param {unknown} option of createServer
  * @returns {Omit<import('../../types/binding').KernelConfig, 'idle' | 'header' | 'body'>}
  */
 function takeHttpSys (option) {

@@ -4,7 +4,7 @@
 
 const { knowsHttpValidation } = require('../node/node-internals')
 
-/** Values of httpValidation, and whether the parser is lenient then. Others decide nothing. */
+/** Values of httpValidation, and whether the parser is lenient then. Others decide nothing. @type {Map<unknown, boolean>} */
 const kValidations = new Map([['strict', false], ['relaxed', true], ['insecure', true]])
 
 // node --insecure-http-parser
@@ -13,15 +13,16 @@ function isLenientProcess () {
 }
 
 /**
- * @param {any} options of createServer()
+ * @param {unknown} options of createServer()
  * @returns {string | null} the one that asks for the lenient parser
  */
 function lenientOption (options) {
-  if (knowsHttpValidation && kValidations.get(options?.httpValidation) === true) return 'httpValidation'
-  return options?.insecureHTTPParser === true ? 'insecureHTTPParser' : null
+  const given = /** @type {{ httpValidation?: unknown, insecureHTTPParser?: unknown } | null | undefined} */ (options)
+  if (knowsHttpValidation && kValidations.get(given?.httpValidation) === true) return 'httpValidation'
+  return given?.insecureHTTPParser === true ? 'insecureHTTPParser' : null
 }
 
-/** @param {any} server with these options as they are now */
+/** @param {{ httpValidation?: unknown, insecureHTTPParser?: boolean }} server with these options as they are now */
 function isParsedByNode ({ httpValidation, insecureHTTPParser }) {
   const isLenient = knowsHttpValidation ? kValidations.get(httpValidation) : undefined
   return isLenient ?? insecureHTTPParser ?? isLenientProcess()

@@ -33,8 +33,8 @@ const kOthersWords = ['certificate', 'certificated', 'prefixed', 'refix', 'resta
  * undefined ones do not.
  *
  * @param {string} where
- * @param {any} options anything; null and what is no object has no options
- * @param {string[]} accepted those of ours that have an effect here
+ * @param {unknown} options null and what is no object has no options
+ * @param {readonly string[]} accepted those of ours that have an effect here
  * @throws ERR_HTTPSYS_OPTION
  */
 function refuseMisplaced (where, options, accepted) {
@@ -43,7 +43,7 @@ function refuseMisplaced (where, options, accepted) {
     if (accepted.includes(name)) continue
     const place = kPlaceOf.get(name)
     const meant = place !== undefined || kOthersWords.includes(name.toLowerCase()) ? undefined : misspelt(name, kOurs)
-    if ((place === undefined && meant === undefined) || options[name] === undefined) continue
+    if ((place === undefined && meant === undefined) || /** @type {Record<string, unknown>} */ (options)[name] === undefined) continue
     throw new OptionError(where, name, meant, place)
   }
 }
@@ -52,8 +52,8 @@ function refuseMisplaced (where, options, accepted) {
  * The same in a form of Node's own. Below `register` whoever calls may know node:http alone, to which these names are unknown ones.
  *
  * @param {string} where
- * @param {any} options
- * @param {string[]} accepted
+ * @param {unknown} options
+ * @param {readonly string[]} accepted
  * @throws ERR_HTTPSYS_OPTION
  */
 function refuseIgnored (where, options, accepted) {
@@ -63,8 +63,8 @@ function refuseIgnored (where, options, accepted) {
 /**
  * Refuses options of ours that a server would ignore.
  *
- * @param {any} options of createServer()
- * @param {string[]} [sources] of certificates
+ * @param {unknown} options of createServer()
+ * @param {readonly string[]} [sources] of certificates
  * @throws ERR_HTTPSYS_OPTION
  */
 function refuseIgnoredByServer (options, sources = []) {
@@ -77,7 +77,7 @@ function refuseIgnoredByServer (options, sources = []) {
  * Refuses options that stand where Node looks for none, such as behind a callback.
  *
  * @param {string} where
- * @param {any[]} args
+ * @param {readonly unknown[]} args
  * @throws ERR_HTTPSYS_OPTION
  */
 function refuseBehind (where, args) {
@@ -88,14 +88,14 @@ function refuseBehind (where, args) {
  * Refuses names that are nearly known ones. Others pass, as with Node's own functions: a newer Node may know them.
  *
  * @param {string} where
- * @param {any} options an object
- * @param {string[]} known
+ * @param {object} options
+ * @param {readonly string[]} known
  * @throws ERR_HTTPSYS_OPTION
  */
 function refuseMisspelt (where, options, known) {
   for (const name of namesGiven(options)) {
     const meant = known.includes(name) ? undefined : misspelt(name, known)
-    if (meant !== undefined && options[name] !== undefined) throw new OptionError(where, name, meant)
+    if (meant !== undefined && /** @type {Record<string, unknown>} */ (options)[name] !== undefined) throw new OptionError(where, name, meant)
   }
 }
 
@@ -103,13 +103,13 @@ function refuseMisspelt (where, options, known) {
  * Refuses every name that is not known, unless its value is undefined: for objects that only we read.
  *
  * @param {string} where
- * @param {any} options an object
- * @param {string[]} known
+ * @param {object} options
+ * @param {readonly string[]} known
  * @throws ERR_HTTPSYS_OPTION
  */
 function refuseUnknown (where, options, known) {
   for (const name of namesGiven(options)) {
-    if (!known.includes(name) && options[name] !== undefined) throw new OptionError(where, name, nearest(name, known), kPlaceOf.get(name))
+    if (!known.includes(name) && /** @type {Record<string, unknown>} */ (options)[name] !== undefined) throw new OptionError(where, name, nearest(name, known), kPlaceOf.get(name))
   }
 }
 

@@ -41,7 +41,7 @@ const kVerbosities = ['basic', 'limited', 'full']
 /**
  * What the lanes are to do for clients that speak HTTP/2.
  *
- * @param {any} option true, false, an object, or undefined
+ * @param {unknown} option true, false, an object, or undefined
  * @throws ERR_INVALID_ARG_TYPE, ERR_OUT_OF_RANGE, ERR_HTTPSYS_OPTION
  * @returns {{ isWanted: boolean | undefined, settings: import('../../types/binding').Http2Settings }} undefined: only where TLS negotiates it
  */
@@ -52,7 +52,7 @@ function takeHttp2 (option) {
       new TypeError(`The "options.http2" property must be of type boolean or an instance of Object. Received ${option === null ? 'null' : `type ${typeof option}`}`),
       { code: 'ERR_INVALID_ARG_TYPE' })
   }
-  const given = isObject ? option : {}
+  const given = /** @type {Record<string, unknown>} */ (isObject ? option : {})
   for (const name of Object.keys(given)) {
     if (!kHttp2Names.includes(name) && given[name] !== undefined) throw new OptionError('http2', name, nearest(name, kHttp2Names))
   }
@@ -62,8 +62,8 @@ function takeHttp2 (option) {
       throw Object.assign(new TypeError(`The "options.http2.${name}" property must be of type boolean. Received ${value === null ? 'null' : `type ${typeof value}`}`), { code: 'ERR_INVALID_ARG_TYPE' })
     }
   }
-  /** @type {any} */
-  const settings = { plain: isObject || option === true, alone: !allowHTTP1, upgrade }
+  /** @type {Record<string, boolean | number>} */
+  const settings = { plain: isObject || option === true, alone: !allowHTTP1, upgrade: /** @type {boolean} */ (upgrade) }
   for (const [name, [byDefault, least, most]] of Object.entries(kHttp2Numbers)) {
     const { [name]: value = byDefault } = given
     if (typeof value !== 'number') {
@@ -76,17 +76,17 @@ function takeHttp2 (option) {
     }
     settings[name] = value
   }
-  return { isWanted: isObject ? true : option, settings }
+  return { isWanted: isObject ? true : option, settings: /** @type {import('../../types/binding').Http2Settings & Record<string, boolean | number>} */ (settings) }
 }
 
 /**
- * @param {Record<string, any>} options
+ * @param {object} options
  * @returns {typeof kDefaults}
  */
 function takeEngineOptions (options) {
-  const own = /** @type {Record<string, any>} */ ({ ...kDefaults })
+  const own = /** @type {Record<string, unknown>} */ ({ ...kDefaults })
   for (const [name, byDefault] of Object.entries(kDefaults)) {
-    const value = options[name]
+    const { [name]: value } = /** @type {Record<string, unknown>} */ (options)
     if (value === undefined) continue
     if (typeof value !== typeof byDefault) {
       throw Object.assign(
@@ -101,7 +101,7 @@ function takeEngineOptions (options) {
         new RangeError(`The value of "options.${name}" is out of range. It must be an integer >= ${least}${bound}. Received ${value}`),
         { code: 'ERR_OUT_OF_RANGE' })
     }
-    if (name === 'http503Verbosity' && !kVerbosities.includes(value)) {
+    if (name === 'http503Verbosity' && !kVerbosities.includes(/** @type {string} */ (value))) {
       throw Object.assign(
         new TypeError(`The property 'options.${name}' must be one of: '${kVerbosities.join("', '")}'. Received ${JSON.stringify(value)}`),
         { code: 'ERR_INVALID_ARG_VALUE' })

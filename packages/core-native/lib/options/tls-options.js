@@ -5,6 +5,8 @@
 const { TlsOptionError } = require('../base/errors')
 const { withInherited } = require('./given-options')
 
+/** @typedef {import('node:tls').TlsOptions & import('../../types').CertificateOptions} GivenTlsOptions what a user has given: whether it is that, Node and tls/certificate-sources.js find out */
+
 /** Of tls.createSecureContext(): Node reads and checks them. */
 const kContextOptions = [
   'ALPNProtocols', 'ALPNCallback', 'SNICallback', 'allowPartialTrustChain', 'ca', 'cert', 'ciphers', 'clientCertEngine', 'crl',
@@ -21,13 +23,13 @@ const kUnsupported = {
 }
 
 /** Ours: where certificates come from. */
-const kSourceOptions = ['certificates', 'certificateDirectory', 'devCert']
+const kSourceOptions = /** @type {const} */ (['certificates', 'certificateDirectory', 'devCert'])
 
 /** In the options of createServer() and of listen() on a port: those of TLS that an adapter was given (tls/listen-tls.js). */
 const kAdapterTls = Symbol('httpsys.adapterTls')
 
 /** Those that bring certificates. */
-const kCertificateOptions = ['cert', 'key', 'passphrase', 'pfx', 'SNICallback', 'privateKeyEngine', 'privateKeyIdentifier', ...kSourceOptions]
+const kCertificateOptions = /** @type {const} */ (['cert', 'key', 'passphrase', 'pfx', 'SNICallback', 'privateKeyEngine', 'privateKeyIdentifier', ...kSourceOptions])
 
 /** What counts of the context of one host: its certificate and whom it trusts. Versions and ciphers are those of the server, as on Node. */
 const kHostOptions = [
@@ -35,28 +37,29 @@ const kHostOptions = [
 ]
 
 /** Whose client certificates are good. */
-const kTrustOptions = ['allowPartialTrustChain', 'ca', 'crl']
+const kTrustOptions = /** @type {const} */ (['allowPartialTrustChain', 'ca', 'crl'])
 
 const kTlsOptions = [...kContextOptions, ...kSourceOptions, ...Object.keys(kUnsupported)]
 
 /**
- * @param {Record<string, any>} options
+ * @param {object} options
  * @throws ERR_HTTPSYS_TLS_OPTION
  */
 function refuseUnsupported (options) {
   for (const [name, instead] of Object.entries(kUnsupported)) {
-    if (options[name] !== undefined && options[name] !== false) throw new TlsOptionError(name, instead)
+    const { [name]: value } = /** @type {Record<string, unknown>} */ (options)
+    if (value !== undefined && value !== false) throw new TlsOptionError(name, instead)
   }
 }
 
 /**
- * @param {Record<string, any>} options
- * @returns {{ tls: Record<string, any> | null, others: Record<string, any> }} null when none of them is one of TLS
+ * @param {object} options
+ * @returns {{ tls: GivenTlsOptions | null, others: Record<string, unknown> }} null when none of them is one of TLS
  */
 function splitOptions (options) {
-  /** @type {Record<string, any>} */
+  /** @type {Record<string, unknown>} */
   const tls = {}
-  /** @type {Record<string, any>} */
+  /** @type {Record<string, unknown>} */
   const others = {}
   for (const [name, value] of Object.entries(withInherited(options))) (kTlsOptions.includes(name) ? tls : others)[name] = value
   return { tls: Object.keys(tls).length === 0 ? null : tls, others }

@@ -137,7 +137,7 @@ function parseReservations (text, file) {
  */
 function readReservation (entry, where, refuse) {
   checkFields(entry, where, { prefix: true, register: true, delegate: false, comment: false }, refuse)
-  const { prefix, register, delegate = [], comment } = /** @type {Record<string, any>} */ (entry)
+  const { prefix, register, delegate = [], comment } = /** @type {Record<string, unknown>} */ (entry)
   for (const [name, principals] of Object.entries({ register, delegate })) {
     if (!Array.isArray(principals) || principals.length > kPrincipalsMax) {
       refuse(`${where}.${name} is no array`, `Make it an array of at most ${kPrincipalsMax} strings such as "app:shop"`)
@@ -150,7 +150,8 @@ function readReservation (entry, where, refuse) {
   if (comment !== undefined && (typeof comment !== 'string' || comment.length > kCommentCharsMax)) {
     refuse(`${where}.comment is ${brief(comment)}`, `Make it a string of at most ${kCommentCharsMax} characters`)
   }
-  return { prefix: readPrefix(prefix, where, refuse), register, delegate, ...(comment === undefined ? {} : { comment }) }
+  const principals = /** @type {{ register: string[], delegate: string[] }} */ ({ register, delegate }) // As the loop has found.
+  return { prefix: readPrefix(prefix, where, refuse), ...principals, ...(comment === undefined ? {} : { comment }) }
 }
 
 /** @param {unknown} text @param {string} where @param {(problem: string, cure: string) => never} refuse */

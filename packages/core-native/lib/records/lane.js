@@ -15,9 +15,11 @@ const kCountedBytes = 128
 // Taken over between two of these. V8 looks at 32 MiB.
 const kForeignBytes = 2 * 1024 * 1024
 
+/** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
+
 class Lane {
   /**
-   * @param {any} engine
+   * @param {{ ref (): void, unref (): void }} engine
    * @param {number} index
    * @param {import('../../types/binding').Engine} native
    * @param {import('../../types/binding').LaneMemory} memory
@@ -30,13 +32,13 @@ class Lane {
     this.segments = memory.segments.map((bytes) => viewsOf(bytes))
     this.receiveBlocks = new ReceiveBlocks(native, index)
     this.writer = new ReplyWriter(native, index, memory.control)
-    /** @type {(any | undefined)[]} socket by slot */
+    /** @type {(EngineSocket | import('../../types/internal').SocketChannel | undefined)[]} socket by slot, or the channel of one that nobody uses */
     this.sockets = []
     /**
      * By id of a block that is being sent: whose it is (a Write of socket-output.js or a SharedBlock of
      * web-socket-channel.js), and its memory, which only this keeps alive.
      *
-     * @type {Map<number, { write: any, chunk: Uint8Array }>}
+     * @type {Map<number, { write: import('../../types/internal').SocketWrite | import('../../types/internal').BlockOwner, chunk: Uint8Array }>}
      */
     this.blocks = new Map()
     /** Since V8 has looked at them. */

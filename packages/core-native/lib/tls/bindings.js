@@ -61,8 +61,9 @@ function readBindings (file) {
   if (content?.version !== kVersion || !Array.isArray(content.bindings) || content.bindings.length > kBindingsMax) {
     throw problem(file, `it is no { "version": ${kVersion}, "bindings": [ … ] } of at most ${kBindingsMax}`)
   }
-  return content.bindings.map((/** @type {any} */ binding, /** @type {number} */ at) => {
-    for (const name of ['endpoint', 'cert', 'key']) {
+  return content.bindings.map((/** @type {Binding} */ binding, /** @type {number} */ at) => {
+    // Whether it is one shows here.
+    for (const name of /** @type {const} */ (['endpoint', 'cert', 'key'])) {
       if (typeof binding?.[name] !== 'string') throw problem(file, `bindings[${at}].${name} is no string`)
     }
     readEndpoint(binding.endpoint)

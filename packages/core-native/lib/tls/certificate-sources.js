@@ -12,16 +12,21 @@ const { devCertificate } = require('./dev-certificate')
 const { kHostOptions, kTlsOptions, kTrustOptions } = require('../options/tls-options')
 
 /**
+ * @typedef {import('node:tls').SecureContextOptions} SecureContextOptions
+ * @typedef {import('node:tls').TlsOptions} TlsOptions
+ * @typedef {import('../options/tls-options').GivenTlsOptions} GivenTlsOptions
+ * @typedef {Pick<SecureContextOptions, typeof kTrustOptions[number]>} Trust
+ *
  * @typedef {object} Sources
- * @property {Record<string, any>} options for a tls.Server of Node's
- * @property {{ pattern: string, options: Record<string, any> }[]} hosts for addContext(), in this order, with trustedBy()
+ * @property {TlsOptions} options for a tls.Server of Node's
+ * @property {{ pattern: string, options: SecureContextOptions }[]} hosts for addContext(), in this order, with trustedBy()
  * @property {string | null} directory to be watched
- * @property {Record<string, any>} given the options without what is bound
+ * @property {GivenTlsOptions} given the options without what is bound
  * @property {import('../prefixes/url-prefix').UrlPrefix[] | null} bound whose bindings were used; null: there is another certificate
  */
 
 /**
- * @param {Record<string, any>} given options of TLS, ours among them
+ * @param {GivenTlsOptions} given options of TLS, ours among them
  * @param {import('../prefixes/url-prefix').UrlPrefix[]} prefixes with https; none: the server listens on ports
  * @returns {Sources}
  * @throws ERR_HTTPSYS_TLS_CERTIFICATE, ERR_HTTPSYS_SSLCERT, ERR_INVALID_ARG_TYPE
@@ -31,7 +36,7 @@ function findCertificates (given, prefixes) {
   if (typeof devCert !== 'boolean') throw typeError('devCert', 'of type boolean')
   if (certificateDirectory !== null && typeof certificateDirectory !== 'string') throw typeError('certificateDirectory', 'of type string')
   if (!Array.isArray(certificates)) throw typeError('certificates', 'an array of { host, key, cert, … }')
-  const own = ['cert', 'key', 'pfx'].find((name) => options[name] !== undefined)
+  const own = /** @type {const} */ (['cert', 'key', 'pfx']).find((name) => options[name] !== undefined)
   if (devCert && own !== undefined) throw new OptionError(`a server with a "${own}" of its own`, 'devCert')
   /** @type {Sources['hosts']} */
   const hosts = []
@@ -43,7 +48,7 @@ function findCertificates (given, prefixes) {
   }
   for (const entry of certificates) {
     if (typeof entry !== 'object' || entry === null) throw typeError('certificates', 'an array of { host, key, cert, … }')
-    const { host, prefix, ...own } = entry
+    const { host, prefix, ...own } = /** @type {SecureContextOptions & { host?: string, prefix?: string }} */ (entry)
     refuseForHost(Object.keys(own))
     hosts.push({ pattern: host ?? hostOf(prefix), options: own })
   }
@@ -55,7 +60,7 @@ function findCertificates (given, prefixes) {
   return { options, hosts, directory: certificateDirectory, given, bound: usesBindings ? prefixes : null }
 }
 
-/** @param {Record<string, any>} options @param {Sources['hosts']} hosts @param {import('../prefixes/url-prefix').UrlPrefix[]} prefixes */
+/** @param {TlsOptions} options @param {Sources['hosts']} hosts @param {import('../prefixes/url-prefix').UrlPrefix[]} prefixes */
 function useBindings (options, hosts, prefixes) {
   const bound = bindingsFor(prefixes)
   for (const { host, pair } of bound) {
@@ -76,9 +81,9 @@ function hostOf (prefix) {
  * Options of one host's context. A host that does not say whose client certificates are good has the server's authorities and
  * lists of revoked certificates: without any, Node would trust every authority that it brings.
  *
- * @param {Record<string, any>} server its options, or a tls.Server, which has them as properties
- * @param {Record<string, any>} options of the host
- * @returns {Record<string, any>}
+ * @param {Trust} server its options, or a tls.Server, which has them as properties
+ * @param {SecureContextOptions} options of the host
+ * @returns {SecureContextOptions}
  */
 function trustedBy (server, options) {
   if (kTrustOptions.some((name) => options[name] !== undefined)) return options

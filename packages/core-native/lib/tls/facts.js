@@ -47,7 +47,7 @@ class TlsFacts {
    * As a server may know them: one that asks for no certificate sees nothing of the one that a connection has shown to
    * another server, whose rules it was checked by.
    *
-   * @param {import('./server-tls').ServerTls | null | undefined} own of that server; null where the system has the certificates
+   * @param {{ readonly asksForCertificate: boolean } | null | undefined} own of that server; null where the system has the certificates
    * @returns {TlsFacts | ForeignFacts}
    */
   seenBy (own) {
@@ -117,18 +117,22 @@ class ForeignFacts {
   /** @returns {X509Certificate[]} */
   get chain () { return [] }
 
-  /** A stream of the connection may be another server's. @param {import('./server-tls').ServerTls | null | undefined} own */
+  /** A stream of the connection may be another server's. @param {{ readonly asksForCertificate: boolean } | null | undefined} own */
   seenBy (own) { return this.#whole.seenBy(own) }
 }
+
+/**
+ * @typedef {Omit<import('node:tls').PeerCertificate, 'infoAccess'> & { infoAccess?: Record<string, string[]> | string, issuerCertificate?: LegacyCertificate }} LegacyCertificate
+ */
 
 /**
  * A certificate as `getPeerCertificate()` gives it.
  *
  * @param {X509Certificate} certificate
- * @returns {any}
+ * @returns {LegacyCertificate}
  */
 function legacyCertificate (certificate) {
-  const legacy = /** @type {any} */ (certificate.toLegacyObject())
+  const legacy = /** @type {LegacyCertificate} */ (certificate.toLegacyObject())
   if (typeof legacy.infoAccess === 'string') {
     const info = Object.create(null)
     for (const [, key, value] of legacy.infoAccess.matchAll(/([^\n:]*):([^\n]*)(?:\n|$)/g)) {
@@ -143,7 +147,7 @@ function legacyCertificate (certificate) {
  * With each certificate's issuer, the last one its own.
  *
  * @param {X509Certificate[]} chain
- * @returns {any}
+ * @returns {LegacyCertificate}
  */
 function legacyChain (chain) {
   const [first, ...others] = chain

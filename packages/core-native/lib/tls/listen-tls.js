@@ -8,13 +8,14 @@ const { parseUrlPrefix } = require('../prefixes/url-prefix')
 const { findCertificates } = require('./certificate-sources')
 const { kAdapterTls, kCertificateOptions, splitOptions } = require('../options/tls-options')
 
+/** @typedef {import('../options/tls-options').GivenTlsOptions} GivenTlsOptions */
 /** @typedef {import('../prefixes/url-prefix').UrlPrefix} UrlPrefix */
 
 /** What is known of TLS when a server is created. */
 class CreatedTls {
-  /** @param {any} options of createServer() */
+  /** @param {unknown} options of createServer() */
   constructor (options) {
-    const given = typeof options === 'object' && options !== null ? options : {}
+    const given = /** @type {{ [kAdapterTls]?: unknown }} */ (typeof options === 'object' && options !== null ? options : {})
     // Node's constructor takes own properties alone.
     this.options = splitOptions({ ...given }).tls ?? {}
     /** An adapter is asked for HTTPS: without any certificate it does not listen, where Node would refuse each handshake. */
@@ -28,8 +29,8 @@ class CreatedTls {
   /**
    * With those of listen(), which count more. Who names a certificate in listen() means no other.
    *
-   * @param {Record<string, any>} given
-   * @returns {Record<string, any>}
+   * @param {GivenTlsOptions} given
+   * @returns {GivenTlsOptions}
    */
   with (given) {
     const created = { ...this.options }
@@ -41,7 +42,7 @@ class CreatedTls {
   }
 }
 
-/** @param {Record<string, any>} options */
+/** @param {GivenTlsOptions} options */
 function namesCertificate (options) {
   return kCertificateOptions.some((name) => options[name] !== undefined && options[name] !== false)
 }
@@ -49,8 +50,8 @@ function namesCertificate (options) {
 /**
  * The certificates for a port that an adapter is to listen on with TLS.
  *
- * @param {Record<string, any>} options
- * @param {any[]} args of listen()
+ * @param {GivenTlsOptions} options
+ * @param {unknown[]} args of listen()
  * @returns {import('./certificate-sources').Sources}
  * @throws ERR_HTTPSYS_TLS_CERTIFICATE, ERR_HTTPSYS_SSLCERT
  */
@@ -62,16 +63,16 @@ function certificatesForPort (options, args) {
 }
 
 // Where a server listens that nothing can be bound to.
-/** @param {any[]} args */
+/** @param {unknown[]} args */
 function placeOf ([first]) {
-  const path = typeof first === 'object' && first !== null ? first.path : first
+  const path = typeof first === 'object' && first !== null ? /** @type {{ path?: unknown }} */ (first).path : first
   return typeof path === 'string' ? path : 'https://*:0/'
 }
 
 // As what listen(port, host) counts; null: no port that something could be bound to.
-/** @param {any[]} args @returns {UrlPrefix | null} */
+/** @param {unknown[]} args @returns {UrlPrefix | null} */
 function impliedPrefix ([first, second]) {
-  const { port, host } = typeof first === 'object' && first !== null ? first : { port: first, host: typeof second === 'string' ? second : undefined }
+  const { port, host } = /** @type {{ port?: unknown, host?: string }} */ (typeof first === 'object' && first !== null ? first : { port: first, host: typeof second === 'string' ? second : undefined })
   if (!(Number(port) > 0)) return null
   const name = host === undefined || host === '::' || host === '0.0.0.0' ? '*' : net.isIPv6(host) ? `[${host.split('%')[0]}]` : host
   try {

@@ -18,7 +18,7 @@ const kSettleMs = 200
 class LiveBindings {
   #prefixes
   #onChange
-  /** Options of TLS without what is bound. @type {Record<string, any>} */
+  /** Options of TLS without what is bound. @type {Sources['given']} */
   #given
   /** What is in force. */
   #stamp

@@ -17,6 +17,11 @@ const { kTrustOptions } = require('../options/tls-options')
 
 const { Server: StockServer } = tls
 
+/** @typedef {import('../../types/node-internals').ContextHandle} ContextHandle */
+/** @typedef {import('../../types/node-internals').PrivateTlsServer} PrivateTlsServer */
+/** @typedef {tls.SecureContext} SecureContext */
+/** @typedef {SecureContext | ContextHandle} ChosenContext what SNICallback gave, or addContext() was given: the former, or the handle in it */
+
 /** What setSecureContext() of Node's leaves on the server, and creates its context of. */
 const kContextFields = [
   'pfx', 'key', 'passphrase', 'cert', 'clientCertEngine', 'ca', 'ciphers', 'sigalgs', 'ecdhCurve', 'dhparam', 'minVersion',
@@ -47,23 +52,23 @@ const kTlsEvents = ['newSession', 'resumeSession', 'OCSPRequest', 'keylog']
 class ServerTls {
   /** Handle of the native settings; null = they have changed. @type {unknown} */
   #handle = null
-  /** Made for lanes alone: Node's own code uses the server's, and changes it. @type {any} */
+  /** Made for lanes alone: Node's own code uses the server's, and changes it. @type {SecureContext | null} */
   #context = null
   #ticketKeys
   /** Which of kTlsEvents had listeners when the context was made. */
   #heard = ''
   /** Hosts of the options, folders and bindings. @type {import('./certificate-sources').Sources['hosts']} */
   #sources = []
-  /** The server's kTrustOptions when the contexts of these hosts were made. @type {any[]} */
+  /** The server's kTrustOptions when the contexts of these hosts were made. @type {unknown[]} */
   #trust = []
-  /** Of the options, and what a program has added: these count before the others. @type {{ pattern: string, context: any }[]} */
+  /** Of the options, and what a program has added: these count before the others. @type {{ pattern: string, context: ChosenContext }[]} */
   #givenHosts = []
-  /** @type {{ pattern: string, context: any }[]} */
+  /** @type {{ pattern: string, context: ChosenContext }[]} */
   #hosts = []
   /** @type {() => void} */
   #stopWatching = () => {}
 
-  /** @param {any} owner a tls.Server @param {boolean} offersHttp2 @param {any} server that emits events */
+  /** @param {PrivateTlsServer} owner @param {boolean} offersHttp2 @param {import('node:http').Server} server that emits events */
   constructor (owner, offersHttp2, server) {
     this.owner = owner
     this.server = server
@@ -83,13 +88,13 @@ class ServerTls {
    */
   attempt (change) {
     const { owner } = this
-    const settings = kRestoredFields.map((name) => [name, owner[name]])
-    const own = [this.#context, this.#handle, this.#heard, this.#sources, this.#trust, this.#givenHosts, this.#hosts]
+    const settings = kRestoredFields.map((name) => /** @type {const} */ ([name, Reflect.get(owner, name)]))
+    const own = /** @type {const} */ ([this.#context, this.#handle, this.#heard, this.#sources, this.#trust, this.#givenHosts, this.#hosts])
     try {
       change()
     } catch (error) {
-      for (const [name, value] of settings) owner[name] = value;
-      [this.#context, this.#handle, this.#heard, this.#sources, this.#trust, this.#givenHosts, this.#hosts] = /** @type {any} */ (own)
+      for (const [name, value] of settings) Reflect.set(owner, name, value);
+      [this.#context, this.#handle, this.#heard, this.#sources, this.#trust, this.#givenHosts, this.#hosts] = own
       throw error
     }
   }
@@ -109,7 +114,7 @@ class ServerTls {
     this.contextChanged()
   }
 
-  /** What a folder or a binding has for hosts without a certificate of their own. @param {Record<string, any>} options */
+  /** What a folder or a binding has for hosts without a certificate of their own. @param {import('node:tls').SecureContextOptions} options */
   follow (options) {
     if (this.hasOwnContext) return
     StockServer.prototype.setSecureContext.call(this.owner, options)
@@ -122,7 +127,7 @@ class ServerTls {
     this.#handle = null
   }
 
-  /** @param {string} pattern @param {any} context */
+  /** @param {string} pattern @param {ChosenContext} context */
   addHost (pattern, context) {
     hostOf(context)
     this.#hosts = [...this.#hosts, { pattern, context }]
@@ -175,22 +180,22 @@ class ServerTls {
     if (heard !== this.#heard) this.#context = null
     this.#heard = heard
     const logsKeys = heard.includes('keylog')
-    this.#context ??= tls.createSecureContext(Object.fromEntries(kContextFields.map((name) => [name, owner[name]])))
+    this.#context ??= tls.createSecureContext(Object.fromEntries(kContextFields.map((name) => [name, Reflect.get(owner, name)])))
     const timeout = handshakeTimeoutOf(owner)
     const handle = loadBinding().createTlsContext({
       context: requireExternal(this.#context),
       hosts: [...this.#givenHosts, ...this.#hosts].map(({ pattern, context }) => ({ pattern, context: hostOf(context, logsKeys) })),
       ticketKeys: this.#ticketKeys,
       sessionIdContext: contextIdOf(owner),
-      alpn: this.offersHttp2 ? kHttp2First : owner.ALPNProtocols ?? Buffer.alloc(0),
+      alpn: this.offersHttp2 ? kHttp2First : /** @type {Uint8Array | undefined} */ (owner.ALPNProtocols) ?? Buffer.alloc(0),
       asksHost: typeof sniCallbackOf(owner) === 'function',
       asksAlpn: typeof owner.ALPNCallback === 'function',
       asksSession: heard.includes('resumeSession'),
       asksStatus: heard.includes('OCSPRequest'),
       tellsSessions: heard.includes('Session'),
       logsKeys,
-      requestCert: owner.requestCert,
-      rejectUnauthorized: owner.rejectUnauthorized,
+      requestCert: /** @type {boolean} */ (owner.requestCert),
+      rejectUnauthorized: /** @type {boolean} */ (owner.rejectUnauthorized),
       handshakeTimeout: Math.min(timeout, kHandshakeMsMax)
     })
     if (handle === undefined) throw new TlsUnavailableError('its context could not be made')
@@ -201,38 +206,38 @@ class ServerTls {
   /**
    * Asks the application what it makes of a ClientHello, in Node's order: sessions, certificate, its status, protocol.
    *
-   * @param {any} server
+   * @param {import('node:http').Server} server
    * @param {Hello} hello
    * @param {(answer: import('../../types/binding').HelloAnswer) => void} answer
    */
   ask (server, hello, answer) {
-    const refuse = (/** @type {any} */ error) => answer({ isRefused: true, reason: rememberError(error) })
+    const refuse = (/** @type {Error} */ error) => answer({ isRefused: true, reason: rememberError(error) })
     findSession(server, hello, refuse, (session) => this.#chooseContext(hello, refuse, (context) => {
       this.#findStatus(server, hello, context, refuse, (status) => {
         try {
           const host = context === undefined ? undefined : hostOf(context, this.#heard.includes('keylog'))
           answer({ host, session, status, alpn: this.#chooseProtocol(hello) })
         } catch (error) {
-          refuse(error)
+          refuse(/** @type {Error} */ (error))
         }
       })
     }))
   }
 
-  /** @param {Hello} hello @param {(error: any) => void} refuse @param {(context: any) => void} next */
+  /** @param {Hello} hello @param {(error: Error) => void} refuse @param {(context?: ChosenContext) => void} next */
   #chooseContext ({ servername }, refuse, next) {
     const choose = sniCallbackOf(this.owner)
     if (typeof choose !== 'function' || servername === '') return next(undefined)
     choose.call(this.owner, servername, once((error, context) => error ? refuse(error) : next(context || undefined)))
   }
 
-  /** @param {any} server @param {Hello} hello @param {any} context @param {(error: any) => void} refuse @param {(status?: Buffer) => void} next */
+  /** @param {import('node:http').Server} server @param {Hello} hello @param {ChosenContext | undefined} context @param {(error: Error) => void} refuse @param {(status?: Buffer) => void} next */
   #findStatus (server, { servername, wantsStatus }, context, refuse, next) {
     if (!wantsStatus || server.listenerCount('OCSPRequest') === 0) return next()
     const fits = (/** @type {{ pattern: string }} */ { pattern }) => matchesHost(pattern, servername)
     const added = servername === '' ? undefined : [...this.#givenHosts, ...this.#hosts].findLast(fits)?.context
     const chosen = context ?? added ?? sharedContextOf(this.owner)
-    const { context: handle = chosen } = chosen
+    const { context: handle = /** @type {ContextHandle} */ (chosen) } = /** @type {{ context?: ContextHandle }} */ (chosen)
     server.emit('OCSPRequest', handle.getCertificate(), handle.getIssuer(),
       once((error, response) => error ? refuse(error) : next(response || undefined)))
   }
@@ -241,7 +246,7 @@ class ServerTls {
   #chooseProtocol ({ servername, protocols }) {
     const { owner } = this
     if (typeof owner.ALPNCallback !== 'function' || protocols.length === 0) return undefined
-    const alpn = owner.ALPNCallback({ servername: servername || false, protocols })
+    const alpn = owner.ALPNCallback({ servername: /** @type {string} */ (servername || false), protocols }) // As Node: false for none.
     if (alpn !== undefined && !protocols.includes(alpn)) throw invalidProtocol(alpn, protocols)
     return alpn
   }
@@ -251,7 +256,7 @@ class ServerTls {
  * What an application has chosen. Node's own choice tells programs by their command line; the processes of a port are
  * several programs, and sessions are bound to certificates and trust in any case.
  *
- * @param {any} owner a tls.Server
+ * @param {PrivateTlsServer} owner
  * @returns {string}
  */
 function contextIdOf ({ sessionIdContext }) {
@@ -260,17 +265,17 @@ function contextIdOf ({ sessionIdContext }) {
 }
 
 // Those with a ticket need nobody who looks them up.
-/** @param {any} server @param {Hello} hello @param {(error: any) => void} refuse @param {(session?: Buffer) => void} next */
+/** @param {import('node:http').Server} server @param {Hello} hello @param {(error: Error) => void} refuse @param {(session?: Buffer) => void} next */
 function findSession (server, { sessionId, hasTicket }, refuse, next) {
   if (sessionId.length === 0 || hasTicket) return next()
   const answer = once((error, session) => error ? refuse(error) : next(session || undefined))
   if (!server.emit('resumeSession', sessionId, answer)) next()
 }
 
-/** @param {(error: any, result: any) => void} callback */
+/** @template R @param {(error: Error | null | undefined, result?: R) => void} callback @returns {(error: Error | null | undefined, result?: R) => void} */
 function once (callback) {
   let isCalled = false
-  return (/** @type {any} */ error, /** @type {any} */ result) => {
+  return (error, result) => {
     if (isCalled) return
     isCalled = true
     callback(error, result)
@@ -284,9 +289,9 @@ function matchesHost (pattern, host) {
   return new RegExp(`^${source}$`, 'i').test(host)
 }
 
-/** @param {any} context what SNICallback gave: a SecureContext, or the handle in it @param {boolean} [logsKeys] */
+/** @param {ChosenContext} context what SNICallback gave: a SecureContext, or the handle in it @param {boolean} [logsKeys] */
 function hostOf (context, logsKeys = false) {
-  const handle = context?.context ?? context
+  const handle = /** @type {Partial<SecureContext> | undefined} */ (context)?.context ?? context
   const copies = logsKeys ? kCopies.logging : kCopies.quiet
   let host = typeof handle === 'object' && handle !== null ? copies.get(handle) : undefined
   if (host !== undefined) return host
@@ -296,7 +301,7 @@ function hostOf (context, logsKeys = false) {
   return host
 }
 
-/** @param {any} context */
+/** @param {SecureContext} context */
 function requireExternal (context) {
   const external = externalOf(context.context)
   if (external === undefined) throw new TlsUnavailableError('this Node.js does not give its contexts away')

@@ -23,11 +23,18 @@ const { kWindow, kWebSocket } = R.ReplyType
 const { kMessage, kMessageBlock, kControl, kCloseFrame, kFrameError, kEof } = R.RequestType
 const { Mask, Shift, Word } = R
 
-/** @typedef {import('../../types/web-socket').WebSocketHandlers} Handlers */
+/** @typedef {import('../../types/web-socket').WebSocketHandlers<object>} Handlers of owners of one kind */
 /** @typedef {import('../../types/web-socket').WebSocketSettings} Settings */
 /** @typedef {import('../../types/web-socket').SendCallback} SendCallback */
 /** @typedef {{ data: string | Uint8Array, flags: number, bytes: number, callback: SendCallback | undefined }} Held */
-/** @typedef {{ type: number, a: any, b: any, c: any, d: any, cost: number }} Event */
+/** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
+
+/**
+ * What is told, and what of: a is a message, an opcode, a code or a kind; b is whether it is binary, a payload, a reason or a
+ * detail; c and d are of an error alone.
+ *
+ * @typedef {{ type: number, a: Buffer | number | undefined, b: boolean | Buffer | number | undefined, c: number | undefined, d: string | undefined, cost: number }} Event
+ */
 
 // Consumed bytes that are acknowledged together: a quarter of the lane's receive window.
 const kAcknowledgeBytes = 32 * 1024
@@ -59,8 +66,8 @@ class Backlog {
 // Private methods would be a field of each.
 class WebSocketChannel {
   /**
-   * @param {any} socket
-   * @param {any} owner
+   * @param {EngineSocket} socket
+   * @param {object} owner which this only passes on to the handlers
    * @param {number} state
    */
   constructor (socket, owner, state) {
@@ -119,7 +126,7 @@ class WebSocketChannel {
     return socket instanceof WeakRef ? this.keep(socket.deref() ?? this.revive()) : socket
   }
 
-  /** @param {any} socket */
+  /** @param {EngineSocket} socket */
   keep (socket) {
     this.socket = socket
     socket[kRead] = this.read
@@ -127,7 +134,7 @@ class WebSocketChannel {
     return socket
   }
 
-  /** A WebSocket's stream never has data, and its errors are the WebSocket's. @param {any} socket that has become a stream */
+  /** A WebSocket's stream never has data, and its errors are the WebSocket's. @param {EngineSocket} socket that has become a stream */
   useAsStream (socket) {
     this.keep(socket)
     socket.on('error', noop)
@@ -138,7 +145,7 @@ class WebSocketChannel {
   // As it was when it was let go of: anything that changes one keeps it.
   revive () {
     const addresses = new Addresses(this.near, this.remoteAddress, this.remotePort)
-    const socket = /** @type {any} */ (new (/** @type {any} */ (HttpSocket))(this.lane, this.slot, this.near.server, addresses))
+    const socket = new HttpSocket(this.lane, this.slot, this.near.server, addresses)
     socket[kState] |= State.kServed | State.kUpgraded | State.kWebSocket
     socket[kHoldsLoop] = true
     socket[kChannel] = this
@@ -196,7 +203,7 @@ class WebSocketChannel {
     }
   }
 
-  /** @param {number} type @param {number} cost @param {any} a @param {any} b @param {any} [c] @param {any} [d] */
+  /** @param {number} type @param {number} cost @param {Event['a']} a @param {Event['b']} b @param {Event['c']} [c] @param {Event['d']} [d] */
   deliver (type, cost, a, b, c, d) {
     if (this.events !== null || (this.state & (kPaused | kDeferred)) !== 0) this.wait({ type, a, b, c, d, cost })
     else this.tell({ type, a, b, c, d, cost })
@@ -206,12 +213,12 @@ class WebSocketChannel {
   tell ({ type, a, b, c, d, cost }) {
     if (cost !== 0 && (this.unacknowledged += cost) >= kAcknowledgeBytes) this.acknowledge()
     const { handlers, owner } = this
-    if (type === kMessage) handlers.message(owner, a, b)
-    else if (type === kCloseFrame) handlers.close(owner, a, b)
-    else if (type === kFrameError) handlers.error(owner, a, b, c, d)
+    if (type === kMessage) handlers.message(owner, /** @type {Buffer} */ (a), /** @type {boolean} */ (b))
+    else if (type === kCloseFrame) handlers.close(owner, /** @type {number} */ (a), /** @type {Buffer} */ (b))
+    else if (type === kFrameError) handlers.error(owner, /** @type {number} */ (a), /** @type {number} */ (b), /** @type {number} */ (c), /** @type {string} */ (d))
     else if (type === kEof) handlers.end(owner)
-    else if (a === kPingOpcode) handlers.ping(owner, b)
-    else handlers.pong(owner, b)
+    else if (a === kPingOpcode) handlers.ping(owner, /** @type {Buffer} */ (b))
+    else handlers.pong(owner, /** @type {Buffer} */ (b))
   }
 
   /** @param {Event} event */
@@ -302,7 +309,7 @@ class WebSocketChannel {
     const write = backlog.block = new BlockWrite(this, chunk.byteLength, callback)
     const known = this.lane.blocks.get(block)
     if (known === undefined) this.lane.blocks.set(block, { write: new SharedBlock(write), chunk })
-    else known.write.add(write)
+    else /** @type {SharedBlock} */ (known.write).add(write) // It has frames, which a channel alone sends.
   }
 
   /** @param {number} flags @param {string | Uint8Array} data @param {SendCallback} [callback] */
@@ -354,8 +361,9 @@ class WebSocketChannel {
     // What is still told finds that nothing can be sent any more.
     if (this.events !== null) this.handlers.end(this.owner)
     // What somebody awaits of the stream, such as its 'finish', comes before the end of the WebSocket.
-    if (isLight(this.socket) || this.socket.closed) nodeProcess.nextTick(tellClosed, this)
-    else this.socket.prependOnceListener('close', () => tellClosed(this))
+    const socket = /** @type {EngineSocket} */ (this.socket) // Kept: whoever calls this has it.
+    if (isLight(socket) || socket.closed) nodeProcess.nextTick(tellClosed, this)
+    else socket.prependOnceListener('close', () => tellClosed(this))
   }
 
   tellClosed () {
@@ -438,16 +446,17 @@ class BlockWrite {
   }
 }
 
+// Set in the class that webSocketOpener() derives.
 /** @type {Handlers} */
-WebSocketChannel.prototype.handlers = /** @type {any} */ (null)
+WebSocketChannel.prototype.handlers = /** @type {Handlers} */ (/** @type {unknown} */ (null))
 
 /** What a socket has that nobody has put anything on. @type {Set<string | symbol> | undefined} */
 let ownKeys
 
-/** @param {any} socket */
+/** @param {EngineSocket} socket */
 function isUnused (socket) {
   if (!isLight(socket) || socket[kErrorListener] !== undefined || socket[kHoldsLoop] === false) return false
-  ownKeys ??= new Set([...Reflect.ownKeys(new (/** @type {any} */ (HttpSocket))(socket[kLane], 0, socket.server, null)), kErrorListener])
+  ownKeys ??= new Set([...Reflect.ownKeys(new HttpSocket(socket[kLane], 0, socket.server, null)), kErrorListener])
   for (const key of Reflect.ownKeys(socket)) if (!ownKeys.has(key)) return false
   return true
 }
@@ -481,10 +490,10 @@ function copyOf (bytes, from, length) {
  * came with.
  *
  * @param {typeof WebSocketChannel} Channel
- * @param {any} socket
+ * @param {EngineSocket} socket, or another stream, or nothing: which of them it is, is found out here
  * @param {Uint8Array} head
  * @param {Settings} settings
- * @param {any} owner
+ * @param {object} owner
  * @returns {WebSocketChannel | null} null when the socket is none of the engine's, or was read already
  */
 function openWebSocket (Channel, socket, head, settings, owner) {
