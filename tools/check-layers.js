@@ -1,13 +1,8 @@
 'use strict'
 
 // The rooms of the sources: which folder of packages/core-native/src may include which other one, which folder of
-<<<<<<< HEAD
 // packages/core-native/lib, which package and which folder of tools may require which other one, and that native/sources.js
-// names exactly the native sources there are. docs/architecture.md shows the same table.
-=======
-// packages/core-native/lib, which package and which folder of tools may require which other one, and that native/binding.gyp
 // names exactly the native sources there are. docs/internals/architecture.md shows the same table.
->>>>>>> w-words
 
 const fs = require('node:fs')
 const path = require('node:path')

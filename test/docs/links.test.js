@@ -8,9 +8,6 @@ const path = require('node:path')
 const { test } = require('node:test')
 const { kRoot, listFiles } = require('../../tools/lib/project')
 
-// Their comments are changed at another time.
-const kLater = ['packages/core-native/lib/records/records.js']
-
 const kFolders = ['benchmarks', 'docs', 'examples', 'packages', 'test', 'tools']
 
 /** @param {RegExp} kind @returns {string[]} files of the repository, as paths in it */
@@ -50,7 +47,7 @@ test('every link of a page leads to a file and a heading that exist', () => {
 })
 
 test('every page that code names exists', () => {
-  const files = filesOf(/\.(?:js|mjs|ts|h|cc|gyp)$/).filter((file) => !kLater.includes(file))
+  const files = filesOf(/\.(?:js|mjs|ts|h|cc|gyp)$/)
   const missing = files.flatMap((file) => {
     const named = [...fs.readFileSync(path.join(kRoot, file), 'utf8').matchAll(/\bdocs\/[a-z0-9/-]+\.(?:md|svg)/g)].map(([page]) => page)
     return named.filter((page) => !fs.existsSync(path.join(kRoot, page))).map((page) => `${file}: ${page}`)

@@ -1,6 +1,6 @@
 'use strict'
 
-// The numbers of src/records/records.h for JavaScript; docs/records.md is the prose.
+// The numbers of src/records/records.h for JavaScript; docs/internals/records.md is the prose.
 // test/records.test.js compares them with what the addon was compiled with.
 
 module.exports = {
