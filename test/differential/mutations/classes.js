@@ -82,7 +82,7 @@ module.exports`,
   {
     name: 'patched-end-bypassed',
     file: 'lib/http/outgoing.js',
-    find: 'if (super.end !== stockEnd) return Reflect.apply(super.end, self, given(chunk, encoding, callback))',
+    find: 'if (super.end !== stockEnd) return Reflect.apply(super.end, this, given(chunk, encoding, callback))',
     replace: '',
   },
   {
@@ -104,7 +104,7 @@ module.exports`,
   {
     name: 'server-needs-new',
     file: 'lib/listen/server.js',
-    find: 'if (!(this instanceof Server)) return new (/** @type {any} */ (Server))(options, requestListener)',
+    find: 'if (!(this instanceof Server)) return new Server(options, requestListener)',
     replace: 'if (!(this instanceof Server)) throw new TypeError("Class constructor Server cannot be invoked without \'new\'")',
   },
   {
@@ -162,7 +162,7 @@ module.exports`,
   {
     name: 'server-behind-a-copy',
     file: 'lib/http/socket.js',
-    find: 'this.server = server',
+    find: 'this.server = /** @type {EngineServer} */ (server)',
     replace: 'this.server = server && Object.create(server)',
   },
   {
@@ -192,7 +192,7 @@ module.exports`,
   {
     name: 'destroy-of-a-handler-lost',
     file: 'lib/http/socket.js',
-    find: 'publish(self, kDestroy)',
+    find: 'publish(this, kDestroy)',
     replace: '',
   },
   {

@@ -11,14 +11,14 @@ module.exports = [
   {
     name: 'light-resume',
     file: 'lib/http/socket.js',
-    find: 'return isLight(self) && (self[kState] & State.kUpgraded) === 0 ? this : super.resume()',
-    replace: 'return isLight(self) ? this : super.resume()',
+    find: 'return isLight(this) && (this[kState] & State.kUpgraded) === 0 ? this : super.resume()',
+    replace: 'return isLight(this) ? this : super.resume()',
   },
   {
     name: 'light-pause',
     file: 'lib/http/socket.js',
-    find: 'if ((self[kState] & State.kUpgraded) !== 0) return super.pause()',
-    replace: 'if (isLight(self)) return this',
+    find: 'if ((this[kState] & State.kUpgraded) !== 0) return super.pause()',
+    replace: 'if (isLight(this)) return this',
   },
   {
     name: 'close-emitted-unheard',
@@ -117,8 +117,8 @@ module.exports = [
   {
     name: 'encoding-allowed',
     file: 'lib/http/socket.js',
-    find: '(this)[kState] & State.kUpgraded) === 0) {',
-    replace: '(this)[kState] & State.kUpgraded) === -1) {',
+    find: 'if ((this[kState] & State.kUpgraded) === 0) {',
+    replace: 'if ((this[kState] & State.kUpgraded) === -1) {',
   },
   {
     name: 'probes-not-sent',
@@ -162,7 +162,7 @@ module.exports = [
     name: 'finish-of-a-socket-lost',
     file: 'lib/http/socket.js',
     find: 'setImmediate(callback)',
-    replace: 'if ((self[kState] & State.kUpgraded) === 0) setImmediate(callback)',
+    replace: 'if ((this[kState] & State.kUpgraded) === 0) setImmediate(callback)',
   },
   {
     name: 'request-after-destroy',
@@ -199,7 +199,7 @@ module.exports = [
   {
     name: 'pause-unheard',
     file: 'lib/http/socket.js',
-    find: 'return isLight(self) ? this : super.pause()',
+    find: 'return isLight(this) ? this : super.pause()',
     replace: 'return this',
   },
   {
@@ -308,7 +308,7 @@ module.exports = [
   {
     name: 'listeners-asked-once',
     file: 'lib/listen/server.js',
-    find: 'if (event === undefined || kWatchedEvents.has(event)) reconfigure(this)',
+    find: 'if (event === undefined || kWatchedEvents.has(/** @type {string} */ (event))) reconfigure(this)',
     replace: '',
   },
   {

@@ -29,13 +29,13 @@ module.exports = [
   {
     name: 'end-in-the-last-domain',
     file: 'lib/http/outside.js',
-    find: 'for (let domain; (domain = /** @type {any} */ (nodeProcess).domain);) {',
+    find: 'for (let domain; (domain = /** @type {ProcessInDomain} */ (nodeProcess).domain);) {',
     replace: 'for (let domain; false;) {',
   },
   {
     name: 'socket-in-a-domain',
     file: 'lib/http/outside.js',
-    find: 'return /** @type {any} */ (nodeProcess).domain ? runOutside(',
+    find: 'return /** @type {ProcessInDomain} */ (nodeProcess).domain ? runOutside(',
     replace: 'return false ? runOutside(',
   },
   {
@@ -47,8 +47,8 @@ module.exports = [
   {
     name: 'finish-in-another-context',
     file: 'lib/http/outgoing.js',
-    find: 'nodeProcess.nextTick(emitFinish, self)',
-    replace: 'self.req[Object.getOwnPropertySymbols(self.req).find((key) => key.description === "httpsys.resource")].runInAsyncScope(nodeProcess.nextTick, nodeProcess, emitFinish, self)',
+    find: 'nodeProcess.nextTick(emitFinish, this)',
+    replace: 'this.req[Object.getOwnPropertySymbols(this.req).find((key) => key.description === "httpsys.resource")].runInAsyncScope(nodeProcess.nextTick, nodeProcess, emitFinish, this)',
   },
   {
     name: 'requests-without-the-server-context',
@@ -65,13 +65,13 @@ module.exports = [
   {
     name: 'pieces-without-context',
     file: 'lib/http/exchange.js',
-    find: 'req[kResource].runInAsyncScope(pushBody, undefined, socket, req, chunk)',
+    find: 'resource.runInAsyncScope(pushBody, undefined, socket, req, chunk)',
     replace: 'pushBody(socket, req, chunk)',
   },
   {
     name: 'end-without-context',
     file: 'lib/http/exchange.js',
-    find: 'req[kResource].runInAsyncScope(pushEnd, undefined, req)',
+    find: 'resource.runInAsyncScope(pushEnd, undefined, req)',
     replace: 'pushEnd(req)',
   },
   {
@@ -138,8 +138,8 @@ module.exports = [
   {
     name: 'entries-without-end',
     file: 'lib/http/outgoing.js',
-    find: 'self._finish()',
-    replace: "self.emit('prefinish')",
+    find: 'this._finish()',
+    replace: "this.emit('prefinish')",
   },
   {
     name: 'informational-dropped',
@@ -150,8 +150,8 @@ module.exports = [
   {
     name: 'flushed-heads-come-again',
     file: 'lib/http/outgoing.js',
-    find: 'const bytes = self._headerSent',
-    replace: 'const bytes = self._headerSent && self.chunkedEncoding',
+    find: 'const bytes = this._headerSent',
+    replace: 'const bytes = this._headerSent && this.chunkedEncoding',
   },
   {
     name: 'flush-waits',
@@ -162,8 +162,8 @@ module.exports = [
   {
     name: 'trailers-forgotten',
     file: 'lib/http/outgoing.js',
-    find: "self._trailer !== '' || isLongHead(self)",
-    replace: 'isLongHead(self)',
+    find: "this._trailer !== '' || isLongHead(this)",
+    replace: 'isLongHead(this)',
   },
   {
     name: 'corks-overtaken',

@@ -108,13 +108,13 @@ module.exports = [
   {
     name: 'read-window-not-opened-by-resume',
     file: 'lib/http/socket.js',
-    find: '      self[kState] &= ~State.kReadPaused\n      acknowledge(self)',
-    replace: '      self[kState] &= ~State.kReadPaused',
+    find: '      this[kState] &= ~State.kReadPaused\n      acknowledge(this)',
+    replace: '      this[kState] &= ~State.kReadPaused',
   },
   {
     name: 'last-chunk-missing',
     file: 'lib/http/outgoing.js',
-    find: 'if (self._hasBody && self.chunkedEncoding) flags |= R.kReplyChunked',
+    find: 'if (this._hasBody && this.chunkedEncoding) flags |= R.kReplyChunked',
     replace: '',
   },
   {
@@ -132,8 +132,8 @@ module.exports = [
   {
     name: 'head-repeated-after-flush',
     file: 'lib/http/outgoing.js',
-    find: 'const bytes = self._headerSent\n',
-    replace: 'const bytes = self.writableFinished\n',
+    find: 'const bytes = this._headerSent\n',
+    replace: 'const bytes = this.writableFinished\n',
   },
   {
     name: 'unread-body-left',
@@ -144,7 +144,7 @@ module.exports = [
   {
     name: 'body-in-nobodys-context',
     file: 'lib/http/exchange.js',
-    find: 'req[kResource].runInAsyncScope(pushBody, undefined, socket, req, chunk)',
+    find: 'resource.runInAsyncScope(pushBody, undefined, socket, req, chunk)',
     replace: 'pushBody(socket, req, chunk)',
   },
   {
@@ -204,7 +204,7 @@ module.exports = [
   {
     name: 'head-answered-with-body',
     file: 'lib/http/outgoing.js',
-    find: '    if (!self._hasBody) body = null\n',
+    find: '    if (!this._hasBody) body = null\n',
     replace: '',
   },
   {
@@ -222,10 +222,10 @@ module.exports = [
   {
     name: 'listeners-captured-at-creation',
     file: 'lib/listen/server.js',
-    find: "  self.prependListener('connection', onConnection)\n",
-    replace: "  self.prependListener('connection', onConnection)\n  const [first] = self.listeners('request')\n  const { emit } = self\n" +
-      '  self.emit = function (/** @type {any} */ type, /** @type {any[]} */ ...args) {\n' +
-      "    return type === 'request' && first ? first.apply(self, args) : emit.call(self, type, ...args)\n  }\n",
+    find: "  this.prependListener('connection', onConnection)\n",
+    replace: "  this.prependListener('connection', onConnection)\n  const [first] = this.listeners('request')\n  const { emit } = this\n" +
+      '  this.emit = function (/** @type {any} */ type, /** @type {any[]} */ ...args) {\n' +
+      "    return type === 'request' && first ? first.apply(this, args) : emit.call(this, type, ...args)\n  }\n",
   },
   {
     name: 'only-upgrade-listener-overlooked',

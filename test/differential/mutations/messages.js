@@ -133,8 +133,8 @@ module.exports = [
   {
     name: 'finish-before-its-state',
     file: 'lib/http/outgoing.js',
-    find: 'self.finished = true\n    self._finish()',
-    replace: 'self._finish()\n    setImmediate(() => { self.finished = true })',
+    find: 'this.finished = true\n    this._finish()',
+    replace: 'this._finish()\n    setImmediate(() => { this.finished = true })',
   },
 
   // Reading.
@@ -147,14 +147,14 @@ module.exports = [
   {
     name: 'resume-without-credit',
     file: 'lib/http/socket.js',
-    find: 'self[kState] &= ~State.kReadPaused\n      acknowledge(self)',
-    replace: 'self[kState] &= ~State.kReadPaused',
+    find: 'this[kState] &= ~State.kReadPaused\n      acknowledge(this)',
+    replace: 'this[kState] &= ~State.kReadPaused',
   },
   {
     name: 'end-for-readers-only',
     file: 'lib/http/exchange.js',
-    find: 'req[kResource].runInAsyncScope(pushEnd, undefined, req)',
-    replace: "if (req.listenerCount('data') !== 0) req[kResource].runInAsyncScope(pushEnd, undefined, req)",
+    find: 'resource.runInAsyncScope(pushEnd, undefined, req)',
+    replace: "if (req.listenerCount('data') !== 0) resource.runInAsyncScope(pushEnd, undefined, req)",
   },
 
   {

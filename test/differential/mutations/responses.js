@@ -8,32 +8,32 @@ const ofOutHeaders = inFile('lib/http/out-headers.js')
 const ofExchange = inFile('lib/http/exchange.js')
 const ofReplyWriter = inFile('lib/records/reply-writer.js')
 
-const kHead = 'idleMs, self._header, body)'
+const kHead = 'idleMs, /** @type {string} */ (this._header), body)'
 
 /** @type {import('.').Mutation[]} */
 module.exports = [
   // The head of a response.
-  ofOutgoing('saved-implicit-header', 'self._implicitHeader()', 'ServerResponse.prototype.writeHead.call(self, self.statusCode)'),
-  ofOutgoing('header-forgotten', 'self._headerSent = true', "self._headerSent = true\n    self._header = ''"),
-  ofOutgoing('header-made-again', 'if (self._header === null) {', 'if (!self._headerSent) {'),
-  ofOutgoing('names-lowered', kHead, 'idleMs, self._header.replace(/^[\\w-]+(?=:)/gm, (name) => name.toLowerCase()), body)'),
+  ofOutgoing('saved-implicit-header', 'this._implicitHeader()', 'ServerResponse.prototype.writeHead.call(this, this.statusCode)'),
+  ofOutgoing('header-forgotten', 'this._headerSent = true', "this._headerSent = true\n    this._header = ''"),
+  ofOutgoing('header-made-again', 'if (this._header === null) {', 'if (!this._headerSent) {'),
+  ofOutgoing('names-lowered', kHead, 'idleMs, this._header.replace(/^[\\w-]+(?=:)/gm, (name) => name.toLowerCase()), body)'),
   ofOutgoing('cookie-lines-merged', kHead,
-    "idleMs, self._header.replace(/(\\r\\nSet-Cookie: [^\\r]*)\\r\\nSet-Cookie: /i, '$1, '), body)"),
+    "idleMs, this._header.replace(/(\\r\\nSet-Cookie: [^\\r]*)\\r\\nSet-Cookie: /i, '$1, '), body)"),
   ofOutgoing('reason-from-the-table', kHead,
-    "idleMs, self._header.replace(/^(.{12}) [^\\r]*/, (_, start) => start + ' ' + http.STATUS_CODES[self.statusCode]), body)"),
+    "idleMs, this._header.replace(/^(.{12}) [^\\r]*/, (_, start) => start + ' ' + http.STATUS_CODES[this.statusCode]), body)"),
   ofOutHeaders('header-names-with-prototype', 'OutHeaders.prototype = Object.create(null)', 'OutHeaders.prototype = {}'),
-  ofOutgoing('refused-header-remembered', 'checkValue(field, name, value)', 'self[kOutHeaders] ??= outHeaders()\n    checkValue(field, name, value)'),
+  ofOutgoing('refused-header-remembered', 'checkValue(field, name, value)', ';(this[kOutHeaders] ??= outHeaders())[field.key] = [name, value]\n    checkValue(field, name, value)'),
   ofOutgoing('header-value-unchecked', 'checkValue(field, name, value)', ''),
-  ofOutHeaders('refused-value-remembered', 'validateHeaderValue(name, value)', 'field.checked = value\n  validateHeaderValue(name, value)'),
+  ofOutHeaders('refused-value-remembered', 'validateHeaderValue(name, /** @type {string} */ (value))', 'field.checked = value\n  validateHeaderValue(name, value)'),
   ofOutHeaders('header-value-checked-once', 'value === field.checked', 'field.checked !== null'),
-  ofOutgoing('header-after-the-head', 'if (self._header || super.setHeader', 'if (super.setHeader'),
+  ofOutgoing('header-after-the-head', 'if (this._header || super.setHeader', 'if (super.setHeader'),
   ofReplyWriter('head-always-latin1', "const isText = typeof body === 'string' && (flags & R.kReplyChunked) === 0", 'const isText = false'),
 
   // Its body.
-  ofOutgoing('length-unknown', 'self._contentLength = body === null ? 0', 'self._contentLength = body === null ? null'),
+  ofOutgoing('length-unknown', 'this._contentLength = body === null ? 0', 'this._contentLength = body === null ? null'),
   ofOutgoing('length-in-characters', "typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength", 'body.length'),
-  ofOutgoing('body-of-a-head-sent', 'if (!self._hasBody) body = null', ''),
-  ofOutgoing('chunks-unframed', 'if (self._hasBody && self.chunkedEncoding) flags |= R.kReplyChunked', ''),
+  ofOutgoing('body-of-a-head-sent', 'if (!this._hasBody) body = null', ''),
+  ofOutgoing('chunks-unframed', 'if (this._hasBody && this.chunkedEncoding) flags |= R.kReplyChunked', ''),
   ofExchange('chunked-for-old-clients', 'res[kEnded] = false', 'res[kEnded] = false\n  res.useChunkedEncodingByDefault = true'),
   ofOutgoing('strict-length-ignored', '!res.strictContentLength && ', ''),
   ofOutgoing('encoding-ignored', "(encoding && encoding !== 'utf8') || ", ''),
@@ -41,8 +41,8 @@ module.exports = [
   ofOutgoing('end-taken-twice', '!res.finished && ', ''),
   ofOutgoing('last-piece-lost', "flags, body ?? '', 'utf8', idleMs)", "flags, '', 'utf8', idleMs)"),
   ofOutgoing('end-overtakes-write', 'return socket.writable && socket.writableLength === 0 && socket.writableCorked === 0', 'return socket.writable'),
-  ofOutgoing('end-calls-write', 'let flags = R.kReplyEnd', `if (body !== null && Object.hasOwn(self, 'write')) {
-      self.write(body)
+  ofOutgoing('end-calls-write', 'let flags = R.kReplyEnd', `if (body !== null && Object.hasOwn(this, 'write')) {
+      this.write(body)
       return super.end()
     }
     let flags = R.kReplyEnd`),

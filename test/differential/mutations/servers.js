@@ -17,26 +17,26 @@ module.exports = [
   {
     name: 'listen-deferred',
     file: 'lib/listen/server.js',
-    find: 'return super.listen(...toPrimary ?? plan.args)',
-    replace: 'setImmediate(() => super.listen(...toPrimary ?? plan.args)); return self',
+    find: 'return super.listen(...(/** @type {ListenArgs} */ (toPrimary ?? plan.args)))',
+    replace: 'setImmediate(() => super.listen(...toPrimary ?? plan.args)); return this',
   },
   {
     name: 'listen-first-argument-only',
     file: 'lib/listen/server.js',
-    find: 'return super.listen(...toPrimary ?? plan.args)',
+    find: 'return super.listen(...(/** @type {ListenArgs} */ (toPrimary ?? plan.args)))',
     replace: 'return super.listen((toPrimary ?? plan.args)[0])',
   },
   {
     name: 'listen-signal-lost',
     file: 'lib/listen/server.js',
-    find: 'return super.listen(...toPrimary ?? plan.args)',
+    find: 'return super.listen(...(/** @type {ListenArgs} */ (toPrimary ?? plan.args)))',
     replace: 'return super.listen(...(toPrimary ?? plan.args).map((arg) => arg?.signal ? { ...arg, signal: undefined } : arg))',
   },
   {
     name: 'objects-are-prefixes',
     file: 'lib/listen/listen-args.js',
-    find: '(first.prefix === undefined && first.prefixes === undefined)',
-    replace: 'first.port !== undefined',
+    find: '(given.prefix === undefined && given.prefixes === undefined)',
+    replace: 'given.port !== undefined',
   },
   {
     name: 'path-peers-have-names',
@@ -59,8 +59,8 @@ module.exports = [
   {
     name: 'bind-error-at-once',
     file: 'lib/listen/server.js',
-    find: 'fail(listenError(handle, address, port))',
-    replace: 'emitError(self, listenError(handle, address, port))',
+    find: 'fail(listenError(handle, /** @type {string} */ (address), /** @type {number} */ (port)))',
+    replace: 'emitError(this, listenError(handle, address, port))',
   },
   {
     name: 'forgotten-id-kept',
@@ -137,7 +137,7 @@ module.exports = [
   {
     name: 'close-callback-at-once',
     file: 'lib/listen/server.js',
-    find: 'return super.close(...args)',
+    find: 'return super.close(...(/** @type {[callback?: (error?: Error) => void]} */ (args)))',
     replace: 'super.close()\n      process.nextTick(args[0] ?? (() => {}))\n      return this',
   },
   {
@@ -263,7 +263,7 @@ module.exports = [
   {
     name: 'never-lenient',
     file: 'lib/listen/server.js',
-    find: 'if (isParsedByNode(self)) return listen()',
+    find: 'if (isParsedByNode(this)) return listen()',
     replace: '',
   },
   {
@@ -275,14 +275,14 @@ module.exports = [
   {
     name: 'head-in-lower-case',
     file: 'lib/http/outgoing.js',
-    find: 'idleMs, self._header, body)',
-    replace: 'idleMs, self._header.replace(/^[A-Z].*?:/gm, (name) => name.toLowerCase()), body)',
+    find: 'idleMs, /** @type {string} */ (this._header), body)',
+    replace: 'idleMs, this._header.replace(/^[A-Z].*?:/gm, (name) => name.toLowerCase()), body)',
   },
   {
     name: 'date-of-the-first-answer',
     file: 'lib/http/outgoing.js',
-    find: 'idleMs, self._header, body)',
-    replace: 'idleMs, self._header.replace(/Date: .*/, (date) => socket.firstDate ??= date), body)',
+    find: 'idleMs, /** @type {string} */ (this._header), body)',
+    replace: 'idleMs, this._header.replace(/Date: .*/, (date) => socket.firstDate ??= date), body)',
   },
   {
     name: 'upgraded-bytes-wait',
@@ -305,7 +305,7 @@ module.exports = [
   {
     name: 'tunnels-are-ours',
     file: 'lib/listen/server.js',
-    find: '&& (socket[kState] & State.kUpgraded) === 0',
+    find: '&& (/** @type {number} */ (socket[kState]) & State.kUpgraded) === 0',
     replace: '',
   },
   {
