@@ -10,15 +10,17 @@ const { Load, ask, connect, kSkip, member, readByPeer, silence, stateOf, until }
 const kConnections = 64
 const kRequests = 50
 const kAtATime = 4
+const kPath = '/shop/'
 // What has lain before a thread for 10 ms makes it a blocked one.
 const kBlockedMs = 50
+const kBothBlockedMs = 1500
 
 /** @param {import('./kit').Client[]} clients asked a few at a time @returns {Promise<string[]>} who has the connection of each */
 async function ownersOf (clients) {
   const owners = []
   for (let first = 0; first < clients.length; first += kAtATime) {
     const some = clients.slice(first, first + kAtATime)
-    owners.push(...(await Promise.all(some.map((client) => client.request('/')))).map(({ owner }) => owner))
+    owners.push(...(await Promise.all(some.map((client) => client.request(kPath)))).map(({ owner }) => owner))
   }
   return owners
 }
@@ -36,8 +38,27 @@ async function oneOf (clients, owner) {
   return found
 }
 
+/**
+ * Makes a process whose JavaScript is busy a blocked one, by a request that lies before it unread.
+ *
+ * @param {import('./kit').Client} first has its connection there
+ * @param {import('./kit').Client[]} others
+ * @returns {Promise<{ answer: Promise<any>, isBlocked: () => boolean }>} when it has lain there long enough
+ */
+async function layBefore (first, others) {
+  let isOver = false
+  const answer = first.request(kPath).finally(() => { isOver = true })
+  answer.catch(() => {})
+  await readByPeer(first.socket)
+  // I/O threads answer these, and have laid before JavaScript what they had read before: otherwise the next requests could be
+  // read together with that one, and wait with it.
+  for (const { status } of await Promise.all(others.map((client) => client.request('/of-nobody')))) assert.equal(status, 404)
+  await silence(kBlockedMs)
+  return { answer, isBlocked: () => !isOver }
+}
+
 /** @param {number} port @param {string} [queueMode] @param {string} [queueName] */
-const onQueue = (port, queueMode = 'createOrAttach', queueName = 'shop') => ({ prefix: `http://*:${port}/`, queueName, queueMode })
+const onQueue = (port, queueMode = 'createOrAttach', queueName = 'shop') => ({ prefix: `http://*:${port}${kPath}`, queueName, queueMode })
 
 describe('A queue', { skip: kSkip }, () => {
   it('is opened and attached to as its mode says', async (t) => {
@@ -52,11 +73,11 @@ describe('A queue', { skip: kSkip }, () => {
     await assert.rejects(b.listen('b', onQueue(port, 'create')), { code: 'EADDRINUSE', pid: a.pid })
     await assert.rejects(b.listen('b', onQueue(port, 'attach', 'other')), { code: 'ENOENT' })
     await assert.rejects(b.listen('b', onQueue(port, 'createOrAttach', 'other')), { code: 'EADDRINUSE', pid: a.pid })
-    await assert.rejects(b.listen('b', `http://*:${port}/`), { code: 'EADDRINUSE', pid: a.pid })
+    await assert.rejects(b.listen('b', `http://*:${port}${kPath}`), { code: 'EADDRINUSE', pid: a.pid })
     await b.listen('b', onQueue(port, 'attach'))
     await c.listen('c', onQueue(port, 'createOrAttach'))
     const owners = new Set()
-    for (let i = 0; i < 60; i++) owners.add((await ask(port, '/')).owner)
+    for (let i = 0; i < 60; i++) owners.add((await ask(port, kPath)).owner)
     assert.deepEqual([...owners].sort(), ['a', 'b', 'c'])
     // The one that opened it is nothing special.
     await a.close('a')
@@ -69,7 +90,7 @@ describe('A queue', { skip: kSkip }, () => {
     const members = await Promise.all([member(t, 'a', onQueue(port)), member(t, 'b', onQueue(port))])
     const count = 200
     // Code that has run is faster: a thread that compiles is passed over as a blocked one.
-    for (let i = 0; i < 60; i++) await ask(port, '/')
+    for (let i = 0; i < 60; i++) await ask(port, kPath)
     /** @type {import('./kit').Client[]} */
     const clients = []
     /** @type {import('./kit').Answer[]} */
@@ -77,7 +98,7 @@ describe('A queue', { skip: kSkip }, () => {
     while (clients.length < count) {
       const some = await Promise.all(Array.from({ length: 4 }, () => connect(t, port)))
       clients.push(...some)
-      answers.push(...await Promise.all(some.map((client) => client.request('/'))))
+      answers.push(...await Promise.all(some.map((client) => client.request(kPath))))
     }
     const ofA = answers.filter(({ owner }) => owner === 'a').length
     assert.equal(answers.filter(({ owner }) => owner === 'b').length, count - ofA)
@@ -85,7 +106,7 @@ describe('A queue', { skip: kSkip }, () => {
     // A connection stays where it is: nothing is handed to and fro.
     let moved = 0
     for (const [i, client] of clients.entries()) {
-      if ((await client.request('/')).owner !== answers[i].owner) moved++
+      if ((await client.request(kPath)).owner !== answers[i].owner) moved++
     }
     assert.ok(moved <= 0.2 * count, `${moved} connections moved`)
     const served = await Promise.all(members.map((one) => one.tell('requests')))
@@ -95,7 +116,7 @@ describe('A queue', { skip: kSkip }, () => {
   it('shares the requests of keep-alive connections out evenly', async (t) => {
     const port = await freePort()
     await Promise.all([member(t, 'a', onQueue(port)), member(t, 'b', onQueue(port))])
-    for (let i = 0; i < 60; i++) await ask(port, '/')
+    for (let i = 0; i < 60; i++) await ask(port, kPath)
     const clients = await Promise.all(Array.from({ length: kConnections }, () => connect(t, port)))
     /** @type {Record<string, number>} */
     const answers = { a: 0, b: 0 }
@@ -103,7 +124,7 @@ describe('A queue', { skip: kSkip }, () => {
     for (let i = 0; i < kRequests; i++) {
       for (let first = 0; first < clients.length; first += kAtATime) {
         const some = clients.slice(first, first + kAtATime)
-        for (const { owner } of await Promise.all(some.map((client) => client.request('/')))) answers[owner]++
+        for (const { owner } of await Promise.all(some.map((client) => client.request(kPath)))) answers[owner]++
       }
     }
     const all = kConnections * kRequests
@@ -115,28 +136,44 @@ describe('A queue', { skip: kSkip }, () => {
     const port = await freePort()
     const [a] = await Promise.all([member(t, 'a', onQueue(port)), member(t, 'b', onQueue(port))])
     const clients = await Promise.all(Array.from({ length: kConnections }, () => connect(t, port)))
-    await Promise.all(clients.map((client) => client.request('/')))
+    await Promise.all(clients.map((client) => client.request(kPath)))
     const first = await oneOf(clients, 'a')
     const release = await a.block(t)
-    // By what lies before the thread unread it is found to be blocked. How long others wait is measured by npm run bench.
-    let isBlocked = true
-    const begun = clients[first].request('/').finally(() => { isBlocked = false })
-    await readByPeer(clients[first].socket)
-    await silence(kBlockedMs)
     const others = clients.filter((_, i) => i !== first)
-    const answers = await Promise.all(others.map((client) => client.request('/')))
+    // How long others wait is measured by npm run bench.
+    const { answer, isBlocked } = await layBefore(clients[first], others)
+    const answers = await Promise.all(others.map((client) => client.request(kPath)))
     // New connections are given to both in turn, also to the blocked one.
-    for (let i = 0; i < 20; i++) answers.push(await ask(port, '/'))
-    assert.ok(isBlocked)
+    for (let i = 0; i < 20; i++) answers.push(await ask(port, kPath))
+    assert.ok(isBlocked())
     assert.deepEqual([...new Set(answers.map(({ owner }) => owner))], ['b'])
     release()
-    assert.equal((await begun).owner, 'a')
+    assert.equal((await answer).owner, 'a')
+  })
+
+  it('gives requests to the process that is free first, when all were blocked', async (t) => {
+    const port = await freePort()
+    const [a, b] = await Promise.all([member(t, 'a', onQueue(port)), member(t, 'b', onQueue(port))])
+    const clients = await Promise.all(Array.from({ length: kConnections }, () => connect(t, port)))
+    const ofA = clients[await oneOf(clients, 'a')]
+    const left = clients.filter((client) => client !== ofA)
+    const ofB = left[await oneOf(left, 'b')]
+    const others = left.filter((client) => client !== ofB)
+    await a.block(t)
+    const release = await b.block(t)
+    await layBefore(ofA, [])
+    const { answer } = await layBefore(ofB, [])
+    const answers = others.map((client) => client.request(kPath))
+    // They have gone to and fro for so long that the next one would have to be blocked for longer.
+    await silence(kBothBlockedMs)
+    release()
+    assert.deepEqual([...new Set((await Promise.all([...answers, answer])).map(({ owner }) => owner))], ['b'])
   })
 
   it('gets its connections back when it is not blocked any more', async (t) => {
     const port = await freePort()
     const [a] = await Promise.all([member(t, 'a', onQueue(port)), member(t, 'b', onQueue(port))])
-    for (let i = 0; i < 60; i++) await ask(port, '/')
+    for (let i = 0; i < 60; i++) await ask(port, kPath)
     const clients = await Promise.all(Array.from({ length: kConnections }, () => connect(t, port)))
     /** @type {string[]} */
     let owners = []
@@ -149,18 +186,16 @@ describe('A queue', { skip: kSkip }, () => {
     await until(async () => isEven(await askAll()), 'an even start')
     const first = clients[owners.indexOf('a')]
     const release = await a.block(t)
-    let isBlocked = true
-    const begun = first.request('/').finally(() => { isBlocked = false })
-    await readByPeer(first.socket)
-    await silence(kBlockedMs)
+    const others = clients.filter((client) => client !== first)
+    const { answer, isBlocked } = await layBefore(first, others)
     // All at once, and again: what comes for the one that is blocked does not wait, also when the other one has its connection.
     for (let i = 0; i < 3; i++) {
-      const answers = await Promise.all(clients.filter((client) => client !== first).map((client) => client.request('/')))
+      const answers = await Promise.all(others.map((client) => client.request(kPath)))
       assert.deepEqual([...new Set(answers.map(({ owner }) => owner))], ['b'])
     }
-    assert.ok(isBlocked)
+    assert.ok(isBlocked())
     release()
-    assert.equal((await begun).owner, 'a')
+    assert.equal((await answer).owner, 'a')
     await until(async () => isEven(await askAll()), 'as even as before')
     // And they stay there: what moves now is due to a busy machine.
     const all = { a: 0, b: 0 }
@@ -182,14 +217,12 @@ describe('A queue', { skip: kSkip }, () => {
     const clients = await Promise.all(Array.from({ length: kConnections }, () => connect(t, port)))
     const first = await oneOf(clients, 'a')
     await a.block(t)
-    clients[first].request('/').catch(() => {})
-    await readByPeer(clients[first].socket)
-    await silence(kBlockedMs)
     const others = clients.filter((_, i) => i !== first)
-    const kept = await Promise.all(others.map(async (client) => [client, (await client.request('/')).owner]))
+    await layBefore(clients[first], others)
+    const kept = await Promise.all(others.map(async (client) => [client, (await client.request(kPath)).owner]))
     await a.kill()
     for (const [client, owner] of /** @type {[import('./kit').Client, string][]} */ (kept)) {
-      if (owner === 'b') assert.equal((await client.request('/')).owner, 'b')
+      if (owner === 'b') assert.equal((await client.request(kPath)).owner, 'b')
     }
   })
 
@@ -197,20 +230,20 @@ describe('A queue', { skip: kSkip }, () => {
     const port = await freePort()
     const [a] = await Promise.all([member(t, 'a', onQueue(port)), member(t, 'b', onQueue(port))])
     const clients = await Promise.all(Array.from({ length: 16 }, () => connect(t, port)))
-    const answers = await Promise.all(clients.map((client) => client.request('/')))
+    const answers = await Promise.all(clients.map((client) => client.request(kPath)))
     await a.kill()
     for (const [i, client] of clients.entries()) {
-      if (answers[i].owner === 'b') assert.equal((await client.request('/')).owner, 'b')
+      if (answers[i].owner === 'b') assert.equal((await client.request(kPath)).owner, 'b')
     }
-    for (let i = 0; i < 20; i++) assert.deepEqual(await ask(port, '/').then(({ status, owner }) => [status, owner]), [200, 'b'])
+    for (let i = 0; i < 20; i++) assert.deepEqual(await ask(port, kPath).then(({ status, owner }) => [status, owner]), [200, 'b'])
   })
 
   it('loses no request while its processes come and go', async (t) => {
     const port = await freePort()
     const [a, b] = await Promise.all([member(t, 'a', onQueue(port)), member(t, 'b', onQueue(port))])
     const loads = [
-      new Load(t, { port, targets: ['/'], owners: () => /^[abc]$/ }),
-      new Load(t, { port, targets: ['/'], owners: () => /^[abc]$/, isKept: false })
+      new Load(t, { port, targets: [kPath], owners: () => /^[abc]$/ }),
+      new Load(t, { port, targets: [kPath], owners: () => /^[abc]$/, isKept: false })
     ]
     const goOn = () => Promise.all(loads.map((load) => load.further(10)))
     await goOn()

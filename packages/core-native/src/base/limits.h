@@ -243,7 +243,7 @@ inline constexpr uint64_t kPeerAckLookMs = 5;
 inline constexpr size_t kPeerUnsentBytesMax = 4 * 1024 * 1024;
 // Moves of a connection with one request. The routes of two members differ only while a change
 // travels.
-inline constexpr uint8_t kHopsMax = 8;
+inline constexpr uint8_t kHopsMax = 20;
 // Times that a request may come back to the relaying member because its owner has just left. Each
 // time it waits for kWaitingRetryMs, or until the change has arrived.
 inline constexpr uint8_t kReturnsMax = 100;
@@ -305,9 +305,11 @@ inline constexpr uint32_t kOfflineMs = 10'000;
 // new requests. Longer than most handlers run, shorter than anybody notices.
 inline constexpr uint64_t kBlockedMs = 10;
 // Moves of a connection between blocked owners, after which it waits where it is. For each move the
-// owner must have been blocked for twice as long as for the move before (10 ms to 320 ms), so that
-// the connection stays where JavaScript is free first.
-inline constexpr uint8_t kBlockedHopsMax = 6;
+// owner must have been blocked for twice as long as for the move before (20 ms to 40 s), so that
+// the connection stays where JavaScript is free first, and does not wait for an owner that stays
+// blocked while another one is free again.
+inline constexpr uint8_t kBlockedHopsMax = 12;
+static_assert(kBlockedHopsMax < kHopsMax);
 // Time after which an owner that has passed nothing on, and is not blocked, asks for its
 // connections back. Much longer than kBlockedMs, so that an owner that is blocked again and again
 // does not.
