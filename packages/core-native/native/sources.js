@@ -146,6 +146,7 @@ const kEngine = [
   'sharing/port_record.cc',
   'sharing/shared_port.cc',
   'sharing/shared_ports.cc',
+  'sharing/sharing_thread.cc',
   'sharing/state_query.cc',
   'sharing/unix_diag.cc',
   'tls/client_hello.cc',

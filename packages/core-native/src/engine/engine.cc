@@ -28,6 +28,20 @@ int Duplicate(int fd) {
   return copy;
 }
 
+// Names a server among those of all processes.
+std::string NameOf(uint64_t member, uint32_t server_id) {
+  return std::to_string(member) + " " + std::to_string(server_id);
+}
+
+// By what rules clients of the server's prefix are asked for certificates; empty without TLS.
+// `server` is its NameOf().
+std::string TermsOf(const tls::ServerContext* context, const std::string& server,
+                    const std::string& text) {
+  UrlPrefix prefix;
+  const bool is_secure = ParseUrlPrefix(text, &prefix) == PrefixError::kNone && prefix.is_https;
+  return context == nullptr || !is_secure ? std::string() : context->TermsDigest(prefix, server);
+}
+
 }  // namespace
 
 Engine::Engine(BackendOptions options)
@@ -173,20 +187,11 @@ int Engine::ListenBeside(uint16_t port, int backlog, const std::vector<int>& nar
   return sharing::ListenBeside(port, backlog, narrower);
 }
 
-// By what rules clients are asked for certificates; empty without TLS.
-std::string Engine::TermsOf(uint32_t server_id, const tls::ServerContext* context,
-                            const std::string& text) const {
-  UrlPrefix prefix;
-  const bool is_secure = ParseUrlPrefix(text, &prefix) == PrefixError::kNone && prefix.is_https;
-  if (context == nullptr || !is_secure) return {};
-  const std::string server = std::to_string(sharing_.id()) + " " + std::to_string(server_id);
-  return context->TermsDigest(prefix, server);
-}
-
 bool Engine::ChangeTerms(uint32_t server_id, std::shared_ptr<const tls::ServerContext> context,
                          RegistrationResult* conflict) {
+  const std::string server = NameOf(sharing_.id(), server_id);
   const auto terms_of = [&](const std::string& prefix) {
-    return TermsOf(server_id, context.get(), prefix);
+    return TermsOf(context.get(), server, prefix);
   };
   return sharing_.ChangeTerms(server_id, terms_of, conflict);
 }
@@ -204,9 +209,9 @@ bool Engine::Register(const Registration& wanted, RegistrationResult* result) {
   const auto config = configs_.find(wanted.server_id);
   const tls::ServerContext* context =
       config == configs_.end() ? nullptr : config->second->settings().tls.get();
+  const std::string server = NameOf(sharing_.id(), wanted.server_id);
   for (const Registration::Prefix& prefix : wanted.prefixes) {
-    message.prefixes.push_back(
-        {prefix.id, prefix.text, TermsOf(wanted.server_id, context, prefix.text)});
+    message.prefixes.push_back({prefix.id, prefix.text, TermsOf(context, server, prefix.text)});
   }
   const bool fits = message.prefixes.size() <= peer::kListItemsMax &&
                     peer::Encode(message).size() <= peer::kFrameBytesMax;

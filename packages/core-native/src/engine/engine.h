@@ -78,8 +78,6 @@ class Engine final : public SocketBackend, private sharing::Delegate {
   // Returns the lane with the fewest connections. Thread: any.
   Lane& NextLane();
   Acceptor::Sink SinkFor(uint32_t server_id);
-  std::string TermsOf(uint32_t server_id, const tls::ServerContext* context,
-                      const std::string& text) const;
 
   http1::MethodTable methods_;
   ConsumerSignal signal_;

@@ -1,6 +1,5 @@
 #include "sharing/shared_ports.h"
 
-#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,21 +7,12 @@
 #include <utility>
 
 #include "base/limits.h"
-#include "base/signals_blocked.h"
 #include "sharing/named_files.h"
 
 namespace httpsys::sharing {
-namespace {
 
-// How often deadlines are looked at while there are any.
-constexpr uint64_t kTickMs = 10;
-
-// The one whose thread this is.
-thread_local const SharedPorts* current = nullptr;
-
-}  // namespace
-
-SharedPorts::SharedPorts(Delegate* delegate) : delegate_(delegate), id_(RandomId()) {}
+SharedPorts::SharedPorts(Delegate* delegate)
+    : delegate_(delegate), id_(RandomId()), thread_(this) {}
 
 SharedPorts::~SharedPorts() { Close(); }
 
@@ -138,7 +128,7 @@ bool SharedPorts::ChangeTerms(uint32_t server_id, const PortParticipant::TermsOf
   for (const auto& [number, port] : ports_) {
     port->participant().ApplyTerms(server_id, terms_of, NowMs());
   }
-  if (links_.has_pending()) Post([] {});
+  if (links_.has_pending()) thread_.Post([] {});
   return true;
 }
 
@@ -164,18 +154,7 @@ void SharedPorts::Close() {
     for (const auto& [number, port] : ports_) port->CloseMeeting();
     if (link_key_ > 0) delegate_->Unwatch(link_key_);
   }
-  bool is_running;
-  {
-    const std::lock_guard lock(commands_mutex_);
-    is_running = is_running_;
-    is_stopping_ = true;
-    // Within the lock: the thread has not seen it yet, so that the handle is there.
-    if (is_running) uv_async_send(&wake_);
-  }
-  if (is_running) {
-    uv_thread_join(&thread_);
-    uv_loop_close(&loop_);
-  }
+  thread_.Stop();
   ports_.clear();
   for (const RegistrationResult& result : results_) {
     for (const int fd : result.sockets) close(fd);
@@ -186,77 +165,18 @@ void SharedPorts::Close() {
 
 // -- The thread.
 
-bool SharedPorts::Post(std::function<void()> command) {
-  const std::lock_guard lock(commands_mutex_);
-  if (is_stopping_) return false;
-  commands_.push_back(std::move(command));
-  if (!is_running_) {
-    if (uv_loop_init(&loop_) != 0) {
-      commands_.pop_back();
-      return false;
-    }
-    uv_async_init(&loop_, &wake_,
-                  [](uv_async_t* wake) { static_cast<SharedPorts*>(wake->data)->RunCommands(); });
-    uv_timer_init(&loop_, &timer_);
-    uv_timer_init(&loop_, &keys_timer_);
-    wake_.data = timer_.data = keys_timer_.data = this;
-    {
-      const SignalsBlocked blocked;
-      is_running_ = uv_thread_create(&thread_, Main, this) == 0;
-    }
-    if (!is_running_) {
-      AbandonLoop();
-      return false;
-    }
-  }
-  uv_async_send(&wake_);
-  return true;
-}
-
-// There is no thread for it.
-void SharedPorts::AbandonLoop() {
-  commands_.pop_back();
-  uv_close(reinterpret_cast<uv_handle_t*>(&wake_), nullptr);
-  uv_close(reinterpret_cast<uv_handle_t*>(&timer_), nullptr);
-  uv_close(reinterpret_cast<uv_handle_t*>(&keys_timer_), nullptr);
-  uv_run(&loop_, UV_RUN_DEFAULT);
-  uv_loop_close(&loop_);
-}
-
-void SharedPorts::Main(void* argument) {
-#ifdef __linux__
-  pthread_setname_np(pthread_self(), "httpsys-share");
-#endif
-  current = static_cast<SharedPorts*>(argument);
-  uv_run(&static_cast<SharedPorts*>(argument)->loop_, UV_RUN_DEFAULT);
-}
-
-void SharedPorts::RunCommands() {
-  std::vector<std::function<void()>> commands;
-  bool is_stopping;
-  {
-    const std::lock_guard lock(commands_mutex_);
-    commands.swap(commands_);
-    is_stopping = is_stopping_;
-  }
-  for (const auto& command : commands) command();
+void SharedPorts::AfterCommands() {
   const std::lock_guard lock(mutex_);
-  if (is_stopping) {
-    StopThread();
-    return;
-  }
   Flush();
   ArmTimers();
 }
 
 // Who ends in order takes its prefixes back; those of one that does not are offline for a while.
-void SharedPorts::StopThread() {
+void SharedPorts::BeforeEnd() {
+  const std::lock_guard lock(mutex_);
   for (const auto& [number, port] : ports_) port->participant().SayGoodbye(NowMs());
   Flush();
   links_.CloseAll();
-  uv_close(reinterpret_cast<uv_handle_t*>(&wake_), nullptr);
-  uv_close(reinterpret_cast<uv_handle_t*>(&timer_), nullptr);
-  uv_close(reinterpret_cast<uv_handle_t*>(&keys_timer_), nullptr);
 }
 
 void SharedPorts::ArmTimers() {
@@ -264,18 +184,9 @@ void SharedPorts::ArmTimers() {
     return std::any_of(ports_.begin(), ports_.end(),
                        [&](const auto& item) { return is_so(item.second->participant()); });
   };
-  const bool ticks = uv_is_active(reinterpret_cast<uv_handle_t*>(&timer_)) != 0;
-  if (!ticks && is_any([](const PortParticipant& each) { return each.NeedsTicks(); })) {
-    uv_timer_start(
-        &timer_, [](uv_timer_t* timer) { static_cast<SharedPorts*>(timer->data)->Tick(); }, kTickMs,
-        0);
-  }
-  const bool tells = uv_is_active(reinterpret_cast<uv_handle_t*>(&keys_timer_)) != 0;
-  if (!tells && is_any([](const PortParticipant& each) { return each.TellsTicketKeys(); })) {
-    uv_timer_start(
-        &keys_timer_,
-        [](uv_timer_t* timer) { static_cast<SharedPorts*>(timer->data)->TellTicketKeys(); },
-        limits::kTicketTellMs, 0);
+  if (is_any([](const PortParticipant& each) { return each.NeedsTicks(); })) thread_.TickSoon();
+  if (is_any([](const PortParticipant& each) { return each.TellsTicketKeys(); })) {
+    thread_.TellKeysLater();
   }
 }
 
@@ -334,7 +245,7 @@ void SharedPorts::OnBroken(Channel* channel) {
 }
 
 void SharedPorts::OnApplied(uint16_t number, uint64_t life, const Applied& applied) {
-  Post([this, number, life, applied] {
+  thread_.Post([this, number, life, applied] {
     const std::lock_guard lock(mutex_);
     SharedPort* port = Find(number);
     // Routes of before the port was given back confirm nothing now.
@@ -346,7 +257,7 @@ void SharedPorts::OnApplied(uint16_t number, uint64_t life, const Applied& appli
 
 // On the acceptor's thread.
 void SharedPorts::OnVisitor(uint16_t number, int fd) {
-  const bool is_posted = Post([this, number, fd] {
+  const bool is_posted = thread_.Post([this, number, fd] {
     const std::lock_guard lock(mutex_);
     SharedPort* port = Find(number);
     Credentials who;
@@ -356,7 +267,7 @@ void SharedPorts::OnVisitor(uint16_t number, int fd) {
       close(fd);
       return;
     }
-    const LinkId link = links_.Open(&loop_, fd, this, number);
+    const LinkId link = links_.Open(thread_.loop(), fd, this, number);
     if (link == 0) return;
     if (!port->participant().OnVisitor(link, who, NowMs())) links_.Close(link);
   });
@@ -387,11 +298,11 @@ void SharedPorts::AfterInput(uint16_t number) {
     ports_.erase(number);
     wants_thread = false;
   }
-  if (current == this) {
+  if (thread_.IsCurrent()) {
     Flush();
   } else if (wants_thread || links_.has_pending()) {
     // What waits is sent, whoever joins begins, and the timers are armed.
-    Post([this, number] {
+    thread_.Post([this, number] {
       const std::lock_guard lock(mutex_);
       SharedPort* port = Find(number);
       if (port != nullptr && !is_closed_) port->participant().Tick(NowMs());
@@ -437,7 +348,7 @@ Visit SharedPorts::OpenLink(uint16_t port, int fd) {
     visit.result = Visit::Result::kRefused;
     return visit;
   }
-  visit.link = links_.Open(&loop_, fd, this, port);
+  visit.link = links_.Open(thread_.loop(), fd, this, port);
   if (visit.link != 0) visit.result = Visit::Result::kLinked;
   return visit;
 }

@@ -1,8 +1,9 @@
 #pragma once
 // Port sharing of one engine.
 //
-// SharedPorts owns the thread, the lock and the channels. What happens on a port is decided by its
-// PortParticipant, a pure state machine. The thread starts when another member appears.
+// SharedPorts owns the thread (SharingThread), the lock and the channels. What happens on a port is
+// decided by its PortParticipant, a pure state machine. The thread starts when another member
+// appears.
 
 #include <uv.h>
 
@@ -23,6 +24,7 @@
 #include "sharing/port_links.h"
 #include "sharing/port_routes.h"
 #include "sharing/shared_port.h"
+#include "sharing/sharing_thread.h"
 
 namespace httpsys::sharing {
 
@@ -53,7 +55,7 @@ class Delegate {
   ~Delegate() = default;
 };
 
-class SharedPorts final : private Channel::Handler, private PortHost {
+class SharedPorts final : private Channel::Handler, private PortHost, private SharingThread::Owner {
  public:
   explicit SharedPorts(Delegate* delegate);
   ~SharedPorts();
@@ -97,19 +99,12 @@ class SharedPorts final : private Channel::Handler, private PortHost {
   uint64_t id() const { return id_; }
 
  private:
-  // -- The thread. mutex_ must be held unless a comment says otherwise.
+  // -- SharingThread::Owner. Called without mutex_, on the thread.
 
-  // Runs a command on the thread, which it starts if needed. Returns false if the command will not
-  // run. May be called with or without mutex_.
-  bool Post(std::function<void()> command);
-  void AbandonLoop();  // Called with commands_mutex_ held instead.
-  void RunCommands();  // Called without mutex_.
-  static void Main(void* argument);
-  void Tick();  // Called without mutex_.
-  void ArmTimers();
-  void TellTicketKeys();  // Called without mutex_.
-  void StopThread();
-  static uint64_t NowMs();
+  void AfterCommands() override;
+  void Tick() override;
+  void TellTicketKeys() override;
+  void BeforeEnd() override;
 
   // -- Ports. mutex_ must be held unless a comment says otherwise.
 
@@ -119,6 +114,8 @@ class SharedPorts final : private Channel::Handler, private PortHost {
   // frames may wait to be sent.
   void AfterInput(uint16_t number);
   void Flush();
+  void ArmTimers();  // On the thread.
+  static uint64_t NowMs();
   // Listens under the name of this member, if it does not yet. Returns 0 or a positive errno.
   int EnsureLinkSocket();
   void OnVisitor(uint16_t number, int fd);  // Called without mutex_, on the acceptor's thread.
@@ -152,7 +149,7 @@ class SharedPorts final : private Channel::Handler, private PortHost {
   uint32_t thread_number_ = 0;
   std::string program_;
 
-  std::mutex mutex_;  // Guards everything below, up to commands_mutex_.
+  std::mutex mutex_;  // Guards everything below but the thread.
   std::map<uint16_t, std::unique_ptr<SharedPort>> ports_;
   PortLinks links_;
   NamedSocket link_socket_;
@@ -161,15 +158,7 @@ class SharedPorts final : private Channel::Handler, private PortHost {
   uint64_t last_life_ = 0;
   bool is_closed_ = false;
 
-  std::mutex commands_mutex_;
-  std::vector<std::function<void()>> commands_;
-  bool is_running_ = false;
-  bool is_stopping_ = false;
-  uv_loop_t loop_;
-  uv_async_t wake_;
-  uv_timer_t timer_;
-  uv_timer_t keys_timer_;
-  uv_thread_t thread_;
+  SharingThread thread_;
 };
 
 }  // namespace httpsys::sharing
