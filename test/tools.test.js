@@ -46,6 +46,20 @@ test('set-up without a compiler names it and the command that installs it, and e
   assert.match(stderr, /apt-get install -y --no-install-recommends g\+\+ make python3/)
 })
 
+test('what `npm test` loads before it has installed anything needs no package', () => {
+  const refusePackages = `
+    const Module = require('node:module')
+    const resolve = Module._resolveFilename
+    Module._resolveFilename = function (name, ...rest) {
+      if (!/^[./]/.test(name) && !Module.isBuiltin(name)) throw new Error(name + ' is a package')
+      return resolve.call(this, name, ...rest)
+    }
+    require('./tools/check.js')`
+  const { status, stderr } = spawnSync(process.execPath, ['-e', refusePackages], { cwd: kRoot, encoding: 'utf8' })
+  assert.equal(stderr, '')
+  assert.equal(status, 0)
+})
+
 test('every platform has its place in the loader and in the table, which knows the same runs', () => {
   const rows = fs.readFileSync(path.join(kRoot, 'docs', 'platforms.md'), 'utf8').split('\n').filter((line) => line.startsWith('| `@httpsys/core-'))
   for (const { name } of kTargets) {

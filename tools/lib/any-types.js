@@ -4,7 +4,6 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
-const ts = require('typescript')
 const { kRoot, listFiles } = require('./project')
 
 /** Names that say no more of a value than that it is one, or that it can be called. */
@@ -12,8 +11,10 @@ const kOpenNames = ['Function', 'Object']
 
 /** @typedef {{ line: number, type: string }} OpenType */
 
-/** @param {ts.Node} node @returns {boolean} */
-function isOpen (node) {
+/** @typedef {import('typescript')} TypeScript */
+
+/** @param {TypeScript} ts @param {import('typescript').Node} node @returns {boolean} */
+function isOpen (ts, node) {
   if (node.kind === ts.SyntaxKind.AnyKeyword || node.kind === ts.SyntaxKind.JSDocAllType || node.kind === ts.SyntaxKind.JSDocUnknownType) return true
   return ts.isTypeReferenceNode(node) && node.typeArguments === undefined && ts.isIdentifier(node.typeName) && kOpenNames.includes(node.typeName.text)
 }
@@ -25,13 +26,15 @@ function isOpen (node) {
  * @returns {OpenType[]} in their order
  */
 function openTypesOf (text) {
+  // Here, because the first thing that `npm test` does in a fresh clone is to install it.
+  const ts = require('typescript')
   const source = ts.createSourceFile('source.js', text, ts.ScriptTarget.Latest, true, ts.ScriptKind.JS)
   /** @type {Map<number, OpenType>} by position: several declarations may share a comment */
   const found = new Map()
-  /** @param {ts.Node} node */
+  /** @param {import('typescript').Node} node */
   const visit = (node) => {
-    if (isOpen(node)) found.set(node.getStart(source), { line: source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1, type: node.getText(source) })
-    for (const comment of /** @type {{ jsDoc?: ts.Node[] }} */ (node).jsDoc ?? []) visit(comment)
+    if (isOpen(ts, node)) found.set(node.getStart(source), { line: source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1, type: node.getText(source) })
+    for (const comment of /** @type {{ jsDoc?: import('typescript').Node[] }} */ (node).jsDoc ?? []) visit(comment)
     ts.forEachChild(node, visit)
   }
   visit(source)
