@@ -32,6 +32,7 @@ test('private names of Node are for our own classes and for lib/node', () => {
       { code: 'function f (server) { const { _handle: handle } = server; return handle }', errors: foreign },
       { code: 'function f ({ _handle: handle }) { return handle }', errors: foreign },
       { code: 'class A { end () { const self = this.res; return self._header } }', errors: foreign },
+      { code: 'class A { end () { const { server } = this; return server._handle } }', errors: foreign },
       { code: 'class A { end () { let self = this; self = other; return self._header } }', errors: foreign },
       { code: 'class A { end () { return this._somethingOfNode } }', errors: unknown },
       { code: 'class A { _somethingOfNode () {} }', errors: unknown },
