@@ -23,7 +23,7 @@ Block BlockPool::Take(size_t bytes) {
 
 void BlockPool::Put(Block block) {
   if (block.capacity < limits::kPooledBlockBytesMin) return;
-  // What it has no room for goes after the lock.
+  // Blocks that the pool has no room for are freed after the lock is released.
   std::vector<Block> freed;
   const std::lock_guard lock(mutex_);
   if (!is_open_ || block.capacity > limits::kPoolBytesMax) return;

@@ -114,7 +114,7 @@ ParseError FieldScanner::ScanName(std::string_view text) {
   const char* const p = SkipToken(text.data() + position_, end);
   position_ = static_cast<size_t>(p - text.data());
   if (p != end && (*p != ':' || p == begin)) return ParseError::kInvalidHeaderToken;
-  // As Node: a line counts from the first byte of its name.
+  // A line counts from the first byte of its name, as in Node.
   if (lines_.size() >= budget_.lines_max) return ParseError::kHeaderOverflow;
   if (p == end) {
     return budget_.Fits(position_ - name_begin_) ? ParseError::kNone : ParseError::kHeaderOverflow;
@@ -156,7 +156,7 @@ ParseError FieldScanner::ScanValue(std::string_view text) {
                                               : ParseError::kInvalidHeaderToken;
 }
 
-// One phase, with at least one byte to look at.
+// Scans one phase. `text` has at least one byte to look at.
 ParseError FieldScanner::Step(std::string_view text) {
   const char c = text[position_];
   switch (phase_) {

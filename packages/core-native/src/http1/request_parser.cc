@@ -45,7 +45,8 @@ bool RequestParser::SkipPadding(std::string_view message, char first, char secon
 }
 
 ParseError RequestParser::ScanMethod(std::string_view message) {
-  // No longer than a method and its space, however often the bytes come in pieces.
+  // The scan looks at no more bytes than a method and its space, however often the bytes come in
+  // pieces.
   const std::string_view bytes = message.substr(position_, methods_->longest_bytes() + 1);
   const size_t space = bytes.find(' ');
   if (space == std::string_view::npos) {
@@ -95,7 +96,7 @@ ParseError RequestParser::ScanVersion(std::string_view message) {
   return ParseError::kNone;
 }
 
-// One phase, with at least one byte to look at.
+// Parses one phase. `message` has at least one byte to look at.
 ParseError RequestParser::Step(std::string_view message) {
   switch (phase_) {
     case Phase::kLeadingLineEnds:

@@ -12,7 +12,7 @@ namespace {
 
 // nghttp2 does not say how large what it frees is.
 struct alignas(std::max_align_t) Header {
-  size_t bytes;  // With the header.
+  size_t bytes;  // Size of the block, including this header.
 };
 
 Header* HeaderOf(void* block) { return static_cast<Header*>(block) - 1; }

@@ -13,10 +13,10 @@ namespace {
 using http1::HeaderLine;
 using http1::KnownField;
 
-// What servers of WebSockets look for. The answer to the key is not sent.
+// A WebSocket key, because servers of WebSockets look for one. The answer to it is not sent.
 constexpr std::string_view kSocketKey = "AAAAAAAAAAAAAAAAAAAAAA==";
 
-// What a field counts beside its bytes (RFC 9113, section 6.5.2).
+// The overhead of a field beside its bytes (RFC 9113, section 6.5.2).
 constexpr size_t kFieldOverhead = 32;
 
 bool IsVisible(std::string_view text) {
@@ -156,7 +156,7 @@ bool RequestFields::FillLines(http1::RequestHead* head, bool ends_stream) {
   return true;
 }
 
-// False when the section is malformed.
+// Returns false if the section is malformed.
 bool RequestFields::AddLine(const HeaderLine& line, http1::RequestHead* head, bool* has_length) {
   switch (http1::FindKnownField(line.name)) {
     case KnownField::kConnection:

@@ -70,7 +70,7 @@ void ResponseFields::Begin(const std::vector<HeaderLine>& lines) {
       rest.remove_prefix(std::min(comma + 1, rest.size()));
     }
   }
-  // As long as it will be: views into it must stay.
+  // `names_` gets its final length here, so that views into it stay valid.
   names_.resize(bytes);
 }
 

@@ -123,7 +123,7 @@ ResponseText::Step ResponseText::Next(std::string_view input) {
   return {Kind::kFailed, 0, {}};
 }
 
-// Up to and with a blank line; one of trailers may be nothing but that.
+// Reads up to and including a blank line. A trailer section may consist of the blank line only.
 ResponseText::Step ResponseText::ReadSection(std::string_view input, Kind kind) {
   const bool may_be_blank = kind == Kind::kTrailers;
   const auto end_of = [may_be_blank](std::string_view text, size_t from) {

@@ -168,7 +168,7 @@ void EngineWrap::OnWake() {
   if (is_more && backend_ != nullptr) uv_async_send(&wakeup_->async);
 }
 
-// True when the event loop must get its turn before the rest.
+// Returns true if the event loop must get its turn before the remaining records.
 bool EngineWrap::DrainRecords() {
   const uint64_t deadline_ns = uv_hrtime() + limits::kDrainNs;
   ConsumerSignal& signal = backend_->signal();

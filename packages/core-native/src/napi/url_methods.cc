@@ -32,7 +32,7 @@ std::vector<Napi::ClassPropertyDescriptor<EngineWrap>> EngineWrap::ListeningMeth
   };
 }
 
-// What other processes have registered is the operating system's to tell.
+// The operating system, not the addon, knows which prefixes other processes have registered.
 void EngineWrap::AddListeningExports(Napi::Env env, Napi::Object exports) {
   exports.Set("hasHttp2", Napi::Boolean::New(env, false));
   exports.Set("systemConfig", SystemConfig(env));

@@ -15,7 +15,7 @@
 namespace httpsys::engine {
 namespace {
 
-// What IPv6 makes of addresses of IPv4.
+// Prefix of an IPv4 address that is mapped to IPv6.
 constexpr std::array<uint8_t, 12> kMapped = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 constexpr std::string_view kMappedText = "::ffff:";
 

@@ -57,7 +57,7 @@ uint8_t* RequestQueue::AppendOversize(size_t bytes) {
 }
 
 bool RequestQueue::MoveToNextSegment() {
-  // They are read, and so released, in the order in which they were sealed.
+  // JavaScript reads segments, and so releases them, in the order in which they were sealed.
   const uint64_t released = released_.load(std::memory_order_seq_cst);
   const auto count = static_cast<std::ptrdiff_t>(released - known_released_);
   known_released_ = released;
@@ -130,7 +130,8 @@ bool RequestQueue::Next(Region* region) {
 
 void RequestQueue::BeginReading() {
   const uint64_t total = consumed_total_.load(std::memory_order_relaxed) - read_offset_;
-  // Behind the offset: whoever sees this one does not see that of the segment before.
+  // The total is stored after the offset: a reader that sees this total does not see the offset of
+  // the segment before.
   segment_total_.store(total, std::memory_order_release);
 }
 

@@ -128,8 +128,8 @@ void AddTrust(SSL_CTX* context, Digest* digest) {
   }
   X509_STORE_unlock(store);
   AddSorted(std::move(digests), digest);
-  // No function tells whether the store looks further (node --use-openssl-ca): where it may, the
-  // folders count.
+  // No function tells whether the store also looks into folders (node --use-openssl-ca). If it may,
+  // the folders are part of the digest.
   if (!has_own || has_others) AddFolders(digest);
   // Node's allowPartialTrustChain: an authority in the middle of a chain is good enough.
   const unsigned long flags = X509_VERIFY_PARAM_get_flags(X509_STORE_get0_param(store));
@@ -175,8 +175,9 @@ std::shared_ptr<const HostContext> HostContext::Copy(SSL_CTX* from, bool logs_ke
   host->context_.reset(SSL_CTX_new(TLS_server_method()));
   SSL_CTX* to = host->context_.get();
   if (to == nullptr) return nullptr;
-  // What counts of a context that takes part after the ClientHello: its certificates and whom it
-  // trusts. Versions, ciphers and the like stay the server's, as on Node.
+  // The copy has the parts of a context that matter after the ClientHello: its certificates and its
+  // trusted authorities. Versions, ciphers and all other settings stay those of the server, as on
+  // Node.
   SSL_CTX_set_security_level(to, 0);
   const bool is_copied = ForEachCertificate(from, [&](X509* certificate, EVP_PKEY* key) {
     STACK_OF(X509)* chain = nullptr;
@@ -224,14 +225,14 @@ std::shared_ptr<const HostContext> ServerContext::FindHost(std::string_view serv
   return nullptr;
 }
 
-// Once for each version of the settings, so that a request costs a look-up. OpenSSL is asked,
-// because more than the names of versions and ciphers decides: also SSL_OP_NO_…, security levels
-// and sigalgs. Versions before TLS 1.2 sign with SHA-1, which OpenSSL 3 allows at security level 0
-// only: that it does not say here.
+// Finds the ciphers of each version, once for each version of the settings, so that a request costs
+// one look-up. The function asks OpenSSL, because SSL_OP_NO_…, security levels and sigalgs decide,
+// too, beside the names of versions and ciphers. OpenSSL does not report one rule here: versions
+// before TLS 1.2 sign with SHA-1, which OpenSSL 3 allows at security level 0 only.
 void ServerContext::FindCiphers() {
   const std::unique_ptr<SSL, decltype(&SSL_free)> ssl(SSL_new(context_.get()), SSL_free);
   if (ssl == nullptr) return;
-  // 0 = no bound.
+  // A bound of 0 means no bound.
   const int min = static_cast<int>(SSL_get_min_proto_version(ssl.get()));
   const int max = static_cast<int>(SSL_get_max_proto_version(ssl.get()));
   const bool has_old = SSL_get_security_level(ssl.get()) == 0;

@@ -32,7 +32,7 @@ int AppendLine(const char* line, size_t size, void* to) {
   return 1;
 }
 
-// As send(2) without blocking; what was sent, or -1 and errno.
+// Sends as send(2) does, without blocking. Returns the number of bytes sent, or -1 and errno.
 ssize_t SendSome(int fd, std::string_view bytes) {
   ssize_t sent;
   do {
@@ -41,8 +41,8 @@ ssize_t SendSome(int fd, std::string_view bytes) {
   return sent;
 }
 
-// What OpenSSL asks for before each of its calls. There is hardly ever an error left, and looking
-// is cheaper than clearing.
+// Clears OpenSSL's error queue, as OpenSSL requires before each of its calls. The queue is nearly
+// always empty, and looking is cheaper than clearing.
 void ForgetErrors() {
   if (ERR_peek_error() != 0) ERR_clear_error();
 }
@@ -73,14 +73,16 @@ void Session::PrepareServer(SSL_CTX* context, const ContextSettings& settings) {
   SSL_CTX_clear_mode(context, SSL_MODE_AUTO_RETRY);
   // The end of the socket is an end without a word, and no reason for an alert.
   SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_IGNORE_UNEXPECTED_EOF);
-  // One call of the kernel per read instead of one for the head and one for the rest.
+  // With read-ahead, a read costs one call of the kernel instead of one for the head of a record
+  // and one for the rest.
   SSL_CTX_set_read_ahead(context, 1);
   int mode = SSL_VERIFY_NONE;
   if (settings.requests_certificate) {
     mode = SSL_VERIFY_PEER;
     if (settings.rejects_unauthorized) mode |= SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
   }
-  // As on Node the handshake goes on; what is wrong is told or rejected when it is done.
+  // The handshake goes on after a verification error, as on Node. The error is reported, or the
+  // client rejected, when the handshake is done.
   SSL_CTX_set_verify(context, mode, [](int, X509_STORE_CTX*) { return 1; });
 }
 
@@ -186,7 +188,7 @@ int Session::Flush() {
   is_held_ = false;
   if (!unsent_.empty()) {
     wire_->insert(0, unsent_);
-    unsent_ = std::string();  // Its memory, too.
+    unsent_ = std::string();  // Assigning a new string frees its memory, too.
   }
   if (wire_->empty()) return 0;
   const ssize_t sent = SendSome(fd_, *wire_);
@@ -243,7 +245,7 @@ ssize_t Session::Read(void* memory, size_t bytes) {
   return -1;
 }
 
-// 0 at the end, otherwise a positive errno.
+// Returns 0 at the end of the data, otherwise a positive errno.
 int Session::OnReadResult(int result) {
   if (has_failed()) {
     // OnInfo() has counted too many new keys. Their answers are nobody else's.
@@ -398,7 +400,7 @@ HandshakeTerms Session::terms() const {
     terms.cipher = Text(SSL_CIPHER_get_name(cipher));
   }
   terms.is_asked = context_->settings().requests_certificate;
-  // Without a certificate OpenSSL's result is a good one.
+  // If the client has no certificate, OpenSSL reports a good result.
   terms.is_verified = terms.is_asked && SSL_get0_peer_certificate(ssl_) != nullptr &&
                       SSL_get_verify_result(ssl_) == X509_V_OK;
   terms.trust = trust();

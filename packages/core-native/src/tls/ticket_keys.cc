@@ -30,7 +30,8 @@ std::shared_ptr<TicketKeys> TicketKeys::Create() {
 
 std::shared_ptr<TicketKeys> TicketKeys::OfPort(uint16_t port) {
   static std::mutex mutex;
-  static auto* ports = new std::map<uint16_t, std::shared_ptr<TicketKeys>>;  // Never destroyed.
+  // The map is never destroyed.
+  static auto* ports = new std::map<uint16_t, std::shared_ptr<TicketKeys>>;
   const std::lock_guard lock(mutex);
   std::shared_ptr<TicketKeys>& keys = (*ports)[port];
   if (keys == nullptr) keys = Create();
@@ -67,7 +68,7 @@ bool TicketKeys::MakeKey(uint64_t now_ms, Key* key) {
 // A key that cannot be made now is made the next time.
 void TicketKeys::Rotate(uint64_t now_ms) {
   if (keys_.front().made_ms == 0) keys_.front().made_ms = now_ms;
-  // Who tells them is given a little time to do so.
+  // If the keys came from another member, that member gets a little more time to send new ones.
   const uint64_t due_ms = limits::kTicketKeyMs + (is_learned_ ? 2 * limits::kTicketTellMs : 0);
   if (AgeOf(keys_.front(), now_ms) >= due_ms) {
     Key next;

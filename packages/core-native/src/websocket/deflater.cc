@@ -7,7 +7,7 @@
 namespace httpsys::websocket {
 namespace {
 
-// What a sync flush ends with.
+// Length of the bytes that end a sync flush.
 constexpr size_t kTrailerBytes = 4;
 // First guess at the output of a large message; more than 6 (zlib.h) in any case.
 constexpr size_t kOutputBytes = 16 * 1024;

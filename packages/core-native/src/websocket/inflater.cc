@@ -25,10 +25,11 @@ bool IsBetweenBlocks(const z_stream& stream) {
 
 }  // namespace
 
-// One that is being inflated.
+// The frame that is being inflated.
 struct Inflater::Frame {
   size_t bytes = 0;      // Inflated so far.
-  bool is_over = false;  // With those before it: nothing more of it is kept.
+  // True once this frame and the ones before it exceed size_max: the rest is not kept.
+  bool is_over = false;
   bool has_ended = false;
 };
 

@@ -27,7 +27,8 @@ const uint8_t* SkipAscii(const uint8_t* p, const uint8_t* end) {
 
 bool IsWithin(uint8_t c, uint8_t low, uint8_t high) { return c >= low && c <= high; }
 
-// What may follow the first byte of a character; `missing` is 0 when nothing begins with it.
+// The bytes that may follow the first byte of a character. `missing` is 0 if no character begins
+// with that byte.
 struct Rest {
   uint8_t missing;
   uint8_t low;
