@@ -33,8 +33,8 @@ std::string NameOf(uint64_t member, uint32_t server_id) {
   return std::to_string(member) + " " + std::to_string(server_id);
 }
 
-// By what rules clients of the server's prefix are asked for certificates; empty without TLS.
-// `server` is its NameOf().
+// Returns the rules by which clients of the server's prefix are asked for certificates; empty
+// without TLS. `server` is the result of the prefix's NameOf().
 std::string TermsOf(const tls::ServerContext* context, const std::string& server,
                     const std::string& text) {
   UrlPrefix prefix;

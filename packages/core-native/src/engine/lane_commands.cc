@@ -1,4 +1,4 @@
-// What other threads ask of a lane: settings, accepted connections, routes, questions.
+// Commands that other threads give a lane: settings, accepted connections, routes and questions.
 
 #include <unistd.h>
 
@@ -63,9 +63,9 @@ void Lane::RunCommands() {
   Run(commands);
 }
 
-// What a reply may have been made under: a server that was closed and listens again keeps the
-// connection of an answer that it ends afterwards. The rest of the commands waits for the wake that
-// came with them.
+// Runs the commands that must precede later replies. For example, if a server was closed and
+// listens again, a connection whose answer it ends after that stays with it. The remaining commands
+// wait for the wake that came with them.
 void Lane::RunOrders() {
   std::vector<Command> orders;
   {
@@ -82,7 +82,7 @@ void Lane::RunOrders() {
 
 void Lane::Run(const std::vector<Command>& commands) {
   for (const Command& command : commands) {
-    // They are about every connection that was accepted before.
+    // Such a command concerns every connection that was accepted before it.
     if (command.kind == CommandKind::kOther || command.kind == CommandKind::kUnlisten) {
       OpenEarly();
       TakeAccepted(false);
@@ -92,7 +92,8 @@ void Lane::Run(const std::vector<Command>& commands) {
   TakeAccepted(true);
 }
 
-// Behind settings that came after the connections: a request may have been sent after those.
+// Takes accepted connections after running the newest settings: a client may have sent its request
+// after the settings changed.
 void Lane::TakeAccepted(bool may_wait) {
   if (accepted_.empty()) return;
   if (has_config_.load(std::memory_order_acquire)) RunConfigs();
@@ -185,7 +186,8 @@ void Lane::EndOrMove(LaneServer* server) {
       return;
     }
     if (connection->http2 != nullptr) {
-      // Its streams are others', who need it: the server waits for them.
+      // The streams belong to other servers, which need the connection. The closed server waits for
+      // it.
       if (connection->http2->streams != 0) transport_->Announce(connection, records::kFlagShared);
       return http2_->Shutdown(connection);
     }

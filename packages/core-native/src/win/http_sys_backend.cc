@@ -113,7 +113,7 @@ UrlResult HttpSysBackend::OpenQueue(uint32_t server_id, const std::string& name,
   Server& server = found->second;
   if (!name.empty()) return OpenNamedQueue(&server, server_id, name, mode);
   UrlResult result;
-  // Without properties there is no difference.
+  // The mode without properties has one queue for all servers.
   server.queue = FindOrOpenQueue(IsCoreOnly() ? kUsualQueue : server.queue_key, &result);
   return result;
 }

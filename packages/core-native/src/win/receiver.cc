@@ -40,7 +40,7 @@ void Receiver::Stop() {
   }
 }
 
-// True when it was done at once.
+// Returns true if the call was done at once.
 bool Receiver::Receive(Call* call) {
   if (call->id == 0) call->buffer.resize(kReceiveBytes / sizeof(uint64_t));
   const CallResult result =
@@ -60,7 +60,7 @@ void Receiver::OnCompletion(Operation* operation, const CallResult& result) {
   while (is_stopped_ && call->id != 0 && !call->is_outstanding) Receive(call);
 }
 
-// False when the kernel gives no requests.
+// Returns false if the kernel gives no requests.
 bool Receiver::OnReceived(Call* call, const CallResult& result) {
   if (result.error == NO_ERROR) {
     call->id = 0;

@@ -53,7 +53,8 @@ void ReplyHandler::DropBlock(uint32_t id) {
   records_->BlockDone(id, -UV_ECANCELED);
 }
 
-// What is not here is for sockets and for WebSockets whose frames are native.
+// Handles replies for an open connection. Types that are missing here are for sockets, and for
+// WebSockets with native frames.
 void ReplyHandler::HandleOpen(KernelConnection* connection, const ReplyRecord& reply) {
   switch (reply.type()) {
     case ReplyType::kResponse:

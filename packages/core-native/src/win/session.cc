@@ -25,7 +25,7 @@ constexpr std::string_view kNoMethod =
 
 uint64_t NowMs() { return uv_hrtime() / 1'000'000; }
 
-// Of a request from a queue that another process made; 0 when none matches.
+// Returns the prefix of a request from a queue that another process made; 0 if none matches.
 uint32_t PrefixIdOf(const UrlPrefixTable& prefixes, const IncomingRequest& request) {
   const http1::RequestHead& head = request.head();
   const Route route = prefixes.Match(http1::HostOf(head).name, head.target, {});
@@ -191,7 +191,7 @@ void Session::Watch(KernelConnection* connection) {
   if (result.error == ERROR_IO_PENDING) {
     ++calls_;
   } else {
-    // It has ended already: the request's own calls will say so.
+    // The connection has ended already; the request's own calls will report that.
     connection->is_watched = false;
   }
 }
@@ -401,7 +401,7 @@ void Session::AskCertificate(KernelConnection* connection) {
     connection->certificate_call = std::make_unique<CertificateCall>(connection);
   }
   CertificateCall* call = connection->certificate_call.get();
-  // One call answers for all who ask meanwhile.
+  // One call answers everybody who asks before it completes.
   if (call->is_outstanding()) return;
   CallResult result;
   if (call->Start(connection->queue.get(), connection->id, &result)) {
@@ -438,7 +438,7 @@ void Session::Reset(KernelConnection* connection) {
   for (Exchange* exchange : std::exchange(connection->exchanges, {})) {
     exchange->connection = nullptr;
     if (exchange->is_refused && exchange->has_head()) {
-      // As on a socket: what was written leaves.
+      // The written answer leaves, as on a socket.
       exchange->End(true);
       Touch(exchange);
     } else if (!exchange->is_ended() || exchange->is_hopeless() || exchange->HasFile()) {
@@ -545,7 +545,7 @@ void Session::OnCompletion(Operation* operation, const CallResult& result) {
         static_cast<KernelConnection::DisconnectCall*>(operation)->connection;
     connection->is_watched = false;
     if (!connection->is_open) return ForgetIfUnused(connection);
-    // What its client sent before may still be there to be read.
+    // Bytes that the client sent before its end may still be there to be read.
     const Exchange* current = Current(connection);
     if (current != nullptr && current->opaque.is_open()) return;
     return OnGone(connection, current == nullptr ? 0 : kReset);

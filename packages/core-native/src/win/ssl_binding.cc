@@ -23,7 +23,7 @@ std::string Narrow(const wchar_t* text) {
   return narrow;
 }
 
-// False when the host is a name.
+// Returns false if the host is a name.
 bool FillAddress(const std::string& host, uint16_t port, SOCKADDR_STORAGE* storage) {
   *storage = {};
   auto* v4 = reinterpret_cast<sockaddr_in*>(storage);

@@ -166,7 +166,8 @@ bool Acceptor::IsForLane(const Listener& listener) const {
   return listener.is_lendable && !listener.is_shared && lent_set_ != -1;
 }
 
-// It is never watched by nobody: when the system refuses, whoever had it keeps it.
+// Moves the watch of the listener to the acceptor or to the lane, whichever should have it. The
+// listener is always watched: if the system refuses the new watch, the old one stays.
 void Acceptor::Settle(Listener* listener) {
   if (IsForLane(*listener) == listener->is_lent) return;
   if (!listener->is_lent) StandBy(listener);
@@ -210,7 +211,8 @@ void Acceptor::Run() {
   for (;;) {
     if (is_patient != is_patient_) SetPatient(is_patient = is_patient_);
     poll_->Wait(&ready, timeout_ms);
-    // Who works on this CPU lets clients connect again: what waits then is handed over together.
+    // The acceptor gives other threads on this CPU a turn, in which clients can connect. It then
+    // hands over all waiting connections together.
     const bool gives_way = is_patient && !ready.empty() && !way_backoff_.Skip();
     if (gives_way) GiveWay();
     size_t accepted = 0;
@@ -250,7 +252,7 @@ bool Acceptor::Serve(Listener* listener, size_t* accepted) {
     return true;
   }
   if (was_resting && count == 0 && !is_exhausted) {
-    // No load, no need to share it.
+    // Without load there is no need to share the duty.
     StandBy(listener);
   } else if (was_resting || listener->is_shared) {
     TakeTurn(listener);
@@ -311,7 +313,7 @@ void Acceptor::AddDue(std::vector<int>* keys) {
 }
 
 bool Acceptor::MayTake(Listener* listener) {
-  // What waits then nobody else has taken.
+  // After it has stepped down, waiting connections are ones that no other process has accepted.
   if (std::exchange(listener->has_stepped_down, false)) return true;
   size_t waiting = 0;
   size_t room = 0;
@@ -327,8 +329,9 @@ uint64_t Acceptor::PauseMs(const Listener& listener) {
   return listener.is_deputy ? limits::kDeputyLookMs : limits::kAcceptLookMs;
 }
 
-// Whoever gets them is woken once, not in the middle: with one wake each, a busy machine would take
-// them one by one through all its threads.
+// Accepts waiting connections and gives all of them to the sink at once, so that their receiver is
+// woken once. With one wake for each connection, a busy machine would take them one by one through
+// all its threads.
 Acceptor::AcceptResult Acceptor::AcceptSome(const Listener& listener, size_t* count) {
   std::vector<int> accepted;
   const AcceptResult result = AcceptWaiting(listener, &accepted);

@@ -34,7 +34,8 @@ void Input::OnReadable(Connection* connection) {
   }
 }
 
-// Where some requests are still in the socket, the end is met when they are read.
+// Handles the peer's end at once, unless some requests are still in the socket: then the end is
+// found when they are read.
 void Input::OnDisconnect(Connection* connection) {
   // A goodbye of TLS is no request: the shortest one with its record is longer.
   const int unread_max = connection->tls == nullptr ? 0 : kGoodbyeBytesMax;

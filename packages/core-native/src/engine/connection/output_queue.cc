@@ -72,9 +72,10 @@ void OutputQueue::Remove(size_t bytes, std::vector<uint32_t>* done) {
 }
 
 void OutputQueue::PopFront() {
-  pieces_[first_] = Piece();  // What it has kept is freed at once.
+  pieces_[first_] = Piece();  // Frees the memory of the piece at once.
   ++first_;
-  // No piece is moved more often than pieces have left.
+  // Erasing only half of the vector at a time means that no piece is moved more often than pieces
+  // have left.
   if (first_ < piece_count()) return;
   pieces_.erase(pieces_.begin(), pieces_.begin() + static_cast<ptrdiff_t>(first_));
   first_ = 0;

@@ -45,7 +45,7 @@ void SlowClients::OnTimer(uv_timer_t* timer) {
 
 bool SlowClients::IsTooSlow(Connection* connection) const {
   const ServerSettings& settings = connection->server->config->settings();
-  // What was upgraded is no business of HTTP's limits.
+  // HTTP's limits do not apply to an upgraded connection.
   const bool is_upgraded =
       IsTunnel(connection->phase()) || connection->phase() == InputPhase::kRelayOpaque;
   if (settings.send_rate_min == 0 || is_upgraded) return false;

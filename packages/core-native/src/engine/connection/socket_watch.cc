@@ -81,14 +81,14 @@ void SocketWatch::AddPending(Connection* connection) {
   pending_.push_back(connection);
 }
 
-// Once per turn of the loop, so that others get theirs.
+// Runs once per turn of the loop, so that other connections get their turn.
 void SocketWatch::OnPending(uv_idle_t* idle) {
   auto* self = static_cast<SocketWatch*>(idle->data);
   std::vector<Connection*> connections;
   connections.swap(self->pending_);
   uv_idle_stop(idle);
   for (Connection* connection : connections) connection->watch.is_pending_ = false;
-  // None of them is freed before the loop goes on.
+  // No connection is freed before the loop goes on, so the pointers stay valid.
   for (Connection* connection : connections) {
     if (connection->watch.is_unwatchable_) {
       self->handler_->OnWatchFailed(connection, ENOMEM);

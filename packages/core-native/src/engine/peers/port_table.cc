@@ -52,7 +52,7 @@ LaneServer* PortTable::ServerOn(const Port* port, const LaneServer* except) cons
   return nullptr;
 }
 
-// One that speaks what is spoken at this address.
+// Returns a server that speaks the protocol of this address.
 LaneServer* PortTable::ServerAt(const Port& port, const LocalAddress& local) {
   for (const uint32_t id : port.routes->local_servers()) {
     const auto found = servers_->find(id);

@@ -43,7 +43,8 @@ void RequestGate::RefuseUnread(const UnreadRequests::Item& item, RouteStatus sta
   const bool is_there = connection != nullptr && connection->is_open() &&
                         connection->after_output == AfterOutput::kNothing;
   if (!is_there || connection->unanswered == 0) return;
-  // As on Node, where there is no queue whose owner could go.
+  // Only a server of prefixes has a queue whose owner can go offline. A server without prefixes
+  // behaves as on Node.
   const bool has_queue = !connection->server->config->settings().prefixes.empty();
   if (status == RouteStatus::kOffline && !has_queue) return;
   if (!refused_->Claim(item.end, *queue_)) return;

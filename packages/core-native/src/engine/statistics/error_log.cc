@@ -122,7 +122,7 @@ ErrorLog& ErrorLog::Instance() {
 
 ErrorLog::ErrorLog(const char* path) : path_(path == nullptr ? "" : path) {
   if (path_.empty()) return;
-  // Nobody waits for the reader of a pipe.
+  // With O_NONBLOCK, opening a pipe does not wait for its reader.
   fd_ = open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0640);
   if (fd_ == -1) failure_ = errno;
   struct stat found {};
@@ -135,7 +135,7 @@ ErrorLog::~ErrorLog() {
   if (fd_ != -1) close(fd_);
 }
 
-// False when this second has had its lines.
+// Returns false if the lines of this second are used up.
 bool ErrorLog::TakeTurn(uint64_t second, uint64_t* dropped) {
   const std::lock_guard lock(mutex_);
   if (second != second_) {

@@ -50,7 +50,8 @@ struct WebSocketSession::Broadcast {
   };
 
   Frame frame;
-  // Of a block: framing stands apart from it, so that it is not copied.
+  // The block that the frame's payload is in. The framing is stored apart from it, so that the
+  // block is not copied.
   std::shared_ptr<const void> block;
   Shared plain;
   std::vector<Compressed> compressed;
@@ -190,7 +191,8 @@ void WebSocketSession::KeepReader(WebSocketState* socket) {
   if (socket->reader->is_between_messages()) spare_reader_ = std::move(socket->reader);
 }
 
-// Mostly there is none.
+// Returns the reader's memory for the next bytes. Mostly there is no reader, and the result is
+// empty.
 std::span<char> WebSocketSession::OwnRoom(Connection* connection) {
   websocket::MessageReader* reader = connection->websocket->reader.get();
   if (reader == nullptr) return {};
@@ -283,7 +285,7 @@ void WebSocketSession::OnUnusedTimer(uv_timer_t* timer) {
   if (self->zlib_.live_states() == 0 && !has_blocks) uv_timer_stop(timer);
 }
 
-// False when nothing may be sent any more.
+// Returns false if nothing may be sent any more.
 bool WebSocketSession::BeginFrame(Connection* connection, const Frame& frame, bool* is_compressed) {
   WebSocketState& socket = *connection->websocket;
   *is_compressed = false;
@@ -368,7 +370,7 @@ bool WebSocketSession::SendCompressed(Connection* connection, const Frame& frame
     transport_->Close(connection, ENOMEM);
     return false;
   }
-  // Only the first frame of a message says that it is compressed.
+  // Only the first frame of a message has the bit that says it is compressed.
   SendHeader(connection, frame, frame.opcode != Opcode::kContinuation, payload->size());
   const std::string_view bytes = payload->view();
   if (bytes.empty()) return true;
