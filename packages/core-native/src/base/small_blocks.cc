@@ -9,7 +9,7 @@
 namespace httpsys {
 namespace {
 
-// AddressSanitizer is to see each of them end.
+// With AddressSanitizer no block is kept, so that it sees each of them end.
 #if defined(__SANITIZE_ADDRESS__)
 constexpr bool kKeeps = false;
 #elif defined(__has_feature)

@@ -189,7 +189,8 @@ void Lane::BeforePoll() {
     router_->links().Flush();
     PublishRequests();
     const bool may_wait = !has_waited && queue_.HasUnread() && drains_.empty();
-    // Awake, so that JavaScript need not wake this thread when it has its turn now.
+    // The lane stays awake here, so that JavaScript need not wake it if JavaScript gets its turn
+    // now.
     if (may_wait && router_->has_peers()) GiveWay();
     FallAsleep();
     bool is_called = false;
@@ -318,8 +319,8 @@ bool Lane::EndNap() {
   return true;
 }
 
-// Waking JavaScript costs more than all that it does on hearing that a connection has ended, or
-// begun.
+// Publishes requests. Waking JavaScript costs more than all its work for the begin or end of a
+// connection, so such records may wait for others.
 void Lane::PublishRequests() {
   const bool is_due = std::exchange(is_late_due_, false) || !drains_.empty() || queue_.stalled();
   const Urgency urgency = records_.TakeUrgency();
@@ -335,11 +336,12 @@ void Lane::PublishRequests() {
 }
 
 void Lane::PublishNow() {
-  // Something urgent takes along what was to be told late.
+  // An urgent record takes along the records that may wait.
   uv_timer_stop(&late_timer_);
   router_->OnPublishing();
   if (queue_.Publish()) signal_->Raise();
-  // A stall may begin and end between two calls: whether somebody was paused is what counts.
+  // A stall may begin and end between two calls, so the question is whether a connection was
+  // paused.
   while (!queue_.stalled() && input_->TakeStalled()) {
     transport_->ForEach([this](Connection* connection) {
       if (connection->is_open() && (connection->watch.pauses() & kPauseMemory) != 0) {

@@ -34,9 +34,9 @@ void Lane::Post(std::function<void()> command, CommandKind kind) {
   Wake();
 }
 
-// A poll may find a request before the wake of the settings that it was sent after. Only settings
-// and routes run here, which leave the connection alone that is about to be read, and in their
-// order among the commands.
+// Runs settings and routes, in their order among the commands. A poll may find a request before the
+// wake of the settings that precede it. Other commands do not run here, because they could change
+// the connection that is about to be read.
 void Lane::RunConfigs() {
   std::vector<Command> configs;
   {
@@ -108,8 +108,8 @@ void Lane::OpenEarly() {
   early_.clear();
 }
 
-// Clients that are about to send, as a rule: by now most have. To watch one for that costs more
-// than the rest of its way to another member.
+// Takes the connections whose clients had sent nothing when they were accepted. Most of them have
+// sent by now. Watching one for that costs more than the rest of its way to another member.
 void Lane::TakeEarly() {
   if (early_.empty()) return;
   OpenEarly();
@@ -178,8 +178,9 @@ void Lane::Unlisten(uint32_t server_id) {
       CommandKind::kUnlisten);
 }
 
-// Connections without a request so far: JavaScript has not heard of them and cannot close them. And
-// those that have become idle since JavaScript looked.
+// Ends the server's idle connections, or moves them to another member: those without a request,
+// which JavaScript has not heard of and cannot close, and those that have become idle since
+// JavaScript looked.
 void Lane::EndOrMove(LaneServer* server) {
   transport_->ForEach([&](Connection* connection) {
     if (!connection->is_open() || connection->server != server || connection->stream != nullptr) {
@@ -193,7 +194,7 @@ void Lane::EndOrMove(LaneServer* server) {
     }
     if (connection->slot.is_announced()) return exchanges_->EndIdle(connection);
     if (connection->phase() != InputPhase::kHandshake) return router_->Leave(connection);
-    // Untouched, another member can have it.
+    // A connection whose bytes are untouched can go to another member.
     if (!connection->is_hello_routed && router_->MoveAway(connection)) return;
     transport_->Announce(connection, records::kFlagPending);
   });
@@ -225,7 +226,7 @@ void Lane::SetRoutes(std::shared_ptr<const sharing::PortRoutes> routes,
       [this, routes = std::move(routes), done = std::move(done)] {
         if (!is_stopping_) {
           router_->SetRoutes(routes);
-          // Lanes of other processes share the CPUs with this one, and their work.
+          // If the port has other members, their lanes share the CPUs with this one, and its work.
           SetPatient(router_->has_peers());
         }
         if (done) done();

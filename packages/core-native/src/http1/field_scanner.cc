@@ -5,8 +5,8 @@
 namespace httpsys::http1 {
 namespace {
 
-// A value that stops in the middle is judged again with the next bytes: only this much of its
-// beginning, so that the work stays linear.
+// If a value stops in the middle, only this much of its beginning is checked again with the next
+// bytes, so that the work stays linear.
 constexpr size_t kRecheckedValueBytesMax = 64;
 
 std::string_view TrimEnd(std::string_view value) {
@@ -124,7 +124,8 @@ ParseError FieldScanner::ScanName(std::string_view text) {
   return EndName({begin, static_cast<size_t>(p - begin)});
 }
 
-// Space before a value is not part of it. False when there is more than anybody needs.
+// Skips the space before a value, which is not part of it. Returns false if there is more than the
+// limit.
 bool FieldScanner::SkipSpace(std::string_view text) {
   const size_t begin = position_;
   while (position_ < text.size() && (text[position_] == ' ' || text[position_] == '\t')) {

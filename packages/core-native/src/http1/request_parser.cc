@@ -34,7 +34,8 @@ ParseStatus RequestParser::Fail(ParseError error) {
   return ParseStatus::kError;
 }
 
-// Moves on to the first byte that is neither `first` nor `second`. False when the limit is reached.
+// Moves on to the first byte that is neither `first` nor `second`. Returns false if the limit is
+// reached.
 bool RequestParser::SkipPadding(std::string_view message, char first, char second) {
   const size_t begin = position_;
   while (position_ < message.size() &&

@@ -13,7 +13,7 @@ using http1::HeaderLine;
 constexpr std::string_view kStatusName = ":status";
 
 uint8_t* Bytes(std::string_view text) {
-  // nghttp2 takes what it does not change as what it might.
+  // The type of nghttp2's fields is not const, although nghttp2 does not change them.
   return const_cast<uint8_t*>(reinterpret_cast<const uint8_t*>(text.data()));
 }
 

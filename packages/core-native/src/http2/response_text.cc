@@ -171,7 +171,7 @@ void ResponseText::SkipBody(size_t bytes) {
 ResponseText::Step ResponseText::ReadChunkSize(std::string_view input) {
   const size_t line_end = input.find('\n');
   if (line_end == std::string_view::npos || !kept_.empty()) {
-    // Longer than any size with the extensions that somebody may write.
+    // Longest line of a chunk size that is accepted: longer than any size with extensions in use.
     constexpr size_t kLineBytesMax = 1024;
     const size_t used = line_end == std::string_view::npos ? input.size() : line_end + 1;
     if (kept_.size() + used > kLineBytesMax) return Fail();

@@ -14,7 +14,7 @@ using http1::HeaderLine;
 
 constexpr size_t kSettingBytes = 6;
 
-// A list with commas.
+// Returns true if the comma-separated list has the word.
 bool HasWord(std::string_view list, std::string_view word) {
   while (true) {
     const size_t end = std::min(list.find(','), list.size());
@@ -35,7 +35,7 @@ int Digit(char c) {
   return c == '_' ? 63 : -1;
 }
 
-// base64url without padding.
+// Decodes base64url without padding.
 bool Decode(std::string_view text, std::string* bytes) {
   bytes->clear();
   if (text.size() % 4 == 1) return false;

@@ -85,7 +85,7 @@ void EngineWrap::DeliverResults() {
     bool is_pending = false;
     napi_is_exception_pending(env, &is_pending);
     if (!is_pending) {
-      // The environment is being terminated: nobody has taken them.
+      // The environment is being terminated, so nobody has taken the sockets.
       for (const int fd : result.sockets) close(fd);
       return;
     }

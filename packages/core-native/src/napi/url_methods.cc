@@ -38,7 +38,8 @@ void EngineWrap::AddListeningExports(Napi::Env env, Napi::Object exports) {
   exports.Set("systemConfig", SystemConfig(env));
 }
 
-// Certificates are the operating system's; what else is asked of it.
+// Reads the settings that the operating system needs. Certificates are not among them, because it
+// has its own.
 bool ReadBackendSettings(Napi::Object config, ServerSettings* settings) {
   const Napi::Value value = config.Get("kernel");
   if (!value.IsObject()) return false;

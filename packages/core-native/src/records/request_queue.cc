@@ -98,7 +98,7 @@ bool RequestQueue::Publish() {
     is_waiting_.store(false, std::memory_order_seq_cst);
     FlushBacklog();
     if (backlog_bytes_ != 0) {
-      // A release between the first look and this store would go unnoticed: look again.
+      // A release between the first look and this store would go unnoticed, so look again.
       is_waiting_.store(true, std::memory_order_seq_cst);
       FlushBacklog();
       if (backlog_bytes_ == 0) is_waiting_.store(false, std::memory_order_seq_cst);
@@ -138,7 +138,8 @@ void RequestQueue::BeginReading() {
 uint64_t RequestQueue::begun() const {
   const uint64_t total = segment_total_.load(std::memory_order_acquire);
   const uint32_t offset = reading_ == nullptr ? 0 : reading_->load(std::memory_order_relaxed);
-  // Between two segments the offset may be of the next one: then everything before is consumed.
+  // Between two segments the offset may be that of the next one. All earlier bytes are consumed
+  // then.
   return std::max(consumed(), total + offset);
 }
 

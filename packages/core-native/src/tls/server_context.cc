@@ -19,7 +19,7 @@
 namespace httpsys::tls {
 namespace {
 
-// SHA-256 over parts of which none can be taken for another.
+// SHA-256 over parts, encoded so that no part can be taken for another.
 class Digest {
  public:
   Digest() : context_(EVP_MD_CTX_new()) { EVP_DigestInit_ex(context_, EVP_sha256(), nullptr); }
@@ -59,14 +59,14 @@ std::string DigestOf(const Object* object, int (*encode)(const Object*, unsigned
   return digest.Finish();
 }
 
-// The order in which authorities were given means nothing, and OpenSSL changes the order in a store
-// when it first looks something up.
+// Adds digests in sorted order. The order in which authorities were given means nothing, and
+// OpenSSL changes the order in a store when it first looks something up.
 void AddSorted(std::vector<std::string> digests, Digest* digest) {
   std::sort(digests.begin(), digests.end());
   for (const std::string& each : digests) digest->Add(each);
 }
 
-// The folders in which OpenSSL looks for authorities where it has its own store of them. The
+// Adds the folders in which OpenSSL looks for authorities if it has its own store of them. The
 // numbers of a folder are the same under all its names.
 void AddFolders(Digest* digest) {
   const char* set = std::getenv(X509_get_default_cert_dir_env());
@@ -84,7 +84,7 @@ void AddFolders(Digest* digest) {
   }
 }
 
-// Whether a chain, which may be nullptr, has this certificate in it.
+// Returns true if the chain, which may be nullptr, contains this certificate.
 bool IsIn(STACK_OF(X509) * chain, const X509* certificate) {
   for (int i = 0; i < sk_X509_num(chain); ++i) {
     if (X509_cmp(sk_X509_value(chain, i), certificate) == 0) return true;
@@ -244,7 +244,7 @@ void ServerContext::FindCiphers() {
       continue;
     }
     STACK_OF(SSL_CIPHER)* ciphers = SSL_get1_supported_ciphers(ssl.get());
-    // -1 where there are none.
+    // The count is -1 if there are no ciphers.
     const int count = std::max(sk_SSL_CIPHER_num(ciphers), 0);
     std::vector<std::string> names;
     names.reserve(static_cast<size_t>(count));

@@ -59,7 +59,8 @@ HandshakeStatus Session::FinishHandshake() {
   new_sessions_.clear();
   barren_bytes_ = 0;
   has_pending_ = SSL_has_pending(ssl_) == 1;
-  // Tickets, as a rule. Nobody waits for them: they leave with the first response.
+  // These bytes are tickets, as a rule. Nobody waits for them, so they leave with the first
+  // response.
   const bool may_wait = SSL_version(ssl_) == TLS1_3_VERSION;
   if (may_wait && unsent_.empty() && !wire_->empty()) {
     KeepUnsent(0);
@@ -190,8 +191,8 @@ int Session::OnNewSession(SSL* ssl, SSL_SESSION* session) {
   return 0;
 }
 
-// Counts what the peer may ask of OpenSSL behind the handshake. Data between two such messages does
-// not excuse them, and the bytes that answer them count for no credit.
+// Counts the messages after the handshake that make OpenSSL answer. Data between two such messages
+// does not reset the count, and the bytes that answer them are not credited.
 void Session::OnInfo(const SSL* ssl, int where, int) {
   Session* self = Of(ssl);
   const bool is_new_key = where == SSL_CB_ACCEPT_LOOP && SSL_get_state(ssl) == TLS_ST_SR_KEY_UPDATE;

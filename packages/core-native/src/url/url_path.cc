@@ -124,7 +124,7 @@ bool IsStrictPath(std::string_view path) {
     const int byte = EscapedByte(rest);
     const int character = byte >= 0 ? byte : EscapedUnit(rest);
     if (character < 0 || IsControl(character)) return false;
-    // Something else within a character.
+    // The text has something else within a character.
     if (!utf8.is_whole() && (at != end || byte < 0)) is_utf8 = false;
     if (byte >= 0) {
       is_utf8 = is_utf8 && utf8.Add(byte);

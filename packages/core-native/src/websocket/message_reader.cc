@@ -129,7 +129,7 @@ bool MessageReader::ReadHeader(Input* in, MessageSink* sink) {
   return true;
 }
 
-// The first two bytes, in the order in which `ws` looks at them.
+// Checks the first two bytes, in the order in which `ws` does.
 ReadError MessageReader::CheckStart() {
   if ((header_[0] & kRsv23) != 0) return ReadError::kUnexpectedRsv23;
   const bool is_compressed = (header_[0] & kRsv1) != 0;
@@ -294,8 +294,8 @@ bool MessageReader::EndMessage(std::string_view view, MessageSink* sink) {
   return sink->OnMessage({opcode, view, nullptr});
 }
 
-// Looks at a text as it arrives, while it is in the cache. The verdict counts at its end only,
-// where `ws` looks: a frame that breaks another rule may come before.
+// Checks a text as it arrives, while it is in the cache. The verdict counts only at the text's end,
+// where `ws` checks: the frame may break another rule before.
 void MessageReader::CheckText(std::string_view piece) {
   if (message_opcode_ == Opcode::kText && !options_.skips_utf8) utf8_.Add(piece);
 }

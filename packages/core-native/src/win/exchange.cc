@@ -12,7 +12,7 @@ namespace {
 constexpr size_t kHeadBytesMax = 1024 * 1024;
 // Pieces are gathered up to this size: a chunk costs a structure and a look-up in the kernel.
 constexpr size_t kGatherBytesMax = limits::kGatherBytesMax;
-// Chunks of one call.
+// Most chunks of one call.
 constexpr size_t kChunksMax = 64;
 
 constexpr std::string_view kFailure =
@@ -35,7 +35,8 @@ void Exchange::Write(std::string_view bytes, size_t payload_bytes) {
   ReadHeads();
 }
 
-// Interim heads are not HTTP.SYS's: it sends `100 Continue` by itself when the body is asked for.
+// Reads heads. Interim heads do not go to HTTP.SYS, which sends `100 Continue` by itself when the
+// body is asked for.
 void Exchange::ReadHeads() {
   while (!has_head_) {
     const size_t bytes = http1::ResponseHeadBytes(head_text_);
@@ -151,7 +152,8 @@ void Exchange::End(bool closes) {
 
 bool Exchange::CanSend() const {
   if (is_sending_ || !has_head_ || is_malformed_ || is_aborted_) return false;
-  // Wine closes no connection: what has no body gets a length, as soon as it is known to be all.
+  // Wine closes no connection. So a response without a body gets a length, as soon as it is known
+  // to be complete.
   if (is_core_only_ && is_refused && !is_ended_ && pieces_.empty()) return false;
   return !is_head_sent_ || !pieces_.empty() || (is_ended_ && !is_end_told_);
 }

@@ -62,7 +62,8 @@ constexpr std::array<std::string_view, HttpVerbMaximum> kVerbs = {
     "PUT",      "DELETE",    "TRACE", "CONNECT", "TRACK",  "MOVE",  "COPY",
     "PROPFIND", "PROPPATCH", "MKCOL", "LOCK",    "UNLOCK", "SEARCH"};
 
-// OpenSSL's X509_V_...: what Node says without a certificate, and of one that SChannel refused.
+// OpenSSL's X509_V_... codes: for a client without a certificate, and for a certificate that
+// SChannel refused.
 constexpr long kNoCertificate = 2;
 constexpr long kRefusedCertificate = 1;
 
@@ -100,7 +101,7 @@ bool HasToken(std::string_view list, std::string_view token) {
   return false;
 }
 
-// Text and port of one end; the family, or 0.
+// Writes the text and the port of one end. Returns the family, or 0.
 uint8_t Describe(const SOCKADDR* address, std::string* text, uint16_t* port) {
   if (address == nullptr) return 0;
   char name[INET6_ADDRSTRLEN] = "";

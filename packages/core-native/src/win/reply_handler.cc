@@ -154,7 +154,8 @@ void ReplyHandler::End(KernelConnection* connection, uint32_t flags, uint32_t id
   const bool closes = (flags & records::kReplyClose) != 0;
   Exchange* exchange = Session::Current(connection);
   if (exchange == nullptr) {
-    // Between two responses: the connection is to end without one, or after the one being sent.
+    // The record comes between two responses: the connection must end without another one, or after
+    // the one being sent.
     if (!closes) return;
     if (connection->exchanges.empty()) return session_->Close(connection, 0);
     return connection->exchanges.back()->CloseBehind();

@@ -66,7 +66,8 @@ void Session::Leave(uint32_t server_id) {
 
 // -- Requests.
 
-// Handles of people's logins are ours to close.
+// Checks the login of the request's user, and closes the handles of logins, which belong to this
+// process.
 bool Session::RefusesUnknownUser(const ServerSettings& settings,
                                  const HTTP_REQUEST& request) const {
   if (settings.kernel.auth_schemes == 0) return false;
@@ -206,7 +207,7 @@ Exchange* Session::AddExchange(const std::shared_ptr<KernelQueue>& queue,
   return exchange;
 }
 
-// A request that JavaScript does not hear of.
+// Answers a request that JavaScript does not hear of.
 void Session::AnswerAlone(const std::shared_ptr<KernelQueue>& queue, HTTP_REQUEST_ID id,
                           std::string_view response) {
   Exchange* exchange = AddExchange(queue, nullptr, id);
@@ -343,7 +344,7 @@ void Session::OnSent(Exchange* exchange, const CallResult& result) {
   }
 }
 
-// Blocks among them are JavaScript's again. Their files go with them.
+// Drops pieces. Their blocks belong to JavaScript again, and their files are closed.
 void Session::Drop(const std::vector<Exchange::Piece>& pieces, int error) {
   for (const Exchange::Piece& piece : pieces) {
     if (!piece.has_block()) continue;
@@ -363,7 +364,7 @@ void Session::OnDone(Exchange* exchange) {
   KernelConnection* connection = exchange->connection;
   Discard(exchange);
   if (connection == nullptr) return;
-  // The kernel throws away what is left of the body.
+  // The kernel throws away the rest of the body.
   if (exchange->has_more_body) EndBody(exchange);
   std::erase(connection->exchanges, exchange);
   exchange->connection = nullptr;
@@ -458,7 +459,7 @@ void Session::OnGone(KernelConnection* connection, int error) {
     if (is_core_only_) {
       Drop(exchange->TakeWaiting(), kCancelled);
     } else {
-      // A call may have failed for another reason: then the client has to hear of it.
+      // A call may have failed for another reason, and the client must hear of that.
       Drop(exchange->Abort(), kCancelled);
     }
     Discard(exchange);

@@ -275,7 +275,8 @@ void Acceptor::StandBy(Listener* listener) {
   Watch(*listener);
 }
 
-// The duty is this process', or another one's that works.
+// Takes the duty for this process. If another process has it and works, the listener rests, and is
+// looked at later.
 void Acceptor::TakeTurn(Listener* listener) {
   if (listener->is_shared && !Lock(*listener, Duty::kAccept, true)) {
     listener->is_deputy = Lock(*listener, Duty::kDeputy, true);
@@ -287,7 +288,7 @@ void Acceptor::TakeTurn(Listener* listener) {
   StandBy(listener);
 }
 
-// Out of descriptors, which others may have.
+// Gives up the duty, because this process is out of descriptors. Other processes may have some.
 void Acceptor::StepDown(Listener* listener) {
   listener->has_stepped_down = true;
   Lock(*listener, Duty::kAccept, false);
@@ -358,7 +359,7 @@ Acceptor::AcceptResult Acceptor::AcceptOne(const Listener& listener, std::vector
   switch (errno) {
     case EMFILE:
     case ENFILE:
-      // First somebody else may take it.
+      // Another process gets the chance to take it first.
       if (listener.is_shared && listener.look_at_ms == 0) return AcceptResult::kExhausted;
       return GiveUpReserve(listener) ? AcceptResult::kAccepted : AcceptResult::kExhausted;
     case ENOBUFS:
@@ -369,7 +370,7 @@ Acceptor::AcceptResult Acceptor::AcceptOne(const Listener& listener, std::vector
     case EPROTO:
       return AcceptResult::kAccepted;
     default:
-      // EAGAIN, or an error of this one connection: readiness comes again.
+      // The error is EAGAIN, or concerns this one connection: readiness comes again.
       return AcceptResult::kNothing;
   }
 }

@@ -1,4 +1,5 @@
-// Linux: of the processes that watch a listener the kernel wakes one (EPOLLEXCLUSIVE).
+// Watches listeners on Linux. The kernel wakes one of the processes that watch a listener
+// (EPOLLEXCLUSIVE).
 
 #include <fcntl.h>
 #include <netinet/in.h>

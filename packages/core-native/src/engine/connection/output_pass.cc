@@ -16,9 +16,9 @@
 namespace httpsys::engine {
 namespace {
 
-// The peer's end comes before the reset that answers what is sent after it. When the end has not
-// been read yet it is what happened; libuv, which reads before it writes, tells the application the
-// same.
+// Returns the error to report. The peer's end comes before the reset that answers bytes sent after
+// it. So if the end has not been read yet, the end is what happened. libuv, which reads before it
+// writes, tells the application the same.
 int WriteError(const Connection& connection, int error) {
   return error == EPIPE && !connection.peer_ended ? 0 : error;
 }
@@ -100,7 +100,7 @@ void OutputPass::Touch(Connection* connection) {
 }
 
 void OutputPass::FlushTouched(std::vector<Connection*>* touched) {
-  // Closing may add to nothing here, so the list is stable.
+  // Closing never adds to this list, so it is stable.
   for (Connection* connection : touched_) {
     connection->output.is_touched_ = false;
     if (connection->is_open()) Flush(connection);
@@ -322,7 +322,7 @@ void OutputPass::TakeOutput(Connection* stream, size_t bytes, std::string* to) {
   ReportBlocks(blocks_, 0);
 }
 
-// The memory of the pass is given back.
+// Keeps the output of a stream when the pass ends, because the memory of the pass is reused.
 void OutputPass::KeepStreamOutput(Connection* stream) {
   if (stream->output.first_piece_ == 0) return;
   EnqueuePieces(stream, stream->output.first_piece_, stream->stream->piece_offset);

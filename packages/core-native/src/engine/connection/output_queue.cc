@@ -19,8 +19,9 @@ void OutputQueue::Append(std::string_view bytes, size_t more) {
   if (!is_joined) pieces_.emplace_back();
   std::string* own = &pieces_.back().own;
   const size_t needed = own->size() + bytes.size();
-  // A string that grows by itself has room for up to twice as much: a stalled client would cost it.
-  // By a quarter at least, so that many small pieces are not copied once for each.
+  // A string that grows by itself reserves up to twice its size, which would cost memory for a
+  // stalled client. It grows by a quarter at least, so that many small pieces are not copied once
+  // for each.
   if (own->capacity() < needed) {
     const size_t wanted = std::max(needed + more, own->size() + own->size() / 4);
     own->reserve(std::min(wanted, std::max(needed, kJoinBytesMax)));

@@ -15,7 +15,8 @@
 namespace httpsys::engine {
 namespace {
 
-// Reads of lingering input; it is thrown away, so the size only matters for the number of calls.
+// Size of reads of lingering input. The input is thrown away, so the size only matters for the
+// number of calls.
 constexpr size_t kDiscardBytes = 16 * 1024;
 
 }  // namespace
@@ -227,7 +228,8 @@ void Transport::FinishAfterOutput(Connection* connection, AfterOutput action) {
   if (action > connection->after_output) connection->after_output = action;
   if (connection->after_output == AfterOutput::kClose) {
     if (connection->phase() == InputPhase::kAfterClose) connection->has_read_all = true;
-    // The application ends an upgraded connection by itself: what a relay gets of it is whole.
+    // The application ends an upgraded connection by itself, so the bytes that a relay gets are
+    // complete.
     if (handler_ != nullptr && IsTunnel(connection->phase())) handler_->OnOutputEnding(connection);
     connection->Enter(InputPhase::kOver);
     SocketWatch::Pause(connection, kPauseOver);
@@ -330,8 +332,8 @@ void Transport::CloseLingering(Connection* connection, bool is_told_late) {
   if (connection->peer_ended) {
     CloseDescriptor(connection);
   } else if (connection->has_read_all) {
-    // A client that has announced its end with its last request sends nothing more but that: when
-    // it is looked at a little later it has ended, without a wake for it.
+    // A client that has announced its end with its last request sends nothing but that end. When
+    // the lane looks a little later, the client has ended, without a wake for it.
     SocketWatch::PauseOnly(connection, kPauseOver);
     watch_.Update(connection);
     watch_.LeaveAlone(connection, true);
@@ -360,7 +362,7 @@ void Transport::WatchLingering(Connection* connection) {
 void Transport::ReadLingering(Connection* connection) {
   char buffer[kDiscardBytes];
   for (int i = 0; i < limits::kReadsPerEvent; ++i) {
-    // Records or not: nobody looks at it.
+    // The bytes are discarded, encrypted or not.
     const ssize_t got = recv(connection->fd, buffer, sizeof buffer, MSG_DONTWAIT);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
@@ -415,7 +417,7 @@ void Transport::FreeClosed() {
 }
 
 void Transport::Shutdown() {
-  // A connection's streams go with it, so that the next one may be gone.
+  // Closing a connection closes its streams, so the next element of the list may be gone.
   while (first_ != nullptr) {
     Connection* connection = first_;
     if (connection->is_open()) Detach(connection, 0);

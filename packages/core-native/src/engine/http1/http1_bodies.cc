@@ -200,7 +200,7 @@ std::string_view Http1Bodies::TakeFirstPiece(Connection* connection, std::string
     *used += piece.size();
     return piece;
   }
-  // A limit is looked after when the pieces are counted.
+  // The limit of the body is checked when its pieces are counted.
   const ServerSettings& settings = connection->server->config->settings();
   if (settings.body_bytes_max != 0) return {};
   const http1::ChunkedDecoder::Step step = connection->decoder->Next(input);

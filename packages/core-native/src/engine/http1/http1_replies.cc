@@ -126,7 +126,7 @@ void Http1Replies::OnDestroy(Connection* connection, const ReplyRecord& reply) {
     const bool is_unserved = reply.has(records::kReplyIfUnserved) && connection->IsUnserved();
     if (is_unserved || connection->IsIdle()) {
       if (reply.has(records::kReplyMayMove)) {
-        // The reply that has made it idle may be of this pass.
+        // The reply that has made the connection idle may be of this pass.
         output_->Flush(connection);
         if (!connection->is_open() || router_->MoveAway(connection)) return;
       }

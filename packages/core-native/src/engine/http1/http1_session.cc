@@ -28,8 +28,8 @@ uint32_t FlagsOf(const http1::RequestHead& head) {
   return flags | (has_body ? records::kFlagHasBody : records::kFlagComplete);
 }
 
-// JavaScript was told of it and of nothing else. It ends such a connection: who sees the end knows
-// then that 'connection' was there before.
+// Returns true if JavaScript was told of the connection and of nothing else. JavaScript ends such a
+// connection itself, so that a client that sees the end knows that 'connection' was emitted before.
 bool IsJustOpened(const Connection& connection) {
   return connection.slot.is_announced() && !connection.has_served && connection.tls == nullptr;
 }
@@ -109,7 +109,7 @@ void Http1Session::OnEof(Connection* connection) {
   if (connection->is_fin_sent) transport_->Close(connection, 0);
 }
 
-// The end of a connection that is not upgraded; `phase` is what it came in.
+// Reports the end of a connection that is not upgraded; `phase` is the phase in which the end came.
 void Http1Session::TellEnd(Connection* connection, InputPhase phase) {
   if (connection->parser != nullptr && phase == InputPhase::kHead) {
     const auto partial = std::move(connection->partial);
@@ -138,7 +138,7 @@ Protocol::Advance Http1Session::ReadHead(Connection* connection, std::string_vie
     return Advance::kWait;
   }
   http1::RequestParser* parser = connection->parser.get();
-  // A head that has begun is read to its end: its time runs.
+  // A head that has begun is read to its end, because its timeout runs.
   if (parser == nullptr && OutputPass::IsBehind(*connection)) {
     SocketWatch::Pause(connection, kPauseOutput);
     return Advance::kWait;
@@ -333,7 +333,7 @@ bool Http1Session::FindServer(Connection* connection, const http1::RequestHead& 
   return false;
 }
 
-// The head is parsed again then.
+// Pauses the input until it is the turn of the request, whose head is parsed again then.
 void Http1Session::WaitForTurn(Connection* connection, size_t* used) {
   SocketWatch::Pause(connection, kPauseOrder);
   connection->message_start_ns = 0;

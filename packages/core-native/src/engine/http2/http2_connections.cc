@@ -116,7 +116,7 @@ void Http2Connections::Shutdown(Connection* connection) {
   if (SubmitNotice(connection->http2.get())) MarkDirty(connection->http2.get());
 }
 
-// The first GOAWAY of two. False: it was sent before.
+// Sends the first GOAWAY of two. Returns false if it was sent before.
 bool Http2Connections::SubmitNotice(Http2State* state) {
   if (state->is_over || std::exchange(state->is_noticed, true)) return false;
   static constexpr uint8_t kOpaque[8] = {};

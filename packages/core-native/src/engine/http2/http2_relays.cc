@@ -43,7 +43,7 @@ void Http2Relays::RelayPiece(Connection* connection, std::string_view piece) {
 void Http2Relays::SendRelayed(Connection* connection, std::string_view piece) {
   switch (connection->phase()) {
     case InputPhase::kRelayUpgrade:
-      // The client's window bounds it.
+      // The client's window bounds the bytes that are kept.
       if (connection->partial == nullptr) connection->partial = std::make_unique<std::string>();
       connection->partial->append(piece);
       return;

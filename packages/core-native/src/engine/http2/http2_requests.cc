@@ -36,7 +36,7 @@ uint32_t FlagsOf(const http1::RequestHead& head, bool has_ended) {
 
 void Http2Requests::OnSection(Http2State* state, const Frame& frame) {
   state->connection->message_start_ns = 0;
-  // Refused already.
+  // The section is refused already.
   if (state->fields == nullptr || state->fields->is_refused()) return;
   if (Connection* stream = Http2Connections::StreamOf(state->session, frame.stream_id)) {
     OnRequestTrailers(stream);
@@ -71,7 +71,7 @@ void Http2Requests::OpenStream(Http2State* state, int32_t id, bool has_ended) {
 }
 
 void Http2Requests::TellBegun() {
-  // Telling one may close it, which takes it out of the list.
+  // Telling a stream may close it, which takes it out of the list.
   while (!begun_.empty()) {
     Connection* stream = begun_.back();
     begun_.pop_back();
@@ -212,7 +212,7 @@ void Http2Requests::Deliver(Connection* connection, uint32_t prefix_id, size_t h
     if (stream->has_ended) EndOfInput(connection);
   } else if (!stream->has_ended) {
     connection->message_start_ns = uv_hrtime();
-    // Within the record they do not count for anybody's window.
+    // Bytes inside the request's record do not count for any window.
     connections_->GiveWindow(connection, static_cast<uint32_t>(stream->body.size()));
   } else if (has_trailers && ParseTrailers(stream->request_trailers, &trailers_)) {
     records_->BodyEnd(connection->slot.number(), trailers_);
@@ -345,7 +345,7 @@ void Http2Requests::AnswerUnrouted(Connection* connection, RouteStatus status) {
 void Http2Requests::WriteAnswer(Connection* connection, const NativeAnswer& answer) {
   Http2Stream* stream = connection->stream.get();
   connection->Enter(InputPhase::kOver);
-  // JavaScript has not begun it.
+  // JavaScript has not begun the request.
   stream->queue_end = 0;
   connections_->GiveWindow(connection, stream->unread_bytes);
   responses_->OnHead(connection, answer.head, answer.pieces.empty());

@@ -91,12 +91,12 @@ void Http2Responses::OnTrailers(Connection* connection, std::string_view lines) 
   connection->stream->response.BeginNothing();
 }
 
-// `is_whole`: somebody who knows says so.
+// Ends the response. `is_whole`: the caller knows that the response is complete.
 void Http2Responses::OnEnd(Connection* connection, bool is_whole, bool closes) {
   Http2Stream* stream = connection->stream.get();
   connection->unanswered = 0;
-  // JavaScript has begun what it answers: a busy connection is back with the next request before a
-  // whole batch is read.
+  // JavaScript has begun this request: a busy connection sends the next request before JavaScript
+  // has read a whole batch.
   gate_->SettleUnread(stream->queue_end);
   // If the tunnel was declined, nobody waits for its bytes.
   if (closes || stream->is_declined) stream->closes = true;
@@ -141,7 +141,7 @@ void Http2Responses::OnProgress(Connection* connection) {
   if (connection->output.queue() != nullptr) OnBehind(connection);
 }
 
-// The peer opens no window for what it has asked for, or does not read.
+// Called when the peer opens no window for the response, or does not read.
 void Http2Responses::OnStalled(Connection* connection) { FailStream(connection, kCancel); }
 
 size_t Http2Responses::SendText(Connection* connection,
@@ -225,7 +225,7 @@ void Http2Responses::FailStream(Connection* connection, ErrorCode code) {
   transport_->Close(connection, 0);
 }
 
-// nghttp2 learns that there is more.
+// Tells nghttp2 that there is more output.
 void Http2Responses::Resume(Connection* connection) {
   Http2Stream* stream = connection->stream.get();
   if (stream->state == nullptr || stream->is_gone || !stream->is_deferred) return;
@@ -287,7 +287,7 @@ int Http2Responses::OnFrameSent(Ng* session, const Frame* frame, void* user) {
   Connection* connection = Http2Connections::StreamOf(session, frame->stream_id);
   if (connection == nullptr) return 0;
   const Http2Stream& stream = *connection->stream;
-  // The rest of the request is not wanted (RFC 9113, section 8.1).
+  // The client need not send the rest of the request (RFC 9113, section 8.1).
   if (stream.closes && !stream.has_ended) {
     NgApi::Get()->submit_rst_stream(session, 0, frame->stream_id, kNoError);
   }

@@ -91,7 +91,7 @@ http2::NgSession* Http2Session::MakeSession(Http2State* state) {
   return is_made ? session : nullptr;
 }
 
-// nullptr when out of memory.
+// Returns nullptr if out of memory.
 std::unique_ptr<Http2State> Http2Session::MakeState(Connection* connection) {
   auto state = std::make_unique<Http2State>();
   state->session = MakeSession(state.get());
@@ -218,7 +218,7 @@ int Http2Session::OnBeginFrame(Ng*, const Frame* frame, void* user) {
   return Of(state)->CountFrame(state, *frame) ? 0 : kNgCallbackFailure;
 }
 
-// Frames that cost more than they bring, as long as there are few of them.
+// Limits frames that cost more than they bring. Returns false if there are too many.
 bool Http2Session::CountFrame(Http2State* state, const Frame& frame) {
   const uint64_t now = state->received_ms;
   bool is_fine = true;
@@ -295,7 +295,8 @@ bool Http2Session::CountFields(Http2State* state) {
   return false;
 }
 
-// nghttp2 would leave it out: whoever is behind us could take the message for another one.
+// Refuses the request. nghttp2 alone would leave the field out, and a program behind us could take
+// the message for another one.
 int Http2Session::OnInvalidField(Ng*, const Frame* frame, const uint8_t* name, size_t name_bytes,
                                  const uint8_t* value, size_t value_bytes, uint8_t, void* user) {
   auto* state = static_cast<Http2State*>(user);
@@ -366,7 +367,7 @@ int Http2Session::OnStreamClose(Ng* session, int32_t stream_id, uint32_t code, v
   // The bytes that came before the end of a tunnel are still to be read.
   const bool is_kept = stream->partial != nullptr && !IsRelayed(stream->phase());
   if (stream->stream->is_end_due && is_kept) return 0;
-  // An answer that is complete: nobody waits to hear that it has left.
+  // The answer is complete, so nobody waits to hear that it has left.
   const bool is_patient = stream->stream->is_complete && stream->stream->has_ended;
   Of(state)->transport_->CloseStream(stream, is_patient);
   return 0;
@@ -401,7 +402,7 @@ void Http2Session::OnDetach(Connection* connection) {
   // session is marked below.
   if (stream->ends_connection) connections_.SubmitNotice(state);
   if (!stream->is_gone) {
-    // nghttp2 calls back no more.
+    // After this, nghttp2 makes no more callbacks for the stream.
     api_->session_set_stream_user_data(state->session, stream->id, nullptr);
     api_->submit_rst_stream(state->session, 0, stream->id, stream->reset_code);
     connections_.MarkDirty(state);

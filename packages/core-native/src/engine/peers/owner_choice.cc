@@ -56,7 +56,8 @@ const sharing::PortRoutes::Owner* OwnerChoice::Choose(Port* port, const Connecti
   return has_own ? &*own : &owners[0];
 }
 
-// A stream costs nobody a hand-over where its connection is. Otherwise as Choose().
+// Chooses as Choose() does, but prefers this member: a stream needs no hand-over here, where its
+// connection is.
 const sharing::PortRoutes::Owner* OwnerChoice::ChooseForStream(Port* port, uint32_t target_id) {
   const Routes::Target& target = port->routes->target(target_id);
   const auto& owners = target.owners;
@@ -87,8 +88,8 @@ const sharing::PortRoutes::Owner* OwnerChoice::OtherOwner(const Routes::Target& 
   return &dead;
 }
 
-// The owner that has passed this connection on, and is free again: with a request that finds it
-// idle.
+// Returns the owner that has passed this connection on, if that owner is free again and the request
+// finds the connection idle.
 const sharing::PortRoutes::Owner* OwnerChoice::GivesBackTo(const Connection* connection,
                                                            const Routes::Target& target,
                                                            bool has_more) {
@@ -115,8 +116,9 @@ uint64_t OwnerChoice::HomeOf(const Connection* connection, uint64_t next) const 
   return home == next ? 0 : home;
 }
 
-// Others are told once this one has been free for a while: what is blocked again and again keeps
-// its connections away instead of sending them to and fro.
+// Arms the timer that tells the other members when this one is free again. It must have been free
+// for a while: a member that is blocked again and again keeps its connections away instead of
+// sending them to and fro.
 void OwnerChoice::OnLent() {
   lent_at_ms_ = uv_hrtime() / 1'000'000;
   if (uv_is_active(reinterpret_cast<uv_handle_t*>(&free_timer_)) != 0) return;

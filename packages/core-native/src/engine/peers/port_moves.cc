@@ -65,7 +65,7 @@ RequestRouter::Outcome PortMoves::Return(Connection* connection) {
 
 bool PortMoves::MoveAway(Connection* connection) {
   if (connection->origin() != nullptr) return Return(connection) == Outcome::kElsewhere;
-  // The application has ended its direction: nobody could answer.
+  // The application has ended its direction, so no member could answer.
   if (connection->is_fin_sent || connection->after_output != AfterOutput::kNothing) return false;
   Port* port = table_->Find(connection->local_port);
   if (port == nullptr || PortAdmission::IsPinned(connection) || IsRelayed(connection->phase()) ||
@@ -231,7 +231,7 @@ void PortMoves::OnTakenBack(HandedConnection handed) {
   waiting_->WaitReturned(connection);
 }
 
-// nullptr: it is closed.
+// Returns nullptr if the connection is closed.
 Connection* PortMoves::Adopt(HandedConnection handed) {
   const Port* port = table_->Find(handed.port);
   LaneServer* server = table_->ServerOn(port, nullptr);
@@ -241,7 +241,7 @@ Connection* PortMoves::Adopt(HandedConnection handed) {
   if (is_mixed && server != nullptr && !PortTable::Fits(*port, local, *server)) {
     server = table_->ServerAt(*port, local);
   }
-  // Peers may send any descriptor.
+  // A peer may send any descriptor, so its kind is checked.
   const bool is_sound = handed.origin == nullptr || IsUnixConnection(handed.fd);
   if (server == nullptr || !is_sound) {
     close(handed.fd);

@@ -192,16 +192,16 @@ RequestRouter::Outcome PortRouter::ToServer(Connection* connection, const Routes
   if (is_other && (connection->unanswered != 0 || connection->output.queue() != nullptr)) {
     return Outcome::kLater;
   }
-  // Answers of another member come first.
+  // Answers of another member must leave first.
   if (Relays::HasPending(connection)) return Outcome::kLater;
   transport_->Assign(connection, server);
   *route = {RouteStatus::kMatch, owner.prefix_id};
   return Outcome::kHere;
 }
 
-// The connection moves, unless more has been read behind the request: then it is relayed, so that a
-// connection with pipelined requests for several owners does not move with each. One whose bytes
-// mean nothing to others stays.
+// Moves the connection to the member. If more bytes have been read behind the request, the request
+// is relayed instead, so that a connection with pipelined requests for several owners does not move
+// with each. A connection whose bytes mean nothing to other members stays.
 RequestRouter::Outcome PortRouter::ToMember(PortTable::Port* port, Connection* connection,
                                             const http1::RequestHead& head, uint64_t member,
                                             std::string_view input, size_t head_bytes,
@@ -240,7 +240,7 @@ RequestRouter::Outcome PortRouter::ToMember(PortTable::Port* port, Connection* c
 // end of the process.
 void PortRouter::OnOutputEnding(Connection* connection) {
   RelayOrigin* origin = connection->origin();
-  // An answer that ends the connection has said so.
+  // An answer that ends the connection has already told the relaying member.
   if (origin == nullptr || origin->is_end_told || (origin->closes && !origin->is_stream)) return;
   origin->is_end_told = true;
   links_.SendEnded(*origin, true);
@@ -274,7 +274,7 @@ void PortRouter::OnRelayedUpgrade(Connection* connection, bool is_accepted) {
   links_.SendDecided(*connection->origin(), is_accepted);
 }
 
-// A relayed request's client is another member's.
+// The client of a relayed request belongs to another member, so it is not counted here.
 void PortRouter::OnAnnounced(Connection* connection) {
   if (connection->is_counted || connection->origin() != nullptr) return;
   const PortTable::Port* port = table_.Find(connection->local_port);
@@ -285,7 +285,7 @@ void PortRouter::OnAnnounced(Connection* connection) {
 
 void PortRouter::CountClosed(Connection* connection) {
   const PortTable::Port* port = table_.Find(connection->local_port);
-  // The port may be in use no longer, and may be again.
+  // The port may have gone out of use, and come into use again.
   PortStatistics::Port* statistics =
       port == nullptr ? statistics_->PortOf(connection->local_port) : port->statistics;
   statistics->connections.fetch_sub(1, std::memory_order_relaxed);

@@ -61,8 +61,8 @@ LaneServer* PortTable::ServerAt(const Port& port, const LocalAddress& local) {
   return nullptr;
 }
 
-// Whether a server would speak TLS on a connection to this address where that is spoken, and only
-// there.
+// Returns true if the server would speak TLS on a connection to this address if TLS is spoken
+// there, and only then.
 bool PortTable::Fits(const Port& port, const LocalAddress& local, const LaneServer& server) {
   const Routes::Place* place = port.routes->FindPlace(local);
   return place == nullptr ||

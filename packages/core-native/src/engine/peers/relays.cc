@@ -30,14 +30,15 @@ bool MakePair(int* ends) {
 #endif
 }
 
-// Certificates that a text of a frame has no room for stay behind; whether they were good does not.
+// Returns the facts of a session for a frame. Certificates that the frame has no room for are left
+// out; whether they were good is not.
 std::string FactsOf(const tls::Session& session) {
   tls::Facts facts = session.Describe();
   if (facts.certificates.size() > limits::kRelayCertificateBytesMax) facts.certificates.clear();
   return EncodeFacts(facts);
 }
 
-// The one with a descriptor.
+// Returns the connection that has a descriptor: the connection itself, or the one of a stream.
 const Connection* RealOf(const Connection* connection) {
   return connection->stream == nullptr ? connection : connection->stream->state->connection;
 }
@@ -146,7 +147,8 @@ void Relays::SendMore(Connection* connection, std::string_view bytes) {
   if (!is_behind) Write(relay);
 }
 
-// Requests that a member returns are told to another one; long ones are rare at that moment.
+// Keeps the bytes of requests, so that another member can get them if this one returns them. Long
+// requests are rare at that moment.
 void Relays::Keep(Relay* relay, std::string_view bytes) {
   if (!relay->is_kept) return;
   if (relay->kept.size() + bytes.size() > limits::kRelayKeptBytesMax) return Forget(relay);
@@ -263,7 +265,7 @@ void Relays::CheckAnswers(Relay* relay) {
   if (relay->is_returned && relay->answers.empty() && relay->pending != 0) OnReturned(relay->id);
 }
 
-// The member has closed its end.
+// Handles the end of the socket pair, which the member has closed.
 void Relays::End(Relay* relay) {
   Connection* connection = relay->connection;
   if (connection->stream != nullptr) return EndOfStream(relay);
@@ -281,7 +283,7 @@ void Relays::End(Relay* relay) {
   const bool is_lost = relay->pending != 0;
   // The end of a process shows here before its link breaks, or after that.
   if (is_lost && !relay->is_told) return Fail(relay);
-  // The application has closed it, which the client sees as it would without a relay.
+  // The application has closed the tunnel. The client sees the same as without a relay.
   Free(relay);
   if (!is_lost) return;
   transport_->FinishAfterOutput(connection, AfterOutput::kClose);
@@ -407,7 +409,7 @@ void Relays::OnDetached(Connection* connection) {
   if (relay == nullptr) return;
   const bool is_whole = connection->stream != nullptr && streams_->IsWhole(connection);
   if (!is_whole || relay->unsent.empty()) return Free(relay);
-  // The rest of a request that was answered early is its application's.
+  // The rest of a request that was answered early belongs to its application.
   connection->uncommon().relay = nullptr;
   relay->connection = nullptr;
   uv_poll_start(&relay->poll, UV_WRITABLE, OnPoll);

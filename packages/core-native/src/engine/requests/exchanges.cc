@@ -22,7 +22,7 @@ void Exchanges::MessageDone(Connection* connection) {
   connection->message_start_ns = 0;
   connection->Enter(connection->is_last_request ? InputPhase::kAfterClose : InputPhase::kHead);
   connection->raw.reset();
-  // The answer may have come before the end of the body.
+  // The answer may have come before the end of the request's body.
   if (connection->unanswered == 0 && connection->idle_timeout_ms != 0) {
     transport_->StartIdleTimer(connection, connection->idle_timeout_ms);
   }

@@ -22,7 +22,7 @@ constexpr std::string_view kHeader =
     "#Software: httpsys\n#Version: 1.0\n#Fields: date time c-ip c-port s-ip s-port cs-version "
     "cs-method cs-uri sc-status s-siteid s-reason\n";
 
-// A field has no spaces or control characters; what has nothing to say is "-".
+// Returns a field without spaces and control characters; an empty one is "-".
 std::string Field(std::string_view text) {
   if (text.empty()) return "-";
   std::string field(text.substr(0, limits::kLogFieldBytesMax));
@@ -111,7 +111,7 @@ int StatusFor(RouteStatus status) {
 }
 
 ErrorLog& ErrorLog::Instance() {
-  // Lives until the process ends: threads may still write.
+  // The object lives until the process ends, because threads may still write.
   static ErrorLog* const log = [] {
     // process.exit() stops no I/O thread.
     std::atexit([] { Instance().WriteDropped(true); });

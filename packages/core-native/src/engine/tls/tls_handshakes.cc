@@ -19,7 +19,7 @@ constexpr std::string_view kPlainRefused =
     "HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: text/plain\r\n"
     "Content-Length: 39\r\n\r\nThis port speaks HTTPS, not plain HTTP\n";
 
-// A ClientHello of any size that is looked at, and the headers of its records.
+// Room for the longest ClientHello that is looked at, and the headers of its records.
 constexpr size_t kPeekBytes = limits::kHelloPeekBytesMax + 1024;
 
 }  // namespace
@@ -122,7 +122,7 @@ bool TlsHandshakes::Establish(Connection* connection) {
   connection->message_start_ns = uv_hrtime();
   const bool is_left = connection->server->is_unlistened;
   if (connection->slot.is_announced() || !router_->IsShared(connection->local_port)) {
-    // A server that was closed meanwhile has it nevertheless: it was accepted before.
+    // A server that was closed meanwhile still gets the connection, which was accepted before.
     transport_->AnnounceAnew(connection, is_left ? uint32_t{records::kFlagShared} : 0);
   } else if (is_left) {
     // Otherwise the connection is told with its first request, which shows its server.
@@ -138,7 +138,7 @@ void TlsHandshakes::Fail(Connection* connection) {
     transport_->Announce(connection, records::kFlagFailed);
   }
   if (connection->tls->is_plain_http()) {
-    // Best effort: nobody waits for more room.
+    // The answer is best effort: nobody waits for more room.
     (void)send(connection->fd, kPlainRefused.data(), kPlainRefused.size(),
                kSendFlags | MSG_DONTWAIT);
   }

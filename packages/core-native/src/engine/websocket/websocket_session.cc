@@ -16,7 +16,7 @@ namespace {
 using websocket::ByteBuffer;
 using websocket::Opcode;
 
-// A frame in one piece.
+// Returns a frame in one piece.
 std::shared_ptr<const ByteBuffer> Framed(Opcode opcode, bool is_final, bool is_compressed,
                                          std::string_view payload) {
   auto framed = std::make_shared<ByteBuffer>();
@@ -211,7 +211,7 @@ void WebSocketSession::Pong(Connection* connection, std::string_view payload) {
   WebSocketState& socket = *connection->websocket;
   const bool is_over = connection->is_fin_sent || connection->after_output != AfterOutput::kNothing;
   if (!socket.answers_pings || socket.is_close_sent || is_over) return;
-  // Sent at once, unless the peer does not read.
+  // A pong is sent at once, unless the peer does not read.
   if (connection->output.queue() != nullptr && socket.pongs_max != 0) {
     if (connection->output.queue()->marks() >= socket.pongs_max) {
       transport_->Close(connection, 0);
@@ -351,7 +351,8 @@ websocket::Deflater* WebSocketSession::LoneDeflaterOf(const websocket::ZlibParam
 }
 
 websocket::Deflater* WebSocketSession::DeflaterOf(WebSocketState* socket) {
-  // A message in several frames must not meet another WebSocket's.
+  // A message in several frames needs a deflater of its own, which no other WebSocket may use in
+  // between.
   if (socket->stands_alone && !socket->is_in_message && socket->deflater == nullptr) {
     return LoneDeflaterOf(socket->parameters);
   }
@@ -395,7 +396,7 @@ void WebSocketSession::OnBroadcastBlock(const ReplyRecord& reply) {
   const uint32_t id = wanted.block_id;
   LentMemory::View view;
   HTTPSYS_CHECK(lent_->Find(id, &view));
-  // Reports when the last connection has sent or dropped it.
+  // The last connection that sends or drops the block reports it.
   std::shared_ptr<const void> block(view.data, [this, id](const void*) {
     lent_->Return(id);
     records_->BlockDone(id, 0);
@@ -441,7 +442,7 @@ void WebSocketSession::BroadcastTo(Connection* connection, Broadcast* broadcast)
                       frame.payload.size());
 }
 
-// nullptr: zlib has no memory.
+// Returns nullptr if zlib has no memory.
 const WebSocketSession::Shared* WebSocketSession::CompressedFor(const WebSocketState& socket,
                                                                 Broadcast* broadcast) {
   for (const Broadcast::Compressed& known : broadcast->compressed) {
