@@ -71,6 +71,12 @@ module.exports = [
     replace: '',
   },
   {
+    name: 'pieces-overlap',
+    file: 'lib/records/reply-writer.js',
+    find: 'at += chunk.length',
+    replace: '',
+  },
+  {
     name: 'socket-class-name',
     file: 'lib/http/socket.js',
     find: "'constructor', { value: net.Socket,",

@@ -19,6 +19,9 @@ const kSendBytesMax = 256 * 1024
 // Larger pieces of a response are sent by reference (benchmarks/scenarios/stream-1mb.js chose it). On an upgraded
 // connection all that fits is copied: protocols look at writableLength right after a write (ws: bufferedAmount).
 const kCopiedBytesMax = 32 * 1024
+// Pieces of one write that leave in one record, together: a record costs about as much as copying so much. Libraries of
+// WebSocket write a frame as a header and a payload.
+const kJoinedBytesMax = 2048
 // Block ids count from 0.
 const kNoBlock = -1
 
@@ -71,6 +74,25 @@ function chunkBytes ({ chunk, encoding }) {
   return typeof chunk === 'string' ? Buffer.byteLength(chunk, encoding) : chunk.length
 }
 
+/** @param {EngineSocket} socket @param {number} bytes that were published for it */
+function count (socket, bytes) {
+  socket[kUnsent] += bytes
+  socket[kWritten] += bytes
+}
+
+/** @param {PendingChunk[]} chunks @param {number} from @returns {number} the index behind the last one that can leave in one record with that at `from` */
+function endOfJoined (chunks, from) {
+  let bytes = 0
+  let at = from
+  for (; at < chunks.length; at++) {
+    const { chunk } = chunks[at]
+    if (typeof chunk === 'string') break
+    bytes += chunk.length
+    if (bytes > kJoinedBytesMax) break
+  }
+  return at
+}
+
 // Publishes chunks while there is credit. The callback runs at once when all were accepted: then
 // writableLength is 0 right after write(), as after a write that the kernel took. Bytes that are sent by
 // reference may be changed by the application once the callback ran: it waits for their last block.
@@ -97,6 +119,12 @@ function send (socket, write) {
       holdRest(socket, write)
       return
     }
+    const end = isStream ? 0 : endOfJoined(chunks, write.next)
+    if (end - write.next > 1) {
+      count(socket, lane.writer.pieces(slot, R.kReplyRaw, chunks, write.next, end))
+      write.next = end
+      continue
+    }
     let { chunk, encoding } = chunks[write.next++]
     if (typeof chunk === 'string') {
       if (encoding === 'binary') encoding = 'latin1'
@@ -108,12 +136,9 @@ function send (socket, write) {
     if (chunk.length === 0) continue
     const isKept = isStream && typeof chunk !== 'string' && !mayCopy(socket, chunk.length)
     if (chunk.length <= copiedMax && !isKept) {
-      const bytes = lane.writer.data(kData, slot, R.kReplyRaw, chunk, encoding, 0)
-      socket[kUnsent] += bytes
-      socket[kWritten] += bytes
+      count(socket, lane.writer.data(kData, slot, R.kReplyRaw, chunk, encoding, 0))
     } else {
-      socket[kUnsent] += chunk.length
-      socket[kWritten] += chunk.length
+      count(socket, chunk.length)
       // A string this long has become a Buffer.
       const block = lane.writer.block(slot, R.kReplyRaw, /** @type {Uint8Array} */ (chunk))
       if (block === undefined) return

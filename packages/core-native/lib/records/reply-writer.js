@@ -240,6 +240,39 @@ class ReplyWriter {
   }
 
   /**
+   * kData of several pieces, which the caller has made sure fit inline.
+   *
+   * @param {number} slot
+   * @param {number} flags
+   * @param {{ chunk: string | Uint8Array }[]} chunks of bytes from `from` up to `end`
+   * @param {number} from
+   * @param {number} end
+   * @returns {number} their bytes
+   */
+  pieces (slot, flags, chunks, from, end) {
+    let total = 0
+    for (let i = from; i < end; i++) total += chunks[i].chunk.length
+    const size = (24 + total + 7) & ~7
+    this.#reserve(size)
+    const { words, bytes } = this.segment
+    let at = this.offset + 24
+    for (let i = from; i < end; i++) {
+      const { chunk } = chunks[i]
+      bytes.set(/** @type {Uint8Array} */ (chunk), at)
+      at += chunk.length
+    }
+    const w = this.offset >>> 2
+    words[w + Word.kRecordBytes] = size
+    words[w + Word.kRecordType] = R.ReplyType.kData | (flags << Shift.kRecordFlags)
+    words[w + Word.kRecordSlot] = slot
+    words[w + Word.kRecordExtra] = 0
+    words[w + Word.kDataBytes] = total
+    words[w + Word.kDataIdleTimeoutMs] = 0
+    this.#publish(size)
+    return total
+  }
+
+  /**
    * Bytes by reference; the caller keeps them, unchanged, until kBlockDone names the block.
    *
    * @param {number} slot

@@ -8,6 +8,15 @@ namespace httpsys::engine {
 
 using records::ReplyType;
 
+namespace {
+
+bool IsOfWebSocket(ReplyType type) {
+  return type == ReplyType::kWebSocket || type == ReplyType::kFrame ||
+         type == ReplyType::kFrameBlock;
+}
+
+}  // namespace
+
 bool ReplyProcessor::Run(std::vector<Connection*>* touched) {
   int handled = 0;
   ReplyRecord reply;
@@ -46,8 +55,9 @@ void ReplyProcessor::HandleOpen(Connection* connection, const ReplyRecord& reply
   if (is_framed && frames_->OnReply(connection, reply)) return;
   Protocol* protocol = protocols_->Of(connection->phase());
   if (protocol != nullptr && protocol->OnReply(connection, reply)) return;
-  if (protocol != websockets_ && websockets_->OnReply(connection, reply)) return;
-  if (protocol != text_) (void)text_->OnReply(connection, reply);
+  Protocol* other = text_;
+  if (IsOfWebSocket(reply.type())) other = websockets_;
+  if (other != protocol) (void)other->OnReply(connection, reply);
 }
 
 }  // namespace httpsys::engine

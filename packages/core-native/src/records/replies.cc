@@ -116,48 +116,50 @@ bool ReplyRecord::Read(std::span<const uint8_t> record, ReplyRecord* reply) {
   auto& contents = reply->contents_;
   switch (reply->type_) {
     case ReplyType::kResponse:
-      contents = ReadResponse(&words);
+      contents.emplace<ResponseReply>(ReadResponse(&words));
       break;
     case ReplyType::kData:
     case ReplyType::kTrailers:
-      contents = ReadBytes(&words);
+      contents.emplace<BytesReply>(ReadBytes(&words));
       break;
     case ReplyType::kFrame:
       if (!words.HasUpTo<records::kFrameBytes>()) return false;
-      contents = FrameReply{words.Text(records::kPayloadAt, words.Load<records::kFrameBytes>())};
+      contents.emplace<FrameReply>(
+          words.Text(records::kPayloadAt, words.Load<records::kFrameBytes>()));
       break;
     case ReplyType::kBlock:
     case ReplyType::kFrameBlock:
       if (!words.HasUpTo<records::kBlockBlockId>()) return false;
-      contents = BlockReply{words.Load<records::kBlockBlockId>()};
+      contents.emplace<BlockReply>(words.Load<records::kBlockBlockId>());
       break;
     case ReplyType::kEnd:
     case ReplyType::kIdleTimeout:
       if (!words.HasUpTo<records::kEndIdleTimeoutMs>()) return false;
-      contents = TimeoutReply{words.Load<records::kEndIdleTimeoutMs>()};
+      contents.emplace<TimeoutReply>(words.Load<records::kEndIdleTimeoutMs>());
       break;
     case ReplyType::kWindow:
       if (!words.HasUpTo<records::kWindowBytes>()) return false;
-      contents = WindowReply{words.Load<records::kWindowBytes>()};
+      contents.emplace<WindowReply>(words.Load<records::kWindowBytes>());
       break;
     case ReplyType::kSocketOption:
-      contents = ReadSocketOption(&words);
+      contents.emplace<SocketOptionReply>(ReadSocketOption(&words));
       break;
     case ReplyType::kCachePolicy:
-      contents = ReadCachePolicy(&words);
+      contents.emplace<CachePolicyReply>(ReadCachePolicy(&words));
       break;
     case ReplyType::kWebSocket:
-      contents = ReadWebSocket(&words);
+      contents.emplace<WebSocketReply>(ReadWebSocket(&words));
       break;
     case ReplyType::kBroadcast:
     case ReplyType::kBroadcastBlock:
-      contents = ReadBroadcast(&words, reply->type_ == ReplyType::kBroadcastBlock);
+      contents.emplace<BroadcastReply>(
+          ReadBroadcast(&words, reply->type_ == ReplyType::kBroadcastBlock));
       break;
     case ReplyType::kJump:
-      contents = JumpReply{reply->slot_};
+      contents.emplace<JumpReply>(reply->slot_);
       break;
     default:
-      contents = std::monostate();
+      contents.emplace<std::monostate>();
       break;
   }
   return words.is_good();
