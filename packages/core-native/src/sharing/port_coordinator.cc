@@ -20,8 +20,10 @@ using peer::FrameType;
 
 // -- Its term.
 
-void PortCoordinator::Begin(uint64_t now_ms) {
+void PortCoordinator::Begin(const PortSuccession::Victory& victory, uint64_t now_ms) {
   record_->has_joined = true;
+  descent_.Begin(victory);
+  tell_at_ms_ = now_ms;
   if (!record_->state.members().empty()) reunion_deadline_ms_ = now_ms + limits::kReunionMs;
 }
 
@@ -29,25 +31,59 @@ bool PortCoordinator::IsIdle() const {
   const bool has_visitor = std::any_of(sessions_.begin(), sessions_.end(),
                                        [](const auto& item) { return item.second.id == 0; });
   return !has_visitor && confirmations_.empty() && !queries_.has_any() &&
-         reunion_deadline_ms_ == 0 && !record_->state.NextExpiry().has_value();
+         reunion_deadline_ms_ == 0 && !descent_.is_descending() &&
+         !record_->state.NextExpiry().has_value();
+}
+
+void PortCoordinator::StepDown() {
+  for (const auto& [link, session] : sessions_) effects_->CloseLink(link);
+  sessions_.clear();
+  queries_.Clear();
+  for (const Confirmation& confirmation : std::exchange(confirmations_, {})) {
+    if (confirmation.link == 0 && !confirmation.is_removal) FinishConfirmation(confirmation);
+  }
+  // The successor is told of them.
+  for (auto& [token, removal] : record_->removals) removal.is_told = false;
+  reunion_deadline_ms_ = 0;
+  has_unsynced_ = false;
+  descent_.End();
 }
 
 void PortCoordinator::Tick(uint64_t now_ms) {
   CheckConfirmations(now_ms);
   queries_.Finish(now_ms);
+  const uint32_t old_rank = rank();
+  descent_.Tick(now_ms);
+  if (rank() != old_rank) reunion_deadline_ms_ = now_ms + limits::kReunionMs;
+  if (rank() != 0 && reunion_deadline_ms_ != 0) TellSuccession(now_ms);
   if (reunion_deadline_ms_ != 0 && now_ms >= reunion_deadline_ms_) EndReunion(now_ms);
   DropSilent(now_ms);
   ExpireEntries(now_ms);
 }
 
-// Who has not come back has died with the last coordinator.
+// Who has not come back has died with the last coordinator. If that is stopped, it has its prefixes
+// still, and so have the members of an earlier version that wait for it.
 void PortCoordinator::EndReunion(uint64_t now_ms) {
   reunion_deadline_ms_ = 0;
-  std::vector<uint64_t> lost;
-  for (const auto& [id, member] : record_->state.members()) {
-    if (!IsHere(id)) lost.push_back(id);
+  for (const uint64_t id : MissingMembers()) {
+    if (rank() == 0 || effects_->IsGone(id)) RemoveMember(id, now_ms);
   }
-  for (const uint64_t id : lost) RemoveMember(id, now_ms);
+}
+
+// The members wait for a coordinator that is stopped, and hear of the next one in no other way.
+void PortCoordinator::TellSuccession(uint64_t now_ms) {
+  if (now_ms < tell_at_ms_) return;
+  tell_at_ms_ = now_ms + limits::kDoubtTellMs;
+  const std::vector<uint64_t> missing = MissingMembers();
+  if (!missing.empty()) effects_->TellDoubt(missing);
+}
+
+std::vector<uint64_t> PortCoordinator::MissingMembers() const {
+  std::vector<uint64_t> missing;
+  for (const auto& [id, member] : record_->state.members()) {
+    if (!IsHere(id)) missing.push_back(id);
+  }
+  return missing;
 }
 
 void PortCoordinator::ExpireEntries(uint64_t now_ms) {
@@ -80,12 +116,18 @@ bool PortCoordinator::OnVisitor(LinkId link, const Credentials& who, uint64_t no
 
 bool PortCoordinator::OnFrame(LinkId link, const peer::Frame& frame, const std::string& address,
                               uint64_t now_ms) {
+  // The member that was succeeded has answered too late.
+  if (link != 0 && link == descent_.watch()) return true;
   const auto found = sessions_.find(link);
   if (found == sessions_.end()) return false;
   Session& session = found->second;
   // Asks, and does not read the answers.
   if (effects_->UnsentBytes(link) > limits::kPeerUnsentBytesMax) return false;
   if (frame.type == FrameType::kHello) return OnHello(link, frame.payload, now_ms);
+  if (frame.type == FrameType::kPing) {
+    effects_->Send(link, FrameType::kPong, peer::Encode(peer::Pong{record_->self.id}));
+    return true;
+  }
   if (frame.type == FrameType::kStateQuery) {
     queries_.Begin(link, MemberLinks(), now_ms);
     return true;
@@ -255,10 +297,7 @@ bool PortCoordinator::IsHere(uint64_t member) const {
 }
 
 bool PortCoordinator::IsAwaiting() const {
-  const auto& members = record_->state.members();
-  return reunion_deadline_ms_ != 0 &&
-         std::any_of(members.begin(), members.end(),
-                     [&](const auto& item) { return !IsHere(item.first); });
+  return (reunion_deadline_ms_ != 0 || rank() != 0) && !MissingMembers().empty();
 }
 
 // Adds what may be added. The members are told with the next SyncAll().
@@ -422,6 +461,14 @@ void PortCoordinator::FinishConfirmation(const Confirmation& confirmation) {
 // -- Ends.
 
 void PortCoordinator::OnBroken(LinkId link, uint64_t now_ms) {
+  if (link != 0 && link == descent_.watch()) {
+    // The member that was succeeded yields, and comes back; or it has died.
+    for (const uint64_t id : MissingMembers()) {
+      if (effects_->IsGone(id)) RemoveMember(id, now_ms);
+    }
+    reunion_deadline_ms_ = now_ms + limits::kReunionMs;
+    return descent_.OnBroken(now_ms);
+  }
   const auto found = sessions_.find(link);
   if (found == sessions_.end()) return;
   const uint64_t id = found->second.id;

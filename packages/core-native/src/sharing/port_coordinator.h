@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "peer/frame_reader.h"
+#include "sharing/port_descent.h"
 #include "sharing/port_queries.h"
 #include "sharing/port_record.h"
 
@@ -19,12 +20,18 @@ namespace httpsys::sharing {
 class PortCoordinator {
  public:
   PortCoordinator(PortRecord* record, PortEffects* effects)
-      : record_(record), effects_(effects), queries_(record, effects) {}
+      : record_(record), effects_(effects), queries_(record, effects), descent_(effects) {}
 
   // -- Its term.
 
-  // Begins the term. Members that are known already get limits::kReunionMs to come back.
-  void Begin(uint64_t now_ms);
+  // Begins the term. Members that are known already get limits::kReunionMs to come back. `victory`
+  // says at which rank of the meeting place this engine is the coordinator.
+  void Begin(const PortSuccession::Victory& victory, uint64_t now_ms);
+  // The rank of the meeting place that this engine has.
+  uint32_t rank() const { return descent_.rank(); }
+  // Gives the meeting place and all links up, because another member has succeeded this one. What
+  // this engine has registered is its own, and is registered again.
+  void StepDown();
   // True if nobody waits for anything and no deadline runs, so that Tick() need not be called.
   bool IsIdle() const;
   void Tick(uint64_t now_ms);
@@ -100,6 +107,8 @@ class PortCoordinator {
   void TellMemberGone(uint64_t id, uint64_t now_ms);
   void DropSilent(uint64_t now_ms);
   void EndReunion(uint64_t now_ms);
+  void TellSuccession(uint64_t now_ms);
+  std::vector<uint64_t> MissingMembers() const;
   void ExpireEntries(uint64_t now_ms);
   uint32_t SyncAll();
   void Confirm(Confirmation confirmation, uint64_t now_ms);
@@ -113,13 +122,15 @@ class PortCoordinator {
   PortRecord* const record_;
   PortEffects* const effects_;
   PortQueries queries_;
+  PortDescent descent_;
   std::map<LinkId, Session> sessions_;
   uint32_t serial_ = 0;
   bool has_unsynced_ = false;  // Members have told of absent entries since the last sync.
   std::vector<Confirmation> confirmations_;
   // Until when members of the last term may come back; 0 = that time is over.
   uint64_t reunion_deadline_ms_ = 0;
-  std::string told_key_;  // The newest ticket key that the members know.
+  uint64_t tell_at_ms_ = 0;  // When those that have not come back are told again.
+  std::string told_key_;     // The newest ticket key that the members know.
 };
 
 }  // namespace httpsys::sharing
