@@ -154,6 +154,7 @@ bool PortCoordinator::OnFrame(LinkId link, const peer::Frame& frame, const std::
       peer::Sync sync;
       if (!peer::Decode(frame.payload, &sync)) return false;
       session.synced = sync.serial;
+      session.has_synced = true;
       CheckConfirmations(now_ms);
       return true;
     }
@@ -296,6 +297,13 @@ bool PortCoordinator::IsHere(uint64_t member) const {
                      [=](const auto& item) { return item.second.id == member; });
 }
 
+bool PortCoordinator::HasReturned(uint64_t member) const {
+  const auto is_it = [=](const auto& item) {
+    return item.second.id == member && item.second.has_synced;
+  };
+  return member == record_->self.id || std::any_of(sessions_.begin(), sessions_.end(), is_it);
+}
+
 bool PortCoordinator::IsAwaiting() const {
   return (reunion_deadline_ms_ != 0 || rank() != 0) && !MissingMembers().empty();
 }
@@ -393,9 +401,11 @@ bool PortCoordinator::OnKnown(LinkId link, std::string_view payload, uint64_t no
   if (!peer::Decode(payload, &entry) || entry.absent_ms == 0) return false;
   // Another member has told of it, or it has an owner. That is on its way to this member, too.
   if (record_->state.HasPrefix(entry.prefix)) return true;
-  if (record_->state.AddEntry(entry, now_ms)) {
+  has_unsynced_ = true;
+  // An owner that is here has said what it has.
+  const bool is_known = (entry.flags & peer::kEntryOffline) != 0 && HasReturned(entry.member);
+  if (!is_known && record_->state.AddEntry(entry, now_ms)) {
     TellEntry(entry);
-    has_unsynced_ = true;
   } else {
     const peer::EntryGone gone{entry.member, entry.server_id, entry.prefix_id};
     effects_->Send(link, FrameType::kEntryGone, peer::Encode(gone));

@@ -83,6 +83,7 @@ class PortCoordinator {
     uint64_t since_ms = 0;
     Credentials credentials;
     uint32_t synced = 0;  // The serial of the last change that the member has confirmed.
+    bool has_synced = false;  // The member has confirmed something, and registered what it had.
     uint16_t protocol = 0;
   };
 
@@ -118,6 +119,7 @@ class PortCoordinator {
   std::vector<LinkId> MemberLinks() const;
   bool HasDied(uint64_t member) const;
   bool IsHere(uint64_t member) const;
+  bool HasReturned(uint64_t member) const;
 
   PortRecord* const record_;
   PortEffects* const effects_;

@@ -169,7 +169,8 @@ bool PortMembership::MaySucceed() const {
 
 PortSuccession::Member PortMembership::AsMember() const {
   const bool is_waiting = !is_joined_ || answer_deadline_ms_ != 0;
-  return {link_, rank_, is_joined_ ? coordinator_id_ : 0, is_waiting, MaySucceed()};
+  const uint64_t id = is_joined_ ? coordinator_id_ : 0;
+  return {link_, rank_, id, is_joined_, is_waiting, MaySucceed()};
 }
 
 void PortMembership::OnDoubt() {
@@ -347,15 +348,17 @@ void PortMembership::RemoveRefused() {
 }
 
 // The new coordinator may know less than this member: it was new on the port, or did not hear what
-// the last coordinator told. Prefixes whose owner it does not know are expected back, as those of a
-// killed process: an owner that lives registers them again.
+// the last coordinator told. Prefixes that it does not know are expected back, as those of a killed
+// process: an owner that lives registers them again, or has taken them back. A coordinator of an
+// earlier version would not ask the owner.
 void PortMembership::TellKnown(const PortState& before, uint64_t now_ms) {
   PortState& state = record_->state;
   bool has_told = false;
   for (const StateEntry& there : before.entries()) {
-    const bool is_its_own =
-        there.entry.member == record_->self.id || state.members().contains(there.entry.member);
-    const bool is_over = there.is_absent() ? there.absent_until_ms <= now_ms : is_its_own;
+    const bool is_told_by_owner =
+        there.entry.member == record_->self.id ||
+        (protocol_ < peer::kProtocolPing && state.members().contains(there.entry.member));
+    const bool is_over = there.is_absent() ? there.absent_until_ms <= now_ms : is_told_by_owner;
     if (is_over || state.HasKey(there.key)) continue;
     peer::Entry entry = there.entry;
     if (there.is_absent()) {

@@ -37,7 +37,10 @@ PortSuccession::Finding PortSuccession::Tick(const Member& member, uint64_t now_
   look_at_ms_ = now_ms + limits::kDoubtLookMs;
   const uint32_t rank = ping_ != 0 ? pinged_rank_ : member.rank;
   if (effects_->IsSucceeded(rank)) return Finding::kElsewhere;
-  if (member.may_succeed) return Ask(member, now_ms);
+  if (member.may_succeed) {
+    const Finding finding = Ask(member, now_ms);
+    if (finding != Finding::kNothing || member.is_joined) return finding;
+  }
   if (now_ms < tell_at_ms_) return Finding::kNothing;
   tell_at_ms_ = now_ms + limits::kDoubtTellMs;
   return Finding::kUnable;
@@ -47,7 +50,9 @@ PortSuccession::Finding PortSuccession::Tick(const Member& member, uint64_t now_
 // whether it was succeeded.
 PortSuccession::Finding PortSuccession::Ask(const Member& member, uint64_t now_ms) {
   if (ping_ != 0) {
-    return now_ms - pinged_ms_ < limits::kSilentMs ? Finding::kNothing : Succeed(member);
+    // A member that is joined knows more of the port than one that was to join.
+    const uint64_t silent_ms = (member.is_joined ? 1 : 2) * limits::kSilentMs;
+    return now_ms - pinged_ms_ < silent_ms ? Finding::kNothing : Succeed(member);
   }
   const Visit visit = effects_->VisitMeeting();
   if (visit.result != Visit::Result::kLinked) {

@@ -22,6 +22,7 @@ class PortSuccession {
     LinkId link = 0;           // To the coordinator.
     uint32_t rank = 0;         // The rank at which the coordinator was found.
     uint64_t coordinator = 0;  // The id of the coordinator; 0 = it has not said it.
+    bool is_joined = false;    // The member has the state of the coordinator.
     bool is_waiting = false;   // The coordinator owes the member an answer.
     bool may_succeed = false;  // The member knows the port, and the coordinator would yield.
   };
