@@ -159,8 +159,15 @@ TEST(MeetingPlaceTest, ADoubtIsReadByTheMemberThatItIsSentTo) {
   NamedSocket member;
   ASSERT_EQ(ListenUnder(MemberName(id), &member), 0);
   SendDoubt(id, 8080);
-  const int accepted = accept(member.fd, nullptr, nullptr);
-  ASSERT_GE(accepted, 0);
+  int accepted = -1;
+  Credentials who;
+  // Tests that run beside this one may tell every member of a doubt.
+  do {
+    if (accepted != -1) close(accepted);
+    accepted = accept(member.fd, nullptr, nullptr);
+    ASSERT_GE(accepted, 0);
+    ASSERT_TRUE(ReadCredentials(accepted, &who));
+  } while (who.pid != static_cast<uint32_t>(getpid()));
   char buffer[256];
   const ssize_t got = recv(accepted, buffer, sizeof buffer, 0);
   ASSERT_GT(got, 0);
