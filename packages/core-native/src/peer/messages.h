@@ -42,6 +42,7 @@ enum class FrameType : uint8_t {
   kTicketKeys = 16,
   kPing = 17,
   kPong = 18,
+  kMoving = 19,
   kLink = 32,
   kHandOver = 33,  // Carries connections.
   kTaken = 34,
@@ -264,6 +265,9 @@ struct Pong {
     archive(coordinator);
   }
 };
+
+// kMoving has no payload: the member leaves a coordinator that is stopped, and comes back if it
+// finds no other.
 
 // The first frame of a data connection.
 struct Link {

@@ -158,6 +158,9 @@ bool PortCoordinator::OnFrame(LinkId link, const peer::Frame& frame, const std::
       CheckConfirmations(now_ms);
       return true;
     }
+    case FrameType::kMoving:
+      session.is_moving = true;
+      return true;
     case FrameType::kState:
       queries_.OnState(link, frame.payload, now_ms);
       return true;
@@ -482,10 +485,16 @@ void PortCoordinator::OnBroken(LinkId link, uint64_t now_ms) {
   const auto found = sessions_.find(link);
   if (found == sessions_.end()) return;
   const uint64_t id = found->second.id;
+  const bool is_moving = found->second.is_moving && !effects_->IsGone(id);
   sessions_.erase(found);
   std::erase_if(confirmations_,
                 [=](const Confirmation& confirmation) { return confirmation.link == link; });
-  if (id != 0) RemoveMember(id, now_ms);
+  if (is_moving) {
+    // Its successor has ended, or it would not ask this coordinator any more.
+    reunion_deadline_ms_ = now_ms + limits::kReunionMs;
+  } else if (id != 0) {
+    RemoveMember(id, now_ms);
+  }
   CheckConfirmations(now_ms);
   queries_.OnBroken(link, now_ms);
 }

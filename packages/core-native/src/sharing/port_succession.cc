@@ -41,6 +41,11 @@ PortSuccession::Finding PortSuccession::Tick(const Member& member, uint64_t now_
     const Finding finding = Ask(member, now_ms);
     if (finding != Finding::kNothing || member.is_joined) return finding;
   }
+  if (!member.is_waiting) {
+    // It was told of the doubt, and can do nothing about it. If it told others, they would tell it.
+    End();
+    return Finding::kNothing;
+  }
   if (now_ms < tell_at_ms_) return Finding::kNothing;
   tell_at_ms_ = now_ms + limits::kDoubtTellMs;
   return Finding::kUnable;
