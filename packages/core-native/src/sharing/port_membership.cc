@@ -193,7 +193,7 @@ void PortMembership::OnFinding(PortSuccession::Finding finding, uint64_t now_ms)
     }
     case Finding::kElsewhere:
     case Finding::kSucceeded:
-      if (is_joined_) effects_->Send(link_, FrameType::kMoving, {});
+      effects_->Send(link_, FrameType::kMoving, {});
       effects_->CloseLink(link_);
       (void)Part(false, now_ms);
       if (finding == Finding::kElsewhere) return Seek(now_ms);
