@@ -214,13 +214,7 @@ void PortCoordinator::SendSnapshot(LinkId link, uint64_t now_ms) {
     effects_->Send(link, FrameType::kMember, peer::Encode(member));
   }
   for (const StateEntry& there : record_->state.entries()) {
-    peer::Entry entry = there.entry;
-    if (there.is_absent()) {
-      entry.absent_ms = static_cast<uint32_t>(
-          there.absent_until_ms > now_ms ? there.absent_until_ms - now_ms : 1);
-    }
-    if (sessions_[link].protocol < peer::kProtocolTerms) entry.terms.clear();
-    effects_->Send(link, FrameType::kEntry, peer::Encode(entry));
+    SendEntry(link, there, now_ms);
   }
   effects_->TellSocket(link, {});
   if (IsSecure(record_->state)) {
@@ -230,6 +224,16 @@ void PortCoordinator::SendSnapshot(LinkId link, uint64_t now_ms) {
     if (sessions_.size() == 1 && !keys.keys.empty()) told_key_ = keys.keys[0].bytes;
   }
   effects_->Send(link, FrameType::kSync, peer::Encode(peer::Sync{serial_}));
+}
+
+void PortCoordinator::SendEntry(LinkId link, const StateEntry& there, uint64_t now_ms) {
+  peer::Entry entry = there.entry;
+  if (there.is_absent()) {
+    entry.absent_ms = static_cast<uint32_t>(
+        there.absent_until_ms > now_ms ? there.absent_until_ms - now_ms : 1);
+  }
+  if (sessions_[link].protocol < peer::kProtocolTerms) entry.terms.clear();
+  effects_->Send(link, FrameType::kEntry, peer::Encode(entry));
 }
 
 bool PortCoordinator::TellsTicketKeys() const {
@@ -402,17 +406,25 @@ bool PortCoordinator::OnUnregister(LinkId link, std::string_view payload, uint64
 bool PortCoordinator::OnKnown(LinkId link, std::string_view payload, uint64_t now_ms) {
   peer::Entry entry;
   if (!peer::Decode(payload, &entry) || entry.absent_ms == 0) return false;
-  // Another member has told of it, or it has an owner. That is on its way to this member, too.
-  if (record_->state.HasPrefix(entry.prefix)) return true;
+  StateEntry told;
+  const bool is_prefix = ParseEntry(record_->number, entry.prefix, &told);
+  // Another member has told of it, or it has an owner. An owner that is here has said what it has.
+  const bool is_expected =
+      is_prefix && record_->state.IsExpected(told.key, now_ms + entry.absent_ms);
+  const bool is_over = (entry.flags & peer::kEntryOffline) != 0 && HasReturned(entry.member);
   has_unsynced_ = true;
-  // An owner that is here has said what it has.
-  const bool is_known = (entry.flags & peer::kEntryOffline) != 0 && HasReturned(entry.member);
-  if (!is_known && record_->state.AddEntry(entry, now_ms)) {
+  if (!is_expected && !is_over && record_->state.AddEntry(entry, now_ms)) {
     TellEntry(entry);
-  } else {
-    const peer::EntryGone gone{entry.member, entry.server_id, entry.prefix_id};
-    effects_->Send(link, FrameType::kEntryGone, peer::Encode(gone));
+    return true;
   }
+  const peer::EntryGone gone{entry.member, entry.server_id, entry.prefix_id};
+  const StateEntry* const same =
+      record_->state.entries().Find(gone.member, gone.server_id, gone.prefix_id);
+  if (same == nullptr) effects_->Send(link, FrameType::kEntryGone, peer::Encode(gone));
+  // What the member has put in the place of this coordinator's. Others are on their way to it.
+  const StateEntry* const there = record_->state.entries().FindKey(
+      told.key, [](const StateEntry& each) { return each.is_absent(); });
+  if (there != nullptr) SendEntry(link, *there, now_ms);
   return true;
 }
 

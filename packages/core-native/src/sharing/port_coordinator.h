@@ -101,6 +101,7 @@ class PortCoordinator {
   bool OnHello(LinkId link, std::string_view payload, uint64_t now_ms);
   void Refuse(LinkId link, peer::RefusalReason reason);
   void SendSnapshot(LinkId link, uint64_t now_ms);
+  void SendEntry(LinkId link, const StateEntry& there, uint64_t now_ms);
   bool OnRegister(LinkId link, std::string_view payload, uint64_t now_ms);
   bool OnUnregister(LinkId link, std::string_view payload, uint64_t now_ms);
   bool OnKnown(LinkId link, std::string_view payload, uint64_t now_ms);

@@ -360,7 +360,9 @@ void PortMembership::TellKnown(const PortState& before, uint64_t now_ms) {
         there.entry.member == record_->self.id ||
         (protocol_ < peer::kProtocolPing && state.members().contains(there.entry.member));
     const bool is_over = there.is_absent() ? there.absent_until_ms <= now_ms : is_told_by_owner;
-    if (is_over || state.HasKey(there.key)) continue;
+    const uint64_t until_ms =
+        there.is_absent() ? there.absent_until_ms : now_ms + limits::kOfflineMs;
+    if (is_over || state.IsExpected(there.key, until_ms)) continue;
     peer::Entry entry = there.entry;
     if (there.is_absent()) {
       entry.absent_ms = static_cast<uint32_t>(there.absent_until_ms - now_ms);
