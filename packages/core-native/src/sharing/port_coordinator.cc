@@ -229,8 +229,8 @@ void PortCoordinator::SendSnapshot(LinkId link, uint64_t now_ms) {
 void PortCoordinator::SendEntry(LinkId link, const StateEntry& there, uint64_t now_ms) {
   peer::Entry entry = there.entry;
   if (there.is_absent()) {
-    entry.absent_ms = static_cast<uint32_t>(
-        there.absent_until_ms > now_ms ? there.absent_until_ms - now_ms : 1);
+    entry.absent_ms =
+        static_cast<uint32_t>(there.absent_until_ms > now_ms ? there.absent_until_ms - now_ms : 1);
   }
   if (sessions_[link].protocol < peer::kProtocolTerms) entry.terms.clear();
   effects_->Send(link, FrameType::kEntry, peer::Encode(entry));

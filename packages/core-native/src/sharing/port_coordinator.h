@@ -82,7 +82,7 @@ class PortCoordinator {
     uint64_t id = 0;  // The member's id; 0 = no kHello has come.
     uint64_t since_ms = 0;
     Credentials credentials;
-    uint32_t synced = 0;  // The serial of the last change that the member has confirmed.
+    uint32_t synced = 0;      // The serial of the last change that the member has confirmed.
     bool has_synced = false;  // The member has confirmed something, and registered what it had.
     uint16_t protocol = 0;
     bool is_moving = false;  // The member has left this coordinator, which was stopped.

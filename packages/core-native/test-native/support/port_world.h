@@ -186,6 +186,7 @@ class Model {
   bool HasConfirmed(const Process& process) const;
   bool IsCut(const Process& process) const;
   bool IsLinked(const Process& process, const Process& coordinator) const;
+  bool HasMoved(const Process& process, const Process& coordinator) const;
   bool HasRoute(const Process& by, uint64_t owner, uint32_t server, uint64_t self) const;
   void CheckOwners();
   void CheckTakeover(const Process& process, uint32_t rank);
