@@ -5,7 +5,7 @@
 
 const { test } = require('node:test')
 const { RuleTester } = require('eslint')
-const { checkPrivateMembers, kPrivateNames } = require('../packages/core-native/lib/node/private-members')
+const { checkLate, checkPrivateMembers, kPrivateNames } = require('../packages/core-native/lib/node/private-members')
 const http = require('node:http')
 const assert = require('node:assert/strict')
 const fs = require('node:fs')
@@ -32,6 +32,7 @@ test('private names of Node are for our own classes and for lib/node', () => {
       { code: 'function f (server) { const { _handle: handle } = server; return handle }', errors: foreign },
       { code: 'function f ({ _handle: handle }) { return handle }', errors: foreign },
       { code: 'class A { end () { const self = this.res; return self._header } }', errors: foreign },
+      { code: 'class A { end () { const { server } = this; return server._handle } }', errors: foreign },
       { code: 'class A { end () { let self = this; self = other; return self._header } }', errors: foreign },
       { code: 'class A { end () { return this._somethingOfNode } }', errors: unknown },
       { code: 'class A { _somethingOfNode () {} }', errors: unknown },
@@ -48,6 +49,7 @@ test('a Node without one of the private members is refused with its name', () =>
   checkPrivateMembers(request, response, server)
   assert.throws(() => checkPrivateMembers(request, /** @type {any} */ ({}), server), /http\.ServerResponse#_closed/)
   assert.throws(() => checkPrivateMembers(request, response, /** @type {any} */ ({ _handle: null })), /http\.Server#_connections/)
+  assert.throws(() => checkLate([['_httpMessage', http.Server, 'http.Server']]), /http\.Server#_httpMessage/)
 })
 
 test('node-internals.d.ts says what each private member is', () => {

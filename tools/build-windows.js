@@ -73,9 +73,9 @@ async function importLibrary () {
     fs.readFileSync(path.join(folder, file), 'utf8').split(/\r?\n/).filter((line) => /^\s*\w+\s*$/.test(line) && !/^EXPORTS/.test(line)))
   const definition = path.join(kBuild, 'node.def')
   fs.writeFileSync(definition, `LIBRARY node.exe\nEXPORTS\n${[...names, ...kUvFunctions].map((name) => `${name.trim()}\n`).join('')}`)
-  const library = path.join(kBuild, 'libnode.a')
-  // Names of its temporary files are in the library; by themselves they have the folder and the process in them.
-  await run(`${kMingw}-dlltool`, ['--deterministic-libraries', '--temp-prefix', 'libnode', '-d', definition, '-l', library], { cwd: kBuild })
+  // The library has symbols made of its own path, and the names of dlltool's temporary files, which by default have the folder and the
+  // process in them.
+  await run(`${kMingw}-dlltool`, ['--deterministic-libraries', '--temp-prefix', 'libnode', '-d', path.basename(definition), '-l', 'libnode.a'], { cwd: kBuild })
 }
 
 /** @returns {Promise<string>} the addon */
@@ -85,10 +85,11 @@ async function buildForWindows () {
   const files = [...sourcesOn('win'), kLayout]
   if (!await compile(kAddon, files, folderFlags())) return kAddon
   await importLibrary()
+  // The linker orders the import tables by the paths of the libraries and objects, so these are relative.
   await run(kMingwCompiler, [
-    '-shared', '-static', '-s', '-Wl,--no-insert-timestamp', `-Wl,--image-base=${kImageBase}`, '-o', kAddon,
-    ...files.map(objectOf), `-L${kBuild}`, '-lnode', '-lhttpapi', '-lws2_32'
-  ])
+    '-shared', '-static', '-s', '-Wl,--no-insert-timestamp', `-Wl,--image-base=${kImageBase}`, '-o', path.basename(kAddon),
+    ...files.map((file) => path.relative(kBuild, objectOf(file))), '-L.', '-lnode', '-lhttpapi', '-lws2_32'
+  ], { cwd: kBuild })
   return kAddon
 }
 

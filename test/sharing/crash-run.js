@@ -128,9 +128,11 @@ class CrashRun {
     await this.#members[victim].kill()
     const kill = { from, to: performance.now() }
     report.kills++
+    // The victim stays away for a while, so that requests for its prefix meet nobody, too.
     await sleep(100)
     await this.#start(victim)
     await Promise.all(loads.map((load) => load.further(5)))
+    // Kills come at the interval that the run was asked for.
     await sleep(Math.max(0, until - Date.now()))
     for (const load of loads) {
       this.#count(victim, await load.stop())

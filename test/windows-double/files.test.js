@@ -162,6 +162,7 @@ test('a process that ends within a file leaves nothing open', timed, async (t) =
   const child = startChild(({ http, report }) => {
     const server = http.createServer((req, res) => {
       /** @type {any} */ (http).sendFile(res, process.env.TEST_FILE, () => {})
+      // The client reads nothing behind the head: after this time the file is stuck in the middle, whatever the kernel has taken.
       setTimeout(() => {
         process.disconnect()
         server.close()

@@ -21,7 +21,7 @@ function isThis (scope, name) {
     const variable = scope.set.get(name)
     if (variable === undefined) continue
     const { node, parent } = /** @type {any} */ (variable.defs[0] ?? {})
-    return node?.type === 'VariableDeclarator' && parent?.kind === 'const' && node.init?.type === 'ThisExpression'
+    return node?.type === 'VariableDeclarator' && node.id.type === 'Identifier' && parent?.kind === 'const' && node.init?.type === 'ThisExpression'
   }
   return false
 }

@@ -17,6 +17,8 @@
       'cflags!': ['-fexceptions'],
       'cflags_cc': [
         '-std=c++20', '-O2', '-fno-exceptions', '-fno-rtti', '-fvisibility=hidden', '-Wall', '-Wextra',
+        # A batch of files counts as large for gcc, which would inline less in it than in the files by themselves.
+        '--param', 'large-unit-insns=1000000',
       ],
       'conditions': [
         ['OS=="win"', {

@@ -85,6 +85,7 @@ test('an upgrade is decided later, after asking somebody else', async (t) => {
   server.on('upgrade', async (req, socket, head) => {
     socket.on('error', () => {})
     server.emit('asking')
+    // Stands for the time that somebody else needs to answer: bytes of the client arrive within it.
     await sleep(30)
     if (req.url !== '/yes') return socket.end('HTTP/1.1 403 Forbidden\r\nConnection: close\r\n\r\n')
     wss.handleUpgrade(req, socket, head, (client) => wss.emit('connection', client, req))

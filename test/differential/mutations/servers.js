@@ -58,9 +58,9 @@ module.exports = [
   },
   {
     name: 'bind-error-at-once',
-    file: 'lib/listen/server.js',
-    find: 'fail(listenError(handle, /** @type {string} */ (address), /** @type {number} */ (port)))',
-    replace: 'emitError(this, listenError(handle, address, port))',
+    file: 'lib/listen/opening.js',
+    find: 'this.fail(listenError(handle, /** @type {string} */ (address), /** @type {number} */ (port)))',
+    replace: 'emitError(server, listenError(handle, address, port))',
   },
   {
     name: 'forgotten-id-kept',
@@ -82,7 +82,7 @@ module.exports = [
   },
   {
     name: 'descriptor-ignored',
-    file: 'lib/listen/server.js',
+    file: 'lib/listen/opening.js',
     find: 'handle = createServerHandle(address, port, addressType, fd, flags)',
     replace: 'handle = createServerHandle(address, port, addressType, undefined, flags)',
   },
@@ -178,8 +178,8 @@ module.exports = [
   },
   {
     name: 'timeouts-of-the-start',
-    file: 'lib/listen/server.js',
-    find: 'let { headersTimeout, requestTimeout } = this',
+    file: 'lib/listen/opening.js',
+    find: 'let { headersTimeout, requestTimeout } = server',
     replace: 'let { headersTimeout, requestTimeout } = listener.first ??= { headersTimeout: 8000, requestTimeout: 8000 }',
   },
   {
@@ -262,8 +262,8 @@ module.exports = [
   },
   {
     name: 'never-lenient',
-    file: 'lib/listen/server.js',
-    find: 'if (isParsedByNode(this)) return listen()',
+    file: 'lib/listen/opening.js',
+    find: 'if (isParsedByNode(this.server)) return this.listen()',
     replace: '',
   },
   {

@@ -4,30 +4,27 @@
 // only the moment where the bound handle would start to accept is ours, _listen2().
 
 const http = require('node:http')
-const net = require('node:net')
-const { clearInterval, setInterval } = require('node:timers')
-const { nodeProcess } = require('../node/node-process')
+const { clearInterval } = require('node:timers')
 const { loadBinding } = require('../backend/binding')
 const { CapabilityError, ListenArgsError, PrefixStateError } = require('../base/errors')
 const { refuseBehind, refuseIgnoredByServer, refuseUnknown } = require('../options/option-names')
-const { checkRegistration, findRefusal } = require('../prefixes/reservations')
-const { closeIfIdle, endWithAnswers, isInHandler, listenAgain } = require('../http/closing')
-const { connectionListener, createServerHandle, refusesManyHeaders } = require('../node/node-internals')
+const { checkRegistration } = require('../prefixes/reservations')
+const { closeIfIdle, endWithAnswers, isInHandler } = require('../http/closing')
+const { connectionListener, refusesManyHeaders } = require('../node/node-internals')
 const { handleOf } = require('../node/server')
-const {
-  kBindIpv6Only, kBindReusePort, closeUnneeded, emitError, listenBeside, openAll, openFor, ownEndpoint, takeHandle
-} = require('./endpoints')
-const { argsOfWorker, openAsWorker } = require('./cluster-worker')
-const { applicationOf, classifyListen, isWildcard, readPrefix, restartMs } = require('./listen-args')
-const { listenError, raisedAt } = require('./listen-error')
+const { closeUnneeded, openFor, ownEndpoint } = require('./endpoints')
+const { argsOfWorker } = require('./cluster-worker')
+const { applicationOf, classifyListen, readPrefix, restartMs } = require('./listen-args')
 const { isParsedByNode } = require('../options/lenient')
-const { Listener, addressOf, theEngine } = require('./listener')
+const { schemeOf } = require('./implied-prefix')
+const { Listener, theEngine } = require('./listener')
 const { catchUp: catchUpWithReservations, watch: watchReservations } = require('./live-reservations')
 const { captureContext } = require('../http/outside')
 const { keyOf } = require('../prefixes/prefixes')
 const { State } = require('../http/socket-state')
 const { errnoOf, systemError } = require('../base/system-error')
-const { addUrl, openUrls } = require('./url-endpoints')
+const { Opening } = require('./opening')
+const { addUrl } = require('./url-endpoints')
 const { kEndsIn, kLane, kListener, kState } = require('../http/symbols')
 
 // How long close() waits for the I/O threads; they need microseconds unless the machine is overloaded.
@@ -42,9 +39,8 @@ const { Server: StockServer } = http
 /** @typedef {import('../../types/internal').AnySocket} AnySocket */
 /** @typedef {import('../../types/internal').ListenServer} ListenServer */
 /** @typedef {import('../../types/internal').ListenServerBase} ListenServerBase */
-/** @typedef {import('../../types/node-internals').ListenHandle} ListenHandle */
 /** @typedef {import('./listener').ServerOptions} ServerOptions */
-/** @typedef {[options?: net.ListenOptions, callback?: () => void]} ListenArgs what Node makes of the others, it finds out by itself */
+/** @typedef {[options?: import('node:net').ListenOptions, callback?: () => void]} ListenArgs what Node makes of the others, it finds out by itself */
 
 /**
  * What a server of the engine does in its own way.
@@ -95,89 +91,9 @@ function methodsOf (Base) {
      * @param {number} [flags]
      */
     _listen2 (address, port, addressType, backlog, fd, flags) {
-      const { origin } = this[kListener]
-      this[kListener].origin = null
-      const fail = (/** @type {unknown} */ error) => nodeProcess.nextTick(emitError, this, raisedAt(error, origin))
-      /** @param {() => void} [take] makes server._handle the engine's @param {() => void} [beside] listens on further sockets */
-      const listen = (take, beside) => listenAgain(this, () => {
-        take?.()
-        super._listen2(address, port, addressType, backlog, fd, flags)
-        if (!this._handle || beside === undefined) return
-        try {
-          beside()
-        } catch (error) {
-          this._handle.close()
-          this._handle = null
-          throw error
-        }
-      })
-      // Node's lenient parser is Node's: such a server is served by Node throughout.
-      if (isParsedByNode(this)) return listen()
-      const listener = this[kListener]
-      const isPort = typeof fd !== 'number' && addressType !== -1
-      if (this._handle || !isPort) {
-        // Pipes, sockets that somebody else has bound, those of a cluster's primary.
-        if (!loadBinding().capabilities.listensOnSockets) return listen()
-        if (!this._handle) {
-          const handle = createServerHandle(address, port, addressType, fd, flags)
-          if (typeof handle === 'number') {
-            fail(listenError(handle, /** @type {string} */ (address), /** @type {number} */ (port)))
-            return
-          }
-          this._handle = handle
-        }
-        listen(() => takeHandle(this, /** @type {ListenHandle} */ (this._handle), { isForeign: true }))
-        if (this._handle) startChecking.call(this)
-        return
-      }
-      const plan = listener.plan ?? planForPort(this, address, /** @type {number} */ (port), flags)
-      const refusal = refusalOf(plan, listener.sharing)
-      if (refusal !== null) {
-        fail(refusal)
-        listener.listenFailed()
-        return
-      }
-      if (!loadBinding().capabilities.listensOnSockets) {
-        try {
-          listen(() => { this._handle = openUrls(this, plan) })
-        } catch (error) {
-          fail(error)
-        }
-        return
-      }
-      const opening = listener.opening = {}
-      const open = (/** @type {import('./endpoints').Done} */ done) => {
-        if (!listener.asksPrimary) return openAll(this, plan, backlog, done)
-        openAsWorker(this, plan, { address, port: /** @type {number} */ (port), addressType: /** @type {number} */ (addressType), fd, flags, backlog }, done)
-      }
-      open((error, opened) => {
-        if (listener.opening !== opening) { // close(), or another listen(), came before the answer of others.
-          for (const { handle } of opened) handle.close()
-          return
-        }
-        listener.opening = null
-        if (error !== null) {
-          fail(error)
-          listener.listenFailed()
-          return
-        }
-        const [own, ...others] = opened
-        const { handle } = own
-        if (plan.isPlain) listener.prefixes.implied = impliedBy(plan, handle)
-        if (listener.ports.size > 0 && !isAnyPort(plan)) watchReservations(listener)
-        this._handle = handle
-        if (!address && !listener.asksPrimary) {
-          // In use may be found out as late as in listen(2), and is then named as on Node.
-          address = addressOf(handle).address ?? '::'
-          addressType = net.isIPv6(address) ? 6 : 4
-        }
-        try {
-          listen(() => takeHandle(this, handle, own), () => listenBeside(this, others, backlog))
-          if (this._handle) startChecking.call(this)
-        } catch (error) {
-          fail(error)
-        }
-      })
+      new Opening(this, { address, port, addressType, backlog, fd, flags }, (bound) => {
+        super._listen2(bound.address, bound.port, bound.addressType, bound.backlog, bound.fd, bound.flags)
+      }).run()
     }
 
     /** Canonical, in the order in which they were added. */
@@ -406,21 +322,6 @@ function onConnection (socket) {
   if (!isOurs(socket)) connectionListener.call(this, socket)
 }
 
-// As Node: the two message timeouts are enforced at intervals.
-/** @this {ListenServer} */
-function startChecking () {
-  const listener = this[kListener]
-  clearInterval(listener.checker)
-  if (listener.id === 0) return
-  listener.checker = setInterval(() => {
-    let { headersTimeout, requestTimeout } = this
-    if (headersTimeout === 0 && requestTimeout === 0) return
-    // Set the wrong way round after createServer(), which refuses it, Node takes them for each other.
-    if (requestTimeout > 0 && headersTimeout > requestTimeout) [headersTimeout, requestTimeout] = [requestTimeout, headersTimeout]
-    theEngine().native.checkConnections(listener.id, headersTimeout, requestTimeout)
-  }, this.connectionsCheckingInterval).unref()
-}
-
 /** @param {ListenServer} server @param {import('./listen-args').PrefixPlan} plan @param {ListenServerBase} Base */
 function listenOnPrefixes (server, plan, Base) {
   const listener = server[kListener]
@@ -437,48 +338,6 @@ function listenOnPrefixes (server, plan, Base) {
   if (host !== undefined) options.host = host
   if (ipv6Only !== undefined) options.ipv6Only = ipv6Only
   Base.prototype.listen.call(server, options, plan.callback)
-}
-
-// listen(port, host) as a prefix: everything at its address.
-/** @param {ListenServer} server @param {string | null} address @param {number} port @param {number | undefined} flags @returns {import('./endpoints').Plan} */
-function planForPort (server, address, port, flags) {
-  const host = address && !isWildcard(address) ? address : undefined
-  const text = `${schemeOf(server)}://${host === undefined ? '*' : host.includes(':') ? `[${host.split('%')[0]}]` : host}:${port}/`
-  const endpoint = { host: address || undefined, port, ipv6Only: (/** @type {number} */ (flags) & kBindIpv6Only) !== 0, reusePort: (/** @type {number} */ (flags) & kBindReusePort) !== 0 }
-  return { endpoints: [endpoint], prefixes: [{ id: 0, port, text }], isPlain: true }
-}
-
-// listen(0): nobody can reserve what the system chooses.
-/** @param {import('./endpoints').Plan} plan */
-function isAnyPort ({ isPlain, prefixes: [{ port }] }) {
-  return isPlain && port === 0
-}
-
-// Who listens on a port gets what nobody else has registered there: that needs the right to its prefix. Prefixes
-// that listen() was given have been checked.
-/** @param {import('./endpoints').Plan} plan @param {import('./listen-args').SharingOptions} sharing @returns {Error | null} */
-function refusalOf (plan, sharing) {
-  if (!plan.isPlain || isAnyPort(plan)) return null
-  const [{ host = '::', port }] = plan.endpoints
-  try {
-    const refusal = findRefusal(plan.prefixes[0].text, applicationOf(sharing))
-    return refusal && Object.assign(refusal, { address: host, port })
-  } catch (error) {
-    return /** @type {Error} */ (error)
-  }
-}
-
-// The same prefix, once the port is known.
-/** @param {import('./endpoints').Plan} plan @param {ListenHandle} handle */
-function impliedBy ({ prefixes: [{ text }] }, handle) {
-  return readPrefix(text.replace(/:0\/$/, `:${addressOf(handle).port}/`))
-}
-
-// Of a server that was given a port, not a prefix.
-/** @param {ListenServer} server */
-function schemeOf (server) {
-  const { isSecure, isTlsPort } = server[kListener]
-  return isSecure || isTlsPort ? 'https' : 'http'
 }
 
 /** @param {ListenServer} server @returns {Listener} */

@@ -26,14 +26,16 @@ const kSocketMethods = ['_getpeername', '_getsockname', '_unrefTimer']
 /** Fields of an http.Server. */
 const kServerFields = ['_connections', '_handle']
 const kServerMethods = ['_emitCloseIfDrained', '_listen2']
-/** Where no object has it from the beginning: the function of Node whose source names it. @type {[name: string, user: unknown, where: string][]} */
+/** A member that no object has from the beginning, and the function of Node whose source names it. @typedef {[name: string, user: unknown, where: string]} LateMember */
+
+/** @type {LateMember[]} */
 const kLate = [
   ['_httpMessage', http.ServerResponse.prototype.assignSocket, 'net.Socket'],
   ['_maxRequestsPerSocket', /** @type {{ _storeHeader?: unknown }} */ (http.OutgoingMessage.prototype)._storeHeader, 'http.ServerResponse']
 ]
 /** Only set, as Node's http module sets it on its sockets; a Node without it loses nothing. */
 const kHarmless = ['_paused']
-/** Of a tls.Server, its contexts and a tls.TLSSocket, which are looked for when they are needed (tls.js): a context costs too much to try. */
+/** Members that tls.js looks for when it loads, which programs without TLS do not need; `_external` when the first context is read, because a context costs too much to try. */
 const kTlsMembers = ['_contexts', '_external', '_secureEstablished', '_sharedCreds']
 
 /** Functions that node-internals.js looks for, or does without, and the one that kLate asks. */
@@ -47,6 +49,13 @@ function checkFields (holder, names, where) {
 /** @param {object} prototype @param {string[]} names @param {string} where */
 function checkMethods (prototype, names, where) {
   for (const name of names) if (typeof Reflect.get(prototype, name) !== 'function') throw new InternalsError(`${where}.prototype.${name}`)
+}
+
+/** @param {LateMember[]} members @throws ERR_HTTPSYS_NODE_INTERNALS that names the first one that this Node's source does not have */
+function checkLate (members) {
+  for (const [name, user, where] of members) {
+    if (typeof user !== 'function' || !Function.prototype.toString.call(user).includes(name)) throw new InternalsError(`${where}#${name}`)
+  }
 }
 
 /**
@@ -66,9 +75,7 @@ function checkPrivateMembers (request, response, server) {
   // Whether a read is pending is an accessor since Node 20.9.
   checkFields(readable, ['closed', 'closeEmitted', 'destroyed', 'ended', 'endEmitted', 'length', 'reading', 'resumeScheduled'], 'stream.Readable#_readableState')
   checkFields(writable, ['closed', 'closeEmitted', 'destroyed', 'ended', 'ending', 'finished'], 'stream.Writable#_writableState')
-  for (const [name, user, where] of kLate) {
-    if (typeof user !== 'function' || !Function.prototype.toString.call(user).includes(name)) throw new InternalsError(`${where}#${name}`)
-  }
+  checkLate(kLate)
 }
 
 /** Every name. */
@@ -77,4 +84,4 @@ const kPrivateNames = new Set([
   ...kLate.map(([name]) => name), ...kHarmless, ...kTlsMembers, ...kFunctions
 ])
 
-module.exports = { checkPrivateMembers, kPrivateNames }
+module.exports = { checkLate, checkPrivateMembers, kPrivateNames }

@@ -10,7 +10,7 @@ function handleOf (server) {
   return server._handle
 }
 
-/** @param {PrivateServer} server @param {ListenHandle} handle what it listens on */
+/** @param {PrivateServer} server @param {ListenHandle | null} handle what it listens on; null: it does not listen */
 function setHandle (server, handle) {
   server._handle = handle
 }

@@ -2,13 +2,21 @@
 
 // Functions for the undocumented members of tls.Server and of its contexts.
 
+const tls = require('node:tls')
 const { InternalsError } = require('../base/errors')
+const { checkLate } = require('./private-members')
 
 /** @typedef {import('../../types/node-internals').PrivateTlsServer} PrivateTlsServer */
 /** @typedef {import('node:tls').SecureContext} SecureContext */
 
 /** The property of a tls.Server that has the context of setSecureContext(). */
 const kSharedContext = '_sharedCreds'
+
+checkLate([
+  ['_contexts', tls.Server, 'tls.Server'],
+  [kSharedContext, tls.Server.prototype.setSecureContext, 'tls.Server'],
+  ['_secureEstablished', tls.TLSSocket, 'tls.TLSSocket']
+])
 
 /** @param {PrivateTlsServer} server @returns {SecureContext} the context of setSecureContext() */
 function sharedContextOf (server) {

@@ -23,12 +23,12 @@ Block BlockPool::Take(size_t bytes) {
 
 void BlockPool::Put(Block block) {
   if (block.capacity < limits::kPooledBlockBytesMin) return;
-  // What it has no room for goes after the lock.
+  // Blocks that the pool has no room for are freed after the lock is released.
   std::vector<Block> freed;
   const std::lock_guard lock(mutex_);
   if (!is_open_ || block.capacity > limits::kPoolBytesMax) return;
   while (bytes_ > limits::kPoolBytesMax - block.capacity) {
-    // The oldest one: of a size that is not asked for any more.
+    // The oldest block is freed first: its size is one that is not needed any more.
     bytes_ -= blocks_.front().capacity;
     freed.push_back(std::move(blocks_.front()));
     blocks_.erase(blocks_.begin());

@@ -9,7 +9,7 @@
 namespace httpsys {
 namespace {
 
-// AddressSanitizer is to see each of them end.
+// With AddressSanitizer no block is kept, so that it sees each of them end.
 #if defined(__SANITIZE_ADDRESS__)
 constexpr bool kKeeps = false;
 #elif defined(__has_feature)
@@ -24,14 +24,15 @@ struct FreeBlock {
   FreeBlock* next;
 };
 
-// Those that nobody has, by size; the one freed last first: it is most likely cached.
+// Free blocks of this thread, by size. The block freed last comes first, because it is most likely
+// still in the CPU's caches.
 struct Kept {
   std::array<FreeBlock*, SmallBlocks::kBytesMax / kStep> sizes{};
   size_t bytes = 0;
-  bool is_over = false;  // What ends later on this thread is not kept.
+  bool is_over = false;  // True once the thread ends: blocks freed later are not kept.
 };
 
-// Without a destructor, so that it is there until the very end.
+// `kept` has no destructor, so that it can be used until the very end of the thread.
 thread_local constinit Kept kept;
 
 struct AtThreadEnd {
@@ -69,7 +70,7 @@ void SmallBlocks::Free(void* block, size_t bytes) {
       kept.bytes + rounded > limits::kSmallBlocksKeptBytes) {
     return std::free(block);
   }
-  // Its destructor is due once it has been touched.
+  // Touching at_thread_end makes the thread run its destructor, which frees the kept blocks.
   if (kept.bytes == 0) at_thread_end.is_used = true;
   kept.bytes += rounded;
   auto* freed = static_cast<FreeBlock*>(block);

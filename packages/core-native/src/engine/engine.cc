@@ -15,7 +15,7 @@
 namespace httpsys::engine {
 namespace {
 
-// A non-blocking, close-on-exec duplicate, or a negative errno.
+// Returns a non-blocking, close-on-exec duplicate, or a negative errno.
 int Duplicate(int fd) {
   const int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
   if (copy == -1) return -errno;
@@ -33,8 +33,8 @@ std::string NameOf(uint64_t member, uint32_t server_id) {
   return std::to_string(member) + " " + std::to_string(server_id);
 }
 
-// By what rules clients of the server's prefix are asked for certificates; empty without TLS.
-// `server` is its NameOf().
+// Returns the rules by which clients of the server's prefix are asked for certificates; empty
+// without TLS. `server` is the result of the prefix's NameOf().
 std::string TermsOf(const tls::ServerContext* context, const std::string& server,
                     const std::string& text) {
   UrlPrefix prefix;
@@ -59,7 +59,7 @@ Engine::Engine(BackendOptions options)
 Engine::~Engine() { Close(); }
 
 int Engine::Start() {
-  // Between several lanes somebody has to deal connections out.
+  // With several lanes, the acceptor must distribute the connections, so it lends no listener.
   Acceptor* lender = lanes_.size() == 1 ? &acceptor_ : nullptr;
   for (const auto& lane : lanes_) {
     if (const int failed = lane->Start(lender); failed != 0) return failed;
@@ -68,7 +68,7 @@ int Engine::Start() {
 }
 
 Lane& Engine::NextLane() {
-  // Ties go round, so that equal lanes get equal shares.
+  // Ties are resolved in turn, so that equal lanes get equal shares.
   const size_t first = next_lane_.fetch_add(1, std::memory_order_relaxed);
   Lane* best = lanes_[first % lanes_.size()].get();
   for (size_t i = 1; i < lanes_.size(); ++i) {
@@ -292,8 +292,8 @@ void Engine::LearnTicketKeys(uint16_t port, const peer::TicketKeys& told) {
   if (const auto own = tls::TicketKeys::OfPort(port)) own->Learn(tls::TicketKeys::NowMs(), keys);
 }
 
-// 1. Nobody else is told of us, 2. no new connections, 3. each lane closes what it has. The lanes'
-// objects stay for late calls.
+// Closes in this order: 1. other members are not told of this one any more, 2. no new connections,
+// 3. each lane closes its connections. The lanes' objects stay for late calls.
 void Engine::Close() {
   if (is_closed_) return;
   is_closed_ = true;

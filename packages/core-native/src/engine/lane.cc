@@ -85,7 +85,8 @@ int Lane::Start(Acceptor* lender) {
   return 0;
 }
 
-// From what reads and writes sockets to what speaks protocols on them.
+// Makes the lane's parts in order, from those that read and write sockets to those that speak
+// protocols.
 void Lane::MakeSessions() {
   transport_ = std::make_unique<Transport>(&loop_, &records_, &lent_, &load_);
   output_ = transport_->output();
@@ -174,8 +175,9 @@ void Lane::BeforePoll() {
   gate_->BeginPass();
   records_.BeginPass();
   gate_->RefuseOverdue(uv_now(&loop_));
-  // What was read before is told before what JavaScript wants is done: a client that says goodbye
-  // and loses its connection to another server of this process is heard first, as on one thread.
+  // JavaScript hears of the requests that were read before the lane executes its replies. So if a
+  // client ends its connection while JavaScript moves it to another server of this process,
+  // JavaScript hears of the end first, as on one thread.
   PublishRequests();
   bool has_waited = false;
   for (int pass = 1;; ++pass) {
@@ -189,7 +191,8 @@ void Lane::BeforePoll() {
     router_->links().Flush();
     PublishRequests();
     const bool may_wait = !has_waited && queue_.HasUnread() && drains_.empty();
-    // Awake, so that JavaScript need not wake this thread when it has its turn now.
+    // The lane stays awake here, so that JavaScript need not wake it if JavaScript gets its turn
+    // now.
     if (may_wait && router_->has_peers()) GiveWay();
     FallAsleep();
     bool is_called = false;
@@ -197,7 +200,7 @@ void Lane::BeforePoll() {
       has_waited = true;
       is_called = !replies_.HasMore() && !nap_backoff_.Skip() && Nap();
     }
-    // Whoever calls takes kLaneSleeping away: it must be set anew before the poll.
+    // A call to wake(lane) clears kLaneSleeping, so the lane must set it again before the poll.
     if (!is_called && !replies_.HasMore()) break;
     WakeUp();
     if (pass == limits::kPassesPerPoll) {
@@ -205,7 +208,7 @@ void Lane::BeforePoll() {
       break;
     }
   }
-  // There is more to be read when other members that wait for this CPU have worked.
+  // There is more to read after other members that wait for this CPU have worked.
   if (router_->has_peers()) GiveWay();
   TakeEarly();
   if (!drains_.empty()) AnswerDrains();
@@ -216,13 +219,14 @@ void Lane::BeforePoll() {
 
 void Lane::AfterPoll() {
   WakeUp();
-  // Before closed connections are freed: none may stay in the list.
+  // The flush comes before closed connections are freed, because none of them may stay in the list
+  // of touched ones.
   FlushAndResume();
   transport_->FreeClosed();
 }
 
-// What goes on after output was sent may send more; each turn handles bytes that were read, so that
-// it ends.
+// Sends output and resumes input until nothing is touched. Resumed input may cause more output. The
+// loop ends, because each round handles bytes that were already read.
 void Lane::FlushAndResume() {
   while (output_->has_touched()) {
     output_->FlushTouched(&touched_);
@@ -290,9 +294,10 @@ void Lane::WakeIfSleeping() {
   if (!EndNap()) uv_async_send(&wake_);
 }
 
-// While JavaScript works on what it was given, a new request would only wait behind that, and
-// replies are about to come: sockets read together, and replies sent together, cost less than one
-// by one. JavaScript ends the nap when its batch is done. True when it was ended.
+// Waits until JavaScript has finished its batch, at most limits::kNapUs. While JavaScript works on
+// a batch, a new request would only wait behind it, and replies are about to come: it costs less to
+// read sockets together and to send replies together than one by one. Returns true if JavaScript
+// ended the nap.
 bool Lane::Nap() {
   std::unique_lock lock(nap_mutex_);
   // Replies published before is_napping_ was set came with a wake of the loop, not of the nap.
@@ -305,7 +310,7 @@ bool Lane::Nap() {
   return is_called;
 }
 
-// False when the lane was not napping.
+// Returns false if the lane was not napping.
 bool Lane::EndNap() {
   {
     const std::lock_guard lock(nap_mutex_);
@@ -316,8 +321,8 @@ bool Lane::EndNap() {
   return true;
 }
 
-// Waking JavaScript costs more than all that it does on hearing that a connection has ended, or
-// begun.
+// Publishes requests. Waking JavaScript costs more than all its work for the begin or end of a
+// connection, so such records may wait for others.
 void Lane::PublishRequests() {
   const bool is_due = std::exchange(is_late_due_, false) || !drains_.empty() || queue_.stalled();
   const Urgency urgency = records_.TakeUrgency();
@@ -333,11 +338,12 @@ void Lane::PublishRequests() {
 }
 
 void Lane::PublishNow() {
-  // Something urgent takes along what was to be told late.
+  // An urgent record takes along the records that may wait.
   uv_timer_stop(&late_timer_);
   router_->OnPublishing();
   if (queue_.Publish()) signal_->Raise();
-  // A stall may begin and end between two calls: whether somebody was paused is what counts.
+  // A stall may begin and end between two calls, so the question is whether a connection was
+  // paused.
   while (!queue_.stalled() && input_->TakeStalled()) {
     transport_->ForEach([this](Connection* connection) {
       if (connection->is_open() && (connection->watch.pauses() & kPauseMemory) != 0) {
@@ -348,8 +354,8 @@ void Lane::PublishNow() {
   }
 }
 
-// While JavaScript works on this lane's records it may publish replies without a wake. Before that
-// there is nothing to be seen.
+// Starts the timer by which the lane looks for replies. JavaScript may publish replies without a
+// wake while it works on this lane's records. Without such records there is nothing to look for.
 void Lane::ArmPeekTimer() {
   if (!queue_.HasUnread() && !signal_->is_draining()) {
     peek_ms_ = 0;
@@ -369,7 +375,7 @@ void Lane::ArmPeekTimer() {
   uv_timer_start(&peek_timer_, [](uv_timer_t*) {}, peek_ms_, 0);
 }
 
-// How many lines were left out is said although no further one comes.
+// Starts the timer that logs how many lines were left out, even if no further line comes.
 void Lane::ArmLogTimer() {
   if (uv_is_active(reinterpret_cast<uv_handle_t*>(&log_timer_)) != 0) return;
   const auto say = [](uv_timer_t* timer) {

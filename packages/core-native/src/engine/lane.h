@@ -67,7 +67,7 @@ class Lane final : public InputHandler {
   RefusedRequests& refused() { return refused_; }
   // The number of connections that the lane has or was given.
   uint32_t load() const { return load_.load(std::memory_order_relaxed); }
-  // Wakes the lane from its poll or nap.
+  // Wakes the lane from its poll, or from the nap in which it waits for JavaScript's batch to end.
   void Wake();
   // Wakes the lane if it has announced that it sleeps (kLaneSleeping). A lane that is awake sees
   // published replies by itself.

@@ -1,4 +1,4 @@
-// What other threads ask of a lane: settings, accepted connections, routes, questions.
+// Commands that other threads give a lane: settings, accepted connections, routes and questions.
 
 #include <unistd.h>
 
@@ -34,9 +34,9 @@ void Lane::Post(std::function<void()> command, CommandKind kind) {
   Wake();
 }
 
-// A poll may find a request before the wake of the settings that it was sent after. Only settings
-// and routes run here, which leave the connection alone that is about to be read, and in their
-// order among the commands.
+// Runs settings and routes, in their order among the commands. A poll may find a request before the
+// wake of the settings that precede it. Other commands do not run here, because they could change
+// the connection that is about to be read.
 void Lane::RunConfigs() {
   std::vector<Command> configs;
   {
@@ -63,9 +63,9 @@ void Lane::RunCommands() {
   Run(commands);
 }
 
-// What a reply may have been made under: a server that was closed and listens again keeps the
-// connection of an answer that it ends afterwards. The rest of the commands waits for the wake that
-// came with them.
+// Runs the commands that must precede later replies. For example, if a server was closed and
+// listens again, a connection whose answer it ends after that stays with it. The remaining commands
+// wait for the wake that came with them.
 void Lane::RunOrders() {
   std::vector<Command> orders;
   {
@@ -82,7 +82,7 @@ void Lane::RunOrders() {
 
 void Lane::Run(const std::vector<Command>& commands) {
   for (const Command& command : commands) {
-    // They are about every connection that was accepted before.
+    // Such a command concerns every connection that was accepted before it.
     if (command.kind == CommandKind::kOther || command.kind == CommandKind::kUnlisten) {
       OpenEarly();
       TakeAccepted(false);
@@ -92,7 +92,8 @@ void Lane::Run(const std::vector<Command>& commands) {
   TakeAccepted(true);
 }
 
-// Behind settings that came after the connections: a request may have been sent after those.
+// Takes accepted connections after running the newest settings: a client may have sent its request
+// after the settings changed.
 void Lane::TakeAccepted(bool may_wait) {
   if (accepted_.empty()) return;
   if (has_config_.load(std::memory_order_acquire)) RunConfigs();
@@ -107,8 +108,8 @@ void Lane::OpenEarly() {
   early_.clear();
 }
 
-// Clients that are about to send, as a rule: by now most have. To watch one for that costs more
-// than the rest of its way to another member.
+// Takes the connections whose clients had sent nothing when they were accepted. Most of them have
+// sent by now. Watching one for that costs more than the rest of its way to another member.
 void Lane::TakeEarly() {
   if (early_.empty()) return;
   OpenEarly();
@@ -177,21 +178,23 @@ void Lane::Unlisten(uint32_t server_id) {
       CommandKind::kUnlisten);
 }
 
-// Connections without a request so far: JavaScript has not heard of them and cannot close them. And
-// those that have become idle since JavaScript looked.
+// Ends the server's idle connections, or moves them to another member: those without a request,
+// which JavaScript has not heard of and cannot close, and those that have become idle since
+// JavaScript looked.
 void Lane::EndOrMove(LaneServer* server) {
   transport_->ForEach([&](Connection* connection) {
     if (!connection->is_open() || connection->server != server || connection->stream != nullptr) {
       return;
     }
     if (connection->http2 != nullptr) {
-      // Its streams are others', who need it: the server waits for them.
+      // The streams belong to other servers, which need the connection. The closed server waits for
+      // it.
       if (connection->http2->streams != 0) transport_->Announce(connection, records::kFlagShared);
       return http2_->Shutdown(connection);
     }
     if (connection->slot.is_announced()) return exchanges_->EndIdle(connection);
     if (connection->phase() != InputPhase::kHandshake) return router_->Leave(connection);
-    // Untouched, another member can have it.
+    // A connection whose bytes are untouched can go to another member.
     if (!connection->is_hello_routed && router_->MoveAway(connection)) return;
     transport_->Announce(connection, records::kFlagPending);
   });
@@ -223,7 +226,7 @@ void Lane::SetRoutes(std::shared_ptr<const sharing::PortRoutes> routes,
       [this, routes = std::move(routes), done = std::move(done)] {
         if (!is_stopping_) {
           router_->SetRoutes(routes);
-          // Lanes of other processes share the CPUs with this one, and their work.
+          // If the port has other members, their lanes share the CPUs with this one, and its work.
           SetPatient(router_->has_peers());
         }
         if (done) done();

@@ -137,7 +137,7 @@ ChunkedDecoder::Step ChunkedDecoder::TakeData(std::string_view input, size_t pos
   return {DecodeStatus::kBody, position + bytes, input.substr(position, bytes)};
 }
 
-// Line by line, so that nothing behind the trailers is copied.
+// The trailers are read line by line, so that nothing behind them is copied.
 ChunkedDecoder::Step ChunkedDecoder::TakeTrailers(std::string_view input, size_t position) {
   while (position < input.size()) {
     const size_t line_feed = std::min(input.find('\n', position), input.size() - 1);

@@ -5,8 +5,8 @@
 namespace httpsys::http1 {
 namespace {
 
-// A value that stops in the middle is judged again with the next bytes: only this much of its
-// beginning, so that the work stays linear.
+// If a value stops in the middle, only this much of its beginning is checked again with the next
+// bytes, so that the work stays linear.
 constexpr size_t kRecheckedValueBytesMax = 64;
 
 std::string_view TrimEnd(std::string_view value) {
@@ -114,7 +114,7 @@ ParseError FieldScanner::ScanName(std::string_view text) {
   const char* const p = SkipToken(text.data() + position_, end);
   position_ = static_cast<size_t>(p - text.data());
   if (p != end && (*p != ':' || p == begin)) return ParseError::kInvalidHeaderToken;
-  // As Node: a line counts from the first byte of its name.
+  // A line counts from the first byte of its name, as in Node.
   if (lines_.size() >= budget_.lines_max) return ParseError::kHeaderOverflow;
   if (p == end) {
     return budget_.Fits(position_ - name_begin_) ? ParseError::kNone : ParseError::kHeaderOverflow;
@@ -124,7 +124,8 @@ ParseError FieldScanner::ScanName(std::string_view text) {
   return EndName({begin, static_cast<size_t>(p - begin)});
 }
 
-// Space before a value is not part of it. False when there is more than anybody needs.
+// Skips the space before a value, which is not part of it. Returns false if there is more than the
+// limit.
 bool FieldScanner::SkipSpace(std::string_view text) {
   const size_t begin = position_;
   while (position_ < text.size() && (text[position_] == ' ' || text[position_] == '\t')) {
@@ -156,7 +157,7 @@ ParseError FieldScanner::ScanValue(std::string_view text) {
                                               : ParseError::kInvalidHeaderToken;
 }
 
-// One phase, with at least one byte to look at.
+// Scans one phase. `text` has at least one byte to look at.
 ParseError FieldScanner::Step(std::string_view text) {
   const char c = text[position_];
   switch (phase_) {

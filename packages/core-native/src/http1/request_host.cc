@@ -5,7 +5,8 @@
 namespace httpsys::http1 {
 namespace {
 
-// Without a port the target of CONNECT has to be refused (RFC 9110, section 9.3.6).
+// Returns the host of CONNECT's target. A target without a port is invalid and must be refused (RFC
+// 9110, section 9.3.6).
 HostName HostOfTunnel(std::string_view target) {
   const HostName named = ReadHost(target);
   const bool has_port = !target.empty() && target.back() >= '0' && target.back() <= '9' &&

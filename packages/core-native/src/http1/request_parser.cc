@@ -34,7 +34,8 @@ ParseStatus RequestParser::Fail(ParseError error) {
   return ParseStatus::kError;
 }
 
-// Moves on to the first byte that is neither `first` nor `second`. False when the limit is reached.
+// Moves on to the first byte that is neither `first` nor `second`. Returns false if the limit is
+// reached.
 bool RequestParser::SkipPadding(std::string_view message, char first, char second) {
   const size_t begin = position_;
   while (position_ < message.size() &&
@@ -45,7 +46,8 @@ bool RequestParser::SkipPadding(std::string_view message, char first, char secon
 }
 
 ParseError RequestParser::ScanMethod(std::string_view message) {
-  // No longer than a method and its space, however often the bytes come in pieces.
+  // The scan looks at no more bytes than a method and its space, however often the bytes come in
+  // pieces.
   const std::string_view bytes = message.substr(position_, methods_->longest_bytes() + 1);
   const size_t space = bytes.find(' ');
   if (space == std::string_view::npos) {
@@ -95,7 +97,7 @@ ParseError RequestParser::ScanVersion(std::string_view message) {
   return ParseError::kNone;
 }
 
-// One phase, with at least one byte to look at.
+// Parses one phase. `message` has at least one byte to look at.
 ParseError RequestParser::Step(std::string_view message) {
   switch (phase_) {
     case Phase::kLeadingLineEnds:

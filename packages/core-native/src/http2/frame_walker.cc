@@ -45,7 +45,7 @@ FrameWalker::Step FrameWalker::Read(std::string_view bytes) {
       return {Kind::kData, at, stream()};
     }
     at += taken;
-    // One of a wrong length is refused by nghttp2.
+    // nghttp2 refuses a PRIORITY frame of a wrong length.
     if (!is_priority && seen_[3] == kPriorityFrame && length() >= kSeenBytes - kHeadBytes) continue;
     if (is_priority && IsBadPriority()) return {Kind::kBadPriority, at, 0};
     left_ = length() - (is_priority ? kSeenBytes - kHeadBytes : 0);

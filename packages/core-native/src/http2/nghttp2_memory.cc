@@ -10,9 +10,9 @@
 namespace httpsys::http2 {
 namespace {
 
-// nghttp2 does not say how large what it frees is.
+// Stands before each block, because nghttp2 does not say how large the memory is that it frees.
 struct alignas(std::max_align_t) Header {
-  size_t bytes;  // With the header.
+  size_t bytes;  // Size of the block, including this header.
 };
 
 Header* HeaderOf(void* block) { return static_cast<Header*>(block) - 1; }

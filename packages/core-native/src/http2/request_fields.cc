@@ -13,10 +13,10 @@ namespace {
 using http1::HeaderLine;
 using http1::KnownField;
 
-// What servers of WebSockets look for. The answer to the key is not sent.
+// A WebSocket key, because servers of WebSockets look for one. The answer to it is not sent.
 constexpr std::string_view kSocketKey = "AAAAAAAAAAAAAAAAAAAAAA==";
 
-// What a field counts beside its bytes (RFC 9113, section 6.5.2).
+// The overhead of a field beside its bytes (RFC 9113, section 6.5.2).
 constexpr size_t kFieldOverhead = 32;
 
 bool IsVisible(std::string_view text) {
@@ -114,8 +114,8 @@ FieldsStatus RequestFields::Finish(const http1::MethodTable& methods, bool ends_
 bool RequestFields::FindTarget(http1::RequestHead* head, std::string_view* method) const {
   *method = method_.bytes;
   const bool is_connect = *method == "CONNECT";
-  // User information and fragments are not sent (RFC 9113, section 8.3.1). Whoever reads them all
-  // the same might read another host or path than we do.
+  // User information and fragments are refused (RFC 9113, section 8.3.1). A program that accepts
+  // them might read another host or path than we do.
   const bool is_more =
       authority_.bytes.find('@') != std::string::npos || path_.bytes.find('#') != std::string::npos;
   if (is_more) return false;
@@ -148,7 +148,7 @@ bool RequestFields::FillLines(http1::RequestHead* head, bool ends_stream) {
     head->lines.push_back({"sec-websocket-key", kSocketKey});
     return true;
   }
-  // A tunnel's bytes are no body.
+  // The bytes of a tunnel are no body.
   if (ends_stream || head->upgrade) return !has_length || head->content_length == 0 || !ends_stream;
   head->body = has_length ? http1::BodyKind::kLength : http1::BodyKind::kChunked;
   // Applications find out by this line that there is a body.
@@ -156,7 +156,7 @@ bool RequestFields::FillLines(http1::RequestHead* head, bool ends_stream) {
   return true;
 }
 
-// False when the section is malformed.
+// Returns false if the section is malformed.
 bool RequestFields::AddLine(const HeaderLine& line, http1::RequestHead* head, bool* has_length) {
   switch (http1::FindKnownField(line.name)) {
     case KnownField::kConnection:
@@ -164,7 +164,7 @@ bool RequestFields::AddLine(const HeaderLine& line, http1::RequestHead* head, bo
     case KnownField::kUpgrade:
       return false;
     case KnownField::kHost:
-      // A second line, or a second opinion on who is meant.
+      // A second Host line is refused, and so is one that differs from `:authority`.
       if (std::exchange(has_host_line_, true)) return false;
       if (head->has_host) return line.value == head->host;
       head->has_host = true;
@@ -188,7 +188,7 @@ bool RequestFields::AddLine(const HeaderLine& line, http1::RequestHead* head, bo
       if (line.name == "keep-alive" || line.name == "http2-settings") return false;
       if (line.name == "sec-websocket-key" && is_extended_connect()) return true;
       if (line.name == "cookie" && !cookies_.empty()) {
-        // The joined ones stand where the first one was.
+        // The joined cookies stand where the first cookie line was.
         if (!std::exchange(has_cookie_, true)) head->lines.push_back({"cookie", cookies_});
         return true;
       }
@@ -198,7 +198,8 @@ bool RequestFields::AddLine(const HeaderLine& line, http1::RequestHead* head, bo
   return true;
 }
 
-// A client may split them, so that they compress better; nobody behind us expects more than one.
+// Joins the cookie lines. A client may split them so that they compress better, but applications
+// expect one line.
 void RequestFields::JoinCookies() {
   has_cookie_ = false;
   cookies_.clear();

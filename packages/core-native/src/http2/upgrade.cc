@@ -14,7 +14,7 @@ using http1::HeaderLine;
 
 constexpr size_t kSettingBytes = 6;
 
-// A list with commas.
+// Returns true if the comma-separated list has the word.
 bool HasWord(std::string_view list, std::string_view word) {
   while (true) {
     const size_t end = std::min(list.find(','), list.size());
@@ -35,7 +35,7 @@ int Digit(char c) {
   return c == '_' ? 63 : -1;
 }
 
-// base64url without padding.
+// Decodes base64url without padding.
 bool Decode(std::string_view text, std::string* bytes) {
   bytes->clear();
   if (text.size() % 4 == 1) return false;
@@ -64,8 +64,9 @@ bool StaysBehind(std::string_view name) {
 }  // namespace
 
 bool ReadUpgrade(const http1::RequestHead& head, std::string* settings) {
-  // Who waits for a 100 has not sent the body, and a body in chunks has no bounded length. What
-  // HTTP/2 would refuse, and what has no one Host, is left to HTTP/1.1.
+  // A client that waits for a 100 has not sent the body, and a body in chunks has no bounded
+  // length. A request that HTTP/2 would refuse, or that has no single valid Host, stays on
+  // HTTP/1.1.
   const bool has_form =
       head.upgrade && head.has_host && head.version_minor == 1 &&
       head.body != http1::BodyKind::kChunked && head.expect == http1::Expectation::kNone &&

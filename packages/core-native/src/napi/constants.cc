@@ -19,7 +19,7 @@ constexpr uint32_t Value(Number number) {
   return static_cast<uint32_t>(number);
 }
 
-// In the order of records.h.
+// Constants in the order of records.h.
 constexpr Constant kConstants[] = {
     {"kFormatVersion", Value(records::kFormatVersion)},
     {"kHeaderBytes", Value(records::kHeaderBytes)},

@@ -15,7 +15,7 @@ namespace {
 
 std::span<uint8_t> BytesOf(Napi::Uint8Array array) { return {array.Data(), array.ByteLength()}; }
 
-// V8 has memory of a lane, as an ArrayBuffer.
+// Keeps a lane's memory alive while V8 has it as an ArrayBuffer.
 struct Lease {
   Lease(std::shared_ptr<BlockPool> pool, size_t capacity)
       : pool(std::move(pool)), capacity(capacity) {}
@@ -145,7 +145,7 @@ bool EngineWrap::OpenWakeup(Napi::Env env) {
   return napi_add_async_cleanup_hook(env, OnEnvironmentEnd, wakeup_, &wakeup_->cleanup) == napi_ok;
 }
 
-// worker.terminate(), process.exit() in a worker, or the natural end of a thread.
+// Called at worker.terminate(), at process.exit() in a worker, or at the natural end of a thread.
 void EngineWrap::OnEnvironmentEnd(napi_async_cleanup_hook_handle, void* argument) {
   EngineWrap* engine = static_cast<Wakeup*>(argument)->engine;
   if (engine == nullptr) return;
@@ -168,7 +168,7 @@ void EngineWrap::OnWake() {
   if (is_more && backend_ != nullptr) uv_async_send(&wakeup_->async);
 }
 
-// True when the event loop must get its turn before the rest.
+// Returns true if the event loop must get its turn before the remaining records.
 bool EngineWrap::DrainRecords() {
   const uint64_t deadline_ns = uv_hrtime() + limits::kDrainNs;
   ConsumerSignal& signal = backend_->signal();
@@ -195,7 +195,7 @@ bool EngineWrap::DrainRecords() {
     }
     if (found) continue;
     if (!is_raised) return false;
-    // Records published until here raised no signal: look once more.
+    // Records that were published until here have raised no signal, so look once more.
     signal.EndDrain();
     is_raised = false;
   }
@@ -226,7 +226,7 @@ EngineWrap::Dispatched EngineWrap::DispatchRegion(size_t lane, const RequestQueu
     return reached == region.end ? Dispatched::kAll : Dispatched::kSome;
   }
   reached = resume.load(std::memory_order_relaxed);
-  // A throw before the first record would come back for ever.
+  // Without this check, a throw before the first record would repeat for ever.
   if (reached <= region.start || reached > region.end) reached = region.end;
   ConsumeRecords(lane, reached);
   bool is_pending = false;
@@ -244,7 +244,7 @@ void EngineWrap::ConsumeRecords(size_t lane, uint32_t offset) {
 
 void EngineWrap::CloseAll() {
   if (backend_ != nullptr) {
-    // Threads first: they use the memory that is let go below.
+    // The threads end first: they use the memory that is released below.
     const std::unique_ptr<HostBackend> backend = std::move(backend_);
     backend->Close();
     Napi::ObjectWrap<EngineWrap>::Unref();

@@ -16,7 +16,7 @@ namespace httpsys {
 class EngineWrap : public Napi::ObjectWrap<EngineWrap> {
  public:
   static Napi::Function Define(Napi::Env env);
-  // Adds the other exports of the addon.
+  // Adds the functions that need no engine to the addon's exports.
   static void AddListeningExports(Napi::Env env, Napi::Object exports);
 
   explicit EngineWrap(const Napi::CallbackInfo& info);

@@ -7,8 +7,8 @@
 namespace httpsys {
 namespace {
 
-// One watched signal. Lives until libuv has closed its handle: after the stop function was called,
-// or with the environment.
+// One watched signal. The object lives until libuv has closed its handle, after a call of the stop
+// function or with the environment.
 struct SignalWatch {
   uv_signal_t handle{};
   Napi::FunctionReference callback;
@@ -19,7 +19,8 @@ struct SignalWatch {
 void Close(SignalWatch* watch) {
   if (watch->is_closing) return;
   watch->is_closing = true;
-  // Before the handle is closed: until then the signal's default action is not back.
+  // Stopping comes before closing: until the watch has stopped, the signal's default action is not
+  // restored.
   uv_signal_stop(&watch->handle);
   uv_close(reinterpret_cast<uv_handle_t*>(&watch->handle), [](uv_handle_t* handle) {
     auto* closed = static_cast<SignalWatch*>(handle->data);
@@ -44,7 +45,8 @@ Napi::Value WatchSignal(const Napi::CallbackInfo& info) {
   if (napi_get_uv_event_loop(env, &loop) != napi_ok || uv_signal_init(loop, &watch->handle) != 0) {
     return env.Undefined();
   }
-  SignalWatch* raw = watch.release();  // From here on its handle's: libuv frees nothing by itself.
+  // The handle owns the object from here on: libuv frees nothing by itself.
+  SignalWatch* raw = watch.release();
   raw->handle.data = raw;
   raw->callback = Napi::Persistent(info[1].As<Napi::Function>());
   napi_add_async_cleanup_hook(

@@ -69,7 +69,7 @@ void EngineWrap::AddListeningExports(Napi::Env env, Napi::Object exports) {
   exports.Set("hasHttp2", Napi::Boolean::New(env, HasHttp2()));
 }
 
-// Of registrations that other members had a say in.
+// Gives JavaScript the results of registrations that other members had to decide on.
 void EngineWrap::DeliverResults() {
   RegistrationResult result;
   while (backend_ != nullptr && backend_->TakeResult(&result)) {
@@ -85,7 +85,7 @@ void EngineWrap::DeliverResults() {
     bool is_pending = false;
     napi_is_exception_pending(env, &is_pending);
     if (!is_pending) {
-      // The environment is being terminated: nobody has taken them.
+      // The environment is being terminated, so nobody has taken the sockets.
       for (const int fd : result.sockets) close(fd);
       return;
     }

@@ -33,7 +33,8 @@ SSL_CTX* ContextOf(Napi::Value value) {
   if (void* reader = dlsym(RTLD_DEFAULT, "_ZNK2v88External5ValueEv")) {
     return static_cast<SSL_CTX*>(reinterpret_cast<void* (*)(napi_value)>(reader)(raw));
   }
-  // Since V8 14 it is told a tag; Node's have that by default.
+  // Tag of V8's external values. V8 needs one since version 14; Node's values have this one by
+  // default.
   constexpr uint16_t kDefaultTag = 0;
   if (void* reader = dlsym(RTLD_DEFAULT, "_ZNK2v88External5ValueEt")) {
     return static_cast<SSL_CTX*>(

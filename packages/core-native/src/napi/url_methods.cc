@@ -32,13 +32,14 @@ std::vector<Napi::ClassPropertyDescriptor<EngineWrap>> EngineWrap::ListeningMeth
   };
 }
 
-// What other processes have registered is the operating system's to tell.
+// The operating system, not the addon, knows which prefixes other processes have registered.
 void EngineWrap::AddListeningExports(Napi::Env env, Napi::Object exports) {
   exports.Set("hasHttp2", Napi::Boolean::New(env, false));
   exports.Set("systemConfig", SystemConfig(env));
 }
 
-// Certificates are the operating system's; what else is asked of it.
+// Reads the settings that the operating system needs. Certificates are not among them, because it
+// has its own.
 bool ReadBackendSettings(Napi::Object config, ServerSettings* settings) {
   const Napi::Value value = config.Get("kernel");
   if (!value.IsObject()) return false;

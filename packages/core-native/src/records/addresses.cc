@@ -15,11 +15,12 @@
 namespace httpsys::engine {
 namespace {
 
-// What IPv6 makes of addresses of IPv4.
+// Prefix of an IPv4 address that is mapped to IPv6.
 constexpr std::array<uint8_t, 12> kMapped = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 constexpr std::string_view kMappedText = "::ffff:";
 
-// Nearly all clients have one, and uv_inet_ntop() formats it byte by byte with snprintf().
+// Appends an IPv4 address as text. Nearly all clients have one, and uv_inet_ntop() formats it byte
+// by byte with snprintf().
 void SetIpv4Text(std::string_view before, std::span<const uint8_t, 4> address, std::string* text) {
   char name[kMappedText.size() + INET_ADDRSTRLEN];
   char* end = name + before.copy(name, before.size());
@@ -30,7 +31,7 @@ void SetIpv4Text(std::string_view before, std::span<const uint8_t, 4> address, s
   text->assign(name, end - 1);
 }
 
-// Text and port of one end; the family, or 0.
+// Writes the text and the port of one end. Returns the family, or 0.
 uint8_t Describe(const sockaddr_storage& address, std::string* text, uint16_t* port) {
   std::array<uint8_t, 4> bytes;
   if (address.ss_family == AF_INET) {

@@ -15,8 +15,8 @@ uint64_t Load(const char* bytes) {
   return value;
 }
 
-// A number that differs for any two texts of the same size, of up to 8 bytes. The loads overlap: a
-// copy of a size that the compiler does not know is a call.
+// Returns a number that differs for any two texts of the same size, of up to 8 bytes. The loads
+// overlap, because a copy of a size that the compiler does not know is a call.
 uint64_t LoadUpTo8(std::string_view text) {
   const char* const begin = text.data();
   const char* const end = begin + text.size();
@@ -78,7 +78,7 @@ InternTable::Result InternTable::FindName(std::string_view name) {
 }
 
 InternTable::Result InternTable::FindTarget(std::string_view target) {
-  // A query rarely comes back.
+  // A target with a query rarely comes back, so it gets no id.
   if (target.size() > limits::kInternTextBytesMax || target.find('?') != std::string_view::npos)
     return {};
   return Find(Kind::kTarget, Hash(target, seed_ * kMultiplier), {}, target);
@@ -114,7 +114,7 @@ InternTable::Result InternTable::Define(Kind kind, uint64_t hash, std::string_vi
   if (definitions_left_ == 0) return {};
   const size_t first = hash % limits::kInternSets * limits::kInternWays;
   const auto begin = entries_.begin() + static_cast<std::ptrdiff_t>(first);
-  // The least recently used, by age so that the counter may wrap.
+  // The victim is the least recently used entry, by age so that the counter may wrap.
   const auto victim =
       std::max_element(begin, begin + limits::kInternWays, [&](const Entry& a, const Entry& b) {
         return (a.kind == Kind::kNone ? UINT32_MAX : record_ - a.last_record) <

@@ -56,7 +56,8 @@ tls::HandshakeTerms TermsOf(std::string_view facts) {
   terms.protocol = static_cast<int>(LoadField<records::kSecureProtocol>(words));
   terms.is_asked = LoadField<records::kSecureHasAsked>(words) != 0;
   terms.is_verified = terms.is_asked && LoadField<records::kSecureVerifyResult>(words) == 0;
-  // Behind the server's name and the protocol of ALPN. The sum of all parts is the text's length.
+  // The cipher comes behind the server's name and the protocol of ALPN. The sum of all parts is the
+  // text's length.
   const size_t at = records::kOpenSecureBytes + LoadField<records::kSecureServernameBytes>(words) +
                     LoadField<records::kSecureAlpnBytes>(words);
   terms.cipher = facts.substr(at, LoadField<records::kSecureCipherBytes>(words));

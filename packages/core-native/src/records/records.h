@@ -39,7 +39,7 @@ enum class RequestType : uint8_t {
   kMessageBlock = 14,     // The same in a block of its own: Engine.takeBlock(lane, id).
   kControl = 15,          // A ping or a pong.
   kCloseFrame = 16,       // The peer closes. No record but kCredit, kEof and kClosed follows.
-  kFrameError = 17,       // The peer's frames are refused. What follows is as with kCloseFrame.
+  kFrameError = 17,       // WebSocket frames of the peer are refused. Words as with kCloseFrame.
   kHello = 18,            // A handshake waits for Engine.answerHello(lane, id, ...). Of no slot.
   kTlsFailure = 19,       // TLS has failed; kClosed follows.
   kNewSession = 20,       // As kHello: the handshake waits until JavaScript has kept the session.

@@ -8,7 +8,7 @@ namespace {
 using records::Field;
 using records::ReplyType;
 
-// The bytes of one record. Whatever does not fit makes it bad for good.
+// Reads the bytes of one record. A read that does not fit makes the record invalid for good.
 class Words {
  public:
   explicit Words(std::span<const uint8_t> record) : record_(record) {}

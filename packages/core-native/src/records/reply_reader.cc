@@ -16,7 +16,8 @@
 namespace httpsys {
 namespace {
 
-// The whole pages of memory whose bytes nobody needs any more. Reading them afterwards is allowed.
+// Gives the system the whole pages of memory whose bytes are not needed any more. Reading them
+// afterwards is allowed.
 void ReleasePages(std::span<const uint8_t> memory) {
 #ifndef _WIN32
   static const auto page_bytes = static_cast<size_t>(sysconf(_SC_PAGESIZE));

@@ -57,7 +57,7 @@ uint8_t* RequestQueue::AppendOversize(size_t bytes) {
 }
 
 bool RequestQueue::MoveToNextSegment() {
-  // They are read, and so released, in the order in which they were sealed.
+  // JavaScript reads segments, and so releases them, in the order in which they were sealed.
   const uint64_t released = released_.load(std::memory_order_seq_cst);
   const auto count = static_cast<std::ptrdiff_t>(released - known_released_);
   known_released_ = released;
@@ -98,7 +98,7 @@ bool RequestQueue::Publish() {
     is_waiting_.store(false, std::memory_order_seq_cst);
     FlushBacklog();
     if (backlog_bytes_ != 0) {
-      // A release between the first look and this store would go unnoticed: look again.
+      // A release between the first look and this store would go unnoticed, so look again.
       is_waiting_.store(true, std::memory_order_seq_cst);
       FlushBacklog();
       if (backlog_bytes_ == 0) is_waiting_.store(false, std::memory_order_seq_cst);
@@ -130,14 +130,16 @@ bool RequestQueue::Next(Region* region) {
 
 void RequestQueue::BeginReading() {
   const uint64_t total = consumed_total_.load(std::memory_order_relaxed) - read_offset_;
-  // Behind the offset: whoever sees this one does not see that of the segment before.
+  // The total is stored after the offset: a reader that sees this total does not see the offset of
+  // the segment before.
   segment_total_.store(total, std::memory_order_release);
 }
 
 uint64_t RequestQueue::begun() const {
   const uint64_t total = segment_total_.load(std::memory_order_acquire);
   const uint32_t offset = reading_ == nullptr ? 0 : reading_->load(std::memory_order_relaxed);
-  // Between two segments the offset may be of the next one: then everything before is consumed.
+  // Between two segments the offset may be that of the next one. All earlier bytes are consumed
+  // then.
   return std::max(consumed(), total + offset);
 }
 

@@ -39,7 +39,7 @@ class Reader {
     rest_.remove_prefix(bytes);
     return taken;
   }
-  // A vector after its length in so many bytes.
+  // Returns a vector whose length stands before it in `length_bytes` bytes.
   std::string_view Vector(size_t length_bytes) { return Take(Number(length_bytes)); }
   bool is_empty() const { return rest_.empty(); }
   bool is_good() const { return is_good_; }
@@ -49,7 +49,7 @@ class Reader {
   bool is_good_ = true;
 };
 
-// The body of the handshake message, out of as many records as it takes.
+// Gathers the body of the handshake message from as many records as it takes.
 PeekStatus GatherHello(std::string_view bytes, std::string* hello) {
   std::string message;
   while (!bytes.empty()) {

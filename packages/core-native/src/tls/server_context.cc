@@ -19,7 +19,7 @@
 namespace httpsys::tls {
 namespace {
 
-// SHA-256 over parts of which none can be taken for another.
+// SHA-256 over parts, encoded so that no part can be taken for another.
 class Digest {
  public:
   Digest() : context_(EVP_MD_CTX_new()) { EVP_DigestInit_ex(context_, EVP_sha256(), nullptr); }
@@ -59,14 +59,14 @@ std::string DigestOf(const Object* object, int (*encode)(const Object*, unsigned
   return digest.Finish();
 }
 
-// The order in which authorities were given means nothing, and OpenSSL changes the order in a store
-// when it first looks something up.
+// Adds digests in sorted order. The order in which authorities were given means nothing, and
+// OpenSSL changes the order in a store when it first looks something up.
 void AddSorted(std::vector<std::string> digests, Digest* digest) {
   std::sort(digests.begin(), digests.end());
   for (const std::string& each : digests) digest->Add(each);
 }
 
-// The folders in which OpenSSL looks for authorities where it has its own store of them. The
+// Adds the folders in which OpenSSL looks for authorities if it has its own store of them. The
 // numbers of a folder are the same under all its names.
 void AddFolders(Digest* digest) {
   const char* set = std::getenv(X509_get_default_cert_dir_env());
@@ -84,7 +84,7 @@ void AddFolders(Digest* digest) {
   }
 }
 
-// Whether a chain, which may be nullptr, has this certificate in it.
+// Returns true if the chain, which may be nullptr, contains this certificate.
 bool IsIn(STACK_OF(X509) * chain, const X509* certificate) {
   for (int i = 0; i < sk_X509_num(chain); ++i) {
     if (X509_cmp(sk_X509_value(chain, i), certificate) == 0) return true;
@@ -128,8 +128,8 @@ void AddTrust(SSL_CTX* context, Digest* digest) {
   }
   X509_STORE_unlock(store);
   AddSorted(std::move(digests), digest);
-  // No function tells whether the store looks further (node --use-openssl-ca): where it may, the
-  // folders count.
+  // No function tells whether the store also looks into folders (node --use-openssl-ca). If it may,
+  // the folders are part of the digest.
   if (!has_own || has_others) AddFolders(digest);
   // Node's allowPartialTrustChain: an authority in the middle of a chain is good enough.
   const unsigned long flags = X509_VERIFY_PARAM_get_flags(X509_STORE_get0_param(store));
@@ -175,8 +175,9 @@ std::shared_ptr<const HostContext> HostContext::Copy(SSL_CTX* from, bool logs_ke
   host->context_.reset(SSL_CTX_new(TLS_server_method()));
   SSL_CTX* to = host->context_.get();
   if (to == nullptr) return nullptr;
-  // What counts of a context that takes part after the ClientHello: its certificates and whom it
-  // trusts. Versions, ciphers and the like stay the server's, as on Node.
+  // The copy has the parts of a context that matter after the ClientHello: its certificates and its
+  // trusted authorities. Versions, ciphers and all other settings stay those of the server, as on
+  // Node.
   SSL_CTX_set_security_level(to, 0);
   const bool is_copied = ForEachCertificate(from, [&](X509* certificate, EVP_PKEY* key) {
     STACK_OF(X509)* chain = nullptr;
@@ -224,14 +225,14 @@ std::shared_ptr<const HostContext> ServerContext::FindHost(std::string_view serv
   return nullptr;
 }
 
-// Once for each version of the settings, so that a request costs a look-up. OpenSSL is asked,
-// because more than the names of versions and ciphers decides: also SSL_OP_NO_…, security levels
-// and sigalgs. Versions before TLS 1.2 sign with SHA-1, which OpenSSL 3 allows at security level 0
-// only: that it does not say here.
+// Finds the ciphers of each version, once for each version of the settings, so that a request costs
+// one look-up. The function asks OpenSSL, because SSL_OP_NO_…, security levels and sigalgs decide,
+// too, beside the names of versions and ciphers. OpenSSL does not report one rule here: versions
+// before TLS 1.2 sign with SHA-1, which OpenSSL 3 allows at security level 0 only.
 void ServerContext::FindCiphers() {
   const std::unique_ptr<SSL, decltype(&SSL_free)> ssl(SSL_new(context_.get()), SSL_free);
   if (ssl == nullptr) return;
-  // 0 = no bound.
+  // A bound of 0 means no bound.
   const int min = static_cast<int>(SSL_get_min_proto_version(ssl.get()));
   const int max = static_cast<int>(SSL_get_max_proto_version(ssl.get()));
   const bool has_old = SSL_get_security_level(ssl.get()) == 0;
@@ -243,7 +244,7 @@ void ServerContext::FindCiphers() {
       continue;
     }
     STACK_OF(SSL_CIPHER)* ciphers = SSL_get1_supported_ciphers(ssl.get());
-    // -1 where there are none.
+    // The count is -1 if there are no ciphers.
     const int count = std::max(sk_SSL_CIPHER_num(ciphers), 0);
     std::vector<std::string> names;
     names.reserve(static_cast<size_t>(count));

@@ -32,7 +32,7 @@ int AppendLine(const char* line, size_t size, void* to) {
   return 1;
 }
 
-// As send(2) without blocking; what was sent, or -1 and errno.
+// Sends as send(2) does, without blocking. Returns the number of bytes sent, or -1 and errno.
 ssize_t SendSome(int fd, std::string_view bytes) {
   ssize_t sent;
   do {
@@ -41,8 +41,8 @@ ssize_t SendSome(int fd, std::string_view bytes) {
   return sent;
 }
 
-// What OpenSSL asks for before each of its calls. There is hardly ever an error left, and looking
-// is cheaper than clearing.
+// Clears OpenSSL's error queue, as OpenSSL requires before each of its calls. The queue is nearly
+// always empty, and looking is cheaper than clearing.
 void ForgetErrors() {
   if (ERR_peek_error() != 0) ERR_clear_error();
 }
@@ -60,7 +60,7 @@ void Session::PrepareContext(SSL_CTX* context, bool logs_keys) {
 void Session::PrepareServer(SSL_CTX* context, const ContextSettings& settings) {
   SSL_CTX_set_client_hello_cb(context, OnClientHello, nullptr);
   SSL_CTX_set_tlsext_ticket_key_evp_cb(context, OnTicketKey);
-  // Sessions are in their tickets, or JavaScript keeps them.
+  // Sessions are in their tickets, or JavaScript keeps them, so OpenSSL needs no cache.
   const auto cache =
       SSL_SESS_CACHE_SERVER | SSL_SESS_CACHE_NO_INTERNAL | SSL_SESS_CACHE_NO_AUTO_CLEAR;
   SSL_CTX_set_session_cache_mode(context, settings.tells_sessions ? cache : SSL_SESS_CACHE_OFF);
@@ -71,16 +71,18 @@ void Session::PrepareServer(SSL_CTX* context, const ContextSettings& settings) {
   SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                                 SSL_MODE_ENABLE_PARTIAL_WRITE);
   SSL_CTX_clear_mode(context, SSL_MODE_AUTO_RETRY);
-  // The end of the socket is an end without a word, and no reason for an alert.
+  // The end of the socket without a goodbye is a normal end, and no reason for an alert.
   SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_IGNORE_UNEXPECTED_EOF);
-  // One call of the kernel per read instead of one for the head and one for the rest.
+  // With read-ahead, a read costs one call of the kernel instead of one for the head of a record
+  // and one for the rest.
   SSL_CTX_set_read_ahead(context, 1);
   int mode = SSL_VERIFY_NONE;
   if (settings.requests_certificate) {
     mode = SSL_VERIFY_PEER;
     if (settings.rejects_unauthorized) mode |= SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
   }
-  // As on Node the handshake goes on; what is wrong is told or rejected when it is done.
+  // The handshake goes on after a verification error, as on Node. The error is reported, or the
+  // client rejected, when the handshake is done.
   SSL_CTX_set_verify(context, mode, [](int, X509_STORE_CTX*) { return 1; });
 }
 
@@ -159,7 +161,7 @@ int Session::OnWireRead(BIO* bio, char* to, int size) {
   return -1;
 }
 
-// Takes everything: who writes looks first at how much there is.
+// Takes all bytes: the writer has checked before how much there is.
 int Session::OnWireWrite(BIO* bio, const char* from, int size) {
   auto* self = static_cast<Session*>(BIO_get_data(bio));
   BIO_clear_retry_flags(bio);
@@ -186,7 +188,7 @@ int Session::Flush() {
   is_held_ = false;
   if (!unsent_.empty()) {
     wire_->insert(0, unsent_);
-    unsent_ = std::string();  // Its memory, too.
+    unsent_ = std::string();  // Assigning a new string frees its memory, too.
   }
   if (wire_->empty()) return 0;
   const ssize_t sent = SendSome(fd_, *wire_);
@@ -235,7 +237,7 @@ ssize_t Session::Read(void* memory, size_t bytes) {
     if (!has_pending_ && !is_filled_) break;
   }
   if (got != 0) {
-    // The buffer is everybody's: what is left in it would be another connection's.
+    // All connections of the lane use the buffer: bytes left in it would go to another connection.
     if (!wire_->empty()) Flush();
     return static_cast<ssize_t>(got);
   }
@@ -243,21 +245,22 @@ ssize_t Session::Read(void* memory, size_t bytes) {
   return -1;
 }
 
-// 0 at the end, otherwise a positive errno.
+// Returns 0 at the end of the data, otherwise a positive errno.
 int Session::OnReadResult(int result) {
   if (has_failed()) {
-    // OnInfo() has counted too many new keys. Their answers are nobody else's.
+    // OnInfo() has counted too many new keys. The answers to them must leave by this connection.
     Flush();
     return failure_.error;
   }
   const int why = SSL_get_error(ssl_, result);
   if (why == SSL_ERROR_ZERO_RETURN || (is_at_end_ && wire_error_ == 0)) {
-    // The alert about an end without a goodbye is nobody else's.
+    // The alert about an end without a goodbye must leave by this connection.
     if (!wire_->empty()) Flush();
     return 0;
   }
   if (why == SSL_ERROR_WANT_READ) {
-    if (!wire_->empty()) Flush();  // The answer to a new key, or to a wish that is not granted.
+    // The bytes answer a new key, or a renegotiation request, which is refused.
+    if (!wire_->empty()) Flush();
     if (barren_bytes_ <= limits::kTlsBarrenBytesMax) return EAGAIN;
     Fail(EPROTO);
     return EPROTO;
@@ -305,7 +308,7 @@ ssize_t Session::Write(const iovec* vectors, int count, bool is_end) {
   return static_cast<ssize_t>(taken);
 }
 
-// Seals until there is enough for one call of the kernel.
+// Seals until there are enough bytes for one call of the kernel.
 int Session::Seal(const iovec* vectors, int count, size_t skip, size_t* taken) {
   int at = 0;
   while (at < count && skip >= vectors[at].iov_len) skip -= vectors[at++].iov_len;
@@ -398,7 +401,7 @@ HandshakeTerms Session::terms() const {
     terms.cipher = Text(SSL_CIPHER_get_name(cipher));
   }
   terms.is_asked = context_->settings().requests_certificate;
-  // Without a certificate OpenSSL's result is a good one.
+  // If the client has no certificate, OpenSSL reports a good result.
   terms.is_verified = terms.is_asked && SSL_get0_peer_certificate(ssl_) != nullptr &&
                       SSL_get_verify_result(ssl_) == X509_V_OK;
   terms.trust = trust();
@@ -467,7 +470,8 @@ std::string Session::Ask(Question question, std::string_view argument) const {
       return result;
     }
     case Question::kKeyingMaterial: {
-      // Length in four bytes, whether there is a context, the label's length; label; context.
+      // The argument is three words of four bytes (length of the result, whether there is a
+      // context, length of the label), then the label and the context.
       if (argument.size() < 12) return {};
       uint32_t words[3];
       std::memcpy(words, argument.data(), sizeof words);

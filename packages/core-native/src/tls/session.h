@@ -188,7 +188,8 @@ class Session {
   bool is_established_ = false;
   bool is_at_end_ = false;  // The socket's end was read.
   bool is_held_ = false;    // Unsent records wait to be sent with the application's first bytes.
-  bool is_filled_ = false;  // The last read filled its buffer: there is probably more.
+  // The last read of the socket filled its buffer: there is probably more.
+  bool is_filled_ = false;
   bool has_pending_ = false;
   bool is_shut_ = false;  // close_notify is sealed.
 };

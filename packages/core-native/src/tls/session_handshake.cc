@@ -1,4 +1,4 @@
-// How a handshake goes on, and what OpenSSL asks meanwhile.
+// The steps of a handshake, and the callbacks that OpenSSL makes meanwhile.
 
 #include <openssl/err.h>
 #include <openssl/ssl.h>
@@ -20,7 +20,8 @@ HandshakeStatus Session::Handshake() {
   if (result == 1) {
     is_shaken_ = true;
     if (new_sessions_.empty()) return FinishHandshake();
-    // As on Node: the peer cannot use a session of which its keeper has not heard.
+    // The last bytes wait, as on Node: the peer cannot use a session before the store of sessions
+    // has it.
     unsent_.append(*wire_);
     wire_->clear();
     is_held_ = true;
@@ -42,7 +43,7 @@ HandshakeStatus Session::Handshake() {
   if (has_failed()) {
     Flush();
   } else if (is_at_end_ || error != 0) {
-    Flush();  // Somebody who has only ended his direction may still read.
+    Flush();  // A peer that has ended only its own direction may still read.
     Fail(error != 0 ? error : ECONNRESET);
   } else {
     FailWithQueue();
@@ -53,12 +54,13 @@ HandshakeStatus Session::Handshake() {
 
 HandshakeStatus Session::FinishHandshake() {
   is_established_ = true;
-  // From here on OpenSSL calls it for what comes behind the handshake only.
+  // OpenSSL calls OnInfo() from here on, so only for messages after the handshake.
   SSL_set_info_callback(ssl_, OnInfo);
   new_sessions_.clear();
   barren_bytes_ = 0;
   has_pending_ = SSL_has_pending(ssl_) == 1;
-  // Tickets, as a rule. Nobody waits for them: they leave with the first response.
+  // These bytes are tickets, as a rule. Nobody waits for them, so they leave with the first
+  // response.
   const bool may_wait = SSL_version(ssl_) == TLS1_3_VERSION;
   if (may_wait && unsent_.empty() && !wire_->empty()) {
     KeepUnsent(0);
@@ -101,11 +103,13 @@ int Session::ReadHello(int* alert) {
     *alert = SSL_AD_INTERNAL_ERROR;
     return SSL_CLIENT_HELLO_ERROR;
   }
-  if (host_ != nullptr) return SSL_CLIENT_HELLO_SUCCESS;  // After a HelloRetryRequest.
+  // The host is set already after a HelloRetryRequest.
+  if (host_ != nullptr) return SSL_CLIENT_HELLO_SUCCESS;
   return UseHost(settings.asks_host ? answer_.host : context_->FindHost(hello_.servername));
 }
 
-// Before any session is looked at, so that it is one of this host's.
+// Selects the host's context. This runs before OpenSSL looks at any session, so that a session is
+// one of this host's.
 int Session::UseHost(std::shared_ptr<const HostContext> host) {
   if (host == nullptr) return SSL_CLIENT_HELLO_SUCCESS;
   const std::string id = context_->SessionIdContext(host.get());
@@ -187,8 +191,8 @@ int Session::OnNewSession(SSL* ssl, SSL_SESSION* session) {
   return 0;
 }
 
-// Counts what the peer may ask of OpenSSL behind the handshake. Data between two such messages does
-// not excuse them, and the bytes that answer them count for no credit.
+// Counts the messages after the handshake that make OpenSSL answer. Data between two such messages
+// does not reset the count, and the bytes that answer them are not credited.
 void Session::OnInfo(const SSL* ssl, int where, int) {
   Session* self = Of(ssl);
   const bool is_new_key = where == SSL_CB_ACCEPT_LOOP && SSL_get_state(ssl) == TLS_ST_SR_KEY_UPDATE;

@@ -30,7 +30,8 @@ std::shared_ptr<TicketKeys> TicketKeys::Create() {
 
 std::shared_ptr<TicketKeys> TicketKeys::OfPort(uint16_t port) {
   static std::mutex mutex;
-  static auto* ports = new std::map<uint16_t, std::shared_ptr<TicketKeys>>;  // Never destroyed.
+  // The map is never destroyed.
+  static auto* ports = new std::map<uint16_t, std::shared_ptr<TicketKeys>>;
   const std::lock_guard lock(mutex);
   std::shared_ptr<TicketKeys>& keys = (*ports)[port];
   if (keys == nullptr) keys = Create();
@@ -64,10 +65,10 @@ bool TicketKeys::MakeKey(uint64_t now_ms, Key* key) {
          RAND_bytes(key->cipher_key.data(), static_cast<int>(key->cipher_key.size())) == 1;
 }
 
-// A key that cannot be made now is made the next time.
+// Makes a new key if it is due. If that fails, the next call tries again.
 void TicketKeys::Rotate(uint64_t now_ms) {
   if (keys_.front().made_ms == 0) keys_.front().made_ms = now_ms;
-  // Who tells them is given a little time to do so.
+  // If the keys came from another member, that member gets a little more time to send new ones.
   const uint64_t due_ms = limits::kTicketKeyMs + (is_learned_ ? 2 * limits::kTicketTellMs : 0);
   if (AgeOf(keys_.front(), now_ms) >= due_ms) {
     Key next;
@@ -81,7 +82,7 @@ uint64_t TicketKeys::AgeOf(const Key& key, uint64_t now_ms) {
   return now_ms - std::min(now_ms, key.made_ms);
 }
 
-// The first one stays.
+// Drops old keys. The first key always stays.
 void TicketKeys::Trim(uint64_t now_ms) {
   keys_.erase(std::remove_if(keys_.begin() + 1, keys_.end(),
                              [=](const Key& key) {
@@ -89,7 +90,7 @@ void TicketKeys::Trim(uint64_t now_ms) {
                                       limits::kTicketKeyMs * limits::kTicketKeysKept;
                              }),
               keys_.end());
-  // Twice: those of a port that was joined, and those from before.
+  // The limit counts twice: keys of a port that was joined, and keys from before.
   if (keys_.size() > 2 * limits::kTicketKeysKept) keys_.resize(2 * limits::kTicketKeysKept);
 }
 

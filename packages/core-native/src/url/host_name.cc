@@ -26,7 +26,7 @@ constexpr std::array<bool, 256> kNameBytes = [] {
   return table;
 }();
 
-// True when `text` begins with `%` and two hexadecimal digits.
+// Returns true if `text` begins with `%` and two hexadecimal digits.
 bool BeginsWithEscape(std::string_view text) {
   return text.size() >= 3 && text[0] == '%' && IsHexDigit(text[1]) && IsHexDigit(text[2]);
 }
@@ -53,7 +53,8 @@ size_t AddressBytes(std::string_view text) {
   return is_ipv6 ? bracket + 1 : 0;
 }
 
-// True for nothing, and for a colon before any number of digits: `a.test:` has the default port.
+// Returns true for an empty text, and for a colon with any number of digits: `a.test:` has the
+// default port.
 bool IsPortOrNothing(std::string_view text) {
   if (text.empty()) return true;
   return text[0] == ':' && std::all_of(text.begin() + 1, text.end(), IsDigit);

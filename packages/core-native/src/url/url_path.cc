@@ -45,7 +45,7 @@ bool IsSecondByte(int lead, int second) {
 // Characters in UTF-8, byte by byte.
 class Utf8 {
  public:
-  // False when `byte` does not belong there; then nothing further may be added.
+  // Returns false if `byte` cannot stand there. No further byte may be added then.
   [[nodiscard]] bool Add(int byte) {
     if (left_ == 0) {
       const size_t bytes = SequenceBytes(byte);
@@ -118,13 +118,13 @@ bool IsStrictPath(std::string_view path) {
   Utf8 utf8;
   bool is_utf8 = true;
   bool is_windows_1252 = true;
-  size_t end = 0;  // Of the escape before.
+  size_t end = 0;  // End of the previous escape.
   for (size_t at = path.find('%'); at != std::string_view::npos; at = path.find('%', end)) {
     const std::string_view rest = path.substr(at);
     const int byte = EscapedByte(rest);
     const int character = byte >= 0 ? byte : EscapedUnit(rest);
     if (character < 0 || IsControl(character)) return false;
-    // Something else within a character.
+    // The text has something else within a character.
     if (!utf8.is_whole() && (at != end || byte < 0)) is_utf8 = false;
     if (byte >= 0) {
       is_utf8 = is_utf8 && utf8.Add(byte);
@@ -215,7 +215,7 @@ TargetParts SplitTarget(std::string_view target) {
 }
 
 bool IsStrictTarget(std::string_view target) {
-  // What may follow an asterisk is the path of nothing, but part of the URL.
+  // Text behind an asterisk is part of the URL, although it is no path.
   if (target.starts_with('*')) return IsStrictPath(target.substr(0, target.find_first_of("?#")));
   const TargetParts parts = SplitTarget(target);
   return !parts.is_pathless_query && IsStrictPath(parts.path);

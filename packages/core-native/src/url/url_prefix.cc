@@ -18,7 +18,9 @@ bool IsNameCharacter(char c) {
 
 bool IsHostName(std::string_view name) {
   if (name.empty() || name.size() > kHostNameBytesMax) return false;
-  bool only_digits = true;  // In the last label: then it is a misspelt IPv4 address, not a name.
+  // True while the label has digits only. If the last label does, the text is a misspelt IPv4
+  // address and not a name.
+  bool only_digits = true;
   size_t label_bytes = 0;
   for (const char c : name) {
     if (c == '.') {
@@ -143,7 +145,7 @@ bool ParseHost(std::string_view host, UrlPrefix* prefix) {
 bool ParsePath(std::string_view path, UrlPrefix* prefix) {
   if (!path.starts_with('/') || !path.ends_with('/')) return false;
   for (const char c : path) {
-    // No request has a '?' or '#' in its path, so such a prefix could never match.
+    // The path of a request never contains '?' or '#', so such a prefix could never match.
     if (static_cast<uint8_t>(c) < 0x20 || c == 0x7F || c == '?' || c == '#') return false;
   }
   prefix->path = DecodePath(path);

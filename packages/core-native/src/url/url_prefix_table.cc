@@ -14,7 +14,7 @@ std::string Folded(std::string text) {
   return text;
 }
 
-// What identifies the host of a prefix within its category.
+// Returns the text that identifies the host of a prefix within its category.
 std::string HostKey(const UrlPrefix& prefix) {
   if (prefix.host_kind == HostKind::kIpBound) return {prefix.ip.begin(), prefix.ip.end()};
   return Folded(prefix.host);

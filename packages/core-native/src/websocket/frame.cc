@@ -34,9 +34,9 @@ void XorWord(char* at, uint64_t key) {
 }
 
 #ifdef HTTPSYS_HAS_WIDE_UNMASK
-// Whether processor and system have AVX2: the wide registers are of use only where the system
-// saves them, too. __builtin_cpu_supports() says the same, but not every compiler's runtime
-// library has what it looks at. (Intel, Software Developer's Manual, volume 1, 14.7.1.)
+// Returns true if processor and system have AVX2: the wide registers are of use only if the system
+// saves them, too. __builtin_cpu_supports() says the same, but not every compiler's runtime library
+// has what it looks at. (Intel, Software Developer's Manual, volume 1, 14.7.1.)
 [[gnu::target("xsave")]] bool HasAvx2() {
   constexpr uint64_t kSavesWideRegisters = 0x6;  // XMM and YMM.
   unsigned a = 0;
@@ -48,7 +48,7 @@ void XorWord(char* at, uint64_t key) {
   return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (b & bit_AVX2) != 0;
 }
 
-// Whole blocks; returns how many bytes they have.
+// Unmasks whole blocks. Returns the number of their bytes.
 [[gnu::target("avx2")]] size_t UnmaskBlocks(char* data, size_t size, uint64_t key) {
   const __m256i keys = _mm256_set1_epi64x(static_cast<int64_t>(key));
   const size_t bytes = size - size % kWideBlockBytes;

@@ -7,15 +7,16 @@
 namespace httpsys::websocket {
 namespace {
 
-// Node inflates into chunks of this size, and `ws` looks after each whether the frame is too long,
-// and at its end whether the message is. Doing the same gives the same verdict where one is damaged
-// too.
+// Node inflates into chunks of this size. `ws` checks after each chunk whether the frame is too
+// long, and at the end of the frame whether the message is. Doing the same gives the same verdict,
+// also for a damaged frame.
 constexpr size_t kChunkBytes = 16 * 1024;
 
 // RFC 7692, section 7.2.2.
 constexpr std::string_view kTrailer("\x00\x00\xff\xff", 4);
 
-// Between two blocks and at a byte's end: the window is all that the next block needs.
+// Returns true between two blocks at the end of a byte. The next block then needs nothing but the
+// window.
 bool IsBetweenBlocks(const z_stream& stream) {
   constexpr int kUnusedBits = 0x3f;
   constexpr int kLastBlock = 0x40;
@@ -25,10 +26,11 @@ bool IsBetweenBlocks(const z_stream& stream) {
 
 }  // namespace
 
-// One that is being inflated.
+// The frame that is being inflated.
 struct Inflater::Frame {
-  size_t bytes = 0;      // Inflated so far.
-  bool is_over = false;  // With those before it: nothing more of it is kept.
+  size_t bytes = 0;  // Inflated so far.
+  // True once this frame and the ones before it exceed size_max: the rest is not kept.
+  bool is_over = false;
   bool has_ended = false;
 };
 
@@ -81,7 +83,7 @@ Inflater::Result Inflater::Run(ZlibState* state, std::string_view input, size_t 
     if (size_max > 0 && frame->bytes > size_max) return Result::kTooLong;
     frame->is_over = size_max > 0 && out->size() > size_max;
     input.remove_prefix(given - stream.avail_in);
-    // Full: there may be more, even without further input.
+    // The output is full: there may be more, even without further input.
     if (stream.avail_out == 0) continue;
     frame->has_ended = stream.avail_in > 0;
     if (frame->has_ended || input.empty()) return Result::kOk;

@@ -18,7 +18,7 @@ constexpr uint8_t kMasked = 0x80;
 constexpr uint8_t kLengthBits = 0x7f;
 constexpr size_t kStartBytes = 2;
 
-// What JavaScript's numbers hold exactly; `ws` refuses more.
+// The largest length that a number of JavaScript holds exactly. `ws` refuses larger ones.
 constexpr uint64_t kLengthMax = (uint64_t{1} << 53) - 1;
 
 uint64_t LoadBigEndian(const uint8_t* p, size_t bytes) {
@@ -129,7 +129,7 @@ bool MessageReader::ReadHeader(Input* in, MessageSink* sink) {
   return true;
 }
 
-// The first two bytes, in the order in which `ws` looks at them.
+// Checks the first two bytes, in the order in which `ws` does.
 ReadError MessageReader::CheckStart() {
   if ((header_[0] & kRsv23) != 0) return ReadError::kUnexpectedRsv23;
   const bool is_compressed = (header_[0] & kRsv1) != 0;
@@ -174,7 +174,7 @@ ReadError MessageReader::CheckControl(bool is_compressed) {
 ReadError MessageReader::CheckLength() {
   if (payload_bytes_ > kLengthMax) return ReadError::kUnsupportedDataPayloadLength;
   if (IsControl(opcode_)) return ReadError::kNone;
-  // Does not overflow: all but the last have arrived.
+  // The sum does not overflow: all announced bytes but the last frame's have arrived.
   announced_bytes_ += payload_bytes_;
   const bool is_too_long = options_.max_payload > 0 && announced_bytes_ > options_.max_payload;
   return is_too_long ? ReadError::kUnsupportedMessageLength : ReadError::kNone;
@@ -200,8 +200,8 @@ bool MessageReader::ReadPayload(Input* in, MessageSink* sink) {
   return payload_left_ == 0 && EndFrame(sink);
 }
 
-// For a message in one frame: who announces bytes and does not send them holds memory that was
-// there.
+// Takes a block of the pool for a message in one frame. A client that announces bytes and does not
+// send them can only hold memory that the pool already had.
 void MessageReader::TakeBlock() {
   if (pool_ == nullptr || is_kept_apart() || !is_final_) return;
   if (payload_bytes_ < limits::kPooledBlockBytesMin) return;
@@ -218,7 +218,7 @@ void MessageReader::AddPayload(ByteBuffer* buffer, size_t size) {
   if (!is_kept_apart()) CheckText({piece, size});
 }
 
-// Of a frame that arrived in pieces.
+// Ends a frame that arrived in pieces.
 bool MessageReader::EndFrame(MessageSink* sink) {
   const ByteBuffer frame = std::move(frame_);
   return IsControl(opcode_) ? EndControl(frame.view(), sink) : EndDataFrame(frame.view(), sink);
@@ -294,8 +294,8 @@ bool MessageReader::EndMessage(std::string_view view, MessageSink* sink) {
   return sink->OnMessage({opcode, view, nullptr});
 }
 
-// Looks at a text as it arrives, while it is in the cache. The verdict counts at its end only,
-// where `ws` looks: a frame that breaks another rule may come before.
+// Checks a text as it arrives, while it is in the cache. The verdict counts only at the text's end,
+// where `ws` checks: the frame may break another rule before.
 void MessageReader::CheckText(std::string_view piece) {
   if (message_opcode_ == Opcode::kText && !options_.skips_utf8) utf8_.Add(piece);
 }

@@ -27,7 +27,8 @@ const uint8_t* SkipAscii(const uint8_t* p, const uint8_t* end) {
 
 bool IsWithin(uint8_t c, uint8_t low, uint8_t high) { return c >= low && c <= high; }
 
-// What may follow the first byte of a character; `missing` is 0 when nothing begins with it.
+// The bytes that may follow the first byte of a character. `missing` is 0 if no character begins
+// with that byte.
 struct Rest {
   uint8_t missing;
   uint8_t low;
@@ -46,8 +47,9 @@ Rest RestOf(uint8_t first) {
   return {0, 0x80, 0xbf};
 }
 
-// Bytes of the character at `p`, which is not ASCII; four bytes are there. 0: none. All bytes of a
-// character are looked at together: other scripts than Latin are nothing but such characters.
+// Returns the bytes of the character at `p`, which is not ASCII, or 0 if there is none. Four bytes
+// are readable. All bytes of a character are checked together, because texts in other scripts than
+// Latin consist of such characters only.
 size_t CharacterBytes(const uint8_t* p) {
   const uint32_t word = p[0] | uint32_t{p[1]} << 8 | uint32_t{p[2]} << 16 | uint32_t{p[3]} << 24;
   const uint32_t second = word >> 8 & 0x3f;

@@ -102,7 +102,7 @@ ZlibState* ZlibPool::TakeSpare(bool is_deflate, const ZlibParameters& parameters
   return nullptr;
 }
 
-// The newest spare stays, so that who puts one there finds it.
+// The newest spare stays, so that the code that puts one there finds it again.
 void ZlibPool::Put(ZlibState* state) {
   state->user = nullptr;
   state->older = spares_;

@@ -25,7 +25,8 @@ inline constexpr size_t kDeflateDictionaryBytesMax = 8 * 1024;
 
 // As in deflateInit2(). The defaults are Node's.
 struct ZlibParameters {
-  // 8..15. 8 deflates as 9 does, whose distances stay below 256 all the same.
+  // 8..15. zlib deflates with 9 where 8 is asked for. Its distances stay below 256, so that a peer
+  // with a window of 8 can inflate the result.
   int8_t window_bits = 15;
   // The rest is for deflating. -1..9
   int8_t level = -1;
@@ -58,8 +59,9 @@ class ZlibUser {
   // Returns a state with the history of the messages before, marked as used; nullptr if out of
   // memory.
   ZlibState* Acquire();
-  // Must be called after a message: the state may be taken away from now on, or is given back if
-  // nothing of it is needed.
+  // Must be called after each message. Gives the state back to the pool if the next message needs
+  // nothing of it. Otherwise, with `can_be_dictionary`, the pool may give it to another connection
+  // and keep its window as a dictionary.
   void EndMessage(bool can_be_dictionary);
   // Forgets state and dictionary.
   void Drop();

@@ -7,9 +7,11 @@
 namespace httpsys::win {
 namespace {
 
-// Certificates have one or two KiB; the first guess is for all but strange ones.
+// First guess at the size of a certificate. One or two KiB are usual, so only strange ones are
+// longer.
 constexpr size_t kCertificateBytes = 8 * 1024;
-// A client may show what it likes. OpenSSL takes no longer ones either.
+// Longest certificate that is accepted, because a client may show anything. OpenSSL accepts no
+// longer ones either.
 constexpr size_t kCertificateBytesMax = 100 * 1024;
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace {
 constexpr size_t kHeadBytesMax = 1024 * 1024;
 // Pieces are gathered up to this size: a chunk costs a structure and a look-up in the kernel.
 constexpr size_t kGatherBytesMax = limits::kGatherBytesMax;
-// Chunks of one call.
+// Most chunks of one call.
 constexpr size_t kChunksMax = 64;
 
 constexpr std::string_view kFailure =
@@ -35,7 +35,8 @@ void Exchange::Write(std::string_view bytes, size_t payload_bytes) {
   ReadHeads();
 }
 
-// Interim heads are not HTTP.SYS's: it sends `100 Continue` by itself when the body is asked for.
+// Reads heads. Interim heads do not go to HTTP.SYS, which sends `100 Continue` by itself when the
+// body is asked for.
 void Exchange::ReadHeads() {
   while (!has_head_) {
     const size_t bytes = http1::ResponseHeadBytes(head_text_);
@@ -58,7 +59,8 @@ bool Exchange::TakeHead(std::string text) {
   return true;
 }
 
-// What the application framed for HTTP/1.1: the kernel frames for these clients by itself.
+// Takes the framing of HTTP/1.1 off what the application wrote: for clients of HTTP/2 and 3 the
+// kernel frames by itself.
 void Exchange::WriteText(std::string_view bytes, size_t payload_bytes) {
   using Kind = http2::ResponseText::Kind;
   uncredited_ += payload_bytes;
@@ -128,11 +130,13 @@ void Exchange::WriteFile(uint32_t block_id, std::unique_ptr<SentFile> file) {
 void Exchange::AppendBlock(Piece piece) {
   const size_t bytes = piece.bytes;
   pieces_.push_back(std::move(piece));
-  // No application writes a head by reference; its bytes are then too many for one.
+  // No application writes a head by reference, because the bytes of such a block are too many for a
+  // head.
   if (!has_head_) is_malformed_ = true;
   if (!is_stream || is_malformed_) return;
   if (text_.is_done()) {
-    pieces_.back().bytes = 0;  // Behind the end, as of HEAD.
+    // The piece is behind the end of the response, for example the body of an answer to HEAD.
+    pieces_.back().bytes = 0;
   } else if (text_.IsNextBody(bytes)) {
     text_.SkipBody(bytes);
   } else {
@@ -148,7 +152,8 @@ void Exchange::End(bool closes) {
 
 bool Exchange::CanSend() const {
   if (is_sending_ || !has_head_ || is_malformed_ || is_aborted_) return false;
-  // Wine closes no connection: what has no body gets a length, as soon as it is known to be all.
+  // Wine closes no connection. So a response without a body gets a length, as soon as it is known
+  // to be complete.
   if (is_core_only_ && is_refused && !is_ended_ && pieces_.empty()) return false;
   return !is_head_sent_ || !pieces_.empty() || (is_ended_ && !is_end_told_);
 }
@@ -161,7 +166,7 @@ CallResult Exchange::Send() {
   pieces_.erase(pieces_.begin(), last);
   FillChunks();
   ULONG flags = 0;
-  // What is whole gets a Content-Length, which does not go with chunks.
+  // A response that is whole gets a Content-Length from the kernel, which does not go with chunks.
   const bool is_whole = is_head_sent_ || is_stream || !(head_.is_framed() || is_opaque_head);
   is_end_told_ = is_ended_ && pieces_.empty() && is_whole;
   if (is_end_told_ && trailers_ != nullptr) chunks_.push_back(trailers_->chunk());
@@ -181,7 +186,8 @@ CallResult Exchange::Send() {
                           &send_call_);
 }
 
-// With the last call for a response, which is logged then.
+// Returns the log entry for the last call of a response, with which the kernel logs it; otherwise
+// nullptr.
 HTTP_LOG_DATA* Exchange::LogData(ULONG flags) {
   if (log == nullptr || (flags & HTTP_SEND_RESPONSE_FLAG_MORE_DATA) != 0) return nullptr;
   return log->With(head_.status());

@@ -17,7 +17,8 @@ namespace {
 // Server API (HttpServerQueueLengthProperty, HttpServer503VerbosityProperty).
 constexpr std::pair<uint32_t, Verbosity503> kUsualQueue = {1000, Verbosity503::kBasic};
 
-// Wine never finds a weak wildcard, and goes by the text of an address.
+// Returns a URL that Wine understands: Wine never finds a weak wildcard, and compares addresses as
+// text.
 std::string CoreUrl(const std::string& url) {
   UrlPrefix prefix;
   if (ParseUrlPrefix(url, &prefix) != PrefixError::kNone) return url;
@@ -113,7 +114,7 @@ UrlResult HttpSysBackend::OpenQueue(uint32_t server_id, const std::string& name,
   Server& server = found->second;
   if (!name.empty()) return OpenNamedQueue(&server, server_id, name, mode);
   UrlResult result;
-  // Without properties there is no difference.
+  // With Wine's functions only, queues have no properties, so all servers share the usual queue.
   server.queue = FindOrOpenQueue(IsCoreOnly() ? kUsualQueue : server.queue_key, &result);
   return result;
 }
@@ -183,7 +184,7 @@ void HttpSysBackend::Unlisten(uint32_t server_id) {
   if (found == servers_.end()) return;
   if (found->second.has_own_queue) lane_->RemoveQueue(found->second.queue.get());
   servers_.erase(found);
-  // The usual one is for the next server, too.
+  // The usual queue stays for the next server.
   std::erase_if(queues_, [this](const auto& item) {
     const auto& [key, queue] = item;
     const bool is_used = std::any_of(servers_.begin(), servers_.end(), [&](const auto& server) {
@@ -216,8 +217,8 @@ bool HttpSysBackend::Drain(uint64_t timeout_ms, DrainGoal goal) {
   return is_closed_ || lane_->Drain(timeout_ms, goal);
 }
 
-// 1. No new requests, 2. the calls end, and the thread, 3. the queue, which resets what is not
-// answered. The lane's objects stay for late calls.
+// Closes in this order: 1. no new requests, 2. the calls and the thread end, 3. the queue, which
+// resets unanswered requests. The lane's objects stay for late calls.
 void HttpSysBackend::Close() {
   if (is_closed_) return;
   is_closed_ = true;

@@ -12,7 +12,7 @@
 namespace httpsys::win {
 namespace {
 
-// By HTTP_HEADER_ID, as RFCs write them.
+// Names of request headers as RFCs write them, by HTTP_HEADER_ID.
 constexpr std::array<std::string_view, HttpHeaderRequestMaximum> kRequestNames = {
     "Cache-Control",
     "Connection",
@@ -56,17 +56,18 @@ constexpr std::array<std::string_view, HttpHeaderRequestMaximum> kRequestNames =
     "Translate",
     "User-Agent"};
 
-// By HTTP_VERB.
+// Names of methods, by HTTP_VERB.
 constexpr std::array<std::string_view, HttpVerbMaximum> kVerbs = {
     "",         "",          "",      "OPTIONS", "GET",    "HEAD",  "POST",
     "PUT",      "DELETE",    "TRACE", "CONNECT", "TRACK",  "MOVE",  "COPY",
     "PROPFIND", "PROPPATCH", "MKCOL", "LOCK",    "UNLOCK", "SEARCH"};
 
-// OpenSSL's X509_V_...: what Node says without a certificate, and of one that SChannel refused.
+// OpenSSL's X509_V_... codes: for a client without a certificate, and for a certificate that
+// SChannel refused.
 constexpr long kNoCertificate = 2;
 constexpr long kRefusedCertificate = 1;
 
-// By SChannel's bit for servers.
+// Returns the TLS version, by SChannel's bit for servers.
 int ProtocolOf(const HTTP_REQUEST& request) {
   for (USHORT i = 0; i < request.RequestInfoCount; ++i) {
     const HTTP_REQUEST_INFO& info = request.pRequestInfo[i];
@@ -100,7 +101,7 @@ bool HasToken(std::string_view list, std::string_view token) {
   return false;
 }
 
-// Text and port of one end; the family, or 0.
+// Writes the text and the port of one end. Returns the family, or 0.
 uint8_t Describe(const SOCKADDR* address, std::string* text, uint16_t* port) {
   if (address == nullptr) return 0;
   char name[INET6_ADDRSTRLEN] = "";
@@ -146,7 +147,8 @@ bool IncomingRequest::Read(const HTTP_REQUEST& request) {
   head_bytes_ = head_.target.size();
   ReadLines(request.Headers);
   ReadBody(request);
-  // One with a body is an ordinary request: HTTP.SYS makes no opaque connection of it.
+  // An upgrade request with a body is an ordinary request: HTTP.SYS makes no opaque connection of
+  // it.
   if (has_upgrade_ && wants_upgrade_ && !is_old && !is_stream_ &&
       (flags_ & records::kFlagHasBody) == 0) {
     flags_ |= records::kFlagUpgrade;
@@ -155,7 +157,7 @@ bool IncomingRequest::Read(const HTTP_REQUEST& request) {
 }
 
 void IncomingRequest::ReadLines(const HTTP_REQUEST_HEADERS& headers) {
-  // What every client sends first, first.
+  // The first line is Host, as every client sends it.
   const auto read_known = [&](size_t id) {
     const HTTP_KNOWN_HEADER& known = headers.KnownHeaders[id];
     if (known.pRawValue == nullptr) return;

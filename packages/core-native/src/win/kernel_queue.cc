@@ -8,7 +8,7 @@
 namespace httpsys::win {
 namespace {
 
-// What the property takes.
+// The largest queue length that the property accepts.
 constexpr uint32_t kLengthMax = 0xffff;
 
 uint32_t Create(const std::wstring& name, ULONG flags, HANDLE* queue) {
@@ -46,7 +46,7 @@ uint32_t KernelQueue::SetLength(uint32_t requests) {
 }
 
 uint32_t KernelQueue::SetVerbosity(Verbosity503 verbosity) {
-  // The same words in the same order.
+  // Both enumerations have the same words in the same order.
   static_assert(static_cast<int>(Verbosity503::kFull) == Http503ResponseVerbosityFull);
   auto value = static_cast<HTTP_503_RESPONSE_VERBOSITY>(verbosity);
   return HttpSetRequestQueueProperty(queue_, HttpServer503VerbosityProperty, &value, sizeof value,

@@ -13,11 +13,11 @@ namespace {
 
 // Completions handled before JavaScript is told.
 constexpr int kCompletionsPerTurn = 64;
-// How long the thread sleeps when nothing is due.
+// Longest sleep of the thread if nothing is due.
 constexpr uint32_t kSleepMs = 60'000;
 // Pause after the kernel refused to give requests.
 constexpr uint32_t kRefusedMs = 100;
-// How long cancelled calls may take to complete before the queue is closed under them.
+// Longest time for cancelled calls to complete before their queue is closed.
 constexpr uint64_t kCancelMs = 1000;
 constexpr uint32_t kCancelPollMs = 50;
 

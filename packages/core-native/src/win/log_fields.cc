@@ -6,7 +6,7 @@
 namespace httpsys::win {
 namespace {
 
-// Longer values tell nobody more, and the length is a USHORT.
+// Longest logged value. Longer ones say nothing more, and the length is a USHORT.
 constexpr size_t kValueBytesMax = 4096;
 
 std::string Header(const HTTP_REQUEST& request, HTTP_HEADER_ID id) {

@@ -40,7 +40,7 @@ void Receiver::Stop() {
   }
 }
 
-// True when it was done at once.
+// Returns true if the call was done at once.
 bool Receiver::Receive(Call* call) {
   if (call->id == 0) call->buffer.resize(kReceiveBytes / sizeof(uint64_t));
   const CallResult result =
@@ -56,11 +56,11 @@ void Receiver::OnCompletion(Operation* operation, const CallResult& result) {
   call->is_outstanding = false;
   --outstanding_;
   OnReceived(call, result);
-  // The one that did not fit is nobody else's.
+  // A request that did not fit can only be received by this process.
   while (is_stopped_ && call->id != 0 && !call->is_outstanding) Receive(call);
 }
 
-// False when the kernel gives no requests.
+// Returns false if the kernel gives no requests.
 bool Receiver::OnReceived(Call* call, const CallResult& result) {
   if (result.error == NO_ERROR) {
     call->id = 0;
@@ -68,14 +68,15 @@ bool Receiver::OnReceived(Call* call, const CallResult& result) {
     return true;
   }
   if (result.error == ERROR_MORE_DATA) {
-    // The beginning is there, with the id; then again with room for all of it.
+    // The beginning is there, with the id. The request is received again with room for all of it.
     const HTTP_REQUEST_ID id = call->memory()->RequestId;
     const size_t bytes = std::max<size_t>(result.bytes, call->buffer.size() * sizeof(uint64_t) * 2);
     call->id = bytes <= kReceiveBytesMax ? id : 0;
     if (call->id != 0) call->buffer.resize((bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t));
     return true;
   }
-  // A client that has left while its request was received for the second time is nobody's fault.
+  // If a client has left while its request was received for the second time, that is not an error
+  // of the kernel.
   is_refused_ = call->id == 0 && result.error != ERROR_CONNECTION_INVALID;
   call->id = 0;
   return !is_refused_;

@@ -53,7 +53,8 @@ void ReplyHandler::DropBlock(uint32_t id) {
   records_->BlockDone(id, -UV_ECANCELED);
 }
 
-// What is not here is for sockets and for WebSockets whose frames are native.
+// Handles replies for an open connection. Types that are missing here are for sockets, and for
+// WebSockets with native frames.
 void ReplyHandler::HandleOpen(KernelConnection* connection, const ReplyRecord& reply) {
   switch (reply.type()) {
     case ReplyType::kResponse:
@@ -153,7 +154,8 @@ void ReplyHandler::End(KernelConnection* connection, uint32_t flags, uint32_t id
   const bool closes = (flags & records::kReplyClose) != 0;
   Exchange* exchange = Session::Current(connection);
   if (exchange == nullptr) {
-    // Between two responses: the connection is to end without one, or after the one being sent.
+    // The record comes between two responses: the connection must end without another one, or after
+    // the one being sent.
     if (!closes) return;
     if (connection->exchanges.empty()) return session_->Close(connection, 0);
     return connection->exchanges.back()->CloseBehind();

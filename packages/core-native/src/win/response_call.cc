@@ -9,7 +9,7 @@
 namespace httpsys::win {
 namespace {
 
-// By HTTP_HEADER_ID, in lower case.
+// Names of response headers in lower case, by HTTP_HEADER_ID.
 constexpr std::array<std::string_view, HttpHeaderResponseMaximum> kResponseNames = {
     "cache-control",
     "connection",

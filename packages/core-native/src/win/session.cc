@@ -25,7 +25,7 @@ constexpr std::string_view kNoMethod =
 
 uint64_t NowMs() { return uv_hrtime() / 1'000'000; }
 
-// Of a request from a queue that another process made; 0 when none matches.
+// Returns the prefix of a request from a queue that another process made; 0 if none matches.
 uint32_t PrefixIdOf(const UrlPrefixTable& prefixes, const IncomingRequest& request) {
   const http1::RequestHead& head = request.head();
   const Route route = prefixes.Match(http1::HostOf(head).name, head.target, {});
@@ -66,7 +66,8 @@ void Session::Leave(uint32_t server_id) {
 
 // -- Requests.
 
-// Handles of people's logins are ours to close.
+// Checks the login of the request's user, and closes the handles of logins, which belong to this
+// process.
 bool Session::RefusesUnknownUser(const ServerSettings& settings,
                                  const HTTP_REQUEST& request) const {
   if (settings.kernel.auth_schemes == 0) return false;
@@ -191,7 +192,7 @@ void Session::Watch(KernelConnection* connection) {
   if (result.error == ERROR_IO_PENDING) {
     ++calls_;
   } else {
-    // It has ended already: the request's own calls will say so.
+    // The connection has ended already; the request's own calls will report that.
     connection->is_watched = false;
   }
 }
@@ -206,7 +207,7 @@ Exchange* Session::AddExchange(const std::shared_ptr<KernelQueue>& queue,
   return exchange;
 }
 
-// A request that JavaScript does not hear of.
+// Answers a request that JavaScript does not hear of.
 void Session::AnswerAlone(const std::shared_ptr<KernelQueue>& queue, HTTP_REQUEST_ID id,
                           std::string_view response) {
   Exchange* exchange = AddExchange(queue, nullptr, id);
@@ -343,7 +344,7 @@ void Session::OnSent(Exchange* exchange, const CallResult& result) {
   }
 }
 
-// Blocks among them are JavaScript's again. Their files go with them.
+// Drops pieces. Their blocks belong to JavaScript again, and their files are closed.
 void Session::Drop(const std::vector<Exchange::Piece>& pieces, int error) {
   for (const Exchange::Piece& piece : pieces) {
     if (!piece.has_block()) continue;
@@ -363,7 +364,7 @@ void Session::OnDone(Exchange* exchange) {
   KernelConnection* connection = exchange->connection;
   Discard(exchange);
   if (connection == nullptr) return;
-  // The kernel throws away what is left of the body.
+  // The kernel throws away the rest of the body.
   if (exchange->has_more_body) EndBody(exchange);
   std::erase(connection->exchanges, exchange);
   exchange->connection = nullptr;
@@ -401,7 +402,7 @@ void Session::AskCertificate(KernelConnection* connection) {
     connection->certificate_call = std::make_unique<CertificateCall>(connection);
   }
   CertificateCall* call = connection->certificate_call.get();
-  // One call answers for all who ask meanwhile.
+  // One call answers everybody who asks before it completes.
   if (call->is_outstanding()) return;
   CallResult result;
   if (call->Start(connection->queue.get(), connection->id, &result)) {
@@ -438,7 +439,7 @@ void Session::Reset(KernelConnection* connection) {
   for (Exchange* exchange : std::exchange(connection->exchanges, {})) {
     exchange->connection = nullptr;
     if (exchange->is_refused && exchange->has_head()) {
-      // As on a socket: what was written leaves.
+      // The written answer leaves, as on a socket.
       exchange->End(true);
       Touch(exchange);
     } else if (!exchange->is_ended() || exchange->is_hopeless() || exchange->HasFile()) {
@@ -458,7 +459,7 @@ void Session::OnGone(KernelConnection* connection, int error) {
     if (is_core_only_) {
       Drop(exchange->TakeWaiting(), kCancelled);
     } else {
-      // A call may have failed for another reason: then the client has to hear of it.
+      // A call may have failed for another reason, and the client must hear of that.
       Drop(exchange->Abort(), kCancelled);
     }
     Discard(exchange);
@@ -545,7 +546,7 @@ void Session::OnCompletion(Operation* operation, const CallResult& result) {
         static_cast<KernelConnection::DisconnectCall*>(operation)->connection;
     connection->is_watched = false;
     if (!connection->is_open) return ForgetIfUnused(connection);
-    // What its client sent before may still be there to be read.
+    // Bytes that the client sent before its end may still be there to be read.
     const Exchange* current = Current(connection);
     if (current != nullptr && current->opaque.is_open()) return;
     return OnGone(connection, current == nullptr ? 0 : kReset);

@@ -23,7 +23,7 @@ std::string Narrow(const wchar_t* text) {
   return narrow;
 }
 
-// False when the host is a name.
+// Returns false if the host is a name.
 bool FillAddress(const std::string& host, uint16_t port, SOCKADDR_STORAGE* storage) {
   *storage = {};
   auto* v4 = reinterpret_cast<sockaddr_in*>(storage);
@@ -61,7 +61,7 @@ void TakeParam(const HTTP_SERVICE_CONFIG_SSL_PARAM& param, SslBinding* binding) 
   binding->store = Narrow(param.pSslCertStoreName);
 }
 
-// Calls with room for the answer.
+// Runs a query that needs room for its answer.
 template <typename Query>
 uint32_t Ask(int id, Query* query, std::vector<uint64_t>* answer) {
   size_t bytes = kAnswerBytes;
@@ -77,7 +77,7 @@ uint32_t Ask(int id, Query* query, std::vector<uint64_t>* answer) {
   }
 }
 
-// Every entry of a list; its end is an error of its own.
+// Calls `each` for every entry of a list, which ends with an error of its own.
 template <typename Query, typename Each>
 uint32_t AskAll(int id, Query* query, const Each& each) {
   query->QueryDesc = HttpServiceConfigQueryNext;
@@ -137,7 +137,7 @@ uint32_t SslBinding::Read() {
   SslCcsQuery central{};
   central.QueryDesc = HttpServiceConfigQueryExact;
   central.LocalAddress = storage;
-  // Windows before 8 does not know what that is.
+  // Windows before 8 does not know this query.
   const uint32_t found = Ask(kServiceConfigSslCcs, &central, &answer);
   return found == NO_ERROR ? NO_ERROR : ERROR_FILE_NOT_FOUND;
 }

@@ -44,7 +44,8 @@ class SslBinding {
   uint32_t Read();
   uint32_t Write() const;
   uint32_t Delete() const;
-  // Lists all bindings; those of host names come last.
+  // Calls `each` for all bindings; those of host names come last. Returns a system error code; 0 =
+  // none.
   static uint32_t List(const std::function<void(const SslBinding&)>& each);
 
  private:

@@ -9,7 +9,7 @@
 namespace httpsys::win {
 namespace {
 
-// As long as the property can say.
+// Returns the time in seconds, at most the largest value of the property.
 USHORT Seconds(uint32_t seconds) {
   return static_cast<USHORT>(std::min<uint32_t>(seconds, UINT16_MAX));
 }
@@ -90,7 +90,7 @@ uint32_t UrlGroup::SetLogging(const KernelSettings& settings) {
   // NCSA has fields of its own.
   if (!settings.log_is_ncsa) info.Fields = kLogFields;
   info.RolloverType = static_cast<HTTP_LOGGING_ROLLOVER_TYPE>(settings.log_rollover);
-  // With 0 a file never ends.
+  // With a limit of 0 a log file never ends.
   if (info.RolloverType == HttpLoggingRolloverSize) info.RolloverSize = settings.log_bytes_max;
   return Set(HttpServerLoggingProperty, &info);
 }

@@ -166,7 +166,8 @@ bool Acceptor::IsForLane(const Listener& listener) const {
   return listener.is_lendable && !listener.is_shared && lent_set_ != -1;
 }
 
-// It is never watched by nobody: when the system refuses, whoever had it keeps it.
+// Moves the watch of the listener to the acceptor or to the lane, whichever should have it. The
+// listener is always watched: if the system refuses the new watch, the old one stays.
 void Acceptor::Settle(Listener* listener) {
   if (IsForLane(*listener) == listener->is_lent) return;
   if (!listener->is_lent) StandBy(listener);
@@ -210,7 +211,8 @@ void Acceptor::Run() {
   for (;;) {
     if (is_patient != is_patient_) SetPatient(is_patient = is_patient_);
     poll_->Wait(&ready, timeout_ms);
-    // Who works on this CPU lets clients connect again: what waits then is handed over together.
+    // The acceptor gives other threads on this CPU a turn, in which clients can connect. It then
+    // hands over all waiting connections together.
     const bool gives_way = is_patient && !ready.empty() && !way_backoff_.Skip();
     if (gives_way) GiveWay();
     size_t accepted = 0;
@@ -250,7 +252,7 @@ bool Acceptor::Serve(Listener* listener, size_t* accepted) {
     return true;
   }
   if (was_resting && count == 0 && !is_exhausted) {
-    // No load, no need to share it.
+    // Without load there is no need to share the duty.
     StandBy(listener);
   } else if (was_resting || listener->is_shared) {
     TakeTurn(listener);
@@ -273,7 +275,8 @@ void Acceptor::StandBy(Listener* listener) {
   Watch(*listener);
 }
 
-// The duty is this process', or another one's that works.
+// Takes the duty for this process. If another process has it and works, the listener rests, and is
+// looked at later.
 void Acceptor::TakeTurn(Listener* listener) {
   if (listener->is_shared && !Lock(*listener, Duty::kAccept, true)) {
     listener->is_deputy = Lock(*listener, Duty::kDeputy, true);
@@ -285,7 +288,7 @@ void Acceptor::TakeTurn(Listener* listener) {
   StandBy(listener);
 }
 
-// Out of descriptors, which others may have.
+// Gives up the duty, because this process is out of descriptors. Other processes may have some.
 void Acceptor::StepDown(Listener* listener) {
   listener->has_stepped_down = true;
   Lock(*listener, Duty::kAccept, false);
@@ -311,7 +314,7 @@ void Acceptor::AddDue(std::vector<int>* keys) {
 }
 
 bool Acceptor::MayTake(Listener* listener) {
-  // What waits then nobody else has taken.
+  // After it has stepped down, waiting connections are ones that no other process has accepted.
   if (std::exchange(listener->has_stepped_down, false)) return true;
   size_t waiting = 0;
   size_t room = 0;
@@ -327,8 +330,9 @@ uint64_t Acceptor::PauseMs(const Listener& listener) {
   return listener.is_deputy ? limits::kDeputyLookMs : limits::kAcceptLookMs;
 }
 
-// Whoever gets them is woken once, not in the middle: with one wake each, a busy machine would take
-// them one by one through all its threads.
+// Accepts waiting connections and gives all of them to the sink at once, so that their receiver is
+// woken once. With one wake for each connection, a busy machine would take them one by one through
+// all its threads.
 Acceptor::AcceptResult Acceptor::AcceptSome(const Listener& listener, size_t* count) {
   std::vector<int> accepted;
   const AcceptResult result = AcceptWaiting(listener, &accepted);
@@ -355,7 +359,7 @@ Acceptor::AcceptResult Acceptor::AcceptOne(const Listener& listener, std::vector
   switch (errno) {
     case EMFILE:
     case ENFILE:
-      // First somebody else may take it.
+      // Another process gets the chance to take it first.
       if (listener.is_shared && listener.look_at_ms == 0) return AcceptResult::kExhausted;
       return GiveUpReserve(listener) ? AcceptResult::kAccepted : AcceptResult::kExhausted;
     case ENOBUFS:
@@ -366,7 +370,7 @@ Acceptor::AcceptResult Acceptor::AcceptOne(const Listener& listener, std::vector
     case EPROTO:
       return AcceptResult::kAccepted;
     default:
-      // EAGAIN, or an error of this one connection: readiness comes again.
+      // The error is EAGAIN, or concerns this one connection: readiness comes again.
       return AcceptResult::kNothing;
   }
 }

@@ -37,7 +37,7 @@ class ListenerPoll {
   // Adds a listener to the set. Returns 0 or a negative errno.
   virtual int WatchIn(int set, int fd, int key) const = 0;
   virtual void UnwatchIn(int set, int fd) const = 0;
-  // Fills `keys` with the ready listeners of the set.
+  // Sets `keys` to the keys of the set's ready listeners.
   virtual void ReadyIn(int set, std::vector<int>* keys) const = 0;
 
   // -- Sockets.

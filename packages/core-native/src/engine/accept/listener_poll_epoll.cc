@@ -1,4 +1,5 @@
-// Linux: of the processes that watch a listener the kernel wakes one (EPOLLEXCLUSIVE).
+// Watches listeners on Linux. The kernel wakes one of the processes that watch a listener
+// (EPOLLEXCLUSIVE).
 
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -79,7 +80,8 @@ class EpollListenerPoll final : public ListenerPoll {
 
   int OpenSet() const override { return epoll_create1(EPOLL_CLOEXEC); }
   int WatchIn(int set, int fd, int key) const override { return Add(set, fd, key); }
-  // Another descriptor of the same socket may live on, so close() alone would not end the watch.
+  // close() alone would not end the watch, because another descriptor of the same socket may live
+  // on.
   void UnwatchIn(int set, int fd) const override { epoll_ctl(set, EPOLL_CTL_DEL, fd, nullptr); }
   void ReadyIn(int set, std::vector<int>* keys) const override {
     keys->clear();

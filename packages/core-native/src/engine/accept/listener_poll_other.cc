@@ -1,4 +1,4 @@
-// Systems without a file of their own.
+// Watches listeners on systems without a file of their own.
 
 #include "engine/accept/listener_poll.h"
 

@@ -1,4 +1,5 @@
-// Any system: poll(2). All processes that watch a listener are woken for a connection.
+// Watches listeners with poll(2), which every system has. A connection wakes all processes that
+// watch its listener.
 
 #include <fcntl.h>
 #include <poll.h>

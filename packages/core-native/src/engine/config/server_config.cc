@@ -23,7 +23,8 @@ std::shared_ptr<const ServerConfig> ServerConfig::Create(ServerSettings settings
     }
     (prefix.is_https ? found->has_secure : found->has_plain) = true;
     const bool is_added = found->table.Add(prefix, static_cast<uint32_t>(i));
-    // The same with the other scheme is refused with its registration, which says why.
+    // A duplicate with the other scheme is refused later, by its registration, which gives the
+    // reason.
     if (!is_added && !(found->has_plain && found->has_secure)) return nullptr;
   }
   for (PortTable& port : config->ports_) {

@@ -34,9 +34,10 @@ void Input::OnReadable(Connection* connection) {
   }
 }
 
-// Where some requests are still in the socket, the end is met when they are read.
+// Handles the peer's end at once, unless some requests are still in the socket: then the end is
+// found when they are read.
 void Input::OnDisconnect(Connection* connection) {
-  // A goodbye of TLS is no request: the shortest one with its record is longer.
+  // A goodbye of TLS is not a request: the shortest request with its record is longer.
   const int unread_max = connection->tls == nullptr ? 0 : kGoodbyeBytesMax;
   int unread = 0;
   if (ioctl(connection->fd, FIONREAD, &unread) != 0 || unread > unread_max) return;
@@ -90,7 +91,7 @@ void Input::Receive(Connection* connection, std::string_view bytes) {
 }
 
 void Input::HandleKept(Connection* connection) {
-  // Out of the connection meanwhile, so that its bytes stay where they are.
+  // The bytes leave the connection meanwhile, so that they stay in place.
   std::unique_ptr<std::string> partial = std::move(connection->partial);
   const size_t used = Handle(connection, *partial);
   if (!connection->is_open()) return;
@@ -102,7 +103,7 @@ void Input::HandleKept(Connection* connection) {
   }
 }
 
-// Returns how much of the input is done with.
+// Returns how much of the input has been handled.
 size_t Input::Handle(Connection* connection, std::string_view input) {
   size_t at = 0;
   while (at < input.size()) {

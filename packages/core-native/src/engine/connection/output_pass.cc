@@ -16,9 +16,9 @@
 namespace httpsys::engine {
 namespace {
 
-// The peer's end comes before the reset that answers what is sent after it. When the end has not
-// been read yet it is what happened; libuv, which reads before it writes, tells the application the
-// same.
+// Returns the error to report. The peer's end comes before the reset that answers bytes sent after
+// it. So if the end has not been read yet, the end is what happened. libuv, which reads before it
+// writes, tells the application the same.
 int WriteError(const Connection& connection, int error) {
   return error == EPIPE && !connection.peer_ended ? 0 : error;
 }
@@ -100,7 +100,7 @@ void OutputPass::Touch(Connection* connection) {
 }
 
 void OutputPass::FlushTouched(std::vector<Connection*>* touched) {
-  // Closing may add to nothing here, so the list is stable.
+  // Closing never adds to this list, so it is stable.
   for (Connection* connection : touched_) {
     connection->output.is_touched_ = false;
     if (connection->is_open()) Flush(connection);
@@ -149,7 +149,8 @@ void OutputPass::Flush(Connection* connection) {
   if (connection->output.queue_ == nullptr) owner_->OnOutputDone(connection);
 }
 
-// False when the connection was closed by an error. What was not sent begins at piece and offset.
+// Returns false if an error has closed the connection. The output that was not sent begins at
+// *piece and *offset.
 bool OutputPass::SendPieces(Connection* connection, uint32_t* piece, size_t* offset) {
   blocks_.clear();
   while (*piece != 0) {
@@ -214,7 +215,7 @@ void OutputPass::Advance(size_t bytes, uint32_t* piece, size_t* offset) {
   }
 }
 
-// Even an empty one says that there is something to send: what TLS has sealed.
+// Even an empty queue says that there is something to send: the bytes that TLS has sealed.
 void OutputPass::BeginQueue(Connection* connection) {
   if (connection->output.queue_ != nullptr) return;
   connection->output.queue_ = std::make_unique<OutputQueue>();
@@ -314,14 +315,14 @@ void OutputPass::TakeOutput(Connection* stream, size_t bytes, std::string* to) {
   if (stream->output.first_piece_ == 0) stream->output.last_piece_ = 0;
   const size_t before = stream->output.queue_payload_bytes_ + stream->output.pass_payload_bytes_;
   const size_t payload = std::min(before, OutputBytes(stream));
-  // Which of the two counts does not matter to anybody else.
+  // Only the sum of the two counts matters, so one of them gets all.
   stream->output.queue_payload_bytes_ = payload;
   stream->output.pass_payload_bytes_ = 0;
   AddCredit(stream, before - payload);
   ReportBlocks(blocks_, 0);
 }
 
-// The memory of the pass is given back.
+// Keeps the output of a stream when the pass ends, because the memory of the pass is reused.
 void OutputPass::KeepStreamOutput(Connection* stream) {
   if (stream->output.first_piece_ == 0) return;
   EnqueuePieces(stream, stream->output.first_piece_, stream->stream->piece_offset);
@@ -413,7 +414,7 @@ bool OutputPass::IsCreditDue(const Connection& connection) {
   const bool is_all =
       connection.output.queue_payload_bytes_ == 0 && connection.output.pass_payload_bytes_ == 0;
   if (connection.output.credit_bytes_ < limits::kStreamCreditBytes || !is_all) return false;
-  // Nobody waits behind the end of a response.
+  // At the end of a response nobody waits for credit.
   if (connection.stream != nullptr) return !connection.stream->is_complete;
   return connection.origin() != nullptr && connection.origin()->is_stream;
 }

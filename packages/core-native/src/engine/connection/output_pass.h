@@ -127,7 +127,7 @@ class OutputPass {
     size_t bytes = 0;
     uint32_t next = 0;
     uint32_t block_id = OutputQueue::kNoBlock;
-    uint32_t owner = 0;  // Index into owners_; 0 = none.
+    uint32_t owner = 0;  // Index into owners_, what keeps the bytes alive; 0 = nothing.
     char copy[12];
 
     std::string_view view() const {

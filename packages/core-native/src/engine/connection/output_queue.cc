@@ -19,8 +19,9 @@ void OutputQueue::Append(std::string_view bytes, size_t more) {
   if (!is_joined) pieces_.emplace_back();
   std::string* own = &pieces_.back().own;
   const size_t needed = own->size() + bytes.size();
-  // A string that grows by itself has room for up to twice as much: a stalled client would cost it.
-  // By a quarter at least, so that many small pieces are not copied once for each.
+  // A string that grows by itself reserves up to twice its size, which would cost memory for a
+  // stalled client. It grows by a quarter at least, so that many small pieces are not copied once
+  // for each.
   if (own->capacity() < needed) {
     const size_t wanted = std::max(needed + more, own->size() + own->size() / 4);
     own->reserve(std::min(wanted, std::max(needed, kJoinBytesMax)));
@@ -72,9 +73,10 @@ void OutputQueue::Remove(size_t bytes, std::vector<uint32_t>* done) {
 }
 
 void OutputQueue::PopFront() {
-  pieces_[first_] = Piece();  // What it has kept is freed at once.
+  pieces_[first_] = Piece();  // Frees the memory of the piece at once.
   ++first_;
-  // No piece is moved more often than pieces have left.
+  // Erasing only half of the vector at a time means that no piece is moved more often than pieces
+  // have left.
   if (first_ < piece_count()) return;
   pieces_.erase(pieces_.begin(), pieces_.begin() + static_cast<ptrdiff_t>(first_));
   first_ = 0;

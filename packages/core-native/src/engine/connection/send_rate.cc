@@ -21,7 +21,7 @@ bool ReadAcknowledged(int fd, Acknowledged* to) {
   *to = {info.tcpi_bytes_acked, info.tcpi_snd_mss};
   return true;
 #elif defined(TCP_CONNECTION_INFO)
-  // What was sent is at most a window ahead of what was acknowledged.
+  // The count of sent bytes is at most a window ahead of the count of acknowledged ones.
   tcp_connection_info info{};
   socklen_t size = sizeof info;
   if (getsockopt(fd, IPPROTO_TCP, TCP_CONNECTION_INFO, &info, &size) != 0) return false;

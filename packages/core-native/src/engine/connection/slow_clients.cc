@@ -26,7 +26,7 @@ void SlowClients::Watch(const Connection& connection) {
 
 void SlowClients::OnTimer(uv_timer_t* timer) {
   auto* self = static_cast<SlowClients*>(timer->data);
-  // A connection of HTTP/2 takes its streams along.
+  // Closing a connection of HTTP/2 closes its streams, too.
   std::vector<Connection*> slow;
   self->for_each_([&](Connection* connection) {
     if (!connection->is_open() || connection->output.queue() == nullptr || connection->fd < 0) {
@@ -45,7 +45,7 @@ void SlowClients::OnTimer(uv_timer_t* timer) {
 
 bool SlowClients::IsTooSlow(Connection* connection) const {
   const ServerSettings& settings = connection->server->config->settings();
-  // What was upgraded is no business of HTTP's limits.
+  // HTTP's limits do not apply to an upgraded connection.
   const bool is_upgraded =
       IsTunnel(connection->phase()) || connection->phase() == InputPhase::kRelayOpaque;
   if (settings.send_rate_min == 0 || is_upgraded) return false;

@@ -22,7 +22,7 @@ int SocketError(int fd) {
 SocketWatch::SocketWatch(uv_loop_t* loop, WatchHandler* handler) : loop_(loop), handler_(handler) {
   uv_timer_init(loop, &alone_timer_);
   uv_idle_init(loop, &pending_idle_);
-  // The data of the loop are the watch, so that a connection needs no pointer to it.
+  // The loop's data pointer is the watch, so that a connection needs no pointer to it.
   pending_idle_.data = loop->data = this;
 }
 
@@ -53,8 +53,9 @@ void SocketWatch::Update(Connection* connection) {
   }
 }
 
-// Three calls of the kernel, which a connection that brings its request and is answered at once
-// does without. False when it must end: its caller is in the middle of something.
+// Makes libuv watch the socket. This takes three calls of the kernel, which a connection that is
+// answered at once does not need. Returns false on failure: the connection ends in a later turn,
+// because the caller is still using it.
 bool SocketWatch::MakeWatchable(Connection* connection) {
   WatchState& watch = connection->watch;
   if (watch.is_watchable_) return true;
@@ -81,14 +82,14 @@ void SocketWatch::AddPending(Connection* connection) {
   pending_.push_back(connection);
 }
 
-// Once per turn of the loop, so that others get theirs.
+// Runs once per turn of the loop, so that other connections get their turn.
 void SocketWatch::OnPending(uv_idle_t* idle) {
   auto* self = static_cast<SocketWatch*>(idle->data);
   std::vector<Connection*> connections;
   connections.swap(self->pending_);
   uv_idle_stop(idle);
   for (Connection* connection : connections) connection->watch.is_pending_ = false;
-  // None of them is freed before the loop goes on.
+  // No connection is freed before the loop goes on, so the pointers stay valid.
   for (Connection* connection : connections) {
     if (connection->watch.is_unwatchable_) {
       self->handler_->OnWatchFailed(connection, ENOMEM);
@@ -121,7 +122,7 @@ void SocketWatch::OnPoll(uv_poll_t* poll, int status, int events) {
     return;
   }
   if ((events & UV_READABLE) == 0) return;
-  // Readiness while paused: only now is it worth a system call to stop watching.
+  // The socket became ready while paused: only now is it worth a system call to stop watching.
   if (watch.pauses_ != 0 && connection->is_open()) return self->Update(connection);
   self->handler_->OnReadable(connection);
   self->CheckPending(connection);
@@ -147,7 +148,7 @@ void SocketWatch::LookAtOverdue() {
     }
   }
   if (left_alone_.empty()) return;
-  // The turn that follows looks.
+  // The timer only wakes the loop; the turn that follows looks.
   uv_timer_start(&alone_timer_, [](uv_timer_t*) {}, limits::kUnwatchedWakeMs, 0);
 }
 

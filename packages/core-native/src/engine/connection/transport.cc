@@ -15,7 +15,8 @@
 namespace httpsys::engine {
 namespace {
 
-// Reads of lingering input; it is thrown away, so the size only matters for the number of calls.
+// Size of reads of lingering input. The input is thrown away, so the size only matters for the
+// number of calls.
 constexpr size_t kDiscardBytes = 16 * 1024;
 
 }  // namespace
@@ -62,7 +63,7 @@ Connection* Transport::Open(int fd, LaneServer* server, std::unique_ptr<RelayOri
 void Transport::Watch(Connection* connection) {
   if (!connection->is_open()) return;
   if (connection->phase() != InputPhase::kAfterClose) return watch_.Update(connection);
-  // It sends nothing more, and is most likely answered before it gives up.
+  // The client sends nothing more, and is most likely answered before it gives up.
   watch_.LeaveAlone(connection, false);
 }
 
@@ -98,7 +99,7 @@ bool Transport::RestartTls(Connection* connection, LaneServer* server) {
   return BeginTls(connection);
 }
 
-// False when out of memory.
+// Returns false if out of memory.
 bool Transport::BeginTls(Connection* connection) {
   const ServerConfig& config = *connection->server->config;
   std::shared_ptr<const tls::ServerContext> context =
@@ -124,7 +125,8 @@ void Transport::Tell(Connection* connection, uint32_t flags) {
   slots_.Take(connection);
   if (connection->stream != nullptr) return;
   if (handler_ != nullptr) handler_->OnAnnounced(connection);
-  // Kept until now; asked again when it goes from one server to another.
+  // The connection has kept its addresses until now. They are read again if it goes from one server
+  // to another.
   std::unique_ptr<Addresses> addresses = std::move(connection->addresses);
   if (addresses == nullptr) {
     addresses = std::make_unique<Addresses>(DescribeConnection(connection->fd, nullptr));
@@ -213,7 +215,7 @@ void Transport::OnTimeout(Connection* connection) {
   } else if (connection->http2 != nullptr || connection->stream != nullptr) {
     streams_->OnTimer(connection);
   } else if (connection->output.queue() != nullptr && connection->idle_timeout_ms != 0) {
-    // Not idle: the peer still reads the last response.
+    // The connection is not idle: the peer still reads the last response.
     timers_.Start(connection, connection->idle_timeout_ms);
   } else {
     handler_->OnTimeout(connection);
@@ -226,7 +228,8 @@ void Transport::FinishAfterOutput(Connection* connection, AfterOutput action) {
   if (action > connection->after_output) connection->after_output = action;
   if (connection->after_output == AfterOutput::kClose) {
     if (connection->phase() == InputPhase::kAfterClose) connection->has_read_all = true;
-    // The application ends an upgraded connection by itself: what a relay gets of it is whole.
+    // The application ends an upgraded connection by itself, so the bytes that a relay gets are
+    // complete.
     if (handler_ != nullptr && IsTunnel(connection->phase())) handler_->OnOutputEnding(connection);
     connection->Enter(InputPhase::kOver);
     SocketWatch::Pause(connection, kPauseOver);
@@ -244,7 +247,7 @@ void Transport::FinishNow(Connection* connection) {
 void Transport::OnOutputDone(Connection* connection) {
   switch (connection->after_output) {
     case AfterOutput::kNothing:
-      // Its next request may be another server's.
+      // The next request may belong to another server, so input goes on only now.
       if ((connection->watch.pauses() & (kPauseOrder | kPauseOutput)) != 0 ||
           connection->relay() != nullptr) {
         connection->wants_input_resumed = true;
@@ -252,11 +255,12 @@ void Transport::OnOutputDone(Connection* connection) {
       return;
     case AfterOutput::kShutdown:
       if (connection->tls != nullptr && !connection->is_fin_sent && !connection->tls->Shutdown()) {
-        output_.BeginQueue(connection);  // This is called again when it is sent.
+        // OnOutputDone() is called again when the goodbye of TLS is sent.
+        output_.BeginQueue(connection);
         return;
       }
       if (connection->peer_ended) {
-        connection->is_fin_sent = true;  // As good as.
+        connection->is_fin_sent = true;  // Both directions have ended, so no FIN is needed.
         Close(connection, 0);
       } else if (!connection->is_fin_sent) {
         connection->is_fin_sent = true;
@@ -266,7 +270,8 @@ void Transport::OnOutputDone(Connection* connection) {
       }
       return;
     case AfterOutput::kClose:
-      // As on Node where Node could listen; who has closed the server waits for its connections.
+      // The close is told late only while the server listens. A server that was closed waits for
+      // its connections, so it hears of the close at once, as on Node.
       CloseLingering(connection, connection->is_shared && connection->unanswered == 0 &&
                                      !connection->server->is_unlistened);
       return;
@@ -327,8 +332,8 @@ void Transport::CloseLingering(Connection* connection, bool is_told_late) {
   if (connection->peer_ended) {
     CloseDescriptor(connection);
   } else if (connection->has_read_all) {
-    // A client that has announced its end with its last request sends nothing more but that: when
-    // it is looked at a little later it has ended, without a wake for it.
+    // A client that has announced its end with its last request sends nothing but that end. When
+    // the lane looks a little later, the client has ended, without a wake for it.
     SocketWatch::PauseOnly(connection, kPauseOver);
     watch_.Update(connection);
     watch_.LeaveAlone(connection, true);
@@ -357,7 +362,7 @@ void Transport::WatchLingering(Connection* connection) {
 void Transport::ReadLingering(Connection* connection) {
   char buffer[kDiscardBytes];
   for (int i = 0; i < limits::kReadsPerEvent; ++i) {
-    // Records or not: nobody looks at it.
+    // The bytes are discarded, encrypted or not.
     const ssize_t got = recv(connection->fd, buffer, sizeof buffer, MSG_DONTWAIT);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
@@ -374,7 +379,8 @@ void Transport::Reset(Connection* connection, int error) {
   if (connection->stream != nullptr) return Close(connection, 0);
   const linger at_once{1, 0};
   setsockopt(connection->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
-  connection->hops = 0;  // No FIN: the last descriptor of the socket resets it.
+  // With 0, CloseDescriptor() sends no FIN: closing the last descriptor of the socket resets it.
+  connection->hops = 0;
   Close(connection, error);
 }
 
@@ -387,7 +393,8 @@ void Transport::CloseDescriptor(Connection* connection) {
     return;
   }
   const int fd = connection->fd;
-  // Whoever handed it over keeps a descriptor until it has read that it was taken.
+  // The member that handed the connection over keeps a descriptor until it has read the
+  // acknowledgement, so close() alone would not end the connection.
   if (connection->hops != 0) shutdown(fd, SHUT_RDWR);
   CloseHandle(connection);
   close(fd);
@@ -410,7 +417,7 @@ void Transport::FreeClosed() {
 }
 
 void Transport::Shutdown() {
-  // A connection's streams go with it, so that the next one may be gone.
+  // Closing a connection closes its streams, so the next element of the list may be gone.
   while (first_ != nullptr) {
     Connection* connection = first_;
     if (connection->is_open()) Detach(connection, 0);

@@ -120,8 +120,8 @@ class Transport final : private OutputOwner, private WatchHandler {
   void CloseStream(Connection* stream, bool is_told_late);
   // Gives a connection or a stream to another server, before JavaScript hears of it.
   static void SetServer(Connection* connection, LaneServer* server);
-  // The same before the first byte of TLS is read: the handshake is the new server's. Returns false
-  // if out of memory.
+  // Gives a TLS connection to another server before its first byte is read. The new server makes
+  // the handshake. Returns false if out of memory.
   bool RestartTls(Connection* connection, LaneServer* server);
   // Ends the connection at once, but reads and discards what the peer still sends for a while
   // (limits::kLingerMs), so that the peer can read the last reply. `is_told_late`: JavaScript may

@@ -25,7 +25,7 @@ constexpr size_t kShrinkBelowBytes = limits::kBlockBytes / 4 * 3;
 
 std::span<char> Http1Bodies::Room(Connection* connection, std::span<char> shared) {
   if (connection->window_bytes <= 0) {
-    // Still watched: most often JavaScript makes room before the next poll.
+    // The socket stays watched: most often JavaScript makes room before the next poll.
     SocketWatch::Pause(connection, kPauseWindow);
     return {};
   }
@@ -50,7 +50,8 @@ void Http1Bodies::OnReceived(Connection* connection, size_t bytes) {
   exchanges_->MessageDone(connection);
 }
 
-// Where the next piece is received: in a block that JavaScript lent, otherwise in one of its own.
+// Returns the memory for the next piece: a block that JavaScript lent, otherwise one of the lane's
+// own.
 uint8_t* Http1Bodies::BlockMemory() {
   if (loan_.memory == nullptr) loan_ = queue_->receive_blocks().Take();
   if (loan_.memory != nullptr) return loan_.memory;
@@ -199,7 +200,7 @@ std::string_view Http1Bodies::TakeFirstPiece(Connection* connection, std::string
     *used += piece.size();
     return piece;
   }
-  // A limit is looked after when the pieces are counted.
+  // The limit of the body is checked when its pieces are counted.
   const ServerSettings& settings = connection->server->config->settings();
   if (settings.body_bytes_max != 0) return {};
   const http1::ChunkedDecoder::Step step = connection->decoder->Next(input);

@@ -47,8 +47,8 @@ class Http1Bodies {
   // Takes the part of a body that came with its head. It goes into the request's record, because
   // Node runs no tick between a head and a body that came with it.
   std::string_view TakeFirstPiece(Connection* connection, std::string_view input, size_t* used);
-  // Decodes a chunked body that is small, in one piece and without trailers; it goes into the
-  // request's record. Returns false for any other body.
+  // Decodes a chunked body that is small, complete in `input`, and has one chunk and no trailers:
+  // it goes into the request's record. Returns false for any other body.
   bool DecodeInline(std::string_view input, std::string_view* body, size_t* used);
   // Keeps the bytes of a chunked message, because 'clientError' shows it from its beginning. A body
   // with a length cannot be malformed, and is not kept.

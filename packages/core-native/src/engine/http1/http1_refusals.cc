@@ -12,7 +12,8 @@ void Http1Refusals::Refuse(Connection* connection, ErrorKind kind, std::string_v
   transport_->StopTimer(connection);
   if (connection->after_output != AfterOutput::kClose &&
       (connection->unanswered != 0 || connection->server->config->settings().wants_errors)) {
-    // Still read, so that the peer's end is noticed when nobody closes the connection.
+    // The connection is still read, so that the lane sees the peer's end if JavaScript does not
+    // close it.
     connection->Enter(InputPhase::kRefused);
     connection->uncommon().refusal = kind;
     transport_->Announce(connection, records::kFlagShared);
@@ -29,8 +30,8 @@ void Http1Refusals::Refuse(Connection* connection, ErrorKind kind, std::string_v
   answers_->AnswerRefused(this, connection, kind, is_in_body);
 }
 
-// As llhttp does in its error state. A body that came too late or is too large would be fine by
-// itself: it is thrown away.
+// Reports further bytes of a refused message as further errors, as llhttp does in its error state.
+// A body that came too late or is too large is well-formed, so its bytes are thrown away.
 void Http1Refusals::RefuseMore(Connection* connection, std::string_view input) {
   if (connection->refusal() == ErrorKind::kTimeout ||
       connection->refusal() == ErrorKind::kBodyTooLarge) {
@@ -46,7 +47,7 @@ void Http1Refusals::WriteAnswer(Connection* connection, const NativeAnswer& answ
     SocketWatch::Pause(connection, kPauseOver);
   }
   answers_->Append(connection, answer);
-  // Whoever relays a message that is refused learns it from the end of the connection.
+  // The member that relays a refused message learns of the refusal from the end of the connection.
   const bool is_relayed =
       connection->origin() != nullptr && answer.counter != LaneCounter::kRefused;
   if (is_relayed) {

@@ -126,7 +126,7 @@ void Http1Replies::OnDestroy(Connection* connection, const ReplyRecord& reply) {
     const bool is_unserved = reply.has(records::kReplyIfUnserved) && connection->IsUnserved();
     if (is_unserved || connection->IsIdle()) {
       if (reply.has(records::kReplyMayMove)) {
-        // The reply that has made it idle may be of this pass.
+        // The reply that has made the connection idle may be of this pass.
         output_->Flush(connection);
         if (!connection->is_open() || router_->MoveAway(connection)) return;
       }
@@ -136,7 +136,7 @@ void Http1Replies::OnDestroy(Connection* connection, const ReplyRecord& reply) {
   }
   output_->Flush(connection);
   if (!connection->is_open()) return;
-  // After a refusal there is usually more on its way; it must not destroy the reply.
+  // More bytes of a refused message are usually on their way; they must not destroy the reply.
   const bool is_refused =
       connection->phase() == InputPhase::kRefused || connection->phase() == InputPhase::kOver;
   if (is_refused && !connection->peer_ended) {

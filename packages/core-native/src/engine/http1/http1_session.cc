@@ -28,8 +28,8 @@ uint32_t FlagsOf(const http1::RequestHead& head) {
   return flags | (has_body ? records::kFlagHasBody : records::kFlagComplete);
 }
 
-// JavaScript was told of it and of nothing else. It ends such a connection: who sees the end knows
-// then that 'connection' was there before.
+// Returns true if JavaScript was told of the connection and of nothing else. JavaScript ends such a
+// connection itself, so that a client that sees the end knows that 'connection' was emitted before.
 bool IsJustOpened(const Connection& connection) {
   return connection.slot.is_announced() && !connection.has_served && connection.tls == nullptr;
 }
@@ -91,11 +91,11 @@ void Http1Session::OnEof(Connection* connection) {
   transport_->OnPeerEnded(connection);
   const InputPhase phase = connection->phase();
   if (router_->RelayEnd(connection)) {
-    // Who answers decides what it means.
+    // The member that answers decides what the client's end means.
     connection->Enter(InputPhase::kOver);
     return;
   }
-  // Of a stream that is no tunnel only a reset ends the client's direction.
+  // The client's direction of a stream that is no tunnel ends early only by a reset.
   const bool is_stream = connection->origin() != nullptr && connection->origin()->is_stream;
   if (is_stream) return transport_->Close(connection, 0);
   if (phase == InputPhase::kRefused) {
@@ -105,11 +105,11 @@ void Http1Session::OnEof(Connection* connection) {
   }
   connection->Enter(InputPhase::kOver);
   TellEnd(connection, phase);
-  // Both directions have ended, and JavaScript counts on this close.
+  // Both directions have ended, and JavaScript expects this close.
   if (connection->is_fin_sent) transport_->Close(connection, 0);
 }
 
-// The end of a connection that is not upgraded; `phase` is what it came in.
+// Reports the end of a connection that is not upgraded; `phase` is the phase in which the end came.
 void Http1Session::TellEnd(Connection* connection, InputPhase phase) {
   if (connection->parser != nullptr && phase == InputPhase::kHead) {
     const auto partial = std::move(connection->partial);
@@ -138,7 +138,7 @@ Protocol::Advance Http1Session::ReadHead(Connection* connection, std::string_vie
     return Advance::kWait;
   }
   http1::RequestParser* parser = connection->parser.get();
-  // A head that has begun is read to its end: its time runs.
+  // A head that has begun is read to its end, because its timeout runs.
   if (parser == nullptr && OutputPass::IsBehind(*connection)) {
     SocketWatch::Pause(connection, kPauseOutput);
     return Advance::kWait;
@@ -152,7 +152,7 @@ Protocol::Advance Http1Session::ReadHead(Connection* connection, std::string_vie
   const ParseStatus status = parser->Parse(input);
   if (status == ParseStatus::kNeedMore) return KeepHead(connection, input, used);
   if (connection->is_timer_running()) transport_->StopTimer(connection);
-  // Its views are needed until the record is written.
+  // The record needs the parser's views, so the parser lives until the record is written.
   std::unique_ptr<http1::RequestParser> lent = std::move(connection->parser);
   Advance advance = Advance::kWait;
   if (status == ParseStatus::kError) {
@@ -209,7 +209,7 @@ Protocol::Advance Http1Session::KeepHead(Connection* connection, std::string_vie
                                          size_t* used) {
   const bool is_lent = connection->parser != nullptr;
   if (!(is_lent ? connection->parser : parser_)->started()) {
-    // Only line ends before a message: nothing to remember.
+    // Only line ends have come before a message: there is nothing to keep.
     *used = input.size();
     return Advance::kWait;
   }
@@ -232,7 +232,8 @@ Protocol::Advance Http1Session::DeliverHead(Connection* connection, const http1:
   const bool is_shared = router_->MustRoute(connection);
   Advance advance = Advance::kWait;
   if (is_shared) {
-    // Who gets the connection gets it without output that is still to leave.
+    // Output leaves first: a member that gets the connection does not get output that is still to
+    // be sent.
     answers_->Flush(connection);
     if (!connection->is_open()) return Advance::kWait;
     if (!FindServer(connection, head, input, &route, used, &advance)) return advance;
@@ -325,14 +326,14 @@ bool Http1Session::FindServer(Connection* connection, const http1::RequestHead& 
     case RequestRouter::Outcome::kElsewhere:
       return false;
     case RequestRouter::Outcome::kRelayed:
-      // Its bytes go to the member, which decides what becomes of an upgrade.
+      // The bytes go to the member, which decides whether it accepts an upgrade.
       if (connection->phase() != InputPhase::kRelayUpgrade) *advance = Advance::kGoOn;
       return false;
   }
   return false;
 }
 
-// The head is parsed again then.
+// Pauses the input until it is the turn of the request, whose head is parsed again then.
 void Http1Session::WaitForTurn(Connection* connection, size_t* used) {
   SocketWatch::Pause(connection, kPauseOrder);
   connection->message_start_ns = 0;
@@ -350,7 +351,8 @@ Protocol::Advance Http1Session::AnswerUnrouted(Connection* connection,
   const bool is_expected =
       head.expect != http1::Expectation::kNone && head.body != http1::BodyKind::kNone;
   const bool is_broken = status == RouteStatus::kBadUrl || status == RouteStatus::kBadHost;
-  // Where the port has other members they get the connection when it is idle.
+  // If the port has other members, the connection goes to them when it is idle, so it is kept
+  // alive.
   const bool is_last =
       connection->server->is_unlistened && !router_->IsShared(connection->local_port);
   const bool keep_alive = !is_broken && head.keep_alive && !head.upgrade && !is_expected &&

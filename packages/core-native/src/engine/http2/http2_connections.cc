@@ -15,7 +15,8 @@ using http2::kNoError;
 using http2::NgApi;
 using http2::RequestFields;
 
-// From outside of a flush.
+// Marks the session for the next flush. Call this outside of a flush; AddDirty() is for calls
+// within one.
 void Http2Connections::MarkDirty(Http2State* state) { output_->Touch(state->connection); }
 
 void Http2Connections::AddDirty(Http2State* state) {
@@ -24,7 +25,7 @@ void Http2Connections::AddDirty(Http2State* state) {
 }
 
 void Http2Connections::FlushSessions() {
-  // One may close another's streams, no other session.
+  // A flush may close streams of another session, but never a session.
   for (size_t i = 0; i < dirty_.size(); ++i) {
     Http2State* state = dirty_[i];
     if (state == nullptr) continue;
@@ -42,7 +43,7 @@ void Http2Connections::Flush(Http2State* state) {
   wire_bytes_ = limits::kHttp2WireBytes;
   while (!is_done && !state->is_behind) {
     is_done = MakeFrames(state);
-    // All but bodies is made first.
+    // nghttp2 makes all other frames before it makes frames of bodies.
     if (state->abandoned_bytes != 0 && api_->session_get_outbound_queue_size(state->session) == 0) {
       state->abandoned_bytes = 0;
     }
@@ -54,7 +55,7 @@ void Http2Connections::Flush(Http2State* state) {
   if (!state->is_behind) CloseIfOver(state);
 }
 
-// True when there are no more.
+// Returns true if there are no more frames to make.
 bool Http2Connections::MakeFrames(Http2State* state) {
   wire_.clear();
   is_wire_full_ = false;
@@ -79,7 +80,8 @@ void Http2Connections::OnOutputDone(Connection* connection) {
   if (state->is_behind) MarkDirty(state);
 }
 
-// Nothing more is read; the peer learns why, if it reads that in time.
+// Fails the connection: nothing more is read from the peer. The peer learns the reason if it reads
+// the GOAWAY in time.
 void Http2Connections::Fail(Http2State* state, ErrorCode code) {
   if (state->is_over) return;
   state->is_over = state->is_failed = true;
@@ -87,7 +89,7 @@ void Http2Connections::Fail(Http2State* state, ErrorCode code) {
   transport_->StartIdleTimer(state->connection, limits::kLingerMs);
 }
 
-// What the peer does wrong, which costs a frame each time. False when that is too often.
+// Counts an error of the peer, which costs a frame each time. Returns false if there are too many.
 bool Http2Connections::CountError(Http2State* state) {
   const bool is_fine = state->errors.Take(state->received_ms, limits::kHttp2ErrorsMax,
                                           limits::kHttp2ErrorsPerSecond);
@@ -100,7 +102,7 @@ void Http2Connections::ResetStream(Http2State* state, int32_t id, ErrorCode code
   CountError(state);
 }
 
-// True when the peer makes the lane answer and does not read the answers.
+// Returns true if the peer makes the lane answer and does not read the answers.
 bool Http2Connections::IsUnread(const Http2State* state) const {
   const Connection& connection = *state->connection;
   if (connection.output.queue() == nullptr) return false;
@@ -114,7 +116,7 @@ void Http2Connections::Shutdown(Connection* connection) {
   if (SubmitNotice(connection->http2.get())) MarkDirty(connection->http2.get());
 }
 
-// The first GOAWAY of two. False: it was sent before.
+// Sends the first GOAWAY of two. Returns false if it was sent before.
 bool Http2Connections::SubmitNotice(Http2State* state) {
   if (state->is_over || std::exchange(state->is_noticed, true)) return false;
   static constexpr uint8_t kOpaque[8] = {};
@@ -125,7 +127,8 @@ bool Http2Connections::SubmitNotice(Http2State* state) {
   return true;
 }
 
-// What was on its way when the peer read the first one has arrived.
+// Sends the second GOAWAY. Every request that was on its way when the peer read the first GOAWAY
+// has arrived by now.
 void Http2Connections::FinishShutdown(Http2State* state) {
   if (std::exchange(state->is_last, true)) return;
   state->awaits_notice = false;
@@ -153,7 +156,8 @@ void Http2Connections::OnNoStreams(Http2State* state) {
   Watch(state);
 }
 
-// One timer: idle without streams, PING with them.
+// Starts the connection's one timer: the idle timeout if it has no streams, otherwise the time
+// until the next PING.
 void Http2Connections::Watch(Http2State* state) {
   Connection* connection = state->connection;
   if (state->awaits_notice || !connection->is_open()) return;
@@ -225,11 +229,12 @@ void Http2Connections::OnDetach(Http2State* state) {
 
 void Http2Connections::OnTimer(Http2State* state) {
   Connection* connection = state->connection;
-  // It does not read why: what the kernel still has for it goes, too.
+  // The peer does not read the reason of the failure, so the reset also drops the bytes that the
+  // kernel still has for it.
   if (state->is_failed) return transport_->Reset(connection);
   if (state->awaits_notice) return FinishShutdown(state);
   if (state->streams == 0 && connection->output.queue() != nullptr) {
-    // Not idle: the peer still reads the last response.
+    // The connection is not idle: the peer still reads the last response.
     return Watch(state);
   }
   if (state->streams == 0) {

@@ -74,7 +74,7 @@ class Http2Connections {
   void OnNoStreams(Http2State* state);
   // The ACK of a PING has come.
   void OnPing(Http2State* state);
-  // The connection closes: it is not flushed any more.
+  // Must be called when the connection closes. Flush() leaves it out from then on.
   void OnDetach(Http2State* state);
 
   // -- Time.

@@ -11,7 +11,7 @@ using http2::AppendChunk;
 using http2::AppendLastChunk;
 using http2::AppendRequestHead;
 
-// False: that cannot be done now.
+// Returns false if the request cannot be relayed now.
 bool Http2Relays::Begin(Connection* connection, uint64_t member, const http1::RequestHead& head) {
   Http2Stream* stream = connection->stream.get();
   relayed_.clear();
@@ -43,7 +43,7 @@ void Http2Relays::RelayPiece(Connection* connection, std::string_view piece) {
 void Http2Relays::SendRelayed(Connection* connection, std::string_view piece) {
   switch (connection->phase()) {
     case InputPhase::kRelayUpgrade:
-      // The client's window bounds it.
+      // The client's window bounds the bytes that are kept.
       if (connection->partial == nullptr) connection->partial = std::make_unique<std::string>();
       connection->partial->append(piece);
       return;
@@ -59,7 +59,7 @@ void Http2Relays::SendRelayed(Connection* connection, std::string_view piece) {
   if (connection->is_open()) GiveRelayWindow(connection);
 }
 
-// Of the client's direction.
+// Ends the client's direction of a relayed stream.
 void Http2Relays::EndRelayed(Connection* connection) {
   Http2Stream* stream = connection->stream.get();
   switch (connection->phase()) {
@@ -79,7 +79,8 @@ void Http2Relays::EndRelayed(Connection* connection) {
   }
 }
 
-// What the member has not taken stays within the client's window.
+// Gives the client window for the bytes that the member has taken. Bytes that it has not taken stay
+// within the window.
 void Http2Relays::GiveRelayWindow(Connection* connection) {
   const size_t unsent = router_->UnsentBytes(connection);
   const uint32_t unread = connection->stream->unread_bytes;
@@ -117,7 +118,7 @@ void Http2Relays::OnRelayEnded(Connection* connection, bool is_answer_due) {
   Http2Stream* stream = connection->stream.get();
   ForgetRequest(connection);
   if (!is_answer_due) {
-    // Nobody reads the rest of the request.
+    // No process reads the rest of the request.
     connection->Enter(InputPhase::kOver);
     stream->closes = true;
     return connections_->GiveWindow(connection, stream->unread_bytes);

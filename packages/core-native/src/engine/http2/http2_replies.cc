@@ -5,7 +5,8 @@
 
 namespace httpsys::engine {
 
-// What is about a connection. Bytes that an application writes on it have no place there.
+// Handles replies for the connection itself. Bytes that an application writes on a connection have
+// no meaning in HTTP/2 and are dropped.
 bool Http2Replies::OnReply(Connection* connection, const ReplyRecord& reply) {
   using records::ReplyType;
   if (connection->http2 == nullptr) return OnStreamReply(connection, reply);

@@ -36,7 +36,7 @@ uint32_t FlagsOf(const http1::RequestHead& head, bool has_ended) {
 
 void Http2Requests::OnSection(Http2State* state, const Frame& frame) {
   state->connection->message_start_ns = 0;
-  // Refused already.
+  // The section is refused already.
   if (state->fields == nullptr || state->fields->is_refused()) return;
   if (Connection* stream = Http2Connections::StreamOf(state->session, frame.stream_id)) {
     OnRequestTrailers(stream);
@@ -46,7 +46,7 @@ void Http2Requests::OnSection(Http2State* state, const Frame& frame) {
   }
 }
 
-// With the section that was received.
+// Opens a stream with the field section that was received last.
 void Http2Requests::OpenStream(Http2State* state, int32_t id, bool has_ended) {
   auto stream = std::make_unique<Http2Stream>();
   stream->state = state;
@@ -64,13 +64,14 @@ void Http2Requests::OpenStream(Http2State* state, int32_t id, bool has_ended) {
   if (connection->stream->has_ended) {
     Tell(connection);
   } else {
-    // With what follows at once: as on HTTP/1, no tick runs between a head and a small body.
+    // The request is told together with the bytes that follow at once: as on HTTP/1, no tick runs
+    // between a head and a small body.
     begun_.push_back(connection);
   }
 }
 
 void Http2Requests::TellBegun() {
-  // Telling one may close it, which takes it out of the list.
+  // Telling a stream may close it, which takes it out of the list.
   while (!begun_.empty()) {
     Connection* stream = begun_.back();
     begun_.pop_back();
@@ -134,7 +135,8 @@ void Http2Requests::Tell(Connection* connection) {
   }
 }
 
-// False: answered, or another member's, or not known yet.
+// Returns false if the request is answered already, belongs to another member, or waits for its
+// owner.
 bool Http2Requests::FindServer(Connection* connection, Route* route) {
   Connection* parent = connection->stream->state->connection;
   if (router_->MustRoute(parent)) {
@@ -210,7 +212,7 @@ void Http2Requests::Deliver(Connection* connection, uint32_t prefix_id, size_t h
     if (stream->has_ended) EndOfInput(connection);
   } else if (!stream->has_ended) {
     connection->message_start_ns = uv_hrtime();
-    // Within the record they do not count for anybody's window.
+    // Bytes inside the request's record do not count for any window.
     connections_->GiveWindow(connection, static_cast<uint32_t>(stream->body.size()));
   } else if (has_trailers && ParseTrailers(stream->request_trailers, &trailers_)) {
     records_->BodyEnd(connection->slot.number(), trailers_);
@@ -279,7 +281,7 @@ void Http2Requests::OnPeerEnd(Connection* connection) {
   }
 }
 
-// Of a tunnel: told when what came before it has been.
+// Marks the end of a tunnel's input. JavaScript hears of it after the bytes that came before it.
 void Http2Requests::EndOfInput(Connection* connection) {
   connection->stream->is_end_due = true;
   OnPausesChanged(connection);
@@ -343,7 +345,7 @@ void Http2Requests::AnswerUnrouted(Connection* connection, RouteStatus status) {
 void Http2Requests::WriteAnswer(Connection* connection, const NativeAnswer& answer) {
   Http2Stream* stream = connection->stream.get();
   connection->Enter(InputPhase::kOver);
-  // JavaScript has not begun it.
+  // JavaScript has not begun the request.
   stream->queue_end = 0;
   connections_->GiveWindow(connection, stream->unread_bytes);
   responses_->OnHead(connection, answer.head, answer.pieces.empty());
@@ -363,13 +365,13 @@ void Http2Requests::WriteAnswer(Connection* connection, const NativeAnswer& answ
 }
 
 void Http2Requests::ResetRequest(Connection* connection, bool may_retry) {
-  // After kRefusedStream clients ask again.
+  // Clients repeat a request after kRefusedStream.
   connection->stream->queue_end = 0;
   connection->stream->reset_code = may_retry ? kRefusedStream : kInternalError;
   transport_->Close(connection, 0);
 }
 
-// Its request is refused, or it is reset when that was answered.
+// Refuses the stream's request. If the request is answered already, the stream is reset instead.
 void Http2Requests::RefuseStream(Connection* stream, ErrorKind kind) {
   stream->message_start_ns = 0;
   if (stream->unanswered == 0) return transport_->Close(stream, 0);
@@ -378,14 +380,15 @@ void Http2Requests::RefuseStream(Connection* stream, ErrorKind kind) {
   records_->Error(stream->slot.number(), kind, {});
 }
 
-// Told when the owner is found. The client's window bounds what is kept meanwhile.
+// Keeps a request until its owner is found. The client's window bounds the bytes that are kept
+// meanwhile.
 void Http2Requests::Park(Connection* connection) {
   connection->stream->is_parked = true;
   connection->Enter(InputPhase::kStream);
   SocketWatch::Pause(connection, kPauseOrder);
 }
 
-// Its owner may be known now.
+// Tries again to tell a parked request, because its owner may be known now.
 void Http2Requests::TellAgain(Connection* connection) {
   connection->stream->is_parked = false;
   Tell(connection);
@@ -410,7 +413,7 @@ void Http2Requests::OnRelayFailed(Connection* connection, bool is_begun) {
       stream->fields != nullptr &&
       stream->fields->Finish(*methods_, stream->is_bodiless, &head_) == http2::FieldsStatus::kDone;
   NativeAnswers::Unserved request{RouteStatus::kOffline, is_known ? &head_ : nullptr};
-  // Nobody knows what the member has done.
+  // The member may have handled the request already, so the client must not repeat it.
   request.may_retry = false;
   (void)answers_->AnswerUnserved(this, connection, request);
   relays_->ForgetRequest(connection);

@@ -80,7 +80,7 @@ void Http2Responses::OnBlock(Connection* connection, uint32_t block_id, std::str
     if (!is_framed) stream->response.Next(bytes);
     return output_->SendBlock(connection, block_id, bytes);
   }
-  // With framing in it: what remains of it is copied.
+  // The block has chunk framing in it, so the rest of the block is copied.
   const size_t credit = SendText(connection, std::make_shared<const std::string>(bytes), true);
   output_->ReturnBlock(block_id);
   if (connection->is_open()) output_->Credit(connection, credit);
@@ -91,14 +91,14 @@ void Http2Responses::OnTrailers(Connection* connection, std::string_view lines) 
   connection->stream->response.BeginNothing();
 }
 
-// `is_whole`: somebody who knows says so.
+// Ends the response. `is_whole`: the caller knows that the response is complete.
 void Http2Responses::OnEnd(Connection* connection, bool is_whole, bool closes) {
   Http2Stream* stream = connection->stream.get();
   connection->unanswered = 0;
-  // JavaScript has begun what it answers: a busy connection is back with the next request before a
-  // whole batch is read.
+  // JavaScript has begun this request: a busy connection sends the next request before JavaScript
+  // has read a whole batch.
   gate_->SettleUnread(stream->queue_end);
-  // Nobody waits for the bytes of a tunnel that is none.
+  // If the tunnel was declined, nobody waits for its bytes.
   if (closes || stream->is_declined) stream->closes = true;
   if (!stream->is_answered) return FailStream(connection, kCancel);
   if (!is_whole && !stream->response.is_whole()) return FailStream(connection, kInternalError);
@@ -110,7 +110,7 @@ void Http2Responses::OnEnd(Connection* connection, bool is_whole, bool closes) {
 void Http2Responses::OnDestroy(Connection* connection) {
   Http2Stream* stream = connection->stream.get();
   const bool is_tunnel = stream->is_connect && !stream->is_declined;
-  // Where the end of the connection would be the end of the message.
+  // On HTTP/1.1 the end of this connection would be the end of the message.
   if (stream->is_answered && stream->response.is_until_end() && !is_tunnel) {
     OnEnd(connection, true, true);
   }
@@ -119,7 +119,7 @@ void Http2Responses::OnDestroy(Connection* connection) {
   if (stream->is_complete && output_->OutputBytes(connection) == 0) {
     stream->reset_code = kNoError;
   } else if (stream->is_answered && !is_tunnel) {
-    // Nobody may take it for the whole.
+    // The reset tells the client that the response is incomplete.
     stream->reset_code = kInternalError;
   }
   transport_->Close(connection, 0);
@@ -131,7 +131,7 @@ void Http2Responses::OnBehind(Connection* connection) {
   if (stall_ms != 0) transport_->StartIdleTimer(connection, stall_ms);
 }
 
-// Some of the stream's output has left.
+// Called when some of the stream's output has left.
 void Http2Responses::OnProgress(Connection* connection) {
   if (connection->relay() != nullptr && connection->output.queue() == nullptr) {
     router_->OnOutputDone(connection);
@@ -141,7 +141,7 @@ void Http2Responses::OnProgress(Connection* connection) {
   if (connection->output.queue() != nullptr) OnBehind(connection);
 }
 
-// The peer opens no window for what it has asked for, or does not read.
+// Called when the peer opens no window for the response, or does not read.
 void Http2Responses::OnStalled(Connection* connection) { FailStream(connection, kCancel); }
 
 size_t Http2Responses::SendText(Connection* connection,
@@ -184,11 +184,11 @@ void Http2Responses::SendHead(Connection* connection, std::string_view text, boo
     output_->Touch(connection);
     return;
   }
-  // Whoever asked for a tunnel would take this for one.
+  // A client that asked for a tunnel would take this response for one.
   const bool is_success = status < 300;
   if (stream->is_extended && is_success) return FailStream(connection, kConnectError);
   response_fields_.Fill(status, response_.lines);
-  // What the lane answers by itself, and what other members answer, is about the request alone.
+  // Answers of the lane itself and of other members concern the request alone, not the connection.
   const bool is_application = connection->phase() == InputPhase::kStream || stream->is_declined;
   if (response_fields_.closes() && is_application) stream->ends_connection = true;
   if (stream->is_head || IsWithoutBody(status)) {
@@ -225,7 +225,7 @@ void Http2Responses::FailStream(Connection* connection, ErrorCode code) {
   transport_->Close(connection, 0);
 }
 
-// nghttp2 learns that there is more.
+// Tells nghttp2 that there is more output.
 void Http2Responses::Resume(Connection* connection) {
   Http2Stream* stream = connection->stream.get();
   if (stream->state == nullptr || stream->is_gone || !stream->is_deferred) return;
@@ -251,7 +251,8 @@ ssize_t Http2Responses::ReadOutput(Ng* session, int32_t stream_id, uint8_t*, siz
     stream->is_deferred = true;
     return kNgDeferred;
   }
-  // With TLS each frame fills a record, and those of a pass the records of one call of the kernel.
+  // With TLS, each frame fills a TLS record, and the records of a pass leave with one call of the
+  // kernel.
   constexpr size_t kFramed = limits::kTlsRecordBytes - kFrameHeaderBytes;
   const bool is_sealed = static_cast<Http2State*>(user)->connection->tls != nullptr;
   const size_t count = std::min({there, bytes, is_sealed ? kFramed : bytes});
@@ -286,7 +287,7 @@ int Http2Responses::OnFrameSent(Ng* session, const Frame* frame, void* user) {
   Connection* connection = Http2Connections::StreamOf(session, frame->stream_id);
   if (connection == nullptr) return 0;
   const Http2Stream& stream = *connection->stream;
-  // The rest of the request is not wanted (RFC 9113, section 8.1).
+  // The client need not send the rest of the request (RFC 9113, section 8.1).
   if (stream.closes && !stream.has_ended) {
     NgApi::Get()->submit_rst_stream(session, 0, frame->stream_id, kNoError);
   }

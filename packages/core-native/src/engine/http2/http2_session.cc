@@ -85,13 +85,13 @@ Http2Session::~Http2Session() {
 http2::NgSession* Http2Session::MakeSession(Http2State* state) {
   Ng* session = nullptr;
   if (api_ == nullptr) return nullptr;
-  http2::NgMemory memory = http2::SmallBlockMemory();  // Is copied.
+  http2::NgMemory memory = http2::SmallBlockMemory();  // nghttp2 copies the struct.
   const bool is_made =
       api_->session_server_new3(&session, callbacks_, state, option_, &memory) == 0;
   return is_made ? session : nullptr;
 }
 
-// nullptr when out of memory.
+// Returns nullptr if out of memory.
 std::unique_ptr<Http2State> Http2Session::MakeState(Connection* connection) {
   auto state = std::make_unique<Http2State>();
   state->session = MakeSession(state.get());
@@ -208,7 +208,7 @@ ssize_t Http2Session::ReadFrames(Http2State* state, std::string_view bytes) {
 void Http2Session::OnEof(Connection* connection) {
   transport_->OnPeerEnded(connection);
   Http2State* state = connection->http2.get();
-  // What it was sent is not read any more.
+  // The client does not read our frames any more.
   state->is_over = true;
   transport_->Close(connection, 0);
 }
@@ -218,7 +218,7 @@ int Http2Session::OnBeginFrame(Ng*, const Frame* frame, void* user) {
   return Of(state)->CountFrame(state, *frame) ? 0 : kNgCallbackFailure;
 }
 
-// Frames that cost more than they bring, as long as there are few of them.
+// Limits frames that cost more than they bring. Returns false if there are too many.
 bool Http2Session::CountFrame(Http2State* state, const Frame& frame) {
   const uint64_t now = state->received_ms;
   bool is_fine = true;
@@ -285,8 +285,8 @@ int Http2Session::OnField(Ng*, const Frame*, const uint8_t* name, size_t name_by
   return CountFields(state) ? 0 : kNgCallbackFailure;
 }
 
-// False when the section expands to more than anybody means. What is refused goes on counting:
-// nghttp2 decodes it to its end.
+// Returns false if the section expands to more than any honest client sends. A refused section is
+// still counted, because nghttp2 decodes it to its end.
 bool Http2Session::CountFields(Http2State* state) {
   const size_t most = state->connection->server->config->settings().header_bytes_max +
                       limits::kHttp2OversizeBytesMax;
@@ -295,12 +295,13 @@ bool Http2Session::CountFields(Http2State* state) {
   return false;
 }
 
-// nghttp2 would leave it out: whoever is behind us could take the message for another one.
+// Refuses the request. nghttp2 alone would leave the field out, and a program behind us could take
+// the message for another one.
 int Http2Session::OnInvalidField(Ng*, const Frame* frame, const uint8_t* name, size_t name_bytes,
                                  const uint8_t* value, size_t value_bytes, uint8_t, void* user) {
   auto* state = static_cast<Http2State*>(user);
   if (state->fields == nullptr) return 0;
-  // One reset for all of a section.
+  // A section causes at most one reset, however many of its fields are invalid.
   if (!state->fields->is_refused()) {
     state->fields->Refuse();
     Of(state)->connections_.ResetStream(state, frame->stream_id, kProtocolError);
@@ -310,7 +311,7 @@ int Http2Session::OnInvalidField(Ng*, const Frame* frame, const uint8_t* name, s
   return CountFields(state) ? 0 : kNgCallbackFailure;
 }
 
-// One that nghttp2 refuses by itself, most often by resetting its stream.
+// Called for a frame that nghttp2 refuses by itself, most often by resetting the frame's stream.
 int Http2Session::OnInvalidFrame(Ng*, const Frame*, int, void* user) {
   auto* state = static_cast<Http2State*>(user);
   return Of(state)->connections_.CountError(state) ? 0 : kNgCallbackFailure;
@@ -342,7 +343,7 @@ int Http2Session::OnData(Ng* session, uint8_t, int32_t stream_id, const uint8_t*
                          void* user) {
   auto* state = static_cast<Http2State*>(user);
   Http2Session* self = Of(state);
-  // Only the streams' own windows hold anybody back.
+  // The connection's window is given back at once: only the windows of streams hold a client back.
   self->api_->session_consume_connection(session, bytes);
   Connection* stream = Http2Connections::StreamOf(session, stream_id);
   if (stream == nullptr) {
@@ -357,16 +358,16 @@ int Http2Session::OnStreamClose(Ng* session, int32_t stream_id, uint32_t code, v
   Connection* stream = Http2Connections::StreamOf(session, stream_id);
   if (stream == nullptr) return 0;
   Http2State* state = stream->stream->state;
-  // By nghttp2: a body that is not as long as it was said to be.
+  // nghttp2 closes a stream with this code if a body is not as long as its Content-Length.
   if (code == kProtocolError) Of(state)->connections_.CountError(state);
   stream->stream->is_gone = true;
   if (Of(state)->connections_.is_receiving() && code != kNoError) {
     state->abandoned_bytes += stream->stream->head_bytes;
   }
-  // What came before the end of a tunnel is still to be read.
+  // The bytes that came before the end of a tunnel are still to be read.
   const bool is_kept = stream->partial != nullptr && !IsRelayed(stream->phase());
   if (stream->stream->is_end_due && is_kept) return 0;
-  // An answer that is complete: nobody waits to hear that it has left.
+  // The answer is complete, so nobody waits to hear that it has left.
   const bool is_patient = stream->stream->is_complete && stream->stream->has_ended;
   Of(state)->transport_->CloseStream(stream, is_patient);
   return 0;
@@ -397,10 +398,11 @@ void Http2Session::OnDetach(Connection* connection) {
   if (stream->next != nullptr) stream->next->stream->previous = stream->previous;
   requests_.OnDetach(connection);
   if (!state->connection->is_open()) return;
-  // After the answer. Whoever closes the stream goes on to send, or marks the session below.
+  // The notice comes after the answer. The code that closes the stream sends afterwards, or the
+  // session is marked below.
   if (stream->ends_connection) connections_.SubmitNotice(state);
   if (!stream->is_gone) {
-    // nghttp2 calls back no more.
+    // After this, nghttp2 makes no more callbacks for the stream.
     api_->session_set_stream_user_data(state->session, stream->id, nullptr);
     api_->submit_rst_stream(state->session, 0, stream->id, stream->reset_code);
     connections_.MarkDirty(state);

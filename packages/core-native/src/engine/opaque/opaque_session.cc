@@ -12,7 +12,7 @@ std::span<char> OpaqueSession::Room(Connection* connection, std::span<char> shar
     return {};
   }
   if (connection->window_bytes <= 0) {
-    // Still watched: most often JavaScript makes room before the next poll.
+    // The socket stays watched: most often JavaScript makes room before the next poll.
     SocketWatch::Pause(connection, kPauseWindow);
     return {};
   }
@@ -37,7 +37,7 @@ Protocol::Advance OpaqueSession::OnReadable(Connection* connection, std::string_
 void OpaqueSession::OnEof(Connection* connection) {
   const bool is_kept = connection->partial != nullptr || connection->given_bytes != 0;
   if (connection->phase() == InputPhase::kUndecided && is_kept) {
-    // What came before is told first, when JavaScript has decided; the end is met again then.
+    // JavaScript gets the kept bytes first, once it has decided. The lane then finds the end again.
     SocketWatch::Pause(connection, kPauseUpgrade);
     records_->Eof(connection->slot.number(), records::kFlagUndecided);
     return;

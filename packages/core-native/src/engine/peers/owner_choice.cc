@@ -16,9 +16,9 @@ OwnerChoice::OwnerChoice(uv_loop_t* loop, uint64_t self, const RequestQueue* que
 
 void OwnerChoice::Close() { uv_close(reinterpret_cast<uv_handle_t*>(&free_timer_), nullptr); }
 
-// Of the owners of a queue: the one that has the connection as long as its JavaScript is not
-// blocked, otherwise the next one in turn. nullptr: JavaScript is about to be free. Without a
-// connection: for a new one.
+// Chooses one of the owners of a queue. A connection stays with its owner as long as the JavaScript
+// of that owner is not blocked; otherwise the next owner in turn gets it. Returns nullptr if
+// JavaScript is about to be free. A new request without a connection passes `connection` = nullptr.
 const sharing::PortRoutes::Owner* OwnerChoice::Choose(Port* port, const Connection* connection,
                                                       uint32_t target_id) {
   const auto& owners = port->routes->target(target_id).owners;
@@ -37,7 +37,8 @@ const sharing::PortRoutes::Owner* OwnerChoice::Choose(Port* port, const Connecti
   if (is_settled && !IsBusy()) return &*own;
   if (has_own && connection != nullptr && connection->origin() != nullptr) return &*own;
   if (is_settled && connection->hops != 0) {
-    // Whoever has passed it on may have been blocked for a moment only, and this one for long.
+    // The member that passed the connection on may have been blocked for a moment only, and this
+    // member for long.
     const uint64_t blocked_ms = BlockedMs();
     if (blocked_ms < limits::kBlockedMs) return &*own;
     const bool is_worse = blocked_ms >= limits::kBlockedMs << connection->hops;
@@ -49,13 +50,14 @@ const sharing::PortRoutes::Owner* OwnerChoice::Choose(Port* port, const Connecti
   for (size_t i = 0; i < owners.size(); ++i) {
     const Routes::Owner& next = owners[++turn % owners.size()];
     if (next.member != 0 || (!is_settled && !IsBlocked())) return &next;
-    // It would have been the turn of this one.
+    // It is the turn of this member, which lends the connection because it is blocked.
     is_lending_ = true;
   }
   return has_own ? &*own : &owners[0];
 }
 
-// A stream costs nobody a hand-over where its connection is. Otherwise as Choose().
+// Chooses as Choose() does, but prefers this member: a stream needs no hand-over here, where its
+// connection is.
 const sharing::PortRoutes::Owner* OwnerChoice::ChooseForStream(Port* port, uint32_t target_id) {
   const Routes::Target& target = port->routes->target(target_id);
   const auto& owners = target.owners;
@@ -75,7 +77,7 @@ const sharing::PortRoutes::Owner* OwnerChoice::ChooseForStream(Port* port, uint3
   return &*own;
 }
 
-// One of a queue that lives, after one that has just died.
+// Returns a living owner of the queue, to replace one that has just died.
 const sharing::PortRoutes::Owner* OwnerChoice::OtherOwner(const Routes::Target& target,
                                                           const Routes::Owner& dead) {
   for (const Routes::Owner& owner : target.owners) {
@@ -86,8 +88,8 @@ const sharing::PortRoutes::Owner* OwnerChoice::OtherOwner(const Routes::Target& 
   return &dead;
 }
 
-// The owner that has passed this connection on, and is free again: with a request that finds it
-// idle.
+// Returns the owner that has passed this connection on, if that owner is free again and the request
+// finds the connection idle.
 const sharing::PortRoutes::Owner* OwnerChoice::GivesBackTo(const Connection* connection,
                                                            const Routes::Target& target,
                                                            bool has_more) {
@@ -105,7 +107,8 @@ const sharing::PortRoutes::Owner* OwnerChoice::GivesBackTo(const Connection* con
   return nullptr;
 }
 
-// Who is to have a connection back that goes on to `next`. 0: nobody.
+// Returns the member that should get the connection back after it goes to `next`, or 0 if there is
+// none.
 uint64_t OwnerChoice::HomeOf(const Connection* connection, uint64_t next) const {
   if (!is_lending_) return 0;
   const bool is_lent = connection != nullptr && connection->is_lent;
@@ -113,8 +116,9 @@ uint64_t OwnerChoice::HomeOf(const Connection* connection, uint64_t next) const 
   return home == next ? 0 : home;
 }
 
-// Others are told once this one has been free for a while: what is blocked again and again keeps
-// its connections away instead of sending them to and fro.
+// Arms the timer that tells the other members when this one is free again. It must have been free
+// for a while: a member that is blocked again and again keeps its connections away instead of
+// sending them to and fro.
 void OwnerChoice::OnLent() {
   lent_at_ms_ = uv_hrtime() / 1'000'000;
   if (uv_is_active(reinterpret_cast<uv_handle_t*>(&free_timer_)) != 0) return;
@@ -140,8 +144,8 @@ void OwnerChoice::OnPublishing() {
   if (table_->has_peers()) (void)BlockedMs();
 }
 
-// So long it has been working on the same batch. Looked at before each batch, so that time without
-// work is not counted.
+// Returns how long JavaScript has been working on the same batch. Called before each batch, so that
+// time without work is not counted.
 uint64_t OwnerChoice::BlockedMs() {
   const uint64_t consumed = queue_->consumed();
   const uint64_t now_ms = uv_hrtime() / 1'000'000;

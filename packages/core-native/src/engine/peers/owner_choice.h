@@ -54,7 +54,8 @@ class OwnerChoice {
     lent_[connection].home = home;
     connection->is_lent = true;
   }
-  // A member wants the connections back whose home it is.
+  // A member is not blocked any more. It wants the connections back that it has passed on while it
+  // was blocked.
   void OnFree(uint64_t member);
   // Must be called before records are published: measures how long JavaScript has been busy.
   void OnPublishing();

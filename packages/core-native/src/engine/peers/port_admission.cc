@@ -71,7 +71,7 @@ bool PortAdmission::MayServe(const Connection* connection, const LaneServer& ser
   if (context == nullptr) return true;
   tls::HandshakeTerms handshake;
   if (is_local) {
-    // Without TLS nothing was agreed upon.
+    // Without TLS there are no terms of a handshake.
     if (real->tls != nullptr) handshake = real->tls->terms();
   } else {
     handshake = TermsOf(real->origin()->facts);
@@ -80,8 +80,9 @@ bool PortAdmission::MayServe(const Connection* connection, const LaneServer& ser
   return tls::Admits(context->TermsFor(name, handshake), handshake);
 }
 
-// What keeps a request from a server that the port's routes, or the lack of any, have chosen for
-// it. A server of a whole port takes every Host, as Node does. False: `route` says why.
+// Returns false if something keeps a request from the server that the port's routes have chosen, or
+// that is the only one without routes; *route has the reason. A server of a whole port accepts
+// every Host, as Node does.
 bool PortAdmission::IsAllowed(const Connection* connection, const LaneServer& server,
                               const HostName& host, Route* route) {
   if (!host.is_valid && !server.config->settings().prefixes.empty()) {

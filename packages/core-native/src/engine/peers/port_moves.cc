@@ -14,7 +14,7 @@
 namespace httpsys::engine {
 namespace {
 
-// One end of a relay's socket pair.
+// Returns true if `fd` is one end of a relay's socket pair.
 bool IsUnixConnection(int fd) {
   int type = 0;
   int is_listening = 0;
@@ -50,8 +50,9 @@ void PortMoves::HandOver(Port* port, Connection* connection, uint64_t member,
   links_->HandOver(member, std::move(handed));
 }
 
-// What another member relays is not passed on: it may be told again where it belongs, also what is
-// still on its way.
+// Returns a connection that another member relays to this one. It is not passed on: the member that
+// has the client may tell the request again where it belongs, together with bytes that are still on
+// their way.
 RequestRouter::Outcome PortMoves::Return(Connection* connection) {
   if (connection->unanswered != 0 || !connection->output.is_empty()) {
     return Outcome::kLater;
@@ -64,7 +65,7 @@ RequestRouter::Outcome PortMoves::Return(Connection* connection) {
 
 bool PortMoves::MoveAway(Connection* connection) {
   if (connection->origin() != nullptr) return Return(connection) == Outcome::kElsewhere;
-  // The application has ended its direction: nobody could answer.
+  // The application has ended its direction, so no member could answer.
   if (connection->is_fin_sent || connection->after_output != AfterOutput::kNothing) return false;
   Port* port = table_->Find(connection->local_port);
   if (port == nullptr || PortAdmission::IsPinned(connection) || IsRelayed(connection->phase()) ||
@@ -94,7 +95,8 @@ bool PortMoves::MoveAway(Connection* connection) {
 }
 
 void PortMoves::Leave(Connection* connection) {
-  // Its owner goes on with it; streams end with what carries them.
+  // The owner of a relayed request goes on with it; streams end with the connection that carries
+  // them.
   if (IsRelayed(connection->phase()) || connection->http2 != nullptr ||
       connection->stream != nullptr) {
     return;
@@ -107,7 +109,7 @@ void PortMoves::Leave(Connection* connection) {
   } else if (MoveAway(connection) || connection->unanswered != 0) {
     return;
   } else if (!PortAdmission::IsPinned(connection)) {
-    // It would be refused with its first request.
+    // No server of this port could accept the first request.
     transport_->FinishAfterOutput(connection, AfterOutput::kClose);
   } else if (connection->phase() != InputPhase::kHandshake) {
     // The server waits for its first request, and answers that.
@@ -117,8 +119,8 @@ void PortMoves::Leave(Connection* connection) {
   }
 }
 
-// Most often the first request is there when its connection is accepted, and before the connection
-// is one of this lane's.
+// Looks at the first request of an accepted connection before the connection belongs to this lane.
+// Most often the request is there when the connection is accepted.
 PortMoves::FirstLook PortMoves::PassOn(int fd, LaneServer** server, std::string_view* bytes) {
   LocalAddress local;
   Port* port = table_->Find(LocalPort(fd, &local));
@@ -126,9 +128,9 @@ PortMoves::FirstLook PortMoves::PassOn(int fd, LaneServer** server, std::string_
   if (port->routes->is_mixed() && !PortTable::Fits(*port, local, **server)) {
     return PassOnByAddress(port, fd, local, server);
   }
-  // What is read is to be told to JavaScript.
+  // The bytes that this lane has already read must reach JavaScript first.
   if (queue_->stalled()) return FirstLook::kStays;
-  // Who gets it is said by its ClientHello.
+  // The ClientHello decides which server gets a TLS connection.
   if ((*server)->config->TlsOf(port->routes->port(), local) != nullptr) return FirstLook::kStays;
   if (buffer_.empty()) buffer_.resize(limits::kReadBytes);
   ssize_t got;
@@ -136,7 +138,7 @@ PortMoves::FirstLook PortMoves::PassOn(int fd, LaneServer** server, std::string_
     got = recv(fd, buffer_.data(), buffer_.size(), MSG_DONTWAIT);
   } while (got < 0 && errno == EINTR);
   if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return FirstLook::kTooEarly;
-  // Of its end, or an error, whoever opens it hears again.
+  // The lane that opens the connection finds its end, or an error, again.
   if (got <= 0) return FirstLook::kStays;
   *bytes = {buffer_.data(), static_cast<size_t>(got)};
   const ServerSettings& settings = (*server)->config->settings();
@@ -146,8 +148,9 @@ PortMoves::FirstLook PortMoves::PassOn(int fd, LaneServer** server, std::string_
   return is_passed_on ? FirstLook::kPassedOn : FirstLook::kStays;
 }
 
-// Everybody accepts on all sockets of a port: whoever speaks another protocol gives the connection,
-// untouched, to a server that has a prefix at its address.
+// Passes on a connection whose address belongs to servers of the other scheme. Every member accepts
+// on all sockets of a port. If this server speaks the wrong protocol for the address, it gives the
+// connection, untouched, to a server that has a prefix there.
 PortMoves::FirstLook PortMoves::PassOnByAddress(Port* port, int fd, const LocalAddress& local,
                                                 LaneServer** server) {
   const Routes::Place& place = *port->routes->FindPlace(local);
@@ -165,12 +168,12 @@ PortMoves::FirstLook PortMoves::PassOnByAddress(Port* port, int fd, const LocalA
     links_->HandOver(owner.member, std::move(handed));
     return FirstLook::kPassedOn;
   }
-  // Nobody is left who could answer.
+  // No server is left that could answer.
   close(fd);
   return FirstLook::kPassedOn;
 }
 
-// False: that takes more than passing it on.
+// Returns false if the request needs more than being passed on.
 bool PortMoves::HandOverNew(Port* port, int fd, const LocalAddress& local, std::string_view bytes) {
   const http1::RequestHead& head = parser_.head();
   const HostName host = http1::HostOf(head);
@@ -221,14 +224,14 @@ void PortMoves::OnTakenBack(HandedConnection handed) {
   const int returns = std::min<int>(handed.returns + 1, limits::kReturnsMax);
   Connection* connection = Adopt(std::move(handed));
   if (connection == nullptr || bytes.empty()) return;
-  // What came in plain text may not be read as the beginning of what comes over TLS.
+  // Bytes that came in plain text must not be read as the beginning of bytes that come over TLS.
   if (connection->tls != nullptr) return transport_->Close(connection, 0);
   connection->partial = std::make_unique<std::string>(std::move(bytes));
   connection->returns = static_cast<uint8_t>(returns);
   waiting_->WaitReturned(connection);
 }
 
-// nullptr: it is closed.
+// Returns nullptr if the connection is closed.
 Connection* PortMoves::Adopt(HandedConnection handed) {
   const Port* port = table_->Find(handed.port);
   LaneServer* server = table_->ServerOn(port, nullptr);
@@ -238,7 +241,7 @@ Connection* PortMoves::Adopt(HandedConnection handed) {
   if (is_mixed && server != nullptr && !PortTable::Fits(*port, local, *server)) {
     server = table_->ServerAt(*port, local);
   }
-  // Peers may send any descriptor.
+  // A peer may send any descriptor, so its kind is checked.
   const bool is_sound = handed.origin == nullptr || IsUnixConnection(handed.fd);
   if (server == nullptr || !is_sound) {
     close(handed.fd);
@@ -247,7 +250,7 @@ Connection* PortMoves::Adopt(HandedConnection handed) {
   transport_->CountLoad();
   Connection* connection = transport_->Open(handed.fd, server, std::move(handed.origin));
   if (connection == nullptr) return nullptr;
-  // What came in plain text may not be read as the beginning of what comes over TLS.
+  // Bytes that came in plain text must not be read as the beginning of bytes that come over TLS.
   const bool is_mixed_up = connection->tls != nullptr && !handed.bytes.empty();
   if (connection->local_port != handed.port || is_mixed_up) {
     transport_->Close(connection, 0);

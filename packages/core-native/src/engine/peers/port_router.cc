@@ -47,7 +47,8 @@ bool PortRouter::RouteHello(Connection* connection, std::string_view servername)
   PortTable::Port* port = table_.Find(connection->local_port);
   if (port == nullptr) return true;
   const Routes::HostOwner owner = port->routes->FindHost(servername, connection->local_ip);
-  // Whoever sent it here had a reason; tables differ only while a change travels.
+  // A connection that another member has sent here is not sent on: that member had a reason, and
+  // tables differ only while a change travels.
   if (!owner.is_there || (owner.member != 0 && connection->hops != 0)) return true;
   if (owner.member == 0) {
     LaneServer* server = table_.Server(owner.server_id);
@@ -63,8 +64,9 @@ bool PortRouter::RouteHello(Connection* connection, std::string_view servername)
   return false;
 }
 
-// Also what a server that was closed is left with, where another one has the port now, and what
-// another server has made the handshake of.
+// Returns true if the lane must find the owner of the connection's next request. This includes
+// connections of a closed server whose port another server has now, and connections whose TLS
+// handshake another server has made.
 bool PortRouter::MustRoute(const Connection* connection) const {
   if (!connection->slot.is_announced()) return true;
   if (!PortAdmission::IsOwnHandshake(connection, *connection->server)) return true;
@@ -77,16 +79,16 @@ RequestRouter::Outcome PortRouter::Refuse(Route* route) {
   return Outcome::kUnrouted;
 }
 
-// As on Node, a server that was closed goes on with the connections that it was busy with, unless
-// another member has its prefix now.
+// Returns true if the request stays with a closed server. As on Node, such a server goes on with
+// the connections that it was busy with, unless another member has its prefix now.
 bool PortRouter::IsLeftBehind(const Routes& routes, const Connection* connection, bool has_owner) {
   return connection->slot.is_announced() && connection->server->is_unlistened &&
          (!has_owner || !routes.is_shared() || connection->origin() != nullptr ||
           PortAdmission::IsPinned(connection));
 }
 
-// What can be said before it is known who of its owners gets a request: nullopt, and `route` has
-// the target of those.
+// Returns the outcome if it does not depend on which owner gets the request. Otherwise returns
+// nullopt, and *route has the target, whose owners the caller chooses from.
 std::optional<RequestRouter::Outcome> PortRouter::LookUp(const PortTable::Port& port,
                                                          Connection* connection,
                                                          const http1::RequestHead& head,
@@ -192,16 +194,16 @@ RequestRouter::Outcome PortRouter::ToServer(Connection* connection, const Routes
   if (is_other && (connection->unanswered != 0 || connection->output.queue() != nullptr)) {
     return Outcome::kLater;
   }
-  // Answers of another member come first.
+  // Answers of another member must leave first.
   if (Relays::HasPending(connection)) return Outcome::kLater;
   transport_->Assign(connection, server);
   *route = {RouteStatus::kMatch, owner.prefix_id};
   return Outcome::kHere;
 }
 
-// The connection moves, unless more has been read behind the request: then it is relayed, so that a
-// connection with pipelined requests for several owners does not move with each. One whose bytes
-// mean nothing to others stays.
+// Moves the connection to the member. If more bytes have been read behind the request, the request
+// is relayed instead, so that a connection with pipelined requests for several owners does not move
+// with each. A connection whose bytes mean nothing to other members stays.
 RequestRouter::Outcome PortRouter::ToMember(PortTable::Port* port, Connection* connection,
                                             const http1::RequestHead& head, uint64_t member,
                                             std::string_view input, size_t head_bytes,
@@ -236,10 +238,11 @@ RequestRouter::Outcome PortRouter::ToMember(PortTable::Port* port, Connection* c
   return Outcome::kUnrouted;
 }
 
-// Told before the end is seen: by itself it could be that of the process.
+// The relaying member is told before it can see the end of the socket: the end alone could be the
+// end of the process.
 void PortRouter::OnOutputEnding(Connection* connection) {
   RelayOrigin* origin = connection->origin();
-  // An answer that ends the connection has said so.
+  // An answer that ends the connection has already told the relaying member.
   if (origin == nullptr || origin->is_end_told || (origin->closes && !origin->is_stream)) return;
   origin->is_end_told = true;
   links_.SendEnded(*origin, true);
@@ -251,7 +254,8 @@ void PortRouter::OnDetached(Connection* connection) {
   choice_.OnDetached(connection);
   const bool is_tunnel = IsTunnel(connection->phase());
   const RelayOrigin* origin = connection->origin();
-  // To whoever relays it: a stream has gone, and of a connection nothing is unanswered.
+  // The relaying member knows the end already if the stream has gone, or if no request of the
+  // connection is unanswered.
   const bool is_known = connection->peer_ended && !is_tunnel && origin != nullptr &&
                         (origin->is_stream || connection->unanswered == 0);
   const bool is_said =
@@ -272,7 +276,7 @@ void PortRouter::OnRelayedUpgrade(Connection* connection, bool is_accepted) {
   links_.SendDecided(*connection->origin(), is_accepted);
 }
 
-// A relayed request's client is another member's.
+// The client of a relayed request belongs to another member, so it is not counted here.
 void PortRouter::OnAnnounced(Connection* connection) {
   if (connection->is_counted || connection->origin() != nullptr) return;
   const PortTable::Port* port = table_.Find(connection->local_port);
@@ -283,7 +287,7 @@ void PortRouter::OnAnnounced(Connection* connection) {
 
 void PortRouter::CountClosed(Connection* connection) {
   const PortTable::Port* port = table_.Find(connection->local_port);
-  // The port may be in use no longer, and may be again.
+  // The port may have gone out of use, and come into use again.
   PortStatistics::Port* statistics =
       port == nullptr ? statistics_->PortOf(connection->local_port) : port->statistics;
   statistics->connections.fetch_sub(1, std::memory_order_relaxed);

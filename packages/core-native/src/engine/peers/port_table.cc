@@ -52,7 +52,7 @@ LaneServer* PortTable::ServerOn(const Port* port, const LaneServer* except) cons
   return nullptr;
 }
 
-// One that speaks what is spoken at this address.
+// Returns a server that speaks the protocol of this address.
 LaneServer* PortTable::ServerAt(const Port& port, const LocalAddress& local) {
   for (const uint32_t id : port.routes->local_servers()) {
     const auto found = servers_->find(id);
@@ -61,8 +61,8 @@ LaneServer* PortTable::ServerAt(const Port& port, const LocalAddress& local) {
   return nullptr;
 }
 
-// Whether a server would speak TLS on a connection to this address where that is spoken, and only
-// there.
+// Returns true if the server would speak TLS on a connection to this address if TLS is spoken
+// there, and only then.
 bool PortTable::Fits(const Port& port, const LocalAddress& local, const LaneServer& server) {
   const Routes::Place* place = port.routes->FindPlace(local);
   return place == nullptr ||

@@ -41,7 +41,7 @@ Protocol::Advance RelayInput::ReadChunked(Connection* connection, std::string_vi
   *used = step.status == http1::DecodeStatus::kError ? input.size() : step.consumed_bytes;
   router_->RelayMore(connection, input.substr(0, *used));
   if (step.status == http1::DecodeStatus::kError) {
-    // The member finds the same, and answers it.
+    // The member finds the same error, and answers it.
     connection->Enter(InputPhase::kOver);
     SocketWatch::Pause(connection, kPauseOver);
     return Advance::kWait;
@@ -57,7 +57,7 @@ void RelayInput::OnEof(Connection* connection) {
   if (connection->phase() != InputPhase::kRelayOpaque) return text_->OnEof(connection);
   transport_->OnPeerEnded(connection);
   if (router_->RelayEnd(connection)) {
-    // The member decides what it means.
+    // The member decides what the client's end means.
     if (connection->is_fin_sent) transport_->Close(connection, 0);
     return;
   }

@@ -30,14 +30,15 @@ bool MakePair(int* ends) {
 #endif
 }
 
-// Certificates that a text of a frame has no room for stay behind; whether they were good does not.
+// Returns the facts of a session for a frame. Certificates that the frame has no room for are left
+// out; whether they were good is not.
 std::string FactsOf(const tls::Session& session) {
   tls::Facts facts = session.Describe();
   if (facts.certificates.size() > limits::kRelayCertificateBytesMax) facts.certificates.clear();
   return EncodeFacts(facts);
 }
 
-// The one with a descriptor.
+// Returns the connection that has a descriptor: the connection itself, or the one of a stream.
 const Connection* RealOf(const Connection* connection) {
   return connection->stream == nullptr ? connection : connection->stream->state->connection;
 }
@@ -122,7 +123,7 @@ bool Relays::Send(Connection* connection, uint64_t member, std::string_view head
   }
   Relay* relay = connection->relay() != nullptr ? Of(connection) : Open(connection, member);
   if (relay == nullptr) return false;
-  // Of a stream its session keeps it.
+  // The bytes of a stream's request are kept by its session.
   if (relay->pending++ == 0) relay->is_kept = connection->stream == nullptr;
   SendMore(connection, head);
   return true;
@@ -146,7 +147,8 @@ void Relays::SendMore(Connection* connection, std::string_view bytes) {
   if (!is_behind) Write(relay);
 }
 
-// Requests that a member returns are told to another one; long ones are rare at that moment.
+// Keeps the bytes of requests, so that another member can get them if this one returns them. Long
+// requests are rare at that moment.
 void Relays::Keep(Relay* relay, std::string_view bytes) {
   if (!relay->is_kept) return;
   if (relay->kept.size() + bytes.size() > limits::kRelayKeptBytesMax) return Forget(relay);
@@ -170,7 +172,7 @@ bool Relays::EndInput(Connection* connection) {
 
 void Relays::Watch(Relay* relay) {
   int wanted = relay->connection->output.queue() == nullptr ? UV_READABLE : 0;
-  // Told of its end in both directions only.
+  // After the member's end, only the end of both directions matters.
   if (relay->is_ended) wanted = UV_PRIORITIZED;
   if (!relay->unsent.empty()) wanted |= UV_WRITABLE;
   if (wanted == 0) {
@@ -190,7 +192,7 @@ void Relays::OnPoll(uv_poll_t* poll, int status, int events) {
   if (relay->connection != nullptr && (events & UV_READABLE) != 0) self->Read(relay);
 }
 
-// What the member does not read any more is met as its end by the next read.
+// Writes to the member. If the member does not read any more, the next read finds its end.
 void Relays::Write(Relay* relay) {
   while (!relay->unsent.empty()) {
     const ssize_t sent = send(relay->fd, relay->unsent.data(), relay->unsent.size(), kSendFlags);
@@ -215,7 +217,7 @@ void Relays::Read(Relay* relay) {
   if (buffer_.empty()) buffer_.resize(limits::kReadBytes);
   for (int i = 0; i < limits::kReadsPerEvent; ++i) {
     Connection* connection = relay->connection;
-    // Behind: goes on when the client has taken what it was sent.
+    // The client is behind: reading goes on when it has taken the earlier output.
     if (connection->output.queue() != nullptr || relay->is_ended) return Watch(relay);
     const ssize_t got = recv(relay->fd, buffer_.data(), buffer_.size(), 0);
     if (got < 0 && errno == EINTR) continue;
@@ -223,7 +225,8 @@ void Relays::Read(Relay* relay) {
     if (got <= 0) return End(relay);
     relay->received += static_cast<uint64_t>(got);
     if (connection->stream != nullptr) {
-      // Once per turn: what of it the client does not take shows when all streams have been sent.
+      // A stream is read once per turn: only after all streams have been sent is it known how much
+      // of this output the client takes.
       streams_->OnRelayedBytes(connection, {buffer_.data(), static_cast<size_t>(got)});
       if (relay->connection != nullptr) CheckAnswers(relay);
       return;
@@ -251,7 +254,7 @@ void Relays::CheckAnswers(Relay* relay) {
       continue;
     }
     if (connection->idle_timeout_ms == 0) connection->idle_timeout_ms = limits::kNativeIdleMs;
-    // What follows in the input is looked at when the output has left.
+    // The lane looks at further input when the output has left.
     output_->Touch(connection);
     exchanges_->OnAnswered(connection);
     if (closes) {
@@ -262,11 +265,12 @@ void Relays::CheckAnswers(Relay* relay) {
   if (relay->is_returned && relay->answers.empty() && relay->pending != 0) OnReturned(relay->id);
 }
 
-// The member has closed its end.
+// Handles the end of the socket pair, which the member has closed.
 void Relays::End(Relay* relay) {
   Connection* connection = relay->connection;
   if (connection->stream != nullptr) return EndOfStream(relay);
-  // How far the answers go, what becomes of an upgrade and whose end this is may still be unread.
+  // The link may have unread messages: how far the answers go, whether an upgrade was accepted, and
+  // why this end came.
   if (relay->pending != 0) links_->ReadNow(relay->member);
   if (relay->connection == nullptr) return;
   if (relay->is_opaque) {
@@ -279,14 +283,15 @@ void Relays::End(Relay* relay) {
   const bool is_lost = relay->pending != 0;
   // The end of a process shows here before its link breaks, or after that.
   if (is_lost && !relay->is_told) return Fail(relay);
-  // The application has closed it, which the client sees as it would without a relay.
+  // The application has closed the tunnel. The client sees the same as without a relay.
   Free(relay);
   if (!is_lost) return;
   transport_->FinishAfterOutput(connection, AfterOutput::kClose);
   output_->Flush(connection);
 }
 
-// The same of a stream, whose client must not take the end of a process for that of a message.
+// Handles the member's end of a stream's relay. The stream's client must not take the end of a
+// process for the end of a message.
 void Relays::EndOfStream(Relay* relay) {
   Connection* connection = relay->connection;
   links_->ReadNow(relay->member);
@@ -304,7 +309,7 @@ void Relays::EndOfStream(Relay* relay) {
   streams_->OnRelayClosed(connection);
 }
 
-// Nobody answers what is unanswered.
+// Ends a relay whose unanswered requests no process will answer.
 void Relays::Fail(Relay* relay) {
   Connection* connection = relay->connection;
   const bool is_lost = relay->pending != 0 || relay->is_opaque;
@@ -322,7 +327,8 @@ void Relays::Fail(Relay* relay) {
   output_->Flush(connection);
 }
 
-// Nothing goes to the member of an upgraded connection any more, and nothing comes from it.
+// Closes both directions of an upgraded connection: nothing goes to the member or comes from it any
+// more.
 void Relays::CloseBoth(Relay* relay) {
   Connection* connection = relay->connection;
   if (connection->stream != nullptr) return EndOfStream(relay);
@@ -370,7 +376,8 @@ void Relays::OnReturned(uint32_t id) {
   Relay* relay = found->second;
   Connection* connection = relay->connection;
   if (connection == nullptr) return;
-  // It has answered some of them: the bytes come by another way than this.
+  // The member has answered some of the requests: the bytes of these answers come by the socket
+  // pair, not by this link.
   relay->is_returned = true;
   if (!relay->answers.empty()) return;
   const bool is_kept = connection->stream == nullptr
@@ -402,7 +409,7 @@ void Relays::OnDetached(Connection* connection) {
   if (relay == nullptr) return;
   const bool is_whole = connection->stream != nullptr && streams_->IsWhole(connection);
   if (!is_whole || relay->unsent.empty()) return Free(relay);
-  // The rest of a request that was answered early is its application's.
+  // The rest of a request that was answered early belongs to its application.
   connection->uncommon().relay = nullptr;
   relay->connection = nullptr;
   uv_poll_start(&relay->poll, UV_WRITABLE, OnPoll);

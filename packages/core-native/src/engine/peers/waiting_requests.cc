@@ -50,7 +50,7 @@ void WaitingRequests::Retry() {
   const std::vector<Waiting> waiting = std::exchange(waiting_, {});
   table_->ClearWaiting();
   for (const Waiting& one : waiting) one.connection->is_waiting = false;
-  // Each may close itself, not another one.
+  // Resuming a connection may close that connection, but no other one.
   for (const auto& [connection, target_id] : waiting) {
     if (connection->is_open()) input_->Resume(connection, kPauseOrder);
   }
@@ -74,7 +74,7 @@ void WaitingRequests::OnDetached(Connection* connection) {
   const auto found = std::find_if(waiting_.begin(), waiting_.end(),
                                   [=](const Waiting& one) { return one.connection == connection; });
   uint32_t* waiting = WaitingFor(connection, found->target_id);
-  // Since then the targets may be others, until the next Retry().
+  // The targets may have changed since the request began to wait, until the next Retry().
   if (waiting != nullptr && *waiting != 0) --*waiting;
   waiting_.erase(found);
   connection->is_waiting = false;

@@ -22,7 +22,7 @@ void Exchanges::MessageDone(Connection* connection) {
   connection->message_start_ns = 0;
   connection->Enter(connection->is_last_request ? InputPhase::kAfterClose : InputPhase::kHead);
   connection->raw.reset();
-  // The answer may have come before the end of the body.
+  // The answer may have come before the end of the request's body.
   if (connection->unanswered == 0 && connection->idle_timeout_ms != 0) {
     transport_->StartIdleTimer(connection, connection->idle_timeout_ms);
   }
@@ -35,7 +35,7 @@ void Exchanges::OnAnswered(Connection* connection) {
   if (connection->unanswered != 0) --connection->unanswered;
   const uint32_t most = connection->server->config->settings().pipelined_requests_max;
   if (connection->unanswered == 0) {
-    // Of what was upgraded, or refused, JavaScript decides when it ends.
+    // JavaScript decides when an upgraded or refused connection ends.
     const bool is_over = connection->peer_ended && connection->phase() != InputPhase::kRefused &&
                          !IsTunnel(connection->phase());
     if (connection->phase() == InputPhase::kAfterClose || is_over) {
@@ -71,7 +71,8 @@ void Exchanges::OnKeptRead(Connection* connection) {
   if (connection->server->is_unlistened) LookWhetherIdle(connection);
 }
 
-// As soon as its output has been given to the socket, and what is left of its input has been read.
+// Ends the connection if it is idle, once its output has been given to the socket and the rest of
+// its input has been read.
 void Exchanges::LookWhetherIdle(Connection* connection) {
   connection->wants_input_resumed = true;
   output_->Touch(connection);

@@ -7,7 +7,8 @@
 namespace httpsys::engine {
 namespace {
 
-// Behind it a client that keeps on asking costs no memory that stays.
+// Memory above this size is not kept, so that a client that keeps on sending requests costs no
+// memory for long.
 constexpr size_t kKeptBytesMax = 2 * limits::kUnsentBytesMax;
 
 }  // namespace

@@ -18,12 +18,12 @@ void RequestGate::AddUnread(const Connection* connection, const http1::RequestHe
   item.is_head = head.method == head_method_;
   item.is_first = connection->unanswered == 1;
   const uint32_t timeout_ms = server->config->settings().queue_timeout_ms;
-  // A request behind others waits for those.
+  // The time of a request that is behind others begins when those are answered.
   if (timeout_ms != 0 && item.is_first) item.deadline_ms = clock_->Ms() + timeout_ms;
   unread_.Add(item);
 }
 
-// HTTP.SYS' timer of the request queue.
+// Implements the timer of HTTP.SYS for the request queue.
 void RequestGate::RefuseTaken(uint64_t now_ms) {
   unread_.Settle(queue_->begun());
   for (const UnreadRequests::Item& item : unread_.TakeOverdue(now_ms)) {
@@ -43,7 +43,8 @@ void RequestGate::RefuseUnread(const UnreadRequests::Item& item, RouteStatus sta
   const bool is_there = connection != nullptr && connection->is_open() &&
                         connection->after_output == AfterOutput::kNothing;
   if (!is_there || connection->unanswered == 0) return;
-  // As on Node, where there is no queue whose owner could go.
+  // Only a server of prefixes has a queue whose owner can go offline. A server without prefixes
+  // behaves as on Node.
   const bool has_queue = !connection->server->config->settings().prefixes.empty();
   if (status == RouteStatus::kOffline && !has_queue) return;
   if (!refused_->Claim(item.end, *queue_)) return;

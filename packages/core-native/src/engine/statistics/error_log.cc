@@ -22,7 +22,7 @@ constexpr std::string_view kHeader =
     "#Software: httpsys\n#Version: 1.0\n#Fields: date time c-ip c-port s-ip s-port cs-version "
     "cs-method cs-uri sc-status s-siteid s-reason\n";
 
-// A field has no spaces or control characters; what has nothing to say is "-".
+// Returns a field without spaces and control characters; an empty one is "-".
 std::string Field(std::string_view text) {
   if (text.empty()) return "-";
   std::string field(text.substr(0, limits::kLogFieldBytesMax));
@@ -111,7 +111,7 @@ int StatusFor(RouteStatus status) {
 }
 
 ErrorLog& ErrorLog::Instance() {
-  // Lives until the process ends: threads may still write.
+  // The object lives until the process ends, because threads may still write.
   static ErrorLog* const log = [] {
     // process.exit() stops no I/O thread.
     std::atexit([] { Instance().WriteDropped(true); });
@@ -122,7 +122,7 @@ ErrorLog& ErrorLog::Instance() {
 
 ErrorLog::ErrorLog(const char* path) : path_(path == nullptr ? "" : path) {
   if (path_.empty()) return;
-  // Nobody waits for the reader of a pipe.
+  // With O_NONBLOCK, opening a pipe does not wait for its reader.
   fd_ = open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0640);
   if (fd_ == -1) failure_ = errno;
   struct stat found {};
@@ -135,7 +135,7 @@ ErrorLog::~ErrorLog() {
   if (fd_ != -1) close(fd_);
 }
 
-// False when this second has had its lines.
+// Returns false if the lines of this second are used up.
 bool ErrorLog::TakeTurn(uint64_t second, uint64_t* dropped) {
   const std::lock_guard lock(mutex_);
   if (second != second_) {

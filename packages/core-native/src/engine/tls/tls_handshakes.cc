@@ -14,12 +14,12 @@
 namespace httpsys::engine {
 namespace {
 
-// For whoever speaks HTTP without TLS; it is read as text.
+// The answer to a client that speaks HTTP without TLS, to be read as text.
 constexpr std::string_view kPlainRefused =
     "HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: text/plain\r\n"
     "Content-Length: 39\r\n\r\nThis port speaks HTTPS, not plain HTTP\n";
 
-// A ClientHello of any size that is looked at, and the headers of its records.
+// Room for the longest ClientHello that is looked at, and the headers of its records.
 constexpr size_t kPeekBytes = limits::kHelloPeekBytesMax + 1024;
 
 }  // namespace
@@ -29,7 +29,8 @@ bool TlsHandshakes::OnReadable(Connection* connection) {
   return Continue(connection);
 }
 
-// On a shared port: who has the certificate? False: that is not known yet, or somebody else.
+// On a shared port, finds the server that has the certificate. Returns false if that is not known
+// yet, or if another member gets the connection.
 bool TlsHandshakes::Route(Connection* connection) {
   if (!router_->IsShared(connection->local_port)) {
     connection->is_hello_routed = true;
@@ -44,7 +45,8 @@ bool TlsHandshakes::Route(Connection* connection) {
   const uint32_t before = connection->given_bytes;
   const bool has_grown = got > static_cast<ssize_t>(before) && got < ssize_t{sizeof bytes};
   if (status == tls::PeekStatus::kNeedMore && has_grown) {
-    // What was seen stays unread, and is not told of again. At the end of the peer's data it is.
+    // The bytes stay unread. The low-water mark keeps the system from reporting them again until
+    // more bytes come or the peer's data ends.
     connection->given_bytes = static_cast<uint32_t>(got);
     SetReceiveLowWater(connection->fd, static_cast<int>(got) + 1);
     return false;
@@ -82,7 +84,8 @@ bool TlsHandshakes::Continue(Connection* connection) {
   return false;
 }
 
-// What comes meanwhile stays in the socket. The id is that of the answer.
+// Suspends the handshake until JavaScript answers. Bytes that come meanwhile stay in the socket.
+// Returns the id for the answer.
 uint32_t TlsHandshakes::Suspend(Connection* connection) {
   const uint32_t id = next_id_++;
   asking_[id] = connection;
@@ -119,10 +122,11 @@ bool TlsHandshakes::Establish(Connection* connection) {
   connection->message_start_ns = uv_hrtime();
   const bool is_left = connection->server->is_unlistened;
   if (connection->slot.is_announced() || !router_->IsShared(connection->local_port)) {
-    // A server that was closed meanwhile has it nevertheless: it was accepted before.
+    // A server that was closed meanwhile still gets the connection, which was accepted before.
     transport_->AnnounceAnew(connection, is_left ? uint32_t{records::kFlagShared} : 0);
   } else if (is_left) {
-    router_->Leave(connection);  // Otherwise with its first request, which tells whose it is.
+    // Otherwise the connection is told with its first request, which shows its server.
+    router_->Leave(connection);
   }
   output_->FlushSealed(connection);
   return connection->is_open();
@@ -134,11 +138,11 @@ void TlsHandshakes::Fail(Connection* connection) {
     transport_->Announce(connection, records::kFlagFailed);
   }
   if (connection->tls->is_plain_http()) {
-    // Best effort: nobody waits for more room.
+    // The answer is best effort: nobody waits for more room.
     (void)send(connection->fd, kPlainRefused.data(), kPlainRefused.size(),
                kSendFlags | MSG_DONTWAIT);
   }
-  // What is still under way must not destroy what has been said.
+  // Bytes that are still on their way must not destroy the alert or answer.
   transport_->CloseLingering(connection);
 }
 

@@ -16,7 +16,7 @@ namespace {
 using websocket::ByteBuffer;
 using websocket::Opcode;
 
-// A frame in one piece.
+// Returns a frame in one piece.
 std::shared_ptr<const ByteBuffer> Framed(Opcode opcode, bool is_final, bool is_compressed,
                                          std::string_view payload) {
   auto framed = std::make_shared<ByteBuffer>();
@@ -50,7 +50,8 @@ struct WebSocketSession::Broadcast {
   };
 
   Frame frame;
-  // Of a block: framing stands apart from it, so that it is not copied.
+  // The block that the frame's payload is in. The framing is stored apart from it, so that the
+  // block is not copied.
   std::shared_ptr<const void> block;
   Shared plain;
   std::vector<Compressed> compressed;
@@ -190,7 +191,8 @@ void WebSocketSession::KeepReader(WebSocketState* socket) {
   if (socket->reader->is_between_messages()) spare_reader_ = std::move(socket->reader);
 }
 
-// Mostly there is none.
+// Returns the reader's memory for the next bytes. Mostly there is no reader, and the result is
+// empty.
 std::span<char> WebSocketSession::OwnRoom(Connection* connection) {
   websocket::MessageReader* reader = connection->websocket->reader.get();
   if (reader == nullptr) return {};
@@ -209,7 +211,7 @@ void WebSocketSession::Pong(Connection* connection, std::string_view payload) {
   WebSocketState& socket = *connection->websocket;
   const bool is_over = connection->is_fin_sent || connection->after_output != AfterOutput::kNothing;
   if (!socket.answers_pings || socket.is_close_sent || is_over) return;
-  // Sent at once, unless the peer does not read.
+  // A pong is sent at once, unless the peer does not read.
   if (connection->output.queue() != nullptr && socket.pongs_max != 0) {
     if (connection->output.queue()->marks() >= socket.pongs_max) {
       transport_->Close(connection, 0);
@@ -283,7 +285,7 @@ void WebSocketSession::OnUnusedTimer(uv_timer_t* timer) {
   if (self->zlib_.live_states() == 0 && !has_blocks) uv_timer_stop(timer);
 }
 
-// False when nothing may be sent any more.
+// Returns false if nothing may be sent any more.
 bool WebSocketSession::BeginFrame(Connection* connection, const Frame& frame, bool* is_compressed) {
   WebSocketState& socket = *connection->websocket;
   *is_compressed = false;
@@ -349,7 +351,8 @@ websocket::Deflater* WebSocketSession::LoneDeflaterOf(const websocket::ZlibParam
 }
 
 websocket::Deflater* WebSocketSession::DeflaterOf(WebSocketState* socket) {
-  // A message in several frames must not meet another WebSocket's.
+  // A message in several frames needs a deflater of its own, which no other WebSocket may use in
+  // between.
   if (socket->stands_alone && !socket->is_in_message && socket->deflater == nullptr) {
     return LoneDeflaterOf(socket->parameters);
   }
@@ -368,7 +371,7 @@ bool WebSocketSession::SendCompressed(Connection* connection, const Frame& frame
     transport_->Close(connection, ENOMEM);
     return false;
   }
-  // Only the first frame of a message says that it is compressed.
+  // Only the first frame of a message has the bit that says it is compressed.
   SendHeader(connection, frame, frame.opcode != Opcode::kContinuation, payload->size());
   const std::string_view bytes = payload->view();
   if (bytes.empty()) return true;
@@ -393,7 +396,7 @@ void WebSocketSession::OnBroadcastBlock(const ReplyRecord& reply) {
   const uint32_t id = wanted.block_id;
   LentMemory::View view;
   HTTPSYS_CHECK(lent_->Find(id, &view));
-  // Reports when the last connection has sent or dropped it.
+  // The last connection that sends or drops the block reports it.
   std::shared_ptr<const void> block(view.data, [this, id](const void*) {
     lent_->Return(id);
     records_->BlockDone(id, 0);
@@ -439,7 +442,7 @@ void WebSocketSession::BroadcastTo(Connection* connection, Broadcast* broadcast)
                       frame.payload.size());
 }
 
-// nullptr: zlib has no memory.
+// Returns nullptr if zlib has no memory.
 const WebSocketSession::Shared* WebSocketSession::CompressedFor(const WebSocketState& socket,
                                                                 Broadcast* broadcast) {
   for (const Broadcast::Compressed& known : broadcast->compressed) {

@@ -1,0 +1,164 @@
+'use strict'
+
+// server._listen2(), where Node's listen() has sorted its arguments and looked up the host: by its cases, what the server listens on.
+
+const net = require('node:net')
+const { clearInterval, setInterval } = require('node:timers')
+const { loadBinding } = require('../backend/binding')
+const { listenAgain } = require('../http/closing')
+const { kListener } = require('../http/symbols')
+const { createServerHandle } = require('../node/node-internals')
+const { nodeProcess } = require('../node/node-process')
+const { handleOf, setHandle } = require('../node/server')
+const { isParsedByNode } = require('../options/lenient')
+const { openAsWorker } = require('./cluster-worker')
+const { emitError, listenBeside, openAll, takeHandle } = require('./endpoints')
+const { impliedBy, isAnyPort, planForPort, refusalOf } = require('./implied-prefix')
+const { listenError, raisedAt } = require('./listen-error')
+const { addressOf, theEngine } = require('./listener')
+const { watch: watchReservations } = require('./live-reservations')
+const { openUrls } = require('./url-endpoints')
+
+/** @typedef {import('../../types/internal').ListenServer} ListenServer */
+/** @typedef {import('../../types/node-internals').ListenHandle} ListenHandle */
+/** @typedef {import('./endpoints').Opened} Opened */
+/** @typedef {import('./endpoints').Plan} Plan */
+
+/**
+ * @typedef {object} Bound the arguments of server._listen2()
+ * @property {string | null} address
+ * @property {number | null} port
+ * @property {number | null} addressType
+ * @property {number} backlog
+ * @property {number} [fd]
+ * @property {number} [flags]
+ */
+
+/** One server._listen2(). An error is emitted on the server in the next tick, with the stack of listen(). */
+class Opening {
+  /** @param {ListenServer} server @param {Bound} bound @param {(bound: Bound) => void} listenAsNode Node's own _listen2(), on the server's handle if there is one */
+  constructor (server, bound, listenAsNode) {
+    this.server = server
+    this.listener = server[kListener]
+    this.bound = bound
+    this.listenAsNode = listenAsNode
+    this.origin = this.listener.origin
+    this.listener.origin = null
+  }
+
+  run () {
+    const { addressType, fd } = this.bound
+    // Node's lenient parser is Node's: such a server is served by Node throughout.
+    if (isParsedByNode(this.server)) return this.listen()
+    const isPort = typeof fd !== 'number' && addressType !== -1
+    // Pipes, sockets that somebody else has bound, those of a cluster's primary.
+    if (handleOf(this.server) || !isPort) return this.onForeignHandle()
+    const plan = this.listener.plan ?? planForPort(this.server, this.bound.address, /** @type {number} */ (this.bound.port), this.bound.flags)
+    const refusal = refusalOf(plan, this.listener.sharing)
+    if (refusal !== null) return this.refuse(refusal)
+    if (loadBinding().capabilities.listensOnSockets) this.onSockets(plan)
+    else this.onUrls(plan)
+  }
+
+  /** @param {unknown} error */
+  fail (error) {
+    nodeProcess.nextTick(emitError, this.server, raisedAt(error, this.origin))
+  }
+
+  /** @param {unknown} error of a listen() that has opened nothing */
+  refuse (error) {
+    this.fail(error)
+    this.listener.listenFailed()
+  }
+
+  /** @param {() => void} [take] makes the server's handle the engine's @param {() => void} [beside] listens on further sockets */
+  listen (take, beside) {
+    const { server } = this
+    listenAgain(server, () => {
+      take?.()
+      this.listenAsNode(this.bound)
+      if (!handleOf(server) || beside === undefined) return
+      try {
+        beside()
+      } catch (error) {
+        handleOf(server)?.close()
+        setHandle(server, null)
+        throw error
+      }
+    })
+  }
+
+  onForeignHandle () {
+    const { server, bound: { address, port, addressType, fd, flags } } = this
+    if (!loadBinding().capabilities.listensOnSockets) return this.listen()
+    if (!handleOf(server)) {
+      const handle = createServerHandle(address, port, addressType, fd, flags)
+      if (typeof handle === 'number') return this.fail(listenError(handle, /** @type {string} */ (address), /** @type {number} */ (port)))
+      setHandle(server, handle)
+    }
+    this.listen(() => takeHandle(server, /** @type {ListenHandle} */ (handleOf(server)), { isForeign: true }))
+    if (handleOf(server)) startChecking(server)
+  }
+
+  /** HTTP.SYS takes URLs. @param {Plan} plan */
+  onUrls (plan) {
+    try {
+      this.listen(() => setHandle(this.server, openUrls(this.server, plan)))
+    } catch (error) {
+      this.fail(error)
+    }
+  }
+
+  /** @param {Plan} plan */
+  onSockets (plan) {
+    const { bound, listener, server } = this
+    const opening = listener.opening = {}
+    const onOpened = (/** @type {Error | null} */ error, /** @type {Opened[]} */ opened) => {
+      if (listener.opening !== opening) { // close(), or another listen(), came before the answer of others.
+        for (const { handle } of opened) handle.close()
+        return
+      }
+      listener.opening = null
+      if (error !== null) return this.refuse(error)
+      this.listenOn(plan, opened)
+    }
+    if (listener.asksPrimary) openAsWorker(server, plan, /** @type {import('../../types/node-internals').PrimaryQuery} */ (bound), onOpened)
+    else openAll(server, plan, bound.backlog, onOpened)
+  }
+
+  /** @param {Plan} plan @param {Opened[]} opened for its endpoints */
+  listenOn (plan, [own, ...others]) {
+    const { bound, listener, server } = this
+    const { handle } = own
+    if (plan.isPlain) listener.prefixes.implied = impliedBy(plan, handle)
+    if (listener.ports.size > 0 && !isAnyPort(plan)) watchReservations(listener)
+    setHandle(server, handle)
+    if (!bound.address && !listener.asksPrimary) {
+      // In use may be found out as late as in listen(2), and is then named as on Node.
+      const address = addressOf(handle).address ?? '::'
+      this.bound = { ...bound, address, addressType: net.isIPv6(address) ? 6 : 4 }
+    }
+    try {
+      this.listen(() => takeHandle(server, handle, own), () => listenBeside(server, others, bound.backlog))
+      if (handleOf(server)) startChecking(server)
+    } catch (error) {
+      this.fail(error)
+    }
+  }
+}
+
+/** As on Node, the two message timeouts are enforced at intervals. @param {ListenServer} server */
+function startChecking (server) {
+  const listener = server[kListener]
+  clearInterval(listener.checker)
+  if (listener.id === 0) return
+  listener.checker = setInterval(() => {
+    let { headersTimeout, requestTimeout } = server
+    if (headersTimeout === 0 && requestTimeout === 0) return
+    // Set the wrong way round after createServer(), which refuses it, Node takes them for each other.
+    if (requestTimeout > 0 && headersTimeout > requestTimeout) [headersTimeout, requestTimeout] = [requestTimeout, headersTimeout]
+    theEngine().native.checkConnections(listener.id, headersTimeout, requestTimeout)
+  }, server.connectionsCheckingInterval).unref()
+}
+
+module.exports = { Opening }
