@@ -45,6 +45,7 @@ void PortCoordinator::StepDown() {
   // The successor is told of them.
   for (auto& [token, removal] : record_->removals) removal.is_told = false;
   reunion_deadline_ms_ = 0;
+  was_left_ = false;
   has_unsynced_ = false;
   descent_.End();
 }
@@ -61,10 +62,11 @@ void PortCoordinator::Tick(uint64_t now_ms) {
   ExpireEntries(now_ms);
 }
 
-// Who has not come back has died with the last coordinator. If that is stopped, it has its prefixes
-// still, and so have the members of an earlier version that wait for it.
+// Who has not come back has died with the last coordinator. If that is stopped, it keeps its
+// prefixes, and so do other members that are stopped.
 void PortCoordinator::EndReunion(uint64_t now_ms) {
   reunion_deadline_ms_ = 0;
+  was_left_ = false;
   for (const uint64_t id : MissingMembers()) {
     if (rank() == 0 || effects_->IsGone(id)) RemoveMember(id, now_ms);
   }
@@ -312,6 +314,7 @@ bool PortCoordinator::HasReturned(uint64_t member) const {
 }
 
 bool PortCoordinator::IsAwaiting() const {
+  if (was_left_) return true;
   return (reunion_deadline_ms_ != 0 || rank() != 0) && !MissingMembers().empty();
 }
 
@@ -504,6 +507,7 @@ void PortCoordinator::OnBroken(LinkId link, uint64_t now_ms) {
   if (is_moving) {
     // Its successor has ended, or it would not ask this coordinator any more.
     reunion_deadline_ms_ = now_ms + limits::kReunionMs;
+    was_left_ = true;
   } else if (id != 0) {
     RemoveMember(id, now_ms);
   }

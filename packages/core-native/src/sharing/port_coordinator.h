@@ -49,7 +49,8 @@ class PortCoordinator {
   // The lanes of this engine apply all changes up to `serial`.
   void OnApplied(uint32_t serial, uint64_t now_ms);
   bool has_links() const { return !sessions_.empty(); }
-  // True if members that this new coordinator knows of have not come back: they hear of no change.
+  // True if members have not come back to this coordinator, so that they hear of no change: those of
+  // the last term, or those that a successor has had.
   bool IsAwaiting() const;
 
   // -- What this engine wants.
@@ -133,6 +134,9 @@ class PortCoordinator {
   std::vector<Confirmation> confirmations_;
   // Until when members of the last term may come back; 0 = that time is over.
   uint64_t reunion_deadline_ms_ = 0;
+  // True while members may come back from a successor that has ended, with others that this
+  // coordinator does not know. reunion_deadline_ms_ runs then.
+  bool was_left_ = false;
   uint64_t tell_at_ms_ = 0;  // When those that have not come back are told again.
   std::string told_key_;     // The newest ticket key that the members know.
 };

@@ -115,14 +115,6 @@ bool Model::IsLinked(const Process& process, const Process& coordinator) const {
   });
 }
 
-// It has left a coordinator that was stopped and has not read that yet.
-bool Model::HasMoved(const Process& process, const Process& coordinator) const {
-  return std::any_of(links_.begin(), links_.end(), [&](const Link& link) {
-    return link.id[0] == process.id && link.id[1] == coordinator.id && link.is_session &&
-           !link.is_open[0] && link.is_open[1];
-  });
-}
-
 bool Model::HasRoute(const Process& by, uint64_t owner, uint32_t server, uint64_t self) const {
   if (by.routes == nullptr) return false;
   for (uint32_t i = 0; i < by.routes->target_count(); ++i) {
@@ -160,8 +152,9 @@ void Model::OnRemoved(Process& process, Server& server) {
   for (const auto& other : processes_) {
     if (other.get() == &process || !other->is_alive || other->port == nullptr) continue;
     if (!other->port->record().has_joined) continue;
-    // A coordinator that leaves has told it, and does not wait.
-    const bool is_told = IsLinked(*other, process) || HasMoved(*other, process);
+    // A coordinator that leaves has told it, and does not wait. If it was stopped until now, others
+    // may have joined a successor that it does not know of.
+    const bool is_told = IsLinked(*other, process) || process.is_succeeded;
     if (IsCut(*other) || (has_left && is_told)) continue;
     if (HasRoute(*other, process.id, server.id, other->id)) {
       Fail("process " + std::to_string(other->id) + " has a route to a prefix that " +
@@ -199,6 +192,9 @@ void Model::CheckTakeover(const Process& process, uint32_t rank) {
   }
   successor_ = process.id;
   succeeded_ = before;
+  for (const auto& each : processes_) {
+    if (each->id == before) each->is_succeeded = true;
+  }
   kept_.clear();
   for (const auto& there : process.port->record().state.EntriesOfMember(before)) {
     if (!there.is_absent()) kept_.insert(there.entry.server_id);

@@ -119,7 +119,8 @@ struct Process final : sharing::PortEffects {
   uint64_t id;
   bool is_alive = true;
   bool is_paused = false;
-  bool is_doubted = false;  // A kDoubt waits for it.
+  bool is_doubted = false;    // A kDoubt waits for it.
+  bool is_succeeded = false;  // Another process has taken its place, and it has joined nobody since.
   uint64_t died_ms = 0;
   std::unique_ptr<PortParticipant> port;
   std::deque<std::pair<std::shared_ptr<const PortRoutes>, std::optional<Applied>>> lanes;
@@ -186,7 +187,6 @@ class Model {
   bool HasConfirmed(const Process& process) const;
   bool IsCut(const Process& process) const;
   bool IsLinked(const Process& process, const Process& coordinator) const;
-  bool HasMoved(const Process& process, const Process& coordinator) const;
   bool HasRoute(const Process& by, uint64_t owner, uint32_t server, uint64_t self) const;
   void CheckOwners();
   void CheckTakeover(const Process& process, uint32_t rank);
