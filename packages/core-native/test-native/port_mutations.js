@@ -166,8 +166,8 @@ const kPortMutations = [
   {
     name: 'newcomer-succeeds',
     file: 'port_membership.cc',
-    find: '  if (!record_->has_joined || record_->WantsNothing()) return false;\n  if (is_joined_) return',
-    replace: '  if (MUTANT("newcomer-succeeds") && !record_->has_joined) return true;\n  if (!record_->has_joined || record_->WantsNothing()) return false;\n  if (is_joined_) return'
+    find: '  if (!record_->has_joined || record_->WantsNothing()) return false;\n  if (is_joined_ &&',
+    replace: '  if (MUTANT("newcomer-succeeds") && !record_->has_joined) return true;\n  if (!record_->has_joined || record_->WantsNothing()) return false;\n  if (is_joined_ &&'
   },
   {
     name: 'doubt-untold',

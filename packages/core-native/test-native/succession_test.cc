@@ -147,6 +147,15 @@ TEST_F(SuccessionTest, ACoordinatorOfAnEarlierVersionIsNotSucceeded) {
   CloseNamed(&coordinator_);
 }
 
+// It does not know of ranks, and would take rank 0 when the coordinator yields.
+TEST_F(SuccessionTest, ACoordinatorIsNotSucceededBesideAMemberOfAnEarlierVersion) {
+  Raw member = BobJoins(peer::kProtocol);
+  member.Send(FrameType::kMember, peer::Member{5, 1, 0, 2, "played"});
+  EXPECT_EQ(Register(Carol(), "/c/").error, ETIMEDOUT);
+  EXPECT_FALSE(IsTaken(1));
+  CloseNamed(&coordinator_);
+}
+
 TEST_F(SuccessionTest, ACoordinatorThatWasSucceededJoinsTheSuccessor) {
   Member& alice = Alice();
   Raw member = Visit();

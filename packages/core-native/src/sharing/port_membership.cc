@@ -153,16 +153,17 @@ void PortMembership::SayGoodbye() {
 
 // -- Doubts about the coordinator.
 
-// Only a member that knows the port can take the coordinator's place, and only of one that yields
-// when it goes on. A coordinator that has not said its version is known by its process.
+// Only a member that knows the port can take the coordinator's place, and only while all members
+// know of ranks. A coordinator of an earlier version would not yield. A member of an earlier version
+// would take rank 0 when the coordinator yields, beside the successor. A coordinator that has not
+// said its version is known by its process.
 bool PortMembership::MaySucceed() const {
   if (!record_->has_joined || record_->WantsNothing()) return false;
-  if (is_joined_) return protocol_ >= peer::kProtocolPing;
-  bool is_known = false;
+  if (is_joined_ && protocol_ < peer::kProtocolPing) return false;
+  bool is_known = is_joined_;
   for (const auto& [id, member] : record_->state.members()) {
-    if (member.pid != coordinator_.pid) continue;
     if (member.protocol < peer::kProtocolPing) return false;
-    is_known = true;
+    is_known = is_known || member.pid == coordinator_.pid;
   }
   return is_known;
 }
