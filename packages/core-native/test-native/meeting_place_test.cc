@@ -138,6 +138,28 @@ TEST(MeetingPlaceTest, TheCoordinatorListensAtTheHighestRank) {
   EXPECT_EQ(test::OpenDescriptors(), before);
 }
 
+TEST(MeetingPlaceTest, ARankAtWhichTooManyWaitIsTakenAllTheSame) {
+  const uint16_t port = OwnPort();
+  NamedSocket own;
+  NamedSocket full;
+  ASSERT_EQ(ListenUnder(PortName(port), &own), 0);
+  ASSERT_EQ(ListenUnder(PortName(port, 1), &full), 0);
+  // Linux says that nobody can wait there; other systems refuse as if nobody listened.
+  ASSERT_EQ(listen(full.fd, 0), 0);
+  std::vector<int> waiting;
+  int fd = ConnectToRank(port, 1);
+  for (; fd >= 0; fd = ConnectToRank(port, 1)) waiting.push_back(fd);
+#ifdef __linux__
+  EXPECT_EQ(fd, -EAGAIN);
+  EXPECT_TRUE(IsRankPassed(port, 0));
+  uint32_t rank = 7;
+  EXPECT_EQ(ConnectToCoordinator(port, &rank), -EAGAIN) << "rank 0 is nobody's coordinator";
+#endif
+  for (const int each : waiting) close(each);
+  CloseNamed(&full);
+  CloseNamed(&own);
+}
+
 TEST(MeetingPlaceTest, MembersAreFoundByTheirNames) {
   const uint64_t ids[] = {RandomId(), RandomId()};
   NamedSocket sockets[2];

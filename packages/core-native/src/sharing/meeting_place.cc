@@ -173,8 +173,11 @@ int ConnectTo(const std::string& name) {
 
 int ConnectToRank(uint16_t port, uint32_t rank) {
   const int fd = ConnectTo(PortName(port, rank));
-  if (fd < 0 || rank == 0) return fd;
+  if (rank == 0) return fd;
   Credentials there;
+  // Nobody says who listens where too many wait, but the kernel.
+  if (fd == -EAGAIN && IsStrangers(PortName(port, rank), &there)) return -EACCES;
+  if (fd < 0) return fd;
   if (ReadCredentials(fd, &there) && there.uid == geteuid()) return fd;
   close(fd);
   return -EACCES;
@@ -183,7 +186,7 @@ int ConnectToRank(uint16_t port, uint32_t rank) {
 int ConnectToCoordinator(uint16_t port, uint32_t* rank) {
   for (*rank = limits::kRanksMax - 1; *rank > 0; --*rank) {
     const int fd = ConnectToRank(port, *rank);
-    if (fd >= 0) return fd;
+    if (fd >= 0 || fd == -EAGAIN) return fd;
   }
   return ConnectToRank(port, 0);
 }
@@ -191,9 +194,8 @@ int ConnectToCoordinator(uint16_t port, uint32_t* rank) {
 bool IsRankPassed(uint16_t port, uint32_t rank) {
   for (uint32_t higher = rank + 1; higher < limits::kRanksMax; ++higher) {
     const int fd = ConnectToRank(port, higher);
-    if (fd < 0) continue;
-    close(fd);
-    return true;
+    if (fd >= 0) close(fd);
+    if (fd >= 0 || fd == -EAGAIN) return true;
   }
   return false;
 }

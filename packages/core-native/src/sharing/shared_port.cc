@@ -84,7 +84,12 @@ int SharedPort::TakeRankAbove(uint32_t rank) {
   for (uint32_t higher = rank + 1; higher < limits::kRanksMax; ++higher) {
     if (IsRankPassed(number_, rank)) break;
     const int status = ListenUnder(PortName(number_, higher), &meeting_);
-    if (status == 0) return static_cast<int>(higher);
+    if (status == 0 && !IsRankPassed(number_, higher)) return static_cast<int>(higher);
+    if (status == 0) {
+      // Another member did not find this one, which had bound the name and did not listen yet.
+      CloseNamed(&meeting_);
+      break;
+    }
     // Another user has it, or a process that is stopped and does not listen.
     if (status != -EADDRINUSE) return status;
   }
