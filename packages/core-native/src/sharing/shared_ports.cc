@@ -261,7 +261,15 @@ void SharedPorts::OnApplied(uint16_t number, uint64_t life, const Applied& appli
 }
 
 void SharedPorts::OnDoubt(uint16_t number) {
+  {
+    const std::lock_guard lock(doubts_mutex_);
+    if (!doubts_.insert(number).second) return;
+  }
   thread_.Post([this, number] {
+    {
+      const std::lock_guard lock(doubts_mutex_);
+      doubts_.erase(number);
+    }
     const std::lock_guard lock(mutex_);
     SharedPort* port = Find(number);
     if (port == nullptr || is_closed_) return;

@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -151,6 +152,10 @@ class SharedPorts final : private Channel::Handler, private PortHost, private Sh
   const uint64_t id_;
   uint32_t thread_number_ = 0;
   std::string program_;
+
+  // Ports whose doubt the thread has not handled yet: members may tell it as often as they like.
+  std::mutex doubts_mutex_;
+  std::set<uint16_t> doubts_;
 
   std::mutex mutex_;  // Guards everything below but the thread.
   std::map<uint16_t, std::unique_ptr<SharedPort>> ports_;
