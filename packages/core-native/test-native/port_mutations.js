@@ -145,8 +145,8 @@ const kPortMutations = [
   {
     name: 'succeeded-unasked',
     file: 'port_succession.cc',
-    find: '    return now_ms - pinged_ms_ < limits::kSilentMs ? Finding::kNothing : Succeed(member);',
-    replace: '    return now_ms - pinged_ms_ < limits::kSilentMs && !MUTANT("succeeded-unasked") ? Finding::kNothing : Succeed(member);'
+    find: '    return now_ms - pinged_ms_ < silent_ms ? Finding::kNothing : Succeed(member);',
+    replace: '    return now_ms - pinged_ms_ < silent_ms && !MUTANT("succeeded-unasked") ? Finding::kNothing : Succeed(member);'
   },
   // or although its answer is there,
   {
