@@ -134,8 +134,9 @@ bool UidOfAbstractName(const std::string& name, uint32_t* uid) {
 
 bool ListAbstractNames(const std::string& start, size_t most, std::vector<std::string>* names) {
   return ForEachName([&](const NamedUnixSocket& socket) {
+    const bool is_strangers = socket.has_uid && socket.uid != geteuid();
     const bool is_meant = socket.state == kStateListening && socket.name.starts_with(start);
-    if (is_meant && names->size() < most) names->emplace_back(socket.name);
+    if (is_meant && !is_strangers && names->size() < most) names->emplace_back(socket.name);
   });
 }
 
