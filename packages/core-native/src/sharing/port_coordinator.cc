@@ -500,17 +500,16 @@ void PortCoordinator::OnBroken(LinkId link, uint64_t now_ms) {
   const auto found = sessions_.find(link);
   if (found == sessions_.end()) return;
   const uint64_t id = found->second.id;
-  const bool is_moving = found->second.is_moving && !effects_->IsGone(id);
+  const bool is_moving = found->second.is_moving;
   sessions_.erase(found);
   std::erase_if(confirmations_,
                 [=](const Confirmation& confirmation) { return confirmation.link == link; });
   if (is_moving) {
-    // Its successor has ended, or it would not ask this coordinator any more.
+    // The successor has ended, or this coordinator would have yielded.
     reunion_deadline_ms_ = now_ms + limits::kReunionMs;
     was_left_ = true;
-  } else if (id != 0) {
-    RemoveMember(id, now_ms);
   }
+  if (id != 0 && (!is_moving || effects_->IsGone(id))) RemoveMember(id, now_ms);
   CheckConfirmations(now_ms);
   queries_.OnBroken(link, now_ms);
 }
