@@ -49,8 +49,8 @@ class PortCoordinator {
   // The lanes of this engine apply all changes up to `serial`.
   void OnApplied(uint32_t serial, uint64_t now_ms);
   bool has_links() const { return !sessions_.empty(); }
-  // True if members have not come back to this coordinator, so that they hear of no change: those of
-  // the last term, or those that a successor has had.
+  // True if members have not come back to this coordinator, so that they hear of no change: those
+  // of the last term, or those that a successor has had.
   bool IsAwaiting() const;
 
   // -- What this engine wants.

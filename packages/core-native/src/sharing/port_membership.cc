@@ -154,9 +154,9 @@ void PortMembership::SayGoodbye() {
 // -- Doubts about the coordinator.
 
 // Only a member that knows the port can take the coordinator's place, and only while all members
-// know of ranks. A coordinator of an earlier version would not yield. A member of an earlier version
-// would take rank 0 when the coordinator yields, beside the successor. A coordinator that has not
-// said its version is known by its process.
+// know of ranks. A coordinator of an earlier version would not yield. A member of an earlier
+// version would take rank 0 when the coordinator yields, beside the successor. A coordinator that
+// has not said its version is known by its process.
 bool PortMembership::MaySucceed() const {
   if (!record_->has_joined || record_->WantsNothing()) return false;
   if (is_joined_ && protocol_ < peer::kProtocolPing) return false;

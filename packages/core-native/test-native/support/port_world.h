@@ -119,8 +119,9 @@ struct Process final : sharing::PortEffects {
   uint64_t id;
   bool is_alive = true;
   bool is_paused = false;
-  bool is_doubted = false;    // A kDoubt waits for it.
-  bool is_succeeded = false;  // Another process has taken its place, and it has joined nobody since.
+  bool is_doubted = false;  // A kDoubt waits for it.
+  // Another process has taken its place as the coordinator, and it has joined nobody since.
+  bool is_succeeded = false;
   uint64_t died_ms = 0;
   std::unique_ptr<PortParticipant> port;
   std::deque<std::pair<std::shared_ptr<const PortRoutes>, std::optional<Applied>>> lanes;
