@@ -438,7 +438,6 @@ void PortCoordinator::TellRemoval(uint32_t token, const std::vector<PortRecord::
   if (token != 0) Confirm({.serial = serial, .token = token, .is_removal = true}, now_ms);
 }
 
-// Everything told so far is to be in force. The serial by which that is confirmed.
 uint32_t PortCoordinator::SyncAll() {
   const uint32_t serial = ++serial_;
   Broadcast(FrameType::kSync, peer::Encode(peer::Sync{serial}));

@@ -70,8 +70,9 @@ class PortCoordinator {
   void TellChanges(const std::vector<PortRecord::Change>& changes);
   void TellEntry(const peer::Entry& entry);
   void TellSocket(const std::string& address, LinkId except = 0);
-  // Makes the members apply everything told so far.
-  void Sync() { SyncAll(); }
+  // Makes the members, and the lanes of this engine, apply everything told so far. Returns the
+  // serial by which they confirm that.
+  uint32_t SyncAll();
   // Tells the members of a new key for session tickets, if there is one.
   void TellTicketKeys();
   // True if there are members and the port has TLS, so that ticket keys are told.
@@ -114,7 +115,6 @@ class PortCoordinator {
   void TellSuccession(uint64_t now_ms);
   std::vector<uint64_t> MissingMembers() const;
   void ExpireEntries(uint64_t now_ms);
-  uint32_t SyncAll();
   void Confirm(Confirmation confirmation, uint64_t now_ms);
   void CheckConfirmations(uint64_t now_ms);
   void FinishConfirmation(const Confirmation& confirmation);

@@ -283,7 +283,7 @@ void PortParticipant::TakePlace(const PortSuccession::Victory& victory, uint64_t
   for (const peer::Register& wanted : std::exchange(record_.queued, {})) {
     coordinator_.RegisterQueued(wanted, now_ms);
   }
-  coordinator_.Sync();
+  coordinator_.SyncAll();
   if (IsUnused()) End();
 }
 
