@@ -8,8 +8,8 @@ const { certificate } = require('../helpers/certificates')
 const { freePort } = require('../helpers/free-port')
 const { Stranger, ask, assertFree, kSkip, kSkipStranger, meetingPlace, member, until } = require('./kit')
 
-// A coordinator has a second to answer; the rest is what a busy machine adds at most.
-const kSilentMsMax = 5000
+// A coordinator has three seconds to answer; the rest is what a busy machine adds at most.
+const kSilentMsMax = 8000
 
 describe('Registering on a shared port', { skip: kSkip }, () => {
   it('fails for the prefix that another process has, naming process and prefix', async (t) => {
@@ -196,10 +196,10 @@ describe('Registering on a shared port', { skip: kSkip }, () => {
     assert.equal((await ask(port, '/b/')).owner, 'b')
   })
 
-  it('fails within a second when the coordinator is stopped, naming it, and works when it goes on', async (t) => {
+  // With other members it does not fail: stopped-coordinator.test.js.
+  it('fails within some seconds when the only member is stopped, naming it, and works when it goes on', async (t) => {
     const port = await freePort()
     const a = await member(t, 'a', `http://*:${port}/a/`)
-    const b = await member(t, 'b', `http://*:${port}/b/`)
     const c = await member(t)
     a.process.kill('SIGSTOP')
     const isAboutA = (/** @type {any} */ error) => {
@@ -211,14 +211,10 @@ describe('Registering on a shared port', { skip: kSkip }, () => {
     const since = Date.now()
     await assert.rejects(c.listen('c', `http://*:${port}/c/`), isAboutA)
     const ms = Date.now() - since
-    assert.ok(ms >= 900 && ms < kSilentMsMax, `${ms} ms`)
-    // Who is there serves on, new connections too.
-    for (let i = 0; i < 8; i++) assert.equal((await ask(port, '/b/')).owner, 'b')
-    await assert.rejects(b.tell('addPrefix', { name: 'b', prefix: `http://*:${port}/b2/` }), isAboutA)
+    assert.ok(ms >= 2900 && ms < kSilentMsMax, `${ms} ms`)
     a.process.kill('SIGCONT')
     await c.listen('c', `http://*:${port}/c/`)
-    await b.tell('addPrefix', { name: 'b', prefix: `http://*:${port}/b3/` })
-    for (const [target, owner] of [['/a/', 'a'], ['/b/', 'b'], ['/b3/', 'b'], ['/c/', 'c']]) {
+    for (const [target, owner] of [['/a/', 'a'], ['/c/', 'c']]) {
       assert.equal((await ask(port, target)).owner, owner)
     }
   })

@@ -40,6 +40,8 @@ void TryAll(std::string_view payload) {
   TryDecode<peer::EntryGone>(payload);
   TryDecode<peer::Sync>(payload);
   TryDecode<peer::TicketKeys>(payload);
+  TryDecode<peer::Pong>(payload);
+  TryDecode<peer::Doubt>(payload);
   TryDecode<peer::Link>(payload);
   TryDecode<peer::Sequence>(payload);
   TryDecode<peer::Relay>(payload);

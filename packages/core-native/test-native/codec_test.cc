@@ -65,6 +65,8 @@ TEST(CodecTest, MessagesOfRegistrationsArriveAsTheyWere) {
 TEST(CodecTest, MessagesOfTheStateArriveAsTheyWere) {
   EXPECT_EQ(ThereAndBack(Member{1, 2, 3, 4, "p"}).protocol, 4);
   ThereAndBack(MemberGone{1});
+  ThereAndBack(Pong{1});
+  ThereAndBack(Doubt{8080});
   const Entry entry = ThereAndBack(Entry{1, 2, 3, kEntryExclusive, 400, "q", "http://*:80/"});
   EXPECT_EQ(entry.absent_ms, 400u);
   EXPECT_EQ(entry.prefix, "http://*:80/");

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
@@ -25,7 +26,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/limits.h"
+#include "peer/frame_reader.h"
+#include "peer/messages.h"
 #include "sharing/listening_socket.h"
+#include "sharing/member_names.h"
 #include "sharing/named_files.h"
 #include "support/descriptors.h"
 
@@ -93,6 +98,114 @@ TEST(MeetingPlaceTest, BothEndsKnowWhoTheOtherIs) {
   for (const int fd : {visitor, accepted, socket.fd}) close(fd);
   Credentials credentials;
   EXPECT_FALSE(ReadCredentials(-1, &credentials));
+}
+
+// -- Ranks of a meeting place.
+
+// A port of this test alone, which needs no listening socket.
+uint16_t OwnPort() { return static_cast<uint16_t>(RandomId() % 60000 + 1); }
+
+TEST(MeetingPlaceTest, EachRankHasANameOfItsOwn) {
+  std::set<std::string> names;
+  for (uint32_t rank = 0; rank < limits::kRanksMax; ++rank) names.insert(PortName(8080, rank));
+  EXPECT_EQ(names.size(), limits::kRanksMax);
+  EXPECT_TRUE(names.contains(PortName(8080)));
+}
+
+TEST(MeetingPlaceTest, TheCoordinatorListensAtTheHighestRank) {
+  const int before = test::OpenDescriptors();
+  const uint16_t port = OwnPort();
+  uint32_t rank = 7;
+  EXPECT_EQ(ConnectToCoordinator(port, &rank), -ECONNREFUSED);
+  NamedSocket first;
+  NamedSocket third;
+  ASSERT_EQ(ListenUnder(PortName(port), &first), 0);
+  ASSERT_EQ(ListenUnder(PortName(port, 2), &third), 0);
+  int fd = ConnectToCoordinator(port, &rank);
+  ASSERT_GE(fd, 0);
+  close(fd);
+  EXPECT_EQ(rank, 2u);
+  EXPECT_TRUE(IsRankPassed(port, 0));
+  EXPECT_TRUE(IsRankPassed(port, 1));
+  EXPECT_FALSE(IsRankPassed(port, 2));
+  CloseNamed(&third);
+  fd = ConnectToCoordinator(port, &rank);
+  ASSERT_GE(fd, 0);
+  close(fd);
+  EXPECT_EQ(rank, 0u);
+  EXPECT_FALSE(IsRankPassed(port, 0));
+  CloseNamed(&first);
+  EXPECT_EQ(test::OpenDescriptors(), before);
+}
+
+TEST(MeetingPlaceTest, ARankAtWhichTooManyWaitIsTakenAllTheSame) {
+  const uint16_t port = OwnPort();
+  NamedSocket own;
+  NamedSocket full;
+  ASSERT_EQ(ListenUnder(PortName(port), &own), 0);
+  ASSERT_EQ(ListenUnder(PortName(port, 1), &full), 0);
+  // Linux says that nobody can wait there; other systems refuse as if nobody listened.
+  ASSERT_EQ(listen(full.fd, 0), 0);
+  std::vector<int> waiting;
+  int fd = ConnectToRank(port, 1);
+  for (; fd >= 0; fd = ConnectToRank(port, 1)) waiting.push_back(fd);
+#ifdef __linux__
+  EXPECT_EQ(fd, -EAGAIN);
+  EXPECT_TRUE(IsRankPassed(port, 0));
+  uint32_t rank = 7;
+  EXPECT_EQ(ConnectToCoordinator(port, &rank), -EAGAIN) << "rank 0 is nobody's coordinator";
+#endif
+  for (const int each : waiting) close(each);
+  CloseNamed(&full);
+  CloseNamed(&own);
+}
+
+TEST(MeetingPlaceTest, MembersAreFoundByTheirNames) {
+  const uint64_t ids[] = {RandomId(), RandomId()};
+  NamedSocket sockets[2];
+  for (const int i : {0, 1}) ASSERT_EQ(ListenUnder(MemberName(ids[i]), &sockets[i]), 0);
+  // A connection that was accepted has the name, too.
+  const int visitor = ConnectTo(MemberName(ids[0]));
+  const std::vector<uint64_t> found = FindMembers();
+  for (const uint64_t id : ids) EXPECT_EQ(std::count(found.begin(), found.end(), id), 1);
+  close(visitor);
+  for (NamedSocket& socket : sockets) CloseNamed(&socket);
+  const std::vector<uint64_t> later = FindMembers();
+  for (const uint64_t id : ids) EXPECT_EQ(std::count(later.begin(), later.end(), id), 0);
+}
+
+TEST(MeetingPlaceTest, ADoubtIsReadByTheMemberThatItIsSentTo) {
+  const int before = test::OpenDescriptors();
+  const uint64_t id = RandomId();
+  SendDoubt(id, 80);
+  NamedSocket member;
+  ASSERT_EQ(ListenUnder(MemberName(id), &member), 0);
+  SendDoubt(id, 8080);
+  int accepted = -1;
+  Credentials who;
+  // Tests that run beside this one may tell every member of a doubt.
+  do {
+    if (accepted != -1) close(accepted);
+    accepted = accept(member.fd, nullptr, nullptr);
+    ASSERT_GE(accepted, 0);
+    ASSERT_TRUE(ReadCredentials(accepted, &who));
+  } while (who.pid != static_cast<uint32_t>(getpid()));
+  char buffer[256];
+  const ssize_t got = recv(accepted, buffer, sizeof buffer, 0);
+  ASSERT_GT(got, 0);
+  peer::FrameReader reader;
+  reader.Append({buffer, static_cast<size_t>(got)});
+  peer::Frame frame;
+  ASSERT_EQ(reader.Next(&frame), peer::FrameReader::Result::kFrame);
+  EXPECT_EQ(frame.type, peer::FrameType::kLink);
+  ASSERT_EQ(reader.Next(&frame), peer::FrameReader::Result::kFrame);
+  EXPECT_EQ(frame.type, peer::FrameType::kDoubt);
+  peer::Doubt doubt;
+  ASSERT_TRUE(peer::Decode(frame.payload, &doubt));
+  EXPECT_EQ(doubt.port, 8080);
+  close(accepted);
+  CloseNamed(&member);
+  EXPECT_EQ(test::OpenDescriptors(), before);
 }
 
 // -- Other users.
@@ -182,6 +295,22 @@ TEST(StrangerTest, AMemberWhoseNameAnotherUserHasTakenIsGone) {
   EXPECT_TRUE(IsGone(id));
   const Stranger stranger(MemberName(id), Stranger::Does::kListens);
   EXPECT_TRUE(IsGone(id)) << "whoever answers there";
+}
+
+TEST(StrangerTest, AnotherUserAtAHigherRankIsNobodysSuccessor) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+  const uint16_t port = OwnPort();
+  NamedSocket own;
+  ASSERT_EQ(ListenUnder(PortName(port), &own), 0);
+  const Stranger stranger(PortName(port, 1), Stranger::Does::kListens);
+  EXPECT_FALSE(IsRankPassed(port, 0));
+  EXPECT_EQ(ConnectToRank(port, 1), -EACCES);
+  uint32_t rank = 7;
+  const int fd = ConnectToCoordinator(port, &rank);
+  EXPECT_GE(fd, 0);
+  EXPECT_EQ(rank, 0u);
+  close(fd);
+  CloseNamed(&own);
 }
 
 // -- Names that are files.
@@ -293,6 +422,20 @@ TEST_F(NamedFilesTest, SweepingRemovesTheNamesOfKilledProcessesAlone) {
   EXPECT_EQ(Count(), 5) << "the young one, the living one, and a file of somebody else";
   EXPECT_EQ(SweepFolder(living.name), 0);
   CloseNamed(&living);
+}
+
+TEST_F(NamedFilesTest, NamesAreListedByWhatTheyBeginWith) {
+  NamedSocket sockets[3];
+  ASSERT_EQ(ListenUnder(Name("4-m-0123456789abcdef"), &sockets[0]), 0);
+  ASSERT_EQ(ListenUnder(Name("4-m-0000000000000001"), &sockets[1]), 0);
+  ASSERT_EQ(ListenUnder(Name("4-80-1"), &sockets[2]), 0);
+  std::vector<std::string> found = ListNames(Name("4-m-"), 10);
+  std::sort(found.begin(), found.end());
+  EXPECT_EQ(found, (std::vector<std::string>{sockets[1].name, sockets[0].name}));
+  EXPECT_EQ(ListNames(Name("4-m-"), 1).size(), 1u);
+  ASSERT_EQ(chmod(folder_.c_str(), 0755), 0);
+  EXPECT_TRUE(ListNames(Name("4-m-"), 10).empty()) << "anybody may have made them";
+  for (NamedSocket& socket : sockets) CloseNamed(&socket);
 }
 
 TEST_F(NamedFilesTest, AFolderThatOthersMayUseIsRefused) {

@@ -49,6 +49,7 @@ class Owner final : public PeerLinks::Owner {
   void OnDecided(const peer::Decided& decision) override { decisions.push_back(decision); }
   void OnReturned(const peer::Returned& request) override { returned.push_back(request.id); }
   void OnEnded(const peer::Ended& end) override { ends.push_back(end.id); }
+  void OnDoubt(uint16_t port) override { doubts.push_back(port); }
   void OnFree(uint64_t member) override { free_members.push_back(member); }
   void OnLinkFree() override { ++frees; }
 
@@ -58,6 +59,7 @@ class Owner final : public PeerLinks::Owner {
   std::vector<peer::Decided> decisions;
   std::vector<uint32_t> returned;
   std::vector<uint32_t> ends;
+  std::vector<uint16_t> doubts;
   std::vector<uint64_t> free_members;
   int frees = 0;
   bool is_willing = true;
@@ -119,10 +121,18 @@ class PeerLinksTest : public testing::Test {
     uv_timer_stop(&guard_);
     return is_so();
   }
+  // Tests that run beside this one may tell every member of a doubt.
   int AcceptLink() const {
-    pollfd watched{named_.fd, POLLIN, 0};
-    EXPECT_EQ(poll(&watched, 1, 5000), 1);
-    return accept4(named_.fd, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    for (;;) {
+      pollfd watched{named_.fd, POLLIN, 0};
+      EXPECT_EQ(poll(&watched, 1, 5000), 1);
+      const int fd = accept4(named_.fd, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+      sharing::Credentials who;
+      const bool is_other = fd != -1 && sharing::ReadCredentials(fd, &who) &&
+                            who.pid != static_cast<uint32_t>(getpid());
+      if (!is_other) return fd;
+      close(fd);
+    }
   }
   // The link ends at the receiver.
   void Link() {
@@ -197,6 +207,34 @@ TEST_F(PeerLinksTest, WhoHasNotSaidWhoItIsIsNotFree) {
   script_->Send(FrameType::kFree, {});
   EXPECT_TRUE(Until([&] { return played_.is_broken; }));
   EXPECT_TRUE(receives_.free_members.empty());
+}
+
+TEST_F(PeerLinksTest, ADoubtAboutACoordinatorIsPassedOn) {
+  ScriptToReceiver();
+  script_->Send(FrameType::kLink, peer::Encode(peer::Link{}));
+  script_->Send(FrameType::kDoubt, peer::Encode(peer::Doubt{kPort}));
+  script_->Send(FrameType::kDoubt, peer::Encode(peer::Doubt{0}));
+  ASSERT_TRUE(Until([&] { return receives_.doubts.size() == 2; }));
+  EXPECT_EQ(receives_.doubts, (std::vector<uint16_t>{kPort, 0}));
+  EXPECT_FALSE(played_.is_broken);
+}
+
+TEST_F(PeerLinksTest, ADoubtOfSomebodyWhoHasNotSaidWhoItIsIsNone) {
+  ScriptToReceiver();
+  script_->Send(FrameType::kDoubt, peer::Encode(peer::Doubt{kPort}));
+  EXPECT_TRUE(Until([&] { return played_.is_broken; }));
+  EXPECT_TRUE(receives_.doubts.empty());
+}
+
+TEST_F(PeerLinksTest, ADoubtThatNamesNoPortEndsTheLink) {
+  for (const size_t bytes : {0U, 1U, 3U}) {
+    played_.is_broken = false;
+    ScriptToReceiver();
+    script_->Send(FrameType::kLink, peer::Encode(peer::Link{}));
+    script_->Send(FrameType::kDoubt, std::string(bytes, 'x'));
+    EXPECT_TRUE(Until([&] { return played_.is_broken; })) << bytes;
+  }
+  EXPECT_TRUE(receives_.doubts.empty());
 }
 
 TEST_F(PeerLinksTest, AConnectionArrivesWithWhatWasReadOfItAndTheSenderLetsGo) {

@@ -134,6 +134,53 @@ const kPortMutations = [
     find: '.token = gone.token, .is_removal = true}',
     replace: '.token = gone.token, .is_removal = !MUTANT("removal-of-others-unawaited")}'
   },
+  // A coordinator that is stopped: it goes on as if nobody had succeeded it,
+  {
+    name: 'succession-unlooked',
+    file: 'port_participant.cc',
+    find: '  if (!is_coordinator_ || !record_.effects->IsSucceeded(coordinator_.rank())) return;',
+    replace: '  if (MUTANT("succession-unlooked") || !is_coordinator_ || !record_.effects->IsSucceeded(coordinator_.rank())) return;'
+  },
+  // is succeeded at once,
+  {
+    name: 'succeeded-unasked',
+    file: 'port_succession.cc',
+    find: '    return now_ms - pinged_ms_ < silent_ms ? Finding::kNothing : Succeed(member);',
+    replace: '    return now_ms - pinged_ms_ < silent_ms && !MUTANT("succeeded-unasked") ? Finding::kNothing : Succeed(member);'
+  },
+  // or although its answer is there,
+  {
+    name: 'unread-unlooked',
+    file: 'port_succession.cc',
+    find: '  if (effects_->HasUnread(ping_) || effects_->HasUnread(member.link)) return Finding::kNothing;',
+    replace: '  if (!MUTANT("unread-unlooked") && (effects_->HasUnread(ping_) || effects_->HasUnread(member.link))) return Finding::kNothing;'
+  },
+  // loses its prefixes while it is stopped,
+  {
+    name: 'stopped-taken-for-dead',
+    file: 'port_coordinator.cc',
+    find: '    if (rank() == 0 || effects_->IsGone(id)) RemoveMember(id, now_ms);',
+    replace: '    if (rank() == 0 || effects_->IsGone(id) || MUTANT("stopped-taken-for-dead")) RemoveMember(id, now_ms);'
+  },
+  // or is succeeded by somebody who does not know the port.
+  {
+    name: 'newcomer-succeeds',
+    file: 'port_membership.cc',
+    find: '  if (!record_->has_joined || record_->WantsNothing()) return false;\n  if (is_joined_ &&',
+    replace: '  if (MUTANT("newcomer-succeeds") && !record_->has_joined) return true;\n  if (!record_->has_joined || record_->WantsNothing()) return false;\n  if (is_joined_ &&'
+  },
+  {
+    name: 'doubt-untold',
+    file: 'port_membership.cc',
+    find: '      effects_->TellDoubt(members);',
+    replace: '      if (!MUTANT("doubt-untold")) effects_->TellDoubt(members);'
+  },
+  {
+    name: 'rank-kept',
+    file: 'port_descent.cc',
+    find: '    if (effects_->TakeMeeting(rank) == 0) rank_ = rank;',
+    replace: '    if (!MUTANT("rank-kept") && effects_->TakeMeeting(rank) == 0) rank_ = rank;'
+  },
 ]
 
 module.exports = { kPortMutations }

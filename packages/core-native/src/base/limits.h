@@ -282,8 +282,24 @@ inline constexpr size_t kSweptNamesMax = 4096;
 inline constexpr uint64_t kStrangerLookMs = 100;
 // Listening sockets of one port: one per bound address.
 inline constexpr size_t kSharedSocketsMax = 64;
-// How long a coordinator may take to answer.
-inline constexpr uint64_t kCoordinatorMs = 1000;
+// How long a coordinator may take to answer. Long enough to find that it is stopped (kDoubtMs,
+// kSilentMs) and to ask the next one, which may have to wait for others (kConfirmMs).
+inline constexpr uint64_t kCoordinatorMs = 3000;
+// How long a coordinator says nothing to a member that waits for it before the member doubts it. A
+// busy one answers in a few milliseconds.
+inline constexpr uint64_t kDoubtMs = 300;
+// How long a coordinator does not answer kPing before a member succeeds it. A process that gets any
+// CPU answers sooner.
+inline constexpr uint64_t kSilentMs = 1000;
+// How often a member with a doubt looks whether another member has succeeded the coordinator.
+inline constexpr uint64_t kDoubtLookMs = 100;
+// How often a member tells others of its doubt, and a successor tells members that have not come.
+inline constexpr uint64_t kDoubtTellMs = 500;
+// Names of a port's meeting place, one for each rank: so many coordinators, less one, can be
+// stopped at a time.
+inline constexpr uint32_t kRanksMax = 4;
+// How often a coordinator whose rank is above 0 tries to take a lower one that nobody has.
+inline constexpr uint64_t kDescentMs = 100;
 // How long a program that asks for the state of a port waits for the coordinator, and the
 // coordinator for the members.
 inline constexpr uint64_t kStateMs = 2000;

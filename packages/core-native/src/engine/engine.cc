@@ -51,7 +51,8 @@ Engine::Engine(BackendOptions options)
       sharing_(this) {
   for (size_t i = 0; i < options.lanes.size(); ++i) {
     lanes_.push_back(std::make_unique<Lane>(i, options.lanes[i], &methods_, &signal_, sharing_.id(),
-                                            &statistics_));
+                                            &statistics_,
+                                            [this](uint16_t port) { sharing_.OnDoubt(port); }));
   }
 }
 

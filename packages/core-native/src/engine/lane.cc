@@ -27,7 +27,8 @@ uint64_t RandomSeed() {
 }  // namespace
 
 Lane::Lane(size_t index, const LaneMemory& memory, const http1::MethodTable* methods,
-           ConsumerSignal* signal, uint64_t member_id, PortStatistics* statistics)
+           ConsumerSignal* signal, uint64_t member_id, PortStatistics* statistics,
+           std::function<void(uint16_t port)> on_doubt)
     : index_(index),
       control_(memory.control),
       signal_(signal),
@@ -37,7 +38,8 @@ Lane::Lane(size_t index, const LaneMemory& memory, const http1::MethodTable* met
       records_(&queue_, RandomSeed()),
       methods_(methods),
       member_id_(member_id),
-      statistics_(statistics) {
+      statistics_(statistics),
+      on_doubt_(std::move(on_doubt)) {
   queue_.set_reading(&control_[records::kDispatchResume]);
 }
 
@@ -91,7 +93,7 @@ void Lane::MakeSessions() {
   answers_ = std::make_unique<NativeAnswers>(methods_, output_);
   input_ = std::make_unique<Input>(&queue_, transport_.get(), &protocols_, answers_.get());
   router_ = std::make_unique<PortRouter>(&loop_, member_id_, methods_, &queue_, &servers_,
-                                         statistics_, transport_.get(), input_.get());
+                                         statistics_, transport_.get(), input_.get(), on_doubt_);
   handshakes_ = std::make_unique<TlsHandshakes>(&records_, transport_.get(), router_.get());
   gate_ = std::make_unique<RequestGate>(methods_, &queue_, transport_.get(), &refused_,
                                         answers_.get(), &clock_);

@@ -45,7 +45,8 @@ namespace httpsys::engine {
 class Lane final : public InputHandler {
  public:
   Lane(size_t index, const LaneMemory& memory, const http1::MethodTable* methods,
-       ConsumerSignal* signal, uint64_t member_id, PortStatistics* statistics);
+       ConsumerSignal* signal, uint64_t member_id, PortStatistics* statistics,
+       std::function<void(uint16_t port)> on_doubt);
   ~Lane();
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
@@ -216,6 +217,7 @@ class Lane final : public InputHandler {
   const http1::MethodTable* methods_;
   const uint64_t member_id_;
   PortStatistics* statistics_;
+  const std::function<void(uint16_t port)> on_doubt_;  // See PortRouter.
 
   // Used by the lane's thread only.
   LaneServers servers_;

@@ -2,8 +2,9 @@
 // The messages between members of a shared port; docs/internals/port-sharing.md describes the
 // protocol.
 //
-// Control connection (member to coordinator): kHello, then the types up to kTicketKeys. Data
-// connection (lane to lane): kLink, then kHandOver, kRelay and their answers.
+// Control connection (member to coordinator): kHello, then the types up to kTicketKeys; or kPing
+// alone. Data connection (lane to lane): kLink, then kHandOver, kRelay and their answers; or kDoubt
+// alone, from the thread that shares ports.
 
 #include <cstdint>
 #include <string>
@@ -15,10 +16,12 @@ namespace httpsys::peer {
 
 // The protocol versions. Members whose ranges overlap understand each other: each version speaks
 // its own protocol and the one before. What a version has added is not sent to members of earlier
-// ones. Version 2: `terms` of kRegister and kEntry.
-inline constexpr uint16_t kProtocol = 2;
+// ones. Version 2: `terms` of kRegister and kEntry. Version 3: a coordinator answers kPing, and
+// gives its part up when another member has succeeded it.
+inline constexpr uint16_t kProtocol = 3;
 inline constexpr uint16_t kProtocolOldest = 1;
 inline constexpr uint16_t kProtocolTerms = 2;
+inline constexpr uint16_t kProtocolPing = 3;
 
 enum class FrameType : uint8_t {
   kHello = 1,
@@ -37,6 +40,9 @@ enum class FrameType : uint8_t {
   kStateQuery = 14,
   kState = 15,
   kTicketKeys = 16,
+  kPing = 17,
+  kPong = 18,
+  kMoving = 19,
   kLink = 32,
   kHandOver = 33,  // Carries connections.
   kTaken = 34,
@@ -47,6 +53,7 @@ enum class FrameType : uint8_t {
   kReturned = 39,
   kEnded = 40,
   kFree = 41,
+  kDoubt = 42,
 };
 
 struct Hello {
@@ -249,6 +256,19 @@ struct TicketKeys {
   }
 };
 
+// The answer to kPing, which has no payload: the coordinator is not stopped.
+struct Pong {
+  uint64_t coordinator = 0;
+
+  template <typename Archive>
+  void Fields(Archive& archive) {
+    archive(coordinator);
+  }
+};
+
+// kMoving has no payload: the member leaves a coordinator that is stopped, and comes back if it
+// finds no other.
+
 // The first frame of a data connection.
 struct Link {
   uint16_t oldest = kProtocolOldest;
@@ -351,6 +371,18 @@ struct Ended {
   template <typename Archive>
   void Fields(Archive& archive) {
     archive(id, is_whole);
+  }
+};
+
+// The coordinator of a port does not answer the sender, or the sender has succeeded it. The
+// receiver looks whether another member coordinates the port now, and asks the coordinator whether
+// it is stopped.
+struct Doubt {
+  uint16_t port = 0;
+
+  template <typename Archive>
+  void Fields(Archive& archive) {
+    archive(port);
   }
 };
 

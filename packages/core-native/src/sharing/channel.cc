@@ -1,6 +1,7 @@
 #include "sharing/channel.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -256,6 +257,11 @@ void Channel::Break() {
   is_broken_ = true;
   if (is_started_) uv_poll_stop(&poll_);
   handler_->OnBroken(this);
+}
+
+bool Channel::HasUnread() const {
+  pollfd watched{fd_, POLLIN, 0};
+  return poll(&watched, 1, 0) != 0;
 }
 
 void Channel::ShutDown() { shutdown(fd_, SHUT_RDWR); }

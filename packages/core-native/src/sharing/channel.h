@@ -47,6 +47,8 @@ class Channel {
   }
   // The bytes of frames that wait for the peer to read.
   size_t unsent_bytes() const { return unsent_bytes_; }
+  // Returns true if bytes, or the end of the peer, wait to be read.
+  bool HasUnread() const;
   // Reads at once what has come.
   void ReadNow();
   // With false, bytes are read by ReadNow() only; just the end of the peer is noticed.

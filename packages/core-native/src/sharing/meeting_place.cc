@@ -13,6 +13,7 @@
 #include <mutex>
 #include <random>
 
+#include "base/limits.h"
 #include "sharing/named_files.h"
 #include "sharing/unix_diag.h"
 
@@ -121,7 +122,10 @@ int UseRuntimeDirectory(const std::string& path) {
   return 0;
 }
 
-std::string PortName(uint16_t port) { return Name(std::to_string(port)); }
+std::string PortName(uint16_t port, uint32_t rank) {
+  const std::string name = Name(std::to_string(port));
+  return rank == 0 ? name : name + '-' + std::to_string(rank);
+}
 
 std::string MemberName(uint64_t id) {
   char text[20];
@@ -165,6 +169,35 @@ int ConnectTo(const std::string& name) {
   const int error = errno;
   close(fd);
   return -error;
+}
+
+int ConnectToRank(uint16_t port, uint32_t rank) {
+  const int fd = ConnectTo(PortName(port, rank));
+  if (rank == 0) return fd;
+  Credentials there;
+  // Nobody says who listens where too many wait, but the kernel.
+  if (fd == -EAGAIN && IsStrangers(PortName(port, rank), &there)) return -EACCES;
+  if (fd < 0) return fd;
+  if (ReadCredentials(fd, &there) && there.uid == geteuid()) return fd;
+  close(fd);
+  return -EACCES;
+}
+
+int ConnectToCoordinator(uint16_t port, uint32_t* rank) {
+  for (*rank = limits::kRanksMax - 1; *rank > 0; --*rank) {
+    const int fd = ConnectToRank(port, *rank);
+    if (fd >= 0 || fd == -EAGAIN) return fd;
+  }
+  return ConnectToRank(port, 0);
+}
+
+bool IsRankPassed(uint16_t port, uint32_t rank) {
+  for (uint32_t higher = rank + 1; higher < limits::kRanksMax; ++higher) {
+    const int fd = ConnectToRank(port, higher);
+    if (fd >= 0) close(fd);
+    if (fd >= 0 || fd == -EAGAIN) return true;
+  }
+  return false;
 }
 
 bool IsStrangers(const std::string& name, Credentials* stranger) {

@@ -32,6 +32,15 @@ int ListenUnder(const std::string& name, NamedSocket* socket);
 void CloseNamed(NamedSocket* socket);
 // Connects to a name. Returns a descriptor, or a negative errno; -ECONNREFUSED if nobody listens.
 int ConnectTo(const std::string& name);
+// Connects to the coordinator of a port: to the highest rank of its meeting place at which a
+// process of this user listens, or else to rank 0. Sets the rank. Returns as ConnectTo() does.
+int ConnectToCoordinator(uint16_t port, uint32_t* rank);
+// Connects to one rank of a meeting place. Returns as ConnectTo() does; -EAGAIN if too many wait to
+// be accepted there; -EACCES if another user listens at a rank above 0, where the user is nobody's
+// coordinator.
+int ConnectToRank(uint16_t port, uint32_t rank);
+// Returns true if a process of this user listens at a higher rank of the meeting place than `rank`.
+bool IsRankPassed(uint16_t port, uint32_t rank);
 // Returns true if another user has the name or its directory. Sets `stranger` as far as it is known
 // (pid 0 if nobody listens). Returns false if this user or nobody has it, or the kernel does not
 // tell.

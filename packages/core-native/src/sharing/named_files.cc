@@ -77,12 +77,12 @@ void Remember(const std::string& name) {
                     }) == 0;
 }
 
-// The lock files of a folder. Others' files are not named like that.
-std::vector<std::string> LockFiles(const std::string& folder) {
+// The names in a folder that have a lock file. Others' files are not named like that.
+std::vector<std::string> LockedNames(const std::string& folder, size_t most) {
   std::vector<std::string> names;
   DIR* const stream = opendir(folder.c_str());
   if (stream == nullptr) return names;
-  while (names.size() < limits::kSweptNamesMax) {
+  while (names.size() < most) {
     const dirent* const entry = readdir(stream);
     if (entry == nullptr) break;
     const std::string_view name = entry->d_name;
@@ -164,10 +164,18 @@ void RemoveName(const std::string& name, int lock_fd) {
 int SweepFolder(const std::string& name) {
   if (CheckFolder(name) != 0) return 0;
   int removed = 0;
-  for (const std::string& each : LockFiles(FolderOf(name))) {
+  for (const std::string& each : LockedNames(FolderOf(name), limits::kSweptNamesMax)) {
     if (RemoveAbandoned(each)) ++removed;
   }
   return removed;
+}
+
+std::vector<std::string> ListNames(const std::string& start, size_t most) {
+  if (CheckFolder(start) != 0) return {};
+  std::vector<std::string> names = LockedNames(FolderOf(start), limits::kSweptNamesMax);
+  std::erase_if(names, [&](const std::string& name) { return !name.starts_with(start); });
+  if (names.size() > most) names.resize(most);
+  return names;
 }
 
 }  // namespace httpsys::sharing

@@ -3,8 +3,10 @@
 // whether the owner of the name lives: the kernel releases it when the process ends in any way,
 // whereas the files stay. The file system must keep locks between its processes (a local one does).
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace httpsys::sharing {
 
@@ -26,5 +28,8 @@ void RemoveName(const std::string& name, int lock_fd);
 // Removes the files of killed processes from the folder of a name. Looks at kSweptNamesMax files at
 // most. Returns the number of names removed.
 int SweepFolder(const std::string& name);
+// Returns the names in a private folder that begin with `start`, whether or not anybody has them:
+// `most` at most.
+std::vector<std::string> ListNames(const std::string& start, size_t most);
 
 }  // namespace httpsys::sharing

@@ -20,8 +20,10 @@ using peer::FrameType;
 
 // -- Its term.
 
-void PortCoordinator::Begin(uint64_t now_ms) {
+void PortCoordinator::Begin(const PortSuccession::Victory& victory, uint64_t now_ms) {
   record_->has_joined = true;
+  descent_.Begin(victory);
+  tell_at_ms_ = now_ms;
   if (!record_->state.members().empty()) reunion_deadline_ms_ = now_ms + limits::kReunionMs;
 }
 
@@ -29,25 +31,61 @@ bool PortCoordinator::IsIdle() const {
   const bool has_visitor = std::any_of(sessions_.begin(), sessions_.end(),
                                        [](const auto& item) { return item.second.id == 0; });
   return !has_visitor && confirmations_.empty() && !queries_.has_any() &&
-         reunion_deadline_ms_ == 0 && !record_->state.NextExpiry().has_value();
+         reunion_deadline_ms_ == 0 && !descent_.is_descending() &&
+         !record_->state.NextExpiry().has_value();
+}
+
+void PortCoordinator::StepDown() {
+  for (const auto& [link, session] : sessions_) effects_->CloseLink(link);
+  sessions_.clear();
+  queries_.Clear();
+  for (const Confirmation& confirmation : std::exchange(confirmations_, {})) {
+    if (confirmation.link == 0 && !confirmation.is_removal) FinishConfirmation(confirmation);
+  }
+  // The successor is told of them.
+  for (auto& [token, removal] : record_->removals) removal.is_told = false;
+  reunion_deadline_ms_ = 0;
+  was_left_ = false;
+  has_unsynced_ = false;
+  descent_.End();
 }
 
 void PortCoordinator::Tick(uint64_t now_ms) {
   CheckConfirmations(now_ms);
   queries_.Finish(now_ms);
+  const uint32_t old_rank = rank();
+  descent_.Tick(now_ms);
+  if (rank() != old_rank) reunion_deadline_ms_ = now_ms + limits::kReunionMs;
+  if (rank() != 0 && reunion_deadline_ms_ != 0) TellSuccession(now_ms);
   if (reunion_deadline_ms_ != 0 && now_ms >= reunion_deadline_ms_) EndReunion(now_ms);
   DropSilent(now_ms);
   ExpireEntries(now_ms);
 }
 
-// Who has not come back has died with the last coordinator.
+// Who has not come back has died with the last coordinator. If that is stopped, it keeps its
+// prefixes, and so do other members that are stopped.
 void PortCoordinator::EndReunion(uint64_t now_ms) {
   reunion_deadline_ms_ = 0;
-  std::vector<uint64_t> lost;
-  for (const auto& [id, member] : record_->state.members()) {
-    if (!IsHere(id)) lost.push_back(id);
+  was_left_ = false;
+  for (const uint64_t id : MissingMembers()) {
+    if (rank() == 0 || effects_->IsGone(id)) RemoveMember(id, now_ms);
   }
-  for (const uint64_t id : lost) RemoveMember(id, now_ms);
+}
+
+// The members wait for a coordinator that is stopped, and hear of the next one in no other way.
+void PortCoordinator::TellSuccession(uint64_t now_ms) {
+  if (now_ms < tell_at_ms_) return;
+  tell_at_ms_ = now_ms + limits::kDoubtTellMs;
+  const std::vector<uint64_t> missing = MissingMembers();
+  if (!missing.empty()) effects_->TellDoubt(missing);
+}
+
+std::vector<uint64_t> PortCoordinator::MissingMembers() const {
+  std::vector<uint64_t> missing;
+  for (const auto& [id, member] : record_->state.members()) {
+    if (!IsHere(id)) missing.push_back(id);
+  }
+  return missing;
 }
 
 void PortCoordinator::ExpireEntries(uint64_t now_ms) {
@@ -80,12 +118,18 @@ bool PortCoordinator::OnVisitor(LinkId link, const Credentials& who, uint64_t no
 
 bool PortCoordinator::OnFrame(LinkId link, const peer::Frame& frame, const std::string& address,
                               uint64_t now_ms) {
+  // The member that was succeeded has answered too late.
+  if (link != 0 && link == descent_.watch()) return true;
   const auto found = sessions_.find(link);
   if (found == sessions_.end()) return false;
   Session& session = found->second;
   // Asks, and does not read the answers.
   if (effects_->UnsentBytes(link) > limits::kPeerUnsentBytesMax) return false;
   if (frame.type == FrameType::kHello) return OnHello(link, frame.payload, now_ms);
+  if (frame.type == FrameType::kPing) {
+    effects_->Send(link, FrameType::kPong, peer::Encode(peer::Pong{record_->self.id}));
+    return true;
+  }
   if (frame.type == FrameType::kStateQuery) {
     queries_.Begin(link, MemberLinks(), now_ms);
     return true;
@@ -112,9 +156,13 @@ bool PortCoordinator::OnFrame(LinkId link, const peer::Frame& frame, const std::
       peer::Sync sync;
       if (!peer::Decode(frame.payload, &sync)) return false;
       session.synced = sync.serial;
+      session.has_synced = true;
       CheckConfirmations(now_ms);
       return true;
     }
+    case FrameType::kMoving:
+      session.is_moving = true;
+      return true;
     case FrameType::kState:
       queries_.OnState(link, frame.payload, now_ms);
       return true;
@@ -168,13 +216,7 @@ void PortCoordinator::SendSnapshot(LinkId link, uint64_t now_ms) {
     effects_->Send(link, FrameType::kMember, peer::Encode(member));
   }
   for (const StateEntry& there : record_->state.entries()) {
-    peer::Entry entry = there.entry;
-    if (there.is_absent()) {
-      entry.absent_ms = static_cast<uint32_t>(
-          there.absent_until_ms > now_ms ? there.absent_until_ms - now_ms : 1);
-    }
-    if (sessions_[link].protocol < peer::kProtocolTerms) entry.terms.clear();
-    effects_->Send(link, FrameType::kEntry, peer::Encode(entry));
+    SendEntry(link, there, now_ms);
   }
   effects_->TellSocket(link, {});
   if (IsSecure(record_->state)) {
@@ -184,6 +226,16 @@ void PortCoordinator::SendSnapshot(LinkId link, uint64_t now_ms) {
     if (sessions_.size() == 1 && !keys.keys.empty()) told_key_ = keys.keys[0].bytes;
   }
   effects_->Send(link, FrameType::kSync, peer::Encode(peer::Sync{serial_}));
+}
+
+void PortCoordinator::SendEntry(LinkId link, const StateEntry& there, uint64_t now_ms) {
+  peer::Entry entry = there.entry;
+  if (there.is_absent()) {
+    entry.absent_ms =
+        static_cast<uint32_t>(there.absent_until_ms > now_ms ? there.absent_until_ms - now_ms : 1);
+  }
+  if (sessions_[link].protocol < peer::kProtocolTerms) entry.terms.clear();
+  effects_->Send(link, FrameType::kEntry, peer::Encode(entry));
 }
 
 bool PortCoordinator::TellsTicketKeys() const {
@@ -254,11 +306,16 @@ bool PortCoordinator::IsHere(uint64_t member) const {
                      [=](const auto& item) { return item.second.id == member; });
 }
 
+bool PortCoordinator::HasReturned(uint64_t member) const {
+  const auto is_it = [=](const auto& item) {
+    return item.second.id == member && item.second.has_synced;
+  };
+  return member == record_->self.id || std::any_of(sessions_.begin(), sessions_.end(), is_it);
+}
+
 bool PortCoordinator::IsAwaiting() const {
-  const auto& members = record_->state.members();
-  return reunion_deadline_ms_ != 0 &&
-         std::any_of(members.begin(), members.end(),
-                     [&](const auto& item) { return !IsHere(item.first); });
+  if (was_left_) return true;
+  return (reunion_deadline_ms_ != 0 || rank() != 0) && !MissingMembers().empty();
 }
 
 // Adds what may be added. The members are told with the next SyncAll().
@@ -352,15 +409,25 @@ bool PortCoordinator::OnUnregister(LinkId link, std::string_view payload, uint64
 bool PortCoordinator::OnKnown(LinkId link, std::string_view payload, uint64_t now_ms) {
   peer::Entry entry;
   if (!peer::Decode(payload, &entry) || entry.absent_ms == 0) return false;
-  // Another member has told of it, or it has an owner. That is on its way to this member, too.
-  if (record_->state.HasPrefix(entry.prefix)) return true;
-  if (record_->state.AddEntry(entry, now_ms)) {
+  StateEntry told;
+  const bool is_prefix = ParseEntry(record_->number, entry.prefix, &told);
+  // Another member has told of it, or it has an owner. An owner that is here has said what it has.
+  const bool is_expected =
+      is_prefix && record_->state.IsExpected(told.key, now_ms + entry.absent_ms);
+  const bool is_over = (entry.flags & peer::kEntryOffline) != 0 && HasReturned(entry.member);
+  has_unsynced_ = true;
+  if (!is_expected && !is_over && record_->state.AddEntry(entry, now_ms)) {
     TellEntry(entry);
-    has_unsynced_ = true;
-  } else {
-    const peer::EntryGone gone{entry.member, entry.server_id, entry.prefix_id};
-    effects_->Send(link, FrameType::kEntryGone, peer::Encode(gone));
+    return true;
   }
+  const peer::EntryGone gone{entry.member, entry.server_id, entry.prefix_id};
+  const StateEntry* const same =
+      record_->state.entries().Find(gone.member, gone.server_id, gone.prefix_id);
+  if (same == nullptr) effects_->Send(link, FrameType::kEntryGone, peer::Encode(gone));
+  // What the member has put in the place of this coordinator's. Others are on their way to it.
+  const StateEntry* const there = record_->state.entries().FindKey(
+      told.key, [](const StateEntry& each) { return each.is_absent(); });
+  if (there != nullptr) SendEntry(link, *there, now_ms);
   return true;
 }
 
@@ -371,7 +438,6 @@ void PortCoordinator::TellRemoval(uint32_t token, const std::vector<PortRecord::
   if (token != 0) Confirm({.serial = serial, .token = token, .is_removal = true}, now_ms);
 }
 
-// Everything told so far is to be in force. The serial by which that is confirmed.
 uint32_t PortCoordinator::SyncAll() {
   const uint32_t serial = ++serial_;
   Broadcast(FrameType::kSync, peer::Encode(peer::Sync{serial}));
@@ -422,13 +488,27 @@ void PortCoordinator::FinishConfirmation(const Confirmation& confirmation) {
 // -- Ends.
 
 void PortCoordinator::OnBroken(LinkId link, uint64_t now_ms) {
+  if (link != 0 && link == descent_.watch()) {
+    // The member that was succeeded yields, and comes back; or it has died.
+    for (const uint64_t id : MissingMembers()) {
+      if (effects_->IsGone(id)) RemoveMember(id, now_ms);
+    }
+    reunion_deadline_ms_ = now_ms + limits::kReunionMs;
+    return descent_.OnBroken(now_ms);
+  }
   const auto found = sessions_.find(link);
   if (found == sessions_.end()) return;
   const uint64_t id = found->second.id;
+  const bool is_moving = found->second.is_moving;
   sessions_.erase(found);
   std::erase_if(confirmations_,
                 [=](const Confirmation& confirmation) { return confirmation.link == link; });
-  if (id != 0) RemoveMember(id, now_ms);
+  if (is_moving) {
+    // The successor has ended, or this coordinator would have yielded.
+    reunion_deadline_ms_ = now_ms + limits::kReunionMs;
+    was_left_ = true;
+  }
+  if (id != 0 && (!is_moving || effects_->IsGone(id))) RemoveMember(id, now_ms);
   CheckConfirmations(now_ms);
   queries_.OnBroken(link, now_ms);
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "peer/frame_reader.h"
+#include "sharing/port_descent.h"
 #include "sharing/port_queries.h"
 #include "sharing/port_record.h"
 
@@ -19,12 +20,18 @@ namespace httpsys::sharing {
 class PortCoordinator {
  public:
   PortCoordinator(PortRecord* record, PortEffects* effects)
-      : record_(record), effects_(effects), queries_(record, effects) {}
+      : record_(record), effects_(effects), queries_(record, effects), descent_(effects) {}
 
   // -- Its term.
 
-  // Begins the term. Members that are known already get limits::kReunionMs to come back.
-  void Begin(uint64_t now_ms);
+  // Begins the term. Members that are known already get limits::kReunionMs to come back. `victory`
+  // says at which rank of the meeting place this engine is the coordinator.
+  void Begin(const PortSuccession::Victory& victory, uint64_t now_ms);
+  // The rank of the meeting place that this engine has.
+  uint32_t rank() const { return descent_.rank(); }
+  // Gives the meeting place and all links up, because another member has succeeded this one. What
+  // this engine has registered is its own, and is registered again.
+  void StepDown();
   // True if nobody waits for anything and no deadline runs, so that Tick() need not be called.
   bool IsIdle() const;
   void Tick(uint64_t now_ms);
@@ -42,7 +49,8 @@ class PortCoordinator {
   // The lanes of this engine apply all changes up to `serial`.
   void OnApplied(uint32_t serial, uint64_t now_ms);
   bool has_links() const { return !sessions_.empty(); }
-  // True if members that this new coordinator knows of have not come back: they hear of no change.
+  // True if members have not come back to this coordinator, so that they hear of no change: those
+  // of the last term, or those that a successor has had.
   bool IsAwaiting() const;
 
   // -- What this engine wants.
@@ -62,8 +70,9 @@ class PortCoordinator {
   void TellChanges(const std::vector<PortRecord::Change>& changes);
   void TellEntry(const peer::Entry& entry);
   void TellSocket(const std::string& address, LinkId except = 0);
-  // Makes the members apply everything told so far.
-  void Sync() { SyncAll(); }
+  // Makes the members, and the lanes of this engine, apply everything told so far. Returns the
+  // serial by which they confirm that.
+  uint32_t SyncAll();
   // Tells the members of a new key for session tickets, if there is one.
   void TellTicketKeys();
   // True if there are members and the port has TLS, so that ticket keys are told.
@@ -75,8 +84,10 @@ class PortCoordinator {
     uint64_t id = 0;  // The member's id; 0 = no kHello has come.
     uint64_t since_ms = 0;
     Credentials credentials;
-    uint32_t synced = 0;  // The serial of the last change that the member has confirmed.
+    uint32_t synced = 0;      // The serial of the last change that the member has confirmed.
+    bool has_synced = false;  // The member has confirmed something, and registered what it had.
     uint16_t protocol = 0;
+    bool is_moving = false;  // The member has left this coordinator, which was stopped.
   };
 
   // A registration or removal that all members have to confirm.
@@ -92,6 +103,7 @@ class PortCoordinator {
   bool OnHello(LinkId link, std::string_view payload, uint64_t now_ms);
   void Refuse(LinkId link, peer::RefusalReason reason);
   void SendSnapshot(LinkId link, uint64_t now_ms);
+  void SendEntry(LinkId link, const StateEntry& there, uint64_t now_ms);
   bool OnRegister(LinkId link, std::string_view payload, uint64_t now_ms);
   bool OnUnregister(LinkId link, std::string_view payload, uint64_t now_ms);
   bool OnKnown(LinkId link, std::string_view payload, uint64_t now_ms);
@@ -100,8 +112,9 @@ class PortCoordinator {
   void TellMemberGone(uint64_t id, uint64_t now_ms);
   void DropSilent(uint64_t now_ms);
   void EndReunion(uint64_t now_ms);
+  void TellSuccession(uint64_t now_ms);
+  std::vector<uint64_t> MissingMembers() const;
   void ExpireEntries(uint64_t now_ms);
-  uint32_t SyncAll();
   void Confirm(Confirmation confirmation, uint64_t now_ms);
   void CheckConfirmations(uint64_t now_ms);
   void FinishConfirmation(const Confirmation& confirmation);
@@ -109,17 +122,23 @@ class PortCoordinator {
   std::vector<LinkId> MemberLinks() const;
   bool HasDied(uint64_t member) const;
   bool IsHere(uint64_t member) const;
+  bool HasReturned(uint64_t member) const;
 
   PortRecord* const record_;
   PortEffects* const effects_;
   PortQueries queries_;
+  PortDescent descent_;
   std::map<LinkId, Session> sessions_;
   uint32_t serial_ = 0;
   bool has_unsynced_ = false;  // Members have told of absent entries since the last sync.
   std::vector<Confirmation> confirmations_;
   // Until when members of the last term may come back; 0 = that time is over.
   uint64_t reunion_deadline_ms_ = 0;
-  std::string told_key_;  // The newest ticket key that the members know.
+  // True while members may come back from a successor that has ended, with others that this
+  // coordinator does not know. reunion_deadline_ms_ runs then.
+  bool was_left_ = false;
+  uint64_t tell_at_ms_ = 0;  // When those that have not come back are told again.
+  std::string told_key_;     // The newest ticket key that the members know.
 };
 
 }  // namespace httpsys::sharing

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "backend/backend.h"
 #include "peer/messages.h"
@@ -40,20 +41,34 @@ struct Visit {
   Result result = Result::kUnreachable;
   LinkId link = 0;
   int error = 0;
-  Credentials who;  // Who is at the meeting place. Valid with kLinked and kRefused.
+  Credentials who;    // Who is at the meeting place. Valid with kLinked and kRefused.
+  uint32_t rank = 0;  // The rank of the name. Valid with kLinked.
 };
 
 // Calls return at once and never call the state machine back. The calls of the group "Names" are
 // made from Tick() and the link inputs only, never on behalf of JavaScript.
+//
+// The meeting place of a port has kRanksMax names. The member that listens at the highest rank is
+// the coordinator. The rank is 0, unless a coordinator was stopped and another member has succeeded
+// it.
 class PortEffects {
  public:
   // -- Names.
 
-  // Connects to the meeting place of the port.
+  // Connects to the meeting place of the port, at the highest rank at which somebody listens.
   virtual Visit VisitMeeting() = 0;
-  // Takes the meeting place. Visitors are not accepted until OpenMeeting(). Returns 0 or a negative
-  // errno.
-  virtual int TakeMeeting() = 0;
+  // Connects to one rank of the meeting place.
+  virtual Visit VisitRank(uint32_t rank) = 0;
+  // Takes a rank of the meeting place, instead of the one that this engine has. Visitors are not
+  // accepted until OpenMeeting(), unless the engine has accepted them before. Fails with
+  // -EADDRINUSE if another member listens at a higher rank. Returns 0 or a negative errno.
+  virtual int TakeMeeting(uint32_t rank) = 0;
+  // Takes the lowest rank above `rank` that nobody has. Fails with -EADDRINUSE if there is none, or
+  // another member listens above `rank`. Returns the rank or a negative errno.
+  virtual int TakeRankAbove(uint32_t rank) = 0;
+  // Tells members by their data sockets that the coordinator does not answer (kDoubt). With an
+  // empty list, all members of this user that the system can name.
+  virtual void TellDoubt(const std::vector<uint64_t>& members) = 0;
   // Returns true if another user has the name of the port, and sets who it is.
   virtual bool IsStrangers(Credentials* who) = 0;
 
@@ -62,6 +77,11 @@ class PortEffects {
   // Begins to accept visitors of the meeting place. Idempotent; does nothing without a meeting
   // place.
   virtual void OpenMeeting() = 0;
+  // Gives the meeting place back.
+  virtual void LeaveMeeting() = 0;
+  // Returns true if another member listens at a higher rank of the meeting place than `rank`. False
+  // for a coordinator that has no name.
+  virtual bool IsSucceeded(uint32_t rank) = 0;
   // Returns true if the process of a member has ended.
   virtual bool IsGone(uint64_t member) = 0;
 
@@ -74,6 +94,8 @@ class PortEffects {
   // empty. Cuts off as Tell() does.
   virtual void TellSocket(LinkId link, const std::string& address) = 0;
   virtual size_t UnsentBytes(LinkId link) = 0;
+  // Returns true if bytes, or the end of the link, wait to be read.
+  virtual bool HasUnread(LinkId link) = 0;
   // Closes the link, of which nothing is heard any more.
   virtual void CloseLink(LinkId link) = 0;
 

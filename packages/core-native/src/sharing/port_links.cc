@@ -90,6 +90,12 @@ size_t PortLinks::UnsentBytes(LinkId link) const {
   return found == open_.end() ? 0 : found->second.channel->unsent_bytes();
 }
 
+// Nothing comes over a link that is closed.
+bool PortLinks::HasUnread(LinkId link) const {
+  const auto found = open_.find(link);
+  return found == open_.end() ? link != 0 : found->second.channel->HasUnread();
+}
+
 void PortLinks::Remove(Channel* channel) {
   const auto found = ids_.find(channel);
   if (found != ids_.end()) {

@@ -17,7 +17,8 @@
 namespace httpsys::sharing {
 
 // Frames wait for Flush(), which keeps their order. Thread: any, with the lock of SharedPorts held;
-// Open(), Flush(), UnsentBytes(), Remove() and CloseAll() on the thread of the loop only.
+// Open(), Flush(), UnsentBytes(), HasUnread(), Remove() and CloseAll() on the thread of the loop
+// only.
 class PortLinks {
  public:
   PortLinks() = default;
@@ -29,6 +30,8 @@ class PortLinks {
     uint16_t port = 0;  // 0 = the link is closing, or unknown: its frames are ignored.
   };
 
+  // Returns true if bytes, or the end of the link, wait to be read. False for link 0.
+  bool HasUnread(LinkId link) const;
   // Opens a link on a connected descriptor, which it takes over. Returns 0 if it cannot be watched;
   // the descriptor is closed then.
   LinkId Open(uv_loop_t* loop, int fd, Channel::Handler* handler, uint16_t port);

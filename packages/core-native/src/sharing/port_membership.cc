@@ -13,6 +13,8 @@ namespace {
 // leave to those who stay; they run at once.
 constexpr uint64_t kPatienceMs = 100;
 constexpr uint64_t kRetryMs = 5;
+// How long a member that has prefixes waits after it could not join.
+constexpr uint64_t kRejoinMs = 1000;
 // Above every errno; JavaScript looks their names up.
 constexpr uint32_t kErrnoMax = 4095;
 
@@ -22,7 +24,9 @@ using peer::FrameType;
 
 // -- Its course.
 
-bool PortMembership::IsIdle() const { return is_joined_ && answer_deadline_ms_ == 0; }
+bool PortMembership::IsIdle() const {
+  return is_joined_ && answer_deadline_ms_ == 0 && !succession_.is_doubting();
+}
 
 void PortMembership::Tick(uint64_t now_ms) {
   if (record_->has_joined && !record_->removals.empty()) {
@@ -32,6 +36,8 @@ void PortMembership::Tick(uint64_t now_ms) {
       return;
     }
   }
+  if (link_ != 0) OnFinding(succession_.Tick(AsMember(), now_ms), now_ms);
+  if (won_) return;
   if (is_joined_) {
     const bool is_late = answer_deadline_ms_ != 0 && now_ms >= answer_deadline_ms_;
     if (is_late) GiveUpAsked(now_ms);
@@ -71,6 +77,8 @@ void PortMembership::Seek(uint64_t now_ms) {
     case Visit::Result::kLinked:
       coordinator_ = visit.who;
       link_ = visit.link;
+      rank_ = visit.rank;
+      succession_.Expect(now_ms);
       peer::Hello hello;
       hello.id = record_->self.id;
       hello.thread = record_->self.thread;
@@ -83,12 +91,12 @@ void PortMembership::SeekPlace(uint64_t now_ms) {
   const uint64_t waited_ms = now_ms + limits::kCoordinatorMs - join_deadline_ms_;
   const bool is_patient = !record_->has_joined || record_->WantsNothing();
   if (is_patient && waited_ms < kPatienceMs) return;
-  if (effects_->TakeMeeting() != 0) {
+  if (effects_->TakeMeeting(0) != 0) {
     FailByStranger(now_ms);
     return;
   }
   join_deadline_ms_ = 0;
-  has_won_ = true;
+  won_.emplace();
 }
 
 // Gives up when another user has the name and nobody answers there. False: it may be one of this
@@ -119,6 +127,7 @@ void PortMembership::TellStranger(RegistrationResult why) {
 void PortMembership::FailJoining(const RegistrationResult& why, uint64_t now_ms) {
   record_->FailAll(why);
   told_.reset();
+  succession_.End();
   if (link_ != 0) effects_->CloseLink(std::exchange(link_, 0));
   if (record_->own.empty()) {
     is_over_ = true;
@@ -127,7 +136,7 @@ void PortMembership::FailJoining(const RegistrationResult& why, uint64_t now_ms)
   if (why.error == EACCES && !is_stranger_told_) TellStranger(why);
   // It serves what it has, by the routes that it knows, and goes on trying.
   join_deadline_ms_ = 0;
-  retry_at_ms_ = now_ms + limits::kCoordinatorMs;
+  retry_at_ms_ = now_ms + kRejoinMs;
 }
 
 void PortMembership::SayGoodbye() {
@@ -142,10 +151,73 @@ void PortMembership::SayGoodbye() {
   }
 }
 
-// -- The link to the coordinator.
+// -- Doubts about the coordinator.
 
-bool PortMembership::OnFrame(const peer::Frame& frame, const std::string& address,
+// Only a member that knows the port can take the coordinator's place, and only while all members
+// know of ranks. A coordinator of an earlier version would not yield. A member of an earlier
+// version would take rank 0 when the coordinator yields, beside the successor. A coordinator that
+// has not said its version is known by its process.
+bool PortMembership::MaySucceed() const {
+  if (!record_->has_joined || record_->WantsNothing()) return false;
+  if (is_joined_ && protocol_ < peer::kProtocolPing) return false;
+  bool is_known = is_joined_;
+  for (const auto& [id, member] : record_->state.members()) {
+    if (member.protocol < peer::kProtocolPing) return false;
+    is_known = is_known || member.pid == coordinator_.pid;
+  }
+  return is_known;
+}
+
+PortSuccession::Member PortMembership::AsMember() const {
+  const bool is_waiting = !is_joined_ || answer_deadline_ms_ != 0;
+  const uint64_t id = is_joined_ ? coordinator_id_ : 0;
+  return {link_, rank_, id, is_joined_, is_waiting, MaySucceed()};
+}
+
+void PortMembership::OnDoubt() {
+  if (is_joined_ && protocol_ >= peer::kProtocolPing) succession_.Doubt();
+}
+
+void PortMembership::OnFinding(PortSuccession::Finding finding, uint64_t now_ms) {
+  using Finding = PortSuccession::Finding;
+  switch (finding) {
+    case Finding::kNothing:
+      return;
+    case Finding::kUnable: {
+      // A newcomer knows nobody yet.
+      std::vector<uint64_t> members;
+      for (const auto& [id, member] : record_->state.members()) {
+        if (id != record_->self.id) members.push_back(id);
+      }
+      effects_->TellDoubt(members);
+      return;
+    }
+    case Finding::kElsewhere:
+    case Finding::kSucceeded:
+      effects_->Send(link_, FrameType::kMoving, {});
+      effects_->CloseLink(link_);
+      (void)Part(false, now_ms);
+      if (finding == Finding::kElsewhere) return Seek(now_ms);
+      won_ = succession_.TakeVictory();
+      join_deadline_ms_ = 0;
+  }
+}
+
+// -- Links to the coordinator.
+
+bool PortMembership::OnFrame(LinkId link, const peer::Frame& frame, const std::string& address,
                              uint64_t now_ms) {
+  if (link != 0 && link == succession_.ping()) {
+    OnFinding(succession_.OnPing(AsMember(), &frame, now_ms), now_ms);
+    return true;
+  }
+  if (link == 0 || link != link_) return false;
+  succession_.OnHeard(now_ms);
+  return OnCoordinatorsFrame(frame, address, now_ms);
+}
+
+bool PortMembership::OnCoordinatorsFrame(const peer::Frame& frame, const std::string& address,
+                                         uint64_t now_ms) {
   PortState* state = told_ != nullptr ? told_.get() : &record_->state;
   switch (frame.type) {
     case FrameType::kWelcome:
@@ -278,16 +350,20 @@ void PortMembership::RemoveRefused() {
 }
 
 // The new coordinator may know less than this member: it was new on the port, or did not hear what
-// the last coordinator told. Prefixes whose owner it does not know are expected back, as those of a
-// killed process: an owner that lives registers them again.
+// the last coordinator told. Prefixes that it does not know are expected back, as those of a killed
+// process: an owner that lives registers them again, or has taken them back. A coordinator of an
+// earlier version would not ask the owner.
 void PortMembership::TellKnown(const PortState& before, uint64_t now_ms) {
   PortState& state = record_->state;
   bool has_told = false;
   for (const StateEntry& there : before.entries()) {
-    const bool is_its_own =
-        there.entry.member == record_->self.id || state.members().contains(there.entry.member);
-    const bool is_over = there.is_absent() ? there.absent_until_ms <= now_ms : is_its_own;
-    if (is_over || state.HasKey(there.key)) continue;
+    const bool is_told_by_owner =
+        there.entry.member == record_->self.id ||
+        (protocol_ < peer::kProtocolPing && state.members().contains(there.entry.member));
+    const bool is_over = there.is_absent() ? there.absent_until_ms <= now_ms : is_told_by_owner;
+    const uint64_t until_ms =
+        there.is_absent() ? there.absent_until_ms : now_ms + limits::kOfflineMs;
+    if (is_over || state.IsExpected(there.key, until_ms)) continue;
     peer::Entry entry = there.entry;
     if (there.is_absent()) {
       entry.absent_ms = static_cast<uint32_t>(there.absent_until_ms - now_ms);
@@ -301,16 +377,6 @@ void PortMembership::TellKnown(const PortState& before, uint64_t now_ms) {
     has_told = true;
   }
   if (has_told) effects_->Send(link_, FrameType::kSync, peer::Encode(peer::Sync{}));
-}
-
-// The coordinator has gone while it told its state to a newcomer, which knows nothing else: if the
-// newcomer takes the place, it knows whom to wait for and what is expected back.
-void PortMembership::KeepHalfTold(uint64_t now_ms) {
-  if (told_ != nullptr && !record_->has_joined) {
-    record_->state = std::move(*told_);
-    record_->state.RemoveMember(coordinator_id_, now_ms);
-  }
-  told_.reset();
 }
 
 bool PortMembership::OnSync(std::string_view payload, uint64_t now_ms) {
@@ -382,7 +448,9 @@ void PortMembership::SendAgain(peer::Register registered) {
 }
 
 void PortMembership::ExpectAnswer(uint64_t now_ms) {
-  if (answer_deadline_ms_ == 0) answer_deadline_ms_ = now_ms + limits::kCoordinatorMs;
+  if (answer_deadline_ms_ != 0) return;
+  answer_deadline_ms_ = now_ms + limits::kCoordinatorMs;
+  succession_.Expect(now_ms);
 }
 
 bool PortMembership::OnRegistered(std::string_view payload, uint64_t now_ms) {
@@ -437,20 +505,39 @@ void PortMembership::OnOwnRegistered(const peer::Registered& answer) {
   effects_->Complete(std::move(result), true);
 }
 
-// The coordinator has gone: routes stay, and everybody runs for its place.
-void PortMembership::OnBroken(uint64_t now_ms) {
+// The link to the coordinator is of no use any more: the coordinator has ended (`is_gone`), or
+// another member is to be asked. Returns true if this member was joined.
+bool PortMembership::Part(bool is_gone, uint64_t now_ms) {
   link_ = 0;
   const bool was_joined = std::exchange(is_joined_, false);
-  KeepHalfTold(now_ms);
+  succession_.End();
+  // A newcomer knows nothing but what it was told. If it takes the place, it knows whom to wait for
+  // and what is expected back.
+  if (told_ != nullptr && !record_->has_joined) {
+    record_->state = std::move(*told_);
+    if (is_gone) record_->state.RemoveMember(coordinator_id_, now_ms);
+  }
+  told_.reset();
   answer_deadline_ms_ = 0;
   for (auto& [token, removal] : record_->removals) removal.is_told = false;
-  if (!was_joined) {
-    retry_at_ms_ = now_ms + kRetryMs;
-    return;
-  }
+  if (!was_joined) return false;
   for (auto& [token, wanted] : record_->asked) record_->queued.push_back(std::move(wanted));
   record_->asked.clear();
   join_deadline_ms_ = 0;
+  return true;
+}
+
+// The coordinator has gone: routes stay, and everybody runs for its place.
+void PortMembership::OnBroken(LinkId link, uint64_t now_ms) {
+  if (link != 0 && link == succession_.ping()) {
+    OnFinding(succession_.OnPing(AsMember(), nullptr, now_ms), now_ms);
+    return;
+  }
+  if (link == 0 || link != link_) return;
+  if (!Part(true, now_ms)) {
+    retry_at_ms_ = now_ms + kRetryMs;
+    return;
+  }
   record_->state.RemoveMember(coordinator_id_, now_ms);
   record_->Publish();
   // Nobody is left who could hear of them.

@@ -1,10 +1,11 @@
 #pragma once
 // A member's part on one port. A member finds the coordinator, asks it for what this engine wants,
-// and keeps a copy of the port's state. When the coordinator goes, members compete for the meeting
-// place.
+// and keeps a copy of the port's state. When the coordinator goes or is stopped, members compete
+// for the meeting place.
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 
 #include "peer/frame_reader.h"
 #include "sharing/port_record.h"
+#include "sharing/port_succession.h"
 
 namespace httpsys::sharing {
 
@@ -19,7 +21,8 @@ namespace httpsys::sharing {
 // this engine does not coordinate. Thread: one at a time.
 class PortMembership {
  public:
-  PortMembership(PortRecord* record, PortEffects* effects) : record_(record), effects_(effects) {}
+  PortMembership(PortRecord* record, PortEffects* effects)
+      : record_(record), effects_(effects), succession_(effects) {}
 
   // -- Its course.
 
@@ -32,20 +35,23 @@ class PortMembership {
   bool is_joined() const { return is_joined_; }
   // The link to the coordinator; 0 = none.
   LinkId link() const { return link_; }
-  // Returns true once when this engine has taken the meeting place: PortCoordinator takes over.
-  bool TakeWin() { return std::exchange(has_won_, false); }
+  // Returns a value once when this engine has taken the meeting place: PortCoordinator takes over.
+  std::optional<PortSuccession::Victory> TakeWin() { return std::exchange(won_, std::nullopt); }
+  // Another member doubts the coordinator.
+  void OnDoubt();
   // True if the port must be given up: joining has failed, or the last removal is done and nothing
   // is wanted.
   bool is_over() const { return is_over_; }
   // Takes all prefixes of this engine back, because the engine is ending.
   void SayGoodbye();
 
-  // -- The link to the coordinator.
+  // -- Links to the coordinator.
 
   // Handles a frame. `address` is the address of the listening socket that came with it, or empty.
-  // Returns false if the coordinator breaks the protocol: the caller must cut it off.
-  bool OnFrame(const peer::Frame& frame, const std::string& address, uint64_t now_ms);
-  void OnBroken(uint64_t now_ms);
+  // Returns false if the link is none of this member's, or the coordinator breaks the protocol: the
+  // caller must cut it off.
+  bool OnFrame(LinkId link, const peer::Frame& frame, const std::string& address, uint64_t now_ms);
+  void OnBroken(LinkId link, uint64_t now_ms);
   // The lanes of this engine apply what the coordinator of that link has told up to the serial.
   void OnApplied(const Applied& applied);
 
@@ -64,6 +70,7 @@ class PortMembership {
   void ChangeTermsOfAsked(uint32_t token) { changed_terms_.insert(token); }
 
  private:
+  bool OnCoordinatorsFrame(const peer::Frame& frame, const std::string& address, uint64_t now_ms);
   void Seek(uint64_t now_ms);
   void SeekPlace(uint64_t now_ms);
   bool FailByStranger(uint64_t now_ms);
@@ -75,7 +82,10 @@ class PortMembership {
   bool OnSync(std::string_view payload, uint64_t now_ms);
   void AdoptTold(uint64_t now_ms);
   void TellKnown(const PortState& before, uint64_t now_ms);
-  void KeepHalfTold(uint64_t now_ms);
+  bool Part(bool is_gone, uint64_t now_ms);
+  bool MaySucceed() const;
+  PortSuccession::Member AsMember() const;
+  void OnFinding(PortSuccession::Finding finding, uint64_t now_ms);
   void AddOwnEntries(uint64_t now_ms);
   void RemoveRefused();
   bool IsRefused(peer::Register registered) const;
@@ -89,14 +99,16 @@ class PortMembership {
   PortRecord* const record_;
   PortEffects* const effects_;
   bool is_joined_ = false;
-  bool has_won_ = false;
+  std::optional<PortSuccession::Victory> won_;
   bool is_over_ = false;
   // Tokens of registrations whose terms have changed since they were asked for.
   std::set<uint32_t> changed_terms_;
   LinkId link_ = 0;
+  uint32_t rank_ = 0;  // The rank of the meeting place at which the coordinator was found.
   Credentials coordinator_;
   uint64_t coordinator_id_ = 0;
   uint16_t protocol_ = 0;  // The protocol version that the coordinator uses with this engine.
+  PortSuccession succession_;
   // The state as a new coordinator tells it, until it is complete; nullptr = none.
   std::unique_ptr<PortState> told_;
   uint64_t join_deadline_ms_ = 0;

@@ -28,10 +28,11 @@ bool PortParticipant::IsUnused() const {
 
 void PortParticipant::Found(uint64_t now_ms) {
   is_coordinator_ = true;
-  coordinator_.Begin(now_ms);
+  coordinator_.Begin({}, now_ms);
 }
 
 bool PortParticipant::Register(peer::Register wanted, RegistrationResult* result, uint64_t now_ms) {
+  YieldIfSucceeded();
   if (is_coordinator_) return coordinator_.Register(std::move(wanted), result, now_ms);
   record_.queued.push_back(std::move(wanted));
   if (membership_.is_joined()) {
@@ -67,6 +68,7 @@ void PortParticipant::ForgetOwn(const peer::Unregister& gone, bool stays) {
 }
 
 bool PortParticipant::Unregister(const peer::Unregister& gone, bool stays, uint64_t now_ms) {
+  YieldIfSucceeded();
   ForgetOwn(gone, stays);
   const auto changes = record_.RemoveEntries(record_.self.id, gone, now_ms);
   record_.Publish();
@@ -164,6 +166,7 @@ void PortParticipant::CheckTerms(uint32_t server_id, const TermsOf& terms_of,
 }
 
 void PortParticipant::ApplyTerms(uint32_t server_id, const TermsOf& terms_of, uint64_t now_ms) {
+  YieldIfSucceeded();
   bool is_changed = false;
   record_.ForRegistrations(server_id, [&](peer::Register* registered) {
     if (!SetTerms(registered, terms_of)) return;
@@ -184,34 +187,56 @@ void PortParticipant::ApplyTerms(uint32_t server_id, const TermsOf& terms_of, ui
 
 // -- Inputs of links and time.
 
+// Other members may have waited for this process, and have a coordinator of their own by now. So it
+// looks before each input: whatever it decided or confirmed would not be theirs. They know what it
+// has told, and join the members that have not heard of the successor.
+void PortParticipant::YieldIfSucceeded() {
+  if (!is_coordinator_ || !record_.effects->IsSucceeded(coordinator_.rank())) return;
+  is_coordinator_ = false;
+  coordinator_.StepDown();
+  membership_.SeekSoon();
+}
+
 bool PortParticipant::OnVisitor(LinkId link, const Credentials& who, uint64_t now_ms) {
-  return is_coordinator_ && coordinator_.OnVisitor(link, who, now_ms);
+  YieldIfSucceeded();
+  const bool is_welcome = is_coordinator_ && coordinator_.OnVisitor(link, who, now_ms);
+  Settle(now_ms);
+  return is_welcome;
 }
 
 bool PortParticipant::OnFrame(LinkId link, const peer::Frame& frame, const std::string& address,
                               uint64_t now_ms) {
+  YieldIfSucceeded();
   bool is_sound;
   if (is_coordinator_) {
     is_sound = coordinator_.OnFrame(link, frame, address, now_ms);
     if (!is_sound) coordinator_.OnBroken(link, now_ms);
   } else {
-    is_sound = link == membership_.link() && membership_.OnFrame(frame, address, now_ms);
-    if (!is_sound && link == membership_.link()) membership_.OnBroken(now_ms);
+    is_sound = membership_.OnFrame(link, frame, address, now_ms);
+    if (!is_sound) membership_.OnBroken(link, now_ms);
   }
   Settle(now_ms);
   return is_sound;
 }
 
 void PortParticipant::OnBroken(LinkId link, uint64_t now_ms) {
+  YieldIfSucceeded();
   if (is_coordinator_) {
     coordinator_.OnBroken(link, now_ms);
-  } else if (link == membership_.link()) {
-    membership_.OnBroken(now_ms);
+  } else {
+    membership_.OnBroken(link, now_ms);
   }
   Settle(now_ms);
 }
 
+void PortParticipant::OnDoubt(uint64_t now_ms) {
+  YieldIfSucceeded();
+  if (!is_coordinator_) membership_.OnDoubt();
+  Settle(now_ms);
+}
+
 void PortParticipant::OnApplied(const Applied& applied, uint64_t now_ms) {
+  YieldIfSucceeded();
   if (is_coordinator_ && applied.link == 0) {
     coordinator_.OnApplied(applied.serial, now_ms);
   } else if (!is_coordinator_) {
@@ -221,6 +246,7 @@ void PortParticipant::OnApplied(const Applied& applied, uint64_t now_ms) {
 }
 
 void PortParticipant::Tick(uint64_t now_ms) {
+  YieldIfSucceeded();
   if (is_coordinator_) {
     coordinator_.Tick(now_ms);
   } else {
@@ -243,10 +269,10 @@ void PortParticipant::SayGoodbye(uint64_t now_ms) {
 }
 
 // This engine has taken the meeting place.
-void PortParticipant::TakePlace(uint64_t now_ms) {
+void PortParticipant::TakePlace(const PortSuccession::Victory& victory, uint64_t now_ms) {
   const bool is_founder = !record_.has_joined && record_.sockets.empty();
   is_coordinator_ = true;
-  coordinator_.Begin(now_ms);
+  coordinator_.Begin(victory, now_ms);
   // Until the founder of a port has its socket, others wait at the door: they would open one of
   // their own, and one of the two would be in the other's way.
   if (!is_founder) record_.effects->OpenMeeting();
@@ -257,13 +283,14 @@ void PortParticipant::TakePlace(uint64_t now_ms) {
   for (const peer::Register& wanted : std::exchange(record_.queued, {})) {
     coordinator_.RegisterQueued(wanted, now_ms);
   }
-  coordinator_.Sync();
+  coordinator_.SyncAll();
   if (IsUnused()) End();
 }
 
 // After each input: what has become of it.
 void PortParticipant::Settle(uint64_t now_ms) {
-  if (!is_over_ && !is_coordinator_ && membership_.TakeWin()) TakePlace(now_ms);
+  const auto victory = membership_.TakeWin();
+  if (!is_over_ && !is_coordinator_ && victory) TakePlace(*victory, now_ms);
   const bool has_heard = std::exchange(record_.has_completed_removal, false);
   const bool is_done = has_heard && record_.WantsNothing() && record_.removals.empty();
   if (!is_over_ && (is_done || (!is_coordinator_ && membership_.is_over()))) End();

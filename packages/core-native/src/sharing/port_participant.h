@@ -56,6 +56,8 @@ class PortParticipant {
   // and the caller must close it.
   bool OnFrame(LinkId link, const peer::Frame& frame, const std::string& address, uint64_t now_ms);
   void OnBroken(LinkId link, uint64_t now_ms);
+  // Another member doubts the coordinator of the port, or has succeeded it (kDoubt).
+  void OnDoubt(uint64_t now_ms);
   void OnApplied(const Applied& applied, uint64_t now_ms);
   void Tick(uint64_t now_ms);
   // True if Tick() must be called every few milliseconds.
@@ -83,7 +85,8 @@ class PortParticipant {
   static bool SetTerms(peer::Register* registered, const TermsOf& terms_of);
   bool IsUnused() const;
   void ForgetOwn(const peer::Unregister& gone, bool stays);
-  void TakePlace(uint64_t now_ms);
+  void TakePlace(const PortSuccession::Victory& victory, uint64_t now_ms);
+  void YieldIfSucceeded();
   void Settle(uint64_t now_ms);
   void End();
 

@@ -114,6 +114,14 @@ bool PortState::HasPrefix(const std::string& text) const {
   return ParseEntry(port_, text, &candidate) && HasKey(candidate.key);
 }
 
+bool PortState::IsExpected(const std::string& key, uint64_t until_ms) const {
+  // What was told by another member has a time that is a little later.
+  constexpr uint64_t kSlackMs = 100;
+  return entries_.FindKey(key, [=](const StateEntry& there) {
+    return !there.is_offline() || there.absent_until_ms + kSlackMs >= until_ms;
+  }) != nullptr;
+}
+
 std::vector<StateEntry> PortState::EntriesOfServer(uint64_t member, uint32_t server_id) const {
   std::vector<StateEntry> result;
   entries_.ForEachOfServer(member, server_id,

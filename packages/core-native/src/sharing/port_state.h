@@ -42,6 +42,9 @@ class PortState {
   // True if an entry, absent or not, has this key.
   bool HasKey(const std::string& key) const { return entries_.HasKey(key); }
   bool HasPrefix(const std::string& text) const;
+  // True if an entry with this key has its server, waits for a successor, or is offline at least
+  // until about that time.
+  bool IsExpected(const std::string& key, uint64_t until_ms) const;
   // Copies of the entries of a server, or of a member.
   std::vector<StateEntry> EntriesOfServer(uint64_t member, uint32_t server_id) const;
   std::vector<StateEntry> EntriesOfMember(uint64_t member) const;

@@ -13,8 +13,8 @@ namespace httpsys::sharing {
 // before; -ENAMETOOLONG if sockets cannot have names that long; -ENOSYS if the network namespace,
 // which is part of the names in the directory, cannot be determined.
 int UseRuntimeDirectory(const std::string& path);
-// Returns the name at which the members of a TCP port meet: an absolute path, or an abstract name,
-// which does not begin with a slash.
-std::string PortName(uint16_t port);
+// Returns a name of the meeting place of a TCP port, one for each rank below kRanksMax: an absolute
+// path, or an abstract name, which does not begin with a slash.
+std::string PortName(uint16_t port, uint32_t rank = 0);
 
 }  // namespace httpsys::sharing

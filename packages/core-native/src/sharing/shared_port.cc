@@ -6,7 +6,9 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/limits.h"
 #include "sharing/listening_socket.h"
+#include "sharing/member_names.h"
 #include "sharing/runtime_directory.h"
 
 namespace httpsys::sharing {
@@ -15,8 +17,7 @@ SharedPort::SharedPort(uint16_t number, uint64_t life, peer::Member self, PortHo
     : number_(number), life_(life), host_(host), participant_(number, std::move(self), this) {}
 
 SharedPort::~SharedPort() {
-  CloseMeeting();
-  CloseNamed(&meeting_);
+  LeaveMeeting();
   for (const auto& [address, fd] : sockets_) close(fd);
 }
 
@@ -38,14 +39,75 @@ void SharedPort::CloseMeeting() {
   meeting_key_ = 0;
 }
 
-Visit SharedPort::VisitMeeting() {
-  const int fd = ConnectTo(PortName(number_));
-  if (fd >= 0) return host_->OpenLink(number_, fd);
-  const bool is_free = fd == -ECONNREFUSED || fd == -ENOENT;
-  return {is_free ? Visit::Result::kNobody : Visit::Result::kUnreachable, 0, -fd, {}};
+void SharedPort::LeaveMeeting() {
+  CloseMeeting();
+  CloseNamed(&meeting_);
 }
 
-int SharedPort::TakeMeeting() { return ListenUnder(PortName(number_), &meeting_); }
+Visit SharedPort::VisitMeeting() {
+  uint32_t rank = 0;
+  const int fd = ConnectToCoordinator(number_, &rank);
+  return Connected(fd, rank);
+}
+
+Visit SharedPort::VisitRank(uint32_t rank) { return Connected(ConnectToRank(number_, rank), rank); }
+
+Visit SharedPort::Connected(int fd, uint32_t rank) {
+  Visit visit;
+  if (fd >= 0) {
+    visit = host_->OpenLink(number_, fd);
+  } else {
+    const bool is_free = fd == -ECONNREFUSED || fd == -ENOENT;
+    visit.result = is_free ? Visit::Result::kNobody : Visit::Result::kUnreachable;
+    visit.error = -fd;
+  }
+  visit.rank = rank;
+  return visit;
+}
+
+int SharedPort::TakeMeeting(uint32_t rank) {
+  NamedSocket taken;
+  if (const int status = ListenUnder(PortName(number_, rank), &taken); status != 0) return status;
+  const bool is_open = meeting_key_ > 0;
+  // Whoever looked before this engine listened did not find it.
+  if (!has_meeting() && IsRankPassed(number_, rank)) {
+    CloseNamed(&taken);
+    return -EADDRINUSE;
+  }
+  LeaveMeeting();
+  meeting_ = std::move(taken);
+  if (is_open) OpenMeeting();
+  return 0;
+}
+
+int SharedPort::TakeRankAbove(uint32_t rank) {
+  for (uint32_t higher = rank + 1; higher < limits::kRanksMax; ++higher) {
+    if (IsRankPassed(number_, rank)) break;
+    const int status = ListenUnder(PortName(number_, higher), &meeting_);
+    if (status == 0 && !IsRankPassed(number_, higher)) return static_cast<int>(higher);
+    if (status == 0) {
+      // Another member did not find this one, which had bound the name and did not listen yet.
+      CloseNamed(&meeting_);
+      break;
+    }
+    // Another user has it, or a process that is stopped and does not listen.
+    if (status != -EADDRINUSE) return status;
+  }
+  return -EADDRINUSE;
+}
+
+bool SharedPort::IsSucceeded(uint32_t rank) {
+  const bool is_unnamed = participant_.is_coordinator() && !has_meeting();
+  return !is_unnamed && IsRankPassed(number_, rank);
+}
+
+void SharedPort::TellDoubt(const std::vector<uint64_t>& members) {
+  std::vector<uint64_t> found;
+  if (members.empty()) found = FindMembers();
+  for (const uint64_t id : members.empty() ? found : members) {
+    if (id != participant_.record().self.id) SendDoubt(id, number_);
+  }
+}
 
 bool SharedPort::IsStrangers(Credentials* who) {
   return sharing::IsStrangers(PortName(number_), who);

@@ -18,6 +18,8 @@ namespace httpsys::sharing {
 // What a port asks of SharedPorts. Called with its lock held.
 class PortHost {
  public:
+  // Returns true if bytes, or the end of the link, wait to be read. False for link 0.
+  virtual bool HasUnread(LinkId link) = 0;
   // Opens a link to the coordinator of a port on a connected descriptor, which it takes over. The
   // result is kLinked, kRefused or kUnreachable.
   virtual Visit OpenLink(uint16_t port, int fd) = 0;
@@ -80,7 +82,13 @@ class SharedPort final : private PortEffects {
 
  private:
   Visit VisitMeeting() override;
-  int TakeMeeting() override;
+  Visit VisitRank(uint32_t rank) override;
+  int TakeMeeting(uint32_t rank) override;
+  int TakeRankAbove(uint32_t rank) override;
+  void TellDoubt(const std::vector<uint64_t>& members) override;
+  void LeaveMeeting() override;
+  bool IsSucceeded(uint32_t rank) override;
+  bool HasUnread(LinkId link) override { return host_->HasUnread(link); }
   bool IsStrangers(Credentials* who) override;
   bool IsGone(uint64_t member) override;
   void Send(LinkId link, peer::FrameType type, std::string payload) override;
@@ -94,6 +102,9 @@ class SharedPort final : private PortEffects {
   PortCounters Count() override;
   peer::TicketKeys TellTicketKeys() override;
   void LearnTicketKeys(const peer::TicketKeys& keys) override;
+  Visit Connected(int fd, uint32_t rank);
+  // True if this engine has a rank of the meeting place.
+  bool has_meeting() const { return meeting_.fd != -1 || meeting_key_ > 0; }
 
   const uint16_t number_;
   const uint64_t life_;

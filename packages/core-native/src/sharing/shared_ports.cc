@@ -40,6 +40,11 @@ int SharedPorts::Meet(uint16_t number, Stranger* stranger) {
   }
   if (status == -EADDRINUSE) return static_cast<int>(Meeting::kTaken);
   if (status != 0) return status;
+  // The successor of a coordinator that was stopped has not taken this name yet.
+  if (IsRankPassed(number, 0)) {
+    CloseNamed(&meeting);
+    return static_cast<int>(Meeting::kTaken);
+  }
   Add(number)->Found(std::move(meeting), NowMs());
   return static_cast<int>(Meeting::kOurs);
 }
@@ -255,6 +260,24 @@ void SharedPorts::OnApplied(uint16_t number, uint64_t life, const Applied& appli
   });
 }
 
+void SharedPorts::OnDoubt(uint16_t number) {
+  {
+    const std::lock_guard lock(doubts_mutex_);
+    if (!doubts_.insert(number).second) return;
+  }
+  thread_.Post([this, number] {
+    {
+      const std::lock_guard lock(doubts_mutex_);
+      doubts_.erase(number);
+    }
+    const std::lock_guard lock(mutex_);
+    SharedPort* port = Find(number);
+    if (port == nullptr || is_closed_) return;
+    port->participant().OnDoubt(NowMs());
+    AfterInput(number);
+  });
+}
+
 // On the acceptor's thread.
 void SharedPorts::OnVisitor(uint16_t number, int fd) {
   const bool is_posted = thread_.Post([this, number, fd] {
@@ -270,6 +293,7 @@ void SharedPorts::OnVisitor(uint16_t number, int fd) {
     const LinkId link = links_.Open(thread_.loop(), fd, this, number);
     if (link == 0) return;
     if (!port->participant().OnVisitor(link, who, NowMs())) links_.Close(link);
+    AfterInput(number);
   });
   if (!is_posted) close(fd);
 }
@@ -362,6 +386,8 @@ void SharedPorts::SendSocket(LinkId link, const std::string& address) {
 }
 
 size_t SharedPorts::UnsentBytes(LinkId link) { return links_.UnsentBytes(link); }
+
+bool SharedPorts::HasUnread(LinkId link) { return links_.HasUnread(link); }
 
 void SharedPorts::CloseLink(LinkId link) { links_.Close(link); }
 

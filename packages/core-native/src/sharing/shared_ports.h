@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -93,6 +94,8 @@ class SharedPorts final : private Channel::Handler, private PortHost, private Sh
   void Reserve(uint16_t port, const std::vector<std::string>& prefixes);
   // Gives a port up on which nothing was registered.
   void Leave(uint16_t port);
+  // Another member says that the coordinator of a port does not answer (kDoubt). Thread: any.
+  void OnDoubt(uint16_t port);
   // Ends the thread and leaves all ports. No Delegate calls come after it. Idempotent.
   void Close();
 
@@ -133,6 +136,7 @@ class SharedPorts final : private Channel::Handler, private PortHost, private Sh
   void Send(LinkId link, peer::FrameType type, std::string payload, bool is_cut_off) override;
   void SendSocket(LinkId link, const std::string& address) override;
   size_t UnsentBytes(LinkId link) override;
+  bool HasUnread(LinkId link) override;
   void CloseLink(LinkId link) override;
   int WatchMeeting(uint16_t port, int fd) override;
   void Unwatch(int key) override;
@@ -148,6 +152,10 @@ class SharedPorts final : private Channel::Handler, private PortHost, private Sh
   const uint64_t id_;
   uint32_t thread_number_ = 0;
   std::string program_;
+
+  // Ports whose doubt the thread has not handled yet: members may tell it as often as they like.
+  std::mutex doubts_mutex_;
+  std::set<uint16_t> doubts_;
 
   std::mutex mutex_;  // Guards everything below but the thread.
   std::map<uint16_t, std::unique_ptr<SharedPort>> ports_;

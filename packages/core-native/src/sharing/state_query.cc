@@ -53,12 +53,13 @@ int ReadState(int fd, uint64_t deadline_ms, std::string* text) {
 
 int QueryState(uint16_t port, uint64_t timeout_ms, std::string* text) {
   const uint64_t deadline_ms = uv_hrtime() / 1'000'000 + timeout_ms;
-  int fd = ConnectTo(PortName(port));
+  uint32_t rank = 0;
+  int fd = ConnectToCoordinator(port, &rank);
   // The coordinator may have gone a moment ago.
   const uint64_t election_ms = uv_hrtime() / 1'000'000 + limits::kElectionMs;
   while ((fd == -ECONNREFUSED || fd == -ENOENT) && uv_hrtime() / 1'000'000 < election_ms) {
     poll(nullptr, 0, kRetryMs);
-    fd = ConnectTo(PortName(port));
+    fd = ConnectToCoordinator(port, &rank);
   }
   if (fd < 0) return fd;
   Credentials credentials;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -30,11 +31,6 @@ constexpr int kReadsMax = 4096;
 // listener, too, and do not keep it.
 enum class Rank : uint8_t { kNone, kConnected, kBound, kListening };
 
-struct Found {
-  Rank rank = Rank::kNone;
-  uint32_t uid = 0;
-};
-
 bool SendRequest(int fd) {
   struct {
     nlmsghdr header;
@@ -49,35 +45,41 @@ bool SendRequest(int fd) {
   return send(fd, &request, sizeof request, 0) == static_cast<ssize_t>(sizeof request);
 }
 
-// Attributes are 2 bytes length (with this header), 2 bytes type, the value, padding to 4 bytes.
-void Look(std::string_view attributes, const unix_diag_msg& socket, std::string_view name,
-          Found* found) {
-  bool is_it = false;
+// A Unix socket with an abstract name.
+struct NamedUnixSocket {
+  std::string_view name;  // Without the zero byte.
+  uint8_t state = 0;
+  bool is_stream = false;
   bool has_uid = false;
   uint32_t uid = 0;
+};
+
+// Attributes are 2 bytes length (with this header), 2 bytes type, the value, padding to 4 bytes.
+NamedUnixSocket Read(std::string_view attributes, const unix_diag_msg& socket) {
+  NamedUnixSocket result;
+  result.state = socket.udiag_state;
+  result.is_stream = socket.udiag_type == SOCK_STREAM;
   while (attributes.size() >= sizeof(nlattr)) {
     nlattr head;
     std::memcpy(&head, attributes.data(), sizeof head);
     if (head.nla_len < sizeof head || head.nla_len > attributes.size()) break;
     const std::string_view value = attributes.substr(sizeof head, head.nla_len - sizeof head);
-    if (head.nla_type == UNIX_DIAG_NAME) {
-      is_it = value.size() == name.size() + 1 && value[0] == '\0' && value.substr(1) == name;
-    } else if (head.nla_type == kUidAttribute && value.size() == sizeof uid) {
-      std::memcpy(&uid, value.data(), sizeof uid);
-      has_uid = true;
+    if (head.nla_type == UNIX_DIAG_NAME && value.size() > 1 && value[0] == '\0') {
+      result.name = value.substr(1);
+    } else if (head.nla_type == kUidAttribute && value.size() == sizeof result.uid) {
+      std::memcpy(&result.uid, value.data(), sizeof result.uid);
+      result.has_uid = true;
     }
     const size_t padded = NLA_ALIGN(head.nla_len);
     attributes.remove_prefix(padded < attributes.size() ? padded : attributes.size());
   }
-  if (!is_it || !has_uid || socket.udiag_type != SOCK_STREAM) return;
-  Rank rank = Rank::kConnected;
-  if (socket.udiag_state == kStateClosed) rank = Rank::kBound;
-  if (socket.udiag_state == kStateListening) rank = Rank::kListening;
-  if (rank > found->rank) *found = {rank, uid};
+  return result;
 }
 
+using Use = std::function<void(const NamedUnixSocket& socket)>;
+
 // Returns false behind the last message, or when the answer makes no sense.
-bool ReadMessages(std::string_view bytes, std::string_view name, Found* found) {
+bool ReadMessages(std::string_view bytes, const Use& use) {
   while (bytes.size() >= sizeof(nlmsghdr)) {
     nlmsghdr header;
     std::memcpy(&header, bytes.data(), sizeof header);
@@ -87,7 +89,8 @@ bool ReadMessages(std::string_view bytes, std::string_view name, Found* found) {
     if (payload.size() >= sizeof(unix_diag_msg)) {
       unix_diag_msg socket;
       std::memcpy(&socket, payload.data(), sizeof socket);
-      Look(payload.substr(sizeof socket), socket, name, found);
+      const NamedUnixSocket found = Read(payload.substr(sizeof socket), socket);
+      if (!found.name.empty() && found.is_stream) use(found);
     }
     const size_t padded = NLMSG_ALIGN(header.nlmsg_len);
     bytes.remove_prefix(padded < bytes.size() ? padded : bytes.size());
@@ -95,23 +98,46 @@ bool ReadMessages(std::string_view bytes, std::string_view name, Found* found) {
   return true;
 }
 
-}  // namespace
-
-bool UidOfAbstractName(const std::string& name, uint32_t* uid) {
+// Calls `use` with every stream socket of the network namespace that has an abstract name. Returns
+// false if the kernel does not tell.
+bool ForEachName(const Use& use) {
   const int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
   if (fd == -1) return false;
-  Found found;
   bool goes_on = SendRequest(fd);
+  bool has_answer = false;
   std::vector<char> buffer(kReadBytes);
   for (int i = 0; goes_on && i < kReadsMax; ++i) {
     // The kernel goes on with its answer within recv(): nothing is ever waited for.
     const ssize_t got = recv(fd, buffer.data(), buffer.size(), MSG_DONTWAIT);
-    goes_on = got > 0 && ReadMessages({buffer.data(), static_cast<size_t>(got)}, name, &found);
+    goes_on = got > 0 && ReadMessages({buffer.data(), static_cast<size_t>(got)}, use);
+    has_answer = has_answer || goes_on;
   }
   close(fd);
-  if (found.rank == Rank::kNone) return false;
-  *uid = found.uid;
-  return true;
+  return has_answer;
+}
+
+}  // namespace
+
+bool UidOfAbstractName(const std::string& name, uint32_t* uid) {
+  Rank best = Rank::kNone;
+  ForEachName([&](const NamedUnixSocket& socket) {
+    if (socket.name != name || !socket.has_uid) return;
+    Rank rank = Rank::kConnected;
+    if (socket.state == kStateClosed) rank = Rank::kBound;
+    if (socket.state == kStateListening) rank = Rank::kListening;
+    if (rank <= best) return;
+    best = rank;
+    *uid = socket.uid;
+  });
+  return best != Rank::kNone;
+}
+
+bool ListAbstractNames(const std::string& start, size_t most, std::vector<std::string>* names) {
+  return ForEachName([&](const NamedUnixSocket& socket) {
+    const bool is_strangers = socket.has_uid && socket.uid != geteuid();
+    const bool is_meant = socket.state == kStateListening && socket.name.starts_with(start);
+    if (is_meant && !is_strangers && names->size() < most) names->emplace_back(socket.name);
+  });
 }
 
 }  // namespace httpsys::sharing
@@ -121,6 +147,8 @@ bool UidOfAbstractName(const std::string& name, uint32_t* uid) {
 namespace httpsys::sharing {
 
 bool UidOfAbstractName(const std::string&, uint32_t*) { return false; }
+
+bool ListAbstractNames(const std::string&, size_t, std::vector<std::string>*) { return false; }
 
 }  // namespace httpsys::sharing
 

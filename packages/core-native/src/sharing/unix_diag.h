@@ -1,14 +1,22 @@
 #pragma once
-// Asks the kernel who has bound an abstract Unix name, even if nobody listens under it.
+// Asks the kernel about abstract Unix names.
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace httpsys::sharing {
 
-// Reads the uid of the socket that has the name in this network namespace. Returns false if nobody
-// has it or the kernel does not tell (Linux before 5.3, without unix_diag, or another system).
-// Takes some microseconds for each Unix socket of the namespace. Thread: any.
+// Reads the uid of the socket that has the name in this network namespace, even if nobody listens
+// under it. Returns false if nobody has the name or the kernel does not tell (Linux before 5.3,
+// without unix_diag, or another system). Takes some microseconds for each Unix socket of the
+// namespace. Thread: any.
 bool UidOfAbstractName(const std::string& name, uint32_t* uid);
+// Adds the names that begin with `start` and under which this user listens in this network
+// namespace, until there are `most`; also names of other users on Linux before 5.3, which does not
+// tell whose they are. Returns false if the kernel tells nothing. Takes as long as
+// UidOfAbstractName(). Thread: any.
+bool ListAbstractNames(const std::string& start, size_t most, std::vector<std::string>* names);
 
 }  // namespace httpsys::sharing

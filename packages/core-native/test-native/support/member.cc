@@ -3,11 +3,14 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <utility>
+
+#include "peer/frame_reader.h"
 
 namespace httpsys::test {
 namespace {
@@ -159,7 +162,25 @@ void Member::AcceptFor(uint32_t, int fd) {
   ++accepts_;
 }
 
-void Member::OnLink(int fd) { close(fd); }
+// As a lane does, which has nothing else to do here.
+void Member::OnLink(int fd) {
+  peer::FrameReader reader;
+  char buffer[256];
+  pollfd watched{fd, POLLIN, 0};
+  while (poll(&watched, 1, 1000) == 1) {
+    const ssize_t got = recv(fd, buffer, sizeof buffer, 0);
+    if (got <= 0) break;
+    reader.Append({buffer, static_cast<size_t>(got)});
+    peer::Frame frame;
+    while (reader.Next(&frame) == peer::FrameReader::Result::kFrame) {
+      peer::Doubt doubt;
+      const bool is_doubt =
+          frame.type == peer::FrameType::kDoubt && peer::Decode(frame.payload, &doubt);
+      if (is_doubt) sharing_->OnDoubt(doubt.port);
+    }
+  }
+  close(fd);
+}
 
 void Member::WakeConsumer() {
   const std::lock_guard lock(mutex_);

@@ -92,14 +92,14 @@ class MembersTest : public testing::Test {
   }
   Member& Bob() { return *(bob_ = std::make_unique<Member>()); }
   Member& Carol() { return *(carol_ = std::make_unique<Member>()); }
-  Raw Visit() const {
-    const int fd = sharing::ConnectTo(sharing::PortName(port_));
+  Raw Visit(uint32_t rank = 0) const {
+    const int fd = sharing::ConnectTo(sharing::PortName(port_, rank));
     EXPECT_GE(fd, 0);
     return Raw(fd);
   }
   // A coordinator that the test plays.
-  void ListenAsCoordinator() {
-    ASSERT_EQ(sharing::ListenUnder(sharing::PortName(port_), &coordinator_), 0);
+  void ListenAsCoordinator(uint32_t rank = 0) {
+    ASSERT_EQ(sharing::ListenUnder(sharing::PortName(port_, rank), &coordinator_), 0);
   }
   Raw AcceptMember() const {
     pollfd watched{coordinator_.fd, POLLIN, 0};

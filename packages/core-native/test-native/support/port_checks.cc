@@ -26,6 +26,7 @@ void Model::After(Process& process) {
   if (process.port != nullptr && process.port->is_over()) GiveBack(process);
   ReadResults(process);
   CheckOwners();
+  CheckSucceeded();
 }
 
 void Model::ReadResults(Process& process) {
@@ -41,12 +42,14 @@ void Model::ReadResults(Process& process) {
         OnRemoved(process, server);
       } else if (server.token == result.token) {
         server.token = 0;
+        server.error = result.error;
         if (result.error != 0) server.SetGone(now_ms_);
         if (result.error == 0 && !server.is_gone) OnGranted(process, server);
       }
     }
   }
-  if (process.port == nullptr || holder_ != process.id || is_door_open_) return;
+  const int rank = RankOf(process.id);
+  if (process.port == nullptr || rank < 0 || are_doors_open_[rank]) return;
   // The founder binds the port's socket, unless somebody has it.
   const bool is_used = std::any_of(processes_.begin(), processes_.end(), [&](const auto& other) {
     return other.get() != &process && other->port != nullptr && other->port->record().has_joined;
@@ -68,8 +71,9 @@ void Model::ReadResults(Process& process) {
 }
 
 Process* Model::Coordinator() const {
+  const uint64_t holder = Holder();
   for (const auto& process : processes_) {
-    if (process->id == holder_ && process->port != nullptr) return process.get();
+    if (process->id == holder && process->port != nullptr) return process.get();
   }
   return nullptr;
 }
@@ -77,12 +81,12 @@ Process* Model::Coordinator() const {
 // Both ends of its link to the coordinator are there, and both go by it.
 bool Model::IsInSession(const Process& process) const {
   if (process.port == nullptr) return false;
-  if (process.port->is_coordinator()) return holder_ == process.id;
-  for (const Link& link : links_) {
-    const bool is_its = link.id[0] == process.id && link.id[1] == holder_ && link.is_accepted;
-    if (is_its && link.is_open[0] && link.is_open[1]) return process.port->is_joined();
-  }
-  return false;
+  const uint64_t holder = Holder();
+  if (process.port->is_coordinator()) return holder == process.id;
+  const LinkId id = process.port->link();
+  if (id == 0 || !process.port->is_joined()) return false;
+  const Link& link = links_[id - 1];
+  return link.id[1] == holder && link.is_accepted && link.is_open[0] && link.is_open[1];
 }
 
 // It has been in session for so long that it has confirmed something.
@@ -99,15 +103,15 @@ bool Model::IsCut(const Process& process) const {
                        !coordinator->port->record().state.members().contains(process.id);
   return process.is_cut || is_late ||
          std::any_of(links_.begin(), links_.end(), [&](const Link& link) {
-           return link.id[0] == process.id && link.is_open[0] && !link.is_open[1] &&
-                  alive_.contains(link.id[1]);
+           return link.id[0] == process.id && link.is_session && link.is_open[0] &&
+                  !link.is_open[1] && alive_.contains(link.id[1]);
          });
 }
 
 bool Model::IsLinked(const Process& process, const Process& coordinator) const {
   return std::any_of(links_.begin(), links_.end(), [&](const Link& link) {
-    return link.id[0] == process.id && link.id[1] == coordinator.id && link.is_open[0] &&
-           link.is_accepted;
+    return link.id[0] == process.id && link.id[1] == coordinator.id && link.is_session &&
+           link.is_open[0] && link.is_accepted;
   });
 }
 
@@ -148,8 +152,10 @@ void Model::OnRemoved(Process& process, Server& server) {
   for (const auto& other : processes_) {
     if (other.get() == &process || !other->is_alive || other->port == nullptr) continue;
     if (!other->port->record().has_joined) continue;
-    // A coordinator that leaves has told it, and does not wait.
-    if (IsCut(*other) || (has_left && IsLinked(*other, process))) continue;
+    // A coordinator that leaves has told it, and does not wait. If it was stopped until now, others
+    // may have joined a successor that it does not know of.
+    const bool is_told = IsLinked(*other, process) || process.is_succeeded;
+    if (IsCut(*other) || (has_left && is_told)) continue;
     if (HasRoute(*other, process.id, server.id, other->id)) {
       Fail("process " + std::to_string(other->id) + " has a route to a prefix that " +
            std::to_string(process.id) + " was told to be gone");
@@ -173,6 +179,43 @@ void Model::CheckOwners() {
   }
 }
 
+// Nobody is succeeded who has not been asked for long enough, or has said something.
+void Model::CheckTakeover(const Process& process, uint32_t rank) {
+  const uint64_t before = names_[rank];
+  const bool is_asked = std::any_of(links_.begin(), links_.end(), [&](const Link& link) {
+    return before != 0 && link.id[0] == process.id && link.id[1] == before && link.is_open[0] &&
+           link.to[0].frames.empty() && !link.to[0].is_ended &&
+           now_ms_ - link.since_ms >= limits::kSilentMs && !link.is_session;
+  });
+  if (!is_asked) {
+    Fail("process " + std::to_string(process.id) + " succeeds one that it has not asked");
+  }
+  successor_ = process.id;
+  succeeded_ = before;
+  for (const auto& each : processes_) {
+    if (each->id == before) each->is_succeeded = true;
+  }
+  kept_.clear();
+  for (const auto& there : process.port->record().state.EntriesOfMember(before)) {
+    if (!there.is_absent()) kept_.insert(there.entry.server_id);
+  }
+}
+
+// A coordinator that is stopped keeps its prefixes until it goes on, or ends.
+void Model::CheckSucceeded() {
+  const Process* coordinator = Coordinator();
+  if (succeeded_ == 0 || coordinator == nullptr || coordinator->id != successor_) return;
+  for (const uint32_t server_id : kept_) {
+    const Process* owner = nullptr;
+    const Server* server = FindServer(succeeded_, server_id, &owner);
+    if (server == nullptr || server->is_gone || !server->is_granted) continue;
+    const auto there = coordinator->port->record().state.EntriesOfServer(succeeded_, server_id);
+    const bool is_there = std::any_of(there.begin(), there.end(),
+                                      [](const auto& entry) { return !entry.is_absent(); });
+    if (!is_there) Fail("a prefix of a stopped process is lost");
+  }
+}
+
 Server* Model::FindServer(uint64_t member, uint32_t server_id, const Process** owner) const {
   for (const auto* list : {&processes_, &buried_}) {
     for (const auto& process : *list) {
@@ -192,7 +235,8 @@ bool Model::MayForget(uint64_t member, uint32_t server_id) const {
   const Server* server = FindServer(member, server_id, &owner);
   if (server == nullptr || server->is_gone || !server->is_granted) return true;
   if (owner->is_alive) return false;
-  if (now_ms_ - owner->died_ms >= limits::kOfflineMs) return true;
+  // The time that a coordinator is told may be a little later than its own (IsExpected()).
+  if (now_ms_ - owner->died_ms + 100 >= limits::kOfflineMs) return true;
   for (const auto* list : {&processes_, &buried_}) {
     for (const auto& other : *list) {
       for (const Server& later : other->servers) {
@@ -253,7 +297,10 @@ size_t Model::Pending() const {
       pending += side == 1 && !link.is_accepted ? 1 : 0;
     }
   }
-  for (const auto& process : processes_) pending += process->is_alive ? process->lanes.size() : 0;
+  for (const auto& process : processes_) {
+    pending += process->is_alive ? process->lanes.size() : 0;
+    pending += process->is_alive && process->is_doubted ? 1 : 0;
+  }
   return pending;
 }
 
@@ -265,7 +312,7 @@ void Model::Settle() {
   bool has_died = false;
   while (now_ms_ < end_ms && failure_.empty()) {
     DeliverAll();
-    if (!has_died && now_ms_ >= end_ms - kSettleMs + 2 * limits::kCoordinatorMs + kWaitMs + 1500) {
+    if (!has_died && now_ms_ >= end_ms - kSettleMs + limits::kCoordinatorMs + kWaitMs + 2500) {
       has_died = true;
       CheckAgreement();
       CheckDeath();

@@ -28,7 +28,7 @@ ModelOptions ModelSchedule(uint64_t seed) {
   options.processes = 2 + static_cast<uint32_t>(random() % 5);
   using Kind = ModelStep::Kind;
   // How often each happens; what a schedule is made of differs from one to the next.
-  const std::array<std::pair<Kind, uint32_t>, 13> weights = {{
+  const std::array<std::pair<Kind, uint32_t>, 14> weights = {{
       {Kind::kDeliver, 600},
       {Kind::kApply, 250},
       {Kind::kAdvance, 150},
@@ -42,6 +42,7 @@ ModelOptions ModelSchedule(uint64_t seed) {
       {Kind::kDuplicate, random() % 8},
       {Kind::kHostile, random() % 6},
       {Kind::kQuery, random() % 6},
+      {Kind::kStop, random() % 5},
   }};
   uint32_t total = 0;
   for (const auto& [kind, weight] : weights) total += weight;
@@ -88,8 +89,8 @@ ModelOptions ShrinkModel(ModelOptions options) {
 
 std::string ModelProgram(const ModelOptions& options) {
   static constexpr const char* kNames[] = {
-      "kDeliver", "kApply", "kAdvance",  "kRegister",  "kUnregister", "kKill", "kExit",
-      "kStart",   "kPause", "kContinue", "kDuplicate", "kHostile",    "kQuery"};
+      "kDeliver", "kApply", "kAdvance",  "kRegister",  "kUnregister", "kKill",  "kExit",
+      "kStart",   "kPause", "kContinue", "kDuplicate", "kHostile",    "kQuery", "kStop"};
   std::string text =
       "ModelOptions options;\noptions.processes = " + std::to_string(options.processes) +
       ";\noptions.steps = {\n";

@@ -27,7 +27,8 @@ struct ModelStep {
     kDuplicate,  // The next frame of link `a` comes twice.
     kHostile,    // A visitor of the meeting place sends nonsense `b`, or nothing.
     kQuery,      // Somebody asks for the state of the port, and leaves or stays.
-    kLast = kQuery,
+    kStop,       // The coordinator is stopped for some seconds, in which the others go on.
+    kLast = kStop,
   };
 
   Kind kind = Kind::kDeliver;

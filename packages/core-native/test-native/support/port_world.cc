@@ -3,34 +3,77 @@
 #include <algorithm>
 #include <cerrno>
 #include <map>
+#include <random>
 
 namespace httpsys::test::model {
 
 // -- The world of a process.
 
 Visit Process::VisitMeeting() {
-  if (model->holder_ == 0) return {Visit::Result::kNobody, 0, 0, {}};
-  Link link;
-  link.process[0] = index;
-  link.id[0] = id;
-  for (const auto& other : model->processes_) {
-    if (other->id == model->holder_) link.process[1] = other->index;
+  for (uint32_t rank = limits::kRanksMax; rank-- > 1;) {
+    if (model->names_[rank] != 0) return VisitRank(rank);
   }
-  link.id[1] = model->holder_;
-  model->links_.push_back(link);
-  return {Visit::Result::kLinked, model->links_.size(), 0, {0, static_cast<uint32_t>(link.id[1])}};
+  return VisitRank(0);
 }
 
-int Process::TakeMeeting() {
-  if (model->holder_ != 0) return -EADDRINUSE;
-  model->holder_ = id;
-  model->holder_since_ms_ = model->now_ms_;
-  model->is_door_open_ = false;
+Visit Process::VisitRank(uint32_t rank) {
+  const uint64_t there = model->names_[rank];
+  if (there == 0) return {Visit::Result::kNobody, 0, 0, {}, rank};
+  const LinkId link = model->Connect(*this, rank);
+  return {Visit::Result::kLinked, link, 0, {0, static_cast<uint32_t>(there)}, rank};
+}
+
+int Process::TakeMeeting(uint32_t rank) {
+  const int own = model->RankOf(id);
+  if (model->names_[rank] != 0 || (own < 0 && IsSucceeded(rank))) return -EADDRINUSE;
+  if (own >= 0) {
+    // Who waits at the old name is accepted before that is given back.
+    for (Link& link : model->links_) {
+      if (link.id[1] == id && link.rank == static_cast<uint32_t>(own)) link.rank = rank;
+    }
+    model->are_doors_open_[rank] = std::exchange(model->are_doors_open_[own], false);
+    model->SetName(rank, id);
+    model->SetName(static_cast<uint32_t>(own), 0);
+  } else {
+    model->SetName(rank, id);
+  }
   return 0;
 }
 
+int Process::TakeRankAbove(uint32_t rank) {
+  if (IsSucceeded(rank)) return -EADDRINUSE;
+  if (rank + 1 >= limits::kRanksMax) return -EADDRINUSE;
+  model->CheckTakeover(*this, rank);
+  model->SetName(rank + 1, id);
+  return static_cast<int>(rank + 1);
+}
+
+void Process::TellDoubt(const std::vector<uint64_t>& members) {
+  for (const auto& other : model->processes_) {
+    const bool is_meant =
+        members.empty() || std::find(members.begin(), members.end(), other->id) != members.end();
+    if (is_meant && other->id != id && other->is_alive) other->is_doubted = true;
+  }
+}
+
+void Process::LeaveMeeting() { model->LeaveName(id); }
+
+bool Process::IsSucceeded(uint32_t rank) {
+  for (uint32_t higher = rank + 1; higher < limits::kRanksMax; ++higher) {
+    if (model->names_[higher] != 0 && model->names_[higher] != id) return true;
+  }
+  return false;
+}
+
+bool Process::HasUnread(LinkId link) {
+  if (link == 0) return false;
+  const Link& read = model->links_[link - 1];
+  const int side = read.id[0] == id ? 0 : 1;
+  return !read.is_open[side] || read.to[side].is_ended || !read.to[side].frames.empty();
+}
+
 void Process::OpenMeeting() {
-  if (model->holder_ == id) model->is_door_open_ = true;
+  if (const int rank = model->RankOf(id); rank >= 0) model->are_doors_open_[rank] = true;
 }
 
 bool Process::IsGone(uint64_t member) { return !model->alive_.contains(member); }
@@ -43,16 +86,69 @@ void Process::Send(LinkId link, FrameType type, std::string payload) {
   const bool is_again =
       type == FrameType::kRegister && peer::Decode(payload, &wanted) && wanted.token == 0;
   if (is_again) ++agains;
+  if (type == FrameType::kHello) {
+    hello_link = link;
+    sent.is_session = true;
+  }
   if (type == FrameType::kSynced) synced_link = link;
+  if (type == FrameType::kSynced) is_succeeded = false;
   if (type == FrameType::kSynced && sent.is_open[1 - side]) is_cut = false;
   if (sent.is_open[1 - side]) sent.to[1 - side].frames.emplace_back(type, std::move(payload));
 }
 
 void Process::CloseLink(LinkId link) {
+  if (link == hello_link) agains = 0;
   model->Cut(link - 1, model->links_[link - 1].id[0] == id ? 0 : 1);
 }
 
 void Process::Complete(RegistrationResult result, bool) { results.push_back(std::move(result)); }
+
+// -- Names.
+
+uint64_t Model::Holder() const {
+  for (uint32_t rank = limits::kRanksMax; rank-- > 0;) {
+    if (names_[rank] != 0) return names_[rank];
+  }
+  return 0;
+}
+
+int Model::RankOf(uint64_t id) const {
+  for (uint32_t rank = 0; rank < limits::kRanksMax; ++rank) {
+    if (names_[rank] == id) return static_cast<int>(rank);
+  }
+  return -1;
+}
+
+void Model::SetName(uint32_t rank, uint64_t id) {
+  const uint64_t before = Holder();
+  names_[rank] = id;
+  if (Holder() != before) holder_since_ms_ = now_ms_;
+  if (succeeded_ != 0 && RankOf(succeeded_) < 0) succeeded_ = 0;
+}
+
+void Model::LeaveName(uint64_t id) {
+  const int rank = RankOf(id);
+  if (rank < 0) return;
+  for (size_t i = 0; i < links_.size(); ++i) {
+    if (links_[i].id[1] == id && !links_[i].is_accepted) EndLink(i, 1);
+  }
+  are_doors_open_[rank] = false;
+  SetName(static_cast<uint32_t>(rank), 0);
+}
+
+LinkId Model::Connect(const Process& process, uint32_t rank) {
+  Link link;
+  link.process[0] = process.index;
+  link.id[0] = process.id;
+  link.id[1] = names_[rank];
+  for (const auto& other : processes_) {
+    if (other->id == link.id[1]) link.process[1] = other->index;
+  }
+  link.rank = rank;
+  link.since_ms = now_ms_;
+  links_.push_back(link);
+  return links_.size();
+}
 
 // -- Steps.
 
@@ -78,7 +174,8 @@ void Model::EndLink(size_t index, int side) {
 void Model::Cut(size_t index, int side) {
   EndLink(index, side);
   for (const auto& process : processes_) {
-    if (side == 1 && process->id == links_[index].id[0]) process->is_cut = true;
+    const bool is_its = links_[index].is_session && process->id == links_[index].id[0];
+    if (side == 1 && is_its) process->is_cut = true;
   }
 }
 
@@ -89,11 +186,9 @@ void Model::LetGo(Process& process) {
       if (links_[i].id[side] == process.id) EndLink(i, side);
     }
   }
-  if (holder_ == process.id) {
-    holder_ = 0;
-    is_door_open_ = false;
-  }
+  LeaveName(process.id);
   process.port.reset();
+  process.is_doubted = false;
 }
 
 void Model::Kill(Process& process) {
@@ -142,9 +237,8 @@ void Model::Register(Process& process, uint32_t choice) {
     const bool is_used = std::any_of(processes_.begin(), processes_.end(), [&](const auto& other) {
       return other->port != nullptr && other.get() != &process;
     });
-    if (holder_ == 0 && !is_used) {
-      holder_ = process.id;
-      holder_since_ms_ = now_ms_;
+    if (Holder() == 0 && !is_used) {
+      SetName(0, process.id);
       process.port->Found(now_ms_);
       process.port->Contribute("[::]", server.id);
       process.OpenMeeting();
@@ -203,13 +297,61 @@ void Model::Advance(uint64_t ms) {
   }
 }
 
+// The coordinator is stopped for longer than anybody waits for it. The others go on, in order or
+// not. If one of them knows the port, somebody new is served.
+void Model::Stop(uint32_t choice, uint32_t seed) {
+  Process* const coordinator = Coordinator();
+  if (coordinator == nullptr || !coordinator->IsRunning()) return;
+  coordinator->is_paused = true;
+  const bool is_orderly = seed % 2 == 0;
+  Process* const newcomer = is_orderly ? ChooseNewcomer(*coordinator) : nullptr;
+  uint64_t ms = 1500 + choice % 2500;
+  const uint64_t asked_ms = now_ms_;
+  if (newcomer != nullptr) {
+    DeliverAll();
+    Register(*newcomer, seed);
+    ms = std::max(ms, kServedMs + kTickMs);
+  }
+  std::mt19937 random(seed);
+  for (uint64_t end_ms = now_ms_ + ms; now_ms_ < end_ms && failure_.empty(); ++steps_) {
+    if (is_orderly) DeliverAll();
+    for (uint32_t i = random() % 8; !is_orderly && i > 0; --i) {
+      (void)Deliver(static_cast<uint32_t>(random()), false);
+      Apply(*processes_[random() % processes_.size()]);
+    }
+    Advance(kTickMs);
+    if (newcomer == nullptr || now_ms_ - asked_ms < kServedMs) continue;
+    const Server& server = newcomer->servers.back();
+    if (server.token != 0 || server.error == ETIMEDOUT) {
+      Fail("process " + std::to_string(newcomer->id) + " is not served beside a stopped one");
+    }
+  }
+  coordinator->is_paused = choice % 4 == 0;
+}
+
+// Somebody who is new on the port, if a member is there that can succeed the coordinator.
+Process* Model::ChooseNewcomer(const Process& coordinator) const {
+  if (RankOf(coordinator.id) + 1 >= static_cast<int>(limits::kRanksMax)) return nullptr;
+  const bool has_heir = std::any_of(processes_.begin(), processes_.end(), [&](const auto& other) {
+    return other.get() != &coordinator && other->IsRunning() && IsInSession(*other) &&
+           !other->port->record().own.empty();
+  });
+  for (const auto& process : processes_) {
+    const bool is_new = process->IsRunning() && process->port == nullptr;
+    if (has_heir && is_new && process->servers.size() < 24) return process.get();
+  }
+  return nullptr;
+}
+
 // Somebody who is no member: asks for the state, says nothing, or speaks nonsense.
 void Model::Visitor(uint32_t choice, bool is_query) {
-  if (holder_ == 0) return;
+  const uint64_t holder = Holder();
+  if (holder == 0) return;
   Link link;
-  link.id[1] = holder_;
+  link.id[1] = holder;
+  link.rank = static_cast<uint32_t>(RankOf(holder));
   for (const auto& other : processes_) {
-    if (other->id == holder_) link.process[1] = other->index;
+    if (other->id == holder) link.process[1] = other->index;
   }
   auto& frames = link.to[1].frames;
   if (is_query) {
@@ -235,18 +377,21 @@ bool Model::DeliverOn(size_t index, int side, bool is_twice) {
   if (!is_it || !process->IsRunning() || process->port == nullptr) return false;
   const LinkId id = index + 1;
   if (side == 1 && !links_[index].is_accepted) {
-    if (holder_ != process->id || !is_door_open_) return false;
+    const int rank = RankOf(process->id);
+    if (rank < 0 || !are_doors_open_[rank]) return false;
     links_[index].is_accepted = true;
     const uint32_t pid = static_cast<uint32_t>(links_[index].id[0]);
     if (!process->port->OnVisitor(id, {0, pid}, now_ms_)) EndLink(index, 1);
+    After(*process);
     return true;
   }
   Direction& direction = links_[index].to[side];
   if (direction.frames.empty()) {
     if (!direction.is_ended) return false;
     EndLink(index, side);
-    process->agains = side == 0 ? 0 : process->agains;
-    if (side == 0) process->is_cut |= alive_.contains(links_[index].id[1]);
+    if (id == process->hello_link) process->agains = 0;
+    const bool is_session = side == 0 && links_[index].is_session;
+    if (is_session) process->is_cut |= alive_.contains(links_[index].id[1]);
     for (Server& server : process->servers) server.is_cut = true;
     process->port->OnBroken(id, now_ms_);
     After(*process);
@@ -269,6 +414,14 @@ bool Model::DeliverOn(size_t index, int side, bool is_twice) {
 
 // False: there is nothing for anybody who runs.
 bool Model::Deliver(uint32_t choice, bool is_twice) {
+  for (const auto& process : processes_) {
+    if (!process->is_doubted || !process->IsRunning() || choice % 3 != 0) continue;
+    process->is_doubted = false;
+    if (process->port == nullptr) continue;
+    process->port->OnDoubt(now_ms_);
+    After(*process);
+    return true;
+  }
   std::vector<std::pair<size_t, int>> ready;
   for (size_t i = 0; i < links_.size(); ++i) {
     for (const int side : {0, 1}) {
@@ -316,6 +469,8 @@ void Model::Play(const ModelStep& step) {
     case ModelStep::Kind::kContinue:
       process.is_paused = false;
       return;
+    case ModelStep::Kind::kStop:
+      return Stop(step.a, step.b);
     case ModelStep::Kind::kDuplicate:
       (void)Deliver(step.a, true);
       return;

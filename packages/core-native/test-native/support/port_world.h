@@ -31,7 +31,9 @@ inline constexpr uint32_t kPrefixes = 6;
 inline constexpr uint64_t kTickMs = 10;
 // Nothing lasts longer: an announced successor is waited for, and then expected to be restarted.
 inline constexpr uint32_t kWaitMs = 700;
-inline constexpr uint64_t kSettleMs = kWaitMs + limits::kOfflineMs + 5000;
+inline constexpr uint64_t kSettleMs = kWaitMs + limits::kOfflineMs + 7000;
+// How late a newcomer is served while the coordinator is stopped.
+inline constexpr uint64_t kServedMs = 3000;
 
 inline std::string PrefixText(uint32_t number) {
   return "http://*:8080/" + std::to_string(number % kPrefixes) + "/";
@@ -50,6 +52,9 @@ struct Link {
   Direction to[2];
   bool is_open[2] = {true, true};
   bool is_accepted = false;
+  bool is_session = false;  // A member has introduced itself: it does more than to ask.
+  uint32_t rank = 0;        // The rank of the meeting place that side 0 has connected to.
+  uint64_t since_ms = 0;
 };
 
 class Model;
@@ -67,6 +72,7 @@ struct Server {
   uint32_t removal = 0;                  // Token of a removal that is not confirmed.
   bool is_cut = false;                   // Its process has lost its coordinator since.
   bool is_awaited = false;               // It was taken back with a successor to come.
+  int error = 0;                         // Why it was refused.
   std::vector<uint64_t> witnesses = {};  // Who knew of it when its process was killed.
 
   void SetGone(uint64_t now_ms) {
@@ -78,7 +84,13 @@ struct Process final : sharing::PortEffects {
   Process(Model* model, int index, uint64_t id) : model(model), index(index), id(id) {}
 
   Visit VisitMeeting() override;
-  int TakeMeeting() override;
+  Visit VisitRank(uint32_t rank) override;
+  int TakeMeeting(uint32_t rank) override;
+  int TakeRankAbove(uint32_t rank) override;
+  void TellDoubt(const std::vector<uint64_t>& members) override;
+  void LeaveMeeting() override;
+  bool IsSucceeded(uint32_t rank) override;
+  bool HasUnread(LinkId link) override;
   bool IsStrangers(sharing::Credentials*) override { return false; }
   void OpenMeeting() override;
   bool IsGone(uint64_t member) override;
@@ -107,6 +119,9 @@ struct Process final : sharing::PortEffects {
   uint64_t id;
   bool is_alive = true;
   bool is_paused = false;
+  bool is_doubted = false;  // A kDoubt waits for it.
+  // Another process has taken its place as the coordinator, and it has joined nobody since.
+  bool is_succeeded = false;
   uint64_t died_ms = 0;
   std::unique_ptr<PortParticipant> port;
   std::deque<std::pair<std::shared_ptr<const PortRoutes>, std::optional<Applied>>> lanes;
@@ -117,6 +132,7 @@ struct Process final : sharing::PortEffects {
   std::array<std::vector<std::pair<uint64_t, uint32_t>>, kPrefixes> owners;
   std::vector<Server> servers;
   std::vector<RegistrationResult> results;  // That JavaScript has not read.
+  LinkId hello_link = 0;                    // Over which it has introduced itself last.
   LinkId synced_link = 0;                   // Over which it has confirmed something.
   bool is_cut = false;                      // By a coordinator that lives, and not back yet.
   int agains = 0;                           // Registrations told again and not answered.
@@ -152,6 +168,8 @@ class Model {
   bool DeliverOn(size_t link, int side, bool is_twice);
   void Apply(Process& process);
   void Advance(uint64_t ms);
+  void Stop(uint32_t choice, uint32_t seed);
+  Process* ChooseNewcomer(const Process& coordinator) const;
   void Visitor(uint32_t choice, bool is_query);
   void After(Process& process);
   void ReadResults(Process& process);
@@ -161,12 +179,19 @@ class Model {
   void GiveBack(Process& process);
   void EndLink(size_t link, int side);
   void Cut(size_t link, int side);
+  void SetName(uint32_t rank, uint64_t id);
+  void LeaveName(uint64_t id);
+  int RankOf(uint64_t id) const;
+  uint64_t Holder() const;
+  LinkId Connect(const Process& process, uint32_t rank);
   bool IsInSession(const Process& process) const;
   bool HasConfirmed(const Process& process) const;
   bool IsCut(const Process& process) const;
   bool IsLinked(const Process& process, const Process& coordinator) const;
   bool HasRoute(const Process& by, uint64_t owner, uint32_t server, uint64_t self) const;
   void CheckOwners();
+  void CheckTakeover(const Process& process, uint32_t rank);
+  void CheckSucceeded();
   void CheckKnowledge(Process& process, const PortRoutes* before);
   bool MayForget(uint64_t member, uint32_t server_id) const;
   Server* FindServer(uint64_t member, uint32_t server_id, const Process** owner) const;
@@ -186,9 +211,13 @@ class Model {
   std::set<uint64_t> alive_;
   std::set<uint64_t> left_;  // Have given the port back once.
   std::vector<Link> links_;
-  uint64_t holder_ = 0;  // Id of the process that has the meeting place; 0 = nobody.
-  uint64_t holder_since_ms_ = 0;
-  bool is_door_open_ = false;
+  // The ids of the processes that have the names of the meeting place, by rank; 0 = nobody.
+  std::array<uint64_t, limits::kRanksMax> names_ = {};
+  std::array<bool, limits::kRanksMax> are_doors_open_ = {};
+  uint64_t holder_since_ms_ = 0;  // Since when the present coordinator has its place.
+  uint64_t successor_ = 0;        // Who has succeeded another process last, which it watches.
+  uint64_t succeeded_ = 0;        // That process, which has not yielded yet; 0 = none.
+  std::set<uint32_t> kept_;       // Servers of that process that the successor knew.
   std::string failure_;
 };
 

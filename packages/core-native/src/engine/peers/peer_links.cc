@@ -357,6 +357,11 @@ bool PeerLinks::OnReceived(Channel* channel, Received* received, const peer::Fra
   }
   CloseAll(fds);
   if (frame.type == FrameType::kFree && received->is_known) owner_->OnFree(received->member);
+  if (frame.type == FrameType::kDoubt && received->is_known) {
+    peer::Doubt doubt;
+    if (!peer::Decode(frame.payload, &doubt)) return false;
+    owner_->OnDoubt(doubt.port);
+  }
   if (frame.type != FrameType::kLink) return received->is_known;  // Of a later protocol.
   peer::Link hello;
   received->is_known = peer::Decode(frame.payload, &hello) && SpeaksOurProtocol(hello);

@@ -53,6 +53,8 @@ class PeerLinks final : public sharing::Channel::Handler {
     virtual void OnDecided(const peer::Decided& decision) = 0;
     virtual void OnReturned(const peer::Returned& returned) = 0;
     virtual void OnEnded(const peer::Ended& end) = 0;
+    // A member says that the coordinator of a port does not answer.
+    virtual void OnDoubt(uint16_t port) = 0;
     // The member wants the connections back whose home it is.
     virtual void OnFree(uint64_t member) = 0;
     // A link that was full, or to a silent member, may be ready.

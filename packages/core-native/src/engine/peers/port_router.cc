@@ -11,8 +11,10 @@ namespace httpsys::engine {
 
 PortRouter::PortRouter(uv_loop_t* loop, uint64_t self, const http1::MethodTable* methods,
                        const RequestQueue* queue, LaneServers* servers, PortStatistics* statistics,
-                       Transport* transport, Input* input)
+                       Transport* transport, Input* input,
+                       std::function<void(uint16_t port)> on_doubt)
     : statistics_(statistics),
+      on_doubt_(std::move(on_doubt)),
       transport_(transport),
       table_(servers, statistics),
       links_(loop, self, this),

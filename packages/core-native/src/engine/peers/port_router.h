@@ -4,6 +4,7 @@
 #include <uv.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -31,7 +32,7 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
  public:
   PortRouter(uv_loop_t* loop, uint64_t self, const http1::MethodTable* methods,
              const RequestQueue* queue, LaneServers* servers, PortStatistics* statistics,
-             Transport* transport, Input* input);
+             Transport* transport, Input* input, std::function<void(uint16_t port)> on_doubt);
   PortRouter(const PortRouter&) = delete;
   PortRouter& operator=(const PortRouter&) = delete;
 
@@ -91,6 +92,7 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   void OnDecided(const peer::Decided& decision) override { relays_.OnDecided(decision); }
   void OnReturned(const peer::Returned& returned) override { relays_.OnReturned(returned.id); }
   void OnEnded(const peer::Ended& end) override { relays_.OnEnded(end); }
+  void OnDoubt(uint16_t port) override { on_doubt_(port); }
   void OnFree(uint64_t member) override { choice_.OnFree(member); }
   void OnLinkFree() override { waiting_.Retry(); }
 
@@ -109,6 +111,8 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   void CountClosed(Connection* connection);
 
   PortStatistics* statistics_;
+  // Called when a member says that the coordinator of a port does not answer.
+  const std::function<void(uint16_t port)> on_doubt_;
   Transport* transport_;
   RelayInput* requests_ = nullptr;
   PortTable table_;

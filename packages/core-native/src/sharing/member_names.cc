@@ -1,0 +1,82 @@
+#include "sharing/member_names.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <fstream>
+#include <string>
+#include <string_view>
+
+#include "base/limits.h"
+#include "base/socket_calls.h"
+#include "peer/frame_reader.h"
+#include "peer/messages.h"
+#include "sharing/meeting_place.h"
+#include "sharing/named_files.h"
+#include "sharing/unix_diag.h"
+
+namespace httpsys::sharing {
+namespace {
+
+constexpr size_t kIdDigits = 16;
+
+// The name of a member is this and the digits of its id.
+std::string StartOfNames() {
+  const std::string name = MemberName(0);
+  return name.substr(0, name.size() - kIdDigits);
+}
+
+// The abstract names in /proc/net/unix, where the kernel has no unix_diag. A line ends with the
+// name, which has '@' instead of the zero byte.
+void ReadProcNames(const std::string& start, std::vector<std::string>* names) {
+  std::ifstream file("/proc/net/unix");
+  std::string line;
+  while (names->size() < limits::kMembersMax && std::getline(file, line)) {
+    const size_t at = line.find(" @" + start);
+    if (at != std::string::npos) names->push_back(line.substr(at + 2));
+  }
+}
+
+// Returns 0 if it is no member's name.
+uint64_t IdOf(std::string_view name, const std::string& start) {
+  if (name.size() != start.size() + kIdDigits || !name.starts_with(start)) return 0;
+  uint64_t id = 0;
+  const char* const end = name.data() + name.size();
+  const auto [stop, error] = std::from_chars(name.data() + start.size(), end, id, 16);
+  return error == std::errc() && stop == end ? id : 0;
+}
+
+}  // namespace
+
+std::vector<uint64_t> FindMembers() {
+  const std::string start = StartOfNames();
+  std::vector<std::string> names;
+  if (start[0] == '/') {
+    names = ListNames(start, limits::kMembersMax);
+  } else if (!ListAbstractNames(start, limits::kMembersMax, &names)) {
+    ReadProcNames(start, &names);
+  }
+  std::vector<uint64_t> ids;
+  for (const std::string& name : names) {
+    if (const uint64_t id = IdOf(name, start); id != 0) ids.push_back(id);
+  }
+  return ids;
+}
+
+void SendDoubt(uint64_t member, uint16_t port) {
+  const int fd = ConnectTo(MemberName(member));
+  if (fd < 0) return;
+  Credentials there;
+  if (ReadCredentials(fd, &there) && there.uid == geteuid()) {
+    const std::string link = peer::Encode(peer::Link{});
+    const std::string doubt = peer::Encode(peer::Doubt{port});
+    const std::string bytes = peer::FrameHeader(peer::FrameType::kLink, link.size(), 0) + link +
+                              peer::FrameHeader(peer::FrameType::kDoubt, doubt.size(), 0) + doubt;
+    // A few bytes on a new connection.
+    (void)send(fd, bytes.data(), bytes.size(), kSendFlags);
+  }
+  close(fd);
+}
+
+}  // namespace httpsys::sharing

@@ -1,0 +1,96 @@
+#include "sharing/port_succession.h"
+
+#include <utility>
+
+#include "base/limits.h"
+
+namespace httpsys::sharing {
+
+using peer::FrameType;
+
+PortSuccession::Victory PortSuccession::TakeVictory() { return std::exchange(victory_, {}); }
+
+void PortSuccession::Expect(uint64_t now_ms) { silent_since_ms_ = now_ms; }
+
+void PortSuccession::OnHeard(uint64_t now_ms) {
+  End();
+  silent_since_ms_ = now_ms;
+}
+
+void PortSuccession::End() {
+  if (ping_ != 0) effects_->CloseLink(std::exchange(ping_, 0));
+  is_doubting_ = false;
+  silent_since_ms_ = look_at_ms_ = tell_at_ms_ = 0;
+}
+
+PortSuccession::Finding PortSuccession::Tick(const Member& member, uint64_t now_ms) {
+  if (!is_doubting_) {
+    if (!member.is_waiting) {
+      silent_since_ms_ = 0;
+      return Finding::kNothing;
+    }
+    if (silent_since_ms_ == 0) silent_since_ms_ = now_ms;
+    if (now_ms - silent_since_ms_ < limits::kDoubtMs) return Finding::kNothing;
+    is_doubting_ = true;
+  }
+  if (now_ms < look_at_ms_) return Finding::kNothing;
+  look_at_ms_ = now_ms + limits::kDoubtLookMs;
+  const uint32_t rank = ping_ != 0 ? pinged_rank_ : member.rank;
+  if (effects_->IsSucceeded(rank)) return Finding::kElsewhere;
+  if (member.may_succeed) {
+    const Finding finding = Ask(member, now_ms);
+    if (finding != Finding::kNothing || member.is_joined) return finding;
+  }
+  if (!member.is_waiting) {
+    // It was told of the doubt, and can do nothing about it. If it told others, they would tell it.
+    End();
+    return Finding::kNothing;
+  }
+  if (now_ms < tell_at_ms_) return Finding::kNothing;
+  tell_at_ms_ = now_ms + limits::kDoubtTellMs;
+  return Finding::kUnable;
+}
+
+// A coordinator that is stopped has the question in its backlog when it goes on, and looks then
+// whether it was succeeded.
+PortSuccession::Finding PortSuccession::Ask(const Member& member, uint64_t now_ms) {
+  if (ping_ != 0) {
+    // A member that is joined knows more of the port than one that was to join.
+    const uint64_t silent_ms = (member.is_joined ? 1 : 2) * limits::kSilentMs;
+    return now_ms - pinged_ms_ < silent_ms ? Finding::kNothing : Succeed(member);
+  }
+  const Visit visit = effects_->VisitMeeting();
+  if (visit.result != Visit::Result::kLinked) {
+    // Its link to the member ends soon; or too many wait there.
+    OnHeard(now_ms);
+    return Finding::kNothing;
+  }
+  ping_ = visit.link;
+  pinged_rank_ = visit.rank;
+  pinged_ms_ = now_ms;
+  effects_->Send(ping_, FrameType::kPing, {});
+  return Finding::kNothing;
+}
+
+// This engine may have been stopped itself: what the coordinator has said meanwhile counts.
+PortSuccession::Finding PortSuccession::Succeed(const Member& member) {
+  if (effects_->HasUnread(ping_) || effects_->HasUnread(member.link)) return Finding::kNothing;
+  const int rank = effects_->TakeRankAbove(pinged_rank_);
+  if (rank < 0) return Finding::kNothing;
+  victory_ = {static_cast<uint32_t>(rank), std::exchange(ping_, 0)};
+  return Finding::kSucceeded;
+}
+
+PortSuccession::Finding PortSuccession::OnPing(const Member& member, const peer::Frame* frame,
+                                               uint64_t now_ms) {
+  peer::Pong pong;
+  const bool is_answer =
+      frame != nullptr && frame->type == FrameType::kPong && peer::Decode(frame->payload, &pong);
+  // The coordinator that was found is not the one that this member has.
+  const bool is_other = member.coordinator != 0 ? pong.coordinator != member.coordinator
+                                                : pinged_rank_ != member.rank;
+  OnHeard(now_ms);
+  return is_answer && is_other ? Finding::kElsewhere : Finding::kNothing;
+}
+
+}  // namespace httpsys::sharing

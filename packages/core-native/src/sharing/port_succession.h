@@ -1,0 +1,75 @@
+#pragma once
+// How a member finds out that its coordinator is stopped, and succeeds it.
+
+#include <cstdint>
+
+#include "peer/frame_reader.h"
+#include "sharing/port_effects.h"
+
+namespace httpsys::sharing {
+
+// A pure state machine, part of PortMembership. A member that waits for its coordinator in vain
+// doubts it, and asks it over a link of its own (kPing) whether it is stopped. If nothing comes
+// back, the member takes a higher rank of the meeting place. A member that cannot take the
+// coordinator's place tells others of its doubt. A coordinator for which nobody waits is never
+// asked, so that an idle port wakes nobody. Thread: one at a time.
+class PortSuccession {
+ public:
+  explicit PortSuccession(PortEffects* effects) : effects_(effects) {}
+
+  // The member as it is now.
+  struct Member {
+    LinkId link = 0;           // To the coordinator.
+    uint32_t rank = 0;         // The rank at which the coordinator was found.
+    uint64_t coordinator = 0;  // The id of the coordinator; 0 = it has not said it.
+    bool is_joined = false;    // The member has the state of the coordinator.
+    bool is_waiting = false;   // The coordinator owes the member an answer.
+    bool may_succeed = false;  // The member knows the port, and the coordinator would yield.
+  };
+
+  enum class Finding : uint8_t {
+    kNothing,
+    kElsewhere,  // Another member coordinates the port: this one must look for it.
+    kUnable,     // The coordinator is in doubt, and others have to be told.
+    kSucceeded,  // This engine has taken the meeting place: TakeVictory() says at which rank.
+  };
+
+  // The highest rank, which this engine has taken.
+  struct Victory {
+    uint32_t rank = 0;
+    LinkId watch = 0;  // A link to the coordinator that was succeeded; 0 = none.
+  };
+
+  bool is_doubting() const { return is_doubting_; }
+  // The link over which the coordinator was asked; 0 = none.
+  LinkId ping() const { return ping_; }
+  Victory TakeVictory();
+
+  // Somebody waits for the coordinator from now on.
+  void Expect(uint64_t now_ms);
+  // The coordinator has said something: it is not stopped.
+  void OnHeard(uint64_t now_ms);
+  // Begins to doubt the coordinator, although nobody waits for it here.
+  void Doubt() { is_doubting_ = true; }
+  // Forgets everything: the coordinator is another one from here on.
+  void End();
+  Finding Tick(const Member& member, uint64_t now_ms);
+  // Something has come over the link of ping(): a frame, or its end (nullptr).
+  Finding OnPing(const Member& member, const peer::Frame* frame, uint64_t now_ms);
+
+ private:
+  Finding Ask(const Member& member, uint64_t now_ms);
+  Finding Succeed(const Member& member);
+
+  PortEffects* const effects_;
+  bool is_doubting_ = false;
+  uint64_t silent_since_ms_ = 0;  // Of a coordinator that owes an answer; 0 = it owes none.
+  uint64_t look_at_ms_ = 0;
+  uint64_t tell_at_ms_ = 0;
+  LinkId ping_ = 0;
+  uint32_t pinged_rank_ = 0;
+  uint64_t pinged_ms_ = 0;
+  Victory victory_;
+};
+
+}  // namespace httpsys::sharing
