@@ -77,6 +77,7 @@ const kSteps = [
   { name: 'sslyze: TLS with default options', seconds: 20, work: () => require('./tlsscan').tlsScan(), onlyAll: true },
   { name: 'hadolint: the Dockerfiles of the examples', seconds: 1, work: () => require('./lint-docker').lintDocker(), onlyAll: true, beside: true },
   { name: 'HTTP.SYS below Wine', seconds: 400, work: () => wineTests(), onlyAll: true },
+  { name: 'the npm packages, installed without a compiler: the brief part', seconds: 240, work: () => require('./test-packages').testPackages({ isBrief: true }), onlyAll: true },
   // Fails where the suites cannot be fetched, and says so: a check that was left out proves nothing.
   { name: 'other people\'s test suites, the fast part', seconds: 300, work: () => require('./compat').compat(['--fast']), onlyAll: true },
 ]

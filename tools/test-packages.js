@@ -4,6 +4,8 @@
 // Debian, on every line of Node, and in a root of musl. Platforms that are named are proved instead of those two; arm64 is emulated.
 //
 //   node tools/test-packages.js [--packed] [platform ...]     with --packed what is in dist/ is taken as it is
+//   node tools/test-packages.js --brief                       what npm test -- --all has of it: the fresh Debian, one version of Node,
+//                                                             no linters, bundlers, other package managers and images
 
 const fs = require('node:fs')
 const net = require('node:net')
@@ -49,6 +51,9 @@ const kPlaces = [
   { platform: 'linux-arm64-musl', makeRoot: () => muslRoot('arm64'), nodes: [], musl: 'usr/lib/ld-musl-aarch64.so.1', isEmulated: true }
 ]
 const kDefault = ['linux-x64-gnu', 'linux-x64-musl']
+const [kFirst] = kPlaces
+/** The version of Node is that of the tests. @type {Place} */
+const kBriefPlace = { platform: kFirst.platform, makeRoot: kFirst.makeRoot, nodes: [kNodeVersions[0]] }
 const kPrograms = path.join(kRoot, 'test', 'packages', 'programs')
 const kStart = path.join(kRoot, 'docs', 'install.md')
 
@@ -141,11 +146,11 @@ async function prove (place, { tarballs, registry, scratch }) {
   return proof.failed.map((name) => `${root.name}: ${name}`)
 }
 
-/** @param {{ isPacked?: boolean, platforms?: string[] }} [options] */
-async function testPackages ({ isPacked = false, platforms = kDefault } = {}) {
+/** @param {{ isPacked?: boolean, platforms?: string[], isBrief?: boolean }} [options] */
+async function testPackages ({ isBrief = false, isPacked = false, platforms = isBrief ? [kBriefPlace.platform] : kDefault } = {}) {
   const reason = whyNoRoots()
   if (reason !== null) throw new Error(`The packages cannot be proved here: ${reason}`)
-  const places = kPlaces.filter(({ platform }) => platforms.includes(platform))
+  const places = isBrief ? [kBriefPlace] : kPlaces.filter(({ platform }) => platforms.includes(platform))
   const isEmulated = places.some((place) => place.isEmulated)
   await setup(isEmulated ? 'emulation' : 'packages')
   if (isEmulated) await ensureEmulation()
@@ -165,13 +170,14 @@ async function testPackages ({ isPacked = false, platforms = kDefault } = {}) {
 }
 
 if (require.main === module) {
-  const [isPacked, platforms] = [process.argv.includes('--packed'), process.argv.slice(2).filter((arg) => arg !== '--packed')]
+  const [isPacked, isBrief] = ['--packed', '--brief'].map((option) => process.argv.includes(option))
+  const platforms = process.argv.slice(2).filter((arg) => !['--packed', '--brief'].includes(arg))
   const unknown = platforms.filter((name) => !kPlaces.some(({ platform }) => platform === name))
-  if (unknown.length > 0) {
-    console.error(`Usage: npm run test:packages -- [--packed] [${kPlaces.map(({ platform }) => platform).join(' | ')} ...]`)
+  if (unknown.length > 0 || (isBrief && platforms.length > 0)) {
+    console.error(`Usage: npm run test:packages -- [--packed] [--brief | ${kPlaces.map(({ platform }) => platform).join(' | ')} ...]`)
     process.exitCode = 2
   } else {
-    main(testPackages({ isPacked, ...platforms.length > 0 && { platforms } }))
+    main(testPackages({ isBrief, isPacked, ...platforms.length > 0 && { platforms } }))
   }
 }
 
