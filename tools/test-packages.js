@@ -149,6 +149,7 @@ async function prove (place, { tarballs, registry, scratch }) {
 /** @param {{ isPacked?: boolean, platforms?: string[], isBrief?: boolean }} [options] */
 async function testPackages ({ isBrief = false, isPacked = false, platforms = isBrief ? [kBriefPlace.platform] : kDefault } = {}) {
   const reason = whyNoRoots()
+  if (reason !== null && isBrief) return console.log(`LEFT OUT: the packages cannot be proved here: ${reason}`)
   if (reason !== null) throw new Error(`The packages cannot be proved here: ${reason}`)
   const places = isBrief ? [kBriefPlace] : kPlaces.filter(({ platform }) => platforms.includes(platform))
   const isEmulated = places.some((place) => place.isEmulated)
