@@ -9,7 +9,7 @@ const fs = require('node:fs')
 const kProgramHeadBytes = 4096
 
 /** Applications have been run on the package's binary, on arm64 under qemu, on Windows' on Wine; the others have only been built. */
-const kProven = ['linux-x64-gnu', 'linux-x64-musl', 'linux-arm64-gnu', 'win32-x64']
+const kProven = ['linux-x64-gnu', 'linux-x64-musl', 'linux-arm64-gnu', 'linux-arm64-musl', 'win32-x64']
 
 /** @returns {boolean | null} whether Node was built for musl; null where it cannot be told */
 function isMusl () {
