@@ -24,7 +24,8 @@ void PortCoordinator::Begin(const PortSuccession::Victory& victory, uint64_t now
   record_->has_joined = true;
   descent_.Begin(victory);
   tell_at_ms_ = now_ms;
-  if (!record_->state.members().empty()) reunion_deadline_ms_ = now_ms + limits::kReunionMs;
+  const bool may_come = was_left_ || !record_->state.members().empty();
+  if (may_come) reunion_deadline_ms_ = now_ms + limits::kReunionMs;
 }
 
 bool PortCoordinator::IsIdle() const {
@@ -45,7 +46,8 @@ void PortCoordinator::StepDown() {
   // The successor is told of them.
   for (auto& [token, removal] : record_->removals) removal.is_told = false;
   reunion_deadline_ms_ = 0;
-  was_left_ = false;
+  // If the successor ends soon, this engine may coordinate again.
+  was_left_ = true;
   has_unsynced_ = false;
   descent_.End();
 }

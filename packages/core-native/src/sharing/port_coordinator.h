@@ -134,8 +134,8 @@ class PortCoordinator {
   std::vector<Confirmation> confirmations_;
   // Until when members of the last term may come back; 0 = that time is over.
   uint64_t reunion_deadline_ms_ = 0;
-  // True while members may come back from a successor that has ended, with others that this
-  // coordinator does not know. reunion_deadline_ms_ runs then.
+  // True while members may come that this coordinator does not know, because they have joined a
+  // successor that has ended. In a term, reunion_deadline_ms_ runs then.
   bool was_left_ = false;
   uint64_t tell_at_ms_ = 0;  // When those that have not come back are told again.
   std::string told_key_;     // The newest ticket key that the members know.
