@@ -147,7 +147,7 @@ TEST_F(SuccessionTest, ACoordinatorOfAnEarlierVersionIsNotSucceeded) {
   CloseNamed(&coordinator_);
 }
 
-// It does not know of ranks, and would take rank 0 when the coordinator yields.
+// A member of version 2 does not know of ranks, and would take rank 0 when the coordinator yields.
 TEST_F(SuccessionTest, ACoordinatorIsNotSucceededBesideAMemberOfAnEarlierVersion) {
   Raw member = BobJoins(peer::kProtocol);
   member.Send(FrameType::kMember, peer::Member{5, 1, 0, 2, "played"});

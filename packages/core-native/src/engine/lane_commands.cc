@@ -82,7 +82,7 @@ void Lane::RunOrders() {
 
 void Lane::Run(const std::vector<Command>& commands) {
   for (const Command& command : commands) {
-    // Such a command concerns every connection that was accepted before it.
+    // These two kinds of commands concern every connection that was accepted before them.
     if (command.kind == CommandKind::kOther || command.kind == CommandKind::kUnlisten) {
       OpenEarly();
       TakeAccepted(false);

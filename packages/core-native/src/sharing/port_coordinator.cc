@@ -64,8 +64,8 @@ void PortCoordinator::Tick(uint64_t now_ms) {
   ExpireEntries(now_ms);
 }
 
-// Who has not come back has died with the last coordinator. If that is stopped, it keeps its
-// prefixes, and so do other members that are stopped.
+// Members that have not come back have died with the last coordinator. A coordinator that is
+// stopped keeps its prefixes, and so do other members that are stopped.
 void PortCoordinator::EndReunion(uint64_t now_ms) {
   reunion_deadline_ms_ = 0;
   was_left_ = false;

@@ -50,7 +50,7 @@ const sharing::PortRoutes::Owner* OwnerChoice::Choose(Port* port, const Connecti
   for (size_t i = 0; i < owners.size(); ++i) {
     const Routes::Owner& next = owners[++turn % owners.size()];
     if (next.member != 0 || (!is_settled && !IsBlocked())) return &next;
-    // It is the turn of this member, which lends the connection because it is blocked.
+    // This member's turn has come; a blocked member lends the connection.
     is_lending_ = true;
   }
   return has_own ? &*own : &owners[0];
