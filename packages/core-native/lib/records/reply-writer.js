@@ -217,9 +217,9 @@ class ReplyWriter {
    */
   data (type, slot, flags, data, encoding, idleMs) {
     const isText = typeof data === 'string'
-    this.#reserve(24 + (isText ? data.length * 3 : data.byteLength) + R.kAlignBytes)
-    const { words, bytes } = this.segment
-    const at = this.offset + 24
+    this.#reserve(R.kPayloadAt + (isText ? data.length * 3 : data.byteLength) + R.kAlignBytes)
+    const { bytes } = this.segment
+    const at = this.offset + R.kPayloadAt
     let total
     if (isText) {
       total = bytes.write(data, at, encoding)
@@ -227,15 +227,7 @@ class ReplyWriter {
       bytes.set(data, at)
       total = data.byteLength
     }
-    const size = (24 + total + 7) & ~7
-    const w = this.offset >>> 2
-    words[w + Word.kRecordBytes] = size
-    words[w + Word.kRecordType] = type | (flags << Shift.kRecordFlags)
-    words[w + Word.kRecordSlot] = slot
-    words[w + Word.kRecordExtra] = 0
-    words[w + Word.kDataBytes] = total
-    words[w + Word.kDataIdleTimeoutMs] = idleMs
-    this.#publish(size)
+    this.#endData(type, slot, flags, total, idleMs)
     return total
   }
 
@@ -252,24 +244,31 @@ class ReplyWriter {
   pieces (slot, flags, chunks, from, end) {
     let total = 0
     for (let i = from; i < end; i++) total += chunks[i].chunk.length
-    const size = (24 + total + 7) & ~7
-    this.#reserve(size)
-    const { words, bytes } = this.segment
-    let at = this.offset + 24
+    this.#reserve(R.kPayloadAt + total + R.kAlignBytes)
+    const { bytes } = this.segment
+    let at = this.offset + R.kPayloadAt
     for (let i = from; i < end; i++) {
       const { chunk } = chunks[i]
       bytes.set(/** @type {Uint8Array} */ (chunk), at)
       at += chunk.length
     }
+    this.#endData(kData, slot, flags, total, 0)
+    return total
+  }
+
+  // Writes the words of a record whose payload stands behind them already, and publishes it.
+  /** @param {number} type kData or kTrailers @param {number} slot @param {number} flags @param {number} total bytes of the payload @param {number} idleMs */
+  #endData (type, slot, flags, total, idleMs) {
+    const { words } = this.segment
+    const size = (R.kPayloadAt + total + 7) & ~7
     const w = this.offset >>> 2
     words[w + Word.kRecordBytes] = size
-    words[w + Word.kRecordType] = R.ReplyType.kData | (flags << Shift.kRecordFlags)
+    words[w + Word.kRecordType] = type | (flags << Shift.kRecordFlags)
     words[w + Word.kRecordSlot] = slot
     words[w + Word.kRecordExtra] = 0
     words[w + Word.kDataBytes] = total
-    words[w + Word.kDataIdleTimeoutMs] = 0
+    words[w + Word.kDataIdleTimeoutMs] = idleMs
     this.#publish(size)
-    return total
   }
 
   /**
