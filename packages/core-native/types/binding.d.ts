@@ -388,7 +388,7 @@ export class Engine {
   takeRefused (lane: number): boolean
   /** Goes on with the handshake that a kHello or kNewSession record told of. */
   answerHello (lane: number, id: number, answer: HelloAnswer): void
-  /** Asks about the TLS of a connection (src/tls/session.h numbers the questions) and waits for the answer. */
+  /** Asks about the TLS of a connection (src/tls/session_facts.h numbers the questions) and waits for the answer. */
   askTls (lane: number, slot: number, question: number, argument?: Uint8Array): Buffer | undefined
   /** Keeps / no longer keeps the event loop alive. Starts unreferenced. */
   ref (): void

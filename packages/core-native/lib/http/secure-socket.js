@@ -20,7 +20,7 @@ const { kLane, kOnCertificate, kParent, kSlot, kState, kTls } = require('./symbo
 /** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
 /** @typedef {import('../../types/internal').EngineSecureSocket} EngineSecureSocket */
 
-/** As src/tls/session.h numbers them. */
+/** As src/tls/session_facts.h numbers them. */
 const Question = { kSession: 1, kFinished: 2, kPeerFinished: 3, kCertificate: 4, kKeyingMaterial: 5, kSharedSigalgs: 6 }
 
 /**

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "tls/client_hello.h"
-#include "tls/session.h"
+#include "tls/negotiation.h"
 #include "url/host_name.h"
 
 namespace httpsys::tls {
@@ -190,7 +190,7 @@ std::shared_ptr<const HostContext> HostContext::Copy(SSL_CTX* from, bool logs_ke
   if (const STACK_OF(X509_NAME)* names = SSL_CTX_get_client_CA_list(from)) {
     SSL_CTX_set_client_CA_list(to, SSL_dup_CA_list(names));
   }
-  Session::PrepareContext(to, logs_keys);
+  Negotiation::PrepareContext(to, logs_keys);
   host->identity_ = IdentityOf(to);
   host->trust_ = TrustIn(to);
   return host;
@@ -209,11 +209,11 @@ std::shared_ptr<const ServerContext> ServerContext::Create(ContextSettings setti
   created->identity_ = IdentityOf(context);
   created->trust_ = TrustIn(context);
   created->FindCiphers();
-  Session::PrepareContext(context, created->settings_.logs_keys);
+  Negotiation::PrepareContext(context, created->settings_.logs_keys);
   const std::string id = created->SessionIdContext(nullptr);
   SSL_CTX_set_session_id_context(context, reinterpret_cast<const unsigned char*>(id.data()),
                                  static_cast<unsigned>(id.size()));
-  Session::PrepareServer(context, created->settings_);
+  Negotiation::PrepareServer(context, created->settings_);
   return created;
 }
 

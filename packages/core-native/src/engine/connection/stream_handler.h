@@ -4,8 +4,8 @@
 
 namespace httpsys::engine {
 
-// What Transport and OutputPass ask of HTTP/2, for connections that carry streams and for streams.
-// Thread: the lane.
+// What Endings, Transport and OutputPass ask of HTTP/2, for connections that carry streams and for
+// streams. Thread: the lane.
 class StreamHandler {
  public:
   // A stream, or a connection that carries streams, has something to send in this pass.

@@ -1,22 +1,23 @@
 #pragma once
-// Opens, announces and closes the connections of a lane.
+// The connections of a lane: opens, reads and watches them. Parts of it, with a file each, make
+// them, announce them and end them.
 
 #include <sys/types.h>
-#include <sys/uio.h>
 #include <uv.h>
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "base/block_store.h"
-#include "base/limits.h"
+#include "engine/connection/announcer.h"
 #include "engine/connection/connection.h"
+#include "engine/connection/connection_factory.h"
+#include "engine/connection/connection_list.h"
 #include "engine/connection/connection_timers.h"
+#include "engine/connection/endings.h"
+#include "engine/connection/input_handler.h"
+#include "engine/connection/lingering.h"
 #include "engine/connection/output_pass.h"
 #include "engine/connection/slots.h"
 #include "engine/connection/slow_clients.h"
@@ -26,30 +27,9 @@
 
 namespace httpsys::engine {
 
-// What Transport asks of the lane, for each connection. Thread: the lane.
-class InputHandler {
- public:
-  // There may be bytes to read.
-  virtual void OnReadable(Connection* connection) = 0;
-  // The peer ended its direction while kPausePipeline was the only reason not to read.
-  virtual void OnDisconnect(Connection* connection) = 0;
-  // The connection's timer has expired.
-  virtual void OnTimeout(Connection* connection) = 0;
-  // The client reads more slowly than the server's minSendRate: the connection must be ended.
-  virtual void OnTooSlow(Connection* connection) = 0;
-  // All output has left, and the sending direction is about to be shut down.
-  virtual void OnOutputEnding(Connection* connection) = 0;
-  // JavaScript is about to hear of the connection, for the first time or as one of another server.
-  virtual void OnAnnounced(Connection* connection) = 0;
-  // The connection is no longer open.
-  virtual void OnDetached(Connection* connection) = 0;
-
- protected:
-  ~InputHandler() = default;
-};
-
-// Owns the connections and streams of a lane. Thread: the lane. A Connection stays valid until the
-// loop iteration after the one that closed it, so a caller may look at its `life` after any call.
+// The front of a lane's connections and streams. Thread: the lane. A Connection stays valid until
+// the loop iteration after the one that closed it, so a caller may look at its `life` after any
+// call.
 class Transport final : private OutputOwner, private WatchHandler {
  public:
   // `load` counts the open connections, for the thread that distributes new ones. `loop->data` is
@@ -58,15 +38,13 @@ class Transport final : private OutputOwner, private WatchHandler {
   Transport(const Transport&) = delete;
   Transport& operator=(const Transport&) = delete;
 
-  void set_input_handler(InputHandler* handler) { handler_ = handler; }
-  void set_stream_handler(StreamHandler* handler) {
-    streams_ = handler;
-    output_.set_stream_handler(handler);
-    watch_.set_stream_handler(handler);
-  }
+  void set_input_handler(InputHandler* handler);
+  void set_stream_handler(StreamHandler* handler);
   OutputPass* output() { return &output_; }
   SocketWatch* watch() { return &watch_; }
-  Slots* slots() { return &slots_; }
+  Slots* slots() { return announcer_.slots(); }
+
+  // -- Begins.
 
   // Opens a connection on a descriptor, which it takes over. `origin` is set for one end of a
   // relay. Announce() tells JavaScript of the connection, and nothing is read before Watch().
@@ -76,28 +54,24 @@ class Transport final : private OutputOwner, private WatchHandler {
   void Watch(Connection* connection);
   // Opens a stream of `parent`. JavaScript hears of it with its request, after Announce().
   Connection* OpenStream(Connection* parent, LaneServer* server,
-                         std::unique_ptr<Http2Stream> stream);
-  // Gives the connection a slot and tells JavaScript of it, with the flags of kOpen. Does nothing
-  // if it is announced already.
-  void Announce(Connection* connection, uint32_t flags);
-  // The same for a connection that is announced already: JavaScript sees a new connection and the
-  // end of the old one.
-  void AnnounceAnew(Connection* connection, uint32_t flags);
-  // Gives the connection to a server and announces it. If it had another server, JavaScript sees a
-  // new connection and the end of the old one.
-  void Assign(Connection* connection, LaneServer* server);
-  // Ends the connection without closing the descriptor, which is the caller's then.
-  int Release(Connection* connection);
-  // Counts a connection that is about to be opened and was not counted when it was accepted.
-  void CountLoad() { load_->fetch_add(1, std::memory_order_relaxed); }
-  // Calls `function` with every connection and stream. It may close the one that it is called with.
+                         std::unique_ptr<Http2Stream> stream) {
+    return factory_.MakeStream(parent, server, std::move(stream));
+  }
+  // Gives a TLS connection to another server before its first byte is read. The new server makes
+  // the handshake. Returns false if out of memory.
+  bool RestartTls(Connection* connection, LaneServer* server);
+  // See ConnectionList.
+  void CountLoad() { connections_.CountLoad(); }
   template <typename Function>
   void ForEach(Function function) {
-    for (Connection *at = first_, *next = nullptr; at != nullptr; at = next) {
-      next = at->next;
-      function(at);
-    }
+    connections_.ForEach(function);
   }
+  // See Announcer.
+  void Announce(Connection* connection, uint32_t flags) { announcer_.Announce(connection, flags); }
+  void AnnounceAnew(Connection* connection, uint32_t flags) {
+    announcer_.AnnounceAnew(connection, flags);
+  }
+  void Assign(Connection* connection, LaneServer* server) { announcer_.Assign(connection, server); }
 
   // -- Reading.
 
@@ -106,47 +80,32 @@ class Transport final : private OutputOwner, private WatchHandler {
   ssize_t Receive(Connection* connection, void* memory, size_t bytes);
   // Records that the client has ended its direction: nothing more is read.
   void OnPeerEnded(Connection* connection);
-
-  // -- Ends.
-
-  // Closes after all output a connection whose output is written by OutputPass::WriteNow().
-  void FinishNow(Connection* connection);
-  // After all output, shuts down the sending direction (kShutdown) or closes the connection
-  // (kClose), which then lingers. A weaker action does not replace a stronger one.
-  void FinishAfterOutput(Connection* connection, AfterOutput action);
-  // Closes the connection or stream at once. `error`, a positive errno or 0, is told to JavaScript.
-  void Close(Connection* connection, int error);
-  // Closes a stream. `is_told_late` is as in CloseLingering().
-  void CloseStream(Connection* stream, bool is_told_late);
-  // Gives a connection or a stream to another server, before JavaScript hears of it.
-  static void SetServer(Connection* connection, LaneServer* server);
-  // Gives a TLS connection to another server before its first byte is read. The new server makes
-  // the handshake. Returns false if out of memory.
-  bool RestartTls(Connection* connection, LaneServer* server);
-  // Ends the connection at once, but reads and discards what the peer still sends for a while
-  // (limits::kLingerMs), so that the peer can read the last reply. `is_told_late`: JavaScript may
-  // hear of the end late, because the application has ended the connection and does not wait for
-  // it.
-  void CloseLingering(Connection* connection, bool is_told_late = false);
-  // Returns true if an undecided upgrade has received as many bytes as the lane keeps for it.
-  static bool IsUndecidedFull(const Connection& connection);
-  // Ends such an upgrade if the sending direction is shut down: nobody will read the bytes, and the
-  // client's end behind them would never be seen.
-  void CloseIfRefusedUpgrade(Connection* connection);
-  // Closes the connection with a TCP reset; a stream as Close() does.
-  void Reset(Connection* connection, int error = 0);
-  // Frees the closed connections that libuv does not hold. Nobody may use them any more.
-  void FreeClosed();
-  // Closes every connection and the timers. Called when the lane stops: what is still recorded for
-  // JavaScript is not read.
-  void Shutdown();
-  // True if no connection is allocated.
-  bool is_empty() const { return allocated_ == 0; }
-
   void StartIdleTimer(Connection* connection, uint64_t timeout_ms) {
     timers_.Start(connection, timeout_ms);
   }
   void StopTimer(Connection* connection) { timers_.Stop(connection); }
+
+  // -- Ends. See Endings.
+
+  void FinishNow(Connection* connection) { endings_.FinishNow(connection); }
+  void FinishAfterOutput(Connection* connection, AfterOutput action) {
+    endings_.FinishAfterOutput(connection, action);
+  }
+  void Close(Connection* connection, int error) { endings_.Close(connection, error); }
+  void CloseStream(Connection* stream, bool is_told_late) {
+    endings_.CloseStream(stream, is_told_late);
+  }
+  void CloseLingering(Connection* connection, bool is_told_late = false) {
+    endings_.CloseLingering(connection, is_told_late);
+  }
+  void CloseIfRefusedUpgrade(Connection* connection) { endings_.CloseIfRefusedUpgrade(connection); }
+  void Reset(Connection* connection, int error = 0) { endings_.Reset(connection, error); }
+  int Release(Connection* connection) { return endings_.Release(connection); }
+  // Frees the closed connections that libuv does not hold. Nobody may use them any more.
+  void FreeClosed() { connections_.FreeEnded(); }
+  // Closes every connection and the timers. Called when the lane stops: what is still recorded for
+  // JavaScript is not read.
+  void Shutdown();
 
  private:
   // -- OutputOwner.
@@ -154,44 +113,32 @@ class Transport final : private OutputOwner, private WatchHandler {
   void OnWriteFailed(Connection* connection, int error) override { Close(connection, error); }
   void UpdatePoll(Connection* connection) override { watch_.Update(connection); }
   void OnQueueBegun(Connection* connection) override;
-  void OnOutputDone(Connection* connection) override;
+  void OnOutputDone(Connection* connection) override { endings_.OnOutputDone(connection); }
 
   // -- WatchHandler.
 
   void OnReadable(Connection* connection) override;
   void OnWritable(Connection* connection) override { output_.OnWritable(connection); }
   void OnDisconnect(Connection* connection) override { handler_->OnDisconnect(connection); }
-  void OnWatchFailed(Connection* connection, int error) override;
-  void OnLingerDue(Connection* connection) override { WatchLingering(connection); }
-  void OnUnwatched(Connection* connection) override;
+  void OnWatchFailed(Connection* connection, int error) override {
+    endings_.OnWatchFailed(connection, error);
+  }
+  void OnLingerDue(Connection* connection) override { lingering_.OnDue(connection); }
+  void OnUnwatched(Connection* connection) override { connections_.Free(connection); }
 
   void OnTimeout(Connection* connection);
-  bool BeginTls(Connection* connection);
-  void Link(Connection* connection, LaneServer* server);
-  void Unlink(Connection* connection);
 
-  void Detach(Connection* connection, int error, bool is_told_late = false);
-  void Tell(Connection* connection, uint32_t flags);
-  void TellClosed(Connection* connection, int error, bool is_told_late = false);
-  void CloseHandle(Connection* connection);
-  void WatchLingering(Connection* connection);
-  void ReadLingering(Connection* connection);
-  void CloseDescriptor(Connection* connection);
-
-  RecordWriter* records_;
   SocketWatch watch_;
   OutputPass output_;
   ConnectionTimers timers_;
+  ConnectionList connections_;
   SlowClients slow_clients_;
-  Slots slots_;
-  std::atomic<uint32_t>* load_;
+  ConnectionFactory factory_;
+  Announcer announcer_;
+  Lingering lingering_;
+  Endings endings_;
   InputHandler* handler_ = nullptr;
   StreamHandler* streams_ = nullptr;
-
-  Connection* first_ = nullptr;
-  size_t allocated_ = 0;
-  tls::WireBuffer wire_;
-  std::vector<std::unique_ptr<Connection>> closed_;
 };
 
 }  // namespace httpsys::engine

@@ -6,7 +6,7 @@ namespace httpsys::engine {
 
 std::span<char> OpaqueSession::Room(Connection* connection, std::span<char> shared) {
   if (connection->phase() == InputPhase::kUndecided) {
-    if (!Transport::IsUndecidedFull(*connection)) return shared;
+    if (!Endings::IsUndecidedFull(*connection)) return shared;
     SocketWatch::Pause(connection, kPauseUpgrade);
     transport_->CloseIfRefusedUpgrade(connection);
     return {};

@@ -103,9 +103,7 @@ void PortMoves::Leave(Connection* connection) {
   }
   LaneServer* other = table_->ServerOn(table_->Find(connection->local_port), connection->server);
   if (other != nullptr && PortAdmission::SpeakAlike(connection, *other)) {
-    --connection->server->connections;
-    ++other->connections;
-    connection->server = other;
+    ConnectionList::SetServer(connection, other);
   } else if (MoveAway(connection) || connection->unanswered != 0) {
     return;
   } else if (!PortAdmission::IsPinned(connection)) {

@@ -104,7 +104,7 @@ std::optional<RequestRouter::Outcome> PortRouter::LookUp(const PortTable::Port& 
     if (own.status == RouteStatus::kMatch) {
       if (!PortAdmission::IsAllowed(connection, *real->server, host, route))
         return Outcome::kUnrouted;
-      if (connection != real) Transport::SetServer(connection, real->server);
+      if (connection != real) ConnectionList::SetServer(connection, real->server);
       *route = own;
       return Outcome::kHere;
     }
@@ -168,7 +168,7 @@ RequestRouter::Outcome PortRouter::FindStreamServer(Connection* stream,
     LaneServer* server = table_.Server(owner->server_id);
     if (server == nullptr) return Refuse(route);
     if (!PortAdmission::IsAllowed(stream, *server, host, route)) return Outcome::kUnrouted;
-    Transport::SetServer(stream, server);
+    ConnectionList::SetServer(stream, server);
     *route = {RouteStatus::kMatch, owner->prefix_id};
     return Outcome::kHere;
   }

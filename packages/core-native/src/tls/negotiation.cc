@@ -1,80 +1,139 @@
-// The steps of a handshake, and the callbacks that OpenSSL makes meanwhile.
+#include "tls/negotiation.h"
 
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 
 #include <cerrno>
+#include <string_view>
 #include <utility>
 
 #include "base/limits.h"
-#include "tls/session.h"
+#include "tls/client_hello.h"
+#include "tls/error_queue.h"
 
 namespace httpsys::tls {
+namespace {
 
-HandshakeStatus Session::Handshake() {
-  if (has_failed()) return HandshakeStatus::kFailed;
-  if (is_shaken_) return FinishHandshake();
-  budget_ = limits::kTlsReadBytes;
+int NegotiationIndex() {
+  static const int index = SSL_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
+  return index;
+}
+
+}  // namespace
+
+// -- Contexts.
+
+void Negotiation::PrepareContext(SSL_CTX* context, bool logs_keys) {
+  SSL_CTX_set_alpn_select_cb(context, OnAlpn, nullptr);
+  SSL_CTX_set_tlsext_status_cb(context, OnStatus);
+  if (logs_keys) SSL_CTX_set_keylog_callback(context, OnKeyLog);
+}
+
+void Negotiation::PrepareServer(SSL_CTX* context, const ContextSettings& settings) {
+  SSL_CTX_set_client_hello_cb(context, OnClientHello, nullptr);
+  SSL_CTX_set_tlsext_ticket_key_evp_cb(context, OnTicketKey);
+  // Sessions are in their tickets, or JavaScript keeps them, so OpenSSL needs no cache.
+  const auto cache =
+      SSL_SESS_CACHE_SERVER | SSL_SESS_CACHE_NO_INTERNAL | SSL_SESS_CACHE_NO_AUTO_CLEAR;
+  SSL_CTX_set_session_cache_mode(context, settings.tells_sessions ? cache : SSL_SESS_CACHE_OFF);
+  if (settings.tells_sessions) {
+    SSL_CTX_sess_set_new_cb(context, OnNewSession);
+    SSL_CTX_sess_set_get_cb(context, OnFindSession);
+  }
+  SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
+                                SSL_MODE_ENABLE_PARTIAL_WRITE);
+  SSL_CTX_clear_mode(context, SSL_MODE_AUTO_RETRY);
+  // The end of the socket without a goodbye is a normal end, and no reason for an alert.
+  SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_IGNORE_UNEXPECTED_EOF);
+  // With read-ahead, a read costs one call of the kernel instead of one for the head of a record
+  // and one for the rest.
+  SSL_CTX_set_read_ahead(context, 1);
+  int mode = SSL_VERIFY_NONE;
+  if (settings.requests_certificate) {
+    mode = SSL_VERIFY_PEER;
+    if (settings.rejects_unauthorized) mode |= SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
+  }
+  // The handshake goes on after a verification error, as on Node. The error is reported, or the
+  // client rejected, when the handshake is done.
+  SSL_CTX_set_verify(context, mode, [](int, X509_STORE_CTX*) { return 1; });
+}
+
+// -- The handshake.
+
+Negotiation::Negotiation(SSL* ssl, std::shared_ptr<const ServerContext> context,
+                         std::shared_ptr<TicketKeys> ticket_keys, Wire* wire, Failure* failure)
+    : ssl_(ssl),
+      wire_(wire),
+      failure_(failure),
+      context_(std::move(context)),
+      ticket_keys_(std::move(ticket_keys)) {}
+
+bool Negotiation::Attach() { return SSL_set_ex_data(ssl_, NegotiationIndex(), this) == 1; }
+
+Negotiation* Negotiation::Of(const SSL* ssl) {
+  return static_cast<Negotiation*>(SSL_get_ex_data(ssl, NegotiationIndex()));
+}
+
+HandshakeStatus Negotiation::Continue() {
+  if (failure_->error != 0) return HandshakeStatus::kFailed;
+  if (is_shaken_) return Finish();
+  wire_->BeginRead();
   ERR_clear_error();
   const int result = SSL_do_handshake(ssl_);
   if (result == 1) {
     is_shaken_ = true;
-    if (new_sessions_.empty()) return FinishHandshake();
+    if (new_sessions_.empty()) return Finish();
     // The last bytes wait, as on Node: the peer cannot use a session before the store of sessions
     // has it.
-    unsent_.append(*wire_);
-    wire_->clear();
-    is_held_ = true;
+    wire_->HoldSealed();
     return HandshakeStatus::kTelling;
   }
   const int why = SSL_get_error(ssl_, result);
-  const int error = why == SSL_ERROR_SSL ? 0 : wire_error_;
+  const int error = why == SSL_ERROR_SSL ? 0 : wire_->error();
   if (why == SSL_ERROR_WANT_CLIENT_HELLO_CB) return HandshakeStatus::kAsking;
   if (why == SSL_ERROR_WANT_READ) {
-    if (barren_bytes_ > limits::kTlsHandshakeBytesMax) {
-      Fail(EPROTO);
+    if (wire_->barren_bytes() > limits::kTlsHandshakeBytesMax) {
+      Fail(EPROTO, failure_);
       return HandshakeStatus::kFailed;
     }
-    const int failed = Flush();
+    const int failed = wire_->Flush();
     if (failed == 0 || failed == EAGAIN) return HandshakeStatus::kWaiting;
-    Fail(failed);
+    Fail(failed, failure_);
     return HandshakeStatus::kFailed;
   }
-  if (has_failed()) {
-    Flush();
-  } else if (is_at_end_ || error != 0) {
-    Flush();  // A peer that has ended only its own direction may still read.
-    Fail(error != 0 ? error : ECONNRESET);
+  if (failure_->error != 0) {
+    wire_->Flush();
+  } else if (wire_->is_at_end() || error != 0) {
+    wire_->Flush();  // A peer that has ended only its own direction may still read.
+    Fail(error != 0 ? error : ECONNRESET, failure_);
   } else {
-    FailWithQueue();
-    Flush();  // The alert.
+    FailWithQueue(failure_);
+    wire_->Flush();  // The alert.
   }
   return HandshakeStatus::kFailed;
 }
 
-HandshakeStatus Session::FinishHandshake() {
+HandshakeStatus Negotiation::Finish() {
   is_established_ = true;
   // OpenSSL calls OnInfo() from here on, so only for messages after the handshake.
   SSL_set_info_callback(ssl_, OnInfo);
   new_sessions_.clear();
-  barren_bytes_ = 0;
-  has_pending_ = SSL_has_pending(ssl_) == 1;
+  wire_->ForgetBarren();
   // These bytes are tickets, as a rule. Nobody waits for them, so they leave with the first
   // response.
   const bool may_wait = SSL_version(ssl_) == TLS1_3_VERSION;
-  if (may_wait && unsent_.empty() && !wire_->empty()) {
-    KeepUnsent(0);
-    is_held_ = true;
-  } else if (const int error = Flush(); error != 0 && error != EAGAIN) {
-    Fail(error);
+  if (may_wait && !wire_->has_kept() && wire_->has_sealed()) {
+    wire_->HoldSealed();
+  } else if (const int error = wire_->Flush(); error != 0 && error != EAGAIN) {
+    Fail(error, failure_);
     return HandshakeStatus::kFailed;
   }
   return HandshakeStatus::kDone;
 }
 
-int Session::OnClientHello(SSL* ssl, int* alert, void*) { return Of(ssl)->ReadHello(alert); }
+int Negotiation::OnClientHello(SSL* ssl, int* alert, void*) { return Of(ssl)->ReadHello(alert); }
 
-int Session::ReadHello(int* alert) {
+int Negotiation::ReadHello(int* alert) {
   const ContextSettings& settings = context_->settings();
   switch (hello_state_) {
     case Hello::kNone: {
@@ -98,8 +157,8 @@ int Session::ReadHello(int* alert) {
       break;
   }
   if (answer_.is_refused) {
-    Fail(ECANCELED);
-    failure_.text = answer_.reason;
+    Fail(ECANCELED, failure_);
+    failure_->text = answer_.reason;
     *alert = SSL_AD_INTERNAL_ERROR;
     return SSL_CLIENT_HELLO_ERROR;
   }
@@ -110,7 +169,7 @@ int Session::ReadHello(int* alert) {
 
 // Selects the host's context. This runs before OpenSSL looks at any session, so that a session is
 // one of this host's.
-int Session::UseHost(std::shared_ptr<const HostContext> host) {
+int Negotiation::UseHost(std::shared_ptr<const HostContext> host) {
   if (host == nullptr) return SSL_CLIENT_HELLO_SUCCESS;
   const std::string id = context_->SessionIdContext(host.get());
   if (SSL_set_SSL_CTX(ssl_, host->context()) == nullptr ||
@@ -126,15 +185,15 @@ int Session::UseHost(std::shared_ptr<const HostContext> host) {
   return SSL_CLIENT_HELLO_SUCCESS;
 }
 
-void Session::Answer(HelloAnswer answer) {
+void Negotiation::Answer(HelloAnswer answer) {
   if (hello_state_ != Hello::kAsking) return;
   answer_ = std::move(answer);
   hello_state_ = Hello::kAnswered;
 }
 
-int Session::OnAlpn(SSL* ssl, const unsigned char** out, unsigned char* out_size,
-                    const unsigned char* in, unsigned in_size, void*) {
-  Session* self = Of(ssl);
+int Negotiation::OnAlpn(SSL* ssl, const unsigned char** out, unsigned char* out_size,
+                        const unsigned char* in, unsigned in_size, void*) {
+  Negotiation* self = Of(ssl);
   const ContextSettings& settings = self->context_->settings();
   const std::string_view theirs(reinterpret_cast<const char*>(in), in_size);
   std::string_view chosen;
@@ -151,15 +210,15 @@ int Session::OnAlpn(SSL* ssl, const unsigned char** out, unsigned char* out_size
   return SSL_TLSEXT_ERR_OK;
 }
 
-int Session::OnTicketKey(SSL* ssl, unsigned char* name, unsigned char* iv, EVP_CIPHER_CTX* cipher,
-                         EVP_MAC_CTX* mac, int seals) {
+int Negotiation::OnTicketKey(SSL* ssl, unsigned char* name, unsigned char* iv,
+                             EVP_CIPHER_CTX* cipher, EVP_MAC_CTX* mac, int seals) {
   TicketKeys& keys = *Of(ssl)->ticket_keys_;
   const uint64_t now_ms = TicketKeys::NowMs();
   return seals != 0 ? keys.Seal(now_ms, name, iv, cipher, mac)
                     : keys.Open(now_ms, name, iv, cipher, mac);
 }
 
-int Session::OnStatus(SSL* ssl, void*) {
+int Negotiation::OnStatus(SSL* ssl, void*) {
   const std::string& status = Of(ssl)->answer_.status;
   if (status.empty()) return SSL_TLSEXT_ERR_NOACK;
   void* copy = OPENSSL_memdup(status.data(), status.size());
@@ -168,15 +227,15 @@ int Session::OnStatus(SSL* ssl, void*) {
   return SSL_TLSEXT_ERR_OK;
 }
 
-SSL_SESSION* Session::OnFindSession(SSL* ssl, const unsigned char*, int, int* is_copied) {
+SSL_SESSION* Negotiation::OnFindSession(SSL* ssl, const unsigned char*, int, int* is_copied) {
   *is_copied = 0;
   const std::string data = std::exchange(Of(ssl)->answer_.session, {});
   const auto* from = reinterpret_cast<const unsigned char*>(data.data());
   return data.empty() ? nullptr : d2i_SSL_SESSION(nullptr, &from, static_cast<long>(data.size()));
 }
 
-int Session::OnNewSession(SSL* ssl, SSL_SESSION* session) {
-  Session* self = Of(ssl);
+int Negotiation::OnNewSession(SSL* ssl, SSL_SESSION* session) {
+  Negotiation* self = Of(ssl);
   const int size = i2d_SSL_SESSION(session, nullptr);
   const bool is_large = size <= 0 || static_cast<size_t>(size) > limits::kTlsSessionBytesMax;
   if (self->is_shaken_ || is_large) return 0;
@@ -193,17 +252,17 @@ int Session::OnNewSession(SSL* ssl, SSL_SESSION* session) {
 
 // Counts the messages after the handshake that make OpenSSL answer. Data between two such messages
 // does not reset the count, and the bytes that answer them are not credited.
-void Session::OnInfo(const SSL* ssl, int where, int) {
-  Session* self = Of(ssl);
+void Negotiation::OnInfo(const SSL* ssl, int where, int) {
+  Negotiation* self = Of(ssl);
   const bool is_new_key = where == SSL_CB_ACCEPT_LOOP && SSL_get_state(ssl) == TLS_ST_SR_KEY_UPDATE;
   if (!is_new_key && where != SSL_CB_HANDSHAKE_START) return;
   const bool is_fine =
       self->rekeys_.Take(TicketKeys::NowMs(), limits::kTlsRekeysMax, limits::kTlsRekeysPerSecond);
-  if (!is_fine && !self->has_failed()) self->Fail(EPROTO);
+  if (!is_fine && self->failure_->error == 0) Fail(EPROTO, self->failure_);
 }
 
-void Session::OnKeyLog(const SSL* ssl, const char* line) {
-  Session* self = Of(ssl);
+void Negotiation::OnKeyLog(const SSL* ssl, const char* line) {
+  Negotiation* self = Of(ssl);
   const std::string_view text = line;
   const bool is_told = self != nullptr && self->context_->settings().logs_keys;
   if (!is_told || self->key_log_.size() + text.size() >= limits::kTlsKeyLogBytesMax) return;

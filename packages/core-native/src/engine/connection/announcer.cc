@@ -1,0 +1,62 @@
+#include "engine/connection/announcer.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "base/limits.h"
+#include "engine/connection/connection_list.h"
+#include "engine/connection/output_pass.h"
+#include "records/addresses.h"
+
+namespace httpsys::engine {
+
+void Announcer::Tell(Connection* connection, uint32_t flags) {
+  connection->is_shared = (flags & records::kFlagShared) != 0;
+  slots_.Take(connection);
+  if (connection->stream != nullptr) return;
+  if (handler_ != nullptr) handler_->OnAnnounced(connection);
+  // The connection has kept its addresses until now. They are read again if it goes from one server
+  // to another.
+  std::unique_ptr<Addresses> addresses = std::move(connection->addresses);
+  if (addresses == nullptr) {
+    addresses = std::make_unique<Addresses>(DescribeConnection(connection->fd, nullptr));
+  }
+  const bool has_secrets = connection->tls != nullptr && (flags & records::kFlagPending) == 0;
+  if (has_secrets) records_->KeyLog(connection->slot.number(), connection->tls->TakeKeyLog());
+  std::string facts;
+  if (connection->tls != nullptr) facts = EncodeFacts(connection->tls->Describe());
+  if (connection->origin() != nullptr) facts = connection->origin()->facts;
+  records_->Open(connection->slot.number(), connection->server->id, *addresses, flags, facts);
+}
+
+void Announcer::AnnounceAnew(Connection* connection, uint32_t flags) {
+  const SlotState before = connection->slot;
+  Tell(connection, flags);
+  if (!before.is_announced()) return;
+  records_->Closed(before.number(), 0, false);
+  slots_.Close(before.number());
+}
+
+void Announcer::Assign(Connection* connection, LaneServer* server) {
+  if (connection->server != server) {
+    TellClosed(connection, 0, false);
+    ConnectionList::SetServer(connection, server);
+    connection->window_bytes = limits::kReceiveWindowBytes;
+    OutputPass::ForgetCredit(connection);
+    connection->idle_timeout_ms = 0;
+  }
+  Announce(connection, records::kFlagShared);
+}
+
+void Announcer::TellClosed(Connection* connection, int error, bool is_told_late) {
+  if (!connection->slot.is_announced()) return;
+  if (connection->tls != nullptr && connection->tls->has_failed()) {
+    records_->TlsFailure(connection->slot.number(), connection->tls->failure());
+    is_told_late = false;
+  }
+  records_->Closed(connection->slot.number(), error, is_told_late);
+  slots_.Close(connection);
+}
+
+}  // namespace httpsys::engine

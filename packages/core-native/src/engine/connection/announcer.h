@@ -1,0 +1,46 @@
+#pragma once
+// What JavaScript is told of a connection: that there is one, and that it has ended.
+
+#include <cstdint>
+
+#include "engine/connection/connection.h"
+#include "engine/connection/input_handler.h"
+#include "engine/connection/slots.h"
+#include "records/record_writer.h"
+
+namespace httpsys::engine {
+
+// Writes kOpen and kClose, and gives connections their slots. Thread: the lane.
+class Announcer {
+ public:
+  explicit Announcer(RecordWriter* records) : records_(records) {}
+  Announcer(const Announcer&) = delete;
+  Announcer& operator=(const Announcer&) = delete;
+
+  void set_input_handler(InputHandler* handler) { handler_ = handler; }
+  Slots* slots() { return &slots_; }
+
+  // Gives the connection a slot and tells JavaScript of it, with the flags of kOpen. Does nothing
+  // if it is announced already.
+  void Announce(Connection* connection, uint32_t flags) {
+    if (!connection->slot.is_announced()) Tell(connection, flags);
+  }
+  // The same for a connection that is announced already: JavaScript sees a new connection and the
+  // end of the old one.
+  void AnnounceAnew(Connection* connection, uint32_t flags);
+  // Gives the connection to a server and announces it. If it had another server, JavaScript sees a
+  // new connection and the end of the old one.
+  void Assign(Connection* connection, LaneServer* server);
+  // Tells JavaScript that the connection has ended, and why: `error` is a positive errno or 0.
+  // `is_told_late`: it may hear of that late. Does nothing if the connection is not announced.
+  void TellClosed(Connection* connection, int error, bool is_told_late);
+
+ private:
+  void Tell(Connection* connection, uint32_t flags);
+
+  RecordWriter* records_;
+  InputHandler* handler_ = nullptr;
+  Slots slots_;
+};
+
+}  // namespace httpsys::engine

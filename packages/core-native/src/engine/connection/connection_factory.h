@@ -1,0 +1,46 @@
+#pragma once
+// Makes the connections and streams of a lane, with their TLS, and lets go of their sockets.
+
+#include <memory>
+
+#include "engine/connection/connection.h"
+#include "engine/connection/connection_list.h"
+#include "engine/connection/connection_timers.h"
+#include "engine/connection/socket_watch.h"
+#include "tls/wire.h"
+
+namespace httpsys::engine {
+
+// Thread: the lane.
+class ConnectionFactory {
+ public:
+  ConnectionFactory(ConnectionList* connections, SocketWatch* watch, ConnectionTimers* timers)
+      : connections_(connections), watch_(watch), timers_(timers) {}
+  ConnectionFactory(const ConnectionFactory&) = delete;
+  ConnectionFactory& operator=(const ConnectionFactory&) = delete;
+
+  // Makes a connection on a descriptor, which it takes over. `origin` is set for one end of a
+  // relay. BeginTls() must follow.
+  Connection* Make(int fd, LaneServer* server, std::unique_ptr<RelayOrigin> origin);
+  // Makes a stream of `parent`.
+  Connection* MakeStream(Connection* parent, LaneServer* server,
+                         std::unique_ptr<Http2Stream> stream);
+  // Gives the connection a TLS session if its server has one on its port, and begins the handshake.
+  // Returns false if out of memory.
+  bool BeginTls(Connection* connection);
+  // Ends a connection or a stream that is not open any more: closes the descriptor, and frees the
+  // memory as soon as libuv lets go of it. Does nothing if that was done.
+  void End(Connection* connection);
+  // The same, but leaves the descriptor to the caller.
+  void EndWithoutClosing(Connection* connection);
+
+ private:
+  void LetGo(Connection* connection);
+
+  ConnectionList* connections_;
+  SocketWatch* watch_;
+  ConnectionTimers* timers_;
+  tls::WireBuffer sealed_;  // Of all TLS sessions of the lane.
+};
+
+}  // namespace httpsys::engine

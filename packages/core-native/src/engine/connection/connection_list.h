@@ -1,0 +1,54 @@
+#pragma once
+// The connections and streams that a lane has, and the counts of them.
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "engine/connection/connection.h"
+
+namespace httpsys::engine {
+
+// Owns the connections and streams of a lane, from Add() until they are freed. A connection that
+// has ended stays valid until FreeEnded(), so a caller may look at its `life`. Thread: the lane.
+class ConnectionList {
+ public:
+  // `load` counts the open connections, for the thread that distributes new ones.
+  explicit ConnectionList(std::atomic<uint32_t>* load) : load_(load) {}
+  ConnectionList(const ConnectionList&) = delete;
+  ConnectionList& operator=(const ConnectionList&) = delete;
+
+  // Counts a connection that is about to be opened and was not counted when it was accepted.
+  void CountLoad() { load_->fetch_add(1, std::memory_order_relaxed); }
+  // Takes over an open connection or stream of a server.
+  void Add(Connection* connection, LaneServer* server);
+  // Gives a connection or stream to another server.
+  static void SetServer(Connection* connection, LaneServer* server);
+  // Counts a connection or stream no longer: it has no server, and is not open any more.
+  void Leave(Connection* connection);
+  // Takes a connection that has ended out of the list. Free() or FreeLater() must follow.
+  void Remove(Connection* connection);
+  void Free(Connection* connection) { delete connection; }
+  void FreeLater(Connection* connection) { ended_.emplace_back(connection); }
+  // Frees what FreeLater() has got. Nobody may use it any more.
+  void FreeEnded() { ended_.clear(); }
+
+  // Any connection or stream; nullptr = there is none.
+  Connection* first() const { return first_; }
+  // Calls `function` with every connection and stream. It may end the one that it is called with.
+  template <typename Function>
+  void ForEach(Function function) {
+    for (Connection *at = first_, *next = nullptr; at != nullptr; at = next) {
+      next = at->next;
+      function(at);
+    }
+  }
+
+ private:
+  std::atomic<uint32_t>* load_;
+  Connection* first_ = nullptr;
+  std::vector<std::unique_ptr<Connection>> ended_;
+};
+
+}  // namespace httpsys::engine

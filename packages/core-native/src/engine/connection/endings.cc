@@ -1,0 +1,133 @@
+#include "engine/connection/endings.h"
+
+#include <sys/socket.h>
+
+#include "base/limits.h"
+
+namespace httpsys::engine {
+
+void Endings::FinishAfterOutput(Connection* connection, AfterOutput action) {
+  if (action > connection->after_output) connection->after_output = action;
+  if (connection->after_output == AfterOutput::kClose) {
+    if (connection->phase() == InputPhase::kAfterClose) connection->has_read_all = true;
+    // The application ends an upgraded connection by itself, so the bytes that a relay gets are
+    // complete.
+    if (handler_ != nullptr && IsTunnel(connection->phase())) handler_->OnOutputEnding(connection);
+    connection->Enter(InputPhase::kOver);
+    SocketWatch::Pause(connection, kPauseOver);
+  }
+  output_->Touch(connection);
+}
+
+void Endings::FinishNow(Connection* connection) {
+  connection->after_output = AfterOutput::kClose;
+  connection->Enter(InputPhase::kOver);
+  SocketWatch::Pause(connection, kPauseOver);
+  if (connection->output.queue() == nullptr) OnOutputDone(connection);
+}
+
+void Endings::OnOutputDone(Connection* connection) {
+  switch (connection->after_output) {
+    case AfterOutput::kNothing:
+      // The next request may belong to another server, so input goes on only now.
+      if ((connection->watch.pauses() & (kPauseOrder | kPauseOutput)) != 0 ||
+          connection->relay() != nullptr) {
+        connection->wants_input_resumed = true;
+      }
+      return;
+    case AfterOutput::kShutdown:
+      if (connection->tls != nullptr && !connection->is_fin_sent && !connection->tls->Shutdown()) {
+        // OnOutputDone() is called again when the goodbye of TLS is sent.
+        output_->BeginQueue(connection);
+        return;
+      }
+      if (connection->peer_ended) {
+        connection->is_fin_sent = true;  // Both directions have ended, so no FIN is needed.
+        Close(connection, 0);
+      } else if (!connection->is_fin_sent) {
+        connection->is_fin_sent = true;
+        if (handler_ != nullptr) handler_->OnOutputEnding(connection);
+        shutdown(connection->fd, SHUT_WR);
+        CloseIfRefusedUpgrade(connection);
+      }
+      return;
+    case AfterOutput::kClose:
+      // The close is told late only while the server listens. A server that was closed waits for
+      // its connections, so it hears of the close at once, as on Node.
+      CloseLingering(connection, connection->is_shared && connection->unanswered == 0 &&
+                                     !connection->server->is_unlistened);
+      return;
+  }
+}
+
+void Endings::Detach(Connection* connection, int error, bool is_told_late) {
+  timers_->Stop(connection);
+  if (connection->http2 != nullptr || connection->stream != nullptr) {
+    streams_->OnDetach(connection);
+  }
+  output_->Drop(connection);
+  announcer_->TellClosed(connection, error, is_told_late);
+  if (handler_ != nullptr) handler_->OnDetached(connection);
+  connections_->Leave(connection);
+}
+
+void Endings::Close(Connection* connection, int error) {
+  if (!connection->is_open()) return;
+  Detach(connection, error);
+  factory_->End(connection);
+}
+
+void Endings::CloseStream(Connection* stream, bool is_told_late) {
+  if (!stream->is_open()) return;
+  Detach(stream, 0, is_told_late);
+  factory_->End(stream);
+}
+
+void Endings::CloseLingering(Connection* connection, bool is_told_late) {
+  if (!connection->is_open()) return;
+  if (connection->stream != nullptr) return Close(connection, 0);
+  Detach(connection, 0, is_told_late);
+  lingering_->Begin(connection);
+}
+
+bool Endings::IsUndecidedFull(const Connection& connection) {
+  return connection.phase() == InputPhase::kUndecided && connection.partial != nullptr &&
+         connection.partial->size() >= limits::kUndecidedBytesMax;
+}
+
+void Endings::CloseIfRefusedUpgrade(Connection* connection) {
+  if (connection->is_fin_sent && IsUndecidedFull(*connection)) CloseLingering(connection);
+}
+
+void Endings::Reset(Connection* connection, int error) {
+  if (connection->stream != nullptr) return Close(connection, 0);
+  const linger at_once{1, 0};
+  setsockopt(connection->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+  // With 0, ConnectionFactory::End() sends no FIN: closing the last descriptor of the socket resets
+  // it.
+  connection->hops = 0;
+  Close(connection, error);
+}
+
+int Endings::Release(Connection* connection) {
+  const int fd = connection->fd;
+  Detach(connection, 0, !connection->server->is_unlistened);
+  factory_->EndWithoutClosing(connection);
+  return fd;
+}
+
+void Endings::OnWatchFailed(Connection* connection, int error) {
+  Close(connection, error);
+  // Close() leaves the descriptor of a lingering connection open.
+  factory_->End(connection);
+}
+
+void Endings::CloseAll() {
+  // Closing a connection closes its streams, so the next element of the list may be gone.
+  while (Connection* connection = connections_->first()) {
+    if (connection->is_open()) Detach(connection, 0);
+    factory_->End(connection);
+  }
+}
+
+}  // namespace httpsys::engine

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "engine/connection/connection.h"
+
+namespace httpsys::engine {
+
+// What the transport asks of the lane, for each connection. Thread: the lane.
+class InputHandler {
+ public:
+  // There may be bytes to read.
+  virtual void OnReadable(Connection* connection) = 0;
+  // The peer ended its direction while kPausePipeline was the only reason not to read.
+  virtual void OnDisconnect(Connection* connection) = 0;
+  // The connection's timer has expired.
+  virtual void OnTimeout(Connection* connection) = 0;
+  // The client reads more slowly than the server's minSendRate: the connection must be ended.
+  virtual void OnTooSlow(Connection* connection) = 0;
+  // All output has left, and the sending direction is about to be shut down.
+  virtual void OnOutputEnding(Connection* connection) = 0;
+  // JavaScript is about to hear of the connection, for the first time or as one of another server.
+  virtual void OnAnnounced(Connection* connection) = 0;
+  // The connection is no longer open.
+  virtual void OnDetached(Connection* connection) = 0;
+
+ protected:
+  ~InputHandler() = default;
+};
+
+}  // namespace httpsys::engine

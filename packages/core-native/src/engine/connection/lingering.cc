@@ -1,0 +1,63 @@
+#include "engine/connection/lingering.h"
+
+#include <sys/socket.h>
+
+#include <cerrno>
+
+#include "base/limits.h"
+#include "base/socket_calls.h"
+
+namespace httpsys::engine {
+namespace {
+
+// Size of reads of lingering input. The input is thrown away, so the size only matters for the
+// number of calls.
+constexpr size_t kDiscardBytes = 16 * 1024;
+
+}  // namespace
+
+void Lingering::Begin(Connection* connection) {
+  if (!connection->is_fin_sent) {
+    if (connection->tls != nullptr) connection->tls->Shutdown();
+    shutdown(connection->fd, SHUT_WR);
+  }
+  connection->is_fin_sent = true;
+  connection->life = Life::kLingering;
+  if (connection->peer_ended) {
+    factory_->End(connection);
+  } else if (connection->has_read_all) {
+    // A client that has announced its end with its last request sends nothing but that end. When
+    // the lane looks a little later, the client has ended, without a wake for it.
+    SocketWatch::PauseOnly(connection, kPauseOver);
+    watch_->Update(connection);
+    watch_->LeaveAlone(connection, true);
+  } else {
+    Watch(connection);
+  }
+}
+
+void Lingering::Watch(Connection* connection) {
+  OnReadable(connection);
+  if (connection->life == Life::kClosing) return;
+  SocketWatch::PauseOnly(connection, 0);
+  watch_->Update(connection);
+  timers_->Start(connection, limits::kLingerMs);
+}
+
+void Lingering::OnReadable(Connection* connection) {
+  char buffer[kDiscardBytes];
+  for (int i = 0; i < limits::kReadsPerEvent; ++i) {
+    // The bytes are discarded, encrypted or not.
+    const ssize_t got = recv(connection->fd, buffer, sizeof buffer, MSG_DONTWAIT);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && IsWouldBlock(errno)) return;
+    if (got > 0) {
+      connection->discarded_bytes += static_cast<uint32_t>(got);
+      if (connection->discarded_bytes < limits::kLingerBytesMax) continue;
+    }
+    factory_->End(connection);
+    return;
+  }
+}
+
+}  // namespace httpsys::engine

@@ -1,0 +1,109 @@
+#pragma once
+// The handshake of a TLS session: what the client asks for in its hello, and what it gets.
+
+#include <openssl/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/allowance.h"
+#include "tls/facts.h"
+#include "tls/server_context.h"
+#include "tls/ticket_keys.h"
+#include "tls/wire.h"
+
+struct ssl_session_st;  // SSL_SESSION.
+
+namespace httpsys::tls {
+
+// What JavaScript decides about a ClientHello.
+struct HelloAnswer {
+  bool is_refused = false;
+  std::string reason;                       // The text of the failure, if is_refused.
+  std::shared_ptr<const HostContext> host;  // The certificate to use; nullptr = the server's own.
+  bool has_alpn = false;
+  std::string alpn;  // The protocol; empty = none of those offered. Valid if has_alpn.
+  // The session with the id hello().session_id, as in NewSession::data; empty = none.
+  std::string session;
+  std::string status;  // The OCSP response; empty = none.
+};
+
+enum class HandshakeStatus : uint8_t {
+  kDone,
+  kWaiting,  // The peer has to send more.
+  kAsking,   // JavaScript has to answer hello(): Answer() must be called.
+  // Done, but JavaScript must hear of new_sessions() first; then Continue() must be called once
+  // more.
+  kTelling,
+  kFailed,
+};
+
+// Makes the handshake of one session, answers OpenSSL's callbacks meanwhile, and bounds the
+// messages of a handshake that the peer may send afterwards. Thread: the lane.
+class Negotiation {
+ public:
+  // `ssl`, `wire` and `failure`, which gets the reason of a failure, must live as long as the
+  // negotiation. Tickets are sealed with `ticket_keys`.
+  Negotiation(SSL* ssl, std::shared_ptr<const ServerContext> context,
+              std::shared_ptr<TicketKeys> ticket_keys, Wire* wire, Failure* failure);
+  Negotiation(const Negotiation&) = delete;
+  Negotiation& operator=(const Negotiation&) = delete;
+
+  // Lets OpenSSL's callbacks find the negotiation. Returns false if out of memory.
+  bool Attach();
+  // Continues the handshake with what the socket has.
+  HandshakeStatus Continue();
+  const ClientHello& hello() const { return hello_; }
+  // Answers hello(). Continue() must be called then.
+  void Answer(HelloAnswer answer);
+  const std::vector<NewSession>& new_sessions() const { return new_sessions_; }
+  // Returns the secrets known so far, as lines in the format of SSLKEYLOGFILE, and forgets them.
+  std::string TakeKeyLog() { return std::exchange(key_log_, {}); }
+  bool is_established() const { return is_established_; }
+  const ServerContext& context() const { return *context_; }
+  // The host whose certificate is used; nullptr = the server's own.
+  const HostContext* host() const { return host_.get(); }
+
+  // Sets what every context of a lane needs: callbacks, and options that save memory.
+  static void PrepareContext(SSL_CTX* context, bool logs_keys);
+  static void PrepareServer(SSL_CTX* context, const ContextSettings& settings);
+
+ private:
+  enum class Hello : uint8_t { kNone, kAsking, kAnswered };
+
+  static Negotiation* Of(const SSL* ssl);
+  static int OnClientHello(SSL* ssl, int* alert, void*);
+  static int OnAlpn(SSL* ssl, const unsigned char** out, unsigned char* out_size,
+                    const unsigned char* in, unsigned in_size, void*);
+  static int OnTicketKey(SSL* ssl, unsigned char* name, unsigned char* iv, EVP_CIPHER_CTX* cipher,
+                         EVP_MAC_CTX* mac, int seals);
+  static int OnStatus(SSL* ssl, void*);
+  static ssl_session_st* OnFindSession(SSL* ssl, const unsigned char* id, int size, int* is_copied);
+  static int OnNewSession(SSL* ssl, ssl_session_st* session);
+  static void OnKeyLog(const SSL* ssl, const char* line);
+  static void OnInfo(const SSL* ssl, int where, int value);
+
+  HandshakeStatus Finish();
+  int ReadHello(int* alert);
+  int UseHost(std::shared_ptr<const HostContext> host);
+
+  SSL* ssl_;
+  Wire* wire_;
+  Failure* failure_;
+  std::shared_ptr<const ServerContext> context_;
+  std::shared_ptr<const HostContext> host_;
+  std::shared_ptr<TicketKeys> ticket_keys_;
+  ClientHello hello_;
+  HelloAnswer answer_;
+  std::vector<NewSession> new_sessions_;
+  std::string key_log_;
+  Allowance rekeys_;  // Budget of key updates and renegotiation requests after the handshake.
+  Hello hello_state_ = Hello::kNone;
+  bool is_shaken_ = false;  // OpenSSL has completed the handshake.
+  bool is_established_ = false;
+};
+
+}  // namespace httpsys::tls

@@ -1,0 +1,42 @@
+#pragma once
+// What handlers may ask about a TLS session: its version and cipher, the certificates of both
+// sides, and secrets of it. Thread: that of the session.
+
+#include <openssl/types.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "tls/facts.h"
+#include "tls/terms.h"
+
+namespace httpsys::tls {
+
+// Questions of JavaScript about an open connection.
+enum class Question : uint32_t {
+  kSession = 1,
+  kFinished = 2,
+  kPeerFinished = 3,
+  kCertificate = 4,  // The server's own certificate, DER.
+  kKeyingMaterial = 5,
+  kSharedSigalgs = 6,  // One name per line.
+};
+
+// Answers a question of JavaScript; empty = no answer.
+std::string AnswerQuestion(SSL* ssl, Question question, std::string_view argument);
+
+// The properties of a session after its handshake, without the server name. `has_asked`: the client
+// was asked for a certificate. The views live as long as the session.
+Facts DescribeSession(const SSL* ssl, bool has_asked);
+
+// The terms of a handshake, without the trust. `has_asked` as in DescribeSession().
+HandshakeTerms TermsOf(const SSL* ssl, bool has_asked);
+
+// The protocol that was chosen by ALPN; empty = none.
+std::string_view ChosenProtocol(const SSL* ssl);
+
+// Returns true if the certificate shown to the peer covers this host, a name or an address.
+bool CoversHost(const SSL* ssl, std::string_view host);
+
+}  // namespace httpsys::tls
