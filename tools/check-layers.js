@@ -147,7 +147,7 @@ const kMethodsMax = 45
  * @type {string[]}
  */
 const kLargeClasses = [
-  'engine/connection/Transport', 'engine/Lane', 'napi/EngineWrap', 'tls/Session',
+  'engine/connection/Transport', 'napi/EngineWrap', 'tls/Session',
 ]
 
 /**

@@ -26,10 +26,10 @@ class Engine final : public SocketBackend, private sharing::Delegate {
   int Start();
 
   size_t lane_count() const override { return lanes_.size(); }
-  RequestQueue& requests(size_t lane) override { return lanes_[lane]->requests(); }
+  RequestQueue& requests(size_t lane) override { return attachments_[lane]->requests(); }
   ConsumerSignal& signal() override { return signal_; }
   uint32_t AddReplySegment(size_t lane, std::span<const uint8_t> memory) override;
-  LentMemory& lent(size_t lane) override { return lanes_[lane]->lent(); }
+  LentMemory& lent(size_t lane) override { return attachments_[lane]->lent(); }
   void WakeLane(size_t lane) override;
   void Wake(size_t lane) override;
   int Configure(uint32_t server_id, ServerSettings settings) override;
@@ -82,6 +82,7 @@ class Engine final : public SocketBackend, private sharing::Delegate {
   http1::MethodTable methods_;
   ConsumerSignal signal_;
   std::vector<std::unique_ptr<Lane>> lanes_;
+  std::vector<Attachment*> attachments_;  // This JavaScript environment at each lane.
   std::atomic<size_t> next_lane_{0};
   Acceptor acceptor_;
   std::function<void()> wake_consumer_;

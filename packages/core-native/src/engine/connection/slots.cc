@@ -1,6 +1,7 @@
 #include "engine/connection/slots.h"
 
 #include "base/check.h"
+#include "engine/connection/connection.h"
 
 namespace httpsys::engine {
 

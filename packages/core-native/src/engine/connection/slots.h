@@ -1,12 +1,13 @@
 #pragma once
-// The table of slots: the numbers by which JavaScript knows the connections and streams of a lane.
+// The table of slots: the numbers by which one JavaScript environment knows the connections and
+// streams of its servers in a lane.
 
 #include <cstdint>
 #include <vector>
 
-#include "engine/connection/connection.h"
-
 namespace httpsys::engine {
+
+struct Connection;
 
 // A slot is free again once its connection is closed and JavaScript has released the number, in
 // either order. Thread: the lane.

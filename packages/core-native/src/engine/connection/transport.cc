@@ -21,11 +21,9 @@ constexpr size_t kDiscardBytes = 16 * 1024;
 
 }  // namespace
 
-Transport::Transport(uv_loop_t* loop, RecordWriter* records, LentMemory* lent,
-                     std::atomic<uint32_t>* load)
-    : records_(records),
-      watch_(loop, this),
-      output_(loop, records, lent, this),
+Transport::Transport(uv_loop_t* loop, std::atomic<uint32_t>* load)
+    : watch_(loop, this),
+      output_(loop, this),
       timers_(loop, [this](Connection* connection) { OnTimeout(connection); }),
       slow_clients_(
           loop, [this](const auto& look) { ForEach(look); },
@@ -94,6 +92,8 @@ void Transport::Unlink(Connection* connection) {
 }
 
 bool Transport::RestartTls(Connection* connection, LaneServer* server) {
+  // A name that one attachment knows means nothing to another one.
+  if (server->attachment != connection->server->attachment) TellClosed(connection, 0);
   SetServer(connection, server);
   connection->tls.reset();
   return BeginTls(connection);
@@ -122,7 +122,7 @@ void Transport::Announce(Connection* connection, uint32_t flags) {
 
 void Transport::Tell(Connection* connection, uint32_t flags) {
   connection->is_shared = (flags & records::kFlagShared) != 0;
-  slots_.Take(connection);
+  connection->attachment().slots().Take(connection);
   if (connection->stream != nullptr) return;
   if (handler_ != nullptr) handler_->OnAnnounced(connection);
   // The connection has kept its addresses until now. They are read again if it goes from one server
@@ -132,19 +132,22 @@ void Transport::Tell(Connection* connection, uint32_t flags) {
     addresses = std::make_unique<Addresses>(DescribeConnection(connection->fd, nullptr));
   }
   const bool has_secrets = connection->tls != nullptr && (flags & records::kFlagPending) == 0;
-  if (has_secrets) records_->KeyLog(connection->slot.number(), connection->tls->TakeKeyLog());
+  if (has_secrets)
+    connection->attachment().records().KeyLog(connection->slot.number(),
+                                              connection->tls->TakeKeyLog());
   std::string facts;
   if (connection->tls != nullptr) facts = EncodeFacts(connection->tls->Describe());
   if (connection->origin() != nullptr) facts = connection->origin()->facts;
-  records_->Open(connection->slot.number(), connection->server->id, *addresses, flags, facts);
+  connection->attachment().records().Open(connection->slot.number(), connection->server->id,
+                                          *addresses, flags, facts);
 }
 
 void Transport::AnnounceAnew(Connection* connection, uint32_t flags) {
   const SlotState before = connection->slot;
   Tell(connection, flags);
   if (!before.is_announced()) return;
-  records_->Closed(before.number(), 0, false);
-  slots_.Close(before.number());
+  connection->attachment().records().Closed(before.number(), 0, false);
+  connection->attachment().slots().Close(before.number());
 }
 
 void Transport::Assign(Connection* connection, LaneServer* server) {
@@ -294,11 +297,12 @@ void Transport::Detach(Connection* connection, int error, bool is_told_late) {
 void Transport::TellClosed(Connection* connection, int error, bool is_told_late) {
   if (!connection->slot.is_announced()) return;
   if (connection->tls != nullptr && connection->tls->has_failed()) {
-    records_->TlsFailure(connection->slot.number(), connection->tls->failure());
+    connection->attachment().records().TlsFailure(connection->slot.number(),
+                                                  connection->tls->failure());
     is_told_late = false;
   }
-  records_->Closed(connection->slot.number(), error, is_told_late);
-  slots_.Close(connection);
+  connection->attachment().records().Closed(connection->slot.number(), error, is_told_late);
+  connection->attachment().slots().Close(connection);
 }
 
 void Transport::Close(Connection* connection, int error) {

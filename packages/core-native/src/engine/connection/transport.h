@@ -13,16 +13,13 @@
 #include <string_view>
 #include <vector>
 
-#include "base/block_store.h"
 #include "base/limits.h"
 #include "engine/connection/connection.h"
 #include "engine/connection/connection_timers.h"
 #include "engine/connection/output_pass.h"
-#include "engine/connection/slots.h"
 #include "engine/connection/slow_clients.h"
 #include "engine/connection/socket_watch.h"
 #include "engine/connection/stream_handler.h"
-#include "records/record_writer.h"
 
 namespace httpsys::engine {
 
@@ -54,7 +51,7 @@ class Transport final : private OutputOwner, private WatchHandler {
  public:
   // `load` counts the open connections, for the thread that distributes new ones. `loop->data` is
   // used by SocketWatch.
-  Transport(uv_loop_t* loop, RecordWriter* records, LentMemory* lent, std::atomic<uint32_t>* load);
+  Transport(uv_loop_t* loop, std::atomic<uint32_t>* load);
   Transport(const Transport&) = delete;
   Transport& operator=(const Transport&) = delete;
 
@@ -66,7 +63,6 @@ class Transport final : private OutputOwner, private WatchHandler {
   }
   OutputPass* output() { return &output_; }
   SocketWatch* watch() { return &watch_; }
-  Slots* slots() { return &slots_; }
 
   // Opens a connection on a descriptor, which it takes over. `origin` is set for one end of a
   // relay. Announce() tells JavaScript of the connection, and nothing is read before Watch().
@@ -178,12 +174,10 @@ class Transport final : private OutputOwner, private WatchHandler {
   void ReadLingering(Connection* connection);
   void CloseDescriptor(Connection* connection);
 
-  RecordWriter* records_;
   SocketWatch watch_;
   OutputPass output_;
   ConnectionTimers timers_;
   SlowClients slow_clients_;
-  Slots slots_;
   std::atomic<uint32_t>* load_;
   InputHandler* handler_ = nullptr;
   StreamHandler* streams_ = nullptr;

@@ -66,7 +66,7 @@ class WebSocketSession::Delivery final : public websocket::MessageSink {
   bool OnMessage(const websocket::Message& message) override {
     const uint32_t flags = message.opcode == Opcode::kBinary ? records::kMessageBinary : 0;
     const size_t bytes = message.bytes.size();
-    RecordWriter& records = *session_->records_;
+    RecordWriter& records = connection_->attachment().records();
     if (bytes <= limits::kInlineMessageBytesMax) {
       records.Message(connection_->slot.number(), flags, message.bytes);
     } else {
@@ -84,12 +84,13 @@ class WebSocketSession::Delivery final : public websocket::MessageSink {
   bool OnPong(std::string_view payload) override { return Control(Opcode::kPong, payload); }
 
   void OnClose(uint16_t code, std::string_view reason) override {
-    session_->records_->CloseFrame(connection_->slot.number(), code, reason);
+    connection_->attachment().records().CloseFrame(connection_->slot.number(), code, reason);
   }
 
   void OnFailure(const websocket::Failure& failure) override {
-    session_->records_->FrameError(connection_->slot.number(), static_cast<uint32_t>(failure.error),
-                                   failure.detail, failure.zlib_code, failure.zlib_message);
+    connection_->attachment().records().FrameError(
+        connection_->slot.number(), static_cast<uint32_t>(failure.error), failure.detail,
+        failure.zlib_code, failure.zlib_message);
   }
 
  private:
@@ -109,7 +110,8 @@ class WebSocketSession::Delivery final : public websocket::MessageSink {
   }
 
   bool Control(Opcode opcode, std::string_view payload) {
-    session_->records_->Control(connection_->slot.number(), static_cast<uint32_t>(opcode), payload);
+    connection_->attachment().records().Control(connection_->slot.number(),
+                                                static_cast<uint32_t>(opcode), payload);
     return Consume(payload.size());
   }
 
@@ -122,14 +124,9 @@ class WebSocketSession::Delivery final : public websocket::MessageSink {
   Connection* connection_;
 };
 
-WebSocketSession::WebSocketSession(uv_loop_t* loop, LentMemory* lent, BlockPool* pool,
-                                   RecordWriter* records, Transport* transport, Input* input)
-    : lent_(lent),
-      pool_(pool),
-      records_(records),
-      transport_(transport),
-      output_(transport->output()),
-      input_(input) {
+WebSocketSession::WebSocketSession(uv_loop_t* loop, BlockPool* pool, Transport* transport,
+                                   Input* input)
+    : pool_(pool), transport_(transport), output_(transport->output()), input_(input) {
   uv_timer_init(loop, &unused_timer_);
   unused_timer_.data = this;
 }
@@ -161,7 +158,7 @@ Protocol::Advance WebSocketSession::OnReadable(Connection* connection, std::stri
 
 void WebSocketSession::OnEof(Connection* connection) {
   transport_->OnPeerEnded(connection);
-  records_->Eof(connection->slot.number());
+  connection->attachment().records().Eof(connection->slot.number());
   if (connection->is_fin_sent) transport_->Close(connection, 0);
 }
 
@@ -328,7 +325,8 @@ void WebSocketSession::OnFrameBlock(Connection* connection, const ReplyRecord& r
   HTTPSYS_CHECK(connection->websocket != nullptr);
   const uint32_t id = reply.block_id();
   LentMemory::View view;
-  HTTPSYS_CHECK(lent_->Find(id, &view));
+  Attachment& attachment = connection->attachment();
+  HTTPSYS_CHECK(attachment.lent().Find(id, &view));
   const Frame frame(reply.flags(), {reinterpret_cast<const char*>(view.data), view.bytes});
   bool is_compressed;
   if (BeginFrame(connection, frame, &is_compressed) && !is_compressed) {
@@ -337,8 +335,7 @@ void WebSocketSession::OnFrameBlock(Connection* connection, const ReplyRecord& r
     return;
   }
   if (is_compressed) SendCompressed(connection, frame);
-  lent_->Return(id);
-  records_->BlockDone(id, 0);
+  attachment.ReturnBlock(id, 0);
 }
 
 websocket::Deflater* WebSocketSession::LoneDeflaterOf(const websocket::ZlibParameters& parameters) {
@@ -381,32 +378,30 @@ bool WebSocketSession::SendCompressed(Connection* connection, const Frame& frame
 
 // -- Broadcasts.
 
-void WebSocketSession::OnBroadcast(const ReplyRecord& reply) {
-  if (reply.type() == records::ReplyType::kBroadcastBlock) return OnBroadcastBlock(reply);
+void WebSocketSession::OnBroadcast(Attachment* from, const ReplyRecord& reply) {
+  if (reply.type() == records::ReplyType::kBroadcastBlock) return OnBroadcastBlock(from, reply);
   const BroadcastReply wanted = reply.broadcast();
   Broadcast broadcast{Frame(reply.flags(), wanted.payload), nullptr, {}, {}};
   for (size_t i = 0; i < wanted.slots; ++i) {
-    Connection* connection = transport_->slots()->Find(wanted.slot(i));
+    Connection* connection = from->slots().Find(wanted.slot(i));
     if (connection != nullptr) BroadcastTo(connection, &broadcast);
   }
 }
 
-void WebSocketSession::OnBroadcastBlock(const ReplyRecord& reply) {
+void WebSocketSession::OnBroadcastBlock(Attachment* from, const ReplyRecord& reply) {
   const BroadcastReply wanted = reply.broadcast();
   const uint32_t id = wanted.block_id;
   LentMemory::View view;
-  HTTPSYS_CHECK(lent_->Find(id, &view));
+  HTTPSYS_CHECK(from->lent().Find(id, &view));
   // The last connection that sends or drops the block reports it.
-  std::shared_ptr<const void> block(view.data, [this, id](const void*) {
-    lent_->Return(id);
-    records_->BlockDone(id, 0);
-  });
+  std::shared_ptr<const void> block(view.data,
+                                    [from, id](const void*) { from->ReturnBlock(id, 0); });
   Broadcast broadcast{Frame(reply.flags(), {reinterpret_cast<const char*>(view.data), view.bytes}),
                       std::move(block),
                       {},
                       {}};
   for (size_t i = 0; i < wanted.slots; ++i) {
-    Connection* connection = transport_->slots()->Find(wanted.slot(i));
+    Connection* connection = from->slots().Find(wanted.slot(i));
     if (connection != nullptr) BroadcastTo(connection, &broadcast);
   }
 }
