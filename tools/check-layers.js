@@ -42,7 +42,7 @@ const kRooms = {
   engine: ['base', 'http1', 'tls', 'records', 'backend', 'sharing', 'engine/config', 'engine/statistics', 'engine/connection',
     'engine/accept', 'engine/requests', 'engine/tls', 'engine/opaque', 'engine/websocket', 'engine/http2', 'engine/http1', 'engine/peers'],
   win: ['base', 'url', 'http1', 'http2', 'tls', 'records', 'backend'],
-  napi: ['base', 'tls', 'records', 'backend', 'sharing', 'win'],
+  napi: ['base', 'records', 'backend'],
   'lib/base': [],
   'lib/node': ['lib/base'],
   'lib/options': ['lib/base', 'lib/node'],
@@ -147,7 +147,7 @@ const kMethodsMax = 45
  * @type {string[]}
  */
 const kLargeClasses = [
-  'engine/connection/Transport', 'napi/EngineWrap', 'tls/Session',
+  'engine/connection/Transport', 'tls/Session',
 ]
 
 /**

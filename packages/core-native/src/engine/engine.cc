@@ -8,8 +8,13 @@
 #include <utility>
 
 #include "backend/create_engine.h"
+#include "backend/tls_contexts.h"
+#include "base/limits.h"
 #include "engine/statistics/error_log.h"
 #include "sharing/listening_socket.h"
+#include "sharing/runtime_directory.h"
+#include "sharing/state_query.h"
+#include "tls/dev_certificate.h"
 #include "tls/ticket_keys.h"
 
 namespace httpsys::engine {
@@ -102,7 +107,7 @@ int Engine::Configure(uint32_t server_id, ServerSettings settings) {
   return 0;
 }
 
-int Engine::Listen(uint32_t server_id, int fd, int backlog, bool may_lend) {
+int Engine::Listen(uint32_t server_id, Descriptor fd, int backlog, bool may_lend) {
   if (is_closed_) return -EBADF;
   if (listen(fd, backlog) != 0) return -errno;
   const int copy = Duplicate(fd);
@@ -127,7 +132,7 @@ void Engine::Unlisten(uint32_t server_id) {
   for (const auto& lane : lanes_) lane->commands().Unlisten(server_id);
 }
 
-int Engine::Adopt(uint32_t server_id, int fd) {
+int Engine::Adopt(uint32_t server_id, Descriptor fd) {
   if (is_closed_) return -EBADF;
   const int copy = Duplicate(fd);
   if (copy < 0) return copy;
@@ -155,8 +160,17 @@ bool Engine::TakeRefused(size_t lane) {
   return attachments_[lane]->refused().Take(attachments_[lane]->requests().begun());
 }
 
-void Engine::AnswerHello(size_t lane, uint32_t id, tls::HelloAnswer answer) {
-  if (!is_closed_) lanes_[lane]->commands().AnswerHello(attachments_[lane], id, std::move(answer));
+void Engine::AnswerHello(size_t lane, uint32_t id, HelloReply reply) {
+  if (is_closed_) return;
+  tls::HelloAnswer answer;
+  answer.is_refused = reply.is_refused;
+  answer.reason = std::move(reply.reason);
+  answer.host = FindTlsHost(reply.host);
+  answer.has_alpn = reply.has_alpn;
+  answer.alpn = std::move(reply.alpn);
+  answer.session = std::move(reply.session);
+  answer.status = std::move(reply.status);
+  lanes_[lane]->commands().AnswerHello(attachments_[lane], id, std::move(answer));
 }
 
 std::string Engine::AskTls(size_t lane, uint32_t slot, uint32_t question, std::string argument) {
@@ -182,20 +196,20 @@ int Engine::Meet(uint16_t port, Stranger* stranger) { return sharing_.Meet(port,
 
 int Engine::TakeAlone(uint16_t port) { return sharing_.TakeAlone(port); }
 
-int Engine::Contribute(uint16_t port, uint32_t server_id, int fd, bool is_last) {
+int Engine::Contribute(uint16_t port, uint32_t server_id, Descriptor fd, bool is_last) {
   return sharing_.Contribute(port, server_id, fd, is_last);
 }
 
-void Engine::Withdraw(uint16_t port, int fd) { sharing_.Withdraw(port, fd); }
+void Engine::Withdraw(uint16_t port, Descriptor fd) { sharing_.Withdraw(port, fd); }
 
 PortSockets Engine::Sockets(uint16_t port) { return sharing_.Sockets(port); }
 
-int Engine::ListenBeside(uint16_t port, int backlog, const std::vector<int>& narrower) {
-  return sharing::ListenBeside(port, backlog, narrower);
+int Engine::ListenBeside(uint16_t port, int backlog, const std::vector<Descriptor>& narrower) {
+  return sharing::ListenBeside(port, backlog, {narrower.begin(), narrower.end()});
 }
 
-bool Engine::ChangeTerms(uint32_t server_id, std::shared_ptr<const tls::ServerContext> context,
-                         RegistrationResult* conflict) {
+bool Engine::ChangeTerms(uint32_t server_id, TlsContextId id, RegistrationResult* conflict) {
+  const std::shared_ptr<const tls::ServerContext> context = FindTlsContext(id);
   const std::string server = NameOf(sharing_.id(), server_id);
   const auto terms_of = [&](const std::string& prefix) {
     return TermsOf(context.get(), server, prefix);
@@ -214,8 +228,7 @@ bool Engine::Register(const Registration& wanted, RegistrationResult* result) {
   if (wanted.flags.is_exclusive) message.flags |= peer::kEntryExclusive;
   if (wanted.flags.is_fed) message.flags |= peer::kEntryFed;
   const auto config = configs_.find(wanted.server_id);
-  const tls::ServerContext* context =
-      config == configs_.end() ? nullptr : config->second->settings().tls.get();
+  const tls::ServerContext* context = config == configs_.end() ? nullptr : config->second->tls();
   const std::string server = NameOf(sharing_.id(), wanted.server_id);
   for (const Registration::Prefix& prefix : wanted.prefixes) {
     message.prefixes.push_back({prefix.id, prefix.text, TermsOf(context, server, prefix.text)});
@@ -319,6 +332,19 @@ int OpenErrorLog(std::string* path) {
 }
 
 bool HasHttp2() { return engine::Http2Session::IsAvailable(); }
+
+int ChooseRuntimeDirectory(const std::string& path) { return sharing::UseRuntimeDirectory(path); }
+
+std::string MeetingPlaceOf(uint16_t port) { return sharing::PortName(port); }
+
+int AskServiceState(uint16_t port, std::string* text) {
+  return sharing::QueryState(port, limits::kStateMs, text);
+}
+
+DevCertificate CreateDevCertificate(const std::vector<std::string>& names, int days) {
+  tls::KeyPair pair = tls::MakeDevCertificate(names, days);
+  return {std::move(pair.key), std::move(pair.certificate)};
+}
 
 std::unique_ptr<SocketBackend> CreateEngine(BackendOptions options, int* status) {
   auto created = std::make_unique<engine::Engine>(std::move(options));

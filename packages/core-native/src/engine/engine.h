@@ -33,21 +33,20 @@ class Engine final : public SocketBackend, private sharing::Delegate {
   void WakeLane(size_t lane) override;
   void Wake(size_t lane) override;
   int Configure(uint32_t server_id, ServerSettings settings) override;
-  int Listen(uint32_t server_id, int fd, int backlog, bool may_lend) override;
+  int Listen(uint32_t server_id, Descriptor fd, int backlog, bool may_lend) override;
   void StopListening(int key) override;
   void Unlisten(uint32_t server_id) override;
-  int Adopt(uint32_t server_id, int fd) override;
+  int Adopt(uint32_t server_id, Descriptor fd) override;
   void Introduce(uint32_t thread, std::string program) override;
   int Meet(uint16_t port, Stranger* stranger) override;
   int TakeAlone(uint16_t port) override;
-  int Contribute(uint16_t port, uint32_t server_id, int fd, bool is_last) override;
-  void Withdraw(uint16_t port, int fd) override;
+  int Contribute(uint16_t port, uint32_t server_id, Descriptor fd, bool is_last) override;
+  void Withdraw(uint16_t port, Descriptor fd) override;
   PortSockets Sockets(uint16_t port) override;
-  int ListenBeside(uint16_t port, int backlog, const std::vector<int>& narrower) override;
+  int ListenBeside(uint16_t port, int backlog, const std::vector<Descriptor>& narrower) override;
   bool Register(const Registration& wanted, RegistrationResult* result) override;
   bool TakeResult(RegistrationResult* result) override;
-  bool ChangeTerms(uint32_t server_id, std::shared_ptr<const tls::ServerContext> context,
-                   RegistrationResult* conflict) override;
+  bool ChangeTerms(uint32_t server_id, TlsContextId context, RegistrationResult* conflict) override;
   bool Unregister(uint16_t port, uint32_t server_id, std::vector<uint32_t> prefix_ids,
                   uint32_t wait_ms, uint32_t token, bool stays) override;
   void Reserve(uint16_t port, const std::vector<std::string>& prefixes) override;
@@ -56,7 +55,7 @@ class Engine final : public SocketBackend, private sharing::Delegate {
                         uint64_t request_timeout_ms) override;
   void RefuseAbandoned() override;
   bool TakeRefused(size_t lane) override;
-  void AnswerHello(size_t lane, uint32_t id, tls::HelloAnswer answer) override;
+  void AnswerHello(size_t lane, uint32_t id, HelloReply reply) override;
   std::string AskTls(size_t lane, uint32_t slot, uint32_t question, std::string argument) override;
   bool Drain(uint64_t timeout_ms, DrainGoal goal) override;
   void Close() override;

@@ -19,6 +19,8 @@ class ServerConfig {
   static std::shared_ptr<const ServerConfig> Create(ServerSettings settings);
 
   const ServerSettings& settings() const { return settings_; }
+  // nullptr = no TLS.
+  const tls::ServerContext* tls() const { return tls_.get(); }
   // Finds the prefix that owns a request on a connection to `local_port`. A server of a whole port
   // or path takes every Host, as Node does; a server with prefixes needs a valid Host
   // (http1::HostOf()).
@@ -39,6 +41,7 @@ class ServerConfig {
   };
 
   ServerSettings settings_;
+  std::shared_ptr<const tls::ServerContext> tls_;
   std::vector<PortTable> ports_;
 };
 
