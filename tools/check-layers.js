@@ -8,6 +8,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const { sourcesOn } = require('./lib/gyp')
 const { circleProblems, readImports, roomOf } = require('./lib/modules')
+const { argumentProblems, crossingProblems, endingProblems, processProblems } = require('./lib/native-rules')
 const { kCoreNative, listFiles } = require('./lib/project')
 
 /**
@@ -242,6 +243,14 @@ function wordProblems (sources) {
     .map(({ file }) => `${file} reads or writes words of records, which only records/ does`)
 }
 
+/** @param {Source[]} sources @returns {string[]} */
+function ruleProblems (sources) {
+  const backend = sources.find(({ file }) => file === 'src/backend/backend.h')
+  const codecTest = fs.readFileSync(path.join(kCoreNative, 'test-native', 'argument_codec_test.cc'), 'utf8')
+  return [...wordProblems(sources), ...crossingProblems(sources), ...processProblems(sources), ...endingProblems(sources),
+    ...argumentProblems(backend?.text ?? '', codecTest)]
+}
+
 /** @returns {string[]} every problem, one sentence each */
 function layerCheck () {
   const sources = readSources()
@@ -254,7 +263,7 @@ function layerCheck () {
     return problem === null ? [] : [`${file} includes ${included}: ${problem}`]
   })
   return [...new Set([...tableProblems(kRooms), ...includes, ...imports.flatMap((one) => importProblem(one) ?? []), ...circleProblems(imports),
-    ...unusedProblems(inclusions, declarations, imports), ...declarationProblems(declarations), ...classProblems(sources), ...wordProblems(sources), ...sourceListProblems()])]
+    ...unusedProblems(inclusions, declarations, imports), ...declarationProblems(declarations), ...classProblems(sources), ...ruleProblems(sources), ...sourceListProblems()])]
 }
 
 if (require.main === module) {

@@ -10,6 +10,20 @@ using records::ReplyType;
 
 namespace {
 
+bool AddsOutput(ReplyType type) {
+  switch (type) {
+    case ReplyType::kResponse:
+    case ReplyType::kData:
+    case ReplyType::kBlock:
+    case ReplyType::kTrailers:
+    case ReplyType::kFrame:
+    case ReplyType::kFrameBlock:
+      return true;
+    default:
+      return false;
+  }
+}
+
 bool IsOfWebSocket(ReplyType type) {
   return type == ReplyType::kWebSocket || type == ReplyType::kFrame ||
          type == ReplyType::kFrameBlock;
@@ -37,7 +51,10 @@ bool ReplyProcessor::Run(std::vector<Connection*>* touched) {
 void ReplyProcessor::Handle(Attachment* from, const ReplyRecord& reply) {
   switch (reply.type()) {
     case ReplyType::kRelease:
-      return from->slots().Release(reply.slot());
+      if (!from->slots().Release(reply.slot())) {
+        from->replies().End("releases a slot that is free");
+      }
+      return;
     case ReplyType::kBroadcast:
     case ReplyType::kBroadcastBlock:
       return websockets_->OnBroadcast(from, reply);
@@ -45,6 +62,11 @@ void ReplyProcessor::Handle(Attachment* from, const ReplyRecord& reply) {
       break;
   }
   Connection* connection = from->slots().Find(reply.slot());
+  if (connection != nullptr && AddsOutput(reply.type()) &&
+      OutputPass::IsBeyondCredit(*connection)) {
+    transport_->Close(connection, ENOBUFS);
+    connection = nullptr;
+  }
   if (connection != nullptr) return HandleOpen(connection, reply);
   if (reply.type() == ReplyType::kBlock || reply.type() == ReplyType::kFrameBlock) {
     from->ReturnBlock(reply.block_id(), ECANCELED);

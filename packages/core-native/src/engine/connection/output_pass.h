@@ -92,6 +92,12 @@ class OutputPass {
   static bool IsBehind(const Connection& connection) {
     return UnsentBytes(connection) > limits::kUnsentBytesMax;
   }
+  // True if the connection keeps more output than JavaScript's credit ever allows: nothing may be
+  // added.
+  static bool IsBeyondCredit(const Connection& connection) {
+    const OutputQueue* queue = connection.output.queue();
+    return queue != nullptr && queue->kept_bytes() > limits::kUnsentRepliesMax;
+  }
   // The number of pieces that wait for FlushTouched().
   size_t pass_pieces() const { return pieces_.size() - 1; }
   // The number of connections and streams whose output waits in a queue.

@@ -1,6 +1,5 @@
 #include "engine/http2/http2_replies.h"
 
-#include "base/check.h"
 #include "engine/connection/socket_options.h"
 
 namespace httpsys::engine {
@@ -93,7 +92,9 @@ bool Http2Replies::OnStreamReply(Connection* stream, const ReplyRecord& reply) {
 void Http2Replies::OnStreamBlock(Connection* stream, const ReplyRecord& reply) {
   const uint32_t id = reply.block_id();
   LentMemory::View view;
-  HTTPSYS_CHECK(stream->attachment().lent().Find(id, &view));
+  if (!stream->attachment().lent().Find(id, &view)) {
+    return stream->attachment().replies().End(kUnknownBlock);
+  }
   responses_->OnBlock(stream, id, {reinterpret_cast<const char*>(view.data), view.bytes},
                       reply.has(records::kReplyChunked));
   EndStream(stream, reply.flags(), 0);

@@ -1,5 +1,7 @@
 #include "engine/websocket/websocket_session.h"
 
+#include <zlib.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
@@ -15,6 +17,21 @@ namespace {
 
 using websocket::ByteBuffer;
 using websocket::Opcode;
+
+constexpr const char* kNoSocket = "has a frame for what is no WebSocket";
+
+// Returns true if zlib takes the parameters.
+bool AreSound(const WebSocketReply& wanted) {
+  const auto is_within = [](int value, int least, int most) {
+    return value >= least && value <= most;
+  };
+  return (wanted.flags & records::kSocketDeflate) == 0 ||
+         (is_within(wanted.server_bits, 8, MAX_WBITS) &&
+          is_within(wanted.client_bits, 8, MAX_WBITS) &&
+          is_within(wanted.level, Z_DEFAULT_COMPRESSION, Z_BEST_COMPRESSION) &&
+          is_within(wanted.memory_level, 1, MAX_MEM_LEVEL) &&
+          is_within(wanted.strategy, Z_DEFAULT_STRATEGY, Z_FIXED));
+}
 
 // Returns a frame in one piece.
 std::shared_ptr<const ByteBuffer> Framed(Opcode opcode, bool is_final, bool is_compressed,
@@ -240,7 +257,9 @@ bool WebSocketSession::OnReply(Connection* connection, const ReplyRecord& reply)
 }
 
 void WebSocketSession::Begin(Connection* connection, const WebSocketReply& wanted) {
-  HTTPSYS_CHECK(connection->phase() == InputPhase::kUndecided);
+  if (connection->phase() != InputPhase::kUndecided || !AreSound(wanted)) {
+    return connection->attachment().replies().End("makes a WebSocket of what cannot be one");
+  }
   connection->websocket = std::make_unique<WebSocketState>();
   WebSocketState& socket = *connection->websocket;
   constexpr auto kBytesMax = static_cast<uint32_t>(limits::kMessageBytesMax);
@@ -309,7 +328,7 @@ void WebSocketSession::SendHeader(Connection* connection, const Frame& frame, bo
 }
 
 void WebSocketSession::OnFrame(Connection* connection, const ReplyRecord& reply) {
-  HTTPSYS_CHECK(connection->websocket != nullptr);
+  if (connection->websocket == nullptr) return connection->attachment().replies().End(kNoSocket);
   const Frame frame(reply.flags(), reply.payload());
   bool is_compressed;
   if (!BeginFrame(connection, frame, &is_compressed)) return;
@@ -322,11 +341,11 @@ void WebSocketSession::OnFrame(Connection* connection, const ReplyRecord& reply)
 }
 
 void WebSocketSession::OnFrameBlock(Connection* connection, const ReplyRecord& reply) {
-  HTTPSYS_CHECK(connection->websocket != nullptr);
+  if (connection->websocket == nullptr) return connection->attachment().replies().End(kNoSocket);
   const uint32_t id = reply.block_id();
   LentMemory::View view;
   Attachment& attachment = connection->attachment();
-  HTTPSYS_CHECK(attachment.lent().Find(id, &view));
+  if (!attachment.lent().Find(id, &view)) return attachment.replies().End(kUnknownBlock);
   const Frame frame(reply.flags(), {reinterpret_cast<const char*>(view.data), view.bytes});
   bool is_compressed;
   if (BeginFrame(connection, frame, &is_compressed) && !is_compressed) {
@@ -392,7 +411,7 @@ void WebSocketSession::OnBroadcastBlock(Attachment* from, const ReplyRecord& rep
   const BroadcastReply wanted = reply.broadcast();
   const uint32_t id = wanted.block_id;
   LentMemory::View view;
-  HTTPSYS_CHECK(from->lent().Find(id, &view));
+  if (!from->lent().Find(id, &view)) return from->replies().End(kUnknownBlock);
   // The last connection that sends or drops the block reports it.
   std::shared_ptr<const void> block(view.data,
                                     [from, id](const void*) { from->ReturnBlock(id, 0); });
@@ -407,7 +426,8 @@ void WebSocketSession::OnBroadcastBlock(Attachment* from, const ReplyRecord& rep
 }
 
 void WebSocketSession::BroadcastTo(Connection* connection, Broadcast* broadcast) {
-  HTTPSYS_CHECK(connection->websocket != nullptr);
+  if (connection->websocket == nullptr) return connection->attachment().replies().End(kNoSocket);
+  if (OutputPass::IsBeyondCredit(*connection)) return transport_->Close(connection, ENOBUFS);
   const Frame& frame = broadcast->frame;
   WebSocketState& socket = *connection->websocket;
   bool is_compressed;

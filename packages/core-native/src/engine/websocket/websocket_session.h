@@ -42,7 +42,7 @@ class WebSocketSession final : public Protocol {
   bool OnReply(Connection* connection, const ReplyRecord& reply) override;
 
   // -- Replies of JavaScript. A record that names what it must not (a connection that is no
-  // WebSocket, an unknown block) is a mistake of our own JavaScript and ends the process.
+  // WebSocket, an unknown block) is a mistake as in ReplyReader::End().
 
   // Handles kBroadcast and kBroadcastBlock, whose records list their connections.
   void OnBroadcast(Attachment* from, const ReplyRecord& reply);
