@@ -25,11 +25,12 @@ function connectionsPossible (/** @type {number} */ wanted) {
 /**
  * @param {import('./types').Scenario} scenario
  * @param {string} implementation
- * @param {{ cpus: { server: number, client: number }, connections: number }} options
+ * @param {{ cpus: { server: number, client: number }, connections: number, program?: string }} options the server program of another
+ *   version is possible
  * @returns {Promise<number>} bytes per connection
  */
-async function measureIdleMemory (scenario, implementation, { cpus, connections }) {
-  const server = await startServer({ scenario: scenario.name, implementation, cpu: cpus.server })
+async function measureIdleMemory (scenario, implementation, { cpus, connections, program }) {
+  const server = await startServer({ scenario: scenario.name, implementation, cpu: cpus.server, program })
   let client
   try {
     for (let request = 0; request < kWarmUpRequests; request++) await probe(scenario, server.port)

@@ -13,11 +13,12 @@ const kFloorSource = path.join(__dirname, '..', 'floor.cc')
  * @param {string} what.scenario
  * @param {string} what.implementation
  * @param {number} what.cpu
+ * @param {string} [what.program] the server program of another version
  * @returns {Promise<Server>} once it listens
  */
-async function startServer ({ scenario, implementation, cpu }) {
+async function startServer ({ scenario, implementation, cpu, program = kProgram }) {
   if (implementation === 'floor') return Server.program('floor', cpu, [await built(kFloorSource, 'floor')])
-  return Server.node(`${scenario}, ${implementation}`, cpu, ['--expose-gc', kProgram, scenario, implementation])
+  return Server.node(`${scenario}, ${implementation}`, cpu, ['--expose-gc', program, scenario, implementation])
 }
 
 module.exports = { startServer }

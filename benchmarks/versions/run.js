@@ -1,15 +1,17 @@
 'use strict'
 
-// Compares the working tree with an earlier commit, request by request: instructions, system calls and CPU time, beside what
-// two builds of that commit differ by in the same run.
+// Compares the working tree with an earlier commit, request by request: instructions, system calls and CPU time, and memory
+// per idle connection, beside what two builds of that commit differ by in the same run.
 //
 //   npm run bench:versions -- --help
 
+const path = require('node:path')
 const { parseArgs } = require('node:util')
 const { main } = require('../../tools/lib/project')
 const { setup } = require('../../tools/setup')
 const { CountedServer } = require('../lib/callgrind')
 const { choosePair } = require('../lib/cpu')
+const { connectionsPossible, measureIdleMemory } = require('../lib/idle-memory')
 const { costOf } = require('../lib/load')
 const { Server } = require('../lib/processes')
 const { drawTable } = require('../lib/report')
@@ -22,7 +24,11 @@ const { countSystemCalls } = require('./system-calls')
 /** @typedef {{ name: string, folder: string }} Version */
 /** @typedef {{ cpus: { server: number, client: number }, rounds: number, seconds: number }} Plan */
 
-const kKinds = ['instructions', 'calls', 'time']
+const kKinds = ['instructions', 'calls', 'time', 'memory']
+/** The case that memory of idle connections is measured for. */
+const kMemoryCase = 'hello'
+/** Rounds of memory, each in a process of its own. */
+const kMemoryRounds = 3
 /** Rounds of counts of system calls, which differ less than times do. */
 const kCountRounds = 3
 /** Rounds of instructions. V8 compiles and collects garbage now and then, which only adds to a round: the lowest ones are compared. */
@@ -114,6 +120,17 @@ async function times (versions, what, { cpus, rounds, seconds }) {
   })
 }
 
+/** @param {Version[]} versions @param {Plan} plan */
+async function memory (versions, { cpus }) {
+  const scenario = require('../scenarios/idle-memory')
+  const connections = connectionsPossible(scenario.connections)
+  return inRounds(versions, { rounds: kMemoryRounds, seconds: 0, warmUp: 0 }, {
+    start: async () => ({ async stop () {} }),
+    measure: (_live, { folder }) => measureIdleMemory(scenario, 'httpsys', { cpus, connections, program: path.join(folder, 'server.js') }),
+    describe: ({ name }, bytes) => `${name}: ${bytes.toFixed(0)} bytes per idle connection, of ${connections}`,
+  })
+}
+
 /** @param {number[][]} figures of the base, its second build, and the working tree, by round */
 function ratiosOf ([base, again, now]) {
   const by = (/** @type {number[]} */ values) => spread(values.map((value, round) => value / base[round]))
@@ -161,6 +178,9 @@ async function compareVersions () {
       for (const kind of /** @type {const} */ (['calls', 'wakes'])) {
         rows.push(row(what.name, kind === 'calls' ? 'system calls' : 'wakes', counted.map((side) => side.map((count) => count[kind])), ({ low, high }) => Math.max(high, 1 / low)))
       }
+    }
+    if (kinds.includes('memory') && what.name === kMemoryCase) {
+      rows.push(row(what.name, 'bytes per idle connection', await memory(versions, plan), ({ low, high }) => Math.max(high, 1 / low)))
     }
     if (kinds.includes('time')) rows.push(row(what.name, 'CPU µs', await times(versions, what, plan), ({ low, high }) => Math.max(high, 1 / low)))
   }

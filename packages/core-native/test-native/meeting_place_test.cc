@@ -32,6 +32,7 @@
 #include "sharing/listening_socket.h"
 #include "sharing/member_names.h"
 #include "sharing/named_files.h"
+#include "sharing/proc_names.h"
 #include "support/descriptors.h"
 
 namespace httpsys::sharing {
@@ -168,6 +169,12 @@ TEST(MeetingPlaceTest, MembersAreFoundByTheirNames) {
   const int visitor = ConnectTo(MemberName(ids[0]));
   const std::vector<uint64_t> found = FindMembers();
   for (const uint64_t id : ids) EXPECT_EQ(std::count(found.begin(), found.end(), id), 1);
+#ifdef __linux__
+  // What a kernel without unix_diag is asked for.
+  std::vector<std::string> listed;
+  ListProcNames(MemberName(ids[0]), 10, &listed);
+  EXPECT_EQ(listed, std::vector<std::string>{MemberName(ids[0])});
+#endif
   close(visitor);
   for (NamedSocket& socket : sockets) CloseNamed(&socket);
   const std::vector<uint64_t> later = FindMembers();

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <charconv>
-#include <fstream>
 #include <string>
 #include <string_view>
 
@@ -14,6 +13,7 @@
 #include "peer/messages.h"
 #include "sharing/meeting_place.h"
 #include "sharing/named_files.h"
+#include "sharing/proc_names.h"
 #include "sharing/unix_diag.h"
 
 namespace httpsys::sharing {
@@ -25,17 +25,6 @@ constexpr size_t kIdDigits = 16;
 std::string StartOfNames() {
   const std::string name = MemberName(0);
   return name.substr(0, name.size() - kIdDigits);
-}
-
-// The abstract names in /proc/net/unix, where the kernel has no unix_diag. A line ends with the
-// name, which has '@' instead of the zero byte.
-void ReadProcNames(const std::string& start, std::vector<std::string>* names) {
-  std::ifstream file("/proc/net/unix");
-  std::string line;
-  while (names->size() < limits::kMembersMax && std::getline(file, line)) {
-    const size_t at = line.find(" @" + start);
-    if (at != std::string::npos) names->push_back(line.substr(at + 2));
-  }
 }
 
 // Returns 0 if it is no member's name.
@@ -55,7 +44,7 @@ std::vector<uint64_t> FindMembers() {
   if (start[0] == '/') {
     names = ListNames(start, limits::kMembersMax);
   } else if (!ListAbstractNames(start, limits::kMembersMax, &names)) {
-    ReadProcNames(start, &names);
+    ListProcNames(start, limits::kMembersMax, &names);
   }
   std::vector<uint64_t> ids;
   for (const std::string& name : names) {
