@@ -12,6 +12,7 @@ const { parseArgs, runSteps, stepsOn } = require('../tools/check')
 const { countMethods, importProblem, includeProblem, kRooms, tableProblems, wordProblems } = require('../tools/check-layers')
 const { kOpenTypesMax, openTypeProblems, openTypes, openTypesOf } = require('../tools/lib/any-types')
 const { circleProblems, importsOf } = require('../tools/lib/modules')
+const { argumentProblems, crossingProblems, endingProblems, processProblems } = require('../tools/lib/native-rules')
 const { kTargets } = require('../tools/lib/targets')
 const { released } = require('../tools/release')
 const { kProven, tryAddon } = require('../packages/core-native/lib/backend/platform')
@@ -171,6 +172,53 @@ class Counted final : public Base {
 };
 `
   assert.deepEqual(countMethods(text), [{ name: 'Plain', methods: 0 }, { name: 'Counted', methods: 4 }])
+})
+
+/** @param {string} file @param {string} text @returns {{ file: string, room: string, text: string }[]} */
+const sourceOf = (file, text) => [{ file, room: path.posix.dirname(file).replace(/^src\//, ''), text }]
+
+test('the layer check lets napi see records and backends only', () => {
+  for (const room of ['tls', 'sharing', 'win', 'url', 'engine']) assert.ok(!kRooms.napi.includes(room), room)
+  assert.match(includeProblem('napi', 'tls/server_context.h') ?? '', /napi\/ may include/)
+  assert.equal(includeProblem('napi', 'backend/tls_contexts.h'), null)
+})
+
+test('the layer check lets nothing but numbers of fixed size cross between processes', () => {
+  const records = 'src/records/records.h'
+  assert.deepEqual(crossingProblems(sourceOf(records, 'inline constexpr size_t kBytes = 16;\nenum class Type : uint8_t {\n  kOpen = 1,  // A std::string*\n};\n')), [])
+  assert.deepEqual(crossingProblems(sourceOf('src/records/replies.h', 'struct A {\n  std::string_view head;\n};\n')), [])
+  for (const member of ['std::shared_ptr<int> owner;', 'std::function<void()> done;', 'const uint8_t* data;', 'int fd;', 'bool is_on;']) {
+    assert.notDeepEqual(crossingProblems(sourceOf(records, `struct Planted {\n  ${member}\n};\n`)), [], member)
+  }
+})
+
+test('the layer check keeps the state of a process in one file', () => {
+  const file = 'src/engine/lane.cc'
+  const found = (/** @type {string} */ text) => processProblems(sourceOf(file, text))
+  assert.deepEqual(found('static constexpr int kOne = 1;\n  static const bool is_wide = HasAvx2();\nstatic void Run(int count);\n  static Lane* Of(int number) {\n'), [])
+  assert.deepEqual(found('class Lane;\nusing Lanes = std::vector<Lane>;\nint Lane::Start(int first) {\n  int second = first;\n  return second;\n}\n'), [])
+  assert.deepEqual(processProblems(sourceOf('src/base/process.h', 'static T* const it = new T();\nstd::getenv(name);\n')), [])
+  for (const planted of ['  const char* set = std::getenv("X");', '  std::atexit([] {});', '  static std::mutex mutex;', '  static auto* all = new Lanes;',
+    'std::atomic<int> count = 0;', 'int count;', 'Lanes lanes{};', 'thread_local int depth = 0;', 'inline std::vector<int> all;', '  static Lane* const lane = new Lane();']) {
+    assert.equal(found(`${planted}\n`).length, 1, planted)
+  }
+})
+
+test('the layer check lets one function alone end the process for a reply', () => {
+  const planted = (/** @type {string} */ file) => endingProblems(sourceOf(file, '  HTTPSYS_CHECK(lent_->Find(id, &view));\n'))
+  for (const file of ['src/engine/http1/http1_replies.cc', 'src/engine/reply_processor.cc', 'src/engine/websocket/websocket_session.cc', 'src/win/reply_handler.cc']) {
+    assert.match(planted(file).join(), /ends the process for a reply/, file)
+  }
+  assert.deepEqual(planted('src/engine/connection/connection.h'), [])
+  assert.match(endingProblems(sourceOf('src/engine/lane.cc', '  std::abort();\n')).join(), /ends the process/)
+  assert.deepEqual(endingProblems(sourceOf('src/records/reply_reader.cc', '  std::abort();\n')), [])
+})
+
+test('the layer check wants every argument of a backend to be encoded', () => {
+  const backend = 'struct Given {\n};\nclass Backend {\n public:\n  virtual RequestQueue& requests(size_t lane) = 0;\n  virtual int Configure(uint32_t id, Given given) = 0;\n};\n'
+  assert.deepEqual(argumentProblems(backend, 'static_assert(TakesValues(&Backend::Configure));\ntesting::Types<Given>'), [])
+  assert.match(argumentProblems(backend, 'testing::Types<Given>').join(), /Backend::Configure/)
+  assert.match(argumentProblems(backend, 'static_assert(TakesValues(&Backend::Configure));').join(), /Given/)
 })
 
 test('docs/internals/architecture.md shows the protocol of every phase', () => {

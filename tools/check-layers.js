@@ -8,6 +8,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const { sourcesOn } = require('./lib/gyp')
 const { circleProblems, readImports, roomOf } = require('./lib/modules')
+const { argumentProblems, crossingProblems, endingProblems, processProblems } = require('./lib/native-rules')
 const { kCoreNative, listFiles } = require('./lib/project')
 
 /**
@@ -42,7 +43,7 @@ const kRooms = {
   engine: ['base', 'http1', 'tls', 'records', 'backend', 'sharing', 'engine/config', 'engine/statistics', 'engine/connection',
     'engine/accept', 'engine/requests', 'engine/tls', 'engine/opaque', 'engine/websocket', 'engine/http2', 'engine/http1', 'engine/peers'],
   win: ['base', 'url', 'http1', 'http2', 'tls', 'records', 'backend'],
-  napi: ['base', 'tls', 'records', 'backend', 'sharing', 'win'],
+  napi: ['base', 'records', 'backend'],
   'lib/base': [],
   'lib/node': ['lib/base'],
   'lib/options': ['lib/base', 'lib/node'],
@@ -141,16 +142,6 @@ function declarationProblems (declarations) {
 const kMethodsMax = 45
 
 /**
- * Classes that have more methods today, or share a pair of files. Nothing may be added; an entry that is no longer needed
- * fails the check.
- *
- * @type {string[]}
- */
-const kLargeClasses = [
-  'engine/Lane', 'napi/EngineWrap',
-]
-
-/**
  * Counts the functions that a class declares, overrides and private ones included; constructors, destructors and what is
  * deleted are none.
  *
@@ -179,20 +170,16 @@ function countMethods (text) {
 function classProblems (sources) {
   const headers = sources.filter(({ file }) => file.endsWith('.h'))
   const large = headers.flatMap(({ file, text }) => countMethods(text).filter(({ methods }) => methods > kMethodsMax)
-    .map(({ name, methods }) => ({ file, name: `${path.posix.dirname(file).replace(/^src\//, '')}/${name}`, why: `${name} has ${methods} methods, more than ${kMethodsMax}` })))
+    .map(({ name, methods }) => `${file}: ${name} has ${methods} methods, more than ${kMethodsMax}`))
   // Its methods are defined in the file of the same name as its header.
   const spread = sources.filter(({ file }) => file.endsWith('.cc')).flatMap(({ file, text }) => {
     const own = file.replace(/\.cc$/, '.h')
     return [...new Set([...text.matchAll(/^(?! )(?:[\w:<>,*& ]+ )?[*&]?(\w+)::~?\w+\(/gm)].map(([, name]) => name))].flatMap((name) => {
       const header = headers.find((other) => new RegExp(`^(?:class|struct) ${name}\\b[^;{]*\\{`, 'm').test(other.text) && other.room === path.posix.dirname(file).replace(/^src\//, ''))
-      return header === undefined || header.file === own ? [] : [{ file, name: `${header.room}/${name}`, why: `${name} of ${path.posix.basename(header.file)} has methods in this file, too` }]
+      return header === undefined || header.file === own ? [] : [`${file}: ${name} of ${path.posix.basename(header.file)} has methods in this file, too`]
     })
   })
-  const found = [...large, ...spread]
-  return [
-    ...found.filter(({ name }) => !kLargeClasses.includes(name)).map(({ file, why }) => `${file}: ${why}`),
-    ...kLargeClasses.filter((name) => !found.some((one) => one.name === name)).map((name) => `${name} is a class like others now: delete it from kLargeClasses`),
-  ]
+  return [...large, ...spread]
 }
 
 /** @typedef {import('./lib/modules').Import} Import */
@@ -242,6 +229,14 @@ function wordProblems (sources) {
     .map(({ file }) => `${file} reads or writes words of records, which only records/ does`)
 }
 
+/** @param {Source[]} sources @returns {string[]} */
+function ruleProblems (sources) {
+  const backend = sources.find(({ file }) => file === 'src/backend/backend.h')
+  const codecTest = fs.readFileSync(path.join(kCoreNative, 'test-native', 'argument_codec_test.cc'), 'utf8')
+  return [...wordProblems(sources), ...crossingProblems(sources), ...processProblems(sources), ...endingProblems(sources),
+    ...argumentProblems(backend?.text ?? '', codecTest)]
+}
+
 /** @returns {string[]} every problem, one sentence each */
 function layerCheck () {
   const sources = readSources()
@@ -254,7 +249,7 @@ function layerCheck () {
     return problem === null ? [] : [`${file} includes ${included}: ${problem}`]
   })
   return [...new Set([...tableProblems(kRooms), ...includes, ...imports.flatMap((one) => importProblem(one) ?? []), ...circleProblems(imports),
-    ...unusedProblems(inclusions, declarations, imports), ...declarationProblems(declarations), ...classProblems(sources), ...wordProblems(sources), ...sourceListProblems()])]
+    ...unusedProblems(inclusions, declarations, imports), ...declarationProblems(declarations), ...classProblems(sources), ...ruleProblems(sources), ...sourceListProblems()])]
 }
 
 if (require.main === module) {

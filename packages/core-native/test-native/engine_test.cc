@@ -73,7 +73,7 @@ TEST_P(AcceptingTest, AServerIsKnownBeforeItsFirstConnection) {
     const Peer& peer = peers.emplace_back(TryConnect(bound.port));
     if (server > 1) js.backend().Unlisten(server - 1);
     ASSERT_EQ(js.backend().Configure(server, {}), 0);
-    ASSERT_GT(js.backend().Listen(server, bound.fd, 64, GetParam()), 0);
+    ASSERT_GT(js.backend().Listen(server, Descriptor(bound.fd), 64, GetParam()), 0);
     peer.Send(kGet);
     // The idle connection of the server before ends with it, at whatever moment.
     const auto next = [&js] {
@@ -95,7 +95,7 @@ TEST(EngineTest, ConnectionsToAListenerAreSpreadOverTheLanes) {
   FakeJavaScript js({.lanes = 3});
   ASSERT_EQ(js.backend().Configure(1, {}), 0);
   const Bound bound = Bind();
-  ASSERT_GT(js.backend().Listen(1, bound.fd, 64, false), 0);
+  ASSERT_GT(js.backend().Listen(1, Descriptor(bound.fd), 64, false), 0);
   std::vector<Peer> peers;
   std::vector<int> per_lane(3);
   for (int i = 0; i < 30; ++i) {
@@ -117,7 +117,7 @@ TEST_P(AcceptingTest, AfterUnlistenThePortIsFreeAndConnectionsStay) {
   FakeJavaScript js;
   ASSERT_EQ(js.backend().Configure(1, {}), 0);
   const Bound bound = Bind();
-  ASSERT_GT(js.backend().Listen(1, bound.fd, 64, GetParam()), 0);
+  ASSERT_GT(js.backend().Listen(1, Descriptor(bound.fd), 64, GetParam()), 0);
   const Peer peer(TryConnect(bound.port));
   js.Expect(RequestType::kOpen);
   js.backend().Unlisten(1);
@@ -133,9 +133,9 @@ TEST_P(AcceptingTest, OneOfTheSocketsOfAServerMayStopListening) {
   ASSERT_EQ(js.backend().Configure(1, {}), 0);
   const Bound first = Bind();
   const Bound second = Bind();
-  const int key = js.backend().Listen(1, first.fd, 64, GetParam());
+  const int key = js.backend().Listen(1, Descriptor(first.fd), 64, GetParam());
   ASSERT_GT(key, 0);
-  ASSERT_GT(js.backend().Listen(1, second.fd, 64, GetParam()), 0);
+  ASSERT_GT(js.backend().Listen(1, Descriptor(second.fd), 64, GetParam()), 0);
   const Peer early(TryConnect(first.port));
   js.Expect(RequestType::kOpen);
   js.backend().StopListening(key);
@@ -154,7 +154,7 @@ TEST_P(AcceptingTest, OutOfDescriptorsWaitingConnectionsAreClosedWithoutSpinning
   FakeJavaScript js;
   ASSERT_EQ(js.backend().Configure(1, {}), 0);
   const Bound bound = Bind();
-  ASSERT_GT(js.backend().Listen(1, bound.fd, 64, GetParam()), 0);
+  ASSERT_GT(js.backend().Listen(1, Descriptor(bound.fd), 64, GetParam()), 0);
   const int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   rlimit before;
   getrlimit(RLIMIT_NOFILE, &before);
@@ -184,7 +184,7 @@ TEST(EngineTest, ResetTearsTheConnectionDown) {
   FakeJavaScript js;
   ASSERT_EQ(js.backend().Configure(1, {}), 0);
   const Bound bound = Bind();
-  ASSERT_GT(js.backend().Listen(1, bound.fd, 64, false), 0);
+  ASSERT_GT(js.backend().Listen(1, Descriptor(bound.fd), 64, false), 0);
   const Peer peer(TryConnect(bound.port));
   const uint32_t slot = js.Expect(RequestType::kOpen).slot;
   js.Command(ReplyType::kReset, slot);
@@ -210,15 +210,15 @@ TEST(EngineTest, CloseEndsEverythingAndLeavesNoDescriptor) {
     const Peer half(js.ConnectAgain());
     half.Send("GET /");
     const Bound bound = Bind();
-    ASSERT_GT(js.backend().Listen(1, bound.fd, 64, false), 0);
+    ASSERT_GT(js.backend().Listen(1, Descriptor(bound.fd), 64, false), 0);
     close(bound.fd);
     for (int i = 0; i < 3; ++i) js.Next();
     js.backend().Close();
     js.backend().Close();
     EXPECT_EQ(idle.ReadAll(), "");
     EXPECT_TRUE(js.backend().Drain(0, DrainGoal::kSent));
-    EXPECT_EQ(js.backend().Adopt(1, 0), -EBADF);
-    EXPECT_EQ(js.backend().Listen(1, 0, 1, false), -EBADF);
+    EXPECT_EQ(js.backend().Adopt(1, Descriptor(0)), -EBADF);
+    EXPECT_EQ(js.backend().Listen(1, Descriptor(0), 1, false), -EBADF);
     js.backend().Wake(0);
     js.backend().Unlisten(1);
   }

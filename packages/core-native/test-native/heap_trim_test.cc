@@ -11,7 +11,6 @@
 
 #include "base/limits.h"
 #include "engine/connection/output_pass.h"
-#include "support/own_queue.h"
 
 namespace {
 
@@ -35,7 +34,7 @@ class HeapTrimTest : public testing::Test, public OutputOwner {
  protected:
   HeapTrimTest() {
     uv_loop_init(&loop_);
-    output_ = std::make_unique<OutputPass>(&loop_, &records_, &lent_, this);
+    output_ = std::make_unique<OutputPass>(&loop_, this);
     uv_timer_init(&loop_, &steps_);
     g_trims = 0;
   }
@@ -75,9 +74,6 @@ class HeapTrimTest : public testing::Test, public OutputOwner {
 
   uv_loop_t loop_;
   uv_timer_t steps_;
-  test::OwnQueue queue_;
-  RecordWriter records_{queue_.get(), 1};
-  LentMemory lent_;
   std::unique_ptr<OutputPass> output_;
 };
 

@@ -1,4 +1,4 @@
-#include "engine/requests/refused_requests.h"
+#include "records/refused_requests.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 
 #include "records/words.h"
 
-namespace httpsys::engine {
+namespace httpsys {
 namespace {
 
 using records::RequestType;
@@ -187,4 +187,4 @@ TEST_F(RefusedRequestsTest, EachRequestIsEitherBegunOrRefusedWhileBothThreadsRun
 }
 
 }  // namespace
-}  // namespace httpsys::engine
+}  // namespace httpsys

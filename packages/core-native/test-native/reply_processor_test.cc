@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -107,6 +108,28 @@ TEST_F(ReplyProcessorTest, ASlowReaderGetsEverythingInOrder) {
   EXPECT_FALSE(js_.backend().Drain(20, DrainGoal::kSent));
   EXPECT_TRUE(peer_.ReadAll() == expected);
   EXPECT_TRUE(js_.backend().Drain(5000, DrainGoal::kSent));
+}
+
+// JavaScript would wait for credit long before.
+TEST_F(ReplyProcessorTest, RepliesBeyondTheCreditEndTheirConnectionOnly) {
+  const Peer other(js_.ConnectAgain());
+  js_.Expect(RequestType::kOpen);
+  other.Send(kGet);
+  const uint32_t other_slot = js_.Expect(RequestType::kRequest).slot;
+  js_.Respond(slot_, 0, "H\r\n\r\n", "");
+  const std::string piece(60'000, 'x');
+  // Far more than may be kept, and than the two sockets hold.
+  for (size_t sent = 0; sent < 4 * limits::kUnsentRepliesMax; sent += piece.size()) {
+    js_.Data(ReplyType::kData, slot_, 0, piece);
+  }
+  std::optional<Event> event = js_.Next();
+  while (event && event->type == RequestType::kCredit) event = js_.Next();
+  ASSERT_TRUE(event.has_value());
+  EXPECT_EQ(static_cast<int>(event->type), static_cast<int>(RequestType::kClosed));
+  EXPECT_EQ(event->slot, slot_);
+  EXPECT_EQ(event->number, static_cast<uint32_t>(ENOBUFS));
+  js_.Answer(other_slot, "x");
+  EXPECT_NE(other.Read(39).find("200 OK"), std::string::npos);
 }
 
 TEST_F(ReplyProcessorTest, ABlockIsSentByReferenceAndReportedWhenItHasLeft) {

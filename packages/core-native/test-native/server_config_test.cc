@@ -1,6 +1,9 @@
 #include "engine/config/server_config.h"
 
 #include <gtest/gtest.h>
+#include <openssl/ssl.h>
+
+#include "backend/tls_contexts.h"
 
 namespace httpsys::engine {
 namespace {
@@ -57,10 +60,10 @@ TEST(ServerConfigTest, OnlyAServerOfPrefixesWantsAValidHost) {
 
 TEST(ServerConfigTest, TlsGoesByPortOrByAddress) {
   ServerSettings settings;
-  // It is only passed on.
-  static int context = 0;
-  settings.tls = std::shared_ptr<const tls::ServerContext>(
-      reinterpret_cast<const tls::ServerContext*>(&context), [](const tls::ServerContext*) {});
+  SSL_CTX* context = SSL_CTX_new(TLS_server_method());
+  settings.tls = MakeTlsContext(context, {});
+  SSL_CTX_free(context);
+  ASSERT_NE(settings.tls, TlsContextId::kNone);
   LocalAddress one;
   LocalAddress other;
   one.is_ip = ParseIpAddress("127.0.0.1", &one.ip);

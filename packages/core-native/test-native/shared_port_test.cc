@@ -50,8 +50,8 @@ class SharedPortTest : public testing::Test {
     ASSERT_EQ(js.backend().Configure(1, settings), 0);
     Stranger stranger;
     if (js.backend().Meet(port_, &stranger) == static_cast<int>(Meeting::kOurs)) {
-      ASSERT_GT(js.backend().Listen(1, holder_.fd(), 64, false), 0);
-      ASSERT_EQ(js.backend().Contribute(port_, 1, holder_.fd(), true), 0);
+      ASSERT_GT(js.backend().Listen(1, Descriptor(holder_.fd()), 64, false), 0);
+      ASSERT_EQ(js.backend().Contribute(port_, 1, Descriptor(holder_.fd()), true), 0);
     }
     RegistrationResult result;
     if (!js.backend().Register(wanted, &result)) result = js.ExpectResult();
@@ -259,8 +259,8 @@ TEST_F(SharedPortTest, ClosingWhileConnectionsMoveLeavesNoDescriptor) {
       ASSERT_EQ(js->backend().Configure(1, settings), 0);
       Stranger stranger;
       if (js->backend().Meet(port, &stranger) == static_cast<int>(Meeting::kOurs)) {
-        ASSERT_GT(js->backend().Listen(1, holder.fd(), 64, false), 0);
-        ASSERT_EQ(js->backend().Contribute(port, 1, holder.fd(), true), 0);
+        ASSERT_GT(js->backend().Listen(1, Descriptor(holder.fd()), 64, false), 0);
+        ASSERT_EQ(js->backend().Contribute(port, 1, Descriptor(holder.fd()), true), 0);
       }
       Registration wanted;
       wanted.token = 1;

@@ -19,7 +19,7 @@
 #include "engine/http1/http1_session.h"
 #include "engine/http2/http2_session.h"
 #include "records/words.h"
-#include "support/own_queue.h"
+#include "support/own_attachment.h"
 
 namespace httpsys::engine {
 namespace {
@@ -64,18 +64,17 @@ class UnsentOutputTest : public testing::Test, public InputHandler {
  protected:
   UnsentOutputTest() {
     uv_loop_init(&loop_);
-    transport_ = std::make_unique<Transport>(&loop_, &records_, &lent_, &load_);
+    transport_ = std::make_unique<Transport>(&loop_, &load_);
     answers_ = std::make_unique<NativeAnswers>(&methods_, output());
-    input_ = std::make_unique<Input>(&queue_, transport_.get(), &protocols_, answers_.get());
-    gate_ = std::make_unique<RequestGate>(&methods_, &queue_, transport_.get(), &refused_,
-                                          answers_.get(), &clock_);
+    input_ = std::make_unique<Input>(transport_.get(), &protocols_, answers_.get());
+    gate_ =
+        std::make_unique<RequestGate>(&methods_, own_attachment_.list(), answers_.get(), &clock_);
     exchanges_ = std::make_unique<Exchanges>(transport_.get(), &router_);
-    http2_ = std::make_unique<Http2Session>(&loop_, &methods_, &queue_, &lent_, &records_,
-                                            transport_.get(), input_.get(), &router_, gate_.get(),
-                                            answers_.get());
-    http1_ = std::make_unique<Http1Session>(&methods_, &queue_, &lent_, &records_, transport_.get(),
-                                            input_.get(), &router_, http2_.get(), gate_.get(),
-                                            answers_.get(), exchanges_.get(), &clock_);
+    http2_ = std::make_unique<Http2Session>(&loop_, &methods_, transport_.get(), input_.get(),
+                                            &router_, gate_.get(), answers_.get());
+    http1_ = std::make_unique<Http1Session>(&methods_, transport_.get(), input_.get(), &router_,
+                                            http2_.get(), gate_.get(), answers_.get(),
+                                            exchanges_.get(), &clock_);
     for (size_t phase = 0; phase < kInputPhases; ++phase) {
       protocols_.Set(static_cast<InputPhase>(phase), http1_.get());
     }
@@ -83,6 +82,7 @@ class UnsentOutputTest : public testing::Test, public InputHandler {
     gate_->set_writers(http1_->writer(), http2_->writer());
     transport_->set_stream_handler(http2_.get());
     transport_->set_input_handler(this);
+    server_.attachment = own_attachment_.get();
     server_.queued = &queued_;
     server_.refused = &refusals_;
     server_.config = ServerConfig::Create({});
@@ -172,7 +172,7 @@ class UnsentOutputTest : public testing::Test, public InputHandler {
     size_t bytes = 0;
     queue_.Publish();
     for (RequestQueue::Region region; queue_.Next(&region);) {
-      const uint8_t* segment = own_queue_.At(region.segment);
+      const uint8_t* segment = own_attachment_.At(region.segment);
       for (uint32_t at = region.start; at < region.end;
            at += LoadField<records::kRecordBytes>(segment + at)) {
         const auto type =
@@ -197,15 +197,11 @@ class UnsentOutputTest : public testing::Test, public InputHandler {
   }
 
   uv_loop_t loop_;
-  test::OwnQueue own_queue_;
-  RequestQueue& queue_ = *own_queue_.get();
-  RecordWriter records_{&queue_, 1};
-  LentMemory lent_;
+  test::OwnAttachment own_attachment_;
+  RequestQueue& queue_ = own_attachment_.get()->requests();
   std::atomic<uint32_t> load_{0};
-  std::atomic<uint32_t> refused_count_{0};
   std::atomic<uint64_t> queued_{0};
   std::atomic<uint64_t> refusals_{0};
-  RefusedRequests refused_{&refused_count_};
   http1::MethodTable methods_{{"GET", "HEAD", "POST", "OPTIONS"}};
   PlayedRouter router_;
   LaneServer server_;

@@ -18,11 +18,29 @@
 #include "url/url_prefix_table.h"
 
 namespace httpsys::tls {
+class HostContext;
 class ServerContext;
-struct HelloAnswer;
 }  // namespace httpsys::tls
 
 namespace httpsys {
+
+// Arguments are values, which could be sent to another process: each struct lists its fields for a
+// Visitor. argument_codec_test encodes and decodes them.
+
+// A descriptor. What encodes arguments passes it on beside the bytes. Its owner is as said where it
+// is used.
+struct Descriptor {
+  Descriptor() = default;
+  explicit Descriptor(int number) : number(number) {}
+  operator int() const { return number; }  // NOLINT(google-explicit-constructor)
+
+  int number = -1;
+};
+
+// Names of TLS settings (backend/tls_contexts.h).
+enum class TlsContextId : uint32_t { kNone = 0 };
+enum class TlsHostId : uint32_t { kNone = 0 };
+enum class TicketKeysId : uint32_t { kNone = 0 };
 
 // How much a client learns from a 503, as in HTTP.SYS's HttpServer503VerbosityProperty.
 enum class Verbosity503 : uint8_t {
@@ -42,6 +60,12 @@ struct Http2Settings {
   uint32_t header_table_bytes = 4096;
   uint32_t ping_ms = 0;         // 0 = never.
   uint32_t stall_ms = 120'000;  // 0 = no limit.
+
+  template <typename Visitor>
+  void Fields(Visitor& visit) {
+    visit(is_plain, is_alone, takes_upgrade, streams_max, window_bytes, frame_bytes_max,
+          header_table_bytes, ping_ms, stall_ms);
+  }
 };
 
 // Settings for a kernel that serves by itself (KernelConfig of types/binding.d.ts). 0 = the
@@ -65,12 +89,24 @@ struct KernelSettings {
   bool log_is_ncsa = false;
   uint32_t log_rollover = 0;  // HTTP_LOGGING_ROLLOVER_TYPE
   uint32_t log_bytes_max = 0;
+
+  template <typename Visitor>
+  void Fields(Visitor& visit) {
+    visit(idle_s, header_s, body_s, drain_s, queue_s, send_rate_min, bandwidth_max, connections_max,
+          auth_schemes, allows_anonymous, buffers_responses, log_directory, log_is_ncsa,
+          log_rollover, log_bytes_max);
+  }
 };
 
 // A place where a server uses TLS.
 struct TlsPlace {
   uint16_t port = 0;
   LocalAddress address;  // No IP address = all addresses of the port.
+
+  template <typename Visitor>
+  void Fields(Visitor& visit) {
+    visit(port, address);
+  }
 };
 
 // Settings of one listening server; types/binding.d.ts says what each means.
@@ -95,11 +131,19 @@ struct ServerSettings {
   uint32_t keep_alive_delay_s = 0;
   Http2Settings http2;
   std::vector<std::string> prefixes;  // Canonical, by id, unused ids empty; none = everything.
-  std::shared_ptr<const tls::ServerContext> tls;  // nullptr = no TLS.
-  std::vector<TlsPlace> tls_places;               // Where TLS is used; empty = everywhere.
-  uint32_t listening = 0;         // Grows with each listen() after close(): see tls::Maker.
-  bool wants_tls_errors = false;  // 'tlsClientError' has a listener.
+  TlsContextId tls{};                 // kNone = no TLS.
+  std::vector<TlsPlace> tls_places;   // Where TLS is used; empty = everywhere.
+  uint32_t listening = 0;             // Grows with each listen() after close(): see tls::Maker.
+  bool wants_tls_errors = false;      // 'tlsClientError' has a listener.
   KernelSettings kernel;
+
+  template <typename Visitor>
+  void Fields(Visitor& visit) {
+    visit(header_bytes_max, header_lines_max, body_bytes_max, pipelined_requests_max,
+          allow_half_open, wants_errors, ends_idle, is_url_strict, queue_limit, queue_timeout_ms,
+          verbosity_503, send_rate_min, send_rate_ms, no_delay, keep_alive, keep_alive_delay_s,
+          http2, prefixes, tls, tls_places, listening, wants_tls_errors, kernel);
+  }
 };
 
 // How a server shares a port with others (docs/port-sharing.md).
@@ -110,6 +154,11 @@ struct RegistrationFlags {
   // With is_plain: a program that is no member of the port accepts for the server, as the primary
   // of a cluster does for its workers. The server gets its connections by Adopt().
   bool is_fed = false;
+
+  template <typename Visitor>
+  void Fields(Visitor& visit) {
+    visit(is_plain, is_ipv4, is_exclusive, is_fed);
+  }
 };
 
 enum class QueueMode : uint8_t { kCreate = 0, kCreateOrAttach = 1, kAttach = 2 };
@@ -124,8 +173,18 @@ struct Registration {
   struct Prefix {
     uint32_t id = 0;  // The index in ServerSettings::prefixes.
     std::string text;
+
+    template <typename Visitor>
+    void Fields(Visitor& visit) {
+      visit(id, text);
+    }
   };
   std::vector<Prefix> prefixes;
+
+  template <typename Visitor>
+  void Fields(Visitor& visit) {
+    visit(token, server_id, port, flags, queue_mode, queue, prefixes);
+  }
 };
 
 // Why a registration is refused, in addition to its errno. The numbers are part of the peer
@@ -159,16 +218,27 @@ struct RegistrationResult {
   ConflictReason reason = ConflictReason::kNone;
   uint16_t peer_oldest = 0;  // With EPROTO: the oldest and newest protocol of the coordinator.
   uint16_t peer_newest = 0;
-  std::vector<int> sockets;  // Listening sockets of the port, the receiver's to close.
+  std::vector<Descriptor> sockets;  // Listening sockets of the port, the receiver's to close.
   // Addresses (an IP address or a wildcard) whose connections another program accepts and
   // distributes.
   std::vector<std::string> fed;
+
+  template <typename Visitor>
+  void Fields(Visitor& visit) {
+    visit(token, error, pid, uid, wanted, prefix, queue, reason, peer_oldest, peer_newest, sockets,
+          fed);
+  }
 };
 
 // The listening sockets of a port, as in RegistrationResult.
 struct PortSockets {
-  std::vector<int> sockets;
+  std::vector<Descriptor> sockets;
   std::vector<std::string> fed;
+
+  template <typename Visitor>
+  void Fields(Visitor& visit) {
+    visit(sockets, fed);
+  }
 };
 
 // The result of Meet().
@@ -183,6 +253,27 @@ enum class Meeting : int {
 struct Stranger {
   uint32_t uid = 0;
   uint32_t pid = 0;  // 0 = not known: it does not listen.
+
+  template <typename Visitor>
+  void Fields(Visitor& visit) {
+    visit(uid, pid);
+  }
+};
+
+// What JavaScript decides about a ClientHello, or says of new sessions.
+struct HelloReply {
+  bool is_refused = false;
+  std::string reason;  // The text of the failure, if is_refused.
+  TlsHostId host{};    // The certificate to use; kNone = the server's own.
+  bool has_alpn = false;
+  std::string alpn;     // The protocol; empty = none of those offered. Valid if has_alpn.
+  std::string session;  // The session with the id of the kHello record; empty = none.
+  std::string status;   // The OCSP response; empty = none.
+
+  template <typename Visitor>
+  void Fields(Visitor& visit) {
+    visit(is_refused, reason, host, has_alpn, alpn, session, status);
+  }
 };
 
 enum class DrainGoal : uint8_t {
@@ -274,11 +365,11 @@ class SocketBackend : public Backend {
   // Listens on a duplicate of a bound descriptor. Returns a key above 0, or a negative errno.
   // `may_lend`: a lane may accept, because no other process has the socket and connections begin
   // with handshakes.
-  virtual int Listen(uint32_t server_id, int fd, int backlog, bool may_lend) = 0;
+  virtual int Listen(uint32_t server_id, Descriptor fd, int backlog, bool may_lend) = 0;
   // Closes the duplicate before it returns. The server stays.
   virtual void StopListening(int key) = 0;
   // Serves a duplicate of a connected descriptor.
-  virtual int Adopt(uint32_t server_id, int fd) = 0;
+  virtual int Adopt(uint32_t server_id, Descriptor fd) = 0;
 
   // -- Port sharing. No call waits for another process.
 
@@ -293,15 +384,15 @@ class SocketBackend : public Backend {
   // Shares a listening socket of the port, which the server accepts from, with the other members.
   // The member that took the port first has it to itself until its last socket (`is_last`) is
   // contributed. Returns 0 or a negative errno.
-  virtual int Contribute(uint16_t port, uint32_t server_id, int fd, bool is_last) = 0;
+  virtual int Contribute(uint16_t port, uint32_t server_id, Descriptor fd, bool is_last) = 0;
   // The server stops accepting from the socket. Other servers accept from it, or it is closed if
   // there is none.
-  virtual void Withdraw(uint16_t port, int fd) = 0;
+  virtual void Withdraw(uint16_t port, Descriptor fd) = 0;
   // Returns the sockets that the members of a port have now; nothing if this engine is no member.
   virtual PortSockets Sockets(uint16_t port) = 0;
   // Opens a socket that listens on every address of a port beside `narrower` ones. Returns a
   // descriptor, which is the caller's, or a negative errno.
-  virtual int ListenBeside(uint16_t port, int backlog, const std::vector<int>& narrower) = 0;
+  virtual int ListenBeside(uint16_t port, int backlog, const std::vector<Descriptor>& narrower) = 0;
   // Registers prefixes. Returns true if `result` is final; otherwise TakeResult() returns it after
   // a wake.
   virtual bool Register(const Registration& wanted, RegistrationResult* result) = 0;
@@ -309,7 +400,7 @@ class SocketBackend : public Backend {
   // Must be called before the server is configured with this context. Returns false, and changes
   // nothing, if clients of its prefixes would then be asked for certificates by other rules than
   // those of a prefix that a ClientHello cannot tell apart; `conflict` names it.
-  virtual bool ChangeTerms(uint32_t server_id, std::shared_ptr<const tls::ServerContext> context,
+  virtual bool ChangeTerms(uint32_t server_id, TlsContextId context,
                            RegistrationResult* conflict) = 0;
   // Takes back some of a server's prefixes, or all if `prefix_ids` is empty. Requests wait for a
   // new owner for `wait_ms`. With a token, TakeResult() says when all members know. `stays`: the
@@ -327,7 +418,7 @@ class SocketBackend : public Backend {
   // Returns true, once, if the request that JavaScript is about to begin was refused meanwhile.
   virtual bool TakeRefused(size_t lane) = 0;
   // Answers a kHello or kNewSession record. Does nothing if its connection has gone.
-  virtual void AnswerHello(size_t lane, uint32_t id, tls::HelloAnswer answer) = 0;
+  virtual void AnswerHello(size_t lane, uint32_t id, HelloReply reply) = 0;
   // Asks the lane about an open connection (tls::Question) and waits. Returns an empty string if
   // there is no answer.
   virtual std::string AskTls(size_t lane, uint32_t slot, uint32_t question,
@@ -335,9 +426,14 @@ class SocketBackend : public Backend {
 };
 
 struct UrlResult {
-  uint32_t status = 0;        // The system's own error code.
-  const char* property = "";  // The option that was refused; empty = the URL or queue was.
-  bool is_attached = false;   // The queue and its URLs belong to another process.
+  uint32_t status = 0;       // The system's own error code.
+  std::string property;      // The option that was refused; empty = the URL or queue was.
+  bool is_attached = false;  // The queue and its URLs belong to another process.
+
+  template <typename Visitor>
+  void Fields(Visitor& visit) {
+    visit(status, property, is_attached);
+  }
 };
 
 // A backend whose listener is the operating system's: it is given URLs, and all processes share its
@@ -358,7 +454,7 @@ class UrlBackend : public Backend {
   // Makes a block of a part of a file, which the kernel reads and sends where a kBlock record names
   // it. The descriptor may be closed when this returns. Returns the id of the block, or a negative
   // errno.
-  virtual int64_t SendFile(size_t lane, int fd, uint64_t start, uint64_t bytes) = 0;
+  virtual int64_t SendFile(size_t lane, Descriptor fd, uint64_t start, uint64_t bytes) = 0;
 };
 
 }  // namespace httpsys

@@ -1,8 +1,10 @@
 #pragma once
 // The engine: the backend of systems without an HTTP stack in their kernel.
 
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "backend/backend.h"
 
@@ -39,5 +41,22 @@ int OpenErrorLog(std::string* path);
 
 // Returns true if the running program has the functions that HTTP/2 needs.
 bool HasHttp2();
+
+// Chooses the directory of all names under which members of a shared port find each other, as
+// sharing::UseRuntimeDirectory().
+int ChooseRuntimeDirectory(const std::string& path);
+// The name of the meeting place of a port, as sharing::PortName().
+std::string MeetingPlaceOf(uint16_t port);
+// Asks who listens on a port, as sharing::QueryState(). Blocks for up to limits::kStateMs.
+int AskServiceState(uint16_t port, std::string* text);
+
+// A self-signed certificate for development, trusted by nobody.
+struct DevCertificate {
+  std::string key;  // PEM; empty if it could not be made.
+  std::string certificate;
+};
+
+// Makes a certificate for these host names and addresses. Thread: any.
+DevCertificate CreateDevCertificate(const std::vector<std::string>& names, int days);
 
 }  // namespace httpsys

@@ -50,6 +50,11 @@ inline constexpr int kVectorsMax = 64;
 // Unsent bytes of a connection above which the head of its next request waits. A client that sends
 // requests and does not read costs this, one answer, and one read of further requests.
 inline constexpr size_t kUnsentBytesMax = 64 * 1024;
+// Memory of a connection's unsent output above which nothing is added to it, and the connection
+// ends. JavaScript's credit (socket-output.js) keeps it below an eighth of this: only forged
+// replies, or an application that never looks whether its WebSocket's control frames leave, come
+// here.
+inline constexpr size_t kUnsentRepliesMax = 16 * 1024 * 1024;
 // Connections that ended with unsent output, after which malloc() is asked to give memory back to
 // the kernel: otherwise it keeps what a flood has left.
 inline constexpr size_t kTrimAfterDrops = 32;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/limits.h"
+#include "base/process.h"
 
 namespace httpsys {
 namespace {
@@ -32,13 +33,13 @@ struct Kept {
   bool is_over = false;  // True once the thread ends: blocks freed later are not kept.
 };
 
-// `kept` has no destructor, so that it can be used until the very end of the thread.
-thread_local constinit Kept kept;
-
+// Frees the blocks that a thread keeps when it ends. Kept itself has no destructor, so that it can
+// be used until the very end of the thread.
 struct AtThreadEnd {
   bool is_used = false;
 
   ~AtThreadEnd() {
+    Kept& kept = OfThread<Kept>();
     kept.is_over = true;
     kept.bytes = 0;
     for (FreeBlock*& first : kept.sizes) {
@@ -46,8 +47,6 @@ struct AtThreadEnd {
     }
   }
 };
-
-thread_local AtThreadEnd at_thread_end;
 
 size_t RoundedUp(size_t bytes) { return (bytes + kStep - 1) & ~(kStep - 1); }
 
@@ -58,6 +57,7 @@ bool MayBeKept(size_t bytes) { return kKeeps && bytes != 0 && bytes <= SmallBloc
 void* SmallBlocks::Allocate(size_t bytes) {
   if (!MayBeKept(bytes)) return std::malloc(bytes);
   const size_t rounded = RoundedUp(bytes);
+  Kept& kept = OfThread<Kept>();
   FreeBlock*& first = kept.sizes[rounded / kStep - 1];
   if (first == nullptr) return std::malloc(rounded);
   kept.bytes -= rounded;
@@ -66,17 +66,18 @@ void* SmallBlocks::Allocate(size_t bytes) {
 
 void SmallBlocks::Free(void* block, size_t bytes) {
   const size_t rounded = RoundedUp(bytes);
+  Kept& kept = OfThread<Kept>();
   if (block == nullptr || !MayBeKept(bytes) || kept.is_over ||
       kept.bytes + rounded > limits::kSmallBlocksKeptBytes) {
     return std::free(block);
   }
-  // Touching at_thread_end makes the thread run its destructor, which frees the kept blocks.
-  if (kept.bytes == 0) at_thread_end.is_used = true;
+  // Touching the object makes the thread run its destructor, which frees the kept blocks.
+  if (kept.bytes == 0) OfThread<AtThreadEnd>().is_used = true;
   kept.bytes += rounded;
   auto* freed = static_cast<FreeBlock*>(block);
   freed->next = std::exchange(kept.sizes[rounded / kStep - 1], freed);
 }
 
-size_t SmallBlocks::KeptBytes() { return kept.bytes; }
+size_t SmallBlocks::KeptBytes() { return OfThread<Kept>().bytes; }
 
 }  // namespace httpsys

@@ -8,8 +8,13 @@
 #include <utility>
 
 #include "backend/create_engine.h"
+#include "backend/tls_contexts.h"
+#include "base/limits.h"
 #include "engine/statistics/error_log.h"
 #include "sharing/listening_socket.h"
+#include "sharing/runtime_directory.h"
+#include "sharing/state_query.h"
+#include "tls/dev_certificate.h"
 #include "tls/ticket_keys.h"
 
 namespace httpsys::engine {
@@ -50,9 +55,10 @@ Engine::Engine(BackendOptions options)
       wake_consumer_(std::move(options.wake_consumer)),
       sharing_(this) {
   for (size_t i = 0; i < options.lanes.size(); ++i) {
-    lanes_.push_back(std::make_unique<Lane>(i, options.lanes[i], &methods_, &signal_, sharing_.id(),
-                                            &statistics_,
-                                            [this](uint16_t port) { sharing_.OnDoubt(port); }));
+    Lane& lane = *lanes_.emplace_back(
+        std::make_unique<Lane>(i, &methods_, sharing_.id(), &statistics_,
+                               [this](uint16_t port) { sharing_.OnDoubt(port); }));
+    attachments_.push_back(lane.Attach(options.lanes[i], &signal_));
   }
 }
 
@@ -79,7 +85,7 @@ Lane& Engine::NextLane() {
 }
 
 uint32_t Engine::AddReplySegment(size_t lane, std::span<const uint8_t> memory) {
-  return lanes_[lane]->replies().AddSegment(memory);
+  return attachments_[lane]->replies().AddSegment(memory);
 }
 
 void Engine::WakeLane(size_t lane) {
@@ -87,19 +93,21 @@ void Engine::WakeLane(size_t lane) {
 }
 
 void Engine::Wake(size_t lane) {
-  if (!is_closed_) lanes_[lane]->WakeIfSleeping();
+  if (!is_closed_) lanes_[lane]->WakeIfSleeping(attachments_[lane]);
 }
 
 int Engine::Configure(uint32_t server_id, ServerSettings settings) {
   std::shared_ptr<const ServerConfig> config = ServerConfig::Create(std::move(settings));
   if (config == nullptr) return -EINVAL;
   if (is_closed_) return -EBADF;
-  for (const auto& lane : lanes_) lane->SetConfig(server_id, config);
+  for (size_t lane = 0; lane < lanes_.size(); ++lane) {
+    lanes_[lane]->commands().SetConfig(attachments_[lane], server_id, config);
+  }
   configs_[server_id] = std::move(config);
   return 0;
 }
 
-int Engine::Listen(uint32_t server_id, int fd, int backlog, bool may_lend) {
+int Engine::Listen(uint32_t server_id, Descriptor fd, int backlog, bool may_lend) {
   if (is_closed_) return -EBADF;
   if (listen(fd, backlog) != 0) return -errno;
   const int copy = Duplicate(fd);
@@ -108,8 +116,8 @@ int Engine::Listen(uint32_t server_id, int fd, int backlog, bool may_lend) {
 
 Acceptor::Sink Engine::SinkFor(uint32_t server_id) {
   return [this, server_id](const std::vector<int>& fds) {
-    if (lanes_.size() == 1) return lanes_[0]->Adopt(server_id, fds);
-    for (const int fd : fds) NextLane().Adopt(server_id, {fd});
+    if (lanes_.size() == 1) return lanes_[0]->commands().Adopt(server_id, fds);
+    for (const int fd : fds) NextLane().commands().Adopt(server_id, {fd});
   };
 }
 
@@ -121,14 +129,14 @@ void Engine::Unlisten(uint32_t server_id) {
   configs_.erase(server_id);
   if (is_closed_) return;
   acceptor_.Remove(server_id);
-  for (const auto& lane : lanes_) lane->Unlisten(server_id);
+  for (const auto& lane : lanes_) lane->commands().Unlisten(server_id);
 }
 
-int Engine::Adopt(uint32_t server_id, int fd) {
+int Engine::Adopt(uint32_t server_id, Descriptor fd) {
   if (is_closed_) return -EBADF;
   const int copy = Duplicate(fd);
   if (copy < 0) return copy;
-  NextLane().Adopt(server_id, {copy});
+  NextLane().commands().Adopt(server_id, {copy});
   return 0;
 }
 
@@ -136,33 +144,45 @@ void Engine::CheckConnections(uint32_t server_id, uint64_t headers_timeout_ms,
                               uint64_t request_timeout_ms) {
   if (is_closed_) return;
   for (const auto& lane : lanes_) {
-    lane->CheckConnections(server_id, headers_timeout_ms, request_timeout_ms);
+    lane->commands().CheckConnections(server_id, headers_timeout_ms, request_timeout_ms);
   }
 }
 
 void Engine::RefuseAbandoned() {
   if (is_closed_) return;
-  for (const auto& lane : lanes_) lane->RefuseAbandoned();
+  for (size_t lane = 0; lane < lanes_.size(); ++lane) {
+    lanes_[lane]->commands().RefuseAbandoned(attachments_[lane]);
+  }
 }
 
 bool Engine::TakeRefused(size_t lane) {
   if (is_closed_) return false;
-  return lanes_[lane]->refused().Take(lanes_[lane]->requests().begun());
+  return attachments_[lane]->refused().Take(attachments_[lane]->requests().begun());
 }
 
-void Engine::AnswerHello(size_t lane, uint32_t id, tls::HelloAnswer answer) {
-  if (!is_closed_) lanes_[lane]->AnswerHello(id, std::move(answer));
+void Engine::AnswerHello(size_t lane, uint32_t id, HelloReply reply) {
+  if (is_closed_) return;
+  tls::HelloAnswer answer;
+  answer.is_refused = reply.is_refused;
+  answer.reason = std::move(reply.reason);
+  answer.host = FindTlsHost(reply.host);
+  answer.has_alpn = reply.has_alpn;
+  answer.alpn = std::move(reply.alpn);
+  answer.session = std::move(reply.session);
+  answer.status = std::move(reply.status);
+  lanes_[lane]->commands().AnswerHello(attachments_[lane], id, std::move(answer));
 }
 
 std::string Engine::AskTls(size_t lane, uint32_t slot, uint32_t question, std::string argument) {
   if (is_closed_) return {};
-  return lanes_[lane]->AskTls(slot, static_cast<tls::Question>(question), std::move(argument));
+  return lanes_[lane]->commands().AskTls(attachments_[lane], slot,
+                                         static_cast<tls::Question>(question), std::move(argument));
 }
 
 bool Engine::Drain(uint64_t timeout_ms, DrainGoal goal) {
   if (is_closed_) return true;
   const auto barrier = std::make_shared<DrainBarrier>(lanes_.size(), goal);
-  for (const auto& lane : lanes_) lane->Drain(barrier);
+  for (const auto& lane : lanes_) lane->commands().Drain(barrier);
   return barrier->Wait(timeout_ms);
 }
 
@@ -176,20 +196,20 @@ int Engine::Meet(uint16_t port, Stranger* stranger) { return sharing_.Meet(port,
 
 int Engine::TakeAlone(uint16_t port) { return sharing_.TakeAlone(port); }
 
-int Engine::Contribute(uint16_t port, uint32_t server_id, int fd, bool is_last) {
+int Engine::Contribute(uint16_t port, uint32_t server_id, Descriptor fd, bool is_last) {
   return sharing_.Contribute(port, server_id, fd, is_last);
 }
 
-void Engine::Withdraw(uint16_t port, int fd) { sharing_.Withdraw(port, fd); }
+void Engine::Withdraw(uint16_t port, Descriptor fd) { sharing_.Withdraw(port, fd); }
 
 PortSockets Engine::Sockets(uint16_t port) { return sharing_.Sockets(port); }
 
-int Engine::ListenBeside(uint16_t port, int backlog, const std::vector<int>& narrower) {
-  return sharing::ListenBeside(port, backlog, narrower);
+int Engine::ListenBeside(uint16_t port, int backlog, const std::vector<Descriptor>& narrower) {
+  return sharing::ListenBeside(port, backlog, {narrower.begin(), narrower.end()});
 }
 
-bool Engine::ChangeTerms(uint32_t server_id, std::shared_ptr<const tls::ServerContext> context,
-                         RegistrationResult* conflict) {
+bool Engine::ChangeTerms(uint32_t server_id, TlsContextId id, RegistrationResult* conflict) {
+  const std::shared_ptr<const tls::ServerContext> context = FindTlsContext(id);
   const std::string server = NameOf(sharing_.id(), server_id);
   const auto terms_of = [&](const std::string& prefix) {
     return TermsOf(context.get(), server, prefix);
@@ -208,8 +228,7 @@ bool Engine::Register(const Registration& wanted, RegistrationResult* result) {
   if (wanted.flags.is_exclusive) message.flags |= peer::kEntryExclusive;
   if (wanted.flags.is_fed) message.flags |= peer::kEntryFed;
   const auto config = configs_.find(wanted.server_id);
-  const tls::ServerContext* context =
-      config == configs_.end() ? nullptr : config->second->settings().tls.get();
+  const tls::ServerContext* context = config == configs_.end() ? nullptr : config->second->tls();
   const std::string server = NameOf(sharing_.id(), wanted.server_id);
   for (const Registration::Prefix& prefix : wanted.prefixes) {
     message.prefixes.push_back({prefix.id, prefix.text, TermsOf(context, server, prefix.text)});
@@ -251,7 +270,7 @@ void Engine::SetRoutes(std::shared_ptr<const sharing::PortRoutes> routes,
   acceptor_.Look();
   const auto left = std::make_shared<std::atomic<size_t>>(lanes_.size());
   for (const auto& lane : lanes_) {
-    lane->SetRoutes(routes, [left, applied] {
+    lane->commands().SetRoutes(routes, [left, applied] {
       if (left->fetch_sub(1) == 1 && applied) applied();
     });
   }
@@ -269,7 +288,7 @@ void Engine::AcceptFor(uint32_t server_id, int fd) {
   acceptor_.Add(server_id, fd, SinkFor(server_id));
 }
 
-void Engine::OnLink(int fd) { NextLane().AcceptLink(fd); }
+void Engine::OnLink(int fd) { NextLane().commands().AcceptLink(fd); }
 
 void Engine::WakeConsumer() { wake_consumer_(); }
 
@@ -313,6 +332,19 @@ int OpenErrorLog(std::string* path) {
 }
 
 bool HasHttp2() { return engine::Http2Session::IsAvailable(); }
+
+int ChooseRuntimeDirectory(const std::string& path) { return sharing::UseRuntimeDirectory(path); }
+
+std::string MeetingPlaceOf(uint16_t port) { return sharing::PortName(port); }
+
+int AskServiceState(uint16_t port, std::string* text) {
+  return sharing::QueryState(port, limits::kStateMs, text);
+}
+
+DevCertificate CreateDevCertificate(const std::vector<std::string>& names, int days) {
+  tls::KeyPair pair = tls::MakeDevCertificate(names, days);
+  return {std::move(pair.key), std::move(pair.certificate)};
+}
 
 std::unique_ptr<SocketBackend> CreateEngine(BackendOptions options, int* status) {
   auto created = std::make_unique<engine::Engine>(std::move(options));

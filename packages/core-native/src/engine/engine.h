@@ -26,28 +26,27 @@ class Engine final : public SocketBackend, private sharing::Delegate {
   int Start();
 
   size_t lane_count() const override { return lanes_.size(); }
-  RequestQueue& requests(size_t lane) override { return lanes_[lane]->requests(); }
+  RequestQueue& requests(size_t lane) override { return attachments_[lane]->requests(); }
   ConsumerSignal& signal() override { return signal_; }
   uint32_t AddReplySegment(size_t lane, std::span<const uint8_t> memory) override;
-  LentMemory& lent(size_t lane) override { return lanes_[lane]->lent(); }
+  LentMemory& lent(size_t lane) override { return attachments_[lane]->lent(); }
   void WakeLane(size_t lane) override;
   void Wake(size_t lane) override;
   int Configure(uint32_t server_id, ServerSettings settings) override;
-  int Listen(uint32_t server_id, int fd, int backlog, bool may_lend) override;
+  int Listen(uint32_t server_id, Descriptor fd, int backlog, bool may_lend) override;
   void StopListening(int key) override;
   void Unlisten(uint32_t server_id) override;
-  int Adopt(uint32_t server_id, int fd) override;
+  int Adopt(uint32_t server_id, Descriptor fd) override;
   void Introduce(uint32_t thread, std::string program) override;
   int Meet(uint16_t port, Stranger* stranger) override;
   int TakeAlone(uint16_t port) override;
-  int Contribute(uint16_t port, uint32_t server_id, int fd, bool is_last) override;
-  void Withdraw(uint16_t port, int fd) override;
+  int Contribute(uint16_t port, uint32_t server_id, Descriptor fd, bool is_last) override;
+  void Withdraw(uint16_t port, Descriptor fd) override;
   PortSockets Sockets(uint16_t port) override;
-  int ListenBeside(uint16_t port, int backlog, const std::vector<int>& narrower) override;
+  int ListenBeside(uint16_t port, int backlog, const std::vector<Descriptor>& narrower) override;
   bool Register(const Registration& wanted, RegistrationResult* result) override;
   bool TakeResult(RegistrationResult* result) override;
-  bool ChangeTerms(uint32_t server_id, std::shared_ptr<const tls::ServerContext> context,
-                   RegistrationResult* conflict) override;
+  bool ChangeTerms(uint32_t server_id, TlsContextId context, RegistrationResult* conflict) override;
   bool Unregister(uint16_t port, uint32_t server_id, std::vector<uint32_t> prefix_ids,
                   uint32_t wait_ms, uint32_t token, bool stays) override;
   void Reserve(uint16_t port, const std::vector<std::string>& prefixes) override;
@@ -56,7 +55,7 @@ class Engine final : public SocketBackend, private sharing::Delegate {
                         uint64_t request_timeout_ms) override;
   void RefuseAbandoned() override;
   bool TakeRefused(size_t lane) override;
-  void AnswerHello(size_t lane, uint32_t id, tls::HelloAnswer answer) override;
+  void AnswerHello(size_t lane, uint32_t id, HelloReply reply) override;
   std::string AskTls(size_t lane, uint32_t slot, uint32_t question, std::string argument) override;
   bool Drain(uint64_t timeout_ms, DrainGoal goal) override;
   void Close() override;
@@ -82,6 +81,7 @@ class Engine final : public SocketBackend, private sharing::Delegate {
   http1::MethodTable methods_;
   ConsumerSignal signal_;
   std::vector<std::unique_ptr<Lane>> lanes_;
+  std::vector<Attachment*> attachments_;  // This JavaScript environment at each lane.
   std::atomic<size_t> next_lane_{0};
   Acceptor acceptor_;
   std::function<void()> wake_consumer_;

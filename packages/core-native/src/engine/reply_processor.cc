@@ -10,6 +10,20 @@ using records::ReplyType;
 
 namespace {
 
+bool AddsOutput(ReplyType type) {
+  switch (type) {
+    case ReplyType::kResponse:
+    case ReplyType::kData:
+    case ReplyType::kBlock:
+    case ReplyType::kTrailers:
+    case ReplyType::kFrame:
+    case ReplyType::kFrameBlock:
+      return true;
+    default:
+      return false;
+  }
+}
+
 bool IsOfWebSocket(ReplyType type) {
   return type == ReplyType::kWebSocket || type == ReplyType::kFrame ||
          type == ReplyType::kFrameBlock;
@@ -18,33 +32,44 @@ bool IsOfWebSocket(ReplyType type) {
 }  // namespace
 
 bool ReplyProcessor::Run(std::vector<Connection*>* touched) {
-  int handled = 0;
+  bool has_handled = false;
   ReplyRecord reply;
-  while (handled < limits::kRepliesPerPass && replies_->NextOrEnd(&reply)) {
-    ++handled;
-    Handle(reply);
+  for (const auto& from : *attachments_) {
+    int handled = 0;
+    while (handled < limits::kRepliesPerPass && from->replies().NextOrEnd(&reply)) {
+      ++handled;
+      Handle(from.get(), reply);
+    }
+    has_handled = has_handled || handled != 0;
   }
-  if (handled == 0) return false;
+  if (!has_handled) return false;
   transport_->output()->FlushTouched(touched);
-  replies_->GiveBack();
+  for (const auto& from : *attachments_) from->replies().GiveBack();
   return true;
 }
 
-void ReplyProcessor::Handle(const ReplyRecord& reply) {
+void ReplyProcessor::Handle(Attachment* from, const ReplyRecord& reply) {
   switch (reply.type()) {
     case ReplyType::kRelease:
-      return transport_->slots()->Release(reply.slot());
+      if (!from->slots().Release(reply.slot())) {
+        from->replies().End("releases a slot that is free");
+      }
+      return;
     case ReplyType::kBroadcast:
     case ReplyType::kBroadcastBlock:
-      return websockets_->OnBroadcast(reply);
+      return websockets_->OnBroadcast(from, reply);
     default:
       break;
   }
-  Connection* connection = transport_->slots()->Find(reply.slot());
+  Connection* connection = from->slots().Find(reply.slot());
+  if (connection != nullptr && AddsOutput(reply.type()) &&
+      OutputPass::IsBeyondCredit(*connection)) {
+    transport_->Close(connection, ENOBUFS);
+    connection = nullptr;
+  }
   if (connection != nullptr) return HandleOpen(connection, reply);
   if (reply.type() == ReplyType::kBlock || reply.type() == ReplyType::kFrameBlock) {
-    lent_->Return(reply.block_id());
-    records_->BlockDone(reply.block_id(), ECANCELED);
+    from->ReturnBlock(reply.block_id(), ECANCELED);
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 
+#include "base/process.h"
+
 namespace httpsys::http2 {
 namespace {
 
@@ -22,9 +24,8 @@ bool Load(NgApi* api) {
 }  // namespace
 
 const NgApi* NgApi::Get() {
-  static NgApi api;
-  static const bool is_whole = Load(&api);
-  return is_whole ? &api : nullptr;
+  static const bool is_whole = Load(&OfProcess<NgApi>());
+  return is_whole ? &OfProcess<NgApi>() : nullptr;
 }
 
 }  // namespace httpsys::http2

@@ -2,22 +2,27 @@
 // `Engine` of types/binding.d.ts: a Backend and the JavaScript memory that it uses.
 
 #include <napi.h>
-#include <uv.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "napi/host_backend.h"
+#include "napi/record_dispatch.h"
 
 namespace httpsys {
 
+class EngineWrap;
+
+using EngineMethod = Napi::ClassPropertyDescriptor<EngineWrap>;
+
 // Keeps itself and all memory given to it alive until close() or the end of the environment,
-// because threads use both. Thread: JavaScript.
+// because threads use both. The methods are functions of the files *_methods.cc, by what JavaScript
+// does with them; after close() they do nothing. Thread: JavaScript.
 class EngineWrap : public Napi::ObjectWrap<EngineWrap> {
  public:
   static Napi::Function Define(Napi::Env env);
-  // Adds the functions that need no engine to the addon's exports.
-  static void AddListeningExports(Napi::Env env, Napi::Object exports);
 
   explicit EngineWrap(const Napi::CallbackInfo& info);
   ~EngineWrap() override;
@@ -26,86 +31,39 @@ class EngineWrap : public Napi::ObjectWrap<EngineWrap> {
   // refuses calls then, and errors cannot be thrown. nullptr makes a method return undefined.
   static EngineWrap* Unwrap(Napi::Object object);
 
- private:
-  enum class Dispatched : uint8_t { kAll, kSome, kStop };
+  // Makes a method of a function (EngineWrap&, const Napi::CallbackInfo&).
+  template <auto kFunction>
+  static EngineMethod Method(const char* name) {
+    return InstanceMethod<&EngineWrap::Call<kFunction>>(name);
+  }
 
-  // Wakes the JavaScript thread. The handle outlives the object: it is freed after the loop has
-  // closed it.
-  struct Wakeup {
-    uv_async_t async;
-    EngineWrap* engine = nullptr;
-    napi_async_cleanup_hook_handle cleanup = nullptr;
-  };
+  // -- For the methods.
 
-  Napi::Value AddReplySegment(const Napi::CallbackInfo& info);
-  Napi::Value SendBlock(const Napi::CallbackInfo& info);
-  Napi::Value TakeBlock(const Napi::CallbackInfo& info);
-  void LendBlock(const Napi::CallbackInfo& info);
-  Napi::Value Drain(const Napi::CallbackInfo& info);
-  void Wake(const Napi::CallbackInfo& info);
-  void Configure(const Napi::CallbackInfo& info);
-  void Unlisten(const Napi::CallbackInfo& info);
-  Napi::Value HasUnread(const Napi::CallbackInfo& info);
-  void CheckConnections(const Napi::CallbackInfo& info);
-  void Ref(const Napi::CallbackInfo& info);
-  void Unref(const Napi::CallbackInfo& info);
-  void Close(const Napi::CallbackInfo& info);
-
-  // Defined in socket_methods.cc or url_methods.cc, whichever is compiled.
-  static std::vector<Napi::ClassPropertyDescriptor<EngineWrap>> ListeningMethods();
-
-  // -- In socket_methods.cc.
-
-  Napi::Value Listen(const Napi::CallbackInfo& info);
-  Napi::Value Adopt(const Napi::CallbackInfo& info);
-  void StopListening(const Napi::CallbackInfo& info);
-  void Introduce(const Napi::CallbackInfo& info);
-  Napi::Value Meet(const Napi::CallbackInfo& info);
-  Napi::Value TakeAlone(const Napi::CallbackInfo& info);
-  Napi::Value Contribute(const Napi::CallbackInfo& info);
-  void Withdraw(const Napi::CallbackInfo& info);
-  Napi::Value Sockets(const Napi::CallbackInfo& info);
-  Napi::Value ListenBeside(const Napi::CallbackInfo& info);
-  Napi::Value Register(const Napi::CallbackInfo& info);
-  Napi::Value ChangeTerms(const Napi::CallbackInfo& info);
-  Napi::Value Unregister(const Napi::CallbackInfo& info);
-  void Reserve(const Napi::CallbackInfo& info);
-  void Leave(const Napi::CallbackInfo& info);
-  void RefuseAbandoned(const Napi::CallbackInfo& info);
-  void RefuseRest();
-  Napi::Value TakeRefused(const Napi::CallbackInfo& info);
-  void AnswerHello(const Napi::CallbackInfo& info);
-  Napi::Value AskTls(const Napi::CallbackInfo& info);
-  void DeliverResults();
-
-  // -- In url_methods.cc.
-
-  Napi::Value OpenQueue(const Napi::CallbackInfo& info);
-  Napi::Value AddUrl(const Napi::CallbackInfo& info);
-  Napi::Value FlushCache(const Napi::CallbackInfo& info);
-  Napi::Value SendFile(const Napi::CallbackInfo& info);
-  Napi::Value UrlResultObject(const UrlResult& result);
-  void RemoveUrl(const Napi::CallbackInfo& info);
-
-  bool ReadLanes(Napi::Array lanes, BackendOptions* options);
-  bool OpenWakeup(Napi::Env env);
+  // nullptr after close().
+  HostBackend* backend() const { return backend_.get(); }
+  RecordDispatch& dispatch() { return dispatch_; }
+  // JavaScript's function for results of registrations; may be empty.
+  const Napi::FunctionReference& registered() const { return registered_; }
   // Reads the lane in the first argument. Returns false, with an exception pending, if it is none.
   bool ReadLane(const Napi::CallbackInfo& info, size_t* lane) const;
-
-  void OnWake();
-  bool DrainRecords();
-  Dispatched DispatchRegion(size_t lane, const RequestQueue::Region& region);
-  void ConsumeRecords(size_t lane, uint32_t offset);
+  // Keeps memory alive that the backend uses.
+  void Keep(Napi::Value memory) { memory_.push_back(Napi::Persistent(memory)); }
   void CloseAll();
 
-  static void OnEnvironmentEnd(napi_async_cleanup_hook_handle handle, void* argument);
+ private:
+  template <auto kFunction>
+  auto Call(const Napi::CallbackInfo& info) {
+    return kFunction(*this, info);
+  }
+
+  // Fills the options' lanes and `controls`. Returns false if they have another form.
+  bool ReadLanes(Napi::Array lanes, BackendOptions* options, std::vector<int32_t*>* controls);
+  void OnEnvironmentEnd();
 
   std::unique_ptr<HostBackend> backend_;
-  Wakeup* wakeup_ = nullptr;
-  bool is_draining_ = false;
-  Napi::FunctionReference dispatch_;
+  RecordDispatch dispatch_;
   Napi::FunctionReference registered_;
-  std::vector<int32_t*> controls_;
+  size_t lanes_ = 0;
   std::vector<Napi::Reference<Napi::Value>> memory_;
 };
 

@@ -2,7 +2,6 @@
 // The backend of the system that the addon is compiled for: the only place where that is decided.
 
 #include <memory>
-#include <type_traits>
 #include <utility>
 
 #include "backend/backend.h"
@@ -32,8 +31,5 @@ inline std::unique_ptr<HostBackend> CreateHostBackend(BackendOptions options, in
 
 inline BackendCapabilities HostCapabilities() { return kEngineCapabilities; }
 #endif
-
-// Registrations may have to wait for other processes.
-inline constexpr bool kSharesPorts = std::is_base_of_v<SocketBackend, HostBackend>;
 
 }  // namespace httpsys

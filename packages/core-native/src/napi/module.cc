@@ -4,6 +4,7 @@
 
 #include "napi/constants.h"
 #include "napi/engine_wrap.h"
+#include "napi/host_methods.h"
 #include "records/records.h"
 
 namespace httpsys {
@@ -44,7 +45,7 @@ Napi::Object CapabilitiesObject(Napi::Env env, const BackendCapabilities& capabi
 Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports.Set("Engine", EngineWrap::Define(env));
   exports.Set("fatalException", Napi::Function::New<FatalException>(env, "fatalException"));
-  EngineWrap::AddListeningExports(env, exports);
+  AddHostExports(env, exports);
   exports.Set("capabilities", CapabilitiesObject(env, HostCapabilities()));
   exports.Set("constants", RecordConstants(env));
   exports.Set("fields", RecordFields(env));

@@ -4,9 +4,7 @@
 
 #include <string>
 
-#include "base/limits.h"
-#include "sharing/runtime_directory.h"
-#include "sharing/state_query.h"
+#include "backend/create_engine.h"
 
 namespace httpsys {
 namespace {
@@ -17,7 +15,7 @@ class StateWorker final : public Napi::AsyncWorker {
       : Napi::AsyncWorker(callback, "httpsys:serviceState"), port_(port) {}
 
  private:
-  void Execute() override { status_ = sharing::QueryState(port_, limits::kStateMs, &text_); }
+  void Execute() override { status_ = AskServiceState(port_, &text_); }
   void OnOK() override {
     const Napi::HandleScope scope(Env());
     Callback().Call({Napi::Number::New(Env(), status_), Napi::String::New(Env(), text_)});
@@ -67,10 +65,10 @@ const char* NameOf(ConflictReason reason) {
   return "";
 }
 
-void SetSockets(Napi::Object object, const std::vector<int>& sockets,
+void SetSockets(Napi::Object object, const std::vector<Descriptor>& sockets,
                 const std::vector<std::string>& fed) {
   Napi::Array list = Napi::Array::New(object.Env(), sockets.size());
-  for (uint32_t i = 0; i < sockets.size(); ++i) list.Set(i, sockets[i]);
+  for (uint32_t i = 0; i < sockets.size(); ++i) list.Set(i, sockets[i].number);
   object.Set("sockets", list);
   Napi::Array addresses = Napi::Array::New(object.Env(), fed.size());
   for (uint32_t i = 0; i < fed.size(); ++i) addresses.Set(i, fed[i]);
@@ -128,13 +126,13 @@ Napi::Object SocketsObject(Napi::Env env, const PortSockets& there) {
 
 Napi::Value UseRuntimeDirectory(const Napi::CallbackInfo& info) {
   const int status =
-      info[0].IsString() ? sharing::UseRuntimeDirectory(info[0].As<Napi::String>()) : UV_EINVAL;
+      info[0].IsString() ? ChooseRuntimeDirectory(info[0].As<Napi::String>()) : UV_EINVAL;
   return Napi::Number::New(info.Env(), status);
 }
 
 Napi::Value PortName(const Napi::CallbackInfo& info) {
   const uint32_t port = info[0].IsNumber() ? info[0].As<Napi::Number>().Uint32Value() : 0;
-  return Napi::String::New(info.Env(), sharing::PortName(static_cast<uint16_t>(port)));
+  return Napi::String::New(info.Env(), MeetingPlaceOf(static_cast<uint16_t>(port)));
 }
 
 void ServiceState(const Napi::CallbackInfo& info) {

@@ -1,15 +1,13 @@
 #include "napi/system_config.h"
 
 #include <string>
+#include <vector>
 
+#include "backend/http_sys_config.h"
 #include "napi/arguments.h"
-#include "win/ssl_binding.h"
 
 namespace httpsys {
 namespace {
-
-using win::SslBinding;
-using win::UrlReservation;
 
 Napi::Value Status(Napi::Env env, uint32_t status) { return Napi::Number::New(env, status); }
 
@@ -17,7 +15,7 @@ std::string Text(Napi::Value value) {
   return value.IsString() ? std::string(value.As<Napi::String>()) : std::string();
 }
 
-Napi::Object BindingObject(Napi::Env env, const SslBinding& binding) {
+Napi::Object BindingObject(Napi::Env env, const CertificateBinding& binding) {
   Napi::Object object = Napi::Object::New(env);
   object.Set("host", Napi::String::New(env, binding.host));
   object.Set("port", Napi::Number::New(env, binding.port));
@@ -26,71 +24,65 @@ Napi::Object BindingObject(Napi::Env env, const SslBinding& binding) {
   return object;
 }
 
-SslBinding BindingOf(const Napi::CallbackInfo& info) {
-  SslBinding binding;
+CertificateBinding BindingOf(const Napi::CallbackInfo& info) {
+  CertificateBinding binding;
   binding.host = Text(info[0]);
   binding.port = static_cast<uint16_t>(Number(info, 1));
-  binding.app_id = win::kAppId;
   return binding;
 }
 
 template <typename Item, typename Make>
-Napi::Value List(Napi::Env env, const Make& make) {
-  Napi::Array array = Napi::Array::New(env);
-  const uint32_t status =
-      Item::List([&](const Item& item) { array.Set(array.Length(), make(item)); });
+Napi::Value ListObject(Napi::Env env, uint32_t status, const std::vector<Item>& items,
+                       const Make& make) {
   if (status != 0) return Status(env, status);
+  Napi::Array array = Napi::Array::New(env);
+  for (const Item& item : items) array.Set(array.Length(), make(env, item));
   return array;
 }
 
 Napi::Value ListCertificates(const Napi::CallbackInfo& info) {
-  return List<SslBinding>(
-      info.Env(), [&](const SslBinding& binding) { return BindingObject(info.Env(), binding); });
+  std::vector<CertificateBinding> bindings;
+  const uint32_t status = ListCertificateBindings(&bindings);
+  return ListObject(info.Env(), status, bindings, BindingObject);
 }
 
 Napi::Value FindCertificate(const Napi::CallbackInfo& info) {
-  SslBinding binding = BindingOf(info);
-  const uint32_t status = binding.Read();
+  CertificateBinding binding = BindingOf(info);
+  const uint32_t status = FindCertificateBinding(&binding);
   if (status != 0) return Status(info.Env(), status);
   return BindingObject(info.Env(), binding);
 }
 
 Napi::Value AddCertificate(const Napi::CallbackInfo& info) {
-  SslBinding binding = BindingOf(info);
-  if (!info[2].IsTypedArray()) return Status(info.Env(), ERROR_INVALID_PARAMETER);
-  const Napi::Uint8Array hash = info[2].As<Napi::Uint8Array>();
-  binding.hash.assign(hash.Data(), hash.Data() + hash.ByteLength());
+  CertificateBinding binding = BindingOf(info);
+  const std::span<uint8_t> hash =
+      info[2].IsTypedArray() ? MemoryOf(info[2].As<Napi::Uint8Array>()) : std::span<uint8_t>();
+  binding.hash.assign(hash.begin(), hash.end());
   binding.store = Text(info[3]);
-  return Status(info.Env(), binding.Write());
+  return Status(info.Env(), AddCertificateBinding(binding));
 }
 
 Napi::Value DeleteCertificate(const Napi::CallbackInfo& info) {
-  return Status(info.Env(), BindingOf(info).Delete());
+  return Status(info.Env(), DeleteCertificateBinding(BindingOf(info)));
 }
 
 Napi::Value ListReservations(const Napi::CallbackInfo& info) {
-  return List<UrlReservation>(info.Env(), [&](const UrlReservation& reservation) {
-    Napi::Object object = Napi::Object::New(info.Env());
-    object.Set("prefix", Napi::String::New(info.Env(), reservation.prefix));
-    object.Set("sddl", Napi::String::New(info.Env(), reservation.sddl));
+  std::vector<ReservedUrl> reserved;
+  const uint32_t status = ListReservedUrls(&reserved);
+  return ListObject(info.Env(), status, reserved, [](Napi::Env env, const ReservedUrl& one) {
+    Napi::Object object = Napi::Object::New(env);
+    object.Set("prefix", Napi::String::New(env, one.prefix));
+    object.Set("sddl", Napi::String::New(env, one.sddl));
     return object;
   });
 }
 
 Napi::Value AddReservation(const Napi::CallbackInfo& info) {
-  return Status(info.Env(), UrlReservation{Text(info[0]), Text(info[1])}.Write());
+  return Status(info.Env(), AddReservedUrl({Text(info[0]), Text(info[1])}));
 }
 
 Napi::Value DeleteReservation(const Napi::CallbackInfo& info) {
-  return Status(info.Env(), UrlReservation{Text(info[0]), {}}.Delete());
-}
-
-// Every function is within a HttpInitialize() of its own.
-template <Napi::Value (*kFunction)(const Napi::CallbackInfo&)>
-Napi::Value Initialized(const Napi::CallbackInfo& info) {
-  const win::Configuration configuration;
-  if (configuration.error() != 0) return Status(info.Env(), configuration.error());
-  return kFunction(info);
+  return Status(info.Env(), DeleteReservedUrl({Text(info[0]), {}}));
 }
 
 }  // namespace
@@ -98,13 +90,13 @@ Napi::Value Initialized(const Napi::CallbackInfo& info) {
 Napi::Object SystemConfig(Napi::Env env) {
   Napi::Object object = Napi::Object::New(env);
   const auto set = [&](const char* name, Napi::Function function) { object.Set(name, function); };
-  set("listCertificates", Napi::Function::New<Initialized<ListCertificates>>(env));
-  set("findCertificate", Napi::Function::New<Initialized<FindCertificate>>(env));
-  set("addCertificate", Napi::Function::New<Initialized<AddCertificate>>(env));
-  set("deleteCertificate", Napi::Function::New<Initialized<DeleteCertificate>>(env));
-  set("listReservations", Napi::Function::New<Initialized<ListReservations>>(env));
-  set("addReservation", Napi::Function::New<Initialized<AddReservation>>(env));
-  set("deleteReservation", Napi::Function::New<Initialized<DeleteReservation>>(env));
+  set("listCertificates", Napi::Function::New<ListCertificates>(env));
+  set("findCertificate", Napi::Function::New<FindCertificate>(env));
+  set("addCertificate", Napi::Function::New<AddCertificate>(env));
+  set("deleteCertificate", Napi::Function::New<DeleteCertificate>(env));
+  set("listReservations", Napi::Function::New<ListReservations>(env));
+  set("addReservation", Napi::Function::New<AddReservation>(env));
+  set("deleteReservation", Napi::Function::New<DeleteReservation>(env));
   return object;
 }
 

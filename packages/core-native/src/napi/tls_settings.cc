@@ -4,25 +4,27 @@
 
 #include <cstdint>
 #include <string>
-#include <utility>
 
+#include "backend/create_engine.h"
+#include "backend/tls_contexts.h"
 #include "napi/server_settings.h"
-#include "tls/dev_certificate.h"
 
 namespace httpsys {
 namespace {
 
-template <typename Shared>
-Napi::Value Wrap(Napi::Env env, Shared shared) {
-  if (shared == nullptr) return env.Undefined();
-  return Napi::External<Shared>::New(env, new Shared(std::move(shared)),
-                                     [](Napi::Env, Shared* kept) { delete kept; });
+// A handle keeps what it names.
+template <typename Id>
+Napi::Value Wrap(Napi::Env env, Id id) {
+  if (id == Id::kNone) return env.Undefined();
+  return Napi::External<Id>::New(env, new Id(id), [](Napi::Env, Id* kept) {
+    Forget(*kept);
+    delete kept;
+  });
 }
 
-template <typename Shared>
-Shared Unwrap(Napi::Value value) {
-  if (!value.IsExternal()) return nullptr;
-  return *value.As<Napi::External<Shared>>().Data();
+template <typename Id>
+Id Unwrap(Napi::Value value) {
+  return value.IsExternal() ? *value.As<Napi::External<Id>>().Data() : Id::kNone;
 }
 
 // Node's own handle of a context of OpenSSL. Node-API reads no externals but its own (it expects a
@@ -52,28 +54,23 @@ std::string BytesOf(Napi::Value value) {
 
 bool IsTrue(Napi::Value value) { return value.IsBoolean() && value.As<Napi::Boolean>(); }
 
-using Host = std::shared_ptr<const tls::HostContext>;
-using Context = std::shared_ptr<const tls::ServerContext>;
-using Keys = std::shared_ptr<tls::TicketKeys>;
-
 }  // namespace
 
 Napi::Value CreateTicketKeys(const Napi::CallbackInfo& info) {
-  return Wrap(info.Env(), tls::TicketKeys::Fixed(BytesOf(info[0])));
+  return Wrap(info.Env(), MakeTicketKeys(BytesOf(info[0])));
 }
 
 Napi::Value CopyTlsHost(const Napi::CallbackInfo& info) {
   SSL_CTX* from = ContextOf(info[0]);
   return from == nullptr ? info.Env().Undefined()
-                         : Wrap(info.Env(), tls::HostContext::Copy(from, IsTrue(info[1])));
+                         : Wrap(info.Env(), MakeTlsHost(from, IsTrue(info[1])));
 }
 
 Napi::Value CreateTlsContext(const Napi::CallbackInfo& info) {
   if (!info[0].IsObject()) return info.Env().Undefined();
   const Napi::Object given = info[0].As<Napi::Object>();
-  tls::ContextSettings settings;
-  settings.context = ContextOf(given.Get("context"));
-  settings.ticket_keys = Unwrap<Keys>(given.Get("ticketKeys"));
+  TlsSettings settings;
+  settings.ticket_keys = Unwrap<TicketKeysId>(given.Get("ticketKeys"));
   settings.session_id_context = BytesOf(given.Get("sessionIdContext"));
   settings.alpn = BytesOf(given.Get("alpn"));
   settings.asks_host = IsTrue(given.Get("asksHost"));
@@ -94,15 +91,16 @@ Napi::Value CreateTlsContext(const Napi::CallbackInfo& info) {
     const Napi::Value item = hosts.As<Napi::Array>().Get(i);
     if (!item.IsObject()) return info.Env().Undefined();
     const Napi::Object host = item.As<Napi::Object>();
-    settings.hosts.push_back({BytesOf(host.Get("pattern")), Unwrap<Host>(host.Get("context"))});
+    settings.hosts.push_back(
+        {BytesOf(host.Get("pattern")), Unwrap<TlsHostId>(host.Get("context"))});
   }
-  return Wrap(info.Env(), tls::ServerContext::Create(std::move(settings)));
+  return Wrap(info.Env(), MakeTlsContext(ContextOf(given.Get("context")), settings));
 }
 
 Napi::Value MakeDevCertificate(const Napi::CallbackInfo& info) {
   if (!info[0].IsArray() || !info[1].IsNumber()) return info.Env().Undefined();
-  const tls::KeyPair pair = tls::MakeDevCertificate(Strings(info[0].As<Napi::Array>()),
-                                                    info[1].As<Napi::Number>().Int32Value());
+  const DevCertificate pair = CreateDevCertificate(Strings(info[0].As<Napi::Array>()),
+                                                   info[1].As<Napi::Number>().Int32Value());
   if (pair.key.empty()) return info.Env().Undefined();
   Napi::Object result = Napi::Object::New(info.Env());
   result.Set("key", pair.key);
@@ -110,15 +108,13 @@ Napi::Value MakeDevCertificate(const Napi::CallbackInfo& info) {
   return result;
 }
 
-std::shared_ptr<const tls::ServerContext> TlsContextOf(Napi::Value value) {
-  return Unwrap<Context>(value);
-}
+TlsContextId TlsContextOf(Napi::Value value) { return Unwrap<TlsContextId>(value); }
 
-tls::HelloAnswer ReadHelloAnswer(Napi::Object given) {
-  tls::HelloAnswer answer;
+HelloReply ReadHelloReply(Napi::Object given) {
+  HelloReply answer;
   answer.is_refused = IsTrue(given.Get("isRefused"));
   answer.reason = BytesOf(given.Get("reason"));
-  answer.host = Unwrap<Host>(given.Get("host"));
+  answer.host = Unwrap<TlsHostId>(given.Get("host"));
   const Napi::Value alpn = given.Get("alpn");
   answer.has_alpn = alpn.IsString();
   answer.alpn = BytesOf(alpn);

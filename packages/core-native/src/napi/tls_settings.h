@@ -3,10 +3,7 @@
 
 #include <napi.h>
 
-#include <memory>
-
-#include "tls/server_context.h"
-#include "tls/session.h"
+#include "backend/backend.h"
 
 namespace httpsys {
 
@@ -17,8 +14,8 @@ Napi::Value CreateTicketKeys(const Napi::CallbackInfo& info);
 // makeDevCertificate(names, days)
 Napi::Value MakeDevCertificate(const Napi::CallbackInfo& info);
 
-// Returns the context of a handle of createTlsContext(); nullptr for any other value.
-std::shared_ptr<const tls::ServerContext> TlsContextOf(Napi::Value value);
-tls::HelloAnswer ReadHelloAnswer(Napi::Object given);
+// Returns the context of a handle of createTlsContext(); kNone for any other value.
+TlsContextId TlsContextOf(Napi::Value value);
+HelloReply ReadHelloReply(Napi::Object given);
 
 }  // namespace httpsys

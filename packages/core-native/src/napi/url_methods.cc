@@ -1,11 +1,11 @@
-// Methods of `Engine` for a backend that is told URLs; socket_methods.cc has those for sockets.
+// What the addon has for a backend that is told URLs; socket_methods.cc has it for sockets.
 
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "napi/arguments.h"
-#include "napi/engine_wrap.h"
+#include "napi/host_methods.h"
 #include "napi/server_settings.h"
 #include "napi/system_config.h"
 
@@ -19,24 +19,77 @@ uint32_t NumberOf(Napi::Object from, const char* name) {
 
 bool IsTrue(Napi::Value value) { return value.IsBoolean() && value.As<Napi::Boolean>(); }
 
+Napi::Value UrlResultObject(Napi::Env env, const UrlResult& result) {
+  Napi::Object object = Napi::Object::New(env);
+  object.Set("status", Napi::Number::New(env, result.status));
+  object.Set("property", Napi::String::New(env, result.property));
+  object.Set("isAttached", Napi::Boolean::New(env, result.is_attached));
+  return object;
+}
+
+Napi::Value OpenQueue(EngineWrap& engine, const Napi::CallbackInfo& info) {
+  if (engine.backend() == nullptr || !info[1].IsString()) return info.Env().Undefined();
+  const uint32_t mode = Number(info, 2);
+  if (mode > static_cast<uint32_t>(QueueMode::kAttach)) return info.Env().Undefined();
+  return UrlResultObject(info.Env(),
+                         engine.backend()->OpenQueue(Number(info, 0), info[1].As<Napi::String>(),
+                                                     static_cast<QueueMode>(mode)));
+}
+
+Napi::Value AddUrl(EngineWrap& engine, const Napi::CallbackInfo& info) {
+  if (engine.backend() == nullptr || !info[2].IsString()) return info.Env().Undefined();
+  return UrlResultObject(info.Env(), engine.backend()->AddUrl(Number(info, 0), Number(info, 1),
+                                                              info[2].As<Napi::String>()));
+}
+
+void RemoveUrl(EngineWrap& engine, const Napi::CallbackInfo& info) {
+  if (engine.backend() != nullptr) engine.backend()->RemoveUrl(Number(info, 0), Number(info, 1));
+}
+
+Napi::Value FlushCache(EngineWrap& engine, const Napi::CallbackInfo& info) {
+  if (engine.backend() == nullptr || !info[1].IsString()) return info.Env().Undefined();
+  const uint32_t status =
+      engine.backend()->FlushCache(Number(info, 0), info[1].As<Napi::String>(), IsTrue(info[2]));
+  return Napi::Number::New(info.Env(), status);
+}
+
+Napi::Value SendFile(EngineWrap& engine, const Napi::CallbackInfo& info) {
+  size_t lane;
+  if (!engine.ReadLane(info, &lane) || engine.backend() == nullptr) return info.Env().Undefined();
+  if (!info[1].IsNumber() || !info[2].IsNumber() || !info[3].IsNumber()) {
+    return info.Env().Undefined();
+  }
+  const int64_t start = info[2].As<Napi::Number>();
+  const int64_t bytes = info[3].As<Napi::Number>();
+  if (start < 0 || bytes <= 0) return info.Env().Undefined();
+  const int64_t id =
+      engine.backend()->SendFile(lane, Descriptor(info[1].As<Napi::Number>().Int32Value()),
+                                 static_cast<uint64_t>(start), static_cast<uint64_t>(bytes));
+  return Napi::Number::New(info.Env(), static_cast<double>(id));
+}
+
+// The operating system keeps sessions, keys and handshakes to itself.
+Napi::Value AskTls(EngineWrap&, const Napi::CallbackInfo& info) { return info.Env().Undefined(); }
+
 }  // namespace
 
-std::vector<Napi::ClassPropertyDescriptor<EngineWrap>> EngineWrap::ListeningMethods() {
+std::vector<EngineMethod> HostMethods() {
   return {
-      InstanceMethod<&EngineWrap::OpenQueue>("openQueue"),
-      InstanceMethod<&EngineWrap::AddUrl>("addUrl"),
-      InstanceMethod<&EngineWrap::RemoveUrl>("removeUrl"),
-      InstanceMethod<&EngineWrap::FlushCache>("flushCache"),
-      InstanceMethod<&EngineWrap::SendFile>("sendFile"),
-      InstanceMethod<&EngineWrap::AskTls>("askTls"),
+      EngineWrap::Method<OpenQueue>("openQueue"), EngineWrap::Method<AddUrl>("addUrl"),
+      EngineWrap::Method<RemoveUrl>("removeUrl"), EngineWrap::Method<FlushCache>("flushCache"),
+      EngineWrap::Method<SendFile>("sendFile"),   EngineWrap::Method<AskTls>("askTls"),
   };
 }
 
 // The operating system, not the addon, knows which prefixes other processes have registered.
-void EngineWrap::AddListeningExports(Napi::Env env, Napi::Object exports) {
+void AddHostExports(Napi::Env env, Napi::Object exports) {
   exports.Set("hasHttp2", Napi::Boolean::New(env, false));
   exports.Set("systemConfig", SystemConfig(env));
 }
+
+void AfterBatch(EngineWrap*) {}
+
+void BeforeEnd(HostBackend*) {}
 
 // Reads the settings that the operating system needs. Certificates are not among them, because it
 // has its own.
@@ -67,55 +120,5 @@ bool ReadBackendSettings(Napi::Object config, ServerSettings* settings) {
   to.log_directory = directory.As<Napi::String>();
   return true;
 }
-
-Napi::Value EngineWrap::UrlResultObject(const UrlResult& result) {
-  Napi::Object object = Napi::Object::New(Env());
-  object.Set("status", Napi::Number::New(Env(), result.status));
-  object.Set("property", Napi::String::New(Env(), result.property));
-  object.Set("isAttached", Napi::Boolean::New(Env(), result.is_attached));
-  return object;
-}
-
-Napi::Value EngineWrap::OpenQueue(const Napi::CallbackInfo& info) {
-  if (backend_ == nullptr || !info[1].IsString()) return info.Env().Undefined();
-  const uint32_t mode = Number(info, 2);
-  if (mode > static_cast<uint32_t>(QueueMode::kAttach)) return info.Env().Undefined();
-  return UrlResultObject(backend_->OpenQueue(Number(info, 0), info[1].As<Napi::String>(),
-                                             static_cast<QueueMode>(mode)));
-}
-
-Napi::Value EngineWrap::AddUrl(const Napi::CallbackInfo& info) {
-  if (backend_ == nullptr || !info[2].IsString()) return info.Env().Undefined();
-  return UrlResultObject(
-      backend_->AddUrl(Number(info, 0), Number(info, 1), info[2].As<Napi::String>()));
-}
-
-void EngineWrap::RemoveUrl(const Napi::CallbackInfo& info) {
-  if (backend_ != nullptr) backend_->RemoveUrl(Number(info, 0), Number(info, 1));
-}
-
-Napi::Value EngineWrap::FlushCache(const Napi::CallbackInfo& info) {
-  if (backend_ == nullptr || !info[1].IsString()) return info.Env().Undefined();
-  const uint32_t status =
-      backend_->FlushCache(Number(info, 0), info[1].As<Napi::String>(), IsTrue(info[2]));
-  return Napi::Number::New(info.Env(), status);
-}
-
-Napi::Value EngineWrap::SendFile(const Napi::CallbackInfo& info) {
-  size_t lane;
-  if (!ReadLane(info, &lane) || backend_ == nullptr) return info.Env().Undefined();
-  if (!info[1].IsNumber() || !info[2].IsNumber() || !info[3].IsNumber()) {
-    return info.Env().Undefined();
-  }
-  const int64_t start = info[2].As<Napi::Number>();
-  const int64_t bytes = info[3].As<Napi::Number>();
-  if (start < 0 || bytes <= 0) return info.Env().Undefined();
-  const int64_t id = backend_->SendFile(lane, info[1].As<Napi::Number>(),
-                                        static_cast<uint64_t>(start), static_cast<uint64_t>(bytes));
-  return Napi::Number::New(info.Env(), static_cast<double>(id));
-}
-
-// The operating system keeps sessions, keys and handshakes to itself.
-Napi::Value EngineWrap::AskTls(const Napi::CallbackInfo& info) { return info.Env().Undefined(); }
 
 }  // namespace httpsys

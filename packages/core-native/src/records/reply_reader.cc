@@ -70,29 +70,32 @@ ReplyReader::Result ReplyReader::ReadRecord(ReplyRecord* reply) {
     return Result::kMalformed;
   }
   read_total_ += bytes;
+  reply_at_ = offset_;
   offset_ += bytes;
   return Result::kReply;
 }
 
 ReplyReader::Result ReplyReader::Next(ReplyRecord* reply) {
-  while (!is_malformed_) {
+  while (!is_over_) {
     const Result result = ReadRecord(reply);
     if (result == Result::kReply && reply->type() == records::ReplyType::kJump) {
       if (segment_id_ >= limits::kReplySegmentsKept) surplus_.push_back(segment_);
       ++left_;
-      is_malformed_ = !EnterSegment(reply->segment());
+      is_over_ = !EnterSegment(reply->segment());
       continue;
     }
-    is_malformed_ = result == Result::kMalformed;
-    if (!is_malformed_) return result;
+    is_over_ = result == Result::kMalformed;
+    if (is_over_) reply_at_ = offset_;
+    if (!is_over_) return result;
   }
   return Result::kMalformed;
 }
 
-void ReplyReader::EndProcess(const ReplyRecord& reply) const {
-  std::fprintf(
-      stderr, "httpsys: a reply at byte %zu of segment %u, of type %u or behind it, is malformed\n",
-      offset_, segment_id_, static_cast<unsigned>(reply.type()));
+void ReplyReader::End(const char* mistake) {
+  is_over_ = true;
+  if (outlives_mistakes_) return;
+  std::fprintf(stderr, "httpsys: a reply at byte %zu of segment %u %s\n", reply_at_, segment_id_,
+               mistake);
   std::abort();
 }
 

@@ -16,6 +16,9 @@
 
 namespace httpsys {
 
+// A mistake for ReplyReader::End().
+inline constexpr const char* kUnknownBlock = "names a block that was not lent";
+
 class ReplyReader {
  public:
   // While *is_held is true, Next() returns only records that it has already seen as published. So
@@ -38,15 +41,24 @@ class ReplyReader {
   enum class Result : uint8_t { kReply, kNone, kMalformed };
   // Reads the next reply, and follows kJump. kNone: no reply was published, or is_held. kMalformed:
   // the record is longer than its segment or than what was published, or its contents are longer
-  // than the record. All later calls return kMalformed, too.
+  // than the record. All later calls return kMalformed, too, and all calls after End().
   Result Next(ReplyRecord* reply);
-  // Next() for replies of our own JavaScript, where a malformed one is our mistake and ends the
-  // process. Returns false if there is no reply.
+  // Next() for the loop that handles replies: a malformed one is a mistake as in End(). Returns
+  // false if there is no reply.
   bool NextOrEnd(ReplyRecord* reply) {
     const Result result = Next(reply);
-    if (result == Result::kMalformed) EndProcess(*reply);
+    if (result == Result::kMalformed) End("is malformed");
     return result == Result::kReply;
   }
+  // Must be called for a reply that JavaScript must not write: one that is malformed, names what
+  // JavaScript does not have, or comes where it means nothing. Our own JavaScript has a mistake
+  // then, and the process ends; no other function ends it for a reply. The caller must go on as if
+  // the reply had not come: a process that serves the applications of others ends the attachment
+  // only, of which nothing is read any more. `mistake` continues "a reply ...".
+  void End(const char* mistake);
+  // Makes End() end the attachment only.
+  void set_outlives_mistakes() { outlives_mistakes_ = true; }
+  bool is_over() const { return is_over_; }
   // Must be called when nothing refers to the records of Next() any more. Gives the pages of
   // segments beyond the first limits::kReplySegmentsKept back to the system, so that a flood does
   // not keep its memory.
@@ -57,7 +69,6 @@ class ReplyReader {
   bool EnterSegment(uint32_t id);
   // Reads the next record, kJump included.
   Result ReadRecord(ReplyRecord* reply);
-  [[noreturn]] void EndProcess(const ReplyRecord& reply) const;
 
   ControlBlock control_;
   const std::atomic<bool>* is_held_;
@@ -73,7 +84,9 @@ class ReplyReader {
   uint32_t seen_total_ = 0;
   uint32_t left_ = 0;
   uint32_t given_back_ = 0;
-  bool is_malformed_ = false;
+  size_t reply_at_ = 0;  // Where in its segment the last reply began.
+  bool is_over_ = false;
+  bool outlives_mistakes_ = false;
 };
 
 }  // namespace httpsys

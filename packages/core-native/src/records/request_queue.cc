@@ -14,10 +14,12 @@ constexpr size_t kOversizeRecordBytes = 24;
 
 }  // namespace
 
-RequestQueue::RequestQueue(std::vector<std::span<uint8_t>> segments)
+RequestQueue::RequestQueue(std::vector<std::span<uint8_t>> segments,
+                           std::shared_ptr<BlockPool> pool)
     : segment_count_(segments.size()),
       segment_bytes_(segments.empty() ? 0 : segments[0].size()),
-      segments_(std::make_unique<Segment[]>(segments.size())) {
+      segments_(std::make_unique<Segment[]>(segments.size())),
+      block_pool_(std::move(pool)) {
   HTTPSYS_CHECK(segment_count_ >= 2 && segment_count_ <= kSegmentsMax);
   HTTPSYS_CHECK(segment_bytes_ >= 1024 && segment_bytes_ <= kOffsetMask && segment_bytes_ % 8 == 0);
   for (size_t i = 0; i < segment_count_; ++i) {

@@ -30,7 +30,9 @@ class RequestQueue {
   };
 
   // `segments` are at least two of equal size, a multiple of 8 bytes. They must outlive the queue.
-  explicit RequestQueue(std::vector<std::span<uint8_t>> segments);
+  // `pool` takes the memory of blocks that JavaScript does not need any more.
+  explicit RequestQueue(std::vector<std::span<uint8_t>> segments,
+                        std::shared_ptr<BlockPool> pool = std::make_shared<BlockPool>());
   RequestQueue(const RequestQueue&) = delete;
   RequestQueue& operator=(const RequestQueue&) = delete;
 
@@ -103,7 +105,7 @@ class RequestQueue {
   std::unique_ptr<Segment[]> segments_;
   BlockStore blocks_;
   ReceiveBlocks receive_blocks_;
-  const std::shared_ptr<BlockPool> block_pool_ = std::make_shared<BlockPool>();
+  const std::shared_ptr<BlockPool> block_pool_;
 
   // Used by the lane only.
   size_t write_segment_ = 0;

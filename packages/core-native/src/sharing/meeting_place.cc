@@ -14,6 +14,7 @@
 #include <random>
 
 #include "base/limits.h"
+#include "base/process.h"
 #include "sharing/named_files.h"
 #include "sharing/unix_diag.h"
 
@@ -62,10 +63,7 @@ struct Directory {
   std::string start;
 };
 
-Directory& TheDirectory() {
-  static Directory directory;
-  return directory;
-}
+Directory& TheDirectory() { return OfProcess<Directory>(); }
 
 // A port belongs to a network namespace, and a directory may be seen from several. The number of
 // the namespace keeps their names apart. Returns false where it cannot be told.

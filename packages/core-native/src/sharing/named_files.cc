@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <ctime>
 #include <mutex>
 #include <set>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "base/limits.h"
+#include "base/process.h"
 
 namespace httpsys::sharing {
 namespace {
@@ -52,11 +52,7 @@ struct Held {
   bool is_watched = false;
 };
 
-// Never destroyed: threads that run until the very end may use it.
-Held& TheHeld() {
-  static Held* const held = new Held();
-  return *held;
-}
+Held& TheHeld() { return OfProcess<Held>(); }
 
 void RemoveFiles(const std::string& name) {
   // The lock last: until then nobody else has the name.
@@ -69,12 +65,12 @@ void Remember(const std::string& name) {
   const std::lock_guard lock(held.mutex);
   held.names.insert(name);
   if (held.is_watched) return;
-  held.is_watched = std::atexit([] {
-                      Held& held = TheHeld();
-                      const std::lock_guard lock(held.mutex);
-                      for (const std::string& each : held.names) RemoveFiles(each);
-                      held.names.clear();
-                    }) == 0;
+  held.is_watched = AtExit([] {
+    Held& held = TheHeld();
+    const std::lock_guard lock(held.mutex);
+    for (const std::string& each : held.names) RemoveFiles(each);
+    held.names.clear();
+  });
 }
 
 // The names in a folder that have a lock file. Others' files are not named like that.

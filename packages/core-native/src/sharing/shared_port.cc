@@ -173,7 +173,7 @@ PortSockets SharedPort::CopySockets() const {
   PortSockets copied;
   for (const int fd : SocketsAt({})) {
     const int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    if (copy != -1) copied.sockets.push_back(copy);
+    if (copy != -1) copied.sockets.emplace_back(copy);
   }
   copied.fed = participant_.record().state.FedAddresses();
   return copied;

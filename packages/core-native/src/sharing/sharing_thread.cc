@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/limits.h"
+#include "base/process.h"
 #include "base/signals_blocked.h"
 
 namespace httpsys::sharing {
@@ -13,8 +14,10 @@ namespace {
 // How often deadlines are looked at while there are any.
 constexpr uint64_t kTickMs = 10;
 
-// The one that runs this code.
-thread_local const SharingThread* current = nullptr;
+// What a thread runs.
+struct Running {
+  const SharingThread* thread = nullptr;
+};
 
 SharingThread::Owner* OwnerOf(uv_timer_t* timer) {
   return static_cast<SharingThread::Owner*>(timer->data);
@@ -66,11 +69,11 @@ void SharingThread::Main(void* argument) {
   pthread_setname_np(pthread_self(), "httpsys-share");
 #endif
   auto* self = static_cast<SharingThread*>(argument);
-  current = self;
+  OfThread<Running>().thread = self;
   uv_run(&self->loop_, UV_RUN_DEFAULT);
 }
 
-bool SharingThread::IsCurrent() const { return current == this; }
+bool SharingThread::IsCurrent() const { return OfThread<Running>().thread == this; }
 
 void SharingThread::RunCommands() {
   std::vector<std::function<void()>> commands;

@@ -9,9 +9,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <utility>
 
+#include "base/process.h"
 #include "tls/client_hello.h"
 #include "tls/negotiation.h"
 #include "url/host_name.h"
@@ -69,7 +69,7 @@ void AddSorted(std::vector<std::string> digests, Digest* digest) {
 // Adds the folders in which OpenSSL looks for authorities if it has its own store of them. The
 // numbers of a folder are the same under all its names.
 void AddFolders(Digest* digest) {
-  const char* set = std::getenv(X509_get_default_cert_dir_env());
+  const char* set = EnvironmentVariable(X509_get_default_cert_dir_env());
   const std::string_view folders = set != nullptr ? set : X509_get_default_cert_dir();
   for (size_t at = 0; at <= folders.size();) {
     const size_t end = std::min(folders.find(':', at), folders.size());

@@ -9,14 +9,22 @@
 #include <chrono>
 #include <cstring>
 #include <map>
+#include <mutex>
 #include <utility>
 
 #include "base/limits.h"
+#include "base/process.h"
 
 namespace httpsys::tls {
 namespace {
 
 constexpr int kIvBytes = 16;
+
+// The keys of this process's ports.
+struct KeysOfPorts {
+  std::mutex mutex;
+  std::map<uint16_t, std::shared_ptr<TicketKeys>> keys;
+};
 
 }  // namespace
 
@@ -29,11 +37,9 @@ std::shared_ptr<TicketKeys> TicketKeys::Create() {
 }
 
 std::shared_ptr<TicketKeys> TicketKeys::OfPort(uint16_t port) {
-  static std::mutex mutex;
-  // The map is never destroyed.
-  static auto* ports = new std::map<uint16_t, std::shared_ptr<TicketKeys>>;
-  const std::lock_guard lock(mutex);
-  std::shared_ptr<TicketKeys>& keys = (*ports)[port];
+  auto& ports = OfProcess<KeysOfPorts>();
+  const std::lock_guard lock(ports.mutex);
+  std::shared_ptr<TicketKeys>& keys = ports.keys[port];
   if (keys == nullptr) keys = Create();
   return keys;
 }

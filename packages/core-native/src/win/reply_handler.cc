@@ -6,7 +6,6 @@
 #include <memory>
 #include <utility>
 
-#include "base/check.h"
 #include "base/limits.h"
 
 namespace httpsys::win {
@@ -132,7 +131,7 @@ void ReplyHandler::OnBlock(KernelConnection* connection, const ReplyRecord& repl
   const uint32_t id = reply.block_id();
   const uint32_t flags = reply.flags();
   LentMemory::View view;
-  HTTPSYS_CHECK(lent_->Find(id, &view));
+  if (!lent_->Find(id, &view)) return replies_->End(kUnknownBlock);
   Exchange* exchange = Session::Current(connection);
   if (exchange == nullptr) return DropBlock(id);
   std::unique_ptr<SentFile> file = files_->Take(id);
@@ -172,7 +171,9 @@ void ReplyHandler::OnCachePolicy(KernelConnection* connection, const ReplyRecord
   Exchange* exchange = Session::Current(connection);
   if (exchange == nullptr) return;
   const CachePolicyReply policy = reply.cache_policy();
-  HTTPSYS_CHECK(exchange->cache_policy.Set(policy.kind, policy.seconds));
+  if (!exchange->cache_policy.Set(policy.kind, policy.seconds)) {
+    replies_->End("has a policy of caching that does not exist");
+  }
 }
 
 void ReplyHandler::OnShutdown(KernelConnection* connection) {

@@ -68,7 +68,7 @@ int FakeJavaScript::Connect(ServerSettings settings) {
 int FakeJavaScript::ConnectAgain() {
   int ends[2];
   EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
-  EXPECT_EQ(backend_->Adopt(1, ends[0]), 0);
+  EXPECT_EQ(backend_->Adopt(1, Descriptor(ends[0])), 0);
   close(ends[0]);
   return ends[1];
 }

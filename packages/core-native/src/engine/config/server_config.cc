@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "backend/tls_contexts.h"
 #include "http1/request_host.h"
 #include "url/url_prefix.h"
 
@@ -30,6 +31,7 @@ std::shared_ptr<const ServerConfig> ServerConfig::Create(ServerSettings settings
   for (PortTable& port : config->ports_) {
     port.matches_everything = port.table.MatchesEverything(&port.everything_id);
   }
+  config->tls_ = FindTlsContext(settings.tls);
   config->settings_ = std::move(settings);
   return config;
 }
@@ -61,7 +63,7 @@ std::shared_ptr<const tls::ServerContext> ServerConfig::TlsOf(uint16_t local_por
         return place.port == local_port &&
                (!place.address.is_ip || (local.is_ip && local.ip == place.address.ip));
       });
-  return is_meant ? settings_.tls : nullptr;
+  return is_meant ? tls_ : nullptr;
 }
 
 }  // namespace httpsys::engine

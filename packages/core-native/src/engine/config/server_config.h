@@ -1,7 +1,6 @@
 #pragma once
 // The settings of a listening server, as the lanes have them.
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -20,6 +19,8 @@ class ServerConfig {
   static std::shared_ptr<const ServerConfig> Create(ServerSettings settings);
 
   const ServerSettings& settings() const { return settings_; }
+  // nullptr = no TLS.
+  const tls::ServerContext* tls() const { return tls_.get(); }
   // Finds the prefix that owns a request on a connection to `local_port`. A server of a whole port
   // or path takes every Host, as Node does; a server with prefixes needs a valid Host
   // (http1::HostOf()).
@@ -40,24 +41,8 @@ class ServerConfig {
   };
 
   ServerSettings settings_;
+  std::shared_ptr<const tls::ServerContext> tls_;
   std::vector<PortTable> ports_;
-};
-
-// The state of a server in one lane. Lives until the server has stopped listening and its last
-// connection in this lane has gone. Thread: the lane.
-struct LaneServer {
-  uint32_t id = 0;
-  // The number of its connections and streams.
-  uint32_t connections = 0;
-  // The server has stopped listening.
-  bool is_unlistened = false;
-  // Counters of all lanes together: requests that JavaScript has not begun, and requests that were
-  // refused for that reason.
-  std::atomic<uint64_t>* queued = nullptr;
-  std::atomic<uint64_t>* refused = nullptr;
-  // Counters of requests, by prefix id; nullptr until the first request.
-  std::vector<std::atomic<uint64_t>*> requests;
-  std::shared_ptr<const ServerConfig> config;
 };
 
 }  // namespace httpsys::engine

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/limits.h"
+#include "engine/connection/attachment.h"
 #include "engine/connection/connection_list.h"
 #include "engine/connection/output_pass.h"
 #include "records/addresses.h"
@@ -13,7 +14,8 @@ namespace httpsys::engine {
 
 void Announcer::Tell(Connection* connection, uint32_t flags) {
   connection->is_shared = (flags & records::kFlagShared) != 0;
-  slots_.Take(connection);
+  Attachment& attachment = connection->attachment();
+  attachment.slots().Take(connection);
   if (connection->stream != nullptr) return;
   if (handler_ != nullptr) handler_->OnAnnounced(connection);
   // The connection has kept its addresses until now. They are read again if it goes from one server
@@ -23,19 +25,22 @@ void Announcer::Tell(Connection* connection, uint32_t flags) {
     addresses = std::make_unique<Addresses>(DescribeConnection(connection->fd, nullptr));
   }
   const bool has_secrets = connection->tls != nullptr && (flags & records::kFlagPending) == 0;
-  if (has_secrets) records_->KeyLog(connection->slot.number(), connection->tls->TakeKeyLog());
+  if (has_secrets) {
+    attachment.records().KeyLog(connection->slot.number(), connection->tls->TakeKeyLog());
+  }
   std::string facts;
   if (connection->tls != nullptr) facts = EncodeFacts(connection->tls->Describe());
   if (connection->origin() != nullptr) facts = connection->origin()->facts;
-  records_->Open(connection->slot.number(), connection->server->id, *addresses, flags, facts);
+  attachment.records().Open(connection->slot.number(), connection->server->id, *addresses, flags,
+                            facts);
 }
 
 void Announcer::AnnounceAnew(Connection* connection, uint32_t flags) {
   const SlotState before = connection->slot;
   Tell(connection, flags);
   if (!before.is_announced()) return;
-  records_->Closed(before.number(), 0, false);
-  slots_.Close(before.number());
+  connection->attachment().records().Closed(before.number(), 0, false);
+  connection->attachment().slots().Close(before.number());
 }
 
 void Announcer::Assign(Connection* connection, LaneServer* server) {
@@ -51,12 +56,13 @@ void Announcer::Assign(Connection* connection, LaneServer* server) {
 
 void Announcer::TellClosed(Connection* connection, int error, bool is_told_late) {
   if (!connection->slot.is_announced()) return;
+  Attachment& attachment = connection->attachment();
   if (connection->tls != nullptr && connection->tls->has_failed()) {
-    records_->TlsFailure(connection->slot.number(), connection->tls->failure());
+    attachment.records().TlsFailure(connection->slot.number(), connection->tls->failure());
     is_told_late = false;
   }
-  records_->Closed(connection->slot.number(), error, is_told_late);
-  slots_.Close(connection);
+  attachment.records().Closed(connection->slot.number(), error, is_told_late);
+  attachment.slots().Close(connection);
 }
 
 }  // namespace httpsys::engine

@@ -5,20 +5,18 @@
 
 #include "engine/connection/connection.h"
 #include "engine/connection/input_handler.h"
-#include "engine/connection/slots.h"
-#include "records/record_writer.h"
 
 namespace httpsys::engine {
 
-// Writes kOpen and kClose, and gives connections their slots. Thread: the lane.
+// Writes kOpen and kClose to the attachment of a connection's server, and gives the connection its
+// slot there. Thread: the lane.
 class Announcer {
  public:
-  explicit Announcer(RecordWriter* records) : records_(records) {}
+  Announcer() = default;
   Announcer(const Announcer&) = delete;
   Announcer& operator=(const Announcer&) = delete;
 
   void set_input_handler(InputHandler* handler) { handler_ = handler; }
-  Slots* slots() { return &slots_; }
 
   // Gives the connection a slot and tells JavaScript of it, with the flags of kOpen. Does nothing
   // if it is announced already.
@@ -38,9 +36,7 @@ class Announcer {
  private:
   void Tell(Connection* connection, uint32_t flags);
 
-  RecordWriter* records_;
   InputHandler* handler_ = nullptr;
-  Slots slots_;
 };
 
 }  // namespace httpsys::engine

@@ -8,9 +8,9 @@
 
 #include "base/check.h"
 #include "base/small_blocks.h"
-#include "engine/config/server_config.h"
 #include "engine/connection/http2_state.h"
 #include "engine/connection/input_phase.h"
+#include "engine/connection/lane_server.h"
 #include "engine/connection/output_state.h"
 #include "engine/connection/slot_state.h"
 #include "engine/connection/timer_lists.h"
@@ -128,6 +128,9 @@ struct Connection : TimerNode, FromSmallBlocks {
     HTTPSYS_CHECK(MayFollow(phase_, next));
     phase_ = next;
   }
+
+  // The JavaScript environment that hears of the connection. Valid while the connection is open.
+  Attachment& attachment() const { return *server->attachment; }
 
   UncommonState& uncommon() {
     if (uncommon_ == nullptr) uncommon_ = std::make_unique<UncommonState>();

@@ -15,17 +15,15 @@ constexpr int kGoodbyeBytesMax = 40;
 
 }  // namespace
 
-Input::Input(const RequestQueue* queue, Transport* transport, const Protocols* protocols,
-             ReadObserver* observer)
-    : queue_(queue),
-      transport_(transport),
+Input::Input(Transport* transport, const Protocols* protocols, ReadObserver* observer)
+    : transport_(transport),
       protocols_(protocols),
       observer_(observer),
       buffer_(limits::kReadBytes) {}
 
 void Input::OnReadable(Connection* connection) {
   for (int i = 0; i < limits::kReadsPerEvent; ++i) {
-    if (queue_->stalled()) {
+    if (connection->attachment().requests().stalled()) {
       PauseForMemory(connection);
       transport_->watch()->Update(connection);
       return;
@@ -45,7 +43,7 @@ void Input::OnDisconnect(Connection* connection) {
 }
 
 void Input::PauseForMemory(Connection* connection) {
-  is_stalled_ = true;
+  connection->attachment().NoteStalled();
   SocketWatch::Pause(connection, kPauseMemory);
 }
 
@@ -126,7 +124,7 @@ size_t Input::Handle(Connection* connection, std::string_view input) {
 
 void Input::Resume(Connection* connection, PauseReason reason) {
   if (!SocketWatch::Resume(connection, reason)) return;
-  if (queue_->stalled()) {
+  if (connection->attachment().requests().stalled()) {
     PauseForMemory(connection);
   } else if (connection->partial != nullptr) {
     HandleKept(connection);

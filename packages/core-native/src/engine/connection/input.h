@@ -5,14 +5,11 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "engine/connection/connection.h"
 #include "engine/connection/protocol.h"
 #include "engine/connection/transport.h"
-#include "records/record_writer.h"
-#include "records/request_queue.h"
 
 namespace httpsys::engine {
 
@@ -29,8 +26,7 @@ class ReadObserver {
 // connection. Thread: the lane.
 class Input {
  public:
-  Input(const RequestQueue* queue, Transport* transport, const Protocols* protocols,
-        ReadObserver* observer);
+  Input(Transport* transport, const Protocols* protocols, ReadObserver* observer);
   Input(const Input&) = delete;
   Input& operator=(const Input&) = delete;
 
@@ -46,22 +42,17 @@ class Input {
   void Resume(Connection* connection, PauseReason reason);
   // Called when JavaScript has consumed `bytes` of body or tunnel: gives them back to the window.
   void OnWindow(Connection* connection, uint32_t bytes);
-  // Returns true if a connection was paused because no segment was free (kPauseMemory) since the
-  // last call.
-  bool TakeStalled() { return std::exchange(is_stalled_, false); }
 
  private:
   bool ReadOnce(Connection* connection);
   void OnReadFailed(Connection* connection, int error);
-  void PauseForMemory(Connection* connection);
+  static void PauseForMemory(Connection* connection);
   void HandleKept(Connection* connection);
   size_t Handle(Connection* connection, std::string_view input);
 
-  const RequestQueue* queue_;
   Transport* transport_;
   const Protocols* protocols_;
   ReadObserver* observer_;
-  bool is_stalled_ = false;
   std::vector<char> buffer_;
 };
 

@@ -25,8 +25,8 @@ int WriteError(const Connection& connection, int error) {
 
 }  // namespace
 
-OutputPass::OutputPass(uv_loop_t* loop, RecordWriter* records, LentMemory* lent, OutputOwner* owner)
-    : records_(records), lent_(lent), owner_(owner), pieces_(1), owners_(1) {
+OutputPass::OutputPass(uv_loop_t* loop, OutputOwner* owner)
+    : owner_(owner), pieces_(1), owners_(1) {
   uv_timer_init(loop, &trim_timer_);
   trim_timer_.data = this;
 }
@@ -77,7 +77,7 @@ void OutputPass::SendCopy(Connection* connection, std::string_view bytes) {
 
 void OutputPass::SendBlock(Connection* connection, uint32_t block_id, std::string_view bytes) {
   if (bytes.empty()) {
-    ReportBlocks({block_id}, 0);
+    connection->attachment().ReturnBlock(block_id, 0);
     return;
   }
   Piece* piece = AddPiece(connection, bytes.size(), bytes.size());
@@ -159,7 +159,7 @@ bool OutputPass::SendPieces(Connection* connection, uint32_t* piece, size_t* off
     if (sent < 0) {
       const int error = errno;
       if (IsWouldBlock(error)) break;
-      ReportBlocks(blocks_, 0);
+      ReportBlocks(connection, 0);
       connection->output.first_piece_ = *piece;
       owner_->OnWriteFailed(connection, WriteError(*connection, error));
       return false;
@@ -167,7 +167,7 @@ bool OutputPass::SendPieces(Connection* connection, uint32_t* piece, size_t* off
     Advance(static_cast<size_t>(sent), piece, offset);
     if (static_cast<size_t>(sent) < attempted) break;
   }
-  ReportBlocks(blocks_, 0);
+  ReportBlocks(connection, 0);
   return true;
 }
 
@@ -319,7 +319,7 @@ void OutputPass::TakeOutput(Connection* stream, size_t bytes, std::string* to) {
   stream->output.queue_payload_bytes_ = payload;
   stream->output.pass_payload_bytes_ = 0;
   AddCredit(stream, before - payload);
-  ReportBlocks(blocks_, 0);
+  ReportBlocks(stream, 0);
 }
 
 // Keeps the output of a stream when the pass ends, because the memory of the pass is reused.
@@ -364,7 +364,7 @@ void OutputPass::WriteQueue(Connection* connection) {
     const size_t payload = std::min(connection->output.queue_payload_bytes_, queue.bytes());
     AddCredit(connection,
               std::exchange(connection->output.queue_payload_bytes_, payload) - payload);
-    ReportBlocks(blocks_, 0);
+    ReportBlocks(connection, 0);
     if (sent >= budget) break;
     budget -= sent;
   }
@@ -390,7 +390,7 @@ void OutputPass::Drop(Connection* connection) {
     ++dropped_outputs_;
     TrimSoonAfterMany();
   }
-  ReportBlocks(blocks_, ECANCELED);
+  ReportBlocks(connection, ECANCELED);
 }
 
 // The trim comes when the connections have been freed, and once for all of a flood. Drops while the
@@ -421,18 +421,16 @@ bool OutputPass::IsCreditDue(const Connection& connection) {
 
 void OutputPass::AddCredit(Connection* connection, size_t bytes) {
   connection->output.credit_bytes_ += bytes;
-  if (!IsCreditDue(*connection)) return;
+  if (!IsCreditDue(*connection) || !connection->is_open()) return;
   // A block may be longer than a word counts.
   const size_t credit = std::min(connection->output.credit_bytes_, size_t{UINT32_MAX});
-  records_->Credit(connection->slot.number(), static_cast<uint32_t>(credit));
+  connection->attachment().records().Credit(connection->slot.number(),
+                                            static_cast<uint32_t>(credit));
   connection->output.credit_bytes_ -= credit;
 }
 
-void OutputPass::ReportBlocks(const std::vector<uint32_t>& blocks, int error) {
-  for (const uint32_t id : blocks) {
-    lent_->Return(id);
-    records_->BlockDone(id, error);
-  }
+void OutputPass::ReportBlocks(const Connection* connection, int error) {
+  for (const uint32_t id : blocks_) connection->attachment().ReturnBlock(id, error);
 }
 
 }  // namespace httpsys::engine

@@ -12,11 +12,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/block_store.h"
 #include "base/limits.h"
 #include "engine/connection/connection.h"
 #include "engine/connection/stream_handler.h"
-#include "records/record_writer.h"
 
 namespace httpsys::engine {
 
@@ -40,7 +38,7 @@ class OutputOwner {
 // Sends for all connections and streams of one lane. Thread: the lane.
 class OutputPass {
  public:
-  OutputPass(uv_loop_t* loop, RecordWriter* records, LentMemory* lent, OutputOwner* owner);
+  OutputPass(uv_loop_t* loop, OutputOwner* owner);
   OutputPass(const OutputPass&) = delete;
   OutputPass& operator=(const OutputPass&) = delete;
   // Must be called before the loop is closed.
@@ -78,8 +76,6 @@ class OutputPass {
   // Counts bytes of reply records as sent although they are not sent as they are (framing that
   // HTTP/2 replaces).
   void Credit(Connection* stream, size_t bytes) { AddCredit(stream, bytes); }
-  // Gives a lent block back to JavaScript without sending it.
-  void ReturnBlock(uint32_t block_id) { ReportBlocks({block_id}, 0); }
   // The bytes that a stream has to send, from this pass and from before.
   size_t OutputBytes(const Connection* stream) const;
   // The bytes that the connection has accepted and its socket has not taken: queued bytes, bytes
@@ -95,6 +91,12 @@ class OutputPass {
   // True while the head of the next request has to wait for the client to read.
   static bool IsBehind(const Connection& connection) {
     return UnsentBytes(connection) > limits::kUnsentBytesMax;
+  }
+  // True if the connection keeps more output than JavaScript's credit ever allows: nothing may be
+  // added.
+  static bool IsBeyondCredit(const Connection& connection) {
+    const OutputQueue* queue = connection.output.queue();
+    return queue != nullptr && queue->kept_bytes() > limits::kUnsentRepliesMax;
   }
   // The number of pieces that wait for FlushTouched().
   size_t pass_pieces() const { return pieces_.size() - 1; }
@@ -149,10 +151,9 @@ class OutputPass {
   void TrimSoonAfterMany();
   static bool IsCreditDue(const Connection& connection);
   void AddCredit(Connection* connection, size_t bytes);
-  void ReportBlocks(const std::vector<uint32_t>& blocks, int error);
+  // Returns the blocks of `blocks_`, which were lent for this connection.
+  void ReportBlocks(const Connection* connection, int error);
 
-  RecordWriter* records_;
-  LentMemory* lent_;
   OutputOwner* owner_;
   StreamHandler* streams_ = nullptr;
   uv_timer_t trim_timer_;

@@ -14,6 +14,7 @@ constexpr size_t kJoinBytesMax = 64 * 1024;
 void OutputQueue::Append(std::string_view bytes, size_t more) {
   if (bytes.empty()) return;
   bytes_ += bytes.size();
+  kept_bytes_ += std::min(bytes.size(), kPieceKeptMax);
   const bool is_joined = piece_count() > 0 && pieces_.back().is_own() &&
                          pieces_.back().own.size() + bytes.size() <= kJoinBytesMax;
   if (!is_joined) pieces_.emplace_back();
@@ -39,6 +40,7 @@ void OutputQueue::AppendBlock(uint32_t block_id, std::string_view bytes) {
 
 void OutputQueue::AppendShared(std::shared_ptr<const void> owner, std::string_view bytes) {
   bytes_ += bytes.size();
+  kept_bytes_ += std::min(bytes.size(), kPieceKeptMax);
   Piece piece;
   piece.owner = std::move(owner);
   piece.lent = bytes;
@@ -73,6 +75,8 @@ void OutputQueue::Remove(size_t bytes, std::vector<uint32_t>* done) {
 }
 
 void OutputQueue::PopFront() {
+  const Piece& front = pieces_[first_];
+  if (front.block_id == kNoBlock) kept_bytes_ -= std::min(front.bytes().size(), kPieceKeptMax);
   pieces_[first_] = Piece();  // Frees the memory of the piece at once.
   ++first_;
   // Erasing only half of the vector at a time means that no piece is moved more often than pieces

@@ -19,6 +19,9 @@ namespace httpsys::engine {
 class OutputQueue {
  public:
   static constexpr uint32_t kNoBlock = 0xffffffffu;
+  // The longest reply record. JavaScript may give one block of any size, which a WebSocket may have
+  // to compress into one piece.
+  static constexpr size_t kPieceKeptMax = 256 * 1024;
 
   // Appends a copy. `more` is how many bytes the next calls will append: one allocation has room
   // for all of them.
@@ -30,6 +33,8 @@ class OutputQueue {
 
   bool empty() const { return bytes_ == 0; }
   size_t bytes() const { return bytes_; }
+  // The memory that the queue keeps: all but lent blocks. A piece counts as at most kPieceKeptMax.
+  size_t kept_bytes() const { return kept_bytes_; }
   // The bytes that were removed since the queue was made.
   uint64_t removed() const { return removed_; }
   SendRateWatch& rate() { return rate_; }
@@ -63,6 +68,7 @@ class OutputQueue {
   std::vector<Piece> pieces_;
   size_t first_ = 0;  // Index of the first piece that has not left.
   size_t bytes_ = 0;
+  size_t kept_bytes_ = 0;
   uint64_t removed_ = 0;
   SendRateWatch rate_;
   std::vector<uint64_t> marks_;  // Positions, counted from the first byte that was ever queued.

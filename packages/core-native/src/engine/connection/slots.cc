@@ -1,6 +1,6 @@
 #include "engine/connection/slots.h"
 
-#include "base/check.h"
+#include "engine/connection/connection.h"
 
 namespace httpsys::engine {
 
@@ -33,10 +33,11 @@ Connection* Slots::Find(uint32_t number) const {
   return number < slots_.size() ? slots_[number].connection : nullptr;
 }
 
-void Slots::Release(uint32_t number) {
-  HTTPSYS_CHECK(number < slots_.size() && !slots_[number].is_released);
+bool Slots::Release(uint32_t number) {
+  if (number >= slots_.size() || slots_[number].is_released) return false;
   slots_[number].is_released = true;
   FreeIfDone(number);
+  return true;
 }
 
 void Slots::FreeIfDone(uint32_t number) {

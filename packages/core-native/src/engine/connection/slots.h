@@ -1,12 +1,13 @@
 #pragma once
-// The table of slots: the numbers by which JavaScript knows the connections and streams of a lane.
+// The table of slots: the numbers by which one JavaScript environment knows the connections and
+// streams of its servers in a lane.
 
 #include <cstdint>
 #include <vector>
 
-#include "engine/connection/connection.h"
-
 namespace httpsys::engine {
+
+struct Connection;
 
 // A slot is free again once its connection is closed and JavaScript has released the number, in
 // either order. Thread: the lane.
@@ -19,8 +20,9 @@ class Slots {
   void Close(uint32_t number);
   // Returns the open connection of a slot, or nullptr. Any number is allowed.
   Connection* Find(uint32_t number) const;
-  // Called when JavaScript will not name the slot again. Aborts if the slot is released already.
-  void Release(uint32_t number);
+  // Called when JavaScript will not name the slot again. Returns false if there is no such slot, or
+  // if it is released already.
+  [[nodiscard]] bool Release(uint32_t number);
 
  private:
   struct Slot {

@@ -7,17 +7,15 @@
 
 namespace httpsys::engine {
 
-Transport::Transport(uv_loop_t* loop, RecordWriter* records, LentMemory* lent,
-                     std::atomic<uint32_t>* load)
+Transport::Transport(uv_loop_t* loop, std::atomic<uint32_t>* load)
     : watch_(loop, this),
-      output_(loop, records, lent, this),
+      output_(loop, this),
       timers_(loop, [this](Connection* connection) { OnTimeout(connection); }),
       connections_(load),
       slow_clients_(
           loop, [this](const auto& look) { ForEach(look); },
           [this](Connection* connection) { handler_->OnTooSlow(connection); }),
       factory_(&connections_, &watch_, &timers_),
-      announcer_(records),
       lingering_(&watch_, &timers_, &factory_),
       endings_(&output_, &timers_, &connections_, &factory_, &announcer_, &lingering_) {}
 
@@ -49,6 +47,10 @@ void Transport::Watch(Connection* connection) {
 }
 
 bool Transport::RestartTls(Connection* connection, LaneServer* server) {
+  // A name that one attachment knows means nothing to another one.
+  if (server->attachment != connection->server->attachment) {
+    announcer_.TellClosed(connection, 0, false);
+  }
   ConnectionList::SetServer(connection, server);
   connection->tls.reset();
   return factory_.BeginTls(connection);

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <memory>
 
-#include "base/block_store.h"
 #include "engine/connection/announcer.h"
 #include "engine/connection/connection.h"
 #include "engine/connection/connection_factory.h"
@@ -19,11 +18,9 @@
 #include "engine/connection/input_handler.h"
 #include "engine/connection/lingering.h"
 #include "engine/connection/output_pass.h"
-#include "engine/connection/slots.h"
 #include "engine/connection/slow_clients.h"
 #include "engine/connection/socket_watch.h"
 #include "engine/connection/stream_handler.h"
-#include "records/record_writer.h"
 
 namespace httpsys::engine {
 
@@ -34,7 +31,7 @@ class Transport final : private OutputOwner, private WatchHandler {
  public:
   // `load` counts the open connections, for the thread that distributes new ones. `loop->data` is
   // used by SocketWatch.
-  Transport(uv_loop_t* loop, RecordWriter* records, LentMemory* lent, std::atomic<uint32_t>* load);
+  Transport(uv_loop_t* loop, std::atomic<uint32_t>* load);
   Transport(const Transport&) = delete;
   Transport& operator=(const Transport&) = delete;
 
@@ -42,7 +39,6 @@ class Transport final : private OutputOwner, private WatchHandler {
   void set_stream_handler(StreamHandler* handler);
   OutputPass* output() { return &output_; }
   SocketWatch* watch() { return &watch_; }
-  Slots* slots() { return announcer_.slots(); }
 
   // -- Begins.
 

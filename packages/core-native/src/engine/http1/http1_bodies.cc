@@ -33,7 +33,7 @@ std::span<char> Http1Bodies::Room(Connection* connection, std::span<char> shared
   if (connection->phase() == InputPhase::kBodyLength && connection->partial == nullptr) {
     const uint64_t allowed = std::min(window, connection->body_bytes);
     if (allowed >= limits::kDirectReadBytesMin) {
-      return {reinterpret_cast<char*>(BlockMemory()),
+      return {reinterpret_cast<char*>(BlockMemory(&connection->attachment())),
               std::min<uint64_t>(limits::kBlockBytes, allowed)};
     }
   }
@@ -46,15 +46,16 @@ void Http1Bodies::OnReceived(Connection* connection, size_t bytes) {
   connection->body_bytes -= bytes;
   DeliverBlock(connection, bytes);
   if (connection->body_bytes != 0) return;
-  records_->BodyEnd(connection->slot.number(), {});
+  connection->attachment().records().BodyEnd(connection->slot.number(), {});
   exchanges_->MessageDone(connection);
 }
 
 // Returns the memory for the next piece: a block that JavaScript lent, otherwise one of the lane's
 // own.
-uint8_t* Http1Bodies::BlockMemory() {
-  if (loan_.memory == nullptr) loan_ = queue_->receive_blocks().Take();
-  if (loan_.memory != nullptr) return loan_.memory;
+uint8_t* Http1Bodies::BlockMemory(Attachment* attachment) {
+  ReceiveBlocks::Loan& loan = attachment->loan();
+  if (loan.memory == nullptr) loan = attachment->requests().receive_blocks().Take();
+  if (loan.memory != nullptr) return loan.memory;
   if (spare_block_.memory == nullptr) {
     spare_block_.memory.reset(static_cast<uint8_t*>(std::malloc(limits::kBlockBytes)));
     HTTPSYS_CHECK(spare_block_.memory != nullptr);
@@ -64,13 +65,15 @@ uint8_t* Http1Bodies::BlockMemory() {
 
 // Hands over what was received in BlockMemory().
 void Http1Bodies::DeliverBlock(Connection* connection, size_t bytes) {
+  Attachment& attachment = connection->attachment();
   if (bytes <= limits::kInlinePieceBytesMax) {
-    records_->Body(connection->slot.number(),
-                   {reinterpret_cast<const char*>(BlockMemory()), bytes});
+    attachment.records().Body(connection->slot.number(),
+                              {reinterpret_cast<const char*>(BlockMemory(&attachment)), bytes});
     return;
   }
-  if (loan_.memory != nullptr) {
-    records_->BodyLent(connection->slot.number(), std::exchange(loan_, {}).id, bytes);
+  if (attachment.loan().memory != nullptr) {
+    const uint32_t loan_id = std::exchange(attachment.loan(), {}).id;
+    attachment.records().BodyLent(connection->slot.number(), loan_id, bytes);
     return;
   }
   Block block = std::move(spare_block_);
@@ -81,7 +84,7 @@ void Http1Bodies::DeliverBlock(Connection* connection, size_t bytes) {
       block.memory.reset(static_cast<uint8_t*>(smaller));
     }
   }
-  records_->BodyBlock(connection->slot.number(), std::move(block));
+  attachment.records().BodyBlock(connection->slot.number(), std::move(block));
 }
 
 // -- Pieces.
@@ -96,12 +99,12 @@ Protocol::Advance Http1Bodies::ReadLength(Connection* connection, std::string_vi
   const uint64_t allowed =
       std::min(static_cast<uint64_t>(connection->window_bytes), connection->body_bytes);
   const std::string_view piece = input.substr(0, allowed);
-  records_->Body(connection->slot.number(), piece);
+  connection->attachment().records().Body(connection->slot.number(), piece);
   connection->window_bytes -= static_cast<int64_t>(piece.size());
   connection->body_bytes -= piece.size();
   *used = piece.size();
   if (connection->body_bytes == 0) {
-    records_->BodyEnd(connection->slot.number(), {});
+    connection->attachment().records().BodyEnd(connection->slot.number(), {});
     exchanges_->MessageDone(connection);
   }
   return Advance::kGoOn;
@@ -130,11 +133,12 @@ Protocol::Advance Http1Bodies::ReadChunked(Connection* connection, std::string_v
       }
       KeepRaw(connection, input.substr(0, step.consumed_bytes));
       connection->window_bytes -= static_cast<int64_t>(step.body.size());
-      records_->Body(connection->slot.number(), step.body);
+      connection->attachment().records().Body(connection->slot.number(), step.body);
       return Advance::kGoOn;
     case DecodeStatus::kEnd:
       if (connection->decoder->closes_connection()) connection->is_last_request = true;
-      records_->BodyEnd(connection->slot.number(), connection->decoder->trailers());
+      connection->attachment().records().BodyEnd(connection->slot.number(),
+                                                 connection->decoder->trailers());
       exchanges_->ReturnDecoder(std::move(connection->decoder));
       exchanges_->MessageDone(connection);
       return Advance::kGoOn;

@@ -22,14 +22,9 @@ class Http1Bodies {
  public:
   using Advance = Protocol::Advance;
 
-  Http1Bodies(RequestQueue* queue, RecordWriter* records, Transport* transport,
-              Exchanges* exchanges, NativeAnswers* answers, Http1Refusals* refusals)
-      : queue_(queue),
-        records_(records),
-        transport_(transport),
-        exchanges_(exchanges),
-        answers_(answers),
-        refusals_(refusals) {}
+  Http1Bodies(Transport* transport, Exchanges* exchanges, NativeAnswers* answers,
+              Http1Refusals* refusals)
+      : transport_(transport), exchanges_(exchanges), answers_(answers), refusals_(refusals) {}
 
   // The memory for the next bytes of a body: a block if much of the body is left, otherwise a part
   // of `shared`. Returns an empty span, and pauses the connection, until JavaScript has consumed
@@ -55,18 +50,15 @@ class Http1Bodies {
   static void KeepRaw(Connection* connection, std::string_view bytes);
 
  private:
-  uint8_t* BlockMemory();
+  uint8_t* BlockMemory(Attachment* attachment);
   void DeliverBlock(Connection* connection, size_t bytes);
   void RefuseChunked(Connection* connection, std::string_view input);
 
-  RequestQueue* queue_;
-  RecordWriter* records_;
   Transport* transport_;
   Exchanges* exchanges_;
   NativeAnswers* answers_;
   Http1Refusals* refusals_;
   Block spare_block_;
-  ReceiveBlocks::Loan loan_;
 };
 
 }  // namespace httpsys::engine

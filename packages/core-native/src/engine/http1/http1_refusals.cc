@@ -17,7 +17,8 @@ void Http1Refusals::Refuse(Connection* connection, ErrorKind kind, std::string_v
     connection->Enter(InputPhase::kRefused);
     connection->uncommon().refusal = kind;
     transport_->Announce(connection, records::kFlagShared);
-    records_->Error(connection->slot.number(), kind, raw.substr(0, limits::kRawBytesMax));
+    connection->attachment().records().Error(connection->slot.number(), kind,
+                                             raw.substr(0, limits::kRawBytesMax));
     return;
   }
   connection->Enter(InputPhase::kOver);
@@ -37,8 +38,8 @@ void Http1Refusals::RefuseMore(Connection* connection, std::string_view input) {
       connection->refusal() == ErrorKind::kBodyTooLarge) {
     return;
   }
-  records_->Error(connection->slot.number(), connection->refusal(),
-                  input.substr(0, limits::kRawBytesMax));
+  connection->attachment().records().Error(connection->slot.number(), connection->refusal(),
+                                           input.substr(0, limits::kRawBytesMax));
 }
 
 void Http1Refusals::WriteAnswer(Connection* connection, const NativeAnswer& answer) {

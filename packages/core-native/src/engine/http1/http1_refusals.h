@@ -7,16 +7,14 @@
 #include "engine/connection/transport.h"
 #include "engine/requests/native_answer.h"
 #include "engine/requests/request_router.h"
-#include "records/record_writer.h"
 
 namespace httpsys::engine {
 
 // Thread: the lane.
 class Http1Refusals final : public AnswerWriter {
  public:
-  Http1Refusals(RecordWriter* records, Transport* transport, RequestRouter* router,
-                NativeAnswers* answers)
-      : records_(records), transport_(transport), router_(router), answers_(answers) {}
+  Http1Refusals(Transport* transport, RequestRouter* router, NativeAnswers* answers)
+      : transport_(transport), router_(router), answers_(answers) {}
 
   // Refuses the message that is being read; `raw` is what is known of its bytes. JavaScript is told
   // (kError) if it listens for errors or has an earlier request to answer. Otherwise the lane
@@ -29,7 +27,6 @@ class Http1Refusals final : public AnswerWriter {
   void ResetRequest(Connection* connection, bool may_retry) override;
 
  private:
-  RecordWriter* records_;
   Transport* transport_;
   RequestRouter* router_;
   NativeAnswers* answers_;

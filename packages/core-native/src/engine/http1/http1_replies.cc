@@ -2,7 +2,6 @@
 
 #include <charconv>
 
-#include "base/check.h"
 #include "engine/connection/socket_options.h"
 
 namespace httpsys::engine {
@@ -97,7 +96,9 @@ void Http1Replies::OnTrailers(Connection* connection, const ReplyRecord& reply) 
 void Http1Replies::OnBlock(Connection* connection, const ReplyRecord& reply) {
   const uint32_t id = reply.block_id();
   LentMemory::View view;
-  HTTPSYS_CHECK(lent_->Find(id, &view));
+  if (!connection->attachment().lent().Find(id, &view)) {
+    return connection->attachment().replies().End(kUnknownBlock);
+  }
   const bool is_chunk = reply.has(records::kReplyChunked) && view.bytes != 0;
   if (is_chunk) BeginChunk(connection, view.bytes);
   output_->SendBlock(connection, id, {reinterpret_cast<const char*>(view.data), view.bytes});

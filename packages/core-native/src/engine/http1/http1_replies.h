@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <string_view>
 
-#include "base/block_store.h"
 #include "engine/connection/connection.h"
 #include "engine/connection/input.h"
 #include "engine/connection/transport.h"
@@ -19,10 +18,8 @@ namespace httpsys::engine {
 // Thread: the lane.
 class Http1Replies {
  public:
-  Http1Replies(LentMemory* lent, Transport* transport, Input* input, Exchanges* exchanges,
-               RequestRouter* router)
-      : lent_(lent),
-        transport_(transport),
+  Http1Replies(Transport* transport, Input* input, Exchanges* exchanges, RequestRouter* router)
+      : transport_(transport),
         output_(transport->output()),
         input_(input),
         exchanges_(exchanges),
@@ -42,7 +39,6 @@ class Http1Replies {
   void SendBody(Connection* connection, std::string_view bytes, uint32_t flags);
   void End(Connection* connection, uint32_t flags, uint32_t idle_timeout_ms);
 
-  LentMemory* lent_;
   Transport* transport_;
   OutputPass* output_;
   Input* input_;

@@ -36,12 +36,10 @@ bool IsJustOpened(const Connection& connection) {
 
 }  // namespace
 
-Http1Session::Http1Session(const http1::MethodTable* methods, RequestQueue* queue, LentMemory* lent,
-                           RecordWriter* records, Transport* transport, Input* input,
+Http1Session::Http1Session(const http1::MethodTable* methods, Transport* transport, Input* input,
                            RequestRouter* router, Http2Entry* http2, RequestGate* gate,
                            NativeAnswers* answers, Exchanges* exchanges, PassClock* clock)
     : methods_(methods),
-      records_(records),
       transport_(transport),
       output_(transport->output()),
       input_(input),
@@ -51,9 +49,9 @@ Http1Session::Http1Session(const http1::MethodTable* methods, RequestQueue* queu
       answers_(answers),
       exchanges_(exchanges),
       clock_(clock),
-      refusals_(records, transport, router, answers),
-      bodies_(queue, records, transport, exchanges, answers, &refusals_),
-      replies_(lent, transport, input, exchanges, router),
+      refusals_(transport, router, answers),
+      bodies_(transport, exchanges, answers, &refusals_),
+      replies_(transport, input, exchanges, router),
       parser_(std::make_unique<http1::RequestParser>(methods)) {}
 
 // -- Reading.
@@ -99,7 +97,7 @@ void Http1Session::OnEof(Connection* connection) {
   const bool is_stream = connection->origin() != nullptr && connection->origin()->is_stream;
   if (is_stream) return transport_->Close(connection, 0);
   if (phase == InputPhase::kRefused) {
-    records_->Eof(connection->slot.number());
+    connection->attachment().records().Eof(connection->slot.number());
     if (connection->is_fin_sent) transport_->Close(connection, 0);
     return;
   }
@@ -121,7 +119,7 @@ void Http1Session::TellEnd(Connection* connection, InputPhase phase) {
                      raw == nullptr ? "" : std::string_view(*raw));
   } else if ((connection->unanswered != 0 || IsJustOpened(*connection)) &&
              !connection->is_fin_sent) {
-    records_->Eof(connection->slot.number());
+    connection->attachment().records().Eof(connection->slot.number());
   } else {
     transport_->FinishAfterOutput(connection, AfterOutput::kClose);
     output_->Flush(connection);
@@ -273,7 +271,7 @@ Protocol::Advance Http1Session::DeliverHead(Connection* connection, const http1:
   const std::string_view rest = input.substr(*used);
   if (head.upgrade) {
     request.body = rest;
-    records_->RequestHead(head, request);
+    connection->attachment().records().RequestHead(head, request);
     gate_->AddUnread(connection, head);
     connection->declined_phase = exchanges_->BeginBody(connection, head);
     Http1Bodies::KeepRaw(connection, input.substr(0, *used));
@@ -299,7 +297,7 @@ Protocol::Advance Http1Session::DeliverHead(Connection* connection, const http1:
     connection->Enter(exchanges_->BeginBody(connection, head));
     request.body = bodies_.TakeFirstPiece(connection, rest, used);
   }
-  records_->RequestHead(head, request);
+  connection->attachment().records().RequestHead(head, request);
   gate_->AddUnread(connection, head);
   if ((request.flags & records::kFlagComplete) != 0) {
     exchanges_->MessageDone(connection);

@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/block_store.h"
 #include "engine/connection/connection.h"
 #include "engine/connection/input.h"
 #include "engine/connection/pass_clock.h"
@@ -22,8 +21,6 @@
 #include "engine/requests/request_router.h"
 #include "http1/method_table.h"
 #include "http1/request_parser.h"
-#include "records/record_writer.h"
-#include "records/request_queue.h"
 
 namespace httpsys::engine {
 
@@ -31,10 +28,9 @@ namespace httpsys::engine {
 // incomplete. Thread: the lane.
 class Http1Session final : public Protocol {
  public:
-  Http1Session(const http1::MethodTable* methods, RequestQueue* queue, LentMemory* lent,
-               RecordWriter* records, Transport* transport, Input* input, RequestRouter* router,
-               Http2Entry* http2, RequestGate* gate, NativeAnswers* answers, Exchanges* exchanges,
-               PassClock* clock);
+  Http1Session(const http1::MethodTable* methods, Transport* transport, Input* input,
+               RequestRouter* router, Http2Entry* http2, RequestGate* gate, NativeAnswers* answers,
+               Exchanges* exchanges, PassClock* clock);
 
   // -- Protocol.
 
@@ -86,7 +82,6 @@ class Http1Session final : public Protocol {
   std::unique_ptr<http1::RequestParser> TakeParser();
 
   const http1::MethodTable* methods_;
-  RecordWriter* records_;
   Transport* transport_;
   OutputPass* output_;
   Input* input_;

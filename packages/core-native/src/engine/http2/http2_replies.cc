@@ -1,6 +1,5 @@
 #include "engine/http2/http2_replies.h"
 
-#include "base/check.h"
 #include "engine/connection/socket_options.h"
 
 namespace httpsys::engine {
@@ -12,7 +11,7 @@ bool Http2Replies::OnReply(Connection* connection, const ReplyRecord& reply) {
   if (connection->http2 == nullptr) return OnStreamReply(connection, reply);
   switch (reply.type()) {
     case ReplyType::kBlock:
-      output_->ReturnBlock(reply.block_id());
+      connection->attachment().ReturnBlock(reply.block_id(), 0);
       break;
     case ReplyType::kEnd:
     case ReplyType::kShutdown:
@@ -93,7 +92,9 @@ bool Http2Replies::OnStreamReply(Connection* stream, const ReplyRecord& reply) {
 void Http2Replies::OnStreamBlock(Connection* stream, const ReplyRecord& reply) {
   const uint32_t id = reply.block_id();
   LentMemory::View view;
-  HTTPSYS_CHECK(lent_->Find(id, &view));
+  if (!stream->attachment().lent().Find(id, &view)) {
+    return stream->attachment().replies().End(kUnknownBlock);
+  }
   responses_->OnBlock(stream, id, {reinterpret_cast<const char*>(view.data), view.bytes},
                       reply.has(records::kReplyChunked));
   EndStream(stream, reply.flags(), 0);

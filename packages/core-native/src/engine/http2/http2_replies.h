@@ -3,7 +3,6 @@
 
 #include <cstdint>
 
-#include "base/block_store.h"
 #include "engine/connection/connection.h"
 #include "engine/connection/transport.h"
 #include "engine/http2/http2_connections.h"
@@ -16,10 +15,9 @@ namespace httpsys::engine {
 // Thread: the lane.
 class Http2Replies {
  public:
-  Http2Replies(LentMemory* lent, Transport* transport, Http2Connections* connections,
-               Http2Responses* responses, Http2Requests* requests)
-      : lent_(lent),
-        transport_(transport),
+  Http2Replies(Transport* transport, Http2Connections* connections, Http2Responses* responses,
+               Http2Requests* requests)
+      : transport_(transport),
         output_(transport->output()),
         connections_(connections),
         responses_(responses),
@@ -33,7 +31,6 @@ class Http2Replies {
   void OnStreamBlock(Connection* stream, const ReplyRecord& reply);
   void EndStream(Connection* stream, uint32_t flags, uint32_t idle_timeout_ms);
 
-  LentMemory* lent_;
   Transport* transport_;
   OutputPass* output_;
   Http2Connections* connections_;

@@ -93,7 +93,7 @@ void Http2Requests::OnRequestTrailers(Connection* connection) {
   }
   // Telling uses the same lines for nothing.
   if (connection->phase() == InputPhase::kStream) {
-    records_->BodyEnd(connection->slot.number(), trailers_);
+    connection->attachment().records().BodyEnd(connection->slot.number(), trailers_);
     connection->message_start_ns = 0;
   } else {
     EndOfInput(connection);
@@ -204,8 +204,8 @@ void Http2Requests::Deliver(Connection* connection, uint32_t prefix_id, size_t h
   } else {
     request.body = stream->body;
   }
-  records_->RequestHead(head_, request);
-  stream->queue_end = queue_->appended();
+  connection->attachment().records().RequestHead(head_, request);
+  stream->queue_end = connection->attachment().requests().appended();
   gate_->AddUnread(connection, head_);
   if (head_.upgrade) {
     if (!stream->body.empty()) connection->partial = std::make_unique<std::string>(stream->body);
@@ -215,7 +215,7 @@ void Http2Requests::Deliver(Connection* connection, uint32_t prefix_id, size_t h
     // Bytes inside the request's record do not count for any window.
     connections_->GiveWindow(connection, static_cast<uint32_t>(stream->body.size()));
   } else if (has_trailers && ParseTrailers(stream->request_trailers, &trailers_)) {
-    records_->BodyEnd(connection->slot.number(), trailers_);
+    connection->attachment().records().BodyEnd(connection->slot.number(), trailers_);
   }
   stream->body_bytes = stream->body.size();
   stream->body.clear();
@@ -242,7 +242,7 @@ void Http2Requests::OnBodyPiece(Connection* connection, std::string_view piece) 
       const uint64_t body_max = connection->server->config->settings().body_bytes_max;
       stream->body_bytes += piece.size();
       if (body_max != 0 && stream->body_bytes > body_max) return RefuseBody(connection);
-      records_->Body(connection->slot.number(), piece);
+      connection->attachment().records().Body(connection->slot.number(), piece);
       return;
     }
     case InputPhase::kAwaitUpgrade:
@@ -275,7 +275,7 @@ void Http2Requests::OnPeerEnd(Connection* connection) {
   if (IsRelayed(connection->phase())) return relays_->EndRelayed(connection);
   if (connection->phase() == InputPhase::kStream) {
     connection->message_start_ns = 0;
-    records_->BodyEnd(connection->slot.number(), {});
+    connection->attachment().records().BodyEnd(connection->slot.number(), {});
   } else {
     EndOfInput(connection);
   }
@@ -303,13 +303,13 @@ void Http2Requests::OnPausesChanged(Connection* connection) {
   if (kept != 0) {
     if (phase == InputPhase::kUndecided && !stream->is_hinted) {
       stream->is_hinted = true;
-      records_->Eof(connection->slot.number(), records::kFlagUndecided);
+      connection->attachment().records().Eof(connection->slot.number(), records::kFlagUndecided);
     }
     return;
   }
   stream->is_end_due = false;
   connection->peer_ended = true;
-  records_->Eof(connection->slot.number());
+  connection->attachment().records().Eof(connection->slot.number());
   if (stream->is_gone) transport_->Close(connection, 0);
 }
 
@@ -377,7 +377,7 @@ void Http2Requests::RefuseStream(Connection* stream, ErrorKind kind) {
   if (stream->unanswered == 0) return transport_->Close(stream, 0);
   stream->Enter(InputPhase::kRefused);
   stream->uncommon().refusal = kind;
-  records_->Error(stream->slot.number(), kind, {});
+  stream->attachment().records().Error(stream->slot.number(), kind, {});
 }
 
 // Keeps a request until its owner is found. The client's window bounds the bytes that are kept

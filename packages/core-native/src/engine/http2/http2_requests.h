@@ -21,8 +21,6 @@
 #include "http1/method_table.h"
 #include "http1/request_parser.h"
 #include "http2/nghttp2_api.h"
-#include "records/record_writer.h"
-#include "records/request_queue.h"
 
 namespace httpsys::engine {
 
@@ -32,15 +30,13 @@ class Http2Requests final : public AnswerWriter, public RelayedStreams {
   using Frame = http2::NgFrameHeader;
 
   Http2Requests(uv_loop_t* loop, const http2::NgApi* api, const http1::MethodTable* methods,
-                RequestQueue* queue, RecordWriter* records, Transport* transport, Input* input,
-                RequestRouter* router, RequestGate* gate, NativeAnswers* answers,
-                Http2Connections* connections, Http2Responses* responses, Http2Relays* relays)
+                Transport* transport, Input* input, RequestRouter* router, RequestGate* gate,
+                NativeAnswers* answers, Http2Connections* connections, Http2Responses* responses,
+                Http2Relays* relays)
       : loop_(loop),
         api_(api),
         methods_(methods),
         head_method_(methods->Find("HEAD")),
-        queue_(queue),
-        records_(records),
         transport_(transport),
         output_(transport->output()),
         input_(input),
@@ -126,8 +122,6 @@ class Http2Requests final : public AnswerWriter, public RelayedStreams {
   const http2::NgApi* api_;
   const http1::MethodTable* methods_;
   const int head_method_;
-  RequestQueue* queue_;
-  RecordWriter* records_;
   Transport* transport_;
   OutputPass* output_;
   Input* input_;

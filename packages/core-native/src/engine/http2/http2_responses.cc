@@ -81,8 +81,9 @@ void Http2Responses::OnBlock(Connection* connection, uint32_t block_id, std::str
     return output_->SendBlock(connection, block_id, bytes);
   }
   // The block has chunk framing in it, so the rest of the block is copied.
+  Attachment& attachment = connection->attachment();
   const size_t credit = SendText(connection, std::make_shared<const std::string>(bytes), true);
-  output_->ReturnBlock(block_id);
+  attachment.ReturnBlock(block_id, 0);
   if (connection->is_open()) output_->Credit(connection, credit);
 }
 
@@ -97,7 +98,7 @@ void Http2Responses::OnEnd(Connection* connection, bool is_whole, bool closes) {
   connection->unanswered = 0;
   // JavaScript has begun this request: a busy connection sends the next request before JavaScript
   // has read a whole batch.
-  gate_->SettleUnread(stream->queue_end);
+  if (stream->queue_end != 0) connection->attachment().unread().Settle(stream->queue_end);
   // If the tunnel was declined, nobody waits for its bytes.
   if (closes || stream->is_declined) stream->closes = true;
   if (!stream->is_answered) return FailStream(connection, kCancel);

@@ -43,8 +43,7 @@ using http2::NgApi;
 using http2::NgSetting;
 using http2::UsedStreams;
 
-Http2Session::Http2Session(uv_loop_t* loop, const http1::MethodTable* methods, RequestQueue* queue,
-                           LentMemory* lent, RecordWriter* records, Transport* transport,
+Http2Session::Http2Session(uv_loop_t* loop, const http1::MethodTable* methods, Transport* transport,
                            Input* input, RequestRouter* router, RequestGate* gate,
                            NativeAnswers* answers)
     : loop_(loop),
@@ -56,9 +55,9 @@ Http2Session::Http2Session(uv_loop_t* loop, const http1::MethodTable* methods, R
       connections_(loop, api_, transport),
       responses_(api_, transport, router, gate, &connections_),
       relays_(methods, router, &connections_, &responses_),
-      requests_(loop, api_, methods, queue, records, transport, input, router, gate, answers,
-                &connections_, &responses_, &relays_),
-      replies_(lent, transport, &connections_, &responses_, &requests_) {
+      requests_(loop, api_, methods, transport, input, router, gate, answers, &connections_,
+                &responses_, &relays_),
+      replies_(transport, &connections_, &responses_, &requests_) {
   if (api_ == nullptr) return;
   HTTPSYS_CHECK(api_->session_callbacks_new(&callbacks_) == 0 && api_->option_new(&option_) == 0);
   api_->session_callbacks_set_on_begin_frame_callback(callbacks_, OnBeginFrame);

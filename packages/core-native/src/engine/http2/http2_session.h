@@ -31,9 +31,8 @@ namespace httpsys::engine {
 // Reads the frames of all HTTP/2 connections of a lane. Thread: the lane.
 class Http2Session final : public Protocol, public StreamHandler, public Http2Entry {
  public:
-  Http2Session(uv_loop_t* loop, const http1::MethodTable* methods, RequestQueue* queue,
-               LentMemory* lent, RecordWriter* records, Transport* transport, Input* input,
-               RequestRouter* router, RequestGate* gate, NativeAnswers* answers);
+  Http2Session(uv_loop_t* loop, const http1::MethodTable* methods, Transport* transport,
+               Input* input, RequestRouter* router, RequestGate* gate, NativeAnswers* answers);
   ~Http2Session();
   Http2Session(const Http2Session&) = delete;
   Http2Session& operator=(const Http2Session&) = delete;

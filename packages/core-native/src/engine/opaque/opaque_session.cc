@@ -28,7 +28,7 @@ Protocol::Advance OpaqueSession::OnReadable(Connection* connection, std::string_
     return Advance::kWait;
   }
   const std::string_view piece = input.substr(0, static_cast<size_t>(connection->window_bytes));
-  records_->Body(connection->slot.number(), piece);
+  connection->attachment().records().Body(connection->slot.number(), piece);
   connection->window_bytes -= static_cast<int64_t>(piece.size());
   *used = piece.size();
   return Advance::kGoOn;
@@ -39,11 +39,11 @@ void OpaqueSession::OnEof(Connection* connection) {
   if (connection->phase() == InputPhase::kUndecided && is_kept) {
     // JavaScript gets the kept bytes first, once it has decided. The lane then finds the end again.
     SocketWatch::Pause(connection, kPauseUpgrade);
-    records_->Eof(connection->slot.number(), records::kFlagUndecided);
+    connection->attachment().records().Eof(connection->slot.number(), records::kFlagUndecided);
     return;
   }
   transport_->OnPeerEnded(connection);
-  records_->Eof(connection->slot.number());
+  connection->attachment().records().Eof(connection->slot.number());
   if (connection->is_fin_sent) transport_->Close(connection, 0);
 }
 

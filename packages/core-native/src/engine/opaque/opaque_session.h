@@ -9,7 +9,7 @@
 #include "engine/connection/input.h"
 #include "engine/connection/protocol.h"
 #include "engine/connection/transport.h"
-#include "records/record_writer.h"
+#include "records/replies.h"
 
 namespace httpsys::engine {
 
@@ -17,8 +17,7 @@ namespace httpsys::engine {
 // phase kOpaque, they go to JavaScript as they come, as far as its window allows. Thread: the lane.
 class OpaqueSession final : public Protocol {
  public:
-  OpaqueSession(RecordWriter* records, Transport* transport, Input* input)
-      : records_(records), transport_(transport), input_(input) {}
+  OpaqueSession(Transport* transport, Input* input) : transport_(transport), input_(input) {}
 
   std::span<char> Room(Connection* connection, std::span<char> shared) override;
   Advance OnReadable(Connection* connection, std::string_view input, size_t* used) override;
@@ -27,7 +26,6 @@ class OpaqueSession final : public Protocol {
   bool OnReply(Connection* connection, const ReplyRecord& reply) override;
 
  private:
-  RecordWriter* records_;
   Transport* transport_;
   Input* input_;
 };

@@ -7,9 +7,9 @@
 
 namespace httpsys::engine {
 
-OwnerChoice::OwnerChoice(uv_loop_t* loop, uint64_t self, const RequestQueue* queue,
+OwnerChoice::OwnerChoice(uv_loop_t* loop, uint64_t self, const Attachments* attachments,
                          PortTable* table, PeerLinks* links)
-    : self_(self), queue_(queue), table_(table), links_(links) {
+    : self_(self), attachments_(attachments), table_(table), links_(links) {
   uv_timer_init(loop, &free_timer_);
   free_timer_.data = this;
 }
@@ -144,17 +144,11 @@ void OwnerChoice::OnPublishing() {
   if (table_->has_peers()) (void)BlockedMs();
 }
 
-// Returns how long JavaScript has been working on the same batch. Called before each batch, so that
-// time without work is not counted.
 uint64_t OwnerChoice::BlockedMs() {
-  const uint64_t consumed = queue_->consumed();
   const uint64_t now_ms = uv_hrtime() / 1'000'000;
-  if (consumed != consumed_ || !queue_->HasUnread()) {
-    consumed_ = consumed;
-    working_since_ms_ = now_ms;
-    return 0;
-  }
-  return now_ms - working_since_ms_;
+  uint64_t longest_ms = 0;
+  for (const auto& one : *attachments_) longest_ms = std::max(longest_ms, one->BlockedMs(now_ms));
+  return longest_ms;
 }
 
 }  // namespace httpsys::engine

@@ -7,11 +7,11 @@
 #include <unordered_map>
 
 #include "base/limits.h"
+#include "engine/connection/attachments.h"
 #include "engine/connection/connection.h"
 #include "engine/peers/peer_links.h"
 #include "engine/peers/port_table.h"
 #include "engine/peers/relays.h"
-#include "records/request_queue.h"
 #include "sharing/port_routes.h"
 
 namespace httpsys::engine {
@@ -23,7 +23,7 @@ class OwnerChoice {
   using Routes = sharing::PortRoutes;
   using Port = PortTable::Port;
 
-  OwnerChoice(uv_loop_t* loop, uint64_t self, const RequestQueue* queue, PortTable* table,
+  OwnerChoice(uv_loop_t* loop, uint64_t self, const Attachments* attachments, PortTable* table,
               PeerLinks* links);
   OwnerChoice(const OwnerChoice&) = delete;
   OwnerChoice& operator=(const OwnerChoice&) = delete;
@@ -66,7 +66,7 @@ class OwnerChoice {
 
  private:
   // True if JavaScript has not read everything that it was given.
-  bool IsBusy() const { return queue_->HasUnread(); }
+  bool IsBusy() const { return attachments_->HasUnread(); }
   // How long JavaScript has been working on the same batch.
   uint64_t BlockedMs();
   // True if other owners should take new requests.
@@ -79,11 +79,9 @@ class OwnerChoice {
   };
 
   const uint64_t self_;
-  const RequestQueue* queue_;
+  const Attachments* attachments_;
   PortTable* table_;
   PeerLinks* links_;
-  uint64_t consumed_ = 0;          // What JavaScript had read at the last look.
-  uint64_t working_since_ms_ = 0;  // Since when JavaScript has been working on the batch.
   std::unordered_map<const Connection*, Lent> lent_;
   uv_timer_t free_timer_;    // Runs until the other members were told that this one is free again.
   uint64_t lent_at_ms_ = 0;  // When a connection was passed on last.

@@ -41,7 +41,7 @@ bool PortAdmission::IsMisdirected(const Routes& routes, const Connection* connec
 // - on a connection that is left of before close(), where a later listen() has other settings.
 bool PortAdmission::IsOwnHandshake(const Connection* connection, const LaneServer& server) {
   if (connection->origin() != nullptr) return false;
-  const tls::ServerContext* present = server.config->settings().tls.get();
+  const tls::ServerContext* present = server.config->tls();
   const tls::Session* session = connection->tls.get();
   if (session == nullptr) {
     return present == nullptr ||

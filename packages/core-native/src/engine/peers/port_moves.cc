@@ -127,7 +127,7 @@ PortMoves::FirstLook PortMoves::PassOn(int fd, LaneServer** server, std::string_
     return PassOnByAddress(port, fd, local, server);
   }
   // The bytes that this lane has already read must reach JavaScript first.
-  if (queue_->stalled()) return FirstLook::kStays;
+  if ((*server)->attachment->requests().stalled()) return FirstLook::kStays;
   // The ClientHello decides which server gets a TLS connection.
   if ((*server)->config->TlsOf(port->routes->port(), local) != nullptr) return FirstLook::kStays;
   if (buffer_.empty()) buffer_.resize(limits::kReadBytes);

@@ -15,7 +15,6 @@
 #include "engine/peers/waiting_requests.h"
 #include "engine/requests/request_router.h"
 #include "http1/request_parser.h"
-#include "records/request_queue.h"
 
 namespace httpsys::engine {
 
@@ -28,11 +27,10 @@ class PortMoves {
   // The result of PassOn().
   enum class FirstLook : uint8_t { kPassedOn, kStays, kTooEarly };
 
-  PortMoves(uint64_t self, const http1::MethodTable* methods, const RequestQueue* queue,
-            Transport* transport, Input* input, PortTable* table, PeerLinks* links,
-            OwnerChoice* choice, WaitingRequests* waiting, Relays* relays)
+  PortMoves(uint64_t self, const http1::MethodTable* methods, Transport* transport, Input* input,
+            PortTable* table, PeerLinks* links, OwnerChoice* choice, WaitingRequests* waiting,
+            Relays* relays)
       : self_(self),
-        queue_(queue),
         transport_(transport),
         input_(input),
         table_(table),
@@ -69,7 +67,6 @@ class PortMoves {
   Connection* Adopt(HandedConnection connection);
 
   const uint64_t self_;
-  const RequestQueue* queue_;
   Transport* transport_;
   Input* input_;
   PortTable* table_;

@@ -10,19 +10,18 @@
 namespace httpsys::engine {
 
 PortRouter::PortRouter(uv_loop_t* loop, uint64_t self, const http1::MethodTable* methods,
-                       const RequestQueue* queue, LaneServers* servers, PortStatistics* statistics,
-                       Transport* transport, Input* input,
+                       const Attachments* attachments, LaneServers* servers,
+                       PortStatistics* statistics, Transport* transport, Input* input,
                        std::function<void(uint16_t port)> on_doubt)
     : statistics_(statistics),
       on_doubt_(std::move(on_doubt)),
       transport_(transport),
       table_(servers, statistics),
       links_(loop, self, this),
-      choice_(loop, self, queue, &table_, &links_),
+      choice_(loop, self, attachments, &table_, &links_),
       waiting_(loop, input, &table_),
       relays_(loop, &links_, &waiting_, transport, input),
-      moves_(self, methods, queue, transport, input, &table_, &links_, &choice_, &waiting_,
-             &relays_) {}
+      moves_(self, methods, transport, input, &table_, &links_, &choice_, &waiting_, &relays_) {}
 
 void PortRouter::Start(Exchanges* exchanges, RelayInput* requests, RelayedStreams* streams) {
   requests_ = requests;

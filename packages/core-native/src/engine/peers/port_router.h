@@ -20,7 +20,6 @@
 #include "engine/peers/waiting_requests.h"
 #include "engine/requests/exchanges.h"
 #include "engine/requests/request_router.h"
-#include "records/request_queue.h"
 #include "sharing/port_routes.h"
 #include "url/host_name.h"
 
@@ -31,7 +30,7 @@ namespace httpsys::engine {
 class PortRouter final : public RequestRouter, public PeerLinks::Owner {
  public:
   PortRouter(uv_loop_t* loop, uint64_t self, const http1::MethodTable* methods,
-             const RequestQueue* queue, LaneServers* servers, PortStatistics* statistics,
+             const Attachments* attachments, LaneServers* servers, PortStatistics* statistics,
              Transport* transport, Input* input, std::function<void(uint16_t port)> on_doubt);
   PortRouter(const PortRouter&) = delete;
   PortRouter& operator=(const PortRouter&) = delete;

@@ -3,15 +3,12 @@
 
 #include <cstdint>
 
+#include "engine/connection/attachments.h"
 #include "engine/connection/connection.h"
 #include "engine/connection/pass_clock.h"
-#include "engine/connection/transport.h"
 #include "engine/requests/native_answer.h"
-#include "engine/requests/refused_requests.h"
-#include "engine/requests/unread_requests.h"
 #include "http1/method_table.h"
 #include "http1/request_parser.h"
-#include "records/request_queue.h"
 
 namespace httpsys::engine {
 
@@ -19,12 +16,10 @@ namespace httpsys::engine {
 // too many, and answers those that wait too long. Thread: the lane.
 class RequestGate {
  public:
-  RequestGate(const http1::MethodTable* methods, RequestQueue* queue, Transport* transport,
-              RefusedRequests* refused, NativeAnswers* answers, PassClock* clock)
+  RequestGate(const http1::MethodTable* methods, const Attachments* attachments,
+              NativeAnswers* answers, PassClock* clock)
       : head_method_(methods->Find("HEAD")),
-        queue_(queue),
-        transport_(transport),
-        refused_(refused),
+        attachments_(attachments),
         answers_(answers),
         clock_(clock) {}
   RequestGate(const RequestGate&) = delete;
@@ -40,29 +35,32 @@ class RequestGate {
   bool IsQueueFull(LaneServer* server);
   // Must be called when a request of this connection was given to JavaScript.
   void AddUnread(const Connection* connection, const http1::RequestHead& head);
-  // Must be called when JavaScript is known to have begun the request whose record ends at `end`.
-  void SettleUnread(uint64_t end) { unread_.Settle(end); }
-  void BeginPass() { unread_.Settle(queue_->begun()); }
+  void BeginPass() {
+    for (const auto& one : *attachments_) Settle(one.get());
+  }
   // Answers the requests that JavaScript has not begun in time, and makes JavaScript skip them.
   void RefuseOverdue(uint64_t now_ms) {
-    if (unread_.HasOverdue(now_ms)) RefuseTaken(now_ms);
+    for (const auto& one : *attachments_) {
+      if (one->unread().HasOverdue(now_ms)) RefuseTaken(one.get(), now_ms);
+    }
   }
-  // Answers the requests that JavaScript will never begin, because its thread is ending.
-  void RefuseAbandoned();
+  // Answers the requests that this JavaScript environment will never begin, because its thread is
+  // ending.
+  void RefuseAbandoned(Attachment* attachment);
 
  private:
-  void RefuseTaken(uint64_t now_ms);
-  void RefuseUnread(const UnreadRequests::Item& item, RouteStatus status);
+  static void Settle(Attachment* attachment) {
+    attachment->unread().Settle(attachment->requests().begun());
+  }
+  void RefuseTaken(Attachment* attachment, uint64_t now_ms);
+  void RefuseUnread(Attachment* attachment, const UnreadRequests::Item& item, RouteStatus status);
 
   const int head_method_;
-  RequestQueue* queue_;
-  Transport* transport_;
-  RefusedRequests* refused_;
+  const Attachments* attachments_;
   NativeAnswers* answers_;
   PassClock* clock_;
   AnswerWriter* connections_ = nullptr;
   AnswerWriter* streams_ = nullptr;
-  UnreadRequests unread_;
 };
 
 }  // namespace httpsys::engine

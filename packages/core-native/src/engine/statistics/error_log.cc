@@ -6,11 +6,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <ctime>
 #include <utility>
 
 #include "base/limits.h"
+#include "base/process.h"
 
 namespace httpsys::engine {
 
@@ -38,6 +38,15 @@ void WriteLine(int fd, const std::string& line) {
   // A full disk loses lines, not requests.
   [[maybe_unused]] const ssize_t written = write(fd, line.data(), line.size());
 }
+
+struct OwnLog {
+  // process.exit() stops no I/O thread.
+  OwnLog() {
+    (void)AtExit([] { ErrorLog::Instance().WriteDropped(true); });
+  }
+
+  ErrorLog log{EnvironmentVariable("HTTPSYS_ERROR_LOG")};
+};
 
 }  // namespace
 
@@ -110,15 +119,7 @@ int StatusFor(RouteStatus status) {
   }
 }
 
-ErrorLog& ErrorLog::Instance() {
-  // The object lives until the process ends, because threads may still write.
-  static ErrorLog* const log = [] {
-    // process.exit() stops no I/O thread.
-    std::atexit([] { Instance().WriteDropped(true); });
-    return new ErrorLog(std::getenv("HTTPSYS_ERROR_LOG"));
-  }();
-  return *log;
-}
+ErrorLog& ErrorLog::Instance() { return OfProcess<OwnLog>().log; }
 
 ErrorLog::ErrorLog(const char* path) : path_(path == nullptr ? "" : path) {
   if (path_.empty()) return;

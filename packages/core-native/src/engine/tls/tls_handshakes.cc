@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "base/socket_calls.h"
 #include "engine/connection/socket_options.h"
+#include "records/records.h"
 #include "tls/hello_peek.h"
 
 namespace httpsys::engine {
@@ -68,13 +69,14 @@ bool TlsHandshakes::Continue(Connection* connection) {
       return false;
     case tls::HandshakeStatus::kAsking: {
       const uint32_t id = Suspend(connection);
-      records_->Hello(id, connection->server->id, connection->tls->hello());
+      connection->attachment().records().Hello(id, connection->server->id,
+                                               connection->tls->hello());
       return false;
     }
     case tls::HandshakeStatus::kTelling:
       for (const tls::NewSession& session : connection->tls->new_sessions()) {
         const uint32_t id = Suspend(connection);
-        records_->NewSession(id, connection->server->id, session);
+        connection->attachment().records().NewSession(id, connection->server->id, session);
       }
       return false;
     case tls::HandshakeStatus::kFailed:
@@ -94,9 +96,10 @@ uint32_t TlsHandshakes::Suspend(Connection* connection) {
   return id;
 }
 
-bool TlsHandshakes::OnAnswer(uint32_t id, tls::HelloAnswer answer, Connection** connection) {
+bool TlsHandshakes::OnAnswer(const Attachment* from, uint32_t id, tls::HelloAnswer answer,
+                             Connection** connection) {
   const auto found = asking_.find(id);
-  if (found == asking_.end()) return false;
+  if (found == asking_.end() || &found->second->attachment() != from) return false;
   *connection = found->second;
   asking_.erase(found);
   const bool is_left = std::any_of(asking_.begin(), asking_.end(),

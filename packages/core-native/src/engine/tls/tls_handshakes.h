@@ -8,15 +8,14 @@
 #include "engine/connection/connection.h"
 #include "engine/connection/transport.h"
 #include "engine/requests/request_router.h"
-#include "records/record_writer.h"
 
 namespace httpsys::engine {
 
 // Thread: the lane.
 class TlsHandshakes {
  public:
-  TlsHandshakes(RecordWriter* records, Transport* transport, RequestRouter* router)
-      : records_(records), transport_(transport), output_(transport->output()), router_(router) {}
+  TlsHandshakes(Transport* transport, RequestRouter* router)
+      : transport_(transport), output_(transport->output()), router_(router) {}
 
   // Continues a handshake (phase kHandshake). Returns true if it is complete and there may be bytes
   // to read.
@@ -25,8 +24,10 @@ class TlsHandshakes {
   void OnTimeout(Connection* connection);
   void OnDetached(Connection* connection);
   // Continues the handshake that waited for JavaScript's answer to the kHello or kNewSession record
-  // `id`. Returns true as OnReadable() does, and sets `connection`. An unknown id is ignored.
-  bool OnAnswer(uint32_t id, tls::HelloAnswer answer, Connection** connection);
+  // `id`. Returns true as OnReadable() does, and sets `connection`. An id that is unknown, or
+  // another attachment's, is ignored.
+  bool OnAnswer(const Attachment* from, uint32_t id, tls::HelloAnswer answer,
+                Connection** connection);
 
  private:
   uint32_t Suspend(Connection* connection);
@@ -35,7 +36,6 @@ class TlsHandshakes {
   bool Establish(Connection* connection);
   void Fail(Connection* connection);
 
-  RecordWriter* records_;
   Transport* transport_;
   OutputPass* output_;
   RequestRouter* router_;

@@ -1,5 +1,7 @@
 #include "engine/websocket/websocket_session.h"
 
+#include <zlib.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
@@ -15,6 +17,21 @@ namespace {
 
 using websocket::ByteBuffer;
 using websocket::Opcode;
+
+constexpr const char* kNoSocket = "has a frame for what is no WebSocket";
+
+// Returns true if zlib takes the parameters.
+bool AreSound(const WebSocketReply& wanted) {
+  const auto is_within = [](int value, int least, int most) {
+    return value >= least && value <= most;
+  };
+  return (wanted.flags & records::kSocketDeflate) == 0 ||
+         (is_within(wanted.server_bits, 8, MAX_WBITS) &&
+          is_within(wanted.client_bits, 8, MAX_WBITS) &&
+          is_within(wanted.level, Z_DEFAULT_COMPRESSION, Z_BEST_COMPRESSION) &&
+          is_within(wanted.memory_level, 1, MAX_MEM_LEVEL) &&
+          is_within(wanted.strategy, Z_DEFAULT_STRATEGY, Z_FIXED));
+}
 
 // Returns a frame in one piece.
 std::shared_ptr<const ByteBuffer> Framed(Opcode opcode, bool is_final, bool is_compressed,
@@ -66,7 +83,7 @@ class WebSocketSession::Delivery final : public websocket::MessageSink {
   bool OnMessage(const websocket::Message& message) override {
     const uint32_t flags = message.opcode == Opcode::kBinary ? records::kMessageBinary : 0;
     const size_t bytes = message.bytes.size();
-    RecordWriter& records = *session_->records_;
+    RecordWriter& records = connection_->attachment().records();
     if (bytes <= limits::kInlineMessageBytesMax) {
       records.Message(connection_->slot.number(), flags, message.bytes);
     } else {
@@ -84,12 +101,13 @@ class WebSocketSession::Delivery final : public websocket::MessageSink {
   bool OnPong(std::string_view payload) override { return Control(Opcode::kPong, payload); }
 
   void OnClose(uint16_t code, std::string_view reason) override {
-    session_->records_->CloseFrame(connection_->slot.number(), code, reason);
+    connection_->attachment().records().CloseFrame(connection_->slot.number(), code, reason);
   }
 
   void OnFailure(const websocket::Failure& failure) override {
-    session_->records_->FrameError(connection_->slot.number(), static_cast<uint32_t>(failure.error),
-                                   failure.detail, failure.zlib_code, failure.zlib_message);
+    connection_->attachment().records().FrameError(
+        connection_->slot.number(), static_cast<uint32_t>(failure.error), failure.detail,
+        failure.zlib_code, failure.zlib_message);
   }
 
  private:
@@ -109,7 +127,8 @@ class WebSocketSession::Delivery final : public websocket::MessageSink {
   }
 
   bool Control(Opcode opcode, std::string_view payload) {
-    session_->records_->Control(connection_->slot.number(), static_cast<uint32_t>(opcode), payload);
+    connection_->attachment().records().Control(connection_->slot.number(),
+                                                static_cast<uint32_t>(opcode), payload);
     return Consume(payload.size());
   }
 
@@ -122,14 +141,9 @@ class WebSocketSession::Delivery final : public websocket::MessageSink {
   Connection* connection_;
 };
 
-WebSocketSession::WebSocketSession(uv_loop_t* loop, LentMemory* lent, BlockPool* pool,
-                                   RecordWriter* records, Transport* transport, Input* input)
-    : lent_(lent),
-      pool_(pool),
-      records_(records),
-      transport_(transport),
-      output_(transport->output()),
-      input_(input) {
+WebSocketSession::WebSocketSession(uv_loop_t* loop, BlockPool* pool, Transport* transport,
+                                   Input* input)
+    : pool_(pool), transport_(transport), output_(transport->output()), input_(input) {
   uv_timer_init(loop, &unused_timer_);
   unused_timer_.data = this;
 }
@@ -161,7 +175,7 @@ Protocol::Advance WebSocketSession::OnReadable(Connection* connection, std::stri
 
 void WebSocketSession::OnEof(Connection* connection) {
   transport_->OnPeerEnded(connection);
-  records_->Eof(connection->slot.number());
+  connection->attachment().records().Eof(connection->slot.number());
   if (connection->is_fin_sent) transport_->Close(connection, 0);
 }
 
@@ -243,7 +257,9 @@ bool WebSocketSession::OnReply(Connection* connection, const ReplyRecord& reply)
 }
 
 void WebSocketSession::Begin(Connection* connection, const WebSocketReply& wanted) {
-  HTTPSYS_CHECK(connection->phase() == InputPhase::kUndecided);
+  if (connection->phase() != InputPhase::kUndecided || !AreSound(wanted)) {
+    return connection->attachment().replies().End("makes a WebSocket of what cannot be one");
+  }
   connection->websocket = std::make_unique<WebSocketState>();
   WebSocketState& socket = *connection->websocket;
   constexpr auto kBytesMax = static_cast<uint32_t>(limits::kMessageBytesMax);
@@ -312,7 +328,7 @@ void WebSocketSession::SendHeader(Connection* connection, const Frame& frame, bo
 }
 
 void WebSocketSession::OnFrame(Connection* connection, const ReplyRecord& reply) {
-  HTTPSYS_CHECK(connection->websocket != nullptr);
+  if (connection->websocket == nullptr) return connection->attachment().replies().End(kNoSocket);
   const Frame frame(reply.flags(), reply.payload());
   bool is_compressed;
   if (!BeginFrame(connection, frame, &is_compressed)) return;
@@ -325,10 +341,11 @@ void WebSocketSession::OnFrame(Connection* connection, const ReplyRecord& reply)
 }
 
 void WebSocketSession::OnFrameBlock(Connection* connection, const ReplyRecord& reply) {
-  HTTPSYS_CHECK(connection->websocket != nullptr);
+  if (connection->websocket == nullptr) return connection->attachment().replies().End(kNoSocket);
   const uint32_t id = reply.block_id();
   LentMemory::View view;
-  HTTPSYS_CHECK(lent_->Find(id, &view));
+  Attachment& attachment = connection->attachment();
+  if (!attachment.lent().Find(id, &view)) return attachment.replies().End(kUnknownBlock);
   const Frame frame(reply.flags(), {reinterpret_cast<const char*>(view.data), view.bytes});
   bool is_compressed;
   if (BeginFrame(connection, frame, &is_compressed) && !is_compressed) {
@@ -337,8 +354,7 @@ void WebSocketSession::OnFrameBlock(Connection* connection, const ReplyRecord& r
     return;
   }
   if (is_compressed) SendCompressed(connection, frame);
-  lent_->Return(id);
-  records_->BlockDone(id, 0);
+  attachment.ReturnBlock(id, 0);
 }
 
 websocket::Deflater* WebSocketSession::LoneDeflaterOf(const websocket::ZlibParameters& parameters) {
@@ -381,38 +397,37 @@ bool WebSocketSession::SendCompressed(Connection* connection, const Frame& frame
 
 // -- Broadcasts.
 
-void WebSocketSession::OnBroadcast(const ReplyRecord& reply) {
-  if (reply.type() == records::ReplyType::kBroadcastBlock) return OnBroadcastBlock(reply);
+void WebSocketSession::OnBroadcast(Attachment* from, const ReplyRecord& reply) {
+  if (reply.type() == records::ReplyType::kBroadcastBlock) return OnBroadcastBlock(from, reply);
   const BroadcastReply wanted = reply.broadcast();
   Broadcast broadcast{Frame(reply.flags(), wanted.payload), nullptr, {}, {}};
   for (size_t i = 0; i < wanted.slots; ++i) {
-    Connection* connection = transport_->slots()->Find(wanted.slot(i));
+    Connection* connection = from->slots().Find(wanted.slot(i));
     if (connection != nullptr) BroadcastTo(connection, &broadcast);
   }
 }
 
-void WebSocketSession::OnBroadcastBlock(const ReplyRecord& reply) {
+void WebSocketSession::OnBroadcastBlock(Attachment* from, const ReplyRecord& reply) {
   const BroadcastReply wanted = reply.broadcast();
   const uint32_t id = wanted.block_id;
   LentMemory::View view;
-  HTTPSYS_CHECK(lent_->Find(id, &view));
+  if (!from->lent().Find(id, &view)) return from->replies().End(kUnknownBlock);
   // The last connection that sends or drops the block reports it.
-  std::shared_ptr<const void> block(view.data, [this, id](const void*) {
-    lent_->Return(id);
-    records_->BlockDone(id, 0);
-  });
+  std::shared_ptr<const void> block(view.data,
+                                    [from, id](const void*) { from->ReturnBlock(id, 0); });
   Broadcast broadcast{Frame(reply.flags(), {reinterpret_cast<const char*>(view.data), view.bytes}),
                       std::move(block),
                       {},
                       {}};
   for (size_t i = 0; i < wanted.slots; ++i) {
-    Connection* connection = transport_->slots()->Find(wanted.slot(i));
+    Connection* connection = from->slots().Find(wanted.slot(i));
     if (connection != nullptr) BroadcastTo(connection, &broadcast);
   }
 }
 
 void WebSocketSession::BroadcastTo(Connection* connection, Broadcast* broadcast) {
-  HTTPSYS_CHECK(connection->websocket != nullptr);
+  if (connection->websocket == nullptr) return connection->attachment().replies().End(kNoSocket);
+  if (OutputPass::IsBeyondCredit(*connection)) return transport_->Close(connection, ENOBUFS);
   const Frame& frame = broadcast->frame;
   WebSocketState& socket = *connection->websocket;
   bool is_compressed;

@@ -11,13 +11,12 @@
 #include <vector>
 
 #include "base/block_pool.h"
-#include "base/block_store.h"
 #include "engine/connection/connection.h"
 #include "engine/connection/input.h"
 #include "engine/connection/protocol.h"
 #include "engine/connection/transport.h"
 #include "engine/connection/websocket_state.h"
-#include "records/record_writer.h"
+#include "records/replies.h"
 #include "websocket/zlib_pool.h"
 
 namespace httpsys::engine {
@@ -25,8 +24,7 @@ namespace httpsys::engine {
 // Thread: the lane.
 class WebSocketSession final : public Protocol {
  public:
-  WebSocketSession(uv_loop_t* loop, LentMemory* lent, BlockPool* pool, RecordWriter* records,
-                   Transport* transport, Input* input);
+  WebSocketSession(uv_loop_t* loop, BlockPool* pool, Transport* transport, Input* input);
   WebSocketSession(const WebSocketSession&) = delete;
   WebSocketSession& operator=(const WebSocketSession&) = delete;
   // Must be called before the loop is closed.
@@ -44,10 +42,10 @@ class WebSocketSession final : public Protocol {
   bool OnReply(Connection* connection, const ReplyRecord& reply) override;
 
   // -- Replies of JavaScript. A record that names what it must not (a connection that is no
-  // WebSocket, an unknown block) is a mistake of our own JavaScript and ends the process.
+  // WebSocket, an unknown block) is a mistake as in ReplyReader::End().
 
   // Handles kBroadcast and kBroadcastBlock, whose records list their connections.
-  void OnBroadcast(const ReplyRecord& reply);
+  void OnBroadcast(Attachment* from, const ReplyRecord& reply);
 
  private:
   class Delivery;
@@ -67,7 +65,7 @@ class WebSocketSession final : public Protocol {
   void Begin(Connection* connection, const WebSocketReply& wanted);
   void OnFrame(Connection* connection, const ReplyRecord& reply);
   void OnFrameBlock(Connection* connection, const ReplyRecord& reply);
-  void OnBroadcastBlock(const ReplyRecord& reply);
+  void OnBroadcastBlock(Attachment* from, const ReplyRecord& reply);
   size_t Read(Connection* connection, char* data, size_t size);
   std::span<char> OwnRoom(Connection* connection);
   static void OnUnusedTimer(uv_timer_t* timer);
@@ -85,9 +83,7 @@ class WebSocketSession final : public Protocol {
   websocket::Deflater* LoneDeflaterOf(const websocket::ZlibParameters& parameters);
   void Pong(Connection* connection, std::string_view payload);
 
-  LentMemory* lent_;
   BlockPool* pool_;
-  RecordWriter* records_;
   Transport* transport_;
   OutputPass* output_;
   Input* input_;

@@ -9,7 +9,7 @@
 
 #include "records/request_queue.h"
 
-namespace httpsys::engine {
+namespace httpsys {
 
 // A request is named by the position of its record in the lane's queue: RequestQueue::appended()
 // right behind it. No two requests have the same position, whichever connection or slot they have.
@@ -51,4 +51,4 @@ class RefusedRequests {
   std::set<uint64_t> ends_;
 };
 
-}  // namespace httpsys::engine
+}  // namespace httpsys

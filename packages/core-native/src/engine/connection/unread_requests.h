@@ -1,5 +1,5 @@
 #pragma once
-// A server's request queue: requests that were given to JavaScript and that it has not begun.
+// The servers' request queues: requests that were given to JavaScript and that it has not begun.
 
 #include <algorithm>
 #include <atomic>
@@ -10,8 +10,8 @@
 
 namespace httpsys::engine {
 
-// The queue of one lane, for all its servers. The counters are shared by all lanes. Thread: the
-// lane.
+// The requests of one attachment, for all its servers. The counters are shared by all lanes.
+// Thread: the lane.
 class UnreadRequests {
  public:
   using Counter = std::atomic<uint64_t>;

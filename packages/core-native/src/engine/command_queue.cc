@@ -1,0 +1,49 @@
+#include "engine/command_queue.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace httpsys::engine {
+
+void CommandQueue::Add(std::function<void()> run, Kind kind) {
+  const std::lock_guard lock(mutex_);
+  commands_.push_back({std::move(run), kind});
+  if (kind == Kind::kConfig) has_configs_.store(true, std::memory_order_release);
+  if (kind == Kind::kConfig || kind == Kind::kUnlisten) {
+    has_orders_.store(true, std::memory_order_release);
+  }
+}
+
+std::vector<CommandQueue::Command> CommandQueue::TakeAll() {
+  std::vector<Command> all;
+  const std::lock_guard lock(mutex_);
+  all.swap(commands_);
+  has_configs_.store(false, std::memory_order_relaxed);
+  has_orders_.store(false, std::memory_order_relaxed);
+  return all;
+}
+
+std::vector<CommandQueue::Command> CommandQueue::TakeOrders() {
+  const std::lock_guard lock(mutex_);
+  has_orders_.store(false, std::memory_order_relaxed);
+  return TakeUntil([](const Command& command) { return command.kind == Kind::kOther; });
+}
+
+std::vector<CommandQueue::Command> CommandQueue::TakeConfigs() {
+  const std::lock_guard lock(mutex_);
+  has_configs_.store(false, std::memory_order_relaxed);
+  return TakeUntil([](const Command& command) { return command.kind != Kind::kConfig; });
+}
+
+// Takes the commands before the first for which the condition is true.
+template <typename Condition>
+std::vector<CommandQueue::Command> CommandQueue::TakeUntil(Condition is_last) {
+  const auto last = std::find_if(commands_.begin(), commands_.end(), is_last);
+  std::vector<Command> taken(std::make_move_iterator(commands_.begin()),
+                             std::make_move_iterator(last));
+  commands_.erase(commands_.begin(), last);
+  return taken;
+}
+
+}  // namespace httpsys::engine

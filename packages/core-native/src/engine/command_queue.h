@@ -1,0 +1,50 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <vector>
+
+namespace httpsys::engine {
+
+// The commands that other threads give a lane, in the order in which they came.
+class CommandQueue {
+ public:
+  // kConfig: settings and routes. kUnlisten, kAdopt: commands of these names. kOther: everything
+  // else.
+  enum class Kind : uint8_t { kConfig, kUnlisten, kAdopt, kOther };
+
+  struct Command {
+    std::function<void()> run;
+    Kind kind;
+  };
+
+  // Thread: any.
+  void Add(std::function<void()> run, Kind kind);
+
+  // -- Thread: the lane.
+
+  std::vector<Command> TakeAll();
+  // Takes the commands that replies may depend on: those up to the first kOther.
+  std::vector<Command> TakeOrders();
+  // Takes the kConfig commands that are first in the queue.
+  std::vector<Command> TakeConfigs();
+  bool has_configs() const { return has_configs_.load(std::memory_order_acquire); }
+  bool has_orders() const { return has_orders_.load(std::memory_order_acquire); }
+  // The flag of has_orders().
+  const std::atomic<bool>* orders() const { return &has_orders_; }
+
+ private:
+  template <typename Condition>
+  std::vector<Command> TakeUntil(Condition is_last);
+
+  std::mutex mutex_;
+  std::vector<Command> commands_;  // Guarded by mutex_.
+  // There is a kConfig command. Written with mutex_ held.
+  std::atomic<bool> has_configs_ = false;
+  // There is a kConfig or kUnlisten command. Written with mutex_ held.
+  std::atomic<bool> has_orders_ = false;
+};
+
+}  // namespace httpsys::engine

@@ -1,0 +1,93 @@
+#pragma once
+// What a lane has of one JavaScript environment.
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/block_pool.h"
+#include "base/block_store.h"
+#include "engine/connection/slots.h"
+#include "engine/connection/unread_requests.h"
+#include "records/consumer_signal.h"
+#include "records/control_block.h"
+#include "records/record_writer.h"
+#include "records/refused_requests.h"
+#include "records/reply_reader.h"
+#include "records/request_queue.h"
+
+namespace httpsys::engine {
+
+// Owns everything that a lane shares with one JavaScript environment, and all names that are valid
+// between the two: slots, interned texts, blocks, positions in the queue. A connection reaches it
+// through its server. Thread: the lane, unless a member says otherwise.
+class Attachment {
+ public:
+  // All memory must outlive the attachment. `is_held` is as in ReplyReader.
+  Attachment(ControlBlock control, std::vector<std::span<uint8_t>> segments, ConsumerSignal* signal,
+             std::shared_ptr<BlockPool> pool, const std::atomic<bool>* is_held);
+  Attachment(const Attachment&) = delete;
+  Attachment& operator=(const Attachment&) = delete;
+
+  // -- Used by JavaScript's thread, too, as each class says.
+
+  RequestQueue& requests() { return requests_; }
+  ReplyReader& replies() { return replies_; }
+  LentMemory& lent() { return lent_; }
+  RefusedRequests& refused() { return refused_; }
+  ConsumerSignal& signal() { return *signal_; }
+  // Returns true if the lane had announced that it sleeps. The caller must wake the lane then.
+  // Thread: any.
+  bool TakeSleeping() {
+    return control_[records::kLaneSleeping].exchange(0, std::memory_order_seq_cst) == 1;
+  }
+
+  // -- Used by the lane only.
+
+  RecordWriter& records() { return records_; }
+  Slots& slots() { return slots_; }
+  UnreadRequests& unread() { return unread_; }
+  // Memory of JavaScript that the lane has taken to receive into, and has not used yet.
+  ReceiveBlocks::Loan& loan() { return loan_; }
+
+  // Announces in the control block whether the lane may sleep, so that JavaScript wakes it for
+  // replies.
+  void TellSleeping(bool is_sleeping) {
+    control_[records::kLaneSleeping].store(is_sleeping ? 1 : 0, std::memory_order_seq_cst);
+  }
+  // Makes the records so far visible, and wakes JavaScript if it must be told.
+  void Publish() {
+    if (requests_.Publish()) signal_->Raise();
+  }
+  // Returns a block that is not used to JavaScript. `error` is a positive errno or 0.
+  void ReturnBlock(uint32_t id, int error) {
+    lent_.Return(id);
+    records_.BlockDone(id, error);
+  }
+  // How long JavaScript has been working on the same batch. Must also be called before records are
+  // published, so that time without work is not counted.
+  uint64_t BlockedMs(uint64_t now_ms);
+  // Notes that a connection was paused because no segment was free (kPauseMemory).
+  void NoteStalled() { has_paused_ = true; }
+  // Returns true if that was noted since the last call.
+  bool TakeStalled() { return std::exchange(has_paused_, false); }
+
+ private:
+  const ControlBlock control_;
+  ConsumerSignal* signal_;
+  LentMemory lent_;
+  RequestQueue requests_;
+  ReplyReader replies_;
+  RefusedRequests refused_;
+  RecordWriter records_;
+  Slots slots_;
+  UnreadRequests unread_;
+  ReceiveBlocks::Loan loan_;
+  uint64_t consumed_ = 0;          // What JavaScript had read at the last BlockedMs().
+  uint64_t working_since_ms_ = 0;  // Since when JavaScript has been working on the batch.
+  bool has_paused_ = false;
+};
+
+}  // namespace httpsys::engine

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "engine/connection/attachment.h"
+
+namespace httpsys::engine {
+
+// The attachments of a lane. Attachments are added before the lane's thread starts, and stay until
+// the lane is destroyed.
+class Attachments {
+ public:
+  Attachment* Add(std::unique_ptr<Attachment> attachment) {
+    return all_.emplace_back(std::move(attachment)).get();
+  }
+
+  auto begin() const { return all_.begin(); }
+  auto end() const { return all_.end(); }
+
+  // True if a JavaScript environment has not read everything that it was given. Thread: the lane.
+  bool HasUnread() const {
+    return std::any_of(begin(), end(), [](const auto& one) { return one->requests().HasUnread(); });
+  }
+  // True if there are replies that the lane has not read. Thread: the lane.
+  bool HasReplies() const {
+    return std::any_of(begin(), end(), [](const auto& one) { return one->replies().HasMore(); });
+  }
+  // True while a JavaScript environment reads records. Thread: any.
+  bool IsDraining() const {
+    return std::any_of(begin(), end(), [](const auto& one) { return one->signal().is_draining(); });
+  }
+
+ private:
+  std::vector<std::unique_ptr<Attachment>> all_;
+};
+
+}  // namespace httpsys::engine

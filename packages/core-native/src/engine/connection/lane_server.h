@@ -1,0 +1,32 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "engine/config/server_config.h"
+#include "engine/connection/attachment.h"
+
+namespace httpsys::engine {
+
+// The state of a server in one lane. Lives until the server has stopped listening and its last
+// connection in this lane has gone. Thread: the lane.
+struct LaneServer {
+  uint32_t id = 0;
+  // The number of its connections and streams.
+  uint32_t connections = 0;
+  // The server has stopped listening.
+  bool is_unlistened = false;
+  // The JavaScript environment that made the server, and hears of its connections.
+  Attachment* attachment = nullptr;
+  // Counters of all lanes together: requests that JavaScript has not begun, and requests that were
+  // refused for that reason.
+  std::atomic<uint64_t>* queued = nullptr;
+  std::atomic<uint64_t>* refused = nullptr;
+  // Counters of requests, by prefix id; nullptr until the first request.
+  std::vector<std::atomic<uint64_t>*> requests;
+  std::shared_ptr<const ServerConfig> config;
+};
+
+}  // namespace httpsys::engine

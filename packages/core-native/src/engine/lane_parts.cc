@@ -1,0 +1,60 @@
+#include "engine/lane_parts.h"
+
+namespace httpsys::engine {
+
+LaneParts::LaneParts(const Wanted& wanted) {
+  uv_loop_t* loop = wanted.loop;
+  const http1::MethodTable* methods = wanted.methods;
+  transport = std::make_unique<Transport>(loop, wanted.load);
+  output = transport->output();
+  answers = std::make_unique<NativeAnswers>(methods, output);
+  input = std::make_unique<Input>(transport.get(), &protocols, answers.get());
+  router = std::make_unique<PortRouter>(loop, wanted.member_id, methods, wanted.attachments,
+                                        &servers, wanted.statistics, transport.get(), input.get(),
+                                        *wanted.on_doubt);
+  handshakes = std::make_unique<TlsHandshakes>(transport.get(), router.get());
+  gate = std::make_unique<RequestGate>(methods, wanted.attachments, answers.get(), &clock);
+  exchanges = std::make_unique<Exchanges>(transport.get(), router.get());
+  websockets =
+      std::make_unique<WebSocketSession>(loop, wanted.pool->get(), transport.get(), input.get());
+  opaque = std::make_unique<OpaqueSession>(transport.get(), input.get());
+  http2 = std::make_unique<Http2Session>(loop, methods, transport.get(), input.get(), router.get(),
+                                         gate.get(), answers.get());
+  http1 = std::make_unique<Http1Session>(methods, transport.get(), input.get(), router.get(),
+                                         http2.get(), gate.get(), answers.get(), exchanges.get(),
+                                         &clock);
+  relay_input =
+      std::make_unique<RelayInput>(methods, transport.get(), input.get(), router.get(),
+                                   exchanges.get(), answers.get(), http1->writer(), http1.get());
+  for (const InputPhase phase :
+       {InputPhase::kHead, InputPhase::kBodyLength, InputPhase::kBodyChunked,
+        InputPhase::kSkipLength, InputPhase::kSkipChunked, InputPhase::kAwaitUpgrade,
+        InputPhase::kAfterClose, InputPhase::kRefused, InputPhase::kOver}) {
+    protocols.Set(phase, http1.get());
+  }
+  for (const InputPhase phase : {InputPhase::kRelayLength, InputPhase::kRelayChunked,
+                                 InputPhase::kRelayUpgrade, InputPhase::kRelayOpaque}) {
+    protocols.Set(phase, relay_input.get());
+  }
+  protocols.Set(InputPhase::kUndecided, opaque.get());
+  protocols.Set(InputPhase::kOpaque, opaque.get());
+  protocols.Set(InputPhase::kWebSocket, websockets.get());
+  protocols.Set(InputPhase::kHttp2, http2.get());
+  gate->set_writers(http1->writer(), http2->writer());
+  router->Start(exchanges.get(), relay_input.get(), http2->relayed());
+  processor = std::make_unique<ReplyProcessor>(wanted.attachments, transport.get(), &protocols,
+                                               http1.get(), http2.get(), websockets.get());
+  publisher = std::make_unique<RecordPublisher>(loop, wanted.attachments, transport.get(),
+                                                input.get(), router.get());
+  transport->set_stream_handler(http2.get());
+  transport->set_input_handler(wanted.handler);
+}
+
+void LaneParts::Close() {
+  transport->Shutdown();
+  router->Close();
+  websockets->Close();
+  publisher->Close();
+}
+
+}  // namespace httpsys::engine

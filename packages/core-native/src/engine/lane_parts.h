@@ -1,0 +1,78 @@
+#pragma once
+// What a lane consists of beside its thread: the parts that handle its connections.
+
+#include <uv.h>
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "base/block_pool.h"
+#include "engine/connection/attachments.h"
+#include "engine/connection/input.h"
+#include "engine/connection/pass_clock.h"
+#include "engine/connection/protocol.h"
+#include "engine/connection/transport.h"
+#include "engine/http1/http1_session.h"
+#include "engine/http2/http2_session.h"
+#include "engine/opaque/opaque_session.h"
+#include "engine/peers/port_router.h"
+#include "engine/peers/port_statistics.h"
+#include "engine/peers/relay_input.h"
+#include "engine/record_publisher.h"
+#include "engine/reply_processor.h"
+#include "engine/requests/exchanges.h"
+#include "engine/requests/native_answer.h"
+#include "engine/requests/request_gate.h"
+#include "engine/tls/tls_handshakes.h"
+#include "engine/websocket/websocket_session.h"
+#include "http1/method_table.h"
+
+namespace httpsys::engine {
+
+// Thread: the lane.
+struct LaneParts {
+  // What the parts are made from. All pointers must outlive the parts.
+  struct Wanted {
+    uv_loop_t* loop;
+    const Attachments* attachments;
+    InputHandler* handler;
+    std::atomic<uint32_t>* load;  // As in Transport.
+    const std::shared_ptr<BlockPool>* pool;
+    const http1::MethodTable* methods;
+    uint64_t member_id;
+    PortStatistics* statistics;
+    const std::function<void(uint16_t port)>* on_doubt;  // As in PortRouter.
+  };
+
+  // Makes the parts in order, from those that read and write sockets to those that speak protocols.
+  explicit LaneParts(const Wanted& wanted);
+  LaneParts(const LaneParts&) = delete;
+  LaneParts& operator=(const LaneParts&) = delete;
+
+  // Closes every connection. Must be called before the loop is closed.
+  void Close();
+
+  // Destroyed after the transport, whose queues may hold output that refers to the session.
+  std::unique_ptr<WebSocketSession> websockets;
+  std::unique_ptr<Transport> transport;
+  OutputPass* output = nullptr;  // The transport's.
+  std::unique_ptr<TlsHandshakes> handshakes;
+  PassClock clock;
+  std::unique_ptr<NativeAnswers> answers;
+  std::unique_ptr<RequestGate> gate;
+  Protocols protocols;
+  std::unique_ptr<Input> input;
+  std::unique_ptr<Exchanges> exchanges;
+  std::unique_ptr<Http1Session> http1;
+  std::unique_ptr<OpaqueSession> opaque;
+  std::unique_ptr<RelayInput> relay_input;
+  std::unique_ptr<Http2Session> http2;
+  std::unique_ptr<ReplyProcessor> processor;
+  std::unique_ptr<PortRouter> router;
+  std::unique_ptr<RecordPublisher> publisher;
+  LaneServers servers;
+};
+
+}  // namespace httpsys::engine

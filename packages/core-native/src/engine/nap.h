@@ -1,0 +1,38 @@
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+
+#include "base/contention.h"
+#include "engine/connection/attachments.h"
+
+namespace httpsys::engine {
+
+// The short wait of a lane for JavaScript to finish its batch. While JavaScript works on a batch, a
+// new request would only wait behind it, and replies are about to come: it costs less to read
+// sockets together and to send replies together than one by one.
+class Nap {
+ public:
+  explicit Nap(const Attachments* attachments) : attachments_(attachments) {}
+  Nap(const Nap&) = delete;
+  Nap& operator=(const Nap&) = delete;
+
+  // Waits up to limits::kNapUs. Returns true if JavaScript has ended the wait. Does not wait if
+  // there are replies, or if naps have been of no use lately. Thread: the lane.
+  bool Take();
+  // True while naps are left out because they have been of no use. Thread: the lane.
+  bool is_useless() const { return backoff_.is_active(); }
+  // Returns false if the lane was not napping. Thread: any.
+  bool End();
+
+ private:
+  bool Wait();
+
+  const Attachments* attachments_;
+  std::mutex mutex_;
+  std::condition_variable over_;
+  bool is_napping_ = false;  // Guarded by mutex_.
+  WaitBackoff backoff_;      // Used by the lane only.
+};
+
+}  // namespace httpsys::engine

@@ -1,0 +1,52 @@
+#include "engine/new_connections.h"
+
+#include <unistd.h>
+
+namespace httpsys::engine {
+
+void NewConnections::Add(uint32_t server_id, const std::vector<int>& fds) {
+  for (const int fd : fds) accepted_.push_back({server_id, fd});
+}
+
+void NewConnections::Open(bool may_wait) {
+  for (const Accepted& accepted : accepted_) {
+    if (!Take(accepted, may_wait)) early_.push_back(accepted);
+  }
+  accepted_.clear();
+}
+
+void NewConnections::OpenEarly() {
+  for (const Accepted& accepted : early_) Take(accepted, false);
+  early_.clear();
+}
+
+bool NewConnections::Take(const Accepted& accepted, bool may_wait) {
+  PortRouter& router = *parts_->router;
+  const auto found = parts_->servers.find(accepted.server_id);
+  const bool is_welcome = found != parts_->servers.end() && !is_closed_;
+  LaneServer* server = is_welcome ? found->second.get() : nullptr;
+  std::string_view bytes;
+  PortMoves::FirstLook look = PortMoves::FirstLook::kStays;
+  if (is_welcome && router.has_peers()) {
+    look = router.moves().PassOn(accepted.fd, &server, &bytes);
+  }
+  if (look == PortMoves::FirstLook::kTooEarly && may_wait) return false;
+  const bool is_passed_on = look == PortMoves::FirstLook::kPassedOn;
+  if (!is_welcome || is_passed_on) {
+    if (!is_passed_on) close(accepted.fd);
+    load_->fetch_sub(1, std::memory_order_relaxed);
+    return true;
+  }
+  Transport& transport = *parts_->transport;
+  Connection* connection = transport.Open(accepted.fd, server);
+  if (connection == nullptr) return true;
+  if (connection->tls == nullptr && !router.IsShared(connection->local_port)) {
+    transport.Announce(connection, 0);
+  } else if (!bytes.empty()) {
+    parts_->input->Receive(connection, bytes);
+  }
+  transport.Watch(connection);
+  return true;
+}
+
+}  // namespace httpsys::engine

@@ -1,0 +1,62 @@
+#include "engine/record_publisher.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/limits.h"
+
+namespace httpsys::engine {
+
+RecordPublisher::RecordPublisher(uv_loop_t* loop, const Attachments* attachments,
+                                 Transport* transport, Input* input, PortRouter* router)
+    : attachments_(attachments), transport_(transport), input_(input), router_(router) {
+  uv_timer_init(loop, &late_timer_);
+  late_timer_.data = this;
+}
+
+void RecordPublisher::Close() { uv_close(reinterpret_cast<uv_handle_t*>(&late_timer_), nullptr); }
+
+void RecordPublisher::Publish(bool is_due) {
+  if (std::exchange(is_due_, false)) is_due = true;
+  bool has_waiting = false;
+  Urgency highest = Urgency::kLate;
+  for (const auto& one : *attachments_) {
+    // An urgent record takes along the records that may wait.
+    const Urgency urgency = one->records().TakeUrgency();
+    if (urgency == Urgency::kNow || is_due || one->requests().stalled()) {
+      PublishNow(one.get());
+    } else if (one->requests().HasUnpublished()) {
+      has_waiting = true;
+      highest = std::max(highest, urgency);
+    }
+  }
+  if (!has_waiting) {
+    uv_timer_stop(&late_timer_);
+    return;
+  }
+  const uint64_t late_ms =
+      highest == Urgency::kSoon ? limits::kOpenToldLateMs : limits::kToldLateMs;
+  const bool is_set = uv_is_active(reinterpret_cast<uv_handle_t*>(&late_timer_)) != 0;
+  if (is_set && uv_timer_get_due_in(&late_timer_) <= late_ms) return;
+  uv_timer_start(
+      &late_timer_,
+      [](uv_timer_t* timer) { static_cast<RecordPublisher*>(timer->data)->MakeDue(); }, late_ms, 0);
+}
+
+void RecordPublisher::PublishNow(Attachment* attachment) {
+  router_->OnPublishing();
+  attachment->Publish();
+  // A stall may begin and end between two calls, so the question is whether a connection was
+  // paused.
+  while (!attachment->requests().stalled() && attachment->TakeStalled()) {
+    transport_->ForEach([&](Connection* connection) {
+      if (connection->is_open() && (connection->watch.pauses() & kPauseMemory) != 0 &&
+          &connection->attachment() == attachment) {
+        input_->Resume(connection, kPauseMemory);
+      }
+    });
+    attachment->Publish();
+  }
+}
+
+}  // namespace httpsys::engine

@@ -1,0 +1,144 @@
+#include "napi/record_dispatch.h"
+
+#include <memory>
+#include <utility>
+
+#include "base/limits.h"
+#include "records/control_block.h"
+
+namespace httpsys {
+
+bool RecordDispatch::Open(Napi::Env env, Napi::Function dispatch, std::vector<int32_t*> controls) {
+  dispatch_ = Napi::Persistent(dispatch);
+  controls_ = std::move(controls);
+  uv_loop_t* loop = nullptr;
+  if (napi_get_uv_event_loop(env, &loop) != napi_ok) return false;
+  auto wakeup = std::make_unique<Wakeup>();
+  const int failed = uv_async_init(loop, &wakeup->async, [](uv_async_t* async) {
+    RecordDispatch* dispatch = static_cast<Wakeup*>(async->data)->dispatch;
+    if (dispatch != nullptr) dispatch->OnWake();
+  });
+  if (failed != 0) return false;
+  wakeup->async.data = wakeup.get();
+  wakeup->dispatch = this;
+  uv_unref(reinterpret_cast<uv_handle_t*>(&wakeup->async));
+  wakeup_ = wakeup.release();
+  return napi_add_async_cleanup_hook(env, OnEnvironmentEnd, wakeup_, &wakeup_->cleanup) == napi_ok;
+}
+
+std::function<void()> RecordDispatch::wake() const {
+  uv_async_t* async = &wakeup_->async;
+  return [async] { uv_async_send(async); };
+}
+
+void RecordDispatch::OnEnvironmentEnd(napi_async_cleanup_hook_handle, void* argument) {
+  RecordDispatch* dispatch = static_cast<Wakeup*>(argument)->dispatch;
+  if (dispatch != nullptr) dispatch->owner_.on_end();
+}
+
+void RecordDispatch::Close() {
+  dispatch_.Reset();
+  if (wakeup_ == nullptr) return;
+  wakeup_->dispatch = nullptr;
+  uv_close(reinterpret_cast<uv_handle_t*>(&wakeup_->async), [](uv_handle_t* handle) {
+    const std::unique_ptr<Wakeup> wakeup(static_cast<Wakeup*>(handle->data));
+    if (wakeup->cleanup != nullptr) napi_remove_async_cleanup_hook(wakeup->cleanup);
+  });
+  wakeup_ = nullptr;
+}
+
+void RecordDispatch::Ref() {
+  if (wakeup_ != nullptr) uv_ref(reinterpret_cast<uv_handle_t*>(&wakeup_->async));
+}
+
+void RecordDispatch::Unref() {
+  if (wakeup_ != nullptr) uv_unref(reinterpret_cast<uv_handle_t*>(&wakeup_->async));
+}
+
+// -- Batches.
+
+void RecordDispatch::OnWake() {
+  if (backend() == nullptr || is_draining_) return;
+  const Napi::HandleScope scope(dispatch_.Env());
+  is_draining_ = true;
+  const bool is_more = DrainRecords();
+  is_draining_ = false;
+  if (backend() != nullptr) owner_.on_batch();
+  if (is_more && backend() != nullptr) uv_async_send(&wakeup_->async);
+}
+
+bool RecordDispatch::DrainRecords() {
+  const uint64_t deadline_ns = uv_hrtime() + limits::kDrainNs;
+  ConsumerSignal& signal = backend()->signal();
+  bool is_raised = false;
+  for (;;) {
+    bool found = false;
+    for (size_t lane = 0; lane < backend()->lane_count(); ++lane) {
+      RequestQueue::Region region;
+      if (!backend()->requests(lane).Next(&region)) continue;
+      found = true;
+      if (!is_raised) signal.BeginDrain();
+      is_raised = true;
+      const Dispatched dispatched = DispatchRegion(lane, region);
+      // The application may have closed the engine.
+      if (backend() == nullptr) return false;
+      if (dispatched == Dispatched::kStop) {
+        signal.EndDrain();
+        return false;
+      }
+      if (uv_hrtime() > deadline_ns) {
+        signal.EndDrain();
+        return true;
+      }
+    }
+    if (found) continue;
+    if (!is_raised) return false;
+    // Records that were published until here have raised no signal, so look once more.
+    signal.EndDrain();
+    is_raised = false;
+  }
+}
+
+RecordDispatch::Dispatched RecordDispatch::DispatchRegion(size_t lane,
+                                                          const RequestQueue::Region& region) {
+  napi_env env = dispatch_.Env();
+  const Napi::HandleScope scope(env);
+  napi_value arguments[4];
+  napi_create_uint32(env, static_cast<uint32_t>(lane), &arguments[0]);
+  napi_create_uint32(env, region.segment, &arguments[1]);
+  napi_create_uint32(env, region.start, &arguments[2]);
+  napi_create_uint32(env, region.end, &arguments[3]);
+  const ControlBlock control(controls_[lane]);
+  std::atomic<uint32_t>& resume = control[records::kDispatchResume];
+  resume.store(region.start, std::memory_order_relaxed);
+  backend()->requests(lane).BeginReading();
+  napi_value receiver;
+  napi_get_global(env, &receiver);
+  napi_value result = nullptr;
+  const napi_status status =
+      napi_make_callback(env, nullptr, receiver, dispatch_.Value(), 4, arguments, &result);
+  if (backend() == nullptr) return Dispatched::kStop;
+  uint32_t reached = region.start;
+  if (status == napi_ok && napi_get_value_uint32(env, result, &reached) == napi_ok) {
+    if (reached < region.start || reached > region.end) reached = region.end;
+    ConsumeRecords(lane, reached);
+    return reached == region.end ? Dispatched::kAll : Dispatched::kSome;
+  }
+  reached = resume.load(std::memory_order_relaxed);
+  // Without this check, a throw before the first record would repeat for ever.
+  if (reached <= region.start || reached > region.end) reached = region.end;
+  ConsumeRecords(lane, reached);
+  bool is_pending = false;
+  napi_is_exception_pending(env, &is_pending);
+  if (!is_pending) return Dispatched::kStop;  // The environment is being terminated.
+  napi_value error;
+  if (napi_get_and_clear_last_exception(env, &error) != napi_ok) return Dispatched::kStop;
+  if (napi_fatal_exception(env, error) != napi_ok) return Dispatched::kStop;
+  return Dispatched::kSome;
+}
+
+void RecordDispatch::ConsumeRecords(size_t lane, uint32_t offset) {
+  if (backend()->requests(lane).Consume(offset)) backend()->WakeLane(lane);
+}
+
+}  // namespace httpsys

@@ -1,0 +1,72 @@
+#pragma once
+// The JavaScript thread's end of the request queues.
+
+#include <napi.h>
+#include <uv.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "napi/host_backend.h"
+
+namespace httpsys {
+
+// Wakes the JavaScript thread for new records, and calls `dispatch` (types/binding.d.ts) with them.
+// Thread: JavaScript, except for wake().
+class RecordDispatch {
+ public:
+  struct Owner {
+    // The backend; nullptr while there is none. JavaScript may close it in any call.
+    const std::unique_ptr<HostBackend>* backend;
+    // Called after each batch of records, unless the backend was closed.
+    std::function<void()> on_batch;
+    // Called when the environment ends: at worker.terminate(), at process.exit() in a worker, or at
+    // the natural end of a thread. Must call Close().
+    std::function<void()> on_end;
+  };
+
+  explicit RecordDispatch(Owner owner) : owner_(std::move(owner)) {}
+  RecordDispatch(const RecordDispatch&) = delete;
+  RecordDispatch& operator=(const RecordDispatch&) = delete;
+
+  // `controls` are the control blocks of the lanes. Returns false if the event loop cannot be
+  // watched; Close() must be called then, too.
+  bool Open(Napi::Env env, Napi::Function dispatch, std::vector<int32_t*> controls);
+  // Returns what wakes the JavaScript thread: a function for any thread, valid until Close().
+  std::function<void()> wake() const;
+  // Idempotent.
+  void Close();
+
+  // Whether the event loop stays alive for new records. At first it does not.
+  void Ref();
+  void Unref();
+
+ private:
+  enum class Dispatched : uint8_t { kAll, kSome, kStop };
+
+  // The handle outlives the object: it is freed after the loop has closed it.
+  struct Wakeup {
+    uv_async_t async;
+    RecordDispatch* dispatch = nullptr;
+    napi_async_cleanup_hook_handle cleanup = nullptr;
+  };
+
+  static void OnEnvironmentEnd(napi_async_cleanup_hook_handle handle, void* argument);
+  HostBackend* backend() const { return owner_.backend->get(); }
+  void OnWake();
+  // Returns true if the event loop must get its turn before the remaining records.
+  bool DrainRecords();
+  Dispatched DispatchRegion(size_t lane, const RequestQueue::Region& region);
+  void ConsumeRecords(size_t lane, uint32_t offset);
+
+  const Owner owner_;
+  Wakeup* wakeup_ = nullptr;
+  bool is_draining_ = false;
+  Napi::FunctionReference dispatch_;
+  std::vector<int32_t*> controls_;
+};
+
+}  // namespace httpsys

@@ -1,0 +1,15 @@
+#pragma once
+// Methods of `Engine` for ports that other processes share.
+
+#include <vector>
+
+#include "napi/engine_wrap.h"
+
+namespace httpsys {
+
+std::vector<EngineMethod> SharingMethods();
+
+// Gives JavaScript the results of registrations that other members had to decide on.
+void DeliverResults(EngineWrap* engine);
+
+}  // namespace httpsys
