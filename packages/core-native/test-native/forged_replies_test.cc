@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
+#include <iterator>
 #include <random>
 #include <string>
 #include <string_view>
@@ -26,6 +27,15 @@ constexpr uint32_t kForging = 1;
 constexpr uint32_t kSound = 2;
 constexpr uint32_t kTypesMax = 24;  // Some are no types.
 constexpr uint32_t kSlotsMax = 8;   // Some are no slots.
+
+constexpr ReplyType kFrequent[] = {
+    ReplyType::kResponse,       ReplyType::kData,
+    ReplyType::kTrailers,       ReplyType::kEnd,
+    ReplyType::kWindow,         ReplyType::kUpgradeAccept,
+    ReplyType::kUpgradeDecline, ReplyType::kShutdown,
+    ReplyType::kSocketOption,   ReplyType::kIdleTimeout,
+    ReplyType::kAskCertificate, ReplyType::kDestroy,
+};
 
 // What clients have sent when the replies come.
 constexpr std::string_view kInputs[] = {
@@ -84,12 +94,14 @@ class Round {
   }
 
   void Forge() {
-    const auto type = static_cast<ReplyType>(Pick(kTypesMax));
-    // An upgrade is decided before a WebSocket is made, and so on: other orders come by chance.
-    std::vector<uint32_t> words(Pick(12));
-    for (uint32_t& word : words) word = Pick(3) == 0 ? static_cast<uint32_t>(random_()) : Pick(16);
-    // With lengths that fit most often, so that more is read than the header.
-    if (words.size() > 2 && Pick(2) == 0) words[0] = words[1] = 0;
+    // Most often a type that may come at any time: others end the attachment at once.
+    const ReplyType type = Pick(4) != 0 ? kFrequent[Pick(std::size(kFrequent))]
+                                        : static_cast<ReplyType>(Pick(kTypesMax));
+    // Most often enough words for the type, and lengths that fit.
+    std::vector<uint32_t> words(Pick(16) != 0 ? 12 : Pick(12));
+    for (uint32_t& word : words) {
+      word = Pick(32) == 0 ? static_cast<uint32_t>(random_()) : Pick(8);
+    }
     const uint32_t flags = Pick(2) == 0 ? 0 : static_cast<uint32_t>(random_()) & 0xffff;
     forging_.Reply(type, Pick(kSlotsMax), flags, words);
   }

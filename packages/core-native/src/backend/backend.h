@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,11 +15,6 @@
 #include "records/consumer_signal.h"
 #include "records/request_queue.h"
 #include "url/url_prefix_table.h"
-
-namespace httpsys::tls {
-class HostContext;
-class ServerContext;
-}  // namespace httpsys::tls
 
 namespace httpsys {
 

@@ -12,6 +12,11 @@
 
 #include "backend/backend.h"
 
+namespace httpsys::tls {
+class HostContext;
+class ServerContext;
+}  // namespace httpsys::tls
+
 namespace httpsys {
 
 // What a context is made of, beside Node's own.

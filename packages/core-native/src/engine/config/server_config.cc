@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "backend/tls_contexts.h"
 #include "http1/request_host.h"
 #include "url/url_prefix.h"
 

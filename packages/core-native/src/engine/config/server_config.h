@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "backend/tls_contexts.h"
 #include "http1/request_parser.h"
 #include "url/url_prefix_table.h"
 
