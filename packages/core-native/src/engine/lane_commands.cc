@@ -183,7 +183,7 @@ void Lane::Unlisten(uint32_t server_id) {
 // JavaScript looked.
 void Lane::EndOrMove(LaneServer* server) {
   transport_->ForEach([&](Connection* connection) {
-    if (!connection->is_open() || connection->server != server || connection->stream != nullptr) {
+    if (!connection->is_open() || connection->server() != server || connection->stream != nullptr) {
       return;
     }
     if (connection->http2 != nullptr) {
@@ -195,7 +195,7 @@ void Lane::EndOrMove(LaneServer* server) {
     if (connection->slot.is_announced()) return exchanges_->EndIdle(connection);
     if (connection->phase() != InputPhase::kHandshake) return router_->Leave(connection);
     // A connection whose bytes are untouched can go to another member.
-    if (!connection->is_hello_routed && router_->MoveAway(connection)) return;
+    if (!connection->sharing.is_hello_routed() && router_->MoveAway(connection)) return;
     transport_->Announce(connection, records::kFlagPending);
   });
 }
@@ -271,7 +271,7 @@ void Lane::CheckConnections(uint32_t server_id, uint64_t headers_timeout_ms,
   Post([this, server_id, headers_timeout_ms, request_timeout_ms] {
     const uint64_t now_ns = uv_hrtime();
     transport_->ForEach([&](Connection* connection) {
-      if (!connection->is_open() || connection->server->id != server_id) return;
+      if (!connection->is_open() || connection->server()->id != server_id) return;
       const uint64_t headers_ns = headers_timeout_ms * kNsPerMs;
       const uint64_t request_ns = request_timeout_ms * kNsPerMs;
       if (connection->http2 != nullptr || connection->stream != nullptr) {

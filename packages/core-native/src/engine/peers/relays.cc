@@ -10,6 +10,7 @@
 
 #include "base/limits.h"
 #include "base/socket_calls.h"
+#include "engine/connection/messages.h"
 #include "engine/connection/socket_options.h"
 #include "records/record_writer.h"
 
@@ -91,7 +92,7 @@ Relay* Relays::Open(Connection* connection, uint64_t member) {
   HandedConnection handed;
   handed.fd = ends[1];
   handed.port = connection->local_port;
-  handed.hops = static_cast<uint8_t>(connection->hops + 1);
+  handed.hops = static_cast<uint8_t>(connection->sharing.hops() + 1);
   handed.origin = std::make_unique<RelayOrigin>();
   handed.origin->id = relay->id;
   handed.origin->is_stream = connection->stream != nullptr;
@@ -108,8 +109,9 @@ Relay* Relays::Open(Connection* connection, uint64_t member) {
 
 bool Relays::IsOnlyAt(const Connection* connection, uint64_t member) {
   const Relay* relay = Of(connection);
-  return connection->unanswered == 0 ||
-         (relay != nullptr && relay->member == member && relay->pending == connection->unanswered);
+  return connection->message.unanswered() == 0 ||
+         (relay != nullptr && relay->member == member &&
+          relay->pending == connection->message.unanswered());
 }
 
 bool Relays::HasPending(const Connection* connection) {
@@ -253,7 +255,7 @@ void Relays::CheckAnswers(Relay* relay) {
       if (relay->connection == nullptr) return;
       continue;
     }
-    if (connection->idle_timeout_ms == 0) connection->idle_timeout_ms = limits::kNativeIdleMs;
+    ConnectionTimers::LimitIdle(connection);
     // The lane looks at further input when the output has left.
     output_->Touch(connection);
     exchanges_->OnAnswered(connection);
@@ -361,7 +363,7 @@ void Relays::OnDecided(const peer::Decided& decision) {
   if (decision.is_upgraded != 0) {
     relay->is_opaque = true;
     relay->pending = 0;
-    connection->unanswered = 0;
+    Messages::SetUnanswered(connection, 0);
   }
   if (connection->stream != nullptr) {
     streams_->OnRelayedUpgrade(connection, relay->is_opaque);
