@@ -1,11 +1,10 @@
 #include "sharing/sharing_thread.h"
 
-#include <pthread.h>
-
 #include <utility>
 
 #include "base/limits.h"
 #include "base/signals_blocked.h"
+#include "base/thread_name.h"
 
 namespace httpsys::sharing {
 namespace {
@@ -62,9 +61,7 @@ void SharingThread::CloseHandles() {
 }
 
 void SharingThread::Main(void* argument) {
-#ifdef __linux__
-  pthread_setname_np(pthread_self(), "httpsys-share");
-#endif
+  SetThreadName("httpsys-share");
   auto* self = static_cast<SharingThread*>(argument);
   current = self;
   uv_run(&self->loop_, UV_RUN_DEFAULT);

@@ -1,6 +1,5 @@
 #include "engine/peers/relays.h"
 
-#include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 
 #include "base/limits.h"
 #include "base/socket_calls.h"
+#include "base/unix_sockets.h"
 #include "engine/connection/messages.h"
 #include "engine/connection/socket_options.h"
 #include "records/record_writer.h"
@@ -18,17 +18,10 @@ namespace httpsys::engine {
 namespace {
 
 bool MakePair(int* ends) {
-#ifdef __linux__
-  return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == 0;
-#else
-  if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return false;
-  for (int i = 0; i < 2; ++i) {
-    SetCloseOnExec(ends[i]);
-    fcntl(ends[i], F_SETFL, O_NONBLOCK);
-    SuppressSigpipe(ends[i]);
-  }
+  if (!OpenUnixPair(ends)) return false;
+  SuppressSigpipe(ends[0]);
+  SuppressSigpipe(ends[1]);
   return true;
-#endif
 }
 
 // Returns the facts of a session for a frame. Certificates that the frame has no room for are left
