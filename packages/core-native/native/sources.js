@@ -72,6 +72,7 @@ const kEngine = [
   'backend/tls_contexts.cc',
   'base/allowance.cc',
   'base/small_blocks.cc',
+  'base/unix_sockets_portable.cc',
   'engine/accept/accept_watch.cc',
   'engine/accept/acceptor.cc',
   'engine/accept/listener_poll_poll.cc',
@@ -88,7 +89,6 @@ const kEngine = [
   'engine/connection/lingering.cc',
   'engine/connection/output_pass.cc',
   'engine/connection/output_queue.cc',
-  'engine/connection/send_rate.cc',
   'engine/connection/slots.cc',
   'engine/connection/slow_clients.cc',
   'engine/connection/socket_options.cc',
@@ -152,6 +152,7 @@ const kEngine = [
   'sharing/channel.cc',
   'sharing/listening_socket.cc',
   'sharing/meeting_place.cc',
+  'sharing/meeting_place_directory.cc',
   'sharing/member_names.cc',
   'sharing/named_files.cc',
   'sharing/port_entries.cc',
@@ -166,12 +167,10 @@ const kEngine = [
   'sharing/port_queries.cc',
   'sharing/port_record.cc',
   'sharing/port_succession.cc',
-  'sharing/proc_names.cc',
   'sharing/shared_port.cc',
   'sharing/shared_ports.cc',
   'sharing/sharing_thread.cc',
   'sharing/state_query.cc',
-  'sharing/unix_diag.cc',
   'tls/client_hello.cc',
   'tls/dev_certificate.cc',
   'tls/error_queue.cc',
@@ -193,12 +192,24 @@ const kEngine = [
   'websocket/zlib_state.cc',
 ]
 
-// One of these makes what the system has.
-const kOnLinux = ['engine/accept/listener_poll_epoll.cc']
-const kElsewhere = ['engine/accept/listener_poll_other.cc']
+// What is different on Linux. Files for every system, beside them, are compiled and tested on Linux, too.
+const kOnLinux = [
+  'base/unix_sockets_linux.cc',
+  'engine/accept/listener_poll_epoll.cc',
+  'engine/connection/send_rate_linux.cc',
+  'sharing/meeting_place_abstract.cc',
+  'sharing/proc_names.cc',
+  'sharing/unix_diag.cc',
+]
+const kElsewhere = [
+  'base/unix_sockets_other.cc',
+  'engine/accept/listener_poll_other.cc',
+  'engine/connection/send_rate_other.cc',
+  'sharing/meeting_place_other.cc',
+]
 
 /** <linux/tcp.h> of one and <netinet/tcp.h> of others declare the same names: in no batch. */
-const kAlone = ['engine/accept/listener_poll_epoll.cc', 'engine/connection/send_rate.cc']
+const kAlone = ['engine/accept/listener_poll_epoll.cc', 'engine/connection/send_rate_linux.cc']
 
 /** Files a batch: with more of them the cores wait for the last one, and a change of one file takes longer to compile. */
 const kBatchSize = 8

@@ -45,7 +45,7 @@ TEST(InputPhaseTest, AStreamBeginsInItsOwnPhaseAndNoConnectionWithoutARelayEnter
 }
 
 TEST(InputPhaseTest, AConnectionEntersWhatTheTableAllows) {
-  Connection connection;
+  Connection connection(-1, Addresses{});
   connection.Enter(InputPhase::kAwaitUpgrade);
   connection.Enter(InputPhase::kUndecided);
   connection.Enter(InputPhase::kWebSocket);
@@ -53,7 +53,10 @@ TEST(InputPhaseTest, AConnectionEntersWhatTheTableAllows) {
 }
 
 TEST(InputPhaseDeathTest, AConnectionThatEntersAnythingElseAborts) {
-  Connection connection(InputPhase::kWebSocket);
+  Connection connection(-1, Addresses{});
+  connection.Enter(InputPhase::kAwaitUpgrade);
+  connection.Enter(InputPhase::kUndecided);
+  connection.Enter(InputPhase::kWebSocket);
   EXPECT_DEATH(connection.Enter(InputPhase::kHead), "MayFollow");
 }
 

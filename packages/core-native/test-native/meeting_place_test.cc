@@ -31,6 +31,7 @@
 #include "peer/messages.h"
 #include "sharing/listening_socket.h"
 #include "sharing/member_names.h"
+#include "sharing/name_place.h"
 #include "sharing/named_files.h"
 #include "sharing/proc_names.h"
 #include "support/descriptors.h"
@@ -318,6 +319,75 @@ TEST(StrangerTest, AnotherUserAtAHigherRankIsNobodysSuccessor) {
   EXPECT_EQ(rank, 0u);
   close(fd);
   CloseNamed(&own);
+}
+
+// -- The place of systems without abstract names, which is a directory that we make.
+
+class DirectoryPlaceTest : public testing::Test {
+ protected:
+  DirectoryPlaceTest() { UseNamePlace(DirectoryPlace()); }
+  ~DirectoryPlaceTest() override { UseNamePlace(SystemPlace()); }
+};
+
+TEST_F(DirectoryPlaceTest, NamesAreFilesInADirectoryOfTheUser) {
+  const std::string start = "/tmp/httpsys-1-" + std::to_string(geteuid()) + "/";
+  EXPECT_EQ(PortName(8080), start + "8080");
+  EXPECT_EQ(PortName(8080, 2), start + "8080-2");
+  EXPECT_EQ(MemberName(0x1f), start + "m-000000000000001f");
+}
+
+TEST_F(DirectoryPlaceTest, TheFirstOwnerOfANameMakesThePrivateDirectory) {
+  const std::string name = PortName(OwnPort());
+  NamedSocket first;
+  ASSERT_EQ(ListenUnder(name, &first), 0);
+  struct stat found {};
+  ASSERT_EQ(stat(DirectoryPlace().DefaultStart().c_str(), &found), 0);
+  EXPECT_EQ(found.st_mode & 07777, 0700u);
+  EXPECT_EQ(found.st_uid, geteuid());
+  NamedSocket second;
+  EXPECT_EQ(ListenUnder(name, &second), -EADDRINUSE);
+  Credentials stranger;
+  EXPECT_FALSE(IsStrangers(name, &stranger));
+  const int visitor = ConnectTo(name);
+  EXPECT_GE(visitor, 0);
+  close(visitor);
+  CloseNamed(&first);
+  EXPECT_EQ(ConnectTo(name), -ENOENT);
+}
+
+TEST_F(DirectoryPlaceTest, MembersAreFoundAndTheirEndIsSeen) {
+  const uint64_t id = RandomId();
+  NamedSocket own;
+  ASSERT_EQ(ListenUnder(MemberName(id), &own), 0);
+  std::vector<uint64_t> found = FindMembers();
+  EXPECT_EQ(std::count(found.begin(), found.end(), id), 1);
+  EXPECT_FALSE(IsGone(id));
+  CloseNamed(&own);
+  EXPECT_TRUE(IsGone(id));
+  found = FindMembers();
+  EXPECT_EQ(std::count(found.begin(), found.end(), id), 0);
+}
+
+TEST_F(DirectoryPlaceTest, TheCoordinatorListensAtTheHighestRank) {
+  const uint16_t port = OwnPort();
+  NamedSocket first;
+  NamedSocket third;
+  ASSERT_EQ(ListenUnder(PortName(port), &first), 0);
+  ASSERT_EQ(ListenUnder(PortName(port, 2), &third), 0);
+  uint32_t rank = 7;
+  const int fd = ConnectToCoordinator(port, &rank);
+  ASSERT_GE(fd, 0);
+  close(fd);
+  EXPECT_EQ(rank, 2u);
+  EXPECT_TRUE(IsRankPassed(port, 0));
+  CloseNamed(&third);
+  EXPECT_FALSE(IsRankPassed(port, 0));
+  CloseNamed(&first);
+}
+
+TEST_F(DirectoryPlaceTest, ANameThatIsTooLongIsRefused) {
+  NamedSocket socket;
+  EXPECT_EQ(ListenUnder('/' + std::string(200, 'x'), &socket), -ENAMETOOLONG);
 }
 
 // -- Names that are files.

@@ -29,8 +29,8 @@ module.exports = [
   {
     name: 'unheard-of-connection-ended',
     file: 'src/engine/http1/http1_session.cc',
-    find: 'return connection.slot.is_announced() && !connection.has_served &&',
-    replace: 'return !MUTANT("unheard-of-connection-ended") && connection.slot.is_announced() && !connection.has_served &&',
+    find: 'return connection.slot.is_announced() && !connection.message.has_served() &&',
+    replace: 'return !MUTANT("unheard-of-connection-ended") && connection.slot.is_announced() && !connection.message.has_served() &&',
   },
   {
     name: 'upgrade-not-asked',

@@ -248,8 +248,8 @@ module.exports = [
   {
     name: 'idle-connections-left-open',
     file: 'src/engine/connection/connection.h',
-    find: 'return phase_ == InputPhase::kHead && has_served && unanswered == 0',
-    replace: 'return !MUTANT("idle-connections-left-open") && phase_ == InputPhase::kHead && has_served && unanswered == 0',
+    find: 'return phase_ == InputPhase::kHead && message.has_served() && message.unanswered() == 0',
+    replace: 'return !MUTANT("idle-connections-left-open") && phase_ == InputPhase::kHead && message.has_served() && message.unanswered() == 0',
   },
   {
     name: 'write-acknowledged-a-tick-later',

@@ -50,8 +50,8 @@ module.exports = [
   {
     name: 'split-head-forgotten',
     file: 'src/engine/connection/input.cc',
-    find: 'connection->partial->append(bytes);',
-    replace: 'if (MUTANT("split-head-forgotten")) connection->partial->clear();\n    connection->partial->append(bytes);',
+    find: 'connection->input.partial_->append(bytes);',
+    replace: 'if (MUTANT("split-head-forgotten")) connection->input.partial_->clear();\n    connection->input.partial_->append(bytes);',
   },
   {
     name: 'line-ends-refused',

@@ -126,7 +126,7 @@ void LaneCommands::Unlisten(uint32_t server_id) {
 // JavaScript looked.
 void LaneCommands::EndOrMove(LaneServer* server) {
   parts_->transport->ForEach([&](Connection* connection) {
-    if (!connection->is_open() || connection->server != server || connection->stream != nullptr) {
+    if (!connection->is_open() || connection->server() != server || connection->stream != nullptr) {
       return;
     }
     Transport* transport = parts_->transport.get();
@@ -139,7 +139,7 @@ void LaneCommands::EndOrMove(LaneServer* server) {
     if (connection->slot.is_announced()) return parts_->exchanges->EndIdle(connection);
     if (connection->phase() != InputPhase::kHandshake) return parts_->router->Leave(connection);
     // A connection whose bytes are untouched can go to another member.
-    if (!connection->is_hello_routed && parts_->router->MoveAway(connection)) return;
+    if (!connection->sharing.is_hello_routed() && parts_->router->MoveAway(connection)) return;
     transport->Announce(connection, records::kFlagPending);
   });
 }
@@ -155,7 +155,7 @@ void LaneCommands::CheckConnections(uint32_t server_id, uint64_t headers_timeout
   Post([this, server_id, headers_timeout_ms, request_timeout_ms] {
     const uint64_t now_ns = uv_hrtime();
     parts_->transport->ForEach([&](Connection* connection) {
-      if (!connection->is_open() || connection->server->id != server_id) return;
+      if (!connection->is_open() || connection->server()->id != server_id) return;
       const uint64_t headers_ns = headers_timeout_ms * kNsPerMs;
       const uint64_t request_ns = request_timeout_ms * kNsPerMs;
       if (connection->http2 != nullptr || connection->stream != nullptr) {

@@ -1,22 +1,20 @@
 #include "sharing/meeting_place.h"
 
-#include <fcntl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
-#include <cstddef>
 #include <cstdio>
-#include <cstring>
 #include <mutex>
 #include <random>
 
 #include "base/limits.h"
 #include "base/process.h"
+#include "base/unix_sockets.h"
+#include "sharing/name_place.h"
 #include "sharing/named_files.h"
-#include "sharing/unix_diag.h"
 
 namespace httpsys::sharing {
 namespace {
@@ -25,34 +23,22 @@ constexpr int kBacklog = 512;
 // In a directory: that of a member.
 constexpr const char* kLongestName = "m-0123456789abcdef";
 
-int OpenSocket() {
-#ifdef __linux__
-  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  return fd == -1 ? -errno : fd;
-#else
-  const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
-  if (fd == -1) return -errno;
-  fcntl(fd, F_SETFD, FD_CLOEXEC);
-  fcntl(fd, F_SETFL, O_NONBLOCK);
-  return fd;
-#endif
-}
-
 // Names that are files are absolute paths; abstract ones do not begin with a slash.
 bool IsFile(const std::string& name) { return !name.empty() && name[0] == '/'; }
 
-// 0 when the name is too long.
-socklen_t Address(const std::string& name, sockaddr_un* address) {
-  *address = {};
-  address->sun_family = AF_UNIX;
-  if (name.size() + 1 >= sizeof address->sun_path) return 0;
-  if (IsFile(name)) {
-    std::memcpy(address->sun_path, name.data(), name.size());
-    return sizeof *address;
-  }
-  // The first byte stays zero: an abstract name.
-  std::memcpy(address->sun_path + 1, name.data(), name.size());
-  return static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+// What UseNamePlace() has chosen; nullptr = nothing.
+struct UsedPlace {
+  std::atomic<const NamePlace*> place = nullptr;
+};
+
+// Where names are kept unless a directory was chosen.
+const NamePlace& DefaultPlace() {
+  const NamePlace* place = OfProcess<UsedPlace>().place.load(std::memory_order_relaxed);
+  return place == nullptr ? SystemPlace() : *place;
+}
+
+const NamePlace& PlaceOf(const std::string& name) {
+  return IsFile(name) ? DirectoryPlace() : SystemPlace();
 }
 
 // What all names of the process begin with in the directory that was chosen.
@@ -65,39 +51,18 @@ struct Directory {
 
 Directory& TheDirectory() { return OfProcess<Directory>(); }
 
-// A port belongs to a network namespace, and a directory may be seen from several. The number of
-// the namespace keeps their names apart. Returns false where it cannot be told.
-bool NamespacePrefix(std::string* prefix) {
-#ifdef __linux__
-  struct stat found {};
-  if (stat("/proc/self/ns/net", &found) != 0) return false;
-  *prefix = std::to_string(found.st_ino) + '-';
-#else
-  prefix->clear();
-#endif
-  return true;
-}
-
-std::string DefaultStart() {
-#ifdef __linux__
-  return "httpsys/1/" + std::to_string(geteuid()) + "/";
-#else
-  return "/tmp/httpsys-1-" + std::to_string(geteuid()) + "/";
-#endif
-}
-
 std::string Name(const std::string& last) {
   Directory& directory = TheDirectory();
   const std::lock_guard lock(directory.mutex);
-  return (directory.start.empty() ? DefaultStart() : directory.start) + last;
+  return (directory.start.empty() ? DefaultPlace().DefaultStart() : directory.start) + last;
 }
 
 // The directory that was chosen is the user's to make, and the default one ours.
-bool IsDefault(const std::string& name) { return name.starts_with(DefaultStart()); }
+bool IsDefault(const std::string& name) { return name.starts_with(DefaultPlace().DefaultStart()); }
 
 int BindAndListen(int fd, const std::string& name) {
   sockaddr_un address;
-  const socklen_t size = Address(name, &address);
+  const socklen_t size = PlaceOf(name).AddressOf(name, &address);
   if (size == 0) return -ENAMETOOLONG;
   if (bind(fd, reinterpret_cast<sockaddr*>(&address), size) != 0) return -errno;
   return listen(fd, kBacklog) == 0 ? 0 : -errno;
@@ -105,15 +70,17 @@ int BindAndListen(int fd, const std::string& name) {
 
 }  // namespace
 
+void UseNamePlace(const NamePlace& place) { OfProcess<UsedPlace>().place = &place; }
+
 int UseRuntimeDirectory(const std::string& path) {
   Directory& directory = TheDirectory();
   const std::lock_guard lock(directory.mutex);
   if (directory.is_chosen) return directory.path == path ? 0 : -EALREADY;
   std::string prefix;
-  if (!path.empty() && !NamespacePrefix(&prefix)) return -ENOSYS;
+  if (!path.empty() && !DefaultPlace().NamespacePrefix(&prefix)) return -ENOSYS;
   sockaddr_un address;
   const std::string longest = path + '/' + prefix + kLongestName;
-  if (!path.empty() && Address(longest, &address) == 0) return -ENAMETOOLONG;
+  if (!path.empty() && DirectoryPlace().AddressOf(longest, &address) == 0) return -ENAMETOOLONG;
   directory.is_chosen = true;
   directory.path = path;
   if (!path.empty()) directory.start = path + '/' + prefix;
@@ -125,6 +92,12 @@ std::string PortName(uint16_t port, uint32_t rank) {
   return rank == 0 ? name : name + '-' + std::to_string(rank);
 }
 
+std::vector<std::string> NamesOfUser(const std::string& start, size_t most) {
+  std::vector<std::string> names;
+  PlaceOf(start).List(start, most, &names);
+  return names;
+}
+
 std::string MemberName(uint64_t id) {
   char text[20];
   std::snprintf(text, sizeof text, "m/%016llx", static_cast<unsigned long long>(id));
@@ -134,7 +107,7 @@ std::string MemberName(uint64_t id) {
 }
 
 int ListenUnder(const std::string& name, NamedSocket* socket) {
-  const int fd = OpenSocket();
+  const int fd = OpenUnixSocket();
   if (fd < 0) return fd;
   int lock_fd = -1;
   if (IsFile(name)) {
@@ -159,9 +132,9 @@ void CloseNamed(NamedSocket* socket) {
 
 int ConnectTo(const std::string& name) {
   sockaddr_un address;
-  const socklen_t size = Address(name, &address);
+  const socklen_t size = PlaceOf(name).AddressOf(name, &address);
   if (size == 0) return -ENAMETOOLONG;
-  const int fd = OpenSocket();
+  const int fd = OpenUnixSocket();
   if (fd < 0) return fd;
   if (connect(fd, reinterpret_cast<sockaddr*>(&address), size) == 0) return fd;
   const int error = errno;
@@ -203,10 +176,7 @@ bool IsStrangers(const std::string& name, Credentials* stranger) {
   const int fd = ConnectTo(name);
   bool is_known = fd >= 0 && ReadCredentials(fd, stranger);
   if (fd >= 0) close(fd);
-  if (!is_known) {
-    is_known =
-        IsFile(name) ? UidOfFolder(name, &stranger->uid) : UidOfAbstractName(name, &stranger->uid);
-  }
+  if (!is_known) is_known = PlaceOf(name).UidOf(name, &stranger->uid);
   return is_known && stranger->uid != geteuid();
 }
 
@@ -221,24 +191,7 @@ bool IsGone(uint64_t id) {
 }
 
 bool ReadCredentials(int fd, Credentials* credentials) {
-#ifdef __linux__
-  ucred found{};
-  socklen_t size = sizeof found;
-  if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &found, &size) != 0) return false;
-  *credentials = {found.uid, static_cast<uint32_t>(found.pid)};
-  return true;
-#else
-  uid_t uid = 0;
-  gid_t gid = 0;
-  if (getpeereid(fd, &uid, &gid) != 0) return false;
-  pid_t pid = 0;
-#ifdef LOCAL_PEERPID
-  socklen_t size = sizeof pid;
-  getsockopt(fd, SOL_LOCAL, LOCAL_PEERPID, &pid, &size);
-#endif
-  *credentials = {uid, static_cast<uint32_t>(pid)};
-  return true;
-#endif
+  return ReadUnixPeer(fd, &credentials->uid, &credentials->pid);
 }
 
 uint64_t RandomId() {

@@ -5,8 +5,10 @@
 // does and vanish with their process. Elsewhere, and if HTTPSYS_RUNTIME_DIRECTORY is set, they are
 // sockets in a directory of the user (named_files.h), which nobody else can write to.
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "sharing/credentials.h"
 #include "sharing/runtime_directory.h"
@@ -24,6 +26,9 @@ struct NamedSocket {
 
 // The name under which the lanes of a member are reached.
 std::string MemberName(uint64_t id);
+// Returns the names that begin with `start` and that this user has, `most` at most. Some may be
+// another user's, or nobody's, where the system does not tell.
+std::vector<std::string> NamesOfUser(const std::string& start, size_t most);
 // Listens under a name. Returns 0; -EADDRINUSE if another process has the name; -EACCES if its
 // directory is another user's. The descriptors are the caller's, who gives them back with
 // CloseNamed().

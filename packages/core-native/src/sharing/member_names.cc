@@ -12,9 +12,6 @@
 #include "peer/frame_reader.h"
 #include "peer/messages.h"
 #include "sharing/meeting_place.h"
-#include "sharing/named_files.h"
-#include "sharing/proc_names.h"
-#include "sharing/unix_diag.h"
 
 namespace httpsys::sharing {
 namespace {
@@ -40,14 +37,8 @@ uint64_t IdOf(std::string_view name, const std::string& start) {
 
 std::vector<uint64_t> FindMembers() {
   const std::string start = StartOfNames();
-  std::vector<std::string> names;
-  if (start[0] == '/') {
-    names = ListNames(start, limits::kMembersMax);
-  } else if (!ListAbstractNames(start, limits::kMembersMax, &names)) {
-    ListProcNames(start, limits::kMembersMax, &names);
-  }
   std::vector<uint64_t> ids;
-  for (const std::string& name : names) {
+  for (const std::string& name : NamesOfUser(start, limits::kMembersMax)) {
     if (const uint64_t id = IdOf(name, start); id != 0) ids.push_back(id);
   }
   return ids;

@@ -1,12 +1,11 @@
 #include "sharing/sharing_thread.h"
 
-#include <pthread.h>
-
 #include <utility>
 
 #include "base/limits.h"
 #include "base/process.h"
 #include "base/signals_blocked.h"
+#include "base/thread_name.h"
 
 namespace httpsys::sharing {
 namespace {
@@ -65,9 +64,7 @@ void SharingThread::CloseHandles() {
 }
 
 void SharingThread::Main(void* argument) {
-#ifdef __linux__
-  pthread_setname_np(pthread_self(), "httpsys-share");
-#endif
+  SetThreadName("httpsys-share");
   auto* self = static_cast<SharingThread*>(argument);
   OfThread<Running>().thread = self;
   uv_run(&self->loop_, UV_RUN_DEFAULT);

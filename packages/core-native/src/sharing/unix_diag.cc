@@ -1,7 +1,5 @@
 #include "sharing/unix_diag.h"
 
-#ifdef __linux__
-
 #include <linux/netlink.h>
 #include <linux/sock_diag.h>
 #include <linux/unix_diag.h>
@@ -141,15 +139,3 @@ bool ListAbstractNames(const std::string& start, size_t most, std::vector<std::s
 }
 
 }  // namespace httpsys::sharing
-
-#else
-
-namespace httpsys::sharing {
-
-bool UidOfAbstractName(const std::string&, uint32_t*) { return false; }
-
-bool ListAbstractNames(const std::string&, size_t, std::vector<std::string>*) { return false; }
-
-}  // namespace httpsys::sharing
-
-#endif

@@ -1,5 +1,5 @@
 #pragma once
-// Asks the kernel about abstract Unix names.
+// Asks the kernel of Linux about abstract Unix names.
 
 #include <cstddef>
 #include <cstdint>
@@ -9,8 +9,8 @@
 namespace httpsys::sharing {
 
 // Reads the uid of the socket that has the name in this network namespace, even if nobody listens
-// under it. Returns false if nobody has the name or the kernel does not tell (Linux before 5.3,
-// without unix_diag, or another system). Takes some microseconds for each Unix socket of the
+// under it. Returns false if nobody has the name or the kernel does not tell (Linux before 5.3, or
+// without unix_diag). Takes some microseconds for each Unix socket of the
 // namespace. Thread: any.
 bool UidOfAbstractName(const std::string& name, uint32_t* uid);
 // Adds the names that begin with `start` and under which this user listens in this network

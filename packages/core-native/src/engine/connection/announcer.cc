@@ -7,20 +7,23 @@
 #include "base/limits.h"
 #include "engine/connection/attachment.h"
 #include "engine/connection/connection_list.h"
+#include "engine/connection/connection_timers.h"
+#include "engine/connection/input.h"
 #include "engine/connection/output_pass.h"
+#include "engine/connection/sharing_marks.h"
 #include "records/addresses.h"
 
 namespace httpsys::engine {
 
 void Announcer::Tell(Connection* connection, uint32_t flags) {
-  connection->is_shared = (flags & records::kFlagShared) != 0;
+  SharingMarks::SetShared(connection, (flags & records::kFlagShared) != 0);
   Attachment& attachment = connection->attachment();
   attachment.slots().Take(connection);
   if (connection->stream != nullptr) return;
   if (handler_ != nullptr) handler_->OnAnnounced(connection);
   // The connection has kept its addresses until now. They are read again if it goes from one server
   // to another.
-  std::unique_ptr<Addresses> addresses = std::move(connection->addresses);
+  std::unique_ptr<Addresses> addresses = std::move(connection->announced.addresses_);
   if (addresses == nullptr) {
     addresses = std::make_unique<Addresses>(DescribeConnection(connection->fd, nullptr));
   }
@@ -31,7 +34,7 @@ void Announcer::Tell(Connection* connection, uint32_t flags) {
   std::string facts;
   if (connection->tls != nullptr) facts = EncodeFacts(connection->tls->Describe());
   if (connection->origin() != nullptr) facts = connection->origin()->facts;
-  attachment.records().Open(connection->slot.number(), connection->server->id, *addresses, flags,
+  attachment.records().Open(connection->slot.number(), connection->server()->id, *addresses, flags,
                             facts);
 }
 
@@ -44,12 +47,12 @@ void Announcer::AnnounceAnew(Connection* connection, uint32_t flags) {
 }
 
 void Announcer::Assign(Connection* connection, LaneServer* server) {
-  if (connection->server != server) {
+  if (connection->server() != server) {
     TellClosed(connection, 0, false);
     ConnectionList::SetServer(connection, server);
-    connection->window_bytes = limits::kReceiveWindowBytes;
+    Input::ResetWindow(connection);
     OutputPass::ForgetCredit(connection);
-    connection->idle_timeout_ms = 0;
+    ConnectionTimers::SetIdleTimeout(connection, 0);
   }
   Announce(connection, records::kFlagShared);
 }

@@ -4,21 +4,27 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
+#include <utility>
 
 #include "base/check.h"
 #include "base/small_blocks.h"
+#include "engine/connection/announced_state.h"
+#include "engine/connection/end_state.h"
 #include "engine/connection/http2_state.h"
+#include "engine/connection/idle_state.h"
 #include "engine/connection/input_phase.h"
+#include "engine/connection/input_state.h"
 #include "engine/connection/lane_server.h"
+#include "engine/connection/linger_state.h"
+#include "engine/connection/list_state.h"
+#include "engine/connection/message_state.h"
 #include "engine/connection/output_state.h"
+#include "engine/connection/sharing_state.h"
 #include "engine/connection/slot_state.h"
 #include "engine/connection/timer_lists.h"
 #include "engine/connection/uncommon_state.h"
 #include "engine/connection/watch_state.h"
 #include "engine/connection/websocket_state.h"
-#include "http1/chunked_decoder.h"
-#include "http1/request_parser.h"
 #include "records/addresses.h"
 #include "records/records.h"
 #include "tls/session.h"
@@ -26,101 +32,55 @@
 
 namespace httpsys::engine {
 
-// How much of a connection still exists.
-enum class Life : uint8_t {
-  kOpen,       // The connection has its slot.
-  kLingering,  // JavaScript was told kClosed. Further input is thrown away.
-  kClosing,    // The descriptor is closed. libuv has yet to let go of the memory.
-};
-
-// What happens once all output has been given to the socket.
-enum class AfterOutput : uint8_t { kNothing, kShutdown, kClose };
-
-// Thread: the lane. Transport owns every Connection. TimerNode is the timer of an idle or lingering
-// connection.
+// Thread: the lane. ConnectionList owns every Connection. TimerNode is the timer of an idle or
+// lingering connection. Each state has one class that writes it, which its header names. The order
+// of the members and [[no_unique_address]] let small states fill what larger ones leave of their
+// last word.
 struct Connection : TimerNode, FromSmallBlocks {
-  // The small fields come first: they fill what the timer leaves of its last word.
-  Life life = Life::kOpen;
-
  private:
   InputPhase phase_;
 
  public:
-  // The phase that follows kUpgradeDecline.
-  InputPhase declined_phase = InputPhase::kHead;
-  // How many times the connection has moved to another member, or a relayed request has come back,
-  // since the last answer.
-  uint8_t hops = 0;
-  AfterOutput after_output = AfterOutput::kNothing;
-  bool has_served : 1 = false;       // A request has been read.
-  bool is_last_request : 1 = false;  // The message being read is the last one.
-  // True if the peer has ended its sending direction.
-  bool peer_ended : 1 = false;
-  // True if the last request had been read to its end when it was answered.
-  bool has_read_all : 1 = false;
-  // True if the sending direction has been shut down.
-  bool is_fin_sent : 1 = false;
-  // True if Exchanges::ResumeWanted() is to resume the input after this pass.
-  bool wants_input_resumed : 1 = false;
-  bool is_shared : 1 = false;        // The kOpen record had kFlagShared.
-  bool is_hello_routed : 1 = false;  // The ClientHello was routed by its server name.
-  bool is_counted : 1 = false;       // The port counts the connection among its open ones.
-  // WaitingRequests holds the connection: its request has no owner yet.
-  bool is_waiting : 1 = false;
-  // Another member lent the connection while it was blocked. OwnerChoice knows which member.
-  bool is_lent : 1 = false;
+  [[no_unique_address]] EndState end;
+  const int fd = -1;  // -1 = a stream.
+  [[no_unique_address]] WatchState watch;
+  [[no_unique_address]] IdleState idle;
+  [[no_unique_address]] ListState list;
+  const uint16_t local_port;
+  [[no_unique_address]] LingerState linger;
+  [[no_unique_address]] InputState input;
+  [[no_unique_address]] SharingState sharing;
+  [[no_unique_address]] MessageState message;
+  [[no_unique_address]] OutputState output;
+  [[no_unique_address]] SlotState slot;
+  const LocalAddress local_ip;
+  [[no_unique_address]] AnnouncedState announced;
 
-  WatchState watch;
-  LaneServer* server = nullptr;
-  // The list of all connections of the lane.
-  Connection* previous = nullptr;
-  Connection* next = nullptr;
-  int fd = -1;
-  SlotState slot;
-  LocalAddress local_ip;
-  // How many hand-overs of the connection were declined or have failed since the last answer.
-  uint8_t returns = 0;
-  uint16_t local_port = 0;
+  // What protocols keep, each of which makes and writes its own.
 
-  // -- Input.
-
-  // The number of requests that were read and have no whole answer yet.
-  uint32_t unanswered = 0;
-  // The number of bytes of `partial` that JavaScript has already received or that the lane has
-  // peeked at.
-  uint32_t given_bytes = 0;
-  // The bytes of body or tunnel that JavaScript may still be given before it consumes some. May
-  // become negative.
-  int64_t window_bytes;
-  // With a known length: the bytes of the body that are still to come. With a chunked body: the
-  // bytes that have come.
-  uint64_t body_bytes = 0;
-  uint64_t message_start_ns = 0;  // 0 = no message has begun.
-  // Bytes that were received and not handled yet. This and the next three pointers are nullptr
-  // except within a message that is not whole.
-  std::unique_ptr<std::string> partial;
-  std::unique_ptr<std::string> raw;  // The bytes of a chunked message as received, for kError.
-  std::unique_ptr<http1::RequestParser> parser;
-  std::unique_ptr<http1::ChunkedDecoder> decoder;
+  std::unique_ptr<tls::Session> tls;          // nullptr = no TLS.
   std::unique_ptr<WebSocketState> websocket;  // Not nullptr from phase kWebSocket on.
   std::unique_ptr<Http2State> http2;          // Not nullptr from phase kHttp2 on.
-  std::unique_ptr<Http2Stream> stream;        // Not nullptr for a stream, whose fd is -1.
-
-  // -- Output.
-  OutputState output;
-  // Taken from the record that ended the last response. 0 = no timeout.
-  uint32_t idle_timeout_ms = 0;
-  // The bytes that were discarded since the connection began to linger.
-  uint32_t discarded_bytes = 0;
-  // The addresses until JavaScript is told of them; nullptr afterwards.
-  std::unique_ptr<Addresses> addresses;
-  std::unique_ptr<tls::Session> tls;  // nullptr = no TLS.
+  const std::unique_ptr<Http2Stream> stream;  // Not nullptr for a stream.
 
  private:
   std::unique_ptr<UncommonState> uncommon_;
 
  public:
-  explicit Connection(InputPhase first = InputPhase::kHead) : phase_(first) {}
+  // A connection on a descriptor.
+  Connection(int socket, Addresses addresses)
+      : phase_(InputPhase::kHead),
+        fd(socket),
+        local_port(addresses.local_port),
+        local_ip(addresses.local_ip),
+        announced(std::make_unique<Addresses>(std::move(addresses))) {}
+  // A stream of a connection.
+  Connection(const Connection& parent, std::unique_ptr<Http2Stream> own)
+      : phase_(InputPhase::kStream),
+        local_port(parent.local_port),
+        sharing(parent.sharing.hops()),
+        local_ip(parent.local_ip),
+        stream(std::move(own)) {}
 
   InputPhase phase() const { return phase_; }
   // The only way from one phase to another. Aborts where NextPhases() does not have it.
@@ -130,7 +90,7 @@ struct Connection : TimerNode, FromSmallBlocks {
   }
 
   // The JavaScript environment that hears of the connection. Valid while the connection is open.
-  Attachment& attachment() const { return *server->attachment; }
+  Attachment& attachment() const { return *server()->attachment; }
 
   UncommonState& uncommon() {
     if (uncommon_ == nullptr) uncommon_ = std::make_unique<UncommonState>();
@@ -145,18 +105,18 @@ struct Connection : TimerNode, FromSmallBlocks {
     return uncommon_ == nullptr ? records::ErrorKind{} : uncommon_->refusal;
   }
 
-  bool is_open() const { return life == Life::kOpen; }
+  LaneServer* server() const { return list.server(); }
+  bool is_open() const { return list.life() == Life::kOpen; }
   // True between two requests, after the first one.
   bool IsIdle() const {
-    return phase_ == InputPhase::kHead && has_served && unanswered == 0 && message_start_ns == 0 &&
-           partial == nullptr;
+    return phase_ == InputPhase::kHead && message.has_served() && message.unanswered() == 0 &&
+           message.start_ns() == 0 && input.partial() == nullptr;
   }
   // True if no byte of a first request has come.
   bool IsUnserved() const {
-    return phase_ == InputPhase::kHead && !has_served && parser == nullptr && partial == nullptr;
+    return phase_ == InputPhase::kHead && !message.has_served() && message.parser() == nullptr &&
+           input.partial() == nullptr;
   }
-  // Called when a request was answered: the limits on moves count anew for the next one.
-  void ForgetMoves() { hops = returns = 0; }
 };
 
 // malloc() of glibc takes 432 bytes for 424. The strings and maps of other C++ libraries have other

@@ -35,8 +35,6 @@ class ConnectionFactory {
   void EndWithoutClosing(Connection* connection);
 
  private:
-  void LetGo(Connection* connection);
-
   ConnectionList* connections_;
   SocketWatch* watch_;
   ConnectionTimers* timers_;

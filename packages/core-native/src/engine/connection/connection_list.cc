@@ -3,28 +3,30 @@
 namespace httpsys::engine {
 
 void ConnectionList::Add(Connection* connection, LaneServer* server) {
-  connection->server = server;
+  connection->list.server_ = server;
   ++server->connections;
-  connection->next = first_;
-  if (first_ != nullptr) first_->previous = connection;
+  connection->list.next_ = first_;
+  if (first_ != nullptr) first_->list.previous_ = connection;
   first_ = connection;
 }
 
 void ConnectionList::SetServer(Connection* connection, LaneServer* server) {
-  --connection->server->connections;
+  --connection->server()->connections;
   ++server->connections;
-  connection->server = server;
+  connection->list.server_ = server;
 }
 
 void ConnectionList::Leave(Connection* connection) {
-  --connection->server->connections;
-  connection->server = nullptr;
+  --connection->server()->connections;
+  connection->list.server_ = nullptr;
   if (connection->stream == nullptr) load_->fetch_sub(1, std::memory_order_relaxed);
 }
 
 void ConnectionList::Remove(Connection* connection) {
-  (connection->previous == nullptr ? first_ : connection->previous->next) = connection->next;
-  if (connection->next != nullptr) connection->next->previous = connection->previous;
+  ListState& list = connection->list;
+  list.life_ = Life::kClosing;
+  (list.previous_ == nullptr ? first_ : list.previous_->list.next_) = list.next_;
+  if (list.next_ != nullptr) list.next_->list.previous_ = list.previous_;
 }
 
 }  // namespace httpsys::engine

@@ -27,6 +27,8 @@ class ConnectionList {
   static void SetServer(Connection* connection, LaneServer* server);
   // Counts a connection or stream no longer: it has no server, and is not open any more.
   void Leave(Connection* connection);
+  // The connection, which is not open any more, lingers.
+  static void SetLingering(Connection* connection) { connection->list.life_ = Life::kLingering; }
   // Takes a connection that has ended out of the list. Free() or FreeLater() must follow.
   void Remove(Connection* connection);
   void Free(Connection* connection) { delete connection; }
@@ -40,7 +42,7 @@ class ConnectionList {
   template <typename Function>
   void ForEach(Function function) {
     for (Connection *at = first_, *next = nullptr; at != nullptr; at = next) {
-      next = at->next;
+      next = at->list.next_;
       function(at);
     }
   }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 
+#include "base/limits.h"
 #include "engine/connection/connection.h"
 #include "engine/connection/timer_lists.h"
 
@@ -25,6 +26,14 @@ class ConnectionTimers {
   // Starts the connection's timer, or restarts it if it is running.
   void Start(Connection* connection, uint64_t timeout_ms);
   void Stop(Connection* connection) { lists_.Stop(connection); }
+  // Sets how long the connection may be idle from now on; 0 = for ever.
+  static void SetIdleTimeout(Connection* connection, uint32_t timeout_ms) {
+    connection->idle.timeout_ms_ = timeout_ms;
+  }
+  // Sets limits::kNativeIdleMs for a connection that JavaScript has given no timeout.
+  static void LimitIdle(Connection* connection) {
+    if (connection->idle.timeout_ms_ == 0) connection->idle.timeout_ms_ = limits::kNativeIdleMs;
+  }
 
  private:
   static void OnTimer(uv_timer_t* timer);

@@ -3,13 +3,16 @@
 #include <sys/socket.h>
 
 #include "base/limits.h"
+#include "engine/connection/input.h"
+#include "engine/connection/sharing_marks.h"
 
 namespace httpsys::engine {
 
 void Endings::FinishAfterOutput(Connection* connection, AfterOutput action) {
-  if (action > connection->after_output) connection->after_output = action;
-  if (connection->after_output == AfterOutput::kClose) {
-    if (connection->phase() == InputPhase::kAfterClose) connection->has_read_all = true;
+  EndState& end = connection->end;
+  if (action > end.after_output_) end.after_output_ = action;
+  if (end.after_output_ == AfterOutput::kClose) {
+    if (connection->phase() == InputPhase::kAfterClose) end.has_read_all_ = true;
     // The application ends an upgraded connection by itself, so the bytes that a relay gets are
     // complete.
     if (handler_ != nullptr && IsTunnel(connection->phase())) handler_->OnOutputEnding(connection);
@@ -20,32 +23,33 @@ void Endings::FinishAfterOutput(Connection* connection, AfterOutput action) {
 }
 
 void Endings::FinishNow(Connection* connection) {
-  connection->after_output = AfterOutput::kClose;
+  connection->end.after_output_ = AfterOutput::kClose;
   connection->Enter(InputPhase::kOver);
   SocketWatch::Pause(connection, kPauseOver);
   if (connection->output.queue() == nullptr) OnOutputDone(connection);
 }
 
 void Endings::OnOutputDone(Connection* connection) {
-  switch (connection->after_output) {
+  switch (connection->end.after_output()) {
     case AfterOutput::kNothing:
       // The next request may belong to another server, so input goes on only now.
       if ((connection->watch.pauses() & (kPauseOrder | kPauseOutput)) != 0 ||
           connection->relay() != nullptr) {
-        connection->wants_input_resumed = true;
+        Input::ResumeSoon(connection);
       }
       return;
     case AfterOutput::kShutdown:
-      if (connection->tls != nullptr && !connection->is_fin_sent && !connection->tls->Shutdown()) {
+      if (connection->tls != nullptr && !connection->end.is_fin_sent() &&
+          !connection->tls->Shutdown()) {
         // OnOutputDone() is called again when the goodbye of TLS is sent.
         output_->BeginQueue(connection);
         return;
       }
-      if (connection->peer_ended) {
-        connection->is_fin_sent = true;  // Both directions have ended, so no FIN is needed.
+      if (connection->end.peer_ended()) {
+        connection->end.is_fin_sent_ = true;  // Both directions have ended, so no FIN is needed.
         Close(connection, 0);
-      } else if (!connection->is_fin_sent) {
-        connection->is_fin_sent = true;
+      } else if (!connection->end.is_fin_sent()) {
+        connection->end.is_fin_sent_ = true;
         if (handler_ != nullptr) handler_->OnOutputEnding(connection);
         shutdown(connection->fd, SHUT_WR);
         CloseIfRefusedUpgrade(connection);
@@ -54,8 +58,9 @@ void Endings::OnOutputDone(Connection* connection) {
     case AfterOutput::kClose:
       // The close is told late only while the server listens. A server that was closed waits for
       // its connections, so it hears of the close at once, as on Node.
-      CloseLingering(connection, connection->is_shared && connection->unanswered == 0 &&
-                                     !connection->server->is_unlistened);
+      CloseLingering(connection, connection->sharing.is_shared() &&
+                                     connection->message.unanswered() == 0 &&
+                                     !connection->server()->is_unlistened);
       return;
   }
 }
@@ -87,31 +92,36 @@ void Endings::CloseLingering(Connection* connection, bool is_told_late) {
   if (!connection->is_open()) return;
   if (connection->stream != nullptr) return Close(connection, 0);
   Detach(connection, 0, is_told_late);
+  if (!connection->end.is_fin_sent()) {
+    if (connection->tls != nullptr) connection->tls->Shutdown();
+    shutdown(connection->fd, SHUT_WR);
+    connection->end.is_fin_sent_ = true;
+  }
   lingering_->Begin(connection);
 }
 
 bool Endings::IsUndecidedFull(const Connection& connection) {
-  return connection.phase() == InputPhase::kUndecided && connection.partial != nullptr &&
-         connection.partial->size() >= limits::kUndecidedBytesMax;
+  return connection.phase() == InputPhase::kUndecided &&
+         connection.input.partial_bytes() >= limits::kUndecidedBytesMax;
 }
 
 void Endings::CloseIfRefusedUpgrade(Connection* connection) {
-  if (connection->is_fin_sent && IsUndecidedFull(*connection)) CloseLingering(connection);
+  if (connection->end.is_fin_sent() && IsUndecidedFull(*connection)) CloseLingering(connection);
 }
 
 void Endings::Reset(Connection* connection, int error) {
   if (connection->stream != nullptr) return Close(connection, 0);
   const linger at_once{1, 0};
   setsockopt(connection->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
-  // With 0, ConnectionFactory::End() sends no FIN: closing the last descriptor of the socket resets
-  // it.
-  connection->hops = 0;
+  // Without moves, ConnectionFactory::End() sends no FIN: closing the last descriptor of the socket
+  // resets it.
+  SharingMarks::ForgetMoves(connection);
   Close(connection, error);
 }
 
 int Endings::Release(Connection* connection) {
   const int fd = connection->fd;
-  Detach(connection, 0, !connection->server->is_unlistened);
+  Detach(connection, 0, !connection->server()->is_unlistened);
   factory_->EndWithoutClosing(connection);
   return fd;
 }

@@ -41,6 +41,9 @@ class Endings {
   // All output has been given to the socket: does what was to follow.
   void OnOutputDone(Connection* connection);
 
+  // The peer has ended its direction.
+  static void SetPeerEnded(Connection* connection) { connection->end.peer_ended_ = true; }
+
   // -- At once.
 
   // Closes the connection or stream at once. `error`, a positive errno or 0, is told to JavaScript.

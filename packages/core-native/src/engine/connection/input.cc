@@ -77,25 +77,25 @@ void Input::OnReadFailed(Connection* connection, int error) {
 }
 
 void Input::Receive(Connection* connection, std::string_view bytes) {
-  if (connection->partial != nullptr) {
-    connection->partial->append(bytes);
+  if (connection->input.partial_ != nullptr) {
+    connection->input.partial_->append(bytes);
     HandleKept(connection);
     return;
   }
   const size_t used = Handle(connection, bytes);
   if (connection->is_open() && used < bytes.size()) {
-    connection->partial = std::make_unique<std::string>(bytes.substr(used));
+    connection->input.partial_ = std::make_unique<std::string>(bytes.substr(used));
   }
 }
 
 void Input::HandleKept(Connection* connection) {
   // The bytes leave the connection meanwhile, so that they stay in place.
-  std::unique_ptr<std::string> partial = std::move(connection->partial);
+  std::unique_ptr<std::string> partial = TakeKept(connection);
   const size_t used = Handle(connection, *partial);
   if (!connection->is_open()) return;
   if (used != partial->size()) {
     partial->erase(0, used);
-    connection->partial = std::move(partial);
+    connection->input.partial_ = std::move(partial);
   } else if (Protocol* protocol = protocols_->Of(connection->phase()); protocol != nullptr) {
     protocol->OnKeptRead(connection);
   }
@@ -122,20 +122,26 @@ size_t Input::Handle(Connection* connection, std::string_view input) {
   return at;
 }
 
+void Input::DropKept(Connection* connection, size_t bytes) {
+  std::unique_ptr<std::string>& kept = connection->input.partial_;
+  kept->erase(0, bytes);
+  if (kept->empty()) kept.reset();
+}
+
 void Input::Resume(Connection* connection, PauseReason reason) {
   if (!SocketWatch::Resume(connection, reason)) return;
   if (connection->attachment().requests().stalled()) {
     PauseForMemory(connection);
-  } else if (connection->partial != nullptr) {
+  } else if (connection->input.partial() != nullptr) {
     HandleKept(connection);
   }
   if (connection->is_open()) transport_->watch()->Update(connection);
 }
 
 void Input::OnWindow(Connection* connection, uint32_t bytes) {
-  connection->window_bytes =
-      std::min(connection->window_bytes + int64_t{bytes}, limits::kReceiveWindowBytes);
-  if ((connection->watch.pauses() & kPauseWindow) != 0 && connection->window_bytes > 0) {
+  int64_t& window_bytes = connection->input.window_bytes_;
+  window_bytes = std::min(window_bytes + int64_t{bytes}, limits::kReceiveWindowBytes);
+  if ((connection->watch.pauses() & kPauseWindow) != 0 && window_bytes > 0) {
     Resume(connection, kPauseWindow);
   }
 }

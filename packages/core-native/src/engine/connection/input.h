@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/limits.h"
 #include "engine/connection/connection.h"
 #include "engine/connection/protocol.h"
 #include "engine/connection/transport.h"
@@ -42,8 +43,53 @@ class Input {
   void Resume(Connection* connection, PauseReason reason);
   // Called when JavaScript has consumed `bytes` of body or tunnel: gives them back to the window.
   void OnWindow(Connection* connection, uint32_t bytes);
+  // Resumes the input after this pass, if it waits for output or answers only.
+  static void ResumeSoon(Connection* connection) { connection->input.is_resume_due_ = true; }
+  // Returns true once after ResumeSoon().
+  static bool TakeResumeDue(Connection* connection) {
+    return std::exchange(connection->input.is_resume_due_, false);
+  }
+
+  // -- Bytes that are kept back.
+
+  // Keeps bytes behind those that are kept already.
+  static void Keep(Connection* connection, std::string_view bytes) {
+    MakeKept(connection)->append(bytes);
+  }
+  // Keeps these bytes in place of those that are kept already.
+  static void KeepOnly(Connection* connection, std::string bytes) {
+    connection->input.partial_ = std::make_unique<std::string>(std::move(bytes));
+  }
+  // Keeps bytes before those that are kept already.
+  static void KeepBefore(Connection* connection, std::string_view bytes) {
+    MakeKept(connection)->insert(0, bytes);
+  }
+  // Returns the kept bytes, or nullptr, and forgets them.
+  static std::unique_ptr<std::string> TakeKept(Connection* connection) {
+    return std::move(connection->input.partial_);
+  }
+  static void DropKept(Connection* connection) { connection->input.partial_.reset(); }
+  // Drops the first of the kept bytes, which were handled.
+  static void DropKept(Connection* connection, size_t bytes);
+  // Sets how many of the kept bytes, or of those in the socket, JavaScript or the lane has seen.
+  static void SetGiven(Connection* connection, size_t bytes) {
+    connection->input.given_bytes_ = static_cast<uint32_t>(bytes);
+  }
+  // Bytes of body or tunnel are given to JavaScript.
+  static void UseWindow(Connection* connection, size_t bytes) {
+    connection->input.window_bytes_ -= static_cast<int64_t>(bytes);
+  }
+  // Another server gets the connection: its JavaScript has not been given anything.
+  static void ResetWindow(Connection* connection) {
+    connection->input.window_bytes_ = limits::kReceiveWindowBytes;
+  }
 
  private:
+  static std::string* MakeKept(Connection* connection) {
+    std::unique_ptr<std::string>& kept = connection->input.partial_;
+    if (kept == nullptr) kept = std::make_unique<std::string>();
+    return kept.get();
+  }
   bool ReadOnce(Connection* connection);
   void OnReadFailed(Connection* connection, int error);
   static void PauseForMemory(Connection* connection);

@@ -6,6 +6,7 @@
 
 #include "base/limits.h"
 #include "base/socket_calls.h"
+#include "engine/connection/connection_list.h"
 
 namespace httpsys::engine {
 namespace {
@@ -17,15 +18,10 @@ constexpr size_t kDiscardBytes = 16 * 1024;
 }  // namespace
 
 void Lingering::Begin(Connection* connection) {
-  if (!connection->is_fin_sent) {
-    if (connection->tls != nullptr) connection->tls->Shutdown();
-    shutdown(connection->fd, SHUT_WR);
-  }
-  connection->is_fin_sent = true;
-  connection->life = Life::kLingering;
-  if (connection->peer_ended) {
+  ConnectionList::SetLingering(connection);
+  if (connection->end.peer_ended()) {
     factory_->End(connection);
-  } else if (connection->has_read_all) {
+  } else if (connection->end.has_read_all()) {
     // A client that has announced its end with its last request sends nothing but that end. When
     // the lane looks a little later, the client has ended, without a wake for it.
     SocketWatch::PauseOnly(connection, kPauseOver);
@@ -38,7 +34,7 @@ void Lingering::Begin(Connection* connection) {
 
 void Lingering::Watch(Connection* connection) {
   OnReadable(connection);
-  if (connection->life == Life::kClosing) return;
+  if (connection->list.life() == Life::kClosing) return;
   SocketWatch::PauseOnly(connection, 0);
   watch_->Update(connection);
   timers_->Start(connection, limits::kLingerMs);
@@ -52,8 +48,9 @@ void Lingering::OnReadable(Connection* connection) {
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && IsWouldBlock(errno)) return;
     if (got > 0) {
-      connection->discarded_bytes += static_cast<uint32_t>(got);
-      if (connection->discarded_bytes < limits::kLingerBytesMax) continue;
+      uint32_t& discarded_bytes = connection->linger.discarded_bytes_;
+      discarded_bytes += static_cast<uint32_t>(got);
+      if (discarded_bytes < limits::kLingerBytesMax) continue;
     }
     factory_->End(connection);
     return;

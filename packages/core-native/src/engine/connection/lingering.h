@@ -18,7 +18,7 @@ class Lingering {
   Lingering(const Lingering&) = delete;
   Lingering& operator=(const Lingering&) = delete;
 
-  // Begins with a connection that is not open any more.
+  // Begins with a connection that is not open any more, and whose sending direction is shut down.
   void Begin(Connection* connection);
   // There may be input to discard.
   void OnReadable(Connection* connection);

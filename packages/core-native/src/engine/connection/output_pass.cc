@@ -12,6 +12,7 @@
 
 #include "base/limits.h"
 #include "base/socket_calls.h"
+#include "engine/connection/input.h"
 
 namespace httpsys::engine {
 namespace {
@@ -20,7 +21,7 @@ namespace {
 // it. So if the end has not been read yet, the end is what happened. libuv, which reads before it
 // writes, tells the application the same.
 int WriteError(const Connection& connection, int error) {
-  return error == EPIPE && !connection.peer_ended ? 0 : error;
+  return error == EPIPE && !connection.end.peer_ended() ? 0 : error;
 }
 
 }  // namespace
@@ -196,7 +197,7 @@ ssize_t OutputPass::SendOnce(Connection* connection, uint32_t first, size_t offs
     vectors[0] = {gathered_.data(), total};
     count = 1;
   }
-  const bool is_end = at == 0 && connection->after_output != AfterOutput::kNothing;
+  const bool is_end = at == 0 && connection->end.after_output() != AfterOutput::kNothing;
   return Write(connection, vectors, count, is_end);
 }
 
@@ -335,7 +336,7 @@ void OutputPass::OnWritable(Connection* connection) {
   WriteQueue(connection);
   if (!connection->is_open() || (connection->watch.pauses() & kPauseOutput) == 0) return;
   if (IsBehind(*connection)) return;
-  connection->wants_input_resumed = true;
+  Input::ResumeSoon(connection);
   Touch(connection);
 }
 
@@ -374,7 +375,7 @@ void OutputPass::WriteQueue(Connection* connection) {
   owner_->UpdatePoll(connection);
   owner_->OnOutputDone(connection);
   if (connection->is_open() && connection->http2 != nullptr) streams_->OnOutputDone(connection);
-  if (connection->wants_input_resumed) Touch(connection);
+  if (connection->input.is_resume_due()) Touch(connection);
 }
 
 void OutputPass::Drop(Connection* connection) {

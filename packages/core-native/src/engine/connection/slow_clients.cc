@@ -16,7 +16,7 @@ SlowClients::SlowClients(uv_loop_t* loop, ForEach for_each,
 void SlowClients::Close() { uv_close(reinterpret_cast<uv_handle_t*>(&timer_), nullptr); }
 
 void SlowClients::Watch(const Connection& connection) {
-  const ServerSettings& settings = connection.server->config->settings();
+  const ServerSettings& settings = connection.server()->config->settings();
   if (settings.send_rate_min == 0) return;
   const uint64_t look_ms = std::max<uint64_t>(settings.send_rate_ms / SendRateWatch::kLooks, 1);
   const bool is_set = uv_is_active(reinterpret_cast<uv_handle_t*>(&timer_)) != 0;
@@ -44,7 +44,7 @@ void SlowClients::OnTimer(uv_timer_t* timer) {
 }
 
 bool SlowClients::IsTooSlow(Connection* connection) const {
-  const ServerSettings& settings = connection->server->config->settings();
+  const ServerSettings& settings = connection->server()->config->settings();
   // HTTP's limits do not apply to an upgraded connection.
   const bool is_upgraded =
       IsTunnel(connection->phase()) || connection->phase() == InputPhase::kRelayOpaque;

@@ -32,7 +32,7 @@ void SocketWatch::Close() {
 }
 
 void SocketWatch::Update(Connection* connection) {
-  if (connection->life == Life::kClosing) return;
+  if (connection->list.life() == Life::kClosing) return;
   if (connection->stream != nullptr) return streams_->OnPausesChanged(connection);
   CheckPending(connection);
   WatchState& watch = connection->watch;
@@ -40,7 +40,7 @@ void SocketWatch::Update(Connection* connection) {
   if (watch.pauses_ == 0) wanted |= UV_READABLE;
   // Requests that nobody answers would otherwise outlive their client.
   if (watch.pauses_ == kPausePipeline && !watch.is_disconnect_told_ &&
-      !connection->server->config->settings().allow_half_open) {
+      !connection->server()->config->settings().allow_half_open) {
     wanted |= UV_DISCONNECT;
   }
   if (connection->output.queue() != nullptr) wanted |= UV_WRITABLE;

@@ -48,7 +48,7 @@ void Transport::Watch(Connection* connection) {
 
 bool Transport::RestartTls(Connection* connection, LaneServer* server) {
   // A name that one attachment knows means nothing to another one.
-  if (server->attachment != connection->server->attachment) {
+  if (server->attachment != connection->server()->attachment) {
     announcer_.TellClosed(connection, 0, false);
   }
   ConnectionList::SetServer(connection, server);
@@ -72,13 +72,13 @@ ssize_t Transport::Receive(Connection* connection, void* memory, size_t bytes) {
 }
 
 void Transport::OnPeerEnded(Connection* connection) {
-  connection->peer_ended = true;
+  Endings::SetPeerEnded(connection);
   SocketWatch::Pause(connection, kPauseOver);
   watch_.Update(connection);
 }
 
 void Transport::OnReadable(Connection* connection) {
-  if (connection->life == Life::kLingering) {
+  if (connection->list.life() == Life::kLingering) {
     lingering_.OnReadable(connection);
   } else if (connection->is_open()) {
     handler_->OnReadable(connection);
@@ -94,9 +94,9 @@ void Transport::OnTimeout(Connection* connection) {
     factory_.End(connection);
   } else if (connection->http2 != nullptr || connection->stream != nullptr) {
     streams_->OnTimer(connection);
-  } else if (connection->output.queue() != nullptr && connection->idle_timeout_ms != 0) {
+  } else if (connection->output.queue() != nullptr && connection->idle.timeout_ms() != 0) {
     // The connection is not idle: the peer still reads the last response.
-    timers_.Start(connection, connection->idle_timeout_ms);
+    timers_.Start(connection, connection->idle.timeout_ms());
   } else {
     handler_->OnTimeout(connection);
   }

@@ -8,6 +8,8 @@
 
 #include "base/check.h"
 #include "base/limits.h"
+#include "engine/connection/input.h"
+#include "engine/connection/messages.h"
 
 namespace httpsys::engine {
 namespace {
@@ -24,14 +26,14 @@ constexpr size_t kShrinkBelowBytes = limits::kBlockBytes / 4 * 3;
 // -- Receiving.
 
 std::span<char> Http1Bodies::Room(Connection* connection, std::span<char> shared) {
-  if (connection->window_bytes <= 0) {
+  if (connection->input.window_bytes() <= 0) {
     // The socket stays watched: most often JavaScript makes room before the next poll.
     SocketWatch::Pause(connection, kPauseWindow);
     return {};
   }
-  const auto window = static_cast<uint64_t>(connection->window_bytes);
-  if (connection->phase() == InputPhase::kBodyLength && connection->partial == nullptr) {
-    const uint64_t allowed = std::min(window, connection->body_bytes);
+  const auto window = static_cast<uint64_t>(connection->input.window_bytes());
+  if (connection->phase() == InputPhase::kBodyLength && connection->input.partial() == nullptr) {
+    const uint64_t allowed = std::min(window, connection->message.body_bytes());
     if (allowed >= limits::kDirectReadBytesMin) {
       return {reinterpret_cast<char*>(BlockMemory(&connection->attachment())),
               std::min<uint64_t>(limits::kBlockBytes, allowed)};
@@ -42,10 +44,10 @@ std::span<char> Http1Bodies::Room(Connection* connection, std::span<char> shared
 
 void Http1Bodies::OnReceived(Connection* connection, size_t bytes) {
   exchanges_->TimeAnsweredBody(connection);
-  connection->window_bytes -= static_cast<int64_t>(bytes);
-  connection->body_bytes -= bytes;
+  Input::UseWindow(connection, bytes);
+  Messages::TakeBodyBytes(connection, bytes);
   DeliverBlock(connection, bytes);
-  if (connection->body_bytes != 0) return;
+  if (connection->message.body_bytes() != 0) return;
   connection->attachment().records().BodyEnd(connection->slot.number(), {});
   exchanges_->MessageDone(connection);
 }
@@ -91,19 +93,19 @@ void Http1Bodies::DeliverBlock(Connection* connection, size_t bytes) {
 
 Protocol::Advance Http1Bodies::ReadLength(Connection* connection, std::string_view input,
                                           size_t* used) {
-  if (connection->window_bytes <= 0) {
+  if (connection->input.window_bytes() <= 0) {
     SocketWatch::Pause(connection, kPauseWindow);
     return Advance::kWait;
   }
   exchanges_->TimeAnsweredBody(connection);
-  const uint64_t allowed =
-      std::min(static_cast<uint64_t>(connection->window_bytes), connection->body_bytes);
+  const uint64_t allowed = std::min(static_cast<uint64_t>(connection->input.window_bytes()),
+                                    connection->message.body_bytes());
   const std::string_view piece = input.substr(0, allowed);
   connection->attachment().records().Body(connection->slot.number(), piece);
-  connection->window_bytes -= static_cast<int64_t>(piece.size());
-  connection->body_bytes -= piece.size();
+  Input::UseWindow(connection, piece.size());
+  Messages::TakeBodyBytes(connection, piece.size());
   *used = piece.size();
-  if (connection->body_bytes == 0) {
+  if (connection->message.body_bytes() == 0) {
     connection->attachment().records().BodyEnd(connection->slot.number(), {});
     exchanges_->MessageDone(connection);
   }
@@ -112,34 +114,34 @@ Protocol::Advance Http1Bodies::ReadLength(Connection* connection, std::string_vi
 
 Protocol::Advance Http1Bodies::ReadChunked(Connection* connection, std::string_view input,
                                            size_t* used) {
-  if (connection->window_bytes <= 0) {
+  if (connection->input.window_bytes() <= 0) {
     SocketWatch::Pause(connection, kPauseWindow);
     return Advance::kWait;
   }
   exchanges_->TimeAnsweredBody(connection);
-  const uint64_t body_max = connection->server->config->settings().body_bytes_max;
-  const http1::ChunkedDecoder::Step step =
-      connection->decoder->Next(input.substr(0, static_cast<size_t>(connection->window_bytes)));
+  const uint64_t body_max = connection->server()->config->settings().body_bytes_max;
+  const http1::ChunkedDecoder::Step step = connection->message.decoder()->Next(
+      input.substr(0, static_cast<size_t>(connection->input.window_bytes())));
   *used = step.consumed_bytes;
   switch (step.status) {
     case DecodeStatus::kNeedMore:
       KeepRaw(connection, input.substr(0, step.consumed_bytes));
       return step.consumed_bytes == 0 ? Advance::kWait : Advance::kGoOn;
     case DecodeStatus::kBody:
-      connection->body_bytes += step.body.size();
-      if (body_max != 0 && connection->body_bytes > body_max) {
+      Messages::CountBodyBytes(connection, step.body.size());
+      if (body_max != 0 && connection->message.body_bytes() > body_max) {
         refusals_->Refuse(connection, ErrorKind::kBodyTooLarge, {});
         return Advance::kWait;
       }
       KeepRaw(connection, input.substr(0, step.consumed_bytes));
-      connection->window_bytes -= static_cast<int64_t>(step.body.size());
+      Input::UseWindow(connection, step.body.size());
       connection->attachment().records().Body(connection->slot.number(), step.body);
       return Advance::kGoOn;
     case DecodeStatus::kEnd:
-      if (connection->decoder->closes_connection()) connection->is_last_request = true;
+      if (connection->message.decoder()->closes_connection()) Messages::SetLast(connection, true);
       connection->attachment().records().BodyEnd(connection->slot.number(),
-                                                 connection->decoder->trailers());
-      exchanges_->ReturnDecoder(std::move(connection->decoder));
+                                                 connection->message.decoder()->trailers());
+      exchanges_->ReturnDecoder(Messages::TakeDecoder(connection));
       exchanges_->MessageDone(connection);
       return Advance::kGoOn;
     case DecodeStatus::kError:
@@ -151,40 +153,39 @@ Protocol::Advance Http1Bodies::ReadChunked(Connection* connection, std::string_v
 
 void Http1Bodies::RefuseChunked(Connection* connection, std::string_view input) {
   ErrorKind kind = ErrorKind::kMalformed;
-  const http1::ParseError error = connection->decoder->error();
+  const http1::ParseError error = connection->message.decoder()->error();
   if (error == http1::ParseError::kChunkExtensionsOverflow) kind = ErrorKind::kChunkExtensions;
   if (error == http1::ParseError::kHeaderOverflow) kind = ErrorKind::kHeaderOverflow;
   KeepRaw(connection, input);
-  const std::unique_ptr<std::string> raw = std::move(connection->raw);
+  const std::unique_ptr<std::string> raw = Messages::TakeRaw(connection);
   refusals_->Refuse(connection, kind, raw == nullptr ? std::string_view() : std::string_view(*raw));
 }
 
 void Http1Bodies::KeepRaw(Connection* connection, std::string_view bytes) {
-  if (connection->decoder == nullptr) return;
-  if (connection->raw == nullptr) connection->raw = std::make_unique<std::string>();
-  const size_t room = limits::kRawBytesMax - connection->raw->size();
-  connection->raw->append(bytes.substr(0, room));
+  if (connection->message.decoder() == nullptr) return;
+  Messages::KeepRaw(connection, bytes, limits::kRawBytesMax);
 }
 
 Protocol::Advance Http1Bodies::SkipLength(Connection* connection, std::string_view input,
                                           size_t* used) {
-  *used = std::min<uint64_t>(input.size(), connection->body_bytes);
-  connection->body_bytes -= *used;
-  if (connection->body_bytes == 0) exchanges_->MessageDone(connection);
+  *used = std::min<uint64_t>(input.size(), connection->message.body_bytes());
+  Messages::TakeBodyBytes(connection, *used);
+  if (connection->message.body_bytes() == 0) exchanges_->MessageDone(connection);
   return Advance::kGoOn;
 }
 
 Protocol::Advance Http1Bodies::SkipChunked(Connection* connection, std::string_view input,
                                            size_t* used) {
-  const http1::ChunkedDecoder::Step step = connection->decoder->Next(input);
+  const http1::ChunkedDecoder::Step step = connection->message.decoder()->Next(input);
   *used = step.consumed_bytes;
-  connection->body_bytes += step.body.size();
+  Messages::CountBodyBytes(connection, step.body.size());
   if (step.status == DecodeStatus::kEnd) {
-    exchanges_->ReturnDecoder(std::move(connection->decoder));
+    exchanges_->ReturnDecoder(Messages::TakeDecoder(connection));
     exchanges_->MessageDone(connection);
     return Advance::kGoOn;
   }
-  if (step.status == DecodeStatus::kError || connection->body_bytes > limits::kLingerBytesMax) {
+  if (step.status == DecodeStatus::kError ||
+      connection->message.body_bytes() > limits::kLingerBytesMax) {
     answers_->Flush(connection);
     transport_->FinishAfterOutput(connection, AfterOutput::kClose);
     transport_->output()->Flush(connection);
@@ -198,22 +199,22 @@ Protocol::Advance Http1Bodies::SkipChunked(Connection* connection, std::string_v
 std::string_view Http1Bodies::TakeFirstPiece(Connection* connection, std::string_view input,
                                              size_t* used) {
   if (connection->phase() == InputPhase::kBodyLength) {
-    const std::string_view piece =
-        input.substr(0, std::min<uint64_t>(limits::kInlineBodyBytesMax, connection->body_bytes));
-    connection->body_bytes -= piece.size();
+    const std::string_view piece = input.substr(
+        0, std::min<uint64_t>(limits::kInlineBodyBytesMax, connection->message.body_bytes()));
+    Messages::TakeBodyBytes(connection, piece.size());
     *used += piece.size();
     return piece;
   }
   // The limit of the body is checked when its pieces are counted.
-  const ServerSettings& settings = connection->server->config->settings();
+  const ServerSettings& settings = connection->server()->config->settings();
   if (settings.body_bytes_max != 0) return {};
-  const http1::ChunkedDecoder::Step step = connection->decoder->Next(input);
+  const http1::ChunkedDecoder::Step step = connection->message.decoder()->Next(input);
   if (step.status == DecodeStatus::kBody && step.body.size() <= limits::kInlineBodyBytesMax) {
     *used += step.consumed_bytes;
-    connection->body_bytes += step.body.size();
+    Messages::CountBodyBytes(connection, step.body.size());
     return step.body;
   }
-  connection->decoder->Reset(settings.header_bytes_max, settings.header_lines_max);
+  connection->message.decoder()->Reset(settings.header_bytes_max, settings.header_lines_max);
   return {};
 }
 

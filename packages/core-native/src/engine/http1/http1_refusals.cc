@@ -1,6 +1,7 @@
 #include "engine/http1/http1_refusals.h"
 
 #include "base/limits.h"
+#include "engine/connection/messages.h"
 
 namespace httpsys::engine {
 
@@ -8,10 +9,11 @@ using records::ErrorKind;
 
 void Http1Refusals::Refuse(Connection* connection, ErrorKind kind, std::string_view raw) {
   const bool is_in_body = connection->phase() != InputPhase::kHead;
-  connection->message_start_ns = 0;
+  Messages::StopTime(connection);
   transport_->StopTimer(connection);
-  if (connection->after_output != AfterOutput::kClose &&
-      (connection->unanswered != 0 || connection->server->config->settings().wants_errors)) {
+  if (connection->end.after_output() != AfterOutput::kClose &&
+      (connection->message.unanswered() != 0 ||
+       connection->server()->config->settings().wants_errors)) {
     // The connection is still read, so that the lane sees the peer's end if JavaScript does not
     // close it.
     connection->Enter(InputPhase::kRefused);
@@ -23,8 +25,8 @@ void Http1Refusals::Refuse(Connection* connection, ErrorKind kind, std::string_v
   }
   connection->Enter(InputPhase::kOver);
   SocketWatch::Pause(connection, kPauseOver);
-  if (connection->after_output == AfterOutput::kClose) return;
-  if (connection->is_fin_sent) {
+  if (connection->end.after_output() == AfterOutput::kClose) return;
+  if (connection->end.is_fin_sent()) {
     transport_->Close(connection, 0);
     return;
   }

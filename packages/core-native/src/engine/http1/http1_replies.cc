@@ -110,7 +110,7 @@ void Http1Replies::End(Connection* connection, uint32_t flags, uint32_t idle_tim
   if ((flags & records::kReplyEnd) == 0 || (flags & records::kReplyInterim) != 0) return;
   if ((flags & records::kReplyChunked) != 0) output_->Send(connection, "0\r\n\r\n", 0);
   output_->Touch(connection);
-  connection->idle_timeout_ms = idle_timeout_ms;
+  ConnectionTimers::SetIdleTimeout(connection, idle_timeout_ms);
   if (connection->origin() != nullptr) {
     connection->origin()->closes = (flags & records::kReplyClose) != 0;
   }
@@ -140,7 +140,7 @@ void Http1Replies::OnDestroy(Connection* connection, const ReplyRecord& reply) {
   // More bytes of a refused message are usually on their way; they must not destroy the reply.
   const bool is_refused =
       connection->phase() == InputPhase::kRefused || connection->phase() == InputPhase::kOver;
-  if (is_refused && !connection->peer_ended) {
+  if (is_refused && !connection->end.peer_ended()) {
     transport_->CloseLingering(connection);
   } else {
     transport_->Close(connection, 0);
@@ -148,7 +148,7 @@ void Http1Replies::OnDestroy(Connection* connection, const ReplyRecord& reply) {
 }
 
 void Http1Replies::OnIdleTimeout(Connection* connection, uint32_t timeout_ms) {
-  connection->idle_timeout_ms = timeout_ms;
+  ConnectionTimers::SetIdleTimeout(connection, timeout_ms);
   if (!connection->IsIdle()) return;
   if (timeout_ms != 0) {
     transport_->StartIdleTimer(connection, timeout_ms);

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "base/limits.h"
+#include "engine/connection/messages.h"
+#include "engine/connection/sharing_marks.h"
 #include "http2/upgrade.h"
 #include "url/url_path.h"
 
@@ -31,7 +33,8 @@ uint32_t FlagsOf(const http1::RequestHead& head) {
 // Returns true if JavaScript was told of the connection and of nothing else. JavaScript ends such a
 // connection itself, so that a client that sees the end knows that 'connection' was emitted before.
 bool IsJustOpened(const Connection& connection) {
-  return connection.slot.is_announced() && !connection.has_served && connection.tls == nullptr;
+  return connection.slot.is_announced() && !connection.message.has_served() &&
+         connection.tls == nullptr;
 }
 
 }  // namespace
@@ -98,27 +101,27 @@ void Http1Session::OnEof(Connection* connection) {
   if (is_stream) return transport_->Close(connection, 0);
   if (phase == InputPhase::kRefused) {
     connection->attachment().records().Eof(connection->slot.number());
-    if (connection->is_fin_sent) transport_->Close(connection, 0);
+    if (connection->end.is_fin_sent()) transport_->Close(connection, 0);
     return;
   }
   connection->Enter(InputPhase::kOver);
   TellEnd(connection, phase);
   // Both directions have ended, and JavaScript expects this close.
-  if (connection->is_fin_sent) transport_->Close(connection, 0);
+  if (connection->end.is_fin_sent()) transport_->Close(connection, 0);
 }
 
 // Reports the end of a connection that is not upgraded; `phase` is the phase in which the end came.
 void Http1Session::TellEnd(Connection* connection, InputPhase phase) {
-  if (connection->parser != nullptr && phase == InputPhase::kHead) {
-    const auto partial = std::move(connection->partial);
+  if (connection->message.parser() != nullptr && phase == InputPhase::kHead) {
+    const auto partial = Input::TakeKept(connection);
     refusals_.Refuse(connection, ErrorKind::kIncomplete,
                      partial == nullptr ? "" : std::string_view(*partial));
   } else if (phase == InputPhase::kBodyLength || phase == InputPhase::kBodyChunked) {
-    const auto raw = std::move(connection->raw);
+    const auto raw = Messages::TakeRaw(connection);
     refusals_.Refuse(connection, ErrorKind::kIncomplete,
                      raw == nullptr ? "" : std::string_view(*raw));
-  } else if ((connection->unanswered != 0 || IsJustOpened(*connection)) &&
-             !connection->is_fin_sent) {
+  } else if ((connection->message.unanswered() != 0 || IsJustOpened(*connection)) &&
+             !connection->end.is_fin_sent()) {
     connection->attachment().records().Eof(connection->slot.number());
   } else {
     transport_->FinishAfterOutput(connection, AfterOutput::kClose);
@@ -130,12 +133,12 @@ void Http1Session::TellEnd(Connection* connection, InputPhase phase) {
 
 Protocol::Advance Http1Session::ReadHead(Connection* connection, std::string_view input,
                                          size_t* used) {
-  const ServerSettings& settings = connection->server->config->settings();
-  if (connection->unanswered >= settings.pipelined_requests_max) {
+  const ServerSettings& settings = connection->server()->config->settings();
+  if (connection->message.unanswered() >= settings.pipelined_requests_max) {
     SocketWatch::Pause(connection, kPausePipeline);
     return Advance::kWait;
   }
-  http1::RequestParser* parser = connection->parser.get();
+  http1::RequestParser* parser = connection->message.parser();
   // A head that has begun is read to its end, because its timeout runs.
   if (parser == nullptr && OutputPass::IsBehind(*connection)) {
     SocketWatch::Pause(connection, kPauseOutput);
@@ -151,7 +154,7 @@ Protocol::Advance Http1Session::ReadHead(Connection* connection, std::string_vie
   if (status == ParseStatus::kNeedMore) return KeepHead(connection, input, used);
   if (connection->is_timer_running()) transport_->StopTimer(connection);
   // The record needs the parser's views, so the parser lives until the record is written.
-  std::unique_ptr<http1::RequestParser> lent = std::move(connection->parser);
+  std::unique_ptr<http1::RequestParser> lent = Messages::TakeParser(connection);
   Advance advance = Advance::kWait;
   if (status == ParseStatus::kError) {
     refusals_.Refuse(connection,
@@ -160,7 +163,7 @@ Protocol::Advance Http1Session::ReadHead(Connection* connection, std::string_vie
                          : ErrorKind::kMalformed,
                      input);
   } else {
-    if (lent == nullptr) connection->message_start_ns = clock_->Ns();
+    if (lent == nullptr) Messages::Begin(connection, clock_->Ns());
     *used = parser->head_bytes();
     advance = DeliverHead(connection, parser->head(), input, used);
   }
@@ -171,9 +174,10 @@ Protocol::Advance Http1Session::ReadHead(Connection* connection, std::string_vie
 }
 
 bool Http1Session::BeginHttp2(Connection* connection, std::string_view input, Advance* advance) {
-  const Http2Settings& settings = connection->server->config->settings().http2;
+  const Http2Settings& settings = connection->server()->config->settings().http2;
   const bool is_stream = connection->origin() != nullptr && connection->origin()->is_stream;
-  if (connection->has_served || connection->parser != nullptr || is_stream) return false;
+  if (connection->message.has_served() || connection->message.parser() != nullptr || is_stream)
+    return false;
   const bool is_secure = connection->tls != nullptr;
   if (is_secure ? connection->tls->alpn() != "h2" : !settings.is_plain) return false;
   if (!is_secure && !settings.is_alone) {
@@ -190,9 +194,9 @@ bool Http1Session::BeginHttp2(Connection* connection, std::string_view input, Ad
 // as any other, which RFC 7540 allows.
 bool Http1Session::UpgradeToHttp2(Connection* connection, const http1::RequestHead& head,
                                   std::string_view input, size_t* used) {
-  const bool may = head.upgrade && connection->server->config->settings().http2.takes_upgrade &&
+  const bool may = head.upgrade && connection->server()->config->settings().http2.takes_upgrade &&
                    connection->tls == nullptr && connection->origin() == nullptr &&
-                   !connection->has_served;
+                   !connection->message.has_served();
   std::string settings;
   if (!may || !http2::ReadUpgrade(head, &settings)) return false;
   const std::string_view rest = input.substr(*used);
@@ -205,16 +209,16 @@ bool Http1Session::UpgradeToHttp2(Connection* connection, const http1::RequestHe
 
 Protocol::Advance Http1Session::KeepHead(Connection* connection, std::string_view input,
                                          size_t* used) {
-  const bool is_lent = connection->parser != nullptr;
-  if (!(is_lent ? connection->parser : parser_)->started()) {
+  const bool is_lent = connection->message.parser() != nullptr;
+  if (!(is_lent ? connection->message.parser() : parser_.get())->started()) {
     // Only line ends have come before a message: there is nothing to keep.
     *used = input.size();
     return Advance::kWait;
   }
   if (is_lent) return Advance::kWait;
   transport_->StopTimer(connection);
-  connection->message_start_ns = clock_->Ns();
-  connection->parser = std::move(parser_);
+  Messages::Begin(connection, clock_->Ns());
+  Messages::LendParser(connection, std::move(parser_));
   parser_ = TakeParser();
   return Advance::kWait;
 }
@@ -236,7 +240,7 @@ Protocol::Advance Http1Session::DeliverHead(Connection* connection, const http1:
     if (!connection->is_open()) return Advance::kWait;
     if (!FindServer(connection, head, input, &route, used, &advance)) return advance;
   }
-  const ServerConfig& config = *connection->server->config;
+  const ServerConfig& config = *connection->server()->config;
   const uint64_t body_max = config.settings().body_bytes_max;
   if (body_max != 0 && head.body == BodyKind::kLength && head.content_length > body_max) {
     refusals_.Refuse(connection, ErrorKind::kBodyTooLarge, input);
@@ -251,13 +255,13 @@ Protocol::Advance Http1Session::DeliverHead(Connection* connection, const http1:
   if (config.settings().is_url_strict && !IsStrictTarget(head.target)) {
     return AnswerUnrouted(connection, head, RouteStatus::kBadUrl, used);
   }
-  LaneServer* server = connection->server;
+  LaneServer* server = connection->server();
   if (gate_->IsQueueFull(server))
     return AnswerUnrouted(connection, head, RouteStatus::kQueueFull, used);
   router_->CountRequest(connection, route.id);
   RecordWriter::Request request;
   request.slot = connection->slot.number();
-  request.server_id = connection->server->id;
+  request.server_id = connection->server()->id;
   request.prefix_id = route.id;
   request.flags = FlagsOf(head);
   if (connection->origin() != nullptr && connection->origin()->is_stream) {
@@ -265,19 +269,17 @@ Protocol::Advance Http1Session::DeliverHead(Connection* connection, const http1:
   }
   request.arrival_ns = clock_->Ns();
   request.head_bytes = *used;
-  connection->has_served = true;
-  connection->is_last_request = !head.keep_alive;
-  ++connection->unanswered;
+  Messages::OnHead(connection, !head.keep_alive);
   const std::string_view rest = input.substr(*used);
   if (head.upgrade) {
     request.body = rest;
     connection->attachment().records().RequestHead(head, request);
     gate_->AddUnread(connection, head);
-    connection->declined_phase = exchanges_->BeginBody(connection, head);
+    Messages::SetDeclinedPhase(connection, exchanges_->BeginBody(connection, head));
     Http1Bodies::KeepRaw(connection, input.substr(0, *used));
     connection->Enter(InputPhase::kAwaitUpgrade);
-    connection->given_bytes = static_cast<uint32_t>(rest.size());
-    connection->message_start_ns = 0;
+    Input::SetGiven(connection, rest.size());
+    Messages::StopTime(connection);
     SocketWatch::Pause(connection, kPauseUpgrade);
     return Advance::kWait;
   }
@@ -334,7 +336,7 @@ bool Http1Session::FindServer(Connection* connection, const http1::RequestHead& 
 // Pauses the input until it is the turn of the request, whose head is parsed again then.
 void Http1Session::WaitForTurn(Connection* connection, size_t* used) {
   SocketWatch::Pause(connection, kPauseOrder);
-  connection->message_start_ns = 0;
+  Messages::StopTime(connection);
   *used = 0;
 }
 
@@ -352,20 +354,20 @@ Protocol::Advance Http1Session::AnswerUnrouted(Connection* connection,
   // If the port has other members, the connection goes to them when it is idle, so it is kept
   // alive.
   const bool is_last =
-      connection->server->is_unlistened && !router_->IsShared(connection->local_port);
+      connection->server()->is_unlistened && !router_->IsShared(connection->local_port);
   const bool keep_alive = !is_broken && head.keep_alive && !head.upgrade && !is_expected &&
                           !is_last && head.content_length <= limits::kLingerBytesMax;
   if (status == RouteStatus::kQueueFull) {
-    connection->server->refused->fetch_add(1, std::memory_order_relaxed);
+    connection->server()->refused->fetch_add(1, std::memory_order_relaxed);
   }
   NativeAnswers::Unserved request{status, &head};
   request.closes = !keep_alive;
-  connection->ForgetMoves();
+  SharingMarks::ForgetMoves(connection);
   if (!answers_->AnswerUnserved(&refusals_, connection, request)) return Advance::kWait;
   if (!keep_alive || !connection->is_open()) return Advance::kWait;
-  connection->has_served = true;
-  connection->is_last_request = false;
-  if (connection->idle_timeout_ms == 0) connection->idle_timeout_ms = limits::kNativeIdleMs;
+  Messages::SetServed(connection);
+  Messages::SetLast(connection, false);
+  ConnectionTimers::LimitIdle(connection);
   const InputPhase body = exchanges_->BeginBody(connection, head);
   if (body == InputPhase::kHead) {
     exchanges_->MessageDone(connection);
@@ -404,26 +406,24 @@ void Http1Session::OnUpgradeAccept(Connection* connection, bool is_undecided) {
   if (connection->phase() != InputPhase::kAwaitUpgrade) return;
   if (connection->origin() != nullptr) router_->OnRelayedUpgrade(connection, true);
   connection->Enter(is_undecided ? InputPhase::kUndecided : InputPhase::kOpaque);
-  connection->unanswered = 0;
-  if (connection->partial != nullptr) {
-    connection->partial->erase(0, connection->given_bytes);
-    if (connection->partial->empty()) connection->partial.reset();
-  }
-  connection->decoder.reset();
-  connection->raw.reset();
-  if (!is_undecided) connection->given_bytes = 0;
+  Messages::SetUnanswered(connection, 0);
+  if (connection->input.partial() != nullptr)
+    Input::DropKept(connection, connection->input.given_bytes());
+  Messages::DropDecoder(connection);
+  Messages::DropRaw(connection);
+  if (!is_undecided) Input::SetGiven(connection, 0);
   input_->Resume(connection, kPauseUpgrade);
 }
 
 void Http1Session::OnUpgradeDecline(Connection* connection) {
   if (connection->phase() != InputPhase::kAwaitUpgrade) return;
   if (connection->origin() != nullptr) router_->OnRelayedUpgrade(connection, false);
-  connection->given_bytes = 0;
-  connection->Enter(connection->declined_phase);
+  Input::SetGiven(connection, 0);
+  connection->Enter(connection->message.declined_phase());
   if (connection->phase() == InputPhase::kHead) {
     exchanges_->MessageDone(connection);
   } else {
-    connection->message_start_ns = clock_->Ns();
+    Messages::Begin(connection, clock_->Ns());
   }
   input_->Resume(connection, kPauseUpgrade);
 }
@@ -432,11 +432,11 @@ void Http1Session::OnUpgradeDecline(Connection* connection) {
 
 void Http1Session::CheckTimeouts(Connection* connection, uint64_t now_ns, uint64_t headers_ns,
                                  uint64_t request_ns) {
-  if (!connection->is_open() || connection->message_start_ns == 0 ||
-      connection->after_output == AfterOutput::kClose) {
+  if (!connection->is_open() || connection->message.start_ns() == 0 ||
+      connection->end.after_output() == AfterOutput::kClose) {
     return;
   }
-  const uint64_t age_ns = now_ns - std::min(now_ns, connection->message_start_ns);
+  const uint64_t age_ns = now_ns - std::min(now_ns, connection->message.start_ns());
   const bool headers_late =
       connection->phase() == InputPhase::kHead && headers_ns != 0 && age_ns > headers_ns;
   if (!headers_late && (request_ns == 0 || age_ns <= request_ns)) return;
@@ -446,7 +446,7 @@ void Http1Session::CheckTimeouts(Connection* connection, uint64_t now_ns, uint64
     output_->Flush(connection);
     return;
   }
-  const auto partial = std::move(connection->partial);
+  const auto partial = Input::TakeKept(connection);
   refusals_.Refuse(connection, ErrorKind::kTimeout,
                    partial == nullptr ? "" : std::string_view(*partial));
 }

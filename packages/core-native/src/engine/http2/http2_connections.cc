@@ -161,8 +161,8 @@ void Http2Connections::OnNoStreams(Http2State* state) {
 void Http2Connections::Watch(Http2State* state) {
   Connection* connection = state->connection;
   if (state->awaits_notice || !connection->is_open()) return;
-  uint64_t timeout_ms = connection->idle_timeout_ms;
-  if (state->streams != 0) timeout_ms = connection->server->config->settings().http2.ping_ms;
+  uint64_t timeout_ms = connection->idle.timeout_ms();
+  if (state->streams != 0) timeout_ms = connection->server()->config->settings().http2.ping_ms;
   if (timeout_ms != 0) {
     transport_->StartIdleTimer(connection, timeout_ms);
   } else {
@@ -171,7 +171,7 @@ void Http2Connections::Watch(Http2State* state) {
 }
 
 void Http2Connections::OnIdleTimeout(Connection* connection, uint32_t timeout_ms) {
-  connection->idle_timeout_ms = timeout_ms;
+  ConnectionTimers::SetIdleTimeout(connection, timeout_ms);
   if (connection->http2->streams == 0 && !connection->http2->is_failed)
     Watch(connection->http2.get());
 }
@@ -182,8 +182,8 @@ void Http2Connections::OnPing(Http2State* state) {
 }
 
 void Http2Connections::CheckTimeouts(Connection* connection, uint64_t now_ns, uint64_t headers_ns) {
-  if (!connection->is_open() || connection->message_start_ns == 0 || headers_ns == 0) return;
-  if (now_ns - std::min(now_ns, connection->message_start_ns) <= headers_ns) return;
+  if (!connection->is_open() || connection->message.start_ns() == 0 || headers_ns == 0) return;
+  if (now_ns - std::min(now_ns, connection->message.start_ns()) <= headers_ns) return;
   Close(connection);
 }
 
@@ -241,7 +241,7 @@ void Http2Connections::OnTimer(Http2State* state) {
     if (state->is_noticed) return transport_->Close(connection, 0);
     return Shutdown(connection);
   }
-  const uint64_t ping_ms = connection->server->config->settings().http2.ping_ms;
+  const uint64_t ping_ms = connection->server()->config->settings().http2.ping_ms;
   if (ping_ms == 0) return;
   const uint64_t silent_ms = uv_now(loop_) - state->received_ms;
   if (silent_ms >= ping_ms && state->awaits_ping) {

@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "base/limits.h"
+#include "engine/connection/input.h"
+#include "engine/connection/messages.h"
 #include "http2/request_text.h"
 
 namespace httpsys::engine {
@@ -17,8 +19,8 @@ bool Http2Relays::Begin(Connection* connection, uint64_t member, const http1::Re
   relayed_.clear();
   const http1::BodyKind body = AppendRequestHead(*methods_, head, &relayed_);
   if (!router_->RelayStream(connection, member, relayed_)) return false;
-  connection->has_served = true;
-  connection->unanswered = 1;
+  Messages::SetServed(connection);
+  Messages::SetUnanswered(connection, 1);
   InputPhase phase =
       body == http1::BodyKind::kChunked ? InputPhase::kRelayChunked : InputPhase::kRelayLength;
   if (head.upgrade) phase = InputPhase::kRelayUpgrade;
@@ -44,8 +46,7 @@ void Http2Relays::SendRelayed(Connection* connection, std::string_view piece) {
   switch (connection->phase()) {
     case InputPhase::kRelayUpgrade:
       // The client's window bounds the bytes that are kept.
-      if (connection->partial == nullptr) connection->partial = std::make_unique<std::string>();
-      connection->partial->append(piece);
+      Input::Keep(connection, piece);
       return;
     case InputPhase::kRelayChunked:
       relayed_.clear();
@@ -103,7 +104,7 @@ void Http2Relays::OnRelayedBytes(Connection* connection, std::string_view bytes)
 void Http2Relays::OnRelayedUpgrade(Connection* connection, bool is_accepted) {
   Http2Stream* stream = connection->stream.get();
   ForgetRequest(connection);
-  const std::unique_ptr<std::string> kept = std::move(connection->partial);
+  const std::unique_ptr<std::string> kept = Input::TakeKept(connection);
   if (!is_accepted) {
     stream->is_declined = true;
     connection->Enter(InputPhase::kOver);

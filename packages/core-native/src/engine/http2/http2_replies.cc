@@ -106,7 +106,7 @@ void Http2Replies::EndStream(Connection* stream, uint32_t flags, uint32_t idle_t
     return;
   }
   if (Http2State* state = stream->stream->state; state != nullptr && idle_timeout_ms != 0) {
-    state->connection->idle_timeout_ms = idle_timeout_ms;
+    ConnectionTimers::SetIdleTimeout(state->connection, idle_timeout_ms);
   }
   responses_->OnEnd(stream, (flags & records::kReplyChunked) != 0,
                     (flags & records::kReplyClose) != 0);

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "base/limits.h"
+#include "engine/connection/messages.h"
+#include "engine/connection/sharing_marks.h"
 #include "http2/request_text.h"
 #include "url/url_path.h"
 
@@ -35,7 +37,7 @@ uint32_t FlagsOf(const http1::RequestHead& head, bool has_ended) {
 }  // namespace
 
 void Http2Requests::OnSection(Http2State* state, const Frame& frame) {
-  state->connection->message_start_ns = 0;
+  Messages::StopTime(state->connection);
   // The section is refused already.
   if (state->fields == nullptr || state->fields->is_refused()) return;
   if (Connection* stream = Http2Connections::StreamOf(state->session, frame.stream_id)) {
@@ -54,11 +56,11 @@ void Http2Requests::OpenStream(Http2State* state, int32_t id, bool has_ended) {
   stream->fields = std::move(state->fields);
   stream->is_bodiless = stream->has_ended = has_ended;
   Connection* connection =
-      transport_->OpenStream(state->connection, state->connection->server, std::move(stream));
+      transport_->OpenStream(state->connection, state->connection->server(), std::move(stream));
   connection->stream->next = state->first_stream;
   if (state->first_stream != nullptr) state->first_stream->stream->previous = connection;
   state->first_stream = connection;
-  state->connection->has_served = true;
+  Messages::SetServed(state->connection);
   api_->session_set_stream_user_data(state->session, id, connection);
   if (++state->streams == 1) connections_->Watch(state);
   if (connection->stream->has_ended) {
@@ -94,7 +96,7 @@ void Http2Requests::OnRequestTrailers(Connection* connection) {
   // Telling uses the same lines for nothing.
   if (connection->phase() == InputPhase::kStream) {
     connection->attachment().records().BodyEnd(connection->slot.number(), trailers_);
-    connection->message_start_ns = 0;
+    Messages::StopTime(connection);
   } else {
     EndOfInput(connection);
   }
@@ -156,14 +158,14 @@ bool Http2Requests::FindServer(Connection* connection, Route* route) {
         return false;
     }
   } else {
-    *route =
-        connection->server->config->FindPrefix(connection->local_port, head_, connection->local_ip);
+    *route = connection->server()->config->FindPrefix(connection->local_port, head_,
+                                                      connection->local_ip);
     if (route->status != RouteStatus::kMatch) {
       AnswerUnrouted(connection, route->status);
       return false;
     }
   }
-  const ServerSettings& settings = connection->server->config->settings();
+  const ServerSettings& settings = connection->server()->config->settings();
   const uint64_t body_max = settings.body_bytes_max;
   const uint64_t known_bytes =
       std::max<uint64_t>(head_.content_length, connection->stream->body.size());
@@ -175,7 +177,7 @@ bool Http2Requests::FindServer(Connection* connection, Route* route) {
     AnswerUnrouted(connection, RouteStatus::kBadUrl);
     return false;
   }
-  if (!gate_->IsQueueFull(connection->server)) return true;
+  if (!gate_->IsQueueFull(connection->server())) return true;
   AnswerUnrouted(connection, RouteStatus::kQueueFull);
   return false;
 }
@@ -183,7 +185,7 @@ bool Http2Requests::FindServer(Connection* connection, Route* route) {
 void Http2Requests::Deliver(Connection* connection, uint32_t prefix_id, size_t head_bytes) {
   Http2Stream* stream = connection->stream.get();
   Connection* parent = stream->state->connection;
-  LaneServer* server = connection->server;
+  LaneServer* server = connection->server();
   if (!parent->slot.is_announced()) transport_->Assign(parent, server);
   transport_->Announce(connection, 0);
   router_->CountRequest(connection, prefix_id);
@@ -196,8 +198,8 @@ void Http2Requests::Deliver(Connection* connection, uint32_t prefix_id, size_t h
   request.flags = FlagsOf(head_, stream->has_ended && !has_trailers);
   request.arrival_ns = uv_now(loop_) * 1'000'000;
   request.head_bytes = head_bytes;
-  connection->has_served = true;
-  connection->unanswered = 1;
+  Messages::SetServed(connection);
+  Messages::SetUnanswered(connection, 1);
   if (head_.upgrade) {
     connection->Enter(InputPhase::kAwaitUpgrade);
     SocketWatch::Pause(connection, kPauseUpgrade);
@@ -208,10 +210,10 @@ void Http2Requests::Deliver(Connection* connection, uint32_t prefix_id, size_t h
   stream->queue_end = connection->attachment().requests().appended();
   gate_->AddUnread(connection, head_);
   if (head_.upgrade) {
-    if (!stream->body.empty()) connection->partial = std::make_unique<std::string>(stream->body);
+    if (!stream->body.empty()) Input::KeepOnly(connection, stream->body);
     if (stream->has_ended) EndOfInput(connection);
   } else if (!stream->has_ended) {
-    connection->message_start_ns = uv_hrtime();
+    Messages::Begin(connection, uv_hrtime());
     // Bytes inside the request's record do not count for any window.
     connections_->GiveWindow(connection, static_cast<uint32_t>(stream->body.size()));
   } else if (has_trailers && ParseTrailers(stream->request_trailers, &trailers_)) {
@@ -239,7 +241,7 @@ void Http2Requests::OnBodyPiece(Connection* connection, std::string_view piece) 
   }
   switch (connection->phase()) {
     case InputPhase::kStream: {
-      const uint64_t body_max = connection->server->config->settings().body_bytes_max;
+      const uint64_t body_max = connection->server()->config->settings().body_bytes_max;
       stream->body_bytes += piece.size();
       if (body_max != 0 && stream->body_bytes > body_max) return RefuseBody(connection);
       connection->attachment().records().Body(connection->slot.number(), piece);
@@ -274,7 +276,7 @@ void Http2Requests::OnPeerEnd(Connection* connection) {
   if (stream->is_parked) return;
   if (IsRelayed(connection->phase())) return relays_->EndRelayed(connection);
   if (connection->phase() == InputPhase::kStream) {
-    connection->message_start_ns = 0;
+    Messages::StopTime(connection);
     connection->attachment().records().BodyEnd(connection->slot.number(), {});
   } else {
     EndOfInput(connection);
@@ -295,7 +297,7 @@ void Http2Requests::OnPausesChanged(Connection* connection) {
   const bool is_tunnel = phase == InputPhase::kOpaque || phase == InputPhase::kWebSocket ||
                          phase == InputPhase::kUndecided;
   if (!is_tunnel) return;
-  const size_t kept = connection->partial == nullptr ? 0 : connection->partial->size();
+  const size_t kept = connection->input.partial_bytes();
   if (stream->unread_bytes > kept) {
     connections_->GiveWindow(connection, stream->unread_bytes - static_cast<uint32_t>(kept));
   }
@@ -308,7 +310,7 @@ void Http2Requests::OnPausesChanged(Connection* connection) {
     return;
   }
   stream->is_end_due = false;
-  connection->peer_ended = true;
+  Endings::SetPeerEnded(connection);
   connection->attachment().records().Eof(connection->slot.number());
   if (stream->is_gone) transport_->Close(connection, 0);
 }
@@ -323,21 +325,21 @@ void Http2Requests::OnUpgradeDecline(Connection* connection) {
   if (connection->phase() != InputPhase::kAwaitUpgrade) return;
   connection->stream->is_declined = true;
   connection->Enter(InputPhase::kOver);
-  connection->partial.reset();
+  Input::DropKept(connection);
   connections_->GiveWindow(connection, connection->stream->unread_bytes);
 }
 
 void Http2Requests::CheckStreamTimeouts(Connection* connection, uint64_t now_ns,
                                         uint64_t request_ns) {
-  if (!connection->is_open() || connection->message_start_ns == 0 || request_ns == 0) return;
-  if (now_ns - std::min(now_ns, connection->message_start_ns) <= request_ns) return;
+  if (!connection->is_open() || connection->message.start_ns() == 0 || request_ns == 0) return;
+  if (now_ns - std::min(now_ns, connection->message.start_ns()) <= request_ns) return;
   connections_->GiveWindow(connection, connection->stream->unread_bytes);
   RefuseStream(connection, ErrorKind::kTimeout);
 }
 
 void Http2Requests::AnswerUnrouted(Connection* connection, RouteStatus status) {
   if (status == RouteStatus::kQueueFull) {
-    connection->server->refused->fetch_add(1, std::memory_order_relaxed);
+    connection->server()->refused->fetch_add(1, std::memory_order_relaxed);
   }
   (void)answers_->AnswerUnserved(this, connection, {status, &head_});
 }
@@ -373,8 +375,8 @@ void Http2Requests::ResetRequest(Connection* connection, bool may_retry) {
 
 // Refuses the stream's request. If the request is answered already, the stream is reset instead.
 void Http2Requests::RefuseStream(Connection* stream, ErrorKind kind) {
-  stream->message_start_ns = 0;
-  if (stream->unanswered == 0) return transport_->Close(stream, 0);
+  Messages::StopTime(stream);
+  if (stream->message.unanswered() == 0) return transport_->Close(stream, 0);
   stream->Enter(InputPhase::kRefused);
   stream->uncommon().refusal = kind;
   stream->attachment().records().Error(stream->slot.number(), kind, {});
@@ -395,15 +397,15 @@ void Http2Requests::TellAgain(Connection* connection) {
 }
 
 void Http2Requests::TakeBack(Connection* connection) {
-  connection->unanswered = 0;
-  ++connection->hops;
-  connection->partial.reset();
+  Messages::SetUnanswered(connection, 0);
+  SharingMarks::OnTakenBack(connection);
+  Input::DropKept(connection);
   connection->stream->is_end_due = false;
   Park(connection);
 }
 
 void Http2Requests::OnRelayFailed(Connection* connection, bool is_begun) {
-  connection->unanswered = 0;
+  Messages::SetUnanswered(connection, 0);
   if (is_begun) {
     relays_->ForgetRequest(connection);
     return responses_->FailStream(connection, kInternalError);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/limits.h"
+#include "engine/connection/messages.h"
 
 namespace httpsys::engine {
 namespace {
@@ -95,7 +96,7 @@ void Http2Responses::OnTrailers(Connection* connection, std::string_view lines) 
 // Ends the response. `is_whole`: the caller knows that the response is complete.
 void Http2Responses::OnEnd(Connection* connection, bool is_whole, bool closes) {
   Http2Stream* stream = connection->stream.get();
-  connection->unanswered = 0;
+  Messages::SetUnanswered(connection, 0);
   // JavaScript has begun this request: a busy connection sends the next request before JavaScript
   // has read a whole batch.
   if (stream->queue_end != 0) connection->attachment().unread().Settle(stream->queue_end);
@@ -128,7 +129,7 @@ void Http2Responses::OnDestroy(Connection* connection) {
 
 void Http2Responses::OnBehind(Connection* connection) {
   if (connection->is_timer_running()) return;
-  const uint64_t stall_ms = connection->server->config->settings().http2.stall_ms;
+  const uint64_t stall_ms = connection->server()->config->settings().http2.stall_ms;
   if (stall_ms != 0) transport_->StartIdleTimer(connection, stall_ms);
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/limits.h"
+#include "engine/connection/messages.h"
 #include "http2/nghttp2_memory.h"
 #include "http2/upgrade.h"
 
@@ -103,14 +104,14 @@ std::unique_ptr<Http2State> Http2Session::MakeState(Connection* connection) {
 void Http2Session::Use(Connection* connection, std::unique_ptr<Http2State> state) {
   connection->http2 = std::move(state);
   connection->Enter(InputPhase::kHttp2);
-  if (connection->idle_timeout_ms == 0) connection->idle_timeout_ms = limits::kNativeIdleMs;
+  ConnectionTimers::LimitIdle(connection);
   connections_.MarkDirty(connection->http2.get());
 }
 
 bool Http2Session::Begin(Connection* connection) {
   std::unique_ptr<Http2State> state = MakeState(connection);
   if (state == nullptr) return false;
-  if (!SubmitSettings(state.get(), connection->server->config->settings())) return false;
+  if (!SubmitSettings(state.get(), connection->server()->config->settings())) return false;
   Use(connection, std::move(state));
   return true;
 }
@@ -126,14 +127,14 @@ bool Http2Session::Upgrade(Connection* connection, const http1::RequestHead& hea
   const auto* payload = reinterpret_cast<const uint8_t*>(settings.data());
   const bool is_upgraded = api_->session_upgrade2(made->session, payload, settings.size(),
                                                   is_head ? 1 : 0, nullptr) == 0;
-  const ServerSettings& own = connection->server->config->settings();
+  const ServerSettings& own = connection->server()->config->settings();
   if (!is_upgraded || !SubmitSettings(made.get(), own)) return false;
   Use(connection, std::move(made));
   if (!output_->WriteNow(connection, kAnswer)) return true;
   Http2State* state = connection->http2.get();
   state->last_stream = kFirstStream;
   state->used.OnFrame(kFirstStream, true);
-  connection->message_start_ns = 0;
+  Messages::StopTime(connection);
   state->fields = connections_.TakeFields();
   state->fields->Reset(own.header_bytes_max, own.header_lines_max);
   AddUpgradedFields(head, methods_->Name(head.method), state->fields.get());
@@ -267,11 +268,13 @@ bool Http2Session::CheckStream(Http2State* state, int32_t id, bool is_headers) {
 int Http2Session::OnBeginHeaders(Ng*, const Frame*, void* user) {
   auto* state = static_cast<Http2State*>(user);
   Http2Session* self = Of(state);
-  const ServerSettings& settings = state->connection->server->config->settings();
+  const ServerSettings& settings = state->connection->server()->config->settings();
   if (state->fields == nullptr) state->fields = self->connections_.TakeFields();
   state->fields->Reset(settings.header_bytes_max, settings.header_lines_max);
   state->continuations = 0;
-  if (state->connection->message_start_ns == 0) state->connection->message_start_ns = uv_hrtime();
+  if (state->connection->message.start_ns() == 0) {
+    Messages::Begin(state->connection, uv_hrtime());
+  }
   return 0;
 }
 
@@ -287,7 +290,7 @@ int Http2Session::OnField(Ng*, const Frame*, const uint8_t* name, size_t name_by
 // Returns false if the section expands to more than any honest client sends. A refused section is
 // still counted, because nghttp2 decodes it to its end.
 bool Http2Session::CountFields(Http2State* state) {
-  const size_t most = state->connection->server->config->settings().header_bytes_max +
+  const size_t most = state->connection->server()->config->settings().header_bytes_max +
                       limits::kHttp2OversizeBytesMax;
   if (state->fields->total_bytes() <= most) return true;
   state->failure = kEnhanceYourCalm;
@@ -364,7 +367,7 @@ int Http2Session::OnStreamClose(Ng* session, int32_t stream_id, uint32_t code, v
     state->abandoned_bytes += stream->stream->head_bytes;
   }
   // The bytes that came before the end of a tunnel are still to be read.
-  const bool is_kept = stream->partial != nullptr && !IsRelayed(stream->phase());
+  const bool is_kept = stream->input.partial() != nullptr && !IsRelayed(stream->phase());
   if (stream->stream->is_end_due && is_kept) return 0;
   // The answer is complete, so nobody waits to hear that it has left.
   const bool is_patient = stream->stream->is_complete && stream->stream->has_ended;

@@ -11,31 +11,33 @@ std::span<char> OpaqueSession::Room(Connection* connection, std::span<char> shar
     transport_->CloseIfRefusedUpgrade(connection);
     return {};
   }
-  if (connection->window_bytes <= 0) {
+  if (connection->input.window_bytes() <= 0) {
     // The socket stays watched: most often JavaScript makes room before the next poll.
     SocketWatch::Pause(connection, kPauseWindow);
     return {};
   }
   return shared.first(
-      std::min<uint64_t>(shared.size(), static_cast<uint64_t>(connection->window_bytes)));
+      std::min<uint64_t>(shared.size(), static_cast<uint64_t>(connection->input.window_bytes())));
 }
 
 Protocol::Advance OpaqueSession::OnReadable(Connection* connection, std::string_view input,
                                             size_t* used) {
   if (connection->phase() == InputPhase::kUndecided) return Advance::kWait;
-  if (connection->window_bytes <= 0) {
+  if (connection->input.window_bytes() <= 0) {
     SocketWatch::Pause(connection, kPauseWindow);
     return Advance::kWait;
   }
-  const std::string_view piece = input.substr(0, static_cast<size_t>(connection->window_bytes));
+  const std::string_view piece =
+      input.substr(0, static_cast<size_t>(connection->input.window_bytes()));
   connection->attachment().records().Body(connection->slot.number(), piece);
-  connection->window_bytes -= static_cast<int64_t>(piece.size());
+  Input::UseWindow(connection, piece.size());
   *used = piece.size();
   return Advance::kGoOn;
 }
 
 void OpaqueSession::OnEof(Connection* connection) {
-  const bool is_kept = connection->partial != nullptr || connection->given_bytes != 0;
+  const bool is_kept =
+      connection->input.partial() != nullptr || connection->input.given_bytes() != 0;
   if (connection->phase() == InputPhase::kUndecided && is_kept) {
     // JavaScript gets the kept bytes first, once it has decided. The lane then finds the end again.
     SocketWatch::Pause(connection, kPauseUpgrade);
@@ -44,14 +46,14 @@ void OpaqueSession::OnEof(Connection* connection) {
   }
   transport_->OnPeerEnded(connection);
   connection->attachment().records().Eof(connection->slot.number());
-  if (connection->is_fin_sent) transport_->Close(connection, 0);
+  if (connection->end.is_fin_sent()) transport_->Close(connection, 0);
 }
 
 bool OpaqueSession::OnReply(Connection* connection, const ReplyRecord& reply) {
   if (reply.type() != records::ReplyType::kUpgradeAccept) return false;
   if (connection->phase() != InputPhase::kUndecided) return true;
   connection->Enter(InputPhase::kOpaque);
-  connection->given_bytes = 0;
+  Input::SetGiven(connection, 0);
   input_->Resume(connection, kPauseUpgrade);
   return true;
 }

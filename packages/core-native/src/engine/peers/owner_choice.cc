@@ -26,23 +26,23 @@ const sharing::PortRoutes::Owner* OwnerChoice::Choose(Port* port, const Connecti
   if (owners.size() == 1) return &owners[0];
   const auto own = std::find_if(owners.begin(), owners.end(), [&](const Routes::Owner& owner) {
     return owner.member == 0 && (connection == nullptr || !connection->slot.is_announced() ||
-                                 owner.server_id == connection->server->id);
+                                 owner.server_id == connection->server()->id);
   });
   const bool has_own = own != owners.end();
   const bool is_announced = connection != nullptr && connection->slot.is_announced();
-  const bool is_new = connection == nullptr || (!is_announced && connection->hops == 0);
+  const bool is_new = connection == nullptr || (!is_announced && connection->sharing.hops() == 0);
   if (has_own && ((is_announced && own->is_plain) || (is_new && own->is_fed))) return &*own;
   const bool is_settled = has_own && connection != nullptr &&
-                          (connection->slot.is_announced() || connection->hops != 0);
+                          (connection->slot.is_announced() || connection->sharing.hops() != 0);
   if (is_settled && !IsBusy()) return &*own;
   if (has_own && connection != nullptr && connection->origin() != nullptr) return &*own;
-  if (is_settled && connection->hops != 0) {
+  if (is_settled && connection->sharing.hops() != 0) {
     // The member that passed the connection on may have been blocked for a moment only, and this
     // member for long.
     const uint64_t blocked_ms = BlockedMs();
     if (blocked_ms < limits::kBlockedMs) return &*own;
-    const bool is_worse = blocked_ms >= limits::kBlockedMs << connection->hops;
-    if (!is_worse || connection->hops >= limits::kBlockedHopsMax) return nullptr;
+    const bool is_worse = blocked_ms >= limits::kBlockedMs << connection->sharing.hops();
+    if (!is_worse || connection->sharing.hops() >= limits::kBlockedHopsMax) return nullptr;
   }
   if (is_settled && !IsBlocked()) return nullptr;
   uint32_t& turn = port->turns[target_id];
@@ -95,7 +95,7 @@ const sharing::PortRoutes::Owner* OwnerChoice::GivesBackTo(const Connection* con
                                                            bool has_more) {
   const auto [home, is_called_back] = lent_.find(connection)->second;
   if (!is_called_back || has_more || PortAdmission::IsPinned(connection) ||
-      connection->unanswered != 0 || !connection->output.is_empty() ||
+      connection->message.unanswered() != 0 || !connection->output.is_empty() ||
       Relays::HasPending(connection)) {
     return nullptr;
   }
@@ -111,7 +111,7 @@ const sharing::PortRoutes::Owner* OwnerChoice::GivesBackTo(const Connection* con
 // none.
 uint64_t OwnerChoice::HomeOf(const Connection* connection, uint64_t next) const {
   if (!is_lending_) return 0;
-  const bool is_lent = connection != nullptr && connection->is_lent;
+  const bool is_lent = connection != nullptr && connection->sharing.is_lent();
   const uint64_t home = is_lent ? lent_.find(connection)->second.home : self_;
   return home == next ? 0 : home;
 }

@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "engine/connection/attachments.h"
 #include "engine/connection/connection.h"
+#include "engine/connection/sharing_marks.h"
 #include "engine/peers/peer_links.h"
 #include "engine/peers/port_table.h"
 #include "engine/peers/relays.h"
@@ -52,7 +53,7 @@ class OwnerChoice {
   // Notes that member `home` has passed this connection on because it was blocked.
   void Lend(Connection* connection, uint64_t home) {
     lent_[connection].home = home;
-    connection->is_lent = true;
+    SharingMarks::SetLent(connection, true);
   }
   // A member is not blocked any more. It wants the connections back that it has passed on while it
   // was blocked.
@@ -60,8 +61,8 @@ class OwnerChoice {
   // Must be called before records are published: measures how long JavaScript has been busy.
   void OnPublishing();
   void OnDetached(Connection* connection) {
-    if (connection->is_lent) lent_.erase(connection);
-    connection->is_lent = false;
+    if (connection->sharing.is_lent()) lent_.erase(connection);
+    SharingMarks::SetLent(connection, false);
   }
 
  private:

@@ -10,7 +10,7 @@ const Connection* PortAdmission::RealOf(const Connection* connection) {
 
 bool PortAdmission::IsPinned(const Connection* connection) {
   const bool is_untouched =
-      connection->phase() == InputPhase::kHandshake && !connection->is_hello_routed;
+      connection->phase() == InputPhase::kHandshake && !connection->sharing.is_hello_routed();
   return (connection->tls != nullptr && !is_untouched) || connection->http2 != nullptr;
 }
 

@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "base/limits.h"
+#include "engine/connection/messages.h"
+#include "engine/connection/sharing_marks.h"
 #include "engine/peers/port_admission.h"
 #include "http1/request_host.h"
 
@@ -33,7 +35,7 @@ bool IsUnixConnection(int fd) {
 RequestRouter::Outcome PortMoves::Move(Port* port, Connection* connection, uint64_t member,
                                        std::string_view input) {
   HandedConnection handed;
-  handed.hops = static_cast<uint8_t>(connection->hops + 1);
+  handed.hops = static_cast<uint8_t>(connection->sharing.hops() + 1);
   handed.home = choice_->HomeOf(connection, member);
   handed.bytes.assign(input);
   HandOver(port, connection, member, std::move(handed));
@@ -44,7 +46,7 @@ void PortMoves::HandOver(Port* port, Connection* connection, uint64_t member,
                          HandedConnection handed) {
   handed.port = connection->local_port;
   port->statistics->handed_over.fetch_add(1, std::memory_order_relaxed);
-  handed.returns = connection->returns;
+  handed.returns = connection->sharing.returns();
   handed.fd = transport_->Release(connection);
   if (handed.home == self_) choice_->OnLent();
   links_->HandOver(member, std::move(handed));
@@ -54,7 +56,7 @@ void PortMoves::HandOver(Port* port, Connection* connection, uint64_t member,
 // has the client may tell the request again where it belongs, together with bytes that are still on
 // their way.
 RequestRouter::Outcome PortMoves::Return(Connection* connection) {
-  if (connection->unanswered != 0 || !connection->output.is_empty()) {
+  if (connection->message.unanswered() != 0 || !connection->output.is_empty()) {
     return Outcome::kLater;
   }
   links_->SendReturned(*connection->origin());
@@ -66,28 +68,29 @@ RequestRouter::Outcome PortMoves::Return(Connection* connection) {
 bool PortMoves::MoveAway(Connection* connection) {
   if (connection->origin() != nullptr) return Return(connection) == Outcome::kElsewhere;
   // The application has ended its direction, so no member could answer.
-  if (connection->is_fin_sent || connection->after_output != AfterOutput::kNothing) return false;
+  if (connection->end.is_fin_sent() || connection->end.after_output() != AfterOutput::kNothing)
+    return false;
   Port* port = table_->Find(connection->local_port);
   if (port == nullptr || PortAdmission::IsPinned(connection) || IsRelayed(connection->phase()) ||
-      connection->unanswered != 0 || !connection->output.is_empty()) {
+      connection->message.unanswered() != 0 || !connection->output.is_empty()) {
     return false;
   }
   LaneServer* other =
-      connection->slot.is_announced() ? table_->ServerOn(port, connection->server) : nullptr;
+      connection->slot.is_announced() ? table_->ServerOn(port, connection->server()) : nullptr;
   if (other != nullptr && PortAdmission::SpeakAlike(connection, *other)) {
     transport_->Assign(connection, other);
     return true;
   }
-  const size_t unhandled = connection->partial == nullptr ? 0 : connection->partial->size();
+  const size_t unhandled = connection->input.partial_bytes();
   if (unhandled + peer::kHandOverBytes > peer::kFrameBytesMax) return false;
   for (const uint64_t member : port->routes->peers()) {
     if (links_->Prepare(member) != PeerLinks::State::kReady) continue;
     HandedConnection handed;
-    if (connection->has_served) {
-      const uint32_t idle_ms = connection->idle_timeout_ms;
+    if (connection->message.has_served()) {
+      const uint32_t idle_ms = connection->idle.timeout_ms();
       handed.idle_ms = idle_ms != 0 ? idle_ms : peer::kIdleForever;
     }
-    if (connection->partial != nullptr) handed.bytes = *connection->partial;
+    if (connection->input.partial() != nullptr) handed.bytes = *connection->input.partial();
     HandOver(port, connection, member, std::move(handed));
     return true;
   }
@@ -101,10 +104,10 @@ void PortMoves::Leave(Connection* connection) {
       connection->stream != nullptr) {
     return;
   }
-  LaneServer* other = table_->ServerOn(table_->Find(connection->local_port), connection->server);
+  LaneServer* other = table_->ServerOn(table_->Find(connection->local_port), connection->server());
   if (other != nullptr && PortAdmission::SpeakAlike(connection, *other)) {
     ConnectionList::SetServer(connection, other);
-  } else if (MoveAway(connection) || connection->unanswered != 0) {
+  } else if (MoveAway(connection) || connection->message.unanswered() != 0) {
     return;
   } else if (!PortAdmission::IsPinned(connection)) {
     // No server of this port could accept the first request.
@@ -112,8 +115,8 @@ void PortMoves::Leave(Connection* connection) {
   } else if (connection->phase() != InputPhase::kHandshake) {
     // The server waits for its first request, and answers that.
     transport_->Announce(connection, records::kFlagShared);
-    if (connection->idle_timeout_ms == 0) connection->idle_timeout_ms = limits::kNativeIdleMs;
-    transport_->StartIdleTimer(connection, connection->idle_timeout_ms);
+    ConnectionTimers::LimitIdle(connection);
+    transport_->StartIdleTimer(connection, connection->idle.timeout_ms());
   }
 }
 
@@ -224,8 +227,8 @@ void PortMoves::OnTakenBack(HandedConnection handed) {
   if (connection == nullptr || bytes.empty()) return;
   // Bytes that came in plain text must not be read as the beginning of bytes that come over TLS.
   if (connection->tls != nullptr) return transport_->Close(connection, 0);
-  connection->partial = std::make_unique<std::string>(std::move(bytes));
-  connection->returns = static_cast<uint8_t>(returns);
+  Input::KeepOnly(connection, std::move(bytes));
+  SharingMarks::SetReturns(connection, static_cast<uint8_t>(returns));
   waiting_->WaitReturned(connection);
 }
 
@@ -254,16 +257,16 @@ Connection* PortMoves::Adopt(HandedConnection handed) {
     transport_->Close(connection, 0);
     return nullptr;
   }
-  connection->hops = handed.hops;
+  SharingMarks::OnReceived(connection, handed.hops);
   if (handed.home != 0 && handed.home != self_ && connection->origin() == nullptr) {
     choice_->Lend(connection, handed.home);
   }
   if (handed.idle_ms != 0) {
-    connection->has_served = true;
-    connection->message_start_ns = 0;
+    Messages::SetServed(connection);
+    Messages::StopTime(connection);
   }
   if (handed.idle_ms != 0 && handed.idle_ms != peer::kIdleForever) {
-    connection->idle_timeout_ms = handed.idle_ms;
+    ConnectionTimers::SetIdleTimeout(connection, handed.idle_ms);
     transport_->StartIdleTimer(connection, handed.idle_ms);
   }
   if (!handed.bytes.empty()) input_->Receive(connection, handed.bytes);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/limits.h"
+#include "engine/connection/sharing_marks.h"
 #include "engine/peers/port_admission.h"
 #include "http1/request_host.h"
 
@@ -48,10 +49,10 @@ bool PortRouter::RouteHello(Connection* connection, std::string_view servername)
   const Routes::HostOwner owner = port->routes->FindHost(servername, connection->local_ip);
   // A connection that another member has sent here is not sent on: that member had a reason, and
   // tables differ only while a change travels.
-  if (!owner.is_there || (owner.member != 0 && connection->hops != 0)) return true;
+  if (!owner.is_there || (owner.member != 0 && connection->sharing.hops() != 0)) return true;
   if (owner.member == 0) {
     LaneServer* server = table_.Server(owner.server_id);
-    const bool is_other = server != nullptr && server != connection->server;
+    const bool is_other = server != nullptr && server != connection->server();
     if (!is_other || transport_->RestartTls(connection, server)) return true;
     transport_->Close(connection, 0);
     return false;
@@ -68,9 +69,9 @@ bool PortRouter::RouteHello(Connection* connection, std::string_view servername)
 // handshake another server has made.
 bool PortRouter::MustRoute(const Connection* connection) const {
   if (!connection->slot.is_announced()) return true;
-  if (!PortAdmission::IsOwnHandshake(connection, *connection->server)) return true;
+  if (!PortAdmission::IsOwnHandshake(connection, *connection->server())) return true;
   const PortTable::Port* port = table_.Find(connection->local_port);
-  return port != nullptr && (port->routes->is_shared() || connection->server->is_unlistened);
+  return port != nullptr && (port->routes->is_shared() || connection->server()->is_unlistened);
 }
 
 RequestRouter::Outcome PortRouter::Refuse(Route* route) {
@@ -81,7 +82,7 @@ RequestRouter::Outcome PortRouter::Refuse(Route* route) {
 // Returns true if the request stays with a closed server. As on Node, such a server goes on with
 // the connections that it was busy with, unless another member has its prefix now.
 bool PortRouter::IsLeftBehind(const Routes& routes, const Connection* connection, bool has_owner) {
-  return connection->slot.is_announced() && connection->server->is_unlistened &&
+  return connection->slot.is_announced() && connection->server()->is_unlistened &&
          (!has_owner || !routes.is_shared() || connection->origin() != nullptr ||
           PortAdmission::IsPinned(connection));
 }
@@ -99,11 +100,11 @@ std::optional<RequestRouter::Outcome> PortRouter::LookUp(const PortTable::Port& 
   const bool has_owner = is_match && !routes.target(found.id).owners.empty();
   if (IsLeftBehind(routes, real, has_owner)) {
     const Route own =
-        real->server->config->FindPrefix(connection->local_port, head, connection->local_ip);
+        real->server()->config->FindPrefix(connection->local_port, head, connection->local_ip);
     if (own.status == RouteStatus::kMatch) {
-      if (!PortAdmission::IsAllowed(connection, *real->server, host, route))
+      if (!PortAdmission::IsAllowed(connection, *real->server(), host, route))
         return Outcome::kUnrouted;
-      if (connection != real) ConnectionList::SetServer(connection, real->server);
+      if (connection != real) ConnectionList::SetServer(connection, real->server());
       *route = own;
       return Outcome::kHere;
     }
@@ -129,7 +130,7 @@ RequestRouter::Outcome PortRouter::FindServer(Connection* connection,
   PortTable::Port* port = table_.Find(connection->local_port);
   const HostName host = http1::HostOf(head);
   if (port == nullptr) {
-    if (!PortAdmission::IsAllowed(connection, *connection->server, host, route))
+    if (!PortAdmission::IsAllowed(connection, *connection->server(), host, route))
       return Outcome::kUnrouted;
     transport_->Announce(connection, records::kFlagShared);
     return Outcome::kHere;
@@ -137,7 +138,7 @@ RequestRouter::Outcome PortRouter::FindServer(Connection* connection,
   if (const auto decided = LookUp(*port, connection, head, host, route)) return *decided;
   const Routes::Target& target = port->routes->target(route->id);
   const Routes::Owner* owner = nullptr;
-  if (connection->is_lent) {
+  if (connection->sharing.is_lent()) {
     owner = choice_.GivesBackTo(connection, target,
                                 PortAdmission::HasMore(head, input.size() - head_bytes));
   }
@@ -157,8 +158,8 @@ RequestRouter::Outcome PortRouter::FindStreamServer(Connection* stream,
   PortTable::Port* port = table_.Find(stream->local_port);
   const HostName host = http1::HostOf(head);
   if (port == nullptr) {
-    return PortAdmission::IsAllowed(stream, *stream->server, host, route) ? Outcome::kHere
-                                                                          : Outcome::kUnrouted;
+    return PortAdmission::IsAllowed(stream, *stream->server(), host, route) ? Outcome::kHere
+                                                                            : Outcome::kUnrouted;
   }
   if (const auto decided = LookUp(*port, stream, head, host, route)) return *decided;
   const Routes::Owner* owner = choice_.ChooseForStream(port, route->id);
@@ -171,7 +172,7 @@ RequestRouter::Outcome PortRouter::FindStreamServer(Connection* stream,
     *route = {RouteStatus::kMatch, owner->prefix_id};
     return Outcome::kHere;
   }
-  if (stream->hops >= limits::kReturnsMax) return Refuse(route);
+  if (stream->sharing.hops() >= limits::kReturnsMax) return Refuse(route);
   switch (links_.Prepare(owner->member)) {
     case PeerLinks::State::kGone:
       return Refuse(route);
@@ -189,8 +190,9 @@ RequestRouter::Outcome PortRouter::ToServer(Connection* connection, const Routes
   LaneServer* server = table_.Server(owner.server_id);
   if (server == nullptr) return Refuse(route);
   if (!PortAdmission::IsAllowed(connection, *server, host, route)) return Outcome::kUnrouted;
-  const bool is_other = connection->slot.is_announced() && connection->server != server;
-  if (is_other && (connection->unanswered != 0 || connection->output.queue() != nullptr)) {
+  const bool is_other = connection->slot.is_announced() && connection->server() != server;
+  if (is_other &&
+      (connection->message.unanswered() != 0 || connection->output.queue() != nullptr)) {
     return Outcome::kLater;
   }
   // Answers of another member must leave first.
@@ -210,14 +212,16 @@ RequestRouter::Outcome PortRouter::ToMember(PortTable::Port* port, Connection* c
   if (connection->origin() != nullptr) return moves_.Return(connection);
   const bool is_pinned = PortAdmission::IsPinned(connection);
   const uint8_t hops_max = is_pinned ? limits::kReturnsMax : limits::kHopsMax;
-  if (connection->hops >= hops_max || connection->returns >= limits::kReturnsMax) {
+  if (connection->sharing.hops() >= hops_max ||
+      connection->sharing.returns() >= limits::kReturnsMax) {
     return Refuse(route);
   }
   const bool has_more = PortAdmission::HasMore(head, input.size() - head_bytes);
   const bool is_relayed =
       has_more || is_pinned || input.size() + peer::kHandOverBytes > peer::kFrameBytesMax;
-  const bool is_ready = is_relayed ? Relays::IsOnlyAt(connection, member)
-                                   : connection->unanswered == 0 && connection->output.is_empty();
+  const bool is_ready =
+      is_relayed ? Relays::IsOnlyAt(connection, member)
+                 : connection->message.unanswered() == 0 && connection->output.is_empty();
   if (!is_ready) return Outcome::kLater;
   switch (links_.Prepare(member)) {
     case PeerLinks::State::kGone:
@@ -232,7 +236,7 @@ RequestRouter::Outcome PortRouter::ToMember(PortTable::Port* port, Connection* c
     requests_->Begin(connection, head);
     return Outcome::kRelayed;
   }
-  if (connection->unanswered != 0) return Outcome::kLater;
+  if (connection->message.unanswered() != 0) return Outcome::kLater;
   route->status = RouteStatus::kNoRelay;
   return Outcome::kUnrouted;
 }
@@ -249,18 +253,18 @@ void PortRouter::OnOutputEnding(Connection* connection) {
 
 void PortRouter::OnDetached(Connection* connection) {
   relays_.OnDetached(connection);
-  if (connection->is_counted) CountClosed(connection);
+  if (connection->sharing.is_counted()) CountClosed(connection);
   choice_.OnDetached(connection);
   const bool is_tunnel = IsTunnel(connection->phase());
   const RelayOrigin* origin = connection->origin();
   // The relaying member knows the end already if the stream has gone, or if no request of the
   // connection is unanswered.
-  const bool is_known = connection->peer_ended && !is_tunnel && origin != nullptr &&
-                        (origin->is_stream || connection->unanswered == 0);
+  const bool is_known = connection->end.peer_ended() && !is_tunnel && origin != nullptr &&
+                        (origin->is_stream || connection->message.unanswered() == 0);
   const bool is_said =
       origin != nullptr && (origin->is_end_told || (origin->closes && !origin->is_stream));
   if (origin != nullptr && !is_said && !is_known) {
-    links_.SendEnded(*origin, connection->is_fin_sent);
+    links_.SendEnded(*origin, connection->end.is_fin_sent());
   }
   waiting_.OnDetached(connection);
 }
@@ -277,11 +281,11 @@ void PortRouter::OnRelayedUpgrade(Connection* connection, bool is_accepted) {
 
 // The client of a relayed request belongs to another member, so it is not counted here.
 void PortRouter::OnAnnounced(Connection* connection) {
-  if (connection->is_counted || connection->origin() != nullptr) return;
+  if (connection->sharing.is_counted() || connection->origin() != nullptr) return;
   const PortTable::Port* port = table_.Find(connection->local_port);
   if (port == nullptr) return;
   port->statistics->connections.fetch_add(1, std::memory_order_relaxed);
-  connection->is_counted = true;
+  SharingMarks::SetCounted(connection, true);
 }
 
 void PortRouter::CountClosed(Connection* connection) {
@@ -290,14 +294,14 @@ void PortRouter::CountClosed(Connection* connection) {
   PortStatistics::Port* statistics =
       port == nullptr ? statistics_->PortOf(connection->local_port) : port->statistics;
   statistics->connections.fetch_sub(1, std::memory_order_relaxed);
-  connection->is_counted = false;
+  SharingMarks::SetCounted(connection, false);
 }
 
 void PortRouter::CountRequest(Connection* connection, uint32_t prefix_id) {
-  std::vector<PortStatistics::Counter*>& counters = connection->server->requests;
+  std::vector<PortStatistics::Counter*>& counters = connection->server()->requests;
   if (prefix_id >= counters.size()) counters.resize(size_t{prefix_id} + 1);
   PortStatistics::Counter*& counter = counters[prefix_id];
-  if (counter == nullptr) counter = statistics_->RequestsOf(connection->server->id, prefix_id);
+  if (counter == nullptr) counter = statistics_->RequestsOf(connection->server()->id, prefix_id);
   counter->fetch_add(1, std::memory_order_relaxed);
 }
 

@@ -5,6 +5,9 @@
 #include <string>
 #include <utility>
 
+#include "engine/connection/messages.h"
+#include "engine/connection/sharing_marks.h"
+
 namespace httpsys::engine {
 
 Protocol::Advance RelayInput::OnReadable(Connection* connection, std::string_view input,
@@ -28,16 +31,16 @@ Protocol::Advance RelayInput::OnReadable(Connection* connection, std::string_vie
 
 Protocol::Advance RelayInput::ReadLength(Connection* connection, std::string_view input,
                                          size_t* used) {
-  *used = std::min<uint64_t>(input.size(), connection->body_bytes);
+  *used = std::min<uint64_t>(input.size(), connection->message.body_bytes());
   router_->RelayMore(connection, input.substr(0, *used));
-  connection->body_bytes -= *used;
-  if (connection->body_bytes == 0) exchanges_->MessageDone(connection);
+  Messages::TakeBodyBytes(connection, *used);
+  if (connection->message.body_bytes() == 0) exchanges_->MessageDone(connection);
   return Advance::kGoOn;
 }
 
 Protocol::Advance RelayInput::ReadChunked(Connection* connection, std::string_view input,
                                           size_t* used) {
-  const http1::ChunkedDecoder::Step step = connection->decoder->Next(input);
+  const http1::ChunkedDecoder::Step step = connection->message.decoder()->Next(input);
   *used = step.status == http1::DecodeStatus::kError ? input.size() : step.consumed_bytes;
   router_->RelayMore(connection, input.substr(0, *used));
   if (step.status == http1::DecodeStatus::kError) {
@@ -47,7 +50,7 @@ Protocol::Advance RelayInput::ReadChunked(Connection* connection, std::string_vi
     return Advance::kWait;
   }
   if (step.status == http1::DecodeStatus::kEnd) {
-    exchanges_->ReturnDecoder(std::move(connection->decoder));
+    exchanges_->ReturnDecoder(Messages::TakeDecoder(connection));
     exchanges_->MessageDone(connection);
   }
   return *used == 0 ? Advance::kWait : Advance::kGoOn;
@@ -58,22 +61,20 @@ void RelayInput::OnEof(Connection* connection) {
   transport_->OnPeerEnded(connection);
   if (router_->RelayEnd(connection)) {
     // The member decides what the client's end means.
-    if (connection->is_fin_sent) transport_->Close(connection, 0);
+    if (connection->end.is_fin_sent()) transport_->Close(connection, 0);
     return;
   }
   text_->OnEof(connection);
 }
 
 void RelayInput::Begin(Connection* connection, const http1::RequestHead& head) {
-  connection->has_served = true;
-  connection->is_last_request = !head.keep_alive;
-  ++connection->unanswered;
+  Messages::OnHead(connection, !head.keep_alive);
   InputPhase body = exchanges_->BeginBody(connection, head);
   if (body == InputPhase::kBodyLength) body = InputPhase::kRelayLength;
   if (body == InputPhase::kBodyChunked) body = InputPhase::kRelayChunked;
-  connection->message_start_ns = 0;
+  Messages::StopTime(connection);
   if (head.upgrade) {
-    connection->declined_phase = body;
+    Messages::SetDeclinedPhase(connection, body);
     connection->Enter(InputPhase::kRelayUpgrade);
     SocketWatch::Pause(connection, kPauseUpgrade);
   } else if (body == InputPhase::kHead) {
@@ -84,8 +85,8 @@ void RelayInput::Begin(Connection* connection, const http1::RequestHead& head) {
 }
 
 void RelayInput::OnUpgrade(Connection* connection, bool is_accepted) {
-  connection->Enter(is_accepted ? InputPhase::kRelayOpaque : connection->declined_phase);
-  if (is_accepted) connection->decoder.reset();
+  connection->Enter(is_accepted ? InputPhase::kRelayOpaque : connection->message.declined_phase());
+  if (is_accepted) Messages::DropDecoder(connection);
   if (connection->phase() == InputPhase::kHead) exchanges_->MessageDone(connection);
   input_->Resume(connection, kPauseUpgrade);
 }
@@ -103,21 +104,20 @@ bool RelayInput::CanTakeBack(const Connection* connection) {
 }
 
 void RelayInput::TakeBack(Connection* connection, std::string_view requests, uint32_t count) {
-  connection->unanswered -= std::min(connection->unanswered, count);
-  ++connection->hops;
+  Messages::OnAnswered(connection, count);
+  SharingMarks::OnTakenBack(connection);
   connection->Enter(InputPhase::kHead);
-  connection->is_last_request = false;
-  connection->decoder.reset();
-  connection->parser.reset();
-  if (connection->partial == nullptr) connection->partial = std::make_unique<std::string>();
-  connection->partial->insert(0, requests);
+  Messages::SetLast(connection, false);
+  Messages::DropDecoder(connection);
+  Messages::DropParser(connection);
+  Input::KeepBefore(connection, requests);
   SocketWatch::Resume(connection, kPauseUpgrade);
   SocketWatch::Resume(connection, kPauseRelay);
   SocketWatch::Resume(connection, kPausePipeline);
 }
 
 void RelayInput::AnswerLost(Connection* connection, std::string_view requests) {
-  const ServerSettings& settings = connection->server->config->settings();
+  const ServerSettings& settings = connection->server()->config->settings();
   http1::RequestParser parser(methods_);
   parser.Reset(settings.header_bytes_max, settings.header_lines_max);
   const bool is_known = !requests.empty() && parser.Parse(requests) == http1::ParseStatus::kDone;

@@ -1,6 +1,5 @@
 #include "engine/peers/relays.h"
 
-#include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -10,6 +9,8 @@
 
 #include "base/limits.h"
 #include "base/socket_calls.h"
+#include "base/unix_sockets.h"
+#include "engine/connection/messages.h"
 #include "engine/connection/socket_options.h"
 #include "records/record_writer.h"
 
@@ -17,17 +18,10 @@ namespace httpsys::engine {
 namespace {
 
 bool MakePair(int* ends) {
-#ifdef __linux__
-  return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == 0;
-#else
-  if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return false;
-  for (int i = 0; i < 2; ++i) {
-    SetCloseOnExec(ends[i]);
-    fcntl(ends[i], F_SETFL, O_NONBLOCK);
-    SuppressSigpipe(ends[i]);
-  }
+  if (!OpenUnixPair(ends)) return false;
+  SuppressSigpipe(ends[0]);
+  SuppressSigpipe(ends[1]);
   return true;
-#endif
 }
 
 // Returns the facts of a session for a frame. Certificates that the frame has no room for are left
@@ -91,7 +85,7 @@ Relay* Relays::Open(Connection* connection, uint64_t member) {
   HandedConnection handed;
   handed.fd = ends[1];
   handed.port = connection->local_port;
-  handed.hops = static_cast<uint8_t>(connection->hops + 1);
+  handed.hops = static_cast<uint8_t>(connection->sharing.hops() + 1);
   handed.origin = std::make_unique<RelayOrigin>();
   handed.origin->id = relay->id;
   handed.origin->is_stream = connection->stream != nullptr;
@@ -108,8 +102,9 @@ Relay* Relays::Open(Connection* connection, uint64_t member) {
 
 bool Relays::IsOnlyAt(const Connection* connection, uint64_t member) {
   const Relay* relay = Of(connection);
-  return connection->unanswered == 0 ||
-         (relay != nullptr && relay->member == member && relay->pending == connection->unanswered);
+  return connection->message.unanswered() == 0 ||
+         (relay != nullptr && relay->member == member &&
+          relay->pending == connection->message.unanswered());
 }
 
 bool Relays::HasPending(const Connection* connection) {
@@ -253,7 +248,7 @@ void Relays::CheckAnswers(Relay* relay) {
       if (relay->connection == nullptr) return;
       continue;
     }
-    if (connection->idle_timeout_ms == 0) connection->idle_timeout_ms = limits::kNativeIdleMs;
+    ConnectionTimers::LimitIdle(connection);
     // The lane looks at further input when the output has left.
     output_->Touch(connection);
     exchanges_->OnAnswered(connection);
@@ -361,7 +356,7 @@ void Relays::OnDecided(const peer::Decided& decision) {
   if (decision.is_upgraded != 0) {
     relay->is_opaque = true;
     relay->pending = 0;
-    connection->unanswered = 0;
+    Messages::SetUnanswered(connection, 0);
   }
   if (connection->stream != nullptr) {
     streams_->OnRelayedUpgrade(connection, relay->is_opaque);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/limits.h"
+#include "engine/connection/sharing_marks.h"
 
 namespace httpsys::engine {
 
@@ -16,7 +17,7 @@ WaitingRequests::WaitingRequests(uv_loop_t* loop, Input* input, PortTable* table
 void WaitingRequests::Close() { uv_close(reinterpret_cast<uv_handle_t*>(&timer_), nullptr); }
 
 RequestRouter::Outcome WaitingRequests::Wait(Connection* connection, Route* route) {
-  if (connection->is_waiting) return Outcome::kWaiting;
+  if (connection->sharing.is_waiting()) return Outcome::kWaiting;
   const uint32_t* waiting = WaitingFor(connection, route->id);
   const bool is_full = waiting != nullptr && *waiting >= limits::kWaitingMax;
   if (is_full || waiting_.size() >= limits::kWaitingAllMax) {
@@ -35,13 +36,13 @@ uint32_t* WaitingRequests::WaitingFor(const Connection* connection, uint32_t tar
 void WaitingRequests::AddWaiting(Connection* connection, uint32_t target_id) {
   if (uint32_t* waiting = WaitingFor(connection, target_id)) ++*waiting;
   waiting_.push_back({connection, target_id});
-  connection->is_waiting = true;
+  SharingMarks::SetWaiting(connection, true);
   ArmTimer();
 }
 
 void WaitingRequests::WaitReturned(Connection* connection) {
   SocketWatch::Pause(connection, kPauseOrder);
-  if (!connection->is_waiting) AddWaiting(connection, kAnyTarget);
+  if (!connection->sharing.is_waiting()) AddWaiting(connection, kAnyTarget);
 }
 
 void WaitingRequests::Retry() {
@@ -49,7 +50,7 @@ void WaitingRequests::Retry() {
   is_retrying_ = true;
   const std::vector<Waiting> waiting = std::exchange(waiting_, {});
   table_->ClearWaiting();
-  for (const Waiting& one : waiting) one.connection->is_waiting = false;
+  for (const Waiting& one : waiting) SharingMarks::SetWaiting(one.connection, false);
   // Resuming a connection may close that connection, but no other one.
   for (const auto& [connection, target_id] : waiting) {
     if (connection->is_open()) input_->Resume(connection, kPauseOrder);
@@ -70,14 +71,14 @@ void WaitingRequests::ArmTimer() {
 }
 
 void WaitingRequests::OnDetached(Connection* connection) {
-  if (!connection->is_waiting) return;
+  if (!connection->sharing.is_waiting()) return;
   const auto found = std::find_if(waiting_.begin(), waiting_.end(),
                                   [=](const Waiting& one) { return one.connection == connection; });
   uint32_t* waiting = WaitingFor(connection, found->target_id);
   // The targets may have changed since the request began to wait, until the next Retry().
   if (waiting != nullptr && *waiting != 0) --*waiting;
   waiting_.erase(found);
-  connection->is_waiting = false;
+  SharingMarks::SetWaiting(connection, false);
 }
 
 }  // namespace httpsys::engine

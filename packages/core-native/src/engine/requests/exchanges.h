@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/connection/connection.h"
+#include "engine/connection/input.h"
 #include "engine/connection/transport.h"
 #include "engine/requests/request_router.h"
 #include "http1/chunked_decoder.h"
@@ -44,15 +45,15 @@ class Exchanges {
   template <typename Function>
   void ResumeWanted(const std::vector<Connection*>& touched, Function resume) {
     for (Connection* connection : touched) {
-      if (!connection->wants_input_resumed || !connection->is_open()) continue;
-      connection->wants_input_resumed = false;
+      if (!connection->is_open() || !Input::TakeResumeDue(connection)) continue;
       router_->OnOutputDone(connection);
       if (!OutputPass::IsBehind(*connection)) SocketWatch::Resume(connection, kPauseOutput);
       resume(connection, kPausePipeline);
-      if (connection->is_open() && connection->unanswered == 0 && !connection->is_waiting) {
+      if (connection->is_open() && connection->message.unanswered() == 0 &&
+          !connection->sharing.is_waiting()) {
         resume(connection, kPauseOrder);
       }
-      if (connection->is_open() && connection->server->is_unlistened) EndIdle(connection);
+      if (connection->is_open() && connection->server()->is_unlistened) EndIdle(connection);
     }
   }
 

@@ -21,7 +21,7 @@ bool NativeAnswers::AnswerUnserved(AnswerWriter* writer, Connection* connection,
   answer.closes = request.closes;
   answer.ends_input = request.ends_input;
   answer.may_retry = request.may_retry;
-  const Verbosity503 verbosity = connection->server->config->settings().verbosity_503;
+  const Verbosity503 verbosity = connection->server()->config->settings().verbosity_503;
   const bool is_unavailable = answer.status == 503;
   if (is_unavailable) answer.counter = LaneCounter::kUnavailable;
   if (is_unavailable && verbosity == Verbosity503::kBasic) {
@@ -115,7 +115,7 @@ void NativeAnswers::Log(const Connection* connection, const http1::RequestHead* 
   }
   record.status = status;
   record.reason = reason;
-  record.server_id = connection->server->id;
+  record.server_id = connection->server()->id;
   if (head != nullptr) {
     record.version_major = is_stream ? 2 : 1;
     record.version_minor = is_stream ? 0 : head->version_minor;

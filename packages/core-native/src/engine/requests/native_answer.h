@@ -84,7 +84,9 @@ class NativeAnswers final : public ReadObserver {
   bool Answer(AnswerWriter* writer, Connection* connection, const http1::RequestHead* head,
               const NativeAnswer& answer);
   // True if answers of JavaScript must leave before one that is made now.
-  static bool MustWait(const Connection& connection) { return connection.unanswered != 0; }
+  static bool MustWait(const Connection& connection) {
+    return connection.message.unanswered() != 0;
+  }
 
   // Counts and logs a client that reads more slowly than minSendRate. It gets no answer.
   void CountSlowReader(const Connection* connection);

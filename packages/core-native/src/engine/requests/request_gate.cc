@@ -10,13 +10,13 @@ bool RequestGate::IsQueueFull(LaneServer* server) {
 }
 
 void RequestGate::AddUnread(const Connection* connection, const http1::RequestHead& head) {
-  const LaneServer* server = connection->server;
+  const LaneServer* server = connection->server();
   UnreadRequests::Item item;
   item.end = server->attachment->requests().appended();
   item.counter = server->queued;
   item.slot = connection->slot.number();
   item.is_head = head.method == head_method_;
-  item.is_first = connection->unanswered == 1;
+  item.is_first = connection->message.unanswered() == 1;
   const uint32_t timeout_ms = server->config->settings().queue_timeout_ms;
   // The time of a request that is behind others begins when those are answered.
   if (timeout_ms != 0 && item.is_first) item.deadline_ms = clock_->Ms() + timeout_ms;
@@ -42,14 +42,14 @@ void RequestGate::RefuseUnread(Attachment* attachment, const UnreadRequests::Ite
                                RouteStatus status) {
   Connection* connection = attachment->slots().Find(item.slot);
   const bool is_there = connection != nullptr && connection->is_open() &&
-                        connection->after_output == AfterOutput::kNothing;
-  if (!is_there || connection->unanswered == 0) return;
+                        connection->end.after_output() == AfterOutput::kNothing;
+  if (!is_there || connection->message.unanswered() == 0) return;
   // Only a server of prefixes has a queue whose owner can go offline. A server without prefixes
   // behaves as on Node.
-  const bool has_queue = !connection->server->config->settings().prefixes.empty();
+  const bool has_queue = !connection->server()->config->settings().prefixes.empty();
   if (status == RouteStatus::kOffline && !has_queue) return;
   if (!attachment->refused().Claim(item.end, attachment->requests())) return;
-  connection->server->refused->fetch_add(1, std::memory_order_relaxed);
+  connection->server()->refused->fetch_add(1, std::memory_order_relaxed);
   NativeAnswers::Unserved request{status};
   request.is_head_request = item.is_head;
   request.closes = request.ends_input = true;

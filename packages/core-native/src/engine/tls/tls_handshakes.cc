@@ -8,6 +8,9 @@
 
 #include "base/limits.h"
 #include "base/socket_calls.h"
+#include "engine/connection/input.h"
+#include "engine/connection/messages.h"
+#include "engine/connection/sharing_marks.h"
 #include "engine/connection/socket_options.h"
 #include "records/records.h"
 #include "tls/hello_peek.h"
@@ -26,7 +29,7 @@ constexpr size_t kPeekBytes = limits::kHelloPeekBytesMax + 1024;
 }  // namespace
 
 bool TlsHandshakes::OnReadable(Connection* connection) {
-  if (!connection->is_hello_routed && !Route(connection)) return false;
+  if (!connection->sharing.is_hello_routed() && !Route(connection)) return false;
   return Continue(connection);
 }
 
@@ -34,7 +37,7 @@ bool TlsHandshakes::OnReadable(Connection* connection) {
 // yet, or if another member gets the connection.
 bool TlsHandshakes::Route(Connection* connection) {
   if (!router_->IsShared(connection->local_port)) {
-    connection->is_hello_routed = true;
+    SharingMarks::SetHelloRouted(connection);
     return true;
   }
   char bytes[kPeekBytes];
@@ -43,20 +46,20 @@ bool TlsHandshakes::Route(Connection* connection) {
   tls::PeekStatus status = tls::PeekStatus::kOther;
   std::string servername;
   if (got > 0) status = tls::PeekServername({bytes, static_cast<size_t>(got)}, &servername);
-  const uint32_t before = connection->given_bytes;
+  const uint32_t before = connection->input.given_bytes();
   const bool has_grown = got > static_cast<ssize_t>(before) && got < ssize_t{sizeof bytes};
   if (status == tls::PeekStatus::kNeedMore && has_grown) {
     // The bytes stay unread. The low-water mark keeps the system from reporting them again until
     // more bytes come or the peer's data ends.
-    connection->given_bytes = static_cast<uint32_t>(got);
+    Input::SetGiven(connection, static_cast<size_t>(got));
     SetReceiveLowWater(connection->fd, static_cast<int>(got) + 1);
     return false;
   }
   if (before != 0) SetReceiveLowWater(connection->fd, 1);
-  connection->given_bytes = 0;
+  Input::SetGiven(connection, 0);
   if (status == tls::PeekStatus::kHello && !router_->RouteHello(connection, servername))
     return false;
-  connection->is_hello_routed = true;
+  SharingMarks::SetHelloRouted(connection);
   return true;
 }
 
@@ -69,14 +72,14 @@ bool TlsHandshakes::Continue(Connection* connection) {
       return false;
     case tls::HandshakeStatus::kAsking: {
       const uint32_t id = Suspend(connection);
-      connection->attachment().records().Hello(id, connection->server->id,
+      connection->attachment().records().Hello(id, connection->server()->id,
                                                connection->tls->hello());
       return false;
     }
     case tls::HandshakeStatus::kTelling:
       for (const tls::NewSession& session : connection->tls->new_sessions()) {
         const uint32_t id = Suspend(connection);
-        connection->attachment().records().NewSession(id, connection->server->id, session);
+        connection->attachment().records().NewSession(id, connection->server()->id, session);
       }
       return false;
     case tls::HandshakeStatus::kFailed:
@@ -122,8 +125,8 @@ bool TlsHandshakes::Establish(Connection* connection) {
     return false;
   }
   connection->Enter(InputPhase::kHead);
-  connection->message_start_ns = uv_hrtime();
-  const bool is_left = connection->server->is_unlistened;
+  Messages::Begin(connection, uv_hrtime());
+  const bool is_left = connection->server()->is_unlistened;
   if (connection->slot.is_announced() || !router_->IsShared(connection->local_port)) {
     // A server that was closed meanwhile still gets the connection, which was accepted before.
     transport_->AnnounceAnew(connection, is_left ? uint32_t{records::kFlagShared} : 0);
@@ -137,7 +140,7 @@ bool TlsHandshakes::Establish(Connection* connection) {
 
 void TlsHandshakes::Fail(Connection* connection) {
   transport_->StopTimer(connection);
-  if (connection->server->config->settings().wants_tls_errors) {
+  if (connection->server()->config->settings().wants_tls_errors) {
     transport_->Announce(connection, records::kFlagFailed);
   }
   if (connection->tls->is_plain_http()) {

@@ -133,8 +133,8 @@ class WebSocketSession::Delivery final : public websocket::MessageSink {
   }
 
   bool Consume(size_t bytes) {
-    connection_->window_bytes -= static_cast<int64_t>(bytes) + records::kMessageCost;
-    return connection_->window_bytes > 0;
+    Input::UseWindow(connection_, bytes + records::kMessageCost);
+    return connection_->input.window_bytes() > 0;
   }
 
   WebSocketSession* session_;
@@ -155,11 +155,11 @@ void WebSocketSession::Close() {
 // -- Input.
 
 std::span<char> WebSocketSession::Room(Connection* connection, std::span<char> shared) {
-  if (connection->window_bytes <= 0) {
+  if (connection->input.window_bytes() <= 0) {
     SocketWatch::Pause(connection, kPauseWindow);
     return {};
   }
-  if (connection->partial != nullptr) return shared;
+  if (connection->input.partial() != nullptr) return shared;
   const std::span<char> own = OwnRoom(connection);
   return own.empty() ? shared : own;
 }
@@ -176,12 +176,12 @@ Protocol::Advance WebSocketSession::OnReadable(Connection* connection, std::stri
 void WebSocketSession::OnEof(Connection* connection) {
   transport_->OnPeerEnded(connection);
   connection->attachment().records().Eof(connection->slot.number());
-  if (connection->is_fin_sent) transport_->Close(connection, 0);
+  if (connection->end.is_fin_sent()) transport_->Close(connection, 0);
 }
 
 // Returns how many bytes were used: less when JavaScript must consume first what it was given.
 size_t WebSocketSession::Read(Connection* connection, char* data, size_t size) {
-  if (connection->window_bytes <= 0) return 0;
+  if (connection->input.window_bytes() <= 0) return 0;
   Delivery delivery(this, connection);
   WebSocketState& socket = *connection->websocket;
   const size_t used = ReaderOf(&socket)->Read(data, size, &delivery);
@@ -223,7 +223,8 @@ void WebSocketSession::OnReceived(Connection* connection, size_t size) {
 
 void WebSocketSession::Pong(Connection* connection, std::string_view payload) {
   WebSocketState& socket = *connection->websocket;
-  const bool is_over = connection->is_fin_sent || connection->after_output != AfterOutput::kNothing;
+  const bool is_over =
+      connection->end.is_fin_sent() || connection->end.after_output() != AfterOutput::kNothing;
   if (!socket.answers_pings || socket.is_close_sent || is_over) return;
   // A pong is sent at once, unless the peer does not read.
   if (connection->output.queue() != nullptr && socket.pongs_max != 0) {
@@ -280,12 +281,9 @@ void WebSocketSession::Begin(Connection* connection, const WebSocketReply& wante
   socket.threshold = wanted.threshold;
   socket.parameters = {wanted.server_bits, wanted.level, wanted.memory_level, wanted.strategy};
   if (deflates) WatchUnused();
-  if (!wanted.head.empty()) {
-    if (connection->partial == nullptr) connection->partial = std::make_unique<std::string>();
-    connection->partial->insert(0, wanted.head);
-  }
+  if (!wanted.head.empty()) Input::KeepBefore(connection, wanted.head);
   connection->Enter(InputPhase::kWebSocket);
-  connection->given_bytes = 0;
+  Input::SetGiven(connection, 0);
   input_->Resume(connection, kPauseUpgrade);
 }
 

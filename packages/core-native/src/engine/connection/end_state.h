@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+
+namespace httpsys::engine {
+
+// What happens once all output has been given to the socket.
+enum class AfterOutput : uint8_t { kNothing, kShutdown, kClose };
+
+// How far the two directions of one connection or stream have ended. Only Endings writes it;
+// everybody reads it.
+class EndState {
+ public:
+  AfterOutput after_output() const { return after_output_; }
+  // True if the peer has ended its sending direction.
+  bool peer_ended() const { return peer_ended_; }
+  // True if the last request had been read to its end when it was answered.
+  bool has_read_all() const { return has_read_all_; }
+  // True if the sending direction has been shut down.
+  bool is_fin_sent() const { return is_fin_sent_; }
+
+ private:
+  friend class Endings;
+
+  AfterOutput after_output_ = AfterOutput::kNothing;
+  bool peer_ended_ : 1 = false;
+  bool has_read_all_ : 1 = false;
+  bool is_fin_sent_ : 1 = false;
+};
+
+}  // namespace httpsys::engine

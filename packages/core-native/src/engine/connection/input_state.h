@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/limits.h"
+
+namespace httpsys::engine {
+
+// The bytes that were read from one connection or stream and are not handled yet. Only Input writes
+// it; everybody reads it.
+class InputState {
+ public:
+  // The bytes that were received and not handled yet; nullptr = none.
+  const std::string* partial() const { return partial_.get(); }
+  size_t partial_bytes() const { return partial_ == nullptr ? 0 : partial_->size(); }
+  // The number of bytes of partial() that JavaScript has already received or that the lane has
+  // peeked at.
+  uint32_t given_bytes() const { return given_bytes_; }
+  // The bytes of body or tunnel that JavaScript may still be given before it consumes some. May
+  // become negative.
+  int64_t window_bytes() const { return window_bytes_; }
+  // True if the input is to be resumed after this pass.
+  bool is_resume_due() const { return is_resume_due_; }
+
+ private:
+  friend class Input;
+
+  std::unique_ptr<std::string> partial_;
+  int64_t window_bytes_ = limits::kReceiveWindowBytes;
+  uint32_t given_bytes_ = 0;
+  bool is_resume_due_ = false;
+};
+
+}  // namespace httpsys::engine

@@ -1,0 +1,94 @@
+#pragma once
+// Records how far the messages of connections and streams have been read, and which ones are
+// answered.
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "engine/connection/connection.h"
+
+namespace httpsys::engine {
+
+// The one writer of MessageState. Thread: the lane.
+class Messages {
+ public:
+  // -- Time.
+
+  // A message begins: its timeouts count from `now_ns`.
+  static void Begin(Connection* connection, uint64_t now_ns) {
+    connection->message.start_ns_ = now_ns;
+  }
+  // No message is awaited any more: none has begun, or the one that has is read or refused.
+  static void StopTime(Connection* connection) { connection->message.start_ns_ = 0; }
+
+  // -- Requests.
+
+  // A head was read. `is_last`: no other request follows.
+  static void OnHead(Connection* connection, bool is_last) {
+    connection->message.has_served_ = true;
+    connection->message.is_last_ = is_last;
+    ++connection->message.unanswered_;
+  }
+  // The connection has had a request, of which nothing else is known here.
+  static void SetServed(Connection* connection) { connection->message.has_served_ = true; }
+  static void SetLast(Connection* connection, bool is_last) {
+    connection->message.is_last_ = is_last;
+  }
+  static void SetUnanswered(Connection* connection, uint32_t count) {
+    connection->message.unanswered_ = count;
+  }
+  // `count` requests were answered, or belong to somebody else.
+  static void OnAnswered(Connection* connection, uint32_t count) {
+    uint32_t& unanswered = connection->message.unanswered_;
+    unanswered -= std::min(unanswered, count);
+  }
+  // Sets the phase that follows if an upgrade is declined.
+  static void SetDeclinedPhase(Connection* connection, InputPhase phase) {
+    connection->message.declined_phase_ = phase;
+  }
+
+  // -- Parts of a message that is not whole.
+
+  static void SetBodyBytes(Connection* connection, uint64_t bytes) {
+    connection->message.body_bytes_ = bytes;
+  }
+  // Bytes of a body of known length were read.
+  static void TakeBodyBytes(Connection* connection, uint64_t bytes) {
+    connection->message.body_bytes_ -= bytes;
+  }
+  // Bytes of a chunked body were read.
+  static void CountBodyBytes(Connection* connection, uint64_t bytes) {
+    connection->message.body_bytes_ += bytes;
+  }
+  static void LendParser(Connection* connection, std::unique_ptr<http1::RequestParser> parser) {
+    connection->message.parser_ = std::move(parser);
+  }
+  static std::unique_ptr<http1::RequestParser> TakeParser(Connection* connection) {
+    return std::move(connection->message.parser_);
+  }
+  static void LendDecoder(Connection* connection, std::unique_ptr<http1::ChunkedDecoder> decoder) {
+    connection->message.decoder_ = std::move(decoder);
+  }
+  static std::unique_ptr<http1::ChunkedDecoder> TakeDecoder(Connection* connection) {
+    return std::move(connection->message.decoder_);
+  }
+  static void DropParser(Connection* connection) { connection->message.parser_.reset(); }
+  static void DropDecoder(Connection* connection) { connection->message.decoder_.reset(); }
+  // Keeps bytes of a message as received, `bytes_max` of them at most.
+  static void KeepRaw(Connection* connection, std::string_view bytes, size_t bytes_max) {
+    std::unique_ptr<std::string>& raw = connection->message.raw_;
+    if (raw == nullptr) raw = std::make_unique<std::string>();
+    raw->append(bytes.substr(0, bytes_max - raw->size()));
+  }
+  // Returns what KeepRaw() has kept, or nullptr, and forgets it.
+  static std::unique_ptr<std::string> TakeRaw(Connection* connection) {
+    return std::move(connection->message.raw_);
+  }
+  static void DropRaw(Connection* connection) { connection->message.raw_.reset(); }
+};
+
+}  // namespace httpsys::engine
