@@ -33,11 +33,11 @@ const kForDevelopers = rowsOf('CONTRIBUTING.md', 'variable')
 // One name is both: a variable, and the code of the warning about its value.
 const kWarnings = rowsOf('docs/errors.md', '`warning.code`').filter((name) => !kForUsers.includes(name))
 
+// Lints name macros, too.
+const kMacros = new Set([...codeBelow(['packages', 'test', 'benchmarks']).matchAll(/#\s*(?:define|ifn?def)\s+(HTTPSYS_\w+)/g)].map(([, name]) => name))
+
 /** @param {string} code @returns {string[]} the environment variables in it, sorted */
-function variablesIn (code) {
-  const macros = new Set([...code.matchAll(/#\s*(?:define|ifn?def)\s+(HTTPSYS_\w+)/g)].map(([, name]) => name))
-  return [...new Set(namesIn(code))].filter((name) => !macros.has(name) && !kWarnings.includes(name)).sort()
-}
+const variablesIn = (code) => [...new Set(namesIn(code))].filter((name) => !kMacros.has(name) && !kWarnings.includes(name)).sort()
 
 test('docs/options.md names each environment variable that a package reads, and no other', () => {
   const code = codeBelow(['packages'], /[/\\](test|test-native|test-windows|fuzz)[/\\]/)
