@@ -38,7 +38,7 @@ void PortRouter::Close() {
 
 void PortRouter::SetRoutes(std::shared_ptr<const sharing::PortRoutes> routes) {
   table_.SetRoutes(std::move(routes));
-  waiting_.Retry();
+  waiting_.RetryAll();
 }
 
 // -- Requests.

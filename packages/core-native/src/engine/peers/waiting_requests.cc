@@ -24,7 +24,7 @@ RequestRouter::Outcome WaitingRequests::Wait(Connection* connection, Route* rout
     route->status = RouteStatus::kQueueFull;
     return Outcome::kUnrouted;
   }
-  AddWaiting(connection, route->id);
+  AddWaiting(connection, route->id, 0);
   return Outcome::kWaiting;
 }
 
@@ -33,27 +33,34 @@ uint32_t* WaitingRequests::WaitingFor(const Connection* connection, uint32_t tar
   return port == nullptr || target_id >= port->waiting.size() ? nullptr : &port->waiting[target_id];
 }
 
-void WaitingRequests::AddWaiting(Connection* connection, uint32_t target_id) {
+void WaitingRequests::AddWaiting(Connection* connection, uint32_t target_id, uint64_t due_ms) {
   if (uint32_t* waiting = WaitingFor(connection, target_id)) ++*waiting;
-  waiting_.push_back({connection, target_id});
+  waiting_.push_back({connection, target_id, due_ms});
   SharingMarks::SetWaiting(connection, true);
   ArmTimer();
 }
 
 void WaitingRequests::WaitReturned(Connection* connection) {
   SocketWatch::Pause(connection, kPauseOrder);
-  if (!connection->sharing.is_waiting()) AddWaiting(connection, kAnyTarget);
+  if (connection->sharing.is_waiting()) return;
+  const int returns = std::max(connection->sharing.returns(), connection->sharing.hops());
+  const uint64_t wait_ms = limits::kWaitingRetryMs << (returns / limits::kReturnsPerWait);
+  AddWaiting(connection, kAnyTarget, uv_now(timer_.loop) + wait_ms);
 }
 
-void WaitingRequests::Retry() {
+void WaitingRequests::RetryIf(uint64_t due_ms) {
   if (waiting_.empty() || is_retrying_) return;
   is_retrying_ = true;
-  const std::vector<Waiting> waiting = std::exchange(waiting_, {});
+  const auto is_due = [=](const Waiting& one) { return one.due_ms <= due_ms; };
+  const auto rest = std::stable_partition(waiting_.begin(), waiting_.end(), is_due);
+  const std::vector<Waiting> due(waiting_.begin(), rest);
+  waiting_.erase(waiting_.begin(), rest);
+  // Requests that came back are not counted.
   table_->ClearWaiting();
-  for (const Waiting& one : waiting) SharingMarks::SetWaiting(one.connection, false);
+  for (const Waiting& one : due) SharingMarks::SetWaiting(one.connection, false);
   // Resuming a connection may close that connection, but no other one.
-  for (const auto& [connection, target_id] : waiting) {
-    if (connection->is_open()) input_->Resume(connection, kPauseOrder);
+  for (const Waiting& one : due) {
+    if (one.connection->is_open()) input_->Resume(one.connection, kPauseOrder);
   }
   is_retrying_ = false;
 }

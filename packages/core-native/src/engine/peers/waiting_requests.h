@@ -30,10 +30,14 @@ class WaitingRequests final : public Relays::Owner {
   // Makes the request wait for its target. Returns kWaiting, or kUnrouted with
   // RouteStatus::kQueueFull if too many wait.
   Outcome Wait(Connection* connection, Route* route);
-  // Makes a request that came back look for its owner a little later.
+  // Makes a request that came back look for its owner a little later: the later, the more often it
+  // has come back.
   void WaitReturned(Connection* connection) override;
-  // Resumes the input of every waiting connection and stream, which looks for its owner again.
-  void Retry();
+  // Resumes the input of every waiting connection and stream, which looks for its owner again. A
+  // request that came back looks in its time only.
+  void Retry() { RetryIf(uv_now(timer_.loop)); }
+  // The routes have changed: those that came back look again, too.
+  void RetryAll() { RetryIf(UINT64_MAX); }
   bool has_waiting() const { return !waiting_.empty(); }
   void OnDetached(Connection* connection);
 
@@ -41,10 +45,12 @@ class WaitingRequests final : public Relays::Owner {
   struct Waiting {
     Connection* connection = nullptr;
     uint32_t target_id = kAnyTarget;
+    uint64_t due_ms = 0;  // On the loop's clock.
   };
   static constexpr uint32_t kAnyTarget = UINT32_MAX;
 
-  void AddWaiting(Connection* connection, uint32_t target_id);
+  void AddWaiting(Connection* connection, uint32_t target_id, uint64_t due_ms);
+  void RetryIf(uint64_t due_ms);
   // The count of requests that wait for a target; nullptr if they are not counted.
   uint32_t* WaitingFor(const Connection* connection, uint32_t target_id);
   void ArmTimer();

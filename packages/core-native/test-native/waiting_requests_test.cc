@@ -1,0 +1,132 @@
+// When requests that wait for an owner look for it again: a transport and its input over a socket
+// pair, on the test's own thread, with a protocol that counts the looks.
+
+#include "engine/peers/waiting_requests.h"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <string_view>
+
+#include "base/limits.h"
+#include "engine/connection/sharing_marks.h"
+#include "support/own_attachment.h"
+
+namespace httpsys::engine {
+namespace {
+
+class CountingProtocol final : public Protocol {
+ public:
+  int looks = 0;
+
+  Advance OnReadable(Connection* connection, std::string_view, size_t*) override {
+    ++looks;
+    SocketWatch::Pause(connection, kPauseOrder);
+    return Advance::kWait;
+  }
+  void OnEof(Connection*) override {}
+  void OnTimeout(Connection*) override {}
+  bool OnReply(Connection*, const ReplyRecord&) override { return false; }
+};
+
+class WaitingRequestsTest : public testing::Test, public InputHandler, public ReadObserver {
+ protected:
+  WaitingRequestsTest() {
+    uv_loop_init(&loop_);
+    transport_ = std::make_unique<Transport>(&loop_, &load_);
+    input_ = std::make_unique<Input>(transport_.get(), &protocols_, this);
+    for (size_t phase = 0; phase < kInputPhases; ++phase) {
+      protocols_.Set(static_cast<InputPhase>(phase), &protocol_);
+    }
+    transport_->set_input_handler(this);
+    server_.attachment = own_attachment_.get();
+    server_.config = ServerConfig::Create({});
+    waiting_ = std::make_unique<WaitingRequests>(&loop_, input_.get(), &table_);
+    int ends[2];
+    EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
+    peer_ = ends[1];
+    transport_->CountLoad();
+    connection_ = transport_->Open(ends[0], &server_);
+    transport_->Watch(connection_);
+    Input::KeepOnly(connection_, "GET");
+  }
+
+  ~WaitingRequestsTest() override {
+    waiting_->Close();
+    transport_->Shutdown();
+    uv_run(&loop_, UV_RUN_DEFAULT);
+    transport_->FreeClosed();
+    EXPECT_EQ(uv_loop_close(&loop_), 0);
+    close(peer_);
+  }
+
+  void OnReadable(Connection*) override {}
+  void OnDisconnect(Connection*) override {}
+  void OnTimeout(Connection*) override {}
+  void OnTooSlow(Connection*) override {}
+  void OnOutputEnding(Connection*) override {}
+  void OnAnnounced(Connection*) override {}
+  void OnDetached(Connection* connection) override { waiting_->OnDetached(connection); }
+  void OnRead(Connection*) override {}
+
+  // A request comes back for the nth time. Returns after how long it looks again (ms).
+  uint64_t WaitAfter(uint8_t returns) {
+    SharingMarks::SetReturns(connection_, returns);
+    uv_update_time(&loop_);
+    const uint64_t since_ms = uv_now(&loop_);
+    waiting_->WaitReturned(connection_);
+    for (const int before = protocol_.looks; protocol_.looks == before;) {
+      // Nothing else that happens on the lane makes it look sooner.
+      waiting_->Retry();
+      uv_run(&loop_, UV_RUN_ONCE);
+    }
+    return uv_now(&loop_) - since_ms;
+  }
+
+  uv_loop_t loop_;
+  std::atomic<uint32_t> load_ = 0;
+  test::OwnAttachment own_attachment_;
+  CountingProtocol protocol_;
+  Protocols protocols_;
+  LaneServer server_;
+  LaneServers servers_;
+  PortStatistics statistics_;
+  PortTable table_{&servers_, &statistics_};
+  std::unique_ptr<Transport> transport_;
+  std::unique_ptr<Input> input_;
+  std::unique_ptr<WaitingRequests> waiting_;
+  Connection* connection_ = nullptr;
+  int peer_ = -1;
+};
+
+TEST_F(WaitingRequestsTest, ARequestThatCameBackLooksTheLaterTheMoreOftenItHas) {
+  EXPECT_GE(WaitAfter(1), limits::kWaitingRetryMs);
+  EXPECT_GE(WaitAfter(limits::kReturnsPerWait), 2 * limits::kWaitingRetryMs);
+  EXPECT_GE(WaitAfter(4 * limits::kReturnsPerWait), 16 * limits::kWaitingRetryMs);
+}
+
+TEST_F(WaitingRequestsTest, ItLooksAtOnceWhenTheRoutesHaveChanged) {
+  SharingMarks::SetReturns(connection_, limits::kReturnsMax);
+  waiting_->WaitReturned(connection_);
+  waiting_->Retry();
+  EXPECT_EQ(protocol_.looks, 0);
+  EXPECT_TRUE(waiting_->has_waiting());
+  waiting_->RetryAll();
+  EXPECT_EQ(protocol_.looks, 1);
+  EXPECT_FALSE(waiting_->has_waiting());
+}
+
+TEST_F(WaitingRequestsTest, AConnectionThatHasGoneDoesNotWait) {
+  waiting_->WaitReturned(connection_);
+  transport_->Close(connection_, 0);
+  EXPECT_FALSE(waiting_->has_waiting());
+  waiting_->RetryAll();
+  EXPECT_EQ(protocol_.looks, 0);
+}
+
+}  // namespace
+}  // namespace httpsys::engine
