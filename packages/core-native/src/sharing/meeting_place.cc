@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
@@ -15,6 +16,7 @@
 
 #include "base/limits.h"
 #include "sharing/named_files.h"
+#include "sharing/rank_owners.h"
 #include "sharing/unix_diag.h"
 
 namespace httpsys::sharing {
@@ -97,6 +99,18 @@ std::string Name(const std::string& last) {
 // The directory that was chosen is the user's to make, and the default one ours.
 bool IsDefault(const std::string& name) { return name.starts_with(DefaultStart()); }
 
+// Nobody says who listens where too many wait, but the kernel.
+bool IsStrangersRank(const std::string& name) {
+  static RankOwners owners([](const std::string& asked) {
+    Credentials there;
+    return IsStrangers(asked, &there);
+  });
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return owners.IsStrangers(
+      name, static_cast<uint64_t>(
+                std::chrono::duration_cast<std::chrono::milliseconds>(now).count()));
+}
+
 int BindAndListen(int fd, const std::string& name) {
   sockaddr_un address;
   const socklen_t size = Address(name, &address);
@@ -174,10 +188,9 @@ int ConnectTo(const std::string& name) {
 int ConnectToRank(uint16_t port, uint32_t rank) {
   const int fd = ConnectTo(PortName(port, rank));
   if (rank == 0) return fd;
-  Credentials there;
-  // Nobody says who listens where too many wait, but the kernel.
-  if (fd == -EAGAIN && IsStrangers(PortName(port, rank), &there)) return -EACCES;
+  if (fd == -EAGAIN && IsStrangersRank(PortName(port, rank))) return -EACCES;
   if (fd < 0) return fd;
+  Credentials there;
   if (ReadCredentials(fd, &there) && there.uid == geteuid()) return fd;
   close(fd);
   return -EACCES;

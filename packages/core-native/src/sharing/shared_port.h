@@ -20,6 +20,8 @@ class PortHost {
  public:
   // Returns true if bytes, or the end of the link, wait to be read. False for link 0.
   virtual bool HasUnread(LinkId link) = 0;
+  // Returns true if the other side has closed the link. Frames that it has sent before may wait.
+  virtual bool HasEnded(LinkId link) = 0;
   // Opens a link to the coordinator of a port on a connected descriptor, which it takes over. The
   // result is kLinked, kRefused or kUnreachable.
   virtual Visit OpenLink(uint16_t port, int fd) = 0;
@@ -89,6 +91,7 @@ class SharedPort final : private PortEffects {
   void LeaveMeeting() override;
   bool IsSucceeded(uint32_t rank) override;
   bool HasUnread(LinkId link) override { return host_->HasUnread(link); }
+  bool HasEnded(LinkId link) override { return host_->HasEnded(link); }
   bool IsStrangers(Credentials* who) override;
   bool IsGone(uint64_t member) override;
   void Send(LinkId link, peer::FrameType type, std::string payload) override;

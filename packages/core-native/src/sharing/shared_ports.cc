@@ -389,6 +389,8 @@ size_t SharedPorts::UnsentBytes(LinkId link) { return links_.UnsentBytes(link); 
 
 bool SharedPorts::HasUnread(LinkId link) { return links_.HasUnread(link); }
 
+bool SharedPorts::HasEnded(LinkId link) { return links_.HasEnded(link); }
+
 void SharedPorts::CloseLink(LinkId link) { links_.Close(link); }
 
 int SharedPorts::WatchMeeting(uint16_t port, int fd) {

@@ -137,6 +137,7 @@ class SharedPorts final : private Channel::Handler, private PortHost, private Sh
   void SendSocket(LinkId link, const std::string& address) override;
   size_t UnsentBytes(LinkId link) override;
   bool HasUnread(LinkId link) override;
+  bool HasEnded(LinkId link) override;
   void CloseLink(LinkId link) override;
   int WatchMeeting(uint16_t port, int fd) override;
   void Unwatch(int key) override;
