@@ -167,6 +167,7 @@ const kEngine = [
   'sharing/port_queries.cc',
   'sharing/port_record.cc',
   'sharing/port_succession.cc',
+  'sharing/rank_owners.cc',
   'sharing/shared_port.cc',
   'sharing/shared_ports.cc',
   'sharing/sharing_thread.cc',

@@ -438,6 +438,18 @@ TEST_F(PortStateTest, WhatOthersOfItsQueueServeIsNotOffline) {
   EXPECT_EQ(state_.EntriesOfMember(kAlice)[0].entry.prefix, "http://*:80/b/");
 }
 
+// Others have told of the earlier owner, which the member has taken the place of.
+TEST_F(PortStateTest, TheLastOwnerOfAPrefixIsExpectedBackAndNoEarlierOne) {
+  ASSERT_TRUE(state_.AddEntry({kAlice, 1, 1, 0, 0, "", "http://*:80/a/"}, 0));
+  ASSERT_TRUE(state_.AddEntry({kBob, 1, 1, 0, 500, "", "http://*:80/a/"}, 0));
+  const std::vector<peer::EntryGone> removed = state_.RemoveMember(kAlice, 100);
+  ASSERT_EQ(removed.size(), 1u);
+  EXPECT_EQ(removed[0].member, kBob);
+  ASSERT_EQ(state_.entries().size(), 1u);
+  EXPECT_EQ(state_.entries().front().entry.member, kAlice);
+  EXPECT_EQ(state_.entries().front().absent_until_ms, 100 + limits::kOfflineMs);
+}
+
 TEST_F(PortStateTest, EntriesAreRemovedByServerAndNumber) {
   ASSERT_TRUE(state_.AddEntry({kAlice, 1, 1, 0, 0, "", "http://*:80/a/"}, 0));
   ASSERT_TRUE(state_.AddEntry({kAlice, 2, 1, 0, 0, "", "http://*:80/b/"}, 0));

@@ -77,10 +77,11 @@ class SuccessionTest : public test::MembersTest {
 TEST_F(SuccessionTest, AMemberSucceedsACoordinatorThatDoesNotAnswerANewcomer) {
   Raw member = BobJoins(peer::kProtocol);
   const auto since = std::chrono::steady_clock::now();
+  // She gives up after kCoordinatorMs by her own clock. That she is served sooner is decided by the
+  // clock of the model: port_model_test.
   EXPECT_EQ(Register(Carol(), "/c/").error, 0);
   const auto took = std::chrono::steady_clock::now() - since;
   EXPECT_GE(took, std::chrono::milliseconds(limits::kDoubtMs + limits::kSilentMs));
-  EXPECT_LT(took, std::chrono::milliseconds(limits::kCoordinatorMs));
   EXPECT_EQ(Register(*bob_, "/b2/").error, 0);
   // What the silent one has is nobody else's, after the reunion, too.
   EXPECT_EQ(Register(*carol_, "/played/").error, EADDRINUSE);

@@ -306,6 +306,10 @@ inline constexpr uint64_t kDoubtTellMs = 500;
 // Names of a port's meeting place, one for each rank: so many coordinators, less one, can be
 // stopped at a time.
 inline constexpr uint32_t kRanksMax = 4;
+// How long the kernel's answer is used again, who has a rank of a meeting place at which too many
+// wait: it lists all Unix sockets, which may take milliseconds, and coordinators look before each
+// input.
+inline constexpr uint64_t kRankOwnerMs = 100;
 // How often a coordinator whose rank is above 0 tries to take a lower one that nobody has.
 inline constexpr uint64_t kDescentMs = 100;
 // How long a program that asks for the state of a port waits for the coordinator, and the

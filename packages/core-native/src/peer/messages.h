@@ -15,9 +15,9 @@
 namespace httpsys::peer {
 
 // The protocol versions. Members whose ranges overlap understand each other: each version speaks
-// its own protocol and the one before. What a version has added is not sent to members of earlier
-// ones. Version 2: `terms` of kRegister and kEntry. Version 3: a coordinator answers kPing, and
-// gives its part up when another member has succeeded it.
+// its own protocol and at least the one before, at present all since the first. What a version has
+// added is not sent to members of earlier ones. Version 2: `terms` of kRegister and kEntry. Version
+// 3: a coordinator answers kPing, and gives its part up when another member has succeeded it.
 inline constexpr uint16_t kProtocol = 3;
 inline constexpr uint16_t kProtocolOldest = 1;
 inline constexpr uint16_t kProtocolTerms = 2;

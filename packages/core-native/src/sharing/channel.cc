@@ -264,6 +264,12 @@ bool Channel::HasUnread() const {
   return poll(&watched, 1, 0) != 0;
 }
 
+// The end is reported without being asked for.
+bool Channel::HasEnded() const {
+  pollfd watched{fd_, 0, 0};
+  return poll(&watched, 1, 0) != 0;
+}
+
 void Channel::ShutDown() { shutdown(fd_, SHUT_RDWR); }
 
 void Channel::ReadRest() {

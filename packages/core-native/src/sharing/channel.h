@@ -49,6 +49,8 @@ class Channel {
   size_t unsent_bytes() const { return unsent_bytes_; }
   // Returns true if bytes, or the end of the peer, wait to be read.
   bool HasUnread() const;
+  // Returns true if the peer has ended. Bytes that it has sent before may wait to be read.
+  bool HasEnded() const;
   // Reads at once what has come.
   void ReadNow();
   // With false, bytes are read by ReadNow() only; just the end of the peer is noticed.

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <mutex>
 #include <random>
@@ -15,6 +16,7 @@
 #include "base/unix_sockets.h"
 #include "sharing/name_place.h"
 #include "sharing/named_files.h"
+#include "sharing/rank_owners.h"
 
 namespace httpsys::sharing {
 namespace {
@@ -59,6 +61,21 @@ std::string Name(const std::string& last) {
 
 // The directory that was chosen is the user's to make, and the default one ours.
 bool IsDefault(const std::string& name) { return name.starts_with(DefaultPlace().DefaultStart()); }
+
+// Nobody says who listens where too many wait, but the kernel.
+struct KernelAnswers {
+  RankOwners owners{[](const std::string& name) {
+    Credentials there;
+    return IsStrangers(name, &there);
+  }};
+};
+
+bool IsStrangersRank(const std::string& name) {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return OfProcess<KernelAnswers>().owners.IsStrangers(
+      name,
+      static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(now).count()));
+}
 
 int BindAndListen(int fd, const std::string& name) {
   sockaddr_un address;
@@ -145,10 +162,9 @@ int ConnectTo(const std::string& name) {
 int ConnectToRank(uint16_t port, uint32_t rank) {
   const int fd = ConnectTo(PortName(port, rank));
   if (rank == 0) return fd;
-  Credentials there;
-  // Nobody says who listens where too many wait, but the kernel.
-  if (fd == -EAGAIN && IsStrangers(PortName(port, rank), &there)) return -EACCES;
+  if (fd == -EAGAIN && IsStrangersRank(PortName(port, rank))) return -EACCES;
   if (fd < 0) return fd;
+  Credentials there;
   if (ReadCredentials(fd, &there) && there.uid == geteuid()) return fd;
   close(fd);
   return -EACCES;

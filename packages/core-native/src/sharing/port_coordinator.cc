@@ -127,6 +127,10 @@ bool PortCoordinator::OnFrame(LinkId link, const peer::Frame& frame, const std::
   Session& session = found->second;
   // Asks, and does not read the answers.
   if (effects_->UnsentBytes(link) > limits::kPeerUnsentBytesMax) return false;
+  // A coordinator that was stopped reads what members have asked before they moved to a successor.
+  // They have asked that again there, and may have been refused.
+  const bool is_question = frame.type == FrameType::kHello || frame.type == FrameType::kRegister;
+  if (is_question && effects_->HasEnded(link)) return true;
   if (frame.type == FrameType::kHello) return OnHello(link, frame.payload, now_ms);
   if (frame.type == FrameType::kPing) {
     effects_->Send(link, FrameType::kPong, peer::Encode(peer::Pong{record_->self.id}));
@@ -344,6 +348,11 @@ RegistrationResult PortCoordinator::Decide(uint64_t member, const peer::Register
     if (!state.AddEntry(entry, now_ms)) result.error = EINVAL;
     TellEntry(entry);
   }
+  if (wanted.is_again == 0) return result;
+  // What others have told of, while the member had not come back.
+  for (const peer::EntryGone& gone : state.RemoveAbsent(wanted)) {
+    Broadcast(FrameType::kEntryGone, peer::Encode(gone));
+  }
   return result;
 }
 
@@ -413,9 +422,14 @@ bool PortCoordinator::OnKnown(LinkId link, std::string_view payload, uint64_t no
   if (!peer::Decode(payload, &entry) || entry.absent_ms == 0) return false;
   StateEntry told;
   const bool is_prefix = ParseEntry(record_->number, entry.prefix, &told);
-  // Another member has told of it, or it has an owner. An owner that is here has said what it has.
+  // Another member has told of it, or it has an owner that is here and has said what it has.
+  // Another owner may have left the prefix, so that the absent one stands beside it until it has
+  // come back.
+  const auto has_returned = [&](const StateEntry& there) {
+    return HasReturned(there.entry.member) || there.IsOf(entry.member, entry.server_id);
+  };
   const bool is_expected =
-      is_prefix && record_->state.IsExpected(told.key, now_ms + entry.absent_ms);
+      is_prefix && record_->state.IsExpected(told.key, now_ms + entry.absent_ms, has_returned);
   const bool is_over = (entry.flags & peer::kEntryOffline) != 0 && HasReturned(entry.member);
   has_unsynced_ = true;
   if (!is_expected && !is_over && record_->state.AddEntry(entry, now_ms)) {

@@ -63,8 +63,9 @@ class PortEffects {
   // accepted until OpenMeeting(), unless the engine has accepted them before. Fails with
   // -EADDRINUSE if another member listens at a higher rank. Returns 0 or a negative errno.
   virtual int TakeMeeting(uint32_t rank) = 0;
-  // Takes the lowest rank above `rank` that nobody has. Fails with -EADDRINUSE if there is none, or
-  // another member listens above `rank`. Returns the rank or a negative errno.
+  // Takes the lowest rank above `rank` that nobody has. Fails with -ENOENT if nobody listens at
+  // `rank`, and with -EADDRINUSE if no higher one is free, or another member listens above `rank`.
+  // Returns the rank or a negative errno.
   virtual int TakeRankAbove(uint32_t rank) = 0;
   // Tells members by their data sockets that the coordinator does not answer (kDoubt). With an
   // empty list, all members of this user that the system can name.
@@ -96,6 +97,8 @@ class PortEffects {
   virtual size_t UnsentBytes(LinkId link) = 0;
   // Returns true if bytes, or the end of the link, wait to be read.
   virtual bool HasUnread(LinkId link) = 0;
+  // Returns true if the other side has closed the link. Frames that it has sent before may wait.
+  virtual bool HasEnded(LinkId link) = 0;
   // Closes the link, of which nothing is heard any more.
   virtual void CloseLink(LinkId link) = 0;
 

@@ -96,6 +96,11 @@ bool PortLinks::HasUnread(LinkId link) const {
   return found == open_.end() ? link != 0 : found->second.channel->HasUnread();
 }
 
+bool PortLinks::HasEnded(LinkId link) const {
+  const auto found = open_.find(link);
+  return found == open_.end() || found->second.channel->HasEnded();
+}
+
 void PortLinks::Remove(Channel* channel) {
   const auto found = ids_.find(channel);
   if (found != ids_.end()) {

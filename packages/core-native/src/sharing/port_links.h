@@ -17,8 +17,8 @@
 namespace httpsys::sharing {
 
 // Frames wait for Flush(), which keeps their order. Thread: any, with the lock of SharedPorts held;
-// Open(), Flush(), UnsentBytes(), HasUnread(), Remove() and CloseAll() on the thread of the loop
-// only.
+// Open(), Flush(), UnsentBytes(), HasUnread(), HasEnded(), Remove() and CloseAll() on the thread of
+// the loop only.
 class PortLinks {
  public:
   PortLinks() = default;
@@ -32,6 +32,8 @@ class PortLinks {
 
   // Returns true if bytes, or the end of the link, wait to be read. False for link 0.
   bool HasUnread(LinkId link) const;
+  // Returns true if the other side has closed the link, or this one has.
+  bool HasEnded(LinkId link) const;
   // Opens a link on a connected descriptor, which it takes over. Returns 0 if it cannot be watched;
   // the descriptor is closed then.
   LinkId Open(uv_loop_t* loop, int fd, Channel::Handler* handler, uint16_t port);

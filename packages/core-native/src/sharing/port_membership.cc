@@ -310,11 +310,11 @@ bool PortMembership::OnEntry(PortState* state, std::string_view payload, uint64_
 void PortMembership::AdoptTold(uint64_t now_ms) {
   const PortState before = std::exchange(record_->state, std::move(*told_));
   told_.reset();
-  TellKnown(before, now_ms);
   // Also of a newcomer, which may have left the port before and come back.
-  for (const auto& [token, gone, changes] : record_->TakeUntold(now_ms)) {
-    TellRemoval(token, gone, now_ms);
-  }
+  const std::vector<PortRecord::Untold> untold = record_->TakeUntold(now_ms);
+  // Before the removals are told, so that no prefix is missing between the two.
+  TellKnown(before, now_ms);
+  for (const auto& [token, gone, changes] : untold) TellRemoval(token, gone, now_ms);
   AddOwnEntries(now_ms);
 }
 
@@ -342,6 +342,10 @@ void PortMembership::RemoveRefused() {
     for (const peer::Register& registered : list) {
       if (!IsRefused(registered)) continue;
       for (const peer::PrefixItem& item : registered.prefixes) {
+        const auto& entries = record_->state.entries();
+        const StateEntry* const there = entries.Find(record_->self.id, server_id, item.id);
+        // An absent one is the coordinator's: others have told of it.
+        if (there == nullptr || there->is_absent()) continue;
         record_->state.RemoveEntry({record_->self.id, server_id, item.id});
       }
     }
@@ -351,11 +355,17 @@ void PortMembership::RemoveRefused() {
 
 // The new coordinator may know less than this member: it was new on the port, or did not hear what
 // the last coordinator told. Prefixes that it does not know are expected back, as those of a killed
-// process: an owner that lives registers them again, or has taken them back. A coordinator of an
-// earlier version would not ask the owner.
+// process: an owner that lives registers them again, or has taken them back. The new coordinator
+// may also have been stopped, and take them for those of somebody who has left them since. A
+// coordinator of an earlier version would not ask the owner.
 void PortMembership::TellKnown(const PortState& before, uint64_t now_ms) {
   PortState& state = record_->state;
   bool has_told = false;
+  const auto is_known = [&](const StateEntry& there) {
+    const peer::Entry& entry = there.entry;
+    return entry.member == record_->self.id ||
+           before.entries().Find(entry.member, entry.server_id, entry.prefix_id) != nullptr;
+  };
   for (const StateEntry& there : before.entries()) {
     const bool is_told_by_owner =
         there.entry.member == record_->self.id ||
@@ -363,7 +373,7 @@ void PortMembership::TellKnown(const PortState& before, uint64_t now_ms) {
     const bool is_over = there.is_absent() ? there.absent_until_ms <= now_ms : is_told_by_owner;
     const uint64_t until_ms =
         there.is_absent() ? there.absent_until_ms : now_ms + limits::kOfflineMs;
-    if (is_over || state.IsExpected(there.key, until_ms)) continue;
+    if (is_over || state.IsExpected(there.key, until_ms, is_known)) continue;
     peer::Entry entry = there.entry;
     if (there.is_absent()) {
       entry.absent_ms = static_cast<uint32_t>(there.absent_until_ms - now_ms);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <string>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
@@ -67,24 +68,31 @@ bool PortState::AddMember(const peer::Member& member) {
 
 std::vector<peer::EntryGone> PortState::RemoveMember(uint64_t id, uint64_t now_ms) {
   members_.erase(id);
-  std::vector<peer::EntryGone> shared;
   const auto is_left = [=](const StateEntry& there) {
     return there.entry.member == id && !there.is_absent();
   };
   std::unordered_set<std::string_view> kept;
+  std::unordered_set<std::string> left;
   for (const StateEntry& there : entries_) {
-    if (!is_left(there)) kept.insert(there.key);
+    if (is_left(there)) {
+      left.insert(there.key);
+    } else if (!there.is_absent()) {
+      kept.insert(there.key);
+    }
   }
+  std::erase_if(left, [&](const std::string& key) { return kept.contains(key); });
+  std::vector<peer::EntryGone> removed;
   entries_.RemoveIf([&](StateEntry& there) {
-    if (!is_left(there)) return false;
-    if (kept.insert(there.key).second) {
+    const bool is_older = there.is_absent() && left.contains(there.key);
+    if (!is_left(there) && !is_older) return false;
+    if (!is_older && kept.insert(there.key).second) {
       SetOffline(&there, now_ms);
       return false;
     }
-    shared.push_back({id, there.entry.server_id, there.entry.prefix_id});
+    removed.push_back({there.entry.member, there.entry.server_id, there.entry.prefix_id});
     return true;
   });
-  return shared;
+  return removed;
 }
 
 bool PortState::AddEntry(const peer::Entry& entry, uint64_t now_ms) {
@@ -114,12 +122,29 @@ bool PortState::HasPrefix(const std::string& text) const {
   return ParseEntry(port_, text, &candidate) && HasKey(candidate.key);
 }
 
-bool PortState::IsExpected(const std::string& key, uint64_t until_ms) const {
+std::vector<peer::EntryGone> PortState::RemoveAbsent(const peer::Register& registered) {
+  const auto is_absent = [](const StateEntry& there) { return there.is_absent(); };
+  std::vector<peer::EntryGone> removed;
+  for (const peer::PrefixItem& item : registered.prefixes) {
+    StateEntry candidate;
+    if (!ParseEntry(port_, item.text, &candidate)) continue;
+    while (const StateEntry* there = entries_.FindKey(candidate.key, is_absent)) {
+      removed.push_back({there->entry.member, there->entry.server_id, there->entry.prefix_id});
+      entries_.Remove(there);
+    }
+  }
+  return removed;
+}
+
+bool PortState::IsExpected(const std::string& key, uint64_t until_ms,
+                           const IsBelieved& is_believed) const {
   // What was told by another member has a time that is a little later.
   constexpr uint64_t kSlackMs = 100;
-  return entries_.FindKey(key, [=](const StateEntry& there) {
+  const auto is_expected = [&](const StateEntry& there) {
+    if (!there.is_absent()) return is_believed(there);
     return !there.is_offline() || there.absent_until_ms + kSlackMs >= until_ms;
-  }) != nullptr;
+  };
+  return entries_.FindKey(key, is_expected) != nullptr;
 }
 
 std::vector<StateEntry> PortState::EntriesOfServer(uint64_t member, uint32_t server_id) const {

@@ -3,6 +3,7 @@
 // is decisive.
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -33,18 +34,21 @@ class PortState {
 
   bool AddMember(const peer::Member& member);
   // Removes a member. Its prefixes are offline for a while, except for those that another owner
-  // shares: these are removed, and returned.
+  // shares. These are removed and returned, with absent entries that stood beside the member's.
   std::vector<peer::EntryGone> RemoveMember(uint64_t id, uint64_t now_ms);
   // Adds or replaces an entry. It also replaces absent entries with the same key. Returns false if
   // it is no prefix of the port or there are too many.
   bool AddEntry(const peer::Entry& entry, uint64_t now_ms);
   void RemoveEntry(const peer::EntryGone& gone);
+  // Removes the absent entries with the keys of a registration, and returns them.
+  std::vector<peer::EntryGone> RemoveAbsent(const peer::Register& registered);
   // True if an entry, absent or not, has this key.
   bool HasKey(const std::string& key) const { return entries_.HasKey(key); }
   bool HasPrefix(const std::string& text) const;
-  // True if an entry with this key has its server, waits for a successor, or is offline at least
-  // until about that time.
-  bool IsExpected(const std::string& key, uint64_t until_ms) const;
+  // True if an entry with this key waits for a successor, is offline at least until about that
+  // time, or has its server and `is_believed` returns true for it.
+  using IsBelieved = std::function<bool(const StateEntry&)>;
+  bool IsExpected(const std::string& key, uint64_t until_ms, const IsBelieved& is_believed) const;
   // Copies of the entries of a server, or of a member.
   std::vector<StateEntry> EntriesOfServer(uint64_t member, uint32_t server_id) const;
   std::vector<StateEntry> EntriesOfMember(uint64_t member) const;

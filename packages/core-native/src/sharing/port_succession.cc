@@ -1,5 +1,6 @@
 #include "sharing/port_succession.h"
 
+#include <cerrno>
 #include <utility>
 
 #include "base/limits.h"
@@ -76,6 +77,8 @@ PortSuccession::Finding PortSuccession::Ask(const Member& member, uint64_t now_m
 PortSuccession::Finding PortSuccession::Succeed(const Member& member) {
   if (effects_->HasUnread(ping_) || effects_->HasUnread(member.link)) return Finding::kNothing;
   const int rank = effects_->TakeRankAbove(pinged_rank_);
+  // It has taken another rank since it was asked: it is asked there.
+  if (rank == -ENOENT) effects_->CloseLink(std::exchange(ping_, 0));
   if (rank < 0) return Finding::kNothing;
   victory_ = {static_cast<uint32_t>(rank), std::exchange(ping_, 0)};
   return Finding::kSucceeded;

@@ -182,20 +182,20 @@ PortSockets SharedPort::CopySockets() const {
 // -- Effects.
 
 void SharedPort::Send(LinkId link, peer::FrameType type, std::string payload) {
-  host_->Send(link, type, std::move(payload), false);
+  host_->links().Send(link, type, std::move(payload), false);
 }
 
 void SharedPort::Tell(LinkId link, peer::FrameType type, std::string payload) {
-  host_->Send(link, type, std::move(payload), true);
+  host_->links().Send(link, type, std::move(payload), true);
 }
 
 void SharedPort::TellSocket(LinkId link, const std::string& address) {
-  host_->SendSocket(link, address);
+  host_->links().SendSocket(link, address);
 }
 
-size_t SharedPort::UnsentBytes(LinkId link) { return host_->UnsentBytes(link); }
+size_t SharedPort::UnsentBytes(LinkId link) { return host_->links().UnsentBytes(link); }
 
-void SharedPort::CloseLink(LinkId link) { host_->CloseLink(link); }
+void SharedPort::CloseLink(LinkId link) { host_->links().Close(link); }
 
 void SharedPort::Publish(std::shared_ptr<const PortRoutes> routes, std::optional<Applied> applied) {
   host_->SetRoutes(std::move(routes), life_, applied);

@@ -11,6 +11,7 @@
 
 #include "sharing/meeting_place.h"
 #include "sharing/port_effects.h"
+#include "sharing/port_links.h"
 #include "sharing/port_participant.h"
 
 namespace httpsys::sharing {
@@ -18,15 +19,10 @@ namespace httpsys::sharing {
 // What a port asks of SharedPorts. Called with its lock held.
 class PortHost {
  public:
-  // Returns true if bytes, or the end of the link, wait to be read. False for link 0.
-  virtual bool HasUnread(LinkId link) = 0;
+  virtual PortLinks& links() = 0;
   // Opens a link to the coordinator of a port on a connected descriptor, which it takes over. The
   // result is kLinked, kRefused or kUnreachable.
   virtual Visit OpenLink(uint16_t port, int fd) = 0;
-  virtual void Send(LinkId link, peer::FrameType type, std::string payload, bool is_cut_off) = 0;
-  virtual void SendSocket(LinkId link, const std::string& address) = 0;
-  virtual size_t UnsentBytes(LinkId link) = 0;
-  virtual void CloseLink(LinkId link) = 0;
   // Accepts visitors of the port from a listening descriptor, which it takes over. Returns a key
   // for Unwatch(), or a negative errno.
   virtual int WatchMeeting(uint16_t port, int fd) = 0;
@@ -88,7 +84,8 @@ class SharedPort final : private PortEffects {
   void TellDoubt(const std::vector<uint64_t>& members) override;
   void LeaveMeeting() override;
   bool IsSucceeded(uint32_t rank) override;
-  bool HasUnread(LinkId link) override { return host_->HasUnread(link); }
+  bool HasUnread(LinkId link) override { return host_->links().HasUnread(link); }
+  bool HasEnded(LinkId link) override { return host_->links().HasEnded(link); }
   bool IsStrangers(Credentials* who) override;
   bool IsGone(uint64_t member) override;
   void Send(LinkId link, peer::FrameType type, std::string payload) override;

@@ -377,20 +377,6 @@ Visit SharedPorts::OpenLink(uint16_t port, int fd) {
   return visit;
 }
 
-void SharedPorts::Send(LinkId link, peer::FrameType type, std::string payload, bool is_cut_off) {
-  links_.Send(link, type, std::move(payload), is_cut_off);
-}
-
-void SharedPorts::SendSocket(LinkId link, const std::string& address) {
-  links_.SendSocket(link, address);
-}
-
-size_t SharedPorts::UnsentBytes(LinkId link) { return links_.UnsentBytes(link); }
-
-bool SharedPorts::HasUnread(LinkId link) { return links_.HasUnread(link); }
-
-void SharedPorts::CloseLink(LinkId link) { links_.Close(link); }
-
 int SharedPorts::WatchMeeting(uint16_t port, int fd) {
   return delegate_->Watch(fd, [this, port](int visitor) { OnVisitor(port, visitor); });
 }

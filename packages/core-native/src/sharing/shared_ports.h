@@ -132,12 +132,8 @@ class SharedPorts final : private Channel::Handler, private PortHost, private Sh
 
   // -- PortHost. Called with mutex_ held.
 
+  PortLinks& links() override { return links_; }
   Visit OpenLink(uint16_t port, int fd) override;
-  void Send(LinkId link, peer::FrameType type, std::string payload, bool is_cut_off) override;
-  void SendSocket(LinkId link, const std::string& address) override;
-  size_t UnsentBytes(LinkId link) override;
-  bool HasUnread(LinkId link) override;
-  void CloseLink(LinkId link) override;
   int WatchMeeting(uint16_t port, int fd) override;
   void Unwatch(int key) override;
   void SetRoutes(std::shared_ptr<const PortRoutes> routes, uint64_t life,

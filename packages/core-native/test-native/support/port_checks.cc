@@ -16,9 +16,11 @@ void Model::GiveBack(Process& process) {
   left_.insert(process.id);
   LetGo(process);
   // What lanes have yet to take is none of the next participant's.
-  for (auto& [routes, applied] : process.lanes) applied.reset();
+  for (Process::Version& version : process.lanes) version.applied.reset();
   process.stale_lanes = process.lanes.size();
+  process.are_routes_stale = true;
   for (auto& owners : process.owners) owners.clear();
+  process.offline_since_ms = {};
 }
 
 void Model::After(Process& process) {
@@ -101,7 +103,7 @@ bool Model::IsCut(const Process& process) const {
   const bool is_late = coordinator != nullptr && coordinator != &process &&
                        now_ms_ - holder_since_ms_ >= limits::kReunionMs &&
                        !coordinator->port->record().state.members().contains(process.id);
-  return process.is_cut || is_late ||
+  return process.is_cut || process.is_dropped || is_late ||
          std::any_of(links_.begin(), links_.end(), [&](const Link& link) {
            return link.id[0] == process.id && link.is_session && link.is_open[0] &&
                   !link.is_open[1] && alive_.contains(link.id[1]);
@@ -151,7 +153,8 @@ void Model::OnRemoved(Process& process, Server& server) {
   const bool has_left = process.port != nullptr && process.port->is_over();
   for (const auto& other : processes_) {
     if (other.get() == &process || !other->is_alive || other->port == nullptr) continue;
-    if (!other->port->record().has_joined) continue;
+    // Who has left the port and come back goes by none of its earlier routes.
+    if (!other->port->record().has_joined || other->are_routes_stale) continue;
     // A coordinator that leaves has told it, and does not wait. If it was stopped until now, others
     // may have joined a successor that it does not know of.
     const bool is_told = IsLinked(*other, process) || process.is_succeeded;
@@ -179,8 +182,12 @@ void Model::CheckOwners() {
   }
 }
 
-// Nobody is succeeded who has not been asked for long enough, or has said something.
+// Nobody is succeeded who has not been asked for long enough, or has said something; and nobody
+// succeeds who does not know the port.
 void Model::CheckTakeover(const Process& process, uint32_t rank) {
+  if (!process.port->record().has_joined) {
+    Fail("process " + std::to_string(process.id) + " succeeds another one as a newcomer");
+  }
   const uint64_t before = names_[rank];
   const bool is_asked = std::any_of(links_.begin(), links_.end(), [&](const Link& link) {
     return before != 0 && link.id[0] == process.id && link.id[1] == before && link.is_open[0] &&
@@ -234,9 +241,11 @@ bool Model::MayForget(uint64_t member, uint32_t server_id) const {
   const Process* owner = nullptr;
   const Server* server = FindServer(member, server_id, &owner);
   if (server == nullptr || server->is_gone || !server->is_granted) return true;
-  if (owner->is_alive) return false;
+  // What the coordinator does not have counts as that of a killed process, before it is killed.
+  const uint64_t gone_ms = server->dropped_ms != 0 ? server->dropped_ms : owner->died_ms;
+  if (owner->is_alive && server->dropped_ms == 0) return false;
   // The time that a coordinator is told may be a little later than its own (IsExpected()).
-  if (now_ms_ - owner->died_ms + 100 >= limits::kOfflineMs) return true;
+  if (now_ms_ - gone_ms + 100 >= limits::kOfflineMs) return true;
   for (const auto* list : {&processes_, &buried_}) {
     for (const auto& other : *list) {
       for (const Server& later : other->servers) {
@@ -245,7 +254,7 @@ bool Model::MayForget(uint64_t member, uint32_t server_id) const {
         const bool is_slow =
             !later.is_granted || (!server->queue.empty() && later.queue == server->queue);
         const uint64_t slack_ms = is_slow ? limits::kRemovalMs : 0;
-        if (is_other && later.gone_ms + slack_ms >= owner->died_ms) return true;
+        if (is_other && later.gone_ms + slack_ms >= gone_ms) return true;
       }
     }
   }
@@ -254,7 +263,7 @@ bool Model::MayForget(uint64_t member, uint32_t server_id) const {
 
 // Requests for a prefix whose process was killed get 503 for a while, or its successor, and never
 // 404.
-void Model::CheckKnowledge(Process& process, const PortRoutes* before) {
+void Model::CheckKnowledge(Process& process, const PortRoutes* before, uint32_t overdue) {
   for (uint32_t prefix = 0; prefix < kPrefixes; ++prefix) {
     const std::string path = "/" + std::to_string(prefix) + "/";
     auto& owners = process.owners[prefix];
@@ -275,9 +284,11 @@ void Model::CheckKnowledge(Process& process, const PortRoutes* before) {
     const bool is_known =
         route.status == RouteStatus::kMatch || route.status == RouteStatus::kOffline;
     if (is_known || before == nullptr) continue;
-    const bool may_forget = std::any_of(owners.begin(), owners.end(), [this](const auto& owner) {
-      return MayForget(owner.first, owner.second);
-    });
+    const bool is_overdue = (overdue >> prefix & 1U) != 0;
+    const bool may_forget =
+        is_overdue || std::any_of(owners.begin(), owners.end(), [this](const auto& owner) {
+          return MayForget(owner.first, owner.second);
+        });
     if (!owners.empty() && !may_forget) {
       const Process* owner = nullptr;
       FindServer(owners[0].first, owners[0].second, &owner);

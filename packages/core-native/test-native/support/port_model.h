@@ -27,7 +27,9 @@ struct ModelStep {
     kDuplicate,  // The next frame of link `a` comes twice.
     kHostile,    // A visitor of the meeting place sends nonsense `b`, or nothing.
     kQuery,      // Somebody asks for the state of the port, and leaves or stays.
-    kStop,       // The coordinator is stopped for some seconds, in which the others go on.
+    kStop,       // The coordinator is stopped for some seconds, in which the others go on, and
+                 // perhaps its successor ends just when it goes on; or it goes on before it is
+                 // succeeded, and the others are stopped.
     kLast = kStop,
   };
 

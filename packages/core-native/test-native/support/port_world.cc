@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <map>
-#include <random>
 
 namespace httpsys::test::model {
 
@@ -41,6 +40,7 @@ int Process::TakeMeeting(uint32_t rank) {
 }
 
 int Process::TakeRankAbove(uint32_t rank) {
+  if (model->names_[rank] == 0) return -ENOENT;
   if (IsSucceeded(rank)) return -EADDRINUSE;
   if (rank + 1 >= limits::kRanksMax) return -EADDRINUSE;
   model->CheckTakeover(*this, rank);
@@ -72,6 +72,12 @@ bool Process::HasUnread(LinkId link) {
   return !read.is_open[side] || read.to[side].is_ended || !read.to[side].frames.empty();
 }
 
+bool Process::HasEnded(LinkId link) {
+  const Link& read = model->links_[link - 1];
+  const int side = read.id[0] == id ? 0 : 1;
+  return !read.is_open[side] || read.to[side].is_ended;
+}
+
 void Process::OpenMeeting() {
   if (const int rank = model->RankOf(id); rank >= 0) model->are_doors_open_[rank] = true;
 }
@@ -99,6 +105,53 @@ void Process::Send(LinkId link, FrameType type, std::string payload) {
 void Process::CloseLink(LinkId link) {
   if (link == hello_link) agains = 0;
   model->Cut(link - 1, model->links_[link - 1].id[0] == id ? 0 : 1);
+}
+
+void Process::Publish(std::shared_ptr<const PortRoutes> next, std::optional<Applied> applied) {
+  const uint32_t overdue = Overdue(*next);
+  lanes.push_back({std::move(next), applied, overdue});
+  if (port->is_coordinator()) {
+    NoteDropped();
+  } else {
+    known_members.clear();
+  }
+}
+
+uint32_t Process::Overdue(const PortRoutes& next) {
+  uint32_t overdue = 0;
+  for (uint32_t prefix = 0; prefix < kPrefixes; ++prefix) {
+    uint64_t& since_ms = offline_since_ms[prefix];
+    const RouteStatus status = next.Find("a", "/" + std::to_string(prefix) + "/", {}).status;
+    if (status == RouteStatus::kMatch) since_ms = 0;
+    if (status == RouteStatus::kOffline && since_ms == 0) since_ms = model->now_ms_;
+    const bool is_overdue = since_ms != 0 && model->now_ms_ - since_ms >= limits::kOfflineMs;
+    if (is_overdue) overdue |= 1U << prefix;
+  }
+  return overdue;
+}
+
+void Process::NoteDropped() {
+  std::set<uint64_t> members;
+  for (const auto& [member, there] : port->record().state.members()) members.insert(member);
+  for (const auto& other : model->processes_) {
+    if (members.contains(other->id)) other->is_dropped = false;
+    if (known_members.contains(other->id) && !members.contains(other->id)) {
+      other->is_dropped = true;
+    }
+  }
+  known_members = std::move(members);
+  const sharing::PortEntries& entries = port->record().state.entries();
+  for (const auto& other : model->processes_) {
+    if (!other->is_alive) continue;
+    for (Server& server : other->servers) {
+      const sharing::StateEntry* there = entries.Find(other->id, server.id, server.id);
+      if (there != nullptr && !there->is_absent()) {
+        server.dropped_ms = 0;
+      } else if (server.dropped_ms == 0) {
+        server.dropped_ms = model->now_ms_;
+      }
+    }
+  }
 }
 
 void Process::Complete(RegistrationResult result, bool) { results.push_back(std::move(result)); }
@@ -274,13 +327,14 @@ void Model::Unregister(Process& process, uint32_t choice) {
 
 void Model::Apply(Process& process) {
   if (!process.IsRunning() || process.lanes.empty()) return;
-  const auto [routes, applied] = std::move(process.lanes.front());
+  const auto [routes, applied, overdue] = std::move(process.lanes.front());
   process.lanes.pop_front();
   const auto before = std::exchange(process.routes, routes);
   if (process.stale_lanes != 0) {
     --process.stale_lanes;
   } else if (process.port != nullptr) {
-    CheckKnowledge(process, before.get());
+    process.are_routes_stale = false;
+    CheckKnowledge(process, before.get(), overdue);
   }
   if (applied && process.port != nullptr) process.port->OnApplied(*applied, now_ms_);
   After(process);
@@ -302,6 +356,7 @@ void Model::Advance(uint64_t ms) {
 void Model::Stop(uint32_t choice, uint32_t seed) {
   Process* const coordinator = Coordinator();
   if (coordinator == nullptr || !coordinator->IsRunning()) return;
+  if (seed % 4 == 1) return Falter(*coordinator, choice, seed);
   coordinator->is_paused = true;
   const bool is_orderly = seed % 2 == 0;
   Process* const newcomer = is_orderly ? ChooseNewcomer(*coordinator) : nullptr;
@@ -313,12 +368,10 @@ void Model::Stop(uint32_t choice, uint32_t seed) {
     ms = std::max(ms, kServedMs + kTickMs);
   }
   std::mt19937 random(seed);
-  for (uint64_t end_ms = now_ms_ + ms; now_ms_ < end_ms && failure_.empty(); ++steps_) {
-    if (is_orderly) DeliverAll();
-    for (uint32_t i = random() % 8; !is_orderly && i > 0; --i) {
-      (void)Deliver(static_cast<uint32_t>(random()), false);
-      Apply(*processes_[random() % processes_.size()]);
-    }
+  if (!is_orderly) GoOn(ms, random);
+  for (uint64_t end_ms = now_ms_ + ms; is_orderly && now_ms_ < end_ms && failure_.empty();
+       ++steps_) {
+    DeliverAll();
     Advance(kTickMs);
     if (newcomer == nullptr || now_ms_ - asked_ms < kServedMs) continue;
     const Server& server = newcomer->servers.back();
@@ -327,6 +380,49 @@ void Model::Stop(uint32_t choice, uint32_t seed) {
     }
   }
   coordinator->is_paused = choice % 4 == 0;
+  if (seed % 5 == 0) EndSuccessor(*coordinator, choice);
+}
+
+// The successor ends, in order or not, or leaves the port, just when the other one goes on. What
+// members have asked that one before they moved is unread.
+void Model::EndSuccessor(const Process& coordinator, uint32_t choice) {
+  Process* const successor = Coordinator();
+  if (successor == nullptr || successor == &coordinator) return;
+  if (choice % 3 == 0) return Kill(*successor);
+  if (choice % 3 == 1) return Exit(*successor);
+  for (size_t i = successor->servers.size(); i > 0; --i) Unregister(*successor, choice);
+}
+
+// The coordinator is stopped, and goes on when it may have been asked and is not succeeded yet.
+// Then everybody else is stopped, so that its answers are unread when they go on.
+void Model::Falter(Process& coordinator, uint32_t choice, uint32_t seed) {
+  std::mt19937 random(seed);
+  coordinator.is_paused = true;
+  Process& waiting = *processes_[choice % processes_.size()];
+  if (&waiting != &coordinator && waiting.port != nullptr) Register(waiting, seed);
+  GoOn(limits::kDoubtMs + choice % limits::kSilentMs, random);
+  std::vector<Process*> stopped;
+  for (const auto& process : processes_) {
+    if (!process->IsRunning() || process.get() == &coordinator) continue;
+    process->is_paused = true;
+    stopped.push_back(process.get());
+  }
+  coordinator.is_paused = false;
+  DeliverAll();
+  for (uint64_t end_ms = now_ms_ + limits::kSilentMs; now_ms_ < end_ms; ++steps_) Advance(kTickMs);
+  for (Process* process : stopped) process->is_paused = false;
+  Advance(kTickMs);
+}
+
+// Some of what may happen happens while time goes by.
+void Model::GoOn(uint64_t ms, std::mt19937& random) {
+  for (uint64_t end_ms = now_ms_ + ms; now_ms_ < end_ms && failure_.empty(); ++steps_) {
+    for (uint32_t i = random() % 8; i > 0; --i) {
+      (void)Deliver(static_cast<uint32_t>(random()), false);
+      Apply(*processes_[random() % processes_.size()]);
+    }
+    Advance(kTickMs);
+  }
 }
 
 // Somebody who is new on the port, if a member is there that can succeed the coordinator.

@@ -8,6 +8,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <random>
 #include <set>
 #include <string>
 #include <utility>
@@ -66,9 +67,12 @@ struct Server {
   std::string queue;
   uint32_t token = 0;
   bool is_granted = false;
-  bool is_gone = false;                  // Taken back, or told to be lost.
-  uint64_t asked_ms = 0;                 // When it was asked for, or taken back.
-  uint64_t gone_ms = 0;                  // Since when is_gone is true.
+  bool is_gone = false;   // Taken back, or told to be lost.
+  uint64_t asked_ms = 0;  // When it was asked for, or taken back.
+  uint64_t gone_ms = 0;   // Since when is_gone is true.
+  // Since when the coordinator does not have it, although its process lived then: the process was
+  // silent, or spoke nonsense, or the coordinator does not know it yet. 0 = the coordinator has it.
+  uint64_t dropped_ms = 0;
   uint32_t removal = 0;                  // Token of a removal that is not confirmed.
   bool is_cut = false;                   // Its process has lost its coordinator since.
   bool is_awaited = false;               // It was taken back with a successor to come.
@@ -91,6 +95,7 @@ struct Process final : sharing::PortEffects {
   void LeaveMeeting() override;
   bool IsSucceeded(uint32_t rank) override;
   bool HasUnread(LinkId link) override;
+  bool HasEnded(LinkId link) override;
   bool IsStrangers(sharing::Credentials*) override { return false; }
   void OpenMeeting() override;
   bool IsGone(uint64_t member) override;
@@ -103,9 +108,9 @@ struct Process final : sharing::PortEffects {
   }
   size_t UnsentBytes(LinkId) override { return 0; }
   void CloseLink(LinkId link) override;
-  void Publish(std::shared_ptr<const PortRoutes> next, std::optional<Applied> applied) override {
-    lanes.emplace_back(std::move(next), applied);
-  }
+  void Publish(std::shared_ptr<const PortRoutes> next, std::optional<Applied> applied) override;
+  void NoteDropped();
+  uint32_t Overdue(const PortRoutes& next);
   bool Accept(uint32_t, const std::string&) override { return true; }
   void Complete(RegistrationResult result, bool is_registration) override;
   sharing::PortCounters Count() override { return {}; }
@@ -124,12 +129,23 @@ struct Process final : sharing::PortEffects {
   bool is_succeeded = false;
   uint64_t died_ms = 0;
   std::unique_ptr<PortParticipant> port;
-  std::deque<std::pair<std::shared_ptr<const PortRoutes>, std::optional<Applied>>> lanes;
+  struct Version {
+    std::shared_ptr<const PortRoutes> routes;
+    std::optional<Applied> applied;
+    uint32_t overdue = 0;  // A bit for each prefix that was offline for long enough.
+  };
+  std::deque<Version> lanes;
   std::shared_ptr<const PortRoutes> routes;  // In force.
   // Routes at the front of `lanes` that are of an earlier life of the port.
   size_t stale_lanes = 0;
+  // Those in force are, too: no connection is accepted with them.
+  bool are_routes_stale = false;
   // Whose each prefix was, as far as the routes have told: member and server.
   std::array<std::vector<std::pair<uint64_t, uint32_t>>, kPrefixes> owners;
+  // Since when each prefix is offline in what was published; 0 = it has an owner.
+  std::array<uint64_t, kPrefixes> offline_since_ms = {};
+  std::set<uint64_t> known_members;  // Of its term as the coordinator.
+  bool is_dropped = false;           // A coordinator takes it for gone, although it lives.
   std::vector<Server> servers;
   std::vector<RegistrationResult> results;  // That JavaScript has not read.
   LinkId hello_link = 0;                    // Over which it has introduced itself last.
@@ -169,6 +185,9 @@ class Model {
   void Apply(Process& process);
   void Advance(uint64_t ms);
   void Stop(uint32_t choice, uint32_t seed);
+  void Falter(Process& coordinator, uint32_t choice, uint32_t seed);
+  void EndSuccessor(const Process& coordinator, uint32_t choice);
+  void GoOn(uint64_t ms, std::mt19937& random);
   Process* ChooseNewcomer(const Process& coordinator) const;
   void Visitor(uint32_t choice, bool is_query);
   void After(Process& process);
@@ -192,7 +211,7 @@ class Model {
   void CheckOwners();
   void CheckTakeover(const Process& process, uint32_t rank);
   void CheckSucceeded();
-  void CheckKnowledge(Process& process, const PortRoutes* before);
+  void CheckKnowledge(Process& process, const PortRoutes* before, uint32_t overdue);
   bool MayForget(uint64_t member, uint32_t server_id) const;
   Server* FindServer(uint64_t member, uint32_t server_id, const Process** owner) const;
   void CheckAgreement();

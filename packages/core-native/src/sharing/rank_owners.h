@@ -1,0 +1,39 @@
+#pragma once
+// Who has the ranks of meeting places at which too many visitors wait.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+
+namespace httpsys::sharing {
+
+// Remembers the kernel's answers, because each one lists all Unix sockets of the network namespace.
+// A coordinator looks at the ranks above its own before each input: another user who fills the
+// backlog of such a name would slow all of them. Thread: any.
+class RankOwners {
+ public:
+  // Returns true if another user has the name.
+  using Ask = std::function<bool(const std::string& name)>;
+
+  explicit RankOwners(Ask ask) : ask_(std::move(ask)) {}
+  RankOwners(const RankOwners&) = delete;
+  RankOwners& operator=(const RankOwners&) = delete;
+
+  // Returns what the kernel says, or has said less than limits::kRankOwnerMs ago.
+  bool IsStrangers(const std::string& name, uint64_t now_ms);
+
+ private:
+  struct Answer {
+    uint64_t asked_ms = 0;
+    bool is_strangers = false;
+  };
+
+  const Ask ask_;
+  std::mutex mutex_;
+  std::map<std::string, Answer> answers_;  // By name; those that are too old are dropped.
+};
+
+}  // namespace httpsys::sharing
