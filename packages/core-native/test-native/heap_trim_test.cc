@@ -53,7 +53,7 @@ class HeapTrimTest : public testing::Test, public OutputOwner {
 
   void EndConnections(size_t count) {
     for (size_t i = 0; i < count; ++i) {
-      Connection connection;
+      Connection connection(-1, Addresses{});
       output_->BeginQueue(&connection);
       output_->Drop(&connection);
     }

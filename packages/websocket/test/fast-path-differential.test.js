@@ -73,6 +73,8 @@ compare('a client that pings while it is always behind stays, as long as it gets
   // A Unix socket's buffer does not grow: some output always waits.
   const client = net.connect(at)
   t.after(() => client.destroy())
+  // The end resets a connection whose last ping is unread; an earlier one would leave pongs out.
+  client.on('error', () => {})
   client.write(['GET / HTTP/1.1', 'Host: a', 'Upgrade: websocket', 'Connection: Upgrade', 'Sec-WebSocket-Version: 13',
     'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==', '', ''].join('\r\n'))
   let pongs = 0

@@ -16,11 +16,12 @@ const kTransports = ['websocket', 'xhr-streaming', 'xhr-polling']
 /**
  * @param {import('node:test').TestContext} t
  * @param {Record<string, (connection: any) => void>} services by prefix
+ * @param {object} [options] of sockjs; a client that polls has disconnect_delay (ms) to come again, also on a busy machine
  */
 async function start (t, services, options = {}) {
   const server = http.createServer((req, res) => res.end('page'))
   for (const [prefix, serviceOf] of Object.entries(services)) {
-    const service = sockjs.createServer({ log: () => {}, disconnect_delay: 50, ...options })
+    const service = sockjs.createServer({ log: () => {}, disconnect_delay: 5000, ...options })
     service.on('connection', serviceOf)
     service.installHandlers(server, { prefix })
   }
@@ -78,7 +79,7 @@ for (const transport of kTransports) {
   test(`${transport}: the server notices a client that leaves`, async (t) => {
     let left = () => {}
     const gone = new Promise((resolve) => { left = () => resolve(null) })
-    const port = await start(t, { '/leave': (connection) => connection.on('close', left) })
+    const port = await start(t, { '/leave': (connection) => connection.on('close', left) }, { disconnect_delay: 50 })
     const socket = await dial(t, port, '/leave', transport)
     socket.close()
     await gone

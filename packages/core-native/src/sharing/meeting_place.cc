@@ -77,11 +77,8 @@ bool IsStrangersRank(const std::string& name) {
       static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(now).count()));
 }
 
-int BindAndListen(int fd, const std::string& name) {
-  sockaddr_un address;
-  const socklen_t size = PlaceOf(name).AddressOf(name, &address);
-  if (size == 0) return -ENAMETOOLONG;
-  if (bind(fd, reinterpret_cast<sockaddr*>(&address), size) != 0) return -errno;
+int BindAndListen(int fd, const sockaddr_un& address, socklen_t size) {
+  if (bind(fd, reinterpret_cast<const sockaddr*>(&address), size) != 0) return -errno;
   return listen(fd, kBacklog) == 0 ? 0 : -errno;
 }
 
@@ -124,6 +121,9 @@ std::string MemberName(uint64_t id) {
 }
 
 int ListenUnder(const std::string& name, NamedSocket* socket) {
+  sockaddr_un address;
+  const socklen_t size = PlaceOf(name).AddressOf(name, &address);
+  if (size == 0) return -ENAMETOOLONG;
   const int fd = OpenUnixSocket();
   if (fd < 0) return fd;
   int lock_fd = -1;
@@ -135,7 +135,7 @@ int ListenUnder(const std::string& name, NamedSocket* socket) {
       return lock_fd;
     }
   }
-  const int status = BindAndListen(fd, name);
+  const int status = BindAndListen(fd, address, size);
   *socket = {fd, lock_fd, name};
   if (status != 0) CloseNamed(socket);
   return status;
