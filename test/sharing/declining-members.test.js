@@ -13,7 +13,7 @@ const { freePort } = require('../helpers/free-port')
 const { Member, Stranger, connect, dataSocket, kSkipStranger, meetingPlace, member } = require('./kit')
 const { hello, randomId, register } = require('./peer-frames')
 
-/** kReturnsMax of src/base/limits.h; each return is followed by 5 ms (kWaitingRetryMs). */
+/** kReturnsMax of src/base/limits.h; the waits between returns (kWaitingRetryMs, kReturnsPerWait) are 3 s together. */
 const kReturnsMax = 100
 const kBoundMs = 5000
 const skipHttp2 = !loadBinding().hasHttp2 && 'this Node has no nghttp2'

@@ -251,10 +251,10 @@ inline constexpr size_t kPeerUnsentBytesMax = 4 * 1024 * 1024;
 inline constexpr uint8_t kHopsMax = 20;
 // Times that a request may come back to the relaying member because its owner has just left. Each
 // time it waits for kWaitingRetryMs, twice as long after each kReturnsPerWait returns, or until the
-// change has arrived: for 6 s in all, so that a member that gets little of a busy machine has heard
+// change has arrived: for 3 s in all, so that a member that gets little of a busy machine has heard
 // of the change by then.
 inline constexpr uint8_t kReturnsMax = 100;
-inline constexpr int kReturnsPerWait = 16;
+inline constexpr int kReturnsPerWait = 20;
 // Longest text of an address with its zone.
 inline constexpr size_t kAddressBytesMax = 128;
 // Descriptors that relays leave to connections, links and files: one of this many of the process'
