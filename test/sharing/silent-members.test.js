@@ -125,8 +125,8 @@ describe('Relayed streams', { skip: skipHttp2 || (!isLinux && 'needs /proc and p
       // Until now they have nothing to do with each other.
       assert.equal((await askStream(sessions[0], '/b/')).status, 200)
       assert.equal(spawnSync('prlimit', ['--pid', String(limited.pid), `--nofile=${kLimit}:`]).status, 0)
-      // Each is answered after six seconds: by then all are there, and those that came back have waited long enough.
-      const streams = sessions.flatMap((session) => Array.from({ length: kStreams }, () => askStream(session, '/b/?ms=6000')))
+      // Each is answered after 4.5 s: by then all are there, and those that came back have waited long enough; a session without streams ends after 5 s.
+      const streams = sessions.flatMap((session) => Array.from({ length: kStreams }, () => askStream(session, '/b/?ms=4500')))
       let isMany = false
       const watched = until(async () => {
         isMany ||= descriptorsOf(limited.pid) > kLimit / 2
@@ -142,7 +142,7 @@ describe('Relayed streams', { skip: skipHttp2 || (!isLinux && 'needs /proc and p
       assert.ok(served.length >= 20, `${served.length} were served`)
       assert.ok(refused.length >= 20, `${refused.length} were refused`)
       assert.match(refused[0].text, limited === a ? /<p>ConnLimit<\/p>/ : /<p>(ConnLimit|AppOffline)<\/p>/)
-      assert.match(fs.readFileSync(log, 'latin1'), / \/b\/\?ms=6000 503 \d+ (ConnLimit|AppOffline)\n/)
+      assert.match(fs.readFileSync(log, 'latin1'), / \/b\/\?ms=4500 503 \d+ (ConnLimit|AppOffline)\n/)
       for (const session of sessions) {
         assert.equal(session.destroyed, false)
         assert.equal((await askStream(session, '/b/')).status, 200)
