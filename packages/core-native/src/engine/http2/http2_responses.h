@@ -11,7 +11,6 @@
 #include "engine/connection/connection.h"
 #include "engine/connection/transport.h"
 #include "engine/http2/http2_connections.h"
-#include "engine/requests/request_gate.h"
 #include "engine/requests/request_router.h"
 #include "http2/nghttp2_api.h"
 #include "http2/response_fields.h"
@@ -26,12 +25,11 @@ class Http2Responses {
   using Frame = http2::NgFrameHeader;
 
   Http2Responses(const http2::NgApi* api, Transport* transport, RequestRouter* router,
-                 RequestGate* gate, Http2Connections* connections)
+                 Http2Connections* connections)
       : api_(api),
         transport_(transport),
         output_(transport->output()),
         router_(router),
-        gate_(gate),
         connections_(connections) {}
   Http2Responses(const Http2Responses&) = delete;
   Http2Responses& operator=(const Http2Responses&) = delete;
@@ -84,7 +82,6 @@ class Http2Responses {
   Transport* transport_;
   OutputPass* output_;
   RequestRouter* router_;
-  RequestGate* gate_;
   Http2Connections* connections_;
   http2::ResponseHead response_;
   http2::ResponseFields response_fields_;

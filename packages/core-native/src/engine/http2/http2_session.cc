@@ -54,7 +54,7 @@ Http2Session::Http2Session(uv_loop_t* loop, const http1::MethodTable* methods, T
       transport_(transport),
       output_(transport->output()),
       connections_(loop, api_, transport),
-      responses_(api_, transport, router, gate, &connections_),
+      responses_(api_, transport, router, &connections_),
       relays_(methods, router, &connections_, &responses_),
       requests_(loop, api_, methods, transport, input, router, gate, answers, &connections_,
                 &responses_, &relays_),
