@@ -17,7 +17,7 @@ LaneParts::LaneParts(const Wanted& wanted) {
   exchanges = std::make_unique<Exchanges>(transport.get(), router.get());
   websockets =
       std::make_unique<WebSocketSession>(loop, wanted.pool->get(), transport.get(), input.get());
-  opaque = std::make_unique<OpaqueSession>(transport.get(), input.get());
+  upgraded = std::make_unique<UpgradedSession>(transport.get(), input.get());
   http2 = std::make_unique<Http2Session>(loop, methods, transport.get(), input.get(), router.get(),
                                          gate.get(), answers.get());
   http1 = std::make_unique<Http1Session>(methods, transport.get(), input.get(), router.get(),
@@ -36,8 +36,8 @@ LaneParts::LaneParts(const Wanted& wanted) {
                                  InputPhase::kRelayUpgrade, InputPhase::kRelayOpaque}) {
     protocols.Set(phase, relay_input.get());
   }
-  protocols.Set(InputPhase::kUndecided, opaque.get());
-  protocols.Set(InputPhase::kOpaque, opaque.get());
+  protocols.Set(InputPhase::kUndecided, upgraded.get());
+  protocols.Set(InputPhase::kOpaque, upgraded.get());
   protocols.Set(InputPhase::kWebSocket, websockets.get());
   protocols.Set(InputPhase::kHttp2, http2.get());
   gate->set_writers(http1->writer(), http2->writer());

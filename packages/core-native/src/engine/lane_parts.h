@@ -16,7 +16,6 @@
 #include "engine/connection/transport.h"
 #include "engine/http1/http1_session.h"
 #include "engine/http2/http2_session.h"
-#include "engine/opaque/opaque_session.h"
 #include "engine/peers/port_router.h"
 #include "engine/peers/port_statistics.h"
 #include "engine/peers/relay_input.h"
@@ -26,6 +25,7 @@
 #include "engine/requests/native_answer.h"
 #include "engine/requests/request_gate.h"
 #include "engine/tls/tls_handshakes.h"
+#include "engine/upgraded/upgraded_session.h"
 #include "engine/websocket/websocket_session.h"
 #include "http1/method_table.h"
 
@@ -66,7 +66,7 @@ struct LaneParts {
   std::unique_ptr<Input> input;
   std::unique_ptr<Exchanges> exchanges;
   std::unique_ptr<Http1Session> http1;
-  std::unique_ptr<OpaqueSession> opaque;
+  std::unique_ptr<UpgradedSession> upgraded;
   std::unique_ptr<RelayInput> relay_input;
   std::unique_ptr<Http2Session> http2;
   std::unique_ptr<ReplyProcessor> processor;

@@ -1,10 +1,10 @@
-#include "engine/opaque/opaque_session.h"
+#include "engine/upgraded/upgraded_session.h"
 
 #include <algorithm>
 
 namespace httpsys::engine {
 
-std::span<char> OpaqueSession::Room(Connection* connection, std::span<char> shared) {
+std::span<char> UpgradedSession::Room(Connection* connection, std::span<char> shared) {
   if (connection->phase() == InputPhase::kUndecided) {
     if (!Endings::IsUndecidedFull(*connection)) return shared;
     SocketWatch::Pause(connection, kPauseUpgrade);
@@ -20,8 +20,8 @@ std::span<char> OpaqueSession::Room(Connection* connection, std::span<char> shar
       std::min<uint64_t>(shared.size(), static_cast<uint64_t>(connection->input.window_bytes())));
 }
 
-Protocol::Advance OpaqueSession::OnReadable(Connection* connection, std::string_view input,
-                                            size_t* used) {
+Protocol::Advance UpgradedSession::OnReadable(Connection* connection, std::string_view input,
+                                              size_t* used) {
   if (connection->phase() == InputPhase::kUndecided) return Advance::kWait;
   if (connection->input.window_bytes() <= 0) {
     SocketWatch::Pause(connection, kPauseWindow);
@@ -35,7 +35,7 @@ Protocol::Advance OpaqueSession::OnReadable(Connection* connection, std::string_
   return Advance::kGoOn;
 }
 
-void OpaqueSession::OnEof(Connection* connection) {
+void UpgradedSession::OnEof(Connection* connection) {
   const bool is_kept =
       connection->input.partial() != nullptr || connection->input.given_bytes() != 0;
   if (connection->phase() == InputPhase::kUndecided && is_kept) {
@@ -49,7 +49,7 @@ void OpaqueSession::OnEof(Connection* connection) {
   if (connection->end.is_fin_sent()) transport_->Close(connection, 0);
 }
 
-bool OpaqueSession::OnReply(Connection* connection, const ReplyRecord& reply) {
+bool UpgradedSession::OnReply(Connection* connection, const ReplyRecord& reply) {
   if (reply.type() != records::ReplyType::kUpgradeAccept) return false;
   if (connection->phase() != InputPhase::kUndecided) return true;
   connection->Enter(InputPhase::kOpaque);

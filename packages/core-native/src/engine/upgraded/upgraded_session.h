@@ -15,9 +15,9 @@ namespace httpsys::engine {
 
 // In phase kUndecided, JavaScript has not said what the bytes are, and the lane keeps them. In
 // phase kOpaque, they go to JavaScript as they come, as far as its window allows. Thread: the lane.
-class OpaqueSession final : public Protocol {
+class UpgradedSession final : public Protocol {
  public:
-  OpaqueSession(Transport* transport, Input* input) : transport_(transport), input_(input) {}
+  UpgradedSession(Transport* transport, Input* input) : transport_(transport), input_(input) {}
 
   std::span<char> Room(Connection* connection, std::span<char> shared) override;
   Advance OnReadable(Connection* connection, std::string_view input, size_t* used) override;
