@@ -90,9 +90,23 @@ class Engine {
    */
   #dispatch (laneIndex, segment, start, end) {
     const lane = this.lanes[laneIndex]
-    const { control, writer } = lane
-    const { words, bytes } = lane.segments[segment]
-    writer.batching = true
+    lane.writer.beginBatch()
+    try {
+      return this.#deliverRecords(lane, lane.segments[segment], start, end)
+    } finally {
+      lane.writer.endBatch()
+    }
+  }
+
+  /**
+   * @param {Lane} lane
+   * @param {{ words: Uint32Array, bytes: Buffer }} segment
+   * @param {number} start
+   * @param {number} end
+   * @returns {number} where it stopped
+   */
+  #deliverRecords (lane, { words, bytes }, start, end) {
+    const { control } = lane
     let at = start
     let records = 0
     let began = 0
@@ -122,8 +136,6 @@ class Engine {
       }
       at = next
     }
-    writer.batching = false
-    writer.signal()
     return at
   }
 

@@ -280,5 +280,6 @@ module.exports = {
   kLaneSleeping: 32,
   kRequestsRefused: 33,
   kDispatchResume: 48,
+  kBatchOpen: 49,
   kControlWords: 64
 }

@@ -123,6 +123,20 @@ class ReplyWriter {
     else if (!this.batching || ++this.unsignalled >= kWakeAfterRecords) this.signal()
   }
 
+  /** From here on the lane is woken for every kWakeAfterRecords replies only, and lets them gather. */
+  beginBatch () {
+    this.batching = true
+    Atomics.store(this.control, R.kBatchOpen, 1)
+  }
+
+  // The lane announces that it sleeps before it reads kBatchOpen, so one of the two sees the other.
+  /** Sends what has gathered since beginBatch(). */
+  endBatch () {
+    this.batching = false
+    Atomics.store(this.control, R.kBatchOpen, 0)
+    this.signal()
+  }
+
   /** Wakes the lane if it sleeps. */
   signal () {
     if (this.broadcastSlots !== 0) this.closeBroadcast()

@@ -361,6 +361,9 @@ inline constexpr uint64_t kOpenToldLateMs = 2;
 // Longest time that a lane lets requests and replies gather while JavaScript works on a batch: far
 // below what a person notices, and some 30 requests of an Express application.
 inline constexpr uint64_t kNapUs = 500;
+// Naps before a lane looks at its sockets again. The second one keeps a lane from sending the
+// replies of a long batch one by one while JavaScript writes them.
+inline constexpr int kNapsPerPoll = 2;
 // Most waits that are skipped after a wait in vain (doubled each time, from 1). A lane's nap is in
 // vain if JavaScript did not even begin: other programs have its CPU, and the end of a nap is one
 // more wake among theirs. An acceptor's GiveWay() is in vain if it then found a single connection.

@@ -109,7 +109,7 @@ void Lane::BeforePoll() {
   // client ends its connection while JavaScript moves it to another server of this process,
   // JavaScript hears of the end first, as on one thread.
   PublishRecords();
-  bool has_waited = false;
+  int naps = 0;
   for (int pass = 1;; ++pass) {
     commands_->RunOrders();
     if (parts_->processor->Run(&touched_)) {
@@ -121,18 +121,23 @@ void Lane::BeforePoll() {
     FlushAndResume();
     parts_->router->links().Flush();
     PublishRecords();
-    const bool may_wait = !has_waited && attachments_.HasUnread() && !commands_->has_drains();
+    const bool may_wait =
+        naps < limits::kNapsPerPoll && attachments_.HasUnread() && !commands_->has_drains();
     // The lane stays awake here, so that JavaScript need not wake it if JavaScript gets its turn
     // now.
     if (may_wait && parts_->router->has_peers()) GiveWay();
     FallAsleep();
     bool is_called = false;
     if (may_wait) {
-      has_waited = true;
+      ++naps;
       is_called = nap_.Take();
     }
-    // A call to wake(lane) clears kLaneSleeping, so the lane must set it again before the poll.
-    if (!is_called && !attachments_.HasReplies()) break;
+    if (may_wait || commands_->has_drains()) {
+      // A call to wake(lane) clears kLaneSleeping, so the lane must set it again before the poll.
+      if (!is_called && !attachments_.HasReplies()) break;
+    } else if (attachments_.MayGatherReplies()) {
+      break;
+    }
     WakeUp();
     if (pass == limits::kPassesPerPoll) {
       Wake();

@@ -6,12 +6,12 @@
 
 namespace httpsys::engine {
 
-bool Nap::Take() { return !attachments_->HasReplies() && !backoff_.Skip() && Wait(); }
+bool Nap::Take() { return attachments_->MayGatherReplies() && !backoff_.Skip() && Wait(); }
 
 bool Nap::Wait() {
   std::unique_lock lock(mutex_);
-  // Replies published before is_napping_ was set came with a wake of the loop, not of the nap.
-  if (attachments_->HasReplies()) return false;
+  // A batch that ended before is_napping_ was set came with a wake of the loop, not of the nap.
+  if (!attachments_->MayGatherReplies()) return false;
   is_napping_ = true;
   const bool is_called = over_.wait_for(lock, std::chrono::microseconds(limits::kNapUs),
                                         [this] { return !is_napping_; });

@@ -242,6 +242,9 @@ enum ControlWord : uint32_t {
   kRequestsRefused = 33,
   kDispatchResume =
       48,  // Where dispatch() goes on after a throw. Written and read on the JS thread.
+  // 1 while dispatch() runs. JavaScript clears it, and then looks at kLaneSleeping: until then the
+  // lane may let replies gather.
+  kBatchOpen = 49,
   kControlWords = 64,
 };
 

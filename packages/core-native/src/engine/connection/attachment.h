@@ -57,6 +57,12 @@ class Attachment {
   void TellSleeping(bool is_sleeping) {
     control_[records::kLaneSleeping].store(is_sleeping ? 1 : 0, std::memory_order_seq_cst);
   }
+  // True while JavaScript handles records and may still add replies: it looks whether the lane
+  // sleeps once it has finished.
+  bool IsInBatch() const {
+    return requests_.HasUnread() &&
+           control_[records::kBatchOpen].load(std::memory_order_seq_cst) == 1;
+  }
   // Makes the records so far visible, and wakes JavaScript if it must be told.
   void Publish() {
     if (requests_.Publish()) signal_->Raise();

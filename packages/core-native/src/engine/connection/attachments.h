@@ -28,6 +28,13 @@ class Attachments {
   bool HasReplies() const {
     return std::any_of(begin(), end(), [](const auto& one) { return one->replies().HasMore(); });
   }
+  // True if every JavaScript environment with such replies is in a batch. The caller must have told
+  // all attachments that the lane sleeps. Thread: the lane.
+  bool MayGatherReplies() const {
+    return std::all_of(begin(), end(), [](const auto& one) {
+      return !one->replies().HasMore() || one->IsInBatch();
+    });
+  }
   // True while a JavaScript environment reads records. Thread: any.
   bool IsDraining() const {
     return std::any_of(begin(), end(), [](const auto& one) { return one->signal().is_draining(); });
