@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -13,7 +12,6 @@
 #include <cstring>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -62,6 +60,23 @@ TEST_F(PlayedPeersTest, ACoordinatorOfAnotherProtocolIsNamed) {
   EXPECT_EQ(result.error, EPROTO);
   EXPECT_EQ(result.peer_oldest, 5);
   EXPECT_EQ(result.peer_newest, 6);
+  close(coordinator_.fd);
+}
+
+TEST_F(PlayedPeersTest, ACoordinatorWithoutRoomForTheMemberIsNamed) {
+  ListenAsCoordinator();
+  Member& bob = Bob();
+  RegistrationResult result;
+  ASSERT_TRUE(bob.BeginRegister(port_, Wanted("/b/"), &result));
+  Raw member = AcceptMember();
+  ASSERT_TRUE(member.Next(FrameType::kHello).has_value());
+  peer::Refusal refusal;
+  refusal.reason = static_cast<uint8_t>(peer::RefusalReason::kFull);
+  member.Send(FrameType::kRefusal, refusal);
+  ASSERT_TRUE(bob.TakeResult(&result));
+  EXPECT_EQ(result.error, ENOSPC);
+  EXPECT_EQ(result.reason, ConflictReason::kMembers);
+  EXPECT_EQ(result.pid, static_cast<uint32_t>(getpid()));
   close(coordinator_.fd);
 }
 
@@ -298,42 +313,6 @@ TEST_F(PlayedPeersTest, TermsThatChangeAreComparedAndTold) {
 }
 
 // As many as there can be, played but for the coordinator and the last one.
-TEST_F(PlayedPeersTest, AMemberTooManyIsToldSo) {
-  rlimit most{};
-  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &most), 0);
-  if (most.rlim_max < 2 * limits::kMembersMax + 100) GTEST_SKIP() << "too few descriptors";
-  const rlimit before = most;
-  most.rlim_cur = most.rlim_max;
-  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &most), 0);
-  {
-    Alice();
-    std::vector<Raw> members;
-    for (uint64_t id = 1; id < limits::kMembersMax; ++id) {
-      Raw& member = members.emplace_back(Visit());
-      member.Send(FrameType::kHello, peer::Hello{1, 1, id, 0, "played"});
-      ASSERT_TRUE(member.Next(FrameType::kWelcome).has_value()) << id;
-    }
-    const RegistrationResult result = Register(Bob(), "/b/");
-    EXPECT_EQ(result.error, ENOSPC);
-    EXPECT_EQ(result.reason, ConflictReason::kMembers);
-    EXPECT_EQ(result.pid, static_cast<uint32_t>(getpid()));
-    // There is room for who only asks.
-    std::string text;
-    EXPECT_EQ(QueryState(port_, 5000, &text), 0);
-    members.pop_back();
-    // That is heard of in its turn.
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-    int error = ENOSPC;
-    while (error == ENOSPC && std::chrono::steady_clock::now() < deadline) {
-      error = Register(*bob_, "/b/").error;
-    }
-    EXPECT_EQ(error, 0);
-    bob_.reset();
-    alice_.reset();
-  }
-  EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
-}
-
 TEST_F(PlayedPeersTest, AListeningSocketTooManyIsToldSo) {
   Alice();
   std::vector<int> sockets;

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <map>
@@ -183,6 +184,37 @@ TEST_F(PortParticipantTest, AMemberThatHasClosedItsLinkIsNotWelcomed) {
   EXPECT_TRUE(Give(1, FrameType::kHello, peer::Hello{1, peer::kProtocol, kAlice, 0, "played"}));
   EXPECT_TRUE(port_.record().state.members().empty());
   EXPECT_TRUE(world_.sent.empty());
+}
+
+// The coordinator is a member, too.
+TEST_F(PortParticipantTest, AMemberTooManyIsRefusedUntilOneHasGone) {
+  Found();
+  for (LinkId link = 1; link < limits::kMembersMax; ++link) {
+    Join(link, kSelf + link);
+    EXPECT_EQ(world_.SentOf<peer::Welcome>(link, FrameType::kWelcome).size(), 1u);
+    world_.sent.clear();
+  }
+  constexpr LinkId kLater = limits::kMembersMax;
+  constexpr uint64_t kNewcomer = kSelf + limits::kMembersMax;
+  Join(kLater, kNewcomer);
+  const auto refusals = world_.SentOf<peer::Refusal>(kLater, FrameType::kRefusal);
+  ASSERT_EQ(refusals.size(), 1u);
+  EXPECT_EQ(refusals[0].reason, static_cast<uint8_t>(peer::RefusalReason::kFull));
+  EXPECT_EQ(port_.record().state.members().size(), limits::kMembersMax - 1);
+  port_.OnBroken(kLater, now_ms_);
+
+  // There is room for who only asks.
+  ASSERT_TRUE(port_.OnVisitor(kLater + 1, {}, now_ms_));
+  EXPECT_TRUE(port_.OnFrame(kLater + 1, {FrameType::kStateQuery, 0, ""}, {}, now_ms_));
+  port_.Tick(now_ms_ + limits::kStateMs);
+  const auto is_answer = [](const Sent& each) {
+    return each.link == kLater + 1 && each.type == FrameType::kState;
+  };
+  EXPECT_EQ(std::count_if(world_.sent.begin(), world_.sent.end(), is_answer), 1);
+
+  port_.OnBroken(1, now_ms_);
+  Join(kLater + 2, kNewcomer);
+  EXPECT_EQ(world_.SentOf<peer::Welcome>(kLater + 2, FrameType::kWelcome).size(), 1u);
 }
 
 // Alice has /a/ as far as the coordinator knows, which was stopped. Bob knows that the process that
