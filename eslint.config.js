@@ -29,7 +29,7 @@ module.exports = [
     rules: {
       'no-restricted-properties': ['error', ...kSystemNames,
         // Those of a test's context may be fake timers.
-        { object: 'process', property: 'nextTick', message: 'Take it from nodeProcess (lib/node/node-process.js).' },
+        { object: 'process', property: 'nextTick', message: 'Take it from nodeProcess (lib/node-private/node-process.js).' },
         ...['globalThis', 'global'].flatMap((object) => [...kTimers, 'queueMicrotask', 'performance', 'process'].map((property) =>
           ({ object, property, message: 'The application may have replaced it.' })))],
       // The global ones may be an application's fake timers.
@@ -45,7 +45,7 @@ module.exports = [
     rules: { 'httpsys/private-names': 'error' },
   },
   {
-    files: ['packages/core-native/lib/node/**/*.js'],
+    files: ['packages/core-native/lib/node-private/**/*.js'],
     rules: { 'httpsys/private-names': ['error', { everywhere: true }] },
   },
   {

@@ -1,11 +1,11 @@
 'use strict'
 
-// Goal: no private member of Node is used that is not looked for when the package loads, and only packages/core-native/lib/node
+// Goal: no private member of Node is used that is not looked for when the package loads, and only packages/core-native/lib/node-private
 // uses those of objects that are not of our own classes. Method: the linter's rule over lines that it has to take or to refuse.
 
 const { test } = require('node:test')
 const { RuleTester } = require('eslint')
-const { checkLate, checkPrivateMembers, kPrivateNames } = require('../packages/core-native/lib/node/private-members')
+const { checkLate, checkPrivateMembers, kPrivateNames } = require('../packages/core-native/lib/node-private/private-members')
 const http = require('node:http')
 const assert = require('node:assert/strict')
 const fs = require('node:fs')
@@ -15,7 +15,7 @@ const rule = require('../tools/eslint/private-names')
 const foreign = [{ messageId: 'foreign' }]
 const unknown = [{ messageId: 'unknown' }]
 
-test('private names of Node are for our own classes and for lib/node', () => {
+test('private names of Node are for our own classes and for lib/node-private', () => {
   new RuleTester({ languageOptions: { sourceType: 'commonjs' } }).run('private-names', rule, {
     valid: [
       'class A extends B { end () { if (this._header === null) super._implicitHeader() } }',

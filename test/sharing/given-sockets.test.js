@@ -11,7 +11,7 @@ const { spawnSync } = require('node:child_process')
 const { once } = require('node:events')
 const { describe, it } = require('node:test')
 const http = require('../../packages/core-native')
-const { createServerHandle } = require('../../packages/core-native/lib/node/node-internals')
+const { createServerHandle } = require('../../packages/core-native/lib/node-private/node-internals')
 const { freePort } = require('../helpers/free-port')
 const { Client, Member, ask, connect, kSkip, member, until } = require('./kit')
 

@@ -1,11 +1,11 @@
 'use strict'
 
 // A rule for ESLint: names that begin with an underscore are private to Node. Those that our classes share with Node's, which they
-// extend, may be used on `this` and `super`; on other objects they are the business of packages/core-native/lib/node, whose
-// functions say what they are for. Names that packages/core-native/lib/node/private-members.js does not look for are refused
+// extend, may be used on `this` and `super`; on other objects they are the business of packages/core-native/lib/node-private, whose
+// functions say what they are for. Names that packages/core-native/lib/node-private/private-members.js does not look for are refused
 // everywhere.
 
-const { kPrivateNames } = require('../../packages/core-native/lib/node/private-members')
+const { kPrivateNames } = require('../../packages/core-native/lib/node-private/private-members')
 
 /** What the documentation of node:stream has its users implement. */
 const kDocumented = new Set(['_read', '_write', '_writev', '_final', '_destroy'])
@@ -32,12 +32,12 @@ module.exports = {
     type: 'problem',
     schema: [{ type: 'object', properties: { everywhere: { type: 'boolean' } }, additionalProperties: false }],
     messages: {
-      foreign: 'Use a function of packages/core-native/lib/node instead of "{{name}}", which is private to Node.',
-      unknown: '"{{name}}" is private and not in packages/core-native/lib/node/private-members.js, which looks for such names when the package loads.',
+      foreign: 'Use a function of packages/core-native/lib/node-private instead of "{{name}}", which is private to Node.',
+      unknown: '"{{name}}" is private and not in packages/core-native/lib/node-private/private-members.js, which looks for such names when the package loads.',
     },
   },
   create (context) {
-    // In lib/node itself the names may be used on all objects.
+    // In lib/node-private itself the names may be used on all objects.
     const { everywhere = false } = context.options[0] ?? {}
 
     /** @param {any} node where it stands @param {string} name @param {any} [object] whose member it is */

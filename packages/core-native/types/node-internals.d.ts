@@ -15,7 +15,7 @@ export declare const kOutgoingUniqueHeaders: unique symbol
 export declare const kOptimizeEmptyRequests: unique symbol
 export declare const kShapeMode: unique symbol
 
-/** Undocumented members of an http.IncomingMessage. lib/node/private-members.js checks that Node has them, and those below. */
+/** Undocumented members of an http.IncomingMessage. lib/node-private/private-members.js checks that Node has them, and those below. */
 export interface PrivateRequest {
   /** Somebody has begun to read it. */
   _consuming: boolean
@@ -184,7 +184,7 @@ export interface PrimaryQuery {
   backlog?: number
 }
 
-/** Functions, symbols and behaviour of Node that are not documented. lib/node/node-internals.js checks them. */
+/** Functions, symbols and behaviour of Node that are not documented. lib/node-private/node-internals.js checks them. */
 export interface NodeInternals {
   /** `response[kNeedDrain]`: write() returned false, 'drain' is owed. */
   kNeedDrain: typeof kNeedDrain

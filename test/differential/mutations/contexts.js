@@ -4,7 +4,7 @@
 module.exports = [
   {
     name: 'probe-stays',
-    file: 'lib/node/node-internals.js',
+    file: 'lib/node-private/node-internals.js',
     find: 'storage.disable()\n  resource.emitDestroy()',
     replace: 'storage.disable()',
   },

@@ -10,7 +10,7 @@ module.exports = [
   },
   {
     name: 'zero-connections-unlimited',
-    file: 'lib/node/node-internals.js',
+    file: 'lib/node-private/node-internals.js',
     find: "zeroIsALimit: Number(process.versions.node.split('.')[0]) >= 21",
     replace: "zeroIsALimit: Number(process.versions.node.split('.')[0]) < 21",
   },

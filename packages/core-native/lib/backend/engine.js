@@ -9,7 +9,7 @@ const R = require('../records/records')
 const { loadBinding } = require('./binding')
 const { EnvironmentError } = require('../base/errors')
 const { Lane, viewsOf } = require('../records/lane')
-const { drainTicks } = require('../node/node-internals')
+const { drainTicks } = require('../node-private/node-internals')
 
 const { kPad, kIntern, kOversize } = R.RequestType
 const { Mask, Word } = R
@@ -87,6 +87,7 @@ class Engine {
    * @param {number} segment
    * @param {number} start
    * @param {number} end
+   * @returns {number} where it stopped
    */
   #dispatch (laneIndex, segment, start, end) {
     const lane = this.lanes[laneIndex]
@@ -100,7 +101,7 @@ class Engine {
 
   /**
    * @param {Lane} lane
-   * @param {{ words: Uint32Array, bytes: Buffer }} segment
+   * @param {Lane['segments'][number]} segment
    * @param {number} start
    * @param {number} end
    * @returns {number} where it stopped

@@ -4,8 +4,8 @@
 // with its last answer. Stock Node leaves a connection that was busy at close() alone; under load it would go on for ever.
 
 const R = require('../records/records')
-const { closesUnserved } = require('../node/node-internals')
-const { handleOf } = require('../node/server')
+const { closesUnserved } = require('../node-private/node-internals')
+const { handleOf } = require('../node-private/server')
 const { State, ownMessage, publish } = require('./socket-state')
 const { kLane, kListener, kOutgoing, kParent, kReceiving, kSlot, kState, kTls } = require('./symbols')
 

@@ -3,8 +3,8 @@
 // The end of a connection in HTTP mode, and of the requests and responses that it still had: what Node does in the 'close'
 // listeners of a socket. A light socket has no listeners, so its end calls these functions.
 
-const { destroysQueued } = require('../node/node-internals')
-const { close, setAnswer } = require('../node/response')
+const { destroysQueued } = require('../node-private/node-internals')
+const { close, setAnswer } = require('../node-private/response')
 const { connectionReset } = require('./client-error')
 const { State, isLight, ownMessage } = require('./socket-state')
 const {

@@ -3,7 +3,7 @@
 // Where a response's headers are kept until they are sent, and the short way into it.
 
 const http = require('node:http')
-const { kOutHeaders, isLenientHeaderValidation, setHeader } = require('../node/node-internals')
+const { kOutHeaders, isLenientHeaderValidation, setHeader } = require('../node-private/node-internals')
 
 const { validateHeaderValue } = http
 

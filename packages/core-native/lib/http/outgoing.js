@@ -8,16 +8,16 @@
 const diagnosticsChannel = require('node:diagnostics_channel')
 const http = require('node:http')
 const { Buffer } = require('node:buffer')
-const { nodeProcess } = require('../node/node-process')
+const { nodeProcess } = require('../node-private/node-process')
 const R = require('../records/records')
 const { loadBinding } = require('../backend/binding')
 const { kInlineBytesMax } = require('../records/reply-writer')
 const {
   kCorked, kOutHeaders, kRejectNonStandardBodyWrites, kWritableFinished, kEndCallbacks, kShapeMode,
   end: stockEnd, write: stockWrite
-} = require('../node/node-internals')
-const { answerOf, finish, hasBody, hasTrailers, headIsSent, headOf, isHeadSent, isLast, makeHead } = require('../node/response')
-const { hadError, restartTimeout } = require('../node/socket')
+} = require('../node-private/node-internals')
+const { answerOf, finish, hasBody, hasTrailers, headIsSent, headOf, isHeadSent, isLast, makeHead } = require('../node-private/response')
+const { hadError, restartTimeout } = require('../node-private/socket')
 const { checkValue, fieldOf, isStrict, outHeaders, stockSetHeader } = require('./out-headers')
 const { hasCredit } = require('./socket-output')
 const { kStreamBytesMin, mayCopy, settleStream } = require('./stream-credit')

@@ -4,7 +4,7 @@
 // a connection is often begun in its last request, whose AsyncLocalStorage and domain are nothing to the events of the end.
 
 const { AsyncResource } = require('node:async_hooks')
-const { nodeProcess } = require('../node/node-process')
+const { nodeProcess } = require('../node-private/node-process')
 
 /** @typedef {NodeJS.Process & { domain?: import('node:domain').Domain | null }} ProcessInDomain what node:domain adds */
 

@@ -5,8 +5,8 @@
 
 const { EventEmitter } = require('node:events')
 const http = require('node:http')
-const { kNeedDrain } = require('../node/node-internals')
-const { isHeadSent } = require('../node/response')
+const { kNeedDrain } = require('../node-private/node-internals')
+const { isHeadSent } = require('../node-private/response')
 const { connectionClosed } = require('./connection-end')
 const { State, isLight, ownMessage } = require('./socket-state')
 const { kListener, kReceiving, kState } = require('./symbols')

@@ -3,7 +3,7 @@
 // What a socket sends: bytes go out as reply records; credits bound what was accepted and is not sent yet.
 
 const { Buffer } = require('node:buffer')
-const { restartTimeout } = require('../node/socket')
+const { restartTimeout } = require('../node-private/socket')
 const R = require('../records/records')
 const { kInlineBytesMax } = require('../records/reply-writer')
 const { State, isLight, updateLoop } = require('./socket-state')

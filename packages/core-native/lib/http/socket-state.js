@@ -2,9 +2,9 @@
 
 // What a socket of the engine is at the moment, and what follows from that for its lane, its server and the event loop.
 
-const { answerOf } = require('../node/response')
-const { emitCloseIfDrained, uncountConnection } = require('../node/server')
-const { serverOf } = require('../node/socket')
+const { answerOf } = require('../node-private/response')
+const { emitCloseIfDrained, uncountConnection } = require('../node-private/server')
+const { serverOf } = require('../node-private/socket')
 const { kLane, kSlot, kState, kHeldWrite, kUnref, kHoldsLoop, kStreamAnswer, kEndsIn, kListener } = require('./symbols')
 
 /** @typedef {import('../../types/internal').EngineServer} EngineServer */

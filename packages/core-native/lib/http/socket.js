@@ -8,8 +8,8 @@
 
 const net = require('node:net')
 const { setImmediate } = require('node:timers')
-const { nodeProcess } = require('../node/node-process')
-const { becomeStream, settleDestroyed } = require('../node/socket')
+const { nodeProcess } = require('../node-private/node-process')
+const { becomeStream, settleDestroyed } = require('../node-private/socket')
 const R = require('../records/records')
 const { kInlineBytesMax } = require('../records/reply-writer')
 const { kNoBlock, hold, send, shutdown, waitingBytes } = require('./socket-output')

@@ -5,7 +5,7 @@
 
 const fs = require('node:fs')
 const { ListenArgsError } = require('../base/errors')
-const { createServerHandle } = require('../node/node-internals')
+const { createServerHandle } = require('../node-private/node-internals')
 const { addressOf } = require('./listener')
 const { listenError } = require('./listen-error')
 

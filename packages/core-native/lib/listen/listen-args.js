@@ -4,7 +4,7 @@
 
 const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster'))) // As in node-internals.js.
 const os = require('node:os')
-const { hasHandle } = require('../node/server')
+const { hasHandle } = require('../node-private/server')
 const { checkRegistration, whoAmI } = require('../prefixes/reservations')
 const { namesGiven, withInherited } = require('../options/given-options')
 const { nearest } = require('../base/nearest')

@@ -11,7 +11,7 @@ const { findCertificates, trustedBy } = require('../tls/certificate-sources')
 const { CreatedTls, certificatesForPort } = require('../tls/listen-tls')
 const { kSourceOptions } = require('../options/tls-options')
 const { classifyListen, restartMs } = require('./listen-args')
-const { copyTlsSettings } = require('../node/node-internals')
+const { copyTlsSettings } = require('../node-private/node-internals')
 
 const { Server: StockServer } = http
 const { Server: StockHttpsServer } = https

@@ -2,7 +2,7 @@
 
 // Who asks for Node's lenient parser gets it from Node, which then serves him throughout.
 
-const { knowsHttpValidation } = require('../node/node-internals')
+const { knowsHttpValidation } = require('../node-private/node-internals')
 
 /** Values of httpValidation, and whether the parser is lenient then. Others decide nothing. @type {Map<unknown, boolean>} */
 const kValidations = new Map([['strict', false], ['relaxed', true], ['insecure', true]])

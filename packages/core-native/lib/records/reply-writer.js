@@ -6,7 +6,7 @@
 // credits (see socket.js), not here. A record is published as soon as it is written.
 
 const { Buffer } = require('node:buffer')
-const { nodeProcess } = require('../node/node-process')
+const { nodeProcess } = require('../node-private/node-process')
 const R = require('./records')
 
 const {

@@ -8,7 +8,7 @@
 
 const { Buffer } = require('node:buffer')
 const { setImmediate } = require('node:timers')
-const { nodeProcess } = require('../node/node-process')
+const { nodeProcess } = require('../node-private/node-process')
 const R = require('../records/records')
 const { kInlineBytesMax } = require('../records/reply-writer')
 const { Addresses } = require('../http/addresses')

@@ -2,7 +2,7 @@
 
 // The members of Node's classes that its documentation does not promise and that this package reads, writes, calls or overrides,
 // by name. Each is looked for when the package loads. types/node-internals.d.ts says what each one is. ESLint refuses any other
-// private name in lib, and outside lib/node these on objects other than `this` (tools/eslint/private-names.js).
+// private name in lib, and outside lib/node-private these on objects other than `this` (tools/eslint/private-names.js).
 
 const http = require('node:http')
 const net = require('node:net')
