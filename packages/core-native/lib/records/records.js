@@ -280,6 +280,5 @@ module.exports = {
   kLaneSleeping: 32,
   kRequestsRefused: 33,
   kDispatchResume: 48,
-  kBatchOpen: 49,
   kControlWords: 64
 }

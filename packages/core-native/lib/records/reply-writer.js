@@ -123,18 +123,16 @@ class ReplyWriter {
     else if (!this.batching || ++this.unsignalled >= kWakeAfterRecords) this.signal()
   }
 
-  /** From here on the lane is woken for every kWakeAfterRecords replies only, and lets them gather. */
+  /** From here on the lane is woken for every kWakeAfterRecords replies only. */
   beginBatch () {
     this.batching = true
-    Atomics.store(this.control, R.kBatchOpen, 1)
   }
 
-  // The lane announces that it sleeps before it reads kBatchOpen, so one of the two sees the other.
-  /** Sends what has gathered since beginBatch(). */
+  /** Ends that. The addon, which called dispatch(), wakes the lane for what has gathered. */
   endBatch () {
+    if (this.broadcastSlots !== 0) this.closeBroadcast()
     this.batching = false
-    Atomics.store(this.control, R.kBatchOpen, 0)
-    this.signal()
+    this.unsignalled = 0
   }
 
   /** Wakes the lane if it sleeps. */

@@ -18,8 +18,8 @@ class Nap {
   Nap& operator=(const Nap&) = delete;
 
   // Waits up to limits::kNapUs. Returns true if JavaScript has ended the wait. Does not wait if
-  // there are replies to which no more will be added, or if naps have been of no use lately. Thread:
-  // the lane, which must have announced that it sleeps.
+  // there are replies to which no more will be added, or if naps have been of no use lately.
+  // Thread: the lane, which must have announced that it sleeps.
   bool Take();
   // True while naps are left out because they have been of no use. Thread: the lane.
   bool is_useless() const { return backoff_.is_active(); }

@@ -137,7 +137,6 @@ constexpr Constant kConstants[] = {
     {"kLaneSleeping", Value(records::kLaneSleeping)},
     {"kRequestsRefused", Value(records::kRequestsRefused)},
     {"kDispatchResume", Value(records::kDispatchResume)},
-    {"kBatchOpen", Value(records::kBatchOpen)},
     {"kControlWords", Value(records::kControlWords)},
 };
 

@@ -111,6 +111,7 @@ RecordDispatch::Dispatched RecordDispatch::DispatchRegion(size_t lane,
   const ControlBlock control(controls_[lane]);
   std::atomic<uint32_t>& resume = control[records::kDispatchResume];
   resume.store(region.start, std::memory_order_relaxed);
+  control[records::kBatchOpen].store(1, std::memory_order_relaxed);
   backend()->requests(lane).BeginReading();
   napi_value receiver;
   napi_get_global(env, &receiver);
@@ -121,13 +122,13 @@ RecordDispatch::Dispatched RecordDispatch::DispatchRegion(size_t lane,
   uint32_t reached = region.start;
   if (status == napi_ok && napi_get_value_uint32(env, result, &reached) == napi_ok) {
     if (reached < region.start || reached > region.end) reached = region.end;
-    ConsumeRecords(lane, reached);
+    EndBatch(lane, reached);
     return reached == region.end ? Dispatched::kAll : Dispatched::kSome;
   }
   reached = resume.load(std::memory_order_relaxed);
   // Without this check, a throw before the first record would repeat for ever.
   if (reached <= region.start || reached > region.end) reached = region.end;
-  ConsumeRecords(lane, reached);
+  EndBatch(lane, reached);
   bool is_pending = false;
   napi_is_exception_pending(env, &is_pending);
   if (!is_pending) return Dispatched::kStop;  // The environment is being terminated.
@@ -137,8 +138,12 @@ RecordDispatch::Dispatched RecordDispatch::DispatchRegion(size_t lane,
   return Dispatched::kSome;
 }
 
-void RecordDispatch::ConsumeRecords(size_t lane, uint32_t offset) {
-  if (backend()->requests(lane).Consume(offset)) backend()->WakeLane(lane);
+// The lane announces that it sleeps before it reads kBatchOpen, so one of the two sees the other.
+void RecordDispatch::EndBatch(size_t lane, uint32_t reached) {
+  const bool is_awaited = backend()->requests(lane).Consume(reached);
+  ControlBlock(controls_[lane])[records::kBatchOpen].store(0, std::memory_order_seq_cst);
+  if (is_awaited) return backend()->WakeLane(lane);
+  backend()->Wake(lane);
 }
 
 }  // namespace httpsys

@@ -60,7 +60,8 @@ class RecordDispatch {
   // Returns true if the event loop must get its turn before the remaining records.
   bool DrainRecords();
   Dispatched DispatchRegion(size_t lane, const RequestQueue::Region& region);
-  void ConsumeRecords(size_t lane, uint32_t offset);
+  // The records up to `reached` are done with, and the lane may send the replies to them.
+  void EndBatch(size_t lane, uint32_t reached);
 
   const Owner owner_;
   Wakeup* wakeup_ = nullptr;

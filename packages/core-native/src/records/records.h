@@ -242,8 +242,8 @@ enum ControlWord : uint32_t {
   kRequestsRefused = 33,
   kDispatchResume =
       48,  // Where dispatch() goes on after a throw. Written and read on the JS thread.
-  // 1 while dispatch() runs. JavaScript clears it, and then looks at kLaneSleeping: until then the
-  // lane may let replies gather.
+  // 1 while dispatch() runs. Who calls it clears the word, and then looks at kLaneSleeping: until
+  // then the lane may let replies gather.
   kBatchOpen = 49,
   kControlWords = 64,
 };
