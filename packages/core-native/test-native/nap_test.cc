@@ -41,7 +41,9 @@ class NapTest : public testing::Test {
   bool IsNapEnded() {
     std::atomic<bool> has_ended{false};
     std::thread javascript([&] {
-      while (!has_ended) has_ended = nap_.End();
+      while (!has_ended) {
+        if (nap_.End()) has_ended = true;
+      }
     });
     bool is_called = false;
     for (int i = 0; i < 10'000 && !is_called; ++i) is_called = nap_.Take();
