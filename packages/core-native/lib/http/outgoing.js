@@ -213,15 +213,13 @@ function endWithFile (res, fd, start, bytes) {
   if (block === undefined || block < 0) return false
   const socket = /** @type {EngineSocket} */ (res.socket) // See isShort().
   const { writer } = lane
-  const { batching } = writer
-  // The lane shall see all of it at once: the kernel keeps only responses that leave in one call.
-  writer.batching = true
+  // The kernel keeps only responses that leave in one call.
+  writer.gather()
   if (!isHeadSent(res)) count(socket, writer.response(socket[kSlot], 0, res.statusCode, 0, /** @type {string} */ (headOf(res)), null))
   writer.command(kBlock, res.chunkedEncoding ? R.kReplyChunked : 0, socket[kSlot], block)
   const flags = R.kReplyEnd | (res.chunkedEncoding ? R.kReplyChunked : 0) | (isLast(res) ? R.kReplyClose : 0)
   writer.command(kEnd, flags, socket[kSlot], isLast(res) ? 0 : tellIdleTimeout(socket))
-  writer.batching = batching
-  if (!batching) writer.signal()
+  writer.release()
   headIsSent(res)
   socket[kWritten] += bytes
   res[kEnded] = true

@@ -93,32 +93,25 @@ function endOfJoined (chunks, from) {
   return at
 }
 
-// Publishes chunks while there is credit. The callback runs at once when all were accepted: then
-// writableLength is 0 right after write(), as after a write that the kernel took. Bytes that are sent by
-// reference may be changed by the application once the callback ran: it waits for their last block.
-/** @param {EngineSocket} socket @param {Write} write */
-function send (socket, write) {
-  restartTimeout(socket)
+/** What became of the chunks of a write: all are published, some wait for a credit, the lane has closed, or a block was refused. */
+const Sent = { all: 0, some: 1, closed: 2, refused: 3 }
+
+// Publishes chunks while there is credit.
+/** @param {EngineSocket} socket @param {Write} write @returns {number} of Sent */
+function publish (socket, write) {
   const { chunks } = write
   const lane = socket[kLane]
   const slot = socket[kSlot]
   const isStream = (socket[kState] & (State.kStream | State.kUpgraded)) === State.kStream
   const copiedMax = (socket[kState] & State.kUpgraded) !== 0 ? kInlineBytesMax : kCopiedBytesMax
   while (write.next < chunks.length) {
-    if ((socket[kState] & State.kLaneClosed) !== 0) {
-      write.callback(systemError(-32, 'write'))
-      return
-    }
+    if ((socket[kState] & State.kLaneClosed) !== 0) return Sent.closed
     // The end of a response is an empty one: it lets go of what came before.
     if (chunks[write.next].chunk.length === 0) {
       write.next++
       continue
     }
-    if (!hasCredit(socket)) {
-      if ((socket[kState] & State.kStream) !== 0) waitForCredit(socket)
-      holdRest(socket, write)
-      return
-    }
+    if (!hasCredit(socket)) return Sent.some
     const end = isStream ? 0 : endOfJoined(chunks, write.next)
     if (end - write.next > 1) {
       count(socket, lane.writer.pieces(slot, R.kReplyRaw, chunks, write.next, end))
@@ -141,11 +134,45 @@ function send (socket, write) {
       count(socket, chunk.length)
       // A string this long has become a Buffer.
       const block = lane.writer.block(slot, R.kReplyRaw, /** @type {Uint8Array} */ (chunk))
-      if (block === undefined) return
+      if (block === undefined) return Sent.refused
       write.block = block
       // With the chunk: the bytes of a string are in no other place.
       lane.blocks.set(block, { write, chunk: /** @type {Uint8Array} */ (chunk) })
     }
+  }
+  return Sent.all
+}
+
+// The chunks of a write leave in one piece, as those of writev() do: HAProxy 2.6 loses the body of a response that comes with
+// "100 Continue" and ends within a chunk.
+/** @param {EngineSocket} socket @param {Write} write @returns {number} of Sent */
+function publishTogether (socket, write) {
+  const { writer } = socket[kLane]
+  writer.gather()
+  try {
+    return publish(socket, write)
+  } finally {
+    writer.release()
+  }
+}
+
+// The callback runs at once when all chunks were accepted: then writableLength is 0 right after write(), as after a write that
+// the kernel took. Bytes that are sent by reference may be changed by the application once the callback ran: it waits for
+// their last block.
+/** @param {EngineSocket} socket @param {Write} write */
+function send (socket, write) {
+  restartTimeout(socket)
+  const sent = write.chunks.length - write.next > 1 ? publishTogether(socket, write) : publish(socket, write)
+  if (sent === Sent.refused) return
+  if (sent === Sent.closed) {
+    write.callback(systemError(-32, 'write'))
+    return
+  }
+  const isStream = (socket[kState] & (State.kStream | State.kUpgraded)) === State.kStream
+  if (sent === Sent.some) {
+    if ((socket[kState] & State.kStream) !== 0) waitForCredit(socket)
+    holdRest(socket, write)
+    return
   }
   if ((socket[kState] & State.kStream) !== 0) settleStream(socket)
   if (write.block === kNoBlock && !(isStream && isBehind(socket))) write.callback()

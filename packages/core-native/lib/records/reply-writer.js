@@ -54,6 +54,8 @@ class ReplyWriter {
     this.control = control
     /** True while dispatch() runs: wakes are then collected until its end. */
     this.batching = false
+    /** True between gather() and release(). */
+    this.isGathering = false
     /** Runs after each record once the process exits. @type {(() => void) | null} */
     this.afterPublish = null
     this.published = 0
@@ -118,9 +120,24 @@ class ReplyWriter {
   #publish (size) {
     this.offset += size
     this.published = (this.published + size) | 0
+    if (!this.isGathering) this.#show()
+  }
+
+  #show () {
     Atomics.store(this.control, R.kReplyPublished, this.published)
     if (this.afterPublish !== null) this.afterPublish()
     else if (!this.batching || ++this.unsignalled >= kWakeAfterRecords) this.signal()
+  }
+
+  /** From here on the lane sees no reply, until release(): it shall send them in one piece. No code of the application may run meanwhile. */
+  gather () {
+    this.isGathering = true
+  }
+
+  /** Shows the lane what was written since gather(). */
+  release () {
+    this.isGathering = false
+    this.#show()
   }
 
   /** From here on the lane is woken for every kWakeAfterRecords replies only. */
