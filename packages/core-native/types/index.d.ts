@@ -34,7 +34,7 @@ export interface EngineServerOptions {
   queueTimeout?: number
   /**
    * What a client learns from a 503 of the engine (HTTP Server API, HttpServer503VerbosityProperty): `'basic'`, the
-   * connection is reset; `'limited'`, the status; `'full'`, the status and its reason. Default `'full'`; HTTP.SYS' own is left as it is.
+   * connection is reset; `'limited'`, the status; `'full'`, the status and its reason. Default `'full'`; with HTTP.SYS `'basic'`, as in its API.
    */
   http503Verbosity?: 'basic' | 'limited' | 'full'
   /**

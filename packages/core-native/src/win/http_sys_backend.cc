@@ -110,7 +110,7 @@ UrlResult SetProperties(KernelQueue* queue, uint32_t length, Verbosity503 verbos
 
 UrlResult HttpSysBackend::OpenQueue(uint32_t server_id, const std::string& name, QueueMode mode) {
   const auto found = servers_.find(server_id);
-  if (is_closed_ || found == servers_.end()) return {ERROR_INVALID_HANDLE};
+  if (is_closed_ || found == servers_.end()) return {ERROR_INVALID_HANDLE, ""};
   Server& server = found->second;
   if (!name.empty()) return OpenNamedQueue(&server, server_id, name, mode);
   UrlResult result;
@@ -155,7 +155,7 @@ UrlResult HttpSysBackend::OpenNamedQueue(Server* server, uint32_t server_id,
 UrlResult HttpSysBackend::AddUrl(uint32_t server_id, uint32_t prefix_id, const std::string& url) {
   const auto found = servers_.find(server_id);
   if (is_closed_ || found == servers_.end() || found->second.queue == nullptr) {
-    return {ERROR_INVALID_HANDLE};
+    return {ERROR_INVALID_HANDLE, ""};
   }
   const Server& server = found->second;
   const HTTP_URL_CONTEXT context = uint64_t{server_id} << 32 | prefix_id;
