@@ -45,7 +45,7 @@ function integer (least, most) {
 /** @param {number} charsMax @returns {Check<string>} */
 function string (charsMax) {
   return (value, where, refuse) => typeof value === 'string' && value.length <= charsMax
-    // They would command the terminal, or turn its text around.
+    // Control characters would command the terminal, or turn its text around.
     ? value.replace(/[\p{Cc}\u2028-\u202e\u2066-\u2069]|\p{Cs}/gu, '\ufffd')
     : refuse(`${where} is no string of at most ${charsMax} characters`)
 }

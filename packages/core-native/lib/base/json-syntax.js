@@ -1,6 +1,6 @@
 'use strict'
 
-// Where a JSON text that a person edited stops being JSON. JSON.parse() says so in other words in every
+// Finds the place where a JSON text that a person edited stops being JSON. JSON.parse() says so in other words in every
 // version of Node.js, and not always with a place.
 
 const kScalar = /"(?:[\x20\x21\x23-\x5b\x5d-\uffff]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y

@@ -78,11 +78,11 @@ function rewriteOnce (target, FileError, change) {
     const stat = fs.statSync(target, { throwIfNoEntry: false })
     const text = change(target, stat?.uid)
     if (stat !== undefined && process.geteuid?.() === 0) fs.fchownSync(fd, stat.uid, stat.gid)
-    // Who could read it still can; nobody but the owner writes.
+    // The file stays readable for those who could read it; nobody but the owner writes.
     fs.fchmodSync(fd, 0o600 | ((stat?.mode ?? 0) & 0o044))
     fs.writeFileSync(fd, text)
     fs.fsyncSync(fd)
-    // What has the name now may be the half of another writer's file.
+    // The file that has the name now may be the half of another writer's file.
     if (!isAt(fd, lock)) return false
     fs.renameSync(lock, target)
     return true
@@ -139,7 +139,7 @@ function takeLock (lock, FileError) {
     } catch (error) {
       if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EEXIST') throw error
     }
-    // Not where a link leads, which anybody may have made.
+    // A link is not followed: anybody may have made it.
     const held = fs.lstatSync(lock, { bigint: true, throwIfNoEntry: false })
     if (held !== undefined && Date.now() - Number(held.mtimeMs) > kLockStaleMs) removeStale(lock, held.ino)
     if (waited >= kLockWaitMs) throw busy(lock, FileError)

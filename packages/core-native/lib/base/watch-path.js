@@ -6,7 +6,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const { setImmediate } = require('node:timers')
 
-/** Where the system refuses to notify (its watches are used up): often enough for a person who waits. */
+/** Milliseconds between looks where the system refuses to notify (its watches are used up): often enough for a person who waits. */
 const kPollMs = 1000
 
 /**

@@ -2,7 +2,7 @@
 
 // The two ends of a connection; the objects that Node hands out are made when asked for.
 
-/** What many connections have in common. */
+/** Our end of connections: many have it in common. */
 class NearEnd {
   /** @param {import('../../types/internal').EngineServer | undefined} server undefined: it was closed @param {number} family @param {string} address @param {number} port */
   constructor (server, family, address, port) {

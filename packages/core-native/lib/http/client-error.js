@@ -41,7 +41,7 @@ function describeError (kind, raw, socket) {
   }
   const isEnd = kind === ErrorKind.kIncomplete
   const asked = isEnd && raw.length === 0 ? kUnfinishedBody : raw
-  // What follows a closing request would be fine by itself.
+  // The bytes behind a closing request would be fine by themselves.
   const told = kind === ErrorKind.kDataAfterClose ? null : askNode(asked, isEnd, socket.server)
   if (told !== null) return told
   // Stricter than Node here (docs/compatibility.md), or the message is longer than what was kept.

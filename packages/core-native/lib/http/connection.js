@@ -91,11 +91,11 @@ function onRecord (lane, words, bytes, at) {
     case kFrameError: return /** @type {SocketChannel} */ (entry[kChannel]).onRecord(words, bytes, at)
     case kCredit:
       if (entry[kChannel] !== undefined) /** @type {SocketChannel} */ (entry[kChannel]).onCredit(words[w + Word.kCreditBytes])
-      // Who writes to a WebSocket's socket himself gets the credit, too: nobody knows whose bytes have left. A channel has none.
+      // Code that writes to a WebSocket's socket itself gets the credit, too: nobody knows whose bytes have left. A channel has none.
       if (/** @type {EngineSocket} */ (entry)[kUnsent] > 0) onCredit(/** @type {EngineSocket} */ (entry), words[w + Word.kCreditBytes])
       return
   }
-  // Of a WebSocket whose socket nobody uses, the channel is there.
+  // A WebSocket whose socket nobody uses has its channel here.
   const socket = entry[kChannel] === undefined ? /** @type {EngineSocket} */ (entry) : /** @type {SocketChannel} */ (entry[kChannel]).keepSocket()
   switch (type) {
     case kBody: return onBody(socket, copy(bytes, at + R.kPayloadAt, words[w + Word.kBodyBytes]))

@@ -87,7 +87,7 @@ function copy (bytes, from, length) {
 /** @param {import('../records/lane').Lane} lane @param {EngineSocket} socket @param {Int32Array} words @param {Buffer} bytes @param {number} at */
 function onRequest (lane, socket, words, bytes, at) {
   if (socket.destroyed || (socket[kState] & State.kFailed) !== 0) return
-  // It has waited for longer than queueTimeout, and its client was told.
+  // The request has waited for longer than queueTimeout, and its client was told.
   if (lane.control[R.kRequestsRefused] !== 0 && lane.native.takeRefused(lane.index)) {
     socket[kState] |= State.kFailed
     return
@@ -288,7 +288,7 @@ function deliver (server, socket, req, flags) {
       return res
     }
     const most = server.maxRequestsPerSocket
-    // Of the client's connection the member counts that has it.
+    // Requests of a relayed stream are counted by the member that has the client's connection.
     if (typeof most === 'number' && most > 0 && (flags & R.kFlagRelayedStream) === 0) {
       const count = ++(isStream ? /** @type {EngineSocket} */ (socket[kParent]) : socket)[kRequestCount]
       res.maxRequestsOnConnectionReached = most <= count
@@ -479,7 +479,7 @@ function onResponseFinish () {
   if (!socket || socket[kLane] === undefined) return
   const { server } = socket
   if (responseFinish.hasSubscribers) responseFinish.publish({ request: req, response: this, socket, server })
-  // What the connection comes to is no longer about this request.
+  // An end of the connection from here on is no longer about this request.
   if (kDetachAbortSignal !== null) req[kDetachAbortSignal]()
   dequeue(socket)
   if (req[kEndHeld] !== true) dumpUnread(req)

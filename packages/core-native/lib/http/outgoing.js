@@ -100,7 +100,7 @@ function idleTimeout (socket) {
   const { server } = socket
   const timeout = server.keepAliveTimeout
   if (!timeout) return 0
-  // That of an HTTP/2 connection is nothing that a stream's socket knows of.
+  // A stream's socket knows nothing of the timer of its HTTP/2 connection.
   if ((socket[kState] & State.kStream) === 0) {
     // A 'timeout' listener decides instead of the lane: JavaScript counts (see exchange.js).
     if (server.listenerCount('timeout') > 0) return 0
@@ -184,7 +184,7 @@ Object.defineProperty(EngineServerResponse.prototype, 'constructor', {
 })
 Object.setPrototypeOf(EngineServerResponse, ServerResponse)
 
-// Who replaced end() may count what it was called with.
+// Code that replaced end() may count its arguments.
 /** @param {...unknown} args @returns {unknown[]} without what was left out */
 function given (...args) {
   while (args.length !== 0 && args[args.length - 1] === undefined) args.pop()
@@ -259,7 +259,7 @@ function count (socket, bytes) {
   if ((socket[kState] & State.kMaterialised) !== 0) restartTimeout(socket)
 }
 
-// Those of an end() after the one that sent the answer.
+// Calls the callbacks of each end() after the one that sent the answer.
 /** @param {EngineResponse} res @param {NonNullable<typeof kEndCallbacks>} key */
 function callBack (res, key) {
   const callbacks = /** @type {((error: null) => void)[]} */ (res[key])

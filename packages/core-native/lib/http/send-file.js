@@ -120,7 +120,7 @@ function begin (sending, stats) {
   }
   if (length === 0 || hasNoBody || !hasBody(res)) res.end()
   else if (!endWithFile(res, fd, start, length)) return stream(sending, length)
-  // What was handed over has a handle of its own.
+  // The descriptor that was handed over has a handle of its own.
   finished(res, (error) => settle(sending, error ?? null))
 }
 

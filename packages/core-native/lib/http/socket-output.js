@@ -179,7 +179,7 @@ function send (socket, write) {
   else holdRest(socket, write)
 }
 
-// What was published is in the lane's memory, or in lane.blocks: it need not be there twice. Node keeps the entries, too.
+// Chunks that were published are in the lane's memory, or in lane.blocks: they need not be there twice. Node keeps the entries, too.
 /** @param {EngineSocket} socket @param {Write} write */
 function holdRest (socket, write) {
   for (let i = 0; i < write.next; i++) write.chunks[i].chunk = ''

@@ -48,7 +48,7 @@ function ownMessage (socket) {
 function uncount (socket) {
   if ((socket[kState] & State.kCounted) === 0) return
   socket[kState] &= ~State.kCounted
-  // It is counted.
+  // A socket that is counted has a server.
   const server = /** @type {EngineServer} */ (serverOf(socket))
   uncountConnection(server)
   const listener = server[kListener]

@@ -216,7 +216,7 @@ function join (server, wanted, handle, isShared, done) {
     return done(/** @type {Error} */ (error), [])
   }
   const { found, stranger } = meeting
-  // Where processes cannot meet.
+  // On this system processes cannot meet.
   if (found < 0) return done(null, opened([]))
   // A machine without IPv6.
   const host = endpoint.host ?? (addressOf(handle).address === '0.0.0.0' ? '0.0.0.0' : undefined)

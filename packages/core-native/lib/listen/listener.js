@@ -57,7 +57,7 @@ const kNoSendRate = 2 ** 32 - 1
 /** Over so long minSendRate is averaged, ms: a client that stands still in a tunnel is not cut off. */
 const kSendRateMs = 60_000
 
-/** What 32 bits hold: 49 days. */
+/** Most milliseconds that 32 bits hold: 49 days. */
 const kMsMax = 2 ** 32 - 1
 
 // `register` replaces it.
@@ -139,7 +139,7 @@ class Listener {
     this.IncomingMessage = /** @type {EngineListener['IncomingMessage']} */ (/** @type {unknown} */ (options.IncomingMessage || EngineIncomingMessage))
     this.ServerResponse = /** @type {EngineListener['ServerResponse']} */ (/** @type {unknown} */ (options.ServerResponse || EngineServerResponse))
     this.methods = kMethods
-    /** Those of the next response. */
+    /** Options of the next response. */
     this.responseOptions = { highWaterMark: 0, rejectNonStandardBodyWrites: false }
     this.own = takeEngineOptions(options)
     /** Where Node could listen, too, its clients may take what time they like. */
@@ -375,7 +375,7 @@ class Listener {
       strictUrl: own.strictUrl,
       endsIdle: this.endsIdle,
       allowHalfOpen: Boolean(server.httpAllowHalfOpen),
-      // Who looks at connections may listen to their sockets' errors.
+      // An application that looks at connections may listen to their sockets' errors.
       wantsErrors: this.hasStreams || server.listenerCount('clientError') > 0 || server.listenerCount('connection') > 1 ||
         server.listenerCount('secureConnection') > (this.isSecure ? 1 : 0),
       // Node's own listener only goes on to 'clientError'.

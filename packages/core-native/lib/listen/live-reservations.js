@@ -9,9 +9,9 @@ const { applicationOf } = require('./listen-args')
 
 /** @typedef {import('./listener').Listener} Listener */
 
-/** Those that have registered something. @type {Set<Listener>} */
+/** Listeners that have registered something. @type {Set<Listener>} */
 const listeners = new Set()
-/** Of them, those that have not been told of the last change. @type {Set<Listener>} */
+/** Listeners that have not been told of the last change. @type {Set<Listener>} */
 const postponed = new Set()
 /** @type {(() => void) | null} */
 let stopWatching = null
@@ -36,7 +36,7 @@ function unwatch (listener) {
 
 /** @param {Error | null} error */
 function onChange (error) {
-  // What was in force stays so.
+  // The reservations that were in force stay so.
   if (error !== null) return process.emitWarning(error)
   for (const listener of listeners) {
     postponed.add(listener)

@@ -29,7 +29,7 @@ const { systemErrorText, systemError } = require('../base/system-error')
 
 const { EACCES, EADDRINUSE, ECANCELED, EINVAL, ENOENT, ENOSPC, EPROTO, ETIMEDOUT } = os.constants.errno
 
-/** By token. @type {Map<number, (result: RegistrationResult) => void>} */
+/** Callbacks by token. @type {Map<number, (result: RegistrationResult) => void>} */
 const pending = new Map()
 let lastToken = 0
 
@@ -132,7 +132,7 @@ function release (engine, listener, port, ids, { restartMs = 0, stays = false } 
   }))
 }
 
-// Who is in the way of what is wanted, why, and what helps.
+// Says who is in the way of a registration, why, and what helps.
 /** @param {RegistrationResult} result @param {Wanted} wanted @param {string} queueName */
 function conflictText ({ pid, prefix, queue, reason, wanted }, { port, prefixes: [{ text: first }] }, queueName) {
   const mine = wanted || first

@@ -29,7 +29,7 @@ const { kEndsIn, kLane, kListener, kState } = require('../http/symbols')
 
 // How long close() waits for the I/O threads; they need microseconds unless the machine is overloaded.
 const kCloseMs = 100
-// They may gain or lose listeners at any time; the lanes answer alone while there are none.
+// Events that may gain or lose listeners at any time: the lanes answer alone while there are none.
 const kWatchedEvents = new Set([
   'clientError', 'connection', 'secureConnection', 'tlsClientError', 'newSession', 'resumeSession', 'OCSPRequest', 'keylog'
 ])

@@ -10,7 +10,7 @@ const { systemErrorText } = require('../base/system-error')
 
 // Nobody tells that somebody else has closed a socket. An attempt is four calls of the kernel.
 const kLookMs = 200
-// So long after those who passed connections on have gone: their primary closes its socket at once.
+// How long to wait after the processes that passed connections on have gone: their primary closes its socket at once.
 const kLooksBeforeWarning = 25
 
 class SocketlessHandle {

@@ -16,7 +16,7 @@ const { copyTlsSettings } = require('../node-private/node-internals')
 const { Server: StockServer } = http
 const { Server: StockHttpsServer } = https
 
-/** What they were told about TLS. @type {WeakMap<object, CreatedTls>} */
+/** What servers were told about TLS. @type {WeakMap<object, CreatedTls>} */
 const created = new WeakMap()
 
 /** @typedef {https.Server & import('../../types/node-internals').PrivateTlsServer} SecureServer */
@@ -83,7 +83,7 @@ function useTls (server, sources) {
   addHosts(server, sources.hosts)
 }
 
-// What this server accepts is spoken with in the other way.
+// Lets this server speak TLS instead of plain HTTP on what it accepts, or plain HTTP instead of TLS.
 /** @param {http.Server} server @param {Certificates | null} tls */
 function translate (server, tls) {
   const listeners = server.listeners('connection')

@@ -145,7 +145,7 @@ function copyTlsSettings (from, to) {
   }
 }
 
-// By the description of its symbol: Node has no public name for these settings of a tls.Server.
+// Finds a member by the description of its symbol: Node has no public name for these settings of a tls.Server.
 /** @template T of the setting @param {object} server @param {string} description @returns {T} */
 function tlsSetting (server, description) {
   const symbol = findOwnSymbol(server, description)

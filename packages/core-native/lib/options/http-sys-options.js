@@ -9,7 +9,7 @@ const { OptionError } = require('../base/errors')
 /** HTTP_AUTH_ENABLE_…  @type {Record<string, number>} */
 const kSchemes = { basic: 1, digest: 2, ntlm: 4, negotiate: 8, kerberos: 16 }
 const kFormats = ['w3c', 'ncsa']
-/** By HTTP_LOGGING_ROLLOVER_TYPE. */
+/** Names by HTTP_LOGGING_ROLLOVER_TYPE. */
 const kRollovers = ['size', 'daily', 'weekly', 'monthly', 'hourly']
 const kMost32 = 2 ** 32 - 1
 // HTTP.SYS refuses less.

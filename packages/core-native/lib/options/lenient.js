@@ -1,6 +1,6 @@
 'use strict'
 
-// Who asks for Node's lenient parser gets it from Node, which then serves him throughout.
+// A server that asks for Node's lenient parser is Node's own throughout.
 
 const { knowsHttpValidation } = require('../node-private/node-internals')
 

@@ -23,7 +23,7 @@ const kSendRateMax = 2 ** 32 - 2
 /** All that createServer() takes beside Node's. */
 const kServerOptions = [...Object.keys(kDefaults), 'http2', 'httpSys']
 
-/** Of the option http2, when it is an object: default, least, most. */
+/** Numbers that the option http2 may have as an object: default, least, most. */
 const kHttp2Numbers = {
   maxConcurrentStreams: [100, 1, 2 ** 31 - 1],
   initialWindowSize: [128 * 1024, 65535, 2 ** 31 - 1],

@@ -7,7 +7,7 @@ const { withInherited } = require('./given-options')
 
 /** @typedef {import('node:tls').TlsOptions & import('../../types').CertificateOptions} GivenTlsOptions what a user has given: whether it is that, Node and tls/certificate-sources.js find out */
 
-/** Of tls.createSecureContext(): Node reads and checks them. */
+/** Options of tls.createSecureContext(): Node reads and checks them. */
 const kContextOptions = [
   'ALPNProtocols', 'ALPNCallback', 'SNICallback', 'allowPartialTrustChain', 'ca', 'cert', 'ciphers', 'clientCertEngine', 'crl',
   'dhparam', 'ecdhCurve', 'handshakeTimeout', 'honorCipherOrder', 'key', 'maxVersion', 'minVersion', 'passphrase', 'pfx',
@@ -28,7 +28,7 @@ const kSourceOptions = /** @type {const} */ (['certificates', 'certificateDirect
 /** In the options of createServer() and of listen() on a port: those of TLS that an adapter was given (tls/listen-tls.js). */
 const kAdapterTls = Symbol('httpsys.adapterTls')
 
-/** Those that bring certificates. */
+/** Options that bring certificates. */
 const kCertificateOptions = /** @type {const} */ (['cert', 'key', 'passphrase', 'pfx', 'SNICallback', 'privateKeyEngine', 'privateKeyIdentifier', ...kSourceOptions])
 
 /** What counts of the context of one host: its certificate and whom it trusts. Versions and ciphers are those of the server, as on Node. */
