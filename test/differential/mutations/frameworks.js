@@ -266,9 +266,9 @@ module.exports = [
   {
     name: 'write-past-response-lost',
     file: 'lib/http/socket-output.js',
-    find: '  restartTimeout(socket)\n  const { chunks } = write\n',
-    replace: '  restartTimeout(socket)\n  const { chunks } = write\n' +
-      '  if ((socket[kState] & State.kUpgraded) === 0 && socket._httpMessage && !socket._httpMessage._header) return write.callback()\n',
+    find: '  restartTimeout(socket)\n  const sent = ',
+    replace: '  restartTimeout(socket)\n' +
+      '  if ((socket[kState] & State.kUpgraded) === 0 && socket._httpMessage && !socket._httpMessage._header) return write.callback()\n  const sent = ',
   },
   {
     name: 'http-error-listener-left-after-upgrade',
