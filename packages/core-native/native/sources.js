@@ -127,6 +127,7 @@ const kEngine = [
   'engine/requests/canned_replies.cc',
   'engine/requests/exchanges.cc',
   'engine/requests/native_answer.cc',
+  'engine/requests/queue_expiry.cc',
   'engine/requests/request_gate.cc',
   'engine/statistics/error_log.cc',
   'engine/tls/tls_handshakes.cc',

@@ -67,8 +67,7 @@ class UnsentOutputTest : public testing::Test, public InputHandler {
     transport_ = std::make_unique<Transport>(&loop_, &load_);
     answers_ = std::make_unique<NativeAnswers>(&methods_, output());
     input_ = std::make_unique<Input>(transport_.get(), &protocols_, answers_.get());
-    gate_ =
-        std::make_unique<RequestGate>(&methods_, own_attachment_.list(), answers_.get(), &clock_);
+    gate_ = std::make_unique<RequestGate>(&methods_, &clock_);
     exchanges_ = std::make_unique<Exchanges>(transport_.get(), &router_);
     http2_ = std::make_unique<Http2Session>(&loop_, &methods_, transport_.get(), input_.get(),
                                             &router_, gate_.get(), answers_.get());
@@ -79,7 +78,6 @@ class UnsentOutputTest : public testing::Test, public InputHandler {
       protocols_.Set(static_cast<InputPhase>(phase), http1_.get());
     }
     protocols_.Set(InputPhase::kHttp2, http2_.get());
-    gate_->set_writers(http1_->writer(), http2_->writer());
     transport_->set_stream_handler(http2_.get());
     transport_->set_input_handler(this);
     server_.attachment = own_attachment_.get();
@@ -116,7 +114,7 @@ class UnsentOutputTest : public testing::Test, public InputHandler {
   void Turn() {
     for (int quiet = 0; quiet < 3; ++quiet) {
       clock_.BeginPass();
-      gate_->BeginPass();
+      own_attachment_.get()->SettleUnread();
       uv_run(&loop_, UV_RUN_NOWAIT);
       most_pieces_ = std::max(most_pieces_, output()->pass_pieces());
       while (output()->has_touched()) {

@@ -169,7 +169,7 @@ void LaneCommands::CheckConnections(uint32_t server_id, uint64_t headers_timeout
 
 void LaneCommands::RefuseAbandoned(Attachment* attachment) {
   Post([this, attachment] {
-    if (!is_stopping_) parts_->gate->RefuseAbandoned(attachment);
+    if (!is_stopping_) parts_->expiry->RefuseAbandoned(attachment);
   });
 }
 

@@ -12,8 +12,8 @@ LaneParts::LaneParts(const Wanted& wanted) {
   router = std::make_unique<PortRouter>(loop, wanted.member_id, methods, wanted.attachments,
                                         &servers, wanted.statistics, transport.get(), input.get(),
                                         *wanted.on_doubt);
-  handshakes = std::make_unique<TlsHandshakes>(transport.get(), router.get());
-  gate = std::make_unique<RequestGate>(methods, wanted.attachments, answers.get(), &clock);
+  handshakes = std::make_unique<TlsHandshakes>(transport.get(), router.get(), answers.get());
+  gate = std::make_unique<RequestGate>(methods, &clock);
   exchanges = std::make_unique<Exchanges>(transport.get(), router.get());
   websockets =
       std::make_unique<WebSocketSession>(loop, wanted.pool->get(), transport.get(), input.get());
@@ -40,7 +40,8 @@ LaneParts::LaneParts(const Wanted& wanted) {
   protocols.Set(InputPhase::kOpaque, upgraded.get());
   protocols.Set(InputPhase::kWebSocket, websockets.get());
   protocols.Set(InputPhase::kHttp2, http2.get());
-  gate->set_writers(http1->writer(), http2->writer());
+  expiry = std::make_unique<QueueExpiry>(wanted.attachments, answers.get(), http1->writer(),
+                                         http2->writer());
   router->Start(exchanges.get(), relay_input.get(), http2->relayed());
   processor = std::make_unique<ReplyProcessor>(wanted.attachments, transport.get(), &protocols,
                                                http1.get(), http2.get(), websockets.get());

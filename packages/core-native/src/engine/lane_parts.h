@@ -23,6 +23,7 @@
 #include "engine/reply_processor.h"
 #include "engine/requests/exchanges.h"
 #include "engine/requests/native_answer.h"
+#include "engine/requests/queue_expiry.h"
 #include "engine/requests/request_gate.h"
 #include "engine/tls/tls_handshakes.h"
 #include "engine/upgraded/upgraded_session.h"
@@ -69,6 +70,7 @@ struct LaneParts {
   std::unique_ptr<UpgradedSession> upgraded;
   std::unique_ptr<RelayInput> relay_input;
   std::unique_ptr<Http2Session> http2;
+  std::unique_ptr<QueueExpiry> expiry;
   std::unique_ptr<ReplyProcessor> processor;
   std::unique_ptr<PortRouter> router;
   std::unique_ptr<RecordPublisher> publisher;

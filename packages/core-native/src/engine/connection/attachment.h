@@ -49,6 +49,8 @@ class Attachment {
   RecordWriter& records() { return records_; }
   Slots& slots() { return slots_; }
   UnreadRequests& unread() { return unread_; }
+  // Forgets the unread requests that JavaScript has begun.
+  void SettleUnread() { unread_.Settle(requests_.begun()); }
   // Memory of JavaScript that the lane has taken to receive into, and has not used yet.
   ReceiveBlocks::Loan& loan() { return loan_; }
 

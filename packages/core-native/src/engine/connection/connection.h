@@ -92,17 +92,20 @@ struct Connection : TimerNode, FromSmallBlocks {
   // The JavaScript environment that hears of the connection. Valid while the connection is open.
   Attachment& attachment() const { return *server()->attachment; }
 
+  // For the writers of its parts.
   UncommonState& uncommon() {
     if (uncommon_ == nullptr) uncommon_ = std::make_unique<UncommonState>();
     return *uncommon_;
   }
   // The requests that another member answers, or nullptr.
-  RelayState* relay() const { return uncommon_ == nullptr ? nullptr : uncommon_->relay; }
+  RelayState* relay() const { return uncommon_ == nullptr ? nullptr : uncommon_->relayed.relay; }
   // nullptr = the client is connected to this process.
-  RelayOrigin* origin() const { return uncommon_ == nullptr ? nullptr : uncommon_->origin.get(); }
+  const RelayOrigin* origin() const {
+    return uncommon_ == nullptr ? nullptr : uncommon_->origin.origin.get();
+  }
   // Valid in phase kRefused.
   records::ErrorKind refusal() const {
-    return uncommon_ == nullptr ? records::ErrorKind{} : uncommon_->refusal;
+    return uncommon_ == nullptr ? records::ErrorKind{} : uncommon_->refusal.kind;
   }
 
   LaneServer* server() const { return list.server(); }

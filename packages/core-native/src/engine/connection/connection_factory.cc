@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/connection/messages.h"
+#include "engine/connection/sharing_marks.h"
 #include "engine/connection/socket_options.h"
 #include "records/addresses.h"
 
@@ -22,7 +23,7 @@ Connection* ConnectionFactory::Make(int fd, LaneServer* server,
   SuppressSigpipe(fd);
   auto* connection = new Connection(fd, std::move(addresses));
   Messages::Begin(connection, uv_hrtime());
-  if (origin != nullptr) connection->uncommon().origin = std::move(origin);
+  if (origin != nullptr) SharingMarks::SetOrigin(connection, std::move(origin));
   connections_->Add(connection, server);
   return connection;
 }

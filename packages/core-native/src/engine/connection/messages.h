@@ -13,7 +13,7 @@
 
 namespace httpsys::engine {
 
-// The one writer of MessageState. Thread: the lane.
+// The one writer of MessageState, and of the reason of a refusal. Thread: the lane.
 class Messages {
  public:
   // -- Time.
@@ -45,6 +45,11 @@ class Messages {
   static void OnAnswered(Connection* connection, uint32_t count) {
     uint32_t& unanswered = connection->message.unanswered_;
     unanswered -= std::min(unanswered, count);
+  }
+  // The message that is being read is refused, and the connection goes to phase kRefused.
+  static void Refuse(Connection* connection, records::ErrorKind kind) {
+    connection->Enter(InputPhase::kRefused);
+    connection->uncommon().refusal.kind = kind;
   }
   // Sets the phase that follows if an upgrade is declined.
   static void SetDeclinedPhase(Connection* connection, InputPhase phase) {

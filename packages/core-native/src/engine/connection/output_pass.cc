@@ -13,6 +13,7 @@
 #include "base/limits.h"
 #include "base/socket_calls.h"
 #include "engine/connection/input.h"
+#include "engine/connection/sharing_marks.h"
 
 namespace httpsys::engine {
 namespace {
@@ -60,7 +61,7 @@ OutputPass::Piece* OutputPass::AddPiece(Connection* connection, size_t bytes,
   }
   connection->output.last_piece_ = index;
   connection->output.pass_payload_bytes_ += payload_bytes;
-  if (connection->origin() != nullptr) connection->origin()->sent_bytes += bytes;
+  SharingMarks::CountRelayed(connection, bytes);
   Touch(connection);
   return &piece;
 }

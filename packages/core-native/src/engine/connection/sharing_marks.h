@@ -1,13 +1,16 @@
 #pragma once
 // Marks what the members of a shared port have done with connections.
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <utility>
 
 #include "engine/connection/connection.h"
 
 namespace httpsys::engine {
 
-// The one writer of SharingState. Thread: the lane.
+// The one writer of SharingState and of RelayOrigin. Thread: the lane.
 class SharingMarks {
  public:
   // The connection has come from another member, having moved this often.
@@ -36,6 +39,27 @@ class SharingMarks {
   }
   static void SetLent(Connection* connection, bool is_lent) {
     connection->sharing.is_lent_ = is_lent;
+  }
+
+  // -- Connections that another member relays.
+
+  static void SetOrigin(Connection* connection, std::unique_ptr<RelayOrigin> origin) {
+    connection->uncommon().origin.origin = std::move(origin);
+  }
+  // Bytes of answers were given to the relay.
+  static void CountRelayed(Connection* connection, size_t bytes) {
+    if (connection->origin() != nullptr) OriginOf(connection)->sent_bytes += bytes;
+  }
+  // An answer ends. `closes`: it closes the client's connection.
+  static void SetAnswerCloses(Connection* connection, bool closes) {
+    if (connection->origin() != nullptr) OriginOf(connection)->closes = closes;
+  }
+  // The relaying member was told of the end of the relay.
+  static void SetEndTold(Connection* connection) { OriginOf(connection)->is_end_told = true; }
+
+ private:
+  static RelayOrigin* OriginOf(Connection* connection) {
+    return connection->uncommon().origin.origin.get();
   }
 };
 

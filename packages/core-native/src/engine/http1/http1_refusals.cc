@@ -2,6 +2,7 @@
 
 #include "base/limits.h"
 #include "engine/connection/messages.h"
+#include "engine/connection/sharing_marks.h"
 
 namespace httpsys::engine {
 
@@ -16,8 +17,7 @@ void Http1Refusals::Refuse(Connection* connection, ErrorKind kind, std::string_v
        connection->server()->config->settings().wants_errors)) {
     // The connection is still read, so that the lane sees the peer's end if JavaScript does not
     // close it.
-    connection->Enter(InputPhase::kRefused);
-    connection->uncommon().refusal = kind;
+    Messages::Refuse(connection, kind);
     transport_->Announce(connection, records::kFlagShared);
     connection->attachment().records().Error(connection->slot.number(), kind,
                                              raw.substr(0, limits::kRawBytesMax));
@@ -45,7 +45,7 @@ void Http1Refusals::RefuseMore(Connection* connection, std::string_view input) {
 }
 
 void Http1Refusals::WriteAnswer(Connection* connection, const NativeAnswer& answer) {
-  if (answer.ends_input) {
+  if (answer.was_queued) {
     connection->Enter(InputPhase::kOver);
     SocketWatch::Pause(connection, kPauseOver);
   }
@@ -55,12 +55,11 @@ void Http1Refusals::WriteAnswer(Connection* connection, const NativeAnswer& answ
       connection->origin() != nullptr && answer.counter != LaneCounter::kRefused;
   if (is_relayed) {
     answers_->Send(connection);
-    connection->origin()->closes = answer.closes;
+    SharingMarks::SetAnswerCloses(connection, answer.closes);
     router_->OnRelayedAnswer(connection);
   }
   if (answer.closes) transport_->FinishAfterOutput(connection, AfterOutput::kClose);
-  const bool is_last = answer.closes || is_relayed || answers_->IsBatchFull(*connection);
-  if (is_last) answers_->Flush(connection);
+  answers_->EndAnswer(connection, answer.closes || is_relayed);
 }
 
 void Http1Refusals::ResetRequest(Connection* connection, bool) {

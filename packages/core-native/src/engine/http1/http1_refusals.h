@@ -23,6 +23,9 @@ class Http1Refusals final : public AnswerWriter {
   // Handles bytes that follow a refused message of which JavaScript was told.
   void RefuseMore(Connection* connection, std::string_view input);
 
+  bool IsTurn(const Connection& connection) const override {
+    return connection.message.unanswered() == 0;
+  }
   void WriteAnswer(Connection* connection, const NativeAnswer& answer) override;
   void ResetRequest(Connection* connection, bool may_retry) override;
 

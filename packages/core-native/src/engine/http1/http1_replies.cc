@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "engine/connection/sharing_marks.h"
 #include "engine/connection/socket_options.h"
 
 namespace httpsys::engine {
@@ -111,9 +112,7 @@ void Http1Replies::End(Connection* connection, uint32_t flags, uint32_t idle_tim
   if ((flags & records::kReplyChunked) != 0) output_->Send(connection, "0\r\n\r\n", 0);
   output_->Touch(connection);
   ConnectionTimers::SetIdleTimeout(connection, idle_timeout_ms);
-  if (connection->origin() != nullptr) {
-    connection->origin()->closes = (flags & records::kReplyClose) != 0;
-  }
+  SharingMarks::SetAnswerCloses(connection, (flags & records::kReplyClose) != 0);
   exchanges_->OnAnswered(connection);
   if ((flags & records::kReplyClose) != 0) {
     transport_->FinishAfterOutput(connection, AfterOutput::kClose);

@@ -344,10 +344,6 @@ void Http1Session::WaitForTurn(Connection* connection, size_t* used) {
 Protocol::Advance Http1Session::AnswerUnrouted(Connection* connection,
                                                const http1::RequestHead& head, RouteStatus status,
                                                size_t* used) {
-  if (NativeAnswers::MustWait(*connection)) {
-    WaitForTurn(connection, used);
-    return Advance::kWait;
-  }
   const bool is_expected =
       head.expect != http1::Expectation::kNone && head.body != http1::BodyKind::kNone;
   const bool is_broken = status == RouteStatus::kBadUrl || status == RouteStatus::kBadHost;
@@ -357,13 +353,15 @@ Protocol::Advance Http1Session::AnswerUnrouted(Connection* connection,
       connection->server()->is_unlistened && !router_->IsShared(connection->local_port);
   const bool keep_alive = !is_broken && head.keep_alive && !head.upgrade && !is_expected &&
                           !is_last && head.content_length <= limits::kLingerBytesMax;
-  if (status == RouteStatus::kQueueFull) {
-    connection->server()->refused->fetch_add(1, std::memory_order_relaxed);
-  }
   NativeAnswers::Unserved request{status, &head};
   request.closes = !keep_alive;
+  const AnswerOutcome outcome = answers_->AnswerUnserved(&refusals_, connection, request);
+  if (outcome == AnswerOutcome::kLater) {
+    WaitForTurn(connection, used);
+    return Advance::kWait;
+  }
   SharingMarks::ForgetMoves(connection);
-  if (!answers_->AnswerUnserved(&refusals_, connection, request)) return Advance::kWait;
+  if (outcome == AnswerOutcome::kReset) return Advance::kWait;
   if (!keep_alive || !connection->is_open()) return Advance::kWait;
   Messages::SetServed(connection);
   Messages::SetLast(connection, false);

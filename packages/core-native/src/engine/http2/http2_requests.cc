@@ -338,9 +338,6 @@ void Http2Requests::CheckStreamTimeouts(Connection* connection, uint64_t now_ns,
 }
 
 void Http2Requests::AnswerUnrouted(Connection* connection, RouteStatus status) {
-  if (status == RouteStatus::kQueueFull) {
-    connection->server()->refused->fetch_add(1, std::memory_order_relaxed);
-  }
   (void)answers_->AnswerUnserved(this, connection, {status, &head_});
 }
 
@@ -377,8 +374,7 @@ void Http2Requests::ResetRequest(Connection* connection, bool may_retry) {
 void Http2Requests::RefuseStream(Connection* stream, ErrorKind kind) {
   Messages::StopTime(stream);
   if (stream->message.unanswered() == 0) return transport_->Close(stream, 0);
-  stream->Enter(InputPhase::kRefused);
-  stream->uncommon().refusal = kind;
+  Messages::Refuse(stream, kind);
   stream->attachment().records().Error(stream->slot.number(), kind, {});
 }
 
@@ -416,6 +412,7 @@ void Http2Requests::OnRelayFailed(Connection* connection, bool is_begun) {
       stream->fields->Finish(*methods_, stream->is_bodiless, &head_) == http2::FieldsStatus::kDone;
   NativeAnswers::Unserved request{RouteStatus::kOffline, is_known ? &head_ : nullptr};
   // The member may have handled the request already, so the client must not repeat it.
+  request.was_relayed = true;
   request.may_retry = false;
   (void)answers_->AnswerUnserved(this, connection, request);
   relays_->ForgetRequest(connection);

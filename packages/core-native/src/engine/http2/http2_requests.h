@@ -75,6 +75,10 @@ class Http2Requests final : public AnswerWriter, public RelayedStreams {
 
   // -- AnswerWriter.
 
+  bool IsTurn(const Connection& connection) const override {
+    (void)connection;
+    return true;  // Streams have no order.
+  }
   void WriteAnswer(Connection* connection, const NativeAnswer& answer) override;
   void ResetRequest(Connection* connection, bool may_retry) override;
 

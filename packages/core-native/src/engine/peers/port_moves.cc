@@ -60,7 +60,7 @@ RequestRouter::Outcome PortMoves::Return(Connection* connection) {
     return Outcome::kLater;
   }
   links_->SendReturned(*connection->origin());
-  connection->origin()->is_end_told = true;
+  SharingMarks::SetEndTold(connection);
   transport_->Close(connection, 0);
   return Outcome::kElsewhere;
 }

@@ -244,10 +244,10 @@ RequestRouter::Outcome PortRouter::ToMember(PortTable::Port* port, Connection* c
 // The relaying member is told before it can see the end of the socket: the end alone could be the
 // end of the process.
 void PortRouter::OnOutputEnding(Connection* connection) {
-  RelayOrigin* origin = connection->origin();
+  const RelayOrigin* origin = connection->origin();
   // An answer that ends the connection has already told the relaying member.
   if (origin == nullptr || origin->is_end_told || (origin->closes && !origin->is_stream)) return;
-  origin->is_end_told = true;
+  SharingMarks::SetEndTold(connection);
   links_.SendEnded(*origin, true);
 }
 

@@ -122,7 +122,7 @@ void RelayInput::AnswerLost(Connection* connection, std::string_view requests) {
   parser.Reset(settings.header_bytes_max, settings.header_lines_max);
   const bool is_known = !requests.empty() && parser.Parse(requests) == http1::ParseStatus::kDone;
   NativeAnswers::Unserved request{RouteStatus::kOffline, is_known ? &parser.head() : nullptr};
-  request.closes = true;
+  request.closes = request.was_relayed = true;
   request.serves_any_method = !is_known;
   (void)answers_->AnswerUnserved(writer_, connection, request);
 }

@@ -47,7 +47,7 @@ void Relays::Start(Exchanges* exchanges, RelayInput* requests, RelayedStreams* s
 
 void Relays::Close() {
   for (const auto& [id, relay] : relays_) {
-    if (relay->connection != nullptr) relay->connection->uncommon().relay = nullptr;
+    if (relay->connection != nullptr) relay->connection->uncommon().relayed.relay = nullptr;
     close(relay->fd);
     uv_close(reinterpret_cast<uv_handle_t*>(&relay->poll),
              [](uv_handle_t* handle) { delete static_cast<Relay*>(handle->data); });
@@ -80,7 +80,7 @@ Relay* Relays::Open(Connection* connection, uint64_t member) {
   relay->member = member;
   relay->id = next_id_++;
   relay->fd = ends[0];
-  connection->uncommon().relay = relay;
+  connection->uncommon().relayed.relay = relay;
   relays_[relay->id] = relay;
   HandedConnection handed;
   handed.fd = ends[1];
@@ -405,7 +405,7 @@ void Relays::OnDetached(Connection* connection) {
   const bool is_whole = connection->stream != nullptr && streams_->IsWhole(connection);
   if (!is_whole || relay->unsent.empty()) return Free(relay);
   // The rest of a request that was answered early belongs to its application.
-  connection->uncommon().relay = nullptr;
+  connection->uncommon().relayed.relay = nullptr;
   relay->connection = nullptr;
   uv_poll_start(&relay->poll, UV_WRITABLE, OnPoll);
 }
@@ -418,7 +418,7 @@ void Relays::SendRest(Relay* relay) {
 }
 
 void Relays::Free(Relay* relay) {
-  if (relay->connection != nullptr) relay->connection->uncommon().relay = nullptr;
+  if (relay->connection != nullptr) relay->connection->uncommon().relayed.relay = nullptr;
   relay->connection = nullptr;
   relays_.erase(relay->id);
   uv_close(reinterpret_cast<uv_handle_t*>(&relay->poll),

@@ -46,6 +46,11 @@ std::string_view RefusalReply(ErrorKind kind) {
   }
 }
 
+std::string_view PlainHttpReply() {
+  return "HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: text/plain\r\n"
+         "Content-Length: 39\r\n\r\nThis port speaks HTTPS, not plain HTTP\n";
+}
+
 std::string_view OfflineReply() {
   return "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
 }

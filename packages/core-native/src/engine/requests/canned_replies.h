@@ -14,6 +14,10 @@ namespace httpsys::engine {
 // The answer of node:http to a refused message. It says that the connection closes.
 std::string_view RefusalReply(records::ErrorKind kind);
 
+// The answer to a client that speaks plain HTTP where TLS is served, for its user to read. It says
+// that the connection closes.
+std::string_view PlainHttpReply();
+
 // Appends the answer of HTTP.SYS to a request that nobody serves; names `reason` if that is not
 // empty. Returns the bytes of its head.
 size_t AppendRouteReply(RouteStatus status, std::string_view reason, bool is_head_request,

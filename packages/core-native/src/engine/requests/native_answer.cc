@@ -13,24 +13,30 @@ constexpr size_t kKeptBytesMax = 2 * limits::kUnsentBytesMax;
 
 }  // namespace
 
-bool NativeAnswers::AnswerUnserved(AnswerWriter* writer, Connection* connection,
-                                   const Unserved& request) {
+AnswerOutcome NativeAnswers::AnswerUnserved(AnswerWriter* writer, Connection* connection,
+                                            const Unserved& request) {
+  const bool was_given = request.was_queued || request.was_relayed;
+  if (!was_given && !writer->IsTurn(*connection)) return AnswerOutcome::kLater;
+  if (request.was_queued || request.status == RouteStatus::kQueueFull) {
+    connection->server()->refused->fetch_add(1, std::memory_order_relaxed);
+  }
   NativeAnswer answer;
   answer.status = StatusFor(request.status);
   answer.reason = ReasonFor(request.status);
   answer.closes = request.closes;
-  answer.ends_input = request.ends_input;
+  answer.was_queued = request.was_queued;
+  answer.was_relayed = request.was_relayed;
   answer.may_retry = request.may_retry;
   const Verbosity503 verbosity = connection->server()->config->settings().verbosity_503;
   const bool is_unavailable = answer.status == 503;
   if (is_unavailable) answer.counter = LaneCounter::kUnavailable;
   if (is_unavailable && verbosity == Verbosity503::kBasic) {
     answer.status = 0;
-    return Answer(writer, connection, request.head, answer);
+    return Give(writer, connection, request.head, answer);
   }
   if (request.serves_any_method) {
     answer.head = OfflineReply();
-    return Answer(writer, connection, request.head, answer);
+    return Give(writer, connection, request.head, answer);
   }
   const bool is_reason_told = is_unavailable && verbosity == Verbosity503::kFull;
   const bool is_head =
@@ -43,7 +49,7 @@ bool NativeAnswers::AnswerUnserved(AnswerWriter* writer, Connection* connection,
   answer.head = text.substr(0, head_bytes);
   const NativeAnswer::Piece body{nullptr, text.substr(head_bytes)};
   if (!body.bytes.empty()) answer.pieces = {&body, 1};
-  return Answer(writer, connection, request.head, answer);
+  return Give(writer, connection, request.head, answer);
 }
 
 void NativeAnswers::AnswerRefused(AnswerWriter* writer, Connection* connection,
@@ -54,20 +60,37 @@ void NativeAnswers::AnswerRefused(AnswerWriter* writer, Connection* connection,
   answer.reason = ReasonFor(kind, is_in_body);
   answer.head = RefusalReply(kind);
   answer.closes = true;
-  (void)Answer(writer, connection, nullptr, answer);
+  (void)Give(writer, connection, nullptr, answer);
 }
 
-bool NativeAnswers::Answer(AnswerWriter* writer, Connection* connection,
-                           const http1::RequestHead* head, const NativeAnswer& answer) {
+void NativeAnswers::AnswerPlainHttp(AnswerWriter* writer, Connection* connection) {
+  NativeAnswer answer;
+  answer.counter = LaneCounter::kRefused;
+  answer.status = 400;
+  answer.reason = ReasonFor(records::ErrorKind::kMalformed, false);
+  answer.head = PlainHttpReply();
+  answer.closes = true;
+  (void)Give(writer, connection, nullptr, answer);
+}
+
+AnswerOutcome NativeAnswers::Answer(AnswerWriter* writer, Connection* connection,
+                                    const http1::RequestHead* head, const NativeAnswer& answer) {
+  const bool was_given = answer.was_queued || answer.was_relayed;
+  if (!was_given && !writer->IsTurn(*connection)) return AnswerOutcome::kLater;
+  return Give(writer, connection, head, answer);
+}
+
+AnswerOutcome NativeAnswers::Give(AnswerWriter* writer, Connection* connection,
+                                  const http1::RequestHead* head, const NativeAnswer& answer) {
   counters_.Add(answer.counter);
   Log(connection, head, answer.status, answer.reason);
   if (answer.status != 0) {
     writer->WriteAnswer(connection, answer);
-    return true;
+    return AnswerOutcome::kGiven;
   }
   counters_.Add(LaneCounter::kReset);
   writer->ResetRequest(connection, answer.may_retry);
-  return false;
+  return AnswerOutcome::kReset;
 }
 
 void NativeAnswers::CountSlowReader(const Connection* connection) {
@@ -79,13 +102,36 @@ void NativeAnswers::Append(Connection* connection, const NativeAnswer& answer) {
   if (batched_ != connection && batched_ != nullptr) Flush(batched_);
   batched_ = connection;
   batch_.append(answer.head);
-  for (const NativeAnswer::Piece& piece : answer.pieces) batch_.append(piece.bytes);
+  batch_bytes_ += answer.head.size();
+  for (const NativeAnswer::Piece& piece : answer.pieces) {
+    batch_bytes_ += piece.bytes.size();
+    if (piece.owner != nullptr) {
+      owned_.push_back({batch_.size(), piece});
+    } else {
+      batch_.append(piece.bytes);
+    }
+  }
 }
 
 void NativeAnswers::Send(Connection* connection) {
   if (batched_ != connection || is_batch_sent_) return;
   is_batch_sent_ = true;
-  output_->Send(connection, batch_, 0);
+  const std::string_view text = batch_;
+  size_t sent = 0;
+  for (OwnedPiece& owned : owned_) {
+    if (owned.text_bytes != sent) {
+      output_->Send(connection, text.substr(sent, owned.text_bytes - sent), 0);
+    }
+    output_->SendShared(connection, std::move(owned.piece.owner), owned.piece.bytes, 0);
+    sent = owned.text_bytes;
+  }
+  if (sent != text.size()) output_->Send(connection, text.substr(sent), 0);
+}
+
+void NativeAnswers::EndAnswer(Connection* connection, bool must_leave) {
+  const bool is_full =
+      batch_bytes_ + OutputPass::UnsentBytes(*connection) > limits::kUnsentBytesMax;
+  if (must_leave || is_full) Flush(connection);
 }
 
 void NativeAnswers::Flush(Connection* connection) {
@@ -97,6 +143,8 @@ void NativeAnswers::Flush(Connection* connection) {
   batched_ = nullptr;
   is_batch_sent_ = false;
   batch_.clear();
+  owned_.clear();
+  batch_bytes_ = 0;
   if (batch_.capacity() > kKeptBytesMax) batch_.shrink_to_fit();
 }
 

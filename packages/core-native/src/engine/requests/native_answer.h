@@ -2,14 +2,15 @@
 // Answers that a lane gives without JavaScript: to requests that nobody serves, to messages that
 // are refused, and on behalf of owners that are away or do not keep up.
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
-#include "base/limits.h"
 #include "engine/connection/connection.h"
 #include "engine/connection/input.h"
 #include "engine/connection/output_pass.h"
@@ -21,10 +22,11 @@
 
 namespace httpsys::engine {
 
-// One answer. Its views are valid until AnswerWriter::WriteAnswer() returns.
+// One answer. Its views are valid until AnswerWriter::WriteAnswer() returns, except for the bytes
+// of pieces that have an owner.
 struct NativeAnswer {
-  // A piece of the body. `owner` keeps the bytes until they have been sent; bytes without an owner
-  // are copied.
+  // A piece of the body. `owner` keeps the bytes until they have been sent: they are not copied.
+  // Bytes without an owner are copied.
   struct Piece {
     std::shared_ptr<const void> owner;
     std::string_view bytes;
@@ -38,13 +40,26 @@ struct NativeAnswer {
   std::string_view head;
   std::span<const Piece> pieces;  // The body. Empty for HEAD.
   bool closes = false;            // True when the connection ends behind it (HTTP/1).
-  bool ends_input = false;        // True when JavaScript had the request: nothing more is read.
-  bool may_retry = true;          // True when nobody has begun the request.
+  // True when the request waited in a server's queue and is the oldest one without an answer.
+  // Nothing more is read then (HTTP/1).
+  bool was_queued = false;
+  // True when another member had the request, which is the oldest one without an answer.
+  bool was_relayed = false;
+  bool may_retry = true;  // True when nobody has begun the request.
+};
+
+// What has become of an answer.
+enum class AnswerOutcome : uint8_t {
+  kGiven,
+  kReset,  // The request was reset instead.
+  kLater,  // Nothing was done, because earlier requests of the connection have no answer yet.
 };
 
 // Writes answers in a protocol. Thread: the lane.
 class AnswerWriter {
  public:
+  // True if no other answer must leave before that to a request which nobody was given.
+  virtual bool IsTurn(const Connection& connection) const = 0;
   // Sends the answer behind all earlier output of the connection. May close the connection.
   virtual void WriteAnswer(Connection* connection, const NativeAnswer& answer) = 0;
   // Resets the request instead of answering it. `may_retry`: the client can be told that nobody has
@@ -55,7 +70,8 @@ class AnswerWriter {
   ~AnswerWriter() = default;
 };
 
-// Counts, logs and writes the answers of one lane. Thread: the lane.
+// Gives the answers of one lane: in the order of the requests, counted, logged, and written by the
+// protocol that the client speaks. Thread: the lane.
 class NativeAnswers final : public ReadObserver {
  public:
   NativeAnswers(const http1::MethodTable* methods, OutputPass* output)
@@ -68,60 +84,69 @@ class NativeAnswers final : public ReadObserver {
     RouteStatus status;
     const http1::RequestHead* head = nullptr;  // nullptr = the head is not known any more.
     bool is_head_request = false;              // The method is HEAD. Valid if `head` is nullptr.
-    bool closes = false;
-    bool ends_input = false;
+    bool closes = false;                       // These four are those of NativeAnswer.
+    bool was_queued = false;
+    bool was_relayed = false;
     bool may_retry = true;
     bool serves_any_method = false;  // True when nothing at all is known of the request.
   };
 
   // Gives the answer of HTTP.SYS; a 503 becomes a reset if the server's verbosity is
-  // Verbosity503::kBasic. Returns false for a reset.
-  bool AnswerUnserved(AnswerWriter* writer, Connection* connection, const Unserved& request);
+  // Verbosity503::kBasic.
+  AnswerOutcome AnswerUnserved(AnswerWriter* writer, Connection* connection,
+                               const Unserved& request);
   // Gives the answer of node:http to a message that it refuses.
   void AnswerRefused(AnswerWriter* writer, Connection* connection, records::ErrorKind kind,
                      bool is_in_body);
-  // Counts, logs and writes any answer. Returns false for a reset.
-  bool Answer(AnswerWriter* writer, Connection* connection, const http1::RequestHead* head,
-              const NativeAnswer& answer);
-  // True if answers of JavaScript must leave before one that is made now.
-  static bool MustWait(const Connection& connection) {
-    return connection.message.unanswered() != 0;
-  }
+  // Gives the answer of node:http to a client that speaks plain HTTP where TLS is served.
+  void AnswerPlainHttp(AnswerWriter* writer, Connection* connection);
+  // Gives any answer.
+  AnswerOutcome Answer(AnswerWriter* writer, Connection* connection, const http1::RequestHead* head,
+                       const NativeAnswer& answer);
 
   // Counts and logs a client that reads more slowly than minSendRate. It gets no answer.
   void CountSlowReader(const Connection* connection);
 
-  // -- For protocols whose output is text. The answers to the requests of one read leave in one
-  // write, unless limits::kUnsentBytesMax of output wait.
+  // -- For writers whose output is text. The answers to the requests of one read leave in one
+  // write, unless more than limits::kUnsentBytesMax of output waits.
 
-  // Appends an answer to the output of the current read. The bytes are copied.
+  // Appends an answer to the output of the current read.
   void Append(Connection* connection, const NativeAnswer& answer);
-  // Gives what was appended to OutputPass without writing it. Flush() must follow before the next
-  // Append().
+  // Gives what was appended to OutputPass without writing it. EndAnswer() must follow.
   void Send(Connection* connection);
+  // Ends an answer that was appended. Writes what was appended if it must leave at once or is as
+  // much as may wait. May close the connection.
+  void EndAnswer(Connection* connection, bool must_leave);
   // Writes what was appended. May close the connection.
   void Flush(Connection* connection);
   void OnRead(Connection* connection) override { Flush(connection); }
-  // True if Flush() must be called before the next answer is made, because enough output waits.
-  bool IsBatchFull(const Connection& connection) const {
-    return batch_.size() + OutputPass::UnsentBytes(connection) > limits::kUnsentBytesMax;
-  }
 
   const LaneCounters& counters() const { return counters_; }
   // True if the error log has left out a line since the last call.
   bool TakeDroppedLines() { return std::exchange(has_dropped_lines_, false); }
 
  private:
+  AnswerOutcome Give(AnswerWriter* writer, Connection* connection, const http1::RequestHead* head,
+                     const NativeAnswer& answer);
   void Log(const Connection* connection, const http1::RequestHead* head, int status,
            std::string_view reason);
+
+  // A piece with an owner, which belongs behind the first `text_bytes` of batch_.
+  struct OwnedPiece {
+    size_t text_bytes;
+    NativeAnswer::Piece piece;
+  };
 
   const http1::MethodTable* methods_;
   const int head_method_;
   OutputPass* output_;
   LaneCounters counters_;
   bool has_dropped_lines_ = false;
-  std::string text_;   // The text of the answer that is being made.
-  std::string batch_;  // The answers that were appended for `batched_`.
+  std::string text_;  // The text of the answer that is being made.
+  // The answers that were appended for `batched_`: their text, and what belongs in between.
+  std::string batch_;
+  std::vector<OwnedPiece> owned_;
+  size_t batch_bytes_ = 0;  // Of both.
   Connection* batched_ = nullptr;
   bool is_batch_sent_ = false;
 };

@@ -18,11 +18,6 @@
 namespace httpsys::engine {
 namespace {
 
-// The answer to a client that speaks HTTP without TLS, to be read as text.
-constexpr std::string_view kPlainRefused =
-    "HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: text/plain\r\n"
-    "Content-Length: 39\r\n\r\nThis port speaks HTTPS, not plain HTTP\n";
-
 // Room for the longest ClientHello that is looked at, and the headers of its records.
 constexpr size_t kPeekBytes = limits::kHelloPeekBytesMax + 1024;
 
@@ -143,13 +138,19 @@ void TlsHandshakes::Fail(Connection* connection) {
   if (connection->server()->config->settings().wants_tls_errors) {
     transport_->Announce(connection, records::kFlagFailed);
   }
-  if (connection->tls->is_plain_http()) {
-    // The answer is best effort: nobody waits for more room.
-    (void)send(connection->fd, kPlainRefused.data(), kPlainRefused.size(),
-               kSendFlags | MSG_DONTWAIT);
-  }
+  if (connection->tls->is_plain_http()) answers_->AnswerPlainHttp(this, connection);
   // Bytes that are still on their way must not destroy the alert or answer.
   transport_->CloseLingering(connection);
+}
+
+// Writes past TLS. Nothing was sent before, so that the socket has room for the answer.
+void TlsHandshakes::WriteAnswer(Connection* connection, const NativeAnswer& answer) {
+  (void)send(connection->fd, answer.head.data(), answer.head.size(), kSendFlags | MSG_DONTWAIT);
+}
+
+void TlsHandshakes::ResetRequest(Connection* connection, bool may_retry) {
+  (void)may_retry;
+  transport_->Reset(connection);
 }
 
 void TlsHandshakes::OnTimeout(Connection* connection) {

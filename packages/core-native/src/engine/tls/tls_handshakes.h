@@ -7,15 +7,16 @@
 
 #include "engine/connection/connection.h"
 #include "engine/connection/transport.h"
+#include "engine/requests/native_answer.h"
 #include "engine/requests/request_router.h"
 
 namespace httpsys::engine {
 
 // Thread: the lane.
-class TlsHandshakes {
+class TlsHandshakes final : private AnswerWriter {
  public:
-  TlsHandshakes(Transport* transport, RequestRouter* router)
-      : transport_(transport), output_(transport->output()), router_(router) {}
+  TlsHandshakes(Transport* transport, RequestRouter* router, NativeAnswers* answers)
+      : transport_(transport), output_(transport->output()), router_(router), answers_(answers) {}
 
   // Continues a handshake (phase kHandshake). Returns true if it is complete and there may be bytes
   // to read.
@@ -36,9 +37,19 @@ class TlsHandshakes {
   bool Establish(Connection* connection);
   void Fail(Connection* connection);
 
+  // -- AnswerWriter, for clients that speak plain HTTP.
+
+  bool IsTurn(const Connection& connection) const override {
+    (void)connection;
+    return true;
+  }
+  void WriteAnswer(Connection* connection, const NativeAnswer& answer) override;
+  void ResetRequest(Connection* connection, bool may_retry) override;
+
   Transport* transport_;
   OutputPass* output_;
   RequestRouter* router_;
+  NativeAnswers* answers_;
   uint32_t next_id_ = 1;
   // The connections that wait for an answer of JavaScript, by the id of the record.
   std::unordered_map<uint32_t, Connection*> asking_;

@@ -1,0 +1,43 @@
+#include "engine/requests/queue_expiry.h"
+
+namespace httpsys::engine {
+
+void QueueExpiry::RefuseOverdue(uint64_t now_ms) {
+  for (const auto& one : *attachments_) {
+    if (one->unread().HasOverdue(now_ms)) RefuseOverdue(one.get(), now_ms);
+  }
+}
+
+void QueueExpiry::RefuseOverdue(Attachment* attachment, uint64_t now_ms) {
+  attachment->SettleUnread();
+  for (const UnreadRequests::Item& item : attachment->unread().TakeOverdue(now_ms)) {
+    RefuseUnread(attachment, item, RouteStatus::kQueueTimeout);
+  }
+}
+
+void QueueExpiry::RefuseAbandoned(Attachment* attachment) {
+  attachment->SettleUnread();
+  for (const UnreadRequests::Item& item : attachment->unread().All()) {
+    if (item.is_first) RefuseUnread(attachment, item, RouteStatus::kOffline);
+  }
+}
+
+void QueueExpiry::RefuseUnread(Attachment* attachment, const UnreadRequests::Item& item,
+                               RouteStatus status) {
+  Connection* connection = attachment->slots().Find(item.slot);
+  const bool is_there = connection != nullptr && connection->is_open() &&
+                        connection->end.after_output() == AfterOutput::kNothing;
+  if (!is_there || connection->message.unanswered() == 0) return;
+  // Only a server of prefixes has a queue whose owner can go offline. A server without prefixes
+  // behaves as on Node.
+  const bool has_queue = !connection->server()->config->settings().prefixes.empty();
+  if (status == RouteStatus::kOffline && !has_queue) return;
+  if (!attachment->refused().Claim(item.end, attachment->requests())) return;
+  NativeAnswers::Unserved request{status};
+  request.is_head_request = item.is_head;
+  request.closes = request.was_queued = true;
+  (void)answers_->AnswerUnserved(connection->stream == nullptr ? connections_ : streams_,
+                                 connection, request);
+}
+
+}  // namespace httpsys::engine

@@ -1,0 +1,47 @@
+#pragma once
+// The end of the time that requests may wait in a server's queue.
+
+#include <cstdint>
+
+#include "engine/connection/attachments.h"
+#include "engine/connection/connection.h"
+#include "engine/requests/native_answer.h"
+
+namespace httpsys::engine {
+
+// Answers requests that JavaScript was given and will not begin, or not in time, and makes
+// JavaScript skip them: the timer of HTTP.SYS for the request queue. Thread: the lane.
+class QueueExpiry {
+ public:
+  // `connections` and `streams` write the answers on connections of HTTP/1.1 and on streams of
+  // HTTP/2.
+  QueueExpiry(const Attachments* attachments, NativeAnswers* answers, AnswerWriter* connections,
+              AnswerWriter* streams)
+      : attachments_(attachments),
+        answers_(answers),
+        connections_(connections),
+        streams_(streams) {}
+  QueueExpiry(const QueueExpiry&) = delete;
+  QueueExpiry& operator=(const QueueExpiry&) = delete;
+
+  // Forgets the requests that JavaScript has begun.
+  void BeginPass() {
+    for (const auto& one : *attachments_) one->SettleUnread();
+  }
+  // Answers the requests that JavaScript has not begun in time.
+  void RefuseOverdue(uint64_t now_ms);
+  // Answers the requests that this JavaScript environment will never begin, because its thread is
+  // ending.
+  void RefuseAbandoned(Attachment* attachment);
+
+ private:
+  void RefuseOverdue(Attachment* attachment, uint64_t now_ms);
+  void RefuseUnread(Attachment* attachment, const UnreadRequests::Item& item, RouteStatus status);
+
+  const Attachments* attachments_;
+  NativeAnswers* answers_;
+  AnswerWriter* connections_;
+  AnswerWriter* streams_;
+};
+
+}  // namespace httpsys::engine
