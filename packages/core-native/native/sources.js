@@ -16,6 +16,7 @@ const kSources = path.join(__dirname, '..', 'src')
 const kEverywhere = [
   'base/block_pool.cc',
   'base/block_store.cc',
+  'base/process_memory.cc',
   'http1/chunked_decoder.cc',
   'http1/field_rules.cc',
   'http1/field_scanner.cc',
@@ -44,6 +45,7 @@ const kEverywhere = [
 ]
 
 const kHttpSys = [
+  'base/process_memory_win.cc',
   'http1/response_head.cc',
   'napi/system_config.cc',
   'napi/url_methods.cc',
@@ -196,6 +198,8 @@ const kEngine = [
 
 // What is different on Linux. Files for every system, beside them, are compiled and tested on Linux, too.
 const kOnLinux = [
+  'base/process_memory_linux.cc',
+  'base/thread_name_linux.cc',
   'base/unix_sockets_linux.cc',
   'engine/accept/listener_poll_epoll.cc',
   'engine/connection/send_rate_linux.cc',
@@ -204,6 +208,8 @@ const kOnLinux = [
   'sharing/unix_diag.cc',
 ]
 const kElsewhere = [
+  'base/process_memory_other.cc',
+  'base/thread_name_other.cc',
   'base/unix_sockets_other.cc',
   'engine/accept/listener_poll_other.cc',
   'engine/connection/send_rate_other.cc',

@@ -1,16 +1,9 @@
 #pragma once
-
-#include <pthread.h>
+// The names of threads.
 
 namespace httpsys {
 
-// Names the calling thread for debuggers and `top`: at most 15 characters.
-inline void SetThreadName([[maybe_unused]] const char* name) {
-#ifdef __linux__
-  pthread_setname_np(pthread_self(), name);
-#elif defined(__APPLE__)
-  pthread_setname_np(name);
-#endif
-}
+// Names the calling thread for debuggers and `top`: at most 15 characters. Thread: any.
+void SetThreadName(const char* name);
 
 }  // namespace httpsys

@@ -4,39 +4,12 @@
 #include <cstdio>
 #include <cstdlib>
 
-#ifndef _WIN32
-#include <sys/mman.h>
-#include <unistd.h>
-#endif
-
 #include "base/check.h"
 #include "base/limits.h"
+#include "base/process_memory.h"
 #include "records/words.h"
 
 namespace httpsys {
-namespace {
-
-// Gives the system the whole pages of memory whose bytes are not needed any more. Reading them
-// afterwards is allowed.
-void ReleasePages(std::span<const uint8_t> memory) {
-#ifndef _WIN32
-  static const auto page_bytes = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  const size_t before =
-      (page_bytes - reinterpret_cast<uintptr_t>(memory.data()) % page_bytes) % page_bytes;
-  if (memory.size() < before + page_bytes) return;
-  const size_t bytes = (memory.size() - before) / page_bytes * page_bytes;
-#ifdef __linux__
-  constexpr int kAdvice = MADV_DONTNEED;
-#else
-  constexpr int kAdvice = MADV_FREE;
-#endif
-  (void)madvise(const_cast<uint8_t*>(memory.data()) + before, bytes, kAdvice);
-#else
-  (void)memory;
-#endif
-}
-
-}  // namespace
 
 uint32_t ReplyReader::AddSegment(std::span<const uint8_t> memory) {
   HTTPSYS_CHECK(memory.size() % records::kAlignBytes == 0);

@@ -1,9 +1,6 @@
 #include "engine/connection/output_pass.h"
 
 #include <sys/socket.h>
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
 
 #include <algorithm>
 #include <cerrno>
@@ -11,6 +8,7 @@
 #include <utility>
 
 #include "base/limits.h"
+#include "base/process_memory.h"
 #include "base/socket_calls.h"
 #include "engine/connection/input.h"
 #include "engine/connection/sharing_marks.h"
@@ -402,9 +400,7 @@ void OutputPass::TrimSoonAfterMany() {
   if (uv_is_active(reinterpret_cast<uv_handle_t*>(&trim_timer_)) != 0) return;
   dropped_outputs_ = 0;
   const auto trim = [](uv_timer_t* timer) {
-#ifdef __GLIBC__
-    malloc_trim(0);
-#endif
+    TrimHeap();
     static_cast<OutputPass*>(timer->data)->TrimSoonAfterMany();
   };
   uv_timer_start(&trim_timer_, trim, limits::kUnusedMs, 0);

@@ -1,0 +1,18 @@
+// Memory of processes on systems without a file of their own.
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/process_memory.h"
+
+namespace httpsys {
+
+size_t PageBytes() { return static_cast<size_t>(sysconf(_SC_PAGESIZE)); }
+
+void ReleaseWholePages(std::span<const uint8_t> pages) {
+  (void)madvise(const_cast<uint8_t*>(pages.data()), pages.size(), MADV_FREE);
+}
+
+void TrimHeap() {}
+
+}  // namespace httpsys

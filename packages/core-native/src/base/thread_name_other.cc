@@ -1,0 +1,11 @@
+// Names of threads on systems without a file of their own, macOS among them.
+
+#include <pthread.h>
+
+#include "base/thread_name.h"
+
+namespace httpsys {
+
+void SetThreadName(const char* name) { pthread_setname_np(name); }
+
+}  // namespace httpsys
