@@ -39,8 +39,8 @@ function explain (error) {
 
 /** @param {string[]} args of node */
 async function compile (args) {
-  const total = compiledOn(process.platform === 'win32' ? 'win' : process.platform === 'darwin' ? 'mac' : 'linux').length
-  const progress = new Progress({ unit: 'batches compiled', total })
+  const compiled = compiledOn(process.platform === 'win32' ? 'win' : process.platform === 'darwin' ? 'mac' : 'linux')
+  const progress = new Progress({ unit: 'batches compiled', total: compiled.main.length + compiled.control.length })
   const onLine = (/** @type {string} */ line) => {
     if (/^\s+CXX\(|^\s+\w+\.cc$/.test(line)) progress.add()
   }

@@ -90,12 +90,14 @@ async function buildWithZig (target, addon) {
   const objects = path.join(path.dirname(addon), 'objects')
   fs.mkdirSync(objects, { recursive: true })
   fs.writeFileSync(path.join(kFolder, 'exports.map'), kExports)
-  const sources = writeBatches(target.gyp, path.join(objects, 'batches'))
+  const { main, control } = writeBatches(target.gyp, path.join(objects, 'batches'))
+  const sources = [...main, ...control]
   const objectOf = (/** @type {string} */ source) => path.join(objects, path.basename(source).replace(/\.cc$/, '.o'))
   const progress = new Progress({ unit: 'batches compiled', total: sources.length })
   try {
     await forEachParallel(sources, async (source) => {
-      await run(zig, ['c++', ...compilerFlags(target), '-c', source, '-o', objectOf(source)], options)
+      const size = control.includes(source) ? ['-Os'] : []
+      await run(zig, ['c++', ...compilerFlags(target), ...size, '-c', source, '-o', objectOf(source)], options)
       progress.add()
     }, kJobs)
   } finally {

@@ -22,11 +22,11 @@ function addonOf (configuration) {
   return path.join(kNative, 'build', configuration, 'httpsys.node')
 }
 
-/** @returns {any} the one target */
-function readTarget () {
+/** @returns {any} what all targets have in common */
+function readDefaults () {
   const text = fs.readFileSync(path.join(kNative, 'binding.gyp'), 'utf8').replace(/^\s*#.*$/gm, '')
   // A literal of Python that JavaScript reads the same way.
-  return vm.runInNewContext(`(${text})`).targets[0]
+  return vm.runInNewContext(`(${text})`).target_defaults
 }
 
 /** @param {string} condition @param {GypSystem} system */
@@ -36,11 +36,11 @@ function holds (condition, system) {
   return wanted === system
 }
 
-/** @param {GypSystem} system @returns {any[]} the target, and what conditions add to it there */
+/** @param {GypSystem} system @returns {any[]} what all targets have in common, and what conditions add to it there */
 function partsOn (system) {
-  const target = readTarget()
-  const chosen = target.conditions.map((/** @type {any[]} */ [condition, then, otherwise = {}]) => holds(condition, system) ? then : otherwise)
-  return [target, ...chosen]
+  const defaults = readDefaults()
+  const chosen = defaults.conditions.map((/** @type {any[]} */ [condition, then, otherwise = {}]) => holds(condition, system) ? then : otherwise)
+  return [defaults, ...chosen]
 }
 
 /** @param {GypSystem} system @returns {string[]} relative to packages/core-native, with slashes */

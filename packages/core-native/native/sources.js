@@ -2,7 +2,7 @@
 
 // What the addon is compiled from, for each system; every build reads it here. binding.gyp runs this file:
 //
-//   node sources.js linux | mac | win
+//   node sources.js linux | mac | win [control]
 //
 // It prints what the compiler gets: batches, each of which includes several of the files. The headers that these share
 // are then read once, which takes half of the time off a build. Windows gets the files themselves.
@@ -219,6 +219,13 @@ const kElsewhere = [
 /** <linux/tcp.h> of one and <netinet/tcp.h> of others declare the same names: in no batch. */
 const kAlone = ['engine/accept/listener_poll_epoll.cc', 'engine/connection/send_rate_linux.cc']
 
+/**
+ * Compiled for size, by a target of its own: runs when members and prefixes of a port come and go. What is asked for requests,
+ * or for each connection that moves, is not among it.
+ */
+const isControl = (/** @type {string} */ file) => file.startsWith('sharing/') &&
+  !['sharing/channel.cc', 'sharing/port_routes.cc', 'sharing/rank_owners.cc'].includes(file)
+
 /** Files a batch: with more of them the cores wait for the last one, and a change of one file takes longer to compile. */
 const kBatchSize = 8
 
@@ -237,33 +244,44 @@ function writeChanged (file, text) {
   fs.writeFileSync(file, text)
 }
 
+/** @typedef {{ main: string[], control: string[] }} Compiled what is to be compiled, for each target: batches, and files that are in none */
+
 /**
  * Writes batches of the system's files, with paths from one folder to the other, so that their text is the same in every clone.
  *
  * @param {GypSystem} system
  * @param {string} folder is made
- * @returns {string[]} what is to be compiled: the batches, and the files that are in none
+ * @returns {Compiled}
  */
 function writeBatches (system, folder) {
-  const files = sourcesOn(system).map((file) => path.join(kSources, file))
-  if (system === 'win') return files
-  const isAlone = (/** @type {string} */ file) => kAlone.includes(path.relative(kSources, file))
-  const shared = files.filter((file) => !isAlone(file))
-  /** @type {string[]} */
-  const batches = []
-  for (let begin = 0; begin < shared.length; begin += kBatchSize) {
-    const batch = path.join(folder, `${batches.length + 1}.cc`)
-    writeChanged(batch, shared.slice(begin, begin + kBatchSize).map((file) => `#include "${path.relative(folder, file)}"\n`).join(''))
-    batches.push(batch)
+  const files = sourcesOn(system)
+  const full = (/** @type {string} */ file) => path.join(kSources, file)
+  if (system === 'win') return { main: files.map(full), control: [] }
+  const alone = files.filter((file) => kAlone.includes(file))
+  const shared = files.filter((file) => !kAlone.includes(file))
+  const batchesOf = (/** @type {string} */ name, /** @type {string[]} */ some) => {
+    /** @type {string[]} */
+    const batches = []
+    for (let begin = 0; begin < some.length; begin += kBatchSize) {
+      const batch = path.join(folder, `${name}-${batches.length + 1}.cc`)
+      const included = some.slice(begin, begin + kBatchSize).map((file) => path.relative(folder, full(file)))
+      writeChanged(batch, included.map((file) => `#include "${file}"\n`).join(''))
+      batches.push(batch)
+    }
+    return batches
   }
-  return [...batches, ...files.filter(isAlone)]
+  return {
+    main: [...batchesOf('main', shared.filter((file) => !isControl(file))), ...alone.map(full)],
+    control: batchesOf('control', shared.filter(isControl))
+  }
 }
 
-/** @param {GypSystem} system @returns {string[]} what node-gyp compiles */
+/** @param {GypSystem} system @returns {Compiled} by node-gyp */
 const compiledOn = (system) => writeBatches(system, path.join(__dirname, 'build', 'batches'))
 
 if (require.main === module) {
-  const compiled = compiledOn(/** @type {GypSystem} */ (process.argv[2]))
+  const { main, control } = compiledOn(/** @type {GypSystem} */ (process.argv[2]))
+  const compiled = process.argv[3] === 'control' ? control : main
   console.log(compiled.map((file) => path.relative(__dirname, file).replaceAll(path.sep, '/')).join('\n'))
 }
 
