@@ -25,6 +25,27 @@ const readPhases = () => fs.readFileSync(path.join(kRoot, 'packages', 'core-nati
 /** @param {string} text @returns {string[]} the constants that it names */
 const namesIn = (text) => [...text.matchAll(/\bk[A-Z]\w*/g)].map(([name]) => name)
 
+/**
+ * Reads what LaneParts gives to Protocols: loops over phases, and single ones.
+ *
+ * @param {string} engine the folder src/engine
+ * @returns {Map<string, string>} the file of the protocol that reads each phase, without its ending
+ */
+function protocolsOf (engine) {
+  const code = fs.readFileSync(path.join(engine, 'lane_parts.cc'), 'utf8')
+  const header = fs.readFileSync(path.join(engine, 'lane_parts.h'), 'utf8')
+  const files = [...header.matchAll(/^#include "engine\/(\S+)\.h"$/gm)].map(([, file]) => file)
+  /** @param {string} member @returns {string} the file of its class, whose name is that of the file without underscores */
+  const fileOf = (member) => {
+    const [, name] = new RegExp(`\\b${member} =\\s*std::make_unique<(\\w+)>`).exec(code) ?? assert.fail(`lane_parts.cc makes no ${member}`)
+    return files.find((file) => path.basename(file).replaceAll('_', '') === name.toLowerCase()) ?? assert.fail(`lane_parts.h includes no header of ${name}`)
+  }
+  const loops = [...code.matchAll(/for \(const InputPhase phase :\s*\{([^}]*)\}\) \{\s*protocols\.Set\(phase, (\w+)\.get\(\)\);/g)]
+  const singles = [...code.matchAll(/protocols\.Set\((InputPhase::k\w+), (\w+)\.get\(\)\);/g)]
+  assert.equal(loops.length + singles.length, code.split('protocols.Set(').length - 1)
+  return new Map([...loops, ...singles].flatMap(([, phases, member]) => namesIn(phases).map((phase) => [phase, fileOf(member)])))
+}
+
 /** @param {string} header @returns {string[]} the phases, in order */
 function phasesOf (header) {
   const [, body] = /enum class InputPhase : uint8_t \{([^}]*)\}/.exec(header) ?? []
@@ -221,11 +242,14 @@ test('the layer check wants every argument of a backend to be encoded', () => {
   assert.match(argumentProblems(backend, 'static_assert(TakesValues(&Backend::Configure));').join(), /Given/)
 })
 
-test('docs/internals/architecture.md shows the protocol of every phase', () => {
+test('docs/internals/architecture.md shows the protocol that reads each phase', () => {
   const [, section] = fs.readFileSync(path.join(kRoot, 'docs', 'internals', 'architecture.md'), 'utf8').split('## Protocols')
-  const phases = phasesOf(readPhases())
-  const shown = [...section.split('\n## ')[0].matchAll(/^\| (`k.+`) \|/gm)].flatMap(([, names]) => [...names.matchAll(/`(k\w+)`/g)].map(([, name]) => name))
-  assert.deepEqual([...shown].sort(), [...phases].sort())
+  const rows = [...section.split('\n## ')[0].matchAll(/^\| (`k.+`) \| (?:`(\S+)`|none: .+) \|$/gm)]
+  const shown = rows.flatMap(([, phases, file]) => namesIn(phases).map((phase) => [phase, file]))
+  const protocols = protocolsOf(path.join(kRoot, 'packages', 'core-native', 'src', 'engine'))
+  assert.ok(protocols.size >= 17)
+  assert.deepEqual(new Map([...shown].sort()), new Map(phasesOf(readPhases()).map((phase) => [phase, protocols.get(phase)]).sort()))
+  assert.equal(shown.length, new Map(/** @type {[string, string][]} */ (shown)).size)
 })
 
 test('docs/internals/architecture.md shows the phases that may follow each phase', () => {
