@@ -1,6 +1,7 @@
 'use strict'
 
 const neostandard = require('neostandard')
+const { kWsNames } = require('./packages/websocket/lib/ws-members')
 const privateNames = require('./tools/eslint/private-names')
 
 const kTimers = ['setTimeout', 'setInterval', 'setImmediate', 'clearTimeout', 'clearInterval', 'clearImmediate']
@@ -39,10 +40,14 @@ module.exports = [
     },
   },
   {
-    // @httpsys/websocket has members of ws, which lib/ws-internals.js looks for.
-    files: ['packages/{core-native,express-adapter,cli}/*.js', 'packages/{core-native,express-adapter,cli}/{lib,bin}/**/*.js'],
+    files: ['packages/*/*.js', 'packages/*/{lib,bin}/**/*.js'],
     plugins: { httpsys: { rules: { 'private-names': privateNames } } },
     rules: { 'httpsys/private-names': 'error' },
+  },
+  {
+    // Its WebSocket extends that of ws, whose private members lib/ws-internals.js looks for.
+    files: ['packages/websocket/lib/**/*.js'],
+    rules: { 'httpsys/private-names': ['error', { names: kWsNames }] },
   },
   {
     files: ['packages/core-native/lib/node-private/**/*.js'],

@@ -5,7 +5,7 @@
 
 const { test } = require('node:test')
 const { RuleTester } = require('eslint')
-const { checkLate, checkPrivateMembers, kPrivateNames } = require('../packages/core-native/lib/node-private/private-members')
+const { checkConnection, checkLate, checkPrivateMembers, kPlainNames, kPlainNamesOf, kPrivateNames } = require('../packages/core-native/lib/node-private/private-members')
 const http = require('node:http')
 const assert = require('node:assert/strict')
 const fs = require('node:fs')
@@ -23,6 +23,12 @@ test('private names of Node are for our own classes and for lib/node-private', (
       'class A extends B { _read () {} _listen2 () {} }',
       'res.headersSent; _local(); const _ = 1',
       { code: 'function f (res) { return res._header }', options: [{ everywhere: true }] },
+      'class A extends B { end () { return this.chunkedEncoding && super.assignSocket(null) } }',
+      'class A extends B { get parser () { return null } }',
+      'function f (options, server) { options.highWaterMark = 1; return { noDelay: server.timeout, shouldKeepAlive: true } }',
+      "server.on('upgrade', f); function g ({ upgrade, requestCert }) { return upgrade && requestCert }",
+      { code: 'function f (res, server) { return res.outputData ?? server.noDelay }', options: [{ everywhere: true }] },
+      { code: 'function f (webSocket) { return webSocket._readyState }', options: [{ names: ['_readyState'] }] },
     ],
     invalid: [
       { code: 'function f (res) { return res._header }', errors: foreign },
@@ -38,6 +44,28 @@ test('private names of Node are for our own classes and for lib/node-private', (
       { code: 'class A { _somethingOfNode () {} }', errors: unknown },
       { code: "for (const name of ['_somethingOfNode']) define(name)", errors: unknown },
       { code: 'function f (res) { return res._somethingOfNode }', options: [{ everywhere: true }], errors: unknown },
+      { code: 'function f (webSocket) { return webSocket._readyStat }', options: [{ names: ['_readyState'] }], errors: unknown },
+      { code: 'class A extends B { f (webSocket) { return webSocket._handle } }', options: [{ names: ['_readyState'] }], errors: foreign },
+    ],
+  })
+})
+
+test('private names of Node without an underscore are for our own classes and for lib/node-private', () => {
+  new RuleTester({ languageOptions: { sourceType: 'commonjs' } }).run('private-names', rule, {
+    valid: [],
+    invalid: [
+      { code: 'function f (res) { return res.outputData.length }', errors: foreign },
+      { code: 'function f (res) { res.shouldKeepAlive = false }', errors: foreign },
+      { code: "function f (res) { return res['chunkedEncoding'] }", errors: foreign },
+      { code: 'function f (socket) { const { parser } = socket; return parser.onIncoming }', errors: [...foreign, ...foreign] },
+      { code: 'function f ({ writableBuffer }) { return writableBuffer }', errors: foreign },
+      { code: 'function f (server) { return server.noDelay }', errors: foreign },
+      { code: 'function f (socket) { return socket.server.highWaterMark }', errors: foreign },
+      { code: 'class A { f () { const { requestCert } = this.owner; return requestCert } }', errors: foreign },
+      { code: 'function f (req) { req.upgrade = true }', errors: foreign },
+      { code: 'function f (parser) { return parser.upgradeOrConnect }', errors: unknown },
+      { code: 'class A extends B { f () { return this.timeoutCb } }', errors: unknown },
+      { code: 'function f (server) { server.setOptions({}) }', options: [{ everywhere: true }], errors: unknown },
     ],
   })
 })
@@ -49,11 +77,21 @@ test('a Node without one of the private members is refused with its name', () =>
   checkPrivateMembers(request, response, server)
   assert.throws(() => checkPrivateMembers(request, /** @type {any} */ ({}), server), /http\.ServerResponse#_closed/)
   assert.throws(() => checkPrivateMembers(request, response, /** @type {any} */ ({ _handle: null })), /http\.Server#_connections/)
+  const shorn = new http.ServerResponse(request)
+  Reflect.deleteProperty(shorn, 'outputData')
+  assert.throws(() => checkPrivateMembers(request, shorn, server), /http\.ServerResponse#outputData/)
+  assert.throws(() => checkConnection({ _paused: false }), /net\.Socket#parser/)
+  assert.throws(() => checkConnection({ parser: { onIncoming () {} } }), /net\.Socket#_paused/)
+  assert.throws(() => checkConnection({ _paused: false, parser: {} }), /HTTPParser\.prototype\.onIncoming/)
   assert.throws(() => checkLate([['_httpMessage', http.Server, 'http.Server']]), /http\.Server#_httpMessage/)
 })
 
 test('node-internals.d.ts says what each private member is', () => {
   const text = fs.readFileSync(path.join(__dirname, '..', 'packages', 'core-native', 'types', 'node-internals.d.ts'), 'utf8')
-  const functions = ['_storeHeader'] // Only asked for its source.
-  for (const name of kPrivateNames) if (!functions.includes(name)) assert.match(text, new RegExp(`\\b${name}\\b`), name)
+  const elsewhere = [
+    '_storeHeader', // Only asked for its source.
+    'cert', 'pfx', 'sessionIdContext', // Of tls.SecureContextOptions, which PrivateTlsServer extends.
+  ]
+  const names = [...kPrivateNames, ...kPlainNames, ...[...kPlainNamesOf.values()].flatMap((some) => [...some])]
+  for (const name of names) if (!elsewhere.includes(name)) assert.match(text, new RegExp(`\\b${name}\\b`), name)
 })

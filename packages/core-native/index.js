@@ -19,6 +19,7 @@ const https = backend === 'node' ? require('./lib/listen/stock-https-server') : 
 const { EngineIncomingMessage } = require('./lib/http/incoming')
 const { EngineServerResponse } = require('./lib/http/outgoing')
 const R = require('./lib/records/records')
+const { shrinkListeners } = require('./lib/node-private/emitter')
 const { nodeProcess } = require('./lib/node-private/node-process')
 const { hasHandle } = require('./lib/node-private/server')
 const { withInherited } = require('./lib/options/given-options')
@@ -62,6 +63,7 @@ const face = {
     refuseMisplaced,
     refuseMisspelt,
     refuseUnknown,
+    shrinkListeners,
     splitOptions,
     webSocketOpener,
     withInherited,

@@ -365,6 +365,8 @@ export const internals: {
   hasHandle (options: object): boolean
   /** Flags of WebSocketChannel#send, beside the opcode in the lowest four bits. */
   frames: { kFrameFin: number, kFrameCompress: number }
+  /** Makes the listeners of an EventEmitter small that never had one. */
+  shrinkListeners (emitter: NodeJS.EventEmitter): void
   /** Node's own process object, also where a test runner gives modules a copy of it. */
   nodeProcess: NodeJS.Process
   /** True when the path of a request target lies at or below the path of a prefix. */

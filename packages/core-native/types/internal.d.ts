@@ -155,29 +155,11 @@ export interface ResponseOptions {
   rejectNonStandardBodyWrites: boolean
 }
 
-/**
- * An http.Server or https.Server of the engine. What createServer()'s options become has Node's names, whether its types know
- * them or not.
- */
+/** An http.Server or https.Server of the engine. */
 export interface EngineServer extends http.Server, PrivateServer {
   [kListener]: EngineListener
-  connectionsCheckingInterval: number
-  highWaterMark: number
-  httpAllowHalfOpen: boolean
-  /** Since Node 26, and releases of 24. */
-  httpValidation?: string
-  insecureHTTPParser?: boolean
-  joinDuplicateHeaders?: boolean
-  keepAlive?: boolean
-  keepAliveInitialDelay?: number
   /** Since Node 24. */
   keepAliveTimeoutBuffer?: number
-  maxHeaderSize?: number
-  noDelay?: boolean
-  rejectNonStandardBodyWrites: boolean
-  requireHostHeader: boolean
-  /** Since Node 22.21. */
-  shouldUpgradeCallback?: (req: http.IncomingMessage) => unknown
   [kOptimizeEmptyRequests]: boolean
   [kOutgoingUniqueHeaders]: unknown
 }
@@ -250,7 +232,6 @@ export interface EngineSocket extends net.Socket, PrivateSocket {
   _server: EngineServer | null
   _httpMessage: EngineResponse | null | undefined
   readableFlowing: boolean | null
-  readonly writableBuffer?: PendingChunk[]
   /** The second argument is Node's own, undocumented one. */
   destroy (error?: Error, callback?: (error?: Error | null) => void): this
 }
@@ -320,8 +301,6 @@ export interface EngineRequest extends http.IncomingMessage, PrivateRequest {
   [kResourceEnded]: boolean
   [kEndHeld]: boolean
   [kDetachAbortSignal] (): void
-  joinDuplicateHeaders: boolean | null
-  upgrade: boolean
   urlPrefix?: string
   urlPrefixPath?: string
   /** With stripPrefix, as below a router. */
@@ -349,10 +328,6 @@ export interface EngineResponse extends http.ServerResponse<EngineRequest>, Priv
   [kShapeMode]: boolean
   [kWritableFinished]: boolean
   socket: EngineSocket | null
-  maxRequestsOnConnectionReached?: boolean
-  /** What it keeps until it has a socket. */
-  outputData: { data: string | Uint8Array, encoding: BufferEncoding | null, callback: ((error?: Error | null) => void) | null }[]
-  outputSize: number
 }
 
 /** http.ServerResponse as the base of EngineServerResponse. */

@@ -17,6 +17,10 @@ export declare const kShapeMode: unique symbol
 
 /** Undocumented members of an http.IncomingMessage. lib/node-private/private-members.js checks that Node has them, and those below. */
 export interface PrivateRequest {
+  /** The option of that name of its server; null: it is not set. */
+  joinDuplicateHeaders: boolean | null
+  /** It asks for an upgrade, and the server accepts that. */
+  upgrade: boolean
   /** Somebody has begun to read it. */
   _consuming: boolean
   /** What comes of its body is thrown away. */
@@ -31,6 +35,12 @@ export interface PrivateRequest {
   _addHeaderLines (raw: string[], count: number): void
   /** Throws the rest of its body away. */
   _dump (): void
+}
+
+/** Undocumented members of an EventEmitter. */
+export interface PrivateEmitter extends NodeJS.EventEmitter {
+  /** Its listeners by event. */
+  _events: object
 }
 
 /** Of a stream.Readable. */
@@ -83,6 +93,22 @@ export interface PrivateResponse {
   _onPendingData: (delta: number) => void
   /** Trailers as text. */
   _trailer: string
+  /** Its body goes in chunks. Known once the head is made. */
+  chunkedEncoding: boolean
+  /** The connection has had as many requests as maxRequestsPerSocket allows. */
+  maxRequestsOnConnectionReached?: boolean
+  /** What it keeps until it has a socket. */
+  outputData: { data: string | Uint8Array, encoding: BufferEncoding | null, callback: ((error?: Error | null) => void) | null }[]
+  /** Bytes that it counts as not sent. */
+  outputSize: number
+  /** The connection may go on after it. */
+  shouldKeepAlive: boolean
+  /** A body of unknown length goes in chunks. */
+  useChunkedEncodingByDefault: boolean
+  /** Gives it the socket: it is its turn. */
+  assignSocket (socket: object): void
+  /** Takes the socket from it. */
+  detachSocket (socket: object): void
   /** Counts it as finished for diagnostics. */
   _finish (): void
   /** Writes what it kept while it had no socket. */
@@ -111,9 +137,11 @@ export interface PrivateSocket {
   /** The response whose turn it is. */
   _httpMessage: unknown
   _maxListeners: number | undefined
+  /** Pieces that its stream was given and has not written. */
+  readonly writableBuffer?: { chunk: string | Uint8Array, encoding: BufferEncoding }[]
   /** What it is a part of, of a TLSSocket over another stream; null. */
   _parent: unknown
-  /** The http module does not read it. */
+  /** The http module does not read it. Only set, as Node sets it. */
   _paused: boolean
   _readableState: ReadableState
   /** The server that counts it. */
@@ -125,8 +153,33 @@ export interface PrivateSocket {
   _unrefTimer (): void
 }
 
-/** Undocumented members of an http.Server. */
+/** A socket that an http.Server of Node's serves. */
+export interface ParsedConnection {
+  /** What reads it; absent once the connection is closed. */
+  parser?: {
+    /** Hears of each head; the number tells the parser how to go on. */
+    onIncoming: (req: http.IncomingMessage & { upgrade: boolean }) => number
+  } | null
+}
+
+/** Undocumented members of an http.Server: of them, those without an underscore are options of createServer() as it keeps them. */
 export interface PrivateServer {
+  connectionsCheckingInterval: number
+  highWaterMark: number
+  /** Not an option: a connection stays open that its client has ended. */
+  httpAllowHalfOpen?: boolean
+  /** Since Node 26, and releases of 24. */
+  httpValidation?: string
+  insecureHTTPParser?: boolean
+  joinDuplicateHeaders?: boolean
+  keepAlive?: boolean
+  keepAliveInitialDelay?: number
+  maxHeaderSize?: number
+  noDelay?: boolean
+  rejectNonStandardBodyWrites: boolean
+  requireHostHeader: boolean
+  /** Since Node 22.21. */
+  shouldUpgradeCallback?: (req: http.IncomingMessage) => unknown
   /** Its open connections. */
   _connections: number
   /** What it listens on; null or undefined: it does not listen. */
@@ -153,7 +206,7 @@ export interface ListenHandle {
 
 /** The handle of a context: what tls.SecureContext has as its `context`. */
 export interface ContextHandle {
-  /** OpenSSL's context. */
+  /** OpenSSL's context. Looked for when a context is used: lib/node-private/tls.js says why. */
   readonly _external?: unknown
   getCertificate (): Buffer | null
   getIssuer (): Buffer | null

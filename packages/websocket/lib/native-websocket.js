@@ -11,7 +11,7 @@ const { kSocketMark, extensionName, kDefaults, kEmpty } = require('./ws-internal
 const { settingsOf } = require('./settings')
 const { createReadError, closeCodeOf } = require('./read-error')
 
-const { nodeProcess, webSocketOpener, frames: { kFrameFin, kFrameCompress } } = internals
+const { nodeProcess, shrinkListeners, webSocketOpener, frames: { kFrameFin, kFrameCompress } } = internals
 
 /** @typedef {import('@httpsys/core-native').WebSocketChannel} Channel */
 /** @typedef {import('node:stream').Duplex} Duplex */
@@ -66,7 +66,7 @@ class WebSocket extends ws.WebSocket {
       self._autoPong = Object.hasOwn(this, '_autoPong')
       return
     }
-    self._events = new Listeners()
+    shrinkListeners(self)
     if (!given.autoPong) self._autoPong = false
     else if (upgrading?.options !== given) self._maxPendingAutoPongs = /** @type {number} */ (given.maxPendingAutoPongs) | 0
   }
@@ -296,11 +296,6 @@ function emitServerClose (server) {
   server._state = kServerClosed
   server.emit('close')
 }
-
-// EventEmitter's own has the form that is made for many keys and takes three times the memory.
-class Listeners {}
-Object.setPrototypeOf(Listeners.prototype, null)
-Reflect.deleteProperty(Listeners.prototype, 'constructor')
 
 /** Options by those of a server. @type {WeakMap<WsServerOptions, WsServerOptions>} */
 const quietOptions = new WeakMap()

@@ -1,23 +1,13 @@
 'use strict'
 
-// The one place in this package that touches members of `ws` which its documentation does not promise. Each is
-// checked when the package loads; types/ws-internals.d.ts is the inventory.
+// Looks, when the package loads, for the members of `ws` that its documentation does not promise (ws-members.js), and finds out what
+// this package has to know of them. types/ws-internals.d.ts is the inventory.
 
 const { Duplex } = require('node:stream')
 const ws = require('ws')
 const { internals } = require('@httpsys/core-native')
 const { version } = require('ws/package.json')
-
-/** Members that a WebSocket made for a server has, and that native-websocket.js reads or writes. */
-const kWebSocketMembers = [
-  '_binaryType', '_closeCode', '_closeFrameReceived', '_closeFrameSent', '_closeMessage', '_closeTimer', '_closeTimeout',
-  '_errorEmitted', '_extensions', '_paused', '_protocol', '_readyState', '_receiver', '_sender', '_socket', '_isServer',
-  '_autoPong', '_events', '_autoPongComplete', '_maxPendingAutoPongs', '_pendingAutoPongs'
-]
-const kWebSocketMethods = ['setSocket', 'emitClose', 'send', 'ping', 'pong', 'close', 'terminate', 'pause', 'resume']
-const kServerMembers = ['_server', '_removeListeners', '_shouldEmitClose', '_state', 'options', 'clients']
-const kServerMethods = ['completeUpgrade', 'handleUpgrade', 'shouldHandle', 'close', 'address']
-const kDeflateMembers = ['_options', '_threshold', 'params']
+const { kDeflateMembers, kSenderMembers, kServerMembers, kServerMethods, kWebSocketMembers, kWebSocketMethods } = require('./ws-members')
 
 /** @param {string} what */
 const unknownWs = (what) => new internals.WsInternalsError(version, what)
@@ -61,11 +51,13 @@ function findDefaults ({ closeTimeout }) {
 function collect () {
   if (!version.startsWith('8.')) throw unknownWs('API of version 8')
   const server = new ws.WebSocketServer({ noServer: true })
-  check(server, kServerMembers.filter((name) => name !== '_server' && name !== '_removeListeners'), 'WebSocketServer#')
+  check(server, kServerMembers, 'WebSocketServer#')
   check(server, kServerMethods, 'WebSocketServer#', isMethod)
-  const { PerMessageDeflate } = ws
+  const { PerMessageDeflate, Sender } = ws
   if (!isMethod(PerMessageDeflate)) throw unknownWs('PerMessageDeflate')
   check(new PerMessageDeflate({}), kDeflateMembers, 'PerMessageDeflate#')
+  if (!isMethod(Sender)) throw unknownWs('Sender')
+  check(new Sender(new Duplex()), kSenderMembers, 'Sender#')
   return { kSocketMark: findSocketMark(), extensionName: PerMessageDeflate.extensionName, kDefaults: findDefaults(server.options) }
 }
 

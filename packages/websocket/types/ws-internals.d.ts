@@ -1,4 +1,4 @@
-/** What this package uses of `ws` 8 beyond its documentation; lib/ws-internals.js checks it. */
+/** What this package uses of `ws` 8 beyond its documentation; lib/ws-internals.js looks for the names of lib/ws-members.js when the package loads. */
 
 import type { EventEmitter } from 'node:events'
 import type { Duplex } from 'node:stream'
@@ -25,8 +25,6 @@ export interface WebSocketState extends EventEmitter {
   _maxPendingAutoPongs?: number
   _pendingAutoPongs: number
   _autoPongComplete: () => void
-  /** Of EventEmitter: listeners by event. */
-  _events: object
   emitClose (): void
 }
 

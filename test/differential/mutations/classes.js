@@ -70,13 +70,13 @@ module.exports`,
   {
     name: 'assign-past-the-method',
     file: 'lib/http/exchange.js',
-    find: 'res.assignSocket !== stockAssignSocket || ',
+    find: '!assignsAsNode(res) || ',
     replace: '',
   },
   {
     name: 'detach-past-the-method',
     file: 'lib/http/exchange.js',
-    find: 'res.detachSocket !== stockDetachSocket || ',
+    find: '!detachesAsNode(res) || ',
     replace: '',
   },
   {

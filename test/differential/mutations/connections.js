@@ -35,8 +35,8 @@ module.exports = [
   {
     name: 'upgrade-not-asked',
     file: 'lib/http/exchange.js',
-    find: "typeof server.shouldUpgradeCallback !== 'function'",
-    replace: "typeof server.shouldUpgradeCallback === 'function'",
+    find: 'if (!decidesUpgrades(server))',
+    replace: 'if (decidesUpgrades(server))',
   },
   // Names and counters.
   {
@@ -85,7 +85,7 @@ module.exports = [
   {
     name: 'mark-of-the-socket',
     file: 'lib/http/socket.js',
-    find: 'const highWaterMark = server.highWaterMark',
+    find: 'const highWaterMark = highWaterMarkOf(server)',
     replace: 'const highWaterMark = undefined',
   },
 
@@ -243,8 +243,8 @@ module.exports = [
   {
     name: 'upgrade-claimed',
     file: 'lib/http/exchange.js',
-    find: 'req.upgrade = false',
-    replace: 'req.upgrade = (flags & R.kFlagUpgrade) !== 0',
+    find: 'setUpgrade(req, false)',
+    replace: 'setUpgrade(req, (flags & R.kFlagUpgrade) !== 0)',
   },
   {
     name: 'upgrade-decided-once',

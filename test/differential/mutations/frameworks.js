@@ -77,8 +77,8 @@ module.exports = [
   {
     name: 'always-keep-alive',
     file: 'lib/http/exchange.js',
-    find: 'res.shouldKeepAlive = (flags & R.kFlagKeepAlive) !== 0',
-    replace: 'res.shouldKeepAlive = true',
+    find: 'setKeepAlive(res, (flags & R.kFlagKeepAlive) !== 0)',
+    replace: 'setKeepAlive(res, true)',
   },
   {
     name: 'no-automatic-continue',

@@ -76,8 +76,8 @@ module.exports = [
   {
     name: 'leaving-unnoticed',
     file: 'lib/http/connection.js',
-    find: 'if (!socket.server.httpAllowHalfOpen) {',
-    replace: 'if (socket.server.httpAllowHalfOpen === null) {',
+    find: 'if (!allowsHalfOpen(socket.server)) {',
+    replace: 'if (allowsHalfOpen(socket.server) === null) {',
   },
   {
     name: 'destroy-keeps-the-connection',

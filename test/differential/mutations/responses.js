@@ -57,10 +57,10 @@ module.exports = [
   ofExchange('keep-alive-read-once', 'setConnectionLimits(res, server.keepAliveTimeout, ',
     'setConnectionLimits(res, listener.keepAlive ??= server.keepAliveTimeout, '),
   ofExchange('most-requests-read-once', 'const most = server.maxRequestsPerSocket', 'const most = (listener.most ??= server.maxRequestsPerSocket)'),
-  ofExchange('host-rule-read-once', 'server.requireHostHeader && ', '(listener.host ??= server.requireHostHeader) && '),
-  ofExchange('body-rule-read-once', 'options.rejectNonStandardBodyWrites = server.rejectNonStandardBodyWrites', ''),
+  ofExchange('host-rule-read-once', 'requiresHost(server) && ', '(listener.host ??= requiresHost(server)) && '),
+  ofExchange('body-rule-read-once', 'options.rejectNonStandardBodyWrites = rejectsBodyWrites(server)', ''),
   ofExchange('headers-limit-ignored', "typeof maxHeadersCount === 'number' ? maxHeadersCount << 1 : kHeaderPairsDefault", 'kHeaderPairsDefault'),
-  ofExchange('join-ignored', 'req.joinDuplicateHeaders = server.joinDuplicateHeaders || null', 'req.joinDuplicateHeaders = null'),
+  ofExchange('join-ignored', 'joinDuplicates(req, joinsDuplicates(server))', 'joinDuplicates(req, false)'),
   { name: 'timeout-skips-server', file: 'lib/http/socket-listeners.js', find: "this.server.emit('timeout', this)", replace: 'false' },
   ofOutgoing('idle-timeout-unheard', "if (server.listenerCount('timeout') > 0) return 0", ''),
 ]

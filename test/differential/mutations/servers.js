@@ -197,7 +197,7 @@ module.exports = [
   {
     name: 'requests-not-counted',
     file: 'lib/http/exchange.js',
-    find: 'res.maxRequestsOnConnectionReached = most <= count',
+    find: 'setRequestsReached(res, most <= count)',
     replace: '',
   },
   {
@@ -214,14 +214,14 @@ module.exports = [
   },
   {
     name: 'header-size-of-the-process',
-    file: 'lib/listen/listener.js',
-    find: 'maxHeaderSize: server.maxHeaderSize || http.maxHeaderSize',
+    file: 'lib/node-private/server.js',
+    find: 'maxHeaderSize: maxHeaderSize || http.maxHeaderSize',
     replace: 'maxHeaderSize: http.maxHeaderSize',
   },
   {
     name: 'host-not-required',
     file: 'lib/http/exchange.js',
-    find: 'server.requireHostHeader && (flags',
+    find: 'requiresHost(server) && (flags',
     replace: 'false && (flags',
   },
   {
@@ -233,31 +233,31 @@ module.exports = [
   {
     name: 'duplicates-not-joined',
     file: 'lib/http/exchange.js',
-    find: 'req.joinDuplicateHeaders = server.joinDuplicateHeaders || null',
+    find: 'joinDuplicates(req, joinsDuplicates(server))',
     replace: '',
   },
   {
     name: 'high-water-mark-of-requests',
     file: 'lib/http/socket.js',
-    find: 'readableHighWaterMark: (socket) => socket.server.highWaterMark',
+    find: 'readableHighWaterMark: (socket) => highWaterMarkOf(socket.server)',
     replace: 'readableHighWaterMark: () => 16384',
   },
   {
     name: 'high-water-mark-of-responses',
     file: 'lib/http/exchange.js',
-    find: 'options.highWaterMark = isLight(socket) ? server.highWaterMark : socket.writableHighWaterMark',
+    find: 'options.highWaterMark = isLight(socket) ? highWaterMarkOf(server) : socket.writableHighWaterMark',
     replace: 'options.highWaterMark = 16384',
   },
   {
     name: 'mark-of-the-server',
     file: 'lib/http/exchange.js',
-    find: 'server.highWaterMark : socket.writableHighWaterMark',
-    replace: 'server.highWaterMark : server.highWaterMark',
+    find: 'highWaterMarkOf(server) : socket.writableHighWaterMark',
+    replace: 'highWaterMarkOf(server) : highWaterMarkOf(server)',
   },
   {
     name: 'body-writes-never-rejected',
     file: 'lib/http/exchange.js',
-    find: 'options.rejectNonStandardBodyWrites = server.rejectNonStandardBodyWrites',
+    find: 'options.rejectNonStandardBodyWrites = rejectsBodyWrites(server)',
     replace: '',
   },
   {
@@ -268,8 +268,8 @@ module.exports = [
   },
   {
     name: 'tcp-keep-alive-ignored',
-    file: 'lib/listen/listener.js',
-    find: 'keepAlive: Boolean(server.keepAlive)',
+    file: 'lib/node-private/server.js',
+    find: 'keepAlive: Boolean(keepAlive)',
     replace: 'keepAlive: false',
   },
   {

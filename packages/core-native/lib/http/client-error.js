@@ -8,6 +8,8 @@ const http = require('node:http')
 const { Buffer } = require('node:buffer')
 const { Duplex } = require('node:stream')
 const { BodyTooLargeError } = require('../base/errors')
+const { hideRequests } = require('../node-private/parser')
+const { headerSizeOf } = require('../node-private/server')
 const { ErrorKind } = require('../records/records')
 
 const { Server: StockServer } = http
@@ -65,22 +67,21 @@ function describeAgain (first, raw) {
 /**
  * @param {Buffer} raw
  * @param {boolean} ended
- * @param {Pick<EngineServer, 'maxHeaderSize' | 'maxHeadersCount'>} server its limits count
+ * @param {EngineServer} limited its limits count
  * @returns {ParseError | null}
  */
-function askNode (raw, ended, { maxHeaderSize, maxHeadersCount }) {
+function askNode (raw, ended, limited) {
   /** @type {ParseError | null} */
   let told = null
-  const server = new StockServer({ maxHeaderSize, requireHostHeader: false }, () => {})
-  server.maxHeadersCount = maxHeadersCount
+  const server = new StockServer({ maxHeaderSize: headerSizeOf(limited), requireHostHeader: false }, () => {})
+  server.maxHeadersCount = limited.maxHeadersCount
   server.on('clientError', (error) => { told = /** @type {ParseError} */ (error) })
   for (const event of ['upgrade', 'connect', 'checkContinue', 'checkExpectation']) server.on(event, () => {})
   const socket = new Duplex({ read () {}, write (_chunk, _encoding, callback) { callback() } })
   socket.on('error', () => {})
   server.emit('connection', socket)
   // The message that was malformed is no request: nobody who watches servers may see one here.
-  const { parser } = /** @type {Duplex & { parser?: { onIncoming: (req: http.IncomingMessage & { upgrade: boolean }) => number } | null }} */ (socket)
-  if (parser) parser.onIncoming = (req) => req.upgrade ? 2 : 0
+  hideRequests(socket)
   // Node's listeners parse synchronously; no stream machinery is needed to reach them.
   socket.emit('data', raw)
   if (told === null && ended) socket.emit('end')

@@ -5,6 +5,7 @@
 
 const R = require('../records/records')
 const { closesUnserved } = require('../node-private/node-internals')
+const { isKeepAlive, setKeepAlive } = require('../node-private/response')
 const { handleOf } = require('../node-private/server')
 const { State, ownMessage, publish } = require('./socket-state')
 const { kLane, kListener, kOutgoing, kParent, kReceiving, kSlot, kState, kTls } = require('./symbols')
@@ -46,15 +47,15 @@ function mayMove (socket) {
 
 /** @param {EngineResponse} res whose head has not been made */
 function endWith (res) {
-  if (res.headersSent || !res.shouldKeepAlive) return
-  res.shouldKeepAlive = false
+  if (res.headersSent || !isKeepAlive(res)) return
+  setKeepAlive(res, false)
   endedByClose.add(res)
 }
 
 /** @param {EngineResponse} res */
 function goOnAfter (res) {
   if (res.headersSent || !endedByClose.delete(res)) return
-  res.shouldKeepAlive = true
+  setKeepAlive(res, true)
 }
 
 /** @param {EngineSocket} socket @returns {EngineResponse[]} its unfinished responses, in their order */

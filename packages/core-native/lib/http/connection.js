@@ -24,7 +24,7 @@ const { onRequest, onBody, onBodyEnd, onThrown, forgetContext, copy } = require(
 const { served } = require('./served')
 const { zeroIsALimit } = require('../node-private/node-internals')
 const { answerOf, makeLast } = require('../node-private/response')
-const { connectionsOf, countConnection } = require('../node-private/server')
+const { allowsHalfOpen, connectionsOf, countConnection } = require('../node-private/server')
 const { restartTimeout } = require('../node-private/socket')
 const { describeError, describeAgain } = require('./client-error')
 const {
@@ -431,7 +431,7 @@ function onEof (socket) {
   updateLoop(socket)
   if ((socket[kState] & State.kWebSocket) !== 0) /** @type {SocketChannel} */ (socket[kChannel]).onEnd()
   if ((socket[kState] & State.kUpgraded) !== 0 || socket.destroyed) return
-  if (!socket.server.httpAllowHalfOpen) {
+  if (!allowsHalfOpen(socket.server)) {
     socket.end()
     return
   }

@@ -3,7 +3,6 @@
 // One request and its response: from the kRequest record to the tick after 'finish', and their order
 // on a connection.
 
-const http = require('node:http')
 const diagnosticsChannel = require('node:diagnostics_channel')
 const { AsyncLocalStorage, AsyncResource } = require('node:async_hooks')
 const { Buffer } = require('node:buffer')
@@ -14,8 +13,14 @@ const { splitTarget } = require('../prefixes/url-prefix')
 const {
   kOutgoingUniqueHeaders, kNeedDrain, kDetachAbortSignal, kOptimizeEmptyRequests, drainTicks, contextsAreFrames
 } = require('../node-private/node-internals')
-const { addHeaderLines, dumpUnconsumed, dumpUnread, isBuffering, isDumped, isUnheard, settleSilently } = require('../node-private/request')
-const { answerOf, expectContinue, flush, isHeard, isLast, onPendingData, setAnswer, setConnectionLimits } = require('../node-private/response')
+const {
+  addHeaderLines, dumpUnconsumed, dumpUnread, isBuffering, isDumped, isUnheard, joinDuplicates, setUpgrade, settleSilently
+} = require('../node-private/request')
+const {
+  allowChunks, answerOf, assignsAsNode, detachesAsNode, expectContinue, flush, giveSocket, hasWaitingOutput, isHeard, isLast,
+  onPendingData, setAnswer, setConnectionLimits, setKeepAlive, setRequestsReached, takeSocket
+} = require('../node-private/response')
+const { acceptsUpgrade, decidesUpgrades, highWaterMarkOf, joinsDuplicates, rejectsBodyWrites, requiresHost } = require('../node-private/server')
 const { forgetRead, restartTimeout } = require('../node-private/socket')
 const { closeUnread, consumed, materialise } = require('./socket')
 const { closeIfIdle, onLateRequest } = require('./closing')
@@ -31,8 +36,6 @@ const {
 
 const { kEnd, kShutdown, kUpgradeAccept, kUpgradeDecline } = R.ReplyType
 const { Mask, Shift, Word } = R
-
-const { assignSocket: stockAssignSocket, detachSocket: stockDetachSocket } = http.ServerResponse.prototype
 
 // As Node: pairs of rawHeaders that become headers unless maxHeadersCount says otherwise.
 const kHeaderPairsDefault = 2000
@@ -127,10 +130,10 @@ function onRequest (lane, socket, words, bytes, at) {
     req.httpVersionMinor = minor
     req.httpVersion = minor === 1 ? '1.1' : '1.0'
   }
-  req.joinDuplicateHeaders = server.joinDuplicateHeaders || null
+  joinDuplicates(req, joinsDuplicates(server))
   if (listener.prefixes.texts.length !== 0) namePrefix(req, listener, words[w + Word.kRequestPrefixId])
   req.method = listener.methods[packed & Mask.kRequestMethod]
-  req.upgrade = false
+  setUpgrade(req, false)
   const raw = lane.readLines(words, w + (R.kRequestFixedBytes >>> 2), lines, text, skip)
   addHeaderLines(req, raw, limitLines(server, raw))
 
@@ -226,10 +229,10 @@ function start (server, socket, req, flags, body) {
 // Since Node 22.21 the option decides, and its default counts listeners.
 /** @param {EngineServer} server @param {EngineRequest} req */
 function isUpgradeWanted (server, req) {
-  if (typeof server.shouldUpgradeCallback !== 'function') return server.listenerCount('upgrade') > 0
-  req.upgrade = true
-  const isWanted = Boolean(server.shouldUpgradeCallback(req))
-  req.upgrade = isWanted
+  if (!decidesUpgrades(server)) return server.listenerCount('upgrade') > 0
+  setUpgrade(req, true)
+  const isWanted = acceptsUpgrade(server, req)
+  setUpgrade(req, isWanted)
   return isWanted
 }
 
@@ -260,17 +263,17 @@ function deliver (server, socket, req, flags) {
   enqueue(socket, req)
   const listener = server[kListener]
   const options = listener.responseOptions
-  options.highWaterMark = isLight(socket) ? server.highWaterMark : socket.writableHighWaterMark
-  options.rejectNonStandardBodyWrites = server.rejectNonStandardBodyWrites
+  options.highWaterMark = isLight(socket) ? highWaterMarkOf(server) : socket.writableHighWaterMark
+  options.rejectNonStandardBodyWrites = rejectsBodyWrites(server)
   const res = new listener.ServerResponse(req, options)
   res[kEnded] = false
   setConnectionLimits(res, server.keepAliveTimeout, server.maxRequestsPerSocket)
-  res.shouldKeepAlive = (flags & R.kFlagKeepAlive) !== 0
+  setKeepAlive(res, (flags & R.kFlagKeepAlive) !== 0)
   const isStream = (flags & R.kFlagStream) !== 0
   // A response of the application's own class takes 2.0 for something older than 1.1, which knows no chunks; the lane
   // takes them off again.
   const isHttp2 = isStream || (flags & R.kFlagRelayedStream) !== 0
-  if (isHttp2) res.useChunkedEncodingByDefault = true
+  if (isHttp2) allowChunks(res)
   res[kOutgoingUniqueHeaders] = server[kOutgoingUniqueHeaders]
   if (requestStart.hasSubscribers) requestStart.publish({ request: req, response: res, socket, server })
   if (kOptimizeEmptyRequests !== null && server[kOptimizeEmptyRequests] === true && isEmpty(req, flags)) settleSilently(req)
@@ -281,7 +284,7 @@ function deliver (server, socket, req, flags) {
   res.on('finish', onResponseFinish)
 
   if (req.httpVersionMinor === 1 || isHttp2) {
-    if (server.requireHostHeader && (flags & R.kFlagHasHost) === 0) {
+    if (requiresHost(server) && (flags & R.kFlagHasHost) === 0) {
       // Over HTTP/2 this is about one request: the others of the connection go on.
       res.writeHead(400, isHttp2 ? [] : ['Connection', 'close'])
       res.end()
@@ -291,7 +294,7 @@ function deliver (server, socket, req, flags) {
     // Requests of a relayed stream are counted by the member that has the client's connection.
     if (typeof most === 'number' && most > 0 && (flags & R.kFlagRelayedStream) === 0) {
       const count = ++(isStream ? /** @type {EngineSocket} */ (socket[kParent]) : socket)[kRequestCount]
-      res.maxRequestsOnConnectionReached = most <= count
+      setRequestsReached(res, most <= count)
       if (isStream && most <= count) publish(/** @type {EngineSocket} */ (socket[kParent]), kShutdown)
       if (most < count) {
         server.emit('dropRequest', req, socket)
@@ -336,7 +339,7 @@ function expect (server, req, res) {
 
 /** @param {EngineServer} server @param {EngineSocket} socket @param {EngineRequest} req @param {Buffer | null} head */
 function upgrade (server, socket, req, head) {
-  req.upgrade = true
+  setUpgrade(req, true)
   req.complete = true
   req.push(null)
   const event = req.method === 'CONNECT' ? 'connect' : 'upgrade'
@@ -443,21 +446,21 @@ function dequeue (socket) {
 // connectionClosed() does what that listener does.
 /** @param {EngineSocket} socket @param {EngineResponse} res */
 function assign (socket, res) {
-  if (res.assignSocket !== stockAssignSocket || !isLight(socket)) {
-    res.assignSocket(socket)
+  if (!assignsAsNode(res) || !isLight(socket)) {
+    giveSocket(res, socket)
     return
   }
   setAnswer(socket, res)
   res.socket = socket
   if (isHeard(res)) res.emit('socket', socket)
-  if (res.outputData.length !== 0 || res.finished || res[kNeedDrain]) flush(res)
+  if (hasWaitingOutput(res) || res.finished || res[kNeedDrain]) flush(res)
 }
 
 // The counterpart: there is no listener to remove, and removing one would make the socket a stream too.
 /** @param {EngineSocket} socket @param {EngineResponse} res */
 function detach (socket, res) {
-  if (res.detachSocket !== stockDetachSocket || !isLight(socket)) {
-    res.detachSocket(socket)
+  if (!detachesAsNode(res) || !isLight(socket)) {
+    takeSocket(res, socket)
     if (!isLight(socket)) forgetResponse(socket)
     return
   }

@@ -16,7 +16,9 @@ const {
   kCorked, kOutHeaders, kRejectNonStandardBodyWrites, kWritableFinished, kEndCallbacks, kShapeMode,
   end: stockEnd, write: stockWrite
 } = require('../node-private/node-internals')
-const { answerOf, finish, hasBody, hasTrailers, headIsSent, headOf, isHeadSent, isLast, makeHead } = require('../node-private/response')
+const {
+  answerOf, countWaiting, finish, hasBody, hasTrailers, hasWaitingOutput, headIsSent, headOf, isChunked, isHeadSent, isLast, makeHead
+} = require('../node-private/response')
 const { hadError, restartTimeout } = require('../node-private/socket')
 const { checkValue, fieldOf, isStrict, outHeaders, stockSetHeader } = require('./out-headers')
 const { hasCredit } = require('./socket-output')
@@ -82,7 +84,7 @@ function isDirect (socket) {
 function isShort (res) {
   const { socket } = res
   return socket !== null && socket !== undefined && socket[kLane] !== undefined && answerOf(socket) === res &&
-    !res.finished && !res.destroyed && !res.strictContentLength && res.outputData.length === 0 &&
+    !res.finished && !res.destroyed && !res.strictContentLength && !hasWaitingOutput(res) &&
     res[kCorked] === 0 && isDirect(socket)
 }
 
@@ -216,8 +218,8 @@ function endWithFile (res, fd, start, bytes) {
   // The kernel keeps only responses that leave in one call.
   writer.gather()
   if (!isHeadSent(res)) count(socket, writer.response(socket[kSlot], 0, res.statusCode, 0, /** @type {string} */ (headOf(res)), null))
-  writer.command(kBlock, res.chunkedEncoding ? R.kReplyChunked : 0, socket[kSlot], block)
-  const flags = R.kReplyEnd | (res.chunkedEncoding ? R.kReplyChunked : 0) | (isLast(res) ? R.kReplyClose : 0)
+  writer.command(kBlock, isChunked(res) ? R.kReplyChunked : 0, socket[kSlot], block)
+  const flags = R.kReplyEnd | (isChunked(res) ? R.kReplyChunked : 0) | (isLast(res) ? R.kReplyClose : 0)
   writer.command(kEnd, flags, socket[kSlot], isLast(res) ? 0 : tellIdleTimeout(socket))
   writer.release()
   headIsSent(res)
@@ -225,7 +227,7 @@ function endWithFile (res, fd, start, bytes) {
   res[kEnded] = true
   res.finished = true
   // Until it has left, writableFinished is false.
-  res.outputSize += bytes
+  countWaiting(res, bytes)
   lane.blocks.set(block, { write: new FileWrite(res, bytes), chunk: kNothing })
   finish(res)
   return true
@@ -241,7 +243,7 @@ class FileWrite {
 
   done () {
     const { res } = this
-    res.outputSize -= this.bytes
+    countWaiting(res, -this.bytes)
     // Not before: destroy() has to cut it off.
     if (isLast(res) && res.socket !== null) res.socket[kState] |= State.kCloseSoon | State.kFinSent
     const resource = res.req[kResource]

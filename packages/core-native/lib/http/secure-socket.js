@@ -8,6 +8,7 @@ const { Buffer } = require('node:buffer')
 const { X509Certificate } = require('node:crypto')
 const tls = require('node:tls')
 const { nodeProcess } = require('../node-private/node-process')
+const { allowsHalfOpen } = require('../node-private/server')
 const { loadBinding } = require('../backend/binding')
 const R = require('../records/records')
 const { legacyCertificate, legacyChain } = require('../tls/facts')
@@ -101,7 +102,7 @@ for (const [name, fact] of Object.entries(kFacts)) {
 Object.defineProperty(prototype, 'allowHalfOpen', {
   configurable: true,
   /** @this {EngineSecureSocket} */
-  get () { return (this[kState] & State.kStream) !== 0 || Boolean(this.server?.httpAllowHalfOpen) },
+  get () { return (this[kState] & State.kStream) !== 0 || (this.server !== undefined && Boolean(allowsHalfOpen(this.server))) },
   /** @this {EngineSecureSocket} */
   set (value) { Object.defineProperty(this, 'allowHalfOpen', { value, writable: true, enumerable: true, configurable: true }) }
 })

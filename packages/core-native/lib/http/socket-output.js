@@ -3,7 +3,7 @@
 // What a socket sends: bytes go out as reply records; credits bound what was accepted and is not sent yet.
 
 const { Buffer } = require('node:buffer')
-const { restartTimeout } = require('../node-private/socket')
+const { restartTimeout, unwrittenOf } = require('../node-private/socket')
 const R = require('../records/records')
 const { kInlineBytesMax } = require('../records/reply-writer')
 const { State, isLight, updateLoop } = require('./socket-state')
@@ -44,7 +44,7 @@ function waitingBytes (socket) {
   let bytes = 0
   const held = socket[kHeldWrite]
   if (held !== null) for (let i = held.next; i < held.chunks.length; i++) bytes += chunkBytes(held.chunks[i])
-  for (const entry of socket.writableBuffer ?? []) bytes += chunkBytes(entry)
+  for (const entry of unwrittenOf(socket)) bytes += chunkBytes(entry)
   return bytes
 }
 

@@ -9,6 +9,7 @@
 const net = require('node:net')
 const { setImmediate } = require('node:timers')
 const { nodeProcess } = require('../node-private/node-process')
+const { highWaterMarkOf } = require('../node-private/server')
 const { becomeStream, settleDestroyed } = require('../node-private/socket')
 const R = require('../records/records')
 const { kInlineBytesMax } = require('../records/reply-writer')
@@ -75,7 +76,7 @@ function materialise (socket) {
   const state = socket[kState]
   socket[kState] = state | State.kMaterialised
   const { server } = socket
-  const highWaterMark = server.highWaterMark
+  const highWaterMark = highWaterMarkOf(server)
   const options = { allowHalfOpen: socket.allowHalfOpen, readableHighWaterMark: highWaterMark, writableHighWaterMark: highWaterMark }
   // As on Node, where the first request comes later: the socket is none of a request's domain.
   becomeStream(socket, () => runInDomainOf(server[kListener].resource, () => Reflect.apply(net.Socket, socket, [options])))
@@ -329,8 +330,8 @@ const kLightAnswers = {
   readable: (socket) => (socket[kState] & (State.kDestroyed | State.kPeerEnded)) === 0,
   writableLength: () => 0,
   writableCorked: () => 0,
-  readableHighWaterMark: (socket) => socket.server.highWaterMark,
-  writableHighWaterMark: (socket) => socket.server.highWaterMark
+  readableHighWaterMark: (socket) => highWaterMarkOf(socket.server),
+  writableHighWaterMark: (socket) => highWaterMarkOf(socket.server)
 }
 
 for (const [name, answer] of Object.entries(kLightAnswers)) {

@@ -22,7 +22,8 @@ const { servers, onRecord, onThrown } = require('../http/connection')
 const { headerPairsMax } = require('../http/exchange')
 const { EngineIncomingMessage } = require('../http/incoming')
 const { copyTlsSettings, refusesManyHeaders } = require('../node-private/node-internals')
-const { connectionsOf, emitCloseIfDrained, handleOf } = require('../node-private/server')
+const { connectionOptionsOf, connectionsOf, emitCloseIfDrained, handleOf } = require('../node-private/server')
+const { hasCertificate } = require('../node-private/tls')
 const { EngineServerResponse } = require('../http/outgoing')
 const { unwatch } = require('./live-reservations')
 const { Prefixes } = require('../prefixes/prefixes')
@@ -280,8 +281,7 @@ class Listener {
   // A certificate that is bound to prefixes does not count: each listen() looks it up for its own prefixes.
   get hasCertificate () {
     if (this.bindings !== null && !this.tls?.hasOwnContext) return false
-    const { cert, pfx } = /** @type {Partial<ListenHttpsServer>} */ (this.server)
-    return this.created.hasCertificate || cert !== undefined || pfx !== undefined || (this.tls !== null && this.tls.hasHosts)
+    return this.created.hasCertificate || hasCertificate(/** @type {Partial<ListenHttpsServer>} */ (this.server)) || (this.tls !== null && this.tls.hasHosts)
   }
 
   /** @param {GivenTlsOptions} options @param {() => import('../tls/certificate-sources').Sources} find */
@@ -363,7 +363,7 @@ class Listener {
   configure () {
     const { server, own, tlsPlaces } = this
     theEngine().native.configure(this.id, {
-      maxHeaderSize: server.maxHeaderSize || http.maxHeaderSize,
+      ...connectionOptionsOf(server),
       maxHeaderLines: headerLinesMax(server),
       maxRequestBodySize: own.maxRequestBodySize,
       pipelinedRequestsMax: own.pipelinedRequestsMax,
@@ -374,7 +374,6 @@ class Listener {
       sendRateMs: this.sendRateMs,
       strictUrl: own.strictUrl,
       endsIdle: this.endsIdle,
-      allowHalfOpen: Boolean(server.httpAllowHalfOpen),
       // An application that looks at connections may listen to their sockets' errors.
       wantsErrors: this.hasStreams || server.listenerCount('clientError') > 0 || server.listenerCount('connection') > 1 ||
         server.listenerCount('secureConnection') > (this.isSecure ? 1 : 0),
@@ -383,9 +382,6 @@ class Listener {
       tls: tlsPlaces === null ? null : /** @type {ServerTls} */ (this.tls).handle,
       tlsPlaces: tlsPlaces ?? [],
       listening: this.timesReopened,
-      noDelay: server.noDelay !== false,
-      keepAlive: Boolean(server.keepAlive),
-      keepAliveInitialDelay: server.keepAliveInitialDelay || 0,
       http2: this.http2.settings,
       kernel: {
         ...this.kernel,

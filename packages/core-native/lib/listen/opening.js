@@ -9,7 +9,7 @@ const { listenAgain } = require('../http/closing')
 const { kListener } = require('../http/symbols')
 const { createServerHandle } = require('../node-private/node-internals')
 const { nodeProcess } = require('../node-private/node-process')
-const { handleOf, setHandle } = require('../node-private/server')
+const { checkingIntervalOf, handleOf, setHandle } = require('../node-private/server')
 const { isParsedByNode } = require('../options/lenient')
 const { openAsWorker } = require('./cluster-worker')
 const { emitError, listenBeside, openAll, takeHandle } = require('./endpoints')
@@ -158,7 +158,7 @@ function startChecking (server) {
     // Set the wrong way round after createServer(), which refuses it, Node takes them for each other.
     if (requestTimeout > 0 && headersTimeout > requestTimeout) [headersTimeout, requestTimeout] = [requestTimeout, headersTimeout]
     theEngine().native.checkConnections(listener.id, headersTimeout, requestTimeout)
-  }, server.connectionsCheckingInterval).unref()
+  }, checkingIntervalOf(server)).unref()
 }
 
 module.exports = { Opening }

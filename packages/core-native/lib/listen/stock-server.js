@@ -9,9 +9,10 @@ const { CapabilityError } = require('../base/errors')
 const { refuseBehind, refuseIgnoredByServer } = require('../options/option-names')
 const { findCertificates, trustedBy } = require('../tls/certificate-sources')
 const { CreatedTls, certificatesForPort } = require('../tls/listen-tls')
-const { kSourceOptions } = require('../options/tls-options')
+const { kSourceOptions, kTrustOptions } = require('../options/tls-options')
 const { classifyListen, restartMs } = require('./listen-args')
 const { copyTlsSettings } = require('../node-private/node-internals')
+const { contextOptions, hasCertificate } = require('../node-private/tls')
 
 const { Server: StockServer } = http
 const { Server: StockHttpsServer } = https
@@ -72,7 +73,7 @@ function withThose (server, tls) {
 // One that addContext() or setSecureContext() has brought counts, too.
 /** @param {http.Server} server of https */
 function hasItsOwn (server) {
-  return /** @type {CreatedTls} */ (created.get(server)).hasCertificate || /** @type {SecureServer} */ (server).cert !== undefined || /** @type {SecureServer} */ (server).pfx !== undefined
+  return /** @type {CreatedTls} */ (created.get(server)).hasCertificate || hasCertificate(/** @type {SecureServer} */ (server))
 }
 
 /** @param {http.Server} server @param {import('../tls/certificate-sources').Sources} sources */
@@ -97,7 +98,8 @@ function translate (server, tls) {
 
 /** @param {https.Server} server @param {import('../tls/certificate-sources').Sources['hosts']} hosts */
 function addHosts (server, hosts) {
-  for (const { pattern, options } of hosts) server.addContext(pattern, trustedBy(/** @type {SecureServer} */ (server), options))
+  const trust = contextOptions(/** @type {SecureServer} */ (server), kTrustOptions)
+  for (const { pattern, options } of hosts) server.addContext(pattern, trustedBy(trust, options))
   return server
 }
 

@@ -1,7 +1,7 @@
 'use strict'
 
 // Undocumented functions and symbols of Node, and answers to how it behaves. Each is looked for when the package
-// loads. types/node-internals.d.ts is the inventory; private-members.js has the names that begin with an underscore.
+// loads. types/node-internals.d.ts is the inventory; private-members.js has the names of members.
 
 const { AsyncLocalStorage, AsyncResource } = require('node:async_hooks')
 // The module itself is the object, which its types say of its default export alone.
@@ -11,7 +11,8 @@ const { Buffer } = require('node:buffer')
 const net = require('node:net')
 const { Duplex } = require('node:stream')
 const { InternalsError } = require('../base/errors')
-const { checkPrivateMembers } = require('./private-members')
+const { hideRequests } = require('./parser')
+const { checkConnection, checkPrivateMembers, kTlsSettings } = require('./private-members')
 
 /** @typedef {import('../../types/node-internals').NodeInternals} NodeInternals */
 
@@ -105,9 +106,8 @@ function refusesManyHeaders () {
   server.on('clientError', () => { refuses = true })
   const socket = unconnected()
   server.emit('connection', socket)
-  // Nobody who watches servers may see this request.
-  const { parser } = /** @type {Duplex & { parser?: { onIncoming: (req: http.IncomingMessage) => number } | null }} */ (socket)
-  if (parser) parser.onIncoming = () => 0
+  checkConnection(socket)
+  hideRequests(socket)
   socket.emit('data', Buffer.from('GET / HTTP/1.1\r\nHost: a\r\nA: b\r\n\r\n'))
   socket.destroy()
   return refuses
@@ -137,7 +137,7 @@ function contextsAreFrames () {
  * @param {import('node:tls').Server} to
  */
 function copyTlsSettings (from, to) {
-  for (const name of ['requestCert', 'rejectUnauthorized', 'ALPNCallback', 'ALPNProtocols', 'sessionTimeout', 'ticketKeys']) Reflect.set(to, name, Reflect.get(from, name))
+  for (const name of kTlsSettings) Reflect.set(to, name, Reflect.get(from, name))
   for (const description of ['handshake-timeout', 'snicallback']) {
     const symbol = findOwnSymbol(from, description)
     if (symbol === null) throw new InternalsError(`Symbol(${description}) of tls.Server`)

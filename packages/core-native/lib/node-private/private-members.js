@@ -1,8 +1,11 @@
 'use strict'
 
 // The members of Node's classes that its documentation does not promise and that this package reads, writes, calls or overrides,
-// by name. Each is looked for when the package loads. types/node-internals.d.ts says what each one is. ESLint refuses any other
-// private name in lib, and outside lib/node-private these on objects other than `this` (tools/eslint/private-names.js).
+// by name. Each is looked for when the package loads, but for those of a context (externalOf() of tls.js says why) and those that older
+// versions do not have. types/node-internals.d.ts says what each one is. Outside lib/node-private ESLint refuses them on objects other than `this` (tools/eslint/private-names.js).
+//
+// Most begin with an underscore, and ESLint refuses any other name that does. The others are in the lists whose names have `Plain`.
+// `server` of a socket is none of them: our sockets have it from their own constructor, and Node's code and ours read it there.
 
 const http = require('node:http')
 const net = require('node:net')
@@ -10,21 +13,34 @@ const { InternalsError } = require('../base/errors')
 
 /** Fields of an http.IncomingMessage. */
 const kRequestFields = ['_consuming', '_dumped', '_eventsCount', '_readableState']
+const kPlainRequestFields = ['joinDuplicateHeaders', 'upgrade']
 const kRequestMethods = ['_addHeaderLine', '_addHeaderLines', '_dump']
 /** Fields of an http.ServerResponse. */
 const kResponseFields = [
   '_closed', '_contentLength', '_events', '_eventsCount', '_expect_continue', '_hasBody', '_header', '_headerSent',
   '_keepAliveTimeout', '_last', '_onPendingData', '_trailer'
 ]
+const kPlainResponseFields = ['chunkedEncoding', 'maxRequestsOnConnectionReached', 'outputData', 'outputSize', 'shouldKeepAlive', 'useChunkedEncodingByDefault']
 const kResponseMethods = ['_finish', '_flush', '_implicitHeader', '_send']
+const kPlainResponseMethods = ['assignSocket', 'detachSocket']
 /** Fields of a net.Socket. */
 const kSocketFields = [
   '_events', '_eventsCount', '_hadError', '_handle', '_host', '_maxListeners', '_parent', '_readableState', '_server', '_writableState',
   '_bytesDispatched'
 ]
+const kPlainSocketFields = ['server', 'writableBuffer']
 const kSocketMethods = ['_getpeername', '_getsockname', '_unrefTimer']
 /** Fields of an http.Server. */
 const kServerFields = ['_connections', '_handle']
+/** Options of createServer() that an http.Server keeps. Node documents the options alone. */
+const kPlainServerFields = [
+  'connectionsCheckingInterval', 'highWaterMark', 'insecureHTTPParser', 'joinDuplicateHeaders', 'keepAlive', 'keepAliveInitialDelay', 'maxHeaderSize',
+  'noDelay', 'rejectNonStandardBodyWrites', 'requireHostHeader'
+]
+/** More of these options, which older versions do not have: shouldUpgradeCallback since 22.21, httpValidation since 24. */
+const kNewServerFields = ['httpValidation', 'shouldUpgradeCallback']
+/** A switch of an http.Server that nothing documents. */
+const kServerSwitches = ['httpAllowHalfOpen']
 const kServerMethods = ['_emitCloseIfDrained', '_listen2']
 /** A member that no object has from the beginning, and the function of Node whose source names it. @typedef {[name: string, user: unknown, where: string]} LateMember */
 
@@ -33,10 +49,16 @@ const kLate = [
   ['_httpMessage', http.ServerResponse.prototype.assignSocket, 'net.Socket'],
   ['_maxRequestsPerSocket', /** @type {{ _storeHeader?: unknown }} */ (http.OutgoingMessage.prototype)._storeHeader, 'http.ServerResponse']
 ]
-/** Only set, as Node's http module sets it on its sockets; a Node without it loses nothing. */
-const kHarmless = ['_paused']
-/** Members that tls.js looks for when it loads, which programs without TLS do not need; `_external` when the first context is read, because a context costs too much to try. */
-const kTlsMembers = ['_contexts', '_external', '_secureEstablished', '_sharedCreds']
+/** Fields that the http module gives to a socket that it serves, and one of its parser. */
+const kConnectionFields = ['_paused', 'parser']
+const kParserMethods = ['onIncoming']
+/** Options of createServer() that the constructor of a tls.Server keeps. */
+const kTlsSettings = ['ALPNCallback', 'ALPNProtocols', 'rejectUnauthorized', 'requestCert', 'sessionTimeout', 'ticketKeys']
+/** Members that tls.js looks for when it loads, which programs without TLS do not need. */
+const kTlsMembers = ['_contexts', '_secureEstablished', '_sharedCreds']
+/** Members of a context, which nothing looks for. */
+const kContextMembers = ['_external']
+const kPlainContextMembers = ['getIssuer']
 
 /** Functions that node-internals.js looks for, or does without, and the one that kLate asks. */
 const kFunctions = ['_connectionListener', '_createServerHandle', '_getServer', '_isLenientHeaderValidation', '_storeHeader', '_tickCallback']
@@ -63,13 +85,13 @@ function checkLate (members) {
  * @throws ERR_HTTPSYS_NODE_INTERNALS that names the first one that this Node does not have
  */
 function checkPrivateMembers (request, response, server) {
-  checkFields(request, kRequestFields, 'http.IncomingMessage')
+  checkFields(request, [...kRequestFields, ...kPlainRequestFields], 'http.IncomingMessage')
   checkMethods(http.IncomingMessage.prototype, kRequestMethods, 'http.IncomingMessage')
-  checkFields(response, [...kResponseFields, 'chunkedEncoding', 'outputData', 'shouldKeepAlive'], 'http.ServerResponse')
-  checkMethods(http.ServerResponse.prototype, kResponseMethods, 'http.ServerResponse')
-  checkFields(new net.Socket(), kSocketFields, 'net.Socket')
+  checkFields(response, [...kResponseFields, ...kPlainResponseFields], 'http.ServerResponse')
+  checkMethods(http.ServerResponse.prototype, [...kResponseMethods, ...kPlainResponseMethods], 'http.ServerResponse')
+  checkFields(new net.Socket(), [...kSocketFields, ...kPlainSocketFields], 'net.Socket')
   checkMethods(net.Socket.prototype, kSocketMethods, 'net.Socket')
-  checkFields(server, kServerFields, 'http.Server')
+  checkFields(server, [...kServerFields, ...kPlainServerFields, ...kServerSwitches], 'http.Server')
   checkMethods(http.Server.prototype, kServerMethods, 'http.Server')
   const { _readableState: readable, _writableState: writable } = /** @type {net.Socket & { _readableState: object, _writableState: object }} */ (new net.Socket())
   // Whether a read is pending is an accessor since Node 20.9.
@@ -78,10 +100,39 @@ function checkPrivateMembers (request, response, server) {
   checkLate(kLate)
 }
 
-/** Every name. */
+/**
+ * @param {object} socket that an http.Server serves
+ * @throws ERR_HTTPSYS_NODE_INTERNALS that names the first member that this Node does not give it
+ */
+function checkConnection (socket) {
+  checkFields(socket, kConnectionFields, 'net.Socket')
+  checkMethods(Reflect.get(socket, 'parser') ?? {}, kParserMethods, 'HTTPParser')
+}
+
+/** Every name that begins with an underscore. */
 const kPrivateNames = new Set([
   ...kRequestFields, ...kRequestMethods, ...kResponseFields, ...kResponseMethods, ...kSocketFields, ...kSocketMethods, ...kServerFields, ...kServerMethods,
-  ...kLate.map(([name]) => name), ...kHarmless, ...kTlsMembers, ...kFunctions
+  ...kLate.map(([name]) => name), ...kConnectionFields.filter((name) => name.startsWith('_')), ...kTlsMembers, ...kContextMembers, ...kFunctions
 ])
 
-module.exports = { checkLate, checkPrivateMembers, kPrivateNames }
+/** Names without an underscore that mean nothing else in this repository: private to Node on whatever object. */
+const kPlainNames = new Set([
+  ...kPlainResponseFields, ...kPlainResponseMethods, ...kServerSwitches, ...kParserMethods, ...kPlainContextMembers, 'parser', 'writableBuffer'
+])
+
+/** Members of the same kind that this package has no use for: refused everywhere, until a list above has them. */
+const kUnusedNames = new Set([
+  'awaitDrainWriters', 'bufferedIndex', 'emittedReadable', 'headersCompleted', 'isSocketPaused', 'keepAliveTimeoutSet', 'maxHeaderPairs',
+  'multiAwaitDrain', 'needReadable', 'outgoingData', 'pendingcb', 'readableBuffer', 'secureConnecting', 'setOptions', 'timeoutCb', 'upgradeOrConnect',
+  'usesChunkedEncodingByDefault', 'writecb', 'writeHeader', 'writelen'
+])
+
+/** Names that are private to Node as a member of what is called so; elsewhere they are options, or words of our own. @type {Map<string, Set<string>>} */
+const kPlainNamesOf = new Map([
+  ['req', new Set(kPlainRequestFields)],
+  ['request', new Set(kPlainRequestFields)],
+  ['server', new Set([...kPlainServerFields, ...kNewServerFields, ...kTlsSettings, 'cert', 'pfx', 'sessionIdContext'])],
+  ['owner', new Set([...kTlsSettings, 'cert', 'pfx', 'sessionIdContext'])]
+])
+
+module.exports = { checkConnection, checkLate, checkPrivateMembers, kPlainNames, kPlainNamesOf, kPrivateNames, kTlsSettings, kUnusedNames }

@@ -34,6 +34,16 @@ function dumpUnconsumed (req) {
   if (!req._consuming) req._dump()
 }
 
+/** Says whether the request asks for an upgrade that the server accepts. @param {PrivateRequest} req @param {boolean} isUpgrade */
+function setUpgrade (req, isUpgrade) {
+  req.upgrade = isUpgrade
+}
+
+/** Says what a second line of a header becomes. @param {PrivateRequest} req @param {boolean} joins as the option joinDuplicateHeaders of its server */
+function joinDuplicates (req, joins) {
+  req.joinDuplicateHeaders = joins || null
+}
+
 /** Gives it the state of a request that was dumped, has ended and was closed, without the events. @param {PrivateRequest} req */
 function settleSilently (req) {
   const state = req._readableState
@@ -46,4 +56,4 @@ function settleSilently (req) {
   state.closeEmitted = true
 }
 
-module.exports = { addHeaderLines, dumpUnconsumed, dumpUnread, isBuffering, isDumped, isUnheard, settleSilently }
+module.exports = { addHeaderLines, dumpUnconsumed, dumpUnread, isBuffering, isDumped, isUnheard, joinDuplicates, setUpgrade, settleSilently }

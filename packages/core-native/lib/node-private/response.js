@@ -2,15 +2,19 @@
 
 // Functions for the undocumented members of http.ServerResponse, named by what each member is for.
 
+const http = require('node:http')
+
+const { assignSocket: stockAssignSocket, detachSocket: stockDetachSocket } = http.ServerResponse.prototype
+
 /** @typedef {import('../../types/node-internals').PrivateResponse} PrivateResponse */
 
-/** What its head is to say about the connection. @param {PrivateResponse} res @param {number} keepAliveTimeout @param {number | null} maxRequestsPerSocket */
+/** Sets what the head of a response is to say about the connection. @param {PrivateResponse} res @param {number} keepAliveTimeout @param {number | null} maxRequestsPerSocket */
 function setConnectionLimits (res, keepAliveTimeout, maxRequestsPerSocket) {
   res._keepAliveTimeout = keepAliveTimeout
   res._maxRequestsPerSocket = maxRequestsPerSocket
 }
 
-/** Its client waits for a 100. @param {PrivateResponse} res */
+/** Says that the client waits for a 100. @param {PrivateResponse} res */
 function expectContinue (res) {
   res._expect_continue = true
 }
@@ -85,6 +89,61 @@ function finish (res) {
   res._finish()
 }
 
+/** @param {PrivateResponse} res @returns {boolean} whether it keeps bytes until it has a socket */
+function hasWaitingOutput (res) {
+  return res.outputData.length !== 0
+}
+
+/** Counts bytes that have not left: while there are any, writableFinished is false. @param {PrivateResponse} res @param {number} bytes below 0: they have left */
+function countWaiting (res, bytes) {
+  res.outputSize += bytes
+}
+
+/** @param {PrivateResponse} res whose head is made @returns {boolean} whether its body goes in chunks */
+function isChunked (res) {
+  return res.chunkedEncoding
+}
+
+/** A body of unknown length goes in chunks, whatever version the request has. @param {PrivateResponse} res */
+function allowChunks (res) {
+  res.useChunkedEncodingByDefault = true
+}
+
+/** @param {PrivateResponse} res @returns {boolean} whether the connection goes on after it, unless its head says something else */
+function isKeepAlive (res) {
+  return res.shouldKeepAlive
+}
+
+/** @param {PrivateResponse} res @param {boolean} isKept as isKeepAlive() tells it */
+function setKeepAlive (res, isKept) {
+  res.shouldKeepAlive = isKept
+}
+
+/** Says whether the connection has had all requests that maxRequestsPerSocket allows. @param {PrivateResponse} res @param {boolean} isReached */
+function setRequestsReached (res, isReached) {
+  res.maxRequestsOnConnectionReached = isReached
+}
+
+/** @param {PrivateResponse} res @returns {boolean} whether assignSocket() is Node's own, rather than one of the application's */
+function assignsAsNode (res) {
+  return res.assignSocket === stockAssignSocket
+}
+
+/** Gives a response the socket: it is its turn. @template S @param {{ assignSocket: (socket: S) => void }} res @param {S} socket */
+function giveSocket (res, socket) {
+  res.assignSocket(socket)
+}
+
+/** @param {PrivateResponse} res @returns {boolean} whether detachSocket() is Node's own, rather than one of the application's */
+function detachesAsNode (res) {
+  return res.detachSocket === stockDetachSocket
+}
+
+/** Takes the socket from a response that is finished. @template S @param {{ detachSocket: (socket: S) => void }} res @param {S} socket */
+function takeSocket (res, socket) {
+  res.detachSocket(socket)
+}
+
 /** Makes it closed. @param {PrivateResponse} res @returns {boolean} false when it was closed before */
 function close (res) {
   if (res._closed) return false
@@ -94,21 +153,32 @@ function close (res) {
 }
 
 module.exports = {
+  allowChunks,
   answerOf,
+  assignsAsNode,
   close,
+  countWaiting,
+  detachesAsNode,
   expectContinue,
   finish,
   flush,
+  giveSocket,
   hasBody,
   hasTrailers,
+  hasWaitingOutput,
   headIsSent,
   headOf,
+  isChunked,
   isHeadSent,
   isHeard,
+  isKeepAlive,
   isLast,
   makeHead,
   makeLast,
   onPendingData,
   setAnswer,
-  setConnectionLimits
+  setConnectionLimits,
+  setKeepAlive,
+  setRequestsReached,
+  takeSocket
 }

@@ -4,6 +4,9 @@
 
 /** @typedef {import('../../types/node-internals').PrivateSocket} PrivateSocket */
 
+/** @type {never[]} */
+const kNoPieces = []
+
 /** Begins the time anew after which 'timeout' comes. @param {PrivateSocket} socket */
 function restartTimeout (socket) {
   socket._unrefTimer()
@@ -48,4 +51,9 @@ function forgetRead (stream) {
   stream._readableState.reading = false
 }
 
-module.exports = { becomeStream, forgetRead, hadError, restartTimeout, serverOf, settleDestroyed }
+/** @template C @param {{ readonly writableBuffer?: C[] }} socket that is a stream @returns {readonly C[]} the pieces that its stream was given and has not written */
+function unwrittenOf (socket) {
+  return socket.writableBuffer ?? kNoPieces
+}
+
+module.exports = { becomeStream, forgetRead, hadError, restartTimeout, serverOf, settleDestroyed, unwrittenOf }

@@ -1,21 +1,34 @@
 'use strict'
 
-// Functions for the undocumented members of tls.Server and of its contexts.
+// Functions for the undocumented members of tls.Server and of its contexts. A tls.Server keeps its options as properties; those of
+// setSecureContext() are in kContextFields.
 
 const tls = require('node:tls')
 const { InternalsError } = require('../base/errors')
-const { checkLate } = require('./private-members')
+const { checkLate, kTlsSettings } = require('./private-members')
 
 /** @typedef {import('../../types/node-internals').PrivateTlsServer} PrivateTlsServer */
 /** @typedef {import('node:tls').SecureContext} SecureContext */
+/** @typedef {import('../../types/node-internals').ContextHandle} ContextHandle */
 
 /** The property of a tls.Server that has the context of setSecureContext(). */
 const kSharedContext = '_sharedCreds'
 
+/** Properties that setSecureContext() leaves on a tls.Server. */
+const kContextFields = [
+  'pfx', 'key', 'passphrase', 'cert', 'clientCertEngine', 'ca', 'ciphers', 'sigalgs', 'ecdhCurve', 'dhparam', 'minVersion',
+  'maxVersion', 'secureProtocol', 'secureOptions', 'honorCipherOrder', 'crl', 'sessionIdContext', 'sessionTimeout', 'ticketKeys',
+  'privateKeyIdentifier', 'privateKeyEngine'
+]
+/** Options of a context that no setSecureContext() leaves on a server so far; an application may set them there. */
+const kOtherContextFields = ['allowPartialTrustChain']
+
 checkLate([
   ['_contexts', tls.Server, 'tls.Server'],
   [kSharedContext, tls.Server.prototype.setSecureContext, 'tls.Server'],
-  ['_secureEstablished', tls.TLSSocket, 'tls.TLSSocket']
+  ['_secureEstablished', tls.TLSSocket, 'tls.TLSSocket'],
+  ...kTlsSettings.map((name) => /** @type {import('./private-members').LateMember} */ ([name, tls.Server, 'tls.Server'])),
+  ...kContextFields.map((name) => /** @type {import('./private-members').LateMember} */ ([name, tls.Server.prototype.setSecureContext, 'tls.Server']))
 ])
 
 /** @param {PrivateTlsServer} server @returns {SecureContext} the context of setSecureContext() */
@@ -32,9 +45,94 @@ function contextsOf (server) {
   return contexts
 }
 
-/** @param {{ _external?: unknown } | null | undefined} context the handle in a tls.SecureContext @returns {unknown} OpenSSL's context; undefined where there is none */
+/** @param {PrivateTlsServer} server @returns {import('node:tls').SecureContextOptions} what setSecureContext() makes its context of */
+function contextOptionsOf (server) {
+  return Object.fromEntries([...kContextFields, ...kOtherContextFields].map((name) => [name, Reflect.get(server, name)]))
+}
+
+/** @param {PrivateTlsServer} server @returns {() => void} undoes what setSecureContext() does to the server from now on */
+function keepContext (server) {
+  const kept = [...kContextFields, ...kOtherContextFields, kSharedContext].map((name) => /** @type {const} */ ([name, Reflect.get(server, name)]))
+  return () => { for (const [name, value] of kept) Reflect.set(server, name, value) }
+}
+
+/** @template {keyof import('node:tls').SecureContextOptions} N @param {PrivateTlsServer} server @param {readonly N[]} names of kContextFields @returns {Pick<import('node:tls').SecureContextOptions, N>} */
+function contextOptions (server, names) {
+  return /** @type {Pick<import('node:tls').SecureContextOptions, N>} */ (Object.fromEntries(names.map((name) => [name, server[name]])))
+}
+
+/** @param {Partial<Pick<PrivateTlsServer, 'cert' | 'pfx'>>} server @returns {boolean} whether setSecureContext() was given a certificate */
+function hasCertificate ({ cert, pfx }) {
+  return cert !== undefined || pfx !== undefined
+}
+
+/** @param {PrivateTlsServer} server @returns {NodeJS.ArrayBufferView | undefined} the keys of session tickets that it was created with */
+function ticketKeysOf (server) {
+  return server.ticketKeys
+}
+
+/** @param {PrivateTlsServer} server @returns {string | undefined} what binds sessions to this server */
+function sessionIdContextOf (server) {
+  return server.sessionIdContext
+}
+
+/** @param {PrivateTlsServer} server what it asks of clients: a certificate, and one that it trusts */
+function clientCheckOf (server) {
+  const { requestCert, rejectUnauthorized } = server
+  return { requestCert: /** @type {boolean} */ (requestCert), rejectUnauthorized: /** @type {boolean} */ (rejectUnauthorized) }
+}
+
+/** @param {PrivateTlsServer} server @returns {Uint8Array | undefined} the protocols of ALPN, each after its length */
+function alpnProtocolsOf (server) {
+  return /** @type {Uint8Array | undefined} */ (server.ALPNProtocols)
+}
+
+/** @param {PrivateTlsServer} server @returns {server is PrivateTlsServer & { ALPNCallback: NonNullable<PrivateTlsServer['ALPNCallback']> }} whether the application chooses the protocol of ALPN */
+function choosesAlpn (server) {
+  return typeof server.ALPNCallback === 'function'
+}
+
+/** @param {{ ALPNCallback: NonNullable<PrivateTlsServer['ALPNCallback']> }} server that chooses @param {{ servername: string, protocols: string[] }} hello @returns {string | undefined} undefined: none of those offered */
+function chooseAlpn (server, hello) {
+  return server.ALPNCallback(hello)
+}
+
+/** @param {unknown} context a SecureContext, the handle in it, or whatever an application gave for one @returns {ContextHandle} itself where it has no handle */
+function handleIn (context) {
+  return /** @type {{ context?: ContextHandle } | null | undefined} */ (context)?.context ?? /** @type {ContextHandle} */ (context)
+}
+
+/** @param {ContextHandle} handle */
+function certificatesOf (handle) {
+  return { certificate: handle.getCertificate(), issuer: handle.getIssuer() }
+}
+
+/**
+ * Gives OpenSSL's context. `_external` and `getIssuer` are not looked for when the package loads: both are of a class of Node's own binding,
+ * which only a context shows. Making one initialises OpenSSL, which takes 1 to 6 ms at each start, also of programs without TLS. A server
+ * with TLS that finds no `_external` fails with ERR_HTTPSYS_TLS_UNAVAILABLE.
+ *
+ * @param {{ _external?: unknown } | null | undefined} context the handle in a tls.SecureContext
+ * @returns {unknown} undefined where there is none
+ */
 function externalOf (context) {
   return context?._external
 }
 
-module.exports = { contextsOf, externalOf, kSharedContext, sharedContextOf }
+module.exports = {
+  alpnProtocolsOf,
+  certificatesOf,
+  chooseAlpn,
+  choosesAlpn,
+  clientCheckOf,
+  contextOptions,
+  contextOptionsOf,
+  contextsOf,
+  externalOf,
+  handleIn,
+  hasCertificate,
+  keepContext,
+  sessionIdContextOf,
+  sharedContextOf,
+  ticketKeysOf
+}

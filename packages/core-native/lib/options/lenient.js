@@ -3,6 +3,7 @@
 // A server that asks for Node's lenient parser is Node's own throughout.
 
 const { knowsHttpValidation } = require('../node-private/node-internals')
+const { leniencyOf } = require('../node-private/server')
 
 /** Values of httpValidation, and whether the parser is lenient then. Others decide nothing. @type {Map<unknown, boolean>} */
 const kValidations = new Map([['strict', false], ['relaxed', true], ['insecure', true]])
@@ -22,8 +23,9 @@ function lenientOption (options) {
   return given?.insecureHTTPParser === true ? 'insecureHTTPParser' : null
 }
 
-/** @param {{ httpValidation?: unknown, insecureHTTPParser?: boolean }} server with these options as they are now */
-function isParsedByNode ({ httpValidation, insecureHTTPParser }) {
+/** @param {Pick<import('../../types/node-internals').PrivateServer, 'httpValidation' | 'insecureHTTPParser'>} server with these options as they are now */
+function isParsedByNode (server) {
+  const { httpValidation, insecureHTTPParser } = leniencyOf(server)
   const isLenient = knowsHttpValidation ? kValidations.get(httpValidation) : undefined
   return isLenient ?? insecureHTTPParser ?? isLenientProcess()
 }

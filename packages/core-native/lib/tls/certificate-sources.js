@@ -81,7 +81,7 @@ function hostOf (prefix) {
  * Options of one host's context. A host that does not say whose client certificates are good has the server's authorities and
  * lists of revoked certificates: without any, Node would trust every authority that it brings.
  *
- * @param {Trust} server its options, or a tls.Server, which has them as properties
+ * @param {Trust} server its options
  * @param {SecureContextOptions} options of the host
  * @returns {SecureContextOptions}
  */

@@ -9,7 +9,10 @@ const tls = require('node:tls')
 const { loadBinding } = require('../backend/binding')
 const { TlsUnavailableError } = require('../base/errors')
 const { handshakeTimeoutOf, sniCallbackOf } = require('../node-private/node-internals')
-const { externalOf, kSharedContext, sharedContextOf } = require('../node-private/tls')
+const {
+  alpnProtocolsOf, certificatesOf, chooseAlpn, choosesAlpn, clientCheckOf, contextOptions, contextOptionsOf, externalOf, handleIn, keepContext,
+  sessionIdContextOf, sharedContextOf, ticketKeysOf
+} = require('../node-private/tls')
 const { watchDirectory } = require('./certificate-directory')
 const { trustedBy } = require('./certificate-sources')
 const { rememberError } = require('./failure')
@@ -22,14 +25,6 @@ const { Server: StockServer } = tls
 /** @typedef {tls.SecureContext} SecureContext */
 /** @typedef {SecureContext | ContextHandle} ChosenContext what SNICallback gave, or addContext() was given: the former, or the handle in it */
 
-/** What setSecureContext() of Node's leaves on the server, and creates its context of. */
-const kContextFields = [
-  'pfx', 'key', 'passphrase', 'cert', 'clientCertEngine', 'ca', 'ciphers', 'sigalgs', 'ecdhCurve', 'dhparam', 'minVersion',
-  'maxVersion', 'secureProtocol', 'secureOptions', 'honorCipherOrder', 'crl', 'allowPartialTrustChain', 'sessionIdContext',
-  'sessionTimeout', 'ticketKeys', 'privateKeyIdentifier', 'privateKeyEngine'
-]
-/** What setSecureContext() changes. */
-const kRestoredFields = [...kContextFields, kSharedContext]
 // Each protocol after its length (RFC 7301, section 3.1).
 const kHttp2First = Buffer.from('\x02h2\x08http/1.1', 'latin1')
 const kHandshakeMsMax = 0xffffffff
@@ -59,8 +54,8 @@ class ServerTls {
   #heard = ''
   /** Hosts of the options, folders and bindings. @type {import('./certificate-sources').Sources['hosts']} */
   #sources = []
-  /** The server's kTrustOptions when the contexts of these hosts were made. @type {unknown[]} */
-  #trust = []
+  /** The server's kTrustOptions when the contexts of these hosts were made. @type {import('./certificate-sources').Trust} */
+  #trust = {}
   /** Of the options, and what a program has added: these count before the others. @type {{ pattern: string, context: ChosenContext }[]} */
   #givenHosts = []
   /** @type {{ pattern: string, context: ChosenContext }[]} */
@@ -77,7 +72,7 @@ class ServerTls {
     this.offersHttp2 = offersHttp2
     /** The application has called setSecureContext(): folders and bindings leave that context alone. */
     this.hasOwnContext = false
-    const keys = owner.ticketKeys
+    const keys = ticketKeysOf(owner)
     this.#ticketKeys = keys === undefined ? undefined : loadBinding().createTicketKeys(bytesOf(keys))
   }
 
@@ -87,13 +82,12 @@ class ServerTls {
    * @param {() => void} change
    */
   attempt (change) {
-    const { owner } = this
-    const settings = kRestoredFields.map((name) => /** @type {const} */ ([name, Reflect.get(owner, name)]))
+    const restore = keepContext(this.owner)
     const own = /** @type {const} */ ([this.#context, this.#handle, this.#heard, this.#sources, this.#trust, this.#givenHosts, this.#hosts])
     try {
       change()
     } catch (error) {
-      for (const [name, value] of settings) Reflect.set(owner, name, value);
+      restore();
       [this.#context, this.#handle, this.#heard, this.#sources, this.#trust, this.#givenHosts, this.#hosts] = own
       throw error
     }
@@ -103,12 +97,13 @@ class ServerTls {
   contextChanged () {
     this.#context = null
     this.#handle = null
-    if (kTrustOptions.some((name, i) => this.owner[name] !== this.#trust[i])) this.setHosts(this.#sources)
+    const trust = contextOptions(this.owner, kTrustOptions)
+    if (kTrustOptions.some((name) => trust[name] !== this.#trust[name])) this.setHosts(this.#sources)
   }
 
   /** Other settings than those the owner was created with. @param {boolean} offersHttp2 */
   settingsChanged (offersHttp2) {
-    const { ticketKeys: keys } = this.owner
+    const keys = ticketKeysOf(this.owner)
     this.offersHttp2 = offersHttp2
     this.#ticketKeys = keys === undefined ? undefined : loadBinding().createTicketKeys(bytesOf(keys))
     this.contextChanged()
@@ -140,10 +135,10 @@ class ServerTls {
 
   /** @param {import('./certificate-sources').Sources['hosts']} hosts */
   setHosts (hosts) {
-    const { owner } = this
+    const trust = contextOptions(this.owner, kTrustOptions)
     this.#sources = hosts
-    this.#trust = kTrustOptions.map((name) => owner[name])
-    this.#givenHosts = hosts.map(({ pattern, options }) => ({ pattern, context: tls.createSecureContext(trustedBy(owner, options)) }))
+    this.#trust = trust
+    this.#givenHosts = hosts.map(({ pattern, options }) => ({ pattern, context: tls.createSecureContext(trustedBy(trust, options)) }))
     this.#handle = null
   }
 
@@ -180,26 +175,26 @@ class ServerTls {
     if (heard !== this.#heard) this.#context = null
     this.#heard = heard
     const logsKeys = heard.includes('keylog')
-    this.#context ??= tls.createSecureContext(Object.fromEntries(kContextFields.map((name) => [name, Reflect.get(owner, name)])))
+    this.#context ??= tls.createSecureContext(contextOptionsOf(owner))
     const timeout = handshakeTimeoutOf(owner)
+    const clientCheck = clientCheckOf(owner)
     const handle = loadBinding().createTlsContext({
       context: requireExternal(this.#context),
       hosts: [...this.#givenHosts, ...this.#hosts].map(({ pattern, context }) => ({ pattern, context: hostOf(context, logsKeys) })),
       ticketKeys: this.#ticketKeys,
       sessionIdContext: contextIdOf(owner),
-      alpn: this.offersHttp2 ? kHttp2First : /** @type {Uint8Array | undefined} */ (owner.ALPNProtocols) ?? Buffer.alloc(0),
+      alpn: this.offersHttp2 ? kHttp2First : alpnProtocolsOf(owner) ?? Buffer.alloc(0),
       asksHost: typeof sniCallbackOf(owner) === 'function',
-      asksAlpn: typeof owner.ALPNCallback === 'function',
+      asksAlpn: choosesAlpn(owner),
       asksSession: heard.includes('resumeSession'),
       asksStatus: heard.includes('OCSPRequest'),
       tellsSessions: heard.includes('Session'),
       logsKeys,
-      requestCert: /** @type {boolean} */ (owner.requestCert),
-      rejectUnauthorized: /** @type {boolean} */ (owner.rejectUnauthorized),
+      ...clientCheck,
       handshakeTimeout: Math.min(timeout, kHandshakeMsMax)
     })
     if (handle === undefined) throw new TlsUnavailableError('its context could not be made')
-    this.asksForCertificate = Boolean(owner.requestCert)
+    this.asksForCertificate = Boolean(clientCheck.requestCert)
     return (this.#handle = handle)
   }
 
@@ -237,16 +232,16 @@ class ServerTls {
     const fits = (/** @type {{ pattern: string }} */ { pattern }) => matchesHost(pattern, servername)
     const added = servername === '' ? undefined : [...this.#givenHosts, ...this.#hosts].findLast(fits)?.context
     const chosen = context ?? added ?? sharedContextOf(this.owner)
-    const { context: handle = /** @type {ContextHandle} */ (chosen) } = /** @type {{ context?: ContextHandle }} */ (chosen)
-    server.emit('OCSPRequest', handle.getCertificate(), handle.getIssuer(),
+    const { certificate, issuer } = certificatesOf(handleIn(chosen))
+    server.emit('OCSPRequest', certificate, issuer,
       once((error, response) => error ? refuse(error) : next(response || undefined)))
   }
 
   /** @param {Hello} hello @returns {string | undefined} undefined = none of those offered */
   #chooseProtocol ({ servername, protocols }) {
     const { owner } = this
-    if (typeof owner.ALPNCallback !== 'function' || protocols.length === 0) return undefined
-    const alpn = owner.ALPNCallback({ servername: /** @type {string} */ (servername || false), protocols }) // As Node: false for none.
+    if (!choosesAlpn(owner) || protocols.length === 0) return undefined
+    const alpn = chooseAlpn(owner, { servername: /** @type {string} */ (servername || false), protocols }) // As Node: false for none.
     if (alpn !== undefined && !protocols.includes(alpn)) throw invalidProtocol(alpn, protocols)
     return alpn
   }
@@ -259,7 +254,8 @@ class ServerTls {
  * @param {PrivateTlsServer} owner
  * @returns {string}
  */
-function contextIdOf ({ sessionIdContext }) {
+function contextIdOf (owner) {
+  const sessionIdContext = sessionIdContextOf(owner)
   const chosenByNode = createHash('sha1').update(process.argv.join(' ')).digest('hex').slice(0, 32)
   return sessionIdContext === chosenByNode ? '' : String(sessionIdContext ?? '')
 }
@@ -291,7 +287,7 @@ function matchesHost (pattern, host) {
 
 /** @param {ChosenContext} context what SNICallback gave: a SecureContext, or the handle in it @param {boolean} [logsKeys] */
 function hostOf (context, logsKeys = false) {
-  const handle = /** @type {Partial<SecureContext> | undefined} */ (context)?.context ?? context
+  const handle = handleIn(context)
   const copies = logsKeys ? kCopies.logging : kCopies.quiet
   let host = typeof handle === 'object' && handle !== null ? copies.get(handle) : undefined
   if (host !== undefined) return host
@@ -303,7 +299,7 @@ function hostOf (context, logsKeys = false) {
 
 /** @param {SecureContext} context */
 function requireExternal (context) {
-  const external = externalOf(context.context)
+  const external = externalOf(handleIn(context))
   if (external === undefined) throw new TlsUnavailableError('this Node.js does not give its contexts away')
   return external
 }
