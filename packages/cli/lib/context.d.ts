@@ -1,6 +1,6 @@
 import type { portsInUse, readServiceState } from '@httpsys/core-native/service-state'
 
-/** What the commands use of the world. */
+/** The parts of the world that the commands use. */
 export interface Context {
   out: (text: string) => void
   err: (text: string) => void

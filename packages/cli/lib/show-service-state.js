@@ -42,7 +42,7 @@ function findPorts ({ portsInUse }) {
   try {
     return portsInUse()
   } catch (error) {
-    // Of a variable that every look at ports depends on.
+    // The error names an environment variable that every look at ports depends on, also one at --port.
     if (/** @type {NodeJS.ErrnoException} */ (error).code === 'ERR_HTTPSYS_ENVIRONMENT') throw error
     throw new Error(`The ports in use cannot be found here (${/** @type {Error} */ (error).message}); name one with --port`)
   }

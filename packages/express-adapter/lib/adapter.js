@@ -23,7 +23,7 @@ const kOptions = [
   'requestTimeout', 'requireHostHeader', 'shouldUpgradeCallback', 'uniqueHeaders',
   ...core.internals.kServerOptions, ...core.internals.kTlsOptions
 ]
-// Of listen(), beside those of TLS.
+// Options of listen(), beside those of TLS.
 const kListenOptions = [
   'backlog', 'exclusive', 'fd', 'host', 'ipv6Only', 'path', 'port', 'prefix', 'prefixes', 'queueMode', 'queueName', 'readableAll', 'reusePort',
   'signal', 'writableAll'
@@ -33,7 +33,7 @@ const kListenOptions = [
 class Adapter {
   /** @type {Alignment | null} */
   #alignment = null
-  /** One of the options of TLS that it was created with. @type {string | undefined} */
+  /** An option of TLS that the adapter was created with. @type {string | undefined} */
   #tlsName
 
   /** @param {Application} app @param {AdapterOptions} options all of them its own */
@@ -119,7 +119,7 @@ function isPrefixForm (where) {
     (typeof where === 'object' && where !== null && (/** @type {PrefixListenOptions} */ (where).prefix !== undefined || /** @type {PrefixListenOptions} */ (where).prefixes !== undefined))
 }
 
-// What is no plain object is a handle, or has properties of its own that Node looks at.
+// Checks the options of listen() for a port. An object that is no plain one is a handle, or has properties of its own that Node looks at.
 /** @param {object} options @returns {object} */
 function portOptions (options) {
   if (core.internals.hasHandle(options)) return options

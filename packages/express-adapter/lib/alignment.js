@@ -7,7 +7,7 @@ const http = require('node:http')
 const core = require('@httpsys/core-native')
 const { insertPrototype } = require('./insert-prototype')
 
-// They make objects, and can be applied to some: TypeScript has no word for both.
+// Both functions make objects, and can be applied to objects: TypeScript has no word for that.
 const { IncomingMessage, ServerResponse } = /** @type {Constructors} */ (/** @type {unknown} */ (core.internals))
 
 /** @typedef {import('node:net').Socket} Socket */

@@ -149,7 +149,7 @@ class WebSocket extends ws.WebSocket {
     let flags = (typeof data === 'string' ? kText : kBinary) | kFrameFin | kFrameCompress
     if (options) flags = flagsOf(flags, options)
     if (self[kIsFirstFragment] === false) flags &= ~(0xf | kFrameCompress)
-    // As with ws, '' is told from other strings before its bytes are.
+    // As in ws, a value that counts as false makes an empty message.
     if (typeof data !== 'string' && !(data instanceof Uint8Array)) data = data ? toBytes(data) : kEmpty
     if ((flags & kFrameFin) === 0) self[kIsFirstFragment] = false
     else if (self[kIsFirstFragment] === false) self[kIsFirstFragment] = true
@@ -246,7 +246,7 @@ class WebSocket extends ws.WebSocket {
 /** While ws' constructor gives a WebSocket of a server what nearly all have. */
 let isBare = false
 
-// What nearly all have is no field of each, which would be most of an idle one's memory.
+// Gives all WebSockets a member by accessors: fields of each that nearly all have alike would be most of an idle one's memory.
 /** @param {string | symbol} name @param {(self: State) => unknown} get @param {(value: unknown) => boolean} isDefault */
 function define (name, get, isDefault) {
   Object.defineProperty(WebSocket.prototype, name, {
@@ -259,7 +259,7 @@ function define (name, get, isDefault) {
 }
 
 const kNoExtensions = Object.freeze({})
-// Some look whether it is there.
+// Stands for ws' sender: some programs look whether it is there.
 const kSenderStub = Object.freeze({ _bufferedBytes: 0 })
 
 for (const [name, initial] of kDefaults) define(name, () => initial, (value) => value === initial)

@@ -1,14 +1,14 @@
 'use strict'
 
-// What an I/O thread needs to know of a WebSocket that `ws` has negotiated.
+// Reads the settings that an I/O thread needs of a WebSocket that `ws` has negotiated.
 
 const { constants } = require('node:zlib')
 const { extensionName, deflateOf } = require('./ws-internals')
 
 /** @typedef {import('@httpsys/core-native').WebSocketSettings} WebSocketSettings */
 
-// What the I/O threads know of zlib's options. The others change nothing of the bytes but these two, with which
-// ws' own code serves the connection.
+// Options of zlib that the I/O threads do not know: ws' own code serves a connection with one of them. All others are read below, or change
+// nothing of the bytes.
 const kUnknownZlibOptions = ['dictionary', 'info', 'finishFlush', 'flush']
 const kWindowBitsDefault = 15
 const kUint31Max = 0x7fffffff

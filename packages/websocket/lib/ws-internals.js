@@ -40,7 +40,7 @@ function findSocketMark () {
 /** Read and written all the time. */
 const kOwnMembers = ['_events', '_eventsCount', '_readyState', '_socket']
 
-// What two new WebSockets of a server have in common. Few ever change it.
+// Finds the fields that two new WebSockets of a server have in common. Few WebSockets ever change one.
 /** @param {import('../types/ws-internals').WsServerOptions} options of a server @returns {Map<string | symbol, unknown>} */
 function findDefaults ({ closeTimeout }) {
   const [one, other] = [1, 2].map(() => /** @type {object} */ (new ws.WebSocket(null, undefined, { closeTimeout })))

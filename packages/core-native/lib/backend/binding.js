@@ -37,7 +37,7 @@ function tryFile (file) {
 /** @returns {Candidate[]} the first that can be loaded counts */
 function candidates () {
   const { HTTPSYS_ADDON: chosen } = process.env
-  // Whoever chooses a file wants no other.
+  // A user who chooses a file wants no other.
   if (chosen) return [{ name: `HTTPSYS_ADDON=${chosen}`, load: () => tryFile(path.resolve(chosen)) }]
   return [
     ...(fs.existsSync(kCompiled) ? [{ name: kCompiled, load: () => tryFile(kCompiled) }] : []),

@@ -146,7 +146,7 @@ class Engine {
     this.#deliver(lane, words, bytes, 0)
   }
 
-  // What application code throws becomes an uncaught exception, and the next record still runs.
+  // Handles one record. An error that application code throws becomes an uncaught exception, and the next record still runs.
   /** @param {Lane} lane @param {Int32Array} words @param {Buffer} bytes @param {number} at */
   #deliver (lane, words, bytes, at) {
     try {

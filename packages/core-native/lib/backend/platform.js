@@ -1,6 +1,6 @@
 'use strict'
 
-// Which package has the addon for the platform that this process runs on. docs/platforms.md has the same table, with what
+// Names the package that has the addon for the platform that this process runs on. docs/platforms.md has the same table, with what
 // was run where.
 
 const fs = require('node:fs')

@@ -11,7 +11,7 @@ const { EnvironmentError } = require('../base/errors')
 const kVariable = 'HTTPSYS_RUNTIME_DIRECTORY'
 const { EALREADY, ENAMETOOLONG } = os.constants.errno
 
-/** What the environment variable must be instead, by the number that the addon answers. @type {Record<number, string>} */
+/** Values that the environment variable must have instead, by the number that the addon answers. @type {Record<number, string>} */
 const kExpected = {
   [-EALREADY]: 'the same in all threads of a process',
   [-ENAMETOOLONG]: 'a shorter path (of about 70 bytes), because sockets have no long names'

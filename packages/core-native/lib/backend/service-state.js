@@ -1,6 +1,6 @@
 'use strict'
 
-// Which ports of this user are in use, and what their members tell about them. Whoever can make a socket can
+// The ports of this user that are in use, and what their members tell about them. A process that can make a socket can
 // choose its name and answer as a member: nothing here is trusted, everything is bounded.
 
 const fs = require('node:fs')
@@ -81,7 +81,7 @@ function startOfFiles () {
   return binding.portName?.(1).slice(0, -1) ?? ''
 }
 
-// Of living processes in this network namespace: the kernel lists no others, whatever files they left.
+// Finds the sockets of living processes in this network namespace: the kernel lists no others, whatever files they left.
 /** @param {string} text of /proc/net/unix, as latin1 @param {string} start @returns {number[]} ports */
 function filesOf (text, start) {
   const before = ` ${Buffer.from(start).toString('latin1')}`

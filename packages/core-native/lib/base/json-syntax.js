@@ -5,7 +5,7 @@
 
 const kScalar = /"(?:[\x20\x21\x23-\x5b\x5d-\uffff]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
 
-/** What may come next, by letter: v value, k name, $ the end; the rest stands for itself. */
+/** Words for what may come next, by letter: v value, k name, $ the end; the rest stands for itself. */
 /** @type {Record<string, string>} */
 const kWords = {
   v: 'a value',

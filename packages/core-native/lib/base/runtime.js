@@ -2,7 +2,7 @@
 
 const { UnsupportedRuntimeError } = require('./errors')
 
-/** These runtimes have Node's modules, and not all of what the engine and its servers take from below these. */
+/** Runtimes that have Node's modules, and not all of what the engine and its servers take from below these. */
 const kOtherRuntimes = ['electron', 'bun', 'deno']
 
 /** Asked before anything looks for a member of Node: what is missing there would only be a symptom. */

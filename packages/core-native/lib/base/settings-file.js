@@ -105,7 +105,7 @@ function busy (lock, FileError) {
 }
 
 /**
- * Where a symbolic link leads, unless its maker may have chosen a file that is this user's to write and not the maker's: root
+ * Finds where a symbolic link leads, unless its maker may have chosen a file that is this user's to write and not the maker's: root
  * writes the files of other users, too.
  *
  * @param {string} file
@@ -148,8 +148,8 @@ function takeLock (lock, FileError) {
 }
 
 /**
- * Of several that find the same old lock one removes it: a rename succeeds once. One that comes late takes hold of the lock
- * of whoever was first, and gives it back.
+ * Removes an old lock. Of several processes that find it one does: a rename succeeds once. A process that comes late takes hold of the
+ * lock of the first one, and gives it back.
  *
  * @param {string} lock
  * @param {bigint} ino

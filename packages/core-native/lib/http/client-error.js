@@ -53,7 +53,7 @@ function describeError (kind, raw, socket) {
 }
 
 /**
- * What follows a refused message is refused for the same reason, whatever it is.
+ * Describes what follows a refused message: whatever it is, it is refused for the same reason.
  *
  * @param {ParseError} first the error of describeError()
  * @param {Buffer} raw

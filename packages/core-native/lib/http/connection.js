@@ -1,6 +1,6 @@
 'use strict'
 
-// What the records of a connection mean: with exchange.js, the part of Node's _http_server.js that stands
+// Handles the records of a connection. With exchange.js this is the part of Node's _http_server.js that stands
 // between the parser and the application, over records instead of a parser. The order of events, the
 // moments at which they come and the default answers follow Node; tests compare the two.
 
@@ -149,11 +149,11 @@ function onOpen (lane, slot, words, bytes, at) {
   lane.keyLog = null
   updateLoop(socket)
   // The server was closed before it heard of the connection: the kernel resets one that nobody accepted, too.
-  // One of a shared port comes with its request, and nobody else has it: not between the moment when others know of
+  // A connection of a shared port comes with its request, and nobody else has it: not between the moment when others know of
   // this server and 'listening', and not between close() and the moment when they have heard of it.
   const isShared = (flags & R.kFlagShared) !== 0
   const isPending = (flags & R.kFlagPending) !== 0
-  // One with TLS was accepted before its handshake.
+  // A connection with TLS was accepted before its handshake.
   if (server === undefined || (!server.listening && !isShared && !isSecure)) {
     socket[kState] = State.kDestroyed
     publish(socket, R.ReplyType.kReset)
@@ -209,7 +209,7 @@ function openStream (lane, slot, words, w) {
   lane.sockets[slot] = socket
   if ((parent[kState] & State.kHttp2) === 0) {
     parent[kState] |= State.kHttp2 | State.kServed
-    // Its streams have the time that the server gives to a silent socket.
+    // The timeout of a silent socket is for the streams, not for their connection.
     if (parent.timeout) parent.setTimeout(0)
   }
   updateLoop(socket)
@@ -249,7 +249,7 @@ function onHello (lane, words, bytes, at) {
   if (!tls) return lane.native.answerHello(lane.index, id, { isRefused: true })
   const hello = { servername, protocols, sessionId, hasTicket: (flags & R.kHelloTicket) !== 0, wantsStatus: (flags & R.kHelloStatus) !== 0 }
   tls.ask(server, hello, (/** @type {import('../../types/binding').HelloAnswer} */ answer) => {
-    // Whoever listens to failures gets the error with its record.
+    // A server that listens to failures gets the error with the record of the failure.
     if (answer.isRefused && answer.reason !== undefined && !servers.has(server[kListener].id)) takeError(answer.reason)
     lane.native.answerHello(lane.index, id, answer)
   })
@@ -282,7 +282,7 @@ function tellSecrets (socket, lines) {
 function onPeerCertificate (socket, words, bytes, at) {
   const w = at >>> 2
   const error = words[w + Word.kPeerCertificateError]
-  // Where the system asks for certificates no server knows less than another: these are no ForeignFacts.
+  // These are no ForeignFacts: where the system asks for certificates, no server knows less than another.
   if (error === 0) /** @type {TlsFacts} */ (socket[kTls]).setPeer(words[w + Word.kPeerCertificateVerifyResult], copy(bytes, at + R.kPeerCertificateAt, words[w + Word.kPeerCertificateBytes]))
   socket[kOnCertificate]?.(error)
 }
@@ -290,7 +290,7 @@ function onPeerCertificate (socket, words, bytes, at) {
 /** @param {EngineSocket} socket @param {Error} error */
 function onTlsFailure (socket, error) {
   if (/** @type {EngineSecureSocket} */ (socket)[kTls].isEstablished) {
-    socket[kTlsError] = error // Of an established connection: what kClosed is about.
+    socket[kTlsError] = error // The reason for kClosed, on an established connection.
     return
   }
   const { server } = socket
@@ -371,7 +371,7 @@ function onceFinished (socket, run) {
 /** @param {EngineSocket} socket @param {number} kind @param {Buffer} raw */
 function onError (socket, kind, raw) {
   socket[kState] |= State.kFailed
-  // One that came too late has no server that could be told.
+  // A connection that came too late has no server that could be told.
   if (isLight(socket) && (socket[kState] & State.kDestroyed) !== 0) return
   if (isLight(socket)) materialise(socket)
   if (socket.destroyed) return
@@ -402,7 +402,7 @@ function onCredit (socket, bytes) {
 function onBlockDone (lane, id, errno) {
   const sent = lane.blocks.get(id)
   lane.blocks.delete(id)
-  // One that was dropped is followed by kClosed, which ends the write.
+  // A block that was dropped is followed by kClosed, which ends the write.
   if (sent === undefined || errno !== 0) return
   if ('done' in sent.write) sent.write.done()
   else blockDone(sent.write, id)

@@ -37,9 +37,9 @@ const {
 const { kEnd, kShutdown, kUpgradeAccept, kUpgradeDecline } = R.ReplyType
 const { Mask, Shift, Word } = R
 
-// As Node: pairs of rawHeaders that become headers unless maxHeadersCount says otherwise.
+// Node's default: pairs of rawHeaders that become headers unless maxHeadersCount says otherwise.
 const kHeaderPairsDefault = 2000
-// As Node: what is over the limit is left out of rawHeaders in steps of this many entries.
+// Node leaves what is over the limit out of rawHeaders in steps of this many entries.
 const kRawHeadersStep = 62
 const kContinueExpression = /(?:^|\W)100-continue(?:$|\W)/i
 const kWebSocketExpression = /^websocket$/i
@@ -154,7 +154,7 @@ function onRequest (lane, socket, words, bytes, at) {
     throw error
   }
   if (res === null || (flags & R.kFlagComplete) === 0) return
-  // As with Node's parser, ticks run between the last piece of a body and its end.
+  // Ticks run, as with Node's parser, between the last piece of a body and its end.
   try {
     drainTicks?.()
   } finally {
@@ -169,7 +169,7 @@ function namePrefix (req, listener, id) {
   req.urlPrefix = names[id]
   if (!listener.own.stripPrefix) return
   const { base, rest } = splitTarget(paths[id], /** @type {string} */ (req.url))
-  // As below a router that is mounted there: Express and connect build on these two.
+  // The request looks as below a router that is mounted there: Express and connect build on these two.
   req.originalUrl = req.url
   req.baseUrl = base
   req.url = rest
@@ -312,7 +312,7 @@ function deliver (server, socket, req, flags) {
   return res
 }
 
-// As Node: what announces no body. Over HTTP/2 a body needs no announcement.
+// Whether the request has no body. As on Node, the head announces one; over HTTP/2 a body needs no announcement.
 /** @param {EngineRequest} req @param {number} flags */
 function isEmpty ({ headers, httpVersionMajor }, flags) {
   if ('content-length' in headers || 'transfer-encoding' in headers) return false

@@ -25,7 +25,7 @@ const EngineIncomingMessage = function IncomingMessage (socket) {
 }
 
 /**
- * What becomes of a header line: its key in `headers`, and what a second line of that name does.
+ * The rule for a header line: its key in `headers`, and what a second line of that name does.
  *
  * @typedef {object} Rule
  * @property {string} key
@@ -91,7 +91,7 @@ function urlPrefixPath () {
 Object.defineProperty(http.IncomingMessage.prototype, 'urlPrefixPath', { configurable: true, get: urlPrefixPath })
 
 EngineIncomingMessage.prototype = Methods.prototype
-// As on Node: undici, for one, compares it with the class it knows.
+// The constructor is Node's: undici, for one, compares it with the class it knows.
 Object.defineProperty(EngineIncomingMessage.prototype, 'constructor', {
   value: http.IncomingMessage, writable: true, configurable: true
 })

@@ -1,6 +1,6 @@
 'use strict'
 
-// Where a response's headers are kept until they are sent, and the short way into it.
+// The object that keeps a response's headers until they are sent, and the short way into it.
 
 const http = require('node:http')
 const { kOutHeaders, isLenientHeaderValidation, setHeader } = require('../node-private/node-internals')
@@ -13,8 +13,8 @@ const kKeysMax = 512
 const kNameMax = 64
 const kValueMax = 64
 
-// As Node's own object it has no prototype to speak of; unlike that, which is a dictionary from its first
-// key on, V8 gives it a hidden class.
+// Headers by name. Like Node's own object this one has no prototype to speak of; unlike that, which is a dictionary from its first
+// key on, it has a hidden class.
 /** @constructor */
 function OutHeaders () {}
 OutHeaders.prototype = Object.create(null)
@@ -31,7 +31,7 @@ OutHeaders.prototype = Object.create(null)
 const fields = new Map()
 
 /**
- * What is known of a field: Node would check its name each time, and make a new string.
+ * Remembers what is known of a field: Node would check its name each time, and make a new string.
  *
  * @param {string} name
  * @returns {Field | undefined} undefined: let Node set it

@@ -180,7 +180,7 @@ class Methods extends /** @type {import('../../types/internal').EngineResponseBa
 }
 
 EngineServerResponse.prototype = Methods.prototype
-// As on Node: undici, for one, compares it with the class it knows.
+// The constructor is Node's: undici, for one, compares it with the class it knows.
 Object.defineProperty(EngineServerResponse.prototype, 'constructor', {
   value: http.ServerResponse, writable: true, configurable: true
 })

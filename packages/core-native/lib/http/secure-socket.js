@@ -21,7 +21,7 @@ const { kLane, kOnCertificate, kParent, kSlot, kState, kTls } = require('./symbo
 /** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
 /** @typedef {import('../../types/internal').EngineSecureSocket} EngineSecureSocket */
 
-/** As src/tls/session_facts.h numbers them. */
+/** Facts that can be asked of a session, with the numbers of src/tls/session_facts.h. */
 const Question = { kSession: 1, kFinished: 2, kPeerFinished: 3, kCertificate: 4, kKeyingMaterial: 5, kSharedSigalgs: 6 }
 
 /**
@@ -59,7 +59,7 @@ function renegotiationError (why) {
   return Object.assign(new Error(`TLS session renegotiation failed: ${why}`), { code: 'ERR_TLS_RENEGOTIATE' })
 }
 
-// One answer is for all who ask meanwhile.
+// Asks the client for a certificate. One answer is for all callers that ask meanwhile.
 /** @param {EngineSocket} connection @param {(error: Error | null) => void} callback */
 function askForCertificate (connection, callback) {
   const earlier = connection[kOnCertificate]
@@ -92,12 +92,12 @@ for (const [name, fact] of Object.entries(kFacts)) {
   Object.defineProperty(prototype, name, {
     configurable: true,
     get () { return fact(this) },
-    // As on Node, where they are properties that a program may overwrite.
+    // A program may overwrite the fact: on Node it is a property.
     set (value) { Object.defineProperty(this, name, { value, writable: true, enumerable: true, configurable: true }) }
   })
 }
 
-// As on Node, where a connection with TLS ends when its client does, unlike a plain one: so do upgraded ones whose application
+// A connection with TLS ends when its client does, as on Node, unlike a plain one: so do upgraded ones whose application
 // waits for nothing else. A stream of HTTP/2 can stay half open.
 Object.defineProperty(prototype, 'allowHalfOpen', {
   configurable: true,
@@ -116,13 +116,13 @@ Object.assign(prototype, {
   isSessionReused () { return this.destroyed ? null : this[kTls].isReused },
   /** The client's certificate is part of it. @this {EngineSecureSocket} */
   getSession () { return this[kTls].isForeign ? undefined : ask(this, Question.kSession) },
-  /** As on Node: it is the client's. */
+  /** A ticket is the client's, as on Node. */
   getTLSTicket () { return undefined },
   /** @this {EngineSecureSocket} */
   getFinished () { return ask(this, Question.kFinished) },
   /** @this {EngineSecureSocket} */
   getPeerFinished () { return ask(this, Question.kPeerFinished) },
-  /** As on Node: it is the client's. */
+  /** The key of the exchange is told to the client alone, as on Node. */
   getEphemeralKeyInfo () { return null },
   /** @this {EngineSecureSocket} */
   getSharedSigalgs () {

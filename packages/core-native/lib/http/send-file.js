@@ -134,7 +134,7 @@ function stream (sending, length) {
   else pipeline(source, (pieces) => exactly(pieces, length), res, done)
 }
 
-// Whoever was told a length must not take what comes next for the rest of it.
+// Gives exactly so many bytes, and throws where there are fewer: a client that was told a length must not take what comes next for the rest.
 /** @param {AsyncIterable<Buffer>} pieces @param {number} length */
 async function * exactly (pieces, length) {
   let left = length

@@ -1,6 +1,6 @@
 'use strict'
 
-// What a socket sends: bytes go out as reply records; credits bound what was accepted and is not sent yet.
+// The output of a socket: bytes go out as reply records; credits bound what was accepted and is not sent yet.
 
 const { Buffer } = require('node:buffer')
 const { restartTimeout, unwrittenOf } = require('../node-private/socket')
@@ -93,7 +93,7 @@ function endOfJoined (chunks, from) {
   return at
 }
 
-/** What became of the chunks of a write: all are published, some wait for a credit, the lane has closed, or a block was refused. */
+/** The outcome for the chunks of a write: all are published, some wait for a credit, the lane has closed, or a block was refused. */
 const Sent = { all: 0, some: 1, closed: 2, refused: 3 }
 
 // Publishes chunks while there is credit.

@@ -1,6 +1,6 @@
 'use strict'
 
-// What a socket of the engine is at the moment, and what follows from that for its lane, its server and the event loop.
+// The state of a socket of the engine, and what follows from it for its lane, its server and the event loop.
 
 const { answerOf } = require('../node-private/response')
 const { emitCloseIfDrained, uncountConnection } = require('../node-private/server')

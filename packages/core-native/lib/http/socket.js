@@ -2,7 +2,7 @@
 
 // The socket of a connection that an I/O thread owns: a net.Socket without a libuv handle.
 //
-// It starts *light*: a dozen fields and no stream state, which is all that a keep-alive connection
+// The socket starts *light*: a dozen fields and no stream state, which is all that a keep-alive connection
 // between two requests needs. The first use of it as a stream (`on`, `write`, `pipe`, …) reads `_events`,
 // `_readableState` or `_writableState`, and the accessors below then run net.Socket's constructor on it.
 
@@ -57,10 +57,10 @@ const HttpSocket = function Socket (lane, slot, server, remote) {
   this[kWritten] = 0
   this[kRequestCount] = 0
   this[kOutgoingData] = 0
-  this._httpMessage = undefined // As on Node, before the first request. Of a connection with streams: exchange.js, answerBegins().
+  this._httpMessage = undefined // Before the first request, as on Node. For a connection with streams, answerBegins() sets it.
   this.server = /** @type {EngineServer} */ (server)
   this._server = /** @type {EngineServer} */ (server)
-  // As EventEmitter leaves them before the first listener; `_events` is an accessor, see below.
+  // Both are as EventEmitter leaves them before the first listener; `_events` is an accessor, see below.
   this._eventsCount = 0
   this._maxListeners = undefined
 }
@@ -78,7 +78,7 @@ function materialise (socket) {
   const { server } = socket
   const highWaterMark = highWaterMarkOf(server)
   const options = { allowHalfOpen: socket.allowHalfOpen, readableHighWaterMark: highWaterMark, writableHighWaterMark: highWaterMark }
-  // As on Node, where the first request comes later: the socket is none of a request's domain.
+  // The socket is in no request's domain: on Node it exists before the first request.
   becomeStream(socket, () => runInDomainOf(server[kListener].resource, () => Reflect.apply(net.Socket, socket, [options])))
   if ((state & State.kUpgraded) === 0) addListeners(socket)
   if ((state & State.kWebSocket) !== 0) /** @type {SocketChannel} */ (socket[kChannel]).useAsStream(socket)
@@ -112,7 +112,7 @@ class Methods extends /** @type {import('../../types/internal').EngineSocketBase
   }
 
   _getsockname () {
-    // As Node: only as long as there is a connection; who was at the other end is known for ever.
+    // Node, too, knows this end only as long as there is a connection, and the other end for ever.
     return this.destroyed ? {} : this[kRemote].local
   }
 
@@ -153,7 +153,7 @@ class Methods extends /** @type {import('../../types/internal').EngineSocketBase
 
   // -- What a handshake does with an upgraded socket, which need not be a stream for it -----------------
 
-  // Of listeners of every event nothing is known but that they are functions, as in Node's types.
+  // The type of a listener is open, as in Node's types: it may be one of any event.
   /** @param {string | symbol} event @param {(...args: any[]) => void} listener */
   on (event, listener) {
     if (event !== 'error' || !isUntouched(this) || this[kErrorListener] !== undefined) return super.on(/** @type {string} */ (event), listener)
@@ -195,7 +195,7 @@ class Methods extends /** @type {import('../../types/internal').EngineSocketBase
   _final (callback) {
     shutdown(this)
     if ((this[kState] & State.kUpgraded) !== 0 && this.readableLength >= this.readableHighWaterMark) closeUnread(this)
-    // As after a shutdown by libuv: what the tick that ended the socket still does comes first.
+    // The callback comes as late as after a shutdown by libuv: what the tick that ended the socket still does comes first.
     setImmediate(callback)
   }
 
@@ -311,7 +311,7 @@ class Methods extends /** @type {import('../../types/internal').EngineSocketBase
 }
 
 HttpSocket.prototype = Methods.prototype
-// As on Node: programs compare it with the class they know.
+// The constructor is Node's: programs compare it with the class they know.
 Object.defineProperty(HttpSocket.prototype, 'constructor', { value: net.Socket, writable: true, configurable: true })
 Object.setPrototypeOf(HttpSocket, net.Socket)
 
@@ -322,7 +322,7 @@ for (const [name, value] of /** @type {[string | symbol, unknown][]} */ ([
   Object.defineProperty(HttpSocket.prototype, name, { value, writable: true, configurable: true })
 }
 
-// What a light socket answers without becoming a stream; afterwards Node's own accessor does.
+// Accessors that a light socket answers without becoming a stream; afterwards Node's own accessor does.
 /** @type {Record<string, (socket: EngineSocket) => unknown>} */
 const kLightAnswers = {
   destroyed: (socket) => (socket[kState] & State.kDestroyed) !== 0,
@@ -364,7 +364,7 @@ Object.defineProperties(HttpSocket.prototype, {
   _bytesDispatched: { configurable: true, get () { return this[kWritten] } }
 })
 
-// Whoever looks at a light socket's listeners finds those that Node's has, too.
+// A look at a light socket's listeners makes it a stream, so that it shows those that Node's has, too.
 for (const name of ['_readableState', '_writableState', '_events']) {
   Object.defineProperty(HttpSocket.prototype, name, {
     configurable: true,
@@ -420,7 +420,7 @@ function onceClosed (socket, closed) {
     connectionClosed(socket)
     closed()
   }
-  // As libuv: the server's own 'close', a tick, comes first.
+  // The callback comes as late as from libuv: the server's own 'close', a tick, comes first.
   if ((socket[kState] & State.kLaneClosed) !== 0) setImmediate(runOutside, run)
   else socket[kOnClosed] = run
 }

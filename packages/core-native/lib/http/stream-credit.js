@@ -18,7 +18,7 @@ const kSharedBytes = 1024 * 1024
 const kSharedFreely = 256 * 1024
 // A stream that has sent kStreamBytesMax may have unsent a quarter of what it has sent, and as much as is left for others.
 const kSentPart = 4
-// Of one stream: so many may have left without a word, the lane tells of as many and more (limits.h: kStreamCreditBytes).
+// Bytes of one stream that may have left without a word: the lane tells of as many and more (limits.h: kStreamCreditBytes).
 const kUntoldBytes = 8 * 1024
 // Unsent bytes of all streams above which their client is behind: a write on a stream that it does not read is not done before
 // bytes of the stream have left, so that Node's buffers count them. A client that reads nothing costs this beside those buffers.
@@ -100,7 +100,7 @@ function settleStream (stream) {
   if (stream[kUnsent] > kUntoldBytes) creditOf(stream).settle(stream)
 }
 
-/** Its write waits until resumeStreams() lets it go on. @param {EngineSocket} stream */
+/** Lets a stream's write wait until resumeStreams() lets it go on. @param {EngineSocket} stream */
 function waitForCredit (stream) {
   if (stream[kParent] !== undefined) creditOf(stream).waiting.add(stream)
 }

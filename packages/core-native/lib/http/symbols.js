@@ -28,7 +28,7 @@ module.exports = /** @type {import('../../types/internal').Symbols} */ ({
   kErrorListener: Symbol('httpsys.errorListener'),
   /** On the socket of an HTTP/2 stream: that of its connection. */
   kParent: Symbol('httpsys.parent'),
-  /** What of its unsent bytes is counted among those of all streams, and among those that come out of their common credit. */
+  /** Unsent bytes of a stream: those counted among the bytes of all streams, and those taken out of their common credit. */
   kTaken: Symbol('httpsys.taken'),
   kShared: Symbol('httpsys.shared'),
   /** On the socket of a connection with streams: the newest of their unfinished responses. */

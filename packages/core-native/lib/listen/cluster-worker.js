@@ -30,7 +30,7 @@ const kErrnoEADDRINUSE = -os.constants.errno.EADDRINUSE
 const kErrnoEINVAL = -os.constants.errno.EINVAL
 const kPortMax = 65535
 
-/** As Node reads what may be a number. @param {unknown} value @returns {number | false} */
+/** Reads a value that may be a number as Node does. @param {unknown} value @returns {number | false} */
 function toNumber (value) {
   const number = Number(value)
   return number >= 0 ? number : false
@@ -50,7 +50,7 @@ function argsOfWorker (args) {
     const isElsewhere = hasHandle(first) || (typeof fd === 'number' && fd >= 0)
     if (isElsewhere || !('port' in first) || exclusive || ipv6Only || reusePort) return null
     if (port !== undefined && port !== null && typeof port !== 'number' && typeof port !== 'string') return null
-    // What Node asks of the options it asks of these, also what is inherited.
+    // Node finds in these options all that it would find in the given ones, also what those inherit.
     return [Object.assign(Object.create(first), { exclusive: true }), ...args.slice(1)]
   }
   const isAny = first === undefined || first === null || typeof first === 'function'
@@ -66,7 +66,7 @@ function argsOfWorker (args) {
 }
 
 /**
- * What a primary has answered, 0 for a port. It may have answered anything.
+ * Reads what a primary has answered, 0 for a port. It may have answered anything.
  *
  * @param {unknown} status @param {unknown} handle @param {number} bound its port, or what stands for it @param {number} port that was asked for, or 0
  * @returns {number} an errno
@@ -112,7 +112,7 @@ function openAsWorker (server, plan, query, done) {
 
 /** @typedef {Plan & { port: number, inUse: () => Error }} Wanted */
 
-// Whoever has the port may be one of ours, and then the worker joins it as a process does.
+// Joins the members of a port that is in use, as a process does, if a member of ours has it.
 /** @param {ListenServer} server @param {Plan} plan @param {Query} query @param {() => Error} inUse @param {Done} done */
 function joinOthers (server, plan, { port, backlog = 0 }, inUse, done) {
   const listener = server[kListener]
@@ -123,7 +123,7 @@ function joinOthers (server, plan, { port, backlog = 0 }, inUse, done) {
   } catch (error) {
     return done(/** @type {Error} */ (error), [])
   }
-  // Also where the name is another user's: the port is in use, whoever has it.
+  // The port is in use also where the name is another user's.
   if (meeting.found <= kOurs) {
     if (meeting.found === kOurs) native.leave(port)
     return done(inUse(), [])

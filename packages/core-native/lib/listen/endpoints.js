@@ -292,8 +292,8 @@ function bindAll (endpoints) {
 }
 
 /**
- * Where others listen already: on their sockets, as far as these are at the right address, and without any where others
- * pass on what somebody gives them who is no member.
+ * Listens where others listen already: on their sockets, as far as these are at the right address, and without any socket where others
+ * pass on what a process gives them that is no member.
  *
  * @param {ListenServer} server
  * @param {Group} group
@@ -454,7 +454,7 @@ function listenBeside (server, opened, backlog) {
 }
 
 /**
- * Where a listening server listens, its own handle first.
+ * The endpoints of a listening server, its own handle first.
  *
  * @param {ListenServer} server
  * @returns {Endpoint[]}

@@ -69,7 +69,7 @@ class Methods extends /** @type {ListenHttpsServerBase} */ (/** @type {unknown} 
     listener.tlsChanged()
   }
 
-  // Whoever asks wants to give them to others: from now on sessions are sealed with these.
+  // The caller wants to give the keys to others: from now on sessions are sealed with these.
   getTicketKeys () {
     const keys = super.getTicketKeys()
     const { [kListener]: listener } = this
@@ -89,7 +89,7 @@ function Server (options, requestListener) {
   if (!(this instanceof Server)) return new Server(options, requestListener)
   refuseIgnoredByServer(options, kSourceOptions)
   if (typeof options === 'function') refuseBehind('createServer() behind the listener', [requestListener])
-  // Where the system has the certificates, a server with keys of its own is Node's.
+  // A backend that has its certificates from the system leaves servers with keys of their own to Node.
   if (!loadBinding().capabilities.listensOnSockets) {
     refuseMisplaced('https.createServer() beside HTTP.SYS, where it is Node\'s,', options, kSourceOptions)
     return new StockUrlServer(options, requestListener)

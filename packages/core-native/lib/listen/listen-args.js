@@ -1,6 +1,6 @@
 'use strict'
 
-// What the arguments of listen() ask for: Node's own kinds of addresses, or URL prefixes.
+// Reads the arguments of listen(), which ask for Node's own kinds of addresses, or for URL prefixes.
 
 const cluster = /** @type {import('node:cluster').Cluster} */ (/** @type {unknown} */ (require('node:cluster'))) // As in node-internals.js.
 const os = require('node:os')
@@ -57,7 +57,7 @@ const { standIn } = require('../options/stand-in')
 const kOptions = ['backlog', 'signal', 'exclusive', 'ipv6Only', 'fd', ...kQueueOptions]
 const kQueueModes = ['create', 'createOrAttach', 'attach']
 const kQueueNameMax = 255
-// As long as a process may need to start, and far below what clients and proxies wait.
+// How long requests wait for a successor: as long as a process may need to start, and far below what clients and proxies wait.
 const kRestartMsDefault = 10_000
 const kRestartMsMax = 300_000
 const kPlaces = ['port', 'host', 'path', 'handle', '_handle']
@@ -138,7 +138,7 @@ function readSharing ({ queueName, queueMode, exclusive }, isPort = false) {
 }
 
 /**
- * Who a server is to reservations.
+ * Names a server as reservations know it.
  *
  * @param {SharingOptions} sharing
  */

@@ -2,7 +2,7 @@
 
 const { systemError, systemErrorText } = require('../base/system-error')
 
-// What Node's listen() emits.
+// Makes the error that Node's listen() emits.
 /** @param {number} errno @param {string} address @param {number} port */
 function listenError (errno, address, port) {
   const { code, syscall } = systemError(errno, 'listen')
@@ -11,7 +11,7 @@ function listenError (errno, address, port) {
   return Object.assign(error, { code, errno, syscall, address }, port ? { port } : null)
 }
 
-// What it emits in a worker of node:cluster, whose primary binds.
+// Makes the error that Node's listen() emits in a worker of node:cluster, whose primary binds.
 /** @param {number} errno @param {string | null} address @param {number} port */
 function bindError (errno, address, port) {
   const { code, syscall } = systemError(errno, 'bind')

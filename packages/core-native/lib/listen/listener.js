@@ -1,6 +1,6 @@
 'use strict'
 
-// What the engine knows of one server, and the engine itself.
+// Listener, which is what the engine knows of one server, and the engine itself.
 
 const http = require('node:http')
 const https = require('node:https')
@@ -91,7 +91,7 @@ function warnOfErrorLog ({ path, error }) {
   { code: 'HTTPSYS_ERROR_LOG' })
 }
 
-// It serves, too, but as long as this process does.
+// Warns that others cannot take over a socket: the server serves, too, but only as long as this process does.
 /** @param {ListenHandle} handle @param {number} error */
 function warnOfUnshared (handle, error) {
   const { address, port } = addressOf(handle)
@@ -131,7 +131,7 @@ function addressOf (handle) {
   return address
 }
 
-// What the engine knows of one server.
+// The engine's knowledge of one server, for as long as the server exists.
 class Listener {
   /** @param {ListenServer} server @param {ServerOptions} options */
   constructor (server, options) {
@@ -143,7 +143,7 @@ class Listener {
     /** Options of the next response. */
     this.responseOptions = { highWaterMark: 0, rejectNonStandardBodyWrites: false }
     this.own = takeEngineOptions(options)
-    /** Where Node could listen, too, its clients may take what time they like. */
+    /** Whether minSendRate was given. Without it, clients at addresses where Node could listen, too, may take what time they like. */
     this.hasOwnSendRate = options.minSendRate !== undefined
     /** Tests shorten it. */
     this.sendRateMs = kSendRateMs
@@ -157,7 +157,7 @@ class Listener {
     this.prefixes = new Prefixes()
     /** Open connections in HTTP mode. @type {EngineListener['sockets']} */
     this.sockets = new Set()
-    /** Of the connection opened last. @type {import('../http/addresses').NearEnd | undefined} */
+    /** The server's end of the connection opened last. @type {import('../http/addresses').NearEnd | undefined} */
     this.near = undefined
     this.id = 0
     this.listening = 0
@@ -198,19 +198,19 @@ class Listener {
     this.isResourceUsed = false
     /** How it shares its ports. */
     this.sharing = { queueName: '', queueMode: 'create', exclusive: false, isImplied: false, restartMs: 0 }
-    /** Where listen() was called: the stack of its errors. @type {Error | null} */
+    /** The call of listen(), whose stack its errors get. @type {Error | null} */
     this.origin = null
-    /** What listen() is to open, when it was given prefixes. @type {import('./endpoints').Plan | null} */
+    /** The places that listen() is to open, when it was given prefixes. @type {import('./endpoints').Plan | null} */
     this.plan = null
     /** The listen() that other processes are being asked about. @type {object | null} */
     this.opening = null
     /** Ports on which it has registered prefixes. @type {Set<number>} */
     this.ports = new Set()
-    /** The same, while others are being asked. @type {Map<number, number>} ports by token */
+    /** Ports on which it wants to register prefixes, while other processes are being asked. @type {Map<number, number>} ports by token */
     this.asking = new Map()
     /** The port whose socket listen({ prefix, fd }) was given; 0: none. */
     this.givenPort = 0
-    /** What it listens on beside server._handle. @type {{ endpoint: Endpoint, handle: ListenHandle }[]} */
+    /** The endpoints that the server listens on beside server._handle. @type {{ endpoint: Endpoint, handle: ListenHandle }[]} */
     this.beside = []
     /** @type {NodeJS.Timeout | undefined} */
     this.checker = undefined
@@ -220,7 +220,7 @@ class Listener {
     this.isTlsPort = false
     /** The bindings that its certificates come from. @type {LiveBindings | null} */
     this.bindings = null
-    /** What createServer() was told about TLS. */
+    /** The options of TLS that createServer() was given. */
     this.created = new CreatedTls(options)
     /** @type {ServerTls | null} */
     this.tls = null
@@ -339,8 +339,8 @@ class Listener {
     return ALPNProtocols === undefined && ALPNCallback === undefined && this.http2.isWanted !== false && loadBinding().hasHttp2
   }
 
-  // Where it speaks TLS; [] = everywhere, null = nowhere. By address where the port has both: there all prefixes are
-  // bound to addresses, and elsewhere the server may also accept at those of others.
+  // The places where the server speaks TLS; [] = everywhere, null = nowhere. They have an address where the port has both: there all prefixes
+  // are bound to addresses, and elsewhere the server may also accept at those of others.
   get tlsPlaces () {
     if (this.tls === null) return null
     if (this.prefixes.isImplied) return this.isSecure || this.isTlsPort ? [] : null
@@ -480,7 +480,7 @@ class Listener {
   // Connections that JavaScript has not heard of yet are refused from here on.
   forgetIfUnused () {
     if (handleOf(this.server) || this.opening !== null) return
-    // Also after a listen() that has failed.
+    // The files are not watched any more, also after a listen() that has failed.
     this.tls?.stopWatching()
     this.bindings?.stop()
     if (this.id === 0 || connectionsOf(this.server) > 0 || this.leaving !== null) return
@@ -491,7 +491,7 @@ class Listener {
     this.#endResource()
   }
 
-  // That of an earlier listen() may still be open for its connections.
+  // Takes the async resource of this listen(). The one of an earlier listen() may still be open for its connections.
   #useResource () {
     if (!this.isResourceOpen || (this.listening === 0 && this.isResourceUsed)) this.#renewResource()
     this.isResourceUsed = true

@@ -52,7 +52,7 @@ function onChange (error) {
  * @param {Listener} listener
  */
 function catchUp (listener) {
-  // What others are being asked about can be taken back when they have answered; who has asked calls again.
+  // Prefixes that other processes are being asked about can be taken back when they have answered; the code that asked calls again then.
   if (listener.asking.size > 0 || !postponed.delete(listener)) return
   try {
     dropRefused(listener)

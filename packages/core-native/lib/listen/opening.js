@@ -147,7 +147,7 @@ class Opening {
   }
 }
 
-/** As on Node, the two message timeouts are enforced at intervals. @param {ListenServer} server */
+/** Begins to enforce the two message timeouts, at intervals as Node does. @param {ListenServer} server */
 function startChecking (server) {
   const listener = server[kListener]
   clearInterval(listener.checker)

@@ -1,6 +1,6 @@
 'use strict'
 
-// What a server registers on a port: alone, or with other processes that listen there.
+// Registers a server's prefixes on a port: alone, or with other processes that listen there.
 
 const fs = require('node:fs')
 const os = require('node:os')
@@ -181,7 +181,7 @@ function registrationError (result, wanted, queueName) {
     case EADDRINUSE: {
       const text = conflictText(result, wanted, queueName)
       if (!isPlain) return withText(text)
-      // As Node says it, which people and programs look for; who it is can be asked.
+      // The error is Node's, which people and programs look for; `pid` says who has the port.
       const error = wanted.inUse?.() ?? listenError(errno, endpoints[0].host ?? '::', port)
       if (result.reason !== 'plain') error.message += `: ${text}`
       return Object.defineProperties(error, { prefix: { value: prefix }, pid: { value: pid } })

@@ -43,7 +43,7 @@ const { Server: StockServer } = http
 /** @typedef {[options?: import('node:net').ListenOptions, callback?: () => void]} ListenArgs what Node makes of the others, it finds out by itself */
 
 /**
- * What a server of the engine does in its own way.
+ * The methods that a server of the engine has of its own.
  *
  * @param {ListenServerBase} Base http.Server or https.Server
  */
@@ -56,7 +56,7 @@ function methodsOf (Base) {
       // Refused by Node; the prefixes it listens on stay.
       if (this._handle) return super.listen()
       if (isParsedByNode(this)) refuseEngineOptions(plan)
-      // What it refuses in the environment is thrown here, not behind the look-up of a host, where nobody could catch it.
+      // The engine throws here for what it refuses in the environment, not behind the look-up of a host, where nobody could catch it.
       else if (loadBinding().capabilities.listensOnSockets) theEngine()
       listener.origin = new Error()
       Error.captureStackTrace(listener.origin, Methods.prototype.listen)
@@ -212,7 +212,7 @@ function methodsOf (Base) {
         // idle decides the context.
         if (socket[kEndsIn] === null || !listener.isClosed) socket[kEndsIn] = endsIn ??= captureContext()
       }
-      // They are closed when this returns, as on Node: a client in this process may want to use one next.
+      // The connections are closed when this returns, as on Node: a client in this process may want to use one next.
       if (isAny) theEngine().drain(kCloseMs, 'handled')
     }
   }

@@ -17,7 +17,7 @@ const { contextOptions, hasCertificate } = require('../node-private/tls')
 const { Server: StockServer } = http
 const { Server: StockHttpsServer } = https
 
-/** What servers were told about TLS. @type {WeakMap<object, CreatedTls>} */
+/** The options of TLS that servers were created with. @type {WeakMap<object, CreatedTls>} */
 const created = new WeakMap()
 
 /** @typedef {https.Server & import('../../types/node-internals').PrivateTlsServer} SecureServer */
@@ -70,7 +70,7 @@ function withThose (server, tls) {
   return /** @type {CreatedTls} */ (created.get(server)).with(tls ?? {})
 }
 
-// One that addContext() or setSecureContext() has brought counts, too.
+// Whether a server has a certificate of its own. One that addContext() or setSecureContext() has brought counts, too.
 /** @param {http.Server} server of https */
 function hasItsOwn (server) {
   return /** @type {CreatedTls} */ (created.get(server)).hasCertificate || hasCertificate(/** @type {SecureServer} */ (server))

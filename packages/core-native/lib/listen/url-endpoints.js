@@ -175,7 +175,7 @@ function freePort (host) {
  * @param {number} id
  */
 function addUrl (server, parsed, id) {
-  // One that listens on a port is registered by that: its own prefix is there already.
+  // A server that listens on a port is registered by configure(): its own prefix is there already.
   server[kListener].configure()
   register(server[kListener], id, parsed.prefix)
 }

@@ -1,6 +1,6 @@
 'use strict'
 
-// What the operating system's HTTP server says to a URL or an option, as Node's errors with what helps.
+// Errors of Node's kind for the answers of the operating system's HTTP server to a URL or an option; their texts say what helps.
 
 const os = require('node:os')
 const { errnoOf } = require('../base/system-error')

@@ -14,7 +14,7 @@ const kRollovers = ['size', 'daily', 'weekly', 'monthly', 'hourly']
 const kMost32 = 2 ** 32 - 1
 // HTTP.SYS refuses less.
 const kBandwidthMin = 1024
-// Its timeouts are 16 bits of seconds, and 0 is its own default.
+// Timeouts of HTTP.SYS are 16 bits of seconds, and 0 is its own default.
 const kSecondsMax = 2 ** 16 - 1
 
 /** @param {string} name @param {string} type @param {unknown} value */

@@ -1,7 +1,7 @@
 'use strict'
 
-// Where which option of ours has an effect. Given anywhere else, or nearly spelt like that, it would be ignored in silence, as Node
-// ignores what it does not know: that is an error. Names of Node's, and those that nobody knows, are left to Node in Node's own forms.
+// Checks of option names: each option of ours has an effect in some places. Given anywhere else, or nearly spelt like that, it would be
+// ignored in silence, as Node ignores what it does not know: that is an error. Names of Node's, and those that nobody knows, are left to Node in Node's own forms.
 
 const { OptionError } = require('../base/errors')
 const { namesGiven } = require('./given-options')
@@ -49,7 +49,7 @@ function refuseMisplaced (where, options, accepted) {
 }
 
 /**
- * The same in a form of Node's own. Below `register` whoever calls may know node:http alone, to which these names are unknown ones.
+ * Refuses options of ours in a form of Node's own. Below `register` the caller may know node:http alone, to which these names are unknown.
  *
  * @param {string} where
  * @param {unknown} options

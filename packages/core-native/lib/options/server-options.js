@@ -39,7 +39,7 @@ const kHttp2Names = [...Object.keys(kHttp2Numbers), 'allowHTTP1', 'upgrade']
 const kVerbosities = ['basic', 'limited', 'full']
 
 /**
- * What the lanes are to do for clients that speak HTTP/2.
+ * Reads what the lanes are to do for clients that speak HTTP/2.
  *
  * @param {unknown} option true, false, an object, or undefined
  * @throws ERR_INVALID_ARG_TYPE, ERR_OUT_OF_RANGE, ERR_HTTPSYS_OPTION

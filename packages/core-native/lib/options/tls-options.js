@@ -31,12 +31,12 @@ const kAdapterTls = Symbol('httpsys.adapterTls')
 /** Options that bring certificates. */
 const kCertificateOptions = /** @type {const} */ (['cert', 'key', 'passphrase', 'pfx', 'SNICallback', 'privateKeyEngine', 'privateKeyIdentifier', ...kSourceOptions])
 
-/** What counts of the context of one host: its certificate and whom it trusts. Versions and ciphers are those of the server, as on Node. */
+/** Options that the context of one host may have: its certificate and whom it trusts. Versions and ciphers are those of the server, as on Node. */
 const kHostOptions = [
   'allowPartialTrustChain', 'ca', 'cert', 'clientCertEngine', 'crl', 'key', 'passphrase', 'pfx', 'privateKeyEngine', 'privateKeyIdentifier'
 ]
 
-/** Whose client certificates are good. */
+/** Options that say whose client certificates are good. */
 const kTrustOptions = /** @type {const} */ (['allowPartialTrustChain', 'ca', 'crl'])
 
 const kTlsOptions = [...kContextOptions, ...kSourceOptions, ...Object.keys(kUnsupported)]

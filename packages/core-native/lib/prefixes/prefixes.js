@@ -13,9 +13,9 @@ const kRetiredIdsKept = 256
 class Prefixes {
   /** Canonical, by id; '' is an unused id. No ids = everything on the socket. @type {string[]} */
   texts = []
-  /** What a record on its way may still name. @type {string[]} */
+  /** The prefixes by id, also those that were removed: a record on its way may still name one. @type {string[]} */
   names = []
-  /** Their paths. @type {string[]} */
+  /** The paths of these names. @type {string[]} */
   paths = []
   /** @type {Map<string, { id: number, parsed: UrlPrefix }>} */
   #entries = new Map()
@@ -23,7 +23,7 @@ class Prefixes {
   #retired = []
   /** Taken away by reservations: the server still has their sockets. @type {Map<string, UrlPrefix>} */
   #lost = new Map()
-  /** What stands for a server that was given a port: everything at its address, registered as id 0. @type {UrlPrefix | null} */
+  /** The prefix of a server that was given a port: everything at its address, registered as id 0. @type {UrlPrefix | null} */
   implied = null
 
   get size () {
@@ -40,13 +40,13 @@ class Prefixes {
     return [...this.#entries.values()].map(({ parsed }) => parsed)
   }
 
-  /** The same, also of a server that was given a port. @returns {UrlPrefix[]} */
+  /** The list, or the implied prefix of a server that was given a port. @returns {UrlPrefix[]} */
   held () {
     if (!this.isImplied) return this.list()
     return this.implied === null ? [] : [this.implied]
   }
 
-  /** What its sockets are for. @returns {UrlPrefix[]} */
+  /** The prefixes that the server's sockets are open for, lost ones too. @returns {UrlPrefix[]} */
   claims () {
     return [...this.list(), ...this.#lost.values()]
   }

@@ -1,6 +1,6 @@
 'use strict'
 
-// Who asks for a prefix: `user:<name or uid>` and `app:<name>`. The processes on a port are one user's, so
+// Principals, which say who asks for a prefix: `user:<name or uid>` and `app:<name>`. The processes on a port are one user's, so
 // the application's name, which each process chooses itself, is what tells them apart.
 
 const os = require('node:os')
@@ -13,7 +13,7 @@ const path = require('node:path')
  * @property {string} app
  */
 
-/** As long as the name of a queue. */
+/** Longest name of an application: that of a queue. */
 const kNameCharsMax = 255
 
 /**

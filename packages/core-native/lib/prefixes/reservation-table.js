@@ -46,7 +46,7 @@ class ReservationTable {
     return this.get(prefix) ?? this.above(prefix)
   }
 
-  /** As covering(), without the prefix itself. @param {string} prefix @returns {Reservation | undefined} */
+  /** Finds the reservation that covers a prefix from above: as covering(), without the prefix itself. @param {string} prefix @returns {Reservation | undefined} */
   above (prefix) {
     const key = reservationKey(prefix)
     const root = key.indexOf('/', key.indexOf('://') + 3)

@@ -25,7 +25,7 @@ class Store {
   generation = 0
   /** @type {Error | null} why the file as it is now cannot be used */
   error = null
-  /** Of the last content that could be used. */
+  /** The reservations of the last content of the file that could be used. */
   inForce = new ReservationTable()
   /** @type {string | null} */
   #stamp = null
@@ -223,7 +223,7 @@ function changeReservations (prefix, as, change) {
   })
 }
 
-/** Whoever renames a file into its place owns it: another user would take it away. @param {number | undefined} owner */
+/** Says why this user may not write the file: a write renames a new file into its place, which would belong to this user. @param {number | undefined} owner */
 function ownerProblem (owner) {
   const uid = process.geteuid?.()
   if (owner === undefined || uid === undefined || uid === owner || uid === 0) return null

@@ -8,7 +8,7 @@ const { domainToASCII } = require('node:url')
 const { PrefixSyntaxError } = require('../base/errors')
 
 /**
- * Where a prefix listens: on every address, on both loopback addresses, or on one address.
+ * The addresses on which a prefix listens: on every address, on both loopback addresses, or on one address.
  *
  * @typedef {{ kind: 'wildcard' | 'loopback' | 'ip', host?: string }} Bind
  *
@@ -22,7 +22,7 @@ const { PrefixSyntaxError } = require('../base/errors')
  */
 
 const kDefaultPort = { http: 80, https: 443 }
-// As in src/url/url_prefix.h.
+// The limits of src/url/url_prefix.h.
 const kPrefixPathBytesMax = 2048
 const kHostNameBytesMax = 253
 const kName = /^(?:[a-z0-9_-]{1,63}\.)*(?!\d+$)[a-z0-9_-]{1,63}$/

@@ -10,7 +10,7 @@ const { ReplyWriter } = require('./reply-writer')
 
 const { Word } = R
 
-// Of an ArrayBuffer that is no part of V8's heap: that has those of up to 64 bytes.
+// Size of an ArrayBuffer outside V8's heap, which keeps those of up to 64 bytes itself.
 const kCountedBytes = 128
 // Taken over between two of these. V8 looks at 32 MiB.
 const kForeignBytes = 2 * 1024 * 1024
@@ -43,7 +43,7 @@ class Lane {
     this.blocks = new Map()
     /** Since V8 has looked at them. */
     this.foreignBytes = 0
-    /** Of the connection opened last. */
+    /** The client's address of the connection opened last. */
     this.remoteAddress = ''
     /** Secrets of the connection that is told of next. @type {{ slot: number, lines: string } | null} */
     this.keyLog = null

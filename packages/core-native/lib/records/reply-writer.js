@@ -68,7 +68,7 @@ class ReplyWriter {
     this.free = []
     this.segment = this.#addSegment()
     this.offset = 0
-    /** What the last frame said, for the one that says it again. @type {string | Uint8Array | null} */
+    /** The payload of the last frame, for a next one with the same. @type {string | Uint8Array | null} */
     this.lastData = null
     this.lastFlags = 0
     this.lastSlot = 0

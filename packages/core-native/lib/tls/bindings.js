@@ -97,7 +97,7 @@ function readPair ({ endpoint, cert, key }) {
 }
 
 /**
- * What is bound to the hosts and ports of prefixes.
+ * Finds what is bound to the hosts and ports of prefixes.
  *
  * @param {import('../prefixes/url-prefix').UrlPrefix[]} prefixes
  * @returns {{ host: string, pair: { key: string, cert: string } }[]} host '*' = every one

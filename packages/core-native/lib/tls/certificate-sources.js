@@ -1,6 +1,6 @@
 'use strict'
 
-// Where the certificates of a server come from: its options, a folder, the bindings of this user, or one made
+// Finds the certificates of a server in its options, a folder, the bindings of this user, or one made
 // for development.
 
 const { OptionError, TlsCertificateError } = require('../base/errors')
@@ -53,7 +53,7 @@ function findCertificates (given, prefixes) {
     hosts.push({ pattern: host ?? hostOf(prefix), options: own })
   }
   const hasOwn = options.cert !== undefined || options.pfx !== undefined || options.SNICallback !== undefined || certificates.length > 0
-  // What a folder has for hosts without one of their own comes first.
+  // The folder's certificate for hosts without one of their own comes first.
   if (devCert) Object.assign(options, options.cert === undefined ? devCertificate() : null)
   const usesBindings = !devCert && !hasOwn && certificateDirectory === null && prefixes.length > 0
   if (usesBindings) useBindings(options, hosts, prefixes)

@@ -1,6 +1,6 @@
 'use strict'
 
-// What a lane tells of a connection's TLS; taken apart when somebody asks.
+// Facts that a lane tells of a connection's TLS; they are taken apart when somebody asks.
 
 const { Buffer } = require('node:buffer')
 const { X509Certificate } = require('node:crypto')
@@ -15,7 +15,7 @@ const kTexts = [
 ]
 
 class TlsFacts {
-  /** Of a connection whose handshake JavaScript hears of before it is done, or after it has failed: false. */
+  /** Whether the handshake is done. JavaScript may hear of it before that, or after it has failed. */
   isEstablished = true
   isForeign = false
   /** @type {string[] | null} */
@@ -44,7 +44,7 @@ class TlsFacts {
   }
 
   /**
-   * As a server may know them: one that asks for no certificate sees nothing of the one that a connection has shown to
+   * The facts as a server may know them: one that asks for no certificate sees nothing of the one that a connection has shown to
    * another server, whose rules it was checked by.
    *
    * @param {{ readonly asksForCertificate: boolean } | null | undefined} own of that server; null where the system has the certificates
@@ -66,7 +66,7 @@ class TlsFacts {
     return this.#texts[index]
   }
 
-  /** What a peer that was asked later on has shown. @param {number} verifyResult @param {Buffer} certificates */
+  /** Adds the certificates that a peer has shown which was asked later on. @param {number} verifyResult @param {Buffer} certificates */
   setPeer (verifyResult, certificates) {
     this.hasAsked = true
     this.verifyResult = verifyResult
@@ -94,7 +94,7 @@ class TlsFacts {
   }
 }
 
-/** What a server may know of a connection whose client was asked for a certificate by another one. */
+/** The facts that a server may know of a connection whose client was asked for a certificate by another server. */
 class ForeignFacts {
   #whole
   isForeign = true

@@ -11,7 +11,7 @@ const { kAdapterTls, kCertificateOptions, splitOptions } = require('../options/t
 /** @typedef {import('../options/tls-options').GivenTlsOptions} GivenTlsOptions */
 /** @typedef {import('../prefixes/url-prefix').UrlPrefix} UrlPrefix */
 
-/** What is known of TLS when a server is created. */
+/** The options of TLS that a server was created with. */
 class CreatedTls {
   /** @param {unknown} options of createServer() */
   constructor (options) {
@@ -62,14 +62,14 @@ function certificatesForPort (options, args) {
   return sources
 }
 
-// Where a server listens that nothing can be bound to.
+// Names the place of a server that nothing can be bound to, for an error.
 /** @param {unknown[]} args */
 function placeOf ([first]) {
   const path = typeof first === 'object' && first !== null ? /** @type {{ path?: unknown }} */ (first).path : first
   return typeof path === 'string' ? path : 'https://*:0/'
 }
 
-// As what listen(port, host) counts; null: no port that something could be bound to.
+// The prefix that listen(port, host) stands for; null: no port that something could be bound to.
 /** @param {unknown[]} args @returns {UrlPrefix | null} */
 function impliedPrefix ([first, second]) {
   const { port, host } = /** @type {{ port?: unknown, host?: string }} */ (typeof first === 'object' && first !== null ? first : { port: first, host: typeof second === 'string' ? second : undefined })

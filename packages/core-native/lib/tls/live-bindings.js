@@ -20,7 +20,7 @@ class LiveBindings {
   #onChange
   /** Options of TLS without what is bound. @type {Sources['given']} */
   #given
-  /** What is in force. */
+  /** The stamp of the bindings that are in force. */
   #stamp
   #warned = ''
   #hasStopped = false
@@ -40,7 +40,7 @@ class LiveBindings {
     this.#onChange = onChange
     this.#stamp = stampOf(sources)
     this.#watch()
-    // What has changed since they were read was not watched.
+    // The bindings may have changed since they were read, when nobody watched them.
     this.#schedule()
   }
 

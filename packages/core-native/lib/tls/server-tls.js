@@ -50,13 +50,13 @@ class ServerTls {
   /** Made for lanes alone: Node's own code uses the server's, and changes it. @type {SecureContext | null} */
   #context = null
   #ticketKeys
-  /** Which of kTlsEvents had listeners when the context was made. */
+  /** The kTlsEvents that had listeners when the context was made. */
   #heard = ''
   /** Hosts of the options, folders and bindings. @type {import('./certificate-sources').Sources['hosts']} */
   #sources = []
   /** The server's kTrustOptions when the contexts of these hosts were made. @type {import('./certificate-sources').Trust} */
   #trust = {}
-  /** Of the options, and what a program has added: these count before the others. @type {{ pattern: string, context: ChosenContext }[]} */
+  /** Hosts of the options, and those that a program has added: the latter count before the others. @type {{ pattern: string, context: ChosenContext }[]} */
   #givenHosts = []
   /** @type {{ pattern: string, context: ChosenContext }[]} */
   #hosts = []
@@ -109,7 +109,7 @@ class ServerTls {
     this.contextChanged()
   }
 
-  /** What a folder or a binding has for hosts without a certificate of their own. @param {import('node:tls').SecureContextOptions} options */
+  /** Takes over what a folder or a binding has for hosts without a certificate of their own. @param {import('node:tls').SecureContextOptions} options */
   follow (options) {
     if (this.hasOwnContext) return
     StockServer.prototype.setSecureContext.call(this.owner, options)
@@ -248,7 +248,7 @@ class ServerTls {
 }
 
 /**
- * What an application has chosen. Node's own choice tells programs by their command line; the processes of a port are
+ * The sessionIdContext that an application has chosen. Node's own choice tells programs by their command line; the processes of a port are
  * several programs, and sessions are bound to certificates and trust in any case.
  *
  * @param {PrivateTlsServer} owner
@@ -260,7 +260,7 @@ function contextIdOf (owner) {
   return sessionIdContext === chosenByNode ? '' : String(sessionIdContext ?? '')
 }
 
-// Those with a ticket need nobody who looks them up.
+// Asks the application for the session of a ClientHello. A session with a ticket needs nobody who looks it up.
 /** @param {import('node:http').Server} server @param {Hello} hello @param {(error: Error) => void} refuse @param {(session?: Buffer) => void} next */
 function findSession (server, { sessionId, hasTicket }, refuse, next) {
   if (sessionId.length === 0 || hasTicket) return next()
@@ -278,7 +278,7 @@ function once (callback) {
   }
 }
 
-// As the I/O thread compares them: `*` stands for one label or a part of it.
+// Compares a host with a pattern as the I/O thread does: `*` stands for one label or a part of it.
 /** @param {string} pattern @param {string} host */
 function matchesHost (pattern, host) {
   const source = pattern.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '[^.]*')

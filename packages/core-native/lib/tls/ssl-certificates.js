@@ -1,6 +1,6 @@
 'use strict'
 
-// What `@httpsys/core-native/ssl-certificates` exports; the engine itself uses more of bindings.js.
+// The exports of `@httpsys/core-native/ssl-certificates`; the engine itself uses more of bindings.js.
 
 const { addBinding, bindingsFile, deleteBinding, listBindings } = require('./bindings')
 

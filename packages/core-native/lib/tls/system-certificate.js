@@ -27,7 +27,7 @@ function requireCertificate (prefix) {
   if (prefix.scheme !== 'https' || systemConfig === undefined) return
   const name = prefix.host.replace(/^\[|\]$/g, '')
   const hosts = name === '*' || name === '+' ? [''] : [name, '']
-  // Whoever may not look finds out by its clients.
+  // A user who may not look hears of a missing certificate from the clients.
   const isMissing = hosts.every((host) => systemConfig.findCertificate(host, prefix.port) === kFileNotFound)
   if (isMissing) throw new SystemCertificateError(prefix.prefix, 'HTTP.SYS has no certificate for', bindingCommand(prefix))
 }

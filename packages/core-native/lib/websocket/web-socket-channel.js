@@ -30,7 +30,7 @@ const { Mask, Shift, Word } = R
 /** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
 
 /**
- * What is told, and what of: a is a message, an opcode, a code or a kind; b is whether it is binary, a payload, a reason or a
+ * An event for the application, and what it is about: a is a message, an opcode, a code or a kind; b is whether it is binary, a payload, a reason or a
  * detail; c and d are of an error alone.
  *
  * @typedef {{ type: number, a: Buffer | number | undefined, b: boolean | Buffer | number | undefined, c: number | undefined, d: string | undefined, cost: number }} Event
@@ -48,10 +48,10 @@ const kEnding = 1 << 3 // Once nothing waits for credit.
 const kGone = 1 << 4 // Nothing but the events that wait comes before the end.
 // Below this a loop over the bytes is faster than a call.
 const kLoopBytesMax = 48
-// What the lane may keep back of a credit (limits.h: kCreditBytes).
+// Bytes of a credit that the lane may keep back (limits.h: kCreditBytes).
 const kCreditStepBytes = 64 * 1024
 
-// What most have never had.
+// Output and events that a channel is behind with. Most channels never have one.
 class Backlog {
   /** Not accepted by the lane, or by reference and not sent. */
   buffered = 0
@@ -142,7 +142,7 @@ class WebSocketChannel {
     else socket.resume() // For its 'end'.
   }
 
-  // As it was when it was let go of: anything that changes one keeps it.
+  // Makes the socket again, as it was when it was let go of: a socket that anything has changed is kept.
   revive () {
     const addresses = new Addresses(this.near, this.remoteAddress, this.remotePort)
     const socket = new HttpSocket(this.lane, this.slot, this.near.server, addresses)
@@ -358,9 +358,9 @@ class WebSocketChannel {
         if (callback !== undefined) nodeProcess.nextTick(callback, error)
       }
     }
-    // What is still told finds that nothing can be sent any more.
+    // The application, which still hears events, finds that nothing can be sent any more.
     if (this.events !== null) this.handlers.end(this.owner)
-    // What somebody awaits of the stream, such as its 'finish', comes before the end of the WebSocket.
+    // Events of the stream that somebody awaits, such as its 'finish', come before the end of the WebSocket.
     const socket = /** @type {EngineSocket} */ (this.socket) // Kept: whoever calls this has it.
     if (isLight(socket) || socket.closed) nodeProcess.nextTick(tellClosed, this)
     else socket.prependOnceListener('close', () => tellClosed(this))
@@ -368,7 +368,7 @@ class WebSocketChannel {
 
   tellClosed () {
     this.state |= kGone
-    // What the connection left is told first, also while paused.
+    // Events that the connection left are told first, also while paused.
     if (this.events === null) this.handlers.closed(this.owner)
     else if ((this.state & kPaused) !== 0) setImmediate(pump, this)
   }
@@ -417,7 +417,7 @@ class BlockWrite {
     this.isCounted = true
   }
 
-  // This channel's peer has taken it, or as good as.
+  // The channel's peer has taken the block, or as good as.
   leave () {
     if (this.isCounted) this.channel.more().buffered -= this.bytes
     this.isCounted = false
@@ -429,7 +429,7 @@ class BlockWrite {
     this.leave()
     const { channel } = this
     const backlog = channel.more()
-    // One that others have, too, may be done later than those behind it.
+    // A block that other channels send, too, may be done later than those behind it.
     while (backlog.block !== null && backlog.block.isDone) backlog.block = backlog.block.previous
     for (let at = backlog.block; at !== null; at = at.previous) {
       while (at.previous !== null && at.previous.isDone) at.previous = at.previous.previous
@@ -450,7 +450,7 @@ class BlockWrite {
 /** @type {Handlers} */
 WebSocketChannel.prototype.handlers = /** @type {Handlers} */ (/** @type {unknown} */ (null))
 
-/** What a socket has that nobody has put anything on. @type {Set<string | symbol> | undefined} */
+/** The own keys of a socket that nobody has put anything on. @type {Set<string | symbol> | undefined} */
 let ownKeys
 
 /** @param {EngineSocket} socket */
@@ -528,7 +528,7 @@ function openWebSocket (Channel, socket, head, settings, owner) {
 function noop () {}
 
 /**
- * What makes WebSockets for owners that are told things by the same functions.
+ * Makes the function that opens WebSockets for owners that hear of events by the same functions.
  *
  * @param {Handlers} handlers
  */
