@@ -32,7 +32,7 @@ test('requests, responses and sockets of ended connections are collected', async
     process.on('message', async () => {
       const { gc } = /** @type {any} */ (globalThis)
       for (let i = 0; i < 500 && refs.filter((ref) => ref.deref() !== undefined).length > 6; i++) {
-        await new Promise((resolve) => setTimeout(resolve, 20))
+        await new Promise((resolve) => setTimeout(resolve, 20)) // The collector has no event, see above.
         gc()
       }
       report({ left: refs.filter((ref) => ref.deref() !== undefined).length, seen: refs.length })
@@ -62,7 +62,7 @@ test('requests of a connection that stays open are collected', async (t) => {
     process.on('message', async () => {
       const { gc } = /** @type {any} */ (globalThis)
       for (let i = 0; i < 500 && refs.filter((ref) => ref.deref() !== undefined).length > 6; i++) {
-        await new Promise((resolve) => setTimeout(resolve, 20))
+        await new Promise((resolve) => setTimeout(resolve, 20)) // The collector has no event, see above.
         gc()
       }
       report({ left: refs.filter((ref) => ref.deref() !== undefined).length })
@@ -92,7 +92,7 @@ test('closed servers are collected', async (t) => {
     const run = async () => {
       for (let i = 0; i < 50; i++) await listenAndClose()
       for (let i = 0; i < 500 && refs.filter((ref) => ref.deref() !== undefined).length > 2; i++) {
-        await new Promise((resolve) => setTimeout(resolve, 20))
+        await new Promise((resolve) => setTimeout(resolve, 20)) // The collector has no event, see above.
         gc()
       }
       report({ left: refs.filter((ref) => ref.deref() !== undefined).length })
@@ -115,6 +115,7 @@ function startMeasured () {
     process.on('message', async (/** @type {any} */ { name }) => {
       for (let i = 0; i < 5; i++) {
         gc()
+        // Finalizers run in turns of their own after a collection, and what they let go of is for the next one: no event tells of either.
         await new Promise((resolve) => setTimeout(resolve, 20))
       }
       const { rss, heapUsed, arrayBuffers } = process.memoryUsage()
@@ -200,19 +201,16 @@ test('1,000 requests whose clients leave in the middle leave nothing behind', as
   const child = startWithGc(({ http, report }) => {
     const { gc } = /** @type {any} */ (globalThis)
     let open = 0
-    const closed = async () => {
-      if (open === 0) return
-      await new Promise((resolve) => setTimeout(resolve, 20))
-      await closed()
-    }
     const server = http.createServer((req, res) => {
       open++
-      res.on('close', () => open--)
+      res.on('close', () => {
+        if (--open === 0) server.emit('all gone')
+      })
       res.write('begun')
       req.on('error', () => {})
     })
     process.on('message', async (/** @type {any} */ { name }) => {
-      await closed()
+      if (open !== 0) await new Promise((resolve) => server.once('all gone', resolve))
       gc()
       report({ [name]: { open, heapUsed: process.memoryUsage().heapUsed } })
     })

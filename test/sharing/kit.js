@@ -9,7 +9,7 @@ const os = require('node:os')
 const path = require('node:path')
 const tls = require('node:tls')
 const { spawn, spawnSync } = require('node:child_process')
-const { once } = require('node:events')
+const { EventEmitter, once } = require('node:events')
 const { createInterface } = require('node:readline')
 const { setTimeout: sleep } = require('node:timers/promises')
 const { loadBinding } = require('../../packages/core-native/lib/backend/binding')
@@ -291,6 +291,8 @@ async function assertFree (port, host = '127.0.0.1') {
 class Load {
   #isOver = false
   #work
+  /** 'answer': one came that was a 200. */
+  #events = new EventEmitter().setMaxListeners(0)
   /** @type {{ target: string, answers: number, statuses: Record<number, number>, lost: { kept: string[], new: string[] }, wrong: string[], at: number }[]} */
   targets
   /** The new connections that were lost. @type {Loss[]} */
@@ -316,8 +318,10 @@ class Load {
           const { status, owner } = await client.request(target.target, isKept ? {} : { headers: ['Connection: close'] })
           target.statuses[status] = (target.statuses[status] ?? 0) + 1
           if (status === 200 && !owners(target.target).test(owner)) target.wrong.push(owner)
-          if (status === 200) target.answers++
-          else this.refusals.push({ target: target.target, status, at: performance.now() })
+          if (status === 200) {
+            target.answers++
+            this.#events.emit('answer')
+          } else this.refusals.push({ target: target.target, status, at: performance.now() })
         } catch (error) {
           const { isNew, message } = /** @type {LostError} */ (error)
           target.lost[isNew ? 'new' : 'kept'].push(message)
@@ -327,6 +331,7 @@ class Load {
           client.destroy()
           client = null
         }
+        // The rate of the load: clients without a pause would leave no time to the members, which share the processor with them.
         await sleep(pauseMs)
       }
       client?.destroy()
@@ -341,10 +346,11 @@ class Load {
   async further (count, target) {
     const watched = this.targets.filter((item) => target === undefined || item.target === target)
     const wanted = watched.map(({ answers }) => answers + count)
-    const deadline = Date.now() + kAnswerMs
+    const signal = AbortSignal.timeout(kAnswerMs)
     while (watched.some(({ answers }, i) => answers < wanted[i])) {
-      if (Date.now() > deadline) throw new Error(`no ${count} further answers: ${JSON.stringify(this.targets)}`)
-      await sleep(2)
+      await once(this.#events, 'answer', { signal }).catch((error) => {
+        throw new Error(`no ${count} further answers: ${JSON.stringify(this.targets)}`, { cause: error })
+      })
     }
   }
 

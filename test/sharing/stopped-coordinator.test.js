@@ -11,8 +11,9 @@ const { describe, it } = require('node:test')
 const { freePort } = require('../helpers/free-port')
 const { Member, ask, kSkip, member, stateOf, until } = require('./kit')
 
-// Members need 1.5 s to find out; the rest is what a busy machine adds at most.
-const kServedMsMax = 8000
+// Members need 1.5 s to find out. Beside a process that takes one of two cores they served newcomers within 1.4 to 1.7 s; the rest is what a
+// busier machine adds at most.
+const kServedMsMax = 3000
 
 /** @param {import('node:test').TestContext} t @param {NodeJS.ProcessEnv} env */
 function starter (t, env) {
@@ -75,6 +76,7 @@ describe('A coordinator that is stopped', { skip: kSkip }, () => {
       const since = Date.now()
       await c.listen('c', prefix('c'))
       const ms = Date.now() - since
+      t.diagnostic(`${ms} ms`)
       assert.ok(ms < kServedMsMax, `${ms} ms`)
       await b.tell('addPrefix', { name: 'b', prefix: prefix('b2') })
       await assertServed(port, { '/b/': 'b', '/b2/': 'b', '/c/': 'c' })

@@ -35,7 +35,12 @@ function acceptorSleeps (pid) {
   return -1
 }
 
-/** @param {number} pid until the thread sleeps for good */
+/**
+ * Waits until the acceptor's thread sleeps for good. No event tells of a thread that falls asleep: the kernel's count is looked at again and again,
+ * and has not changed for longer than a thread works that has something to do.
+ *
+ * @param {number} pid
+ */
 async function settled (pid) {
   for (;;) {
     const before = acceptorSleeps(pid)

@@ -82,7 +82,7 @@ test('who takes part in a queue shuts down its own part of it', timed, async (t)
   const held = /** @type {any[]} */ ([])
   await serve(t, http.createServer((req, res) => held.push(res)), { prefixes, queueName: 'shared' })
   const { worker } = await workerServer(t, 'worker', { prefixes, queueName: 'shared', queueMode: 'attach' })
-  // One that is ours when the other one goes.
+  // One that is ours when the other one goes. Requests go to either by turns; one that is held has no answer, so the next one is sent after a while.
   const answers = /** @type {Promise<any>[]} */ ([])
   while (held.length === 0) {
     answers.push(request({ port, headers: { Host: `localhost:${port}` } }))

@@ -441,6 +441,7 @@ for (const [name, { options, run }] of Object.entries(programs)) {
       await Promise.all(closes)
       // The notes that are written after 'close' are waited for.
       if (reference !== undefined) await until(() => notes.length + seen.length >= wanted, 'the last notes', kAnswerMs).catch(() => {})
+      // No event says that no more notes come: what a listener of 'close' defers, it defers to the next turn of the loop.
       await sleep(1)
       notes.push(...seen)
       assert.equal(isFast, column.isFast, column.name)

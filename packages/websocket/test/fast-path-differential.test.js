@@ -96,7 +96,8 @@ compare('a client that pings while it is always behind stays, as long as it gets
     client.write(frame(kFin | 9, 'p'))
     // At most ten pings are on their way at a time, fewer than are allowed, however slow the machine is.
     await until(() => pongs > i - 10, 'pongs')
-    await sleep(10)
+    // The next ping finds the client behind again.
+    await until(() => socket.bufferedAmount > 0, 'output waits')
   }
   clearInterval(timer)
   const state = socket.readyState
@@ -165,7 +166,8 @@ compare('a client that reads is not taken for one that does not, whose neighbour
   const [, reading, silent] = all
   silent.client.socket.pause()
   const data = Buffer.alloc(100_000, 'x')
-  // More than the kernel takes for the silent one, in turns of their own.
+  // More than the kernel takes for the silent one, in turns of their own. No event says that the kernel has taken something of each: the
+  // pauses let it, and on a slow machine the wait below is longer.
   for (let i = 0; i < 200; i++) {
     for (const { socket } of all) socket.send(data)
     await sleep(3)

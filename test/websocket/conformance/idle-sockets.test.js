@@ -13,7 +13,7 @@ const kSockets = 10_000
 const kSpareDescriptors = 200
 /** Several times what is measured: `npm run bench -- websocket` has the figures. */
 const kBytesMax = 20_000
-/** Longer than the timeouts of server-program.js, which must not apply any more. */
+/** Longer than the timeouts of server-program.js, which must not apply any more: no event says that nothing happens. */
 const kIdleMs = 1500
 
 /** @returns {number} */

@@ -26,6 +26,7 @@ function run (name, options, report) {
     if (message !== 'look') return
     for (let round = 0; round < 3; round++) {
       /** @type {any} */ (globalThis).gc()
+      // No event says when finalizers have run, and when the I/O threads have given back memory that they free by their own clocks.
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
     report({ look: { rss: process.memoryUsage.rss(), peak: process.resourceUsage().maxRSS * 1024, clients: wss.clients.size, closes, errors } })
