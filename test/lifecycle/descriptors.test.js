@@ -98,6 +98,7 @@ describe('nothing is left of a connection', { skip: process.platform !== 'linux'
         const atFirst = descriptors()
         const own = new Server(isSecure)
         const port = await listen(own.server)
+        /** @type {{ name: string, isClientFirst: boolean, leaveServer: (socket: any) => void, leaveClient: (socket: any, plain: any) => void, plain?: import('node:net').Socket }[]} */
         const cases = []
         for (const isClientFirst of [true, false]) {
           for (const [server, leaveServer] of Object.entries(kServerLeaves)) {
@@ -111,6 +112,7 @@ describe('nothing is left of a connection', { skip: process.platform !== 'linux'
           const options = { port, host: '127.0.0.1', allowHalfOpen: true, rejectUnauthorized: false }
           const plain = net.connect(options)
           plain.on('error', () => {})
+          Object.assign(one, { plain })
           const client = isSecure ? nodeTls.connect({ ...options, socket: plain }) : plain
           client.on('error', () => {}).resume()
           await once(client, isSecure ? 'secureConnect' : 'connect')
@@ -137,6 +139,7 @@ describe('nothing is left of a connection', { skip: process.platform !== 'linux'
         own.server.close()
         await closed
         await until(() => descriptors() <= atFirst)
+        assert.deepEqual(cases.filter(({ plain }) => !plain?.destroyed).map(({ name }) => name), [], 'clients that are not closed')
         assert.ok(descriptors() <= atFirst, `${descriptors()} descriptors, ${atFirst} before`)
       })
     }
