@@ -68,15 +68,24 @@ PortSuccession::Finding PortSuccession::Ask(const Member& member, uint64_t now_m
   }
   ping_ = visit.link;
   pinged_rank_ = visit.rank;
+  pinged_ = visit.who;
   pinged_ms_ = now_ms;
   effects_->Send(ping_, FrameType::kPing, {});
   return Finding::kNothing;
 }
 
+// True if somebody else has the name now of the coordinator that was asked.
+bool PortSuccession::IsReplaced() {
+  const Visit visit = effects_->VisitRank(pinged_rank_);
+  if (visit.result != Visit::Result::kLinked) return false;
+  effects_->CloseLink(visit.link);
+  return visit.who.pid != pinged_.pid || visit.who.uid != pinged_.uid;
+}
+
 // This engine may have been stopped itself: what the coordinator has said meanwhile counts.
 PortSuccession::Finding PortSuccession::Succeed(const Member& member) {
   if (effects_->HasUnread(ping_) || effects_->HasUnread(member.link)) return Finding::kNothing;
-  const int rank = effects_->TakeRankAbove(pinged_rank_);
+  const int rank = IsReplaced() ? -ENOENT : effects_->TakeRankAbove(pinged_rank_);
   // It has taken another rank since it was asked: it is asked there.
   if (rank == -ENOENT) effects_->CloseLink(std::exchange(ping_, 0));
   if (rank < 0) return Finding::kNothing;

@@ -59,6 +59,7 @@ class PortSuccession {
 
  private:
   Finding Ask(const Member& member, uint64_t now_ms);
+  bool IsReplaced();
   Finding Succeed(const Member& member);
 
   PortEffects* const effects_;
@@ -68,6 +69,7 @@ class PortSuccession {
   uint64_t tell_at_ms_ = 0;
   LinkId ping_ = 0;
   uint32_t pinged_rank_ = 0;
+  Credentials pinged_;  // Who was asked.
   uint64_t pinged_ms_ = 0;
   Victory victory_;
 };
