@@ -184,10 +184,11 @@ void PortMembership::OnFinding(PortSuccession::Finding finding, uint64_t now_ms)
     case Finding::kNothing:
       return;
     case Finding::kUnable: {
-      // A newcomer knows nobody yet.
+      // Who has not joined the coordinator may not know who has: a newcomer, or a member that was
+      // stopped meanwhile. It tells everybody.
       std::vector<uint64_t> members;
       for (const auto& [id, member] : record_->state.members()) {
-        if (id != record_->self.id) members.push_back(id);
+        if (is_joined_ && id != record_->self.id) members.push_back(id);
       }
       effects_->TellDoubt(members);
       return;
