@@ -313,8 +313,11 @@ bool PortCoordinator::IsHere(uint64_t member) const {
 }
 
 bool PortCoordinator::HasReturned(uint64_t member) const {
-  const auto is_it = [=](const auto& item) {
-    return item.second.id == member && item.second.has_synced;
+  // One that is moving, or whose end is still to be read, is about to be missing again.
+  const auto is_it = [this, member](const auto& item) {
+    const Session& session = item.second;
+    return session.id == member && session.has_synced && !session.is_moving &&
+           !effects_->HasEnded(item.first);
   };
   return member == record_->self.id || std::any_of(sessions_.begin(), sessions_.end(), is_it);
 }
@@ -342,6 +345,14 @@ RegistrationResult PortCoordinator::Decide(uint64_t member, const peer::Register
     result.queue = conflict->queue;
     result.reason = conflict->reason;
     result.wanted = conflict->wanted;
+    const bool is_others =
+        conflict->error == EADDRINUSE && conflict->reason != ConflictReason::kTerms;
+    if (wanted.is_again == 0 || !is_others) return result;
+    // What the member had is others' from here on.
+    peer::Unregister gone{wanted.server_id, 0, 0, {}, 0};
+    for (const peer::PrefixItem& item : wanted.prefixes) gone.prefix_ids.push_back(item.id);
+    const auto changes = record_->RemoveEntries(member, gone, now_ms);
+    if (!changes.empty()) TellRemoval(0, changes, now_ms);
     return result;
   }
   for (const peer::Entry& entry : state.EntriesOf(member, wanted)) {
@@ -481,7 +492,9 @@ void PortCoordinator::CheckConfirmations(uint64_t now_ms) {
           return item.second.id == 0 || item.second.synced >= confirmation.serial;
         });
     const bool is_over = is_confirmed && !(confirmation.is_removal && IsAwaiting());
-    if (!is_over && now_ms < confirmation.deadline_ms) return false;
+    // The lanes of this engine do it for certain, members perhaps not in time.
+    const bool is_late = confirmation.is_applied && now_ms >= confirmation.deadline_ms;
+    if (!is_over && !is_late) return false;
     FinishConfirmation(confirmation);
     return true;
   });
