@@ -19,7 +19,7 @@ const kFoundSeconds = 60
 /** A machine on which a program gets less of the CPU than this shows nothing. */
 const kFoundMs = 20 * kFoundSeconds * 1000
 /** More steps than a machine plays in that time. */
-const kSteps = 100_000_000
+const kSteps = 10_000_000_000
 /** Without a mutation the model finds nothing in so many. */
 const kStepsUnharmed = 1_000_000
 /** Far apart: each run takes its seeds from here on. */

@@ -6,6 +6,12 @@
 #include "support/port_world.h"
 
 namespace httpsys::test::model {
+namespace {
+
+// Far more rounds than what all processes have to tell each other after a schedule.
+constexpr size_t kRoundsMax = 4000;
+
+}  // namespace
 
 // -- What JavaScript hears, and what must hold then.
 
@@ -37,6 +43,7 @@ void Model::ReadResults(Process& process) {
       if (result.token == 0 && result.error != 0 && server.is_granted && !server.is_gone &&
           result.prefix == PrefixText(server.prefix)) {
         server.SetGone(now_ms_);  // Told to be lost. The engine keeps it, and asks again.
+        server.is_lost = true;
       }
       if (result.token == 0) continue;
       if (server.removal == result.token) {
@@ -242,7 +249,13 @@ bool Model::MayForget(uint64_t member, uint32_t server_id) const {
   const Server* server = FindServer(member, server_id, &owner);
   if (server == nullptr || server->is_gone || !server->is_granted) return true;
   // What the coordinator does not have counts as that of a killed process, before it is killed.
-  const uint64_t gone_ms = server->dropped_ms != 0 ? server->dropped_ms : owner->died_ms;
+  // Its return counts for nothing if those who knew of it are gone.
+  const bool is_seen =
+      std::any_of(server->seen_by.begin(), server->seen_by.end(),
+                  [this](uint64_t id) { return alive_.contains(id) && !left_.contains(id); });
+  const uint64_t unseen_ms = is_seen ? 0 : server->last_dropped_ms;
+  const uint64_t known_ms = unseen_ms != 0 ? unseen_ms : owner->died_ms;
+  const uint64_t gone_ms = server->dropped_ms != 0 ? server->dropped_ms : known_ms;
   if (owner->is_alive && server->dropped_ms == 0) return false;
   // The time that a coordinator is told may be a little later than its own (IsExpected()).
   if (now_ms_ - gone_ms + 100 >= limits::kOfflineMs) return true;
@@ -334,6 +347,7 @@ void Model::Settle() {
     ++steps_;
   }
   if (failure_.empty()) CheckAgreement();
+  if (failure_.empty()) CheckSizes();
   for (const auto& process : processes_) {
     if (process->port != nullptr && process->port->NeedsTicks()) {
       Fail("process " + std::to_string(process->id) + " waits for something for ever");
@@ -342,8 +356,9 @@ void Model::Settle() {
 }
 
 void Model::DeliverAll() {
-  for (size_t i = 0; i < 4000 && Pending() != 0; ++i) {
+  for (size_t i = 0; Pending() != 0; ++i) {
     const size_t before = Pending();
+    if (i == kRoundsMax) return Fail("the processes tell each other something for ever");
     for (const auto& process : processes_) {
       while (process->IsRunning() && !process->lanes.empty()) Apply(*process);
     }
@@ -374,6 +389,46 @@ void Model::CheckPromptness() {
     }
     if (server.token != 0 || server.removal != 0) {
       Fail("process " + std::to_string(process->id) + " waits although everybody runs");
+    }
+  }
+}
+
+// Nobody keeps more than what is registered and who is there.
+void Model::CheckSizes() {
+  const auto registered = [](const Process& process) {
+    const auto is_kept = [](const Server& each) {
+      return each.is_granted && (!each.is_gone || each.is_lost);
+    };
+    return static_cast<size_t>(
+        std::count_if(process.servers.begin(), process.servers.end(), is_kept));
+  };
+  size_t members = 0;
+  size_t servers = 0;
+  for (const auto& process : processes_) {
+    if (process->port == nullptr) continue;
+    ++members;
+    servers += registered(*process);
+  }
+  for (const auto& process : processes_) {
+    if (process->port == nullptr) continue;
+    const sharing::PortRecord& record = process->port->record();
+    const struct {
+      const char* what;
+      size_t size;
+      size_t most;
+    } lists[] = {
+        {"entries", record.state.entries().size(), servers},
+        {"members", record.state.members().size(), members},
+        {"servers", record.own.size(), registered(*process)},
+        {"sockets", record.sockets.size(), 1},
+        {"queued registrations", record.queued.size(), 0},
+        {"asked registrations", record.asked.size(), 0},
+        {"removals", record.removals.size(), 0},
+    };
+    for (const auto& [what, size, most] : lists) {
+      if (size <= most) continue;
+      Fail("process " + std::to_string(process->id) + " keeps " + std::to_string(size) + " " +
+           what + " and needs " + std::to_string(most));
     }
   }
 }

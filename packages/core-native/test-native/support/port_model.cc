@@ -26,6 +26,8 @@ ModelOptions ModelSchedule(uint64_t seed) {
   std::mt19937_64 random(seed);
   ModelOptions options;
   options.processes = 2 + static_cast<uint32_t>(random() % 5);
+  // Some defects show only after several coordinators have been stopped.
+  const uint64_t stops = random() % 4 == 0 ? 10 + random() % 20 : random() % 5;
   using Kind = ModelStep::Kind;
   // How often each happens; what a schedule is made of differs from one to the next.
   const std::array<std::pair<Kind, uint32_t>, 14> weights = {{
@@ -42,7 +44,7 @@ ModelOptions ModelSchedule(uint64_t seed) {
       {Kind::kDuplicate, random() % 8},
       {Kind::kHostile, random() % 6},
       {Kind::kQuery, random() % 6},
-      {Kind::kStop, random() % 5},
+      {Kind::kStop, stops},
   }};
   uint32_t total = 0;
   for (const auto& [kind, weight] : weights) total += weight;

@@ -146,6 +146,7 @@ void Process::NoteDropped() {
     for (Server& server : other->servers) {
       const sharing::StateEntry* there = entries.Find(other->id, server.id, server.id);
       if (there != nullptr && !there->is_absent()) {
+        if (server.dropped_ms != 0) server.last_dropped_ms = server.dropped_ms;
         server.dropped_ms = 0;
       } else if (server.dropped_ms == 0) {
         server.dropped_ms = model->now_ms_;
@@ -247,11 +248,13 @@ void Model::LetGo(Process& process) {
 void Model::Kill(Process& process) {
   if (!process.is_alive) return;
   for (Server& server : process.servers) {
-    if (!server.is_granted || server.is_gone || !IsInSession(process)) continue;
+    if (!server.is_granted || server.is_gone) continue;
     for (const auto& other : processes_) {
-      if (other.get() == &process || !IsInSession(*other)) continue;
+      if (other.get() == &process || other->port == nullptr) continue;
       for (const auto& there : other->port->record().state.EntriesOfServer(process.id, server.id)) {
-        if (!there.is_absent()) server.witnesses.push_back(other->id);
+        if (there.is_absent()) continue;
+        server.seen_by.push_back(other->id);
+        if (IsInSession(process) && IsInSession(*other)) server.witnesses.push_back(other->id);
       }
     }
   }
@@ -380,7 +383,7 @@ void Model::Stop(uint32_t choice, uint32_t seed) {
     }
   }
   coordinator->is_paused = choice % 4 == 0;
-  if (seed % 5 == 0) EndSuccessor(*coordinator, choice);
+  if (seed % 5 < 2) EndSuccessor(*coordinator, choice);
 }
 
 // The successor ends, in order or not, or leaves the port, just when the other one goes on. What

@@ -68,16 +68,19 @@ struct Server {
   uint32_t token = 0;
   bool is_granted = false;
   bool is_gone = false;   // Taken back, or told to be lost.
+  bool is_lost = false;   // Told to be lost: the engine keeps it, and asks for it again.
   uint64_t asked_ms = 0;  // When it was asked for, or taken back.
   uint64_t gone_ms = 0;   // Since when is_gone is true.
   // Since when the coordinator does not have it, although its process lived then: the process was
   // silent, or spoke nonsense, or the coordinator does not know it yet. 0 = the coordinator has it.
   uint64_t dropped_ms = 0;
-  uint32_t removal = 0;                  // Token of a removal that is not confirmed.
-  bool is_cut = false;                   // Its process has lost its coordinator since.
-  bool is_awaited = false;               // It was taken back with a successor to come.
-  int error = 0;                         // Why it was refused.
+  uint64_t last_dropped_ms = 0;  // What dropped_ms was before a coordinator had the server again.
+  uint32_t removal = 0;          // Token of a removal that is not confirmed.
+  bool is_cut = false;           // Its process has lost its coordinator since.
+  bool is_awaited = false;       // It was taken back with a successor to come.
+  int error = 0;                 // Why it was refused.
   std::vector<uint64_t> witnesses = {};  // Who knew of it when its process was killed.
+  std::vector<uint64_t> seen_by = {};  // The same, with those that were looking for a coordinator.
 
   void SetGone(uint64_t now_ms) {
     if (!std::exchange(is_gone, true)) gone_ms = now_ms;
@@ -217,6 +220,7 @@ class Model {
   void CheckAgreement();
   void CheckDeath();
   void CheckPromptness();
+  void CheckSizes();
   void DeliverAll();
   Process* Coordinator() const;
   size_t Pending() const;
