@@ -2,8 +2,10 @@
 
 // Goal: what TLS of the engine does beyond node:https, or more strictly.
 
-const { test } = require('node:test')
+const { after, test } = require('node:test')
 const assert = require('node:assert/strict')
+const fs = require('node:fs')
+const os = require('node:os')
 const { spawn } = require('node:child_process')
 const { once } = require('node:events')
 const nodeTls = require('node:tls')
@@ -13,6 +15,12 @@ const { certificate } = require('../helpers/certificates')
 const { freePort } = require('../helpers/free-port')
 const { connect, localhost, readAll, request, serve } = require('../helpers/tls')
 const { silence } = require('../helpers/waiting')
+
+// Before the first server: then it is opened.
+const kLogFolder = fs.mkdtempSync(path.join(os.tmpdir(), 'httpsys-log-'))
+const kLog = path.join(kLogFolder, 'error.log')
+process.env.HTTPSYS_ERROR_LOG = kLog
+after(() => fs.rmSync(kLogFolder, { recursive: true }))
 
 const { https } = /** @type {any} */ (core)
 /** @param {import('node:test').TestContext} t */
@@ -157,11 +165,13 @@ test('a client that leaves while SNICallback thinks leaves nothing behind', asyn
   other.destroy()
 })
 
-test('plain HTTP on a TLS port is told so in words', async (t) => {
+test('plain HTTP on a TLS port is told so in words, and is in the error log', async (t) => {
   const { port } = await serve(t)
   const socket = require('node:net').connect(port, '127.0.0.1')
   socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
   assert.match(await readAll(socket), /^HTTP\/1\.1 400 Bad Request\r\n[^]*This port speaks HTTPS, not plain HTTP\n$/)
+  const lines = fs.readFileSync(kLog, 'latin1').split('\n').filter((line) => !line.startsWith('#') && line.includes(` ${port} `))
+  assert.match(lines.join('\n'), /^\S+ \S+ 127\.0\.0\.1 \d+ 127\.0\.0\.1 \d+ - - - 400 \d+ BadRequest$/)
 })
 
 test('a TLS port is its server\'s alone', async (t) => {

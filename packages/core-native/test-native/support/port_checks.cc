@@ -1,6 +1,7 @@
 // What must hold in the model of a shared port, after each step and at the end of a schedule.
 
 #include <algorithm>
+#include <cerrno>
 #include <map>
 
 #include "support/port_world.h"
@@ -44,6 +45,7 @@ void Model::ReadResults(Process& process) {
           result.prefix == PrefixText(server.prefix)) {
         server.SetGone(now_ms_);  // Told to be lost. The engine keeps it, and asks again.
         server.is_lost = true;
+        CheckLoss(process, server);
       }
       if (result.token == 0) continue;
       if (server.removal == result.token) {
@@ -53,7 +55,11 @@ void Model::ReadResults(Process& process) {
         server.token = 0;
         server.error = result.error;
         if (result.error != 0) server.SetGone(now_ms_);
-        if (result.error == 0 && !server.is_gone) OnGranted(process, server);
+        if (result.error == 0 && !server.is_gone) {
+          process.late_lanes = process.lanes.size();
+          process.late_prefixes |= 1U << server.prefix;
+          OnGranted(process, server);
+        }
       }
     }
   }
@@ -77,6 +83,23 @@ void Model::ReadResults(Process& process) {
     server.token = 0;
     process.port->Unregister({server.id, 0, 1, {}, 0}, false, now_ms_);
   }
+}
+
+// What was granted is lost to another server that wants the prefix, or did so a little while ago,
+// and was not refused it.
+void Model::CheckLoss(const Process& process, const Server& lost) {
+  const auto is_winner = [&](const Server& other) {
+    const bool is_wanted =
+        !other.is_gone || other.is_lost || now_ms_ - other.gone_ms < limits::kOfflineMs;
+    return other.prefix == lost.prefix && other.error != EADDRINUSE && is_wanted;
+  };
+  for (const auto* list : {&processes_, &buried_}) {
+    for (const auto& other : *list) {
+      if (other.get() == &process) continue;
+      if (std::any_of(other->servers.begin(), other->servers.end(), is_winner)) return;
+    }
+  }
+  Fail("process " + std::to_string(process.id) + " has lost a prefix to nobody");
 }
 
 Process* Model::Coordinator() const {
@@ -280,6 +303,10 @@ void Model::CheckKnowledge(Process& process, const PortRoutes* before, uint32_t 
   for (uint32_t prefix = 0; prefix < kPrefixes; ++prefix) {
     const std::string path = "/" + std::to_string(prefix) + "/";
     auto& owners = process.owners[prefix];
+    if ((process.late_prefixes >> prefix & 1U) != 0) {
+      owners.clear();
+      continue;
+    }
     const Route route = process.routes->Find("a", path, {});
     if (route.status == RouteStatus::kMatch && !process.routes->target(route.id).owners.empty()) {
       owners.clear();

@@ -333,6 +333,8 @@ void Model::Apply(Process& process) {
   const auto [routes, applied, overdue] = std::move(process.lanes.front());
   process.lanes.pop_front();
   const auto before = std::exchange(process.routes, routes);
+  if (process.late_lanes == 0) process.late_prefixes = 0;
+  if (process.late_lanes != 0) --process.late_lanes;
   if (process.stale_lanes != 0) {
     --process.stale_lanes;
   } else if (process.port != nullptr) {

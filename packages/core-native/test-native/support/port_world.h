@@ -141,6 +141,10 @@ struct Process final : sharing::PortEffects {
   std::shared_ptr<const PortRoutes> routes;  // In force.
   // Routes at the front of `lanes` that are of an earlier life of the port.
   size_t stale_lanes = 0;
+  // Routes at the front of `lanes` that are older than the grant of these prefixes (a bit each),
+  // which a process that was stopped is told before its lanes apply it.
+  size_t late_lanes = 0;
+  uint32_t late_prefixes = 0;
   // Those in force are, too: no connection is accepted with them.
   bool are_routes_stale = false;
   // Whose each prefix was, as far as the routes have told: member and server.
@@ -220,6 +224,7 @@ class Model {
   void CheckAgreement();
   void CheckDeath();
   void CheckPromptness();
+  void CheckLoss(const Process& process, const Server& lost);
   void CheckSizes();
   void DeliverAll();
   Process* Coordinator() const;

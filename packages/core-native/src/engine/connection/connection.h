@@ -122,9 +122,8 @@ struct Connection : TimerNode, FromSmallBlocks {
   }
 };
 
-// malloc() of glibc takes 432 bytes for 424. The strings and maps of other C++ libraries have other
-// sizes.
-#ifdef __GLIBC__
+// malloc() of glibc takes 432 bytes for 424. uv_poll_t of other systems is larger.
+#if defined(__linux__) && defined(__LP64__)
 static_assert(sizeof(Connection) <= 424);
 #else
 static_assert(sizeof(Connection) <= 448);
