@@ -189,21 +189,7 @@ const kPortMutations = [
     find: '      effects_->TellDoubt(members);',
     replace: '      if (!MUTANT("doubt-untold")) effects_->TellDoubt(members);'
   },
-  // Found by a model that stops coordinators more often: a member whose end was not read yet counted as back,
-  {
-    name: 'leaving-counted-as-back',
-    file: 'port_coordinator.cc',
-    find: '           !effects_->HasEnded(item.first);',
-    replace: '           (MUTANT("leaving-counted-as-back") || !effects_->HasEnded(item.first));'
-  },
-  // what a member was refused when it registered again stayed beside that of its next owner,
-  {
-    name: 'refused-again-kept',
-    file: 'port_coordinator.cc',
-    find: '    if (!changes.empty()) TellRemoval(0, changes, now_ms);',
-    replace: '    if (!changes.empty() && !MUTANT("refused-again-kept")) TellRemoval(0, changes, now_ms);'
-  },
-  // and answers stayed with what was asked.
+  // Answers that stay with what was asked.
   {
     name: 'answers-kept',
     file: 'port_membership.cc',
