@@ -16,7 +16,7 @@ const { configure } = require('./native')
 /** @param {string} file @returns {boolean} whether no compiler for Linux sees it */
 function isForAnotherSystem (file) {
   const [layer] = path.relative(path.join(kCoreNative, 'src'), file).split(path.sep)
-  return layer === 'win' || file.endsWith('_other.cc') || ['system_config.cc', 'url_methods.cc'].includes(path.basename(file))
+  return layer === 'win' || /_(other|win)\.cc$/.test(file) || ['system_config.cc', 'url_methods.cc'].includes(path.basename(file))
 }
 
 /** @param {string} pattern over file names */
