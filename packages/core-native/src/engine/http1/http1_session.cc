@@ -256,7 +256,7 @@ Protocol::Advance Http1Session::DeliverHead(Connection* connection, const http1:
     return AnswerUnrouted(connection, head, RouteStatus::kBadUrl, used);
   }
   LaneServer* server = connection->server();
-  if (gate_->IsQueueFull(server))
+  if (RequestGate::IsQueueFull(server))
     return AnswerUnrouted(connection, head, RouteStatus::kQueueFull, used);
   router_->CountRequest(connection, route.id);
   RecordWriter::Request request;

@@ -177,7 +177,7 @@ bool Http2Requests::FindServer(Connection* connection, Route* route) {
     AnswerUnrouted(connection, RouteStatus::kBadUrl);
     return false;
   }
-  if (!gate_->IsQueueFull(connection->server())) return true;
+  if (!RequestGate::IsQueueFull(connection->server())) return true;
   AnswerUnrouted(connection, RouteStatus::kQueueFull);
   return false;
 }
