@@ -90,7 +90,7 @@ test('node-internals.d.ts says what each private member is', () => {
   const text = fs.readFileSync(path.join(__dirname, '..', 'packages', 'core-native', 'types', 'node-internals.d.ts'), 'utf8')
   const elsewhere = [
     '_storeHeader', // Only asked for its source.
-    'cert', 'pfx', 'sessionIdContext', // Of tls.SecureContextOptions, which PrivateTlsServer extends.
+    'cert', 'pfx', 'sessionIdContext', // Members of tls.SecureContextOptions, which PrivateTlsServer extends.
   ]
   const names = [...kPrivateNames, ...kPlainNames, ...[...kPlainNamesOf.values()].flatMap((some) => [...some])]
   for (const name of names) if (!elsewhere.includes(name)) assert.match(text, new RegExp(`\\b${name}\\b`), name)

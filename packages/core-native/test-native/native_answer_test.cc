@@ -88,7 +88,7 @@ class NativeAnswerTest : public testing::Test, public InputHandler {
     return answers_->Answer(writer_.get(), connection_, nullptr, answer);
   }
 
-  // What one write of the lane sent; empty = nothing more.
+  // Returns the bytes that one write of the lane sent; empty = the lane has sent nothing more.
   std::string ReadWrite() {
     std::string bytes(size_t{1} << 20, '\0');
     const ssize_t got = recv(peer_, bytes.data(), bytes.size(), 0);
@@ -123,6 +123,20 @@ TEST_F(NativeAnswerTest, TheAnswersOfOneReadLeaveInOneWriteAndInOrder) {
   EXPECT_EQ(ReadWrite(), head + "<owned>" + head + head + "<owned>");
   EXPECT_EQ(ReadWrite(), "");
   EXPECT_EQ(answers_->counters().Read(LaneCounter::kUnrouted), 3u);
+}
+
+TEST_F(NativeAnswerTest, AnEmptyPieceIsNotSentAndItsOwnerIsLetGo) {
+  auto owner = std::make_shared<std::string>();
+  const std::weak_ptr<std::string> seen = owner;
+  {
+    const std::array<NativeAnswer::Piece, 2> pieces{
+        {{owner, std::string_view(*owner)}, {nullptr, "end"}}};
+    EXPECT_EQ(Answer(pieces), AnswerOutcome::kGiven);
+  }
+  owner.reset();
+  EXPECT_TRUE(seen.expired());
+  answers_->OnRead(connection_);
+  EXPECT_EQ(ReadWrite(), std::string(kHead) + "end");
 }
 
 TEST_F(NativeAnswerTest, AnOwnerKeepsItsBytesUntilTheyHaveLeft) {

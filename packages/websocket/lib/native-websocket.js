@@ -149,7 +149,7 @@ class WebSocket extends ws.WebSocket {
     let flags = (typeof data === 'string' ? kText : kBinary) | kFrameFin | kFrameCompress
     if (options) flags = flagsOf(flags, options)
     if (self[kIsFirstFragment] === false) flags &= ~(0xf | kFrameCompress)
-    // As in ws, a value that counts as false makes an empty message.
+    // A value that counts as false makes an empty message, as in ws.
     if (typeof data !== 'string' && !(data instanceof Uint8Array)) data = data ? toBytes(data) : kEmpty
     if ((flags & kFrameFin) === 0) self[kIsFirstFragment] = false
     else if (self[kIsFirstFragment] === false) self[kIsFirstFragment] = true

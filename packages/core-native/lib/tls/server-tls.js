@@ -241,7 +241,7 @@ class ServerTls {
   #chooseProtocol ({ servername, protocols }) {
     const { owner } = this
     if (!choosesAlpn(owner) || protocols.length === 0) return undefined
-    const alpn = chooseAlpn(owner, { servername: /** @type {string} */ (servername || false), protocols }) // As Node: false for none.
+    const alpn = chooseAlpn(owner, { servername: /** @type {string} */ (servername || false), protocols }) // Node passes false if the client has sent no name.
     if (alpn !== undefined && !protocols.includes(alpn)) throw invalidProtocol(alpn, protocols)
     return alpn
   }

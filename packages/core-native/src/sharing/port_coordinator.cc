@@ -348,7 +348,7 @@ RegistrationResult PortCoordinator::Decide(uint64_t member, const peer::Register
     const bool is_others =
         conflict->error == EADDRINUSE && conflict->reason != ConflictReason::kTerms;
     if (wanted.is_again == 0 || !is_others) return result;
-    // What the member had is others' from here on.
+    // The prefixes that the member had belong to the others from here on.
     peer::Unregister gone{wanted.server_id, 0, 0, {}, 0};
     for (const peer::PrefixItem& item : wanted.prefixes) gone.prefix_ids.push_back(item.id);
     const auto changes = record_->RemoveEntries(member, gone, now_ms);

@@ -184,8 +184,8 @@ void PortMembership::OnFinding(PortSuccession::Finding finding, uint64_t now_ms)
     case Finding::kNothing:
       return;
     case Finding::kUnable: {
-      // Who has not joined the coordinator may not know who has: a newcomer, or a member that was
-      // stopped meanwhile. It tells everybody.
+      // A newcomer does not know the members yet, and a member that was stopped may not know the
+      // new ones: until they have joined the coordinator, they tell everybody.
       std::vector<uint64_t> members;
       for (const auto& [id, member] : record_->state.members()) {
         if (is_joined_ && id != record_->self.id) members.push_back(id);

@@ -69,7 +69,7 @@ class PortSuccession {
   uint64_t tell_at_ms_ = 0;
   LinkId ping_ = 0;
   uint32_t pinged_rank_ = 0;
-  Credentials pinged_;  // Who was asked.
+  Credentials pinged_;  // The process that the ping was sent to.
   uint64_t pinged_ms_ = 0;
   Victory victory_;
 };

@@ -85,8 +85,8 @@ void Model::ReadResults(Process& process) {
   }
 }
 
-// What was granted is lost to another server that wants the prefix, or did so a little while ago,
-// and was not refused it.
+// A prefix that was granted is lost only to another server that wants it, or did so a little while
+// ago, and was not refused it.
 void Model::CheckLoss(const Process& process, const Server& lost) {
   const auto is_winner = [&](const Server& other) {
     const bool is_wanted =

@@ -74,13 +74,15 @@ struct Server {
   // Since when the coordinator does not have it, although its process lived then: the process was
   // silent, or spoke nonsense, or the coordinator does not know it yet. 0 = the coordinator has it.
   uint64_t dropped_ms = 0;
-  uint64_t last_dropped_ms = 0;  // What dropped_ms was before a coordinator had the server again.
-  uint32_t removal = 0;          // Token of a removal that is not confirmed.
-  bool is_cut = false;           // Its process has lost its coordinator since.
-  bool is_awaited = false;       // It was taken back with a successor to come.
-  int error = 0;                 // Why it was refused.
+  // The value of dropped_ms before a coordinator had the server again.
+  uint64_t last_dropped_ms = 0;
+  uint32_t removal = 0;                  // Token of a removal that is not confirmed.
+  bool is_cut = false;                   // Its process has lost its coordinator since.
+  bool is_awaited = false;               // The server was taken back, and a successor is to come.
+  int error = 0;                         // Why it was refused.
   std::vector<uint64_t> witnesses = {};  // Who knew of it when its process was killed.
-  std::vector<uint64_t> seen_by = {};  // The same, with those that were looking for a coordinator.
+  // The processes whose state had it when its process was killed, joined or not.
+  std::vector<uint64_t> seen_by = {};
 
   void SetGone(uint64_t now_ms) {
     if (!std::exchange(is_gone, true)) gone_ms = now_ms;

@@ -104,6 +104,7 @@ void NativeAnswers::Append(Connection* connection, const NativeAnswer& answer) {
   batch_.append(answer.head);
   batch_bytes_ += answer.head.size();
   for (const NativeAnswer::Piece& piece : answer.pieces) {
+    if (piece.bytes.empty()) continue;
     batch_bytes_ += piece.bytes.size();
     if (piece.owner != nullptr) {
       owned_.push_back({batch_.size(), piece});

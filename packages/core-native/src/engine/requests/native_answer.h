@@ -48,7 +48,7 @@ struct NativeAnswer {
   bool may_retry = true;  // True when nobody has begun the request.
 };
 
-// What has become of an answer.
+// The result of giving an answer.
 enum class AnswerOutcome : uint8_t {
   kGiven,
   kReset,  // The request was reset instead.
@@ -143,10 +143,11 @@ class NativeAnswers final : public ReadObserver {
   LaneCounters counters_;
   bool has_dropped_lines_ = false;
   std::string text_;  // The text of the answer that is being made.
-  // The answers that were appended for `batched_`: their text, and what belongs in between.
+  // The text of the answers that were appended for `batched_`, and the pieces with an owner that
+  // belong in between.
   std::string batch_;
   std::vector<OwnedPiece> owned_;
-  size_t batch_bytes_ = 0;  // Of both.
+  size_t batch_bytes_ = 0;  // The bytes of batch_ and of the pieces in owned_.
   Connection* batched_ = nullptr;
   bool is_batch_sent_ = false;
 };
