@@ -78,7 +78,7 @@ class Guest {
     socket.on('close', async () => {
       if (isOpen) this.lost++
       else this.refused++
-      // As clients do: while its member is away, a guest that came back at once would do nothing else.
+      // A guest waits a little before it comes back, as clients do: while its member is away, it would do nothing else.
       await sleep(20)
       if (!this.#isOver) this.#open()
     })
