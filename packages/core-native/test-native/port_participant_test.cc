@@ -122,6 +122,9 @@ class PortParticipantTest : public testing::Test {
     const std::string payload = peer::Encode(message);
     return port_.OnFrame(link, {type, 0, payload}, {}, now_ms_);
   }
+  void Pass(uint64_t ms) {
+    for (const uint64_t end_ms = now_ms_ + ms; now_ms_ < end_ms; now_ms_ += 10) port_.Tick(now_ms_);
+  }
   // The engine coordinates, and somebody joins it over a link.
   void Found() { port_.Found(now_ms_); }
   void Join(LinkId link, uint64_t id) {
@@ -261,7 +264,108 @@ TEST_F(KnownTest, AnOwnerThatIsHereHasSaidWhatItHas) {
   EXPECT_EQ(OwnersOf("/a/", true), Owners{});
 }
 
+// The successor has given it to Bob, when she had left it.
+TEST_F(KnownTest, WhoRegistersAgainGetsAPrefixWhoseOwnerHasNotComeBack) {
+  EXPECT_TRUE(Give(2, FrameType::kRegister, Wanted(0, "/a/", 1)));
+  EXPECT_EQ(OwnersOf("/a/", false), Owners{kBob});
+  const auto gone = world_.SentOf<peer::EntryGone>(2, FrameType::kEntryGone);
+  EXPECT_TRUE(std::any_of(gone.begin(), gone.end(),
+                          [](const peer::EntryGone& each) { return each.member == kAlice; }));
+  Join(3, kAlice);
+  EXPECT_TRUE(Give(3, FrameType::kRegister, Wanted(0, "/a/", 1)));
+  EXPECT_EQ(OwnersOf("/a/", false), Owners{kBob});
+}
+
+TEST_F(KnownTest, WhoRegistersForTheFirstTimeDoesNotGetIt) {
+  EXPECT_TRUE(Give(2, FrameType::kRegister, Wanted(1, "/a/")));
+  EXPECT_EQ(OwnersOf("/a/", false), Owners{kAlice});
+}
+
+TEST_F(KnownTest, AnOwnerThatIsHereKeepsWhatOthersRegisterAgain) {
+  Join(3, kAlice);
+  EXPECT_TRUE(Give(2, FrameType::kRegister, Wanted(0, "/a/", 1)));
+  EXPECT_EQ(OwnersOf("/a/", false), Owners{kAlice});
+}
+
+// -- Who takes the place and may not know all members.
+
+class TakenPlaceTest : public PortParticipantTest {
+ protected:
+  // Nobody coordinates any more: the engine takes the place, and gives its prefix back.
+  void TakePlaceAndRemove() {
+    world_.coordinator_rank = -1;
+    Pass(limits::kElectionMs);
+    ASSERT_TRUE(port_.is_coordinator());
+    EXPECT_TRUE(port_.Unregister({1, 0, 1, {}, kRemoval}, false, now_ms_));
+    port_.OnApplied({0, UINT32_MAX}, now_ms_);
+  }
+  bool IsRemovalDone() const {
+    return std::any_of(world_.results.begin(), world_.results.end(),
+                       [](const RegistrationResult& each) { return each.token == kRemoval; });
+  }
+
+  static constexpr uint32_t kRemoval = 9;
+};
+
+TEST_F(TakenPlaceTest, ANewcomersRemovalWaitsForMembersThatItWasNotToldOf) {
+  world_.coordinator_rank = 0;
+  RegistrationResult result;
+  EXPECT_FALSE(port_.Register(Wanted(1, "/b/"), &result, now_ms_));
+  port_.Tick(now_ms_);
+  const LinkId link = port_.link();
+  EXPECT_TRUE(Give(link, FrameType::kWelcome, peer::Welcome{peer::kProtocol, kAlice}));
+  port_.OnBroken(link, now_ms_);
+  TakePlaceAndRemove();
+  EXPECT_FALSE(IsRemovalDone());
+  Pass(limits::kReunionMs);
+  EXPECT_TRUE(IsRemovalDone());
+}
+
+TEST_F(TakenPlaceTest, ARemovalWaitsForMembersOfACoordinatorThatHasToldNothing) {
+  const LinkId first = RegisterAt(kAlice, "/b/");
+  EXPECT_TRUE(Give(first, FrameType::kRegistered, peer::Registered{1, 0, 0, "", 0, ""}));
+  port_.OnBroken(first, now_ms_);
+  ASSERT_NE(port_.link(), 0u);
+  port_.OnBroken(port_.link(), now_ms_);
+  TakePlaceAndRemove();
+  EXPECT_FALSE(IsRemovalDone());
+  Pass(limits::kReunionMs);
+  EXPECT_TRUE(IsRemovalDone());
+}
+
+TEST_F(TakenPlaceTest, TheFoundersRemovalWaitsForNobody) {
+  Found();
+  RegistrationResult result;
+  EXPECT_TRUE(port_.Register(Wanted(1, "/b/"), &result, now_ms_));
+  EXPECT_FALSE(port_.Unregister({1, 0, 1, {}, kRemoval}, false, now_ms_));
+}
+
+TEST_F(TakenPlaceTest, ARemovalWaitsForNobodyIfTheLastCoordinatorHadNoOtherMembers) {
+  const LinkId first = RegisterAt(kAlice, "/b/");
+  EXPECT_TRUE(Give(first, FrameType::kRegistered, peer::Registered{1, 0, 0, "", 0, ""}));
+  world_.coordinator_rank = -1;
+  port_.OnBroken(first, now_ms_);
+  ASSERT_TRUE(port_.is_coordinator());
+  // Done, and nothing is left on the port.
+  EXPECT_FALSE(port_.Unregister({1, 0, 1, {}, kRemoval}, false, now_ms_));
+}
+
 // -- The member.
+
+// The coordinator does not answer, or the member was stopped itself.
+TEST_F(PortParticipantTest, ARemovalIsKeptWhileJoiningTakesTooLong) {
+  const LinkId first = RegisterAt(kAlice, "/b/");
+  EXPECT_TRUE(Give(first, FrameType::kRegistered, peer::Registered{1, 0, 0, "", 0, ""}));
+  port_.OnBroken(first, now_ms_);
+  now_ms_ += limits::kCoordinatorMs;
+  EXPECT_TRUE(port_.Unregister({1, 0, 1, {}, 9}, false, now_ms_));
+  Pass(100);
+  ASSERT_FALSE(port_.is_over());
+  const LinkId second = JoinTo(kBob, {EntryOf(kSelf, "/b/")});
+  const auto told = world_.SentOf<peer::Unregister>(second, FrameType::kUnregister);
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0].token, 9u);
+}
 
 // The coordinator was stopped when the member left /a/, which another process had then.
 TEST_F(PortParticipantTest, WhatAMemberKnowsIsToldBeforeItsRemovals) {
@@ -314,18 +418,15 @@ TEST_F(PortParticipantTest, ACoordinatorThatHasMovedIsNotSucceededBeforeItIsAske
     }
     return asked.size();
   };
-  const auto pass = [this](uint64_t ms) {
-    for (const uint64_t end_ms = now_ms_ + ms; now_ms_ < end_ms; now_ms_ += 10) port_.Tick(now_ms_);
-  };
   EXPECT_FALSE(port_.is_coordinator());
   world_.coordinator_rank = 1;
-  pass(limits::kDoubtMs + limits::kDoubtLookMs);
+  Pass(limits::kDoubtMs + limits::kDoubtLookMs);
   ASSERT_EQ(pings(), 1u);
   world_.coordinator_rank = 0;
-  pass(limits::kSilentMs + limits::kDoubtLookMs);
+  Pass(limits::kSilentMs + limits::kDoubtLookMs);
   EXPECT_FALSE(port_.is_coordinator());
   EXPECT_EQ(pings(), 2u);
-  pass(limits::kSilentMs + limits::kDoubtLookMs);
+  Pass(limits::kSilentMs + limits::kDoubtLookMs);
   EXPECT_TRUE(port_.is_coordinator());
   EXPECT_TRUE(world_.closed.contains(link));
 }

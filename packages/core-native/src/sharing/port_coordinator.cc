@@ -14,6 +14,17 @@ bool IsSecure(const PortState& state) {
                      [](const StateEntry& there) { return there.parsed.is_https; });
 }
 
+// Another server has the prefix.
+bool IsOthers(const Conflict& conflict) {
+  return conflict.error == EADDRINUSE && conflict.reason != ConflictReason::kTerms;
+}
+
+void Refuse(PortEffects* effects, LinkId link, peer::RefusalReason reason) {
+  peer::Refusal refusal;
+  refusal.reason = static_cast<uint8_t>(reason);
+  effects->Send(link, peer::FrameType::kRefusal, peer::Encode(refusal));
+}
+
 }  // namespace
 
 using peer::FrameType;
@@ -21,10 +32,12 @@ using peer::FrameType;
 // -- Its term.
 
 void PortCoordinator::Begin(const PortSuccession::Victory& victory, uint64_t now_ms) {
-  record_->has_joined = true;
+  // A newcomer knows at most what a coordinator has told it, who may not have been the last one.
+  const bool is_newcomer = !std::exchange(record_->has_joined, true);
+  may_miss_members_ = std::exchange(record_->is_outdated, false) || is_newcomer;
   descent_.Begin(victory);
   tell_at_ms_ = now_ms;
-  const bool may_come = was_left_ || !record_->state.members().empty();
+  const bool may_come = may_miss_members_ || !record_->state.members().empty();
   if (may_come) reunion_deadline_ms_ = now_ms + limits::kReunionMs;
 }
 
@@ -46,8 +59,8 @@ void PortCoordinator::StepDown() {
   // The successor is told of them.
   for (auto& [token, removal] : record_->removals) removal.is_told = false;
   reunion_deadline_ms_ = 0;
-  // If the successor ends soon, this engine may coordinate again.
-  was_left_ = true;
+  // If the successor ends before it has told its state, this engine may coordinate again.
+  record_->is_outdated = true;
   has_unsynced_ = false;
   descent_.End();
 }
@@ -68,7 +81,6 @@ void PortCoordinator::Tick(uint64_t now_ms) {
 // stopped keeps its prefixes, and so do other members that are stopped.
 void PortCoordinator::EndReunion(uint64_t now_ms) {
   reunion_deadline_ms_ = 0;
-  was_left_ = false;
   for (const uint64_t id : MissingMembers()) {
     if (rank() == 0 || effects_->IsGone(id)) RemoveMember(id, now_ms);
   }
@@ -178,12 +190,6 @@ bool PortCoordinator::OnFrame(LinkId link, const peer::Frame& frame, const std::
   }
 }
 
-void PortCoordinator::Refuse(LinkId link, peer::RefusalReason reason) {
-  peer::Refusal refusal;
-  refusal.reason = static_cast<uint8_t>(reason);
-  effects_->Send(link, FrameType::kRefusal, peer::Encode(refusal));
-}
-
 bool PortCoordinator::OnHello(LinkId link, std::string_view payload, uint64_t now_ms) {
   peer::Hello hello;
   Session& session = sessions_[link];
@@ -192,14 +198,14 @@ bool PortCoordinator::OnHello(LinkId link, std::string_view payload, uint64_t no
     return false;
   }
   if (hello.newest < peer::kProtocolOldest || hello.oldest > peer::kProtocol) {
-    Refuse(link, peer::RefusalReason::kVersion);
+    Refuse(effects_, link, peer::RefusalReason::kVersion);
     return true;
   }
   if (IsHere(hello.id)) return false;
   // With this one itself. Those that the last coordinator had come back.
   const auto& members = record_->state.members();
   if (!members.contains(hello.id) && members.size() + 1 >= limits::kMembersMax) {
-    Refuse(link, peer::RefusalReason::kFull);
+    Refuse(effects_, link, peer::RefusalReason::kFull);
     return true;
   }
   const peer::Member member{hello.id, session.credentials.pid, hello.thread,
@@ -300,31 +306,46 @@ std::vector<LinkId> PortCoordinator::MemberLinks() const {
 
 // -- Registrations.
 
-// One that the last coordinator knew and that has not come back: its name vanished with its
-// process.
-bool PortCoordinator::HasDied(uint64_t member) const {
-  if (member == record_->self.id || member == 0) return false;
-  return !IsHere(member) && effects_->IsGone(member);
-}
-
 bool PortCoordinator::IsHere(uint64_t member) const {
   return std::any_of(sessions_.begin(), sessions_.end(),
                      [=](const auto& item) { return item.second.id == member; });
 }
 
+// One that is moving, or whose end is still to be read, is about to be missing again.
+const PortCoordinator::Session* PortCoordinator::FindPresent(uint64_t member) const {
+  for (const auto& [link, session] : sessions_) {
+    if (session.id != member || session.is_moving || effects_->HasEnded(link)) continue;
+    return &session;
+  }
+  return nullptr;
+}
+
 bool PortCoordinator::HasReturned(uint64_t member) const {
-  // One that is moving, or whose end is still to be read, is about to be missing again.
-  const auto is_it = [this, member](const auto& item) {
-    const Session& session = item.second;
-    return session.id == member && session.has_synced && !session.is_moving &&
-           !effects_->HasEnded(item.first);
-  };
-  return member == record_->self.id || std::any_of(sessions_.begin(), sessions_.end(), is_it);
+  const Session* const session = FindPresent(member);
+  return member == record_->self.id || (session != nullptr && session->has_synced);
 }
 
 bool PortCoordinator::IsAwaiting() const {
-  if (was_left_) return true;
+  if (may_miss_members_ && reunion_deadline_ms_ != 0) return true;
   return (reunion_deadline_ms_ != 0 || rank() != 0) && !MissingMembers().empty();
+}
+
+// True if the owner of the prefix is not asked any more; it is removed then. It has died: its name
+// vanished with its process. Or members know more of the port than this coordinator, the owner is
+// not here, and a member registers the prefix again, which the last coordinator has given it.
+bool PortCoordinator::GivesWay(const Conflict& conflict, uint64_t member,
+                               const peer::Register& wanted, uint64_t now_ms) {
+  const uint64_t owner = conflict.member;
+  if (owner == record_->self.id || owner == 0) return false;
+  if (!IsHere(owner) && effects_->IsGone(owner)) {
+    TellMemberGone(owner, now_ms);
+    return true;
+  }
+  const bool is_told = wanted.is_again != 0 && member != record_->self.id && IsOthers(conflict);
+  if (!is_told || !may_miss_members_ || FindPresent(owner) != nullptr) return false;
+  const std::optional<peer::EntryGone> gone = record_->state.RemoveOwner(owner, conflict.prefix);
+  if (gone) Broadcast(FrameType::kEntryGone, peer::Encode(*gone));
+  return gone.has_value();
 }
 
 // Adds what may be added. The members are told with the next SyncAll().
@@ -334,8 +355,7 @@ RegistrationResult PortCoordinator::Decide(uint64_t member, const peer::Register
   result.token = wanted.token;
   PortState& state = record_->state;
   auto conflict = state.Check(member, wanted);
-  while (conflict && HasDied(conflict->member)) {
-    TellMemberGone(conflict->member, now_ms);
+  while (conflict && GivesWay(*conflict, member, wanted, now_ms)) {
     conflict = state.Check(member, wanted);
   }
   if (conflict) {
@@ -345,9 +365,7 @@ RegistrationResult PortCoordinator::Decide(uint64_t member, const peer::Register
     result.queue = conflict->queue;
     result.reason = conflict->reason;
     result.wanted = conflict->wanted;
-    const bool is_others =
-        conflict->error == EADDRINUSE && conflict->reason != ConflictReason::kTerms;
-    if (wanted.is_again == 0 || !is_others) return result;
+    if (wanted.is_again == 0 || !IsOthers(*conflict)) return result;
     // The prefixes that the member had belong to the others from here on.
     peer::Unregister gone{wanted.server_id, 0, 0, {}, 0};
     for (const peer::PrefixItem& item : wanted.prefixes) gone.prefix_ids.push_back(item.id);
@@ -535,7 +553,7 @@ void PortCoordinator::OnBroken(LinkId link, uint64_t now_ms) {
   if (is_moving) {
     // The successor has ended, or this coordinator would have yielded.
     reunion_deadline_ms_ = now_ms + limits::kReunionMs;
-    was_left_ = true;
+    may_miss_members_ = true;
   }
   if (id != 0 && (!is_moving || effects_->IsGone(id))) RemoveMember(id, now_ms);
   CheckConfirmations(now_ms);

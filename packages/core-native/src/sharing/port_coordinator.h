@@ -101,13 +101,14 @@ class PortCoordinator {
   };
 
   bool OnHello(LinkId link, std::string_view payload, uint64_t now_ms);
-  void Refuse(LinkId link, peer::RefusalReason reason);
   void SendSnapshot(LinkId link, uint64_t now_ms);
   void SendEntry(LinkId link, const StateEntry& there, uint64_t now_ms);
   bool OnRegister(LinkId link, std::string_view payload, uint64_t now_ms);
   bool OnUnregister(LinkId link, std::string_view payload, uint64_t now_ms);
   bool OnKnown(LinkId link, std::string_view payload, uint64_t now_ms);
   RegistrationResult Decide(uint64_t member, const peer::Register& wanted, uint64_t now_ms);
+  bool GivesWay(const Conflict& conflict, uint64_t member, const peer::Register& wanted,
+                uint64_t now_ms);
   void RemoveMember(uint64_t id, uint64_t now_ms);
   void TellMemberGone(uint64_t id, uint64_t now_ms);
   void DropSilent(uint64_t now_ms);
@@ -120,8 +121,8 @@ class PortCoordinator {
   void FinishConfirmation(const Confirmation& confirmation);
   void Broadcast(peer::FrameType type, const std::string& payload, LinkId except = 0);
   std::vector<LinkId> MemberLinks() const;
-  bool HasDied(uint64_t member) const;
   bool IsHere(uint64_t member) const;
+  const Session* FindPresent(uint64_t member) const;
   bool HasReturned(uint64_t member) const;
 
   PortRecord* const record_;
@@ -134,9 +135,10 @@ class PortCoordinator {
   std::vector<Confirmation> confirmations_;
   // Until when members of the last term may come back; 0 = that time is over.
   uint64_t reunion_deadline_ms_ = 0;
-  // True while members may come that this coordinator does not know, because they have joined a
-  // successor that has ended. In a term, reunion_deadline_ms_ runs then.
-  bool was_left_ = false;
+  // True if members may come that this coordinator does not know, and that know more of the port:
+  // they have joined a successor that has ended, or this engine was new on the port when it took
+  // the place. They have until reunion_deadline_ms_.
+  bool may_miss_members_ = false;
   uint64_t tell_at_ms_ = 0;  // When those that have not come back are told again.
   std::string told_key_;     // The newest ticket key that the members know.
 };

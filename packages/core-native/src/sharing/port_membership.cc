@@ -78,6 +78,7 @@ void PortMembership::Seek(uint64_t now_ms) {
       coordinator_ = visit.who;
       link_ = visit.link;
       rank_ = visit.rank;
+      record_->is_outdated = true;
       succession_.Expect(now_ms);
       peer::Hello hello;
       hello.id = record_->self.id;
@@ -129,14 +130,16 @@ void PortMembership::FailJoining(const RegistrationResult& why, uint64_t now_ms)
   told_.reset();
   succession_.End();
   if (link_ != 0) effects_->CloseLink(std::exchange(link_, 0));
-  if (record_->own.empty()) {
+  // Whoever does not answer may be stopped. What is to be removed has a time of its own.
+  const bool has_removals = why.error == ETIMEDOUT && !record_->removals.empty();
+  if (record_->own.empty() && !has_removals) {
     is_over_ = true;
     return;
   }
   if (why.error == EACCES && !is_stranger_told_) TellStranger(why);
   // It serves what it has, by the routes that it knows, and goes on trying.
   join_deadline_ms_ = 0;
-  retry_at_ms_ = now_ms + kRejoinMs;
+  retry_at_ms_ = now_ms + (has_removals ? kRetryMs : kRejoinMs);
 }
 
 void PortMembership::SayGoodbye() {
@@ -407,6 +410,7 @@ bool PortMembership::OnSync(std::string_view payload, uint64_t now_ms) {
     effects_->TellSocket(link_, {});
   }
   record_->has_joined = true;
+  record_->is_outdated = false;
   AskQueued(now_ms);
   return true;
 }

@@ -28,6 +28,8 @@ bool PortParticipant::IsUnused() const {
 
 void PortParticipant::Found(uint64_t now_ms) {
   is_coordinator_ = true;
+  // Nobody was there before, of whom it would not know.
+  record_.has_joined = true;
   coordinator_.Begin({}, now_ms);
 }
 

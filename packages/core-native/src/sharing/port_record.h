@@ -88,6 +88,9 @@ class PortRecord {
   std::map<uint32_t, peer::Register> asked;
   std::map<uint32_t, Removal> removals;  // Removals, by token.
   bool has_joined = false;  // This engine has been on the port, as member or coordinator.
+  // Others may have had a coordinator whose state this engine has not: it has met one that has told
+  // nothing yet, or has been one that was succeeded.
+  bool is_outdated = false;
   bool has_completed_removal = false;  // A removal was completed since the participant has looked.
   PortEffects* const effects;
 

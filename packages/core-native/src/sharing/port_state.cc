@@ -117,6 +117,17 @@ void PortState::RemoveEntry(const peer::EntryGone& gone) {
   if (there != nullptr) entries_.Remove(there);
 }
 
+std::optional<peer::EntryGone> PortState::RemoveOwner(uint64_t member, const std::string& prefix) {
+  const StateEntry* found = nullptr;
+  entries_.ForEachOfMember(member, [&](const StateEntry& there) {
+    if (!there.is_absent() && there.entry.prefix == prefix) found = &there;
+  });
+  if (found == nullptr) return std::nullopt;
+  const peer::EntryGone gone{member, found->entry.server_id, found->entry.prefix_id};
+  entries_.Remove(found);
+  return gone;
+}
+
 bool PortState::HasPrefix(const std::string& text) const {
   StateEntry candidate;
   return ParseEntry(port_, text, &candidate) && HasKey(candidate.key);

@@ -31,6 +31,8 @@ void Model::GiveBack(Process& process) {
 }
 
 void Model::After(Process& process) {
+  const bool is_joined = process.port != nullptr && process.port->is_joined();
+  if (is_joined && process.port->link() != 0) process.joined_link = process.port->link();
   ReadResults(process);
   if (process.port != nullptr && process.port->is_over()) GiveBack(process);
   ReadResults(process);
@@ -38,10 +40,18 @@ void Model::After(Process& process) {
   CheckSucceeded();
 }
 
+bool Model::HasEntry(const Process& process, const Server& server) const {
+  if (process.port == nullptr) return false;
+  const auto& entries = process.port->record().state.entries();
+  const sharing::StateEntry* there = entries.Find(process.id, server.id, server.id);
+  return there != nullptr && !there->is_absent();
+}
+
 void Model::ReadResults(Process& process) {
   for (const RegistrationResult& result : std::exchange(process.results, {})) {
     for (Server& server : process.servers) {
-      if (result.token == 0 && result.error != 0 && server.is_granted && !server.is_gone &&
+      const bool may_be_lost = server.is_granted && !server.is_gone && !HasEntry(process, server);
+      if (result.token == 0 && result.error != 0 && may_be_lost &&
           result.prefix == PrefixText(server.prefix)) {
         server.SetGone(now_ms_);  // Told to be lost. The engine keeps it, and asks again.
         server.is_lost = true;
@@ -86,11 +96,20 @@ void Model::ReadResults(Process& process) {
 }
 
 // A prefix that was granted is lost only to another server that wants it, or did so a little while
-// ago, and was not refused it.
+// ago, and was not refused it. Or the loser was told so by a coordinator that was stopped when the
+// other server left the prefix, and nobody can ask that one any more.
 void Model::CheckLoss(const Process& process, const Server& lost) {
+  uint64_t told_ms = UINT64_MAX;
+  for (const auto* list : {&processes_, &buried_}) {
+    for (const auto& each : *list) {
+      const bool is_teller = !each->is_alive && each->is_succeeded;
+      if (is_teller) told_ms = std::min(told_ms, each->succeeded_ms);
+    }
+  }
   const auto is_winner = [&](const Server& other) {
-    const bool is_wanted =
-        !other.is_gone || other.is_lost || now_ms_ - other.gone_ms < limits::kOfflineMs;
+    const bool is_wanted = !other.is_gone || other.is_lost ||
+                           now_ms_ - other.gone_ms < limits::kOfflineMs ||
+                           other.gone_ms + limits::kRemovalMs >= told_ms;
     return other.prefix == lost.prefix && other.error != EADDRINUSE && is_wanted;
   };
   for (const auto* list : {&processes_, &buried_}) {
@@ -174,6 +193,17 @@ void Model::OnGranted(Process& process, Server& server) {
   }
 }
 
+// The process has joined a coordinator whose whole term has gone by before the present one has read
+// what the last but one had told it. That one cannot know that there was anybody.
+bool Model::IsUnheardOf(const Process& process) const {
+  const Process* coordinator = Coordinator();
+  if (coordinator == nullptr || coordinator == &process || coordinator->is_succeeded) return false;
+  const LinkId last = coordinator->joined_link;
+  if (last == 0 || last != coordinator->hello_link || process.joined_link == 0) return false;
+  const uint64_t joined = links_[process.joined_link - 1].id[1];
+  return joined != links_[last - 1].id[1] && joined != coordinator->id;
+}
+
 // A removal is known everywhere when it is answered, also by those who have not come to the new
 // coordinator yet.
 void Model::OnRemoved(Process& process, Server& server) {
@@ -188,7 +218,7 @@ void Model::OnRemoved(Process& process, Server& server) {
     // A coordinator that leaves has told it, and does not wait. If it was stopped until now, others
     // may have joined a successor that it does not know of.
     const bool is_told = IsLinked(*other, process) || process.is_succeeded;
-    if (IsCut(*other) || (has_left && is_told)) continue;
+    if (IsCut(*other) || IsUnheardOf(*other) || (has_left && is_told)) continue;
     if (HasRoute(*other, process.id, server.id, other->id)) {
       Fail("process " + std::to_string(other->id) + " has a route to a prefix that " +
            std::to_string(process.id) + " was told to be gone");
@@ -230,7 +260,9 @@ void Model::CheckTakeover(const Process& process, uint32_t rank) {
   successor_ = process.id;
   succeeded_ = before;
   for (const auto& each : processes_) {
-    if (each->id == before) each->is_succeeded = true;
+    if (each->id != before) continue;
+    each->is_succeeded = true;
+    each->succeeded_ms = now_ms_;
   }
   kept_.clear();
   for (const auto& there : process.port->record().state.EntriesOfMember(before)) {
@@ -266,20 +298,38 @@ Server* Model::FindServer(uint64_t member, uint32_t server_id, const Process** o
   return nullptr;
 }
 
+// The other processes whose state has the server.
+std::vector<uint64_t> Model::KnowersOf(const Process& process, const Server& server) const {
+  std::vector<uint64_t> knowers;
+  for (const auto& other : processes_) {
+    if (other.get() == &process || other->port == nullptr) continue;
+    for (const auto& there : other->port->record().state.EntriesOfServer(process.id, server.id)) {
+      if (!there.is_absent()) knowers.push_back(other->id);
+    }
+  }
+  return knowers;
+}
+
+// Since when the server counts as that of a killed process. What the coordinator does not have does
+// so before its process is killed. A return counts for nothing if those who knew of it are gone.
+uint64_t Model::GoneSince(const Process& process, const Server& server) const {
+  const bool is_seen =
+      std::any_of(server.seen_by.begin(), server.seen_by.end(),
+                  [this](uint64_t id) { return alive_.contains(id) && !left_.contains(id); });
+  if (!is_seen && server.last_dropped_ms != 0) return server.last_dropped_ms;
+  return server.dropped_ms != 0 ? server.dropped_ms : process.died_ms;
+}
+
 // What was taken back, has been away for long enough, or was taken back by a successor.
 bool Model::MayForget(uint64_t member, uint32_t server_id) const {
   const Process* owner = nullptr;
   const Server* server = FindServer(member, server_id, &owner);
   if (server == nullptr || server->is_gone || !server->is_granted) return true;
-  // What the coordinator does not have counts as that of a killed process, before it is killed.
-  // Its return counts for nothing if those who knew of it are gone.
-  const bool is_seen =
-      std::any_of(server->seen_by.begin(), server->seen_by.end(),
-                  [this](uint64_t id) { return alive_.contains(id) && !left_.contains(id); });
-  const uint64_t unseen_ms = is_seen ? 0 : server->last_dropped_ms;
-  const uint64_t known_ms = unseen_ms != 0 ? unseen_ms : owner->died_ms;
-  const uint64_t gone_ms = server->dropped_ms != 0 ? server->dropped_ms : known_ms;
-  if (owner->is_alive && server->dropped_ms == 0) return false;
+  // What was said before is heard and applied later.
+  const bool was_over =
+      server->regained_ms != 0 && now_ms_ - server->regained_ms < limits::kOfflineMs;
+  if (owner->is_alive && server->dropped_ms == 0) return was_over;
+  const uint64_t gone_ms = GoneSince(*owner, *server);
   // The time that a coordinator is told may be a little later than its own (IsExpected()).
   if (now_ms_ - gone_ms + 100 >= limits::kOfflineMs) return true;
   for (const auto* list : {&processes_, &buried_}) {

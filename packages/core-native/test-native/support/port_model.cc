@@ -12,6 +12,9 @@ namespace httpsys::test {
 
 using model::Model;
 
+// Prefixes that processes register in a narrow schedule.
+constexpr uint32_t kNarrowPrefixes = 2;
+
 std::string PlayModel(const ModelOptions& options, uint64_t* steps_played) {
   Model model(options.processes);
   for (size_t i = 0; i < options.steps.size() && model.failure().empty(); ++i) {
@@ -28,6 +31,8 @@ ModelOptions ModelSchedule(uint64_t seed) {
   options.processes = 2 + static_cast<uint32_t>(random() % 5);
   // Some defects show only after several coordinators have been stopped.
   const uint64_t stops = random() % 4 == 0 ? 10 + random() % 20 : random() % 5;
+  // Others only when many want the same.
+  const bool is_narrow = random() % 3 == 0;
   using Kind = ModelStep::Kind;
   // How often each happens; what a schedule is made of differs from one to the next.
   const std::array<std::pair<Kind, uint32_t>, 14> weights = {{
@@ -59,6 +64,9 @@ ModelOptions ModelSchedule(uint64_t seed) {
     }
     step.a = static_cast<uint32_t>(random() % 100'000);
     step.b = static_cast<uint32_t>(random() % 100'000);
+    if (is_narrow && step.kind == Kind::kRegister) {
+      step.b = step.b / model::kPrefixes * model::kPrefixes + step.b % kNarrowPrefixes;
+    }
     options.steps.push_back(step);
   }
   return options;

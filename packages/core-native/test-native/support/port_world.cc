@@ -146,10 +146,14 @@ void Process::NoteDropped() {
     for (Server& server : other->servers) {
       const sharing::StateEntry* there = entries.Find(other->id, server.id, server.id);
       if (there != nullptr && !there->is_absent()) {
-        if (server.dropped_ms != 0) server.last_dropped_ms = server.dropped_ms;
+        if (server.dropped_ms != 0) {
+          if (model->MayForget(other->id, server.id)) server.regained_ms = model->now_ms_;
+          server.last_dropped_ms = model->GoneSince(*other, server);
+        }
         server.dropped_ms = 0;
       } else if (server.dropped_ms == 0) {
         server.dropped_ms = model->now_ms_;
+        server.seen_by = model->KnowersOf(*other, server);
       }
     }
   }
@@ -233,6 +237,18 @@ void Model::Cut(size_t index, int side) {
   }
 }
 
+// The process takes its coordinator for gone.
+void Model::NoteCut(Process& process, uint64_t coordinator) {
+  if (!alive_.contains(coordinator)) return;
+  process.is_cut = true;
+  for (const auto& other : processes_) {
+    if (other->id != coordinator) continue;
+    for (Server& server : other->servers) {
+      if (server.dropped_ms == 0) server.last_dropped_ms = now_ms_;
+    }
+  }
+}
+
 // The port is given back, or its process has ended.
 void Model::LetGo(Process& process) {
   for (size_t i = 0; i < links_.size(); ++i) {
@@ -249,12 +265,12 @@ void Model::Kill(Process& process) {
   if (!process.is_alive) return;
   for (Server& server : process.servers) {
     if (!server.is_granted || server.is_gone) continue;
+    const std::vector<uint64_t> knowers = KnowersOf(process, server);
+    if (server.dropped_ms == 0) server.seen_by = knowers;
     for (const auto& other : processes_) {
-      if (other.get() == &process || other->port == nullptr) continue;
-      for (const auto& there : other->port->record().state.EntriesOfServer(process.id, server.id)) {
-        if (there.is_absent()) continue;
-        server.seen_by.push_back(other->id);
-        if (IsInSession(process) && IsInSession(*other)) server.witnesses.push_back(other->id);
+      const bool is_knower = std::find(knowers.begin(), knowers.end(), other->id) != knowers.end();
+      if (is_knower && IsInSession(process) && IsInSession(*other)) {
+        server.witnesses.push_back(other->id);
       }
     }
   }
@@ -492,7 +508,7 @@ bool Model::DeliverOn(size_t index, int side, bool is_twice) {
     EndLink(index, side);
     if (id == process->hello_link) process->agains = 0;
     const bool is_session = side == 0 && links_[index].is_session;
-    if (is_session) process->is_cut |= alive_.contains(links_[index].id[1]);
+    if (is_session) NoteCut(*process, links_[index].id[1]);
     for (Server& server : process->servers) server.is_cut = true;
     process->port->OnBroken(id, now_ms_);
     After(*process);

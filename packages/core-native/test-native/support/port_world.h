@@ -74,14 +74,18 @@ struct Server {
   // Since when the coordinator does not have it, although its process lived then: the process was
   // silent, or spoke nonsense, or the coordinator does not know it yet. 0 = the coordinator has it.
   uint64_t dropped_ms = 0;
-  // The value of dropped_ms before a coordinator had the server again.
+  // The same from before the last coordinator had the server, or since when a member takes the
+  // process, its coordinator, for gone. It counts if nobody is left who knows better.
   uint64_t last_dropped_ms = 0;
   uint32_t removal = 0;                  // Token of a removal that is not confirmed.
   bool is_cut = false;                   // Its process has lost its coordinator since.
   bool is_awaited = false;               // The server was taken back, and a successor is to come.
   int error = 0;                         // Why it was refused.
   std::vector<uint64_t> witnesses = {};  // Who knew of it when its process was killed.
-  // The processes whose state had it when its process was killed, joined or not.
+  // Since when a coordinator has it again after everybody might have forgotten it. 0 = not yet.
+  uint64_t regained_ms = 0;
+  // The processes whose state had it, joined or not, when its process was killed, or dropped_ms
+  // was set.
   std::vector<uint64_t> seen_by = {};
 
   void SetGone(uint64_t now_ms) {
@@ -132,6 +136,7 @@ struct Process final : sharing::PortEffects {
   bool is_doubted = false;  // A kDoubt waits for it.
   // Another process has taken its place as the coordinator, and it has joined nobody since.
   bool is_succeeded = false;
+  uint64_t succeeded_ms = 0;  // When that has happened.
   uint64_t died_ms = 0;
   std::unique_ptr<PortParticipant> port;
   struct Version {
@@ -158,6 +163,7 @@ struct Process final : sharing::PortEffects {
   std::vector<Server> servers;
   std::vector<RegistrationResult> results;  // That JavaScript has not read.
   LinkId hello_link = 0;                    // Over which it has introduced itself last.
+  LinkId joined_link = 0;                   // Over which it was told the state last.
   LinkId synced_link = 0;                   // Over which it has confirmed something.
   bool is_cut = false;                      // By a coordinator that lives, and not back yet.
   int agains = 0;                           // Registrations told again and not answered.
@@ -200,6 +206,8 @@ class Model {
   Process* ChooseNewcomer(const Process& coordinator) const;
   void Visitor(uint32_t choice, bool is_query);
   void After(Process& process);
+  // In the state that the process knows.
+  bool HasEntry(const Process& process, const Server& server) const;
   void ReadResults(Process& process);
   void OnGranted(Process& process, Server& server);
   void OnRemoved(Process& process, Server& server);
@@ -207,6 +215,7 @@ class Model {
   void GiveBack(Process& process);
   void EndLink(size_t link, int side);
   void Cut(size_t link, int side);
+  void NoteCut(Process& process, uint64_t coordinator);
   void SetName(uint32_t rank, uint64_t id);
   void LeaveName(uint64_t id);
   int RankOf(uint64_t id) const;
@@ -215,12 +224,15 @@ class Model {
   bool IsInSession(const Process& process) const;
   bool HasConfirmed(const Process& process) const;
   bool IsCut(const Process& process) const;
+  bool IsUnheardOf(const Process& process) const;
   bool IsLinked(const Process& process, const Process& coordinator) const;
   bool HasRoute(const Process& by, uint64_t owner, uint32_t server, uint64_t self) const;
   void CheckOwners();
   void CheckTakeover(const Process& process, uint32_t rank);
   void CheckSucceeded();
   void CheckKnowledge(Process& process, const PortRoutes* before, uint32_t overdue);
+  std::vector<uint64_t> KnowersOf(const Process& process, const Server& server) const;
+  uint64_t GoneSince(const Process& process, const Server& server) const;
   bool MayForget(uint64_t member, uint32_t server_id) const;
   Server* FindServer(uint64_t member, uint32_t server_id, const Process** owner) const;
   void CheckAgreement();
