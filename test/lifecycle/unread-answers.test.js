@@ -14,6 +14,7 @@ const { certificate } = require('../helpers/certificates')
 const { startChild } = require('../helpers/child')
 const { dial, Wire } = require('../helpers/client')
 const { freePort } = require('../helpers/free-port')
+const { someOf } = require('../helpers/thorough')
 const tls = require('../helpers/tls')
 const { loadBinding } = require('../../packages/core-native/lib/backend/binding')
 const { block, fieldsOf, frame, kEndHeaders, kEndStream, kPreface, kType } = require('../http2/frames')
@@ -231,7 +232,7 @@ async function fillQueue (server, connect, path = '/') {
   return sockets
 }
 
-for (const isTls of [false, true]) {
+for (const isTls of someOf([false, true], 2)) {
   const { scheme, credentials, connect } = kindOf(isTls)
   const suffix = isTls ? ', over TLS' : ''
   const most = isTls ? kSomeAnswers : Infinity
@@ -370,7 +371,7 @@ async function floodStreams (socket, path) {
   }
 }
 
-for (const isTls of [false, true]) {
+for (const isTls of someOf([true, false], 2)) {
   const { scheme, credentials } = kindOf(isTls)
   const suffix = isTls ? ', over TLS' : ''
   const skip = options.skip || (!loadBinding().hasHttp2 && 'this Node has no nghttp2')

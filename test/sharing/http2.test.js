@@ -14,6 +14,7 @@ const { describe, it } = require('node:test')
 const WebSocket = require('ws')
 const { certificate } = require('../helpers/certificates')
 const { freePort } = require('../helpers/free-port')
+const { someOf } = require('../helpers/thorough')
 const { kSkip, member, readByPeer, silence, sleep, stateOf, until } = require('./kit')
 const { request } = require('../http2/kit')
 
@@ -138,7 +139,7 @@ async function openSocket (session, target) {
   return { stream, ...await messages }
 }
 
-for (const kind of [kSecure, kPlain]) {
+for (const kind of someOf([kSecure, kPlain], 2)) {
   describe(`Streams of one connection (${kind.name})`, { skip: kSkip }, () => {
     it('reach each its process, many at a time', async (t) => {
       const { port } = await processes(t, kind)
