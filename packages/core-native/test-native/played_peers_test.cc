@@ -167,7 +167,7 @@ TEST_F(PlayedPeersTest, WhatIsNotGrantedAgainIsTold) {
   Welcome(member, &id);
   peer::Register again;
   NextRegister(member, &again);
-  EXPECT_EQ(again.is_again, 1);
+  EXPECT_EQ(again.again, peer::kAgain);
   member.Send(FrameType::kRegistered,
               peer::Registered{0, EADDRINUSE, 4711, Prefix("/b/"), 200, "q"});
   ASSERT_TRUE(bob.TakeResult(&result));

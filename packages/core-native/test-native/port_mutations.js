@@ -87,7 +87,7 @@ const kPortMutations = [
     name: 'granted-again-unlooked',
     file: 'port_coordinator.cc',
     find: '  if (conflict) {',
-    replace: '  if (conflict && !(MUTANT("granted-again-unlooked") && wanted.is_again != 0)) {'
+    replace: '  if (conflict && !(MUTANT("granted-again-unlooked") && wanted.again != peer::kFirstTime)) {'
   },
   {
     name: 'told-beside-the-old-state',

@@ -98,11 +98,11 @@ class World final : public PortEffects {
 
 std::string Prefix(const char* path) { return "http://*:8080" + std::string(path); }
 
-peer::Register Wanted(uint32_t token, const char* path, uint8_t is_again = 0) {
+peer::Register Wanted(uint32_t token, const char* path, uint8_t again = peer::kFirstTime) {
   peer::Register wanted;
   wanted.token = token;
   wanted.server_id = 1;
-  wanted.is_again = is_again;
+  wanted.again = again;
   wanted.prefixes.push_back({1, Prefix(path), {}});
   return wanted;
 }
@@ -248,7 +248,7 @@ TEST_F(KnownTest, AnExpectedPrefixStandsBesideAnOwnerThatHasNotComeBack) {
 
 TEST_F(KnownTest, AnOwnerThatComesBackIsTheOnlyOne) {
   Join(3, kAlice);
-  EXPECT_TRUE(Give(3, FrameType::kRegister, Wanted(0, "/a/", 1)));
+  EXPECT_TRUE(Give(3, FrameType::kRegister, Wanted(0, "/a/", peer::kAgain)));
   EXPECT_EQ(OwnersOf("/a/", false), Owners{kAlice});
   EXPECT_EQ(OwnersOf("/a/", true), Owners{});
   const auto gone = world_.SentOf<peer::EntryGone>(2, FrameType::kEntryGone);
@@ -258,7 +258,7 @@ TEST_F(KnownTest, AnOwnerThatComesBackIsTheOnlyOne) {
 
 TEST_F(KnownTest, AnOwnerThatIsHereHasSaidWhatItHas) {
   Join(3, kAlice);
-  EXPECT_TRUE(Give(3, FrameType::kRegister, Wanted(0, "/a/", 1)));
+  EXPECT_TRUE(Give(3, FrameType::kRegister, Wanted(0, "/a/", peer::kAgain)));
   EXPECT_TRUE(Give(3, FrameType::kSynced, peer::Sync{}));
   EXPECT_TRUE(Give(2, FrameType::kEntry, Offline(kDead, "/a/")));
   EXPECT_EQ(OwnersOf("/a/", true), Owners{});
@@ -266,14 +266,19 @@ TEST_F(KnownTest, AnOwnerThatIsHereHasSaidWhatItHas) {
 
 // The successor has given it to Bob, when she had left it.
 TEST_F(KnownTest, WhoRegistersAgainGetsAPrefixWhoseOwnerHasNotComeBack) {
-  EXPECT_TRUE(Give(2, FrameType::kRegister, Wanted(0, "/a/", 1)));
+  EXPECT_TRUE(Give(2, FrameType::kRegister, Wanted(0, "/a/", peer::kAgain)));
   EXPECT_EQ(OwnersOf("/a/", false), Owners{kBob});
   const auto gone = world_.SentOf<peer::EntryGone>(2, FrameType::kEntryGone);
   EXPECT_TRUE(std::any_of(gone.begin(), gone.end(),
                           [](const peer::EntryGone& each) { return each.member == kAlice; }));
   Join(3, kAlice);
-  EXPECT_TRUE(Give(3, FrameType::kRegister, Wanted(0, "/a/", 1)));
+  EXPECT_TRUE(Give(3, FrameType::kRegister, Wanted(0, "/a/", peer::kAgain)));
   EXPECT_EQ(OwnersOf("/a/", false), Owners{kBob});
+}
+
+TEST_F(KnownTest, WhoHasLostItBeforeDoesNotGetIt) {
+  EXPECT_TRUE(Give(2, FrameType::kRegister, Wanted(0, "/a/", peer::kAgainAfterLoss)));
+  EXPECT_EQ(OwnersOf("/a/", false), Owners{kAlice});
 }
 
 TEST_F(KnownTest, WhoRegistersForTheFirstTimeDoesNotGetIt) {
@@ -283,7 +288,7 @@ TEST_F(KnownTest, WhoRegistersForTheFirstTimeDoesNotGetIt) {
 
 TEST_F(KnownTest, AnOwnerThatIsHereKeepsWhatOthersRegisterAgain) {
   Join(3, kAlice);
-  EXPECT_TRUE(Give(2, FrameType::kRegister, Wanted(0, "/a/", 1)));
+  EXPECT_TRUE(Give(2, FrameType::kRegister, Wanted(0, "/a/", peer::kAgain)));
   EXPECT_EQ(OwnersOf("/a/", false), Owners{kAlice});
 }
 
@@ -406,6 +411,25 @@ TEST_F(PortParticipantTest, AnOwnerThatAMemberDoesNotKnowIsNotBelieved) {
   ASSERT_EQ(told.size(), 1u);
   EXPECT_EQ(told[0].member, kDead);
   EXPECT_EQ(OwnersOf("/a/", false), Owners{kAlice});
+}
+
+TEST_F(PortParticipantTest, AMemberSaysOfWhatItHasLostThatItHas) {
+  const LinkId first = RegisterAt(kAlice, "/b/");
+  EXPECT_TRUE(Give(first, FrameType::kRegistered, peer::Registered{1, 0, 0, "", 0, ""}));
+  const auto again_at = [this](uint64_t coordinator, const std::vector<peer::Entry>& entries) {
+    port_.OnBroken(port_.link(), now_ms_);
+    const LinkId link = JoinTo(coordinator, entries);
+    const auto told = world_.SentOf<peer::Register>(link, FrameType::kRegister);
+    return told.size() == 1 ? told[0].again : UINT8_MAX;
+  };
+  EXPECT_EQ(again_at(kBob, {EntryOf(kAlice, "/b/")}), peer::kAgain);
+  EXPECT_TRUE(Give(port_.link(), FrameType::kRegistered,
+                   peer::Registered{0, EADDRINUSE, 0, Prefix("/b/"), 0, ""}));
+  EXPECT_EQ(again_at(kAlice, {EntryOf(kBob, "/b/")}), peer::kAgainAfterLoss);
+  // It gets it back.
+  EXPECT_TRUE(Give(port_.link(), FrameType::kEntryGone, peer::EntryGone{kBob, 1, 1}));
+  EXPECT_TRUE(Give(port_.link(), FrameType::kEntry, EntryOf(kSelf, "/b/")));
+  EXPECT_EQ(again_at(kBob, {}), peer::kAgain);
 }
 
 // A coordinator that takes a lower rank runs. If it is stopped there, it is asked again.

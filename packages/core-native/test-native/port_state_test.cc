@@ -34,7 +34,7 @@ peer::Register Wanted(const Wish& wish) {
   wanted.flags = wish.flags;
   wanted.queue = wish.queue;
   wanted.queue_mode = static_cast<uint8_t>(wish.mode);
-  wanted.is_again = wish.is_again ? 1 : 0;
+  wanted.again = wish.is_again ? peer::kAgain : peer::kFirstTime;
   uint32_t id = 0;
   const std::string terms(wish.terms == 0 ? 0 : peer::kTermsBytes, wish.terms);
   for (const std::string& text : wish.prefixes) wanted.prefixes.push_back({id++, text, terms});

@@ -114,18 +114,26 @@ struct PrefixItem {
   }
 };
 
+// Whether an earlier coordinator has granted a registration. Earlier versions know the first two,
+// and take any other for the second.
+enum Again : uint8_t {
+  kFirstTime = 0,
+  kAgain = 1,
+  kAgainAfterLoss = 2,  // It was refused then, because somebody else had been given a prefix of it.
+};
+
 struct Register {
   uint32_t token = 0;
   uint32_t server_id = 0;
   uint8_t flags = 0;
   uint8_t queue_mode = 0;
-  uint8_t is_again = 0;  // The registration was granted by an earlier coordinator.
+  uint8_t again = kFirstTime;
   std::string queue;
   std::vector<PrefixItem> prefixes;
 
   template <typename Archive>
   void Fields(Archive& archive) {
-    archive(token, server_id, flags, queue_mode, is_again, queue, prefixes);
+    archive(token, server_id, flags, queue_mode, again, queue, prefixes);
     // As many as there are prefixes; or none, when all are empty.
     std::vector<std::string> terms;
     bool is_any = false;

@@ -341,8 +341,9 @@ bool PortCoordinator::GivesWay(const Conflict& conflict, uint64_t member,
     TellMemberGone(owner, now_ms);
     return true;
   }
-  const bool is_told = wanted.is_again != 0 && member != record_->self.id && IsOthers(conflict);
-  if (!is_told || !may_miss_members_ || FindPresent(owner) != nullptr) return false;
+  const bool is_told = wanted.again == peer::kAgain && member != record_->self.id;
+  if (!is_told || !IsOthers(conflict) || !may_miss_members_ || FindPresent(owner) != nullptr)
+    return false;
   const std::optional<peer::EntryGone> gone = record_->state.RemoveOwner(owner, conflict.prefix);
   if (gone) Broadcast(FrameType::kEntryGone, peer::Encode(*gone));
   return gone.has_value();
@@ -365,7 +366,7 @@ RegistrationResult PortCoordinator::Decide(uint64_t member, const peer::Register
     result.queue = conflict->queue;
     result.reason = conflict->reason;
     result.wanted = conflict->wanted;
-    if (wanted.is_again == 0 || !IsOthers(*conflict)) return result;
+    if (wanted.again == peer::kFirstTime || !IsOthers(*conflict)) return result;
     // The prefixes that the member had belong to the others from here on.
     peer::Unregister gone{wanted.server_id, 0, 0, {}, 0};
     for (const peer::PrefixItem& item : wanted.prefixes) gone.prefix_ids.push_back(item.id);
@@ -377,7 +378,7 @@ RegistrationResult PortCoordinator::Decide(uint64_t member, const peer::Register
     if (!state.AddEntry(entry, now_ms)) result.error = EINVAL;
     TellEntry(entry);
   }
-  if (wanted.is_again == 0) return result;
+  if (wanted.again == peer::kFirstTime) return result;
   // What others have told of, while the member had not come back.
   for (const peer::EntryGone& gone : state.RemoveAbsent(wanted)) {
     Broadcast(FrameType::kEntryGone, peer::Encode(gone));
@@ -410,11 +411,13 @@ void PortCoordinator::RegisterQueued(const peer::Register& wanted, uint64_t now_
 
 // A coordinator that died while it told its state has left out what this member has.
 void PortCoordinator::RegisterAgain(uint64_t now_ms) {
-  for (const auto& [server_id, list] : record_->own) {
-    for (peer::Register again : list) {
-      again.is_again = 1;
+  for (auto& [server_id, list] : record_->own) {
+    for (peer::Register& own : list) {
+      peer::Register again = own;
+      again.again = peer::kAgain;
       again.token = 0;
       RegistrationResult result = Decide(record_->self.id, again, now_ms);
+      own.again = result.error == 0 ? peer::kFirstTime : peer::kAgainAfterLoss;
       if (result.error != 0) effects_->Complete(std::move(result), true);
     }
   }

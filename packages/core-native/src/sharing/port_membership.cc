@@ -307,6 +307,7 @@ bool PortMembership::OnEntry(PortState* state, std::string_view payload, uint64_
                         record_->asked.empty();
   if (!state->AddEntry(entry, now_ms)) return false;
   if (is_stale) state->RemoveEntry({entry.member, entry.server_id, entry.prefix_id});
+  if (entry.member == record_->self.id) record_->NoteGranted(entry);
   return true;
 }
 
@@ -336,15 +337,16 @@ void PortMembership::AddOwnEntries(uint64_t now_ms) {
 
 // Another member was given the prefix while the coordinator changed.
 bool PortMembership::IsRefused(peer::Register registered) const {
-  registered.is_again = 1;
+  registered.again = peer::kAgain;
   return record_->state.Check(record_->self.id, registered).has_value();
 }
 
 // Registrations that the coordinator does not grant again are others' from here on.
 void PortMembership::RemoveRefused() {
-  for (const auto& [server_id, list] : record_->own) {
-    for (const peer::Register& registered : list) {
+  for (auto& [server_id, list] : record_->own) {
+    for (peer::Register& registered : list) {
       if (!IsRefused(registered)) continue;
+      registered.again = peer::kAgainAfterLoss;
       for (const peer::PrefixItem& item : registered.prefixes) {
         const auto& entries = record_->state.entries();
         const StateEntry* const there = entries.Find(record_->self.id, server_id, item.id);
@@ -457,7 +459,7 @@ void PortMembership::SendRegister(peer::Register wanted) {
 
 // What is registered already; the answer tells nothing when it is granted.
 void PortMembership::SendAgain(peer::Register registered) {
-  registered.is_again = 1;
+  if (registered.again == peer::kFirstTime) registered.again = peer::kAgain;
   registered.token = 0;
   SendRegister(std::move(registered));
 }

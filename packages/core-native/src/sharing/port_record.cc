@@ -121,6 +121,16 @@ void PortRecord::AddOwn(peer::Register registered) {
   if (is_fed) effects->OpenMeeting();
 }
 
+void PortRecord::NoteGranted(const peer::Entry& entry) {
+  const auto found = own.find(entry.server_id);
+  if (found == own.end() || entry.absent_ms != 0) return;
+  for (peer::Register& registered : found->second) {
+    const bool is_its = std::any_of(registered.prefixes.begin(), registered.prefixes.end(),
+                                    [&](const auto& item) { return item.id == entry.prefix_id; });
+    if (is_its) registered.again = peer::kFirstTime;
+  }
+}
+
 void PortRecord::EnsureAccepted() {
   if (own.empty()) return;
   for (Socket& socket : sockets) {

@@ -67,6 +67,8 @@ class PortRecord {
   // Fails all registrations that were not granted.
   void FailAll(const RegistrationResult& why);
   void AddOwn(peer::Register registered);
+  // The coordinator has this engine's entry: what was lost before is granted again.
+  void NoteGranted(const peer::Entry& entry);
   // Makes sure that a server of this engine accepts from each of the port's sockets: the process
   // that opened one may have died.
   void EnsureAccepted();

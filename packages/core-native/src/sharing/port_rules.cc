@@ -21,7 +21,7 @@ bool OverlapsAsPort(const UrlPrefix& one, uint8_t one_flags, const UrlPrefix& ot
 
 // Whoever comes back after the coordinator has changed may find others in its queue, or nobody yet.
 bool IsMode(const peer::Register& wanted, QueueMode mode) {
-  return wanted.is_again == 0 && wanted.queue_mode == static_cast<uint8_t>(mode);
+  return wanted.again == peer::kFirstTime && wanted.queue_mode == static_cast<uint8_t>(mode);
 }
 
 bool SharesQueue(const peer::Entry& there, const peer::Register& wanted) {
