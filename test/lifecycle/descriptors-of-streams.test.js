@@ -13,6 +13,7 @@ const { WebSocketServer } = require('@httpsys/websocket')
 const { hasHttp2 } = core.backend === 'node' ? { hasHttp2: false } : require('../../packages/core-native/lib/backend/binding').loadBinding()
 const { localhost } = require('../helpers/tls')
 const { listen } = require('../helpers/client')
+const { someOf } = require('../helpers/thorough')
 const { kEndHeaders, kEndStream, kPreface, kType, block, fieldsOf, frame } = require('../http2/frames')
 const { kClientLeaves, kServerLeaves, descriptors, send, slotsOf, until } = require('../fixtures/connection-ends')
 
@@ -165,7 +166,7 @@ describe('nothing is left of a connection with streams or frames', { skip }, () 
     await once(server, 'close')
   })
 
-  for (const isSecure of [false, true]) {
+  for (const isSecure of someOf([true, false], 2)) {
     const over = isSecure ? ', over TLS' : ''
     for (const [phase, steps] of Object.entries(kStreamPhases)) {
       it(`that both sides leave ${phase}${over}`, { skip: !hasHttp2 && 'this Node has no nghttp2' }, () => leave(isSecure, 'h2', steps))

@@ -17,7 +17,7 @@ const { Worker } = require('node:worker_threads')
 const { serve } = require('../fixtures/client-certificate-rules')
 const { certificate, revocationList } = require('../helpers/certificates')
 const { freePort } = require('../helpers/free-port')
-const { kIsThorough } = require('../helpers/thorough')
+const { kIsThorough, someOf } = require('../helpers/thorough')
 const { kSkip, member } = require('./kit')
 
 /** @typedef {import('../fixtures/client-certificate-rules').Rules} Rules */
@@ -340,11 +340,11 @@ async function compareOnOwnHosts (place, pairs, everywhere) {
 describe('Servers that ask clients for certificates', { skip: kSkip }, () => {
   for (const place of kPlaces) {
     it(`on hosts of their own: who has not shown what an owner wants gets 421, whoever is first, in ${place}`, async () => {
-      await compareOnOwnHosts(place, pairsFor(place), (port) => `https://*:${port}/`)
+      await compareOnOwnHosts(place, someOf(pairsFor(place), 2, kPlaces.indexOf(place)), (port) => `https://*:${port}/`)
     })
 
     it(`cannot have what no ClientHello tells apart, whoever is first, in ${place}`, async () => {
-      for (const [one, other] of pairsFor(place)) {
+      for (const [one, other] of someOf(pairsFor(place), 2, kPlaces.indexOf(place))) {
         for (const [first, second] of [[`${kHosts.a}:0/x/`, `${kHosts.a}:0/y/`], ['*:0/x/', '+:0/y/'], ['127.0.0.1:0/', '127.0.0.1:0/y/']]) {
           const port = await freePort()
           const at = (/** @type {string} */ text) => `https://${text.replace(':0', `:${port}`)}`

@@ -2,7 +2,7 @@
 
 // The crash test: three processes under load, one is killed and started again, first every two seconds, then as
 // quickly as it comes back. What was lost is counted by class; a fourth process, which stays, must hold afterwards
-// what it held before. A short form is in npm test; the long one:  npm run test:crash [seconds] [quick kills]
+// what it held before. A short form is in npm test -- --all; the long one:  npm run test:crash [seconds] [quick kills]
 
 const assert = require('node:assert/strict')
 const { freePort } = require('../helpers/free-port')
