@@ -125,6 +125,8 @@ void PortRecord::NoteGranted(const peer::Entry& entry) {
   const auto found = own.find(entry.server_id);
   if (found == own.end() || entry.absent_ms != 0) return;
   for (peer::Register& registered : found->second) {
+    // Each of thousands of entries comes here.
+    if (registered.again == peer::kFirstTime) continue;
     const bool is_its = std::any_of(registered.prefixes.begin(), registered.prefixes.end(),
                                     [&](const auto& item) { return item.id == entry.prefix_id; });
     if (is_its) registered.again = peer::kFirstTime;
