@@ -15,7 +15,7 @@ const kTestTimeoutMs = 240_000
 const kFileTimeoutMs = 300_000
 
 /** A file that only waits takes part of a core, too: more of them than this at a time disturb each other. */
-const kShareMin = 0.3
+const kShareMin = 0.4
 
 /** What a file is taken to cost that nobody has measured: [seconds, seconds of CPU]. */
 const kUsualCost = /** @type {[number, number]} */ ([2, 1])
