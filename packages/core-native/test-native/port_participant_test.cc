@@ -426,7 +426,7 @@ TEST_F(PortParticipantTest, AMemberSaysOfWhatItHasLostThatItHas) {
   EXPECT_TRUE(Give(port_.link(), FrameType::kRegistered,
                    peer::Registered{0, EADDRINUSE, 0, Prefix("/b/"), 0, ""}));
   EXPECT_EQ(again_at(kAlice, {EntryOf(kBob, "/b/")}), peer::kAgainAfterLoss);
-  // It gets it back.
+  // The member gets the prefix back.
   EXPECT_TRUE(Give(port_.link(), FrameType::kEntryGone, peer::EntryGone{kBob, 1, 1}));
   EXPECT_TRUE(Give(port_.link(), FrameType::kEntry, EntryOf(kSelf, "/b/")));
   EXPECT_EQ(again_at(kBob, {}), peer::kAgain);

@@ -93,7 +93,7 @@ test('setTimeout counts from the last byte in either direction, and 0 ends it', 
   socket.on('data', () => { active = performance.now() })
   socket.setTimeout(timeout, () => {
     timeouts++
-    // Where the machine has kept both sides from writing for so long the timeout is right. Timers count from the
+    // A timeout is right where the machine has kept both sides from writing for so long. Timers count from the
     // loop's clock, which is behind for as long as the loop has been busy. A write that does not count shows as 200 ms.
     if (performance.now() - active < timeout - 100) early++
   })

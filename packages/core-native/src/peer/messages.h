@@ -119,7 +119,8 @@ struct PrefixItem {
 enum Again : uint8_t {
   kFirstTime = 0,
   kAgain = 1,
-  kAgainAfterLoss = 2,  // It was refused then, because somebody else had been given a prefix of it.
+  // The last coordinator has refused the registration: somebody else had a prefix of it.
+  kAgainAfterLoss = 2,
 };
 
 struct Register {

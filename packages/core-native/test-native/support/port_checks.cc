@@ -325,7 +325,7 @@ bool Model::MayForget(uint64_t member, uint32_t server_id) const {
   const Process* owner = nullptr;
   const Server* server = FindServer(member, server_id, &owner);
   if (server == nullptr || server->is_gone || !server->is_granted) return true;
-  // What was said before is heard and applied later.
+  // Frames and routes of before the return are read and applied after it.
   const bool was_over =
       server->regained_ms != 0 && now_ms_ - server->regained_ms < limits::kOfflineMs;
   if (owner->is_alive && server->dropped_ms == 0) return was_over;
