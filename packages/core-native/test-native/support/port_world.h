@@ -1,6 +1,7 @@
 #pragma once
-// The inside of support/port_model.h: processes, their links and the clock. port_world.cc lets
-// things happen, port_checks.cc says what must hold, port_model.cc plays schedules.
+// The inside of support/port_model.h: processes, their links and the clock. port_process.cc answers
+// what a process asks of the world, port_world.cc lets things happen, port_stops.cc stops
+// coordinators, port_checks.cc says what must hold, port_model.cc plays schedules.
 
 #include <array>
 #include <cstddef>
