@@ -193,7 +193,9 @@ const kFewPairs = [['none', 'one'], ['one', 'none'], ['one', 'two'], ['optional'
 /** @param {Place} place @returns {[Rules, Rules][]} what two servers there have */
 function pairsFor (place) {
   if (place.includes('worker')) return kFewPairs
-  return kRules.flatMap((one) => kRules.map((other) => /** @type {[Rules, Rules]} */ ([one, other])))
+  const all = kRules.flatMap((one) => kRules.map((other) => /** @type {[Rules, Rules]} */ ([one, other])))
+  // A third of them, with 'none' and 'one' among those of one process. Half of them would all have the same order of listen().
+  return someOf(all, 3, 2 - kPlaces.indexOf(place))
 }
 
 // -- The clients.
@@ -340,11 +342,11 @@ async function compareOnOwnHosts (place, pairs, everywhere) {
 describe('Servers that ask clients for certificates', { skip: kSkip }, () => {
   for (const place of kPlaces) {
     it(`on hosts of their own: who has not shown what an owner wants gets 421, whoever is first, in ${place}`, async () => {
-      await compareOnOwnHosts(place, someOf(pairsFor(place), 2, kPlaces.indexOf(place)), (port) => `https://*:${port}/`)
+      await compareOnOwnHosts(place, pairsFor(place), (port) => `https://*:${port}/`)
     })
 
     it(`cannot have what no ClientHello tells apart, whoever is first, in ${place}`, async () => {
-      for (const [one, other] of someOf(pairsFor(place), 2, kPlaces.indexOf(place))) {
+      for (const [one, other] of pairsFor(place)) {
         for (const [first, second] of [[`${kHosts.a}:0/x/`, `${kHosts.a}:0/y/`], ['*:0/x/', '+:0/y/'], ['127.0.0.1:0/', '127.0.0.1:0/y/']]) {
           const port = await freePort()
           const at = (/** @type {string} */ text) => `https://${text.replace(':0', `:${port}`)}`
