@@ -125,11 +125,13 @@ async function ensureH2spec () {
 
 /**
  * @param {keyof typeof kNeeds} set what the caller is about to do
+ * @param {object} [options]
+ * @param {boolean} [options.npm] false: without the npm packages, which the caller installs beside something else
  */
-async function setup (set) {
+async function setup (set, { npm = true } = {}) {
   checkNode()
   await ensureSystemPackages(set)
-  await ensureNodeModules()
+  if (npm) await ensureNodeModules()
   if (['prebuilds', 'packages', 'emulation'].includes(set)) {
     await ensurePython(findZig(), zigFolder(), `ziglang==${kZigVersion}`)
   }
