@@ -24,6 +24,23 @@ const kSkip = backend === 'node'
   : process.platform === 'win32' && 'HTTP.SYS itself shares the ports there'
 
 /**
+ * Files by which the JavaScript of another process is kept busy, at most until the end of the test. A request with `?block=<folder>` does it,
+ * too.
+ *
+ * @param {import('node:test').TestContext} t
+ */
+function blockade (t) {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'httpsys-block-'))
+  const [begun, over] = ['begun', 'over'].map((name) => path.join(folder, name))
+  const release = () => fs.writeFileSync(over, '')
+  t.after(() => {
+    release()
+    fs.rmSync(folder, { recursive: true })
+  })
+  return { folder, begun, over, release, isBusy: () => until(() => fs.existsSync(begun), 'the process is busy') }
+}
+
+/**
  * A process that listens with others.
  */
 class Member {
@@ -103,15 +120,9 @@ class Member {
    * @returns {Promise<() => void>} ends it
    */
   async block (t) {
-    const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'httpsys-block-'))
-    const [begun, over] = ['begun', 'over'].map((name) => path.join(folder, name))
-    const release = () => fs.writeFileSync(over, '')
-    t.after(() => {
-      release()
-      fs.rmSync(folder, { recursive: true })
-    })
+    const { begun, over, isBusy, release } = blockade(t)
     await this.tell('block', { begun, over })
-    await until(() => fs.existsSync(begun), 'the process is busy')
+    await isBusy()
     return release
   }
 
@@ -450,6 +461,7 @@ module.exports = {
   Stranger,
   ask,
   assertFree,
+  blockade,
   connect,
   dataSocket,
   descriptorsOf,

@@ -123,6 +123,7 @@ const kEngine = [
   'engine/peers/port_table.cc',
   'engine/peers/relay_input.cc',
   'engine/peers/relays.cc',
+  'engine/peers/request_reclaim.cc',
   'engine/peers/waiting_requests.cc',
   'engine/record_publisher.cc',
   'engine/reply_processor.cc',

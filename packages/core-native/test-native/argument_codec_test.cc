@@ -78,7 +78,7 @@ static_assert(TakesValues(&SocketBackend::Unregister));
 static_assert(TakesValues(&SocketBackend::Reserve));
 static_assert(TakesValues(&SocketBackend::Leave));
 static_assert(TakesValues(&SocketBackend::RefuseAbandoned));
-static_assert(TakesValues(&SocketBackend::TakeRefused));
+static_assert(TakesValues(&SocketBackend::TakeClaim));
 static_assert(TakesValues(&SocketBackend::AnswerHello));
 static_assert(TakesValues(&SocketBackend::AskTls));
 static_assert(TakesValues(&UrlBackend::OpenQueue));

@@ -384,8 +384,8 @@ export class Engine {
   checkConnections (serverId: number, headersTimeout: number, requestTimeout: number): void
   /** No request is begun any more: what waits for this thread is answered with 503. */
   refuseAbandoned (): void
-  /** Whether the request that dispatch() has come to was refused while it waited (records' kRequestsRefused is not 0): it is not begun. Said once. */
-  takeRefused (lane: number): boolean
+  /** What the lane has done with the request that dispatch() has come to (records' Claim), if kRequestsClaimed is not 0. Said once. */
+  takeClaim (lane: number): number
   /** Goes on with the handshake that a kHello or kNewSession record told of. */
   answerHello (lane: number, id: number, answer: HelloAnswer): void
   /** Asks about the TLS of a connection (src/tls/session_facts.h numbers the questions) and waits for the answer. */

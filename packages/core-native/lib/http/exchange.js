@@ -35,7 +35,7 @@ const {
 } = require('./symbols')
 
 const { kEnd, kShutdown, kUpgradeAccept, kUpgradeDecline } = R.ReplyType
-const { Mask, Shift, Word } = R
+const { Claim, Mask, Shift, Word } = R
 
 // Node's default: pairs of rawHeaders that become headers unless maxHeadersCount says otherwise.
 const kHeaderPairsDefault = 2000
@@ -87,16 +87,33 @@ function copy (bytes, from, length) {
 
 // -- Requests ------------------------------------------------------------------------------------
 
+/**
+ * What the lane has done with the present request. The lane and this thread each store something before they look at what the other one
+ * has stored: here the position that dispatch() has stored already, now for every thread to see (ClaimedRequests in
+ * src/records/claimed_requests.h).
+ *
+ * @param {import('../records/lane').Lane} lane
+ * @returns {number} of Claim
+ */
+function claimOf (lane) {
+  const { control } = lane
+  Atomics.store(control, R.kDispatchResume, control[R.kDispatchResume])
+  return Atomics.load(control, R.kRequestsClaimed) === 0 ? Claim.kNone : lane.native.takeClaim(lane.index)
+}
+
 /** @param {import('../records/lane').Lane} lane @param {EngineSocket} socket @param {Int32Array} words @param {Buffer} bytes @param {number} at */
 function onRequest (lane, socket, words, bytes, at) {
   if (socket.destroyed || (socket[kState] & State.kFailed) !== 0) return
-  // The request has waited for longer than queueTimeout, and its client was told.
-  if (lane.control[R.kRequestsRefused] !== 0 && lane.native.takeRefused(lane.index)) {
-    socket[kState] |= State.kFailed
-    return
-  }
   const w = at >>> 2
   const flags = words[w + Word.kRecordFlags] >>> Shift.kRecordFlags
+  if ((flags & R.kFlagClaimable) !== 0) {
+    const claim = claimOf(lane)
+    if (claim !== Claim.kNone) {
+      // It has waited for longer than queueTimeout, and its client was told.
+      if (claim === Claim.kRefused) socket[kState] |= State.kFailed
+      return
+    }
+  }
   const packed = words[w + Word.kRequestMethod] // The method, the minor version and the number of lines share this word.
   const lines = packed >>> Shift.kRequestLines
   const target = words[w + Word.kRequestTarget]

@@ -66,6 +66,7 @@ module.exports = {
   kFlagFailed: 1 << 12,
   kFlagPending: 1 << 13,
   kFlagRelayedStream: 1 << 14,
+  kFlagClaimable: 1 << 16,
 
   ErrorKind: {
     kMalformed: 1,
@@ -75,6 +76,13 @@ module.exports = {
     kBodyTooLarge: 5,
     kIncomplete: 6,
     kDataAfterClose: 7
+  },
+
+  // What takeClaim() says of a request.
+  Claim: {
+    kNone: 0,
+    kRefused: 1,
+    kMoved: 2
   },
 
   // JavaScript -> I/O thread.
@@ -278,7 +286,7 @@ module.exports = {
   kReplyPublished: 0,
   kSegmentsDone: 16,
   kLaneSleeping: 32,
-  kRequestsRefused: 33,
+  kRequestsClaimed: 33,
   kDispatchResume: 48,
   kControlWords: 64
 }

@@ -409,8 +409,8 @@ class SocketBackend : public Backend {
 
   // Answers the requests that wait for JavaScript with 503, because JavaScript will not begin them.
   virtual void RefuseAbandoned() = 0;
-  // Returns true, once, if the request that JavaScript is about to begin was refused meanwhile.
-  virtual bool TakeRefused(size_t lane) = 0;
+  // Returns, once, what the lane has done with the request that JavaScript is about to begin.
+  virtual records::Claim TakeClaim(size_t lane) = 0;
   // Answers a kHello or kNewSession record. Does nothing if its connection has gone.
   virtual void AnswerHello(size_t lane, uint32_t id, HelloReply reply) = 0;
   // Asks the lane about an open connection (tls::Question) and waits. Returns an empty string if

@@ -338,6 +338,16 @@ inline constexpr uint64_t kBlockedMs = 10;
 // blocked while another one is free again.
 inline constexpr uint8_t kBlockedHopsMax = 12;
 static_assert(kBlockedHopsMax < kHopsMax);
+// How often a lane looks whether JavaScript is blocked while it has requests that another owner
+// could take: kBlockedMs, and what timers of whole milliseconds may be early.
+inline constexpr uint64_t kReclaimLookMs = kBlockedMs + 2;
+// Longest request, head and body, that is kept while JavaScript has not begun it, so that another
+// owner of the queue can get it: what a browser sends with a form. Longer ones stay.
+inline constexpr size_t kMovableBytesMax = 16 * 1024;
+// What the list of requests that wait for JavaScript keeps of its memory once it is empty: so many
+// items, and so many bytes for each.
+inline constexpr size_t kUnreadItemsKept = 1024;
+inline constexpr size_t kUnreadBytesKept = 2048;
 // Time after which an owner that has passed nothing on, and is not blocked, asks for its
 // connections back. Much longer than kBlockedMs, so that an owner that is blocked again and again
 // does not.

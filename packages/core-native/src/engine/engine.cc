@@ -155,9 +155,9 @@ void Engine::RefuseAbandoned() {
   }
 }
 
-bool Engine::TakeRefused(size_t lane) {
-  if (is_closed_) return false;
-  return attachments_[lane]->refused().Take(attachments_[lane]->requests().begun());
+records::Claim Engine::TakeClaim(size_t lane) {
+  if (is_closed_) return records::Claim::kNone;
+  return attachments_[lane]->claimed().Take(attachments_[lane]->requests().begun());
 }
 
 void Engine::AnswerHello(size_t lane, uint32_t id, HelloReply reply) {

@@ -54,7 +54,7 @@ class Engine final : public SocketBackend, private sharing::Delegate {
   void CheckConnections(uint32_t server_id, uint64_t headers_timeout_ms,
                         uint64_t request_timeout_ms) override;
   void RefuseAbandoned() override;
-  bool TakeRefused(size_t lane) override;
+  records::Claim TakeClaim(size_t lane) override;
   void AnswerHello(size_t lane, uint32_t id, HelloReply reply) override;
   std::string AskTls(size_t lane, uint32_t slot, uint32_t question, std::string argument) override;
   bool Drain(uint64_t timeout_ms, DrainGoal goal) override;

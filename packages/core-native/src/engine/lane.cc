@@ -105,6 +105,7 @@ void Lane::BeforePoll() {
   parts_->expiry->BeginPass();
   for (const auto& one : attachments_) one->records().BeginPass();
   parts_->expiry->RefuseOverdue(uv_now(&loop_));
+  parts_->reclaim->Run();
   // JavaScript hears of the requests that were read before the lane executes its replies. So if a
   // client ends its connection while JavaScript moves it to another server of this process,
   // JavaScript hears of the end first, as on one thread.

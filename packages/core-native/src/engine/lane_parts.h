@@ -19,6 +19,7 @@
 #include "engine/peers/port_router.h"
 #include "engine/peers/port_statistics.h"
 #include "engine/peers/relay_input.h"
+#include "engine/peers/request_reclaim.h"
 #include "engine/record_publisher.h"
 #include "engine/reply_processor.h"
 #include "engine/requests/exchanges.h"
@@ -73,6 +74,7 @@ struct LaneParts {
   std::unique_ptr<QueueExpiry> expiry;
   std::unique_ptr<ReplyProcessor> processor;
   std::unique_ptr<PortRouter> router;
+  std::unique_ptr<RequestReclaim> reclaim;
   std::unique_ptr<RecordPublisher> publisher;
   LaneServers servers;
 };

@@ -31,10 +31,11 @@ void RefuseAbandoned(EngineWrap& engine, const Napi::CallbackInfo&) {
   if (engine.backend() != nullptr) engine.backend()->RefuseAbandoned();
 }
 
-Napi::Value TakeRefused(EngineWrap& engine, const Napi::CallbackInfo& info) {
+Napi::Value TakeClaim(EngineWrap& engine, const Napi::CallbackInfo& info) {
   size_t lane;
   const bool is_known = engine.ReadLane(info, &lane) && engine.backend() != nullptr;
-  return Napi::Boolean::New(info.Env(), is_known && engine.backend()->TakeRefused(lane));
+  const records::Claim claim = is_known ? engine.backend()->TakeClaim(lane) : records::Claim::kNone;
+  return Napi::Number::New(info.Env(), static_cast<uint32_t>(claim));
 }
 
 }  // namespace
@@ -45,7 +46,7 @@ std::vector<EngineMethod> ListeningMethods() {
       EngineWrap::Method<StopListening>("stopListening"),
       EngineWrap::Method<Adopt>("adopt"),
       EngineWrap::Method<RefuseAbandoned>("refuseAbandoned"),
-      EngineWrap::Method<TakeRefused>("takeRefused"),
+      EngineWrap::Method<TakeClaim>("takeClaim"),
   };
 }
 

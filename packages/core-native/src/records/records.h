@@ -99,6 +99,9 @@ enum RequestFlags : uint32_t {  // Already shifted into place: word 1 >> 8.
   // kEof: of an undecided upgrade. Its bytes are told first when JavaScript has decided, and then
   // kEof without this flag. Behind it nothing comes for which a decision could wait.
   kFlagUndecided = 1u << 15,
+  // kRequest: the lane may take the request back until JavaScript has begun it. Who begins it
+  // stores kDispatchResume by Atomics, then reads kRequestsClaimed, and asks unless that is 0.
+  kFlagClaimable = 1u << 16,
 };
 
 // kBody: word 4 bytes; then the bytes.            kBodyBlock: word 4 bytes, 5 block id.
@@ -229,6 +232,13 @@ enum FrameFlags : uint32_t {  // word 1 >> 8.
 inline constexpr size_t kPayloadAt = 24;
 inline constexpr size_t kInternTextAt = 32;
 
+// What a lane has done with a request before JavaScript came to it: Engine.takeClaim(lane).
+enum class Claim : uint32_t {
+  kNone,     // Nothing: JavaScript begins it.
+  kRefused,  // It was answered, and its connection ends.
+  kMoved,    // Another owner of the queue gets it.
+};
+
 // Words of the control block of a lane (Int32Array over a SharedArrayBuffer, one cache line each).
 enum ControlWord : uint32_t {
   kReplyPublished =
@@ -236,10 +246,10 @@ enum ControlWord : uint32_t {
   kSegmentsDone = 16,  // Reply segments the lane has left by a kJump, modulo 2^32.
   kLaneSleeping =
       32,  // 1 while the lane waits in its poll; JavaScript then calls Engine.wake(lane).
-  // Requests that the lane has refused and JavaScript has not come to: Engine.takeRefused(lane)
+  // Requests that the lane has claimed back and JavaScript has not come to: Engine.takeClaim(lane)
   // says whether the present one is among them. In the line of the word before, which is read and
   // written by the same.
-  kRequestsRefused = 33,
+  kRequestsClaimed = 33,
   kDispatchResume =
       48,  // Where dispatch() goes on after a throw. Written and read on the JS thread.
   // 1 while dispatch() runs. Who calls it clears the word, and then looks at kLaneSleeping: until

@@ -138,11 +138,14 @@ void RequestQueue::BeginReading() {
 }
 
 uint64_t RequestQueue::begun() const {
-  const uint64_t total = segment_total_.load(std::memory_order_acquire);
-  const uint32_t offset = reading_ == nullptr ? 0 : reading_->load(std::memory_order_relaxed);
-  // Between two segments the offset may be that of the next one. All earlier bytes are consumed
-  // then.
-  return std::max(consumed(), total + offset);
+  for (;;) {
+    const uint64_t total = segment_total_.load(std::memory_order_acquire);
+    const uint32_t offset = reading_ == nullptr ? 0 : reading_->load(std::memory_order_seq_cst);
+    // If the offset is that of the next segment, the total has changed.
+    if (segment_total_.load(std::memory_order_acquire) != total) continue;
+    // Between two segments the offset may be 0 already. All earlier bytes are consumed then.
+    return std::max(consumed(), total + offset);
+  }
 }
 
 void RequestQueue::ReleaseSegment(uint32_t published) {

@@ -43,6 +43,7 @@ std::shared_ptr<const PortRoutes> PortRoutes::Create(uint16_t port, uint64_t sel
       return;
     }
     const bool is_own = entry.member == self;
+    target.has_peers |= !is_own;
     target.owners.push_back({is_own ? 0 : entry.member, entry.server_id, entry.prefix_id,
                              (entry.flags & peer::kEntryPlain) != 0,
                              (entry.flags & peer::kEntryFed) != 0});

@@ -30,6 +30,7 @@ class PortRoutes {
     // The owners, all of one queue. Empty = the owner is absent and awaited.
     std::vector<Owner> owners;
     uint64_t absent_until_ms = 0;
+    bool has_peers = false;  // Some owner is another member.
 
     // True if an owner takes requests with any Host, as Node does.
     bool has_plain_owner() const {

@@ -36,6 +36,8 @@ enum class RouteStatus : uint8_t {
 struct Route {
   RouteStatus status;
   uint32_t id;  // With kMatch: the id given to Add().
+  // Owners of the queue in other processes or worker threads may get the request, too.
+  bool has_others = false;
 };
 
 // The prefixes of one scheme and port. To change a published table, change a copy and publish that:

@@ -20,7 +20,7 @@ Attachment::Attachment(ControlBlock control, std::vector<std::span<uint8_t>> seg
       signal_(signal),
       requests_(std::move(segments), std::move(pool)),
       replies_(control, is_held),
-      refused_(&control_[records::kRequestsRefused]),
+      claimed_(&control_[records::kRequestsClaimed]),
       records_(&requests_, RandomSeed()) {
   requests_.set_reading(&control_[records::kDispatchResume]);
 }

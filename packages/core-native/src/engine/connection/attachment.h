@@ -11,10 +11,10 @@
 #include "base/block_store.h"
 #include "engine/connection/slots.h"
 #include "engine/connection/unread_requests.h"
+#include "records/claimed_requests.h"
 #include "records/consumer_signal.h"
 #include "records/control_block.h"
 #include "records/record_writer.h"
-#include "records/refused_requests.h"
 #include "records/reply_reader.h"
 #include "records/request_queue.h"
 
@@ -36,7 +36,7 @@ class Attachment {
   RequestQueue& requests() { return requests_; }
   ReplyReader& replies() { return replies_; }
   LentMemory& lent() { return lent_; }
-  RefusedRequests& refused() { return refused_; }
+  ClaimedRequests& claimed() { return claimed_; }
   ConsumerSignal& signal() { return *signal_; }
   // Returns true if the lane had announced that it sleeps. The caller must wake the lane then.
   // Thread: any.
@@ -88,7 +88,7 @@ class Attachment {
   LentMemory lent_;
   RequestQueue requests_;
   ReplyReader replies_;
-  RefusedRequests refused_;
+  ClaimedRequests claimed_;
   RecordWriter records_;
   Slots slots_;
   UnreadRequests unread_;

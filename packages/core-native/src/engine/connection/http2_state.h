@@ -68,12 +68,13 @@ struct Http2Stream : FromSmallBlocks {
   Connection* next = nullptr;
   int32_t id = 0;
   // The request's fields and the body bytes that were received so far, until the request is given
-  // to JavaScript. If another member answers the request, they are kept for a retry until that
-  // member's answer begins.
+  // to JavaScript. If another member answers the request, or could (is_movable), they are kept
+  // until the answer begins.
   std::unique_ptr<http2::RequestFields> fields;
   std::string body;
   std::string request_trailers;  // Trailer lines of a request that is waiting or relayed.
   bool is_told = false;
+  bool is_movable = false;   // Another owner of the queue can get the request: it is kept whole.
   bool is_parked = false;    // The request waits in WaitingRequests until its owner is known.
   bool is_head = false;      // The method is HEAD: no answer has a body.
   bool is_connect = false;   // The method is CONNECT: the bytes belong to a tunnel.

@@ -67,6 +67,8 @@ class Transport final : private OutputOwner, private WatchHandler {
   void AnnounceAnew(Connection* connection, uint32_t flags) {
     announcer_.AnnounceAnew(connection, flags);
   }
+  // JavaScript is told that the connection or stream has ended, which goes on without it.
+  void Withdraw(Connection* connection) { announcer_.TellClosed(connection, 0, true); }
   void Assign(Connection* connection, LaneServer* server) { announcer_.Assign(connection, server); }
 
   // -- Reading.

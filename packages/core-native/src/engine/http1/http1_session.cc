@@ -263,7 +263,7 @@ Protocol::Advance Http1Session::DeliverHead(Connection* connection, const http1:
   request.slot = connection->slot.number();
   request.server_id = connection->server()->id;
   request.prefix_id = route.id;
-  request.flags = FlagsOf(head);
+  request.flags = FlagsOf(head) | RequestGate::ClaimFlag(connection, route);
   if (connection->origin() != nullptr && connection->origin()->is_stream) {
     request.flags |= records::kFlagRelayedStream;
   }
@@ -274,7 +274,7 @@ Protocol::Advance Http1Session::DeliverHead(Connection* connection, const http1:
   if (head.upgrade) {
     request.body = rest;
     connection->attachment().records().RequestHead(head, request);
-    gate_->AddUnread(connection, head);
+    gate_->AddUnread(connection, head, route, input.substr(0, *used));
     Messages::SetDeclinedPhase(connection, exchanges_->BeginBody(connection, head));
     Http1Bodies::KeepRaw(connection, input.substr(0, *used));
     connection->Enter(InputPhase::kAwaitUpgrade);
@@ -299,9 +299,12 @@ Protocol::Advance Http1Session::DeliverHead(Connection* connection, const http1:
     connection->Enter(exchanges_->BeginBody(connection, head));
     request.body = bodies_.TakeFirstPiece(connection, rest, used);
   }
+  const bool is_complete = (request.flags & records::kFlagComplete) != 0;
+  // The rest of a body cannot be called back from where it is read to.
+  route.has_others = route.has_others && is_complete;
   connection->attachment().records().RequestHead(head, request);
-  gate_->AddUnread(connection, head);
-  if ((request.flags & records::kFlagComplete) != 0) {
+  gate_->AddUnread(connection, head, route, input.substr(0, *used));
+  if (is_complete) {
     exchanges_->MessageDone(connection);
   } else {
     Http1Bodies::KeepRaw(connection, input.substr(0, *used));

@@ -211,6 +211,15 @@ void Http2Connections::ReturnFields(std::unique_ptr<RequestFields> fields) {
   if (spare_fields_.size() < limits::kSpareFieldsMax) spare_fields_.push_back(std::move(fields));
 }
 
+void Http2Connections::ForgetRequest(Connection* connection) {
+  Http2Stream* stream = connection->stream.get();
+  stream->is_movable = false;
+  if (stream->fields == nullptr) return;
+  ReturnFields(std::move(stream->fields));
+  stream->body.clear();
+  stream->body.shrink_to_fit();
+}
+
 bool Http2Connections::IsWireFull() {
   if (wire_.size() < wire_bytes_) return false;
   is_wire_full_ = true;

@@ -92,6 +92,8 @@ class Http2Connections {
 
   std::unique_ptr<http2::RequestFields> TakeFields();
   void ReturnFields(std::unique_ptr<http2::RequestFields> fields);
+  // Frees the request that a stream keeps: from here on nobody else can get it.
+  void ForgetRequest(Connection* stream);
 
  private:
   bool MakeFrames(Http2State* state);

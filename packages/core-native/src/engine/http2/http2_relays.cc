@@ -34,7 +34,7 @@ void Http2Relays::RelayPiece(Connection* connection, std::string_view piece) {
   Http2Stream* stream = connection->stream.get();
   if (stream->fields != nullptr) {
     if (stream->body.size() + piece.size() > limits::kRelayKeptBytesMax) {
-      ForgetRequest(connection);
+      connections_->ForgetRequest(connection);
     } else {
       stream->body.append(piece);
     }
@@ -88,22 +88,14 @@ void Http2Relays::GiveRelayWindow(Connection* connection) {
   if (unread > unsent) connections_->GiveWindow(connection, unread - static_cast<uint32_t>(unsent));
 }
 
-void Http2Relays::ForgetRequest(Connection* connection) {
-  Http2Stream* stream = connection->stream.get();
-  if (stream->fields == nullptr) return;
-  connections_->ReturnFields(std::move(stream->fields));
-  stream->body.clear();
-  stream->body.shrink_to_fit();
-}
-
 void Http2Relays::OnRelayedBytes(Connection* connection, std::string_view bytes) {
-  ForgetRequest(connection);
+  connections_->ForgetRequest(connection);
   (void)responses_->SendText(connection, std::make_shared<const std::string>(bytes), false);
 }
 
 void Http2Relays::OnRelayedUpgrade(Connection* connection, bool is_accepted) {
   Http2Stream* stream = connection->stream.get();
-  ForgetRequest(connection);
+  connections_->ForgetRequest(connection);
   const std::unique_ptr<std::string> kept = Input::TakeKept(connection);
   if (!is_accepted) {
     stream->is_declined = true;
@@ -117,7 +109,7 @@ void Http2Relays::OnRelayedUpgrade(Connection* connection, bool is_accepted) {
 
 void Http2Relays::OnRelayEnded(Connection* connection, bool is_answer_due) {
   Http2Stream* stream = connection->stream.get();
-  ForgetRequest(connection);
+  connections_->ForgetRequest(connection);
   if (!is_answer_due) {
     // No process reads the rest of the request.
     connection->Enter(InputPhase::kOver);

@@ -33,8 +33,6 @@ class Http2Relays {
   void EndRelayed(Connection* connection);
   // Gives the client its window back, except for bytes that the member has not taken.
   void GiveRelayWindow(Connection* connection);
-  // Frees the kept request: from here on no other member can get it.
-  void ForgetRequest(Connection* connection);
 
   // -- What the member says, as in RelayedStreams.
 

@@ -123,12 +123,12 @@ void Http2Requests::Tell(Connection* connection) {
       answers_->AnswerRefused(this, connection, ErrorKind::kHeaderOverflow, false);
       break;
     case FieldsStatus::kDone:
-      if (FindServer(connection, &route)) Deliver(connection, route.id, head_bytes);
+      if (FindServer(connection, &route)) Deliver(connection, route, head_bytes);
       break;
   }
   const bool is_relayed = connection->is_open() && IsRelayed(connection->phase());
-  const bool is_kept =
-      stream->is_parked || (is_relayed && stream->body.size() <= limits::kRelayKeptBytesMax);
+  const bool is_kept = stream->is_parked || stream->is_movable ||
+                       (is_relayed && stream->body.size() <= limits::kRelayKeptBytesMax);
   if (connection->is_open() && is_kept) {
     stream->fields = std::move(fields);
   } else {
@@ -182,20 +182,21 @@ bool Http2Requests::FindServer(Connection* connection, Route* route) {
   return false;
 }
 
-void Http2Requests::Deliver(Connection* connection, uint32_t prefix_id, size_t head_bytes) {
+void Http2Requests::Deliver(Connection* connection, const Route& route, size_t head_bytes) {
   Http2Stream* stream = connection->stream.get();
   Connection* parent = stream->state->connection;
   LaneServer* server = connection->server();
   if (!parent->slot.is_announced()) transport_->Assign(parent, server);
   transport_->Announce(connection, 0);
-  router_->CountRequest(connection, prefix_id);
+  router_->CountRequest(connection, route.id);
   RecordWriter::Request request;
   request.slot = connection->slot.number();
   request.parent_slot = parent->slot.number();
   request.server_id = server->id;
-  request.prefix_id = prefix_id;
+  request.prefix_id = route.id;
   const bool has_trailers = !stream->request_trailers.empty();
-  request.flags = FlagsOf(head_, stream->has_ended && !has_trailers);
+  request.flags = FlagsOf(head_, stream->has_ended && !has_trailers) |
+                  RequestGate::ClaimFlag(connection, route);
   request.arrival_ns = uv_now(loop_) * 1'000'000;
   request.head_bytes = head_bytes;
   Messages::SetServed(connection);
@@ -208,7 +209,10 @@ void Http2Requests::Deliver(Connection* connection, uint32_t prefix_id, size_t h
   }
   connection->attachment().records().RequestHead(head_, request);
   stream->queue_end = connection->attachment().requests().appended();
-  gate_->AddUnread(connection, head_);
+  stream->is_movable = route.has_others && stream->has_ended && !has_trailers && !head_.upgrade;
+  Route movable = route;
+  movable.has_others = stream->is_movable;
+  gate_->AddUnread(connection, head_, movable, {});
   if (head_.upgrade) {
     if (!stream->body.empty()) Input::KeepOnly(connection, stream->body);
     if (stream->has_ended) EndOfInput(connection);
@@ -220,6 +224,7 @@ void Http2Requests::Deliver(Connection* connection, uint32_t prefix_id, size_t h
     connection->attachment().records().BodyEnd(connection->slot.number(), trailers_);
   }
   stream->body_bytes = stream->body.size();
+  if (stream->is_movable) return;
   stream->body.clear();
   stream->body.shrink_to_fit();
 }
@@ -400,10 +405,24 @@ void Http2Requests::TakeBack(Connection* connection) {
   Park(connection);
 }
 
+bool Http2Requests::CanWithdraw(const Connection* connection) const {
+  const Http2Stream& stream = *connection->stream;
+  return stream.is_movable && connection->phase() == InputPhase::kStream && !stream.is_answered &&
+         !stream.is_gone;
+}
+
+void Http2Requests::Withdraw(Connection* connection) {
+  transport_->Withdraw(connection);
+  Messages::SetUnanswered(connection, 0);
+  connection->stream->queue_end = 0;
+  connection->stream->is_movable = false;
+  Park(connection);
+}
+
 void Http2Requests::OnRelayFailed(Connection* connection, bool is_begun) {
   Messages::SetUnanswered(connection, 0);
   if (is_begun) {
-    relays_->ForgetRequest(connection);
+    connections_->ForgetRequest(connection);
     return responses_->FailStream(connection, kInternalError);
   }
   Http2Stream* stream = connection->stream.get();
@@ -415,7 +434,7 @@ void Http2Requests::OnRelayFailed(Connection* connection, bool is_begun) {
   request.was_relayed = true;
   request.may_retry = false;
   (void)answers_->AnswerUnserved(this, connection, request);
-  relays_->ForgetRequest(connection);
+  connections_->ForgetRequest(connection);
 }
 
 void Http2Requests::OnDetach(Connection* connection) {

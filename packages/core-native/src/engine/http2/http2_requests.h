@@ -25,7 +25,7 @@
 namespace httpsys::engine {
 
 // Thread: the lane.
-class Http2Requests final : public AnswerWriter, public RelayedStreams {
+class Http2Requests final : public AnswerWriter, public RelayedStreams, public UnbegunStreams {
  public:
   using Frame = http2::NgFrameHeader;
 
@@ -108,12 +108,17 @@ class Http2Requests final : public AnswerWriter, public RelayedStreams {
     return stream->stream->has_ended && stream->stream->is_complete;
   }
 
+  // -- UnbegunStreams.
+
+  bool CanWithdraw(const Connection* stream) const override;
+  void Withdraw(Connection* stream) override;
+
  private:
   void OnRequestTrailers(Connection* stream);
   // Looks for the owner of the request and hands it over, or answers it.
   void Tell(Connection* stream);
   bool FindServer(Connection* stream, Route* route);
-  void Deliver(Connection* stream, uint32_t prefix_id, size_t head_bytes);
+  void Deliver(Connection* stream, const Route& route, size_t head_bytes);
   void RefuseBody(Connection* stream);
   void EndOfInput(Connection* stream);
   void AnswerUnrouted(Connection* stream, RouteStatus status);

@@ -169,6 +169,7 @@ size_t Http2Responses::SendText(Connection* connection,
 void Http2Responses::SendHead(Connection* connection, std::string_view text, bool is_all) {
   Http2Stream* stream = connection->stream.get();
   if (stream->is_gone) return;
+  if (stream->is_movable) connections_->ForgetRequest(connection);
   if (!ParseResponseHead(text, &response_)) return FailStream(connection, kInternalError);
   stream->head_bytes += static_cast<uint32_t>(text.size());
   const int status = response_.status;

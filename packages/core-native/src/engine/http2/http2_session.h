@@ -40,6 +40,7 @@ class Http2Session final : public Protocol, public StreamHandler, public Http2En
   static bool IsAvailable() { return http2::NgApi::Get() != nullptr; }
   AnswerWriter* writer() { return &requests_; }
   RelayedStreams* relayed() { return &requests_; }
+  UnbegunStreams* unbegun() { return &requests_; }
 
   // -- Http2Entry.
 

@@ -9,6 +9,16 @@
 #include "http1/request_host.h"
 
 namespace httpsys::engine {
+namespace {
+
+using Routes = sharing::PortRoutes;
+
+// Connections of a server of the whole port stay with it, as on Node.
+Route RouteTo(const Routes::Owner& owner, const Routes::Target& target) {
+  return {RouteStatus::kMatch, owner.prefix_id, target.has_peers && !owner.is_plain};
+}
+
+}  // namespace
 
 PortRouter::PortRouter(uv_loop_t* loop, uint64_t self, const http1::MethodTable* methods,
                        const Attachments* attachments, LaneServers* servers,
@@ -148,7 +158,7 @@ RequestRouter::Outcome PortRouter::FindServer(Connection* connection,
       links_.Prepare(owner->member) == PeerLinks::State::kGone) {
     owner = choice_.OtherOwner(target, *owner);
   }
-  if (owner->member == 0) return ToServer(connection, *owner, host, route);
+  if (owner->member == 0) return ToServer(connection, *owner, target, host, route);
   return ToMember(port, connection, head, owner->member, input, head_bytes, route);
 }
 
@@ -169,7 +179,7 @@ RequestRouter::Outcome PortRouter::FindStreamServer(Connection* stream,
     if (server == nullptr) return Refuse(route);
     if (!PortAdmission::IsAllowed(stream, *server, host, route)) return Outcome::kUnrouted;
     ConnectionList::SetServer(stream, server);
-    *route = {RouteStatus::kMatch, owner->prefix_id};
+    *route = RouteTo(*owner, port->routes->target(route->id));
     return Outcome::kHere;
   }
   if (stream->sharing.hops() >= limits::kReturnsMax) return Refuse(route);
@@ -186,7 +196,8 @@ RequestRouter::Outcome PortRouter::FindStreamServer(Connection* stream,
 }
 
 RequestRouter::Outcome PortRouter::ToServer(Connection* connection, const Routes::Owner& owner,
-                                            const HostName& host, Route* route) {
+                                            const Routes::Target& target, const HostName& host,
+                                            Route* route) {
   LaneServer* server = table_.Server(owner.server_id);
   if (server == nullptr) return Refuse(route);
   if (!PortAdmission::IsAllowed(connection, *server, host, route)) return Outcome::kUnrouted;
@@ -198,7 +209,7 @@ RequestRouter::Outcome PortRouter::ToServer(Connection* connection, const Routes
   // Answers of another member must leave first.
   if (Relays::HasPending(connection)) return Outcome::kLater;
   transport_->Assign(connection, server);
-  *route = {RouteStatus::kMatch, owner.prefix_id};
+  *route = RouteTo(owner, target);
   return Outcome::kHere;
 }
 

@@ -99,8 +99,8 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   using Routes = sharing::PortRoutes;
   using Port = PortTable::Port;
 
-  Outcome ToServer(Connection* connection, const Routes::Owner& owner, const HostName& host,
-                   Route* route);
+  Outcome ToServer(Connection* connection, const Routes::Owner& owner, const Routes::Target& target,
+                   const HostName& host, Route* route);
   Outcome ToMember(Port* port, Connection* connection, const http1::RequestHead& head,
                    uint64_t member, std::string_view input, size_t head_bytes, Route* route);
   std::optional<Outcome> LookUp(const Port& port, Connection* connection,

@@ -104,16 +104,9 @@ bool RelayInput::CanTakeBack(const Connection* connection) {
 }
 
 void RelayInput::TakeBack(Connection* connection, std::string_view requests, uint32_t count) {
-  Messages::OnAnswered(connection, count);
   SharingMarks::OnTakenBack(connection);
-  connection->Enter(InputPhase::kHead);
-  Messages::SetLast(connection, false);
-  Messages::DropDecoder(connection);
-  Messages::DropParser(connection);
-  Input::KeepBefore(connection, requests);
-  SocketWatch::Resume(connection, kPauseUpgrade);
+  Exchanges::ReadAgain(connection, requests, count);
   SocketWatch::Resume(connection, kPauseRelay);
-  SocketWatch::Resume(connection, kPausePipeline);
 }
 
 void RelayInput::AnswerLost(Connection* connection, std::string_view requests) {

@@ -66,6 +66,20 @@ void Exchanges::OnAnswered(Connection* connection) {
   }
 }
 
+void Exchanges::ReadAgain(Connection* connection, std::string_view requests, uint32_t count) {
+  Messages::OnAnswered(connection, count);
+  connection->Enter(InputPhase::kHead);
+  Messages::SetLast(connection, false);
+  Messages::StopTime(connection);
+  Messages::DropDecoder(connection);
+  Messages::DropParser(connection);
+  Messages::DropRaw(connection);
+  Input::SetGiven(connection, 0);
+  Input::KeepBefore(connection, requests);
+  SocketWatch::Resume(connection, kPauseUpgrade);
+  SocketWatch::Resume(connection, kPausePipeline);
+}
+
 void Exchanges::TimeAnsweredBody(Connection* connection) {
   if (connection->message.unanswered() != 0 || connection->idle.timeout_ms() == 0) return;
   transport_->StartIdleTimer(connection, connection->idle.timeout_ms());

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "engine/connection/connection.h"
@@ -29,6 +30,9 @@ class Exchanges {
   InputPhase BeginBody(Connection* connection, const http1::RequestHead& head);
   // Must be called when a request has been read to its end.
   void MessageDone(Connection* connection);
+  // Reads `count` requests, whose bytes are `requests`, again: nobody answers them as they were
+  // read. Nothing is read before the input is resumed. The phase must allow kHead.
+  static void ReadAgain(Connection* connection, std::string_view requests, uint32_t count);
   // Must be called when the answer to a request is complete.
   void OnAnswered(Connection* connection);
   // Ends a connection that is idle and whose server was closed, or gives it to another member of

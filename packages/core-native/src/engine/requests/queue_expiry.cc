@@ -32,7 +32,8 @@ void QueueExpiry::RefuseUnread(Attachment* attachment, const UnreadRequests::Ite
   // behaves as on Node.
   const bool has_queue = !connection->server()->config->settings().prefixes.empty();
   if (status == RouteStatus::kOffline && !has_queue) return;
-  if (!attachment->refused().Claim(item.end, attachment->requests())) return;
+  if (!attachment->claimed().Add(item.end, records::Claim::kRefused, attachment->requests()))
+    return;
   NativeAnswers::Unserved request{status};
   request.is_head_request = item.is_head;
   request.closes = request.was_queued = true;

@@ -1,5 +1,7 @@
 #include "engine/requests/request_gate.h"
 
+#include "base/limits.h"
+
 namespace httpsys::engine {
 
 bool RequestGate::IsQueueFull(LaneServer* server) {
@@ -9,18 +11,21 @@ bool RequestGate::IsQueueFull(LaneServer* server) {
   return server->queued->load(std::memory_order_relaxed) >= limit;
 }
 
-void RequestGate::AddUnread(const Connection* connection, const http1::RequestHead& head) {
+void RequestGate::AddUnread(const Connection* connection, const http1::RequestHead& head,
+                            const Route& route, std::string_view bytes) {
   const LaneServer* server = connection->server();
   UnreadRequests::Item item;
   item.end = server->attachment->requests().appended();
   item.counter = server->queued;
   item.slot = connection->slot.number();
+  item.prefix_id = route.id;
+  item.is_movable = route.has_others && bytes.size() <= limits::kMovableBytesMax;
   item.is_head = head.method == head_method_;
   item.is_first = connection->message.unanswered() == 1;
   const uint32_t timeout_ms = server->config->settings().queue_timeout_ms;
   // The time of a request that is behind others begins when those are answered.
   if (timeout_ms != 0 && item.is_first) item.deadline_ms = clock_->Ms() + timeout_ms;
-  server->attachment->unread().Add(item);
+  server->attachment->unread().Add(item, item.is_movable ? bytes : std::string_view());
 }
 
 }  // namespace httpsys::engine

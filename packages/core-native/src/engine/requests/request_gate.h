@@ -1,10 +1,15 @@
 #pragma once
 // The limit of a server's request queue.
 
+#include <cstdint>
+#include <string_view>
+
 #include "engine/connection/connection.h"
 #include "engine/connection/pass_clock.h"
 #include "http1/method_table.h"
 #include "http1/request_parser.h"
+#include "records/records.h"
+#include "url/url_prefix_table.h"
 
 namespace httpsys::engine {
 
@@ -19,8 +24,15 @@ class RequestGate {
 
   // True if the server has as many unbegun requests as its limit allows.
   static bool IsQueueFull(LaneServer* server);
-  // Must be called when a request of this connection was given to JavaScript.
-  void AddUnread(const Connection* connection, const http1::RequestHead& head);
+  // Returns kFlagClaimable if the lane may want the request back, otherwise 0.
+  static uint32_t ClaimFlag(const Connection* connection, const Route& route) {
+    const bool has_deadline = connection->server()->config->settings().queue_timeout_ms != 0;
+    return has_deadline || route.has_others ? uint32_t{records::kFlagClaimable} : 0;
+  }
+  // Must be called when a request of this connection was given to JavaScript. `bytes` are the whole
+  // request as received, for another owner of the queue (Route::has_others); empty for a stream.
+  void AddUnread(const Connection* connection, const http1::RequestHead& head, const Route& route,
+                 std::string_view bytes);
 
  private:
   const int head_method_;

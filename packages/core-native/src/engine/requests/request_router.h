@@ -109,6 +109,19 @@ class RelayedStreams {
   ~RelayedStreams() = default;
 };
 
+// Streams of HTTP/2 whose requests were given to JavaScript, which has not begun them. Thread: the
+// lane.
+class UnbegunStreams {
+ public:
+  // True while the whole request is kept here, so that another owner of the queue can get it.
+  virtual bool CanWithdraw(const Connection* stream) const = 0;
+  // Makes the request wait for its owner again. JavaScript is told that the stream has ended.
+  virtual void Withdraw(Connection* stream) = 0;
+
+ protected:
+  ~UnbegunStreams() = default;
+};
+
 // Turns a connection of HTTP/1.1 into one of HTTP/2. Thread: the lane.
 class Http2Entry {
  public:

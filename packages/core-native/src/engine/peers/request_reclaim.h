@@ -1,0 +1,54 @@
+#pragma once
+// Takes requests back from JavaScript that is blocked, so that another owner of the queue gets
+// them.
+
+#include <uv.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/connection/attachments.h"
+#include "engine/connection/connection.h"
+#include "engine/connection/input.h"
+#include "engine/connection/unread_requests.h"
+#include "engine/peers/port_moves.h"
+#include "engine/requests/request_router.h"
+
+namespace httpsys::engine {
+
+// A lane gives requests to JavaScript before it knows whether JavaScript is free: it may be busy
+// with a timer of the application, or the first of several requests may block it. The workers of
+// HTTP.SYS take requests themselves when they are free. Here, the lane takes back what blocked
+// JavaScript has not begun (ClaimedRequests says who gets a request), and reads it again:
+// OwnerChoice then finds another owner. Thread: the lane.
+class RequestReclaim {
+ public:
+  RequestReclaim(uv_loop_t* loop, const Attachments* attachments, PortMoves* moves, Input* input,
+                 UnbegunStreams* streams);
+  RequestReclaim(const RequestReclaim&) = delete;
+  RequestReclaim& operator=(const RequestReclaim&) = delete;
+  // Must be called before the loop is closed.
+  void Close();
+
+  // Must be called in each turn of the loop. Takes back what should be taken back now, and makes
+  // the loop turn again when there may be more.
+  void Run();
+
+ private:
+  using Item = UnreadRequests::Item;
+
+  void TakeBack(Attachment* attachment, uint64_t blocked_ms);
+  // True if the request can be read again, and its connection has not moved too often for that.
+  bool CanTake(const Connection* connection, uint64_t blocked_ms) const;
+  void Take(Connection* connection, const Item& item);
+  void LookForOwner(Connection* connection);
+
+  const Attachments* attachments_;
+  PortMoves* moves_;
+  Input* input_;
+  UnbegunStreams* streams_;
+  uv_timer_t timer_;
+  std::vector<Connection*> taken_;  // Whose requests were taken back in this turn.
+};
+
+}  // namespace httpsys::engine

@@ -1,0 +1,64 @@
+#pragma once
+// The requests that a lane has claimed back while they waited for JavaScript, which must not begin
+// them.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+
+#include "records/records.h"
+#include "records/request_queue.h"
+
+namespace httpsys {
+
+// A request is named by the position of its record in the lane's queue: RequestQueue::appended()
+// right behind it. No two requests have the same position, whichever connection or slot they have.
+// An entry is removed when JavaScript asks about its request or a later one, so a request that
+// JavaScript skips (its socket is destroyed) leaves nothing behind.
+//
+// Either the lane or JavaScript gets a request, never both. The lane stores the number of entries
+// and then reads the position of JavaScript; JavaScript stores its position and then reads the
+// number. All four are sequentially consistent, so at least one of the two sees the other. If the
+// lane sees that JavaScript has come to the request, it gives the claim up. If JavaScript sees an
+// entry, it asks, and the mutex makes it wait until the lane has decided.
+class ClaimedRequests {
+ public:
+  using Claim = records::Claim;
+
+  // `count` is set to the number of entries. JavaScript reads it before it asks.
+  explicit ClaimedRequests(std::atomic<uint32_t>* count) : count_(count) {}
+
+  // Claims a request whose record has kFlagClaimable. Must be called before the lane does anything
+  // with the request. Returns false if JavaScript has begun the request and will answer it.
+  // Thread: the lane.
+  bool Add(uint64_t end, Claim claim, const RequestQueue& queue) {
+    const std::lock_guard lock(mutex_);
+    const auto entry = claims_.insert_or_assign(end, claim).first;
+    Tell();
+    if (queue.begun() < end) return true;
+    claims_.erase(entry);
+    Tell();
+    return false;
+  }
+
+  // Returns what has become of the request that JavaScript is about to begin. Thread: JavaScript.
+  Claim Take(uint64_t end) {
+    const std::lock_guard lock(mutex_);
+    const auto found = claims_.find(end);
+    const Claim claim = found == claims_.end() ? Claim::kNone : found->second;
+    claims_.erase(claims_.begin(), claims_.upper_bound(end));
+    Tell();
+    return claim;
+  }
+
+ private:
+  void Tell() { count_->store(static_cast<uint32_t>(claims_.size()), std::memory_order_seq_cst); }
+
+  std::atomic<uint32_t>* count_;
+  std::mutex mutex_;
+  std::map<uint64_t, Claim> claims_;
+};
+
+}  // namespace httpsys
