@@ -7,6 +7,7 @@ const { ratioOf } = require('../lib/statistics')
 const { compareInstructions } = require('../sharing/instructions')
 const { compare } = require('../sharing/load')
 const { measureBlocked } = require('../sharing/blocked')
+const { measurePulled } = require('../sharing/pulled')
 const { kParts, measureJoining, measureRouting } = require('../sharing/parts')
 
 /** @typedef {import('../sharing/load').Measured} Measured */
@@ -68,6 +69,13 @@ module.exports = {
       const times = await measureTimes()
       figures.push({ name, ...times })
       lines.push(`* ${name}: ${times.title}: ${range(times.milliseconds)} ms ${times.milliseconds.high <= times.target ? '≤' : '> !'} ${times.target}`)
+    }
+    if (isWanted('pulled requests')) {
+      console.log('\n pulled requests')
+      const pulled = await measurePulled()
+      figures.push(/** @type {any} */ ({ name: 'pulled requests', ...pulled }))
+      const each = pulled.forms.map(({ title, late, longest }) => `${title} ${range(late)} ${late.high <= pulled.target ? '≤' : '> !'} ${pulled.target} (longest wait ${range(longest)} ms)`)
+      lines.push(`* pulled requests: ${pulled.title}: ${each.join(', ')}`)
     }
     if (isWanted('routing')) {
       const lookups = await measureRouting(plan.cpus.server)

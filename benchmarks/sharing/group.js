@@ -53,11 +53,16 @@ class Group {
     })
   }
 
-  /** Members of one port that have its root prefix together, as one queue. @param {{ members: number }} what */
-  static async queue ({ members }) {
+  /**
+   * Members of one port that have its root prefix together, as one queue.
+   *
+   * @param {{ members: number, files?: { key: string, cert: string } | null }} what files: for https
+   */
+  static async queue ({ members, files = null }) {
     const group = new Group(undefined)
     group.port = await freePort()
-    return group.#orStop(() => inTurns(members, () => group.#start('queue', [`http://*:${group.port}/`]), 1))
+    const args = files === null ? [`http://*:${group.port}/`] : [`https://*:${group.port}/`, files.key, files.cert]
+    return group.#orStop(() => inTurns(members, () => group.#start('queue', args), 1))
   }
 
   /** Processes that share nothing: process n has the prefix /p<n>/ of a port of its own. @param {{ cpu: number, members: number }} what */

@@ -3,13 +3,18 @@
 // A process under measurement in the scenario port-sharing.
 //
 //   server.js httpsys <prefix> ...           on URL prefixes of a shared port
-//   server.js queue <prefix>                 the same, on one queue; tells its process id; /block/<ms> blocks it and tells since when
+//   server.js queue <prefix> [<key file> <certificate file>]
+//                                            the same, on one queue; tells its process id; /block/<ms> and /sleep/<ms> block it, with and
+//                                            without using the CPU, and tell since when
 //   server.js node                           node:http on a port of the system's choice
 //   server.js httpxy <port of /p1/> ...      a proxy on node:http
 
+const fs = require('node:fs')
 const http = require('node:http')
 
 const [, , kind, ...args] = process.argv
+/** What a handler takes that asks nobody else. */
+const kHandlerNs = 12_000n
 
 /** @type {import('node:http').RequestListener} */
 function answer (req, res) {
@@ -19,20 +24,28 @@ function answer (req, res) {
 
 /** @type {import('node:http').RequestListener} */
 function answerOnQueue (req, res) {
-  const [, text] = /^\/block\/(\d+)$/.exec(req.url ?? '') ?? []
-  if (text === undefined) {
+  const [, how, text] = /^\/(block|sleep)\/(\d+)$/.exec(req.url ?? '') ?? []
+  const began = process.hrtime.bigint()
+  if (how === undefined) {
+    while (process.hrtime.bigint() < began + kHandlerNs);
     res.end(String(process.pid))
     return
   }
-  const began = process.hrtime.bigint()
-  while (process.hrtime.bigint() < began + BigInt(text) * 1_000_000n);
+  if (how === 'sleep') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, Number(text))
+  else while (process.hrtime.bigint() < began + BigInt(text) * 1_000_000n);
   res.end(`${process.pid} ${Number(began) / 1e6}`)
 }
 
 /** @returns {Promise<import('node:http').Server>} */
 async function create () {
   if (kind === 'httpsys') return require('@httpsys/core-native').createServer(answer)
-  if (kind === 'queue') return require('@httpsys/core-native').createServer(answerOnQueue)
+  if (kind === 'queue') {
+    const ours = require('@httpsys/core-native')
+    const [, key, cert] = args
+    return key === undefined
+      ? ours.createServer(answerOnQueue)
+      : ours.https.createServer({ key: fs.readFileSync(key), cert: fs.readFileSync(cert) }, answerOnQueue)
+  }
   if (kind === 'node') return http.createServer(answer)
   const { createProxyServer } = await import('httpxy')
   const proxy = createProxyServer({ agent: new http.Agent({ keepAlive: true }) })

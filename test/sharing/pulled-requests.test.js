@@ -182,27 +182,31 @@ describe('Requests that a blocked process has not begun', { skip: kSkip }, () =>
     for (const text of texts) assert.match(text, /^HTTP\/1\.1 101 [^]*X-Owner: b\r\n\r\nb:first$/)
   })
 
-  it('wait for it when they are too long to be kept, or not whole', async (t) => {
+  it('wait for it when they are too long to be kept, or not whole, or before one that waits', async (t) => {
     const port = await freePort()
     const members = await twoMembers(t, port)
-    const clients = await Promise.all(Array.from({ length: 16 }, () => connect(t, port)))
+    const clients = await Promise.all(Array.from({ length: 24 }, () => connect(t, port)))
     /** @type {import('./kit').Client[]} */
     let ofA = []
     await until(async () => {
       const owners = await Promise.all(clients.map((client) => client.request(kPath)))
       ofA = clients.filter((_, i) => owners[i].owner === 'a')
-      return ofA.length >= 2
-    }, 'two connections of a')
+      return ofA.length >= 3
+    }, 'three connections of a')
     const release = await members[0].block(t)
-    const long = ofA[0].request(kPath, { method: 'POST', body: 'x'.repeat(kLongBytes) })
-    const [open] = ofA[1].send(`POST ${kPath} HTTP/1.1\r\nHost: shared.test\r\nContent-Length: 10\r\n\r\nfive `)
+    const [long, open, before] = ofA
+    const lines = `Host: shared.test\r\nContent-Length: ${kLongBytes}\r\n\r\n${'x'.repeat(kLongBytes)}`
+    const answers = [
+      ...long.send(`POST ${kPath}long HTTP/1.1\r\n${lines}`),
+      ...open.send(`POST ${kPath}open HTTP/1.1\r\nHost: shared.test\r\nContent-Length: 10\r\n\r\nfive `),
+      ...before.send(`GET ${kPath}before HTTP/1.1\r\nHost: shared.test\r\n\r\nPOST ${kPath}behind HTTP/1.1\r\n${lines}`, 2)
+    ]
     await silence(kLongEnoughMs)
-    ofA[1].socket.write('bytes')
-    const early = await Promise.race([long, open, sleep(kLongEnoughMs)])
-    assert.equal(early, undefined)
+    open.socket.write('bytes')
+    assert.equal(await Promise.race([...answers, sleep(kLongEnoughMs)]), undefined)
     release()
-    const answers = await Promise.all([long, open])
-    assert.deepEqual(answers.map(({ owner, body }) => [owner, body.split(' ')[5]]), [['a', String(kLongBytes)], ['a', '10']])
+    const told = (await Promise.all(answers)).map(({ owner, body }) => [owner, body.split(' ')[4].slice(kPath.length), Number(body.split(' ')[5])])
+    assert.deepEqual(told, [['a', 'long', kLongBytes], ['a', 'open', 10], ['a', 'before', 0], ['a', 'behind', kLongBytes]])
   })
 
   it('are answered by others when it is killed', async (t) => {

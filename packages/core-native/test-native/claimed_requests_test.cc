@@ -48,7 +48,7 @@ class ClaimedRequestsTest : public testing::Test {
     size_t count = 0;
     RequestQueue::Region region;
     while (count < most && queue_->Next(&region)) {
-      reading_.store(region.start, std::memory_order_relaxed);
+      reading_.store(region.start, std::memory_order_release);
       queue_->BeginReading();
       const auto* memory = reinterpret_cast<const uint8_t*>(memory_[region.segment].data());
       uint32_t at = region.start;

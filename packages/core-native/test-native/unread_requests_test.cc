@@ -21,10 +21,19 @@ class UnreadRequestsTest : public testing::Test {
     unread_.Add(item, bytes);
   }
 
+  std::vector<uint64_t> Asked() {
+    std::vector<uint64_t> ends;
+    unread_.TakeMovable([&](const UnreadRequests::Item& item) {
+      ends.push_back(item.end);
+      return Fate::kStays;
+    });
+    return ends;
+  }
+
   std::vector<std::string> Movable() {
     std::vector<std::string> movable;
     unread_.TakeMovable([&](const UnreadRequests::Item& item) {
-      movable.push_back(item.bytes);
+      if (item.is_movable) movable.push_back(item.bytes);
       return Fate::kStays;
     });
     return movable;
@@ -34,15 +43,16 @@ class UnreadRequestsTest : public testing::Test {
   UnreadRequests unread_;
 };
 
-TEST_F(UnreadRequestsTest, MovableOnesAreAskedAboutFromTheLastToTheFirst) {
-  Add(1, "a");
-  Add(2);
-  Add(3, "c");
+TEST_F(UnreadRequestsTest, TheyAreAskedAboutFromTheLastToTheFirst) {
+  Add(1);
+  Add(2, "b");
+  Add(3);
   Add(4, "d");
-  EXPECT_EQ(Movable(), (std::vector<std::string>{"d", "c", "a"}));
-  unread_.Settle(1);
-  EXPECT_EQ(Movable(), (std::vector<std::string>{"d", "c"}));
-  EXPECT_EQ(queued_, 3u);
+  // Nothing before the first movable one matters.
+  EXPECT_EQ(Asked(), (std::vector<uint64_t>{4, 3, 2, 1}));
+  unread_.Settle(2);
+  EXPECT_EQ(Asked(), (std::vector<uint64_t>{4, 3}));
+  EXPECT_EQ(queued_, 2u);
 }
 
 TEST_F(UnreadRequestsTest, OneThatIsTakenIsNotCountedOrTakenAgain) {
@@ -57,7 +67,7 @@ TEST_F(UnreadRequestsTest, OneThatIsTakenIsNotCountedOrTakenAgain) {
   EXPECT_EQ(asked, 2);
   EXPECT_EQ(queued_, 2u);
   EXPECT_EQ(Movable(), (std::vector<std::string>{"b", "a"}));
-  EXPECT_EQ(unread_.All().size(), 3u);
+  EXPECT_EQ(unread_.All().size(), 2u);
   unread_.Settle(3);
   EXPECT_EQ(queued_, 0u);
   EXPECT_FALSE(unread_.has_movable());

@@ -44,7 +44,8 @@ class PlayedRouter final : public RequestRouter {
     *route = {status, 0};
     return outcome;
   }
-  Outcome FindStreamServer(Connection*, const http1::RequestHead&, Route*, uint64_t*) override {
+  Outcome FindStreamServer(Connection*, const http1::RequestHead&, bool, Route*,
+                           uint64_t*) override {
     return Outcome::kUnrouted;
   }
   bool CanRelay(const Connection*) const override { return true; }

@@ -329,18 +329,21 @@ inline constexpr uint32_t kAbsentMsMax = 300'000;
 // How long the prefixes of a process that died, or whose successor has not come in time, answer
 // 503. Supervisors restart processes sooner. Afterwards the prefixes are free.
 inline constexpr uint32_t kOfflineMs = 10'000;
-// Time on one batch after which JavaScript counts as blocked, so that other owners of a queue get
-// new requests. Longer than most handlers run, shorter than anybody notices.
-inline constexpr uint64_t kBlockedMs = 10;
+// Time in which JavaScript begins nothing, although it could, after which it counts as blocked:
+// other owners of a queue get new requests and those that it has not begun. Longer than most
+// handlers run, and so short that 64 requests are answered by others within 20 ms.
+inline constexpr uint64_t kBlockedMs = 6;
 // Moves of a connection between blocked owners, after which it waits where it is. For each move the
-// owner must have been blocked for twice as long as for the move before (20 ms to 40 s), so that
+// owner must have been blocked for twice as long as for the move before (12 ms to 24 s), so that
 // the connection stays where JavaScript is free first, and does not wait for an owner that stays
 // blocked while another one is free again.
 inline constexpr uint8_t kBlockedHopsMax = 12;
 static_assert(kBlockedHopsMax < kHopsMax);
-// How often a lane looks whether JavaScript is blocked while it has requests that another owner
-// could take: kBlockedMs, and what timers of whole milliseconds may be early.
-inline constexpr uint64_t kReclaimLookMs = kBlockedMs + 2;
+// Requests that a lane takes back at a time, so that a short block of JavaScript does not move a
+// whole queue; more are taken after another kBlockedMs.
+inline constexpr size_t kReclaimedMax = 128;
+// How many of them go to other members together.
+inline constexpr size_t kReclaimedPerFlush = 8;
 // Longest request, head and body, that is kept while JavaScript has not begun it, so that another
 // owner of the queue can get it: what a browser sends with a form. Longer ones stay.
 inline constexpr size_t kMovableBytesMax = 16 * 1024;

@@ -43,8 +43,8 @@ LaneParts::LaneParts(const Wanted& wanted) {
   expiry = std::make_unique<QueueExpiry>(wanted.attachments, answers.get(), http1->writer(),
                                          http2->writer());
   router->Start(exchanges.get(), relay_input.get(), http2->relayed());
-  reclaim = std::make_unique<RequestReclaim>(loop, wanted.attachments, &router->moves(),
-                                             input.get(), http2->unbegun());
+  reclaim = std::make_unique<RequestReclaim>(loop, wanted.attachments, router.get(), input.get(),
+                                             http2->unbegun());
   processor = std::make_unique<ReplyProcessor>(wanted.attachments, transport.get(), &protocols,
                                                http1.get(), http2.get(), websockets.get());
   publisher = std::make_unique<RecordPublisher>(loop, wanted.attachments, transport.get(),

@@ -110,7 +110,8 @@ RecordDispatch::Dispatched RecordDispatch::DispatchRegion(size_t lane,
   napi_create_uint32(env, region.end, &arguments[3]);
   const ControlBlock control(controls_[lane]);
   std::atomic<uint32_t>& resume = control[records::kDispatchResume];
-  resume.store(region.start, std::memory_order_relaxed);
+  // A lane that sees this offset sees what was consumed before (RequestQueue::begun()).
+  resume.store(region.start, std::memory_order_release);
   control[records::kBatchOpen].store(1, std::memory_order_relaxed);
   backend()->requests(lane).BeginReading();
   napi_value receiver;

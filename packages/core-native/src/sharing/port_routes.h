@@ -32,6 +32,12 @@ class PortRoutes {
     uint64_t absent_until_ms = 0;
     bool has_peers = false;  // Some owner is another member.
 
+    // The first owner that is here, or nullptr.
+    const Owner* own() const {
+      const auto found = std::find_if(owners.begin(), owners.end(),
+                                      [](const Owner& owner) { return owner.member == 0; });
+      return found == owners.end() ? nullptr : &*found;
+    }
     // True if an owner takes requests with any Host, as Node does.
     bool has_plain_owner() const {
       return std::any_of(owners.begin(), owners.end(),

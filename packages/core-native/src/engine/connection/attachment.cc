@@ -26,13 +26,13 @@ Attachment::Attachment(ControlBlock control, std::vector<std::span<uint8_t>> seg
 }
 
 uint64_t Attachment::BlockedMs(uint64_t now_ms) {
-  const uint64_t consumed = requests_.consumed();
-  if (consumed != consumed_ || !requests_.HasUnread()) {
-    consumed_ = consumed;
-    working_since_ms_ = now_ms;
+  const uint64_t begun = requests_.begun();
+  if (begun != begun_ || !requests_.HasUnread()) {
+    begun_ = begun;
+    begun_at_ms_ = now_ms;
     return 0;
   }
-  return now_ms - working_since_ms_;
+  return now_ms - begun_at_ms_;
 }
 
 }  // namespace httpsys::engine

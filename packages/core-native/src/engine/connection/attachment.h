@@ -74,8 +74,8 @@ class Attachment {
     lent_.Return(id);
     records_.BlockDone(id, error);
   }
-  // How long JavaScript has been working on the same batch. Must also be called before records are
-  // published, so that time without work is not counted.
+  // How long ago JavaScript has begun a record last, while it has others to begin or to end. Must
+  // also be called before records are published, so that time without work is not counted.
   uint64_t BlockedMs(uint64_t now_ms);
   // Notes that a connection was paused because no segment was free (kPauseMemory).
   void NoteStalled() { has_paused_ = true; }
@@ -93,8 +93,8 @@ class Attachment {
   Slots slots_;
   UnreadRequests unread_;
   ReceiveBlocks::Loan loan_;
-  uint64_t consumed_ = 0;          // What JavaScript had read at the last BlockedMs().
-  uint64_t working_since_ms_ = 0;  // Since when JavaScript has been working on the batch.
+  uint64_t begun_ = 0;        // What JavaScript had begun at the last BlockedMs().
+  uint64_t begun_at_ms_ = 0;  // When that was seen first.
   bool has_paused_ = false;
 };
 

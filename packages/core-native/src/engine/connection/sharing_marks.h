@@ -23,7 +23,9 @@ class SharingMarks {
   // A request was answered: the limits on moves count anew for the next one.
   static void ForgetMoves(Connection* connection) {
     connection->sharing.hops_ = connection->sharing.returns_ = 0;
+    connection->sharing.is_reclaimed_ = false;
   }
+  static void SetReclaimed(Connection* connection) { connection->sharing.is_reclaimed_ = true; }
   static void SetHelloRouted(Connection* connection) {
     connection->sharing.is_hello_routed_ = true;
   }

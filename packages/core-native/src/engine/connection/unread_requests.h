@@ -77,22 +77,27 @@ class UnreadRequests {
     return overdue;
   }
 
+  // All but those that were taken.
   std::vector<Item> All() const {
     std::vector<Item> all;
-    for (size_t i = 0; i < count_; ++i) all.push_back(ring_[(first_ + i) % ring_.size()]);
+    for (size_t i = 0; i < count_; ++i) {
+      const Item& item = ring_[(first_ + i) % ring_.size()];
+      if (item.counter != nullptr) all.push_back(item);
+    }
     return all;
   }
 
   // What TakeMovable() does with a request.
   enum class Fate : uint8_t { kStays, kTaken, kStop };
   bool has_movable() const { return movable_ != 0; }
-  // Asks `decide` about each movable request, the last one first, until it says kStop. A request
-  // that is taken does not count any more; its item stays until Settle() has come past it.
+  // Asks `decide` about each request, the last one first, until it says kStop or no movable one is
+  // left. A request that is taken does not count any more; its item stays until Settle() has come
+  // past it.
   template <typename Decide>
   void TakeMovable(Decide decide) {
     for (size_t i = count_; i-- != 0 && movable_ != 0;) {
       Item& item = ring_[(first_ + i) % ring_.size()];
-      if (!item.is_movable) continue;
+      if (item.counter == nullptr) continue;
       const Fate fate = decide(item);
       if (fate == Fate::kStop) return;
       if (fate == Fate::kTaken) Leave(&item);

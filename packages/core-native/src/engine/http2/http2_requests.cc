@@ -143,15 +143,21 @@ bool Http2Requests::FindServer(Connection* connection, Route* route) {
   Connection* parent = connection->stream->state->connection;
   if (router_->MustRoute(parent)) {
     uint64_t member = 0;
-    switch (router_->FindStreamServer(connection, head_, route, &member)) {
-      case RequestRouter::Outcome::kHere:
+    using Outcome = RequestRouter::Outcome;
+    Outcome outcome = router_->FindStreamServer(connection, head_, true, route, &member);
+    if (outcome == Outcome::kRelayed) {
+      if (relays_->Begin(connection, member, head_)) return false;
+      // Too many are relayed: one that has an owner here waits for it.
+      outcome = router_->FindStreamServer(connection, head_, false, route, &member);
+    }
+    switch (outcome) {
+      case Outcome::kHere:
         break;
-      case RequestRouter::Outcome::kWaiting:
+      case Outcome::kWaiting:
         Park(connection);
         return false;
-      case RequestRouter::Outcome::kRelayed:
-        if (!relays_->Begin(connection, member, head_))
-          AnswerUnrouted(connection, RouteStatus::kNoRelay);
+      case Outcome::kRelayed:
+        AnswerUnrouted(connection, RouteStatus::kNoRelay);
         return false;
       default:
         AnswerUnrouted(connection, route->status);
@@ -209,7 +215,8 @@ void Http2Requests::Deliver(Connection* connection, const Route& route, size_t h
   }
   connection->attachment().records().RequestHead(head_, request);
   stream->queue_end = connection->attachment().requests().appended();
-  stream->is_movable = route.has_others && stream->has_ended && !has_trailers && !head_.upgrade;
+  stream->is_movable = route.has_others && stream->has_ended && !has_trailers && !head_.upgrade &&
+                       stream->body.size() <= limits::kMovableBytesMax;
   Route movable = route;
   movable.has_others = stream->is_movable;
   gate_->AddUnread(connection, head_, movable, {});

@@ -41,8 +41,8 @@ const sharing::PortRoutes::Owner* OwnerChoice::Choose(Port* port, const Connecti
     // member for long.
     const uint64_t blocked_ms = BlockedMs();
     if (blocked_ms < limits::kBlockedMs) return &*own;
-    const bool is_worse = blocked_ms >= limits::kBlockedMs << connection->sharing.hops();
-    if (!is_worse || connection->sharing.hops() >= limits::kBlockedHopsMax) return nullptr;
+    const bool is_worse = blocked_ms >= PatienceMs(connection);
+    if (!is_worse || MovesOf(connection) >= limits::kBlockedHopsMax) return nullptr;
   }
   if (is_settled && !IsBlocked()) return nullptr;
   uint32_t& turn = port->turns[target_id];

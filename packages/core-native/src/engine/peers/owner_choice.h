@@ -3,6 +3,7 @@
 
 #include <uv.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <unordered_map>
 
@@ -47,6 +48,16 @@ class OwnerChoice {
   // Returns the member that shall get the connection back when it goes to `next` only because an
   // owner is blocked; 0 = nobody.
   uint64_t HomeOf(const Connection* connection, uint64_t next) const;
+  // How many times the connection or its request has moved because an owner was blocked. The first
+  // move of a new connection is not one of these: it is given to the owner whose turn it is.
+  static int MovesOf(const Connection* connection) {
+    const int hops = connection->sharing.hops();
+    return hops == 0 || connection->sharing.is_lent() ? hops : hops - 1;
+  }
+  // How long an owner must be blocked before the connection moves once more.
+  static uint64_t PatienceMs(const Connection* connection) {
+    return limits::kBlockedMs << std::min<int>(MovesOf(connection), limits::kBlockedHopsMax);
+  }
   // Must be called when a connection was passed on because this member is blocked. Other members
   // are told (PeerLinks::TellFree()) when it has been free for a while.
   void OnLent();
@@ -68,7 +79,7 @@ class OwnerChoice {
  private:
   // True if JavaScript has not read everything that it was given.
   bool IsBusy() const { return attachments_->HasUnread(); }
-  // How long JavaScript has been working on the same batch.
+  // How long JavaScript has not begun anything, although it could.
   uint64_t BlockedMs();
   // True if other owners should take new requests.
   bool IsBlocked() { return BlockedMs() >= limits::kBlockedMs; }

@@ -14,8 +14,10 @@ namespace {
 using Routes = sharing::PortRoutes;
 
 // Connections of a server of the whole port stay with it, as on Node.
-Route RouteTo(const Routes::Owner& owner, const Routes::Target& target) {
-  return {RouteStatus::kMatch, owner.prefix_id, target.has_peers && !owner.is_plain};
+Route RouteTo(const Connection* connection, const Routes::Owner& owner,
+              const Routes::Target& target) {
+  const bool may_go = target.has_peers && !owner.is_plain && !connection->sharing.is_reclaimed();
+  return {RouteStatus::kMatch, owner.prefix_id, may_go};
 }
 
 }  // namespace
@@ -159,12 +161,17 @@ RequestRouter::Outcome PortRouter::FindServer(Connection* connection,
     owner = choice_.OtherOwner(target, *owner);
   }
   if (owner->member == 0) return ToServer(connection, *owner, target, host, route);
-  return ToMember(port, connection, head, owner->member, input, head_bytes, route);
+  const Outcome outcome = ToMember(port, connection, head, owner->member, input, head_bytes, route);
+  // Too many are relayed: one that has an owner here waits for it.
+  const bool is_not_relayed =
+      outcome == Outcome::kUnrouted && route->status == RouteStatus::kNoRelay;
+  const Routes::Owner* own = is_not_relayed ? target.own() : nullptr;
+  return own == nullptr ? outcome : ToServer(connection, *own, target, host, route);
 }
 
 RequestRouter::Outcome PortRouter::FindStreamServer(Connection* stream,
-                                                    const http1::RequestHead& head, Route* route,
-                                                    uint64_t* member) {
+                                                    const http1::RequestHead& head, bool may_relay,
+                                                    Route* route, uint64_t* member) {
   PortTable::Port* port = table_.Find(stream->local_port);
   const HostName host = http1::HostOf(head);
   if (port == nullptr) {
@@ -172,14 +179,15 @@ RequestRouter::Outcome PortRouter::FindStreamServer(Connection* stream,
                                                                             : Outcome::kUnrouted;
   }
   if (const auto decided = LookUp(*port, stream, head, host, route)) return *decided;
-  const Routes::Owner* owner = choice_.ChooseForStream(port, route->id);
+  const Routes::Owner* owner = may_relay ? nullptr : port->routes->target(route->id).own();
+  if (owner == nullptr) owner = choice_.ChooseForStream(port, route->id);
   if (owner == nullptr) return waiting_.Wait(stream, route);
   if (owner->member == 0) {
     LaneServer* server = table_.Server(owner->server_id);
     if (server == nullptr) return Refuse(route);
     if (!PortAdmission::IsAllowed(stream, *server, host, route)) return Outcome::kUnrouted;
     ConnectionList::SetServer(stream, server);
-    *route = RouteTo(*owner, port->routes->target(route->id));
+    *route = RouteTo(stream, *owner, port->routes->target(route->id));
     return Outcome::kHere;
   }
   if (stream->sharing.hops() >= limits::kReturnsMax) return Refuse(route);
@@ -209,7 +217,7 @@ RequestRouter::Outcome PortRouter::ToServer(Connection* connection, const Routes
   // Answers of another member must leave first.
   if (Relays::HasPending(connection)) return Outcome::kLater;
   transport_->Assign(connection, server);
-  *route = RouteTo(owner, target);
+  *route = RouteTo(connection, owner, target);
   return Outcome::kHere;
 }
 

@@ -65,8 +65,8 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
     relays_.SendMore(connection, bytes);
   }
   bool RelayEnd(Connection* connection) override { return relays_.EndInput(connection); }
-  Outcome FindStreamServer(Connection* stream, const http1::RequestHead& head, Route* route,
-                           uint64_t* member) override;
+  Outcome FindStreamServer(Connection* stream, const http1::RequestHead& head, bool may_relay,
+                           Route* route, uint64_t* member) override;
   bool RelayStream(Connection* stream, uint64_t member, std::string_view head) override {
     return relays_.Send(stream, member, head);
   }

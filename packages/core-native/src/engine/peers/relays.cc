@@ -118,8 +118,8 @@ bool Relays::Send(Connection* connection, uint64_t member, std::string_view head
   }
   Relay* relay = connection->relay() != nullptr ? Of(connection) : Open(connection, member);
   if (relay == nullptr) return false;
-  // The bytes of a stream's request are kept by its session.
-  if (relay->pending++ == 0) relay->is_kept = connection->stream == nullptr;
+  ++relay->pending;
+  if (connection->stream == nullptr) relay->kept.Begin();
   SendMore(connection, head);
   return true;
 }
@@ -136,23 +136,10 @@ size_t Relays::UnsentBytes(const Connection* connection) {
 void Relays::SendMore(Connection* connection, std::string_view bytes) {
   Relay* relay = Of(connection);
   if (relay == nullptr) return;
-  Keep(relay, bytes);
+  relay->kept.Append(bytes);
   const bool is_behind = !relay->unsent.empty();
   relay->unsent.append(bytes);
   if (!is_behind) Write(relay);
-}
-
-// Keeps the bytes of requests, so that another member can get them if this one returns them. Long
-// requests are rare at that moment.
-void Relays::Keep(Relay* relay, std::string_view bytes) {
-  if (!relay->is_kept) return;
-  if (relay->kept.size() + bytes.size() > limits::kRelayKeptBytesMax) return Forget(relay);
-  relay->kept.append(bytes);
-}
-
-void Relays::Forget(Relay* relay) {
-  relay->is_kept = false;
-  relay->kept = {};
 }
 
 bool Relays::EndInput(Connection* connection) {
@@ -240,8 +227,8 @@ void Relays::CheckAnswers(Relay* relay) {
     const bool closes = relay->answers.front().closes != 0;
     relay->answered_bytes = relay->answers.front().total;
     relay->answers.erase(relay->answers.begin());
-    Forget(relay);
     if (relay->pending == 0) continue;
+    relay->kept.OnAnswered();
     --relay->pending;
     if (connection->stream != nullptr) {
       streams_->OnRelayedAnswer(connection, closes);
@@ -310,7 +297,7 @@ void Relays::Fail(Relay* relay) {
   const bool is_lost = relay->pending != 0 || relay->is_opaque;
   const bool is_begun =
       relay->is_opaque || !relay->answers.empty() || relay->received != relay->answered_bytes;
-  const std::string requests = std::move(relay->kept);
+  const std::string requests = relay->kept.Take();
   Free(relay);
   if (connection->stream != nullptr) {
     return is_lost ? streams_->OnRelayFailed(connection, is_begun)
@@ -376,7 +363,7 @@ void Relays::OnReturned(uint32_t id) {
   relay->is_returned = true;
   if (!relay->answers.empty()) return;
   const bool is_kept = connection->stream == nullptr
-                           ? relay->is_kept && RelayInput::CanTakeBack(connection)
+                           ? relay->kept.has_all() && RelayInput::CanTakeBack(connection)
                            : streams_->CanTakeBack(connection);
   const bool is_whole = is_kept && relay->received == relay->answered_bytes;
   if (relay->pending == 0 || relay->is_opaque || relay->is_ending || !is_whole) return Fail(relay);
@@ -385,7 +372,7 @@ void Relays::OnReturned(uint32_t id) {
     owner_->WaitReturned(connection);
     return streams_->TakeBack(connection);
   }
-  const std::string requests = std::move(relay->kept);
+  const std::string requests = relay->kept.Take();
   const uint32_t count = relay->pending;
   Free(relay);
   owner_->WaitReturned(connection);

@@ -15,6 +15,7 @@
 #include "engine/connection/connection.h"
 #include "engine/connection/input.h"
 #include "engine/connection/transport.h"
+#include "engine/peers/kept_requests.h"
 #include "engine/peers/peer_links.h"
 #include "engine/peers/relay_input.h"
 #include "engine/requests/exchanges.h"
@@ -35,11 +36,10 @@ struct Relay : RelayState {
   uint64_t received = 0;        // Bytes of answers that were received.
   uint64_t answered_bytes = 0;  // The position at which the last complete answer ended.
   uint32_t pending = 0;         // The number of requests without a complete answer.
-  std::string kept;             // All bytes of these requests, if is_kept.
-  bool is_kept = false;
-  bool is_opaque = false;  // The connection is upgraded: the relay is a tunnel.
-  bool is_ending = false;  // The client has ended its direction.
-  bool is_ended = false;   // The member has ended its direction.
+  KeptRequests kept;            // These requests; nothing for a stream, whose session keeps it.
+  bool is_opaque = false;       // The connection is upgraded: the relay is a tunnel.
+  bool is_ending = false;       // The client has ended its direction.
+  bool is_ended = false;        // The member has ended its direction.
   // The member returns the requests without an answer, once the bytes of its earlier answers have
   // come.
   bool is_returned = false;
@@ -118,8 +118,6 @@ class Relays {
   void EndOfStream(Relay* relay);
   void Fail(Relay* relay);
   void CloseBoth(Relay* relay);
-  static void Keep(Relay* relay, std::string_view bytes);
-  static void Forget(Relay* relay);
   static Relay* Of(const Connection* connection) {
     return static_cast<Relay*>(connection->relay());
   }

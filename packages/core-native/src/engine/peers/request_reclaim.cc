@@ -1,63 +1,101 @@
 #include "engine/peers/request_reclaim.h"
 
+#include <sys/socket.h>
+
 #include <algorithm>
+#include <utility>
 
 #include "base/limits.h"
+#include "engine/connection/sharing_marks.h"
+#include "engine/peers/owner_choice.h"
 #include "engine/requests/exchanges.h"
 
 namespace httpsys::engine {
 
 using Fate = UnreadRequests::Fate;
+namespace {
 
-RequestReclaim::RequestReclaim(uv_loop_t* loop, const Attachments* attachments, PortMoves* moves,
+// True if the end of the peer's data has come, although it is not read yet.
+bool HasEnded(const Connection* connection) {
+  char byte;
+  return recv(connection->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
+}  // namespace
+
+RequestReclaim::RequestReclaim(uv_loop_t* loop, const Attachments* attachments, PortRouter* router,
                                Input* input, UnbegunStreams* streams)
-    : attachments_(attachments), moves_(moves), input_(input), streams_(streams) {
+    : attachments_(attachments), router_(router), input_(input), streams_(streams) {
   uv_timer_init(loop, &timer_);
 }
 
 void RequestReclaim::Close() { uv_close(reinterpret_cast<uv_handle_t*>(&timer_), nullptr); }
 
 void RequestReclaim::Run() {
-  bool has_movable = false;
+  bool has_more = router_->waiting().has_waiting();
+  uint64_t longest_ms = 0;
   for (const auto& one : *attachments_) {
-    if (!one->unread().has_movable()) continue;
+    if (!has_more && !one->unread().has_movable()) continue;
     const uint64_t blocked_ms = one->BlockedMs(uv_hrtime() / 1'000'000);
-    if (blocked_ms >= limits::kBlockedMs) TakeBack(one.get(), blocked_ms);
-    has_movable |= one->unread().has_movable();
+    longest_ms = std::max(longest_ms, blocked_ms);
+    // Without memory for records the requests that are read again would wait for JavaScript, too.
+    if (blocked_ms >= limits::kBlockedMs && !one->requests().stalled())
+      TakeBack(one.get(), blocked_ms);
+    has_more |= one->unread().has_movable();
   }
-  // The loop calls Run() after the timer.
-  if (has_movable && uv_is_active(reinterpret_cast<uv_handle_t*>(&timer_)) == 0)
-    uv_timer_start(&timer_, [](uv_timer_t*) {}, limits::kReclaimLookMs, 0);
+  const bool is_blocked = longest_ms >= limits::kBlockedMs;
+  // What has waited because JavaScript seemed to be about to be free.
+  if (is_blocked && !std::exchange(is_blocked_, is_blocked)) router_->waiting().Retry();
+  is_blocked_ = is_blocked;
+  if (!has_more || uv_is_active(reinterpret_cast<uv_handle_t*>(&timer_)) != 0) return;
+  // The loop calls Run() after the timer, which may be early by a millisecond or two.
+  const uint64_t rest_ms = is_blocked ? limits::kBlockedMs : limits::kBlockedMs - longest_ms;
+  uv_timer_start(&timer_, [](uv_timer_t*) {}, rest_ms, 0);
 }
 
 // Goes from the last request to the first: JavaScript comes from the other side, so that it has not
-// begun any request behind one that the lane has claimed. So a connection's earlier request never
-// comes to another owner before a later one that JavaScript has begun.
+// begun any request behind one that the lane has claimed. And nothing is taken from before a
+// request that stays. So no request of a connection comes to another owner while JavaScript answers
+// a later one.
 void RequestReclaim::TakeBack(Attachment* attachment, uint64_t blocked_ms) {
+  size_t count = 0;
   attachment->unread().TakeMovable([&](const Item& item) {
+    if (count == limits::kReclaimedMax) return Fate::kStop;
     Connection* connection = attachment->slots().Find(item.slot);
-    if (connection == nullptr || !CanTake(connection, blocked_ms)) return Fate::kStays;
+    const bool may_move = item.is_movable && connection != nullptr &&
+                          !staying_slots_.contains(item.slot) && CanTake(connection, blocked_ms);
+    if (!may_move) {
+      staying_slots_.insert(item.slot);
+      return Fate::kStays;
+    }
     if (!attachment->claimed().Add(item.end, records::Claim::kMoved, attachment->requests()))
       return Fate::kStop;
     Take(connection, item);
+    ++count;
     return Fate::kTaken;
   });
-  for (Connection* connection : taken_) LookForOwner(connection);
+  staying_slots_.clear();
+  size_t moved = 0;
+  for (Connection* connection : taken_) {
+    LookForOwner(connection);
+    // Others begin to work while the rest is still on its way.
+    if (++moved % limits::kReclaimedPerFlush == 0) router_->links().Flush();
+  }
   taken_.clear();
 }
 
 bool RequestReclaim::CanTake(const Connection* connection, uint64_t blocked_ms) const {
-  // As OwnerChoice has it: the more often a request has moved, the longer it waits where it is.
-  const int hops = std::min(connection->sharing.hops(), limits::kBlockedHopsMax);
-  if (blocked_ms < limits::kBlockedMs << hops || !connection->is_open() ||
+  // The more often a request has moved, the longer it waits where it is.
+  if (blocked_ms < OwnerChoice::PatienceMs(connection) ||
+      OwnerChoice::MovesOf(connection) >= limits::kBlockedHopsMax || !connection->is_open() ||
       connection->end.after_output() != AfterOutput::kNothing) {
     return false;
   }
   if (connection->stream != nullptr) return streams_->CanWithdraw(connection);
   // The member that relays several requests takes them back all or none.
   const bool is_returnable =
-      connection->origin() == nullptr ||
-      (connection->message.unanswered() == 1 && connection->output.is_empty());
+      connection->origin() == nullptr || (connection->message.unanswered() == 1 &&
+                                          connection->output.is_empty() && !HasEnded(connection));
   if (!is_returnable) return false;
   // In other phases JavaScript has been told more of the connection than its requests.
   return connection->phase() == InputPhase::kHead ||
@@ -68,6 +106,7 @@ bool RequestReclaim::CanTake(const Connection* connection, uint64_t blocked_ms) 
 void RequestReclaim::Take(Connection* connection, const Item& item) {
   // PortRouter::CountRequest() has counted it; its next owner counts it, too.
   connection->server()->requests[item.prefix_id]->fetch_sub(1, std::memory_order_relaxed);
+  SharingMarks::SetReclaimed(connection);
   if (connection->stream != nullptr) {
     streams_->Withdraw(connection);
   } else {
@@ -82,7 +121,7 @@ void RequestReclaim::LookForOwner(Connection* connection) {
   if (!connection->is_open()) return;
   if (connection->origin() == nullptr) return input_->Resume(connection, kPauseOrder);
   // The member that has the client finds another owner for what it relays.
-  (void)moves_->Return(connection);
+  (void)router_->moves().Return(connection);
 }
 
 }  // namespace httpsys::engine

@@ -5,13 +5,14 @@
 #include <uv.h>
 
 #include <cstdint>
+#include <unordered_set>
 #include <vector>
 
 #include "engine/connection/attachments.h"
 #include "engine/connection/connection.h"
 #include "engine/connection/input.h"
 #include "engine/connection/unread_requests.h"
-#include "engine/peers/port_moves.h"
+#include "engine/peers/port_router.h"
 #include "engine/requests/request_router.h"
 
 namespace httpsys::engine {
@@ -23,7 +24,7 @@ namespace httpsys::engine {
 // OwnerChoice then finds another owner. Thread: the lane.
 class RequestReclaim {
  public:
-  RequestReclaim(uv_loop_t* loop, const Attachments* attachments, PortMoves* moves, Input* input,
+  RequestReclaim(uv_loop_t* loop, const Attachments* attachments, PortRouter* router, Input* input,
                  UnbegunStreams* streams);
   RequestReclaim(const RequestReclaim&) = delete;
   RequestReclaim& operator=(const RequestReclaim&) = delete;
@@ -44,11 +45,14 @@ class RequestReclaim {
   void LookForOwner(Connection* connection);
 
   const Attachments* attachments_;
-  PortMoves* moves_;
+  PortRouter* router_;
   Input* input_;
   UnbegunStreams* streams_;
   uv_timer_t timer_;
-  std::vector<Connection*> taken_;  // Whose requests were taken back in this turn.
+  bool is_blocked_ = false;  // Some JavaScript was blocked at the last Run().
+  // Of this turn: whose requests were taken back, and of which connections a request stays.
+  std::vector<Connection*> taken_;
+  std::unordered_set<uint32_t> staying_slots_;
 };
 
 }  // namespace httpsys::engine

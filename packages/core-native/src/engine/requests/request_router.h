@@ -44,9 +44,10 @@ class RequestRouter {
   virtual Outcome FindServer(Connection* connection, const http1::RequestHead& head,
                              std::string_view input, size_t head_bytes, Route* route) = 0;
   // The same for a stream of HTTP/2. The outcome is kHere, kUnrouted or kWaiting, or kRelayed with
-  // the `member` to which the caller sends the request by RelayStream().
-  virtual Outcome FindStreamServer(Connection* stream, const http1::RequestHead& head, Route* route,
-                                   uint64_t* member) = 0;
+  // the `member` to which the caller sends the request by RelayStream(); kRelayed only if
+  // `may_relay`, or if nobody here owns the request.
+  virtual Outcome FindStreamServer(Connection* stream, const http1::RequestHead& head,
+                                   bool may_relay, Route* route, uint64_t* member) = 0;
 
   // -- A request that another member answers, at the member that has the client.
 
