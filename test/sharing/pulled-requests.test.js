@@ -17,7 +17,7 @@ const kAtOnce = 64
 const kSessions = 8
 const kPath = '/shop/'
 /** Longer than what the engine keeps of a request for another owner. */
-const kLongBytes = 40_000
+const kLongBytes = 17_000
 const kLongEnoughMs = 300
 
 /** @typedef {import('node:test').TestContext} Context */
@@ -182,32 +182,36 @@ describe('Requests that a blocked process has not begun', { skip: kSkip }, () =>
     for (const text of texts) assert.match(text, /^HTTP\/1\.1 101 [^]*X-Owner: b\r\n\r\nb:first$/)
   })
 
-  it('wait for it when they are too long to be kept, or not whole, or before one that waits', async (t) => {
-    const port = await freePort()
-    const members = await twoMembers(t, port)
-    const clients = await Promise.all(Array.from({ length: 24 }, () => connect(t, port)))
-    /** @type {import('./kit').Client[]} */
-    let ofA = []
-    await until(async () => {
-      const owners = await Promise.all(clients.map((client) => client.request(kPath)))
-      ofA = clients.filter((_, i) => owners[i].owner === 'a')
-      return ofA.length >= 3
-    }, 'three connections of a')
-    const release = await members[0].block(t)
-    const [long, open, before] = ofA
-    const lines = `Host: shared.test\r\nContent-Length: ${kLongBytes}\r\n\r\n${'x'.repeat(kLongBytes)}`
-    const answers = [
-      ...long.send(`POST ${kPath}long HTTP/1.1\r\n${lines}`),
-      ...open.send(`POST ${kPath}open HTTP/1.1\r\nHost: shared.test\r\nContent-Length: 10\r\n\r\nfive `),
-      ...before.send(`GET ${kPath}before HTTP/1.1\r\nHost: shared.test\r\n\r\nPOST ${kPath}behind HTTP/1.1\r\n${lines}`, 2)
-    ]
-    await silence(kLongEnoughMs)
-    open.socket.write('bytes')
-    assert.equal(await Promise.race([...answers, sleep(kLongEnoughMs)]), undefined)
-    release()
-    const told = (await Promise.all(answers)).map(({ owner, body }) => [owner, body.split(' ')[4].slice(kPath.length), Number(body.split(' ')[5])])
-    assert.deepEqual(told, [['a', 'long', kLongBytes], ['a', 'open', 10], ['a', 'before', 0], ['a', 'behind', kLongBytes]])
-  })
+  const kHead = 'HTTP/1.1\r\nHost: shared.test\r\n'
+  const kLong = `${kHead}Content-Length: ${kLongBytes}\r\n\r\n${'x'.repeat(kLongBytes)}`
+  /** What comes at first, what comes later, and the path and the body bytes of each request. @type {Record<string, [string, string, [string, number][]]>} */
+  const kStaying = {
+    'too long to be kept': [`POST ${kPath} ${kLong}`, '', [[kPath, kLongBytes]]],
+    'not whole': [`POST ${kPath} ${kHead}Content-Length: 10\r\n\r\nfive `, 'bytes', [[kPath, 10]]],
+    'before one that waits': [`GET ${kPath} ${kHead}\r\nPOST ${kPath} ${kLong}`, '', [[kPath, 0], [kPath, kLongBytes]]]
+  }
+  for (const [what, [first, later, requests]] of Object.entries(kStaying)) {
+    it(`wait for it when they are ${what}`, async (t) => {
+      const port = await freePort()
+      const members = await twoMembers(t, port)
+      const clients = await Promise.all(Array.from({ length: 8 }, () => connect(t, port)))
+      let ofA = clients[0]
+      await until(async () => {
+        const owners = await Promise.all(clients.map((client) => client.request(kPath)))
+        const found = clients.find((_, i) => owners[i].owner === 'a')
+        if (found !== undefined) ofA = found
+        return found !== undefined
+      }, 'a connection of a')
+      const release = await members[0].block(t)
+      const answers = ofA.send(first, requests.length)
+      await silence(kLongEnoughMs)
+      ofA.socket.write(later)
+      assert.equal(await Promise.race([...answers, sleep(kLongEnoughMs)]), undefined)
+      release()
+      const told = (await Promise.all(answers)).map(({ owner, body }) => [owner, body.split(' ')[4], Number(body.split(' ')[5])])
+      assert.deepEqual(told, requests.map(([target, bytes]) => ['a', target, bytes]))
+    })
+  }
 
   it('are answered by others when it is killed', async (t) => {
     for (const form of someOf(Object.keys(kForms), 2)) {

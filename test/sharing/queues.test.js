@@ -11,7 +11,7 @@ const kConnections = 64
 const kRequests = 50
 const kAtATime = 4
 const kPath = '/shop/'
-// What has lain before a thread for 6 ms makes it a blocked one.
+// What has lain before a thread for 10 ms makes it a blocked one.
 const kBlockedMs = 50
 const kBothBlockedMs = 1500
 

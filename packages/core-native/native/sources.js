@@ -199,8 +199,10 @@ const kEngine = [
 
 // What is different on Linux. Files for every system, beside them, are compiled and tested on Linux, too.
 const kOnLinux = [
+  'base/process_barrier_linux.cc',
   'base/process_memory_linux.cc',
   'base/thread_name_linux.cc',
+  'base/thread_watch_linux.cc',
   'base/unix_sockets_linux.cc',
   'engine/accept/listener_poll_epoll.cc',
   'engine/connection/send_rate_linux.cc',
@@ -209,8 +211,10 @@ const kOnLinux = [
   'sharing/unix_diag.cc',
 ]
 const kElsewhere = [
+  'base/process_barrier_other.cc',
   'base/process_memory_other.cc',
   'base/thread_name_other.cc',
+  'base/thread_watch_other.cc',
   'base/unix_sockets_other.cc',
   'engine/accept/listener_poll_other.cc',
   'engine/connection/send_rate_other.cc',

@@ -146,7 +146,8 @@ TEST_F(AttachmentTest, TheEndOfOneEnvironmentRefusesItsOwnRequestsOnly) {
   EXPECT_TRUE(two.IsQuiet());
   EXPECT_EQ(second_.Expect(RequestType::kOpen), 0u);
   EXPECT_EQ(second_.Expect(RequestType::kRequest), 0u);
-  EXPECT_FALSE(second_.attachment()->refused().Take(second_.attachment()->requests().begun()));
+  EXPECT_EQ(second_.attachment()->claimed().Take(second_.attachment()->requests().begun()),
+            records::Claim::kNone);
   second_.Answer(0, "served");
   EXPECT_EQ(two.Read(6), "served");
 }

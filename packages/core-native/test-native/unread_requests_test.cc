@@ -18,12 +18,16 @@ class UnreadRequestsTest : public testing::Test {
     item.end = end;
     item.counter = &queued_;
     item.is_movable = !bytes.empty();
-    unread_.Add(item, bytes);
+    if (bytes.empty()) {
+      unread_.Add(item);
+    } else {
+      unread_.AddMovable(item, bytes);
+    }
   }
 
   std::vector<uint64_t> Asked() {
     std::vector<uint64_t> ends;
-    unread_.TakeMovable([&](const UnreadRequests::Item& item) {
+    unread_.TakeMovable([&](const UnreadRequests::Item& item, std::string_view) {
       ends.push_back(item.end);
       return Fate::kStays;
     });
@@ -32,8 +36,8 @@ class UnreadRequestsTest : public testing::Test {
 
   std::vector<std::string> Movable() {
     std::vector<std::string> movable;
-    unread_.TakeMovable([&](const UnreadRequests::Item& item) {
-      if (item.is_movable) movable.push_back(item.bytes);
+    unread_.TakeMovable([&](const UnreadRequests::Item& item, std::string_view bytes) {
+      if (item.is_movable) movable.emplace_back(bytes);
       return Fate::kStays;
     });
     return movable;
@@ -60,7 +64,7 @@ TEST_F(UnreadRequestsTest, OneThatIsTakenIsNotCountedOrTakenAgain) {
   Add(2, "b");
   Add(3, "c");
   int asked = 0;
-  unread_.TakeMovable([&](const UnreadRequests::Item& item) {
+  unread_.TakeMovable([&](const UnreadRequests::Item& item, std::string_view) {
     ++asked;
     return item.end == 3 ? Fate::kTaken : Fate::kStop;
   });
@@ -95,8 +99,8 @@ TEST_F(UnreadRequestsTest, ADeadlineEndsWithTheTaking) {
   item.counter = &queued_;
   item.deadline_ms = 100;
   item.is_movable = true;
-  unread_.Add(item, "a");
-  unread_.TakeMovable([](const UnreadRequests::Item&) { return Fate::kTaken; });
+  unread_.AddMovable(item, "a");
+  unread_.TakeMovable([](const UnreadRequests::Item&, std::string_view) { return Fate::kTaken; });
   EXPECT_TRUE(unread_.TakeOverdue(200).empty());
 }
 

@@ -88,17 +88,27 @@ function copy (bytes, from, length) {
 // -- Requests ------------------------------------------------------------------------------------
 
 /**
- * What the lane has done with the present request. The lane and this thread each store something before they look at what the other one
- * has stored: here the position that dispatch() has stored already, now for every thread to see (ClaimedRequests in
- * src/records/claimed_requests.h).
+ * The lane and this thread each store something before they look at what the other one has stored: here the position that dispatch()
+ * has stored already. Where the lane cannot make it visible to itself, this does (ClaimedRequests in src/records/claimed_requests.h).
  *
  * @param {import('../records/lane').Lane} lane
- * @returns {number} of Claim
  */
-function claimOf (lane) {
-  const { control } = lane
+function showPosition ({ control }) {
   Atomics.store(control, R.kDispatchResume, control[R.kDispatchResume])
-  return Atomics.load(control, R.kRequestsClaimed) === 0 ? Claim.kNone : lane.native.takeClaim(lane.index)
+}
+
+/**
+ * Whether the lane has taken the present request back.
+ *
+ * @param {import('../records/lane').Lane} lane
+ * @param {EngineSocket} socket
+ * @returns {boolean}
+ */
+function isClaimed (lane, socket) {
+  const claim = lane.native.takeClaim(lane.index)
+  // It has waited for longer than queueTimeout, and its client was told.
+  if (claim === Claim.kRefused) socket[kState] |= State.kFailed
+  return claim !== Claim.kNone
 }
 
 /** @param {import('../records/lane').Lane} lane @param {EngineSocket} socket @param {Int32Array} words @param {Buffer} bytes @param {number} at */
@@ -106,14 +116,8 @@ function onRequest (lane, socket, words, bytes, at) {
   if (socket.destroyed || (socket[kState] & State.kFailed) !== 0) return
   const w = at >>> 2
   const flags = words[w + Word.kRecordFlags] >>> Shift.kRecordFlags
-  if ((flags & R.kFlagClaimable) !== 0) {
-    const claim = claimOf(lane)
-    if (claim !== Claim.kNone) {
-      // It has waited for longer than queueTimeout, and its client was told.
-      if (claim === Claim.kRefused) socket[kState] |= State.kFailed
-      return
-    }
-  }
+  if ((flags & R.kFlagClaimable) !== 0) showPosition(lane)
+  if (lane.control[R.kRequestsClaimed] !== 0 && isClaimed(lane, socket)) return
   const packed = words[w + Word.kRequestMethod] // The method, the minor version and the number of lines share this word.
   const lines = packed >>> Shift.kRequestLines
   const target = words[w + Word.kRequestTarget]

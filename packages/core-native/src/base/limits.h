@@ -330,11 +330,17 @@ inline constexpr uint32_t kAbsentMsMax = 300'000;
 // 503. Supervisors restart processes sooner. Afterwards the prefixes are free.
 inline constexpr uint32_t kOfflineMs = 10'000;
 // Time in which JavaScript begins nothing, although it could, after which it counts as blocked:
-// other owners of a queue get new requests and those that it has not begun. Longer than most
-// handlers run, and so short that 64 requests are answered by others within 20 ms.
-inline constexpr uint64_t kBlockedMs = 6;
+// other owners of a queue get new requests. Longer than most handlers run, shorter than anybody
+// notices.
+inline constexpr uint64_t kBlockedMs = 10;
+// The same if its thread works or sleeps. A thread that waits for a CPU will begin at once when it
+// has one. So short that 64 requests that were given to a blocked thread are answered by others
+// within 20 ms.
+inline constexpr uint64_t kBusyMs = 6;
+// Time for which JavaScript that waits for a CPU keeps what it has not begun.
+inline constexpr uint64_t kStarvedMs = 30;
 // Moves of a connection between blocked owners, after which it waits where it is. For each move the
-// owner must have been blocked for twice as long as for the move before (12 ms to 24 s), so that
+// owner must have been blocked for twice as long as for the move before (20 ms to 40 s), so that
 // the connection stays where JavaScript is free first, and does not wait for an owner that stays
 // blocked while another one is free again.
 inline constexpr uint8_t kBlockedHopsMax = 12;

@@ -8,6 +8,7 @@
 #include <map>
 #include <mutex>
 
+#include "base/process_barrier.h"
 #include "records/records.h"
 #include "records/request_queue.h"
 
@@ -20,23 +21,30 @@ namespace httpsys {
 //
 // Either the lane or JavaScript gets a request, never both. The lane stores the number of entries
 // and then reads the position of JavaScript; JavaScript stores its position and then reads the
-// number. All four are sequentially consistent, so at least one of the two sees the other. If the
-// lane sees that JavaScript has come to the request, it gives the claim up. If JavaScript sees an
-// entry, it asks, and the mutex makes it wait until the lane has decided.
+// number. A barrier between the two makes at least one of them see the other. The lane, which
+// claims rarely, makes it for both (MakeProcessBarrier()); where it cannot, JavaScript makes its
+// own for each request with kFlagClaimable. If the lane sees that JavaScript has come to the
+// request, it gives the claim up. If JavaScript sees an entry, it asks, and the mutex makes it wait
+// until the lane has decided.
 class ClaimedRequests {
  public:
   using Claim = records::Claim;
 
   // `count` is set to the number of entries. JavaScript reads it before it asks.
-  explicit ClaimedRequests(std::atomic<uint32_t>* count) : count_(count) {}
+  explicit ClaimedRequests(std::atomic<uint32_t>* count, bool has_barrier = HasProcessBarrier())
+      : count_(count), has_barrier_(has_barrier) {}
 
-  // Claims a request whose record has kFlagClaimable. Must be called before the lane does anything
-  // with the request. Returns false if JavaScript has begun the request and will answer it.
-  // Thread: the lane.
+  // True if requests that may be claimed need kFlagClaimable.
+  bool needs_flag() const { return !has_barrier_; }
+
+  // Claims a request, which must have kFlagClaimable if needs_flag(). Must be called before the
+  // lane does anything with the request. Returns false if JavaScript has begun the request and will
+  // answer it. Thread: the lane.
   bool Add(uint64_t end, Claim claim, const RequestQueue& queue) {
     const std::lock_guard lock(mutex_);
     const auto entry = claims_.insert_or_assign(end, claim).first;
     Tell();
+    if (has_barrier_) MakeProcessBarrier();
     if (queue.begun() < end) return true;
     claims_.erase(entry);
     Tell();
@@ -57,6 +65,7 @@ class ClaimedRequests {
   void Tell() { count_->store(static_cast<uint32_t>(claims_.size()), std::memory_order_seq_cst); }
 
   std::atomic<uint32_t>* count_;
+  const bool has_barrier_;
   std::mutex mutex_;
   std::map<uint64_t, Claim> claims_;
 };

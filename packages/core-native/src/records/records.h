@@ -99,8 +99,9 @@ enum RequestFlags : uint32_t {  // Already shifted into place: word 1 >> 8.
   // kEof: of an undecided upgrade. Its bytes are told first when JavaScript has decided, and then
   // kEof without this flag. Behind it nothing comes for which a decision could wait.
   kFlagUndecided = 1u << 15,
-  // kRequest: the lane may take the request back until JavaScript has begun it. Who begins it
-  // stores kDispatchResume by Atomics, then reads kRequestsClaimed, and asks unless that is 0.
+  // kRequest: the lane may take the request back until JavaScript has begun it, and has no barrier
+  // for that (ClaimedRequests). Who begins it stores kDispatchResume by Atomics before it reads
+  // kRequestsClaimed.
   kFlagClaimable = 1u << 16,
 };
 

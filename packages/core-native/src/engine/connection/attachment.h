@@ -9,6 +9,7 @@
 
 #include "base/block_pool.h"
 #include "base/block_store.h"
+#include "base/thread_watch.h"
 #include "engine/connection/slots.h"
 #include "engine/connection/unread_requests.h"
 #include "records/claimed_requests.h"
@@ -25,7 +26,8 @@ namespace httpsys::engine {
 // through its server. Thread: the lane, unless a member says otherwise.
 class Attachment {
  public:
-  // All memory must outlive the attachment. `is_held` is as in ReplyReader.
+  // Must be made on the thread of the JavaScript environment. All memory must outlive the
+  // attachment. `is_held` is as in ReplyReader.
   Attachment(ControlBlock control, std::vector<std::span<uint8_t>> segments, ConsumerSignal* signal,
              std::shared_ptr<BlockPool> pool, const std::atomic<bool>* is_held);
   Attachment(const Attachment&) = delete;
@@ -77,6 +79,8 @@ class Attachment {
   // How long ago JavaScript has begun a record last, while it has others to begin or to end. Must
   // also be called before records are published, so that time without work is not counted.
   uint64_t BlockedMs(uint64_t now_ms);
+  // The thread of the JavaScript environment.
+  const ThreadWatch& thread() const { return thread_; }
   // Notes that a connection was paused because no segment was free (kPauseMemory).
   void NoteStalled() { has_paused_ = true; }
   // Returns true if that was noted since the last call.
@@ -84,6 +88,7 @@ class Attachment {
 
  private:
   const ControlBlock control_;
+  const ThreadWatch thread_ = WatchThisThread();
   ConsumerSignal* signal_;
   LentMemory lent_;
   RequestQueue requests_;

@@ -29,30 +29,28 @@ class UnreadRequests {
     bool is_head = false;     // The method is HEAD.
     bool is_first = false;    // No other request of its connection is unanswered.
     bool is_movable = false;  // Another owner of the queue can get it instead.
-    // The request as received, so that it can be read again. Empty unless it is movable, and for a
-    // stream, which keeps its request itself.
-    std::string bytes;
   };
 
-  // `bytes` are those of the item.
-  void Add(const Item& item, std::string_view bytes = {}) {
+  void Add(const Item& item) {
     if (count_ == ring_.size()) Resize(ring_.size() * 2);
-    Item& added = ring_[(first_ + count_) % ring_.size()];
-    added = item;
-    added.bytes.assign(bytes);
+    ring_[(first_ + count_) % ring_.size()] = item;
     ++count_;
-    if (item.is_movable) ++movable_;
     item.counter->fetch_add(1, std::memory_order_relaxed);
     if (item.deadline_ms != 0) next_deadline_ms_ = std::min(next_deadline_ms_, item.deadline_ms);
+  }
+  // Adds a request that is_movable, with its bytes as received, so that it can be read again. Empty
+  // for a stream, which keeps its request itself.
+  void AddMovable(const Item& item, std::string_view bytes) {
+    Add(item);
+    ++movable_;
+    if (bytes_.size() < ring_.size()) bytes_.resize(ring_.size());
+    bytes_[(first_ + count_ - 1) % ring_.size()].assign(bytes);
   }
 
   // Removes the requests that JavaScript has begun: those up to `begun`.
   void Settle(uint64_t begun) {
     while (count_ != 0 && ring_[first_].end <= begun) {
-      Item& item = ring_[first_];
-      Leave(&item);
-      // Most requests fit, so that the memory of the ring serves again and again.
-      if (item.bytes.capacity() > limits::kUnreadBytesKept) item.bytes = {};
+      Leave(first_);
       first_ = (first_ + 1) % ring_.size();
       --count_;
     }
@@ -90,41 +88,52 @@ class UnreadRequests {
   // What TakeMovable() does with a request.
   enum class Fate : uint8_t { kStays, kTaken, kStop };
   bool has_movable() const { return movable_ != 0; }
-  // Asks `decide` about each request, the last one first, until it says kStop or no movable one is
-  // left. A request that is taken does not count any more; its item stays until Settle() has come
-  // past it.
+  // Asks `decide` about each request and its bytes, the last one first, until it says kStop or no
+  // movable one is left. A request that is taken does not count any more; its item stays until
+  // Settle() has come past it.
   template <typename Decide>
   void TakeMovable(Decide decide) {
     for (size_t i = count_; i-- != 0 && movable_ != 0;) {
-      Item& item = ring_[(first_ + i) % ring_.size()];
+      const size_t at = (first_ + i) % ring_.size();
+      const Item& item = ring_[at];
       if (item.counter == nullptr) continue;
-      const Fate fate = decide(item);
+      const Fate fate = decide(item, item.is_movable ? std::string_view(bytes_[at]) : "");
       if (fate == Fate::kStop) return;
-      if (fate == Fate::kTaken) Leave(&item);
+      if (fate == Fate::kTaken) Leave(at);
     }
   }
 
  private:
   static constexpr size_t kItems = 64;
 
-  void Leave(Item* item) {
-    if (item->is_movable) --movable_;
-    item->is_movable = false;
-    item->deadline_ms = 0;
-    if (item->counter != nullptr) item->counter->fetch_sub(1, std::memory_order_relaxed);
-    item->counter = nullptr;
+  // The request is not counted any more.
+  void Leave(size_t at) {
+    Item& item = ring_[at];
+    if (item.counter == nullptr) return;
+    item.counter->fetch_sub(1, std::memory_order_relaxed);
+    item.counter = nullptr;
+    item.deadline_ms = 0;
+    if (!std::exchange(item.is_movable, false)) return;
+    --movable_;
+    // Most requests fit, so that the memory serves again and again.
+    if (bytes_[at].capacity() > limits::kUnreadBytesKept) bytes_[at] = {};
   }
 
   void Resize(size_t size) {
     std::vector<Item> items(size);
+    std::vector<std::string> bytes(bytes_.empty() ? 0 : size);
     for (size_t i = 0; i < count_; ++i) {
-      items[i] = std::move(ring_[(first_ + i) % ring_.size()]);
+      const size_t at = (first_ + i) % ring_.size();
+      items[i] = ring_[at];
+      if (at < bytes_.size()) bytes[i] = std::move(bytes_[at]);
     }
     ring_.swap(items);
+    bytes_.swap(bytes);
     first_ = 0;
   }
 
   std::vector<Item> ring_ = std::vector<Item>(kItems);
+  std::vector<std::string> bytes_;  // Of the movable ones, at their places in the ring.
   size_t first_ = 0;
   size_t count_ = 0;
   size_t movable_ = 0;

@@ -148,7 +148,8 @@ uint64_t OwnerChoice::BlockedMs() {
   const uint64_t now_ms = uv_hrtime() / 1'000'000;
   uint64_t longest_ms = 0;
   for (const auto& one : *attachments_) longest_ms = std::max(longest_ms, one->BlockedMs(now_ms));
-  return longest_ms;
+  const bool is_noted = blocked_ != nullptr && blocked_->requests().begun() == blocked_at_;
+  return is_noted ? std::max(longest_ms, limits::kBlockedMs) : longest_ms;
 }
 
 }  // namespace httpsys::engine

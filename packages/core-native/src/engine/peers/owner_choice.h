@@ -56,7 +56,14 @@ class OwnerChoice {
   }
   // How long an owner must be blocked before the connection moves once more.
   static uint64_t PatienceMs(const Connection* connection) {
-    return limits::kBlockedMs << std::min<int>(MovesOf(connection), limits::kBlockedHopsMax);
+    const int moves = MovesOf(connection);
+    if (moves == 0) return limits::kBusyMs;
+    return limits::kBlockedMs << std::min<int>(moves, limits::kBlockedHopsMax);
+  }
+  // This JavaScript is known to be blocked, until it begins something.
+  void NoteBlocked(Attachment* attachment) {
+    blocked_ = attachment;
+    blocked_at_ = attachment->requests().begun();
   }
   // Must be called when a connection was passed on because this member is blocked. Other members
   // are told (PeerLinks::TellFree()) when it has been free for a while.
@@ -95,6 +102,8 @@ class OwnerChoice {
   PortTable* table_;
   PeerLinks* links_;
   std::unordered_map<const Connection*, Lent> lent_;
+  Attachment* blocked_ = nullptr;  // See NoteBlocked().
+  uint64_t blocked_at_ = 0;        // What it had begun then.
   uv_timer_t free_timer_;    // Runs until the other members were told that this one is free again.
   uint64_t lent_at_ms_ = 0;  // When a connection was passed on last.
   // True if the last Choose() chose another member because this one is blocked.

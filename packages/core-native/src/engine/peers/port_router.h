@@ -43,6 +43,7 @@ class PortRouter final : public RequestRouter, public PeerLinks::Owner {
   // True if a connection of some port may go to another member.
   bool has_peers() const { return table_.has_peers(); }
   PortMoves& moves() { return moves_; }
+  OwnerChoice& choice() { return choice_; }
   PeerLinks& links() { return links_; }
   WaitingRequests& waiting() { return waiting_; }
   // Records are about to be published.

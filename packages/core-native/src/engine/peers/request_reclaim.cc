@@ -33,24 +33,43 @@ void RequestReclaim::Close() { uv_close(reinterpret_cast<uv_handle_t*>(&timer_),
 
 void RequestReclaim::Run() {
   bool has_more = router_->waiting().has_waiting();
+  bool is_blocked = false;
   uint64_t longest_ms = 0;
   for (const auto& one : *attachments_) {
     if (!has_more && !one->unread().has_movable()) continue;
     const uint64_t blocked_ms = one->BlockedMs(uv_hrtime() / 1'000'000);
     longest_ms = std::max(longest_ms, blocked_ms);
-    // Without memory for records the requests that are read again would wait for JavaScript, too.
-    if (blocked_ms >= limits::kBlockedMs && !one->requests().stalled())
-      TakeBack(one.get(), blocked_ms);
+    if (blocked_ms >= limits::kBusyMs && IsBlocked(*one, blocked_ms)) {
+      is_blocked = true;
+      router_->choice().NoteBlocked(one.get());
+      // Without memory for records the requests that are read again would wait for JavaScript, too.
+      if (!one->requests().stalled()) TakeBack(one.get(), blocked_ms);
+    }
     has_more |= one->unread().has_movable();
   }
-  const bool is_blocked = longest_ms >= limits::kBlockedMs;
   // What has waited because JavaScript seemed to be about to be free.
   if (is_blocked && !std::exchange(is_blocked_, is_blocked)) router_->waiting().Retry();
   is_blocked_ = is_blocked;
   if (!has_more || uv_is_active(reinterpret_cast<uv_handle_t*>(&timer_)) != 0) return;
   // The loop calls Run() after the timer, which may be early by a millisecond or two.
-  const uint64_t rest_ms = is_blocked ? limits::kBlockedMs : limits::kBlockedMs - longest_ms;
+  const uint64_t rest_ms =
+      longest_ms < limits::kBusyMs ? limits::kBusyMs - longest_ms : limits::kBusyMs;
   uv_timer_start(&timer_, [](uv_timer_t*) {}, rest_ms, 0);
+  TakeSamples();
+}
+
+void RequestReclaim::TakeSamples() {
+  for (const auto& one : *attachments_) {
+    samples_[one.get()] = {uv_hrtime(), CpuNsOf(one->thread())};
+  }
+}
+
+// A thread that could run and has had a CPU for less than half of the time waits for one.
+bool RequestReclaim::IsBlocked(const Attachment& attachment, uint64_t blocked_ms) {
+  if (blocked_ms >= limits::kStarvedMs) return true;
+  const Sample& sample = samples_[&attachment];
+  const uint64_t used_ns = CpuNsOf(attachment.thread()) - sample.cpu_ns;
+  return used_ns >= (uv_hrtime() - sample.at_ns) / 2 || !IsRunnable(attachment.thread());
 }
 
 // Goes from the last request to the first: JavaScript comes from the other side, so that it has not
@@ -59,7 +78,7 @@ void RequestReclaim::Run() {
 // a later one.
 void RequestReclaim::TakeBack(Attachment* attachment, uint64_t blocked_ms) {
   size_t count = 0;
-  attachment->unread().TakeMovable([&](const Item& item) {
+  attachment->unread().TakeMovable([&](const Item& item, std::string_view bytes) {
     if (count == limits::kReclaimedMax) return Fate::kStop;
     Connection* connection = attachment->slots().Find(item.slot);
     const bool may_move = item.is_movable && connection != nullptr &&
@@ -70,7 +89,7 @@ void RequestReclaim::TakeBack(Attachment* attachment, uint64_t blocked_ms) {
     }
     if (!attachment->claimed().Add(item.end, records::Claim::kMoved, attachment->requests()))
       return Fate::kStop;
-    Take(connection, item);
+    Take(connection, item, bytes);
     ++count;
     return Fate::kTaken;
   });
@@ -103,14 +122,14 @@ bool RequestReclaim::CanTake(const Connection* connection, uint64_t blocked_ms) 
          connection->phase() == InputPhase::kAwaitUpgrade;
 }
 
-void RequestReclaim::Take(Connection* connection, const Item& item) {
+void RequestReclaim::Take(Connection* connection, const Item& item, std::string_view bytes) {
   // PortRouter::CountRequest() has counted it; its next owner counts it, too.
   connection->server()->requests[item.prefix_id]->fetch_sub(1, std::memory_order_relaxed);
   SharingMarks::SetReclaimed(connection);
   if (connection->stream != nullptr) {
     streams_->Withdraw(connection);
   } else {
-    Exchanges::ReadAgain(connection, item.bytes, 1);
+    Exchanges::ReadAgain(connection, bytes, 1);
     SocketWatch::Pause(connection, kPauseOrder);
   }
   if (std::find(taken_.begin(), taken_.end(), connection) == taken_.end())

@@ -5,6 +5,8 @@
 #include <uv.h>
 
 #include <cstdint>
+#include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -37,11 +39,19 @@ class RequestReclaim {
 
  private:
   using Item = UnreadRequests::Item;
+  // The CPU time of a JavaScript thread at some time.
+  struct Sample {
+    uint64_t at_ns = 0;
+    uint64_t cpu_ns = 0;
+  };
 
+  void TakeSamples();
+  // True if JavaScript, which has begun nothing for this long, is not just waiting for a CPU.
+  bool IsBlocked(const Attachment& attachment, uint64_t blocked_ms);
   void TakeBack(Attachment* attachment, uint64_t blocked_ms);
   // True if the request can be read again, and its connection has not moved too often for that.
   bool CanTake(const Connection* connection, uint64_t blocked_ms) const;
-  void Take(Connection* connection, const Item& item);
+  void Take(Connection* connection, const Item& item, std::string_view bytes);
   void LookForOwner(Connection* connection);
 
   const Attachments* attachments_;
@@ -49,6 +59,7 @@ class RequestReclaim {
   Input* input_;
   UnbegunStreams* streams_;
   uv_timer_t timer_;
+  std::unordered_map<const Attachment*, Sample> samples_;  // Of when the timer was started last.
   bool is_blocked_ = false;  // Some JavaScript was blocked at the last Run().
   // Of this turn: whose requests were taken back, and of which connections a request stays.
   std::vector<Connection*> taken_;

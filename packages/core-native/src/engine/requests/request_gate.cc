@@ -25,7 +25,11 @@ void RequestGate::AddUnread(const Connection* connection, const http1::RequestHe
   const uint32_t timeout_ms = server->config->settings().queue_timeout_ms;
   // The time of a request that is behind others begins when those are answered.
   if (timeout_ms != 0 && item.is_first) item.deadline_ms = clock_->Ms() + timeout_ms;
-  server->attachment->unread().Add(item, item.is_movable ? bytes : std::string_view());
+  if (item.is_movable) {
+    server->attachment->unread().AddMovable(item, bytes);
+  } else {
+    server->attachment->unread().Add(item);
+  }
 }
 
 }  // namespace httpsys::engine

@@ -24,8 +24,10 @@ class RequestGate {
 
   // True if the server has as many unbegun requests as its limit allows.
   static bool IsQueueFull(LaneServer* server);
-  // Returns kFlagClaimable if the lane may want the request back, otherwise 0.
+  // Returns kFlagClaimable if the lane may want the request back and needs the flag for that,
+  // otherwise 0.
   static uint32_t ClaimFlag(const Connection* connection, const Route& route) {
+    if (!connection->server()->attachment->claimed().needs_flag()) return 0;
     const bool has_deadline = connection->server()->config->settings().queue_timeout_ms != 0;
     return has_deadline || route.has_others ? uint32_t{records::kFlagClaimable} : 0;
   }
