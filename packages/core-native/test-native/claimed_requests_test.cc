@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <random>
 #include <set>
@@ -33,6 +34,14 @@ class ClaimedRequestsTest : public testing::TestWithParam<bool> {
     }
     queue_ = std::make_unique<RequestQueue>(segments);
     queue_->set_reading(&reading_);
+  }
+
+  void SetUp() override {
+    if (!GetParam()) return;
+    for (int i = 0; i < 1000 && claims_.needs_flag(); ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    if (claims_.needs_flag()) GTEST_SKIP() << "this system has no barrier for a whole process";
   }
 
   // Thread: the lane. Where the record ends.
@@ -248,9 +257,7 @@ TEST_P(ClaimedRequestsTest, EachRequestRunsExactlyOnceWhileBothThreadsWantIt) {
   EXPECT_GT(requests - won, claims_wanted / 1000);
 }
 
-INSTANTIATE_TEST_SUITE_P(Barrier, ClaimedRequestsTest,
-                         HasProcessBarrier() ? testing::Values(false, true)
-                                             : testing::Values(false, false));
+INSTANTIATE_TEST_SUITE_P(Barrier, ClaimedRequestsTest, testing::Bool());
 
 }  // namespace
 }  // namespace httpsys

@@ -5,6 +5,8 @@
 
 const net = require('node:net')
 const os = require('node:os')
+const { performance } = require('node:perf_hooks')
+const { setTimeout } = require('node:timers')
 const { PrefixStateError } = require('../base/errors')
 const { createServerHandle } = require('../node-private/node-internals')
 const { handleOf, setHandle } = require('../node-private/server')
@@ -45,6 +47,9 @@ const { kBegin, kListener } = require('../http/symbols')
 const kErrnoEMFILE = -os.constants.errno.EMFILE
 const kErrnoENFILE = -os.constants.errno.ENFILE
 const kErrnoEADDRINUSE = -os.constants.errno.EADDRINUSE
+/** As kElectionMs of limits.h: how long a port that is in use may have no meeting place. */
+const kElectionMs = 200
+const kElectionRetryMs = 5
 const kBacklogDefault = 511 // Node's.
 // libuv's flags of a bind.
 const kBindIpv6Only = 1
@@ -221,8 +226,14 @@ function openGiven (server, { fd, ...plan }, backlog, done) {
  * @property {() => Error} [inUse] what Node would say
  */
 
-/** @param {ListenServer} server @param {Group} group @param {number} backlog @param {Done} done */
-function openPort (server, group, backlog, done) {
+/**
+ * @param {ListenServer} server
+ * @param {Group} group
+ * @param {number} backlog
+ * @param {Done} done
+ * @param {number} [deadline] until when an address that is in use may be that of a member: ms of performance.now()
+ */
+function openPort (server, group, backlog, done, deadline = performance.now() + kElectionMs) {
   const listener = server[kListener]
   const { native } = listener.open()
   const { endpoints, port, isPlain } = group
@@ -237,7 +248,15 @@ function openPort (server, group, backlog, done) {
     return done(/** @type {Error} */ (error), [])
   }
   const { found, stranger } = meeting
-  if (found !== kMember && found !== kTaken) return openOwn(server, group, () => ({ found, stranger }), done)
+  if (found !== kMember && found !== kTaken) {
+    return openOwn(server, group, () => ({ found, stranger }), (error, opened) => {
+      // The last coordinator has just left, and the members that go on have not met yet. What Node does is not delayed.
+      const mayBeMembers = !isPlain && /** @type {NodeJS.ErrnoException | null} */ (error)?.code === 'EADDRINUSE' && performance.now() < deadline
+      if (!mayBeMembers || endpoints.some(({ given }) => given !== undefined)) return done(error, opened)
+      for (const { handle } of opened) handle.close()
+      setTimeout(openPort, kElectionRetryMs, server, group, backlog, done, deadline)
+    })
+  }
   joinPort(server, group, backlog, (error, opened) => {
     const stranger = strangerOf(error)
     const isFree = stranger !== null && canDoWithout(listener, isPlain) && native.takeAlone(port) === 0
@@ -252,7 +271,7 @@ function openPort (server, group, backlog, done) {
  * @param {ListenServer} server
  * @param {Group} group
  * @param {typeof meet | null} meets how the port is taken, which has happened where the port is known; null: it is not shared
- * @param {Done} done runs before this returns
+ * @param {Done} done runs before this returns, unless the port is shared
  */
 function openOwn (server, group, meets, done) {
   const listener = server[kListener]

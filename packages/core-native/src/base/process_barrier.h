@@ -6,7 +6,8 @@
 
 namespace httpsys {
 
-// Returns false if the system has no such barrier: then A needs one of its own.
+// Returns false if there is no such barrier, or not yet: then A needs one of its own. The process
+// must register with the system, which takes some 10 ms, and begins to do so at the first call.
 bool HasProcessBarrier();
 // Takes some microseconds. Must be called only if there is one.
 void MakeProcessBarrier();

@@ -30,21 +30,22 @@ class ClaimedRequests {
  public:
   using Claim = records::Claim;
 
-  // `count` is set to the number of entries. JavaScript reads it before it asks.
-  explicit ClaimedRequests(std::atomic<uint32_t>* count, bool has_barrier = HasProcessBarrier())
-      : count_(count), has_barrier_(has_barrier) {}
+  // `count` is set to the number of entries. JavaScript reads it before it asks. `may_use_barrier`
+  // false: as where there is no barrier.
+  explicit ClaimedRequests(std::atomic<uint32_t>* count, bool may_use_barrier = true)
+      : count_(count), may_use_barrier_(may_use_barrier) {}
 
-  // True if requests that may be claimed need kFlagClaimable.
-  bool needs_flag() const { return !has_barrier_; }
+  // True if requests that may be claimed need kFlagClaimable. Once false, it stays so.
+  bool needs_flag() const { return !may_use_barrier_ || !HasProcessBarrier(); }
 
-  // Claims a request, which must have kFlagClaimable if needs_flag(). Must be called before the
-  // lane does anything with the request. Returns false if JavaScript has begun the request and will
-  // answer it. Thread: the lane.
+  // Claims a request, which must have kFlagClaimable if needs_flag() was true. Must be called
+  // before the lane does anything with the request. Returns false if JavaScript has begun the
+  // request and will answer it. Thread: the lane.
   bool Add(uint64_t end, Claim claim, const RequestQueue& queue) {
     const std::lock_guard lock(mutex_);
     const auto entry = claims_.insert_or_assign(end, claim).first;
     Tell();
-    if (has_barrier_) MakeProcessBarrier();
+    if (!needs_flag()) MakeProcessBarrier();
     if (queue.begun() < end) return true;
     claims_.erase(entry);
     Tell();
@@ -65,7 +66,7 @@ class ClaimedRequests {
   void Tell() { count_->store(static_cast<uint32_t>(claims_.size()), std::memory_order_seq_cst); }
 
   std::atomic<uint32_t>* count_;
-  const bool has_barrier_;
+  const bool may_use_barrier_;
   std::mutex mutex_;
   std::map<uint64_t, Claim> claims_;
 };
