@@ -19,9 +19,9 @@ long Membarrier(int command) { return syscall(SYS_membarrier, command, 0, 0); }
 
 // Registers the process, on a thread of its own: the system waits until every CPU has passed a
 // certain point.
-class Registration {
+class BarrierRegistration {
  public:
-  Registration() {
+  BarrierRegistration() {
     const SignalsBlocked blocked;
     pthread_t thread;
     if (pthread_create(&thread, nullptr, Register, this) == 0) pthread_detach(thread);
@@ -32,7 +32,7 @@ class Registration {
   static void* Register(void* argument) {
     // A container may not let it.
     if (Membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0)
-      static_cast<Registration*>(argument)->is_done_.store(true);
+      static_cast<BarrierRegistration*>(argument)->is_done_.store(true);
     return nullptr;
   }
 
@@ -41,7 +41,7 @@ class Registration {
 
 }  // namespace
 
-bool HasProcessBarrier() { return OfProcess<Registration>().is_done(); }
+bool HasProcessBarrier() { return OfProcess<BarrierRegistration>().is_done(); }
 
 void MakeProcessBarrier() { HTTPSYS_CHECK(Membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0); }
 
