@@ -106,7 +106,7 @@ function showPosition ({ control }) {
  */
 function isClaimed (lane, socket) {
   const claim = lane.native.takeClaim(lane.index)
-  // It has waited for longer than queueTimeout, and its client was told.
+  // A refused request has waited for longer than queueTimeout, and its client was told.
   if (claim === Claim.kRefused) socket[kState] |= State.kFailed
   return claim !== Claim.kNone
 }

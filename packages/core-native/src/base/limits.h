@@ -353,8 +353,8 @@ inline constexpr size_t kReclaimedPerFlush = 8;
 // Longest request, head and body, that is kept while JavaScript has not begun it, so that another
 // owner of the queue can get it: what a browser sends with a form. Longer ones stay.
 inline constexpr size_t kMovableBytesMax = 16 * 1024;
-// What the list of requests that wait for JavaScript keeps of its memory once it is empty: so many
-// items, and so many bytes for each.
+// Memory that the list of unread requests keeps once it is empty: so many items, and so many bytes
+// for each.
 inline constexpr size_t kUnreadItemsKept = 1024;
 inline constexpr size_t kUnreadBytesKept = 2048;
 // Time after which an owner that has passed nothing on, and is not blocked, asks for its

@@ -85,7 +85,7 @@ class UnreadRequests {
     return all;
   }
 
-  // What TakeMovable() does with a request.
+  // The decision about one request in TakeMovable().
   enum class Fate : uint8_t { kStays, kTaken, kStop };
   bool has_movable() const { return movable_ != 0; }
   // Asks `decide` about each request and its bytes, the last one first, until it says kStop or no
@@ -133,7 +133,7 @@ class UnreadRequests {
   }
 
   std::vector<Item> ring_ = std::vector<Item>(kItems);
-  std::vector<std::string> bytes_;  // Of the movable ones, at their places in the ring.
+  std::vector<std::string> bytes_;  // The bytes of movable requests, at their places in the ring.
   size_t first_ = 0;
   size_t count_ = 0;
   size_t movable_ = 0;

@@ -47,7 +47,7 @@ void RequestReclaim::Run() {
     }
     has_more |= one->unread().has_movable();
   }
-  // What has waited because JavaScript seemed to be about to be free.
+  // Requests have waited because JavaScript seemed to be about to be free.
   if (is_blocked && !std::exchange(is_blocked_, is_blocked)) router_->waiting().Retry();
   is_blocked_ = is_blocked;
   if (!has_more || uv_is_active(reinterpret_cast<uv_handle_t*>(&timer_)) != 0) return;

@@ -59,9 +59,10 @@ class RequestReclaim {
   Input* input_;
   UnbegunStreams* streams_;
   uv_timer_t timer_;
-  std::unordered_map<const Attachment*, Sample> samples_;  // Of when the timer was started last.
+  std::unordered_map<const Attachment*, Sample> samples_;  // Taken with the timer's start.
   bool is_blocked_ = false;  // Some JavaScript was blocked at the last Run().
-  // Of this turn: whose requests were taken back, and of which connections a request stays.
+  // The connections whose requests were taken back in this turn, and the slots of those of which a
+  // request stays.
   std::vector<Connection*> taken_;
   std::unordered_set<uint32_t> staying_slots_;
 };
