@@ -1,6 +1,6 @@
 'use strict'
 
-// What a blocked process of a queue was given and has not begun goes to another one, and runs exactly once. A
+// Requests that a blocked process of a queue has not begun go to another one, and run exactly once. A
 // process stays blocked until the test says otherwise: whoever waited for it would wait for ever.
 
 const assert = require('node:assert/strict')

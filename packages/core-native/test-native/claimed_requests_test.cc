@@ -80,7 +80,7 @@ class ClaimedRequestsTest : public testing::TestWithParam<bool> {
     if (claims_.needs_flag()) {
       reading_.store(reading_.load(std::memory_order_relaxed), std::memory_order_seq_cst);
     }
-    // As JavaScript's compiler, this one must not change the order.
+    // The compiler must not change the order, as JavaScript's does not.
     std::atomic_signal_fence(std::memory_order_seq_cst);
     return claim_count_.load(std::memory_order_relaxed) == 0 ? Claim::kNone
                                                              : claims_.Take(queue_->begun());
@@ -229,7 +229,7 @@ TEST_P(ClaimedRequestsTest, EachRequestRunsExactlyOnceWhileBothThreadsWantIt) {
     for (uint64_t& end : ends) end = Append(RequestType::kRequest, 0, requests++);
     claimed.resize(requests / 64 + 1);
     queue_->Publish();
-    // They meet anywhere in the burst, or before it.
+    // The two threads meet anywhere in the burst, or before it.
     const uint32_t before = random() % kBurst;
     const uint64_t meeting = before == 0 ? 0 : ends[before];
     for (int turn = 0; queue_->begun() < meeting; ++turn) {

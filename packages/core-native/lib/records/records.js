@@ -78,7 +78,7 @@ module.exports = {
     kDataAfterClose: 7
   },
 
-  // What takeClaim() says of a request.
+  // Fates of a request that waited for JavaScript, as takeClaim() tells them.
   Claim: {
     kNone: 0,
     kRefused: 1,

@@ -233,11 +233,11 @@ enum FrameFlags : uint32_t {  // word 1 >> 8.
 inline constexpr size_t kPayloadAt = 24;
 inline constexpr size_t kInternTextAt = 32;
 
-// What a lane has done with a request before JavaScript came to it: Engine.takeClaim(lane).
+// Fates of a request that waited for JavaScript: Engine.takeClaim(lane).
 enum class Claim : uint32_t {
-  kNone,     // Nothing: JavaScript begins it.
-  kRefused,  // It was answered, and its connection ends.
-  kMoved,    // Another owner of the queue gets it.
+  kNone,     // The lane has left the request alone: JavaScript begins it.
+  kRefused,  // The lane has answered the request, and its connection ends.
+  kMoved,    // Another owner of the queue gets the request.
 };
 
 // Words of the control block of a lane (Int32Array over a SharedArrayBuffer, one cache line each).

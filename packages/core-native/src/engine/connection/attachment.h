@@ -98,7 +98,7 @@ class Attachment {
   Slots slots_;
   UnreadRequests unread_;
   ReceiveBlocks::Loan loan_;
-  uint64_t begun_ = 0;        // What JavaScript had begun at the last BlockedMs().
+  uint64_t begun_ = 0;        // RequestQueue::begun() at the last BlockedMs().
   uint64_t begun_at_ms_ = 0;  // When that was seen first.
   bool has_paused_ = false;
 };

@@ -49,7 +49,7 @@ class KeptRequests {
 
  private:
   std::string bytes_;
-  std::vector<size_t> begins_;  // Where each kept request begins in the bytes.
+  std::vector<size_t> begins_;  // Positions in bytes_ at which kept requests begin.
   size_t missing_ = 0;          // The number of requests before these that are not kept.
 };
 

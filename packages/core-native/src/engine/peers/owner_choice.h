@@ -103,7 +103,7 @@ class OwnerChoice {
   PeerLinks* links_;
   std::unordered_map<const Connection*, Lent> lent_;
   Attachment* blocked_ = nullptr;  // See NoteBlocked().
-  uint64_t blocked_at_ = 0;        // What it had begun then.
+  uint64_t blocked_at_ = 0;        // RequestQueue::begun() at the last NoteBlocked().
   uv_timer_t free_timer_;    // Runs until the other members were told that this one is free again.
   uint64_t lent_at_ms_ = 0;  // When a connection was passed on last.
   // True if the last Choose() chose another member because this one is blocked.
