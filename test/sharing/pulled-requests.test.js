@@ -84,6 +84,15 @@ async function servedBy (members) {
   return counts.reduce((sum, count) => sum + count, 0)
 }
 
+/** Two processes whose clients have all been answered once. @param {Context} t @param {{ isSecure: boolean, clients: (t: Context, port: number) => Promise<Ask[]> }} kind */
+async function served (t, { isSecure, clients }) {
+  const port = await freePort()
+  const members = await twoMembers(t, port, isSecure)
+  const asks = await clients(t, port)
+  await Promise.all(asks.map((ask) => ask('GET', kPath, '')))
+  return { members, asks, before: await servedBy(members) }
+}
+
 /** @param {Answer[]} answers @returns {string[]} */
 const ownersOf = (answers) => [...new Set(answers.map(({ status, owner }) => `${status} ${owner}`))].sort()
 
@@ -91,13 +100,9 @@ const ownersOf = (answers) => [...new Set(answers.map(({ status, owner }) => `${
 const methodOf = (i) => /** @type {[string, string]} */ (i % 2 === 0 ? ['GET', ''] : ['POST', `body ${i}`])
 
 describe('Requests that a blocked process has not begun', { skip: kSkip }, () => {
-  for (const [form, { isSecure, clients }] of Object.entries(kForms)) {
+  for (const [form, kind] of Object.entries(kForms)) {
     it(`go to another process: ${form}, blocked by its own work`, async (t) => {
-      const port = await freePort()
-      const members = await twoMembers(t, port, isSecure)
-      const asks = await clients(t, port)
-      await Promise.all(asks.map((ask) => ask('GET', kPath, '')))
-      const before = await servedBy(members)
+      const { members, asks, before } = await served(t, kind)
       const release = await members[0].block(t)
       const answers = await Promise.all(asks.map((ask, i) => ask(methodOf(i)[0], `${kPath}?n=${i}`, methodOf(i)[1])))
       assert.deepEqual(ownersOf(answers), ['200 b'])
@@ -109,11 +114,7 @@ describe('Requests that a blocked process has not begun', { skip: kSkip }, () =>
     })
 
     it(`go to another process: ${form}, blocked by one of them`, async (t) => {
-      const port = await freePort()
-      const members = await twoMembers(t, port, isSecure)
-      const asks = await clients(t, port)
-      await Promise.all(asks.map((ask) => ask('GET', kPath, '')))
-      const before = await servedBy(members)
+      const { members, asks, before } = await served(t, kind)
       const { folder, release } = blockade(t)
       const all = asks.map((ask, i) => i === kAtOnce / 2 ? ask('GET', `${kPath}?block=${folder}`, '') : ask(methodOf(i)[0], `${kPath}?n=${i}`, methodOf(i)[1]))
       const [blocked] = all.splice(kAtOnce / 2, 1)
@@ -215,11 +216,7 @@ describe('Requests that a blocked process has not begun', { skip: kSkip }, () =>
 
   it('are answered by others when it is killed', async (t) => {
     for (const form of someOf(Object.keys(kForms), 2)) {
-      const { isSecure, clients } = kForms[form]
-      const port = await freePort()
-      const members = await twoMembers(t, port, isSecure)
-      const asks = await clients(t, port)
-      await Promise.all(asks.map((ask) => ask('GET', kPath, '')))
+      const { members, asks } = await served(t, kForms[form])
       await members[0].block(t)
       // A connection that the process holds is lost with it; requests that have gone are not.
       const answers = Promise.all(asks.map((ask) => ask('POST', kPath, 'body').catch(() => null)))
