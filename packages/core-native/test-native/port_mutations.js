@@ -169,19 +169,12 @@ const kPortMutations = [
     find: '  if (!record_->has_joined || record_->WantsNothing()) return false;\n  if (is_joined_ &&',
     replace: '  if (MUTANT("newcomer-succeeds") && !record_->has_joined) return true;\n  if (!record_->has_joined || record_->WantsNothing()) return false;\n  if (is_joined_ &&'
   },
-  // A coordinator that goes on when its successor has ended already: it granted what members had asked before they moved,
+  // A coordinator that goes on when its successor has ended already: it granted what members had asked before they moved.
   {
     name: 'asked-before-moving-granted',
     file: 'port_coordinator.cc',
     find: '  if (is_question && effects_->HasEnded(link)) return true;',
     replace: '  if (!MUTANT("asked-before-moving-granted") && is_question && effects_->HasEnded(link)) return true;'
-  },
-  // and what members knew of killed processes went with what they had left before.
-  {
-    name: 'removals-told-first',
-    file: 'port_membership.cc',
-    find: '  // Before the removals are told, so that no prefix is missing between the two.',
-    replace: '  if (MUTANT("removals-told-first")) for (const auto& [token, gone, changes] : untold) TellRemoval(token, gone, now_ms);'
   },
   {
     name: 'doubt-untold',

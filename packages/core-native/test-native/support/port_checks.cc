@@ -310,6 +310,25 @@ std::vector<uint64_t> Model::KnowersOf(const Process& process, const Server& ser
   return knowers;
 }
 
+// A prefix of a queue needs nobody back while the queue has another owner. One that has left while
+// the coordinator was stopped may count as that: nobody has heard of it.
+bool Model::IsSharedWithGone(const Server& server) const {
+  if (server.queue.empty()) return false;
+  const std::string prefix = PrefixText(server.prefix);
+  const auto has_gone = [&](const auto& process) {
+    if (process->port == nullptr) return false;
+    for (const sharing::StateEntry& there : process->port->record().state.entries()) {
+      const peer::Entry& entry = there.entry;
+      if (there.is_absent() || entry.prefix != prefix || entry.queue != server.queue) continue;
+      const Process* owner = nullptr;
+      const Server* const other = FindServer(entry.member, entry.server_id, &owner);
+      if (other != nullptr && other->is_gone) return true;
+    }
+    return false;
+  };
+  return std::any_of(processes_.begin(), processes_.end(), has_gone);
+}
+
 // Since when the server counts as that of a killed process. What the coordinator does not have does
 // so before its process is killed. A return counts for nothing if those who knew of it are gone.
 uint64_t Model::GoneSince(const Process& process, const Server& server) const {
@@ -325,6 +344,7 @@ bool Model::MayForget(uint64_t member, uint32_t server_id) const {
   const Process* owner = nullptr;
   const Server* server = FindServer(member, server_id, &owner);
   if (server == nullptr || server->is_gone || !server->is_granted) return true;
+  if (server->is_shared_with_gone) return true;
   // Frames and routes of before the return are read and applied after it.
   const bool was_over =
       server->regained_ms != 0 && now_ms_ - server->regained_ms < limits::kOfflineMs;
@@ -551,11 +571,9 @@ void Model::CheckAgreement() {
       const bool is_there =
           entries.contains(std::to_string(process->id) + ":" + std::to_string(server.id) + " " +
                            PrefixText(server.prefix));
-      const bool is_lost = server.is_gone && server.is_granted && !is_there;
       if (server.is_granted && !server.is_gone && !is_there) {
         Fail("a prefix of process " + std::to_string(process->id) + " was lost untold");
       }
-      (void)is_lost;
       if (!server.is_granted && server.is_gone && is_there) {
         Fail("process " + std::to_string(process->id) + " has a prefix that it was refused");
       }

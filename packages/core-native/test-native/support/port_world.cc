@@ -110,6 +110,7 @@ void Model::Kill(Process& process) {
     if (!server.is_granted || server.is_gone) continue;
     const std::vector<uint64_t> knowers = KnowersOf(process, server);
     if (server.dropped_ms == 0) server.seen_by = knowers;
+    server.is_shared_with_gone = IsSharedWithGone(server);
     for (const auto& other : processes_) {
       const bool is_knower = std::find(knowers.begin(), knowers.end(), other->id) != knowers.end();
       if (is_knower && IsInSession(process) && IsInSession(*other)) {

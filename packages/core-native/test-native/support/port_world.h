@@ -88,6 +88,8 @@ struct Server {
   // The processes whose state had it, joined or not, when its process was killed, or dropped_ms
   // was set.
   std::vector<uint64_t> seen_by = {};
+  // When its process was killed, somebody took a server that had left for an owner of its queue.
+  bool is_shared_with_gone = false;
 
   void SetGone(uint64_t now_ms) {
     if (!std::exchange(is_gone, true)) gone_ms = now_ms;
@@ -233,6 +235,7 @@ class Model {
   void CheckSucceeded();
   void CheckKnowledge(Process& process, const PortRoutes* before, uint32_t overdue);
   std::vector<uint64_t> KnowersOf(const Process& process, const Server& server) const;
+  bool IsSharedWithGone(const Server& server) const;
   uint64_t GoneSince(const Process& process, const Server& server) const;
   bool MayForget(uint64_t member, uint32_t server_id) const;
   Server* FindServer(uint64_t member, uint32_t server_id, const Process** owner) const;
