@@ -32,7 +32,10 @@ void Model::GiveBack(Process& process) {
 
 void Model::After(Process& process) {
   const bool is_joined = process.port != nullptr && process.port->is_joined();
-  if (is_joined && process.port->link() != 0) process.joined_link = process.port->link();
+  if (is_joined && process.port->link() != 0) {
+    process.joined_link = process.port->link();
+    process.is_succeeded = false;
+  }
   ReadResults(process);
   if (process.port != nullptr && process.port->is_over()) GiveBack(process);
   ReadResults(process);
@@ -356,6 +359,8 @@ bool Model::MayForget(uint64_t member, uint32_t server_id) const {
     for (const auto& other : *list) {
       for (const Server& later : other->servers) {
         const bool is_other = later.prefix == server->prefix && &later != server && later.is_gone;
+        // A coordinator that was stopped grants what it was asked in vain, and then reads so.
+        if (is_other && later.error == ETIMEDOUT) return true;
         // What was said before may be heard after.
         const bool is_slow =
             !later.is_granted || (!server->queue.empty() && later.queue == server->queue);

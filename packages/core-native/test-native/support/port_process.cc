@@ -96,7 +96,6 @@ void Process::Send(LinkId link, FrameType type, std::string payload) {
     sent.is_session = true;
   }
   if (type == FrameType::kSynced) synced_link = link;
-  if (type == FrameType::kSynced) is_succeeded = false;
   if (type == FrameType::kSynced && sent.is_open[1 - side]) is_cut = false;
   if (sent.is_open[1 - side]) sent.to[1 - side].frames.emplace_back(type, std::move(payload));
 }

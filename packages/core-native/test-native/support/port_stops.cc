@@ -24,7 +24,15 @@ void Model::Stop(uint32_t choice, uint32_t seed) {
     ms = std::max(ms, kServedMs + kTickMs);
   }
   std::mt19937 random(seed);
-  if (!is_orderly) GoOn(ms, random);
+  if (!is_orderly) {
+    // What the stopped one is asked, its successor is asked again, perhaps in another order.
+    const uint32_t wanted = static_cast<uint32_t>(random());
+    for (int i = 0; i < 2; ++i) {
+      Process& asking = *processes_[random() % processes_.size()];
+      if (&asking != coordinator) Register(asking, wanted);
+    }
+    GoOn(ms, random);
+  }
   for (uint64_t end_ms = now_ms_ + ms; is_orderly && now_ms_ < end_ms && failure_.empty();
        ++steps_) {
     DeliverAll();
