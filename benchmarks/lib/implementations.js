@@ -56,6 +56,21 @@ const kImplementations = {
     forExpress: (app, listening) =>
       require('@httpsys/express-adapter').createAdapter(app).listen(0, kHost, listening),
   },
+  'zero-change': {
+    name: 'zero-change',
+    what: 'what app.listen() is below @httpsys/core-native/register',
+    forListener: (listener, listening) =>
+      require('@httpsys/core-native').createServer(listener).listen(0, kHost, listening),
+    forExpress: (app, listening) =>
+      require('@httpsys/core-native').createServer(app).listen(0, kHost, listening),
+  },
+  'zero-change-wrapped': {
+    name: 'zero-change-wrapped',
+    what: 'the same with a function around the application',
+    forListener: () => { throw new Error('zero-change-wrapped is for Express only') },
+    forExpress: (app, listening) =>
+      require('@httpsys/core-native').createServer((req, res) => app(req, res)).listen(0, kHost, listening),
+  },
 }
 
 module.exports = { kImplementations }

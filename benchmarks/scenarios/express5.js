@@ -5,7 +5,7 @@ module.exports = {
   name: 'express5',
   title: 'Express 5, res.send',
   unit: 'request',
-  implementations: ['node', 'node-aligned', 'httpsys'],
+  implementations: ['node', 'node-aligned', 'httpsys', 'zero-change', 'zero-change-wrapped'],
   connections: 64,
   load: ['get'],
   target: { process: 0.18, thread: 0.14 },

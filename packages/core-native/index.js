@@ -27,6 +27,7 @@ const { kServerOptions } = require('./lib/options/server-options')
 const { refuseMisplaced, refuseMisspelt, refuseUnknown } = require('./lib/options/option-names')
 const { webSocketOpener } = backend === 'node' ? { webSocketOpener: () => () => null } : require('./lib/websocket/web-socket-channel')
 const { flushCache, setCachePolicy } = backend === 'node' ? require('./lib/listen/stock-cache') : require('./lib/listen/kernel-cache')
+const { AlignedPrototypes } = require('./lib/http/aligned-prototypes')
 const { sendFile } = require('./lib/http/send-file')
 const { kAdapterTls, kTlsOptions, splitOptions } = require('./lib/options/tls-options')
 const { matchesPath, parseUrlPrefix } = require('./lib/prefixes/url-prefix')
@@ -51,6 +52,7 @@ const face = {
   internals: {
     IncomingMessage: backend === 'node' ? http.IncomingMessage : EngineIncomingMessage,
     ServerResponse: backend === 'node' ? http.ServerResponse : EngineServerResponse,
+    AlignedPrototypes,
     OptionError,
     hasHandle,
     frames: { kFrameFin: R.kFrameFin, kFrameCompress: R.kFrameCompress },

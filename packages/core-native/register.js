@@ -18,6 +18,7 @@ const { syncBuiltinESMExports } = require('node:module')
 const { isMainThread, threadId } = require('node:worker_threads')
 const core = require('./index.js')
 const { loadBinding } = require('./lib/backend/binding')
+const { unpinPrototypes } = require('./lib/http/insert-prototype')
 const { served } = require('./lib/http/served')
 const { standIn } = require('./lib/options/stand-in')
 
@@ -101,6 +102,7 @@ function unregister () {
   for (const { ours } of kFaces) Reflect.deleteProperty(ours.Server, Symbol.hasInstance)
   originals = null
   standIn.isRegistered = false
+  unpinPrototypes()
   syncBuiltinESMExports()
   return isClean
 }

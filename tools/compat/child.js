@@ -21,9 +21,12 @@ const { kCoreNative, listFiles } = require('../lib/project')
 
 const kRegister = path.join(kCoreNative, 'register.js')
 
+/** Settings with which whole suites are run, beside the defaults. */
+const kKept = ['HTTPSYS_ALIGN_AFTER']
+
 /** @param {NodeJS.ProcessEnv} extra @returns {NodeJS.ProcessEnv} this one without what npm and node:test put into it */
 function cleanEnvironment (extra) {
-  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_|HTTPSYS_)/i.test(name)))
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => kKept.includes(name) || !/^(npm_|NODE_|HTTPSYS_)/i.test(name)))
   return { ...env, ...extra }
 }
 

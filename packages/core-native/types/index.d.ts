@@ -352,10 +352,29 @@ export function sendFile (
 /** Which stack serves: `'node'` when the environment has `HTTPSYS_BACKEND=node`. */
 export const backend: 'engine' | 'node'
 
+export interface PrototypePair { request: http.IncomingMessage, response: http.ServerResponse }
+
+export interface AlignedPrototypes {
+  readonly constructors: { IncomingMessage: typeof http.IncomingMessage, ServerResponse: typeof http.ServerResponse }
+  /** Puts the engine's prototypes under those of the application's module. */
+  install (): void
+  /** Takes them back, and constructs nothing with the application's prototypes any more. */
+  uninstall (): void
+  /** Gives a request, and a response, of theirs the plain prototypes. */
+  undo (req: object, res: object | undefined): void
+}
+
 /** For adapters: constructors that can be applied to an object (`Reflect.apply(f, object, args)`), URL prefixes. */
 export const internals: {
   IncomingMessage: Function & { prototype: http.IncomingMessage }
   ServerResponse: Function & { prototype: http.ServerResponse }
+  /** Constructors of requests and responses that have an application's prototypes (Express') from the beginning. */
+  AlignedPrototypes: {
+    /** Null: the application has none. */
+    pairOf (app: unknown): PrototypePair | null
+    /** `applies` is asked for each request; the others are constructed with the plain ones. */
+    new (pair: PrototypePair, plain: { IncomingMessage: Function, ServerResponse: Function }, applies?: () => boolean): AlignedPrototypes
+  }
   /** Reads a URL prefix as `listen()` does. Throws ERR_HTTPSYS_PREFIX_SYNTAX. */
   parseUrlPrefix (text: string): { scheme: 'http' | 'https', host: string, port: number, path: string, prefix: string }
   /** What makes an upgraded connection of the engine a WebSocket, and returns null when it is none or was read already. */

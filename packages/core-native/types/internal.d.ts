@@ -6,6 +6,7 @@ import type * as https from 'node:https'
 import type * as net from 'node:net'
 import type * as tls from 'node:tls'
 import type { Addresses, NearEnd } from '../lib/http/addresses'
+import type { Alignment } from '../lib/http/alignment'
 import type { StreamCredit } from '../lib/http/stream-credit'
 import type { Listener } from '../lib/listen/listener'
 import type { Prefixes } from '../lib/prefixes/prefixes'
@@ -111,6 +112,8 @@ export interface EngineListener {
   /** The application's own class, or ours. */
   IncomingMessage: new (socket: EngineSocket) => EngineRequest
   ServerResponse: new (req: EngineRequest, options: ResponseOptions) => EngineResponse
+  /** Decides on our classes; null: the application has given its own. */
+  alignment: Alignment | null
   methods: string[]
   /** Those of the next response. */
   responseOptions: ResponseOptions

@@ -3,7 +3,7 @@
 // Serves an Express or connect application, or any (req, res) function, on @httpsys/core-native.
 
 const core = require('@httpsys/core-native')
-const { Alignment } = require('./alignment')
+const { alignmentOf } = require('./alignment')
 
 const { kAdapterTls } = core.internals
 
@@ -31,30 +31,32 @@ const kListenOptions = [
 
 /** @implements {PublicAdapter} */
 class Adapter {
-  /** @type {Alignment | null} */
-  #alignment = null
+  /** @type {core.AlignedPrototypes | null} */
+  #prototypes = null
   /** An option of TLS that the adapter was created with. @type {string | undefined} */
   #tlsName
 
   /** @param {Application} app @param {AdapterOptions} options all of them its own */
   constructor (app, options) {
     this.app = app
-    if (options.IncomingMessage === undefined && options.ServerResponse === undefined) {
-      this.#alignment = Alignment.of(app)
-    }
+    const hasClasses = options.IncomingMessage !== undefined || options.ServerResponse !== undefined
+    const alignment = hasClasses ? null : alignmentOf(app)
     const { tls } = splitTls(options)
     this.#tlsName = Object.keys(tls)[0]
-    const given = { ...options, ...this.#alignment?.constructors }
+    const given = { ...options, ...alignment?.prototypes.constructors }
     this.server = this.#tlsName === undefined
       ? core.createServer(given, /** @type {RequestListener} */ (app))
       : /** @type {core.Server} */ (/** @type {unknown} */ (core.https.createServer({ ...given, [kAdapterTls]: true }, /** @type {RequestListener} */ (app)))) // As types/index.d.ts says.
-    if (this.#alignment !== null) watch(this.server, this.#alignment)
+    if (alignment === null) return
+    alignment.useServer(this.server)
+    this.#prototypes = alignment.prototypes
+    watch(this.server, alignment.prototypes)
   }
 
   /** @param {unknown[]} args @returns {core.Server} */
   listen (...args) {
     // Mounting may have put another application's prototypes above this one's since.
-    this.#alignment?.install()
+    this.#prototypes?.install()
     if (this.#tlsName !== undefined) refuseWithoutTls(this.#tlsName, args)
     return this.server.listen(...(/** @type {[options: import('@httpsys/core-native').PortListenOptions]} */ (listenArgs(args)))) // It finds out what they are.
   }
@@ -65,20 +67,19 @@ class Adapter {
   }
 
   uninstall () {
-    this.#alignment?.uninstall()
+    this.#prototypes?.uninstall()
   }
 }
 
-/** @param {core.Server} server @param {Alignment} alignment */
-function watch (server, alignment) {
-  alignment.server = server
+/** @param {core.Server} server @param {core.AlignedPrototypes} prototypes */
+function watch (server, prototypes) {
   // Not a listener: their number is visible, and for 'upgrade' it decides what a request means.
   Object.defineProperty(server, 'emit', {
     configurable: true,
     writable: true,
     /** @this {core.Server} @param {string} event @param {object} first @param {object} [second] */
     value: function (event, first, second) {
-      if (kForeignEvents.has(event)) alignment.undo(first, second)
+      if (kForeignEvents.has(event)) prototypes.undo(first, second)
       return Reflect.apply(Object.getPrototypeOf(this).emit, this, arguments)
     }
   })

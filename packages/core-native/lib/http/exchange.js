@@ -252,6 +252,7 @@ function start (server, socket, req, flags, body) {
 function isUpgradeWanted (server, req) {
   if (!decidesUpgrades(server)) return server.listenerCount('upgrade') > 0
   setUpgrade(req, true)
+  unalign(server, req)
   const isWanted = acceptsUpgrade(server, req)
   setUpgrade(req, isWanted)
   return isWanted
@@ -318,6 +319,7 @@ function deliver (server, socket, req, flags) {
       setRequestsReached(res, most <= count)
       if (isStream && most <= count) publish(/** @type {EngineSocket} */ (socket[kParent]), kShutdown)
       if (most < count) {
+        unalign(server, req)
         server.emit('dropRequest', req, socket)
         res.writeHead(503)
         res.end()
@@ -330,7 +332,15 @@ function deliver (server, socket, req, flags) {
     }
   }
   server.emit('request', req, res)
+  const { alignment } = listener
+  if (alignment !== null && alignment.isNews(req, res)) alignment.note(req, res)
   return res
+}
+
+// Other listeners than those of 'request' know nothing of the application.
+/** @param {EngineServer} server @param {EngineRequest} req @param {EngineResponse} [res] */
+function unalign (server, req, res) {
+  server[kListener].alignment?.undo(req, res)
 }
 
 // Whether the request has no body. As on Node, the head announces one; over HTTP/2 a body needs no announcement.
@@ -345,12 +355,14 @@ function expect (server, req, res) {
   if (kContinueExpression.test(/** @type {string} */ (req.headers.expect))) {
     expectContinue(res)
     if (server.listenerCount('checkContinue') > 0) {
+      unalign(server, req, res)
       server.emit('checkContinue', req, res)
     } else {
       res.writeContinue()
       server.emit('request', req, res)
     }
   } else if (server.listenerCount('checkExpectation') > 0) {
+    unalign(server, req, res)
     server.emit('checkExpectation', req, res)
   } else {
     res.writeHead(417)
@@ -382,6 +394,7 @@ function upgrade (server, socket, req, head) {
     // In HTTP mode a read waits for ever: nothing is pushed there. The first one from here on decides what the bytes are.
     forgetRead(socket)
   }
+  unalign(server, req)
   server.emit(event, req, socket, head ?? Buffer.alloc(0))
 }
 

@@ -20,6 +20,7 @@ const { refuseUnsupported } = require('../options/tls-options')
 const { ServerTls } = require('../tls/server-tls')
 const { servers, onRecord, onThrown } = require('../http/connection')
 const { headerPairsMax } = require('../http/exchange')
+const { Alignment } = require('../http/alignment')
 const { EngineIncomingMessage } = require('../http/incoming')
 const { copyTlsSettings, refusesManyHeaders } = require('../node-private/node-internals')
 const { connectionOptionsOf, connectionsOf, emitCloseIfDrained, handleOf } = require('../node-private/server')
@@ -139,6 +140,8 @@ class Listener {
     // Objects of the application's own classes are Node's to TypeScript; they get what ours have when it is needed.
     this.IncomingMessage = /** @type {EngineListener['IncomingMessage']} */ (/** @type {unknown} */ (options.IncomingMessage || EngineIncomingMessage))
     this.ServerResponse = /** @type {EngineListener['ServerResponse']} */ (/** @type {unknown} */ (options.ServerResponse || EngineServerResponse))
+    /** Classes of its own are used as they are. @type {Alignment | null} */
+    this.alignment = options.IncomingMessage || options.ServerResponse ? null : new Alignment(this)
     this.methods = kMethods
     /** Options of the next response. */
     this.responseOptions = { highWaterMark: 0, rejectNonStandardBodyWrites: false }

@@ -53,6 +53,8 @@ function methodsOf (Base) {
     listen (...args) {
       const listener = this[kListener]
       const plan = classifyListen(args, listener)
+      // Mounting may have put another application's prototypes above those of its listener since.
+      align(this)
       // Refused by Node; the prefixes it listens on stay.
       if (this._handle) return super.listen()
       if (isParsedByNode(this)) refuseEngineOptions(plan)
@@ -224,6 +226,7 @@ function methodsOf (Base) {
         [name] (event, ...rest) {
           const result = /** @type {(...args: unknown[]) => unknown} */ (Base.prototype[name]).call(this, event, ...rest)
           if (event === undefined || kWatchedEvents.has(/** @type {string} */ (event))) reconfigure(this)
+          if (event === undefined || event === 'request') align(this)
           return result
         }
       }[name],
@@ -257,6 +260,14 @@ Object.setPrototypeOf(Server, StockServer)
 /** @param {ListenServer} server that Node's constructor has made @param {ServerOptions | http.RequestListener | undefined} options */
 function attach (server, options) {
   server[kListener] = new Listener(server, typeof options === 'object' && options !== null ? options : {})
+  align(server)
+}
+
+// Its requests are made with the prototypes of the application that is its only listener. Node's constructor adds the
+// listener before there is anything to align.
+/** @param {ListenServer} server */
+function align (server) {
+  server[kListener]?.alignment?.look(server.listeners('request'))
 }
 
 // Lanes that serve it must hear of a change.

@@ -45,4 +45,19 @@ function objectAbove (from, between, below) {
   return null
 }
 
-module.exports = { insertPrototype }
+/** What was inserted for as long as the process runs. @type {Map<object, () => void>} by the object it is above */
+const pins = new Map()
+
+/** Inserts it until unpinPrototypes(). Idempotent. @param {object} from @param {object} between @param {object} below as for insertPrototype() */
+function pinPrototype (from, between, below) {
+  const top = objectAbove(from, between, below)
+  if (top !== null && !pins.has(top)) pins.set(top, insertPrototype(from, between, below))
+}
+
+/** Takes back what was pinned. */
+function unpinPrototypes () {
+  for (const remove of pins.values()) remove()
+  pins.clear()
+}
+
+module.exports = { insertPrototype, pinPrototype, unpinPrototypes }

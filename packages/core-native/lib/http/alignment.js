@@ -1,0 +1,135 @@
+'use strict'
+
+// Which prototypes the requests and responses of a server are constructed with: those of the application that is its only
+// listener (Express), or those that its listener has given them for a while, such as a function around an application.
+
+const { EnvironmentError } = require('../base/errors')
+const { AlignedPrototypes } = require('./aligned-prototypes')
+const { EngineIncomingMessage } = require('./incoming')
+const { EngineServerResponse } = require('./outgoing')
+
+// Requests in a row that a listener has to give the same prototypes: fewer might be chance, and what they cost is nothing.
+const kRequestsDefault = 16
+const kVariable = 'HTTPSYS_ALIGN_AFTER'
+
+/** @typedef {import('./aligned-prototypes').Constructors} Constructors */
+/** @typedef {import('./aligned-prototypes').Pair} Pair */
+/** @typedef {import('../../types/internal').EngineListener} EngineListener */
+/** @typedef {import('../../types/internal').EngineRequest} EngineRequest */
+/** @typedef {import('../../types/internal').EngineResponse} EngineResponse */
+
+const kPlain = /** @type {Constructors} */ (/** @type {unknown} */ ({ IncomingMessage: EngineIncomingMessage, ServerResponse: EngineServerResponse }))
+
+/** @returns {number} requests; 0: prototypes are never aligned @throws ERR_HTTPSYS_ENVIRONMENT */
+function requestsWanted () {
+  const text = process.env[kVariable]
+  if (text === undefined || text === '') return kRequestsDefault
+  if (!/^\d{1,9}$/.test(text)) throw new EnvironmentError(kVariable, text, 'a number of requests, or 0 for never')
+  return Number(text)
+}
+
+const kWanted = requestsWanted()
+
+/** The prototypes of one server's requests and responses. */
+class Alignment {
+  /** Those that the next request and response are constructed with. @type {object} */
+  request = kPlain.IncomingMessage.prototype
+  /** @type {object} */
+  response = kPlain.ServerResponse.prototype
+  /** Requests in a row that the listener has given the prototypes of #last. */
+  count = 0
+
+  #listener
+  /** @type {Pair | null} */
+  #last = null
+  /** @type {AlignedPrototypes | null} */
+  #aligned = null
+  /** The prototypes in use are those that the listener gave, not its own. */
+  #isLearned = false
+  /** Nothing changes until other listeners come. */
+  #isOver = true
+
+  /** @param {Pick<EngineListener, 'IncomingMessage' | 'ServerResponse'>} listener whose classes this decides */
+  constructor (listener) {
+    this.#listener = listener
+  }
+
+  /** The server's listeners may have changed. @param {unknown[]} listeners of 'request' */
+  look (listeners) {
+    this.#construct(null)
+    this.#isLearned = false
+    this.#last = null
+    this.count = 0
+    // Beside another listener there is none: Express' getters without setters (req.query) would swallow what that one assigns.
+    this.#isOver = kWanted === 0 || listeners.length !== 1
+    if (this.#isOver) return
+    const pair = AlignedPrototypes.pairOf(listeners[0])
+    if (pair !== null) this.#construct(pair)
+  }
+
+  /** @param {EngineRequest} req @param {EngineResponse} res @returns {boolean} whether note() has to know of what the listener has returned */
+  isNews (req, res) {
+    return this.count !== 0 || Object.getPrototypeOf(req) !== this.request || Object.getPrototypeOf(res) !== this.response
+  }
+
+  /** The listener has returned. @param {EngineRequest} req @param {EngineResponse} res */
+  note (req, res) {
+    if (this.#isOver) return
+    const request = Object.getPrototypeOf(req)
+    const response = Object.getPrototypeOf(res)
+    if (this.#aligned !== null) {
+      this.#construct(null)
+      this.#isOver = this.#isLearned
+      return
+    }
+    if (request === this.request && response === this.response) {
+      this.count = 0
+      return
+    }
+    this.count = request === this.#last?.request && response === this.#last?.response ? this.count + 1 : 1
+    this.#last = { request, response }
+    if (this.count < kWanted) return
+    this.count = 0
+    const pair = AlignedPrototypes.pairOf(this.#last)
+    this.#isOver = pair === null || wouldSwallow(req, request) || wouldSwallow(res, response)
+    if (this.#isOver || pair === null) return
+    this.#isLearned = true
+    this.#construct(pair)
+  }
+
+  /** For those who know nothing of the application. @param {object} req @param {object} [res] a response, a socket or nothing */
+  undo (req, res) {
+    this.#aligned?.undo(req, res)
+  }
+
+  /** @param {Pair | null} pair null: Node's prototypes, with ours above */
+  #construct (pair) {
+    this.#aligned = pair === null ? null : new AlignedPrototypes(pair, kPlain)
+    this.#aligned?.pin()
+    const { IncomingMessage, ServerResponse } = this.#aligned?.constructors ?? kPlain
+    this.request = IncomingMessage.prototype
+    this.response = ServerResponse.prototype
+    this.#listener.IncomingMessage = /** @type {EngineListener['IncomingMessage']} */ (/** @type {unknown} */ (IncomingMessage))
+    this.#listener.ServerResponse = /** @type {EngineListener['ServerResponse']} */ (/** @type {unknown} */ (ServerResponse))
+  }
+}
+
+/**
+ * Whether a property that the listener has given an object could not have been assigned if the object had had the
+ * prototype before: Express has getters without setters.
+ *
+ * @param {object} object
+ * @param {object} prototype it has now
+ */
+function wouldSwallow (object, prototype) {
+  const names = Object.getOwnPropertyNames(object)
+  for (let layer = prototype; layer !== Object.prototype && layer !== null; layer = Object.getPrototypeOf(layer)) {
+    for (const name of names) {
+      const property = Object.getOwnPropertyDescriptor(layer, name)
+      if (property !== undefined && property.set === undefined && property.writable !== true) return true
+    }
+  }
+  return false
+}
+
+module.exports = { Alignment }

@@ -1,0 +1,239 @@
+'use strict'
+
+// Goal: an unmodified Express application is served as fast as by an adapter, and neither it nor what stands around it sees
+// that its requests were made for it.
+
+const { test } = require('node:test')
+const assert = require('node:assert/strict')
+const http = require('node:http')
+const net = require('node:net')
+const path = require('node:path')
+const { spawnSync } = require('node:child_process')
+const core = require('@httpsys/core-native')
+const { request, serve } = require('../helpers/client')
+
+const kRoot = path.resolve(__dirname, '..', '..')
+const kFrameworks = { 'Express 5': require('express'), 'Express 4': require('express4') }
+// Requests after which the prototypes that a listener gives are taken over (docs/options.md).
+const kLearned = 16
+const onlyOnEngine = { skip: core.backend === 'node' && 'stock Node constructs all requests alike' }
+
+const prototypesOf = (req, res) => [Object.getPrototypeOf(req), Object.getPrototypeOf(res)]
+const kOurs = [core.internals.IncomingMessage.prototype, core.internals.ServerResponse.prototype]
+
+/** The prototypes that requests have when the server emits them, by event. */
+function observe (server) {
+  const seen = []
+  const { emit } = server
+  server.emit = function (event, req, res) {
+    if (req instanceof http.IncomingMessage) seen.push({ event, prototypes: prototypesOf(req, res), req })
+    return Reflect.apply(emit, this, arguments)
+  }
+  return seen
+}
+
+const pathsOf = async (port, paths) => {
+  const bodies = []
+  for (const path of paths) bodies.push((await request({ port, path })).body)
+  return bodies
+}
+
+for (const [name, express] of Object.entries(kFrameworks)) {
+  const application = () => {
+    const app = express()
+    app.get('/path', (req, res) => res.send(`${req.path} ${req.query.q ?? ''}`))
+    return app
+  }
+
+  for (const [way, create] of /** @type {const} */ ([
+    ['createServer(app)', (app) => core.createServer(app)],
+    ["server.on('request', app)", (app) => core.createServer().on('request', app)],
+    ['createServer(options, app)', (app) => core.createServer({ keepAliveTimeout: 1000 }, app)]
+  ])) {
+    test(`${name}: the first request of ${way} has the application's prototypes`, onlyOnEngine, async (t) => {
+      const app = application()
+      const server = create(app)
+      const seen = observe(server)
+      const port = await serve(t, server)
+      assert.deepEqual(await pathsOf(port, ['/path?q=1']), ['/path 1'])
+      assert.deepEqual(seen[0].prototypes, [app.request, app.response])
+    })
+  }
+
+  test(`${name}: app.listen() below register makes requests with the application's prototypes`, onlyOnEngine, () => {
+    const source = `
+      const app = require('${name === 'Express 5' ? 'express' : 'express4'}')()
+      app.get('/', (req, res) => res.send('x'))
+      const http = require('node:http')
+      const server = app.listen(0, '127.0.0.1', () => {
+        const { emit } = server
+        server.emit = function (event, req) {
+          if (event === 'request') console.log(Object.getPrototypeOf(req) === app.request)
+          return Reflect.apply(emit, this, arguments)
+        }
+        http.get({ port: server.address().port, agent: false }, (res) => res.resume().on('end', () => server.close(() => {
+          const { IncomingMessage } = require('@httpsys/core-native').internals
+          console.log(IncomingMessage.prototype.isPrototypeOf(app.request))
+          require('@httpsys/core-native/register').unregister()
+          console.log(IncomingMessage.prototype.isPrototypeOf(app.request))
+        })))
+      })`
+    const { stdout, stderr } = spawnSync(process.execPath, ['--require', '@httpsys/core-native/register', '-e', source], {
+      cwd: kRoot, encoding: 'utf8', env: { ...process.env, NODE_TEST_CONTEXT: undefined, HTTPSYS_BACKEND: '' }
+    })
+    assert.equal(stdout, 'true\ntrue\nfalse\n', stderr)
+  })
+
+  test(`${name}: beside another listener, requests are plain`, onlyOnEngine, async (t) => {
+    const app = application()
+    const server = core.createServer(app)
+    const seen = observe(server)
+    const port = await serve(t, server)
+    const other = (req) => { req.query = { q: 'mine' } }
+    server.prependListener('request', other)
+    assert.deepEqual(await pathsOf(port, ['/path']), ['/path mine'])
+    server.removeListener('request', other)
+    await request({ port, path: '/path' })
+    assert.deepEqual(seen.map(({ prototypes }) => prototypes), [kOurs, [app.request, app.response]])
+  })
+
+  test(`${name}: behind a function, requests are made with the application's prototypes after ${kLearned} in a row`, onlyOnEngine, async (t) => {
+    const app = application()
+    const server = core.createServer((req, res) => app(req, res))
+    const seen = observe(server)
+    const port = await serve(t, server)
+    const bodies = await pathsOf(port, Array(kLearned + 2).fill('/path?q=1'))
+    assert.deepEqual(new Set(bodies), new Set(['/path 1']))
+    assert.deepEqual(seen.map(({ prototypes }) => prototypes[0] === app.request), [...Array(kLearned).fill(false), true, true])
+    assert.deepEqual(seen.map(({ prototypes }) => prototypes[1] === app.response), [...Array(kLearned).fill(false), true, true])
+  })
+
+  test(`${name}: two applications behind a function never take each other's requests`, onlyOnEngine, async (t) => {
+    const [first, second] = [application(), application()]
+    first.get('/who', (req, res) => res.send(String(req.app === first && res.app === first)))
+    second.get('/who', (req, res) => res.send(String(req.app === second && res.app === second)))
+    const server = core.createServer((req, res) => (req.headers['x-app'] === '2' ? second : first)(req, res))
+    const seen = observe(server)
+    const port = await serve(t, server)
+    const ask = async (which, times) => {
+      for (let i = 0; i < times; i++) assert.equal((await request({ port, path: '/who', headers: { 'x-app': which } })).body, 'true')
+    }
+    await ask('1', kLearned - 1)
+    await ask('2', 1)
+    await ask('1', kLearned - 1)
+    assert.ok(seen.every(({ prototypes }) => prototypes[0] === kOurs[0]), 'not in a row')
+    await ask('1', 2)
+    assert.equal(seen.at(-1).prototypes[0], first.request)
+    // The first one that differs ends it.
+    await ask('2', 1)
+    await ask('1', 2 * kLearned)
+    assert.deepEqual(new Set(seen.slice(-kLearned).map(({ prototypes }) => prototypes[0])), new Set([kOurs[0]]))
+  })
+
+  test(`${name}: a function that assigns what the application has a getter for goes on doing so`, onlyOnEngine, async (t) => {
+    const app = express()
+    app.get('/path', (req, res) => res.send(`${req.ip} ${req.protocol}`))
+    const server = core.createServer((req, res) => {
+      req.ip = 'mine'
+      app(req, res)
+    })
+    const seen = observe(server)
+    const port = await serve(t, server)
+    const bodies = await pathsOf(port, Array(2 * kLearned + 1).fill('/path'))
+    assert.deepEqual(new Set(bodies), new Set(['mine http']))
+    assert.ok(seen.every(({ prototypes }) => prototypes[0] === kOurs[0]))
+  })
+
+  test(`${name}: prototypes that the application replaces later are taken over, too`, onlyOnEngine, async (t) => {
+    const app = application()
+    const server = core.createServer(app)
+    const seen = observe(server)
+    const port = await serve(t, server)
+    await request({ port, path: '/path' })
+    app.request = Object.create(app.request, { extra: { value: 'x', writable: true } })
+    app.get('/extra', (req, res) => res.send(req.extra))
+    assert.deepEqual(new Set(await pathsOf(port, Array(kLearned + 2).fill('/extra'))), new Set(['x']))
+    assert.equal(seen.at(-1).prototypes[0], app.request)
+  })
+
+  for (const [event, use] of Object.entries({
+    upgrade: (port) => net.connect(port).end('GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'),
+    connect: (port) => net.connect(port).end('CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n'),
+    checkContinue: (port) => net.connect(port).end('POST /path HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 0\r\n\r\n'),
+    checkExpectation: (port) => net.connect(port).end('POST /path HTTP/1.1\r\nHost: h\r\nExpect: other\r\nContent-Length: 0\r\n\r\n'),
+    dropRequest: (port) => net.connect(port).end('GET /path HTTP/1.1\r\nHost: h\r\n\r\nGET /path HTTP/1.1\r\nHost: h\r\n\r\n')
+  })) {
+    test(`${name}: listeners of '${event}' get a plain request`, onlyOnEngine, async (t) => {
+      const server = core.createServer(application())
+      if (event === 'dropRequest') server.maxRequestsPerSocket = 1
+      const seen = observe(server)
+      const happened = new Promise((resolve) => server.on(event, (req, other) => {
+        other.destroy()
+        resolve(req)
+      }))
+      use(await serve(t, server)).on('error', () => {})
+      const req = await happened
+      assert.equal(Object.getPrototypeOf(req), kOurs[0])
+      assert.equal(seen.at(-1).event, event)
+      req.query = 'assignable'
+      assert.equal(req.query, 'assignable')
+    })
+  }
+}
+
+test('a function without a framework gets plain requests', onlyOnEngine, async (t) => {
+  const server = core.createServer((req, res) => res.end(req.url))
+  const seen = observe(server)
+  const port = await serve(t, server)
+  await pathsOf(port, Array(kLearned + 4).fill('/x'))
+  assert.ok(seen.every(({ prototypes }) => prototypes[0] === kOurs[0] && prototypes[1] === kOurs[1]))
+})
+
+test('a function that changes the prototype of requests alone goes on seeing plain responses', onlyOnEngine, async (t) => {
+  const request = Object.create(http.IncomingMessage.prototype, { mine: { get () { return `mine ${this.url}` } } })
+  const server = core.createServer((req, res) => {
+    Object.setPrototypeOf(req, request)
+    res.end(req.mine)
+  })
+  const seen = observe(server)
+  const port = await serve(t, server)
+  assert.deepEqual(new Set(await pathsOf(port, Array(kLearned + 1).fill('/x'))), new Set(['mine /x']))
+  assert.deepEqual(seen.at(-1).prototypes, [request, kOurs[1]])
+})
+
+test('classes that the application gives are used for all requests', onlyOnEngine, async (t) => {
+  class Mine extends http.IncomingMessage {}
+  const app = kFrameworks['Express 5']()
+  app.get('/', (req, res) => res.send('x'))
+  const server = core.createServer({ IncomingMessage: Mine }, app)
+  const seen = observe(server)
+  const port = await serve(t, server)
+  await request(port)
+  assert.equal(seen[0].prototypes[0], Mine.prototype)
+})
+
+test('HTTPSYS_ALIGN_AFTER decides after how many requests, and 0 is never', onlyOnEngine, () => {
+  const source = `
+    const http = require('@httpsys/core-native')
+    const app = require('express')()
+    app.get('/', (req, res) => res.send('x'))
+    const seen = []
+    const server = http.createServer((req, res) => {
+      seen.push(Object.getPrototypeOf(req) === app.request)
+      app(req, res)
+    }).listen(0, '127.0.0.1', () => {
+      const ask = (times) => http.get({ port: server.address().port, agent: false }, (res) => res.resume().on('end', () => {
+        if (times > 1) return ask(times - 1)
+        console.log(seen.join())
+        server.close()
+      }))
+      ask(4)
+    })`
+  const run = (after) => spawnSync(process.execPath, ['-e', source], {
+    cwd: kRoot, encoding: 'utf8', env: { ...process.env, NODE_TEST_CONTEXT: undefined, HTTPSYS_ALIGN_AFTER: after }
+  })
+  assert.equal(run('1').stdout.trim(), 'false,true,true,true')
+  assert.equal(run('2').stdout.trim(), 'false,false,true,true')
+  assert.equal(run('0').stdout.trim(), 'false,false,false,false')
+  assert.match(run('often').stderr, /HTTPSYS_ALIGN_AFTER must be[^]*ERR_HTTPSYS_ENVIRONMENT/)
+})
