@@ -40,9 +40,11 @@ const kRefused = [
   '/path%', '/path%XY', '/path%F', '/%%32', '/%%20', '/%', '/%%', '/%A', '/%Y', '/%F0%8F%8F%BF', '/a/%C3%84/%9D',
   '/%00', '/%1f', '/%7F', '/%u00', '/%u0007', '/%?x=1', 'http://a?q=a/1/2', 'http://a:80?', 'http://a/%', '*%'
 ]
+const kTooLong = { 'a segment of 261 letters': `/${'a'.repeat(261)}`, 'a segment of 261 escaped letters': `/${'%C3%84'.repeat(261)}`, '256 segments': '/a'.repeat(256) }
 const kTaken = [
   '/', '/%252F', '/a%2Fb', '/%C0%A4', '/%C1%BF', '/%E0%80%AF', '/%E0%9F%BF', '/%F0%80%80%AF', '/%C2%80', '/%D0%A4%20x', '/%F0%90%80%80',
-  '/%u00e9', '/a?%', '/a?%XY%00', '/x/../%41', 'http://a', 'http://a/', 'http://a/?q=a/1/2'
+  '/%u00e9', '/a?%', '/a?%XY%00', '/x/../%41', 'http://a', 'http://a/', 'http://a/?q=a/1/2',
+  `/${'a'.repeat(260)}`, `/${'%C3%84'.repeat(260)}`, '/a'.repeat(255), `/?${'a'.repeat(300)}`
 ]
 const kPage = '<!DOCTYPE html><title>Bad Request - Invalid URL</title><h1>Bad Request - Invalid URL</h1>\n'
 
@@ -82,6 +84,19 @@ describe('with strictUrl', { skip: kSkip }, () => {
       assert.deepEqual(seen, [])
       assert.equal(log().length, 1)
       assert.ok(/ 127\.0\.0\.1 \d+ 127\.0\.0\.1 \d+ HTTP\/1\.1 (GET .*) 400 \d+ URL$/.exec(log()[0])?.[1] === `GET ${target}`, log()[0])
+    })
+  }
+
+  for (const [name, target] of Object.entries(kTooLong)) {
+    it(`${name} is answered with 400, and reaches the application without the option`, limits, async (t) => {
+      const [strict, lenient] = [noting(http, { strictUrl: true }), noting(http)]
+      const port = await serve(t, strict.server)
+      const log = logger()
+      assert.equal((await request({ port, path: target })).status, 400)
+      assert.match(log().join(), / 400 \d+ URL$/)
+      assert.deepEqual(strict.seen, [])
+      await request({ port: await serve(t, lenient.server), path: target })
+      assert.deepEqual(lenient.seen, [target])
     })
   }
 

@@ -114,6 +114,42 @@ bool IsWindows1252(int byte) {
   return byte != 0x81 && byte != 0x8D && byte != 0x8F && byte != 0x90 && byte != 0x9D;
 }
 
+// UTF-16 units of the segment that `path` begins with, and its end. An escape that is no whole
+// character of UTF-8 counts as one of the system's code page.
+size_t UnitsOfSegment(std::string_view path, bool is_utf8, size_t* end) {
+  size_t units = 0;
+  size_t at = 0;
+  while (at < path.size() && path[at] != '/') {
+    const int byte = EscapedByte(path.substr(at));
+    if (path[at] != '%' || byte < 0) {
+      units += 1;
+      at += path[at] == '%' ? 6 : 1;  // %uXXXX
+      continue;
+    }
+    const size_t bytes = is_utf8 ? SequenceBytes(byte) : 1;
+    units += bytes == 4 ? 2 : 1;
+    at += 3 * bytes;
+  }
+  *end = at;
+  return units;
+}
+
+// True if a path whose escapes are complete has no more and no longer segments than HTTP.SYS takes.
+bool HasStrictSegments(std::string_view path, bool is_utf8) {
+  // Shorter ones have neither too many nor too long ones: nearly all paths.
+  if (path.size() <= std::min(kUrlSegmentUnitsMax, kUrlSegmentsMax)) return true;
+  size_t segments = 0;
+  while (path.starts_with('/')) {
+    path.remove_prefix(1);
+    size_t end = 0;
+    if (UnitsOfSegment(path, is_utf8, &end) > kUrlSegmentUnitsMax) return false;
+    path.remove_prefix(end);
+    // Behind the last slash there is none.
+    if (end != 0 || !path.empty()) segments += 1;
+  }
+  return segments <= kUrlSegmentsMax;
+}
+
 bool IsStrictPath(std::string_view path) {
   Utf8 utf8;
   bool is_utf8 = true;
@@ -132,7 +168,8 @@ bool IsStrictPath(std::string_view path) {
     }
     end = at + (byte >= 0 ? 3 : 6);
   }
-  return (is_utf8 && utf8.is_whole()) || is_windows_1252;
+  is_utf8 = is_utf8 && utf8.is_whole();
+  return (is_utf8 || is_windows_1252) && HasStrictSegments(path, is_utf8);
 }
 
 // RFC 3986, section 5.2.4, in place: what is kept is never longer than what was read.

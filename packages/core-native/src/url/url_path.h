@@ -1,10 +1,16 @@
 #pragma once
 // Brings paths into the form in which URL prefixes and requests are compared.
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace httpsys {
+
+// The limits that HTTP.SYS has for a path by default (its registry values UrlSegmentMaxLength and
+// UrlSegmentMaxCount): decoded characters (UTF-16 units) of one segment, and segments.
+inline constexpr size_t kUrlSegmentUnitsMax = 260;
+inline constexpr size_t kUrlSegmentsMax = 255;
 
 // True when DecodePath() would return `path` as it is.
 [[nodiscard]] bool IsPlainPath(std::string_view path);
@@ -31,7 +37,8 @@ struct TargetParts {
 // - what decodes to U+0000 to U+001F, or to U+007F,
 // - a path whose %XX are not UTF-8 as a whole and that has %81, %8D, %8F, %90 or %9D: it reads such
 //   a path in the code page of the system, and these mean nothing in Windows-1252,
-// - `http://host?query`.
+// - `http://host?query`,
+// - a segment of more than kUrlSegmentUnitsMax characters, more than kUrlSegmentsMax segments.
 // The query is not looked at. Linear in the length of `target`. docs/url-prefixes.md has sources.
 [[nodiscard]] bool IsStrictTarget(std::string_view target);
 
