@@ -15,7 +15,7 @@ const { request, serve } = require('../helpers/client')
 const kRoot = path.resolve(__dirname, '..', '..')
 const kFrameworks = { 'Express 5': require('express'), 'Express 4': require('express4') }
 // Requests after which the prototypes that a listener gives are taken over (docs/options.md).
-const kLearned = 16
+const kLearned = 8
 const onlyOnEngine = { skip: core.backend === 'node' && 'stock Node constructs all requests alike' }
 
 const prototypesOf = (req, res) => [Object.getPrototypeOf(req), Object.getPrototypeOf(res)]
@@ -133,14 +133,16 @@ for (const [name, express] of Object.entries(kFrameworks)) {
   test(`${name}: a function that assigns what the application has a getter for goes on doing so`, onlyOnEngine, async (t) => {
     const app = express()
     app.get('/path', (req, res) => res.send(`${req.ip} ${req.protocol}`))
+    let requests = 0
     const server = core.createServer((req, res) => {
-      req.ip = 'mine'
+      // Some are enough, if they are among the first.
+      if (++requests === kLearned - 1 || requests > kLearned) req.ip = 'mine'
       app(req, res)
     })
     const seen = observe(server)
     const port = await serve(t, server)
     const bodies = await pathsOf(port, Array(2 * kLearned + 1).fill('/path'))
-    assert.deepEqual(new Set(bodies), new Set(['mine http']))
+    assert.deepEqual(new Set(bodies.slice(kLearned)), new Set(['mine http']))
     assert.ok(seen.every(({ prototypes }) => prototypes[0] === kOurs[0]))
   })
 

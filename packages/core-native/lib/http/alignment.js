@@ -8,8 +8,9 @@ const { AlignedPrototypes } = require('./aligned-prototypes')
 const { EngineIncomingMessage } = require('./incoming')
 const { EngineServerResponse } = require('./outgoing')
 
-// Requests in a row that a listener has to give the same prototypes: fewer might be chance, and what they cost is nothing.
-const kRequestsDefault = 16
+// Requests in a row that a listener has to give the same prototypes: fewer might be chance. Each leaves hidden classes in V8's
+// caches for good, so that after 16 all later requests cost a tenth more.
+const kRequestsDefault = 8
 const kVariable = 'HTTPSYS_ALIGN_AFTER'
 
 /** @typedef {import('./aligned-prototypes').Constructors} Constructors */
@@ -88,11 +89,14 @@ class Alignment {
     }
     this.count = request === this.#last?.request && response === this.#last?.response ? this.count + 1 : 1
     this.#last = { request, response }
+    const pair = AlignedPrototypes.pairOf(this.#last)
+    if (pair === null || wouldSwallow(req, request) || wouldSwallow(res, response)) {
+      this.#isOver = true
+      this.count = 0
+      return
+    }
     if (this.count < kWanted) return
     this.count = 0
-    const pair = AlignedPrototypes.pairOf(this.#last)
-    this.#isOver = pair === null || wouldSwallow(req, request) || wouldSwallow(res, response)
-    if (this.#isOver || pair === null) return
     this.#isLearned = true
     this.#construct(pair)
   }
