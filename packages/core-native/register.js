@@ -18,7 +18,7 @@ const { syncBuiltinESMExports } = require('node:module')
 const { isMainThread, threadId } = require('node:worker_threads')
 const core = require('./index.js')
 const { loadBinding } = require('./lib/backend/binding')
-const { unpinPrototypes } = require('./lib/http/insert-prototype')
+const { setPinning } = require('./lib/http/insert-prototype')
 const { served } = require('./lib/http/served')
 const { standIn } = require('./lib/options/stand-in')
 
@@ -44,6 +44,7 @@ function register () {
   if (originals !== null) return
   originals = []
   standIn.isRegistered = true
+  setPinning(true)
   for (const face of kFaces) {
     for (const name of kNames) {
       const original = /** @type {PropertyDescriptor} */ (Object.getOwnPropertyDescriptor(face.of, name))
@@ -102,7 +103,7 @@ function unregister () {
   for (const { ours } of kFaces) Reflect.deleteProperty(ours.Server, Symbol.hasInstance)
   originals = null
   standIn.isRegistered = false
-  unpinPrototypes()
+  setPinning(false)
   syncBuiltinESMExports()
   return isClean
 }

@@ -74,14 +74,16 @@ for (const [name, express] of Object.entries(kFrameworks)) {
         http.get({ port: server.address().port, agent: false }, (res) => res.resume().on('end', () => server.close(() => {
           const { IncomingMessage } = require('@httpsys/core-native').internals
           console.log(IncomingMessage.prototype.isPrototypeOf(app.request))
-          require('@httpsys/core-native/register').unregister()
-          console.log(IncomingMessage.prototype.isPrototypeOf(app.request))
+          const { unregister } = require('@httpsys/core-native/register')
+          unregister()
+          server.on('request', app)
+          console.log(IncomingMessage.prototype.isPrototypeOf(app.request), unregister())
         })))
       })`
     const { stdout, stderr } = spawnSync(process.execPath, ['--require', '@httpsys/core-native/register', '-e', source], {
       cwd: kRoot, encoding: 'utf8', env: { ...process.env, NODE_TEST_CONTEXT: undefined, HTTPSYS_BACKEND: '' }
     })
-    assert.equal(stdout, 'true\ntrue\nfalse\n', stderr)
+    assert.equal(stdout, 'true\ntrue\nfalse true\n', stderr)
   })
 
   test(`${name}: beside another listener, requests are plain`, onlyOnEngine, async (t) => {
@@ -182,6 +184,99 @@ for (const [name, express] of Object.entries(kFrameworks)) {
     })
   }
 }
+
+for (const [name, express] of Object.entries(kFrameworks)) {
+  test(`${name}: an application that is mounted below leaves the alignment as it is`, onlyOnEngine, async (t) => {
+    const [app, inner] = [express(), express()]
+    inner.get('/', (req, res) => res.send(String(req.app === inner)))
+    app.use('/inner', inner)
+    const server = core.createServer(app)
+    const seen = observe(server)
+    const port = await serve(t, server)
+    assert.deepEqual(new Set(await pathsOf(port, Array(2 * kLearned).fill('/inner'))), new Set(['true']))
+    assert.ok(seen.every(({ prototypes }) => prototypes[0] === app.request))
+  })
+
+  for (const [what, change] of Object.entries({
+    'a method that the server calls': (app) => { app.response.on = app.response.writeHead = () => { throw new Error('called too early') } },
+    'a getter where the constructor assigns': (app) => {
+      Object.defineProperty(app.request, 'method', { get () { return 'GET' } })
+      Object.defineProperty(app.response, 'sendDate', { get () { return true } })
+    }
+  })) {
+    test(`${name}: prototypes with ${what} are left alone`, onlyOnEngine, async (t) => {
+      const app = express()
+      app.get('/', (req, res) => res.end('x'))
+      change(app)
+      const server = core.createServer(app)
+      const seen = observe(server)
+      // Express itself needs some of what was replaced.
+      const port = await serve(t, server)
+      const socket = net.connect(port).on('error', () => {})
+      socket.write('GET / HTTP/1.1\r\nConnection: close\r\n\r\n')
+      assert.match(String(Buffer.concat(await socket.toArray())), /^HTTP\/1\.1 400 /)
+      assert.deepEqual(seen, [])
+    })
+  }
+
+  test(`${name}: a function with the application's properties is a function`, onlyOnEngine, async (t) => {
+    const app = express()
+    app.get('/', (req, res) => res.send(String(req.ip)))
+    const server = core.createServer(Object.assign((req, res) => {
+      req.ip = 'mine'
+      app(req, res)
+    }, app))
+    const port = await serve(t, server)
+    assert.deepEqual(new Set(await pathsOf(port, Array(2 * kLearned).fill('/'))), new Set(['mine']))
+  })
+
+  test(`${name}: listeners that are replaced within a request decide about the next one`, onlyOnEngine, async (t) => {
+    const [first, second] = [express(), express()]
+    second.get('/', (req, res) => res.send('second'))
+    const server = core.createServer(first)
+    first.get('/', (req, res) => {
+      server.removeAllListeners('request')
+      server.on('request', second)
+      res.send('first')
+    })
+    const seen = observe(server)
+    const port = await serve(t, server)
+    assert.deepEqual(await pathsOf(port, ['/', '/', '/']), ['first', 'second', 'second'])
+    assert.deepEqual(seen.map(({ prototypes }) => prototypes[0]), [first.request, second.request, second.request])
+  })
+
+  test(`${name}: no application is kept alive by what was inserted below it`, onlyOnEngine, () => {
+    const source = `
+      const http = require('node:http')
+      const core = require('@httpsys/core-native')
+      const refs = []
+      for (let i = 0; i < 20; i++) {
+        const app = () => {}
+        app.request = Object.create(http.IncomingMessage.prototype, { app: { value: app } })
+        app.response = Object.create(http.ServerResponse.prototype)
+        core.createServer(app)
+        refs.push(new WeakRef(app.request))
+      }
+      setImmediate(() => setImmediate(() => {
+        gc()
+        console.log(refs.filter((ref) => ref.deref() !== undefined).length < 20)
+      }))`
+    const { stdout, stderr } = spawnSync(process.execPath, ['--expose-gc', '-e', source], { cwd: kRoot, encoding: 'utf8', env: { ...process.env, NODE_TEST_CONTEXT: undefined } })
+    assert.equal(stdout, 'true\n', stderr)
+  })
+}
+
+test('a listener whose properties throw is a function', onlyOnEngine, async (t) => {
+  const server = core.createServer().on('request', new Proxy((req, res) => res.end('x'), { get (target, name) { if (name === 'request') throw new Error('looked at'); return target[name] } }))
+  assert.equal((await request(await serve(t, server))).body, 'x')
+})
+
+test('removeAllListeners() without arguments removes the listeners of all events', () => {
+  const server = core.createServer(() => {})
+  server.on('upgrade', () => {})
+  server.removeAllListeners()
+  assert.deepEqual(server.eventNames(), [])
+})
 
 test('a function without a framework gets plain requests', onlyOnEngine, async (t) => {
   const server = core.createServer((req, res) => res.end(req.url))

@@ -1,6 +1,6 @@
 'use strict'
 
-const kEmitRequest = "server.emit('request', req, res)\n  const { alignment }"
+const kEmitRequest = "server.emit('request', req, res)\n  if (alignment"
 
 /** @type {import('.').Mutation[]} */
 module.exports = [
@@ -123,19 +123,19 @@ module.exports`,
     name: 'handler-called-directly',
     file: 'lib/http/exchange.js',
     find: kEmitRequest,
-    replace: "for (const listener of server.listeners('request')) listener.call(server, req, res)\n  const { alignment }",
+    replace: "for (const listener of server.listeners('request')) listener.call(server, req, res)\n  if (alignment",
   },
   {
     name: 'listeners-kept',
     file: 'lib/http/exchange.js',
     find: kEmitRequest,
-    replace: "for (const handler of (listener.kept ??= server.listeners('request'))) handler.call(server, req, res)\n  const { alignment }",
+    replace: "for (const handler of (listener.kept ??= server.listeners('request'))) handler.call(server, req, res)\n  if (alignment",
   },
   {
     name: 'this-lost',
     file: 'lib/http/exchange.js',
     find: kEmitRequest,
-    replace: "for (const listener of server.listeners('request')) listener(req, res)\n  const { alignment }",
+    replace: "for (const listener of server.listeners('request')) listener(req, res)\n  if (alignment",
   },
   {
     name: 'connection-past-emit',

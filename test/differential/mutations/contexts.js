@@ -101,8 +101,8 @@ module.exports = [
   {
     name: 'request-not-emitted',
     file: 'lib/http/exchange.js',
-    find: "return res\n    }\n  }\n  server.emit('request', req, res)",
-    replace: "return res\n    }\n  }\n  for (const listener of server.listeners('request')) listener.call(server, req, res)",
+    find: "alignment.looks\n  server.emit('request', req, res)",
+    replace: "alignment.looks\n  for (const listener of server.listeners('request')) listener.call(server, req, res)",
   },
   {
     name: 'no-ticks-before-the-end',

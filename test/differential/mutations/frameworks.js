@@ -279,8 +279,8 @@ module.exports = [
   {
     name: 'request-past-emit',
     file: 'lib/http/exchange.js',
-    find: "  server.emit('request', req, res)\n  const { alignment }",
-    replace: "  for (const listener of server.listeners('request')) listener.call(server, req, res)\n  const { alignment }",
+    find: "  server.emit('request', req, res)\n  if (alignment",
+    replace: "  for (const listener of server.listeners('request')) listener.call(server, req, res)\n  if (alignment",
   },
   {
     name: 'response-close-untold-after-finish',

@@ -4,12 +4,29 @@
 // of the request. Objects that are constructed with that very prototype make the change a no-op.
 
 const http = require('node:http')
+const { EngineIncomingMessage } = require('./incoming')
+const { EngineServerResponse } = require('./outgoing')
 const { insertPrototype, pinPrototype } = require('./insert-prototype')
 
 /** @typedef {import('node:net').Socket} Socket */
 /** @typedef {Omit<typeof http.ServerResponse, 'prototype'> & { new (req: http.IncomingMessage, options?: object): http.ServerResponse, prototype: http.ServerResponse }} ResponseClass */
 /** @typedef {{ IncomingMessage: typeof http.IncomingMessage, ServerResponse: ResponseClass }} Constructors that can also be applied to objects */
 /** @typedef {{ request: http.IncomingMessage, response: http.ServerResponse }} Pair of prototypes */
+
+const freshRequest = new http.IncomingMessage(/** @type {Socket} */ (/** @type {unknown} */ ({ readableHighWaterMark: 0 })))
+const kRequest = { prototype: http.IncomingMessage.prototype, keys: keysOf(freshRequest) }
+const kResponse = { prototype: http.ServerResponse.prototype, keys: keysOf(new http.ServerResponse(freshRequest)) }
+
+/** @param {object} object @returns {Set<string | symbol>} what it and its prototypes have, but for `constructor` and what all objects have */
+function keysOf (object) {
+  /** @type {Set<string | symbol>} */
+  const keys = new Set()
+  for (let layer = object; layer !== Object.prototype; layer = Object.getPrototypeOf(layer)) {
+    for (const key of Reflect.ownKeys(layer)) keys.add(key)
+  }
+  keys.delete('constructor')
+  return keys
+}
 
 /** The prototypes of an application, and constructors of requests and responses that have them at once. */
 class AlignedPrototypes {
@@ -20,13 +37,17 @@ class AlignedPrototypes {
   #plain
 
   /**
-   * @param {unknown} holder perhaps an application with `request` and `response`
+   * @param {unknown} holder perhaps an application with `request` and `response`, which may run code of its own
    * @returns {Pair | null} null when it has none that can be aligned
    */
   static pairOf (holder) {
     if (typeof holder !== 'function' && (typeof holder !== 'object' || holder === null)) return null
-    const { request, response } = /** @type {Partial<Pair>} */ (holder)
-    return isBelow(request, http.IncomingMessage.prototype) && isBelow(response, http.ServerResponse.prototype) ? { request, response } : null
+    try {
+      const { request, response } = /** @type {Partial<Pair>} */ (holder)
+      return extend(request, kRequest) && extend(response, kResponse) ? { request, response } : null
+    } catch {
+      return null
+    }
   }
 
   /**
@@ -91,9 +112,22 @@ class AlignedPrototypes {
   }
 }
 
-/** @template {object} T @param {unknown} object @param {T} ancestor @returns {object is T} */
-function isBelow (object, ancestor) {
-  return typeof object === 'object' && object !== null && Object.prototype.isPrototypeOf.call(ancestor, object)
+/**
+ * Whether an object adds to Node's prototype and replaces nothing: constructors and the server's own calls would meet what it
+ * replaces before the application has begun. Express adds.
+ *
+ * @template {object} T
+ * @param {unknown} object
+ * @param {{ prototype: T, keys: Set<string | symbol> }} of Node's objects
+ * @returns {object is T}
+ */
+function extend (object, { prototype, keys }) {
+  if (typeof object !== 'object' || object === null || !Object.prototype.isPrototypeOf.call(prototype, object)) return false
+  const ours = /** @type {object[]} */ ([EngineIncomingMessage.prototype, EngineServerResponse.prototype])
+  for (let layer = object; layer !== prototype; layer = Object.getPrototypeOf(layer)) {
+    if (!ours.includes(layer) && Reflect.ownKeys(layer).some((key) => keys.has(key))) return false
+  }
+  return true
 }
 
 module.exports = { AlignedPrototypes }

@@ -39,6 +39,8 @@ class Alignment {
   response = kPlain.ServerResponse.prototype
   /** Requests in a row that the listener has given the prototypes of #last. */
   count = 0
+  /** How often look() was called: what a listener of before did says nothing of those of now. */
+  looks = 0
 
   #listener
   /** @type {Pair | null} */
@@ -49,6 +51,8 @@ class Alignment {
   #isLearned = false
   /** Nothing changes until other listeners come. */
   #isOver = true
+  /** The only listener. @type {unknown} */
+  #only = null
 
   /** @param {Pick<EngineListener, 'IncomingMessage' | 'ServerResponse'>} listener whose classes this decides */
   constructor (listener) {
@@ -57,15 +61,23 @@ class Alignment {
 
   /** The server's listeners may have changed. @param {unknown[]} listeners of 'request' */
   look (listeners) {
+    this.looks++
     this.#construct(null)
     this.#isLearned = false
     this.#last = null
+    this.#only = listeners[0]
     this.count = 0
     // Beside another listener there is none: Express' getters without setters (req.query) would swallow what that one assigns.
     this.#isOver = kWanted === 0 || listeners.length !== 1
     if (this.#isOver) return
-    const pair = AlignedPrototypes.pairOf(listeners[0])
+    const pair = this.#ownPair()
     if (pair !== null) this.#construct(pair)
+  }
+
+  // A function around an application may have copied its properties; Express' requests name the application.
+  #ownPair () {
+    const pair = AlignedPrototypes.pairOf(this.#only)
+    return pair !== null && appOf(pair.request) === this.#only ? pair : null
   }
 
   /** @param {EngineRequest} req @param {EngineResponse} res @returns {boolean} whether note() has to know of what the listener has returned */
@@ -79,6 +91,9 @@ class Alignment {
     const request = Object.getPrototypeOf(req)
     const response = Object.getPrototypeOf(res)
     if (this.#aligned !== null) {
+      // Another application that is mounted below leaves its own prototypes there.
+      const own = this.#isLearned ? null : this.#ownPair()
+      if (own !== null && own.request === this.request && own.response === this.response) return
       this.#construct(null)
       this.#isOver = this.#isLearned
       return
@@ -115,6 +130,15 @@ class Alignment {
     this.response = ServerResponse.prototype
     this.#listener.IncomingMessage = /** @type {EngineListener['IncomingMessage']} */ (/** @type {unknown} */ (IncomingMessage))
     this.#listener.ServerResponse = /** @type {EngineListener['ServerResponse']} */ (/** @type {unknown} */ (ServerResponse))
+  }
+}
+
+/** @param {object} request prototype @returns {unknown} the application that made it */
+function appOf (request) {
+  try {
+    return /** @type {{ app?: unknown }} */ (request).app
+  } catch {
+    return undefined
   }
 }
 

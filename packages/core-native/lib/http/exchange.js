@@ -307,6 +307,7 @@ function deliver (server, socket, req, flags) {
 
   if (req.httpVersionMinor === 1 || isHttp2) {
     if (requiresHost(server) && (flags & R.kFlagHasHost) === 0) {
+      unalign(server, req, res)
       // Over HTTP/2 this is about one request: the others of the connection go on.
       res.writeHead(400, isHttp2 ? [] : ['Connection', 'close'])
       res.end()
@@ -319,7 +320,7 @@ function deliver (server, socket, req, flags) {
       setRequestsReached(res, most <= count)
       if (isStream && most <= count) publish(/** @type {EngineSocket} */ (socket[kParent]), kShutdown)
       if (most < count) {
-        unalign(server, req)
+        unalign(server, req, res)
         server.emit('dropRequest', req, socket)
         res.writeHead(503)
         res.end()
@@ -331,9 +332,10 @@ function deliver (server, socket, req, flags) {
       return res
     }
   }
-  server.emit('request', req, res)
   const { alignment } = listener
-  if (alignment !== null && alignment.isNews(req, res)) alignment.note(req, res)
+  const looks = alignment === null ? 0 : alignment.looks
+  server.emit('request', req, res)
+  if (alignment !== null && looks === alignment.looks && alignment.isNews(req, res)) alignment.note(req, res)
   return res
 }
 
@@ -365,6 +367,7 @@ function expect (server, req, res) {
     unalign(server, req, res)
     server.emit('checkExpectation', req, res)
   } else {
+    unalign(server, req, res)
     res.writeHead(417)
     res.end()
   }

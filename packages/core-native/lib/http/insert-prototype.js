@@ -3,8 +3,8 @@
 // Puts a prototype of the engine between an Express module's prototypes and Node's. Objects of servers on
 // plain node:http then inherit from it too; its methods are Node's for them.
 
-/** How many adapters use the insertion at an object. @type {Map<object, number>} */
-const users = new Map()
+/** How many use the insertion at an object: adapters, and one pin. @type {WeakMap<object, number>} */
+const users = new WeakMap()
 
 /**
  * @param {object} from where the search for the object right above `below` begins
@@ -45,19 +45,31 @@ function objectAbove (from, between, below) {
   return null
 }
 
-/** What was inserted for as long as the process runs. @type {Map<object, () => void>} by the object it is above */
-const pins = new Map()
+/** Takes back what was pinned at an object. @type {WeakMap<object, () => void>} */
+const removals = new WeakMap()
+/** The objects of `removals`, of which some may be gone. @type {Set<WeakRef<object>>} */
+const pins = new Set()
+let isPinning = true
 
-/** Inserts it until unpinPrototypes(). Idempotent. @param {object} from @param {object} between @param {object} below as for insertPrototype() */
+/** Inserts it until setPinning(false). Idempotent. @param {object} from @param {object} between @param {object} below as for insertPrototype() */
 function pinPrototype (from, between, below) {
-  const top = objectAbove(from, between, below)
-  if (top !== null && !pins.has(top)) pins.set(top, insertPrototype(from, between, below))
+  const top = isPinning ? objectAbove(from, between, below) : null
+  if (top === null || removals.has(top)) return
+  removals.set(top, insertPrototype(from, between, below))
+  pins.add(new WeakRef(top))
 }
 
-/** Takes back what was pinned. */
-function unpinPrototypes () {
-  for (const remove of pins.values()) remove()
+/** @param {boolean} isWanted false: takes back what was pinned, and pins nothing until true */
+function setPinning (isWanted) {
+  isPinning = isWanted
+  if (isWanted) return
+  for (const pin of pins) {
+    const top = pin.deref()
+    if (top === undefined) continue
+    removals.get(top)?.()
+    removals.delete(top)
+  }
   pins.clear()
 }
 
-module.exports = { insertPrototype, pinPrototype, unpinPrototypes }
+module.exports = { insertPrototype, pinPrototype, setPinning }

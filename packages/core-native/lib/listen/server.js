@@ -222,9 +222,10 @@ function methodsOf (Base) {
   for (const name of /** @type {const} */ (['on', 'addListener', 'prependListener', 'removeListener', 'off', 'removeAllListeners'])) {
     Object.defineProperty(Methods.prototype, name, {
       value: {
-        /** @this {ListenServer} @param {string | symbol | undefined} event @param {...unknown} rest */
-        [name] (event, ...rest) {
-          const result = /** @type {(...args: unknown[]) => unknown} */ (Base.prototype[name]).call(this, event, ...rest)
+        /** @this {ListenServer} @param {...unknown} args removeAllListeners() without any removes more than with undefined */
+        [name] (...args) {
+          const result = /** @type {(...args: unknown[]) => unknown} */ (Base.prototype[name]).apply(this, args)
+          const [event] = args
           if (event === undefined || kWatchedEvents.has(/** @type {string} */ (event))) reconfigure(this)
           if (event === undefined || event === 'request') align(this)
           return result
@@ -267,7 +268,7 @@ function attach (server, options) {
 // listener before there is anything to align.
 /** @param {ListenServer} server */
 function align (server) {
-  server[kListener]?.alignment?.look(server.listeners('request'))
+  server[kListener]?.alignment?.look(server.rawListeners('request'))
 }
 
 // Lanes that serve it must hear of a change.
