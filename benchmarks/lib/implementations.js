@@ -34,6 +34,21 @@ function alignedOptions (app) {
   return /** @type {any} */ ({ IncomingMessage: Request, ServerResponse: Response })
 }
 
+/**
+ * @param {string} name
+ * @param {string} what
+ * @param {(app: any) => import('node:http').RequestListener} listenerOf
+ * @returns {Implementation}
+ */
+function zeroChange (name, what, listenerOf) {
+  return {
+    name,
+    what,
+    forListener: () => { throw new Error(`${name} is for Express only`) },
+    forExpress: (app, listening) => require('@httpsys/core-native').createServer(listenerOf(app)).listen(0, kHost, listening)
+  }
+}
+
 /** @type {Record<string, Implementation>} */
 const kImplementations = {
   node: {
@@ -56,21 +71,8 @@ const kImplementations = {
     forExpress: (app, listening) =>
       require('@httpsys/express-adapter').createAdapter(app).listen(0, kHost, listening),
   },
-  'zero-change': {
-    name: 'zero-change',
-    what: 'what app.listen() is below @httpsys/core-native/register',
-    forListener: (listener, listening) =>
-      require('@httpsys/core-native').createServer(listener).listen(0, kHost, listening),
-    forExpress: (app, listening) =>
-      require('@httpsys/core-native').createServer(app).listen(0, kHost, listening),
-  },
-  'zero-change-wrapped': {
-    name: 'zero-change-wrapped',
-    what: 'the same with a function around the application',
-    forListener: () => { throw new Error('zero-change-wrapped is for Express only') },
-    forExpress: (app, listening) =>
-      require('@httpsys/core-native').createServer((req, res) => app(req, res)).listen(0, kHost, listening),
-  },
+  'zero-change': zeroChange('zero-change', 'what app.listen() is below @httpsys/core-native/register', (app) => app),
+  'zero-change-wrapped': zeroChange('zero-change-wrapped', 'the same with a function around the application', (app) => (req, res) => app(req, res)),
 }
 
 module.exports = { kImplementations }

@@ -142,7 +142,7 @@ test('HEAD is answered with the headers of GET and no body', needs(), async (t) 
   assert.equal((await request({ port, agent })).body, 'hello')
 })
 
-// Of what is larger than the sockets' buffers, any reader is a slow one for a moment.
+// Any reader is a slow one for a moment, which shows in bodies that are larger than the sockets' buffers.
 for (const [megabytes, options] of /** @type {const} */ ([[2, needs()], [20, needs('slowReaders')]])) {
   test(`${megabytes} MB arrive as they were written, through a pipeline`, options, async (t) => {
     const block = crypto.randomBytes(kMegabyte)

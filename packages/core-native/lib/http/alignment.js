@@ -1,7 +1,7 @@
 'use strict'
 
-// Which prototypes the requests and responses of a server are constructed with: those of the application that is its only
-// listener (Express), or those that its listener has given them for a while, such as a function around an application.
+// Decides which prototypes the requests and responses of a server are constructed with: those of the application that is its
+// only listener (Express), or those that its listener has given them for a while, such as a function around an application.
 
 const { EnvironmentError } = require('../base/errors')
 const { AlignedPrototypes } = require('./aligned-prototypes')

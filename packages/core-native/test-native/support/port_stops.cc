@@ -25,7 +25,7 @@ void Model::Stop(uint32_t choice, uint32_t seed) {
   }
   std::mt19937 random(seed);
   if (!is_orderly) {
-    // What the stopped one is asked, its successor is asked again, perhaps in another order.
+    // Two processes ask the stopped one, and later its successor, perhaps in another order.
     const uint32_t wanted = static_cast<uint32_t>(random());
     for (int i = 0; i < 2; ++i) {
       Process& asking = *processes_[random() % processes_.size()];
