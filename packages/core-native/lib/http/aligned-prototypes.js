@@ -21,7 +21,8 @@ const kResponse = { prototype: http.ServerResponse.prototype, keys: keysOf(new h
 function keysOf (object) {
   /** @type {Set<string | symbol>} */
   const keys = new Set()
-  for (let layer = object; layer !== Object.prototype; layer = Object.getPrototypeOf(layer)) {
+  // The last one is what all objects have, perhaps those of another realm.
+  for (let layer = object; Object.getPrototypeOf(layer) !== null; layer = Object.getPrototypeOf(layer)) {
     for (const key of Reflect.ownKeys(layer)) keys.add(key)
   }
   keys.delete('constructor')

@@ -151,7 +151,7 @@ function appOf (request) {
  */
 function wouldSwallow (object, prototype) {
   const names = Object.getOwnPropertyNames(object)
-  for (let layer = prototype; layer !== Object.prototype && layer !== null; layer = Object.getPrototypeOf(layer)) {
+  for (let layer = prototype; layer !== null; layer = Object.getPrototypeOf(layer)) {
     for (const name of names) {
       const property = Object.getOwnPropertyDescriptor(layer, name)
       if (property !== undefined && property.set === undefined && property.writable !== true) return true
