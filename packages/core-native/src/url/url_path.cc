@@ -123,7 +123,8 @@ size_t UnitsOfSegment(std::string_view path, bool is_utf8, size_t* end) {
     const int byte = EscapedByte(path.substr(at));
     if (path[at] != '%' || byte < 0) {
       units += 1;
-      at += path[at] == '%' ? 6 : 1;  // %uXXXX
+      // A percent sign that begins no byte begins a unit of UTF-16 in four digits.
+      at += path[at] == '%' ? 6 : 1;
       continue;
     }
     const size_t bytes = is_utf8 ? SequenceBytes(byte) : 1;

@@ -1,7 +1,8 @@
 #pragma once
 // The inside of support/port_model.h: processes, their links and the clock. port_process.cc answers
 // what a process asks of the world, port_world.cc lets things happen, port_stops.cc stops
-// coordinators, port_checks.cc says what must hold, port_model.cc plays schedules.
+// coordinators, port_checks.cc says what must hold after each step, port_endings.cc at the end,
+// port_model.cc plays schedules.
 
 #include <array>
 #include <cstddef>
