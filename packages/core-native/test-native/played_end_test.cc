@@ -105,8 +105,8 @@ class PlayedEndTest : public test::MembersTest {
   // True if one of the two prefixes has no owner and is not forgotten.
   static bool IsOneAbsent(const PortRoutes& routes) {
     size_t absent = 0;
-    for (uint32_t id = 0; id < routes.target_count(); ++id) {
-      absent += routes.target(id).owners.empty() ? 1 : 0;
+    for (uint32_t id = 0; id < routes.target_limit(); ++id) {
+      absent += routes.target(id).absent_until_ms != 0 ? 1 : 0;
     }
     return routes.target_count() == 2 && absent == 1;
   }

@@ -38,8 +38,8 @@ const kPortMutations = [
   {
     name: 'death-taken-for-a-wish',
     file: 'port_state.cc',
-    find: 'if (!is_older && kept.insert(there.key).second) {',
-    replace: 'if (!is_older && kept.insert(there.key).second && !MUTANT("death-taken-for-a-wish")) {'
+    find: 'if (IsServed(key, id) || !kept.insert(key).second) {',
+    replace: 'if (IsServed(key, id) || !kept.insert(key).second || MUTANT("death-taken-for-a-wish")) {'
   },
   {
     name: 'sync-dropped',

@@ -1,12 +1,13 @@
 // What lanes know of a port, made from what its members have agreed on.
 
-#include "sharing/port_routes.h"
-
 #include <gtest/gtest.h>
 
 #include <memory>
 #include <string>
 #include <vector>
+
+#include "sharing/port_routing.h"
+#include "sharing/port_state.h"
 
 namespace httpsys::sharing {
 namespace {
@@ -20,7 +21,12 @@ class PortRoutesTest : public testing::Test {
            uint32_t absent_ms = 0) {
     ASSERT_TRUE(state_.AddEntry({member, server_id, prefix_id, 0, absent_ms, "", prefix}, 1000));
   }
-  std::shared_ptr<const PortRoutes> Routes() { return PortRoutes::Create(80, kSelf, state_); }
+  std::shared_ptr<const PortRoutes> Routes(const std::vector<UrlPrefix>& reserved = {},
+                                           bool has_idle = false, uint64_t self = kSelf) {
+    PortRouting routing(80, self);
+    routing.Reserve(reserved);
+    return routing.Update(state_.entries_to_follow(), has_idle);
+  }
   const PortRoutes::Target* Find(const PortRoutes& routes, const char* host, const char* target) {
     LocalAddress local;
     local.is_ip = ParseIpAddress("127.0.0.1", &local.ip);
@@ -44,14 +50,14 @@ TEST_F(PortRoutesTest, AServerThatListensWithoutAPrefixKeepsThePort) {
   EXPECT_FALSE(Routes()->is_used());
   UrlPrefix reserved;
   ASSERT_EQ(ParseUrlPrefix("http://*:80/a/", &reserved), PrefixError::kNone);
-  EXPECT_FALSE(PortRoutes::Create(80, kSelf, state_, {reserved})->is_used()) << "nobody is left";
-  const auto routes = PortRoutes::Create(80, kSelf, state_, {reserved}, true);
+  EXPECT_FALSE(Routes({reserved})->is_used()) << "nobody is left";
+  const auto routes = Routes({reserved}, true);
   EXPECT_TRUE(routes->is_used());
   EXPECT_TRUE(routes->is_shared());
   EXPECT_TRUE(routes->local_servers().empty()) << "nothing can be handed over to it";
   EXPECT_EQ(routes->Find("h", "/a/x", {}).status, RouteStatus::kReserved);
   EXPECT_EQ(routes->Find("h", "/b", {}).status, RouteStatus::kNotFound);
-  EXPECT_TRUE(PortRoutes::Create(80, kSelf, state_, {}, true)->is_shared());
+  EXPECT_TRUE(Routes({}, true)->is_shared());
 }
 
 TEST_F(PortRoutesTest, OneServerWithSeveralPrefixesSharesThePortWithNobody) {
@@ -118,11 +124,11 @@ TEST_F(PortRoutesTest, WorkersOfOneClusterLookAtRequestsOnlyBesideOthers) {
   ASSERT_NE(target, nullptr);
   ASSERT_EQ(target->owners.size(), 2u);
   EXPECT_TRUE(target->owners[0].is_plain && target->owners[0].is_fed);
-  EXPECT_TRUE(PortRoutes::Create(80, 3, state_)->is_shared()) << "to who is none of them";
+  EXPECT_TRUE(Routes({}, false, 3)->is_shared()) << "to who is none of them";
   UrlPrefix reserved;
   ASSERT_EQ(ParseUrlPrefix("http://*:80/a/", &reserved), PrefixError::kNone);
-  EXPECT_TRUE(PortRoutes::Create(80, kSelf, state_, {reserved})->is_shared());
-  EXPECT_TRUE(PortRoutes::Create(80, kSelf, state_, {}, true)->is_shared());
+  EXPECT_TRUE(Routes({reserved})->is_shared());
+  EXPECT_TRUE(Routes({}, true)->is_shared());
   ASSERT_TRUE(state_.AddEntry({3, 1, 1, 0, 0, "", "http://*:80/a/"}, 1000));
   EXPECT_TRUE(Routes()->passes_on());
   state_.RemoveMember(3, 1000);
@@ -226,19 +232,18 @@ TEST_F(PortRoutesTest, WhatIsSpokenGoesByAddressWhereBothAre) {
   EXPECT_FALSE(Routes()->is_mixed());
   EXPECT_EQ(Routes()->FindPlace(At("127.0.0.1")), nullptr);
   Add(kPeer, 8, 1, "https://127.0.0.2:80/");
+  Add(kPeer, 8, 2, "https://127.0.0.2:80/y/");
   Add(kSelf, 9, 1, "https://127.0.0.2:80/x/");
   const auto routes = Routes();
   ASSERT_TRUE(routes->is_mixed());
   const PortRoutes::Place* plain = routes->FindPlace(At("127.0.0.1"));
   ASSERT_NE(plain, nullptr);
   EXPECT_FALSE(plain->is_secure);
-  EXPECT_EQ(plain->owners.size(), 1u) << "one server, although with two prefixes";
+  EXPECT_TRUE(plain->peers.empty());
   const PortRoutes::Place* secure = routes->FindPlace(At("127.0.0.2"));
   ASSERT_NE(secure, nullptr);
   EXPECT_TRUE(secure->is_secure);
-  ASSERT_EQ(secure->owners.size(), 2u);
-  EXPECT_EQ(secure->owners[0].member, kPeer);
-  EXPECT_EQ(secure->owners[1].member, 0u);
+  EXPECT_EQ(secure->peers, std::vector<uint64_t>{kPeer}) << "once, although with two prefixes";
   EXPECT_EQ(routes->FindPlace(At("127.0.0.3")), nullptr);
   EXPECT_EQ(routes->FindPlace({}), nullptr);
 }
@@ -249,10 +254,9 @@ TEST_F(PortRoutesTest, AnAddressSpeaksWhatItDidUntilSomebodyElseHasIt) {
   Add(kSelf, 7, 1, "http://127.0.0.1:80/");
   const auto before = Routes();
   EXPECT_TRUE(before->FindPlace(At("127.0.0.2"))->is_secure);
-  EXPECT_TRUE(before->FindPlace(At("127.0.0.2"))->owners.empty());
+  EXPECT_TRUE(before->FindPlace(At("127.0.0.2"))->peers.empty());
   Add(kSelf, 7, 2, "http://127.0.0.2:80/");
   EXPECT_FALSE(Routes()->FindPlace(At("127.0.0.2"))->is_secure);
-  EXPECT_EQ(Routes()->FindPlace(At("127.0.0.2"))->owners.size(), 1u);
 }
 
 }  // namespace

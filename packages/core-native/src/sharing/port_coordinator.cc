@@ -9,10 +9,7 @@
 namespace httpsys::sharing {
 namespace {
 
-bool IsSecure(const PortState& state) {
-  return std::any_of(state.entries().begin(), state.entries().end(),
-                     [](const StateEntry& there) { return there.parsed.is_https; });
-}
+bool IsSecure(const PortState& state) { return state.entries().index().HasSecure(); }
 
 // Another server has the prefix.
 bool IsOthers(const Conflict& conflict) {
@@ -113,9 +110,9 @@ void PortCoordinator::ExpireEntries(uint64_t now_ms) {
 }
 
 void PortCoordinator::SayGoodbye(uint64_t now_ms) {
-  for (const auto& [server_id, list] : record_->own) {
+  record_->own.ForEachServer([&](uint32_t server_id) {
     TellChanges(record_->RemoveEntries(record_->self.id, {server_id, 0, 1, {}, 0}, now_ms));
-  }
+  });
   SyncAll();
 }
 
@@ -411,16 +408,14 @@ void PortCoordinator::RegisterQueued(const peer::Register& wanted, uint64_t now_
 
 // A coordinator that died while it told its state has left out what this member has.
 void PortCoordinator::RegisterAgain(uint64_t now_ms) {
-  for (auto& [server_id, list] : record_->own) {
-    for (peer::Register& own : list) {
-      peer::Register again = own;
-      again.again = peer::kAgain;
-      again.token = 0;
-      RegistrationResult result = Decide(record_->self.id, again, now_ms);
-      own.again = result.error == 0 ? peer::kFirstTime : peer::kAgainAfterLoss;
-      if (result.error != 0) effects_->Complete(std::move(result), true);
-    }
-  }
+  record_->own.ForEach([&](peer::Register& own) {
+    peer::Register again = own;
+    again.again = peer::kAgain;
+    again.token = 0;
+    RegistrationResult result = Decide(record_->self.id, again, now_ms);
+    own.again = result.error == 0 ? peer::kFirstTime : peer::kAgainAfterLoss;
+    if (result.error != 0) effects_->Complete(std::move(result), true);
+  });
 }
 
 bool PortCoordinator::OnRegister(LinkId link, std::string_view payload, uint64_t now_ms) {

@@ -10,43 +10,24 @@
 #include <tuple>
 #include <utility>
 
-#include "peer/messages.h"
+#include "sharing/entry_index.h"
+#include "sharing/state_entry.h"
 #include "url/url_prefix.h"
 
 namespace httpsys::sharing {
 
-// One registered prefix.
-struct StateEntry {
-  peer::Entry entry;
-  UrlPrefix parsed;
-  std::string key;  // The same for prefixes that a request cannot tell apart.
-  // The same for prefixes that a ClientHello cannot tell apart; empty without TLS.
-  std::string hello_key;
-  uint64_t absent_until_ms = 0;  // Until when the prefix waits for a server; 0 = it has its server.
-
-  bool is_absent() const { return absent_until_ms != 0; }
-  // True if the entry is absent and nobody is expected: its owner has died, or its successor has
-  // not come in time.
-  bool is_offline() const { return is_absent() && (entry.flags & peer::kEntryOffline) != 0; }
-  bool IsOf(uint64_t member, uint32_t server_id) const {
-    return entry.member == member && entry.server_id == server_id;
-  }
-};
-
-// Returns true if a prefix with these flags is for IPv4 connections only: it is bound to an IPv4
-// address, or registered for the IPv4 wildcard.
-bool IsIpv4(const UrlPrefix& prefix, uint8_t flags);
-
-// Parses a prefix. Returns false if it is no prefix of that port. Sets all members but `entry` and
-// `absent_until_ms`.
-bool ParseEntry(uint16_t port, const std::string& prefix, StateEntry* entry);
-
 // The registrations, in the order in which they came. A port has up to limits::kEntriesMax of them,
-// and a member may register all at once: so everything that is asked per entry is found by an
-// index.
+// and each change is told to all members: so nothing that is asked for a change looks at each of
+// them.
 class PortEntries {
  public:
   using List = std::list<StateEntry>;
+
+  // Prefixes whose entries have changed, by TableKeyOf().
+  struct Changes {
+    bool is_all = true;  // All may have changed, also such as are not there any more.
+    std::map<std::string, UrlPrefix> prefixes;
+  };
 
   PortEntries() = default;
   PortEntries(PortEntries&&) = default;
@@ -60,11 +41,7 @@ class PortEntries {
   const StateEntry& back() const { return list_.back(); }
   size_t size() const { return list_.size(); }
   bool empty() const { return list_.empty(); }
-  // Calls `use` for each entry in the order of the keys: by host, then by path.
-  template <typename Use>
-  void ForEachByKey(const Use& use) const {
-    for (const auto& [key, at] : by_key_) use(std::as_const(*at));
-  }
+  const EntryIndex& index() const { return index_; }
 
   // -- Some of them.
 
@@ -79,6 +56,15 @@ class PortEntries {
     return nullptr;
   }
   bool HasKey(const std::string& key) const { return by_key_.contains(key); }
+  // The entries with that TableKeyOf(): those without TLS first.
+  template <typename Use>
+  void ForEachOfTableKey(const std::string& table_key, const Use& use) const {
+    for (const char scheme : {'-', 's'}) {
+      const std::string key = scheme + table_key;
+      const auto [first, last] = by_key_.equal_range(key);
+      for (auto i = first; i != last; ++i) use(std::as_const(*i->second));
+    }
+  }
   template <typename Use>
   void ForEachOfServer(uint64_t member, uint32_t server_id, const Use& use) const {
     for (auto i = by_id_.lower_bound({member, server_id, 0});
@@ -99,16 +85,11 @@ class PortEntries {
   // Adds an entry. No other entry may have the same member, server and prefix id.
   void Add(StateEntry entry);
   void Remove(const StateEntry* entry);
-  // Removes the entries for which `is_meant` returns true. It may change flags and absence of the
-  // others, of which there is no index.
-  template <typename IsMeant>
-  void RemoveIf(const IsMeant& is_meant) {
-    for (auto i = list_.begin(); i != list_.end();) {
-      const auto at = i++;
-      if (is_meant(*at)) Remove(&*at);
-    }
-  }
+  // Makes the entry absent until then. `is_offline`: nobody is expected.
+  void SetAbsent(const StateEntry* entry, uint64_t until_ms, bool is_offline);
   void Clear();
+  // Returns what has changed since the last call. All has, at the first call.
+  Changes TakeChanges();
 
  private:
   using Id = std::tuple<uint64_t, uint32_t, uint32_t>;  // Member, server, prefix id.
@@ -116,11 +97,15 @@ class PortEntries {
   static Id IdOf(const StateEntry& entry) {
     return {entry.entry.member, entry.entry.server_id, entry.entry.prefix_id};
   }
+  void NoteChange(const StateEntry& entry);
 
   // The indexes point into the list: its entries stay where they are, also if the list is moved.
   List list_;
   std::map<Id, List::iterator> by_id_;
   std::multimap<std::string_view, List::iterator> by_key_;
+  EntryIndex index_;
+  uint64_t last_order_ = 0;
+  Changes changes_;
 };
 
 }  // namespace httpsys::sharing

@@ -116,13 +116,11 @@ bool PortMembership::FailByStranger(uint64_t now_ms) {
 
 // Nobody may wait for an answer just now, and somebody has to know that the name is lost.
 void PortMembership::TellStranger(RegistrationResult why) {
-  for (const auto& [server_id, list] : record_->own) {
-    if (list.empty()) continue;
-    is_stranger_told_ = true;
-    why.prefix = list[0].prefixes[0].text;
-    effects_->Complete(std::move(why), true);
-    return;
-  }
+  record_->own.ForEach([&](const peer::Register& registered) {
+    if (std::exchange(is_stranger_told_, true)) return;
+    why.prefix = registered.prefixes[0].text;
+    effects_->Complete(why, true);
+  });
 }
 
 void PortMembership::FailJoining(const RegistrationResult& why, uint64_t now_ms) {
@@ -148,10 +146,10 @@ void PortMembership::SayGoodbye() {
     if (removal.is_told) continue;
     effects_->Send(link_, FrameType::kUnregister, peer::Encode(removal.gone));
   }
-  for (const auto& [server_id, list] : record_->own) {
+  record_->own.ForEachServer([&](uint32_t server_id) {
     const peer::Unregister gone{server_id, 0, 1, {}, 0};
     effects_->Send(link_, FrameType::kUnregister, peer::Encode(gone));
-  }
+  });
 }
 
 // -- Doubts about the coordinator.
@@ -303,7 +301,7 @@ bool PortMembership::OnEntry(PortState* state, std::string_view payload, uint64_
   if (!peer::Decode(payload, &entry)) return false;
   // What we have taken back meanwhile stays away. It has taken the place of an absent one.
   const bool is_stale = told_ == nullptr && entry.member == record_->self.id &&
-                        entry.absent_ms == 0 && !record_->own.contains(entry.server_id) &&
+                        entry.absent_ms == 0 && !record_->own.HasServer(entry.server_id) &&
                         record_->asked.empty();
   if (!state->AddEntry(entry, now_ms)) return false;
   if (is_stale) state->RemoveEntry({entry.member, entry.server_id, entry.prefix_id});
@@ -325,14 +323,12 @@ void PortMembership::AdoptTold(uint64_t now_ms) {
 
 // A new coordinator may not have heard of all that is this member's: OnSync() tells it.
 void PortMembership::AddOwnEntries(uint64_t now_ms) {
-  for (const auto& [server_id, list] : record_->own) {
-    for (const peer::Register& registered : list) {
-      if (IsRefused(registered)) continue;
-      for (const peer::Entry& entry : record_->state.EntriesOf(record_->self.id, registered)) {
-        record_->state.AddEntry(entry, now_ms);
-      }
+  std::as_const(record_->own).ForEach([&](const peer::Register& registered) {
+    if (IsRefused(registered)) return;
+    for (const peer::Entry& entry : record_->state.EntriesOf(record_->self.id, registered)) {
+      record_->state.AddEntry(entry, now_ms);
     }
-  }
+  });
 }
 
 // Another member was given the prefix while the coordinator changed.
@@ -343,19 +339,17 @@ bool PortMembership::IsRefused(peer::Register registered) const {
 
 // Registrations that the coordinator does not grant again are others' from here on.
 void PortMembership::RemoveRefused() {
-  for (auto& [server_id, list] : record_->own) {
-    for (peer::Register& registered : list) {
-      if (!IsRefused(registered)) continue;
-      registered.again = peer::kAgainAfterLoss;
-      for (const peer::PrefixItem& item : registered.prefixes) {
-        const auto& entries = record_->state.entries();
-        const StateEntry* const there = entries.Find(record_->self.id, server_id, item.id);
-        // An absent one is the coordinator's: others have told of it.
-        if (there == nullptr || there->is_absent()) continue;
-        record_->state.RemoveEntry({record_->self.id, server_id, item.id});
-      }
+  record_->own.ForEach([&](peer::Register& registered) {
+    if (!IsRefused(registered)) return;
+    registered.again = peer::kAgainAfterLoss;
+    for (const peer::PrefixItem& item : registered.prefixes) {
+      const auto& entries = record_->state.entries();
+      const StateEntry* const there = entries.Find(record_->self.id, registered.server_id, item.id);
+      // An absent one is the coordinator's: others have told of it.
+      if (there == nullptr || there->is_absent()) continue;
+      record_->state.RemoveEntry({record_->self.id, registered.server_id, item.id});
     }
-  }
+  });
   record_->Publish();
 }
 
@@ -406,9 +400,7 @@ bool PortMembership::OnSync(std::string_view payload, uint64_t now_ms) {
   join_deadline_ms_ = 0;
   if (record_->has_joined) {
     // The new coordinator may have missed the last change, and has not all sockets.
-    for (const auto& [server_id, list] : record_->own) {
-      for (const peer::Register& registered : list) SendAgain(registered);
-    }
+    record_->own.ForEach([this](const peer::Register& registered) { SendAgain(registered); });
     effects_->TellSocket(link_, {});
   }
   record_->has_joined = true;
@@ -440,9 +432,9 @@ void PortMembership::TellRemoval(uint32_t token, const peer::Unregister& gone, u
 }
 
 void PortMembership::TellAgain(uint32_t server_id) {
-  const auto found = record_->own.find(server_id);
-  if (!is_joined_ || found == record_->own.end()) return;
-  for (const peer::Register& registered : found->second) SendAgain(registered);
+  if (!is_joined_) return;
+  record_->own.ForEachOf(server_id,
+                         [this](const peer::Register& registered) { SendAgain(registered); });
 }
 
 void PortMembership::TellSocket(const std::string& address) {

@@ -47,15 +47,8 @@ bool PortParticipant::Register(peer::Register wanted, RegistrationResult* result
 
 // What the server has, and what it has asked for, is not its own any more.
 void PortParticipant::ForgetOwn(const peer::Unregister& gone, bool stays) {
-  const auto is_gone = [&](const peer::PrefixItem& item) {
-    return gone.is_all != 0 || std::find(gone.prefix_ids.begin(), gone.prefix_ids.end(), item.id) !=
-                                   gone.prefix_ids.end();
-  };
-  auto& own = record_.own[gone.server_id];
-  for (peer::Register& registered : own) std::erase_if(registered.prefixes, is_gone);
-  std::erase_if(own, [](const peer::Register& r) { return r.prefixes.empty(); });
-  if (own.empty() && !stays) {
-    record_.own.erase(gone.server_id);
+  record_.own.Forget(gone, stays);
+  if (!record_.own.HasServer(gone.server_id)) {
     // It stops accepting; when it listens again it may have the same number.
     for (PortRecord::Socket& socket : record_.sockets) {
       if (socket.accepted_by == gone.server_id) socket.accepted_by = 0;
@@ -103,16 +96,15 @@ void PortParticipant::Leave() {
 }
 
 void PortParticipant::Reserve(const std::vector<std::string>& prefixes) {
-  if (prefixes.empty() && record_.reserved.empty()) return;
-  record_.reserved.clear();
+  if (prefixes.empty() && !record_.has_reserved()) return;
+  std::vector<UrlPrefix> reserved;
   for (const std::string& text : prefixes) {
     UrlPrefix parsed;
     const bool is_sound = ParseUrlPrefix(text, &parsed) == PrefixError::kNone &&
-                          parsed.port == record_.number &&
-                          record_.reserved.size() < limits::kEntriesMax;
-    if (is_sound) record_.reserved.push_back(std::move(parsed));
+                          parsed.port == record_.number && reserved.size() < limits::kEntriesMax;
+    if (is_sound) reserved.push_back(std::move(parsed));
   }
-  record_.Publish();
+  record_.Reserve(std::move(reserved));
 }
 
 int PortParticipant::Contribute(const std::string& address, uint32_t server_id) {
@@ -132,7 +124,7 @@ void PortParticipant::Withdraw(const std::string& address) {
       std::find_if(record_.sockets.begin(), record_.sockets.end(),
                    [&](const PortRecord::Socket& socket) { return socket.address == address; });
   if (found == record_.sockets.end()) return;
-  if (is_coordinator_ && !coordinator_.has_links() && record_.own.size() <= 1) {
+  if (is_coordinator_ && !coordinator_.has_links() && record_.own.server_count() <= 1) {
     record_.sockets.erase(found);
     return;
   }
@@ -176,14 +168,13 @@ void PortParticipant::ApplyTerms(uint32_t server_id, const TermsOf& terms_of, ui
     const bool is_asked = record_.asked.contains(registered->token);
     if (is_asked) membership_.ChangeTermsOfAsked(registered->token);
   });
-  const auto own = record_.own.find(server_id);
-  if (!is_changed || own == record_.own.end()) return;
-  for (const peer::Register& registered : own->second) {
+  if (!is_changed || !record_.own.HasServer(server_id)) return;
+  record_.own.ForEachOf(server_id, [&](const peer::Register& registered) {
     for (const peer::Entry& entry : record_.state.EntriesOf(record_.self.id, registered)) {
       record_.state.AddEntry(entry, now_ms);
       if (is_coordinator_) coordinator_.TellEntry(entry);
     }
-  }
+  });
   if (!is_coordinator_) membership_.TellAgain(server_id);
 }
 

@@ -44,25 +44,23 @@ std::string PortQueries::Describe(const PortRecord& record, const PortCounters& 
                      ",\"handedOver\":" + std::to_string(counters.handed_over) +
                      ",\"received\":" + std::to_string(counters.received) + ",\"registrations\":[";
   bool is_first = true;
-  for (const auto& [server_id, list] : record.own) {
-    for (const peer::Register& registered : list) {
-      for (const peer::PrefixItem& item : registered.prefixes) {
-        if (text.size() + item.text.size() > kMemberBytesMax) break;
-        const auto requests = counters.requests.find({server_id, item.id});
-        text.append(is_first ? "" : ",").append("{\"prefix\":").append(Quoted(item.text));
-        text.append(",\"queue\":").append(Quoted(registered.queue));
-        text.append(",\"requests\":");
-        text.append(std::to_string(requests == counters.requests.end() ? 0 : requests->second));
-        const auto server = counters.servers.find(server_id);
-        const PortCounters::Server queue =
-            server == counters.servers.end() ? PortCounters::Server() : server->second;
-        text.append(",\"queued\":").append(std::to_string(queue.queued));
-        text.append(",\"queueLimit\":").append(std::to_string(queue.queue_limit));
-        text.append(",\"refused\":").append(std::to_string(queue.refused)).append("}");
-        is_first = false;
-      }
+  record.own.ForEach([&](const peer::Register& registered) {
+    const auto server = counters.servers.find(registered.server_id);
+    const PortCounters::Server queue =
+        server == counters.servers.end() ? PortCounters::Server() : server->second;
+    for (const peer::PrefixItem& item : registered.prefixes) {
+      if (text.size() + item.text.size() > kMemberBytesMax) break;
+      const auto requests = counters.requests.find({registered.server_id, item.id});
+      text.append(is_first ? "" : ",").append("{\"prefix\":").append(Quoted(item.text));
+      text.append(",\"queue\":").append(Quoted(registered.queue));
+      text.append(",\"requests\":");
+      text.append(std::to_string(requests == counters.requests.end() ? 0 : requests->second));
+      text.append(",\"queued\":").append(std::to_string(queue.queued));
+      text.append(",\"queueLimit\":").append(std::to_string(queue.queue_limit));
+      text.append(",\"refused\":").append(std::to_string(queue.refused)).append("}");
+      is_first = false;
     }
-  }
+  });
   return text.append("]}");
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <set>
-#include <unordered_set>
 #include <utility>
 
 #include "base/limits.h"
@@ -16,20 +15,31 @@ uint32_t PortRecord::PidOf(uint64_t member) const {
 }
 
 void PortRecord::Publish(std::optional<Applied> applied) {
-  const bool has_idle =
-      std::any_of(own.begin(), own.end(), [](const auto& item) { return item.second.empty(); });
-  effects->Publish(PortRoutes::Create(number, self.id, state, reserved, has_idle), applied);
+  effects->Publish(routing_.Update(state.entries_to_follow(), own.HasIdle()), applied);
+}
+
+void PortRecord::Reserve(std::vector<UrlPrefix> prefixes) {
+  routing_.Reserve(std::move(prefixes));
+  Publish();
 }
 
 std::vector<PortRecord::Change> PortRecord::RemoveEntries(uint64_t member,
                                                           const peer::Unregister& gone,
                                                           uint64_t now_ms) {
   std::vector<Change> changes;
-  const std::unordered_set<uint32_t> prefix_ids(gone.prefix_ids.begin(), gone.prefix_ids.end());
-  for (const StateEntry& there : state.EntriesOfServer(member, gone.server_id)) {
+  std::vector<StateEntry> meant;
+  if (gone.is_all != 0) {
+    meant = state.EntriesOfServer(member, gone.server_id);
+  } else {
+    const std::set<uint32_t> prefix_ids(gone.prefix_ids.begin(), gone.prefix_ids.end());
+    for (const uint32_t id : prefix_ids) {
+      const StateEntry* there = state.entries().Find(member, gone.server_id, id);
+      if (there != nullptr) meant.push_back(*there);
+    }
+  }
+  for (const StateEntry& there : meant) {
     peer::Entry entry = there.entry;
-    const bool is_meant = gone.is_all != 0 || prefix_ids.contains(entry.prefix_id);
-    if (!is_meant || there.is_absent()) continue;
+    if (there.is_absent()) continue;
     state.RemoveEntry({member, gone.server_id, entry.prefix_id});
     const bool is_absent = gone.wait_ms != 0 && !state.HasKey(there.key);
     if (is_absent) {
@@ -69,7 +79,7 @@ std::vector<peer::Unregister> PortRecord::StaleEntries() const {
       wanted.insert({registered.server_id, item.id});
     }
   };
-  for (const auto& [server_id, list] : own) std::for_each(list.begin(), list.end(), add);
+  own.ForEach(add);
   std::for_each(queued.begin(), queued.end(), add);
   std::vector<peer::Unregister> result;
   for (const StateEntry& there : state.EntriesOfMember(self.id)) {
@@ -115,29 +125,23 @@ void PortRecord::FailAll(const RegistrationResult& why) {
 
 void PortRecord::AddOwn(peer::Register registered) {
   const bool is_fed = (registered.flags & peer::kEntryFed) != 0;
-  own[registered.server_id].push_back(std::move(registered));
+  own.Add(std::move(registered));
   EnsureAccepted();
   // The socket that others would wait for is nobody's here.
   if (is_fed) effects->OpenMeeting();
 }
 
 void PortRecord::NoteGranted(const peer::Entry& entry) {
-  const auto found = own.find(entry.server_id);
-  if (found == own.end() || entry.absent_ms != 0) return;
-  for (peer::Register& registered : found->second) {
-    // Each of thousands of entries comes here.
-    if (registered.again == peer::kFirstTime) continue;
-    const bool is_its = std::any_of(registered.prefixes.begin(), registered.prefixes.end(),
-                                    [&](const auto& item) { return item.id == entry.prefix_id; });
-    if (is_its) registered.again = peer::kFirstTime;
-  }
+  if (entry.absent_ms != 0) return;
+  peer::Register* registered = own.FindOfPrefix(entry.server_id, entry.prefix_id);
+  if (registered != nullptr) registered->again = peer::kFirstTime;
 }
 
 void PortRecord::EnsureAccepted() {
   if (own.empty()) return;
   for (Socket& socket : sockets) {
-    const uint32_t server_id = own.begin()->first;
-    if (own.contains(socket.accepted_by) || !effects->Accept(server_id, socket.address)) continue;
+    const uint32_t server_id = own.first_server();
+    if (own.HasServer(socket.accepted_by) || !effects->Accept(server_id, socket.address)) continue;
     socket.accepted_by = server_id;
   }
 }
@@ -153,10 +157,7 @@ bool PortRecord::AddSocket(const std::string& address) {
 
 void PortRecord::ForRegistrations(uint32_t server_id,
                                   const std::function<void(peer::Register*)>& use) {
-  const auto found = own.find(server_id);
-  if (found != own.end()) {
-    for (peer::Register& registered : found->second) use(&registered);
-  }
+  own.ForEachOf(server_id, [&](peer::Register& registered) { use(&registered); });
   for (peer::Register& wanted : queued) {
     if (wanted.server_id == server_id) use(&wanted);
   }

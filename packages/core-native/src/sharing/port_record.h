@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "peer/messages.h"
+#include "sharing/own_registrations.h"
 #include "sharing/port_effects.h"
+#include "sharing/port_routing.h"
 #include "sharing/port_state.h"
 #include "url/url_prefix.h"
 
@@ -46,7 +48,11 @@ class PortRecord {
 
   // `self` describes this engine to the others.
   PortRecord(uint16_t number, peer::Member self, PortEffects* effects)
-      : number(number), self(std::move(self)), state(number), effects(effects) {}
+      : number(number),
+        self(std::move(self)),
+        state(number),
+        effects(effects),
+        routing_(number, this->self.id) {}
   PortRecord(const PortRecord&) = delete;
   PortRecord& operator=(const PortRecord&) = delete;
 
@@ -54,6 +60,9 @@ class PortRecord {
   bool WantsNothing() const { return own.empty() && queued.empty() && asked.empty(); }
   uint32_t PidOf(uint64_t member) const;
   void Publish(std::optional<Applied> applied = {});
+  // Replaces the reserved prefixes, and publishes them.
+  void Reserve(std::vector<UrlPrefix> prefixes);
+  bool has_reserved() const { return routing_.reserved_count() != 0; }
   // Removes entries of a server, or leaves them as absent until a successor comes.
   std::vector<Change> RemoveEntries(uint64_t member, const peer::Unregister& gone, uint64_t now_ms);
   // Returns the removals that the present coordinator (perhaps this engine) does not know of, among
@@ -81,10 +90,7 @@ class PortRecord {
   const peer::Member self;
   PortState state;
   std::vector<Socket> sockets;
-  std::vector<UrlPrefix> reserved;
-  // Granted registrations, by server. An empty list belongs to a server that has no prefix left and
-  // listens on.
-  std::map<uint32_t, std::vector<peer::Register>> own;
+  OwnRegistrations own;
   std::vector<peer::Register> queued;  // Registrations that wait for a coordinator.
   // Registrations on which the coordinator decides, by token.
   std::map<uint32_t, peer::Register> asked;
@@ -98,6 +104,8 @@ class PortRecord {
 
  private:
   std::vector<peer::Unregister> StaleEntries() const;
+
+  PortRouting routing_;
 };
 
 }  // namespace httpsys::sharing

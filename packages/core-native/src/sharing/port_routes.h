@@ -1,6 +1,5 @@
 #pragma once
-// Who serves which request on a port: one immutable version of the routes, which lanes read without
-// a lock.
+// Who serves which request on a port: one version of the routes, which lanes read without a lock.
 
 #include <algorithm>
 #include <array>
@@ -9,11 +8,12 @@
 #include <string_view>
 #include <vector>
 
-#include "sharing/port_state.h"
+#include "base/shared_chunks.h"
 #include "url/url_prefix_table.h"
 
 namespace httpsys::sharing {
 
+// Made by PortRouting, and immutable from then on. A copy shares what it does not change.
 class PortRoutes {
  public:
   struct Owner {
@@ -45,20 +45,13 @@ class PortRoutes {
     }
   };
 
-  // Makes the routes from the state. `self` is this engine's id. `has_idle`: a server of this
-  // engine listens without any prefix.
-  static std::shared_ptr<const PortRoutes> Create(uint16_t port, uint64_t self,
-                                                  const PortState& state,
-                                                  const std::vector<UrlPrefix>& reserved = {},
-                                                  bool has_idle = false);
-
   uint16_t port() const { return port_; }
   // True if a request must be read before the server of its connection is known: another member, or
   // a second server, is registered. False if only workers of one cluster are there: each serves
   // what its primary gives it.
   bool is_shared() const { return is_shared_; }
   // False if nobody is registered, so that no requests come.
-  bool is_used() const { return has_idle_ || !targets_.empty(); }
+  bool is_used() const { return has_idle_ || target_count_ != 0; }
   bool has_peers() const { return !peers_.empty(); }
   // True if a connection may belong to another member.
   bool passes_on() const { return is_shared_ && has_peers(); }
@@ -69,7 +62,12 @@ class PortRoutes {
   // Finds the target of a request. With kMatch, the route's `id` is that of a target. kOffline: the
   // owner has died, and nobody has a wider prefix. `name` is a name of ReadHost().
   Route Find(std::string_view name, std::string_view target, const LocalAddress& local) const;
-  const Target& target(uint32_t id) const { return targets_[id]; }
+  // A target keeps its id from version to version. Ids are below target_limit(), and are used
+  // again.
+  const Target& target(uint32_t id) const {
+    return targets_[id / kTargetsPerChunk][id % kTargetsPerChunk];
+  }
+  size_t target_limit() const { return targets_.size() * kTargetsPerChunk; }
 
   // Who has the certificate for a name.
   struct HostOwner {
@@ -92,23 +90,24 @@ class PortRoutes {
   struct Place {
     std::array<uint8_t, 16> ip{};
     bool is_secure = false;
-    std::vector<Owner> owners;  // Each has a prefix bound to this address.
+    std::vector<uint64_t> peers;  // The other members with a prefix bound to this address.
   };
   // Finds the place of an address on a mixed port; nullptr = nobody has registered anything there.
   const Place* FindPlace(const LocalAddress& local) const;
-  size_t target_count() const { return targets_.size(); }
+  size_t target_count() const { return target_count_; }
 
  private:
-  bool IsOneCluster() const;
-  static std::vector<Place> PlacesOf(uint64_t self, const PortState& state);
+  friend class PortRouting;
+
+  static constexpr size_t kTargetsPerChunk = 32;
 
   uint16_t port_ = 0;
   bool has_idle_ = false;
-  bool has_offline_ = false;
   bool is_shared_ = false;
   UrlPrefixTable table_;
   UrlPrefixTable offline_;
-  std::vector<Target> targets_;
+  SharedChunks<std::array<Target, kTargetsPerChunk>> targets_;
+  size_t target_count_ = 0;
   std::vector<uint64_t> peers_;
   std::vector<uint32_t> local_servers_;
   std::vector<Place> places_;

@@ -73,11 +73,7 @@ PortRules::PortRules(const PortEntries& entries, uint16_t port, uint64_t member,
 }
 
 std::optional<Conflict> PortRules::Check() {
-  const auto is_its_queue = [&](const StateEntry& there) {
-    return there.entry.queue == wanted_.queue && !there.is_absent();
-  };
-  if (IsMode(wanted_, QueueMode::kAttach) &&
-      std::none_of(entries_.begin(), entries_.end(), is_its_queue)) {
+  if (IsMode(wanted_, QueueMode::kAttach) && !entries_.index().HasQueue(wanted_.queue)) {
     return Conflict{ENOENT, 0, wanted_.queue};
   }
   for (size_t i = 0; i < candidates_.size(); ++i) {
@@ -145,26 +141,53 @@ PortRules::Found PortRules::FindConflict(const StateEntry& candidate) {
   return found;
 }
 
-// The first entry that is in the candidate's way, whatever their paths and host names.
-PortRules::Found PortRules::FindByPlace(const StateEntry& candidate) const {
-  for (const StateEntry& there : entries_) {
-    if (there.is_absent()) continue;
-    const bool is_own = there.IsOf(member_, wanted_.server_id);
-    const bool are_plain = (there.entry.flags & wanted_.flags & peer::kEntryPlain) != 0;
-    if (!is_own && (there.entry.flags & peer::kEntryExclusive) != 0) {
-      return {&there, ConflictReason::kExclusiveThere};
-    }
-    if (!is_own && (wanted_.flags & peer::kEntryExclusive) != 0) {
-      return {&there, ConflictReason::kExclusiveWanted};
-    }
-    if (MeetOnOneSocket(there.parsed, candidate.parsed)) return {&there, ConflictReason::kScheme};
-    if (!is_own && are_plain &&
-        OverlapsAsPort(there.parsed, there.entry.flags, candidate.parsed, wanted_.flags) &&
-        !ShareAPort(there, member_, wanted_, candidate.key)) {
-      return {&there, ConflictReason::kPlain};
+// Why an entry that has its server is in the candidate's way, whatever their paths and host names.
+ConflictReason PortRules::ReasonAt(const StateEntry& there, const StateEntry& candidate) const {
+  const bool is_own = there.IsOf(member_, wanted_.server_id);
+  const bool are_plain = (there.entry.flags & wanted_.flags & peer::kEntryPlain) != 0;
+  if (!is_own && (there.entry.flags & peer::kEntryExclusive) != 0) {
+    return ConflictReason::kExclusiveThere;
+  }
+  if (!is_own && (wanted_.flags & peer::kEntryExclusive) != 0) {
+    return ConflictReason::kExclusiveWanted;
+  }
+  if (MeetOnOneSocket(there.parsed, candidate.parsed)) return ConflictReason::kScheme;
+  const bool meet_as_ports =
+      !is_own && are_plain &&
+      OverlapsAsPort(there.parsed, there.entry.flags, candidate.parsed, wanted_.flags) &&
+      !ShareAPort(there, member_, wanted_, candidate.key);
+  return meet_as_ports ? ConflictReason::kPlain : ConflictReason::kNone;
+}
+
+// The first entry of a shape that is in the candidate's way, or nullptr. Entries of one server and
+// shape are all in its way or none is, but for ports as a whole.
+const StateEntry* PortRules::FirstInTheWay(const EntryIndex::Shape& shape,
+                                           const EntryIndex::Servers& servers,
+                                           const StateEntry& candidate) const {
+  const bool are_plain = (shape.flags & wanted_.flags & peer::kEntryPlain) != 0;
+  const bool is_exclusive = ((shape.flags | wanted_.flags) & peer::kEntryExclusive) != 0;
+  const UrlPrefix& prefix = servers.begin()->second.begin()->second->parsed;
+  if (!are_plain && !is_exclusive && !MeetOnOneSocket(prefix, candidate.parsed)) return nullptr;
+  const StateEntry* first = nullptr;
+  for (const auto& [server, entries] : servers) {
+    for (const auto& [order, there] : entries) {
+      const bool is_in_the_way = ReasonAt(*there, candidate) != ConflictReason::kNone;
+      if (is_in_the_way && (first == nullptr || order < first->order)) first = there;
+      if (is_in_the_way || !are_plain) break;
     }
   }
-  return {};
+  return first;
+}
+
+PortRules::Found PortRules::FindByPlace(const StateEntry& candidate) const {
+  const StateEntry* first = nullptr;
+  for (const auto& [shape, servers] : entries_.index().shapes()) {
+    if (shape.is_absent) continue;
+    const StateEntry* found = FirstInTheWay(shape, servers, candidate);
+    if (found != nullptr && (first == nullptr || found->order < first->order)) first = found;
+  }
+  if (first == nullptr) return {};
+  return {first, ReasonAt(*first, candidate)};
 }
 
 // The prefix of another server that no ClientHello can tell from the candidate's, and whose clients
@@ -185,30 +208,26 @@ const StateEntry* PortRules::FindOtherTerms(const StateEntry& candidate) {
 }
 
 const std::vector<PortRules::Other>& PortRules::OthersOf(const StateEntry& candidate) {
-  if (by_hello_.empty()) {
-    for (const StateEntry& there : entries_) {
-      if (!there.is_absent() && !there.hello_key.empty() &&
-          !there.IsOf(member_, wanted_.server_id)) {
-        by_hello_[there.hello_key].push_back(&there);
-      }
-    }
-  }
   const auto [known, is_new] = others_.try_emplace({candidate.hello_key, candidate.entry.terms});
   std::vector<Other>& others = known->second;
-  const auto there_are = by_hello_.find(candidate.hello_key);
-  if (!is_new || there_are == by_hello_.end()) return others;
-  std::map<std::tuple<uint64_t, uint32_t, std::string_view>, size_t> of_server;
-  for (const StateEntry* there : there_are->second) {
-    if (HaveSameTerms(there->entry.terms, candidate.entry.terms)) continue;
-    const peer::Entry& owner = there->entry;
-    const auto [server, is_first] =
-        of_server.try_emplace({owner.member, owner.server_id, owner.queue}, others.size());
-    if (is_first) others.push_back({there});
-    Other& other = others[server->second];
-    const bool is_shared =
-        !wanted_.queue.empty() && owner.queue == wanted_.queue && keys_.contains(there->key);
-    if (other.unwanted == nullptr && !is_shared) other.unwanted = there;
+  const EntryIndex::ByTerms* there_are = entries_.index().FindHello(candidate.hello_key);
+  if (!is_new || there_are == nullptr) return others;
+  for (const auto& [terms, sharers] : *there_are) {
+    if (HaveSameTerms(terms, candidate.entry.terms)) continue;
+    for (const auto& [sharer, entries] : sharers) {
+      const auto& [member, server_id, queue] = sharer;
+      if (member == member_ && server_id == wanted_.server_id) continue;
+      const bool is_one_queue = !wanted_.queue.empty() && queue == wanted_.queue;
+      const auto unwanted = std::find_if(entries.begin(), entries.end(), [&](const auto& item) {
+        return !is_one_queue || !keys_.contains(item.second->key);
+      });
+      others.push_back(
+          {entries.begin()->second, unwanted == entries.end() ? nullptr : unwanted->second});
+    }
   }
+  std::sort(others.begin(), others.end(), [](const Other& one, const Other& other) {
+    return one.first->order < other.first->order;
+  });
   return others;
 }
 

@@ -8,7 +8,6 @@
 #include <string>
 #include <string_view>
 #include <tuple>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -30,7 +29,8 @@ struct Conflict {
 };
 
 // Checks one registration against the entries of a port. Both may be as long as a port allows, so
-// results that hold for many prefixes are worked out once. Neither may change during use.
+// entries are asked for by what they have in common (EntryIndex), and results that hold for many
+// prefixes are worked out once. Neither may change during use.
 class PortRules {
  public:
   PortRules(const PortEntries& entries, uint16_t port, uint64_t member,
@@ -66,6 +66,10 @@ class PortRules {
   const std::string* FindOwnScheme(size_t index);
   Found FindConflict(const StateEntry& candidate);
   Found FindByPlace(const StateEntry& candidate) const;
+  ConflictReason ReasonAt(const StateEntry& there, const StateEntry& candidate) const;
+  const StateEntry* FirstInTheWay(const EntryIndex::Shape& shape,
+                                  const EntryIndex::Servers& servers,
+                                  const StateEntry& candidate) const;
   const StateEntry* FindOtherTerms(const StateEntry& candidate);
   const std::vector<Other>& OthersOf(const StateEntry& candidate);
   bool IsThere(const peer::PrefixItem& item) const;
@@ -78,8 +82,6 @@ class PortRules {
   std::unordered_set<std::string_view> keys_;          // The keys of the candidates.
   std::map<Place, size_t> places_;  // The index of the first candidate of each place so far.
   std::map<Place, Found> by_place_;
-  // Entries by hello_key. Filled for the first candidate with TLS.
-  std::unordered_map<std::string_view, std::vector<const StateEntry*>> by_hello_;
   std::map<std::pair<std::string_view, std::string_view>, std::vector<Other>> others_;
 };
 

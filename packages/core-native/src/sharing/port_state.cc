@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <string>
-#include <string_view>
 #include <unordered_set>
 #include <utility>
 
@@ -27,11 +26,6 @@ std::string AddressOf(const UrlPrefix& prefix, uint8_t flags) {
 }
 
 }  // namespace
-
-void PortState::SetOffline(StateEntry* entry, uint64_t now_ms) {
-  entry->entry.flags |= peer::kEntryOffline;
-  entry->absent_until_ms = now_ms + limits::kOfflineMs;
-}
 
 std::optional<Conflict> PortState::Check(uint64_t member, const peer::Register& wanted) const {
   if (entries_.size() + wanted.prefixes.size() > limits::kEntriesMax &&
@@ -66,32 +60,38 @@ bool PortState::AddMember(const peer::Member& member) {
   return true;
 }
 
+// True if a member other than `except` has a server for the prefix.
+bool PortState::IsServed(const std::string& key, uint64_t except) const {
+  return entries_.FindKey(key, [=](const StateEntry& there) {
+    return !there.is_absent() && there.entry.member != except;
+  }) != nullptr;
+}
+
 std::vector<peer::EntryGone> PortState::RemoveMember(uint64_t id, uint64_t now_ms) {
   members_.erase(id);
-  const auto is_left = [=](const StateEntry& there) {
-    return there.entry.member == id && !there.is_absent();
-  };
-  std::unordered_set<std::string_view> kept;
-  std::unordered_set<std::string> left;
-  for (const StateEntry& there : entries_) {
-    if (is_left(there)) {
-      left.insert(there.key);
-    } else if (!there.is_absent()) {
-      kept.insert(there.key);
-    }
-  }
-  std::erase_if(left, [&](const std::string& key) { return kept.contains(key); });
-  std::vector<peer::EntryGone> removed;
-  entries_.RemoveIf([&](StateEntry& there) {
-    const bool is_older = there.is_absent() && left.contains(there.key);
-    if (!is_left(there) && !is_older) return false;
-    if (!is_older && kept.insert(there.key).second) {
-      SetOffline(&there, now_ms);
-      return false;
-    }
-    removed.push_back({there.entry.member, there.entry.server_id, there.entry.prefix_id});
-    return true;
+  std::vector<const StateEntry*> left;
+  entries_.ForEachOfMember(id, [&](const StateEntry& there) {
+    if (!there.is_absent()) left.push_back(&there);
   });
+  std::sort(left.begin(), left.end(), [](const StateEntry* one, const StateEntry* other) {
+    return one->order < other->order;
+  });
+  std::vector<peer::EntryGone> removed;
+  const auto remove = [&](const StateEntry* there) {
+    removed.push_back({there->entry.member, there->entry.server_id, there->entry.prefix_id});
+    entries_.Remove(there);
+  };
+  const auto is_absent = [](const StateEntry& there) { return there.is_absent(); };
+  std::unordered_set<std::string> kept;
+  for (const StateEntry* there : left) {
+    const std::string key = there->key;
+    if (IsServed(key, id) || !kept.insert(key).second) {
+      remove(there);
+      continue;
+    }
+    while (const StateEntry* older = entries_.FindKey(key, is_absent)) remove(older);
+    entries_.SetAbsent(there, now_ms + limits::kOfflineMs, true);
+  }
   return removed;
 }
 
@@ -173,37 +173,34 @@ std::vector<StateEntry> PortState::EntriesOfMember(uint64_t member) const {
 
 PortState::Expired PortState::Expire(uint64_t now_ms) {
   Expired expired;
-  entries_.RemoveIf([&](StateEntry& there) {
-    if (!there.is_absent() || there.absent_until_ms > now_ms) return false;
-    if (there.is_offline()) {
-      expired.gone.push_back({there.entry.member, there.entry.server_id, there.entry.prefix_id});
-      return true;
+  for (const StateEntry* there : entries_.index().DueAt(now_ms)) {
+    if (there->is_offline()) {
+      expired.gone.push_back({there->entry.member, there->entry.server_id, there->entry.prefix_id});
+      entries_.Remove(there);
+      continue;
     }
-    SetOffline(&there, now_ms);
-    there.entry.absent_ms = limits::kOfflineMs;
-    expired.offline.push_back(there.entry);
-    return false;
-  });
+    entries_.SetAbsent(there, now_ms + limits::kOfflineMs, true);
+    peer::Entry told = there->entry;
+    told.absent_ms = limits::kOfflineMs;
+    expired.offline.push_back(std::move(told));
+  }
   return expired;
 }
 
-std::optional<uint64_t> PortState::NextExpiry() const {
-  std::optional<uint64_t> next;
-  for (const StateEntry& there : entries_) {
-    if (there.is_absent() && (!next || there.absent_until_ms < *next)) {
-      next = there.absent_until_ms;
-    }
-  }
-  return next;
-}
-
 std::vector<std::string> PortState::FedAddresses() const {
+  std::map<uint64_t, std::string> found;  // By the order of the first entry.
+  for (const auto& [shape, servers] : entries_.index().shapes()) {
+    if (shape.is_absent || (shape.flags & peer::kEntryFed) == 0) continue;
+    const StateEntry* first = servers.begin()->second.begin()->second;
+    for (const auto& [server, entries] : servers) {
+      if (entries.begin()->first < first->order) first = entries.begin()->second;
+    }
+    found.emplace(first->order, AddressOf(first->parsed, first->entry.flags));
+  }
   std::vector<std::string> addresses;
-  for (const StateEntry& there : entries_) {
-    if (there.is_absent() || (there.entry.flags & peer::kEntryFed) == 0) continue;
-    std::string address = AddressOf(there.parsed, there.entry.flags);
+  for (const auto& [order, address] : found) {
     if (std::find(addresses.begin(), addresses.end(), address) == addresses.end()) {
-      addresses.push_back(std::move(address));
+      addresses.push_back(address);
     }
   }
   return addresses;

@@ -51,7 +51,7 @@ class PortState {
   // time, or has its server and `is_believed` returns true for it.
   using IsBelieved = std::function<bool(const StateEntry&)>;
   bool IsExpected(const std::string& key, uint64_t until_ms, const IsBelieved& is_believed) const;
-  // Copies of the entries of a server, or of a member.
+  // Copies of the entries of a server, or of a member, by prefix id.
   std::vector<StateEntry> EntriesOfServer(uint64_t member, uint32_t server_id) const;
   std::vector<StateEntry> EntriesOfMember(uint64_t member) const;
   // The entries whose time was over: those whose successor did not come are offline now, those that
@@ -66,14 +66,16 @@ class PortState {
 
   const std::map<uint64_t, peer::Member>& members() const { return members_; }
   const PortEntries& entries() const { return entries_; }
-  std::optional<uint64_t> NextExpiry() const;
+  // For PortRouting, which takes the changes.
+  PortEntries* entries_to_follow() { return &entries_; }
+  std::optional<uint64_t> NextExpiry() const { return entries_.index().NextExpiry(); }
   // The addresses whose connections another program distributes (a cluster's primary), as text;
   // each once.
   std::vector<std::string> FedAddresses() const;
   void Clear();
 
  private:
-  static void SetOffline(StateEntry* entry, uint64_t now_ms);
+  bool IsServed(const std::string& key, uint64_t except) const;
 
   uint16_t port_;
   std::map<uint64_t, peer::Member> members_;

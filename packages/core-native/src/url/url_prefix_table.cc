@@ -1,8 +1,7 @@
 #include "url/url_prefix_table.h"
 
-#include <algorithm>
 #include <cstddef>
-#include <type_traits>
+#include <utility>
 
 #include "url/url_path.h"
 
@@ -18,13 +17,6 @@ std::string Folded(std::string text) {
 std::string HostKey(const UrlPrefix& prefix) {
   if (prefix.host_kind == HostKind::kIpBound) return {prefix.ip.begin(), prefix.ip.end()};
   return Folded(prefix.host);
-}
-
-template <typename Item, typename Key>
-auto LowerBound(Item& items, const Key& key,
-                std::string std::remove_reference_t<decltype(items.front())>::*field) {
-  return std::lower_bound(items.begin(), items.end(), key,
-                          [field](const auto& item, const Key& k) { return item.*field < k; });
 }
 
 std::string_view IpKey(const LocalAddress& local) {
@@ -85,53 +77,58 @@ UrlPrefixTable::Category UrlPrefixTable::CategoryOf(const UrlPrefix& prefix) {
   return kWeak;
 }
 
-UrlPrefixTable::Entry* UrlPrefixTable::FindOrCreate(const UrlPrefix& prefix) {
-  std::vector<Host>& hosts = hosts_[CategoryOf(prefix)];
+const UrlPrefixTable::Entry* UrlPrefixTable::FindEntry(const UrlPrefix& prefix) const {
+  const Host* host = FindHost(CategoryOf(prefix), HostKey(prefix));
+  return host == nullptr ? nullptr : host->entries.Find(Folded(prefix.path));
+}
+
+UrlPrefixTable::Entry& UrlPrefixTable::FindOrCreate(const UrlPrefix& prefix) {
+  Hosts& hosts = hosts_[CategoryOf(prefix)];
   const std::string name = HostKey(prefix);
-  auto host = LowerBound(hosts, name, &Host::name);
-  if (host == hosts.end() || host->name != name) host = hosts.insert(host, Host{name, {}});
-  const std::string path = Folded(prefix.path);
-  auto entry = LowerBound(host->entries, path, &Entry::path);
-  if (entry == host->entries.end() || entry->path != path) {
-    entry = host->entries.insert(entry, Entry{path});
-  }
-  return &*entry;
+  const Hosts::Position at = hosts.LowerBound(name);
+  const Host* there = hosts.At(at);
+  const bool is_known = there != nullptr && there->name == name;
+  Entries& entries = (is_known ? hosts.Edit(at) : hosts.Insert(at, {name, {}})).entries;
+  std::string path = Folded(prefix.path);
+  const Entries::Position entry_at = entries.LowerBound(path);
+  const Entry* entry = entries.At(entry_at);
+  return entry != nullptr && entry->path == path ? entries.Edit(entry_at)
+                                                 : entries.Insert(entry_at, {std::move(path)});
 }
 
 bool UrlPrefixTable::Add(const UrlPrefix& prefix, uint32_t id) {
-  Entry* entry = FindOrCreate(prefix);
-  if (entry->is_registered) return false;
-  entry->is_registered = true;
-  entry->id = id;
+  Entry& entry = FindOrCreate(prefix);
+  if (entry.is_registered) return false;
+  entry.is_registered = true;
+  entry.id = id;
   return true;
 }
 
-uint32_t UrlPrefixTable::AddOrFind(const UrlPrefix& prefix, uint32_t id) {
-  Entry* entry = FindOrCreate(prefix);
-  if (!entry->is_registered) entry->id = id;
-  entry->is_registered = true;
+std::optional<uint32_t> UrlPrefixTable::IdOf(const UrlPrefix& prefix) const {
+  const Entry* entry = FindEntry(prefix);
+  if (entry == nullptr || !entry->is_registered) return std::nullopt;
   return entry->id;
 }
 
 bool UrlPrefixTable::AddReservation(const UrlPrefix& prefix) {
-  Entry* entry = FindOrCreate(prefix);
-  if (entry->is_reserved) return false;
-  entry->is_reserved = true;
+  Entry& entry = FindOrCreate(prefix);
+  if (entry.is_reserved) return false;
+  entry.is_reserved = true;
   return true;
 }
 
 bool UrlPrefixTable::Remove(const UrlPrefix& prefix) {
-  std::vector<Host>& hosts = hosts_[CategoryOf(prefix)];
-  const std::string name = HostKey(prefix);
-  const auto host = LowerBound(hosts, name, &Host::name);
-  if (host == hosts.end() || host->name != name) return false;
-  const std::string path = Folded(prefix.path);
-  const auto entry = LowerBound(host->entries, path, &Entry::path);
-  if (entry == host->entries.end() || entry->path != path || !entry->is_registered) return false;
-  entry->is_registered = false;
-  if (entry->is_reserved) return true;
-  host->entries.erase(entry);
-  if (host->entries.empty()) hosts.erase(host);
+  const Entry* there = FindEntry(prefix);
+  if (there == nullptr || !there->is_registered) return false;
+  if (there->is_reserved) {
+    FindOrCreate(prefix).is_registered = false;
+    return true;
+  }
+  Hosts& hosts = hosts_[CategoryOf(prefix)];
+  const Hosts::Position at = hosts.LowerBound(HostKey(prefix));
+  Entries& entries = hosts.Edit(at).entries;
+  entries.Erase(entries.LowerBound(Folded(prefix.path)));
+  if (entries.empty()) hosts.Erase(at);
   return true;
 }
 
@@ -141,34 +138,31 @@ bool UrlPrefixTable::MatchesEverything(uint32_t* id) const {
   for (const Category category : {kNames, kSubdomains, kAddresses}) {
     if (!strong && !hosts_[category].empty()) return false;
   }
-  const std::vector<Host>& hosts = hosts_[strong ? kStrong : kWeak];
-  if (hosts.empty() || hosts[0].entries.size() != 1) return false;
-  const Entry& entry = hosts[0].entries[0];
-  if (entry.path != "/" || !entry.is_registered) return false;
+  const Hosts& hosts = hosts_[strong ? kStrong : kWeak];
+  if (hosts.empty()) return false;
+  const Entries& entries = hosts.At(hosts.begin())->entries;
+  const Entry& entry = *entries.At(entries.begin());
+  if (!entries.has_one() || entry.path != "/" || !entry.is_registered) return false;
   *id = entry.id;
   return true;
 }
 
 const UrlPrefixTable::Host* UrlPrefixTable::FindHost(Category category,
                                                      std::string_view name) const {
-  const std::vector<Host>& hosts = hosts_[category];
-  const auto host = LowerBound(hosts, name, &Host::name);
-  return host == hosts.end() || host->name != name ? nullptr : &*host;
+  return hosts_[category].Find(name);
 }
 
 const UrlPrefixTable::Entry* UrlPrefixTable::FindPath(const Host* host, std::string_view path) {
   if (host == nullptr) return nullptr;
   const Entry* longest = nullptr;
   // Entries that begin with what was compared so far are neighbours: each step narrows the range.
-  auto first = host->entries.begin();
-  const auto last = host->entries.end();
+  Entries::Position first = host->entries.begin();
   for (size_t slash = 0; slash != std::string_view::npos; slash = path.find('/', slash + 1)) {
     const std::string_view part = path.substr(0, slash + 1);
-    first = std::lower_bound(first, last, part, [](const Entry& entry, std::string_view key) {
-      return entry.path < key;
-    });
-    if (first == last || !first->path.starts_with(part)) break;
-    if (first->path.size() == part.size()) longest = &*first;
+    first = host->entries.LowerBound(part, first);
+    const Entry* entry = host->entries.At(first);
+    if (entry == nullptr || !entry->path.starts_with(part)) break;
+    if (entry->path.size() == part.size()) longest = entry;
   }
   return longest;
 }
@@ -198,9 +192,9 @@ std::vector<uint32_t> UrlPrefixTable::IdsOf(std::string_view name, const LocalAd
   std::vector<uint32_t> ids;
   const auto add = [&ids](const Host* holder) {
     if (holder == nullptr) return;
-    for (const Entry& entry : holder->entries) {
+    holder->entries.ForEach([&](const Entry& entry) {
       if (entry.is_registered) ids.push_back(entry.id);
-    }
+    });
   };
   const ComparableName folded(name);
   name = folded.view();

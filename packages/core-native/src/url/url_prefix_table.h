@@ -3,10 +3,12 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/sorted_chunks.h"
 #include "url/url_prefix.h"
 
 namespace httpsys {
@@ -41,14 +43,15 @@ struct Route {
 };
 
 // The prefixes of one scheme and port. To change a published table, change a copy and publish that:
-// readers never lock.
+// readers never lock. A copy shares what it does not change (SortedChunks), so that a change costs
+// much the same in a table of a hundred prefixes and of many thousands.
 class UrlPrefixTable {
  public:
   // Adds a prefix. Returns false if an identical one exists. The case of host and path does not
   // matter.
   [[nodiscard]] bool Add(const UrlPrefix& prefix, uint32_t id);
-  // Returns the id of an identical prefix that exists; otherwise adds the prefix and returns `id`.
-  uint32_t AddOrFind(const UrlPrefix& prefix, uint32_t id);
+  // Returns the id of the same prefix, if it is there and no mere reservation.
+  std::optional<uint32_t> IdOf(const UrlPrefix& prefix) const;
   // Adds a reservation: requests that match it best are rejected until the same prefix is added.
   // Returns false if it exists.
   [[nodiscard]] bool AddReservation(const UrlPrefix& prefix);
@@ -79,11 +82,14 @@ class UrlPrefixTable {
     bool is_reserved = false;
   };
 
-  // The prefixes of one host, sorted by path.
+  using Entries = SortedChunks<Entry, &Entry::path>;
+
   struct Host {
     std::string name;  // Empty for a wildcard, 16 raw bytes for an address.
-    std::vector<Entry> entries;
+    Entries entries;   // The prefixes of the host.
   };
+
+  using Hosts = SortedChunks<Host, &Host::name>;
 
   // The four kinds of hosts; subdomain wildcards are separate because they are looked up in another
   // way.
@@ -91,11 +97,12 @@ class UrlPrefixTable {
 
   static Category CategoryOf(const UrlPrefix& prefix);
   static const Entry* FindPath(const Host* host, std::string_view path);
-  Entry* FindOrCreate(const UrlPrefix& prefix);
+  const Entry* FindEntry(const UrlPrefix& prefix) const;
+  Entry& FindOrCreate(const UrlPrefix& prefix);
   const Host* FindHost(Category category, std::string_view name) const;
   const Entry* FindExplicit(std::string_view name, std::string_view path, bool* host_known) const;
 
-  std::array<std::vector<Host>, kCategories> hosts_;  // The hosts of each category, sorted by name.
+  std::array<Hosts, kCategories> hosts_;  // The hosts of each category.
 };
 
 }  // namespace httpsys

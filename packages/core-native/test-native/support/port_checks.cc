@@ -165,7 +165,7 @@ bool Model::IsLinked(const Process& process, const Process& coordinator) const {
 
 bool Model::HasRoute(const Process& by, uint64_t owner, uint32_t server, uint64_t self) const {
   if (by.routes == nullptr) return false;
-  for (uint32_t i = 0; i < by.routes->target_count(); ++i) {
+  for (uint32_t i = 0; i < by.routes->target_limit(); ++i) {
     for (const PortRoutes::Owner& each : by.routes->target(i).owners) {
       const uint64_t member = each.member == 0 ? self : each.member;
       if (member == owner && each.server_id == server) return true;

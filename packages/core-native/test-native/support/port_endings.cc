@@ -101,7 +101,7 @@ void Model::CheckSizes() {
     } lists[] = {
         {"entries", record.state.entries().size(), servers},
         {"members", record.state.members().size(), members},
-        {"servers", record.own.size(), registered(*process)},
+        {"servers", record.own.server_count(), registered(*process)},
         {"sockets", record.sockets.size(), 1},
         {"queued registrations", record.queued.size(), 0},
         {"asked registrations", record.asked.size(), 0},
@@ -162,7 +162,7 @@ void Model::CheckAgreement() {
       if (!server.is_granted && server.is_gone && is_there) {
         Fail("process " + std::to_string(process->id) + " has a prefix that it was refused");
       }
-      const bool is_own = process->port->record().own.contains(server.id);
+      const bool is_own = process->port->record().own.HasServer(server.id);
       if (server.is_gone && is_there && !is_own) {
         Fail("a prefix that process " + std::to_string(process->id) + " took back is left");
       }

@@ -159,14 +159,14 @@ PortMoves::FirstLook PortMoves::PassOnByAddress(Port* port, int fd, const LocalA
     *server = other;
     return FirstLook::kStays;
   }
-  for (const Routes::Owner& owner : place.owners) {
-    if (owner.member == 0 || links_->Prepare(owner.member) != PeerLinks::State::kReady) continue;
+  for (const uint64_t peer : place.peers) {
+    if (links_->Prepare(peer) != PeerLinks::State::kReady) continue;
     HandedConnection handed;
     handed.fd = fd;
     handed.port = port->routes->port();
     handed.hops = 1;
     port->statistics->handed_over.fetch_add(1, std::memory_order_relaxed);
-    links_->HandOver(owner.member, std::move(handed));
+    links_->HandOver(peer, std::move(handed));
     return FirstLook::kPassedOn;
   }
   // No server is left that could answer.

@@ -1,5 +1,6 @@
 #include "engine/peers/port_table.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace httpsys::engine {
@@ -17,8 +18,8 @@ PortTable::Port* PortTable::Find(uint16_t number) {
 
 void PortTable::Port::SetRoutes(std::shared_ptr<const Routes> next) {
   routes = std::move(next);
-  turns.assign(routes->target_count(), 0);
-  waiting.assign(routes->target_count(), 0);
+  // Those that there are keep their ids, and their turns.
+  if (turns.size() < routes->target_limit()) turns.resize(routes->target_limit());
 }
 
 void PortTable::SetRoutes(std::shared_ptr<const Routes> routes) {

@@ -1,7 +1,6 @@
 #pragma once
 // The shared ports of a lane, and the routes on each.
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
@@ -24,10 +23,10 @@ class PortTable {
   struct Port {
     std::shared_ptr<const Routes> routes;
     PortStatistics::Port* statistics = nullptr;
-    // For each target of the routes: the owner whose turn is next, and the number of requests that
-    // wait.
+    // For each target of the routes, by id: the owner whose turn is next.
     std::vector<uint32_t> turns;
-    std::vector<uint32_t> waiting;
+    // The numbers of requests that wait, by target; few have any.
+    std::unordered_map<uint32_t, uint32_t> waiting;
 
     void SetRoutes(std::shared_ptr<const Routes> next);
   };
@@ -58,7 +57,7 @@ class PortTable {
   }
   // Resets the counts of waiting requests of all ports.
   void ClearWaiting() {
-    for (Port& port : ports_) std::fill(port.waiting.begin(), port.waiting.end(), 0);
+    for (Port& port : ports_) port.waiting.clear();
   }
 
  private:

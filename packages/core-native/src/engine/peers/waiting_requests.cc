@@ -18,8 +18,9 @@ void WaitingRequests::Close() { uv_close(reinterpret_cast<uv_handle_t*>(&timer_)
 
 RequestRouter::Outcome WaitingRequests::Wait(Connection* connection, Route* route) {
   if (connection->sharing.is_waiting()) return Outcome::kWaiting;
-  const uint32_t* waiting = WaitingFor(connection, route->id);
-  const bool is_full = waiting != nullptr && *waiting >= limits::kWaitingMax;
+  const auto* counts = CountsFor(connection, route->id);
+  const bool is_counted = counts != nullptr && counts->contains(route->id);
+  const bool is_full = is_counted && counts->at(route->id) >= limits::kWaitingMax;
   if (is_full || waiting_.size() >= limits::kWaitingAllMax) {
     route->status = RouteStatus::kQueueFull;
     return Outcome::kUnrouted;
@@ -28,13 +29,14 @@ RequestRouter::Outcome WaitingRequests::Wait(Connection* connection, Route* rout
   return Outcome::kWaiting;
 }
 
-uint32_t* WaitingRequests::WaitingFor(const Connection* connection, uint32_t target_id) {
+std::unordered_map<uint32_t, uint32_t>* WaitingRequests::CountsFor(const Connection* connection,
+                                                                   uint32_t target_id) {
   PortTable::Port* port = table_->Find(connection->local_port);
-  return port == nullptr || target_id >= port->waiting.size() ? nullptr : &port->waiting[target_id];
+  return port == nullptr || target_id == kAnyTarget ? nullptr : &port->waiting;
 }
 
 void WaitingRequests::AddWaiting(Connection* connection, uint32_t target_id, uint64_t due_ms) {
-  if (uint32_t* waiting = WaitingFor(connection, target_id)) ++*waiting;
+  if (auto* counts = CountsFor(connection, target_id)) ++(*counts)[target_id];
   waiting_.push_back({connection, target_id, due_ms});
   SharingMarks::SetWaiting(connection, true);
   ArmTimer();
@@ -81,9 +83,11 @@ void WaitingRequests::OnDetached(Connection* connection) {
   if (!connection->sharing.is_waiting()) return;
   const auto found = std::find_if(waiting_.begin(), waiting_.end(),
                                   [=](const Waiting& one) { return one.connection == connection; });
-  uint32_t* waiting = WaitingFor(connection, found->target_id);
-  // The targets may have changed since the request began to wait, until the next Retry().
-  if (waiting != nullptr && *waiting != 0) --*waiting;
+  if (auto* counts = CountsFor(connection, found->target_id)) {
+    const auto count = counts->find(found->target_id);
+    // The port may have been given up and taken again since the request began to wait.
+    if (count != counts->end() && --count->second == 0) counts->erase(count);
+  }
   waiting_.erase(found);
   SharingMarks::SetWaiting(connection, false);
 }

@@ -4,6 +4,7 @@
 #include <uv.h>
 
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "engine/connection/connection.h"
@@ -51,8 +52,9 @@ class WaitingRequests final : public Relays::Owner {
 
   void AddWaiting(Connection* connection, uint32_t target_id, uint64_t due_ms);
   void RetryIf(uint64_t due_ms);
-  // The count of requests that wait for a target; nullptr if they are not counted.
-  uint32_t* WaitingFor(const Connection* connection, uint32_t target_id);
+  // The counts of requests that wait, by target; nullptr if requests for it are not counted.
+  std::unordered_map<uint32_t, uint32_t>* CountsFor(const Connection* connection,
+                                                    uint32_t target_id);
   void ArmTimer();
 
   Input* input_;

@@ -1,0 +1,123 @@
+#pragma once
+// A sorted list of unique items whose copies share what they do not change.
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include "base/shared_chunks.h"
+
+namespace httpsys {
+
+// Sorted by the member `kKey` of the items. A copy, and a change of it, cost a pointer per chunk
+// and the items of one or two chunks. Threads: as SharedChunks.
+template <typename Item, auto kKey>
+class SortedChunks {
+ public:
+  static constexpr size_t kChunkMax = 64;
+
+  // A place in the list, valid until the list changes.
+  struct Position {
+    size_t chunk = 0;
+    size_t index = 0;
+  };
+
+  bool empty() const { return chunks_.size() == 0; }
+  // True if there is exactly one item.
+  bool has_one() const { return chunks_.size() == 1 && chunks_[0].size() == 1; }
+  size_t chunk_count() const { return chunks_.size(); }
+  Position begin() const { return {}; }
+  // nullptr at the end.
+  const Item* At(Position at) const {
+    return at.chunk == chunks_.size() ? nullptr : &chunks_[at.chunk][at.index];
+  }
+  // Returns the first item from `from` on whose key is not below `key`.
+  template <typename Key>
+  Position LowerBound(const Key& key, Position from = {}) const {
+    const auto is_below = [&](const Item& item) { return item.*kKey < key; };
+    size_t first = from.chunk;
+    size_t last = chunks_.size();
+    while (first < last) {
+      const size_t middle = first + (last - first) / 2;
+      if (is_below(chunks_[middle].back())) {
+        first = middle + 1;
+      } else {
+        last = middle;
+      }
+    }
+    if (first == chunks_.size()) return {first, 0};
+    const Chunk& chunk = chunks_[first];
+    const auto begin =
+        chunk.begin() + static_cast<std::ptrdiff_t>(first == from.chunk ? from.index : 0);
+    const auto found = std::partition_point(begin, chunk.end(), is_below);
+    return {first, static_cast<size_t>(found - chunk.begin())};
+  }
+  // Returns the item with that key, or nullptr.
+  template <typename Key>
+  const Item* Find(const Key& key) const {
+    const Item* found = At(LowerBound(key));
+    return found == nullptr || found->*kKey != key ? nullptr : found;
+  }
+  template <typename Use>
+  void ForEach(const Use& use) const {
+    for (size_t i = 0; i < chunks_.size(); ++i) {
+      for (const Item& item : chunks_[i]) use(item);
+    }
+  }
+
+  // Returns an item that this list alone has. Its key must stay the same.
+  Item& Edit(Position at) { return chunks_.Edit(at.chunk)[at.index]; }
+  // Inserts an item before the result of LowerBound() for its key. Returns the item.
+  Item& Insert(Position at, Item item) {
+    if (chunks_.size() == 0) chunks_.Insert(0);
+    // What comes behind everything goes to the end of the last chunk.
+    if (at.chunk == chunks_.size()) at = {at.chunk - 1, chunks_[at.chunk - 1].size()};
+    Chunk* chunk = &chunks_.Edit(at.chunk);
+    if (chunk->size() == kChunkMax) {
+      at = Split(at);
+      chunk = &chunks_.Edit(at.chunk);
+    }
+    return *chunk->insert(chunk->begin() + static_cast<std::ptrdiff_t>(at.index), std::move(item));
+  }
+  void Erase(Position at) {
+    Chunk& chunk = chunks_.Edit(at.chunk);
+    chunk.erase(chunk.begin() + static_cast<std::ptrdiff_t>(at.index));
+    if (chunk.empty()) {
+      chunks_.Erase(at.chunk);
+      return;
+    }
+    if (at.chunk + 1 < chunks_.size()) MergeWithNext(at.chunk);
+    if (at.chunk > 0) MergeWithNext(at.chunk - 1);
+  }
+
+ private:
+  using Chunk = std::vector<Item>;
+
+  // Makes room in a full chunk. Returns where the position is now. Lists are often filled in order:
+  // then the first chunk stays full.
+  Position Split(Position at) {
+    const bool is_at_end = at.index == kChunkMax;
+    const size_t kept = is_at_end ? kChunkMax : kChunkMax / 2;
+    Chunk& next = chunks_.Insert(at.chunk + 1);
+    Chunk& chunk = chunks_.Edit(at.chunk);
+    const auto middle = chunk.begin() + static_cast<std::ptrdiff_t>(kept);
+    next.assign(std::make_move_iterator(middle), std::make_move_iterator(chunk.end()));
+    chunk.erase(middle, chunk.end());
+    return at.index < kept ? at : Position{at.chunk + 1, at.index - kept};
+  }
+
+  // Two neighbours that fit into half a chunk become one: removals leave no crowd of small chunks.
+  void MergeWithNext(size_t index) {
+    const Chunk& next = chunks_[index + 1];
+    if (chunks_[index].size() + next.size() > kChunkMax / 2) return;
+    Chunk& chunk = chunks_.Edit(index);
+    chunk.insert(chunk.end(), next.begin(), next.end());
+    chunks_.Erase(index + 1);
+  }
+
+  SharedChunks<Chunk> chunks_;
+};
+
+}  // namespace httpsys

@@ -1,0 +1,68 @@
+#pragma once
+// What this engine has been granted on one port.
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <unordered_map>
+
+#include "peer/messages.h"
+
+namespace httpsys::sharing {
+
+// Granted registrations, by server and in the order in which they came. A server may have no prefix
+// left and listen on. One that adds its prefixes one by one has thousands of registrations:
+// Forget() and FindOfPrefix() do not look at each.
+class OwnRegistrations {
+ public:
+  bool empty() const { return servers_.empty(); }
+  size_t server_count() const { return servers_.size(); }
+  bool HasServer(uint32_t server_id) const { return servers_.contains(server_id); }
+  // The server with the lowest id. There must be one.
+  uint32_t first_server() const { return servers_.begin()->first; }
+  // True if a server listens without any prefix.
+  bool HasIdle() const { return idle_count_ != 0; }
+  // The registration of a prefix, or nullptr.
+  peer::Register* FindOfPrefix(uint32_t server_id, uint32_t prefix_id);
+  template <typename Use>
+  void ForEach(const Use& use) {
+    for (auto& [server_id, server] : servers_) {
+      for (auto& [number, registered] : server.list) use(registered);
+    }
+  }
+  template <typename Use>
+  void ForEach(const Use& use) const {
+    for (const auto& [server_id, server] : servers_) {
+      for (const auto& [number, registered] : server.list) use(registered);
+    }
+  }
+  template <typename Use>
+  void ForEachServer(const Use& use) const {
+    for (const auto& [server_id, server] : servers_) use(server_id);
+  }
+  template <typename Use>
+  void ForEachOf(uint32_t server_id, const Use& use) {
+    const auto found = servers_.find(server_id);
+    if (found == servers_.end()) return;
+    for (auto& [number, registered] : found->second.list) use(registered);
+  }
+
+  void Add(peer::Register registered);
+  // Removes the prefixes that are taken back. A server without any is removed, too, unless it
+  // `stays`.
+  void Forget(const peer::Unregister& gone, bool stays);
+
+ private:
+  struct Server {
+    std::map<uint64_t, peer::Register> list;
+    std::unordered_map<uint32_t, uint64_t> by_prefix;  // Numbers in `list`.
+  };
+
+  static void ForgetPrefix(Server* server, uint32_t prefix_id);
+
+  std::map<uint32_t, Server> servers_;
+  uint64_t last_number_ = 0;
+  size_t idle_count_ = 0;
+};
+
+}  // namespace httpsys::sharing

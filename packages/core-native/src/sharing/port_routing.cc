@@ -1,0 +1,163 @@
+#include "sharing/port_routing.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+namespace httpsys::sharing {
+
+void PortRouting::Reserve(std::vector<UrlPrefix> reserved) {
+  reserved_ = std::move(reserved);
+  last_.reset();
+}
+
+std::shared_ptr<const PortRoutes> PortRouting::Update(PortEntries* entries, bool has_idle) {
+  PortEntries::Changes changes = entries->TakeChanges();
+  const EntryIndex& index = entries->index();
+  const bool is_new = changes.is_all || last_ == nullptr;
+  const auto next = is_new ? std::make_shared<PortRoutes>() : std::make_shared<PortRoutes>(*last_);
+  if (is_new) changes = BeginAnew(*entries, next.get());
+  for (const auto& [key, prefix] : changes.prefixes) {
+    UpdatePrefix(key, prefix, *entries, next.get());
+  }
+  if (is_new || structure_ != index.structure()) UpdateServers(index, next.get());
+  structure_ = index.structure();
+  next->has_idle_ = has_idle;
+  // Connections to a server that leaves are others' too, also when only others are left. What a
+  // server without a prefix is asked for is never its own.
+  const bool has_others = index.server_count() > 1 || next->has_peers();
+  next->is_shared_ = has_idle || index.has_absent() || !reserved_.empty() ||
+                     (has_others && !IsOneCluster(index, *next));
+  last_ = next;
+  return next;
+}
+
+// All prefixes count as changed.
+PortEntries::Changes PortRouting::BeginAnew(const PortEntries& entries, PortRoutes* next) {
+  free_ids_.clear();
+  next->port_ = port_;
+  for (const UrlPrefix& prefix : reserved_) (void)next->table_.AddReservation(prefix);
+  PortEntries::Changes all;
+  for (const StateEntry& there : entries) all.prefixes.emplace(TableKeyOf(there), there.parsed);
+  return all;
+}
+
+void PortRouting::UpdatePrefix(const std::string& table_key, const UrlPrefix& prefix,
+                               const PortEntries& entries, PortRoutes* next) {
+  Target target;
+  bool is_there = false;
+  bool is_offline = false;
+  entries.ForEachOfTableKey(table_key, [&](const StateEntry& there) {
+    const peer::Entry& entry = there.entry;
+    if (there.is_offline()) {
+      is_offline = true;
+      return;
+    }
+    is_there = true;
+    if (there.is_absent()) {
+      target.absent_until_ms = there.absent_until_ms;
+      return;
+    }
+    const bool is_own = entry.member == self_;
+    target.has_peers |= !is_own;
+    // One that is there already has another owner of the same queue.
+    target.owners.push_back({is_own ? 0 : entry.member, entry.server_id, entry.prefix_id,
+                             (entry.flags & peer::kEntryPlain) != 0,
+                             (entry.flags & peer::kEntryFed) != 0});
+  });
+  if (is_there) {
+    SetTarget(prefix, std::move(target), next);
+  } else {
+    RemoveTarget(prefix, next);
+  }
+  if (is_offline) {
+    (void)next->offline_.Add(prefix, 0);
+  } else {
+    (void)next->offline_.Remove(prefix);
+  }
+}
+
+void PortRouting::SetTarget(const UrlPrefix& prefix, Target target, PortRoutes* next) {
+  std::optional<uint32_t> id = next->table_.IdOf(prefix);
+  if (!id) {
+    if (free_ids_.empty()) {
+      const auto first = static_cast<uint32_t>(next->target_limit());
+      (void)next->targets_.Insert(next->targets_.size());
+      // The lowest is used first.
+      for (uint32_t i = PortRoutes::kTargetsPerChunk; i-- > 0;) free_ids_.push_back(first + i);
+    }
+    id = free_ids_.back();
+    free_ids_.pop_back();
+    (void)next->table_.Add(prefix, *id);
+    ++next->target_count_;
+  }
+  next->targets_.Edit(*id / PortRoutes::kTargetsPerChunk)[*id % PortRoutes::kTargetsPerChunk] =
+      std::move(target);
+}
+
+void PortRouting::RemoveTarget(const UrlPrefix& prefix, PortRoutes* next) {
+  const std::optional<uint32_t> id = next->table_.IdOf(prefix);
+  if (!id) return;
+  (void)next->table_.Remove(prefix);
+  next->targets_.Edit(*id / PortRoutes::kTargetsPerChunk)[*id % PortRoutes::kTargetsPerChunk] = {};
+  free_ids_.push_back(*id);
+  --next->target_count_;
+}
+
+// In the order in which they came: connections that any of them may take are the first one's.
+void PortRouting::UpdateServers(const EntryIndex& index, PortRoutes* next) const {
+  std::set<uint64_t> peers;
+  next->peers_.clear();
+  next->local_servers_.clear();
+  for (const auto& [member, server_id] : index.ServersInOrder()) {
+    if (member == self_) {
+      next->local_servers_.push_back(server_id);
+    } else if (peers.insert(member).second) {
+      next->peers_.push_back(member);
+    }
+  }
+  next->places_ = PlacesOf(index, next->peers_);
+}
+
+std::vector<PortRouting::Place> PortRouting::PlacesOf(const EntryIndex& index,
+                                                      const std::vector<uint64_t>& peers) {
+  const auto is_secure = [](const auto& item) { return item.first.is_https; };
+  const EntryIndex::Shapes& shapes = index.shapes();
+  const bool is_mixed = std::any_of(shapes.begin(), shapes.end(), is_secure) &&
+                        !std::all_of(shapes.begin(), shapes.end(), is_secure);
+  std::map<std::array<uint8_t, 16>, std::pair<bool, std::set<uint64_t>>> by_ip;
+  for (const bool is_absent : {true, false}) {
+    for (const auto& [shape, servers] : shapes) {
+      // Only an absent one can be bound to none.
+      if (!is_mixed || !shape.is_bound || shape.is_absent != is_absent) continue;
+      auto& [is_place_secure, members] = by_ip[shape.ip];
+      // What is left of an owner that has gone says least.
+      is_place_secure = shape.is_https;
+      if (is_absent) continue;
+      for (const auto& [server, entries] : servers) members.insert(server.first);
+    }
+  }
+  std::vector<Place> places;
+  for (const auto& [ip, found] : by_ip) {
+    Place place{ip, found.first, {}};
+    for (const uint64_t peer : peers) {
+      if (found.second.contains(peer)) place.peers.push_back(peer);
+    }
+    places.push_back(std::move(place));
+  }
+  return places;
+}
+
+// Whoever is there would serve what this engine is given in the same way.
+bool PortRouting::IsOneCluster(const EntryIndex& index, const PortRoutes& routes) const {
+  if (routes.target_count() != 1 || routes.local_servers().size() != 1) return false;
+  constexpr uint8_t kWorker = peer::kEntryPlain | peer::kEntryFed;
+  const EntryIndex::ServerId own{self_, routes.local_servers()[0]};
+  return std::any_of(index.shapes().begin(), index.shapes().end(), [&](const auto& item) {
+    const auto& [shape, servers] = item;
+    return !shape.is_absent && (shape.flags & kWorker) == kWorker && servers.contains(own);
+  });
+}
+
+}  // namespace httpsys::sharing

@@ -1,0 +1,52 @@
+#pragma once
+// Keeps the routes of a port up to date with its registrations.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sharing/port_entries.h"
+#include "sharing/port_routes.h"
+#include "url/url_prefix.h"
+
+namespace httpsys::sharing {
+
+// Each version of the routes is a copy of the last one with what has changed since. Thread: one at
+// a time.
+class PortRouting {
+ public:
+  // `self` is this engine's id.
+  PortRouting(uint16_t port, uint64_t self) : port_(port), self_(self) {}
+
+  // Sets the prefixes that nobody but their future owners has.
+  void Reserve(std::vector<UrlPrefix> reserved);
+  size_t reserved_count() const { return reserved_.size(); }
+  // Returns the routes for the entries as they are, and takes their changes. `entries` may be other
+  // ones than the last time. `has_idle`: a server of this engine listens without any prefix.
+  std::shared_ptr<const PortRoutes> Update(PortEntries* entries, bool has_idle);
+
+ private:
+  using Owner = PortRoutes::Owner;
+  using Place = PortRoutes::Place;
+  using Target = PortRoutes::Target;
+
+  PortEntries::Changes BeginAnew(const PortEntries& entries, PortRoutes* next);
+  void UpdatePrefix(const std::string& table_key, const UrlPrefix& prefix,
+                    const PortEntries& entries, PortRoutes* next);
+  void SetTarget(const UrlPrefix& prefix, Target target, PortRoutes* next);
+  void RemoveTarget(const UrlPrefix& prefix, PortRoutes* next);
+  void UpdateServers(const EntryIndex& index, PortRoutes* next) const;
+  static std::vector<Place> PlacesOf(const EntryIndex& index, const std::vector<uint64_t>& peers);
+  bool IsOneCluster(const EntryIndex& index, const PortRoutes& routes) const;
+
+  const uint16_t port_;
+  const uint64_t self_;
+  std::vector<UrlPrefix> reserved_;
+  std::shared_ptr<const PortRoutes> last_;  // nullptr = the next ones are made from nothing.
+  uint64_t structure_ = 0;                  // EntryIndex::structure() at the last update.
+  std::vector<uint32_t> free_ids_;          // Ids of targets that are not in use.
+};
+
+}  // namespace httpsys::sharing

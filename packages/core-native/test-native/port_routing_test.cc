@@ -1,0 +1,176 @@
+// Routes that follow what is registered.
+
+#include "sharing/port_routing.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/limits.h"
+#include "sharing/port_state.h"
+
+namespace httpsys::sharing {
+namespace {
+
+constexpr uint64_t kSelf = 1;
+
+// Hosts of every kind, and both schemes at an address.
+const std::vector<std::string> kPool = {
+    "http://*:80/",          "http://*:80/a/",          "http://*:80/a/b/",
+    "http://+:80/c/",        "http://site.test:80/",    "http://site.test:80/a/",
+    "http://*.test:80/",     "http://127.0.0.1:80/",    "http://127.0.0.1:80/a/",
+    "https://127.0.0.1:80/", "https://127.0.0.2:80/x/", "http://[::1]:80/",
+};
+const std::vector<std::string> kTargets = {"/", "/a/1", "/a/b/2", "/c/3", "/x/4"};
+
+LocalAddress Local(const char* ip) {
+  LocalAddress local;
+  local.is_ip = ParseIpAddress(ip, &local.ip);
+  return local;
+}
+
+std::string TextOf(const PortRoutes::Owner& owner) {
+  return std::to_string(owner.member) + "." + std::to_string(owner.server_id) + "." +
+         std::to_string(owner.prefix_id) + (owner.is_plain ? "p" : "") + (owner.is_fed ? "f" : "");
+}
+
+// All that lanes can ask, but for the ids of targets.
+std::string Describe(const PortRoutes& routes) {
+  std::string text = std::to_string(routes.target_count()) + (routes.is_shared() ? " shared" : "") +
+                     (routes.is_used() ? " used" : "") + (routes.is_mixed() ? " mixed" : "");
+  for (const uint64_t peer : routes.peers()) text += " peer " + std::to_string(peer);
+  for (const uint32_t id : routes.local_servers()) text += " own " + std::to_string(id);
+  for (const char* ip : {"127.0.0.1", "127.0.0.2", "::1"}) {
+    const LocalAddress local = Local(ip);
+    text += std::string("\n") + ip;
+    if (const PortRoutes::Place* place = routes.FindPlace(local)) {
+      text += place->is_secure ? " secure" : " plain";
+      for (const uint64_t peer : place->peers) text += " " + std::to_string(peer);
+    }
+    for (const char* name : {"site.test", "other.test", "any"}) {
+      const PortRoutes::HostOwner host = routes.FindHost(name, local);
+      text += std::string("\n  ") + name;
+      if (host.is_there) text += " " + std::to_string(host.member) + std::to_string(host.server_id);
+      for (const std::string& target : kTargets) {
+        const Route route = routes.Find(name, target, local);
+        text += "\n    " + target + " " + std::to_string(static_cast<int>(route.status));
+        if (route.status != RouteStatus::kMatch) continue;
+        const PortRoutes::Target& found = routes.target(route.id);
+        text += " until " + std::to_string(found.absent_until_ms);
+        if (found.has_peers) text += " peers";
+        for (const PortRoutes::Owner& owner : found.owners) text += " " + TextOf(owner);
+      }
+    }
+  }
+  return text;
+}
+
+// Makes a random change of what is registered.
+void Change(std::mt19937* random, PortState* state, uint64_t now_ms) {
+  const auto one_of = [&](uint32_t count) { return static_cast<uint32_t>((*random)() % count); };
+  const uint64_t member = 1 + one_of(3);
+  const uint32_t server = 1 + one_of(2);
+  const uint32_t prefix = one_of(4);
+  switch (one_of(12)) {
+    case 0:
+      (void)state->RemoveMember(member, now_ms);
+      break;
+    case 1:
+    case 2:
+    case 3:
+      state->RemoveEntry({member, server, prefix});
+      break;
+    case 4:
+      (void)state->Expire(now_ms);
+      break;
+    default: {
+      constexpr uint8_t kWorker = peer::kEntryPlain | peer::kEntryFed;
+      const uint8_t flags = std::vector<uint8_t>{0, peer::kEntryPlain, kWorker}[one_of(3)];
+      const uint32_t absent_ms = one_of(5) == 0 ? 1 + one_of(500) : 0;
+      const uint8_t offline = absent_ms != 0 && one_of(2) == 0 ? peer::kEntryOffline : 0;
+      const std::string& text = kPool[one_of(static_cast<uint32_t>(kPool.size()))];
+      EXPECT_TRUE(state->AddEntry({member, server, prefix, static_cast<uint8_t>(flags | offline),
+                                   absent_ms, one_of(2) == 0 ? "" : "q", text},
+                                  now_ms));
+    }
+  }
+}
+
+// Versions that are made from the last one are as those that are made from nothing, and stay as
+// they are.
+TEST(PortRouting, FollowsEveryChange) {
+  std::mt19937 random(20261127);
+  for (int run = 0; run < 40; ++run) {
+    PortState state(80);
+    PortRouting followed(80, kSelf);
+    std::vector<std::pair<std::shared_ptr<const PortRoutes>, std::string>> kept;
+    uint64_t now_ms = 1'000;
+    for (int step = 0; step < 200; ++step) {
+      now_ms += random() % 200;
+      for (uint32_t i = 0; i <= random() % 4; ++i) Change(&random, &state, now_ms);
+      const bool has_idle = random() % 8 == 0;
+      const auto routes = followed.Update(state.entries_to_follow(), has_idle);
+      const auto fresh = PortRouting(80, kSelf).Update(state.entries_to_follow(), has_idle);
+      const std::string text = Describe(*fresh);
+      ASSERT_EQ(Describe(*routes), text) << "run " << run << ", step " << step;
+      kept.emplace_back(routes, text);
+    }
+    for (const auto& [routes, text] : kept) ASSERT_EQ(Describe(*routes), text) << "run " << run;
+  }
+}
+
+TEST(PortRouting, FollowsAnotherState) {
+  PortState one(80);
+  ASSERT_TRUE(one.AddEntry({2, 1, 1, 0, 0, "", "http://*:80/a/"}, 1));
+  ASSERT_TRUE(one.AddEntry({2, 1, 2, 0, 0, "", "http://*:80/b/"}, 1));
+  PortRouting routing(80, kSelf);
+  EXPECT_EQ(routing.Update(one.entries_to_follow(), false)->target_count(), 2u);
+  PortState other(80);
+  ASSERT_TRUE(other.AddEntry({2, 1, 1, 0, 0, "", "http://*:80/a/"}, 1));
+  one = std::move(other);
+  EXPECT_EQ(routing.Update(one.entries_to_follow(), false)->target_count(), 1u);
+  one.Clear();
+  EXPECT_FALSE(routing.Update(one.entries_to_follow(), false)->is_used());
+}
+
+TEST(PortRouting, ATargetKeepsItsIdAndThatOfOneThatHasGoneIsUsedAgain) {
+  PortState state(80);
+  PortRouting routing(80, kSelf);
+  const auto id_of = [](const PortRoutes& routes, const char* target) {
+    return routes.Find("h", target, {}).id;
+  };
+  ASSERT_TRUE(state.AddEntry({1, 1, 1, 0, 0, "", "http://*:80/b/"}, 1));
+  const auto first = routing.Update(state.entries_to_follow(), false);
+  const size_t limit = first->target_limit();
+  for (uint32_t i = 0; i < 3 * limit; ++i) {
+    ASSERT_TRUE(state.AddEntry({1, 1, 2, 0, 0, "", "http://*:80/a/"}, 1));
+    const auto routes = routing.Update(state.entries_to_follow(), false);
+    EXPECT_EQ(id_of(*routes, "/b/"), id_of(*first, "/b/"));
+    EXPECT_NE(id_of(*routes, "/a/"), id_of(*routes, "/b/"));
+    EXPECT_EQ(routes->target_limit(), limit);
+    state.RemoveEntry({1, 1, 2});
+    EXPECT_EQ(routing.Update(state.entries_to_follow(), false)->target_count(), 1u);
+  }
+}
+
+// Who is never asked for routes remembers no more changes than there can be entries.
+TEST(PortRouting, ChangesThatNobodyTakesAreBounded) {
+  PortState state(80);
+  (void)state.entries_to_follow()->TakeChanges();
+  for (size_t i = 0; i <= limits::kEntriesMax; ++i) {
+    const std::string prefix = "http://*:80/" + std::to_string(i) + "/";
+    ASSERT_TRUE(state.AddEntry({1, 1, 1, 0, 0, "", prefix}, 1));
+  }
+  const PortEntries::Changes changes = state.entries_to_follow()->TakeChanges();
+  EXPECT_TRUE(changes.is_all);
+  EXPECT_TRUE(changes.prefixes.empty());
+  EXPECT_FALSE(state.entries_to_follow()->TakeChanges().is_all);
+}
+
+}  // namespace
+}  // namespace httpsys::sharing
