@@ -160,7 +160,7 @@ class ArgumentCodecTest : public testing::Test {};
 
 using Arguments =
     testing::Types<Http2Settings, KernelSettings, TlsPlace, ServerSettings, RegistrationFlags,
-                   Registration, Registration::Prefix, RegistrationResult, PortSockets, Stranger,
+                   Registration, NumberedPrefix, ServerPrefixes, RegistrationResult, PortSockets, Stranger,
                    HelloReply, UrlResult, TlsSettings, TlsSettings::Host>;
 TYPED_TEST_SUITE(ArgumentCodecTest, Arguments);
 

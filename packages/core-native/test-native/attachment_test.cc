@@ -17,6 +17,7 @@
 #include "engine/lane.h"
 #include "support/application.h"
 #include "support/fake_javascript.h"
+#include "support/whole_prefixes.h"
 
 namespace httpsys::engine {
 namespace {
@@ -130,7 +131,7 @@ TEST_F(AttachmentTest, AMistakeEndsItsOwnAttachmentOnly) {
 // The requests of the other one keep their place, and are not refused.
 TEST_F(AttachmentTest, TheEndOfOneEnvironmentRefusesItsOwnRequestsOnly) {
   ServerSettings settings;
-  settings.prefixes = {"http://a:80/"};
+  settings.prefixes = test::WholePrefixes({"http://a:80/"});
   lane_.commands().SetConfig(first_.attachment(), kFirst, ServerConfig::Create(settings));
   lane_.commands().SetConfig(second_.attachment(), kSecond, ServerConfig::Create(settings));
   const Peer one = Connect(kFirst);

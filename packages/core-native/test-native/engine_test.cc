@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "support/fake_javascript.h"
+#include "support/whole_prefixes.h"
 
 namespace httpsys::test {
 namespace {
@@ -196,7 +197,7 @@ TEST(EngineTest, ResetTearsTheConnectionDown) {
 TEST(EngineTest, AServerWithABadPrefixIsRefused) {
   FakeJavaScript js;
   ServerSettings settings;
-  settings.prefixes = {"http://shop.test/"};
+  settings.prefixes = test::WholePrefixes({"http://shop.test/"});
   EXPECT_EQ(js.backend().Configure(1, settings), -EINVAL);
 }
 

@@ -7,6 +7,7 @@
 
 #include "support/fake_javascript.h"
 #include "support/http1_messages.h"
+#include "support/whole_prefixes.h"
 
 namespace httpsys::test {
 namespace {
@@ -199,7 +200,7 @@ TEST(Http1RefusalsTest, AMessageThatTakesTooLongIsRefusedWith408) {
 TEST(Http1RefusalsTest, RequestsThatNoPrefixOwnsAreAnsweredInTheirTurn) {
   FakeJavaScript js;
   ServerSettings settings;
-  settings.prefixes = {"http://shop.test:80/a/", "http://shop.test:80/b/"};
+  settings.prefixes = test::WholePrefixes({"http://shop.test:80/a/", "http://shop.test:80/b/"});
   const Peer peer(js.Connect(settings));
   js.Expect(RequestType::kOpen);
   peer.Send(
@@ -238,7 +239,7 @@ TEST(Http1RefusalsTest, AServerOfPrefixesRefusesARequestWithoutOneValidHost) {
         "Host: shop.test\r\nHost: shop.test\r\n", ""}) {
     FakeJavaScript js;
     ServerSettings settings;
-    settings.prefixes = {"http://shop.test:80/", "http://*:80/"};
+    settings.prefixes = test::WholePrefixes({"http://shop.test:80/", "http://*:80/"});
     const Peer peer(js.Connect(settings));
     js.Expect(RequestType::kOpen);
     peer.Send("GET /first HTTP/1.1\r\nHost: shop.test\r\n\r\nGET /odd HTTP/1.1\r\n" +

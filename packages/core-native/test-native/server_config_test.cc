@@ -4,14 +4,23 @@
 #include <openssl/ssl.h>
 
 #include "backend/tls_contexts.h"
+#include "support/whole_prefixes.h"
 
 namespace httpsys::engine {
 namespace {
 
-std::shared_ptr<const ServerConfig> Config(std::vector<std::string> prefixes) {
+std::shared_ptr<const ServerConfig> Config(const std::vector<std::string>& prefixes) {
   ServerSettings settings;
-  settings.prefixes = std::move(prefixes);
+  settings.prefixes = test::WholePrefixes(prefixes);
   return ServerConfig::Create(std::move(settings));
+}
+
+// Returns a version behind `last` with these changes, or nullptr.
+std::shared_ptr<const ServerConfig> Change(const ServerConfig* last,
+                                           std::vector<NumberedPrefix> changes) {
+  ServerSettings settings;
+  settings.prefixes = {.is_everything = false, .is_whole = false, .changes = std::move(changes)};
+  return ServerConfig::Create(std::move(settings), last);
 }
 
 Route Find(const ServerConfig& config, uint16_t port, std::string_view host,
@@ -83,6 +92,49 @@ TEST(ServerConfigTest, BadAndRepeatedPrefixesAreRefused) {
   EXPECT_EQ(Config({"http://a.test/"}), nullptr);
   EXPECT_EQ(Config({"http://a.test:80/", "http://a.test:80/"}), nullptr);
   EXPECT_NE(Config({"http://a.test:80/", "https://a.test:80/"}), nullptr) << "not here";
+}
+
+TEST(ServerConfigTest, AChangeLeavesOtherPrefixesAndTheVersionBefore) {
+  const auto first = Config({"http://*:80/a/", "http://*:80/b/"});
+  const auto second = Change(first.get(), {{1, ""}, {2, "http://*:80/c/"}});
+  ASSERT_NE(second, nullptr);
+  EXPECT_EQ(Find(*second, 80, "h", "/a/").id, 0u);
+  EXPECT_EQ(Find(*second, 80, "h", "/b/").status, RouteStatus::kNotFound);
+  EXPECT_EQ(Find(*second, 80, "h", "/c/").id, 2u);
+  EXPECT_EQ(Find(*first, 80, "h", "/b/").id, 1u);
+  EXPECT_EQ(Find(*first, 80, "h", "/c/").status, RouteStatus::kNotFound);
+  const auto third = Change(second.get(), {});
+  EXPECT_EQ(Find(*third, 80, "h", "/c/").id, 2u);
+}
+
+TEST(ServerConfigTest, APrefixMayGetAnotherId) {
+  const auto first = Config({"http://*:80/a/", "http://*:80/b/"});
+  const auto second = Change(first.get(), {{0, "http://*:80/b/"}, {1, "http://*:80/a/"}});
+  ASSERT_NE(second, nullptr);
+  EXPECT_EQ(Find(*second, 80, "h", "/a/").id, 1u);
+  EXPECT_EQ(Find(*second, 80, "h", "/b/").id, 0u);
+}
+
+TEST(ServerConfigTest, APortWithoutPrefixesIsForgotten) {
+  const auto first = Config({"http://*:81/", "http://*:82/x/"});
+  EXPECT_EQ(Find(*first, 83, "h", "/x/").status, RouteStatus::kUnknownHost);
+  const auto second = Change(first.get(), {{0, ""}});
+  EXPECT_EQ(Find(*second, 83, "h", "/x/").id, 1u) << "the listener may stand behind another port";
+  EXPECT_EQ(Find(*Change(second.get(), {{1, ""}, {9, ""}}), 82, "h", "/x/").status,
+            RouteStatus::kUnknownHost);
+}
+
+// Its registration is refused, and it is taken back.
+TEST(ServerConfigTest, APrefixOfTheOtherSchemeLeavesTheOneThatWasThere) {
+  const auto first = Config({"http://*:80/a/"});
+  const auto second = Change(first.get(), {{1, "https://*:80/a/"}});
+  ASSERT_NE(second, nullptr);
+  EXPECT_EQ(Find(*Change(second.get(), {{1, ""}}), 80, "h", "/a/").id, 0u);
+  EXPECT_EQ(Change(second.get(), {{2, "http://*:80/b"}}), nullptr) << "not canonical";
+}
+
+TEST(ServerConfigTest, ChangesNeedWhatTheyChange) {
+  EXPECT_EQ(Change(nullptr, {{0, "http://*:80/a/"}}), nullptr);
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "support/descriptors.h"
 #include "support/fake_javascript.h"
 #include "support/member.h"
+#include "support/whole_prefixes.h"
 
 namespace httpsys::test {
 namespace {
@@ -44,9 +45,9 @@ class SharedPortTest : public testing::Test {
     uint32_t id = 0;
     for (const std::string& path : paths) {
       const std::string prefix = "http://*:" + std::to_string(port_) + path;
-      settings.prefixes.push_back(prefix);
       wanted.prefixes.push_back({id++, prefix});
     }
+    settings.prefixes = {.is_everything = false, .changes = wanted.prefixes};
     ASSERT_EQ(js.backend().Configure(1, settings), 0);
     Stranger stranger;
     if (js.backend().Meet(port_, &stranger) == static_cast<int>(Meeting::kOurs)) {
@@ -255,7 +256,7 @@ TEST_F(SharedPortTest, ClosingWhileConnectionsMoveLeavesNoDescriptor) {
       ServerSettings settings;
       const std::string prefix =
           "http://*:" + std::to_string(port) + (server++ == 0 ? "/a/" : "/b/");
-      settings.prefixes = {prefix};
+      settings.prefixes = test::WholePrefixes({prefix});
       ASSERT_EQ(js->backend().Configure(1, settings), 0);
       Stranger stranger;
       if (js->backend().Meet(port, &stranger) == static_cast<int>(Meeting::kOurs)) {

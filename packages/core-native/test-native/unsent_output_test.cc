@@ -20,6 +20,7 @@
 #include "engine/http2/http2_session.h"
 #include "records/words.h"
 #include "support/own_attachment.h"
+#include "support/whole_prefixes.h"
 
 namespace httpsys::engine {
 namespace {
@@ -266,7 +267,7 @@ class UnsharedPortTest : public UnsentOutputTest {
   UnsharedPortTest() {
     router_.must_route = false;
     ServerSettings settings;
-    settings.prefixes = {"http://a:80/served/"};
+    settings.prefixes = test::WholePrefixes({"http://a:80/served/"});
     server_.config = ServerConfig::Create(std::move(settings));
   }
 };

@@ -64,10 +64,19 @@ export interface ServerConfig {
   keepAlive: boolean
   keepAliveInitialDelay: number
   http2: Http2Settings
-  /** Canonical URL prefixes served, e.g. `http://*:8080/shop/`; the index is the url prefix id, '' an unused one. */
-  prefixes: string[]
+  prefixes: ServerPrefixes
   /** Asked of the operating system's HTTP server where that is the backend. */
   kernel: KernelConfig
+}
+
+/** How the prefixes of a server differ from those that it was configured with before. */
+export interface ServerPrefixes {
+  /** It has none: it serves everything on its sockets. */
+  isEverything: boolean
+  /** `changes` are all of its prefixes. Needed at first, and behind unlisten(). */
+  isWhole: boolean
+  /** Canonical, e.g. `http://*:8080/shop/`; '' = the id is not in use any more. */
+  changes: { id: number, text: string }[]
 }
 
 /** 0 = what it does by default. */
@@ -331,7 +340,7 @@ export class Engine {
    * open ('' = none); mode 0 create, 1 create or attach, 2 attach.
    */
   openQueue (serverId: number, name: string, mode: number): UrlResult
-  /** Requests below the URL (canonical) come to the server, with the id that it has in ServerConfig.prefixes. */
+  /** Requests below the URL (canonical) come to the server, with the id that it has in ServerPrefixes. */
   addUrl (serverId: number, prefixId: number, url: string): UrlResult
   removeUrl (serverId: number, prefixId: number): void
   /** Drops kept responses for a URL, or for all below it. 0 or the system's own error code. */

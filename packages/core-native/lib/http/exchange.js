@@ -152,7 +152,7 @@ function onRequest (lane, socket, words, bytes, at) {
     req.httpVersion = minor === 1 ? '1.1' : '1.0'
   }
   joinDuplicates(req, joinsDuplicates(server))
-  if (listener.prefixes.texts.length !== 0) namePrefix(req, listener, words[w + Word.kRequestPrefixId])
+  if (listener.prefixes.haveNames) namePrefix(req, listener, words[w + Word.kRequestPrefixId])
   req.method = listener.methods[packed & Mask.kRequestMethod]
   setUpgrade(req, false)
   const raw = lane.readLines(words, w + (R.kRequestFixedBytes >>> 2), lines, text, skip)

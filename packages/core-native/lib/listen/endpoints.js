@@ -536,7 +536,7 @@ function openFor (server, parsed, id) {
  */
 function closeUnneeded (server) {
   const listener = server[kListener]
-  const needed = endpointsOf(listener.prefixes.claims(), undefined)
+  const needed = endpointsOf(listener.prefixes.places(), undefined)
   const isNeeded = (/** @type {Endpoint} */ endpoint) => needed.some(({ host, port }) =>
     port === endpoint.port && (endpoint.host === undefined || endpoint.host === host || port === listener.givenPort))
   for (const item of [...listener.beside]) {

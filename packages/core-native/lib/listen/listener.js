@@ -347,9 +347,9 @@ class Listener {
   get tlsPlaces () {
     if (this.tls === null) return null
     if (this.prefixes.isImplied) return this.isSecure || this.isTlsPort ? [] : null
-    const prefixes = this.prefixes.claims()
-    const places = prefixes.filter(({ scheme }) => scheme === 'https').map(({ port, bind }) => {
-      const isMixed = prefixes.some((other) => other.port === port && other.scheme === 'http')
+    const all = this.prefixes.places()
+    const places = all.filter(({ scheme }) => scheme === 'https').map(({ port, bind }) => {
+      const isMixed = all.some((other) => other.port === port && other.scheme === 'http')
       return { port, address: (isMixed && bind.host) || '' }
     })
     return places.length === 0 ? null : places
@@ -392,10 +392,16 @@ class Listener {
         header: seconds(server.headersTimeout),
         body: seconds(server.requestTimeout)
       },
-      prefixes: this.prefixes.texts
+      prefixes: this.prefixes.changes
     })
+    this.prefixes.told()
     // The lanes take a server that is configured for one that listens; a closed one still ends its connections.
-    if (this.isClosed && this.opening === null) theEngine().native.unlisten(this.id)
+    if (this.isClosed && this.opening === null) this.#unlistenNative()
+  }
+
+  #unlistenNative () {
+    theEngine().native.unlisten(this.id)
+    this.prefixes.forgotten()
   }
 
   // The id stays while connections of an earlier listen() may still name it.
@@ -443,9 +449,9 @@ class Listener {
     const ids = prefixes.map(({ id }) => id)
     const isKnown = ports.filter((port) => this.ports.has(port))
       .map((port) => release(theEngine(), this, port, ids, { stays: this.prefixes.hasLostOn(port) }))
-    const claims = this.prefixes.claims()
+    const places = this.prefixes.places()
     for (const port of ports) {
-      if (!claims.some((prefix) => prefix.port === port)) this.ports.delete(port)
+      if (!places.some((place) => place.port === port)) this.ports.delete(port)
     }
     return Promise.all(isKnown)
   }
@@ -488,7 +494,7 @@ class Listener {
     this.bindings?.stop()
     if (this.id === 0 || connectionsOf(this.server) > 0 || this.leaving !== null) return
     // Again: a setting changed since unlisten() has made the lanes remember the server.
-    theEngine().native.unlisten(this.id)
+    this.#unlistenNative()
     servers.delete(this.id)
     this.id = 0
     this.#endResource()
@@ -535,7 +541,7 @@ class Listener {
     if (this.listening === 0 && ports.size === 0) return
     const wasListening = this.listening !== 0
     this.listening = 0
-    native.unlisten(this.id)
+    this.#unlistenNative()
     // Handshakes under way are waited for; lanes tell of them first.
     if ((isKnown.length > 0 || this.tls !== null) && wasListening) this.#leave(Promise.all(isKnown))
   }

@@ -29,6 +29,8 @@ const { kEndsIn, kLane, kListener, kState } = require('../http/symbols')
 
 // How long close() waits for the I/O threads; they need microseconds unless the machine is overloaded.
 const kCloseMs = 100
+/** Prefixes that a message names. */
+const kNamedMax = 20
 // Events that may gain or lose listeners at any time: the lanes answer alone while there are none.
 const kWatchedEvents = new Set([
   'clientError', 'connection', 'secureConnection', 'tlsClientError', 'newSession', 'resumeSession', 'OCSPRequest', 'keylog'
@@ -110,11 +112,10 @@ function methodsOf (Base) {
       const listener = requireListener(this)
       if (isParsedByNode(this)) throw new PrefixStateError('a server with Node\'s lenient parser (insecureHTTPParser, httpValidation) is Node\'s own code, which knows no prefixes')
       const { prefixes } = listener
-      const present = prefixesOf(this)
       listener.requireTls(parsed)
-      if (present.some((other) => keyOf(other) === keyOf(parsed))) throw inUse(parsed.prefix)
+      if (hasPrefix(this, parsed)) throw inUse(parsed.prefix)
       checkRegistration(parsed.prefix, applicationOf(listener.sharing))
-      if (prefixes.isImplied) prefixes.makeExplicit(present[0])
+      if (prefixes.isImplied) prefixes.makeExplicit(prefixesOf(this)[0])
       const id = prefixes.add(parsed)
       // Another host may be bound to another certificate.
       if (parsed.scheme === 'https') listener.bindings?.look()
@@ -138,11 +139,8 @@ function methodsOf (Base) {
       refuseOptions('removePrefix()', others)
       const parsed = readPrefix(text)
       const { prefixes } = requireListener(this)
-      const present = prefixesOf(this)
-      if (!present.some((other) => keyOf(other) === keyOf(parsed))) {
-        throw new PrefixStateError(`${parsed.prefix} is none of the server's prefixes (${present.map(({ prefix }) => prefix).join(', ') || 'it has none'})`)
-      }
-      if (present.length === 1) throw new PrefixStateError(`${parsed.prefix} is the server's last prefix; close() ends the server`)
+      if (!hasPrefix(this, parsed)) throw new PrefixStateError(`${parsed.prefix} is none of the server's prefixes (${someOf(this.prefixes)})`)
+      if (prefixes.isImplied || prefixes.size === 1) throw new PrefixStateError(`${parsed.prefix} is the server's last prefix; close() ends the server`)
       const id = prefixes.idOf(parsed) ?? 0
       prefixes.delete(parsed)
       if (!loadBinding().capabilities.listensOnSockets) {
@@ -370,6 +368,19 @@ function prefixesOf (server) {
   if (!prefixes.isImplied || prefixes.implied !== null) return prefixes.held()
   const { host = '*', port } = ownEndpoint(server)
   return [readPrefix(`${schemeOf(server)}://${host.includes(':') ? `[${host}]` : host}:${port}/`)]
+}
+
+/** @param {ListenServer} server @param {import('../prefixes/url-prefix').UrlPrefix} parsed */
+function hasPrefix (server, parsed) {
+  const { prefixes } = server[kListener]
+  return prefixes.isImplied ? prefixesOf(server).some((implied) => keyOf(implied) === keyOf(parsed)) : prefixes.has(parsed)
+}
+
+/** @param {string[]} prefixes of which a message names the first ones */
+function someOf (prefixes) {
+  if (prefixes.length === 0) return 'it has none'
+  const rest = prefixes.length - kNamedMax
+  return prefixes.slice(0, kNamedMax).join(', ') + (rest > 0 ? ` and ${rest} more` : '')
 }
 
 /** @param {string} prefix */

@@ -11,8 +11,8 @@ const { comparablePath } = require('./url-prefix')
 const kRetiredIdsKept = 256
 
 class Prefixes {
-  /** Canonical, by id; '' is an unused id. No ids = everything on the socket. @type {string[]} */
-  texts = []
+  /** Requests come with the id of a prefix; otherwise the server has everything on its sockets. */
+  haveNames = false
   /** The prefixes by id, also those that were removed: a record on its way may still name one. @type {string[]} */
   names = []
   /** The paths of these names. @type {string[]} */
@@ -23,6 +23,12 @@ class Prefixes {
   #retired = []
   /** Taken away by reservations: the server still has their sockets. @type {Map<string, UrlPrefix>} */
   #lost = new Map()
+  /** How many of the claims need the same sockets, with one of them. @type {Map<string, { count: number, parsed: UrlPrefix }>} */
+  #places = new Map()
+  /** What the lanes have not been told, by id; '' is an id that is not in use any more. @type {Map<number, string>} */
+  #untold = new Map()
+  /** The lanes know what is not untold. */
+  #isTold = false
   /** The prefix of a server that was given a port: everything at its address, registered as id 0. @type {UrlPrefix | null} */
   implied = null
 
@@ -46,9 +52,19 @@ class Prefixes {
     return this.implied === null ? [] : [this.implied]
   }
 
-  /** The prefixes that the server's sockets are open for, lost ones too. @returns {UrlPrefix[]} */
+  /** The list, and lost ones. @returns {UrlPrefix[]} */
   claims () {
     return [...this.list(), ...this.#lost.values()]
+  }
+
+  /**
+   * One prefix for each scheme, port and address that the server's sockets are open for. They are open for
+   * lost ones, too.
+   *
+   * @returns {UrlPrefix[]}
+   */
+  places () {
+    return Array.from(this.#places.values(), ({ parsed }) => parsed)
   }
 
   /** @param {number} port */
@@ -57,11 +73,32 @@ class Prefixes {
     return false
   }
 
+  /** How they differ from what the lanes know. @returns {import('../../types/binding').ServerPrefixes} */
+  get changes () {
+    const changes = this.#isTold
+      ? Array.from(this.#untold, ([id, text]) => ({ id, text }))
+      : Array.from(this.#entries.values(), ({ id, parsed }) => ({ id, text: parsed.prefix }))
+    return { isEverything: !this.haveNames, isWhole: !this.#isTold, changes }
+  }
+
+  /** The lanes know the changes. */
+  told () {
+    this.#untold.clear()
+    this.#isTold = true
+  }
+
+  /** The lanes have forgotten all of them. */
+  forgotten () {
+    this.#untold.clear()
+    this.#isTold = false
+  }
+
   clear () {
     for (const parsed of this.list()) this.delete(parsed)
+    for (const parsed of this.#lost.values()) this.#leave(parsed)
     this.#lost.clear()
     this.implied = null
-    this.texts = []
+    this.haveNames = false
   }
 
   /** @param {UrlPrefix} parsed */
@@ -92,6 +129,7 @@ class Prefixes {
   lose (parsed) {
     this.makeExplicit(parsed)
     const id = this.idOf(parsed) ?? 0
+    if (!this.#lost.has(keyOf(parsed))) this.#enter(parsed)
     this.delete(parsed)
     this.#lost.set(keyOf(parsed), parsed)
     return id
@@ -99,15 +137,17 @@ class Prefixes {
 
   /** @param {UrlPrefix} parsed that is registered, perhaps again */
   regain (parsed) {
-    this.#lost.delete(keyOf(parsed))
+    if (this.#lost.delete(keyOf(parsed))) this.#leave(parsed)
   }
 
   /** @param {number} id @param {UrlPrefix} parsed */
   #set (id, parsed) {
     this.names[id] = parsed.prefix
     this.paths[id] = parsed.path
+    this.haveNames = true
     this.#entries.set(keyOf(parsed), { id, parsed })
-    this.#publish()
+    this.#enter(parsed)
+    if (this.#isTold) this.#untold.set(id, parsed.prefix)
   }
 
   /** @param {UrlPrefix} parsed */
@@ -116,14 +156,29 @@ class Prefixes {
     if (entry === undefined) return
     this.#entries.delete(keyOf(parsed))
     this.#retired.push(entry.id)
-    this.#publish()
+    this.#leave(entry.parsed)
+    if (this.#isTold) this.#untold.set(entry.id, '')
   }
 
-  #publish () {
-    const texts = new Array(this.names.length).fill('')
-    for (const { id, parsed } of this.#entries.values()) texts[id] = parsed.prefix
-    this.texts = texts
+  /** @param {UrlPrefix} parsed that needs a socket */
+  #enter (parsed) {
+    const place = this.#places.get(placeOf(parsed))
+    if (place === undefined) this.#places.set(placeOf(parsed), { count: 1, parsed })
+    else place.count++
   }
+
+  /** @param {UrlPrefix} parsed */
+  #leave (parsed) {
+    const key = placeOf(parsed)
+    const place = this.#places.get(key)
+    if (place !== undefined && --place.count === 0) this.#places.delete(key)
+  }
+}
+
+// Prefixes that are served on the same sockets.
+/** @param {UrlPrefix} parsed */
+function placeOf ({ scheme, port, bind }) {
+  return `${scheme} ${port} ${bind.kind} ${bind.host ?? ''}`
 }
 
 // Prefixes that differ in case or in the writing of a path are the same one.

@@ -103,6 +103,29 @@ struct TlsPlace {
   }
 };
 
+struct NumberedPrefix {
+  uint32_t id = 0;   // The server's own number of the prefix.
+  std::string text;  // Canonical.
+
+  template <typename Visitor>
+  void Fields(Visitor& visit) {
+    visit(id, text);
+  }
+};
+
+// The prefixes of a server, or how they have changed since it was configured last: a server may
+// have many thousands, and add them one by one.
+struct ServerPrefixes {
+  bool is_everything = true;  // The server has none, and serves everything on its sockets.
+  bool is_whole = true;       // `changes` has all prefixes.
+  std::vector<NumberedPrefix> changes;  // An empty text = the id is not in use any more.
+
+  template <typename Visitor>
+  void Fields(Visitor& visit) {
+    visit(is_everything, is_whole, changes);
+  }
+};
+
 // Settings of one listening server; types/binding.d.ts says what each means.
 struct ServerSettings {
   size_t header_bytes_max = 16 * 1024;
@@ -124,11 +147,11 @@ struct ServerSettings {
   bool keep_alive = false;
   uint32_t keep_alive_delay_s = 0;
   Http2Settings http2;
-  std::vector<std::string> prefixes;  // Canonical, by id, unused ids empty; none = everything.
-  TlsContextId tls{};                 // kNone = no TLS.
-  std::vector<TlsPlace> tls_places;   // Where TLS is used; empty = everywhere.
-  uint32_t listening = 0;             // Grows with each listen() after close(): see tls::Maker.
-  bool wants_tls_errors = false;      // 'tlsClientError' has a listener.
+  ServerPrefixes prefixes;
+  TlsContextId tls{};                // kNone = no TLS.
+  std::vector<TlsPlace> tls_places;  // Where TLS is used; empty = everywhere.
+  uint32_t listening = 0;            // Grows with each listen() after close(): see tls::Maker.
+  bool wants_tls_errors = false;     // 'tlsClientError' has a listener.
   KernelSettings kernel;
 
   template <typename Visitor>
@@ -164,16 +187,7 @@ struct Registration {
   RegistrationFlags flags;
   QueueMode queue_mode = QueueMode::kCreate;
   std::string queue;  // Empty = not shared.
-  struct Prefix {
-    uint32_t id = 0;  // The index in ServerSettings::prefixes.
-    std::string text;
-
-    template <typename Visitor>
-    void Fields(Visitor& visit) {
-      visit(id, text);
-    }
-  };
-  std::vector<Prefix> prefixes;
+  std::vector<NumberedPrefix> prefixes;
 
   template <typename Visitor>
   void Fields(Visitor& visit) {

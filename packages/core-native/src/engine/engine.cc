@@ -97,7 +97,9 @@ void Engine::Wake(size_t lane) {
 }
 
 int Engine::Configure(uint32_t server_id, ServerSettings settings) {
-  std::shared_ptr<const ServerConfig> config = ServerConfig::Create(std::move(settings));
+  const auto last = configs_.find(server_id);
+  std::shared_ptr<const ServerConfig> config = ServerConfig::Create(
+      std::move(settings), last == configs_.end() ? nullptr : last->second.get());
   if (config == nullptr) return -EINVAL;
   if (is_closed_) return -EBADF;
   for (size_t lane = 0; lane < lanes_.size(); ++lane) {
@@ -230,7 +232,7 @@ bool Engine::Register(const Registration& wanted, RegistrationResult* result) {
   const auto config = configs_.find(wanted.server_id);
   const tls::ServerContext* context = config == configs_.end() ? nullptr : config->second->tls();
   const std::string server = NameOf(sharing_.id(), wanted.server_id);
-  for (const Registration::Prefix& prefix : wanted.prefixes) {
+  for (const NumberedPrefix& prefix : wanted.prefixes) {
     message.prefixes.push_back({prefix.id, prefix.text, TermsOf(context, server, prefix.text)});
   }
   const bool fits = message.prefixes.size() <= peer::kListItemsMax &&

@@ -90,16 +90,8 @@ bool ReadRegistration(Napi::Object from, Registration* registration) {
   if (mode > static_cast<uint32_t>(QueueMode::kAttach)) return false;
   registration->queue_mode = static_cast<QueueMode>(mode);
   registration->queue = queue.As<Napi::String>();
-  const Napi::Array list = prefixes.As<Napi::Array>();
-  for (uint32_t i = 0; i < list.Length(); ++i) {
-    const Napi::Value item = list.Get(i);
-    if (!item.IsObject()) return false;
-    const Napi::Value text = item.As<Napi::Object>().Get("text");
-    if (!text.IsString()) return false;
-    registration->prefixes.push_back(
-        {NumberOf(item.As<Napi::Object>(), "id"), text.As<Napi::String>()});
-  }
-  return registration->port != 0 && !registration->prefixes.empty();
+  return ReadNumberedPrefixes(prefixes.As<Napi::Array>(), &registration->prefixes) &&
+         registration->port != 0 && !registration->prefixes.empty();
 }
 
 Napi::Object ResultObject(Napi::Env env, const RegistrationResult& result) {

@@ -39,7 +39,29 @@ bool ReadHttp2(Napi::Object config, Http2Settings* settings) {
          ReadNumber(from, "stallTimeout", &settings->stall_ms);
 }
 
+bool ReadPrefixes(Napi::Object config, ServerPrefixes* prefixes) {
+  const Napi::Value value = config.Get("prefixes");
+  if (!value.IsObject()) return false;
+  const Napi::Object from = value.As<Napi::Object>();
+  const Napi::Value changes = from.Get("changes");
+  return changes.IsArray() && ReadNumberedPrefixes(changes.As<Napi::Array>(), &prefixes->changes) &&
+         ReadBoolean(from, "isEverything", &prefixes->is_everything) &&
+         ReadBoolean(from, "isWhole", &prefixes->is_whole);
+}
+
 }  // namespace
+
+bool ReadNumberedPrefixes(Napi::Array list, std::vector<NumberedPrefix>* prefixes) {
+  for (uint32_t i = 0; i < list.Length(); ++i) {
+    const Napi::Value item = list.Get(i);
+    if (!item.IsObject()) return false;
+    const Napi::Value id = item.As<Napi::Object>().Get("id");
+    const Napi::Value text = item.As<Napi::Object>().Get("text");
+    if (!id.IsNumber() || !text.IsString()) return false;
+    prefixes->push_back({id.As<Napi::Number>().Uint32Value(), text.As<Napi::String>()});
+  }
+  return true;
+}
 
 std::vector<std::string> Strings(Napi::Array array) {
   std::vector<std::string> strings;
@@ -51,16 +73,14 @@ std::vector<std::string> Strings(Napi::Array array) {
 }
 
 bool ReadServerSettings(Napi::Object config, ServerSettings* settings) {
-  const Napi::Value prefixes = config.Get("prefixes");
-  if (!prefixes.IsArray()) return false;
-  settings->prefixes = Strings(prefixes.As<Napi::Array>());
   uint32_t verbosity = 0;
   if (!ReadNumber(config, "verbosity503", &verbosity) ||
       verbosity > static_cast<uint32_t>(Verbosity503::kFull)) {
     return false;
   }
   settings->verbosity_503 = static_cast<Verbosity503>(verbosity);
-  return ReadBackendSettings(config, settings) && ReadHttp2(config, &settings->http2) &&
+  return ReadPrefixes(config, &settings->prefixes) && ReadBackendSettings(config, settings) &&
+         ReadHttp2(config, &settings->http2) &&
          ReadNumber(config, "queueLimit", &settings->queue_limit) &&
          ReadNumber(config, "queueTimeout", &settings->queue_timeout_ms) &&
          ReadNumber(config, "minSendRate", &settings->send_rate_min) &&

@@ -17,6 +17,9 @@ bool ReadServerSettings(Napi::Object config, ServerSettings* settings);
 // itself in url_methods.cc, whichever is compiled.
 bool ReadBackendSettings(Napi::Object config, ServerSettings* settings);
 
+// Appends an array of `{ id, text }`. Returns false if an element is anything else.
+bool ReadNumberedPrefixes(Napi::Array list, std::vector<NumberedPrefix>* prefixes);
+
 // Returns the strings of an array, without elements of other types.
 std::vector<std::string> Strings(Napi::Array array);
 

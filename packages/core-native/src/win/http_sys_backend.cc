@@ -83,9 +83,10 @@ void HttpSysBackend::Wake(size_t) {
 }
 
 int HttpSysBackend::Configure(uint32_t server_id, ServerSettings settings) {
-  for (const std::string& text : settings.prefixes) {
+  for (const NumberedPrefix& changed : settings.prefixes.changes) {
     UrlPrefix prefix;
-    if (!text.empty() && ParseUrlPrefix(text, &prefix) != PrefixError::kNone) return UV_EINVAL;
+    const bool is_gone = changed.text.empty();
+    if (!is_gone && ParseUrlPrefix(changed.text, &prefix) != PrefixError::kNone) return UV_EINVAL;
   }
   if (is_closed_) return UV_EBADF;
   Server& server = servers_[server_id];

@@ -38,16 +38,18 @@ uint32_t PrefixIdOf(const UrlPrefixTable& prefixes, const IncomingRequest& reque
 
 void Session::SetServer(uint32_t server_id, ServerSettings settings) {
   Server& server = servers_[server_id];
+  if (settings.prefixes.is_whole) server.by_id.clear();
+  for (const NumberedPrefix& changed : std::exchange(settings.prefixes.changes, {})) {
+    UrlPrefix prefix;
+    if (ParseUrlPrefix(changed.text, &prefix) == PrefixError::kNone) {
+      server.by_id.insert_or_assign(changed.id, std::move(prefix));
+    } else {
+      server.by_id.erase(changed.id);
+    }
+  }
   server.settings = std::move(settings);
   server.prefixes = {};
-  uint32_t id = 0;
-  for (const std::string& text : server.settings.prefixes) {
-    UrlPrefix prefix;
-    if (!text.empty() && ParseUrlPrefix(text, &prefix) == PrefixError::kNone) {
-      (void)server.prefixes.Add(prefix, id);
-    }
-    ++id;
-  }
+  for (const auto& [id, prefix] : server.by_id) (void)server.prefixes.Add(prefix, id);
   server.is_listening = true;
 }
 

@@ -82,7 +82,8 @@ class Session {
  private:
   struct Server {
     ServerSettings settings;
-    UrlPrefixTable prefixes;  // The prefixes of the settings, by id.
+    std::map<uint32_t, UrlPrefix> by_id;
+    UrlPrefixTable prefixes;  // The same, to be matched.
     size_t connections = 0;
     bool is_listening = true;
   };

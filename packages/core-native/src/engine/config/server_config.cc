@@ -8,24 +8,20 @@
 
 namespace httpsys::engine {
 
-std::shared_ptr<const ServerConfig> ServerConfig::Create(ServerSettings settings) {
-  auto config = std::make_shared<ServerConfig>();
-  for (size_t i = 0; i < settings.prefixes.size(); ++i) {
-    if (settings.prefixes[i].empty()) continue;  // The id is not in use.
-    UrlPrefix prefix;
-    if (ParseUrlPrefix(settings.prefixes[i], &prefix) != PrefixError::kNone) return nullptr;
-    auto& ports = config->ports_;
-    auto found = std::find_if(ports.begin(), ports.end(),
-                              [&](const PortTable& table) { return table.port == prefix.port; });
-    if (found == ports.end()) {
-      found = ports.emplace(ports.end());
-      found->port = prefix.port;
-    }
-    (prefix.is_https ? found->has_secure : found->has_plain) = true;
-    const bool is_added = found->table.Add(prefix, static_cast<uint32_t>(i));
-    // A duplicate with the other scheme is refused later, by its registration, which gives the
-    // reason.
-    if (!is_added && !(found->has_plain && found->has_secure)) return nullptr;
+std::shared_ptr<const ServerConfig> ServerConfig::Create(ServerSettings settings,
+                                                         const ServerConfig* last) {
+  const bool is_whole = settings.prefixes.is_whole;
+  if (!is_whole && last == nullptr) return nullptr;
+  const auto config = std::make_shared<ServerConfig>();
+  if (!is_whole) {
+    config->prefixes_ = last->prefixes_;
+    config->ports_ = last->ports_;
+  }
+  const auto changes = std::exchange(settings.prefixes.changes, {});
+  // First: a prefix may have another id now.
+  for (const NumberedPrefix& changed : changes) config->RemovePrefix(changed.id);
+  for (const NumberedPrefix& changed : changes) {
+    if (!changed.text.empty() && !config->AddPrefix(changed)) return nullptr;
   }
   for (PortTable& port : config->ports_) {
     port.matches_everything = port.table.MatchesEverything(&port.everything_id);
@@ -35,9 +31,42 @@ std::shared_ptr<const ServerConfig> ServerConfig::Create(ServerSettings settings
   return config;
 }
 
+bool ServerConfig::AddPrefix(const NumberedPrefix& added) {
+  UrlPrefix prefix;
+  if (ParseUrlPrefix(added.text, &prefix) != PrefixError::kNone) return false;
+  auto found = std::find_if(ports_.begin(), ports_.end(),
+                            [&](const PortTable& table) { return table.port == prefix.port; });
+  if (found == ports_.end()) {
+    found = ports_.emplace(ports_.end());
+    found->port = prefix.port;
+  }
+  ++(prefix.is_https ? found->secure_count : found->plain_count);
+  prefixes_.Insert(prefixes_.LowerBound(added.id), added);
+  // A duplicate with the other scheme is refused later, by its registration, which gives the
+  // reason.
+  return found->table.Add(prefix, added.id) ||
+         (found->plain_count != 0 && found->secure_count != 0);
+}
+
+void ServerConfig::RemovePrefix(uint32_t id) {
+  const auto at = prefixes_.LowerBound(id);
+  const NumberedPrefix* there = prefixes_.At(at);
+  if (there == nullptr || there->id != id) return;
+  UrlPrefix prefix;
+  (void)ParseUrlPrefix(there->text, &prefix);
+  prefixes_.Erase(at);
+  const auto found =
+      std::find_if(ports_.begin(), ports_.end(),
+                   [&](const PortTable& table) { return table.port == prefix.port; });
+  --(prefix.is_https ? found->secure_count : found->plain_count);
+  // That of another scheme may have the place.
+  if (found->table.IdOf(prefix) == id) (void)found->table.Remove(prefix);
+  if (found->plain_count + found->secure_count == 0) ports_.erase(found);
+}
+
 Route ServerConfig::FindPrefix(uint16_t local_port, const http1::RequestHead& head,
                                const LocalAddress& local) const {
-  if (settings_.prefixes.empty()) return {RouteStatus::kMatch, 0};
+  if (!has_prefixes()) return {RouteStatus::kMatch, 0};
   const HostName host = http1::HostOf(head);
   if (!host.is_valid) return {RouteStatus::kBadHost, 0};
   if (ports_.empty()) return {RouteStatus::kUnknownHost, 0};

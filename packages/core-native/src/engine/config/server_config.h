@@ -7,6 +7,7 @@
 
 #include "backend/backend.h"
 #include "backend/tls_contexts.h"
+#include "base/sorted_chunks.h"
 #include "http1/request_parser.h"
 #include "url/url_prefix_table.h"
 
@@ -16,10 +17,15 @@ namespace httpsys::engine {
 // lanes.
 class ServerConfig {
  public:
-  // Returns nullptr if a prefix is not canonical.
-  static std::shared_ptr<const ServerConfig> Create(ServerSettings settings);
+  // `last` is the version before, from which prefixes that have not changed are taken; nullptr =
+  // none. Returns nullptr if a prefix is not canonical, or if `last` is missing.
+  static std::shared_ptr<const ServerConfig> Create(ServerSettings settings,
+                                                    const ServerConfig* last = nullptr);
 
+  // Without the changes of the prefixes.
   const ServerSettings& settings() const { return settings_; }
+  // False if the server serves everything on its sockets.
+  bool has_prefixes() const { return !settings_.prefixes.is_everything; }
   // nullptr = no TLS.
   const tls::ServerContext* tls() const { return tls_.get(); }
   // Finds the prefix that owns a request on a connection to `local_port`. A server of a whole port
@@ -34,15 +40,19 @@ class ServerConfig {
  private:
   struct PortTable {
     uint16_t port = 0;
-    bool has_plain = false;
-    bool has_secure = false;
+    size_t plain_count = 0;
+    size_t secure_count = 0;
     bool matches_everything = false;
     uint32_t everything_id = 0;
     UrlPrefixTable table;
   };
 
+  bool AddPrefix(const NumberedPrefix& added);
+  void RemovePrefix(uint32_t id);
+
   ServerSettings settings_;
   std::shared_ptr<const tls::ServerContext> tls_;
+  SortedChunks<NumberedPrefix, &NumberedPrefix::id> prefixes_;
   std::vector<PortTable> ports_;
 };
 

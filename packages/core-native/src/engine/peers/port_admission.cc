@@ -85,7 +85,7 @@ bool PortAdmission::MayServe(const Connection* connection, const LaneServer& ser
 // every Host, as Node does.
 bool PortAdmission::IsAllowed(const Connection* connection, const LaneServer& server,
                               const HostName& host, Route* route) {
-  if (!host.is_valid && !server.config->settings().prefixes.empty()) {
+  if (!host.is_valid && server.config->has_prefixes()) {
     route->status = RouteStatus::kBadHost;
   } else if (!MayServe(connection, server, host.name)) {
     route->status = RouteStatus::kMisdirected;

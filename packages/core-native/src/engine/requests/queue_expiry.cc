@@ -30,7 +30,7 @@ void QueueExpiry::RefuseUnread(Attachment* attachment, const UnreadRequests::Ite
   if (!is_there || connection->message.unanswered() == 0) return;
   // Only a server of prefixes has a queue whose owner can go offline. A server without prefixes
   // behaves as on Node.
-  const bool has_queue = !connection->server()->config->settings().prefixes.empty();
+  const bool has_queue = connection->server()->config->has_prefixes();
   if (status == RouteStatus::kOffline && !has_queue) return;
   if (!attachment->claimed().Add(item.end, records::Claim::kRefused, attachment->requests()))
     return;
