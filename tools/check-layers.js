@@ -29,7 +29,7 @@ const kRooms = {
   records: ['base', 'url', 'http1', 'tls'],
   backend: ['base', 'url', 'tls', 'records'],
   sharing: ['base', 'url', 'peer', 'backend'],
-  'engine/config': ['url', 'http1', 'backend'],
+  'engine/config': ['base', 'url', 'http1', 'backend'],
   'engine/statistics': ['base', 'url', 'records'],
   'engine/connection': ['base', 'url', 'http1', 'http2', 'websocket', 'tls', 'records', 'engine/config'],
   'engine/accept': ['base', 'records', 'engine/connection'],

@@ -8,6 +8,7 @@ const { compareInstructions } = require('../sharing/instructions')
 const { compare } = require('../sharing/load')
 const { measureBlocked } = require('../sharing/blocked')
 const { measurePulled } = require('../sharing/pulled')
+const { measureTables } = require('../sharing/tables')
 const { kParts, measureJoining, measureRouting } = require('../sharing/parts')
 
 /** @typedef {import('../sharing/load').Measured} Measured */
@@ -76,6 +77,13 @@ module.exports = {
       figures.push(/** @type {any} */ ({ name: 'pulled requests', ...pulled }))
       const each = pulled.forms.map(({ title, late, longest }) => `${title} ${range(late)} ${late.high <= pulled.target ? '≤' : '> !'} ${pulled.target} (longest wait ${range(longest)} ms)`)
       lines.push(`* pulled requests: ${pulled.title}: ${each.join(', ')}`)
+    }
+    if (isWanted('large tables')) {
+      console.log('\n large tables')
+      const tables = await measureTables()
+      figures.push(/** @type {any} */ ({ name: 'large tables', ...tables }))
+      lines.push(...tables.costs.map(({ title, ratios }) => `* large tables: ${title}: ${ratios.map(({ who, small, large, ratio }) => `${who} ${range(small)} µs, ${range(large)} µs, ${against(ratio, tables.costTarget)}`).join('; ')}`))
+      lines.push(`* large tables: ${tables.delayTitle}: ${range(tables.quiet)} ms without changes, ${range(tables.busy)} ms with them, ${against(tables.delay, tables.delayTarget)} ms more`)
     }
     if (isWanted('routing')) {
       const lookups = await measureRouting(plan.cpus.server)

@@ -65,6 +65,17 @@ class Group {
     return group.#orStop(() => inTurns(members, () => group.#start('queue', args), 1))
   }
 
+  /**
+   * Members of one port with many prefixes. Member n has /t<n>/0/, /t<n>/1/, …
+   *
+   * @param {{ counts: number[] }} what prefixes of each; the first one coordinates
+   */
+  static async tables ({ counts }) {
+    const group = new Group(undefined)
+    group.port = await freePort()
+    return group.#orStop(() => inTurns(counts.length, (index) => group.#start('table', [group.port, index + 1, counts[index]].map(String)), 1))
+  }
+
   /** Processes that share nothing: process n has the prefix /p<n>/ of a port of its own. @param {{ cpu: number, members: number }} what */
   static async apart ({ cpu, members }) {
     const group = new Group(cpu)
@@ -96,6 +107,17 @@ class Group {
       const ports = await group.#startApplications(applications)
       group.port = (await group.#start('httpxy', ports.map(String))).port
     })
+  }
+
+  /**
+   * Lets a member of tables() add and remove prefixes.
+   *
+   * @param {number} index @param {{ changes: number, perSecond?: number }} what without perSecond each waits for the one before
+   */
+  async change (index, { changes, perSecond = 0 }) {
+    const child = this.#children[index]
+    child.send({ changes, perSecond })
+    await unlessEnded(child, 'A server under measurement (table)', /** @type {Promise<any[]>} */ (once(child, 'message')))
   }
 
   /** One more member. @param {number} number @returns {Promise<number>} milliseconds from listen() to 'listening' */

@@ -147,10 +147,10 @@ async function measureJoining () {
 async function measureRouting (cpu) {
   const source = path.join(__dirname, 'routing.cc')
   const program = path.join(__dirname, '..', 'build', 'routing')
-  const common = path.join(__dirname, '..', '..', 'packages', 'core-native', 'src')
+  const ours = path.join(__dirname, '..', '..', 'packages', 'core-native', 'src')
   fs.mkdirSync(path.dirname(program), { recursive: true })
-  const sources = ['url_path', 'url_prefix', 'url_prefix_table'].map((name) => path.join(common, 'common', `${name}.cc`))
-  await run(process.env.CXX ?? 'c++', ['-O2', '-std=c++20', '-I', common, '-o', program, source, ...sources])
+  const sources = ['url_path', 'url_prefix', 'url_prefix_table'].map((name) => path.join(ours, 'url', `${name}.cc`))
+  await run(process.env.CXX ?? 'c++', ['-O2', '-std=c++20', '-I', ours, '-o', program, source, ...sources])
   return JSON.parse(execFileSync('taskset', ['-c', String(cpu), program], { encoding: 'utf8' }))
 }
 

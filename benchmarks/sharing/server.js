@@ -6,11 +6,16 @@
 //   server.js queue <prefix> [<key file> <certificate file>]
 //                                            the same, on one queue; tells its process id; /block/<ms> and /sleep/<ms> block it, with and
 //                                            without using the CPU, and tell since when
+//   server.js table <port> <number> <count>  on `count` prefixes of a shared port, /t<number>/0/, …; a message { changes, perSecond } makes it
+//                                            add and remove that many others, one after the other unless perSecond is above 0, and is
+//                                            answered with { changed }
 //   server.js node                           node:http on a port of the system's choice
 //   server.js httpxy <port of /p1/> ...      a proxy on node:http
 
 const fs = require('node:fs')
 const http = require('node:http')
+const { once } = require('node:events')
+const { setTimeout } = require('node:timers/promises')
 
 const [, , kind, ...args] = process.argv
 /** What a handler takes that asks nobody else. */
@@ -38,7 +43,7 @@ function answerOnQueue (req, res) {
 
 /** @returns {Promise<import('node:http').Server>} */
 async function create () {
-  if (kind === 'httpsys') return require('@httpsys/core-native').createServer(answer)
+  if (kind === 'httpsys' || kind === 'table') return require('@httpsys/core-native').createServer(answer)
   if (kind === 'queue') {
     const ours = require('@httpsys/core-native')
     const [, key, cert] = args
@@ -67,13 +72,56 @@ async function start () {
     const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
     process.send?.({ port, milliseconds: performance.now() - since })
   }
-  if (kind === 'httpsys') {
+  if (kind === 'table') {
+    startTable(/** @type {any} */ (server), listening)
+  } else if (kind === 'httpsys') {
     /** @type {any} */ (server).listen(args, listening)
   } else if (kind === 'queue') {
     /** @type {any} */ (server).listen({ prefix: args[0], queueName: 'bench', queueMode: 'createOrAttach' }, listening)
   } else {
     server.listen(0, '127.0.0.1', listening)
   }
+}
+
+/** One call of listen() takes no more. */
+const kPrefixesPerListen = 1000
+/** Changes that are under way at a time. */
+const kUnderWayMax = 200
+
+/** @param {import('@httpsys/core-native').Server} server @param {() => void} listening */
+async function startTable (server, listening) {
+  const [port, number, count] = args.map(Number)
+  const prefixes = Array.from({ length: count }, (_, index) => `http://*:${port}/t${number}/${index}/`)
+  server.listen(prefixes.slice(0, kPrefixesPerListen))
+  await once(server, 'listening')
+  for (const prefix of prefixes.slice(kPrefixesPerListen)) await server.addPrefix(prefix)
+  process.on('message', async (/** @type {{ changes: number, perSecond: number }} */ { changes, perSecond }) => {
+    await (perSecond > 0 ? changeInTime : changeInTurn)(server, `http://*:${port}/t${number}/changing/`, changes, perSecond)
+    process.send?.({ changed: changes })
+  })
+  listening()
+}
+
+/** @param {import('@httpsys/core-native').Server} server @param {string} prefix @param {number} changes */
+async function changeInTurn (server, prefix, changes) {
+  for (let change = 0; change < changes; change += 2) {
+    await server.addPrefix(`${prefix}${change}/`)
+    await server.removePrefix(`${prefix}${change}/`)
+  }
+}
+
+/** @param {import('@httpsys/core-native').Server} server @param {string} prefix @param {number} changes @param {number} perSecond */
+async function changeInTime (server, prefix, changes, perSecond) {
+  const began = performance.now()
+  const underWay = new Set()
+  for (let change = 0; change < changes; change += 2) {
+    const pair = changeInTurn(server, `${prefix}${change}/`, 2).finally(() => underWay.delete(pair))
+    underWay.add(pair)
+    while (underWay.size > kUnderWayMax) await Promise.race(underWay)
+    const ahead = began + (change + 2) / perSecond * 1000 - performance.now()
+    if (ahead > 1) await setTimeout(ahead)
+  }
+  await Promise.all(underWay)
 }
 
 process.on('disconnect', () => process.exit())

@@ -160,8 +160,8 @@ class ArgumentCodecTest : public testing::Test {};
 
 using Arguments =
     testing::Types<Http2Settings, KernelSettings, TlsPlace, ServerSettings, RegistrationFlags,
-                   Registration, NumberedPrefix, ServerPrefixes, RegistrationResult, PortSockets, Stranger,
-                   HelloReply, UrlResult, TlsSettings, TlsSettings::Host>;
+                   Registration, NumberedPrefix, ServerPrefixes, RegistrationResult, PortSockets,
+                   Stranger, HelloReply, UrlResult, TlsSettings, TlsSettings::Host>;
 TYPED_TEST_SUITE(ArgumentCodecTest, Arguments);
 
 TYPED_TEST(ArgumentCodecTest, ListsAllItsFields) {

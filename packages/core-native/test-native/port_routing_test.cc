@@ -158,7 +158,7 @@ TEST(PortRouting, ATargetKeepsItsIdAndThatOfOneThatHasGoneIsUsedAgain) {
   }
 }
 
-// Who is never asked for routes remembers no more changes than there can be entries.
+// Changes are not kept without end if nobody asks for routes.
 TEST(PortRouting, ChangesThatNobodyTakesAreBounded) {
   PortState state(80);
   (void)state.entries_to_follow()->TakeChanges();

@@ -66,7 +66,7 @@ TEST(SortedChunks, CopiesAreIndependent) {
   std::map<std::string, int> expected;
   std::vector<std::pair<List, std::map<std::string, int>>> kept;
   for (int step = 0; step < 40'000; ++step) {
-    // It grows, shrinks, and grows again.
+    // The list grows, shrinks, and grows again.
     const bool is_growing = step / 8'000 % 2 == 0;
     const std::string key = KeyOf(random() % 3'000);
     if (random() % 10 < (is_growing ? 8U : 2U)) {

@@ -524,7 +524,6 @@ class Listener {
     unwatch(this)
     this.tls?.stopWatching()
     this.bindings?.stop()
-    const { native } = theEngine()
     // First: the lanes know where requests go from here on. Also what was registered for a socket that could not listen,
     // and what others are being asked about.
     const ports = new Set([...this.ports, ...this.asking.values()])

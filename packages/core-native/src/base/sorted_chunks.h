@@ -72,7 +72,7 @@ class SortedChunks {
   // Inserts an item before the result of LowerBound() for its key. Returns the item.
   Item& Insert(Position at, Item item) {
     if (chunks_.size() == 0) chunks_.Insert(0);
-    // What comes behind everything goes to the end of the last chunk.
+    // An item behind all others goes to the end of the last chunk.
     if (at.chunk == chunks_.size()) at = {at.chunk - 1, chunks_[at.chunk - 1].size()};
     Chunk* chunk = &chunks_.Edit(at.chunk);
     if (chunk->size() == kChunkMax) {

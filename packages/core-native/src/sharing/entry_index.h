@@ -1,5 +1,5 @@
 #pragma once
-// What the registrations of a port have in common.
+// An index of registrations by properties that they have in common.
 
 #include <array>
 #include <compare>

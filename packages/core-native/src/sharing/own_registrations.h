@@ -1,5 +1,5 @@
 #pragma once
-// What this engine has been granted on one port.
+// The registrations that this engine has been granted on one port.
 
 #include <cstddef>
 #include <cstdint>

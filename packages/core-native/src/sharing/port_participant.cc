@@ -96,7 +96,9 @@ void PortParticipant::Leave() {
 }
 
 void PortParticipant::Reserve(const std::vector<std::string>& prefixes) {
-  if (prefixes.empty() && !record_.has_reserved()) return;
+  // Whoever adds a prefix tells them again.
+  if (prefixes == reserved_) return;
+  reserved_ = prefixes;
   std::vector<UrlPrefix> reserved;
   for (const std::string& text : prefixes) {
     UrlPrefix parsed;

@@ -90,6 +90,7 @@ class PortParticipant {
   void Settle(uint64_t now_ms);
   void End();
 
+  std::vector<std::string> reserved_;  // The argument of the last Reserve().
   PortRecord record_;
   PortCoordinator coordinator_;
   PortMembership membership_;

@@ -62,7 +62,6 @@ class PortRecord {
   void Publish(std::optional<Applied> applied = {});
   // Replaces the reserved prefixes, and publishes them.
   void Reserve(std::vector<UrlPrefix> prefixes);
-  bool has_reserved() const { return routing_.reserved_count() != 0; }
   // Removes entries of a server, or leaves them as absent until a successor comes.
   std::vector<Change> RemoveEntries(uint64_t member, const peer::Unregister& gone, uint64_t now_ms);
   // Returns the removals that the present coordinator (perhaps this engine) does not know of, among

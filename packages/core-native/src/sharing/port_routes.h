@@ -1,5 +1,5 @@
 #pragma once
-// Who serves which request on a port: one version of the routes, which lanes read without a lock.
+// The routes of a port: one version, which lanes read without a lock.
 
 #include <algorithm>
 #include <array>

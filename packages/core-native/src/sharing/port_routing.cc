@@ -132,7 +132,7 @@ std::vector<PortRouting::Place> PortRouting::PlacesOf(const EntryIndex& index,
       // Only an absent one can be bound to none.
       if (!is_mixed || !shape.is_bound || shape.is_absent != is_absent) continue;
       auto& [is_place_secure, members] = by_ip[shape.ip];
-      // What is left of an owner that has gone says least.
+      // An owner that has gone says less than one that is there.
       is_place_secure = shape.is_https;
       if (is_absent) continue;
       for (const auto& [server, entries] : servers) members.insert(server.first);

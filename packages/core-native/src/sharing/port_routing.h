@@ -22,7 +22,6 @@ class PortRouting {
 
   // Sets the prefixes that nobody but their future owners has.
   void Reserve(std::vector<UrlPrefix> reserved);
-  size_t reserved_count() const { return reserved_.size(); }
   // Returns the routes for the entries as they are, and takes their changes. `entries` may be other
   // ones than the last time. `has_idle`: a server of this engine listens without any prefix.
   std::shared_ptr<const PortRoutes> Update(PortEntries* entries, bool has_idle);

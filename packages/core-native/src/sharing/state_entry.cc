@@ -8,7 +8,7 @@
 namespace httpsys::sharing {
 namespace {
 
-// What an IPv4 address begins with.
+// The first bytes of an IPv4-mapped address.
 constexpr std::array<uint8_t, 12> kMapped = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 
 std::string Folded(std::string text) {
@@ -16,7 +16,7 @@ std::string Folded(std::string text) {
   return text;
 }
 
-// What a ClientHello says of the prefix that its connection is for: a host, or nothing but the
+// A ClientHello says of the prefix that its connection is for: a host, or nothing but the
 // address that it has come to.
 std::string HelloKeyOf(const UrlPrefix& prefix) {
   if (!prefix.is_https) return {};

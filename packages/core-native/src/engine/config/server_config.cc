@@ -55,11 +55,11 @@ void ServerConfig::RemovePrefix(uint32_t id) {
   UrlPrefix prefix;
   (void)ParseUrlPrefix(there->text, &prefix);
   prefixes_.Erase(at);
-  const auto found =
-      std::find_if(ports_.begin(), ports_.end(),
-                   [&](const PortTable& table) { return table.port == prefix.port; });
+  const auto found = std::find_if(ports_.begin(), ports_.end(), [&](const PortTable& table) {
+    return table.port == prefix.port;
+  });
   --(prefix.is_https ? found->secure_count : found->plain_count);
-  // That of another scheme may have the place.
+  // A prefix of the other scheme may have the place.
   if (found->table.IdOf(prefix) == id) (void)found->table.Remove(prefix);
   if (found->plain_count + found->secure_count == 0) ports_.erase(found);
 }

@@ -18,7 +18,7 @@ PortTable::Port* PortTable::Find(uint16_t number) {
 
 void PortTable::Port::SetRoutes(std::shared_ptr<const Routes> next) {
   routes = std::move(next);
-  // Those that there are keep their ids, and their turns.
+  // Targets keep their ids, and so their turns.
   if (turns.size() < routes->target_limit()) turns.resize(routes->target_limit());
 }
 
