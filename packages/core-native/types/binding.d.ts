@@ -36,6 +36,10 @@ export interface ServerConfig {
    * a listener. When false, it gets one only while requests of that connection are unanswered.
    */
   wantsErrors: boolean
+  /** Connections of one client address, or of one /64 of IPv6; 0 = no limit. */
+  maxConnectionsPerAddress: number
+  /** Connections whose last request was for one prefix; 0 = no limit. */
+  maxConnectionsPerPrefix: number
   /** Requests given to JavaScript and not begun by it; 0 = no limit. */
   queueLimit: number
   /** ms until a request is begun; 0 = no limit. */

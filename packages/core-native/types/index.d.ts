@@ -17,6 +17,18 @@ export interface EngineServerOptions {
    */
   maxRequestBodySize?: number
   /**
+   * Connections of one client: of one IPv4 address, or of one /64 network of IPv6. A further one is closed at once, as by
+   * `server.maxConnections`; one that other servers of the port have had gets 503 (docs/options.md). 0, the default, means no
+   * limit. Not with HTTP.SYS.
+   */
+  maxConnectionsPerAddress?: number
+  /**
+   * Connections whose last request was for the same URL prefix; a connection of HTTP/2 counts for each prefix that it has
+   * asked for. A request on a further one is answered with 503, and the connection closed (HTTP_CONNECTION_LIMIT_INFO). 0, the
+   * default, means no limit. With HTTP.SYS use `httpSys.maxConnections`.
+   */
+  maxConnectionsPerPrefix?: number
+  /**
    * Unanswered requests of one connection that are handed to the application before the connection is
    * no longer read (RFC 9112, section 9.3.2). At least 1, default 32.
    */

@@ -54,6 +54,8 @@ function leaveToKernel ({ own, kernel }, options) {
   if (options.minSendRate !== undefined && kernel.sendRateMin === 0) kernel.sendRateMin = own.minSendRate || kNoSendRate
 }
 
+/** Options whose connections the lanes count. */
+const kOnSockets = /** @type {const} */ (['maxConnectionsPerAddress', 'maxConnectionsPerPrefix'])
 /** To HTTP.SYS: none. */
 const kNoSendRate = 2 ** 32 - 1
 /** Over so long minSendRate is averaged, ms: a client that stands still in a tunnel is not cut off. */
@@ -155,6 +157,11 @@ class Listener {
     if (loadBinding().capabilities.kernelOptions) leaveToKernel(this, options)
     if (options.httpSys !== undefined && !loadBinding().capabilities.kernelOptions) {
       throw new CapabilityError('createServer({ httpSys })', 'kernelOptions', loadBinding().capabilities.name)
+    }
+    for (const name of kOnSockets) {
+      if (this.own[name] !== 0 && !loadBinding().capabilities.listensOnSockets) {
+        throw new CapabilityError(`createServer({ ${name} })`, 'listensOnSockets', loadBinding().capabilities.name)
+      }
     }
     if (this.http2.isWanted === true && !loadBinding().hasHttp2) throw new Http2UnavailableError()
     this.prefixes = new Prefixes()
@@ -370,6 +377,8 @@ class Listener {
       maxHeaderLines: headerLinesMax(server),
       maxRequestBodySize: own.maxRequestBodySize,
       pipelinedRequestsMax: own.pipelinedRequestsMax,
+      maxConnectionsPerAddress: own.maxConnectionsPerAddress,
+      maxConnectionsPerPrefix: own.maxConnectionsPerPrefix,
       queueLimit: own.queueLimit,
       queueTimeout: Math.min(own.queueTimeout, kMsMax),
       verbosity503: kVerbosities.indexOf(own.http503Verbosity),

@@ -8,6 +8,8 @@ const { nearest } = require('../base/nearest')
 /** name: default. Units and reasons: types/index.d.ts, docs/options.md. */
 const kDefaults = {
   maxRequestBodySize: 0,
+  maxConnectionsPerAddress: 0,
+  maxConnectionsPerPrefix: 0,
   pipelinedRequestsMax: 32,
   queueLimit: 1000,
   queueTimeout: 120_000,

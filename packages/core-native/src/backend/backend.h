@@ -137,9 +137,11 @@ struct ServerSettings {
   bool wants_errors = false;
   // When the server is closed, its connections end as soon as they are idle.
   bool ends_idle = true;
-  bool is_url_strict = false;     // Refuse URLs that HTTP.SYS refuses: IsStrictTarget().
-  uint32_t queue_limit = 0;       // Requests not begun by JavaScript; 0 = no limit.
-  uint32_t queue_timeout_ms = 0;  // The time until JavaScript begins a request; 0 = no limit.
+  bool is_url_strict = false;           // Refuse URLs that HTTP.SYS refuses: IsStrictTarget().
+  uint32_t connections_per_client = 0;  // Connections with one address; 0 = no limit.
+  uint32_t connections_per_prefix = 0;  // 0 = no limit.
+  uint32_t queue_limit = 0;             // Requests not begun by JavaScript; 0 = no limit.
+  uint32_t queue_timeout_ms = 0;        // The time until JavaScript begins a request; 0 = no limit.
   Verbosity503 verbosity_503 = Verbosity503::kFull;
   uint32_t send_rate_min = 0;      // Bytes per second that a client acknowledges; 0 = no limit.
   uint32_t send_rate_ms = 60'000;  // Averaged over at least this time.
@@ -157,9 +159,10 @@ struct ServerSettings {
   template <typename Visitor>
   void Fields(Visitor& visit) {
     visit(header_bytes_max, header_lines_max, body_bytes_max, pipelined_requests_max,
-          allow_half_open, wants_errors, ends_idle, is_url_strict, queue_limit, queue_timeout_ms,
-          verbosity_503, send_rate_min, send_rate_ms, no_delay, keep_alive, keep_alive_delay_s,
-          http2, prefixes, tls, tls_places, listening, wants_tls_errors, kernel);
+          allow_half_open, wants_errors, ends_idle, is_url_strict, connections_per_client,
+          connections_per_prefix, queue_limit, queue_timeout_ms, verbosity_503, send_rate_min,
+          send_rate_ms, no_delay, keep_alive, keep_alive_delay_s, http2, prefixes, tls, tls_places,
+          listening, wants_tls_errors, kernel);
   }
 };
 

@@ -47,6 +47,9 @@ inline constexpr size_t kStreamCreditBytes = 8 * 1024;
 inline constexpr size_t kGatherBytesMax = 32 * 1024;
 // Pieces of one sendmsg(2), well below IOV_MAX.
 inline constexpr int kVectorsMax = 64;
+// Prefixes for which a connection of HTTP/2 counts at a time (maxConnectionsPerPrefix), with its
+// client: what it asked for earlier is forgotten. Bounds the memory of a client that asks for all.
+inline constexpr size_t kCountedGroupsMax = 64;
 // Unsent bytes of a connection above which the head of its next request waits. A client that sends
 // requests and does not read costs this, one answer, and one read of further requests.
 inline constexpr size_t kUnsentBytesMax = 64 * 1024;

@@ -97,6 +97,7 @@ void LaneCommands::SetConfig(Attachment* attachment, uint32_t server_id,
           PortStatistics::Server* statistics = statistics_->ServerOf(server_id);
           server->queued = &statistics->queued;
           server->refused = &statistics->refused;
+          server->counts = &statistics->connections;
         }
         if (server->attachment != attachment) return;
         statistics_->ServerOf(server_id)->queue_limit = config->settings().queue_limit;

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include "engine/connection/connection_limits.h"
+
 namespace httpsys::engine {
 
 void NewConnections::Add(uint32_t server_id, const std::vector<int>& fds) {
@@ -32,7 +34,10 @@ bool NewConnections::Take(const Accepted& accepted, bool may_wait) {
   }
   if (look == PortMoves::FirstLook::kTooEarly && may_wait) return false;
   const bool is_passed_on = look == PortMoves::FirstLook::kPassedOn;
-  if (!is_welcome || is_passed_on) {
+  const bool is_full =
+      is_welcome && !is_passed_on && ConnectionLimits::IsFull(accepted.fd, *server);
+  if (is_full) parts_->answers->CountRefusedConnection(accepted.fd, *server);
+  if (!is_welcome || is_passed_on || is_full) {
     if (!is_passed_on) close(accepted.fd);
     load_->fetch_sub(1, std::memory_order_relaxed);
     return true;
@@ -40,6 +45,12 @@ bool NewConnections::Take(const Accepted& accepted, bool may_wait) {
   Transport& transport = *parts_->transport;
   Connection* connection = transport.Open(accepted.fd, server);
   if (connection == nullptr) return true;
+  // Another lane may have been faster.
+  if (!ConnectionLimits::MayBegin(connection)) {
+    parts_->answers->CountRefusedConnection(accepted.fd, *server);
+    transport.Reset(connection);
+    return true;
+  }
   if (connection->tls == nullptr && !router.IsShared(connection->local_port)) {
     transport.Announce(connection, 0);
   } else if (!bytes.empty()) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "backend/create_engine.h"
+#include "napi/server_settings.h"
 
 namespace httpsys {
 namespace {

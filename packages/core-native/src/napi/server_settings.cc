@@ -81,6 +81,8 @@ bool ReadServerSettings(Napi::Object config, ServerSettings* settings) {
   settings->verbosity_503 = static_cast<Verbosity503>(verbosity);
   return ReadPrefixes(config, &settings->prefixes) && ReadBackendSettings(config, settings) &&
          ReadHttp2(config, &settings->http2) &&
+         ReadNumber(config, "maxConnectionsPerAddress", &settings->connections_per_client) &&
+         ReadNumber(config, "maxConnectionsPerPrefix", &settings->connections_per_prefix) &&
          ReadNumber(config, "queueLimit", &settings->queue_limit) &&
          ReadNumber(config, "queueTimeout", &settings->queue_timeout_ms) &&
          ReadNumber(config, "minSendRate", &settings->send_rate_min) &&

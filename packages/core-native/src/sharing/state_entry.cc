@@ -1,15 +1,9 @@
 #include "sharing/state_entry.h"
 
-#include <algorithm>
-#include <array>
-
 #include "url/url_path.h"
 
 namespace httpsys::sharing {
 namespace {
-
-// The first bytes of an IPv4-mapped address.
-constexpr std::array<uint8_t, 12> kMapped = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 
 std::string Folded(std::string text) {
   FoldCase(text.data(), text.size());
@@ -33,7 +27,7 @@ std::string HelloKeyOf(const UrlPrefix& prefix) {
 
 bool IsIpv4(const UrlPrefix& prefix, uint8_t flags) {
   if (prefix.host_kind != HostKind::kIpBound) return (flags & peer::kEntryIpv4) != 0;
-  return std::equal(kMapped.begin(), kMapped.end(), prefix.ip.begin());
+  return IsIpv4Mapped(prefix.ip);
 }
 
 bool ParseEntry(uint16_t port, const std::string& prefix, StateEntry* entry) {

@@ -168,6 +168,11 @@ bool ParseIpAddress(std::string_view text, std::array<uint8_t, 16>* ip) {
   return ParseIpv4(text, ip->data() + 12);
 }
 
+bool IsIpv4Mapped(const std::array<uint8_t, 16>& ip) {
+  return std::all_of(ip.begin(), ip.begin() + 10, [](uint8_t byte) { return byte == 0; }) &&
+         ip[10] == 0xFF && ip[11] == 0xFF;
+}
+
 PrefixError ParseUrlPrefix(std::string_view text, UrlPrefix* prefix) {
   prefix->is_https = text.starts_with(kHttps);
   if (!prefix->is_https && !text.starts_with(kHttp)) return PrefixError::kScheme;

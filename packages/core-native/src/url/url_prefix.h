@@ -40,5 +40,7 @@ inline constexpr size_t kHostLabelBytesMax = 63;
 
 // Parses dotted-decimal IPv4 (as ::ffff:a.b.c.d) or IPv6 without brackets and zone. Thread: any.
 [[nodiscard]] bool ParseIpAddress(std::string_view text, std::array<uint8_t, 16>* ip);
+// True for an IPv4 address, which is stored as ::ffff:a.b.c.d. Thread: any.
+bool IsIpv4Mapped(const std::array<uint8_t, 16>& ip);
 
 }  // namespace httpsys

@@ -32,7 +32,8 @@ enum class RouteStatus : uint8_t {
   kBadUrl,        // The owner does not take such a URL: 400 "Invalid URL".
   // The request has not exactly one valid Host, and the owner has prefixes: 400 "Invalid Hostname".
   kBadHost,
-  kNoRelay,  // Too many requests are relayed to other members already: 503.
+  kNoRelay,             // Too many requests are relayed to other members already: 503.
+  kTooManyConnections,  // The client, or the prefix, has as many as its server allows: 503.
 };
 
 struct Route {

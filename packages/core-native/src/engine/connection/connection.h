@@ -103,6 +103,8 @@ struct Connection : TimerNode, FromSmallBlocks {
   const RelayOrigin* origin() const {
     return uncommon_ == nullptr ? nullptr : uncommon_->origin.origin.get();
   }
+  // True if the connection counts for a limit on the number of connections.
+  bool is_counted() const { return uncommon_ != nullptr && !uncommon_->counted.list_.empty(); }
   // Valid in phase kRefused.
   records::ErrorKind refusal() const {
     return uncommon_ == nullptr ? records::ErrorKind{} : uncommon_->refusal.kind;

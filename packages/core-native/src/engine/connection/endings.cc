@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 
 #include "base/limits.h"
+#include "engine/connection/connection_limits.h"
 #include "engine/connection/input.h"
 #include "engine/connection/sharing_marks.h"
 
@@ -73,6 +74,7 @@ void Endings::Detach(Connection* connection, int error, bool is_told_late) {
   output_->Drop(connection);
   announcer_->TellClosed(connection, error, is_told_late);
   if (handler_ != nullptr) handler_->OnDetached(connection);
+  ConnectionLimits::OnDetached(connection);
   connections_->Leave(connection);
 }
 

@@ -7,6 +7,7 @@
 
 #include "engine/config/server_config.h"
 #include "engine/connection/attachment.h"
+#include "engine/connection/connection_counts.h"
 
 namespace httpsys::engine {
 
@@ -24,6 +25,8 @@ struct LaneServer {
   // refused for that reason.
   std::atomic<uint64_t>* queued = nullptr;
   std::atomic<uint64_t>* refused = nullptr;
+  // The connections of all lanes together, as far as they are limited.
+  ConnectionCounts* counts = nullptr;
   // Counters of requests, by prefix id; nullptr until the first request.
   std::vector<std::atomic<uint64_t>*> requests;
   std::shared_ptr<const ServerConfig> config;

@@ -1,7 +1,10 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <vector>
 
+#include "engine/connection/connection_counts.h"
 #include "engine/connection/relay_origin.h"
 #include "records/records.h"
 
@@ -29,9 +32,21 @@ struct UncommonState {
     records::ErrorKind kind{};  // Why the request was refused. Valid in phase kRefused.
   };
 
+  class Counted {
+    friend struct Connection;
+    friend class ConnectionLimits;
+    struct Item {
+      ConnectionCounts* counts;
+      ConnectionCounts::Group group;
+    };
+    std::vector<Item> list_;  // What the connection counts for.
+    std::string relayed_;     // As in ConnectionCounts::Add().
+  };
+
   Relayed relayed;
   Origin origin;
   Refusal refusal;
+  Counted counted;
 };
 
 }  // namespace httpsys::engine

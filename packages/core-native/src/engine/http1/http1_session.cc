@@ -252,12 +252,8 @@ Protocol::Advance Http1Session::DeliverHead(Connection* connection, const http1:
       return AnswerUnrouted(connection, head, route.status, used);
     }
   }
-  if (config.settings().is_url_strict && !IsStrictTarget(head.target)) {
-    return AnswerUnrouted(connection, head, RouteStatus::kBadUrl, used);
-  }
-  LaneServer* server = connection->server();
-  if (RequestGate::IsQueueFull(server))
-    return AnswerUnrouted(connection, head, RouteStatus::kQueueFull, used);
+  const RouteStatus admitted = RequestGate::Admit(connection, head.target, route.id);
+  if (admitted != RouteStatus::kMatch) return AnswerUnrouted(connection, head, admitted, used);
   router_->CountRequest(connection, route.id);
   RecordWriter::Request request;
   request.slot = connection->slot.number();
@@ -349,12 +345,13 @@ Protocol::Advance Http1Session::AnswerUnrouted(Connection* connection,
                                                size_t* used) {
   const bool is_expected =
       head.expect != http1::Expectation::kNone && head.body != http1::BodyKind::kNone;
-  const bool is_broken = status == RouteStatus::kBadUrl || status == RouteStatus::kBadHost;
+  const bool is_refused = status == RouteStatus::kBadUrl || status == RouteStatus::kBadHost ||
+                          status == RouteStatus::kTooManyConnections;
   // If the port has other members, the connection goes to them when it is idle, so it is kept
   // alive.
   const bool is_last =
       connection->server()->is_unlistened && !router_->IsShared(connection->local_port);
-  const bool keep_alive = !is_broken && head.keep_alive && !head.upgrade && !is_expected &&
+  const bool keep_alive = !is_refused && head.keep_alive && !head.upgrade && !is_expected &&
                           !is_last && head.content_length <= limits::kLingerBytesMax;
   NativeAnswers::Unserved request{status, &head};
   request.closes = !keep_alive;

@@ -179,12 +179,9 @@ bool Http2Requests::FindServer(Connection* connection, Route* route) {
     answers_->AnswerRefused(this, connection, ErrorKind::kBodyTooLarge, false);
     return false;
   }
-  if (settings.is_url_strict && !IsStrictTarget(head_.target)) {
-    AnswerUnrouted(connection, RouteStatus::kBadUrl);
-    return false;
-  }
-  if (!RequestGate::IsQueueFull(connection->server())) return true;
-  AnswerUnrouted(connection, RouteStatus::kQueueFull);
+  const RouteStatus admitted = RequestGate::Admit(connection, head_.target, route->id);
+  if (admitted == RouteStatus::kMatch) return true;
+  AnswerUnrouted(connection, admitted);
   return false;
 }
 

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <utility>
 
+#include "engine/connection/connection_counts.h"
 #include "sharing/port_counters.h"
 
 namespace httpsys::engine {
@@ -28,6 +29,7 @@ class PortStatistics {
     Counter queued{0};
     Counter refused{0};
     Counter queue_limit{0};
+    ConnectionCounts connections;
   };
 
   Server* ServerOf(uint32_t id);

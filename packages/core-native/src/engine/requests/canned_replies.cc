@@ -20,6 +20,7 @@ Page PageFor(RouteStatus status) {
     case RouteStatus::kQueueFull:
     case RouteStatus::kQueueTimeout:
     case RouteStatus::kNoRelay:
+    case RouteStatus::kTooManyConnections:
       return {"503 Service Unavailable", "Service Unavailable"};
     case RouteStatus::kMisdirected:
       return {"421 Misdirected Request", "Misdirected Request"};

@@ -98,6 +98,17 @@ void NativeAnswers::CountSlowReader(const Connection* connection) {
   Log(connection, nullptr, 0, "Timer_MinBytesPerSecond");
 }
 
+void NativeAnswers::CountRefusedConnection(int fd, const LaneServer& server) {
+  counters_.Add(LaneCounter::kTooManyConnections);
+  ErrorLog& log = ErrorLog::Instance();
+  if (!log.is_on()) return;
+  LogRecord record;
+  record.fd = fd;
+  record.reason = ReasonFor(RouteStatus::kTooManyConnections);
+  record.server_id = server.id;
+  if (!log.Write(record)) has_dropped_lines_ = true;
+}
+
 void NativeAnswers::Append(Connection* connection, const NativeAnswer& answer) {
   if (batched_ != connection && batched_ != nullptr) Flush(batched_);
   batched_ = connection;

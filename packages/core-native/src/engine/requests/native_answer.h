@@ -107,6 +107,9 @@ class NativeAnswers final : public ReadObserver {
   // Counts and logs a client that reads more slowly than minSendRate. It gets no answer.
   void CountSlowReader(const Connection* connection);
 
+  // Counts and logs a connection that is closed at once, because its client has too many.
+  void CountRefusedConnection(int fd, const LaneServer& server);
+
   // -- For writers whose output is text. The answers to the requests of one read leave in one
   // write, unless more than limits::kUnsentBytesMax of output waits.
 

@@ -1,9 +1,22 @@
 #include "engine/requests/request_gate.h"
 
 #include "base/limits.h"
+#include "engine/connection/connection_limits.h"
+#include "url/url_path.h"
 
 namespace httpsys::engine {
 
+RouteStatus RequestGate::Admit(Connection* connection, std::string_view target,
+                               uint32_t prefix_id) {
+  LaneServer* server = connection->server();
+  if (server->config->settings().is_url_strict && !IsStrictTarget(target)) {
+    return RouteStatus::kBadUrl;
+  }
+  if (!ConnectionLimits::MayAsk(connection, prefix_id)) return RouteStatus::kTooManyConnections;
+  return IsQueueFull(server) ? RouteStatus::kQueueFull : RouteStatus::kMatch;
+}
+
+// True if the server has as many unbegun requests as its limit allows.
 bool RequestGate::IsQueueFull(LaneServer* server) {
   const uint32_t limit = server->config->settings().queue_limit;
   if (limit == 0 || server->queued->load(std::memory_order_relaxed) < limit) return false;

@@ -1,5 +1,5 @@
 #pragma once
-// The limit of a server's request queue.
+// The limits of a server that keep a request from its JavaScript.
 
 #include <cstdint>
 #include <string_view>
@@ -22,8 +22,8 @@ class RequestGate {
   RequestGate(const RequestGate&) = delete;
   RequestGate& operator=(const RequestGate&) = delete;
 
-  // True if the server has as many unbegun requests as its limit allows.
-  static bool IsQueueFull(LaneServer* server);
+  // Returns why the connection's server does not take a request for the prefix. kMatch: it does.
+  static RouteStatus Admit(Connection* connection, std::string_view target, uint32_t prefix_id);
   // Returns kFlagClaimable if the lane may want the request back and needs the flag for that,
   // otherwise 0.
   static uint32_t ClaimFlag(const Connection* connection, const Route& route) {
@@ -37,6 +37,8 @@ class RequestGate {
                  std::string_view bytes);
 
  private:
+  static bool IsQueueFull(LaneServer* server);
+
   const int head_method_;
   PassClock* clock_;
 };

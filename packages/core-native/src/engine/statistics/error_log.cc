@@ -84,6 +84,7 @@ std::string_view ReasonFor(RouteStatus status) {
     case RouteStatus::kBadUrl:
       return "URL";
     case RouteStatus::kNoRelay:
+    case RouteStatus::kTooManyConnections:
       return "ConnLimit";
     default:
       return "N/A";

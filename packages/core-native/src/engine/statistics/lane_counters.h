@@ -11,11 +11,12 @@ namespace httpsys::engine {
 // The counters. An answer without JavaScript counts in exactly one of the first three; if only a
 // reset was sent, in kReset, too.
 enum class LaneCounter : uint8_t {
-  kUnrouted,     // No prefix owns the request: 400, 404, 421.
-  kUnavailable,  // The owner is away or does not keep up: 503.
-  kRefused,      // The message is malformed, too large or too slow: 400, 408, 413, 431.
-  kReset,        // The request ended with a reset instead of an answer.
-  kSlowReaders,  // A connection ended because the client read more slowly than minSendRate.
+  kUnrouted,            // No prefix owns the request: 400, 404, 421.
+  kUnavailable,         // The owner is away or does not keep up: 503.
+  kRefused,             // The message is malformed, too large or too slow: 400, 408, 413, 431.
+  kReset,               // The request ended with a reset instead of an answer.
+  kSlowReaders,         // A connection ended because the client read more slowly than minSendRate.
+  kTooManyConnections,  // A connection was closed at once, because its client has too many.
   kCount,
 };
 
