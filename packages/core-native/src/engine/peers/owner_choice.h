@@ -57,7 +57,7 @@ class OwnerChoice {
   // How long an owner must be blocked before the connection moves once more.
   static uint64_t PatienceMs(const Connection* connection) {
     const int moves = MovesOf(connection);
-    if (moves == 0) return limits::kBusyMs;
+    if (moves == 0) return limits::kAsleepMs;
     return limits::kBlockedMs << std::min<int>(moves, limits::kBlockedHopsMax);
   }
   // This JavaScript is known to be blocked, until it begins something.

@@ -39,7 +39,7 @@ void RequestReclaim::Run() {
     if (!has_more && !one->unread().has_movable()) continue;
     const uint64_t blocked_ms = one->BlockedMs(uv_hrtime() / 1'000'000);
     longest_ms = std::max(longest_ms, blocked_ms);
-    if (blocked_ms >= limits::kBusyMs && IsBlocked(*one, blocked_ms)) {
+    if (blocked_ms >= limits::kAsleepMs && IsBlocked(*one, blocked_ms)) {
       is_blocked = true;
       router_->choice().NoteBlocked(one.get());
       // Without memory for records the requests that are read again would wait for JavaScript, too.
@@ -52,8 +52,8 @@ void RequestReclaim::Run() {
   is_blocked_ = is_blocked;
   if (!has_more || uv_is_active(reinterpret_cast<uv_handle_t*>(&timer_)) != 0) return;
   // The loop calls Run() after the timer, which may be early by a millisecond or two.
-  const uint64_t rest_ms =
-      longest_ms < limits::kBusyMs ? limits::kBusyMs - longest_ms : limits::kBusyMs;
+  const uint64_t next_ms = longest_ms < limits::kAsleepMs ? limits::kAsleepMs : limits::kBusyMs;
+  const uint64_t rest_ms = longest_ms < next_ms ? next_ms - longest_ms : next_ms;
   uv_timer_start(&timer_, [](uv_timer_t*) {}, rest_ms, 0);
   TakeSamples();
 }
@@ -66,10 +66,14 @@ void RequestReclaim::TakeSamples() {
 
 // A thread that could run and has had a CPU for less than half of the time waits for one.
 bool RequestReclaim::IsBlocked(const Attachment& attachment, uint64_t blocked_ms) {
-  if (blocked_ms >= limits::kStarvedMs) return true;
+  const bool is_busy = blocked_ms >= limits::kBusyMs;
+  // Where nothing is known of threads.
+  if (attachment.thread().id == 0) return is_busy;
+  if (blocked_ms >= limits::kStarvedMs || !IsRunnable(attachment.thread())) return true;
+  if (!is_busy) return false;
   const Sample& sample = samples_[&attachment];
   const uint64_t used_ns = CpuNsOf(attachment.thread()) - sample.cpu_ns;
-  return used_ns >= (uv_hrtime() - sample.at_ns) / 2 || !IsRunnable(attachment.thread());
+  return used_ns >= (uv_hrtime() - sample.at_ns) / 2;
 }
 
 // Goes from the last request to the first: JavaScript comes from the other side, so that it has not
