@@ -200,6 +200,21 @@ describe('a server that is closed and listens again at once', { skip: kSkip }, (
   })
 })
 
+describe('a server that is closed and listens again beside others', { skip: kSkip }, () => {
+  it('accepts by itself once they have left', async (t) => {
+    const port = await freePort()
+    const other = await member(t, 'other', `http://*:${port}/other/`)
+    const server = http.createServer(answer('own'))
+    for (let listen = 0; listen < 3; listen++) {
+      if (listen > 0) await close(server)
+      await serve(t, server, `http://*:${port}/own/`)
+    }
+    assert.equal((await request({ port, path: '/own/' })).body, 'own')
+    await other.close('other')
+    assert.equal((await request({ port, path: '/own/' })).body, 'own')
+  })
+})
+
 describe('a listen() that comes to nothing', { skip: kSkip }, () => {
   it('leaves no registration when close() came before the answer of others', async (t) => {
     const port = await freePort()

@@ -323,7 +323,7 @@ class Listener {
   /** @param {import('../tls/certificate-sources').Sources} sources @param {import('../prefixes/url-prefix').UrlPrefix[]} bound of a port: the prefix that stands for it */
   #follow (sources, bound) {
     const prefixes = () => {
-      const own = this.prefixes.claims().filter(({ scheme }) => scheme === 'https')
+      const own = this.prefixes.hosts().filter(({ scheme }) => scheme === 'https')
       return own.length > 0 ? own : bound
     }
     return new LiveBindings(sources, prefixes, ({ options, hosts }) => {
@@ -355,10 +355,9 @@ class Listener {
     if (this.tls === null) return null
     if (this.prefixes.isImplied) return this.isSecure || this.isTlsPort ? [] : null
     const all = this.prefixes.places()
-    const places = all.filter(({ scheme }) => scheme === 'https').map(({ port, bind }) => {
-      const isMixed = all.some((other) => other.port === port && other.scheme === 'http')
-      return { port, address: (isMixed && bind.host) || '' }
-    })
+    const plainPorts = new Set(all.filter(({ scheme }) => scheme === 'http').map(({ port }) => port))
+    const places = all.filter(({ scheme }) => scheme === 'https')
+      .map(({ port, bind }) => ({ port, address: (plainPorts.has(port) && bind.host) || '' }))
     return places.length === 0 ? null : places
   }
 
@@ -451,6 +450,11 @@ class Listener {
     if (port === undefined || !this.ports.has(port)) return
     const failed = theEngine().native.contribute(port, this.id, /** @type {number} */ (handle.fd), isLast)
     if (failed !== 0) warnOfUnshared(handle, failed)
+  }
+
+  /** @param {number} port @param {string[]} prefixes that are kept for somebody */
+  reserve (port, prefixes) {
+    theEngine().native.reserve(port, prefixes)
   }
 
   /** @param {number[]} ports @param {{ id: number }[]} prefixes @returns {Promise<unknown>} when others on the ports know */

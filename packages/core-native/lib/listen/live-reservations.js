@@ -80,7 +80,7 @@ function dropRefused (listener) {
 
 /** @param {Listener} listener */
 function reserve (listener) {
-  for (const port of listener.ports) listener.open().native.reserve(port, reservationsOfPort(port))
+  for (const port of listener.ports) listener.reserve(port, reservationsOfPort(port))
 }
 
 module.exports = { catchUp, unwatch, watch }

@@ -118,9 +118,9 @@ class Opening {
         for (const { handle } of opened) handle.close()
         return
       }
+      if (error === null) return this.listenOn(plan, opened)
       listener.opening = null
-      if (error !== null) return this.refuse(error)
-      this.listenOn(plan, opened)
+      this.refuse(error)
     }
     if (listener.asksPrimary) openAsWorker(server, plan, /** @type {import('../../types/node-internals').PrimaryQuery} */ (bound), onOpened)
     else openAll(server, plan, bound.backlog, onOpened)
@@ -132,6 +132,8 @@ class Opening {
     const { handle } = own
     if (plan.isPlain) listener.prefixes.implied = impliedBy(plan, handle)
     if (listener.ports.size > 0 && !isAnyPort(plan)) watchReservations(listener)
+    // Only now: the lanes would take a server that has been closed, and is configured, for one that still is.
+    listener.opening = null
     setHandle(server, handle)
     if (!bound.address && !listener.asksPrimary) {
       // In use may be found out as late as in listen(2), and is then named as on Node.
