@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <random>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,14 +44,18 @@ std::string TextOf(const PortRoutes::Owner& owner) {
 std::string Describe(const PortRoutes& routes) {
   std::string text = std::to_string(routes.target_count()) + (routes.is_shared() ? " shared" : "") +
                      (routes.is_used() ? " used" : "") + (routes.is_mixed() ? " mixed" : "");
-  for (const uint64_t peer : routes.peers()) text += " peer " + std::to_string(peer);
-  for (const uint32_t id : routes.local_servers()) text += " own " + std::to_string(id);
+  // Their order goes by what has been there before.
+  const std::set<uint64_t> peers(routes.peers().begin(), routes.peers().end());
+  const std::set<uint32_t> own(routes.local_servers().begin(), routes.local_servers().end());
+  for (const uint64_t peer : peers) text += " peer " + std::to_string(peer);
+  for (const uint32_t id : own) text += " own " + std::to_string(id);
   for (const char* ip : {"127.0.0.1", "127.0.0.2", "::1"}) {
     const LocalAddress local = Local(ip);
     text += std::string("\n") + ip;
     if (const PortRoutes::Place* place = routes.FindPlace(local)) {
       text += place->is_secure ? " secure" : " plain";
-      for (const uint64_t peer : place->peers) text += " " + std::to_string(peer);
+      const std::set<uint64_t> there(place->peers.begin(), place->peers.end());
+      for (const uint64_t peer : there) text += " " + std::to_string(peer);
     }
     for (const char* name : {"site.test", "other.test", "any"}) {
       const PortRoutes::HostOwner host = routes.FindHost(name, local);
@@ -68,6 +73,16 @@ std::string Describe(const PortRoutes& routes) {
     }
   }
   return text;
+}
+
+std::vector<UrlPrefix> ReservedOf(std::mt19937* random) {
+  std::vector<UrlPrefix> reserved;
+  for (const std::string& text : kPool) {
+    UrlPrefix prefix;
+    EXPECT_EQ(ParseUrlPrefix(text, &prefix), PrefixError::kNone);
+    if ((*random)() % 6 == 0 && !prefix.is_https) reserved.push_back(prefix);
+  }
+  return reserved;
 }
 
 // Makes a random change of what is registered.
@@ -101,6 +116,17 @@ void Change(std::mt19937* random, PortState* state, uint64_t now_ms) {
   }
 }
 
+// Returns a state of its own with the same entries.
+PortState CopyOf(const PortState& state) {
+  PortState copy(80);
+  for (const StateEntry& there : state.entries()) {
+    peer::Entry entry = there.entry;
+    entry.absent_ms = there.is_absent() ? 1 : 0;
+    EXPECT_TRUE(copy.AddEntry(entry, there.is_absent() ? there.absent_until_ms - 1 : 0));
+  }
+  return copy;
+}
+
 // Versions that are made from the last one are as those that are made from nothing, and stay as
 // they are.
 TEST(PortRouting, FollowsEveryChange) {
@@ -109,13 +135,21 @@ TEST(PortRouting, FollowsEveryChange) {
     PortState state(80);
     PortRouting followed(80, kSelf);
     std::vector<std::pair<std::shared_ptr<const PortRoutes>, std::string>> kept;
+    std::vector<UrlPrefix> reserved;
     uint64_t now_ms = 1'000;
     for (int step = 0; step < 200; ++step) {
       now_ms += random() % 200;
       for (uint32_t i = 0; i <= random() % 4; ++i) Change(&random, &state, now_ms);
       const bool has_idle = random() % 8 == 0;
+      if (random() % 40 == 0) {
+        reserved = ReservedOf(&random);
+        followed.Reserve(reserved);
+      }
       const auto routes = followed.Update(state.entries_to_follow(), has_idle);
-      const auto fresh = PortRouting(80, kSelf).Update(state.entries_to_follow(), has_idle);
+      PortState copy = CopyOf(state);
+      PortRouting anew(80, kSelf);
+      anew.Reserve(reserved);
+      const auto fresh = anew.Update(copy.entries_to_follow(), has_idle);
       const std::string text = Describe(*fresh);
       ASSERT_EQ(Describe(*routes), text) << "run " << run << ", step " << step;
       kept.emplace_back(routes, text);

@@ -133,6 +133,17 @@ TEST(ServerConfigTest, APrefixOfTheOtherSchemeLeavesTheOneThatWasThere) {
   EXPECT_EQ(Change(second.get(), {{2, "http://*:80/b"}}), nullptr) << "not canonical";
 }
 
+TEST(ServerConfigTest, APrefixOfTheOtherSchemeGetsThePlaceThatBecomesFree) {
+  const auto first = Config({"http://*:80/a/", "", "http://*:80/b/"});
+  const auto second = Change(first.get(), {{1, "https://*:80/a/"}});
+  const auto third = Change(second.get(), {{0, ""}, {2, ""}});
+  const Route route = Find(*third, 80, "h", "/a/x");
+  EXPECT_EQ(route.status, RouteStatus::kMatch);
+  EXPECT_EQ(route.id, 1u);
+  EXPECT_EQ(Find(*Change(third.get(), {{1, ""}}), 80, "h", "/a/x").status,
+            RouteStatus::kUnknownHost);
+}
+
 TEST(ServerConfigTest, ChangesNeedWhatTheyChange) {
   EXPECT_EQ(Change(nullptr, {{0, "http://*:80/a/"}}), nullptr);
 }

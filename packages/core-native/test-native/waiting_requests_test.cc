@@ -115,16 +115,31 @@ TEST_F(WaitingRequestsTest, ItLooksAtOnceWhenTheRoutesHaveChanged) {
   waiting_->Retry();
   EXPECT_EQ(protocol_.looks, 0);
   EXPECT_TRUE(waiting_->has_waiting());
-  waiting_->RetryAll();
+  waiting_->OnRoutes();
   EXPECT_EQ(protocol_.looks, 1);
   EXPECT_FALSE(waiting_->has_waiting());
+}
+
+TEST_F(WaitingRequestsTest, ItLooksAgainInAWhileWhereRoutesChangeAllTheTime) {
+  const auto wait = [this] {
+    SharingMarks::SetReturns(connection_, limits::kReturnsMax);
+    waiting_->WaitReturned(connection_);
+  };
+  wait();
+  waiting_->OnRoutes();
+  EXPECT_EQ(protocol_.looks, 1);
+  wait();
+  for (int i = 0; i < 1000; ++i) waiting_->OnRoutes();
+  EXPECT_EQ(protocol_.looks, 1);
+  while (waiting_->has_waiting()) uv_run(&loop_, UV_RUN_ONCE);
+  EXPECT_EQ(protocol_.looks, 2);
 }
 
 TEST_F(WaitingRequestsTest, AConnectionThatHasGoneDoesNotWait) {
   waiting_->WaitReturned(connection_);
   transport_->Close(connection_, 0);
   EXPECT_FALSE(waiting_->has_waiting());
-  waiting_->RetryAll();
+  waiting_->OnRoutes();
   EXPECT_EQ(protocol_.looks, 0);
 }
 

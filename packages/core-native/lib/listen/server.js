@@ -118,7 +118,7 @@ function methodsOf (Base) {
       if (prefixes.isImplied) prefixes.makeExplicit(prefixesOf(this)[0])
       const id = prefixes.add(parsed)
       // Another host may be bound to another certificate.
-      if (parsed.scheme === 'https') listener.bindings?.look()
+      if (parsed.scheme === 'https' && prefixes.isOnlyOfHost(parsed)) listener.bindings?.look()
       try {
         // The lanes know it before others send requests for it.
         listener.configure()

@@ -10,6 +10,42 @@ const { comparablePath } = require('./url-prefix')
 // never name a newer prefix.
 const kRetiredIdsKept = 256
 
+// Prefixes by something that many of them have in common, with how many have it and one of them.
+class Groups {
+  #keyOf
+  /** @type {Map<string, { count: number, parsed: UrlPrefix }>} */
+  #groups = new Map()
+
+  /** @param {(parsed: UrlPrefix) => string} keyOf */
+  constructor (keyOf) {
+    this.#keyOf = keyOf
+  }
+
+  /** @param {UrlPrefix} parsed */
+  add (parsed) {
+    const group = this.#groups.get(this.#keyOf(parsed))
+    if (group === undefined) this.#groups.set(this.#keyOf(parsed), { count: 1, parsed })
+    else group.count++
+  }
+
+  /** @param {UrlPrefix} parsed */
+  remove (parsed) {
+    const key = this.#keyOf(parsed)
+    const group = this.#groups.get(key)
+    if (group !== undefined && --group.count === 0) this.#groups.delete(key)
+  }
+
+  /** @param {UrlPrefix} parsed */
+  countOf (parsed) {
+    return this.#groups.get(this.#keyOf(parsed))?.count ?? 0
+  }
+
+  /** One of each group. @returns {UrlPrefix[]} */
+  list () {
+    return Array.from(this.#groups.values(), ({ parsed }) => parsed)
+  }
+}
+
 class Prefixes {
   /** Requests come with the id of a prefix; otherwise the server has everything on its sockets. */
   haveNames = false
@@ -23,8 +59,9 @@ class Prefixes {
   #retired = []
   /** Taken away by reservations: the server still has their sockets. @type {Map<string, UrlPrefix>} */
   #lost = new Map()
-  /** How many of the claims need the same sockets, with one of them. @type {Map<string, { count: number, parsed: UrlPrefix }>} */
-  #places = new Map()
+  /** Of those that the server's sockets are open for, lost ones too: by socket, and by host. */
+  #places = new Groups(placeOf)
+  #hosts = new Groups(hostOf)
   /** What the lanes have not been told, by id; '' is an id that is not in use any more. @type {Map<number, string>} */
   #untold = new Map()
   /** The lanes know what is not untold. */
@@ -52,19 +89,19 @@ class Prefixes {
     return this.implied === null ? [] : [this.implied]
   }
 
-  /** The list, and lost ones. @returns {UrlPrefix[]} */
-  claims () {
-    return [...this.list(), ...this.#lost.values()]
+  /** One prefix for each scheme, port and address that the server's sockets are open for. @returns {UrlPrefix[]} */
+  places () {
+    return this.#places.list()
   }
 
-  /**
-   * One prefix for each scheme, port and address that the server's sockets are open for. They are open for
-   * lost ones, too.
-   *
-   * @returns {UrlPrefix[]}
-   */
-  places () {
-    return Array.from(this.#places.values(), ({ parsed }) => parsed)
+  /** One prefix for each scheme, host and port. @returns {UrlPrefix[]} */
+  hosts () {
+    return this.#hosts.list()
+  }
+
+  /** @param {UrlPrefix} parsed one that was added; true: no other one has its scheme, host and port */
+  isOnlyOfHost (parsed) {
+    return this.#hosts.countOf(parsed) === 1
   }
 
   /** @param {number} port */
@@ -162,16 +199,14 @@ class Prefixes {
 
   /** @param {UrlPrefix} parsed that needs a socket */
   #enter (parsed) {
-    const place = this.#places.get(placeOf(parsed))
-    if (place === undefined) this.#places.set(placeOf(parsed), { count: 1, parsed })
-    else place.count++
+    this.#places.add(parsed)
+    this.#hosts.add(parsed)
   }
 
   /** @param {UrlPrefix} parsed */
   #leave (parsed) {
-    const key = placeOf(parsed)
-    const place = this.#places.get(key)
-    if (place !== undefined && --place.count === 0) this.#places.delete(key)
+    this.#places.remove(parsed)
+    this.#hosts.remove(parsed)
   }
 }
 
@@ -179,6 +214,12 @@ class Prefixes {
 /** @param {UrlPrefix} parsed */
 function placeOf ({ scheme, port, bind }) {
   return `${scheme} ${port} ${bind.kind} ${bind.host ?? ''}`
+}
+
+// A certificate is bound to a host and port.
+/** @param {UrlPrefix} parsed */
+function hostOf ({ scheme, host, port }) {
+  return `${scheme}://${host.toLowerCase()}:${port}`
 }
 
 // Prefixes that differ in case or in the writing of a path are the same one.

@@ -38,7 +38,8 @@ class SortedChunks {
   Position LowerBound(const Key& key, Position from = {}) const {
     const auto is_below = [&](const Item& item) { return item.*kKey < key; };
     size_t first = from.chunk;
-    size_t last = chunks_.size();
+    // The last chunk is looked into anyway.
+    size_t last = chunks_.size() == 0 ? 0 : chunks_.size() - 1;
     while (first < last) {
       const size_t middle = first + (last - first) / 2;
       if (is_below(chunks_[middle].back())) {
@@ -47,11 +48,12 @@ class SortedChunks {
         last = middle;
       }
     }
-    if (first == chunks_.size()) return {first, 0};
+    if (first >= chunks_.size()) return {chunks_.size(), 0};
     const Chunk& chunk = chunks_[first];
     const auto begin =
         chunk.begin() + static_cast<std::ptrdiff_t>(first == from.chunk ? from.index : 0);
     const auto found = std::partition_point(begin, chunk.end(), is_below);
+    if (found == chunk.end()) return {first + 1, 0};
     return {first, static_cast<size_t>(found - chunk.begin())};
   }
   // Returns the item with that key, or nullptr.

@@ -78,9 +78,15 @@ std::vector<EntryIndex::ServerId> EntryIndex::ServersInOrder() const {
   return ids;
 }
 
-bool EntryIndex::HasSecure() const {
-  return std::any_of(shapes_.begin(), shapes_.end(),
-                     [](const auto& item) { return item.first.is_https; });
+bool EntryIndex::HasScheme(bool is_https) const {
+  for (const bool is_absent : {false, true}) {
+    const auto first = shapes_.lower_bound({.is_absent = is_absent, .is_https = is_https});
+    if (first != shapes_.end() && first->first.is_absent == is_absent &&
+        first->first.is_https == is_https) {
+      return true;
+    }
+  }
+  return false;
 }
 
 const EntryIndex::ByTerms* EntryIndex::FindHello(const std::string& hello_key) const {

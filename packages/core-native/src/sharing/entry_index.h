@@ -28,11 +28,17 @@ class EntryIndex {
   struct Shape {
     bool is_absent = false;
     bool is_https = false;
-    bool is_bound = false;  // To the address `ip`.
-    std::array<uint8_t, 16> ip{};
-    uint8_t flags = 0;  // peer::EntryFlags without kEntryOffline.
+    bool is_bound = false;         // To the address `ip`.
+    uint8_t flags = 0;             // peer::EntryFlags without kEntryOffline.
+    std::array<uint8_t, 16> ip{};  // Last: shapes that differ in it alone are neighbours.
 
     auto operator<=>(const Shape&) const = default;
+    // The last one that differs from this one in its address alone.
+    Shape LastOfKind() const {
+      Shape last = *this;
+      last.ip.fill(0xff);
+      return last;
+    }
   };
   using Servers = std::map<ServerId, ByOrder>;
   using Shapes = std::map<Shape, Servers>;
@@ -53,7 +59,8 @@ class EntryIndex {
   size_t server_count() const { return servers_.size(); }
   // True if an entry has its server, and has this queue.
   bool HasQueue(const std::string& queue) const { return queues_.contains(queue); }
-  bool HasSecure() const;
+  // True if there are entries with TLS, or without; absent ones count, too.
+  bool HasScheme(bool is_https) const;
   // Entries that are not absent, by the digest of their terms; nullptr = none.
   const ByTerms* FindHello(const std::string& hello_key) const;
   bool has_absent() const { return !expiries_.empty(); }

@@ -16,11 +16,9 @@ void OwnRegistrations::Add(peer::Register registered) {
   const auto [found, is_new] = servers_.try_emplace(registered.server_id);
   Server& server = found->second;
   if (!is_new && server.list.empty()) --idle_count_;
+  for (const peer::PrefixItem& item : registered.prefixes) ForgetPrefix(&server, item.id);
   const uint64_t number = ++last_number_;
-  for (const peer::PrefixItem& item : registered.prefixes) {
-    ForgetPrefix(&server, item.id);
-    server.by_prefix[item.id] = number;
-  }
+  for (const peer::PrefixItem& item : registered.prefixes) server.by_prefix[item.id] = number;
   server.list.emplace(number, std::move(registered));
 }
 

@@ -11,8 +11,8 @@
 namespace httpsys::sharing {
 
 // Granted registrations, by server and in the order in which they came. A server may have no prefix
-// left and listen on. One that adds its prefixes one by one has thousands of registrations:
-// Forget() and FindOfPrefix() do not look at each.
+// left and listen on. One that adds its prefixes one by one has thousands of registrations, of
+// which Forget() and FindOfPrefix() look at one for each prefix.
 class OwnRegistrations {
  public:
   bool empty() const { return servers_.empty(); }

@@ -9,7 +9,7 @@
 namespace httpsys::sharing {
 namespace {
 
-bool IsSecure(const PortState& state) { return state.entries().index().HasSecure(); }
+bool IsSecure(const PortState& state) { return state.entries().index().HasScheme(true); }
 
 // Another server has the prefix.
 bool IsOthers(const Conflict& conflict) {

@@ -62,8 +62,8 @@ class PortRoutes {
   // Finds the target of a request. With kMatch, the route's `id` is that of a target. kOffline: the
   // owner has died, and nobody has a wider prefix. `name` is a name of ReadHost().
   Route Find(std::string_view name, std::string_view target, const LocalAddress& local) const;
-  // A target keeps its id from version to version. Ids are below target_limit(), and are used
-  // again.
+  // A target keeps its id from version to version, until the reserved prefixes change or another
+  // state is followed. Ids are below target_limit(), and are used again.
   const Target& target(uint32_t id) const {
     return targets_[id / kTargetsPerChunk][id % kTargetsPerChunk];
   }

@@ -122,17 +122,15 @@ void PortRouting::UpdateServers(const EntryIndex& index, PortRoutes* next) const
 
 std::vector<PortRouting::Place> PortRouting::PlacesOf(const EntryIndex& index,
                                                       const std::vector<uint64_t>& peers) {
-  const auto is_secure = [](const auto& item) { return item.first.is_https; };
+  if (!index.HasScheme(true) || !index.HasScheme(false)) return {};
   const EntryIndex::Shapes& shapes = index.shapes();
-  const bool is_mixed = std::any_of(shapes.begin(), shapes.end(), is_secure) &&
-                        !std::all_of(shapes.begin(), shapes.end(), is_secure);
   std::map<std::array<uint8_t, 16>, std::pair<bool, std::set<uint64_t>>> by_ip;
   for (const bool is_absent : {true, false}) {
     for (const auto& [shape, servers] : shapes) {
       // Only an absent one can be bound to none.
-      if (!is_mixed || !shape.is_bound || shape.is_absent != is_absent) continue;
+      if (!shape.is_bound || shape.is_absent != is_absent) continue;
       auto& [is_place_secure, members] = by_ip[shape.ip];
-      // An owner that has gone says less than one that is there.
+      // An owner that has gone says less than one that is there, and of two such that with TLS.
       is_place_secure = shape.is_https;
       if (is_absent) continue;
       for (const auto& [server, entries] : servers) members.insert(server.first);

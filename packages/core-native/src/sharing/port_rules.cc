@@ -180,11 +180,30 @@ const StateEntry* PortRules::FirstInTheWay(const EntryIndex::Shape& shape,
 }
 
 PortRules::Found PortRules::FindByPlace(const StateEntry& candidate) const {
+  const EntryIndex::Shapes& shapes = entries_.index().shapes();
   const StateEntry* first = nullptr;
-  for (const auto& [shape, servers] : entries_.index().shapes()) {
-    if (shape.is_absent) continue;
-    const StateEntry* found = FirstInTheWay(shape, servers, candidate);
+  const auto look_at = [&](const auto& item) {
+    const StateEntry* found = FirstInTheWay(item.first, item.second, candidate);
     if (found != nullptr && (first == nullptr || found->order < first->order)) first = found;
+  };
+  // Of shapes that differ in their address alone there may be many thousands.
+  for (auto kind = shapes.begin(); kind != shapes.end() && !kind->first.is_absent;) {
+    const EntryIndex::Shape& shape = kind->first;
+    const auto next = shapes.upper_bound(shape.LastOfKind());
+    const bool are_plain = (shape.flags & wanted_.flags & peer::kEntryPlain) != 0;
+    const bool is_exclusive = ((shape.flags | wanted_.flags) & peer::kEntryExclusive) != 0;
+    const bool is_bound = candidate.parsed.host_kind == HostKind::kIpBound;
+    if (are_plain || is_exclusive || !shape.is_bound || !is_bound) {
+      const bool may_meet =
+          are_plain || is_exclusive || shape.is_https != candidate.parsed.is_https;
+      if (may_meet) std::for_each(kind, next, look_at);
+    } else {
+      EntryIndex::Shape same = shape;
+      same.ip = candidate.parsed.ip;
+      const auto there = shapes.find(same);
+      if (there != shapes.end()) look_at(*there);
+    }
+    kind = next;
   }
   if (first == nullptr) return {};
   return {first, ReasonAt(*first, candidate)};

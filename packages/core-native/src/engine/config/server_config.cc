@@ -16,6 +16,7 @@ std::shared_ptr<const ServerConfig> ServerConfig::Create(ServerSettings settings
   if (!is_whole) {
     config->prefixes_ = last->prefixes_;
     config->ports_ = last->ports_;
+    config->shadowed_ = last->shadowed_;
   }
   const auto changes = std::exchange(settings.prefixes.changes, {});
   // First: a prefix may have another id now.
@@ -44,8 +45,9 @@ bool ServerConfig::AddPrefix(const NumberedPrefix& added) {
   prefixes_.Insert(prefixes_.LowerBound(added.id), added);
   // A duplicate with the other scheme is refused later, by its registration, which gives the
   // reason.
-  return found->table.Add(prefix, added.id) ||
-         (found->plain_count != 0 && found->secure_count != 0);
+  if (found->table.Add(prefix, added.id)) return true;
+  shadowed_.push_back(added);
+  return found->plain_count != 0 && found->secure_count != 0;
 }
 
 void ServerConfig::RemovePrefix(uint32_t id) {
@@ -59,8 +61,16 @@ void ServerConfig::RemovePrefix(uint32_t id) {
     return table.port == prefix.port;
   });
   --(prefix.is_https ? found->secure_count : found->plain_count);
-  // A prefix of the other scheme may have the place.
-  if (found->table.IdOf(prefix) == id) (void)found->table.Remove(prefix);
+  const auto has_id = [=](const NumberedPrefix& each) { return each.id == id; };
+  if (std::erase_if(shadowed_, has_id) == 0) {
+    (void)found->table.Remove(prefix);
+    // A prefix that had no place may have this one now.
+    std::erase_if(shadowed_, [&](const NumberedPrefix& each) {
+      UrlPrefix other;
+      (void)ParseUrlPrefix(each.text, &other);
+      return other.port == prefix.port && found->table.Add(other, each.id);
+    });
+  }
   if (found->plain_count + found->secure_count == 0) ports_.erase(found);
 }
 

@@ -54,6 +54,8 @@ class ServerConfig {
   std::shared_ptr<const tls::ServerContext> tls_;
   SortedChunks<NumberedPrefix, &NumberedPrefix::id> prefixes_;
   std::vector<PortTable> ports_;
+  // Prefixes whose place another one has, of the other scheme.
+  std::vector<NumberedPrefix> shadowed_;
 };
 
 }  // namespace httpsys::engine

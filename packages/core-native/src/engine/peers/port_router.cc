@@ -50,7 +50,7 @@ void PortRouter::Close() {
 
 void PortRouter::SetRoutes(std::shared_ptr<const sharing::PortRoutes> routes) {
   table_.SetRoutes(std::move(routes));
-  waiting_.RetryAll();
+  waiting_.OnRoutes();
 }
 
 // -- Requests.

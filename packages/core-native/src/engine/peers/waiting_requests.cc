@@ -67,15 +67,30 @@ void WaitingRequests::RetryIf(uint64_t due_ms) {
   is_retrying_ = false;
 }
 
+void WaitingRequests::OnRoutes() {
+  if (waiting_.empty()) return;
+  const uint64_t now_ms = uv_now(timer_.loop);
+  // The timer runs while somebody waits.
+  has_new_routes_ = now_ms < retried_ms_ + limits::kWaitingRetryMs;
+  if (has_new_routes_) return;
+  retried_ms_ = now_ms;
+  RetryIf(UINT64_MAX);
+}
+
+void WaitingRequests::OnTimer() {
+  if (std::exchange(has_new_routes_, false)) {
+    retried_ms_ = uv_now(timer_.loop);
+    RetryIf(UINT64_MAX);
+  } else {
+    Retry();
+  }
+  if (has_waiting()) ArmTimer();
+}
+
 void WaitingRequests::ArmTimer() {
   if (uv_is_active(reinterpret_cast<uv_handle_t*>(&timer_)) != 0) return;
   uv_timer_start(
-      &timer_,
-      [](uv_timer_t* timer) {
-        auto* self = static_cast<WaitingRequests*>(timer->data);
-        self->Retry();
-        if (self->has_waiting()) self->ArmTimer();
-      },
+      &timer_, [](uv_timer_t* timer) { static_cast<WaitingRequests*>(timer->data)->OnTimer(); },
       limits::kWaitingRetryMs, 0);
 }
 

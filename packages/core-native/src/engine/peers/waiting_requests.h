@@ -37,8 +37,9 @@ class WaitingRequests final : public Relays::Owner {
   // Resumes the input of every waiting connection and stream, which looks for its owner again. A
   // request that came back looks in its time only.
   void Retry() { RetryIf(uv_now(timer_.loop)); }
-  // The routes have changed: those that came back look again, too.
-  void RetryAll() { RetryIf(UINT64_MAX); }
+  // Must be called when the routes have changed: those that came back look again, too. Where routes
+  // change all the time, requests look once in limits::kWaitingRetryMs.
+  void OnRoutes();
   bool has_waiting() const { return !waiting_.empty(); }
   void OnDetached(Connection* connection);
 
@@ -56,12 +57,15 @@ class WaitingRequests final : public Relays::Owner {
   std::unordered_map<uint32_t, uint32_t>* CountsFor(const Connection* connection,
                                                     uint32_t target_id);
   void ArmTimer();
+  void OnTimer();
 
   Input* input_;
   PortTable* table_;
   uv_timer_t timer_;
   std::vector<Waiting> waiting_;
   bool is_retrying_ = false;
+  bool has_new_routes_ = false;  // The next look is everybody's.
+  uint64_t retried_ms_ = 0;      // When everybody looked last, on the loop's clock.
 };
 
 }  // namespace httpsys::engine
