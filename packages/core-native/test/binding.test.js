@@ -21,6 +21,43 @@ const { kResponse, kRelease } = R.ReplyType
 const kSegmentBytes = 64 * 1024
 const kHello = 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello'
 
+/** Of a server, but for its prefixes. */
+const kSettings = {
+  maxHeaderSize: 16384,
+  maxHeaderLines: Infinity,
+  maxRequestBodySize: 0,
+  pipelinedRequestsMax: 16,
+  maxConnectionsPerAddress: 0,
+  maxConnectionsPerPrefix: 0,
+  queueLimit: 0,
+  queueTimeout: 0,
+  minSendRate: 0,
+  sendRateMs: 60_000,
+  listening: 0,
+  verbosity503: 1,
+  strictUrl: false,
+  endsIdle: true,
+  allowHalfOpen: false,
+  wantsErrors: false,
+  wantsTlsErrors: false,
+  tls: null,
+  tlsPlaces: [],
+  http2: {
+    plain: false,
+    alone: false,
+    upgrade: false,
+    maxConcurrentStreams: 100,
+    initialWindowSize: 65535,
+    maxFrameSize: 16384,
+    headerTableSize: 4096,
+    pingInterval: 0,
+    stallTimeout: 0
+  },
+  noDelay: true,
+  keepAlive: false,
+  keepAliveInitialDelay: 0
+}
+
 /** A server of one answer over the raw binding. */
 class RawServer {
   /** @param {number} lanes @param {(lane: number, slot: number) => void} [onRequest] */
@@ -42,40 +79,7 @@ class RawServer {
       assert.equal(this.engine.addReplySegment(lane, bytes), 0)
       return { bytes, words: new Int32Array(bytes.buffer), offset: 0 }
     })
-    this.engine.configure(1, {
-      maxHeaderSize: 16384,
-      maxHeaderLines: Infinity,
-      maxRequestBodySize: 0,
-      pipelinedRequestsMax: 16,
-      queueLimit: 0,
-      queueTimeout: 0,
-      minSendRate: 0,
-      sendRateMs: 60_000,
-      listening: 0,
-      verbosity503: 1,
-      strictUrl: false,
-      endsIdle: true,
-      allowHalfOpen: false,
-      wantsErrors: false,
-      wantsTlsErrors: false,
-      tls: null,
-      tlsPlaces: [],
-      http2: {
-        plain: false,
-        alone: false,
-        upgrade: false,
-        maxConcurrentStreams: 100,
-        initialWindowSize: 65535,
-        maxFrameSize: 16384,
-        headerTableSize: 4096,
-        pingInterval: 0,
-        stallTimeout: 0
-      },
-      noDelay: true,
-      keepAlive: false,
-      keepAliveInitialDelay: 0,
-      prefixes: []
-    })
+    this.engine.configure(1, { ...kSettings, prefixes: { isEverything: true, isWhole: true, changes: [] } })
     this.engine.ref()
   }
 
@@ -267,30 +271,21 @@ test('listen() reports what the system says', (t) => {
   assert.equal(server.engine.listen(1, 9999, 10), -9) // EBADF
 })
 
-test('a prefix that is not canonical is refused', (t) => {
+test('prefixes that are not canonical, or change what is not there, are refused', (t) => {
   const server = new RawServer(1)
   t.after(() => server.close())
-  assert.throws(() => server.engine.configure(2, /** @type {any} */ ({ prefixes: [] })), TypeError)
-  assert.throws(() => server.engine.configure(2, {
-    maxHeaderSize: 16384,
-    maxHeaderLines: Infinity,
-    maxRequestBodySize: 0,
-    pipelinedRequestsMax: 16,
-    queueLimit: 0,
-    queueTimeout: 0,
-    minSendRate: 0,
-    sendRateMs: 60_000,
-    listening: 0,
-    verbosity503: 1,
-    strictUrl: false,
-    endsIdle: true,
-    allowHalfOpen: false,
-    wantsErrors: false,
-    noDelay: true,
-    keepAlive: false,
-    keepAliveInitialDelay: 0,
-    prefixes: ['http://a/']
-  }), TypeError)
+  const configure = (/** @type {unknown} */ prefixes) => server.engine.configure(2, /** @type {any} */ ({ ...kSettings, prefixes }))
+  const whole = (/** @type {string} */ text) => ({ isEverything: false, isWhole: true, changes: [{ id: 0, text }] })
+  for (const prefixes of [undefined, [], {}, { isEverything: false, isWhole: true }, { isEverything: false, isWhole: true, changes: ['http://a:80/'] }]) {
+    assert.throws(() => configure(prefixes), /settings of a server/)
+  }
+  const change = { isEverything: false, isWhole: false, changes: [] }
+  assert.throws(() => configure(change), /not canonical/, 'nothing is there')
+  assert.throws(() => configure(whole('http://a/')), /not canonical/)
+  configure(whole('http://a:80/'))
+  configure(change)
+  server.engine.unlisten(2)
+  assert.throws(() => configure(change), /not canonical/, 'what there was is forgotten')
 })
 
 const kWorker = `
