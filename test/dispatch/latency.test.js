@@ -62,6 +62,33 @@ async function startServer (t) {
         res.end('answer')
         computeUntilReceived()
       },
+      // The lane is woken for the first piece, and looks for the others by itself until the turn ends.
+      sameTurn (req, res) {
+        setImmediate(() => {
+          res.write('piece ')
+          res.end('answer')
+          computeUntilReceived()
+        })
+      },
+      sameTurnLater (req, res) {
+        setImmediate(() => {
+          res.write('piece ')
+          compute(30)
+          res.write('piece ')
+          compute(30)
+          res.end('answer')
+          computeUntilReceived()
+        })
+      },
+      nextTurn (req, res) {
+        setImmediate(() => {
+          res.write('piece ')
+          setImmediate(() => {
+            res.end('answer')
+            computeUntilReceived()
+          })
+        })
+      },
       big (req, res) {
         res.end('x'.repeat(100_000) + 'answer')
         computeUntilReceived()
@@ -106,6 +133,9 @@ describe('An answer arrives while its handler computes', () => {
     flushed: 'a head that flushHeaders() sends',
     raw: 'socket.write()',
     later: 'an end() after an await',
+    sameTurn: 'an end() behind a write() in a later turn of the event loop',
+    sameTurnLater: 'pieces of a later turn with computing between them',
+    nextTurn: 'an end() in the turn behind that of a write()',
     big: 'an end() with 100 KB'
   })) {
     test(what, async (t) => {

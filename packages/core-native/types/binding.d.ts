@@ -331,6 +331,11 @@ export class Engine {
   /** Wakes a lane that sleeps. */
   wake (lane: number): void
   /**
+   * A turn of the event loop has its first reply outside dispatch(), and kTurnOpen is set: wakes the lane if it sleeps. At the turn's end
+   * kTurnOpen is cleared, and the lane woken for what has come since.
+   */
+  openTurn (lane: number): void
+  /**
    * listen(2) on a bound descriptor (duplicated, the caller keeps its own). A key above 0, or a negative errno. `mayLend`: a
    * lane may accept, since no other process has the socket and its connections begin with handshakes.
    */

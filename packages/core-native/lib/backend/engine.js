@@ -47,7 +47,7 @@ class Engine {
       dispatch: (lane, segment, start, end) => this.#dispatch(lane, segment, start, end),
       registered: handlers.registered
     })
-    this.lanes = memory.map((m, i) => new Lane(this, i, this.native, m))
+    this.lanes = memory.map((m, i) => new Lane(this, i, this.native, m, binding.capabilities.listensOnSockets))
     // process.exit(), an uncaught exception and a natural end all come past here.
     process.on('exit', () => this.#drainToTheEnd())
   }

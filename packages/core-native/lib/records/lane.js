@@ -23,15 +23,16 @@ class Lane {
    * @param {number} index
    * @param {import('../../types/binding').Engine} native
    * @param {import('../../types/binding').LaneMemory} memory
+   * @param {boolean} opensTurns as of ReplyWriter
    */
-  constructor (engine, index, native, memory) {
+  constructor (engine, index, native, memory, opensTurns) {
     this.engine = engine
     this.index = index
     this.native = native
     this.control = memory.control
     this.segments = memory.segments.map((bytes) => viewsOf(bytes))
     this.receiveBlocks = new ReceiveBlocks(native, index)
-    this.writer = new ReplyWriter(native, index, memory.control)
+    this.writer = new ReplyWriter(native, index, memory.control, opensTurns)
     /** @type {(EngineSocket | import('../../types/internal').SocketChannel | undefined)[]} socket by slot, or the channel of one that nobody uses */
     this.sockets = []
     /**

@@ -288,5 +288,6 @@ module.exports = {
   kLaneSleeping: 32,
   kRequestsClaimed: 33,
   kDispatchResume: 48,
+  kTurnOpen: 50,
   kControlWords: 64
 }

@@ -47,8 +47,10 @@ class ReplyWriter {
    * @param {import('../../types/binding').Engine} native
    * @param {number} lane
    * @param {Int32Array} control
+   * @param {boolean} opensTurns the lane looks for replies while a turn of the event loop is open
    */
-  constructor (native, lane, control) {
+  constructor (native, lane, control, opensTurns) {
+    this.opensTurns = opensTurns
     this.native = native
     this.lane = lane
     this.control = control
@@ -126,7 +128,18 @@ class ReplyWriter {
   #show () {
     Atomics.store(this.control, R.kReplyPublished, this.published)
     if (this.afterPublish !== null) this.afterPublish()
-    else if (!this.batching || ++this.unsignalled >= kWakeAfterRecords) this.signal()
+    else if (!this.batching && this.control[R.kTurnOpen] === 0) this.#openTurn()
+    else if (++this.unsignalled >= kWakeAfterRecords) this.signal()
+  }
+
+  // The first reply of a turn of the event loop wakes the lane, which then looks for more by itself until the turn's end. Replies of the turn's
+  // end come when the loop has run the callbacks of I/O, immediates and timers.
+  #openTurn () {
+    if (!this.opensTurns) return this.signal()
+    if (this.broadcastSlots !== 0) this.closeBroadcast()
+    this.unsignalled = 0
+    Atomics.store(this.control, R.kTurnOpen, 1)
+    this.native.openTurn(this.lane)
   }
 
   /** From here on the lane sees no reply, until release(): it shall send them in one piece. No code of the application may run meanwhile. */

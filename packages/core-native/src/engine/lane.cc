@@ -246,16 +246,21 @@ void Lane::WakeIfSleeping(Attachment* attachment) {
 }
 
 // Starts the timer by which the lane looks for replies. JavaScript may publish replies without a
-// wake while it works on this lane's records. Without such records there is nothing to look for.
+// wake while it works on this lane's records, and in a turn that it has woken the lane in.
+// Otherwise there is nothing to look for.
 void Lane::ArmPeekTimer() {
-  if (!attachments_.HasUnread() && !attachments_.IsDraining()) {
+  const bool is_turn_open = attachments_.IsTurnOpen();
+  if (!attachments_.HasUnread() && !attachments_.IsDraining() && !is_turn_open) {
     peek_ms_ = 0;
     uv_timer_stop(&peek_timer_);
     return;
   }
-  if (uv_is_active(reinterpret_cast<uv_handle_t*>(&peek_timer_)) != 0) return;
+  const bool is_armed = uv_is_active(reinterpret_cast<uv_handle_t*>(&peek_timer_)) != 0;
+  if (is_armed && (!is_turn_open || peek_ms_ == limits::kPeekMs)) return;
   const uint64_t next_ms = peek_ms_ == 0 ? limits::kPeekMs : peek_ms_ * 2;
-  if (attachments_.IsDraining()) {
+  if (is_turn_open) {
+    peek_ms_ = limits::kPeekMs;
+  } else if (attachments_.IsDraining()) {
     peek_ms_ = std::min(next_ms, limits::kPeekMsMax);
   } else {
     peek_ms_ = nap_.is_useless() ? limits::kPeekIdleMsMax

@@ -141,6 +141,7 @@ constexpr Constant kConstants[] = {
     {"kLaneSleeping", Value(records::kLaneSleeping)},
     {"kRequestsClaimed", Value(records::kRequestsClaimed)},
     {"kDispatchResume", Value(records::kDispatchResume)},
+    {"kTurnOpen", Value(records::kTurnOpen)},
     {"kControlWords", Value(records::kControlWords)},
 };
 

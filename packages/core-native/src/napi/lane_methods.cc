@@ -101,6 +101,11 @@ void Wake(EngineWrap& engine, const Napi::CallbackInfo& info) {
   if (engine.ReadLane(info, &lane) && engine.backend() != nullptr) engine.backend()->Wake(lane);
 }
 
+void OpenTurn(EngineWrap& engine, const Napi::CallbackInfo& info) {
+  size_t lane;
+  if (engine.ReadLane(info, &lane)) engine.dispatch().OpenTurn(lane);
+}
+
 Napi::Value HasUnread(EngineWrap& engine, const Napi::CallbackInfo& info) {
   bool has_unread = false;
   RequestQueue::Region region;
@@ -120,6 +125,7 @@ std::vector<EngineMethod> LaneMethods() {
       EngineWrap::Method<TakeBlock>("takeBlock"),
       EngineWrap::Method<LendBlock>("lendBlock"),
       EngineWrap::Method<Wake>("wake"),
+      EngineWrap::Method<OpenTurn>("openTurn"),
       EngineWrap::Method<HasUnread>("hasUnread"),
   };
 }

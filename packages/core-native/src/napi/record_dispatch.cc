@@ -11,6 +11,7 @@ namespace httpsys {
 bool RecordDispatch::Open(Napi::Env env, Napi::Function dispatch, std::vector<int32_t*> controls) {
   dispatch_ = Napi::Persistent(dispatch);
   controls_ = std::move(controls);
+  seen_.resize(controls_.size());
   uv_loop_t* loop = nullptr;
   if (napi_get_uv_event_loop(env, &loop) != napi_ok) return false;
   auto wakeup = std::make_unique<Wakeup>();
@@ -22,6 +23,9 @@ bool RecordDispatch::Open(Napi::Env env, Napi::Function dispatch, std::vector<in
   wakeup->async.data = wakeup.get();
   wakeup->dispatch = this;
   uv_unref(reinterpret_cast<uv_handle_t*>(&wakeup->async));
+  uv_prepare_init(loop, &wakeup->turn_end);
+  wakeup->turn_end.data = wakeup.get();
+  uv_unref(reinterpret_cast<uv_handle_t*>(&wakeup->turn_end));
   wakeup_ = wakeup.release();
   return napi_add_async_cleanup_hook(env, OnEnvironmentEnd, wakeup_, &wakeup_->cleanup) == napi_ok;
 }
@@ -40,10 +44,14 @@ void RecordDispatch::Close() {
   dispatch_.Reset();
   if (wakeup_ == nullptr) return;
   wakeup_->dispatch = nullptr;
-  uv_close(reinterpret_cast<uv_handle_t*>(&wakeup_->async), [](uv_handle_t* handle) {
-    const std::unique_ptr<Wakeup> wakeup(static_cast<Wakeup*>(handle->data));
+  const auto on_closed = [](uv_handle_t* handle) {
+    auto* wakeup = static_cast<Wakeup*>(handle->data);
+    if (--wakeup->handles != 0) return;
     if (wakeup->cleanup != nullptr) napi_remove_async_cleanup_hook(wakeup->cleanup);
-  });
+    delete wakeup;
+  };
+  uv_close(reinterpret_cast<uv_handle_t*>(&wakeup_->turn_end), on_closed);
+  uv_close(reinterpret_cast<uv_handle_t*>(&wakeup_->async), on_closed);
   wakeup_ = nullptr;
 }
 
@@ -53,6 +61,31 @@ void RecordDispatch::Ref() {
 
 void RecordDispatch::Unref() {
   if (wakeup_ != nullptr) uv_unref(reinterpret_cast<uv_handle_t*>(&wakeup_->async));
+}
+
+// -- Turns.
+
+void RecordDispatch::OpenTurn(size_t lane) {
+  if (wakeup_ == nullptr || backend() == nullptr) return;
+  seen_[lane] = ControlBlock(controls_[lane])[records::kReplyPublished].load();
+  backend()->Wake(lane);
+  // Libuv runs it before it waits for I/O, the callbacks of which are in the next turn.
+  uv_prepare_start(&wakeup_->turn_end, [](uv_prepare_t* handle) {
+    uv_prepare_stop(handle);
+    RecordDispatch* dispatch = static_cast<Wakeup*>(handle->data)->dispatch;
+    if (dispatch != nullptr) dispatch->EndTurns();
+  });
+}
+
+// The lane announces that it sleeps before it reads kTurnOpen, so one of the two sees the other.
+void RecordDispatch::EndTurns() {
+  for (size_t lane = 0; lane < controls_.size(); ++lane) {
+    const ControlBlock control(controls_[lane]);
+    if (control[records::kTurnOpen].load(std::memory_order_relaxed) == 0) continue;
+    control[records::kTurnOpen].store(0, std::memory_order_seq_cst);
+    const bool has_more = control[records::kReplyPublished].load() != seen_[lane];
+    if (has_more && backend() != nullptr) backend()->Wake(lane);
+  }
 }
 
 // -- Batches.

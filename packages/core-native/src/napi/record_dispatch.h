@@ -40,6 +40,9 @@ class RecordDispatch {
   // Idempotent.
   void Close();
 
+  // The turn of the event loop has a reply for the lane, and kTurnOpen is set.
+  void OpenTurn(size_t lane);
+
   // Whether the event loop stays alive for new records. At first it does not.
   void Ref();
   void Unref();
@@ -47,9 +50,11 @@ class RecordDispatch {
  private:
   enum class Dispatched : uint8_t { kAll, kSome, kStop };
 
-  // The handle outlives the object: it is freed after the loop has closed it.
+  // The handles outlive the object: they are freed after the loop has closed both.
   struct Wakeup {
     uv_async_t async;
+    uv_prepare_t turn_end;  // Runs while a turn is open, and does not keep the loop alive.
+    int handles = 2;
     RecordDispatch* dispatch = nullptr;
     napi_async_cleanup_hook_handle cleanup = nullptr;
   };
@@ -57,6 +62,7 @@ class RecordDispatch {
   static void OnEnvironmentEnd(napi_async_cleanup_hook_handle handle, void* argument);
   HostBackend* backend() const { return owner_.backend->get(); }
   void OnWake();
+  void EndTurns();
   // Returns true if the event loop must get its turn before the remaining records.
   bool DrainRecords();
   Dispatched DispatchRegion(size_t lane, const RequestQueue::Region& region);
@@ -68,6 +74,7 @@ class RecordDispatch {
   bool is_draining_ = false;
   Napi::FunctionReference dispatch_;
   std::vector<int32_t*> controls_;
+  std::vector<uint32_t> seen_;  // For each lane: kReplyPublished when it was woken for its turn.
 };
 
 }  // namespace httpsys

@@ -256,6 +256,10 @@ enum ControlWord : uint32_t {
   // 1 while dispatch() runs. Who calls it clears the word, and then looks at kLaneSleeping: until
   // then the lane may let replies gather.
   kBatchOpen = 49,
+  // 1 from the first reply that is published outside dispatch() until the event loop's turn ends.
+  // Set by JavaScript, which then calls Engine.openTurn(lane); cleared at the turn's end, after
+  // which the lane is woken for further replies. Until then the lane looks for them by itself.
+  kTurnOpen = 50,
   kControlWords = 64,
 };
 

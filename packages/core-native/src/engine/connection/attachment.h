@@ -67,6 +67,11 @@ class Attachment {
     return requests_.HasUnread() &&
            control_[records::kBatchOpen].load(std::memory_order_seq_cst) == 1;
   }
+  // True from JavaScript's first reply outside of a batch until the end of its event loop's turn:
+  // it adds replies without waking the lane.
+  bool IsTurnOpen() const {
+    return control_[records::kTurnOpen].load(std::memory_order_seq_cst) == 1;
+  }
   // Makes the records so far visible, and wakes JavaScript if it must be told.
   void Publish() {
     if (requests_.Publish()) signal_->Raise();

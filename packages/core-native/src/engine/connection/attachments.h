@@ -35,6 +35,11 @@ class Attachments {
       return !one->replies().HasMore() || one->IsInBatch();
     });
   }
+  // True while a JavaScript environment may add replies without waking the lane, outside of a
+  // batch. Thread: the lane.
+  bool IsTurnOpen() const {
+    return std::any_of(begin(), end(), [](const auto& one) { return one->IsTurnOpen(); });
+  }
   // True while a JavaScript environment reads records. Thread: any.
   bool IsDraining() const {
     return std::any_of(begin(), end(), [](const auto& one) { return one->signal().is_draining(); });
