@@ -35,6 +35,7 @@ constexpr ReplyType kFrequent[] = {
     ReplyType::kUpgradeDecline, ReplyType::kShutdown,
     ReplyType::kSocketOption,   ReplyType::kIdleTimeout,
     ReplyType::kAskCertificate, ReplyType::kDestroy,
+    ReplyType::kRefuseBody,
 };
 
 // What clients have sent when the replies come.

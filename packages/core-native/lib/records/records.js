@@ -108,7 +108,8 @@ module.exports = {
     kBroadcast: 18,
     kBroadcastBlock: 19,
     kCachePolicy: 20,
-    kAskCertificate: 21
+    kAskCertificate: 21,
+    kRefuseBody: 22
   },
   kCacheNothing: 0,
   kCacheUserInvalidates: 1,
@@ -126,6 +127,8 @@ module.exports = {
   kReplyIfUnserved: 1 << 6,
   kReplyMayMove: 1 << 7,
   kReplyUndecided: 1 << 8,
+  kReplyLogged: 1 << 9,
+  kReplyUnanswered: 1 << 10,
   kWebSocketFixedBytes: 56,
   kSocketAutoPong: 1 << 0,
   kSocketSkipUtf8: 1 << 1,

@@ -177,6 +177,7 @@ enum class ReplyType : uint8_t {
   kBroadcastBlock = 19,  // The same by reference.
   kCachePolicy = 20,     // How long the kernel may answer with the response that begins.
   kAskCertificate = 21,  // The peer is to show a certificate; kPeerCertificate follows.
+  kRefuseBody = 22,      // JavaScript refuses a body that is longer than its request may have.
 };
 
 enum CachePolicy : uint32_t {
@@ -197,6 +198,8 @@ enum ReplyFlags : uint32_t {   // word 1 >> 8.
   kReplyMayMove = 1u << 7,     // kDestroy: another member of a shared port may have it instead.
   kReplyUndecided = 1u << 8,   // kUpgradeAccept: not decided yet what the bytes are. The lane keeps
                                // them until kUpgradeAccept without this flag, or kWebSocket.
+  kReplyLogged = 1u << 9,      // kRefuseBody: the refusal is counted, and is in the error log,
+  kReplyUnanswered = 1u << 10,  // with this as one that its client learns from the end alone.
 };
 
 // kResponse: word 4 head bytes, 5 body bytes, 6 status, 7 keep-alive timeout in ms (with kReplyEnd;

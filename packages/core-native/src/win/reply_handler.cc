@@ -78,6 +78,8 @@ void ReplyHandler::HandleOpen(KernelConnection* connection, const ReplyRecord& r
       return session_->OnUpgrade(connection, reply.has(records::kReplyUndecided));
     case ReplyType::kAskCertificate:
       return session_->AskCertificate(connection);
+    case ReplyType::kRefuseBody:
+      return OnRefuseBody(connection);
     case ReplyType::kCachePolicy:
       return OnCachePolicy(connection, reply);
     case ReplyType::kIdleTimeout:
@@ -174,6 +176,12 @@ void ReplyHandler::OnCachePolicy(KernelConnection* connection, const ReplyRecord
   if (!exchange->cache_policy.Set(policy.kind, policy.seconds)) {
     replies_->End("has a policy of caching that does not exist");
   }
+}
+
+// The answer to a refused body leaves, although JavaScript destroys the connection right behind it.
+// Behind other requests it has not had its turn.
+void ReplyHandler::OnRefuseBody(KernelConnection* connection) {
+  if (connection->exchanges.size() == 1) connection->exchanges.front()->is_refused = true;
 }
 
 void ReplyHandler::OnShutdown(KernelConnection* connection) {

@@ -32,6 +32,7 @@ class ReplyHandler {
   void OnBlock(KernelConnection* connection, const ReplyRecord& reply);
   void OnDestroy(KernelConnection* connection, uint32_t flags);
   void OnCachePolicy(KernelConnection* connection, const ReplyRecord& reply);
+  static void OnRefuseBody(KernelConnection* connection);
   void OnShutdown(KernelConnection* connection);
   void DropBlock(uint32_t id);
   void WriteBody(Exchange* exchange, std::string_view bytes, uint32_t flags);

@@ -395,6 +395,9 @@ bool Http1Session::OnReply(Connection* connection, const ReplyRecord& reply) {
     case records::ReplyType::kUpgradeDecline:
       OnUpgradeDecline(connection);
       return true;
+    case records::ReplyType::kRefuseBody:
+      OnRefuseBody(connection, reply);
+      return true;
     default:
       return replies_.OnReply(connection, reply);
   }
@@ -424,6 +427,27 @@ void Http1Session::OnUpgradeDecline(Connection* connection) {
     Messages::Begin(connection, clock_->Ns());
   }
   input_->Resume(connection, kPauseUpgrade);
+}
+
+// The refused request may be whole, and others may have been read behind it: JavaScript drops them.
+void Http1Session::OnRefuseBody(Connection* connection, const ReplyRecord& reply) {
+  if (reply.has(records::kReplyLogged)) {
+    answers_->CountRefusedBody(connection, !reply.has(records::kReplyUnanswered));
+  }
+  switch (connection->phase()) {
+    case InputPhase::kHead:
+    case InputPhase::kBodyLength:
+    case InputPhase::kBodyChunked:
+    case InputPhase::kAfterClose:
+      break;
+    default:
+      return;
+  }
+  Messages::StopTime(connection);
+  transport_->StopTimer(connection);
+  Messages::Refuse(connection, ErrorKind::kBodyTooLarge);
+  // JavaScript acknowledges no bytes of a refused body.
+  input_->Resume(connection, kPauseWindow);
 }
 
 // -- Time.

@@ -79,6 +79,7 @@ class Http1Session final : public Protocol {
                          size_t* used);
   void OnUpgradeAccept(Connection* connection, bool is_undecided);
   void OnUpgradeDecline(Connection* connection);
+  void OnRefuseBody(Connection* connection, const ReplyRecord& reply);
   std::unique_ptr<http1::RequestParser> TakeParser();
 
   const http1::MethodTable* methods_;

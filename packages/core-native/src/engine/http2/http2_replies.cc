@@ -81,6 +81,9 @@ bool Http2Replies::OnStreamReply(Connection* stream, const ReplyRecord& reply) {
     case ReplyType::kUpgradeDecline:
       requests_->OnUpgradeDecline(stream);
       return true;
+    case ReplyType::kRefuseBody:
+      requests_->OnRefuseBody(stream, reply);
+      return true;
     case ReplyType::kSocketOption:
     case ReplyType::kIdleTimeout:
       return true;

@@ -338,6 +338,17 @@ void Http2Requests::OnUpgradeDecline(Connection* connection) {
   connections_->GiveWindow(connection, connection->stream->unread_bytes);
 }
 
+void Http2Requests::OnRefuseBody(Connection* connection, const ReplyRecord& reply) {
+  if (reply.has(records::kReplyLogged)) {
+    answers_->CountRefusedBody(connection, !reply.has(records::kReplyUnanswered));
+  }
+  if (connection->phase() != InputPhase::kStream || connection->stream->is_parked) return;
+  // The window is that of the connection, too, whose other streams go on.
+  connections_->GiveWindow(connection, connection->stream->unread_bytes);
+  Messages::StopTime(connection);
+  Messages::Refuse(connection, ErrorKind::kBodyTooLarge);
+}
+
 void Http2Requests::CheckStreamTimeouts(Connection* connection, uint64_t now_ns,
                                         uint64_t request_ns) {
   if (!connection->is_open() || connection->message.start_ns() == 0 || request_ns == 0) return;

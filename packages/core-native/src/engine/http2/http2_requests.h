@@ -21,6 +21,7 @@
 #include "http1/method_table.h"
 #include "http1/request_parser.h"
 #include "http2/nghttp2_api.h"
+#include "records/replies.h"
 
 namespace httpsys::engine {
 
@@ -72,6 +73,8 @@ class Http2Requests final : public AnswerWriter, public RelayedStreams, public U
 
   void OnWindow(Connection* connection, uint32_t bytes);
   void OnUpgradeDecline(Connection* connection);
+  // JavaScript refuses the body of the stream: what still comes of it is thrown away.
+  void OnRefuseBody(Connection* connection, const ReplyRecord& reply);
 
   // -- AnswerWriter.
 

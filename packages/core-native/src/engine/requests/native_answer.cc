@@ -93,6 +93,13 @@ AnswerOutcome NativeAnswers::Give(AnswerWriter* writer, Connection* connection,
   return AnswerOutcome::kReset;
 }
 
+void NativeAnswers::CountRefusedBody(const Connection* connection, bool is_answered) {
+  constexpr auto kKind = records::ErrorKind::kBodyTooLarge;
+  counters_.Add(LaneCounter::kRefused);
+  if (!is_answered) counters_.Add(LaneCounter::kReset);
+  Log(connection, nullptr, is_answered ? StatusFor(kKind) : 0, ReasonFor(kKind, true));
+}
+
 void NativeAnswers::CountSlowReader(const Connection* connection) {
   counters_.Add(LaneCounter::kSlowReaders);
   Log(connection, nullptr, 0, "Timer_MinBytesPerSecond");

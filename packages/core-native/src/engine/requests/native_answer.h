@@ -104,6 +104,9 @@ class NativeAnswers final : public ReadObserver {
   AnswerOutcome Answer(AnswerWriter* writer, Connection* connection, const http1::RequestHead* head,
                        const NativeAnswer& answer);
 
+  // Counts and logs a body that JavaScript refuses. `is_answered`: JavaScript answers with 413;
+  // otherwise its response has begun, and the request is reset.
+  void CountRefusedBody(const Connection* connection, bool is_answered);
   // Counts and logs a client that reads more slowly than minSendRate. It gets no answer.
   void CountSlowReader(const Connection* connection);
 
