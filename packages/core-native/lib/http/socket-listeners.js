@@ -5,11 +5,12 @@
 
 const { EventEmitter } = require('node:events')
 const http = require('node:http')
+const R = require('../records/records')
 const { kNeedDrain } = require('../node-private/node-internals')
 const { isHeadSent } = require('../node-private/response')
 const { connectionClosed } = require('./connection-end')
 const { State, isLight, ownMessage } = require('./socket-state')
-const { kListener, kReceiving, kState } = require('./symbols')
+const { kLane, kListener, kReceiving, kSlot, kState } = require('./symbols')
 
 /** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
 
@@ -87,10 +88,11 @@ function onSocketDrain () {
   }
 }
 
+const kBodyTooLarge = 'ERR_HTTPSYS_BODY_TOO_LARGE'
 const kCannedReplies = new Map([
   ['HPE_HEADER_OVERFLOW', cannedReply(431)],
   ['HPE_CHUNK_EXTENSIONS_OVERFLOW', cannedReply(413)],
-  ['ERR_HTTPSYS_BODY_TOO_LARGE', cannedReply(413)],
+  [kBodyTooLarge, cannedReply(413)],
   ['ERR_HTTP_REQUEST_TIMEOUT', cannedReply(408)]
 ])
 const kBadRequest = cannedReply(400)
@@ -108,10 +110,20 @@ function onSocketError (error) {
   if (this.listenerCount('error') === 0) this.on('error', noop)
   if (this.server.emit('clientError', error, this)) return
   const res = ownMessage(this)
+  let isAnswered = false
   if (this.writable && (!res || !isHeadSent(res))) {
     this.write(kCannedReplies.get(error.code ?? '') ?? kBadRequest, 'latin1')
+    isAnswered = true
   }
+  if (error.code === kBodyTooLarge && !this.destroyed) logRefusedBody(this, isAnswered)
   this.destroy(error)
 }
 
-module.exports = { addListeners, onSocketError, removeListeners, forgetResponse, showData }
+// The lane has the error log, and cannot know whether a listener of 'clientError' gives the answer.
+/** @param {EngineSocket} socket whose request has a body that is too long @param {boolean} isAnswered with 413 */
+function logRefusedBody (socket, isAnswered) {
+  if ((socket[kState] & State.kLaneClosed) !== 0) return
+  socket[kLane].writer.command(R.ReplyType.kRefuseBody, R.kReplyLogged | (isAnswered ? 0 : R.kReplyUnanswered), socket[kSlot])
+}
+
+module.exports = { addListeners, logRefusedBody, onSocketError, removeListeners, forgetResponse, showData }
