@@ -77,6 +77,7 @@ const pair = () => require('../helpers/certificates').certificate('localhost')
 /** All names of ours, each with a value that its own place takes. @type {Record<string, any>} */
 const kOurs = {
   maxRequestBodySize: 1000,
+  maxRequestBodySizeCeiling: 0, // Another value needs maxRequestBodySize beside it.
   pipelinedRequestsMax: 4,
   queueLimit: 10,
   queueTimeout: 1000,
@@ -96,7 +97,7 @@ const kOurs = {
   restart: true,
   waitMs: 1000
 }
-const kServer = ['maxRequestBodySize', 'pipelinedRequestsMax', 'queueLimit', 'queueTimeout', 'http503Verbosity', 'minSendRate', 'stripPrefix', 'strictUrl', 'http2', 'httpSys']
+const kServer = ['maxRequestBodySize', 'maxRequestBodySizeCeiling', 'pipelinedRequestsMax', 'queueLimit', 'queueTimeout', 'http503Verbosity', 'minSendRate', 'stripPrefix', 'strictUrl', 'http2', 'httpSys']
 const kSources = ['certificates', 'certificateDirectory', 'devCert']
 const kQueue = ['queueName', 'queueMode']
 

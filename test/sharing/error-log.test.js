@@ -157,6 +157,48 @@ describe('A relayed request that its owner refuses', { skip: kSkip }, () => {
     assert.deepEqual(a.lines(), [])
   })
 
+  it('is there when its application has lowered the limit of the body, of a known length or in chunks', async (t) => {
+    const { port, a, b } = await frontAndBack(t)
+    const chunks = ['Transfer-Encoding: chunked', '', '13\r\nmore than ten bytes\r\n0\r\n\r\n']
+    const known = ['Content-Length: 19', '', 'more than ten bytes']
+    for (const [i, rest] of [chunks, known].entries()) {
+      const client = await connect(t, port, undefined, kTrusting)
+      const [answer] = client.send(['POST /x?limit=10 HTTP/1.1', 'Host: other.test', ...rest].join('\r\n'))
+      assert.equal((await answer).status, 413)
+      await client.closed
+      assert.equal(b.lines().length, i + 1)
+      assert.match(b.lines()[i], new RegExp(` ::ffff:127\\.0\\.0\\.1 \\d+ ::ffff:127\\.0\\.0\\.1 ${port} - - - 413 \\d+ EntityTooLarge$`))
+    }
+    assert.deepEqual(a.lines(), [])
+    const taken = await (await connect(t, port, undefined, kTrusting)).request('/x?limit=10', { host: 'other.test', method: 'POST', body: 'ten  bytes' })
+    assert.equal(taken.status, 200)
+  })
+
+  it('is there when its application has lowered the limit of a stream of HTTP/2, whose connection goes on', async (t) => {
+    const { port, a, b } = await frontAndBack(t)
+    const client = await session(t, port)
+    for (const length of [{ 'content-length': '19' }, {}]) {
+      const stream = client.request({ ':path': '/x?limit=10', ':authority': 'other.test', ':method': 'POST', ...length })
+      stream.on('error', () => {}).resume()
+      stream.end('more than ten bytes')
+      const [headers] = await once(stream, 'response')
+      assert.equal(headers[':status'], 413)
+      if (!stream.closed) await once(stream, 'close')
+    }
+    assert.equal((await ask(client, '/y')).status, 200)
+    assert.equal(b.lines().length, 2)
+    for (const line of b.lines()) assert.match(line, / - - - 413 \d+ EntityTooLarge$/)
+    assert.deepEqual(a.lines(), [])
+  })
+
+  it('is there when a body of a shared port goes above the ceiling of its owner, whatever its application has set', async (t) => {
+    const { port, b } = await frontAndBack(t, {}, { maxRequestBodySize: 10, maxRequestBodySizeCeiling: 20 })
+    const status = async (/** @type {string} */ target, /** @type {number} */ bytes) =>
+      (await (await connect(t, port, undefined, kTrusting)).request(target, { host: 'other.test', method: 'POST', body: 'x'.repeat(bytes) })).status
+    assert.deepEqual([await status('/x', 10), await status('/x', 11), await status('/x?limit=20', 20), await status('/x?limit=20', 21)], [200, 413, 200, 413])
+    assert.equal(b.lines().length, 2)
+  })
+
   it('is so with its version when it is a stream of HTTP/2', async (t) => {
     const { port, b } = await frontAndBack(t, {}, { queueLimit: 1 })
     const client = await session(t, port)
@@ -180,6 +222,20 @@ it('A request for a host whose certificate was not shown is logged as 421', { sk
   const client = await connect(t, port, undefined, kTrusting)
   assert.equal((await client.request('/x', { host: 'b.test' })).status, 421)
   assert.match(a.lines().join('\n'), /^[^\n]* HTTP\/1\.1 GET \/x 421 \d+ Hostname$/)
+})
+
+it('A body is in the log that its server refuses in the middle, whether the server or the application has set the limit', { skip: kSkip }, async (t) => {
+  for (const [options, target] of /** @type {[any, string][]} */ ([[{ maxRequestBodySize: 10 }, '/x'], [{}, '/x?limit=10']])) {
+    const { port, a } = await frontAndBack(t, options)
+    const client = await connect(t, port, undefined, kTrusting)
+    const [answer] = client.send(`POST ${target} HTTP/1.1\r\nHost: a.test\r\nTransfer-Encoding: chunked\r\n\r\na\r\n0123456789\r\n`)
+    await until(async () => await a.tell('requests') === 1, 'the request has begun')
+    client.socket.write('1\r\nx\r\n')
+    assert.equal((await answer).status, 413)
+    await client.closed
+    assert.equal(a.lines().length, 1)
+    assert.match(a.lines()[0], / - - - 413 \d+ EntityTooLarge$/)
+  }
 })
 
 it('A request of HTTP/2 that breaks a limit is in the log', { skip: kSkip }, async (t) => {

@@ -25,7 +25,7 @@ export interface ServerConfig {
   maxHeaderSize: number
   /** Most lines in a head or a trailer section; Infinity = no limit. */
   maxHeaderLines: number
-  /** Longest request body in bytes; 0 = no limit. */
+  /** Longest request body in bytes: the option maxRequestBodySizeCeiling, if it is given; 0 = no limit. */
   maxRequestBodySize: number
   /** Unanswered requests of one connection that are handed to JavaScript before reading pauses. */
   pipelinedRequestsMax: number

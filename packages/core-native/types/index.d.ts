@@ -17,6 +17,11 @@ export interface EngineServerOptions {
    */
   maxRequestBodySize?: number
   /**
+   * Highest value in bytes that a handler can give to `req.maxRequestBodySize`; requests with bodies up to it reach the handler.
+   * Needs `maxRequestBodySize`, and must not be below it. 0, the default, means `maxRequestBodySize`.
+   */
+  maxRequestBodySizeCeiling?: number
+  /**
    * Connections of one client: of one IPv4 address, or of one /64 network of IPv6. A further one is closed at once, as by
    * `server.maxConnections`; one that other servers of the port have had gets 503 (docs/options.md). 0, the default, means no
    * limit. Not with HTTP.SYS.
@@ -145,6 +150,12 @@ declare module 'node:http' {
      * taken off. Found out when it is first read, from `originalUrl` or else `url`.
      */
     readonly urlPrefixPath?: string
+    /**
+     * Longest body of this request in bytes; 0 means no limit. It is the server's `maxRequestBodySize` until a handler sets it, at
+     * most to the server's `maxRequestBodySizeCeiling`, before somebody begins to read the body (ERR_HTTPSYS_BODY_BEGUN). A longer
+     * body is answered with 413. Undefined on responses that a client gets, and on requests of other servers.
+     */
+    maxRequestBodySize?: number
   }
 }
 

@@ -51,11 +51,13 @@ export declare const kOnCertificate: unique symbol
 export declare const kResource: unique symbol
 export declare const kResourceEnded: unique symbol
 export declare const kEndHeld: unique symbol
+export declare const kBodyLimit: unique symbol
 export declare const kEnded: unique symbol
 export declare const kOlder: unique symbol
 export declare const kNewer: unique symbol
 export declare const kBegin: unique symbol
 export declare const kListener: unique symbol
+export declare const kServedByNode: unique symbol
 
 /** Of lib/http/symbols.js, which says what each fact is. */
 export interface Symbols {
@@ -91,11 +93,13 @@ export interface Symbols {
   readonly kResource: typeof kResource
   readonly kResourceEnded: typeof kResourceEnded
   readonly kEndHeld: typeof kEndHeld
+  readonly kBodyLimit: typeof kBodyLimit
   readonly kEnded: typeof kEnded
   readonly kOlder: typeof kOlder
   readonly kNewer: typeof kNewer
   readonly kBegin: typeof kBegin
   readonly kListener: typeof kListener
+  readonly kServedByNode: typeof kServedByNode
 }
 
 /** Runs a function where something was called before: in its AsyncLocalStorage and its domain. */
@@ -108,7 +112,7 @@ export interface EngineListener {
   /** Open connections in HTTP mode. */
   sockets: Set<EngineSocket>
   prefixes: Prefixes
-  own: { stripPrefix: boolean }
+  own: { stripPrefix: boolean, maxRequestBodySize: number, maxRequestBodySizeCeiling: number }
   /** The application's own class, or ours. */
   IncomingMessage: new (socket: EngineSocket) => EngineRequest
   ServerResponse: new (req: EngineRequest, options: ResponseOptions) => EngineResponse
@@ -299,10 +303,20 @@ export interface SocketChannel {
 }
 
 /** A request of the engine's own class, or of the application's. */
+export interface BodyLimit {
+  bytes: number
+  received: number
+  hasBegun: boolean
+  isRefused: boolean
+  read: http.IncomingMessage['read']
+  isBelow (bytes: number): boolean
+}
+
 export interface EngineRequest extends http.IncomingMessage, PrivateRequest {
   [kResource]: AsyncResource | null
   [kResourceEnded]: boolean
   [kEndHeld]: boolean
+  [kBodyLimit]?: BodyLimit
   [kDetachAbortSignal] (): void
   urlPrefix?: string
   urlPrefixPath?: string

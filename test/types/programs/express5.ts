@@ -23,6 +23,7 @@ createServer({ stripPrefix: true }, app).listen('http://*:8080/')
 app.get('/wrong/:id', (req: Request<{ id: string }>) => { req.params.id.toFixed() })
 // @ts-expect-error an application of Express has no such method
 adapter.app.serve(8080)
+app.post('/', (req, _res, next) => { req.maxRequestBodySize = 1000; next() })
 // @ts-expect-error urlPrefix is text
 app.get('/wrong', (req) => { req.urlPrefix.port() })
 export { whole }

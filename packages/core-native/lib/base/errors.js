@@ -230,10 +230,18 @@ const EnvironmentError = declare('ERR_HTTPSYS_ENVIRONMENT', TypeError,
   }))
 
 const BodyTooLargeError = declare('ERR_HTTPSYS_BODY_TOO_LARGE', Error,
-  () => ({ message: 'The request body is longer than maxRequestBodySize' }))
+  /** @param {string} [limit] */
+  (limit = 'maxRequestBodySize') => ({ message: `The request body is longer than ${limit}` }))
+
+const BodyBegunError = declare('ERR_HTTPSYS_BODY_BEGUN', Error,
+  () => ({
+    message: 'req.maxRequestBodySize cannot be set any more: somebody has begun to read the body of the request, or its response has ' +
+      'finished. Set it at the beginning of the handler, before middleware that reads the body'
+  }))
 
 module.exports = {
   codes,
+  BodyBegunError,
   BodyTooLargeError,
   CertificateFileError,
   CoordinatorError,

@@ -20,6 +20,7 @@ const { State, isLight, ownMessage, publish, uncount, updateLoop } = require('./
 const { systemError } = require('../base/system-error')
 const { onSocketError, showData } = require('./socket-listeners')
 const { connectionClosed } = require('./connection-end')
+const { isBodyRefused } = require('./body-limit')
 const { onRequest, onBody, onBodyEnd, onThrown, forgetContext, copy } = require('./exchange')
 const { served } = require('./served')
 const { zeroIsALimit } = require('../node-private/node-internals')
@@ -28,7 +29,7 @@ const { allowsHalfOpen, connectionsOf, countConnection } = require('../node-priv
 const { restartTimeout } = require('../node-private/socket')
 const { describeError, describeAgain } = require('./client-error')
 const {
-  kState, kOutgoing, kUnsent, kOnClosed, kRefusal, kListener, kChannel, kErrorListener, kParent, kRemote, kShared, kTaken,
+  kState, kOutgoing, kReceiving, kUnsent, kOnClosed, kRefusal, kListener, kChannel, kErrorListener, kParent, kRemote, kShared, kTaken,
   kTls, kTlsError, kOnCertificate, kEndsIn
 } = require('./symbols')
 
@@ -371,6 +372,9 @@ function onceFinished (socket, run) {
 /** @param {EngineSocket} socket @param {number} kind @param {Buffer} raw */
 function onError (socket, kind, raw) {
   socket[kState] |= State.kFailed
+  // JavaScript has refused the message, and answers when it is its turn.
+  const receiving = socket[kReceiving]
+  if (receiving !== null && isBodyRefused(socket, receiving)) return
   // A connection that came too late has no server that could be told.
   if (isLight(socket) && (socket[kState] & State.kDestroyed) !== 0) return
   if (isLight(socket)) materialise(socket)

@@ -24,6 +24,7 @@ const { acceptsUpgrade, decidesUpgrades, highWaterMarkOf, joinsDuplicates, rejec
 const { forgetRead, restartTimeout } = require('../node-private/socket')
 const { closeUnread, consumed, materialise } = require('./socket')
 const { closeIfIdle, onLateRequest } = require('./closing')
+const { isBodyRefused, limitBody, mayHave } = require('./body-limit')
 const { answerBegins, answerEnds, emitClose, endResource, flushHeldEnd } = require('./connection-end')
 const { State, isLight, publish } = require('./socket-state')
 const { removeListeners, forgetResponse, showData } = require('./socket-listeners')
@@ -180,7 +181,7 @@ function onRequest (lane, socket, words, bytes, at) {
     drainTicks?.()
   } finally {
     socket[kReceiving] = null
-    resource.runInAsyncScope(complete, undefined, req, res)
+    if (!isBodyRefused(socket, req)) resource.runInAsyncScope(complete, undefined, req, res)
   }
 }
 
@@ -234,14 +235,18 @@ function start (server, socket, req, flags, body) {
     publish(socket, kUpgradeDecline)
     body = null // The lane still has these bytes and parses them now.
   }
-  if ((flags & R.kFlagComplete) === 0) socket[kReceiving] = req
+  if ((flags & R.kFlagComplete) === 0) {
+    socket[kReceiving] = req
+    const { maxRequestBodySize, maxRequestBodySizeCeiling } = server[kListener].own
+    if (maxRequestBodySizeCeiling !== 0) limitBody(req, maxRequestBodySize)
+  }
   let res
   socket[kState] |= State.kInHandler
   try {
     res = deliver(server, socket, req, flags)
   } finally {
     socket[kState] &= ~State.kInHandler
-    if (body !== null && !isDumped(req)) req.push(body)
+    if (body !== null && !isDumped(req) && mayHave(socket, req, body.length)) req.push(body)
   }
   if ((flags & R.kFlagComplete) !== 0) complete(req, res)
   return res
@@ -432,6 +437,7 @@ function onBody (socket, chunk) {
 /** @param {EngineSocket} socket @param {EngineRequest} req @param {Buffer} chunk */
 function pushBody (socket, req, chunk) {
   try {
+    if (!mayHave(socket, req, chunk.length)) return
     if (!req.push(chunk)) socket.pause()
   } catch (error) {
     keepContext()
@@ -445,7 +451,7 @@ function pushBody (socket, req, chunk) {
 function onBodyEnd (lane, socket, words, bytes, at) {
   const req = socket[kReceiving]
   socket[kReceiving] = null
-  if (req === null) return
+  if (req === null || isBodyRefused(socket, req)) return
   const w = at >>> 2
   const lines = words[w + Word.kBodyEndLines]
   const text = at + R.kPayloadAt + (lines << 3)

@@ -5,6 +5,7 @@
 const http = require('node:http')
 const { splitTarget } = require('../prefixes/url-prefix')
 const { addHeaderLine: stockAddHeaderLine } = require('../node-private/node-internals')
+require('./body-limit')
 const { kResource, kResourceEnded, kEndHeld } = require('./symbols')
 
 // Field names with a remembered rule. Applications meet some dozens; a client that invents names

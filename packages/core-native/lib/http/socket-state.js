@@ -30,7 +30,8 @@ const State = {
   kStream: 1 << 15, // A stream of an HTTP/2 connection.
   kHttp2: 1 << 16, // A connection that has streams.
   kRelayedStream: 1 << 17, // A stream of a client's connection that another process has.
-  kIdleCounted: 1 << 18 // The lane was told, since the last request, how long the connection may be idle: nobody else counts.
+  kIdleCounted: 1 << 18, // The lane was told, since the last request, how long the connection may be idle: nobody else counts.
+  kBodyLimited: 1 << 19 // A request that came over it has a limit of its own for its body.
 }
 
 /** @param {EngineSocket} socket */

@@ -45,6 +45,8 @@ module.exports = /** @type {import('../../types/internal').Symbols} */ ({
   kResource: Symbol('httpsys.resource'),
   kResourceEnded: Symbol('httpsys.resourceEnded'),
   kEndHeld: Symbol('httpsys.endHeld'),
+  /** On a request whose body has a limit of its own: that limit (see body-limit.js). */
+  kBodyLimit: Symbol('httpsys.bodyLimit'),
 
   /** On a response: true once the lane has been told that it is complete. */
   kEnded: Symbol('httpsys.ended'),
@@ -56,5 +58,7 @@ module.exports = /** @type {import('../../types/internal').Symbols} */ ({
   kBegin: Symbol('httpsys.begin'),
 
   /** On a server. */
-  kListener: Symbol('httpsys.listener')
+  kListener: Symbol('httpsys.listener'),
+  /** On a server with HTTPSYS_BACKEND=node: true. */
+  kServedByNode: Symbol('httpsys.servedByNode')
 })

@@ -374,7 +374,7 @@ class Listener {
     theEngine().native.configure(this.id, {
       ...connectionOptionsOf(server),
       maxHeaderLines: headerLinesMax(server),
-      maxRequestBodySize: own.maxRequestBodySize,
+      maxRequestBodySize: own.maxRequestBodySizeCeiling || own.maxRequestBodySize,
       pipelinedRequestsMax: own.pipelinedRequestsMax,
       maxConnectionsPerAddress: own.maxConnectionsPerAddress,
       maxConnectionsPerPrefix: own.maxConnectionsPerPrefix,

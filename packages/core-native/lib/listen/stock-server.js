@@ -6,6 +6,7 @@
 const http = require('node:http')
 const https = require('node:https')
 const { CapabilityError } = require('../base/errors')
+const { kServedByNode } = require('../http/symbols')
 const { refuseBehind, refuseIgnoredByServer } = require('../options/option-names')
 const { findCertificates, trustedBy } = require('../tls/certificate-sources')
 const { CreatedTls, certificatesForPort } = require('../tls/listen-tls')
@@ -146,6 +147,7 @@ function derive (Base) {
     if (sources !== null) addHosts(/** @type {https.Server} */ (this), sources.hosts)
   }
   Server.prototype = methodsOf(Base).prototype
+  Object.defineProperty(Server.prototype, kServedByNode, { value: true })
   Object.defineProperty(Server.prototype, 'constructor', { value: Server, writable: true, configurable: true })
   Object.setPrototypeOf(Server, Base)
   return /** @type {ServerClass} */ (/** @type {unknown} */ (Server)) // Its prototype is of a class that TypeScript does not follow.

@@ -14,6 +14,11 @@ function isDumped (req) {
   return req._dumped
 }
 
+/** @param {PrivateRequest} req @returns {boolean} whether somebody has begun to read it, or it was dumped or settled */
+function isConsumed (req) {
+  return req._consuming
+}
+
 /** @param {PrivateRequest} req @returns {boolean} whether nobody has listened to it or begun to read it */
 function isUnheard (req) {
   return req._eventsCount === 0 && !req._consuming && req.readableFlowing === null
@@ -56,4 +61,4 @@ function settleSilently (req) {
   state.closeEmitted = true
 }
 
-module.exports = { addHeaderLines, dumpUnconsumed, dumpUnread, isBuffering, isDumped, isUnheard, joinDuplicates, setUpgrade, settleSilently }
+module.exports = { addHeaderLines, dumpUnconsumed, dumpUnread, isBuffering, isConsumed, isDumped, isUnheard, joinDuplicates, setUpgrade, settleSilently }

@@ -8,6 +8,7 @@ const { nearest } = require('../base/nearest')
 /** name: default. Units and reasons: types/index.d.ts, docs/options.md. */
 const kDefaults = {
   maxRequestBodySize: 0,
+  maxRequestBodySizeCeiling: 0,
   maxConnectionsPerAddress: 0,
   maxConnectionsPerPrefix: 0,
   pipelinedRequestsMax: 32,
@@ -81,6 +82,18 @@ function takeHttp2 (option) {
   return { isWanted: isObject ? true : option, settings: /** @type {import('../../types/binding').Http2Settings & Record<string, boolean | number>} */ (settings) }
 }
 
+/** @param {typeof kDefaults} own @throws ERR_HTTPSYS_OPTION, ERR_OUT_OF_RANGE if the ceiling would have no effect */
+function checkCeiling ({ maxRequestBodySize, maxRequestBodySizeCeiling }) {
+  if (maxRequestBodySizeCeiling === 0) return
+  if (maxRequestBodySize === 0) throw new OptionError('createServer() without "maxRequestBodySize"', 'maxRequestBodySizeCeiling')
+  if (maxRequestBodySizeCeiling < maxRequestBodySize) {
+    throw Object.assign(
+      new RangeError('The value of "options.maxRequestBodySizeCeiling" is out of range. It must be 0, or >= "options.maxRequestBodySize", ' +
+        `which is ${maxRequestBodySize}. Received ${maxRequestBodySizeCeiling}`),
+      { code: 'ERR_OUT_OF_RANGE' })
+  }
+}
+
 /**
  * @param {object} options
  * @returns {typeof kDefaults}
@@ -110,6 +123,7 @@ function takeEngineOptions (options) {
     }
     own[name] = value
   }
+  checkCeiling(/** @type {typeof kDefaults} */ (own))
   return /** @type {typeof kDefaults} */ (own)
 }
 

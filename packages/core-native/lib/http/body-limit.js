@@ -1,0 +1,198 @@
+'use strict'
+
+// req.maxRequestBodySize: the longest body that one request may have. The lane enforces the limit of the server, which is the
+// highest one that a request can get; this file enforces lower ones. A request has a BodyLimit only if its limit was set, or if
+// its server has a ceiling and its body may be longer than maxRequestBodySize. All other requests cost nothing here.
+
+const http = require('node:http')
+const R = require('../records/records')
+const { BodyBegunError, BodyTooLargeError, CapabilityError } = require('../base/errors')
+const { isConsumed, isDumped } = require('../node-private/request')
+const { nodeProcess } = require('../node-private/node-process')
+const { connectionReset } = require('./client-error')
+const { runOutside } = require('./outside')
+const { materialise } = require('./socket')
+const { logRefusedBody, onSocketError } = require('./socket-listeners')
+const { State, isLight, ownMessage } = require('./socket-state')
+const { kBodyLimit, kIncoming, kLane, kListener, kOutgoing, kRefusal, kServedByNode, kSlot, kState } = require('./symbols')
+
+const kName = 'maxRequestBodySize'
+
+/** @typedef {import('../../types/internal').EngineRequest} EngineRequest */
+/** @typedef {import('../../types/internal').EngineServer} EngineServer */
+/** @typedef {import('../../types/internal').EngineSocket} EngineSocket */
+
+/** The limit of one request, and what has come of its body. */
+class BodyLimit {
+  /** The application has begun to read, so that the limit stands. */
+  hasBegun = false
+  /** The body was longer: nothing more of it is given to the application. */
+  isRefused = false
+
+  /** @param {number} bytes 0: no limit @param {number} received bytes of the body that the request has already @param {EngineRequest['read']} read of the request */
+  constructor (bytes, received, read) {
+    this.bytes = bytes
+    this.received = received
+    this.read = read
+  }
+
+  /** @param {number} bytes of a body, or NaN */
+  isBelow (bytes) {
+    return this.bytes !== 0 && bytes > this.bytes
+  }
+}
+
+/** @param {EngineRequest} req @returns {EngineSocket} where the engine has made the request; otherwise any socket, or none */
+function socketOf (req) {
+  return /** @type {EngineSocket} */ (req.socket)
+}
+
+// -- The property.
+
+/** @param {EngineServer | null | undefined} server of a socket that is not the engine's @returns {boolean} whether it is one of ours, so that Node's own code serves its requests */
+function isServedByNode (server) {
+  return !!server && (server[kListener] !== undefined || /** @type {{ [kServedByNode]?: boolean }} */ (server)[kServedByNode] === true)
+}
+
+/** @param {EngineRequest} req @returns {boolean} whether a byte of its body was given to the application, or is about to be */
+function isBeingRead (req) {
+  const limit = req[kBodyLimit]
+  if (limit !== undefined && limit.hasBegun) return true
+  if (req.readableDidRead || req.readableFlowing === true) return true
+  // Text that was decoded has lost the number of its bytes.
+  if (req.readableEncoding !== null && req.readableLength !== 0) return true
+  // A request without a body may have ended before its handler began.
+  return isConsumed(req) && !req.readableEnded
+}
+
+/** @param {unknown} bytes @param {EngineServer} server @returns {number} */
+function checkBytes (bytes, server) {
+  if (typeof bytes !== 'number') {
+    throw Object.assign(
+      new TypeError(`The "req.${kName}" property must be of type number. Received ${bytes === null ? 'null' : `type ${typeof bytes}`}`),
+      { code: 'ERR_INVALID_ARG_TYPE' })
+  }
+  const { maxRequestBodySize, maxRequestBodySizeCeiling } = server[kListener].own
+  const most = maxRequestBodySizeCeiling || maxRequestBodySize
+  if (Number.isSafeInteger(bytes) && (most === 0 ? bytes >= 0 : bytes >= 1 && bytes <= most)) return bytes
+  const allowed = most === 0
+    ? 'an integer >= 0'
+    : `an integer >= 1 && <= ${most}, as the server's option ` +
+      (maxRequestBodySizeCeiling !== 0 ? '"maxRequestBodySizeCeiling" says' : `"${kName}" says; its option "maxRequestBodySizeCeiling" allows more`)
+  throw Object.assign(
+    new RangeError(`The value of "req.${kName}" is out of range. It must be ${allowed}. Received ${bytes}`), { code: 'ERR_OUT_OF_RANGE' })
+}
+
+/** @this {EngineRequest} @returns {number | undefined} bytes, 0: no limit; undefined: a request that no server of ours has */
+function getLimit () {
+  const limit = this[kBodyLimit]
+  if (limit !== undefined) return limit.bytes
+  const socket = socketOf(this)
+  if (socket?.[kLane] !== undefined) return socket.server?.[kListener].own.maxRequestBodySize
+  return isServedByNode(socket?.server) ? 0 : undefined
+}
+
+/** @this {EngineRequest} @param {unknown} value */
+function setLimit (value) {
+  const socket = socketOf(this)
+  if (socket?.[kLane] === undefined || socket.server === undefined) {
+    if (isServedByNode(socket?.server)) throw new CapabilityError(`req.${kName}`, 'limitsRequestBodies', 'node')
+    Object.defineProperty(this, kName, { value, writable: true, enumerable: true, configurable: true })
+    return
+  }
+  const bytes = checkBytes(value, socket.server)
+  if (isBeingRead(this)) throw new BodyBegunError()
+  const limit = this[kBodyLimit]
+  if (limit === undefined) limitBody(this, bytes)
+  else limit.bytes = bytes
+}
+
+// Express gives requests a prototype of its own, which inherits from Node's alone.
+Object.defineProperty(http.IncomingMessage.prototype, kName, { configurable: true, get: getLimit, set: setLimit })
+
+/** @param {EngineRequest} req that nobody reads yet @param {number} bytes */
+function limitBody (req, bytes) {
+  req[kBodyLimit] = new BodyLimit(bytes, req.readableLength, req.read)
+  socketOf(req)[kState] |= State.kBodyLimited
+  Object.defineProperty(req, 'read', { value: read, writable: true, configurable: true })
+}
+
+// -- Reading.
+
+/** In place of read() of a request with a limit. @this {EngineRequest} @param {...unknown} args */
+function read (...args) {
+  const limit = /** @type {BodyLimit} */ (this[kBodyLimit])
+  if (!limit.hasBegun && !isDumped(this) && !this.destroyed) begin(this, limit)
+  return limit.isRefused ? null : Reflect.apply(limit.read, this, args)
+}
+
+// The application begins to read: a body that is known to be too long is refused before it gets anything of it.
+/** @param {EngineRequest} req @param {BodyLimit} limit */
+function begin (req, limit) {
+  limit.hasBegun = true
+  const announced = 'transfer-encoding' in req.headers ? 0 : Number(req.headers['content-length'] ?? 0)
+  if (limit.isBelow(limit.received) || limit.isBelow(announced)) refuse(req, limit)
+}
+
+/**
+ * A piece of a body has come.
+ *
+ * @param {EngineSocket} socket
+ * @param {EngineRequest} req
+ * @param {number} bytes
+ * @returns {boolean} whether the application may have it
+ */
+function mayHave (socket, req, bytes) {
+  if ((socket[kState] & State.kBodyLimited) === 0) return true
+  const limit = req[kBodyLimit]
+  return limit === undefined || admits(req, limit, bytes) // Another request of the connection may have one.
+}
+
+/** @param {EngineRequest} req @param {BodyLimit} limit @param {number} bytes @returns {boolean} */
+function admits (req, limit, bytes) {
+  if (limit.isRefused) return false
+  limit.received += bytes
+  // A stream that flows may give a piece to its listeners without read().
+  if (!limit.hasBegun && req.readableFlowing === true) begin(req, limit)
+  else if (limit.hasBegun && limit.isBelow(limit.received)) refuse(req, limit)
+  return !limit.isRefused
+}
+
+/** @param {EngineSocket} socket @param {EngineRequest} req @returns {boolean} whether its body was longer than its limit, so that its end is not told */
+function isBodyRefused (socket, req) {
+  return (socket[kState] & State.kBodyLimited) !== 0 && req[kBodyLimit]?.isRefused === true
+}
+
+// -- Refusing.
+
+/** @param {EngineRequest} req @param {BodyLimit} limit */
+function refuse (req, limit) {
+  limit.isRefused = true
+  req.complete = false // To the application, even if the whole body was received before it began to read.
+  const socket = socketOf(req)
+  socket[kState] |= State.kFailed // Requests behind it are not begun.
+  if ((socket[kState] & State.kLaneClosed) === 0) socket[kLane].writer.command(R.ReplyType.kRefuseBody, 0, socket[kSlot])
+  // The application's own code called read(): what ends the connection is none of its business.
+  const end = () => nodeProcess.nextTick(runOutside, () => fail(socket, req))
+  const waiting = socket[kOutgoing]?.find((res) => res.req === req)
+  // The answers to earlier requests leave first.
+  if (waiting === undefined) end()
+  else waiting.once('socket', end)
+}
+
+/** @param {EngineSocket} socket @param {EngineRequest} req whose response has its turn, or has left */
+function fail (socket, req) {
+  if (socket.destroyed) return
+  if (isLight(socket)) materialise(socket)
+  const error = /** @type {import('./client-error').ParseError} */ (new BodyTooLargeError(`req.${kName}`))
+  socket[kRefusal] ??= error
+  if (ownMessage(socket)?.req === req) return onSocketError.call(socket, error)
+  if (socket.server.listenerCount('clientError') === 0) logRefusedBody(socket, false)
+  socket.destroy(error)
+  // The end of the connection destroys the requests that have no response yet.
+  const incoming = socket[kIncoming]
+  const isWaiting = Array.isArray(incoming) ? incoming.includes(req) : incoming === req
+  if (!isWaiting) req.destroy(connectionReset())
+}
+
+module.exports = { isBodyRefused, limitBody, mayHave }
