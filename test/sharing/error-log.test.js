@@ -238,6 +238,22 @@ it('A body is in the log that its server refuses in the middle, whether the serv
   }
 })
 
+it('A body that is refused when its response has begun or left is in the log without a status', { skip: kSkip }, async (t) => {
+  for (const early of ['write', 'end']) {
+    const { port, a } = await frontAndBack(t)
+    const client = await connect(t, port, undefined, kTrusting)
+    let text = ''
+    client.socket.on('data', (/** @type {Buffer} */ piece) => { text += piece.toString('latin1') })
+    client.send(`POST /x?limit=10&early=${early} HTTP/1.1\r\nHost: a.test\r\nTransfer-Encoding: chunked\r\n\r\na\r\n0123456789\r\n`)[0].catch(() => {})
+    await until(() => text.includes('early'), 'the response has begun')
+    client.socket.write('1\r\nx\r\n')
+    await client.closed
+    assert.doesNotMatch(text, / 413 /)
+    assert.equal(a.lines().length, 1)
+    assert.match(a.lines()[0], / - - - - \d+ EntityTooLarge$/)
+  }
+})
+
 it('A request of HTTP/2 that breaks a limit is in the log', { skip: kSkip }, async (t) => {
   const { port, a } = await frontAndBack(t, { maxRequestBodySize: 10 })
   const client = await session(t, port)

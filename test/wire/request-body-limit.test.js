@@ -5,6 +5,7 @@
 
 const assert = require('node:assert/strict')
 const nodeHttp = require('node:http')
+const { AsyncLocalStorage } = require('node:async_hooks')
 const { once } = require('node:events')
 const { PassThrough } = require('node:stream')
 const { describe, it } = require('node:test')
@@ -231,6 +232,38 @@ describe('A lower limit of a request', kOptions, () => {
     assert.equal(text.slice(text.indexOf('first')), `first${kRefused}`)
     assert.deepEqual(targets, ['/1', '/2'])
     await assertRefused(all[0], '')
+  })
+
+  it('is refused behind the answers to earlier requests when the I/O thread has refused the body, too', async (t) => {
+    /** @type {any} */
+    let wire = null
+    const server = http.createServer({ maxRequestBodySize: 10, maxRequestBodySizeCeiling: 100 }, (req, res) => {
+      if (req.method === 'GET') return setTimeout(() => res.end('first'), 300)
+      req.on('error', () => {}).resume()
+      // Both refusals are made while this thread stands still.
+      wire.write(chunk('x'.repeat(200)))
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100)
+    })
+    wire = await dial(t, await serve(t, server))
+    wire.write(get() + kChunkedHead + chunk('01234567890'))
+    const text = await wire.untilClosed()
+    assert.match(text, /^HTTP\/1\.1 200 /)
+    assert.equal(text.slice(text.indexOf('first')), `first${kRefused}`)
+  })
+
+  it("is told to 'clientError' outside of the context of the request", async (t) => {
+    const storage = new AsyncLocalStorage()
+    const server = http.createServer((req) => storage.run('the request', () => {
+      Object.assign(req, { maxRequestBodySize: 10 })
+      req.on('error', () => {}).on('readable', () => req.read())
+    }))
+    const failed = new Promise((resolve) => server.on('clientError', (_error, socket) => {
+      resolve(storage.getStore())
+      socket.destroy()
+    }))
+    const wire = await dial(t, await serve(t, server))
+    wire.write(announced('01234567890'))
+    assert.equal(await failed, undefined)
   })
 
   it('ends the connection without 413 if the response has begun', async (t) => {
