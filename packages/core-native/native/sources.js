@@ -73,6 +73,7 @@ const kHttpSys = [
 const kEngine = [
   'backend/tls_contexts.cc',
   'base/allowance.cc',
+  'base/rate_bucket.cc',
   'base/small_blocks.cc',
   'base/unix_sockets_portable.cc',
   'engine/accept/accept_watch.cc',

@@ -68,6 +68,23 @@ inline constexpr size_t kSendBytesPerEvent = 1024 * 1024;
 // copy.
 inline constexpr size_t kSharedBytesMin = 1024;
 
+// -- Bandwidth of a prefix (maxBandwidth).
+
+// Output of this time may leave at once after a pause: longer than a busy lane or its timers are
+// late, and shorter than what anybody measures a rate over.
+inline constexpr uint64_t kBandwidthBurstMs = 100;
+// The least burst, in bytes: a small answer leaves at once with every rate.
+inline constexpr uint64_t kBandwidthBurstBytesMin = 4096;
+// What one connection or stream gets before the others have their turn, as time and in bytes. Less
+// costs more system calls, more lets each of many wait longer. The most is a socket's usual piece.
+inline constexpr uint64_t kBandwidthTurnMs = 20;
+inline constexpr uint64_t kBandwidthTurnBytesMin = 512;
+inline constexpr uint64_t kBandwidthTurnBytesMax = 64 * 1024;
+// The least and the longest time, in ms, after which a lane looks at the output that waits: looks
+// that find bytes for several turns cost less, and the rate may grow when another owner leaves.
+inline constexpr uint64_t kBandwidthLookMsMin = 5;
+inline constexpr uint64_t kBandwidthLookMsMax = 500;
+
 // -- WebSockets.
 
 // A message up to this size travels inside its record; a longer one in a block of its own, whose
