@@ -83,6 +83,7 @@ const kOurs = {
   queueTimeout: 1000,
   http503Verbosity: 'basic',
   minSendRate: 100,
+  maxBandwidth: 2048,
   stripPrefix: true,
   strictUrl: true,
   http2: true,
@@ -97,7 +98,7 @@ const kOurs = {
   restart: true,
   waitMs: 1000
 }
-const kServer = ['maxRequestBodySize', 'maxRequestBodySizeCeiling', 'pipelinedRequestsMax', 'queueLimit', 'queueTimeout', 'http503Verbosity', 'minSendRate', 'stripPrefix', 'strictUrl', 'http2', 'httpSys']
+const kServer = ['maxRequestBodySize', 'maxRequestBodySizeCeiling', 'pipelinedRequestsMax', 'queueLimit', 'queueTimeout', 'http503Verbosity', 'minSendRate', 'maxBandwidth', 'maxConnectionsPerAddress', 'maxConnectionsPerPrefix', 'stripPrefix', 'strictUrl', 'http2', 'httpSys']
 const kSources = ['certificates', 'certificateDirectory', 'devCert']
 const kQueue = ['queueName', 'queueMode']
 

@@ -72,6 +72,13 @@ test('limits of bandwidth and connections are two settings of one property', tim
   assert.equal(settings[1].maxConnections, 9)
 })
 
+test('maxBandwidth of the server is the same property, unless httpSys has its own', timed, async (t) => {
+  await listening(t, { maxBandwidth: 4096 })
+  assert.deepEqual((await valuesOf(kProperty.qos)).map(({ maxBandwidth }) => maxBandwidth), [4096])
+  await listening(t, { maxBandwidth: 4096, httpSys: { maxBandwidth: 2048 } })
+  assert.equal((await valuesOf(kProperty.qos)).at(-1)?.maxBandwidth, 2048)
+})
+
 test('a log has a folder and fields', timed, async (t) => {
   await listening(t, { httpSys: { logging: { directory: 'C:\\logs', rollover: 'hourly' } } })
   const [{ directory, format, fields }] = await valuesOf(kProperty.logging)

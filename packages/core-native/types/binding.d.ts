@@ -48,6 +48,8 @@ export interface ServerConfig {
   minSendRate: number
   /** Averaged over at least so many ms. */
   sendRateMs: number
+  /** Bytes per second of output that each prefix may send; 0 = no limit. */
+  maxBandwidth: number
   /** 0 basic (reset), 1 limited (status), 2 full (status and reason). */
   verbosity503: number
   /** Requests whose URL HTTP.SYS would not take are refused. */

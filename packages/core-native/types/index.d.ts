@@ -62,6 +62,13 @@ export interface EngineServerOptions {
    */
   minSendRate?: number
   /**
+   * Bytes per second of response data that each URL prefix of the server may send, 1024 to 4294967294
+   * (HTTP_BANDWIDTH_LIMIT_INFO). A server that listens on a port counts as one prefix. Processes that share a prefix as a
+   * queue have equal parts of it. Time in which a response waits for it does not count for `minSendRate`. 0, the default,
+   * means no limit.
+   */
+  maxBandwidth?: number
+  /**
    * Takes the path of the matched prefix off `req.url`, as a router mounted there sees it: `req.baseUrl` is
    * what was taken off, `req.originalUrl` the whole. Express and connect build on these. Default false.
    */

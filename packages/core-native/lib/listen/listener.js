@@ -52,6 +52,7 @@ function leaveToKernel ({ own, kernel }, options) {
   if (options.http503Verbosity === undefined) own.http503Verbosity = 'basic'
   if (options.queueTimeout !== undefined && kernel.queue === 0) kernel.queue = seconds(own.queueTimeout)
   if (options.minSendRate !== undefined && kernel.sendRateMin === 0) kernel.sendRateMin = own.minSendRate || kNoSendRate
+  if (kernel.maxBandwidth === 0) kernel.maxBandwidth = own.maxBandwidth
 }
 
 /** Options whose connections the lanes count. */
@@ -383,6 +384,7 @@ class Listener {
       verbosity503: kVerbosities.indexOf(own.http503Verbosity),
       minSendRate: this.hasOwnSendRate || !this.prefixes.isImplied ? own.minSendRate : 0,
       sendRateMs: this.sendRateMs,
+      maxBandwidth: own.maxBandwidth,
       strictUrl: own.strictUrl,
       endsIdle: this.endsIdle,
       // An application that looks at connections may listen to their sockets' errors.

@@ -16,12 +16,24 @@ const kDefaults = {
   queueTimeout: 120_000,
   http503Verbosity: 'full',
   minSendRate: 150,
+  maxBandwidth: 0,
   stripPrefix: false,
   strictUrl: false
 }
 
-/** Bytes per second: HTTP.SYS has 32 bits for it, the largest of which means something else. */
-const kSendRateMax = 2 ** 32 - 2
+/** Bytes per second: HTTP.SYS has 32 bits for them, the largest of which means something else. */
+const kRateMax = 2 ** 32 - 2
+/** Bytes per second: HTTP_MIN_ALLOWED_BANDWIDTH_THROTTLING_RATE. */
+const kBandwidthMin = 1024
+
+/** The least and the most of a number, where they are not 0 and the largest integer. @type {Record<string, [number, number]>} */
+const kBounds = {
+  pipelinedRequestsMax: [1, Number.MAX_SAFE_INTEGER],
+  minSendRate: [0, kRateMax],
+  maxBandwidth: [kBandwidthMin, kRateMax]
+}
+/** Options whose 0 means no limit, although it is below the least. */
+const kOrNone = ['maxBandwidth']
 
 /** All that createServer() takes beside Node's. */
 const kServerOptions = [...Object.keys(kDefaults), 'http2', 'httpSys']
@@ -108,12 +120,13 @@ function takeEngineOptions (options) {
         new TypeError(`The "options.${name}" property must be of type ${typeof byDefault}. Received ${value === null ? 'null' : `type ${typeof value}`}`),
         { code: 'ERR_INVALID_ARG_TYPE' })
     }
-    const least = name === 'pipelinedRequestsMax' ? 1 : 0
-    const most = name === 'minSendRate' ? kSendRateMax : Number.MAX_SAFE_INTEGER
-    if (typeof value === 'number' && (!Number.isSafeInteger(value) || value < least || value > most)) {
+    const [least, most] = kBounds[name] ?? [0, Number.MAX_SAFE_INTEGER]
+    const isNone = value === 0 && kOrNone.includes(name)
+    if (typeof value === 'number' && !isNone && (!Number.isSafeInteger(value) || value < least || value > most)) {
       const bound = most === Number.MAX_SAFE_INTEGER ? '' : ` && <= ${most}`
+      const none = kOrNone.includes(name) ? '0 or ' : ''
       throw Object.assign(
-        new RangeError(`The value of "options.${name}" is out of range. It must be an integer >= ${least}${bound}. Received ${value}`),
+        new RangeError(`The value of "options.${name}" is out of range. It must be ${none}an integer >= ${least}${bound}. Received ${value}`),
         { code: 'ERR_OUT_OF_RANGE' })
     }
     if (name === 'http503Verbosity' && !kVerbosities.includes(/** @type {string} */ (value))) {

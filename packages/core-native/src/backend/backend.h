@@ -145,6 +145,8 @@ struct ServerSettings {
   Verbosity503 verbosity_503 = Verbosity503::kFull;
   uint32_t send_rate_min = 0;      // Bytes per second that a client acknowledges; 0 = no limit.
   uint32_t send_rate_ms = 60'000;  // Averaged over at least this time.
+  // Bytes per second of output that each prefix may send; 0 = no limit.
+  uint32_t bandwidth_max = 0;
   bool no_delay = true;
   bool keep_alive = false;
   uint32_t keep_alive_delay_s = 0;
@@ -161,8 +163,8 @@ struct ServerSettings {
     visit(header_bytes_max, header_lines_max, body_bytes_max, pipelined_requests_max,
           allow_half_open, wants_errors, ends_idle, is_url_strict, connections_per_client,
           connections_per_prefix, queue_limit, queue_timeout_ms, verbosity_503, send_rate_min,
-          send_rate_ms, no_delay, keep_alive, keep_alive_delay_s, http2, prefixes, tls, tls_places,
-          listening, wants_tls_errors, kernel);
+          send_rate_ms, bandwidth_max, no_delay, keep_alive, keep_alive_delay_s, http2, prefixes,
+          tls, tls_places, listening, wants_tls_errors, kernel);
   }
 };
 

@@ -47,6 +47,15 @@ std::string TermsOf(const tls::ServerContext* context, const std::string& server
   return context == nullptr || !is_secure ? std::string() : context->TermsDigest(prefix, server);
 }
 
+// Returns what counts the owners of a prefix; nullptr = the port is not in use.
+Bandwidths::CountOwners OwnersOn(const std::shared_ptr<const sharing::PortRoutes>& routes) {
+  if (!routes->is_used()) return nullptr;
+  return [routes](const Bandwidths::Place& place) {
+    return place.text.empty() ? routes->CountOwners(place.server_id)
+                              : routes->CountOwners(place.prefix);
+  };
+}
+
 }  // namespace
 
 Engine::Engine(BackendOptions options)
@@ -103,7 +112,7 @@ int Engine::Configure(uint32_t server_id, ServerSettings settings) {
   if (config == nullptr) return -EINVAL;
   if (is_closed_) return -EBADF;
   for (size_t lane = 0; lane < lanes_.size(); ++lane) {
-    lanes_[lane]->commands().SetConfig(attachments_[lane], server_id, config);
+    lanes_[lane]->commands().SetConfig(attachments_[lane], server_id, config, &bandwidths_);
   }
   configs_[server_id] = std::move(config);
   return 0;
@@ -132,6 +141,7 @@ void Engine::Unlisten(uint32_t server_id) {
   if (is_closed_) return;
   acceptor_.Remove(server_id);
   for (const auto& lane : lanes_) lane->commands().Unlisten(server_id);
+  bandwidths_.Forget(server_id);
 }
 
 int Engine::Adopt(uint32_t server_id, Descriptor fd) {
@@ -268,6 +278,7 @@ void Engine::Reserve(uint16_t port, const std::vector<std::string>& prefixes) {
 
 void Engine::SetRoutes(std::shared_ptr<const sharing::PortRoutes> routes,
                        std::function<void()> applied) {
+  bandwidths_.SetOwners(routes->port(), OwnersOn(routes));
   acceptor_.SetShared(routes->port(), routes->passes_on());
   acceptor_.Look();
   const auto left = std::make_shared<std::atomic<size_t>>(lanes_.size());

@@ -9,6 +9,7 @@
 
 #include "backend/backend.h"
 #include "engine/accept/acceptor.h"
+#include "engine/config/bandwidths.h"
 #include "engine/lane.h"
 #include "engine/peers/port_statistics.h"
 #include "http1/method_table.h"
@@ -86,6 +87,7 @@ class Engine final : public SocketBackend, private sharing::Delegate {
   Acceptor acceptor_;
   std::function<void()> wake_consumer_;
   PortStatistics statistics_;
+  Bandwidths bandwidths_;
   std::unordered_map<uint32_t, std::shared_ptr<const ServerConfig>> configs_;  // By server id.
   sharing::SharedPorts sharing_;
   bool is_closed_ = false;

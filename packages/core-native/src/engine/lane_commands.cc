@@ -86,9 +86,9 @@ void LaneCommands::Close() {
 // -- Servers.
 
 void LaneCommands::SetConfig(Attachment* attachment, uint32_t server_id,
-                             std::shared_ptr<const ServerConfig> config) {
+                             std::shared_ptr<const ServerConfig> config, Bandwidths* bandwidths) {
   Post(
-      [this, attachment, server_id, config = std::move(config)] {
+      [this, attachment, server_id, config = std::move(config), bandwidths] {
         SweepServers();
         std::unique_ptr<LaneServer>& server = parts_->servers[server_id];
         if (server == nullptr) {
@@ -104,6 +104,9 @@ void LaneCommands::SetConfig(Attachment* attachment, uint32_t server_id,
         server->id = server_id;
         server->is_unlistened = false;
         server->config = config;
+        server->bandwidths = bandwidths;
+        // The id of a prefix may have become another one's.
+        server->buckets.clear();
       },
       Kind::kConfig);
 }

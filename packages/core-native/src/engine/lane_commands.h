@@ -34,9 +34,9 @@ class LaneCommands {
 
   // Adds a server of this attachment or changes its settings. When it has returned, the settings
   // apply to every request that a client sends, unless other commands wait. Two attachments have no
-  // server of the same id.
+  // server of the same id. `bandwidths` must outlive the lane; nullptr = no prefix has a limit.
   void SetConfig(Attachment* attachment, uint32_t server_id,
-                 std::shared_ptr<const ServerConfig> config);
+                 std::shared_ptr<const ServerConfig> config, Bandwidths* bandwidths = nullptr);
   // The server has stopped listening: ends its idle connections or gives them to another member.
   void Unlisten(uint32_t server_id);
   // Gives the lane accepted connections. Takes the descriptors over.

@@ -87,6 +87,7 @@ bool ReadServerSettings(Napi::Object config, ServerSettings* settings) {
          ReadNumber(config, "queueTimeout", &settings->queue_timeout_ms) &&
          ReadNumber(config, "minSendRate", &settings->send_rate_min) &&
          ReadNumber(config, "sendRateMs", &settings->send_rate_ms) &&
+         ReadNumber(config, "maxBandwidth", &settings->bandwidth_max) &&
          ReadNumber(config, "maxHeaderSize", &settings->header_bytes_max) &&
          ReadNumber(config, "maxHeaderLines", &settings->header_lines_max) &&
          ReadNumber(config, "maxRequestBodySize", &settings->body_bytes_max) &&

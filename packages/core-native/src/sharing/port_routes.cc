@@ -1,6 +1,7 @@
 #include "sharing/port_routes.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace httpsys::sharing {
 const PortRoutes::Place* PortRoutes::FindPlace(const LocalAddress& local) const {
@@ -19,6 +20,23 @@ Route PortRoutes::Find(std::string_view name, std::string_view target,
     route.status = RouteStatus::kOffline;
   }
   return route;
+}
+
+size_t PortRoutes::CountOwners(const UrlPrefix& prefix) const {
+  const std::optional<uint32_t> id = table_.IdOf(prefix);
+  return id ? target(*id).owners.size() : 0;
+}
+
+size_t PortRoutes::CountOwners(uint32_t server_id) const {
+  for (uint32_t id = 0; id < target_limit(); ++id) {
+    const std::vector<Owner>& owners = target(id).owners;
+    if (std::any_of(owners.begin(), owners.end(), [=](const Owner& owner) {
+          return owner.member == 0 && owner.server_id == server_id && owner.is_plain;
+        })) {
+      return owners.size();
+    }
+  }
+  return 0;
 }
 
 PortRoutes::HostOwner PortRoutes::FindHost(std::string_view name, const LocalAddress& local,

@@ -69,6 +69,12 @@ class PortRoutes {
   }
   size_t target_limit() const { return targets_.size() * kTargetsPerChunk; }
 
+  // Returns the number of owners of a prefix; 0 = none is there.
+  size_t CountOwners(const UrlPrefix& prefix) const;
+  // Returns the number of owners of what a server of this engine has that listens on the whole
+  // port. Looks at every target.
+  size_t CountOwners(uint32_t server_id) const;
+
   // Who has the certificate for a name.
   struct HostOwner {
     bool is_there = false;

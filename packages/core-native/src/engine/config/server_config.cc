@@ -74,6 +74,11 @@ void ServerConfig::RemovePrefix(uint32_t id) {
   if (found->plain_count + found->secure_count == 0) ports_.erase(found);
 }
 
+std::string ServerConfig::PrefixText(uint32_t id) const {
+  const NumberedPrefix* there = prefixes_.Find(id);
+  return there == nullptr ? std::string() : there->text;
+}
+
 Route ServerConfig::FindPrefix(uint16_t local_port, const http1::RequestHead& head,
                                const LocalAddress& local) const {
   if (!has_prefixes()) return {RouteStatus::kMatch, 0};

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "backend/backend.h"
@@ -26,6 +27,8 @@ class ServerConfig {
   const ServerSettings& settings() const { return settings_; }
   // False if the server serves everything on its sockets.
   bool has_prefixes() const { return !settings_.prefixes.is_everything; }
+  // The prefix with this id; empty = unknown.
+  std::string PrefixText(uint32_t id) const;
   // nullptr = no TLS.
   const tls::ServerContext* tls() const { return tls_.get(); }
   // Finds the prefix that owns a request on a connection to `local_port`. A server of a whole port

@@ -105,6 +105,12 @@ struct Connection : TimerNode, FromSmallBlocks {
   }
   // True if the connection counts for a limit on the number of connections.
   bool is_counted() const { return uncommon_ != nullptr && !uncommon_->counted.list_.empty(); }
+  // True if the output counts for a prefix with maxBandwidth.
+  bool is_throttled() const {
+    return uncommon_ != nullptr && uncommon_->bandwidth.bucket != nullptr;
+  }
+  // True while the output waits for its prefix's bandwidth.
+  bool is_held() const { return uncommon_ != nullptr && uncommon_->bandwidth.ticket != 0; }
   // Valid in phase kRefused.
   records::ErrorKind refusal() const {
     return uncommon_ == nullptr ? records::ErrorKind{} : uncommon_->refusal.kind;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "engine/config/bandwidths.h"
 #include "engine/config/server_config.h"
 #include "engine/connection/attachment.h"
 #include "engine/connection/connection_counts.h"
@@ -30,6 +31,10 @@ struct LaneServer {
   // Counters of requests, by prefix id; nullptr until the first request.
   std::vector<std::atomic<uint64_t>*> requests;
   std::shared_ptr<const ServerConfig> config;
+  // The buckets of all lanes, and those of this server that were used since its settings changed,
+  // by prefix id. For servers with a bandwidth_max.
+  Bandwidths* bandwidths = nullptr;
+  std::vector<std::shared_ptr<RateBucket>> buckets;
 };
 
 }  // namespace httpsys::engine

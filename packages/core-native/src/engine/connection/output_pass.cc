@@ -23,15 +23,31 @@ int WriteError(const Connection& connection, int error) {
   return error == EPIPE && !connection.end.peer_ended() ? 0 : error;
 }
 
+// Shortens the vectors to `bytes`. Returns how many are left.
+int Shorten(iovec* vectors, int count, size_t bytes) {
+  for (int i = 0; i < count; ++i) {
+    vectors[i].iov_len = std::min(vectors[i].iov_len, bytes);
+    bytes -= vectors[i].iov_len;
+    if (bytes == 0) return i + 1;
+  }
+  return count;
+}
+
 }  // namespace
 
 OutputPass::OutputPass(uv_loop_t* loop, OutputOwner* owner)
-    : owner_(owner), pieces_(1), owners_(1) {
+    : owner_(owner),
+      throttle_(loop, [this](Connection* connection) { OnReleased(connection); }),
+      pieces_(1),
+      owners_(1) {
   uv_timer_init(loop, &trim_timer_);
   trim_timer_.data = this;
 }
 
-void OutputPass::Close() { uv_close(reinterpret_cast<uv_handle_t*>(&trim_timer_), nullptr); }
+void OutputPass::Close() {
+  throttle_.Close();
+  uv_close(reinterpret_cast<uv_handle_t*>(&trim_timer_), nullptr);
+}
 
 ssize_t OutputPass::Write(Connection* connection, iovec* vectors, int count, bool is_end) {
   if (connection->tls != nullptr) return connection->tls->Write(vectors, count, is_end);
@@ -126,7 +142,9 @@ void OutputPass::Flush(Connection* connection) {
     connection->output.pass_payload_bytes_ = 0;
     size_t offset = 0;
     const bool was_behind = connection->output.queue_ != nullptr;
-    if (!was_behind && !SendPieces(connection, &piece, &offset)) return;
+    // Output that has to keep to a limit goes through the queue, of which any part can be sent.
+    const bool is_throttled = connection->is_throttled();
+    if (!was_behind && !is_throttled && !SendPieces(connection, &piece, &offset)) return;
     const bool is_only = connection->output.first_piece_ == connection->output.last_piece_;
     const uint32_t last = std::exchange(connection->output.last_piece_, 0);
     connection->output.first_piece_ = 0;
@@ -144,6 +162,7 @@ void OutputPass::Flush(Connection* connection) {
     }
     connection->output.queue_payload_bytes_ += payload_left;
     AddCredit(connection, payload - payload_left);
+    if (is_throttled && !was_behind) return WriteQueue(connection);
     owner_->UpdatePoll(connection);
   }
   if (connection->output.queue_ == nullptr) owner_->OnOutputDone(connection);
@@ -351,7 +370,13 @@ void OutputPass::WriteQueue(Connection* connection) {
   size_t budget = limits::kSendBytesPerEvent;
   while (!queue.empty()) {
     iovec vectors[limits::kVectorsMax];
-    const int count = queue.Peek(vectors, limits::kVectorsMax);
+    int count = queue.Peek(vectors, limits::kVectorsMax);
+    const bool is_throttled = connection->is_throttled();
+    if (is_throttled) {
+      const size_t most = throttle_.Take(connection, std::min(queue.bytes(), budget));
+      if (most == 0) break;
+      count = Shorten(vectors, count, most);
+    }
     const ssize_t result = Write(connection, vectors, count);
     if (result < 0) {
       const int error = errno;
@@ -359,6 +384,7 @@ void OutputPass::WriteQueue(Connection* connection) {
       return;
     }
     const auto sent = static_cast<size_t>(result);
+    if (is_throttled) Throttle::Spend(connection, sent);
     blocks_.clear();
     queue.Remove(sent, &blocks_);
     const size_t payload = std::min(connection->output.queue_payload_bytes_, queue.bytes());
@@ -368,7 +394,10 @@ void OutputPass::WriteQueue(Connection* connection) {
     if (sent >= budget) break;
     budget -= sent;
   }
-  if (!queue.empty() || has_sealed()) return;
+  if (!queue.empty() || has_sealed()) {
+    if (connection->is_throttled()) owner_->UpdatePoll(connection);
+    return;
+  }
   connection->output.queue_.reset();
   --pending_outputs_;
   owner_->UpdatePoll(connection);
@@ -377,7 +406,18 @@ void OutputPass::WriteQueue(Connection* connection) {
   if (connection->input.is_resume_due()) Touch(connection);
 }
 
+void OutputPass::OnReleased(Connection* connection) {
+  if (connection->stream != nullptr) {
+    streams_->OnReleased(connection);
+    return Touch(connection);
+  }
+  OnWritable(connection);
+  // The rest of what may be sent waits for the socket again.
+  if (connection->is_open()) owner_->UpdatePoll(connection);
+}
+
 void OutputPass::Drop(Connection* connection) {
+  throttle_.End(connection);
   blocks_.clear();
   for (uint32_t at = connection->output.first_piece_; at != 0; at = pieces_[at].next) {
     if (pieces_[at].block_id != OutputQueue::kNoBlock) blocks_.push_back(pieces_[at].block_id);

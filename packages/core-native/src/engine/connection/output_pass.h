@@ -15,6 +15,7 @@
 #include "base/limits.h"
 #include "engine/connection/connection.h"
 #include "engine/connection/stream_handler.h"
+#include "engine/connection/throttle.h"
 
 namespace httpsys::engine {
 
@@ -45,6 +46,9 @@ class OutputPass {
   void Close();
 
   void set_stream_handler(StreamHandler* handler) { streams_ = handler; }
+
+  // The limits on the output of prefixes, which the output of their connections and streams keeps.
+  Throttle* throttle() { return &throttle_; }
 
   // -- Sending. The bytes passed to Send() and SendBlock() must stay valid until FlushTouched().
 
@@ -148,6 +152,8 @@ class OutputPass {
   void EnqueuePieces(Connection* connection, uint32_t piece, size_t offset);
   void KeepStreamOutput(Connection* stream);
   void WriteQueue(Connection* connection);
+  // The output of a connection or stream was held, and may go on.
+  void OnReleased(Connection* connection);
   void TrimSoonAfterMany();
   static bool IsCreditDue(const Connection& connection);
   void AddCredit(Connection* connection, size_t bytes);
@@ -155,6 +161,7 @@ class OutputPass {
   void ReportBlocks(const Connection* connection, int error);
 
   OutputOwner* owner_;
+  Throttle throttle_;
   StreamHandler* streams_ = nullptr;
   uv_timer_t trim_timer_;
   size_t dropped_outputs_ = 0;  // Queues that were dropped since trim_timer_ was started.

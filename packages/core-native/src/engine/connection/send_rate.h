@@ -50,6 +50,9 @@ class SendRateWatch {
     return elapsed_ms >= average_ms + std::min(segment_ms, average_ms);
   }
 
+  // The averaging time begins anew: the client could not have taken more.
+  void Restart() { since_ms_ = 0; }
+
  private:
   uint64_t since_ms_ = 0;  // When the averaging time began; 0 = the socket takes enough.
   // Acknowledged::bytes at since_ms_.

@@ -49,6 +49,11 @@ bool SlowClients::IsTooSlow(Connection* connection) const {
   const bool is_upgraded =
       IsTunnel(connection->phase()) || connection->phase() == InputPhase::kRelayOpaque;
   if (settings.send_rate_min == 0 || is_upgraded) return false;
+  if (Throttle::TakeHeld(connection)) {
+    // The server, not the client, has been slow.
+    OutputPass::RateOf(connection)->Restart();
+    return false;
+  }
   return OutputPass::RateOf(connection)
       ->IsTooSlow(uv_now(loop_), connection->output.queue()->removed(), settings.send_rate_min,
                   settings.send_rate_ms,

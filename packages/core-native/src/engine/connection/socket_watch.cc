@@ -17,6 +17,11 @@ int SocketError(int fd) {
   return error;
 }
 
+// Returns true if room in the socket changes nothing. Bytes that TLS has sealed have been counted.
+bool IsHeldBack(const Connection& connection) {
+  return connection.is_held() && (connection.tls == nullptr || !connection.tls->has_unsent());
+}
+
 }  // namespace
 
 SocketWatch::SocketWatch(uv_loop_t* loop, WatchHandler* handler) : loop_(loop), handler_(handler) {
@@ -43,7 +48,7 @@ void SocketWatch::Update(Connection* connection) {
       !connection->server()->config->settings().allow_half_open) {
     wanted |= UV_DISCONNECT;
   }
-  if (connection->output.queue() != nullptr) wanted |= UV_WRITABLE;
+  if (connection->output.queue() != nullptr && !IsHeldBack(*connection)) wanted |= UV_WRITABLE;
   if (wanted == watch.poll_events_ || !MakeWatchable(connection)) return;
   watch.poll_events_ = static_cast<uint8_t>(wanted);
   if (wanted == 0) {

@@ -22,6 +22,8 @@ class StreamHandler {
   virtual void OnTimer(Connection* connection) = 0;
   // Output of the stream was queued, because no window or no room was left for it.
   virtual void OnBehind(Connection* stream) = 0;
+  // The stream's output was held by its prefix's bandwidth, and may go on.
+  virtual void OnReleased(Connection* stream) = 0;
 
  protected:
   ~StreamHandler() = default;

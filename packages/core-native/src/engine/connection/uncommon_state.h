@@ -1,9 +1,12 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "base/rate_bucket.h"
 #include "engine/connection/connection_counts.h"
 #include "engine/connection/relay_origin.h"
 #include "records/records.h"
@@ -42,11 +45,21 @@ struct UncommonState {
     std::vector<Item> list_;  // What the connection counts for.
     std::string relayed_;     // As in ConnectionCounts::Add().
   };
+  // The limit on the output of a connection or stream.
+  class Bandwidth {
+    friend struct Connection;
+    friend class Throttle;
+    std::shared_ptr<RateBucket> bucket;  // nullptr = no limit.
+    uint64_t ticket = 0;    // The output waits for this ticket of the bucket; 0 = it does not wait.
+    size_t allowance = 0;   // Bytes that were taken from the bucket, or that the ticket is for.
+    bool was_held = false;  // The output has waited since Throttle::TakeHeld().
+  };
 
   Relayed relayed;
   Origin origin;
   Refusal refusal;
   Counted counted;
+  Bandwidth bandwidth;
 };
 
 }  // namespace httpsys::engine

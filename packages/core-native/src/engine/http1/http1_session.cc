@@ -252,6 +252,10 @@ Protocol::Advance Http1Session::DeliverHead(Connection* connection, const http1:
       return AnswerUnrouted(connection, head, route.status, used);
     }
   }
+  if (!output_->throttle()->Begin(connection, route.id)) {
+    WaitForTurn(connection, used);
+    return Advance::kWait;
+  }
   const RouteStatus admitted = RequestGate::Admit(connection, head.target, route.id);
   if (admitted != RouteStatus::kMatch) return AnswerUnrouted(connection, head, admitted, used);
   router_->CountRequest(connection, route.id);

@@ -191,6 +191,8 @@ void Http2Requests::Deliver(Connection* connection, const Route& route, size_t h
   LaneServer* server = connection->server();
   if (!parent->slot.is_announced()) transport_->Assign(parent, server);
   transport_->Announce(connection, 0);
+  // A stream has one request, and nothing to send before its answer.
+  (void)output_->throttle()->Begin(connection, route.id);
   router_->CountRequest(connection, route.id);
   RecordWriter::Request request;
   request.slot = connection->slot.number();

@@ -143,8 +143,18 @@ void Http2Responses::OnProgress(Connection* connection) {
   if (connection->output.queue() != nullptr) OnBehind(connection);
 }
 
-// Called when the peer opens no window for the response, or does not read.
-void Http2Responses::OnStalled(Connection* connection) { FailStream(connection, kCancel); }
+void Http2Responses::OnReleased(Connection* connection) {
+  if (!connection->is_timer_running()) return;
+  transport_->StopTimer(connection);
+  OnBehind(connection);
+}
+
+// Called when the peer opens no window for the response, or does not read. It is not the peer that
+// a stream waits for whose output is held.
+void Http2Responses::OnStalled(Connection* connection) {
+  if (connection->is_held()) return OnBehind(connection);
+  FailStream(connection, kCancel);
+}
 
 size_t Http2Responses::SendText(Connection* connection,
                                 const std::shared_ptr<const std::string>& copy, bool counts_body) {
@@ -258,7 +268,15 @@ ssize_t Http2Responses::ReadOutput(Ng* session, int32_t stream_id, uint8_t*, siz
   // kernel.
   constexpr size_t kFramed = limits::kTlsRecordBytes - kFrameHeaderBytes;
   const bool is_sealed = static_cast<Http2State*>(user)->connection->tls != nullptr;
-  const size_t count = std::min({there, bytes, is_sealed ? kFramed : bytes});
+  size_t count = std::min({there, bytes, is_sealed ? kFramed : bytes});
+  if (count != 0 && connection->is_throttled()) {
+    count = self->output_->throttle()->Take(connection, count);
+    if (count == 0) {
+      stream->is_deferred = true;
+      return kNgDeferred;
+    }
+    Throttle::Spend(connection, count);
+  }
   if (count != 0) *flags |= kReadNoCopy;
   if (count < there || !stream->is_complete) return static_cast<ssize_t>(count);
   *flags |= kReadEof;

@@ -62,6 +62,8 @@ class Http2Responses {
   void Resume(Connection* connection);
   // Output of the stream was queued: the stall timer starts.
   void OnBehind(Connection* connection);
+  // The output was held by its prefix's bandwidth: the stall timer starts anew.
+  void OnReleased(Connection* connection);
   // The stall timer has expired: the peer opens no window, or does not read. Resets the stream.
   void OnStalled(Connection* connection);
 

@@ -82,6 +82,7 @@ class Http2Session final : public Protocol, public StreamHandler, public Http2En
     connections_.OnTimer(connection->http2.get());
   }
   void OnBehind(Connection* stream) override { responses_.OnBehind(stream); }
+  void OnReleased(Connection* stream) override { responses_.OnReleased(stream); }
 
  private:
   using Ng = http2::NgSession;

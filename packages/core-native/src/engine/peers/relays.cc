@@ -118,6 +118,8 @@ bool Relays::Send(Connection* connection, uint64_t member, std::string_view head
   }
   Relay* relay = connection->relay() != nullptr ? Of(connection) : Open(connection, member);
   if (relay == nullptr) return false;
+  // The member that answers keeps its own limit.
+  transport_->output()->throttle()->End(connection);
   ++relay->pending;
   if (connection->stream == nullptr) relay->kept.Begin();
   SendMore(connection, head);

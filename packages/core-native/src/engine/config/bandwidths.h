@@ -1,0 +1,61 @@
+#pragma once
+// The bandwidth limits of an engine's prefixes, which all of its lanes share.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "base/rate_bucket.h"
+#include "engine/config/server_config.h"
+#include "url/url_prefix.h"
+
+namespace httpsys::engine {
+
+// Makes a bucket for each prefix of the servers with maxBandwidth, on its first request, and gives
+// it its part of the rate where other members own the prefix, too. Thread: any.
+class Bandwidths {
+ public:
+  // What the bucket is for.
+  struct Place {
+    uint32_t server_id = 0;
+    uint32_t prefix_id = 0;  // 0 for a server of a whole port.
+    uint16_t port = 0;       // 0 = no TCP.
+    std::string text;        // The prefix; empty = a server of a whole port.
+    UrlPrefix prefix;        // Valid if there is a text.
+  };
+  // Counts the owners of a prefix; 0 = not registered.
+  using CountOwners = std::function<size_t(const Place& place)>;
+
+  Bandwidths() = default;
+  Bandwidths(const Bandwidths&) = delete;
+  Bandwidths& operator=(const Bandwidths&) = delete;
+
+  // Returns the bucket of a prefix of the server, whose settings have a bandwidth_max. `local_port`
+  // is that of a connection.
+  std::shared_ptr<RateBucket> Of(uint32_t server_id, const ServerConfig& config, uint32_t prefix_id,
+                                 uint16_t local_port);
+  // The owners on a port have changed: every bucket of the port gets its new part. nullptr = the
+  // port is not in use any more.
+  void SetOwners(uint16_t port, CountOwners count);
+  // The server has stopped listening. Its buckets are kept as long as connections use them.
+  void Forget(uint32_t server_id);
+
+ private:
+  struct Entry {
+    Place place;
+    std::shared_ptr<RateBucket> bucket;
+    bool is_over = false;  // The server has stopped listening.
+  };
+
+  void Share(const Entry& entry) const;
+
+  std::mutex mutex_;
+  std::map<std::pair<uint32_t, uint32_t>, Entry> entries_;  // By server and prefix.
+  std::map<uint16_t, CountOwners> counts_;                  // By port.
+};
+
+}  // namespace httpsys::engine
