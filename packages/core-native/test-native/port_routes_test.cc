@@ -109,6 +109,34 @@ TEST_F(PortRoutesTest, OwnersOfAQueueAreOneTarget) {
   EXPECT_EQ(routes->peers(), (std::vector<uint64_t>{kPeer, 3}));
 }
 
+TEST_F(PortRoutesTest, CountsTheOwnersOfAPrefix) {
+  Add(kSelf, 7, 1, "http://*:80/a/");
+  Add(kPeer, 3, 5, "http://*:80/a/");
+  Add(kSelf, 7, 2, "http://*:80/b/");
+  Add(kPeer, 3, 6, "http://*:80/gone/", 5000);
+  const auto routes = Routes();
+  const auto count = [&](const char* text) {
+    UrlPrefix prefix;
+    EXPECT_EQ(ParseUrlPrefix(text, &prefix), PrefixError::kNone);
+    return routes->CountOwners(prefix);
+  };
+  EXPECT_EQ(count("http://*:80/a/"), 2u);
+  EXPECT_EQ(count("http://*:80/b/"), 1u);
+  EXPECT_EQ(count("http://*:80/gone/"), 0u) << "it is absent";
+  EXPECT_EQ(count("http://*:80/a/b/"), 0u);
+  EXPECT_EQ(routes->CountOwners(7), 0u) << "the server listens on prefixes";
+}
+
+TEST_F(PortRoutesTest, CountsTheOwnersOfAWholePort) {
+  for (const uint64_t member : {kPeer, kSelf, uint64_t{3}}) {
+    ASSERT_TRUE(state_.AddEntry({member, 7, 0, peer::kEntryPlain, 0, "q", "http://*:80/"}, 1000));
+  }
+  Add(kSelf, 8, 1, "http://*:80/a/");
+  const auto routes = Routes();
+  EXPECT_EQ(routes->CountOwners(7), 3u);
+  EXPECT_EQ(routes->CountOwners(8), 0u);
+}
+
 TEST_F(PortRoutesTest, WorkersOfOneClusterLookAtRequestsOnlyBesideOthers) {
   constexpr uint8_t kFed = peer::kEntryPlain | peer::kEntryFed;
   const auto add = [&](uint64_t member, uint8_t flags, const char* prefix) {

@@ -103,6 +103,20 @@ TEST_F(SendRateTest, AStopAfterMuchHasMovedIsAveragedByItself) {
   EXPECT_GE(RunForAnHour(0, 0), began_ms + kAverageMs);
 }
 
+TEST_F(SendRateTest, TimeBeforeARestartDoesNotCount) {
+  for (int minute = 0; minute < 60; ++minute) {
+    for (uint64_t look = 1; look < SendRateWatch::kLooks; ++look) {
+      now_ms_ += kLookMs;
+      EXPECT_FALSE(watch_.IsTooSlow(now_ms_, taken_, kRate, kAverageMs, [&](Acknowledged* to) {
+        *to = {acknowledged_, kSegmentBytes};
+        return true;
+      }));
+    }
+    watch_.Restart();
+  }
+  EXPECT_NE(RunForAnHour(0, 0), 0u);
+}
+
 TEST_F(SendRateTest, WhereTheSystemDoesNotTellNobodyIsTooSlow) {
   for (int look = 1; look < 100; ++look) {
     now_ms_ += kLookMs;
