@@ -71,8 +71,8 @@ module.exports = [
   {
     name: 'close-ends-busy',
     file: 'lib/listen/listener.js',
-    find: 'native.unlisten(this.id)\n    // Handshakes',
-    replace: 'native.unlisten(this.id)\n    for (const socket of this.sockets) socket.destroy()\n    // Handshakes',
+    find: 'this.#unlistenNative()\n    // Handshakes',
+    replace: 'this.#unlistenNative()\n    for (const socket of this.sockets) socket.destroy()\n    // Handshakes',
   },
   {
     name: 'servers-no-head',
