@@ -355,8 +355,8 @@ inline constexpr uint32_t kOfflineMs = 10'000;
 inline constexpr uint64_t kBlockedMs = 10;
 // The same if its thread works. A thread that waits for a CPU will begin at once when it has one.
 inline constexpr uint64_t kBusyMs = 6;
-// The same if its thread sleeps: in a call of the system, or until another thread wakes it. So short
-// that 64 requests that were given to it are answered by others within 20 ms.
+// The same if its thread sleeps: in a call of the system, or until another thread wakes it. So
+// short that 64 requests that were given to it are answered by others within 20 ms.
 inline constexpr uint64_t kAsleepMs = 3;
 // Time for which JavaScript that waits for a CPU keeps what it has not begun.
 inline constexpr uint64_t kStarvedMs = 30;
