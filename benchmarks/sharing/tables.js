@@ -1,7 +1,7 @@
 'use strict'
 
-// What a change of a prefix costs on a port with few prefixes and with as many as a port can have, and what changes cost the
-// requests of others.
+// The costs of a change of a prefix, on a port with few prefixes and with as many as a port can have; and how much longer others' requests
+// take meanwhile.
 
 const http = require('node:http')
 const { ratioOf, spread } = require('../lib/statistics')

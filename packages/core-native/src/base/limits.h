@@ -75,7 +75,7 @@ inline constexpr size_t kSharedBytesMin = 1024;
 inline constexpr uint64_t kBandwidthBurstMs = 100;
 // The least burst, in bytes: a small answer leaves at once with every rate.
 inline constexpr uint64_t kBandwidthBurstBytesMin = 4096;
-// What one connection or stream gets before the others have their turn, as time and in bytes. Less
+// The share of one connection or stream before the others have their turn, as time and bytes. Less
 // costs more system calls, more lets each of many wait longer. The most is a socket's usual piece.
 inline constexpr uint64_t kBandwidthTurnMs = 20;
 inline constexpr uint64_t kBandwidthTurnBytesMin = 512;

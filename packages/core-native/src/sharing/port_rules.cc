@@ -186,7 +186,7 @@ PortRules::Found PortRules::FindByPlace(const StateEntry& candidate) const {
     const StateEntry* found = FirstInTheWay(item.first, item.second, candidate);
     if (found != nullptr && (first == nullptr || found->order < first->order)) first = found;
   };
-  // Of shapes that differ in their address alone there may be many thousands.
+  // Many thousands of shapes may differ in their address alone.
   for (auto kind = shapes.begin(); kind != shapes.end() && !kind->first.is_absent;) {
     const EntryIndex::Shape& shape = kind->first;
     const auto next = shapes.upper_bound(shape.LastOfKind());

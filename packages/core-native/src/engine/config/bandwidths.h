@@ -19,7 +19,7 @@ namespace httpsys::engine {
 // it its part of the rate where other members own the prefix, too. Thread: any.
 class Bandwidths {
  public:
-  // What the bucket is for.
+  // Names the prefix that a bucket is for.
   struct Place {
     uint32_t server_id = 0;
     uint32_t prefix_id = 0;  // 0 for a server of a whole port.

@@ -42,8 +42,8 @@ struct UncommonState {
       ConnectionCounts* counts;
       ConnectionCounts::Group group;
     };
-    std::vector<Item> list_;  // What the connection counts for.
-    std::string relayed_;     // As in ConnectionCounts::Add().
+    std::vector<Item> list_;  // The groups that the connection counts in.
+    std::string relayed_;     // The argument `relayed` of ConnectionCounts::Add().
   };
   // The limit on the output of a connection or stream.
   class Bandwidth {

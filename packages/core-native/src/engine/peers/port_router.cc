@@ -241,7 +241,7 @@ RequestRouter::Outcome PortRouter::ToMember(PortTable::Port* port, Connection* c
   const bool is_ready =
       is_relayed ? Relays::IsOnlyAt(connection, member)
                  : connection->message.unanswered() == 0 && connection->output.is_empty();
-  // What is left to send counts for a prefix of this member.
+  // Unsent output counts for a prefix of this member.
   const bool is_counted = connection->is_throttled() && !connection->output.is_empty();
   if (!is_ready || is_counted) return Outcome::kLater;
   switch (links_.Prepare(member)) {

@@ -67,7 +67,7 @@ void RequestReclaim::TakeSamples() {
 // A thread that could run and has had a CPU for less than half of the time waits for one.
 bool RequestReclaim::IsBlocked(const Attachment& attachment, uint64_t blocked_ms) {
   const bool is_busy = blocked_ms >= limits::kBusyMs;
-  // Where nothing is known of threads.
+  // Some systems tell nothing about threads.
   if (attachment.thread().id == 0) return is_busy;
   if (blocked_ms >= limits::kStarvedMs || !IsRunnable(attachment.thread())) return true;
   if (!is_busy) return false;
