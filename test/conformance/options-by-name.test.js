@@ -78,6 +78,8 @@ const pair = () => require('../helpers/certificates').certificate('localhost')
 const kOurs = {
   maxRequestBodySize: 1000,
   maxRequestBodySizeCeiling: 0, // Another value needs maxRequestBodySize beside it.
+  maxConnectionsPerAddress: 10,
+  maxConnectionsPerPrefix: 10,
   pipelinedRequestsMax: 4,
   queueLimit: 10,
   queueTimeout: 1000,
