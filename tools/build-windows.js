@@ -30,7 +30,7 @@ const kCompilerFlags = [
 ]
 /** Of libuv, which node.exe exports beside Node-API. */
 const kUvFunctions = [
-  'uv_async_init', 'uv_async_send', 'uv_close', 'uv_get_osfhandle', 'uv_hrtime', 'uv_inet_ntop', 'uv_ref', 'uv_strerror', 'uv_unref'
+  'uv_async_init', 'uv_async_send', 'uv_close', 'uv_get_osfhandle', 'uv_hrtime', 'uv_inet_ntop', 'uv_prepare_init', 'uv_prepare_start', 'uv_prepare_stop', 'uv_ref', 'uv_strerror', 'uv_unref'
 ]
 
 /** @param {string} object @returns {boolean} whether it is newer than all that it was made from */
