@@ -1,4 +1,4 @@
-// Which prefixes have a bucket, and which part of the rate it has.
+// The buckets that prefixes with maxBandwidth get, and their parts of the rate.
 
 #include "engine/config/bandwidths.h"
 

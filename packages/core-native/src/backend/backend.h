@@ -153,7 +153,7 @@ struct ServerSettings {
   Http2Settings http2;
   ServerPrefixes prefixes;
   TlsContextId tls{};                // kNone = no TLS.
-  std::vector<TlsPlace> tls_places;  // Where TLS is used; empty = everywhere.
+  std::vector<TlsPlace> tls_places;  // The places with TLS; empty = all.
   uint32_t listening = 0;            // Grows with each listen() after close(): see tls::Maker.
   bool wants_tls_errors = false;     // 'tlsClientError' has a listener.
   KernelSettings kernel;

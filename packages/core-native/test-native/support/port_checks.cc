@@ -1,4 +1,4 @@
-// What must hold in the model of a shared port after each step.
+// The promises that the model of a shared port checks after each step.
 
 #include <algorithm>
 #include <cerrno>

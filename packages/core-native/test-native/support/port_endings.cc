@@ -1,4 +1,4 @@
-// What must have happened in the model of a shared port at the end of a schedule.
+// The promises that the model of a shared port checks at the end of a schedule.
 
 #include <algorithm>
 
@@ -171,7 +171,7 @@ void Model::CheckAgreement() {
   if (coordinators > 1) Fail("there are two coordinators");
 }
 
-// What a killed process had is expected back for a while, unless somebody has it.
+// Prefixes of a killed process are expected back for a while, unless somebody has them.
 void Model::CheckDeath() {
   const Process* coordinator = Coordinator();
   if (coordinator == nullptr) return;
