@@ -4,7 +4,6 @@
 
 const assert = require('node:assert/strict')
 const fs = require('node:fs')
-const http2 = require('node:http2')
 const net = require('node:net')
 const os = require('node:os')
 const path = require('node:path')
@@ -13,7 +12,7 @@ const { describe, it } = require('node:test')
 const core = require('@httpsys/core-native')
 const { certificate } = require('../helpers/certificates')
 const { freePort } = require('../helpers/free-port')
-const { Member, connect, kSkip, until } = require('./kit')
+const { Member, connect, kSkip, session, until } = require('./kit')
 
 /** @typedef {import('node:test').TestContext} Context */
 
@@ -51,22 +50,13 @@ async function isServed (t, port, localAddress) {
   return { socket, served: String(piece).startsWith('HTTP/1.1 200') }
 }
 
-/** @param {http2.ClientHttp2Session} client @param {string} target @param {string} [authority] @returns {Promise<{ status: number, text: string }>} */
+/** @param {import('node:http2').ClientHttp2Session} client @param {string} target @param {string} [authority] @returns {Promise<{ status: number, text: string }>} */
 async function askStream (client, target, authority = 'a.test') {
   const stream = client.request({ ':path': target, ':authority': authority })
   let text = ''
   stream.on('data', (piece) => { text += piece })
   const [[headers]] = await Promise.all([once(stream, 'response'), once(stream, 'end')])
   return { status: headers[':status'], text }
-}
-
-/** @param {Context} t @param {number} port */
-async function session (t, port) {
-  const client = http2.connect(`https://127.0.0.1:${port}`, kTrusting)
-  client.on('error', () => {})
-  t.after(() => client.destroy())
-  await once(client, 'remoteSettings')
-  return client
 }
 
 describe('maxConnectionsPerAddress', { skip: kSkip }, () => {
@@ -198,7 +188,7 @@ describe('maxConnectionsPerPrefix', { skip: kSkip }, () => {
     const port = await freePort()
     await member(t, 'front', {}, `https://a.test:${port}/`, certificate('a.test'))
     const back = await member(t, 'back', { maxConnectionsPerPrefix: 1 }, `https://*:${port}/back/`, certificate('a.test'))
-    const [one, two] = [await session(t, port), await session(t, port)]
+    const [one, two] = [await session(t, port, kTrusting), await session(t, port, kTrusting)]
     const answers = await Promise.all(Array.from({ length: 8 }, () => askStream(one, '/back/?ms=50', 'other.test')))
     assert.deepEqual(answers.map(({ status, text }) => [status, text.split(' ')[0]]), Array(8).fill([200, 'back']))
     const held = askStream(one, '/back/?ms=2000', 'other.test')
@@ -214,7 +204,7 @@ describe('maxConnectionsPerPrefix', { skip: kSkip }, () => {
   it('counts a connection of HTTP/2 for each prefix that it has asked for', async (t) => {
     const port = await freePort()
     await member(t, 'a', { maxConnectionsPerPrefix: 1 }, [`https://a.test:${port}/a/`, `https://a.test:${port}/b/`], certificate('a.test'))
-    const [one, two] = [await session(t, port), await session(t, port)]
+    const [one, two] = [await session(t, port, kTrusting), await session(t, port, kTrusting)]
     for (const target of ['/a/', '/b/', '/a/']) assert.equal((await askStream(one, target)).status, 200)
     for (const target of ['/a/', '/b/']) assert.equal((await askStream(two, target)).status, 503)
     one.destroy()

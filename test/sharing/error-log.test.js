@@ -12,7 +12,7 @@ const { once } = require('node:events')
 const { describe, it } = require('node:test')
 const { certificate } = require('../helpers/certificates')
 const { freePort } = require('../helpers/free-port')
-const { Member, connect, kSkip, until } = require('./kit')
+const { Member, connect, kSkip, session, until } = require('./kit')
 
 /** @typedef {import('node:test').TestContext} Context */
 
@@ -44,15 +44,6 @@ async function frontAndBack (t, front = {}, back = {}) {
   const b = await loggingMember(t)
   await b.tell('listen', { name: 'b', options: back, on: [`https://*:${port}/`, certificate('a.test')] })
   return { port, a, b }
-}
-
-/** @param {Context} t @param {number} port */
-async function session (t, port) {
-  const client = http2.connect(`https://127.0.0.1:${port}`, kTrusting)
-  client.on('error', () => {})
-  t.after(() => client.destroy())
-  await once(client, 'remoteSettings')
-  return client
 }
 
 /**
@@ -92,7 +83,7 @@ describe('A request whose owner dies before it has answered', { skip: kSkip }, (
 
     it(`does so on HTTP/2 ("${verbosity}")`, async (t) => {
       const { port, a, b } = await frontAndBack(t, { http503Verbosity: verbosity })
-      const client = await session(t, port)
+      const client = await session(t, port, kTrusting)
       const answer = ask(client, '/x?ms=60000')
       await hasBegun(b, 1)
       await b.kill()
@@ -114,7 +105,7 @@ describe('A request whose owner dies before it has answered', { skip: kSkip }, (
 
   it('is reset with "basic" on HTTP/2, with a code that does not say "ask again"', async (t) => {
     const { port, a, b } = await frontAndBack(t, { http503Verbosity: 'basic' })
-    const answer = ask(await session(t, port), '/x?ms=60000')
+    const answer = ask(await session(t, port, kTrusting), '/x?ms=60000')
     await hasBegun(b, 1)
     await b.kill()
     assert.deepEqual(await answer, { status: undefined, text: '', code: http2.constants.NGHTTP2_INTERNAL_ERROR })
@@ -176,7 +167,7 @@ describe('A relayed request that its owner refuses', { skip: kSkip }, () => {
 
   it('is there when its application has lowered the limit of a stream of HTTP/2, whose connection goes on', async (t) => {
     const { port, a, b } = await frontAndBack(t)
-    const client = await session(t, port)
+    const client = await session(t, port, kTrusting)
     for (const length of [{ 'content-length': '19' }, {}]) {
       const stream = client.request({ ':path': '/x?limit=10', ':authority': 'other.test', ':method': 'POST', ...length })
       stream.on('error', () => {}).resume()
@@ -201,7 +192,7 @@ describe('A relayed request that its owner refuses', { skip: kSkip }, () => {
 
   it('is so with its version when it is a stream of HTTP/2', async (t) => {
     const { port, b } = await frontAndBack(t, {}, { queueLimit: 1 })
-    const client = await session(t, port)
+    const client = await session(t, port, kTrusting)
     const port2 = /** @type {any} */ (client.socket).localPort
     const release = await b.block(t)
     const asked = ['/1', '/2', '/3', '/4'].map((target) => ask(client, target))
@@ -256,7 +247,7 @@ it('A body that is refused when its response has begun or left is in the log wit
 
 it('A request of HTTP/2 that breaks a limit is in the log', { skip: kSkip }, async (t) => {
   const { port, a } = await frontAndBack(t, { maxRequestBodySize: 10 })
-  const client = await session(t, port)
+  const client = await session(t, port, kTrusting)
   const stream = client.request({ ':path': '/x', ':authority': 'a.test', ':method': 'POST', 'content-length': '11' })
   stream.on('error', () => {})
   const [headers] = await once(stream, 'response')

@@ -4,6 +4,7 @@
 
 const assert = require('node:assert/strict')
 const fs = require('node:fs')
+const http2 = require('node:http2')
 const net = require('node:net')
 const os = require('node:os')
 const path = require('node:path')
@@ -268,6 +269,15 @@ async function connect (t, port, host, secure) {
   return client
 }
 
+/** A session of HTTP/2. @param {import('node:test').TestContext} t @param {number} port @param {tls.ConnectionOptions} secure */
+async function session (t, port, secure) {
+  const client = http2.connect(`https://127.0.0.1:${port}`, secure)
+  client.on('error', () => {})
+  t.after(() => client.destroy())
+  await once(client, 'remoteSettings')
+  return client
+}
+
 /**
  * One request on a connection of its own.
  *
@@ -470,6 +480,7 @@ module.exports = {
   meetingPlace,
   member,
   readByPeer,
+  session,
   silence,
   sleep,
   stateOf,
