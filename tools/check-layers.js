@@ -20,6 +20,7 @@ const { kCoreNative, listFiles } = require('./lib/project')
  */
 const kRooms = {
   base: [],
+  files: ['base'],
   url: ['base'],
   peer: [],
   http1: ['base', 'url'],
@@ -31,7 +32,7 @@ const kRooms = {
   sharing: ['base', 'url', 'peer', 'backend'],
   'engine/config': ['base', 'url', 'http1', 'backend'],
   'engine/statistics': ['base', 'url', 'records'],
-  'engine/connection': ['base', 'url', 'http1', 'http2', 'websocket', 'tls', 'records', 'engine/config'],
+  'engine/connection': ['base', 'files', 'url', 'http1', 'http2', 'websocket', 'tls', 'records', 'engine/config'],
   'engine/accept': ['base', 'records', 'engine/connection'],
   'engine/requests': ['base', 'url', 'http1', 'records', 'engine/statistics', 'engine/connection'],
   'engine/tls': ['base', 'tls', 'records', 'engine/connection', 'engine/requests'],
@@ -40,7 +41,7 @@ const kRooms = {
   'engine/http2': ['base', 'url', 'http1', 'http2', 'records', 'engine/connection', 'engine/requests'],
   'engine/http1': ['base', 'url', 'http1', 'http2', 'records', 'engine/connection', 'engine/requests'],
   'engine/peers': ['base', 'url', 'http1', 'peer', 'records', 'sharing', 'engine/connection', 'engine/requests'],
-  engine: ['base', 'http1', 'tls', 'records', 'backend', 'sharing', 'engine/config', 'engine/statistics', 'engine/connection',
+  engine: ['base', 'files', 'http1', 'tls', 'records', 'backend', 'sharing', 'engine/config', 'engine/statistics', 'engine/connection',
     'engine/accept', 'engine/requests', 'engine/tls', 'engine/upgraded', 'engine/websocket', 'engine/http2', 'engine/http1', 'engine/peers'],
   win: ['base', 'url', 'http1', 'http2', 'tls', 'records', 'backend'],
   napi: ['base', 'records', 'backend'],

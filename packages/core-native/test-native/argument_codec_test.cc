@@ -57,6 +57,7 @@ static_assert(TakesValues(&Backend::lane_count));
 static_assert(TakesValues(&Backend::WakeLane));
 static_assert(TakesValues(&Backend::Wake));
 static_assert(TakesValues(&Backend::Configure));
+static_assert(TakesValues(&Backend::SendFile));
 static_assert(TakesValues(&Backend::Unlisten));
 static_assert(TakesValues(&Backend::CheckConnections));
 static_assert(TakesValues(&Backend::Drain));
@@ -85,7 +86,6 @@ static_assert(TakesValues(&UrlBackend::OpenQueue));
 static_assert(TakesValues(&UrlBackend::AddUrl));
 static_assert(TakesValues(&UrlBackend::RemoveUrl));
 static_assert(TakesValues(&UrlBackend::FlushCache));
-static_assert(TakesValues(&UrlBackend::SendFile));
 
 // -- The structs.
 

@@ -59,7 +59,8 @@ class AttachmentTest : public testing::Test {
 
   http1::MethodTable methods_{{"GET", "HEAD", "POST"}};
   PortStatistics statistics_;
-  Lane lane_{0, &methods_, 1, &statistics_, [](uint16_t) {}};
+  files::ReadAhead ahead_;
+  Lane lane_{0, &methods_, 1, &statistics_, [](uint16_t) {}, &ahead_};
   Application first_{&lane_};
   Application second_{&lane_};
 };

@@ -110,7 +110,8 @@ class Round {
   std::mt19937_64 random_;
   http1::MethodTable methods_{{"GET", "HEAD", "POST"}};
   PortStatistics statistics_;
-  Lane lane_{0, &methods_, 1, &statistics_, [](uint16_t) {}};
+  files::ReadAhead ahead_;
+  Lane lane_{0, &methods_, 1, &statistics_, [](uint16_t) {}, &ahead_};
   Application forging_{&lane_};
   Application sound_{&lane_};
 };

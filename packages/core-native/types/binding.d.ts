@@ -357,7 +357,7 @@ export class Engine {
   /** Drops kept responses for a URL, or for all below it. 0 or the system's own error code. */
   flushCache (serverId: number, url: string, isRecursive: boolean): number
   /**
-   * Where capabilities.sendsFiles: a part of a file that the kernel sends where a kBlock record names it. The descriptor may be
+   * Where capabilities.sendsFiles: a part of a file that is read and sent where a kBlock record names it. The descriptor may be
    * closed at once. The id of the block, which kBlockDone ends, or a negative errno.
    */
   sendFile (lane: number, fd: number, start: number, bytes: number): number | undefined

@@ -183,6 +183,8 @@ module.exports = {
     kErrorBytes: 5,
     kBlockDoneBlockId: 4,
     kBlockDoneError: 5,
+    kBlockDoneSentLow: 6,
+    kBlockDoneSentHigh: 7,
     kInternId: 4,
     kInternNameBytes: 5,
     kInternValueBytes: 6,

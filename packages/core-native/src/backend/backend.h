@@ -353,6 +353,9 @@ class Backend {
   virtual uint32_t AddReplySegment(size_t lane, std::span<const uint8_t> memory) = 0;
   // The blocks that are sent by reference.
   virtual LentMemory& lent(size_t lane) = 0;
+  // Makes a block of a part of a file, which is read and sent where a kBlock record names it. The
+  // descriptor may be closed when this returns. Returns the id of the block, or a negative errno.
+  virtual int64_t SendFile(size_t lane, Descriptor fd, uint64_t start, uint64_t bytes) = 0;
   // WakeLane() wakes the lane in any case; Wake() only if it sleeps.
   virtual void WakeLane(size_t lane) = 0;
   virtual void Wake(size_t lane) = 0;
@@ -464,10 +467,6 @@ class UrlBackend : public Backend {
   // Removes the responses for a URL, or for all URLs below it, from the kernel's cache. Returns the
   // system's error code; 0 = done.
   virtual uint32_t FlushCache(uint32_t server_id, const std::string& url, bool is_recursive) = 0;
-  // Makes a block of a part of a file, which the kernel reads and sends where a kBlock record names
-  // it. The descriptor may be closed when this returns. Returns the id of the block, or a negative
-  // errno.
-  virtual int64_t SendFile(size_t lane, Descriptor fd, uint64_t start, uint64_t bytes) = 0;
 };
 
 }  // namespace httpsys

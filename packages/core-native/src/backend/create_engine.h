@@ -27,6 +27,7 @@ inline constexpr BackendCapabilities kEngineCapabilities = {
     .slow_readers = true,
     .native_frames = true,
     .named_queues = true,
+    .sends_files = true,
     .foreign_hosts = true,
     .ipv6 = true,
 };

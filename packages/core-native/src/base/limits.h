@@ -68,6 +68,22 @@ inline constexpr size_t kSendBytesPerEvent = 1024 * 1024;
 // copy.
 inline constexpr size_t kSharedBytesMin = 1024;
 
+// -- Files.
+
+// A file, or the rest of one, up to this size is read into the memory of the answers that leave
+// together; beyond, the kernel sends it without a copy, which costs a system call of its own.
+inline constexpr size_t kFileReadBytesMax = 8 * 1024;
+// Bytes of a file that one system call sends, and that are read ahead: what a disk reads at once,
+// and a fast client takes in less than a tenth of a millisecond.
+inline constexpr size_t kFileWindowBytes = 256 * 1024;
+// Bytes of a file that one call seals (TLS): four records.
+inline constexpr size_t kFileSealBytes = 64 * 1024;
+// Blocks of kFileWindowBytes that a lane keeps for clients that have not taken them yet; a client
+// beyond has its bytes read again when it takes more. 16 MiB.
+inline constexpr size_t kFileBlocksKeptMax = 64;
+// Threads that wait for disks, and for servers of network file systems: as many as libuv has.
+inline constexpr int kFileThreadsMax = 4;
+
 // -- Bandwidth of a prefix (maxBandwidth).
 
 // Output of this time may leave at once after a pause: longer than a busy lane or its timers are

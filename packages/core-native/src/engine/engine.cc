@@ -64,9 +64,9 @@ Engine::Engine(BackendOptions options)
       wake_consumer_(std::move(options.wake_consumer)),
       sharing_(this) {
   for (size_t i = 0; i < options.lanes.size(); ++i) {
-    Lane& lane = *lanes_.emplace_back(
-        std::make_unique<Lane>(i, &methods_, sharing_.id(), &statistics_,
-                               [this](uint16_t port) { sharing_.OnDoubt(port); }));
+    Lane& lane = *lanes_.emplace_back(std::make_unique<Lane>(
+        i, &methods_, sharing_.id(), &statistics_,
+        [this](uint16_t port) { sharing_.OnDoubt(port); }, &ahead_));
     attachments_.push_back(lane.Attach(options.lanes[i], &signal_));
   }
 }
@@ -82,19 +82,19 @@ int Engine::Start() {
   return acceptor_.Start();
 }
 
-Lane& Engine::NextLane() {
-  // Ties are resolved in turn, so that equal lanes get equal shares.
-  const size_t first = next_lane_.fetch_add(1, std::memory_order_relaxed);
-  Lane* best = lanes_[first % lanes_.size()].get();
-  for (size_t i = 1; i < lanes_.size(); ++i) {
-    Lane* lane = lanes_[(first + i) % lanes_.size()].get();
-    if (lane->load() < best->load()) best = lane;
-  }
-  return *best;
-}
-
 uint32_t Engine::AddReplySegment(size_t lane, std::span<const uint8_t> memory) {
   return attachments_[lane]->replies().AddSegment(memory);
+}
+
+int64_t Engine::SendFile(size_t lane, Descriptor fd, uint64_t start, uint64_t bytes) {
+  if (is_closed_) return -ECANCELED;
+  std::unique_ptr<files::OpenFile> file = files::OpenFile::Duplicate(fd);
+  if (file == nullptr) return -errno;
+  Attachment& attachment = *attachments_[lane];
+  const uint32_t id = attachment.lent().Lend(nullptr, 0);
+  attachment.files().Put(id, std::make_shared<const files::FilePart>(
+                                 files::FilePart{ahead_.Share(std::move(file)), start, bytes}));
+  return id;
 }
 
 void Engine::WakeLane(size_t lane) {
@@ -128,7 +128,7 @@ int Engine::Listen(uint32_t server_id, Descriptor fd, int backlog, bool may_lend
 Acceptor::Sink Engine::SinkFor(uint32_t server_id) {
   return [this, server_id](const std::vector<int>& fds) {
     if (lanes_.size() == 1) return lanes_[0]->commands().Adopt(server_id, fds);
-    for (const int fd : fds) NextLane().commands().Adopt(server_id, {fd});
+    for (const int fd : fds) balance_.Next().commands().Adopt(server_id, {fd});
   };
 }
 
@@ -148,7 +148,7 @@ int Engine::Adopt(uint32_t server_id, Descriptor fd) {
   if (is_closed_) return -EBADF;
   const int copy = Duplicate(fd);
   if (copy < 0) return copy;
-  NextLane().commands().Adopt(server_id, {copy});
+  balance_.Next().commands().Adopt(server_id, {copy});
   return 0;
 }
 
@@ -301,7 +301,7 @@ void Engine::AcceptFor(uint32_t server_id, int fd) {
   acceptor_.Add(server_id, fd, SinkFor(server_id));
 }
 
-void Engine::OnLink(int fd) { NextLane().commands().AcceptLink(fd); }
+void Engine::OnLink(int fd) { balance_.Next().commands().AcceptLink(fd); }
 
 void Engine::WakeConsumer() { wake_consumer_(); }
 
@@ -331,6 +331,7 @@ void Engine::Close() {
   is_closed_ = true;
   sharing_.Close();
   acceptor_.Stop();
+  ahead_.Close();
   for (const auto& lane : lanes_) lane->Stop();
 }
 

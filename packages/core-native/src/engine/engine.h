@@ -11,7 +11,9 @@
 #include "engine/accept/acceptor.h"
 #include "engine/config/bandwidths.h"
 #include "engine/lane.h"
+#include "engine/lane_balance.h"
 #include "engine/peers/port_statistics.h"
+#include "files/read_ahead.h"
 #include "http1/method_table.h"
 #include "sharing/shared_ports.h"
 
@@ -29,6 +31,7 @@ class Engine final : public SocketBackend, private sharing::Delegate {
   size_t lane_count() const override { return lanes_.size(); }
   RequestQueue& requests(size_t lane) override { return attachments_[lane]->requests(); }
   ConsumerSignal& signal() override { return signal_; }
+  int64_t SendFile(size_t lane, Descriptor fd, uint64_t start, uint64_t bytes) override;
   uint32_t AddReplySegment(size_t lane, std::span<const uint8_t> memory) override;
   LentMemory& lent(size_t lane) override { return attachments_[lane]->lent(); }
   void WakeLane(size_t lane) override;
@@ -75,19 +78,18 @@ class Engine final : public SocketBackend, private sharing::Delegate {
   peer::TicketKeys TellTicketKeys(uint16_t port) override;
   void LearnTicketKeys(uint16_t port, const peer::TicketKeys& keys) override;
 
-  // Returns the lane with the fewest connections. Thread: any.
-  Lane& NextLane();
   Acceptor::Sink SinkFor(uint32_t server_id);
 
   http1::MethodTable methods_;
   ConsumerSignal signal_;
   std::vector<std::unique_ptr<Lane>> lanes_;
   std::vector<Attachment*> attachments_;  // This JavaScript environment at each lane.
-  std::atomic<size_t> next_lane_{0};
+  LaneBalance balance_{&lanes_};
   Acceptor acceptor_;
   std::function<void()> wake_consumer_;
   PortStatistics statistics_;
   Bandwidths bandwidths_;
+  files::ReadAhead ahead_;
   std::unordered_map<uint32_t, std::shared_ptr<const ServerConfig>> configs_;  // By server id.
   sharing::SharedPorts sharing_;
   bool is_closed_ = false;

@@ -13,12 +13,14 @@
 namespace httpsys::engine {
 
 Lane::Lane(size_t index, const http1::MethodTable* methods, uint64_t member_id,
-           PortStatistics* statistics, std::function<void(uint16_t port)> on_doubt)
+           PortStatistics* statistics, std::function<void(uint16_t port)> on_doubt,
+           files::ReadAhead* ahead)
     : index_(index),
       methods_(methods),
       member_id_(member_id),
       statistics_(statistics),
-      on_doubt_(std::move(on_doubt)) {}
+      on_doubt_(std::move(on_doubt)),
+      ahead_(ahead) {}
 
 Lane::~Lane() { Stop(); }
 
@@ -40,8 +42,13 @@ int Lane::Start(Acceptor* lender) {
                    [](uv_prepare_t* handle) { static_cast<Lane*>(handle->data)->BeforePoll(); });
   uv_check_start(&check_,
                  [](uv_check_t* handle) { static_cast<Lane*>(handle->data)->AfterPoll(); });
-  parts_ = std::make_unique<LaneParts>(LaneParts::Wanted{
-      &loop_, &attachments_, this, &load_, &pool_, methods_, member_id_, statistics_, &on_doubt_});
+  const FileOutput::Post post = [this](std::function<void()> run) {
+    queue_.Add(std::move(run), CommandQueue::Kind::kOther);
+    Wake();
+  };
+  parts_ = std::make_unique<LaneParts>(LaneParts::Wanted{&loop_, &attachments_, this, &load_,
+                                                         &pool_, methods_, member_id_, statistics_,
+                                                         &on_doubt_, ahead_, &post});
   commands_ = std::make_unique<LaneCommands>(&queue_, &attachments_, parts_.get(), statistics_,
                                              &load_, [this] { Wake(); });
   if (lender != nullptr) {

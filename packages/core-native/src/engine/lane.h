@@ -23,12 +23,14 @@
 
 namespace httpsys::engine {
 
-// Starting: 1. the loop and its handles, 2. the thread. Stopping: 1. a command closes connections
-// and handles, 2. the loop ends, 3. the thread is joined, 4. the loop is closed.
+// The ReadAhead must be closed before the lane is stopped. Starting: 1. the loop and its
+// handles, 2. the thread. Stopping: 1. a command closes connections and handles, 2. the loop
+// ends, 3. the thread is joined, 4. the loop is closed.
 class Lane final : public InputHandler {
  public:
   Lane(size_t index, const http1::MethodTable* methods, uint64_t member_id,
-       PortStatistics* statistics, std::function<void(uint16_t port)> on_doubt);
+       PortStatistics* statistics, std::function<void(uint16_t port)> on_doubt,
+       files::ReadAhead* ahead);
   ~Lane();
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
@@ -88,6 +90,7 @@ class Lane final : public InputHandler {
   const uint64_t member_id_;
   PortStatistics* statistics_;
   const std::function<void(uint16_t port)> on_doubt_;  // See PortRouter.
+  files::ReadAhead* const ahead_;
   uv_loop_t loop_;
   uv_thread_t thread_;
   bool is_started_ = false;

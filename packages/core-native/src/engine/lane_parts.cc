@@ -5,7 +5,7 @@ namespace httpsys::engine {
 LaneParts::LaneParts(const Wanted& wanted) {
   uv_loop_t* loop = wanted.loop;
   const http1::MethodTable* methods = wanted.methods;
-  transport = std::make_unique<Transport>(loop, wanted.load);
+  transport = std::make_unique<Transport>(loop, wanted.load, wanted.ahead, *wanted.post);
   output = transport->output();
   answers = std::make_unique<NativeAnswers>(methods, output);
   input = std::make_unique<Input>(transport.get(), &protocols, answers.get());

@@ -46,6 +46,8 @@ struct LaneParts {
     uint64_t member_id;
     PortStatistics* statistics;
     const std::function<void(uint16_t port)>* on_doubt;  // As in PortRouter.
+    files::ReadAhead* ahead;
+    const FileOutput::Post* post;  // As in FileOutput.
   };
 
   // Makes the parts in order, from those that read and write sockets to those that speak protocols.

@@ -69,7 +69,7 @@ void ReplyProcessor::Handle(Attachment* from, const ReplyRecord& reply) {
   }
   if (connection != nullptr) return HandleOpen(connection, reply);
   if (reply.type() == ReplyType::kBlock || reply.type() == ReplyType::kFrameBlock) {
-    from->ReturnBlock(reply.block_id(), ECANCELED);
+    from->DropBlock(reply.block_id(), ECANCELED);
   }
 }
 

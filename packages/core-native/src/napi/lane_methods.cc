@@ -57,6 +57,21 @@ Napi::Value SendBlock(EngineWrap& engine, const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), id);
 }
 
+Napi::Value SendFile(EngineWrap& engine, const Napi::CallbackInfo& info) {
+  size_t lane;
+  if (!engine.ReadLane(info, &lane) || engine.backend() == nullptr) return info.Env().Undefined();
+  if (!info[1].IsNumber() || !info[2].IsNumber() || !info[3].IsNumber()) {
+    return info.Env().Undefined();
+  }
+  const int64_t start = info[2].As<Napi::Number>();
+  const int64_t bytes = info[3].As<Napi::Number>();
+  if (start < 0 || bytes <= 0) return info.Env().Undefined();
+  const int64_t id =
+      engine.backend()->SendFile(lane, Descriptor(info[1].As<Napi::Number>().Int32Value()),
+                                 static_cast<uint64_t>(start), static_cast<uint64_t>(bytes));
+  return Napi::Number::New(info.Env(), static_cast<double>(id));
+}
+
 Napi::Value TakeBlock(EngineWrap& engine, const Napi::CallbackInfo& info) {
   size_t lane;
   if (!engine.ReadLane(info, &lane)) return info.Env().Undefined();
@@ -122,6 +137,7 @@ std::vector<EngineMethod> LaneMethods() {
   return {
       EngineWrap::Method<AddReplySegment>("addReplySegment"),
       EngineWrap::Method<SendBlock>("sendBlock"),
+      EngineWrap::Method<SendFile>("sendFile"),
       EngineWrap::Method<TakeBlock>("takeBlock"),
       EngineWrap::Method<LendBlock>("lendBlock"),
       EngineWrap::Method<Wake>("wake"),

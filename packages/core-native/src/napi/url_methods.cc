@@ -53,21 +53,6 @@ Napi::Value FlushCache(EngineWrap& engine, const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), status);
 }
 
-Napi::Value SendFile(EngineWrap& engine, const Napi::CallbackInfo& info) {
-  size_t lane;
-  if (!engine.ReadLane(info, &lane) || engine.backend() == nullptr) return info.Env().Undefined();
-  if (!info[1].IsNumber() || !info[2].IsNumber() || !info[3].IsNumber()) {
-    return info.Env().Undefined();
-  }
-  const int64_t start = info[2].As<Napi::Number>();
-  const int64_t bytes = info[3].As<Napi::Number>();
-  if (start < 0 || bytes <= 0) return info.Env().Undefined();
-  const int64_t id =
-      engine.backend()->SendFile(lane, Descriptor(info[1].As<Napi::Number>().Int32Value()),
-                                 static_cast<uint64_t>(start), static_cast<uint64_t>(bytes));
-  return Napi::Number::New(info.Env(), static_cast<double>(id));
-}
-
 // The operating system keeps sessions, keys and handshakes to itself.
 Napi::Value AskTls(EngineWrap&, const Napi::CallbackInfo& info) { return info.Env().Undefined(); }
 
@@ -77,7 +62,7 @@ std::vector<EngineMethod> HostMethods() {
   return {
       EngineWrap::Method<OpenQueue>("openQueue"), EngineWrap::Method<AddUrl>("addUrl"),
       EngineWrap::Method<RemoveUrl>("removeUrl"), EngineWrap::Method<FlushCache>("flushCache"),
-      EngineWrap::Method<SendFile>("sendFile"),   EngineWrap::Method<AskTls>("askTls"),
+      EngineWrap::Method<AskTls>("askTls"),
   };
 }
 

@@ -61,6 +61,8 @@ struct Field {
   X(Error, Bytes, 5)             \
   X(BlockDone, BlockId, 4)       \
   X(BlockDone, Error, 5)         \
+  X(BlockDone, SentLow, 6)       \
+  X(BlockDone, SentHigh, 7)      \
   X(Intern, Id, 4)               \
   X(Intern, NameBytes, 5)        \
   X(Intern, ValueBytes, 6)       \

@@ -304,10 +304,13 @@ void RecordWriter::Error(uint32_t slot, records::ErrorKind kind, std::string_vie
   Copy(record + records::kPayloadAt, raw);
 }
 
-void RecordWriter::BlockDone(uint32_t block_id, int error) {
-  uint8_t* record = Append(records::kPayloadAt, RequestType::kBlockDone, 0, 0);
+void RecordWriter::BlockDone(uint32_t block_id, int error, uint64_t sent) {
+  constexpr size_t kBytes = 32;
+  uint8_t* record = Append(kBytes, RequestType::kBlockDone, 0, 0);
   StoreField<records::kBlockDoneBlockId>(record, block_id);
   StoreField<records::kBlockDoneError>(record, static_cast<uint32_t>(error));
+  StoreField<records::kBlockDoneSentLow>(record, static_cast<uint32_t>(sent));
+  StoreField<records::kBlockDoneSentHigh>(record, static_cast<uint32_t>(sent >> 32));
 }
 
 // -- Of a WebSocket.

@@ -73,7 +73,7 @@ class RecordWriter {
   void Closed(uint32_t slot, int error, bool is_patient);
   void Credit(uint32_t slot, uint32_t bytes);
   void Error(uint32_t slot, records::ErrorKind kind, std::string_view raw);
-  void BlockDone(uint32_t block_id, int error);
+  void BlockDone(uint32_t block_id, int error, uint64_t sent = 0);
   // Returns how soon JavaScript should be woken for the records since the last call.
   Urgency TakeUrgency() { return std::exchange(urgency_, Urgency::kLate); }
 

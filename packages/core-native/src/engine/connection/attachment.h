@@ -12,6 +12,7 @@
 #include "base/thread_watch.h"
 #include "engine/connection/slots.h"
 #include "engine/connection/unread_requests.h"
+#include "files/sent_parts.h"
 #include "records/claimed_requests.h"
 #include "records/consumer_signal.h"
 #include "records/control_block.h"
@@ -76,11 +77,19 @@ class Attachment {
   void Publish() {
     if (requests_.Publish()) signal_->Raise();
   }
-  // Returns a block that is not used to JavaScript. `error` is a positive errno or 0.
-  void ReturnBlock(uint32_t id, int error) {
+  // Returns a block that is not used to JavaScript. `error` is a positive errno or 0. `sent`: how
+  // much of a file has left before an error of that file.
+  void ReturnBlock(uint32_t id, int error, uint64_t sent = 0) {
     lent_.Return(id);
-    records_.BlockDone(id, error);
+    records_.BlockDone(id, error, sent);
   }
+  // The same for a block that was not looked at, and may be a part of a file.
+  void DropBlock(uint32_t id, int error) {
+    (void)files_.Take(id);
+    ReturnBlock(id, error);
+  }
+  // The parts of files that JavaScript has given. Thread: any.
+  files::SentParts& files() { return files_; }
   // How long ago JavaScript has begun a record last, while it has others to begin or to end. Must
   // also be called before records are published, so that time without work is not counted.
   uint64_t BlockedMs(uint64_t now_ms);
@@ -96,6 +105,7 @@ class Attachment {
   const ThreadWatch thread_ = WatchThisThread();
   ConsumerSignal* signal_;
   LentMemory lent_;
+  files::SentParts files_;
   RequestQueue requests_;
   ReplyReader replies_;
   ClaimedRequests claimed_;

@@ -109,8 +109,17 @@ struct Connection : TimerNode, FromSmallBlocks {
   bool is_throttled() const {
     return uncommon_ != nullptr && uncommon_->bandwidth.bucket != nullptr;
   }
-  // True while the output waits for its prefix's bandwidth.
-  bool is_held() const { return uncommon_ != nullptr && uncommon_->bandwidth.ticket != 0; }
+  // True while the output waits for its prefix's bandwidth, or for a file.
+  bool is_held() const {
+    return uncommon_ != nullptr &&
+           (uncommon_->bandwidth.ticket != 0 || uncommon_->file_reading.wait != 0);
+  }
+  // True if FileOutput keeps something about the file that is sent.
+  bool is_reading_file() const { return uncommon_ != nullptr && uncommon_->file_reading.is_used; }
+  // The bytes of a file that were read ahead, or nullptr.
+  const files::FileBlock* file_block() const {
+    return uncommon_ == nullptr ? nullptr : uncommon_->file_reading.block.get();
+  }
   // Valid in phase kRefused.
   records::ErrorKind refusal() const {
     return uncommon_ == nullptr ? records::ErrorKind{} : uncommon_->refusal.kind;

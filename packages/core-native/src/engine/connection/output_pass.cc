@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "base/limits.h"
-#include "base/process_memory.h"
 #include "base/socket_calls.h"
 #include "engine/connection/input.h"
 #include "engine/connection/sharing_marks.h"
+#include "engine/connection/socket_write.h"
 
 namespace httpsys::engine {
 namespace {
@@ -21,6 +21,11 @@ namespace {
 // writes, tells the application the same.
 int WriteError(const Connection& connection, int error) {
   return error == EPIPE && !connection.end.peer_ended() ? 0 : error;
+}
+
+// Returns true if sendfile(2) or read(2) means the file by this error, not the socket.
+bool IsFileError(int error) {
+  return error == EIO || error == ESTALE || error == EISDIR || error == EINVAL || error == ENOMEM;
 }
 
 // Shortens the vectors to `bytes`. Returns how many are left.
@@ -35,59 +40,37 @@ int Shorten(iovec* vectors, int count, size_t bytes) {
 
 }  // namespace
 
-OutputPass::OutputPass(uv_loop_t* loop, OutputOwner* owner)
+OutputPass::OutputPass(uv_loop_t* loop, OutputOwner* owner, files::ReadAhead* ahead,
+                       FileOutput::Post post)
     : owner_(owner),
       throttle_(loop, [this](Connection* connection) { OnReleased(connection); }),
-      pieces_(1),
-      owners_(1) {
-  uv_timer_init(loop, &trim_timer_);
-  trim_timer_.data = this;
-}
+      files_(ahead, std::move(post), [this](Connection* connection) { OnReleased(connection); }),
+      trim_(loop) {}
 
 void OutputPass::Close() {
   throttle_.Close();
-  uv_close(reinterpret_cast<uv_handle_t*>(&trim_timer_), nullptr);
+  trim_.Close();
 }
 
-ssize_t OutputPass::Write(Connection* connection, iovec* vectors, int count, bool is_end) {
-  if (connection->tls != nullptr) return connection->tls->Write(vectors, count, is_end);
-  msghdr message{};
-  message.msg_iov = vectors;
-  message.msg_iovlen = static_cast<decltype(message.msg_iovlen)>(count);
-  constexpr int kFlags = kSendFlags | MSG_DONTWAIT;
-  ssize_t sent;
-  do {
-    sent = count == 1 ? send(connection->fd, vectors->iov_base, vectors->iov_len, kFlags)
-                      : sendmsg(connection->fd, &message, kFlags);
-  } while (sent < 0 && errno == EINTR);
-  return sent;
-}
-
-OutputPass::Piece* OutputPass::AddPiece(Connection* connection, size_t bytes,
+PassPieces::Piece* OutputPass::AddPiece(Connection* connection, size_t bytes,
                                         size_t payload_bytes) {
-  const auto index = static_cast<uint32_t>(pieces_.size());
-  Piece& piece = pieces_.emplace_back();
-  piece.bytes = bytes;
-  if (connection->output.first_piece_ == 0) {
-    connection->output.first_piece_ = index;
-  } else {
-    pieces_[connection->output.last_piece_].next = index;
-  }
-  connection->output.last_piece_ = index;
+  const uint32_t piece = pieces_.Add(connection->output.last_piece_, bytes);
+  if (connection->output.first_piece_ == 0) connection->output.first_piece_ = piece;
+  connection->output.last_piece_ = piece;
   connection->output.pass_payload_bytes_ += payload_bytes;
   SharingMarks::CountRelayed(connection, bytes);
   Touch(connection);
-  return &piece;
+  return &pieces_.at(piece);
 }
 
 void OutputPass::Send(Connection* connection, std::string_view bytes, size_t payload_bytes) {
   if (bytes.empty()) return;
-  Piece* piece = AddPiece(connection, bytes.size(), payload_bytes);
+  PassPieces::Piece* piece = AddPiece(connection, bytes.size(), payload_bytes);
   piece->data = reinterpret_cast<const uint8_t*>(bytes.data());
 }
 
 void OutputPass::SendCopy(Connection* connection, std::string_view bytes) {
-  const size_t count = std::min(bytes.size(), sizeof(Piece::copy));
+  const size_t count = std::min(bytes.size(), sizeof(PassPieces::Piece::copy));
   std::memcpy(AddPiece(connection, count, 0)->copy, bytes.data(), count);
 }
 
@@ -96,17 +79,32 @@ void OutputPass::SendBlock(Connection* connection, uint32_t block_id, std::strin
     connection->attachment().ReturnBlock(block_id, 0);
     return;
   }
-  Piece* piece = AddPiece(connection, bytes.size(), bytes.size());
+  PassPieces::Piece* piece = AddPiece(connection, bytes.size(), bytes.size());
   piece->data = reinterpret_cast<const uint8_t*>(bytes.data());
   piece->block_id = block_id;
 }
 
+void OutputPass::SendFile(Connection* connection, uint32_t block_id,
+                          std::shared_ptr<const files::FilePart> part) {
+  // Blocks are returned in order, so no other file may be before one that is read at once.
+  const OutputState& output = connection->output;
+  if (output.queue_ == nullptr && !output.has_file_) {
+    if (std::shared_ptr<const char[]> bytes = FileOutput::ReadShort(*part); bytes != nullptr) {
+      const std::string_view view(bytes.get(), static_cast<size_t>(part->bytes));
+      SendShared(connection, std::move(bytes), view, 0);
+      return connection->attachment().ReturnBlock(block_id, 0);
+    }
+  }
+  AddPiece(connection, part->bytes, 0)->block_id = block_id;
+  pieces_.SetOwner(std::move(part));
+  connection->output.has_file_ = true;
+}
+
 void OutputPass::SendShared(Connection* connection, std::shared_ptr<const void> owner,
                             std::string_view bytes, size_t payload_bytes) {
-  Piece* piece = AddPiece(connection, bytes.size(), payload_bytes);
+  PassPieces::Piece* piece = AddPiece(connection, bytes.size(), payload_bytes);
   piece->data = reinterpret_cast<const uint8_t*>(bytes.data());
-  if (owners_.back() != owner) owners_.push_back(std::move(owner));
-  piece->owner = static_cast<uint32_t>(owners_.size() - 1);
+  pieces_.SetOwner(std::move(owner));
 }
 
 void OutputPass::Touch(Connection* connection) {
@@ -127,8 +125,7 @@ void OutputPass::FlushTouched(std::vector<Connection*>* touched) {
   }
   touched->swap(touched_);
   touched_.clear();
-  pieces_.resize(1);
-  owners_.resize(1);
+  pieces_.Clear();
 }
 
 void OutputPass::Flush(Connection* connection) {
@@ -142,16 +139,18 @@ void OutputPass::Flush(Connection* connection) {
     connection->output.pass_payload_bytes_ = 0;
     size_t offset = 0;
     const bool was_behind = connection->output.queue_ != nullptr;
-    // Output that has to keep to a limit goes through the queue, of which any part can be sent.
-    const bool is_throttled = connection->is_throttled();
-    if (!was_behind && !is_throttled && !SendPieces(connection, &piece, &offset)) return;
+    // Files, and output that has to keep to a limit, go through the queue, of which any part can be
+    // sent.
+    const bool is_queued = connection->output.has_file_ || connection->is_throttled();
+    if (!was_behind && !is_queued && !SendPieces(connection, &piece, &offset)) return;
+    if (is_queued) MakeQueue(connection);
     const bool is_only = connection->output.first_piece_ == connection->output.last_piece_;
     const uint32_t last = std::exchange(connection->output.last_piece_, 0);
     connection->output.first_piece_ = 0;
     if (piece != 0) EnqueuePieces(connection, piece, offset);
     // The lane flushes each answer of its own as it makes it, and makes hundreds of thousands in
     // one turn of the loop when clients flood it: such an answer leaves no piece behind.
-    if (is_only && last + 1 == pieces_.size()) pieces_.pop_back();
+    if (is_only) pieces_.Forget(last);
     if (connection->tls != nullptr && connection->tls->has_unsent()) BeginQueue(connection);
     size_t payload_left = 0;
     if (was_behind) {
@@ -162,7 +161,7 @@ void OutputPass::Flush(Connection* connection) {
     }
     connection->output.queue_payload_bytes_ += payload_left;
     AddCredit(connection, payload - payload_left);
-    if (is_throttled && !was_behind) return WriteQueue(connection);
+    if (is_queued && !was_behind) return WriteQueue(connection);
     owner_->UpdatePoll(connection);
   }
   if (connection->output.queue_ == nullptr) owner_->OnOutputDone(connection);
@@ -183,7 +182,7 @@ bool OutputPass::SendPieces(Connection* connection, uint32_t* piece, size_t* off
       owner_->OnWriteFailed(connection, WriteError(*connection, error));
       return false;
     }
-    Advance(static_cast<size_t>(sent), piece, offset);
+    pieces_.Advance(static_cast<size_t>(sent), piece, offset, &blocks_);
     if (static_cast<size_t>(sent) < attempted) break;
   }
   ReportBlocks(connection, 0);
@@ -194,16 +193,10 @@ ssize_t OutputPass::SendOnce(Connection* connection, uint32_t first, size_t offs
                              size_t* attempted) {
   iovec vectors[limits::kVectorsMax];
   vectors[0] = {};
-  int count = 0;
+  uint32_t next = 0;
+  int count = pieces_.Fill(first, offset, vectors, limits::kVectorsMax, &next);
   size_t total = 0;
-  uint32_t at = first;
-  for (; at != 0 && count < limits::kVectorsMax; at = pieces_[at].next) {
-    const std::string_view bytes = pieces_[at].view().substr(at == first ? offset : 0);
-    vectors[count].iov_base = const_cast<char*>(bytes.data());
-    vectors[count].iov_len = bytes.size();
-    total += bytes.size();
-    ++count;
-  }
+  for (int i = 0; i < count; ++i) total += vectors[i].iov_len;
   *attempted = total;
   if (count > 1 && total <= limits::kGatherBytesMax) {
     if (gathered_.empty()) gathered_.resize(limits::kGatherBytesMax);
@@ -215,31 +208,21 @@ ssize_t OutputPass::SendOnce(Connection* connection, uint32_t first, size_t offs
     vectors[0] = {gathered_.data(), total};
     count = 1;
   }
-  const bool is_end = at == 0 && connection->end.after_output() != AfterOutput::kNothing;
-  return Write(connection, vectors, count, is_end);
+  const bool is_end = next == 0 && connection->end.after_output() != AfterOutput::kNothing;
+  return WriteVectors(connection, vectors, count, is_end ? AfterWrite::kEnd : AfterWrite::kUnknown);
 }
 
-void OutputPass::Advance(size_t bytes, uint32_t* piece, size_t* offset) {
-  while (bytes > 0) {
-    const Piece& front = pieces_[*piece];
-    const size_t left = front.bytes - *offset;
-    if (bytes < left) {
-      *offset += bytes;
-      return;
-    }
-    bytes -= left;
-    *offset = 0;
-    if (front.block_id != OutputQueue::kNoBlock) blocks_.push_back(front.block_id);
-    *piece = front.next;
-  }
+void OutputPass::MakeQueue(Connection* connection) {
+  if (connection->output.queue_ != nullptr) return;
+  connection->output.queue_ = std::make_unique<OutputQueue>();
+  ++pending_outputs_;
+  owner_->OnQueueBegun(connection);
 }
 
 // Even an empty queue says that there is something to send: the bytes that TLS has sealed.
 void OutputPass::BeginQueue(Connection* connection) {
   if (connection->output.queue_ != nullptr) return;
-  connection->output.queue_ = std::make_unique<OutputQueue>();
-  ++pending_outputs_;
-  owner_->OnQueueBegun(connection);
+  MakeQueue(connection);
   owner_->UpdatePoll(connection);
 }
 
@@ -255,27 +238,8 @@ void OutputPass::FlushSealed(Connection* connection) {
 
 void OutputPass::EnqueuePieces(Connection* connection, uint32_t piece, size_t offset) {
   BeginQueue(connection);
-  const auto is_shared = [](const Piece& from) {
-    return from.owner != 0 && from.bytes >= limits::kSharedBytesMin;
-  };
-  size_t copied = 0;
-  for (uint32_t at = piece; at != 0; at = pieces_[at].next) {
-    const Piece& from = pieces_[at];
-    if (from.block_id == OutputQueue::kNoBlock && !is_shared(from)) copied += from.bytes;
-  }
-  for (; piece != 0; piece = pieces_[piece].next) {
-    const Piece& from = pieces_[piece];
-    const std::string_view bytes = from.view().substr(offset);
-    offset = 0;
-    if (from.block_id != OutputQueue::kNoBlock) {
-      connection->output.queue_->AppendBlock(from.block_id, bytes);
-    } else if (is_shared(from)) {
-      connection->output.queue_->AppendShared(owners_[from.owner], bytes);
-    } else {
-      copied -= from.bytes;
-      connection->output.queue_->Append(bytes, copied);
-    }
-  }
+  pieces_.MoveTo(connection->output.queue_.get(), piece, offset);
+  connection->output.has_file_ = false;
 }
 
 // -- Of streams and what carries them.
@@ -284,7 +248,7 @@ bool OutputPass::WriteNow(Connection* connection, std::string_view bytes) {
   size_t sent = 0;
   if (connection->output.queue_ == nullptr) {
     iovec vector{const_cast<char*>(bytes.data()), bytes.size()};
-    const ssize_t result = Write(connection, &vector, 1);
+    const ssize_t result = WriteVectors(connection, &vector, 1);
     if (result < 0 && !IsWouldBlock(errno)) {
       owner_->OnWriteFailed(connection, WriteError(*connection, errno));
       return false;
@@ -300,16 +264,57 @@ bool OutputPass::WriteNow(Connection* connection, std::string_view bytes) {
 }
 
 size_t OutputPass::OutputBytes(const Connection* stream) const {
-  size_t bytes = stream->output.queue_ == nullptr ? 0 : stream->output.queue_->bytes();
-  for (uint32_t at = stream->output.first_piece_; at != 0; at = pieces_[at].next)
-    bytes += pieces_[at].bytes;
-  return bytes - (stream->output.first_piece_ == 0 ? 0 : stream->stream->piece_offset);
+  const size_t queued = stream->output.queue_ == nullptr ? 0 : stream->output.queue_->bytes();
+  return queued + pieces_.BytesFrom(stream->output.first_piece_, stream->stream->piece_offset);
 }
 
-void OutputPass::TakeOutput(Connection* stream, size_t bytes, std::string* to) {
+ssize_t OutputPass::ReadyBytes(Connection* stream, size_t want) {
+  // The files of a stream are sent from its queue, and so is what follows them.
+  if (stream->output.has_file_) QueueStreamOutput(stream);
+  const OutputQueue* queue = stream->output.queue();
+  if (queue == nullptr || !queue->has_files()) return static_cast<ssize_t>(want);
+  const OutputQueue::FilePiece piece = queue->file_at(0);
+  if (piece.part == nullptr) {
+    return static_cast<ssize_t>(std::min(want, queue->BytesBeforeFile()));
+  }
+  const size_t most = std::min<uint64_t>(want, piece.bytes);
+  const ssize_t ready = files_.Ready(stream, *piece.part, piece.offset, most);
+  if (ready < 0) ReturnFile(stream, static_cast<int>(-ready));
+  return ready;
+}
+
+bool OutputPass::TakeFromFile(Connection* stream, size_t bytes, std::string* to) {
+  OutputQueue& queue = *stream->output.queue_;
+  const OutputQueue::FilePiece piece = queue.file_at(0);
+  const size_t at = to->size();
+  to->resize(at + bytes);
+  const ssize_t got = FileOutput::Read(*stream, *piece.part, piece.offset, to->data() + at, bytes);
+  if (got != static_cast<ssize_t>(bytes)) {
+    to->resize(at);
+    ReturnFile(stream, got < 0 ? errno : ENODATA);
+    return false;
+  }
+  queue.Remove(bytes, &blocks_);
+  if (bytes == piece.bytes) files_.Forget(stream);
+  return true;
+}
+
+// Gives the block of the file back that the queue begins with, and drops what was left of it.
+void OutputPass::ReturnFile(Connection* connection, int error) {
+  uint64_t sent = 0;
+  const uint32_t block_id = connection->output.queue_->DropFront(&sent);
+  files_.Forget(connection);
+  connection->attachment().ReturnBlock(block_id, error, sent);
+}
+
+bool OutputPass::TakeOutput(Connection* stream, size_t bytes, std::string* to) {
   blocks_.clear();
   if (stream->output.queue_ != nullptr) {
     OutputQueue& queue = *stream->output.queue_;
+    if (queue.file_at(0).part != nullptr) {
+      if (!TakeFromFile(stream, bytes, to)) return false;
+      bytes = 0;
+    }
     while (bytes > 0 && !queue.empty()) {
       iovec vector;
       queue.Peek(&vector, 1);
@@ -325,10 +330,10 @@ void OutputPass::TakeOutput(Connection* stream, size_t bytes, std::string* to) {
   }
   size_t* offset = &stream->stream->piece_offset;
   while (bytes > 0 && stream->output.first_piece_ != 0) {
-    const std::string_view view = pieces_[stream->output.first_piece_].view().substr(*offset);
+    const std::string_view view = pieces_.at(stream->output.first_piece_).view().substr(*offset);
     const size_t count = std::min(bytes, view.size());
     to->append(view.substr(0, count));
-    Advance(count, &stream->output.first_piece_, offset);
+    pieces_.Advance(count, &stream->output.first_piece_, offset, &blocks_);
     bytes -= count;
   }
   if (stream->output.first_piece_ == 0) stream->output.last_piece_ = 0;
@@ -339,15 +344,19 @@ void OutputPass::TakeOutput(Connection* stream, size_t bytes, std::string* to) {
   stream->output.pass_payload_bytes_ = 0;
   AddCredit(stream, before - payload);
   ReportBlocks(stream, 0);
+  return true;
+}
+
+void OutputPass::QueueStreamOutput(Connection* stream) {
+  EnqueuePieces(stream, stream->output.first_piece_, stream->stream->piece_offset);
+  stream->output.first_piece_ = stream->output.last_piece_ = 0;
+  stream->stream->piece_offset = 0;
 }
 
 // Keeps the output of a stream when the pass ends, because the memory of the pass is reused.
 void OutputPass::KeepStreamOutput(Connection* stream) {
-  if (stream->output.first_piece_ == 0) return;
-  EnqueuePieces(stream, stream->output.first_piece_, stream->stream->piece_offset);
-  stream->output.first_piece_ = stream->output.last_piece_ = 0;
-  stream->stream->piece_offset = 0;
-  streams_->OnBehind(stream);
+  if (stream->output.first_piece_ != 0) QueueStreamOutput(stream);
+  if (stream->output.queue_ != nullptr) streams_->OnBehind(stream);
 }
 
 void OutputPass::OnWritable(Connection* connection) {
@@ -369,19 +378,23 @@ void OutputPass::WriteQueue(Connection* connection) {
   OutputQueue& queue = *connection->output.queue_;
   size_t budget = limits::kSendBytesPerEvent;
   while (!queue.empty()) {
-    iovec vectors[limits::kVectorsMax];
-    int count = queue.Peek(vectors, limits::kVectorsMax);
+    // A file is sent in whole windows: the budget ends after the one that crosses it.
+    size_t most = std::max(budget, limits::kFileWindowBytes);
     const bool is_throttled = connection->is_throttled();
     if (is_throttled) {
-      const size_t most = throttle_.Take(connection, std::min(queue.bytes(), budget));
+      most = throttle_.Take(connection, std::min(queue.bytes(), budget));
       if (most == 0) break;
-      count = Shorten(vectors, count, most);
     }
-    const ssize_t result = Write(connection, vectors, count);
+    const ssize_t result = WriteSome(connection, most);
+    if (result == 0) break;
     if (result < 0) {
       const int error = errno;
-      if (!IsWouldBlock(error)) owner_->OnWriteFailed(connection, WriteError(*connection, error));
-      return;
+      if (!connection->is_open()) return;
+      if (!IsWouldBlock(error)) {
+        return owner_->OnWriteFailed(connection, WriteError(*connection, error));
+      }
+      files_.OnFull(connection);
+      break;
     }
     const auto sent = static_cast<size_t>(result);
     if (is_throttled) Throttle::Spend(connection, sent);
@@ -394,16 +407,54 @@ void OutputPass::WriteQueue(Connection* connection) {
     if (sent >= budget) break;
     budget -= sent;
   }
-  if (!queue.empty() || has_sealed()) {
-    if (connection->is_throttled()) owner_->UpdatePoll(connection);
-    return;
-  }
+  if (!queue.empty() || has_sealed()) return owner_->UpdatePoll(connection);
   connection->output.queue_.reset();
   --pending_outputs_;
   owner_->UpdatePoll(connection);
   owner_->OnOutputDone(connection);
   if (connection->is_open() && connection->http2 != nullptr) streams_->OnOutputDone(connection);
   if (connection->input.is_resume_due()) Touch(connection);
+}
+
+// Writes from the front of the queue, at most `most` bytes. Returns like send(2); 0 = the output is
+// held. The connection may be closed after a failure.
+ssize_t OutputPass::WriteSome(Connection* connection, size_t most) {
+  const OutputQueue& queue = *connection->output.queue_;
+  if (const OutputQueue::FilePiece file = queue.file_at(0); file.part != nullptr) {
+    return WriteFile(connection, file, most);
+  }
+  iovec vectors[limits::kVectorsMax];
+  const int count = queue.Peek(vectors, limits::kVectorsMax);
+  if (connection->is_throttled()) {
+    return WriteVectors(connection, vectors, Shorten(vectors, count, most));
+  }
+  const OutputQueue::FilePiece next = queue.file_at(static_cast<size_t>(count));
+  // A file that has to be read first may take its time, which the bytes before it do not wait for.
+  const bool has_more =
+      next.part != nullptr &&
+      files_.Ready(connection, *next.part, next.offset, std::min<uint64_t>(most, next.bytes)) > 0;
+  return WriteVectors(connection, vectors, count,
+                      has_more ? AfterWrite::kMore : AfterWrite::kUnknown);
+}
+
+ssize_t OutputPass::WriteFile(Connection* connection, const OutputQueue::FilePiece& piece,
+                              size_t most) {
+  const ssize_t ready =
+      files_.Ready(connection, *piece.part, piece.offset, std::min<uint64_t>(most, piece.bytes));
+  if (ready == 0) return 0;
+  ssize_t sent = -1;
+  int error = static_cast<int>(-ready);
+  if (ready > 0) {
+    sent = files_.Send(connection, *piece.part, piece.offset, static_cast<size_t>(ready));
+    if (sent == static_cast<ssize_t>(piece.bytes)) files_.Forget(connection);
+    if (sent > 0) return sent;
+    error = sent == 0 ? ENODATA : errno;
+    if (sent < 0 && !IsFileError(error)) return -1;
+  }
+  // The client was promised bytes that do not come.
+  ReturnFile(connection, error);
+  owner_->OnWriteFailed(connection, 0);
+  return -1;
 }
 
 void OutputPass::OnReleased(Connection* connection) {
@@ -418,32 +469,18 @@ void OutputPass::OnReleased(Connection* connection) {
 
 void OutputPass::Drop(Connection* connection) {
   throttle_.End(connection);
+  files_.Forget(connection);
+  connection->output.has_file_ = false;
   blocks_.clear();
-  for (uint32_t at = connection->output.first_piece_; at != 0; at = pieces_[at].next) {
-    if (pieces_[at].block_id != OutputQueue::kNoBlock) blocks_.push_back(pieces_[at].block_id);
-  }
+  pieces_.CollectBlocks(connection->output.first_piece_, &blocks_);
   connection->output.first_piece_ = connection->output.last_piece_ = 0;
   if (connection->output.queue_ != nullptr) {
     connection->output.queue_->CollectBlocks(&blocks_);
     connection->output.queue_.reset();
     --pending_outputs_;
-    ++dropped_outputs_;
-    TrimSoonAfterMany();
+    trim_.OnDropped();
   }
   ReportBlocks(connection, ECANCELED);
-}
-
-// The trim comes when the connections have been freed, and once for all of a flood. Drops while the
-// timer runs do not postpone it: many of them are followed by a trim of their own.
-void OutputPass::TrimSoonAfterMany() {
-  if (dropped_outputs_ < limits::kTrimAfterDrops) return;
-  if (uv_is_active(reinterpret_cast<uv_handle_t*>(&trim_timer_)) != 0) return;
-  dropped_outputs_ = 0;
-  const auto trim = [](uv_timer_t* timer) {
-    TrimHeap();
-    static_cast<OutputPass*>(timer->data)->TrimSoonAfterMany();
-  };
-  uv_timer_start(&trim_timer_, trim, limits::kUnusedMs, 0);
 }
 
 // A stream may have so little credit that JavaScript waits until all of it has left.

@@ -14,6 +14,9 @@
 
 #include "base/limits.h"
 #include "engine/connection/connection.h"
+#include "engine/connection/file_output.h"
+#include "engine/connection/heap_trim.h"
+#include "engine/connection/pass_pieces.h"
 #include "engine/connection/stream_handler.h"
 #include "engine/connection/throttle.h"
 
@@ -39,7 +42,8 @@ class OutputOwner {
 // Sends for all connections and streams of one lane. Thread: the lane.
 class OutputPass {
  public:
-  OutputPass(uv_loop_t* loop, OutputOwner* owner);
+  // `ahead` and `post` are as in FileOutput.
+  OutputPass(uv_loop_t* loop, OutputOwner* owner, files::ReadAhead* ahead, FileOutput::Post post);
   OutputPass(const OutputPass&) = delete;
   OutputPass& operator=(const OutputPass&) = delete;
   // Must be called before the loop is closed.
@@ -59,6 +63,10 @@ class OutputPass {
   // Sends a block that JavaScript has lent. It is returned, with a kBlockDone record, once it is
   // sent or dropped.
   void SendBlock(Connection* connection, uint32_t block_id, std::string_view bytes);
+  // Sends a part of a file, which is not empty, as a block: a short one at once, a longer one as
+  // the socket takes it. An error of the file ends the connection or stream.
+  void SendFile(Connection* connection, uint32_t block_id,
+                std::shared_ptr<const files::FilePart> part);
   // Sends bytes that `owner` keeps alive; several connections may share them. `owner` is released
   // when the bytes have been sent.
   void SendShared(Connection* connection, std::shared_ptr<const void> owner, std::string_view bytes,
@@ -75,8 +83,13 @@ class OutputPass {
   // use the methods above (those of HTTP/2). Returns false if the connection was closed by an
   // error.
   bool WriteNow(Connection* connection, std::string_view bytes);
-  // Moves up to `bytes` of a stream's output to the end of `to`.
-  void TakeOutput(Connection* stream, size_t bytes, std::string* to);
+  // Returns how many bytes of a stream's output can be taken at once, at most `want`, which is
+  // above 0 and at most OutputBytes(). 0 = the output is held, and StreamHandler::OnReleased() will
+  // be called; negative = an errno of a file, whose block was returned.
+  ssize_t ReadyBytes(Connection* stream, size_t want);
+  // Moves `bytes` of a stream's output, at most ReadyBytes(), to the end of `to`. Returns false,
+  // and returns the block, if a file had fewer.
+  bool TakeOutput(Connection* stream, size_t bytes, std::string* to);
   // Counts bytes of reply records as sent although they are not sent as they are (framing that
   // HTTP/2 replaces).
   void Credit(Connection* stream, size_t bytes) { AddCredit(stream, bytes); }
@@ -103,7 +116,7 @@ class OutputPass {
     return queue != nullptr && queue->kept_bytes() > limits::kUnsentRepliesMax;
   }
   // The number of pieces that wait for FlushTouched().
-  size_t pass_pieces() const { return pieces_.size() - 1; }
+  size_t pass_pieces() const { return pieces_.count(); }
   // The number of connections and streams whose output waits in a queue.
   size_t pending_outputs() const { return pending_outputs_; }
 
@@ -128,33 +141,21 @@ class OutputPass {
   void Drop(Connection* connection);
 
  private:
-  struct Piece {
-    const uint8_t* data = nullptr;  // nullptr = the bytes are in `copy`.
-    size_t bytes = 0;
-    uint32_t next = 0;
-    uint32_t block_id = OutputQueue::kNoBlock;
-    uint32_t owner = 0;  // Index into owners_, what keeps the bytes alive; 0 = nothing.
-    char copy[12];
-
-    std::string_view view() const {
-      return {data == nullptr ? copy : reinterpret_cast<const char*>(data), bytes};
-    }
-  };
-
-  Piece* AddPiece(Connection* connection, size_t bytes, size_t payload_bytes);
+  PassPieces::Piece* AddPiece(Connection* connection, size_t bytes, size_t payload_bytes);
 
   bool SendPieces(Connection* connection, uint32_t* piece, size_t* offset);
-  // Writes like sendmsg(2), without blocking, through TLS where the connection has it. `is_end`:
-  // nothing follows but the end of the connection.
-  ssize_t Write(Connection* connection, iovec* vectors, int count, bool is_end = false);
   ssize_t SendOnce(Connection* connection, uint32_t piece, size_t offset, size_t* attempted);
-  void Advance(size_t bytes, uint32_t* piece, size_t* offset);
   void EnqueuePieces(Connection* connection, uint32_t piece, size_t offset);
   void KeepStreamOutput(Connection* stream);
+  void QueueStreamOutput(Connection* stream);
+  bool TakeFromFile(Connection* stream, size_t bytes, std::string* to);
+  void MakeQueue(Connection* connection);
+  ssize_t WriteSome(Connection* connection, size_t most);
+  ssize_t WriteFile(Connection* connection, const OutputQueue::FilePiece& piece, size_t most);
+  void ReturnFile(Connection* connection, int error);
   void WriteQueue(Connection* connection);
   // The output of a connection or stream was held, and may go on.
   void OnReleased(Connection* connection);
-  void TrimSoonAfterMany();
   static bool IsCreditDue(const Connection& connection);
   void AddCredit(Connection* connection, size_t bytes);
   // Returns the blocks of `blocks_`, which were lent for this connection.
@@ -162,13 +163,11 @@ class OutputPass {
 
   OutputOwner* owner_;
   Throttle throttle_;
+  FileOutput files_;
   StreamHandler* streams_ = nullptr;
-  uv_timer_t trim_timer_;
-  size_t dropped_outputs_ = 0;  // Queues that were dropped since trim_timer_ was started.
+  HeapTrim trim_;
   size_t pending_outputs_ = 0;
-  std::vector<Piece> pieces_;  // The pieces of the current reply pass. Index 0 is unused.
-  // The owners of these pieces' bytes. Index 0 is unused.
-  std::vector<std::shared_ptr<const void>> owners_;
+  PassPieces pieces_;
   std::vector<Connection*> touched_;
   // Scratch memory: small pieces that are written as one.
   std::vector<char> gathered_;

@@ -47,10 +47,48 @@ void OutputQueue::AppendShared(std::shared_ptr<const void> owner, std::string_vi
   pieces_.push_back(std::move(piece));
 }
 
+void OutputQueue::AppendFile(uint32_t block_id, std::shared_ptr<const files::FilePart> part,
+                             uint64_t offset) {
+  bytes_ += part->bytes - offset;
+  Piece piece;
+  piece.block_id = block_id;
+  piece.is_file = true;
+  piece.owner = std::move(part);
+  piece.offset = offset;
+  pieces_.push_back(std::move(piece));
+  ++files_;
+}
+
+OutputQueue::FilePiece OutputQueue::file_at(size_t skip) const {
+  const size_t at = first_ + skip;
+  if (at >= pieces_.size() || !pieces_[at].is_file) return {};
+  const Piece& piece = pieces_[at];
+  const files::FilePart& part = piece.part();
+  return {&part, part.start + piece.offset, part.bytes - piece.offset};
+}
+
+size_t OutputQueue::BytesBeforeFile() const {
+  size_t bytes = 0;
+  for (size_t at = first_; !pieces_[at].is_file; ++at) {
+    bytes += pieces_[at].size() - pieces_[at].offset;
+  }
+  return bytes;
+}
+
+uint32_t OutputQueue::DropFront(uint64_t* sent) {
+  const Piece& front = pieces_[first_];
+  const uint32_t block_id = front.block_id;
+  *sent = front.offset;
+  bytes_ -= front.size() - front.offset;
+  PopFront();
+  return block_id;
+}
+
 int OutputQueue::Peek(iovec* vectors, int count) const {
   int used = 0;
   for (size_t at = first_; at < pieces_.size() && used < count; ++at) {
     const Piece& piece = pieces_[at];
+    if (piece.is_file) break;
     const std::string_view left = piece.bytes().substr(piece.offset);
     vectors[used].iov_base = const_cast<char*>(left.data());
     vectors[used].iov_len = left.size();
@@ -65,10 +103,10 @@ void OutputQueue::Remove(size_t bytes, std::vector<uint32_t>* done) {
   std::erase_if(marks_, [this](uint64_t mark) { return mark <= removed_; });
   while (bytes > 0) {
     Piece& piece = pieces_[first_];
-    const size_t step = std::min(bytes, piece.bytes().size() - piece.offset);
+    const size_t step = std::min(bytes, piece.size() - piece.offset);
     piece.offset += step;
     bytes -= step;
-    if (piece.offset < piece.bytes().size()) return;
+    if (piece.offset < piece.size()) return;
     if (piece.block_id != kNoBlock) done->push_back(piece.block_id);
     PopFront();
   }
@@ -77,6 +115,7 @@ void OutputQueue::Remove(size_t bytes, std::vector<uint32_t>* done) {
 void OutputQueue::PopFront() {
   const Piece& front = pieces_[first_];
   if (front.block_id == kNoBlock) kept_bytes_ -= std::min(front.bytes().size(), kPieceKeptMax);
+  if (front.is_file) --files_;
   pieces_[first_] = Piece();  // Frees the memory of the piece at once.
   ++first_;
   // Erasing only half of the vector at a time means that no piece is moved more often than pieces

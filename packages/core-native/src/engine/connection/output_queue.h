@@ -11,11 +11,12 @@
 #include <vector>
 
 #include "engine/connection/send_rate.h"
+#include "files/open_file.h"
 
 namespace httpsys::engine {
 
-// Owns copies of small pieces and names of lent blocks. Exists only while a connection is behind.
-// Thread: the lane.
+// Owns copies of small pieces, and names of lent blocks and of parts of files. Exists only while a
+// connection is behind. Thread: the lane.
 class OutputQueue {
  public:
   static constexpr uint32_t kNoBlock = 0xffffffffu;
@@ -30,6 +31,8 @@ class OutputQueue {
   void AppendBlock(uint32_t block_id, std::string_view bytes);
   // Appends bytes by reference; `owner` keeps them alive.
   void AppendShared(std::shared_ptr<const void> owner, std::string_view bytes);
+  // Appends bytes of a file, from `offset` within the part on.
+  void AppendFile(uint32_t block_id, std::shared_ptr<const files::FilePart> part, uint64_t offset);
 
   bool empty() const { return bytes_ == 0; }
   size_t bytes() const { return bytes_; }
@@ -38,8 +41,23 @@ class OutputQueue {
   // The bytes that were removed since the queue was made.
   uint64_t removed() const { return removed_; }
   SendRateWatch& rate() { return rate_; }
-  // Fills up to `count` vectors from the front; returns how many.
+  // Fills up to `count` vectors from the front; returns how many. None are filled from the first
+  // file on.
   int Peek(iovec* vectors, int count) const;
+  // A piece that is a part of a file; part = nullptr if it is not one.
+  struct FilePiece {
+    const files::FilePart* part = nullptr;
+    uint64_t offset = 0;  // Of the next byte, within the file.
+    uint64_t bytes = 0;   // What is left of the part.
+  };
+  // Returns the piece that `skip` others are before.
+  FilePiece file_at(size_t skip) const;
+  bool has_files() const { return files_ != 0; }
+  // The bytes before the first file. There must be one.
+  size_t BytesBeforeFile() const;
+  // Drops the rest of the front piece, which is one of a file. Returns its block, of which `sent`
+  // bytes have left.
+  uint32_t DropFront(uint64_t* sent);
   // Removes bytes from the front. Adds the ids of blocks that are sent whole to `done`.
   void Remove(size_t bytes, std::vector<uint32_t>* done);
   // Sets a mark behind the bytes that are queued now.
@@ -52,13 +70,19 @@ class OutputQueue {
  private:
   struct Piece {
     uint32_t block_id = kNoBlock;
+    bool is_file = false;
     std::string own;
-    std::shared_ptr<const void> owner;
+    std::shared_ptr<const void> owner;  // The FilePart of a file.
     std::string_view lent;
     size_t offset = 0;
 
     bool is_own() const { return block_id == kNoBlock && owner == nullptr; }
+    // Not for files.
     std::string_view bytes() const { return is_own() ? std::string_view(own) : lent; }
+    const files::FilePart& part() const {
+      return *static_cast<const files::FilePart*>(owner.get());
+    }
+    size_t size() const { return is_file ? part().bytes : bytes().size(); }
   };
 
   size_t piece_count() const { return pieces_.size() - first_; }
@@ -69,6 +93,7 @@ class OutputQueue {
   size_t first_ = 0;  // Index of the first piece that has not left.
   size_t bytes_ = 0;
   size_t kept_bytes_ = 0;
+  size_t files_ = 0;  // Pieces that are parts of files.
   uint64_t removed_ = 0;
   SendRateWatch rate_;
   std::vector<uint64_t> marks_;  // Positions, counted from the first byte that was ever queued.

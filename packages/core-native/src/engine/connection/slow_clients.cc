@@ -49,7 +49,8 @@ bool SlowClients::IsTooSlow(Connection* connection) const {
   const bool is_upgraded =
       IsTunnel(connection->phase()) || connection->phase() == InputPhase::kRelayOpaque;
   if (settings.send_rate_min == 0 || is_upgraded) return false;
-  if (Throttle::TakeHeld(connection)) {
+  const bool was_throttled = Throttle::TakeHeld(connection);
+  if (FileOutput::TakeHeld(connection) || was_throttled) {
     // The server, not the client, has been slow.
     OutputPass::RateOf(connection)->Restart();
     return false;

@@ -22,7 +22,7 @@ class StreamHandler {
   virtual void OnTimer(Connection* connection) = 0;
   // Output of the stream was queued, because no window or no room was left for it.
   virtual void OnBehind(Connection* stream) = 0;
-  // The stream's output was held by its prefix's bandwidth, and may go on.
+  // The stream's output was held (Connection::is_held()), and may go on.
   virtual void OnReleased(Connection* stream) = 0;
 
  protected:

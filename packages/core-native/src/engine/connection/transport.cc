@@ -7,9 +7,10 @@
 
 namespace httpsys::engine {
 
-Transport::Transport(uv_loop_t* loop, std::atomic<uint32_t>* load)
+Transport::Transport(uv_loop_t* loop, std::atomic<uint32_t>* load, files::ReadAhead* ahead,
+                     FileOutput::Post post)
     : watch_(loop, this),
-      output_(loop, this),
+      output_(loop, this, ahead, std::move(post)),
       timers_(loop, [this](Connection* connection) { OnTimeout(connection); }),
       connections_(load),
       slow_clients_(

@@ -31,7 +31,9 @@ class Transport final : private OutputOwner, private WatchHandler {
  public:
   // `load` counts the open connections, for the thread that distributes new ones. `loop->data` is
   // used by SocketWatch.
-  Transport(uv_loop_t* loop, std::atomic<uint32_t>* load);
+  // `ahead` and `post` are as in FileOutput.
+  Transport(uv_loop_t* loop, std::atomic<uint32_t>* load, files::ReadAhead* ahead,
+            FileOutput::Post post);
   Transport(const Transport&) = delete;
   Transport& operator=(const Transport&) = delete;
 

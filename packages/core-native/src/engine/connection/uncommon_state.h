@@ -9,6 +9,7 @@
 #include "base/rate_bucket.h"
 #include "engine/connection/connection_counts.h"
 #include "engine/connection/relay_origin.h"
+#include "files/read_ahead.h"
 #include "records/records.h"
 
 namespace httpsys::engine {
@@ -54,12 +55,26 @@ struct UncommonState {
     size_t allowance = 0;   // Bytes that were taken from the bucket, or that the ticket is for.
     bool was_held = false;  // The output has waited since Throttle::TakeHeld().
   };
+  // The file whose bytes are the next output of a connection or stream.
+  class FileReading {
+    friend struct Connection;
+    friend class FileOutput;
+    bool is_used = false;   // Something below differs from its default.
+    uint64_t wait = 0;      // Names what the output waits for; 0 = it does not wait for a file.
+    bool was_held = false;  // The output has waited since FileOutput::TakeHeld().
+    int error = 0;          // The errno of the last read; 0 = none.
+    // The bytes that were read ahead; none if both are equal.
+    uint64_t from = 0;
+    uint64_t to = 0;
+    std::shared_ptr<const files::FileBlock> block;  // These bytes; nullptr = the kernel has them.
+  };
 
   Relayed relayed;
   Origin origin;
   Refusal refusal;
   Counted counted;
   Bandwidth bandwidth;
+  FileReading file_reading;
 };
 
 }  // namespace httpsys::engine

@@ -100,9 +100,16 @@ void Http1Replies::OnBlock(Connection* connection, const ReplyRecord& reply) {
   if (!connection->attachment().lent().Find(id, &view)) {
     return connection->attachment().replies().End(kUnknownBlock);
   }
-  const bool is_chunk = reply.has(records::kReplyChunked) && view.bytes != 0;
-  if (is_chunk) BeginChunk(connection, view.bytes);
-  output_->SendBlock(connection, id, {reinterpret_cast<const char*>(view.data), view.bytes});
+  std::shared_ptr<const files::FilePart> file;
+  if (view.data == nullptr) file = connection->attachment().files().Take(id);
+  const uint64_t bytes = file == nullptr ? view.bytes : file->bytes;
+  const bool is_chunk = reply.has(records::kReplyChunked) && bytes != 0;
+  if (is_chunk) BeginChunk(connection, bytes);
+  if (file != nullptr) {
+    output_->SendFile(connection, id, std::move(file));
+  } else {
+    output_->SendBlock(connection, id, {reinterpret_cast<const char*>(view.data), view.bytes});
+  }
   if (is_chunk) output_->Send(connection, "\r\n", 0);
   End(connection, reply.flags(), 0);
 }

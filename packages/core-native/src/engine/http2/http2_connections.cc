@@ -226,9 +226,12 @@ bool Http2Connections::IsWireFull() {
   return true;
 }
 
-void Http2Connections::TakeOutput(Connection* stream, const uint8_t* frame_header, size_t bytes) {
+bool Http2Connections::TakeOutput(Connection* stream, const uint8_t* frame_header, size_t bytes) {
+  const size_t at = wire_.size();
   wire_.append(reinterpret_cast<const char*>(frame_header), kFrameHeaderBytes);
-  output_->TakeOutput(stream, bytes, &wire_);
+  if (output_->TakeOutput(stream, bytes, &wire_)) return true;
+  wire_.resize(at);
+  return false;
 }
 
 void Http2Connections::OnDetach(Http2State* state) {

@@ -46,7 +46,7 @@ class Http2Connections {
   // True if the next DATA frame has to wait until the frames made so far are written.
   bool IsWireFull();
   // Appends a DATA frame with `bytes` of a stream's output.
-  void TakeOutput(Connection* stream, const uint8_t* frame_header, size_t bytes);
+  [[nodiscard]] bool TakeOutput(Connection* stream, const uint8_t* frame_header, size_t bytes);
   // Gives the peer back as much of the stream's window: JavaScript, or another member, has read the
   // bytes.
   void GiveWindow(Connection* stream, uint32_t bytes);

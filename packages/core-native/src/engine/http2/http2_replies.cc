@@ -11,7 +11,7 @@ bool Http2Replies::OnReply(Connection* connection, const ReplyRecord& reply) {
   if (connection->http2 == nullptr) return OnStreamReply(connection, reply);
   switch (reply.type()) {
     case ReplyType::kBlock:
-      connection->attachment().ReturnBlock(reply.block_id(), 0);
+      connection->attachment().DropBlock(reply.block_id(), 0);
       break;
     case ReplyType::kEnd:
     case ReplyType::kShutdown:
@@ -98,8 +98,14 @@ void Http2Replies::OnStreamBlock(Connection* stream, const ReplyRecord& reply) {
   if (!stream->attachment().lent().Find(id, &view)) {
     return stream->attachment().replies().End(kUnknownBlock);
   }
-  responses_->OnBlock(stream, id, {reinterpret_cast<const char*>(view.data), view.bytes},
-                      reply.has(records::kReplyChunked));
+  if (view.data == nullptr) {
+    std::shared_ptr<const files::FilePart> part = stream->attachment().files().Take(id);
+    if (part == nullptr) return stream->attachment().replies().End(kUnknownBlock);
+    responses_->OnFile(stream, id, std::move(part), reply.has(records::kReplyChunked));
+  } else {
+    responses_->OnBlock(stream, id, {reinterpret_cast<const char*>(view.data), view.bytes},
+                        reply.has(records::kReplyChunked));
+  }
   EndStream(stream, reply.flags(), 0);
 }
 

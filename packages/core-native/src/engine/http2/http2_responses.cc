@@ -88,6 +88,20 @@ void Http2Responses::OnBlock(Connection* connection, uint32_t block_id, std::str
   if (connection->is_open()) output_->Credit(connection, credit);
 }
 
+void Http2Responses::OnFile(Connection* connection, uint32_t block_id,
+                            std::shared_ptr<const files::FilePart> part, bool is_framed) {
+  Http2Stream* stream = connection->stream.get();
+  if (!is_framed) {
+    // Bytes of a file have no framing of the application's: they are body, or too many.
+    if (!stream->response.IsNextBody(part->bytes)) {
+      connection->attachment().ReturnBlock(block_id, 0);
+      return FailStream(connection, kInternalError);
+    }
+    stream->response.SkipBody(part->bytes);
+  }
+  output_->SendFile(connection, block_id, std::move(part));
+}
+
 void Http2Responses::OnTrailers(Connection* connection, std::string_view lines) {
   connection->stream->trailers.assign(lines);
   connection->stream->response.BeginNothing();
@@ -264,11 +278,21 @@ ssize_t Http2Responses::ReadOutput(Ng* session, int32_t stream_id, uint8_t*, siz
     stream->is_deferred = true;
     return kNgDeferred;
   }
+  size_t ready = std::min(there, bytes);
+  if (there != 0) {
+    const ssize_t result = self->output_->ReadyBytes(connection, ready);
+    if (result < 0) return kNgStreamFailure;
+    if (result == 0) {
+      stream->is_deferred = true;
+      return kNgDeferred;
+    }
+    ready = static_cast<size_t>(result);
+  }
   // With TLS, each frame fills a TLS record, and the records of a pass leave with one call of the
   // kernel.
   constexpr size_t kFramed = limits::kTlsRecordBytes - kFrameHeaderBytes;
   const bool is_sealed = static_cast<Http2State*>(user)->connection->tls != nullptr;
-  size_t count = std::min({there, bytes, is_sealed ? kFramed : bytes});
+  size_t count = is_sealed ? std::min(ready, kFramed) : ready;
   if (count != 0 && connection->is_throttled()) {
     count = self->output_->throttle()->Take(connection, count);
     if (count == 0) {
@@ -297,7 +321,7 @@ int Http2Responses::SendData(Ng* session, Frame* frame, const uint8_t* frame_hea
   if (self->connections_->IsWireFull()) return kNgWouldBlock;
   Connection* stream = Http2Connections::StreamOf(session, frame->stream_id);
   if (stream == nullptr) return kNgStreamFailure;
-  self->connections_->TakeOutput(stream, frame_header, bytes);
+  if (!self->connections_->TakeOutput(stream, frame_header, bytes)) return kNgStreamFailure;
   self->OnProgress(stream);
   return 0;
 }

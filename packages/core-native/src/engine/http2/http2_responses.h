@@ -43,6 +43,9 @@ class Http2Responses {
   // Sends a lent block. `is_framed`: the block is body only; otherwise it may have framing of the
   // application.
   void OnBlock(Connection* stream, uint32_t block_id, std::string_view bytes, bool is_framed);
+  // Sends a part of a file. `is_framed` is as in OnBlock().
+  void OnFile(Connection* stream, uint32_t block_id, std::shared_ptr<const files::FilePart> part,
+              bool is_framed);
   // Keeps the trailer lines for the end of the response.
   void OnTrailers(Connection* stream, std::string_view lines);
   // Ends the response. `is_whole`: the caller knows that it is complete; otherwise its framing must

@@ -1,0 +1,71 @@
+#pragma once
+// The pieces of output that were gathered in one pass over replies, for all connections of a lane.
+
+#include <sys/uio.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "engine/connection/output_queue.h"
+#include "files/open_file.h"
+
+namespace httpsys::engine {
+
+// Pieces are named by numbers above 0, and the pieces of a connection are a list; 0 = none. Their
+// bytes stay where the caller has them until Clear(). Thread: the lane.
+class PassPieces {
+ public:
+  struct Piece {
+    const uint8_t* data = nullptr;  // nullptr = the bytes are in `copy`, or in a file.
+    size_t bytes = 0;
+    uint32_t next = 0;
+    uint32_t block_id = OutputQueue::kNoBlock;
+    uint32_t owner = 0;  // Index into owners_, what keeps the bytes alive; 0 = nothing.
+    char copy[12];
+
+    // The owner is a FilePart.
+    bool is_file() const { return data == nullptr && owner != 0; }
+    // Not for files.
+    std::string_view view() const {
+      return {data == nullptr ? copy : reinterpret_cast<const char*>(data), bytes};
+    }
+  };
+
+  PassPieces() : pieces_(1), owners_(1) {}
+  PassPieces(const PassPieces&) = delete;
+  PassPieces& operator=(const PassPieces&) = delete;
+
+  // Adds a piece of so many bytes behind the piece `last`. Returns its number.
+  uint32_t Add(uint32_t last, size_t bytes);
+  // Valid until the next Add().
+  Piece& at(uint32_t piece) { return pieces_[piece]; }
+  // Sets what keeps the bytes of the newest piece alive.
+  void SetOwner(std::shared_ptr<const void> owner);
+  size_t count() const { return pieces_.size() - 1; }
+  // Forgets the piece if it is the newest one. Nothing may name it any more.
+  void Forget(uint32_t piece);
+  void Clear();
+
+  // The next methods are about the list from `first` on, of whose first piece `offset` bytes have
+  // left.
+
+  size_t BytesFrom(uint32_t first, size_t offset) const;
+  // Fills vectors with the bytes of pieces that are no files. Returns how many; `next` is the piece
+  // behind them.
+  int Fill(uint32_t first, size_t offset, iovec* vectors, int most, uint32_t* next) const;
+  // Removes `bytes` from the front. Adds the blocks that have left to `done`.
+  void Advance(size_t bytes, uint32_t* first, size_t* offset, std::vector<uint32_t>* done) const;
+  // Gives all bytes to the queue.
+  void MoveTo(OutputQueue* queue, uint32_t first, size_t offset) const;
+  // Adds the blocks to `blocks`.
+  void CollectBlocks(uint32_t first, std::vector<uint32_t>* blocks) const;
+
+ private:
+  std::vector<Piece> pieces_;                        // Index 0 is unused.
+  std::vector<std::shared_ptr<const void>> owners_;  // Index 0 is unused.
+};
+
+}  // namespace httpsys::engine

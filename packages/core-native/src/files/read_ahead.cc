@@ -1,0 +1,176 @@
+#include "files/read_ahead.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <new>
+#include <set>
+#include <utility>
+
+#include "base/limits.h"
+#include "base/signals_blocked.h"
+#include "base/thread_name.h"
+
+namespace httpsys::files {
+
+// What the threads share. Thread: any.
+class ReadAhead::Pool {
+ public:
+  struct Task {
+    std::shared_ptr<const OpenFile> file;
+    uint64_t offset;
+    size_t bytes;
+    bool keeps;
+    Done done;
+  };
+
+  // Adds a task, and starts a thread for it if there is none.
+  static void Start(const std::shared_ptr<Pool>& pool, Task task);
+  void Close() {
+    Tasks
+        dropped;  // Destroyed without the lock: files that nobody has any more come back as tasks.
+    std::unique_lock lock(mutex_);
+    is_closed_ = true;
+    dropped.swap(tasks_);
+    has_tasks_.notify_all();
+    has_ended_.wait(lock, [this] { return threads_ == reading_; });
+  }
+
+ private:
+  using Tasks = std::map<uint64_t, std::deque<Task>>;  // By device. No list is empty.
+
+  // Returns true if the caller must start a thread for it.
+  bool Add(Task task) {
+    const std::lock_guard lock(mutex_);
+    if (is_closed_) return false;
+    const uint64_t device = task.file->device();
+    tasks_[device].push_back(std::move(task));
+    if (busy_.contains(device)) return false;
+    if (idle_ > called_) {
+      ++called_;
+      has_tasks_.notify_one();
+      return false;
+    }
+    if (threads_ == limits::kFileThreadsMax) return false;
+    ++threads_;
+    return true;
+  }
+
+  // A thread was counted and could not be started. Tasks without any thread fail.
+  void OnNoThread() {
+    Tasks failed;  // As in Close().
+    const std::lock_guard lock(mutex_);
+    --threads_;
+    if (threads_ > 0) return;
+    failed.swap(tasks_);
+    for (const auto& [device, tasks] : failed) {
+      for (const Task& task : tasks) {
+        if (task.done != nullptr) task.done({-ENOMEM, nullptr});
+      }
+    }
+  }
+
+  // What each thread does until it ends.
+  void Run() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      const auto found = std::find_if(tasks_.begin(), tasks_.end(), [this](const auto& entry) {
+        return !busy_.contains(entry.first);
+      });
+      if (found == tasks_.end()) {
+        if (is_closed_) break;
+        ++idle_;
+        const bool is_called =
+            has_tasks_.wait_for(lock, kUnused, [this] { return called_ > 0 || is_closed_; });
+        --idle_;
+        called_ = std::max(called_ - 1, 0);
+        if (!is_called) break;
+        continue;
+      }
+      const uint64_t device = found->first;
+      Task task = std::move(found->second.front());
+      found->second.pop_front();
+      if (found->second.empty()) tasks_.erase(found);
+      busy_.insert(device);
+      ++reading_;
+      lock.unlock();
+      Result result = ReadTask(task);
+      task.file.reset();  // Which may close the file, and wait for its server.
+      lock.lock();
+      --reading_;
+      busy_.erase(device);
+      if (!is_closed_ && task.done != nullptr) task.done(result);
+    }
+    --threads_;
+    has_ended_.notify_all();
+  }
+
+  static constexpr std::chrono::milliseconds kUnused{limits::kUnusedMs};
+
+  static Result ReadTask(const Task& task) {
+    if (task.bytes == 0) return {};
+    auto block = std::make_shared<FileBlock>();
+    block->memory.reset(new (std::nothrow) uint8_t[task.bytes]);
+    if (block->memory == nullptr) return {-ENOMEM, nullptr};
+    const ssize_t got = task.file->Read(block->memory.get(), task.bytes, task.offset);
+    if (got < 0) return {-errno, nullptr};
+    block->offset = task.offset;
+    block->bytes = static_cast<size_t>(got);
+    if (!task.keeps || got == 0) block.reset();
+    return {got, std::move(block)};
+  }
+
+  std::mutex mutex_;
+  std::condition_variable has_tasks_;
+  std::condition_variable has_ended_;
+  Tasks tasks_;
+  std::set<uint64_t> busy_;  // Devices whose file is being read.
+  int threads_ = 0;
+  int idle_ = 0;
+  int called_ = 0;  // Idle threads that a task has called.
+  int reading_ = 0;
+  bool is_closed_ = false;
+};
+
+ReadAhead::ReadAhead() : pool_(std::make_shared<Pool>()) {}
+
+void ReadAhead::Pool::Start(const std::shared_ptr<Pool>& pool, Task task) {
+  if (!pool->Add(std::move(task))) return;
+  const SignalsBlocked blocked;
+  const auto run = [](void* argument) -> void* {
+    const std::unique_ptr<std::shared_ptr<Pool>> own(static_cast<std::shared_ptr<Pool>*>(argument));
+    SetThreadName("httpsys files");
+    (*own)->Run();
+    return nullptr;
+  };
+  auto argument = std::make_unique<std::shared_ptr<Pool>>(pool);
+  pthread_t thread;
+  if (pthread_create(&thread, nullptr, run, argument.get()) != 0) return pool->OnNoThread();
+  (void)argument.release();
+  pthread_detach(thread);
+}
+
+void ReadAhead::Read(std::shared_ptr<const OpenFile> file, uint64_t offset, size_t bytes,
+                     bool keeps, Done done) {
+  const size_t count = std::min(bytes, limits::kFileWindowBytes);
+  Pool::Start(pool_, {std::move(file), offset, count, keeps, std::move(done)});
+}
+
+std::shared_ptr<const OpenFile> ReadAhead::Share(std::unique_ptr<const OpenFile> file) {
+  const auto let_go = [pool = pool_](const OpenFile* last) {
+    std::shared_ptr<const OpenFile> owner(last);
+    if (last->way() != ReadWay::kUnsure) return;
+    Pool::Start(pool, {std::move(owner), 0, 0, false, nullptr});
+  };
+  return {file.release(), let_go};
+}
+
+void ReadAhead::Close() { pool_->Close(); }
+
+}  // namespace httpsys::files

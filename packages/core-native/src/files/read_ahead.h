@@ -1,0 +1,54 @@
+#pragma once
+// Reads files on threads that may wait for a disk or a server, so that lanes do not.
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "files/open_file.h"
+
+namespace httpsys::files {
+
+// Bytes of a file that were read.
+struct FileBlock {
+  std::unique_ptr<uint8_t[]> memory;
+  uint64_t offset = 0;
+  size_t bytes = 0;
+};
+
+// Threads are started when there is something to read, and end when there has been nothing for
+// limits::kUnusedMs. The files of one device have one thread at a time, so that a server that does
+// not answer stops its own files only. Thread: any, unless a member says otherwise.
+class ReadAhead {
+ public:
+  struct Result {
+    ssize_t bytes = 0;                       // Or a negative errno; 0 = the file ends before.
+    std::shared_ptr<const FileBlock> block;  // Set if it was asked for and there are bytes.
+  };
+  using Done = std::function<void(const Result& result)>;
+
+  ReadAhead();
+  ReadAhead(const ReadAhead&) = delete;
+  ReadAhead& operator=(const ReadAhead&) = delete;
+  ~ReadAhead() { Close(); }
+
+  // Reads bytes of a file, at most limits::kFileWindowBytes, and calls `done` on a thread of this.
+  // `keeps`: the bytes are wanted; otherwise it is enough that the kernel has them in memory.
+  // `done` must not wait, and must not use this object.
+  void Read(std::shared_ptr<const OpenFile> file, uint64_t offset, size_t bytes, bool keeps,
+            Done done);
+  // Returns a shared file. A thread of this closes it where close(2) could wait for a server.
+  std::shared_ptr<const OpenFile> Share(std::unique_ptr<const OpenFile> file);
+  // No `done` is called after this returns, which does not wait for reads. Idempotent.
+  void Close();
+
+ private:
+  class Pool;
+
+  const std::shared_ptr<Pool> pool_;  // Threads have it, too: a read may never return.
+};
+
+}  // namespace httpsys::files
