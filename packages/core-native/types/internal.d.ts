@@ -285,6 +285,8 @@ export interface SocketWrite {
 /** Somebody else who waits until a block has left. */
 export interface BlockOwner {
   done (): void
+  /** It could not be sent: a positive errno, and the bytes of a file that have left. */
+  failed?: (errno: number, sent: number) => void
 }
 
 /** A WebSocketChannel (lib/websocket), as far as lib/http uses it: lib/websocket is above lib/http. */

@@ -66,7 +66,7 @@ const flagsAt = (words, w) => words[w + Word.kRecordFlags] >>> Shift.kRecordFlag
 function onRecord (lane, words, bytes, at) {
   const w = at >>> 2
   const type = words[w + Word.kRecordType] & Mask.kRecordType
-  if (type === kBlockDone) return onBlockDone(lane, words[w + Word.kBlockDoneBlockId] >>> 0, words[w + Word.kBlockDoneError])
+  if (type === kBlockDone) return onBlockDone(lane, words, w)
   if (type === kHello) return onHello(lane, words, bytes, at)
   if (type === kNewSession) return onNewSession(lane, words, bytes, at)
   const slot = words[w + Word.kRecordSlot]
@@ -402,12 +402,18 @@ function onCredit (socket, bytes) {
   finishCopied(socket)
 }
 
-/** @param {import('../records/lane').Lane} lane @param {number} id @param {number} errno */
-function onBlockDone (lane, id, errno) {
+/** @param {import('../records/lane').Lane} lane @param {Int32Array} words @param {number} w */
+function onBlockDone (lane, words, w) {
+  const id = words[w + Word.kBlockDoneBlockId] >>> 0
+  const errno = words[w + Word.kBlockDoneError]
   const sent = lane.blocks.get(id)
   lane.blocks.delete(id)
-  // A block that was dropped is followed by kClosed, which ends the write.
-  if (sent === undefined || errno !== 0) return
+  if (sent === undefined) return
+  // A block that was dropped, or a file that could not be sent, is followed by kClosed, which ends the write.
+  if (errno !== 0) {
+    if ('done' in sent.write) sent.write.failed?.(errno, (words[w + Word.kBlockDoneSentLow] >>> 0) + (words[w + Word.kBlockDoneSentHigh] >>> 0) * 2 ** 32)
+    return
+  }
   if ('done' in sent.write) sent.write.done()
   else blockDone(sent.write, id)
 }

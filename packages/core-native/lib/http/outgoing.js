@@ -8,6 +8,7 @@
 const diagnosticsChannel = require('node:diagnostics_channel')
 const http = require('node:http')
 const { Buffer } = require('node:buffer')
+const { errnoOf } = require('../base/system-error')
 const { nodeProcess } = require('../node-private/node-process')
 const R = require('../records/records')
 const { loadBinding } = require('../backend/binding')
@@ -36,6 +37,8 @@ const kShortHeadMax = 16 * 1024
 // advertised value does not meet the close (Node's own margin, ms).
 const kKeepAliveMarginMs = 1000
 const kNothing = Buffer.alloc(0)
+/** The errno of a block that was dropped with its connection. */
+const kCanceled = -errnoOf('ECANCELED')
 
 /** @typedef {import('../../types/internal').EngineRequest} EngineRequest */
 /** @typedef {import('../../types/internal').EngineResponse} EngineResponse */
@@ -201,8 +204,10 @@ function given (...args) {
  * @param {number} fd may be closed when this returns
  * @param {number} start
  * @param {number} bytes at least one
+ * @param {(errno: number, sent: number) => void} onFailed the file could not be read (ENODATA: any further) after so many bytes,
+ * and the connection ends
  */
-function endWithFile (res, fd, start, bytes) {
+function endWithFile (res, fd, start, bytes, onFailed) {
   const lane = res.socket?.[kLane]
   if (lane === undefined || !loadBinding().capabilities.sendsFiles || !isShort(res) || hasTrailers(res)) return false
   if (res.end !== Methods.prototype.end || res.write !== stockWrite || ServerResponse.prototype.end !== stockEnd) return false
@@ -228,17 +233,23 @@ function endWithFile (res, fd, start, bytes) {
   res.finished = true
   // Until it has left, writableFinished is false.
   countWaiting(res, bytes)
-  lane.blocks.set(block, { write: new FileWrite(res, bytes), chunk: kNothing })
+  lane.blocks.set(block, { write: new FileWrite(res, bytes, onFailed), chunk: kNothing })
   finish(res)
   return true
 }
 
 // A file on its way.
 class FileWrite {
-  /** @param {EngineResponse} res @param {number} bytes */
-  constructor (res, bytes) {
+  /** @param {EngineResponse} res @param {number} bytes @param {(errno: number, sent: number) => void} onFailed */
+  constructor (res, bytes, onFailed) {
     this.res = res
     this.bytes = bytes
+    this.onFailed = onFailed
+  }
+
+  /** @param {number} errno positive @param {number} sent */
+  failed (errno, sent) {
+    if (errno !== kCanceled) this.onFailed(errno, sent)
   }
 
   done () {

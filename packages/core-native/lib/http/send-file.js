@@ -5,6 +5,7 @@
 
 const fs = require('node:fs')
 const { Buffer } = require('node:buffer')
+const { errno: { ENODATA: kNoData } } = require('node:os').constants
 const { finished, pipeline } = require('node:stream')
 const { nodeProcess } = require('../node-private/node-process')
 const { hasBody } = require('../node-private/response')
@@ -118,10 +119,20 @@ function begin (sending, stats) {
   if (!res.headersSent && !hasNoBody && !res.hasHeader('content-length') && !res.hasHeader('transfer-encoding')) {
     res.setHeader('Content-Length', length)
   }
+  /** @type {Error | null} */
+  let cause = null
+  const onFailed = (/** @type {number} */ errno, /** @type {number} */ sent) => {
+    cause = errno === kNoData ? cutError(length - sent) : systemError(-errno, 'read')
+  }
   if (length === 0 || hasNoBody || !hasBody(res)) res.end()
-  else if (!endWithFile(res, fd, start, length)) return stream(sending, length)
+  else if (!endWithFile(res, fd, start, length, onFailed)) return stream(sending, length)
   // The descriptor that was handed over has a handle of its own.
-  finished(res, (error) => settle(sending, error ?? null))
+  finished(res, (error) => settle(sending, cause ?? error ?? null))
+}
+
+/** @param {number} missing bytes */
+function cutError (missing) {
+  return coded('ERR_HTTP_CONTENT_LENGTH_MISMATCH', Error, `The file has become ${missing} bytes shorter while it was sent`)
 }
 
 /** @param {Sending} sending @param {number | undefined} length of what is to be sent */
@@ -142,9 +153,7 @@ async function * exactly (pieces, length) {
     left -= piece.length
     yield piece
   }
-  if (left > 0) {
-    throw coded('ERR_HTTP_CONTENT_LENGTH_MISMATCH', Error, `The file has become ${left} bytes shorter while it was sent`)
-  }
+  if (left > 0) throw cutError(left)
 }
 
 module.exports = { sendFile }
