@@ -69,7 +69,7 @@ function endingProblems (sources) {
  */
 function argumentProblems (backend, test) {
   // The memory that both ends share is mapped by both.
-  const shared = ['requests', 'signal', 'AddReplySegment', 'lent']
+  const shared = ['requests', 'signal', 'AddReplySegment', 'lent', 'files']
   let className = ''
   return [...codeOf(backend).matchAll(/^class (\w+)|^ {2}virtual (?!~)[^(;]*?[\s&*](\w+)\(|^struct (\w+) \{$/gm)].flatMap(([, type, method, struct]) => {
     if (type !== undefined) className = type

@@ -52,7 +52,8 @@ constexpr bool TakesValues(Result (Class::*)(Arguments...) const) {
 static_assert(!IsArgument<std::shared_ptr<int>>() && !IsArgument<std::function<void()>>() &&
               !IsArgument<const char*>() && !IsArgument<int*>());
 
-// All but those for the memory that both ends share: requests, signal, AddReplySegment, lent.
+// All but those for the memory that both ends share: requests, signal, AddReplySegment, lent; and
+// files, which names another interface.
 static_assert(TakesValues(&Backend::lane_count));
 static_assert(TakesValues(&Backend::WakeLane));
 static_assert(TakesValues(&Backend::Wake));
@@ -82,6 +83,10 @@ static_assert(TakesValues(&SocketBackend::RefuseAbandoned));
 static_assert(TakesValues(&SocketBackend::TakeClaim));
 static_assert(TakesValues(&SocketBackend::AnswerHello));
 static_assert(TakesValues(&SocketBackend::AskTls));
+static_assert(TakesValues(&FileBackend::Find));
+static_assert(TakesValues(&FileBackend::Keep));
+static_assert(TakesValues(&FileBackend::Pin));
+static_assert(TakesValues(&FileBackend::Release));
 static_assert(TakesValues(&UrlBackend::OpenQueue));
 static_assert(TakesValues(&UrlBackend::AddUrl));
 static_assert(TakesValues(&UrlBackend::RemoveUrl));
@@ -161,7 +166,7 @@ class ArgumentCodecTest : public testing::Test {};
 using Arguments =
     testing::Types<Http2Settings, KernelSettings, TlsPlace, ServerSettings, RegistrationFlags,
                    Registration, NumberedPrefix, ServerPrefixes, RegistrationResult, PortSockets,
-                   Stranger, HelloReply, UrlResult, TlsSettings, TlsSettings::Host>;
+                   KeptFile, Stranger, HelloReply, UrlResult, TlsSettings, TlsSettings::Host>;
 TYPED_TEST_SUITE(ArgumentCodecTest, Arguments);
 
 TYPED_TEST(ArgumentCodecTest, ListsAllItsFields) {

@@ -43,13 +43,13 @@ bool HasFile(int fd) { return fcntl(fd, F_GETFD) >= 0; }
 TEST(OpenFile, ReadsWithoutMovingThePosition) {
   const std::unique_ptr<OpenFile> file = OpenFile::Take(MakeFile(testing::TempDir()));
   ASSERT_NE(file, nullptr);
-  ASSERT_EQ(lseek(file->fd(), 7, SEEK_SET), 7);
+  ASSERT_EQ(lseek(file->Pin(), 7, SEEK_SET), 7);
   std::array<char, 10> bytes{};
   EXPECT_EQ(file->Read(bytes.data(), bytes.size(), 100), 10);
   EXPECT_EQ(std::string(bytes.data(), 10), Content().substr(100, 10));
   EXPECT_EQ(file->Read(bytes.data(), bytes.size(), kBytes - 3), 3);
   EXPECT_EQ(file->Read(bytes.data(), bytes.size(), kBytes + 3), 0);
-  EXPECT_EQ(lseek(file->fd(), 0, SEEK_CUR), 7);
+  EXPECT_EQ(lseek(file->Pin(), 0, SEEK_CUR), 7);
 }
 
 TEST(OpenFile, TakesRegularFilesOnly) {
@@ -68,7 +68,7 @@ TEST(OpenFile, DuplicateLeavesTheDescriptorOpen) {
   const int fd = MakeFile(testing::TempDir());
   std::unique_ptr<OpenFile> file = OpenFile::Duplicate(fd);
   ASSERT_NE(file, nullptr);
-  const int copy = file->fd();
+  const int copy = file->Pin();
   EXPECT_NE(copy, fd);
   EXPECT_NE(fcntl(copy, F_GETFD) & FD_CLOEXEC, 0);
   file.reset();
@@ -109,7 +109,7 @@ TEST(OpenFile, SaysWhatTheKernelWouldHaveToReadFromDisk) {
   ASSERT_NE(file, nullptr);
   if (file->way() != ReadWay::kProbed) GTEST_SKIP() << "this file system takes no probes";
   EXPECT_TRUE(file->IsInMemory(0, kBytes));
-  ASSERT_EQ(posix_fadvise(file->fd(), 0, 0, POSIX_FADV_DONTNEED), 0);
+  ASSERT_EQ(posix_fadvise(file->Pin(), 0, 0, POSIX_FADV_DONTNEED), 0);
   EXPECT_FALSE(file->IsInMemory(0, kBytes));
   EXPECT_FALSE(file->IsInMemory(kBytes - 1, 1));
   char byte = 0;
@@ -128,8 +128,8 @@ TEST(SendFileBytes, SendsUpToTheEndOfTheFile) {
   ASSERT_NE(file, nullptr);
   std::array<int, 2> pair{};
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, pair.data()), 0);
-  EXPECT_EQ(SendFileBytes(pair[0], file->fd(), kBytes - 5, 100), 5);
-  EXPECT_EQ(SendFileBytes(pair[0], file->fd(), kBytes, 100), 0);
+  EXPECT_EQ(SendFileBytes(pair[0], file->Pin(), kBytes - 5, 100), 5);
+  EXPECT_EQ(SendFileBytes(pair[0], file->Pin(), kBytes, 100), 0);
   std::array<char, 10> bytes{};
   EXPECT_EQ(read(pair[1], bytes.data(), bytes.size()), 5);
   EXPECT_EQ(std::string(bytes.data(), 5), Content().substr(kBytes - 5));

@@ -110,7 +110,7 @@ TEST(ReadAhead, ClosesFilesWhereThatMayWait) {
   Results results;
   ReadAhead ahead;
   std::shared_ptr<const OpenFile> file = ahead.Share(OpenUnsure());
-  const int fd = file->fd();
+  const int fd = file->Pin();
   file.reset();
   // The next task of the same device comes behind the close.
   std::unique_ptr<OpenFile> other = OpenUnsure();

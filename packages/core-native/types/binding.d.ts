@@ -358,9 +358,23 @@ export class Engine {
   flushCache (serverId: number, url: string, isRecursive: boolean): number
   /**
    * Where capabilities.sendsFiles: a part of a file that is read and sent where a kBlock record names it. The descriptor may be
-   * closed at once. The id of the block, which kBlockDone ends, or a negative errno.
+   * closed at once; `keptId` names a file in its place. The id of the block, which kBlockDone ends, or a negative errno.
    */
-  sendFile (lane: number, fd: number, start: number, bytes: number): number | undefined
+  sendFile (lane: number, fd: number, start: number, bytes: number, keptId?: number): number | undefined
+  /**
+   * With listensOnSockets: a file that the engine has open under this absolute path, if that still names it. Returns an id, and sets
+   * `facts` to the descriptor's number (for people: the engine may give it up) and the size; 0 = there is none.
+   */
+  findFile (path: string, facts: Float64Array): number
+  /**
+   * Takes over a descriptor that was opened for reading by this absolute path. As findFile(); 0 = it is no regular file, and stays
+   * the caller's.
+   */
+  keepFile (path: string, fd: number, facts: Float64Array): number
+  /** A descriptor of the file that is not given up any more, or a negative errno (ESTALE: the path names another file). */
+  pinFile (id: number): number
+  /** The file is not used any more. What was given to a lane is sent. */
+  releaseFile (id: number): void
   /** Stops accepting; connections stay. */
   unlisten (serverId: number): void
   /** Hands a connected descriptor (duplicated) to a lane. 0 or a negative errno. */

@@ -353,9 +353,11 @@ class Backend {
   virtual uint32_t AddReplySegment(size_t lane, std::span<const uint8_t> memory) = 0;
   // The blocks that are sent by reference.
   virtual LentMemory& lent(size_t lane) = 0;
-  // Makes a block of a part of a file, which is read and sent where a kBlock record names it. The
-  // descriptor may be closed when this returns. Returns the id of the block, or a negative errno.
-  virtual int64_t SendFile(size_t lane, Descriptor fd, uint64_t start, uint64_t bytes) = 0;
+  // Makes a block of a part of a file, which is read and sent where a kBlock record names it.
+  // `kept_id` names a file of FileBackend; 0 = the file is that of the descriptor, which may be
+  // closed when this returns. Returns the id of the block, or a negative errno.
+  virtual int64_t SendFile(size_t lane, Descriptor fd, uint32_t kept_id, uint64_t start,
+                           uint64_t bytes) = 0;
   // WakeLane() wakes the lane in any case; Wake() only if it sleeps.
   virtual void WakeLane(size_t lane) = 0;
   virtual void Wake(size_t lane) = 0;
@@ -375,6 +377,35 @@ class Backend {
   virtual void Close() = 0;
 };
 
+// A file that stays open in a backend.
+struct KeptFile {
+  uint32_t id = 0;    // 0 = there is none.
+  Descriptor number;  // For people to see: the backend may give it up, and open the file again.
+  uint64_t bytes = 0;
+
+  template <typename Visitor>
+  void Fields(Visitor& visit) {
+    visit(id, number, bytes);
+  }
+};
+
+// The files that a backend has open for the responses of JavaScript. Thread: JavaScript.
+class FileBackend {
+ public:
+  virtual ~FileBackend() = default;
+
+  // Uses the file of an absolute path if it is open, and is still what the path names.
+  virtual KeptFile Find(const std::string& path) = 0;
+  // Takes over a descriptor that was opened for reading by this absolute path. If the file is not
+  // one that can be kept, there is no id, and the descriptor stays the caller's.
+  virtual KeptFile Keep(const std::string& path, Descriptor fd) = 0;
+  // Returns a descriptor that is not given up any more, or a negative errno. ESTALE: the path names
+  // another file by now, or the file has changed.
+  virtual Descriptor Pin(uint32_t id) = 0;
+  // JavaScript does not use the file any more. It may still be sent.
+  virtual void Release(uint32_t id) = 0;
+};
+
 // A backend that is given bound sockets, and shares ports with other processes by our own protocol.
 class SocketBackend : public Backend {
  public:
@@ -384,6 +415,7 @@ class SocketBackend : public Backend {
   virtual int Listen(uint32_t server_id, Descriptor fd, int backlog, bool may_lend) = 0;
   // Closes the duplicate before it returns. The server stays.
   virtual void StopListening(int key) = 0;
+  virtual FileBackend& files() = 0;
   // Serves a duplicate of a connected descriptor.
   virtual int Adopt(uint32_t server_id, Descriptor fd) = 0;
 

@@ -20,6 +20,8 @@
 namespace httpsys::engine {
 namespace {
 
+constexpr uint64_t kNsPerMillisecond = 1'000'000;
+
 // Returns a non-blocking, close-on-exec duplicate, or a negative errno.
 int Duplicate(int fd) {
   const int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
@@ -62,6 +64,12 @@ Engine::Engine(BackendOptions options)
     : methods_(std::move(options.methods)),
       signal_(options.wake_consumer),
       wake_consumer_(std::move(options.wake_consumer)),
+      ahead_([this] { return open_files_.Sweep(uv_hrtime() / kNsPerMillisecond); }),
+      open_files_(files::OpenFiles::SparedDescriptors(),
+                  [this](std::unique_ptr<const files::OpenFile> file) {
+                    ahead_.SweepLater();
+                    return ahead_.Share(std::move(file));
+                  }),
       sharing_(this) {
   for (size_t i = 0; i < options.lanes.size(); ++i) {
     Lane& lane = *lanes_.emplace_back(std::make_unique<Lane>(
@@ -86,14 +94,22 @@ uint32_t Engine::AddReplySegment(size_t lane, std::span<const uint8_t> memory) {
   return attachments_[lane]->replies().AddSegment(memory);
 }
 
-int64_t Engine::SendFile(size_t lane, Descriptor fd, uint64_t start, uint64_t bytes) {
+int64_t Engine::SendFile(size_t lane, Descriptor fd, uint32_t kept_id, uint64_t start,
+                         uint64_t bytes) {
   if (is_closed_) return -ECANCELED;
-  std::unique_ptr<files::OpenFile> file = files::OpenFile::Duplicate(fd);
-  if (file == nullptr) return -errno;
+  std::shared_ptr<const files::OpenFile> file;
+  if (kept_id != 0) {
+    file = kept_files_.Get(kept_id);
+    if (file == nullptr) return -EBADF;
+  } else {
+    std::unique_ptr<files::OpenFile> copy = files::OpenFile::Duplicate(fd);
+    if (copy == nullptr) return -errno;
+    file = ahead_.Share(std::move(copy));
+  }
   Attachment& attachment = *attachments_[lane];
   const uint32_t id = attachment.lent().Lend(nullptr, 0);
-  attachment.files().Put(id, std::make_shared<const files::FilePart>(
-                                 files::FilePart{ahead_.Share(std::move(file)), start, bytes}));
+  attachment.files().Put(
+      id, std::make_shared<const files::FilePart>(files::FilePart{std::move(file), start, bytes}));
   return id;
 }
 
@@ -122,14 +138,7 @@ int Engine::Listen(uint32_t server_id, Descriptor fd, int backlog, bool may_lend
   if (is_closed_) return -EBADF;
   if (listen(fd, backlog) != 0) return -errno;
   const int copy = Duplicate(fd);
-  return copy < 0 ? copy : acceptor_.Add(server_id, copy, SinkFor(server_id), may_lend);
-}
-
-Acceptor::Sink Engine::SinkFor(uint32_t server_id) {
-  return [this, server_id](const std::vector<int>& fds) {
-    if (lanes_.size() == 1) return lanes_[0]->commands().Adopt(server_id, fds);
-    for (const int fd : fds) balance_.Next().commands().Adopt(server_id, {fd});
-  };
+  return copy < 0 ? copy : acceptor_.Add(server_id, copy, balance_.SinkFor(server_id), may_lend);
 }
 
 void Engine::StopListening(int key) {
@@ -298,7 +307,7 @@ int Engine::Watch(int fd, std::function<void(int fd)> sink) {
 void Engine::Unwatch(int key) { acceptor_.RemoveOne(key); }
 
 void Engine::AcceptFor(uint32_t server_id, int fd) {
-  acceptor_.Add(server_id, fd, SinkFor(server_id));
+  acceptor_.Add(server_id, fd, balance_.SinkFor(server_id));
 }
 
 void Engine::OnLink(int fd) { balance_.Next().commands().AcceptLink(fd); }

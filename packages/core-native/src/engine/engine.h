@@ -10,9 +10,11 @@
 #include "backend/backend.h"
 #include "engine/accept/acceptor.h"
 #include "engine/config/bandwidths.h"
+#include "engine/kept_files.h"
 #include "engine/lane.h"
 #include "engine/lane_balance.h"
 #include "engine/peers/port_statistics.h"
+#include "files/open_files.h"
 #include "files/read_ahead.h"
 #include "http1/method_table.h"
 #include "sharing/shared_ports.h"
@@ -31,7 +33,9 @@ class Engine final : public SocketBackend, private sharing::Delegate {
   size_t lane_count() const override { return lanes_.size(); }
   RequestQueue& requests(size_t lane) override { return attachments_[lane]->requests(); }
   ConsumerSignal& signal() override { return signal_; }
-  int64_t SendFile(size_t lane, Descriptor fd, uint64_t start, uint64_t bytes) override;
+  int64_t SendFile(size_t lane, Descriptor fd, uint32_t kept_id, uint64_t start,
+                   uint64_t bytes) override;
+  FileBackend& files() override { return kept_files_; }
   uint32_t AddReplySegment(size_t lane, std::span<const uint8_t> memory) override;
   LentMemory& lent(size_t lane) override { return attachments_[lane]->lent(); }
   void WakeLane(size_t lane) override;
@@ -78,8 +82,6 @@ class Engine final : public SocketBackend, private sharing::Delegate {
   peer::TicketKeys TellTicketKeys(uint16_t port) override;
   void LearnTicketKeys(uint16_t port, const peer::TicketKeys& keys) override;
 
-  Acceptor::Sink SinkFor(uint32_t server_id);
-
   http1::MethodTable methods_;
   ConsumerSignal signal_;
   std::vector<std::unique_ptr<Lane>> lanes_;
@@ -90,6 +92,8 @@ class Engine final : public SocketBackend, private sharing::Delegate {
   PortStatistics statistics_;
   Bandwidths bandwidths_;
   files::ReadAhead ahead_;
+  files::OpenFiles open_files_;
+  KeptFiles kept_files_{&open_files_};
   std::unordered_map<uint32_t, std::shared_ptr<const ServerConfig>> configs_;  // By server id.
   sharing::SharedPorts sharing_;
   bool is_closed_ = false;

@@ -2,9 +2,11 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
+#include "engine/accept/acceptor.h"
 #include "engine/lane.h"
 
 namespace httpsys::engine {
@@ -26,6 +28,14 @@ class LaneBalance {
       if (lane->load() < best->load()) best = lane;
     }
     return *best;
+  }
+
+  // Returns what gives connections that were accepted for a server to the lanes.
+  Acceptor::Sink SinkFor(uint32_t server_id) {
+    return [this, server_id](const std::vector<int>& fds) {
+      if (lanes_->size() == 1) return lanes_->front()->commands().Adopt(server_id, fds);
+      for (const int fd : fds) Next().commands().Adopt(server_id, {fd});
+    };
   }
 
  private:

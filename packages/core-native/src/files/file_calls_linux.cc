@@ -18,18 +18,35 @@
 // musl has functions for statx(2) and preadv2(2) only from 1.2.5 on.
 namespace httpsys::files {
 
-int LookAtFile(int fd, FileFacts* facts) {
+namespace {
+
+int Look(int fd, const char* path, int flags, FileFacts* facts) {
   struct statx found;
-  // AT_STATX_DONT_SYNC: what the kernel knows is enough, because the kind and the device of an open
-  // file do not change.
-  if (syscall(SYS_statx, fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &found) != 0) {
-    return errno;
-  }
+  constexpr unsigned kWanted = STATX_TYPE | STATX_INO | STATX_SIZE | STATX_MTIME | STATX_CTIME;
+  if (syscall(SYS_statx, fd, path, flags, kWanted, &found) != 0) return errno;
+  const auto time = [](const statx_timestamp& at) {
+    return at.tv_sec * 1'000'000'000 + at.tv_nsec;
+  };
   facts->is_regular = S_ISREG(found.stx_mode);
   facts->device = makedev(found.stx_dev_major, found.stx_dev_minor);
-  // Only files of tmpfs have seals, so that this question, which no file system sees, names them.
-  facts->is_in_memory = fcntl(fd, F_GET_SEALS) >= 0;
+  facts->inode = found.stx_ino;
+  facts->size = found.stx_size;
+  facts->modified_ns = time(found.stx_mtime);
+  facts->changed_ns = time(found.stx_ctime);
   return 0;
+}
+
+}  // namespace
+
+int LookAtFile(int fd, FileFacts* facts) {
+  const int error = Look(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, facts);
+  // Only files of tmpfs have seals, so that this question, which no file system sees, names them.
+  facts->is_in_memory = error == 0 && fcntl(fd, F_GET_SEALS) >= 0;
+  return error;
+}
+
+int LookAtPath(const std::string& path, FileFacts* facts) {
+  return Look(AT_FDCWD, path.c_str(), 0, facts);
 }
 
 ssize_t ReadInMemory(int fd, void* to, size_t bytes, uint64_t offset) {

@@ -4,23 +4,45 @@
 #include <unistd.h>
 
 #include <cerrno>
-
-#include "files/file_calls.h"
+#include <utility>
 
 namespace httpsys::files {
 
-std::unique_ptr<OpenFile> OpenFile::Take(int fd) {
-  std::unique_ptr<OpenFile> file(new OpenFile(fd));
-  FileFacts facts;
-  int error = LookAtFile(fd, &facts);
-  if (error == 0 && !facts.is_regular) error = EINVAL;
+class OpenFile::Use {
+ public:
+  explicit Use(const OpenFile& file) : file_(file) {
+    int users = file.users_.load(std::memory_order_relaxed);
+    while (users >= 0) {
+      if (file.users_.compare_exchange_weak(users, users + 1, std::memory_order_acquire)) {
+        is_held_ = true;
+        return;
+      }
+    }
+  }
+  ~Use() {
+    if (is_held_) file_.users_.fetch_sub(1, std::memory_order_release);
+  }
+  Use(const Use&) = delete;
+  Use& operator=(const Use&) = delete;
+
+  explicit operator bool() const { return is_held_; }
+  int fd() const { return file_.fd_.load(std::memory_order_relaxed); }
+
+ private:
+  const OpenFile& file_;
+  bool is_held_ = false;
+};
+
+std::unique_ptr<OpenFile> OpenFile::Take(int fd, std::string path) {
+  std::unique_ptr<OpenFile> file(new OpenFile(fd, std::move(path)));
+  int error = LookAtFile(fd, &file->facts_);
+  if (error == 0 && !file->facts_.is_regular) error = EINVAL;
   if (error != 0) {
     file.reset();
     errno = error;
     return nullptr;
   }
-  file->device_ = facts.device;
-  if (facts.is_in_memory) file->way_ = ReadWay::kMemory;
+  if (file->facts_.is_in_memory) file->way_ = ReadWay::kMemory;
   // Finds out whether the file system takes probes.
   char byte;
   (void)file->ReadNow(&byte, 1, 0);
@@ -34,20 +56,32 @@ std::unique_ptr<OpenFile> OpenFile::Duplicate(int fd) {
 
 // On a network file system close(2) waits for the server, so the last owner should be a thread that
 // may wait.
-OpenFile::~OpenFile() { close(fd_); }
+OpenFile::~OpenFile() {
+  if (has_descriptor()) close(fd_);
+}
 
 ssize_t OpenFile::Read(void* to, size_t bytes, uint64_t offset) const {
-  ssize_t got;
-  do {
-    got = pread(fd_, to, bytes, static_cast<off_t>(offset));
-  } while (got < 0 && errno == EINTR);
-  return got;
+  for (;;) {
+    if (const Use use(*this); use) {
+      ssize_t got;
+      do {
+        got = pread(use.fd(), to, bytes, static_cast<off_t>(offset));
+      } while (got < 0 && errno == EINTR);
+      return got;
+    }
+    if (const int error = Reopen(); error != 0) {
+      errno = error;
+      return -1;
+    }
+  }
 }
 
 ssize_t OpenFile::ReadNow(void* to, size_t bytes, uint64_t offset) const {
-  if (way() == ReadWay::kMemory) return Read(to, bytes, offset);
-  if (way() == ReadWay::kProbed) {
-    const ssize_t got = ReadInMemory(fd_, to, bytes, offset);
+  const Use use(*this);
+  if (use && way() == ReadWay::kMemory)
+    return pread(use.fd(), to, bytes, static_cast<off_t>(offset));
+  if (use && way() == ReadWay::kProbed) {
+    const ssize_t got = ReadInMemory(use.fd(), to, bytes, offset);
     if (got >= 0) return got;
     if (errno == EOPNOTSUPP) way_.store(ReadWay::kUnsure, std::memory_order_relaxed);
   }
@@ -57,10 +91,56 @@ ssize_t OpenFile::ReadNow(void* to, size_t bytes, uint64_t offset) const {
 }
 
 bool OpenFile::IsInMemory(uint64_t offset, size_t bytes) const {
-  if (way() == ReadWay::kMemory) return true;
+  if (way() == ReadWay::kMemory) return has_descriptor();
   char byte;
   if (ReadNow(&byte, 1, offset) < 0) return false;
   return bytes < 2 || ReadNow(&byte, 1, offset + bytes - 1) >= 0;
+}
+
+ssize_t OpenFile::SendTo(int socket, uint64_t offset, size_t bytes) const {
+  if (const Use use(*this); use) return SendFileBytes(socket, use.fd(), offset, bytes);
+  errno = EAGAIN;
+  return -1;
+}
+
+bool OpenFile::GiveUp() const {
+  if (path_.empty()) return false;
+  int users = 0;
+  if (users_.compare_exchange_strong(users, kGivenUp, std::memory_order_acquire)) {
+    close(fd_.exchange(-1, std::memory_order_relaxed));
+    return true;
+  }
+  return users == kGivenUp;
+}
+
+int OpenFile::Reopen() const {
+  const int fd = open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (fd < 0) return errno;
+  FileFacts facts;
+  int error = LookAtFile(fd, &facts);
+  if (error == 0 && !facts.IsSame(facts_)) error = ESTALE;
+  // Another thread may have been faster.
+  int none = -1;
+  if (error != 0 || !fd_.compare_exchange_strong(none, fd, std::memory_order_relaxed)) {
+    close(fd);
+    return error;
+  }
+  users_.store(0, std::memory_order_release);
+  return 0;
+}
+
+int OpenFile::Pin() const {
+  for (;;) {
+    // The count is never given back, so that GiveUp() finds a user from now on.
+    int users = users_.load(std::memory_order_relaxed);
+    while (users >= 0) {
+      if (users_.compare_exchange_weak(users, users + 1, std::memory_order_acquire)) return fd_;
+    }
+    if (const int error = Reopen(); error != 0) {
+      errno = error;
+      return -1;
+    }
+  }
 }
 
 }  // namespace httpsys::files

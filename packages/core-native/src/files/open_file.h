@@ -7,6 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
+
+#include "files/file_calls.h"
 
 namespace httpsys::files {
 
@@ -17,24 +20,27 @@ enum class ReadWay : uint8_t {
   kUnsure,  // Nothing: any read may wait (overlayfs, network file systems, FUSE; other systems).
 };
 
-// Owns a descriptor. Nothing here moves the position of the descriptor. Thread: any.
+// Owns a descriptor. A file with a path may give it up while others need descriptors, and opens it
+// again when it is read. Nothing here moves the position of the descriptor. Thread: any.
 class OpenFile {
  public:
-  // Takes the descriptor over. Returns nullptr, and closes the descriptor, if that is not one of a
-  // regular file. Waits for no server of a network file system.
-  static std::unique_ptr<OpenFile> Take(int fd);
+  // Takes the descriptor over; `path` names the file, empty = nothing does. Returns nullptr, and
+  // closes the descriptor, if that is not one of a regular file. Waits for no server of a network
+  // file system.
+  static std::unique_ptr<OpenFile> Take(int fd, std::string path = {});
   // The same with a duplicate of the descriptor. Returns nullptr and sets errno if there is none.
   static std::unique_ptr<OpenFile> Duplicate(int fd);
   OpenFile(const OpenFile&) = delete;
   OpenFile& operator=(const OpenFile&) = delete;
   ~OpenFile();
 
-  int fd() const { return fd_; }
-  // Files of one device wait for the same disk or server.
-  uint64_t device() const { return device_; }
+  // What the file was when it was opened. Files of one device wait for the same disk or server.
+  const FileFacts& facts() const { return facts_; }
   ReadWay way() const { return way_.load(std::memory_order_relaxed); }
+  const std::string& path() const { return path_; }
 
-  // Reads like pread(2), and may wait.
+  // Reads like pread(2), and may wait. ESTALE: the descriptor was given up, and the path names
+  // another file, or the file has changed.
   ssize_t Read(void* to, size_t bytes, uint64_t offset) const;
   // Reads like pread(2) what is in memory. Returns -1 with errno EAGAIN where a read would, or
   // could, wait; fewer bytes than asked for say nothing about the end of the file.
@@ -42,12 +48,33 @@ class OpenFile {
   // Returns true if reading the bytes does not wait. Only the first and the last byte are looked
   // at: what lies between was read with them as a rule.
   bool IsInMemory(uint64_t offset, size_t bytes) const;
+  // Gives bytes to a socket as SendFileBytes() does. EAGAIN also if the descriptor was given up.
+  ssize_t SendTo(int socket, uint64_t offset, size_t bytes) const;
+
+  // Closes the descriptor if the file has a path and is not being read. Returns true if it has none
+  // any more.
+  bool GiveUp() const;
+  // The number of the descriptor at this time, or -1. Only for people to see: nothing keeps it
+  // open.
+  int descriptor() const { return fd_.load(std::memory_order_relaxed); }
+  bool has_descriptor() const { return users_.load(std::memory_order_relaxed) >= 0; }
+  // Returns the descriptor, which is not given up any more, or -1 with errno as Read().
+  int Pin() const;
 
  private:
-  explicit OpenFile(int fd) : fd_(fd) {}
+  // Keeps the descriptor while it exists.
+  class Use;
+  static constexpr int kGivenUp = -1;
 
-  const int fd_;
-  uint64_t device_ = 0;
+  OpenFile(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
+  // Opens the file again. Returns 0 or a positive errno.
+  int Reopen() const;
+
+  mutable std::atomic<int> fd_;
+  const std::string path_;
+  FileFacts facts_;
+  // Reads that use the descriptor, or kGivenUp.
+  mutable std::atomic<int> users_ = 0;
   // kProbed until the file system refuses a probe.
   mutable std::atomic<ReadWay> way_ = ReadWay::kProbed;
 };

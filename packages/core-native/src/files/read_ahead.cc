@@ -32,6 +32,8 @@ class ReadAhead::Pool {
 
   // Adds a task, and starts a thread for it if there is none.
   static void Start(const std::shared_ptr<Pool>& pool, Task task);
+  static void StartSweeps(const std::shared_ptr<Pool>& pool);
+  explicit Pool(Sweep sweep) : sweep_(std::move(sweep)) {}
   void Close() {
     Tasks
         dropped;  // Destroyed without the lock: files that nobody has any more come back as tasks.
@@ -49,7 +51,7 @@ class ReadAhead::Pool {
   bool Add(Task task) {
     const std::lock_guard lock(mutex_);
     if (is_closed_) return false;
-    const uint64_t device = task.file->device();
+    const uint64_t device = task.file->facts().device;
     tasks_[device].push_back(std::move(task));
     if (busy_.contains(device)) return false;
     if (idle_ > called_) {
@@ -76,6 +78,17 @@ class ReadAhead::Pool {
     }
   }
 
+  // Returns true if the caller must start a thread for it.
+  bool AddSweep() {
+    const std::lock_guard lock(mutex_);
+    is_sweep_due_ = sweep_ != nullptr && !is_closed_;
+    if (!is_sweep_due_ || threads_ > 0) return false;
+    ++threads_;
+    return true;
+  }
+
+  static void StartThread(const std::shared_ptr<Pool>& pool);
+
   // What each thread does until it ends.
   void Run() {
     std::unique_lock lock(mutex_);
@@ -90,7 +103,13 @@ class ReadAhead::Pool {
             has_tasks_.wait_for(lock, kUnused, [this] { return called_ > 0 || is_closed_; });
         --idle_;
         called_ = std::max(called_ - 1, 0);
-        if (!is_called) break;
+        if (is_called) continue;
+        if (!is_sweep_due_) break;
+        is_sweep_due_ = false;
+        lock.unlock();
+        const bool is_due = sweep_();
+        lock.lock();
+        is_sweep_due_ = is_sweep_due_ || is_due;
         continue;
       }
       const uint64_t device = found->first;
@@ -135,13 +154,22 @@ class ReadAhead::Pool {
   int idle_ = 0;
   int called_ = 0;  // Idle threads that a task has called.
   int reading_ = 0;
+  const Sweep sweep_;
+  bool is_sweep_due_ = false;
   bool is_closed_ = false;
 };
 
-ReadAhead::ReadAhead() : pool_(std::make_shared<Pool>()) {}
+ReadAhead::ReadAhead(Sweep sweep) : pool_(std::make_shared<Pool>(std::move(sweep))) {}
 
 void ReadAhead::Pool::Start(const std::shared_ptr<Pool>& pool, Task task) {
-  if (!pool->Add(std::move(task))) return;
+  if (pool->Add(std::move(task))) StartThread(pool);
+}
+
+void ReadAhead::Pool::StartSweeps(const std::shared_ptr<Pool>& pool) {
+  if (pool->AddSweep()) StartThread(pool);
+}
+
+void ReadAhead::Pool::StartThread(const std::shared_ptr<Pool>& pool) {
   const SignalsBlocked blocked;
   const auto run = [](void* argument) -> void* {
     const std::unique_ptr<std::shared_ptr<Pool>> own(static_cast<std::shared_ptr<Pool>*>(argument));
@@ -165,11 +193,13 @@ void ReadAhead::Read(std::shared_ptr<const OpenFile> file, uint64_t offset, size
 std::shared_ptr<const OpenFile> ReadAhead::Share(std::unique_ptr<const OpenFile> file) {
   const auto let_go = [pool = pool_](const OpenFile* last) {
     std::shared_ptr<const OpenFile> owner(last);
-    if (last->way() != ReadWay::kUnsure) return;
+    if (last->way() != ReadWay::kUnsure && last->path().empty()) return;
     Pool::Start(pool, {std::move(owner), 0, 0, false, nullptr});
   };
   return {file.release(), let_go};
 }
+
+void ReadAhead::SweepLater() { Pool::StartSweeps(pool_); }
 
 void ReadAhead::Close() { pool_->Close(); }
 

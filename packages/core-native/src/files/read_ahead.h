@@ -30,7 +30,10 @@ class ReadAhead {
   };
   using Done = std::function<void(const Result& result)>;
 
-  ReadAhead();
+  // Closes files that are not needed any more. Returns true if it must be called again.
+  using Sweep = std::function<bool()>;
+
+  explicit ReadAhead(Sweep sweep = nullptr);
   ReadAhead(const ReadAhead&) = delete;
   ReadAhead& operator=(const ReadAhead&) = delete;
   ~ReadAhead() { Close(); }
@@ -40,9 +43,13 @@ class ReadAhead {
   // `done` must not wait, and must not use this object.
   void Read(std::shared_ptr<const OpenFile> file, uint64_t offset, size_t bytes, bool keeps,
             Done done);
-  // Returns a shared file. A thread of this closes it where close(2) could wait for a server.
+  // Calls `sweep` every limits::kUnusedMs from now on, on a thread of this, until it returns false.
+  void SweepLater();
+  // Returns a shared file. A thread of this closes it if that may take its time: the kernel may
+  // have to tell a server, or to free what nothing names any more.
   std::shared_ptr<const OpenFile> Share(std::unique_ptr<const OpenFile> file);
-  // No `done` is called after this returns, which does not wait for reads. Idempotent.
+  // Neither `done` nor `sweep` is called after this returns, which does not wait for reads.
+  // Idempotent.
   void Close();
 
  private:

@@ -66,9 +66,9 @@ Napi::Value SendFile(EngineWrap& engine, const Napi::CallbackInfo& info) {
   const int64_t start = info[2].As<Napi::Number>();
   const int64_t bytes = info[3].As<Napi::Number>();
   if (start < 0 || bytes <= 0) return info.Env().Undefined();
-  const int64_t id =
-      engine.backend()->SendFile(lane, Descriptor(info[1].As<Napi::Number>().Int32Value()),
-                                 static_cast<uint64_t>(start), static_cast<uint64_t>(bytes));
+  const int64_t id = engine.backend()->SendFile(
+      lane, Descriptor(info[1].As<Napi::Number>().Int32Value()), Number(info, 4),
+      static_cast<uint64_t>(start), static_cast<uint64_t>(bytes));
   return Napi::Number::New(info.Env(), static_cast<double>(id));
 }
 

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "napi/file_methods.h"
 #include "napi/host_methods.h"
 #include "napi/listening_methods.h"
 #include "napi/port_sharing.h"
@@ -28,7 +29,7 @@ Napi::Value OpenLog(const Napi::CallbackInfo& info) {
 
 std::vector<EngineMethod> HostMethods() {
   std::vector<EngineMethod> methods = ListeningMethods();
-  for (const std::vector<EngineMethod>& more : {SharingMethods(), TlsMethods()}) {
+  for (const std::vector<EngineMethod>& more : {FileMethods(), SharingMethods(), TlsMethods()}) {
     methods.insert(methods.end(), more.begin(), more.end());
   }
   return methods;

@@ -205,7 +205,7 @@ uint32_t HttpSysBackend::FlushCache(uint32_t server_id, const std::string& url, 
   return found->second.queue->FlushCache(url, is_recursive);
 }
 
-int64_t HttpSysBackend::SendFile(size_t, Descriptor fd, uint64_t start, uint64_t bytes) {
+int64_t HttpSysBackend::SendFile(size_t, Descriptor fd, uint32_t, uint64_t start, uint64_t bytes) {
   if (is_closed_) return UV_ECANCELED;
   std::unique_ptr<SentFile> file = SentFile::Open(fd, start, bytes);
   if (file == nullptr) return UV_EBADF;

@@ -41,7 +41,8 @@ class HttpSysBackend final : public UrlBackend {
   void RemoveUrl(uint32_t server_id, uint32_t prefix_id) override;
   void Unlisten(uint32_t server_id) override;
   uint32_t FlushCache(uint32_t server_id, const std::string& url, bool is_recursive) override;
-  int64_t SendFile(size_t lane, Descriptor fd, uint64_t start, uint64_t bytes) override;
+  int64_t SendFile(size_t lane, Descriptor fd, uint32_t kept_id, uint64_t start,
+                   uint64_t bytes) override;
   // Does nothing: HTTP.SYS has its own timeouts for messages that do not arrive.
   void CheckConnections(uint32_t, uint64_t, uint64_t) override {}
   bool Drain(uint64_t timeout_ms, DrainGoal goal) override;

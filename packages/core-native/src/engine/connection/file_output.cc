@@ -8,7 +8,6 @@
 
 #include "base/limits.h"
 #include "engine/connection/socket_write.h"
-#include "files/file_calls.h"
 
 namespace httpsys::engine {
 namespace {
@@ -114,7 +113,7 @@ ssize_t FileOutput::Send(Connection* connection, const FilePart& part, uint64_t 
                          size_t bytes) {
   std::span<const uint8_t> block = From(connection->file_block(), offset);
   if (block.empty() && connection->tls == nullptr) {
-    return files::SendFileBytes(connection->fd, part.file->fd(), offset, bytes);
+    return part.file->SendTo(connection->fd, offset, bytes);
   }
   if (block.empty()) {
     if (scratch_ == nullptr) scratch_ = std::make_unique<uint8_t[]>(limits::kFileSealBytes);

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+#include "backend/backend.h"
+#include "files/open_files.h"
+
+namespace httpsys::engine {
+
+// The files of the engine's table that JavaScript uses, by numbers above 0. Thread: JavaScript.
+class KeptFiles final : public FileBackend {
+ public:
+  explicit KeptFiles(files::OpenFiles* table) : table_(table) {}
+  KeptFiles(const KeptFiles&) = delete;
+  KeptFiles& operator=(const KeptFiles&) = delete;
+
+  KeptFile Find(const std::string& path) override;
+  KeptFile Keep(const std::string& path, Descriptor fd) override;
+  Descriptor Pin(uint32_t id) override;
+  void Release(uint32_t id) override { files_.erase(id); }
+
+  // Returns nullptr if there is no such file.
+  std::shared_ptr<const files::OpenFile> Get(uint32_t id) const;
+
+ private:
+  KeptFile Use(std::shared_ptr<const files::OpenFile> file, uint64_t bytes);
+
+  files::OpenFiles* table_;
+  std::unordered_map<uint32_t, std::shared_ptr<const files::OpenFile>> files_;
+  uint32_t last_id_ = 0;
+};
+
+}  // namespace httpsys::engine
