@@ -126,6 +126,9 @@ struct Connection : TimerNode, FromSmallBlocks {
   }
 
   LaneServer* server() const { return list.server(); }
+  // The connection that has the socket: the one of a stream, otherwise this one.
+  const Connection* real() const { return stream == nullptr ? this : stream->state->connection; }
+  Connection* real() { return stream == nullptr ? this : stream->state->connection; }
   bool is_open() const { return list.life() == Life::kOpen; }
   // True between two requests, after the first one.
   bool IsIdle() const {

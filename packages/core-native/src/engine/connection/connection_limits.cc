@@ -32,10 +32,6 @@ std::string RelayedName(const Connection& connection) {
          " " + std::to_string(addresses.local_port);
 }
 
-Connection* RealOf(Connection* connection) {
-  return connection->stream == nullptr ? connection : connection->stream->state->connection;
-}
-
 }  // namespace
 
 bool ConnectionLimits::ReadPeer(int fd, Group* group) {
@@ -96,7 +92,7 @@ bool ConnectionLimits::MayBegin(Connection* connection) {
 bool ConnectionLimits::MayAskLimited(Connection* connection, uint32_t prefix_id) {
   const LaneServer& server = *connection->server();
   const ServerSettings& settings = server.config->settings();
-  Connection* real = RealOf(connection);
+  Connection* real = connection->real();
   auto& counted = real->uncommon().counted;
   if (real->http2 == nullptr) {
     // The connection has left its server, or the prefix of its last request.

@@ -4,10 +4,6 @@
 
 namespace httpsys::engine {
 
-const Connection* PortAdmission::RealOf(const Connection* connection) {
-  return connection->stream == nullptr ? connection : connection->stream->state->connection;
-}
-
 bool PortAdmission::IsPinned(const Connection* connection) {
   const bool is_untouched =
       connection->phase() == InputPhase::kHandshake && !connection->sharing.is_hello_routed();
@@ -24,7 +20,7 @@ bool PortAdmission::HasMore(const http1::RequestHead& head, size_t rest) {
 // found the owner.
 bool PortAdmission::IsMisdirected(const Routes& routes, const Connection* connection,
                                   std::string_view name) {
-  const Connection* real = RealOf(connection);
+  const Connection* real = connection->real();
   if (real->tls == nullptr) return false;
   const std::string_view servername = WithoutFinalDot(real->tls->hello().servername);
   if (servername.empty() || IsSameHost(name, servername)) return false;
@@ -64,7 +60,7 @@ bool PortAdmission::SpeakAlike(const Connection* connection, const LaneServer& s
 // what the handshake was then.
 bool PortAdmission::MayServe(const Connection* connection, const LaneServer& server,
                              std::string_view name) {
-  const Connection* real = RealOf(connection);
+  const Connection* real = connection->real();
   const bool is_local = real->origin() == nullptr;
   if (IsOwnHandshake(real, server)) return true;
   const auto context = server.config->TlsOf(real->local_port, real->local_ip);

@@ -17,8 +17,6 @@ class PortAdmission {
  public:
   using Routes = sharing::PortRoutes;
 
-  // Returns the connection that has the socket: that of a stream, otherwise the connection itself.
-  static const Connection* RealOf(const Connection* connection);
   // True if the connection cannot move to another member because it has TLS or HTTP/2 state. It can
   // until the first byte of TLS was read.
   static bool IsPinned(const Connection* connection);

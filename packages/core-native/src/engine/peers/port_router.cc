@@ -106,7 +106,7 @@ std::optional<RequestRouter::Outcome> PortRouter::LookUp(const PortTable::Port& 
                                                          const http1::RequestHead& head,
                                                          const HostName& host, Route* route) {
   const Routes& routes = *port.routes;
-  const Connection* real = PortAdmission::RealOf(connection);
+  const Connection* real = connection->real();
   const Route found = routes.Find(host.name, head.target, connection->local_ip);
   const bool is_match = found.status == RouteStatus::kMatch;
   const bool has_owner = is_match && !routes.target(found.id).owners.empty();

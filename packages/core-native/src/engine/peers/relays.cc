@@ -32,11 +32,6 @@ std::string FactsOf(const tls::Session& session) {
   return EncodeFacts(facts);
 }
 
-// Returns the connection that has a descriptor: the connection itself, or the one of a stream.
-const Connection* RealOf(const Connection* connection) {
-  return connection->stream == nullptr ? connection : connection->stream->state->connection;
-}
-
 }  // namespace
 
 void Relays::Start(Exchanges* exchanges, RelayInput* requests, RelayedStreams* streams) {
@@ -89,7 +84,7 @@ Relay* Relays::Open(Connection* connection, uint64_t member) {
   handed.origin = std::make_unique<RelayOrigin>();
   handed.origin->id = relay->id;
   handed.origin->is_stream = connection->stream != nullptr;
-  const Connection* real = RealOf(connection);
+  const Connection* real = connection->real();
   handed.origin->addresses = DescribeConnection(real->fd, nullptr);
   if (real->tls != nullptr) {
     handed.origin->facts = FactsOf(*real->tls);
